@@ -1,0 +1,52 @@
+// Package embedding turns text into vectors that lie close together where the texts mean the same.
+//
+// Its one rule: a vector belongs to the space its embedder names. Vectors of different names are never compared.
+package embedding
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Embedder turns texts into unit vectors.
+type Embedder interface {
+	// Name names the vector space: provider, model and dimensions, such as "openai:text-embedding-3-small:1536".
+	Name() string
+
+	// Dims is the length of every vector.
+	Dims() int
+
+	// Embed returns one vector of Dims float32 and length 1 per text, in order. It is safe for concurrent use. Errors
+	// never contain a text. It returns ErrUnavailable if the model cannot be reached, ErrDimensions if it answers with
+	// vectors of another length.
+	Embed(ctx context.Context, texts []string, kind Kind) ([][]float32, error)
+
+	// Calibration says how to read the cosine of two of its vectors.
+	Calibration() Calibration
+}
+
+// Kind says what a text is for: some models embed a question differently from the text that answers it.
+type Kind int
+
+// The two sides of a search.
+const (
+	Document Kind = iota
+	Query
+)
+
+// ErrUnavailable is returned when a model does not answer, after every retry.
+var ErrUnavailable = errors.New("embedding model unavailable")
+
+// ErrDimensions is found by errors.Is in every DimensionsError.
+var ErrDimensions = errors.New("embedding has the wrong number of dimensions")
+
+// DimensionsError says that a model's vectors are not as long as configured.
+type DimensionsError struct{ Got, Want int }
+
+func (e *DimensionsError) Error() string {
+	return fmt.Sprintf("%v: got %d, want %d", ErrDimensions, e.Got, e.Want)
+}
+
+// Is matches ErrDimensions.
+func (e *DimensionsError) Is(target error) bool { return target == ErrDimensions }
