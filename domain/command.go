@@ -1,0 +1,108 @@
+package domain
+
+import "time"
+
+// Command is what somebody asks for, about one item. A command is decided under the tenant's
+// lock, so its decision sees everything decided before it.
+type Command interface {
+	// Item is the id of the item that the facts will be about.
+	Item() string
+	// Reads names what Decide will look up besides the item itself.
+	Reads() Reads
+	// Decide answers with what follows: facts to record, none if nothing changes, or a
+	// refusal. It has no side effects; now is the time of recording.
+	Decide(book Book, now time.Time) ([]Fact, error)
+}
+
+// Reads says what a decision needs to know. The item's own row is always there.
+type Reads struct {
+	Items   []string    // ids of other items
+	URIs    []string    // whose holders matter
+	Voices  []BallotKey // votes found by ballot
+	Votes   []string    // votes of the item found by event id
+	Reports bool        // the item's reports of staleness
+}
+
+// BallotKey finds one voice of a voter on the command's item.
+type BallotKey struct {
+	Voter Entity
+	Key   string // see [BallotOf]
+}
+
+// Book is what a decision may look up.
+type Book interface {
+	// Knowledge is the item's state, never nil; it does not exist if nothing was remembered.
+	Knowledge(id string) *Knowledge
+	// Holder is the id of the live item with this URI, or empty. A URI that Reads did not
+	// name costs a look-up of its own.
+	Holder(uri string) string
+}
+
+// Target is the item a command is about, and who asks.
+type Target struct {
+	By       Principal
+	ID       string
+	Revision int64 // the expected revision (If-Match); 0 for any
+}
+
+// Item implements [Command].
+func (t Target) Item() string { return t.ID }
+
+// Reads implements [Command]: nothing but the item.
+func (t Target) Reads() Reads { return Reads{} }
+
+// visible finds the item if the caller may see it and it is not gone.
+func (t Target) visible(book Book) (*Knowledge, error) {
+	k := book.Knowledge(t.ID)
+	if !t.By.MaySee(k) {
+		return nil, NotFound(t.ID)
+	}
+	return k, Gone(k)
+}
+
+// changeable finds the item if the caller may change it, in the revision expected.
+func (t Target) changeable(book Book) (*Knowledge, error) {
+	k, err := t.visible(book)
+	if err != nil {
+		return nil, err
+	}
+	return k, t.check(k)
+}
+
+func (t Target) check(k *Knowledge) error {
+	if !t.By.MayChange(k) {
+		return Refuse(ErrForbidden, "%s belongs to %s", k.ID, k.Owner).
+			WithFix("ask its owner or an admin")
+	}
+	if t.Revision != 0 && t.Revision != k.Revision {
+		return Refuse(ErrPrecondition, "%s is at revision %d, not %d", k.ID, k.Revision, t.Revision).
+			WithFix("read it again and decide anew")
+	}
+	return nil
+}
+
+// NotFound is the answer for what does not exist and for what may not be seen: always the same.
+func NotFound(id string) error { return Refuse(ErrNotFound, "no knowledge with id %s", id) }
+
+// Gone is the refusal that a deleted or erased item answers with; nil while it is alive.
+func Gone(k *Knowledge) error {
+	switch k.Status {
+	case IsDeleted:
+		return Refuse(ErrDeleted, "%s was forgotten", k.ID).WithFix("restore it, or read its history")
+	case IsErased:
+		return Refuse(ErrErased, "%s was erased for good", k.ID)
+	}
+	return nil
+}
+
+var (
+	_ Command = Remember{}
+	_ Command = Revise{}
+	_ Command = GiveFeedback{}
+	_ Command = RetractFeedback{}
+	_ Command = ReportStale{}
+	_ Command = Confirm{}
+	_ Command = Supersede{}
+	_ Command = Delete{}
+	_ Command = Restore{}
+)

@@ -1,0 +1,133 @@
+package domain
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Entity is somebody or something that may own knowledge or be its audience, written
+// kind:id: user:ID, agent:ID, project:ID, team:ID or org:ID. Ids are pseudonyms: they stay in
+// the log for ever.
+type Entity string
+
+// Scope is an audience: an [Entity], or [Public].
+type Scope string
+
+// Public is everyone in the tenant, and never anyone beyond it.
+const Public Scope = "public"
+
+// Kinds of entities, nearest first: the order in which search prefers their scopes.
+const (
+	User    = "user"
+	Project = "project"
+	Agent   = "agent"
+	Team    = "team"
+	Org     = "org"
+)
+
+var entityKinds = []string{User, Project, Agent, Team, Org}
+
+var entityID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$`)
+
+// ParseEntity reads kind:id. It returns an error that says which forms are accepted.
+func ParseEntity(s string) (Entity, error) {
+	kind, id, found := strings.Cut(s, ":")
+	if !found || !slices.Contains(entityKinds, kind) {
+		return "", fmt.Errorf("must be one of user:ID, agent:ID, project:ID, team:ID, org:ID")
+	}
+	if !entityID.MatchString(id) {
+		return "", fmt.Errorf("the id after %s: must be 1 to 128 of A-Z a-z 0-9 . _ @ - and begin with a letter or digit", kind)
+	}
+	return Entity(s), nil
+}
+
+// ParseScope reads an entity or "public".
+func ParseScope(s string) (Scope, error) {
+	if s == string(Public) {
+		return Public, nil
+	}
+	entity, err := ParseEntity(s)
+	if err != nil {
+		return "", fmt.Errorf("%w, or public", err)
+	}
+	return Scope(entity), nil
+}
+
+// Kind is the part before the colon.
+func (e Entity) Kind() string { kind, _, _ := strings.Cut(string(e), ":"); return kind }
+
+// ID is the part after the colon.
+func (e Entity) ID() string { _, id, _ := strings.Cut(string(e), ":"); return id }
+
+// Scope is the audience that consists of e.
+func (e Entity) Scope() Scope { return Scope(e) }
+
+// Entity is the entity that s stands for; for [Public] it is empty.
+func (s Scope) Entity() Entity {
+	if s == Public {
+		return ""
+	}
+	return Entity(s)
+}
+
+// Tier says how near a scope is to whoever searches.
+type Tier int
+
+// Tiers from the nearest to the widest.
+const (
+	TierUser Tier = iota + 1
+	TierProject
+	TierAgent
+	TierTeam
+	TierOrg
+	TierPublic
+)
+
+// Tiers is the number of tiers.
+const Tiers = int(TierPublic)
+
+// Tier is the priority of s: user > project > agent > team > org > public.
+func (s Scope) Tier() Tier {
+	if i := slices.Index(entityKinds, s.Entity().Kind()); i >= 0 {
+		return Tier(i + 1)
+	}
+	return TierPublic
+}
+
+func (t Tier) String() string {
+	if t >= TierUser && t < TierPublic {
+		return entityKinds[t-1]
+	}
+	return string(Public)
+}
+
+// Visibility summarises the scopes of an item.
+type Visibility string
+
+// Visibilities from the narrowest to the widest.
+const (
+	Private    Visibility = "private" // only the owner's own scope
+	Shared     Visibility = "shared"  // users, agents, projects and teams
+	OrgWide    Visibility = "org"     // at least one org: scope
+	PublicWide Visibility = "public"  // everyone in the tenant
+)
+
+var visibilities = []Visibility{Private, Shared, OrgWide, PublicWide}
+
+// VisibilityOf derives the visibility of an item with these scopes and owner.
+func VisibilityOf(scopes []Scope, owner Entity) Visibility {
+	widest := Private
+	for _, scope := range scopes {
+		switch {
+		case scope == Public:
+			return PublicWide
+		case scope.Tier() == TierOrg:
+			widest = OrgWide
+		case scope != owner.Scope() && widest == Private:
+			widest = Shared
+		}
+	}
+	return widest
+}

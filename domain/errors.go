@@ -1,0 +1,86 @@
+package domain
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// What may be wrong, one sentinel per answer a caller can act upon. Errors returned by this
+// module match exactly one of them with [errors.Is].
+var (
+	ErrInvalid      = errors.New("invalid")                // the request's content; see *Invalid
+	ErrMalformed    = errors.New("malformed")              // not even readable: bad JSON, bad cursor
+	ErrNotFound     = errors.New("not found")              // does not exist, or is not visible: never told apart
+	ErrForbidden    = errors.New("forbidden")              // visible, but not yours to change
+	ErrTaken        = errors.New("taken")                  // the id or the URI belongs to another item
+	ErrConflict     = errors.New("conflict")               // the state does not allow it
+	ErrPrecondition = errors.New("precondition failed")    // If-Match names another revision
+	ErrDeleted      = errors.New("deleted")                // forgotten; its history remains
+	ErrErased       = errors.New("erased")                 // destroyed for good
+	ErrKeyReused    = errors.New("idempotency key reused") // the same key with another request
+	ErrBusy         = errors.New("busy")                   // the queue of writes is full
+	ErrUnavailable  = errors.New("unavailable")            // the database or a model cannot be reached
+	ErrTooLarge     = errors.New("too large")
+)
+
+// Refusal is an error with a sentence for the caller and, where we know it, the fix.
+type Refusal struct {
+	Kind   error  // one of the sentinels above
+	Detail string // one sentence, without what people wrote
+	Fix    string // what to do about it; may be empty
+}
+
+func (r *Refusal) Error() string { return r.Detail }
+
+// Unwrap gives the sentinel.
+func (r *Refusal) Unwrap() error { return r.Kind }
+
+// Refuse makes a [Refusal] of the given kind.
+func Refuse(kind error, format string, values ...any) *Refusal {
+	return &Refusal{Kind: kind, Detail: fmt.Sprintf(format, values...)}
+}
+
+// WithFix adds what to do about it.
+func (r *Refusal) WithFix(format string, values ...any) *Refusal {
+	r.Fix = fmt.Sprintf(format, values...)
+	return r
+}
+
+// Problem is one bad field. Message never contains the value, which may be a secret.
+type Problem struct {
+	Field   string
+	Message string
+}
+
+// Invalid names every bad field of a request at once. It matches [ErrInvalid].
+type Invalid struct {
+	Problems []Problem
+}
+
+func (e *Invalid) Error() string {
+	lines := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		lines[i] = p.Field + ": " + p.Message
+	}
+	return strings.Join(lines, "; ")
+}
+
+// Unwrap gives [ErrInvalid].
+func (e *Invalid) Unwrap() error { return ErrInvalid }
+
+// Problems collects bad fields.
+type Problems []Problem
+
+// Add notes that a field is bad.
+func (p *Problems) Add(field, format string, values ...any) {
+	*p = append(*p, Problem{Field: field, Message: fmt.Sprintf(format, values...)})
+}
+
+// Err is nil when nothing was noted, else an [*Invalid].
+func (p Problems) Err() error {
+	if len(p) == 0 {
+		return nil
+	}
+	return &Invalid{Problems: p}
+}

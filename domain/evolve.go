@@ -1,0 +1,182 @@
+package domain
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Occasion is when and as what a fact was recorded: the part of an event's envelope that the
+// state of an item depends on.
+type Occasion struct {
+	EventID    string
+	Position   int64
+	Version    int64 // of the stream; the first is 1
+	RecordedAt time.Time
+	OccurredAt time.Time // zero if the caller did not say
+}
+
+// Evolve folds one fact into the state. Facts of one stream must come in order of their
+// versions, each once; a gap is an error, and so is a fact of another kind.
+//
+// Live appends, catch-up and rebuilds share this function: whatever it computes, it computes
+// from the item's own stream alone.
+func (k *Knowledge) Evolve(fact Fact, at Occasion, policy ConfidencePolicy) error {
+	if at.Version != k.Version+1 {
+		return fmt.Errorf("fold %s: version %d follows %d", fact.Name(), at.Version, k.Version)
+	}
+	before := k.Revision
+	switch f := fact.(type) {
+	case Remembered:
+		k.remember(f, at)
+	case Revised:
+		k.revise(f)
+	case Rescoped:
+		k.Scopes = slices.Clone(f.Scopes)
+		k.Revision++
+	case Transferred:
+		k.Owner = f.Owner
+		k.Revision++
+	case Moved:
+		k.Text.URI = f.URI
+		k.Revision++
+	case FoundHelpful:
+		k.count(Helpful, f.Ballot, at)
+	case FoundHarmful:
+		k.count(Harmful, f.Ballot, at)
+	case FeedbackRetracted:
+		k.uncount(f.Vote)
+	case ReportedStale:
+		k.report(f, at)
+	case Confirmed:
+		k.Reports, k.Stale = nil, Staleness{}
+		k.ConfirmedAt, k.ConfirmUntil = at.RecordedAt, f.Until
+	case Superseded:
+		k.Status, k.SupersededBy = IsSuperseded, f.By
+		k.Revision++
+	case Deleted:
+		k.Status = IsDeleted
+		k.Revision++
+	case Restored:
+		k.Status, k.SupersededBy = Active, ""
+		k.Revision++
+	case Held:
+		k.Held = true
+		k.Revision++
+	case Released:
+		k.Held = false
+		k.Revision++
+	case Erased:
+		k.erase()
+	default:
+		return fmt.Errorf("fold %s: not a fact about knowledge", fact.Name())
+	}
+	k.Version, k.Position = at.Version, at.Position
+	if k.Revision != before {
+		k.UpdatedAt = at.RecordedAt
+	}
+	k.Confidence = policy.Confidence(k.Helpful, k.Harmful, k.Stale.Reporters)
+	return nil
+}
+
+func (k *Knowledge) remember(f Remembered, at Occasion) {
+	baseline := DefaultBaseline()
+	if f.Baseline != nil {
+		baseline = *f.Baseline
+	}
+	k.Number = at.Position
+	k.Type, k.ContextType, k.Category = f.Type, f.ContextType, f.Category
+	k.Polarity, k.Media = f.Polarity, f.Media
+	k.Scopes, k.Owner = slices.Clone(f.Scopes), f.Owner
+	k.Source, k.Text, k.DerivedFrom = f.Source, f.Text, f.DerivedFrom
+	k.Baseline, k.Helpful, k.Harmful = baseline, baseline.Helpful, baseline.Harmful
+	k.Status, k.Revision = Active, 1
+	k.CreatedAt, k.OccurredAt = at.RecordedAt, at.OccurredAt
+}
+
+func (k *Knowledge) revise(f Revised) {
+	set(&k.Type, f.Type)
+	set(&k.Category, f.Category)
+	set(&k.Polarity, f.Polarity)
+	set(&k.Text.Task, f.Task)
+	set(&k.Text.Content, f.Content)
+	set(&k.Text.Abstract, f.Abstract)
+	set(&k.Text.Overview, f.Overview)
+	set(&k.Text.Tags, f.Tags)
+	if f.Meta != nil {
+		k.Text.Meta = json.RawMessage(slices.Clone(*f.Meta))
+	}
+	k.Revision++
+}
+
+func set[T any](field *T, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}
+
+func (k *Knowledge) count(verdict Verdict, b Ballot, at Occasion) {
+	if b.Replaces != "" {
+		k.uncount(b.Replaces)
+	}
+	if k.Votes == nil {
+		k.Votes = map[string]Vote{}
+	}
+	k.Votes[at.EventID] = Vote{
+		EventID: at.EventID, Voter: b.Voter, Ballot: b.Key, Verdict: verdict,
+		TraceID: b.TraceID, Query: b.Query, Outcome: b.Outcome, At: at.RecordedAt,
+	}
+	k.voices(verdict, +1)
+}
+
+func (k *Knowledge) uncount(eventID string) {
+	vote, found := k.Votes[eventID]
+	if !found {
+		return
+	}
+	delete(k.Votes, eventID)
+	k.voices(vote.Verdict, -1)
+}
+
+func (k *Knowledge) voices(verdict Verdict, n int) {
+	if verdict == Helpful {
+		k.Helpful += n
+		return
+	}
+	k.Harmful += n
+}
+
+func (k *Knowledge) report(f ReportedStale, at Occasion) {
+	if k.Reports == nil {
+		k.Reports = map[Entity]Report{}
+	}
+	if _, again := k.Reports[f.Reporter]; !again {
+		k.Stale.Reporters++
+	}
+	if k.Stale.Since.IsZero() {
+		k.Stale.Since = at.RecordedAt
+	}
+	if f.Reason != "" {
+		k.Stale.Reason = f.Reason
+	}
+	k.Reports[f.Reporter] = Report{EventID: at.EventID, Reporter: f.Reporter, Reason: f.Reason, At: at.RecordedAt}
+}
+
+// erase leaves a tombstone: that there was an item, and nothing of what it said.
+func (k *Knowledge) erase() {
+	k.Text = Text{}
+	k.Source.Name, k.Source.URLs = "", nil
+	k.Baseline.HelpfulHistory, k.Baseline.HarmfulHistory = nil, nil
+	for id, vote := range k.Votes {
+		vote.Query, vote.Outcome = "", ""
+		k.Votes[id] = vote
+	}
+	for reporter, report := range k.Reports {
+		report.Reason = ""
+		k.Reports[reporter] = report
+	}
+	k.Stale.Reason = ""
+	k.Status = IsErased
+	k.Revision++
+}

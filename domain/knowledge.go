@@ -1,0 +1,145 @@
+package domain
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Knowledge is the state of one item: everything its stream of facts says. The zero value
+// (Version 0) is an item that was never remembered. It is not safe for concurrent use.
+type Knowledge struct {
+	ID           string
+	Number       int64 // the position of its first event: a short, unique name within the tenant
+	Type         Type
+	ContextType  ContextType
+	Category     Category
+	Polarity     Polarity
+	Media        Media
+	Scopes       []Scope
+	Owner        Entity
+	Source       Source
+	Text         Text
+	Baseline     Eval     // what it began with
+	DerivedFrom  []string // ids of the events it was made from
+	Helpful      int      // voices, the baseline's included
+	Harmful      int
+	Confidence   float64 // 0…1, by the projection's confidence policy
+	Stale        Staleness
+	ConfirmedAt  time.Time
+	ConfirmUntil time.Time // when the last confirmation expires; zero for never
+	Status       Status
+	SupersededBy string // the id of the item that took its place
+	Held         bool   // under legal hold
+	Revision     int64  // changes of the item itself; its ETag
+	Version      int64  // of its stream
+	Position     int64  // of its newest event
+	CreatedAt    time.Time
+	UpdatedAt    time.Time // of its newest revision
+	OccurredAt   time.Time // when it became true in the world, if its author said so
+
+	// Votes by the id of their event, and reports of staleness since the last confirmation
+	// by reporter. A projection loads only those that a batch of commands is about; the
+	// counters above count them all.
+	Votes   map[string]Vote
+	Reports map[Entity]Report
+}
+
+// Text is what people wrote. It lies beside the facts and can be destroyed.
+type Text struct {
+	Task     string // what one was doing, in which situation; at most 2,000 characters
+	Content  string // the knowledge itself; 1 byte to 64 KiB
+	Abstract string // L0, about 100 tokens; empty when it is to be derived
+	Overview string // L1, one to two thousand tokens; empty when it is to be derived
+	Tags     Tags
+	Meta     json.RawMessage // a JSON object in compact form, at most 16 KiB; nil for none
+	URI      string
+}
+
+// Tags are business labels: category, domain, and any other key, each with one or more values.
+type Tags map[string][]string
+
+// Labels is the key under which tags given as a plain list are kept.
+const Labels = "labels"
+
+// Source says where an item came from.
+type Source struct {
+	Name        string
+	Category    string // paper, exp, skill, book …
+	URLs        []string
+	AgentID     string
+	SubmittedBy string
+	Timestamp   string // a time (RFC 3339) or a date, as given
+	TraceID     string
+}
+
+// Eval is how an item has proved itself.
+type Eval struct {
+	Helpful        int
+	Harmful        int
+	Confidence     float64 // 0…1
+	HelpfulHistory []Use   // newest first
+	HarmfulHistory []Use
+}
+
+// Use is one occasion on which an item was used and judged.
+type Use struct {
+	Query   string
+	TraceID string
+	Outcome string
+	By      Entity
+	At      time.Time
+}
+
+// DefaultBaseline is how an item begins that came without an eval.
+func DefaultBaseline() Eval { return Eval{Helpful: 1, Harmful: 0, Confidence: 0.5} }
+
+// Vote is one voice. Within an item a ballot has at most one.
+type Vote struct {
+	EventID string
+	Voter   Entity
+	Ballot  string // see [BallotOf]
+	Verdict Verdict
+	TraceID string
+	Query   string
+	Outcome string
+	At      time.Time
+}
+
+// Report says that somebody found an item out of date.
+type Report struct {
+	EventID  string
+	Reporter Entity
+	Reason   string
+	At       time.Time
+}
+
+// Staleness summarises the reports since the last confirmation.
+type Staleness struct {
+	Reporters int       // distinct
+	Since     time.Time // of the first report
+	Reason    string    // of the newest report that gave one
+}
+
+// BallotOf names the one voice a voter has: one per trace, or without a trace one per day (UTC).
+func BallotOf(traceID string, at time.Time) string {
+	if traceID != "" {
+		return "trace:" + traceID
+	}
+	return "day:" + at.UTC().Format(time.DateOnly)
+}
+
+// Exists tells whether the item was ever remembered.
+func (k *Knowledge) Exists() bool { return k.Version > 0 }
+
+// Visibility summarises the scopes.
+func (k *Knowledge) Visibility() Visibility { return VisibilityOf(k.Scopes, k.Owner) }
+
+// vote finds the voice a voter has on a ballot.
+func (k *Knowledge) vote(voter Entity, ballot string) (Vote, bool) {
+	for _, v := range k.Votes {
+		if v.Voter == voter && v.Ballot == ballot {
+			return v, true
+		}
+	}
+	return Vote{}, false
+}

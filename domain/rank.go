@@ -1,0 +1,73 @@
+package domain
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Candidate is an item that a search considers.
+type Candidate struct {
+	ID         string
+	Scopes     []Scope
+	Confidence float64 // 0…1
+	Position   int64   // of its newest event
+	Score      float64 // 0…1: how much it is about the query, 0.5 = "about this"
+	Semantic   float64 // calibrated meaning, part of Score; 0 if unknown
+	Lexical    float64 // calibrated words, part of Score
+}
+
+// Hit is a candidate in the answer.
+type Hit struct {
+	Candidate
+	Scope  Scope   // the nearest that the item shares with the audience
+	Weight float64 // score × (½ + ½·confidence)
+	Best   bool    // among the best hits, which come by tier
+}
+
+// Weight is how much a hit counts: its score, discounted by up to a half for lack of confidence.
+func Weight(score, confidence float64) float64 { return score * (0.5 + 0.5*confidence) }
+
+// Rank is the specification of search order. Candidates outside the audience or below minScore
+// go. By priority, the best hits (score ≥ max(minScore, ½ × the best score)) come by tier of
+// the nearest scope shared with the audience, within a tier by weight; the rest follow by
+// weight: otherwise ten notes of one's own that barely match would hide the team's answer. By
+// score, weight alone decides. Ties: newest position, then id.
+func Rank(candidates []Candidate, audience Audience, order Order, minScore float64, limit int) []Hit {
+	var hits []Hit
+	best := 0.0
+	for _, c := range candidates {
+		scope, shared := audience.Best(c.Scopes)
+		if !shared || c.Score < minScore {
+			continue
+		}
+		hits = append(hits, Hit{Candidate: c, Scope: scope, Weight: Weight(c.Score, c.Confidence)})
+		best = max(best, c.Score)
+	}
+	threshold := max(minScore, best/2)
+	for i := range hits {
+		hits[i].Best = hits[i].Score >= threshold
+	}
+	slices.SortFunc(hits, func(a, b Hit) int {
+		if order == ByPriority {
+			if a.Best != b.Best {
+				return first(a.Best)
+			}
+			if byTier := cmp.Compare(a.Scope.Tier(), b.Scope.Tier()); a.Best && byTier != 0 {
+				return byTier
+			}
+		}
+		return cmp.Or(
+			cmp.Compare(b.Weight, a.Weight),
+			cmp.Compare(b.Position, a.Position),
+			cmp.Compare(a.ID, b.ID),
+		)
+	})
+	return hits[:min(limit, len(hits))]
+}
+
+func first(yes bool) int {
+	if yes {
+		return -1
+	}
+	return 1
+}

@@ -1,0 +1,120 @@
+package domain
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Revise asks for changes of an item: of what it says, of its audience, owner or place. Empty
+// Scopes, Owner and URI are left alone. Call [Revise.Validate] first.
+type Revise struct {
+	Target
+	Changes    Revised
+	Scopes     []Scope
+	Owner      Entity
+	URI        string
+	Visibility Visibility // as claimed for the outcome; empty to derive
+}
+
+// Validate names every bad field at once.
+func (c Revise) Validate() error { return c.validate() }
+
+// Reads implements [Command].
+func (c Revise) Reads() Reads {
+	if c.URI == "" {
+		return Reads{}
+	}
+	return Reads{URIs: []string{c.URI}}
+}
+
+// Decide implements [Command]. Values that the item already has are not recorded again; if
+// nothing is left, nothing happened.
+func (c Revise) Decide(book Book, _ time.Time) ([]Fact, error) {
+	k, err := c.changeable(book)
+	if err != nil {
+		return nil, err
+	}
+	facts := c.facts(k)
+	if err := c.agrees(k); err != nil {
+		return nil, err
+	}
+	for _, fact := range facts {
+		switch f := fact.(type) {
+		case Rescoped:
+			err = mayPublish(c.By, f.Scopes, "")
+		case Transferred:
+			err = mayPublish(c.By, nil, f.Owner)
+		case Moved:
+			if book.Holder(f.URI) != "" {
+				err = Refuse(ErrTaken, "the uri belongs to another item").WithFix("choose another uri")
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return facts, nil
+}
+
+// agrees refuses a claimed visibility that the outcome's scopes contradict.
+func (c Revise) agrees(k *Knowledge) error {
+	var p Problems
+	scopes, owner := k.Scopes, k.Owner
+	if len(c.Scopes) > 0 {
+		scopes = c.Scopes
+	}
+	if c.Owner != "" {
+		owner = c.Owner
+	}
+	checkVisibility(&p, c.Visibility, scopes, owner)
+	return p.Err()
+}
+
+// facts are the differences between k and what was asked for.
+func (c Revise) facts(k *Knowledge) []Fact {
+	var facts []Fact
+	if revised, changed := c.Changes.different(k); changed {
+		facts = append(facts, revised)
+	}
+	if len(c.Scopes) > 0 && !sameSet(c.Scopes, k.Scopes) {
+		facts = append(facts, Rescoped{Scopes: c.Scopes})
+	}
+	if c.Owner != "" && c.Owner != k.Owner {
+		facts = append(facts, Transferred{Owner: c.Owner})
+	}
+	if c.URI != "" && c.URI != k.Text.URI {
+		facts = append(facts, Moved{URI: c.URI})
+	}
+	return facts
+}
+
+// different drops the values that k already has.
+func (r Revised) different(k *Knowledge) (Revised, bool) {
+	drop(&r.Type, k.Type)
+	drop(&r.Category, k.Category)
+	drop(&r.Polarity, k.Polarity)
+	drop(&r.Task, k.Text.Task)
+	drop(&r.Content, k.Text.Content)
+	drop(&r.Abstract, k.Text.Abstract)
+	drop(&r.Overview, k.Text.Overview)
+	if r.Tags != nil && maps.EqualFunc(*r.Tags, k.Text.Tags, slices.Equal) {
+		r.Tags = nil
+	}
+	if r.Meta != nil && bytes.Equal(*r.Meta, k.Text.Meta) {
+		r.Meta = nil
+	}
+	return r, r != Revised{}
+}
+
+func drop[T comparable](field **T, current T) {
+	if *field != nil && **field == current {
+		*field = nil
+	}
+}
+
+func sameSet(a, b []Scope) bool {
+	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
+	return slices.Equal(a, b)
+}

@@ -1,0 +1,189 @@
+package domain
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Order says how hits are arranged.
+type Order string
+
+// The orders.
+const (
+	ByPriority Order = "priority" // the best hits by tier, see [Rank]
+	ByScore    Order = "score"    // by weight alone
+)
+
+// Limits of a search.
+const (
+	DefaultLimit = 10
+	MaxLimit     = 100
+	maxQuery     = 8000 // characters
+)
+
+// Search asks what is known about something.
+type Search struct {
+	By       Principal
+	Text     string
+	Vector   []float32 // instead of letting the server embed Text; of the space's dimensions
+	Context  Context
+	Filter   Filter
+	Limit    int      // 1…100; 0 for 10
+	MinScore *float64 // 0…1; nil for the embedder's default
+	Order    Order    // empty for ByPriority
+	Explain  bool
+}
+
+// Context says for whom a search is made: whose scopes count as near.
+type Context struct {
+	Given    bool // false: everything the principal belongs to
+	Entities []Entity
+}
+
+// Filter narrows a search or a list. Empty fields do not filter; several values of one field
+// are alternatives.
+type Filter struct {
+	Types        []Type
+	ContextTypes []ContextType
+	Categories   []Category
+	Tags         Tags // every key must match, by any of its values
+	Owner        Entity
+	Scope        Scope
+	Visibility   Visibility
+	URIPrefix    string
+	Polarity     Polarity
+	Stale        *bool // true: reported since the last confirmation
+	TraceID      string
+	Statuses     []Status // empty: active only
+	CreatedFrom  time.Time
+	CreatedTo    time.Time
+	UpdatedFrom  time.Time
+	UpdatedTo    time.Time
+}
+
+// Complete fills in defaults and validates: every bad field at once, then the entitlement to
+// each entity that the context names.
+func (s Search) Complete() (Search, error) {
+	var p Problems
+	if s.Limit == 0 {
+		s.Limit = DefaultLimit
+	}
+	if s.Order == "" {
+		s.Order = ByPriority
+	}
+	if strings.TrimSpace(s.Text) == "" && len(s.Vector) == 0 {
+		p.Add("query", "must not be empty")
+	}
+	atMost(&p, "query", s.Text, maxQuery)
+	if slices.ContainsFunc(s.Vector, func(x float32) bool {
+		return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0)
+	}) {
+		p.Add("vector", "must be finite numbers")
+	}
+	if s.Limit < 1 || s.Limit > MaxLimit {
+		p.Add("limit", "must be 1 to %d", MaxLimit)
+	}
+	if s.MinScore != nil && !(*s.MinScore >= 0 && *s.MinScore <= 1) {
+		p.Add("min_score", "must be 0 to 1")
+	}
+	oneOf(&p, "order", s.Order, []Order{ByPriority, ByScore}, true)
+	for i, entity := range s.Context.Entities {
+		checkEntity(&p, fmt.Sprintf("context[%d]", i), entity)
+	}
+	s.Filter.validate(&p)
+	if err := p.Err(); err != nil {
+		return s, err
+	}
+	return s, s.entitled()
+}
+
+// Validate names every bad field of a filter.
+func (f Filter) Validate() error {
+	var p Problems
+	f.validate(&p)
+	return p.Err()
+}
+
+func (f Filter) validate(p *Problems) {
+	each(p, "types", f.Types, Types)
+	each(p, "context_type", f.ContextTypes, ContextTypes)
+	each(p, "category", f.Categories, Categories)
+	each(p, "status", f.Statuses, Statuses)
+	checkTags(p, f.Tags)
+	if f.Owner != "" {
+		checkEntity(p, "owner", f.Owner)
+	}
+	if f.Scope != "" {
+		if _, err := ParseScope(string(f.Scope)); err != nil {
+			p.Add("scope", "%s", err)
+		}
+	}
+	oneOf(p, "visibility", f.Visibility, visibilities, false)
+	oneOf(p, "polarity", f.Polarity, Polarities, false)
+	atMost(p, "uri", f.URIPrefix, maxURI)
+	checkTrace(p, "trace_id", f.TraceID)
+}
+
+func each[T ~string](p *Problems, field string, values, all []T) {
+	for _, value := range values {
+		oneOf(p, field, value, all, true)
+	}
+}
+
+func (s Search) entitled() error {
+	var denied []string
+	for _, entity := range s.Context.Entities {
+		if !s.By.Entitled(entity) && !s.By.SeesAll() {
+			denied = append(denied, string(entity))
+		}
+	}
+	if len(denied) == 0 {
+		return nil
+	}
+	return Refuse(ErrForbidden, "%s may not search as %s", s.By.Voter(), strings.Join(denied, ", ")).
+		WithFix("name only entities you are or belong to")
+}
+
+// Audience is who a search is made for: the scopes that count, or everything in the tenant.
+type Audience struct {
+	Everything bool // each item at its own best scope
+	Scopes     []Scope
+}
+
+// Audience derives the visible scopes: the context's entities, or without a context everything
+// the principal belongs to, and always public. Whoever reads the whole tenant and gives no
+// context sees everything.
+func (s Search) Audience() Audience {
+	entities := s.Context.Entities
+	if !s.Context.Given {
+		if s.By.SeesAll() {
+			return Audience{Everything: true}
+		}
+		entities = s.By.Entities()
+	}
+	scopes := []Scope{Public}
+	for _, entity := range entities {
+		if !slices.Contains(scopes, entity.Scope()) {
+			scopes = append(scopes, entity.Scope())
+		}
+	}
+	return Audience{Scopes: scopes}
+}
+
+// Best is the nearest of the scopes that an item shares with the audience; false if there is
+// none. Among scopes of one tier the alphabetically first is named.
+func (a Audience) Best(scopes []Scope) (Scope, bool) {
+	var best Scope
+	for _, scope := range scopes {
+		if !a.Everything && !slices.Contains(a.Scopes, scope) {
+			continue
+		}
+		if best == "" || scope.Tier() < best.Tier() || scope.Tier() == best.Tier() && scope < best {
+			best = scope
+		}
+	}
+	return best, best != ""
+}
