@@ -1,0 +1,71 @@
+package domain
+
+import "time"
+
+// List asks for items in order of remembering, newest first.
+type List struct {
+	By     Principal
+	Filter Filter
+	Before int64 // numbers less than this; 0 from the newest
+	Limit  int   // 1…100; 0 for 20
+}
+
+// ListPage is a piece of a list.
+type ListPage struct {
+	Items []*Knowledge
+	Next  int64 // Before of the following page; 0 at the end
+}
+
+// Answer is what a search found.
+type Answer struct {
+	Hits     []Found
+	Embedder string // the vector space that meaning was compared in
+	Degraded string // why words stand alone; empty when meaning took part
+	MinScore float64
+	Explain  *Explanation // when asked for, or when there are no hits
+}
+
+// Found is a hit with its item.
+type Found struct {
+	Hit
+	Knowledge *Knowledge
+	Terms     []string // which of the query's terms it contains; with Explain
+}
+
+// Explanation says how an answer came about.
+type Explanation struct {
+	Audience  []Scope // empty for everything in the tenant
+	Visible   int64   // items in the audience's scopes
+	Passed    int64   // of those, items that passed the filters
+	BestBelow float64 // the best score below the threshold; 0 if none
+	Terms     []string
+	Plans     []ScopePlan
+	Took      time.Duration
+}
+
+// ScopePlan says how the vectors of a scope were searched.
+type ScopePlan struct {
+	Scope Scope
+	Items int64
+	Plan  string // "exact", "sketch", "hnsw", "none"
+}
+
+// Feedback is the record of an item's use: the newest 50 voices for and against.
+type Feedback struct {
+	Helpful []Use
+	Harmful []Use
+}
+
+// ProjectionStatus is how a projection does.
+type ProjectionStatus struct {
+	Name       string
+	Version    int
+	State      string // building, catching_up, verifying, ready, active, draining, retired, failed
+	Inline     bool   // written with the event itself: never behind
+	Position   int64  // how far it has read the tenant's log
+	Head       int64  // the log's newest position
+	LagEvents  int64
+	LagSeconds float64 // age of the oldest event it has not yet read
+	Settings   map[string]string
+	Error      string // why it stands still; empty when it does not
+}

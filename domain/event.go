@@ -1,0 +1,102 @@
+package domain
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Event is a fact as the log keeps it: with its place, its time and whoever caused it.
+type Event struct {
+	Tenant         string
+	Position       int64 // in the tenant's log: 1, 2, 3 … without a gap
+	EventID        string
+	Stream         string // such as "knowledge:ID"
+	Version        int64  // within the stream: 1, 2, 3 …
+	Name           string
+	SchemaVersion  int       // as recorded, before any upcasting
+	RecordedAt     time.Time // UTC, microseconds; never decreases along a log
+	OccurredAt     time.Time // when it happened in the world; zero if nobody said
+	Actor          Entity
+	OnBehalfOf     Entity
+	Authentication string
+	RequestID      string
+	CorrelationID  string
+	CausationID    string
+	Traceparent    string
+	ReasonCode     string
+	Data           json.RawMessage // the plain fields: exactly the recorded bytes
+	Text           json.RawMessage // what people wrote; nil if there is none, or if it was erased
+	TextErased     bool            // there was text, and it was destroyed
+	Hash           []byte          // SHA-256 over the canonical encoding of the whole record
+	Fact           Fact            // decoded and upcast; its text fields are empty if erased
+}
+
+// KnowledgeStream is the stream of the item with this id.
+func KnowledgeStream(id string) string { return "knowledge:" + id }
+
+// Occasion is the part of the envelope that an item's state depends on.
+func (e Event) Occasion() Occasion {
+	return Occasion{
+		EventID: e.EventID, Position: e.Position, Version: e.Version,
+		RecordedAt: e.RecordedAt, OccurredAt: e.OccurredAt,
+	}
+}
+
+// Submission is a command on its way to the log.
+type Submission struct {
+	Command Command
+	By      Principal
+	Request *Request // nil without an Idempotency-Key
+	Origin  Origin
+}
+
+// Origin says how a command came about; all of it is recorded.
+type Origin struct {
+	OccurredAt    time.Time
+	RequestID     string
+	CorrelationID string
+	CausationID   string
+	Traceparent   string
+	ReasonCode    string
+}
+
+// Request recognises a request that was made before: unique per tenant and subject.
+type Request struct {
+	Key         string   // the caller's Idempotency-Key; bulk lines add #line
+	Fingerprint [32]byte // of everything the request asks for
+}
+
+// Receipt says what became of a submission.
+type Receipt struct {
+	Events    []Event    // what was recorded; none if nothing changed
+	Knowledge *Knowledge // the item afterwards
+	Position  int64      // read at this position or later and you see the outcome
+	Replayed  bool       // answered as the first time: the request had been made before
+	Outcome   string     // "created", "revised", "recorded" or "unchanged", by what was recorded
+}
+
+// The outcomes of a submission.
+const (
+	Created   = "created"   // the item is new
+	Changed   = "revised"   // its revision grew
+	Recorded  = "recorded"  // something was noted about it, such as a vote
+	Unchanged = "unchanged" // nothing new: nothing was recorded
+)
+
+// Result is one of many: a receipt or an error.
+type Result struct {
+	Receipt Receipt
+	Err     error
+}
+
+// EventQuery selects events of one tenant's log.
+type EventQuery struct {
+	Tenant     string
+	After      int64 // positions greater than this, or with Descending less than this
+	Limit      int   // at most 500; 0 for 100
+	Descending bool  // newest first; After 0 then means from the head
+	Stream     string
+	Actor      Entity // as actor or on whose behalf
+	Names      []string
+	From, To   time.Time // recorded at or after From, before To
+}

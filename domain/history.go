@@ -1,0 +1,33 @@
+package domain
+
+// Change is what an event changed in one field.
+type Change struct {
+	Field  string
+	Before any // nil if there was nothing
+	After  any // nil if nothing is left
+}
+
+// HistoryItem is an event of an item with what it changed.
+type HistoryItem struct {
+	Event      Event
+	Changes    []Change
+	Confidence float64 // after it
+	Revision   int64   // after it
+}
+
+// History folds the events of one item's stream, oldest first, and notes what each changed.
+func History(id string, events []Event, policy ConfidencePolicy) ([]HistoryItem, error) {
+	items := make([]HistoryItem, 0, len(events))
+	k := &Knowledge{ID: id}
+	for _, event := range events {
+		before := snapshot(k)
+		if err := k.Evolve(event.Fact, event.Occasion(), policy); err != nil {
+			return nil, err
+		}
+		items = append(items, HistoryItem{
+			Event: event, Changes: differences(before, snapshot(k)),
+			Confidence: k.Confidence, Revision: k.Revision,
+		})
+	}
+	return items, nil
+}
