@@ -165,6 +165,7 @@ build_pgvector() {
 	chmod 755 "$work"
 	mkdir -p "$work/lists/partial" "$work/cache/archives/partial"
 	if grep -q '^ID=debian' /etc/os-release; then
+		# shellcheck disable=SC2016 # apt expands it
 		mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Component: main' 2>/dev/null |
 			grep -v security | head -n 1 || true)
 		mirror=${mirror:-http://deb.debian.org/debian}

@@ -1,0 +1,85 @@
+// Package database opens the one database that Annals lives in: a PostgreSQL server
+// (postgres://…) or a SQLite file (sqlite:PATH).
+//
+// Its one rule: reads go to the pool, every write goes through [DB.Transact].
+package database
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+
+	"github.com/uptrace/bun"
+)
+
+// DB is an open database. The embedded pool is for reading: SQLite refuses writes on it, and on
+// PostgreSQL it is kept apart from the connections that write, so that neither starves the other.
+// A DB is safe for concurrent use; whoever opened it closes it.
+type DB struct {
+	*bun.DB
+	Engine Engine
+
+	writers *bun.DB
+	turn    turn   // SQLite: whose turn it is on the one connection that writes
+	owner   *owner // SQLite: this process's claim to the file
+	log     *slog.Logger
+	close   func() error
+}
+
+const accepted = "use postgres://USER:PASSWORD@HOST:PORT/DATABASE or sqlite:PATH"
+
+// Open opens the database at url, which is postgres://… (or postgresql://…) or sqlite:PATH, and
+// checks that it can serve. It changes no schema: see [DB.Migrate].
+//
+// The error matches [ErrUnavailable] if the server cannot be reached, and [ErrOwned] if another
+// process has the SQLite file. No error repeats the url, which may hold a password.
+func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
+	scheme, rest, _ := strings.Cut(url, ":")
+	var db *DB
+	var err error
+	switch scheme {
+	case "postgres", "postgresql":
+		db, err = openPostgres(ctx, url, log)
+	case "sqlite":
+		db, err = openSQLite(ctx, rest)
+	case "":
+		err = errors.New("no database is named: " + accepted)
+	default:
+		err = errors.New("the database URL is of no known kind: " + accepted)
+	}
+	if err != nil {
+		return nil, err
+	}
+	db.log = log
+	db.close = sync.OnceValue(db.closeAll)
+	return db, nil
+}
+
+// Announce tells whoever tries to open the same SQLite file where this process serves its API.
+// It does nothing on PostgreSQL, which many processes may share.
+func (db *DB) Announce(api string) error {
+	if db.owner == nil {
+		return nil
+	}
+	return db.owner.announce(api)
+}
+
+// Close closes every connection and gives up the SQLite file, there after the running
+// transaction. Closing again does nothing and answers as the first time.
+func (db *DB) Close() error { return db.close() }
+
+func (db *DB) closeAll() error {
+	done, _ := db.turn.take(context.Background())
+	defer done()
+	errs := []error{db.DB.Close(), db.writers.Close()}
+	if db.owner != nil {
+		errs = append(errs, db.owner.release())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("close database: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+// Package databasetest gives every test a database of its own, on both engines.
+package databasetest
+
+import (
+	"log/slog"
+	"path/filepath"
+	"testing"
+
+	"github.com/annals-kb/annals/database"
+)
+
+// Each runs test as two parallel subtests, "sqlite" and "postgres", each with a fresh and migrated
+// database that is closed and gone when the subtest has ended.
+func Each(t *testing.T, test func(t *testing.T, db *database.DB)) {
+	t.Helper()
+	t.Run(database.SQLite.String(), func(t *testing.T) {
+		t.Parallel()
+		db := Open(t, SQLite(t))
+		if err := db.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		test(t, db)
+	})
+	t.Run(database.Postgres.String(), func(t *testing.T) {
+		t.Parallel()
+		test(t, Open(t, migratedPostgres(t)))
+	})
+}
+
+// SQLite returns the URL of a file that is not there yet.
+func SQLite(t testing.TB) string {
+	t.Helper()
+	return "sqlite:" + filepath.Join(t.TempDir(), "annals.db")
+}
+
+// Open opens a database for as long as the test runs, and logs to the test.
+func Open(t testing.TB, url string) *database.DB {
+	t.Helper()
+	db, err := database.Open(t.Context(), url, Log(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+// Log writes to the test's output.
+func Log(t testing.TB) *slog.Logger {
+	return slog.New(slog.NewTextHandler(t.Output(), nil))
+}

@@ -1,0 +1,137 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"syscall"
+
+	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
+	"modernc.org/sqlite"
+	sqlitecode "modernc.org/sqlite/lib"
+)
+
+// What can go wrong with a database, whichever engine it is. Match with [errors.Is].
+var (
+	// ErrUnavailable: the server does not answer, or the file stayed locked. Nothing was written; try later.
+	ErrUnavailable = errors.New("database unavailable")
+	// ErrOutcomeUnknown: COMMIT was sent and no answer came. The transaction may have been
+	// committed or not: look for what it would have written before doing anything else.
+	ErrOutcomeUnknown = errors.New("outcome of COMMIT unknown")
+	// ErrUnique: a row with this key exists already.
+	ErrUnique = errors.New("not unique")
+	// ErrFull: the disk is full. Nothing was written.
+	ErrFull = errors.New("database disk full")
+	// ErrOwned: another process has the SQLite file.
+	ErrOwned = errors.New("database file in use")
+	// ErrNewerSchema: a newer version of the program migrated this database.
+	ErrNewerSchema = errors.New("newer schema")
+	// ErrDirtySchema: a migration was interrupted, and nobody knows how far it came.
+	ErrDirtySchema = errors.New("dirty schema")
+)
+
+// Classify names what an error of a driver means by wrapping it in one of this package's errors, or in
+// [context.Canceled] or [context.DeadlineExceeded] for a query that was stopped; ctx is the one that
+// the query ran under. Any other error, and one that was classified before, comes back as it is.
+func Classify(ctx context.Context, err error) error {
+	if err == nil || isClassified(err) {
+		return err
+	}
+	if kind := kindOf(ctx, err); kind != nil {
+		return fmt.Errorf("%w: %w", kind, err)
+	}
+	return err
+}
+
+func isClassified(err error) bool {
+	for _, kind := range []error{
+		context.Canceled, context.DeadlineExceeded,
+		ErrUnavailable, ErrOutcomeUnknown, ErrUnique, ErrFull,
+	} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
+}
+
+func kindOf(ctx context.Context, err error) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		return ErrFull
+	}
+	kind := error(nil)
+	if refusal, ok := errors.AsType[*pq.Error](err); ok {
+		kind = kindOfPostgres(refusal)
+	} else if refusal, ok := errors.AsType[*sqlite.Error](err); ok {
+		kind = kindOfSQLite(refusal)
+	} else if isConnectionLost(err) {
+		kind = ErrUnavailable
+	}
+	// What a stopped query leaves behind differs; that it was stopped is known from its context.
+	if (kind == ErrUnavailable || kind == context.Canceled) && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return kind
+}
+
+func isConnectionLost(err error) bool {
+	_, network := errors.AsType[*net.OpError](err)
+	return network || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone)
+}
+
+// kindOfPostgres reads the codes of PostgreSQL's appendix A.
+func kindOfPostgres(refusal *pq.Error) error {
+	switch refusal.Code {
+	case pqerror.UniqueViolation:
+		return ErrUnique
+	case pqerror.DiskFull:
+		return ErrFull
+	case pqerror.QueryCanceled:
+		if strings.Contains(refusal.Message, "timeout") { // statement_timeout
+			return context.DeadlineExceeded
+		}
+		return context.Canceled
+	case pqerror.AdminShutdown, pqerror.CrashShutdown, pqerror.CannotConnectNow, pqerror.IdleSessionTimeout,
+		pqerror.IdleInTransactionSessionTimeout, pqerror.TooManyConnections:
+		return ErrUnavailable
+	}
+	if strings.HasPrefix(string(refusal.Code), "08") { // connection exceptions
+		return ErrUnavailable
+	}
+	return nil
+}
+
+func kindOfSQLite(refusal *sqlite.Error) error {
+	switch refusal.Code() {
+	case sqlitecode.SQLITE_CONSTRAINT_UNIQUE, sqlitecode.SQLITE_CONSTRAINT_PRIMARYKEY, sqlitecode.SQLITE_CONSTRAINT_ROWID:
+		return ErrUnique
+	}
+	switch refusal.Code() & 0xff { // the primary result code
+	case sqlitecode.SQLITE_FULL:
+		return ErrFull
+	case sqlitecode.SQLITE_BUSY, sqlitecode.SQLITE_LOCKED:
+		return ErrUnavailable
+	case sqlitecode.SQLITE_INTERRUPT:
+		return context.Canceled
+	}
+	return nil
+}
+
+// isRefusal says whether an error of COMMIT means for certain that nothing was committed: the
+// server said so, or SQLite did before it began to write.
+func isRefusal(err error) bool {
+	if refusal, ok := errors.AsType[*pq.Error](err); ok {
+		return !refusal.Fatal() && refusal.Code != pqerror.TRStatementCompletionUnknown &&
+			!errors.Is(kindOfPostgres(refusal), ErrUnavailable)
+	}
+	if refusal, ok := errors.AsType[*sqlite.Error](err); ok {
+		// A commit record that was written but not synced may come back after a crash.
+		return refusal.Code()&0xff != sqlitecode.SQLITE_IOERR
+	}
+	return errors.Is(err, pq.ErrInFailedTransaction) || errors.Is(err, sql.ErrTxDone)
+}

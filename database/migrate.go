@@ -1,0 +1,197 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/golang-migrate/migrate/v4"
+	"github.com/golang-migrate/migrate/v4/database"
+	"github.com/golang-migrate/migrate/v4/database/postgres"
+	"github.com/golang-migrate/migrate/v4/database/sqlite"
+	"github.com/golang-migrate/migrate/v4/source/iofs"
+
+	"github.com/annals-kb/annals/migrations"
+)
+
+// migrationLock is the key of the advisory lock that processes migrating one database take turns by.
+const migrationLock = 0x616e6e616c73 // "annals"
+
+// Migrate brings the schema to the version that this program knows, and does nothing if it is there
+// already. Several processes may migrate one database at once. A migration that fails changes nothing
+// and can be tried again.
+//
+// The error matches [ErrNewerSchema] if the database is ahead of the program, and [ErrDirtySchema] if
+// an earlier migration was cut off.
+func (db *DB) Migrate(ctx context.Context) error {
+	err := db.withMigrationDriver(ctx, func(target database.Driver) error {
+		// Looked up under the lock, and before the library would: on SQLite it takes any error for version 0.
+		have, want, err := db.Schema(ctx)
+		switch {
+		case err != nil:
+			return err
+		case have > want:
+			return newerSchemaError{have, want}
+		case have == want:
+			return nil
+		}
+		if err := db.apply(ctx, target); err != nil {
+			return fmt.Errorf("migrate from schema %d to %d: %w", have, want, err)
+		}
+		db.log.InfoContext(ctx, "database migrated", "from", have, "to", want)
+		return nil
+	})
+	return Classify(ctx, err)
+}
+
+// Schema returns the version that the database's schema has, 0 before the first migration, and the
+// version that this program wants. The error matches [ErrDirtySchema] if a migration was cut off.
+func (db *DB) Schema(ctx context.Context) (have, want uint, err error) {
+	want, err = newestMigration(db.Engine)
+	if err != nil {
+		return 0, 0, err
+	}
+	exists := `SELECT count(*) FROM sqlite_schema WHERE name = 'schema_migrations'`
+	if db.Engine == Postgres {
+		exists = `SELECT count(to_regclass('schema_migrations'))`
+	}
+	var tables int
+	if err := db.QueryRowContext(ctx, exists).Scan(&tables); err != nil {
+		return 0, 0, Classify(ctx, fmt.Errorf("look for schema version: %w", err))
+	}
+	if tables == 0 {
+		return 0, want, nil
+	}
+	var dirty bool
+	err = db.QueryRowContext(ctx, `SELECT version, dirty FROM schema_migrations`).Scan(&have, &dirty)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return 0, want, nil
+	case err != nil:
+		return 0, 0, Classify(ctx, fmt.Errorf("read schema version: %w", err))
+	case dirty:
+		return have, want, dirtySchemaError(have)
+	}
+	return have, want, nil
+}
+
+// apply runs the missing migrations. A file is one transaction on either engine, so that one which
+// failed left nothing behind but the mark that it was begun; that mark is taken back.
+func (db *DB) apply(ctx context.Context, target database.Driver) error {
+	files, err := iofs.New(migrations.Files, db.Engine.String())
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	m, err := migrate.NewWithInstance("iofs", files, db.Engine.String(), target)
+	if err != nil {
+		return fmt.Errorf("prepare: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() { m.GracefulStop <- true }) // after the file that runs
+	defer stop()
+	err = cause(m.Up())
+	if err == nil {
+		return ctx.Err()
+	}
+	if version, dirty, versionErr := m.Version(); versionErr == nil && dirty {
+		before := int(version) - 1
+		if before == 0 {
+			before = database.NilVersion
+		}
+		err = errors.Join(err, m.Force(before))
+	}
+	return err
+}
+
+// cause is the driver's error inside one of the library's, which does not unwrap and repeats the whole file.
+func cause(err error) error {
+	var wrapped *database.Error
+	if value, ok := errors.AsType[database.Error](err); ok {
+		wrapped = &value
+	} else if wrapped, ok = errors.AsType[*database.Error](err); !ok {
+		return err
+	}
+	if wrapped.Err == "" {
+		return wrapped.OrigErr
+	}
+	return fmt.Errorf("%s: %w", wrapped.Err, wrapped.OrigErr)
+}
+
+// withMigrationDriver hands do the library's driver, on a connection that nobody else migrates by
+// meanwhile. The driver is not closed: its Close would close connections that are ours.
+func (db *DB) withMigrationDriver(ctx context.Context, do func(database.Driver) error) error {
+	if db.Engine == SQLite {
+		done, err := db.turn.take(ctx)
+		if err != nil {
+			return err
+		}
+		defer done()
+		target, err := sqlite.WithInstance(db.writers.DB, &sqlite.Config{})
+		if err != nil {
+			return fmt.Errorf("prepare schema version: %w", err)
+		}
+		return do(target)
+	}
+
+	conn, err := db.writers.DB.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	defer conn.Close() //nolint:errcheck // it goes back to the pool
+	if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock($1)`, migrationLock); err != nil {
+		return fmt.Errorf("wait for others to migrate: %w", err)
+	}
+	defer unlockMigration(ctx, conn)
+	if _, err := conn.ExecContext(ctx, `CREATE EXTENSION IF NOT EXISTS vector`); err != nil {
+		return fmt.Errorf("install pgvector (if this role may not, let a superuser run CREATE EXTENSION vector in this database): %w", err)
+	}
+	target, err := postgres.WithConnection(ctx, conn, &postgres.Config{})
+	if err != nil {
+		return fmt.Errorf("prepare schema version: %w", err)
+	}
+	return do(target)
+}
+
+// unlockMigration outlives ctx: the lock belongs to the session, and the session to the pool. A
+// session that cannot be unlocked is ended.
+func unlockMigration(ctx context.Context, conn *sql.Conn) {
+	if _, err := conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, migrationLock); err != nil {
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+	}
+}
+
+// newestMigration is the number of the last file.
+func newestMigration(engine Engine) (uint, error) {
+	names, err := fs.Glob(migrations.Files, engine.String()+"/*.up.sql")
+	if err != nil || len(names) == 0 {
+		return 0, fmt.Errorf("no migrations for %s: %w", engine, errors.Join(err, fs.ErrNotExist))
+	}
+	number, _, _ := strings.Cut(path.Base(names[len(names)-1]), "_")
+	newest, err := strconv.ParseUint(number, 10, 32)
+	if err != nil {
+		return 0, fmt.Errorf("number of migration %s: %w", names[len(names)-1], err)
+	}
+	return uint(newest), nil
+}
+
+type newerSchemaError struct{ have, want uint }
+
+func (e newerSchemaError) Unwrap() error { return ErrNewerSchema }
+
+func (e newerSchemaError) Error() string {
+	return fmt.Sprintf("the database is at schema %d, this annals knows %d: use a newer annals", e.have, e.want)
+}
+
+type dirtySchemaError uint
+
+func (e dirtySchemaError) Unwrap() error { return ErrDirtySchema }
+
+func (e dirtySchemaError) Error() string {
+	return fmt.Sprintf("a migration to schema %d was cut off half-way: restore the backup made before it, "+
+		"or undo what it did and set schema_migrations to version %d, dirty false", uint(e), uint(e)-1)
+}

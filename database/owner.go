@@ -1,0 +1,98 @@
+package database
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+)
+
+// owner is a process's claim to a SQLite file: the lock on a file beside it, which the kernel gives
+// up when the process ends, however it ends. What the lock file says is for people; it may be stale
+// while nobody holds the lock.
+type owner struct {
+	file *os.File
+	note ownerNote
+}
+
+type ownerNote struct {
+	PID   int       `json:"pid"`
+	Host  string    `json:"host"`
+	Since time.Time `json:"since"`
+	API   string    `json:"api,omitempty"`
+}
+
+// claim makes this process the owner of the database at path. The error matches [ErrOwned] if
+// there is another, and names it.
+func claim(path string, now time.Time) (*owner, error) {
+	file, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("the database cannot be claimed, name another file with sqlite:PATH: %w", err)
+	}
+	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = ownedError{path: path, owner: readNote(file)}
+	} else if err != nil {
+		err = fmt.Errorf("lock %s: %w", file.Name(), err)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	host, _ := os.Hostname()
+	o := &owner{file: file, note: ownerNote{PID: os.Getpid(), Host: host, Since: now.UTC().Truncate(time.Second)}}
+	if err := o.write(); err != nil {
+		return nil, errors.Join(err, o.release())
+	}
+	return o, nil
+}
+
+func (o *owner) announce(api string) error {
+	o.note.API = api
+	return o.write()
+}
+
+func (o *owner) write() error {
+	note, err := json.Marshal(o.note)
+	if err != nil {
+		return fmt.Errorf("describe owner: %w", err)
+	}
+	if err := o.file.Truncate(0); err != nil {
+		return fmt.Errorf("write owner: %w", err)
+	}
+	if _, err := o.file.WriteAt(append(note, '\n'), 0); err != nil {
+		return fmt.Errorf("write owner: %w", err)
+	}
+	return nil
+}
+
+// release leaves the lock file where it is: removing it would race with whoever opens it next.
+func (o *owner) release() error { return o.file.Close() }
+
+// readNote returns the zero note if the owner is just writing it.
+func readNote(file *os.File) ownerNote {
+	var note ownerNote
+	_ = json.NewDecoder(file).Decode(&note)
+	return note
+}
+
+// ownedError names the process that has the file. It matches [ErrOwned].
+type ownedError struct {
+	path  string
+	owner ownerNote
+}
+
+func (e ownedError) Unwrap() error { return ErrOwned }
+
+func (e ownedError) Error() string {
+	who := "another annals"
+	if e.owner.PID != 0 {
+		who = fmt.Sprintf("annals (pid %d on host %s since %s)", e.owner.PID, e.owner.Host, e.owner.Since.Format(time.RFC3339))
+	}
+	instead := "its API"
+	if e.owner.API != "" {
+		instead += " at " + e.owner.API
+	}
+	return fmt.Sprintf("%s is in use by %s; stop it or use %s", e.path, who, instead)
+}

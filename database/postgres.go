@@ -1,0 +1,108 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lib/pq"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+)
+
+func openPostgres(ctx context.Context, rawURL string, log *slog.Logger) (*DB, error) {
+	config, connections, err := parsePostgres(rawURL)
+	if err != nil {
+		return nil, err
+	}
+	connector, err := newConnector(config)
+	if err != nil {
+		return nil, fmt.Errorf("the database URL does not fit: %w", err)
+	}
+	writers := max(1, connections/4)
+	db := &DB{
+		Engine:  Postgres,
+		DB:      newPool(connector, max(1, connections-writers)),
+		writers: newPool(connector, writers),
+	}
+	if err := db.checkPostgres(ctx, config, log); err != nil {
+		return nil, errors.Join(err, db.closeAll())
+	}
+	return db, nil
+}
+
+// newPool keeps its connections: making one costs several round trips and the server a process.
+// None lives for ever, so that a server that moved is found again.
+func newPool(connector *connector, connections int) *bun.DB {
+	pool := sql.OpenDB(connector)
+	pool.SetMaxOpenConns(connections)
+	pool.SetMaxIdleConns(connections)
+	pool.SetConnMaxIdleTime(5 * time.Minute)
+	pool.SetConnMaxLifetime(30 * time.Minute)
+	return bun.NewDB(pool, pgdialect.New())
+}
+
+// parsePostgres reads a URL as lib/pq does, with defaults of our own: pool_max_conns (all
+// connections of this process), sslmode, application_name and connect_timeout.
+func parsePostgres(rawURL string) (config pq.Config, connections int, err error) {
+	parsed, err := url.Parse(rawURL)
+	if err != nil { // err would repeat the URL
+		return config, 0, errors.New("the database URL does not parse: write special characters of the password as %XX, " + accepted)
+	}
+	query := parsed.Query()
+	connections = max(16, 4*runtime.GOMAXPROCS(0))
+	if query.Has("pool_max_conns") {
+		connections, err = strconv.Atoi(query.Get("pool_max_conns"))
+		if err != nil || connections < 2 {
+			return config, 0, errors.New("the database URL's pool_max_conns is no number of connections: use 2 or more")
+		}
+		query.Del("pool_max_conns")
+	}
+	parsed.RawQuery = query.Encode()
+
+	config, err = pq.NewConfig(parsed.String())
+	if err != nil {
+		return config, 0, fmt.Errorf("the database URL does not fit: %w", err)
+	}
+	if !query.Has("sslmode") && os.Getenv("PGSSLMODE") == "" && isLocal(config) {
+		config.SSLMode = pq.SSLModeDisable
+	}
+	if config.ApplicationName == "" {
+		config.ApplicationName = "annals"
+	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = 10 * time.Second
+	}
+	return config, connections, nil
+}
+
+// isLocal says whether every server named is on this machine, where TLS protects nothing.
+func isLocal(config pq.Config) bool {
+	local := isLocalHost(config.Host)
+	for _, other := range config.Multi {
+		local = local && isLocalHost(other.Host)
+	}
+	return local && (!config.Hostaddr.IsValid() || config.Hostaddr.IsLoopback())
+}
+
+func isLocalHost(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "" || host == "localhost" || strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || ip.IsLoopback()
+}
+
+// where names the server without its secrets.
+func where(config pq.Config) string {
+	if strings.HasPrefix(config.Host, "/") {
+		return config.Host
+	}
+	return net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))
+}

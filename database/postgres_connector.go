@@ -1,0 +1,62 @@
+package database
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/lib/pq"
+)
+
+// silence is how long the other side may leave a connection unanswered before it counts as dead.
+const silence = 30 * time.Second
+
+// sessionSettings let the server, too, notice a client that vanished: it may hold a tenant's lock.
+// They are no startup parameters, because a connection pooler refuses those it does not know.
+const sessionSettings = `
+SET tcp_keepalives_idle = 15;
+SET tcp_keepalives_interval = 5;
+SET tcp_keepalives_count = 3;
+SET idle_in_transaction_session_timeout = '5min'`
+
+// connector makes connections that notice a dead server within silence, and sets up each session.
+type connector struct{ *pq.Connector }
+
+var _ driver.Connector = (*connector)(nil)
+
+func newConnector(config pq.Config) (*connector, error) {
+	c, err := pq.NewConnectorConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	c.Dialer(dialer{&net.Dialer{
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: silence / 2, Interval: silence / 6, Count: 3},
+		Control:         giveUpOnSilence,
+	}})
+	return &connector{c}, nil
+}
+
+func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.(driver.ExecerContext).ExecContext(ctx, sessionSettings, nil); err != nil {
+		return nil, errors.Join(fmt.Errorf("set up session: %w", err), conn.Close())
+	}
+	return conn, nil
+}
+
+// dialer is a net.Dialer as lib/pq wants it.
+type dialer struct{ *net.Dialer }
+
+var _ pq.DialerContext = dialer{}
+
+func (d dialer) DialTimeout(network, address string, timeout time.Duration) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	return d.DialContext(ctx, network, address)
+}

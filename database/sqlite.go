@@ -1,0 +1,87 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/sqlitedialect"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// openSQLite opens the file at path, made if it is not there, with one connection that writes and a
+// pool that cannot.
+func openSQLite(ctx context.Context, path string) (*DB, error) {
+	path, err := prepareFile(path)
+	if err != nil {
+		return nil, err
+	}
+	owner, err := claim(path, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	writer, err := openFile(path, 1, "immediate", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-16000)")
+	if err != nil {
+		return nil, errors.Join(err, owner.release())
+	}
+	readers, err := openFile(path, max(4, 2*runtime.GOMAXPROCS(0)), "deferred", "query_only(1)", "cache_size(-8000)")
+	if err != nil {
+		return nil, errors.Join(err, writer.Close(), owner.release())
+	}
+	db := &DB{Engine: SQLite, DB: readers, writers: writer, turn: newTurn(), owner: owner}
+	// The writer first: it turns the file to WAL, which stays.
+	for _, pool := range []*bun.DB{writer, readers} {
+		if err := pool.PingContext(ctx); err != nil {
+			return nil, errors.Join(fmt.Errorf("%s cannot be used, name another file with sqlite:PATH: %w", path, Classify(ctx, err)), db.closeAll())
+		}
+	}
+	return db, nil
+}
+
+// prepareFile makes the file and its directory for their owner alone, and returns the path that
+// every name of the file leads to, since the claim to the file lies beside it.
+func prepareFile(path string) (string, error) {
+	if strings.HasPrefix(path, "//") { // as in sqlite:///var/lib/annals.db
+		path = path[len("//"):]
+	}
+	if path == "" || strings.HasPrefix(path, ":") || strings.ContainsAny(path, "?\x00") {
+		return "", errors.New("sqlite: takes the path of a file and no options, as in sqlite:./data/annals.db")
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", fmt.Errorf("the directory of the database cannot be made, name another file with sqlite:PATH: %w", err)
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return "", fmt.Errorf("the database cannot be opened, name another file with sqlite:PATH: %w", err)
+	}
+	if err := file.Close(); err != nil {
+		return "", fmt.Errorf("close %s: %w", path, err)
+	}
+	resolved, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", fmt.Errorf("resolve %s: %w", path, err)
+	}
+	return resolved, nil
+}
+
+// openFile opens a pool whose connections run the pragmas. The driver honours the options of a
+// "file:" name only, and drops those of any other silently.
+func openFile(path string, connections int, lock string, pragmas ...string) (*bun.DB, error) {
+	options := url.Values{"_txlock": {lock}, "_pragma": append(pragmas, "busy_timeout(5000)")}
+	name := "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + options.Encode()
+	pool, err := sql.Open("sqlite", name)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	pool.SetMaxOpenConns(connections)
+	pool.SetMaxIdleConns(connections)
+	return bun.NewDB(pool, sqlitedialect.New()), nil
+}

@@ -1,0 +1,81 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/uptrace/bun"
+)
+
+// transacting marks the context of a running transaction.
+type transacting struct{}
+
+// Transact runs fn in a transaction that can write, and commits it if fn returns nil. It is the only
+// place that opens one. fn is given the context and the transaction to use; both end with it.
+//
+// On PostgreSQL the transaction is READ COMMITTED. On SQLite there is one at a time and it holds the
+// write lock from its first moment (BEGIN IMMEDIATE): callers take turns in the order they came.
+//
+// The error is fn's, or the database's, as [Classify] names it. A COMMIT that failed is an error; it
+// matches [ErrOutcomeUnknown] if nobody can say whether the transaction was committed, and otherwise
+// the transaction certainly was not. Once fn has returned nil and COMMIT is on its way, the end of ctx
+// no longer stops it, so that its answer is not lost.
+func (db *DB) Transact(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
+	if ctx.Value(transacting{}) != nil {
+		return errors.New("a transaction inside a transaction: pass the outer one on")
+	}
+	done, err := db.turn.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+
+	// The transaction is to outlive ctx until its outcome is known, but waiting for a connection is not.
+	outliving, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	arrived := context.AfterFunc(ctx, end)
+	tx, err := db.writers.BeginTx(outliving, db.transactionOptions())
+	if err != nil {
+		arrived()
+		return Classify(ctx, fmt.Errorf("begin: %w", err))
+	}
+	ended := false
+	defer func() {
+		if !ended {
+			_ = tx.Rollback() // says nothing new: a transaction that cannot be rolled back ends with its connection
+		}
+	}()
+	if !arrived() {
+		return ctx.Err()
+	}
+
+	if err := fn(context.WithValue(ctx, transacting{}, true), tx); err != nil {
+		return Classify(ctx, err)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ended = true
+	return commit(outliving, tx)
+}
+
+func (db *DB) transactionOptions() *sql.TxOptions {
+	if db.Engine == SQLite {
+		return nil // the connection's _txlock=immediate does it
+	}
+	return &sql.TxOptions{Isolation: sql.LevelReadCommitted}
+}
+
+func commit(ctx context.Context, tx bun.Tx) error {
+	err := tx.Commit()
+	switch {
+	case err == nil:
+		return nil
+	case isRefusal(err):
+		return Classify(ctx, fmt.Errorf("commit: %w", err))
+	default:
+		return fmt.Errorf("%w: %w", ErrOutcomeUnknown, Classify(ctx, err))
+	}
+}
