@@ -81,6 +81,22 @@ func (t Target) check(k *Knowledge) error {
 	return nil
 }
 
+// usable finds an item that the caller may judge: whoever may read may vote and report, except
+// auditors, who change nothing.
+func (t Target) usable(book Book) (*Knowledge, error) {
+	k, err := t.visible(book)
+	if err != nil {
+		return nil, err
+	}
+	if t.By.Role == Auditor {
+		return nil, Refuse(ErrForbidden, "auditors change nothing")
+	}
+	if t.Revision != 0 && t.Revision != k.Revision {
+		return nil, Refuse(ErrPrecondition, "%s is at revision %d, not %d", k.ID, k.Revision, t.Revision)
+	}
+	return k, nil
+}
+
 // NotFound is the answer for what does not exist and for what may not be seen: always the same.
 func NotFound(id string) error { return Refuse(ErrNotFound, "no knowledge with id %s", id) }
 

@@ -128,3 +128,27 @@ func (c Remember) revision() Revise {
 		Owner:  r.Owner,
 	}
 }
+
+func (c Remember) validate() error {
+	var p Problems
+	r := c.Knowledge
+	checkID(&p, "id", c.ID)
+	oneOf(&p, "type", r.Type, Types, true)
+	oneOf(&p, "context_type", r.ContextType, ContextTypes, true)
+	oneOf(&p, "category", r.Category, Categories, false)
+	oneOf(&p, "polarity", r.Polarity, Polarities, true)
+	oneOf(&p, "media", r.Media, MediaTypes, true)
+	checkScopes(&p, r.Scopes)
+	checkEntity(&p, "owner", r.Owner)
+	checkVisibility(&p, c.Visibility, r.Scopes, r.Owner)
+	checkSource(&p, r.Source)
+	checkEval(&p, r.Baseline)
+	checkTask(&p, r.Text.Task)
+	checkContent(&p, r.Text.Content)
+	atMost(&p, "abstract", r.Text.Abstract, maxAbstract)
+	atMost(&p, "overview", r.Text.Overview, maxOverview)
+	checkTags(&p, r.Text.Tags)
+	checkMeta(&p, r.Text.Meta)
+	checkURI(&p, r.Text.URI)
+	return p.Err()
+}

@@ -2,6 +2,7 @@ package domain
 
 import (
 	"bytes"
+	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -19,7 +20,30 @@ type Revise struct {
 }
 
 // Validate names every bad field at once.
-func (c Revise) Validate() error { return c.validate() }
+func (c Revise) Validate() error {
+	var p Problems
+	r := c.Changes
+	given(r.Type, func(v Type) { oneOf(&p, "type", v, Types, true) })
+	given(r.Category, func(v Category) { oneOf(&p, "category", v, Categories, false) })
+	given(r.Polarity, func(v Polarity) { oneOf(&p, "polarity", v, Polarities, true) })
+	given(r.Task, func(v string) { checkTask(&p, v) })
+	given(r.Content, func(v string) { checkContent(&p, v) })
+	given(r.Abstract, func(v string) { atMost(&p, "abstract", v, maxAbstract) })
+	given(r.Overview, func(v string) { atMost(&p, "overview", v, maxOverview) })
+	given(r.Tags, func(v Tags) { checkTags(&p, v) })
+	given(r.Meta, func(v json.RawMessage) { checkMeta(&p, v) })
+	if c.Scopes != nil {
+		checkScopes(&p, c.Scopes)
+	}
+	if c.Owner != "" {
+		checkEntity(&p, "owner", c.Owner)
+	}
+	if c.URI != "" {
+		checkURI(&p, c.URI)
+	}
+	oneOf(&p, "visibility", c.Visibility, visibilities, false)
+	return p.Err()
+}
 
 // Reads implements [Command].
 func (c Revise) Reads() Reads {

@@ -1,0 +1,91 @@
+package domain
+
+import "time"
+
+// Supersede asks to let another item take this one's place.
+type Supersede struct {
+	Target
+	Successor string // the other item's id
+	Reason    string
+}
+
+// Validate names every bad field at once.
+func (c Supersede) Validate() error {
+	var p Problems
+	checkID(&p, "by", c.Successor)
+	if c.Successor == c.ID {
+		p.Add("by", "must be another item")
+	}
+	atMost(&p, "reason", c.Reason, maxReason)
+	return p.Err()
+}
+
+// Reads implements [Command].
+func (c Supersede) Reads() Reads { return Reads{Items: []string{c.Successor}} }
+
+// Decide implements [Command].
+func (c Supersede) Decide(book Book, _ time.Time) ([]Fact, error) {
+	k, err := c.changeable(book)
+	if err != nil {
+		return nil, err
+	}
+	successor := book.Knowledge(c.Successor)
+	switch {
+	case !c.By.MaySee(successor) || Gone(successor) != nil:
+		var p Problems
+		p.Add("by", "no such knowledge")
+		return nil, p.Err()
+	case successor.SupersededBy == k.ID:
+		return nil, Refuse(ErrConflict, "%s is itself superseded by %s", successor.ID, k.ID)
+	case k.SupersededBy == c.Successor:
+		return nil, nil
+	}
+	return []Fact{Superseded{By: c.Successor, Reason: c.Reason}}, nil
+}
+
+// Delete asks to forget the item: it leaves the answers and stays in the history.
+type Delete struct {
+	Target
+	Reason string
+}
+
+// Validate names every bad field at once.
+func (c Delete) Validate() error { return checkReason(c.Reason) }
+
+// Decide implements [Command].
+func (c Delete) Decide(book Book, _ time.Time) ([]Fact, error) {
+	if _, err := c.changeable(book); err != nil {
+		return nil, err
+	}
+	return []Fact{Deleted{Reason: c.Reason}}, nil
+}
+
+// Restore asks to bring a deleted or superseded item back.
+type Restore struct {
+	Target
+	Reason string
+}
+
+// Validate names every bad field at once.
+func (c Restore) Validate() error { return checkReason(c.Reason) }
+
+// Decide implements [Command].
+func (c Restore) Decide(book Book, _ time.Time) ([]Fact, error) {
+	k := book.Knowledge(c.ID)
+	switch {
+	case !c.By.MaySee(k):
+		return nil, NotFound(c.ID)
+	case k.Status == IsErased:
+		return nil, Gone(k)
+	}
+	if err := c.check(k); err != nil {
+		return nil, err
+	}
+	if k.Status == Active {
+		return nil, nil
+	}
+	if holder := book.Holder(k.Text.URI); holder != "" && holder != k.ID {
+		return nil, Refuse(ErrTaken, "the uri belongs to another item by now")
+	}
+	return []Fact{Restored{Reason: c.Reason}}, nil
+}
