@@ -5,7 +5,7 @@ import "math"
 // ConfidencePolicy turns voices into confidence. It is a pure function with a name and a
 // version: a projection records which one it was built with, and changing it is a rebuild.
 type ConfidencePolicy struct {
-	Name string // such as "lower-half/1"
+	Name string // such as "half-discounted/1"
 	// Confidence of an item with this many helpful and harmful voices, and this many
 	// distinct people who reported it stale since it was last confirmed; 0…1.
 	Confidence func(helpful, harmful, reporters int) float64

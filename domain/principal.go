@@ -47,23 +47,41 @@ func (p Principal) Voter() Entity {
 // Administers tells whether p may do anything within its tenant.
 func (p Principal) Administers() bool { return p.Role == Admin || p.Role == Root }
 
-// Entitled tells whether p may act as, or as a member of, e.
-func (p Principal) Entitled(e Entity) bool {
-	if p.Administers() || p.Role == Service {
-		return true
-	}
-	return e == p.Voter() || p.OnBehalfOf == "" && e == p.Subject || slices.Contains(p.Memberships, e)
+// belongs tells whether e is one of the [Principal.Entities].
+func (p Principal) belongs(e Entity) bool {
+	return e == p.Voter() || e == p.Subject && e.Kind() == Agent || slices.Contains(p.Memberships, e)
 }
 
-// Entities lists what p is and belongs to, without duplicates.
+// Entities lists what p is and belongs to, without duplicates. Who acts on somebody's behalf
+// is that somebody instead of itself; an agent keeps its own experience whomever it serves.
 func (p Principal) Entities() []Entity {
 	all := append([]Entity{p.Voter()}, p.Memberships...)
+	if p.Subject.Kind() == Agent {
+		all = append(all, p.Subject)
+	}
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
+// Entitled tells whether p may act as, or as a member of, e.
+func (p Principal) Entitled(e Entity) bool {
+	return p.Administers() || p.Role == Service || p.belongs(e)
+}
+
 // SeesAll tells whether p reads everything of its tenant.
-func (p Principal) SeesAll() bool { return p.Administers() || p.Role == Auditor }
+func (p Principal) SeesAll() bool {
+	return p.OnBehalfOf == "" && (p.Administers() || p.Role == Auditor)
+}
+
+// ReadsAs tells whether p reads what is meant for e. On somebody's behalf, another user's own
+// is out of reach whatever the role. Which groups that somebody belongs to only the caller
+// knows, so a role that acts for anyone is believed about them.
+func (p Principal) ReadsAs(e Entity) bool {
+	if p.OnBehalfOf != "" && e.Kind() == User {
+		return p.belongs(e)
+	}
+	return p.SeesAll() || p.Entitled(e)
+}
 
 // MaySee tells whether p may know that k exists. Deleted and erased items are seen only by
 // those who own them or see all.
@@ -71,20 +89,20 @@ func (p Principal) MaySee(k *Knowledge) bool {
 	if !k.Exists() {
 		return false
 	}
-	if p.SeesAll() || p.Entitled(k.Owner) {
+	if p.ReadsAs(k.Owner) {
 		return true
 	}
 	if k.Status == IsDeleted || k.Status == IsErased {
 		return false
 	}
 	return slices.ContainsFunc(k.Scopes, func(s Scope) bool {
-		return s == Public || p.Entitled(s.Entity())
+		return s == Public || p.ReadsAs(s.Entity())
 	})
 }
 
 // MayChange tells whether p may revise, share, transfer and forget k.
 func (p Principal) MayChange(k *Knowledge) bool {
-	return p.Role != Auditor && (p.Administers() || p.Entitled(k.Owner))
+	return p.Role != Auditor && p.Entitled(k.Owner)
 }
 
 // MayPublish tells whether p may name scope as an audience.

@@ -136,7 +136,7 @@ func each[T ~string](p *Problems, field string, values, all []T) {
 func (s Search) entitled() error {
 	var denied []string
 	for _, entity := range s.Context.Entities {
-		if !s.By.Entitled(entity) && !s.By.SeesAll() {
+		if !s.By.ReadsAs(entity) {
 			denied = append(denied, string(entity))
 		}
 	}
