@@ -1,0 +1,69 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"iter"
+)
+
+// batch is what one request of an import carries.
+type batch struct {
+	Records []record
+	Sent    []int // the indices of the records that are sent: those that can be
+}
+
+const (
+	batchRecords = 500
+	batchBytes   = 4 << 20
+)
+
+// batches groups records, in order. What was read before an error comes first.
+func batches(in io.Reader) iter.Seq2[batch, error] {
+	return func(yield func(batch, error) bool) {
+		var b batch
+		size := 0
+		flush := func() bool {
+			full := b
+			b, size = batch{}, 0
+			return len(full.Records) == 0 || yield(full, nil)
+		}
+		for r, err := range records(in) {
+			if err != nil {
+				if flush() {
+					yield(batch{}, err)
+				}
+				return
+			}
+			if len(b.Records) == batchRecords || size+len(r.Raw) > batchBytes {
+				if !flush() {
+					return
+				}
+			}
+			if r.Err == nil {
+				b.Sent = append(b.Sent, len(b.Records))
+			}
+			b.Records = append(b.Records, r)
+			size += len(r.Raw)
+		}
+		flush()
+	}
+}
+
+// body is the request's: one record a line.
+func (b batch) body() []byte {
+	var body bytes.Buffer
+	for _, i := range b.Sent {
+		body.Write(b.Records[i].Raw)
+		body.WriteByte('\n')
+	}
+	return body.Bytes()
+}
+
+// size is how much of the input the batch took.
+func (b batch) size() int64 {
+	size := 0
+	for _, r := range b.Records {
+		size += r.Size
+	}
+	return int64(size)
+}

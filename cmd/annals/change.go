@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// header carries the key of a write and the revision it expects.
+func (w writing) header(revision int64) http.Header {
+	header := http.Header{}
+	if w.IdempotencyKey != "" {
+		header.Set("Idempotency-Key", w.IdempotencyKey)
+	}
+	if revision != 0 {
+		header.Set("If-Match", `"`+strconv.FormatInt(revision, 10)+`"`)
+	}
+	return header
+}
+
+// change sends one change of an item and prints what became of it.
+func (t changing) change(ctx context.Context, c *console, r request, done string) error {
+	api, err := t.connect()
+	if err != nil {
+		return err
+	}
+	r.Path = append([]string{"v1", "knowledge", t.ID}, r.Path...)
+	r.Header = t.header(t.Revision)
+	a, err := api.ask(ctx, r)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(orNothing(a))
+	}
+	k, known := knowledgeOf(a)
+	line := fmt.Sprintf("%s %s", done, bold.Render(printable(t.ID)))
+	if known {
+		line += fmt.Sprintf(" · revision %d · confidence %.2f · %d helpful, %d harmful", k.Revision,
+			k.Eval.Confidence, k.Eval.Helpful, k.Eval.Harmful)
+	}
+	c.say("%s", line)
+	return nil
+}
+
+type supersedeCommand struct {
+	changing
+
+	By     string `arg:"" help:"The piece of knowledge that takes its place."`
+	Reason string `short:"r" placeholder:"TEXT" help:"Why. It stays in the history."`
+}
+
+// Help implements kong.HelpProvider.
+func (supersedeCommand) Help() string {
+	return `Example:
+
+    annals supersede retry-advice retry-advice-2 --reason "the API sends Retry-After now"`
+}
+
+// Run implements the command.
+func (s *supersedeCommand) Run(ctx context.Context, c *console) error {
+	return s.change(ctx, c, request{
+		Method: http.MethodPost, Path: []string{"supersede"}, Body: reasonBody{By: s.By, Reason: s.Reason},
+	}, "superseded")
+}
+
+type forgetCommand struct {
+	changing
+
+	Reason string `short:"r" placeholder:"TEXT" help:"Why. It stays in the history."`
+}
+
+// Help implements kong.HelpProvider.
+func (forgetCommand) Help() string {
+	return `Example:
+
+    annals forget retry-advice --reason "the API is gone"
+    annals restore retry-advice`
+}
+
+// Run implements the command.
+func (f *forgetCommand) Run(ctx context.Context, c *console) error {
+	return f.change(ctx, c, request{Method: http.MethodDelete, Query: reasonQuery(f.Reason)}, "forgot")
+}
+
+type restoreCommand struct {
+	changing
+
+	Reason string `short:"r" placeholder:"TEXT" help:"Why. It stays in the history."`
+}
+
+// Help implements kong.HelpProvider.
+func (restoreCommand) Help() string {
+	return `Example:
+
+    annals restore retry-advice --reason "forgotten by mistake"`
+}
+
+// Run implements the command.
+func (r *restoreCommand) Run(ctx context.Context, c *console) error {
+	return r.change(ctx, c, request{
+		Method: http.MethodPost, Path: []string{"restore"}, Body: reasonBody{Reason: r.Reason},
+	}, "restored")
+}
+
+type staleCommand struct {
+	changing
+
+	Reason string `short:"r" placeholder:"TEXT" help:"What changed. It stays in the history."`
+}
+
+// Help implements kong.HelpProvider.
+func (staleCommand) Help() string {
+	return `Every distinct reporter halves the confidence, until somebody confirms the knowledge.
+
+Example:
+
+    annals stale retry-advice --reason "the API answers 503 now"`
+}
+
+// Run implements the command.
+func (s *staleCommand) Run(ctx context.Context, c *console) error {
+	return s.change(ctx, c, request{
+		Method: http.MethodPost, Path: []string{"stale"}, Body: reasonBody{Reason: s.Reason},
+	}, "reported stale:")
+}
+
+type confirmCommand struct {
+	changing
+
+	Reason string    `short:"r" placeholder:"TEXT" help:"How you know. It stays in the history."`
+	Until  time.Time `format:"2006-01-02" placeholder:"YYYY-MM-DD" help:"Until when this holds."`
+}
+
+// Help implements kong.HelpProvider.
+func (confirmCommand) Help() string {
+	return `Example:
+
+    annals confirm retry-advice --reason "tried it today" --until 2027-01-01`
+}
+
+// Run implements the command.
+func (f *confirmCommand) Run(ctx context.Context, c *console) error {
+	return f.change(ctx, c, request{
+		Method: http.MethodPost, Path: []string{"confirm"}, Body: reasonBody{Reason: f.Reason, Until: f.Until},
+	}, "confirmed")
+}
+
+type reasonBody struct {
+	By     string    `json:"by,omitempty"`
+	Reason string    `json:"reason,omitempty"`
+	Until  time.Time `json:"until,omitzero"`
+}

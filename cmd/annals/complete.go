@@ -1,0 +1,164 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// filesPlease tells the shell to complete the name of a file.
+const filesPlease = ":files"
+
+// complete prints what may stand in the place of the last word, one candidate a line with its
+// description behind a tab. The shells' completion scripts ask for it.
+func complete(c *console, app *kong.Application, words []string) {
+	if len(words) == 0 {
+		words = []string{""}
+	}
+	last := words[len(words)-1]
+	node, flag, positional := walk(app.Node, words[:len(words)-1])
+	if name, value, assigned := strings.Cut(last, "="); assigned && strings.HasPrefix(name, "--") {
+		offer(c, name+"=", value, wordsFor(flagNamed(node, name)))
+		return
+	}
+	switch {
+	case flag != nil:
+		offer(c, "", last, wordsFor(flag.Value))
+	case strings.HasPrefix(last, "-"):
+		offer(c, "", last, flagsOf(node))
+	case len(node.Children) > 0:
+		offer(c, "", last, commandsOf(node))
+	case positional < len(node.Positional):
+		offer(c, "", last, wordsFor(node.Positional[positional]))
+	}
+}
+
+// candidate is a word that would fit, and what it means.
+type candidate struct{ word, help string }
+
+func offer(c *console, before, begun string, candidates []candidate) {
+	for _, each := range candidates {
+		switch {
+		case each.word == filesPlease:
+			fmt.Fprintln(c.out, filesPlease)
+		case strings.HasPrefix(each.word, begun):
+			fmt.Fprintf(c.out, "%s%s\t%s\n", before, each.word, each.help)
+		}
+	}
+}
+
+// walk follows the words to the command they name. The flag is the one that waits for its value,
+// or nil; positional counts the arguments before.
+func walk(node *kong.Node, words []string) (at *kong.Node, waiting *kong.Flag, positional int) {
+	for _, word := range words {
+		switch {
+		case word == "=": // bash takes --flag=value apart
+		case waiting != nil:
+			waiting = nil
+		case strings.HasPrefix(word, "-"):
+			if !strings.Contains(word, "=") {
+				waiting = flagOf(node, word)
+			}
+		default:
+			if child := childOf(node, word); child != nil {
+				node = child
+			} else {
+				positional++
+			}
+		}
+	}
+	return node, waiting, positional
+}
+
+func childOf(node *kong.Node, name string) *kong.Node {
+	for _, child := range node.Children {
+		if child.Name == name {
+			return child
+		}
+	}
+	return nil
+}
+
+// flagOf finds a flag that takes a value.
+func flagOf(node *kong.Node, word string) *kong.Flag {
+	for _, flags := range node.AllFlags(true) {
+		for _, flag := range flags {
+			named := word == "--"+flag.Name || flag.Short != 0 && word == "-"+string(flag.Short)
+			if named && !flag.IsBool() {
+				return flag
+			}
+		}
+	}
+	return nil
+}
+
+func flagNamed(node *kong.Node, name string) *kong.Value {
+	if flag := flagOf(node, name); flag != nil {
+		return flag.Value
+	}
+	return nil
+}
+
+func flagsOf(node *kong.Node) []candidate {
+	var all []candidate
+	for _, flags := range node.AllFlags(true) {
+		for _, flag := range flags {
+			all = append(all, candidate{"--" + flag.Name, flag.Help})
+		}
+	}
+	return all
+}
+
+func commandsOf(node *kong.Node) []candidate {
+	var all []candidate
+	for _, child := range node.Children {
+		if !child.Hidden {
+			all = append(all, candidate{child.Name, child.Help})
+		}
+	}
+	return all
+}
+
+// wordsFor lists the values that a flag or an argument takes, by its complete tag.
+func wordsFor(value *kong.Value) []candidate {
+	if value == nil {
+		return nil
+	}
+	switch value.Tag.Get("complete") {
+	case "file":
+		return []candidate{{word: filesPlease}}
+	case "shells":
+		return candidates([]string{"bash", "zsh", "fish"})
+	case "types":
+		return candidates(domain.Types)
+	case "contexts":
+		return candidates(domain.ContextTypes)
+	case "categories":
+		return candidates(domain.Categories)
+	case "polarities":
+		return candidates(domain.Polarities)
+	case "verdicts":
+		return candidates(domain.Verdicts)
+	case "orders":
+		return candidates([]domain.Order{domain.ByPriority, domain.ByScore})
+	case "visibilities":
+		return candidates([]domain.Visibility{domain.Private, domain.Shared, domain.OrgWide, domain.PublicWide})
+	case "statuses":
+		return candidates(domain.Statuses)
+	}
+	if value.Enum == "" {
+		return nil
+	}
+	return candidates(value.EnumSlice())
+}
+
+func candidates[T ~string](words []T) []candidate {
+	all := make([]candidate, len(words))
+	for i, word := range words {
+		all[i] = candidate{word: string(word)}
+	}
+	return all
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+)
+
+type completionCommand struct {
+	Shell string `arg:"" complete:"shells" help:"bash, zsh or fish."`
+}
+
+// Help implements kong.HelpProvider.
+func (completionCommand) Help() string {
+	return `Examples:
+
+    source <(annals completion bash)                                        in ~/.bashrc
+    annals completion zsh > "${fpath[1]}/_annals"                           once
+    annals completion fish > ~/.config/fish/completions/annals.fish         once`
+}
+
+//go:embed completion/annals.bash
+var bashCompletion string
+
+//go:embed completion/annals.zsh
+var zshCompletion string
+
+//go:embed completion/annals.fish
+var fishCompletion string
+
+// Run implements the command.
+func (s *completionCommand) Run(c *console) error {
+	script, known := map[string]string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}[s.Shell]
+	if !known {
+		return wrong("as in: annals completion bash", "there is completion for bash, zsh and fish")
+	}
+	if c.json {
+		return c.document(map[string]string{"shell": s.Shell, "script": script})
+	}
+	_, err := fmt.Fprint(c.out, script)
+	return err
+}

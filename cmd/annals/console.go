@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/charmbracelet/colorprofile"
+	"golang.org/x/term"
+)
+
+// console is where a command reads and writes. Answers go to out, everything else to err.
+type console struct {
+	in       io.Reader
+	out      io.Writer
+	err      io.Writer
+	styled   io.Writer // out for text with colours: they go when nobody could see them
+	json     bool
+	width    int  // columns of the terminal
+	watched  bool // err is a terminal: somebody is watching
+	prompted bool // in is a terminal: somebody would have to type
+}
+
+func newConsole(in, out, err *os.File) *console {
+	return &console{
+		in: in, out: out, err: err,
+		styled:   colorprofile.NewWriter(out, os.Environ()),
+		width:    widthOf(out),
+		watched:  term.IsTerminal(int(err.Fd())),
+		prompted: term.IsTerminal(int(in.Fd())),
+	}
+}
+
+// widthOf is the terminal's width, COLUMNS if out is no terminal, else 100.
+func widthOf(out *os.File) int {
+	const narrowest, usual = 40, 100
+	if width, _, err := term.GetSize(int(out.Fd())); err == nil {
+		return max(width, narrowest)
+	}
+	if width, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil {
+		return max(width, narrowest)
+	}
+	return usual
+}
+
+// say prints a line for people.
+func (c *console) say(format string, values ...any) {
+	fmt.Fprintf(c.styled, format+"\n", values...)
+}
+
+// note prints a line about the answer that is not part of it.
+func (c *console) note(format string, values ...any) {
+	fmt.Fprintf(c.err, format+"\n", values...)
+}
+
+// document prints v, or JSON as the server sent it, for scripts.
+func (c *console) document(v any) error {
+	raw, isRaw := v.(json.RawMessage)
+	var encoded bytes.Buffer
+	if isRaw {
+		if err := json.Indent(&encoded, raw, "", "  "); err != nil {
+			return fmt.Errorf("read the server's answer: %w", err)
+		}
+		encoded.WriteByte('\n')
+	} else {
+		encoder := json.NewEncoder(&encoded)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		if err := encoder.Encode(v); err != nil {
+			return fmt.Errorf("encode the answer: %w", err)
+		}
+	}
+	_, err := c.out.Write(bytes.TrimLeft(encoded.Bytes(), "\n"))
+	return err
+}
+
+// fail reports err, if any, and answers with its exit code.
+func (c *console) fail(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	f := asFailure(err)
+	if c.json {
+		encoder := json.NewEncoder(c.err)
+		encoder.SetEscapeHTML(false)
+		_ = encoder.Encode(f)
+		return f.Code
+	}
+	c.note("annals: %s", printable(f.Detail))
+	for _, field := range f.Fields {
+		c.note("  %s: %s", printable(field.Field), printable(field.Message))
+	}
+	if f.Fix != "" {
+		c.note("  → %s", printable(f.Fix))
+	}
+	return f.Code
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+)
+
+// exportCommands are the two things that can be exported.
+type exportCommands struct {
+	Knowledge exportKnowledgeCommand `cmd:"" help:"Every piece of knowledge you may see, one a line."`
+	Log       exportLogCommand       `cmd:"" help:"Every event of the log, one a line, in order."`
+}
+
+type exporting struct {
+	remote
+
+	Output string `complete:"file" short:"o" placeholder:"FILE" help:"Write there instead of to standard output: all of it or nothing."`
+}
+
+type exportKnowledgeCommand struct {
+	exporting
+	filters
+
+	Status []string `complete:"statuses" group:"filter" placeholder:"WORD" help:"Is active, superseded or deleted. Active unless told."`
+}
+
+// Help implements kong.HelpProvider.
+func (exportKnowledgeCommand) Help() string {
+	return `What was exported can be imported again.
+
+Examples:
+
+    annals export knowledge --output knowledge.ndjson
+    annals export knowledge --scope project:456 --type strategy | jq -r .content`
+}
+
+// Run implements the command.
+func (e *exportKnowledgeCommand) Run(ctx context.Context, c *console) error {
+	query := e.filters.query()
+	put(query, "status", e.Status...)
+	return e.export(ctx, c, "knowledge", query)
+}
+
+type exportLogCommand struct {
+	exporting
+	logFilters
+}
+
+// Help implements kong.HelpProvider.
+func (exportLogCommand) Help() string {
+	return `Examples:
+
+    annals export log --output log.ndjson
+    annals export log --actor agent:crawler --from 2026-03-01`
+}
+
+// Run implements the command.
+func (e *exportLogCommand) Run(ctx context.Context, c *console) error {
+	query, err := e.logFilters.query()
+	if err != nil {
+		return err
+	}
+	return e.export(ctx, c, "events", query)
+}
+
+// export writes a list to its end, one item a line.
+func (e exporting) export(ctx context.Context, c *console, list string, query url.Values) error {
+	api, err := e.connect()
+	if err != nil {
+		return err
+	}
+	query.Set("limit", strconv.Itoa(largestPage))
+	progress := watch(c, "exporting", 0)
+	written := 0
+	err = writeWhole(c, e.Output, func(out *bytes.Buffer, flush func() error) error {
+		return api.pages(ctx, []string{"v1", list}, query, func(items []json.RawMessage) error {
+			for _, item := range items {
+				if err := json.Compact(out, item); err != nil {
+					return fmt.Errorf("read the server's answer: %w", err)
+				}
+				out.WriteByte('\n')
+			}
+			written += len(items)
+			progress.add(int64(out.Len()), len(items))
+			return flush()
+		})
+	})
+	progress.end()
+	if err != nil || e.Output == "" {
+		return err
+	}
+	if c.json {
+		return c.document(map[string]any{"file": e.Output, "lines": written})
+	}
+	c.say("%d lines written to %s", written, e.Output)
+	return nil
+}
+
+func (f filters) query() url.Values {
+	query := url.Values{}
+	put(query, "types", f.Type...)
+	put(query, "context_type", f.ContextType...)
+	put(query, "category", f.Category...)
+	put(query, "owner", f.Owner)
+	put(query, "scope", f.Scope)
+	put(query, "visibility", f.Visibility)
+	put(query, "uri", f.URI)
+	put(query, "polarity", f.Polarity)
+	for _, tag := range f.Tag {
+		put(query, "tag", tag)
+	}
+	if f.IsStale != nil {
+		query.Set("stale", strconv.FormatBool(*f.IsStale))
+	}
+	return query
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// shownFailures is how many failed lines are printed; --errors keeps them all.
+const shownFailures = 20
+
+// failures keeps the lines of an import that failed.
+type failures struct {
+	first []failedLine
+	file  io.Closer
+	out   *bufio.Writer // nil without --errors
+}
+
+// failedLine is a line with its problem, and with --errors what it said.
+type failedLine struct {
+	Line   int             `json:"line"`
+	ID     string          `json:"id,omitempty"`
+	Error  json.RawMessage `json:"error"`
+	Record json.RawMessage `json:"record,omitempty"` // the line; a string if it is no JSON
+}
+
+func openFailures(name string) (*failures, error) {
+	if name == "" {
+		return &failures{}, nil
+	}
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, wrong("name a file that can be written", "%s", err)
+	}
+	return &failures{file: file, out: bufio.NewWriter(file)}, nil
+}
+
+func (f *failures) add(r record, a lineAnswer) error {
+	line := failedLine{Line: r.Number, ID: a.ID, Error: a.Error}
+	if len(f.first) < shownFailures {
+		f.first = append(f.first, line)
+	}
+	if f.out == nil {
+		return nil
+	}
+	line.Record = r.Raw
+	if !json.Valid(r.Raw) {
+		line.Record, _ = json.Marshal(string(r.Raw))
+	}
+	encoded, err := json.Marshal(line)
+	if err != nil {
+		return fmt.Errorf("encode failed line %d: %w", r.Number, err)
+	}
+	if _, err := f.out.Write(append(encoded, '\n')); err != nil {
+		return fmt.Errorf("write failed lines: %w", err)
+	}
+	return nil
+}
+
+func (f *failures) close() error {
+	if f.out == nil {
+		return nil
+	}
+	if err := errors.Join(f.out.Flush(), f.file.Close()); err != nil {
+		return fmt.Errorf("write failed lines: %w", err)
+	}
+	return nil
+}
+
+// print shows the first failed lines, each bad field on a line of its own.
+func (f *failures) print(c *console, all int) {
+	for _, line := range f.first {
+		var p problem
+		_ = json.Unmarshal(line.Error, &p) // what cannot be read prints as nothing
+		why := p.failure()
+		c.note("line %d: %s", line.Line, printable(joined(": ", line.ID, why.Detail)))
+		for _, field := range why.Fields {
+			c.note("  %s: %s", printable(field.Field), printable(field.Message))
+		}
+		if why.Fix != "" {
+			c.note("  → %s", printable(why.Fix))
+		}
+	}
+	if more := all - len(f.first); more > 0 {
+		c.note("… and %d more; --errors FILE keeps them all", more)
+	}
+}

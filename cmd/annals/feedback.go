@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+)
+
+type feedbackCommand struct {
+	changing
+
+	Verdict string `arg:"" optional:"" complete:"verdicts" help:"helpful or harmful."`
+	Retract bool   `help:"Take the vote back."`
+	Query   string `short:"q" placeholder:"TEXT" help:"What the knowledge was used for."`
+	Outcome string `short:"o" placeholder:"TEXT" help:"What came of it."`
+	Trace   string `placeholder:"ID" help:"The trace of the run: one voice per trace, without one per day."`
+	Event   string `placeholder:"ID" help:"With --retract: the vote's event, instead of its trace."`
+}
+
+// Help implements kong.HelpProvider.
+func (feedbackCommand) Help() string {
+	return `One voice per voter and trace; another voice on the same trace replaces the first.
+
+Examples:
+
+    annals feedback retry-advice helpful --query "sync contacts" --outcome "no more 429s" --trace run-42
+    annals feedback retry-advice harmful --as agent:crawler --on-behalf-of user:123
+    annals feedback retry-advice --retract --trace run-42`
+}
+
+// Validate implements kong.Validatable.
+func (f *feedbackCommand) Validate() error {
+	switch {
+	case f.Retract && f.Verdict != "":
+		return wrong("", "a vote is either given or taken back: leave out %s or --retract", f.Verdict)
+	case !f.Retract && f.Verdict == "":
+		return wrong("", "say helpful or harmful, or --retract")
+	case !f.Retract && f.Event != "":
+		return wrong("", "--event belongs to --retract")
+	}
+	return nil
+}
+
+// Run implements the command.
+func (f *feedbackCommand) Run(ctx context.Context, c *console) error {
+	if f.Retract {
+		query := url.Values{}
+		put(query, "event_id", f.Event)
+		put(query, "trace_id", f.Trace)
+		return f.change(ctx, c, request{Method: http.MethodDelete, Path: []string{"feedback"}, Query: query}, "took the vote back on")
+	}
+	return f.change(ctx, c, request{Method: http.MethodPost, Path: []string{"feedback"}, Body: feedbackBody{
+		Verdict: f.Verdict, Query: f.Query, TraceID: f.Trace, Outcome: f.Outcome,
+	}}, "found "+f.Verdict+":")
+}
+
+type feedbackBody struct {
+	Verdict string `json:"verdict"`
+	Query   string `json:"query,omitempty"`
+	TraceID string `json:"trace_id,omitempty"`
+	Outcome string `json:"outcome,omitempty"`
+}

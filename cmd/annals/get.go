@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+type getCommand struct {
+	remote
+
+	ID string `arg:"" help:"Which piece of knowledge."`
+}
+
+// Help implements kong.HelpProvider.
+func (getCommand) Help() string {
+	return `Examples:
+
+    annals get profile_001
+    annals get profile_001 --json`
+}
+
+// Run implements the command.
+func (g *getCommand) Run(ctx context.Context, c *console) error {
+	api, err := g.connect()
+	if err != nil {
+		return err
+	}
+	var k knowledge
+	a, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "knowledge", g.ID}}, &k)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(a.Body)
+	}
+	k.print(c)
+	return nil
+}
+
+// print shows the item to people: first what it says, then what is known about it.
+func (k knowledge) print(c *console) {
+	c.say("%s", bold.Render(printable(k.ID)))
+	if k.Task != "" {
+		c.say("%s", c.indented(k.Task, ""))
+	}
+	c.say("\n%s\n", c.indented(k.Content, "  "))
+	facts := &grid{heads: []string{"", ""}}
+	add := func(name, value string) {
+		if value != "" {
+			facts.row(name, printable(value))
+		}
+	}
+	add("type", joined(" · ", k.Type, k.Category, k.ContextType, k.Polarity))
+	add("scopes", strings.Join(k.Scopes, ", ")+" ("+k.Visibility+")")
+	add("owner", k.Owner)
+	add("tags", compact(k.Tags))
+	add("source", compact(k.Source))
+	add("meta", compact(k.Meta))
+	add("uri", k.URI)
+	add("confidence", fmt.Sprintf("%.2f · %d helpful, %d harmful", k.Eval.Confidence, k.Eval.Helpful, k.Eval.Harmful))
+	if k.Stale != nil && k.Stale.Reporters > 0 {
+		add("stale", joined(": ", fmt.Sprintf("reported by %d since %s", k.Stale.Reporters, moment(k.Stale.Since)), k.Stale.Reason))
+	}
+	if k.Status != "active" {
+		add("status", joined(" by ", k.Status, k.SupersededBy))
+	}
+	add("revision", fmt.Sprintf("%d · %s", k.Revision, moment(k.UpdatedAt)))
+	add("remembered", moment(k.CreatedAt))
+	c.say("%s", facts.render(c.width))
+}
+
+// joined joins what there is.
+func joined(separator string, parts ...string) string {
+	var there []string
+	for _, part := range parts {
+		if part != "" {
+			there = append(there, part)
+		}
+	}
+	return strings.Join(there, separator)
+}

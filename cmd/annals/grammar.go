@@ -1,0 +1,38 @@
+package main
+
+// grammar is the command line: one field per command, its flags in the command's own struct.
+type grammar struct {
+	JSON bool `name:"json" help:"Answer in JSON, for scripts. Errors come as JSON on standard error."`
+
+	Remember  rememberCommand  `cmd:"" group:"know" help:"Remember a piece of knowledge."`
+	Search    searchCommand    `cmd:"" group:"know" help:"Find what is known about something."`
+	Get       getCommand       `cmd:"" group:"know" help:"Show a piece of knowledge."`
+	Revise    reviseCommand    `cmd:"" group:"know" help:"Change what a piece of knowledge says, whom it reaches or whose it is."`
+	Supersede supersedeCommand `cmd:"" group:"know" help:"Let another piece of knowledge take this one's place."`
+	Forget    forgetCommand    `cmd:"" group:"know" help:"Take a piece of knowledge out of all answers. Its history stays."`
+	Restore   restoreCommand   `cmd:"" group:"know" help:"Bring back what was forgotten or superseded."`
+
+	Feedback feedbackCommand `cmd:"" group:"learn" help:"Say that knowledge was helpful or harmful, or take that back."`
+	Stale    staleCommand    `cmd:"" group:"learn" help:"Report that knowledge is out of date."`
+	Confirm  confirmCommand  `cmd:"" group:"learn" help:"Say that knowledge still holds: reports of staleness end."`
+
+	History historyCommand `cmd:"" group:"record" help:"Show how a piece of knowledge came to be: who, when, why, what."`
+	Log     logCommand     `cmd:"" group:"record" help:"Show the log: everything that happened, to any piece of knowledge."`
+	Import  importCommand  `cmd:"" group:"record" help:"Remember many pieces of knowledge from a file."`
+	Export  exportCommands `cmd:"" group:"record" help:"Write the knowledge or the log as lines of JSON."`
+
+	//Serve      serveCommand      `cmd:"" group:"run" help:"Run the server."`
+	//Migrate    migrateCommand    `cmd:"" group:"run" help:"Bring the database to this version's schema."`
+	//Doctor     doctorCommand     `cmd:"" group:"run" help:"Check that everything works, and say how to mend what does not."`
+	Version    versionCommand    `cmd:"" group:"run" help:"Show the version."`
+	Completion completionCommand `cmd:"" group:"run" help:"Print the completion script of a shell."`
+}
+
+const description = `The memory that people and AI agents share, and the record of how it came to be.
+
+  annals serve                                        in one shell, and in another
+  annals remember "Retry 429s with jitter" --task "calling rate-limited APIs"
+  annals search "how do I call a rate-limited API?"
+
+Exit codes: 0 done · 1 failed, wholly or partly · 2 wrong usage · 3 not found, or forgotten ·
+4 refused: invalid, forbidden, in conflict · 5 server or database unavailable, try again.`

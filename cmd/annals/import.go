@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+type importCommand struct {
+	remote
+
+	File     string `arg:"" complete:"file" help:"Lines of JSON, or a JSON array, one piece of knowledge each; - reads standard input."`
+	Update   bool   `help:"Where an id is taken by other content, revise it instead of refusing the line."`
+	Errors   string `complete:"file" placeholder:"FILE" help:"Write every line that failed there, with its problem, as lines of JSON."`
+	Parallel int    `default:"2" placeholder:"N" help:"How many requests are under way at once: 1 to 8. 1 keeps the order of the file in the log, and so does --update."`
+}
+
+// Help implements kong.HelpProvider.
+func (importCommand) Help() string {
+	return `A bad line never spoils the others, and nothing is lost: the same content again is unchanged, so whatever
+stopped an import, run the same command again. Exit code 1 says that lines failed.
+
+Examples:
+
+    annals import knowledge.ndjson
+    annals import --update --errors failed.ndjson knowledge.json
+    zcat knowledge.ndjson.gz | annals import - --json`
+}
+
+// Validate implements kong.Validatable.
+func (i *importCommand) Validate() error {
+	const most = 8
+	if i.Parallel < 1 || i.Parallel > most {
+		return wrong("", "--parallel must be 1 to %d", most)
+	}
+	return nil
+}
+
+// Run implements the command.
+func (i *importCommand) Run(ctx context.Context, c *console) error {
+	api, err := i.connect()
+	if err != nil {
+		return err
+	}
+	if _, err := api.ask(ctx, request{Method: http.MethodGet, Path: []string{"healthz"}}); err != nil {
+		return err
+	}
+	input, size, err := openInput(c, i.File)
+	if err != nil {
+		return err
+	}
+	defer input.Close() //nolint:errcheck // it was only read
+	failures, err := openFailures(i.Errors)
+	if err != nil {
+		return err
+	}
+	s := summary{began: time.Now()}
+	progress := watch(c, "importing", size)
+	sender := &sender{api: api, update: i.Update, patience: patience}
+	m := &importer{send: sender.send, parallel: i.Parallel}
+	if i.Update {
+		m.parallel = 1 // two lines about the same item: the later one must win
+	}
+	stopped := m.run(ctx, input, func(b batch, answers []lineAnswer) error {
+		progress.add(b.size(), len(b.Records))
+		for n, answer := range answers {
+			s.count(answer.Status)
+			if answer.failed() {
+				if err := failures.add(b.Records[n], answer); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	progress.end()
+	if err := failures.close(); err != nil && stopped == nil {
+		stopped = err
+	}
+	if err := s.print(c, failures); err != nil {
+		return err
+	}
+	return s.verdict(stopped)
+}
+
+// patience outlasts a restart of the server.
+const patience = 30 * time.Second
+
+// summary is what became of an import.
+type summary struct {
+	Lines     int     `json:"lines"`
+	Created   int     `json:"created"`
+	Unchanged int     `json:"unchanged"`
+	Revised   int     `json:"revised"`
+	Failed    int     `json:"failed"`
+	Seconds   float64 `json:"seconds"`
+
+	Failures []failedLine `json:"failures,omitempty"` // the first ones
+
+	began time.Time
+}
+
+func (s *summary) count(status string) {
+	s.Lines++
+	switch status {
+	case "created":
+		s.Created++
+	case "unchanged":
+		s.Unchanged++
+	case "revised", "recorded":
+		s.Revised++
+	default:
+		s.Failed++
+	}
+}
+
+func (s *summary) print(c *console, f *failures) error {
+	s.Seconds = float64(time.Since(s.began).Round(time.Millisecond)) / float64(time.Second)
+	if c.json {
+		s.Failures = f.first
+		return c.document(s)
+	}
+	f.print(c, s.Failed)
+	c.say("%d created · %d unchanged · %d revised · %d failed · in %.1f s", s.Created, s.Unchanged, s.Revised, s.Failed, s.Seconds)
+	return nil
+}
+
+// verdict is how the import ended: what stopped it comes before what failed.
+func (s *summary) verdict(stopped error) error {
+	if stopped != nil {
+		f := *asFailure(stopped)
+		f.Detail = fmt.Sprintf("stopped after %d lines: %s", s.Lines, f.Detail)
+		f.Fix = joined(", then ", f.Fix, "run the same command again: what is there already stays unchanged")
+		return &f
+	}
+	if s.Failed > 0 {
+		return &failure{Code: exitFailed, Detail: fmt.Sprintf("%d of %d lines failed", s.Failed, s.Lines),
+			Fix: "mend them and run the same command again: what is there already stays unchanged"}
+	}
+	return nil
+}
+
+// lineAnswer is what became of one line.
+type lineAnswer struct {
+	ID       string          `json:"id"`
+	Status   string          `json:"status"`
+	Revision int64           `json:"revision"`
+	Error    json.RawMessage `json:"error"`
+}
+
+func (a lineAnswer) failed() bool { return len(a.Error) > 0 && string(a.Error) != "null" }

@@ -1,0 +1,28 @@
+// Command annals is the memory that people and agents share: the server, and the commands that
+// talk to it.
+//
+// Its one rule: it wires and prints, and decides nothing. What may happen is in package domain,
+// what an answer says comes from the server.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	os.Exit(withSignals(func(ctx context.Context) int {
+		return run(ctx, os.Args[1:], newConsole(os.Stdin, os.Stdout, os.Stderr))
+	}))
+}
+
+// withSignals ends the context at the first SIGINT or SIGTERM. From then on signals have their
+// ordinary effect again: the second one ends the process at once.
+func withSignals(f func(context.Context) int) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	return f(ctx)
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+type rememberCommand struct {
+	writing
+
+	Text string `arg:"" help:"The knowledge itself; - reads it from standard input."`
+	ID   string `name:"id" placeholder:"ID" help:"A name of your own; without one the server finds one."`
+
+	Task        string   `short:"t" placeholder:"TEXT" help:"What one was doing, in which situation. Searched like the text."`
+	Type        string   `complete:"types" placeholder:"TYPE" help:"user_profile, strategy, tool, usecase, definition or plan. Follows from the category, else strategy."`
+	Category    string   `complete:"categories" placeholder:"WORD" help:"profile, preferences, entities, events, cases, patterns, tools, skills or antipatterns."`
+	ContextType string   `complete:"contexts" placeholder:"WORD" help:"memory, skill or resource. Memory unless told."`
+	Negative    bool     `help:"A failure to avoid."`
+	Scope       []string `short:"s" placeholder:"SCOPE" help:"Who may see it: user:ID, agent:ID, project:ID, team:ID, org:ID or public. Repeat for more. The owner unless told."`
+	Owner       string   `placeholder:"ENTITY" help:"Who may change it. You unless told."`
+	Tag         []string `sep:"none" placeholder:"KEY=VALUE" help:"A tag, or a label without KEY=. Repeat for more."`
+	Abstract    string   `placeholder:"TEXT" help:"A sentence or two instead of the text."`
+	Meta        string   `placeholder:"JSON" help:"An object with whatever else you keep."`
+	URI         string   `name:"uri" placeholder:"URI" help:"Where it lies: viking://… Derived unless told."`
+
+	SourceName     string   `placeholder:"NAME" help:"Where it comes from."`
+	SourceCategory string   `placeholder:"WORD" help:"paper, exp, skill, book …"`
+	SourceURL      []string `name:"source-url" sep:"none" placeholder:"URL" help:"Where to read it. Repeat for more."`
+	SourceAgent    string   `placeholder:"ID" help:"The agent that found it."`
+	SourceTrace    string   `placeholder:"ID" help:"The trace of the run that taught it."`
+	SourceTime     string   `placeholder:"TIME" help:"When: a time or a date."`
+}
+
+// Help implements kong.HelpProvider.
+func (rememberCommand) Help() string {
+	return `Examples:
+
+    annals remember "Retry 429s with jitter" --task "calling rate-limited APIs" --scope team:web
+    annals remember "用户偏好使用 TypeScript" --category preferences --owner user:123 --tag domain=coding_style
+    annals remember - --id runbook-7 --type plan --scope public < runbook.md`
+}
+
+// Run implements the command.
+func (r *rememberCommand) Run(ctx context.Context, c *console) error {
+	text, err := textOf(c, r.Text)
+	if err != nil {
+		return err
+	}
+	body, err := r.body(text)
+	if err != nil {
+		return err
+	}
+	api, err := r.connect()
+	if err != nil {
+		return err
+	}
+	var k knowledge
+	a, err := api.read(ctx, request{
+		Method: http.MethodPost, Path: []string{"v1", "knowledge"}, Header: r.header(0), Body: body,
+	}, &k)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(a.Body)
+	}
+	c.say("remembered %s · revision %d · %s", bold.Render(printable(k.ID)), k.Revision, printable(strings.Join(k.Scopes, ", ")))
+	return nil
+}
+
+// rememberBody is the JSON form of what is to be remembered. What was not said is left to the
+// server, except the type: whoever types a sentence has learnt it by doing.
+type rememberBody struct {
+	ID          string          `json:"id,omitempty"`
+	Type        string          `json:"type,omitempty"`
+	ContextType string          `json:"context_type,omitempty"`
+	Category    string          `json:"category,omitempty"`
+	Polarity    string          `json:"polarity,omitempty"`
+	Task        string          `json:"task,omitempty"`
+	Content     string          `json:"content"`
+	Abstract    string          `json:"abstract,omitempty"`
+	Tags        tags            `json:"tags,omitempty"`
+	Scopes      []string        `json:"scopes,omitempty"`
+	Owner       string          `json:"owner,omitempty"`
+	URI         string          `json:"uri,omitempty"`
+	Meta        json.RawMessage `json:"meta,omitempty"`
+	Source      *sourceBody     `json:"source,omitempty"`
+}
+
+type sourceBody struct {
+	Name      string   `json:"name,omitempty"`
+	Category  string   `json:"category,omitempty"`
+	URLs      []string `json:"urls,omitempty"`
+	AgentID   string   `json:"agent_id,omitempty"`
+	TraceID   string   `json:"trace_id,omitempty"`
+	Timestamp string   `json:"timestamp,omitempty"`
+}
+
+func (r *rememberCommand) body(text string) (*rememberBody, error) {
+	meta, err := metaOf(r.Meta)
+	if err != nil {
+		return nil, err
+	}
+	b := &rememberBody{
+		ID: r.ID, Type: r.Type, ContextType: r.ContextType, Category: r.Category,
+		Task: r.Task, Content: text, Abstract: r.Abstract, Tags: tagsOf(r.Tag),
+		Scopes: r.Scope, Owner: r.Owner, URI: r.URI, Meta: meta,
+	}
+	if b.Type == "" && b.Category == "" && b.ContextType == "" {
+		b.Type = string(domain.Strategy)
+	}
+	if r.Negative {
+		b.Polarity = string(domain.Negative)
+	}
+	source := sourceBody{
+		Name: r.SourceName, Category: r.SourceCategory, URLs: r.SourceURL,
+		AgentID: r.SourceAgent, TraceID: r.SourceTrace, Timestamp: r.SourceTime,
+	}
+	if source.Name+source.Category+source.AgentID+source.TraceID+source.Timestamp != "" || len(source.URLs) > 0 {
+		b.Source = &source
+	}
+	return b, nil
+}
+
+// tags are what --tag says: a key with one value is a string, with more a list.
+type tags map[string]any
+
+func tagsOf(given []string) tags {
+	values := map[string][]string{}
+	for _, tag := range given {
+		key, value, keyed := strings.Cut(tag, "=")
+		if !keyed {
+			key, value = domain.Labels, tag
+		}
+		values[key] = append(values[key], value)
+	}
+	t := tags{}
+	for key, all := range values {
+		if t[key] = all; len(all) == 1 && key != domain.Labels {
+			t[key] = all[0]
+		}
+	}
+	return t
+}
+
+func metaOf(text string) (json.RawMessage, error) {
+	if text == "" {
+		return nil, nil
+	}
+	if !json.Valid([]byte(text)) {
+		return nil, wrong(`as in --meta '{"name": "deploy"}'`, "--meta must be JSON")
+	}
+	return json.RawMessage(text), nil
+}
+
+// textOf is the argument, or standard input if it is "-".
+func textOf(c *console, given string) (string, error) {
+	if given != "-" {
+		return given, nil
+	}
+	if c.prompted {
+		c.note("type the text, then end it with Ctrl-D")
+	}
+	const most = 16 * domain.MaxContent // beyond this the server need not be asked
+	text, err := io.ReadAll(io.LimitReader(c.in, most))
+	if err != nil {
+		return "", fmt.Errorf("read standard input: %w", err)
+	}
+	return strings.TrimRight(string(text), "\r\n"), nil
+}
+
+// openInput is the named file, or standard input if it is "-".
+func openInput(c *console, name string) (io.ReadCloser, int64, error) {
+	if name == "-" {
+		return io.NopCloser(c.in), 0, nil
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, 0, wrong("name a file that can be read, or - for standard input", "%s", err)
+	}
+	info, err := file.Stat()
+	if err != nil || info.IsDir() {
+		_ = file.Close()
+		return nil, 0, wrong("name a file that can be read, or - for standard input", "%s is no file", name)
+	}
+	return file, info.Size(), nil
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// remote are the flags of every command that talks to a server.
+type remote struct {
+	Server     string        `group:"server" default:"http://127.0.0.1:1933" env:"ANNALS_SERVER" placeholder:"URL" help:"Where the server is: http://127.0.0.1:1933 unless told."`
+	As         string        `group:"server" env:"ANNALS_ACTOR" placeholder:"ENTITY" help:"Who acts, such as agent:crawler. A server in open mode believes it."`
+	OnBehalfOf string        `group:"server" env:"ANNALS_ON_BEHALF_OF" placeholder:"ENTITY" help:"For whom, such as user:123: it is their voice that counts."`
+	Timeout    time.Duration `group:"server" default:"30s" help:"How long to wait for an answer."`
+}
+
+// connect prepares a client. It talks to nobody yet.
+func (r remote) connect() (*client, error) {
+	base, err := url.Parse(r.Server)
+	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
+		return nil, wrong("as in --server http://127.0.0.1:1933, or set ANNALS_SERVER", "the server's address must be an http:// or https:// URL")
+	}
+	header := http.Header{"User-Agent": {"annals/" + version().Version}}
+	for name, value := range map[string]string{"Annals-Actor": r.As, "Annals-On-Behalf-Of": r.OnBehalfOf} {
+		if strings.ContainsAny(value, "\r\n\x00") {
+			return nil, wrong("as in --as user:123", "an entity's name has no line breaks")
+		}
+		if value != "" {
+			header.Set(name, value)
+		}
+	}
+	return &client{base: base, header: header, timeout: r.Timeout, http: &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// writing are the flags of every command that changes something.
+type writing struct {
+	remote
+
+	IdempotencyKey string `group:"server" placeholder:"KEY" help:"The same command with the same key happens once, however often it is sent."`
+}
+
+// changing are the flags of the commands that change one piece of knowledge.
+type changing struct {
+	writing
+
+	ID       string `arg:"" help:"Which piece of knowledge."`
+	Revision int64  `placeholder:"N" help:"Refuse if somebody changed it since this revision."`
+}

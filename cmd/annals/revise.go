@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+type reviseCommand struct {
+	changing
+
+	Content    *string  `short:"c" placeholder:"TEXT" help:"What it says; - reads it from standard input."`
+	Task       *string  `short:"t" placeholder:"TEXT" help:"What one was doing, in which situation."`
+	Abstract   *string  `placeholder:"TEXT" help:"A sentence or two instead of the text."`
+	Type       *string  `complete:"types" placeholder:"TYPE" help:"user_profile, strategy, tool, usecase, definition or plan."`
+	Category   *string  `complete:"categories" placeholder:"WORD" help:"profile, preferences, entities, events, cases, patterns, tools, skills or antipatterns."`
+	Polarity   *string  `complete:"polarities" placeholder:"WORD" help:"positive, or negative: a failure to avoid."`
+	Scope      []string `short:"s" placeholder:"SCOPE" help:"Who may see it, from now on: the whole new set. Repeat for more."`
+	Owner      *string  `placeholder:"ENTITY" help:"Whose it is, from now on."`
+	Visibility *string  `complete:"visibilities" placeholder:"WORD" help:"What the scopes should come to: private, shared, org or public. Refused if they do not."`
+	Tag        []string `sep:"none" placeholder:"KEY=VALUE" help:"Set a tag; the others stay. Repeat for more."`
+	Untag      []string `placeholder:"KEY" help:"Take a tag away."`
+	Meta       string   `placeholder:"JSON" help:"Merge into the object with whatever else you keep."`
+	URI        *string  `name:"uri" placeholder:"URI" help:"Where it lies, from now on."`
+	Clear      []string `enum:"task,abstract,overview,category,tags,meta" placeholder:"FIELD" help:"Empty a field: task, abstract, overview, category, tags or meta."`
+}
+
+// Help implements kong.HelpProvider.
+func (reviseCommand) Help() string {
+	return `Examples:
+
+    annals revise retry-advice --content "Honour Retry-After, then add jitter" --revision 3
+    annals revise retry-advice --scope team:web --scope org:acme
+    annals revise retry-advice --tag domain=http --untag draft`
+}
+
+// Run implements the command.
+func (r *reviseCommand) Run(ctx context.Context, c *console) error {
+	patch, err := r.patch(c)
+	if err != nil {
+		return err
+	}
+	return r.change(ctx, c, request{
+		Method: http.MethodPatch, Body: patch,
+		Header: http.Header{"Content-Type": {"application/merge-patch+json"}},
+	}, "revised")
+}
+
+// patch is a merge patch (RFC 7396): null clears, what is not named stays.
+func (r *reviseCommand) patch(c *console) (map[string]any, error) {
+	patch := map[string]any{}
+	if r.Content != nil {
+		text, err := textOf(c, *r.Content)
+		if err != nil {
+			return nil, err
+		}
+		r.Content = &text
+	}
+	for name, value := range map[string]*string{
+		"content": r.Content, "task": r.Task, "abstract": r.Abstract, "type": r.Type, "category": r.Category,
+		"polarity": r.Polarity, "owner": r.Owner, "visibility": r.Visibility, "uri": r.URI,
+	} {
+		if value != nil {
+			patch[name] = *value
+		}
+	}
+	if len(r.Scope) > 0 {
+		patch["scopes"] = r.Scope
+	}
+	if tags := r.tags(); len(tags) > 0 {
+		patch["tags"] = tags
+	}
+	meta, err := metaOf(r.Meta)
+	if err != nil {
+		return nil, err
+	}
+	if meta != nil {
+		patch["meta"] = meta
+	}
+	for _, field := range r.Clear {
+		if _, set := patch[field]; set {
+			return nil, wrong("", "%s cannot be both set and cleared", field)
+		}
+		patch[field] = nil
+	}
+	if len(patch) == 0 {
+		return nil, wrong("annals revise --help lists what can change", "say what is to change")
+	}
+	return patch, nil
+}
+
+func (r *reviseCommand) tags() tags {
+	t := tagsOf(r.Tag)
+	for _, key := range r.Untag {
+		if strings.TrimSpace(key) != "" && !slices.Contains(r.Tag, key) {
+			t[key] = nil
+		}
+	}
+	return t
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/alecthomas/kong"
+)
+
+// run parses args, runs the command and answers with the exit code.
+func run(ctx context.Context, args []string, c *console) int {
+	var g grammar
+	helped := false
+	parser, err := newParser(&g, c, func(int) { helped = true })
+	if err != nil {
+		return c.fail(err)
+	}
+	if len(args) > 0 && args[0] == "__complete" {
+		complete(c, parser.Model, args[1:])
+		return exitOK
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	parsed, err := parser.Parse(args)
+	if helped { // the help has been printed; whatever else is wrong does not matter
+		return exitOK
+	}
+	c.json = g.JSON
+	if err != nil {
+		return c.fail(misuse(err))
+	}
+	parsed.BindTo(ctx, (*context.Context)(nil))
+	return c.fail(parsed.Run(c))
+}
+
+func newParser(g *grammar, c *console, exit func(int)) (*kong.Kong, error) {
+	parser, err := kong.New(g,
+		kong.Name("annals"),
+		kong.Description(description),
+		kong.Writers(c.out, c.err),
+		kong.Exit(exit),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, NoAppDescFormat: true}),
+		kong.ExplicitGroups([]kong.Group{
+			{Key: "know", Title: "Remember and find:"},
+			{Key: "learn", Title: "Learn from use:"},
+			{Key: "record", Title: "The record:"},
+			{Key: "run", Title: "Run and look after:"},
+			{Key: "server", Title: "Talking to the server:"},
+			{Key: "embedding", Title: "Searching by meaning:"},
+			{Key: "filter", Title: "Only knowledge that:"},
+		}),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("read the command line's grammar: %w", err)
+	}
+	return parser, nil
+}
+
+// misuse turns what kong says about the command line into a failure with a fix.
+func misuse(err error) error {
+	f := &failure{Code: exitUsage, Detail: err.Error(), Fix: "annals --help lists the commands"}
+	if parsing, ok := errors.AsType[*kong.ParseError](err); ok {
+		if node := parsing.Context.Selected(); node != nil {
+			f.Fix = node.FullPath() + " --help shows how"
+		}
+	}
+	return f
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+type searchCommand struct {
+	remote
+
+	Question string `arg:"" help:"What you want to know; - reads it from standard input."`
+
+	User    string   `placeholder:"ID" help:"For whom: whose own knowledge counts as nearest."`
+	Agent   string   `placeholder:"ID" help:"By which agent."`
+	Project []string `placeholder:"ID" help:"In which project. Repeat for more."`
+	Team    []string `placeholder:"ID" help:"In which team. Repeat for more."`
+	Org     string   `placeholder:"ID" help:"In which organisation."`
+
+	Limit    int      `short:"n" placeholder:"N" help:"At most so many answers: 1 to 100, 10 unless told."`
+	MinScore *float64 `placeholder:"0…1" help:"Only answers that are at least so much about the question."`
+	Order    string   `complete:"orders" placeholder:"WORD" help:"priority: the best answers, nearest scope first (unless told). score: by weight alone."`
+	Explain  bool     `help:"Say how the answer came about."`
+
+	filters
+}
+
+// filters narrow a search or a list.
+type filters struct {
+	Type        []string `complete:"types" group:"filter" placeholder:"TYPE" help:"Is of this type. Repeat for alternatives."`
+	ContextType []string `complete:"contexts" group:"filter" placeholder:"WORD" help:"Is a memory, skill or resource."`
+	Category    []string `complete:"categories" group:"filter" placeholder:"WORD" help:"Is of this category."`
+	Tag         []string `group:"filter" sep:"none" placeholder:"KEY=VALUE" help:"Has this tag."`
+	Owner       string   `group:"filter" placeholder:"ENTITY" help:"Belongs to this owner."`
+	Scope       string   `group:"filter" placeholder:"SCOPE" help:"Reaches this scope."`
+	Visibility  string   `complete:"visibilities" group:"filter" placeholder:"WORD" help:"Is private, shared, org or public."`
+	URI         string   `group:"filter" name:"uri" placeholder:"PREFIX" help:"Lies below this URI."`
+	Polarity    string   `complete:"polarities" group:"filter" placeholder:"WORD" help:"Is positive, or negative: a failure to avoid."`
+	IsStale     *bool    `group:"filter" negatable:"" help:"Was reported stale."`
+}
+
+// Help implements kong.HelpProvider.
+func (searchCommand) Help() string {
+	return `Without --user, --agent, --project, --team or --org everything counts that you belong to.
+
+Examples:
+
+    annals search "how do I call a rate-limited API?"
+    annals search "编码风格" --user 123 --project 456 --explain
+    annals search "deploy" --type plan --type tool --tag domain=web --limit 3 --json`
+}
+
+// Run implements the command.
+func (s *searchCommand) Run(ctx context.Context, c *console) error {
+	question, err := textOf(c, s.Question)
+	if err != nil {
+		return err
+	}
+	api, err := s.connect()
+	if err != nil {
+		return err
+	}
+	var found searchAnswer
+	a, err := api.read(ctx, request{
+		Method: http.MethodPost, Path: []string{"v1", "search"}, Body: s.body(question),
+	}, &found)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(a.Body)
+	}
+	found.print(c, s.Explain)
+	return nil
+}
+
+type searchBody struct {
+	Query    string       `json:"query"`
+	Context  *contextBody `json:"context,omitempty"`
+	Limit    int          `json:"limit,omitempty"`
+	MinScore *float64     `json:"min_score,omitempty"`
+	Order    string       `json:"order,omitempty"`
+	Explain  bool         `json:"explain,omitempty"`
+
+	Types       []string `json:"types,omitempty"`
+	ContextType []string `json:"context_type,omitempty"`
+	Category    []string `json:"category,omitempty"`
+	Tags        tags     `json:"tags,omitempty"`
+	Owner       string   `json:"owner,omitempty"`
+	Scope       string   `json:"scope,omitempty"`
+	Visibility  string   `json:"visibility,omitempty"`
+	URI         string   `json:"uri,omitempty"`
+	Polarity    string   `json:"polarity,omitempty"`
+	Stale       *bool    `json:"stale,omitempty"`
+}
+
+type contextBody struct {
+	UserID     string   `json:"user_id,omitempty"`
+	AgentID    string   `json:"agent_id,omitempty"`
+	ProjectIDs []string `json:"project_ids,omitempty"`
+	TeamIDs    []string `json:"team_ids,omitempty"`
+	OrgID      string   `json:"org_id,omitempty"`
+}
+
+func (s *searchCommand) body(question string) searchBody {
+	b := searchBody{
+		Query: question, Limit: s.Limit, MinScore: s.MinScore, Order: s.Order, Explain: s.Explain,
+		Types: s.Type, ContextType: s.filters.ContextType, Category: s.Category, Tags: tagsOf(s.Tag),
+		Owner: s.Owner, Scope: s.Scope, Visibility: s.Visibility, URI: s.URI, Polarity: s.Polarity, Stale: s.IsStale,
+	}
+	if s.User+s.Agent+s.Org != "" || len(s.Project)+len(s.Team) > 0 {
+		b.Context = &contextBody{UserID: s.User, AgentID: s.Agent, ProjectIDs: s.Project, TeamIDs: s.Team, OrgID: s.Org}
+	}
+	return b
+}
+
+// snippet is what one reads of a hit: its situation, and the beginning of what it says.
+func (k knowledge) snippet(columns int) string {
+	said := k.Abstract
+	if said == "" {
+		said = k.Content
+	}
+	lines := []string{oneLine(said, columns)}
+	if k.Task != "" {
+		lines = []string{oneLine(k.Task, 80), lines[0]}
+	}
+	if k.Polarity == "negative" {
+		lines[0] = amber.Render("avoid") + " " + lines[0]
+	}
+	return strings.Join(lines, "\n")
+}
+
+func percent(x float64) string { return fmt.Sprintf("%.2f", x) }
