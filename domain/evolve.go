@@ -18,13 +18,21 @@ type Occasion struct {
 }
 
 // Evolve folds one fact into the state. Facts of one stream must come in order of their
-// versions, each once; a gap is an error, and so is a fact of another kind.
+// versions, each once, and begin with [Remembered]. An error leaves the state as it was: a gap
+// in the versions, a fact of another kind, a voice replaced or retracted that is not among
+// k.Votes.
 //
 // Live appends, catch-up and rebuilds share this function: whatever it computes, it computes
 // from the item's own stream alone.
 func (k *Knowledge) Evolve(fact Fact, at Occasion, policy ConfidencePolicy) error {
 	if at.Version != k.Version+1 {
 		return fmt.Errorf("fold %s: version %d follows %d", fact.Name(), at.Version, k.Version)
+	}
+	if _, begins := fact.(Remembered); begins == k.Exists() {
+		return fmt.Errorf("fold %s as version %d: a stream begins with %s, once", fact.Name(), at.Version, Remembered{}.Name())
+	}
+	if vote := withdrawn(fact); vote != "" && !k.uncount(vote) {
+		return fmt.Errorf("fold %s: no vote %s", fact.Name(), vote)
 	}
 	before := k.Revision
 	switch f := fact.(type) {
@@ -45,8 +53,7 @@ func (k *Knowledge) Evolve(fact Fact, at Occasion, policy ConfidencePolicy) erro
 		k.count(Helpful, f.Ballot, at)
 	case FoundHarmful:
 		k.count(Harmful, f.Ballot, at)
-	case FeedbackRetracted:
-		k.uncount(f.Vote)
+	case FeedbackRetracted: // the voice is gone already
 	case ReportedStale:
 		k.report(f, at)
 	case Confirmed:
@@ -116,10 +123,20 @@ func set[T any](field *T, value *T) {
 	}
 }
 
-func (k *Knowledge) count(verdict Verdict, b Ballot, at Occasion) {
-	if b.Replaces != "" {
-		k.uncount(b.Replaces)
+// withdrawn is the event id of the voice that a fact replaces or retracts, or empty.
+func withdrawn(fact Fact) string {
+	switch f := fact.(type) {
+	case FoundHelpful:
+		return f.Replaces
+	case FoundHarmful:
+		return f.Replaces
+	case FeedbackRetracted:
+		return f.Vote
 	}
+	return ""
+}
+
+func (k *Knowledge) count(verdict Verdict, b Ballot, at Occasion) {
 	if k.Votes == nil {
 		k.Votes = map[string]Vote{}
 	}
@@ -130,13 +147,14 @@ func (k *Knowledge) count(verdict Verdict, b Ballot, at Occasion) {
 	k.voices(verdict, +1)
 }
 
-func (k *Knowledge) uncount(eventID string) {
+func (k *Knowledge) uncount(eventID string) bool {
 	vote, found := k.Votes[eventID]
 	if !found {
-		return
+		return false
 	}
 	delete(k.Votes, eventID)
 	k.voices(vote.Verdict, -1)
+	return true
 }
 
 func (k *Knowledge) voices(verdict Verdict, n int) {

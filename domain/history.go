@@ -15,19 +15,22 @@ type HistoryItem struct {
 	Revision   int64   // after it
 }
 
-// History folds the events of one item's stream, oldest first, and notes what each changed.
+// History folds the events of one item's stream, oldest first, and notes what each changed. The
+// errors are those of [Knowledge.Evolve].
 func History(id string, events []Event, policy ConfidencePolicy) ([]HistoryItem, error) {
 	items := make([]HistoryItem, 0, len(events))
 	k := &Knowledge{ID: id}
+	before := snapshot(k)
 	for _, event := range events {
-		before := snapshot(k)
 		if err := k.Evolve(event.Fact, event.Occasion(), policy); err != nil {
 			return nil, err
 		}
+		after := snapshot(k)
 		items = append(items, HistoryItem{
-			Event: event, Changes: differences(before, snapshot(k)),
+			Event: event, Changes: differences(before, after),
 			Confidence: k.Confidence, Revision: k.Revision,
 		})
+		before = after
 	}
 	return items, nil
 }

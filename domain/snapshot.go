@@ -1,68 +1,73 @@
 package domain
 
 import (
-	"encoding/json"
+	"reflect"
 	"time"
 )
 
-// field is a named value of an item; nil values are absent.
+// field is a named value of an item; a value of nil is absent.
 type field struct {
 	name  string
 	value any
-	text  string // a comparable form of value
 }
 
 // snapshot lists the fields that a history shows, in the order in which it shows them.
 func snapshot(k *Knowledge) []field {
+	return []field{
+		{"type", present(k.Type)},
+		{"context_type", present(k.ContextType)},
+		{"category", present(k.Category)},
+		{"polarity", present(k.Polarity)},
+		{"media", present(k.Media)},
+		{"scopes", several(k.Scopes)},
+		{"visibility", visibility(k)},
+		{"owner", present(k.Owner)},
+		{"task", present(k.Text.Task)},
+		{"content", present(k.Text.Content)},
+		{"abstract", present(k.Text.Abstract)},
+		{"overview", present(k.Text.Overview)},
+		{"tags", labels(k.Text.Tags)},
+		{"meta", several(k.Text.Meta)},
+		{"uri", present(k.Text.URI)},
+		{"eval.helpful", k.Helpful},
+		{"eval.harmful", k.Harmful},
+		{"eval.confidence", k.Confidence},
+		{"stale.reporters", k.Stale.Reporters},
+		{"stale.reason", present(k.Stale.Reason)},
+		{"confirmed_at", moment(k.ConfirmedAt)},
+		{"confirm_until", moment(k.ConfirmUntil)},
+		{"status", present(k.Status)},
+		{"superseded_by", present(k.SupersededBy)},
+		{"held", k.Held},
+	}
+}
+
+func present[T ~string](word T) any {
+	if word == "" {
+		return nil
+	}
+	return string(word)
+}
+
+func several[S ~[]E, E any](values S) any {
+	if len(values) == 0 {
+		return nil
+	}
+	return values
+}
+
+func labels(tags Tags) any {
+	if len(tags) == 0 {
+		return nil
+	}
+	return tags
+}
+
+func visibility(k *Knowledge) any {
 	if !k.Exists() {
 		return nil
 	}
-	tags := any(nil)
-	if len(k.Text.Tags) > 0 {
-		tags = k.Text.Tags
-	}
-	fields := []field{
-		{name: "type", value: word(string(k.Type))},
-		{name: "category", value: word(string(k.Category))},
-		{name: "polarity", value: word(string(k.Polarity))},
-		{name: "scopes", value: k.Scopes},
-		{name: "owner", value: word(string(k.Owner))},
-		{name: "task", value: word(k.Text.Task)},
-		{name: "content", value: word(k.Text.Content)},
-		{name: "abstract", value: word(k.Text.Abstract)},
-		{name: "overview", value: word(k.Text.Overview)},
-		{name: "tags", value: tags},
-		{name: "meta", value: raw(k.Text.Meta)},
-		{name: "uri", value: word(k.Text.URI)},
-		{name: "eval.helpful", value: k.Helpful},
-		{name: "eval.harmful", value: k.Harmful},
-		{name: "eval.confidence", value: k.Confidence},
-		{name: "stale.reporters", value: k.Stale.Reporters},
-		{name: "stale.reason", value: word(k.Stale.Reason)},
-		{name: "confirmed_at", value: moment(k.ConfirmedAt)},
-		{name: "status", value: word(string(k.Status))},
-		{name: "superseded_by", value: word(k.SupersededBy)},
-		{name: "held", value: k.Held},
-	}
-	for i := range fields {
-		encoded, _ := json.Marshal(fields[i].value)
-		fields[i].text = string(encoded)
-	}
-	return fields
-}
-
-func word(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
-func raw(m json.RawMessage) any {
-	if len(m) == 0 {
-		return nil
-	}
-	return m
+	return string(k.Visibility())
 }
 
 func moment(t time.Time) any {
@@ -72,21 +77,13 @@ func moment(t time.Time) any {
 	return t
 }
 
-// differences are the fields whose values changed. Before the first event there is nothing, and
-// only what is there afterwards counts.
+// differences are the fields whose values changed.
 func differences(before, after []field) []Change {
 	var changes []Change
 	for i, now := range after {
-		var was field
-		if before != nil {
-			was = before[i]
-		} else {
-			was.text = "null"
+		if was := before[i]; !reflect.DeepEqual(was.value, now.value) {
+			changes = append(changes, Change{Field: now.name, Before: was.value, After: now.value})
 		}
-		if was.text == now.text {
-			continue
-		}
-		changes = append(changes, Change{Field: now.name, Before: was.value, After: now.value})
 	}
 	return changes
 }
