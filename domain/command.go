@@ -60,29 +60,8 @@ func (t Target) visible(book Book) (*Knowledge, error) {
 	return k, Gone(k)
 }
 
-// changeable finds the item if the caller may change it, in the revision expected.
-func (t Target) changeable(book Book) (*Knowledge, error) {
-	k, err := t.visible(book)
-	if err != nil {
-		return nil, err
-	}
-	return k, t.check(k)
-}
-
-func (t Target) check(k *Knowledge) error {
-	if !t.By.MayChange(k) {
-		return Refuse(ErrForbidden, "%s belongs to %s", k.ID, k.Owner).
-			WithFix("ask its owner or an admin")
-	}
-	if t.Revision != 0 && t.Revision != k.Revision {
-		return Refuse(ErrPrecondition, "%s is at revision %d, not %d", k.ID, k.Revision, t.Revision).
-			WithFix("read it again and decide anew")
-	}
-	return nil
-}
-
-// usable finds an item that the caller may judge: whoever may read may vote and report, except
-// auditors, who change nothing.
+// usable finds an item that the caller may judge, in the revision expected: whoever may read
+// may vote and report, except auditors, who change nothing.
 func (t Target) usable(book Book) (*Knowledge, error) {
 	k, err := t.visible(book)
 	if err != nil {
@@ -91,10 +70,33 @@ func (t Target) usable(book Book) (*Knowledge, error) {
 	if t.By.Role == Auditor {
 		return nil, Refuse(ErrForbidden, "auditors change nothing")
 	}
-	if t.Revision != 0 && t.Revision != k.Revision {
-		return nil, Refuse(ErrPrecondition, "%s is at revision %d, not %d", k.ID, k.Revision, t.Revision)
+	return k, t.expected(k)
+}
+
+// changeable finds the item if the caller may change it, in the revision expected.
+func (t Target) changeable(book Book) (*Knowledge, error) {
+	k, err := t.visible(book)
+	if err != nil {
+		return nil, err
 	}
-	return k, nil
+	return k, t.permitted(k)
+}
+
+// permitted refuses changes to those who do not own k, and in another revision than expected.
+func (t Target) permitted(k *Knowledge) error {
+	if !t.By.MayChange(k) {
+		return Refuse(ErrForbidden, "%s belongs to %s", k.ID, k.Owner).
+			WithFix("ask its owner or an admin")
+	}
+	return t.expected(k)
+}
+
+func (t Target) expected(k *Knowledge) error {
+	if t.Revision == 0 || t.Revision == k.Revision {
+		return nil
+	}
+	return Refuse(ErrPrecondition, "%s is at revision %d, not %d", k.ID, k.Revision, t.Revision).
+		WithFix("read it again and decide anew")
 }
 
 // NotFound is the answer for what does not exist and for what may not be seen: always the same.

@@ -60,6 +60,16 @@ type RetractFeedback struct {
 	Day     time.Time
 }
 
+// Validate names every bad field at once.
+func (c RetractFeedback) Validate() error {
+	var p Problems
+	if c.EventID != "" {
+		checkEventID(&p, "event_id", c.EventID)
+	}
+	checkTrace(&p, "trace_id", c.TraceID)
+	return p.Err()
+}
+
 // Reads implements [Command].
 func (c RetractFeedback) Reads() Reads {
 	if c.EventID != "" {

@@ -29,21 +29,24 @@ func (c Supersede) Decide(book Book, _ time.Time) ([]Fact, error) {
 	if err != nil {
 		return nil, err
 	}
+	if k.SupersededBy == c.Successor {
+		return nil, nil
+	}
 	successor := book.Knowledge(c.Successor)
-	switch {
-	case !c.By.MaySee(successor) || Gone(successor) != nil:
+	if !c.By.MaySee(successor) || Gone(successor) != nil {
 		var p Problems
 		p.Add("by", "no such knowledge")
 		return nil, p.Err()
-	case successor.SupersededBy == k.ID:
-		return nil, Refuse(ErrConflict, "%s is itself superseded by %s", successor.ID, k.ID)
-	case k.SupersededBy == c.Successor:
-		return nil, nil
+	}
+	if successor.Status == IsSuperseded { // so that following successors ends
+		return nil, Refuse(ErrConflict, "%s is itself superseded by %s", successor.ID, successor.SupersededBy).
+			WithFix("name an item that still holds")
 	}
 	return []Fact{Superseded{By: c.Successor, Reason: c.Reason}}, nil
 }
 
-// Delete asks to forget the item: it leaves the answers and stays in the history.
+// Delete asks to forget the item: it leaves the answers and stays in the history. A legal hold
+// does not stand in the way, for nothing is destroyed.
 type Delete struct {
 	Target
 	Reason string
@@ -78,7 +81,7 @@ func (c Restore) Decide(book Book, _ time.Time) ([]Fact, error) {
 	case k.Status == IsErased:
 		return nil, Gone(k)
 	}
-	if err := c.check(k); err != nil {
+	if err := c.permitted(k); err != nil {
 		return nil, err
 	}
 	if k.Status == Active {

@@ -2,11 +2,15 @@ package domain
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
 // Remember asks for a new item. Call [Remember.Complete] first: it fills in what follows from
 // the rest and names every bad field.
+//
+// With OrRevise, what an older item under the id says is replaced as a whole; its audience,
+// owner and URI change only if they were named.
 type Remember struct {
 	By         Principal
 	ID         string
@@ -14,6 +18,8 @@ type Remember struct {
 	Visibility Visibility // as claimed by the caller; empty to derive
 	OrRevise   bool       // other content under a taken id revises it instead of being refused
 	OrSame     bool       // the same content again is no conflict
+
+	assumed struct{ scopes, owner, uri bool } // filled in by Complete, not asked for
 }
 
 // Complete fills in defaults and validates. The error is an [*Invalid] naming every bad field,
@@ -36,22 +42,27 @@ func (c Remember) Complete() (Remember, error) {
 		r.Type = TypeOf(r.Category, r.ContextType)
 	}
 	if r.Owner == "" {
-		r.Owner = c.By.Voter()
-	}
-	if len(r.Scopes) == 0 {
-		r.Scopes = []Scope{r.Owner.Scope()}
-	}
-	if r.Text.URI == "" {
-		r.Text.URI = URIOf(c.ID, r.Owner, r.Category, r.Type)
+		r.Owner, c.assumed.owner = c.By.Voter(), true
 	}
 	if err := c.validate(); err != nil {
 		return c, err
 	}
-	return c, c.mayPublish()
+	r.Text.Meta = compact(r.Text.Meta)
+	if len(r.Scopes) == 0 {
+		r.Scopes, c.assumed.scopes = r.audience(), true
+	}
+	if r.Text.URI == "" {
+		r.Text.URI, c.assumed.uri = URIOf(c.ID, r.Owner, r.Category, r.Type), true
+	}
+	return c, mayPublish(c.By, r.Scopes, r.Owner)
 }
 
-func (c Remember) mayPublish() error {
-	return mayPublish(c.By, c.Knowledge.Scopes, c.Knowledge.Owner)
+// audience is whom an item is for: unless its author says otherwise, its owner alone.
+func (r Remembered) audience() []Scope {
+	if len(r.Scopes) == 0 {
+		return []Scope{r.Owner.Scope()}
+	}
+	return r.Scopes
 }
 
 // mayPublish refuses owners and scopes that the caller neither is nor belongs to: otherwise
@@ -67,7 +78,7 @@ func mayPublish(by Principal, scopes []Scope, owner Entity) error {
 		denied = append(denied, string(owner))
 	}
 	if len(denied) > 0 {
-		return Refuse(ErrForbidden, "%s may not publish as or to %v", by.Voter(), denied).
+		return Refuse(ErrForbidden, "%s may not publish as or to %s", by.Voter(), strings.Join(denied, ", ")).
 			WithFix("name only entities you are or belong to")
 	}
 	return nil
@@ -80,10 +91,10 @@ func (c Remember) Item() string { return c.ID }
 func (c Remember) Reads() Reads { return Reads{URIs: []string{c.Knowledge.Text.URI}} }
 
 // Decide implements [Command].
-func (c Remember) Decide(book Book, _ time.Time) ([]Fact, error) {
+func (c Remember) Decide(book Book, now time.Time) ([]Fact, error) {
 	k := book.Knowledge(c.ID)
 	if k.Exists() {
-		return c.again(book, k)
+		return c.again(book, k, now)
 	}
 	if holder := book.Holder(c.Knowledge.Text.URI); holder != "" {
 		return nil, Refuse(ErrTaken, "the uri belongs to another item").WithFix("choose another uri or leave it out")
@@ -92,24 +103,27 @@ func (c Remember) Decide(book Book, _ time.Time) ([]Fact, error) {
 }
 
 // again decides about an id that is taken.
-func (c Remember) again(book Book, k *Knowledge) ([]Fact, error) {
+func (c Remember) again(book Book, k *Knowledge, now time.Time) ([]Fact, error) {
 	taken := Refuse(ErrTaken, "the id %s is taken", c.ID).
 		WithFix("choose another id, or revise the item if it is yours")
 	if !c.By.MaySee(k) {
 		return nil, taken
 	}
-	if k.Status == IsErased {
-		return nil, Gone(k)
-	}
-	if k.Status == IsDeleted {
+	switch k.Status {
+	case IsErased:
+		return nil, taken.WithFix("choose another id: that of an erased item stays taken")
+	case IsDeleted:
 		return nil, taken.WithFix("restore the item, or choose another id")
+	}
+	if k.ContextType != c.Knowledge.ContextType || k.Media != c.Knowledge.Media {
+		return nil, taken.WithFix("choose another id: context_type and media never change")
 	}
 	revise := c.revision()
 	switch {
 	case len(revise.facts(k)) == 0 && (c.OrSame || c.OrRevise):
 		return nil, nil
 	case c.OrRevise:
-		return revise.Decide(book, time.Time{})
+		return revise.Decide(book, now)
 	}
 	return nil, taken
 }
@@ -117,16 +131,24 @@ func (c Remember) again(book Book, k *Knowledge) ([]Fact, error) {
 // revision is the change that turns an older item into what is to be remembered.
 func (c Remember) revision() Revise {
 	r := c.Knowledge
-	return Revise{
+	revise := Revise{
 		Target: Target{By: c.By, ID: c.ID},
 		Changes: Revised{
 			Type: &r.Type, Category: &r.Category, Polarity: &r.Polarity,
 			Task: &r.Text.Task, Content: &r.Text.Content, Abstract: &r.Text.Abstract,
 			Overview: &r.Text.Overview, Tags: &r.Text.Tags, Meta: &r.Text.Meta,
 		},
-		Scopes: r.Scopes,
-		Owner:  r.Owner,
 	}
+	if !c.assumed.scopes {
+		revise.Scopes = r.Scopes
+	}
+	if !c.assumed.owner {
+		revise.Owner = r.Owner
+	}
+	if !c.assumed.uri {
+		revise.URI = r.Text.URI
+	}
+	return revise
 }
 
 func (c Remember) validate() error {
@@ -138,9 +160,11 @@ func (c Remember) validate() error {
 	oneOf(&p, "category", r.Category, Categories, false)
 	oneOf(&p, "polarity", r.Polarity, Polarities, true)
 	oneOf(&p, "media", r.Media, MediaTypes, true)
-	checkScopes(&p, r.Scopes)
+	if len(r.Scopes) > 0 {
+		checkScopes(&p, r.Scopes)
+	}
 	checkEntity(&p, "owner", r.Owner)
-	checkVisibility(&p, c.Visibility, r.Scopes, r.Owner)
+	checkVisibility(&p, c.Visibility, r.audience(), r.Owner)
 	checkSource(&p, r.Source)
 	checkEval(&p, r.Baseline)
 	checkTask(&p, r.Text.Task)
@@ -149,6 +173,9 @@ func (c Remember) validate() error {
 	atMost(&p, "overview", r.Text.Overview, maxOverview)
 	checkTags(&p, r.Text.Tags)
 	checkMeta(&p, r.Text.Meta)
-	checkURI(&p, r.Text.URI)
+	if r.Text.URI != "" {
+		checkURI(&p, r.Text.URI)
+	}
+	checkOrigins(&p, r.DerivedFrom)
 	return p.Err()
 }

@@ -67,7 +67,7 @@ func (c Revise) Decide(book Book, _ time.Time) ([]Fact, error) {
 	for _, fact := range facts {
 		switch f := fact.(type) {
 		case Rescoped:
-			err = mayPublish(c.By, f.Scopes, "")
+			err = mayPublish(c.By, added(f.Scopes, k.Scopes), "")
 		case Transferred:
 			err = mayPublish(c.By, nil, f.Owner)
 		case Moved:
@@ -126,8 +126,12 @@ func (r Revised) different(k *Knowledge) (Revised, bool) {
 	if r.Tags != nil && maps.EqualFunc(*r.Tags, k.Text.Tags, slices.Equal) {
 		r.Tags = nil
 	}
-	if r.Meta != nil && bytes.Equal(*r.Meta, k.Text.Meta) {
-		r.Meta = nil
+	if r.Meta != nil {
+		meta := compact(*r.Meta)
+		r.Meta = &meta
+		if bytes.Equal(meta, compact(k.Text.Meta)) {
+			r.Meta = nil
+		}
 	}
 	return r, r != Revised{}
 }
@@ -136,6 +140,12 @@ func drop[T comparable](field **T, current T) {
 	if *field != nil && **field == current {
 		*field = nil
 	}
+}
+
+// added are the scopes that were not there before: whoever may change an item may keep the
+// audience that somebody else gave it.
+func added(scopes, before []Scope) []Scope {
+	return slices.DeleteFunc(slices.Clone(scopes), func(s Scope) bool { return slices.Contains(before, s) })
 }
 
 func sameSet(a, b []Scope) bool {

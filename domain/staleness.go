@@ -28,7 +28,8 @@ func (c ReportStale) Decide(book Book, _ time.Time) ([]Fact, error) {
 	return []Fact{ReportedStale{Reporter: reporter, Reason: c.Reason}}, nil
 }
 
-// Confirm asks to note that the item still holds, for those who may change it.
+// Confirm asks to note that the item still holds, for those who may change it. Repeated, it is
+// recorded again: that it held at that time too is news.
 type Confirm struct {
 	Target
 	Until  time.Time // zero for no end
@@ -42,9 +43,14 @@ func (c Confirm) Validate() error { return checkReason(c.Reason) }
 func (c Confirm) Reads() Reads { return Reads{Reports: true} }
 
 // Decide implements [Command].
-func (c Confirm) Decide(book Book, _ time.Time) ([]Fact, error) {
+func (c Confirm) Decide(book Book, now time.Time) ([]Fact, error) {
 	if _, err := c.changeable(book); err != nil {
 		return nil, err
+	}
+	if !c.Until.IsZero() && !c.Until.After(now) {
+		var p Problems
+		p.Add("until", "must be in the future")
+		return nil, p.Err()
 	}
 	return []Fact{Confirmed{Until: c.Until, Reason: c.Reason}}, nil
 }

@@ -15,7 +15,7 @@ const (
 	maxOverview = 16000
 	maxReason   = 2000
 	maxScopes   = 32
-	maxTags     = 64       // values in all
+	maxTags     = 64       // values in all, a key without any counting as one
 	maxTag      = 256      // characters of a key or a value
 	maxMeta     = 16 << 10 // bytes
 	maxURI      = 1024     // bytes
@@ -23,11 +23,12 @@ const (
 	maxURL      = 2048
 	maxName     = 256
 	maxHistory  = 50
+	maxOrigins  = 1000 // events that an item was made from
 )
 
 var (
+	eventID     = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 	knowledgeID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$`)
-	vikingURI   = regexp.MustCompile(`^viking://[^\s\x00-\x1f\x7f]+$`)
 )
 
 func given[T any](value *T, check func(T)) {
@@ -69,6 +70,12 @@ func atMost(p *Problems, field, s string, characters int) {
 func checkID(p *Problems, field, id string) {
 	if !knowledgeID.MatchString(id) {
 		p.Add(field, "must be 1 to 128 of A-Z a-z 0-9 . _ ~ - and begin with a letter or digit")
+	}
+}
+
+func checkEventID(p *Problems, field, id string) {
+	if !eventID.MatchString(id) {
+		p.Add(field, "must be the id of an event, a UUID in lower case")
 	}
 }
 

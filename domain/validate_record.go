@@ -39,6 +39,15 @@ func checkVisibility(p *Problems, claimed Visibility, scopes []Scope, owner Enti
 	}
 }
 
+func checkOrigins(p *Problems, ids []string) {
+	if len(ids) > maxOrigins {
+		p.Add("derived_from", "must name at most %d events, names %d", maxOrigins, len(ids))
+	}
+	for i, id := range ids {
+		checkEventID(p, fmt.Sprintf("derived_from[%d]", i), id)
+	}
+}
+
 func checkSource(p *Problems, s Source) {
 	atMost(p, "source.name", s.Name, maxName)
 	atMost(p, "source.category", s.Category, maxName)

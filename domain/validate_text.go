@@ -1,10 +1,17 @@
 package domain
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
+)
+
+var (
+	escapedNUL = regexp.MustCompile(`(^|[^\\])(\\\\)*\\u0000`) // the backslash itself not escaped
+	vikingURI  = regexp.MustCompile(`^viking://[^\s\x00-\x1f\x7f]+$`)
 )
 
 func checkTask(p *Problems, s string) { atMost(p, "task", s, maxTask) }
@@ -20,7 +27,7 @@ func checkContent(p *Problems, s string) {
 }
 
 func checkTags(p *Problems, tags Tags) {
-	values := 0
+	all := 0
 	for _, key := range slices.Sorted(maps.Keys(tags)) {
 		if key == "" {
 			p.Add("tags", "keys must not be empty")
@@ -28,16 +35,17 @@ func checkTags(p *Problems, tags Tags) {
 		atMost(p, "tags", key, maxTag)
 		for _, value := range tags[key] {
 			atMost(p, "tags", value, maxTag)
-			values++
 		}
+		all += max(1, len(tags[key]))
 	}
-	if values > maxTags {
-		p.Add("tags", "must have at most %d values in all, have %d", maxTags, values)
+	if all > maxTags {
+		p.Add("tags", "must have at most %d values in all, have %d", maxTags, all)
 	}
 }
 
 func checkMeta(p *Problems, meta json.RawMessage) {
-	if len(meta) == 0 {
+	meta = compact(meta)
+	if meta == nil {
 		return
 	}
 	var object map[string]json.RawMessage
@@ -47,9 +55,22 @@ func checkMeta(p *Problems, meta json.RawMessage) {
 		p.Add("meta", "must have at most %d bytes as JSON, has %d", maxMeta, len(meta))
 	case json.Unmarshal(meta, &object) != nil:
 		p.Add("meta", "must be a JSON object")
-	case strings.Contains(string(meta), `\u0000`):
+	case escapedNUL.Match(meta):
 		p.Add("meta", "must not contain NUL characters")
 	}
+}
+
+// compact is the form in which meta is kept and compared: without white space, nil for none.
+// What is not JSON stays as it is.
+func compact(meta json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, meta) != nil {
+		return meta
+	}
+	if b.Len() == 0 || b.String() == "null" {
+		return nil
+	}
+	return b.Bytes()
 }
 
 func checkURI(p *Problems, uri string) {

@@ -1,0 +1,219 @@
+package domain_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	. "github.com/annals-kb/annals/domain"
+)
+
+// The people of these tests. Alice owns the item, Bob works with her, Eve is a stranger.
+const (
+	alice   Entity = "user:alice"
+	bob     Entity = "user:bob"
+	eve     Entity = "user:eve"
+	bot     Entity = "agent:bot"
+	project Entity = "project:456"
+	acme    Entity = "org:acme"
+
+	itemID = "profile_001"
+)
+
+// monday is when a story begins; every fact comes a second after the one before.
+var monday = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+
+// as is a member with these memberships.
+func as(subject Entity, memberships ...Entity) Principal {
+	return Principal{Tenant: DefaultTenant, Subject: subject, Memberships: memberships, Role: Member}
+}
+
+func administrator() Principal {
+	return Principal{Tenant: DefaultTenant, Subject: "user:root", Role: Admin, PublishPublic: true}
+}
+
+func auditor() Principal {
+	return Principal{Tenant: DefaultTenant, Subject: "user:audit", Role: Auditor}
+}
+
+func service() Principal {
+	return Principal{Tenant: DefaultTenant, Subject: "agent:platform", Role: Service}
+}
+
+// onBehalfOf is p acting for somebody.
+func onBehalfOf(p Principal, e Entity) Principal {
+	p.OnBehalfOf = e
+	return p
+}
+
+// remembered is Alice's item, shared with a project.
+func remembered() Remembered {
+	return Remembered{
+		Type: UserProfile, ContextType: Memory, Category: CategoryPreferences,
+		Polarity: Positive, Media: MediaText,
+		Scopes: []Scope{alice.Scope(), project.Scope()}, Owner: alice,
+		Text: Text{
+			Task: "用户编码风格偏好", Content: "用户偏好使用 TypeScript 而非 JavaScript,注重类型安全",
+			Tags: Tags{"category": {"preference"}, "domain": {"coding_style"}},
+			URI:  "viking://user/alice/memories/preferences/profile_001.md",
+		},
+	}
+}
+
+// on is the target of a command about the item.
+func on(by Principal) Target { return Target{By: by, ID: itemID} }
+
+// story is a book of items, each folded from its facts, and what the last command led to.
+type story struct {
+	t      *testing.T
+	policy ConfidencePolicy
+	items  map[string]*Knowledge
+	events map[string][]Event
+	head   int64
+	now    time.Time
+
+	about string
+	facts []Fact
+	err   error
+}
+
+// given begins a story in which these facts happened to the item.
+func given(t *testing.T, facts ...Fact) *story {
+	t.Helper()
+	s := &story{
+		t: t, policy: DefaultConfidence(), now: monday,
+		items: map[string]*Knowledge{}, events: map[string][]Event{},
+	}
+	return s.and(itemID, facts...)
+}
+
+// and lets facts happen to an item.
+func (s *story) and(id string, facts ...Fact) *story {
+	s.t.Helper()
+	for _, fact := range facts {
+		k := s.item(id)
+		s.head++
+		s.now = s.now.Add(time.Second)
+		event := Event{
+			EventID: eventID(s.head), Position: s.head, Version: k.Version + 1,
+			Stream: KnowledgeStream(id), Name: fact.Name(), RecordedAt: s.now, Fact: fact,
+		}
+		if err := k.Evolve(fact, event.Occasion(), s.policy); err != nil {
+			s.t.Fatalf("%s: %v", id, err)
+		}
+		s.events[id] = append(s.events[id], event)
+	}
+	return s
+}
+
+// eventID is the id of the event at a position.
+func eventID(position int64) string { return fmt.Sprintf("00000000-0000-7000-8000-%012d", position) }
+
+func (s *story) item(id string) *Knowledge {
+	if s.items[id] == nil {
+		s.items[id] = &Knowledge{ID: id}
+	}
+	return s.items[id]
+}
+
+// Knowledge implements [Book].
+func (s *story) Knowledge(id string) *Knowledge { return s.item(id) }
+
+// Holder implements [Book].
+func (s *story) Holder(uri string) string {
+	for id, k := range s.items {
+		if k.Exists() && k.Text.URI == uri && Gone(k) == nil {
+			return id
+		}
+	}
+	return ""
+}
+
+// complete does what every caller does before submitting a command.
+func complete(command Command) (Command, error) {
+	switch c := command.(type) {
+	case Remember:
+		return c.Complete()
+	case interface{ Validate() error }:
+		return command, c.Validate()
+	}
+	return command, nil
+}
+
+// when decides a command.
+func (s *story) when(command Command) *story {
+	s.t.Helper()
+	s.about = command.Item()
+	s.facts = nil
+	command, s.err = complete(command)
+	if s.err == nil {
+		s.facts, s.err = command.Decide(s, s.now.Add(time.Second))
+	}
+	return s
+}
+
+// then holds the decision against what should follow, and lets it happen.
+func (s *story) then(want ...Fact) *story {
+	s.t.Helper()
+	if s.err != nil {
+		s.t.Fatalf("refused: %v", s.err)
+	}
+	if diff := cmp.Diff(s.facts, want, cmpopts.EquateEmpty()); diff != "" {
+		s.t.Fatalf("facts (-got +want):\n%s", diff)
+	}
+	return s.and(s.about, s.facts...)
+}
+
+// thenNothing expects that there was nothing to record.
+func (s *story) thenNothing() *story {
+	s.t.Helper()
+	return s.then()
+}
+
+// refused expects a refusal of this kind and of no other.
+func (s *story) refused(kind error) *story {
+	s.t.Helper()
+	if !errors.Is(s.err, kind) {
+		s.t.Fatalf("got %v and %v, want a refusal: %v", s.facts, s.err, kind)
+	}
+	if len(s.facts) > 0 {
+		s.t.Fatalf("refused, and yet decided %v", s.facts)
+	}
+	return s
+}
+
+// invalid expects that exactly these fields were named.
+func (s *story) invalid(fields ...string) *story {
+	s.t.Helper()
+	s.refused(ErrInvalid)
+	if got := badFields(s.err); !slices.Equal(got, fields) {
+		s.t.Fatalf("bad fields %v, want %v", got, fields)
+	}
+	return s
+}
+
+// leaves expects something of the item as it is now.
+func (s *story) leaves(what string, holds func(k *Knowledge) bool) *story {
+	s.t.Helper()
+	if !holds(s.item(itemID)) {
+		s.t.Fatalf("not %s: %+v", what, s.item(itemID))
+	}
+	return s
+}
+
+func badFields(err error) []string {
+	var invalid *Invalid
+	if !errors.As(err, &invalid) {
+		return nil
+	}
+	fields := make([]string, len(invalid.Problems))
+	for i, p := range invalid.Problems {
+		fields[i] = p.Field
+	}
+	return fields
+}
