@@ -1,0 +1,94 @@
+package projections
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+)
+
+// entry is a version of a projection in the catalogue.
+type entry struct {
+	bun.BaseModel `bun:"table:projections,alias:p"`
+
+	Name      string            `bun:"name,pk"`
+	Version   int               `bun:"version,pk"`
+	State     string            `bun:"state"`
+	Settings  map[string]string `bun:"settings,type:json"`
+	CreatedAt database.Time     `bun:"created_at"`
+	UpdatedAt database.Time     `bun:"updated_at"`
+}
+
+// States of a version, of those the catalogue allows.
+const (
+	stateActive  = "active"
+	stateRetired = "retired"
+)
+
+// knowledgeName and meaningName are the projections there are.
+const (
+	knowledgeName = "knowledge"
+	meaningName   = "meaning"
+)
+
+// active finds the version that readers and writers use; the first call on an empty database
+// creates it, with its tables, and the view that people read. Several processes may ask at once.
+func active(ctx context.Context, db *database.DB, settings map[string]string, now database.Time) (entry, error) {
+	found, err := activeEntry(ctx, db.DB)
+	if err == nil || !errors.Is(err, sql.ErrNoRows) {
+		return found, err
+	}
+	err = db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := lockCatalogue(ctx, db.Engine, tx); err != nil {
+			return err
+		}
+		found, err = activeEntry(ctx, tx)
+		if err == nil || !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		found = entry{
+			Name: knowledgeName, Version: 1, State: stateActive, Settings: settings, CreatedAt: now, UpdatedAt: now,
+		}
+		return create(ctx, db.Engine, tx, found)
+	})
+	if err != nil {
+		return entry{}, fmt.Errorf("open the catalogue: %w", err)
+	}
+	return found, nil
+}
+
+func activeEntry(ctx context.Context, db bun.IDB) (entry, error) {
+	var found entry
+	err := db.NewSelect().Model(&found).Where("name = ?", knowledgeName).Where("state = ?", stateActive).Scan(ctx)
+	return found, err
+}
+
+func create(ctx context.Context, engine database.Engine, tx bun.IDB, e entry) error {
+	tables, err := definition(engine, knowledgeName, e.Version)
+	if err != nil {
+		return err
+	}
+	view := fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM %s", knowledgeName, tablesOf(e.Version).knowledge)
+	if _, err := tx.ExecContext(ctx, tables+view); err != nil {
+		return fmt.Errorf("create the tables of %s %d: %w", e.Name, e.Version, err)
+	}
+	_, err = tx.NewInsert().Model(&e).Exec(ctx)
+	return err
+}
+
+// lockCatalogue keeps other processes from changing the catalogue until the transaction ends.
+func lockCatalogue(ctx context.Context, engine database.Engine, tx bun.IDB) error {
+	if engine != database.Postgres {
+		return nil // the one writer is the lock
+	}
+	_, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('annals.catalogue', 0))")
+	return err
+}
+
+// knowledgeID is the id of the item that a stream is about.
+func knowledgeID(stream string) (string, bool) { return strings.CutPrefix(stream, "knowledge:") }

@@ -1,0 +1,100 @@
+package projections
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+)
+
+// where narrows a query over the knowledge table, which it calls k, to what passes the filter.
+// The same conditions serve lists and searches, words and meaning.
+func (p *Knowledge) where(query *bun.SelectQuery, tenant string, f domain.Filter) *bun.SelectQuery {
+	query = query.Where("k.tenant = ?", tenant)
+	statuses := f.Statuses
+	if len(statuses) == 0 {
+		statuses = []domain.Status{domain.Active}
+	}
+	query = among(query, "k.status", statuses)
+	query = among(query, "k.type", f.Types)
+	query = among(query, "k.context_type", f.ContextTypes)
+	query = among(query, "k.category", f.Categories)
+	query = equal(query, "k.owner", f.Owner)
+	query = equal(query, "k.visibility", f.Visibility)
+	query = equal(query, "k.polarity", f.Polarity)
+	query = equal(query, "k.trace_id", f.TraceID)
+	if f.URIPrefix != "" {
+		query = query.Where("k.uri >= ? AND k.uri < ?", f.URIPrefix, f.URIPrefix+"\U0010FFFF")
+	}
+	if f.Stale != nil {
+		query = query.Where("(k.stale_reporters > 0) = ?", *f.Stale)
+	}
+	query = between(query, "k.created_at", f.CreatedFrom, f.CreatedTo)
+	query = between(query, "k.updated_at", f.UpdatedFrom, f.UpdatedTo)
+	for _, key := range slices.Sorted(maps.Keys(f.Tags)) {
+		query = p.tagged(query, key, f.Tags[key])
+	}
+	if f.Scope != "" {
+		query = query.Where("EXISTS (SELECT 1 FROM ? AS s WHERE s.tenant = k.tenant AND s.number = k.number AND s.scope = ?)",
+			p.tables.scopes, f.Scope)
+	}
+	return query
+}
+
+// isPlain tells whether a filter passes everything but superseded items.
+func isPlain(f domain.Filter) bool {
+	return len(f.Types)+len(f.ContextTypes)+len(f.Categories)+len(f.Tags)+len(f.Statuses) == 0 &&
+		f.Owner == "" && f.Scope == "" && f.Visibility == "" && f.URIPrefix == "" && f.Polarity == "" &&
+		f.Stale == nil && f.TraceID == "" &&
+		f.CreatedFrom.IsZero() && f.CreatedTo.IsZero() && f.UpdatedFrom.IsZero() && f.UpdatedTo.IsZero()
+}
+
+func among[T ~string](query *bun.SelectQuery, column string, values []T) *bun.SelectQuery {
+	if len(values) == 0 {
+		return query
+	}
+	return query.Where(column+" IN (?)", bun.In(values))
+}
+
+func equal[T ~string](query *bun.SelectQuery, column string, value T) *bun.SelectQuery {
+	if value == "" {
+		return query
+	}
+	return query.Where(column+" = ?", value)
+}
+
+func between(query *bun.SelectQuery, column string, from, to time.Time) *bun.SelectQuery {
+	if !from.IsZero() {
+		query = query.Where(column+" >= ?", database.At(from))
+	}
+	if !to.IsZero() {
+		query = query.Where(column+" < ?", database.At(to))
+	}
+	return query
+}
+
+// tagged asks for any of the values under a key, or with none for the key itself.
+func (p *Knowledge) tagged(query *bun.SelectQuery, key string, values []string) *bun.SelectQuery {
+	if p.db.Engine == database.SQLite {
+		const under = "EXISTS (SELECT 1 FROM json_each(k.tags) AS t, json_each(t.value) AS v WHERE t.key = ?"
+		if len(values) == 0 {
+			return query.Where(under+")", key)
+		}
+		return query.Where(under+" AND v.value IN (?))", key, bun.In(values))
+	}
+	if len(values) == 0 {
+		return query.Where("jsonb_exists(k.tags, ?)", key)
+	}
+	return query.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+		for _, value := range values {
+			pattern, _ := json.Marshal(map[string][]string{key: {value}})
+			q = q.WhereOr("k.tags @> ?", string(pattern))
+		}
+		return q
+	})
+}

@@ -1,0 +1,155 @@
+package projections
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/uptrace/bun"
+)
+
+// Flush implements [events.Stage]: it writes everything that Apply changed in one round trip,
+// however many items that were.
+func (s *stage) Flush(ctx context.Context) error {
+	if s.err != nil {
+		return s.err
+	}
+	script := &script{}
+	var fresh, revised, counted []row
+	var index indexChange
+	votes, reports := s.voices()
+	for _, id := range s.order {
+		it := s.items[id]
+		words := it.words
+		if moved, bag := it.reindex(); moved {
+			words = bag.Words
+			index.add(it, bag)
+		}
+		r := rowOf(s.tenant, it.now, words)
+		switch {
+		case !it.was.Exists():
+			fresh = append(fresh, r)
+		case it.was.Revision != it.now.Revision:
+			revised = append(revised, r)
+		default:
+			counted = append(counted, r)
+		}
+	}
+	s.writeRows(script, revised, everything)
+	s.writeRows(script, counted, counters)
+	s.writeRows(script, fresh, "")
+	votes.write(script, s)
+	reports.write(script, s)
+	index.write(script, s)
+	return script.run(ctx, s.tx)
+}
+
+// script collects statements that go to the database together.
+type script struct{ text strings.Builder }
+
+func (s *script) add(query fmt.Stringer) {
+	s.text.WriteString(query.String())
+	s.text.WriteString(";\n")
+}
+
+func (s *script) run(ctx context.Context, tx bun.IDB) error {
+	if s.text.Len() == 0 {
+		return nil
+	}
+	if _, err := tx.ExecContext(ctx, s.text.String()); err != nil {
+		return fmt.Errorf("write knowledge: %w", err)
+	}
+	return nil
+}
+
+// What an update of an existing row sets. Votes and reports leave the text alone, so that a large
+// content is not written again for a counter.
+const (
+	counters = `helpful = EXCLUDED.helpful, harmful = EXCLUDED.harmful, confidence = EXCLUDED.confidence,
+		stale_reporters = EXCLUDED.stale_reporters, stale_since = EXCLUDED.stale_since,
+		stale_reason = EXCLUDED.stale_reason, confirmed_at = EXCLUDED.confirmed_at,
+		confirm_until = EXCLUDED.confirm_until, version = EXCLUDED.version, position = EXCLUDED.position`
+	everything = counters + `,
+		type = EXCLUDED.type, category = EXCLUDED.category, polarity = EXCLUDED.polarity,
+		owner = EXCLUDED.owner, visibility = EXCLUDED.visibility, status = EXCLUDED.status,
+		superseded_by = EXCLUDED.superseded_by, held = EXCLUDED.held, uri = EXCLUDED.uri,
+		task = EXCLUDED.task, content = EXCLUDED.content, abstract = EXCLUDED.abstract,
+		overview = EXCLUDED.overview, tags = EXCLUDED.tags, meta = EXCLUDED.meta, source = EXCLUDED.source,
+		scopes = EXCLUDED.scopes, baseline = EXCLUDED.baseline, words = EXCLUDED.words,
+		revision = EXCLUDED.revision, updated_at = EXCLUDED.updated_at`
+)
+
+func (s *stage) writeRows(script *script, rows []row, update string) {
+	if len(rows) == 0 {
+		return
+	}
+	insert := s.tx.NewInsert().Model(&rows).ModelTableExpr("? AS k", s.tables.knowledge)
+	if update != "" {
+		insert = insert.On("CONFLICT (tenant, id) DO UPDATE").Set(update)
+	}
+	script.add(insert)
+}
+
+// votesChange and reportsChange are the rows that differ between what was loaded and what is.
+type votesChange struct {
+	gone []string
+	made []voteRow
+}
+
+type reportsChange struct {
+	gone [][]string
+	made []reportRow
+}
+
+func (s *stage) voices() (votes votesChange, reports reportsChange) {
+	for _, id := range s.order {
+		it := s.items[id]
+		for eventID := range it.votes {
+			if _, stays := it.now.Votes[eventID]; !stays {
+				votes.gone = append(votes.gone, eventID)
+			}
+		}
+		for eventID, vote := range it.now.Votes {
+			if !it.votes[eventID] {
+				votes.made = append(votes.made, voteRowOf(s.tenant, id, vote))
+			}
+		}
+		for reporter := range it.reports {
+			if _, stays := it.now.Reports[reporter]; !stays {
+				reports.gone = append(reports.gone, []string{id, string(reporter)})
+			}
+		}
+		for _, report := range it.now.Reports {
+			if it.reports[report.Reporter] != report.EventID {
+				reports.made = append(reports.made, reportRowOf(s.tenant, id, report))
+			}
+		}
+	}
+	slices.Sort(votes.gone)
+	slices.SortFunc(votes.made, func(a, b voteRow) int { return strings.Compare(a.EventID, b.EventID) })
+	slices.SortFunc(reports.made, func(a, b reportRow) int { return strings.Compare(a.EventID, b.EventID) })
+	return votes, reports
+}
+
+func (c votesChange) write(script *script, s *stage) {
+	if len(c.gone) > 0 {
+		script.add(s.tx.NewDelete().TableExpr("?", s.tables.votes).
+			Where("tenant = ?", s.tenant).Where("event_id IN (?)", bun.In(c.gone)))
+	}
+	if len(c.made) > 0 {
+		script.add(s.tx.NewInsert().Model(&c.made).ModelTableExpr("? AS v", s.tables.votes))
+	}
+}
+
+func (c reportsChange) write(script *script, s *stage) {
+	if len(c.gone) > 0 {
+		script.add(s.tx.NewDelete().TableExpr("?", s.tables.reports).
+			Where("tenant = ?", s.tenant).Where("(id, reporter) IN (VALUES ?)", bun.In(c.gone)))
+	}
+	if len(c.made) > 0 {
+		script.add(s.tx.NewInsert().Model(&c.made).ModelTableExpr("? AS r", s.tables.reports).
+			On("CONFLICT (tenant, id, reporter) DO UPDATE").
+			Set("event_id = EXCLUDED.event_id, reason = EXCLUDED.reason, at = EXCLUDED.at"))
+	}
+}

@@ -1,0 +1,136 @@
+package projections
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/text"
+)
+
+// Settings are what a knowledge projection is built with. The zero value serves.
+type Settings struct {
+	// Policy turns voices into confidence. Default: [domain.DefaultConfidence].
+	Policy domain.ConfidencePolicy
+	// Embedder turns text into vectors. Default: the built-in one, which needs no model.
+	Embedder embedding.Embedder
+	// Logger for what happens in the background. Default: discard.
+	Logger *slog.Logger
+	// Now is the clock of the catalogue. Default: [time.Now].
+	Now func() time.Time
+}
+
+func (s Settings) withDefaults() Settings {
+	if s.Policy.Confidence == nil {
+		s.Policy = domain.DefaultConfidence()
+	}
+	if s.Embedder == nil {
+		s.Embedder = embedding.Builtin{}
+	}
+	if s.Logger == nil {
+		s.Logger = slog.New(slog.DiscardHandler)
+	}
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	return s
+}
+
+// Knowledge is the projection that answers what is known. It is safe for concurrent use.
+type Knowledge struct {
+	db          *database.DB
+	tables      tables
+	policy      domain.ConfidencePolicy
+	settings    map[string]string
+	meaning     *Meaning
+	checkpoints Checkpoints
+	profiles    *profiles
+	log         *slog.Logger
+	now         func() time.Time
+}
+
+// Open finds the active version of the projection in a migrated database, or creates the first.
+func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, error) {
+	settings = settings.withDefaults()
+	found, err := active(ctx, db, map[string]string{
+		"confidence": settings.Policy.Name,
+		"tokenizer":  text.TokenizerVersion,
+	}, database.At(settings.Now()))
+	if err != nil {
+		return nil, err
+	}
+	p := &Knowledge{
+		db: db, tables: tablesOf(found.Version), policy: settings.Policy, settings: found.Settings,
+		log: settings.Logger, now: settings.Now,
+	}
+	p.profiles = newProfiles(p)
+	p.meaning, err = openMeaning(ctx, p, settings.Embedder)
+	return p, err
+}
+
+// Meaning is the background projection of vectors that this projection's searches use.
+func (p *Knowledge) Meaning() *Meaning { return p.meaning }
+
+// Find reads one item, whatever its status: who may see it is for the caller to decide. The error
+// matches [domain.ErrNotFound] if it was never remembered.
+func (p *Knowledge) Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error) {
+	var r row
+	err := p.db.NewSelect().Model(&r).ModelTableExpr("? AS k", p.tables.knowledge).
+		Where("tenant = ?", tenant).Where("id = ?", id).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, domain.NotFound(id)
+	}
+	if err != nil {
+		return nil, p.failed(ctx, "read knowledge", err)
+	}
+	return r.knowledge(), nil
+}
+
+// maxHistory is how many uses an item shows for, and how many against it.
+const maxHistory = 50
+
+// Feedback reads the newest 50 voices for and against an item, those of its baseline included.
+func (p *Knowledge) Feedback(ctx context.Context, tenant, id string) (domain.Feedback, error) {
+	k, err := p.Find(ctx, tenant, id)
+	if err != nil {
+		return domain.Feedback{}, err
+	}
+	helpful, err := p.uses(ctx, tenant, id, domain.Helpful, k.Baseline.HelpfulHistory)
+	if err != nil {
+		return domain.Feedback{}, err
+	}
+	harmful, err := p.uses(ctx, tenant, id, domain.Harmful, k.Baseline.HarmfulHistory)
+	return domain.Feedback{Helpful: helpful, Harmful: harmful}, err
+}
+
+func (p *Knowledge) uses(ctx context.Context, tenant, id string, verdict domain.Verdict, older []domain.Use) ([]domain.Use, error) {
+	var rows []voteRow
+	err := p.db.NewSelect().Model(&rows).ModelTableExpr("? AS v", p.tables.votes).
+		Where("tenant = ?", tenant).Where("id = ?", id).Where("verdict = ?", verdict).
+		OrderExpr("at DESC, event_id DESC").Limit(maxHistory).Scan(ctx)
+	if err != nil {
+		return nil, p.failed(ctx, "read votes", err)
+	}
+	list := make([]domain.Use, 0, len(rows)+len(older))
+	for i := range rows {
+		v := rows[i].vote()
+		list = append(list, domain.Use{Query: v.Query, TraceID: v.TraceID, Outcome: v.Outcome, By: v.Voter, At: v.At})
+	}
+	list = append(list, older...)
+	return list[:min(len(list), maxHistory)], nil
+}
+
+// failed says what a database error means to whoever asked.
+func (p *Knowledge) failed(ctx context.Context, what string, err error) error {
+	err = database.Classify(ctx, err)
+	if errors.Is(err, database.ErrUnavailable) {
+		return fmt.Errorf("%s: %w: %w", what, domain.ErrUnavailable, err)
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}

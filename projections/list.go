@@ -1,0 +1,79 @@
+package projections
+
+import (
+	"context"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+const defaultList = 20
+
+// List reads items that the principal may see and that pass the filter, newest first. The work is
+// bounded by the page: each of the caller's scopes is read in order until the page is full.
+func (p *Knowledge) List(ctx context.Context, list domain.List) (domain.ListPage, error) {
+	limit := int64(list.Limit)
+	if limit == 0 {
+		limit = defaultList
+	}
+	numbers := p.numbers(list, limit+1)
+	var rows []row
+	err := p.db.NewSelect().Model(&rows).ModelTableExpr("? AS k", p.tables.knowledge).
+		Where("k.tenant = ?", list.By.Tenant).Where("k.number IN (?)", numbers).
+		OrderExpr("k.number DESC").Limit(limit + 1).Scan(ctx)
+	if err != nil {
+		return domain.ListPage{}, p.failed(ctx, "list knowledge", err)
+	}
+	page := domain.ListPage{Items: make([]*domain.Knowledge, 0, min(len(rows), int(limit)))}
+	for i := range rows[:min(len(rows), int(limit))] {
+		page.Items = append(page.Items, rows[i].knowledge())
+	}
+	if len(rows) > int(limit) {
+		page.Next = rows[limit-1].Number
+	}
+	return page, nil
+}
+
+// numbers selects the numbers of a page's items: everything, or the newest of each audience that
+// the principal belongs to, and of what each of its entities owns.
+func (p *Knowledge) numbers(list domain.List, limit int64) *bun.SelectQuery {
+	newest := func(query *bun.SelectQuery, number string) *bun.SelectQuery {
+		query = p.where(query, list.By.Tenant, list.Filter)
+		if list.Before > 0 {
+			query = query.Where(number+" < ?", list.Before)
+		}
+		return query.ColumnExpr(number).OrderExpr(number + " DESC").Limit(limit)
+	}
+	all := func() *bun.SelectQuery {
+		return p.db.NewSelect().TableExpr("? AS k", p.tables.knowledge)
+	}
+	if list.By.SeesAll() {
+		return newest(all(), "k.number")
+	}
+	union := p.db.NewSelect()
+	for i, part := range p.audience(list, newest, all) {
+		if i == 0 {
+			union = p.db.NewSelect().ColumnExpr("number").TableExpr("(?) AS part", part)
+			continue
+		}
+		union = union.Union(p.db.NewSelect().ColumnExpr("number").TableExpr("(?) AS part", part))
+	}
+	return union
+}
+
+func (p *Knowledge) audience(list domain.List, newest func(*bun.SelectQuery, string) *bun.SelectQuery, all func() *bun.SelectQuery) []*bun.SelectQuery {
+	var parts []*bun.SelectQuery
+	scopes := []domain.Scope{domain.Public}
+	for _, entity := range list.By.Entities() {
+		scopes = append(scopes, entity.Scope())
+		parts = append(parts, newest(all().Where("k.owner = ?", entity), "k.number"))
+	}
+	for _, scope := range scopes {
+		shared := p.db.NewSelect().TableExpr("? AS a", p.tables.scopes).
+			Join("JOIN ? AS k ON k.tenant = a.tenant AND k.number = a.number", p.tables.knowledge).
+			Where("a.tenant = ?", list.By.Tenant).Where("a.scope = ?", scope)
+		parts = append(parts, newest(shared, "a.number"))
+	}
+	return parts
+}

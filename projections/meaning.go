@@ -1,0 +1,220 @@
+package projections
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/pgvector/pgvector-go"
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/text"
+)
+
+// Meaning is the background projection of vectors: it follows the log, lets the embedder turn new
+// and changed text into vectors, and finds what lies near a question. It is safe for concurrent use.
+type Meaning struct {
+	knowledge *Knowledge
+	db        *database.DB
+	tables    meaningTables
+	embedder  embedding.Embedder
+	nearest   nearest
+}
+
+func openMeaning(ctx context.Context, p *Knowledge, embedder embedding.Embedder) (*Meaning, error) {
+	tables, err := openMeaningTables(ctx, p.db, embedder, database.At(p.now()))
+	if err != nil {
+		return nil, err
+	}
+	m := &Meaning{knowledge: p, db: p.db, tables: tables, embedder: embedder}
+	if p.db.Engine == database.Postgres {
+		m.nearest = &postgresNearest{meaning: m}
+	} else {
+		m.nearest = &memoryNearest{meaning: m}
+	}
+	return m, nil
+}
+
+// Name is the name under which the projection keeps its checkpoints.
+func (m *Meaning) Name() string { return m.tables.checkpoint() }
+
+// maxPieceTokens is how much text goes into one vector.
+const maxPieceTokens = 2000
+
+// hash names a text: SHA-256 of its bytes.
+type hash = [sha256.Size]byte
+
+// piece is a part of an item's text that has a vector of its own.
+type piece struct {
+	number int64
+	index  int
+	scopes []domain.Scope
+	text   string
+	hash   hash
+	sketch []uint64
+}
+
+// pieces cuts what an item says: its task and abstract stand before every piece of its content, so
+// that each is understood in its situation.
+func pieces(k *domain.Knowledge) []piece {
+	var list []piece
+	for i, part := range text.Pieces(k.Text.Content, maxPieceTokens) {
+		said := part
+		for _, before := range []string{k.Text.Abstract, k.Text.Task} {
+			if before != "" {
+				said = before + "\n" + said
+			}
+		}
+		list = append(list, piece{
+			number: k.Number, index: i, scopes: k.Scopes, text: said, hash: sha256.Sum256([]byte(said)),
+		})
+	}
+	return list
+}
+
+// embedded is what a page of events changes: the pieces of the items concerned, as they are now.
+type embedded struct {
+	meaning *Meaning
+	tenant  string
+	numbers []int64 // the items, whose earlier pieces go
+	pieces  []piece
+	vectors map[hash][]float32
+	fresh   []hash // of the vectors that the database does not have yet
+}
+
+// Prepare does the slow part of following a page of events: it reads the items concerned as they
+// are now and asks the embedder for the vectors that are missing. What it returns is written in the
+// transaction that also moves the checkpoint. The error matches [embedding.ErrUnavailable] while the
+// model is down.
+func (m *Meaning) Prepare(ctx context.Context, tenant string, page []domain.Event) (Change, error) {
+	e := &embedded{meaning: m, tenant: tenant}
+	ids := touched(page)
+	if len(ids) == 0 {
+		return e, nil
+	}
+	var rows []row
+	err := m.db.NewSelect().Model(&rows).ModelTableExpr("? AS k", m.knowledge.tables.knowledge).
+		Where("tenant = ?", tenant).Where("id IN (?)", bun.In(ids)).Scan(ctx)
+	if err != nil {
+		return nil, m.knowledge.failed(ctx, "read what to embed", err)
+	}
+	for i := range rows {
+		e.numbers = append(e.numbers, rows[i].Number)
+		if k := rows[i].knowledge(); isAlive(k) {
+			e.pieces = append(e.pieces, pieces(k)...)
+		}
+	}
+	e.vectors, e.fresh, err = m.vectors(ctx, tenant, e.pieces)
+	return e, err
+}
+
+// touched are the items whose vectors or audience may have changed.
+func touched(page []domain.Event) []string {
+	var ids []string
+	seen := set{}
+	for _, event := range page {
+		id, found := knowledgeID(event.Stream)
+		if !found {
+			continue
+		}
+		switch event.Fact.(type) {
+		case domain.Remembered, domain.Revised, domain.Rescoped, domain.Superseded, domain.Deleted, domain.Restored, domain.Erased:
+			seen.add(&ids, id)
+		}
+	}
+	return ids
+}
+
+// vectors finds the vectors of pieces: those the database has, and those the embedder makes now.
+func (m *Meaning) vectors(ctx context.Context, tenant string, wanted []piece) (all map[hash][]float32, fresh []hash, err error) {
+	all, err = m.stored(ctx, tenant, wanted)
+	if err != nil {
+		return nil, nil, err
+	}
+	var texts []string
+	asked := map[hash]bool{}
+	for _, p := range wanted {
+		if _, stored := all[p.hash]; stored || asked[p.hash] {
+			continue
+		}
+		asked[p.hash] = true
+		texts, fresh = append(texts, p.text), append(fresh, p.hash)
+	}
+	if len(texts) == 0 {
+		return all, nil, nil
+	}
+	made, err := m.embedder.Embed(ctx, texts, embedding.Document)
+	if err != nil {
+		return nil, nil, fmt.Errorf("embed %d texts: %w", len(texts), err)
+	}
+	for i, h := range fresh {
+		all[h] = made[i]
+	}
+	return all, fresh, nil
+}
+
+func (m *Meaning) stored(ctx context.Context, tenant string, wanted []piece) (map[hash][]float32, error) {
+	found := map[hash][]float32{}
+	for batch := range slices.Chunk(wanted, 500) {
+		hashes := make([][]byte, len(batch))
+		for i := range batch {
+			hashes[i] = batch[i].hash[:]
+		}
+		rows, err := m.db.NewSelect().TableExpr("?", m.tables.vectors).Column("text_hash", "vector").
+			Where("tenant = ?", tenant).Where("text_hash IN (?)", bun.In(hashes)).Rows(ctx)
+		if err != nil {
+			return nil, m.knowledge.failed(ctx, "read vectors", err)
+		}
+		if err := m.scanVectors(rows, found); err != nil {
+			return nil, m.knowledge.failed(ctx, "read vectors", err)
+		}
+	}
+	return found, nil
+}
+
+// Write implements [Change]: it replaces the pieces of the items, in one round trip.
+func (e *embedded) Write(ctx context.Context, tx bun.IDB) error {
+	tables, script := e.meaning.tables, &script{}
+	if len(e.numbers) > 0 {
+		script.add(tx.NewDelete().TableExpr("?", tables.pieces).
+			Where("tenant = ?", e.tenant).Where("number IN (?)", bun.In(e.numbers)))
+	}
+	if len(e.fresh) > 0 {
+		made := make([][]any, len(e.fresh))
+		for i, h := range e.fresh {
+			made[i] = []any{e.tenant, h[:], e.meaning.vectorValue(e.vectors[h])}
+		}
+		script.add(tx.NewRaw("INSERT INTO ? (tenant, text_hash, vector) VALUES ? ON CONFLICT DO NOTHING",
+			tables.vectors, bun.In(made)))
+	}
+	var made [][]any
+	for i := range e.pieces {
+		p := &e.pieces[i]
+		p.sketch = embedding.Sketch(e.vectors[p.hash])
+		bits := bun.Safe("X'" + hex.EncodeToString(embedding.EncodeSketch(p.sketch)) + "'")
+		for _, scope := range p.scopes {
+			made = append(made, []any{e.tenant, string(scope), p.number, p.index, p.hash[:], bits})
+		}
+	}
+	if len(made) > 0 {
+		script.add(tx.NewRaw("INSERT INTO ? (tenant, scope, number, piece, text_hash, sketch) VALUES ? ON CONFLICT DO NOTHING",
+			tables.pieces, bun.In(made)))
+	}
+	return script.run(ctx, tx)
+}
+
+// Done implements [Change]: searches in memory learn of it when it is committed.
+func (e *embedded) Done() { e.meaning.nearest.learn(e) }
+
+// vectorValue is a vector as its column wants it.
+func (m *Meaning) vectorValue(v []float32) any {
+	if m.db.Engine == database.Postgres {
+		return pgvector.NewHalfVector(v).String()
+	}
+	return embedding.Encode(v)
+}

@@ -1,0 +1,123 @@
+package projections
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// profile is how much a scope holds.
+type profile struct {
+	items int64
+	words int64 // the sum of the items' lengths
+}
+
+// profiles remembers how much scopes hold, so that a search can choose its plan. A count is used
+// again for a hundred times as long as it took: counting never costs more than a hundredth of the
+// time, a small scope is always counted afresh, and a large one does not change much meanwhile.
+type profiles struct {
+	projection *Knowledge
+
+	mu    sync.Mutex
+	known map[profileKey]counted
+}
+
+type profileKey struct {
+	tenant string
+	scope  domain.Scope // empty for the whole tenant
+}
+
+type counted struct {
+	profile
+	until time.Time
+}
+
+const (
+	maxProfiles = 10_000
+	maxAge      = 30 * time.Second
+)
+
+func newProfiles(p *Knowledge) *profiles {
+	return &profiles{projection: p, known: map[profileKey]counted{}}
+}
+
+// of counts what each scope of the audience holds; for everything in the tenant the answer is
+// under the empty scope.
+func (c *profiles) of(ctx context.Context, tenant string, audience domain.Audience) (map[domain.Scope]profile, error) {
+	scopes := audience.Scopes
+	if audience.Everything {
+		scopes = []domain.Scope{""}
+	}
+	found := make(map[domain.Scope]profile, len(scopes))
+	missing := c.fresh(tenant, scopes, found)
+	if len(missing) == 0 {
+		return found, nil
+	}
+	started := time.Now()
+	counts, err := c.count(ctx, tenant, missing)
+	if err != nil {
+		return nil, c.projection.failed(ctx, "count what scopes hold", err)
+	}
+	c.keep(tenant, missing, counts, time.Since(started))
+	for _, scope := range missing {
+		found[scope] = counts[scope]
+	}
+	return found, nil
+}
+
+func (c *profiles) fresh(tenant string, scopes []domain.Scope, found map[domain.Scope]profile) (missing []domain.Scope) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	for _, scope := range scopes {
+		if known, ok := c.known[profileKey{tenant, scope}]; ok && now.Before(known.until) {
+			found[scope] = known.profile
+			continue
+		}
+		missing = append(missing, scope)
+	}
+	return missing
+}
+
+func (c *profiles) keep(tenant string, scopes []domain.Scope, counts map[domain.Scope]profile, took time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.known) > maxProfiles {
+		clear(c.known)
+	}
+	until := time.Now().Add(min(100*took, maxAge))
+	for _, scope := range scopes {
+		c.known[profileKey{tenant, scope}] = counted{counts[scope], until}
+	}
+}
+
+func (c *profiles) count(ctx context.Context, tenant string, scopes []domain.Scope) (map[domain.Scope]profile, error) {
+	p := c.projection
+	query := p.db.NewSelect().TableExpr("? AS s", p.tables.scopes).
+		ColumnExpr("scope, count(*), coalesce(sum(words), 0)").
+		Where("tenant = ?", tenant).Where("scope IN (?)", bun.In(scopes)).GroupExpr("scope")
+	if scopes[0] == "" {
+		query = p.db.NewSelect().TableExpr("? AS k", p.tables.knowledge).
+			ColumnExpr("'', count(*), coalesce(sum(words), 0)").
+			Where("tenant = ?", tenant).Where(isLive)
+	}
+	rows, err := query.Rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	counts := map[domain.Scope]profile{}
+	for rows.Next() {
+		var scope domain.Scope
+		var found profile
+		if err := rows.Scan(&scope, &found.items, &found.words); err != nil {
+			return nil, err
+		}
+		counts[scope] = found
+	}
+	return counts, rows.Err()
+}

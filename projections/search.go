@@ -1,0 +1,250 @@
+package projections
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/embedding"
+)
+
+// patience is how long a search waits for the model to embed the question before words alone
+// answer.
+const patience = 3 * time.Second
+
+// Search finds what is known about something. It reads candidates by words and candidates by
+// meaning, each from the scopes that the audience may see and with the filter inside, joins their
+// scores, and lets [domain.Rank] decide. The search must have been completed by
+// [domain.Search.Complete]. While the model is down, words answer alone and the answer says so.
+func (p *Knowledge) Search(ctx context.Context, s domain.Search) (domain.Answer, error) {
+	started := time.Now()
+	f := &finding{projection: p, search: s, audience: s.Audience(), minScore: p.meaning.embedder.Calibration().MinScore}
+	if s.MinScore != nil {
+		f.minScore = *s.MinScore
+	}
+	vector := p.meaning.ask(ctx, s)
+	var err error
+	if f.sizes, err = p.profiles.of(ctx, s.By.Tenant, f.audience); err != nil {
+		return domain.Answer{}, err
+	}
+	if f.words, err = p.match(ctx, s, f.audience, f.sizes); err != nil {
+		return domain.Answer{}, err
+	}
+	if err := f.byMeaning(ctx, <-vector); err != nil {
+		return domain.Answer{}, err
+	}
+	hits, err := f.rank(ctx)
+	if err != nil {
+		return domain.Answer{}, err
+	}
+	answer := domain.Answer{Embedder: p.meaning.embedder.Name(), Degraded: f.degraded, MinScore: f.minScore}
+	if answer.Hits, err = f.read(ctx, hits); err != nil {
+		return domain.Answer{}, err
+	}
+	if s.Explain || len(hits) == 0 {
+		if answer.Explain, err = f.explain(ctx, started); err != nil {
+			return domain.Answer{}, err
+		}
+	}
+	return answer, nil
+}
+
+// asked is a question's vector, or why there is none.
+type asked struct {
+	vector   []float32
+	degraded string
+	err      error
+}
+
+// ask embeds the question while the index of words is being read.
+func (m *Meaning) ask(ctx context.Context, s domain.Search) <-chan asked {
+	answer := make(chan asked, 1)
+	go func() { answer <- m.embed(ctx, s) }()
+	return answer
+}
+
+func (m *Meaning) embed(ctx context.Context, s domain.Search) asked {
+	if len(s.Vector) > 0 {
+		if len(s.Vector) != m.tables.dims {
+			return asked{err: wrongDimensions(len(s.Vector), m.tables.dims)}
+		}
+		vector := append([]float32(nil), s.Vector...)
+		if err := embedding.Normalize(vector); err != nil {
+			return asked{err: wrongVector()}
+		}
+		return asked{vector: vector}
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	vectors, err := m.embedder.Embed(ctx, []string{s.Text}, embedding.Query)
+	if err != nil {
+		m.knowledge.log.WarnContext(ctx, "search without meaning", "embedder", m.embedder.Name(), "error", err)
+		return asked{degraded: fmt.Sprintf("words alone: the model of %s does not answer", m.embedder.Name())}
+	}
+	return asked{vector: vectors[0]}
+}
+
+func wrongDimensions(got, want int) error {
+	var p domain.Problems
+	p.Add("vector", "must have %d numbers, has %d", want, got)
+	return p.Err()
+}
+
+func wrongVector() error {
+	var p domain.Problems
+	p.Add("vector", "must not be all zero")
+	return p.Err()
+}
+
+// finding is one search on its way.
+type finding struct {
+	projection *Knowledge
+	search     domain.Search
+	audience   domain.Audience
+	minScore   float64
+	sizes      map[domain.Scope]profile
+	words      *matches
+	cosines    map[int64]float64 // nil while words stand alone
+	plans      []domain.ScopePlan
+	degraded   string
+	below      float64 // the best score under the threshold
+}
+
+func (f *finding) byMeaning(ctx context.Context, q asked) (err error) {
+	if q.err != nil || q.vector == nil {
+		f.degraded = q.degraded
+		return q.err
+	}
+	f.cosines, f.plans, err = f.projection.meaning.nearest.search(ctx, question{
+		search: f.search, audience: f.audience, sizes: f.sizes,
+		vector: q.vector, known: f.words.best(wordsDepth),
+	})
+	return err
+}
+
+// slim is what ranking needs to know of an item.
+type slim struct {
+	bun.BaseModel `bun:"table:knowledge,alias:k"`
+
+	ID         string         `bun:"id"`
+	Number     int64          `bun:"number"`
+	Scopes     []domain.Scope `bun:"scopes"`
+	Confidence float64        `bun:"confidence"`
+	Position   int64          `bun:"position"`
+}
+
+// rank reads what the candidates are by now, drops those that no longer pass, and orders them.
+func (f *finding) rank(ctx context.Context) ([]domain.Hit, error) {
+	numbers := f.numbers()
+	if len(numbers) == 0 {
+		return nil, nil
+	}
+	p := f.projection
+	var rows []slim
+	query := p.db.NewSelect().Model(&rows).ModelTableExpr("? AS k", p.tables.knowledge)
+	err := p.where(query, f.search.By.Tenant, f.search.Filter).Where("k.number IN (?)", bun.In(numbers)).Scan(ctx)
+	if err != nil {
+		return nil, p.failed(ctx, "read candidates", err)
+	}
+	candidates := make([]domain.Candidate, len(rows))
+	for i, r := range rows {
+		candidates[i] = f.candidate(r)
+		if score := candidates[i].Score; score < f.minScore {
+			f.below = max(f.below, score)
+		}
+	}
+	return domain.Rank(candidates, f.audience, f.search.Order, f.minScore, f.search.Limit), nil
+}
+
+// numbers are the candidates: the best by words and the best by meaning.
+func (f *finding) numbers() []int64 {
+	numbers := f.words.best(wordsDepth)
+	known := make(map[int64]bool, len(numbers))
+	for _, number := range numbers {
+		known[number] = true
+	}
+	for number := range f.cosines {
+		if !known[number] {
+			numbers = append(numbers, number)
+		}
+	}
+	return numbers
+}
+
+func (f *finding) candidate(r slim) domain.Candidate {
+	c := domain.Candidate{
+		ID: r.ID, Scopes: r.Scopes, Confidence: r.Confidence, Position: r.Position,
+		Lexical: f.words.scores[r.Number],
+	}
+	if f.cosines == nil {
+		c.Score = c.Lexical
+		return c
+	}
+	calibration := f.projection.meaning.embedder.Calibration()
+	if cosine, known := f.cosines[r.Number]; known {
+		c.Semantic = calibration.Score(cosine)
+	}
+	c.Score = calibration.Join(c.Semantic, c.Lexical)
+	return c
+}
+
+// read fetches the items of the hits.
+func (f *finding) read(ctx context.Context, hits []domain.Hit) ([]domain.Found, error) {
+	if len(hits) == 0 {
+		return nil, nil
+	}
+	ids := make([]string, len(hits))
+	for i, hit := range hits {
+		ids[i] = hit.ID
+	}
+	p := f.projection
+	var rows []row
+	err := p.db.NewSelect().Model(&rows).ModelTableExpr("? AS k", p.tables.knowledge).
+		Where("tenant = ?", f.search.By.Tenant).Where("id IN (?)", bun.In(ids)).Scan(ctx)
+	if err != nil {
+		return nil, p.failed(ctx, "read hits", err)
+	}
+	items := make(map[string]*domain.Knowledge, len(rows))
+	for i := range rows {
+		items[rows[i].ID] = rows[i].knowledge()
+	}
+	found := make([]domain.Found, 0, len(hits))
+	for _, hit := range hits {
+		if k := items[hit.ID]; k != nil {
+			found = append(found, domain.Found{Hit: hit, Knowledge: k, Terms: f.words.found[k.Number]})
+		}
+	}
+	return found, nil
+}
+
+// explain counts what a search could have found, and says how it looked.
+func (f *finding) explain(ctx context.Context, started time.Time) (*domain.Explanation, error) {
+	p := f.projection
+	e := &domain.Explanation{Audience: f.audience.Scopes, BestBelow: f.below, Plans: f.plans}
+	for _, term := range f.words.terms {
+		e.Terms = append(e.Terms, term.Term)
+	}
+	visible := func() *bun.SelectQuery {
+		query := p.db.NewSelect().TableExpr("? AS k", p.tables.knowledge).ColumnExpr("count(*)")
+		if f.audience.Everything {
+			return query
+		}
+		return query.Where("k.number IN (SELECT a.number FROM ? AS a WHERE a.tenant = ? AND a.scope IN (?))",
+			p.tables.scopes, f.search.By.Tenant, bun.In(f.audience.Scopes))
+	}
+	err := p.where(visible(), f.search.By.Tenant, domain.Filter{}).Scan(ctx, &e.Visible)
+	if err != nil {
+		return nil, p.failed(ctx, "count what is visible", err)
+	}
+	e.Passed = e.Visible
+	if !isPlain(f.search.Filter) {
+		if err := p.where(visible(), f.search.By.Tenant, f.search.Filter).Scan(ctx, &e.Passed); err != nil {
+			return nil, p.failed(ctx, "count what passes", err)
+		}
+	}
+	e.Took = time.Since(started)
+	return e, nil
+}

@@ -1,0 +1,38 @@
+package projections_test
+
+import (
+	"testing"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+func TestWhatWasRememberedIsFoundAtOnceByItsWords(t *testing.T) {
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		w.remember("english", "Retry the payment call with exponential backoff", "team:pay")
+		w.remember("chinese", "用户偏好使用 TypeScript 而非 JavaScript,注重类型安全", "team:pay")
+		w.remember("code", "func getUserByID(ctx context.Context) panics on a nil pool", "team:pay")
+		for question, want := range map[string]string{
+			"how are payments retried?": "english",
+			"类型安全":                      "chinese",
+			"偏好":                        "chinese",
+			"user by id":                "code",
+			"getUserByID":               "code",
+		} {
+			got := w.find(domain.Search{Text: question})
+			if len(got) == 0 || got[0] != want {
+				t.Errorf("%q found %v, want %s first", question, got, want)
+			}
+		}
+		w.understand()
+		for question, want := range map[string]string{"how are payments retried?": "english", "类型安全": "chinese"} {
+			answer := w.search(domain.Search{Text: question, Explain: true})
+			if len(answer.Hits) == 0 || answer.Hits[0].ID != want || answer.Hits[0].Semantic == 0 {
+				t.Errorf("%q found %+v, want %s first, by meaning too", question, answer.Hits, want)
+			}
+		}
+	})
+}

@@ -1,0 +1,127 @@
+package projections
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/embedding"
+)
+
+// space is a vector space: everything one embedder makes, in a table of its own.
+type space struct {
+	bun.BaseModel `bun:"table:spaces,alias:s"`
+
+	Number    int           `bun:"number,pk"`
+	Name      string        `bun:"name"`
+	Dims      int           `bun:"dims"`
+	CreatedAt database.Time `bun:"created_at"`
+}
+
+// meaningTables names the tables of one version of the projection of meaning.
+type meaningTables struct {
+	version int
+	space   int
+	dims    int
+
+	pieces  bun.Ident
+	vectors bun.Ident
+}
+
+func (t meaningTables) checkpoint() string { return meaningName + "_" + strconv.Itoa(t.version) }
+
+// openMeaningTables finds the version for the embedder's space, or creates it and makes it the
+// active one: its vectors follow in the background, and until then words answer alone.
+func openMeaningTables(ctx context.Context, db *database.DB, embedder embedding.Embedder, now database.Time) (meaningTables, error) {
+	var found meaningTables
+	err := db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := lockCatalogue(ctx, db.Engine, tx); err != nil {
+			return err
+		}
+		s, err := openSpace(ctx, tx, embedder, now)
+		if err != nil {
+			return err
+		}
+		version, err := openVersion(ctx, db.Engine, tx, s, now)
+		found = meaningTables{
+			version: version, space: s.Number, dims: s.Dims,
+			pieces:  bun.Ident(fmt.Sprintf("meaning_%d", version)),
+			vectors: bun.Ident(fmt.Sprintf("vectors_%d", s.Number)),
+		}
+		return err
+	})
+	if err != nil {
+		return found, fmt.Errorf("open the space %s: %w", embedder.Name(), err)
+	}
+	return found, nil
+}
+
+func openSpace(ctx context.Context, tx bun.IDB, embedder embedding.Embedder, now database.Time) (space, error) {
+	var s space
+	err := tx.NewSelect().Model(&s).Where("name = ?", embedder.Name()).Scan(ctx)
+	if err == nil || !errors.Is(err, sql.ErrNoRows) {
+		return s, err
+	}
+	s = space{Name: embedder.Name(), Dims: embedder.Dims(), CreatedAt: now}
+	err = tx.NewSelect().TableExpr("spaces").ColumnExpr("coalesce(max(number), 0) + 1").Scan(ctx, &s.Number)
+	if err != nil {
+		return s, err
+	}
+	_, err = tx.NewInsert().Model(&s).Exec(ctx)
+	return s, err
+}
+
+func openVersion(ctx context.Context, engine database.Engine, tx bun.IDB, s space, now database.Time) (int, error) {
+	var all []entry
+	err := tx.NewSelect().Model(&all).Where("name = ?", meaningName).OrderExpr("version DESC").Scan(ctx)
+	if err != nil {
+		return 0, err
+	}
+	newest := 0
+	for _, e := range all {
+		newest = max(newest, e.Version)
+		if e.Settings["space"] != s.Name {
+			continue
+		}
+		if e.State == stateActive {
+			return e.Version, nil
+		}
+		if e.State == stateRetired {
+			return e.Version, activate(ctx, tx, e, now)
+		}
+	}
+	e := entry{
+		Name: meaningName, Version: newest + 1, State: stateRetired,
+		Settings: map[string]string{"space": s.Name}, CreatedAt: now, UpdatedAt: now,
+	}
+	tables, err := definition(engine, meaningName, struct{ Version, Space, Dims, Bits int }{
+		e.Version, s.Number, s.Dims, 8 * embedding.SketchBytes(s.Dims),
+	})
+	if err != nil {
+		return 0, err
+	}
+	if _, err := tx.ExecContext(ctx, tables); err != nil {
+		return 0, err
+	}
+	if _, err := tx.NewInsert().Model(&e).Exec(ctx); err != nil {
+		return 0, err
+	}
+	return e.Version, activate(ctx, tx, e, now)
+}
+
+// activate lets one version of meaning take over from another.
+func activate(ctx context.Context, tx bun.IDB, e entry, now database.Time) error {
+	_, err := tx.NewUpdate().Model((*entry)(nil)).Set("state = ?, updated_at = ?", stateRetired, now).
+		Where("name = ?", e.Name).Where("state = ?", stateActive).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = tx.NewUpdate().Model((*entry)(nil)).Set("state = ?, updated_at = ?", stateActive, now).
+		Where("name = ?", e.Name).Where("version = ?", e.Version).Exec(ctx)
+	return err
+}

@@ -1,0 +1,102 @@
+-- One version of the knowledge projection; {{.}} is its number. Everything here can be thrown
+-- away and computed again from the log.
+
+-- What an item is and says, and the counters that votes move. Vectors are elsewhere: an update of
+-- any column would insert the row's vector into its index again.
+CREATE TABLE knowledge_{{.}} (
+    tenant          text COLLATE "C" NOT NULL,
+    id              text COLLATE "C" NOT NULL,
+    number          bigint NOT NULL, -- the position of its first event: short, and unique in the tenant
+    type            text COLLATE "C" NOT NULL,
+    context_type    text COLLATE "C" NOT NULL,
+    category        text COLLATE "C" NOT NULL,
+    polarity        text COLLATE "C" NOT NULL,
+    media           text COLLATE "C" NOT NULL,
+    owner           text COLLATE "C" NOT NULL,
+    visibility      text COLLATE "C" NOT NULL,
+    status          text COLLATE "C" NOT NULL,
+    superseded_by   text COLLATE "C" NOT NULL,
+    held            boolean NOT NULL,
+    uri             text COLLATE "C" NOT NULL,
+    task            text NOT NULL,
+    content         text NOT NULL,
+    abstract        text NOT NULL,
+    overview        text NOT NULL,
+    tags            jsonb NOT NULL,
+    meta            json,
+    source          json NOT NULL,
+    trace_id        text COLLATE "C" NOT NULL,
+    scopes          json NOT NULL,
+    baseline        json NOT NULL,
+    derived_from    json NOT NULL,
+    words           integer NOT NULL, -- the length that BM25 normalises by
+    helpful         integer NOT NULL,
+    harmful         integer NOT NULL,
+    confidence      double precision NOT NULL,
+    stale_reporters integer NOT NULL,
+    stale_since     timestamptz,
+    stale_reason    text NOT NULL,
+    confirmed_at    timestamptz,
+    confirm_until   timestamptz,
+    revision        bigint NOT NULL,
+    version         bigint NOT NULL,
+    position        bigint NOT NULL,
+    created_at      timestamptz NOT NULL,
+    updated_at      timestamptz NOT NULL,
+    occurred_at     timestamptz,
+    PRIMARY KEY (tenant, id)
+) WITH (fillfactor = 90);
+CREATE UNIQUE INDEX knowledge_{{.}}_number ON knowledge_{{.}} (tenant, number);
+CREATE UNIQUE INDEX knowledge_{{.}}_uri ON knowledge_{{.}} (tenant, uri)
+    WHERE status IN ('active', 'superseded');
+CREATE INDEX knowledge_{{.}}_owner ON knowledge_{{.}} (tenant, owner, number);
+
+-- Who may see it: one row per scope of each item that answers may contain.
+CREATE TABLE knowledge_{{.}}_scopes (
+    tenant text COLLATE "C" NOT NULL,
+    scope  text COLLATE "C" NOT NULL,
+    number bigint NOT NULL,
+    words  integer NOT NULL,
+    PRIMARY KEY (tenant, scope, number) INCLUDE (words)
+);
+CREATE INDEX knowledge_{{.}}_scopes_number ON knowledge_{{.}}_scopes (tenant, number);
+
+-- The index of words: which terms an item contains and how often, once per scope, so that a search
+-- reads only what its audience may see.
+CREATE TABLE knowledge_{{.}}_terms (
+    tenant text COLLATE "C" NOT NULL,
+    term   text COLLATE "C" NOT NULL,
+    scope  text COLLATE "C" NOT NULL,
+    number bigint NOT NULL,
+    count  real NOT NULL, -- weighted by the field the term stands in
+    words  integer NOT NULL,
+    PRIMARY KEY (tenant, term, scope, number) INCLUDE (count, words)
+);
+
+-- The voices that count. A ballot has at most one.
+CREATE TABLE knowledge_{{.}}_votes (
+    tenant   text COLLATE "C" NOT NULL,
+    id       text COLLATE "C" NOT NULL,
+    event_id uuid NOT NULL,
+    voter    text COLLATE "C" NOT NULL,
+    ballot   text COLLATE "C" NOT NULL,
+    verdict  text COLLATE "C" NOT NULL,
+    trace_id text COLLATE "C" NOT NULL,
+    query    text NOT NULL,
+    outcome  text NOT NULL,
+    at       timestamptz NOT NULL,
+    PRIMARY KEY (tenant, event_id)
+);
+CREATE UNIQUE INDEX knowledge_{{.}}_votes_ballot ON knowledge_{{.}}_votes (tenant, id, voter, ballot);
+CREATE INDEX knowledge_{{.}}_votes_newest ON knowledge_{{.}}_votes (tenant, id, verdict, at, event_id);
+
+-- The reports of staleness since the last confirmation, one per reporter.
+CREATE TABLE knowledge_{{.}}_reports (
+    tenant   text COLLATE "C" NOT NULL,
+    id       text COLLATE "C" NOT NULL,
+    reporter text COLLATE "C" NOT NULL,
+    event_id uuid NOT NULL,
+    reason   text NOT NULL,
+    at       timestamptz NOT NULL,
+    PRIMARY KEY (tenant, id, reporter)
+);

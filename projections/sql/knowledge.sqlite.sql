@@ -1,0 +1,101 @@
+-- One version of the knowledge projection; {{.}} is its number. Everything here can be thrown
+-- away and computed again from the log.
+
+-- What an item is and says, and the counters that votes move. Vectors are elsewhere.
+CREATE TABLE knowledge_{{.}} (
+    tenant          TEXT NOT NULL,
+    id              TEXT NOT NULL,
+    number          INTEGER NOT NULL, -- the position of its first event: short, and unique in the tenant
+    type            TEXT NOT NULL,
+    context_type    TEXT NOT NULL,
+    category        TEXT NOT NULL,
+    polarity        TEXT NOT NULL,
+    media           TEXT NOT NULL,
+    owner           TEXT NOT NULL,
+    visibility      TEXT NOT NULL,
+    status          TEXT NOT NULL,
+    superseded_by   TEXT NOT NULL,
+    held            INTEGER NOT NULL,
+    uri             TEXT NOT NULL,
+    task            TEXT NOT NULL,
+    content         TEXT NOT NULL,
+    abstract        TEXT NOT NULL,
+    overview        TEXT NOT NULL,
+    tags            TEXT NOT NULL,
+    meta            TEXT,
+    source          TEXT NOT NULL,
+    trace_id        TEXT NOT NULL,
+    scopes          TEXT NOT NULL,
+    baseline        TEXT NOT NULL,
+    derived_from    TEXT NOT NULL,
+    words           INTEGER NOT NULL, -- the length that BM25 normalises by
+    helpful         INTEGER NOT NULL,
+    harmful         INTEGER NOT NULL,
+    confidence      REAL NOT NULL,
+    stale_reporters INTEGER NOT NULL,
+    stale_since     TEXT,
+    stale_reason    TEXT NOT NULL,
+    confirmed_at    TEXT,
+    confirm_until   TEXT,
+    revision        INTEGER NOT NULL,
+    version         INTEGER NOT NULL,
+    position        INTEGER NOT NULL,
+    created_at      TEXT NOT NULL,
+    updated_at      TEXT NOT NULL,
+    occurred_at     TEXT,
+    PRIMARY KEY (tenant, id)
+) STRICT;
+CREATE UNIQUE INDEX knowledge_{{.}}_number ON knowledge_{{.}} (tenant, number);
+CREATE UNIQUE INDEX knowledge_{{.}}_uri ON knowledge_{{.}} (tenant, uri)
+    WHERE status IN ('active', 'superseded');
+CREATE INDEX knowledge_{{.}}_owner ON knowledge_{{.}} (tenant, owner, number);
+
+-- Who may see it: one row per scope of each item that answers may contain.
+CREATE TABLE knowledge_{{.}}_scopes (
+    tenant TEXT NOT NULL,
+    scope  TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    words  INTEGER NOT NULL,
+    PRIMARY KEY (tenant, scope, number)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX knowledge_{{.}}_scopes_number ON knowledge_{{.}}_scopes (tenant, number);
+
+-- The index of words: which terms an item contains and how often, once per scope, so that a search
+-- reads only what its audience may see.
+CREATE TABLE knowledge_{{.}}_terms (
+    tenant TEXT NOT NULL,
+    term   TEXT NOT NULL,
+    scope  TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    count  REAL NOT NULL, -- weighted by the field the term stands in
+    words  INTEGER NOT NULL,
+    PRIMARY KEY (tenant, term, scope, number)
+) STRICT, WITHOUT ROWID;
+
+-- The voices that count. A ballot has at most one.
+CREATE TABLE knowledge_{{.}}_votes (
+    tenant   TEXT NOT NULL,
+    id       TEXT NOT NULL,
+    event_id TEXT NOT NULL,
+    voter    TEXT NOT NULL,
+    ballot   TEXT NOT NULL,
+    verdict  TEXT NOT NULL,
+    trace_id TEXT NOT NULL,
+    query    TEXT NOT NULL,
+    outcome  TEXT NOT NULL,
+    at       TEXT NOT NULL,
+    PRIMARY KEY (tenant, event_id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX knowledge_{{.}}_votes_ballot ON knowledge_{{.}}_votes (tenant, id, voter, ballot);
+CREATE INDEX knowledge_{{.}}_votes_newest ON knowledge_{{.}}_votes (tenant, id, verdict, at, event_id);
+
+-- The reports of staleness since the last confirmation, one per reporter.
+CREATE TABLE knowledge_{{.}}_reports (
+    tenant   TEXT NOT NULL,
+    id       TEXT NOT NULL,
+    reporter TEXT NOT NULL,
+    event_id TEXT NOT NULL,
+    reason   TEXT NOT NULL,
+    at       TEXT NOT NULL,
+    PRIMARY KEY (tenant, id, reporter)
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,108 @@
+package projections_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections"
+)
+
+// world is a log with its projections on a database of its own.
+type world struct {
+	t    *testing.T
+	db   *database.DB
+	log  *events.Log
+	base *projections.Knowledge
+	by   domain.Principal
+}
+
+func newWorld(t *testing.T, db *database.DB, settings projections.Settings) *world {
+	t.Helper()
+	base, err := projections.Open(t.Context(), db, settings)
+	if err != nil {
+		t.Fatalf("open projections: %v", err)
+	}
+	log := events.NewLog(db, base, events.Options{})
+	t.Cleanup(func() {
+		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Errorf("close log: %v", err)
+		}
+	})
+	return &world{t: t, db: db, log: log, base: base, by: domain.OpenPrincipal()}
+}
+
+// submit decides a command and fails the test if it is refused.
+func (w *world) submit(command domain.Command) domain.Receipt {
+	w.t.Helper()
+	receipt, err := w.log.Submit(w.t.Context(), domain.Submission{Command: command, By: w.by})
+	if err != nil {
+		w.t.Fatalf("submit %T %s: %v", command, command.Item(), err)
+	}
+	return receipt
+}
+
+// remember adds an item that says something to the scopes.
+func (w *world) remember(id, content string, scopes ...domain.Scope) domain.Receipt {
+	w.t.Helper()
+	return w.submit(w.complete(domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
+		Type: domain.Strategy, Owner: "org:acme", Scopes: scopes, Text: domain.Text{Content: content},
+	}}))
+}
+
+func (w *world) complete(command domain.Remember) domain.Remember {
+	w.t.Helper()
+	complete, err := command.Complete()
+	if err != nil {
+		w.t.Fatalf("complete %s: %v", command.ID, err)
+	}
+	return complete
+}
+
+// understand lets the projection of meaning read the whole log.
+func (w *world) understand() {
+	w.t.Helper()
+	page, err := w.log.Read(w.t.Context(), w.by.Tenant, 0, 100_000)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	change, err := w.base.Meaning().Prepare(w.t.Context(), w.by.Tenant, page)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	err = w.db.Transact(w.t.Context(), func(ctx context.Context, tx bun.Tx) error { return change.Write(ctx, tx) })
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	change.Done()
+}
+
+// find searches and gives the ids of the hits in order.
+func (w *world) find(search domain.Search) []string {
+	w.t.Helper()
+	ids := []string{}
+	for _, hit := range w.search(search).Hits {
+		ids = append(ids, hit.ID)
+	}
+	return ids
+}
+
+func (w *world) search(search domain.Search) domain.Answer {
+	w.t.Helper()
+	if search.By.Tenant == "" {
+		search.By = w.by
+	}
+	complete, err := search.Complete()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	answer, err := w.base.Search(w.t.Context(), complete)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return answer
+}
