@@ -1,0 +1,58 @@
+package domain_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	. "github.com/annals-kb/annals/domain"
+)
+
+func TestConfidenceGrowsWithUse(t *testing.T) {
+	t.Parallel()
+	policy := DefaultConfidence()
+	for _, c := range []struct {
+		helpful, harmful, reporters int
+		want                        float64
+	}{
+		{1, 0, 0, 0.5}, // as an item begins
+		{5, 0, 0, 0.9}, // as it proves itself
+		{2, 0, 0, 0.75},
+		{1, 1, 0, 0.25},
+		{5, 5, 0, 0.45},
+		{0, 0, 0, 0},
+		{0, 3, 0, 0},
+		{5, 0, 1, 0.45},
+		{5, 0, 2, 0.225},
+		{1, 0, 3, 0.0625},
+	} {
+		if got := policy.Confidence(c.helpful, c.harmful, c.reporters); got != c.want {
+			t.Errorf("%d for, %d against, %d doubts: got %v, want %v", c.helpful, c.harmful, c.reporters, got, c.want)
+		}
+	}
+	if policy.Name != "half-discounted/1" {
+		t.Errorf("the policy is called %s: another formula needs another name, and a rebuild", policy.Name)
+	}
+}
+
+func TestConfidenceIsAShareThatEveryVoiceMovesItsWay(t *testing.T) {
+	t.Parallel()
+	confidence := DefaultConfidence().Confidence
+	rapid.Check(t, func(t *rapid.T) {
+		helpful, harmful := rapid.IntRange(0, 1e9).Draw(t, "helpful"), rapid.IntRange(0, 1e9).Draw(t, "harmful")
+		reporters := rapid.IntRange(0, 5000).Draw(t, "reporters")
+		c := confidence(helpful, harmful, reporters)
+		if !(c >= 0 && c <= 1) {
+			t.Fatalf("got %v, want 0 to 1", c)
+		}
+		if more := confidence(helpful+1, harmful, reporters); more < c {
+			t.Errorf("a voice for it: from %v to %v", c, more)
+		}
+		if less := confidence(helpful, harmful+1, reporters); less > c {
+			t.Errorf("a voice against it: from %v to %v", c, less)
+		}
+		if less := confidence(helpful, harmful, reporters+1); less > c {
+			t.Errorf("a doubt: from %v to %v", c, less)
+		}
+	})
+}
