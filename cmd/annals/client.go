@@ -160,6 +160,7 @@ func (c *client) problem(a *answer) error {
 	if err := json.Unmarshal(a.Body, &p); err != nil {
 		return c.stranger(a)
 	}
+	p.Status = a.Status
 	f := p.failure()
 	if seconds, err := strconv.Atoi(a.Header.Get("Retry-After")); err == nil && f.Fix == "" {
 		f.Fix = fmt.Sprintf("try again in %d s", seconds)

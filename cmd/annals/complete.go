@@ -20,6 +20,9 @@ func complete(c *console, app *kong.Application, words []string) {
 	}
 	last := words[len(words)-1]
 	node, flag, positional := walk(app.Node, words[:len(words)-1])
+	if node == nil {
+		return
+	}
 	if name, value, assigned := strings.Cut(last, "="); assigned && strings.HasPrefix(name, "--") {
 		offer(c, name+"=", value, wordsFor(flagNamed(node, name)))
 		return
@@ -50,7 +53,7 @@ func offer(c *console, before, begun string, candidates []candidate) {
 	}
 }
 
-// walk follows the words to the command they name. The flag is the one that waits for its value,
+// walk follows the words to the command they name, nil if there is none. The flag is the one that waits for its value,
 // or nil; positional counts the arguments before.
 func walk(node *kong.Node, words []string) (at *kong.Node, waiting *kong.Flag, positional int) {
 	for _, word := range words {
@@ -65,6 +68,8 @@ func walk(node *kong.Node, words []string) (at *kong.Node, waiting *kong.Flag, p
 		default:
 			if child := childOf(node, word); child != nil {
 				node = child
+			} else if len(node.Children) > 0 {
+				return nil, nil, 0
 			} else {
 				positional++
 			}

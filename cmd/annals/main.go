@@ -9,13 +9,26 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 )
 
 func main() {
+	forgetEmpty(os.Environ())
 	os.Exit(withSignals(func(ctx context.Context) int {
 		return run(ctx, os.Args[1:], newConsole(os.Stdin, os.Stdout, os.Stderr))
 	}))
+}
+
+// forgetEmpty lets a variable that is set to nothing mean the same as one that is not set: that is
+// how compose files say "as usual".
+func forgetEmpty(environment []string) {
+	for _, variable := range environment {
+		name, value, _ := strings.Cut(variable, "=")
+		if value == "" && (strings.HasPrefix(name, "ANNALS_") || name == "DATABASE_URL") {
+			_ = os.Unsetenv(name)
+		}
+	}
 }
 
 // withSignals ends the context at the first SIGINT or SIGTERM. From then on signals have their

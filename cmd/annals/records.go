@@ -104,12 +104,12 @@ func elements(reader io.Reader, yield func(record, error) bool) {
 	_, err := decoder.Token()
 	number := 0
 	for err == nil && decoder.More() {
-		number++
 		begin := decoder.InputOffset()
 		var raw json.RawMessage
 		if err = decoder.Decode(&raw); err != nil {
 			break
 		}
+		number++
 		r := record{Number: number, Size: int(decoder.InputOffset() - begin)}
 		var oneLine bytes.Buffer
 		switch {
@@ -129,6 +129,6 @@ func elements(reader io.Reader, yield func(record, error) bool) {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		yield(record{}, fmt.Errorf("the array cannot be read beyond element %d: %w", max(number-1, 0), err))
+		yield(record{}, fmt.Errorf("the array cannot be read beyond element %d: %w", number, err))
 	}
 }

@@ -48,7 +48,9 @@ func newParser(g *grammar, c *console, exit func(int)) (*kong.Kong, error) {
 			{Key: "record", Title: "The record:"},
 			{Key: "run", Title: "Run and look after:"},
 			{Key: "server", Title: "Talking to the server:"},
-			{Key: "embedding", Title: "Searching by meaning:"},
+			{Key: "where", Title: "Where:"},
+			{Key: "embedding", Title: "Searching by meaning (the key comes from ANNALS_EMBEDDING_KEY, OPENAI_API_KEY or ARK_API_KEY):"},
+			{Key: "limits", Title: "Limits and the log:"},
 			{Key: "filter", Title: "Only knowledge that:"},
 		}),
 	)

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// connected is a client of a server that answers with handler.
+func connected(t *testing.T, handler http.HandlerFunc) *client {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	api, err := remote{Server: server.URL, Timeout: 5 * time.Second, As: "agent:x", OnBehalfOf: "user:1"}.connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return api
+}
+
+func refusing(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	}
+}
+
+func TestExitCodesTellARefusalFromAnOutage(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]int{
+		400: exitRefused, 401: exitRefused, 403: exitRefused, 404: exitNotFound, 409: exitRefused, 410: exitNotFound,
+		412: exitRefused, 413: exitRefused, 422: exitRefused, 429: exitUnavailable, 500: exitFailed, 502: exitUnavailable,
+		503: exitUnavailable, 504: exitUnavailable,
+	} {
+		api := connected(t, refusing(status, `{"title":"No","detail":"it is so"}`))
+		_, err := api.ask(t.Context(), request{Method: http.MethodGet, Path: []string{"x"}})
+		if got := asFailure(err).Code; got != want {
+			t.Errorf("status %d: exit code %d, want %d", status, got, want)
+		}
+	}
+}
+
+func TestAProblemKeepsItsFieldsAndItsFix(t *testing.T) {
+	t.Parallel()
+	api := connected(t, refusing(422, `{"status":422,"title":"Invalid","detail":"two fields","errors":[
+		{"field":"scopes[0]","message":"must be an entity"},{"field":"content","message":"must not be empty"}],"fix":"mend them"}`))
+	_, err := api.ask(t.Context(), request{Method: http.MethodGet, Path: []string{"x"}})
+	want := &failure{
+		Code: exitRefused, Status: 422, Detail: "Invalid", Fix: "mend them",
+		Fields: []field{{"scopes[0]", "must be an entity"}, {"content", "must not be empty"}},
+	}
+	if diff := cmp.Diff(asFailure(err), want); diff != "" {
+		t.Errorf("(-got +want):\n%s", diff)
+	}
+}
+
+func TestWhatIsNoAnnalsIsCalledSo(t *testing.T) {
+	t.Parallel()
+	for name, handler := range map[string]http.HandlerFunc{
+		"a web page":   func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) },
+		"a plain 404":  http.NotFound,
+		"a redirect":   http.RedirectHandler("https://example.org/", http.StatusFound).ServeHTTP,
+		"half an item": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"id":`)) },
+	} {
+		var k knowledge
+		_, err := connected(t, handler).read(t.Context(), request{Method: http.MethodGet, Path: []string{"x"}}, &k)
+		if f := asFailure(err); f.Code != exitUnavailable || !strings.Contains(f.Detail, "no Annals server") {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
+
+func TestARequestSaysWhoAsksAndNeverLeavesItsPath(t *testing.T) {
+	t.Parallel()
+	var asked *http.Request
+	api := connected(t, func(_ http.ResponseWriter, r *http.Request) { asked = r })
+	if _, err := api.ask(t.Context(), request{Method: http.MethodGet, Path: []string{"v1", "knowledge", "a/../b?c#d"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := asked.URL.EscapedPath(), "/v1/knowledge/a%2F..%2Fb%3Fc%23d"; got != want {
+		t.Errorf("asked for %s, want %s", got, want)
+	}
+	if asked.Header.Get("Annals-Actor") != "agent:x" || asked.Header.Get("Annals-On-Behalf-Of") != "user:1" {
+		t.Errorf("asked as %v", asked.Header)
+	}
+}
+
+func TestNobodyThereAndNobodyAnsweringAreBothUnavailable(t *testing.T) {
+	t.Parallel()
+	silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := "http://" + silent.Addr().String()
+	ask := func() *failure {
+		api, err := remote{Server: address, Timeout: 100 * time.Millisecond}.connect()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = api.ask(t.Context(), request{Method: http.MethodGet, Path: []string{"x"}})
+		return asFailure(err)
+	}
+	if f := ask(); f.Code != exitUnavailable || !strings.Contains(f.Detail, "within 100ms") {
+		t.Errorf("a silent server: %+v", f)
+	}
+	if err := silent.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if f := ask(); f.Code != exitUnavailable || !strings.Contains(f.Detail, "no server answers") {
+		t.Errorf("no server: %+v", f)
+	}
+}
+
+func TestAnImportOutlastsABusyServer(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	api := connected(t, func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == 1 {
+			refusing(503, `{"title":"busy","status":503}`)(w, r)
+			return
+		}
+		_, _ = w.Write([]byte(`{"id":"a","status":"created"}` + "\n"))
+	})
+	s := &sender{api: api, patience: time.Minute}
+	b := batch{Records: []record{{Number: 1, Err: errTooLong}, {Number: 2, Raw: []byte("{}")}}, Sent: []int{1}}
+	began := time.Now()
+	answers, err := s.send(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !answers[0].failed() || answers[1].Status != "created" {
+		t.Errorf("answers %+v", answers)
+	}
+	if waited := time.Since(began); waited < time.Second {
+		t.Errorf("asked again after %s, want at least the Retry-After of 1s", waited)
+	}
+}
+
+func TestAnImportGivesUpOnAServerThatStaysAwayOrRefuses(t *testing.T) {
+	t.Parallel()
+	b := batch{Records: []record{{Number: 1, Raw: []byte("{}")}}, Sent: []int{0}}
+	for status, want := range map[int]int{503: exitUnavailable, 403: exitRefused} {
+		s := &sender{api: connected(t, refusing(status, `{"title":"no"}`)), patience: 0}
+		if _, err := s.send(t.Context(), b); asFailure(err).Code != want {
+			t.Errorf("status %d: %v", status, err)
+		}
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	s := &sender{api: connected(t, refusing(503, `{"title":"no"}`)), patience: time.Hour}
+	if _, err := s.send(ctx, b); err == nil {
+		t.Error("an interrupted import went on waiting")
+	}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// config is everything that a server can be told. The environment says it; a flag wins over the
+// environment; what nobody says has a default. An empty variable says nothing.
+type config struct {
+	storage
+
+	// Listen is where the API is served. Until there are keys, that is this machine alone.
+	Listen string `group:"where" env:"ANNALS_LISTEN" placeholder:"HOST:PORT" help:"Where to serve: 127.0.0.1:1933 unless told. Port 0 picks a free one and says so."`
+
+	// NoMigrate leaves the schema to whoever runs annals migrate.
+	NoMigrate bool `group:"where" env:"ANNALS_NO_MIGRATE" help:"Refuse an older schema instead of migrating it; annals migrate does."`
+
+	embedder
+
+	// Rate keeps one caller from crowding out the others.
+	Rate float64 `group:"limits" env:"ANNALS_RATE" default:"0" placeholder:"N" help:"Requests a second that one caller may make; 0 for any number."`
+
+	// Notice lets load balancers learn of a shutdown before connections are refused.
+	Notice time.Duration `group:"limits" env:"ANNALS_NOTICE" default:"0s" help:"On shutdown, how long /readyz says no before new connections are refused."`
+
+	// Drain bounds how long a shutdown may take.
+	Drain time.Duration `group:"limits" env:"ANNALS_DRAIN" default:"30s" help:"On shutdown, how long accepted requests may take to finish."`
+
+	logging
+}
+
+// storage says where everything lies.
+type storage struct {
+	// Database is the one database; Annals keeps everything else that it knows in it.
+	Database string `group:"where" env:"DATABASE_URL" placeholder:"URL" help:"postgres://USER:PASSWORD@HOST:PORT/DATABASE or sqlite:PATH. Unless told, sqlite:annals.db in the data directory."`
+
+	// Data is the directory for what is not in the database.
+	Data string `group:"where" env:"ANNALS_DATA" placeholder:"DIR" complete:"file" help:"The data directory: ./data unless told."`
+}
+
+func (s storage) withDefaults() storage {
+	s.Data = cmp.Or(s.Data, "data")
+	s.Database = cmp.Or(s.Database, "sqlite:"+filepath.Join(s.Data, "annals.db"))
+	return s
+}
+
+// embedder says what turns text into vectors.
+type embedder struct {
+	// URL is the base of an OpenAI-compatible endpoint.
+	URL string `name:"embedding-url" group:"embedding" env:"ANNALS_EMBEDDING_URL" placeholder:"URL" help:"An OpenAI-compatible endpoint, such as https://api.openai.com/v1 or http://127.0.0.1:11434/v1."`
+
+	// Model is the name that the endpoint knows the model by.
+	Model string `name:"embedding-model" group:"embedding" env:"ANNALS_EMBEDDING_MODEL" placeholder:"NAME" help:"The model there."`
+
+	// Key comes from the environment alone: other users of the machine can read command lines.
+	Key string `kong:"-"`
+
+	// Dims is the length of the model's vectors.
+	Dims string `name:"embedding-dims" group:"embedding" env:"ANNALS_EMBEDDING_DIMS" placeholder:"N" help:"How long its vectors are, if the model can do several."`
+}
+
+// environment is the process's, under what the flags say.
+func (e embedder) environment(name string) string {
+	given := map[string]string{
+		"ANNALS_EMBEDDING_URL": e.URL, "ANNALS_EMBEDDING_MODEL": e.Model, "ANNALS_EMBEDDING_DIMS": e.Dims,
+	}
+	return cmp.Or(given[name], os.Getenv(name))
+}
+
+// validate names everything that is wrong at once.
+func (c config) validate() error {
+	var problems []error
+	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+		problems = append(problems, errors.New("listen (ANNALS_LISTEN) must be HOST:PORT, as in 127.0.0.1:1933"))
+	}
+	if !(c.Rate >= 0) {
+		problems = append(problems, errors.New("rate (ANNALS_RATE) must not be negative"))
+	}
+	for name, value := range map[string]time.Duration{"notice (ANNALS_NOTICE)": c.Notice, "drain (ANNALS_DRAIN)": c.Drain} {
+		if value < 0 {
+			problems = append(problems, fmt.Errorf("%s must not be negative", name))
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		return wrong("annals serve --help lists what can be set", "%s", err)
+	}
+	return nil
+}
+
+func (c config) withDefaults() config {
+	c.storage = c.storage.withDefaults()
+	c.Listen = cmp.Or(c.Listen, "127.0.0.1:1933")
+	return c
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"syscall"
+	"time"
+)
+
+// listen opens the address, which must be this machine's alone: without keys, whoever can reach
+// the server may do everything.
+func listen(ctx context.Context, address string) (net.Listener, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, wrong("as in --listen 127.0.0.1:1933", "%s is no address to listen on", address)
+	}
+	addresses, err := net.DefaultResolver.LookupIPAddr(ctx, host)
+	if host == "" {
+		addresses, err = []net.IPAddr{{IP: net.IPv6unspecified}}, nil
+	}
+	if err != nil {
+		return nil, wrong("as in --listen 127.0.0.1:1933", "the host in %s is unknown here", address)
+	}
+	for _, a := range addresses {
+		if !a.IP.IsLoopback() {
+			return nil, wrong("listen on 127.0.0.1:"+port+" and let a proxy that knows who calls stand before it",
+				"annals serves this machine alone in open mode, and %s is reachable from others", address)
+		}
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	switch {
+	case err == nil:
+		return listener, nil
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, taken(ctx, address)
+	case errors.Is(err, syscall.EACCES):
+		return nil, wrong("choose a port from 1024 on, as in --listen 127.0.0.1:1933", "only root may listen on port %s", port)
+	default:
+		return nil, fmt.Errorf("listen on %s: %w", address, err)
+	}
+}
+
+// taken says who has the address, as far as that can be seen.
+func taken(ctx context.Context, address string) error {
+	who := "another program listens on " + address
+	fix := "choose another port with --listen HOST:PORT or ANNALS_LISTEN; port 0 picks a free one"
+	if isAnnals(ctx, address) {
+		who = "another annals serves at http://" + address + " already"
+		fix = "use it as it is, or " + fix
+	}
+	return &failure{Code: exitFailed, Detail: who, Fix: fix}
+}
+
+// isAnnals asks politely who is there.
+func isAnnals(ctx context.Context, address string) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	api, err := remote{Server: "http://" + address}.connect()
+	if err != nil {
+		return false
+	}
+	var health struct {
+		Status  string `json:"status"`
+		Version string `json:"version"`
+	}
+	_, err = api.read(ctx, request{Method: http.MethodGet, Path: []string{"healthz"}}, &health)
+	return err == nil && health.Status != "" && health.Version != ""
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// readAll is what records yields: numbers with what they hold, and the error that ended it.
+func readAll(in io.Reader) (numbers []int, raws []string, failed error) {
+	for r, err := range records(in) {
+		if err != nil {
+			return numbers, raws, err
+		}
+		numbers, raws = append(numbers, r.Number), append(raws, string(r.Raw))
+	}
+	return numbers, raws, nil
+}
+
+func TestRecordsComeFromLinesAndFromArrays(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		input   string
+		numbers []int
+		raws    []string
+	}{
+		"nothing":                    {"", nil, nil},
+		"only blank lines":           {"\n \n\t\r\n", nil, nil},
+		"lines":                      {"{\"a\":1}\n{\"a\":2}\n", []int{1, 2}, []string{`{"a":1}`, `{"a":2}`}},
+		"no newline at the end":      {"{\"a\":1}\n{\"a\":2}", []int{1, 2}, []string{`{"a":1}`, `{"a":2}`}},
+		"blank lines count":          {"\n{\"a\":1}\n\n{\"a\":2}\n", []int{2, 4}, []string{`{"a":1}`, `{"a":2}`}},
+		"lines as Windows ends them": {"{\"a\":1}\r\n{\"a\":2}\r\n", []int{1, 2}, []string{`{"a":1}`, `{"a":2}`}},
+		"a byte order mark":          {"\ufeff{\"a\":1}\n", []int{1}, []string{`{"a":1}`}},
+		"a bad line is kept":         {"{\"a\":1}\nnonsense\n", []int{1, 2}, []string{`{"a":1}`, `nonsense`}},
+		"an array":                   {" [ {\"a\": 1},\n\n {\"b\":\n[2]} ]\n", []int{1, 2}, []string{`{"a":1}`, `{"b":[2]}`}},
+		"an empty array":             {"[]", nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, in := range []io.Reader{strings.NewReader(test.input), iotest.OneByteReader(strings.NewReader(test.input))} {
+				numbers, raws, err := readAll(in)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(numbers, test.numbers); diff != "" {
+					t.Errorf("numbers (-got +want):\n%s", diff)
+				}
+				if diff := cmp.Diff(raws, test.raws); diff != "" {
+					t.Errorf("records (-got +want):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+func TestRecordsBeforeTheBreakOfAnArrayAreRead(t *testing.T) {
+	t.Parallel()
+	for _, broken := range []string{`[{"a":1},{"a":2},{"a":`, `[{"a":1},{"a":2}`, `[{"a":1},{"a":2}}`, `[{"a":1},{"a":2},,]`} {
+		numbers, _, err := readAll(strings.NewReader(broken))
+		if err == nil || !strings.Contains(err.Error(), "beyond element 2") {
+			t.Errorf("%s: error %v, want one that names element 2", broken, err)
+		}
+		if diff := cmp.Diff(numbers, []int{1, 2}); diff != "" {
+			t.Errorf("%s (-got +want):\n%s", broken, diff)
+		}
+	}
+}
+
+func TestAnOverlongLineFailsAloneAndIsNotHeld(t *testing.T) {
+	t.Parallel()
+	input := `{"a":1}` + "\n" + strings.Repeat("x", longestRecord+1) + "\n" + `{"a":2}`
+	var failed, sent []int
+	for r, err := range records(strings.NewReader(input)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Err != nil {
+			failed = append(failed, r.Number)
+			if len(r.Raw) != 0 {
+				t.Errorf("line %d holds %d bytes", r.Number, len(r.Raw))
+			}
+			continue
+		}
+		sent = append(sent, r.Number)
+	}
+	if diff := cmp.Diff([][]int{failed, sent}, [][]int{{2}, {1, 3}}); diff != "" {
+		t.Errorf("failed and sent (-got +want):\n%s", diff)
+	}
+}
+
+func TestAnInputThatBreaksSaysWhere(t *testing.T) {
+	t.Parallel()
+	broken := io.MultiReader(strings.NewReader("{\"a\":1}\n{\"a\":"), iotest.ErrReader(io.ErrClosedPipe))
+	numbers, _, err := readAll(broken)
+	if err == nil || !strings.Contains(err.Error(), "line 2") {
+		t.Errorf("error %v, want one that names line 2", err)
+	}
+	if diff := cmp.Diff(numbers, []int{1}); diff != "" {
+		t.Errorf("(-got +want):\n%s", diff)
+	}
+}
+
+func TestBatchesHoldWhatARequestMayCarry(t *testing.T) {
+	t.Parallel()
+	many := strings.Repeat("{}\n", 2*batchRecords+1)
+	large := strings.Repeat(`{"content":"`+strings.Repeat("x", 1<<19)+`"}`+"\n", 20)
+	for name, input := range map[string]string{"many": many, "large": large} {
+		var all bytes.Buffer
+		read := int64(0)
+		for b, err := range batches(strings.NewReader(input)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(b.Records) > batchRecords || len(b.body()) > batchBytes+len(b.Records) {
+				t.Errorf("%s: a batch of %d records and %d bytes", name, len(b.Records), len(b.body()))
+			}
+			all.Write(b.body())
+			read += b.size()
+		}
+		if all.String() != input || read != int64(len(input)) {
+			t.Errorf("%s: the batches do not add up to the input", name)
+		}
+	}
+}
+
+func FuzzRecordsOfLinesLoseNothing(f *testing.F) {
+	f.Add([]byte("{\"a\":1}\n\n\r\n[2]"))
+	f.Add([]byte(" [1, {\"b\": \"\\u0000\"}]"))
+	f.Add([]byte("\xef\xbb\xbf\xff\n\x00"))
+	f.Fuzz(func(t *testing.T, input []byte) {
+		var got [][]byte
+		array := false
+		for r, err := range records(bytes.NewReader(input)) {
+			if err != nil {
+				array = true
+				break
+			}
+			if bytes.ContainsRune(r.Raw, '\n') {
+				t.Fatalf("record %d spans lines", r.Number)
+			}
+			got = append(got, r.Raw)
+		}
+		trimmed := bytes.TrimSpace(bytes.TrimPrefix(input, []byte("\xef\xbb\xbf")))
+		if array || bytes.HasPrefix(trimmed, []byte("[")) {
+			var elements []json.RawMessage
+			if json.Unmarshal(trimmed, &elements) == nil && len(elements) != len(got) {
+				t.Fatalf("%d records of %d elements", len(got), len(elements))
+			}
+			return
+		}
+		var want [][]byte
+		for line := range bytes.Lines(bytes.TrimPrefix(input, []byte("\xef\xbb\xbf"))) {
+			if line = bytes.TrimSpace(line); len(line) > 0 {
+				want = append(want, line)
+			}
+		}
+		if diff := cmp.Diff(got, want); diff != "" {
+			t.Fatalf("(-got +want):\n%s", diff)
+		}
+	})
+}
