@@ -1,0 +1,95 @@
+package events
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+)
+
+// checkpoint is how far a projection has read a tenant's log; the zero value is not at all.
+type checkpoint struct {
+	position  int64
+	eventID   string
+	updatedAt database.Time
+	found     sql.NullString // the id of the event that is at the position now
+}
+
+// Checkpoint is how far a projection has read a tenant's log, the id of the event there, and when it
+// got there; zero values if it has not begun.
+func (l *Log) Checkpoint(ctx context.Context, projection, tenant string) (
+	position int64, eventID string, updatedAt time.Time, err error,
+) {
+	c, err := readCheckpoint(ctx, l.db, projection, tenant, "")
+	return c.position, c.eventID, c.updatedAt.Time, err
+}
+
+func readCheckpoint(ctx context.Context, db querier, projection, tenant, lock string) (checkpoint, error) {
+	var c checkpoint
+	err := forEach(ctx, db, func(rows *sql.Rows) error {
+		return rows.Scan(&c.position, &c.eventID, &c.updatedAt, &c.found)
+	}, `
+		SELECT c.position, c.event_id, c.updated_at, e.event_id
+		FROM checkpoints AS c
+		LEFT JOIN events AS e ON e.tenant = c.tenant AND e.position = c.position
+		WHERE c.projection = ? AND c.tenant = ?
+		`+lock, projection, tenant)
+	if err != nil {
+		return c, fmt.Errorf("read checkpoint of %s: %w", projection, unavailable(err))
+	}
+	return c, nil
+}
+
+// check compares the checkpoint with the log. The error matches [ErrRestored].
+func (c checkpoint) check(projection, tenant string) error {
+	if c.position == 0 || c.found.Valid && c.found.String == c.eventID {
+		return nil
+	}
+	what := "there is no such position"
+	if c.found.Valid {
+		what = "there is another event"
+	}
+	return fmt.Errorf("%w: %s has read tenant %s up to position %d, and now %s: rebuild the projection",
+		ErrRestored, projection, tenant, c.position, what)
+}
+
+// errMoved says that somebody else has moved the checkpoint meanwhile.
+var errMoved = errors.New("checkpoint moved")
+
+// holdCheckpoint waits until nobody else works on the same projection and tenant, and keeps them out
+// until the transaction has ended. The error is errMoved if the page is not what comes next any more.
+func (l *Log) holdCheckpoint(ctx context.Context, tx bun.IDB, projection string, page Page) error {
+	lock := ""
+	if l.db.Engine == database.Postgres {
+		lock = "FOR UPDATE OF c"
+	}
+	c, err := readCheckpoint(ctx, tx, projection, page.Tenant, lock)
+	if err == nil && (c.position != page.After || c.eventID != page.AfterID) {
+		err = errMoved
+	}
+	return err
+}
+
+// moveCheckpoint notes that the page was read, unless the checkpoint is not where the page began.
+func (l *Log) moveCheckpoint(ctx context.Context, tx bun.IDB, projection string, page Page) error {
+	last := page.Last()
+	result, err := tx.ExecContext(ctx, `
+		INSERT INTO checkpoints AS c (projection, tenant, position, event_id, updated_at)
+		VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (projection, tenant) DO UPDATE
+		SET position = excluded.position, event_id = excluded.event_id, updated_at = excluded.updated_at
+		WHERE c.position = ?`,
+		projection, page.Tenant, last.Position, last.EventID, database.At(l.options.Clock()), page.After)
+	if err != nil {
+		return fmt.Errorf("move checkpoint: %w", err)
+	}
+	if moved, err := result.RowsAffected(); err != nil || moved == 0 {
+		return errors.Join(errMoved, err)
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package events
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+)
+
+// What can be wrong with a log. Match with [errors.Is].
+var (
+	// ErrHole: a position or a version is missing. Nobody deletes events, so the log is damaged.
+	ErrHole = errors.New("hole in the log")
+	// ErrTampered: a record is not what was appended.
+	ErrTampered = errors.New("record does not match its hash")
+	// ErrUnknownFact: the event's name, or its schema version, is newer than this program.
+	ErrUnknownFact = errors.New("unknown fact")
+	// ErrRestored: a checkpoint is beyond the log's head, or the log has another event there. The
+	// log was restored to an earlier state, and what was read since then is not in it.
+	ErrRestored = errors.New("log was restored to an earlier state")
+)
+
+// holeError names what is missing. It matches [ErrHole].
+type holeError struct {
+	tenant, stream string // stream is empty for a hole in the log itself
+	missing        int64
+}
+
+func (e holeError) Unwrap() error { return ErrHole }
+
+func (e holeError) Error() string {
+	if e.stream != "" {
+		return fmt.Sprintf("the stream %s of tenant %s has no version %d: the log is damaged, restore a backup",
+			e.stream, e.tenant, e.missing)
+	}
+	return fmt.Sprintf("the log of tenant %s has no position %d: it is damaged, restore a backup", e.tenant, e.missing)
+}
+
+// unavailable says that err is a trouble of ours that may pass, if it is.
+func unavailable(err error) error {
+	if isPassing(err) {
+		return fmt.Errorf("%w: %w", domain.ErrUnavailable, err)
+	}
+	return err
+}
+
+func isPassing(err error) bool {
+	return errors.Is(err, database.ErrUnavailable) || errors.Is(err, database.ErrOutcomeUnknown) ||
+		errors.Is(err, database.ErrFull)
+}

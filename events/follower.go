@@ -1,0 +1,164 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/ThreeDotsLabs/watermill/message"
+)
+
+// abreast is how many tenants' pages one projection works on at the same time.
+const abreast = 4
+
+// follower hands one projection what comes next of every tenant's log.
+type follower struct {
+	log        *Log
+	projection string
+	out        chan *message.Message
+	abreast    chan struct{} // holds a token for every page at work
+}
+
+// run starts to follow a tenant when its log has grown, and stops when the projection is up to date.
+func (f *follower) run(ctx context.Context) {
+	defer close(f.out)
+	watcher, leave := f.log.news.watch()
+	defer leave()
+	f.log.polling.join(f.log)
+	defer f.log.polling.leave()
+
+	var tenants sync.WaitGroup
+	defer tenants.Wait()
+	finished := make(chan string)
+	again := map[string]bool{} // tenants at work, and whether news came meanwhile
+	follow := func(tenant string) {
+		if _, working := again[tenant]; working {
+			again[tenant] = true
+			return
+		}
+		again[tenant] = false
+		tenants.Go(func() {
+			f.follow(ctx, tenant)
+			select {
+			case finished <- tenant:
+			case <-ctx.Done():
+			}
+		})
+	}
+	begin := time.After(0)
+	for {
+		select {
+		case <-begin:
+			heads, err := f.log.heads(ctx)
+			if err != nil {
+				begin = time.After(f.log.options.Poll)
+			}
+			for tenant := range heads {
+				follow(tenant)
+			}
+		case <-watcher.wake:
+			for tenant := range f.log.news.collect(watcher) {
+				follow(tenant)
+			}
+		case tenant := <-finished:
+			news := again[tenant]
+			delete(again, tenant)
+			if news {
+				follow(tenant)
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// follow delivers a tenant's pages until there are no more, or until the log cannot be what the
+// projection has read.
+func (f *follower) follow(ctx context.Context, tenant string) {
+	const shortest, longest = 50 * time.Millisecond, 30 * time.Second
+	pause := shortest
+	var page Page
+	for ctx.Err() == nil {
+		before := page
+		var err error
+		page, err = f.step(ctx, tenant)
+		switch {
+		case err == nil && len(page.Events) == 0:
+			f.log.troubles.note(f.projection, tenant, nil)
+			return
+		case err == nil && (page.After > before.After || len(before.Events) == 0):
+			pause = shortest
+			continue
+		case err == nil: // acknowledged without moving the checkpoint: no reason to hurry
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, errRefused): // known to whoever refused it
+		case f.log.troubles.note(f.projection, tenant, err):
+			f.log.options.Logger.ErrorContext(ctx, "a projection stands still",
+				"projection", f.projection, "tenant", tenant, "error", err)
+		}
+		if errors.Is(err, ErrRestored) || errors.Is(err, ErrHole) {
+			return
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+		}
+		pause = min(2*pause, longest)
+	}
+}
+
+// errRefused says that the handler did not acknowledge a page.
+var errRefused = errors.New("page refused")
+
+// step delivers the page that comes next; it is empty if there is none.
+func (f *follower) step(ctx context.Context, tenant string) (Page, error) {
+	select {
+	case f.abreast <- struct{}{}:
+		defer func() { <-f.abreast }()
+	case <-ctx.Done():
+		return Page{}, ctx.Err()
+	}
+	page, err := f.next(ctx, tenant)
+	if err != nil || len(page.Events) == 0 {
+		return page, err
+	}
+	return page, f.deliver(ctx, page)
+}
+
+// next reads the page after the checkpoint.
+func (f *follower) next(ctx context.Context, tenant string) (Page, error) {
+	c, err := readCheckpoint(ctx, f.log.db, f.projection, tenant, "")
+	if err != nil {
+		return Page{}, err
+	}
+	if err := c.check(f.projection, tenant); err != nil {
+		return Page{}, err
+	}
+	events, err := f.log.Read(ctx, tenant, c.position, pageSize)
+	return Page{Tenant: tenant, After: c.position, AfterID: c.eventID, Events: events}, err
+}
+
+// deliver sends a page and waits until it is acknowledged.
+func (f *follower) deliver(ctx context.Context, page Page) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	msg, err := newMessage(ctx, page)
+	if err != nil {
+		return err
+	}
+	select {
+	case f.out <- msg:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-msg.Acked():
+		return nil
+	case <-msg.Nacked():
+		return errRefused
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

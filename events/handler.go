@@ -1,0 +1,88 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/ThreeDotsLabs/watermill"
+	"github.com/ThreeDotsLabs/watermill/message"
+	"github.com/ThreeDotsLabs/watermill/message/router/middleware"
+	"github.com/uptrace/bun"
+)
+
+// Handler takes in a page of the log. What it writes with tx and the projection's checkpoint are
+// committed together, so inside the database every event has its effect exactly once. An error rolls
+// both back, and the page comes again. What it does elsewhere may happen more than once: use the
+// event's id to recognise it.
+//
+// The transaction is the only one that writes on SQLite: what takes long belongs into a [Preparer].
+type Handler func(ctx context.Context, tx bun.IDB, page Page) error
+
+// Preparer does with a page what takes long or needs a network, outside of any transaction, and
+// answers with what is to be written then.
+type Preparer func(ctx context.Context, page Page) (Handler, error)
+
+// NewRouter makes a Watermill router for the handlers of a log. Run it with Run, end it with Close.
+func NewRouter(logger *slog.Logger) (*message.Router, error) {
+	levels := map[slog.Level]slog.Level{slog.LevelInfo: slog.LevelDebug}
+	router, err := message.NewRouter(message.RouterConfig{}, watermill.NewSlogLoggerWithLevelMapping(logger, levels))
+	if err != nil {
+		return nil, err
+	}
+	router.AddMiddleware(middleware.Recoverer)
+	return router, nil
+}
+
+// AddHandler lets a projection follow every tenant's log, under a name of its own. Pages of one tenant
+// come one after the other, those of different tenants side by side. A page that fails is tried
+// again, at growing intervals, until it succeeds: nothing is skipped. [Log.Trouble] says why a
+// projection stands still.
+func AddHandler(router *message.Router, l *Log, projection string, handler Handler) *message.Handler {
+	return AddPreparer(router, l, projection, func(context.Context, Page) (Handler, error) { return handler, nil })
+}
+
+// AddPreparer is [AddHandler] for what takes long.
+func AddPreparer(router *message.Router, l *Log, projection string, prepare Preparer) *message.Handler {
+	h := router.AddConsumerHandler(projection, projection, NewSubscriber(l), func(msg *message.Message) error {
+		page, err := PageOf(msg)
+		if err != nil {
+			return err
+		}
+		err = l.handle(msg.Context(), projection, page, prepare)
+		if msg.Context().Err() == nil {
+			l.troubles.note(projection, page.Tenant, err)
+		}
+		return err
+	})
+	h.AddMiddleware(middleware.Retry{
+		MaxRetries:          4,
+		InitialInterval:     50 * time.Millisecond,
+		MaxInterval:         time.Second,
+		Multiplier:          2,
+		ResetContextOnRetry: true,
+	}.Middleware)
+	return h
+}
+
+// handle makes one attempt at a page. If somebody else was faster, there is nothing left to do.
+func (l *Log) handle(ctx context.Context, projection string, page Page, prepare Preparer) error {
+	handler, err := prepare(ctx, page)
+	if err != nil {
+		return err
+	}
+	err = l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := l.holdCheckpoint(ctx, tx, projection, page); err != nil {
+			return err
+		}
+		if err := handler(ctx, tx, page); err != nil {
+			return err
+		}
+		return l.moveCheckpoint(ctx, tx, projection, page)
+	})
+	if errors.Is(err, errMoved) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,24 @@
+package events
+
+import "github.com/annals-kb/annals/domain"
+
+// kinds are the facts that can be recorded, by the names under which they are. A new optional
+// field is added to its struct; anything else takes a new schema version and an upcaster.
+var kinds = map[string]kind{
+	domain.Remembered{}.Name():        apart(splitRemembered, joinRemembered),
+	domain.Revised{}.Name():           apart(splitRevised, joinRevised),
+	domain.Rescoped{}.Name():          plain(splitRescoped, joinRescoped),
+	domain.Transferred{}.Name():       plain(splitTransferred, joinTransferred),
+	domain.Moved{}.Name():             apart(splitMoved, joinMoved),
+	domain.FoundHelpful{}.Name():      apart(splitHelpful, joinHelpful),
+	domain.FoundHarmful{}.Name():      apart(splitHarmful, joinHarmful),
+	domain.FeedbackRetracted{}.Name(): plain(splitRetracted, joinRetracted),
+	domain.ReportedStale{}.Name():     apart(splitReportedStale, joinReportedStale),
+	domain.Confirmed{}.Name():         apart(splitConfirmed, joinConfirmed),
+	domain.Superseded{}.Name():        apart(splitSuperseded, joinSuperseded),
+	domain.Deleted{}.Name():           apart(splitDeleted, joinDeleted),
+	domain.Restored{}.Name():          apart(splitRestored, joinRestored),
+	domain.Held{}.Name():              plain(splitHeld, joinHeld),
+	domain.Released{}.Name():          plain(splitReleased, joinReleased),
+	domain.Erased{}.Name():            plain(splitErased, joinErased),
+}

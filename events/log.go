@@ -1,0 +1,85 @@
+package events
+
+import (
+	"context"
+	"sync"
+
+	"github.com/annals-kb/annals/database"
+)
+
+// Log is the log of every tenant in one database. It is safe for concurrent use; whoever made it
+// closes it, before the database.
+//
+// What it promises about a command:
+//
+//   - It is decided after everything recorded before it, and before anything recorded after it.
+//   - Its facts, their texts, its answer for a repeated request and the inline projection are
+//     written in one transaction, together with other commands that were waiting. A refusal
+//     records nothing and spoils nobody else's command.
+//   - A receipt means that COMMIT succeeded. When nobody knows whether it did, the log looks.
+//   - Once a command was taken from the queue it is carried through, whatever becomes of its caller.
+//
+// Several processes may append to one PostgreSQL.
+type Log struct {
+	db      *database.DB
+	inline  Inline
+	options Options
+	metrics metrics
+
+	// ctx is what transactions run under: it ends when Close has waited long enough.
+	ctx  context.Context
+	stop context.CancelFunc
+
+	mu         sync.Mutex
+	lanes      map[string]*lane // by tenant; a tenant without waiting commands has none
+	closed     bool
+	committers sync.WaitGroup
+
+	news     *news
+	polling  polling
+	troubles troubles
+}
+
+// NewLog makes a log on a migrated database. inline is written with every append.
+func NewLog(db *database.DB, inline Inline, options Options) *Log {
+	options = options.withDefaults()
+	ctx, stop := context.WithCancel(context.Background())
+	return &Log{
+		db: db, inline: inline, options: options, metrics: newMetrics(options.Registerer),
+		ctx: ctx, stop: stop, lanes: map[string]*lane{}, news: newNews(),
+		troubles: troubles{reasons: map[reading]error{}},
+	}
+}
+
+// Close stops taking commands and finishes those that it accepted. If ctx ends first, what is not
+// committed yet is given up, its callers are told so, and the error is that of ctx.
+func (l *Log) Close(ctx context.Context) error {
+	l.mu.Lock()
+	l.closed = true
+	l.mu.Unlock()
+
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		l.committers.Wait()
+	}()
+	var err error
+	select {
+	case <-finished:
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	l.stop()
+	<-finished
+	return err
+}
+
+// Changed is closed at the next commit of this process. Take it before reading, and nothing that
+// was appended after the reading is missed:
+//
+//	for {
+//		changed := log.Changed()
+//		read()
+//		<-changed
+//	}
+func (l *Log) Changed() <-chan struct{} { return l.news.next() }

@@ -1,0 +1,63 @@
+package events
+
+import "sync"
+
+// news tells whoever waits for it that logs have grown.
+type news struct {
+	mu       sync.Mutex
+	changed  chan struct{}
+	watchers map[*watcher]struct{}
+}
+
+// watcher collects the tenants whose logs have grown since it last looked.
+type watcher struct {
+	tenants map[string]struct{}
+	wake    chan struct{} // holds one: there is something to collect
+}
+
+func newNews() *news {
+	return &news{changed: make(chan struct{}), watchers: map[*watcher]struct{}{}}
+}
+
+func (n *news) next() <-chan struct{} {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.changed
+}
+
+// tell announces that the tenant's log has grown.
+func (n *news) tell(tenant string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	close(n.changed)
+	n.changed = make(chan struct{})
+	for w := range n.watchers {
+		w.tenants[tenant] = struct{}{}
+		select {
+		case w.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// watch begins to collect; call leave when done.
+func (n *news) watch() (w *watcher, leave func()) {
+	w = &watcher{tenants: map[string]struct{}{}, wake: make(chan struct{}, 1)}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.watchers[w] = struct{}{}
+	return w, func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		delete(n.watchers, w)
+	}
+}
+
+// collect returns the tenants of w and begins anew.
+func (n *news) collect(w *watcher) map[string]struct{} {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	tenants := w.tenants
+	w.tenants = map[string]struct{}{}
+	return tenants
+}

@@ -1,0 +1,86 @@
+package events
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+)
+
+// errAbsent says that a transaction whose COMMIT nobody answered was certainly not committed.
+var errAbsent = errors.New("the COMMIT that nobody answered did not happen")
+
+// findOut returns nil if a transaction whose COMMIT nobody answered was committed. It waits for the
+// database to come back, as long as the log has patience. The error matches
+// database.ErrOutcomeUnknown if it did not come back, and no longer does if certainly nothing was
+// committed.
+func (l *Log) findOut(b *batch, unknown error) error {
+	if len(b.records) == 0 {
+		return unrecorded(b)
+	}
+	ctx, cancel := context.WithTimeout(l.ctx, l.options.Patience)
+	defer cancel()
+	l.options.Logger.WarnContext(ctx, "a COMMIT was not answered, looking for its events",
+		"tenant", b.tenant, "events", len(b.records), "error", unknown)
+	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		found, err := l.look(ctx, b)
+		switch {
+		case err == nil && found == len(b.records):
+			return nil
+		case err == nil && found == 0:
+			return errAbsent
+		case err == nil:
+			return fmt.Errorf("half a transaction of tenant %s is there, %d of %d events: %w",
+				b.tenant, found, len(b.records), ErrHole)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return fmt.Errorf("%w; looking for it: %w", unknown, err)
+		}
+	}
+}
+
+// unrecorded decides about a transaction without events: if it was to note requests, it can be
+// repeated without harm, and otherwise there was nothing to commit.
+func unrecorded(b *batch) error {
+	if len(b.newcomers) > 0 {
+		return errAbsent
+	}
+	return nil
+}
+
+// look counts the batch's events in the log. It takes the tenant's lock first: the transaction in
+// doubt held it, so once we have it, that one has ended and will not appear any more.
+func (l *Log) look(ctx context.Context, b *batch) (found int, err error) {
+	ids := make([]string, len(b.records))
+	for i, r := range b.records {
+		ids[i] = r.EventID
+	}
+	looked := errors.New("looked")
+	err = l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if l.db.Engine == database.Postgres {
+			query, args := lockQuery(b.tenant)
+			if err := forEach(ctx, tx, ignore, query, args...); err != nil {
+				return err
+			}
+		}
+		err := forEach(ctx, tx, func(rows *sql.Rows) error { return rows.Scan(&found) }, `
+			SELECT count(*)
+			FROM events
+			WHERE tenant = ? AND event_id IN (?)`, b.tenant, bun.List(ids))
+		if err != nil {
+			return err
+		}
+		return looked // nothing to commit
+	})
+	if errors.Is(err, looked) {
+		err = nil
+	}
+	return found, err
+}

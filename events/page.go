@@ -1,0 +1,47 @@
+package events
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/ThreeDotsLabs/watermill/message"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Page is a piece of one tenant's log: what comes next for one projection, in order, without a gap.
+type Page struct {
+	Tenant  string
+	After   int64          // how far the projection has read
+	AfterID string         // the id of the event there; empty at 0
+	Events  []domain.Event // 1 to 500
+}
+
+// Last is the newest event of the page.
+func (p Page) Last() domain.Event { return p.Events[len(p.Events)-1] }
+
+type pageKey struct{}
+
+// newMessage carries a page within this process. The payload only says which page it is, and nothing
+// of what people wrote.
+func newMessage(ctx context.Context, p Page) (*message.Message, error) {
+	payload, err := json.Marshal(struct {
+		Tenant  string `json:"tenant"`
+		After   int64  `json:"after"`
+		Through int64  `json:"through"`
+	}{p.Tenant, p.After, p.Last().Position})
+	if err != nil {
+		return nil, err
+	}
+	return message.NewMessageWithContext(context.WithValue(ctx, pageKey{}, p), p.Last().EventID, payload), nil
+}
+
+// PageOf is the page that a message of a [Subscriber] carries.
+func PageOf(msg *message.Message) (Page, error) {
+	page, ok := msg.Context().Value(pageKey{}).(Page)
+	if !ok {
+		return Page{}, errors.New("the message carries no page: it did not come from a subscriber of this log")
+	}
+	return page, nil
+}

@@ -1,0 +1,87 @@
+package events
+
+import (
+	"context"
+	"database/sql"
+	"sync"
+	"time"
+)
+
+// polling looks for what other processes appended, for as long as somebody follows the log.
+type polling struct {
+	mu        sync.Mutex
+	followers int
+	stop      context.CancelFunc
+	ended     sync.WaitGroup
+}
+
+// join is called by every follower when it begins.
+func (p *polling) join(l *Log) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.followers++
+	if p.followers == 1 {
+		var ctx context.Context
+		ctx, p.stop = context.WithCancel(l.ctx)
+		p.ended.Go(func() { l.poll(ctx) })
+	}
+}
+
+// leave is called by every follower when it ends; after the last one nobody looks any more.
+func (p *polling) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.followers--
+	if p.followers == 0 {
+		p.stop()
+		p.ended.Wait()
+	}
+}
+
+// poll compares the heads of all logs with what they were. It is never at it for more than a
+// twentieth of the time, however many tenants there are.
+func (l *Log) poll(ctx context.Context) {
+	known := map[string]string{}
+	for {
+		began := time.Now()
+		heads, err := l.heads(ctx)
+		if err != nil && ctx.Err() == nil {
+			l.options.Logger.WarnContext(ctx, "looking for new events", "error", err)
+		}
+		for tenant, head := range heads {
+			if known[tenant] != head {
+				l.news.tell(tenant)
+			}
+		}
+		if err == nil {
+			known = heads
+		}
+		select {
+		case <-time.After(max(l.options.Poll, 20*time.Since(began))):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// heads are the ids of every tenant's newest event. A tenant with a checkpoint but without events has
+// an empty one: its log may have been restored.
+func (l *Log) heads(ctx context.Context) (map[string]string, error) {
+	heads := map[string]string{}
+	err := forEach(ctx, l.db, func(rows *sql.Rows) error {
+		var tenant string
+		var head sql.NullString
+		err := rows.Scan(&tenant, &head)
+		heads[tenant] = head.String
+		return err
+	}, tenantsQuery+`
+		SELECT
+			t.tenant,
+			(SELECT event_id FROM events WHERE tenant = t.tenant ORDER BY position DESC LIMIT 1)
+		FROM (
+			SELECT tenant FROM tenants WHERE tenant IS NOT NULL
+			UNION
+			SELECT tenant FROM checkpoints
+		) AS t`)
+	return heads, err
+}

@@ -1,0 +1,99 @@
+package events
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+
+	"github.com/google/uuid"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// pageSize is how many events are read at once where nobody says otherwise.
+const pageSize = 500
+
+// Read reads up to limit events of a tenant after a position, oldest first; 0 means 500. The error
+// matches [ErrHole] if one is missing.
+func (l *Log) Read(ctx context.Context, tenant string, after int64, limit int) ([]domain.Event, error) {
+	if limit <= 0 {
+		limit = pageSize
+	}
+	events, err := queryEvents(ctx, l.db, `
+		SELECT `+recordColumns+`
+		FROM `+recordTables+`
+		WHERE e.tenant = ? AND e.position > ?
+		ORDER BY e.position
+		LIMIT ?`, tenant, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read log: %w", unavailable(err))
+	}
+	for i, event := range events {
+		if want := after + 1 + int64(i); event.Position != want {
+			return nil, holeError{tenant: tenant, missing: want}
+		}
+	}
+	return events, nil
+}
+
+// All reads a tenant's log from after a position up to its head, page by page. It ends with the first
+// error.
+func (l *Log) All(ctx context.Context, tenant string, after int64) iter.Seq2[domain.Event, error] {
+	return func(yield func(domain.Event, error) bool) {
+		for {
+			page, err := l.Read(ctx, tenant, after, pageSize)
+			if err != nil {
+				yield(domain.Event{}, err)
+				return
+			}
+			for _, event := range page {
+				if !yield(event, nil) {
+					return
+				}
+			}
+			if len(page) < pageSize {
+				return
+			}
+			after = page[len(page)-1].Position
+		}
+	}
+}
+
+// Head is the newest position of a tenant's log and the id of the event there; 0 and empty if there
+// is none.
+func (l *Log) Head(ctx context.Context, tenant string) (position int64, eventID string, err error) {
+	var h head
+	if err := forEach(ctx, l.db, h.scan, headQuery, tenant); err != nil {
+		return 0, "", fmt.Errorf("read head: %w", unavailable(err))
+	}
+	if h.position == 0 {
+		return 0, "", nil
+	}
+	return h.position, uuid.UUID(h.eventID).String(), nil
+}
+
+// Tenants lists the tenants that have a log, in order. It skips from one to the next in the primary
+// key's index, so it costs as many look-ups as there are tenants, however long their logs are.
+func (l *Log) Tenants(ctx context.Context) ([]string, error) {
+	var tenants []string
+	err := forEach(ctx, l.db, func(rows *sql.Rows) error {
+		var tenant string
+		err := rows.Scan(&tenant)
+		tenants = append(tenants, tenant)
+		return err
+	}, tenantsQuery+` SELECT tenant FROM tenants WHERE tenant IS NOT NULL ORDER BY tenant`)
+	if err != nil {
+		return nil, fmt.Errorf("list tenants: %w", unavailable(err))
+	}
+	return tenants, nil
+}
+
+const tenantsQuery = `
+	WITH RECURSIVE tenants (tenant) AS (
+		SELECT (SELECT tenant FROM events ORDER BY tenant LIMIT 1)
+		UNION ALL
+		SELECT (SELECT tenant FROM events WHERE tenant > t.tenant ORDER BY tenant LIMIT 1)
+		FROM tenants AS t
+		WHERE t.tenant IS NOT NULL
+	)`

@@ -1,0 +1,171 @@
+package events
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+)
+
+// Record is an event as it is stored: the columns of events and, unless the text was destroyed, of
+// event_texts.
+type Record struct {
+	Tenant         string
+	Position       int64
+	EventID        string // a UUID in its lower-case text form
+	Stream         string
+	Version        int64
+	Name           string
+	SchemaVersion  int
+	RecordedAt     database.Time
+	OccurredAt     database.Time // zero for none
+	Actor          string
+	OnBehalfOf     sql.NullString
+	Authentication string
+	RequestID      sql.NullString
+	CorrelationID  sql.NullString
+	CausationID    sql.NullString
+	Traceparent    sql.NullString
+	ReasonCode     sql.NullString
+	Data           []byte
+	TextCommitment []byte // nil if there never was a text
+	Hash           []byte
+	Salt           []byte // 32 random bytes; nil if there is no text, or no longer
+	Text           []byte // nil if there is no text, or no longer
+}
+
+// domainSeparator begins every canonical encoding, so that nothing else hashes to the same.
+const domainSeparator = "annals event 1\n"
+
+// Canonical is what the hash of a record is taken over: the bytes "annals event 1\n", and then
+// these fields, in this order, each as one of
+//
+//	00                       absent (NULL)
+//	01 LENGTH BYTES          present; LENGTH is that of BYTES, 8 bytes, big-endian
+//
+//	 1  tenant               UTF-8, as all texts below
+//	 2  position             decimal digits, without leading zeros
+//	 3  event_id             36 characters, lower case
+//	 4  stream
+//	 5  version              decimal digits
+//	 6  name
+//	 7  schema_version       decimal digits
+//	 8  recorded_at          2006-01-02T15:04:05.000000Z: UTC, always six decimals
+//	 9  occurred_at          the same, or absent
+//	10  actor
+//	11  on_behalf_of         or absent
+//	12  authentication
+//	13  request_id           or absent
+//	14  correlation_id       or absent
+//	15  causation_id         or absent
+//	16  traceparent          or absent
+//	17  reason_code          or absent
+//	18  data                 the stored bytes
+//	19  text_commitment      32 bytes, or absent
+//
+// Every field carries its length, so no two different records have the same encoding.
+func (r Record) Canonical() []byte {
+	e := canonical{bytes: make([]byte, 0, 512+len(r.Data))}
+	e.bytes = append(e.bytes, domainSeparator...)
+	e.text(r.Tenant)
+	e.number(r.Position)
+	e.text(r.EventID)
+	e.text(r.Stream)
+	e.number(r.Version)
+	e.text(r.Name)
+	e.number(int64(r.SchemaVersion))
+	e.moment(r.RecordedAt)
+	e.moment(r.OccurredAt)
+	e.text(r.Actor)
+	e.optional(r.OnBehalfOf)
+	e.text(r.Authentication)
+	e.optional(r.RequestID)
+	e.optional(r.CorrelationID)
+	e.optional(r.CausationID)
+	e.optional(r.Traceparent)
+	e.optional(r.ReasonCode)
+	e.text(string(r.Data))
+	if r.TextCommitment == nil {
+		e.absent()
+	} else {
+		e.text(string(r.TextCommitment))
+	}
+	return e.bytes
+}
+
+// canonical builds an encoding field by field.
+type canonical struct{ bytes []byte }
+
+func (e *canonical) absent() { e.bytes = append(e.bytes, 0) }
+
+func (e *canonical) text(s string) {
+	e.bytes = append(e.bytes, 1)
+	e.bytes = binary.BigEndian.AppendUint64(e.bytes, uint64(len(s)))
+	e.bytes = append(e.bytes, s...)
+}
+
+func (e *canonical) number(n int64) { e.text(strconv.FormatInt(n, 10)) }
+
+func (e *canonical) moment(t database.Time) {
+	if t.IsZero() {
+		e.absent()
+		return
+	}
+	e.text(t.String())
+}
+
+func (e *canonical) optional(s sql.NullString) {
+	if !s.Valid {
+		e.absent()
+		return
+	}
+	e.text(s.String)
+}
+
+func (r Record) hash() []byte {
+	sum := sha256.Sum256(r.Canonical())
+	return sum[:]
+}
+
+// Verify checks that a record is what was appended: its hash, and its text if it still has one. The
+// error matches [ErrTampered]. A record whose text was destroyed verifies.
+func Verify(r Record) error {
+	switch {
+	case !bytes.Equal(r.hash(), r.Hash):
+		return fmt.Errorf("%w: position %d of tenant %s", ErrTampered, r.Position, r.Tenant)
+	case r.Text == nil && r.Salt == nil:
+		return nil
+	case !bytes.Equal(commitment(r.Salt, r.Text), r.TextCommitment):
+		return fmt.Errorf("%w: text at position %d of tenant %s", ErrTampered, r.Position, r.Tenant)
+	}
+	return nil
+}
+
+// event decodes what was recorded.
+func (r Record) event() (domain.Event, error) {
+	fact, err := Decode(Payload{Name: r.Name, SchemaVersion: r.SchemaVersion, Data: r.Data, Text: r.Text})
+	if err != nil {
+		return domain.Event{}, fmt.Errorf("position %d of tenant %s: %w", r.Position, r.Tenant, err)
+	}
+	return domain.Event{
+		Tenant: r.Tenant, Position: r.Position, EventID: r.EventID,
+		Stream: r.Stream, Version: r.Version, Name: r.Name, SchemaVersion: r.SchemaVersion,
+		RecordedAt: r.RecordedAt.Time, OccurredAt: r.OccurredAt.Time,
+		Actor: domain.Entity(r.Actor), OnBehalfOf: domain.Entity(r.OnBehalfOf.String),
+		Authentication: r.Authentication, RequestID: r.RequestID.String,
+		CorrelationID: r.CorrelationID.String, CausationID: r.CausationID.String,
+		Traceparent: r.Traceparent.String, ReasonCode: r.ReasonCode.String,
+		Data: r.Data, Text: r.Text, TextErased: r.Text == nil && r.TextCommitment != nil,
+		Hash: r.Hash, Fact: fact,
+	}, nil
+}
+
+// orAbsent stores an empty string as NULL: nothing was said.
+func orAbsent[S ~string](s S) sql.NullString {
+	return sql.NullString{String: string(s), Valid: s != ""}
+}

@@ -1,0 +1,156 @@
+package events
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Replay is an inline projection that keeps nothing: it replays the streams that a batch of commands
+// reads. Who holds a URI costs it a pass over the tenant's texts, so it suits logs that are short,
+// tools and tests.
+type Replay struct {
+	Policy domain.ConfidencePolicy // domain.DefaultConfidence if it has no function
+}
+
+var _ Inline = Replay{}
+
+// Open implements [Inline].
+func (p Replay) Open(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command) (Stage, error) {
+	if p.Policy.Confidence == nil {
+		p.Policy = domain.DefaultConfidence()
+	}
+	s := &replayStage{
+		policy: p.Policy,
+		items:  map[string]*domain.Knowledge{},
+		find:   func(uri string) ([]string, error) { return streamsWith(ctx, tx, tenant, []string{uri}) },
+		load:   func(streams []string) ([]domain.Event, error) { return replayed(ctx, tx, tenant, streams) },
+	}
+	var streams, uris []string
+	for _, c := range commands {
+		reads := c.Reads()
+		for _, id := range append([]string{c.Item()}, reads.Items...) {
+			streams = append(streams, domain.KnowledgeStream(id))
+		}
+		uris = append(uris, reads.URIs...)
+	}
+	if len(uris) > 0 {
+		holders, err := streamsWith(ctx, tx, tenant, uris)
+		if err != nil {
+			return nil, err
+		}
+		streams = append(streams, holders...)
+		s.known = map[string]bool{}
+		for _, uri := range uris {
+			s.known[uri] = true
+		}
+	}
+	return s, s.replay(streams)
+}
+
+// replayStage holds the items that were replayed so far.
+type replayStage struct {
+	policy domain.ConfidencePolicy
+	items  map[string]*domain.Knowledge
+	known  map[string]bool // URIs whose holders, if any, are among the items
+	find   func(uri string) (streams []string, err error)
+	load   func(streams []string) ([]domain.Event, error)
+	failed error // of a look-up that could not say so
+}
+
+// Knowledge implements [domain.Book].
+func (s *replayStage) Knowledge(id string) *domain.Knowledge {
+	if _, loaded := s.items[id]; !loaded && s.failed == nil {
+		s.failed = s.replay([]string{domain.KnowledgeStream(id)})
+	}
+	if k, loaded := s.items[id]; loaded {
+		return k
+	}
+	return &domain.Knowledge{ID: id}
+}
+
+// Holder implements [domain.Book].
+func (s *replayStage) Holder(uri string) string {
+	if !s.known[uri] && s.failed == nil {
+		var streams []string
+		if streams, s.failed = s.find(uri); s.failed == nil {
+			s.failed = s.replay(streams)
+		}
+	}
+	for id, k := range s.items {
+		if k.Text.URI == uri && isLive(k) {
+			return id
+		}
+	}
+	return ""
+}
+
+func isLive(k *domain.Knowledge) bool { return k.Exists() && domain.Gone(k) == nil }
+
+// Apply implements [Stage].
+func (s *replayStage) Apply(event domain.Event) error {
+	if s.failed != nil {
+		return s.failed
+	}
+	return s.Knowledge(itemOf(event.Stream)).Evolve(event.Fact, event.Occasion(), s.policy)
+}
+
+// Flush implements [Stage]: there is nothing to write.
+func (s *replayStage) Flush(context.Context) error { return s.failed }
+
+// replay folds the streams that were not folded yet.
+func (s *replayStage) replay(streams []string) error {
+	var fresh []string
+	for _, stream := range streams {
+		id := itemOf(stream)
+		if _, loaded := s.items[id]; !loaded {
+			s.items[id] = &domain.Knowledge{ID: id}
+			fresh = append(fresh, stream)
+		}
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	events, err := s.load(fresh)
+	if err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	for _, event := range events {
+		if err := s.items[itemOf(event.Stream)].Evolve(event.Fact, event.Occasion(), s.policy); err != nil {
+			return fmt.Errorf("replay %s: %w", event.Stream, err)
+		}
+	}
+	return nil
+}
+
+func replayed(ctx context.Context, tx bun.IDB, tenant string, streams []string) ([]domain.Event, error) {
+	return queryEvents(ctx, tx, `
+		SELECT `+recordColumns+`
+		FROM `+recordTables+`
+		WHERE e.tenant = ? AND e.stream IN (?)
+		ORDER BY e.stream, e.version`, tenant, bun.List(streams))
+}
+
+// streamsWith finds the streams that ever had one of these URIs.
+func streamsWith(ctx context.Context, tx bun.IDB, tenant string, uris []string) ([]string, error) {
+	var streams []string
+	err := forEach(ctx, tx, func(rows *sql.Rows) error {
+		var stream string
+		err := rows.Scan(&stream)
+		streams = append(streams, stream)
+		return err
+	}, `
+		SELECT DISTINCT e.stream
+		FROM event_texts AS t
+		JOIN events AS e ON e.tenant = t.tenant AND e.position = t.position
+		WHERE t.tenant = ? AND e.name IN (?) AND t.text ->> 'uri' IN (?)`,
+		tenant, bun.List([]string{domain.Remembered{}.Name(), domain.Moved{}.Name()}), bun.List(uris))
+	if err != nil {
+		return nil, fmt.Errorf("find holders: %w", err)
+	}
+	return streams, nil
+}

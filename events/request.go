@@ -1,0 +1,105 @@
+package events
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+)
+
+// request is a row of requests: what was answered to an idempotency key.
+type request struct {
+	requestKey
+	Fingerprint []byte
+	Stream      string
+	Version     int64 // of the stream, afterwards
+	Position    int64
+	Outcome     string
+}
+
+type requestKey struct{ Subject, Key string }
+
+func keyOf(s domain.Submission) requestKey {
+	return requestKey{Subject: string(s.By.Subject), Key: s.Request.Key}
+}
+
+func scanRequest(rows *sql.Rows) (request, error) {
+	var r request
+	err := rows.Scan(&r.Subject, &r.Key, &r.Fingerprint, &r.Stream, &r.Version, &r.Position, &r.Outcome)
+	return r, err
+}
+
+// requestsQuery looks keys up one by one in the primary key's index: left to itself, PostgreSQL might
+// read the whole table instead.
+func requestsQuery(engine database.Engine, tenant string, keys []requestKey) (query string, args []any) {
+	if engine == database.SQLite {
+		pairs := make([]bun.TupleValues, len(keys))
+		for i, k := range keys {
+			pairs[i] = bun.Tuple([]string{k.Subject, k.Key})
+		}
+		return `
+			SELECT subject, key, fingerprint, stream, version, position, outcome
+			FROM requests
+			WHERE tenant = ? AND (subject, key) IN (VALUES ?)`, []any{tenant, bun.List(pairs)}
+	}
+	subjects, names := make([]string, len(keys)), make([]string, len(keys))
+	for i, k := range keys {
+		subjects[i], names[i] = k.Subject, k.Key
+	}
+	return `
+		SELECT r.subject, r.key, r.fingerprint, r.stream, r.version, r.position, r.outcome
+		FROM unnest(?::text[], ?::text[]) AS k (subject, key)
+		CROSS JOIN LATERAL (
+			SELECT *
+			FROM requests
+			WHERE tenant = ? AND subject = k.subject AND key = k.key
+			LIMIT 1
+		) AS r`, []any{pgdialect.Array(subjects), pgdialect.Array(names), tenant}
+}
+
+// answerAgain answers a repeated request as the first time, from the events that it caused. The
+// error matches domain.ErrErased if the item was erased since.
+func (l *Log) answerAgain(ctx context.Context, tenant string, r request) (domain.Receipt, error) {
+	id := itemOf(r.Stream)
+	events, err := queryEvents(ctx, l.db, `
+		SELECT `+recordColumns+`
+		FROM `+recordTables+`
+		WHERE e.tenant = ? AND e.stream = ? AND (e.version <= ? OR e.name = ?)
+		ORDER BY e.version`, tenant, r.Stream, r.Version, domain.Erased{}.Name())
+	if err != nil {
+		return domain.Receipt{}, fmt.Errorf("answer again: %w", unavailable(err))
+	}
+	receipt := domain.Receipt{Position: r.Position, Outcome: r.Outcome, Replayed: true}
+	k := &domain.Knowledge{ID: id}
+	for _, event := range events {
+		if event.Name == (domain.Erased{}).Name() {
+			return domain.Receipt{}, domain.Refuse(domain.ErrErased, "%s was erased for good", id)
+		}
+		if err := k.Evolve(event.Fact, event.Occasion(), l.options.Policy); err != nil {
+			return domain.Receipt{}, fmt.Errorf("answer again: %w", err)
+		}
+	}
+	if k.Version != r.Version {
+		return domain.Receipt{}, holeError{tenant: tenant, stream: r.Stream, missing: k.Version + 1}
+	}
+	receipt.Knowledge = k
+	if r.Outcome != domain.Unchanged {
+		receipt.Events = lastCommand(events)
+	}
+	return receipt, nil
+}
+
+// lastCommand are the events at the end that one command recorded: their ids follow one another.
+func lastCommand(events []domain.Event) []domain.Event {
+	first := max(0, len(events)-1)
+	for first > 0 && follows(events[first-1].EventID, events[first].EventID) {
+		first--
+	}
+	return slices.Clip(events[first:])
+}

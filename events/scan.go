@@ -1,0 +1,73 @@
+package events
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+)
+
+// recordColumns are what [scanRecord] reads, from the tables [recordTables].
+const recordColumns = `
+	e.tenant, e.position, e.event_id, e.stream, e.version, e.name, e.schema_version,
+	e.recorded_at, e.occurred_at, e.actor, e.on_behalf_of, e.authentication,
+	e.request_id, e.correlation_id, e.causation_id, e.traceparent, e.reason_code,
+	e.data, e.text_commitment, e.hash, t.salt, t.text`
+
+const recordTables = `
+	events AS e
+	LEFT JOIN event_texts AS t ON t.tenant = e.tenant AND t.position = e.position`
+
+func scanRecord(rows *sql.Rows) (Record, error) {
+	var r Record
+	err := rows.Scan(&r.Tenant, &r.Position, &r.EventID, &r.Stream, &r.Version, &r.Name, &r.SchemaVersion,
+		&r.RecordedAt, &r.OccurredAt, &r.Actor, &r.OnBehalfOf, &r.Authentication,
+		&r.RequestID, &r.CorrelationID, &r.CausationID, &r.Traceparent, &r.ReasonCode,
+		&r.Data, &r.TextCommitment, &r.Hash, &r.Salt, &r.Text)
+	return r, err
+}
+
+// querier is what reads: the pool, or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// queryEvents reads records with a query over recordColumns and decodes them.
+func queryEvents(ctx context.Context, db querier, query string, args ...any) ([]domain.Event, error) {
+	var events []domain.Event
+	err := forEach(ctx, db, func(rows *sql.Rows) error {
+		record, err := scanRecord(rows)
+		if err != nil {
+			return err
+		}
+		event, err := record.event()
+		if err != nil {
+			return err
+		}
+		events = append(events, event)
+		return nil
+	}, query, args...)
+	return events, err
+}
+
+// forEach calls each for every row of the answer.
+func forEach(ctx context.Context, db querier, each func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return database.Classify(ctx, err)
+	}
+	defer rows.Close()
+	return scanAll(ctx, rows, each)
+}
+
+// scanAll calls each for every row of the current result set.
+func scanAll(ctx context.Context, rows *sql.Rows, each func(*sql.Rows) error) error {
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			return fmt.Errorf("scan: %w", err)
+		}
+	}
+	return database.Classify(ctx, rows.Err())
+}
