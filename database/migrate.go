@@ -6,10 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path"
-	"strconv"
-	"strings"
 
 	"github.com/golang-migrate/migrate/v4"
 	"github.com/golang-migrate/migrate/v4/database"
@@ -48,37 +44,6 @@ func (db *DB) Migrate(ctx context.Context) error {
 		return nil
 	})
 	return Classify(ctx, err)
-}
-
-// Schema returns the version that the database's schema has, 0 before the first migration, and the
-// version that this program wants. The error matches [ErrDirtySchema] if a migration was cut off.
-func (db *DB) Schema(ctx context.Context) (have, want uint, err error) {
-	want, err = newestMigration(db.Engine)
-	if err != nil {
-		return 0, 0, err
-	}
-	exists := `SELECT count(*) FROM sqlite_schema WHERE name = 'schema_migrations'`
-	if db.Engine == Postgres {
-		exists = `SELECT count(to_regclass('schema_migrations'))`
-	}
-	var tables int
-	if err := db.QueryRowContext(ctx, exists).Scan(&tables); err != nil {
-		return 0, 0, Classify(ctx, fmt.Errorf("look for schema version: %w", err))
-	}
-	if tables == 0 {
-		return 0, want, nil
-	}
-	var dirty bool
-	err = db.QueryRowContext(ctx, `SELECT version, dirty FROM schema_migrations`).Scan(&have, &dirty)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return 0, want, nil
-	case err != nil:
-		return 0, 0, Classify(ctx, fmt.Errorf("read schema version: %w", err))
-	case dirty:
-		return have, want, dirtySchemaError(have)
-	}
-	return have, want, nil
 }
 
 // apply runs the missing migrations. A file is one transaction on either engine, so that one which
@@ -163,35 +128,4 @@ func unlockMigration(ctx context.Context, conn *sql.Conn) {
 	if _, err := conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, migrationLock); err != nil {
 		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 	}
-}
-
-// newestMigration is the number of the last file.
-func newestMigration(engine Engine) (uint, error) {
-	names, err := fs.Glob(migrations.Files, engine.String()+"/*.up.sql")
-	if err != nil || len(names) == 0 {
-		return 0, fmt.Errorf("no migrations for %s: %w", engine, errors.Join(err, fs.ErrNotExist))
-	}
-	number, _, _ := strings.Cut(path.Base(names[len(names)-1]), "_")
-	newest, err := strconv.ParseUint(number, 10, 32)
-	if err != nil {
-		return 0, fmt.Errorf("number of migration %s: %w", names[len(names)-1], err)
-	}
-	return uint(newest), nil
-}
-
-type newerSchemaError struct{ have, want uint }
-
-func (e newerSchemaError) Unwrap() error { return ErrNewerSchema }
-
-func (e newerSchemaError) Error() string {
-	return fmt.Sprintf("the database is at schema %d, this annals knows %d: use a newer annals", e.have, e.want)
-}
-
-type dirtySchemaError uint
-
-func (e dirtySchemaError) Unwrap() error { return ErrDirtySchema }
-
-func (e dirtySchemaError) Error() string {
-	return fmt.Sprintf("a migration to schema %d was cut off half-way: restore the backup made before it, "+
-		"or undo what it did and set schema_migrations to version %d, dirty false", uint(e), uint(e)-1)
 }

@@ -12,14 +12,25 @@ import (
 	"github.com/lib/pq"
 )
 
+// The oldest versions that have what the SQL here needs: of pgvector, iterative index scans.
+const (
+	oldestPostgres = 14
+	oldestVector   = "0.8"
+)
+
+// server is what decides whether a PostgreSQL server can serve.
+type server struct {
+	address, database                string
+	version                          int // 150020 is 15.20
+	encoding, fsync, fullPages       string
+	availableVector, installedVector string // empty without
+}
+
 // checkPostgres refuses a server that could not serve, with one sentence and its fix, and warns of
 // settings that break the promise that an answered write is kept.
 func (db *DB) checkPostgres(ctx context.Context, config pq.Config, log *slog.Logger) error {
-	var server struct {
-		version                          int
-		encoding, fsync, fullPages       string
-		availableVector, installedVector sql.NullString
-	}
+	s := server{address: where(config), database: config.Database}
+	var available, installed sql.NullString
 	err := db.DB.QueryRowContext(ctx, `
 		SELECT current_setting('server_version_num'),
 		       current_setting('server_encoding'),
@@ -27,35 +38,41 @@ func (db *DB) checkPostgres(ctx context.Context, config pq.Config, log *slog.Log
 		       current_setting('full_page_writes'),
 		       (SELECT default_version FROM pg_available_extensions WHERE name = 'vector'),
 		       (SELECT extversion FROM pg_extension WHERE extname = 'vector')`).
-		Scan(&server.version, &server.encoding, &server.fsync, &server.fullPages,
-			&server.availableVector, &server.installedVector)
-	if err = Classify(ctx, err); errors.Is(err, ErrUnavailable) {
-		return fmt.Errorf("PostgreSQL at %s: %w", where(config), err)
+		Scan(&s.version, &s.encoding, &s.fsync, &s.fullPages, &available, &installed)
+	if errors.Is(err, pq.ErrSSLNotSupported) {
+		return fmt.Errorf("PostgreSQL at %s has TLS switched off: switch it on there, or add ?sslmode=disable to the URL if nobody can listen in", s.address)
 	} else if err != nil {
-		return fmt.Errorf("PostgreSQL at %s refuses: %w", where(config), err)
+		return fmt.Errorf("PostgreSQL at %s: %w", s.address, Classify(ctx, err))
 	}
+	s.availableVector, s.installedVector = available.String, installed.String
 
-	const oldest, vector = 140000, "0.8"
-	available, installed := server.availableVector.String, server.installedVector.String
-	switch {
-	case server.version < oldest:
-		return fmt.Errorf("PostgreSQL at %s is version %d: use 14 or newer", where(config), server.version/10000)
-	case server.encoding != "UTF8":
-		return fmt.Errorf("database %s is encoded in %s: make it with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0",
-			config.Database, server.encoding)
-	case installed != "" && !atLeast(installed, vector):
-		return fmt.Errorf("database %s has pgvector %s: install %s or newer and run ALTER EXTENSION vector UPDATE",
-			config.Database, installed, vector)
-	case installed == "" && available == "":
-		return fmt.Errorf("PostgreSQL at %s has no pgvector: install it (Debian: postgresql-%d-pgvector) or use the image pgvector/pgvector:pg17",
-			where(config), server.version/10000)
-	case installed == "" && !atLeast(available, vector):
-		return fmt.Errorf("PostgreSQL at %s has pgvector %s: install %s or newer, or use the image pgvector/pgvector:pg17",
-			where(config), available, vector)
-	}
-	if server.fsync != "on" || server.fullPages != "on" {
+	if s.fsync != "on" || s.fullPages != "on" {
 		log.WarnContext(ctx, "the server may lose answered writes in a crash: set fsync and full_page_writes to on",
-			"fsync", server.fsync, "full_page_writes", server.fullPages)
+			"fsync", s.fsync, "full_page_writes", s.fullPages)
+	}
+	return s.unfit()
+}
+
+// unfit says why the server cannot serve and what to do, or nothing.
+func (s server) unfit() error {
+	major := s.version / 10000
+	switch {
+	case major < oldestPostgres:
+		return fmt.Errorf("PostgreSQL at %s is version %d: use %d or newer", s.address, major, oldestPostgres)
+	case s.encoding != "UTF8":
+		return fmt.Errorf("database %s is encoded in %s: make it with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0",
+			s.database, s.encoding)
+	case s.installedVector != "" && !atLeast(s.installedVector, oldestVector):
+		return fmt.Errorf("database %s has pgvector %s: install %s or newer and run ALTER EXTENSION vector UPDATE",
+			s.database, s.installedVector, oldestVector)
+	case s.installedVector != "":
+		return nil
+	case s.availableVector == "":
+		return fmt.Errorf("PostgreSQL at %s has no pgvector: install it (Debian and Ubuntu: postgresql-%d-pgvector), or use the image pgvector/pgvector:pg17",
+			s.address, major)
+	case !atLeast(s.availableVector, oldestVector):
+		return fmt.Errorf("PostgreSQL at %s has pgvector %s: install %s or newer, or use the image pgvector/pgvector:pg17",
+			s.address, s.availableVector, oldestVector)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"time"
 
@@ -41,6 +42,9 @@ func newConnector(config pq.Config) (*connector, error) {
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.Connector.Connect(ctx)
+	if errors.Is(err, io.EOF) { // as from a load balancer without a server behind it
+		return nil, fmt.Errorf("%w: connection closed before the server greeted: %w", ErrUnavailable, err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(err, owner.release())
 	}
-	readers, err := openFile(path, max(4, 2*runtime.GOMAXPROCS(0)), "deferred", "query_only(1)", "cache_size(-8000)")
+	readers, err := openFile(path, max(4, 2*runtime.GOMAXPROCS(0)), "deferred", "query_only(1)", "cache_size(-8000)", "mmap_size(268435456)")
 	if err != nil {
 		return nil, errors.Join(err, writer.Close(), owner.release())
 	}

@@ -1,0 +1,210 @@
+package database_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/lib/pq"
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+)
+
+func TestACommitThatNobodyAnswersHasAnUnknownOutcome(t *testing.T) {
+	t.Parallel()
+	for name, delivered := range map[string]bool{"the answer is lost": true, "the request is lost": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			proxy, url := newProxy(t, databasetest.Postgres(t), delivered)
+			db := databasetest.Open(t, url)
+			makeItems(t, db)
+
+			proxy.cutNextCommit()
+			err := transact(t, db, `INSERT INTO items (id) VALUES (1)`)
+			if !errors.Is(err, database.ErrOutcomeUnknown) || !errors.Is(err, database.ErrUnavailable) {
+				t.Errorf("got %v, want an unknown outcome", err)
+			}
+			// The next connection works, and tells.
+			if got := count(t, db) == 1; got != delivered {
+				t.Errorf("committed: got %v, want %v", got, delivered)
+			}
+		})
+	}
+}
+
+func TestAServerThatIsDownIsUnavailable(t *testing.T) {
+	t.Parallel()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	listener.Close()
+	_, err = database.Open(t.Context(), "postgres://annals:hunter2@"+address+"/annals", databasetest.Log(t))
+	if !errors.Is(err, database.ErrUnavailable) {
+		t.Errorf("got %v, want unavailable", err)
+	}
+	if got := err.Error(); strings.Contains(got, "hunter2") || !strings.Contains(got, address) {
+		t.Errorf("got %q, want the server and not the password", got)
+	}
+}
+
+func TestAServerThatGoesAwayIsUnavailableAndThenFoundAgain(t *testing.T) {
+	t.Parallel()
+	direct := databasetest.Postgres(t)
+	db, other := databasetest.Open(t, direct), databasetest.Open(t, direct)
+	makeItems(t, db)
+	err := db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+		endOtherSessions(t, other)
+		_, err := tx.ExecContext(ctx, `INSERT INTO items (id) VALUES (1)`)
+		return err
+	})
+	if !errors.Is(err, database.ErrUnavailable) || errors.Is(err, database.ErrOutcomeUnknown) {
+		t.Errorf("got %v, want unavailable", err)
+	}
+	endOtherSessions(t, other)
+	mustTransact(t, db, `INSERT INTO items (id) VALUES (2)`) // although every pooled connection was dead
+	if got, want := count(t, db), 1; got != want {
+		t.Errorf("got %d items, want %d", got, want)
+	}
+}
+
+// endOtherSessions does what a restart of the server does to this database's clients.
+func endOtherSessions(t *testing.T, db *database.DB) {
+	t.Helper()
+	_, err := db.ExecContext(t.Context(), `
+		SELECT pg_terminate_backend(pid)
+		FROM pg_stat_activity
+		WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAStoppedQueryIsCancelled(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		endless := `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n`
+		if db.Engine == database.Postgres {
+			endless = `SELECT pg_sleep(60)`
+		}
+		for name, stopped := range map[string]struct {
+			limit func(context.Context) (context.Context, context.CancelFunc)
+			want  error
+		}{
+			"by its deadline": {
+				limit: func(ctx context.Context) (context.Context, context.CancelFunc) {
+					return context.WithTimeout(ctx, 50*time.Millisecond)
+				},
+				want: context.DeadlineExceeded,
+			},
+			"by its caller": {
+				limit: func(ctx context.Context) (context.Context, context.CancelFunc) {
+					ctx, cancel := context.WithCancel(ctx)
+					timer := time.AfterFunc(50*time.Millisecond, cancel)
+					return ctx, func() { timer.Stop(); cancel() }
+				},
+				want: context.Canceled,
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				ctx, cancel := stopped.limit(t.Context())
+				defer cancel()
+				var n int
+				err := database.Classify(ctx, db.QueryRowContext(ctx, endless).Scan(&n))
+				if !errors.Is(err, stopped.want) || errors.Is(err, database.ErrUnavailable) {
+					t.Errorf("reading: got %v, want %v", err, stopped.want)
+				}
+
+				ctx, cancel = stopped.limit(t.Context())
+				defer cancel()
+				err = db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+					_, err := tx.ExecContext(ctx, endless)
+					return err
+				})
+				if !errors.Is(err, stopped.want) || errors.Is(err, database.ErrOutcomeUnknown) {
+					t.Errorf("writing: got %v, want %v", err, stopped.want)
+				}
+			})
+		}
+		makeItems(t, db) // still works
+	})
+}
+
+func TestAServersOwnTimeoutIsADeadline(t *testing.T) {
+	t.Parallel()
+	through, err := url.Parse(databasetest.Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := through.Query()
+	query.Set("statement_timeout", "50")
+	through.RawQuery = query.Encode()
+	db := databasetest.Open(t, through.String())
+	if err := transact(t, db, `SELECT pg_sleep(60)`); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want %v", err, context.DeadlineExceeded)
+	}
+}
+
+func TestASecondRowOfOneKeyIsNotUnique(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		mustTransact(t, db, `CREATE TABLE items (id bigint PRIMARY KEY, name text UNIQUE)`)
+		mustTransact(t, db, `INSERT INTO items (id, name) VALUES (1, 'a')`)
+		for _, again := range []string{
+			`INSERT INTO items (id, name) VALUES (1, 'b')`,
+			`INSERT INTO items (id, name) VALUES (2, 'a')`,
+		} {
+			if err := transact(t, db, again); !errors.Is(err, database.ErrUnique) {
+				t.Errorf("%s: got %v, want %v", again, err, database.ErrUnique)
+			}
+		}
+	})
+}
+
+func TestAFullDiskIsNamed(t *testing.T) {
+	t.Parallel()
+	db := databasetest.Open(t, databasetest.SQLite(t))
+	mustTransact(t, db, `CREATE TABLE items (id integer PRIMARY KEY, text blob)`)
+	err := db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+		if _, err := tx.ExecContext(ctx, `PRAGMA max_page_count = 10`); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO items (text) VALUES (zeroblob(1000000))`)
+		return err
+	})
+	if !errors.Is(err, database.ErrFull) {
+		t.Errorf("SQLite: got %v, want %v", err, database.ErrFull)
+	}
+
+	for name, err := range map[string]error{
+		"PostgreSQL":       &pq.Error{Code: "53100", Message: "could not extend file"},
+		"operating system": &os.PathError{Op: "write", Path: "annals.db", Err: syscall.ENOSPC},
+	} {
+		if got := database.Classify(t.Context(), err); !errors.Is(got, database.ErrFull) || !errors.Is(got, err) {
+			t.Errorf("%s: got %v, want %v", name, got, database.ErrFull)
+		}
+	}
+}
+
+func TestOtherErrorsStayAsTheyAre(t *testing.T) {
+	t.Parallel()
+	own := errors.New("refused")
+	for _, err := range []error{nil, own} {
+		if got := database.Classify(t.Context(), err); got != err {
+			t.Errorf("got %v, want %v", got, err)
+		}
+	}
+	once := database.Classify(t.Context(), &pq.Error{Code: "23505"})
+	if twice := database.Classify(t.Context(), once); twice != once {
+		t.Errorf("got %v, want %v", twice, once)
+	}
+}

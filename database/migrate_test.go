@@ -1,0 +1,131 @@
+package database_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+)
+
+// eachUnmigrated is databasetest.Each without its migration.
+func eachUnmigrated(t *testing.T, test func(t *testing.T, url string)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, databasetest.SQLite(t))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		test(t, databasetest.Postgres(t))
+	})
+}
+
+func TestMigratingOnceOrTwiceEndsAtTheSchemaOfTheProgram(t *testing.T) {
+	t.Parallel()
+	eachUnmigrated(t, func(t *testing.T, url string) {
+		db := databasetest.Open(t, url)
+		if have, want := schema(t, db); have != 0 || want == 0 {
+			t.Errorf("before: got schema %d of %d, want 0 of some", have, want)
+		}
+		for range 2 {
+			if err := db.Migrate(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if have, want := schema(t, db); have != want {
+				t.Errorf("after: got schema %d, want %d", have, want)
+			}
+		}
+		mustTransact(t, db, `INSERT INTO checkpoints (projection, tenant, position, event_id, updated_at)
+			VALUES ('knowledge', 'default', 1, '018f0000-0000-7000-8000-000000000000', '2026-01-01T00:00:00Z')`)
+	})
+}
+
+func TestSeveralMayMigrateAtOnce(t *testing.T) {
+	t.Parallel()
+	eachUnmigrated(t, func(t *testing.T, url string) {
+		dbs := []*database.DB{databasetest.Open(t, url)}
+		for range 5 {
+			if dbs[0].Engine == database.SQLite { // the file has one owner
+				dbs = append(dbs, dbs[0])
+			} else {
+				dbs = append(dbs, databasetest.Open(t, url))
+			}
+		}
+		var all sync.WaitGroup
+		for _, db := range dbs {
+			all.Go(func() {
+				if err := db.Migrate(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if have, want := schema(t, dbs[0]); have != want {
+			t.Errorf("got schema %d, want %d", have, want)
+		}
+	})
+}
+
+func TestANewerSchemaIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		mustTransact(t, db, `UPDATE schema_migrations SET version = 4711`)
+		err := db.Migrate(t.Context())
+		if !errors.Is(err, database.ErrNewerSchema) {
+			t.Fatalf("got %v, want %v", err, database.ErrNewerSchema)
+		}
+		if !strings.Contains(err.Error(), "schema 4711") || !strings.Contains(err.Error(), "use a newer annals") {
+			t.Errorf("got %q, want the version and what to do", err)
+		}
+		if have, _ := schema(t, db); have != 4711 {
+			t.Errorf("got schema %d, want it untouched", have)
+		}
+	})
+}
+
+func TestAMigrationThatWasCutOffIsSaid(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		mustTransact(t, db, `UPDATE schema_migrations SET dirty = true`)
+		if err := db.Migrate(t.Context()); !errors.Is(err, database.ErrDirtySchema) {
+			t.Errorf("got %v, want %v", err, database.ErrDirtySchema)
+		}
+		if _, _, err := db.Schema(t.Context()); !errors.Is(err, database.ErrDirtySchema) {
+			t.Errorf("got %v, want %v", err, database.ErrDirtySchema)
+		}
+	})
+}
+
+func TestAMigrationThatFailsCanBeTriedAgain(t *testing.T) {
+	t.Parallel()
+	eachUnmigrated(t, func(t *testing.T, url string) {
+		db := databasetest.Open(t, url)
+		mustTransact(t, db, `CREATE TABLE projections (obstacle text)`) // a name that the first migration needs, though not first
+		err := db.Migrate(t.Context())
+		if err == nil {
+			t.Fatal("got no error")
+		}
+		if strings.Contains(err.Error(), "CREATE TABLE events") {
+			t.Errorf("got the whole file in the error: %v", err)
+		}
+		mustTransact(t, db, `DROP TABLE projections`)
+		if err := db.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if have, want := schema(t, db); have != want {
+			t.Errorf("got schema %d, want %d", have, want)
+		}
+	})
+}
+
+func schema(t *testing.T, db *database.DB) (have, want uint) {
+	t.Helper()
+	have, want, err := db.Schema(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return have, want
+}
