@@ -1,0 +1,37 @@
+package text
+
+import "math"
+
+// The constants of BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009), chosen
+// by measuring retrieval over notes of a sentence to a page: repetition counts little, length counts little.
+const (
+	BM25K1 = 0.9
+	BM25B  = 0.3
+)
+
+// IDF tells how much a term says that containing of items have. It is never negative.
+func IDF(items, containing int) float64 {
+	return math.Log1p((float64(items-containing) + 0.5) / (float64(containing) + 0.5))
+}
+
+// Saturation turns a term's count in a text of the given length into what it adds, in units of its IDF: 1 for a term
+// that occurs once in a text of average length, and never more than 1+BM25K1.
+func Saturation(count, length int, averageLength float64) float64 {
+	relative := 1.0
+	if averageLength > 0 {
+		relative = float64(length) / averageLength
+	}
+	n := float64(count)
+	return n * (BM25K1 + 1) / (n + BM25K1*(1-BM25B+BM25B*relative))
+}
+
+// WordScore maps a BM25 sum to 0…1, whatever the size of the collection: 0.5, "about this", is half of what an average
+// text with every word of the question would have. The attainable sum is that of weight times IDF over the question's
+// terms; a term that no item has counts as if one had it.
+func WordScore(sum, attainable float64) float64 {
+	if sum <= 0 || attainable <= 0 {
+		return 0
+	}
+	share := math.Pow(sum/attainable, 1.5)
+	return share / (share + math.Pow(0.5, 1.5))
+}
