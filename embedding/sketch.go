@@ -8,7 +8,8 @@ import (
 
 // Sketch keeps one bit of each dimension: the sign of v after a random rotation that is the same for every vector of its
 // length. Few different bits mean a high cosine, whatever single coordinates carry it, so that the best 100–200 by
-// Hamming contain the ten nearest. It has a bit for every dimension rounded up to a power of two, 64 at least.
+// Hamming contain the ten nearest. It has a power of two of bits, at least 64 and at least four for every three dimensions:
+// fewer lose neighbours.
 //
 // The rotation is three rounds of random signs and a Walsh–Hadamard transform (Ailon and Chazelle, "The fast
 // Johnson–Lindenstrauss transform", 2009).
@@ -34,10 +35,7 @@ func Sketch(v []float32) []uint64 {
 func SketchBytes(dims int) int { return sketchBits(dims) / 8 }
 
 func sketchBits(dims int) int {
-	if dims <= 64 {
-		return 64
-	}
-	return 1 << bits.Len(uint(dims-1))
+	return max(64, 1<<bits.Len(uint(dims+dims/3-1)))
 }
 
 // Hamming counts the bits in which two sketches of the same length differ.
