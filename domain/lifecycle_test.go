@@ -149,6 +149,10 @@ func TestAuditorsChangeNothing(t *testing.T) {
 	for _, command := range append(everyChange(auditor()), Restore{Target: on(auditor())}) {
 		story.when(command).refused(ErrForbidden)
 	}
+	own := given(t, remembered(), FoundHelpful{onTrace("user:audit", "t")}, Transferred{Owner: "user:audit"}).and("k2", successor())
+	for _, command := range everyChange(auditor()) {
+		own.when(command).refused(ErrForbidden) // not even what is theirs
+	}
 }
 
 func TestALegalHoldIsNotedAndDoesNotHinderForgetting(t *testing.T) {

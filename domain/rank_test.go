@@ -70,6 +70,15 @@ func TestAScopeThatTheCallerDoesNotShareGivesNoTier(t *testing.T) {
 	}
 }
 
+func TestAmongScopesOfOneTierTheAlphabeticallyFirstIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, scopes := range [][]Scope{{"team:a", "team:b"}, {"team:b", "team:a"}} {
+		if got, shared := (Audience{Everything: true}).Best(scopes); got != "team:a" || !shared {
+			t.Errorf("%v: got %s, %t", scopes, got, shared)
+		}
+	}
+}
+
 func TestBothThresholdsAreInclusive(t *testing.T) {
 	t.Parallel()
 	hits := Rank([]Candidate{

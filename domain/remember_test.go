@@ -176,6 +176,18 @@ func TestTheSameAgainIsNoConflictWhereTheCallerSaysSo(t *testing.T) {
 	given(t, remembered()).when(same(as(eve, alice, project), orSame)).thenNothing()
 }
 
+func TestWhoMayOnlyReadMaySayTheSameAgain(t *testing.T) {
+	t.Parallel()
+	again := func(by Principal, or func(*Remember)) Remember {
+		return same(by, or, func(c *Remember) { c.Knowledge.Owner, c.Knowledge.Scopes, c.Knowledge.Text.URI = "", nil, "" })
+	}
+	given(t, remembered()).when(again(as(bob, project), orSame)).thenNothing()
+	given(t, remembered()).when(again(as(bob, project), orRevise)).thenNothing()
+	// Who may not even read learns nothing from guessing right.
+	given(t, remembered()).when(again(as(eve), orSame)).refused(ErrTaken)
+	given(t, remembered()).when(again(as(eve), orRevise)).refused(ErrTaken)
+}
+
 func TestTheSameInOtherWhiteSpaceIsTheSame(t *testing.T) {
 	t.Parallel()
 	first := remembered()
