@@ -10,9 +10,9 @@ import (
 	"iter"
 )
 
-// record is one piece of knowledge in an import: a line of NDJSON, or an element of an array.
+// record is one piece of knowledge in an import.
 type record struct {
-	Number int    // of the line or the element, from 1
+	Number int    // of the line, or in JSON that spans lines of the record, from 1
 	Raw    []byte // JSON on one line, or whatever the line held
 	Size   int    // bytes of the input that it took
 	Err    error  // why it cannot be sent; Raw is then empty
@@ -23,11 +23,12 @@ const longestRecord = 1 << 20
 
 var errTooLong = fmt.Errorf("longer than %d bytes", longestRecord)
 
-// records reads NDJSON or a JSON array: whichever the first character says. It yields an error
-// and ends where the input itself cannot be read on; a bad record does not end it.
+// records reads lines of JSON, a JSON array, or JSON records that span lines: whichever the
+// beginning says. It yields an error and ends where the input itself cannot be read on; a bad
+// record does not end it.
 func records(in io.Reader) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
-		reader := bufio.NewReaderSize(in, 64<<10)
+		reader := bufio.NewReaderSize(in, longestRecord)
 		if mark, _ := reader.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
 			_, _ = reader.Discard(3)
 		}
@@ -37,7 +38,9 @@ func records(in io.Reader) iter.Seq2[record, error] {
 		case err != nil:
 			yield(record{}, fmt.Errorf("read the input: %w", err))
 		case first == '[':
-			elements(reader, yield)
+			values(reader, true, yield)
+		case first == '{' && spansLines(reader):
+			values(reader, false, yield)
 		default:
 			lines(reader, yield)
 		}
@@ -55,10 +58,41 @@ func peekPastSpace(reader *bufio.Reader) (byte, error) {
 			}
 			return 0, err
 		}
-		if c := seen[n-1]; c != ' ' && c != '\t' && c != '\r' && c != '\n' {
-			return c, nil
+		if !isSpace(seen[n-1]) {
+			return seen[n-1], nil
 		}
 	}
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
+// spansLines tells whether the first line holds only the beginning of a record that the
+// following lines complete. A line that is merely bad is no such beginning.
+func spansLines(reader *bufio.Reader) bool {
+	ahead := &peeking{reader: reader}
+	var whole json.RawMessage
+	if json.NewDecoder(ahead).Decode(&whole) != nil {
+		return false
+	}
+	return bytes.ContainsRune(whole, '\n')
+}
+
+// peeking reads what lies in the reader's buffer, and takes nothing.
+type peeking struct {
+	reader *bufio.Reader
+	seen   int
+}
+
+func (p *peeking) Read(into []byte) (int, error) {
+	// One more byte, so that something is there; then whatever came with it.
+	ahead, err := p.reader.Peek(p.seen + 1)
+	if len(ahead) <= p.seen {
+		return 0, err
+	}
+	ahead, _ = p.reader.Peek(p.reader.Buffered())
+	n := copy(into, ahead[p.seen:])
+	p.seen += n
+	return n, nil
 }
 
 // lines yields the lines that are not blank.
@@ -98,11 +132,14 @@ func line(reader *bufio.Reader) (raw []byte, size int, err error) {
 	}
 }
 
-// elements yields the elements of an array.
-func elements(reader io.Reader, yield func(record, error) bool) {
+// values yields the elements of an array, or the values that follow one another.
+func values(reader io.Reader, array bool, yield func(record, error) bool) {
 	decoder := json.NewDecoder(reader)
-	_, err := decoder.Token()
 	number := 0
+	var err error
+	if array {
+		_, err = decoder.Token()
+	}
 	for err == nil && decoder.More() {
 		begin := decoder.InputOffset()
 		var raw json.RawMessage
@@ -126,9 +163,12 @@ func elements(reader io.Reader, yield func(record, error) bool) {
 		_, err = decoder.Token()
 	}
 	if errors.Is(err, io.EOF) {
+		if !array {
+			return
+		}
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		yield(record{}, fmt.Errorf("the array cannot be read beyond element %d: %w", number, err))
+		yield(record{}, fmt.Errorf("the JSON cannot be read beyond record %d: %w", number, err))
 	}
 }

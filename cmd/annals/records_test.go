@@ -39,6 +39,8 @@ func TestRecordsComeFromLinesAndFromArrays(t *testing.T) {
 		"a bad line is kept":         {"{\"a\":1}\nnonsense\n", []int{1, 2}, []string{`{"a":1}`, `nonsense`}},
 		"an array":                   {" [ {\"a\": 1},\n\n {\"b\":\n[2]} ]\n", []int{1, 2}, []string{`{"a":1}`, `{"b":[2]}`}},
 		"an empty array":             {"[]", nil, nil},
+		"records that span lines":    {"{\n  \"a\": 1\n}\n{\n  \"a\": 2\n}\n", []int{1, 2}, []string{`{"a":1}`, `{"a":2}`}},
+		"a first line cut short":     {"{\"a\":\n{\"a\":2}\n", []int{1, 2}, []string{`{"a":`, `{"a":2}`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -60,10 +62,10 @@ func TestRecordsComeFromLinesAndFromArrays(t *testing.T) {
 
 func TestRecordsBeforeTheBreakOfAnArrayAreRead(t *testing.T) {
 	t.Parallel()
-	for _, broken := range []string{`[{"a":1},{"a":2},{"a":`, `[{"a":1},{"a":2}`, `[{"a":1},{"a":2}}`, `[{"a":1},{"a":2},,]`} {
+	for _, broken := range []string{`[{"a":1},{"a":2},{"a":`, `[{"a":1},{"a":2}`, `[{"a":1},{"a":2}}`, `[{"a":1},{"a":2},,]`, "{\n\"a\":1}\n{\"a\":2}\n}"} {
 		numbers, _, err := readAll(strings.NewReader(broken))
-		if err == nil || !strings.Contains(err.Error(), "beyond element 2") {
-			t.Errorf("%s: error %v, want one that names element 2", broken, err)
+		if err == nil || !strings.Contains(err.Error(), "beyond record 2") {
+			t.Errorf("%s: error %v, want one that names record 2", broken, err)
 		}
 		if diff := cmp.Diff(numbers, []int{1, 2}); diff != "" {
 			t.Errorf("%s (-got +want):\n%s", broken, diff)
@@ -146,7 +148,9 @@ func FuzzRecordsOfLinesLoseNothing(f *testing.F) {
 			got = append(got, r.Raw)
 		}
 		trimmed := bytes.TrimSpace(bytes.TrimPrefix(input, []byte("\xef\xbb\xbf")))
-		if array || bytes.HasPrefix(trimmed, []byte("[")) {
+		var first json.RawMessage
+		spans := json.NewDecoder(bytes.NewReader(trimmed)).Decode(&first) == nil && bytes.ContainsRune(first, '\n')
+		if array || spans || bytes.HasPrefix(trimmed, []byte("[")) {
 			var elements []json.RawMessage
 			if json.Unmarshal(trimmed, &elements) == nil && len(elements) != len(got) {
 				t.Fatalf("%d records of %d elements", len(got), len(elements))

@@ -7,9 +7,12 @@ import (
 	"time"
 )
 
+// defaultServer is where serve serves unless told otherwise.
+const defaultServer = "http://127.0.0.1:1933"
+
 // remote are the flags of every command that talks to a server.
 type remote struct {
-	Server     string        `group:"server" default:"http://127.0.0.1:1933" env:"ANNALS_SERVER" placeholder:"URL" help:"Where the server is: http://127.0.0.1:1933 unless told."`
+	Server     string        `group:"server" default:"${server}" env:"ANNALS_SERVER" placeholder:"URL" help:"Where the server is: ${server} unless told."`
 	As         string        `group:"server" env:"ANNALS_ACTOR" placeholder:"ENTITY" help:"Who acts, such as agent:crawler. A server in open mode believes it."`
 	OnBehalfOf string        `group:"server" env:"ANNALS_ON_BEHALF_OF" placeholder:"ENTITY" help:"For whom, such as user:123: it is their voice that counts."`
 	Timeout    time.Duration `group:"server" default:"30s" help:"How long to wait for an answer."`

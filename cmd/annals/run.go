@@ -39,6 +39,7 @@ func newParser(g *grammar, c *console, exit func(int)) (*kong.Kong, error) {
 	parser, err := kong.New(g,
 		kong.Name("annals"),
 		kong.Description(description),
+		kong.Vars{"server": defaultServer},
 		kong.Writers(c.out, c.err),
 		kong.Exit(exit),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, NoAppDescFormat: true}),

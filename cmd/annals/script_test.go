@@ -1,0 +1,99 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+)
+
+// The test binary is the program itself when it is called annals.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"annals": main})
+}
+
+// TestScripts runs testdata/script on both engines. Beside testscript's own commands there are:
+//
+//	exits CODE COMMAND…        runs a command that must end with this exit code
+//	serving [FLAGS…]           starts a server on a free port; the next one gets the same port
+//	shutdown                   ends the server by SIGTERM; it must end well
+//	crash [POSITION]           kills the server, as soon as the log has reached the position
+//	count N FILE               the file must have N lines
+//
+// DATABASE_URL is a database of the script's own, and ENGINE says which kind.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	for engine, newDatabase := range map[database.Engine]func(testing.TB) string{
+		database.SQLite:   databasetest.SQLite,
+		database.Postgres: databasetest.Postgres,
+	} {
+		t.Run(engine.String(), func(t *testing.T) {
+			t.Parallel()
+			testscript.Run(t, testscript.Params{
+				Dir: "testdata/script",
+				Setup: func(env *testscript.Env) error {
+					own := &server{}
+					env.Values[serverKey{}] = own
+					env.Defer(own.end)
+					env.Setenv("ENGINE", engine.String())
+					env.Setenv("DATABASE_URL", newDatabase(env.T().(testing.TB)))
+					env.Setenv("ANNALS_LISTEN", "127.0.0.1:0")
+					env.Setenv("TZ", "UTC")
+					env.Setenv("COLUMNS", "160")
+					return nil
+				},
+				Cmds: map[string]func(*testscript.TestScript, bool, []string){
+					"exits": exits, "serving": serving, "shutdown": shutdown, "crash": crash, "count": count,
+				},
+				Condition: func(name string) (bool, error) {
+					return name == engine.String(), nil
+				},
+				RequireUniqueNames: true,
+			})
+		})
+	}
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
+		got = ended.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+func count(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: count N FILE")
+	}
+	if got := strings.Count(ts.ReadFile(args[1]), "\n"); fmt.Sprint(got) != args[0] {
+		ts.Fatalf("%s has %d lines, want %s", args[1], got, args[0])
+	}
+}
+
+// within polls until done says so, or fails the script.
+func within(ts *testscript.TestScript, patience time.Duration, what string, done func() bool) {
+	for deadline := time.Now().Add(patience); !done(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			ts.Fatalf("%s did not happen within %s", what, patience)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+type serverKey struct{}
+
+// server is the process that a script has started, if any.
+type server struct {
+	process *exec.Cmd
+	log     bytes.Buffer // read it when the process has ended
+}
+
+func serverOf(ts *testscript.TestScript) *server { return ts.Value(serverKey{}).(*server) }
+
+// serving starts annals serve and waits until it says where.
+func serving(ts *testscript.TestScript, neg bool, args []string) {
+	s := serverOf(ts)
+	if neg || s.process != nil {
+		ts.Fatalf("usage: serving [FLAGS…], one at a time")
+	}
+	program, err := exec.LookPath("annals")
+	ts.Check(err)
+	said, out, err := os.Pipe()
+	ts.Check(err)
+	s.log.Reset()
+	s.process = exec.Command(program, append([]string{"serve", "--json"}, args...)...)
+	s.process.Dir, s.process.Stdout, s.process.Stderr = ts.MkAbs("."), out, &s.log
+	for _, name := range []string{
+		"PATH", "HOME", "TMPDIR", "TZ", "DATABASE_URL", "ANNALS_LISTEN", "ANNALS_DATA",
+		"ANNALS_EMBEDDING_URL", "ANNALS_EMBEDDING_MODEL", "ANNALS_EMBEDDING_KEY", "ANNALS_EMBEDDING_DIMS",
+	} {
+		s.process.Env = append(s.process.Env, name+"="+ts.Getenv(name))
+	}
+	ts.Check(s.process.Start())
+	ts.Check(out.Close())
+	var ready welcome
+	err = json.NewDecoder(bufio.NewReader(said)).Decode(&ready)
+	go io.Copy(io.Discard, said) //nolint:errcheck // ends with the server
+	if err != nil {
+		_ = s.process.Wait()
+		s.process = nil
+		ts.Fatalf("the server did not start: %v\n%s", err, s.log.String())
+	}
+	address, err := url.Parse(ready.URL)
+	ts.Check(err)
+	ts.Setenv("ANNALS_SERVER", ready.URL)
+	ts.Setenv("ANNALS_LISTEN", address.Host)
+}
+
+// shutdown asks the server to end, which it must do well and without losing a line about it.
+func shutdown(ts *testscript.TestScript, neg bool, args []string) {
+	s := serverOf(ts)
+	if neg || len(args) != 0 || s.process == nil {
+		ts.Fatalf("usage: shutdown, after serving")
+	}
+	ts.Check(s.process.Process.Signal(syscall.SIGTERM))
+	timer := time.AfterFunc(20*time.Second, func() { _ = s.process.Process.Kill() })
+	err := s.process.Wait()
+	timer.Stop()
+	s.process = nil
+	if err != nil {
+		ts.Fatalf("the server did not end well: %v\n%s", err, s.log.String())
+	}
+}
+
+// crash kills the server, as soon as its log has reached a position.
+func crash(ts *testscript.TestScript, neg bool, args []string) {
+	s := serverOf(ts)
+	if neg || len(args) > 1 || s.process == nil {
+		ts.Fatalf("usage: crash [POSITION], after serving")
+	}
+	if len(args) == 1 {
+		wanted, err := strconv.ParseInt(args[0], 10, 64)
+		ts.Check(err)
+		within(ts, 30*time.Second, "position "+args[0], func() bool { return head(ts) >= wanted })
+	}
+	ts.Check(s.process.Process.Kill())
+	_ = s.process.Wait() // it was killed
+	s.process = nil
+}
+
+// head is the position of the newest event.
+func head(ts *testscript.TestScript) int64 {
+	response, err := http.Get(ts.Getenv("ANNALS_SERVER") + "/v1/events?order=desc&limit=1") //nolint:noctx // a test
+	ts.Check(err)
+	defer response.Body.Close() //nolint:errcheck // it was only read
+	var list struct {
+		Items []struct {
+			Position int64 `json:"position"`
+		} `json:"items"`
+	}
+	ts.Check(json.NewDecoder(response.Body).Decode(&list))
+	if len(list.Items) == 0 {
+		return 0
+	}
+	return list.Items[0].Position
+}
+
+// end stops what a failed script left running.
+func (s *server) end() {
+	if s.process != nil {
+		_ = s.process.Process.Kill()
+		_ = s.process.Wait()
+	}
+}
