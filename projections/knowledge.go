@@ -44,15 +44,14 @@ func (s Settings) withDefaults() Settings {
 
 // Knowledge is the projection that answers what is known. It is safe for concurrent use.
 type Knowledge struct {
-	db          *database.DB
-	tables      tables
-	policy      domain.ConfidencePolicy
-	settings    map[string]string
-	meaning     *Meaning
-	checkpoints Checkpoints
-	profiles    *profiles
-	log         *slog.Logger
-	now         func() time.Time
+	db       *database.DB
+	tables   tables
+	policy   domain.ConfidencePolicy
+	settings map[string]string
+	meaning  *Meaning
+	profiles *profiles
+	log      *slog.Logger
+	now      func() time.Time
 }
 
 // Open finds the active version of the projection in a migrated database, or creates the first.

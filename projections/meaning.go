@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/pgvector/pgvector-go"
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/text"
 )
 
@@ -42,6 +44,11 @@ func openMeaning(ctx context.Context, p *Knowledge, embedder embedding.Embedder)
 
 // Name is the name under which the projection keeps its checkpoints.
 func (m *Meaning) Name() string { return m.tables.checkpoint() }
+
+// Follow lets the projection follow the log as a handler of the router.
+func (m *Meaning) Follow(router *message.Router, log *events.Log) {
+	events.AddPreparer(router, log, m.Name(), m.Prepare)
+}
 
 // maxPieceTokens is how much text goes into one vector.
 const maxPieceTokens = 2000
@@ -91,15 +98,15 @@ type embedded struct {
 // are now and asks the embedder for the vectors that are missing. What it returns is written in the
 // transaction that also moves the checkpoint. The error matches [embedding.ErrUnavailable] while the
 // model is down.
-func (m *Meaning) Prepare(ctx context.Context, tenant string, page []domain.Event) (Change, error) {
-	e := &embedded{meaning: m, tenant: tenant}
-	ids := touched(page)
+func (m *Meaning) Prepare(ctx context.Context, page events.Page) (events.Change, error) {
+	e := &embedded{meaning: m, tenant: page.Tenant}
+	ids := touched(page.Events)
 	if len(ids) == 0 {
 		return e, nil
 	}
 	var rows []row
 	err := m.db.NewSelect().Model(&rows).ModelTableExpr("? AS k", m.knowledge.tables.knowledge).
-		Where("tenant = ?", tenant).Where("id IN (?)", bun.In(ids)).Scan(ctx)
+		Where("tenant = ?", e.tenant).Where("id IN (?)", bun.In(ids)).Scan(ctx)
 	if err != nil {
 		return nil, m.knowledge.failed(ctx, "read what to embed", err)
 	}
@@ -109,7 +116,7 @@ func (m *Meaning) Prepare(ctx context.Context, tenant string, page []domain.Even
 			e.pieces = append(e.pieces, pieces(k)...)
 		}
 	}
-	e.vectors, e.fresh, err = m.vectors(ctx, tenant, e.pieces)
+	e.vectors, e.fresh, err = m.vectors(ctx, e.tenant, e.pieces)
 	return e, err
 }
 
@@ -177,7 +184,7 @@ func (m *Meaning) stored(ctx context.Context, tenant string, wanted []piece) (ma
 	return found, nil
 }
 
-// Write implements [Change]: it replaces the pieces of the items, in one round trip.
+// Write implements [events.Change]: it replaces the pieces of the items, in one round trip.
 func (e *embedded) Write(ctx context.Context, tx bun.IDB) error {
 	tables, script := e.meaning.tables, &script{}
 	if len(e.numbers) > 0 {
@@ -208,7 +215,7 @@ func (e *embedded) Write(ctx context.Context, tx bun.IDB) error {
 	return script.run(ctx, tx)
 }
 
-// Done implements [Change]: searches in memory learn of it when it is committed.
+// Done implements [events.Change]: searches in memory learn of it when it is committed.
 func (e *embedded) Done() { e.meaning.nearest.learn(e) }
 
 // vectorValue is a vector as its column wants it.

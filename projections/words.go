@@ -165,14 +165,14 @@ func (m *matches) score(lists []list, all profile) {
 	average := math.Max(1, float64(all.words)/math.Max(1, float64(all.items)))
 	attainable := 0.0
 	for i, term := range m.terms {
-		worth := rarity(int64(len(byTerm[i])), all.items) * term.Weight
+		worth := text.IDF(int(all.items), len(byTerm[i])) * term.Weight
 		attainable += worth
 		for number, found := range byTerm[i] {
-			m.scores[number] += worth * saturation(found.count, found.words, average)
+			m.scores[number] += worth * text.Saturation(int(found.count), int(found.words), average)
 		}
 	}
 	for number, score := range m.scores {
-		m.scores[number] = calibrateWords(score, attainable)
+		m.scores[number] = text.WordScore(score, attainable)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
@@ -27,13 +28,20 @@ func newWorld(t *testing.T, db *database.DB, settings projections.Settings) *wor
 	if err != nil {
 		t.Fatalf("open projections: %v", err)
 	}
-	log := events.NewLog(db, base, events.Options{})
+	log := events.NewLog(db, base, events.Options{Logger: databasetest.Log(t)})
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Errorf("close log: %v", err)
 		}
 	})
 	return &world{t: t, db: db, log: log, base: base, by: domain.OpenPrincipal()}
+}
+
+// in is the same world as an admin of another tenant sees it.
+func (w *world) in(tenant string) *world {
+	other := *w
+	other.by.Tenant = tenant
+	return &other
 }
 
 // submit decides a command and fails the test if it is refused.
@@ -70,7 +78,7 @@ func (w *world) understand() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	change, err := w.base.Meaning().Prepare(w.t.Context(), w.by.Tenant, page)
+	change, err := w.base.Meaning().Prepare(w.t.Context(), events.Page{Tenant: w.by.Tenant, Events: page})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ CREATE TABLE events (
     causation_id    TEXT,
     traceparent     TEXT,
     reason_code     TEXT,
-    data            TEXT NOT NULL, -- TEXT, not jsonb: the hash is over exactly these bytes
+    data            TEXT NOT NULL, -- the hash is over exactly these bytes
     text_commitment BLOB,
     hash            BLOB NOT NULL,
     PRIMARY KEY (tenant, position),

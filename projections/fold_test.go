@@ -1,0 +1,218 @@
+package projections_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+// contents are tables as text: a line for each row, sorted.
+type contents map[string][]string
+
+func (c contents) add(table string, row map[string]any) {
+	line, err := json.Marshal(row)
+	if err != nil {
+		panic(err) // of values made here
+	}
+	c[table] = append(c[table], string(line))
+}
+
+func (c contents) sorted() contents {
+	for _, lines := range c {
+		slices.Sort(lines)
+	}
+	return c
+}
+
+// folded says what the tables of the world's tenant should hold: every event of the log, one after
+// the other, without batches, indexes or SQL.
+func (w *world) folded(t *rapid.T) contents {
+	items := map[string]*domain.Knowledge{}
+	for event, err := range w.log.All(w.t.Context(), w.by.Tenant, 0) {
+		if err != nil {
+			t.Fatalf("read the log: %v", err)
+		}
+		id := strings.TrimPrefix(event.Stream, "knowledge:")
+		if items[id] == nil {
+			items[id] = &domain.Knowledge{ID: id}
+		}
+		if err := items[id].Evolve(event.Fact, event.Occasion(), domain.DefaultConfidence()); err != nil {
+			t.Fatalf("fold %s: %v", event.Stream, err)
+		}
+	}
+	tables := contents{}
+	for _, k := range items {
+		tables.fold(k)
+	}
+	return tables.sorted()
+}
+
+func (c contents) fold(k *domain.Knowledge) {
+	counts, words := projections.TermsOf(k)
+	c.add("knowledge", knowledgeRow(k, words))
+	if k.Status == domain.Active || k.Status == domain.IsSuperseded {
+		for _, scope := range k.Scopes {
+			c.add("scopes", map[string]any{"scope": scope, "number": k.Number, "words": words})
+			for term, count := range counts {
+				c.add("terms", map[string]any{
+					"term": term, "scope": scope, "number": k.Number, "count": count, "words": words,
+				})
+			}
+		}
+	}
+	for _, v := range k.Votes {
+		c.add("votes", map[string]any{
+			"id": k.ID, "event_id": v.EventID, "voter": v.Voter, "ballot": v.Ballot, "verdict": v.Verdict,
+			"trace_id": v.TraceID, "query": v.Query, "outcome": v.Outcome, "at": moment(v.At),
+		})
+	}
+	for _, r := range k.Reports {
+		c.add("reports", map[string]any{
+			"id": k.ID, "reporter": r.Reporter, "event_id": r.EventID, "reason": r.Reason, "at": moment(r.At),
+		})
+	}
+}
+
+func knowledgeRow(k *domain.Knowledge, words int) map[string]any {
+	return map[string]any{
+		"id": k.ID, "number": k.Number, "type": k.Type, "context_type": k.ContextType, "category": k.Category,
+		"polarity": k.Polarity, "media": k.Media, "owner": k.Owner, "visibility": k.Visibility(),
+		"status": k.Status, "superseded_by": k.SupersededBy, "held": k.Held,
+		"uri": k.Text.URI, "task": k.Text.Task, "content": k.Text.Content,
+		"abstract": k.Text.Abstract, "overview": k.Text.Overview,
+		"tags": orEmptyTags(k.Text.Tags), "meta": string(k.Text.Meta), "source": sourceRow(k.Source),
+		"trace_id": k.Source.TraceID, "scopes": k.Scopes, "baseline": baselineRow(k.Baseline),
+		"derived_from": append([]string{}, k.DerivedFrom...), "words": words,
+		"helpful": k.Helpful, "harmful": k.Harmful, "confidence": k.Confidence,
+		"stale_reporters": k.Stale.Reporters, "stale_since": moment(k.Stale.Since), "stale_reason": k.Stale.Reason,
+		"confirmed_at": moment(k.ConfirmedAt), "confirm_until": moment(k.ConfirmUntil),
+		"revision": k.Revision, "version": k.Version, "position": k.Position,
+		"created_at": moment(k.CreatedAt), "updated_at": moment(k.UpdatedAt), "occurred_at": moment(k.OccurredAt),
+	}
+}
+
+func orEmptyTags(tags domain.Tags) domain.Tags {
+	if tags == nil {
+		return domain.Tags{}
+	}
+	return tags
+}
+
+// sourceRow leaves out what is empty.
+func sourceRow(s domain.Source) map[string]any {
+	row := map[string]any{
+		"name": s.Name, "category": s.Category, "agent_id": s.AgentID, "submitted_by": s.SubmittedBy,
+		"timestamp": s.Timestamp, "trace_id": s.TraceID,
+	}
+	maps.DeleteFunc(row, func(_ string, value any) bool { return value == "" })
+	if len(s.URLs) > 0 {
+		row["urls"] = s.URLs
+	}
+	return row
+}
+
+func baselineRow(e domain.Eval) map[string]any {
+	row := map[string]any{"helpful": e.Helpful, "harmful": e.Harmful, "confidence": e.Confidence}
+	for name, uses := range map[string][]domain.Use{"helpful_history": e.HelpfulHistory, "harmful_history": e.HarmfulHistory} {
+		var rows []map[string]any
+		for _, u := range uses {
+			use := map[string]any{"query": u.Query, "trace_id": u.TraceID, "outcome": u.Outcome, "by": string(u.By), "at": ""}
+			if !u.At.IsZero() {
+				use["at"] = u.At.Format(time.RFC3339Nano)
+			}
+			maps.DeleteFunc(use, func(_ string, value any) bool { return value == "" })
+			rows = append(rows, use)
+		}
+		if rows != nil {
+			row[name] = rows
+		}
+	}
+	return row
+}
+
+func moment(at time.Time) any {
+	if at.IsZero() {
+		return nil
+	}
+	return database.At(at).String()
+}
+
+// stored reads what the tables of the world's tenant hold.
+func (w *world) stored(t *rapid.T) contents {
+	tables := contents{}
+	for _, table := range []string{"knowledge", "scopes", "terms", "votes", "reports"} {
+		name := strings.TrimSuffix("knowledge_1_"+table, "_knowledge")
+		rows, err := w.db.QueryContext(w.t.Context(), "SELECT * FROM "+name+" WHERE tenant = ?", w.by.Tenant)
+		if err != nil {
+			t.Fatalf("read %s: %v", name, err)
+		}
+		defer rows.Close()
+		columns, err := rows.Columns()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			values := make([]any, len(columns))
+			places := make([]any, len(columns))
+			for i := range values {
+				places[i] = &values[i]
+			}
+			if err := rows.Scan(places...); err != nil {
+				t.Fatalf("scan %s: %v", name, err)
+			}
+			row := make(map[string]any, len(columns))
+			for i, column := range columns {
+				row[column] = plainValue(column, values[i])
+			}
+			delete(row, "tenant")
+			tables.add(table, row)
+		}
+		if err := cmp.Or(rows.Err(), rows.Close()); err != nil {
+			t.Fatalf("read %s: %v", name, err)
+		}
+	}
+	return tables.sorted()
+}
+
+// plainValue is what a column holds, whichever engine it comes from.
+func plainValue(column string, value any) any {
+	if value == nil {
+		if column == "meta" {
+			return ""
+		}
+		return nil
+	}
+	switch v := value.(type) {
+	case []byte:
+		value = string(v)
+	case time.Time:
+		return moment(v)
+	}
+	switch column {
+	case "tags", "source", "scopes", "baseline", "derived_from":
+		return json.RawMessage(fmt.Sprint(canonical(value.(string))))
+	case "held":
+		return value == true || value == int64(1)
+	}
+	return value
+}
+
+// canonical is JSON with its keys in order.
+func canonical(text string) string {
+	var value any
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		panic(fmt.Sprintf("%v in %q", err, text))
+	}
+	line, _ := json.Marshal(value)
+	return string(line)
+}

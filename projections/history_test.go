@@ -1,0 +1,227 @@
+package projections_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+func TestRebuiltEqualsLive(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		var stories atomic.Int64
+		rapid.Check(t, func(rt *rapid.T) {
+			w := w.in(fmt.Sprint("tenant-", stories.Add(1)))
+			s := story{T: rt, by: w.by}
+			for range rapid.IntRange(1, 6).Draw(rt, "batches") {
+				for _, result := range w.log.SubmitAll(t.Context(), s.batch()) {
+					s.note(result)
+				}
+			}
+			want := w.folded(rt)
+			for table, got := range w.stored(rt) {
+				if diff := cmp.Diff(got, want[table]); diff != "" {
+					rt.Errorf("%s (-live +rebuilt):\n%s", table, diff)
+				}
+			}
+		})
+	})
+}
+
+// story makes up what people ask for, about few items, so that much of it hits one of them.
+type story struct {
+	*rapid.T
+	by    domain.Principal
+	votes []string // the ids of events that are votes
+}
+
+func (s *story) batch() []domain.Submission {
+	submissions := make([]domain.Submission, rapid.IntRange(1, 12).Draw(s.T, "commands"))
+	for i := range submissions {
+		by := s.somebody()
+		submissions[i] = domain.Submission{By: by, Command: s.command(by)}
+		if s.rarely() {
+			submissions[i].Origin.OccurredAt = time.Date(2024, 2, 29, 12, 30, 0, 123_456_000, time.UTC)
+		}
+	}
+	return submissions
+}
+
+// note remembers votes, and that nothing but a refusal keeps a command from being recorded.
+func (s *story) note(result domain.Result) {
+	refusals := []error{
+		domain.ErrNotFound, domain.ErrForbidden, domain.ErrTaken, domain.ErrConflict, domain.ErrDeleted,
+		domain.ErrInvalid, domain.ErrPrecondition,
+	}
+	refused := result.Err == nil
+	for _, kind := range refusals {
+		refused = refused || errors.Is(result.Err, kind)
+	}
+	if !refused {
+		s.Fatalf("a command failed: %v", result.Err)
+	}
+	for _, event := range result.Receipt.Events {
+		switch event.Fact.(type) {
+		case domain.FoundHelpful, domain.FoundHarmful:
+			s.votes = append(s.votes, event.EventID)
+		}
+	}
+}
+
+func (s *story) somebody() domain.Principal {
+	by := s.by
+	by.OnBehalfOf = rapid.SampledFrom([]domain.Entity{"", "", "user:alice", "user:bob", "user:carol"}).Draw(s.T, "on behalf of")
+	return by
+}
+
+func (s *story) command(by domain.Principal) domain.Command {
+	target := domain.Target{By: by, ID: s.id()}
+	switch rapid.IntRange(0, 15).Draw(s.T, "command") {
+	case 0, 1, 2, 3:
+		return s.remember(by, target.ID)
+	case 4, 5:
+		return domain.Revise{Target: target, Changes: s.changes()}
+	case 6:
+		return domain.Revise{Target: target, Scopes: s.scopes()}
+	case 7:
+		return domain.Revise{Target: target, Owner: s.owner(), URI: s.uri(), Changes: s.changes()}
+	case 8, 9:
+		return domain.GiveFeedback{
+			Target: target, Verdict: rapid.SampledFrom(domain.Verdicts).Draw(s.T, "verdict"),
+			TraceID: s.trace(), Day: s.day(), Query: s.text(), Outcome: s.text(),
+		}
+	case 10:
+		if len(s.votes) > 0 && rapid.Bool().Draw(s.T, "by event") {
+			return domain.RetractFeedback{Target: target, EventID: rapid.SampledFrom(s.votes).Draw(s.T, "vote")}
+		}
+		return domain.RetractFeedback{Target: target, TraceID: s.trace(), Day: s.day()}
+	case 11:
+		return domain.ReportStale{Target: target, Reason: s.text()}
+	case 12:
+		return domain.Confirm{Target: target, Reason: s.text(), Until: s.until()}
+	case 13:
+		return domain.Supersede{Target: target, Successor: s.id()}
+	case 14:
+		return domain.Delete{Target: target, Reason: s.text()}
+	default:
+		return domain.Restore{Target: target}
+	}
+}
+
+func (s *story) remember(by domain.Principal, id string) domain.Command {
+	command := domain.Remember{
+		By: by, ID: id, OrSame: true, OrRevise: rapid.Bool().Draw(s.T, "or revise"),
+		Knowledge: domain.Remembered{
+			Type: rapid.SampledFrom(domain.Types).Draw(s.T, "type"), Owner: s.owner(), Scopes: s.scopes(),
+			Category: rapid.SampledFrom(domain.Categories).Draw(s.T, "category"),
+			Baseline: s.baseline(),
+			Source: domain.Source{
+				Name: s.text(), URLs: []string{"https://example.org/?a=1&b=<2>"}, TraceID: s.trace(), Timestamp: "2024-02-29",
+			},
+			Text: domain.Text{
+				Content: s.content(), Task: s.text(), Abstract: s.text(), Tags: s.tags(), Meta: s.meta(), URI: s.uri(),
+			},
+		},
+	}
+	if s.rarely() {
+		command.Knowledge.DerivedFrom = []string{"0198c0de-0000-7000-8000-000000000001"}
+	}
+	complete, err := command.Complete()
+	if err != nil {
+		s.Fatalf("complete: %v", err)
+	}
+	return complete
+}
+
+func (s *story) changes() domain.Revised {
+	var changes domain.Revised
+	if rapid.Bool().Draw(s.T, "revise content") {
+		content := s.content()
+		changes.Content = &content
+	}
+	if rapid.Bool().Draw(s.T, "revise task") {
+		task := s.text()
+		changes.Task = &task
+	}
+	if s.rarely() {
+		tags := s.tags()
+		changes.Tags = &tags
+	}
+	if s.rarely() {
+		meta := s.meta()
+		changes.Meta = &meta
+	}
+	return changes
+}
+
+func (s *story) id() string { return rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(s.T, "id") }
+
+func (s *story) rarely() bool { return rapid.IntRange(0, 3).Draw(s.T, "rarely") == 3 }
+
+func (s *story) content() string {
+	return rapid.SampledFrom([]string{
+		"retry the payment call", "retry, retry, retry!", "用户偏好 TypeScript,注重类型安全", "!!!", "it's \"quoted\" \\ ? ?0 $1 %s --",
+		"getUserByID(ctx)\n\tpanics; DROP TABLE knowledge", "emoji 🦀 and é", "a <b> & c",
+	}).Draw(s.T, "content")
+}
+
+func (s *story) text() string {
+	return rapid.SampledFrom([]string{"", "", "when paying", "支付时?", "it's"}).Draw(s.T, "text")
+}
+
+func (s *story) scopes() []domain.Scope {
+	return rapid.SliceOfNDistinct(rapid.SampledFrom(scopes), 1, 4, rapid.ID[domain.Scope]).Draw(s.T, "scopes")
+}
+
+func (s *story) owner() domain.Entity {
+	return rapid.SampledFrom([]domain.Entity{"org:acme", "team:pay", "user:alice"}).Draw(s.T, "owner")
+}
+
+// uri is often one that another item has, had or will have; or empty to have none named.
+func (s *story) uri() string {
+	return rapid.SampledFrom([]string{"", "", "viking://x/1", "viking://x/2", "viking://x/'?"}).Draw(s.T, "uri")
+}
+
+func (s *story) trace() string {
+	return rapid.SampledFrom([]string{"", "t1", "t'2?"}).Draw(s.T, "trace")
+}
+
+func (s *story) day() time.Time {
+	return time.Date(2026, 3, rapid.IntRange(1, 2).Draw(s.T, "day"), 23, 59, 0, 0, time.UTC)
+}
+
+func (s *story) until() time.Time {
+	return rapid.SampledFrom([]time.Time{{}, time.Date(2099, 1, 1, 0, 0, 0, 1000, time.UTC)}).Draw(s.T, "until")
+}
+
+func (s *story) tags() domain.Tags {
+	return rapid.SampledFrom([]domain.Tags{
+		nil, {}, {"category": {"preference"}}, {"domain": {"coding_style", "支付"}, "a.b \"c\" ?": {"it's"}}, {"empty": {}},
+	}).Draw(s.T, "tags")
+}
+
+func (s *story) meta() json.RawMessage {
+	return rapid.SampledFrom([]json.RawMessage{
+		nil, json.RawMessage(`{}`), json.RawMessage(`{"b":1.50,"a":["?","'"],"b":"<&>\\"}`),
+	}).Draw(s.T, "meta")
+}
+
+func (s *story) baseline() *domain.Eval {
+	return rapid.SampledFrom([]*domain.Eval{
+		nil, {Helpful: 5, Harmful: 1, Confidence: 0.75, HelpfulHistory: []domain.Use{
+			{Query: "how?", TraceID: "t0", By: "user:alice", At: time.Date(2025, 1, 2, 3, 4, 5, 6000, time.UTC)}, {Outcome: "it's"},
+		}},
+	}).Draw(s.T, "baseline")
+}
