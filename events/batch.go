@@ -36,6 +36,19 @@ type outcome struct {
 	earlier *request
 }
 
+// writeSafely turns a panic, of a decision or of the inline projection, into an error: it undoes the
+// batch, and in the end only the command that caused it fails.
+func (b *batch) writeSafely(ctx context.Context, tx bun.Tx) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			b.log.options.Logger.ErrorContext(ctx, "appending panicked",
+				"tenant", b.tenant, "reason", reason, "stack", string(debug.Stack()))
+			err = fmt.Errorf("panic: %v", reason)
+		}
+	}()
+	return b.write(ctx, tx)
+}
+
 // write does everything between BEGIN and COMMIT. On PostgreSQL it costs, whatever the number of
 // commands, besides BEGIN and COMMIT: one round trip for the lock, the head and the requests, one
 // for the inserts, and those of the inline projection to open and to flush.
@@ -116,20 +129,13 @@ func again(c *command, earlier request) outcome {
 	return outcome{earlier: &earlier}
 }
 
-// facts are a command's decision, written down; the error is its refusal. A decision has no side
-// effects, so one that panics is refused like any other.
-func (b *batch) facts(c *command) (payloads []Payload, err error) {
-	defer func() {
-		if reason := recover(); reason != nil {
-			b.log.options.Logger.ErrorContext(b.log.ctx, "a decision panicked",
-				"tenant", b.tenant, "item", c.Command.Item(), "reason", reason, "stack", string(debug.Stack()))
-			err = fmt.Errorf("decide about %s: panic: %v", c.Command.Item(), reason)
-		}
-	}()
+// facts are a command's decision, written down; the error is its refusal.
+func (b *batch) facts(c *command) ([]Payload, error) {
 	facts, err := c.Command.Decide(b.stage, b.now)
 	if err != nil {
 		return nil, err
 	}
+	payloads := make([]Payload, 0, len(facts))
 	for _, fact := range facts {
 		payload, err := Encode(fact)
 		if err != nil {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/uptrace/bun"
-
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 )
@@ -34,32 +32,41 @@ func (l *Log) commitAll(tenant string, q *lane) {
 	}
 }
 
-// commit gives every command its result: all in one transaction, or each in one of its own.
+// commit gives every command its result: all in one transaction or, if that fails, each in one of its
+// own. While the database is away that is not tried: what could not be written is answered so.
 func (l *Log) commit(tenant string, commands []*command) {
 	err := l.append(tenant, commands)
 	if err == nil {
 		return
 	}
-	if isPassing(err) || l.ctx.Err() != nil {
-		l.options.Logger.ErrorContext(l.ctx, "commands could not be written",
-			"tenant", tenant, "commands", len(commands), "error", err)
-		for _, c := range commands {
-			c.result = domain.Result{Err: fmt.Errorf("%w: %w", domain.ErrUnavailable, err)}
-		}
-		return
-	}
-	l.options.Logger.WarnContext(l.ctx, "a batch failed, each of its commands is tried alone",
-		"tenant", tenant, "commands", len(commands), "error", err)
+	l.options.Logger.WarnContext(l.ctx, "a batch of commands could not be written",
+		"tenant", tenant, "commands", len(commands), "alone", !isHopeless(err), "error", err)
 	for _, c := range commands {
-		for range attempts {
-			if err = l.append(tenant, []*command{c}); err == nil || isPassing(err) {
-				break
-			}
+		if !isHopeless(err) {
+			err = l.appendAlone(tenant, c)
 		}
-		if err != nil {
-			c.result = domain.Result{Err: fmt.Errorf("record %s: %w", c.Command.Item(), unavailable(err))}
+		if isHopeless(err) {
+			c.result = domain.Result{Err: fmt.Errorf("%w: %w", domain.ErrUnavailable, err)}
+		} else if err != nil {
+			c.result = domain.Result{Err: fmt.Errorf("record %s: %w", c.Command.Item(), err)}
 		}
 	}
+}
+
+// appendAlone tries a command a few times: another writer may have taken its position.
+func (l *Log) appendAlone(tenant string, c *command) (err error) {
+	for range attempts {
+		if err = l.append(tenant, []*command{c}); err == nil || isHopeless(err) {
+			break
+		}
+	}
+	return err
+}
+
+// isHopeless tells whether the next transaction would fare no better: the database is away or
+// full, too slow, or the log gives up.
+func isHopeless(err error) bool {
+	return isPassing(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
 // append decides commands and records what follows, in one transaction. Without an error every
@@ -70,7 +77,7 @@ func (l *Log) append(tenant string, commands []*command) error {
 	defer cancel()
 	began := time.Now()
 	b := &batch{log: l, tenant: tenant, commands: commands}
-	err := l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error { return b.write(ctx, tx) })
+	err := l.db.Transact(ctx, b.writeSafely)
 	l.metrics.commit.Observe(time.Since(began).Seconds())
 	l.metrics.batch.Observe(float64(len(commands)))
 	if errors.Is(err, database.ErrOutcomeUnknown) {

@@ -10,6 +10,8 @@ import (
 	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/ThreeDotsLabs/watermill/message/router/middleware"
 	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
 )
 
 // Handler takes in a page of the log. What it writes with tx and the projection's checkpoint are
@@ -20,9 +22,25 @@ import (
 // The transaction is the only one that writes on SQLite: what takes long belongs into a [Preparer].
 type Handler func(ctx context.Context, tx bun.IDB, page Page) error
 
-// Preparer does with a page what takes long or needs a network, outside of any transaction, and
-// answers with what is to be written then.
-type Preparer func(ctx context.Context, page Page) (Handler, error)
+// Change is what a page means for a projection, worked out before anything is written.
+type Change interface {
+	// Write writes it, in the transaction that also moves the checkpoint.
+	Write(ctx context.Context, tx bun.IDB) error
+	// Done is called when the page's changes are committed, be it by another process.
+	Done()
+}
+
+// Preparer does with a page what takes long or needs a network, outside of any transaction.
+type Preparer func(ctx context.Context, page Page) (Change, error)
+
+// handled is the change of a [Handler].
+type handled struct {
+	handler Handler
+	page    Page
+}
+
+func (h handled) Write(ctx context.Context, tx bun.IDB) error { return h.handler(ctx, tx, h.page) }
+func (h handled) Done()                                       {}
 
 // NewRouter makes a Watermill router for the handlers of a log. Run it with Run, end it with Close.
 func NewRouter(logger *slog.Logger) (*message.Router, error) {
@@ -40,7 +58,9 @@ func NewRouter(logger *slog.Logger) (*message.Router, error) {
 // again, at growing intervals, until it succeeds: nothing is skipped. [Log.Trouble] says why a
 // projection stands still.
 func AddHandler(router *message.Router, l *Log, projection string, handler Handler) *message.Handler {
-	return AddPreparer(router, l, projection, func(context.Context, Page) (Handler, error) { return handler, nil })
+	return AddPreparer(router, l, projection, func(_ context.Context, page Page) (Change, error) {
+		return handled{handler, page}, nil
+	})
 }
 
 // AddPreparer is [AddHandler] for what takes long.
@@ -68,7 +88,7 @@ func AddPreparer(router *message.Router, l *Log, projection string, prepare Prep
 
 // handle makes one attempt at a page. If somebody else was faster, there is nothing left to do.
 func (l *Log) handle(ctx context.Context, projection string, page Page, prepare Preparer) error {
-	handler, err := prepare(ctx, page)
+	change, err := prepare(ctx, page)
 	if err != nil {
 		return err
 	}
@@ -76,13 +96,27 @@ func (l *Log) handle(ctx context.Context, projection string, page Page, prepare 
 		if err := l.holdCheckpoint(ctx, tx, projection, page); err != nil {
 			return err
 		}
-		if err := handler(ctx, tx, page); err != nil {
+		if err := change.Write(ctx, tx); err != nil {
 			return err
 		}
 		return l.moveCheckpoint(ctx, tx, projection, page)
 	})
-	if errors.Is(err, errMoved) {
+	switch {
+	case err == nil:
+		change.Done()
 		return nil
+	case !errors.Is(err, errMoved) && !errors.Is(err, database.ErrOutcomeUnknown):
+		return err
+	}
+	c, lookErr := readCheckpoint(ctx, l.db, projection, page.Tenant, "")
+	switch {
+	case lookErr != nil:
+		return errors.Join(err, lookErr)
+	case c.position >= page.Last().Position:
+		change.Done()
+		return nil
+	case errors.Is(err, errMoved):
+		return nil // somebody set it back: the subscriber begins there
 	}
 	return err
 }

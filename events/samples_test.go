@@ -1,0 +1,72 @@
+package events
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// sample is a fact with every field set, and the schema version whose golden file has it.
+type sample struct {
+	version int
+	fact    domain.Fact
+}
+
+// samples has one entry for every golden file there is, those of older schema versions included: what
+// they must still decode to.
+func samples() []sample {
+	noon := time.Date(2026, 3, 14, 12, 0, 0, 123456000, time.UTC)
+	ballot := domain.Ballot{
+		Voter: "user:mia", Key: "trace:t-17", TraceID: "t-17",
+		Replaces: "0195a000-0000-7000-8000-000000000001", Query: "how do we retry?", Outcome: "it <worked> & stayed",
+	}
+	return []sample{
+		{1, domain.Remembered{
+			Type: domain.Strategy, ContextType: domain.Skill, Category: domain.CategoryAntipatterns,
+			Polarity: domain.Negative, Media: domain.MediaText,
+			Scopes: []domain.Scope{"team:pay", domain.Public}, Owner: "org:acme",
+			Source: domain.Source{
+				Name: "Release It!", Category: "book", URLs: []string{"https://example.org/a?b=1&c=2"},
+				AgentID: "coder", SubmittedBy: "mia", Timestamp: "2026-03-14", TraceID: "t-1",
+			},
+			Baseline: &domain.Eval{
+				Helpful: 7, Harmful: 2, Confidence: 0.7222222222222222,
+				HelpfulHistory: []domain.Use{
+					{Query: "timeouts", TraceID: "t-2", Outcome: "good", By: "user:bo", At: noon},
+					{TraceID: "t-3"},
+				},
+				HarmfulHistory: []domain.Use{{Outcome: "卡住了", At: noon}},
+			},
+			DerivedFrom: []string{"0195a000-0000-7000-8000-000000000002"},
+			Text: domain.Text{
+				Task: "calling the payment service", Content: "Never retry without jitter.\n\t\"Ever\" \u2028 <b>&",
+				Abstract: "no jitter, no retry", Overview: "Retries in step take a service down.",
+				Tags: domain.Tags{"category": {"constraint"}, "labels": {"重试", "retry"}},
+				Meta: json.RawMessage(`{"b":1.50,"a":"<&>"}`), URI: "viking://agent/memories/antipatterns/k.md",
+			},
+		}},
+		{1, domain.Revised{
+			Type: new(domain.Tool), Category: new(domain.Category("")), Polarity: new(domain.Positive),
+			Task: new(""), Content: new("Retry with jitter."), Abstract: new("jitter"), Overview: new(""),
+			Tags: new(domain.Tags(nil)), Meta: new(json.RawMessage(`{"a":1}`)),
+		}},
+		{1, domain.Rescoped{Scopes: []domain.Scope{"user:mia", "project:456"}}},
+		{1, domain.Transferred{Owner: "team:pay"}},
+		{1, domain.Moved{URI: "viking://resources/retry.md"}},
+		{1, domain.FoundHelpful{Ballot: ballot}},
+		{1, domain.FoundHarmful{Ballot: ballot}},
+		{1, domain.FeedbackRetracted{Vote: "0195a000-0000-7000-8000-000000000003"}},
+		{1, domain.ReportedStale{Reporter: "agent:coder", Reason: "the endpoint moved"}},
+		{1, domain.Confirmed{Until: noon, Reason: "tried it"}},
+		{1, domain.Superseded{By: "k2", Reason: "the new one is better"}},
+		{1, domain.Deleted{Reason: "wrong"}},
+		{1, domain.Restored{Reason: "was right after all"}},
+		{1, domain.Held{ReasonCode: "litigation", Ticket: "LEGAL-7"}},
+		{1, domain.Released{ReasonCode: "settled", Ticket: "LEGAL-7"}},
+		{1, domain.Erased{
+			ReasonCode: "gdpr-17", LegalBasis: "Art. 17(1)(b) GDPR", RequestedBy: "user:mia",
+			Events: []string{"0195a000-0000-7000-8000-000000000004"},
+		}},
+	}
+}
