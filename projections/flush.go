@@ -21,12 +21,11 @@ func (s *stage) Flush(ctx context.Context) error {
 	votes, reports := s.voices()
 	for _, id := range s.order {
 		it := s.items[id]
-		words := it.words
-		if moved, bag := it.reindex(); moved {
-			words = bag.Words
+		moved, bag := it.reindex()
+		if moved {
 			index.add(it, bag)
 		}
-		r := rowOf(s.tenant, it.now, words)
+		r := rowOf(s.tenant, it.now, bag.Words)
 		switch {
 		case !it.was.Exists():
 			fresh = append(fresh, r)

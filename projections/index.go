@@ -57,20 +57,21 @@ func tagValues(tags domain.Tags) []string {
 	return values
 }
 
-// reindex tells whether the index of words must change for an item, and to what.
+// reindex tells whether the index of words must change for an item, and to what. The length of what
+// an item says is known even while no answer may contain it, however its events were batched.
 func (it *item) reindex() (bool, bag) {
-	was, now := isAlive(&it.was), isAlive(it.now)
-	switch {
-	case !was && !now:
-		return false, bag{}
-	case was && now && it.was.Revision == it.now.Revision:
-		return false, bag{}
-	case was && now && sameWords(&it.was, it.now) && slices.Equal(it.was.Scopes, it.now.Scopes):
-		return false, bag{}
-	case !now:
-		return true, bag{Words: it.words}
+	if it.was.Exists() && it.was.Revision == it.now.Revision {
+		return false, bag{Words: it.words}
 	}
-	return true, bagOf(it.now)
+	was, now := isAlive(&it.was), isAlive(it.now)
+	same := it.was.Exists() && sameWords(&it.was, it.now)
+	switch {
+	case !now && same:
+		return was, bag{Words: it.words}
+	case was && now && same && slices.Equal(it.was.Scopes, it.now.Scopes):
+		return false, bag{Words: it.words}
+	}
+	return was || now, bagOf(it.now)
 }
 
 func sameWords(a, b *domain.Knowledge) bool {
