@@ -111,7 +111,7 @@ func (c Remember) again(book Book, k *Knowledge, now time.Time) ([]Fact, error) 
 	}
 	switch k.Status {
 	case IsErased:
-		return nil, taken.WithFix("choose another id: that of an erased item stays taken")
+		return nil, Gone(k)
 	case IsDeleted:
 		return nil, taken.WithFix("restore the item, or choose another id")
 	}
