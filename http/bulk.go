@@ -1,0 +1,216 @@
+package http
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/danielgtaylor/huma/v2"
+)
+
+const (
+	perCommit = 500                   // records
+	lull      = 50 * time.Millisecond // a commit waits no longer for its next record
+)
+
+// bulkAnswer is what became of one record among many, in their order.
+type bulkAnswer struct {
+	ID       string   `json:"id,omitempty" doc:"Of the item; missing if the record did not tell and nothing was remembered."`
+	Status   string   `json:"status" enum:"created,unchanged,revised,error"`
+	Revision int64    `json:"revision,omitempty"`
+	Error    *problem `json:"error,omitempty"`
+}
+
+// bulk is a request to remember many.
+type bulk struct {
+	server   *Server
+	call     *call
+	revise   bool
+	answered int // records
+	out      *outbox
+}
+
+// rememberMany answers records while they arrive. One that is refused never spoils the others,
+// and none is answered before it is durable.
+func (s *Server) rememberMany(c *call, body io.Reader, split splitter, revise bool) (*streamed, error) {
+	if err := c.found.Err(); err != nil {
+		return nil, err
+	}
+	return &streamed{Body: func(to huma.Context) {
+		to.SetHeader("Content-Type", linesType)
+		control := http.NewResponseController(c.response)
+		_ = control.EnableFullDuplex() // only HTTP/1.1 on a real connection needs it
+		b := &bulk{server: s, call: c, revise: revise, out: newOutbox(c.response, s.cfg.Timeout)}
+		stop := make(chan struct{})
+		incoming := make(chan record, perCommit)
+		var reading sync.WaitGroup
+		reading.Go(func() {
+			defer close(incoming)
+			from := &patient{from: body, control: control, patience: s.cfg.Timeout, left: s.cfg.MaxBulk}
+			for r := range split(bufio.NewReaderSize(from, 64<<10), s.cfg.MaxLine) {
+				select {
+				case incoming <- r:
+				case <-stop:
+					return
+				}
+			}
+		})
+		deadline := time.Time{}
+		if !b.answer(incoming) {
+			deadline = c.now // long past: whoever still waits for the caller need not
+		}
+		close(stop)
+		_ = control.SetReadDeadline(deadline)
+		reading.Wait()
+		if err := b.out.close(); err != nil {
+			c.err = fmt.Errorf("send answers: %w: %w", context.Canceled, err)
+		}
+	}}, nil
+}
+
+// answer answers records until there are no more; false if nobody reads the answers, or if the
+// server closes.
+func (b *bulk) answer(incoming <-chan record) bool {
+	for more := true; more; {
+		var batch []record
+		batch, more = b.gather(incoming)
+		select {
+		case <-b.server.cut:
+			_ = b.out.add(b.lines([]bulkAnswer{b.failed("", b.answered+1, errCut())}))
+			return false
+		default:
+		}
+		if b.out.add(b.lines(b.commit(batch))) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func errCut() error {
+	return domain.Refuse(errClosing, "the server shuts down; this record and those after it were not taken").
+		WithFix("send them again")
+}
+
+// gather waits for a record, and a little for those that follow.
+func (b *bulk) gather(incoming <-chan record) (batch []record, more bool) {
+	select {
+	case <-b.server.cut:
+		return nil, true
+	case first, more := <-incoming:
+		if !more {
+			return nil, false
+		}
+		batch = append(make([]record, 0, perCommit), first)
+	}
+	timer := time.NewTimer(lull)
+	defer timer.Stop()
+	for len(batch) < perCommit {
+		select {
+		case next, more := <-incoming:
+			if !more {
+				return batch, false
+			}
+			batch = append(batch, next)
+		case <-timer.C:
+			return batch, true
+		}
+	}
+	return batch, true
+}
+
+// commit submits what can be submitted, in one go, and answers each record.
+func (b *bulk) commit(batch []record) []bulkAnswer {
+	answers := make([]bulkAnswer, len(batch))
+	var submissions []domain.Submission
+	var places []int
+	for i, r := range batch {
+		submission, err := b.submission(r, b.answered+i+1)
+		if err != nil {
+			id := ""
+			if submission.Command != nil {
+				id = submission.Command.Item()
+			}
+			answers[i] = b.failed(id, b.answered+i+1, err)
+			continue
+		}
+		submissions, places = append(submissions, submission), append(places, i)
+	}
+	if len(submissions) > 0 {
+		ctx, cancel := context.WithTimeout(b.call.request.Context(), b.server.cfg.Timeout)
+		defer cancel()
+		for i, result := range b.server.cfg.Writer.SubmitAll(ctx, submissions) {
+			place, id := places[i], submissions[i].Command.Item()
+			if result.Err != nil {
+				answers[place] = b.failed(id, b.answered+place+1, interrupted(ctx, result.Err))
+				continue
+			}
+			k := result.Receipt.Knowledge
+			answers[place] = bulkAnswer{ID: k.ID, Status: result.Receipt.Outcome, Revision: k.Revision}
+		}
+	}
+	b.answered += len(batch)
+	return answers
+}
+
+// submission reads one record; with an error, its command tells at most the id.
+func (b *bulk) submission(r record, number int) (domain.Submission, error) {
+	if r.err != nil {
+		return domain.Submission{}, r.err
+	}
+	command, occurred, err := remembering(b.call.principal, r.data, nil)
+	if err != nil {
+		return domain.Submission{Command: command}, err
+	}
+	command.OrSame, command.OrRevise = true, b.revise
+	submission := b.call.submission(command, r.data)
+	submission.Origin.OccurredAt = occurred
+	if submission.Request != nil {
+		submission.Request.Key += "#" + strconv.Itoa(number)
+	}
+	return submission, nil
+}
+
+func (b *bulk) failed(id string, number int, err error) bulkAnswer {
+	if ours(err) {
+		b.call.err = err
+	}
+	return bulkAnswer{
+		ID: id, Status: "error",
+		Error: problemOf(err, b.call.instance()+"#"+strconv.Itoa(number)),
+	}
+}
+
+func (b *bulk) lines(answers []bulkAnswer) []byte {
+	var all bytes.Buffer
+	for _, answer := range answers {
+		b.server.metrics.records.WithLabelValues(answer.Status).Inc()
+		write(&all, answer)
+	}
+	return all.Bytes()
+}
+
+// patient reads a body that may take as long as it likes, if only it does not pause too long.
+type patient struct {
+	from     io.Reader
+	control  *http.ResponseController
+	patience time.Duration
+	left     int64
+}
+
+func (p *patient) Read(into []byte) (int, error) {
+	if p.left <= 0 {
+		return 0, domain.Refuse(domain.ErrTooLarge, "the rest is too much for one request")
+	}
+	_ = p.control.SetReadDeadline(time.Now().Add(p.patience)) // not every connection has deadlines
+	n, err := p.from.Read(into[:min(int64(len(into)), p.left)])
+	p.left -= int64(n)
+	return n, err
+}

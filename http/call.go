@@ -1,0 +1,132 @@
+package http
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/google/uuid"
+)
+
+// call is one request on its way through the server.
+type call struct {
+	request   *http.Request
+	response  http.ResponseWriter
+	id        string // of the request: the caller's or a new one
+	now       time.Time
+	principal domain.Principal
+	origin    domain.Origin
+	key       string          // Idempotency-Key; empty without one
+	found     domain.Problems // bad headers and parameters, to be named together with the body's
+	err       error           // what went wrong; logged once, when the request is over
+}
+
+type callKey struct{}
+
+func withCall(ctx context.Context, c *call) context.Context {
+	return context.WithValue(ctx, callKey{}, c)
+}
+
+func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
+
+// instance names this request in problems.
+func (c *call) instance() string { return "urn:annals:request:" + c.id }
+
+// requestID is the caller's, if it is fit for a log, or a new one.
+func requestID(r *http.Request) string {
+	if id := r.Header.Get("X-Request-Id"); id != "" && printable(id) {
+		return id
+	}
+	return newID()
+}
+
+// newID is a UUIDv7: unique, and in order of time.
+func newID() string {
+	id, err := uuid.NewV7()
+	if err != nil { // the system has no randomness left: crypto/rand never says so
+		return uuid.NewString()
+	}
+	return id.String()
+}
+
+// printable tells whether s is short and of visible ASCII characters.
+func printable(s string) bool {
+	const most = 200
+	return len(s) <= most && !strings.ContainsFunc(s, func(r rune) bool { return r < '!' || r > '~' })
+}
+
+// header reads a header that is recorded, and notes it if it is not fit for that.
+func (c *call) header(name string) string {
+	value := c.request.Header.Get(name)
+	if !printable(value) {
+		c.found.Add(name, "must be at most 200 visible ASCII characters")
+		return ""
+	}
+	return value
+}
+
+// headers reads what is recorded about how the request came about.
+func (c *call) headers() {
+	c.key = c.header("Idempotency-Key")
+	c.origin = domain.Origin{
+		RequestID:     c.id,
+		CorrelationID: c.header("Annals-Correlation-Id"),
+		CausationID:   c.header("Annals-Causation-Id"),
+	}
+	// A traceparent that cannot be read is to be ignored, says the W3C's recommendation.
+	if parent := c.request.Header.Get("Traceparent"); len(parent) == 55 && printable(parent) {
+		c.origin.Traceparent = parent
+	}
+}
+
+// submission is a command on its way to the log. The body is what makes the request this one
+// and no other.
+func (c *call) submission(command domain.Command, body []byte) domain.Submission {
+	submission := domain.Submission{Command: command, By: c.principal, Origin: c.origin}
+	if c.key != "" {
+		submission.Request = &domain.Request{Key: c.key, Fingerprint: c.fingerprint(body)}
+	}
+	return submission
+}
+
+// fingerprint is of everything the request asks for: method, path, parameters, expected
+// revision, who asks, and the body regardless of spaces and of the order of its fields.
+func (c *call) fingerprint(body []byte) [32]byte {
+	r := c.request
+	hash := sha256.New()
+	for _, part := range []string{
+		r.Method, r.URL.Path, r.URL.Query().Encode(), r.Header.Get("If-Match"),
+		string(c.principal.Subject), string(c.principal.OnBehalfOf), canonical(body),
+	} {
+		var length [8]byte
+		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
+		hash.Write(length[:])
+		hash.Write([]byte(part))
+	}
+	return [32]byte(hash.Sum(nil))
+}
+
+// canonical writes JSON in one way only.
+func canonical(body []byte) string {
+	decoder := json.NewDecoder(strings.NewReader(string(body)))
+	decoder.UseNumber()
+	var value any
+	if decoder.Decode(&value) != nil {
+		return string(body)
+	}
+	written, err := json.Marshal(value)
+	if err != nil {
+		return string(body)
+	}
+	return string(written)
+}
+
+// target is the item a command is about.
+func (c *call) target(id string, revision int64) domain.Target {
+	return domain.Target{By: c.principal, ID: id, Revision: revision}
+}

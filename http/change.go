@@ -1,0 +1,57 @@
+package http
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// decide makes the command that a request is; the error names every bad field at once.
+type decide func(domain.Target) (domain.Command, error)
+
+// change submits a command about one item, for the revision that the caller expects.
+func (s *Server) change(ctx context.Context, c *call, id string, body []byte, decide decide) (domain.Receipt, error) {
+	if !possible(id) {
+		return domain.Receipt{}, domain.NotFound(id)
+	}
+	revision, err := s.expected(ctx, c, id)
+	if err != nil {
+		return domain.Receipt{}, err
+	}
+	command, err := decide(c.target(id, revision))
+	if err := merge(c.found, err); err != nil {
+		return domain.Receipt{}, err
+	}
+	return s.cfg.Writer.Submit(ctx, c.submission(command, body))
+}
+
+// read takes a JSON body. Bad fields are noted in the call's findings.
+func read[T any](s *Server, c *call, decoder decoder, accepted ...string) (T, []byte, error) {
+	var nothing T
+	body, err := s.body(c, append(accepted, jsonType)...)
+	if err != nil {
+		return nothing, nil, err
+	}
+	value, err := decode[T](decoder, body, &c.found)
+	return value, body, err
+}
+
+// readAny is read for bodies that may be left out.
+func readAny[T any](s *Server, c *call, decoder decoder) (T, []byte, error) {
+	var nothing T
+	body, err := s.body(c, jsonType)
+	if err != nil || len(bytes.TrimSpace(body)) == 0 {
+		return nothing, nil, err
+	}
+	value, err := decode[T](decoder, body, &c.found)
+	return value, body, err
+}
+
+// replied answers a change with the item afterwards.
+func replied(receipt domain.Receipt, err error) (*reply, error) {
+	if err != nil {
+		return nil, err
+	}
+	return replyOf(receipt), nil
+}

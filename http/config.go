@@ -1,0 +1,105 @@
+package http
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Config is what a [Server] is made of. Writer, Reader and Historian are required; everything
+// else has a default.
+type Config struct {
+	Writer    Writer
+	Reader    Reader
+	Historian Historian
+
+	// Probes are asked by /readyz, all at once, each within two seconds.
+	Probes []Probe
+	// Logger receives one line per request, and the cause of every answer of 500 and above.
+	// Never what people wrote. Nil for no log.
+	Logger *slog.Logger
+	// Registry is served at /metrics and receives the server's own metrics, so it serves one
+	// Server. Nil for a registry of its own.
+	Registry *prometheus.Registry
+	// Version is shown by /, /healthz and the API's description.
+	Version string
+	// Policy folds histories. Zero for domain.DefaultConfidence; must be the projection's.
+	Policy domain.ConfidencePolicy
+	// Now tells the time. Nil for time.Now.
+	Now func() time.Time
+
+	// MaxBody is the size of a single request's body in bytes. 0 for 1 MiB.
+	MaxBody int64
+	// MaxLine is the size of one item among many in bytes. 0 for 256 KiB.
+	MaxLine int
+	// MaxBulk is the size of all of them together in bytes. 0 for 1 GiB.
+	MaxBulk int64
+	// Timeout bounds one request: its reading, its answering and its writing. Of a bulk
+	// request it bounds every pause and every commit instead. 0 for 30 s.
+	Timeout time.Duration
+	// Rate is how many requests per second one caller may make; twice as many at once. 0 for
+	// no limit.
+	Rate float64
+
+	// Notice is how long /readyz says no, after shutdown began, before new connections are
+	// refused: a load balancer's polling interval. 0 to refuse at once.
+	Notice time.Duration
+	// Drain is how long shutdown waits for requests that were accepted. 0 for 30 s.
+	Drain time.Duration
+}
+
+// Validate names everything that is wrong with the configuration.
+func (c Config) Validate() error {
+	var errs []error
+	missing := func(name string, is bool) {
+		if is {
+			errs = append(errs, fmt.Errorf("%s is required", name))
+		}
+	}
+	missing("Writer", c.Writer == nil)
+	missing("Reader", c.Reader == nil)
+	missing("Historian", c.Historian == nil)
+	for i, probe := range c.Probes {
+		missing(fmt.Sprintf("Probes[%d].Name", i), probe.Name == "")
+		missing(fmt.Sprintf("Probes[%d].Check", i), probe.Check == nil)
+	}
+	negative := func(name string, is bool) {
+		if is {
+			errs = append(errs, fmt.Errorf("%s must not be negative", name))
+		}
+	}
+	negative("MaxBody", c.MaxBody < 0)
+	negative("MaxLine", c.MaxLine < 0)
+	negative("MaxBulk", c.MaxBulk < 0)
+	negative("Timeout", c.Timeout < 0)
+	negative("Rate", !(c.Rate >= 0))
+	negative("Notice", c.Notice < 0)
+	negative("Drain", c.Drain < 0)
+	return errors.Join(errs...)
+}
+
+func (c Config) withDefaults() Config {
+	c.MaxBody = cmp.Or(c.MaxBody, 1<<20)
+	c.MaxLine = cmp.Or(c.MaxLine, 256<<10)
+	c.MaxBulk = cmp.Or(c.MaxBulk, 1<<30)
+	c.Timeout = cmp.Or(c.Timeout, 30*time.Second)
+	c.Drain = cmp.Or(c.Drain, 30*time.Second)
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Registry == nil {
+		c.Registry = prometheus.NewRegistry()
+	}
+	if c.Policy.Confidence == nil {
+		c.Policy = domain.DefaultConfidence()
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return c
+}

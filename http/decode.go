@@ -1,0 +1,242 @@
+package http
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// decoder takes the next value into v, or notes why it cannot.
+type decoder func(r *reader, v reflect.Value)
+
+// decoderOf makes the decoder of a type that bodies are made of. It is strict, so that a
+// mistake is named instead of ignored: names are matched exactly, unknown and repeated ones are
+// refused, nothing is converted. null is the same as leaving a field out, unless the type is
+// [nullable]. Fields tagged readOnly are accepted and ignored, so that what was read can be
+// written again.
+func decoderOf(t reflect.Type) decoder {
+	switch {
+	case reflect.PointerTo(t).Implements(reflect.TypeFor[selfDecoding]()):
+		return func(r *reader, v reflect.Value) { v.Addr().Interface().(selfDecoding).decode(r) }
+	case reflect.PointerTo(t).Implements(reflect.TypeFor[nullable]()):
+		return decodeNullable(t)
+	case t == reflect.TypeFor[time.Time]():
+		return decodeTime
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return decodeString
+	case reflect.Bool:
+		return decodeBool
+	case reflect.Int, reflect.Int64:
+		return decodeInt
+	case reflect.Float32, reflect.Float64:
+		return decodeFloat
+	case reflect.Pointer:
+		return decodePointer(t)
+	case reflect.Slice:
+		return decodeSlice(t)
+	case reflect.Struct:
+		return decodeStruct(t)
+	}
+	panic("http: bodies cannot hold " + t.String())
+}
+
+// selfDecoding types know more than one form of themselves.
+type selfDecoding interface{ decode(r *reader) }
+
+// object is a JSON object that is kept as it is, without spaces.
+type object json.RawMessage
+
+func (o *object) decode(r *reader) {
+	if r.peek() != '{' {
+		r.note("must be an object")
+		r.value()
+		return
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, r.value()); err == nil {
+		*o = compact.Bytes()
+	}
+}
+
+// MarshalJSON gives the object as it is.
+func (o object) MarshalJSON() ([]byte, error) { return json.RawMessage(o).MarshalJSON() }
+
+// decode reads a body into a T. Bad values are noted in problems; the error says that it is
+// not JSON at all, or that it is nothing a T could be.
+func decode[T any](read decoder, body []byte, problems *domain.Problems) (T, error) {
+	var into T
+	if err := wellFormed(body); err != nil {
+		return into, err
+	}
+	r := reader{data: body, problems: problems, path: make([]step, 0, 4)}
+	if r.peek() != '{' {
+		r.note("must be a JSON object")
+		return into, problems.Err()
+	}
+	read(&r, reflect.ValueOf(&into).Elem())
+	return into, nil
+}
+
+func decodeString(r *reader, v reflect.Value) {
+	if r.peek() != '"' {
+		r.note("must be a string")
+		r.value()
+		return
+	}
+	v.SetString(r.unquote(r.quoted()))
+}
+
+func decodeBool(r *reader, v reflect.Value) {
+	switch string(r.value()) {
+	case "true":
+		v.SetBool(true)
+	case "false":
+		v.SetBool(false)
+	default:
+		r.note("must be true or false")
+	}
+}
+
+func decodeInt(r *reader, v reflect.Value) {
+	written := r.value()
+	n, err := strconv.ParseInt(string(written), 10, 64)
+	if err != nil {
+		f, ferr := strconv.ParseFloat(string(written), 64)
+		if ferr != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+			r.note("must be a whole number")
+			return
+		}
+		n = int64(f)
+	}
+	v.SetInt(n)
+}
+
+func decodeFloat(r *reader, v reflect.Value) {
+	f, err := strconv.ParseFloat(string(r.value()), v.Type().Bits())
+	if err != nil {
+		r.note("must be a number")
+		return
+	}
+	v.SetFloat(f)
+}
+
+func decodeTime(r *reader, v reflect.Value) {
+	const wanted = "must be a time such as 2026-03-01T12:00:00Z"
+	if r.peek() != '"' {
+		r.note(wanted)
+		r.value()
+		return
+	}
+	t, err := time.Parse(time.RFC3339, r.unquote(r.quoted()))
+	if err != nil || outlandish(t) {
+		r.note(wanted)
+		return
+	}
+	v.Set(reflect.ValueOf(t.UTC()))
+}
+
+// outlandish tells whether t cannot be written as four digits of a year in UTC.
+func outlandish(t time.Time) bool {
+	year := t.UTC().Year()
+	return year < 1 || year > 9999
+}
+
+func decodePointer(t reflect.Type) decoder {
+	inner := decoderOf(t.Elem())
+	return func(r *reader, v reflect.Value) {
+		v.Set(reflect.New(t.Elem()))
+		inner(r, v.Elem())
+	}
+}
+
+func decodeSlice(t reflect.Type) decoder {
+	inner := decoderOf(t.Elem())
+	return func(r *reader, v reflect.Value) {
+		if r.peek() != '[' {
+			r.note("must be an array")
+			r.value()
+			return
+		}
+		all := reflect.MakeSlice(t, 0, 4)
+		r.elements(func(i int) {
+			r.enter(step{index: i})
+			one := reflect.New(t.Elem()).Elem()
+			inner(r, one)
+			all = reflect.Append(all, one)
+			r.leave()
+		})
+		v.Set(all)
+	}
+}
+
+// member is a field of a struct as JSON knows it.
+type member struct {
+	index    int
+	read     decoder
+	readOnly bool
+	nullable bool
+}
+
+func decodeStruct(t reflect.Type) decoder {
+	known := map[string]member{}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		m := member{index: i, readOnly: f.Tag.Get("readOnly") == "true"}
+		if !m.readOnly {
+			m.read = decoderOf(f.Type)
+			m.nullable = reflect.PointerTo(f.Type).Implements(reflect.TypeFor[nullable]())
+		}
+		known[name] = m
+	}
+	return func(r *reader, v reflect.Value) {
+		if r.peek() != '{' {
+			r.note("must be an object")
+			r.value()
+			return
+		}
+		var seen uint64
+		r.members(func(name string) {
+			r.enter(step{name: name})
+			defer r.leave()
+			m, found := known[name]
+			switch again := seen&(1<<m.index) != 0; {
+			case !found:
+				r.path[len(r.path)-1].name = brief(name)
+				r.note("is not a field here")
+				r.value()
+			case again:
+				r.note("is given twice")
+				r.value()
+			case m.readOnly:
+				r.value()
+			case !m.nullable && r.null():
+			default:
+				m.read(r, v.Field(m.index))
+			}
+			if found {
+				seen |= 1 << m.index
+			}
+		})
+	}
+}
+
+// brief shortens a name that somebody else chose.
+func brief(name string) string {
+	const most = 64
+	if runes := []rune(name); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	if name == "" {
+		return `""`
+	}
+	return name
+}

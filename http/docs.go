@@ -1,0 +1,192 @@
+package http
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+//go:embed docs.html
+var docsPage string
+
+// docs is what the page for people shows: the description of the API in the order of reading.
+type docs struct {
+	Info     *huma.Info
+	Sections []docsSection
+	Schemas  []docsSchema
+	Problems []docsProblem
+}
+
+type docsSection struct {
+	Name, Doc  string
+	Operations []docsOperation
+}
+
+type docsOperation struct {
+	*huma.Operation
+	Inputs  []docsField
+	Bodies  []docsType
+	Answers []docsAnswer
+}
+
+// docsType is a type as a word, linked to its table if it has one.
+type docsType struct {
+	Before, Name, After string
+	Linked              bool
+}
+
+type docsField struct {
+	Name, In, Doc string
+	Type          docsType
+	Required      bool
+}
+
+type docsAnswer struct {
+	Status, Doc string
+	Types       []docsType
+}
+
+type docsSchema struct {
+	Name   string
+	Fields []docsField
+}
+
+type docsProblem struct {
+	Status                int
+	Code, Title, Standard string
+}
+
+// renderDocs makes the page for people, which needs nothing but itself: no script, no network.
+func renderDocs(api *huma.OpenAPI) ([]byte, error) {
+	page, err := template.New("docs").Parse(docsPage)
+	if err != nil {
+		return nil, err
+	}
+	view := docs{Info: api.Info}
+	for _, tag := range api.Tags {
+		section := docsSection{Name: tag.Name, Doc: tag.Description}
+		for _, path := range slices.Sorted(maps.Keys(api.Paths)) {
+			for _, op := range operationsOf(api.Paths[path]) {
+				if slices.Contains(op.Tags, tag.Name) {
+					section.Operations = append(section.Operations, docsOperationOf(api, op))
+				}
+			}
+		}
+		view.Sections = append(view.Sections, section)
+	}
+	schemas := api.Components.Schemas.Map()
+	for _, name := range slices.Sorted(maps.Keys(schemas)) {
+		view.Schemas = append(view.Schemas, docsSchema{Name: name, Fields: docsFields(schemas[name])})
+	}
+	for _, a := range append(slices.Clone(answers), unexpected) {
+		if a.status != statusClientClosed {
+			view.Problems = append(view.Problems, docsProblem{
+				Status: a.status, Code: a.code, Title: a.title, Standard: http.StatusText(a.status),
+			})
+		}
+	}
+	var out bytes.Buffer
+	err = page.Execute(&out, view)
+	return out.Bytes(), err
+}
+
+func docsOperationOf(api *huma.OpenAPI, op *huma.Operation) docsOperation {
+	view := docsOperation{Operation: op}
+	for _, p := range op.Parameters {
+		if p.Ref != "" {
+			p = api.Components.Parameters[p.Ref[strings.LastIndexByte(p.Ref, '/')+1:]]
+		}
+		view.Inputs = append(view.Inputs, docsField{
+			Name: p.Name, In: p.In, Type: docsTypeOf(p.Schema), Doc: docsDoc(p.Description, p.Schema), Required: p.Required,
+		})
+	}
+	if op.RequestBody != nil {
+		for _, format := range slices.Sorted(maps.Keys(op.RequestBody.Content)) {
+			t := docsTypeOf(op.RequestBody.Content[format].Schema)
+			t.Before += format + ": "
+			view.Bodies = append(view.Bodies, t)
+		}
+	}
+	for _, status := range slices.Sorted(maps.Keys(op.Responses)) {
+		response := op.Responses[status]
+		if response.Ref != "" {
+			continue
+		}
+		answer := docsAnswer{Status: status, Doc: response.Description}
+		for _, format := range slices.Sorted(maps.Keys(response.Content)) {
+			if t := docsTypeOf(response.Content[format].Schema); t.Linked {
+				answer.Types = append(answer.Types, t)
+			}
+		}
+		view.Answers = append(view.Answers, answer)
+	}
+	return view
+}
+
+func docsFields(s *huma.Schema) []docsField {
+	var fields []docsField
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		property := s.Properties[name]
+		fields = append(fields, docsField{
+			Name: name, Type: docsTypeOf(property), Doc: docsDoc(property.Description, property),
+			Required: slices.Contains(s.Required, name),
+		})
+	}
+	return fields
+}
+
+// docsTypeOf puts a schema into a word or two.
+func docsTypeOf(s *huma.Schema) docsType {
+	switch {
+	case s == nil:
+		return docsType{Name: "anything"}
+	case s.Ref != "":
+		return docsType{Name: s.Ref[strings.LastIndexByte(s.Ref, '/')+1:], Linked: true}
+	case len(s.OneOf) > 0:
+		t := docsTypeOf(s.OneOf[0])
+		t.After += ", or several"
+		if s.OneOf[0].Type == huma.TypeObject {
+			t.After = ", or strings"
+		}
+		return t
+	case s.Type == huma.TypeArray:
+		t := docsTypeOf(s.Items)
+		t.After += "[]"
+		return t
+	case s.Type == "":
+		return docsType{Name: "anything"}
+	}
+	return docsType{Name: s.Type}
+}
+
+// docsDoc is a field's description with the words that it may be and the limits that it has.
+func docsDoc(doc string, s *huma.Schema) string {
+	parts := []string{doc}
+	words := s
+	if s != nil && s.Type == huma.TypeArray {
+		words = s.Items
+	}
+	if words != nil && len(words.Enum) > 0 {
+		var all []string
+		for _, word := range words.Enum {
+			if word != nil {
+				all = append(all, fmt.Sprint(word))
+			}
+		}
+		parts = append(parts, "One of "+strings.Join(all, ", ")+".")
+	}
+	if s != nil && s.MaxLength != nil {
+		parts = append(parts, fmt.Sprintf("At most %d characters.", *s.MaxLength))
+	}
+	if s != nil && s.ReadOnly {
+		parts = append(parts, "Read-only: ignored when sent.")
+	}
+	return strings.TrimSpace(strings.Join(parts, " "))
+}

@@ -1,0 +1,74 @@
+package http
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// seen finds the item if the caller may know of it, gone or not. What may not be seen is
+// answered exactly as what does not exist.
+func (s *Server) seen(ctx context.Context, c *call, id string) (*domain.Knowledge, error) {
+	if !possible(id) {
+		return nil, domain.NotFound(id)
+	}
+	k, err := s.cfg.Reader.Find(ctx, c.principal.Tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	if !c.principal.MaySee(k) {
+		return nil, domain.NotFound(id)
+	}
+	return k, nil
+}
+
+// living finds the item if the caller may know of it and it is not gone.
+func (s *Server) living(ctx context.Context, c *call, id string) (*domain.Knowledge, error) {
+	k, err := s.seen(ctx, c, id)
+	if err != nil {
+		return nil, err
+	}
+	return k, domain.Gone(k)
+}
+
+// possible tells whether there could be an item with this id, so that nothing else reaches the
+// database.
+func possible(id string) bool {
+	const most = 128
+	return id != "" && len(id) <= most && !strings.ContainsFunc(id, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~-", r)
+	})
+}
+
+// found answers with an item as it is.
+type found struct {
+	Status int
+	ETag   string `header:"ETag" doc:"The item's revision; for If-Match and If-None-Match."`
+	Cache  string `header:"Cache-Control" hidden:"true"`
+	Body   *knowledge
+}
+
+func (s *Server) find(ctx context.Context, c *call, in *itemInput) (*found, error) {
+	if err := c.found.Err(); err != nil {
+		return nil, err
+	}
+	k, err := s.living(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := &found{Status: http.StatusOK, ETag: etag(k.Revision), Cache: "private, no-cache"}
+	if unchanged(strings.Join(c.request.Header.Values("If-None-Match"), ","), k.Revision) {
+		out.Status = http.StatusNotModified
+		return out, nil
+	}
+	feedback, err := s.cfg.Reader.Feedback(ctx, c.principal.Tenant, k.ID)
+	if err != nil {
+		return nil, err
+	}
+	out.Body = knowledgeOf(k)
+	out.Body.Eval.HelpfulHistory = usesOf(feedback.Helpful)
+	out.Body.Eval.HarmfulHistory = usesOf(feedback.Harmful)
+	return out, nil
+}

@@ -1,0 +1,68 @@
+package http
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// health says that the process is alive.
+type health struct {
+	Status  string `json:"status" enum:"ok"`
+	Version string `json:"version"`
+}
+
+type healthOutput struct {
+	Body health
+}
+
+// readiness says whether requests can be answered, and if not, why.
+type readiness struct {
+	Status string  `json:"status" enum:"ready,not ready,shutting down"`
+	Checks []check `json:"checks" nullable:"false"`
+}
+
+// check is one condition of readiness.
+type check struct {
+	Name   string `json:"name" example:"database"`
+	Status string `json:"status" enum:"ok,failed"`
+	Reason string `json:"reason,omitempty"`
+}
+
+type readyOutput struct {
+	Status int
+	Body   readiness
+}
+
+func (s *Server) healthy(context.Context, *struct{}) (*healthOutput, error) {
+	return &healthOutput{Body: health{Status: "ok", Version: s.cfg.Version}}, nil
+}
+
+// ready asks all probes at once.
+func (s *Server) ready(ctx context.Context, _ *struct{}) (*readyOutput, error) {
+	const patience = 2 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	checks := make([]check, len(s.cfg.Probes))
+	var asking sync.WaitGroup
+	for i, probe := range s.cfg.Probes {
+		asking.Go(func() {
+			checks[i] = check{Name: probe.Name, Status: "ok"}
+			if err := probe.Check(ctx); err != nil {
+				checks[i].Status, checks[i].Reason = "failed", err.Error()
+			}
+		})
+	}
+	asking.Wait()
+	out := &readyOutput{Status: http.StatusOK, Body: readiness{Status: "ready", Checks: checks}}
+	for _, c := range checks {
+		if c.Status != "ok" {
+			out.Status, out.Body.Status = http.StatusServiceUnavailable, "not ready"
+		}
+	}
+	if s.closing.Load() {
+		out.Status, out.Body.Status = http.StatusServiceUnavailable, "shutting down"
+	}
+	return out, nil
+}

@@ -1,0 +1,200 @@
+package http
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// reader walks through JSON that is known to be well-formed, and notes what is wrong with the
+// values under the path where it finds them.
+type reader struct {
+	data     []byte
+	at       int
+	path     []step
+	problems *domain.Problems
+}
+
+// step is one part of a path: a field, or a place in an array if the name is empty.
+type step struct {
+	name  string
+	index int
+}
+
+// wellFormed refuses what is not JSON in UTF-8, and says where it breaks, not on what.
+func wellFormed(data []byte) error {
+	switch {
+	case len(bytes.TrimSpace(data)) == 0:
+		return domain.Refuse(domain.ErrMalformed, "the body is empty").WithFix("send a JSON object")
+	case !utf8.Valid(data):
+		return domain.Refuse(domain.ErrMalformed, "the body is not valid UTF-8")
+	case json.Valid(data):
+		return nil
+	}
+	var broken *json.SyntaxError
+	if !errors.As(json.Unmarshal(data, new(json.RawMessage)), &broken) {
+		return domain.Refuse(domain.ErrMalformed, "the body is not valid JSON")
+	}
+	if broken.Offset >= int64(len(data)) {
+		return domain.Refuse(domain.ErrMalformed, "the JSON ends too early: something is still open")
+	}
+	before := data[:max(broken.Offset-1, 0)]
+	line := bytes.Count(before, []byte{'\n'}) + 1
+	column := len(before) - bytes.LastIndexByte(before, '\n')
+	return domain.Refuse(domain.ErrMalformed, "the body is not valid JSON: it breaks at line %d, column %d", line, column)
+}
+
+func (r *reader) note(format string, values ...any) {
+	r.problems.Add(r.where(), format, values...)
+}
+
+// where is the path of the current value, such as scopes[1] or eval.helpful.
+func (r *reader) where() string {
+	var b strings.Builder
+	for _, s := range r.path {
+		switch {
+		case s.name == "":
+			b.WriteString("[" + strconv.Itoa(s.index) + "]")
+		case b.Len() > 0:
+			b.WriteString("." + s.name)
+		default:
+			b.WriteString(s.name)
+		}
+	}
+	if b.Len() == 0 {
+		return "body"
+	}
+	return b.String()
+}
+
+func (r *reader) enter(s step) { r.path = append(r.path, s) }
+func (r *reader) leave()       { r.path = r.path[:len(r.path)-1] }
+
+// peek is the first byte of the next value: one of { [ " t f n - 0…9.
+func (r *reader) peek() byte {
+	r.space()
+	return r.data[r.at]
+}
+
+func (r *reader) space() {
+	for r.at < len(r.data) {
+		switch r.data[r.at] {
+		case ' ', '\t', '\r', '\n', ',', ':':
+			r.at++
+		default:
+			return
+		}
+	}
+}
+
+// value takes the next value as it is written.
+func (r *reader) value() []byte {
+	switch r.peek() {
+	case '{', '[':
+		return r.nested()
+	case '"':
+		return r.quoted()
+	}
+	start := r.at
+	for r.at < len(r.data) && !strings.ContainsRune(" \t\r\n,:]}", rune(r.data[r.at])) {
+		r.at++
+	}
+	return r.data[start:r.at]
+}
+
+func (r *reader) quoted() []byte {
+	start := r.at
+	for r.at++; r.data[r.at] != '"'; r.at++ {
+		if r.data[r.at] == '\\' {
+			r.at++
+		}
+	}
+	r.at++
+	return r.data[start:r.at]
+}
+
+func (r *reader) nested() []byte {
+	start, depth := r.at, 0
+	for {
+		switch r.data[r.at] {
+		case '"':
+			r.quoted()
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		r.at++
+		if depth == 0 {
+			return r.data[start:r.at]
+		}
+	}
+}
+
+// members calls each with the name of every member of the object that comes next; each must
+// take the value.
+func (r *reader) members(each func(name string)) {
+	r.at++
+	for r.peek() != '}' {
+		each(r.unquote(r.quoted()))
+	}
+	r.at++
+}
+
+// elements calls each for every element of the array that comes next; each must take it.
+func (r *reader) elements(each func(index int)) {
+	r.at++
+	for i := 0; r.peek() != ']'; i++ {
+		each(i)
+	}
+	r.at++
+}
+
+// null takes the next value if it is null.
+func (r *reader) null() bool {
+	if r.peek() != 'n' {
+		return false
+	}
+	r.value()
+	return true
+}
+
+// unquote reads a string as it is written. Half a surrogate pair stands for nothing and is noted.
+func (r *reader) unquote(written []byte) string {
+	if bytes.IndexByte(written, '\\') < 0 {
+		return string(written[1 : len(written)-1])
+	}
+	var s string
+	if err := json.Unmarshal(written, &s); err != nil || halved(written) {
+		r.note("must be valid Unicode: it has half a surrogate pair")
+	}
+	return s
+}
+
+// halved tells whether a written string escapes one surrogate without its partner, which
+// encoding/json would silently replace.
+func halved(written []byte) bool {
+	high := false
+	for i := 0; i < len(written); i++ {
+		unit := int64(0)
+		if written[i] == '\\' {
+			i++
+			if written[i] == 'u' {
+				unit, _ = strconv.ParseInt(string(written[i+1:i+5]), 16, 32)
+				i += 4
+			}
+		}
+		low := unit >= 0xdc00 && unit <= 0xdfff
+		if high != low {
+			return true
+		}
+		high = unit >= 0xd800 && unit <= 0xdbff
+	}
+	return false
+}

@@ -1,0 +1,99 @@
+package http
+
+import (
+	"context"
+	"reflect"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// because says why.
+type because struct {
+	Reason string `json:"reason,omitempty" maxLength:"2000"`
+}
+
+// confirmation says that an item still holds.
+type confirmation struct {
+	Reason string     `json:"reason,omitempty" maxLength:"2000"`
+	Until  *time.Time `json:"until,omitempty" doc:"When it should be looked at again; for good if left out."`
+}
+
+// succession names the item that takes another's place.
+type succession struct {
+	By     string `json:"by" doc:"The id of the item that takes this one's place."`
+	Reason string `json:"reason,omitempty" maxLength:"2000"`
+}
+
+var (
+	decodeBecause      = decoderOf(reflect.TypeFor[because]())
+	decodeConfirmation = decoderOf(reflect.TypeFor[confirmation]())
+	decodeSuccession   = decoderOf(reflect.TypeFor[succession]())
+)
+
+func (s *Server) reportStale(ctx context.Context, c *call, in *itemInput) (*reply, error) {
+	given, body, err := readAny[because](s, c, decodeBecause)
+	if err != nil {
+		return nil, err
+	}
+	return replied(s.change(ctx, c, in.ID, body, func(t domain.Target) (domain.Command, error) {
+		command := domain.ReportStale{Target: t, Reason: given.Reason}
+		return command, command.Validate()
+	}))
+}
+
+func (s *Server) confirm(ctx context.Context, c *call, in *itemInput) (*reply, error) {
+	given, body, err := readAny[confirmation](s, c, decodeConfirmation)
+	if err != nil {
+		return nil, err
+	}
+	return replied(s.change(ctx, c, in.ID, body, func(t domain.Target) (domain.Command, error) {
+		command := domain.Confirm{Target: t, Until: when(given.Until), Reason: given.Reason}
+		return command, command.Validate()
+	}))
+}
+
+func (s *Server) supersede(ctx context.Context, c *call, in *itemInput) (*reply, error) {
+	given, body, err := read[succession](s, c, decodeSuccession)
+	if err != nil {
+		return nil, err
+	}
+	return replied(s.change(ctx, c, in.ID, body, func(t domain.Target) (domain.Command, error) {
+		command := domain.Supersede{Target: t, Successor: given.By, Reason: given.Reason}
+		return command, command.Validate()
+	}))
+}
+
+func (s *Server) restore(ctx context.Context, c *call, in *itemInput) (*reply, error) {
+	given, body, err := readAny[because](s, c, decodeBecause)
+	if err != nil {
+		return nil, err
+	}
+	return replied(s.change(ctx, c, in.ID, body, func(t domain.Target) (domain.Command, error) {
+		command := domain.Restore{Target: t, Reason: given.Reason}
+		return command, command.Validate()
+	}))
+}
+
+type forgetInput struct {
+	ID     string `path:"id" doc:"The item's id."`
+	Reason string `query:"reason" maxLength:"2000" doc:"Why; also in the body as {\"reason\"}."`
+}
+
+func (s *Server) forget(ctx context.Context, c *call, in *forgetInput) (*receipt, error) {
+	given, body, err := readAny[because](s, c, decodeBecause)
+	if err != nil {
+		return nil, err
+	}
+	if in.Reason != "" && given.Reason != "" {
+		c.found.Add("reason", "is given twice")
+	}
+	done, err := s.change(ctx, c, in.ID, body, func(t domain.Target) (domain.Command, error) {
+		command := domain.Delete{Target: t, Reason: in.Reason + given.Reason}
+		return command, command.Validate()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return receiptOf(done), nil
+}

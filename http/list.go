@@ -1,0 +1,98 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+type listInput struct {
+	Type        []string `query:"type,explode" enum:"user_profile,strategy,tool,usecase,definition,plan" doc:"Several are alternatives, as with all of these."`
+	ContextType []string `query:"context_type,explode" enum:"memory,skill,resource"`
+	Category    []string `query:"category,explode" enum:"profile,preferences,entities,events,cases,patterns,tools,skills,antipatterns"`
+	Tag         []string `query:"tag,explode" doc:"key:value; without a colon it is a label. Different keys must all match, by any of their values."`
+	Owner       string   `query:"owner" doc:"An entity such as user:123."`
+	Scope       string   `query:"scope" doc:"A scope such as project:456 or public."`
+	Visibility  string   `query:"visibility" enum:"private,shared,org,public"`
+	Polarity    string   `query:"polarity" enum:"positive,negative"`
+	URI         string   `query:"uri" doc:"What the URI begins with."`
+	Stale       boolean  `query:"stale" doc:"true: reported stale since it was last confirmed; false: not."`
+	TraceID     string   `query:"trace_id" doc:"Of the item's source."`
+	Status      []string `query:"status,explode" enum:"active,superseded,deleted,erased" doc:"active if left out."`
+	CreatedFrom moment   `query:"created_from" doc:"A time or a date, as with all of these; at or after it."`
+	CreatedTo   moment   `query:"created_to" doc:"Before it."`
+	UpdatedFrom moment   `query:"updated_from"`
+	UpdatedTo   moment   `query:"updated_to"`
+	Limit       integer  `query:"limit" doc:"1 to 100; 20 if left out."`
+	Cursor      string   `query:"cursor" doc:"next_cursor of the page before, with the same filters."`
+}
+
+// page is a piece of a list.
+type page[T any] struct {
+	Items      []T    `json:"items" nullable:"false"`
+	NextCursor string `json:"next_cursor,omitempty" doc:"Of the following page; missing at the end."`
+}
+
+type paged[T any] struct {
+	Body page[T]
+}
+
+func (s *Server) list(ctx context.Context, c *call, in *listInput) (*paged[*knowledge], error) {
+	filter := in.filter(&c.found)
+	limit := in.Limit.read(&c.found, "limit", 1, domain.MaxLimit)
+	if err := merge(c.found, renamed(filter.Validate(), listNames)); err != nil {
+		return nil, err
+	}
+	before, err := placeOf(in.Cursor, filter)
+	if err != nil {
+		return nil, err
+	}
+	got, err := s.cfg.Reader.List(ctx, domain.List{By: c.principal, Filter: filter, Before: before, Limit: int(limit)})
+	if err != nil {
+		return nil, err
+	}
+	out := page[*knowledge]{Items: make([]*knowledge, len(got.Items)), NextCursor: cursor(got.Next, filter)}
+	for i, k := range got.Items {
+		out.Items[i] = knowledgeOf(k)
+	}
+	return &paged[*knowledge]{Body: out}, nil
+}
+
+func (in *listInput) filter(found *domain.Problems) domain.Filter {
+	return domain.Filter{
+		Types: spoken[domain.Type](apart(in.Type)), ContextTypes: spoken[domain.ContextType](apart(in.ContextType)),
+		Categories: spoken[domain.Category](apart(in.Category)), Tags: tagsOf(in.Tag),
+		Owner: domain.Entity(in.Owner), Scope: domain.Scope(in.Scope),
+		Visibility: domain.Visibility(in.Visibility), Polarity: domain.Polarity(in.Polarity),
+		URIPrefix: in.URI, Stale: in.Stale.read(found, "stale"), TraceID: in.TraceID,
+		Statuses:    spoken[domain.Status](apart(in.Status)),
+		CreatedFrom: in.CreatedFrom.read(found, "created_from"), CreatedTo: in.CreatedTo.read(found, "created_to"),
+		UpdatedFrom: in.UpdatedFrom.read(found, "updated_from"), UpdatedTo: in.UpdatedTo.read(found, "updated_to"),
+	}
+}
+
+// apart takes several words in one parameter apart: type=tool,plan is type=tool&type=plan.
+func apart(given []string) []string {
+	var all []string
+	for _, words := range given {
+		all = append(all, strings.Split(words, ",")...)
+	}
+	return all
+}
+
+// listNames are what parameters are called whose fields have another name.
+var listNames = map[string]string{"types": "type", "tags": "tag"}
+
+// renamed gives bad fields the names that the caller knows.
+func renamed(err error, names map[string]string) error {
+	if invalid, ok := errors.AsType[*domain.Invalid](err); ok {
+		for i, bad := range invalid.Problems {
+			if name, other := names[bad.Field]; other {
+				invalid.Problems[i].Field = name
+			}
+		}
+	}
+	return err
+}

@@ -1,0 +1,209 @@
+package http
+
+import (
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// description is the API's description before any route is registered.
+func description(version string) *huma.OpenAPI {
+	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	components := &huma.Components{
+		Schemas: schemas, Parameters: headers(), Responses: map[string]*huma.Response{},
+	}
+	for _, a := range append(slices.Clone(answers), unexpected) {
+		components.Responses[responseName(a.status)] = &huma.Response{
+			Description: http.StatusText(a.status),
+			Content: map[string]*huma.MediaType{
+				problemType: {Schema: schemas.Schema(reflect.TypeFor[problem](), true, "")},
+			},
+		}
+	}
+	delete(components.Responses, responseName(statusClientClosed))
+	return &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info: &huma.Info{
+			Title: "Annals", Version: version,
+			Description: "The memory that an organisation's people and AI agents share, and the record of how it came to be.",
+			License:     &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
+		},
+		Tags: []*huma.Tag{
+			{Name: "Knowledge", Description: "Remember, read, revise and forget."},
+			{Name: "Learning from use", Description: "What was of use, what did harm, what no longer holds."},
+			{Name: "Questions", Description: "What is known, and what happened."},
+			{Name: "Operation", Description: "How the server does."},
+		},
+		Components: components,
+	}
+}
+
+// headers are the request headers that operations share.
+func headers() map[string]*huma.Param {
+	all := map[string]*huma.Param{}
+	for name, doc := range map[string]string{
+		"Annals-Actor":          "In open mode: who you are, an entity such as user:123. user:default if left out.",
+		"Annals-On-Behalf-Of":   "For whom you act: an entity such as user:123.",
+		"Annals-Correlation-Id": "Recorded with the events: what belongs together.",
+		"Annals-Causation-Id":   "Recorded with the events: what caused this.",
+		"X-Request-Id":          "Recorded, logged and given back; made if left out.",
+		"traceparent":           "Recorded with the events (W3C Trace Context).",
+		"Idempotency-Key":       "A request repeated with the same key happens once and is answered as the first time.",
+		"If-Match":              `The revision that you read, such as "3": the change happens only to that one.`,
+		"If-None-Match":         `The revision that you have, such as "3": if it is still that, the answer is 304.`,
+	} {
+		all[name] = &huma.Param{Name: name, In: "header", Description: doc, Schema: &huma.Schema{Type: huma.TypeString}}
+	}
+	return all
+}
+
+func parameter(name string) *huma.Param { return &huma.Param{Ref: "#/components/parameters/" + name} }
+
+// What operations may refuse besides what all of them may.
+var (
+	readErrors   = []int{http.StatusBadRequest, http.StatusNotFound, http.StatusGone}
+	writeErrors  = []int{http.StatusBadRequest, http.StatusConflict, http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
+	changeErrors = append([]int{http.StatusNotFound, http.StatusPreconditionFailed}, writeErrors...)
+)
+
+// document adds what operations have in common: headers, and the problems that any may answer.
+func (s *Server) document(op *huma.Operation) {
+	op.SkipValidateParams = true // parameters are read together with the body
+	shared := []string{"Annals-Actor", "Annals-On-Behalf-Of", "X-Request-Id"}
+	if op.Method != http.MethodGet && op.OperationID != "search" {
+		shared = append(shared, "Idempotency-Key", "Annals-Correlation-Id", "Annals-Causation-Id", "traceparent")
+	}
+	if slices.Contains(op.Errors, http.StatusPreconditionFailed) {
+		shared = append(shared, "If-Match")
+	}
+	for _, name := range shared {
+		op.Parameters = append(op.Parameters, parameter(name))
+	}
+	if op.Responses == nil {
+		op.Responses = map[string]*huma.Response{}
+	}
+	for _, status := range append(slices.Clone(op.Errors),
+		http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests,
+		http.StatusInternalServerError, http.StatusServiceUnavailable) {
+		op.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + responseName(status)}
+	}
+	if op.RequestBody != nil {
+		op.Responses[strconv.Itoa(http.StatusRequestTimeout)] = &huma.Response{Ref: "#/components/responses/" + responseName(http.StatusRequestTimeout)}
+	}
+	op.Errors = nil
+}
+
+func responseName(status int) string {
+	return strings.ReplaceAll(strings.ReplaceAll(http.StatusText(status), " ", ""), "-", "")
+}
+
+// bodies documents a request body by examples of the types it may be in each format.
+func bodies(s *Server, required bool, formats map[string]any) *huma.RequestBody {
+	body := &huma.RequestBody{Required: required, Content: map[string]*huma.MediaType{}}
+	for format, example := range formats {
+		schema := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(example), true, "")
+		body.Content[format] = &huma.MediaType{Schema: schema}
+	}
+	return body
+}
+
+// orMany says that a JSON body may also be an array of what it is.
+func orMany(body *huma.RequestBody) *huma.RequestBody {
+	one := body.Content[jsonType].Schema
+	body.Content[jsonType].Schema = &huma.Schema{
+		OneOf: []*huma.Schema{one, {Type: huma.TypeArray, Items: one}},
+	}
+	return body
+}
+
+// remembered documents the answers to one item, new or not, and to many.
+func (s *Server) remembered() map[string]*huma.Response {
+	schemas := s.api.OpenAPI().Components.Schemas
+	item := &huma.MediaType{Schema: schemas.Schema(reflect.TypeFor[knowledge](), true, "")}
+	line := &huma.MediaType{Schema: schemas.Schema(reflect.TypeFor[bulkAnswer](), true, "")}
+	return map[string]*huma.Response{
+		"201": {
+			Description: "Remembered", Headers: responseHeaders(reflect.TypeFor[reply](), "Location"),
+			Content: map[string]*huma.MediaType{jsonType: item},
+		},
+		"200": {
+			Description: "With update=true: revised, or unchanged. Or many: one line each, in order",
+			Headers:     responseHeaders(reflect.TypeFor[reply]()),
+			Content:     map[string]*huma.MediaType{jsonType: item, linesType: line},
+		},
+	}
+}
+
+// responseHeaders documents the headers of an answer that is written by hand as those of one
+// that huma writes.
+func responseHeaders(t reflect.Type, more ...string) map[string]*huma.Param {
+	all := map[string]*huma.Param{}
+	for i := range t.NumField() {
+		if name := t.Field(i).Tag.Get("header"); name != "" {
+			all[name] = &huma.Param{Schema: &huma.Schema{Type: huma.TypeString, Description: t.Field(i).Tag.Get("doc")}}
+		}
+	}
+	for _, name := range more {
+		all[name] = &huma.Param{Schema: &huma.Schema{Type: huma.TypeString}}
+	}
+	return all
+}
+
+func notModified() map[string]*huma.Response {
+	return map[string]*huma.Response{"304": {Description: "Still the revision that you have"}}
+}
+
+// tidy corrects what huma assumes: that arrays may be null, and that a null is not among the
+// words of an enumeration; and drops its own form of errors, which is never used.
+func tidy(api *huma.OpenAPI) {
+	schemas := api.Components.Schemas.Map()
+	delete(schemas, "ErrorModel")
+	delete(schemas, "ErrorDetail")
+	for _, schema := range schemas {
+		tidySchema(schema)
+	}
+	for _, item := range api.Paths {
+		for _, op := range operationsOf(item) {
+			for _, p := range op.Parameters {
+				tidySchema(p.Schema)
+			}
+		}
+	}
+}
+
+func tidySchema(s *huma.Schema) {
+	if s == nil {
+		return
+	}
+	if s.Type == huma.TypeArray {
+		s.Nullable = false
+	}
+	if s.Nullable && len(s.Enum) > 0 && !slices.Contains(s.Enum, nil) {
+		s.Enum = append(s.Enum, nil)
+	}
+	tidySchema(s.Items)
+	if more, ok := s.AdditionalProperties.(*huma.Schema); ok {
+		tidySchema(more)
+	}
+	for _, property := range s.Properties {
+		tidySchema(property)
+	}
+	for _, alternative := range s.OneOf {
+		tidySchema(alternative)
+	}
+}
+
+// operationsOf lists the operations of a path, in the order in which they are read.
+func operationsOf(item *huma.PathItem) []*huma.Operation {
+	var all []*huma.Operation
+	for _, op := range []*huma.Operation{item.Get, item.Post, item.Patch, item.Delete} {
+		if op != nil {
+			all = append(all, op)
+		}
+	}
+	return all
+}

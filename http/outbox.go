@@ -1,0 +1,85 @@
+package http
+
+import (
+	"net/http"
+	"sync"
+	"time"
+)
+
+// outbox sends answers while questions still come in. A caller who sends everything before it
+// reads anything is not kept waiting until 16 MiB of answers are due: then it must read.
+type outbox struct {
+	to       http.ResponseWriter
+	patience time.Duration // for one piece to be taken
+	mu       sync.Mutex
+	changed  sync.Cond
+	due      []byte
+	closed   bool
+	err      error
+	sending  sync.WaitGroup
+}
+
+const outboxLimit = 16 << 20
+
+// newOutbox begins to send; [outbox.close] ends it.
+func newOutbox(to http.ResponseWriter, patience time.Duration) *outbox {
+	o := &outbox{to: to, patience: patience}
+	o.changed.L = &o.mu
+	o.sending.Go(o.send)
+	return o
+}
+
+// add hands answers over. The error says that nobody takes them any more.
+func (o *outbox) add(answers []byte) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for len(o.due) > outboxLimit && o.err == nil {
+		o.changed.Wait()
+	}
+	o.due = append(o.due, answers...)
+	o.changed.Broadcast()
+	return o.err
+}
+
+// close waits until everything is sent, or until nobody takes it.
+func (o *outbox) close() error {
+	o.mu.Lock()
+	o.closed = true
+	o.changed.Broadcast()
+	o.mu.Unlock()
+	o.sending.Wait()
+	return o.err
+}
+
+func (o *outbox) send() {
+	var piece []byte
+	for {
+		o.mu.Lock()
+		for len(o.due) == 0 && !o.closed {
+			o.changed.Wait()
+		}
+		piece, o.due = o.due, piece[:0]
+		o.changed.Broadcast()
+		o.mu.Unlock()
+		if len(piece) == 0 {
+			return
+		}
+		if err := o.write(piece); err != nil {
+			o.mu.Lock()
+			o.err = err
+			o.changed.Broadcast()
+			o.mu.Unlock()
+			return
+		}
+	}
+}
+
+func (o *outbox) write(piece []byte) error {
+	control := http.NewResponseController(o.to)
+	_ = control.SetWriteDeadline(time.Now().Add(o.patience)) // not every writer has deadlines
+	if _, err := o.to.Write(piece); err != nil {
+		return err
+	}
+	_ = control.Flush()
+	return nil
+}

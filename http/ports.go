@@ -1,0 +1,46 @@
+package http
+
+import (
+	"context"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Writer takes commands to the log. Submissions are decided under the server's own context: a
+// caller who leaves does not undo what was accepted.
+type Writer interface {
+	// Submit returns the receipt, or an error that matches one of domain's sentinels.
+	Submit(ctx context.Context, submission domain.Submission) (domain.Receipt, error)
+	// SubmitAll answers each submission, in order; one failure never spoils the others.
+	SubmitAll(ctx context.Context, submissions []domain.Submission) []domain.Result
+}
+
+// Reader answers questions about the present.
+type Reader interface {
+	// Find returns the item, deleted and erased ones too, or a refusal that matches
+	// domain.ErrNotFound. The caller decides who may see it.
+	Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error)
+	// Feedback returns the newest 50 voices for and against an item.
+	Feedback(ctx context.Context, tenant, id string) (domain.Feedback, error)
+	// List returns what its principal may see, newest first.
+	List(ctx context.Context, list domain.List) (domain.ListPage, error)
+	// Search finds by meaning and by words. The search is complete (domain.Search.Complete).
+	Search(ctx context.Context, search domain.Search) (domain.Answer, error)
+	// Status tells how each projection of the tenant does.
+	Status(ctx context.Context, tenant string) ([]domain.ProjectionStatus, error)
+}
+
+// Historian answers questions about the past.
+type Historian interface {
+	// Stream returns every event of a stream, oldest first; none if there is no such stream.
+	Stream(ctx context.Context, tenant, stream string) ([]domain.Event, error)
+	// Find returns a page of the tenant's log and where the following page begins
+	// (domain.EventQuery.After), 0 at the end.
+	Find(ctx context.Context, query domain.EventQuery) (events []domain.Event, next int64, err error)
+}
+
+// Probe is one condition of readiness.
+type Probe struct {
+	Name  string                      // such as "database"
+	Check func(context.Context) error // nil when all is well; the text is shown to the caller
+}

@@ -1,0 +1,54 @@
+package http
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// authenticator finds out who is calling. The error is a refusal for the caller.
+type authenticator func(*http.Request) (domain.Principal, error)
+
+// openMode believes what the caller says about itself: whoever reaches this machine's loopback
+// is trusted. A website in a browser reaches it too, by letting its own name point here; such
+// a name has a dot.
+func openMode(r *http.Request) (domain.Principal, error) {
+	if !local(r.Host) {
+		return domain.Principal{}, domain.Refuse(errOrigin, "in open mode the server answers to this machine's names only").
+			WithFix("call it as localhost or 127.0.0.1")
+	}
+	var found domain.Problems
+	p := domain.OpenPrincipal()
+	claim(r, "Annals-Actor", &p.Subject, &found)
+	claim(r, "Annals-On-Behalf-Of", &p.OnBehalfOf, &found)
+	return p, found.Err()
+}
+
+func claim(r *http.Request, header string, entity *domain.Entity, found *domain.Problems) {
+	claimed := r.Header.Get(header)
+	if claimed == "" {
+		return
+	}
+	parsed, err := domain.ParseEntity(claimed)
+	if err != nil {
+		found.Add(header, "%s", err)
+		return
+	}
+	*entity = parsed
+}
+
+// local tells whether a Host header is an address, a name under localhost, or a name without a
+// dot: nothing that a stranger could register.
+func local(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.TrimSuffix(strings.Trim(host, "[]"), ".")
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	return !strings.Contains(host, ".") || strings.HasSuffix(strings.ToLower(host), ".localhost")
+}

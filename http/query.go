@@ -1,0 +1,78 @@
+package http
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// Parameters are kept as they come and read together with everything else, so that all that
+// are wrong are named at once; their types say what the API's description says of them.
+type (
+	integer string
+	boolean string
+	moment  string
+)
+
+// Schema documents a whole number.
+func (integer) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeInteger} }
+
+// Schema documents a yes or no.
+func (boolean) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeBoolean} }
+
+// Schema documents a time.
+func (moment) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
+
+// read gives a number from least to most, or 0 if there is none.
+func (v integer) read(p *domain.Problems, field string, least, most int64) int64 {
+	if v == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(string(v), 10, 64)
+	if err != nil || n < least || n > most {
+		p.Add(field, "must be a whole number from %d to %d", least, most)
+		return 0
+	}
+	return n
+}
+
+// read gives nil if nobody said.
+func (v boolean) read(p *domain.Problems, field string) *bool {
+	yes := v == "true"
+	switch v {
+	case "":
+		return nil
+	case "true", "false":
+	default:
+		p.Add(field, "must be true or false")
+	}
+	return &yes
+}
+
+// read takes a time (RFC 3339) or a date, which begins at midnight UTC.
+func (v moment) read(p *domain.Problems, field string) time.Time {
+	if v == "" {
+		return time.Time{}
+	}
+	// A plus sign that was not escaped arrives as a space.
+	text := strings.ReplaceAll(string(v), " ", "+")
+	for _, layout := range []string{time.RFC3339, time.DateOnly} {
+		if t, err := time.Parse(layout, text); err == nil && !outlandish(t) {
+			return t.UTC()
+		}
+	}
+	p.Add(field, "must be a time such as 2026-03-01T12:00:00Z, or a date")
+	return time.Time{}
+}
+
+// text notes what no stored word could be.
+func text(p *domain.Problems, field, value string) {
+	const most = 256
+	if !utf8.ValidString(value) || strings.ContainsRune(value, 0) || utf8.RuneCountInString(value) > most {
+		p.Add(field, "must be at most %d characters of UTF-8, without NUL", most)
+	}
+}

@@ -1,0 +1,185 @@
+package http
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/danielgtaylor/huma/v2"
+)
+
+var decodeKnowledge = decoderOf(reflect.TypeFor[knowledge]())
+
+type rememberInput struct {
+	Update boolean `query:"update" doc:"Other content under a taken id revises that item instead of being refused."`
+}
+
+// streamed is an answer that writes itself.
+type streamed struct {
+	Body func(huma.Context)
+}
+
+// remember takes one item, or many: an array, or lines.
+func (s *Server) remember(ctx context.Context, c *call, in *rememberInput) (*streamed, error) {
+	update := in.Update.read(&c.found, "update")
+	revise := update != nil && *update
+	media, err := mediaType(c.request, jsonType, linesType)
+	if err != nil {
+		return nil, err
+	}
+	if media == linesType {
+		return s.rememberMany(c, c.request.Body, lines, revise)
+	}
+	body := bufio.NewReaderSize(c.request.Body, 1<<10)
+	if opening(body) == '[' {
+		return s.rememberMany(c, body, elements, revise)
+	}
+	return s.rememberOne(ctx, c, body, revise)
+}
+
+func (s *Server) rememberOne(ctx context.Context, c *call, from io.Reader, revise bool) (*streamed, error) {
+	body, err := s.whole(c, from)
+	if err != nil {
+		return nil, err
+	}
+	command, occurred, err := remembering(c.principal, body, c.found)
+	if err != nil {
+		return nil, err
+	}
+	command.OrRevise = revise
+	submission := c.submission(command, body)
+	submission.Origin.OccurredAt = occurred
+	receipt, err := s.cfg.Writer.Submit(ctx, submission)
+	if err != nil {
+		return nil, err
+	}
+	return &streamed{Body: func(to huma.Context) {
+		status := http.StatusOK
+		if receipt.Outcome == domain.Created {
+			status = http.StatusCreated
+			to.SetHeader("Location", "/v1/knowledge/"+receipt.Knowledge.ID)
+		}
+		reply := replyOf(receipt)
+		to.SetHeader("Content-Type", jsonType)
+		to.SetHeader("ETag", reply.ETag)
+		to.SetHeader("Annals-Position", reply.Position)
+		to.SetHeader("Annals-Outcome", reply.Outcome)
+		to.SetHeader("Annals-Events", reply.Events)
+		if receipt.Replayed {
+			to.SetHeader("Idempotent-Replayed", reply.Replayed)
+		}
+		to.SetStatus(status)
+		write(to.BodyWriter(), reply.Body)
+	}}, nil
+}
+
+// write encodes a body. A caller who left in the middle is no concern of ours.
+func write(to io.Writer, body any) {
+	encoder := json.NewEncoder(to)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(body)
+}
+
+// opening is the first byte of the body that is no space; 0 if there is none.
+func opening(body *bufio.Reader) byte {
+	for {
+		first, err := body.Peek(1)
+		if err != nil {
+			return 0
+		}
+		if !strings.ContainsRune(" \t\r\n", rune(first[0])) {
+			return first[0]
+		}
+		_, _ = body.Discard(1)
+	}
+}
+
+// remembering reads a record into a command. The error names everything that is wrong with it,
+// and with what was found wrong before.
+func remembering(by domain.Principal, record []byte, found domain.Problems) (domain.Remember, time.Time, error) {
+	in, err := decode[knowledge](decodeKnowledge, record, &found)
+	if err != nil {
+		return domain.Remember{ID: in.ID}, time.Time{}, err
+	}
+	if in.Status != "" && in.Status != string(domain.Active) {
+		found.Add("status", "must be active or left out: an item in another state is not remembered again")
+	}
+	command, err := in.command(by).Complete()
+	if err = merge(found, err); err != nil {
+		return domain.Remember{ID: in.ID}, time.Time{}, err
+	}
+	return command, when(in.OccurredAt), nil
+}
+
+func (in knowledge) command(by domain.Principal) domain.Remember {
+	id := in.ID
+	if id == "" {
+		id = newID()
+	}
+	return domain.Remember{
+		By: by, ID: id, Visibility: domain.Visibility(in.Visibility),
+		Knowledge: domain.Remembered{
+			Type: domain.Type(in.Type), ContextType: domain.ContextType(in.ContextType),
+			Category: domain.Category(in.Category), Polarity: domain.Polarity(in.Polarity),
+			Media: domain.Media(in.Media), Scopes: spoken[domain.Scope](in.Scopes),
+			Owner: domain.Entity(in.Owner), Source: in.Source.domain(), Baseline: in.Eval.domain(),
+			Text: domain.Text{
+				Task: in.Task, Content: in.Content, Abstract: in.Abstract, Overview: in.Overview,
+				Tags: domain.Tags(in.Tags), Meta: json.RawMessage(in.Meta), URI: in.URI,
+			},
+		},
+	}
+}
+
+func (s *source) domain() domain.Source {
+	if s == nil {
+		return domain.Source{}
+	}
+	return domain.Source{
+		Name: s.Name, Category: s.Category, URLs: s.URLs, AgentID: s.AgentID,
+		SubmittedBy: s.SubmittedBy, Timestamp: s.Timestamp, TraceID: s.TraceID,
+	}
+}
+
+// domain is the baseline; what was left out of it begins as it would without one.
+func (e *eval) domain() *domain.Eval {
+	if e == nil {
+		return nil
+	}
+	baseline := domain.DefaultBaseline()
+	override(&baseline.Helpful, e.Helpful)
+	override(&baseline.Harmful, e.Harmful)
+	override(&baseline.Confidence, e.Confidence)
+	baseline.HelpfulHistory = usesIn(e.HelpfulHistory)
+	baseline.HarmfulHistory = usesIn(e.HarmfulHistory)
+	return &baseline
+}
+
+func override[T any](value *T, given *T) {
+	if given != nil {
+		*value = *given
+	}
+}
+
+func usesIn(all []use) []domain.Use {
+	var uses []domain.Use
+	for _, u := range all {
+		uses = append(uses, domain.Use{
+			Query: u.Query, TraceID: u.TraceID, Outcome: u.Outcome, By: domain.Entity(u.By), At: when(u.At),
+		})
+	}
+	return uses
+}
+
+func when(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}

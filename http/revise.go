@@ -1,0 +1,133 @@
+package http
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// patch is a merge patch (RFC 7396) of what may change about an item.
+type patch struct {
+	Type       optional[string]   `json:"type,omitzero" enum:"user_profile,strategy,tool,usecase,definition,plan"`
+	Task       optional[string]   `json:"task,omitzero" maxLength:"2000"`
+	Content    optional[string]   `json:"content,omitzero" minLength:"1"`
+	Abstract   optional[string]   `json:"abstract,omitzero" maxLength:"4000" doc:"null to derive it from the content again."`
+	Overview   optional[string]   `json:"overview,omitzero" maxLength:"16000" doc:"null to derive it from the content again."`
+	Tags       optional[tagPatch] `json:"tags,omitzero" doc:"An object is merged, key by key; null takes a key away. An array replaces all tags with labels."`
+	Scopes     optional[[]string] `json:"scopes,omitzero" doc:"The whole new set."`
+	Owner      optional[string]   `json:"owner,omitzero" doc:"Who is to own it from now on."`
+	Visibility optional[string]   `json:"visibility,omitzero" enum:"private,shared,org,public" doc:"Refused if it contradicts the scopes."`
+	Category   optional[string]   `json:"category,omitzero" enum:"profile,preferences,entities,events,cases,patterns,tools,skills,antipatterns"`
+	Polarity   optional[string]   `json:"polarity,omitzero" enum:"positive,negative"`
+	Meta       optional[object]   `json:"meta,omitzero" doc:"Merged, key by key; null takes a key away."`
+	URI        optional[string]   `json:"uri,omitzero" pattern:"^viking://"`
+}
+
+var decodePatch = decoderOf(reflect.TypeFor[patch]())
+
+type itemInput struct {
+	ID string `path:"id" doc:"The item's id."`
+}
+
+func (s *Server) revise(ctx context.Context, c *call, in *itemInput) (*reply, error) {
+	given, body, err := read[patch](s, c, decodePatch, patchType)
+	if err != nil {
+		return nil, err
+	}
+	const tries = 5
+	for try := 1; ; try++ {
+		var merged bool
+		receipt, err := s.change(ctx, c, in.ID, body, func(t domain.Target) (domain.Command, error) {
+			merged = t.Revision == 0 && given.merges()
+			return s.revision(ctx, c, t, given)
+		})
+		// Merged with a revision that was overtaken meanwhile, though the caller asked for none.
+		if merged && errors.Is(err, domain.ErrPrecondition) && try < tries {
+			continue
+		}
+		return replied(receipt, err)
+	}
+}
+
+// revision is the command that a patch asks for. Tags and meta are merged with what the item
+// has; then the command holds for that revision only.
+func (s *Server) revision(ctx context.Context, c *call, t domain.Target, given patch) (domain.Command, error) {
+	var found domain.Problems
+	command := given.command(t, &found)
+	if given.merges() {
+		k, err := s.living(ctx, c, t.ID)
+		if err != nil {
+			return nil, err
+		}
+		if t.Revision == 0 {
+			command.Revision = k.Revision
+		}
+		given.merge(&command, k, &found)
+	}
+	return command, merge(found, command.Validate())
+}
+
+func (p patch) command(target domain.Target, found *domain.Problems) domain.Revise {
+	command := domain.Revise{Target: target, Changes: domain.Revised{
+		Type: changed[domain.Type](p.Type), Category: changed[domain.Category](p.Category),
+		Polarity: changed[domain.Polarity](p.Polarity), Task: changed[string](p.Task),
+		Content: changed[string](p.Content), Abstract: changed[string](p.Abstract),
+		Overview: changed[string](p.Overview),
+	}}
+	if p.Polarity.Null {
+		*command.Changes.Polarity = domain.Positive
+	}
+	command.Visibility = domain.Visibility(p.Visibility.Value)
+	command.Owner = domain.Entity(required(p.Owner, "owner", found))
+	command.URI = required(p.URI, "uri", found)
+	if p.Scopes.Null {
+		found.Add("scopes", "cannot be taken away")
+	}
+	if p.Scopes.Given && !p.Scopes.Null {
+		command.Scopes = spoken[domain.Scope](p.Scopes.Value)
+	}
+	return command
+}
+
+// changed is the new value; null clears.
+func changed[T ~string](o optional[string]) *T {
+	if !o.Given {
+		return nil
+	}
+	value := T(o.Value)
+	return &value
+}
+
+// required is the new value of what an item cannot be without.
+func required(o optional[string], field string, found *domain.Problems) string {
+	if o.Given && o.Value == "" {
+		found.Add(field, "cannot be taken away")
+	}
+	return o.Value
+}
+
+// merges tells whether the outcome depends on what the item has.
+func (p patch) merges() bool { return p.Tags.Given || p.Meta.Given }
+
+func (p patch) merge(command *domain.Revise, k *domain.Knowledge, found *domain.Problems) {
+	if p.Tags.Given {
+		merged := domain.Tags{}
+		if !p.Tags.Null {
+			merged = p.Tags.Value.onto(k.Text.Tags)
+		}
+		command.Changes.Tags = &merged
+	}
+	if p.Meta.Given {
+		var merged json.RawMessage
+		if !p.Meta.Null {
+			var err error
+			if merged, err = mergePatch(k.Text.Meta, json.RawMessage(p.Meta.Value)); err != nil {
+				found.Add("meta", "cannot be merged with what is there")
+			}
+		}
+		command.Changes.Meta = &merged
+	}
+}

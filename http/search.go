@@ -1,0 +1,192 @@
+package http
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// search is a question.
+type search struct {
+	Query    string        `json:"query,omitempty" maxLength:"8000" example:"which language does the user prefer?"`
+	Vector   []float32     `json:"vector,omitempty" doc:"Instead of letting the server embed the query; of the embedder's dimensions."`
+	Context  *searcher     `json:"context,omitempty" doc:"For whom: only their scopes and public count, the nearest first. Left out: everything you belong to, or the whole tenant if you may read that."`
+	Limit    optional[int] `json:"limit,omitzero" minimum:"1" maximum:"100" doc:"10 if left out."`
+	MinScore *float64      `json:"min_score,omitempty" minimum:"0" maximum:"1" doc:"0.5 means: about this. The embedder's default if left out."`
+	Order    string        `json:"order,omitempty" enum:"priority,score" doc:"priority, if left out: the best hits by tier, user > project > agent > team > org > public."`
+	Explain  bool          `json:"explain,omitempty" doc:"Say how the answer came about."`
+
+	Types       oneOrMore  `json:"types,omitempty" doc:"Several are alternatives, as with all of these."`
+	ContextType oneOrMore  `json:"context_type,omitempty"`
+	Category    oneOrMore  `json:"category,omitempty"`
+	Tags        tags       `json:"tags,omitempty" doc:"Every key must match, by any of its values."`
+	Owner       string     `json:"owner,omitempty"`
+	Scope       string     `json:"scope,omitempty"`
+	Visibility  string     `json:"visibility,omitempty" enum:"private,shared,org,public"`
+	URI         string     `json:"uri,omitempty" doc:"What the URI begins with."`
+	Polarity    string     `json:"polarity,omitempty" enum:"positive,negative"`
+	Stale       *bool      `json:"stale,omitempty" doc:"true: reported stale since it was last confirmed; false: not."`
+	TraceID     string     `json:"trace_id,omitempty"`
+	Status      oneOrMore  `json:"status,omitempty" doc:"active if left out."`
+	CreatedFrom *time.Time `json:"created_from,omitempty"`
+	CreatedTo   *time.Time `json:"created_to,omitempty"`
+	UpdatedFrom *time.Time `json:"updated_from,omitempty"`
+	UpdatedTo   *time.Time `json:"updated_to,omitempty"`
+}
+
+// searcher is for whom a search is made, in ids without the word before the colon.
+type searcher struct {
+	UserID     string   `json:"user_id,omitempty" example:"123"`
+	AgentID    string   `json:"agent_id,omitempty"`
+	ProjectID  string   `json:"project_id,omitempty"`
+	ProjectIDs []string `json:"project_ids,omitempty"`
+	TeamID     string   `json:"team_id,omitempty"`
+	TeamIDs    []string `json:"team_ids,omitempty"`
+	OrgID      string   `json:"org_id,omitempty"`
+}
+
+// hit is an item in the answer.
+type hit struct {
+	Knowledge *knowledge `json:"knowledge"`
+	Score     float64    `json:"score" doc:"0 to 1: how much it is about the query; 0.5 means: about this."`
+	Scope     string     `json:"scope" example:"project:456" doc:"The nearest that it shares with the searcher."`
+	Tier      string     `json:"tier" enum:"user,project,agent,team,org,public"`
+	Weight    float64    `json:"weight" doc:"score × (½ + ½·confidence): the order within a tier."`
+	Best      bool       `json:"best" doc:"Among the best hits, which come by tier."`
+	Parts     parts      `json:"parts"`
+	Terms     []string   `json:"terms,omitempty" doc:"With explain: which of the query's terms it contains."`
+}
+
+// parts are what score and weight are made of, each 0 to 1.
+type parts struct {
+	Semantic   float64 `json:"semantic" doc:"Meaning."`
+	Lexical    float64 `json:"lexical" doc:"Words."`
+	Confidence float64 `json:"confidence"`
+}
+
+// searched is what is known.
+type searched struct {
+	Items    []hit        `json:"items" nullable:"false"`
+	Embedder string       `json:"embedder" doc:"The vector space that meaning was compared in."`
+	Degraded string       `json:"degraded,omitempty" doc:"Why words stand alone; missing when meaning took part."`
+	MinScore float64      `json:"min_score"`
+	Explain  *explanation `json:"explain,omitempty" doc:"When asked for, or when there are no hits."`
+}
+
+// explanation says how an answer came about.
+type explanation struct {
+	Audience  []string    `json:"audience" nullable:"false" doc:"The scopes that counted; none means everything in the tenant."`
+	Visible   int64       `json:"visible" doc:"Items in those scopes."`
+	Passed    int64       `json:"passed" doc:"Of those, items that passed the filters."`
+	BestBelow float64     `json:"best_below" doc:"The best score below min_score; 0 if there was none."`
+	Terms     []string    `json:"terms" nullable:"false" doc:"The words of the query as they are compared."`
+	Plans     []scopePlan `json:"plans" nullable:"false"`
+	TookMS    float64     `json:"took_ms"`
+}
+
+// scopePlan says how the vectors of a scope were searched.
+type scopePlan struct {
+	Scope string `json:"scope"`
+	Items int64  `json:"items"`
+	Plan  string `json:"plan" doc:"exact, sketch, hnsw or none."`
+}
+
+type searchOutput struct {
+	Body searched
+}
+
+var decodeSearch = decoderOf(reflect.TypeFor[search]())
+
+func (s *Server) search(ctx context.Context, c *call, _ *struct{}) (*searchOutput, error) {
+	in, _, err := read[search](s, c, decodeSearch)
+	if err != nil {
+		return nil, err
+	}
+	query, names := in.query(c.principal)
+	if in.Limit.Given && in.Limit.Value == 0 {
+		query.Limit = -1 // nought was asked for, not left out
+	}
+	query, err = query.Complete()
+	if err := merge(c.found, renamed(err, names)); err != nil {
+		return nil, err
+	}
+	answer, err := s.cfg.Reader.Search(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return &searchOutput{Body: searchedOf(answer)}, nil
+}
+
+// query is the question as the domain knows it, with the caller's names for the fields of the
+// context.
+func (in search) query(by domain.Principal) (domain.Search, map[string]string) {
+	query := domain.Search{
+		By: by, Text: in.Query, Vector: in.Vector, Limit: in.Limit.Value,
+		MinScore: in.MinScore, Order: domain.Order(in.Order), Explain: in.Explain,
+		Filter: domain.Filter{
+			Types: spoken[domain.Type](in.Types), ContextTypes: spoken[domain.ContextType](in.ContextType),
+			Categories: spoken[domain.Category](in.Category), Tags: domain.Tags(in.Tags),
+			Owner: domain.Entity(in.Owner), Scope: domain.Scope(in.Scope),
+			Visibility: domain.Visibility(in.Visibility), URIPrefix: in.URI,
+			Polarity: domain.Polarity(in.Polarity), Stale: in.Stale, TraceID: in.TraceID,
+			Statuses:    spoken[domain.Status](in.Status),
+			CreatedFrom: when(in.CreatedFrom), CreatedTo: when(in.CreatedTo),
+			UpdatedFrom: when(in.UpdatedFrom), UpdatedTo: when(in.UpdatedTo),
+		},
+	}
+	names := map[string]string{}
+	if in.Context != nil {
+		query.Context.Given = true
+		in.Context.each(func(field, kind, id string) {
+			names[fmt.Sprintf("context[%d]", len(query.Context.Entities))] = "context." + field
+			query.Context.Entities = append(query.Context.Entities, domain.Entity(kind+":"+id))
+		})
+	}
+	return query, names
+}
+
+func (in searcher) each(entity func(field, kind, id string)) {
+	one := func(field, kind, id string) {
+		if id != "" {
+			entity(field, kind, id)
+		}
+	}
+	one("user_id", domain.User, in.UserID)
+	one("agent_id", domain.Agent, in.AgentID)
+	one("project_id", domain.Project, in.ProjectID)
+	one("team_id", domain.Team, in.TeamID)
+	one("org_id", domain.Org, in.OrgID)
+	for i, id := range in.ProjectIDs {
+		entity(fmt.Sprintf("project_ids[%d]", i), domain.Project, id)
+	}
+	for i, id := range in.TeamIDs {
+		entity(fmt.Sprintf("team_ids[%d]", i), domain.Team, id)
+	}
+}
+
+func searchedOf(a domain.Answer) searched {
+	out := searched{
+		Items: make([]hit, len(a.Hits)), Embedder: a.Embedder, Degraded: a.Degraded, MinScore: a.MinScore,
+	}
+	for i, h := range a.Hits {
+		out.Items[i] = hit{
+			Knowledge: knowledgeOf(h.Knowledge), Score: h.Score, Scope: string(h.Scope),
+			Tier: h.Scope.Tier().String(), Weight: h.Weight, Best: h.Best, Terms: h.Terms,
+			Parts: parts{Semantic: h.Semantic, Lexical: h.Lexical, Confidence: h.Confidence},
+		}
+	}
+	if e := a.Explain; e != nil {
+		out.Explain = &explanation{
+			Audience: plain(e.Audience), Visible: e.Visible, Passed: e.Passed, BestBelow: e.BestBelow,
+			Terms: append([]string{}, e.Terms...), Plans: make([]scopePlan, len(e.Plans)),
+			TookMS: float64(e.Took) / float64(time.Millisecond),
+		}
+		for i, p := range e.Plans {
+			out.Explain.Plans[i] = scopePlan{Scope: string(p.Scope), Items: p.Items, Plan: p.Plan}
+		}
+	}
+	return out
+}

@@ -1,0 +1,129 @@
+package http
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
+	"github.com/labstack/echo/v4"
+)
+
+// Server answers the HTTP API. It is safe for concurrent use.
+type Server struct {
+	cfg          Config
+	echo         *echo.Echo
+	api          huma.API
+	authenticate authenticator
+	limiter      *limiter
+	metrics      *metrics
+	pages        pages
+	closing      atomic.Bool   // shutdown began: ready no more
+	cut          chan struct{} // closed when requests without an end of their own must end
+}
+
+// New makes a server of a configuration that [Config.Validate] accepts.
+func New(cfg Config) *Server {
+	cfg = cfg.withDefaults()
+	s := &Server{
+		cfg: cfg, echo: echo.New(), authenticate: openMode,
+		limiter: newLimiter(cfg.Rate), metrics: newMetrics(cfg.Registry), cut: make(chan struct{}),
+	}
+	s.echo.HideBanner, s.echo.HidePort = true, true
+	s.echo.HTTPErrorHandler = func(err error, e echo.Context) { s.fail(callOf(e.Request().Context()), e, err) }
+	s.echo.Use(s.observe, protect)
+	s.api = humaecho.New(s.echo, huma.Config{
+		OpenAPI:       description(cfg.Version),
+		Formats:       map[string]huma.Format{jsonType: huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat},
+		DefaultFormat: jsonType,
+	})
+	s.routes()
+	if err := s.describe(); err != nil {
+		panic(err) // the routes above are wrong, whatever the configuration
+	}
+	return s
+}
+
+// Handler answers every route of the API.
+func (s *Server) Handler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead { // the connection leaves the body out by itself
+			r = r.WithContext(r.Context())
+			r.Method = http.MethodGet
+		}
+		s.echo.ServeHTTP(w, r)
+	})
+}
+
+// operation answers a call. The error becomes a problem.
+type operation[I, O any] func(ctx context.Context, c *call, in *I) (*O, error)
+
+// handle registers an operation for callers we know, within their rate and the time limit.
+// huma documents and fills in the input's path and query fields; unknown parameters are refused
+// here, and what values may be is the operation's business.
+func handle[I, O any](s *Server, op huma.Operation, do operation[I, O]) {
+	s.document(&op)
+	parameters := queryNames(reflect.TypeFor[I]())
+	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
+		c := callOf(ctx)
+		ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+		defer cancel()
+		err := s.admit(c)
+		if err == nil {
+			c.unknown(parameters)
+			var out *O
+			if out, err = do(ctx, c, in); err == nil {
+				return out, nil
+			}
+		}
+		c.err = interrupted(ctx, err)
+		return nil, problemOf(c.err, c.instance())
+	})
+}
+
+// admit finds out who is calling, and whether there is room for another request of theirs.
+func (s *Server) admit(c *call) (err error) {
+	if c.principal, err = s.authenticate(c.request); err != nil {
+		return err
+	}
+	c.headers()
+	return s.limiter.take(c.principal, c.now)
+}
+
+// interrupted tells errors that came from running out of time from those that came by themselves.
+func interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil && answerTo(err).to == nil {
+		return fmt.Errorf("%w: %w", ctx.Err(), err)
+	}
+	return err
+}
+
+// queryNames lists the parameters that an input's fields are filled from.
+func queryNames(input reflect.Type) []string {
+	var names []string
+	for i := range input.NumField() {
+		if name, _, _ := strings.Cut(input.Field(i).Tag.Get("query"), ","); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// unknown notes query parameters that the operation does not have: a filter with a typing
+// mistake must not answer with everything.
+func (c *call) unknown(parameters []string) {
+	if c.request.URL.RawQuery == "" {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.request.URL.Query())) {
+		if !slices.Contains(parameters, name) {
+			c.found.Add(brief(name), "is not a parameter here")
+		}
+	}
+}
