@@ -64,7 +64,7 @@ func kindOf(ctx context.Context, err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		return ErrFull
 	}
-	kind := error(nil)
+	var kind error
 	if refusal, ok := errors.AsType[*pq.Error](err); ok {
 		kind = kindOfPostgres(refusal)
 	} else if refusal, ok := errors.AsType[*sqlite.Error](err); ok {
@@ -73,7 +73,8 @@ func kindOf(ctx context.Context, err error) error {
 		kind = ErrUnavailable
 	}
 	// What a stopped query leaves behind differs; that it was stopped is known from its context.
-	if (kind == ErrUnavailable || kind == context.Canceled) && ctx.Err() != nil {
+	stopped := errors.Is(kind, ErrUnavailable) || errors.Is(kind, context.Canceled)
+	if stopped && ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return kind

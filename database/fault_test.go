@@ -199,12 +199,12 @@ func TestOtherErrorsStayAsTheyAre(t *testing.T) {
 	t.Parallel()
 	own := errors.New("refused")
 	for _, err := range []error{nil, own} {
-		if got := database.Classify(t.Context(), err); got != err {
+		if got := database.Classify(t.Context(), err); got != err { //nolint:errorlint // unwrapped, that is
 			t.Errorf("got %v, want %v", got, err)
 		}
 	}
 	once := database.Classify(t.Context(), &pq.Error{Code: "23505"})
-	if twice := database.Classify(t.Context(), once); twice != once {
+	if twice := database.Classify(t.Context(), once); twice != once { //nolint:errorlint // not wrapped again
 		t.Errorf("got %v, want %v", twice, once)
 	}
 }

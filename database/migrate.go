@@ -107,7 +107,7 @@ func (db *DB) withMigrationDriver(ctx context.Context, do func(database.Driver) 
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
-	defer conn.Close() //nolint:errcheck // it goes back to the pool
+	defer conn.Close()
 	if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock($1)`, migrationLock); err != nil {
 		return fmt.Errorf("wait for others to migrate: %w", err)
 	}

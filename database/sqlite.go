@@ -49,9 +49,7 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 // prepareFile makes the file and its directory for their owner alone, and returns the path that
 // every name of the file leads to, since the claim to the file lies beside it.
 func prepareFile(path string) (string, error) {
-	if strings.HasPrefix(path, "//") { // as in sqlite:///var/lib/annals.db
-		path = path[len("//"):]
-	}
+	path = strings.TrimPrefix(path, "//") // as in sqlite:///var/lib/annals.db
 	if path == "" || strings.HasPrefix(path, ":") || strings.ContainsAny(path, "?\x00") {
 		return "", errors.New("sqlite: takes the path of a file and no options, as in sqlite:./data/annals.db")
 	}

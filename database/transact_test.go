@@ -33,7 +33,7 @@ func TestAnErrorRollsBack(t *testing.T) {
 			}
 			return refused
 		})
-		if err != refused {
+		if err != refused { //nolint:errorlint // unwrapped, that is
 			t.Errorf("got %v, want the function's own error", err)
 		}
 		if got := count(t, db); got != 0 {

@@ -99,7 +99,7 @@ func schemaHash(t testing.TB) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(hash, "%s %d %s", name, len(text), text)
+		hash.Write(fmt.Appendf(nil, "%s %d %s", name, len(text), text))
 	}
 	return fmt.Sprintf("%x", hash.Sum(nil)[:6])
 }

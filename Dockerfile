@@ -1,0 +1,20 @@
+FROM golang:1.26 AS build
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+ARG RELEASE=
+RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.release=$RELEASE" -o /out/annals ./cmd/annals \
+    && mkdir -m 0700 /out/data
+
+# No shell and no package manager: the program, certificates, and a user who is not root.
+FROM gcr.io/distroless/static-debian12:nonroot
+COPY --from=build /out/annals /usr/local/bin/annals
+COPY --from=build --chown=nonroot:nonroot /out/data /data
+ENV ANNALS_DATA=/data
+VOLUME /data
+EXPOSE 1933
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=30s --timeout=10s --start-period=10s CMD ["annals", "doctor"]
+ENTRYPOINT ["annals"]
+CMD ["serve"]

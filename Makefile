@@ -1,0 +1,67 @@
+# Everything here works on a fresh machine that has Go, make and bash.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+# A released program says its tag; any other says its revision, which Go writes into it.
+RELEASE = $(shell git describe --tags --exact-match --dirty 2>/dev/null)
+# Where git refuses to look (a checkout that belongs to another user), so must Go.
+VCS = $(shell git status >/dev/null 2>&1 && echo auto || echo false)
+
+# Narrow a run with: make test PACKAGES=./events/ TESTFLAGS='-run Append -v'
+PACKAGES ?= ./...
+TESTFLAGS ?=
+
+# Where the measured questions lie: see make bench-retrieval.
+LOCOMO ?= data/locomo
+BENCHES = $(filter-out retrieval,$(patsubst scripts/bench/%/main.go,%,$(wildcard scripts/bench/*/main.go)))
+
+.PHONY: help run build test race demo check fmt bench bench-retrieval clean go
+
+help: ## Say what there is to make
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: build ## Build, and serve on http://127.0.0.1:1933 with everything in ./data
+	@bin/annals serve
+
+build: go ## Build bin/annals, one static program
+	@CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -ldflags '-s -w -X main.release=$(RELEASE)' -o bin/annals ./cmd/annals
+
+test: go ## Run every test on SQLite and on a PostgreSQL of their own, installed if need be
+	@scripts/postgres.sh install
+	@scripts/postgres.sh run go test -count=1 -timeout 9m $(TESTFLAGS) $(PACKAGES)
+
+race: go ## Run the tests with the race detector, which needs a C compiler
+	@scripts/postgres.sh install
+	@CGO_ENABLED=1 scripts/postgres.sh run go test -race -count=1 -timeout 20m $(TESTFLAGS) $(PACKAGES)
+
+demo: build ## Remember a dozen things, ask, vote, forget, and show their histories
+	@scripts/demo.sh
+
+check: go ## Look for what compiles and is still wrong: format, vet, lint, modules, scripts
+	@scripts/check.sh
+
+fmt: go ## Format the Go code
+	@scripts/check.sh fmt
+
+bench: go ## Measure speed beside a reference of the same run; results in bench-results/
+	@scripts/postgres.sh install
+	@mkdir -p bench-results
+	@for bench in $(BENCHES); do \
+		echo "== $$bench"; \
+		scripts/postgres.sh run go run ./scripts/bench/$$bench --json bench-results/$$bench.json || exit; \
+	done
+
+bench-retrieval: go ## Measure how well questions find their evidence: LOCOMO=DIR names the data
+	@test -r $(LOCOMO)/queries.ndjson || { echo "there are no questions in $(LOCOMO): name their directory with make bench-retrieval LOCOMO=DIR" >&2; exit 1; }
+	@scripts/postgres.sh install
+	@scripts/postgres.sh run go run ./scripts/bench/retrieval --locomo $(LOCOMO) --json bench-results/retrieval.json
+
+clean: ## Remove what was built and measured; ./data stays
+	@rm -rf bin .tools bench-results coverage.out
+
+# Go itself fetches the toolchain that go.mod names, from 1.21 on and unless it is told not to.
+go:
+	@command -v go >/dev/null || { echo "Go is not installed: install Go 1.26 or newer from https://go.dev/dl/" >&2; exit 1; }
+	@go version >/dev/null 2>&1 && go list -m >/dev/null 2>&1 || { \
+		echo "this Go is older than 1.26 ($$(GOTOOLCHAIN=local go env GOVERSION)): install Go 1.26 or newer from https://go.dev/dl/" >&2; exit 1; }
