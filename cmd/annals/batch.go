@@ -49,10 +49,10 @@ func batches(in io.Reader) iter.Seq2[batch, error] {
 	}
 }
 
-// body is the request's: one record a line.
-func (b batch) body() []byte {
+// body is a request's: one record a line.
+func (b batch) body(records []int) []byte {
 	var body bytes.Buffer
-	for _, i := range b.Sent {
+	for _, i := range records {
 		body.Write(b.Records[i].Raw)
 		body.WriteByte('\n')
 	}

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // header carries the key of a write and the revision it expects.
@@ -36,6 +38,9 @@ func (t changing) change(ctx context.Context, c *console, r request, done string
 		return c.document(orNothing(a))
 	}
 	k, known := knowledgeOf(a)
+	if a.Header.Get("Annals-Outcome") == domain.Unchanged {
+		done = "nothing to change:"
+	}
 	line := fmt.Sprintf("%s %s", done, bold.Render(printable(t.ID)))
 	if known {
 		line += fmt.Sprintf(" · revision %d · confidence %.2f · %d helpful, %d harmful", k.Revision,

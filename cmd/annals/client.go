@@ -81,6 +81,15 @@ func (c *client) read(ctx context.Context, r request, out any) (*answer, error) 
 	return a, nil
 }
 
+// readAny is read for answers that say something whatever their status.
+func (c *client) readAny(ctx context.Context, r request, out any) (*answer, error) {
+	a, err := c.ask(ctx, r)
+	if a != nil && json.Unmarshal(a.Body, out) == nil {
+		return a, nil
+	}
+	return a, err
+}
+
 func (c *client) prepare(ctx context.Context, r request) (*http.Request, error) {
 	var body io.Reader
 	kind := "application/json"

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -137,11 +139,45 @@ func TestAnImportOutlastsABusyServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !answers[0].failed() || answers[1].Status != "created" {
+	if answers[0].why() == nil || answers[1].Status != "created" {
 		t.Errorf("answers %+v", answers)
 	}
 	if waited := time.Since(began); waited < time.Second {
 		t.Errorf("asked again after %s, want at least the Retry-After of 1s", waited)
+	}
+}
+
+func TestAnImportSendsAgainWhatTheServerCouldNotTake(t *testing.T) {
+	t.Parallel()
+	var bodies []string
+	answers := []string{
+		`{"id":"1","status":"created"}` + "\n" + `{"status":"error","error":{"status":422,"title":"bad"}}` + "\n" +
+			`{"status":"error","error":{"status":503,"title":"shutting down"}}` + "\n",
+		`{"id":"3","status":"created"}` + "\n" + `{"id":"4","status":"cre`,
+		`{"id":"4","status":"unchanged"}` + "\n",
+	}
+	api := connected(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		bodies = append(bodies, string(body))
+		_, _ = w.Write([]byte(answers[len(bodies)-1]))
+	})
+	b := batch{Sent: []int{0, 1, 2, 3}}
+	for i := range 4 {
+		b.Records = append(b.Records, record{Number: i + 1, Raw: fmt.Appendf(nil, "%d", i+1)})
+	}
+	got, err := (&sender{api: api, patience: time.Minute}).send(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(bodies, []string{"1\n2\n3\n4\n", "3\n4\n", "4\n"}); diff != "" {
+		t.Errorf("sent (-got +want):\n%s", diff)
+	}
+	var statuses []string
+	for _, answer := range got {
+		statuses = append(statuses, answer.Status)
+	}
+	if diff := cmp.Diff(statuses, []string{"created", "error", "created", "unchanged"}); diff != "" {
+		t.Errorf("answers (-got +want):\n%s", diff)
 	}
 }
 

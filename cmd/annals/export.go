@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // exportCommands are the two things that can be exported.
@@ -42,7 +45,7 @@ Examples:
 func (e *exportKnowledgeCommand) Run(ctx context.Context, c *console) error {
 	query := e.filters.query()
 	put(query, "status", e.Status...)
-	return e.export(ctx, c, "knowledge", query)
+	return e.export(ctx, c, "knowledge", largestPage, query)
 }
 
 type exportLogCommand struct {
@@ -64,16 +67,16 @@ func (e *exportLogCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	return e.export(ctx, c, "events", query)
+	return e.export(ctx, c, "events", largestLogPage, query)
 }
 
 // export writes a list to its end, one item a line.
-func (e exporting) export(ctx context.Context, c *console, list string, query url.Values) error {
+func (e exporting) export(ctx context.Context, c *console, list string, pageSize int, query url.Values) error {
 	api, err := e.connect()
 	if err != nil {
 		return err
 	}
-	query.Set("limit", strconv.Itoa(largestPage))
+	query.Set("limit", strconv.Itoa(pageSize))
 	progress := watch(c, "exporting", 0)
 	written := 0
 	err = writeWhole(c, e.Output, func(out *bytes.Buffer, flush func() error) error {
@@ -102,7 +105,7 @@ func (e exporting) export(ctx context.Context, c *console, list string, query ur
 
 func (f filters) query() url.Values {
 	query := url.Values{}
-	put(query, "types", f.Type...)
+	put(query, "type", f.Type...)
 	put(query, "context_type", f.ContextType...)
 	put(query, "category", f.Category...)
 	put(query, "owner", f.Owner)
@@ -111,7 +114,11 @@ func (f filters) query() url.Values {
 	put(query, "uri", f.URI)
 	put(query, "polarity", f.Polarity)
 	for _, tag := range f.Tag {
-		put(query, "tag", tag)
+		key, value, keyed := strings.Cut(tag, "=")
+		if !keyed {
+			key, value = domain.Labels, tag
+		}
+		put(query, "tag", key+":"+value)
 	}
 	if f.IsStale != nil {
 		query.Set("stale", strconv.FormatBool(*f.IsStale))

@@ -73,9 +73,7 @@ func (f *failures) close() error {
 // print shows the first failed lines, each bad field on a line of its own.
 func (f *failures) print(c *console, all int) {
 	for _, line := range f.first {
-		var p problem
-		_ = json.Unmarshal(line.Error, &p) // what cannot be read prints as nothing
-		why := p.failure()
+		why := lineAnswer{Error: line.Error}.why()
 		c.note("line %d: %s", line.Line, printable(joined(": ", line.ID, why.Detail)))
 		for _, field := range why.Fields {
 			c.note("  %s: %s", printable(field.Field), printable(field.Message))

@@ -21,9 +21,9 @@ type grammar struct {
 	Import  importCommand  `cmd:"" group:"record" help:"Remember many pieces of knowledge from a file."`
 	Export  exportCommands `cmd:"" group:"record" help:"Write the knowledge or the log as lines of JSON."`
 
-	//Serve      serveCommand      `cmd:"" group:"run" help:"Run the server."`
-	//Migrate    migrateCommand    `cmd:"" group:"run" help:"Bring the database to this version's schema."`
-	//Doctor     doctorCommand     `cmd:"" group:"run" help:"Check that everything works, and say how to mend what does not."`
+	Serve      serveCommand      `cmd:"" group:"run" help:"Run the server."`
+	Migrate    migrateCommand    `cmd:"" group:"run" help:"Bring the database to this version's schema."`
+	Doctor     doctorCommand     `cmd:"" group:"run" help:"Check that everything works, and say how to mend what does not."`
 	Version    versionCommand    `cmd:"" group:"run" help:"Show the version."`
 	Completion completionCommand `cmd:"" group:"run" help:"Print the completion script of a shell."`
 }

@@ -61,7 +61,7 @@ type event struct {
 	Actor      string          `json:"actor"`
 	OnBehalfOf string          `json:"on_behalf_of"`
 	Reason     string          `json:"reason"`
-	Data       json.RawMessage `json:"data"`
+	Text       json.RawMessage `json:"text"`
 	Changes    []change        `json:"changes"`
 	Confidence *float64        `json:"confidence"`
 	Revision   int64           `json:"revision"`
@@ -112,7 +112,7 @@ func (e event) print(c *console, confidence *float64) {
 // said is what a voter said: what for, and what came of it.
 func (e event) said() []string {
 	var vote struct{ Query, Outcome string }
-	if json.Unmarshal(e.Data, &vote) != nil {
+	if json.Unmarshal(e.Text, &vote) != nil {
 		return nil
 	}
 	var lines []string

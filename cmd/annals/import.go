@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
@@ -11,10 +10,11 @@ import (
 type importCommand struct {
 	remote
 
-	File     string `arg:"" complete:"file" help:"Lines of JSON, or a JSON array, one piece of knowledge each; - reads standard input."`
-	Update   bool   `help:"Where an id is taken by other content, revise it instead of refusing the line."`
-	Errors   string `complete:"file" placeholder:"FILE" help:"Write every line that failed there, with its problem, as lines of JSON."`
-	Parallel int    `default:"2" placeholder:"N" help:"How many requests are under way at once: 1 to 8. 1 keeps the order of the file in the log, and so does --update."`
+	File     string        `arg:"" complete:"file" help:"Lines of JSON, or a JSON array, one piece of knowledge each; - reads standard input."`
+	Update   bool          `help:"Where an id is taken by other content, revise it instead of refusing the line."`
+	Errors   string        `complete:"file" placeholder:"FILE" help:"Write every line that failed there, with its problem, as lines of JSON."`
+	Patience time.Duration `default:"30s" help:"How long to try again when the server cannot be reached or is busy."`
+	Parallel int           `default:"2" placeholder:"N" help:"How many requests are under way at once: 1 to 8. 1 keeps the order of the file in the log, and so does --update."`
 }
 
 // Help implements kong.HelpProvider.
@@ -58,7 +58,7 @@ func (i *importCommand) Run(ctx context.Context, c *console) error {
 	}
 	s := summary{began: time.Now()}
 	progress := watch(c, "importing", size)
-	sender := &sender{api: api, update: i.Update, patience: patience}
+	sender := &sender{api: api, update: i.Update, patience: i.Patience}
 	m := &importer{send: sender.send, parallel: i.Parallel}
 	if i.Update {
 		m.parallel = 1 // two lines about the same item: the later one must win
@@ -67,7 +67,7 @@ func (i *importCommand) Run(ctx context.Context, c *console) error {
 		progress.add(b.size(), len(b.Records))
 		for n, answer := range answers {
 			s.count(answer.Status)
-			if answer.failed() {
+			if answer.why() != nil {
 				if err := failures.add(b.Records[n], answer); err != nil {
 					return err
 				}
@@ -84,9 +84,6 @@ func (i *importCommand) Run(ctx context.Context, c *console) error {
 	}
 	return s.verdict(stopped)
 }
-
-// patience outlasts a restart of the server.
-const patience = 30 * time.Second
 
 // summary is what became of an import.
 type summary struct {
@@ -141,13 +138,3 @@ func (s *summary) verdict(stopped error) error {
 	}
 	return nil
 }
-
-// lineAnswer is what became of one line.
-type lineAnswer struct {
-	ID       string          `json:"id"`
-	Status   string          `json:"status"`
-	Revision int64           `json:"revision"`
-	Error    json.RawMessage `json:"error"`
-}
-
-func (a lineAnswer) failed() bool { return len(a.Error) > 0 && string(a.Error) != "null" }

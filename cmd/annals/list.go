@@ -7,8 +7,11 @@ import (
 	"net/url"
 )
 
-// largestPage is the most that a list answers with at once.
-const largestPage = 100
+// The most that a list answers with at once.
+const (
+	largestPage    = 100 // pieces of knowledge
+	largestLogPage = 500 // events
+)
 
 // page is a piece of a list.
 type page struct {

@@ -49,7 +49,7 @@ func (l *logCommand) Run(ctx context.Context, c *console) error {
 	query.Set("order", "desc")
 	var items []json.RawMessage
 	for len(items) < l.Limit {
-		query.Set("limit", strconv.Itoa(min(l.Limit-len(items), largestPage)))
+		query.Set("limit", strconv.Itoa(min(l.Limit-len(items), largestLogPage)))
 		var page page
 		if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "events"}, Query: query}, &page); err != nil {
 			return err

@@ -11,6 +11,10 @@ import (
 // run parses args, runs the command and answers with the exit code.
 func run(ctx context.Context, args []string, c *console) int {
 	var g grammar
+	unsaid := len(args) == 0
+	if unsaid { // nothing was asked: show what could be
+		args, c.out = []string{"--help"}, c.err
+	}
 	helped := false
 	parser, err := newParser(&g, c, func(int) { helped = true })
 	if err != nil {
@@ -20,11 +24,11 @@ func run(ctx context.Context, args []string, c *console) int {
 		complete(c, parser.Model, args[1:])
 		return exitOK
 	}
-	if len(args) == 0 {
-		args = []string{"--help"}
-	}
 	parsed, err := parser.Parse(args)
-	if helped { // the help has been printed; whatever else is wrong does not matter
+	switch {
+	case unsaid:
+		return exitUsage
+	case helped: // the help has been printed; whatever else is wrong does not matter
 		return exitOK
 	}
 	c.json = g.JSON

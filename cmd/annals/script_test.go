@@ -27,6 +27,9 @@ func TestMain(m *testing.M) {
 //	shutdown                   ends the server by SIGTERM; it must end well
 //	crash [POSITION]           kills the server, as soon as the log has reached the position
 //	count N FILE               the file must have N lines
+//	many N FILE                writes N pieces of knowledge
+//	occupied                   lets another program listen on a port, and ANNALS_LISTEN name it
+//	schema N                   makes the database say that it has this schema
 //
 // DATABASE_URL is a database of the script's own, and ENGINE says which kind.
 func TestScripts(t *testing.T) {
@@ -52,6 +55,7 @@ func TestScripts(t *testing.T) {
 				},
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){
 					"exits": exits, "serving": serving, "shutdown": shutdown, "crash": crash, "count": count,
+					"many": many, "occupied": occupied, "schema": schema,
 				},
 				Condition: func(name string) (bool, error) {
 					return name == engine.String(), nil

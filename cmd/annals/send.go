@@ -6,70 +6,39 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
 	"time"
 )
 
-// sender sends batches to the server, and again while it is unavailable.
+// sender sends batches to the server, and again whatever it could not take just then: the same
+// content again changes nothing.
 type sender struct {
 	api      *client
 	update   bool
-	patience time.Duration // how long a batch may be tried again
+	patience time.Duration // how long one batch may be tried again
 }
 
-// send answers for each record of the batch, in order.
+// send answers for each record of the batch, in order. A request under way is finished even if
+// ctx ends; nothing is sent again then.
 func (s *sender) send(ctx context.Context, b batch) ([]lineAnswer, error) {
 	answers := make([]lineAnswer, len(b.Records))
 	for i, r := range b.Records {
 		if r.Err != nil {
-			answers[i] = lineAnswer{Status: "failed", Error: problemOf(r.Err)}
+			answers[i] = unreadable(r.Err)
 		}
 	}
-	if len(b.Sent) == 0 {
-		return answers, nil
-	}
-	query := url.Values{}
-	if s.update {
-		query.Set("update", "true")
-	}
-	a, err := s.persist(ctx, request{
-		Method: http.MethodPost, Path: []string{"v1", "knowledge"}, Query: query,
-		Header: http.Header{"Content-Type": {"application/x-ndjson"}}, Body: b.body(),
-	})
-	if err != nil {
-		return nil, err
-	}
-	decoder := json.NewDecoder(bytes.NewReader(a.Body))
-	for _, i := range b.Sent {
-		if err := decoder.Decode(&answers[i]); err != nil {
-			if errors.Is(err, io.EOF) {
-				err = io.ErrUnexpectedEOF
-			}
-			return nil, fmt.Errorf("read the server's answer to line %d: %w", b.Records[i].Number, err)
-		}
-	}
-	return answers, nil
-}
-
-// persist sends the same request again while the server is unavailable: the same content again
-// changes nothing. A request under way is finished even if ctx ends.
-func (s *sender) persist(ctx context.Context, r request) (*answer, error) {
-	pause := 250 * time.Millisecond
+	left, pause := b.Sent, 250*time.Millisecond
 	deadline := time.Now().Add(s.patience)
-	for {
-		a, err := s.api.ask(context.WithoutCancel(ctx), r)
-		f, failed := errors.AsType[*failure](err)
-		if !failed || f.Code != exitUnavailable || time.Now().Add(pause).After(deadline) {
-			return a, err
+	for len(left) > 0 {
+		again, wait, err := s.attempt(ctx, b, left, answers)
+		if len(again) == 0 {
+			return answers, err
 		}
-		wait := pause
-		if a != nil {
-			if seconds, err := strconv.Atoi(a.Header.Get("Retry-After")); err == nil {
-				wait = max(wait, time.Duration(seconds)*time.Second)
-			}
+		left, wait = again, max(wait, pause)
+		if time.Now().Add(wait).After(deadline) {
+			return nil, err
 		}
 		select {
 		case <-time.After(wait):
@@ -78,10 +47,66 @@ func (s *sender) persist(ctx context.Context, r request) (*answer, error) {
 		}
 		pause *= 2
 	}
+	return answers, nil
 }
 
-// problemOf is the answer to a line that was not sent.
-func problemOf(err error) json.RawMessage {
+// attempt sends the records that are left and notes their answers. It gives back those that the
+// server could not take just now, how long it wants to be left alone, and why.
+func (s *sender) attempt(ctx context.Context, b batch, left []int, answers []lineAnswer) (again []int, wait time.Duration, err error) {
+	query := url.Values{}
+	if s.update {
+		query.Set("update", "true")
+	}
+	a, err := s.api.ask(context.WithoutCancel(ctx), request{
+		Method: http.MethodPost, Path: []string{"v1", "knowledge"}, Query: query,
+		Header: http.Header{"Content-Type": {"application/x-ndjson"}}, Body: b.body(left),
+	})
+	if err != nil {
+		if a != nil {
+			seconds, _ := strconv.Atoi(a.Header.Get("Retry-After")) // 0 if nobody says
+			wait = time.Duration(seconds) * time.Second
+		}
+		if f, refused := errors.AsType[*failure](err); refused && f.Code == exitUnavailable {
+			again = left
+		}
+		return again, wait, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(a.Body))
+	for n, i := range left {
+		var said lineAnswer
+		if decoder.Decode(&said) != nil { // the server went away in the middle
+			err = &failure{Code: exitUnavailable, Detail: fmt.Sprintf("the server left line %d unanswered", b.Records[i].Number)}
+			return append(again, left[n:]...), 0, err
+		}
+		if why := said.why(); why != nil && why.Code == exitUnavailable {
+			again, err = append(again, i), why
+			continue
+		}
+		answers[i] = said
+	}
+	return again, 0, err
+}
+
+// lineAnswer is what became of one line.
+type lineAnswer struct {
+	ID       string          `json:"id"`
+	Status   string          `json:"status"`
+	Revision int64           `json:"revision"`
+	Error    json.RawMessage `json:"error"`
+}
+
+// why is nil unless the line failed.
+func (a lineAnswer) why() *failure {
+	if len(a.Error) == 0 || string(a.Error) == "null" {
+		return nil
+	}
+	var p problem
+	_ = json.Unmarshal(a.Error, &p) // what cannot be read says nothing
+	return p.failure()
+}
+
+// unreadable is the answer to a line that was not sent.
+func unreadable(err error) lineAnswer {
 	encoded, _ := json.Marshal(problem{Type: "about:blank", Title: "Unreadable", Status: http.StatusBadRequest, Detail: err.Error()})
-	return encoded
+	return lineAnswer{Status: "error", Error: encoded}
 }

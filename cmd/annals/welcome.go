@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -14,19 +15,20 @@ type welcome struct {
 	Database string `json:"database"`
 	Access   string `json:"access"`
 	Embedder string `json:"embedder"`
+	Why      string `json:"embedder_reason"` // it is this one, and how to have another
 	Data     string `json:"data"`
 }
 
 const openAccess = "open mode: every program on this machine may do everything, nobody beyond it may do anything"
 
-func (w welcome) print(c *console, hint string) error {
+func (w welcome) print(c *console) error {
 	if c.json {
 		return c.document(w)
 	}
 	c.say("%s  %s", bold.Render("annals"), bold.Render(w.URL))
 	c.say("database  %s", w.Database)
 	c.say("access    %s", w.Access)
-	c.say("embedder  %s; %s", w.Embedder, hint)
+	c.say("embedder  %s: %s", w.Embedder, w.Why)
 	c.say("data      %s", w.Data)
 	program, server := called(os.Args[0]), ""
 	if w.URL != defaultServer {
@@ -48,11 +50,24 @@ func called(name string) string {
 	return name
 }
 
+// sqliteFile is the path of a SQLite database, if that is what the address names.
+func sqliteFile(address string) (path string, isFile bool) {
+	path, isFile = strings.CutPrefix(address, "sqlite:")
+	return strings.TrimPrefix(path, "//"), isFile
+}
+
+// absolute is where a path lies whatever the directory one reads it in.
+func absolute(path string) string {
+	if whole, err := filepath.Abs(path); err == nil {
+		return whole
+	}
+	return path
+}
+
 // databaseName describes a database without its password.
 func databaseName(address string) string {
-	scheme, rest, _ := strings.Cut(address, ":")
-	if scheme == "sqlite" {
-		return "SQLite in " + rest
+	if path, isFile := sqliteFile(address); isFile {
+		return "SQLite in " + absolute(path)
 	}
 	u, err := url.Parse(address)
 	if err != nil {

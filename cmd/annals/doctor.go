@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"fmt"
+)
+
+type doctorCommand struct {
+	remote
+	embedder
+
+	Database string `env:"DATABASE_URL" placeholder:"URL" help:"Look into this database, too. A SQLite file can be looked into while no server uses it."`
+}
+
+// Help implements kong.HelpProvider.
+func (doctorCommand) Help() string {
+	return `Asks the server how it does; without one it looks at what a server would find here. Exit code 1 says that
+something is broken, 5 that no server answers.
+
+Examples:
+
+    annals doctor
+    annals doctor --server http://10.0.0.7:1933 --json
+    annals doctor --database sqlite:data/annals.db`
+}
+
+// Run implements the command.
+func (d *doctorCommand) Run(ctx context.Context, c *console) error {
+	api, err := d.connect()
+	if err != nil {
+		return err
+	}
+	var e examination
+	reached := e.server(ctx, api)
+	if reached {
+		e.readiness(ctx, api)
+		e.projections(ctx, api)
+		e.question(ctx, api)
+	} else {
+		e.embedder(d.embedder)
+	}
+	// The file of a server that is running is the server's alone.
+	if _, isFile := sqliteFile(d.Database); d.Database != "" && !(reached && isFile) {
+		e.database(ctx, c, d.Database)
+	}
+	if err := e.print(c); err != nil {
+		return err
+	}
+	return e.verdict(reached)
+}
+
+// finding is the outcome of one check.
+type finding struct {
+	Check  string `json:"check"`
+	Status string `json:"status"` // ok, warn or fail
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"`
+}
+
+const (
+	fine   = "ok"
+	warned = "warn"
+	broken = "fail"
+)
+
+// examination is what doctor found out.
+type examination struct{ findings []finding }
+
+func (e *examination) note(check, status, fix, format string, values ...any) {
+	e.findings = append(e.findings, finding{Check: check, Status: status, Detail: fmt.Sprintf(format, values...), Fix: fix})
+}
+
+func (e *examination) failed(check string, err error) {
+	f := asFailure(err)
+	e.note(check, broken, f.Fix, "%s", f.Detail)
+}
+
+func (e *examination) print(c *console) error {
+	if c.json {
+		return c.document(map[string]any{"checks": e.findings})
+	}
+	rows := &grid{heads: []string{"", "CHECK", "FINDING"}}
+	for _, f := range e.findings {
+		mark := map[string]string{fine: green.Render("ok"), warned: amber.Render("warn"), broken: red.Render("fail")}[f.Status]
+		text := printable(f.Detail)
+		if f.Fix != "" {
+			text += "\n→ " + printable(f.Fix)
+		}
+		rows.row(mark, f.Check, text)
+	}
+	c.say("%s", rows.render(c.width))
+	return nil
+}
+
+// verdict turns the findings into an exit code.
+func (e *examination) verdict(reached bool) error {
+	wrong := 0
+	for _, f := range e.findings {
+		if f.Status == broken {
+			wrong++
+		}
+	}
+	switch {
+	case !reached:
+		return &failure{Code: exitUnavailable, Detail: "no server to examine"}
+	case wrong > 0:
+		return &failure{Code: exitFailed, Detail: fmt.Sprintf("%d of %d checks failed", wrong, len(e.findings))}
+	}
+	return nil
+}

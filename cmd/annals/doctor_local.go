@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/annals-kb/annals/database"
+)
+
+// embedder says what a server started here would use.
+func (e *examination) embedder(settings embedder) {
+	chosen, why, err := settings.choose()
+	if err != nil {
+		e.failed("embedder", err)
+		return
+	}
+	e.note("embedder", fine, "", "a server started here would use %s: %s", chosen.Name(), why)
+}
+
+func (e *examination) database(ctx context.Context, c *console, address string) {
+	if path, isFile := sqliteFile(address); isFile {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { // opening would make it
+			e.note("database", warned, "annals serve makes it", "%s is not there yet", path)
+			return
+		}
+	}
+	db, err := database.Open(ctx, address, logging{LogLevel: "error"}.logger(c))
+	if err != nil {
+		e.failed("database", err)
+		return
+	}
+	have, want, err := db.Schema(ctx)
+	switch {
+	case err != nil:
+		e.failed("database", err)
+	case have > want:
+		e.note("database", broken, "use a newer annals", "%s has schema %d, this annals knows %d", databaseName(address), have, want)
+	case have < want:
+		e.note("database", warned, "run annals migrate, or let annals serve do it", "%s has schema %d, this annals needs %d", databaseName(address), have, want)
+	default:
+		e.note("database", fine, "", "%s has schema %d, as it should", databaseName(address), have)
+	}
+	if err := db.Close(); err != nil {
+		e.failed("database", err)
+	}
+}

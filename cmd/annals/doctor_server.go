@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+func (e *examination) server(ctx context.Context, api *client) (reached bool) {
+	var health struct {
+		Version string `json:"version"`
+	}
+	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"healthz"}}, &health); err != nil {
+		e.failed("server", err)
+		return false
+	}
+	e.note("server", fine, "", "annals %s answers at %s", health.Version, api.base.Redacted())
+	if ours := version().Version; health.Version != ours {
+		e.note("version", warned, "use the same version on both sides", "this program is %s, the server is %s", ours, health.Version)
+	}
+	return true
+}
+
+func (e *examination) readiness(ctx context.Context, api *client) {
+	var ready struct {
+		Status string `json:"status"`
+		Checks []struct {
+			Name   string `json:"name"`
+			Status string `json:"status"`
+			Reason string `json:"reason"`
+		} `json:"checks"`
+	}
+	// Not being ready is an answer, too.
+	_, err := api.readAny(ctx, request{Method: http.MethodGet, Path: []string{"readyz"}}, &ready)
+	if err != nil {
+		e.failed("readiness", err)
+		return
+	}
+	for _, check := range ready.Checks {
+		if check.Status != "ok" {
+			e.note(check.Name, broken, "see the server's log", "%s", check.Reason)
+		}
+	}
+	if ready.Status != "ready" {
+		e.note("readiness", broken, "wait, then look at the server's log", "the server is %s", ready.Status)
+		return
+	}
+	e.note("readiness", fine, "", "ready: %d checks passed", len(ready.Checks))
+}
+
+func (e *examination) projections(ctx context.Context, api *client) {
+	const late = 60.0 // seconds
+	var list struct {
+		Items []struct {
+			Name       string            `json:"name"`
+			Version    int               `json:"version"`
+			State      string            `json:"state"`
+			LagEvents  int64             `json:"lag_events"`
+			LagSeconds float64           `json:"lag_seconds"`
+			Settings   map[string]string `json:"settings"`
+			Error      string            `json:"error"`
+		} `json:"items"`
+	}
+	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "projections"}}, &list); err != nil {
+		e.failed("projections", err)
+		return
+	}
+	for _, p := range list.Items {
+		name := "projection " + p.Name
+		switch {
+		case p.Error != "":
+			e.note(name, broken, "see the server's log", "stands still: %s", p.Error)
+		case p.LagSeconds > late:
+			e.note(name, warned, "wait; it catches up by itself", "%d events behind, %.0f s", p.LagEvents, p.LagSeconds)
+		default:
+			e.note(name, fine, "", "%s", joined(" · ", fmt.Sprintf("version %d %s", p.Version, p.State),
+				fmt.Sprintf("%d events behind", p.LagEvents), p.Settings["space"]))
+		}
+	}
+}
+
+// question sees whether a question is answered, by meaning and by words.
+func (e *examination) question(ctx context.Context, api *client) {
+	began := time.Now()
+	var found searchAnswer
+	_, err := api.read(ctx, request{
+		Method: http.MethodPost, Path: []string{"v1", "search"}, Body: searchBody{Query: "annals doctor", Limit: 1},
+	}, &found)
+	switch {
+	case err != nil:
+		e.failed("search", err)
+	case found.Degraded != "":
+		e.note("search", warned, "see that the embedding model answers", "by words alone: %s", found.Degraded)
+	default:
+		e.note("search", fine, "", "by meaning (%s) and by words, in %s", found.Embedder, time.Since(began).Round(time.Millisecond))
+	}
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/annals-kb/annals/database"
+)
+
+type migrateCommand struct {
+	storage
+	logging
+
+	Check bool `help:"Change nothing; end with exit code 1 if there is something to do."`
+}
+
+// Help implements kong.HelpProvider.
+func (migrateCommand) Help() string {
+	return `serve does this by itself, unless it is told --no-migrate. Several may migrate one database at once.
+
+Examples:
+
+    annals migrate
+    annals migrate --check --database postgres://annals:secret@db.internal/annals`
+}
+
+// Run implements the command.
+func (m *migrateCommand) Run(ctx context.Context, c *console) error {
+	storage := m.storage.withDefaults()
+	db, err := database.Open(ctx, storage.Database, m.logger(c))
+	if err != nil {
+		return err
+	}
+	return errors.Join(m.migrate(ctx, c, db, databaseName(storage.Database)), db.Close())
+}
+
+func (m *migrateCommand) migrate(ctx context.Context, c *console, db *database.DB, name string) error {
+	have, want, err := db.Schema(ctx)
+	if err != nil {
+		return err
+	}
+	if !m.Check {
+		if err := db.Migrate(ctx); err != nil {
+			return err
+		}
+	}
+	if c.json {
+		err = c.document(map[string]any{"database": name, "from": have, "to": want, "migrated": !m.Check && have != want})
+	} else if have == want {
+		c.say("%s has schema %d, as it should", name, have)
+	} else if !m.Check {
+		c.say("%s: migrated from schema %d to %d", name, have, want)
+	}
+	if err == nil && m.Check && have != want {
+		err = &failure{Code: exitFailed, Detail: fmt.Sprintf("the database has schema %d, this annals needs %d", have, want), Fix: "run annals migrate"}
+	}
+	return err
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+)
+
+type serveCommand struct {
+	config
+}
+
+// Help implements kong.HelpProvider.
+func (serveCommand) Help() string {
+	return `Without any setting it keeps everything in ./data and listens on http://127.0.0.1:1933. SIGINT and SIGTERM end it
+when accepted requests are finished; a second signal ends it at once.
+
+Examples:
+
+    annals serve
+    annals serve --listen 127.0.0.1:0 --data /var/lib/annals
+    DATABASE_URL=postgres://annals:secret@db.internal/annals annals serve
+    OPENAI_API_KEY=sk-… annals serve`
+}
+
+// Run implements the command.
+func (s *serveCommand) Run(ctx context.Context, c *console) error {
+	cfg := s.config.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return err
+	}
+	embedder, why, err := cfg.embedder.choose()
+	if err != nil {
+		return err
+	}
+	listener, err := listen(ctx, cfg.Listen)
+	if err != nil {
+		return err
+	}
+	defer listener.Close() //nolint:errcheck // the service closes it; this is for when there is none
+	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
+		return wrong("name another with --data DIR or ANNALS_DATA", "the data directory cannot be made: %s", err)
+	}
+	logger := cfg.logger(c)
+	service, err := openService(ctx, cfg, embedder, logger)
+	if err != nil {
+		return err
+	}
+	url := "http://" + listener.Addr().String()
+	err = errors.Join(service.db.Announce(url), welcome{
+		URL: url, Database: databaseName(cfg.Database), Access: openAccess,
+		Embedder: embedder.Name(), Why: why, Data: absolute(cfg.Data),
+	}.print(c))
+	if err == nil {
+		logger.InfoContext(ctx, "serving", "url", url, "version", version().Version)
+		err = service.serve(ctx, listener)
+	}
+	err = errors.Join(err, service.close())
+	if err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	logger.InfoContext(context.WithoutCancel(ctx), "stopped")
+	return nil
+}

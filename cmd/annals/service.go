@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/events"
+	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/projections"
+)
+
+// service is a running Annals: the log, its projections, and the API before them.
+type service struct {
+	db        *database.DB
+	log       *events.Log
+	knowledge *projections.Knowledge
+	api       *annalshttp.Server
+	logger    *slog.Logger
+}
+
+// openService builds everything on the database. Whoever gets it closes it.
+func openService(ctx context.Context, cfg config, embedder embedding.Embedder, logger *slog.Logger) (*service, error) {
+	db, err := openDatabase(ctx, cfg, logger)
+	if err != nil {
+		return nil, err
+	}
+	policy := domain.DefaultConfidence()
+	knowledge, err := projections.Open(ctx, db, projections.Settings{Policy: policy, Embedder: embedder, Logger: logger})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open the projections: %w", err), db.Close())
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	log := events.NewLog(db, knowledge, events.Options{Policy: policy, Logger: logger, Registerer: registry})
+	s := &service{db: db, log: log, knowledge: knowledge, logger: logger}
+	api := annalshttp.Config{
+		Writer: log, Reader: projections.Reader{Knowledge: knowledge, Progress: log}, Historian: log, Policy: policy,
+		Probes: []annalshttp.Probe{{Name: "database", Check: s.answers}},
+		Logger: logger, Registry: registry, Version: version().Version,
+		Rate: cfg.Rate, Notice: cfg.Notice, Drain: cfg.Drain,
+	}
+	if err := api.Validate(); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	s.api = annalshttp.New(api)
+	return s, nil
+}
+
+// openDatabase opens the database and sees to its schema.
+func openDatabase(ctx context.Context, cfg config, logger *slog.Logger) (*database.DB, error) {
+	db, err := database.Open(ctx, cfg.Database, logger)
+	if err != nil {
+		return nil, err
+	}
+	if !cfg.NoMigrate {
+		err = db.Migrate(ctx)
+	} else {
+		err = upToDate(ctx, db)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// upToDate refuses a schema that is not this program's.
+func upToDate(ctx context.Context, db *database.DB) error {
+	have, want, err := db.Schema(ctx)
+	if err == nil && have != want {
+		return &failure{
+			Code:   exitFailed,
+			Detail: fmt.Sprintf("the database has schema %d, this annals needs %d", have, want),
+			Fix:    "run annals migrate, or leave out --no-migrate; a newer schema needs a newer annals",
+		}
+	}
+	return err
+}
+
+// answers tells whether the database does.
+func (s *service) answers(ctx context.Context) error {
+	if err := s.db.PingContext(ctx); err != nil {
+		return database.Classify(ctx, err)
+	}
+	return nil
+}
+
+// serve answers until ctx ends, then finishes what was accepted. It closes the listener.
+func (s *service) serve(ctx context.Context, listener net.Listener) error {
+	working, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan error, 1)
+	go func() { ended <- s.work(working) }()
+	err := s.api.Serve(ctx, listener)
+	stop()
+	return errors.Join(err, <-ended)
+}
+
+// finishing is how long accepted writes may take to be committed after the API has closed.
+const finishing = 30 * time.Second
+
+// close finishes what was accepted: first the log, then the database that it writes to.
+func (s *service) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), finishing)
+	defer cancel()
+	return errors.Join(s.log.Close(ctx), s.db.Close())
+}
