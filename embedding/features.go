@@ -14,6 +14,8 @@ const (
 	headDims    = 192
 	slackDims   = 64
 	builtinDims = wordDims + headDims + slackDims
+
+	nothing = wordDims + headDims - 1 // where a text without any feature lies
 )
 
 // How much a feature counts beside the word it comes from, found by measuring retrieval.
@@ -83,7 +85,7 @@ func (f *features) heads(term string, weight float64) {
 
 // head sets a head's place to the strongest term that speaks for it.
 func (f *features) head(head int, weight float64) {
-	place := &f.vector[wordDims+head%headDims]
+	place := &f.vector[wordDims+head%(headDims-1)]
 	*place = max(*place, weight)
 }
 

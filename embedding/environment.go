@@ -1,0 +1,91 @@
+package embedding
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+const (
+	arkURL      = "https://ark.cn-beijing.volces.com/api/v3"
+	arkModel    = "doubao-embedding-large-text-250515"
+	openAIURL   = "https://api.openai.com/v1"
+	openAIModel = "text-embedding-3-small"
+)
+
+// FromEnvironment chooses the embedder that the environment names, and says in a sentence which and why, and how to have
+// another:
+//
+//   - ANNALS_EMBEDDING_URL and ANNALS_EMBEDDING_MODEL, with ANNALS_EMBEDDING_KEY if it needs one, and ANNALS_EMBEDDING_DIMS
+//     unless the model is known;
+//   - ARK_API_KEY alone, or OPENAI_API_KEY alone: that provider, with its usual text model or ANNALS_EMBEDDING_MODEL;
+//   - ANNALS_EMBEDDING_MODEL=builtin, or nothing: the built-in one.
+//
+// The error names every setting that is missing or wrong, never a value that may be a secret.
+func FromEnvironment(getenv func(string) string) (embedder Embedder, reason string, err error) {
+	config, reason := choose(getenv)
+	if config == nil {
+		return Builtin{}, reason, nil
+	}
+	var problems []error
+	if dims := getenv("ANNALS_EMBEDDING_DIMS"); dims != "" {
+		if config.Dims, err = strconv.Atoi(dims); err != nil {
+			problems = append(problems, errors.New("ANNALS_EMBEDDING_DIMS: not a number"))
+		}
+	}
+	if modelNamed(config.Model).dims == 0 && config.Dims == 0 && config.Model != "" && len(problems) == 0 {
+		problems = append(problems, fmt.Errorf("ANNALS_EMBEDDING_DIMS: set it to the length of the vectors of %q", config.Model))
+		config.Dims = 1
+	}
+	if err := config.Validate(); err != nil {
+		problems = append(problems, fmt.Errorf("ANNALS_EMBEDDING_URL, _MODEL, _KEY, _DIMS: %w", err))
+	}
+	if len(problems) > 0 {
+		return nil, "", errors.Join(problems...)
+	}
+	openAI, err := NewOpenAI(*config)
+	if err != nil {
+		return nil, "", err
+	}
+	return openAI, reason, nil
+}
+
+// choose finds where the texts go, nil for nowhere, and why.
+func choose(getenv func(string) string) (config *Config, reason string) {
+	url, model, key := getenv("ANNALS_EMBEDDING_URL"), getenv("ANNALS_EMBEDDING_MODEL"), getenv("ANNALS_EMBEDDING_KEY")
+	ark, openAI := getenv("ARK_API_KEY"), getenv("OPENAI_API_KEY")
+	const back = "ANNALS_EMBEDDING_MODEL=builtin keeps texts here"
+	switch {
+	case strings.EqualFold(model, "builtin"):
+		return nil, "built in, because ANNALS_EMBEDDING_MODEL says so: no text leaves this machine"
+	case url != "" || key != "":
+		return &Config{Provider: providerOf(url), URL: url, Model: model, Key: key},
+			fmt.Sprintf("%s at %s, because ANNALS_EMBEDDING_URL says so; %s", model, url, back)
+	case ark != "" && !(openAI != "" && strings.HasPrefix(model, "text-embedding-")):
+		if model == "" {
+			model = arkModel
+		}
+		return &Config{Provider: "ark", URL: arkURL, Model: model, Key: ark},
+			fmt.Sprintf("%s at Volcengine Ark, because ARK_API_KEY is set and ANNALS_EMBEDDING_URL is not; %s", model, back)
+	case openAI != "":
+		if model == "" {
+			model = openAIModel
+		}
+		return &Config{Provider: "openai", URL: openAIURL, Model: model, Key: openAI},
+			fmt.Sprintf("%s at OpenAI, because OPENAI_API_KEY is set and ANNALS_EMBEDDING_URL is not; %s", model, back)
+	case model != "":
+		return &Config{Model: model}, "" // which Validate refuses for want of a URL
+	default:
+		return nil, "built in: no model, no network. For one that knows meaning set ANNALS_EMBEDDING_URL and " +
+			"ANNALS_EMBEDDING_MODEL, or OPENAI_API_KEY, or ARK_API_KEY"
+	}
+}
+
+// providerOf names the provider of a URL in the vector space's name.
+func providerOf(url string) string {
+	if strings.Contains(url, ".volces.com") {
+		return "ark"
+	}
+	return "openai"
+}

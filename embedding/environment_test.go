@@ -1,0 +1,81 @@
+package embedding_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/annals-kb/annals/embedding"
+)
+
+func TestTheEnvironmentNamesTheEmbedder(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name        string
+		environment map[string]string
+		embedder    string
+		reason      string
+	}{
+		{"nothing", nil, "builtin-1", "ANNALS_EMBEDDING_URL"},
+		{"a key of OpenAI's", map[string]string{"OPENAI_API_KEY": secret}, "openai:text-embedding-3-small:1536", "because OPENAI_API_KEY is set"},
+		{"a key of Ark's", map[string]string{"ARK_API_KEY": secret}, "ark:doubao-embedding-large-text-250515:2048", "because ARK_API_KEY is set"},
+		{"a key and another model", map[string]string{
+			"OPENAI_API_KEY": secret, "ARK_API_KEY": secret, "ANNALS_EMBEDDING_MODEL": "text-embedding-3-large",
+		}, "openai:text-embedding-3-large:3072", "OpenAI"},
+		{"a key, but texts stay here", map[string]string{"OPENAI_API_KEY": secret, "ANNALS_EMBEDDING_MODEL": "builtin"}, "builtin-1", "no text leaves"},
+		{"an endpoint", map[string]string{
+			"ANNALS_EMBEDDING_URL": "http://127.0.0.1:11434/v1", "ANNALS_EMBEDDING_MODEL": "bge-m3", "OPENAI_API_KEY": secret,
+		}, "openai:bge-m3:1024", "bge-m3 at http://127.0.0.1:11434/v1"},
+		{"an endpoint and an unknown model", map[string]string{
+			"ANNALS_EMBEDDING_URL": "http://127.0.0.1:11434/v1", "ANNALS_EMBEDDING_MODEL": "ours", "ANNALS_EMBEDDING_DIMS": "300",
+		}, "openai:ours:300", "because ANNALS_EMBEDDING_URL"},
+		{"fewer dimensions", map[string]string{"OPENAI_API_KEY": secret, "ANNALS_EMBEDDING_DIMS": "512"}, "openai:text-embedding-3-small:512", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			embedder, reason, err := embedding.FromEnvironment(func(name string) string { return test.environment[name] })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := embedder.Name(); got != test.embedder {
+				t.Errorf("got %s, want %s", got, test.embedder)
+			}
+			if !strings.Contains(reason, test.reason) || strings.Contains(reason, secret) {
+				t.Errorf("reason %q, want %q and no secret", reason, test.reason)
+			}
+		})
+	}
+}
+
+func TestEverySettingThatIsWrongIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name        string
+		environment map[string]string
+		says        []string
+	}{
+		{"no model", map[string]string{"ANNALS_EMBEDDING_URL": "http://x/v1"}, []string{"model: missing"}},
+		{"no URL", map[string]string{"ANNALS_EMBEDDING_MODEL": "bge-m3"}, []string{"URL: missing"}},
+		{"only a key", map[string]string{"ANNALS_EMBEDDING_KEY": secret}, []string{"URL: missing", "model: missing"}},
+		{"an unknown model", map[string]string{"ANNALS_EMBEDDING_URL": "http://x", "ANNALS_EMBEDDING_MODEL": "ours"}, []string{"ANNALS_EMBEDDING_DIMS", `"ours"`}},
+		{"everything", map[string]string{
+			"ANNALS_EMBEDDING_URL": "http://u:" + secret + "@x", "ANNALS_EMBEDDING_MODEL": "m", "ANNALS_EMBEDDING_KEY": secret + "\n",
+			"ANNALS_EMBEDDING_DIMS": "many",
+		}, []string{"DIMS: not a number", "no user", "key: has blanks"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			embedder, _, err := embedding.FromEnvironment(func(name string) string { return test.environment[name] })
+			if err == nil {
+				t.Fatalf("got %s", embedder.Name())
+			}
+			for _, want := range test.says {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q does not say %q", err, want)
+				}
+			}
+			if strings.Contains(err.Error(), secret) {
+				t.Errorf("%q tells the secret", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,50 @@
+package embedding
+
+import "strings"
+
+// model is what is known of a model by its name.
+type model struct {
+	name                        string // or how it begins
+	dims                        int
+	shortens                    bool // on request, by the "dimensions" parameter
+	queryPrefix, documentPrefix string
+	calibration                 Calibration
+}
+
+// strong is the calibration of models of which nothing is known but that they are models: unrelated texts at about 0.3,
+// answers at about 0.6.
+var strong = Calibration{Midpoint: 0.45, Slope: 12, Weight: 0.6, MinScore: 0.2}
+
+// models are known by experience: where unrelated texts and where answers lie differs widely between them.
+var models = []model{
+	{name: "text-embedding-3-small", dims: 1536, shortens: true, calibration: Calibration{Midpoint: 0.36, Slope: 14, Weight: 0.6, MinScore: 0.2}},
+	{name: "text-embedding-3-large", dims: 3072, shortens: true, calibration: Calibration{Midpoint: 0.38, Slope: 14, Weight: 0.65, MinScore: 0.2}},
+	{name: "text-embedding-ada-002", dims: 1536, calibration: Calibration{Midpoint: 0.8, Slope: 30, Weight: 0.5, MinScore: 0.2}},
+	{name: "doubao-embedding-large-text", dims: 2048, calibration: strong},
+	{name: "doubao-embedding-text", dims: 2560, calibration: strong},
+	{
+		name: "nomic-embed-text", dims: 768, queryPrefix: "search_query: ", documentPrefix: "search_document: ",
+		calibration: Calibration{Midpoint: 0.6, Slope: 14, Weight: 0.55, MinScore: 0.2},
+	},
+	{
+		name: "mxbai-embed-large", dims: 1024, queryPrefix: "Represent this sentence for searching relevant passages: ",
+		calibration: Calibration{Midpoint: 0.6, Slope: 14, Weight: 0.55, MinScore: 0.2},
+	},
+	{
+		name: "multilingual-e5-large", dims: 1024, queryPrefix: "query: ", documentPrefix: "passage: ",
+		calibration: Calibration{Midpoint: 0.82, Slope: 40, Weight: 0.55, MinScore: 0.2},
+	},
+	{name: "bge-m3", dims: 1024, calibration: Calibration{Midpoint: 0.52, Slope: 14, Weight: 0.6, MinScore: 0.2}},
+	{name: "all-minilm", dims: 384, calibration: Calibration{Midpoint: 0.35, Slope: 12, Weight: 0.5, MinScore: 0.2}},
+}
+
+// modelNamed finds what is known of a model, whoever serves it: "BAAI/bge-m3" and "bge-m3:latest" are bge-m3.
+func modelNamed(name string) model {
+	name = strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
+	for _, known := range models {
+		if strings.HasPrefix(name, known.name) {
+			return known
+		}
+	}
+	return model{calibration: strong}
+}

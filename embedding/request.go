@@ -1,0 +1,141 @@
+package embedding
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// ErrRefused is found in the error of a request that will fail again: a wrong key, an unknown model, a bad URL.
+var ErrRefused = errors.New("embedding endpoint refused the request")
+
+// request is the body of POST {URL}/embeddings.
+type request struct {
+	Model          string   `json:"model"`
+	Input          []string `json:"input"`
+	EncodingFormat string   `json:"encoding_format"`
+	Dimensions     int      `json:"dimensions,omitempty"`
+}
+
+// failure is an attempt that may be repeated.
+type failure struct {
+	what       string
+	retryAfter time.Duration // as asked for; 0 if not
+}
+
+func (f *failure) Error() string { return f.what }
+
+// post sends the texts once. It returns a failure if another attempt may succeed.
+func (o *OpenAI) post(ctx context.Context, texts []string) ([][]float32, error) {
+	body, err := json.Marshal(o.request(texts))
+	if err != nil {
+		return nil, err
+	}
+	attempt, cancel := context.WithTimeout(ctx, o.config.RequestTimeout)
+	defer cancel()
+	url := strings.TrimSuffix(o.config.URL, "/") + "/embeddings"
+	r, err := http.NewRequestWithContext(attempt, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("%w: its URL cannot be used", ErrRefused)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json")
+	if o.config.Key != "" {
+		r.Header.Set("Authorization", "Bearer "+o.config.Key)
+	}
+	response, err := o.client.Do(r)
+	if err != nil {
+		return nil, o.broken(ctx, err)
+	}
+	defer response.Body.Close() //nolint:errcheck // read to its end or given up
+	answer, err := io.ReadAll(io.LimitReader(response.Body, o.maxAnswer(len(texts))+1))
+	if err != nil {
+		return nil, o.broken(ctx, err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return nil, refusal(response, answer)
+	}
+	if int64(len(answer)) > o.maxAnswer(len(texts)) {
+		return nil, fmt.Errorf("%w: larger than %d bytes", ErrAnswer, o.maxAnswer(len(texts)))
+	}
+	return parse(answer, len(texts), o.config.Dims)
+}
+
+// request asks for a number of dimensions only if the model is known to shorten its vectors and has to.
+func (o *OpenAI) request(texts []string) request {
+	body := request{Model: o.config.Model, Input: texts, EncodingFormat: "float"}
+	if known := modelNamed(o.config.Model); known.shortens && known.dims != o.config.Dims {
+		body.Dimensions = o.config.Dims
+	}
+	return body
+}
+
+// maxAnswer is more than any honest answer has: 32 bytes a number, and room for the rest.
+func (o *OpenAI) maxAnswer(texts int) int64 {
+	return int64(texts)*(int64(o.config.Dims)*32+1024) + 64<<10
+}
+
+// broken describes a broken attempt in our own words: the error itself might repeat what was sent or received.
+func (o *OpenAI) broken(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	var timeout net.Error
+	var operation *net.OpError
+	var resolution *net.DNSError
+	switch {
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return &failure{what: fmt.Sprintf("no answer within %v", o.config.RequestTimeout)}
+	case errors.As(err, &resolution):
+		return &failure{what: "its host name does not resolve"}
+	case errors.As(err, &operation) && operation.Op == "dial":
+		return &failure{what: "no connection to its host"}
+	default:
+		return &failure{what: "the connection broke"}
+	}
+}
+
+// refusal turns an answer other than 200 into an error: a failure if the endpoint is busy or broken.
+func refusal(response *http.Response, answer []byte) error {
+	what := fmt.Sprintf("status %d", response.StatusCode)
+	if code := errorCode(answer); code != "" {
+		what += " (" + code + ")"
+	}
+	switch status := response.StatusCode; {
+	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status == http.StatusTooEarly,
+		status >= 500 && status != http.StatusNotImplemented:
+		return &failure{what: what, retryAfter: retryAfter(response.Header.Get("Retry-After"), time.Now())}
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return fmt.Errorf("%w: %s: check its key", ErrRefused, what)
+	case status == http.StatusNotFound, status >= 300 && status < 400:
+		return fmt.Errorf("%w: %s: check its URL, to which /embeddings is appended, and its model", ErrRefused, what)
+	default:
+		return fmt.Errorf("%w: %s", ErrRefused, what)
+	}
+}
+
+var codeForm = regexp.MustCompile(`^[A-Za-z][A-Za-z_.]{1,47}$`)
+
+// errorCode reads the code of an OpenAI error. Its message is left alone: it may repeat the key or the text.
+func errorCode(answer []byte) string {
+	var body struct {
+		Error struct {
+			Code any `json:"code"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(answer, &body) != nil {
+		return ""
+	}
+	if code, ok := body.Error.Code.(string); ok && codeForm.MatchString(code) {
+		return code
+	}
+	return ""
+}
