@@ -81,11 +81,11 @@ func between(query *bun.SelectQuery, column string, from, to time.Time) *bun.Sel
 // tagged asks for any of the values under a key, or with none for the key itself.
 func (p *Knowledge) tagged(query *bun.SelectQuery, key string, values []string) *bun.SelectQuery {
 	if p.db.Engine == database.SQLite {
-		const under = "EXISTS (SELECT 1 FROM json_each(k.tags) AS t, json_each(t.value) AS v WHERE t.key = ?"
 		if len(values) == 0 {
-			return query.Where(under+")", key)
+			return query.Where("EXISTS (SELECT 1 FROM json_each(k.tags) AS t WHERE t.key = ?)", key)
 		}
-		return query.Where(under+" AND v.value IN (?))", key, bun.In(values))
+		return query.Where("EXISTS (SELECT 1 FROM json_each(k.tags) AS t, json_each(t.value) AS v WHERE t.key = ? AND v.value IN (?))",
+			key, bun.In(values))
 	}
 	if len(values) == 0 {
 		return query.Where("jsonb_exists(k.tags, ?)", key)

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
@@ -34,22 +32,28 @@ func (c contents) sorted() contents {
 	return c
 }
 
-// folded says what the tables of the world's tenant should hold: every event of the log, one after
-// the other, without batches, indexes or SQL.
-func (w *world) folded(t *rapid.T) contents {
+// items are what the world's tenant knows: every event of the log, one after the other, without
+// batches, indexes or SQL.
+func (w *world) items() map[string]*domain.Knowledge {
+	w.t.Helper()
 	items := map[string]*domain.Knowledge{}
 	for event, err := range w.log.All(w.t.Context(), w.by.Tenant, 0) {
 		if err != nil {
-			t.Fatalf("read the log: %v", err)
+			w.t.Fatalf("read the log: %v", err)
 		}
 		id := strings.TrimPrefix(event.Stream, "knowledge:")
 		if items[id] == nil {
 			items[id] = &domain.Knowledge{ID: id}
 		}
 		if err := items[id].Evolve(event.Fact, event.Occasion(), domain.DefaultConfidence()); err != nil {
-			t.Fatalf("fold %s: %v", event.Stream, err)
+			w.t.Fatalf("fold %s: %v", event.Stream, err)
 		}
 	}
+	return items
+}
+
+// folded says what the tables should hold about the items.
+func folded(items map[string]*domain.Knowledge) contents {
 	tables := contents{}
 	for _, k := range items {
 		tables.fold(k)
@@ -60,7 +64,7 @@ func (w *world) folded(t *rapid.T) contents {
 func (c contents) fold(k *domain.Knowledge) {
 	counts, words := projections.TermsOf(k)
 	c.add("knowledge", knowledgeRow(k, words))
-	if k.Status == domain.Active || k.Status == domain.IsSuperseded {
+	if isAlive(k) {
 		for _, scope := range k.Scopes {
 			c.add("scopes", map[string]any{"scope": scope, "number": k.Number, "words": words})
 			for term, count := range counts {
@@ -148,18 +152,19 @@ func moment(at time.Time) any {
 }
 
 // stored reads what the tables of the world's tenant hold.
-func (w *world) stored(t *rapid.T) contents {
+func (w *world) stored() contents {
+	w.t.Helper()
 	tables := contents{}
 	for _, table := range []string{"knowledge", "scopes", "terms", "votes", "reports"} {
 		name := strings.TrimSuffix("knowledge_1_"+table, "_knowledge")
 		rows, err := w.db.QueryContext(w.t.Context(), "SELECT * FROM "+name+" WHERE tenant = ?", w.by.Tenant)
 		if err != nil {
-			t.Fatalf("read %s: %v", name, err)
+			w.t.Fatalf("read %s: %v", name, err)
 		}
 		defer rows.Close()
 		columns, err := rows.Columns()
 		if err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		for rows.Next() {
 			values := make([]any, len(columns))
@@ -168,7 +173,7 @@ func (w *world) stored(t *rapid.T) contents {
 				places[i] = &values[i]
 			}
 			if err := rows.Scan(places...); err != nil {
-				t.Fatalf("scan %s: %v", name, err)
+				w.t.Fatalf("scan %s: %v", name, err)
 			}
 			row := make(map[string]any, len(columns))
 			for i, column := range columns {
@@ -178,7 +183,7 @@ func (w *world) stored(t *rapid.T) contents {
 			tables.add(table, row)
 		}
 		if err := cmp.Or(rows.Err(), rows.Close()); err != nil {
-			t.Fatalf("read %s: %v", name, err)
+			w.t.Fatalf("read %s: %v", name, err)
 		}
 	}
 	return tables.sorted()

@@ -1,0 +1,203 @@
+package projections_test
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/text"
+)
+
+// brute answers a search by looking at every item: BM25 and cosines without an index, and all hits,
+// whatever the limit and the threshold. It is what the engines are held against.
+func (w *world) brute(s domain.Search, items map[string]*domain.Knowledge) []domain.Hit {
+	w.t.Helper()
+	words := wordScores(s, items)
+	meaning := w.meaningScores(s, items)
+	var candidates []domain.Candidate
+	for _, k := range items {
+		if !isAlive(k) || !passes(k, s.Filter) {
+			continue
+		}
+		c := domain.Candidate{
+			ID: k.ID, Scopes: k.Scopes, Confidence: k.Confidence, Position: k.Position,
+			Lexical: words[k.ID], Semantic: meaning[k.ID],
+		}
+		c.Score = embedding.Builtin{}.Calibration().Join(c.Semantic, c.Lexical)
+		candidates = append(candidates, c)
+	}
+	return domain.Rank(candidates, s.Audience(), s.Order, 0, len(candidates))
+}
+
+// wordScores is BM25 over what the audience may see; an item counts once for each audience it is in.
+func wordScores(s domain.Search, items map[string]*domain.Knowledge) map[string]float64 {
+	audience := s.Audience()
+	var seen []*domain.Knowledge
+	all, length := 0, 0
+	for _, k := range items {
+		times := len(shared(audience, k))
+		if times == 0 || !isAlive(k) {
+			continue
+		}
+		_, words := projections.TermsOf(k)
+		all, length = all+times, length+times*words
+		seen = append(seen, k)
+	}
+	average := float64(length) / float64(all)
+	scores, attainable := map[string]float64{}, 0.0
+	for _, term := range text.Query(s.Text) {
+		var with []*domain.Knowledge
+		for _, k := range seen {
+			if counts, _ := projections.TermsOf(k); counts[term.Term] > 0 && (isPlain(s.Filter) || passes(k, s.Filter)) {
+				with = append(with, k)
+			}
+		}
+		worth := text.IDF(all, len(with)) * term.Weight
+		attainable += worth
+		for _, k := range with {
+			counts, words := projections.TermsOf(k)
+			scores[k.ID] += worth * text.Saturation(int(counts[term.Term]), words, average)
+		}
+	}
+	for id, score := range scores {
+		scores[id] = text.WordScore(score, attainable)
+	}
+	return scores
+}
+
+// isAlive tells whether answers may contain an item at all.
+func isAlive(k *domain.Knowledge) bool { return k.Status == domain.Active || k.Status == domain.IsSuperseded }
+
+// shared are the scopes that an item shares with the audience.
+func shared(audience domain.Audience, k *domain.Knowledge) []domain.Scope {
+	if audience.Everything {
+		return []domain.Scope{""}
+	}
+	return slices.DeleteFunc(slices.Clone(k.Scopes), func(s domain.Scope) bool {
+		return !slices.Contains(audience.Scopes, s)
+	})
+}
+
+// meaningScores compares the question's vector with that of every piece of every item.
+func (w *world) meaningScores(s domain.Search, items map[string]*domain.Knowledge) map[string]float64 {
+	w.t.Helper()
+	asked := s.Vector
+	if asked == nil {
+		asked = w.embed(embedding.Query, s.Text)[0]
+	}
+	scores := map[string]float64{}
+	for id, k := range items {
+		var said []string
+		for _, part := range text.Pieces(k.Text.Content, 2000) {
+			whole := slices.DeleteFunc([]string{k.Text.Task, k.Text.Abstract, part}, func(s string) bool { return s == "" })
+			said = append(said, strings.Join(whole, "\n"))
+		}
+		best := -1.0
+		for _, vector := range w.embed(embedding.Document, said...) {
+			best = max(best, embedding.Cosine(asked, vector))
+		}
+		scores[id] = embedding.Builtin{}.Calibration().Score(best)
+	}
+	return scores
+}
+
+func (w *world) embed(kind embedding.Kind, texts ...string) [][]float32 {
+	w.t.Helper()
+	vectors, err := embedding.Builtin{}.Embed(w.t.Context(), texts, kind)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return vectors
+}
+
+// near is how far a score may be off: a database may keep vectors in half precision.
+const near = 1e-3
+
+func off(got, want float64) bool { return math.Abs(got-want) > near }
+
+// verdict holds an answer against the ranking of everything.
+type verdict struct {
+	search    domain.Search
+	minScore  float64
+	threshold float64 // of the best hits
+	truth     map[string]domain.Hit
+}
+
+func newVerdict(s domain.Search, all []domain.Hit, minScore float64) verdict {
+	v := verdict{search: s, minScore: minScore, truth: map[string]domain.Hit{}}
+	for _, hit := range all {
+		v.truth[hit.ID] = hit
+		v.threshold = max(v.threshold, hit.Score/2, minScore)
+	}
+	for id, hit := range v.truth {
+		hit.Best = hit.Score >= v.threshold
+		v.truth[id] = hit
+	}
+	return v
+}
+
+// complaint says where an answer differs from the truth; empty if it does not. Hits whose weights are
+// nearer than precision can tell may change places.
+func (v verdict) complaint(got []domain.Found) string {
+	there := map[string]bool{}
+	for i, hit := range got {
+		if wrong := v.wrong(hit.Hit); wrong != "" {
+			return hit.ID + wrong
+		}
+		if i > 0 && v.after(got[i-1].Hit, hit.Hit) {
+			return got[i-1].ID + " comes before " + hit.ID
+		}
+		there[hit.ID] = true
+	}
+	for id, hit := range v.truth {
+		switch {
+		case there[id] || hit.Score < v.minScore+near:
+		case len(got) < v.search.Limit:
+			return id + " is missing"
+		case off(hit.Score, v.threshold) && v.after(got[len(got)-1].Hit, hit):
+			return id + " is missing, while " + got[len(got)-1].ID + " is there"
+		}
+	}
+	return ""
+}
+
+func (v verdict) wrong(hit domain.Hit) string {
+	want, found := v.truth[hit.ID]
+	switch {
+	case !found:
+		return " should not be there"
+	case off(hit.Semantic, want.Semantic):
+		return " has the wrong semantic score"
+	case off(hit.Lexical, want.Lexical):
+		return " has the wrong lexical score"
+	case off(hit.Score, want.Score) || off(hit.Weight, want.Weight):
+		return " has the wrong score"
+	case hit.Score < v.minScore:
+		return " is below the threshold"
+	case hit.Scope != want.Scope:
+		return " has the wrong scope"
+	case hit.Best != want.Best && off(want.Score, v.threshold):
+		return " is wrongly among the best, or not"
+	}
+	return ""
+}
+
+// after tells whether a certainly belongs behind b.
+func (v verdict) after(a, b domain.Hit) bool {
+	if v.search.Order == domain.ByPriority {
+		if a.Best != b.Best {
+			return b.Best
+		}
+		if tier := cmp.Compare(a.Scope.Tier(), b.Scope.Tier()); a.Best && tier != 0 {
+			return tier > 0
+		}
+	}
+	if a.Weight == b.Weight {
+		return a.Position < b.Position
+	}
+	return a.Weight < b.Weight-2*near
+}
