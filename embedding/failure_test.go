@@ -15,7 +15,7 @@ import (
 func always(status int, body string) func(int, http.ResponseWriter, string) bool {
 	return func(_ int, w http.ResponseWriter, _ string) bool {
 		w.WriteHeader(status)
-		fmt.Fprint(w, body)
+		_, _ = fmt.Fprint(w, body)
 		return true
 	}
 }
@@ -51,13 +51,13 @@ func TestFailuresAreToldApartAndKeepSecrets(t *testing.T) {
 		{"another length", always(200, `{"data":[{"index":0,"embedding":[1,2,3]}]}`), embedding.ErrDimensions, "got 3, want 4", 1},
 		{"cut off", func(_ int, w http.ResponseWriter, _ string) bool {
 			w.Header().Set("Content-Length", "1000")
-			fmt.Fprint(w, `{"data":[`+leak)
+			_, _ = fmt.Fprint(w, `{"data":[`+leak)
 			return true
 		}, embedding.ErrUnavailable, "the connection broke", 3},
 		{"not HTTP", func(_ int, w http.ResponseWriter, _ string) bool {
 			connection, _, err := w.(http.Hijacker).Hijack()
 			if err == nil {
-				fmt.Fprintf(connection, "%s\r\n\r\n", leak)
+				_, _ = fmt.Fprintf(connection, "%s\r\n\r\n", leak)
 				err = connection.Close()
 			}
 			return err == nil

@@ -50,7 +50,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprint(w, vectorsFor(body.String()))
+	_, _ = fmt.Fprint(w, vectorsFor(body.String()))
 }
 
 // jsonInto keeps what it decodes as it came.

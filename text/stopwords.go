@@ -26,7 +26,7 @@ func IsStopWord(term string) bool { return stopWords[term] }
 
 func termSet(words string) map[string]bool {
 	set := map[string]bool{}
-	for _, word := range strings.Fields(words) {
+	for word := range strings.FieldsSeq(words) {
 		set[word] = true
 		if isASCII(word) {
 			set[Stem(word)] = true
