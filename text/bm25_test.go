@@ -9,9 +9,18 @@ import (
 
 func TestARareTermSaysMoreThanACommonOne(t *testing.T) {
 	t.Parallel()
-	for containing := range 100 {
+	for containing := 1; containing < 100; containing++ {
 		if rare, common := text.IDF(100, containing), text.IDF(100, containing+1); rare <= common || common <= 0 {
 			t.Errorf("a term in %d items says %v, in %d says %v", containing, rare, containing+1, common)
+		}
+	}
+}
+
+func TestAWordNobodyUsesCountsAsIfOneDid(t *testing.T) {
+	t.Parallel()
+	for _, items := range []int{0, 1, 2, 1000} {
+		if got, want := text.IDF(items, 0), text.IDF(items, 1); got != want || got <= 0 {
+			t.Errorf("among %d items it says %v, want %v", items, got, want)
 		}
 	}
 }
