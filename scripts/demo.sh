@@ -27,12 +27,13 @@ leave() {
 trap leave EXIT
 trap 'exit 130' INT TERM
 
-command -v go >/dev/null || die "Go is not there: install Go 1.26 or newer from https://go.dev/dl/"
-(cd "$project" && go build -o bin/annals ./cmd/annals) || die "the program does not build: see above"
+if ! [ -x "$project/bin/annals" ] || [ -n "$(find "$project" -name "*.go" -newer "$project/bin/annals" -print -quit)" ]; then
+	make -C "$project" --no-print-directory build || die "the program does not build: see above"
+fi
 PATH=$project/bin:$PATH
 
-# Nothing from outside may point the tour at another server or database.
-unset "${!ANNALS_@}" DATABASE_URL
+# Nothing from outside may point the tour at another server or database, or send its texts anywhere.
+unset "${!ANNALS_@}" DATABASE_URL OPENAI_API_KEY ARK_API_KEY
 annals serve --json --listen 127.0.0.1:0 --data "$work" >"$work/ready.json" 2>"$work/serve.log" &
 server=$!
 for _ in $(seq 100); do

@@ -33,7 +33,7 @@ const betweenBuilds = 10 * time.Minute
 func (s *service) buildGraphs(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := s.knowledge.Meaning().BuildGraph(ctx); err != nil && ctx.Err() == nil {
-			s.logger.WarnContext(ctx, "an index of vectors was not built; it is tried again", "error", err, "in", betweenBuilds)
+			s.logger.WarnContext(ctx, "an index of vectors was not built; it is tried again", "error", err, "after", betweenBuilds.String())
 		}
 		select {
 		case <-time.After(betweenBuilds):

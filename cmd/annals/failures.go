@@ -25,6 +25,8 @@ type failedLine struct {
 	ID     string          `json:"id,omitempty"`
 	Error  json.RawMessage `json:"error"`
 	Record json.RawMessage `json:"record,omitempty"` // the line; a string if it is no JSON
+
+	place string
 }
 
 func openFailures(name string) (*failures, error) {
@@ -39,7 +41,7 @@ func openFailures(name string) (*failures, error) {
 }
 
 func (f *failures) add(r record, a lineAnswer) error {
-	line := failedLine{Line: r.Number, ID: a.ID, Error: a.Error}
+	line := failedLine{Line: r.Number, ID: a.ID, Error: a.Error, place: r.Place}
 	if len(f.first) < shownFailures {
 		f.first = append(f.first, line)
 	}
@@ -74,7 +76,7 @@ func (f *failures) close() error {
 func (f *failures) print(c *console, all int) {
 	for _, line := range f.first {
 		why := lineAnswer{Error: line.Error}.why()
-		c.note("line %d: %s", line.Line, printable(joined(": ", line.ID, why.Detail)))
+		c.note("%s: %s", line.place, printable(joined(": ", line.ID, why.Detail)))
 		for _, field := range why.Fields {
 			c.note("  %s: %s", printable(field.Field), printable(field.Message))
 		}

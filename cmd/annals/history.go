@@ -84,7 +84,8 @@ func (e event) what() string {
 	return printable(strings.ReplaceAll(name, "_", " "))
 }
 
-// print shows the event as a step of a timeline; confidence is what it was before, and is after.
+// print shows the event as a step of a timeline; confidence is what it was before, less than 0 if
+// there was nothing, and is after.
 func (e event) print(c *console, confidence *float64) {
 	c.say("%s  %s  %s  %s", moment(e.RecordedAt), bold.Render(e.what()), e.who(), faint.Render(fmt.Sprintf("#%d", e.Position)))
 	if !e.OccurredAt.IsZero() {
@@ -96,9 +97,17 @@ func (e event) print(c *console, confidence *float64) {
 	for _, said := range e.said() {
 		c.say("%s", c.indented(said, "    "))
 	}
+	began := *confidence < 0
+	widest := 0
 	for _, change := range e.Changes {
+		widest = max(widest, ansi.StringWidth(printable(change.Field)))
+	}
+	for _, change := range e.Changes {
+		if began { // there was nothing before
+			change.Before = nil
+		}
 		if change.Field != "eval.confidence" {
-			c.say("    %s", change.line(c.width-4))
+			c.say("    %s", change.line(widest, c.width-4))
 		}
 	}
 	if e.Confidence != nil {
@@ -126,10 +135,11 @@ func (e event) said() []string {
 }
 
 // line shows a change as before → after, each side cut to what fits.
-func (c change) line(columns int) string {
+func (c change) line(widest, columns int) string {
 	name := printable(c.Field)
+	name += strings.Repeat(" ", widest-ansi.StringWidth(name))
 	before, after := compact(c.Before), compact(c.After)
-	rest := columns - ansi.StringWidth(name) - 2
+	rest := columns - widest - 2
 	if before == "" {
 		return faint.Render(name) + "  " + oneLine(after, rest)
 	}

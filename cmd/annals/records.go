@@ -13,6 +13,7 @@ import (
 // record is one piece of knowledge in an import.
 type record struct {
 	Number int    // of the line, or in JSON that spans lines of the record, from 1
+	Place  string // "line 7" or "record 7"
 	Raw    []byte // JSON on one line, or whatever the line held
 	Size   int    // bytes of the input that it took
 	Err    error  // why it cannot be sent; Raw is then empty
@@ -100,7 +101,7 @@ func lines(reader *bufio.Reader, yield func(record, error) bool) {
 	for number := 1; ; number++ {
 		raw, size, err := line(reader)
 		trimmed := bytes.TrimSpace(raw)
-		r := record{Number: number, Raw: trimmed, Size: size}
+		r := record{Number: number, Place: fmt.Sprintf("line %d", number), Raw: trimmed, Size: size}
 		switch {
 		case errors.Is(err, errTooLong):
 			r.Raw, r.Err = nil, errTooLong
@@ -147,7 +148,7 @@ func values(reader io.Reader, array bool, yield func(record, error) bool) {
 			break
 		}
 		number++
-		r := record{Number: number, Size: int(decoder.InputOffset() - begin)}
+		r := record{Number: number, Place: fmt.Sprintf("record %d", number), Size: int(decoder.InputOffset() - begin)}
 		var oneLine bytes.Buffer
 		switch {
 		case len(raw) > longestRecord:

@@ -23,12 +23,16 @@ func TestMain(m *testing.M) {
 // TestScripts runs testdata/script on both engines. Beside testscript's own commands there are:
 //
 //	exits CODE COMMAND…        runs a command that must end with this exit code
+//	until CODE COMMAND…        runs a command again and again until it ends with this exit code
 //	serving [FLAGS…]           starts a server on a free port; the next one gets the same port
-//	shutdown                   ends the server by SIGTERM; it must end well
-//	crash [POSITION]           kills the server, as soon as the log has reached the position
+//	shutdown [POSITION]        ends the server by SIGTERM, as soon as the log has reached the position;
+//	                           it must end well
+//	crash [POSITION]           kills it instead
 //	count N FILE               the file must have N lines
 //	many N FILE                writes N pieces of knowledge
 //	occupied                   lets another program listen on a port, and ANNALS_LISTEN name it
+//	free-port                  lets ANNALS_LISTEN and ANNALS_SERVER name a port that is free
+//	detour, cut, mend          lets DATABASE_URL lead through a proxy; cuts it off; opens it again
 //	schema N                   makes the database say that it has this schema
 //
 // DATABASE_URL is a database of the script's own, and ENGINE says which kind.
@@ -46,6 +50,9 @@ func TestScripts(t *testing.T) {
 					own := &server{}
 					env.Values[serverKey{}] = own
 					env.Defer(own.end)
+					way := &proxy{}
+					env.Values[proxyKey{}] = way
+					env.Defer(way.close)
 					env.Setenv("ENGINE", engine.String())
 					env.Setenv("DATABASE_URL", newDatabase(env.T().(testing.TB)))
 					env.Setenv("ANNALS_LISTEN", "127.0.0.1:0")
@@ -56,6 +63,7 @@ func TestScripts(t *testing.T) {
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){
 					"exits": exits, "serving": serving, "shutdown": shutdown, "crash": crash, "count": count,
 					"many": many, "occupied": occupied, "schema": schema,
+					"until": until, "free-port": freePort, "detour": detour, "cut": cut, "mend": mend,
 				},
 				Condition: func(name string) (bool, error) {
 					return name == engine.String(), nil
@@ -70,18 +78,25 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND…")
 	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	err = ts.Exec(args[1], args[2:]...)
-	got := 0
+	if got := exitCode(ts, args[1:]); strconv.Itoa(got) != args[0] {
+		ts.Fatalf("exit code %d, want %s", got, args[0])
+	}
+}
+
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: until CODE COMMAND…")
+	}
+	within(ts, 20*time.Second, "exit code "+args[0], func() bool { return strconv.Itoa(exitCode(ts, args[1:])) == args[0] })
+}
+
+func exitCode(ts *testscript.TestScript, command []string) int {
+	err := ts.Exec(command[0], command[1:]...)
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
-		got = ended.ExitCode()
-	} else {
-		ts.Check(err)
+		return ended.ExitCode()
 	}
-	if got != want {
-		ts.Fatalf("exit code %d, want %d", got, want)
-	}
+	ts.Check(err)
+	return 0
 }
 
 func count(ts *testscript.TestScript, neg bool, args []string) {
@@ -95,7 +110,7 @@ func count(ts *testscript.TestScript, neg bool, args []string) {
 
 // within polls until done says so, or fails the script.
 func within(ts *testscript.TestScript, patience time.Duration, what string, done func() bool) {
-	for deadline := time.Now().Add(patience); !done(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !done(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			ts.Fatalf("%s did not happen within %s", what, patience)
 		}

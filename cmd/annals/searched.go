@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -111,7 +112,7 @@ func (a searchAnswer) how() string {
 		fmt.Sprintf("meaning    %s, threshold %.2f", a.Embedder, a.MinScore),
 	}
 	for _, plan := range e.Plans {
-		lines = append(lines, fmt.Sprintf("vectors    %s: %d by %s", plan.Scope, plan.Items, plan.Plan))
+		lines = append(lines, fmt.Sprintf("vectors    %s: %d by %s", cmp.Or(plan.Scope, "everything"), plan.Items, plan.Plan))
 	}
 	return printable(strings.Join(lines, "\n"))
 }

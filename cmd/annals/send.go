@@ -75,7 +75,7 @@ func (s *sender) attempt(ctx context.Context, b batch, left []int, answers []lin
 	for n, i := range left {
 		var said lineAnswer
 		if decoder.Decode(&said) != nil { // the server went away in the middle
-			err = &failure{Code: exitUnavailable, Detail: fmt.Sprintf("the server left line %d unanswered", b.Records[i].Number)}
+			err = &failure{Code: exitUnavailable, Detail: fmt.Sprintf("the server left %s unanswered", b.Records[i].Place)}
 			return append(again, left[n:]...), 0, err
 		}
 		if why := said.why(); why != nil && why.Code == exitUnavailable {

@@ -64,9 +64,10 @@ func serving(ts *testscript.TestScript, neg bool, args []string) {
 // shutdown asks the server to end, which it must do well and without losing a line about it.
 func shutdown(ts *testscript.TestScript, neg bool, args []string) {
 	s := serverOf(ts)
-	if neg || len(args) != 0 || s.process == nil {
-		ts.Fatalf("usage: shutdown, after serving")
+	if neg || s.process == nil {
+		ts.Fatalf("usage: shutdown [POSITION], after serving")
 	}
+	reach(ts, args)
 	ts.Check(s.process.Process.Signal(syscall.SIGTERM))
 	timer := time.AfterFunc(20*time.Second, func() { _ = s.process.Process.Kill() })
 	err := s.process.Wait()
@@ -80,17 +81,23 @@ func shutdown(ts *testscript.TestScript, neg bool, args []string) {
 // crash kills the server, as soon as its log has reached a position.
 func crash(ts *testscript.TestScript, neg bool, args []string) {
 	s := serverOf(ts)
-	if neg || len(args) > 1 || s.process == nil {
+	if neg || s.process == nil {
 		ts.Fatalf("usage: crash [POSITION], after serving")
 	}
-	if len(args) == 1 {
-		wanted, err := strconv.ParseInt(args[0], 10, 64)
-		ts.Check(err)
-		within(ts, 30*time.Second, "position "+args[0], func() bool { return head(ts) >= wanted })
-	}
+	reach(ts, args)
 	ts.Check(s.process.Process.Kill())
 	_ = s.process.Wait() // it was killed
 	s.process = nil
+}
+
+// reach waits until the log has reached the position, if one is given.
+func reach(ts *testscript.TestScript, args []string) {
+	if len(args) == 0 {
+		return
+	}
+	wanted, err := strconv.ParseInt(args[0], 10, 64)
+	ts.Check(err)
+	within(ts, 30*time.Second, "position "+args[0], func() bool { return head(ts) >= wanted })
 }
 
 // head is the position of the newest event.

@@ -25,7 +25,7 @@ func (w welcome) print(c *console) error {
 	if c.json {
 		return c.document(w)
 	}
-	c.say("%s  %s", bold.Render("annals"), bold.Render(w.URL))
+	c.say("%s    %s", bold.Render("annals"), bold.Render(w.URL))
 	c.say("database  %s", w.Database)
 	c.say("access    %s", w.Access)
 	c.say("embedder  %s: %s", w.Embedder, w.Why)

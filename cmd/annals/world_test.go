@@ -24,8 +24,8 @@ func many(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	var lines strings.Builder
 	for i := range n {
-		fmt.Fprintf(&lines, `{"id":"many-%d","type":"tool","task":"counting to %d","content":"the number %d comes after %d","scopes":["project:numbers"]}`+"\n",
-			i, n, i+1, i)
+		fmt.Fprintf(&lines, `{"id":"many-%d","type":"tool","task":"counting","content":"the number %d comes after %d","scopes":["project:numbers"]}`+"\n",
+			i, i+1, i)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(lines.String()), 0o600))
 }
@@ -39,6 +39,15 @@ func occupied(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Defer(func() { _ = listener.Close() })
 	ts.Setenv("ANNALS_LISTEN", listener.Addr().String())
+}
+
+// freePort finds a port that nobody listens on, for a server that a script starts by itself.
+func freePort(ts *testscript.TestScript, _ bool, _ []string) {
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Check(listener.Close())
+	ts.Setenv("ANNALS_LISTEN", listener.Addr().String())
+	ts.Setenv("ANNALS_SERVER", "http://"+listener.Addr().String())
 }
 
 // schema makes the database say that another program migrated it.
