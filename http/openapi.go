@@ -168,10 +168,23 @@ func tidy(api *huma.OpenAPI) {
 	}
 	for _, item := range api.Paths {
 		for _, op := range operationsOf(item) {
+			delete(op.Responses, "default")
 			for _, p := range op.Parameters {
-				tidySchema(p.Schema)
+				tidyParameter(p)
 			}
 		}
+	}
+}
+
+// tidyParameter drops what is said twice or goes without saying.
+func tidyParameter(p *huma.Param) {
+	if p.Schema == nil {
+		return
+	}
+	tidySchema(p.Schema)
+	p.Schema.Description = ""
+	if p.Schema.Type != huma.TypeArray {
+		p.Explode = nil
 	}
 }
 
@@ -195,6 +208,12 @@ func tidySchema(s *huma.Schema) {
 	for _, alternative := range s.OneOf {
 		tidySchema(alternative)
 	}
+}
+
+// documented is an operation as the description has it.
+func (s *Server) documented(op huma.Operation) *huma.Operation {
+	all := operationsOf(s.api.OpenAPI().Paths[op.Path])
+	return all[slices.IndexFunc(all, func(o *huma.Operation) bool { return o.Method == op.Method })]
 }
 
 // operationsOf lists the operations of a path, in the order in which they are read.

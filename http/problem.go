@@ -2,7 +2,6 @@ package http
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 
@@ -137,7 +136,7 @@ func (p *problem) write(w http.ResponseWriter) {
 	}
 	w.Header().Set("Content-Type", problemType)
 	w.WriteHeader(p.Status)
-	json.NewEncoder(w).Encode(p) // a caller who left is no concern of ours
+	write(w, p)
 }
 
 // merge joins bad fields that were found while reading with those that the domain finds, so

@@ -69,6 +69,9 @@ type operation[I, O any] func(ctx context.Context, c *call, in *I) (*O, error)
 // here, and what values may be is the operation's business.
 func handle[I, O any](s *Server, op huma.Operation, do operation[I, O]) {
 	s.document(&op)
+	body := op.RequestBody
+	op.RequestBody = nil // what huma knows, it reads and checks: that is done here
+	defer func() { s.documented(op).RequestBody = body }()
 	parameters := queryNames(reflect.TypeFor[I]())
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
 		c := callOf(ctx)

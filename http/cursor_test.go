@@ -1,0 +1,51 @@
+package http
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+func TestACursorLeadsBackToItsPlace(t *testing.T) {
+	t.Parallel()
+	question := domain.Filter{Owner: "user:1"}
+	for _, place := range []int64{1, 255, 1 << 40} {
+		got, err := placeOf(cursor(place, question), question)
+		if err != nil || got != place {
+			t.Errorf("place %d: got %d, %v", place, got, err)
+		}
+	}
+	if got := cursor(0, question); got != "" {
+		t.Errorf("at the end there is a cursor: %q", got)
+	}
+	if got, err := placeOf("", question); got != 0 || err != nil {
+		t.Errorf("without a cursor: %d, %v", got, err)
+	}
+}
+
+func TestACursorIsOfUseForItsQuestionOnly(t *testing.T) {
+	t.Parallel()
+	given := cursor(42, domain.Filter{Owner: "user:1"})
+	for name, question := range map[string]any{
+		"another filter": domain.Filter{Owner: "user:2"},
+		"another list":   domain.EventQuery{},
+	} {
+		if _, err := placeOf(given, question); !errors.Is(err, domain.ErrMalformed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// FuzzCursor holds that nothing but what cursor made is taken.
+func FuzzCursor(f *testing.F) {
+	f.Add("AAAAAAAAACo")
+	f.Add(cursor(42, "q"))
+	f.Add(cursor(42, "other"))
+	f.Fuzz(func(t *testing.T, given string) {
+		place, err := placeOf(given, "q")
+		if err == nil && cursor(place, "q") != given {
+			t.Errorf("%q was taken for place %d", given, place)
+		}
+	})
+}

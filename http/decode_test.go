@@ -1,0 +1,223 @@
+package http
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/google/go-cmp/cmp"
+)
+
+// complaints are what an error says about each field, or what it says.
+func complaints(err error) []string {
+	if err == nil {
+		return nil
+	}
+	invalid, ok := errors.AsType[*domain.Invalid](err)
+	if !ok {
+		return []string{err.Error()}
+	}
+	var all []string
+	for _, bad := range invalid.Problems {
+		all = append(all, bad.Field+": "+bad.Message)
+	}
+	return all
+}
+
+func TestEveryBadFieldIsNamedAtOnce(t *testing.T) {
+	t.Parallel()
+	_, _, err := remembering(domain.OpenPrincipal(), []byte(`{
+		"type": "hunch", "contnet": "x", "task": 7, "scopes": ["user:1", "galaxy:9", 3, "user:1"],
+		"owner": "nobody", "tags": {"a": 1, "b": ["x", false]}, "meta": [], "status": "deleted",
+		"eval": {"helpful": "many", "confidence": 2, "harmfull": 0},
+		"source": {"urls": "http://x", "timestamp": "yesterday"}, "occurred_at": "noon"}`), nil)
+	want := []string{
+		"contnet: is not a field here",
+		"task: must be a string",
+		"scopes[2]: must be a string",
+		"tags.a: must be a string or an array of strings",
+		"tags.b[1]: must be a string",
+		"meta: must be an object",
+		"eval.helpful: must be a whole number",
+		"eval.harmfull: is not a field here",
+		"source.urls: must be an array",
+		"occurred_at: must be a time such as 2026-03-01T12:00:00Z",
+		"status: must be active or left out: an item in another state is not remembered again",
+		"type: must be one of user_profile, strategy, tool, usecase, definition, plan",
+		"scopes[1]: must be one of user:ID, agent:ID, project:ID, team:ID, org:ID, or public",
+		"scopes[3]: is named twice",
+		"owner: must be one of user:ID, agent:ID, project:ID, team:ID, org:ID",
+		"source.timestamp: must be a time (RFC 3339) or a date (YYYY-MM-DD)",
+		"eval.confidence: must be 0 to 1",
+		"content: must not be empty",
+	}
+	if diff := cmp.Diff(complaints(err), want); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestABodyIsReadStrictly(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		"":                                  "the body is empty",
+		" \n":                               "the body is empty",
+		"{\"content\": \"a\xff\"}":          "the body is not valid UTF-8",
+		`{"content": "a"`:                   "the JSON ends too early: something is still open",
+		"{\"content\":\n  secret}":          "the body is not valid JSON: it breaks at line 2, column 3",
+		"{\"content\": \"a\x00b\"}":         "the body is not valid JSON: it breaks at line 1, column 15",
+		`{"content": "a"} {"content": "b"}`: "the body is not valid JSON: it breaks at line 1, column 18",
+		strings.Repeat(`{"meta":`, 20_000):  "the body is not valid JSON: it breaks at line 1, column 80001",
+		`"content"`:                         "body: must be a JSON object",
+		`null`:                              "body: must be a JSON object",
+		`{"content": "half \ud83d"}`:        "content: must be valid Unicode: it has half a surrogate pair",
+		`{"content": "\udc00 half"}`:        "content: must be valid Unicode: it has half a surrogate pair",
+		`{"content": "whole \ud83d\ude00"}`: "",
+		`{"content": "a", "content": "b"}`:  "content: is given twice",
+		`{"Content": "a"}`:                  "Content: is not a field here",
+		`{"": "a"}`:                         `"": is not a field here`,
+		`{"content": null, "tags": null, "eval": null, "scopes": null}`: "",
+		`{"revision": "ignored", "stale": 7, "created_at": []}`:         "",
+		`{"eval": {"helpful": 5.0, "harmful": 1e2}}`:                    "",
+		`{"eval": {"helpful": 5.5, "harmful": 1e300}}`:                  "eval.helpful: must be a whole number; eval.harmful: must be a whole number",
+		`{"eval": {"confidence": 1e999}}`:                               "eval.confidence: must be a number",
+		`{"occurred_at": "0000-01-01T00:00:00+23:00"}`:                  "occurred_at: must be a time such as 2026-03-01T12:00:00Z",
+		`{"tags": ["a", ["b"]]}`:                                        "tags[1]: must be a string",
+		`{"tags": "a"}`:                                                 "tags: must be an object of strings, or an array of labels",
+	} {
+		var found domain.Problems
+		_, err := decode[knowledge](decodeKnowledge, []byte(body), &found)
+		if err == nil {
+			err = found.Err()
+		}
+		if got := strings.Join(complaints(err), "; "); got != want {
+			t.Errorf("%.60q: got %q, want %q", body, got, want)
+		}
+	}
+}
+
+func TestTagsMayBeAnObjectOrLabels(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]tags{
+		`{"tags": {"category": "preference", "domain": ["a", "b"], "none": []}}`: {"category": {"preference"}, "domain": {"a", "b"}},
+		`{"tags": ["a", "b"]}`: {"labels": {"a", "b"}},
+		`{"tags": []}`:         {},
+	} {
+		in, err := decode[knowledge](decodeKnowledge, []byte(body), new(domain.Problems))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(in.Tags, want); diff != "" {
+			t.Errorf("%s: %s", body, diff)
+		}
+	}
+}
+
+func TestAPatchTellsNullFromLeftOut(t *testing.T) {
+	t.Parallel()
+	var found domain.Problems
+	in, err := decode[patch](decodePatch, []byte(`{"task": null, "content": "new", "tags": {"a": "b", "c": null}}`), &found)
+	if err != nil || len(found) > 0 {
+		t.Fatal(err, found)
+	}
+	if !in.Task.Given || !in.Task.Null || in.Abstract.Given || in.Content.Null || in.Content.Value != "new" {
+		t.Errorf("%+v", in)
+	}
+	got := in.Tags.Value.onto(domain.Tags{"a": {"x"}, "c": {"y"}, "d": {"z"}})
+	if diff := cmp.Diff(got, domain.Tags{"a": {"b"}, "d": {"z"}}); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// everything is an item with a value in every field.
+func everything() *domain.Knowledge {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC)
+	return &domain.Knowledge{
+		ID: "profile_001", Number: 3, Type: domain.UserProfile, ContextType: domain.Memory,
+		Category: domain.CategoryProfile, Polarity: domain.Positive, Media: domain.MediaText,
+		Scopes: []domain.Scope{"user:123", "project:456"}, Owner: "user:123",
+		Source: domain.Source{
+			Name: "n", Category: "exp", URLs: []string{"https://example.org/<a>"}, AgentID: "a",
+			SubmittedBy: "s", Timestamp: "2026-03-03", TraceID: "t",
+		},
+		Text: domain.Text{
+			Task: "用户编码风格偏好", Content: "a < b \u2028 \"c\" \\ \t", Abstract: "A", Overview: "O",
+			Tags: domain.Tags{"category": {"preference"}, "labels": {"x", "y"}},
+			Meta: json.RawMessage(`{"n":12345678901234567890,"s":"<&>"}`), URI: "viking://user/123/x.md",
+		},
+		DerivedFrom: []string{"e"}, Helpful: 5, Harmful: 1, Confidence: 0.375,
+		Stale:       domain.Staleness{Reporters: 1, Since: at, Reason: "r"},
+		ConfirmedAt: at, ConfirmUntil: at, Status: domain.Active, SupersededBy: "other", Held: true,
+		Revision: 2, Version: 7, Position: 99, CreatedAt: at, UpdatedAt: at, OccurredAt: at,
+	}
+}
+
+func TestWhatWasReadCanBeRememberedAgain(t *testing.T) {
+	t.Parallel()
+	k := everything()
+	out := knowledgeOf(k)
+	out.Eval.HelpfulHistory = usesOf([]domain.Use{{Query: "q", TraceID: "t", Outcome: "o", By: "user:1", At: k.CreatedAt}})
+	var written bytes.Buffer
+	write(&written, out)
+	command, occurred, err := remembering(domain.OpenPrincipal(), written.Bytes(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := domain.Remembered{
+		Type: k.Type, ContextType: k.ContextType, Category: k.Category, Polarity: k.Polarity, Media: k.Media,
+		Scopes: k.Scopes, Owner: k.Owner, Source: k.Source, Text: k.Text,
+		Baseline: &domain.Eval{
+			Helpful: 5, Harmful: 1, Confidence: 0.375,
+			HelpfulHistory: []domain.Use{{Query: "q", TraceID: "t", Outcome: "o", By: "user:1", At: k.CreatedAt}},
+		},
+	}
+	if diff := cmp.Diff(command.Knowledge, want); diff != "" {
+		t.Error(diff)
+	}
+	if command.ID != k.ID || !occurred.Equal(k.OccurredAt) {
+		t.Errorf("id %s, occurred %s", command.ID, occurred)
+	}
+}
+
+func TestEveryFieldOfAnItemIsShown(t *testing.T) {
+	t.Parallel()
+	shown := reflect.ValueOf(*knowledgeOf(everything()))
+	for i := range shown.NumField() {
+		if shown.Field(i).IsZero() {
+			t.Errorf("%s is left out", shown.Type().Field(i).Name)
+		}
+	}
+}
+
+// FuzzDecode holds the decoder against encoding/json: it takes nothing that is no JSON object,
+// it never panics, and what it takes without complaint means the same to both.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(`{"content":"a\u00e9\n","tags":{"a":["b"]},"scopes":["user:1"],"eval":{"helpful":1.0,"helpful_history":[{}]}}`))
+	f.Add([]byte(`{"source":{"urls":[],"timestamp":"2026-03-03"},"occurred_at":"2026-03-01T12:00:00Z","meta":{"a":[{}," ]"]}}`))
+	f.Add([]byte(`[{"content": "\ud800"}]`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var found domain.Problems
+		in, err := decode[knowledge](decodeKnowledge, body, &found)
+		if err != nil || len(found) > 0 {
+			return
+		}
+		var plain struct {
+			Task, Content string
+			Scopes        []string
+			Meta          map[string]any
+		}
+		if err := json.Unmarshal(body, &plain); err != nil {
+			t.Fatalf("encoding/json refuses what was taken: %v", err)
+		}
+		if in.Content != plain.Content || in.Task != plain.Task {
+			t.Errorf("read %q and %q, encoding/json reads %q and %q", in.Task, in.Content, plain.Task, plain.Content)
+		}
+		if len(in.Scopes) != len(plain.Scopes) {
+			t.Errorf("read %d scopes, encoding/json reads %d", len(in.Scopes), len(plain.Scopes))
+		}
+	})
+}

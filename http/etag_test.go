@@ -1,0 +1,35 @@
+package http
+
+import "testing"
+
+func TestIfNoneMatchComparesWithoutStrength(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[string]bool{
+		``: false, `*`: true, `"3"`: true, `W/"3"`: true, `"1", "3"`: true, `"1","2"`: false,
+		`3`: false, `"3`: false, `"33"`: false,
+	} {
+		if got := unchanged(header, 3); got != want {
+			t.Errorf("%s: %t", header, got)
+		}
+	}
+}
+
+func TestOnlyAStrongTagOfOursNamesARevision(t *testing.T) {
+	t.Parallel()
+	for tag, want := range map[string]int64{`"3"`: 3, `W/"3"`: 0, `"03"`: 0, `"-3"`: 0, `"0"`: 0, `"abc"`: 0, `"+3"`: 0} {
+		got, ok := strong(tag)
+		if ok != (want != 0) || ok && got != want {
+			t.Errorf("%s: %d, %t", tag, got, ok)
+		}
+	}
+}
+
+func TestEntityTagsAreQuoted(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[string]int{`"1"`: 1, `W/"1", "2"`: 2, `1`: 0, `"1" "2"`: 0, `"1",`: 0, `W/1`: 0, `"`: 0} {
+		list, ok := tagsIn(header)
+		if ok != (want > 0) || len(list) != want {
+			t.Errorf("%s: %q, %t", header, list, ok)
+		}
+	}
+}

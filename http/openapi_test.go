@@ -1,0 +1,100 @@
+package http
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write golden files")
+
+func TestTheDescriptionIsTheOneThatWasReviewed(t *testing.T) {
+	t.Parallel()
+	const golden = "testdata/openapi.yaml"
+	got := New(Config{Version: "0.0.0"}).pages.yaml
+	if *update {
+		if err := os.WriteFile(golden, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(got), "\n"), strings.Split(string(want), "\n")); diff != "" {
+		t.Errorf("go test ./http -update writes it anew:\n%s", diff)
+	}
+}
+
+func TestEveryRouteIsDescribedAndEveryDescriptionIsARoute(t *testing.T) {
+	t.Parallel()
+	s := New(Config{})
+	var routes, described []string
+	for _, route := range s.echo.Routes() {
+		path := regexp.MustCompile(`:(\w+)`).ReplaceAllString(route.Path, "{$1}")
+		routes = append(routes, route.Method+" "+path)
+	}
+	for path, item := range s.api.OpenAPI().Paths {
+		for _, op := range operationsOf(item) {
+			described = append(described, op.Method+" "+path)
+		}
+	}
+	slices.Sort(routes)
+	slices.Sort(described)
+	if diff := cmp.Diff(routes, described); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTheDescribedWordsAreTheDomains(t *testing.T) {
+	t.Parallel()
+	words := map[string]string{
+		"type": fmt.Sprint(domain.Types), "context_type": fmt.Sprint(domain.ContextTypes),
+		"category": fmt.Sprint(domain.Categories), "polarity": fmt.Sprint(domain.Polarities),
+		"media": fmt.Sprint(domain.MediaTypes), "verdict": fmt.Sprint(domain.Verdicts),
+		"visibility": fmt.Sprint([]domain.Visibility{domain.Private, domain.Shared, domain.OrgWide, domain.PublicWide}),
+		"order":      fmt.Sprint([]domain.Order{domain.ByPriority, domain.ByScore}),
+	}
+	for _, body := range []any{knowledge{}, patch{}, search{}, vote{}, listInput{}} {
+		described := reflect.TypeOf(body)
+		for i := range described.NumField() {
+			f := described.Field(i)
+			name, _, _ := strings.Cut(f.Tag.Get("json")+f.Tag.Get("query"), ",")
+			enum := f.Tag.Get("enum")
+			if want, ok := words[name]; ok && enum != "" {
+				if got := "[" + strings.ReplaceAll(enum, ",", " ") + "]"; got != want {
+					t.Errorf("%s.%s: described as %s, is %s", described, name, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestThePageForPeopleNeedsNothingButItself(t *testing.T) {
+	t.Parallel()
+	page := New(Config{Version: "0.0.0"}).pages.docs
+	for _, forbidden := range []string{"<script", "@import", "url(", "<link", "src=", "%!"} {
+		if bytes.Contains(page, []byte(forbidden)) {
+			t.Errorf("the page has %q", forbidden)
+		}
+	}
+	for _, wanted := range []string{"/v1/knowledge/{id}/supersede", "prefers-color-scheme: dark", `id="type-Problem"`, "user_profile", "width=device-width"} {
+		if !bytes.Contains(page, []byte(wanted)) {
+			t.Errorf("the page lacks %q", wanted)
+		}
+	}
+	for _, link := range regexp.MustCompile(`href="#([^"]+)"`).FindAllSubmatch(page, -1) {
+		if !bytes.Contains(page, []byte(`id="`+string(link[1])+`"`)) {
+			t.Errorf("a link leads nowhere: %s", link[1])
+		}
+	}
+}

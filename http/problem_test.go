@@ -1,0 +1,73 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestEveryErrorHasItsAnswer(t *testing.T) {
+	t.Parallel()
+	for err, want := range map[error]int{
+		domain.ErrInvalid:        http.StatusUnprocessableEntity,
+		domain.ErrMalformed:      http.StatusBadRequest,
+		domain.ErrNotFound:       http.StatusNotFound,
+		domain.ErrForbidden:      http.StatusForbidden,
+		domain.ErrTaken:          http.StatusConflict,
+		domain.ErrConflict:       http.StatusConflict,
+		domain.ErrPrecondition:   http.StatusPreconditionFailed,
+		domain.ErrDeleted:        http.StatusGone,
+		domain.ErrErased:         http.StatusGone,
+		domain.ErrKeyReused:      http.StatusUnprocessableEntity,
+		domain.ErrBusy:           http.StatusServiceUnavailable,
+		domain.ErrUnavailable:    http.StatusServiceUnavailable,
+		domain.ErrTooLarge:       http.StatusRequestEntityTooLarge,
+		context.DeadlineExceeded: http.StatusServiceUnavailable,
+		errRate:                  http.StatusTooManyRequests,
+		errMediaType:             http.StatusUnsupportedMediaType,
+		errors.New("anything"):   http.StatusInternalServerError,
+	} {
+		p := problemOf(fmt.Errorf("while testing: %w", domain.Refuse(err, "detail")), "urn:x")
+		if p.Status != want {
+			t.Errorf("%v: %d, want %d", err, p.Status, want)
+		}
+		if later := p.GetHeaders().Get("Retry-After"); (later != "") != (want == 503 || want == 429) {
+			t.Errorf("%v: Retry-After is %q", err, later)
+		}
+	}
+}
+
+func TestWhatNobodyPutIntoWordsForCallersIsNotTold(t *testing.T) {
+	t.Parallel()
+	got := *problemOf(fmt.Errorf("query SELECT content: %w", errors.New("pq: password is hunter2")), "urn:x")
+	want := problem{
+		Type: "urn:annals:problem:unexpected", Title: "Something went wrong here",
+		Status: http.StatusInternalServerError, Instance: "urn:x",
+	}
+	if diff := cmp.Diff(got, want, cmp.AllowUnexported(problem{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAFieldThatCouldNotBeReadIsNotJudgedAgain(t *testing.T) {
+	t.Parallel()
+	found := domain.Problems{{Field: "content", Message: "must be a string"}}
+	err := merge(found, &domain.Invalid{Problems: []domain.Problem{
+		{Field: "content", Message: "must not be empty"}, {Field: "owner", Message: "must be an entity"},
+	}})
+	want := []string{"content: must be a string", "owner: must be an entity"}
+	if diff := cmp.Diff(complaints(err), want); diff != "" {
+		t.Error(diff)
+	}
+	if err := merge(found, domain.Refuse(domain.ErrForbidden, "no")); !errors.Is(err, domain.ErrInvalid) {
+		t.Errorf("bad fields come before permission: %v", err)
+	}
+	if err := merge(nil, domain.ErrForbidden); err != domain.ErrForbidden { //nolint:errorlint // the very same
+		t.Errorf("without findings: %v", err)
+	}
+}
