@@ -38,7 +38,9 @@ func (db *DB) Transact(ctx context.Context, fn func(ctx context.Context, tx bun.
 	arrived := context.AfterFunc(ctx, end)
 	tx, err := db.writers.BeginTx(outliving, db.transactionOptions())
 	if err != nil {
-		arrived()
+		if !arrived() { // then it was ctx that ended the waiting, whatever err says
+			err = ctx.Err()
+		}
 		return Classify(ctx, fmt.Errorf("begin: %w", err))
 	}
 	ended := false

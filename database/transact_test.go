@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -130,16 +131,23 @@ func TestACancelledTransactionRollsBack(t *testing.T) {
 	})
 }
 
-func TestWaitingForTheTurnEndsWithTheContext(t *testing.T) {
+func TestWaitingToWriteEndsWithTheContext(t *testing.T) {
 	t.Parallel()
-	db := databasetest.Open(t, databasetest.SQLite(t))
-	ctx, cancel := context.WithCancel(t.Context())
-	err := db.Transact(t.Context(), func(context.Context, bun.Tx) error {
-		cancel()
-		return db.Transact(ctx, func(context.Context, bun.Tx) error { return nil })
-	})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want %v", err, context.Canceled)
+	for engine, url := range map[database.Engine]string{
+		database.SQLite:   databasetest.SQLite(t),
+		database.Postgres: withQuery(t, databasetest.Postgres(t), "pool_max_conns", "2"), // one reads, one writes
+	} {
+		t.Run(engine.String(), func(t *testing.T) {
+			db := databasetest.Open(t, url)
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+			defer cancel()
+			err := db.Transact(t.Context(), func(context.Context, bun.Tx) error {
+				return db.Transact(ctx, func(context.Context, bun.Tx) error { return nil })
+			})
+			if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+				t.Errorf("got %v, want %v", err, context.DeadlineExceeded)
+			}
+		})
 	}
 }
 
