@@ -196,7 +196,7 @@ func (m *Meaning) BuildGraph(ctx context.Context) error {
 		return nil
 	}
 	var vectors int64
-	err := m.db.NewRaw("SELECT count(*) FROM (SELECT 1 FROM ? LIMIT ?) AS some", m.tables.vectors, graphItems).Scan(ctx, &vectors)
+	err := m.db.NewRaw("SELECT count(*) FROM (SELECT 1 FROM ? LIMIT ?) AS first", m.tables.vectors, graphItems).Scan(ctx, &vectors)
 	if err != nil || vectors < graphItems {
 		return err
 	}
