@@ -14,13 +14,18 @@ import (
 // pageSize is how many events are read at once where nobody says otherwise.
 const pageSize = 500
 
-// Read reads up to limit events of a tenant after a position, oldest first; 0 means 500. The error
-// matches [ErrHole] if one is missing.
-func (l *Log) Read(ctx context.Context, tenant string, after int64, limit int) ([]domain.Event, error) {
+// Records reads up to limit records of a tenant after a position, oldest first and undecoded; 0 means
+// 500. The error matches [ErrHole] if one is missing. It does not verify them: see [Verify].
+func (l *Log) Records(ctx context.Context, tenant string, after int64, limit int) ([]Record, error) {
 	if limit <= 0 {
 		limit = pageSize
 	}
-	events, err := queryEvents(ctx, l.db, `
+	var records []Record
+	err := forEach(ctx, l.db, func(rows *sql.Rows) error {
+		record, err := scanRecord(rows)
+		records = append(records, record)
+		return err
+	}, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.position > ?
@@ -29,9 +34,24 @@ func (l *Log) Read(ctx context.Context, tenant string, after int64, limit int) (
 	if err != nil {
 		return nil, fmt.Errorf("read log: %w", unavailable(err))
 	}
-	for i, event := range events {
-		if want := after + 1 + int64(i); event.Position != want {
+	for i, record := range records {
+		if want := after + 1 + int64(i); record.Position != want {
 			return nil, holeError{tenant: tenant, missing: want}
+		}
+	}
+	return records, nil
+}
+
+// Read is [Log.Records] decoded.
+func (l *Log) Read(ctx context.Context, tenant string, after int64, limit int) ([]domain.Event, error) {
+	records, err := l.Records(ctx, tenant, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	events := make([]domain.Event, len(records))
+	for i, record := range records {
+		if events[i], err = record.event(); err != nil {
+			return nil, fmt.Errorf("read log: %w", err)
 		}
 	}
 	return events, nil

@@ -1,0 +1,56 @@
+package logtest
+
+import (
+	"errors"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+)
+
+func manyCommands(w *world) {
+	const commands, most = 5000, 10 // 5,000 in pieces of 512
+	registry := prometheus.NewRegistry()
+	w.log = w.newLog(w.open(w.T, w.db), events.Options{Registerer: registry})
+	var bulk []domain.Submission
+	for i := range commands {
+		bulk = append(bulk, w.submission(w.remember(numbered("k", i))))
+	}
+	bulk[1234] = bulk[1233] // one line that is refused
+	for i, r := range w.log.SubmitAll(w.Context(), bulk) {
+		want := int64(i + 1)
+		if i > 1234 {
+			want--
+		}
+		switch {
+		case i == 1234:
+			if !errors.Is(r.Err, domain.ErrTaken) {
+				w.Errorf("the repeated line: got %v, want %v", r.Err, domain.ErrTaken)
+			}
+		case r.Err != nil || r.Receipt.Position != want || r.Receipt.Outcome != domain.Created:
+			w.Fatalf("line %d: got %s at %d, %v", i, r.Receipt.Outcome, r.Receipt.Position, r.Err)
+		}
+	}
+	if got := len(w.events()); got != commands-1 {
+		w.Errorf("got %d events, want %d", got, commands-1)
+	}
+	if got := transactions(w, registry); got > most {
+		w.Errorf("it took %d transactions, want %d at most", got, most)
+	}
+}
+
+func transactions(w *world, registry *prometheus.Registry) uint64 {
+	w.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() == "annals_append_batch_size" {
+			return family.GetMetric()[0].GetHistogram().GetSampleCount()
+		}
+	}
+	w.Fatal("the log has no metrics")
+	return 0
+}

@@ -1,0 +1,67 @@
+package logtest
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+)
+
+// decision is a command that does what a test wants.
+type decision struct {
+	id     string
+	decide func(domain.Book) ([]domain.Fact, error)
+}
+
+var _ domain.Command = decision{}
+
+func (d decision) Item() string        { return d.id }
+func (d decision) Reads() domain.Reads { return domain.Reads{} }
+
+func (d decision) Decide(book domain.Book, _ time.Time) ([]domain.Fact, error) { return d.decide(book) }
+
+func (w *world) erase(id string) domain.Command {
+	return decision{id: id, decide: func(domain.Book) ([]domain.Fact, error) {
+		return []domain.Fact{domain.Erased{ReasonCode: "gdpr-17"}}, nil
+	}}
+}
+
+// gate is an inline projection that lets no batch pass until it is opened.
+type gate struct {
+	events.Inline
+	arrived chan struct{} // holds one: a batch stands before the gate
+	opened  chan struct{}
+	once    sync.Once
+}
+
+func newGate(inline events.Inline) *gate {
+	return &gate{Inline: inline, arrived: make(chan struct{}, 1), opened: make(chan struct{})}
+}
+
+func (g *gate) Open(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command) (events.Stage, error) {
+	select {
+	case g.arrived <- struct{}{}:
+	default:
+	}
+	select {
+	case <-g.opened:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	return g.Inline.Open(ctx, tx, tenant, commands)
+}
+
+func (g *gate) open() { g.once.Do(func() { close(g.opened) }) }
+
+// gated is a log whose batches wait before a gate that opens at the latest when the test ends.
+func (w *world) gated(options events.Options) (*events.Log, *gate) {
+	w.Helper()
+	g := newGate(w.open(w.T, w.db))
+	log := w.newLog(g, options)
+	w.Cleanup(g.open) // before the log closes
+	return log, g
+}

@@ -1,0 +1,219 @@
+// Package logtest holds every log to the promises of package events, whichever inline projection is
+// written with it and whichever database it lies in.
+package logtest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+)
+
+// Opener makes the inline projection under test on a migrated database, which may have been used
+// before.
+type Opener func(t *testing.T, db *database.DB) events.Inline
+
+// Run runs the suite on both engines. Some of its tests start the test program again as a process of
+// its own, up to the call of Run: let nothing that takes long stand before it.
+func Run(t *testing.T, open Opener) {
+	t.Helper()
+	if isChild() {
+		beChild(t, open)
+		return
+	}
+	for name, test := range map[string]func(*world){
+		"positions are dense and in commit order":          positionsAreDense,
+		"what is read is what was answered":                readIsAnswered,
+		"times never decrease":                             timesNeverDecrease,
+		"of twenty edits of one revision one wins":         oneEditWins,
+		"two hundred votes at once all count":              votesAllCount,
+		"a receipt shows the item as a replay does":        receiptsAreReplays,
+		"a repeated request is answered as the first time": repeatedRequest,
+		"a repeated request knows its events from others'": repeatedAmongOthers,
+		"one key with two requests is refused":             keyReused,
+		"one request twenty times at once has one effect":  racingRequests,
+		"a request without effect is remembered too":       repeatedNothing,
+		"a refused request may come again with its key":    refusedRequest,
+		"keys belong to their subject and tenant":          keysAreApart,
+		"a repeated request about an erased item is gone":  repeatedAfterErasure,
+		"what fails leaves nothing and spoils nothing":     failureLeavesNothing,
+		"a decision that panics fails alone":               panicFailsAlone,
+		"a COMMIT that fails is no success":                failedCommit,
+		"a COMMIT that nobody answers is looked up":        unansweredCommit,
+		"a COMMIT that stays unknown is said to be":        unknownCommit,
+		"a server that is away is unavailable, then found": awayAndBack,
+		"somebody else's open transaction stalls nobody":   othersTransactions,
+		"a writer that ignores the lock spoils no append":  rudeWriter,
+		"a full queue refuses and loses nothing":           fullQueue,
+		"a caller who gives up in time leaves no trace":    cancelledCaller,
+		"closing finishes what was accepted":               closeDrains,
+		"closing gives up when its time is over":           closeGivesUp,
+		"several processes share one log":                  processes,
+		"a process that is killed has kept its word":       killed,
+		"a destroyed text leaves a log that verifies":      destroyedText,
+		"tenants know nothing of each other":               tenantsAreApart,
+		"five thousand commands take few transactions":     manyCommands,
+		"commands that cannot be written down are refused": unwritable,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			databasetest.Each(t, func(t *testing.T, db *database.DB) {
+				test(newWorld(t, db, open))
+			})
+		})
+	}
+}
+
+// world is a log on a database of its own, and somebody who uses it.
+type world struct {
+	*testing.T
+	db   *database.DB
+	open Opener
+	log  *events.Log
+	by   domain.Principal
+}
+
+func newWorld(t *testing.T, db *database.DB, open Opener) *world {
+	t.Helper()
+	w := &world{T: t, db: db, open: open, by: domain.OpenPrincipal()}
+	w.log = w.newLog(open(t, db), events.Options{})
+	return w
+}
+
+// newLog makes a further log on the same database, as another process would have it.
+func (w *world) newLog(inline events.Inline, options events.Options) *events.Log {
+	w.Helper()
+	options.Logger = databasetest.Log(w)
+	log := events.NewLog(w.db, inline, options)
+	w.Cleanup(func() {
+		if err := log.Close(context.WithoutCancel(w.Context())); err != nil {
+			w.Errorf("close log: %v", err)
+		}
+	})
+	return log
+}
+
+// remember is the command that begins an item everybody may see.
+func (w *world) remember(id string) domain.Command {
+	w.Helper()
+	command, err := domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
+		Type: domain.Strategy, Scopes: []domain.Scope{domain.Public}, Owner: "org:acme",
+		Text: domain.Text{Task: "calling the payment service", Content: "Retry with jitter? 重试 '" + id + `' \ ok`},
+	}}.Complete()
+	if err != nil {
+		w.Fatal(err)
+	}
+	return command
+}
+
+func (w *world) vote(id, trace string) domain.Command {
+	return domain.GiveFeedback{
+		Target: domain.Target{By: w.by, ID: id}, Verdict: domain.Helpful, TraceID: trace, Outcome: "worked",
+	}
+}
+
+func (w *world) revise(id string, revision int64, content string) domain.Command {
+	return domain.Revise{
+		Target: domain.Target{By: w.by, ID: id, Revision: revision}, Changes: domain.Revised{Content: &content},
+	}
+}
+
+// submission carries a command of w.by.
+func (w *world) submission(command domain.Command) domain.Submission {
+	return domain.Submission{Command: command, By: w.by}
+}
+
+// keyed is a submission that is recognised when it comes again.
+func (w *world) keyed(command domain.Command, key string, fingerprint byte) domain.Submission {
+	s := w.submission(command)
+	s.Request = &domain.Request{Key: key, Fingerprint: [32]byte{fingerprint}}
+	return s
+}
+
+// must submits what cannot be refused.
+func (w *world) must(s domain.Submission) domain.Receipt {
+	w.Helper()
+	receipt, err := w.log.Submit(w.Context(), s)
+	if err != nil {
+		w.Fatalf("submit %T about %s: %v", s.Command, s.Command.Item(), err)
+	}
+	return receipt
+}
+
+// do submits a command that cannot be refused.
+func (w *world) do(command domain.Command) domain.Receipt {
+	w.Helper()
+	return w.must(w.submission(command))
+}
+
+// events reads the tenant's whole log, and checks that it is sound.
+func (w *world) events() []domain.Event {
+	w.Helper()
+	return w.check(w.by.Tenant)
+}
+
+// check reads a tenant's log and checks that positions and versions are dense, times do not decrease
+// and every record verifies.
+func (w *world) check(tenant string) []domain.Event {
+	w.Helper()
+	versions := map[string]int64{}
+	var all []domain.Event
+	for event, err := range w.log.All(w.Context(), tenant, 0) {
+		if err != nil {
+			w.Fatal(err)
+		}
+		versions[event.Stream]++
+		if event.Version != versions[event.Stream] {
+			w.Errorf("position %d: got version %d of %s, want %d", event.Position, event.Version, event.Stream, versions[event.Stream])
+		}
+		if n := len(all); n > 0 && (event.RecordedAt.Before(all[n-1].RecordedAt) || event.EventID <= all[n-1].EventID) {
+			w.Errorf("position %d, %s at %v, comes after %s at %v",
+				event.Position, event.EventID, event.RecordedAt, all[n-1].EventID, all[n-1].RecordedAt)
+		}
+		all = append(all, event)
+	}
+	w.verify(tenant)
+	return all
+}
+
+func (w *world) verify(tenant string) {
+	w.Helper()
+	for after := int64(0); ; {
+		records, err := w.log.Records(w.Context(), tenant, after, 0)
+		if err != nil {
+			w.Fatal(err)
+		}
+		if len(records) == 0 {
+			return
+		}
+		for _, record := range records {
+			if err := events.Verify(record); err != nil {
+				w.Error(err)
+			}
+		}
+		after = records[len(records)-1].Position
+	}
+}
+
+// at replays an item.
+func (w *world) at(id string, version int64) *domain.Knowledge {
+	w.Helper()
+	k, err := w.log.At(w.Context(), w.by.Tenant, id, version)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return k
+}
+
+// member is somebody else of the same tenant.
+func (w *world) member(name string) domain.Principal {
+	return domain.Principal{
+		Tenant: w.by.Tenant, Subject: domain.Entity("user:" + name), Role: domain.Member, Authentication: "key:test",
+	}
+}
+
+func numbered(prefix string, i int) string { return fmt.Sprintf("%s-%d", prefix, i) }

@@ -1,0 +1,200 @@
+package logtest
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"io"
+	"net"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Proxy stands between a client and a PostgreSQL server. It counts round trips, and it does what
+// networks do to a COMMIT.
+type Proxy struct {
+	// URL is that of the database through the proxy.
+	URL    string
+	server string
+	trips  atomic.Int64
+
+	mu          sync.Mutex
+	commit      func() (delivered bool) // what becomes of the next COMMIT; nil for nothing
+	down        bool
+	connections map[net.Conn]struct{}
+}
+
+// NewProxy makes a proxy before the database at serverURL, which ends with the test.
+func NewProxy(t testing.TB, serverURL string) *Proxy {
+	t.Helper()
+	through, err := url.Parse(serverURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Proxy{server: through.Host, connections: map[net.Conn]struct{}{}}
+	through.Host = listener.Addr().String()
+	p.URL = through.String()
+
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			serving.Go(func() { p.serve(client) })
+		}
+	})
+	t.Cleanup(func() {
+		listener.Close()
+		p.Down()
+		serving.Wait()
+	})
+	return p
+}
+
+// Trips is how often a client waited for an answer since it was connected.
+func (p *Proxy) Trips() int64 { return p.trips.Load() }
+
+// Down ends every connection and takes no more; Up takes them again.
+func (p *Proxy) Down() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.down = true
+	for c := range p.connections {
+		c.Close()
+	}
+}
+
+// Up undoes Down.
+func (p *Proxy) Up() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.down = false
+}
+
+// LoseCommit cuts the connection at the next COMMIT, which never reaches the server.
+func (p *Proxy) LoseCommit() { p.atCommit(func() bool { return false }) }
+
+// LoseAnswer cuts the connection at the next COMMIT, which reaches the server after a while.
+func (p *Proxy) LoseAnswer(after time.Duration) {
+	p.atCommit(func() bool {
+		time.Sleep(after)
+		return true
+	})
+}
+
+// AwayAtCommit takes the server away, too, when the next COMMIT is lost: for a while, or for good with 0.
+func (p *Proxy) AwayAtCommit(away time.Duration) {
+	p.mu.Lock()
+	lose := p.commit
+	p.mu.Unlock()
+	p.atCommit(func() bool {
+		p.Down()
+		if away > 0 {
+			time.AfterFunc(away, p.Up)
+		}
+		return lose()
+	})
+}
+
+func (p *Proxy) atCommit(do func() (delivered bool)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.commit = do
+}
+
+// enter counts a connection in, unless the proxy is down.
+func (p *Proxy) enter(c net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.down {
+		p.connections[c] = struct{}{}
+	}
+	return !p.down
+}
+
+func (p *Proxy) leave(c net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.connections, c)
+}
+
+func (p *Proxy) serve(client net.Conn) {
+	defer client.Close()
+	if !p.enter(client) {
+		return
+	}
+	defer p.leave(client)
+	server, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", p.server)
+	if err != nil {
+		return
+	}
+	var answers sync.WaitGroup
+	answers.Go(func() {
+		_, _ = io.Copy(client, server)
+		client.Close()
+	})
+	defer answers.Wait()
+	defer server.Close()
+
+	messages := bufio.NewReader(client)
+	for typed := false; ; typed = true { // the first message of a connection has no type
+		message, err := readMessage(messages, typed)
+		if err != nil {
+			return
+		}
+		if lose := p.inspect(message, typed); lose != nil {
+			client.Close()
+			if lose() {
+				_, _ = server.Write(message)
+				answers.Wait() // for the one answer that finds nobody
+			}
+			return
+		}
+		if _, err := server.Write(message); err != nil {
+			return
+		}
+	}
+}
+
+// readMessage reads a message of the protocol: a type, a length that counts itself, and the rest.
+func readMessage(from *bufio.Reader, typed bool) ([]byte, error) {
+	head := 4
+	if typed {
+		head = 5
+	}
+	message := make([]byte, head)
+	if _, err := io.ReadFull(from, message); err != nil {
+		return nil, err
+	}
+	length := int(binary.BigEndian.Uint32(message[head-4:])) - 4
+	message = append(message, make([]byte, length)...)
+	_, err := io.ReadFull(from, message[head:])
+	return message, err
+}
+
+// inspect counts a message that is to be answered, and says how it gets lost if it does.
+func (p *Proxy) inspect(message []byte, typed bool) (lose func() (delivered bool)) {
+	if !typed {
+		return nil
+	}
+	const query, sync = 'Q', 'S'
+	if message[0] == query || message[0] == sync {
+		p.trips.Add(1)
+	}
+	if message[0] != query || string(message[5:]) != "COMMIT\x00" {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	lose, p.commit = p.commit, nil
+	return lose
+}
