@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/danielgtaylor/huma/v2"
 )
 
 // decoder takes the next value into v, or notes why it cannot.
@@ -64,6 +65,11 @@ func (o *object) decode(r *reader) {
 	if err := json.Compact(&compact, r.value()); err == nil {
 		*o = compact.Bytes()
 	}
+}
+
+// Schema documents an object of any fields.
+func (o *object) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
 // MarshalJSON gives the object as it is.

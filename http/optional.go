@@ -30,10 +30,12 @@ func (o *optional[T]) inner() reflect.Type { return reflect.TypeFor[T]() }
 // Schema documents the value; that null clears it is said once, by the operation.
 func (o *optional[T]) Schema(r huma.Registry) *huma.Schema {
 	s := *r.Schema(reflect.TypeFor[T](), true, "")
-	if s.Ref != "" {
-		return &s
+	switch {
+	case s.Type != "":
+		s.Nullable = true
+	case len(s.OneOf) > 0:
+		s.OneOf = append(s.OneOf, &huma.Schema{Type: "null"})
 	}
-	s.Nullable = true
 	return &s
 }
 

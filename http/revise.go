@@ -11,19 +11,19 @@ import (
 
 // patch is a merge patch (RFC 7396) of what may change about an item.
 type patch struct {
-	Type       optional[string]   `json:"type,omitzero" enum:"user_profile,strategy,tool,usecase,definition,plan"`
+	Type       optional[string]   `json:"type,omitzero" nullable:"false" enum:"user_profile,strategy,tool,usecase,definition,plan"`
 	Task       optional[string]   `json:"task,omitzero" maxLength:"2000"`
-	Content    optional[string]   `json:"content,omitzero" minLength:"1"`
+	Content    optional[string]   `json:"content,omitzero" nullable:"false" minLength:"1"`
 	Abstract   optional[string]   `json:"abstract,omitzero" maxLength:"4000" doc:"null to derive it from the content again."`
 	Overview   optional[string]   `json:"overview,omitzero" maxLength:"16000" doc:"null to derive it from the content again."`
 	Tags       optional[tagPatch] `json:"tags,omitzero" doc:"An object is merged, key by key; null takes a key away. An array replaces all tags with labels."`
-	Scopes     optional[[]string] `json:"scopes,omitzero" doc:"The whole new set."`
-	Owner      optional[string]   `json:"owner,omitzero" doc:"Who is to own it from now on."`
-	Visibility optional[string]   `json:"visibility,omitzero" enum:"private,shared,org,public" doc:"Refused if it contradicts the scopes."`
+	Scopes     optional[[]string] `json:"scopes,omitzero" nullable:"false" doc:"The whole new set."`
+	Owner      optional[string]   `json:"owner,omitzero" nullable:"false" doc:"Who is to own it from now on."`
+	Visibility optional[string]   `json:"visibility,omitzero" nullable:"false" enum:"private,shared,org,public" doc:"Refused if it contradicts the scopes."`
 	Category   optional[string]   `json:"category,omitzero" enum:"profile,preferences,entities,events,cases,patterns,tools,skills,antipatterns"`
 	Polarity   optional[string]   `json:"polarity,omitzero" enum:"positive,negative"`
 	Meta       optional[object]   `json:"meta,omitzero" doc:"Merged, key by key; null takes a key away."`
-	URI        optional[string]   `json:"uri,omitzero" pattern:"^viking://"`
+	URI        optional[string]   `json:"uri,omitzero" nullable:"false" pattern:"^viking://"`
 }
 
 var decodePatch = decoderOf(reflect.TypeFor[patch]())

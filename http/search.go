@@ -14,7 +14,7 @@ type search struct {
 	Query    string        `json:"query,omitempty" maxLength:"8000" example:"which language does the user prefer?"`
 	Vector   []float32     `json:"vector,omitempty" doc:"Instead of letting the server embed the query; of the embedder's dimensions."`
 	Context  *searcher     `json:"context,omitempty" doc:"For whom: only their scopes and public count, the nearest first. Left out: everything you belong to, or the whole tenant if you may read that."`
-	Limit    optional[int] `json:"limit,omitzero" minimum:"1" maximum:"100" doc:"10 if left out."`
+	Limit    optional[int] `json:"limit,omitzero" nullable:"false" minimum:"1" maximum:"100" doc:"10 if left out."`
 	MinScore *float64      `json:"min_score,omitempty" minimum:"0" maximum:"1" doc:"0.5 means: about this. The embedder's default if left out."`
 	Order    string        `json:"order,omitempty" enum:"priority,score" doc:"priority, if left out: the best hits by tier, user > project > agent > team > org > public."`
 	Explain  bool          `json:"explain,omitempty" doc:"Say how the answer came about."`

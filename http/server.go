@@ -53,12 +53,22 @@ func New(cfg Config) *Server {
 // Handler answers every route of the API.
 func (s *Server) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodHead { // the connection leaves the body out by itself
-			r = r.WithContext(r.Context())
-			r.Method = http.MethodGet
+		if r.Method == http.MethodHead || r.URL.RawPath != "" {
+			r = plainly(r)
 		}
 		s.echo.ServeHTTP(w, r)
 	})
+}
+
+// plainly is the same request as routes know it: HEAD is a GET whose body the connection leaves
+// out by itself, and an escaped letter of a path is that letter.
+func plainly(r *http.Request) *http.Request {
+	r = r.Clone(r.Context())
+	r.URL.RawPath = ""
+	if r.Method == http.MethodHead {
+		r.Method = http.MethodGet
+	}
+	return r
 }
 
 // operation answers a call. The error becomes a problem.

@@ -1,0 +1,88 @@
+package http_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"mime"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// description is /openapi.yaml as another implementation of OpenAPI understands it.
+type description struct {
+	doc   *openapi3.T
+	paths map[string]*regexp.Regexp
+}
+
+func describedBy(t *testing.T, w *world) *description {
+	t.Helper()
+	given := w.ask("GET", "/openapi.yaml", nil).want(http.StatusOK)
+	doc, err := openapi3.NewLoader().LoadFromData(given.body)
+	if err != nil {
+		t.Fatalf("load openapi.yaml: %v", err)
+	}
+	if err := doc.Validate(t.Context()); err != nil {
+		t.Fatalf("openapi.yaml: %v", err)
+	}
+	d := &description{doc: doc, paths: map[string]*regexp.Regexp{}}
+	for path := range doc.Paths.Map() {
+		pattern := regexp.MustCompile(`\{\w+\}`).ReplaceAllString(path, `[^/]+`)
+		d.paths[path] = regexp.MustCompile("^" + pattern + "$")
+	}
+	return d
+}
+
+// hold fails the test if the answer is not one that the description announces.
+func (d *description) hold(t *testing.T, request *http.Request, a *answer) {
+	t.Helper()
+	operation := d.operation(request)
+	if operation == nil {
+		if a.status != http.StatusNotFound && a.status != http.StatusMethodNotAllowed {
+			t.Errorf("%s: %d, though there is no such operation", a.what, a.status)
+		}
+		return
+	}
+	response := operation.Responses.Status(a.status)
+	if response == nil {
+		t.Errorf("%s: %d is not announced\n%.500s", a.what, a.status, a.body)
+		return
+	}
+	if len(a.body) == 0 {
+		return
+	}
+	media, _, _ := mime.ParseMediaType(a.header.Get("Content-Type"))
+	content := response.Value.Content.Get(media)
+	if content == nil {
+		t.Errorf("%s: %d as %s is not announced", a.what, a.status, media)
+		return
+	}
+	if content.Schema == nil || !strings.HasSuffix(media, "json") {
+		return
+	}
+	decoder := json.NewDecoder(bytes.NewReader(a.body))
+	for decoder.More() {
+		var value any
+		if err := decoder.Decode(&value); err != nil {
+			t.Errorf("%s: %v", a.what, err)
+			return
+		}
+		if err := content.Schema.Value.VisitJSON(value, openapi3.EnableJSONSchema2020(), openapi3.VisitAsResponse()); err != nil {
+			t.Errorf("%s: %d is not as announced: %v\n%.2000s", a.what, a.status, err, a.body)
+			return
+		}
+	}
+}
+
+// operation finds what the description says of a request.
+func (d *description) operation(request *http.Request) *openapi3.Operation {
+	for path, pattern := range d.paths {
+		if pattern.MatchString(request.URL.Path) {
+			return d.doc.Paths.Value(path).GetOperation(request.Method)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,188 @@
+package http_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTheSeedsExampleIsRememberedAsItIs(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		created := w.ask("POST", "/v1/knowledge", `{
+			"id": "profile_001", "type": "user_profile", "task": "用户编码风格偏好",
+			"tags": {"category": "preference", "domain": "coding_style"},
+			"scopes": ["user:123", "project:456"], "owner": "user:123", "visibility": "shared",
+			"content": "用户偏好使用 TypeScript 而非 JavaScript,注重类型安全",
+			"source": {"agent_id": "general_assistant", "trace_id": "trace-xxx", "timestamp": "2026-03-03"},
+			"eval": {"helpful": 5, "harmful": 0, "confidence": 0.9}}`).want(http.StatusCreated)
+		for name, want := range map[string]string{
+			"Location": "/v1/knowledge/profile_001", "Etag": `"1"`, "Annals-Position": "1",
+			"Annals-Outcome": "created", "Content-Type": "application/json", "Idempotent-Replayed": "",
+		} {
+			if got := created.header.Get(name); got != want {
+				t.Errorf("%s: got %q, want %q", name, got, want)
+			}
+		}
+		got := w.ask("GET", "/v1/knowledge/profile_001", nil).want(http.StatusOK)
+		if got.header.Get("ETag") != `"1"` {
+			t.Errorf("ETag is %s", got.header.Get("ETag"))
+		}
+		o := got.json()
+		for _, moment := range []string{"created_at", "updated_at"} {
+			if s, _ := o[moment].(string); !strings.HasSuffix(s, "Z") {
+				t.Errorf("%s is %v", moment, o[moment])
+			}
+			delete(o, moment)
+		}
+		want := object{
+			"id": "profile_001", "type": "user_profile", "task": "用户编码风格偏好",
+			"tags":   object{"category": "preference", "domain": "coding_style"},
+			"scopes": []any{"user:123", "project:456"}, "owner": "user:123", "visibility": "shared",
+			"content": "用户偏好使用 TypeScript 而非 JavaScript,注重类型安全",
+			"source":  object{"agent_id": "general_assistant", "trace_id": "trace-xxx", "timestamp": "2026-03-03"},
+			"eval":    object{"helpful": 5.0, "harmful": 0.0, "confidence": 0.9}, "stale": object{"reporters": 0.0},
+			"context_type": "memory", "polarity": "positive", "media": "text", "status": "active",
+			"uri":      "viking://user/123/memories/preferences/profile_001.md",
+			"revision": 1.0, "version": 1.0, "position": 1.0,
+		}
+		if diff := cmp.Diff(o, want); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestAnIDIsMadeForWhoGivesNone(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		one := w.ask("POST", "/v1/knowledge", object{"type": "tool", "content": "a"}).want(http.StatusCreated)
+		two := w.ask("POST", "/v1/knowledge", object{"type": "tool", "content": "b"}).want(http.StatusCreated)
+		first, second := one.json()["id"].(string), two.json()["id"].(string)
+		if len(first) != 36 || first >= second {
+			t.Errorf("%s, then %s", first, second)
+		}
+		w.ask("GET", one.header.Get("Location"), nil).want(http.StatusOK)
+	})
+}
+
+func TestATakenIDIsAConflictUnlessUpdateIsAskedFor(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.remember("a", "one")
+		w.ask("POST", "/v1/knowledge", item("a", "two")).want(http.StatusConflict)
+		w.ask("POST", "/v1/knowledge", item("a", "one")).want(http.StatusConflict)
+		revised := w.ask("POST", "/v1/knowledge?update=true", item("a", "two")).want(http.StatusOK)
+		if got := revised.header.Get("Annals-Outcome") + revised.header.Get("ETag"); got != `revised"2"` {
+			t.Errorf("got %s", got)
+		}
+		same := w.ask("POST", "/v1/knowledge?update=true", item("a", "two")).want(http.StatusOK)
+		if got := same.header.Get("Annals-Outcome") + same.header.Get("ETag"); got != `unchanged"2"` {
+			t.Errorf("got %s", got)
+		}
+		w.ask("POST", "/v1/knowledge?update=maybe", item("a", "two")).want(http.StatusUnprocessableEntity)
+	})
+}
+
+func TestWhatIsNotThereAndWhatMayNotBeSeenLookTheSame(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.ask("POST", "/v1/knowledge", item("secret", "x"), "Annals-Actor: user:alice").want(http.StatusCreated)
+		hide := func(a *answer, id string) string {
+			return strings.ReplaceAll(string(a.want(http.StatusNotFound).body), id, "ID")
+		}
+		as := []header{"Annals-Actor: user:default", "Annals-On-Behalf-Of: user:bob", "X-Request-Id: r"}
+		for _, route := range []struct{ method, path, body string }{
+			{"GET", "", ""}, {"GET", "/history", ""}, {"PATCH", "", `{"task": "x"}`}, {"PATCH", "", `{"tags": {"a": "b"}}`},
+			{"DELETE", "", ""}, {"POST", "/feedback", `{"verdict": "helpful"}`}, {"DELETE", "/feedback", ""},
+			{"POST", "/stale", ""}, {"POST", "/confirm", ""}, {"POST", "/supersede", `{"by": "other"}`}, {"POST", "/restore", ""},
+		} {
+			var body any
+			if route.body != "" {
+				body = route.body
+			}
+			there := hide(w.ask(route.method, "/v1/knowledge/secret"+route.path, body, as...), "secret")
+			absent := hide(w.ask(route.method, "/v1/knowledge/absent"+route.path, body, as...), "absent")
+			if diff := cmp.Diff(there, absent); diff != "" {
+				t.Errorf("%s %s: %s", route.method, route.path, diff)
+			}
+		}
+		w.ask("GET", "/v1/knowledge/secret", nil, "Annals-Actor: user:alice").want(http.StatusOK)
+	})
+}
+
+func TestNoIDReachesTheDatabaseThatCouldNotBeOne(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for _, id := range []string{"%00", "%ff", "a%2Fb", "%20", "%27%3B--", strings.Repeat("a", 129)} {
+			w.ask("GET", "/v1/knowledge/"+id, nil).want(http.StatusNotFound)
+			w.ask("DELETE", "/v1/knowledge/"+id, nil).want(http.StatusNotFound)
+			w.ask("GET", "/v1/knowledge/"+id+"/history", nil).want(http.StatusNotFound)
+		}
+		w.remember("a~b", "x")
+		w.ask("GET", "/v1/knowledge/a%7Eb", nil).want(http.StatusOK)
+	})
+}
+
+func TestAForgottenItemIsGoneUntilItIsRestored(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.remember("a", "x")
+		gone := w.ask("DELETE", "/v1/knowledge/a?reason=wrong", nil).want(http.StatusNoContent)
+		if gone.header.Get("ETag") != `"2"` || gone.header.Get("Annals-Position") != "2" {
+			t.Errorf("headers are %v", gone.header)
+		}
+		w.ask("GET", "/v1/knowledge/a", nil).want(http.StatusGone)
+		w.ask("PATCH", "/v1/knowledge/a", object{"task": "y"}).want(http.StatusGone)
+		w.ask("POST", "/v1/knowledge/a/feedback", object{"verdict": "helpful"}).want(http.StatusGone)
+		w.ask("GET", "/v1/knowledge/a", nil, "Annals-On-Behalf-Of: user:bob").want(http.StatusNotFound)
+		last := w.ask("GET", "/v1/knowledge/a/history", nil).want(http.StatusOK).items()[1]
+		if last["reason"] != "wrong" || last["name"] != "knowledge.deleted" {
+			t.Errorf("the history says %v", last)
+		}
+		w.ask("POST", "/v1/knowledge", item("a", "x")).want(http.StatusConflict)
+		w.ask("POST", "/v1/knowledge/a/restore", object{"reason": "right after all"}).want(http.StatusOK)
+		w.ask("GET", "/v1/knowledge/a", nil).want(http.StatusOK)
+		w.ask("DELETE", "/v1/knowledge/a?reason=a", object{"reason": "b"}).want(http.StatusUnprocessableEntity)
+		w.ask("DELETE", "/v1/knowledge/a", object{"reason": "in the body"}).want(http.StatusNoContent)
+	})
+}
+
+func TestASupersededItemNamesItsSuccessor(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.remember("old", "x")
+		w.remember("new", "y")
+		got := w.ask("POST", "/v1/knowledge/old/supersede", object{"by": "new", "reason": "better"}).want(http.StatusOK).json()
+		if got["status"] != "superseded" || got["superseded_by"] != "new" {
+			t.Errorf("%v", got)
+		}
+		if got := w.ask("GET", "/v1/knowledge", nil).want(http.StatusOK).items(); len(got) != 1 || got[0]["id"] != "new" {
+			t.Errorf("the list has %v", got)
+		}
+		w.ask("POST", "/v1/knowledge/new/supersede", object{"by": "old"}).want(http.StatusConflict)
+		for _, by := range []any{"new", "nobody", "", nil, 7, "\x00"} {
+			w.ask("POST", "/v1/knowledge/new/supersede", object{"by": by}).want(http.StatusUnprocessableEntity)
+		}
+	})
+}
+
+func TestWhatIsListedCanBeRememberedElsewhere(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.ask("POST", "/v1/knowledge", object{
+			"id": "a", "category": "cases", "content": "x", "tags": []string{"l1", "l2"}, "meta": object{"k": []any{1.5, "<"}},
+			"scopes": []string{"public"}, "source": object{"urls": []string{"https://example.org"}},
+			"eval": object{"helpful_history": []object{{"query": "q", "at": "2026-01-01T00:00:00Z"}}}, "occurred_at": "2026-01-01T00:00:00+08:00",
+		}).want(http.StatusCreated)
+		exported := w.ask("GET", "/v1/knowledge/a", nil).want(http.StatusOK)
+		imported := w.ask("POST", "/v1/knowledge", strings.ReplaceAll(string(exported.body), `"a"`, `"b"`)).want(http.StatusConflict)
+		if title := imported.json()["detail"]; title != "the uri belongs to another item" {
+			t.Errorf("%v", title)
+		}
+		moved := strings.NewReplacer(`"a"`, `"b"`, "/a.md", "/b.md").Replace(string(exported.body))
+		w.ask("POST", "/v1/knowledge", moved).want(http.StatusCreated)
+		again := w.ask("GET", "/v1/knowledge/b", nil).want(http.StatusOK)
+		a, b := exported.json(), again.json()
+		for _, differs := range []string{"id", "uri", "position", "created_at", "updated_at"} {
+			delete(a, differs)
+			delete(b, differs)
+		}
+		if diff := cmp.Diff(a, b); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
