@@ -12,97 +12,34 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// brute answers a search by looking at every item: BM25 and cosines without an index, and all hits,
-// whatever the limit and the threshold. It is what the engines are held against.
-func (w *world) brute(s domain.Search, items map[string]*domain.Knowledge) []domain.Hit {
+// everything answers searches by looking at every item: BM25 and cosines without an index, and all
+// hits, whatever the limit and the threshold. It is what the engines are held against.
+type everything map[string]*known
+
+// known is an item with what there is to compare.
+type known struct {
+	*domain.Knowledge
+	counts  map[string]float64
+	words   int
+	vectors [][]float32
+}
+
+// everything is what the world's tenant knows by now.
+func (w *world) everything() everything {
 	w.t.Helper()
-	words := wordScores(s, items)
-	meaning := w.meaningScores(s, items)
-	var candidates []domain.Candidate
-	for _, k := range items {
-		if !isAlive(k) || !passes(k, s.Filter) {
-			continue
-		}
-		c := domain.Candidate{
-			ID: k.ID, Scopes: k.Scopes, Confidence: k.Confidence, Position: k.Position,
-			Lexical: words[k.ID], Semantic: meaning[k.ID],
-		}
-		c.Score = embedding.Builtin{}.Calibration().Join(c.Semantic, c.Lexical)
-		candidates = append(candidates, c)
-	}
-	return domain.Rank(candidates, s.Audience(), s.Order, 0, len(candidates))
-}
-
-// wordScores is BM25 over what the audience may see; an item counts once for each audience it is in.
-func wordScores(s domain.Search, items map[string]*domain.Knowledge) map[string]float64 {
-	audience := s.Audience()
-	var seen []*domain.Knowledge
-	all, length := 0, 0
-	for _, k := range items {
-		times := len(shared(audience, k))
-		if times == 0 || !isAlive(k) {
-			continue
-		}
-		_, words := projections.TermsOf(k)
-		all, length = all+times, length+times*words
-		seen = append(seen, k)
-	}
-	average := float64(length) / float64(all)
-	scores, attainable := map[string]float64{}, 0.0
-	for _, term := range text.Query(s.Text) {
-		var with []*domain.Knowledge
-		for _, k := range seen {
-			if counts, _ := projections.TermsOf(k); counts[term.Term] > 0 && (isPlain(s.Filter) || passes(k, s.Filter)) {
-				with = append(with, k)
-			}
-		}
-		worth := text.IDF(all, len(with)) * term.Weight
-		attainable += worth
-		for _, k := range with {
-			counts, words := projections.TermsOf(k)
-			scores[k.ID] += worth * text.Saturation(int(counts[term.Term]), words, average)
-		}
-	}
-	for id, score := range scores {
-		scores[id] = text.WordScore(score, attainable)
-	}
-	return scores
-}
-
-// isAlive tells whether answers may contain an item at all.
-func isAlive(k *domain.Knowledge) bool { return k.Status == domain.Active || k.Status == domain.IsSuperseded }
-
-// shared are the scopes that an item shares with the audience.
-func shared(audience domain.Audience, k *domain.Knowledge) []domain.Scope {
-	if audience.Everything {
-		return []domain.Scope{""}
-	}
-	return slices.DeleteFunc(slices.Clone(k.Scopes), func(s domain.Scope) bool {
-		return !slices.Contains(audience.Scopes, s)
-	})
-}
-
-// meaningScores compares the question's vector with that of every piece of every item.
-func (w *world) meaningScores(s domain.Search, items map[string]*domain.Knowledge) map[string]float64 {
-	w.t.Helper()
-	asked := s.Vector
-	if asked == nil {
-		asked = w.embed(embedding.Query, s.Text)[0]
-	}
-	scores := map[string]float64{}
-	for id, k := range items {
+	all := everything{}
+	for id, item := range w.items() {
+		k := &known{Knowledge: item}
+		k.counts, k.words = projections.TermsOf(item)
 		var said []string
-		for _, part := range text.Pieces(k.Text.Content, 2000) {
-			whole := slices.DeleteFunc([]string{k.Text.Task, k.Text.Abstract, part}, func(s string) bool { return s == "" })
+		for _, part := range text.Pieces(item.Text.Content, 2000) {
+			whole := slices.DeleteFunc([]string{item.Text.Task, item.Text.Abstract, part}, func(s string) bool { return s == "" })
 			said = append(said, strings.Join(whole, "\n"))
 		}
-		best := -1.0
-		for _, vector := range w.embed(embedding.Document, said...) {
-			best = max(best, embedding.Cosine(asked, vector))
-		}
-		scores[id] = embedding.Builtin{}.Calibration().Score(best)
+		k.vectors = w.embed(embedding.Document, said...)
+		all[id] = k
 	}
-	return scores
+	return all
 }
 
 func (w *world) embed(kind embedding.Kind, texts ...string) [][]float32 {
@@ -112,6 +49,78 @@ func (w *world) embed(kind embedding.Kind, texts ...string) [][]float32 {
 		w.t.Fatal(err)
 	}
 	return vectors
+}
+
+// hits ranks every item.
+func (e everything) hits(w *world, s domain.Search) []domain.Hit {
+	w.t.Helper()
+	asked := s.Vector
+	if asked == nil {
+		asked = w.embed(embedding.Query, s.Text)[0]
+	}
+	words := e.wordScores(s)
+	calibration := embedding.Builtin{}.Calibration()
+	var candidates []domain.Candidate
+	for _, k := range e {
+		if !isAlive(k.Knowledge) || !passes(k.Knowledge, s.Filter) {
+			continue
+		}
+		cosine := -1.0
+		for _, vector := range k.vectors {
+			cosine = max(cosine, embedding.Cosine(asked, vector))
+		}
+		c := domain.Candidate{
+			ID: k.ID, Scopes: k.Scopes, Confidence: k.Confidence, Position: k.Position,
+			Lexical: words[k.ID], Semantic: calibration.Score(cosine),
+		}
+		c.Score = calibration.Join(c.Semantic, c.Lexical)
+		candidates = append(candidates, c)
+	}
+	return domain.Rank(candidates, s.Audience(), s.Order, 0, len(candidates))
+}
+
+// wordScores is BM25 over what the audience may see; an item counts once for each audience it is in.
+func (e everything) wordScores(s domain.Search) map[string]float64 {
+	audience := s.Audience()
+	var seen []*known
+	all, length := 0, 0
+	for _, k := range e {
+		if times := len(shared(audience, k.Knowledge)); times > 0 && isAlive(k.Knowledge) {
+			all, length = all+times, length+times*k.words
+			seen = append(seen, k)
+		}
+	}
+	average := float64(length) / float64(all)
+	scores, attainable := map[string]float64{}, 0.0
+	for _, term := range text.Query(s.Text) {
+		with := slices.DeleteFunc(slices.Clone(seen), func(k *known) bool {
+			return k.counts[term.Term] == 0 || !isPlain(s.Filter) && !passes(k.Knowledge, s.Filter)
+		})
+		worth := text.IDF(all, len(with)) * term.Weight
+		attainable += worth
+		for _, k := range with {
+			scores[k.ID] += worth * text.Saturation(int(k.counts[term.Term]), k.words, average)
+		}
+	}
+	for id, score := range scores {
+		scores[id] = text.WordScore(score, attainable)
+	}
+	return scores
+}
+
+// isAlive tells whether answers may contain an item at all.
+func isAlive(k *domain.Knowledge) bool {
+	return k.Status == domain.Active || k.Status == domain.IsSuperseded
+}
+
+// shared are the scopes that an item shares with the audience.
+func shared(audience domain.Audience, k *domain.Knowledge) []domain.Scope {
+	if audience.Everything {
+		return []domain.Scope{""}
+	}
+	return slices.DeleteFunc(slices.Clone(k.Scopes), func(s domain.Scope) bool {
+		return !slices.Contains(audience.Scopes, s)
+	})
 }
 
 // near is how far a score may be off: a database may keep vectors in half precision.

@@ -2,6 +2,7 @@ package projections_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -21,17 +22,17 @@ func TestEverySearchIsRankedAsIfEveryItemHadBeenLookedAt(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		first := newWorld(t, db, projections.Settings{})
 		var worlds []*world
-		var items []map[string]*domain.Knowledge
+		var truths []everything
 		for seed := range uint64(4) {
 			w := first.in(fmt.Sprint("tenant-", seed))
 			w.fill(newCorpus(seed), 10+25*int(seed))
-			worlds, items = append(worlds, w), append(items, w.items())
+			worlds, truths = append(worlds, w), append(truths, w.everything())
 		}
 		rapid.Check(t, func(rt *rapid.T) {
 			seed := rapid.IntRange(0, len(worlds)-1).Draw(rt, "corpus")
-			w, items := worlds[seed], items[seed]
-			s := asking{rt}.search(w, items)
-			minScore := embedding.Builtin{}.Calibration().MinScore
+			w, truth := worlds[seed], truths[seed]
+			s := asking{rt}.search(w, truth)
+			minScore := minScore
 			if s.MinScore != nil {
 				minScore = *s.MinScore
 			}
@@ -39,12 +40,57 @@ func TestEverySearchIsRankedAsIfEveryItemHadBeenLookedAt(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			truth := newVerdict(s, w.brute(s, items), minScore)
-			if wrong := truth.complaint(answer.Hits); wrong != "" {
-				rt.Errorf("%s\nsearch %+v\nanswer %s\ntruth %s", wrong, s, listed(answer.Hits), listed(found(w.brute(s, items))))
+			want := truth.hits(w, s)
+			if wrong := newVerdict(s, want, minScore).complaint(answer.Hits); wrong != "" {
+				rt.Errorf("%s\nsearch %+v\nanswer %s\ntruth %s", wrong, s, listed(answer.Hits), listed(found(want)))
 			}
 		})
 	})
+}
+
+func TestNothingIsLostInLargeScopes(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		w.fill(newCorpus(7), 2000)
+		truth := w.everything()
+		c := newCorpus(8)
+		wanted, got := 0, 0
+		for i := range 60 {
+			s := domain.Search{By: w.by, Text: c.question(truth[fmt.Sprint("i", c.IntN(2000))].Text.Content)}
+			if i%3 > 0 {
+				s.Context = domain.Context{Given: true, Entities: []domain.Entity{"user:alice", "team:pay", "org:acme"}[:c.IntN(4)]}
+			}
+			if i%4 == 0 {
+				s.Filter.Types = []domain.Type{domain.Tool, domain.Plan}
+			}
+			s, err := s.Complete()
+			if err != nil {
+				t.Fatal(err)
+			}
+			answered := w.find(s)
+			for _, hit := range domain.Rank(candidatesOf(truth.hits(w, s)), s.Audience(), s.Order, minScore, s.Limit) {
+				wanted++
+				if slices.Contains(answered, hit.ID) {
+					got++
+				}
+			}
+		}
+		if recall := float64(got) / float64(wanted); recall < 0.99 || wanted < 300 {
+			t.Errorf("recall %.3f of %d hits, want 0.99", recall, wanted)
+		}
+	})
+}
+
+// minScore is the threshold of searches that name none.
+var minScore = embedding.Builtin{}.Calibration().MinScore
+
+func candidatesOf(hits []domain.Hit) []domain.Candidate {
+	candidates := make([]domain.Candidate, len(hits))
+	for i, hit := range hits {
+		candidates[i] = hit.Candidate
+	}
+	return candidates
 }
 
 func listed(hits []domain.Found) string {
@@ -123,14 +169,9 @@ func (c corpus) happening(by domain.Principal, id, other string) domain.Command 
 // asking makes up searches.
 type asking struct{ *rapid.T }
 
-func (a asking) search(w *world, items map[string]*domain.Knowledge) domain.Search {
+func (a asking) search(w *world, truth everything) domain.Search {
 	c := newCorpus(rapid.Uint64().Draw(a.T, "question"))
-	ids := make([]string, 0, len(items))
-	for id := range items {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	about := items[pick(c, ids)]
+	about := truth[pick(c, slices.Sorted(maps.Keys(truth)))].Knowledge
 	s := domain.Search{
 		By: a.somebody(w.by), Text: c.question(about.Text.Content), Filter: a.filter(about),
 		Order: rapid.SampledFrom([]domain.Order{"", domain.ByPriority, domain.ByScore}).Draw(a.T, "order"),
@@ -171,12 +212,7 @@ func (a asking) filter(about *domain.Knowledge) domain.Filter {
 	var f domain.Filter
 	for range rapid.IntRange(0, 2).Draw(a.T, "conditions") {
 		conditions := conditionsMetBy(about)
-		names := make([]string, 0, len(conditions))
-		for name := range conditions {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		conditions[rapid.SampledFrom(names).Draw(a.T, "condition")](&f)
+		conditions[rapid.SampledFrom(slices.Sorted(maps.Keys(conditions))).Draw(a.T, "condition")](&f)
 	}
 	return f
 }
