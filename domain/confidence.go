@@ -26,3 +26,7 @@ func DefaultConfidence() ConfidencePolicy {
 		},
 	}
 }
+
+// ConfidencePolicies are those that this program knows: the current one and those of projections
+// built by the releases before it.
+func ConfidencePolicies() []ConfidencePolicy { return []ConfidencePolicy{DefaultConfidence()} }

@@ -2,8 +2,6 @@ package projections
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -26,8 +24,14 @@ type entry struct {
 
 // States of a version, of those the catalogue allows.
 const (
-	stateActive  = "active"
-	stateRetired = "retired"
+	stateBuilding  = "building"    // being loaded from the log
+	stateCatching  = "catching_up" // loaded, reading what came since
+	stateVerifying = "verifying"   // compared with an independent fold of the log
+	stateReady     = "ready"       // verified, and written with every append
+	stateActive    = "active"      // read
+	stateDraining  = "draining"    // was active; still written, so that going back loses nothing
+	stateRetired   = "retired"     // not written any more
+	stateFailed    = "failed"
 )
 
 // knowledgeName and meaningName are the projections there are.
@@ -36,36 +40,35 @@ const (
 	meaningName   = "meaning"
 )
 
-// active finds the version that readers and writers use; the first call on an empty database
-// creates it, with its tables, and the view that people read. Several processes may ask at once.
-func active(ctx context.Context, db *database.DB, settings map[string]string, now database.Time) (entry, error) {
-	found, err := activeEntry(ctx, db.DB)
-	if err == nil || !errors.Is(err, sql.ErrNoRows) {
-		return found, err
+// ensureActive makes sure that there is a version for readers and writers: the first call on an empty
+// database creates it, with its tables, and the view that people read. Several processes may ask at
+// once.
+func ensureActive(ctx context.Context, db *database.DB, settings map[string]string, now database.Time) error {
+	exists, err := hasActive(ctx, db)
+	if err != nil || exists {
+		return err
 	}
 	err = db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := lockCatalogue(ctx, db.Engine, tx); err != nil {
 			return err
 		}
-		found, err = activeEntry(ctx, tx)
-		if err == nil || !errors.Is(err, sql.ErrNoRows) {
+		exists, err := hasActive(ctx, tx)
+		if err != nil || exists {
 			return err
 		}
-		found = entry{
+		return create(ctx, db.Engine, tx, entry{
 			Name: knowledgeName, Version: 1, State: stateActive, Settings: settings, CreatedAt: now, UpdatedAt: now,
-		}
-		return create(ctx, db.Engine, tx, found)
+		})
 	})
 	if err != nil {
-		return entry{}, fmt.Errorf("open the catalogue: %w", err)
+		return fmt.Errorf("open the catalogue: %w", err)
 	}
-	return found, nil
+	return nil
 }
 
-func activeEntry(ctx context.Context, db bun.IDB) (entry, error) {
-	var found entry
-	err := db.NewSelect().Model(&found).Where("name = ?", knowledgeName).Where("state = ?", stateActive).Scan(ctx)
-	return found, err
+func hasActive(ctx context.Context, db bun.IDB) (bool, error) {
+	return db.NewSelect().Model((*entry)(nil)).
+		Where("name = ?", knowledgeName).Where("state = ?", stateActive).Exists(ctx)
 }
 
 func create(ctx context.Context, engine database.Engine, tx bun.IDB, e entry) error {

@@ -41,7 +41,7 @@ func (p *Knowledge) where(query *bun.SelectQuery, tenant string, f domain.Filter
 	}
 	if f.Scope != "" {
 		query = query.Where("EXISTS (SELECT 1 FROM ? AS s WHERE s.tenant = k.tenant AND s.number = k.number AND s.scope = ?)",
-			p.tables.scopes, f.Scope)
+			p.tables().scopes, f.Scope)
 	}
 	return query
 }

@@ -9,13 +9,12 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// Flush implements [events.Stage]: it writes everything that Apply changed in one round trip,
-// however many items that were.
-func (s *stage) Flush(ctx context.Context) error {
+// write adds to a script what brings the version's tables to what Apply made of the items: a
+// statement per table, however many items there are.
+func (s *stage) write(script *script) error {
 	if s.err != nil {
 		return s.err
 	}
-	script := &script{}
 	var fresh, revised, counted []row
 	var index indexChange
 	votes, reports := s.voices()
@@ -41,7 +40,7 @@ func (s *stage) Flush(ctx context.Context) error {
 	votes.write(script, s)
 	reports.write(script, s)
 	index.write(script, s)
-	return script.run(ctx, s.tx)
+	return nil
 }
 
 // script collects statements that go to the database together.

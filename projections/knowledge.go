@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/annals-kb/annals/database"
@@ -45,9 +46,8 @@ func (s Settings) withDefaults() Settings {
 // Knowledge is the projection that answers what is known. It is safe for concurrent use.
 type Knowledge struct {
 	db       *database.DB
-	tables   tables
-	policy   domain.ConfidencePolicy
-	settings map[string]string
+	lineup   atomic.Pointer[lineup]
+	policies map[string]domain.ConfidencePolicy // by name
 	meaning  *Meaning
 	profiles *profiles
 	log      *slog.Logger
@@ -57,7 +57,7 @@ type Knowledge struct {
 // Open finds the active version of the projection in a migrated database, or creates the first.
 func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, error) {
 	settings = settings.withDefaults()
-	found, err := active(ctx, db, map[string]string{
+	err := ensureActive(ctx, db, map[string]string{
 		"confidence": settings.Policy.Name,
 		"tokenizer":  text.TokenizerVersion,
 	}, database.At(settings.Now()))
@@ -65,10 +65,15 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 		return nil, err
 	}
 	p := &Knowledge{
-		db: db, tables: tablesOf(found.Version), policy: settings.Policy, settings: found.Settings,
-		log: settings.Logger, now: settings.Now,
+		db: db, policies: map[string]domain.ConfidencePolicy{}, log: settings.Logger, now: settings.Now,
+	}
+	for _, policy := range append(domain.ConfidencePolicies(), settings.Policy) {
+		p.policies[policy.Name] = policy
 	}
 	p.profiles = newProfiles(p)
+	if err := p.look(ctx, db); err != nil {
+		return nil, err
+	}
 	p.meaning, err = openMeaning(ctx, p, settings.Embedder)
 	return p, err
 }
@@ -79,8 +84,11 @@ func (p *Knowledge) Meaning() *Meaning { return p.meaning }
 // Find reads one item, whatever its status: who may see it is for the caller to decide. The error
 // matches [domain.ErrNotFound] if it was never remembered.
 func (p *Knowledge) Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error) {
+	if err := p.refresh(ctx); err != nil {
+		return nil, err
+	}
 	var r row
-	err := p.db.NewSelect().Model(&r).ModelTableExpr("? AS k", p.tables.knowledge).
+	err := p.db.NewSelect().Model(&r).ModelTableExpr("? AS k", p.tables().knowledge).
 		Where("tenant = ?", tenant).Where("id = ?", id).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, domain.NotFound(id)
@@ -110,7 +118,7 @@ func (p *Knowledge) Feedback(ctx context.Context, tenant, id string) (domain.Fee
 
 func (p *Knowledge) uses(ctx context.Context, tenant, id string, verdict domain.Verdict, older []domain.Use) ([]domain.Use, error) {
 	var rows []voteRow
-	err := p.db.NewSelect().Model(&rows).ModelTableExpr("? AS v", p.tables.votes).
+	err := p.db.NewSelect().Model(&rows).ModelTableExpr("? AS v", p.tables().votes).
 		Where("tenant = ?", tenant).Where("id = ?", id).Where("verdict = ?", verdict).
 		OrderExpr("at DESC, event_id DESC").Limit(maxHistory).Scan(ctx)
 	if err != nil {

@@ -13,13 +13,16 @@ const defaultList = 20
 // List reads items that the principal may see and that pass the filter, newest first. The work is
 // bounded by the page: each of the caller's scopes is read in order until the page is full.
 func (p *Knowledge) List(ctx context.Context, list domain.List) (domain.ListPage, error) {
+	if err := p.refresh(ctx); err != nil {
+		return domain.ListPage{}, err
+	}
 	limit := int64(list.Limit)
 	if limit == 0 {
 		limit = defaultList
 	}
 	numbers := p.numbers(list, limit+1)
 	var rows []row
-	err := p.db.NewSelect().Model(&rows).ModelTableExpr("? AS k", p.tables.knowledge).
+	err := p.db.NewSelect().Model(&rows).ModelTableExpr("? AS k", p.tables().knowledge).
 		Where("k.tenant = ?", list.By.Tenant).Where("k.number IN (?)", numbers).
 		OrderExpr("k.number DESC").Limit(limit + 1).Scan(ctx)
 	if err != nil {
@@ -46,7 +49,7 @@ func (p *Knowledge) numbers(list domain.List, limit int64) *bun.SelectQuery {
 		return query.ColumnExpr(number).OrderExpr(number + " DESC").Limit(limit)
 	}
 	all := func() *bun.SelectQuery {
-		return p.db.NewSelect().TableExpr("? AS k", p.tables.knowledge)
+		return p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge)
 	}
 	if list.By.SeesAll() {
 		return newest(all(), "k.number")
@@ -70,8 +73,8 @@ func (p *Knowledge) audience(list domain.List, newest func(*bun.SelectQuery, str
 		parts = append(parts, newest(all().Where("k.owner = ?", entity), "k.number"))
 	}
 	for _, scope := range scopes {
-		shared := p.db.NewSelect().TableExpr("? AS a", p.tables.scopes).
-			Join("JOIN ? AS k ON k.tenant = a.tenant AND k.number = a.number", p.tables.knowledge).
+		shared := p.db.NewSelect().TableExpr("? AS a", p.tables().scopes).
+			Join("JOIN ? AS k ON k.tenant = a.tenant AND k.number = a.number", p.tables().knowledge).
 			Where("a.tenant = ?", list.By.Tenant).Where("a.scope = ?", scope)
 		parts = append(parts, newest(shared, "a.number"))
 	}

@@ -105,7 +105,7 @@ func (m *Meaning) Prepare(ctx context.Context, page events.Page) (events.Change,
 		return e, nil
 	}
 	var rows []row
-	err := m.db.NewSelect().Model(&rows).ModelTableExpr("? AS k", m.knowledge.tables.knowledge).
+	err := m.db.NewSelect().Model(&rows).ModelTableExpr("? AS k", m.knowledge.tables().knowledge).
 		Where("tenant = ?", e.tenant).Where("id IN (?)", bun.In(ids)).Scan(ctx)
 	if err != nil {
 		return nil, m.knowledge.failed(ctx, "read what to embed", err)

@@ -158,11 +158,11 @@ func (n *memoryNearest) wanted(ctx context.Context, q question) (map[int64]bool,
 		return nil, nil
 	}
 	p := n.meaning.knowledge
-	query := p.db.NewSelect().TableExpr("? AS k", p.tables.knowledge).ColumnExpr("k.number")
+	query := p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge).ColumnExpr("k.number")
 	query = p.where(query, q.search.By.Tenant, q.search.Filter)
 	if !q.audience.Everything {
 		query = query.Where("k.number IN (SELECT a.number FROM ? AS a WHERE a.tenant = ? AND a.scope IN (?))",
-			p.tables.scopes, q.search.By.Tenant, bun.In(q.audience.Scopes))
+			p.tables().scopes, q.search.By.Tenant, bun.In(q.audience.Scopes))
 	}
 	var numbers []int64
 	if err := query.Scan(ctx, &numbers); err != nil {

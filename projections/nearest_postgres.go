@@ -128,7 +128,7 @@ func (n *postgresNearest) filtered(query *bun.SelectQuery, q question) *bun.Sele
 		return query
 	}
 	p := n.meaning.knowledge
-	return p.where(query.Join("JOIN ? AS k ON k.tenant = m.tenant AND k.number = m.number", p.tables.knowledge),
+	return p.where(query.Join("JOIN ? AS k ON k.tenant = m.tenant AND k.number = m.number", p.tables().knowledge),
 		q.search.By.Tenant, q.search.Filter)
 }
 

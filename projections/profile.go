@@ -97,11 +97,11 @@ func (c *profiles) keep(tenant string, scopes []domain.Scope, counts map[domain.
 
 func (c *profiles) count(ctx context.Context, tenant string, scopes []domain.Scope) (map[domain.Scope]profile, error) {
 	p := c.projection
-	query := p.db.NewSelect().TableExpr("? AS s", p.tables.scopes).
+	query := p.db.NewSelect().TableExpr("? AS s", p.tables().scopes).
 		ColumnExpr("scope, count(*), coalesce(sum(words), 0)").
 		Where("tenant = ?", tenant).Where("scope IN (?)", bun.In(scopes)).GroupExpr("scope")
 	if scopes[0] == "" {
-		query = p.db.NewSelect().TableExpr("? AS k", p.tables.knowledge).
+		query = p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge).
 			ColumnExpr("'', count(*), coalesce(sum(words), 0)").
 			Where("tenant = ?", tenant).Where(isLive)
 	}

@@ -21,6 +21,9 @@ const patience = 3 * time.Second
 // [domain.Search.Complete]. While the model is down, words answer alone and the answer says so.
 func (p *Knowledge) Search(ctx context.Context, s domain.Search) (domain.Answer, error) {
 	started := time.Now()
+	if err := p.refresh(ctx); err != nil {
+		return domain.Answer{}, err
+	}
 	f := &finding{projection: p, search: s, audience: s.Audience(), minScore: p.meaning.embedder.Calibration().MinScore}
 	if s.MinScore != nil {
 		f.minScore = *s.MinScore
@@ -144,7 +147,7 @@ func (f *finding) rank(ctx context.Context) ([]domain.Hit, error) {
 	}
 	p := f.projection
 	var rows []slim
-	query := p.db.NewSelect().Model(&rows).ModelTableExpr("? AS k", p.tables.knowledge)
+	query := p.db.NewSelect().Model(&rows).ModelTableExpr("? AS k", p.tables().knowledge)
 	err := p.where(query, f.search.By.Tenant, f.search.Filter).Where("k.number IN (?)", bun.In(numbers)).Scan(ctx)
 	if err != nil {
 		return nil, p.failed(ctx, "read candidates", err)
@@ -202,7 +205,7 @@ func (f *finding) read(ctx context.Context, hits []domain.Hit) ([]domain.Found, 
 	}
 	p := f.projection
 	var rows []row
-	err := p.db.NewSelect().Model(&rows).ModelTableExpr("? AS k", p.tables.knowledge).
+	err := p.db.NewSelect().Model(&rows).ModelTableExpr("? AS k", p.tables().knowledge).
 		Where("tenant = ?", f.search.By.Tenant).Where("id IN (?)", bun.In(ids)).Scan(ctx)
 	if err != nil {
 		return nil, p.failed(ctx, "read hits", err)
@@ -228,12 +231,12 @@ func (f *finding) explain(ctx context.Context, started time.Time) (*domain.Expla
 		e.Terms = append(e.Terms, term.Term)
 	}
 	visible := func() *bun.SelectQuery {
-		query := p.db.NewSelect().TableExpr("? AS k", p.tables.knowledge).ColumnExpr("count(*)")
+		query := p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge).ColumnExpr("count(*)")
 		if f.audience.Everything {
 			return query
 		}
 		return query.Where("k.number IN (SELECT a.number FROM ? AS a WHERE a.tenant = ? AND a.scope IN (?))",
-			p.tables.scopes, f.search.By.Tenant, bun.In(f.audience.Scopes))
+			p.tables().scopes, f.search.By.Tenant, bun.In(f.audience.Scopes))
 	}
 	err := p.where(visible(), f.search.By.Tenant, domain.Filter{}).Scan(ctx, &e.Visible)
 	if err != nil {

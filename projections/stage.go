@@ -9,7 +9,6 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
 )
 
 // stage holds the items that one batch of commands is about, between their loading and their
@@ -17,8 +16,9 @@ import (
 type stage struct {
 	projection *Knowledge
 	tables     tables
+	policy     domain.ConfidencePolicy
 	tx         bun.IDB
-	ctx        context.Context //nolint:containedctx // Holder has none, and a stage ends with its transaction
+	ctx        context.Context // Holder has none, and a stage ends with its transaction
 	tenant     string
 
 	items   map[string]*item
@@ -37,21 +37,11 @@ type item struct {
 	changed bool
 }
 
-var _ events.Inline = (*Knowledge)(nil)
-
-// Open implements [events.Inline]: it loads what the commands read, a query per table.
-func (p *Knowledge) Open(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command) (events.Stage, error) {
-	s := &stage{
-		projection: p, tables: p.tables, tx: tx, ctx: ctx, tenant: tenant,
+func newStage(ctx context.Context, p *Knowledge, v version, tx bun.IDB, tenant string) *stage {
+	return &stage{
+		projection: p, tables: v.tables, policy: v.policy, tx: tx, ctx: ctx, tenant: tenant,
 		items: map[string]*item{}, holders: map[string]string{},
 	}
-	wants := collect(commands)
-	for _, load := range []func(context.Context, wanted) error{s.loadItems, s.loadHolders, s.loadVotes, s.loadReports} {
-		if err := load(ctx, wants); err != nil {
-			return nil, fmt.Errorf("load knowledge: %w", err)
-		}
-	}
-	return s, nil
 }
 
 // wanted is what the commands of a batch read, each once.
@@ -95,48 +85,52 @@ func (s set) add(list *[]string, value string) {
 	}
 }
 
-func (s *stage) loadItems(ctx context.Context, w wanted) error {
-	var rows []row
-	err := s.tx.NewSelect().Model(&rows).ModelTableExpr("? AS k", s.tables.knowledge).
-		Where("tenant = ?", s.tenant).Where("id IN (?)", bun.In(w.items)).Scan(ctx)
-	if err != nil {
-		return err
+// reads are the queries that load what is wanted.
+func (s *stage) reads(w wanted) []read {
+	reads := []read{s.readItems(w)}
+	if len(w.uris) > 0 {
+		reads = append(reads, s.readHolders(w))
 	}
-	for i := range rows {
-		k := rows[i].knowledge()
-		s.items[k.ID] = &item{was: *k, now: k, words: rows[i].Words}
+	if len(w.voices)+len(w.votes) > 0 {
+		reads = append(reads, s.readVotes(w))
 	}
-	return nil
+	if len(w.reports) > 0 {
+		reads = append(reads, s.readReports(w))
+	}
+	return reads
 }
 
-func (s *stage) loadHolders(ctx context.Context, w wanted) error {
-	if len(w.uris) == 0 {
-		return nil
-	}
-	var rows []row
-	err := s.tx.NewSelect().Model(&rows).ModelTableExpr("? AS k", s.tables.knowledge).Column("id", "uri").
-		Where("tenant = ?", s.tenant).Where("uri IN (?)", bun.In(w.uris)).Where(isLive).Scan(ctx)
-	if err != nil {
-		return err
-	}
-	for _, uri := range w.uris {
-		s.holders[uri] = ""
-	}
-	for _, r := range rows {
-		s.holders[r.URI] = r.ID
-	}
-	return nil
+func (s *stage) readItems(w wanted) read {
+	query := s.tx.NewSelect().Model((*row)(nil)).ModelTableExpr("? AS k", s.tables.knowledge).
+		Where("tenant = ?", s.tenant).Where("id IN (?)", bun.In(w.items))
+	return readEach(query, func(r *row) {
+		k := r.knowledge()
+		s.items[k.ID] = &item{was: *k, now: k, words: r.Words}
+	})
 }
 
 // isLive holds for items that answers may contain and whose URI is theirs alone.
 const isLive = "status IN ('active', 'superseded')"
 
-func (s *stage) loadVotes(ctx context.Context, w wanted) error {
-	if len(w.voices) == 0 && len(w.votes) == 0 {
-		return nil
+func (s *stage) readHolders(w wanted) read {
+	query := s.tx.NewSelect().Model((*holder)(nil)).ModelTableExpr("? AS k", s.tables.knowledge).
+		Where("tenant = ?", s.tenant).Where("uri IN (?)", bun.In(w.uris)).Where(isLive)
+	for _, uri := range w.uris {
+		s.holders[uri] = ""
 	}
-	var rows []voteRow
-	query := s.tx.NewSelect().Model(&rows).ModelTableExpr("? AS v", s.tables.votes).Where("v.tenant = ?", s.tenant)
+	return readEach(query, func(h *holder) { s.holders[h.URI] = h.ID })
+}
+
+// holder is whose a URI is.
+type holder struct {
+	bun.BaseModel `bun:"table:knowledge,alias:k"`
+
+	ID  string `bun:"id"`
+	URI string `bun:"uri"`
+}
+
+func (s *stage) readVotes(w wanted) read {
+	query := s.tx.NewSelect().Model((*voteRow)(nil)).ModelTableExpr("? AS v", s.tables.votes).Where("v.tenant = ?", s.tenant)
 	query = query.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
 		if len(w.voices) > 0 {
 			q = q.WhereOr("(v.id, v.voter, v.ballot) IN (VALUES ?)", bun.In(w.voices))
@@ -146,46 +140,34 @@ func (s *stage) loadVotes(ctx context.Context, w wanted) error {
 		}
 		return q
 	})
-	if err := query.Scan(ctx); err != nil {
-		return err
-	}
-	for i := range rows {
-		it, found := s.items[rows[i].ID]
+	return readEach(query, func(r *voteRow) {
+		it, found := s.items[r.ID]
 		if !found {
-			continue
+			return
 		}
 		if it.votes == nil {
 			it.votes, it.now.Votes = map[string]bool{}, map[string]domain.Vote{}
 		}
-		it.votes[rows[i].EventID] = true
-		it.now.Votes[rows[i].EventID] = rows[i].vote()
-	}
-	return nil
+		it.votes[r.EventID] = true
+		it.now.Votes[r.EventID] = r.vote()
+	})
 }
 
-func (s *stage) loadReports(ctx context.Context, w wanted) error {
-	if len(w.reports) == 0 {
-		return nil
-	}
-	var rows []reportRow
-	err := s.tx.NewSelect().Model(&rows).ModelTableExpr("? AS r", s.tables.reports).
-		Where("tenant = ?", s.tenant).Where("id IN (?)", bun.In(w.reports)).Scan(ctx)
-	if err != nil {
-		return err
-	}
-	for i := range rows {
-		it, found := s.items[rows[i].ID]
+func (s *stage) readReports(w wanted) read {
+	query := s.tx.NewSelect().Model((*reportRow)(nil)).ModelTableExpr("? AS r", s.tables.reports).
+		Where("tenant = ?", s.tenant).Where("id IN (?)", bun.In(w.reports))
+	return readEach(query, func(r *reportRow) {
+		it, found := s.items[r.ID]
 		if !found {
-			continue
+			return
 		}
 		if it.reports == nil {
 			it.reports, it.now.Reports = map[domain.Entity]string{}, map[domain.Entity]domain.Report{}
 		}
-		report := rows[i].report()
+		report := r.report()
 		it.reports[report.Reporter] = report.EventID
 		it.now.Reports[report.Reporter] = report
-	}
-	return nil
+	})
 }
 
 // Knowledge implements [domain.Book].
@@ -223,7 +205,7 @@ func (s *stage) Apply(event domain.Event) error {
 	}
 	it := s.item(id)
 	uri, live := it.now.Text.URI, isAlive(it.now)
-	if err := it.now.Evolve(event.Fact, event.Occasion(), s.projection.policy); err != nil {
+	if err := it.now.Evolve(event.Fact, event.Occasion(), s.policy); err != nil {
 		return err
 	}
 	if !it.changed {

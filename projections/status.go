@@ -34,8 +34,8 @@ func (r Reader) Status(ctx context.Context, tenant string) ([]domain.ProjectionS
 	}
 	return []domain.ProjectionStatus{
 		{
-			Name: knowledgeName, Version: r.tables.version, State: stateActive, Inline: true,
-			Position: head, Head: head, Settings: r.settings,
+			Name: knowledgeName, Version: r.tables().version, State: stateActive, Inline: true,
+			Position: head, Head: head, Settings: r.active().Settings,
 		},
 		meaning,
 	}, nil

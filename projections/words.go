@@ -82,7 +82,7 @@ func (p *Knowledge) postings(ctx context.Context, s domain.Search, audience doma
 		asked[i] = []any{i, term.Term}
 	}
 	scopes := audience.Scopes
-	newest := p.db.NewSelect().TableExpr("? AS t", p.tables.terms).ColumnExpr("t.number, t.count, t.words").
+	newest := p.db.NewSelect().TableExpr("? AS t", p.tables().terms).ColumnExpr("t.number, t.count, t.words").
 		Where("t.tenant = ?", s.By.Tenant).Where("t.term = asked.term").Limit(maxPostings)
 	if audience.Everything {
 		scopes = []domain.Scope{""}
@@ -90,7 +90,7 @@ func (p *Knowledge) postings(ctx context.Context, s domain.Search, audience doma
 		newest = newest.Where("t.scope = place.scope").OrderExpr("t.number DESC")
 	}
 	if !isPlain(s.Filter) {
-		newest = p.where(newest.Join("JOIN ? AS k ON k.tenant = t.tenant AND k.number = t.number", p.tables.knowledge),
+		newest = p.where(newest.Join("JOIN ? AS k ON k.tenant = t.tenant AND k.number = t.number", p.tables().knowledge),
 			s.By.Tenant, s.Filter)
 	}
 	places := make([][]any, len(scopes))

@@ -1,0 +1,100 @@
+package projections
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// lineup is which versions of the knowledge projection there are to read and to write: the active
+// one, and those that are written beside it so that a switch, either way, loses nothing.
+type lineup struct {
+	versions []version // the active one first
+	seen     time.Time
+}
+
+// version is a version of the knowledge projection that this program can write.
+type version struct {
+	entry
+	tables tables
+	policy domain.ConfidencePolicy
+}
+
+// lineupAge is for how long a reader trusts what it knows of the versions. The version it knows is
+// written for much longer than that after a switch.
+const lineupAge = time.Second
+
+// writtenStates are the states in which a version is written with every append.
+var writtenStates = []string{stateActive, stateReady, stateDraining}
+
+const lineupQuery = `
+	SELECT name, version, state, settings, created_at, updated_at
+	FROM projections
+	WHERE name = 'knowledge' AND state IN (?)
+	ORDER BY CASE state WHEN 'active' THEN 0 ELSE 1 END, version`
+
+// assemble makes a lineup of the catalogue's entries. It fails if this program does not know how to
+// write one of them.
+func (p *Knowledge) assemble(entries []entry) (*lineup, error) {
+	l := &lineup{seen: time.Now()}
+	for _, e := range entries {
+		policy, known := p.policies[e.Settings["confidence"]]
+		if !known {
+			return nil, fmt.Errorf("version %d of knowledge is built with the confidence policy %q, which this annals does not know: use the release that built it",
+				e.Version, e.Settings["confidence"])
+		}
+		l.versions = append(l.versions, version{entry: e, tables: tablesOf(e.Version), policy: policy})
+	}
+	if len(l.versions) == 0 || l.versions[0].State != stateActive {
+		return nil, fmt.Errorf("no version of knowledge is active: %w", sql.ErrNoRows)
+	}
+	return l, nil
+}
+
+// same tells whether the catalogue still says what the lineup was made of.
+func (l *lineup) same(entries []entry) bool {
+	return slices.EqualFunc(l.versions, entries, func(v version, e entry) bool {
+		return v.Version == e.Version && v.State == e.State
+	})
+}
+
+// active is the version that readers read.
+func (p *Knowledge) active() version { return p.lineup.Load().versions[0] }
+
+// tables are those of the active version.
+func (p *Knowledge) tables() tables { return p.active().tables }
+
+// refresh looks the versions up again if what is known of them is old. Every read begins with it.
+func (p *Knowledge) refresh(ctx context.Context) error {
+	if time.Since(p.lineup.Load().seen) < lineupAge {
+		return nil
+	}
+	return p.look(ctx, p.db)
+}
+
+func (p *Knowledge) look(ctx context.Context, db bun.IDB) error {
+	var entries []entry
+	err := db.NewRaw(lineupQuery, bun.In(writtenStates)).Scan(ctx, &entries)
+	if err != nil {
+		return p.failed(ctx, "read the catalogue", err)
+	}
+	found, err := p.assemble(entries)
+	if err != nil {
+		return err
+	}
+	p.lineup.Store(found)
+	return nil
+}
+
+// holdVersions is the statement by which an append keeps the versions as they are until it has
+// ended: whoever switches takes the same lock alone.
+const (
+	holdVersions   = "SELECT pg_advisory_xact_lock_shared(hashtextextended('annals.versions', 0))"
+	switchVersions = "SELECT pg_advisory_xact_lock(hashtextextended('annals.versions', 0))"
+)
