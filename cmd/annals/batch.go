@@ -49,11 +49,11 @@ func batches(in io.Reader) iter.Seq2[batch, error] {
 	}
 }
 
-// body is a request's: one record a line.
-func (b batch) body(records []int) []byte {
+// body is a request's: one record a line, each with an id.
+func (b batch) body(records []int, who string) []byte {
 	var body bytes.Buffer
 	for _, i := range records {
-		body.Write(b.Records[i].Raw)
+		body.Write(identified(b.Records[i].Raw, who))
 		body.WriteByte('\n')
 	}
 	return body.Bytes()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"time"
 )
@@ -62,6 +63,9 @@ func (c config) validate() error {
 		if value < 0 {
 			problems = append(problems, fmt.Errorf("%s must not be negative", name))
 		}
+	}
+	if os.Getenv("ANNALS_ROOT_KEY") != "" { // whoever sets it must not get a server that asks nobody for a key
+		problems = append(problems, errors.New("ANNALS_ROOT_KEY is set, and this version serves in open mode only: unset it"))
 	}
 	if err := errors.Join(problems...); err != nil {
 		return wrong("annals serve --help lists what can be set", "%s", err)

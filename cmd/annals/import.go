@@ -14,13 +14,14 @@ type importCommand struct {
 	Update   bool          `help:"Where an id is taken by other content, revise it instead of refusing the line."`
 	Errors   string        `complete:"file" placeholder:"FILE" help:"Write every line that failed there, with its problem, as lines of JSON."`
 	Patience time.Duration `default:"30s" help:"How long to try again when the server cannot be reached or is busy."`
-	Parallel int           `default:"2" placeholder:"N" help:"How many requests are under way at once: 1 to 8. 1 keeps the order of the file in the log, and so does --update."`
+	Parallel int           `default:"1" placeholder:"N" help:"How many requests are under way at once, for a server that is far away: 1 to 8. More than one may mix up the order of the file in the log, so --update sends one."`
 }
 
 // Help implements kong.HelpProvider.
 func (importCommand) Help() string {
 	return `A bad line never spoils the others, and nothing is lost: the same content again is unchanged, so whatever
-stopped an import, run the same command again. Exit code 1 says that lines failed.
+stopped an import, run the same command again. A record without an id is named after what it says. Exit code 1 says
+that lines failed.
 
 Examples:
 
@@ -58,7 +59,7 @@ func (i *importCommand) Run(ctx context.Context, c *console) error {
 	}
 	s := summary{began: time.Now()}
 	progress := watch(c, "importing", size)
-	sender := &sender{api: api, update: i.Update, patience: i.Patience}
+	sender := &sender{api: api, who: joined(" for ", i.As, i.OnBehalfOf), update: i.Update, patience: i.Patience}
 	m := &importer{send: sender.send, parallel: i.Parallel}
 	if i.Update {
 		m.parallel = 1 // two lines about the same item: the later one must win

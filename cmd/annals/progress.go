@@ -40,8 +40,8 @@ func watch(c *console, verb string, size int64) *progress {
 func (p *progress) add(bytes int64, items int) {
 	p.bytes, p.items = p.bytes+bytes, p.items+items
 	if p.bar != nil {
-		p.bar.Describe(fmt.Sprintf("%s %d", p.verb, p.items))
 		_ = p.bar.Add64(bytes) // a bar that cannot be drawn stops nothing
+		p.bar.Describe(fmt.Sprintf("%s %d", p.verb, p.items))
 		return
 	}
 	if time.Since(p.said) < betweenLines || p.c.json {

@@ -109,8 +109,8 @@ func TestAnInputThatBreaksSaysWhere(t *testing.T) {
 
 func TestBatchesHoldWhatARequestMayCarry(t *testing.T) {
 	t.Parallel()
-	many := strings.Repeat("{}\n", 2*batchRecords+1)
-	large := strings.Repeat(`{"content":"`+strings.Repeat("x", 1<<19)+`"}`+"\n", 20)
+	many := strings.Repeat(`{"id":"x"}`+"\n", 2*batchRecords+1)
+	large := strings.Repeat(`{"id":"x","content":"`+strings.Repeat("x", 1<<19)+`"}`+"\n", 20)
 	for name, input := range map[string]string{"many": many, "large": large} {
 		var all bytes.Buffer
 		read := int64(0)
@@ -118,10 +118,10 @@ func TestBatchesHoldWhatARequestMayCarry(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(b.Records) > batchRecords || len(b.body(b.Sent)) > batchBytes+len(b.Records) {
-				t.Errorf("%s: a batch of %d records and %d bytes", name, len(b.Records), len(b.body(b.Sent)))
+			if len(b.Records) > batchRecords || len(b.body(b.Sent, "")) > batchBytes+len(b.Records) {
+				t.Errorf("%s: a batch of %d records and %d bytes", name, len(b.Records), len(b.body(b.Sent, "")))
 			}
-			all.Write(b.body(b.Sent))
+			all.Write(b.body(b.Sent, ""))
 			read += b.size()
 		}
 		if all.String() != input || read != int64(len(input)) {

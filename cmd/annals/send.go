@@ -16,6 +16,7 @@ import (
 // content again changes nothing.
 type sender struct {
 	api      *client
+	who      string // for whom records without an id are named
 	update   bool
 	patience time.Duration // how long one batch may be tried again
 }
@@ -59,7 +60,7 @@ func (s *sender) attempt(ctx context.Context, b batch, left []int, answers []lin
 	}
 	a, err := s.api.ask(context.WithoutCancel(ctx), request{
 		Method: http.MethodPost, Path: []string{"v1", "knowledge"}, Query: query,
-		Header: http.Header{"Content-Type": {"application/x-ndjson"}}, Body: b.body(left),
+		Header: http.Header{"Content-Type": {"application/x-ndjson"}}, Body: b.body(left, s.who),
 	})
 	if err != nil {
 		if a != nil {

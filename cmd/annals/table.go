@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"charm.land/lipgloss/v2"
 	"charm.land/lipgloss/v2/table"
 )
@@ -25,7 +27,7 @@ func (g *grid) render(width int) string {
 		taken += widest + gap
 	}
 	rest := max(width-taken, narrowest)
-	t := table.New().Headers(g.heads...).Rows(g.rows...).
+	t := table.New().Rows(g.rows...).
 		Border(lipgloss.Border{}).
 		BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).
 		BorderHeader(false).BorderColumn(false).
@@ -39,5 +41,8 @@ func (g *grid) render(width int) string {
 			}
 			return style.PaddingRight(gap)
 		})
+	if strings.Join(g.heads, "") != "" {
+		t.Headers(g.heads...)
+	}
 	return trimRight(t.Render())
 }

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+
+	"github.com/google/uuid"
+)
+
+// identified gives a record without an id one that follows from what it says and who says it, so
+// that sending it again changes nothing. Whatever has an id, or is no object, stays as it is.
+func identified(raw []byte, who string) []byte {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil || fields == nil {
+		return raw
+	}
+	if _, named := fields["id"]; named {
+		return raw
+	}
+	var said bytes.Buffer
+	said.WriteString(who)
+	said.WriteByte('\n')
+	_ = json.Compact(&said, raw) // it was read above
+	const version = 8            // "custom" in RFC 9562
+	id := uuid.NewHash(sha256.New(), uuid.Nil, said.Bytes(), version)
+	rest := bytes.TrimLeft(bytes.TrimLeft(raw, " \t\r\n")[1:], " \t\r\n")
+	begin := `{"id":"` + id.String() + `"`
+	if rest[0] != '}' {
+		begin += ","
+	}
+	return append([]byte(begin), rest...)
+}
