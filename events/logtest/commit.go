@@ -11,35 +11,38 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// through is a world on a PostgreSQL behind a proxy. Nothing comes between a process and its SQLite
-// file, so these tests have one engine.
-func (w *world) through(options events.Options) (*world, *Proxy) {
-	w.Helper()
-	url := databasetest.Postgres(w)
-	direct := databasetest.Open(w, url)
-	if err := direct.Migrate(w.Context()); err != nil {
-		w.Fatal(err)
+// onPostgres is a world on a PostgreSQL database of its own, and the database's URL.
+func onPostgres(t *testing.T, open Opener) (w *world, url string) {
+	t.Helper()
+	url = databasetest.Postgres(t)
+	db := databasetest.Open(t, url)
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
 	}
-	inline := w.open(w.T, direct)
-	proxy := NewProxy(w, url)
-	far := &world{T: w.T, db: databasetest.Open(w, proxy.URL), open: w.open, by: w.by}
-	far.log = far.newLog(inline, options)
+	return newWorld(t, db, open), url
+}
+
+// behind is a world on the same database behind a proxy.
+func (w *world) behind(t *testing.T, url string, options events.Options) (*world, *Proxy) {
+	t.Helper()
+	proxy := NewProxy(t, url)
+	far := &world{T: t, db: databasetest.Open(t, proxy.URL), open: w.open, by: w.by}
+	far.log = far.newLog(w.open(t, far.db), options)
 	return far, proxy
 }
 
-func unansweredCommit(w *world) {
-	if w.db.Engine == database.SQLite {
-		return
-	}
+func unansweredCommit(t *testing.T, open Opener) {
+	near, url := onPostgres(t, open)
 	for name, lose := range map[string]func(*Proxy){
 		"the request is lost":          (*Proxy).LoseCommit,
 		"the answer is lost":           func(p *Proxy) { p.LoseAnswer(0) },
 		"the server commits later":     func(p *Proxy) { p.LoseAnswer(300 * time.Millisecond) },
 		"the server is away meanwhile": func(p *Proxy) { p.LoseAnswer(0); p.AwayAtCommit(300 * time.Millisecond) },
 	} {
-		w.Run(name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, proxy := (&world{T: t, db: w.db, open: w.open, by: w.by}).through(events.Options{})
+			w, proxy := near.behind(t, url, events.Options{})
+			w.by.Tenant = name
 			w.do(w.remember("k"))
 			lose(proxy)
 			results := w.log.SubmitAll(t.Context(), []domain.Submission{
@@ -57,38 +60,34 @@ func unansweredCommit(w *world) {
 	}
 }
 
-func unknownCommit(w *world) {
-	if w.db.Engine == database.SQLite {
-		return
-	}
-	w, proxy := w.through(events.Options{Patience: 400 * time.Millisecond})
+func unknownCommit(t *testing.T, open Opener) {
+	near, url := onPostgres(t, open)
+	w, proxy := near.behind(t, url, events.Options{Patience: 400 * time.Millisecond})
 	w.do(w.remember("k"))
 	proxy.LoseAnswer(0)
 	proxy.AwayAtCommit(0)
-	_, err := w.log.Submit(w.Context(), w.submission(w.vote("k", "1")))
+	_, err := w.log.Submit(t.Context(), w.submission(w.vote("k", "1")))
 	if !errors.Is(err, database.ErrOutcomeUnknown) || !errors.Is(err, domain.ErrUnavailable) {
-		w.Errorf("got %v, want an unknown outcome", err)
+		t.Errorf("got %v, want an unknown outcome", err)
 	}
 }
 
-func awayAndBack(w *world) {
-	if w.db.Engine == database.SQLite {
-		return
-	}
-	w, proxy := w.through(events.Options{})
+func awayAndBack(t *testing.T, open Opener) {
+	near, url := onPostgres(t, open)
+	w, proxy := near.behind(t, url, events.Options{})
 	w.do(w.remember("k"))
 	proxy.Down()
 	for range 3 {
-		if _, err := w.log.Submit(w.Context(), w.submission(w.vote("k", "1"))); !errors.Is(err, domain.ErrUnavailable) {
-			w.Errorf("writing: got %v, want %v", err, domain.ErrUnavailable)
+		if _, err := w.log.Submit(t.Context(), w.submission(w.vote("k", "1"))); !errors.Is(err, domain.ErrUnavailable) {
+			t.Errorf("writing: got %v, want %v", err, domain.ErrUnavailable)
 		}
-		if _, err := w.log.Read(w.Context(), w.by.Tenant, 0, 0); !errors.Is(err, domain.ErrUnavailable) {
-			w.Errorf("reading: got %v, want %v", err, domain.ErrUnavailable)
+		if _, err := w.log.Read(t.Context(), w.by.Tenant, 0, 0); !errors.Is(err, domain.ErrUnavailable) {
+			t.Errorf("reading: got %v, want %v", err, domain.ErrUnavailable)
 		}
 	}
 	proxy.Up()
 	w.do(w.vote("k", "1"))
 	if got := len(w.events()); got != 2 {
-		w.Errorf("got %d events, want 2", got)
+		t.Errorf("got %d events, want 2", got)
 	}
 }

@@ -25,7 +25,25 @@ func Run(t *testing.T, open Opener) {
 		beChild(t, open)
 		return
 	}
-	for name, test := range map[string]func(*world){
+	for name, test := range onBothEngines() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			databasetest.Each(t, func(t *testing.T, db *database.DB) {
+				test(newWorld(t, db, open))
+			})
+		})
+	}
+	for name, test := range onItsOwn() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, open)
+		})
+	}
+}
+
+// onBothEngines are the tests that need nothing but a log.
+func onBothEngines() map[string]func(*world) {
+	return map[string]func(*world){
 		"positions are dense and in commit order":          positionsAreDense,
 		"what is read is what was answered":                readIsAnswered,
 		"times never decrease":                             timesNeverDecrease,
@@ -42,29 +60,29 @@ func Run(t *testing.T, open Opener) {
 		"a repeated request about an erased item is gone":  repeatedAfterErasure,
 		"what fails leaves nothing and spoils nothing":     failureLeavesNothing,
 		"a decision that panics fails alone":               panicFailsAlone,
+		"commands that cannot be written down are refused": unwritable,
 		"a COMMIT that fails is no success":                failedCommit,
-		"a COMMIT that nobody answers is looked up":        unansweredCommit,
-		"a COMMIT that stays unknown is said to be":        unknownCommit,
-		"a server that is away is unavailable, then found": awayAndBack,
 		"somebody else's open transaction stalls nobody":   othersTransactions,
-		"a writer that ignores the lock spoils no append":  rudeWriter,
 		"a full queue refuses and loses nothing":           fullQueue,
 		"a caller who gives up in time leaves no trace":    cancelledCaller,
 		"closing finishes what was accepted":               closeDrains,
 		"closing gives up when its time is over":           closeGivesUp,
-		"several processes share one log":                  processes,
-		"a process that is killed has kept its word":       killed,
 		"a destroyed text leaves a log that verifies":      destroyedText,
 		"tenants know nothing of each other":               tenantsAreApart,
 		"five thousand commands take few transactions":     manyCommands,
-		"commands that cannot be written down are refused": unwritable,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			databasetest.Each(t, func(t *testing.T, db *database.DB) {
-				test(newWorld(t, db, open))
-			})
-		})
+	}
+}
+
+// onItsOwn are the tests that make databases of their own, most of them on PostgreSQL alone: nothing
+// comes between a process and its SQLite file.
+func onItsOwn() map[string]func(*testing.T, Opener) {
+	return map[string]func(*testing.T, Opener){
+		"a COMMIT that nobody answers is looked up":       unansweredCommit,
+		"a COMMIT that stays unknown is said to be":       unknownCommit,
+		"a server that is away is unavailable then found": awayAndBack,
+		"a writer that ignores the lock spoils no append": rudeWriter,
+		"several processes share one log":                 processes,
+		"a process that is killed has kept its word":      killed,
 	}
 }
 

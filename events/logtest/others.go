@@ -2,10 +2,12 @@ package logtest
 
 import (
 	"context"
+	"testing"
 	"time"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 )
 
 // othersTransactions appends and reads while somebody holds a snapshot, and on PostgreSQL also while
@@ -63,12 +65,10 @@ func (w *world) promptly(do func(ctx context.Context)) {
 
 // rudeWriter takes a position without the lock, between the moment when the committer has looked
 // at the head and its insertion.
-func rudeWriter(w *world) {
-	if w.db.Engine == database.SQLite {
-		return // nobody can: the transaction is the only one that writes
-	}
+func rudeWriter(t *testing.T, open Opener) {
+	w, _ := onPostgres(t, open)
 	w.do(w.remember("k"))
-	log, gate := w.gated(optionsOf(0))
+	log, gate := w.gated(events.Options{})
 	answer := make(chan domain.Result)
 	go func() {
 		receipt, err := log.Submit(w.Context(), w.submission(w.vote("k", "t")))

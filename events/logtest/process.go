@@ -3,6 +3,7 @@ package logtest
 import (
 	"bufio"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"strconv"
@@ -11,10 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
 )
 
 // What a process that appends is told by its environment.
@@ -72,34 +71,30 @@ type child struct {
 }
 
 // start starts a process that remembers count items on the database at url. It ends with the test.
-func (w *world) start(url, name string, count int) child {
-	w.Helper()
-	run := "^" + strings.ReplaceAll(w.root(), "/", "$/^") + "$"
-	cmd := exec.CommandContext(w.Context(), os.Args[0], "-test.run="+run, "-test.timeout=2m")
+func start(t *testing.T, root, url, name string, count int) child {
+	t.Helper()
+	run := "^" + strings.ReplaceAll(root, "/", "$/^") + "$"
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run="+run, "-test.timeout=2m")
 	cmd.Env = append(os.Environ(), childURL+"="+url, childName+"="+name, childCount+"="+strconv.Itoa(count))
-	cmd.Stdout, cmd.Stderr = w.Output(), w.Output()
+	cmd.Stdout, cmd.Stderr = t.Output(), t.Output()
 	reading, writing, err := os.Pipe()
 	if err != nil {
-		w.Fatal(err)
+		t.Fatal(err)
 	}
-	w.Cleanup(func() { reading.Close() })
+	t.Cleanup(func() { reading.Close() })
 	cmd.ExtraFiles = []*os.File{writing}
 	if err := cmd.Start(); err != nil {
-		w.Fatal(err)
+		t.Fatal(err)
 	}
 	writing.Close()
 	return child{Cmd: cmd, receipts: bufio.NewScanner(reading)}
 }
 
-// root is the test that called Run: its name is before those of the suite's own subtests.
-func (w *world) root() string {
-	parts := strings.Split(w.Name(), "/")
-	return strings.Join(parts[:len(parts)-2], "/")
-}
+// rootOf is the test that called Run: its name is before that of the suite's own subtest.
+func rootOf(t *testing.T) string { return t.Name()[:strings.LastIndexByte(t.Name(), '/')] }
 
 // promised reads receipts until there are enough, or no more.
-func (c child) promised(w *world, enough int) map[int64]string {
-	w.Helper()
+func (c child) promised(enough int) map[int64]string {
 	promises := map[int64]string{}
 	for len(promises) < enough && c.receipts.Scan() {
 		position, id, whole := strings.Cut(c.receipts.Text(), " ")
@@ -112,53 +107,56 @@ func (c child) promised(w *world, enough int) map[int64]string {
 	return promises
 }
 
-func processes(w *world) {
-	if w.db.Engine == database.SQLite {
-		return // a file has one process
-	}
+func processes(t *testing.T, open Opener) {
 	const each = 60
-	w, proxy := w.through(events.Options{})
+	w, url := onPostgres(t, open)
 	w.do(w.remember("common"))
-	first, second := w.start(proxy.URL, "first", each), w.start(proxy.URL, "second", each)
+	root := rootOf(t)
+	first, second := start(t, root, url, "first", each), start(t, root, url, "second", each)
 	for i := range each {
 		w.do(w.vote("common", numbered("parent", i)))
 	}
 	for _, c := range []child{first, second} {
-		w.keptWord(c.promised(w, 2*each), 2*each)
+		w.keptWord(c.promised(2*each), 2*each)
 		if err := c.Wait(); err != nil {
-			w.Error(err)
+			t.Error(err)
 		}
 	}
 	if got, want := len(w.events()), 1+each+2*2*each; got != want {
-		w.Errorf("got %d events, want %d", got, want)
+		t.Errorf("got %d events, want %d", got, want)
 	}
 	if got, want := w.do(w.vote("common", "last")).Knowledge.Helpful, 1+3*each+1; got != want {
-		w.Errorf("got %d voices, want %d", got, want)
+		t.Errorf("got %d voices, want %d", got, want)
 	}
 }
 
-func killed(w *world) {
-	const enough = 150
-	url := databasetest.SQLite(w)
-	if w.db.Engine == database.Postgres {
-		url = databasetest.Postgres(w)
+func killed(t *testing.T, open Opener) {
+	root := rootOf(t)
+	for name, makeURL := range map[string]func(testing.TB) string{
+		"sqlite": databasetest.SQLite, "postgres": databasetest.Postgres,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			killedOn(t, open, root, makeURL(t))
+		})
 	}
-	c := w.start(url, "child", 1_000_000)
-	promises := c.promised(w, enough)
-	if err := c.Process.Kill(); err != nil {
-		w.Fatal(err)
-	}
-	for position, id := range c.promised(w, 1_000_000) { // what it wrote before it died
-		promises[position] = id
-	}
-	_ = c.Wait() // says that it was killed
+}
 
-	survivor := &world{T: w.T, db: databasetest.Open(w, url), open: w.open, by: w.by}
-	survivor.log = survivor.newLog(w.open(w.T, survivor.db), events.Options{})
-	survivor.keptWord(promises, enough)
-	before := len(survivor.events())
-	if got := survivor.do(w.vote("common", "after")).Position; got != int64(before)+1 {
-		w.Errorf("the log goes on at %d, want %d", got, before+1)
+func killedOn(t *testing.T, open Opener, root, url string) {
+	const enough = 150
+	c := start(t, root, url, "child", 1_000_000)
+	promises := c.promised(enough)
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(promises, c.promised(1_000_000)) // what it wrote before it died
+	_ = c.Wait()                               // says that it was killed
+
+	w := newWorld(t, databasetest.Open(t, url), open)
+	w.keptWord(promises, enough)
+	before := len(w.events())
+	if got := w.do(w.vote("common", "after")).Position; got != int64(before)+1 {
+		t.Errorf("the log goes on at %d, want %d", got, before+1)
 	}
 }
 

@@ -11,9 +11,6 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// optionsOf are options with a queue of that length.
-func optionsOf(queue int) events.Options { return events.Options{Queue: queue} }
-
 // background submits without waiting for the answer.
 func (w *world) background(ctx context.Context, log *events.Log, command domain.Command) <-chan error {
 	answer := make(chan error, 1)
