@@ -1,0 +1,21 @@
+package projections_test
+
+import (
+	"testing"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/logtest"
+	"github.com/annals-kb/annals/projections"
+)
+
+func TestALogKeepsItsPromisesWithTheKnowledgeTable(t *testing.T) {
+	t.Parallel()
+	logtest.Run(t, func(t *testing.T, db *database.DB) events.Inline {
+		base, err := projections.Open(t.Context(), db, projections.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return base
+	})
+}
