@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -110,9 +111,7 @@ func (c *client) prepare(ctx context.Context, r request) (*http.Request, error) 
 		return nil, fmt.Errorf("prepare request: %w", err)
 	}
 	for _, header := range []http.Header{c.header, r.Header} {
-		for name, values := range header {
-			req.Header[name] = values
-		}
+		maps.Copy(req.Header, header)
 	}
 	if kind != "" && req.Header.Get("Content-Type") == "" {
 		req.Header.Set("Content-Type", kind)

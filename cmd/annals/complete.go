@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -46,9 +45,9 @@ func offer(c *console, before, begun string, candidates []candidate) {
 	for _, each := range candidates {
 		switch {
 		case each.word == filesPlease:
-			fmt.Fprintln(c.out, filesPlease)
+			c.print("%s", filesPlease)
 		case strings.HasPrefix(each.word, begun):
-			fmt.Fprintf(c.out, "%s%s\t%s\n", before, each.word, each.help)
+			c.print("%s%s\t%s", before, each.word, each.help)
 		}
 	}
 }

@@ -44,7 +44,8 @@ type storage struct {
 	Data string `group:"where" env:"ANNALS_DATA" placeholder:"DIR" complete:"file" help:"The data directory: ./data unless told."`
 }
 
-func (s storage) withDefaults() storage {
+// placed fills in where things lie unless told.
+func (s storage) placed() storage {
 	s.Data = cmp.Or(s.Data, "data")
 	s.Database = cmp.Or(s.Database, "sqlite:"+filepath.Join(s.Data, "annals.db"))
 	return s
@@ -73,8 +74,9 @@ func (c config) validate() error {
 	return nil
 }
 
-func (c config) withDefaults() config {
-	c.storage = c.storage.withDefaults()
+// complete fills in what nobody said.
+func (c config) complete() config {
+	c.storage = c.placed()
 	c.Listen = cmp.Or(c.Listen, "127.0.0.1:1933")
 	return c
 }

@@ -47,13 +47,17 @@ func widthOf(out *os.File) int {
 }
 
 // say prints a line for people.
-func (c *console) say(format string, values ...any) {
-	fmt.Fprintf(c.styled, format+"\n", values...)
-}
+func (c *console) say(format string, values ...any) { line(c.styled, format, values) }
+
+// print prints a line for programs.
+func (c *console) print(format string, values ...any) { line(c.out, format, values) }
 
 // note prints a line about the answer that is not part of it.
-func (c *console) note(format string, values ...any) {
-	fmt.Fprintf(c.err, format+"\n", values...)
+func (c *console) note(format string, values ...any) { line(c.err, format, values) }
+
+// line writes a line. Whoever has stopped reading misses nothing.
+func line(to io.Writer, format string, values []any) {
+	_, _ = fmt.Fprintf(to, format+"\n", values...)
 }
 
 // document prints v, or JSON as the server sent it, for scripts.

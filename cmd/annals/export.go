@@ -43,7 +43,7 @@ Examples:
 
 // Run implements the command.
 func (e *exportKnowledgeCommand) Run(ctx context.Context, c *console) error {
-	query := e.filters.query()
+	query := e.asked()
 	put(query, "status", e.Status...)
 	return e.export(ctx, c, "knowledge", largestPage, query)
 }
@@ -63,7 +63,7 @@ func (exportLogCommand) Help() string {
 
 // Run implements the command.
 func (e *exportLogCommand) Run(ctx context.Context, c *console) error {
-	query, err := e.logFilters.query()
+	query, err := e.asked()
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,8 @@ func (e exporting) export(ctx context.Context, c *console, list string, pageSize
 	return nil
 }
 
-func (f filters) query() url.Values {
+// asked are the filters as parameters of a list.
+func (f filters) asked() url.Values {
 	query := url.Values{}
 	put(query, "type", f.Type...)
 	put(query, "context_type", f.ContextType...)

@@ -134,8 +134,10 @@ func (s *summary) verdict(stopped error) error {
 		return &f
 	}
 	if s.Failed > 0 {
-		return &failure{Code: exitFailed, Detail: fmt.Sprintf("%d of %d lines failed", s.Failed, s.Lines),
-			Fix: "mend them and run the same command again: what is there already stays unchanged"}
+		return &failure{
+			Code: exitFailed, Detail: fmt.Sprintf("%d of %d lines failed", s.Failed, s.Lines),
+			Fix: "mend them and run the same command again: what is there already stays unchanged",
+		}
 	}
 	return nil
 }

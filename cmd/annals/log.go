@@ -42,7 +42,7 @@ func (l *logCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	query, err := l.query()
+	query, err := l.asked()
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,8 @@ func printLog(c *console, items []json.RawMessage) error {
 	return nil
 }
 
-func (l logFilters) query() (url.Values, error) {
+// asked are the filters as parameters of the log.
+func (l logFilters) asked() (url.Values, error) {
 	query := url.Values{}
 	put(query, "actor", l.Actor)
 	put(query, "name", l.Name)

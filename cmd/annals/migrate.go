@@ -27,7 +27,7 @@ Examples:
 
 // Run implements the command.
 func (m *migrateCommand) Run(ctx context.Context, c *console) error {
-	storage := m.storage.withDefaults()
+	storage := m.placed()
 	db, err := database.Open(ctx, storage.Database, m.logger(c))
 	if err != nil {
 		return err

@@ -99,7 +99,7 @@ func (p *peeking) Read(into []byte) (int, error) {
 // lines yields the lines that are not blank.
 func lines(reader *bufio.Reader, yield func(record, error) bool) {
 	for number := 1; ; number++ {
-		raw, size, err := line(reader)
+		raw, size, err := lineOf(reader)
 		trimmed := bytes.TrimSpace(raw)
 		r := record{Number: number, Place: fmt.Sprintf("line %d", number), Raw: trimmed, Size: size}
 		switch {
@@ -115,8 +115,8 @@ func lines(reader *bufio.Reader, yield func(record, error) bool) {
 	}
 }
 
-// line reads one line of at most [longestRecord] bytes; the rest of a longer one is read and dropped.
-func line(reader *bufio.Reader) (raw []byte, size int, err error) {
+// lineOf reads one line of at most [longestRecord] bytes; the rest of a longer one is read and dropped.
+func lineOf(reader *bufio.Reader) (raw []byte, size int, err error) {
 	for {
 		part, err := reader.ReadSlice('\n')
 		size += len(part)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 )
@@ -106,7 +105,7 @@ type contextBody struct {
 func (s *searchCommand) body(question string) searchBody {
 	b := searchBody{
 		Query: question, Limit: s.Limit, MinScore: s.MinScore, Order: s.Order, Explain: s.Explain,
-		Types: s.Type, ContextType: s.filters.ContextType, Category: s.Category, Tags: tagsOf(s.Tag),
+		Types: s.Type, ContextType: s.ContextType, Category: s.Category, Tags: tagsOf(s.Tag),
 		Owner: s.Owner, Scope: s.Scope, Visibility: s.Visibility, URI: s.URI, Polarity: s.Polarity, Stale: s.IsStale,
 	}
 	if s.User+s.Agent+s.Org != "" || len(s.Project)+len(s.Team) > 0 {
@@ -130,5 +129,3 @@ func (k knowledge) snippet(columns int) string {
 	}
 	return strings.Join(lines, "\n")
 }
-
-func percent(x float64) string { return fmt.Sprintf("%.2f", x) }

@@ -26,11 +26,11 @@ Examples:
 
 // Run implements the command.
 func (s *serveCommand) Run(ctx context.Context, c *console) error {
-	cfg := s.config.withDefaults()
+	cfg := s.complete()
 	if err := cfg.validate(); err != nil {
 		return err
 	}
-	embedder, why, err := cfg.embedder.choose()
+	embedder, why, err := cfg.choose()
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"strconv"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -37,7 +39,7 @@ func serving(ts *testscript.TestScript, neg bool, args []string) {
 	said, out, err := os.Pipe()
 	ts.Check(err)
 	s.log.Reset()
-	s.process = exec.Command(program, append([]string{"serve", "--json"}, args...)...)
+	s.process = exec.CommandContext(context.Background(), program, append([]string{"serve", "--json"}, args...)...)
 	s.process.Dir, s.process.Stdout, s.process.Stderr = ts.MkAbs("."), out, &s.log
 	for _, name := range []string{
 		"PATH", "HOME", "TMPDIR", "TZ", "DATABASE_URL", "ANNALS_LISTEN", "ANNALS_DATA",
@@ -117,10 +119,13 @@ func head(ts *testscript.TestScript) int64 {
 	return list.Items[0].Position
 }
 
-// end stops what a failed script left running.
-func (s *server) end() {
+// end stops what a failed script left running, and shows what the server had to say.
+func (s *server) end(t testing.TB) {
 	if s.process != nil {
 		_ = s.process.Process.Kill()
 		_ = s.process.Wait()
+	}
+	if t.Failed() {
+		t.Logf("the server's log:\n%s", s.log.String())
 	}
 }

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// root is the project's directory, as seen from this one.
+const root = "../.."
+
+func written(t *testing.T, name string) string {
+	content, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// pages are the names of everything written for people.
+func pages(t *testing.T) []string {
+	var names []string
+	err := fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && name != "." && (strings.HasPrefix(name, ".") || name == "data") {
+			return fs.SkipDir
+		}
+		if strings.HasSuffix(name, ".md") {
+			names = append(names, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+func TestReadmeNamesEverySettingAndNoOther(t *testing.T) {
+	t.Parallel()
+	setting := regexp.MustCompile(`\b(ANNALS_[A-Z_]+|DATABASE_URL|[A-Z]+_API_KEY)\b`)
+	_, table, _ := strings.Cut(written(t, "README.md"), "\n## Configuration\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	named := map[string]bool{}
+	for line := range strings.Lines(table) {
+		if cells := strings.Split(line, "|"); len(cells) > 1 {
+			for _, name := range setting.FindAllString(cells[1], -1) {
+				named[name] = true
+			}
+		}
+	}
+	known := map[string]bool{}
+	for _, command := range []string{"serve", "search"} {
+		for _, name := range setting.FindAllString(helpOf(t, command), -1) {
+			known[name] = true
+		}
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(known)), slices.Sorted(maps.Keys(named))); diff != "" {
+		t.Errorf("settings (-help +README)\n%s", diff)
+	}
+}
+
+func helpOf(t *testing.T, command string) string {
+	var said strings.Builder
+	c := &console{out: &said, err: &said, styled: &said, width: 100}
+	if code := run(t.Context(), append(strings.Fields(command), "--help"), c); code != exitOK {
+		t.Fatalf("annals %s --help: exit code %d", command, code)
+	}
+	return said.String()
+}
+
+func TestDocsNameOnlyTargetsThatMakeHas(t *testing.T) {
+	t.Parallel()
+	makefile := written(t, "Makefile")
+	for _, name := range pages(t) {
+		for _, target := range regexp.MustCompile("(?m)(?:`|^\\$ )make ([a-z-]+)").FindAllStringSubmatch(written(t, name), -1) {
+			if !regexp.MustCompile(`(?m)^` + target[1] + `:.* ## `).MatchString(makefile) {
+				t.Errorf("%s names make %s, which there is not", name, target[1])
+			}
+		}
+	}
+}
+
+func TestDocsNameOnlyCommandsAndFlagsThatExist(t *testing.T) {
+	t.Parallel()
+	helps := map[string]string{}
+	for _, name := range pages(t) {
+		for _, line := range regexp.MustCompile("(?m)(?:`|^\\$ )(?:bin/)?annals ([a-z][^`\n|<>]*)").FindAllStringSubmatch(written(t, name), -1) {
+			words := strings.Fields(line[1])
+			command := words[0]
+			if command == "export" && len(words) > 1 {
+				command += " " + words[1]
+			}
+			if helps[command] == "" {
+				helps[command] = helpOf(t, command)
+			}
+			for _, flag := range regexp.MustCompile(`\s(--[a-z-]+)`).FindAllStringSubmatch(line[1], -1) {
+				if !strings.Contains(helps[command], flag[1]) {
+					t.Errorf("%s: annals %s does not know %s", name, command, flag[1])
+				}
+			}
+		}
+	}
+}
+
+func TestDocsLinkToWhatIsThere(t *testing.T) {
+	t.Parallel()
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	for _, name := range pages(t) {
+		for _, found := range link.FindAllStringSubmatch(written(t, name), -1) {
+			target, heading, _ := strings.Cut(found[1], "#")
+			if strings.Contains(target, ":") {
+				continue // somewhere else
+			}
+			if target == "" {
+				target = filepath.Base(name)
+			}
+			target = filepath.Join(filepath.Dir(name), target)
+			if _, err := os.Stat(filepath.Join(root, target)); err != nil {
+				t.Errorf("%s links to %s: %v", name, found[1], err)
+			} else if heading != "" && !slices.Contains(headings(written(t, target)), heading) {
+				t.Errorf("%s links to %s, and there is no such heading", name, found[1])
+			}
+		}
+	}
+}
+
+// headings are the names that a page's headings have in links.
+func headings(page string) []string {
+	var names []string
+	for line := range strings.Lines(page) {
+		if title, isHeading := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); isHeading && strings.HasPrefix(line, "#") {
+			title = regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(strings.ToLower(strings.TrimSpace(title)), "")
+			names = append(names, strings.ReplaceAll(title, " ", "-"))
+		}
+	}
+	return names
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"html"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database/databasetest"
+)
+
+// What README shows is what happens, letter for letter but for the times. So are the questions that
+// it and the API's own page ask with curl.
+func TestReadmeShowsWhatHappens(t *testing.T) {
+	t.Parallel()
+	for engine, newDatabase := range map[string]func(testing.TB) string{
+		"sqlite": databasetest.SQLite, "postgres": databasetest.Postgres,
+	} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			readme := written(t, "README.md")
+			r := newReader(t, newDatabase(t))
+			for _, shown := range transcript(t, readme) {
+				if diff := cmp.Diff(shown.answer, r.types(shown.command)); diff != "" {
+					t.Errorf("$ %s\n(-README +answer)\n%s", shown.command, diff)
+				}
+				r.waits()
+			}
+			r.asks(readme)
+			for _, command := range regexp.MustCompile("`(bin/annals [^`]*)`").FindAllStringSubmatch(readme, -1) {
+				if command[1] != "bin/annals serve" { // which does not end
+					r.types(command[1])
+				}
+			}
+			r.asks(html.UnescapeString(r.get("/docs")))
+		})
+	}
+}
+
+// reader is somebody who does what a page says: a shell in a directory where bin/annals was built, and
+// a server.
+type reader struct {
+	t      *testing.T
+	dir    string
+	env    []string
+	server string
+}
+
+func newReader(t *testing.T, database string) *reader {
+	program, err := exec.LookPath("annals")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &reader{t: t, dir: t.TempDir(), env: []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TZ=UTC", "COLUMNS=80",
+		"DATABASE_URL=" + database, "ANNALS_LISTEN=127.0.0.1:0",
+	}}
+	if err := os.Mkdir(filepath.Join(r.dir, "bin"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(program, filepath.Join(r.dir, "bin", "annals")); err != nil {
+		t.Fatal(err)
+	}
+	r.serve()
+	r.env = append(r.env, "ANNALS_SERVER="+r.server)
+	return r
+}
+
+// serve runs a server for as long as the test.
+func (r *reader) serve() {
+	var log strings.Builder
+	process := exec.CommandContext(context.WithoutCancel(r.t.Context()), "bin/annals", "serve", "--json")
+	process.Dir, process.Env, process.Stderr = r.dir, r.env, &log
+	said, err := process.StdoutPipe()
+	if err == nil {
+		err = process.Start()
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() {
+		_ = process.Process.Signal(syscall.SIGTERM)
+		if err := process.Wait(); err != nil {
+			r.t.Errorf("the server did not end well: %v\n%s", err, log.String())
+		}
+	})
+	var ready welcome
+	if err := json.NewDecoder(said).Decode(&ready); err != nil {
+		r.t.Fatalf("the server did not start: %v", err)
+	}
+	r.server = ready.URL
+}
+
+var when = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`)
+
+// types runs a command, which must end well, and returns what it prints.
+func (r *reader) types(command string) string {
+	process := exec.CommandContext(r.t.Context(), "sh", "-c", command)
+	process.Dir, process.Env = r.dir, r.env
+	answer, err := process.CombinedOutput()
+	if err != nil {
+		r.t.Fatalf("$ %s\n%s%v", command, answer, err)
+	}
+	return when.ReplaceAllString(string(answer), "TIME")
+}
+
+// waits until vectors have followed what was remembered, as somebody who types does.
+func (r *reader) waits() {
+	const patience = 20 * time.Second
+	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		var list struct {
+			Items []struct {
+				Lag int64 `json:"lag_events"`
+			} `json:"items"`
+		}
+		if err := json.Unmarshal([]byte(r.get("/v1/projections")), &list); err != nil {
+			r.t.Fatal(err)
+		}
+		behind := int64(0)
+		for _, projection := range list.Items {
+			behind += projection.Lag
+		}
+		if behind == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			r.t.Fatalf("projections are %d events behind after %s", behind, patience)
+		}
+	}
+}
+
+var curl = regexp.MustCompile(`curl (?:-s|-X POST) ` + regexp.QuoteMeta(defaultServer) + `(/\S+) -H '([^:']+): ([^']+)' -d '([^']+)'`)
+
+// asks does what a page's calls of curl would do. A search must find something.
+func (r *reader) asks(page string) {
+	calls := curl.FindAllStringSubmatch(page, -1)
+	if len(calls) == 0 || len(calls) != strings.Count(page, "curl ") {
+		r.t.Fatalf("%d of %d calls of curl are understood", len(calls), strings.Count(page, "curl "))
+	}
+	for _, call := range calls {
+		request, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.server+call[1], strings.NewReader(call[4]))
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		request.Header.Set(call[2], call[3])
+		answer := r.send(request)
+		if call[1] == "/v1/search" && !strings.Contains(answer, `"score"`) {
+			r.t.Errorf("%s\nfinds nothing: %s", call[0], answer)
+		}
+		r.waits()
+	}
+}
+
+func (r *reader) get(path string) string {
+	request, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.server+path, nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return r.send(request)
+}
+
+// send returns the body of an answer, which must be a good one.
+func (r *reader) send(request *http.Request) string {
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := response.Body.Close(); err != nil {
+		r.t.Fatal(err)
+	}
+	if response.StatusCode >= http.StatusMultipleChoices {
+		r.t.Fatalf("%s %s: %s\n%s", request.Method, request.URL.Path, response.Status, body)
+	}
+	return string(body)
+}
+
+// shown is a command and what a page says that it answers.
+type shown struct{ command, answer string }
+
+// transcript reads the block that is marked as executed.
+func transcript(t *testing.T, page string) []shown {
+	_, block, marked := strings.Cut(page, "<!-- executed by a test, on both engines -->\n```console\n")
+	block, _, ended := strings.Cut(block, "```\n")
+	if !marked || !ended {
+		t.Fatal("no block of console is marked as executed")
+	}
+	var all []shown
+	for line := range strings.Lines(block) {
+		if command, isCommand := strings.CutPrefix(line, "$ "); isCommand {
+			all = append(all, shown{command: strings.TrimSuffix(command, "\n")})
+			continue
+		}
+		all[len(all)-1].answer += when.ReplaceAllString(line, "TIME")
+	}
+	return all
+}
