@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -34,16 +33,11 @@ func TestMain(m *testing.M) {
 //	occupied                   lets another program listen on a port, and ANNALS_LISTEN name it
 //	free-port                  lets ANNALS_LISTEN and ANNALS_SERVER name a port that is free
 //	detour, cut, mend          lets DATABASE_URL lead through a proxy; cuts it off; opens it again
-//	readme FILE                runs the commands in a README
 //	schema N                   makes the database say that it has this schema
 //
 // DATABASE_URL is a database of the script's own, and ENGINE says which kind.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	page, err := filepath.Abs("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for engine, newDatabase := range map[database.Engine]func(testing.TB) string{
 		database.SQLite:   databasetest.SQLite,
 		database.Postgres: databasetest.Postgres,
@@ -63,14 +57,13 @@ func TestScripts(t *testing.T) {
 					env.Setenv("DATABASE_URL", newDatabase(env.T().(testing.TB)))
 					env.Setenv("ANNALS_LISTEN", "127.0.0.1:0")
 					env.Setenv("TZ", "UTC")
-					env.Setenv("README", page)
 					env.Setenv("COLUMNS", "160")
 					return nil
 				},
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){
 					"exits": exits, "serving": serving, "shutdown": shutdown, "crash": crash, "count": count,
 					"many": many, "occupied": occupied, "schema": schema,
-					"until": until, "free-port": freePort, "detour": detour, "cut": cut, "mend": mend, "readme": readme,
+					"until": until, "free-port": freePort, "detour": detour, "cut": cut, "mend": mend,
 				},
 				Condition: func(name string) (bool, error) {
 					return name == engine.String(), nil
