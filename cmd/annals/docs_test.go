@@ -91,7 +91,7 @@ func TestDocsNameOnlyCommandsAndFlagsThatExist(t *testing.T) {
 	t.Parallel()
 	helps := map[string]string{}
 	for _, name := range pages(t) {
-		for _, line := range regexp.MustCompile("(?m)(?:`|^\\$ )(?:bin/)?annals ([a-z][^`\n|<>]*)").FindAllStringSubmatch(written(t, name), -1) {
+		for _, line := range regexp.MustCompile("(?m)(?:`|^(?:\\$ )?)(?:bin/)?annals ([a-z][^`\n|<>\\\\]*)(?:[`|<>]|$)").FindAllStringSubmatch(written(t, name), -1) {
 			words := strings.Fields(line[1])
 			command := words[0]
 			if command == "export" && len(words) > 1 {
