@@ -58,6 +58,15 @@ func (c checkpoint) check(projection, tenant string) error {
 		ErrRestored, projection, tenant, c.position, what)
 }
 
+// Advance moves a projection's checkpoint from where a page begins to where it ends, in the transaction
+// that writes what the page means. The error says that somebody else was faster.
+func (l *Log) Advance(ctx context.Context, tx bun.IDB, projection string, page Page) error {
+	if err := l.holdCheckpoint(ctx, tx, projection, page); err != nil {
+		return err
+	}
+	return l.moveCheckpoint(ctx, tx, projection, page)
+}
+
 // errMoved says that somebody else has moved the checkpoint meanwhile.
 var errMoved = errors.New("checkpoint moved")
 

@@ -76,12 +76,20 @@ func create(ctx context.Context, engine database.Engine, tx bun.IDB, e entry) er
 	if err != nil {
 		return err
 	}
-	view := fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM %s", knowledgeName, tablesOf(e.Version).knowledge)
-	if _, err := tx.ExecContext(ctx, tables+view); err != nil {
+	indexes, err := definition(engine, knowledgeName+"_indexes", e.Version)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, tables+indexes+view(e.Version)); err != nil {
 		return fmt.Errorf("create the tables of %s %d: %w", e.Name, e.Version, err)
 	}
 	_, err = tx.NewInsert().Model(&e).Exec(ctx)
 	return err
+}
+
+// view is the definition of what people read.
+func view(version int) string {
+	return fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM %s;", knowledgeName, tablesOf(version).knowledge)
 }
 
 // lockCatalogue keeps other processes from changing the catalogue until the transaction ends.

@@ -47,11 +47,14 @@ func (s Settings) withDefaults() Settings {
 type Knowledge struct {
 	db       *database.DB
 	lineup   atomic.Pointer[lineup]
+	policy   domain.ConfidencePolicy            // of versions that are built from now on
 	policies map[string]domain.ConfidencePolicy // by name
 	meaning  *Meaning
 	profiles *profiles
 	log      *slog.Logger
 	now      func() time.Time
+
+	beforeVerification func(ctx context.Context, version int) // for tests that spoil a version; else nil
 }
 
 // Open finds the active version of the projection in a migrated database, or creates the first.
@@ -65,7 +68,8 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 		return nil, err
 	}
 	p := &Knowledge{
-		db: db, policies: map[string]domain.ConfidencePolicy{}, log: settings.Logger, now: settings.Now,
+		db: db, policy: settings.Policy, policies: map[string]domain.ConfidencePolicy{},
+		log: settings.Logger, now: settings.Now,
 	}
 	for _, policy := range append(domain.ConfidencePolicies(), settings.Policy) {
 		p.policies[policy.Name] = policy

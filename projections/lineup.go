@@ -31,7 +31,7 @@ type version struct {
 const lineupAge = time.Second
 
 // writtenStates are the states in which a version is written with every append.
-var writtenStates = []string{stateActive, stateReady, stateDraining}
+var writtenStates = []string{stateActive, stateVerifying, stateReady, stateDraining}
 
 const lineupQuery = `
 	SELECT name, version, state, settings, created_at, updated_at

@@ -3,6 +3,7 @@ package projections
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -18,22 +19,27 @@ type stages []*stage
 
 // Open implements [events.Inline]: it loads what the commands read, for every version that is
 // written, and keeps the versions as they are until the transaction has ended. On PostgreSQL that is
-// one round trip.
+// one round trip for a process that writes often. One that has not looked for a while looks first: the
+// tables it knows may be gone.
 func (p *Knowledge) Open(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command) (events.Stage, error) {
 	wants := collect(commands)
 	known := p.lineup.Load()
+	if time.Since(known.seen) > lineupAge {
+		known = &lineup{}
+	}
 	for {
 		all, entries, err := p.open(ctx, tx, tenant, wants, known)
 		if err != nil {
 			return nil, fmt.Errorf("load knowledge: %w", err)
 		}
-		if known.same(entries) {
-			return all, nil
-		}
+		isKnown := known.same(entries)
 		if known, err = p.assemble(entries); err != nil {
 			return nil, err
 		}
 		p.lineup.Store(known)
+		if isKnown {
+			return all, nil
+		}
 	}
 }
 

@@ -43,23 +43,16 @@ CREATE TABLE knowledge_{{.}} (
     position        bigint NOT NULL,
     created_at      timestamptz NOT NULL,
     updated_at      timestamptz NOT NULL,
-    occurred_at     timestamptz,
-    PRIMARY KEY (tenant, id)
+    occurred_at     timestamptz
 ) WITH (fillfactor = 90);
-CREATE UNIQUE INDEX knowledge_{{.}}_number ON knowledge_{{.}} (tenant, number);
-CREATE UNIQUE INDEX knowledge_{{.}}_uri ON knowledge_{{.}} (tenant, uri)
-    WHERE status IN ('active', 'superseded');
-CREATE INDEX knowledge_{{.}}_owner ON knowledge_{{.}} (tenant, owner, number);
 
 -- Who may see it: one row per scope of each item that answers may contain.
 CREATE TABLE knowledge_{{.}}_scopes (
     tenant text COLLATE "C" NOT NULL,
     scope  text COLLATE "C" NOT NULL,
     number bigint NOT NULL,
-    words  integer NOT NULL,
-    PRIMARY KEY (tenant, scope, number) INCLUDE (words)
+    words  integer NOT NULL
 );
-CREATE INDEX knowledge_{{.}}_scopes_number ON knowledge_{{.}}_scopes (tenant, number);
 
 -- The index of words: which terms an item contains and how often, once per scope, so that a search
 -- reads only what its audience may see.
@@ -69,8 +62,7 @@ CREATE TABLE knowledge_{{.}}_terms (
     scope  text COLLATE "C" NOT NULL,
     number bigint NOT NULL,
     count  real NOT NULL, -- weighted by the field the term stands in
-    words  integer NOT NULL,
-    PRIMARY KEY (tenant, term, scope, number) INCLUDE (count, words)
+    words  integer NOT NULL
 );
 
 -- The voices that count. A ballot has at most one.
@@ -84,11 +76,8 @@ CREATE TABLE knowledge_{{.}}_votes (
     trace_id text COLLATE "C" NOT NULL,
     query    text NOT NULL,
     outcome  text NOT NULL,
-    at       timestamptz NOT NULL,
-    PRIMARY KEY (tenant, event_id)
+    at       timestamptz NOT NULL
 );
-CREATE UNIQUE INDEX knowledge_{{.}}_votes_ballot ON knowledge_{{.}}_votes (tenant, id, voter, ballot);
-CREATE INDEX knowledge_{{.}}_votes_newest ON knowledge_{{.}}_votes (tenant, id, verdict, at, event_id);
 
 -- The reports of staleness since the last confirmation, one per reporter.
 CREATE TABLE knowledge_{{.}}_reports (
@@ -97,6 +86,5 @@ CREATE TABLE knowledge_{{.}}_reports (
     reporter text COLLATE "C" NOT NULL,
     event_id uuid NOT NULL,
     reason   text NOT NULL,
-    at       timestamptz NOT NULL,
-    PRIMARY KEY (tenant, id, reporter)
+    at       timestamptz NOT NULL
 );

@@ -45,10 +45,6 @@ CREATE TABLE knowledge_{{.}} (
     occurred_at     TEXT,
     PRIMARY KEY (tenant, id)
 ) STRICT;
-CREATE UNIQUE INDEX knowledge_{{.}}_number ON knowledge_{{.}} (tenant, number);
-CREATE UNIQUE INDEX knowledge_{{.}}_uri ON knowledge_{{.}} (tenant, uri)
-    WHERE status IN ('active', 'superseded');
-CREATE INDEX knowledge_{{.}}_owner ON knowledge_{{.}} (tenant, owner, number);
 
 -- Who may see it: one row per scope of each item that answers may contain.
 CREATE TABLE knowledge_{{.}}_scopes (
@@ -58,7 +54,6 @@ CREATE TABLE knowledge_{{.}}_scopes (
     words  INTEGER NOT NULL,
     PRIMARY KEY (tenant, scope, number)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX knowledge_{{.}}_scopes_number ON knowledge_{{.}}_scopes (tenant, number);
 
 -- The index of words: which terms an item contains and how often, once per scope, so that a search
 -- reads only what its audience may see.
@@ -86,8 +81,6 @@ CREATE TABLE knowledge_{{.}}_votes (
     at       TEXT NOT NULL,
     PRIMARY KEY (tenant, event_id)
 ) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX knowledge_{{.}}_votes_ballot ON knowledge_{{.}}_votes (tenant, id, voter, ballot);
-CREATE INDEX knowledge_{{.}}_votes_newest ON knowledge_{{.}}_votes (tenant, id, verdict, at, event_id);
 
 -- The reports of staleness since the last confirmation, one per reporter.
 CREATE TABLE knowledge_{{.}}_reports (

@@ -1,0 +1,31 @@
+package domain
+
+import "time"
+
+// RebuildProgress is how far a rebuild has come.
+type RebuildProgress struct {
+	Projection string
+	Version    int    // being built
+	Phase      string // building, catching_up, verifying, ready
+	Streams    int64  // loaded
+	Total      int64  // streams to load
+	Events     int64  // folded
+	Behind     int64  // events still to catch up with
+	Verified   int64  // streams compared
+	Took       time.Duration
+}
+
+// RebuildReport is what a verification found.
+type RebuildReport struct {
+	Version   int               `json:"version"`
+	Against   int               `json:"against"` // the active version it was compared with
+	Passed    bool              `json:"passed"`
+	Items     int64             `json:"items"`
+	Rows      map[string]int64  `json:"rows"`      // by table
+	Checksums map[string]string `json:"checksums"` // by table; order-independent
+	Wrong     []string          `json:"wrong"`     // rows that an independent fold does not give, the first few
+	Changed   map[string]int64  `json:"changed"`   // items that differ from the active version, by column
+	Intended  []string          `json:"intended"`  // columns that the change means to change
+	Overlap   float64           `json:"overlap"`   // of the first ten hits of searches by the items' own tasks
+	Searches  int               `json:"searches"`
+}

@@ -1,0 +1,69 @@
+package events
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Slice is a range of one tenant's streams in byte order: those after After, up to and including
+// Through.
+type Slice struct {
+	Tenant  string
+	After   string // not part of it; empty from the beginning
+	Through string
+	Streams int
+}
+
+// NextSlice is the range of at most size streams of a kind ("knowledge:") that comes after a stream;
+// false if there is none.
+func (l *Log) NextSlice(ctx context.Context, tenant, kind, after string, size int) (Slice, bool, error) {
+	s := Slice{Tenant: tenant, After: after}
+	// A stream has one event of version 1. The prefix's successor ends the range.
+	err := forEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&s.Streams, &s.Through) }, `
+		SELECT count(*), coalesce(max(stream), '')
+		FROM (
+			SELECT stream
+			FROM events
+			WHERE tenant = ? AND stream > ? AND stream >= ? AND stream < ? AND version = 1
+			ORDER BY stream
+			LIMIT ?
+		) AS next`, tenant, after, kind, kind[:len(kind)-1]+string(kind[len(kind)-1]+1), size)
+	if err != nil {
+		return s, false, fmt.Errorf("slice log: %w", unavailable(err))
+	}
+	return s, s.Streams > 0, nil
+}
+
+// InSlice reads the events of a slice's streams at positions up to one, stream by stream and each in
+// order of its versions. Memory is that of one event. It ends with the first error.
+func (l *Log) InSlice(ctx context.Context, s Slice, upTo int64) iter.Seq2[domain.Event, error] {
+	stop := errors.New("enough")
+	return func(yield func(domain.Event, error) bool) {
+		err := forEach(ctx, l.db, func(rows *sql.Rows) error {
+			record, err := scanRecord(rows)
+			if err != nil {
+				return err
+			}
+			event, err := record.event()
+			if err != nil {
+				return err
+			}
+			if !yield(event, nil) {
+				return stop
+			}
+			return nil
+		}, `
+			SELECT `+recordColumns+`
+			FROM `+recordTables+`
+			WHERE e.tenant = ? AND e.stream > ? AND e.stream <= ? AND e.position <= ?
+			ORDER BY e.stream, e.version`, s.Tenant, s.After, s.Through, upTo)
+		if err != nil && !errors.Is(err, stop) {
+			yield(domain.Event{}, fmt.Errorf("read slice: %w", unavailable(err)))
+		}
+	}
+}

@@ -1,0 +1,2 @@
+DROP TABLE rebuild_slices;
+ALTER TABLE projections DROP COLUMN report;

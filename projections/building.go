@@ -1,0 +1,202 @@
+package projections
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/text"
+)
+
+// unfinishedStates are those in which a rebuild has work left.
+var unfinishedStates = []string{stateBuilding, stateCatching, stateVerifying, stateReady}
+
+// checkpoint is the name under which a version's progress through the logs is kept.
+func (v version) checkpoint() string { return fmt.Sprintf("%s_%d", knowledgeName, v.Version) }
+
+// begin finds the version that is being built, or makes the next one: its tables without indexes, and
+// for each tenant the position that it will be loaded up to.
+func (p *Knowledge) begin(ctx context.Context, log *events.Log) (version, error) {
+	if v, found, err := p.unfinished(ctx); err != nil || found {
+		return v, err
+	}
+	var v version
+	err := p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := lockCatalogue(ctx, p.db.Engine, tx); err != nil {
+			return err
+		}
+		var newest int
+		err := tx.NewSelect().Model((*entry)(nil)).ColumnExpr("max(version)").Where("name = ?", knowledgeName).Scan(ctx, &newest)
+		if err != nil {
+			return err
+		}
+		now := database.At(p.now())
+		v.entry = entry{
+			Name: knowledgeName, Version: newest + 1, State: stateBuilding, CreatedAt: now, UpdatedAt: now,
+			Settings: map[string]string{"confidence": p.policy.Name, "tokenizer": text.TokenizerVersion},
+		}
+		v.tables, v.policy = tablesOf(v.Version), p.policy
+		return p.prepare(ctx, tx, log, v)
+	})
+	return v, err
+}
+
+func (p *Knowledge) prepare(ctx context.Context, tx bun.IDB, log *events.Log, v version) error {
+	tables, err := definition(p.db.Engine, knowledgeName, v.Version)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, tables); err != nil {
+		return fmt.Errorf("create the tables of version %d: %w", v.Version, err)
+	}
+	if _, err := tx.NewInsert().Model(&v.entry).Exec(ctx); err != nil {
+		return err
+	}
+	tenants, err := log.Tenants(ctx)
+	if err != nil {
+		return err
+	}
+	for _, tenant := range tenants {
+		position, eventID, err := log.Head(ctx, tenant)
+		if err != nil {
+			return err
+		}
+		_, err = tx.NewRaw("INSERT INTO checkpoints (projection, tenant, position, event_id, updated_at) VALUES (?, ?, ?, ?, ?)",
+			v.checkpoint(), tenant, position, eventID, v.CreatedAt).Exec(ctx)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unfinished is the version that a rebuild has still to work on.
+func (p *Knowledge) unfinished(ctx context.Context) (version, bool, error) {
+	var e entry
+	err := p.db.NewSelect().Model(&e).Where("name = ?", knowledgeName).
+		Where("state IN (?)", bun.In(unfinishedStates)).Limit(1).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return version{}, false, nil
+	}
+	if err != nil {
+		return version{}, false, p.failed(ctx, "read the catalogue", err)
+	}
+	policy, known := p.policies[e.Settings["confidence"]]
+	if !known {
+		return version{}, false, domain.Refuse(domain.ErrConflict, "version %d was begun by another release", e.Version).WithFix("cancel it")
+	}
+	return version{entry: e, tables: tablesOf(e.Version), policy: policy}, true, nil
+}
+
+// state is a version's state by now.
+func (p *Knowledge) state(ctx context.Context, v version) (state string, err error) {
+	err = p.db.NewSelect().Model((*entry)(nil)).Column("state").
+		Where("name = ?", knowledgeName).Where("version = ?", v.Version).Scan(ctx, &state)
+	if err != nil {
+		return "", p.failed(ctx, "read the catalogue", err)
+	}
+	return state, nil
+}
+
+// advance moves a version from one state to the next, in a transaction of the caller's.
+func (p *Knowledge) advance(ctx context.Context, tx bun.IDB, v version, from, to string) error {
+	result, err := tx.NewUpdate().Model((*entry)(nil)).Set("state = ?, updated_at = ?", to, database.At(p.now())).
+		Where("name = ?", knowledgeName).Where("version = ?", v.Version).Where("state = ?", from).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	if moved, err := result.RowsAffected(); err != nil || moved == 0 {
+		return errors.Join(fmt.Errorf("version %d is not %s any more: %w", v.Version, from, errCancelled), err)
+	}
+	return nil
+}
+
+// fail gives up what a rebuild has built, and keeps its entry with the reason.
+func (p *Knowledge) fail(ctx context.Context, v version, reason error) error {
+	return p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := lockVersions(ctx, p.db.Engine, tx); err != nil {
+			return err
+		}
+		state := stateFailed
+		if errors.Is(reason, errCancelled) {
+			state = stateRetired
+		}
+		settings := maps.Clone(v.Settings)
+		settings["error"] = reason.Error()
+		result, err := tx.NewUpdate().Model(&entry{Settings: settings}).Column("settings").
+			Set("state = ?, updated_at = ?", state, database.At(p.now())).
+			Where("name = ?", knowledgeName).Where("version = ?", v.Version).
+			Where("state IN (?)", bun.In(unfinishedStates)).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = result.RowsAffected() // none: somebody switched to it or gave it up meanwhile
+		return err
+	})
+}
+
+// grace is for how long the tables of a version stay that is not written any more: some process may
+// not have looked at the catalogue since, and a reader may be at work.
+const grace = 30 * time.Second
+
+// Sweep drops the tables of versions that were retired or failed a while ago.
+func (p *Knowledge) Sweep(ctx context.Context) error {
+	var old []entry
+	err := p.db.NewSelect().Model(&old).Where("name = ?", knowledgeName).
+		Where("state IN (?)", bun.In([]string{stateRetired, stateFailed})).
+		Where("updated_at < ?", database.At(p.now().Add(-grace))).Scan(ctx)
+	if err != nil {
+		return p.failed(ctx, "read the catalogue", err)
+	}
+	for _, e := range old {
+		if e.Settings["dropped"] != "" {
+			continue
+		}
+		err := p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+			return p.drop(ctx, tx, version{entry: e, tables: tablesOf(e.Version)})
+		})
+		if err != nil {
+			return fmt.Errorf("drop version %d of knowledge: %w", e.Version, err)
+		}
+	}
+	return nil
+}
+
+// drop removes a version's tables and what is known of its progress.
+func (p *Knowledge) drop(ctx context.Context, tx bun.IDB, v version) error {
+	for _, table := range []bun.Ident{v.tables.reports, v.tables.votes, v.tables.terms, v.tables.scopes, v.tables.knowledge} {
+		if _, err := tx.NewRaw("DROP TABLE IF EXISTS ?", table).Exec(ctx); err != nil {
+			return fmt.Errorf("drop %s: %w", table, err)
+		}
+	}
+	_, err := tx.NewRaw("DELETE FROM rebuild_slices WHERE projection = ? AND version = ?", knowledgeName, v.Version).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = tx.NewRaw("DELETE FROM checkpoints WHERE projection = ?", v.checkpoint()).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	settings := maps.Clone(v.Settings)
+	settings["dropped"] = database.At(p.now()).String()
+	_, err = tx.NewUpdate().Model(&entry{Settings: settings}).Column("settings").
+		Where("name = ?", knowledgeName).Where("version = ?", v.Version).Exec(ctx)
+	return err
+}
+
+// lockVersions lets running appends finish and keeps new ones waiting until the transaction has ended.
+func lockVersions(ctx context.Context, engine database.Engine, tx bun.IDB) error {
+	if engine != database.Postgres {
+		return nil // the one writer is the lock
+	}
+	_, err := tx.ExecContext(ctx, switchVersions)
+	return err
+}

@@ -1,0 +1,22 @@
+package projections
+
+import (
+	"context"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+)
+
+// BeforeVerification lets a test spoil what a rebuild has built.
+func BeforeVerification(p *Knowledge, spoil func(ctx context.Context, version int)) {
+	p.beforeVerification = spoil
+}
+
+// Corrupt changes a projection behind its back.
+func Corrupt(ctx context.Context, db *database.DB, statement string) error {
+	return db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.ExecContext(ctx, statement)
+		return err
+	})
+}

@@ -1,0 +1,77 @@
+package projections
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// image is what some items look like in every table of a version: rows of column values, as both a
+// bulk load writes them and a verification compares them.
+type image struct {
+	knowledge, scopes, terms, votes, reports [][]any
+}
+
+// The columns of each table, in the order of an image's values.
+var (
+	knowledgeColumns = []string{
+		"tenant", "id", "number", "type", "context_type", "category", "polarity", "media", "owner",
+		"visibility", "status", "superseded_by", "held", "uri", "task", "content", "abstract", "overview",
+		"tags", "meta", "source", "trace_id", "scopes", "baseline", "derived_from", "words", "helpful",
+		"harmful", "confidence", "stale_reporters", "stale_since", "stale_reason", "confirmed_at",
+		"confirm_until", "revision", "version", "position", "created_at", "updated_at", "occurred_at",
+	}
+	scopesColumns  = []string{"tenant", "scope", "number", "words"}
+	termsColumns   = []string{"tenant", "term", "scope", "number", "count", "words"}
+	votesColumns   = []string{"tenant", "id", "event_id", "voter", "ballot", "verdict", "trace_id", "query", "outcome", "at"}
+	reportsColumns = []string{"tenant", "id", "reporter", "event_id", "reason", "at"}
+)
+
+// add draws an item.
+func (i *image) add(tenant string, k *domain.Knowledge) error {
+	b := bagOf(k)
+	r := rowOf(tenant, k, b.Words)
+	values, err := r.values()
+	if err != nil {
+		return fmt.Errorf("%s: %w", k.ID, err)
+	}
+	i.knowledge = append(i.knowledge, values)
+	if isAlive(k) {
+		for _, scope := range k.Scopes {
+			i.scopes = append(i.scopes, []any{tenant, string(scope), k.Number, b.Words})
+			for at, term := range b.Terms {
+				i.terms = append(i.terms, []any{tenant, term, string(scope), k.Number, b.Counts[at], b.Words})
+			}
+		}
+	}
+	for _, vote := range k.Votes {
+		v := voteRowOf(tenant, k.ID, vote)
+		i.votes = append(i.votes, []any{v.Tenant, v.ID, v.EventID, v.Voter, v.Ballot, v.Verdict, v.TraceID, v.Query, v.Outcome, v.At})
+	}
+	for _, report := range k.Reports {
+		r := reportRowOf(tenant, k.ID, report)
+		i.reports = append(i.reports, []any{r.Tenant, r.ID, r.Reporter, r.EventID, r.Reason, r.At})
+	}
+	return nil
+}
+
+// values are a row's columns in the order of knowledgeColumns.
+func (r *row) values() ([]any, error) {
+	var encoded [5]string
+	for i, value := range []any{r.Tags, r.Source, r.Scopes, r.Baseline, r.DerivedFrom} {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		encoded[i] = string(text)
+	}
+	tags, source, scopes, baseline, derived := encoded[0], encoded[1], encoded[2], encoded[3], encoded[4]
+	return []any{
+		r.Tenant, r.ID, r.Number, r.Type, r.ContextType, r.Category, r.Polarity, r.Media, r.Owner,
+		r.Visibility, r.Status, r.SupersededBy, r.Held, r.URI, r.Task, r.Content, r.Abstract, r.Overview,
+		tags, r.Meta, source, r.TraceID, scopes, baseline, derived, r.Words, r.Helpful,
+		r.Harmful, r.Confidence, r.StaleReporters, r.StaleSince, r.StaleReason, r.ConfirmedAt,
+		r.ConfirmUntil, r.Revision, r.Version, r.Position, r.CreatedAt, r.UpdatedAt, r.OccurredAt,
+	}, nil
+}

@@ -1,0 +1,104 @@
+package projections
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/events"
+)
+
+// imageOf reads what a version's tables hold about the items of a slice.
+func (p *Knowledge) imageOf(ctx context.Context, tx bun.IDB, t tables, s events.Slice) (*image, error) {
+	var i image
+	var err error
+	if i.knowledge, err = p.knowledgeRows(ctx, tx, t, s); err != nil {
+		return nil, err
+	}
+	within := func(query *bun.SelectQuery) *bun.SelectQuery { return inSlice(query, s) }
+	numbers := within(p.db.NewSelect().TableExpr("? AS k", t.knowledge).Column("number"))
+	for _, part := range []struct {
+		rows  *[][]any
+		query *bun.SelectQuery
+		scan  func(*sql.Rows) ([]any, error)
+	}{
+		{&i.scopes, tx.NewSelect().TableExpr("? AS s", t.scopes).Column(scopesColumns...).Where("number IN (?)", numbers), scanScope},
+		{&i.terms, tx.NewSelect().TableExpr("? AS t", t.terms).Column(termsColumns...).Where("number IN (?)", numbers), scanTerm},
+		{&i.votes, within(tx.NewSelect().TableExpr("? AS v", t.votes).Column(votesColumns...)), scanVote},
+		{&i.reports, within(tx.NewSelect().TableExpr("? AS r", t.reports).Column(reportsColumns...)), scanReport},
+	} {
+		if *part.rows, err = scanRows(ctx, part.query.Where("tenant = ?", s.Tenant), part.scan); err != nil {
+			return nil, p.failed(ctx, "read a version", err)
+		}
+	}
+	return &i, nil
+}
+
+// inSlice narrows a query to the ids of a slice's items.
+func inSlice(query *bun.SelectQuery, s events.Slice) *bun.SelectQuery {
+	after, _ := knowledgeID(s.After)
+	through, _ := knowledgeID(s.Through)
+	return query.Where("tenant = ?", s.Tenant).Where("id > ?", after).Where("id <= ?", through)
+}
+
+func (p *Knowledge) knowledgeRows(ctx context.Context, tx bun.IDB, t tables, s events.Slice) ([][]any, error) {
+	var rows []row
+	err := inSlice(tx.NewSelect().Model(&rows).ModelTableExpr("? AS k", t.knowledge), s).Scan(ctx)
+	if err != nil {
+		return nil, p.failed(ctx, "read a version", err)
+	}
+	all := make([][]any, len(rows))
+	for i := range rows {
+		if all[i], err = rows[i].values(); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func scanRows(ctx context.Context, query *bun.SelectQuery, scan func(*sql.Rows) ([]any, error)) (all [][]any, err error) {
+	rows, err := query.Rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		values, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, values)
+	}
+	return all, rows.Err()
+}
+
+func scanScope(rows *sql.Rows) ([]any, error) {
+	var tenant, scope string
+	var number int64
+	var words int
+	err := rows.Scan(&tenant, &scope, &number, &words)
+	return []any{tenant, scope, number, words}, err
+}
+
+func scanTerm(rows *sql.Rows) ([]any, error) {
+	var tenant, term, scope string
+	var number int64
+	var count float32
+	var words int
+	err := rows.Scan(&tenant, &term, &scope, &number, &count, &words)
+	return []any{tenant, term, scope, number, count, words}, err
+}
+
+func scanVote(rows *sql.Rows) ([]any, error) {
+	var v voteRow
+	err := rows.Scan(&v.Tenant, &v.ID, &v.EventID, &v.Voter, &v.Ballot, &v.Verdict, &v.TraceID, &v.Query, &v.Outcome, &v.At)
+	return []any{v.Tenant, v.ID, v.EventID, v.Voter, v.Ballot, v.Verdict, v.TraceID, v.Query, v.Outcome, v.At}, err
+}
+
+func scanReport(rows *sql.Rows) ([]any, error) {
+	var r reportRow
+	err := rows.Scan(&r.Tenant, &r.ID, &r.Reporter, &r.EventID, &r.Reason, &r.At)
+	return []any{r.Tenant, r.ID, r.Reporter, r.EventID, r.Reason, r.At}, err
+}

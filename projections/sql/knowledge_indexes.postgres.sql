@@ -1,0 +1,15 @@
+-- The keys and indexes of a version of the knowledge projection, made after its rows: a bulk load
+-- would move them with every row.
+
+ALTER TABLE knowledge_{{.}} ADD CONSTRAINT knowledge_{{.}}_pkey PRIMARY KEY (tenant, id);
+CREATE UNIQUE INDEX knowledge_{{.}}_number ON knowledge_{{.}} (tenant, number);
+CREATE UNIQUE INDEX knowledge_{{.}}_uri ON knowledge_{{.}} (tenant, uri)
+    WHERE status IN ('active', 'superseded');
+CREATE INDEX knowledge_{{.}}_owner ON knowledge_{{.}} (tenant, owner, number);
+ALTER TABLE knowledge_{{.}}_scopes ADD CONSTRAINT knowledge_{{.}}_scopes_pkey PRIMARY KEY (tenant, scope, number) INCLUDE (words);
+CREATE INDEX knowledge_{{.}}_scopes_number ON knowledge_{{.}}_scopes (tenant, number);
+ALTER TABLE knowledge_{{.}}_terms ADD CONSTRAINT knowledge_{{.}}_terms_pkey PRIMARY KEY (tenant, term, scope, number) INCLUDE (count, words);
+ALTER TABLE knowledge_{{.}}_votes ADD CONSTRAINT knowledge_{{.}}_votes_pkey PRIMARY KEY (tenant, event_id);
+CREATE UNIQUE INDEX knowledge_{{.}}_votes_ballot ON knowledge_{{.}}_votes (tenant, id, voter, ballot);
+CREATE INDEX knowledge_{{.}}_votes_newest ON knowledge_{{.}}_votes (tenant, id, verdict, at, event_id);
+ALTER TABLE knowledge_{{.}}_reports ADD CONSTRAINT knowledge_{{.}}_reports_pkey PRIMARY KEY (tenant, id, reporter);

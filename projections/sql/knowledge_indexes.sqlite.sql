@@ -1,0 +1,10 @@
+-- The indexes of a version of the knowledge projection, made after its rows: a bulk load would
+-- move them with every row. Keys are part of the tables.
+
+CREATE UNIQUE INDEX knowledge_{{.}}_number ON knowledge_{{.}} (tenant, number);
+CREATE UNIQUE INDEX knowledge_{{.}}_uri ON knowledge_{{.}} (tenant, uri)
+    WHERE status IN ('active', 'superseded');
+CREATE INDEX knowledge_{{.}}_owner ON knowledge_{{.}} (tenant, owner, number);
+CREATE INDEX knowledge_{{.}}_scopes_number ON knowledge_{{.}}_scopes (tenant, number);
+CREATE UNIQUE INDEX knowledge_{{.}}_votes_ballot ON knowledge_{{.}}_votes (tenant, id, voter, ballot);
+CREATE INDEX knowledge_{{.}}_votes_newest ON knowledge_{{.}}_votes (tenant, id, verdict, at, event_id);
