@@ -126,7 +126,7 @@ func remember(t *testing.T, l *events.Log, tenant string, first, count int) {
 	var submissions []domain.Submission
 	for i := first; i < first+count; i++ {
 		command, err := domain.Remember{By: by, ID: fmt.Sprint("k-", i), Knowledge: domain.Remembered{
-			Type: domain.Tool, Text: domain.Text{Content: "knowledge"},
+			Type: domain.Tool, Scopes: []domain.Scope{domain.Public}, Text: domain.Text{Content: "knowledge"},
 		}}.Complete()
 		if err != nil {
 			t.Fatal(err)

@@ -50,11 +50,11 @@ func (f *follower) run(ctx context.Context) {
 	for {
 		select {
 		case <-begin:
-			heads, err := f.log.heads(ctx)
+			tenants, err := f.log.behind(ctx, f.projection)
 			if err != nil {
 				begin = time.After(f.log.options.Poll)
 			}
-			for tenant := range heads {
+			for _, tenant := range tenants {
 				follow(tenant)
 			}
 		case <-watcher.wake:

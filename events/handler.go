@@ -3,7 +3,9 @@ package events
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"time"
 
 	"github.com/ThreeDotsLabs/watermill"
@@ -19,7 +21,8 @@ import (
 // both back, and the page comes again. What it does elsewhere may happen more than once: use the
 // event's id to recognise it.
 //
-// The transaction is the only one that writes on SQLite: what takes long belongs into a [Preparer].
+// On SQLite nobody else can write while the transaction is open: what takes long belongs into a
+// [Preparer], and so does whatever submits commands to the log.
 type Handler func(ctx context.Context, tx bun.IDB, page Page) error
 
 // Change is what a page means for a projection, worked out before anything is written.
@@ -45,12 +48,7 @@ func (h handled) Done()                                       {}
 // NewRouter makes a Watermill router for the handlers of a log. Run it with Run, end it with Close.
 func NewRouter(logger *slog.Logger) (*message.Router, error) {
 	levels := map[slog.Level]slog.Level{slog.LevelInfo: slog.LevelDebug}
-	router, err := message.NewRouter(message.RouterConfig{}, watermill.NewSlogLoggerWithLevelMapping(logger, levels))
-	if err != nil {
-		return nil, err
-	}
-	router.AddMiddleware(middleware.Recoverer)
-	return router, nil
+	return message.NewRouter(message.RouterConfig{}, watermill.NewSlogLoggerWithLevelMapping(logger, levels))
 }
 
 // AddHandler lets a projection follow every tenant's log, under a name of its own. Pages of one tenant
@@ -70,7 +68,7 @@ func AddPreparer(router *message.Router, l *Log, projection string, prepare Prep
 		if err != nil {
 			return err
 		}
-		err = l.handle(msg.Context(), projection, page, prepare)
+		err = l.handleSafely(msg.Context(), projection, page, prepare)
 		if msg.Context().Err() == nil {
 			l.troubles.note(projection, page.Tenant, err)
 		}
@@ -84,6 +82,18 @@ func AddPreparer(router *message.Router, l *Log, projection string, prepare Prep
 		ResetContextOnRetry: true,
 	}.Middleware)
 	return h
+}
+
+// handleSafely turns a panic into an error, so that it is tried again and seen as trouble.
+func (l *Log) handleSafely(ctx context.Context, projection string, page Page, prepare Preparer) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			l.options.Logger.ErrorContext(ctx, "a projection panicked",
+				"projection", projection, "tenant", page.Tenant, "reason", reason, "stack", string(debug.Stack()))
+			err = fmt.Errorf("panic: %v", reason)
+		}
+	}()
+	return l.handle(ctx, projection, page, prepare)
 }
 
 // handle makes one attempt at a page. If somebody else was faster, there is nothing left to do.

@@ -64,8 +64,20 @@ func (l *Log) poll(ctx context.Context) {
 	}
 }
 
-// heads are the ids of every tenant's newest event. A tenant with a checkpoint but without events has
-// an empty one: its log may have been restored.
+// everyTenant has those with events and those with a checkpoint: their log may have been restored to
+// nothing. A head is the id of the newest event, NULL without one.
+const everyTenant = tenantsQuery + `, heads (tenant, head) AS (
+		SELECT
+			t.tenant,
+			(SELECT event_id FROM events WHERE tenant = t.tenant ORDER BY position DESC LIMIT 1)
+		FROM (
+			SELECT tenant FROM tenants WHERE tenant IS NOT NULL
+			UNION
+			SELECT tenant FROM checkpoints
+		) AS t
+	)`
+
+// heads are the ids of every tenant's newest event, empty without one.
 func (l *Log) heads(ctx context.Context) (map[string]string, error) {
 	heads := map[string]string{}
 	err := forEach(ctx, l.db, func(rows *sql.Rows) error {
@@ -74,14 +86,23 @@ func (l *Log) heads(ctx context.Context) (map[string]string, error) {
 		err := rows.Scan(&tenant, &head)
 		heads[tenant] = head.String
 		return err
-	}, tenantsQuery+`
-		SELECT
-			t.tenant,
-			(SELECT event_id FROM events WHERE tenant = t.tenant ORDER BY position DESC LIMIT 1)
-		FROM (
-			SELECT tenant FROM tenants WHERE tenant IS NOT NULL
-			UNION
-			SELECT tenant FROM checkpoints
-		) AS t`)
+	}, everyTenant+` SELECT tenant, head FROM heads`)
 	return heads, err
+}
+
+// behind lists the tenants whose newest event is not the one at the projection's checkpoint.
+func (l *Log) behind(ctx context.Context, projection string) ([]string, error) {
+	var tenants []string
+	err := forEach(ctx, l.db, func(rows *sql.Rows) error {
+		var tenant string
+		err := rows.Scan(&tenant)
+		tenants = append(tenants, tenant)
+		return err
+	}, everyTenant+`
+		SELECT h.tenant
+		FROM heads AS h
+		LEFT JOIN checkpoints AS c ON c.projection = ? AND c.tenant = h.tenant
+		WHERE h.head IS DISTINCT FROM c.event_id
+		ORDER BY h.tenant`, projection)
+	return tenants, err
 }

@@ -3,7 +3,6 @@ package events
 import (
 	"context"
 	"database/sql"
-	"fmt"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
@@ -66,7 +65,7 @@ func forEach(ctx context.Context, db querier, each func(*sql.Rows) error, query 
 func scanAll(ctx context.Context, rows *sql.Rows, each func(*sql.Rows) error) error {
 	for rows.Next() {
 		if err := each(rows); err != nil {
-			return fmt.Errorf("scan: %w", err)
+			return err
 		}
 	}
 	return database.Classify(ctx, rows.Err())

@@ -1,0 +1,162 @@
+package events_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+)
+
+// history is a log with three items and votes on them: the event at position n was recorded n minutes
+// after start.
+func history(t *testing.T, db *database.DB) (l *events.Log, start time.Time) {
+	t.Helper()
+	start = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+	minutes := 0
+	l = newLog(t, db, events.Options{Clock: func() time.Time {
+		minutes++
+		return start.Add(time.Duration(minutes) * time.Minute)
+	}})
+	for i := range 3 {
+		remember(t, l, "acme", i, 1) // positions 1 to 3
+	}
+	for i := range 6 { // positions 4 to 9, by mia, bo, and bo for mia
+		by := domain.Principal{
+			Tenant: "acme", Subject: []domain.Entity{"user:mia", "user:bo", "agent:coder"}[i%3],
+			OnBehalfOf: []domain.Entity{"", "", "user:mia"}[i%3], Role: domain.Admin, Authentication: "open",
+		}
+		_, err := l.Submit(t.Context(), domain.Submission{By: by, Command: domain.GiveFeedback{
+			Target: domain.Target{By: by, ID: fmt.Sprint("k-", i%2)}, Verdict: domain.Helpful, TraceID: fmt.Sprint(i),
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return l, start
+}
+
+func TestFindSelectsEvents(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		l, start := history(t, db)
+		at := func(minutes int) time.Time { return start.Add(time.Duration(minutes) * time.Minute) }
+		for name, test := range map[string]struct {
+			query domain.EventQuery
+			want  []int64
+		}{
+			"all":                  {domain.EventQuery{}, []int64{1, 2, 3, 4, 5, 6, 7, 8, 9}},
+			"newest first":         {domain.EventQuery{Descending: true}, []int64{9, 8, 7, 6, 5, 4, 3, 2, 1}},
+			"after":                {domain.EventQuery{After: 7}, []int64{8, 9}},
+			"before":               {domain.EventQuery{After: 3, Descending: true}, []int64{2, 1}},
+			"one stream":           {domain.EventQuery{Stream: "knowledge:k-1"}, []int64{2, 5, 7, 9}},
+			"its newest":           {domain.EventQuery{Stream: "knowledge:k-1", Descending: true, After: 9}, []int64{7, 5, 2}},
+			"actor or behalf":      {domain.EventQuery{Actor: "user:mia"}, []int64{4, 6, 7, 9}},
+			"names":                {domain.EventQuery{Names: []string{"knowledge.remembered", "knowledge.erased"}}, []int64{1, 2, 3}},
+			"from":                 {domain.EventQuery{From: at(8)}, []int64{8, 9}},
+			"from between":         {domain.EventQuery{From: at(8).Add(time.Second)}, []int64{9}},
+			"to":                   {domain.EventQuery{To: at(3)}, []int64{1, 2}},
+			"to, just after":       {domain.EventQuery{To: at(3).Add(time.Microsecond)}, []int64{1, 2, 3}},
+			"from to":              {domain.EventQuery{From: at(2), To: at(4)}, []int64{2, 3}},
+			"long ago":             {domain.EventQuery{To: at(-1)}, nil},
+			"one day":              {domain.EventQuery{From: at(1000)}, nil},
+			"everything at once":   {domain.EventQuery{Stream: "knowledge:k-1", Actor: "user:mia", Names: []string{"knowledge.found_helpful"}, From: at(6), To: at(9)}, []int64{7}},
+			"nobody":               {domain.EventQuery{Actor: "user:nobody"}, nil},
+			"beyond the head":      {domain.EventQuery{After: 100}, nil},
+			"beyond, newest first": {domain.EventQuery{After: 100, Descending: true, Limit: 9}, []int64{9, 8, 7, 6, 5, 4, 3, 2, 1}},
+		} {
+			for _, limit := range []int{0, 1, 2} {
+				test.query.Tenant, test.query.Limit = "acme", limit
+				if diff := cmp.Diff(test.want, found(t, l, test.query)); diff != "" {
+					t.Errorf("%s, %d a page (-want +got):\n%s", name, limit, diff)
+				}
+			}
+		}
+	})
+}
+
+// found goes through all pages of a query.
+func found(t *testing.T, l *events.Log, q domain.EventQuery) []int64 {
+	t.Helper()
+	var positions []int64
+	for {
+		page, next, err := l.Find(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q.Limit > 0 && len(page) > q.Limit {
+			t.Fatalf("got %d events on a page of %d", len(page), q.Limit)
+		}
+		for _, event := range page {
+			positions = append(positions, event.Position)
+		}
+		if next == 0 {
+			return positions
+		}
+		q.After = next
+	}
+}
+
+func TestAMomentHasAPosition(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		l, start := history(t, db)
+		for after, want := range map[time.Duration]int64{
+			0: 0, time.Minute - time.Microsecond: 0, time.Minute: 1, time.Minute + time.Nanosecond: 1,
+			9*time.Minute - 1: 8, 9 * time.Minute: 9, 90 * time.Minute: 9,
+		} {
+			got, err := l.PositionAt(t.Context(), "acme", start.Add(after))
+			if err != nil || got != want {
+				t.Errorf("after %v: got %d, %v, want %d", after, got, err, want)
+			}
+		}
+		if got, err := l.PositionAt(t.Context(), "nobody", start); err != nil || got != 0 {
+			t.Errorf("an empty log: got %d, %v", got, err)
+		}
+	})
+}
+
+func TestAHoleIsNamedByEveryReader(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		l, _ := history(t, db)
+		damage(t, db, `DELETE FROM events WHERE position = 5`) // version 2 of k-1
+		_, read := l.Read(t.Context(), "acme", 2, 10)
+		_, stream := l.Stream(t.Context(), "acme", "knowledge:k-1")
+		_, at := l.At(t.Context(), "acme", "k-1", 3)
+		var all error
+		for _, err := range l.All(t.Context(), "acme", 0) {
+			all = err
+		}
+		for name, err := range map[string]error{"Read": read, "Stream": stream, "At": at, "All": all} {
+			if !errors.Is(err, events.ErrHole) {
+				t.Errorf("%s: got %v, want %v", name, err, events.ErrHole)
+			}
+		}
+		if got, want := read.Error(), "the log of tenant acme has no position 5"; len(got) < len(want) || got[:len(want)] != want {
+			t.Errorf("got %q, want it to begin with %q", got, want)
+		}
+		if _, err := l.Stream(t.Context(), "acme", "knowledge:k-0"); err != nil {
+			t.Errorf("another stream: %v", err)
+		}
+	})
+}
+
+func TestAnItemIsWhatItWasAtEachVersion(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		l, _ := history(t, db)
+		for version, helpful := range map[int64]int{0: 0, 1: 1, 2: 2, 4: 4, 99: 4} {
+			k, err := l.At(t.Context(), "acme", "k-1", version)
+			if err != nil || k.Helpful != helpful || k.Version != min(version, 4) {
+				t.Errorf("version %d: got %d voices at version %d, %v, want %d", version, k.Helpful, k.Version, err, helpful)
+			}
+		}
+	})
+}
