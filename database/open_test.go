@@ -159,6 +159,29 @@ func TestAServerWithoutTLSFarAwayNeedsToBeAllowed(t *testing.T) {
 	}
 }
 
+func TestAURLThatLeadsNowhereIsRefusedWithWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	good := databasetest.Postgres(t)
+	for want, change := range map[string]func(*url.URL){
+		"refuses the user or the password": func(u *url.URL) { u.User = url.UserPassword(u.User.Username(), "hunter2") },
+		"no database nowhere, make it":     func(u *url.URL) { u.Path = "/nowhere" },
+		"see that it runs there":           func(u *url.URL) { u.Host = "127.0.0.1:1" },
+	} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			server, err := url.Parse(good)
+			if err != nil {
+				t.Fatal(err)
+			}
+			change(server)
+			_, err = database.Open(t.Context(), server.String(), databasetest.Log(t))
+			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("got %v, want %q and not the password", err, want)
+			}
+		})
+	}
+}
+
 func TestOnThisMachineNoTLSIsNeeded(t *testing.T) {
 	t.Parallel()
 	db := databasetest.Open(t, withQuery(t, databasetest.Postgres(t), "sslmode", ""))

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
 )
 
 // The oldest versions that have what the SQL here needs: of pgvector, iterative index scans.
@@ -42,7 +43,7 @@ func (db *DB) checkPostgres(ctx context.Context, config pq.Config, log *slog.Log
 	if errors.Is(err, pq.ErrSSLNotSupported) {
 		return fmt.Errorf("PostgreSQL at %s has TLS switched off: switch it on there, or add ?sslmode=disable to the URL if nobody can listen in", s.address)
 	} else if err != nil {
-		return fmt.Errorf("PostgreSQL at %s: %w", s.address, Classify(ctx, err))
+		return s.unreached(Classify(ctx, err))
 	}
 	s.availableVector, s.installedVector = available.String, installed.String
 
@@ -51,6 +52,23 @@ func (db *DB) checkPostgres(ctx context.Context, config pq.Config, log *slog.Log
 			"fsync", s.fsync, "full_page_writes", s.fullPages)
 	}
 	return s.unfit()
+}
+
+// unreached says why the database did not answer and what to do.
+func (s server) unreached(err error) error {
+	var code pqerror.Code
+	if refusal, ok := errors.AsType[*pq.Error](err); ok {
+		code = refusal.Code
+	}
+	switch {
+	case code == pqerror.InvalidPassword || code == pqerror.InvalidAuthorizationSpecification:
+		return fmt.Errorf("PostgreSQL at %s refuses the user or the password of the database URL, see that both are right: %w", s.address, err)
+	case code == pqerror.InvalidCatalogName:
+		return fmt.Errorf("PostgreSQL at %s has no database %s, make it with CREATE DATABASE: %w", s.address, s.database, err)
+	case code == "" && errors.Is(err, ErrUnavailable):
+		return fmt.Errorf("PostgreSQL at %s cannot be reached, see that it runs there and that host and port of the database URL are right: %w", s.address, err)
+	}
+	return fmt.Errorf("PostgreSQL at %s: %w", s.address, err)
 }
 
 // unfit says why the server cannot serve and what to do, or nothing.
