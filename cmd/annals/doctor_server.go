@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -37,7 +38,9 @@ func (e *examination) readiness(ctx context.Context, api *client) {
 		e.failed("readiness", err)
 		return
 	}
+	var names []string
 	for _, check := range ready.Checks {
+		names = append(names, check.Name)
 		if check.Status != "ok" {
 			e.note(check.Name, broken, "see the server's log", "%s", check.Reason)
 		}
@@ -46,7 +49,7 @@ func (e *examination) readiness(ctx context.Context, api *client) {
 		e.note("readiness", broken, "wait, then look at the server's log", "the server is %s", ready.Status)
 		return
 	}
-	e.note("readiness", fine, "", "ready: %d checks passed", len(ready.Checks))
+	e.note("readiness", fine, "", "%s", joined(": ", "ready", strings.Join(names, ", ")))
 }
 
 func (e *examination) projections(ctx context.Context, api *client) {

@@ -20,11 +20,11 @@ type logCommand struct {
 
 // logFilters narrow the log.
 type logFilters struct {
-	Actor  string `group:"filter" placeholder:"ENTITY" help:"Only what this entity did, or what was done on its behalf."`
-	Name   string `group:"filter" placeholder:"NAME" help:"Only events of this name, such as knowledge.found_helpful."`
-	Stream string `group:"filter" placeholder:"STREAM" help:"Only events of this stream, such as knowledge:ID."`
-	From   string `group:"filter" placeholder:"TIME" help:"Only what was recorded since: a time or a date."`
-	To     string `group:"filter" placeholder:"TIME" help:"Only what was recorded before: a time or a date."`
+	Actor  string `group:"events" placeholder:"ENTITY" help:"Only what this entity did, or what was done on its behalf."`
+	Name   string `group:"events" placeholder:"NAME" help:"Only events of this name, such as knowledge.found_helpful."`
+	Stream string `group:"events" placeholder:"STREAM" help:"Only events of this stream, such as knowledge:ID."`
+	From   string `group:"events" placeholder:"TIME" help:"Only what was recorded since: a time or a date."`
+	To     string `group:"events" placeholder:"TIME" help:"Only what was recorded before: a time or a date."`
 }
 
 // Help implements kong.HelpProvider.

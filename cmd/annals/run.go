@@ -20,6 +20,7 @@ func run(ctx context.Context, args []string, c *console) int {
 	if err != nil {
 		return c.fail(err)
 	}
+	args = habitual(args)
 	if len(args) > 0 && args[0] == "__complete" {
 		complete(c, parser.Model, args[1:])
 		return exitOK
@@ -37,6 +38,17 @@ func run(ctx context.Context, args []string, c *console) int {
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return c.fail(parsed.Run(c))
+}
+
+// habitual understands what people type out of habit.
+func habitual(args []string) []string {
+	switch {
+	case len(args) > 0 && args[0] == "help":
+		return append(args[1:len(args):len(args)], "--help")
+	case len(args) == 1 && args[0] == "--version":
+		return []string{"version"}
+	}
+	return args
 }
 
 func newParser(g *grammar, c *console, exit func(int)) (*kong.Kong, error) {
@@ -57,6 +69,7 @@ func newParser(g *grammar, c *console, exit func(int)) (*kong.Kong, error) {
 			{Key: "embedding", Title: "Searching by meaning (the key comes from ANNALS_EMBEDDING_KEY, OPENAI_API_KEY or ARK_API_KEY):"},
 			{Key: "limits", Title: "Limits and the log:"},
 			{Key: "filter", Title: "Only knowledge that:"},
+			{Key: "events", Title: "Which events:"},
 		}),
 	)
 	if err != nil {

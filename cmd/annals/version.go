@@ -3,6 +3,7 @@ package main
 import (
 	"runtime"
 	"runtime/debug"
+	"strings"
 )
 
 // release is the version of a released program; the linker sets it.
@@ -34,7 +35,11 @@ func (versionCommand) Run(c *console) error {
 	if c.json {
 		return c.document(b)
 	}
-	c.say("annals %s · %s · %s", joined(" ", b.Version, shortened(b.Revision)), b.Go, b.Platform)
+	revision := shortened(b.Revision)
+	if strings.Contains(b.Version, revision) {
+		revision = ""
+	}
+	c.say("annals %s · %s · %s", joined(" ", b.Version, revision), b.Go, b.Platform)
 	return nil
 }
 
