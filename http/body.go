@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -29,7 +30,7 @@ func mediaType(r *http.Request, accepted ...string) (string, error) {
 		claimed, _, _ = mime.ParseMediaType(claimed)
 	}
 	if !slices.Contains(accepted, claimed) {
-		return "", domain.Refuse(errMediaType, "bodies are read in UTF-8 as %v", accepted).
+		return "", domain.Refuse(errMediaType, "bodies are read in UTF-8 as %s", strings.Join(accepted, " or ")).
 			WithFix("send the header Content-Type: %s", accepted[0])
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
