@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database/databasetest"
 )
 
 // root is the project's directory, as seen from this one.
@@ -106,6 +108,23 @@ func TestDocsNameOnlyCommandsAndFlagsThatExist(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestOperationsExplainsEveryMetricAndNoOther(t *testing.T) {
+	t.Parallel()
+	r := newReader(t, databasetest.SQLite(t))
+	r.types(`echo '{"id":"one","type":"tool","content":"a thing"}' | bin/annals import -`)
+	r.types(`bin/annals remember 'another thing' --id one || test $? = 4`)
+	metric := regexp.MustCompile(`(?m)(?:^# TYPE |\x60)(annals_[a-z_]+)`)
+	sets := [2]map[string]bool{{}, {}}
+	for i, text := range []string{r.get("/metrics"), written(t, "docs/operations.md")} {
+		for _, name := range metric.FindAllStringSubmatch(text, -1) {
+			sets[i][name[1]] = true
+		}
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(sets[0])), slices.Sorted(maps.Keys(sets[1]))); diff != "" {
+		t.Errorf("metrics (-served +explained)\n%s", diff)
 	}
 }
 
