@@ -82,7 +82,7 @@ func (p *Knowledge) prepare(ctx context.Context, tx bun.IDB, log *events.Log, v 
 func (p *Knowledge) unfinished(ctx context.Context) (version, bool, error) {
 	var e entry
 	err := p.db.NewSelect().Model(&e).Where("name = ?", knowledgeName).
-		Where("state IN (?)", bun.In(unfinishedStates)).Limit(1).Scan(ctx)
+		Where("state IN (?)", bun.List(unfinishedStates)).Limit(1).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return version{}, false, nil
 	}
@@ -134,7 +134,7 @@ func (p *Knowledge) fail(ctx context.Context, v version, reason error) error {
 		result, err := tx.NewUpdate().Model(&entry{Settings: settings}).Column("settings").
 			Set("state = ?, updated_at = ?", state, database.At(p.now())).
 			Where("name = ?", knowledgeName).Where("version = ?", v.Version).
-			Where("state IN (?)", bun.In(unfinishedStates)).Exec(ctx)
+			Where("state IN (?)", bun.List(unfinishedStates)).Exec(ctx)
 		if err != nil {
 			return err
 		}
@@ -151,7 +151,7 @@ const grace = 30 * time.Second
 func (p *Knowledge) Sweep(ctx context.Context) error {
 	var old []entry
 	err := p.db.NewSelect().Model(&old).Where("name = ?", knowledgeName).
-		Where("state IN (?)", bun.In([]string{stateRetired, stateFailed})).
+		Where("state IN (?)", bun.List([]string{stateRetired, stateFailed})).
 		Where("updated_at < ?", database.At(p.now().Add(-grace))).Scan(ctx)
 	if err != nil {
 		return p.failed(ctx, "read the catalogue", err)

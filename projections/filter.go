@@ -58,7 +58,7 @@ func among[T ~string](query *bun.SelectQuery, column string, values []T) *bun.Se
 	if len(values) == 0 {
 		return query
 	}
-	return query.Where(column+" IN (?)", bun.In(values))
+	return query.Where(column+" IN (?)", bun.List(values))
 }
 
 func equal[T ~string](query *bun.SelectQuery, column string, value T) *bun.SelectQuery {
@@ -85,7 +85,7 @@ func (p *Knowledge) tagged(query *bun.SelectQuery, key string, values []string) 
 			return query.Where("EXISTS (SELECT 1 FROM json_each(k.tags) AS t WHERE t.key = ?)", key)
 		}
 		return query.Where("EXISTS (SELECT 1 FROM json_each(k.tags) AS t, json_each(t.value) AS v WHERE t.key = ? AND v.value IN (?))",
-			key, bun.In(values))
+			key, bun.List(values))
 	}
 	if len(values) == 0 {
 		return query.Where("jsonb_exists(k.tags, ?)", key)

@@ -133,7 +133,7 @@ func (s *stage) voices() (votes votesChange, reports reportsChange) {
 func (c votesChange) write(script *script, s *stage) {
 	if len(c.gone) > 0 {
 		script.add(s.tx.NewDelete().TableExpr("?", s.tables.votes).
-			Where("tenant = ?", s.tenant).Where("event_id IN (?)", bun.In(c.gone)))
+			Where("tenant = ?", s.tenant).Where("event_id IN (?)", bun.List(c.gone)))
 	}
 	if len(c.made) > 0 {
 		script.add(s.tx.NewInsert().Model(&c.made).ModelTableExpr("? AS v", s.tables.votes))
@@ -143,7 +143,7 @@ func (c votesChange) write(script *script, s *stage) {
 func (c reportsChange) write(script *script, s *stage) {
 	if len(c.gone) > 0 {
 		script.add(s.tx.NewDelete().TableExpr("?", s.tables.reports).
-			Where("tenant = ?", s.tenant).Where("(id, reporter) IN (VALUES ?)", bun.In(c.gone)))
+			Where("tenant = ?", s.tenant).Where("(id, reporter) IN (VALUES ?)", tuples(c.gone)))
 	}
 	if len(c.made) > 0 {
 		script.add(s.tx.NewInsert().Model(&c.made).ModelTableExpr("? AS r", s.tables.reports).

@@ -104,10 +104,10 @@ func (c *indexChange) add(it *item, now bag) {
 func (c indexChange) write(script *script, s *stage) {
 	for _, k := range c.gone {
 		script.add(s.tx.NewDelete().TableExpr("?", s.tables.terms).
-			Where("tenant = ?", s.tenant).Where("term IN (?)", bun.In(bagOf(k).Terms)).
-			Where("scope IN (?)", bun.In(k.Scopes)).Where("number = ?", k.Number))
+			Where("tenant = ?", s.tenant).Where("term IN (?)", bun.List(bagOf(k).Terms)).
+			Where("scope IN (?)", bun.List(k.Scopes)).Where("number = ?", k.Number))
 		script.add(s.tx.NewDelete().TableExpr("?", s.tables.scopes).
-			Where("tenant = ?", s.tenant).Where("scope IN (?)", bun.In(k.Scopes)).Where("number = ?", k.Number))
+			Where("tenant = ?", s.tenant).Where("scope IN (?)", bun.List(k.Scopes)).Where("number = ?", k.Number))
 	}
 	if len(c.made) == 0 {
 		return
@@ -116,7 +116,7 @@ func (c indexChange) write(script *script, s *stage) {
 		INSERT INTO ? (tenant, scope, number, words)
 		WITH made (scope, number, words) AS (VALUES ?)
 		SELECT ?, scope, number, words FROM made`,
-		s.tables.scopes, bun.In(c.made), s.tenant))
+		s.tables.scopes, tuples(c.made), s.tenant))
 	if len(c.terms) == 0 {
 		return
 	}
@@ -126,5 +126,5 @@ func (c indexChange) write(script *script, s *stage) {
 		     made (scope, number, words) AS (VALUES ?)
 		SELECT ?, found.term, made.scope, made.number, found.count, found.words
 		FROM found JOIN made ON made.number = found.number`,
-		s.tables.terms, bun.In(c.terms), bun.In(c.made), s.tenant))
+		s.tables.terms, tuples(c.terms), tuples(c.made), s.tenant))
 }

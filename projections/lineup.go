@@ -80,7 +80,7 @@ func (p *Knowledge) refresh(ctx context.Context) error {
 
 func (p *Knowledge) look(ctx context.Context, db bun.IDB) error {
 	var entries []entry
-	err := db.NewRaw(lineupQuery, bun.In(writtenStates)).Scan(ctx, &entries)
+	err := db.NewRaw(lineupQuery, bun.List(writtenStates)).Scan(ctx, &entries)
 	if err != nil {
 		return p.failed(ctx, "read the catalogue", err)
 	}

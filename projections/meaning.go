@@ -106,7 +106,7 @@ func (m *Meaning) Prepare(ctx context.Context, page events.Page) (events.Change,
 	}
 	var rows []row
 	err := m.db.NewSelect().Model(&rows).ModelTableExpr("? AS k", m.knowledge.tables().knowledge).
-		Where("tenant = ?", e.tenant).Where("id IN (?)", bun.In(ids)).Scan(ctx)
+		Where("tenant = ?", e.tenant).Where("id IN (?)", bun.List(ids)).Scan(ctx)
 	if err != nil {
 		return nil, m.knowledge.failed(ctx, "read what to embed", err)
 	}
@@ -173,7 +173,7 @@ func (m *Meaning) stored(ctx context.Context, tenant string, wanted []piece) (ma
 			hashes[i] = batch[i].hash[:]
 		}
 		rows, err := m.db.NewSelect().TableExpr("?", m.tables.vectors).Column("text_hash", "vector").
-			Where("tenant = ?", tenant).Where("text_hash IN (?)", bun.In(hashes)).Rows(ctx)
+			Where("tenant = ?", tenant).Where("text_hash IN (?)", bun.List(hashes)).Rows(ctx)
 		if err != nil {
 			return nil, m.knowledge.failed(ctx, "read vectors", err)
 		}
@@ -189,7 +189,7 @@ func (e *embedded) Write(ctx context.Context, tx bun.IDB) error {
 	tables, script := e.meaning.tables, &script{}
 	if len(e.numbers) > 0 {
 		script.add(tx.NewDelete().TableExpr("?", tables.pieces).
-			Where("tenant = ?", e.tenant).Where("number IN (?)", bun.In(e.numbers)))
+			Where("tenant = ?", e.tenant).Where("number IN (?)", bun.List(e.numbers)))
 	}
 	if len(e.fresh) > 0 {
 		made := make([][]any, len(e.fresh))
@@ -197,7 +197,7 @@ func (e *embedded) Write(ctx context.Context, tx bun.IDB) error {
 			made[i] = []any{e.tenant, h[:], e.meaning.vectorValue(e.vectors[h])}
 		}
 		script.add(tx.NewRaw("INSERT INTO ? (tenant, text_hash, vector) VALUES ? ON CONFLICT DO NOTHING",
-			tables.vectors, bun.In(made)))
+			tables.vectors, tuples(made)))
 	}
 	var made [][]any
 	for i := range e.pieces {
@@ -210,7 +210,7 @@ func (e *embedded) Write(ctx context.Context, tx bun.IDB) error {
 	}
 	if len(made) > 0 {
 		script.add(tx.NewRaw("INSERT INTO ? (tenant, scope, number, piece, text_hash, sketch) VALUES ? ON CONFLICT DO NOTHING",
-			tables.pieces, bun.In(made)))
+			tables.pieces, tuples(made)))
 	}
 	return script.run(ctx, tx)
 }

@@ -162,7 +162,7 @@ func (n *memoryNearest) wanted(ctx context.Context, q question) (map[int64]bool,
 	query = p.where(query, q.search.By.Tenant, q.search.Filter)
 	if !q.audience.Everything {
 		query = query.Where("k.number IN (SELECT a.number FROM ? AS a WHERE a.tenant = ? AND a.scope IN (?))",
-			p.tables().scopes, q.search.By.Tenant, bun.In(q.audience.Scopes))
+			p.tables().scopes, q.search.By.Tenant, bun.List(q.audience.Scopes))
 	}
 	var numbers []int64
 	if err := query.Scan(ctx, &numbers); err != nil {

@@ -107,7 +107,7 @@ func (n *postgresNearest) plan(ctx context.Context, q question) ([]*bun.SelectQu
 		parts = append(parts, n.all(q, small))
 	}
 	if len(q.known) > 0 {
-		parts = append(parts, n.pieces(q).Where("m.number IN (?)", bun.In(q.known)))
+		parts = append(parts, n.pieces(q).Where("m.number IN (?)", bun.List(q.known)))
 	}
 	return parts, plans, nil
 }
@@ -138,7 +138,7 @@ func (n *postgresNearest) all(q question, scopes []domain.Scope) *bun.SelectQuer
 	if scopes[0] == "" {
 		return query
 	}
-	return query.Where("m.scope IN (?)", bun.In(scopes))
+	return query.Where("m.scope IN (?)", bun.List(scopes))
 }
 
 // scan takes the pieces of a scope whose sketches differ least, from the index alone.

@@ -99,7 +99,7 @@ func (c *profiles) count(ctx context.Context, tenant string, scopes []domain.Sco
 	p := c.projection
 	query := p.db.NewSelect().TableExpr("? AS s", p.tables().scopes).
 		ColumnExpr("scope, count(*), coalesce(sum(words), 0)").
-		Where("tenant = ?", tenant).Where("scope IN (?)", bun.In(scopes)).GroupExpr("scope")
+		Where("tenant = ?", tenant).Where("scope IN (?)", bun.List(scopes)).GroupExpr("scope")
 	if scopes[0] == "" {
 		query = p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge).
 			ColumnExpr("'', count(*), coalesce(sum(words), 0)").

@@ -148,7 +148,7 @@ func (f *finding) rank(ctx context.Context) ([]domain.Hit, error) {
 	p := f.projection
 	var rows []slim
 	query := p.db.NewSelect().Model(&rows).ModelTableExpr("? AS k", p.tables().knowledge)
-	err := p.where(query, f.search.By.Tenant, f.search.Filter).Where("k.number IN (?)", bun.In(numbers)).Scan(ctx)
+	err := p.where(query, f.search.By.Tenant, f.search.Filter).Where("k.number IN (?)", bun.List(numbers)).Scan(ctx)
 	if err != nil {
 		return nil, p.failed(ctx, "read candidates", err)
 	}
@@ -206,7 +206,7 @@ func (f *finding) read(ctx context.Context, hits []domain.Hit) ([]domain.Found, 
 	p := f.projection
 	var rows []row
 	err := p.db.NewSelect().Model(&rows).ModelTableExpr("? AS k", p.tables().knowledge).
-		Where("tenant = ?", f.search.By.Tenant).Where("id IN (?)", bun.In(ids)).Scan(ctx)
+		Where("tenant = ?", f.search.By.Tenant).Where("id IN (?)", bun.List(ids)).Scan(ctx)
 	if err != nil {
 		return nil, p.failed(ctx, "read hits", err)
 	}
@@ -236,7 +236,7 @@ func (f *finding) explain(ctx context.Context, started time.Time) (*domain.Expla
 			return query
 		}
 		return query.Where("k.number IN (SELECT a.number FROM ? AS a WHERE a.tenant = ? AND a.scope IN (?))",
-			p.tables().scopes, f.search.By.Tenant, bun.In(f.audience.Scopes))
+			p.tables().scopes, f.search.By.Tenant, bun.List(f.audience.Scopes))
 	}
 	err := p.where(visible(), f.search.By.Tenant, domain.Filter{}).Scan(ctx, &e.Visible)
 	if err != nil {

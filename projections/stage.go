@@ -102,7 +102,7 @@ func (s *stage) reads(w wanted) []read {
 
 func (s *stage) readItems(w wanted) read {
 	query := s.tx.NewSelect().Model((*row)(nil)).ModelTableExpr("? AS k", s.tables.knowledge).
-		Where("tenant = ?", s.tenant).Where("id IN (?)", bun.In(w.items))
+		Where("tenant = ?", s.tenant).Where("id IN (?)", bun.List(w.items))
 	return readEach(query, func(r *row) {
 		k := r.knowledge()
 		s.items[k.ID] = &item{was: *k, now: k, words: r.Words}
@@ -114,7 +114,7 @@ const isLive = "status IN ('active', 'superseded')"
 
 func (s *stage) readHolders(w wanted) read {
 	query := s.tx.NewSelect().Model((*holder)(nil)).ModelTableExpr("? AS k", s.tables.knowledge).
-		Where("tenant = ?", s.tenant).Where("uri IN (?)", bun.In(w.uris)).Where(isLive)
+		Where("tenant = ?", s.tenant).Where("uri IN (?)", bun.List(w.uris)).Where(isLive)
 	for _, uri := range w.uris {
 		s.holders[uri] = ""
 	}
@@ -133,10 +133,10 @@ func (s *stage) readVotes(w wanted) read {
 	query := s.tx.NewSelect().Model((*voteRow)(nil)).ModelTableExpr("? AS v", s.tables.votes).Where("v.tenant = ?", s.tenant)
 	query = query.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
 		if len(w.voices) > 0 {
-			q = q.WhereOr("(v.id, v.voter, v.ballot) IN (VALUES ?)", bun.In(w.voices))
+			q = q.WhereOr("(v.id, v.voter, v.ballot) IN (VALUES ?)", tuples(w.voices))
 		}
 		if len(w.votes) > 0 {
-			q = q.WhereOr("v.event_id IN (?)", bun.In(w.votes))
+			q = q.WhereOr("v.event_id IN (?)", bun.List(w.votes))
 		}
 		return q
 	})
@@ -155,7 +155,7 @@ func (s *stage) readVotes(w wanted) read {
 
 func (s *stage) readReports(w wanted) read {
 	query := s.tx.NewSelect().Model((*reportRow)(nil)).ModelTableExpr("? AS r", s.tables.reports).
-		Where("tenant = ?", s.tenant).Where("id IN (?)", bun.In(w.reports))
+		Where("tenant = ?", s.tenant).Where("id IN (?)", bun.List(w.reports))
 	return readEach(query, func(r *reportRow) {
 		it, found := s.items[r.ID]
 		if !found {

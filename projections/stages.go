@@ -47,7 +47,7 @@ func (p *Knowledge) Open(ctx context.Context, tx bun.IDB, tenant string, command
 func (p *Knowledge) open(ctx context.Context, tx bun.IDB, tenant string, w wanted, known *lineup) (stages, []entry, error) {
 	var entries []entry
 	reads := []read{
-		readEach(tx.NewRaw(lineupQuery, bun.In(writtenStates)), func(e *entry) { entries = append(entries, *e) }),
+		readEach(tx.NewRaw(lineupQuery, bun.List(writtenStates)), func(e *entry) { entries = append(entries, *e) }),
 	}
 	if p.db.Engine == database.Postgres {
 		reads = append([]read{readNothing(tx.NewRaw(holdVersions))}, reads...)

@@ -21,24 +21,20 @@ type Reader struct {
 	Progress Progress
 }
 
-// Status is how the projections do, as one tenant sees them. The knowledge table is written with the
-// log and never behind.
+// Status is how the projections do, as one tenant sees them: every version of the knowledge table that
+// is there, the active one first, and the vectors. What is active is written with the log and never
+// behind.
 func (r Reader) Status(ctx context.Context, tenant string) ([]domain.ProjectionStatus, error) {
 	head, _, err := r.Progress.Head(ctx, tenant)
 	if err != nil {
 		return nil, err
 	}
-	meaning, err := r.meaning.status(ctx, r.Progress, tenant, head)
+	versions, err := r.statuses(ctx, r.Progress, tenant, head)
 	if err != nil {
 		return nil, err
 	}
-	return []domain.ProjectionStatus{
-		{
-			Name: knowledgeName, Version: r.tables().version, State: stateActive, Inline: true,
-			Position: head, Head: head, Settings: r.active().Settings,
-		},
-		meaning,
-	}, nil
+	meaning, err := r.meaning.status(ctx, r.Progress, tenant, head)
+	return append(versions, meaning), err
 }
 
 func (m *Meaning) status(ctx context.Context, progress Progress, tenant string, head int64) (domain.ProjectionStatus, error) {

@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/uptrace/bun"
-
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/text"
 )
@@ -104,7 +102,7 @@ func (p *Knowledge) postings(ctx context.Context, s domain.Search, audience doma
 		       place.scope,
 		       (SELECT string_agg(newest.number || ':' || newest.count || ':' || newest.words, ';') FROM (?) AS newest)
 		FROM asked CROSS JOIN place`,
-		bun.In(asked), bun.In(places), newest)
+		tuples(asked), tuples(places), newest)
 	if err != nil {
 		return nil, err
 	}
