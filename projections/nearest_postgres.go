@@ -12,6 +12,7 @@ import (
 	"github.com/pgvector/pgvector-go"
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
 )
@@ -42,6 +43,16 @@ const (
 	graphAge = 10 * time.Second
 )
 
+// nearestSettings hold for the statement that they stand before, in one round trip with it. A walk goes
+// on until it has met enough of the scope: without, it ends after its first steps, most of which may
+// have led to others' pieces. (At an ef_search of 200 the planner would rather read the whole table.)
+// What is searched is in memory or soon will be, where a page costs the same wherever it lies.
+const nearestSettings = `
+	SET LOCAL hnsw.ef_search = 100;
+	SET LOCAL hnsw.iterative_scan = relaxed_order;
+	SET LOCAL random_page_cost = 1.1;
+	`
+
 func (n *postgresNearest) learn(*embedded) {}
 
 // search asks for every scope's best pieces in one statement, and compares their vectors.
@@ -59,11 +70,13 @@ func (n *postgresNearest) search(ctx context.Context, q question) (map[int64]flo
 		near = near.Union(part)
 	}
 	vector := pgvector.NewHalfVector(q.vector).String()
-	rows, err := n.meaning.db.NewSelect().With("near", near).
+	query := n.meaning.db.NewSelect().With("near", near).
 		TableExpr("near").
-		Join("JOIN ? AS v ON v.tenant = ? AND v.text_hash = near.text_hash", n.meaning.tables.vectors, q.search.By.Tenant).
+		Join("CROSS JOIN LATERAL (SELECT vector FROM ? WHERE tenant = ? AND text_hash = near.text_hash OFFSET 0) AS v",
+			n.meaning.tables.vectors, q.search.By.Tenant).
 		ColumnExpr("near.number, 1 - min(v.vector <=> ?)", vector).
-		GroupExpr("near.number").Rows(ctx)
+		GroupExpr("near.number")
+	rows, err := n.meaning.db.QueryContext(ctx, nearestSettings+query.String())
 	if err != nil {
 		return nil, nil, n.meaning.knowledge.failed(ctx, "search by meaning", err)
 	}
@@ -107,7 +120,7 @@ func (n *postgresNearest) plan(ctx context.Context, q question) ([]*bun.SelectQu
 		parts = append(parts, n.all(q, small))
 	}
 	if len(q.known) > 0 {
-		parts = append(parts, n.pieces(q).Where("m.number IN (?)", bun.List(q.known)))
+		parts = append(parts, n.known(q))
 	}
 	return parts, plans, nil
 }
@@ -120,6 +133,12 @@ func (n *postgresNearest) wrap(part *bun.SelectQuery) *bun.SelectQuery {
 func (n *postgresNearest) pieces(q question) *bun.SelectQuery {
 	return n.meaning.db.NewSelect().TableExpr("? AS m", n.meaning.tables.pieces).
 		ColumnExpr("m.number, m.text_hash").Where("m.tenant = ?", q.search.By.Tenant)
+}
+
+// known are the pieces of the items asked about.
+func (n *postgresNearest) known(q question) *bun.SelectQuery {
+	in := place{engine: database.Postgres, tenant: q.search.By.Tenant, table: n.meaning.tables.pieces, alias: "m"}
+	return lookUp(n.meaning.db.NewSelect().ColumnExpr("m.number, m.text_hash"), in, singly(q.known), "number")
 }
 
 // filtered asks that the pieces' items pass the filter.

@@ -147,8 +147,9 @@ func (f *finding) rank(ctx context.Context) ([]domain.Hit, error) {
 	}
 	p := f.projection
 	var rows []slim
-	query := p.db.NewSelect().Model(&rows).ModelTableExpr("? AS k", p.tables().knowledge)
-	err := p.where(query, f.search.By.Tenant, f.search.Filter).Where("k.number IN (?)", bun.List(numbers)).Scan(ctx)
+	in := place{engine: p.db.Engine, tenant: f.search.By.Tenant, table: p.tables().knowledge, alias: "k"}
+	query := lookUp(p.db.NewSelect().Model(&rows), in, singly(numbers), "number")
+	err := p.where(query, f.search.By.Tenant, f.search.Filter).Scan(ctx)
 	if err != nil {
 		return nil, p.failed(ctx, "read candidates", err)
 	}

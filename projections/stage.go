@@ -85,14 +85,24 @@ func (s set) add(list *[]string, value string) {
 	}
 }
 
+// in is the tenant's place in a table.
+func (s *stage) in(table bun.Ident, alias string) place {
+	return place{engine: s.projection.db.Engine, tenant: s.tenant, table: table, alias: alias}
+}
+
 // reads are the queries that load what is wanted.
 func (s *stage) reads(w wanted) []read {
 	reads := []read{s.readItems(w)}
 	if len(w.uris) > 0 {
 		reads = append(reads, s.readHolders(w))
 	}
-	if len(w.voices)+len(w.votes) > 0 {
-		reads = append(reads, s.readVotes(w))
+	if len(w.voices) > 0 {
+		reads = append(reads, s.readVotes(
+			lookUp(s.tx.NewSelect().Model((*voteRow)(nil)), s.in(s.tables.votes, "v"), w.voices, "id", "voter", "ballot")))
+	}
+	if len(w.votes) > 0 {
+		reads = append(reads, s.readVotes(s.tx.NewSelect().Model((*voteRow)(nil)).ModelTableExpr("? AS v", s.tables.votes).
+			Where("v.tenant = ?", s.tenant).Where("v.event_id IN (?)", bun.List(w.votes))))
 	}
 	if len(w.reports) > 0 {
 		reads = append(reads, s.readReports(w))
@@ -101,8 +111,7 @@ func (s *stage) reads(w wanted) []read {
 }
 
 func (s *stage) readItems(w wanted) read {
-	query := s.tx.NewSelect().Model((*row)(nil)).ModelTableExpr("? AS k", s.tables.knowledge).
-		Where("tenant = ?", s.tenant).Where("id IN (?)", bun.List(w.items))
+	query := lookUp(s.tx.NewSelect().Model((*row)(nil)), s.in(s.tables.knowledge, "k"), singly(w.items), "id")
 	return readEach(query, func(r *row) {
 		k := r.knowledge()
 		s.items[k.ID] = &item{was: *k, now: k, words: r.Words}
@@ -113,8 +122,9 @@ func (s *stage) readItems(w wanted) read {
 const isLive = "status IN ('active', 'superseded')"
 
 func (s *stage) readHolders(w wanted) read {
-	query := s.tx.NewSelect().Model((*holder)(nil)).ModelTableExpr("? AS k", s.tables.knowledge).
-		Where("tenant = ?", s.tenant).Where("uri IN (?)", bun.List(w.uris)).Where(isLive)
+	live := s.in(s.tables.knowledge, "k")
+	live.condition = isLive
+	query := lookUp(s.tx.NewSelect().Model((*holder)(nil)), live, singly(w.uris), "uri")
 	for _, uri := range w.uris {
 		s.holders[uri] = ""
 	}
@@ -129,17 +139,7 @@ type holder struct {
 	URI string `bun:"uri"`
 }
 
-func (s *stage) readVotes(w wanted) read {
-	query := s.tx.NewSelect().Model((*voteRow)(nil)).ModelTableExpr("? AS v", s.tables.votes).Where("v.tenant = ?", s.tenant)
-	query = query.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
-		if len(w.voices) > 0 {
-			q = q.WhereOr("(v.id, v.voter, v.ballot) IN (VALUES ?)", tuples(w.voices))
-		}
-		if len(w.votes) > 0 {
-			q = q.WhereOr("v.event_id IN (?)", bun.List(w.votes))
-		}
-		return q
-	})
+func (s *stage) readVotes(query *bun.SelectQuery) read {
 	return readEach(query, func(r *voteRow) {
 		it, found := s.items[r.ID]
 		if !found {
@@ -154,8 +154,7 @@ func (s *stage) readVotes(w wanted) read {
 }
 
 func (s *stage) readReports(w wanted) read {
-	query := s.tx.NewSelect().Model((*reportRow)(nil)).ModelTableExpr("? AS r", s.tables.reports).
-		Where("tenant = ?", s.tenant).Where("id IN (?)", bun.List(w.reports))
+	query := lookUp(s.tx.NewSelect().Model((*reportRow)(nil)), s.in(s.tables.reports, "r"), singly(w.reports), "id")
 	return readEach(query, func(r *reportRow) {
 		it, found := s.items[r.ID]
 		if !found {
