@@ -26,6 +26,7 @@ type Meaning struct {
 	tables    meaningTables
 	embedder  embedding.Embedder
 	nearest   nearest
+	survey    *survey
 }
 
 func openMeaning(ctx context.Context, p *Knowledge, embedder embedding.Embedder) (*Meaning, error) {
@@ -33,7 +34,7 @@ func openMeaning(ctx context.Context, p *Knowledge, embedder embedding.Embedder)
 	if err != nil {
 		return nil, err
 	}
-	m := &Meaning{knowledge: p, db: p.db, tables: tables, embedder: embedder}
+	m := &Meaning{knowledge: p, db: p.db, tables: tables, embedder: embedder, survey: &survey{knowledge: p}}
 	if p.db.Engine == database.Postgres {
 		m.nearest = &postgresNearest{meaning: m}
 	} else {
@@ -99,6 +100,7 @@ type embedded struct {
 // transaction that also moves the checkpoint. The error matches [embedding.ErrUnavailable] while the
 // model is down.
 func (m *Meaning) Prepare(ctx context.Context, page events.Page) (events.Change, error) {
+	m.survey.look(ctx, m.tables.pieces, m.tables.vectors)
 	e := &embedded{meaning: m, tenant: page.Tenant}
 	ids := touched(page.Events)
 	if len(ids) == 0 {

@@ -37,6 +37,10 @@ func tablesOf(version int) tables {
 	}
 }
 
+func (t tables) all() []bun.Ident {
+	return []bun.Ident{t.knowledge, t.scopes, t.terms, t.votes, t.reports}
+}
+
 // definition is the SQL that creates a version's tables: sql/NAME.ENGINE.sql filled with data.
 func definition(engine database.Engine, name string, data any) (string, error) {
 	file := fmt.Sprintf("sql/%s.%s.sql", name, engine)
