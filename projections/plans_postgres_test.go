@@ -1,0 +1,115 @@
+package projections_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+)
+
+// node is a step of a plan.
+type node struct {
+	Type      string `json:"Node Type"`
+	Relation  string `json:"Relation Name"`
+	Index     string `json:"Index Name"`
+	Condition string `json:"Index Cond"`
+	Plans     []*node
+}
+
+func (n *node) all() []*node {
+	nodes := []*node{n}
+	for _, child := range n.Plans {
+		nodes = append(nodes, child.all()...)
+	}
+	return nodes
+}
+
+// explained is the plan of a query, and its text to show.
+func (w *world) explained(q query) (nodes []*node, text string) {
+	w.t.Helper()
+	if err := w.db.QueryRowContext(w.t.Context(), q.settings+"EXPLAIN (FORMAT JSON) "+q.text).Scan(&text); err != nil {
+		w.t.Fatalf("%v in %s", err, q.text)
+	}
+	var plans []struct{ Plan *node }
+	if err := json.Unmarshal([]byte(text), &plans); err != nil {
+		w.t.Fatal(err)
+	}
+	for _, plan := range plans {
+		nodes = append(nodes, plan.Plan.all()...)
+	}
+	return nodes, text
+}
+
+func TestPostgreSQLReadsNoLargeTableFromEndToEnd(t *testing.T) {
+	t.Parallel()
+	w, listener := newLoadedWorld(t, openPostgres(t))
+	for _, statistics := range []func(){w.understand, func() { w.exec("VACUUM ANALYZE") }} {
+		statistics()
+		for _, work := range reads() {
+			var used []string
+			for _, query := range listener.during(func() { work.do(w) }) {
+				if strings.Contains(query.text, "count(*)") {
+					continue
+				}
+				nodes, plan := w.explained(query)
+				for _, n := range nodes {
+					if n.Type == "Index Only Scan" {
+						used = append(used, n.Index)
+					}
+				}
+				if wrong := slices.IndexFunc(nodes, readsAll(work.most)); wrong >= 0 {
+					t.Errorf("to %s: %s on %s%s in\n%s\n%s", work.name,
+						nodes[wrong].Type, nodes[wrong].Relation, nodes[wrong].Index, query.text, short(plan))
+				}
+			}
+			for _, index := range work.uses {
+				if !slices.Contains(used, index) {
+					t.Errorf("to %s: the index %s was not enough, only %v were", work.name, index, used)
+				}
+			}
+		}
+	}
+}
+
+// openPostgres opens a migrated database.
+func openPostgres(t *testing.T) *database.DB {
+	t.Helper()
+	db := databasetest.Open(t, databasetest.Postgres(t))
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// readsAll tells whether a step reads all of a table, or all of a tenant in it. Only to find the
+// nearest in most of a table, all of it may be read.
+func readsAll(most bool) func(n *node) bool {
+	return func(n *node) bool {
+		if n.Type == "Seq Scan" && !(most && n.Relation == "meaning_1") {
+			return strings.HasPrefix(n.Relation, "knowledge_1") || n.Relation == "meaning_1" || n.Relation == "vectors_1"
+		}
+		// In the index of numbers, a tenant's newest items come first.
+		return n.Condition == "(tenant = 'default'::text)" && n.Index != "knowledge_1_number"
+	}
+}
+
+// short leaves the costs of a plan out.
+func short(plan string) string {
+	var lines []string
+	for line := range strings.Lines(plan) {
+		if strings.Contains(line, "Type") || strings.Contains(line, "Name") || strings.Contains(line, "Cond") || strings.Contains(line, "Filter") {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+func (w *world) exec(statement string) {
+	w.t.Helper()
+	if _, err := w.db.ExecContext(w.t.Context(), statement); err != nil {
+		w.t.Fatal(err)
+	}
+}

@@ -1,0 +1,61 @@
+package projections_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/annals-kb/annals/database/databasetest"
+)
+
+func TestSQLiteReadsNoLargeTableFromEndToEnd(t *testing.T) {
+	t.Parallel()
+	db := databasetest.Open(t, databasetest.SQLite(t))
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w, listener := newLoadedWorld(t, db)
+	w.understand()
+	reads()[0].do(w) // the first search reads the sketches into memory, once
+	for _, work := range reads() {
+		for _, query := range listener.during(func() { work.do(w) }) {
+			if strings.Contains(query.text, "count(*)") {
+				continue
+			}
+			for _, step := range w.steps(query.text) {
+				if scansAll.MatchString(step) || readsTenant.MatchString(step) && !strings.Contains(step, "knowledge_1_number") {
+					t.Errorf("to %s: %s in\n%s", work.name, step, query.text)
+				}
+			}
+		}
+	}
+}
+
+// In the index of numbers, a tenant's newest items come first.
+var (
+	scansAll    = regexp.MustCompile(`^SCAN (k|s|t|m|v|a|r|knowledge_1\w*|meaning_1|vectors_1)( USING|$)`)
+	readsTenant = regexp.MustCompile(`\(tenant=\?\)$`)
+)
+
+// steps are what SQLite says of its plan.
+func (w *world) steps(query string) []string {
+	w.t.Helper()
+	rows, err := w.db.QueryContext(w.t.Context(), "EXPLAIN QUERY PLAN "+query)
+	if err != nil {
+		w.t.Fatalf("%v in %s", err, query)
+	}
+	defer rows.Close()
+	var steps []string
+	for rows.Next() {
+		var id, parent, unused int
+		var detail string
+		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+			w.t.Fatal(err)
+		}
+		steps = append(steps, detail)
+	}
+	if err := rows.Err(); err != nil {
+		w.t.Fatal(err)
+	}
+	return steps
+}

@@ -1,0 +1,153 @@
+package projections_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+// statements collects what is sent to a database.
+type statements struct {
+	mu   sync.Mutex
+	sent []string
+}
+
+var _ bun.QueryHook = (*statements)(nil)
+
+// BeforeQuery implements [bun.QueryHook].
+func (s *statements) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
+
+// AfterQuery implements [bun.QueryHook].
+func (s *statements) AfterQuery(_ context.Context, event *bun.QueryEvent) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sent = append(s.sent, event.Query)
+}
+
+// query is a statement that reads, and the settings that stand before it.
+type query struct{ settings, text string }
+
+// during are the queries that something sends.
+func (s *statements) during(do func()) []query {
+	s.mu.Lock()
+	s.sent = nil
+	s.mu.Unlock()
+	do()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var queries []query
+	for _, sent := range s.sent {
+		settings := ""
+		for text := range strings.SplitSeq(sent, ";\n") {
+			text = strings.TrimSpace(text)
+			switch verb, _, _ := strings.Cut(text, " "); verb {
+			case "SET":
+				settings += text + ";\n"
+			case "SELECT", "WITH":
+				queries = append(queries, query{settings, text})
+			}
+		}
+	}
+	return queries
+}
+
+// newLoadedWorld is a world of many items whose reads are listened to.
+func newLoadedWorld(t *testing.T, db *database.DB) (*world, *statements) {
+	t.Helper()
+	listener := &statements{}
+	db.DB = db.WithQueryHook(listener)
+	w := newWorld(t, db, projections.Settings{Embedder: tiny{}})
+	w.load()
+	return w, listener
+}
+
+// work is something that must not read a large table from end to end.
+type work struct {
+	name string
+	do   func(w *world)
+	most bool     // it is about most items
+	uses []string // indexes of PostgreSQL that are enough, without a look at their tables
+}
+
+// reads are what people ask of the projection, and what appending reads.
+func reads() []work {
+	asking := func(entities ...domain.Entity) func(*world) {
+		return func(w *world) {
+			w.search(domain.Search{Text: "server tomato", Context: domain.Context{Given: true, Entities: entities}})
+		}
+	}
+	listing := func(by domain.Principal, filter domain.Filter, before int64) func(*world) {
+		return func(w *world) {
+			page, err := w.base.List(w.t.Context(), domain.List{By: by, Filter: filter, Before: before})
+			if err != nil || len(page.Items) == 0 {
+				w.t.Errorf("listed %d items, %v", len(page.Items), err)
+			}
+		}
+	}
+	admin := domain.OpenPrincipal()
+	member := domain.Principal{Tenant: admin.Tenant, Subject: "user:alice", Role: domain.Member, Memberships: []domain.Entity{"team:pay"}}
+	return []work{
+		{name: "search a few items", do: asking("user:alice"), uses: []string{"knowledge_1_terms_pkey", "meaning_1_pkey"}},
+		{name: "search a team's items", do: asking("team:pay"), uses: []string{"knowledge_1_terms_pkey", "meaning_1_pkey"}},
+		{name: "search most items", do: asking("org:acme"), most: true, uses: []string{"knowledge_1_terms_pkey"}},
+		{name: "search everywhere", do: asking("user:alice", "team:pay", "org:acme"), most: true},
+		{name: "search with a filter", do: func(w *world) {
+			w.search(domain.Search{
+				Text: "server tomato", Filter: domain.Filter{Owner: "user:alice"},
+				Context: domain.Context{Given: true, Entities: []domain.Entity{"team:pay"}},
+			})
+		}},
+		{name: "list", do: listing(admin, domain.Filter{}, 0)},
+		{name: "list further", do: listing(admin, domain.Filter{}, many/2)},
+		{name: "list a member's", do: listing(member, domain.Filter{}, 0)},
+		{name: "list an owner's", do: listing(admin, domain.Filter{Owner: "user:alice"}, 0)},
+		{name: "list a scope's", do: listing(admin, domain.Filter{Scope: "user:alice"}, 0)},
+		{name: "find", do: func(w *world) {
+			if _, err := w.base.Find(w.t.Context(), w.by.Tenant, "i77"); err != nil {
+				w.t.Error(err)
+			}
+		}},
+		{name: "read feedback", do: func(w *world) {
+			if got, err := w.base.Feedback(w.t.Context(), w.by.Tenant, "i77"); err != nil || len(got.Helpful) != 1 {
+				w.t.Error(got, err)
+			}
+		}},
+		{name: "vote", do: opening(1)},
+		{name: "vote in a batch", do: opening(20)},
+	}
+}
+
+// opening loads what a batch of commands of every kind reads.
+func opening(items int) func(*world) {
+	return func(w *world) {
+		var commands []domain.Command
+		for i := range upTo(items) {
+			target := domain.Target{By: w.by, ID: idOf(31 * i % many)}
+			commands = append(commands,
+				domain.GiveFeedback{Target: target, Verdict: domain.Helpful, TraceID: "t"},
+				domain.RetractFeedback{Target: target, EventID: eventOf(31 * i % many)},
+				domain.ReportStale{Target: target},
+				domain.Revise{Target: target, URI: "viking://x/" + target.ID},
+			)
+		}
+		tx, err := w.db.BeginTx(w.t.Context(), nil)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		defer tx.Rollback() //nolint:errcheck // nothing was written
+		stage, err := w.base.Open(w.t.Context(), tx, w.by.Tenant, commands)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if got := len(stage.Knowledge(idOf(31)).Votes); got != 1 {
+			w.t.Errorf("got %d votes, want the one to be retracted", got)
+		}
+	}
+}
