@@ -29,21 +29,22 @@ func Engines(flag string) ([]database.Engine, error) {
 }
 
 // Fresh opens a new, migrated database: a file in a temporary directory, or a database of its own on the server at
-// ANNALS_TEST_POSTGRES. Whoever is given it calls away, after which nothing is left of it.
-func Fresh(ctx context.Context, engine database.Engine) (db *database.DB, away func() error, err error) {
+// ANNALS_TEST_POSTGRES. Whoever is given it calls away, after which nothing is left of it; address is for those who would
+// rather keep it.
+func Fresh(ctx context.Context, engine database.Engine) (db *database.DB, address string, away func() error, err error) {
 	address, remove, err := place(ctx, engine)
 	if err != nil {
-		return nil, nil, err
+		return nil, "", nil, err
 	}
 	db, err = database.Open(ctx, address, slog.New(slog.DiscardHandler))
 	if err != nil {
-		return nil, nil, errors.Join(err, remove())
+		return nil, "", nil, errors.Join(err, remove())
 	}
 	away = func() error { return errors.Join(db.Close(), remove()) }
 	if err := db.Migrate(ctx); err != nil {
-		return nil, nil, errors.Join(err, away())
+		return nil, "", nil, errors.Join(err, away())
 	}
-	return db, away, nil
+	return db, address, away, nil
 }
 
 func place(ctx context.Context, engine database.Engine) (address string, remove func() error, err error) {

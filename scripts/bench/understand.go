@@ -2,30 +2,54 @@ package bench
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
 
-	"github.com/uptrace/bun"
-
-	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
 )
 
-// Understand lets the projection of meaning read a tenant's log to its head, as it does in the background of a server.
-func Understand(ctx context.Context, db *database.DB, log *events.Log, meaning *projections.Meaning, tenant string, read func(events int)) error {
-	for position := int64(0); ; {
-		page, err := log.Read(ctx, tenant, position, 0)
-		if err != nil || len(page) == 0 {
-			return err
-		}
-		change, err := meaning.Prepare(ctx, tenant, page)
-		if err != nil {
-			return err
-		}
-		if err := db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error { return change.Write(ctx, tx) }); err != nil {
-			return err
-		}
-		change.Done()
-		position = page[len(page)-1].Position
-		read(len(page))
+// Understand lets the projection of meaning follow the log until it has read what each tenant has, as it does in the
+// background of a server.
+func Understand(ctx context.Context, log *events.Log, meaning *projections.Meaning, bar *Progress, tenants ...string) (err error) {
+	router, err := events.NewRouter(slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
 	}
+	events.AddPreparer(router, log, meaning.Name(), meaning.Prepare)
+	ended := make(chan error, 1)
+	go func() { ended <- router.Run(ctx) }()
+	defer func() { err = errors.Join(err, router.Close(), <-ended) }()
+	for _, tenant := range tenants {
+		if err := follow(ctx, log, meaning.Name(), tenant, bar); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow looks, now and then, how far a projection has come, until there is nothing left to read.
+func follow(ctx context.Context, log *events.Log, projection, tenant string, bar *Progress) error {
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	head, _, err := log.Head(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	for before := int64(0); before < head; {
+		position, _, _, err := log.Checkpoint(ctx, projection, tenant)
+		if err = errors.Join(err, log.Trouble(projection, tenant)); err != nil {
+			return fmt.Errorf("follow %s: %w", tenant, err)
+		}
+		bar.Add(int(position - before))
+		before = position
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
 }

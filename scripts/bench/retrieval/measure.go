@@ -28,7 +28,7 @@ func (s silent) Embed(ctx context.Context, texts []string, kind embedding.Kind) 
 
 // measure imports the records into a fresh database and asks it every question in three ways.
 func measure(ctx context.Context, c corpus, engine database.Engine, o options, report *report) (err error) {
-	db, away, err := bench.Fresh(ctx, engine)
+	db, _, away, err := bench.Fresh(ctx, engine)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func fill(ctx context.Context, c corpus, db *database.DB, base *projections.Know
 		}
 		bar.Add(len(page))
 	}
-	return bench.Understand(ctx, db, log, base.Meaning(), by.Tenant, bar.Add)
+	return bench.Understand(ctx, log, base.Meaning(), bar, by.Tenant)
 }
 
 // way is a way to search.

@@ -1,0 +1,72 @@
+// Command search measures searches by meaning among 100,000 items of mixed scopes with vectors of 1,536 dimensions: how
+// many of the ten that an exact search finds are found, and how fast, beside the barest query by vector that the engine
+// has, asked of the same data through the same driver in the same run.
+//
+//	scripts/postgres.sh run go run ./scripts/bench/search
+//
+// Every item is remembered through the log and every vector is written by the projection of meaning: the tables are what
+// the product makes. That takes minutes; --keep leaves the database for --reuse.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/scripts/bench"
+)
+
+type options struct {
+	json    string
+	engines []database.Engine
+	keep    bool
+	reuse   string
+	items   int
+	asked   int
+	repeat  int
+}
+
+func main() { bench.Main(run) }
+
+func run(ctx context.Context) error {
+	o, err := parse()
+	if err != nil {
+		return err
+	}
+	w := newWorld(o.items, o.asked)
+	report := newReport(w, o)
+	for _, engine := range o.engines {
+		if err := measure(ctx, w, engine, o, report); err != nil {
+			return fmt.Errorf("%s: %w", engine, err)
+		}
+	}
+	if err := report.print(os.Stdout); err != nil {
+		return err
+	}
+	return bench.WriteJSON(o.json, report)
+}
+
+func parse() (options, error) {
+	var o options
+	var engine string
+	flag.StringVar(&o.json, "json", "", "write the report to this file, too")
+	flag.StringVar(&engine, "engine", "both", "sqlite, postgres or both")
+	flag.BoolVar(&o.keep, "keep", false, "leave the databases and print their URLs")
+	flag.StringVar(&o.reuse, "reuse", "", "measure on the database at this URL, which --keep left; names one engine")
+	flag.IntVar(&o.items, "items", 100_000, "how many items")
+	flag.IntVar(&o.asked, "questions", 100, "how many questions")
+	flag.IntVar(&o.repeat, "repeat", 5, "how often each is asked for the figures of speed, after once for those of quality")
+	flag.Parse()
+	if flag.NArg() > 0 || o.items < 50_000 || o.asked < 1 || o.repeat < 1 {
+		flag.Usage()
+		return o, fmt.Errorf("there must be at least 50000 items for the scopes to have their sizes, and one question")
+	}
+	var err error
+	o.engines, err = bench.Engines(engine)
+	if err == nil && o.reuse != "" && len(o.engines) != 1 {
+		err = fmt.Errorf("--reuse needs --engine sqlite or --engine postgres")
+	}
+	return o, err
+}
