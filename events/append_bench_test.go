@@ -3,7 +3,6 @@ package events_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"sync/atomic"
 	"testing"
@@ -44,16 +43,16 @@ func (blankStage) Flush(context.Context) error { return nil }
 // BenchmarkAppend measures durable appends: alone, from 64 callers at once, and in bulk.
 func BenchmarkAppend(b *testing.B) {
 	for engine, url := range map[string]string{"sqlite": databasetest.SQLite(b), "postgres": databasetest.Postgres(b)} {
-		db, err := database.Open(b.Context(), url, slog.New(slog.NewTextHandler(io.Discard, nil)))
+		db, err := database.Open(b.Context(), url, slog.New(slog.DiscardHandler))
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.Cleanup(func() { db.Close() })
+		b.Cleanup(func() { _ = db.Close() })
 		if err := db.Migrate(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 		l := events.NewLog(db, blank{}, events.Options{})
-		b.Cleanup(func() { l.Close(context.Background()) })
+		b.Cleanup(func() { _ = l.Close(context.Background()) })
 		var n atomic.Int64
 		next := func() domain.Submission {
 			by := domain.OpenPrincipal()

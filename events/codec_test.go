@@ -156,8 +156,11 @@ func TestAFactThatSaysNothingHasNoText(t *testing.T) {
 	t.Parallel()
 	for _, fact := range []domain.Fact{
 		domain.FoundHelpful{Ballot: domain.Ballot{Voter: "user:mia", Key: "day:2026-03-14"}},
-		domain.Confirmed{}, domain.Deleted{}, domain.Rescoped{Scopes: []domain.Scope{domain.Public}},
-		domain.Revised{Type: new(domain.Tool)}, domain.Held{ReasonCode: "litigation"},
+		domain.Confirmed{},
+		domain.Deleted{},
+		domain.Rescoped{Scopes: []domain.Scope{domain.Public}},
+		domain.Revised{Type: new(domain.Tool)},
+		domain.Held{ReasonCode: "litigation"},
 	} {
 		p, err := Encode(fact)
 		if err != nil {

@@ -2,6 +2,7 @@ package events
 
 import (
 	"context"
+	"strings"
 
 	"github.com/uptrace/bun"
 
@@ -45,20 +46,20 @@ func (b *batch) insert(ctx context.Context, tx bun.Tx) error {
 			database.At(b.now),
 		}))
 	}
-	var statements string
+	var statements strings.Builder
 	var args []any
 	for _, part := range []struct {
 		statement string
 		rows      []bun.TupleValues
 	}{{insertEvents, events}, {insertTexts, texts}, {insertRequests, requests}} {
 		if len(part.rows) > 0 {
-			statements += part.statement + ";"
+			statements.WriteString(part.statement + ";")
 			args = append(args, bun.List(part.rows))
 		}
 	}
 	if len(args) == 0 {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, statements, args...)
+	_, err := tx.ExecContext(ctx, statements.String(), args...)
 	return err
 }

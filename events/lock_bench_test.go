@@ -47,6 +47,49 @@ func BenchmarkPositions(b *testing.B) {
 	}
 }
 
+// BenchmarkHead measures what the two statements themselves cost, once so many appends have happened
+// while a snapshot was held open: the versions of the head row that it keeps alive are all visited.
+func BenchmarkHead(b *testing.B) {
+	for _, appends := range []int{0, 10_000, 100_000} {
+		db := databasetest.Open(b, databasetest.Postgres(b))
+		makePlainLogs(b, db)
+		release := holdSnapshot(b, db)
+		_, err := db.ExecContext(b.Context(), fmt.Sprintf(`
+			CREATE PROCEDURE pretend() LANGUAGE plpgsql AS $$
+			BEGIN
+				FOR n IN 1 .. %d LOOP
+					UPDATE heads SET position = position + 1;
+					INSERT INTO by_lock VALUES ('acme', n, '{}');
+					IF n %% 100 = 0 THEN COMMIT; END IF;
+				END LOOP;
+			END $$`, appends))
+		if err == nil {
+			_, err = db.ExecContext(b.Context(), `CALL pretend()`)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		for name, statement := range map[string]string{
+			"advisory": `SELECT pg_advisory_xact_lock(1, 1); SELECT position FROM by_lock WHERE tenant = 'acme' ORDER BY position DESC LIMIT 1`,
+			"row":      `UPDATE heads SET position = position + 1 WHERE tenant = 'acme' RETURNING position`,
+		} {
+			b.Run(fmt.Sprintf("appends=%d/%s", appends, name), func(b *testing.B) {
+				for b.Loop() {
+					undone := errors.New("undone")
+					err := db.Transact(b.Context(), func(ctx context.Context, tx bun.Tx) error {
+						_, err := tx.ExecContext(ctx, statement)
+						return errors.Join(err, undone)
+					})
+					if !errors.Is(err, undone) {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+		release()
+	}
+}
+
 func makePlainLogs(b *testing.B, db *database.DB) {
 	b.Helper()
 	write(b, db, `
@@ -89,7 +132,7 @@ func holdSnapshot(b *testing.B, db *database.DB) (release func()) {
 }
 
 // appendFor counts the transactions that all writers commit in a while.
-func appendFor(b *testing.B, db *database.DB, while time.Duration, append func(context.Context, bun.Tx) error) (transactions int) {
+func appendFor(b *testing.B, db *database.DB, while time.Duration, transaction func(context.Context, bun.Tx) error) (transactions int) {
 	b.Helper()
 	counts := make([]int, writers)
 	end := time.Now().Add(while)
@@ -97,7 +140,7 @@ func appendFor(b *testing.B, db *database.DB, while time.Duration, append func(c
 	for i := range writers {
 		writing.Go(func() {
 			for time.Now().Before(end) {
-				if err := db.Transact(b.Context(), append); err != nil {
+				if err := db.Transact(b.Context(), transaction); err != nil {
 					b.Error(err)
 					return
 				}

@@ -47,22 +47,24 @@ type sourceText struct {
 
 func splitRemembered(f domain.Remembered) (rememberedData, rememberedText) {
 	baseline, histories := splitEval(f.Baseline)
-	return rememberedData{
-			Type: f.Type, ContextType: f.ContextType, Category: f.Category,
-			Polarity: f.Polarity, Media: f.Media, Scopes: f.Scopes, Owner: f.Owner,
-			Source: sourceData{
-				Category: f.Source.Category, AgentID: f.Source.AgentID,
-				SubmittedBy: f.Source.SubmittedBy, Timestamp: f.Source.Timestamp,
-				TraceID: f.Source.TraceID,
-			},
-			Baseline: baseline, DerivedFrom: f.DerivedFrom,
-		}, rememberedText{
-			Task: f.Text.Task, Content: f.Text.Content,
-			Abstract: f.Text.Abstract, Overview: f.Text.Overview,
-			Tags: f.Text.Tags, Meta: f.Text.Meta, URI: f.Text.URI,
-			Source:   sourceText{Name: f.Source.Name, URLs: f.Source.URLs},
-			Baseline: histories,
-		}
+	data := rememberedData{
+		Type: f.Type, ContextType: f.ContextType, Category: f.Category,
+		Polarity: f.Polarity, Media: f.Media, Scopes: f.Scopes, Owner: f.Owner,
+		Source: sourceData{
+			Category: f.Source.Category, AgentID: f.Source.AgentID,
+			SubmittedBy: f.Source.SubmittedBy, Timestamp: f.Source.Timestamp,
+			TraceID: f.Source.TraceID,
+		},
+		Baseline: baseline, DerivedFrom: f.DerivedFrom,
+	}
+	text := rememberedText{
+		Task: f.Text.Task, Content: f.Text.Content,
+		Abstract: f.Text.Abstract, Overview: f.Text.Overview,
+		Tags: f.Text.Tags, Meta: f.Text.Meta, URI: f.Text.URI,
+		Source:   sourceText{Name: f.Source.Name, URLs: f.Source.URLs},
+		Baseline: histories,
+	}
+	return data, text
 }
 
 func joinRemembered(d rememberedData, t rememberedText) domain.Remembered {

@@ -3,6 +3,7 @@
 package logtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"testing"
@@ -105,7 +106,7 @@ func newWorld(t *testing.T, db *database.DB, open Opener) *world {
 // newLog makes a further log on the same database, as another process would have it.
 func (w *world) newLog(inline events.Inline, options events.Options) *events.Log {
 	w.Helper()
-	options.Logger = databasetest.Log(w)
+	options.Logger = cmp.Or(options.Logger, databasetest.Log(w))
 	log := events.NewLog(w.db, inline, options)
 	w.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(w.Context())); err != nil {

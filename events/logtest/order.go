@@ -13,6 +13,7 @@ import (
 
 func positionsAreDense(w *world) {
 	const writers, each = 8, 25
+	w.strict()
 	var writing sync.WaitGroup
 	for writer := range writers {
 		writing.Go(func() {

@@ -34,12 +34,13 @@ func beChild(t *testing.T, open Opener) {
 		t.Fatal(err)
 	}
 	w := newWorld(t, db, open)
+	w.strict()
 	count, err := strconv.Atoi(os.Getenv(childCount))
 	if err != nil {
 		t.Fatal(err)
 	}
 	receipts := os.NewFile(3, "receipts")
-	defer receipts.Close()
+	defer func() { _ = receipts.Close() }()
 
 	common := w.remember("common").(domain.Remember)
 	common.OrSame = true // another process may have been faster
@@ -56,7 +57,9 @@ func beChild(t *testing.T, open Opener) {
 						t.Error(err)
 						return
 					}
-					fmt.Fprintln(receipts, receipt.Position, receipt.Events[0].EventID)
+					if _, err := fmt.Fprintln(receipts, receipt.Position, receipt.Events[0].EventID); err != nil {
+						t.Error(err)
+					}
 				}
 			}
 		})
@@ -81,12 +84,12 @@ func start(t *testing.T, root, url, name string, count int) child {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { reading.Close() })
+	t.Cleanup(func() { _ = reading.Close() })
 	cmd.ExtraFiles = []*os.File{writing}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	writing.Close()
+	_ = writing.Close() // the child has its own
 	return child{Cmd: cmd, receipts: bufio.NewScanner(reading)}
 }
 
@@ -110,6 +113,7 @@ func (c child) promised(enough int) map[int64]string {
 func processes(t *testing.T, open Opener) {
 	const each = 60
 	w, url := onPostgres(t, open)
+	w.strict()
 	w.do(w.remember("common"))
 	root := rootOf(t)
 	first, second := start(t, root, url, "first", each), start(t, root, url, "second", each)

@@ -53,7 +53,7 @@ func NewProxy(t testing.TB, serverURL string) *Proxy {
 		}
 	})
 	t.Cleanup(func() {
-		listener.Close()
+		_ = listener.Close()
 		p.Down()
 		serving.Wait()
 	})
@@ -69,7 +69,7 @@ func (p *Proxy) Down() {
 	defer p.mu.Unlock()
 	p.down = true
 	for c := range p.connections {
-		c.Close()
+		_ = c.Close()
 	}
 }
 
@@ -128,7 +128,7 @@ func (p *Proxy) leave(c net.Conn) {
 }
 
 func (p *Proxy) serve(client net.Conn) {
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	if !p.enter(client) {
 		return
 	}
@@ -140,10 +140,10 @@ func (p *Proxy) serve(client net.Conn) {
 	var answers sync.WaitGroup
 	answers.Go(func() {
 		_, _ = io.Copy(client, server)
-		client.Close()
+		_ = client.Close()
 	})
 	defer answers.Wait()
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 
 	messages := bufio.NewReader(client)
 	for typed := false; ; typed = true { // the first message of a connection has no type
@@ -152,7 +152,7 @@ func (p *Proxy) serve(client net.Conn) {
 			return
 		}
 		if lose := p.inspect(message, typed); lose != nil {
-			client.Close()
+			_ = client.Close()
 			if lose() {
 				_, _ = server.Write(message)
 				answers.Wait() // for the one answer that finds nobody
