@@ -56,6 +56,7 @@ func (s *Server) whole(c *call, from io.Reader) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(from, s.cfg.MaxBody+1))
 	switch {
 	case err != nil:
+		c.response.Header().Set("Connection", "close") // where the next request begins nobody knows
 		return nil, unread(err)
 	case int64(len(body)) > s.cfg.MaxBody:
 		return nil, s.tooLarge(c, from)

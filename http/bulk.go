@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/annals-kb/annals/domain"
@@ -47,13 +48,18 @@ func (s *Server) rememberMany(c *call, body io.Reader, split splitter, revise bo
 		to.SetHeader("Content-Type", linesType)
 		control := http.NewResponseController(c.response)
 		_ = control.EnableFullDuplex() // only HTTP/1.1 on a real connection needs it
-		b := &bulk{server: s, call: c, revise: revise, out: newOutbox(c.response, s.cfg.Timeout)}
+		from := &patient{from: body, control: control, patience: s.cfg.Timeout, left: s.cfg.MaxBulk}
+		out := newOutbox(c.response, s.cfg.Timeout, func() {
+			if !from.ended.Load() { // and perhaps never will be: then nothing can follow it
+				to.SetHeader("Connection", "close")
+			}
+		})
+		b := &bulk{server: s, call: c, revise: revise, out: out}
 		stop := make(chan struct{})
 		incoming := make(chan record, perCommit)
 		var reading sync.WaitGroup
 		reading.Go(func() {
 			defer close(incoming)
-			from := &patient{from: body, control: control, patience: s.cfg.Timeout, left: s.cfg.MaxBulk}
 			for r := range split(bufio.NewReaderSize(from, 64<<10), s.cfg.MaxLine) {
 				select {
 				case incoming <- r:
@@ -62,13 +68,12 @@ func (s *Server) rememberMany(c *call, body io.Reader, split splitter, revise bo
 				}
 			}
 		})
-		deadline := time.Time{}
 		if !b.answer(incoming) {
-			deadline = c.now // long past: whoever still waits for the caller need not
+			from.interrupt()
 		}
 		close(stop)
-		_ = control.SetReadDeadline(deadline)
 		reading.Wait()
+		from.finish()
 		if err := b.out.close(); err != nil {
 			c.err = fmt.Errorf("send answers: %w: %w", context.Canceled, err)
 		}
@@ -144,7 +149,8 @@ func (b *bulk) commit(batch []record) []bulkAnswer {
 		submissions, places = append(submissions, submission), append(places, i)
 	}
 	if len(submissions) > 0 {
-		ctx, cancel := context.WithTimeout(b.call.request.Context(), b.server.cfg.Timeout)
+		// What has arrived is taken, though its sender may have left meanwhile.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(b.call.request.Context()), b.server.cfg.Timeout)
 		defer cancel()
 		for i, result := range b.server.cfg.Writer.SubmitAll(ctx, submissions) {
 			place, id := places[i], submissions[i].Command.Item()
@@ -199,18 +205,42 @@ func (b *bulk) lines(answers []bulkAnswer) []byte {
 
 // patient reads a body that may take as long as it likes, if only it does not pause too long.
 type patient struct {
-	from     io.Reader
-	control  *http.ResponseController
-	patience time.Duration
-	left     int64
+	from        io.Reader
+	control     *http.ResponseController // not every connection has deadlines: its errors do not matter
+	patience    time.Duration
+	left        int64
+	ended       atomic.Bool // everything was read
+	interrupted atomic.Bool
 }
 
 func (p *patient) Read(into []byte) (int, error) {
 	if p.left <= 0 {
 		return 0, domain.Refuse(domain.ErrTooLarge, "the rest is too much for one request")
 	}
-	_ = p.control.SetReadDeadline(time.Now().Add(p.patience)) // not every connection has deadlines
+	_ = p.control.SetReadDeadline(time.Now().Add(p.patience))
+	if p.interrupted.Load() {
+		p.interrupt()
+	}
 	n, err := p.from.Read(into[:min(int64(len(into)), p.left)])
 	p.left -= int64(n)
+	if err == io.EOF { //nolint:errorlint // readers give it as it is
+		p.ended.Store(true)
+	}
 	return n, err
+}
+
+// interrupt ends a Read that waits for the caller in another goroutine, and all that follow.
+func (p *patient) interrupt() {
+	p.interrupted.Store(true)
+	_ = p.control.SetReadDeadline(time.Unix(1, 0))
+}
+
+// finish leaves the connection to its next request, or to nobody: net/http would wait for a
+// rest that may never come.
+func (p *patient) finish() {
+	if !p.ended.Load() {
+		p.interrupt()
+		return
+	}
+	_ = p.control.SetReadDeadline(time.Time{})
 }

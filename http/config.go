@@ -18,6 +18,8 @@ type Config struct {
 	Reader    Reader
 	Historian Historian
 
+	// Rebuilder computes projections anew. Nil if this server rebuilds none.
+	Rebuilder Rebuilder
 	// Probes are asked by /readyz, all at once, each within two seconds.
 	Probes []Probe
 	// Logger receives one line per request, and the cause of every answer of 500 and above.
@@ -39,7 +41,8 @@ type Config struct {
 	MaxLine int
 	// MaxBulk is the size of all of them together in bytes. 0 for 1 GiB.
 	MaxBulk int64
-	// Timeout bounds one request: its reading, its answering and its writing. Of a bulk
+	// Timeout bounds one request: how long its body may take to arrive, and how long it may
+	// wait for an answer; a write that the log has begun is answered nevertheless. Of a bulk
 	// request it bounds every pause and every commit instead. 0 for 30 s.
 	Timeout time.Duration
 	// Rate is how many requests per second one caller may make; twice as many at once. 0 for

@@ -81,7 +81,8 @@ func (d *description) hold(t *testing.T, request *http.Request, a *answer) {
 func (d *description) operation(request *http.Request) *openapi3.Operation {
 	for path, pattern := range d.paths {
 		if pattern.MatchString(request.URL.Path) {
-			return d.doc.Paths.Value(path).GetOperation(request.Method)
+			method := strings.Replace(request.Method, http.MethodHead, http.MethodGet, 1)
+			return d.doc.Paths.Value(path).GetOperation(method)
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package http
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -49,7 +50,7 @@ func (s *Server) ready(ctx context.Context, _ *struct{}) (*readyOutput, error) {
 	for i, probe := range s.cfg.Probes {
 		asking.Go(func() {
 			checks[i] = check{Name: probe.Name, Status: "ok"}
-			if err := probe.Check(ctx); err != nil {
+			if err := probe.ask(ctx); err != nil {
 				checks[i].Status, checks[i].Reason = "failed", err.Error()
 			}
 		})
@@ -65,4 +66,14 @@ func (s *Server) ready(ctx context.Context, _ *struct{}) (*readyOutput, error) {
 		out.Status, out.Body.Status = http.StatusServiceUnavailable, "shutting down"
 	}
 	return out, nil
+}
+
+// ask turns a panic into an error: nobody else would recover it.
+func (p Probe) ask(ctx context.Context) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = errors.New("the probe itself is broken")
+		}
+	}()
+	return p.Check(ctx)
 }

@@ -74,7 +74,7 @@ var (
 func (s *Server) document(op *huma.Operation) {
 	op.SkipValidateParams = true // parameters are read together with the body
 	shared := []string{"Annals-Actor", "Annals-On-Behalf-Of", "X-Request-Id"}
-	if op.Method != http.MethodGet && op.OperationID != "search" {
+	if op.Method != http.MethodGet && op.OperationID != "search" && !strings.HasPrefix(op.Path, projectionPath) {
 		shared = append(shared, "Idempotency-Key", "Annals-Correlation-Id", "Annals-Causation-Id", "traceparent")
 	}
 	if slices.Contains(op.Errors, http.StatusPreconditionFailed) {

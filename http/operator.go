@@ -53,7 +53,8 @@ func (s *Server) operatorRoutes() {
 		blob(jsonType, func() []byte { return s.pages.json }))
 	s.page("docs", "/docs", "This description, for people", "text/html",
 		blob("text/html; charset=utf-8", func() []byte { return s.pages.docs }))
-	s.page("root", "/", "Where to go from here: browsers to /docs", jsonType, s.root)
+	s.page("root", "/", "Where to go from here", jsonType, s.root)
+	s.api.OpenAPI().Paths["/"].Get.Responses["302"] = &huma.Response{Description: "A browser: to /docs"}
 }
 
 // page registers a route that is not about knowledge.

@@ -11,6 +11,7 @@ import (
 type outbox struct {
 	to       http.ResponseWriter
 	patience time.Duration // for one piece to be taken
+	begin    func()        // is called before the first
 	mu       sync.Mutex
 	changed  sync.Cond
 	due      []byte
@@ -22,8 +23,8 @@ type outbox struct {
 const outboxLimit = 16 << 20
 
 // newOutbox begins to send; [outbox.close] ends it.
-func newOutbox(to http.ResponseWriter, patience time.Duration) *outbox {
-	o := &outbox{to: to, patience: patience}
+func newOutbox(to http.ResponseWriter, patience time.Duration, begin func()) *outbox {
+	o := &outbox{to: to, patience: patience, begin: sync.OnceFunc(begin)}
 	o.changed.L = &o.mu
 	o.sending.Go(o.send)
 	return o
@@ -75,6 +76,7 @@ func (o *outbox) send() {
 }
 
 func (o *outbox) write(piece []byte) error {
+	o.begin()
 	control := http.NewResponseController(o.to)
 	_ = control.SetWriteDeadline(time.Now().Add(o.patience)) // not every writer has deadlines
 	if _, err := o.to.Write(piece); err != nil {

@@ -39,6 +39,27 @@ type Historian interface {
 	Find(ctx context.Context, query domain.EventQuery) (events []domain.Event, next int64, err error)
 }
 
+// Rebuilder computes projections anew from the log, beside the version that is read. A name that it
+// does not know gives an error that matches domain.ErrNotFound.
+type Rebuilder interface {
+	// Plan tells what a rebuild would take.
+	Plan(ctx context.Context, name string) (domain.RebuildPlan, error)
+	// Start begins a rebuild and returns at once. The error matches domain.ErrConflict if one is
+	// running.
+	Start(ctx context.Context, name string) (domain.Rebuild, error)
+	// Last is the rebuild that is running, or what became of the last one; the error matches
+	// domain.ErrNotFound if there was none.
+	Last(ctx context.Context, name string) (domain.Rebuild, error)
+	// Cancel gives the running rebuild up and tells what became of it; the error matches
+	// domain.ErrNotFound if there is none.
+	Cancel(ctx context.Context, name string) (domain.Rebuild, error)
+	// Rollback lets readers read the version that was active before; the error matches
+	// domain.ErrNotFound if none is kept.
+	Rollback(ctx context.Context, name string) error
+	// Retire gives the way back up; the error matches domain.ErrNotFound if there is none.
+	Retire(ctx context.Context, name string) error
+}
+
 // Probe is one condition of readiness.
 type Probe struct {
 	Name  string                      // such as "database"

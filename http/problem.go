@@ -106,7 +106,7 @@ func problemOf(err error, instance string) *problem {
 		}
 	}
 	if a.to == context.DeadlineExceeded {
-		p.Fix = "try again; a write with the same Idempotency-Key happens only once"
+		p.Fix = "try again: nothing was recorded"
 	}
 	return p
 }

@@ -2,22 +2,29 @@ package http
 
 import (
 	"context"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
 )
 
-// projection is how a projection does.
+// projection is how a version of a projection does.
 type projection struct {
 	Name       string            `json:"name" example:"knowledge"`
 	Version    int               `json:"version"`
-	State      string            `json:"state" enum:"building,catching_up,verifying,ready,active,draining,retired,failed"`
+	State      string            `json:"state" enum:"building,catching_up,verifying,ready,active,draining,retired,failed" doc:"active is read; draining was active before, and is written so that going back loses nothing."`
 	Inline     bool              `json:"inline" doc:"Written together with the event: never behind."`
 	Position   int64             `json:"position" doc:"How far it has read the log."`
 	Head       int64             `json:"head" doc:"The log's newest position."`
 	LagEvents  int64             `json:"lag_events"`
 	LagSeconds float64           `json:"lag_seconds" doc:"Age of the oldest event it has not read."`
 	Settings   map[string]string `json:"settings,omitempty" doc:"What it is computed with."`
-	Error      string            `json:"error,omitempty" doc:"Why it stands still; missing when it does not."`
+	Error      string            `json:"error,omitempty" doc:"Why it stands still, or failed; missing when it did not."`
+	CreatedAt  *time.Time        `json:"created_at,omitempty"`
+	UpdatedAt  *time.Time        `json:"updated_at,omitempty" doc:"When it came into its state."`
+	Report     *rebuildReport    `json:"report,omitempty" doc:"What its verification found; for admins."`
 }
 
+// projectionsOutput lists projections, each with every version that is there, the active one first.
 type projectionsOutput struct {
 	Body struct {
 		Items []projection `json:"items" nullable:"false"`
@@ -28,14 +35,30 @@ func (s *Server) projections(ctx context.Context, c *call, _ *struct{}) (*projec
 	if err := c.found.Err(); err != nil {
 		return nil, err
 	}
+	return s.versions(ctx, c, func(domain.ProjectionStatus) bool { return true })
+}
+
+// versions lists the wanted ones.
+func (s *Server) versions(ctx context.Context, c *call, wanted func(domain.ProjectionStatus) bool) (*projectionsOutput, error) {
 	all, err := s.cfg.Reader.Status(ctx, c.principal.Tenant)
 	if err != nil {
 		return nil, err
 	}
 	out := &projectionsOutput{}
-	out.Body.Items = make([]projection, len(all))
-	for i, p := range all {
-		out.Body.Items[i] = projection(p)
+	out.Body.Items = []projection{}
+	for _, p := range all {
+		if !wanted(p) {
+			continue
+		}
+		shown := projection{
+			Name: p.Name, Version: p.Version, State: p.State, Inline: p.Inline, Position: p.Position, Head: p.Head,
+			LagEvents: p.LagEvents, LagSeconds: p.LagSeconds, Settings: p.Settings, Error: p.Error,
+			CreatedAt: known(p.CreatedAt), UpdatedAt: known(p.UpdatedAt),
+		}
+		if c.principal.Administers() { // it names items of whomever
+			shown.Report = reportOf(p.Report)
+		}
+		out.Body.Items = append(out.Body.Items, shown)
 	}
 	return out, nil
 }

@@ -18,12 +18,12 @@ import (
 //
 // The end of ctx ends no request: what they use must be closed only after Serve returned.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	const header, idle, headerBytes = 10 * time.Second, 2 * time.Minute, 64 << 10
+	const header, carryThrough, idle, headerBytes = 10 * time.Second, time.Minute, 2 * time.Minute, 64 << 10
 	server := &http.Server{
 		Handler:           s.Handler(),
 		ReadHeaderTimeout: header,
 		ReadTimeout:       s.cfg.Timeout,
-		WriteTimeout:      2 * s.cfg.Timeout, // reading and answering, then writing
+		WriteTimeout:      s.cfg.Timeout + carryThrough, // the log finishes what it began, whatever the time
 		IdleTimeout:       idle,
 		MaxHeaderBytes:    headerBytes,
 		BaseContext:       func(net.Listener) context.Context { return context.WithoutCancel(ctx) },

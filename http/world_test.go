@@ -67,7 +67,11 @@ func newWorld(t *testing.T, db *database.DB, options events.Options, configure f
 	}
 	w := &world{t: t, db: db, log: log, url: "http://" + listener.Addr().String()}
 	w.serve(annalshttp.New(cfg), listener)
-	w.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: time.Minute}
+	w.client = &http.Client{
+		Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
+		Timeout:       time.Minute,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	t.Cleanup(func() {
 		w.client.CloseIdleConnections()
 		if err := w.stop(); err != nil {

@@ -1,0 +1,133 @@
+package http_test
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/events"
+	annalshttp "github.com/annals-kb/annals/http"
+)
+
+// dial opens a connection for what no client of HTTP would send.
+func (w *world) dial() *net.TCPConn {
+	w.t.Helper()
+	conn, err := new(net.Dialer).DialContext(w.t.Context(), "tcp", strings.TrimPrefix(w.url, "http://"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return conn.(*net.TCPConn)
+}
+
+func TestBadInputGetsAClearErrorAndCostsNothing(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		big := `{"type":"tool","content":"` + strings.Repeat("x", 12<<20) + `"}`
+		for name, c := range map[string]struct {
+			body   any
+			header header
+			status int
+			says   string
+		}{
+			"twelve megabytes":              {big, "", 413, "at most 1048576 bytes"},
+			"twelve megabytes, unannounced": {io.MultiReader(strings.NewReader(big)), "", 413, "at most 1048576 bytes"},
+			"long content":                  {item("a", strings.Repeat("x", 64<<10+1)), "", 422, "content"},
+			"invalid UTF-8":                 {"{\"content\": \"\xff\"}", "", 400, "UTF-8"},
+			"a NUL byte":                    {"{\"content\": \"\x00\"}", "", 400, "line 1, column 14"},
+			"an escaped NUL":                {`{"type": "tool", "content": "\u0000"}`, "", 422, "NUL"},
+			"wrong types":                   {`{"type": 1, "content": [], "scopes": "public", "eval": 3, "meta": 1}`, "", 422, `"field":"eval"`},
+			"unknown fields":                {`{"type": "tool", "content": "x", "contents": "y"}`, "", 422, `"contents"`},
+			"no JSON":                       {"hello", "", 400, "line 1, column 1"},
+			"half of it":                    {`{"content": "x`, "", 400, "ends too early"},
+			"a form":                        {"content=x", "Content-Type: application/x-www-form-urlencoded", 415, "application/json"},
+			"no media type":                 {`{"content": "x"}`, "Content-Type:", 415, "application/json"},
+			"compressed":                    {"\x1f\x8b", "Content-Encoding: gzip", 415, "compressed"},
+			"nothing":                       {nil, "", 400, "empty"},
+			"a strange actor":               {item("a", "x"), "Annals-Actor: me", 422, "Annals-Actor"},
+			"a strange beneficiary":         {item("a", "x"), "Annals-On-Behalf-Of: user:", 422, "Annals-On-Behalf-Of"},
+		} {
+			var headers []header
+			if c.header != "" {
+				headers = append(headers, c.header)
+			}
+			got := w.ask("POST", "/v1/knowledge", c.body, headers...)
+			if got.status != c.status || !bytes.Contains(got.body, []byte(c.says)) {
+				t.Errorf("%s: %d %s", name, got.status, got.body)
+			}
+			if got.header.Get("Content-Type") != "application/problem+json" {
+				t.Errorf("%s: answered as %s", name, got.header.Get("Content-Type"))
+			}
+		}
+		if position, _, err := w.log.Head(t.Context(), "default"); position != 0 || err != nil {
+			t.Errorf("the log is at %d, %v", position, err)
+		}
+	})
+}
+
+func TestAValueIsNeverRepeated(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		const secret = "hunter2"
+		for _, body := range []string{
+			`{"content": "x", "type": "hunter2", "owner": "hunter2", "scopes": ["hunter2"], "visibility": "hunter2", "uri": "hunter2"}`,
+			`{"content": "x", "category": "hunter2", "source": {"timestamp": "hunter2", "urls": ["hunter2"]}, "occurred_at": "hunter2"}`,
+			`{"content": hunter2}`, `{"meta": "hunter2", "tags": "hunter2", "eval": "hunter2"}`,
+		} {
+			got := w.ask("POST", "/v1/knowledge", body)
+			if got.status/100 != 4 || bytes.Contains(got.body, []byte(secret)) {
+				t.Errorf("%s: %d %s", body, got.status, got.body)
+			}
+		}
+		for _, path := range []string{"/v1/knowledge?owner=hunter2&type=hunter2&limit=hunter2&cursor=x", "/v1/knowledge?cursor=hunter2", "/v1/events?name=hunter2"} {
+			if got := w.ask("GET", path, nil); got.status/100 != 4 || bytes.Contains(got.body, []byte(secret)) {
+				t.Errorf("%s: %d %s", path, got.status, got.body)
+			}
+		}
+	})
+}
+
+func TestThereIsNoRouteThatIsNotThere(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.ask("GET", "/v2/knowledge", nil).want(http.StatusNotFound)
+		not := w.ask("PUT", "/v1/knowledge/a", item("a", "x")).want(http.StatusMethodNotAllowed)
+		if allow := not.header.Get("Allow"); !strings.Contains(allow, "PATCH") {
+			t.Errorf("Allow: %s", allow)
+		}
+		if head := w.ask("HEAD", "/healthz", nil).want(http.StatusOK); len(head.body) > 0 {
+			t.Errorf("HEAD has a body: %s", head.body)
+		}
+	})
+}
+
+func TestAnotherWebsiteCannotWriteThroughABrowser(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.ask("POST", "/v1/knowledge", item("a", "x"), "Sec-Fetch-Site: cross-site").want(http.StatusForbidden)
+		w.ask("POST", "/v1/knowledge", item("a", "x"), "Origin: https://evil.example").want(http.StatusForbidden)
+		rebound := w.request("GET", "/v1/knowledge", nil)
+		rebound.Host = "evil.example"
+		answer, err := w.client.Do(rebound)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusForbidden {
+			t.Errorf("a name that points here is answered with %d", answer.StatusCode)
+		}
+	})
+}
+
+func TestWhoAsksTooOftenIsToldWhenToComeBack(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { c.Rate = 0.001 })
+		w.ask("GET", "/v1/knowledge", nil).want(http.StatusOK)
+		refused := w.ask("GET", "/v1/knowledge", nil).want(http.StatusTooManyRequests)
+		if refused.header.Get("Retry-After") == "" {
+			t.Error("Retry-After is missing")
+		}
+		w.ask("GET", "/healthz", nil).want(http.StatusOK)
+	})
+}

@@ -1,0 +1,226 @@
+package http_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/events"
+	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/google/go-cmp/cmp"
+)
+
+const ndjson = header("Content-Type: application/x-ndjson")
+
+// outcomes are what became of each record: its id, its status, and the problem's status.
+func outcomes(lines []object) []string {
+	var all []string
+	for _, line := range lines {
+		outcome := fmt.Sprint(line["id"], " ", line["status"])
+		if status := pick(line, "error", "status"); status != nil {
+			outcome += fmt.Sprint(" ", status)
+		}
+		all = append(all, outcome)
+	}
+	return all
+}
+
+func TestOneBadLineNeverSpoilsTheOthers(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.remember("same", "x")
+		w.remember("other", "y")
+		got := w.ask("POST", "/v1/knowledge", strings.Join([]string{
+			`{"id":"a","type":"tool","content":"1"}`,
+			`{"id":"b","type":"hunch","content":"2","contnet":"3"}`,
+			`not json`,
+			``,
+			`{"id":"same","type":"strategy","content":"x"}`,
+			`{"id":"other","type":"strategy","content":"z"}`,
+			"{\"id\":\"c\",\"content\":\"a\xffb\"}",
+			`{"id":"d","type":"tool","content":"a\u0000b"}`,
+			`{"id":"e","type":"tool","content":"` + strings.Repeat("x", 64<<10+1) + `"}`,
+			`{"id":"f","type":"tool","content":"` + strings.Repeat("x", 300<<10) + `"}`,
+			`{"id":"a","type":"tool","content":"1"}`,
+			`[{"id":"g"}]`,
+			`{"id":"h","type":"tool","content":"8"}`,
+			`{"id":"half","type":"tool","cont`,
+		}, "\n"), ndjson).want(http.StatusOK)
+		want := []string{
+			"a created", "b error 422", "<nil> error 400", "same unchanged", "other error 409", "<nil> error 400",
+			"d error 422", "e error 422", "<nil> error 413", "a unchanged", "<nil> error 422", "h created", "<nil> error 400",
+		}
+		if diff := cmp.Diff(outcomes(got.lines()), want); diff != "" {
+			t.Error(diff)
+		}
+		bad := got.lines()[1]
+		if instance, _ := pick(bad, "error", "instance").(string); !strings.HasSuffix(instance, "#2") {
+			t.Errorf("instance is %q", instance)
+		}
+		if fields, _ := pick(bad, "error", "errors").([]any); len(fields) != 2 {
+			t.Errorf("%v", bad)
+		}
+		if media := got.header.Get("Content-Type"); media != "application/x-ndjson" {
+			t.Errorf("answered as %s", media)
+		}
+	})
+}
+
+func TestAnArrayIsManyToo(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		got := w.ask("POST", "/v1/knowledge", ` [ {"id":"a","type":"tool","content":"1, ]"} , 7, {"id":"b","type":"tool","content":"2"`).want(http.StatusOK)
+		want := []string{"a created", "<nil> error 422", "<nil> error 400"}
+		if diff := cmp.Diff(outcomes(got.lines()), want); diff != "" {
+			t.Error(diff)
+		}
+		if got := w.ask("POST", "/v1/knowledge", "[]").want(http.StatusOK); len(got.body) > 0 {
+			t.Errorf("nothing is answered with %s", got.body)
+		}
+		w.ask("GET", "/v1/knowledge/b", nil).want(http.StatusNotFound)
+	})
+}
+
+func TestManyCanReviseWhatIsThere(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.remember("a", "one")
+		got := w.ask("POST", "/v1/knowledge?update=true", []object{item("a", "two"), item("b", "new"), item("a", "two")}).want(http.StatusOK)
+		want := []string{"a revised", "b created", "a unchanged"}
+		if diff := cmp.Diff(outcomes(got.lines()), want); diff != "" {
+			t.Error(diff)
+		}
+		if revision := got.lines()[0]["revision"]; revision != 2.0 {
+			t.Errorf("revision is %v", revision)
+		}
+	})
+}
+
+func TestThousandsOfLinesAreAnsweredInOrder(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		const many = 1300
+		var body strings.Builder
+		var want []string
+		for i := range many {
+			fmt.Fprintf(&body, `{"id":"i%d","type":"tool","content":"number %d"}`+"\n", i, i)
+			want = append(want, fmt.Sprintf("i%d created", i))
+		}
+		got := w.ask("POST", "/v1/knowledge", body.String(), ndjson).want(http.StatusOK)
+		if !slices.Equal(outcomes(got.lines()), want) {
+			t.Errorf("%d answers, the first: %v", len(got.lines()), outcomes(got.lines())[:3])
+		}
+		position, _, err := w.log.Head(t.Context(), "default")
+		if err != nil || position != many {
+			t.Errorf("the log is at %d, %v", position, err)
+		}
+	})
+}
+
+// conversation sends lines and reads the answers meanwhile.
+type conversation struct {
+	t       *testing.T
+	out     *io.PipeWriter
+	answers <-chan *json.Decoder
+	in      *json.Decoder
+}
+
+func (w *world) converse() *conversation {
+	w.t.Helper()
+	reader, writer := io.Pipe()
+	answers := make(chan *json.Decoder, 1)
+	go func() {
+		defer close(answers)
+		response, err := w.client.Do(w.request("POST", "/v1/knowledge", reader, ndjson))
+		if err != nil {
+			w.t.Errorf("begin to send lines: %v", err)
+			reader.CloseWithError(err)
+			return
+		}
+		w.t.Cleanup(func() { response.Body.Close() })
+		answers <- json.NewDecoder(response.Body)
+	}()
+	w.t.Cleanup(func() { writer.Close() })
+	return &conversation{t: w.t, out: writer, answers: answers}
+}
+
+func (c *conversation) say(line string) {
+	c.t.Helper()
+	if _, err := fmt.Fprintln(c.out, line); err != nil {
+		c.t.Fatalf("say: %v", err)
+	}
+}
+
+// hear reads the next answer; nothing at the end.
+func (c *conversation) hear() (line object) {
+	c.t.Helper()
+	if c.in == nil {
+		if c.in = <-c.answers; c.in == nil {
+			c.t.FailNow()
+		}
+	}
+	if err := c.in.Decode(&line); err != nil && err != io.EOF { //nolint:errorlint // the decoder gives it as it is
+		c.t.Fatalf("hear: %v", err)
+	}
+	return line
+}
+
+func TestALineIsAnsweredBeforeTheNextIsSent(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		talk := w.converse()
+		for _, id := range []string{"a", "b", "c"} {
+			talk.say(`{"id":"` + id + `","type":"tool","content":"1"}`)
+			if got := talk.hear(); got["id"] != id || got["status"] != "created" {
+				t.Errorf("%s: %v", id, got)
+			}
+		}
+		talk.out.Close()
+		if got := talk.hear(); got != nil {
+			t.Errorf("after the last line: %v", got)
+		}
+	})
+}
+
+func TestABodyThatBreaksOffKeepsWhatWasWhole(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		conn := w.dial()
+		defer conn.Close()
+		fmt.Fprintf(conn, "POST /v1/knowledge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\nContent-Length: 1000\r\n\r\n%s\n%s",
+			`{"id":"a","type":"tool","content":"1"}`, `{"id":"b","type":"tool","content":"2"}`)
+		conn.CloseWrite()
+		answer, err := io.ReadAll(conn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(answer), `"id":"a","status":"created"`) || !strings.Contains(string(answer), "the body ended too early") {
+			t.Errorf("%s", answer)
+		}
+		w.ask("GET", "/v1/knowledge/a", nil).want(http.StatusOK)
+		w.ask("GET", "/v1/knowledge/b", nil).want(http.StatusNotFound)
+	})
+}
+
+func TestWhoeverPausesTooLongIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { c.Timeout = 500 * time.Millisecond })
+		conn := w.dial()
+		defer conn.Close()
+		fmt.Fprintf(conn, "POST /v1/knowledge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\nContent-Length: 1000\r\n\r\n%s\n",
+			`{"id":"a","type":"tool","content":"1"}`)
+		answer, _ := io.ReadAll(conn)
+		if !strings.Contains(string(answer), `"id":"a","status":"created"`) || !strings.Contains(string(answer), "did not arrive in time") {
+			t.Errorf("%s", answer)
+		}
+		slow := w.dial()
+		defer slow.Close()
+		fmt.Fprint(slow, "POST /v1/knowledge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")
+		answer, _ = io.ReadAll(slow)
+		if !strings.HasPrefix(string(answer), "HTTP/1.1 408 ") {
+			t.Errorf("%s", answer)
+		}
+	})
+}

@@ -1,0 +1,94 @@
+package http_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestARepeatedRequestHappensOnceAndIsAnsweredAsTheFirstTime(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		const key = header("Idempotency-Key: k1")
+		first := w.ask("POST", "/v1/knowledge", `{"type": "tool", "content": "x", "tags": {"a": "1", "b": "2"}}`, key).want(http.StatusCreated)
+		again := w.ask("POST", "/v1/knowledge", `{"tags":{"b":"2","a":"1"},"content":"x","type":"tool"}`, key).want(http.StatusCreated)
+		if string(first.body) != string(again.body) {
+			t.Errorf("first %s, then %s", first.body, again.body)
+		}
+		for _, name := range []string{"Location", "ETag", "Annals-Position", "Annals-Outcome", "Annals-Events"} {
+			if first.header.Get(name) != again.header.Get(name) {
+				t.Errorf("%s: first %q, then %q", name, first.header.Get(name), again.header.Get(name))
+			}
+		}
+		if first.header.Get("Idempotent-Replayed") != "" || again.header.Get("Idempotent-Replayed") != "true" {
+			t.Errorf("replayed: first %q, then %q", first.header.Get("Idempotent-Replayed"), again.header.Get("Idempotent-Replayed"))
+		}
+		w.ask("POST", "/v1/knowledge", item("", "another"), key).want(http.StatusUnprocessableEntity)
+		w.ask("POST", "/v1/knowledge?update=true", `{"type": "tool", "content": "x", "tags": {"a": "1", "b": "2"}}`, key).want(http.StatusUnprocessableEntity)
+		w.ask("POST", "/v1/knowledge", item("", "x"), key, "Annals-Actor: user:else").want(http.StatusCreated)
+	})
+}
+
+func TestEveryWriteCanBeRepeated(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.remember("a", "x")
+		w.remember("b", "y")
+		for i, write := range []struct {
+			method, path string
+			body         any
+		}{
+			{"PATCH", "/v1/knowledge/a", object{"content": "z"}},
+			{"PATCH", "/v1/knowledge/a", object{"tags": object{"k": "v"}}},
+			{"POST", "/v1/knowledge/a/feedback", object{"verdict": "helpful"}},
+			{"DELETE", "/v1/knowledge/a/feedback", nil},
+			{"POST", "/v1/knowledge/a/stale", object{"reason": "r"}},
+			{"POST", "/v1/knowledge/a/confirm", nil},
+			{"POST", "/v1/knowledge/a/supersede", object{"by": "b"}},
+			{"POST", "/v1/knowledge/a/restore", nil},
+			{"DELETE", "/v1/knowledge/a", nil},
+		} {
+			key := header(fmt.Sprintf("Idempotency-Key: key-%d", i))
+			first := w.ask(write.method, write.path, write.body, key)
+			again := w.ask(write.method, write.path, write.body, key)
+			if first.status != again.status || first.status/100 != 2 {
+				t.Errorf("%s %s: first %d, then %d: %s", write.method, write.path, first.status, again.status, again.body)
+			}
+			if a, b := first.header.Get("Annals-Position"), again.header.Get("Annals-Position"); a != b {
+				t.Errorf("%s %s: first at %s, then at %s", write.method, write.path, a, b)
+			}
+			if again.header.Get("Idempotent-Replayed") != "true" {
+				t.Errorf("%s %s: it happened twice", write.method, write.path)
+			}
+		}
+	})
+}
+
+func TestLinesAreRepeatedOneByOne(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		headers := []header{"Idempotency-Key: bulk", "Content-Type: application/x-ndjson"}
+		one := `{"type":"tool","content":"one"}`
+		first := w.ask("POST", "/v1/knowledge", one+"\n"+`{"type":"tool"`, headers...).want(http.StatusOK).lines()
+		again := w.ask("POST", "/v1/knowledge", one+"\n"+`{"type":"tool","content":"two"}`, headers...).want(http.StatusOK).lines()
+		if first[0]["id"] != again[0]["id"] || first[0]["id"] == nil {
+			t.Errorf("first %v, then %v", first[0], again[0])
+		}
+		if first[1]["status"] != "error" || again[1]["status"] != "created" {
+			t.Errorf("first %v, then %v", first[1], again[1])
+		}
+		other := w.ask("POST", "/v1/knowledge", `{"type":"tool","content":"other"}`, headers...).want(http.StatusOK).lines()
+		if pick(other[0], "error", "status") != 422.0 {
+			t.Errorf("%v", other[0])
+		}
+	})
+}
+
+func TestAKeyMustBeFitToBeKept(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for _, key := range []string{"with space", strings.Repeat("k", 201), "schlüssel"} {
+			got := w.ask("POST", "/v1/knowledge", object{"type": "tool"}, header("Idempotency-Key: "+key)).want(http.StatusUnprocessableEntity)
+			if errors := strings.Join(got.errors(), "; "); errors != "Idempotency-Key: must be at most 200 visible ASCII characters; content: must not be empty" {
+				t.Error(errors)
+			}
+		}
+	})
+}

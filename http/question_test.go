@@ -1,0 +1,271 @@
+package http_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func ids(items []object) []string {
+	var all []string
+	for _, o := range items {
+		all = append(all, o["id"].(string))
+	}
+	return all
+}
+
+func TestAListIsReadPageByPage(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		var want []string
+		for i := range 7 {
+			w.remember(fmt.Sprintf("i%d", i), "x")
+			want = append([]string{fmt.Sprintf("i%d", i)}, want...)
+		}
+		var got []string
+		path := "/v1/knowledge?limit=3"
+		for range 3 {
+			page := w.ask("GET", path, nil).want(http.StatusOK)
+			got = append(got, ids(page.items())...)
+			next, _ := page.json()["next_cursor"].(string)
+			path = "/v1/knowledge?limit=3&cursor=" + url.QueryEscape(next)
+		}
+		if diff := cmp.Diff(got, want); diff != "" {
+			t.Error(diff)
+		}
+		first := w.ask("GET", "/v1/knowledge?limit=3", nil).json()["next_cursor"].(string)
+		w.ask("GET", "/v1/knowledge?limit=5&cursor="+first, nil).want(http.StatusOK)
+		w.ask("GET", "/v1/knowledge?type=tool&cursor="+first, nil).want(http.StatusBadRequest)
+		w.ask("GET", "/v1/knowledge?cursor=B"+first[1:], nil).want(http.StatusBadRequest)
+		w.ask("GET", "/v1/events?cursor="+first, nil).want(http.StatusBadRequest)
+	})
+}
+
+func TestAListIsFiltered(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.ask("POST", "/v1/knowledge", []object{
+			{"id": "a", "type": "tool", "content": "x", "tags": object{"lang": "go", "os": "linux"}, "scopes": []string{"public"}, "source": object{"trace_id": "t9"}},
+			{"id": "b", "type": "plan", "content": "x", "tags": object{"lang": []string{"go", "c"}}, "owner": "team:t", "polarity": "negative"},
+			{"id": "c", "type": "strategy", "content": "x", "tags": []string{"hot", "x:y"}, "category": "skills", "context_type": "skill"},
+		}).want(http.StatusOK)
+		for query, want := range map[string][]string{
+			"type=tool":                {"a"},
+			"type=tool&type=plan":      {"b", "a"},
+			"type=tool,plan":           {"b", "a"},
+			"tag=lang:go":              {"b", "a"},
+			"tag=lang:c&tag=lang:go":   {"b", "a"},
+			"tag=lang:go&tag=os:linux": {"a"},
+			"tag=hot":                  {"c"},
+			"tag=labels:x:y":           {"c"},
+			"context_type=skill":       {"c"},
+			"category=skills":          {"c"},
+			"owner=team:t":             {"b"},
+			"scope=public":             {"a"},
+			"visibility=public":        {"a"},
+			"polarity=negative":        {"b"},
+			"trace_id=t9":              {"a"},
+			"uri=viking://user/":       {"c", "a"},
+			"stale=false":              {"c", "b", "a"},
+			"stale=true":               nil,
+			"status=deleted":           nil,
+			"created_to=2020-01-01":    nil,
+			"created_from=2020-01-01":  {"c", "b", "a"},
+			"updated_from=2999-01-01":  nil,
+			"created_from=2020-01-01T00:00:00+08:00&limit=1": {"c"},
+		} {
+			got := ids(w.ask("GET", "/v1/knowledge?"+query, nil).want(http.StatusOK).items())
+			if diff := cmp.Diff(got, want); diff != "" {
+				t.Errorf("%s: %s", query, diff)
+			}
+		}
+	})
+}
+
+func TestEveryBadParameterIsNamedAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		got := w.ask("GET", "/v1/knowledge?type=hunch&owmer=user:1&limit=1000&stale=maybe&created_from=noon&owner=me&tag=%00&trace_id=%ff&uri=%00&scope=x&status=lost", nil).want(http.StatusUnprocessableEntity)
+		want := []string{
+			"owmer: is not a parameter here",
+			"stale: must be true or false",
+			"created_from: must be a time such as 2026-03-01T12:00:00Z, or a date",
+			"limit: must be a whole number from 1 to 100",
+			"type: must be one of user_profile, strategy, tool, usecase, definition, plan",
+			"status: must be one of active, superseded, deleted, erased",
+			"tag: must not contain NUL characters",
+			"owner: must be one of user:ID, agent:ID, project:ID, team:ID, org:ID",
+			"scope: must be one of user:ID, agent:ID, project:ID, team:ID, org:ID, or public",
+			"uri: must not contain NUL characters",
+			"trace_id: must be valid UTF-8",
+		}
+		if diff := cmp.Diff(got.errors(), want); diff != "" {
+			t.Error(diff)
+		}
+		for _, path := range []string{
+			"/v1/events?actor=me", "/v1/events?name=DROP", "/v1/events?stream=%00", "/v1/events?order=up", "/v1/events?limit=501",
+			"/v1/events?after=-1", "/v1/events?from=x", "/v1/projections?x=y", "/v1/knowledge/a?x=y", "/v1/knowledge/a/history?limit=0",
+		} {
+			w.ask("GET", path, nil).want(http.StatusUnprocessableEntity)
+		}
+	})
+}
+
+func TestASearchFindsWhatTheSearcherMaySeeNearestFirst(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.ask("POST", "/v1/knowledge", []object{
+			{"id": "mine", "type": "user_profile", "content": "The user prefers TypeScript to JavaScript", "scopes": []string{"user:123", "project:456"}, "owner": "user:123"},
+			{"id": "ours", "type": "strategy", "content": "The project uses TypeScript in strict mode", "scopes": []string{"project:456"}, "owner": "project:456"},
+			{"id": "theirs", "type": "strategy", "content": "Another project uses TypeScript too", "scopes": []string{"project:789"}, "owner": "project:789"},
+		}).want(http.StatusOK)
+		got := w.ask("POST", "/v1/search", object{
+			"query": "TypeScript", "context": object{"user_id": "123", "project_id": "456"}, "explain": true, "min_score": 0.0,
+		}).want(http.StatusOK)
+		hits := got.items()
+		var found []string
+		for _, hit := range hits {
+			found = append(found, pick(hit, "knowledge", "id").(string)+" "+hit["scope"].(string)+" "+hit["tier"].(string))
+		}
+		if diff := cmp.Diff(found, []string{"mine user:123 user", "ours project:456 project"}); diff != "" {
+			t.Fatal(diff)
+		}
+		for _, part := range []string{"semantic", "lexical", "confidence"} {
+			if _, ok := pick(hits[0], "parts", part).(float64); !ok {
+				t.Errorf("%s is missing: %v", part, hits[0])
+			}
+		}
+		if visible := pick(got.json(), "explain", "visible"); visible != 2.0 {
+			t.Errorf("visible: %v", visible)
+		}
+		none := w.ask("POST", "/v1/search", object{"query": "TypeScript", "context": object{}}).want(http.StatusOK)
+		if len(none.items()) != 0 || pick(none.json(), "explain", "visible") != 0.0 {
+			t.Errorf("nobody in particular finds %s", none.body)
+		}
+		all := w.ask("POST", "/v1/search", object{"query": "TypeScript", "min_score": 0}).want(http.StatusOK)
+		if len(all.items()) != 3 {
+			t.Errorf("an admin finds %d", len(all.items()))
+		}
+		few := w.ask("POST", "/v1/search", object{"query": "TypeScript", "types": "user_profile", "status": []string{"active"}, "limit": 1, "order": "score"}).want(http.StatusOK)
+		if len(few.items()) != 1 {
+			t.Errorf("user profiles: %d", len(few.items()))
+		}
+	})
+}
+
+func TestABadSearchNamesEveryField(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		got := w.ask("POST", "/v1/search", `{"querry": "x", "limit": 0, "min_score": 7, "order": "best", "types": ["tool", "x"], "category": 3,
+			"context": {"user_id": "not an id", "project_ids": ["ok", "no no"], "user": "x"}, "vector": [1, "2"], "stale": "yes"}`).want(http.StatusUnprocessableEntity)
+		want := []string{
+			"querry: is not a field here",
+			"category: must be a string or an array of strings",
+			"context.user: is not a field here",
+			"vector[1]: must be a number",
+			"stale: must be true or false",
+			"limit: must be 1 to 100",
+			"min_score: must be 0 to 1",
+			"order: must be one of priority, score",
+			"context.user_id: the id after user: must be 1 to 128 of A-Z a-z 0-9 . _ @ - and begin with a letter or digit",
+			"context.project_ids[1]: the id after project: must be 1 to 128 of A-Z a-z 0-9 . _ @ - and begin with a letter or digit",
+			"types: must be one of user_profile, strategy, tool, usecase, definition, plan",
+		}
+		if diff := cmp.Diff(got.errors(), want); diff != "" {
+			t.Error(diff)
+		}
+		w.ask("POST", "/v1/search", object{}).want(http.StatusUnprocessableEntity)
+		w.ask("POST", "/v1/search", nil).want(http.StatusBadRequest)
+		w.ask("POST", "/v1/search", object{"query": "x", "context": object{"user_id": "somebody-else"}}, "Annals-On-Behalf-Of: user:me").want(http.StatusForbidden)
+	})
+}
+
+func TestAHistorySaysWhoWhenWhyAndWhatChanged(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.ask("POST", "/v1/knowledge", item("a", "one"), "Annals-Actor: user:alice").want(http.StatusCreated)
+		w.ask("PATCH", "/v1/knowledge/a", object{"content": "two", "tags": object{"k": "v"}}, "Annals-Actor: user:bob",
+			"Annals-On-Behalf-Of: user:alice", "X-Request-Id: req-7", "Annals-Correlation-Id: corr", "Annals-Causation-Id: cause",
+			"Traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01").want(http.StatusOK)
+		w.ask("POST", "/v1/knowledge/a/stale", object{"reason": "old"}).want(http.StatusOK)
+		all := w.ask("GET", "/v1/knowledge/a/history", nil).want(http.StatusOK).items()
+		if len(all) != 3 {
+			t.Fatalf("%d events", len(all))
+		}
+		revised := all[1]
+		for field, want := range (object{
+			"name": "knowledge.revised", "stream": "knowledge:a", "version": 2.0, "position": 2.0, "actor": "user:bob",
+			"on_behalf_of": "user:alice", "authentication": "open", "request_id": "req-7", "correlation_id": "corr",
+			"causation_id": "cause", "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+			"revision": 2.0, "changes": []any{
+				object{"field": "content", "before": "one", "after": "two"},
+				object{"field": "tags", "after": object{"k": "v"}},
+			},
+		}) {
+			if diff := cmp.Diff(revised[field], want); diff != "" {
+				t.Errorf("%s: %s", field, diff)
+			}
+		}
+		if all[2]["reason"] != "old" || all[2]["confidence"] != 0.25 {
+			t.Errorf("%v", all[2])
+		}
+		page := w.ask("GET", "/v1/knowledge/a/history?limit=2", nil).want(http.StatusOK)
+		next := page.json()["next_cursor"].(string)
+		rest := w.ask("GET", "/v1/knowledge/a/history?limit=2&cursor="+next, nil).want(http.StatusOK)
+		if got := rest.items(); len(got) != 1 || got[0]["position"] != 3.0 || rest.json()["next_cursor"] != nil {
+			t.Errorf("second page: %s", rest.body)
+		}
+		w.ask("GET", "/v1/knowledge/b/history?cursor="+next, nil).want(http.StatusNotFound)
+	})
+}
+
+func TestTheLogIsReadByPositionAndFiltered(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.ask("POST", "/v1/knowledge", item("a", "x"), "Annals-Actor: user:alice").want(http.StatusCreated)
+		w.remember("b", "y")
+		w.ask("POST", "/v1/knowledge/b/feedback", object{"verdict": "helpful"}, "Annals-On-Behalf-Of: user:alice").want(http.StatusNotFound)
+		w.ask("POST", "/v1/knowledge/a/feedback", object{"verdict": "helpful"}, "Annals-On-Behalf-Of: user:alice").want(http.StatusOK)
+		for query, want := range map[string][]float64{
+			"":                             {1, 2, 3},
+			"order=desc":                   {3, 2, 1},
+			"after=1":                      {2, 3},
+			"order=desc&after=3":           {2, 1},
+			"limit=1":                      {1},
+			"actor=user:alice":             {1, 3},
+			"name=knowledge.found_helpful": {3},
+			"name=knowledge.found_helpful,knowledge.remembered": {1, 2, 3},
+			"stream=knowledge:b": {2},
+			"to=2020-01-01":      nil,
+			"from=2020-01-01":    {1, 2, 3},
+		} {
+			var got []float64
+			for _, e := range w.ask("GET", "/v1/events?"+query, nil).want(http.StatusOK).items() {
+				got = append(got, e["position"].(float64))
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: got %v, want %v", query, got, want)
+			}
+		}
+		var walked []float64
+		path, cursor := "/v1/events?order=desc&limit=1", ""
+		for range 3 {
+			page := w.ask("GET", path+cursor, nil).want(http.StatusOK)
+			walked = append(walked, page.items()[0]["position"].(float64))
+			next, _ := page.json()["next_cursor"].(string)
+			cursor = "&cursor=" + next
+		}
+		if !slices.Equal(walked, []float64{3, 2, 1}) {
+			t.Errorf("page by page: %v", walked)
+		}
+		w.ask("GET", "/v1/events", nil, "Annals-On-Behalf-Of: user:alice").want(http.StatusForbidden)
+	})
+}
+
+func TestProjectionsSayHowTheyDo(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.remember("a", "x")
+		all := w.ask("GET", "/v1/projections", nil).want(http.StatusOK).items()
+		i := slices.IndexFunc(all, func(p object) bool { return p["name"] == "knowledge" })
+		if i < 0 || all[i]["state"] != "active" || all[i]["inline"] != true || all[i]["lag_events"] != 0.0 {
+			t.Errorf("%v", all)
+		}
+	})
+}

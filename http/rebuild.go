@@ -1,0 +1,138 @@
+package http
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+const (
+	projectionPath = "/v1/projections/{name}"
+	rebuildPath    = projectionPath + "/rebuild"
+)
+
+func (s *Server) rebuildRoutes() {
+	tags := []string{"Operation"}
+	refusals := []int{http.StatusNotFound, http.StatusConflict}
+	handle(s, huma.Operation{
+		OperationID: "start-rebuild", Method: http.MethodPost, Path: rebuildPath, Tags: tags,
+		Summary: "Compute a projection anew from the log, beside the one that is read",
+		Description: "Reading and writing go on. The new version is verified against an independent fold of the log and against the " +
+			"active version; only if both agree, but for what the change intends, is it switched to. One rebuild runs at a time. For admins.",
+		DefaultStatus: http.StatusAccepted, Errors: refusals,
+	}, s.startRebuild)
+	handle(s, huma.Operation{
+		OperationID: "see-rebuild", Method: http.MethodGet, Path: rebuildPath, Tags: tags,
+		Summary:     "See how far the rebuild has come, or what became of the last one",
+		Description: "404 if there was none. For admins.",
+		Errors:      refusals,
+	}, s.seeRebuild)
+	handle(s, huma.Operation{
+		OperationID: "plan-rebuild", Method: http.MethodGet, Path: rebuildPath + "/plan", Tags: tags,
+		Summary: "See what a rebuild would take, without starting it", Description: "For admins.", Errors: refusals,
+	}, s.planRebuild)
+	handle(s, huma.Operation{
+		OperationID: "cancel-rebuild", Method: http.MethodDelete, Path: rebuildPath, Tags: tags,
+		Summary: "Give the running rebuild up", Description: "What it has built is dropped. For admins.", Errors: refusals,
+	}, s.cancelRebuild)
+	handle(s, huma.Operation{
+		OperationID: "roll-back", Method: http.MethodPost, Path: projectionPath + "/rollback", Tags: tags,
+		Summary:     "Read the version again that was active before",
+		Description: "Nothing is lost: it was written all the time. Done twice, it is undone. For admins.", Errors: refusals,
+	}, s.rollBack)
+	handle(s, huma.Operation{
+		OperationID: "retire", Method: http.MethodPost, Path: projectionPath + "/retire", Tags: tags,
+		Summary:     "Stop writing the version that was active before, and drop it",
+		Description: "From then on there is no way back to it. For admins.", Errors: refusals,
+	}, s.retire)
+}
+
+type projectionInput struct {
+	Name string `path:"name" example:"knowledge" doc:"The projection's name."`
+}
+
+type rebuildOutput struct{ Body rebuild }
+
+type startedOutput struct {
+	Location string `header:"Location" doc:"Where to see how far it has come."`
+	Body     rebuild
+}
+
+type planOutput struct{ Body rebuildPlan }
+
+// administer admits admins alone, to projections that can be rebuilt.
+func (s *Server) administer(c *call) (Rebuilder, error) {
+	switch {
+	case !c.principal.Administers():
+		return nil, domain.Refuse(domain.ErrForbidden, "rebuilding is for admins")
+	case s.cfg.Rebuilder == nil:
+		return nil, domain.Refuse(domain.ErrNotFound, "this server rebuilds nothing")
+	}
+	return s.cfg.Rebuilder, c.found.Err()
+}
+
+func (s *Server) startRebuild(ctx context.Context, c *call, in *projectionInput) (*startedOutput, error) {
+	rebuilder, err := s.administer(c)
+	if err != nil {
+		return nil, err
+	}
+	begun, err := rebuilder.Start(ctx, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &startedOutput{Location: "/v1/projections/" + begun.Projection + "/rebuild", Body: rebuildOf(begun)}, nil
+}
+
+func (s *Server) seeRebuild(ctx context.Context, c *call, in *projectionInput) (*rebuildOutput, error) {
+	rebuilder, err := s.administer(c)
+	if err != nil {
+		return nil, err
+	}
+	last, err := rebuilder.Last(ctx, in.Name)
+	return &rebuildOutput{Body: rebuildOf(last)}, err
+}
+
+func (s *Server) planRebuild(ctx context.Context, c *call, in *projectionInput) (*planOutput, error) {
+	rebuilder, err := s.administer(c)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := rebuilder.Plan(ctx, in.Name)
+	return &planOutput{Body: planOf(plan)}, err
+}
+
+func (s *Server) cancelRebuild(ctx context.Context, c *call, in *projectionInput) (*rebuildOutput, error) {
+	rebuilder, err := s.administer(c)
+	if err != nil {
+		return nil, err
+	}
+	ended, err := rebuilder.Cancel(ctx, in.Name)
+	return &rebuildOutput{Body: rebuildOf(ended)}, err
+}
+
+func (s *Server) rollBack(ctx context.Context, c *call, in *projectionInput) (*projectionsOutput, error) {
+	rebuilder, err := s.administer(c)
+	if err != nil {
+		return nil, err
+	}
+	return s.after(ctx, c, in, rebuilder.Rollback)
+}
+
+func (s *Server) retire(ctx context.Context, c *call, in *projectionInput) (*projectionsOutput, error) {
+	rebuilder, err := s.administer(c)
+	if err != nil {
+		return nil, err
+	}
+	return s.after(ctx, c, in, rebuilder.Retire)
+}
+
+// after does something to a projection and answers with its versions afterwards.
+func (s *Server) after(ctx context.Context, c *call, in *projectionInput, do func(context.Context, string) error) (*projectionsOutput, error) {
+	if err := do(ctx, in.Name); err != nil {
+		return nil, err
+	}
+	return s.versions(ctx, c, func(p domain.ProjectionStatus) bool { return p.Name == in.Name })
+}

@@ -1,0 +1,146 @@
+package http_test
+
+import (
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestAPatchChangesWhatItNames(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.ask("POST", "/v1/knowledge", object{
+			"id": "a", "type": "strategy", "content": "x", "task": "t", "abstract": "short", "category": "skills",
+			"tags": object{"a": "1", "b": "2"}, "meta": object{"k": 1, "deep": object{"l": 2, "m": 3}},
+		}).want(http.StatusCreated)
+		got := w.ask("PATCH", "/v1/knowledge/a", object{
+			"task": nil, "abstract": nil, "category": nil, "polarity": "negative", "type": "tool",
+			"tags": object{"a": nil, "c": []string{"3", "4"}}, "meta": object{"k": nil, "deep": object{"l": nil}},
+			"scopes": []string{"project:p", "user:default"}, "visibility": "shared", "owner": "project:p",
+			"uri": "viking://agent/memories/tools/elsewhere.md",
+		}, "Content-Type: application/merge-patch+json").want(http.StatusOK)
+		o := got.json()
+		for field, want := range (object{
+			"task": nil, "abstract": nil, "category": nil, "polarity": "negative", "type": "tool", "content": "x",
+			"tags": object{"b": "2", "c": []any{"3", "4"}}, "meta": object{"deep": object{"m": 3.0}},
+			"scopes": []any{"project:p", "user:default"}, "visibility": "shared", "owner": "project:p",
+			"uri": "viking://agent/memories/tools/elsewhere.md",
+		}) {
+			if diff := cmp.Diff(o[field], want); diff != "" {
+				t.Errorf("%s: %s", field, diff)
+			}
+		}
+		if got.header.Get("Annals-Outcome") != "revised" || got.header.Get("ETag") != `"5"` {
+			t.Errorf("headers are %v", got.header)
+		}
+		same := w.ask("PATCH", "/v1/knowledge/a", object{"content": "x", "meta": object{"deep": object{"m": 3}}}).want(http.StatusOK)
+		if same.header.Get("Annals-Outcome") != "unchanged" || same.header.Get("Annals-Position") != got.header.Get("Annals-Position") {
+			t.Errorf("headers are %v", same.header)
+		}
+		labels := w.ask("PATCH", "/v1/knowledge/a", object{"tags": []string{"only"}}).want(http.StatusOK).json()
+		if diff := cmp.Diff(labels["tags"], any(object{"labels": "only"})); diff != "" {
+			t.Error(diff)
+		}
+		cleared := w.ask("PATCH", "/v1/knowledge/a", object{"tags": nil, "meta": nil}).want(http.StatusOK).json()
+		if cleared["tags"] != nil || cleared["meta"] != nil {
+			t.Errorf("%v", cleared)
+		}
+	})
+}
+
+func TestABadPatchNamesEveryFieldAndChangesNothing(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.remember("a", "x")
+		got := w.ask("PATCH", "/v1/knowledge/a", `{"content": null, "type": null, "scopes": null, "owner": null, "uri": null,
+			"status": "active", "tags": {"a": 1}, "visibility": "secret", "polarity": 0, "context_type": "skill"}`).want(http.StatusUnprocessableEntity)
+		want := []string{
+			"status: is not a field here",
+			"tags.a: must be a string or an array of strings",
+			"polarity: must be a string",
+			"context_type: is not a field here",
+			"owner: cannot be taken away",
+			"uri: cannot be taken away",
+			"scopes: cannot be taken away",
+			"type: must be one of user_profile, strategy, tool, usecase, definition, plan",
+			"content: must not be empty",
+			"visibility: must be one of private, shared, org, public",
+		}
+		if diff := cmp.Diff(got.errors(), want); diff != "" {
+			t.Error(diff)
+		}
+		w.ask("PATCH", "/v1/knowledge/a", object{"visibility": "public"}).want(http.StatusUnprocessableEntity)
+		w.ask("PATCH", "/v1/knowledge/a", "[]").want(http.StatusUnprocessableEntity)
+		w.ask("PATCH", "/v1/knowledge/a", "").want(http.StatusBadRequest)
+		if got := w.ask("GET", "/v1/knowledge/a", nil).json()["revision"]; got != 1.0 {
+			t.Errorf("revision is %v", got)
+		}
+	})
+}
+
+func TestIfMatchHoldsAChangeToTheRevisionThatWasRead(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.remember("a", "one")
+		change := func(content string, match header) *answer {
+			return w.ask("PATCH", "/v1/knowledge/a", object{"content": content}, match)
+		}
+		change("two", `If-Match: "1"`).want(http.StatusOK)
+		change("three", `If-Match: "1"`).want(http.StatusPreconditionFailed)
+		change("three", `If-Match: W/"2"`).want(http.StatusPreconditionFailed)
+		change("three", `If-Match: "x"`).want(http.StatusPreconditionFailed)
+		change("three", `If-Match: 2`).want(http.StatusBadRequest)
+		change("three", `If-Match: "1", W/"2"`).want(http.StatusPreconditionFailed)
+		change("three", `If-Match: "1", "2"`).want(http.StatusOK)
+		change("four", `If-Match: *`).want(http.StatusOK)
+		w.ask("POST", "/v1/knowledge/a/feedback", object{"verdict": "helpful"}).want(http.StatusOK)
+		w.ask("DELETE", "/v1/knowledge/a", nil, `If-Match: "3"`).want(http.StatusPreconditionFailed)
+		w.ask("DELETE", "/v1/knowledge/a", nil, `If-Match: "4"`).want(http.StatusNoContent)
+		w.ask("PATCH", "/v1/knowledge/b", object{"content": "x"}, `If-Match: W/"1"`).want(http.StatusNotFound)
+		w.ask("PATCH", "/v1/knowledge/a", object{"tags": object{"a": "b"}}, `If-Match: "5"`).want(http.StatusGone)
+	})
+}
+
+func TestIfNoneMatchSavesTheBody(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.remember("a", "one")
+		same := w.ask("GET", "/v1/knowledge/a", nil, `If-None-Match: W/"7", "1"`).want(http.StatusNotModified)
+		if len(same.body) > 0 || same.header.Get("ETag") != `"1"` {
+			t.Errorf("%v %s", same.header, same.body)
+		}
+		w.ask("GET", "/v1/knowledge/a", nil, `If-None-Match: "7"`).want(http.StatusOK)
+		w.ask("GET", "/v1/knowledge/b", nil, `If-None-Match: *`).want(http.StatusNotFound)
+	})
+}
+
+func TestMergedTagsOfManyWritersAreAllKept(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.remember("a", "x")
+		var writers sync.WaitGroup
+		for _, key := range []string{"k1", "k2", "k3", "k4"} {
+			writers.Go(func() {
+				for {
+					request := w.request("PATCH", "/v1/knowledge/a", object{"tags": object{key: "v"}})
+					answer, err := w.client.Do(request)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					answer.Body.Close()
+					if answer.StatusCode == http.StatusOK {
+						return
+					}
+					if answer.StatusCode != http.StatusPreconditionFailed {
+						t.Errorf("%s: %d", key, answer.StatusCode)
+						return
+					}
+				}
+			})
+		}
+		writers.Wait()
+		got := w.ask("GET", "/v1/knowledge/a", nil).want(http.StatusOK).json()["tags"]
+		want := object{"k1": "v", "k2": "v", "k3": "v", "k4": "v"}
+		if diff := cmp.Diff(got, any(want)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}

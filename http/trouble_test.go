@@ -1,0 +1,198 @@
+package http_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/events"
+	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/uptrace/bun"
+)
+
+// occupy holds the lock that every append needs until release is called.
+func (w *world) occupy() (release func()) {
+	w.t.Helper()
+	let, held := make(chan struct{}), make(chan struct{})
+	var holding sync.WaitGroup
+	holding.Go(func() {
+		err := w.db.Transact(w.t.Context(), func(ctx context.Context, tx bun.Tx) error {
+			defer func() { <-let }()
+			defer close(held)
+			if w.db.Engine == database.SQLite { // there, one transaction is all that writes
+				return nil
+			}
+			_, err := tx.NewRaw(`LOCK TABLE events IN ACCESS EXCLUSIVE MODE`).Exec(ctx)
+			return err
+		})
+		if err != nil {
+			w.t.Errorf("hold the lock: %v", err)
+		}
+	})
+	<-held
+	release = sync.OnceFunc(func() { close(let); holding.Wait() })
+	w.t.Cleanup(release)
+	return release
+}
+
+func TestATimeoutIsSaidAndRecordsNothing(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { c.Timeout = 400 * time.Millisecond })
+		release := w.occupy()
+		var first sync.WaitGroup
+		first.Go(func() { // the log has begun with it: it is carried through
+			if got := w.ask("POST", "/v1/knowledge", item("first", "x")); got.status != http.StatusCreated {
+				t.Errorf("first: %d %s", got.status, got.body)
+			}
+		})
+		time.Sleep(100 * time.Millisecond)
+		late := w.ask("POST", "/v1/knowledge", item("late", "x")).want(http.StatusServiceUnavailable)
+		if late.json()["type"] != "urn:annals:problem:timeout" || late.header.Get("Retry-After") == "" {
+			t.Errorf("%v %s", late.header, late.body)
+		}
+		release()
+		first.Wait()
+		w.ask("GET", "/v1/knowledge/late", nil).want(http.StatusNotFound)
+		w.ask("POST", "/v1/knowledge", item("late", "x")).want(http.StatusCreated)
+	})
+}
+
+func TestAFullQueueRefusesAndRecovers(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, events.Options{Queue: 1}, nil)
+		release := w.occupy()
+		const many = 8
+		statuses := make([]int, many)
+		var asking sync.WaitGroup
+		for i := range many {
+			asking.Go(func() {
+				response, err := w.client.Do(w.request("POST", "/v1/knowledge", object{"type": "tool", "content": "x"}))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer response.Body.Close()
+				statuses[i] = response.StatusCode
+				body, _ := io.ReadAll(response.Body)
+				if response.StatusCode == http.StatusServiceUnavailable &&
+					(response.Header.Get("Retry-After") == "" || !strings.Contains(string(body), "problem:busy")) {
+					t.Errorf("%v %s", response.Header, body)
+				}
+			})
+		}
+		time.Sleep(300 * time.Millisecond) // the refused ones do not wait for the lock
+		release()
+		asking.Wait()
+		counts := map[int]int{}
+		for _, status := range statuses {
+			counts[status]++
+		}
+		if counts[http.StatusServiceUnavailable] == 0 || counts[http.StatusCreated] == 0 || len(counts) != 2 {
+			t.Errorf("answers: %v", counts)
+		}
+		w.ask("POST", "/v1/knowledge", item("", "after")).want(http.StatusCreated)
+	})
+}
+
+func TestADatabaseThatIsAwayIs503UntilItIsBack(t *testing.T) {
+	t.Parallel()
+	link := newLink(t)
+	db := databasetest.Open(t, link.url)
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, db, events.Options{}, nil)
+	w.remember("a", "x")
+	w.ask("GET", "/readyz", nil).want(http.StatusOK)
+	link.cut()
+	for _, a := range []*answer{
+		w.ask("GET", "/v1/knowledge/a", nil), w.ask("GET", "/v1/knowledge", nil), w.ask("GET", "/v1/events", nil),
+		w.ask("GET", "/v1/knowledge/a/history", nil), w.ask("GET", "/v1/projections", nil),
+		w.ask("POST", "/v1/search", object{"query": "x"}), w.ask("POST", "/v1/knowledge", item("b", "x")),
+	} {
+		a.want(http.StatusServiceUnavailable)
+		if a.header.Get("Retry-After") == "" {
+			t.Errorf("%s: Retry-After is missing", a.what)
+		}
+	}
+	many := w.ask("POST", "/v1/knowledge", []object{item("b", "x"), item("c", "y")}).want(http.StatusOK)
+	if got := strings.Join(outcomes(many.lines()), ", "); got != "b error 503, c error 503" {
+		t.Error(got)
+	}
+	unready := w.ask("GET", "/readyz", nil).want(http.StatusServiceUnavailable)
+	checks, _ := unready.json()["checks"].([]any)
+	if len(checks) != 1 || pick(checks[0].(object), "status") != "failed" || pick(checks[0].(object), "reason") == nil {
+		t.Errorf("%s", unready.body)
+	}
+	w.ask("GET", "/healthz", nil).want(http.StatusOK)
+	link.mend()
+	w.ask("GET", "/v1/knowledge/a", nil).want(http.StatusOK)
+	w.ask("POST", "/v1/knowledge", item("b", "x")).want(http.StatusCreated)
+	w.ask("GET", "/readyz", nil).want(http.StatusOK)
+}
+
+func TestShutdownFinishesWhatItAccepted(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { c.Notice = 200 * time.Millisecond })
+		release := w.occupy()
+		const many = 5
+		var asking sync.WaitGroup
+		for range many {
+			asking.Go(func() {
+				response, err := w.client.Do(w.request("POST", "/v1/knowledge", object{"type": "tool", "content": "x"}))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				response.Body.Close()
+				if response.StatusCode != http.StatusCreated {
+					t.Errorf("an accepted write is answered with %d", response.StatusCode)
+				}
+			})
+		}
+		time.Sleep(200 * time.Millisecond) // they wait for the lock now
+		stopped := make(chan error, 1)
+		go func() { stopped <- w.stop() }()
+		for w.ask("GET", "/readyz", nil).status == http.StatusOK {
+			time.Sleep(5 * time.Millisecond)
+		}
+		release()
+		asking.Wait()
+		if err := <-stopped; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+		if _, err := w.client.Do(w.request("GET", "/healthz", nil)); err == nil { //nolint:bodyclose // there is none
+			t.Error("it still answers")
+		}
+		if position, _, err := w.log.Head(t.Context(), "default"); position != many || err != nil {
+			t.Errorf("the log is at %d, %v", position, err)
+		}
+	})
+}
+
+func TestShutdownCutsWhatHasNoEnd(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { c.Drain = 2 * time.Second })
+		talk := w.converse()
+		talk.say(`{"id":"a","type":"tool","content":"1"}`)
+		if got := talk.hear(); got["status"] != "created" {
+			t.Errorf("%v", got)
+		}
+		if err := w.stop(); err != nil {
+			t.Errorf("serve: %v", err)
+		}
+		if got := talk.hear(); pick(got, "error", "type") != "urn:annals:problem:closing" {
+			t.Errorf("%v", got)
+		}
+	})
+}
