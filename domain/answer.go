@@ -67,5 +67,8 @@ type ProjectionStatus struct {
 	LagEvents  int64
 	LagSeconds float64 // age of the oldest event it has not yet read
 	Settings   map[string]string
-	Error      string // why it stands still; empty when it does not
+	Error      string // why it stands still, or failed; empty when it did not
+	CreatedAt  time.Time
+	UpdatedAt  time.Time      // when it came into its state
+	Report     *RebuildReport // what its verification found; nil if there was none
 }

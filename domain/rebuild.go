@@ -13,6 +13,8 @@ type RebuildProgress struct {
 	Behind     int64  // events still to catch up with
 	Verified   int64  // streams compared
 	Took       time.Duration
+	Rate       float64       // streams a second in this phase; 0 if nobody can say
+	Left       time.Duration // an estimate; 0 if there is none
 }
 
 // RebuildReport is what a verification found.

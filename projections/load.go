@@ -50,7 +50,7 @@ func (r *Rebuilder) load(ctx context.Context, now *run) error {
 	for _, s := range known {
 		through[s.Tenant] = max(through[s.Tenant], s.Through)
 		if !s.LoadedAt.IsZero() {
-			now.note(func(p *domain.RebuildProgress) { p.Streams += s.Streams; p.Events += s.Events })
+			now.resume(s)
 			continue
 		}
 		work.Go(func() error { return r.loadSlice(loading, now, s) })

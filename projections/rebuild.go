@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 )
@@ -49,6 +50,7 @@ type run struct {
 
 	mu       sync.Mutex
 	progress domain.RebuildProgress
+	pace     pace
 }
 
 func (r *run) note(change func(*domain.RebuildProgress)) {
@@ -70,26 +72,47 @@ func (r *Rebuilder) Start(ctx context.Context) (domain.RebuildProgress, error) {
 		return domain.RebuildProgress{}, domain.Refuse(domain.ErrConflict, "version %d of knowledge is being built", r.current.version.Version).
 			WithFix("wait for it, or cancel it")
 	}
-	v, err := r.knowledge.begin(ctx, r.log)
+	release, claimed, err := r.knowledge.claim(ctx)
 	if err != nil {
 		return domain.RebuildProgress{}, err
 	}
-	return r.start(v), nil
+	if !claimed {
+		return domain.RebuildProgress{}, domain.Refuse(domain.ErrConflict, "another process is rebuilding knowledge").
+			WithFix("wait for it, or cancel it")
+	}
+	v, err := r.knowledge.begin(ctx, r.log)
+	if err != nil {
+		release()
+		return domain.RebuildProgress{}, err
+	}
+	return r.start(v, release), nil
 }
 
-// Resume goes on with a rebuild that was interrupted, if there is one.
+// Resume goes on with a rebuild that was interrupted, if there is one and no other process does.
 func (r *Rebuilder) Resume(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	v, found, err := r.knowledge.unfinished(ctx)
-	if err != nil || !found || r.current != nil {
+	if r.current != nil {
+		return nil
+	}
+	_, found, err := r.knowledge.unfinished(ctx)
+	if err != nil || !found {
 		return err
 	}
-	r.start(v)
+	release, claimed, err := r.knowledge.claim(ctx)
+	if err != nil || !claimed {
+		return err
+	}
+	v, found, err := r.knowledge.unfinished(ctx) // whoever had the claim may have finished
+	if err != nil || !found {
+		release()
+		return err
+	}
+	r.start(v, release)
 	return nil
 }
 
-func (r *Rebuilder) start(v version) domain.RebuildProgress {
+func (r *Rebuilder) start(v version, release func()) domain.RebuildProgress {
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	now := &run{version: v, done: make(chan struct{}), cancel: cancel, began: time.Now()}
 	now.progress = domain.RebuildProgress{Projection: knowledgeName, Version: v.Version, Phase: v.State}
@@ -98,20 +121,35 @@ func (r *Rebuilder) start(v version) domain.RebuildProgress {
 		defer close(now.done)
 		defer cancel(nil)
 		err := r.build(ctx, now)
-		r.finish(now, err)
+		if cause := context.Cause(ctx); err != nil && errors.Is(cause, errCancelled) {
+			err = cause // and not what became of whatever was under way
+		}
+		r.finish(now, err, release)
 	})
 	return now.progress
 }
 
-// finish notes how a rebuild ended. One that was only interrupted stays as it is.
-func (r *Rebuilder) finish(now *run, err error) {
-	r.mu.Lock()
-	r.current = nil
-	r.mu.Unlock()
-	if err == nil || r.ctx.Err() != nil {
+// finish notes how a rebuild ended, and only then lets another begin. One that was only interrupted
+// stays as it is.
+func (r *Rebuilder) finish(now *run, err error, release func()) {
+	defer func() {
+		release()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.current = nil
+	}()
+	switch {
+	case err == nil || r.ctx.Err() != nil:
 		return
+	case errors.Is(err, database.ErrUnavailable) || errors.Is(err, domain.ErrUnavailable):
+		r.logger.Warn("rebuild interrupted; it goes on when the database is back",
+			"projection", knowledgeName, "version", now.version.Version, "error", err)
+		return
+	case errors.Is(err, errCancelled):
+		r.logger.Info("rebuild cancelled", "projection", knowledgeName, "version", now.version.Version)
+	default:
+		r.logger.Error("rebuild failed", "projection", knowledgeName, "version", now.version.Version, "error", err)
 	}
-	r.logger.Error("rebuild failed", "projection", knowledgeName, "version", now.version.Version, "error", err)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if dropErr := r.knowledge.fail(ctx, now.version, err); dropErr != nil {
@@ -127,7 +165,7 @@ func (r *Rebuilder) build(ctx context.Context, now *run) error {
 		if err != nil {
 			return err
 		}
-		now.note(func(progress *domain.RebuildProgress) { progress.Phase = state })
+		now.enter(state)
 		r.logger.InfoContext(ctx, "rebuild", "projection", knowledgeName, "version", v.Version, "stage", state)
 		switch state {
 		case stateBuilding:
@@ -181,9 +219,7 @@ func (r *Rebuilder) Progress() (domain.RebuildProgress, bool) {
 	}
 	now.mu.Lock()
 	defer now.mu.Unlock()
-	progress := now.progress
-	progress.Took = time.Since(now.began)
-	return progress, true
+	return now.pace.estimate(now.progress, time.Since(now.began), time.Since(now.pace.entered)), true
 }
 
 // Wait returns when no rebuild is running in this process any more.

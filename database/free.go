@@ -1,0 +1,19 @@
+package database
+
+import (
+	"context"
+	"fmt"
+)
+
+// Free is how many bytes the disk of a SQLite file has left, for whoever may use it; 0 if that cannot
+// be known, as on PostgreSQL, whose disk is another machine's.
+func (db *DB) Free(ctx context.Context) (bytes int64, err error) {
+	if db.Engine != SQLite {
+		return 0, nil
+	}
+	var file string
+	if err := db.NewRaw("SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(ctx, &file); err != nil {
+		return 0, Classify(ctx, fmt.Errorf("find the database's file: %w", err))
+	}
+	return freeAt(file)
+}

@@ -1,0 +1,36 @@
+package domain
+
+import "time"
+
+// RebuildPlan is what a rebuild would take. Bytes and time are estimates: bytes from the size of the
+// active version, time from a sample of the log that was folded for the plan.
+type RebuildPlan struct {
+	Projection string
+	Active     int               // the version that is read
+	Version    int               // that would be built
+	Settings   map[string]string // that it would be built with
+	Intended   []string          // columns that will differ because of them
+	Streams    int64
+	Events     int64
+	Bytes      int64         // of the new version
+	Need       int64         // bytes of disk while it is being built, what it leaves included
+	Free       int64         // bytes of disk there are; 0 if nobody can say
+	Took       time.Duration // 0 if there is nothing to sample
+}
+
+// Rebuild is what became of the newest version that was built beside an active one.
+type Rebuild struct {
+	Projection string
+	Active     int // the version that is read
+	Version    int
+	State      string // as in [ProjectionStatus]
+	Settings   map[string]string
+	BeganAt    time.Time
+	UpdatedAt  time.Time
+	Error      string           // why it failed, or that it was cancelled
+	Progress   *RebuildProgress // nil when there is nothing left to do
+	Report     *RebuildReport   // nil until it was verified
+}
+
+// Unfinished tells whether a rebuild has work left.
+func (r Rebuild) Unfinished() bool { return r.Progress != nil }

@@ -1,0 +1,56 @@
+package projections
+
+import (
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// pace is what is known of how fast a rebuild works.
+type pace struct {
+	entered time.Time // when its phase began
+	resumed int64     // streams that were loaded before this process went on
+}
+
+// Shares of a rebuild's time, beside the loading, which takes 1.
+const (
+	shareIndexing  = 0.5
+	shareVerifying = 1.0
+)
+
+// enter notes that a phase begins.
+func (r *run) enter(phase string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.progress.Phase, r.pace.entered = phase, time.Now()
+}
+
+// resume counts a slice that an interrupted rebuild has loaded.
+func (r *run) resume(s sliceRow) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.progress.Streams += s.Streams
+	r.progress.Events += s.Events
+	r.pace.resumed += s.Streams
+}
+
+// estimate adds to a rebuild's progress how fast it works and when it will be done. While it loads,
+// what comes after is taken to last as long as it usually does beside the loading.
+func (p pace) estimate(progress domain.RebuildProgress, took, inPhase time.Duration) domain.RebuildProgress {
+	progress.Took = took
+	total := float64(max(progress.Total, progress.Streams))
+	var done, left float64
+	switch progress.Phase {
+	case stateBuilding:
+		done = float64(progress.Streams - p.resumed)
+		left = total - float64(progress.Streams) + total*(shareIndexing+shareVerifying)
+	case stateVerifying:
+		done = float64(progress.Verified)
+		left = total - done
+	}
+	if done > 0 && inPhase > 0 {
+		progress.Rate = done / inPhase.Seconds()
+		progress.Left = time.Duration(max(left, 0) / progress.Rate * float64(time.Second))
+	}
+	return progress
+}

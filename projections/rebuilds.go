@@ -1,0 +1,136 @@
+package projections
+
+import (
+	"context"
+	"errors"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Rebuilds are the rebuilds of a database's projections by the projections' names, as an API wants them.
+type Rebuilds struct {
+	*Rebuilder
+}
+
+// known refuses names of projections that cannot be rebuilt.
+func known(name string) error {
+	switch name {
+	case knowledgeName:
+		return nil
+	case meaningName:
+		return domain.Refuse(domain.ErrConflict, "vectors are kept by the hash of their text and follow the log by themselves").
+			WithFix("change the embedding model's setting, and restart")
+	}
+	return domain.Refuse(domain.ErrNotFound, "there is no projection of this name").WithFix("see /v1/projections, or annals doctor")
+}
+
+// Start begins a rebuild, or goes on with the one that was interrupted, and returns at once. The error
+// matches [domain.ErrConflict] if one is running, or if there is not enough disk for it.
+func (r Rebuilds) Start(ctx context.Context, name string) (domain.Rebuild, error) {
+	if err := known(name); err != nil {
+		return domain.Rebuild{}, err
+	}
+	if err := r.knowledge.fits(ctx); err != nil {
+		return domain.Rebuild{}, err
+	}
+	if _, err := r.Rebuilder.Start(ctx); err != nil {
+		return domain.Rebuild{}, err
+	}
+	return r.Last(ctx, name)
+}
+
+// Last is the rebuild that is running, or what became of the last one; the error matches
+// [domain.ErrNotFound] if there was none.
+func (r Rebuilds) Last(ctx context.Context, name string) (domain.Rebuild, error) {
+	if err := known(name); err != nil {
+		return domain.Rebuild{}, err
+	}
+	all, err := r.knowledge.versions(ctx)
+	if err != nil {
+		return domain.Rebuild{}, err
+	}
+	last := all[0]
+	for _, v := range all {
+		if v.Version > last.Version {
+			last = v
+		}
+	}
+	if last.Version == 1 { // the one that there was at first
+		return domain.Rebuild{}, domain.Refuse(domain.ErrNotFound, "%s has never been rebuilt", name)
+	}
+	found := domain.Rebuild{
+		Projection: last.Name, Active: all[0].Version, Version: last.Version, State: last.State,
+		Settings: last.settings(), BeganAt: last.CreatedAt.Time, UpdatedAt: last.UpdatedAt.Time,
+		Error: last.trouble(), Report: last.Report,
+	}
+	if last.unfinished() {
+		found.Progress, err = r.progress(ctx, last)
+	}
+	return found, err
+}
+
+// progress is what this process knows of a rebuild that it runs, or else what the catalogue does.
+func (r Rebuilds) progress(ctx context.Context, v listed) (*domain.RebuildProgress, error) {
+	if progress, running := r.Progress(); running && progress.Version == v.Version {
+		progress.Phase = v.State
+		return &progress, nil
+	}
+	progress := domain.RebuildProgress{Projection: v.Name, Version: v.Version, Phase: v.State}
+	p := r.knowledge
+	err := p.db.NewSelect().Model((*sliceRow)(nil)).
+		ColumnExpr("coalesce(sum(streams), 0), coalesce(sum(events), 0)").
+		Where("projection = ?", v.Name).Where("version = ?", v.Version).Where("loaded_at IS NOT NULL").
+		Scan(ctx, &progress.Streams, &progress.Events)
+	if err == nil {
+		err = p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge).ColumnExpr("count(*)").Scan(ctx, &progress.Total)
+	}
+	if err != nil {
+		return nil, p.failed(ctx, "read how far a rebuild has come", err)
+	}
+	return &progress, nil
+}
+
+// Cancel gives the running rebuild up and tells what became of it; the error matches
+// [domain.ErrNotFound] if there is none, and [domain.ErrConflict] if it was faster.
+func (r Rebuilds) Cancel(ctx context.Context, name string) (domain.Rebuild, error) {
+	if err := known(name); err != nil {
+		return domain.Rebuild{}, err
+	}
+	if err := r.Rebuilder.Cancel(ctx); err != nil {
+		return domain.Rebuild{}, err
+	}
+	last, err := r.Last(ctx, name)
+	if err == nil && last.State == stateActive {
+		err = domain.Refuse(domain.ErrConflict, "version %d is active already", last.Version).WithFix("roll back")
+	}
+	return last, err
+}
+
+// Rollback lets readers read the version that was active before; the error matches
+// [domain.ErrNotFound] if none is kept.
+func (r Rebuilds) Rollback(ctx context.Context, name string) error {
+	err := known(name)
+	if err == nil {
+		_, err = r.knowledge.Rollback(ctx)
+	}
+	if errors.Is(err, errCancelled) {
+		return domain.Refuse(domain.ErrConflict, "somebody else changed the versions of %s just now", name).WithFix("look at them, and try again")
+	}
+	return err
+}
+
+// Retire gives the way back up; the error matches [domain.ErrNotFound] if there is none.
+func (r Rebuilds) Retire(ctx context.Context, name string) error {
+	if err := known(name); err != nil {
+		return err
+	}
+	var e entry
+	found, err := r.knowledge.one(ctx, &e, stateDraining)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return domain.Refuse(domain.ErrNotFound, "no earlier version of %s is being kept", name)
+	}
+	return r.knowledge.Retire(ctx)
+}
