@@ -123,3 +123,13 @@ func forEachSet(ctx context.Context, db querier, each []func(*sql.Rows) error, q
 	}
 	return nil
 }
+
+// Hold keeps appends to a tenant's log waiting until the transaction has ended: for background work
+// that must not overlap with one.
+func (l *Log) Hold(ctx context.Context, tx bun.IDB, tenant string) error {
+	if l.db.Engine == database.SQLite {
+		return nil // the one writer is the lock
+	}
+	query, args := lockQuery(tenant)
+	return forEach(ctx, tx, ignore, query, args...)
+}

@@ -20,3 +20,6 @@ func Corrupt(ctx context.Context, db *database.DB, statement string) error {
 		return err
 	})
 }
+
+// KeepBags sets how many bags a tenant keeps, and how many items are moved at once.
+func KeepBags(p *Knowledge, rows, items int) { p.bagRows, p.compactItems = rows, items }

@@ -12,3 +12,8 @@ func TermsOf(k *domain.Knowledge) (counts map[string]float64, words int) {
 	}
 	return counts, b.Words
 }
+
+// HashOf and EachTerm read what a bag holds.
+func HashOf(term string) uint64 { return hashOf(term) }
+
+func EachTerm(bag []byte, each func(hash uint64, count int)) { packed(bag).each(each) }

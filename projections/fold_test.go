@@ -69,7 +69,7 @@ func (c contents) fold(k *domain.Knowledge) {
 			c.add("scopes", map[string]any{"scope": scope, "number": k.Number, "words": words})
 			for term, count := range counts {
 				c.add("terms", map[string]any{
-					"term": term, "scope": scope, "number": k.Number, "count": count, "words": words,
+					"term": projections.HashOf(term), "scope": scope, "number": k.Number, "count": count, "words": words,
 				})
 			}
 		}
@@ -180,13 +180,30 @@ func (w *world) stored() contents {
 				row[column] = plainValue(column, values[i])
 			}
 			delete(row, "tenant")
-			tables.add(table, row)
+			tables.spread(table, row)
 		}
 		if err := cmp.Or(rows.Err(), rows.Close()); err != nil {
 			w.t.Fatalf("read %s: %v", name, err)
 		}
 	}
 	return tables.sorted()
+}
+
+// spread adds a row. Terms count wherever they lie: in the index, or in a bag beside the scope.
+func (c contents) spread(table string, row map[string]any) {
+	switch table {
+	case "terms":
+		row["term"] = projections.HashOf(row["term"].(string))
+	case "scopes":
+		bag, _ := row["bag"].(string)
+		delete(row, "bag")
+		projections.EachTerm([]byte(bag), func(hash uint64, count int) {
+			c.add("terms", map[string]any{
+				"term": hash, "scope": row["scope"], "number": row["number"], "count": float64(count), "words": row["words"],
+			})
+		})
+	}
+	c.add(table, row)
 }
 
 // plainValue is what a column holds, whichever engine it comes from.

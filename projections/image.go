@@ -22,7 +22,7 @@ var (
 		"harmful", "confidence", "stale_reporters", "stale_since", "stale_reason", "confirmed_at",
 		"confirm_until", "revision", "version", "position", "created_at", "updated_at", "occurred_at",
 	}
-	scopesColumns  = []string{"tenant", "scope", "number", "words"}
+	scopesColumns  = []string{"tenant", "scope", "number", "words"} // without bags: a load fills the index of terms
 	termsColumns   = []string{"tenant", "term", "scope", "number", "count", "words"}
 	votesColumns   = []string{"tenant", "id", "event_id", "voter", "ballot", "verdict", "trace_id", "query", "outcome", "at"}
 	reportsColumns = []string{"tenant", "id", "reporter", "event_id", "reason", "at"}
@@ -54,6 +54,13 @@ func (i *image) add(tenant string, k *domain.Knowledge) error {
 		i.reports = append(i.reports, []any{r.Tenant, r.ID, r.Reporter, r.EventID, r.Reason, r.At})
 	}
 	return nil
+}
+
+// hashTerms lets hashes stand for terms, as they do in bags.
+func (i *image) hashTerms() {
+	for _, row := range i.terms {
+		row[1] = hashOf(row[1].(string))
+	}
 }
 
 // values are a row's columns in the order of knowledgeColumns.

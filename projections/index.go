@@ -2,60 +2,12 @@ package projections
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/text"
 )
-
-// bag is an item as the index of words sees it.
-type bag struct {
-	Terms  []string
-	Counts []float32 // weighted by the field that the term stands in
-	Words  int       // the length that BM25 normalises by
-}
-
-// bagOf counts the terms of everything in an item that a search should find it by.
-func bagOf(k *domain.Knowledge) bag {
-	fields := []struct {
-		text   string
-		weight float32
-	}{
-		{k.Text.Content, 1},
-		{k.Text.Task, 1},
-		{strings.Join(tagValues(k.Text.Tags), "\n"), 1},
-	}
-	counts := map[string]float32{}
-	words := 0
-	for _, field := range fields {
-		terms, length := text.TermCounts(field.text)
-		words += length
-		for term, count := range terms {
-			counts[term] += field.weight * float32(count)
-		}
-	}
-	b := bag{Terms: make([]string, 0, len(counts)), Words: words}
-	for term := range counts {
-		b.Terms = append(b.Terms, term)
-	}
-	slices.Sort(b.Terms)
-	b.Counts = make([]float32, len(b.Terms))
-	for i, term := range b.Terms {
-		b.Counts[i] = counts[term]
-	}
-	return b
-}
-
-func tagValues(tags domain.Tags) []string {
-	var values []string
-	for _, list := range tags {
-		values = append(values, list...)
-	}
-	slices.Sort(values)
-	return values
-}
 
 // reindex tells whether the index of words must change for an item, and to what. The length of what
 // an item says is known even while no answer may contain it, however its events were batched.
@@ -82,8 +34,8 @@ func sameWords(a, b *domain.Knowledge) bool {
 // indexChange is what a batch changes in the index of words.
 type indexChange struct {
 	gone  []*domain.Knowledge
-	terms [][]any // term, number, count, words
-	made  [][]any // scope, number, words
+	made  [][]any // scope, number, words, bag
+	terms [][]any // term, scope, number, count, words: of what is too long for a bag
 }
 
 func (c *indexChange) add(it *item, now bag) {
@@ -93,11 +45,16 @@ func (c *indexChange) add(it *item, now bag) {
 	if !isAlive(it.now) {
 		return
 	}
-	for i, term := range now.Terms {
-		c.terms = append(c.terms, []any{term, it.now.Number, now.Counts[i], now.Words})
-	}
+	packed, fits := now.pack()
 	for _, scope := range it.now.Scopes {
-		c.made = append(c.made, []any{string(scope), it.now.Number, now.Words})
+		if fits {
+			c.made = append(c.made, []any{string(scope), it.now.Number, now.Words, []byte(packed)})
+			continue
+		}
+		c.made = append(c.made, []any{string(scope), it.now.Number, now.Words, []byte(nil)})
+		for i, term := range now.Terms {
+			c.terms = append(c.terms, []any{term, string(scope), it.now.Number, now.Counts[i], now.Words})
+		}
 	}
 }
 
@@ -109,22 +66,31 @@ func (c indexChange) write(script *script, s *stage) {
 		script.add(s.tx.NewDelete().TableExpr("?", s.tables.scopes).
 			Where("tenant = ?", s.tenant).Where("scope IN (?)", bun.List(k.Scopes)).Where("number = ?", k.Number))
 	}
-	if len(c.made) == 0 {
+	if len(c.made) > 0 {
+		script.add(s.tx.NewRaw(`
+			INSERT INTO ? (tenant, scope, number, words, bag)
+			WITH made (scope, number, words, bag) AS (VALUES ?)
+			SELECT ?, scope, number, words, ? FROM made`,
+			s.tables.scopes, tuples(c.made), s.tenant, s.projection.bagColumn()))
+	}
+	insertTerms(script, s.tx, s.tables, s.tenant, c.terms)
+}
+
+func insertTerms(script *script, tx bun.IDB, t tables, tenant string, terms [][]any) {
+	if len(terms) == 0 {
 		return
 	}
-	script.add(s.tx.NewRaw(`
-		INSERT INTO ? (tenant, scope, number, words)
-		WITH made (scope, number, words) AS (VALUES ?)
-		SELECT ?, scope, number, words FROM made`,
-		s.tables.scopes, tuples(c.made), s.tenant))
-	if len(c.terms) == 0 {
-		return
-	}
-	script.add(s.tx.NewRaw(`
+	script.add(tx.NewRaw(`
 		INSERT INTO ? (tenant, term, scope, number, count, words)
-		WITH found (term, number, count, words) AS (VALUES ?),
-		     made (scope, number, words) AS (VALUES ?)
-		SELECT ?, found.term, made.scope, made.number, found.count, found.words
-		FROM found JOIN made ON made.number = found.number`,
-		s.tables.terms, tuples(c.terms), tuples(c.made), s.tenant))
+		WITH found (term, scope, number, count, words) AS (VALUES ?)
+		SELECT ?, term, scope, number, count, words FROM found`,
+		t.terms, tuples(terms), tenant))
+}
+
+// bagColumn reads a bag from VALUES: without a type, PostgreSQL would take it for text.
+func (p *Knowledge) bagColumn() bun.Safe {
+	if p.db.Engine == database.Postgres {
+		return "bag::bytea"
+	}
+	return "bag"
 }

@@ -54,6 +54,8 @@ type Knowledge struct {
 	log      *slog.Logger
 	now      func() time.Time
 
+	bagRows, compactItems int
+
 	beforeVerification func(ctx context.Context, version int) // for tests that spoil a version; else nil
 }
 
@@ -69,7 +71,7 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 	}
 	p := &Knowledge{
 		db: db, policy: settings.Policy, policies: map[string]domain.ConfidencePolicy{},
-		log: settings.Logger, now: settings.Now,
+		log: settings.Logger, now: settings.Now, bagRows: defaultBagRows, compactItems: defaultCompactItems,
 	}
 	for _, policy := range append(domain.ConfidencePolicies(), settings.Policy) {
 		p.policies[policy.Name] = policy

@@ -91,8 +91,8 @@ func readsAll(most bool) func(n *node) bool {
 		if n.Type == "Seq Scan" && !(most && n.Relation == "meaning_1") {
 			return strings.HasPrefix(n.Relation, "knowledge_1") || n.Relation == "meaning_1" || n.Relation == "vectors_1"
 		}
-		// In the index of numbers, a tenant's newest items come first.
-		return n.Condition == "(tenant = 'default'::text)" && n.Index != "knowledge_1_number"
+		// In the index of numbers, a tenant's newest items come first; of bags there are never many.
+		return n.Condition == "(tenant = 'default'::text)" && n.Index != "knowledge_1_number" && n.Index != "knowledge_1_scopes_bags"
 	}
 }
 

@@ -159,6 +159,7 @@ func (e *examination) slice(ctx context.Context, s events.Slice, upTo int64) err
 			return err
 		}
 	}
+	want.hashTerms()
 	have, err := e.rebuilder.knowledge.imageOf(ctx, e.tx, e.new.tables, s)
 	if err != nil {
 		return err

@@ -3,19 +3,12 @@ package projections
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/text"
 )
-
-// maxPostings is how many items of a scope are read per term, the newest first. A term that more
-// contain says little, so that beyond this it scores what other terms found.
-const maxPostings = 5000
 
 // wordsDepth is how many candidates by words each tier sends to the ranking.
 const wordsDepth = 100
@@ -28,20 +21,6 @@ type matches struct {
 	found  map[int64][]string // which terms, when asked to explain
 }
 
-// posting says that an item contains a term.
-type posting struct {
-	number int64
-	count  float64
-	words  float64
-}
-
-// list is a term's postings in one scope.
-type list struct {
-	term     int
-	scope    domain.Scope
-	postings []posting
-}
-
 // match finds what contains any of the question's terms, within the audience and the filter, and
 // scores it by BM25 over what the audience may see: statistics of what is hidden would tell of it.
 func (p *Knowledge) match(ctx context.Context, s domain.Search, audience domain.Audience, sizes map[domain.Scope]profile) (*matches, error) {
@@ -51,13 +30,17 @@ func (p *Knowledge) match(ctx context.Context, s domain.Search, audience domain.
 	if len(m.terms) == 0 {
 		return m, nil
 	}
-	lists, err := p.postings(ctx, s, audience, m.terms)
+	lists := newLists(m.terms)
+	err := p.readAll(ctx, p.db.DB, []read{
+		p.readTerms(s, audience, lists),
+		p.readBags(s, audience, lists),
+	})
 	if err != nil {
 		return nil, p.failed(ctx, "search by words", err)
 	}
-	m.score(lists, total(sizes))
+	m.score(lists.all(), total(sizes))
 	if s.Explain {
-		m.explain(lists)
+		m.explain(lists.all())
 	}
 	return m, nil
 }
@@ -71,82 +54,9 @@ func total(sizes map[domain.Scope]profile) profile {
 	return sum
 }
 
-// postings reads, per term and scope, the newest items that contain it: one index scan each, which
-// ends at maxPostings. They come packed into one text per list, because a row costs more to send
-// than a posting.
-func (p *Knowledge) postings(ctx context.Context, s domain.Search, audience domain.Audience, terms []text.QueryTerm) ([]list, error) {
-	asked := make([][]any, len(terms))
-	for i, term := range terms {
-		asked[i] = []any{i, term.Term}
-	}
-	scopes := audience.Scopes
-	newest := p.db.NewSelect().TableExpr("? AS t", p.tables().terms).ColumnExpr("t.number, t.count, t.words").
-		Where("t.tenant = ?", s.By.Tenant).Where("t.term = asked.term").Limit(maxPostings)
-	if audience.Everything {
-		scopes = []domain.Scope{""}
-	} else {
-		newest = newest.Where("t.scope = place.scope").OrderExpr("t.number DESC")
-	}
-	if !isPlain(s.Filter) {
-		newest = p.where(newest.Join("JOIN ? AS k ON k.tenant = t.tenant AND k.number = t.number", p.tables().knowledge),
-			s.By.Tenant, s.Filter)
-	}
-	places := make([][]any, len(scopes))
-	for i, scope := range scopes {
-		places[i] = []any{scope}
-	}
-	rows, err := p.db.QueryContext(ctx, `
-		WITH asked (place, term) AS (VALUES ?),
-		     place (scope) AS (VALUES ?)
-		SELECT asked.place,
-		       place.scope,
-		       (SELECT string_agg(newest.number || ':' || newest.count || ':' || newest.words, ';') FROM (?) AS newest)
-		FROM asked CROSS JOIN place`,
-		tuples(asked), tuples(places), newest)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var lists []list
-	for rows.Next() {
-		var found list
-		var packed *string
-		if err := rows.Scan(&found.term, &found.scope, &packed); err != nil {
-			return nil, err
-		}
-		if packed == nil {
-			continue
-		}
-		if found.postings, err = unpack(*packed); err != nil {
-			return nil, err
-		}
-		lists = append(lists, found)
-	}
-	return lists, rows.Err()
-}
-
-// unpack reads "number:count:words" parts joined by semicolons.
-func unpack(packed string) ([]posting, error) {
-	postings := make([]posting, 0, 1+strings.Count(packed, ";"))
-	for part := range strings.SplitSeq(packed, ";") {
-		number, rest, _ := strings.Cut(part, ":")
-		count, words, _ := strings.Cut(rest, ":")
-		var found posting
-		var errs [3]error
-		found.number, errs[0] = strconv.ParseInt(number, 10, 64)
-		found.count, errs[1] = strconv.ParseFloat(count, 64)
-		found.words, errs[2] = strconv.ParseFloat(words, 64)
-		if err := cmp.Or(errs[0], errs[1], errs[2]); err != nil {
-			return nil, fmt.Errorf("read postings: %w", err)
-		}
-		postings = append(postings, found)
-	}
-	return postings, nil
-}
-
 // score adds up each item's terms. An item in several scopes of the audience counts once, and
 // takes the nearest one's tier.
-func (m *matches) score(lists []list, all profile) {
+func (m *matches) score(lists []*list, all profile) {
 	byTerm := make([]map[int64]posting, len(m.terms))
 	for _, l := range lists {
 		if byTerm[l.term] == nil {
@@ -166,7 +76,7 @@ func (m *matches) score(lists []list, all profile) {
 		worth := text.IDF(int(all.items), len(byTerm[i])) * term.Weight
 		attainable += worth
 		for number, found := range byTerm[i] {
-			m.scores[number] += worth * text.Saturation(int(found.count), int(found.words), average)
+			m.scores[number] += worth * text.Saturation(found.count, found.words, average)
 		}
 	}
 	for number, score := range m.scores {
@@ -174,7 +84,7 @@ func (m *matches) score(lists []list, all profile) {
 	}
 }
 
-func (m *matches) explain(lists []list) {
+func (m *matches) explain(lists []*list) {
 	m.found = map[int64][]string{}
 	for _, l := range lists {
 		for _, found := range l.postings {

@@ -46,22 +46,25 @@ CREATE TABLE knowledge_{{.}} (
     occurred_at     timestamptz
 ) WITH (fillfactor = 90);
 
--- Who may see it: one row per scope of each item that answers may contain.
+-- Who may see it: one row per scope of each item that answers may contain. The words of new and of
+-- short-lived items lie here, packed into a bag, and cost no row of their own; the background moves
+-- older ones into the index of terms, and what is too long for a bag goes there at once.
 CREATE TABLE knowledge_{{.}}_scopes (
     tenant text COLLATE "C" NOT NULL,
     scope  text COLLATE "C" NOT NULL,
     number bigint NOT NULL,
-    words  integer NOT NULL
+    words  integer NOT NULL,
+    bag    bytea -- NULL when the words are in the index of terms
 );
 
--- The index of words: which terms an item contains and how often, once per scope, so that a search
--- reads only what its audience may see.
+-- The index of terms: which an item contains and how often, once per scope, so that a search reads
+-- only what its audience may see.
 CREATE TABLE knowledge_{{.}}_terms (
     tenant text COLLATE "C" NOT NULL,
     term   text COLLATE "C" NOT NULL,
     scope  text COLLATE "C" NOT NULL,
     number bigint NOT NULL,
-    count  real NOT NULL, -- weighted by the field the term stands in
+    count  integer NOT NULL,
     words  integer NOT NULL
 );
 

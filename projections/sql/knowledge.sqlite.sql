@@ -46,23 +46,26 @@ CREATE TABLE knowledge_{{.}} (
     PRIMARY KEY (tenant, id)
 ) STRICT;
 
--- Who may see it: one row per scope of each item that answers may contain.
+-- Who may see it: one row per scope of each item that answers may contain. The words of new and of
+-- short-lived items lie here, packed into a bag, and cost no row of their own; the background moves
+-- older ones into the index of terms, and what is too long for a bag goes there at once.
 CREATE TABLE knowledge_{{.}}_scopes (
     tenant TEXT NOT NULL,
     scope  TEXT NOT NULL,
     number INTEGER NOT NULL,
     words  INTEGER NOT NULL,
+    bag    BLOB, -- NULL when the words are in the index of terms
     PRIMARY KEY (tenant, scope, number)
 ) STRICT, WITHOUT ROWID;
 
--- The index of words: which terms an item contains and how often, once per scope, so that a search
--- reads only what its audience may see.
+-- The index of terms: which an item contains and how often, once per scope, so that a search reads
+-- only what its audience may see.
 CREATE TABLE knowledge_{{.}}_terms (
     tenant TEXT NOT NULL,
     term   TEXT NOT NULL,
     scope  TEXT NOT NULL,
     number INTEGER NOT NULL,
-    count  REAL NOT NULL, -- weighted by the field the term stands in
+    count  INTEGER NOT NULL,
     words  INTEGER NOT NULL,
     PRIMARY KEY (tenant, term, scope, number)
 ) STRICT, WITHOUT ROWID;

@@ -7,6 +7,7 @@ CREATE UNIQUE INDEX knowledge_{{.}}_uri ON knowledge_{{.}} (tenant, uri)
     WHERE status IN ('active', 'superseded');
 CREATE INDEX knowledge_{{.}}_owner ON knowledge_{{.}} (tenant, owner, number);
 ALTER TABLE knowledge_{{.}}_scopes ADD CONSTRAINT knowledge_{{.}}_scopes_pkey PRIMARY KEY (tenant, scope, number) INCLUDE (words);
+CREATE INDEX knowledge_{{.}}_scopes_bags ON knowledge_{{.}}_scopes (tenant, scope, number) WHERE bag IS NOT NULL;
 CREATE INDEX knowledge_{{.}}_scopes_number ON knowledge_{{.}}_scopes (tenant, number);
 ALTER TABLE knowledge_{{.}}_terms ADD CONSTRAINT knowledge_{{.}}_terms_pkey PRIMARY KEY (tenant, term, scope, number) INCLUDE (count, words);
 ALTER TABLE knowledge_{{.}}_votes ADD CONSTRAINT knowledge_{{.}}_votes_pkey PRIMARY KEY (tenant, event_id);

@@ -1,0 +1,111 @@
+package projections
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/text"
+)
+
+// bag is an item as a search by words sees it: which terms it contains, and how often.
+type bag struct {
+	Terms  []string // sorted, each once
+	Counts []int    // of the term at the same place
+	Words  int      // the length that BM25 normalises by
+}
+
+// bagOf counts the terms of everything in an item that a search should find it by.
+func bagOf(k *domain.Knowledge) bag {
+	counts := map[string]int{}
+	words := 0
+	for _, field := range []string{k.Text.Content, k.Text.Task, strings.Join(tagValues(k.Text.Tags), "\n")} {
+		terms, length := text.TermCounts(field)
+		words += length
+		for term, count := range terms {
+			counts[term] += count
+		}
+	}
+	b := bag{Terms: make([]string, 0, len(counts)), Words: words}
+	for term := range counts {
+		b.Terms = append(b.Terms, term)
+	}
+	slices.Sort(b.Terms)
+	b.Counts = make([]int, len(b.Terms))
+	for i, term := range b.Terms {
+		b.Counts[i] = counts[term]
+	}
+	return b
+}
+
+func tagValues(tags domain.Tags) []string {
+	var values []string
+	for _, list := range tags {
+		values = append(values, list...)
+	}
+	slices.Sort(values)
+	return values
+}
+
+// maxBagTerms is how many terms are kept packed beside an item's scope. What has more goes into the
+// index of terms at once: a search reads whole bags.
+const maxBagTerms = 256
+
+// packed is a bag in 8 bytes a term: 6 of the term's hash and 2 of its count, big-endian, sorted. Two
+// terms of one question and one item share a hash once in 10¹² times.
+type packed []byte
+
+const packedTerm = 8
+
+// hashOf is what stands for a term in a packed bag: 48 bits of its FNV-1a hash.
+func hashOf(term string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(term))
+	return h.Sum64() >> 16
+}
+
+// pack packs a bag; false if it is too large for that.
+func (b bag) pack() (packed, bool) {
+	if len(b.Terms) > maxBagTerms {
+		return nil, false
+	}
+	entries := make([]uint64, len(b.Terms))
+	for i, term := range b.Terms {
+		entries[i] = hashOf(term)<<16 | uint64(min(b.Counts[i], math.MaxUint16))
+	}
+	slices.Sort(entries)
+	bytes := make(packed, 0, packedTerm*len(entries))
+	for _, entry := range entries {
+		bytes = binary.BigEndian.AppendUint64(bytes, entry)
+	}
+	return bytes, true
+}
+
+// count is how often the term with this hash occurs.
+func (p packed) count(hash uint64) int {
+	low, high := 0, len(p)/packedTerm
+	for low < high {
+		middle := (low + high) / 2
+		entry := binary.BigEndian.Uint64(p[middle*packedTerm:])
+		switch {
+		case entry>>16 == hash:
+			return int(entry & math.MaxUint16)
+		case entry>>16 < hash:
+			low = middle + 1
+		default:
+			high = middle
+		}
+	}
+	return 0
+}
+
+// each calls yield with every term's hash and count.
+func (p packed) each(yield func(hash uint64, count int)) {
+	for ; len(p) >= packedTerm; p = p[packedTerm:] {
+		entry := binary.BigEndian.Uint64(p)
+		yield(entry>>16, int(entry&math.MaxUint16))
+	}
+}

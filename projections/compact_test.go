@@ -1,0 +1,62 @@
+package projections_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+func TestWordsAreFoundWhereverTheyLie(t *testing.T) {
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		projections.KeepBags(w.base, 30, 20)
+		for i := range 60 {
+			w.remember(fmt.Sprint("item-", i), fmt.Sprintf("lesson %d about retries and backoff", i), "team:pay", "public")
+		}
+		w.remember("long", strings.Repeat("filler ", 10)+distinctWords(2000)+" retries", "team:pay")
+		question := domain.Search{Text: "lesson 7 retries", Explain: true, Limit: 100}
+		before := w.find(question)
+		lying := w.stored()
+		rounds := 0
+		for more := true; more; rounds++ {
+			var err error
+			if more, err = w.base.Compact(t.Context(), w.log); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(before, w.find(question)); diff != "" {
+				t.Fatalf("answers before and after round %d of moving words (-before +after):\n%s", rounds, diff)
+			}
+			w.submit(domain.GiveFeedback{Target: domain.Target{By: w.by, ID: "item-1"}, Verdict: domain.Harmful, TraceID: fmt.Sprint(rounds)})
+		}
+		if rounds < 3 {
+			t.Errorf("moved everything in %d rounds, want several", rounds)
+		}
+		if diff := cmp.Diff(lying["terms"], w.stored()["terms"]); diff != "" {
+			t.Errorf("terms before and after (-before +after):\n%s", diff)
+		}
+		// What was moved can be revised, rescoped and forgotten like anything else.
+		content := "something else entirely"
+		w.submit(domain.Revise{Target: domain.Target{By: w.by, ID: "item-7"}, Changes: domain.Revised{Content: &content}})
+		w.submit(domain.Delete{Target: domain.Target{By: w.by, ID: "item-8"}})
+		w.submit(domain.Revise{Target: domain.Target{By: w.by, ID: "item-9"}, Scopes: []domain.Scope{"org:acme"}})
+		if diff := cmp.Diff(folded(w.items()), w.stored()); diff != "" {
+			t.Errorf("tables (-folded +stored):\n%s", diff)
+		}
+	})
+}
+
+// distinctWords are so many different words.
+func distinctWords(n int) string {
+	var words strings.Builder
+	for i := range n {
+		fmt.Fprintf(&words, "w%dx ", i)
+	}
+	return words.String()
+}
