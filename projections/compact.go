@@ -77,9 +77,9 @@ func (p *Knowledge) compact(ctx context.Context, log *events.Log, v version, ten
 	})
 }
 
-// Tidy compacts words and drops what old versions left behind, until ctx ends. It takes a third of the
+// CompactAll compacts whenever there is something to compact, until ctx ends. It takes a third of the
 // time at most, so that appends find the lock free.
-func (p *Knowledge) Tidy(ctx context.Context, log *events.Log) {
+func (p *Knowledge) CompactAll(ctx context.Context, log *events.Log) {
 	const idle = 2 * time.Second
 	for pause := idle; ; {
 		select {
@@ -89,11 +89,8 @@ func (p *Knowledge) Tidy(ctx context.Context, log *events.Log) {
 		}
 		began := time.Now()
 		more, err := p.Compact(ctx, log)
-		if sweepErr := p.Sweep(ctx); err == nil {
-			err = sweepErr
-		}
 		if err != nil && ctx.Err() == nil {
-			p.log.WarnContext(ctx, "tidying up did not succeed, trying again", "error", database.Classify(ctx, err))
+			p.log.WarnContext(ctx, "words were not compacted; it is tried again", "error", database.Classify(ctx, err))
 		}
 		if pause = idle; more && err == nil {
 			pause = 2 * time.Since(began)
