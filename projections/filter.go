@@ -40,10 +40,23 @@ func (p *Knowledge) where(query *bun.SelectQuery, tenant string, f domain.Filter
 		query = p.tagged(query, key, f.Tags[key])
 	}
 	if f.Scope != "" {
-		query = query.Where("EXISTS (SELECT 1 FROM ? AS s WHERE s.tenant = k.tenant AND s.number = k.number AND s.scope = ?)",
-			p.tables().scopes, f.Scope)
+		query = p.shared(query, f.Scope, statuses)
 	}
 	return query
+}
+
+// shared asks for a scope. The index has only what answers may contain; others know their scopes
+// themselves.
+func (p *Knowledge) shared(query *bun.SelectQuery, scope domain.Scope, statuses []domain.Status) *bun.SelectQuery {
+	switch {
+	case !slices.Contains(statuses, domain.IsDeleted) && !slices.Contains(statuses, domain.IsErased):
+		return query.Where("EXISTS (SELECT 1 FROM ? AS s WHERE s.tenant = k.tenant AND s.number = k.number AND s.scope = ?)",
+			p.tables().scopes, scope)
+	case p.db.Engine == database.SQLite:
+		return query.Where("EXISTS (SELECT 1 FROM json_each(k.scopes) AS s WHERE s.value = ?)", scope)
+	default:
+		return query.Where("jsonb_exists(k.scopes::jsonb, ?)", scope)
+	}
 }
 
 // isPlain tells whether a filter passes everything but superseded items.

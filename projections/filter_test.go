@@ -1,0 +1,110 @@
+package projections_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+func TestEveryFilterPassesWhatItSays(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		w.fill(newCorpus(3), 60)
+		w.rememberOddly()
+		w.understand()
+		items := w.items()
+		tried, passed := 0, 0
+		for name, filter := range filters(items) {
+			var listed, searched []string
+			for _, k := range slices.SortedFunc(maps.Values(items), newestFirst) {
+				if passes(k, filter) {
+					listed = append(listed, k.ID)
+				}
+				if passes(k, filter) && isAlive(k) {
+					searched = append(searched, k.ID)
+				}
+			}
+			tried, passed = tried+1, passed+len(listed)
+			if diff := cmp.Diff(w.list(domain.List{By: w.by, Filter: filter, Limit: 100}), listed); diff != "" {
+				t.Errorf("%s: list with %+v (-got +want):\n%s", name, filter, diff)
+			}
+			found := w.find(domain.Search{Text: "payment 支付", Filter: filter, Limit: 100, MinScore: new(float64)})
+			if diff := cmp.Diff(slices.Sorted(slices.Values(found)), slices.Sorted(slices.Values(searched))); diff != "" {
+				t.Errorf("%s: search with %+v (-got +want):\n%s", name, filter, diff)
+			}
+		}
+		if tried < 60 || passed < tried {
+			t.Errorf("%d filters passed %d items: too few to tell anything", tried, passed)
+		}
+	})
+}
+
+// filters are filters by each field that some items pass, and some that none does.
+func filters(items map[string]*domain.Knowledge) map[string]domain.Filter {
+	all := map[string]domain.Filter{
+		"nothing":     {},
+		"no such tag": {Tags: domain.Tags{"none": nil}},
+		"every status": {Statuses: []domain.Status{
+			domain.Active, domain.IsSuperseded, domain.IsDeleted, domain.IsErased,
+		}},
+		"deleted in a scope": {Statuses: []domain.Status{domain.IsDeleted}, Scope: "user:alice"},
+		"a team's or nobody": {Owner: "team:pay", Statuses: []domain.Status{domain.IsDeleted, domain.Active}},
+		"an empty time":      {CreatedFrom: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)},
+		"a like pattern":     {URIPrefix: "viking://%"},
+	}
+	for i, id := range slices.Sorted(maps.Keys(items)) {
+		if i%5 > 0 && i > 5 {
+			continue
+		}
+		for name, condition := range conditionsMetBy(items[id]) {
+			filter := domain.Filter{}
+			condition(&filter)
+			all[fmt.Sprint(name, " of ", id)] = filter
+		}
+	}
+	return all
+}
+
+func newestFirst(a, b *domain.Knowledge) int { return int(b.Number - a.Number) }
+
+// rememberOddly adds items whose tags and places look like SQL, JSON and patterns.
+func (w *world) rememberOddly() {
+	w.t.Helper()
+	for i, tags := range []domain.Tags{
+		{`a"b`: {`c"d`, `\`}}, {"a.b": {"$.x"}}, {"支付": {"支付?", "it's"}}, {"": nil, "a": {}}, {"a": {"a", "b"}, "b": {"a"}}, {"Case": {"Case"}},
+	} {
+		delete(tags, "")
+		w.submit(w.complete(domain.Remember{By: w.by, ID: fmt.Sprint("odd", i), Knowledge: domain.Remembered{
+			Type: domain.Tool, Owner: "user:alice", Scopes: []domain.Scope{domain.Scope(fmt.Sprint("user:Al_ce", i)), "user:alice"},
+			Text: domain.Text{Content: "payment 支付", Tags: tags, URI: fmt.Sprint("viking://odd/%_'?", i, "/x")},
+		}}))
+	}
+}
+
+// list reads every page of a list.
+func (w *world) list(list domain.List) (ids []string) {
+	w.t.Helper()
+	for {
+		page, err := w.base.List(w.t.Context(), list)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for _, k := range page.Items {
+			ids = append(ids, k.ID)
+		}
+		if page.Next == 0 {
+			return ids
+		}
+		list.Before = page.Next
+	}
+}
