@@ -18,7 +18,7 @@ type profile struct {
 
 // profiles remembers how much scopes hold, so that a search can choose its plan. A count is used
 // again for a hundred times as long as it took: counting never costs more than a hundredth of the
-// time, a small scope is always counted afresh, and a large one does not change much meanwhile.
+// time, and a large scope does not change much meanwhile; a small one is counted every time.
 type profiles struct {
 	projection *Knowledge
 
@@ -37,6 +37,7 @@ type counted struct {
 }
 
 const (
+	fewItems    = 64 // in a scope with fewer, one more makes a difference
 	maxProfiles = 10_000
 	maxAge      = 30 * time.Second
 )
@@ -91,7 +92,9 @@ func (c *profiles) keep(tenant string, scopes []domain.Scope, counts map[domain.
 	}
 	until := time.Now().Add(min(100*took, maxAge))
 	for _, scope := range scopes {
-		c.known[profileKey{tenant, scope}] = counted{counts[scope], until}
+		if counts[scope].items >= fewItems {
+			c.known[profileKey{tenant, scope}] = counted{counts[scope], until}
+		}
 	}
 }
 

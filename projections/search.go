@@ -3,6 +3,7 @@ package projections
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -33,13 +34,7 @@ func (p *Knowledge) Search(ctx context.Context, s domain.Search) (domain.Answer,
 	if f.sizes, err = p.profiles.of(ctx, s.By.Tenant, f.audience); err != nil {
 		return domain.Answer{}, err
 	}
-	if f.words, err = p.match(ctx, s, f.audience, f.sizes); err != nil {
-		return domain.Answer{}, err
-	}
-	if err := f.byMeaning(ctx, <-vector); err != nil {
-		return domain.Answer{}, err
-	}
-	hits, err := f.rank(ctx)
+	hits, err := f.hits(ctx, sync.OnceValue(func() asked { return <-vector }))
 	if err != nil {
 		return domain.Answer{}, err
 	}
@@ -116,6 +111,25 @@ type finding struct {
 	below      float64 // the best score under the threshold
 }
 
+// hits finds candidates and ranks them. Few items are superseded, so that at first candidates are
+// looked for without asking: a search without a filter reads indexes alone. Where it turns out that
+// what was replaced has crowded out what holds, it is asked for inside.
+func (f *finding) hits(ctx context.Context, vector func() asked) (hits []domain.Hit, err error) {
+	for {
+		if f.words, err = f.projection.match(ctx, f.search, f.audience, f.sizes); err != nil {
+			return nil, err
+		}
+		if err := f.byMeaning(ctx, vector()); err != nil {
+			return nil, err
+		}
+		candidates, crowded, err := f.candidates(ctx)
+		if err != nil || !crowded {
+			return domain.Rank(candidates, f.audience, f.search.Order, f.minScore, f.search.Limit), err
+		}
+		f.search.Filter.Statuses = []domain.Status{domain.Active}
+	}
+}
+
 func (f *finding) byMeaning(ctx context.Context, q asked) (err error) {
 	if q.err != nil || q.vector == nil {
 		f.degraded = q.degraded
@@ -139,28 +153,33 @@ type slim struct {
 	Position   int64          `bun:"position"`
 }
 
-// rank reads what the candidates are by now, drops those that no longer pass, and orders them.
-func (f *finding) rank(ctx context.Context) ([]domain.Hit, error) {
+// candidates reads what the candidates are by now and drops those that do not pass; crowded means
+// that they were so many that others may not have become candidates.
+func (f *finding) candidates(ctx context.Context) (candidates []domain.Candidate, crowded bool, err error) {
 	numbers := f.numbers()
 	if len(numbers) == 0 {
-		return nil, nil
+		return nil, false, nil
 	}
 	p := f.projection
 	var rows []slim
-	in := place{engine: p.db.Engine, tenant: f.search.By.Tenant, table: p.tables().knowledge, alias: "k"}
+	// What was forgotten may still have vectors for a moment, and can be asked for by status.
+	in := place{engine: p.db.Engine, tenant: f.search.By.Tenant, table: p.tables().knowledge, alias: "k", condition: isLive}
 	query := lookUp(p.db.NewSelect().Model(&rows), in, singly(numbers), "number")
-	err := p.where(query, f.search.By.Tenant, f.search.Filter).Scan(ctx)
+	err = p.where(query, f.search.By.Tenant, f.search.Filter).Scan(ctx)
 	if err != nil {
-		return nil, p.failed(ctx, "read candidates", err)
+		return nil, false, p.failed(ctx, "read candidates", err)
 	}
-	candidates := make([]domain.Candidate, len(rows))
+	if dropped := len(numbers) - len(rows); dropped >= wordsDepth/2 && dropped > len(numbers)/3 && isPlain(f.search.Filter) {
+		return nil, true, nil
+	}
+	candidates = make([]domain.Candidate, len(rows))
 	for i, r := range rows {
 		candidates[i] = f.candidate(r)
-		if score := candidates[i].Score; score < f.minScore {
-			f.below = max(f.below, score)
+		if _, shared := f.audience.Best(r.Scopes); shared && candidates[i].Score < f.minScore {
+			f.below = max(f.below, candidates[i].Score)
 		}
 	}
-	return domain.Rank(candidates, f.audience, f.search.Order, f.minScore, f.search.Limit), nil
+	return candidates, false, nil
 }
 
 // numbers are the candidates: the best by words and the best by meaning.
@@ -191,7 +210,10 @@ func (f *finding) candidate(r slim) domain.Candidate {
 	if cosine, known := f.cosines[r.Number]; known {
 		c.Semantic = calibration.Score(cosine)
 	}
-	c.Score = calibration.Join(c.Semantic, c.Lexical)
+	c.Score = c.Semantic // a question without words
+	if len(f.words.terms) > 0 {
+		c.Score = calibration.Join(c.Semantic, c.Lexical)
+	}
 	return c
 }
 
@@ -217,7 +239,12 @@ func (f *finding) read(ctx context.Context, hits []domain.Hit) ([]domain.Found, 
 	}
 	found := make([]domain.Found, 0, len(hits))
 	for _, hit := range hits {
-		if k := items[hit.ID]; k != nil {
+		k := items[hit.ID]
+		if k == nil {
+			continue
+		}
+		// It may have been forgotten or shared with others since it was ranked.
+		if _, shared := f.audience.Best(k.Scopes); shared && isAlive(k) {
 			found = append(found, domain.Found{Hit: hit, Knowledge: k, Terms: f.words.found[k.Number]})
 		}
 	}

@@ -1,11 +1,15 @@
 package projections_test
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/embedding"
 	"github.com/annals-kb/annals/projections"
 )
 
@@ -32,6 +36,31 @@ func TestWhatWasRememberedIsFoundAtOnceByItsWords(t *testing.T) {
 			answer := w.search(domain.Search{Text: question, Explain: true})
 			if len(answer.Hits) == 0 || answer.Hits[0].ID != want || answer.Hits[0].Semantic == 0 {
 				t.Errorf("%q found %+v, want %s first, by meaning too", question, answer.Hits, want)
+			}
+		}
+	})
+}
+
+func TestWhatWasRememberedIsFoundThoughNothingWasFoundBefore(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		long := "Retry the payment call. " + strings.Repeat("The garden has tomatoes and carrots and herbs. ", 100)
+		for _, context := range []domain.Context{{}, {Given: true, Entities: []domain.Entity{"team:pay"}}} {
+			tenant := w.in(fmt.Sprint("tenant-", context.Given))
+			question := domain.Search{Text: "retry payment", Context: context}
+			if got := tenant.find(question); len(got) != 0 {
+				t.Errorf("found %v in an empty tenant", got)
+			}
+			tenant.remember("long", long, "team:pay")
+			if got := tenant.find(question); !slices.Equal(got, []string{"long"}) {
+				t.Errorf("found %v by words, at once after nothing was found", got)
+			}
+			tenant.understand()
+			question.Vector = tenant.embed(embedding.Query, "tomatoes and carrots")[0]
+			question.Text = ""
+			if got := tenant.find(question); !slices.Equal(got, []string{"long"}) {
+				t.Errorf("found %v by meaning", got)
 			}
 		}
 	})

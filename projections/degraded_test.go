@@ -1,0 +1,139 @@
+package projections_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/projections"
+)
+
+// model is the built-in embedder with an eye on it: it can be down, and counts what it embeds.
+type model struct {
+	embedding.Builtin
+
+	mu       sync.Mutex
+	down     error
+	embedded map[string]int
+}
+
+// Embed implements [embedding.Embedder].
+func (m *model) Embed(ctx context.Context, texts []string, kind embedding.Kind) ([][]float32, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.down != nil {
+		return nil, m.down
+	}
+	if m.embedded == nil {
+		m.embedded = map[string]int{}
+	}
+	if kind == embedding.Document {
+		for _, text := range texts {
+			m.embedded[text]++
+		}
+	}
+	return m.Builtin.Embed(ctx, texts, kind)
+}
+
+func (m *model) goes(down error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.down = down
+}
+
+func TestWordsAnswerAloneWhileTheModelIsDown(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		m := &model{}
+		w := newWorld(t, db, projections.Settings{Embedder: m})
+		w.remember("payment", "retry the payment call", "team:pay")
+		w.remember("garden", "water the tomatoes", "team:pay")
+		w.understand()
+		question := domain.Search{Text: "retry payments", MinScore: new(float64)}
+		for _, down := range []error{nil, fmt.Errorf("loading: %w", embedding.ErrUnavailable), nil} {
+			m.goes(down)
+			answer := w.search(question)
+			if got := answer.Degraded != ""; got != (down != nil) {
+				t.Errorf("down %v: degraded %q", down, answer.Degraded)
+			}
+			if len(answer.Hits) == 0 || answer.Hits[0].ID != "payment" {
+				t.Fatalf("down %v: found %+v", down, answer.Hits)
+			}
+			switch hit := answer.Hits[0]; {
+			case down != nil && (hit.Score != hit.Lexical || hit.Score == 0 || hit.Semantic != 0 || len(answer.Hits) != 1):
+				t.Errorf("down %v: %+v", down, answer.Hits)
+			case down == nil && (hit.Semantic == 0 || len(answer.Hits) != 2):
+				t.Errorf("up: %+v", answer.Hits)
+			}
+		}
+	})
+}
+
+func TestAVectorMustFitTheSpace(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		w.remember("payment", "retry the payment call", "team:pay")
+		w.understand()
+		for name, vector := range map[string][]float32{
+			"too short": {1, 2, 3}, "too long": make([]float32, 4096), "without direction": make([]float32, embedding.Builtin{}.Dims()),
+		} {
+			s, err := domain.Search{By: w.by, Text: "payment", Vector: vector}.Complete()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = w.base.Search(t.Context(), s)
+			var invalid *domain.Invalid
+			if !errors.As(err, &invalid) || len(invalid.Problems) != 1 || invalid.Problems[0].Field != "vector" {
+				t.Errorf("%s: got %v, want the field vector named", name, err)
+			}
+		}
+		// A vector alone is enough, of any length but zero.
+		vector := w.embed(embedding.Query, "retry the payment call")[0]
+		for i := range vector {
+			vector[i] *= 7
+		}
+		answer := w.search(domain.Search{Vector: vector})
+		if len(answer.Hits) != 1 || answer.Hits[0].Score < 0.5 {
+			t.Errorf("by a vector alone: %+v", answer.Hits)
+		}
+	})
+}
+
+func TestAnEmptyAnswerSaysWhy(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		question := domain.Search{Text: "retry payments"}
+		answer := w.search(question)
+		if e := answer.Explain; len(answer.Hits) != 0 || e == nil || e.Visible != 0 || e.Passed != 0 || e.BestBelow != 0 {
+			t.Errorf("of nothing: %+v, %+v", answer, answer.Explain)
+		}
+
+		w.remember("payment", "retry the payment call", "team:pay", "user:alice")
+		w.remember("garden", "water the tomatoes", "team:pay")
+		w.remember("elsewhere", "retry the payment call", "team:web")
+		w.remember("gone", "retry the payment call", "team:pay")
+		w.submit(domain.Delete{Target: domain.Target{By: w.by, ID: "gone"}})
+		w.understand()
+		question.Context = domain.Context{Given: true, Entities: []domain.Entity{"team:pay", "user:alice"}}
+		best := w.search(question).Hits[0].Score
+		high := 0.999
+		question.MinScore = &high
+		question.Filter.Tags = domain.Tags{"none": nil}
+		e := w.search(question).Explain
+		if e == nil || e.Visible != 2 || e.Passed != 0 || e.BestBelow != 0 {
+			t.Errorf("with a filter that nothing passes: %+v", e)
+		}
+		question.Filter.Tags = nil
+		if e = w.search(question).Explain; e == nil || e.Visible != 2 || e.Passed != 2 || e.BestBelow != best {
+			t.Errorf("under the threshold: %+v, want the best below %v", e, best)
+		}
+	})
+}

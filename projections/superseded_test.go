@@ -1,0 +1,46 @@
+package projections_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+func TestWhatWasReplacedDoesNotCrowdOutWhatHolds(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		w.remember("current", "Since March, a payment that fails is retried by the gateway, and nobody has to do anything about it", "team:pay")
+		var commands []domain.Submission
+		for i := range 400 {
+			id := fmt.Sprint("old", i)
+			commands = append(commands,
+				domain.Submission{By: w.by, Command: w.complete(domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
+					Type: domain.Strategy, Scopes: []domain.Scope{"team:pay"}, Text: domain.Text{Content: fmt.Sprint("retry the failed payment call ", i)},
+				}})},
+				domain.Submission{By: w.by, Command: domain.Supersede{Target: domain.Target{By: w.by, ID: id}, Successor: "current"}},
+			)
+		}
+		for _, result := range w.log.SubmitAll(t.Context(), commands) {
+			if result.Err != nil {
+				t.Fatal(result.Err)
+			}
+		}
+		w.understand()
+		for _, context := range []domain.Context{{}, {Given: true, Entities: []domain.Entity{"team:pay"}}} {
+			s := domain.Search{Text: "retry the failed payment call", Context: context}
+			if got := w.find(s); !slices.Equal(got, []string{"current"}) {
+				t.Errorf("in %v: found %v, want what holds", context.Entities, got)
+			}
+			s.Filter.Statuses = []domain.Status{domain.Active, domain.IsSuperseded}
+			if got := w.find(s); len(got) != domain.DefaultLimit || slices.Contains(got, "current") {
+				t.Errorf("in %v: found %v, want what was replaced, on request", context.Entities, got)
+			}
+		}
+	})
+}
