@@ -1,0 +1,152 @@
+package projections_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+func TestPagesCoverEachItemOnceWhileOthersAreAdded(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		var want []string
+		for i := range 23 {
+			want = append(want, fmt.Sprint("i", i))
+			w.remember(want[i], "something", "team:pay", "org:acme", domain.Public)
+		}
+		slices.Reverse(want)
+		for _, by := range []domain.Principal{w.by, as("user:alice", "team:pay", "org:acme")} {
+			var got []string
+			list := domain.List{By: by, Limit: 5, Before: numberOf(w, "i22") + 1}
+			for page := 1; ; page++ {
+				answer, err := w.base.List(t.Context(), list)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, k := range answer.Items {
+					got = append(got, k.ID)
+				}
+				w.remember(fmt.Sprint("late", page, by.Role), "something", "team:pay", "user:alice")
+				if answer.Next == 0 {
+					break
+				}
+				list.Before = answer.Next
+			}
+			if diff := cmp.Diff(got, want); diff != "" {
+				t.Errorf("%s (-got +want):\n%s", by.Role, diff)
+			}
+		}
+	})
+}
+
+func numberOf(w *world, id string) int64 {
+	w.t.Helper()
+	k, err := w.base.Find(w.t.Context(), w.by.Tenant, id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return k.Number
+}
+
+// as is a member with these memberships.
+func as(subject domain.Entity, memberships ...domain.Entity) domain.Principal {
+	return domain.Principal{Tenant: domain.DefaultTenant, Subject: subject, Memberships: memberships, Role: domain.Member}
+}
+
+func TestAListHasWhatOneMaySeeAndWhatOneOwns(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		for _, item := range []struct {
+			id     string
+			owner  domain.Entity
+			scopes []domain.Scope
+		}{
+			{"mine", "user:alice", []domain.Scope{"user:alice"}},
+			{"mine for others", "user:alice", []domain.Scope{"user:bob"}},
+			{"the team's", "team:pay", []domain.Scope{"agent:bot"}},
+			{"for the team", "user:bob", []domain.Scope{"team:pay", "user:carol"}},
+			{"for all", "user:bob", []domain.Scope{domain.Public}},
+			{"Bob's", "user:bob", []domain.Scope{"user:bob"}},
+			{"prefix", "user:alice2", []domain.Scope{"user:alice2"}},
+			{"forgotten", "user:alice", []domain.Scope{domain.Public}},
+			{"forgotten by Bob", "user:bob", []domain.Scope{domain.Public, "user:alice"}},
+			{"replaced", "user:alice", []domain.Scope{"user:alice"}},
+		} {
+			w.submit(w.complete(domain.Remember{By: w.by, ID: slug(item.id), Knowledge: domain.Remembered{
+				Type: domain.Tool, Owner: item.owner, Scopes: item.scopes, Text: domain.Text{Content: item.id},
+			}}))
+		}
+		for _, id := range []string{"forgotten", "forgotten by Bob"} {
+			w.submit(domain.Delete{Target: domain.Target{By: w.by, ID: slug(id)}})
+		}
+		w.submit(domain.Supersede{Target: domain.Target{By: w.by, ID: "replaced"}, Successor: "mine"})
+
+		admin, alice := w.by, as("user:alice", "team:pay")
+		auditor := domain.Principal{Tenant: w.by.Tenant, Subject: "user:audit", Role: domain.Auditor}
+		forAlice := admin
+		forAlice.OnBehalfOf = "user:alice"
+		everyStatus := domain.Filter{Statuses: domain.Statuses}
+		for name, test := range map[string]struct {
+			list domain.List
+			want []string
+		}{
+			"a member":               {domain.List{By: alice}, []string{"for all", "for the team", "mine", "mine for others", "the team's"}},
+			"a member, every status": {domain.List{By: alice, Filter: everyStatus}, []string{"for all", "for the team", "forgotten", "mine", "mine for others", "replaced", "the team's"}},
+			"a stranger":             {domain.List{By: as("user:eve")}, []string{"for all"}},
+			"a stranger, deleted":    {domain.List{By: as("user:eve"), Filter: domain.Filter{Statuses: []domain.Status{domain.IsDeleted}}}, nil},
+			"an admin":               {domain.List{By: admin}, []string{"Bob's", "for all", "for the team", "mine", "mine for others", "prefix", "the team's"}},
+			"an auditor, deleted":    {domain.List{By: auditor, Filter: domain.Filter{Statuses: []domain.Status{domain.IsDeleted}}}, []string{"forgotten", "forgotten by Bob"}},
+			"an admin for a member":  {domain.List{By: forAlice}, []string{"for all", "mine", "mine for others"}},
+			"another tenant":         {domain.List{By: w.in("other").by, Filter: everyStatus}, nil},
+		} {
+			test.list.Limit = 2
+			var want []string
+			for _, id := range test.want {
+				want = append(want, slug(id))
+			}
+			slices.Sort(want)
+			if diff := cmp.Diff(slices.Sorted(slices.Values(w.list(test.list))), want); diff != "" {
+				t.Errorf("%s (-got +want):\n%s", name, diff)
+			}
+		}
+		w.seesWhatIsListed(admin, alice, auditor, as("user:eve"))
+	})
+}
+
+// seesWhatIsListed holds lists, of every status, against what the domain says of each item.
+func (w *world) seesWhatIsListed(people ...domain.Principal) {
+	w.t.Helper()
+	for _, by := range people {
+		var want []string
+		for id, k := range w.items() {
+			if by.MaySee(k) {
+				want = append(want, id)
+			}
+		}
+		slices.Sort(want)
+		got := slices.Sorted(slices.Values(w.list(domain.List{By: by, Filter: domain.Filter{Statuses: domain.Statuses}})))
+		if diff := cmp.Diff(got, want); diff != "" {
+			w.t.Errorf("%s %s (-listed +visible):\n%s", by.Role, by.Subject, diff)
+		}
+	}
+}
+
+func slug(name string) string {
+	var id []rune
+	for _, r := range name {
+		if r == ' ' || r == '\'' {
+			r = '-'
+		}
+		id = append(id, r)
+	}
+	return string(id)
+}

@@ -1,0 +1,124 @@
+package projections_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+func TestASearchFindsWhatItsContextMaySee(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		for id, scopes := range map[string][]domain.Scope{
+			"alice": {"user:alice"}, "alice2": {"user:alice2"}, "project": {"project:456", "org:other"},
+			"team": {"team:pay"}, "org": {"org:acme", "user:bob"}, "public": {domain.Public}, "bob": {"user:bob"},
+		} {
+			w.remember(id, "how to retry a payment", scopes...)
+		}
+		alice := as("user:alice", "team:pay", "org:acme")
+		service := domain.Principal{Tenant: w.by.Tenant, Subject: "agent:platform", Role: domain.Service}
+		context := func(entities ...domain.Entity) domain.Context { return domain.Context{Given: true, Entities: entities} }
+		for name, test := range map[string]struct {
+			by      domain.Principal
+			context domain.Context
+			want    []string
+		}{
+			"a context":            {w.by, context("user:alice", "project:456"), []string{"alice", "project", "public"}},
+			"an empty context":     {w.by, context(), []string{"public"}},
+			"everything":           {w.by, domain.Context{}, []string{"alice", "alice2", "bob", "org", "project", "public", "team"}},
+			"a member":             {alice, domain.Context{}, []string{"alice", "org", "public", "team"}},
+			"a member, of less":    {alice, context("team:pay"), []string{"public", "team"}},
+			"a service for anyone": {service, context("user:bob"), []string{"bob", "org", "public"}},
+			"a stranger":           {as("user:eve"), domain.Context{}, []string{"public"}},
+		} {
+			for _, understood := range []bool{false, true} {
+				if understood {
+					w.understand()
+				}
+				got := w.find(domain.Search{By: test.by, Text: "retry payments", Context: test.context, MinScore: new(float64)})
+				if diff := cmp.Diff(slices.Sorted(slices.Values(got)), test.want); diff != "" {
+					t.Errorf("%s, by meaning %v (-got +want):\n%s", name, understood, diff)
+				}
+			}
+		}
+		_, err := domain.Search{By: alice, Text: "retry", Context: context("user:bob", "team:pay")}.Complete()
+		if !errors.Is(err, domain.ErrForbidden) {
+			t.Errorf("searching as somebody else: got %v, want forbidden", err)
+		}
+	})
+}
+
+func TestTenantsFindNothingOfEachOther(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		ours := newWorld(t, db, projections.Settings{})
+		theirs := ours.in("theirs")
+		for _, w := range []*world{ours, theirs} {
+			w.remember("same", "how to retry a payment", "team:pay", domain.Public)
+		}
+		theirs.remember("secret", "how to retry a secret payment", "team:pay", domain.Public)
+		theirs.remember("second", "how to retry a second payment", "team:pay", domain.Public)
+		ours.remember("own", "how to retry our payment", "team:pay", domain.Public)
+		for _, w := range []*world{ours, theirs} {
+			w.understand()
+		}
+		for tenant, test := range map[*world][]string{ours: {"own", "same"}, theirs: {"same", "second", "secret"}} {
+			for _, s := range []domain.Search{
+				{Text: "retry a secret payment"},
+				{Text: "retry a secret payment", Filter: domain.Filter{Types: []domain.Type{domain.Strategy}}},
+				{Text: "retry a secret payment", Context: domain.Context{Given: true, Entities: []domain.Entity{"team:pay"}}},
+				{Text: "retry a secret payment", Filter: domain.Filter{Scope: "team:pay"}, Context: domain.Context{Given: true}},
+			} {
+				s.MinScore, s.Explain = new(float64), true
+				answer := tenant.search(s)
+				var got []string
+				for _, hit := range answer.Hits {
+					got = append(got, hit.ID)
+					want, err := tenant.base.Find(t.Context(), tenant.by.Tenant, hit.ID)
+					if err != nil || hit.Knowledge.Number != want.Number {
+						t.Errorf("%s: %s is not the tenant's own", tenant.by.Tenant, hit.ID)
+					}
+				}
+				if diff := cmp.Diff(slices.Sorted(slices.Values(got)), test); diff != "" {
+					t.Errorf("%s (-got +want):\n%s", tenant.by.Tenant, diff)
+				}
+				if got := answer.Explain.Visible; got != int64(len(test)) {
+					t.Errorf("%s: %d visible, want %d", tenant.by.Tenant, got, len(test))
+				}
+			}
+		}
+		if _, err := ours.base.Find(t.Context(), ours.by.Tenant, "secret"); !errors.Is(err, domain.ErrNotFound) {
+			t.Errorf("another tenant's item: got %v, want not found", err)
+		}
+	})
+}
+
+func TestWhatWasForgottenIsFoundByNobody(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		w.remember("kept", "how to retry a payment", domain.Public)
+		w.remember("gone", "how to retry a payment", domain.Public)
+		w.understand()
+		w.submit(domain.Delete{Target: domain.Target{By: w.by, ID: "gone"}})
+		for _, when := range []string{"before the vectors have followed", "afterwards"} {
+			for _, filter := range []domain.Filter{{}, {Statuses: domain.Statuses}, {Statuses: []domain.Status{domain.IsDeleted}}} {
+				for _, by := range []domain.Principal{w.by, as("user:eve")} {
+					got := w.find(domain.Search{By: by, Text: "retry payments", Filter: filter, MinScore: new(float64)})
+					if slices.Contains(got, "gone") {
+						t.Errorf("%s, %s found what was forgotten, with status %v", when, by.Role, filter.Statuses)
+					}
+				}
+			}
+			w.understand()
+		}
+	})
+}
