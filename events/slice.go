@@ -22,9 +22,14 @@ type Slice struct {
 // NextSlice is the range of at most size streams of a kind ("knowledge:") that comes after a stream;
 // false if there is none.
 func (l *Log) NextSlice(ctx context.Context, tenant, kind, after string, size int) (Slice, bool, error) {
+	return Snapshot{l.db}.NextSlice(ctx, tenant, kind, after, size)
+}
+
+// NextSlice is [Log.NextSlice] at the snapshot's moment.
+func (at Snapshot) NextSlice(ctx context.Context, tenant, kind, after string, size int) (Slice, bool, error) {
 	s := Slice{Tenant: tenant, After: after}
 	// A stream has one event of version 1. The prefix's successor ends the range.
-	err := forEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&s.Streams, &s.Through) }, `
+	err := forEach(ctx, at.db, func(rows *sql.Rows) error { return rows.Scan(&s.Streams, &s.Through) }, `
 		SELECT count(*), coalesce(max(stream), '')
 		FROM (
 			SELECT stream
@@ -42,9 +47,14 @@ func (l *Log) NextSlice(ctx context.Context, tenant, kind, after string, size in
 // InSlice reads the events of a slice's streams at positions up to one, stream by stream and each in
 // order of its versions. Memory is that of one event. It ends with the first error.
 func (l *Log) InSlice(ctx context.Context, s Slice, upTo int64) iter.Seq2[domain.Event, error] {
+	return Snapshot{l.db}.InSlice(ctx, s, upTo)
+}
+
+// InSlice is [Log.InSlice] at the snapshot's moment. The transaction reads nothing else meanwhile.
+func (at Snapshot) InSlice(ctx context.Context, s Slice, upTo int64) iter.Seq2[domain.Event, error] {
 	stop := errors.New("enough")
 	return func(yield func(domain.Event, error) bool) {
-		err := forEach(ctx, l.db, func(rows *sql.Rows) error {
+		err := forEach(ctx, at.db, func(rows *sql.Rows) error {
 			record, err := scanRecord(rows)
 			if err != nil {
 				return err
