@@ -2,7 +2,6 @@ package projections
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -33,8 +32,16 @@ func (p *Knowledge) begin(ctx context.Context, log *events.Log) (version, error)
 		if err := lockCatalogue(ctx, p.db.Engine, tx); err != nil {
 			return err
 		}
+		found, err := tx.NewSelect().Model((*entry)(nil)).Where("name = ?", knowledgeName).
+			Where("state IN (?)", bun.List(unfinishedStates)).Exists(ctx)
+		if err != nil {
+			return err
+		}
+		if found {
+			return domain.Refuse(domain.ErrConflict, "somebody else began to rebuild knowledge just now").WithFix("wait for it, or cancel it")
+		}
 		var newest int
-		err := tx.NewSelect().Model((*entry)(nil)).ColumnExpr("max(version)").Where("name = ?", knowledgeName).Scan(ctx, &newest)
+		err = tx.NewSelect().Model((*entry)(nil)).ColumnExpr("max(version)").Where("name = ?", knowledgeName).Scan(ctx, &newest)
 		if err != nil {
 			return err
 		}
@@ -64,7 +71,7 @@ func (p *Knowledge) prepare(ctx context.Context, tx bun.IDB, log *events.Log, v 
 	if err != nil {
 		return err
 	}
-	for _, tenant := range tenants {
+	for _, tenant := range tenants { // those that come later are caught up with from their beginning
 		position, eventID, err := log.Head(ctx, tenant)
 		if err != nil {
 			return err
@@ -78,19 +85,16 @@ func (p *Knowledge) prepare(ctx context.Context, tx bun.IDB, log *events.Log, v 
 	return nil
 }
 
-// unfinished is the version that a rebuild has still to work on.
+// unfinished is the version that a rebuild has still to work on. The error matches
+// [domain.ErrConflict] if this program would not build it as it was begun.
 func (p *Knowledge) unfinished(ctx context.Context) (version, bool, error) {
 	var e entry
-	err := p.db.NewSelect().Model(&e).Where("name = ?", knowledgeName).
-		Where("state IN (?)", bun.List(unfinishedStates)).Limit(1).Scan(ctx)
-	if errors.Is(err, sql.ErrNoRows) {
-		return version{}, false, nil
-	}
-	if err != nil {
-		return version{}, false, p.failed(ctx, "read the catalogue", err)
+	found, err := p.one(ctx, &e, unfinishedStates...)
+	if err != nil || !found {
+		return version{}, false, err
 	}
 	policy, known := p.policies[e.Settings["confidence"]]
-	if !known {
+	if !known || e.Settings["tokenizer"] != text.TokenizerVersion {
 		return version{}, false, domain.Refuse(domain.ErrConflict, "version %d was begun by another release", e.Version).WithFix("cancel it")
 	}
 	return version{entry: e, tables: tablesOf(e.Version), policy: policy}, true, nil
@@ -106,7 +110,11 @@ func (p *Knowledge) state(ctx context.Context, v version) (state string, err err
 	return state, nil
 }
 
-// advance moves a version from one state to the next, in a transaction of the caller's.
+// errMoved says that a version is not in the state any more that somebody knew it in.
+var errMoved = errors.New("moved on")
+
+// advance moves a version from one state to the next, in a transaction of the caller's. The error is
+// errMoved if it is not in the first.
 func (p *Knowledge) advance(ctx context.Context, tx bun.IDB, v version, from, to string) error {
 	result, err := tx.NewUpdate().Model((*entry)(nil)).Set("state = ?, updated_at = ?", to, database.At(p.now())).
 		Where("name = ?", knowledgeName).Where("version = ?", v.Version).Where("state = ?", from).Exec(ctx)
@@ -114,33 +122,37 @@ func (p *Knowledge) advance(ctx context.Context, tx bun.IDB, v version, from, to
 		return err
 	}
 	if moved, err := result.RowsAffected(); err != nil || moved == 0 {
-		return errors.Join(fmt.Errorf("version %d is not %s any more: %w", v.Version, from, errCancelled), err)
+		return errors.Join(fmt.Errorf("version %d is not %s any more: %w", v.Version, from, errMoved), err)
 	}
 	return nil
 }
 
-// fail gives up what a rebuild has built, and keeps its entry with the reason.
+// fail gives up what a rebuild has built, and keeps its entry with the reason. The error is errMoved if
+// there is nothing to give up any more.
 func (p *Knowledge) fail(ctx context.Context, v version, reason error) error {
-	return p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if err := lockVersions(ctx, p.db.Engine, tx); err != nil {
-			return err
-		}
-		state := stateFailed
-		if errors.Is(reason, errCancelled) {
-			state = stateRetired
-		}
-		settings := maps.Clone(v.Settings)
-		settings["error"] = reason.Error()
-		result, err := tx.NewUpdate().Model(&entry{Settings: settings}).Column("settings").
-			Set("state = ?, updated_at = ?", state, database.At(p.now())).
-			Where("name = ?", knowledgeName).Where("version = ?", v.Version).
-			Where("state IN (?)", bun.List(unfinishedStates)).Exec(ctx)
+	state := stateFailed
+	if errors.Is(reason, errCancelled) {
+		state = stateRetired
+	}
+	return p.exclusively(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+		given, err := giveUp(tx, v.entry, state, reason, database.At(p.now())).Exec(ctx)
 		if err != nil {
 			return err
 		}
-		_, err = result.RowsAffected() // none: somebody switched to it or gave it up meanwhile
-		return err
+		if n, err := given.RowsAffected(); err != nil || n == 0 {
+			return errors.Join(fmt.Errorf("version %d is finished: %w", v.Version, errMoved), err)
+		}
+		return nil
 	})
+}
+
+// giveUp ends the building of a version, if nobody reads it yet.
+func giveUp(tx bun.IDB, e entry, state string, reason error, now database.Time) *bun.UpdateQuery {
+	e.Settings = maps.Clone(e.Settings)
+	e.Settings["error"] = reason.Error()
+	return tx.NewUpdate().Model(&e).Column("settings").Set("state = ?, updated_at = ?", state, now).
+		Where("name = ?", knowledgeName).Where("version = ?", e.Version).
+		Where("state IN (?)", bun.List(unfinishedStates))
 }
 
 // grace is for how long the tables of a version stay that is not written any more: some process may
@@ -189,14 +201,5 @@ func (p *Knowledge) drop(ctx context.Context, tx bun.IDB, v version) error {
 	settings["dropped"] = database.At(p.now()).String()
 	_, err = tx.NewUpdate().Model(&entry{Settings: settings}).Column("settings").
 		Where("name = ?", knowledgeName).Where("version = ?", v.Version).Exec(ctx)
-	return err
-}
-
-// lockVersions lets running appends finish and keeps new ones waiting until the transaction has ended.
-func lockVersions(ctx context.Context, engine database.Engine, tx bun.IDB) error {
-	if engine != database.Postgres {
-		return nil // the one writer is the lock
-	}
-	_, err := tx.ExecContext(ctx, switchVersions)
 	return err
 }

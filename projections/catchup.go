@@ -2,6 +2,7 @@ package projections
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/uptrace/bun"
@@ -11,87 +12,111 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// catchUpPage is how many events are taken in at once, and how many may be left for the moment in
-// which appends wait.
-const catchUpPage = 500
+const (
+	// catchUpPage is how many events are taken in by one transaction.
+	catchUpPage = 500
+	// restEvents is how many events may be left for the moment in which appends wait, at first.
+	restEvents = 100
+)
+
+// errBehind says that too much came for appends to wait until it is taken in.
+var errBehind = errors.New("behind")
 
 // catchUp reads what came since the load began, by the code that live appends go through, until so
-// little is left that appends can wait for it. From then on they write the version, too.
+// little is left that appends can wait for it. From then on they write the version, too. Where events
+// come faster than they are taken in, it leaves more and more for that moment, so that it ends.
 func (r *Rebuilder) catchUp(ctx context.Context, now *run) error {
+	p, v := r.knowledge, now.version
+	for rest := int64(restEvents); ; rest *= 2 {
+		if err := r.follow(ctx, now, rest); err != nil {
+			return err
+		}
+		err := p.exclusively(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+			if err := r.takeRest(ctx, tx, v, rest); err != nil {
+				return err
+			}
+			return p.advance(ctx, tx, v, stateCatching, stateVerifying)
+		})
+		if !errors.Is(err, errBehind) {
+			return err
+		}
+	}
+}
+
+// follow takes in what there is, page by page, until no more than the rest is left.
+func (r *Rebuilder) follow(ctx context.Context, now *run, rest int64) error {
 	for {
-		behind, err := r.follow(ctx, now)
+		ahead, behind, err := r.ahead(ctx, r.knowledge.db, now.version)
 		if err != nil {
 			return err
 		}
 		now.note(func(p *domain.RebuildProgress) { p.Behind = behind })
-		if behind == 0 {
-			break
+		if behind <= rest {
+			return nil
+		}
+		for _, log := range ahead {
+			for taken := int64(0); taken < log.Events(); {
+				n := 0
+				err := r.knowledge.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+					n, err = r.takePage(ctx, tx, now.version, log.Tenant)
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				taken += int64(n)
+				now.note(func(p *domain.RebuildProgress) { p.Events += int64(n); p.Behind -= int64(n) })
+			}
 		}
 	}
-	p, v := r.knowledge, now.version
-	return p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if err := lockVersions(ctx, p.db.Engine, tx); err != nil {
-			return err
-		}
-		if err := r.takeRest(ctx, tx, v); err != nil {
-			return err
-		}
-		return p.advance(ctx, tx, v, stateCatching, stateVerifying)
-	})
 }
 
-// follow takes in the pages that are there, tenant by tenant, and says how many events came meanwhile.
-func (r *Rebuilder) follow(ctx context.Context, now *run) (taken int64, err error) {
-	tenants, err := r.log.Tenants(ctx)
-	if err != nil {
-		return 0, err
+// takeRest takes in everything there is, while no append can come. The error is errBehind if that is
+// more than the rest.
+func (r *Rebuilder) takeRest(ctx context.Context, tx bun.IDB, v version, rest int64) error {
+	ahead, behind, err := r.ahead(ctx, tx, v)
+	switch {
+	case err != nil:
+		return err
+	case behind > rest:
+		return errBehind
 	}
-	for _, tenant := range tenants {
-		for {
-			var n int
-			err := r.knowledge.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
-				n, err = r.takePage(ctx, tx, now.version, tenant)
-				return err
-			})
+	for _, log := range ahead {
+		for taken := int64(0); taken < log.Events(); {
+			n, err := r.takePage(ctx, tx, v, log.Tenant)
 			if err != nil {
-				return taken, err
-			}
-			if n < catchUpPage {
-				break // the rest is little enough for the last step
+				return err
 			}
 			taken += int64(n)
-			now.note(func(p *domain.RebuildProgress) { p.Events += int64(n) })
-		}
-	}
-	return taken, nil
-}
-
-// takeRest takes in everything there is, while no append can come.
-func (r *Rebuilder) takeRest(ctx context.Context, tx bun.IDB, v version) error {
-	tenants, err := r.log.Tenants(ctx)
-	if err != nil {
-		return err
-	}
-	for _, tenant := range tenants {
-		for n := 1; n > 0; {
-			if n, err = r.takePage(ctx, tx, v, tenant); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
 }
 
+// ahead is what a version has still to take in, and how many events that are.
+func (r *Rebuilder) ahead(ctx context.Context, tx bun.IDB, v version) (list []events.Ahead, behind int64, err error) {
+	list, err = r.log.Snapshot(tx).Ahead(ctx, v.checkpoint())
+	for _, log := range list {
+		behind += log.Events()
+	}
+	return list, behind, err
+}
+
 // takePage folds the next page of a tenant's log into a version's tables.
 func (r *Rebuilder) takePage(ctx context.Context, tx bun.IDB, v version, tenant string) (int, error) {
 	page, err := r.nextPage(ctx, tx, v, tenant)
-	if err != nil || len(page.Events) == 0 {
+	if err != nil {
 		return 0, err
+	}
+	if len(page.Events) == 0 {
+		return 0, fmt.Errorf("nothing follows position %d of tenant %s: %w", page.After, tenant, events.ErrHole)
 	}
 	p := r.knowledge
 	s := newStage(ctx, p, v, tx, tenant)
-	if err := p.readAll(ctx, tx, s.reads(touchedBy(page.Events))); err != nil {
-		return 0, fmt.Errorf("load knowledge: %w", err)
+	if touched := touchedBy(page.Events); len(touched.items) > 0 {
+		if err := p.readAll(ctx, tx, s.reads(touched)); err != nil {
+			return 0, fmt.Errorf("load knowledge: %w", err)
+		}
 	}
 	for _, event := range page.Events {
 		if err := s.Apply(event); err != nil {
@@ -108,15 +133,19 @@ func (r *Rebuilder) takePage(ctx context.Context, tx bun.IDB, v version, tenant 
 	return len(page.Events), r.log.Advance(ctx, tx, v.checkpoint(), page)
 }
 
-// nextPage reads on from a version's checkpoint.
+// nextPage reads on from a version's checkpoint, which it keeps from others until the transaction has
+// ended: one whose COMMIT nobody answered may still be under way.
 func (r *Rebuilder) nextPage(ctx context.Context, tx bun.IDB, v version, tenant string) (events.Page, error) {
 	page := events.Page{Tenant: tenant}
 	var found []struct {
 		Position int64  `bun:"position"`
 		EventID  string `bun:"event_id"`
 	}
-	err := tx.NewRaw("SELECT position, event_id FROM checkpoints WHERE projection = ? AND tenant = ?", v.checkpoint(), tenant).
-		Scan(ctx, &found)
+	query := "SELECT position, event_id FROM checkpoints WHERE projection = ? AND tenant = ?"
+	if r.knowledge.db.Engine == database.Postgres {
+		query += " FOR UPDATE"
+	}
+	err := tx.NewRaw(query, v.checkpoint(), tenant).Scan(ctx, &found)
 	if err != nil {
 		return page, database.Classify(ctx, err)
 	}

@@ -3,41 +3,108 @@ package projections
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
+	"fmt"
+	"slices"
 	"time"
+
+	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
 )
 
 const (
 	claimRebuild   = "SELECT pg_try_advisory_lock(hashtextextended('annals.rebuild', 0))"
+	holdsRebuild   = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
 	releaseRebuild = "SELECT pg_advisory_unlock(hashtextextended('annals.rebuild', 0))"
 )
 
-// claim keeps every other process from working on a rebuild until it is released, or until this
-// process ends, however it does. It is not claimed if another process has it. A SQLite file belongs to
-// one process anyway.
-func (p *Knowledge) claim(ctx context.Context) (release func(), claimed bool, err error) {
+// claim is one process's right to work on a rebuild, kept by a connection: it ends when it is
+// released, or with the process, however that ends. What it saves is work. Should two processes be at
+// it, since a connection can be lost unnoticed for a while, then every step still happens once: each
+// is taken in the transaction that does it.
+type claim struct {
+	conn *bun.Conn // nil on SQLite, whose file belongs to one process
+}
+
+// claim gives nil if another process has the claim.
+func (p *Knowledge) claim(ctx context.Context) (*claim, error) {
 	if p.db.Engine != database.Postgres {
-		return func() {}, true, nil
+		return &claim{}, nil
 	}
 	conn, err := p.db.Conn(ctx)
 	if err != nil {
-		return nil, false, p.failed(ctx, "claim the rebuild", err)
+		return nil, p.failed(ctx, "claim the rebuild", err)
 	}
+	var claimed bool
 	if err := conn.QueryRowContext(ctx, claimRebuild).Scan(&claimed); err != nil || !claimed {
 		conn.Close() //nolint:errcheck // it goes back to its pool
 		if err != nil {
 			err = p.failed(ctx, "claim the rebuild", err)
 		}
-		return nil, false, err
+		return nil, err
 	}
-	return func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		defer cancel()
-		if _, err := conn.ExecContext(ctx, releaseRebuild); err != nil {
-			// A connection that cannot let go is closed, which lets go.
-			_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+	return &claim{conn: &conn}, nil
+}
+
+// release lets another process have the claim.
+func (c *claim) release() {
+	if c.conn == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if _, err := c.conn.ExecContext(ctx, releaseRebuild); err != nil {
+		// A connection that cannot let go is closed, which lets go.
+		_ = c.conn.Raw(func(any) error { return driver.ErrBadConn })
+	}
+	c.conn.Close() //nolint:errcheck // it goes back to its pool
+}
+
+// holds asks the database whether the claim still stands.
+func (c *claim) holds(ctx context.Context) error {
+	if c.conn == nil {
+		return nil
+	}
+	var locks int
+	if err := c.conn.QueryRowContext(ctx, holdsRebuild).Scan(&locks); err != nil {
+		return err
+	}
+	if locks == 0 {
+		return errors.New("the session has no lock any more")
+	}
+	return nil
+}
+
+// errInterrupted ends a run whose rebuild is to go on later, here or elsewhere.
+var errInterrupted = errors.New("interrupted")
+
+// betweenLooks is how often a run looks whether it should go on.
+const betweenLooks = 2 * time.Second
+
+// guard ends a run when its claim is lost, or when another process gave its version up. It returns when
+// ctx ends.
+func (r *Rebuilder) guard(ctx context.Context, now *run) {
+	look := time.NewTicker(betweenLooks)
+	defer look.Stop()
+	for {
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return
 		}
-		conn.Close() //nolint:errcheck // it goes back to its pool
-	}, true, nil
+		if err := now.claim.holds(ctx); err != nil && ctx.Err() == nil {
+			now.cancel(fmt.Errorf("%w: the claim on the rebuild is lost: %w", errInterrupted, err))
+		}
+		state, err := r.knowledge.state(ctx, now.version)
+		if err == nil && (state == stateRetired || state == stateFailed) {
+			now.cancel(fmt.Errorf("version %d is %s: %w", now.version.Version, state, errMoved))
+		}
+	}
+}
+
+// left tells whether a run that ended with an error left its rebuild to go on later.
+func (r *Rebuilder) left(err error) bool {
+	passing := []error{errInterrupted, database.ErrUnavailable}
+	return r.ctx.Err() != nil || slices.ContainsFunc(passing, func(kind error) bool { return errors.Is(err, kind) })
 }

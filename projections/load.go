@@ -2,8 +2,10 @@ package projections
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
+	"time"
 
 	"github.com/uptrace/bun"
 	"golang.org/x/sync/errgroup"
@@ -13,8 +15,7 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// sliceStreams is how many streams are folded and written in one transaction: what a worker holds in
-// memory, and how long SQLite's writer is busy.
+// sliceStreams is how many streams a worker is given at once.
 const sliceStreams = 2000
 
 // sliceRow is a range of streams that a rebuild loads.
@@ -35,32 +36,22 @@ type sliceRow struct {
 // last. Slices that an interrupted rebuild has loaded are not loaded again.
 func (r *Rebuilder) load(ctx context.Context, now *run) error {
 	p, v := r.knowledge, now.version
-	var known []sliceRow
-	err := p.db.NewSelect().Model(&known).Where("projection = ?", knowledgeName).Where("version = ?", v.Version).
-		OrderExpr("tenant, after").Scan(ctx)
-	if err != nil {
-		return p.failed(ctx, "read the slices", err)
-	}
 	if err := r.count(ctx, now); err != nil {
 		return err
 	}
-	work, loading := errgroup.WithContext(ctx)
-	work.SetLimit(runtime.GOMAXPROCS(0))
-	through := map[string]string{}
+	known, err := p.slices(ctx, v)
+	if err != nil {
+		return err
+	}
+	now.restart()
 	for _, s := range known {
-		through[s.Tenant] = max(through[s.Tenant], s.Through)
 		if !s.LoadedAt.IsZero() {
 			now.resume(s)
-			continue
-		}
-		work.Go(func() error { return r.loadSlice(loading, now, s) })
-	}
-	tenants, err := r.log.Tenants(loading)
-	for _, tenant := range tenants {
-		if err == nil {
-			err = r.dispatch(loading, now, tenant, through[tenant], work)
 		}
 	}
+	work, loading := errgroup.WithContext(ctx)
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	err = r.dispatch(loading, now, known, work)
 	if waitErr := work.Wait(); waitErr != nil {
 		return waitErr
 	}
@@ -68,6 +59,17 @@ func (r *Rebuilder) load(ctx context.Context, now *run) error {
 		return err
 	}
 	return r.index(ctx, v)
+}
+
+// slices are those that were cut so far.
+func (p *Knowledge) slices(ctx context.Context, v version) ([]sliceRow, error) {
+	var known []sliceRow
+	err := p.db.NewSelect().Model(&known).Where("projection = ?", knowledgeName).Where("version = ?", v.Version).
+		OrderExpr("tenant, after").Scan(ctx)
+	if err != nil {
+		return nil, p.failed(ctx, "read the slices", err)
+	}
+	return known, nil
 }
 
 // count finds out how much there is to do.
@@ -81,72 +83,172 @@ func (r *Rebuilder) count(ctx context.Context, now *run) error {
 	return nil
 }
 
-// dispatch cuts the rest of a tenant's streams into slices. Each is noted before it is loaded, so that
-// after a crash the same ranges are loaded, whatever was remembered meanwhile.
-func (r *Rebuilder) dispatch(ctx context.Context, now *run, tenant, after string, work *errgroup.Group) error {
-	for {
-		next, found, err := r.log.NextSlice(ctx, tenant, domain.KnowledgeStream(""), after, sliceStreams)
-		if err != nil || !found {
-			return err
+// dispatch hands out the slices that are known and not loaded, and cuts what is left of each tenant's
+// streams into more. Tenants that came after the rebuild began have no position to be loaded up to;
+// they are caught up with.
+func (r *Rebuilder) dispatch(ctx context.Context, now *run, known []sliceRow, work *errgroup.Group) error {
+	through := map[string]string{}
+	for _, s := range known {
+		through[s.Tenant] = max(through[s.Tenant], s.Through)
+		if s.LoadedAt.IsZero() {
+			work.Go(func() error { return r.loadSlice(ctx, now, s) })
 		}
-		s := sliceRow{
-			Projection: knowledgeName, Version: now.version.Version, Tenant: tenant,
-			After: next.After, Through: next.Through, Streams: int64(next.Streams),
-		}
-		err = r.knowledge.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-			_, err := tx.NewInsert().Model(&s).Exec(ctx)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		after = next.Through
-		work.Go(func() error { return r.loadSlice(ctx, now, s) })
 	}
+	var tenants []string
+	err := r.knowledge.db.NewSelect().TableExpr("checkpoints").Column("tenant").
+		Where("projection = ?", now.version.checkpoint()).OrderExpr("tenant").Scan(ctx, &tenants)
+	if err != nil {
+		return r.knowledge.failed(ctx, "read the checkpoints", err)
+	}
+	for _, tenant := range tenants {
+		for after := through[tenant]; ; {
+			s, found, err := r.cut(ctx, now.version, tenant, after)
+			if err != nil {
+				return err
+			}
+			if !found {
+				break
+			}
+			after = s.Through
+			work.Go(func() error { return r.loadSlice(ctx, now, s) })
+		}
+	}
+	return nil
 }
 
+// cut notes the next slice before it is loaded, so that after a crash the same ranges are loaded,
+// whatever was remembered meanwhile.
+func (r *Rebuilder) cut(ctx context.Context, v version, tenant, after string) (sliceRow, bool, error) {
+	next, found, err := r.log.NextSlice(ctx, tenant, domain.KnowledgeStream(""), after, sliceStreams)
+	if err != nil || !found {
+		return sliceRow{}, false, err
+	}
+	s := sliceRow{
+		Projection: knowledgeName, Version: v.Version, Tenant: tenant,
+		After: next.After, Through: next.Through, Streams: int64(next.Streams),
+	}
+	err = r.knowledge.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewInsert().Model(&s).Exec(ctx)
+		return err
+	})
+	if errors.Is(err, database.ErrUnique) {
+		err = fmt.Errorf("cut elsewhere: %w", errMoved)
+	}
+	return s, true, err
+}
+
+// loadSlice folds a slice and writes what it gives, in parts that fit into memory: each with a note of
+// how far it goes, in one transaction.
 func (r *Rebuilder) loadSlice(ctx context.Context, now *run, s sliceRow) error {
-	p, v := r.knowledge, now.version
-	upTo, _, _, err := r.log.Checkpoint(ctx, v.checkpoint(), s.Tenant)
+	upTo, _, _, err := r.log.Checkpoint(ctx, now.version.checkpoint(), s.Tenant)
 	if err != nil {
 		return err
 	}
-	slice := events.Slice{Tenant: s.Tenant, After: s.After, Through: s.Through}
-	var drawn image
-	for f, err := range foldStreams(r.log.InSlice(ctx, slice, upTo), v.policy) {
+	whole := events.Slice{Tenant: s.Tenant, After: s.After, Through: s.Through}
+	part := loading{sliceRow: s}
+	for f, err := range foldStreams(r.log.InSlice(ctx, whole, upTo), now.version.policy) {
 		if err != nil {
 			return err
 		}
-		if err := drawn.add(s.Tenant, f.item); err != nil {
+		if part.drawn.rows() >= r.batch.rows() {
+			if part, err = r.write(ctx, now, part, part.last); err != nil {
+				return err
+			}
+		}
+		if err := part.add(f); err != nil {
 			return err
 		}
-		s.Events += int64(f.events)
 	}
-	s.LoadedAt = database.At(p.now())
-	err = p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if err := copyInto(ctx, p.db.Engine, tx, v.tables, &drawn); err != nil {
-			return err
-		}
-		_, err := tx.NewUpdate().Model(&s).Column("events", "loaded_at").
-			Where("projection = ?", s.Projection).Where("version = ?", s.Version).
-			Where("tenant = ?", s.Tenant).Where("after = ?", s.After).Exec(ctx)
-		return err
+	_, err = r.write(ctx, now, part, s.Through)
+	return err
+}
+
+// loading is the part of a slice that is being drawn.
+type loading struct {
+	sliceRow
+	drawn   image
+	last    string // the stream that was drawn last
+	streams int64
+	events  int64
+}
+
+// rows is how many rows of all tables were drawn.
+func (i *image) rows() int {
+	return len(i.knowledge) + len(i.scopes) + len(i.terms) + len(i.votes) + len(i.reports)
+}
+
+func (l *loading) add(f folded) error {
+	l.last = domain.KnowledgeStream(f.item.ID)
+	l.streams++
+	l.events += int64(f.events)
+	return l.drawn.add(l.Tenant, f.item)
+}
+
+// write writes what was drawn of a slice up to a stream, and gives what is left of the slice.
+func (r *Rebuilder) write(ctx context.Context, now *run, part loading, through string) (rest loading, err error) {
+	p, v := r.knowledge, now.version
+	rest.sliceRow = part.sliceRow
+	rest.After, rest.Streams = through, max(0, part.Streams-part.streams)
+	err = r.batch.write(p.db.Engine, part.drawn.rows(), func() (time.Duration, error) {
+		var began time.Time
+		err := p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+			began = time.Now()
+			if err := p.take(ctx, tx, part, through); err != nil {
+				return err
+			}
+			if through != part.Through {
+				if _, err := tx.NewInsert().Model(&rest.sliceRow).Exec(ctx); err != nil {
+					return err
+				}
+			}
+			return copyInto(ctx, p.db.Engine, tx, v.tables, &part.drawn)
+		})
+		return time.Since(began), err
 	})
 	if err != nil {
-		return fmt.Errorf("slice after %q of tenant %s: %w", s.After, s.Tenant, err)
+		return rest, fmt.Errorf("slice after %q of tenant %s: %w", part.After, part.Tenant, err)
 	}
-	now.note(func(p *domain.RebuildProgress) { p.Streams += s.Streams; p.Events += s.Events })
+	now.note(func(p *domain.RebuildProgress) { p.Streams += part.streams; p.Events += part.events })
+	return rest, nil
+}
+
+// take notes that a slice is loaded up to a stream. The error is errMoved if it was loaded before: its
+// note comes first in the transaction, so that one whose COMMIT nobody answered is waited for.
+func (p *Knowledge) take(ctx context.Context, tx bun.IDB, part loading, through string) error {
+	taken, err := tx.NewUpdate().Model((*sliceRow)(nil)).
+		Set("through = ?, streams = ?, events = ?, loaded_at = ?", through, part.streams, part.events, database.At(p.now())).
+		Where("projection = ?", part.Projection).Where("version = ?", part.Version).
+		Where("tenant = ?", part.Tenant).Where("after = ?", part.After).
+		Where("through = ?", part.Through).Where("loaded_at IS NULL").Exec(ctx)
+	if err != nil {
+		return err
+	}
+	if n, err := taken.RowsAffected(); err != nil || n == 0 {
+		return fmt.Errorf("loaded elsewhere: %w", errMoved)
+	}
 	return nil
 }
 
 // index builds what a bulk load would only have slowed, and lets the planner know the tables.
 func (r *Rebuilder) index(ctx context.Context, v version) error {
 	p := r.knowledge
+	r.logger.InfoContext(ctx, "rebuild", "projection", knowledgeName, "version", v.Version, "stage", "indexing")
 	indexes, err := definition(p.db.Engine, knowledgeName+"_indexes", v.Version)
 	if err != nil {
 		return err
 	}
 	return p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := p.advance(ctx, tx, v, stateBuilding, stateCatching); err != nil {
+			return err
+		}
+		left, err := tx.NewSelect().Model((*sliceRow)(nil)).Where("projection = ?", knowledgeName).
+			Where("version = ?", v.Version).Where("loaded_at IS NULL").Exists(ctx)
+		if err != nil {
+			return err
+		}
+		if left {
+			return fmt.Errorf("a slice is being loaded elsewhere: %w", errMoved)
+		}
 		if p.db.Engine == database.Postgres {
 			indexes = "SET LOCAL maintenance_work_mem = '512MB';\n" + indexes
 			for _, table := range []bun.Ident{v.tables.knowledge, v.tables.scopes, v.tables.terms, v.tables.votes, v.tables.reports} {
@@ -156,6 +258,6 @@ func (r *Rebuilder) index(ctx context.Context, v version) error {
 		if _, err := tx.ExecContext(ctx, indexes); err != nil {
 			return fmt.Errorf("build indexes: %w", err)
 		}
-		return p.advance(ctx, tx, v, stateBuilding, stateCatching)
+		return nil
 	})
 }

@@ -25,6 +25,13 @@ func (r *run) enter(phase string) {
 	r.progress.Phase, r.pace.entered = phase, time.Now()
 }
 
+// restart forgets what was counted: the slices are about to be counted anew.
+func (r *run) restart() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.progress.Streams, r.progress.Events, r.pace.resumed = 0, 0, 0
+}
+
 // resume counts a slice that an interrupted rebuild has loaded.
 func (r *run) resume(s sliceRow) {
 	r.mu.Lock()

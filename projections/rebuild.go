@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 )
@@ -20,6 +19,7 @@ type Rebuilder struct {
 	knowledge *Knowledge
 	log       *events.Log
 	logger    *slog.Logger
+	batch     batches
 
 	ctx  context.Context // ends with Close
 	stop context.CancelFunc
@@ -44,6 +44,7 @@ func (r *Rebuilder) Close() {
 // run is one rebuild at work in this process.
 type run struct {
 	version version
+	claim   *claim
 	done    chan struct{}
 	cancel  context.CancelCauseFunc
 	began   time.Time
@@ -72,20 +73,20 @@ func (r *Rebuilder) Start(ctx context.Context) (domain.RebuildProgress, error) {
 		return domain.RebuildProgress{}, domain.Refuse(domain.ErrConflict, "version %d of knowledge is being built", r.current.version.Version).
 			WithFix("wait for it, or cancel it")
 	}
-	release, claimed, err := r.knowledge.claim(ctx)
+	claim, err := r.knowledge.claim(ctx)
 	if err != nil {
 		return domain.RebuildProgress{}, err
 	}
-	if !claimed {
+	if claim == nil {
 		return domain.RebuildProgress{}, domain.Refuse(domain.ErrConflict, "another process is rebuilding knowledge").
 			WithFix("wait for it, or cancel it")
 	}
 	v, err := r.knowledge.begin(ctx, r.log)
 	if err != nil {
-		release()
+		claim.release()
 		return domain.RebuildProgress{}, err
 	}
-	return r.start(v, release), nil
+	return r.start(v, claim), nil
 }
 
 // Resume goes on with a rebuild that was interrupted, if there is one and no other process does.
@@ -99,61 +100,67 @@ func (r *Rebuilder) Resume(ctx context.Context) error {
 	if err != nil || !found {
 		return err
 	}
-	release, claimed, err := r.knowledge.claim(ctx)
-	if err != nil || !claimed {
+	claim, err := r.knowledge.claim(ctx)
+	if err != nil || claim == nil {
 		return err
 	}
 	v, found, err := r.knowledge.unfinished(ctx) // whoever had the claim may have finished
 	if err != nil || !found {
-		release()
+		claim.release()
 		return err
 	}
-	r.start(v, release)
+	r.start(v, claim)
 	return nil
 }
 
-func (r *Rebuilder) start(v version, release func()) domain.RebuildProgress {
+func (r *Rebuilder) start(v version, claim *claim) domain.RebuildProgress {
 	ctx, cancel := context.WithCancelCause(r.ctx)
-	now := &run{version: v, done: make(chan struct{}), cancel: cancel, began: time.Now()}
+	now := &run{version: v, claim: claim, done: make(chan struct{}), cancel: cancel, began: time.Now()}
 	now.progress = domain.RebuildProgress{Projection: knowledgeName, Version: v.Version, Phase: v.State}
 	r.current = now
 	r.runs.Go(func() {
 		defer close(now.done)
-		defer cancel(nil)
+		var guard sync.WaitGroup
+		guard.Go(func() { r.guard(ctx, now) })
 		err := r.build(ctx, now)
-		if cause := context.Cause(ctx); err != nil && errors.Is(cause, errCancelled) {
+		if cause := context.Cause(ctx); err != nil && cause != nil {
 			err = cause // and not what became of whatever was under way
 		}
-		r.finish(now, err, release)
+		cancel(nil)
+		guard.Wait()
+		r.finish(now, err)
 	})
 	return now.progress
 }
 
 // finish notes how a rebuild ended, and only then lets another begin. One that was only interrupted
 // stays as it is.
-func (r *Rebuilder) finish(now *run, err error, release func()) {
+func (r *Rebuilder) finish(now *run, err error) {
 	defer func() {
-		release()
+		now.claim.release()
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.current = nil
 	}()
+	logger := r.logger.With("projection", knowledgeName, "version", now.version.Version)
 	switch {
-	case err == nil || r.ctx.Err() != nil:
+	case err == nil:
 		return
-	case errors.Is(err, database.ErrUnavailable) || errors.Is(err, domain.ErrUnavailable):
-		r.logger.Warn("rebuild interrupted; it goes on when the database is back",
-			"projection", knowledgeName, "version", now.version.Version, "error", err)
+	case errors.Is(err, errMoved):
+		logger.Warn("rebuild given up elsewhere", "error", err)
+		return
+	case r.left(err):
+		logger.Warn("rebuild interrupted; it goes on when it is resumed", "error", err)
 		return
 	case errors.Is(err, errCancelled):
-		r.logger.Info("rebuild cancelled", "projection", knowledgeName, "version", now.version.Version)
+		logger.Info("rebuild cancelled")
 	default:
-		r.logger.Error("rebuild failed", "projection", knowledgeName, "version", now.version.Version, "error", err)
+		logger.Error("rebuild failed", "error", err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if dropErr := r.knowledge.fail(ctx, now.version, err); dropErr != nil {
-		r.logger.Error("a failed version could not be dropped", "version", now.version.Version, "error", dropErr)
+	if err := r.knowledge.fail(ctx, now.version, err); err != nil && !errors.Is(err, errMoved) {
+		logger.Error("a version was not given up; resuming it will try again", "error", err)
 	}
 }
 
@@ -175,20 +182,22 @@ func (r *Rebuilder) build(ctx context.Context, now *run) error {
 		case stateVerifying:
 			err = r.verify(ctx, now)
 		case stateReady:
-			return p.Switch(ctx, v.Version)
-		case stateFailed:
-			return nil // its report says why
+			err = p.swap(ctx, v.Version, stateReady)
+		case stateActive, stateDraining, stateFailed: // done; or its entry says why not
+			return nil
 		default:
-			return fmt.Errorf("version %d is %s: %w", v.Version, state, errCancelled)
+			return fmt.Errorf("version %d is %s: %w", v.Version, state, errMoved)
 		}
-		if err != nil {
+		// Moved on without us: by an attempt before, whose COMMIT nobody answered, or by another process.
+		if err != nil && !errors.Is(err, errMoved) {
 			return fmt.Errorf("%s: %w", state, err)
 		}
 	}
 }
 
-// Cancel gives a rebuild up and drops what it has built. The error matches [domain.ErrNotFound] if
-// there is none.
+// Cancel gives a rebuild up, whichever process and release began it; what it has built goes with the
+// next [Knowledge.Sweep]. The error matches [domain.ErrNotFound] if there is none, and
+// [domain.ErrConflict] if it was done before.
 func (r *Rebuilder) Cancel(ctx context.Context) error {
 	r.mu.Lock()
 	now := r.current
@@ -197,16 +206,28 @@ func (r *Rebuilder) Cancel(ctx context.Context) error {
 		now.cancel(errCancelled)
 		<-now.done
 	}
-	v, found, err := r.knowledge.unfinished(ctx)
-	switch {
-	case err != nil:
+	var e entry // whoever began it: what another release builds can be given up, too
+	found, err := r.knowledge.one(ctx, &e, unfinishedStates...)
+	if err != nil {
 		return err
-	case found:
-		return r.knowledge.fail(ctx, v, errCancelled)
-	case now == nil:
+	}
+	if found {
+		err = r.knowledge.fail(ctx, version{entry: e}, errCancelled)
+		if !errors.Is(err, errMoved) {
+			return err
+		}
+	}
+	if now == nil && !found {
 		return domain.Refuse(domain.ErrNotFound, "no rebuild of knowledge is running")
 	}
-	return nil
+	if now != nil {
+		e = now.version.entry
+	}
+	state, err := r.knowledge.state(ctx, version{entry: e})
+	if err == nil && state == stateActive {
+		err = domain.Refuse(domain.ErrConflict, "version %d is active already", e.Version).WithFix("roll back")
+	}
+	return err
 }
 
 // Progress is how far the running rebuild has come; false if there is none.
