@@ -62,7 +62,9 @@ func (w *world) full(queue int) (log *events.Log, gate *gate, answers []<-chan e
 
 func fullQueue(w *world) {
 	log, gate, answers := w.full(4)
-	if _, err := log.Submit(w.Context(), w.submission(w.remember("late"))); !errors.Is(err, domain.ErrBusy) {
+	soon, cancel := context.WithTimeout(w.Context(), 10*time.Second)
+	defer cancel()
+	if _, err := log.Submit(soon, w.submission(w.remember("late"))); !errors.Is(err, domain.ErrBusy) {
 		w.Errorf("got %v, want %v", err, domain.ErrBusy)
 	}
 	// A bulk is not taken apart: what comes after the piece that found no room is not tried.
@@ -70,7 +72,7 @@ func fullQueue(w *world) {
 	for i := range 10 {
 		bulk = append(bulk, w.submission(w.remember(numbered("bulk", i))))
 	}
-	for i, r := range log.SubmitAll(w.Context(), bulk) {
+	for i, r := range log.SubmitAll(soon, bulk) {
 		if !errors.Is(r.Err, domain.ErrBusy) {
 			w.Errorf("bulk %d: got %v, want %v", i, r.Err, domain.ErrBusy)
 		}
