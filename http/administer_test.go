@@ -1,0 +1,31 @@
+package http
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+func TestOnlyAdminsRebuild(t *testing.T) {
+	t.Parallel()
+	for role, want := range map[domain.Role]int{
+		domain.Member: http.StatusForbidden, domain.Service: http.StatusForbidden, domain.Auditor: http.StatusForbidden,
+		domain.Admin: http.StatusNotFound, domain.Root: http.StatusNotFound, // this server rebuilds nothing
+	} {
+		s := New(Config{})
+		s.authenticate = func(*http.Request) (domain.Principal, error) {
+			return domain.Principal{Tenant: "t", Subject: "user:somebody", Role: role}, nil
+		}
+		for _, route := range [][2]string{
+			{"POST", "/rebuild"}, {"GET", "/rebuild"}, {"GET", "/rebuild/plan"}, {"DELETE", "/rebuild"}, {"POST", "/rollback"}, {"POST", "/retire"},
+		} {
+			answered := httptest.NewRecorder()
+			s.Handler().ServeHTTP(answered, httptest.NewRequestWithContext(t.Context(), route[0], "/v1/projections/knowledge"+route[1], nil))
+			if answered.Code != want {
+				t.Errorf("%s as %s: got %d, want %d", route, role, answered.Code, want)
+			}
+		}
+	}
+}

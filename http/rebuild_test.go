@@ -1,0 +1,135 @@
+package http_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/events"
+	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/projections"
+)
+
+const rebuildPath = "/v1/projections/knowledge/rebuild"
+
+// eachRebuilder is each, with a server that rebuilds.
+func eachRebuilder(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		var rebuilder *projections.Rebuilder
+		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
+			rebuilder = projections.NewRebuilder(cfg.Reader.(projections.Reader).Knowledge, cfg.Writer.(*events.Log))
+			cfg.Rebuilder = projections.Rebuilds{Rebuilder: rebuilder}
+		})
+		defer rebuilder.Close()
+		test(t, w)
+	})
+}
+
+// rebuilt waits until a rebuild has ended.
+func (w *world) rebuilt() object {
+	w.t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; {
+		last := w.ask("GET", rebuildPath, nil).want(http.StatusOK).json()
+		if last["progress"] == nil {
+			return last
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatalf("the rebuild does not end: %v", last)
+		}
+	}
+}
+
+// versions are those of the knowledge projection, with their states.
+func (w *world) versions() []string {
+	w.t.Helper()
+	var all []string
+	for _, item := range w.ask("GET", "/v1/projections", nil).want(http.StatusOK).items() {
+		if item["name"] == "knowledge" {
+			all = append(all, fmt.Sprint(item["version"], " ", item["state"]))
+		}
+	}
+	return all
+}
+
+func TestARebuildIsStartedSeenRolledBackAndRetired(t *testing.T) {
+	eachRebuilder(t, func(t *testing.T, w *world) {
+		w.ask("GET", rebuildPath, nil).want(http.StatusNotFound)
+		w.ask("DELETE", rebuildPath, nil).want(http.StatusNotFound)
+		w.ask("POST", "/v1/projections/knowledge/rollback", nil).want(http.StatusNotFound)
+		w.ask("POST", "/v1/projections/knowledge/retire", nil).want(http.StatusNotFound)
+		w.remember("one", "a fact")
+		w.remember("two", "another fact")
+
+		plan := w.ask("GET", rebuildPath+"/plan", nil).want(http.StatusOK).json()
+		if plan["streams"] != 2.0 || plan["events"] != 2.0 || plan["version"] != 2.0 || plan["bytes"].(float64) <= 0 {
+			t.Errorf("the plan is %v", plan)
+		}
+		started := w.ask("POST", rebuildPath, nil).want(http.StatusAccepted)
+		if at := started.header.Get("Location"); at != rebuildPath || started.json()["version"] != 2.0 {
+			t.Errorf("%s at %s", started.body, at)
+		}
+		last := w.rebuilt()
+		if last["state"] != "active" || pick(last, "report", "passed") != true || pick(last, "report", "rows", "knowledge") != 2.0 {
+			t.Errorf("got %v", last)
+		}
+		if got := w.versions(); !slices.Equal(got, []string{"2 active", "1 draining"}) {
+			t.Errorf("got %q", got)
+		}
+		w.remember("three", "written to both")
+		back := w.ask("POST", "/v1/projections/knowledge/rollback", nil).want(http.StatusOK).items()
+		if len(back) != 2 || back[0]["version"] != 1.0 || back[0]["state"] != "active" {
+			t.Errorf("rolled back to %v", back)
+		}
+		w.ask("GET", "/v1/knowledge/three", nil).want(http.StatusOK)
+		w.ask("POST", "/v1/projections/knowledge/retire", nil).want(http.StatusOK)
+		if got := w.versions(); !slices.Equal(got, []string{"1 active", "2 retired"}) {
+			t.Errorf("got %q", got)
+		}
+		w.ask("DELETE", rebuildPath, nil).want(http.StatusNotFound)
+	})
+}
+
+func TestOneRebuildRunsAtATimeAndCanBeCancelled(t *testing.T) {
+	eachRebuilder(t, func(t *testing.T, w *world) {
+		var lines []object
+		for i := range 4000 {
+			lines = append(lines, item(fmt.Sprint("item-", i), fmt.Sprintf("fact %d among many", i)))
+		}
+		w.ask("POST", "/v1/knowledge", lines).want(http.StatusOK)
+		w.ask("POST", rebuildPath, nil).want(http.StatusAccepted)
+		refused := w.ask("POST", rebuildPath, nil).want(http.StatusConflict).json()
+		if refused["fix"] == nil {
+			t.Errorf("%v does not say what to do", refused)
+		}
+		ended := w.ask("DELETE", rebuildPath, nil).want(http.StatusOK).json()
+		if ended["state"] != "retired" || ended["error"] != "cancelled" || ended["active"] != 1.0 {
+			t.Errorf("got %v", ended)
+		}
+		w.ask("DELETE", rebuildPath, nil).want(http.StatusNotFound)
+		w.ask("POST", rebuildPath, nil).want(http.StatusAccepted)
+		if last := w.rebuilt(); last["state"] != "active" || last["version"] != 3.0 {
+			t.Errorf("got %v", last)
+		}
+	})
+}
+
+func TestOnlyProjectionsThatThereAreAreRebuilt(t *testing.T) {
+	eachRebuilder(t, func(t *testing.T, w *world) {
+		for name, status := range map[string]int{"nonsense": http.StatusNotFound, "meaning": http.StatusConflict} {
+			at := "/v1/projections/" + name
+			w.ask("POST", at+"/rebuild", nil).want(status)
+			w.ask("GET", at+"/rebuild", nil).want(status)
+			w.ask("GET", at+"/rebuild/plan", nil).want(status)
+			w.ask("DELETE", at+"/rebuild", nil).want(status)
+			w.ask("POST", at+"/rollback", nil).want(status)
+			w.ask("POST", at+"/retire", nil).want(status)
+		}
+		w.ask("POST", rebuildPath+"?force=true", nil).want(http.StatusUnprocessableEntity)
+	})
+}
