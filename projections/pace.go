@@ -14,8 +14,8 @@ type pace struct {
 
 // Shares of a rebuild's time, beside the loading, which takes 1.
 const (
-	shareIndexing  = 0.5
-	shareVerifying = 1.0
+	shareIndexing  = 0.1
+	shareVerifying = 1.2
 )
 
 // enter notes that a phase begins.

@@ -141,7 +141,7 @@ func (r Rebuilds) sample(ctx context.Context, plan *domain.RebuildPlan) error {
 }
 
 // writingPerFolding is how much longer everything else takes than folding does, by one processor.
-const writingPerFolding = 4
+const writingPerFolding = 12
 
 // draw folds a slice and keeps nothing.
 func (r Rebuilds) draw(ctx context.Context, slice events.Slice, upTo int64) error {
