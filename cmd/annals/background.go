@@ -9,8 +9,8 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// work does what nobody waits for, until ctx ends: projections follow the log, and indices are
-// built when they have become worth while.
+// work does what nobody waits for, until ctx ends: projections follow the log, indices are built when
+// they have become worth while, words are moved into their index, interrupted rebuilds go on, and versions that nobody uses are dropped.
 func (s *service) work(ctx context.Context) error {
 	router, err := events.NewRouter(s.logger)
 	if err != nil {
@@ -19,6 +19,8 @@ func (s *service) work(ctx context.Context) error {
 	s.knowledge.Meaning().Follow(router, s.log)
 	var working sync.WaitGroup
 	working.Go(func() { s.buildGraphs(ctx) })
+	working.Go(func() { s.tendVersions(ctx) })
+	working.Go(func() { s.knowledge.CompactAll(ctx, s.log) })
 	var failed error
 	working.Go(func() { failed = router.Run(ctx) })
 	<-ctx.Done()
@@ -37,6 +39,24 @@ func (s *service) buildGraphs(ctx context.Context) {
 		}
 		select {
 		case <-time.After(betweenBuilds):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// betweenRounds is how long an interrupted rebuild, or a version to be dropped, may lie about.
+const betweenRounds = 10 * time.Second
+
+func (s *service) tendVersions(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := s.rebuilder.Resume(ctx); err != nil && ctx.Err() == nil {
+			s.logger.WarnContext(ctx, "an interrupted rebuild does not go on; it is tried again", "error", err, "after", betweenRounds.String())
+		}
+		if err := s.knowledge.Sweep(ctx); err != nil && ctx.Err() == nil {
+			s.logger.WarnContext(ctx, "a version was not dropped; it is tried again", "error", err, "after", betweenRounds.String())
+		}
+		select {
+		case <-time.After(betweenRounds):
 		case <-ctx.Done():
 		}
 	}

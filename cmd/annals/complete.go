@@ -136,6 +136,8 @@ func wordsFor(value *kong.Value) []candidate {
 		return []candidate{{word: filesPlease}}
 	case "shells":
 		return candidates([]string{"bash", "zsh", "fish"})
+	case "projections":
+		return candidates([]string{"knowledge"})
 	case "types":
 		return candidates(domain.Types)
 	case "contexts":

@@ -29,7 +29,8 @@ func completed(t *testing.T, words ...string) []string {
 func TestCompletionOffersWhatFits(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string][]string{
-		"re":                              {"remember", "revise", "restore"},
+		"re":                              {"remember", "revise", "restore", "rebuild"},
+		"rebuild ":                        {"knowledge"},
 		"export ":                         {"knowledge", "log"},
 		"feedback some-id ":               {"helpful", "harmful"},
 		"feedback some-id --trace x ":     {"helpful", "harmful"},

@@ -23,6 +23,7 @@ type grammar struct {
 
 	Serve      serveCommand      `cmd:"" group:"run" help:"Run the server."`
 	Migrate    migrateCommand    `cmd:"" group:"run" help:"Bring the database to this version's schema."`
+	Rebuild    rebuildCommand    `cmd:"" group:"run" help:"Compute a projection anew while everybody keeps working; go back to the one before."`
 	Doctor     doctorCommand     `cmd:"" group:"run" help:"Check that everything works, and say how to mend what does not."`
 	Version    versionCommand    `cmd:"" group:"run" help:"Show the version."`
 	Completion completionCommand `cmd:"" group:"run" help:"Print the completion script of a shell."`

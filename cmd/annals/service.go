@@ -24,6 +24,7 @@ type service struct {
 	db        *database.DB
 	log       *events.Log
 	knowledge *projections.Knowledge
+	rebuilder *projections.Rebuilder
 	api       *annalshttp.Server
 	logger    *slog.Logger
 }
@@ -42,11 +43,13 @@ func openService(ctx context.Context, cfg config, embedder embedding.Embedder, l
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	log := events.NewLog(db, knowledge, events.Options{Policy: policy, Logger: logger, Registerer: registry})
-	s := &service{db: db, log: log, knowledge: knowledge, logger: logger}
+	rebuilder := projections.NewRebuilder(knowledge, log)
+	s := &service{db: db, log: log, knowledge: knowledge, rebuilder: rebuilder, logger: logger}
 	api := annalshttp.Config{
 		Writer: log, Reader: projections.Reader{Knowledge: knowledge, Progress: log}, Historian: log, Policy: policy,
-		Probes: []annalshttp.Probe{{Name: "database", Check: s.answers}},
-		Logger: logger, Registry: registry, Version: version().Version,
+		Rebuilder: projections.Rebuilds{Rebuilder: rebuilder},
+		Probes:    []annalshttp.Probe{{Name: "database", Check: s.answers}},
+		Logger:    logger, Registry: registry, Version: version().Version,
 		Rate: cfg.Rate, Notice: cfg.Notice, Drain: cfg.Drain,
 	}
 	if err := api.Validate(); err != nil {
@@ -107,9 +110,11 @@ func (s *service) serve(ctx context.Context, listener net.Listener) error {
 // finishing is how long accepted writes may take to be committed after the API has closed.
 const finishing = 30 * time.Second
 
-// close finishes what was accepted: first the log, then the database that it writes to.
+// close interrupts a rebuild, which goes on at the next start, and finishes what was accepted: first the
+// log, then the database that it writes to.
 func (s *service) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), finishing)
 	defer cancel()
+	s.rebuilder.Close()
 	return errors.Join(s.log.Close(ctx), s.db.Close())
 }

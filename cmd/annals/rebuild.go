@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+type rebuildCommand struct {
+	remote
+
+	Projection string `arg:"" complete:"projections" help:"Which projection: knowledge."`
+
+	Plan     bool `xor:"what" help:"Only say what it would take: items, events, disk, time."`
+	Status   bool `xor:"what" help:"Only say how far it has come, what became of the last one, and which versions there are."`
+	Watch    bool `xor:"what" help:"Watch the one that is running until it ends."`
+	Cancel   bool `xor:"what" help:"Give the running one up, and drop what it has built."`
+	Rollback bool `xor:"what" help:"Read the version again that was active before. Nothing is lost; done twice, it is undone."`
+	Retire   bool `xor:"what" help:"Drop the version that was active before: there is no way back then."`
+
+	NoWait   bool          `help:"Return as soon as it has begun."`
+	Patience time.Duration `default:"30s" help:"How long to wait for a server that is away, such as for a restart: the rebuild goes on when it is back."`
+}
+
+// Help implements kong.HelpProvider.
+func (rebuildCommand) Help() string {
+	return `Computes the projection anew from the log as the running server would compute it today, beside the version that
+is read. Everybody keeps working. The new version is switched to only if it is what an independent fold of the log
+gives, and differs from the old one in nothing but what the change means to change. The old one is kept and written
+until the next rebuild, or until --retire, so that --rollback loses nothing.
+
+Ctrl-C stops watching, not the rebuild. Exit code 1 says that it failed and everything is as before, 4 that one is
+running already.
+
+Examples:
+
+    annals rebuild knowledge --plan
+    annals rebuild knowledge
+    annals rebuild knowledge --no-wait && annals rebuild knowledge --watch
+    annals rebuild knowledge --rollback`
+}
+
+// Run implements the command.
+func (r *rebuildCommand) Run(ctx context.Context, c *console) error {
+	api, err := r.connect()
+	if err != nil {
+		return err
+	}
+	switch {
+	case r.Plan:
+		return r.showPlan(ctx, c, api)
+	case r.Status:
+		return r.showStatus(ctx, c, api)
+	case r.Watch:
+		last, raw, err := r.last(ctx, api)
+		if err != nil {
+			return err
+		}
+		return r.wait(ctx, c, api, last, raw)
+	case r.Cancel:
+		return r.cancel(ctx, c, api)
+	case r.Rollback:
+		return r.change(ctx, c, api, "rollback", "roll forward again with: annals rebuild knowledge --rollback")
+	case r.Retire:
+		return r.change(ctx, c, api, "retire", "its tables are dropped within a minute")
+	}
+	return r.start(ctx, c, api)
+}
+
+func (r *rebuildCommand) path(more ...string) []string {
+	return append([]string{"v1", "projections", r.Projection}, more...)
+}
+
+func (r *rebuildCommand) start(ctx context.Context, c *console, api *client) error {
+	if !c.json {
+		var p rebuildPlan
+		if _, err := api.read(ctx, request{Method: http.MethodGet, Path: r.path("rebuild", "plan")}, &p); err != nil {
+			return err
+		}
+		c.note("%s", p)
+	}
+	var begun rebuild
+	a, err := api.read(ctx, request{Method: http.MethodPost, Path: r.path("rebuild")}, &begun)
+	if err != nil {
+		return err
+	}
+	if !r.NoWait {
+		return r.wait(ctx, c, api, begun, a.Body)
+	}
+	if c.json {
+		return c.document(a.Body)
+	}
+	c.say("building version %d of %s; watch it with: annals rebuild %s --watch", begun.Version, begun.Projection, begun.Projection)
+	return nil
+}
+
+// last asks for the rebuild that is running, or for the last one.
+func (r *rebuildCommand) last(ctx context.Context, api *client) (rebuild, json.RawMessage, error) {
+	var last rebuild
+	a, err := api.read(ctx, request{Method: http.MethodGet, Path: r.path("rebuild")}, &last)
+	if err != nil {
+		return last, nil, err
+	}
+	return last, a.Body, nil
+}
+
+func (r *rebuildCommand) showPlan(ctx context.Context, c *console, api *client) error {
+	var p rebuildPlan
+	a, err := api.read(ctx, request{Method: http.MethodGet, Path: r.path("rebuild", "plan")}, &p)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(a.Body)
+	}
+	c.say("%s", p)
+	return nil
+}
+
+func (r *rebuildCommand) cancel(ctx context.Context, c *console, api *client) error {
+	var ended rebuild
+	a, err := api.read(ctx, request{Method: http.MethodDelete, Path: r.path("rebuild")}, &ended)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(a.Body)
+	}
+	c.say("version %d of %s is given up; version %d stays active", ended.Version, ended.Projection, ended.Active)
+	return nil
+}
+
+// change does something to the versions and shows them afterwards.
+func (r *rebuildCommand) change(ctx context.Context, c *console, api *client, what, then string) error {
+	var list versions
+	a, err := api.read(ctx, request{Method: http.MethodPost, Path: r.path(what)}, &list)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(a.Body)
+	}
+	c.say("%s", list.render(c.width))
+	c.note("%s", then)
+	return nil
+}
+
+// showStatus shows the last rebuild and the versions there are. Never having rebuilt is a status, too.
+func (r *rebuildCommand) showStatus(ctx context.Context, c *console, api *client) error {
+	var all versions
+	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "projections"}}, &all); err != nil {
+		return err
+	}
+	list := all.of(r.Projection)
+	last, raw, err := r.last(ctx, api)
+	never := err != nil && len(list.Items) > 0 && asFailure(err).Code == exitNotFound
+	if err != nil && !never {
+		return err
+	}
+	if c.json {
+		return c.document(map[string]any{"rebuild": raw, "versions": list.Raw})
+	}
+	c.say("%s", list.render(c.width))
+	if never {
+		c.say("%s", asFailure(err).Detail)
+		return nil
+	}
+	c.say("")
+	return last.print(c)
+}
+
+func (p rebuildPlan) String() string {
+	said := fmt.Sprintf("version %d of %s: %s items from %s events, about %s",
+		p.Version, p.Projection, counted(p.Streams), counted(p.Events), bytesOf(p.Bytes))
+	if p.Seconds > 0 {
+		said += ", about " + lasting(p.Seconds)
+	}
+	said += fmt.Sprintf("\nit needs about %s of disk meanwhile", bytesOf(p.Need))
+	if p.Free > 0 {
+		said += fmt.Sprintf("; %s are free", bytesOf(p.Free))
+	}
+	for _, column := range p.Intended {
+		said += "\nwill differ from version " + fmt.Sprint(p.Active) + ": " + column
+	}
+	return said
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// A running rebuild is looked at often in its first moments, and then once a second.
+const (
+	firstLook    = 50 * time.Millisecond
+	betweenLooks = time.Second
+)
+
+// wait watches a rebuild until it ends, and shows what became of it. A server that is away is waited
+// for: the rebuild goes on when it is back.
+func (r *rebuildCommand) wait(ctx context.Context, c *console, api *client, now rebuild, raw json.RawMessage) error {
+	view := &rebuildView{c: c}
+	defer view.end()
+	version, heard, pause := now.Version, time.Now(), firstLook
+	for now.Progress != nil {
+		view.show(*now.Progress)
+		select {
+		case <-ctx.Done():
+			view.end()
+			return stoppedWatching(now)
+		case <-time.After(pause):
+		}
+		pause = min(pause*3/2, betweenLooks)
+		next, nextRaw, err := r.last(ctx, api)
+		switch {
+		case ctx.Err() != nil:
+		case err != nil && asFailure(err).Code == exitUnavailable && time.Since(heard) < r.Patience:
+		case err != nil:
+			return err
+		case next.Version != version:
+			return &failure{
+				Code: exitFailed, Detail: fmt.Sprintf("version %d was followed by version %d meanwhile", version, next.Version),
+				Fix: "annals rebuild " + r.Projection + " --status",
+			}
+		default:
+			now, raw, heard = next, nextRaw, time.Now()
+		}
+	}
+	view.end()
+	if c.json {
+		if err := c.document(raw); err != nil {
+			return err
+		}
+	} else if err := now.print(c); err != nil {
+		return err
+	}
+	switch now.State {
+	case "active":
+		if !c.json {
+			c.note("go back with: annals rebuild %s --rollback; the version before is kept until the next rebuild, or --retire", now.Projection)
+		}
+		return nil
+	case "retired":
+		return &failure{Code: exitFailed, Detail: fmt.Sprintf("version %d of %s was cancelled; version %d stays active", version, now.Projection, now.Active)}
+	}
+	return now.verdict()
+}
+
+// stoppedWatching says that nothing else has stopped.
+func stoppedWatching(now rebuild) error {
+	return &failure{
+		Code:   exitFailed,
+		Detail: fmt.Sprintf("stopped watching: version %d of %s goes on being built", now.Version, now.Projection),
+		Fix:    fmt.Sprintf("annals rebuild %s --watch shows it again, --cancel gives it up", now.Projection),
+	}
+}
+
+// rebuildView shows how far a rebuild has come: a bar if somebody is watching, else a line for each
+// phase, and now and then.
+type rebuildView struct {
+	c     *console
+	doing string
+	bar   *progressbar.ProgressBar
+	said  time.Time
+}
+
+func (v *rebuildView) show(p rebuildProgress) {
+	news := p.doing() != v.doing
+	v.doing = p.doing()
+	if v.c.watched {
+		v.draw(p, news)
+		return
+	}
+	if v.c.json || !news && time.Since(v.said) < betweenLines {
+		return
+	}
+	v.said = time.Now()
+	v.c.note("%s", p)
+}
+
+// draw moves the bar; each phase has its own.
+func (v *rebuildView) draw(p rebuildProgress, news bool) {
+	done, total := p.Streams, p.Total
+	switch p.doing() {
+	case "verifying":
+		done = p.Verified
+	case "building indexes", "catching up", "switching":
+		total = -1
+	}
+	if news {
+		v.end()
+		v.bar = progressbar.NewOptions64(total,
+			progressbar.OptionSetWriter(v.c.err), progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false),
+			progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30),
+		)
+	}
+	v.bar.Describe(p.String()) // a bar that cannot be drawn stops nothing
+	if total > 0 {
+		_ = v.bar.Set64(min(done, total))
+	} else {
+		_ = v.bar.Add(1)
+	}
+}
+
+// end takes the bar away.
+func (v *rebuildView) end() {
+	if v.bar != nil {
+		_ = v.bar.Finish()
+		v.bar = nil
+	}
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// rebuild is the newest rebuild as the server tells of it.
+type rebuild struct {
+	Projection string           `json:"projection"`
+	Active     int              `json:"active"`
+	Version    int              `json:"version"`
+	State      string           `json:"state"`
+	BeganAt    time.Time        `json:"began_at"`
+	UpdatedAt  time.Time        `json:"updated_at"`
+	Error      string           `json:"error"`
+	Progress   *rebuildProgress `json:"progress"`
+	Report     *rebuildReport   `json:"report"`
+}
+
+type rebuildProgress struct {
+	Phase       string  `json:"phase"`
+	Streams     int64   `json:"streams"`
+	Total       int64   `json:"total"`
+	Behind      int64   `json:"behind"`
+	Verified    int64   `json:"verified"`
+	Rate        float64 `json:"rate"`
+	SecondsLeft float64 `json:"seconds_left"`
+}
+
+type rebuildReport struct {
+	Against   int               `json:"against"`
+	Passed    bool              `json:"passed"`
+	Items     int64             `json:"items"`
+	Rows      map[string]int64  `json:"rows"`
+	Checksums map[string]string `json:"checksums"`
+	Wrong     []string          `json:"wrong"`
+	Changed   map[string]int64  `json:"changed"`
+	Intended  []string          `json:"intended"`
+	Overlap   float64           `json:"overlap"`
+	Searches  int               `json:"searches"`
+}
+
+type rebuildPlan struct {
+	Projection string   `json:"projection"`
+	Active     int      `json:"active"`
+	Version    int      `json:"version"`
+	Intended   []string `json:"intended"`
+	Streams    int64    `json:"streams"`
+	Events     int64    `json:"events"`
+	Bytes      int64    `json:"bytes"`
+	Need       int64    `json:"need_bytes"`
+	Free       int64    `json:"free_bytes"`
+	Seconds    float64  `json:"seconds"`
+}
+
+// doing is what a phase does, for people.
+func (p rebuildProgress) doing() string {
+	switch {
+	case p.Phase == "building" && p.Total > 0 && p.Streams >= p.Total:
+		return "building indexes"
+	case p.Phase == "building":
+		return "loading"
+	case p.Phase == "catching_up":
+		return "catching up"
+	case p.Phase == "ready":
+		return "switching"
+	}
+	return p.Phase
+}
+
+// String is a line about how far it has come.
+func (p rebuildProgress) String() string {
+	var parts []string
+	switch p.doing() {
+	case "loading":
+		if p.Total == 0 {
+			break // they are being counted
+		}
+		parts = append(parts, fmt.Sprintf("%s of %s items", counted(p.Streams), counted(p.Total)))
+	case "verifying":
+		parts = append(parts, fmt.Sprintf("%s of %s items", counted(p.Verified), counted(max(p.Total, p.Verified))))
+	case "catching up":
+		if p.Behind > 0 {
+			parts = append(parts, counted(p.Behind)+" events behind")
+		}
+	}
+	if p.Rate > 0 && p.doing() != "building indexes" {
+		parts = append(parts, counted(int64(p.Rate))+" a second")
+	}
+	if p.SecondsLeft >= 1 && p.doing() != "building indexes" {
+		parts = append(parts, "about "+lasting(p.SecondsLeft)+" left")
+	}
+	return joined(": ", p.doing(), strings.Join(parts, " · "))
+}
+
+// print shows what became of it, or how far it has come. It fails if the rebuild did.
+func (r rebuild) print(c *console) error {
+	switch {
+	case r.Progress != nil:
+		c.say("version %d of %s: %s", r.Version, r.Projection, *r.Progress)
+		return nil
+	case r.Report != nil:
+		r.Report.print(c, r.Version)
+	}
+	switch r.State {
+	case "active":
+		c.say("version %d of %s is active since %s", r.Version, r.Projection, moment(r.UpdatedAt))
+	case "draining":
+		c.say("version %d of %s was rolled back: version %d is active", r.Version, r.Projection, r.Active)
+	case "retired":
+		c.say("version %d of %s was given up: version %d is active", r.Version, r.Projection, r.Active)
+	}
+	return r.verdict()
+}
+
+// verdict is nil unless the rebuild failed.
+func (r rebuild) verdict() error {
+	if r.State != "failed" {
+		return nil
+	}
+	why := r.Error
+	if why == "" {
+		why = "nobody knows why"
+	}
+	return &failure{
+		Code:   exitFailed,
+		Detail: fmt.Sprintf("version %d of %s was given up: %s; version %d stays active", r.Version, r.Projection, why, r.Active),
+		Fix:    "see above and the server's log, then: annals rebuild " + r.Projection,
+	}
+}
+
+// print shows what was verified, and what was found.
+func (r rebuildReport) print(c *console, version int) {
+	if r.Passed {
+		c.say("%s: %s items, every row as an independent fold of the log gives it", green.Render("verified"), counted(r.Items))
+	} else {
+		c.say("%s: %s items", red.Render("not verified"), counted(r.Items))
+	}
+	rows := &grid{heads: []string{"TABLE", "ROWS", "CHECKSUM"}}
+	for _, table := range slices.Sorted(maps.Keys(r.Rows)) {
+		rows.row(table, counted(r.Rows[table]), r.Checksums[table])
+	}
+	c.say("%s", rows.render(c.width))
+	for _, wrong := range r.Wrong {
+		c.say("%s %s", red.Render("wrong"), printable(wrong))
+	}
+	if len(r.Changed) == 0 {
+		c.say("no item differs from version %d", r.Against)
+		return
+	}
+	changes := &grid{heads: []string{"CHANGED", "ITEMS", ""}}
+	for _, column := range slices.Sorted(maps.Keys(r.Changed)) {
+		meant := red.Render("not intended")
+		if slices.Contains(r.Intended, column) {
+			meant = green.Render("intended")
+		}
+		changes.row(column, counted(r.Changed[column]), meant)
+	}
+	c.say("compared with version %d:\n%s", r.Against, changes.render(c.width))
+	if r.Searches > 0 {
+		c.say("searches by the items' own tasks: %.0f %% of the first ten hits are the same, of %s", 100*r.Overlap, counted(int64(r.Searches)))
+	}
+}
+
+// versions are versions of projections, the active one of each first.
+type versions struct {
+	Items []versionOf
+	Raw   []json.RawMessage
+}
+
+type versionOf struct {
+	Name      string            `json:"name"`
+	Version   int               `json:"version"`
+	State     string            `json:"state"`
+	Settings  map[string]string `json:"settings"`
+	Error     string            `json:"error"`
+	UpdatedAt time.Time         `json:"updated_at"`
+}
+
+// UnmarshalJSON keeps each version as it came, too.
+func (v *versions) UnmarshalJSON(data []byte) error {
+	var list struct {
+		Items []json.RawMessage `json:"items"`
+	}
+	if err := json.Unmarshal(data, &list); err != nil {
+		return err
+	}
+	v.Raw, v.Items = list.Items, make([]versionOf, len(list.Items))
+	for i, raw := range list.Items {
+		if err := json.Unmarshal(raw, &v.Items[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// of are the versions of one projection.
+func (v versions) of(name string) versions {
+	found := versions{Raw: []json.RawMessage{}}
+	for i, item := range v.Items {
+		if item.Name == name {
+			found.Items, found.Raw = append(found.Items, item), append(found.Raw, v.Raw[i])
+		}
+	}
+	return found
+}
+
+func (v versions) render(width int) string {
+	rows := &grid{heads: []string{"VERSION", "STATE", "SINCE", "COMPUTED WITH"}}
+	for _, item := range v.Items {
+		var settings []string
+		for _, name := range slices.Sorted(maps.Keys(item.Settings)) {
+			settings = append(settings, name+" "+item.Settings[name])
+		}
+		rows.row(strconv.Itoa(item.Version), item.State, moment(item.UpdatedAt),
+			printable(joined("\n", strings.Join(settings, " · "), item.Error)))
+	}
+	return rows.render(width)
+}
