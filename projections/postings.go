@@ -63,12 +63,44 @@ func (l *lists) all() []*list {
 	return all
 }
 
-// readTerms reads, per term and scope, the newest items that the index of terms has: one index scan
+// readWords reads the postings of a question's terms from wherever they lie, in one statement and so
+// as of one moment: between two, words could move from one place to the other and be missed.
+func (p *Knowledge) readWords(s domain.Search, audience domain.Audience, into *lists) read {
+	hashes := make([]uint64, len(into.terms))
+	for i, term := range into.terms {
+		hashes[i] = hashOf(term.Term)
+	}
+	query := p.db.NewRaw("?\nUNION ALL\n?", p.fromTerms(s, audience, into.terms), p.fromBags(s, audience))
+	return read{query: query, scan: func(_ context.Context, _ *bun.DB, rows *sql.Rows) error {
+		var term int
+		var scope string
+		var found posting
+		var listed, bag sql.RawBytes
+		for rows.Next() {
+			if err := rows.Scan(&term, &scope, &found.number, &found.words, &listed, &bag); err != nil {
+				return err
+			}
+			postings, err := unpack(string(listed))
+			if err != nil {
+				return err
+			}
+			into.add(term, domain.Scope(scope), postings...)
+			for term, hash := range hashes {
+				if found.count = packed(bag).count(hash); found.count > 0 {
+					into.add(term, domain.Scope(scope), found)
+				}
+			}
+		}
+		return nil
+	}}
+}
+
+// fromTerms selects, per term and scope, the newest items that the index of terms has: one index scan
 // each, which ends at maxPostings. They come packed into one text per list, because a row costs more
 // to send than a posting.
-func (p *Knowledge) readTerms(s domain.Search, audience domain.Audience, into *lists) read {
-	asked := make([][]any, len(into.terms))
-	for i, term := range into.terms {
+func (p *Knowledge) fromTerms(s domain.Search, audience domain.Audience, terms []text.QueryTerm) *bun.RawQuery {
+	asked := make([][]any, len(terms))
+	for i, term := range terms {
 		asked[i] = []any{i, term.Term}
 	}
 	scopes := audience.Scopes
@@ -83,67 +115,30 @@ func (p *Knowledge) readTerms(s domain.Search, audience domain.Audience, into *l
 	for i, scope := range scopes {
 		places[i] = []any{scope}
 	}
-	query := p.db.NewRaw(`
+	return p.db.NewRaw(`
 		WITH asked (place, term) AS (VALUES ?),
 		     place (scope) AS (VALUES ?)
 		SELECT asked.place,
 		       place.scope,
-		       (SELECT string_agg(newest.number || ':' || newest.count || ':' || newest.words, ';') FROM (?) AS newest)
+		       0 AS number,
+		       0 AS words,
+		       (SELECT string_agg(newest.number || ':' || newest.count || ':' || newest.words, ';') FROM (?) AS newest) AS listed,
+		       NULL AS bag
 		FROM asked CROSS JOIN place`,
 		tuples(asked), tuples(places), p.passing(newest, "t", s))
-	return read{query: query, scan: func(_ context.Context, _ *bun.DB, rows *sql.Rows) error {
-		for rows.Next() {
-			var term int
-			var scope domain.Scope
-			var listed *string
-			if err := rows.Scan(&term, &scope, &listed); err != nil {
-				return err
-			}
-			if listed == nil {
-				continue
-			}
-			postings, err := unpack(*listed)
-			if err != nil {
-				return err
-			}
-			into.add(term, scope, postings...)
-		}
-		return nil
-	}}
 }
 
-// readBags reads the bags of the audience's newer items, whole, and looks the terms up in each. The
-// background keeps them few.
-func (p *Knowledge) readBags(s domain.Search, audience domain.Audience, into *lists) read {
-	hashes := make([]uint64, len(into.terms))
-	for i, term := range into.terms {
-		hashes[i] = hashOf(term.Term)
-	}
-	query := p.db.NewSelect().TableExpr("? AS b", p.tables().scopes).ColumnExpr("b.scope, b.number, b.words, b.bag").
+// fromBags selects the bags of the audience's newer items, whole. The background keeps them few.
+func (p *Knowledge) fromBags(s domain.Search, audience domain.Audience) *bun.SelectQuery {
+	query := p.db.NewSelect().TableExpr("? AS b", p.tables().scopes).
 		Where("b.tenant = ?", s.By.Tenant).Where("b.bag IS NOT NULL")
-	if !audience.Everything {
+	scope := "b.scope"
+	if audience.Everything {
+		scope = "''"
+	} else {
 		query = query.Where("b.scope IN (?)", bun.List(audience.Scopes))
 	}
-	return read{query: p.passing(query, "b", s), scan: func(_ context.Context, _ *bun.DB, rows *sql.Rows) error {
-		var scope string
-		var found posting
-		var bag sql.RawBytes
-		for rows.Next() {
-			if err := rows.Scan(&scope, &found.number, &found.words, &bag); err != nil {
-				return err
-			}
-			for term, hash := range hashes {
-				if found.count = packed(bag).count(hash); found.count == 0 {
-					continue
-				}
-				if audience.Everything {
-					scope = ""
-				}
-				into.add(term, domain.Scope(scope), found)
-			}
-		}
-		return nil
-	}}
+	return p.passing(query.ColumnExpr("0 AS place, "+scope+", b.number, b.words, NULL AS listed, b.bag"), "b", s)
 }
 
 // passing narrows a query over rows of items, under an alias, to those that pass the search's filter.
@@ -156,8 +151,11 @@ func (p *Knowledge) passing(query *bun.SelectQuery, alias string, s domain.Searc
 	return p.where(query, s.By.Tenant, s.Filter)
 }
 
-// unpack reads "number:count:words" parts joined by semicolons.
+// unpack reads "number:count:words" parts joined by semicolons, if there are any.
 func unpack(listed string) ([]posting, error) {
+	if listed == "" {
+		return nil, nil
+	}
 	postings := make([]posting, 0, 1+strings.Count(listed, ";"))
 	for part := range strings.SplitSeq(listed, ";") {
 		number, rest, _ := strings.Cut(part, ":")

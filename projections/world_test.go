@@ -74,19 +74,25 @@ func (w *world) complete(command domain.Remember) domain.Remember {
 // understand lets the projection of meaning read the whole log.
 func (w *world) understand() {
 	w.t.Helper()
+	if err := w.follow(); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) follow() error {
 	page, err := w.log.Read(w.t.Context(), w.by.Tenant, 0, 100_000)
 	if err != nil {
-		w.t.Fatal(err)
+		return err
 	}
 	change, err := w.base.Meaning().Prepare(w.t.Context(), events.Page{Tenant: w.by.Tenant, Events: page})
 	if err != nil {
-		w.t.Fatal(err)
+		return err
 	}
 	err = w.db.Transact(w.t.Context(), func(ctx context.Context, tx bun.Tx) error { return change.Write(ctx, tx) })
-	if err != nil {
-		w.t.Fatal(err)
+	if err == nil {
+		change.Done()
 	}
-	change.Done()
+	return err
 }
 
 // find searches and gives the ids of the hits in order.

@@ -1,0 +1,127 @@
+package projections_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+func TestSearchesFindWhatStaysWhileEverythingElseHappens(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		projections.KeepBags(w.base, 0, 5) // words move all the time
+		w.fill(newCorpus(1), 40)
+		w.remember("stays", "kohlrabi is a vegetable", "team:pay")
+		w.understand()
+
+		var searches atomic.Int64
+		done := make(chan struct{})
+		var readers sync.WaitGroup
+		for reader := range 20 {
+			readers.Go(func() {
+				for {
+					select {
+					case <-done:
+						return
+					default:
+					}
+					w.looks(reader)
+					searches.Add(1)
+				}
+			})
+		}
+		var writers sync.WaitGroup
+		for _, write := range []func(round int){w.revisesWhatStays, w.remembersMore, w.movesOn} {
+			writers.Go(func() {
+				for round := range 30 {
+					write(round)
+				}
+			})
+		}
+		writers.Wait()
+		close(done)
+		readers.Wait()
+		if searches.Load() < 20 {
+			t.Errorf("%d searches: too few to tell anything", searches.Load())
+		}
+	})
+}
+
+// looks is what one reader does again and again.
+func (w *world) looks(reader int) {
+	s := domain.Search{By: w.by, Text: "kohlrabi", MinScore: new(float64), Limit: 100}
+	switch reader % 4 {
+	case 1:
+		s.Context = domain.Context{Given: true, Entities: []domain.Entity{"team:pay", "user:alice"}}
+	case 2:
+		s.Filter.Types = []domain.Type{domain.Strategy}
+	case 3:
+		s.Explain = true
+	}
+	s, err := s.Complete()
+	if err != nil {
+		w.t.Error(err)
+		return
+	}
+	answer, err := w.base.Search(w.t.Context(), s)
+	if err != nil {
+		w.t.Error(err)
+		return
+	}
+	for _, hit := range answer.Hits {
+		if hit.ID == "stays" {
+			if hit.Lexical < 0.3 {
+				w.t.Errorf("found by its words with %.3f", hit.Lexical)
+			}
+			return
+		}
+	}
+	w.t.Errorf("not found by reader %d among %d", reader, len(answer.Hits))
+}
+
+func (w *world) revisesWhatStays(round int) {
+	content := fmt.Sprint("kohlrabi is a vegetable, whatever happens, ", round)
+	target := domain.Target{By: w.by, ID: "stays"}
+	scopes := []domain.Scope{"team:pay", scopes[round%2]}
+	for _, command := range []domain.Command{
+		domain.Revise{Target: target, Changes: domain.Revised{Content: &content}},
+		domain.Revise{Target: target, Scopes: scopes},
+		domain.GiveFeedback{Target: target, Verdict: domain.Helpful, TraceID: fmt.Sprint(round)},
+	} {
+		if _, err := w.log.Submit(w.t.Context(), domain.Submission{Command: command, By: w.by}); err != nil {
+			w.t.Error(err)
+		}
+	}
+}
+
+func (w *world) remembersMore(round int) {
+	id := fmt.Sprint("more", round)
+	command, err := domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
+		Type: domain.Tool, Owner: "user:alice", Scopes: []domain.Scope{"team:pay"}, Text: domain.Text{Content: "another vegetable " + id},
+	}}.Complete()
+	if err != nil {
+		w.t.Error(err)
+	}
+	for _, command := range []domain.Command{command, domain.Delete{Target: domain.Target{By: w.by, ID: id}}} {
+		if _, err := w.log.Submit(w.t.Context(), domain.Submission{Command: command, By: w.by}); err != nil {
+			w.t.Error(err)
+		}
+	}
+}
+
+// movesOn is what happens in the background.
+func (w *world) movesOn(int) {
+	if err := w.follow(); err != nil {
+		w.t.Error(err)
+	}
+	if _, err := w.base.Compact(w.t.Context(), w.log); err != nil {
+		w.t.Error(err)
+	}
+}
