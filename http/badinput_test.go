@@ -2,6 +2,7 @@ package http_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -14,10 +15,14 @@ import (
 	annalshttp "github.com/annals-kb/annals/http"
 )
 
-// dial opens a connection for what no client of HTTP would send.
-func (w *world) dial() *net.TCPConn {
+// begin sends the beginning of a body of 1,000 bytes, as no client of HTTP would.
+func (w *world) begin(mediaType, body string) *net.TCPConn {
 	w.t.Helper()
 	conn, err := new(net.Dialer).DialContext(w.t.Context(), "tcp", strings.TrimPrefix(w.url, "http://"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	_, err = fmt.Fprintf(conn, "POST /v1/knowledge HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: 1000\r\n\r\n%s", mediaType, body)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,8 +13,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/annals-kb/annals/domain"
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 const (
@@ -223,7 +225,7 @@ func (p *patient) Read(into []byte) (int, error) {
 	}
 	n, err := p.from.Read(into[:min(int64(len(into)), p.left)])
 	p.left -= int64(n)
-	if err == io.EOF { //nolint:errorlint // readers give it as it is
+	if errors.Is(err, io.EOF) {
 		p.ended.Store(true)
 	}
 	return n, err

@@ -2,6 +2,7 @@ package http_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,11 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
 	annalshttp "github.com/annals-kb/annals/http"
-	"github.com/google/go-cmp/cmp"
 )
 
 const ndjson = header("Content-Type: application/x-ndjson")
@@ -162,7 +164,7 @@ func (c *conversation) hear() (line object) {
 			c.t.FailNow()
 		}
 	}
-	if err := c.in.Decode(&line); err != nil && err != io.EOF { //nolint:errorlint // the decoder gives it as it is
+	if err := c.in.Decode(&line); err != nil && !errors.Is(err, io.EOF) {
 		c.t.Fatalf("hear: %v", err)
 	}
 	return line
@@ -186,11 +188,11 @@ func TestALineIsAnsweredBeforeTheNextIsSent(t *testing.T) {
 
 func TestABodyThatBreaksOffKeepsWhatWasWhole(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		conn := w.dial()
+		conn := w.begin("application/x-ndjson", `{"id":"a","type":"tool","content":"1"}`+"\n"+`{"id":"b","type":"tool","content":"2"}`)
 		defer conn.Close()
-		fmt.Fprintf(conn, "POST /v1/knowledge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\nContent-Length: 1000\r\n\r\n%s\n%s",
-			`{"id":"a","type":"tool","content":"1"}`, `{"id":"b","type":"tool","content":"2"}`)
-		conn.CloseWrite()
+		if err := conn.CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
 		answer, err := io.ReadAll(conn)
 		if err != nil {
 			t.Fatal(err)
@@ -207,17 +209,14 @@ func TestWhoeverPausesTooLongIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { c.Timeout = 500 * time.Millisecond })
-		conn := w.dial()
+		conn := w.begin("application/x-ndjson", `{"id":"a","type":"tool","content":"1"}`+"\n")
 		defer conn.Close()
-		fmt.Fprintf(conn, "POST /v1/knowledge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\nContent-Length: 1000\r\n\r\n%s\n",
-			`{"id":"a","type":"tool","content":"1"}`)
 		answer, _ := io.ReadAll(conn)
 		if !strings.Contains(string(answer), `"id":"a","status":"created"`) || !strings.Contains(string(answer), "did not arrive in time") {
 			t.Errorf("%s", answer)
 		}
-		slow := w.dial()
+		slow := w.begin("application/json", "{")
 		defer slow.Close()
-		fmt.Fprint(slow, "POST /v1/knowledge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")
 		answer, _ = io.ReadAll(slow)
 		if !strings.HasPrefix(string(answer), "HTTP/1.1 408 ") {
 			t.Errorf("%s", answer)

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/annals-kb/annals/domain"
 	"github.com/google/uuid"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // call is one request on its way through the server.

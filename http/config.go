@@ -7,8 +7,9 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/annals-kb/annals/domain"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // Config is what a [Server] is made of. Writer, Reader and Historian are required; everything

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/annals-kb/annals/domain"
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // decoder takes the next value into v, or notes why it cannot.

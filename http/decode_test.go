@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/annals-kb/annals/domain"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // complaints are what an error says about each field, or what it says.

@@ -13,7 +13,7 @@ func etag(revision int64) string { return `"` + strconv.FormatInt(revision, 10) 
 
 // tagsIn takes the entity tags out of If-Match or If-None-Match; false if it holds anything else.
 func tagsIn(header string) (list []string, ok bool) {
-	for _, tag := range strings.Split(header, ",") {
+	for tag := range strings.SplitSeq(header, ",") {
 		tag = strings.TrimSpace(tag)
 		opaque := strings.TrimPrefix(tag, "W/")
 		if len(opaque) < 2 || opaque[0] != '"' || strings.IndexByte(opaque[1:], '"') != len(opaque)-2 {

@@ -90,9 +90,17 @@ func TestWhatIsNotThereAndWhatMayNotBeSeenLookTheSame(t *testing.T) {
 		}
 		as := []header{"Annals-Actor: user:default", "Annals-On-Behalf-Of: user:bob", "X-Request-Id: r"}
 		for _, route := range []struct{ method, path, body string }{
-			{"GET", "", ""}, {"GET", "/history", ""}, {"PATCH", "", `{"task": "x"}`}, {"PATCH", "", `{"tags": {"a": "b"}}`},
-			{"DELETE", "", ""}, {"POST", "/feedback", `{"verdict": "helpful"}`}, {"DELETE", "/feedback", ""},
-			{"POST", "/stale", ""}, {"POST", "/confirm", ""}, {"POST", "/supersede", `{"by": "other"}`}, {"POST", "/restore", ""},
+			{"GET", "", ""},
+			{"GET", "/history", ""},
+			{"PATCH", "", `{"task": "x"}`},
+			{"PATCH", "", `{"tags": {"a": "b"}}`},
+			{"DELETE", "", ""},
+			{"POST", "/feedback", `{"verdict": "helpful"}`},
+			{"DELETE", "/feedback", ""},
+			{"POST", "/stale", ""},
+			{"POST", "/confirm", ""},
+			{"POST", "/supersede", `{"by": "other"}`},
+			{"POST", "/restore", ""},
 		} {
 			var body any
 			if route.body != "" {
@@ -109,7 +117,7 @@ func TestWhatIsNotThereAndWhatMayNotBeSeenLookTheSame(t *testing.T) {
 }
 
 func TestNoIDReachesTheDatabaseThatCouldNotBeOne(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(_ *testing.T, w *world) {
 		for _, id := range []string{"%00", "%ff", "a%2Fb", "%20", "%27%3B--", strings.Repeat("a", 129)} {
 			w.ask("GET", "/v1/knowledge/"+id, nil).want(http.StatusNotFound)
 			w.ask("DELETE", "/v1/knowledge/"+id, nil).want(http.StatusNotFound)

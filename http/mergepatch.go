@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"maps"
 
-	"github.com/annals-kb/annals/domain"
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // tagPatch changes tags: keys are set, or taken away; or all are replaced by labels.

@@ -8,8 +8,9 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/annals-kb/annals/domain"
 	"github.com/labstack/echo/v4"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // unmatched is the route of requests that have none.
@@ -26,7 +27,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		s.metrics.inFlight.Inc()
 		defer s.metrics.inFlight.Dec()
 		defer s.note(c, e)
-		if err := s.guard(c, e, next); err != nil {
+		if err := guard(e, next); err != nil {
 			s.fail(c, e, err)
 		}
 		return nil
@@ -34,7 +35,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // guard turns a panic into an error. A panic that is meant to cut the connection goes on.
-func (s *Server) guard(c *call, e echo.Context, next echo.HandlerFunc) (err error) {
+func guard(e echo.Context, next echo.HandlerFunc) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			if cause == http.ErrAbortHandler { //nolint:errorlint // net/http compares it like this

@@ -142,9 +142,9 @@ func (s *Server) remembered() map[string]*huma.Response {
 // that huma writes.
 func responseHeaders(t reflect.Type, more ...string) map[string]*huma.Param {
 	all := map[string]*huma.Param{}
-	for i := range t.NumField() {
-		if name := t.Field(i).Tag.Get("header"); name != "" {
-			all[name] = &huma.Param{Schema: &huma.Schema{Type: huma.TypeString, Description: t.Field(i).Tag.Get("doc")}}
+	for field := range t.Fields() {
+		if name := field.Tag.Get("header"); name != "" {
+			all[name] = &huma.Param{Schema: &huma.Schema{Type: huma.TypeString, Description: field.Tag.Get("doc")}}
 		}
 	}
 	for _, name := range more {

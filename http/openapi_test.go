@@ -11,8 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/annals-kb/annals/domain"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 var update = flag.Bool("update", false, "write golden files")
@@ -66,8 +67,7 @@ func TestTheDescribedWordsAreTheDomains(t *testing.T) {
 	}
 	for _, body := range []any{knowledge{}, patch{}, search{}, vote{}, listInput{}} {
 		described := reflect.TypeOf(body)
-		for i := range described.NumField() {
-			f := described.Field(i)
+		for f := range described.Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json")+f.Tag.Get("query"), ",")
 			enum := f.Tag.Get("enum")
 			if want, ok := words[name]; ok && enum != "" {

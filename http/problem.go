@@ -3,6 +3,7 @@ package http
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 
 	"github.com/annals-kb/annals/domain"
@@ -105,7 +106,7 @@ func problemOf(err error, instance string) *problem {
 			p.Errors = append(p.Errors, badField{Field: bad.Field, Message: bad.Message})
 		}
 	}
-	if a.to == context.DeadlineExceeded {
+	if a.code == "timeout" {
 		p.Fix = "try again: nothing was recorded"
 	}
 	return p
@@ -131,9 +132,7 @@ const problemType = "application/problem+json"
 
 // write answers a request that no operation has answered.
 func (p *problem) write(w http.ResponseWriter) {
-	for name, values := range p.GetHeaders() {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), p.GetHeaders())
 	w.Header().Set("Content-Type", problemType)
 	w.WriteHeader(p.Status)
 	write(w, p)

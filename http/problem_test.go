@@ -7,8 +7,9 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/annals-kb/annals/domain"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 func TestEveryErrorHasItsAnswer(t *testing.T) {

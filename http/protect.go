@@ -3,8 +3,9 @@ package http
 import (
 	"net/http"
 
-	"github.com/annals-kb/annals/domain"
 	"github.com/labstack/echo/v4"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // protect keeps other websites' pages from using a browser to write here, and tells browsers

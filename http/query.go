@@ -6,8 +6,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/annals-kb/annals/domain"
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // Parameters are kept as they come and read together with everything else, so that all that

@@ -26,7 +26,7 @@ func lines(body *bufio.Reader, most int) iter.Seq[record] {
 		for {
 			line, whole, err := readLine(body, most)
 			switch {
-			case err != nil && err != io.EOF:
+			case err != nil && !errors.Is(err, io.EOF):
 				yield(record{err: unread(err)})
 				return
 			case !whole:
@@ -38,7 +38,7 @@ func lines(body *bufio.Reader, most int) iter.Seq[record] {
 					return
 				}
 			}
-			if err == io.EOF {
+			if err != nil {
 				return
 			}
 		}

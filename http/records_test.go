@@ -12,8 +12,9 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/annals-kb/annals/domain"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // cut lists the records of a body, and errors in brackets.
@@ -89,7 +90,7 @@ func TestABodyThatBreaksOffEndsWithAnError(t *testing.T) {
 			limited = *refusal
 		}
 	}
-	if limited.Kind != domain.ErrTooLarge {
+	if !errors.Is(&limited, domain.ErrTooLarge) {
 		t.Errorf("a body without end is cut off with %v", limited.Kind)
 	}
 }

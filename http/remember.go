@@ -10,8 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/annals-kb/annals/domain"
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 var decodeKnowledge = decoderOf(reflect.TypeFor[knowledge]())

@@ -45,7 +45,7 @@ func BenchmarkRemember(b *testing.B) {
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			r := httptest.NewRequest(http.MethodPost, "http://localhost/v1/knowledge", strings.NewReader(profile))
+			r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "http://localhost/v1/knowledge", strings.NewReader(profile))
 			r.Header.Set("Content-Type", "application/json")
 			w := httptest.NewRecorder()
 			handler.ServeHTTP(w, r)
@@ -64,9 +64,15 @@ func BenchmarkRememberOverTCP(b *testing.B) {
 	b.SetParallelism(32)
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			answer, err := client.Post(server.URL+"/v1/knowledge", "application/json", strings.NewReader(profile))
+			r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, server.URL+"/v1/knowledge", strings.NewReader(profile))
 			if err != nil {
 				b.Error(err)
+				return
+			}
+			r.Header.Set("Content-Type", jsonType)
+			answer, err := client.Do(r)
+			if err != nil || answer.StatusCode != http.StatusCreated {
+				b.Errorf("%v, %v", answer, err)
 				return
 			}
 			_, _ = io.Copy(io.Discard, answer.Body)
@@ -81,7 +87,7 @@ func BenchmarkRememberMany(b *testing.B) {
 	handler := New(Config{Writer: instant{}}).Handler()
 	line := strings.ReplaceAll(profile, "\n", "") + "\n"
 	b.SetBytes(int64(len(line)))
-	r := httptest.NewRequest(http.MethodPost, "http://localhost/v1/knowledge", strings.NewReader(strings.Repeat(line, b.N)))
+	r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "http://localhost/v1/knowledge", strings.NewReader(strings.Repeat(line, b.N)))
 	r.Header.Set("Content-Type", linesType)
 	b.ResetTimer()
 	handler.ServeHTTP(httptest.NewRecorder(), r)

@@ -79,7 +79,7 @@ func TestABadPatchNamesEveryFieldAndChangesNothing(t *testing.T) {
 }
 
 func TestIfMatchHoldsAChangeToTheRevisionThatWasRead(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(_ *testing.T, w *world) {
 		w.remember("a", "one")
 		change := func(content string, match header) *answer {
 			return w.ask("PATCH", "/v1/knowledge/a", object{"content": content}, match)

@@ -120,8 +120,8 @@ func interrupted(ctx context.Context, err error) error {
 // queryNames lists the parameters that an input's fields are filled from.
 func queryNames(input reflect.Type) []string {
 	var names []string
-	for i := range input.NumField() {
-		if name, _, _ := strings.Cut(input.Field(i).Tag.Get("query"), ","); name != "" {
+	for field := range input.Fields() {
+		if name, _, _ := strings.Cut(field.Tag.Get("query"), ","); name != "" {
 			names = append(names, name)
 		}
 	}

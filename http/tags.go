@@ -4,8 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/annals-kb/annals/domain"
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // tags is an object whose values are a string or strings. Read, it may also be an array of
