@@ -1,0 +1,177 @@
+package projections_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/projections"
+)
+
+// nearest are the ids of what lies near a text, which words cannot find.
+func (w *world) nearest(text string, context domain.Context) []string {
+	w.t.Helper()
+	return w.find(domain.Search{
+		Vector: w.embed(embedding.Query, text)[0], Context: context, Order: domain.ByScore,
+	})
+}
+
+var pay = domain.Context{Given: true, Entities: []domain.Entity{"team:pay"}}
+
+func TestMeaningFollowsWhatItemsSay(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		w.remember("a", "retry the payment call with exponential backoff", "team:pay")
+		w.remember("b", "water the tomatoes in the garden every morning", "team:pay")
+		w.understand()
+		target := domain.Target{By: w.by, ID: "a"}
+		content := "the meeting notes are in the shared folder"
+		for _, step := range []struct {
+			name     string
+			command  domain.Command
+			question string
+			want     []string
+			at       domain.Context
+		}{
+			{"as remembered", nil, "retry payment backoff", []string{"a"}, pay},
+			{"revised, what it said", domain.Revise{Target: target, Changes: domain.Revised{Content: &content}}, "retry payment backoff", []string{}, pay},
+			{"revised, what it says", nil, "meeting notes in the shared folder", []string{"a"}, pay},
+			{"forgotten", domain.Delete{Target: target}, "meeting notes in the shared folder", []string{}, pay},
+			{"restored", domain.Restore{Target: target}, "meeting notes in the shared folder", []string{"a"}, pay},
+			{"shared with others, here", domain.Revise{Target: target, Scopes: []domain.Scope{"team:web"}}, "meeting notes in the shared folder", []string{}, pay},
+			{"shared with others, there", nil, "meeting notes in the shared folder", []string{"a"}, domain.Context{Given: true, Entities: []domain.Entity{"team:web"}}},
+			{"superseded", domain.Supersede{Target: target, Successor: "b"}, "meeting notes in the shared folder", []string{}, domain.Context{}},
+		} {
+			if step.command != nil {
+				w.submit(step.command)
+				w.understand()
+			}
+			if diff := cmp.Diff(w.nearest(step.question, step.at), step.want); diff != "" {
+				t.Errorf("%s (-got +want):\n%s", step.name, diff)
+			}
+			w.reopened(func(again *world) {
+				if diff := cmp.Diff(again.nearest(step.question, step.at), step.want); diff != "" {
+					t.Errorf("%s, read anew (-got +want):\n%s", step.name, diff)
+				}
+			})
+		}
+		w.holdsPieces("a", "b")
+	})
+}
+
+// reopened is the world as a server sees it that starts now.
+func (w *world) reopened(do func(again *world)) {
+	w.t.Helper()
+	base, err := projections.Open(w.t.Context(), w.db, projections.Settings{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	again := *w
+	again.base = base
+	do(&again)
+}
+
+// holdsPieces expects that only these items have pieces, one for each scope.
+func (w *world) holdsPieces(ids ...string) {
+	w.t.Helper()
+	want := 0
+	for _, id := range ids {
+		want += len(w.items()[id].Scopes)
+	}
+	var got int
+	if err := w.db.NewSelect().TableExpr("meaning_1").ColumnExpr("count(*)").Where("tenant = ?", w.by.Tenant).Scan(w.t.Context(), &got); err != nil {
+		w.t.Fatal(err)
+	}
+	if got != want {
+		w.t.Errorf("%d pieces, want %d", got, want)
+	}
+}
+
+func TestANewAudienceHoldsAtOnce(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		w.remember("a", "retry the payment call with exponential backoff", "team:pay", "team:web")
+		w.understand()
+		w.submit(domain.Revise{Target: domain.Target{By: w.by, ID: "a"}, Scopes: []domain.Scope{"user:bob"}})
+		// The vectors have not followed yet.
+		for _, s := range []domain.Search{
+			{Text: "retry payment", Context: pay, Explain: true},
+			{Vector: w.embed(embedding.Query, "retry payment")[0], Context: pay, Explain: true},
+		} {
+			answer := w.search(s)
+			if len(answer.Hits) != 0 || answer.Explain.BestBelow != 0 || answer.Explain.Visible != 0 {
+				t.Errorf("those it was meant for still find %+v, %+v", answer.Hits, answer.Explain)
+			}
+		}
+		bob := domain.Context{Given: true, Entities: []domain.Entity{"user:bob"}}
+		if got := w.find(domain.Search{Text: "retry payment", Context: bob}); !slices.Equal(got, []string{"a"}) {
+			t.Errorf("Bob finds %v", got)
+		}
+	})
+}
+
+func TestNoTextIsEmbeddedTwice(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		m := &model{}
+		w := newWorld(t, db, projections.Settings{Embedder: m})
+		w.remember("a", "retry the payment call", "team:pay")
+		w.remember("b", "retry the payment call", "user:alice", "team:pay")
+		w.understand()
+		w.remember("c", "retry the payment call", domain.Public)
+		content := "something else"
+		target := domain.Target{By: w.by, ID: "a"}
+		w.submit(domain.Revise{Target: target, Changes: domain.Revised{Content: &content}})
+		w.submit(domain.Revise{Target: target, Scopes: []domain.Scope{"org:acme"}})
+		w.understand()
+		back := "retry the payment call"
+		w.submit(domain.Revise{Target: target, Changes: domain.Revised{Content: &back}})
+		w.submit(domain.Delete{Target: target})
+		w.understand()
+		w.submit(domain.Restore{Target: target})
+		w.reopened(func(again *world) { again.understand() })
+		w.understand()
+		want := map[string]int{"retry the payment call": 1, "something else": 1}
+		if diff := cmp.Diff(m.embedded, want); diff != "" {
+			t.Errorf("texts embedded (-got +want):\n%s", diff)
+		}
+		if got := w.find(domain.Search{Text: "payment"}); len(got) != 3 {
+			t.Errorf("found %v of three items that say the same", got)
+		}
+	})
+}
+
+func TestALongTextIsFoundByItsLastParagraph(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		c := newCorpus(5)
+		var long strings.Builder
+		for long.Len() < 59<<10 {
+			fmt.Fprintf(&long, "%s.\n\n", c.sentence())
+		}
+		long.WriteString("At last, the beekeeper collects honey from the hives in September.")
+		w.remember("long", long.String(), "team:pay")
+		for i := range 30 {
+			w.remember(fmt.Sprint("other", i), c.sentence(), "team:pay")
+		}
+		w.understand()
+		for _, context := range []domain.Context{{}, pay} {
+			if got := w.nearest("the beekeeper collects honey from the hives", context); len(got) == 0 || got[0] != "long" {
+				t.Errorf("by meaning: found %v first, want the long one", got)
+			}
+			if got := w.find(domain.Search{Text: "honey from the beekeeper", Context: context}); len(got) == 0 || got[0] != "long" {
+				t.Errorf("by words: found %v first, want the long one", got)
+			}
+		}
+	})
+}
