@@ -2,7 +2,6 @@ package projections
 
 import (
 	"encoding/binary"
-	"hash/fnv"
 	"math"
 	"slices"
 	"strings"
@@ -20,25 +19,9 @@ type bag struct {
 
 // bagOf counts the terms of everything in an item that a search should find it by.
 func bagOf(k *domain.Knowledge) bag {
-	counts := map[string]int{}
-	words := 0
-	for _, field := range []string{k.Text.Content, k.Text.Task, strings.Join(tagValues(k.Text.Tags), "\n")} {
-		terms, length := text.TermCounts(field)
-		words += length
-		for term, count := range terms {
-			counts[term] += count
-		}
-	}
-	b := bag{Terms: make([]string, 0, len(counts)), Words: words}
-	for term := range counts {
-		b.Terms = append(b.Terms, term)
-	}
-	slices.Sort(b.Terms)
-	b.Counts = make([]int, len(b.Terms))
-	for i, term := range b.Terms {
-		b.Counts[i] = counts[term]
-	}
-	return b
+	said := k.Text.Content + "\n\n" + k.Text.Task + "\n\n" + strings.Join(tagValues(k.Text.Tags), "\n\n")
+	found := text.BagOf(said)
+	return bag{Terms: found.Terms, Counts: found.Counts, Words: found.Length}
 }
 
 func tagValues(tags domain.Tags) []string {
@@ -62,9 +45,11 @@ const packedTerm = 8
 
 // hashOf is what stands for a term in a packed bag: 48 bits of its FNV-1a hash.
 func hashOf(term string) uint64 {
-	h := fnv.New64a()
-	h.Write([]byte(term))
-	return h.Sum64() >> 16
+	h := uint64(14695981039346656037)
+	for i := range len(term) {
+		h = (h ^ uint64(term[i])) * 1099511628211
+	}
+	return h >> 16
 }
 
 // pack packs a bag; false if it is too large for that.

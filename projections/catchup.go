@@ -123,7 +123,7 @@ func (r *Rebuilder) takePage(ctx context.Context, tx bun.IDB, v version, tenant 
 			return 0, fmt.Errorf("position %d of tenant %s: %w", event.Position, tenant, err)
 		}
 	}
-	script := &script{}
+	script := &script{engine: r.knowledge.db.Engine}
 	if err := s.write(script); err != nil {
 		return 0, err
 	}

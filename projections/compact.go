@@ -58,21 +58,16 @@ func (p *Knowledge) compact(ctx context.Context, log *events.Log, v version, ten
 			return err
 		}
 		var numbers []int64
-		var terms [][]any
+		var terms []termRow
 		for i := range rows {
 			k := rows[i].knowledge()
 			numbers = append(numbers, k.Number)
-			b := bagOf(k)
-			for _, scope := range k.Scopes {
-				for at, term := range b.Terms {
-					terms = append(terms, []any{term, string(scope), k.Number, b.Counts[at], b.Words})
-				}
-			}
+			terms = appendTerms(terms, k, bagOf(k))
 		}
-		script := &script{}
+		script := &script{engine: p.db.Engine}
 		script.add(tx.NewUpdate().TableExpr("?", v.tables.scopes).Set("bag = NULL").
 			Where("tenant = ?", tenant).Where("number IN (?)", bun.List(numbers)))
-		insertTerms(script, tx, v.tables, tenant, terms)
+		insertTerms(script, v.tables, tenant, terms)
 		return script.run(ctx, tx)
 	})
 }

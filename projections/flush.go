@@ -1,7 +1,6 @@
 package projections
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,7 +21,7 @@ func (s *stage) write(script *script) error {
 		it := s.items[id]
 		moved, bag := it.reindex()
 		if moved {
-			index.add(it, bag)
+			index.add(s.tenant, it, bag)
 		}
 		r := rowOf(s.tenant, it.now, bag.Words)
 		switch {
@@ -48,27 +47,6 @@ func (s *stage) write(script *script) error {
 	return nil
 }
 
-// script collects statements that go to the database together. Those that every append needs are
-// written without the query builder, which takes longer over a row than the database.
-type script struct{ text []byte }
-
-func (s *script) add(query fmt.Stringer) {
-	s.text = append(s.text, query.String()...)
-	s.text = append(s.text, ";\n"...)
-}
-
-func (s *script) write(format string, values ...any) { s.text = fmt.Appendf(s.text, format, values...) }
-
-func (s *script) run(ctx context.Context, tx bun.IDB) error {
-	if len(s.text) == 0 {
-		return nil
-	}
-	if _, err := tx.ExecContext(ctx, string(s.text)); err != nil {
-		return fmt.Errorf("write knowledge: %w", err)
-	}
-	return nil
-}
-
 // What an update of an existing row sets. Votes and reports leave the text alone, so that a large
 // content is not written again for a counter.
 const (
@@ -90,21 +68,19 @@ func (s *stage) writeRows(script *script, rows []row, update string) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	script.write("INSERT INTO %s (%s) VALUES\n", s.tables.knowledge, strings.Join(knowledgeColumns, ", "))
+	all := make([][]any, len(rows))
 	for i := range rows {
 		values, err := rows[i].values()
 		if err != nil {
 			return fmt.Errorf("%s: %w", rows[i].ID, err)
 		}
-		if i > 0 {
-			script.write(",\n")
-		}
-		script.text = appendRow(script.text, values)
+		all[i] = values
 	}
+	script.insert(s.tables.knowledge, knowledgeColumns, all)
 	if update != "" {
-		script.write("\nON CONFLICT (tenant, id) DO UPDATE SET %s", update)
+		script.write("\nON CONFLICT (tenant, id) DO UPDATE SET ", update)
 	}
-	script.write(";\n")
+	script.end()
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"github.com/uptrace/bun"
 
-	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -34,11 +33,11 @@ func sameWords(a, b *domain.Knowledge) bool {
 // indexChange is what a batch changes in the index of words.
 type indexChange struct {
 	gone  []*domain.Knowledge
-	made  [][]any // scope, number, words, bag
-	terms [][]any // term, scope, number, count, words: of what is too long for a bag
+	made  [][]any   // rows of scopes
+	terms []termRow // of what is too long for a bag
 }
 
-func (c *indexChange) add(it *item, now bag) {
+func (c *indexChange) add(tenant string, it *item, now bag) {
 	if isAlive(&it.was) {
 		c.gone = append(c.gone, &it.was)
 	}
@@ -47,16 +46,14 @@ func (c *indexChange) add(it *item, now bag) {
 	}
 	packed, fits := now.pack()
 	for _, scope := range it.now.Scopes {
-		if fits {
-			c.made = append(c.made, []any{string(scope), it.now.Number, now.Words, []byte(packed)})
-			continue
-		}
-		c.made = append(c.made, []any{string(scope), it.now.Number, now.Words, []byte(nil)})
-		for i, term := range now.Terms {
-			c.terms = append(c.terms, []any{term, string(scope), it.now.Number, now.Counts[i], now.Words})
-		}
+		c.made = append(c.made, []any{tenant, string(scope), it.now.Number, now.Words, []byte(packed)})
+	}
+	if !fits {
+		c.terms = appendTerms(c.terms, it.now, now)
 	}
 }
+
+var bagColumns = append(slices.Clone(scopesColumns), "bag")
 
 func (c indexChange) write(script *script, s *stage) {
 	for _, k := range c.gone {
@@ -67,30 +64,8 @@ func (c indexChange) write(script *script, s *stage) {
 			Where("tenant = ?", s.tenant).Where("scope IN (?)", bun.List(k.Scopes)).Where("number = ?", k.Number))
 	}
 	if len(c.made) > 0 {
-		script.add(s.tx.NewRaw(`
-			INSERT INTO ? (tenant, scope, number, words, bag)
-			WITH made (scope, number, words, bag) AS (VALUES ?)
-			SELECT ?, scope, number, words, ? FROM made`,
-			s.tables.scopes, tuples(c.made), s.tenant, s.projection.bagColumn()))
+		script.insert(s.tables.scopes, bagColumns, c.made)
+		script.end()
 	}
-	insertTerms(script, s.tx, s.tables, s.tenant, c.terms)
-}
-
-func insertTerms(script *script, tx bun.IDB, t tables, tenant string, terms [][]any) {
-	if len(terms) == 0 {
-		return
-	}
-	script.add(tx.NewRaw(`
-		INSERT INTO ? (tenant, term, scope, number, count, words)
-		WITH found (term, scope, number, count, words) AS (VALUES ?)
-		SELECT ?, term, scope, number, count, words FROM found`,
-		t.terms, tuples(terms), tenant))
-}
-
-// bagColumn reads a bag from VALUES: without a type, PostgreSQL would take it for text.
-func (p *Knowledge) bagColumn() bun.Safe {
-	if p.db.Engine == database.Postgres {
-		return "bag::bytea"
-	}
-	return "bag"
+	insertTerms(script, s.tables, s.tenant, c.terms)
 }

@@ -188,7 +188,7 @@ func (m *Meaning) stored(ctx context.Context, tenant string, wanted []piece) (ma
 
 // Write implements [events.Change]: it replaces the pieces of the items, in one round trip.
 func (e *embedded) Write(ctx context.Context, tx bun.IDB) error {
-	tables, script := e.meaning.tables, &script{}
+	tables, script := e.meaning.tables, &script{engine: e.meaning.db.Engine}
 	if len(e.numbers) > 0 {
 		script.add(tx.NewDelete().TableExpr("?", tables.pieces).
 			Where("tenant = ?", e.tenant).Where("number IN (?)", bun.List(e.numbers)))

@@ -79,7 +79,7 @@ func (all stages) Apply(event domain.Event) error {
 
 // Flush implements [events.Stage].
 func (all stages) Flush(ctx context.Context) error {
-	script := &script{}
+	script := &script{engine: all[0].projection.db.Engine}
 	for _, s := range all {
 		if err := s.write(script); err != nil {
 			return err
