@@ -40,7 +40,7 @@ func TestSearchesFindWhatStaysWhileEverythingElseHappens(t *testing.T) {
 		var writers sync.WaitGroup
 		for _, write := range []func(round int){w.revisesWhatStays, w.remembersMore, w.movesOn} {
 			writers.Go(func() {
-				for round := range 30 {
+				for round := range 15 {
 					write(round)
 				}
 			})

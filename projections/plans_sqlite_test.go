@@ -3,19 +3,9 @@ package projections_test
 import (
 	"regexp"
 	"strings"
-	"testing"
-
-	"github.com/annals-kb/annals/database/databasetest"
 )
 
-func TestSQLiteReadsNoLargeTableFromEndToEnd(t *testing.T) {
-	t.Parallel()
-	db := databasetest.Open(t, databasetest.SQLite(t))
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	w, listener := newLoadedWorld(t, db)
-	w.understand()
+func (w *world) readsLittleOfSQLite(listener *statements) {
 	reads()[0].do(w) // the first search reads the sketches into memory, once
 	for _, work := range reads() {
 		for _, query := range listener.during(func() { work.do(w) }) {
@@ -24,7 +14,7 @@ func TestSQLiteReadsNoLargeTableFromEndToEnd(t *testing.T) {
 			}
 			for _, step := range w.steps(query.text) {
 				if scansAll.MatchString(step) || readsTenant.MatchString(step) && !strings.Contains(step, "knowledge_1_number") {
-					t.Errorf("to %s: %s in\n%s", work.name, step, query.text)
+					w.t.Errorf("to %s: %s in\n%s", work.name, step, query.text)
 				}
 			}
 		}
