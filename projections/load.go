@@ -36,9 +36,6 @@ type sliceRow struct {
 // last. Slices that an interrupted rebuild has loaded are not loaded again.
 func (r *Rebuilder) load(ctx context.Context, now *run) error {
 	p, v := r.knowledge, now.version
-	if err := r.count(ctx, now); err != nil {
-		return err
-	}
 	known, err := p.slices(ctx, v)
 	if err != nil {
 		return err

@@ -167,6 +167,9 @@ func (r *Rebuilder) finish(now *run, err error) {
 // build takes a version through its stages, from the one it is in.
 func (r *Rebuilder) build(ctx context.Context, now *run) error {
 	p, v := r.knowledge, now.version
+	if err := r.count(ctx, now); err != nil {
+		return err
+	}
 	for {
 		state, err := p.state(ctx, v)
 		if err != nil {

@@ -2,7 +2,6 @@ package projections
 
 import (
 	"context"
-	"errors"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -112,9 +111,6 @@ func (r Rebuilds) Rollback(ctx context.Context, name string) error {
 	err := known(name)
 	if err == nil {
 		_, err = r.knowledge.Rollback(ctx)
-	}
-	if errors.Is(err, errCancelled) {
-		return domain.Refuse(domain.ErrConflict, "somebody else changed the versions of %s just now", name).WithFix("look at them, and try again")
 	}
 	return err
 }
