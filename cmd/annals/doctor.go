@@ -35,6 +35,7 @@ func (d *doctorCommand) Run(ctx context.Context, c *console) error {
 	if reached {
 		e.readiness(ctx, api)
 		e.projections(ctx, api)
+		e.rebuilt(ctx, api)
 		e.question(ctx, api)
 	} else {
 		e.embedder(d.embedder)

@@ -72,6 +72,7 @@ func (e *examination) projections(ctx context.Context, api *client) {
 	for _, p := range list.Items {
 		name := "projection " + p.Name
 		switch {
+		case p.State != "active": // what rebuilding has left is examined by itself
 		case p.Error != "":
 			e.note(name, broken, "see the server's log", "stands still: %s", p.Error)
 		case p.LagSeconds > late:

@@ -54,11 +54,7 @@ func (r *rebuildCommand) Run(ctx context.Context, c *console) error {
 	case r.Status:
 		return r.showStatus(ctx, c, api)
 	case r.Watch:
-		last, raw, err := r.last(ctx, api)
-		if err != nil {
-			return err
-		}
-		return r.wait(ctx, c, api, last, raw)
+		return r.wait(ctx, c, api, 0)
 	case r.Cancel:
 		return r.cancel(ctx, c, api)
 	case r.Rollback:
@@ -87,7 +83,7 @@ func (r *rebuildCommand) start(ctx context.Context, c *console, api *client) err
 		return err
 	}
 	if !r.NoWait {
-		return r.wait(ctx, c, api, begun, a.Body)
+		return r.wait(ctx, c, api, begun.Version)
 	}
 	if c.json {
 		return c.document(a.Body)

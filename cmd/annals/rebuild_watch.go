@@ -17,35 +17,13 @@ const (
 
 // wait watches a rebuild until it ends, and shows what became of it. A server that is away is waited
 // for: the rebuild goes on when it is back.
-func (r *rebuildCommand) wait(ctx context.Context, c *console, api *client, now rebuild, raw json.RawMessage) error {
+func (r *rebuildCommand) wait(ctx context.Context, c *console, api *client, version int) error {
 	view := &rebuildView{c: c}
-	defer view.end()
-	version, heard, pause := now.Version, time.Now(), firstLook
-	for now.Progress != nil {
-		view.show(*now.Progress)
-		select {
-		case <-ctx.Done():
-			view.end()
-			return stoppedWatching(now)
-		case <-time.After(pause):
-		}
-		pause = min(pause*3/2, betweenLooks)
-		next, nextRaw, err := r.last(ctx, api)
-		switch {
-		case ctx.Err() != nil:
-		case err != nil && asFailure(err).Code == exitUnavailable && time.Since(heard) < r.Patience:
-		case err != nil:
-			return err
-		case next.Version != version:
-			return &failure{
-				Code: exitFailed, Detail: fmt.Sprintf("version %d was followed by version %d meanwhile", version, next.Version),
-				Fix: "annals rebuild " + r.Projection + " --status",
-			}
-		default:
-			now, raw, heard = next, nextRaw, time.Now()
-		}
-	}
+	now, raw, err := r.follow(ctx, api, view, version)
 	view.end()
+	if err != nil {
+		return err
+	}
 	if c.json {
 		if err := c.document(raw); err != nil {
 			return err
@@ -58,19 +36,49 @@ func (r *rebuildCommand) wait(ctx context.Context, c *console, api *client, now 
 		if !c.json {
 			c.note("go back with: annals rebuild %s --rollback; the version before is kept until the next rebuild, or --retire", now.Projection)
 		}
-		return nil
 	case "retired":
-		return &failure{Code: exitFailed, Detail: fmt.Sprintf("version %d of %s was cancelled; version %d stays active", version, now.Projection, now.Active)}
+		return &failure{Code: exitFailed, Detail: fmt.Sprintf("version %d of %s was given up", now.Version, now.Projection)}
 	}
 	return now.verdict()
 }
 
+// follow looks at a rebuild again and again until it has ended. Version 0 is whichever is running.
+func (r *rebuildCommand) follow(ctx context.Context, api *client, view *rebuildView, version int) (rebuild, json.RawMessage, error) {
+	heard := time.Now()
+	for pause := firstLook; ; pause = min(pause*3/2, betweenLooks) {
+		now, raw, err := r.last(ctx, api)
+		switch {
+		case ctx.Err() != nil:
+			return now, nil, stoppedWatching(r.Projection)
+		case err != nil && asFailure(err).Code == exitUnavailable && time.Since(heard) < r.Patience:
+			view.away(asFailure(err).Detail)
+		case err != nil:
+			return now, nil, err
+		case version != 0 && now.Version != version:
+			return now, nil, &failure{
+				Code: exitFailed, Detail: fmt.Sprintf("version %d was followed by version %d meanwhile", version, now.Version),
+				Fix: "annals rebuild " + r.Projection + " --status",
+			}
+		case now.Progress == nil:
+			return now, raw, nil
+		default:
+			version, heard = now.Version, time.Now()
+			view.show(*now.Progress)
+		}
+		select {
+		case <-ctx.Done():
+			return now, nil, stoppedWatching(r.Projection)
+		case <-time.After(pause):
+		}
+	}
+}
+
 // stoppedWatching says that nothing else has stopped.
-func stoppedWatching(now rebuild) error {
+func stoppedWatching(projection string) error {
 	return &failure{
 		Code:   exitFailed,
-		Detail: fmt.Sprintf("stopped watching: version %d of %s goes on being built", now.Version, now.Projection),
-		Fix:    fmt.Sprintf("annals rebuild %s --watch shows it again, --cancel gives it up", now.Projection),
+		Detail: "stopped watching: the rebuild of " + projection + " goes on",
+		Fix:    fmt.Sprintf("annals rebuild %s --watch shows it again, --cancel gives it up", projection),
 	}
 }
 
@@ -96,6 +104,21 @@ func (v *rebuildView) show(p rebuildProgress) {
 	v.said = time.Now()
 	v.c.note("%s", p)
 }
+
+// away says, once, that the server is.
+func (v *rebuildView) away(why string) {
+	if v.doing == waiting {
+		return
+	}
+	v.end()
+	v.doing = waiting
+	if !v.c.json {
+		v.c.note("%s: waiting for it", why)
+	}
+}
+
+// waiting is what a view does while the server is away.
+const waiting = "waiting"
 
 // draw moves the bar; each phase has its own.
 func (v *rebuildView) draw(p rebuildProgress, news bool) {

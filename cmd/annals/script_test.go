@@ -29,11 +29,13 @@ func TestMain(m *testing.M) {
 //	                           it must end well
 //	crash [POSITION]           kills it instead
 //	count N FILE               the file must have N lines
-//	many N FILE                writes N pieces of knowledge
+//	many N FILE [WORDS]        writes N pieces of knowledge, with so many words of their own
+//	phase PHASE                waits until a rebuild is in this phase
 //	occupied                   lets another program listen on a port, and ANNALS_LISTEN name it
 //	free-port                  lets ANNALS_LISTEN and ANNALS_SERVER name a port that is free
 //	detour, cut, mend          lets DATABASE_URL lead through a proxy; cuts it off; opens it again
 //	schema N                   makes the database say that it has this schema
+//	behind STATEMENT           changes the database behind everybody's back
 //
 // DATABASE_URL is a database of the script's own, and ENGINE says which kind.
 func TestScripts(t *testing.T) {
@@ -62,7 +64,7 @@ func TestScripts(t *testing.T) {
 				},
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){
 					"exits": exits, "serving": serving, "shutdown": shutdown, "crash": crash, "count": count,
-					"many": many, "occupied": occupied, "schema": schema,
+					"many": many, "occupied": occupied, "schema": schema, "behind": behind, "phase": phase,
 					"until": until, "free-port": freePort, "detour": detour, "cut": cut, "mend": mend,
 				},
 				Condition: func(name string) (bool, error) {

@@ -15,17 +15,26 @@ import (
 	"github.com/annals-kb/annals/database"
 )
 
-// many writes an import of so many pieces of knowledge.
+// many writes an import of so many pieces of knowledge, each with so many words of its own.
 func many(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: many N FILE")
+	if neg || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: many N FILE [WORDS]")
 	}
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)
+	words := 0
+	if len(args) == 3 {
+		words, err = strconv.Atoi(args[2])
+		ts.Check(err)
+	}
 	var lines strings.Builder
 	for i := range n {
-		fmt.Fprintf(&lines, `{"id":"many-%d","type":"tool","task":"counting","content":"the number %d comes after %d","scopes":["project:numbers"]}`+"\n",
-			i, i+1, i)
+		var more strings.Builder
+		for word := range words {
+			fmt.Fprintf(&more, " w%d", (i*words+word)%5000)
+		}
+		fmt.Fprintf(&lines, `{"id":"many-%d","type":"tool","task":"counting","content":"the number %d comes after %d%s","scopes":["project:numbers"]}`+"\n",
+			i, i+1, i, more.String())
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(lines.String()), 0o600))
 }
@@ -50,16 +59,29 @@ func freePort(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Setenv("ANNALS_SERVER", "http://"+listener.Addr().String())
 }
 
+// behind changes the database behind everybody's back.
+func behind(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: behind STATEMENT")
+	}
+	alter(ts, args[0])
+}
+
 // schema makes the database say that another program migrated it.
 func schema(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: schema N")
 	}
+	alter(ts, "UPDATE schema_migrations SET version = ?", args[0])
+}
+
+// alter runs a statement on the script's database, which no server may be using.
+func alter(ts *testscript.TestScript, statement string, values ...any) {
 	ctx := context.Background()
 	db, err := database.Open(ctx, ts.Getenv("DATABASE_URL"), slog.New(slog.DiscardHandler))
 	ts.Check(err)
 	ts.Check(db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.ExecContext(ctx, "UPDATE schema_migrations SET version = ?", args[0])
+		_, err := tx.ExecContext(ctx, statement, values...)
 		return err
 	}))
 	ts.Check(db.Close())

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"fmt"
+)
+
+// rebuilt names what rebuilding has left, and what to do about it.
+func (e *examination) rebuilt(ctx context.Context, api *client) {
+	var all versions
+	if _, err := api.read(ctx, request{Method: "GET", Path: []string{"v1", "projections"}}, &all); err != nil {
+		return // said already
+	}
+	for _, v := range all.Items {
+		if v.State == "draining" {
+			e.note(fmt.Sprintf("version %d of %s", v.Version, v.Name), fine,
+				fmt.Sprintf("annals rebuild %s --rollback goes back to it, --retire gives it up", v.Name),
+				"was active until %s, and is still written, so that going back loses nothing", moment(v.UpdatedAt))
+		}
+	}
+	command := &rebuildCommand{Projection: "knowledge"}
+	last, _, err := command.last(ctx, api)
+	if err != nil {
+		if code := asFailure(err).Code; code != exitNotFound && code != exitRefused { // there was none, or it is for others to see
+			e.failed("rebuild", err)
+		}
+		return
+	}
+	switch {
+	case last.Progress != nil:
+		e.note("rebuild", fine, "annals rebuild knowledge --watch shows it, --cancel gives it up",
+			"version %d of %s since %s: %s", last.Version, last.Projection, moment(last.BeganAt), *last.Progress)
+	case last.State == "failed":
+		e.note("rebuild", warned, "annals rebuild knowledge --status shows what was found; when the reason is mended, rebuild again",
+			"version %d of %s was given up: %s; version %d is active", last.Version, last.Projection, last.Error, last.Active)
+	}
+}

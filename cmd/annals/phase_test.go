@@ -1,0 +1,27 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// phase waits until a rebuild is in a phase, which it must not have left behind.
+func phase(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: phase PHASE, while a rebuild runs")
+	}
+	within(ts, 30*time.Second, "phase "+args[0], func() bool {
+		response, err := http.Get(ts.Getenv("ANNALS_SERVER") + "/v1/projections/knowledge/rebuild") //nolint:noctx // a test
+		ts.Check(err)
+		defer response.Body.Close()
+		var now rebuild
+		ts.Check(json.NewDecoder(response.Body).Decode(&now))
+		if now.Progress == nil {
+			ts.Fatalf("the rebuild has ended: it is %s", now.State)
+		}
+		return now.Progress.Phase == args[0]
+	})
+}
