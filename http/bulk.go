@@ -154,7 +154,7 @@ func (b *bulk) commit(batch []record) []bulkAnswer {
 		// What has arrived is taken, though its sender may have left meanwhile.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(b.call.request.Context()), b.server.cfg.Timeout)
 		defer cancel()
-		for i, result := range b.server.cfg.Writer.SubmitAll(ctx, submissions) {
+		for i, result := range b.submit(ctx, submissions) {
 			place, id := places[i], submissions[i].Command.Item()
 			if result.Err != nil {
 				answers[place] = b.failed(id, b.answered+place+1, interrupted(ctx, result.Err))
@@ -166,6 +166,32 @@ func (b *bulk) commit(batch []record) []bulkAnswer {
 	}
 	b.answered += len(batch)
 	return answers
+}
+
+// submit waits for room in the queue instead of refusing what the caller would only send again.
+func (b *bulk) submit(ctx context.Context, all []domain.Submission) []domain.Result {
+	const breath = 50 * time.Millisecond
+	results := b.server.cfg.Writer.SubmitAll(ctx, all)
+	for {
+		var waiting []int
+		var again []domain.Submission
+		for i, r := range results {
+			if errors.Is(r.Err, domain.ErrBusy) {
+				waiting, again = append(waiting, i), append(again, all[i])
+			}
+		}
+		if len(again) == 0 {
+			return results
+		}
+		select {
+		case <-ctx.Done():
+			return results
+		case <-time.After(breath):
+		}
+		for i, r := range b.server.cfg.Writer.SubmitAll(ctx, again) {
+			results[waiting[i]] = r
+		}
+	}
 }
 
 // submission reads one record; with an error, its command tells at most the id.

@@ -7,7 +7,8 @@ import (
 )
 
 // outbox sends answers while questions still come in. A caller who sends everything before it
-// reads anything is not kept waiting until 16 MiB of answers are due: then it must read.
+// reads anything is not kept waiting until 16 MiB of answers are due: then it must read. Twice
+// that may be in memory, since as much may be on its way.
 type outbox struct {
 	to       http.ResponseWriter
 	patience time.Duration // for one piece to be taken

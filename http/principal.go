@@ -13,8 +13,8 @@ import (
 type authenticator func(*http.Request) (domain.Principal, error)
 
 // openMode believes what the caller says about itself: whoever reaches this machine's loopback
-// is trusted. A website in a browser reaches it too, by letting its own name point here; such
-// a name has a dot.
+// is trusted. A website in a browser reaches it too, by letting its own name point here; so no
+// name will do that a stranger could register.
 func openMode(r *http.Request) (domain.Principal, error) {
 	if !local(r.Host) {
 		return domain.Principal{}, domain.Refuse(errOrigin, "in open mode the server answers to this machine's names only").
@@ -40,8 +40,8 @@ func claim(r *http.Request, header string, entity *domain.Entity, found *domain.
 	*entity = parsed
 }
 
-// local tells whether a Host header is an address, a name under localhost, or a name without a
-// dot: nothing that a stranger could register.
+// local tells whether a Host header is an address, a name without a dot, or one under localhost
+// or internal, which are kept for private use.
 func local(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -50,5 +50,6 @@ func local(host string) bool {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return true
 	}
-	return !strings.Contains(host, ".") || strings.HasSuffix(strings.ToLower(host), ".localhost")
+	host = strings.ToLower(host)
+	return !strings.Contains(host, ".") || strings.HasSuffix(host, ".localhost") || strings.HasSuffix(host, ".internal")
 }

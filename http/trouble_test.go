@@ -103,6 +103,37 @@ func TestAFullQueueRefusesAndRecovers(t *testing.T) {
 	})
 }
 
+func TestManyWaitForRoomInTheQueue(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, events.Options{Queue: 2}, nil)
+		release := w.occupy()
+		const senders = 6
+		var sending sync.WaitGroup
+		for range senders {
+			sending.Go(func() {
+				two := object{"type": "tool", "content": "x"}
+				response, err := w.client.Do(w.request("POST", "/v1/knowledge", []object{two, two}))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer response.Body.Close()
+				body, _ := io.ReadAll(response.Body)
+				if strings.Count(string(body), `"status":"created"`) != 2 {
+					t.Errorf("%s", body)
+				}
+			})
+		}
+		time.Sleep(200 * time.Millisecond)
+		release()
+		sending.Wait()
+		if position, _, err := w.log.Head(t.Context(), "default"); position != 2*senders || err != nil {
+			t.Errorf("the log is at %d, %v", position, err)
+		}
+	})
+}
+
 func TestADatabaseThatIsAwayIs503UntilItIsBack(t *testing.T) {
 	t.Parallel()
 	link := newLink(t)
