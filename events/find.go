@@ -22,7 +22,7 @@ const scanned = 20_000
 // following page, and 0 at the end. The work of a page is limited: one that looked at many events and
 // found few answers with those, and a next.
 func (l *Log) Find(ctx context.Context, q domain.EventQuery) (events []domain.Event, next int64, err error) {
-	limit := min(cmp.Or(q.Limit, 100), pageSize)
+	limit := min(cmp.Or(max(q.Limit, 0), 100), pageSize)
 	window, err := l.window(ctx, q)
 	if err != nil || window.empty() {
 		return nil, 0, err
