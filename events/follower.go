@@ -80,7 +80,7 @@ func (f *follower) follow(ctx context.Context, tenant string) {
 	pause := shortest
 	var page Page
 	for ctx.Err() == nil {
-		before := page
+		before, began := page, time.Now()
 		var err error
 		page, err = f.step(ctx, tenant)
 		switch {
@@ -89,6 +89,7 @@ func (f *follower) follow(ctx context.Context, tenant string) {
 			return
 		case err == nil && (page.After > before.After || len(before.Events) == 0):
 			pause = shortest
+			f.log.GiveWay(ctx, time.Since(began))
 			continue
 		case err == nil: // acknowledged without moving the checkpoint: no reason to hurry
 		case ctx.Err() != nil:

@@ -3,6 +3,7 @@ package events
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/annals-kb/annals/database"
 )
@@ -32,6 +33,7 @@ type Log struct {
 
 	mu         sync.Mutex
 	lanes      map[string]*lane // by tenant; a tenant without waiting commands has none
+	wrote      time.Time        // when the last lane ended
 	closed     bool
 	committers sync.WaitGroup
 

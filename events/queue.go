@@ -3,6 +3,7 @@ package events
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -87,6 +88,7 @@ func (l *Log) take(tenant string, q *lane) []*group {
 	q.groups = q.groups[n:]
 	if len(batch) == 0 {
 		delete(l.lanes, tenant)
+		l.wrote = time.Now()
 	}
 	return batch
 }
