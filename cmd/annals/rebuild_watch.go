@@ -137,12 +137,12 @@ func (v *rebuildView) draw(p rebuildProgress, news bool) {
 			progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30),
 		)
 	}
-	v.bar.Describe(p.String()) // a bar that cannot be drawn stops nothing
-	if total > 0 {
+	if total > 0 { // a bar that cannot be drawn stops nothing
 		_ = v.bar.Set64(min(done, total))
 	} else {
 		_ = v.bar.Add(1)
 	}
+	v.bar.Describe(p.String())
 }
 
 // end takes the bar away.
