@@ -15,9 +15,11 @@ import (
 // silence is how long the other side may leave a connection unanswered before it counts as dead.
 const silence = 30 * time.Second
 
-// sessionSettings let the server, too, notice a client that vanished: it may hold a tenant's lock.
+// sessionSettings let the server read quoted values as they are written, and notice a client that
+// vanished: it may hold a tenant's lock.
 // They are no startup parameters, because a connection pooler refuses those it does not know.
 const sessionSettings = `
+SET standard_conforming_strings = on;
 SET tcp_keepalives_idle = 15;
 SET tcp_keepalives_interval = 5;
 SET tcp_keepalives_count = 3;
