@@ -17,6 +17,7 @@ func (s *stage) write(script *script) error {
 	var fresh, revised, counted []row
 	var index indexChange
 	votes, reports := s.voices()
+	released := s.released()
 	for _, id := range s.order {
 		it := s.items[id]
 		moved, bag := it.reindex()
@@ -25,13 +26,17 @@ func (s *stage) write(script *script) error {
 		}
 		r := rowOf(s.tenant, it.now, bag.Words)
 		switch {
-		case !it.was.Exists():
+		case !it.was.Exists() || slices.Contains(released, id):
 			fresh = append(fresh, r)
 		case it.was.Revision != it.now.Revision:
 			revised = append(revised, r)
 		default:
 			counted = append(counted, r)
 		}
+	}
+	if len(released) > 0 {
+		script.add(s.tx.NewDelete().TableExpr("?", s.tables.knowledge).
+			Where("tenant = ?", s.tenant).Where("id IN (?)", bun.List(released)))
 	}
 	for _, part := range []struct {
 		rows   []row
@@ -45,6 +50,20 @@ func (s *stage) write(script *script) error {
 	reports.write(script, s)
 	index.write(script, s)
 	return nil
+}
+
+// released are the items that gave up a URI which another item of the batch has now. Whichever row is
+// updated first, that URI would stand in two: these rows go, and are inserted again as they are now.
+func (s *stage) released() []string {
+	var released []string
+	for _, id := range s.order {
+		it := s.items[id]
+		uri := it.was.Text.URI
+		if it.was.Exists() && isAlive(&it.was) && s.holders[uri] != "" && s.holders[uri] != id {
+			released = append(released, id)
+		}
+	}
+	return released
 }
 
 // What an update of an existing row sets. Votes and reports leave the text alone, so that a large
