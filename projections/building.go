@@ -135,7 +135,8 @@ func (p *Knowledge) fail(ctx context.Context, v version, reason error) error {
 		state = stateRetired
 	}
 	return p.exclusively(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
-		given, err := giveUp(tx, v.entry, state, reason, database.At(p.now())).Exec(ctx)
+		query := giveUp(tx, v.entry, state, reason, database.At(p.now())).Where("state IN (?)", bun.List(unfinishedStates))
+		given, err := query.Exec(ctx)
 		if err != nil {
 			return err
 		}
@@ -146,13 +147,12 @@ func (p *Knowledge) fail(ctx context.Context, v version, reason error) error {
 	})
 }
 
-// giveUp ends the building of a version, if nobody reads it yet.
+// giveUp ends the building or writing of a version and says why.
 func giveUp(tx bun.IDB, e entry, state string, reason error, now database.Time) *bun.UpdateQuery {
 	e.Settings = maps.Clone(e.Settings)
 	e.Settings["error"] = reason.Error()
 	return tx.NewUpdate().Model(&e).Column("settings").Set("state = ?, updated_at = ?", state, now).
-		Where("name = ?", knowledgeName).Where("version = ?", e.Version).
-		Where("state IN (?)", bun.List(unfinishedStates))
+		Where("name = ?", knowledgeName).Where("version = ?", e.Version)
 }
 
 // grace is for how long the tables of a version stay that is not written any more: some process may

@@ -27,6 +27,9 @@ func (p *Knowledge) Compact(ctx context.Context, log *events.Log) (more bool, er
 		return false, err
 	}
 	for _, v := range p.lineup.Load().versions {
+		if v.foreign {
+			continue // another release compacts it
+		}
 		var tenants []string
 		err := p.db.NewSelect().TableExpr("?", v.tables.scopes).Column("tenant").Where("bag IS NOT NULL").
 			GroupExpr("tenant").Having("count(*) > ?", p.bagRows).Scan(ctx, &tenants)
@@ -73,7 +76,7 @@ func (p *Knowledge) compact(ctx context.Context, log *events.Log, v version, ten
 }
 
 // CompactAll compacts whenever there is something to compact, until ctx ends. It takes a third of the
-// time at most, so that appends find the lock free, and less while there are many.
+// time at most, so that appends find the lock free.
 func (p *Knowledge) CompactAll(ctx context.Context, log *events.Log) {
 	const idle = 2 * time.Second
 	for pause := idle; ; {
@@ -89,7 +92,6 @@ func (p *Knowledge) CompactAll(ctx context.Context, log *events.Log) {
 		}
 		if pause = idle; more && err == nil {
 			pause = 2 * time.Since(began)
-			log.GiveWay(ctx, time.Since(began))
 		}
 	}
 }

@@ -54,6 +54,8 @@ type Knowledge struct {
 	log      *slog.Logger
 	now      func() time.Time
 
+	carefulUntil atomic.Int64 // nanoseconds since 1970; see takeCare
+
 	bagRows, compactItems int
 
 	beforeVerification func(ctx context.Context, version int) // for tests that spoil a version; else nil

@@ -3,6 +3,7 @@ package projections
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -22,9 +23,13 @@ type lineup struct {
 // version is a version of the knowledge projection that this program can write.
 type version struct {
 	entry
-	tables tables
-	policy domain.ConfidencePolicy
+	tables  tables
+	policy  domain.ConfidencePolicy
+	foreign bool // this program does not know how to write it
 }
+
+// errForeign is why a version is given up that another release builds or has built.
+var errForeign = errors.New("another release of annals that writes, too, does not know how to write it")
 
 // lineupAge is for how long a reader trusts what it knows of the versions. The version it knows is
 // written for much longer than that after a switch.
@@ -40,16 +45,16 @@ const lineupQuery = `
 	ORDER BY CASE state WHEN 'active' THEN 0 ELSE 1 END, version`
 
 // assemble makes a lineup of the catalogue's entries. It fails if this program does not know how to
-// write one of them.
+// write the active one.
 func (p *Knowledge) assemble(entries []entry) (*lineup, error) {
 	l := &lineup{seen: time.Now()}
 	for _, e := range entries {
 		policy, known := p.policies[e.Settings["confidence"]]
-		if !known {
+		if !known && e.State == stateActive {
 			return nil, fmt.Errorf("version %d of knowledge is built with the confidence policy %q, which this annals does not know: use the release that built it",
 				e.Version, e.Settings["confidence"])
 		}
-		l.versions = append(l.versions, version{entry: e, tables: tablesOf(e.Version), policy: policy})
+		l.versions = append(l.versions, version{entry: e, tables: tablesOf(e.Version), policy: policy, foreign: !known})
 	}
 	if len(l.versions) == 0 || l.versions[0].State != stateActive {
 		return nil, fmt.Errorf("no version of knowledge is active: %w", sql.ErrNoRows)

@@ -15,6 +15,7 @@ import (
 // writing. It belongs to one transaction.
 type stage struct {
 	projection *Knowledge
+	version    version
 	tables     tables
 	policy     domain.ConfidencePolicy
 	tx         bun.IDB
@@ -25,6 +26,7 @@ type stage struct {
 	order   []string // ids in the order of their first change: writes are deterministic
 	holders map[string]string
 	err     error // of a look-up that Holder could not report
+	spoilt  error // why this version cannot be written any more, if nobody reads it
 }
 
 // item is a piece of knowledge in a stage: as it was loaded, and as it is by now.
@@ -38,10 +40,14 @@ type item struct {
 }
 
 func newStage(ctx context.Context, p *Knowledge, v version, tx bun.IDB, tenant string) *stage {
-	return &stage{
-		projection: p, tables: v.tables, policy: v.policy, tx: tx, ctx: ctx, tenant: tenant,
+	s := &stage{
+		projection: p, version: v, tables: v.tables, policy: v.policy, tx: tx, ctx: ctx, tenant: tenant,
 		items: map[string]*item{}, holders: map[string]string{},
 	}
+	if v.foreign {
+		s.spoilt = errForeign
+	}
+	return s
 }
 
 // wanted is what the commands of a batch read, each once.

@@ -14,7 +14,9 @@ import (
 
 var _ events.Inline = (*Knowledge)(nil)
 
-// stages write every version that is to be written. Commands decide on the active one's state.
+// stages write every version that is to be written. Commands decide on the active one's state. What
+// nobody reads keeps nobody from writing: a version beside the active one that cannot be written any
+// more is given up, in the same transaction.
 type stages []*stage
 
 // Open implements [events.Inline]: it loads what the commands read, for every version that is
@@ -30,7 +32,7 @@ func (p *Knowledge) Open(ctx context.Context, tx bun.IDB, tenant string, command
 	for {
 		all, entries, err := p.open(ctx, tx, tenant, wants, known)
 		if err != nil {
-			return nil, fmt.Errorf("load knowledge: %w", err)
+			return nil, fmt.Errorf("load knowledge: %w", p.takeCare(len(known.versions), err))
 		}
 		isKnown := known.same(entries)
 		if known, err = p.assemble(entries); err != nil {
@@ -52,13 +54,20 @@ func (p *Knowledge) open(ctx context.Context, tx bun.IDB, tenant string, w wante
 	if p.db.Engine == database.Postgres {
 		reads = append([]read{readNothing(tx.NewRaw(holdVersions))}, reads...)
 	}
+	careful := p.careful()
 	var all stages
-	for _, v := range known.versions {
+	for i, v := range known.versions {
 		s := newStage(ctx, p, v, tx, tenant)
 		all = append(all, s)
+		if i > 0 && (careful || v.foreign) {
+			continue
+		}
 		reads = append(reads, s.reads(w)...)
 	}
-	return all, entries, p.readAll(ctx, tx, reads)
+	if err := p.readAll(ctx, tx, reads); err != nil || !careful {
+		return all, entries, err
+	}
+	return all, entries, all.beside(ctx, func(s *stage) error { return p.readAll(ctx, tx, s.reads(w)) })
 }
 
 // Knowledge implements [domain.Book].
@@ -69,21 +78,43 @@ func (all stages) Holder(uri string) string { return all[0].Holder(uri) }
 
 // Apply implements [events.Stage].
 func (all stages) Apply(event domain.Event) error {
-	for _, s := range all {
-		if err := s.Apply(event); err != nil {
+	for i, s := range all {
+		if s.spoilt != nil {
+			continue
+		}
+		err := s.Apply(event)
+		if err != nil && i == 0 {
 			return fmt.Errorf("%s: %w", s.tables.knowledge, err)
 		}
+		s.spoilt = err
 	}
 	return nil
 }
 
 // Flush implements [events.Stage].
 func (all stages) Flush(ctx context.Context) error {
-	script := &script{engine: all[0].projection.db.Engine}
-	for _, s := range all {
-		if err := s.write(script); err != nil {
+	active, careful := all[0], all[0].projection.careful()
+	engine := active.projection.db.Engine
+	statements := &script{engine: engine}
+	if err := active.write(statements); err != nil {
+		return err
+	}
+	for _, s := range all[1:] {
+		if s.spoilt != nil || careful {
+			continue
+		}
+		part := &script{engine: engine}
+		if s.spoilt = s.write(part); s.spoilt == nil {
+			statements.text = append(statements.text, part.text...)
+		}
+	}
+	if err := active.projection.takeCare(len(all), statements.run(ctx, active.tx)); err != nil {
+		return err
+	}
+	if careful {
+		if err := all.beside(ctx, func(s *stage) error { return s.flush(ctx) }); err != nil {
 			return err
 		}
 	}
-	return script.run(ctx, all[0].tx)
+	return all.giveUp(ctx)
 }

@@ -1,0 +1,103 @@
+package projections_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+func TestAVersionThatCannotBeWrittenKeepsNobodyFromWriting(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]string{
+		"whose item is missing":  "DELETE FROM knowledge_2 WHERE id = 'item-3'",
+		"whose table is missing": "DROP TABLE knowledge_2_votes",
+		"that has the row already": `INSERT INTO knowledge_2_votes (tenant, id, event_id, voter, ballot, verdict, trace_id, query, outcome, at)
+			SELECT tenant, id, '0198c0de-0000-7000-8000-000000000001', 'user:default', 'trace:t1', 'helpful', '', '', '', created_at
+			FROM knowledge_2 WHERE id = 'item-3'`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			databasetest.Each(t, func(t *testing.T, db *database.DB) {
+				r := newRebuilding(t, db, projections.Settings{})
+				for i := range 5 {
+					r.remember(fmt.Sprint("item-", i), "retry with backoff", "team:pay")
+				}
+				vote := domain.GiveFeedback{Target: domain.Target{By: r.by, ID: "item-3"}, Verdict: domain.Helpful, TraceID: "t1"}
+				r.at("verifying", func() {
+					r.corrupt(spoil)
+					r.submit(vote)
+				})
+				last := r.run()
+				if last.State != "failed" || last.Active != 1 {
+					t.Errorf("got version %d %s and version %d active, want it given up", last.Version, last.State, last.Active)
+				}
+				if last.Error == "" || strings.Contains(last.Error, "backoff") {
+					t.Errorf("got the reason %q, want one without what people wrote", last.Error)
+				}
+				k, err := r.base.Find(t.Context(), r.by.Tenant, "item-3")
+				if err != nil || k.Helpful != 2 {
+					t.Errorf("got %+v (%v), want the vote", k, err)
+				}
+				r.at("verifying", nil)
+				if again := r.run(); again.State != "active" {
+					t.Errorf("rebuilt again: version %d is %s (%s), want it active", again.Version, again.State, again.Error)
+				}
+			})
+		})
+	}
+}
+
+func TestADrainingVersionThatCannotBeWrittenIsRetired(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := newRebuilding(t, db, projections.Settings{})
+		r.remember("item", "retry with backoff", "team:pay")
+		if last := r.run(); last.State != "active" {
+			t.Fatalf("the rebuilt version is %s", last.State)
+		}
+		r.corrupt("DELETE FROM knowledge_1")
+		r.submit(domain.GiveFeedback{Target: domain.Target{By: r.by, ID: "item"}, Verdict: domain.Helpful, TraceID: "t1"})
+		if _, err := r.base.Rollback(t.Context()); !errors.Is(err, domain.ErrNotFound) {
+			t.Errorf("rolling back to a version that misses a vote: got %v, want none to be kept", err)
+		}
+	})
+}
+
+func TestUrisChangeHandsWithinABatch(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := newRebuilding(t, db, projections.Settings{})
+		move := func(id, uri string) domain.Submission {
+			return domain.Submission{By: r.by, Command: domain.Revise{Target: domain.Target{By: r.by, ID: id}, URI: uri}}
+		}
+		for _, id := range []string{"a", "b", "c"} {
+			r.remember(id, "about "+id, "team:pay")
+			r.submit(move(id, "viking://x/"+id).Command)
+		}
+		// a and b change places by way of a third, and c takes that.
+		moves := []domain.Submission{
+			move("a", "viking://x/aside"), move("b", "viking://x/a"), move("a", "viking://x/b"), move("c", "viking://x/aside"),
+		}
+		swap := func() {
+			for _, result := range r.log.SubmitAll(t.Context(), moves) {
+				if result.Err != nil {
+					t.Error(result.Err)
+				}
+			}
+		}
+		r.at("catching_up", swap) // read by catching up, on top of what was loaded
+		if last := r.run(); last.State != "active" {
+			t.Errorf("the rebuilt version is %s: %s %v", last.State, last.Error, last.Report)
+		}
+		for id, want := range map[string]string{"a": "viking://x/b", "b": "viking://x/a", "c": "viking://x/aside"} {
+			if k, err := r.base.Find(t.Context(), r.by.Tenant, id); err != nil || k.Text.URI != want {
+				t.Errorf("%s: got %v (%v), want %s", id, k, err, want)
+			}
+		}
+	})
+}

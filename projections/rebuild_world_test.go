@@ -1,0 +1,114 @@
+package projections_test
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+// rebuilding is a world with a rebuilder, which can be met at every stage.
+type rebuilding struct {
+	*world
+	*projections.Rebuilder
+	stages *stageHandler
+	clock  *movableClock
+}
+
+func newRebuilding(t *testing.T, db *database.DB, settings projections.Settings) *rebuilding {
+	t.Helper()
+	r := &rebuilding{stages: &stageHandler{Handler: databasetest.Log(t).Handler()}, clock: &movableClock{}}
+	settings.Logger, settings.Now = slog.New(r.stages), r.clock.now
+	r.world = newWorld(t, db, settings)
+	r.Rebuilder = projections.NewRebuilder(r.base, r.log)
+	t.Cleanup(r.Close)
+	return r
+}
+
+// run rebuilds and says what became of it.
+func (r *rebuilding) run() domain.Rebuild {
+	r.t.Helper()
+	if _, err := r.Start(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+	return r.ended()
+}
+
+func (r *rebuilding) ended() domain.Rebuild {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
+	defer cancel()
+	if err := r.Wait(ctx); err != nil {
+		r.t.Fatal(err)
+	}
+	return r.last()
+}
+
+func (r *rebuilding) last() domain.Rebuild {
+	r.t.Helper()
+	last, err := projections.Rebuilds{Rebuilder: r.Rebuilder}.Last(r.t.Context(), "knowledge")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return last
+}
+
+// corrupt changes tables behind everybody's back.
+func (r *rebuilding) corrupt(statement string) {
+	r.t.Helper()
+	if err := projections.Corrupt(r.t.Context(), r.db, statement); err != nil {
+		r.t.Error(err)
+	}
+}
+
+// stageHandler hears at which stage a rebuild is, before it begins to work on it.
+type stageHandler struct {
+	slog.Handler
+
+	mu sync.Mutex
+	at map[string]func()
+}
+
+// at lets do happen when a rebuild enters a stage: building, indexing, catching_up, verifying, ready.
+func (r *rebuilding) at(stage string, do func()) {
+	r.stages.mu.Lock()
+	defer r.stages.mu.Unlock()
+	if r.stages.at == nil {
+		r.stages.at = map[string]func(){}
+	}
+	r.stages.at[stage] = do
+}
+
+func (h *stageHandler) Handle(ctx context.Context, record slog.Record) error {
+	if record.Message == "rebuild" {
+		record.Attrs(func(a slog.Attr) bool {
+			if a.Key == "stage" {
+				h.mu.Lock()
+				do := h.at[a.Value.String()]
+				h.mu.Unlock()
+				if do != nil {
+					do()
+				}
+			}
+			return true
+		})
+	}
+	return h.Handler.Handle(ctx, record)
+}
+
+func (h *stageHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return h.Handler.WithAttrs(attrs)
+}
+
+// movableClock shows the time, and some more.
+type movableClock struct{ ahead atomic.Int64 }
+
+func (c *movableClock) now() time.Time          { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *movableClock) forward(d time.Duration) { c.ahead.Add(int64(d)) }
