@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/uptrace/bun"
+
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
@@ -46,7 +48,8 @@ func (s Settings) withDefaults() Settings {
 // Knowledge is the projection that answers what is known. It is safe for concurrent use.
 type Knowledge struct {
 	db       *database.DB
-	lineup   atomic.Pointer[lineup]
+	reads    bun.IDB // the database, or a snapshot of it
+	lineup   *atomic.Pointer[lineup]
 	policy   domain.ConfidencePolicy            // of versions that are built from now on
 	policies map[string]domain.ConfidencePolicy // by name
 	meaning  *Meaning
@@ -54,7 +57,7 @@ type Knowledge struct {
 	log      *slog.Logger
 	now      func() time.Time
 
-	carefulUntil atomic.Int64 // nanoseconds since 1970; see takeCare
+	carefulUntil *atomic.Int64 // nanoseconds since 1970; see takeCare
 
 	bagRows, compactItems int
 
@@ -72,13 +75,14 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 		return nil, err
 	}
 	p := &Knowledge{
-		db: db, policy: settings.Policy, policies: map[string]domain.ConfidencePolicy{},
+		db: db, reads: db.DB, lineup: &atomic.Pointer[lineup]{}, carefulUntil: &atomic.Int64{},
+		policy: settings.Policy, policies: map[string]domain.ConfidencePolicy{},
 		log: settings.Logger, now: settings.Now, bagRows: defaultBagRows, compactItems: defaultCompactItems,
 	}
 	for _, policy := range append(domain.ConfidencePolicies(), settings.Policy) {
 		p.policies[policy.Name] = policy
 	}
-	p.profiles = newProfiles(p)
+	p.profiles = newProfiles()
 	if err := p.look(ctx, db); err != nil {
 		return nil, err
 	}
@@ -112,6 +116,10 @@ const maxHistory = 50
 
 // Feedback reads the newest 50 voices for and against an item, those of its baseline included.
 func (p *Knowledge) Feedback(ctx context.Context, tenant, id string) (domain.Feedback, error) {
+	if err := p.refresh(ctx); err != nil {
+		return domain.Feedback{}, err
+	}
+	p = p.pinned()
 	k, err := p.Find(ctx, tenant, id)
 	if err != nil {
 		return domain.Feedback{}, err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -71,6 +72,19 @@ func (l *lineup) same(entries []entry) bool {
 
 // active is the version that readers read.
 func (p *Knowledge) active() version { return p.lineup.Load().versions[0] }
+
+// pinned is the projection for one request, at the version that is active now: what is switched
+// meanwhile does not let it read from two.
+func (p *Knowledge) pinned() *Knowledge { return p.at(p.active(), p.reads) }
+
+// at is the projection as readers would see it if a version were the active one, in the database or a
+// snapshot of it.
+func (p *Knowledge) at(v version, reads bun.IDB) *Knowledge {
+	pinned := *p
+	pinned.reads, pinned.lineup = reads, &atomic.Pointer[lineup]{}
+	pinned.lineup.Store(&lineup{versions: []version{v}, seen: time.Now().Add(time.Hour)}) // so it is not looked up again
+	return &pinned
+}
 
 // tables are those of the active version.
 func (p *Knowledge) tables() tables { return p.active().tables }

@@ -16,6 +16,7 @@ func (p *Knowledge) List(ctx context.Context, list domain.List) (domain.ListPage
 	if err := p.refresh(ctx); err != nil {
 		return domain.ListPage{}, err
 	}
+	p = p.pinned()
 	limit := int64(list.Limit)
 	if limit == 0 {
 		limit = defaultList

@@ -19,6 +19,7 @@ type nearest interface {
 
 // question is what a search by meaning looks for.
 type question struct {
+	from     *Knowledge // at the request's version
 	search   domain.Search
 	audience domain.Audience
 	sizes    map[domain.Scope]profile // by scope; for everything, under the empty scope

@@ -157,7 +157,7 @@ func (n *memoryNearest) wanted(ctx context.Context, q question) (map[int64]bool,
 	if isPlain(q.search.Filter) {
 		return nil, nil
 	}
-	p := n.meaning.knowledge
+	p := q.from
 	query := p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge).ColumnExpr("k.number")
 	query = p.where(query, q.search.By.Tenant, q.search.Filter)
 	if !q.audience.Everything {

@@ -146,7 +146,7 @@ func (n *postgresNearest) filtered(query *bun.SelectQuery, q question) *bun.Sele
 	if isPlain(q.search.Filter) {
 		return query
 	}
-	p := n.meaning.knowledge
+	p := q.from
 	return p.where(query.Join("JOIN ? AS k ON k.tenant = m.tenant AND k.number = m.number", p.tables().knowledge),
 		q.search.By.Tenant, q.search.Filter)
 }

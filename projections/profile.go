@@ -20,15 +20,14 @@ type profile struct {
 // again for a hundred times as long as it took: counting never costs more than a hundredth of the
 // time, and a large scope does not change much meanwhile; a small one is counted every time.
 type profiles struct {
-	projection *Knowledge
-
 	mu    sync.Mutex
 	known map[profileKey]counted
 }
 
 type profileKey struct {
-	tenant string
-	scope  domain.Scope // empty for the whole tenant
+	version int
+	tenant  string
+	scope   domain.Scope // empty for the whole tenant
 }
 
 type counted struct {
@@ -42,40 +41,38 @@ const (
 	maxAge      = 30 * time.Second
 )
 
-func newProfiles(p *Knowledge) *profiles {
-	return &profiles{projection: p, known: map[profileKey]counted{}}
-}
+func newProfiles() *profiles { return &profiles{known: map[profileKey]counted{}} }
 
 // of counts what each scope of the audience holds; for everything in the tenant the answer is
 // under the empty scope.
-func (c *profiles) of(ctx context.Context, tenant string, audience domain.Audience) (map[domain.Scope]profile, error) {
+func (c *profiles) of(ctx context.Context, p *Knowledge, tenant string, audience domain.Audience) (map[domain.Scope]profile, error) {
 	scopes := audience.Scopes
 	if audience.Everything {
 		scopes = []domain.Scope{""}
 	}
 	found := make(map[domain.Scope]profile, len(scopes))
-	missing := c.fresh(tenant, scopes, found)
+	missing := c.fresh(p, tenant, scopes, found)
 	if len(missing) == 0 {
 		return found, nil
 	}
 	started := time.Now()
-	counts, err := c.count(ctx, tenant, missing)
+	counts, err := p.count(ctx, tenant, missing)
 	if err != nil {
-		return nil, c.projection.failed(ctx, "count what scopes hold", err)
+		return nil, p.failed(ctx, "count what scopes hold", err)
 	}
-	c.keep(tenant, missing, counts, time.Since(started))
+	c.keep(p, tenant, missing, counts, time.Since(started))
 	for _, scope := range missing {
 		found[scope] = counts[scope]
 	}
 	return found, nil
 }
 
-func (c *profiles) fresh(tenant string, scopes []domain.Scope, found map[domain.Scope]profile) (missing []domain.Scope) {
+func (c *profiles) fresh(p *Knowledge, tenant string, scopes []domain.Scope, found map[domain.Scope]profile) (missing []domain.Scope) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
 	for _, scope := range scopes {
-		if known, ok := c.known[profileKey{tenant, scope}]; ok && now.Before(known.until) {
+		if known, ok := c.known[profileKey{p.tables().version, tenant, scope}]; ok && now.Before(known.until) {
 			found[scope] = known.profile
 			continue
 		}
@@ -84,7 +81,7 @@ func (c *profiles) fresh(tenant string, scopes []domain.Scope, found map[domain.
 	return missing
 }
 
-func (c *profiles) keep(tenant string, scopes []domain.Scope, counts map[domain.Scope]profile, took time.Duration) {
+func (c *profiles) keep(p *Knowledge, tenant string, scopes []domain.Scope, counts map[domain.Scope]profile, took time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.known) > maxProfiles {
@@ -93,18 +90,17 @@ func (c *profiles) keep(tenant string, scopes []domain.Scope, counts map[domain.
 	until := time.Now().Add(min(100*took, maxAge))
 	for _, scope := range scopes {
 		if counts[scope].items >= fewItems {
-			c.known[profileKey{tenant, scope}] = counted{counts[scope], until}
+			c.known[profileKey{p.tables().version, tenant, scope}] = counted{counts[scope], until}
 		}
 	}
 }
 
-func (c *profiles) count(ctx context.Context, tenant string, scopes []domain.Scope) (map[domain.Scope]profile, error) {
-	p := c.projection
-	query := p.db.NewSelect().TableExpr("? AS s", p.tables().scopes).
+func (p *Knowledge) count(ctx context.Context, tenant string, scopes []domain.Scope) (map[domain.Scope]profile, error) {
+	query := p.reads.NewSelect().TableExpr("? AS s", p.tables().scopes).
 		ColumnExpr("scope, count(*), coalesce(sum(words), 0)").
 		Where("tenant = ?", tenant).Where("scope IN (?)", bun.List(scopes)).GroupExpr("scope")
 	if scopes[0] == "" {
-		query = p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge).
+		query = p.reads.NewSelect().TableExpr("? AS k", p.tables().knowledge).
 			ColumnExpr("'', count(*), coalesce(sum(words), 0)").
 			Where("tenant = ?", tenant).Where(isLive)
 	}

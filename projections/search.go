@@ -25,13 +25,14 @@ func (p *Knowledge) Search(ctx context.Context, s domain.Search) (domain.Answer,
 	if err := p.refresh(ctx); err != nil {
 		return domain.Answer{}, err
 	}
+	p = p.pinned()
 	f := &finding{projection: p, search: s, audience: s.Audience(), minScore: p.meaning.embedder.Calibration().MinScore}
 	if s.MinScore != nil {
 		f.minScore = *s.MinScore
 	}
 	vector := p.meaning.ask(ctx, s)
 	var err error
-	if f.sizes, err = p.profiles.of(ctx, s.By.Tenant, f.audience); err != nil {
+	if f.sizes, err = p.profiles.of(ctx, p, s.By.Tenant, f.audience); err != nil {
 		return domain.Answer{}, err
 	}
 	hits, err := f.hits(ctx, sync.OnceValue(func() asked { return <-vector }))
@@ -136,7 +137,7 @@ func (f *finding) byMeaning(ctx context.Context, q asked) (err error) {
 		return q.err
 	}
 	f.cosines, f.plans, err = f.projection.meaning.nearest.search(ctx, question{
-		search: f.search, audience: f.audience, sizes: f.sizes,
+		from: f.projection, search: f.search, audience: f.audience, sizes: f.sizes,
 		vector: q.vector, known: f.words.best(wordsDepth),
 	})
 	return err
@@ -164,7 +165,7 @@ func (f *finding) candidates(ctx context.Context) (candidates []domain.Candidate
 	var rows []slim
 	// What was forgotten may still have vectors for a moment, and can be asked for by status.
 	in := place{engine: p.db.Engine, tenant: f.search.By.Tenant, table: p.tables().knowledge, alias: "k", condition: isLive}
-	query := lookUp(p.db.NewSelect().Model(&rows), in, singly(numbers), "number")
+	query := lookUp(p.reads.NewSelect().Model(&rows), in, singly(numbers), "number")
 	err = p.where(query, f.search.By.Tenant, f.search.Filter).Scan(ctx)
 	if err != nil {
 		return nil, false, p.failed(ctx, "read candidates", err)

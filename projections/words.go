@@ -31,7 +31,7 @@ func (p *Knowledge) match(ctx context.Context, s domain.Search, audience domain.
 		return m, nil
 	}
 	lists := newLists(m.terms)
-	err := p.readAll(ctx, p.db.DB, []read{p.readWords(s, audience, lists)})
+	err := p.readAll(ctx, p.reads, []read{p.readWords(s, audience, lists)})
 	if err != nil {
 		return nil, p.failed(ctx, "search by words", err)
 	}
