@@ -26,6 +26,7 @@ Examples:
 
 // Run implements the command.
 func (s *serveCommand) Run(ctx context.Context, c *console) error {
+	collectLess()
 	cfg := s.complete()
 	if err := cfg.validate(); err != nil {
 		return err
