@@ -28,7 +28,10 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	writer, err := openFile(path, 1, "immediate", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-16000)")
+	writer, err := openFile(path, 1, "immediate", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-16000)",
+		// A page that many transactions change is copied from the WAL to the file once for all of them: 32 MiB of WAL
+		// cost a third less than the 4 MiB that are usual.
+		"wal_autocheckpoint(8192)", "journal_size_limit(67108864)")
 	if err != nil {
 		return nil, errors.Join(err, owner.release())
 	}
