@@ -32,7 +32,7 @@ func Engines(flag string) ([]database.Engine, error) {
 // ANNALS_TEST_POSTGRES. Whoever is given it calls away, after which nothing is left of it; address is for those who would
 // rather keep it.
 func Fresh(ctx context.Context, engine database.Engine) (db *database.DB, address string, away func() error, err error) {
-	address, remove, err := place(ctx, engine)
+	address, remove, err := Place(ctx, engine)
 	if err != nil {
 		return nil, "", nil, err
 	}
@@ -47,7 +47,8 @@ func Fresh(ctx context.Context, engine database.Engine) (db *database.DB, addres
 	return db, address, away, nil
 }
 
-func place(ctx context.Context, engine database.Engine) (address string, remove func() error, err error) {
+// Place is where a fresh database can be: the file is not made yet, and the database on the server is empty.
+func Place(ctx context.Context, engine database.Engine) (address string, remove func() error, err error) {
 	if engine == database.SQLite {
 		dir, err := os.MkdirTemp("", "annals-bench-")
 		return "sqlite:" + filepath.Join(dir, "annals.db"), func() error { return os.RemoveAll(dir) }, err

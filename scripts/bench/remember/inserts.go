@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/scripts/bench"
+)
+
+// written is everything that remembering one item inserts, table by table: what the references insert as well.
+type written []rows
+
+type rows struct {
+	table   string
+	columns []string
+	values  [][]any // of text on PostgreSQL
+}
+
+// tables are those that remembering writes, each with the column that has the item's position in the log.
+var tables = []struct{ name, position string }{
+	{"events", "position"},
+	{"event_texts", "position"},
+	{"knowledge_1", "number"},
+	{"knowledge_1_scopes", "number"},
+	{"knowledge_1_terms", "number"},
+}
+
+// sample lets the product remember a few items, and reads back what it wrote.
+func sample(ctx context.Context, engine database.Engine, items int) (samples []written, about map[string]string, err error) {
+	db, _, away, err := bench.Fresh(ctx, engine)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, away()) }()
+	if about, err = bench.Describe(ctx, db); err != nil {
+		return nil, nil, err
+	}
+	samples, err = readSamples(ctx, db, items)
+	return samples, about, err
+}
+
+// emptyTables is a database with the product's own tables, without any rows. It is closed; away removes it.
+func emptyTables(ctx context.Context, engine database.Engine) (address string, away func() error, err error) {
+	db, address, away, err := bench.Fresh(ctx, engine)
+	if err != nil {
+		return "", nil, err
+	}
+	_, err = projections.Open(ctx, db, projections.Settings{})
+	if err = errors.Join(err, db.Close()); err != nil {
+		return "", nil, errors.Join(err, away())
+	}
+	return address, away, nil
+}
+
+func readSamples(ctx context.Context, db *database.DB, items int) ([]written, error) {
+	base, err := projections.Open(ctx, db, projections.Settings{})
+	if err != nil {
+		return nil, err
+	}
+	log := events.NewLog(db, base, events.Options{})
+	author := newAuthor(1)
+	var samples []written
+	for i := range items {
+		submission, err := author.write().command(fmt.Sprintf("sample-%d", i))
+		if err != nil {
+			return nil, errors.Join(err, log.Close(ctx))
+		}
+		receipt, err := log.Submit(ctx, submission)
+		if err != nil {
+			return nil, errors.Join(err, log.Close(ctx))
+		}
+		sample, err := readSample(ctx, db, receipt.Position)
+		if err != nil {
+			return nil, errors.Join(err, log.Close(ctx))
+		}
+		samples = append(samples, sample)
+	}
+	return samples, log.Close(ctx)
+}
+
+func readSample(ctx context.Context, db *database.DB, position int64) (written, error) {
+	var all written
+	for _, table := range tables {
+		r := rows{table: table.name}
+		columns, err := columnsOf(ctx, db, table.name)
+		if err != nil {
+			return nil, err
+		}
+		r.columns = columns
+		list := strings.Join(columns, ", ")
+		if db.Engine == database.Postgres {
+			list = strings.Join(columns, "::text, ") + "::text"
+		}
+		found, err := db.QueryContext(ctx, "SELECT "+list+" FROM "+table.name+" WHERE "+table.position+" = "+strconv.FormatInt(position, 10))
+		if err != nil {
+			return nil, err
+		}
+		for found.Next() {
+			values := make([]any, len(columns))
+			into := make([]any, len(columns))
+			for i := range values {
+				into[i] = &values[i]
+			}
+			if err := found.Scan(into...); err != nil {
+				return nil, errors.Join(err, found.Close())
+			}
+			r.values = append(r.values, values)
+		}
+		if err := errors.Join(found.Err(), found.Close()); err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+func columnsOf(ctx context.Context, db *database.DB, table string) ([]string, error) {
+	none, err := db.QueryContext(ctx, "SELECT * FROM "+table+" LIMIT 0")
+	if err != nil {
+		return nil, err
+	}
+	columns, err := none.Columns()
+	return columns, errors.Join(err, none.Close())
+}
