@@ -141,23 +141,37 @@ func (r *Rebuilder) loadSlice(ctx context.Context, now *run, s sliceRow) error {
 	if err != nil {
 		return err
 	}
-	whole := events.Slice{Tenant: s.Tenant, After: s.After, Through: s.Through}
-	part := loading{sliceRow: s}
-	for f, err := range foldStreams(r.log.InSlice(ctx, whole, upTo), now.version.policy) {
+	for s.After < s.Through {
+		part, through, err := r.nextPart(ctx, now, s, upTo)
 		if err != nil {
 			return err
 		}
-		if part.drawn.rows() >= r.batch.rows() {
-			if part, err = r.write(ctx, now, part, part.last); err != nil {
-				return err
-			}
-		}
-		if err := part.add(f); err != nil {
+		rest, err := r.write(ctx, now, part, through)
+		if err != nil {
 			return err
 		}
+		s = rest.sliceRow
 	}
-	_, err = r.write(ctx, now, part, s.Through)
-	return err
+	return nil
+}
+
+// nextPart folds what fits into memory. It has stopped reading when that is written: SQLite's journal
+// begins anew only while nobody reads, and would grow to many times the size of the database.
+func (r *Rebuilder) nextPart(ctx context.Context, now *run, s sliceRow, upTo int64) (part loading, through string, err error) {
+	part.sliceRow = s
+	rest := events.Slice{Tenant: s.Tenant, After: s.After, Through: s.Through}
+	for f, err := range foldStreams(r.log.InSlice(ctx, rest, upTo), now.version.policy) {
+		if err != nil {
+			return part, "", err
+		}
+		if err := part.add(f); err != nil {
+			return part, "", err
+		}
+		if part.drawn.rows() >= r.batch.rows() {
+			return part, part.last, nil
+		}
+	}
+	return part, s.Through, nil
 }
 
 // loading is the part of a slice that is being drawn.
