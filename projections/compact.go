@@ -76,7 +76,7 @@ func (p *Knowledge) compact(ctx context.Context, log *events.Log, v version, ten
 }
 
 // CompactAll compacts whenever there is something to compact, until ctx ends. It takes a third of the
-// time at most, so that appends find the lock free.
+// time at most, so that appends find the lock free, and less while there are many.
 func (p *Knowledge) CompactAll(ctx context.Context, log *events.Log) {
 	const idle = 2 * time.Second
 	for pause := idle; ; {
@@ -92,6 +92,7 @@ func (p *Knowledge) CompactAll(ctx context.Context, log *events.Log) {
 		}
 		if pause = idle; more && err == nil {
 			pause = 2 * time.Since(began)
+			log.GiveWay(ctx, time.Since(began))
 		}
 	}
 }
