@@ -18,6 +18,16 @@ type RebuildPlan struct {
 	Took       time.Duration // 0 if there is nothing to sample
 }
 
+// Fits refuses a rebuild that there is not enough disk for. The error matches [ErrConflict].
+func (p RebuildPlan) Fits() error {
+	if p.Free == 0 || p.Need <= p.Free {
+		return nil
+	}
+	const mega = 1 << 20
+	return Refuse(ErrConflict, "a rebuild needs about %d MB of disk, and %d MB are free", p.Need/mega, p.Free/mega).
+		WithFix("make room, or retire the version that was active before")
+}
+
 // Rebuild is what became of the newest version that was built beside an active one.
 type Rebuild struct {
 	Projection string

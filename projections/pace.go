@@ -14,7 +14,7 @@ type pace struct {
 
 // Shares of a rebuild's time, beside the loading, which takes 1.
 const (
-	shareIndexing  = 0.1
+	shareIndexing  = 0.3
 	shareVerifying = 1.2
 )
 

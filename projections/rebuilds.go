@@ -29,7 +29,7 @@ func (r Rebuilds) Start(ctx context.Context, name string) (domain.Rebuild, error
 	if err := known(name); err != nil {
 		return domain.Rebuild{}, err
 	}
-	if err := r.knowledge.fits(ctx); err != nil {
+	if err := r.fits(ctx, name); err != nil {
 		return domain.Rebuild{}, err
 	}
 	if _, err := r.Rebuilder.Start(ctx); err != nil {
