@@ -79,7 +79,8 @@ func (e everything) hits(w *world, s domain.Search) []domain.Hit {
 	return domain.Rank(candidates, s.Audience(), s.Order, 0, len(candidates))
 }
 
-// wordScores is BM25 over what the audience may see; an item counts once for each audience it is in.
+// wordScores is BM25 over what the audience may see. How many items that is, is judged from those that
+// have a word of the question: how many they are, and how many in each scope.
 func (e everything) wordScores(s domain.Search) map[string]float64 {
 	audience := s.Audience()
 	var seen []*known
@@ -91,14 +92,23 @@ func (e everything) wordScores(s domain.Search) map[string]float64 {
 		}
 	}
 	average := float64(length) / float64(all)
+	with := map[string][]*known{}
+	found, listed := 0, 0
+	for _, term := range text.Query(s.Text) {
+		for _, k := range seen {
+			if k.counts[term.Term] == 0 || !isPlain(s.Filter) && !passes(k.Knowledge, s.Filter) {
+				continue
+			}
+			with[term.Term] = append(with[term.Term], k)
+			found, listed = found+1, listed+len(shared(audience, k.Knowledge))
+		}
+	}
+	items := int(math.Round(float64(all) * float64(found) / float64(max(1, listed))))
 	scores, attainable := map[string]float64{}, 0.0
 	for _, term := range text.Query(s.Text) {
-		with := slices.DeleteFunc(slices.Clone(seen), func(k *known) bool {
-			return k.counts[term.Term] == 0 || !isPlain(s.Filter) && !passes(k.Knowledge, s.Filter)
-		})
-		worth := text.IDF(all, len(with)) * term.Weight
+		worth := text.IDF(items, len(with[term.Term])) * term.Weight
 		attainable += worth
-		for _, k := range with {
+		for _, k := range with[term.Term] {
 			scores[k.ID] += worth * text.Saturation(int(k.counts[term.Term]), k.words, average)
 		}
 	}

@@ -65,3 +65,23 @@ func TestWhatWasRememberedIsFoundThoughNothingWasFoundBefore(t *testing.T) {
 		}
 	})
 }
+
+func TestAnItemInSeveralScopesCountsOnce(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		for i := range 20 {
+			w.remember(fmt.Sprint("i", i), "note on payment "+[]string{"retries", "refunds"}[i%2], "team:pay", "org:acme", "user:alice")
+		}
+		scores := map[int]float64{}
+		for n := range 3 {
+			answer := w.search(domain.Search{Text: "payment refunds", Context: domain.Context{
+				Given: true, Entities: []domain.Entity{"team:pay", "org:acme", "user:alice"}[:n+1],
+			}})
+			scores[n] = answer.Hits[0].Lexical
+		}
+		if scores[0] == 0 || scores[1] != scores[0] || scores[2] != scores[0] {
+			t.Errorf("words score %v in one, two and three scopes of the same items", scores)
+		}
+	})
+}

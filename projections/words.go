@@ -55,11 +55,15 @@ func total(sizes map[domain.Scope]profile) profile {
 // takes the nearest one's tier.
 func (m *matches) score(lists []*list, all profile) {
 	byTerm := make([]map[int64]posting, len(m.terms))
+	listed := 0
 	for _, l := range lists {
 		if byTerm[l.term] == nil {
 			byTerm[l.term] = make(map[int64]posting, len(l.postings))
 		}
 		tier := l.scope.Tier()
+		if l.scope != "" {
+			listed += len(l.postings)
+		}
 		for _, found := range l.postings {
 			byTerm[l.term][found.number] = found
 			if known, seen := m.tiers[found.number]; !seen || tier < known {
@@ -68,9 +72,10 @@ func (m *matches) score(lists []*list, all profile) {
 		}
 	}
 	average := math.Max(1, float64(all.words)/math.Max(1, float64(all.items)))
+	items := distinct(all.items, listed, byTerm)
 	attainable := 0.0
 	for i, term := range m.terms {
-		worth := text.IDF(int(all.items), len(byTerm[i])) * term.Weight
+		worth := text.IDF(int(items), len(byTerm[i])) * term.Weight
 		attainable += worth
 		for number, found := range byTerm[i] {
 			m.scores[number] += worth * text.Saturation(found.count, found.words, average)
@@ -81,8 +86,23 @@ func (m *matches) score(lists []*list, all profile) {
 	}
 }
 
+// distinct judges how many items scopes hold together, from how often what was found was listed in one
+// or the other: a word that every item has would else seem to be in half of them, where every item is
+// in two scopes of the audience.
+func distinct(items int64, listed int, byTerm []map[int64]posting) int64 {
+	found := 0
+	for _, postings := range byTerm {
+		found += len(postings)
+	}
+	if listed == 0 {
+		return items
+	}
+	return int64(math.Round(float64(items) * float64(found) / float64(listed)))
+}
+
 func (m *matches) explain(lists []*list) {
 	m.found = map[int64][]string{}
+	slices.SortFunc(lists, func(a, b *list) int { return cmp.Compare(a.term, b.term) })
 	for _, l := range lists {
 		for _, found := range l.postings {
 			if term := m.terms[l.term].Term; !slices.Contains(m.found[found.number], term) {
