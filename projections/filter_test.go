@@ -71,6 +71,8 @@ func filters(items map[string]*domain.Knowledge) map[string]domain.Filter {
 			condition(&filter)
 			all[fmt.Sprint(name, " of ", id)] = filter
 		}
+		all["created before "+id] = domain.Filter{CreatedTo: items[id].CreatedAt}
+		all["updated before "+id] = domain.Filter{UpdatedTo: items[id].UpdatedAt}
 	}
 	return all
 }

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -24,35 +27,99 @@ func TestRebuiltEqualsLive(t *testing.T) {
 		w := newWorld(t, db, projections.Settings{})
 		var stories atomic.Int64
 		rapid.Check(t, func(rt *rapid.T) {
-			w := w.in(fmt.Sprint("tenant-", stories.Add(1)))
+			n := stories.Add(1)
+			batched, single := &telling{world: w.in(fmt.Sprint("batched-", n))}, &telling{world: w.in(fmt.Sprint("single-", n))}
 			s := story{T: rt, by: w.by}
 			for range rapid.IntRange(1, 6).Draw(rt, "batches") {
-				for _, result := range w.log.SubmitAll(t.Context(), s.batch()) {
-					s.note(result)
+				batch := s.batch()
+				outcomes := batched.outcomes(w.log.SubmitAll(t.Context(), batched.bound(batch)))
+				for i, submission := range batch {
+					receipt, err := w.log.Submit(t.Context(), single.bound([]domain.Submission{submission})[0])
+					want := single.outcomes([]domain.Result{{Receipt: receipt, Err: err}})[0]
+					if outcomes[i] != want {
+						rt.Fatalf("command %d, %T: %q in a batch, %q alone", i, submission.Command, outcomes[i], want)
+					}
 				}
+				s.votes = len(batched.votes)
 			}
-			items := w.items()
-			if diff := cmp.Diff(w.stored(), folded(items)); diff != "" {
-				rt.Errorf("tables (-live +rebuilt):\n%s", diff)
-			}
-			for id, want := range items {
-				got, err := w.base.Find(t.Context(), w.by.Tenant, id)
-				if err != nil {
-					rt.Fatal(err)
-				}
-				if diff := cmp.Diff(got, want, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(domain.Knowledge{}, "Votes", "Reports")); diff != "" {
-					rt.Errorf("%s (-live +rebuilt):\n%s", id, diff)
-				}
-			}
+			batched.equalsRebuilt(rt)
+			single.equalsRebuilt(rt)
 		})
 	})
+}
+
+// telling is a tenant to whom a story happens.
+type telling struct {
+	*world
+	votes []string // the ids of events that are votes
+}
+
+// bound are submissions as this tenant's: votes that are meant by number get their ids.
+func (h *telling) bound(batch []domain.Submission) []domain.Submission {
+	bound := slices.Clone(batch)
+	for i := range bound {
+		bound[i].By.Tenant = h.by.Tenant
+		if retract, ok := bound[i].Command.(domain.RetractFeedback); ok && retract.EventID != "" {
+			n, _ := strconv.Atoi(retract.EventID)
+			retract.EventID = h.votes[n]
+			bound[i].Command = retract
+		}
+	}
+	return bound
+}
+
+// outcomes are what became of commands: which facts, or which refusal.
+func (h *telling) outcomes(results []domain.Result) []string {
+	outcomes := make([]string, len(results))
+	for i, result := range results {
+		outcomes[i] = result.Receipt.Outcome
+		for _, event := range result.Receipt.Events {
+			outcomes[i] += " " + event.Name
+			switch event.Fact.(type) {
+			case domain.FoundHelpful, domain.FoundHarmful:
+				h.votes = append(h.votes, event.EventID)
+			}
+		}
+		if result.Err != nil {
+			outcomes[i] = "failed: " + result.Err.Error()
+		}
+		for _, refusal := range []error{
+			domain.ErrNotFound, domain.ErrForbidden, domain.ErrTaken, domain.ErrConflict, domain.ErrDeleted,
+			domain.ErrInvalid, domain.ErrPrecondition,
+		} {
+			if errors.Is(result.Err, refusal) {
+				outcomes[i] = refusal.Error()
+			}
+		}
+		if strings.HasPrefix(outcomes[i], "failed") {
+			h.t.Errorf("command %d %s", i, outcomes[i])
+		}
+	}
+	return outcomes
+}
+
+// equalsRebuilt holds the tables, and items read from them, against the log.
+func (h *telling) equalsRebuilt(t *rapid.T) {
+	items := h.items()
+	if diff := cmp.Diff(h.stored(), folded(items)); diff != "" {
+		t.Errorf("tables of %s (-live +rebuilt):\n%s", h.by.Tenant, diff)
+	}
+	for id, want := range items {
+		got, err := h.base.Find(h.t.Context(), h.by.Tenant, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(got, want, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(domain.Knowledge{}, "Votes", "Reports")); diff != "" {
+			t.Errorf("%s (-live +rebuilt):\n%s", id, diff)
+		}
+	}
 }
 
 // story makes up what people ask for, about few items, so that much of it hits one of them.
 type story struct {
 	*rapid.T
 	by    domain.Principal
-	votes []string // the ids of events that are votes
+	votes int // how many have been counted
 }
 
 func (s *story) batch() []domain.Submission {
@@ -65,27 +132,6 @@ func (s *story) batch() []domain.Submission {
 		}
 	}
 	return submissions
-}
-
-// note remembers votes, and that nothing but a refusal keeps a command from being recorded.
-func (s *story) note(result domain.Result) {
-	refusals := []error{
-		domain.ErrNotFound, domain.ErrForbidden, domain.ErrTaken, domain.ErrConflict, domain.ErrDeleted,
-		domain.ErrInvalid, domain.ErrPrecondition,
-	}
-	refused := result.Err == nil
-	for _, kind := range refusals {
-		refused = refused || errors.Is(result.Err, kind)
-	}
-	if !refused {
-		s.Fatalf("a command failed: %v", result.Err)
-	}
-	for _, event := range result.Receipt.Events {
-		switch event.Fact.(type) {
-		case domain.FoundHelpful, domain.FoundHarmful:
-			s.votes = append(s.votes, event.EventID)
-		}
-	}
 }
 
 func (s *story) somebody() domain.Principal {
@@ -111,8 +157,8 @@ func (s *story) command(by domain.Principal) domain.Command {
 			TraceID: s.trace(), Day: s.day(), Query: s.text(), Outcome: s.text(),
 		}
 	case 10:
-		if len(s.votes) > 0 && rapid.Bool().Draw(s.T, "by event") {
-			return domain.RetractFeedback{Target: target, EventID: rapid.SampledFrom(s.votes).Draw(s.T, "vote")}
+		if s.votes > 0 && rapid.Bool().Draw(s.T, "by event") {
+			return domain.RetractFeedback{Target: target, EventID: fmt.Sprint(rapid.IntRange(0, s.votes-1).Draw(s.T, "vote"))}
 		}
 		return domain.RetractFeedback{Target: target, TraceID: s.trace(), Day: s.day()}
 	case 11:

@@ -20,6 +20,7 @@ type world struct {
 	log  *events.Log
 	base *projections.Knowledge
 	by   domain.Principal
+	read map[string]int64 // how far the projection of meaning has read each tenant's log
 }
 
 func newWorld(t *testing.T, db *database.DB, settings projections.Settings) *world {
@@ -34,7 +35,7 @@ func newWorld(t *testing.T, db *database.DB, settings projections.Settings) *wor
 			t.Errorf("close log: %v", err)
 		}
 	})
-	return &world{t: t, db: db, log: log, base: base, by: domain.OpenPrincipal()}
+	return &world{t: t, db: db, log: log, base: base, by: domain.OpenPrincipal(), read: map[string]int64{}}
 }
 
 // in is the same world as an admin of another tenant sees it.
@@ -71,7 +72,7 @@ func (w *world) complete(command domain.Remember) domain.Remember {
 	return complete
 }
 
-// understand lets the projection of meaning read the whole log.
+// understand lets the projection of meaning read what is new in the log.
 func (w *world) understand() {
 	w.t.Helper()
 	if err := w.follow(); err != nil {
@@ -80,7 +81,7 @@ func (w *world) understand() {
 }
 
 func (w *world) follow() error {
-	page, err := w.log.Read(w.t.Context(), w.by.Tenant, 0, 100_000)
+	page, err := w.log.Read(w.t.Context(), w.by.Tenant, w.read[w.by.Tenant], 100_000)
 	if err != nil {
 		return err
 	}
@@ -89,10 +90,12 @@ func (w *world) follow() error {
 		return err
 	}
 	err = w.db.Transact(w.t.Context(), func(ctx context.Context, tx bun.Tx) error { return change.Write(ctx, tx) })
-	if err == nil {
-		change.Done()
+	if err != nil {
+		return err
 	}
-	return err
+	change.Done()
+	w.read[w.by.Tenant] += int64(len(page))
+	return nil
 }
 
 // find searches and gives the ids of the hits in order.
