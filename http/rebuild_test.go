@@ -120,7 +120,7 @@ func TestOneRebuildRunsAtATimeAndCanBeCancelled(t *testing.T) {
 }
 
 func TestOnlyProjectionsThatThereAreAreRebuilt(t *testing.T) {
-	eachRebuilder(t, func(t *testing.T, w *world) {
+	eachRebuilder(t, func(_ *testing.T, w *world) {
 		for name, status := range map[string]int{"nonsense": http.StatusNotFound, "meaning": http.StatusConflict} {
 			at := "/v1/projections/" + name
 			w.ask("POST", at+"/rebuild", nil).want(status)

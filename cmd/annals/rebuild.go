@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -177,8 +178,8 @@ func (p rebuildPlan) String() string {
 	if p.Free > 0 {
 		said += fmt.Sprintf("; %s are free", bytesOf(p.Free))
 	}
-	for _, column := range p.Intended {
-		said += "\nwill differ from version " + fmt.Sprint(p.Active) + ": " + column
+	if len(p.Intended) > 0 {
+		said += fmt.Sprintf("\nwill differ from version %d: %s", p.Active, strings.Join(p.Intended, ", "))
 	}
 	return said
 }

@@ -106,7 +106,7 @@ func (r rebuild) print(c *console) error {
 		c.say("version %d of %s: %s", r.Version, r.Projection, *r.Progress)
 		return nil
 	case r.Report != nil:
-		r.Report.print(c, r.Version)
+		r.Report.print(c)
 	}
 	switch r.State {
 	case "active":
@@ -136,7 +136,7 @@ func (r rebuild) verdict() error {
 }
 
 // print shows what was verified, and what was found.
-func (r rebuildReport) print(c *console, version int) {
+func (r rebuildReport) print(c *console) {
 	if r.Passed {
 		c.say("%s: %s items, every row as an independent fold of the log gives it", green.Render("verified"), counted(r.Items))
 	} else {
