@@ -63,7 +63,7 @@ func filters(items map[string]*domain.Knowledge) map[string]domain.Filter {
 		"a like pattern":     {URIPrefix: "viking://%"},
 	}
 	for i, id := range slices.Sorted(maps.Keys(items)) {
-		if i%5 > 0 && i > 5 {
+		if i%10 > 0 && i > 3 {
 			continue
 		}
 		for name, condition := range conditionsMetBy(items[id]) {

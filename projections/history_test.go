@@ -30,7 +30,7 @@ func TestRebuiltEqualsLive(t *testing.T) {
 			n := stories.Add(1)
 			batched, single := &telling{world: w.in(fmt.Sprint("batched-", n))}, &telling{world: w.in(fmt.Sprint("single-", n))}
 			s := story{T: rt, by: w.by}
-			for range rapid.IntRange(1, 6).Draw(rt, "batches") {
+			for range rapid.IntRange(1, 4).Draw(rt, "batches") {
 				batch := s.batch()
 				outcomes := batched.outcomes(w.log.SubmitAll(t.Context(), batched.bound(batch)))
 				for i, submission := range batch {
@@ -123,7 +123,7 @@ type story struct {
 }
 
 func (s *story) batch() []domain.Submission {
-	submissions := make([]domain.Submission, rapid.IntRange(1, 12).Draw(s.T, "commands"))
+	submissions := make([]domain.Submission, rapid.IntRange(1, 9).Draw(s.T, "commands"))
 	for i := range submissions {
 		by := s.somebody()
 		submissions[i] = domain.Submission{By: by, Command: s.command(by)}
