@@ -8,7 +8,7 @@ import (
 )
 
 // image is what some items look like in every table of a version: rows of column values, as both a
-// bulk load writes them and a verification compares them.
+// bulk load writes them and a verification compares them. A verification leaves out the terms.
 type image struct {
 	knowledge, scopes, terms, votes, reports [][]any
 }
@@ -28,10 +28,23 @@ var (
 	reportsColumns = []string{"tenant", "id", "reporter", "event_id", "reason", "at"}
 )
 
-// add draws an item.
+// add draws an item, and its terms if it is one that answers may contain.
 func (i *image) add(tenant string, k *domain.Knowledge) error {
 	b := bagOf(k)
-	r := rowOf(tenant, k, b.Words)
+	if err := i.addRows(tenant, k, b.Words); err != nil || !isAlive(k) {
+		return err
+	}
+	for _, scope := range k.Scopes {
+		for at, term := range b.Terms {
+			i.terms = append(i.terms, []any{tenant, term, string(scope), k.Number, b.Counts[at], b.Words})
+		}
+	}
+	return nil
+}
+
+// addRows draws all of an item but its terms.
+func (i *image) addRows(tenant string, k *domain.Knowledge, words int) error {
+	r := rowOf(tenant, k, words)
 	values, err := r.values()
 	if err != nil {
 		return fmt.Errorf("%s: %w", k.ID, err)
@@ -39,10 +52,7 @@ func (i *image) add(tenant string, k *domain.Knowledge) error {
 	i.knowledge = append(i.knowledge, values)
 	if isAlive(k) {
 		for _, scope := range k.Scopes {
-			i.scopes = append(i.scopes, []any{tenant, string(scope), k.Number, b.Words})
-			for at, term := range b.Terms {
-				i.terms = append(i.terms, []any{tenant, term, string(scope), k.Number, b.Counts[at], b.Words})
-			}
+			i.scopes = append(i.scopes, []any{tenant, string(scope), k.Number, words})
 		}
 	}
 	for _, vote := range k.Votes {
@@ -54,13 +64,6 @@ func (i *image) add(tenant string, k *domain.Knowledge) error {
 		i.reports = append(i.reports, []any{r.Tenant, r.ID, r.Reporter, r.EventID, r.Reason, r.At})
 	}
 	return nil
-}
-
-// hashTerms lets hashes stand for terms, as they do in bags.
-func (i *image) hashTerms() {
-	for _, row := range i.terms {
-		row[1] = hashOf(row[1].(string))
-	}
 }
 
 // values are a row's columns in the order of knowledgeColumns.

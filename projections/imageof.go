@@ -10,31 +10,28 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// imageOf reads what a version's tables hold about the items of a slice. The terms of an item are the
-// same wherever they lie, in a bag or in the index; hashes stand for them.
-func (p *Knowledge) imageOf(ctx context.Context, tx bun.IDB, t tables, s events.Slice) (*image, error) {
+// imageOf reads what a version's tables hold about the items of a slice, all but the terms. Those that
+// lie in bags are handed to inBag.
+func (p *Knowledge) imageOf(ctx context.Context, tx bun.IDB, t tables, s events.Slice, inBag func(term)) (*image, error) {
 	var i image
 	var err error
 	if i.knowledge, err = p.knowledgeRows(ctx, tx, t, s); err != nil {
 		return nil, err
 	}
 	within := func(query *bun.SelectQuery) *bun.SelectQuery { return inSlice(query, s) }
-	numbers := within(p.db.NewSelect().TableExpr("? AS k", t.knowledge).Column("number"))
+	numbers := within(tx.NewSelect().TableExpr("? AS k", t.knowledge).Column("number"))
 	for _, part := range []struct {
 		rows  *[][]any
 		query *bun.SelectQuery
 		scan  func(*sql.Rows) ([]any, error)
 	}{
-		{&i.scopes, tx.NewSelect().TableExpr("? AS s", t.scopes).Column(scopesColumns...).Column("bag").Where("number IN (?)", numbers), i.scanScope},
-		{&i.terms, tx.NewSelect().TableExpr("? AS t", t.terms).Column(termsColumns...).Where("number IN (?)", numbers), scanTerm},
+		{&i.scopes, tx.NewSelect().TableExpr("? AS s", t.scopes).Column(scopesColumns...).Column("bag").Where("number IN (?)", numbers), scanScope(inBag)},
 		{&i.votes, within(tx.NewSelect().TableExpr("? AS v", t.votes).Column(votesColumns...)), scanVote},
 		{&i.reports, within(tx.NewSelect().TableExpr("? AS r", t.reports).Column(reportsColumns...)), scanReport},
 	} {
-		rows, err := scanRows(ctx, part.query.Where("tenant = ?", s.Tenant), part.scan)
-		if err != nil {
+		if *part.rows, err = scanRows(ctx, part.query.Where("tenant = ?", s.Tenant), part.scan); err != nil {
 			return nil, p.failed(ctx, "read a version", err)
 		}
-		*part.rows = append(*part.rows, rows...)
 	}
 	return &i, nil
 }
@@ -77,24 +74,18 @@ func scanRows(ctx context.Context, query *bun.SelectQuery, scan func(*sql.Rows) 
 	return all, rows.Err()
 }
 
-func (i *image) scanScope(rows *sql.Rows) ([]any, error) {
-	var tenant, scope string
-	var number int64
-	var words int
-	var bag packed
-	err := rows.Scan(&tenant, &scope, &number, &words, (*[]byte)(&bag))
-	bag.each(func(hash uint64, count int) {
-		i.terms = append(i.terms, []any{tenant, hash, scope, number, count, words})
-	})
-	return []any{tenant, scope, number, words}, err
-}
-
-func scanTerm(rows *sql.Rows) ([]any, error) {
-	var tenant, term, scope string
-	var number int64
-	var count, words int
-	err := rows.Scan(&tenant, &term, &scope, &number, &count, &words)
-	return []any{tenant, hashOf(term), scope, number, count, words}, err
+func scanScope(inBag func(term)) func(*sql.Rows) ([]any, error) {
+	return func(rows *sql.Rows) ([]any, error) {
+		var tenant, scope string
+		var number int64
+		var words int
+		var bag packed
+		err := rows.Scan(&tenant, &scope, &number, &words, (*[]byte)(&bag))
+		bag.each(func(hash uint64, count int) {
+			inBag(term{hash: hash, scope: scope, number: number, count: count, words: words})
+		})
+		return []any{tenant, scope, number, words}, err
+	}
 }
 
 func scanVote(rows *sql.Rows) ([]any, error) {

@@ -110,6 +110,7 @@ type finding struct {
 	plans      []domain.ScopePlan
 	degraded   string
 	below      float64 // the best score under the threshold
+	evenly     bool    // leave confidence aside
 }
 
 // hits finds candidates and ranks them. Few items are superseded, so that at first candidates are
@@ -202,6 +203,9 @@ func (f *finding) candidate(r slim) domain.Candidate {
 	c := domain.Candidate{
 		ID: r.ID, Scopes: r.Scopes, Confidence: r.Confidence, Position: r.Position,
 		Lexical: f.words.scores[r.Number],
+	}
+	if f.evenly {
+		c.Confidence = 1
 	}
 	if f.cosines == nil {
 		c.Score = c.Lexical

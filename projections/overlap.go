@@ -1,0 +1,144 @@
+package projections
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// maxSearches is how many searches a verification makes, and comparedHits how many of their first hits
+// it compares.
+const (
+	maxSearches  = 50
+	comparedHits = 10
+)
+
+// searches are made of items' own tasks: always of the same items of a log, wherever they stand in it.
+type searches struct {
+	chosen []searched // by rank, which is as good as random
+	// evenly is the overlap of what words alone find, confidence left aside.
+	evenly float64
+}
+
+type searched struct {
+	rank   uint64
+	tenant string
+	text   string
+	scopes []domain.Scope
+}
+
+// consider takes an item's task, or else the first words of its content, if the item is among those of
+// the least ranks.
+func (s *searches) consider(tenant string, k *domain.Knowledge) {
+	text := cmp.Or(strings.TrimSpace(k.Text.Task), firstWords(k.Text.Content))
+	if k.Status != domain.Active || text == "" {
+		return
+	}
+	hash := sha256.Sum256([]byte(tenant + "\x1f" + k.ID))
+	rank := binary.BigEndian.Uint64(hash[:])
+	at, _ := slices.BinarySearchFunc(s.chosen, rank, func(c searched, rank uint64) int { return cmp.Compare(c.rank, rank) })
+	if at == maxSearches {
+		return
+	}
+	scopes := slices.Clone(k.Scopes)
+	if !slices.Contains(scopes, domain.Public) {
+		scopes = append(scopes, domain.Public)
+	}
+	s.chosen = slices.Insert(s.chosen, at, searched{rank, tenant, text, scopes})
+	s.chosen = s.chosen[:min(len(s.chosen), maxSearches)]
+}
+
+// firstWords are what a question of a dozen words would have, of a text that may have no spaces.
+func firstWords(content string) string {
+	words := strings.Fields(content)
+	text := []rune(strings.Join(words[:min(len(words), 12)], " "))
+	return string(text[:min(len(text), 120)])
+}
+
+// search asks both versions the same questions, by words, in the snapshot, and notes how much of their
+// answers is the same.
+func (e *examination) search(ctx context.Context) error {
+	var answered, evenly float64
+	for _, s := range e.searches.chosen {
+		share, err := e.overlap(ctx, s, false)
+		if err != nil {
+			return err
+		}
+		answered += share
+		if len(e.report.Intended) > 0 {
+			share, err = e.overlap(ctx, s, true)
+		}
+		if err != nil {
+			return err
+		}
+		evenly += share
+	}
+	e.report.Searches = len(e.searches.chosen)
+	e.report.Overlap, e.searches.evenly = 1, 1
+	if n := float64(e.report.Searches); n > 0 {
+		e.report.Overlap, e.searches.evenly = answered/n, evenly/n
+	}
+	return nil
+}
+
+// sameAnswers tells whether searches find what they found: as they are answered if the change means to
+// change nothing, and by words alone unless it means to change those.
+func (e *examination) sameAnswers() bool {
+	switch {
+	case len(e.report.Intended) == 0:
+		return e.report.Overlap == 1
+	case !slices.Contains(e.report.Intended, "words"):
+		return e.searches.evenly == 1
+	}
+	return true
+}
+
+// overlap is the share of the first hits that both versions find.
+func (e *examination) overlap(ctx context.Context, s searched, evenly bool) (float64, error) {
+	before, err := e.knowledge.at(e.old, e.tx).found(ctx, s, evenly)
+	if err != nil {
+		return 0, err
+	}
+	after, err := e.knowledge.at(e.new, e.tx).found(ctx, s, evenly)
+	if err != nil {
+		return 0, err
+	}
+	both := 0
+	for _, id := range after {
+		if slices.Contains(before, id) {
+			both++
+		}
+	}
+	if most := max(len(before), len(after)); most > 0 {
+		return float64(both) / float64(most), nil
+	}
+	return 1, nil
+}
+
+// found are the ids of the first hits by words, for an audience of the item's scopes.
+func (p *Knowledge) found(ctx context.Context, s searched, evenly bool) ([]string, error) {
+	f := &finding{
+		projection: p, audience: domain.Audience{Scopes: s.scopes}, evenly: evenly,
+		search: domain.Search{
+			By: domain.Principal{Tenant: s.tenant}, Text: s.text, Order: domain.ByPriority, Limit: comparedHits,
+		},
+	}
+	var err error
+	if f.sizes, err = newProfiles().of(ctx, p, s.tenant, f.audience); err != nil {
+		return nil, err
+	}
+	hits, err := f.hits(ctx, func() asked { return asked{} })
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(hits))
+	for i, hit := range hits {
+		ids[i] = hit.ID
+	}
+	return ids, nil
+}

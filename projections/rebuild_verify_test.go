@@ -1,0 +1,265 @@
+package projections_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+// lived is a world in which everything has happened that tables keep rows of.
+func lived(t *testing.T, db *database.DB, settings projections.Settings) *rebuilding {
+	t.Helper()
+	r := newRebuilding(t, db, settings)
+	for i := range 12 {
+		r.remember(fmt.Sprint("item-", i), fmt.Sprintf("lesson %d: retry payments with backoff", i), "team:pay", "public")
+	}
+	target := domain.Target{By: r.by, ID: "item-3"}
+	r.submit(domain.GiveFeedback{Target: target, Verdict: domain.Harmful, TraceID: "t1", Query: "how?"})
+	r.submit(domain.ReportStale{Target: target, Reason: "gone"})
+	r.submit(domain.Delete{Target: domain.Target{By: r.by, ID: "item-8"}})
+	return r
+}
+
+// The gate stays closed for whatever is not what the log says, and its report names it.
+func TestAVersionThatIsNotWhatTheLogSaysIsNotSwitchedTo(t *testing.T) {
+	t.Parallel()
+	const vote, report = "tenant, id, event_id, voter, ballot, verdict, trace_id, query, outcome, at", "tenant, id, reporter, event_id, reason, at"
+	corruptions := []struct{ what, statement, named string }{
+		{"a counter", "UPDATE knowledge_N SET helpful = 99 WHERE id = 'item-3'", "item item-3: in knowledge not what the log says: helpful"},
+		{"a text", "UPDATE knowledge_N SET content = 'forged' WHERE id = 'item-3'", "item-3: in knowledge not what the log says: content"},
+		{"a time", "UPDATE knowledge_N SET updated_at = '2020-02-02T02:02:02.000000Z' WHERE id = 'item-3'", "not what the log says: updated_at"},
+		{"json", `UPDATE knowledge_N SET tags = '{"a":["b"]}' WHERE id = 'item-3'`, "not what the log says: tags"},
+		{"an item missing", "DELETE FROM knowledge_N WHERE id = 'item-3'", "item-3: a row of knowledge is missing"},
+		{"an item too many", "UPDATE knowledge_N SET id = 'item-33' WHERE id = 'item-3'", "item-33: a row of knowledge is one too many"},
+		{"an item after all others", "UPDATE knowledge_N SET id = 'zzz' WHERE id = 'item-3'", "zzz: a row of knowledge is one too many"},
+		{"an unknown tenant's item", "UPDATE knowledge_N SET tenant = 'nobody' WHERE id = 'item-3'", "knowledge_N: 1 rows belong to no item"},
+		{"a scope", "UPDATE knowledge_N_scopes SET scope = 'team:other' WHERE number = 4 AND scope = 'team:pay'", "item-3: a row of scopes is one too many"},
+		{"a length", "UPDATE knowledge_N_scopes SET words = 1 WHERE number = 4 AND scope = 'team:pay'", "item-3: in scopes not what the log says: words"},
+		{"a scope missing", "DELETE FROM knowledge_N_scopes WHERE number = 4 AND scope = 'team:pay'", "item-3: a row of scopes is missing"},
+		{"a scope of nothing", "INSERT INTO knowledge_N_scopes (tenant, scope, number, words) VALUES ('default', 'public', 999, 1)", "knowledge_N_scopes: 1 rows belong to no item"},
+		{"a count of a term", "UPDATE knowledge_N_terms SET count = 7 WHERE number = 4 AND term = 'backoff' AND scope = 'public'", "item-3: its words are not indexed"},
+		{"a term", "UPDATE knowledge_N_terms SET term = 'forged' WHERE number = 4 AND term = 'backoff' AND scope = 'public'", "item-3: its words are not indexed"},
+		{"a term missing", "DELETE FROM knowledge_N_terms WHERE number = 4 AND term = 'backoff' AND scope = 'public'", "item-3: its words are not indexed"},
+		{"a term of a deleted item", "INSERT INTO knowledge_N_terms (tenant, term, scope, number, count, words) VALUES ('default', 'x', 'public', 9, 1, 1)", "item-8: its words are not indexed"},
+		{"a term of nothing", "INSERT INTO knowledge_N_terms (tenant, term, scope, number, count, words) VALUES ('default', 'x', 'public', 14, 1, 1)", "words of number 14 are indexed, which is no item"},
+		{"a term beyond the log", "INSERT INTO knowledge_N_terms (tenant, term, scope, number, count, words) VALUES ('default', 'x', 'public', 1000000, 1, 1)", "words are indexed of numbers that no item has"},
+		{"an unknown tenant's term", "INSERT INTO knowledge_N_terms (tenant, term, scope, number, count, words) VALUES ('nobody', 'x', 'public', 4, 1, 1)", "knowledge_N_terms: 1 rows belong to no item"},
+		{"a vote", "UPDATE knowledge_N_votes SET verdict = 'helpful'", "item-3: in votes not what the log says: verdict"},
+		{"a vote missing", "DELETE FROM knowledge_N_votes", "item-3: a row of votes is missing"},
+		{"a vote too many", "INSERT INTO knowledge_N_votes (" + vote + ") SELECT tenant, 'item-4', '0198c0de-0000-7000-8000-000000000001', voter, ballot, verdict, trace_id, query, outcome, at FROM knowledge_N_votes", "item-4: a row of votes is one too many"},
+		{"a report", "UPDATE knowledge_N_reports SET reason = 'forged'", "item-3: in reports not what the log says: reason"},
+		{"a report missing", "DELETE FROM knowledge_N_reports", "item-3: a row of reports is missing"},
+		{"a report too many", "INSERT INTO knowledge_N_reports (" + report + ") SELECT tenant, 'item-4', reporter, event_id, reason, at FROM knowledge_N_reports", "item-4: a row of reports is one too many"},
+	}
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := lived(t, db, projections.Settings{})
+		for i, corruption := range corruptions {
+			tables := fmt.Sprintf("knowledge_%d", i+2)
+			r.at("verifying", func() { r.corrupt(strings.ReplaceAll(corruption.statement, "knowledge_N", tables)) })
+			t.Log(corruption.what)
+			r.refused(strings.ReplaceAll(corruption.named, "knowledge_N", tables))
+		}
+	})
+}
+
+// refused rebuilds, and wants the gate closed and a report that names why.
+func (r *rebuilding) refused(named string) domain.RebuildReport {
+	r.t.Helper()
+	last := r.run()
+	if last.State != "failed" || last.Active != 1 || last.Report == nil || last.Report.Passed {
+		r.t.Fatalf("got version %d %s and version %d active with report %+v, want the gate closed", last.Version, last.State, last.Active, last.Report)
+	}
+	wrong := strings.Join(last.Report.Wrong, "\n")
+	if !strings.Contains(wrong, named) {
+		r.t.Errorf("the report says\n%s\nwant %q", wrong, named)
+	}
+	for _, written := range []string{"lesson", "backoff", "how?", "forged"} {
+		if strings.Contains(wrong, written) {
+			r.t.Errorf("the report repeats what people wrote: %s", wrong)
+		}
+	}
+	if found := r.find(domain.Search{Text: "payments"}); len(found) == 0 {
+		r.t.Error("the active version finds nothing any more")
+	}
+	return *last.Report
+}
+
+// What the active version has become by itself differs from the log, and nobody meant to change it.
+func TestAChangeThatNobodyMeantIsNotSwitchedTo(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := lived(t, db, projections.Settings{})
+		for _, corruption := range []struct{ column, statement string }{
+			{"helpful", "UPDATE knowledge_1 SET helpful = 99 WHERE id = 'item-1'"},
+			{"(new item)", "DELETE FROM knowledge_1 WHERE id = 'item-2'"},
+			{"(item gone)", `INSERT INTO knowledge_1 SELECT * FROM knowledge_2 WHERE id = 'item-2';
+				UPDATE knowledge_1 SET id = 'item-22' WHERE id = 'item-2'`},
+			{"scopes", "UPDATE knowledge_1_scopes SET scope = 'team:other' WHERE number = 5 AND scope = 'team:pay'"},
+			{"votes", "UPDATE knowledge_1_votes SET outcome = 'else'"},
+			{"reports", "DELETE FROM knowledge_1_reports"},
+		} {
+			r.corrupt(corruption.statement)
+			report := r.refused("")
+			if report.Changed[corruption.column] != 1 || len(report.Wrong) > 0 {
+				t.Errorf("got %v changed and %v wrong, want one item's %s changed", report.Changed, report.Wrong, corruption.column)
+			}
+		}
+		before := r.refused("").Changed["terms"]
+		r.corrupt("UPDATE knowledge_1_scopes SET bag = NULL WHERE number = 7 AND scope = 'team:pay'")
+		if got, want := r.refused("").Changed["terms"], before+1; got != want {
+			t.Errorf("got the terms of %d items changed, want %d", got, want)
+		}
+	})
+}
+
+func TestAnEventWhoseEffectWasDroppedIsNoticed(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := lived(t, db, projections.Settings{})
+		r.at("catching_up", func() {
+			r.submit(domain.GiveFeedback{Target: domain.Target{By: r.by, ID: "item-5"}, Verdict: domain.Helpful, TraceID: "t2"})
+			r.corrupt(`UPDATE checkpoints SET
+				position = (SELECT max(position) FROM events WHERE tenant = 'default'),
+				event_id = (SELECT event_id FROM events WHERE tenant = 'default' ORDER BY position DESC LIMIT 1)
+				WHERE projection = 'knowledge_2'`)
+		})
+		r.refused("item-5: a row of votes is missing")
+	})
+}
+
+func TestAFormulaThatChangedItsResultsAndNotItsNameIsNoticed(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		before := lived(t, db, projections.Settings{})
+		edited := domain.DefaultConfidence()
+		edited.Confidence = func(helpful, harmful, _ int) float64 { return float64(helpful) / float64(helpful+harmful+1) }
+		after := newRebuilding(t, db, projections.Settings{Policy: edited})
+		if report := after.refused(""); report.Changed["confidence"] != 1 {
+			t.Errorf("got %v changed, want the confidence of one item", report.Changed)
+		}
+		if k, err := before.base.Find(t.Context(), before.by.Tenant, "item-3"); err != nil || k.Confidence != 0.125 {
+			t.Errorf("got %+v (%v), want the old formula's result", k, err)
+		}
+	})
+}
+
+func TestAnotherFormulaIsSwitchedToAndItsChangesAreNamed(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		lived(t, db, projections.Settings{})
+		sterner := domain.ConfidencePolicy{Name: "sterner/1", Confidence: func(helpful, harmful, _ int) float64 {
+			return float64(helpful) / float64(helpful+2*harmful)
+		}}
+		r := newRebuilding(t, db, projections.Settings{Policy: sterner})
+		last := r.run()
+		if last.State != "active" || last.Report == nil || !last.Report.Passed {
+			t.Fatalf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
+		}
+		if got := last.Report; got.Changed["confidence"] != 12 || len(got.Changed) != 1 || !slices.Equal(got.Intended, []string{"confidence"}) {
+			t.Errorf("got %v changed and %v intended, want the confidence of all 12 items", got.Changed, got.Intended)
+		}
+		if k, err := r.base.Find(t.Context(), r.by.Tenant, "item-3"); err != nil || k.Confidence != 1.0/3 {
+			t.Errorf("got %+v (%v), want the new formula's result", k, err)
+		}
+	})
+}
+
+func TestSearchesFindTheSameInARebuiltVersion(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := lived(t, db, projections.Settings{})
+		for i := range 60 {
+			r.in("other").remember(fmt.Sprint("note-", i), fmt.Sprintf("支付失败时重试 %d 次 with getUserByID", i), "user:alice")
+		}
+		// Some words in the index and some in bags, and writes all the time.
+		projections.KeepBags(r.base, 5, 10)
+		if _, err := r.base.Compact(t.Context(), r.log); err != nil {
+			t.Fatal(err)
+		}
+		last := r.run()
+		if last.State != "active" || last.Report.Overlap != 1 || last.Report.Searches != 50 {
+			t.Errorf("version %d is %s with %+v, want 50 searches that find the same", last.Version, last.State, last.Report)
+		}
+		if rows := last.Report.Rows; rows["knowledge"] != 72 || rows["scopes"] != 11*2+60 || rows["votes"] != 1 || rows["reports"] != 1 {
+			t.Errorf("got %v rows compared", rows)
+		}
+		again := r.run()
+		for table, sum := range last.Report.Checksums {
+			if again.Report.Checksums[table] != sum {
+				t.Errorf("%s: the checksum is %s and then %s", table, sum, again.Report.Checksums[table])
+			}
+		}
+	})
+}
+
+// erase records that texts were erased, and destroys them.
+type erase struct {
+	domain.Target
+	events []string
+}
+
+func (e erase) Decide(domain.Book, time.Time) ([]domain.Fact, error) {
+	return []domain.Fact{domain.Erased{ReasonCode: "request", Events: e.events}}, nil
+}
+
+func (r *rebuilding) erase(id, event string, position int64) {
+	r.t.Helper()
+	r.submit(erase{Target: domain.Target{By: r.by, ID: id}, events: []string{event}})
+	r.corrupt(fmt.Sprintf("DELETE FROM event_texts WHERE tenant = 'default' AND position = %d", position))
+}
+
+func TestTextsThatWereErasedMayBeMissing(t *testing.T) {
+	t.Parallel()
+	for _, stage := range []string{"before", "building", "catching_up", "verifying", "ready"} {
+		t.Run(stage, func(t *testing.T) {
+			t.Parallel()
+			databasetest.Each(t, func(t *testing.T, db *database.DB) {
+				r := lived(t, db, projections.Settings{})
+				event := r.remember("secret", "the password is hunter2", "public").Events[0]
+				if stage == "before" {
+					r.erase("secret", event.EventID, event.Position)
+				}
+				r.at(stage, func() { r.erase("secret", event.EventID, event.Position) })
+				if last := r.run(); last.State != "active" {
+					t.Errorf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
+				}
+				k, err := r.base.Find(t.Context(), r.by.Tenant, "secret")
+				if err != nil || k.Status != domain.IsErased || k.Text.Content != "" {
+					t.Errorf("got %+v (%v), want a tombstone", k, err)
+				}
+			})
+		})
+	}
+}
+
+func TestTextsAreMissingIfAndOnlyIfAnEventSaysSo(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := lived(t, db, projections.Settings{})
+		event := r.remember("secret", "the password is hunter2", "public").Events[0]
+		r.submit(erase{Target: domain.Target{By: r.by, ID: "secret"}, events: []string{event.EventID}})
+		r.refused("the text of event " + event.EventID + " is still there")
+
+		r.corrupt(fmt.Sprintf("DELETE FROM event_texts WHERE position = %d", event.Position))
+		if last := r.run(); last.State != "active" {
+			t.Fatalf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
+		}
+	})
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := lived(t, db, projections.Settings{})
+		r.corrupt("DELETE FROM event_texts WHERE position = 5")
+		r.refused("position 5: the text is missing, and no event says that it was erased")
+	})
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := lived(t, db, projections.Settings{})
+		r.corrupt("UPDATE event_texts SET position = 4711 WHERE position = 5")
+		r.refused("1 texts belong to no event")
+	})
+}
