@@ -3,6 +3,7 @@ package projections
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 
 	"github.com/uptrace/bun"
@@ -15,6 +16,7 @@ import (
 // the best. A tenant's sketches are read when it is first searched.
 type memoryNearest struct {
 	meaning *Meaning
+	cache   vectorCache
 
 	mu      sync.Mutex
 	tenants map[string]*library
@@ -223,5 +225,16 @@ func (n *memoryNearest) vectors(ctx context.Context, tenant string, candidates [
 	for i, c := range candidates {
 		wanted[i].hash = c.hash
 	}
-	return n.meaning.stored(ctx, tenant, wanted)
+	found := make(map[hash][]float32, len(wanted))
+	missing := n.cache.find(tenant, wanted, found)
+	if len(missing) == 0 {
+		return found, nil
+	}
+	stored, err := n.meaning.stored(ctx, tenant, missing)
+	if err != nil {
+		return nil, err
+	}
+	n.cache.keep(tenant, stored)
+	maps.Copy(found, stored)
+	return found, nil
 }

@@ -2,7 +2,11 @@ package projections
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -106,6 +110,7 @@ type finding struct {
 	minScore   float64
 	sizes      map[domain.Scope]profile
 	words      *matches
+	best       []int64           // numbers of the best of each tier by words
 	cosines    map[int64]float64 // nil while words stand alone
 	plans      []domain.ScopePlan
 	degraded   string
@@ -121,6 +126,7 @@ func (f *finding) hits(ctx context.Context, vector func() asked) (hits []domain.
 		if f.words, err = f.projection.match(ctx, f.search, f.audience, f.sizes); err != nil {
 			return nil, err
 		}
+		f.best = f.words.best(wordsDepth)
 		if err := f.byMeaning(ctx, vector()); err != nil {
 			return nil, err
 		}
@@ -139,20 +145,35 @@ func (f *finding) byMeaning(ctx context.Context, q asked) (err error) {
 	}
 	f.cosines, f.plans, err = f.projection.meaning.nearest.search(ctx, question{
 		from: f.projection, search: f.search, audience: f.audience, sizes: f.sizes,
-		vector: q.vector, known: f.words.best(wordsDepth),
+		vector: q.vector, known: f.best,
 	})
 	return err
 }
 
 // slim is what ranking needs to know of an item.
 type slim struct {
-	bun.BaseModel `bun:"table:knowledge,alias:k"`
+	ID         string
+	Number     int64
+	Scopes     []domain.Scope
+	Confidence float64
+	Position   int64
+}
 
-	ID         string         `bun:"id"`
-	Number     int64          `bun:"number"`
-	Scopes     []domain.Scope `bun:"scopes"`
-	Confidence float64        `bun:"confidence"`
-	Position   int64          `bun:"position"`
+// scanSlim reads them without reflection: a search reads hundreds.
+func scanSlim(rows *sql.Rows) (all []slim, err error) {
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var found slim
+		var scopes string
+		if err := rows.Scan(&found.ID, &found.Number, &scopes, &found.Confidence, &found.Position); err != nil {
+			return nil, err
+		}
+		for scope := range strings.SplitSeq(strings.Trim(scopes, `[]"`), `","`) { // no scope contains a quote
+			found.Scopes = append(found.Scopes, domain.Scope(scope))
+		}
+		all = append(all, found)
+	}
+	return all, rows.Err()
 }
 
 // candidates reads what the candidates are by now and drops those that do not pass; crowded means
@@ -163,11 +184,15 @@ func (f *finding) candidates(ctx context.Context) (candidates []domain.Candidate
 		return nil, false, nil
 	}
 	p := f.projection
-	var rows []slim
 	// What was forgotten may still have vectors for a moment, and can be asked for by status.
 	in := place{engine: p.db.Engine, tenant: f.search.By.Tenant, table: p.tables().knowledge, alias: "k", condition: isLive}
-	query := lookUp(p.reads.NewSelect().Model(&rows), in, singly(numbers), "number")
-	err = p.where(query, f.search.By.Tenant, f.search.Filter).Scan(ctx)
+	query := lookUp(p.reads.NewSelect().Model((*row)(nil)), in, singly(numbers), "number").
+		ColumnExpr("k.id, k.number, k.scopes, k.confidence, k.position")
+	found, err := p.where(query, f.search.By.Tenant, f.search.Filter).Rows(ctx)
+	if err != nil {
+		return nil, false, p.failed(ctx, "read candidates", err)
+	}
+	rows, err := scanSlim(found)
 	if err != nil {
 		return nil, false, p.failed(ctx, "read candidates", err)
 	}
@@ -186,7 +211,7 @@ func (f *finding) candidates(ctx context.Context) (candidates []domain.Candidate
 
 // numbers are the candidates: the best by words and the best by meaning.
 func (f *finding) numbers() []int64 {
-	numbers := f.words.best(wordsDepth)
+	numbers := slices.Clone(f.best)
 	known := make(map[int64]bool, len(numbers))
 	for _, number := range numbers {
 		known[number] = true
