@@ -74,7 +74,7 @@ func (w *world) planOf(context domain.Context, listener *statements) (used strin
 	for _, query := range queries {
 		if strings.Contains(query.text, "<=>") {
 			nodes, _ := w.explained(query)
-			inPlan = slices.ContainsFunc(nodes, func(n *node) bool { return n.Index == "vectors_1_graph" })
+			inPlan = inPlan || slices.ContainsFunc(nodes, func(n *node) bool { return strings.HasPrefix(n.Index, "meaning_1_graph_") })
 		}
 	}
 	return used, inPlan

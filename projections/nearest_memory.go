@@ -1,10 +1,10 @@
 package projections
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"maps"
-	"sync"
+	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -13,158 +13,131 @@ import (
 )
 
 // memoryNearest keeps the sketches of SQLite's one process in memory and compares the vectors of
-// the best. A tenant's sketches are read when it is first searched.
+// the best, of which it keeps some. A tenant's sketches are read when it is first searched.
 type memoryNearest struct {
 	meaning *Meaning
-	cache   vectorCache
-
-	mu      sync.Mutex
-	tenants map[string]*library
+	shelves libraries
+	vectors vectorCache
 }
 
-// library holds a tenant's sketches by scope, and all of them once more under the empty scope.
-type library struct {
-	mu      sync.RWMutex
-	loaded  bool
-	shelves map[domain.Scope]*shelf
-}
-
-func (n *memoryNearest) library(tenant string) *library {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.tenants == nil {
-		n.tenants = map[string]*library{}
-	}
-	if n.tenants[tenant] == nil {
-		n.tenants[tenant] = &library{shelves: map[domain.Scope]*shelf{}}
-	}
-	return n.tenants[tenant]
-}
-
-// learn replaces the pieces of items in memory. It comes after their commit, so that whatever a
-// load that runs meanwhile has missed is put in place here.
+// learn replaces the pieces of items in memory.
 func (n *memoryNearest) learn(e *embedded) {
-	l := n.library(e.tenant)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.loaded {
-		return
-	}
-	for _, shelf := range l.shelves {
-		for _, number := range e.numbers {
-			shelf.take(number)
-		}
-	}
-	for _, p := range e.pieces {
-		l.put("", p.number, p.hash, p.sketch)
-		for _, scope := range p.scopes {
-			l.put(scope, p.number, p.hash, p.sketch)
-		}
-	}
+	n.vectors.forget(e.tenant, n.shelves.learn(e))
 }
 
-func (l *library) put(scope domain.Scope, number int64, h hash, sketch []uint64) {
-	if l.shelves[scope] == nil {
-		l.shelves[scope] = newShelf(len(sketch))
-	}
-	l.shelves[scope].put(number, h, sketch)
-}
-
-// load reads a tenant's sketches once.
-func (n *memoryNearest) load(ctx context.Context, tenant string) (*library, error) {
-	l := n.library(tenant)
-	l.mu.RLock()
-	loaded := l.loaded
-	l.mu.RUnlock()
-	if loaded {
-		return l, nil
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.loaded {
-		return l, nil
-	}
-	rows, err := n.meaning.db.NewSelect().TableExpr("?", n.meaning.tables.pieces).
-		Column("scope", "number", "piece", "text_hash", "sketch").Where("tenant = ?", tenant).Rows(ctx)
+func (n *memoryNearest) search(ctx context.Context, q question) (nearby, error) {
+	l, err := n.shelves.load(ctx, n.meaning, q.search.By.Tenant)
 	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	clear(l.shelves)
-	seen := map[pieceKey]bool{}
-	for rows.Next() {
-		var scope domain.Scope
-		var key pieceKey
-		var name, encoded []byte
-		if err := rows.Scan(&scope, &key.number, &key.index, &name, &encoded); err != nil {
-			return nil, err
-		}
-		sketch, err := embedding.DecodeSketch(encoded)
-		if err != nil {
-			return nil, fmt.Errorf("read sketches: %w", err)
-		}
-		l.put(scope, key.number, hash(name), sketch)
-		if !seen[key] {
-			seen[key] = true
-			l.put("", key.number, hash(name), sketch)
-		}
-	}
-	l.loaded = rows.Err() == nil
-	return l, rows.Err()
-}
-
-// pieceKey tells a piece from others, in however many scopes it stands.
-type pieceKey struct {
-	number int64
-	index  int
-}
-
-// candidate is a piece whose vector is to be compared.
-type candidate struct {
-	number int64
-	hash   hash
-}
-
-func (n *memoryNearest) search(ctx context.Context, q question) (map[int64]float64, []domain.ScopePlan, error) {
-	tenant := q.search.By.Tenant
-	l, err := n.load(ctx, tenant)
-	if err != nil {
-		return nil, nil, n.meaning.knowledge.failed(ctx, "read sketches", err)
+		return nearby{}, n.meaning.knowledge.failed(ctx, "read sketches", err)
 	}
 	wanted, err := n.wanted(ctx, q)
 	if err != nil {
-		return nil, nil, err
+		return nearby{}, err
 	}
-	candidates, plans := l.candidates(q, wanted)
-	vectors, err := n.vectors(ctx, tenant, candidates)
+	places := make([][]candidate, len(q.places))
+	plans := make([]domain.ScopePlan, len(q.places))
+	for i, scope := range q.places {
+		places[i] = l.closest(scope, q.sketch, q.depths(scope).sketches, wanted)
+		plans[i] = domain.ScopePlan{Scope: scope, Plan: planSketch}
+	}
+	cosines, err := n.cosines(ctx, q, slices.Concat(places...))
 	if err != nil {
-		return nil, nil, err
+		return nearby{}, err
 	}
-	cosines := make(map[int64]float64, len(candidates))
-	for _, c := range candidates {
-		vector, found := vectors[c.hash]
-		if !found {
-			continue // erased since
-		}
-		cosine := embedding.Cosine(vector, q.vector)
-		if known, seen := cosines[c.number]; !seen || cosine > known {
-			cosines[c.number] = cosine
+	for i, place := range places {
+		slices.SortFunc(place, func(a, b candidate) int { return cmp.Compare(cosines[b.hash], cosines[a.hash]) })
+		places[i] = place[:min(len(place), q.depths(q.places[i]).vectors)]
+	}
+	items, err := n.items(ctx, q, slices.Concat(places...))
+	if err != nil {
+		return nearby{}, err
+	}
+	var readings []reading
+	for i, place := range places {
+		for _, c := range place {
+			item, passed := items[c.number]
+			cosine, compared := cosines[c.hash]
+			readings = append(readings, reading{place: i, passed: passed, near: near{slim: item, cosine: cosine, compared: compared}})
 		}
 	}
-	return cosines, plans, nil
+	return q.gather(readings, plans), nil
 }
 
-// wanted are the items that pass the filter; nil if all do.
+func (n *memoryNearest) compare(ctx context.Context, q question, numbers []int64) ([]near, error) {
+	l, err := n.shelves.load(ctx, n.meaning, q.search.By.Tenant)
+	if err != nil {
+		return nil, n.meaning.knowledge.failed(ctx, "read sketches", err)
+	}
+	pieces := l.piecesOf(numbers)
+	cosines, err := n.cosines(ctx, q, pieces)
+	if err != nil {
+		return nil, err
+	}
+	items, err := q.from.slims(ctx, q.search, numbers)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]near, len(items))
+	at := make(map[int64]int, len(items))
+	for i, item := range items {
+		list[i].slim, at[item.number] = item, i
+	}
+	for _, piece := range pieces {
+		i, passed := at[piece.number]
+		cosine, compared := cosines[piece.hash]
+		if passed && compared && (!list[i].compared || cosine > list[i].cosine) {
+			list[i].cosine, list[i].compared = cosine, true
+		}
+	}
+	return list, nil
+}
+
+// cosines compares the vectors of pieces, by the hash of their text. Those that were erased since have
+// none.
+func (n *memoryNearest) cosines(ctx context.Context, q question, pieces []candidate) (map[hash]float64, error) {
+	found := make(map[hash][]float32, len(pieces))
+	missing := n.vectors.find(q.search.By.Tenant, pieces, found)
+	if len(missing) > 0 {
+		stored, err := n.meaning.stored(ctx, q.search.By.Tenant, missing)
+		if err != nil {
+			return nil, err
+		}
+		n.vectors.keep(q.search.By.Tenant, stored)
+		maps.Copy(found, stored)
+	}
+	cosines := make(map[hash]float64, len(found))
+	for name, vector := range found {
+		cosines[name] = embedding.Cosine(vector, q.vector)
+	}
+	return cosines, nil
+}
+
+// items are those of the pieces' items that pass, by number.
+func (n *memoryNearest) items(ctx context.Context, q question, pieces []candidate) (map[int64]slim, error) {
+	numbers := make([]int64, len(pieces))
+	for i, piece := range pieces {
+		numbers[i] = piece.number
+	}
+	slices.Sort(numbers)
+	found, err := q.from.slims(ctx, q.search, slices.Compact(numbers))
+	items := make(map[int64]slim, len(found))
+	for _, item := range found {
+		items[item.number] = item
+	}
+	return items, err
+}
+
+// wanted are the items that pass what the filter asks for; nil if all do.
 func (n *memoryNearest) wanted(ctx context.Context, q question) (map[int64]bool, error) {
-	if isPlain(q.search.Filter) {
+	if isPlain(q.rest) {
 		return nil, nil
 	}
 	p := q.from
-	query := p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge).ColumnExpr("k.number")
-	query = p.where(query, q.search.By.Tenant, q.search.Filter)
-	if !q.audience.Everything {
+	query := p.reads.NewSelect().TableExpr("? AS k", p.tables().knowledge).ColumnExpr("k.number")
+	query = p.where(query, q.search.By.Tenant, q.rest)
+	if q.places[0] != "" {
 		query = query.Where("k.number IN (SELECT a.number FROM ? AS a WHERE a.tenant = ? AND a.scope IN (?))",
-			p.tables().scopes, q.search.By.Tenant, bun.List(q.audience.Scopes))
+			p.tables().scopes, q.search.By.Tenant, bun.List(q.places))
 	}
 	var numbers []int64
 	if err := query.Scan(ctx, &numbers); err != nil {
@@ -175,66 +148,4 @@ func (n *memoryNearest) wanted(ctx context.Context, q question) (map[int64]bool,
 		wanted[number] = true
 	}
 	return wanted, nil
-}
-
-// candidates are the best pieces of each scope by their sketches, and those of the items asked
-// about.
-func (l *library) candidates(q question, wanted map[int64]bool) ([]candidate, []domain.ScopePlan) {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	var found []candidate
-	var plans []domain.ScopePlan
-	seen := map[candidate]bool{}
-	note := func(s *shelf, places []int) {
-		for _, place := range places {
-			c := candidate{s.numbers[place], s.hashes[place]}
-			if !seen[c] {
-				seen[c] = true
-				found = append(found, c)
-			}
-		}
-	}
-	sketch := embedding.Sketch(q.vector)
-	for _, scope := range l.scopes(q.audience) {
-		s := l.shelves[scope]
-		if s == nil {
-			continue
-		}
-		note(s, s.closest(sketch, rescored, wanted))
-		for _, number := range q.known {
-			note(s, s.places[number])
-		}
-		plan := planSketch
-		if len(s.numbers) <= rescored {
-			plan = planExact
-		}
-		plans = append(plans, domain.ScopePlan{Scope: scope, Items: int64(len(s.numbers)), Plan: plan})
-	}
-	return found, plans
-}
-
-func (l *library) scopes(audience domain.Audience) []domain.Scope {
-	if audience.Everything {
-		return []domain.Scope{""}
-	}
-	return audience.Scopes
-}
-
-func (n *memoryNearest) vectors(ctx context.Context, tenant string, candidates []candidate) (map[hash][]float32, error) {
-	wanted := make([]piece, len(candidates))
-	for i, c := range candidates {
-		wanted[i].hash = c.hash
-	}
-	found := make(map[hash][]float32, len(wanted))
-	missing := n.cache.find(tenant, wanted, found)
-	if len(missing) == 0 {
-		return found, nil
-	}
-	stored, err := n.meaning.stored(ctx, tenant, missing)
-	if err != nil {
-		return nil, err
-	}
-	n.cache.keep(tenant, stored)
-	maps.Copy(found, stored)
-	return found, nil
 }

@@ -122,17 +122,15 @@ func (e *examination) overlap(ctx context.Context, s searched, evenly bool) (flo
 
 // found are the ids of the first hits by words, for an audience of the item's scopes.
 func (p *Knowledge) found(ctx context.Context, s searched, evenly bool) ([]string, error) {
+	counting := *p
+	counting.profiles = newProfiles() // of the snapshot
 	f := &finding{
-		projection: p, audience: domain.Audience{Scopes: s.scopes}, evenly: evenly,
+		projection: &counting, audience: domain.Audience{Scopes: s.scopes}, evenly: evenly, asked: &asked{},
 		search: domain.Search{
 			By: domain.Principal{Tenant: s.tenant}, Text: s.text, Order: domain.ByPriority, Limit: comparedHits,
 		},
 	}
-	var err error
-	if f.sizes, err = newProfiles().of(ctx, p, s.tenant, f.audience); err != nil {
-		return nil, err
-	}
-	hits, err := f.hits(ctx, func() asked { return asked{} })
+	hits, err := f.hits(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -43,13 +43,8 @@ const (
 
 func newProfiles() *profiles { return &profiles{known: map[profileKey]counted{}} }
 
-// of counts what each scope of the audience holds; for everything in the tenant the answer is
-// under the empty scope.
-func (c *profiles) of(ctx context.Context, p *Knowledge, tenant string, audience domain.Audience) (map[domain.Scope]profile, error) {
-	scopes := audience.Scopes
-	if audience.Everything {
-		scopes = []domain.Scope{""}
-	}
+// of counts what each scope holds; the empty one is everything in the tenant, and comes alone.
+func (c *profiles) of(ctx context.Context, p *Knowledge, tenant string, scopes []domain.Scope) (map[domain.Scope]profile, error) {
 	found := make(map[domain.Scope]profile, len(scopes))
 	missing := c.fresh(p, tenant, scopes, found)
 	if len(missing) == 0 {

@@ -2,12 +2,8 @@ package projections
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -34,12 +30,7 @@ func (p *Knowledge) Search(ctx context.Context, s domain.Search) (domain.Answer,
 	if s.MinScore != nil {
 		f.minScore = *s.MinScore
 	}
-	vector := p.meaning.ask(ctx, s)
-	var err error
-	if f.sizes, err = p.profiles.of(ctx, p, s.By.Tenant, f.audience); err != nil {
-		return domain.Answer{}, err
-	}
-	hits, err := f.hits(ctx, sync.OnceValue(func() asked { return <-vector }))
+	hits, err := f.hits(ctx)
 	if err != nil {
 		return domain.Answer{}, err
 	}
@@ -60,13 +51,6 @@ type asked struct {
 	vector   []float32
 	degraded string
 	err      error
-}
-
-// ask embeds the question while the index of words is being read.
-func (m *Meaning) ask(ctx context.Context, s domain.Search) <-chan asked {
-	answer := make(chan asked, 1)
-	go func() { answer <- m.embed(ctx, s) }()
-	return answer
 }
 
 func (m *Meaning) embed(ctx context.Context, s domain.Search) asked {
@@ -108,11 +92,9 @@ type finding struct {
 	search     domain.Search
 	audience   domain.Audience
 	minScore   float64
-	sizes      map[domain.Scope]profile
+	asked      *asked
 	words      *matches
-	best       []int64           // numbers of the best of each tier by words
-	cosines    map[int64]float64 // nil while words stand alone
-	plans      []domain.ScopePlan
+	near       nearby
 	degraded   string
 	below      float64 // the best score under the threshold
 	evenly     bool    // leave confidence aside
@@ -121,124 +103,97 @@ type finding struct {
 // hits finds candidates and ranks them. Few items are superseded, so that at first candidates are
 // looked for without asking: a search without a filter reads indexes alone. Where it turns out that
 // what was replaced has crowded out what holds, it is asked for inside.
-func (f *finding) hits(ctx context.Context, vector func() asked) (hits []domain.Hit, err error) {
+func (f *finding) hits(ctx context.Context) ([]domain.Hit, error) {
 	for {
-		if f.words, err = f.projection.match(ctx, f.search, f.audience, f.sizes); err != nil {
-			return nil, err
-		}
-		f.best = f.words.best(wordsDepth)
-		if err := f.byMeaning(ctx, vector()); err != nil {
-			return nil, err
-		}
 		candidates, crowded, err := f.candidates(ctx)
-		if err != nil || !crowded {
+		if err != nil || !crowded || !isPlain(f.search.Filter) {
 			return domain.Rank(candidates, f.audience, f.search.Order, f.minScore, f.search.Limit), err
 		}
 		f.search.Filter.Statuses = []domain.Status{domain.Active}
 	}
 }
 
-func (f *finding) byMeaning(ctx context.Context, q asked) (err error) {
-	if q.err != nil || q.vector == nil {
-		f.degraded = q.degraded
-		return q.err
+// candidates looks for the best by words and the best by meaning, side by side, and compares the
+// former by meaning, too. What does not pass is left out; crowded means that it was so much that others
+// may not have become candidates.
+func (f *finding) candidates(ctx context.Context) (candidates []domain.Candidate, crowded bool, err error) {
+	err = f.projection.together(ctx, f.byWords, f.byMeaning)
+	if err != nil {
+		return nil, false, err
 	}
-	f.cosines, f.plans, err = f.projection.meaning.nearest.search(ctx, question{
-		from: f.projection, search: f.search, audience: f.audience, sizes: f.sizes,
-		vector: q.vector, known: f.best,
-	})
+	known := make(map[int64]bool, len(f.near.items))
+	for _, n := range f.near.items {
+		known[n.number] = true
+	}
+	wanted := slices.DeleteFunc(f.words.best(wordsDepth), func(number int64) bool { return known[number] })
+	others, err := f.compare(ctx, wanted)
+	if err != nil {
+		return nil, false, err
+	}
+	dropped := len(wanted) - len(others)
+	crowded = f.near.crowded || dropped >= wordsDepth/2 && dropped > len(wanted)/3
+	for _, n := range slices.Concat(f.near.items, others) {
+		c := f.candidate(n)
+		candidates = append(candidates, c)
+		if _, shared := f.audience.Best(c.Scopes); shared && c.Score < f.minScore {
+			f.below = max(f.below, c.Score)
+		}
+	}
+	return candidates, crowded, nil
+}
+
+func (f *finding) byWords(ctx context.Context) (err error) {
+	f.words, err = f.projection.match(ctx, f.search, f.audience)
 	return err
 }
 
-// slim is what ranking needs to know of an item.
-type slim struct {
-	ID         string
-	Number     int64
-	Scopes     []domain.Scope
-	Confidence float64
-	Position   int64
-}
-
-// scanSlim reads them without reflection: a search reads hundreds.
-func scanSlim(rows *sql.Rows) (all []slim, err error) {
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var found slim
-		var scopes string
-		if err := rows.Scan(&found.ID, &found.Number, &scopes, &found.Confidence, &found.Position); err != nil {
-			return nil, err
-		}
-		for scope := range strings.SplitSeq(strings.Trim(scopes, `[]"`), `","`) { // no scope contains a quote
-			found.Scopes = append(found.Scopes, domain.Scope(scope))
-		}
-		all = append(all, found)
+func (f *finding) byMeaning(ctx context.Context) (err error) {
+	m := f.projection.meaning
+	if f.asked == nil {
+		a := m.embed(ctx, f.search)
+		f.asked, f.degraded = &a, a.degraded
 	}
-	return all, rows.Err()
+	if f.asked.err != nil || f.asked.vector == nil {
+		return f.asked.err
+	}
+	f.near, err = m.nearest.search(ctx, f.question())
+	return err
 }
 
-// candidates reads what the candidates are by now and drops those that do not pass; crowded means
-// that they were so many that others may not have become candidates.
-func (f *finding) candidates(ctx context.Context) (candidates []domain.Candidate, crowded bool, err error) {
-	numbers := f.numbers()
+func (f *finding) question() question {
+	return newQuestion(f.projection, f.search, f.audience, f.asked.vector)
+}
+
+// compare reads items that words found, with their vectors unless words stand alone.
+func (f *finding) compare(ctx context.Context, numbers []int64) ([]near, error) {
 	if len(numbers) == 0 {
-		return nil, false, nil
+		return nil, nil
 	}
-	p := f.projection
-	// What was forgotten may still have vectors for a moment, and can be asked for by status.
-	in := place{engine: p.db.Engine, tenant: f.search.By.Tenant, table: p.tables().knowledge, alias: "k", condition: isLive}
-	query := lookUp(p.reads.NewSelect().Model((*row)(nil)), in, singly(numbers), "number").
-		ColumnExpr("k.id, k.number, k.scopes, k.confidence, k.position")
-	found, err := p.where(query, f.search.By.Tenant, f.search.Filter).Rows(ctx)
-	if err != nil {
-		return nil, false, p.failed(ctx, "read candidates", err)
+	if f.asked.vector != nil {
+		return f.projection.meaning.nearest.compare(ctx, f.question(), numbers)
 	}
-	rows, err := scanSlim(found)
-	if err != nil {
-		return nil, false, p.failed(ctx, "read candidates", err)
+	rows, err := f.projection.slims(ctx, f.search, numbers)
+	items := make([]near, len(rows))
+	for i := range rows {
+		items[i].slim = rows[i]
 	}
-	if dropped := len(numbers) - len(rows); dropped >= wordsDepth/2 && dropped > len(numbers)/3 && isPlain(f.search.Filter) {
-		return nil, true, nil
-	}
-	candidates = make([]domain.Candidate, len(rows))
-	for i, r := range rows {
-		candidates[i] = f.candidate(r)
-		if _, shared := f.audience.Best(r.Scopes); shared && candidates[i].Score < f.minScore {
-			f.below = max(f.below, candidates[i].Score)
-		}
-	}
-	return candidates, false, nil
+	return items, err
 }
 
-// numbers are the candidates: the best by words and the best by meaning.
-func (f *finding) numbers() []int64 {
-	numbers := slices.Clone(f.best)
-	known := make(map[int64]bool, len(numbers))
-	for _, number := range numbers {
-		known[number] = true
-	}
-	for number := range f.cosines {
-		if !known[number] {
-			numbers = append(numbers, number)
-		}
-	}
-	return numbers
-}
-
-func (f *finding) candidate(r slim) domain.Candidate {
+func (f *finding) candidate(n near) domain.Candidate {
 	c := domain.Candidate{
-		ID: r.ID, Scopes: r.Scopes, Confidence: r.Confidence, Position: r.Position,
-		Lexical: f.words.scores[r.Number],
+		ID: n.id, Scopes: n.scopes, Confidence: n.confidence, Position: n.position, Lexical: f.words.scores[n.number],
 	}
 	if f.evenly {
 		c.Confidence = 1
 	}
-	if f.cosines == nil {
+	if f.asked.vector == nil {
 		c.Score = c.Lexical
 		return c
 	}
 	calibration := f.projection.meaning.embedder.Calibration()
-	if cosine, known := f.cosines[r.Number]; known {
-		c.Semantic = calibration.Score(cosine)
+	if n.compared {
+		c.Semantic = calibration.Score(n.cosine)
 	}
 	c.Score = c.Semantic // a question without words
 	if len(f.words.terms) > 0 {
@@ -279,33 +234,4 @@ func (f *finding) read(ctx context.Context, hits []domain.Hit) ([]domain.Found, 
 		}
 	}
 	return found, nil
-}
-
-// explain counts what a search could have found, and says how it looked.
-func (f *finding) explain(ctx context.Context, started time.Time) (*domain.Explanation, error) {
-	p := f.projection
-	e := &domain.Explanation{Audience: f.audience.Scopes, BestBelow: f.below, Plans: f.plans}
-	for _, term := range f.words.terms {
-		e.Terms = append(e.Terms, term.Term)
-	}
-	visible := func() *bun.SelectQuery {
-		query := p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge).ColumnExpr("count(*)")
-		if f.audience.Everything {
-			return query
-		}
-		return query.Where("k.number IN (SELECT a.number FROM ? AS a WHERE a.tenant = ? AND a.scope IN (?))",
-			p.tables().scopes, f.search.By.Tenant, bun.List(f.audience.Scopes))
-	}
-	err := p.where(visible(), f.search.By.Tenant, domain.Filter{}).Scan(ctx, &e.Visible)
-	if err != nil {
-		return nil, p.failed(ctx, "count what is visible", err)
-	}
-	e.Passed = e.Visible
-	if !isPlain(f.search.Filter) {
-		if err := p.where(visible(), f.search.By.Tenant, f.search.Filter).Scan(ctx, &e.Passed); err != nil {
-			return nil, p.failed(ctx, "count what passes", err)
-		}
-	}
-	e.Took = time.Since(started)
-	return e, nil
 }

@@ -20,7 +20,7 @@ type cacheKey struct {
 }
 
 // find adds the vectors it has to found, and returns the pieces of the others.
-func (c *vectorCache) find(tenant string, wanted []piece, found map[hash][]float32) (missing []piece) {
+func (c *vectorCache) find(tenant string, wanted []candidate, found map[hash][]float32) (missing []piece) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for _, p := range wanted {
@@ -28,7 +28,7 @@ func (c *vectorCache) find(tenant string, wanted []piece, found map[hash][]float
 			found[p.hash] = vector
 			continue
 		}
-		missing = append(missing, p)
+		missing = append(missing, piece{hash: p.hash})
 	}
 	return missing
 }
@@ -52,5 +52,16 @@ func (c *vectorCache) keep(tenant string, vectors map[hash][]float32) {
 		}
 		delete(c.vectors, key)
 		c.bytes -= 4 * len(vector)
+	}
+}
+
+// forget drops the vectors of texts that may have been erased.
+func (c *vectorCache) forget(tenant string, texts []hash) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, text := range texts {
+		key := cacheKey{tenant, text}
+		c.bytes -= 4 * len(c.vectors[key])
+		delete(c.vectors, key)
 	}
 }

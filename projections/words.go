@@ -23,7 +23,7 @@ type matches struct {
 
 // match finds what contains any of the question's terms, within the audience and the filter, and
 // scores it by BM25 over what the audience may see: statistics of what is hidden would tell of it.
-func (p *Knowledge) match(ctx context.Context, s domain.Search, audience domain.Audience, sizes map[domain.Scope]profile) (*matches, error) {
+func (p *Knowledge) match(ctx context.Context, s domain.Search, audience domain.Audience) (*matches, error) {
 	m := &matches{
 		terms: text.Query(s.Text), scores: map[int64]float64{}, tiers: map[int64]domain.Tier{},
 	}
@@ -31,7 +31,13 @@ func (p *Knowledge) match(ctx context.Context, s domain.Search, audience domain.
 		return m, nil
 	}
 	lists := newLists(m.terms)
-	err := p.readAll(ctx, p.reads, []read{p.readWords(s, audience, lists)})
+	var sizes map[domain.Scope]profile
+	err := p.together(ctx, func(ctx context.Context) (err error) {
+		sizes, err = p.profiles.of(ctx, p, s.By.Tenant, placesOf(audience))
+		return err
+	}, func(ctx context.Context) error {
+		return p.readAll(ctx, p.reads, []read{p.readWords(s, audience, lists)})
+	})
 	if err != nil {
 		return nil, p.failed(ctx, "search by words", err)
 	}

@@ -11,7 +11,8 @@ CREATE TABLE meaning_{{.Version}} (
     PRIMARY KEY (tenant, scope, number, piece) INCLUDE (text_hash, sketch)
 );
 CREATE INDEX meaning_{{.Version}}_number ON meaning_{{.Version}} (tenant, number);
-CREATE INDEX meaning_{{.Version}}_text ON meaning_{{.Version}} (tenant, text_hash, scope) INCLUDE (number);
+-- Large scopes and tenants have a graph of their sketches, too (meaning_{{.Version}}_graph_…), made when they
+-- have become large.
 
 -- The vectors of a space, by the hash of their text: no text is sent to a model twice, however
 -- often projections are built again. Stored plain, because fetching a toasted vector costs more

@@ -1,0 +1,83 @@
+package projections
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// slim is what ranking needs to know of an item.
+type slim struct {
+	number     int64
+	id         string
+	scopes     []domain.Scope
+	confidence float64
+	position   int64
+}
+
+// slimColumns are selected in the order in which slimRow scans them.
+const slimColumns = "k.id, k.scopes, k.confidence, k.position"
+
+// slimRow scans what may be missing, because the item did not pass.
+type slimRow struct {
+	id         sql.NullString
+	scopes     sql.RawBytes
+	confidence sql.NullFloat64
+	position   sql.NullInt64
+}
+
+func (r *slimRow) into() []any { return []any{&r.id, &r.scopes, &r.confidence, &r.position} }
+
+// slim is the item that was scanned.
+func (r *slimRow) slim(number int64) (slim, error) {
+	s := slim{number: number, id: r.id.String, confidence: r.confidence.Float64, position: r.position.Int64}
+	if err := json.Unmarshal(r.scopes, &s.scopes); err != nil {
+		return s, fmt.Errorf("read scopes: %w", err)
+	}
+	return s, nil
+}
+
+// slims looks items up by number; those that do not pass the search's filter are left out. What was
+// forgotten may still have vectors for a moment, and can be asked for by status.
+func (p *Knowledge) slims(ctx context.Context, s domain.Search, numbers []int64) ([]slim, error) {
+	if len(numbers) == 0 {
+		return nil, nil
+	}
+	in := place{engine: p.db.Engine, tenant: s.By.Tenant, table: p.tables().knowledge, alias: "k", condition: isLive}
+	query := lookUp(p.reads.NewSelect().ColumnExpr("k.number, "+slimColumns), in, singly(numbers), "number")
+	rows, err := p.where(query, s.By.Tenant, s.Filter).Rows(ctx)
+	if err != nil {
+		return nil, p.failed(ctx, "read candidates", err)
+	}
+	defer rows.Close()
+	list := make([]slim, 0, len(numbers))
+	var number int64
+	var row slimRow
+	into := append([]any{&number}, row.into()...)
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return nil, err
+		}
+		found, err := row.slim(number)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, found)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, p.failed(ctx, "read candidates", err)
+	}
+	return list, nil
+}
+
+// slimQuery selects the item with the number in another column, if it passes the search's filter.
+func (p *Knowledge) slimQuery(s domain.Search, number string) *bun.SelectQuery {
+	query := p.reads.NewSelect().TableExpr("? AS k", p.tables().knowledge).ColumnExpr(slimColumns).
+		Where("k.number = " + number).Where(isLive)
+	return p.where(query, s.By.Tenant, s.Filter)
+}
