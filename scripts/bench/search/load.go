@@ -13,7 +13,7 @@ import (
 	"github.com/annals-kb/annals/scripts/bench"
 )
 
-// load remembers every item and lets the projection of meaning follow.
+// load remembers every item and lets what runs in the background of a server follow: words and meaning.
 func load(ctx context.Context, w *world, db *database.DB, base *projections.Knowledge) (err error) {
 	log := events.NewLog(db, base, events.Options{})
 	defer func() { err = errors.Join(err, log.Close(context.WithoutCancel(ctx))) }()
@@ -29,6 +29,11 @@ func load(ctx context.Context, w *world, db *database.DB, base *projections.Know
 	bar.End()
 	bar = bench.Watch(db.Engine.String()+": embed", len(w.items))
 	defer bar.End()
+	for more := true; more; {
+		if more, err = base.Compact(ctx, log); err != nil {
+			return err
+		}
+	}
 	return bench.Understand(ctx, log, base.Meaning(), bar, large, quiet)
 }
 

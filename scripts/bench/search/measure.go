@@ -46,6 +46,9 @@ func measure(ctx context.Context, w *world, engine database.Engine, o options, r
 		return err
 	}
 	bare := &bare{world: w, db: db, expected: w.nearest()}
+	if err := bare.prepare(ctx); err != nil {
+		return err
+	}
 	r := &race{world: w, base: base, bare: bare, rows: rows}
 	if err := r.run(ctx, engine, o.repeat); err != nil {
 		return err

@@ -84,7 +84,15 @@ func (r *report) print(to io.Writer) error {
 		if res.Target {
 			mark = "*"
 		}
-		t.Row(res.Engine, res.Row, mark, res.Visible, res.Plans, res.Recall, res.Priority, res.P50, res.P95, res.P99, res.Ratio)
+		t.Row(res.Engine, res.Row, mark, res.Visible, res.Plans, orBlank(res.Recall), orBlank(res.Priority), res.P50, res.P95, res.P99, res.Ratio)
 	}
 	return t.End()
+}
+
+// orBlank leaves out what was not measured.
+func orBlank(figure float64) any {
+	if figure == 0 {
+		return ""
+	}
+	return figure
 }
