@@ -3,6 +3,8 @@ package projections
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -15,9 +17,26 @@ const (
 	// defaultBagRows is how many bags a tenant keeps: what a search over everything reads at most
 	// besides the index of terms.
 	defaultBagRows = 4000
-	// defaultCompactItems is how many items are moved in one transaction, during which appends wait.
-	defaultCompactItems = 150
+	// defaultCompactItems is how many bags are moved in one transaction, during which appends wait.
+	defaultCompactItems = 100
 )
+
+// backlog is what a tenant's bags are known to need: how many are too many, and up to which number they
+// were moved. Both save looking at every bag again for each few that are moved.
+type backlog struct {
+	mu      sync.Mutex
+	tenants map[bagPlace]*bagsLeft
+}
+
+type bagPlace struct {
+	version int
+	tenant  string
+}
+
+type bagsLeft struct {
+	surplus int   // of bags
+	after   int64 // the number that was moved last; what was revised since lies before it, and waits for the next round
+}
 
 // Compact moves the words of each tenant's older items from bags into the index of terms, and says
 // whether there is more to move. A write thus costs a row per scope, and the many rows of an index come
@@ -26,36 +45,70 @@ func (p *Knowledge) Compact(ctx context.Context, log *events.Log) (more bool, er
 	if err := p.refresh(ctx); err != nil {
 		return false, err
 	}
-	for _, v := range p.lineup.Load().versions {
-		if v.foreign {
-			continue // another release compacts it
+	p.backlog.mu.Lock()
+	defer p.backlog.mu.Unlock()
+	if len(p.backlog.tenants) == 0 {
+		if err := p.countBags(ctx); err != nil {
+			return false, err
 		}
-		var tenants []string
-		err := p.db.NewSelect().TableExpr("?", v.tables.scopes).Column("tenant").Where("bag IS NOT NULL").
-			GroupExpr("tenant").Having("count(*) > ?", p.bagRows).Scan(ctx, &tenants)
+	}
+	for place, left := range p.backlog.tenants {
+		more = true
+		if p.compacts(place.version) {
+			err = p.compact(ctx, log, place, left)
+		} else {
+			left.surplus = 0
+		}
+		if left.surplus <= 0 || err != nil {
+			delete(p.backlog.tenants, place)
+		}
 		if err != nil {
-			return more, p.failed(ctx, "count bags", err)
-		}
-		for _, tenant := range tenants {
-			more = true
-			if err := p.compact(ctx, log, v, tenant); err != nil {
-				return more, fmt.Errorf("compact words: %w", err)
-			}
+			return more, fmt.Errorf("compact words: %w", err)
 		}
 	}
 	return more, nil
 }
 
+// compacts tells whether a version's words are this process's to move: it is written, and by this release.
+func (p *Knowledge) compacts(number int) bool {
+	return slices.ContainsFunc(p.lineup.Load().versions, func(v version) bool { return v.Version == number && !v.foreign })
+}
+
+func (p *Knowledge) countBags(ctx context.Context) error {
+	p.backlog.tenants = map[bagPlace]*bagsLeft{}
+	for _, v := range p.lineup.Load().versions {
+		if v.foreign {
+			continue
+		}
+		var found []struct {
+			Tenant string `bun:"tenant"`
+			Bags   int    `bun:"bags"`
+		}
+		err := p.db.NewSelect().TableExpr("?", v.tables.scopes).ColumnExpr("tenant, count(*) AS bags").Where("bag IS NOT NULL").
+			GroupExpr("tenant").Having("count(*) > ?", p.bagRows).Scan(ctx, &found)
+		if err != nil {
+			return p.failed(ctx, "count bags", err)
+		}
+		for _, f := range found {
+			p.backlog.tenants[bagPlace{v.Version, f.Tenant}] = &bagsLeft{surplus: f.Bags - p.bagRows}
+		}
+	}
+	return nil
+}
+
 // compact moves a tenant's oldest bags, under its lock.
-func (p *Knowledge) compact(ctx context.Context, log *events.Log, v version, tenant string) error {
-	return p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+func (p *Knowledge) compact(ctx context.Context, log *events.Log, place bagPlace, left *bagsLeft) error {
+	t, tenant := tablesOf(place.version), place.tenant
+	var rows []row
+	err := p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := log.Hold(ctx, tx, tenant); err != nil {
 			return err
 		}
-		oldest := tx.NewSelect().Distinct().TableExpr("?", v.tables.scopes).Column("number").
-			Where("tenant = ?", tenant).Where("bag IS NOT NULL").OrderExpr("number").Limit(int64(p.compactItems))
-		var rows []row
-		err := tx.NewSelect().Model(&rows).ModelTableExpr("? AS k", v.tables.knowledge).
+		oldest := tx.NewSelect().TableExpr("?", t.scopes).Column("number").
+			Where("tenant = ?", tenant).Where("number > ?", left.after).Where("bag IS NOT NULL").
+			OrderExpr("number").Limit(int64(p.compactItems))
+		rows = nil
+		err := tx.NewSelect().Model(&rows).ModelTableExpr("? AS k", t.knowledge).
 			Where("tenant = ?", tenant).Where("number IN (?)", oldest).Scan(ctx)
 		if err != nil || len(rows) == 0 {
 			return err
@@ -68,11 +121,20 @@ func (p *Knowledge) compact(ctx context.Context, log *events.Log, v version, ten
 			terms = appendTerms(terms, k, bagOf(k))
 		}
 		script := &script{engine: p.db.Engine}
-		script.add(tx.NewUpdate().TableExpr("?", v.tables.scopes).Set("bag = NULL").
+		script.add(tx.NewUpdate().TableExpr("?", t.scopes).Set("bag = NULL").
 			Where("tenant = ?", tenant).Where("number IN (?)", bun.List(numbers)))
-		insertTerms(script, v.tables, tenant, terms)
+		insertTerms(script, t, tenant, terms)
 		return script.run(ctx, tx)
 	})
+	if err != nil || len(rows) == 0 {
+		left.surplus = 0 // count again
+		return err
+	}
+	for i := range rows {
+		left.surplus -= len(rows[i].Scopes)
+		left.after = max(left.after, rows[i].Number)
+	}
+	return nil
 }
 
 // CompactAll compacts whenever there is something to compact, until ctx ends. It takes a third of the

@@ -60,6 +60,7 @@ type Knowledge struct {
 	carefulUntil *atomic.Int64 // nanoseconds since 1970; see takeCare
 
 	bagRows, compactItems int
+	backlog               *backlog
 
 	beforeVerification func(ctx context.Context, version int) // for tests that spoil a version; else nil
 }
@@ -78,6 +79,7 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 		db: db, reads: db.DB, lineup: &atomic.Pointer[lineup]{}, carefulUntil: &atomic.Int64{},
 		policy: settings.Policy, policies: map[string]domain.ConfidencePolicy{},
 		log: settings.Logger, now: settings.Now, bagRows: defaultBagRows, compactItems: defaultCompactItems,
+		backlog: &backlog{},
 	}
 	for _, policy := range append(domain.ConfidencePolicies(), settings.Policy) {
 		p.policies[policy.Name] = policy
