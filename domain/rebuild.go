@@ -28,6 +28,7 @@ type RebuildReport struct {
 	Wrong     []string          `json:"wrong"`     // rows that an independent fold does not give, the first few
 	Changed   map[string]int64  `json:"changed"`   // items that differ from the active version, by column
 	Intended  []string          `json:"intended"`  // columns that the change means to change
+	Repair    bool              `json:"repair"`    // the active version is known to be wrong: no change is refused
 	Overlap   float64           `json:"overlap"`   // of the first ten hits of searches by the items' own tasks
 	Searches  int               `json:"searches"`
 }

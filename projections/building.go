@@ -23,7 +23,7 @@ func (v version) checkpoint() string { return fmt.Sprintf("%s_%d", knowledgeName
 
 // begin finds the version that is being built, or makes the next one: its tables without indexes, and
 // for each tenant the position that it will be loaded up to.
-func (p *Knowledge) begin(ctx context.Context, log *events.Log) (version, error) {
+func (p *Knowledge) begin(ctx context.Context, log *events.Log, repair bool) (version, error) {
 	if v, found, err := p.unfinished(ctx); err != nil || found {
 		return v, err
 	}
@@ -49,6 +49,9 @@ func (p *Knowledge) begin(ctx context.Context, log *events.Log) (version, error)
 		v.entry = entry{
 			Name: knowledgeName, Version: newest + 1, State: stateBuilding, CreatedAt: now, UpdatedAt: now,
 			Settings: map[string]string{"confidence": p.policy.Name, "tokenizer": text.TokenizerVersion},
+		}
+		if repair {
+			v.Settings[settingRepair] = "true"
 		}
 		v.tables, v.policy = tablesOf(v.Version), p.policy
 		return p.prepare(ctx, tx, log, v)
@@ -109,6 +112,9 @@ func (p *Knowledge) state(ctx context.Context, v version) (state string, err err
 	}
 	return state, nil
 }
+
+// settingRepair stands with a version that may differ from the active one in whatever the log says.
+const settingRepair = "repair"
 
 // errMoved says that a version is not in the state any more that somebody knew it in.
 var errMoved = errors.New("moved on")

@@ -67,6 +67,16 @@ var errCancelled = errors.New("cancelled")
 // interrupted. It returns at once. The error matches [domain.ErrConflict] if one is running, or if an
 // earlier one waits for its end.
 func (r *Rebuilder) Start(ctx context.Context) (domain.RebuildProgress, error) {
+	return r.begin(ctx, false)
+}
+
+// Repair is [Rebuilder.Start] for when the active version is known not to be what the log says: the new
+// one must be, as always, and how the two differ is reported, not refused.
+func (r *Rebuilder) Repair(ctx context.Context) (domain.RebuildProgress, error) {
+	return r.begin(ctx, true)
+}
+
+func (r *Rebuilder) begin(ctx context.Context, repair bool) (domain.RebuildProgress, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.current != nil {
@@ -81,7 +91,7 @@ func (r *Rebuilder) Start(ctx context.Context) (domain.RebuildProgress, error) {
 		return domain.RebuildProgress{}, domain.Refuse(domain.ErrConflict, "another process is rebuilding knowledge").
 			WithFix("wait for it, or cancel it")
 	}
-	v, err := r.knowledge.begin(ctx, r.log)
+	v, err := r.knowledge.begin(ctx, r.log, repair)
 	if err != nil {
 		claim.release()
 		return domain.RebuildProgress{}, err

@@ -119,6 +119,32 @@ func TestAChangeThatNobodyMeantIsNotSwitchedTo(t *testing.T) {
 	})
 }
 
+func TestARepairAcceptsWhatTheActiveVersionHasBecome(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := lived(t, db, projections.Settings{})
+		r.corrupt("UPDATE knowledge_1 SET helpful = 99 WHERE id = 'item-1'; DELETE FROM knowledge_1_votes; DELETE FROM knowledge_1 WHERE id = 'item-2'")
+		r.at("verifying", func() { r.corrupt("UPDATE knowledge_2 SET helpful = 98 WHERE id = 'item-1'") })
+		if _, err := r.Repair(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if last := r.ended(); last.State != "failed" || last.Active != 1 {
+			t.Errorf("got version %d %s, want the gate closed for what the log does not say", last.Version, last.State)
+		}
+		r.at("verifying", nil)
+		if _, err := r.Repair(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		last := r.ended()
+		if last.State != "active" || last.Report.Changed["helpful"] != 1 || last.Report.Changed["(new item)"] != 1 {
+			t.Errorf("got version %d %s (%s) with %+v, want it switched to and the changes named", last.Version, last.State, last.Error, last.Report)
+		}
+		if again := r.run(); again.State != "active" || len(again.Report.Changed) > 0 {
+			t.Errorf("got version %d %s with %+v, want nothing left to repair", again.Version, again.State, again.Report)
+		}
+	})
+}
+
 func TestAnEventWhoseEffectWasDroppedIsNoticed(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {

@@ -67,7 +67,7 @@ func (r *Rebuilder) examine(ctx context.Context, now *run) (domain.RebuildReport
 		report: domain.RebuildReport{
 			Version: now.version.Version, Against: old.Version, Wrong: []string{},
 			Rows: map[string]int64{}, Checksums: map[string]string{}, Changed: map[string]int64{},
-			Intended: intended(old, now.version),
+			Intended: intended(old, now.version), Repair: now.version.Settings[settingRepair] != "",
 		},
 	}
 	now.note(func(p *domain.RebuildProgress) { p.Verified = 0 })
@@ -111,6 +111,9 @@ func intended(old, new version) []string {
 
 // passed is the gate.
 func (e *examination) passed() bool {
+	if e.report.Repair {
+		return len(e.report.Wrong) == 0
+	}
 	for column := range e.report.Changed {
 		if !slices.Contains(e.report.Intended, column) {
 			return false

@@ -47,6 +47,7 @@ func (v listed) settings() map[string]string {
 	settings := maps.Clone(v.Settings)
 	delete(settings, "error")
 	delete(settings, "dropped")
+	delete(settings, settingRepair)
 	return settings
 }
 
