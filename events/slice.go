@@ -45,7 +45,8 @@ func (at Snapshot) NextSlice(ctx context.Context, tenant, kind, after string, si
 }
 
 // InSlice reads the events of a slice's streams at positions up to one, stream by stream and each in
-// order of its versions. Memory is that of one event. It ends with the first error.
+// order of its versions: their facts and [domain.Occasion], without the rest of the envelope. Memory is
+// that of one event. It ends with the first error.
 func (l *Log) InSlice(ctx context.Context, s Slice, upTo int64) iter.Seq2[domain.Event, error] {
 	return Snapshot{l.db}.InSlice(ctx, s, upTo)
 }
@@ -55,20 +56,26 @@ func (at Snapshot) InSlice(ctx context.Context, s Slice, upTo int64) iter.Seq2[d
 	stop := errors.New("enough")
 	return func(yield func(domain.Event, error) bool) {
 		err := forEach(ctx, at.db, func(rows *sql.Rows) error {
-			record, err := scanRecord(rows)
+			r := Record{Tenant: s.Tenant}
+			var hadText bool
+			err := rows.Scan(&r.Position, &r.EventID, &r.Stream, &r.Version, &r.Name, &r.SchemaVersion,
+				&r.RecordedAt, &r.OccurredAt, &r.Data, &hadText, &r.Text)
 			if err != nil {
 				return err
 			}
-			event, err := record.event()
+			event, err := r.event()
 			if err != nil {
 				return err
 			}
+			event.TextErased = hadText && r.Text == nil
 			if !yield(event, nil) {
 				return stop
 			}
 			return nil
 		}, `
-			SELECT `+recordColumns+`
+			SELECT
+				e.position, e.event_id, e.stream, e.version, e.name, e.schema_version,
+				e.recorded_at, e.occurred_at, e.data, e.text_commitment IS NOT NULL, t.text
 			FROM `+recordTables+`
 			WHERE e.tenant = ? AND e.stream > ? AND e.stream <= ? AND e.position <= ?
 			ORDER BY e.stream, e.version`, s.Tenant, s.After, s.Through, upTo)
