@@ -59,13 +59,24 @@ func (p *Knowledge) begin(ctx context.Context, log *events.Log, repair bool) (ve
 	return v, err
 }
 
-func (p *Knowledge) prepare(ctx context.Context, tx bun.IDB, log *events.Log, v version) error {
-	tables, err := definition(p.db.Engine, knowledgeName, v.Version)
-	if err != nil {
-		return err
+// preparedDefinitions are what a version consists of before it is loaded. SQLite's indexes are there from
+// the beginning: to build one of a large table, its writer would pause for as long as that takes.
+func preparedDefinitions(engine database.Engine) []string {
+	if engine == database.SQLite {
+		return []string{knowledgeName, knowledgeName + "_indexes", knowledgeName + "_sheaves"}
 	}
-	if _, err := tx.ExecContext(ctx, tables); err != nil {
-		return fmt.Errorf("create the tables of version %d: %w", v.Version, err)
+	return []string{knowledgeName}
+}
+
+func (p *Knowledge) prepare(ctx context.Context, tx bun.IDB, log *events.Log, v version) error {
+	for _, name := range preparedDefinitions(p.db.Engine) {
+		tables, err := definition(p.db.Engine, name, v.Version)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, tables); err != nil {
+			return fmt.Errorf("create the tables of version %d: %w", v.Version, err)
+		}
 	}
 	if _, err := tx.NewInsert().Model(&v.entry).Exec(ctx); err != nil {
 		return err
@@ -190,7 +201,7 @@ func (p *Knowledge) Sweep(ctx context.Context) error {
 
 // drop removes a version's tables and what is known of its progress.
 func (p *Knowledge) drop(ctx context.Context, tx bun.IDB, v version) error {
-	for _, table := range []bun.Ident{v.tables.reports, v.tables.votes, v.tables.terms, v.tables.scopes, v.tables.knowledge} {
+	for _, table := range append(v.tables.all(), v.tables.sheaves) {
 		if _, err := tx.NewRaw("DROP TABLE IF EXISTS ?", table).Exec(ctx); err != nil {
 			return fmt.Errorf("drop %s: %w", table, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lib/pq"
@@ -13,8 +14,8 @@ import (
 	"github.com/annals-kb/annals/database"
 )
 
-// copyInto writes an image into the empty places of a version's tables: COPY on PostgreSQL, a prepared
-// statement on SQLite.
+// copyInto writes an image into the empty places of a version's tables: COPY on PostgreSQL, prepared
+// statements on SQLite.
 func copyInto(ctx context.Context, engine database.Engine, tx bun.Tx, t tables, i *image) error {
 	for _, part := range []struct {
 		table   bun.Ident
@@ -38,12 +39,10 @@ func copyInto(ctx context.Context, engine database.Engine, tx bun.Tx, t tables, 
 }
 
 func copyRows(ctx context.Context, engine database.Engine, tx *sql.Tx, table string, columns []string, rows [][]any) (err error) {
-	statement := pq.CopyIn(table, columns...) //nolint:staticcheck // the driver's interface to COPY
 	if engine == database.SQLite {
-		statement = "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (" +
-			strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ") + ")"
+		return insertRows(ctx, tx, table, columns, rows)
 	}
-	copying, err := tx.PrepareContext(ctx, statement)
+	copying, err := tx.PrepareContext(ctx, pq.CopyIn(table, columns...)) //nolint:staticcheck // the driver's interface to COPY
 	if err != nil {
 		return err
 	}
@@ -53,8 +52,46 @@ func copyRows(ctx context.Context, engine database.Engine, tx *sql.Tx, table str
 			return err
 		}
 	}
-	if engine == database.Postgres {
-		_, err = copying.ExecContext(ctx)
-	}
+	_, err = copying.ExecContext(ctx)
 	return err
+}
+
+// insertedValues is how many values one statement inserts: one of a single row spends half of its time
+// on being a statement.
+const insertedValues = 600
+
+// insertRows writes rows with prepared statements of many rows each, and one of the rest.
+func insertRows(ctx context.Context, tx *sql.Tx, table string, columns []string, rows [][]any) error {
+	most := max(1, insertedValues/len(columns))
+	if whole := len(rows) / most * most; whole > 0 {
+		if err := insertEach(ctx, tx, table, columns, rows[:whole], most); err != nil {
+			return err
+		}
+		rows = rows[whole:]
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return insertEach(ctx, tx, table, columns, rows, len(rows))
+}
+
+func insertEach(ctx context.Context, tx *sql.Tx, table string, columns []string, rows [][]any, at int) (err error) {
+	tuple := "(" + strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ") + "), "
+	inserting, err := tx.PrepareContext(ctx, "INSERT OR FAIL INTO "+table+" ("+strings.Join(columns, ", ")+") VALUES "+
+		strings.TrimSuffix(strings.Repeat(tuple, at), ", "))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, inserting.Close()) }()
+	values := make([]any, 0, at*len(columns))
+	for some := range slices.Chunk(rows, at) {
+		values = values[:0]
+		for _, row := range some {
+			values = append(values, row...)
+		}
+		if _, err := inserting.ExecContext(ctx, values...); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -37,6 +37,10 @@ func TestARebuildLetsTheJournalBeginAnew(t *testing.T) {
 			t.Fatal(result.Err)
 		}
 	}
+	// Otherwise nothing here is large enough for it to begin anew.
+	if err := projections.Corrupt(t.Context(), db, "PRAGMA wal_autocheckpoint = 100"); err != nil {
+		t.Fatal(err)
+	}
 	w.rebuild()
 	if got := w.version(); got != 2 {
 		t.Fatalf("version %d is active", got)

@@ -18,6 +18,9 @@ import (
 // sliceStreams is how many streams a worker is given at once.
 const sliceStreams = 2000
 
+// partBytes is how much text of a slice is held in memory.
+const partBytes = 8 << 20
+
 // sliceRow is a range of streams that a rebuild loads.
 type sliceRow struct {
 	bun.BaseModel `bun:"table:rebuild_slices,alias:r"`
@@ -32,8 +35,8 @@ type sliceRow struct {
 	LoadedAt   database.Time `bun:"loaded_at"`
 }
 
-// load folds every tenant's streams, in parallel, writes one final row per item, and builds the indexes
-// last. Slices that an interrupted rebuild has loaded are not loaded again.
+// load folds every tenant's streams, in parallel, writes one final row per item, and the indexes last, or
+// on SQLite the index of words. Slices that an interrupted rebuild has loaded are not loaded again.
 func (r *Rebuilder) load(ctx context.Context, now *run) error {
 	p, v := r.knowledge, now.version
 	known, err := p.slices(ctx, v)
@@ -55,7 +58,7 @@ func (r *Rebuilder) load(ctx context.Context, now *run) error {
 	if err != nil {
 		return err
 	}
-	return r.index(ctx, v)
+	return r.index(ctx, now)
 }
 
 // slices are those that were cut so far.
@@ -158,7 +161,7 @@ func (r *Rebuilder) loadSlice(ctx context.Context, now *run, s sliceRow) error {
 // nextPart folds what fits into memory. It has stopped reading when that is written: SQLite's journal
 // begins anew only while nobody reads, and would grow to many times the size of the database.
 func (r *Rebuilder) nextPart(ctx context.Context, now *run, s sliceRow, upTo int64) (part loading, through string, err error) {
-	part.sliceRow = s
+	part.sliceRow, part.engine = s, r.knowledge.db.Engine
 	rest := events.Slice{Tenant: s.Tenant, After: s.After, Through: s.Through}
 	for f, err := range foldStreams(r.log.InSlice(ctx, rest, upTo), now.version.policy) {
 		if err != nil {
@@ -167,7 +170,7 @@ func (r *Rebuilder) nextPart(ctx context.Context, now *run, s sliceRow, upTo int
 		if err := part.add(f); err != nil {
 			return part, "", err
 		}
-		if part.drawn.rows() >= r.batch.rows() {
+		if part.drawn.rows() >= r.batch.rows() || part.bytes >= partBytes {
 			return part, part.last, nil
 		}
 	}
@@ -177,7 +180,10 @@ func (r *Rebuilder) nextPart(ctx context.Context, now *run, s sliceRow, upTo int
 // loading is the part of a slice that is being drawn.
 type loading struct {
 	sliceRow
+	engine  database.Engine
 	drawn   image
+	sheaf   sheaf  // of the terms, on SQLite
+	bytes   int    // that people wrote
 	last    string // the stream that was drawn last
 	streams int64
 	events  int64
@@ -192,7 +198,20 @@ func (l *loading) add(f folded) error {
 	l.last = domain.KnowledgeStream(f.item.ID)
 	l.streams++
 	l.events += int64(f.events)
-	return l.drawn.add(l.Tenant, f.item)
+	k := f.item
+	l.bytes += len(k.Text.Content) + len(k.Text.Overview)
+	if isAlive(k) && k.Text.URI == "" {
+		// Its text was erased after the position that is loaded up to, and that will be caught up with.
+		k.Text.URI = l.last
+	}
+	if l.engine == database.Postgres {
+		return l.drawn.add(l.Tenant, k)
+	}
+	b := bagOf(k)
+	if isAlive(k) {
+		l.sheaf.add(k, b)
+	}
+	return l.drawn.addRows(l.Tenant, k, b.Words)
 }
 
 // write writes what was drawn of a slice up to a stream, and gives what is left of the slice.
@@ -211,6 +230,9 @@ func (r *Rebuilder) write(ctx context.Context, now *run, part loading, through s
 				if _, err := tx.NewInsert().Model(&rest.sliceRow).Exec(ctx); err != nil {
 					return err
 				}
+			}
+			if err := putSheaf(ctx, tx, v.tables, part.Tenant, &part.sheaf); err != nil {
+				return err
 			}
 			return copyInto(ctx, p.db.Engine, tx, v.tables, &part.drawn)
 		})
@@ -240,13 +262,22 @@ func (p *Knowledge) take(ctx context.Context, tx bun.IDB, part loading, through 
 	return nil
 }
 
-// index builds what a bulk load would only have slowed, and lets the planner know the tables.
-func (r *Rebuilder) index(ctx context.Context, v version) error {
-	p := r.knowledge
+// index makes what a bulk load would only have slowed, and lets the planner know the tables.
+func (r *Rebuilder) index(ctx context.Context, now *run) error {
+	p, v := r.knowledge, now.version
 	r.logger.InfoContext(ctx, "rebuild", "projection", knowledgeName, "version", v.Version, "stage", "indexing")
-	indexes, err := definition(p.db.Engine, knowledgeName+"_indexes", v.Version)
-	if err != nil {
-		return err
+	indexes := fmt.Sprintf("DROP TABLE %s;", v.tables.sheaves)
+	if p.db.Engine == database.Postgres {
+		var err error
+		if indexes, err = definition(p.db.Engine, knowledgeName+"_indexes", v.Version); err != nil {
+			return err
+		}
+		indexes = "SET LOCAL maintenance_work_mem = '512MB';\n" + indexes
+		for _, table := range v.tables.all() {
+			indexes += "ANALYZE " + string(table) + ";\n"
+		}
+	} else if err := r.merge(ctx, now); err != nil {
+		return fmt.Errorf("index words: %w", err)
 	}
 	return p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := p.advance(ctx, tx, v, stateBuilding, stateCatching); err != nil {
@@ -259,12 +290,6 @@ func (r *Rebuilder) index(ctx context.Context, v version) error {
 		}
 		if left {
 			return fmt.Errorf("a slice is being loaded elsewhere: %w", errMoved)
-		}
-		if p.db.Engine == database.Postgres {
-			indexes = "SET LOCAL maintenance_work_mem = '512MB';\n" + indexes
-			for _, table := range []bun.Ident{v.tables.knowledge, v.tables.scopes, v.tables.terms, v.tables.votes, v.tables.reports} {
-				indexes += "ANALYZE " + string(table) + ";\n"
-			}
 		}
 		if _, err := tx.ExecContext(ctx, indexes); err != nil {
 			return fmt.Errorf("build indexes: %w", err)

@@ -1,5 +1,5 @@
--- The indexes of a version of the knowledge projection, made after its rows: a bulk load would
--- move them with every row. Keys are part of the tables.
+-- The indexes of a version of the knowledge projection. Keys are part of the tables. They are made
+-- before its rows: to make one of a large table, everybody's writes would have to wait.
 
 CREATE UNIQUE INDEX knowledge_{{.}}_number ON knowledge_{{.}} (tenant, number);
 CREATE UNIQUE INDEX knowledge_{{.}}_uri ON knowledge_{{.}} (tenant, uri)
