@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections"
+)
+
+// stages hears when a rebuild enters its stages.
+type stages struct {
+	slog.Handler
+	mu      sync.Mutex
+	entered map[string]time.Time
+}
+
+func newStages() *stages {
+	return &stages{Handler: slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}), entered: map[string]time.Time{}}
+}
+
+// Enabled implements [slog.Handler].
+func (s *stages) Enabled(context.Context, slog.Level) bool { return true }
+
+// Handle implements [slog.Handler].
+func (s *stages) Handle(ctx context.Context, r slog.Record) error {
+	r.Attrs(func(a slog.Attr) bool {
+		if r.Message == "rebuild" && a.Key == "stage" {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.entered[a.Value.String()] = time.Now()
+		}
+		return true
+	})
+	if !s.Handler.Enabled(ctx, r.Level) {
+		return nil
+	}
+	return s.Handler.Handle(ctx, r)
+}
+
+// WithAttrs implements [slog.Handler].
+func (s *stages) WithAttrs([]slog.Attr) slog.Handler { return s }
+
+func (s *stages) between(from, to string) float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.entered[to].Sub(s.entered[from]).Seconds()
+}
+
+// phases are how many seconds a rebuild spent on what, and the most memory that its process had.
+type phases struct {
+	Load   float64 `json:"load_s"`
+	Index  float64 `json:"index_s"`
+	Catch  float64 `json:"catch_up_s"`
+	Verify float64 `json:"verify_s"`
+	Peak   int64   `json:"peak_rss_mb"`
+}
+
+// build is everything without verification.
+func (p phases) build() float64 { return p.Load + p.Index + p.Catch }
+
+// alone rebuilds a database that nobody else uses.
+func alone(ctx context.Context, url string, to io.Writer) (err error) {
+	db, err := database.Open(ctx, url, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	heard := newStages()
+	err = within(ctx, db, slog.New(heard), func(_ *projections.Knowledge, _ *events.Log, r *projections.Rebuilder) error {
+		if _, err := r.Start(ctx); err != nil {
+			return err
+		}
+		return ended(ctx, r)
+	})
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(to).Encode(phases{
+		Load: heard.between("building", "indexing"), Index: heard.between("indexing", "catching_up"),
+		Catch: heard.between("catching_up", "verifying"), Verify: heard.between("verifying", "ready"), Peak: peak(),
+	})
+}
+
+// peak is the most memory that this process ever had, in megabytes.
+func peak() int64 {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return 0
+	}
+	if runtime.GOOS == "darwin" {
+		return used.Maxrss >> 20 // bytes there
+	}
+	return used.Maxrss >> 10
+}
+
+// inChild rebuilds in a process of its own: memory is counted by process.
+func inChild(ctx context.Context, url string) (phases, error) {
+	var measured phases
+	var out bytes.Buffer
+	child := exec.CommandContext(ctx, os.Args[0], "--alone", url)
+	child.Stdout, child.Stderr = &out, os.Stderr
+	if err := child.Run(); err != nil {
+		return measured, fmt.Errorf("rebuild in a process of its own: %w", err)
+	}
+	return measured, json.Unmarshal(out.Bytes(), &measured)
+}

@@ -1,0 +1,79 @@
+// Command rebuild measures a rebuild of the knowledge table from a log of a million events: its phases beside INSERT …
+// SELECT of the same rows into tables of the same definition, its memory, and what 32 clients notice of it who read and
+// write all the while.
+//
+//	scripts/postgres.sh run go run ./scripts/bench/rebuild
+//
+// The log is made up and written straight into its tables, with valid hashes; the first version of the projection comes
+// from it by a repair.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/scripts/bench"
+)
+
+type options struct {
+	json    string
+	engines []database.Engine
+	events  int
+	small   int
+	rounds  int
+	clients int
+	think   time.Duration
+	swaps   int
+	alone   string // the URL of a database to rebuild in this process, which is a child
+}
+
+func main() { bench.Main(run) }
+
+func run(ctx context.Context) error {
+	o, err := parse()
+	if err != nil {
+		return err
+	}
+	if o.alone != "" {
+		return alone(ctx, o.alone, os.Stdout)
+	}
+	r := newReport(o)
+	for _, engine := range o.engines {
+		for _, size := range []int{o.small, o.events} {
+			if err := measure(ctx, engine, size, size == o.events, o, r); err != nil {
+				return fmt.Errorf("%s: %d events: %w", engine, size, err)
+			}
+		}
+	}
+	if err := r.print(os.Stdout); err != nil {
+		return err
+	}
+	return bench.WriteJSON(o.json, r)
+}
+
+func parse() (options, error) {
+	var o options
+	var engine string
+	flag.StringVar(&o.json, "json", "", "write the report to this file, too")
+	flag.StringVar(&engine, "engine", "both", "sqlite, postgres or both")
+	flag.IntVar(&o.events, "events", 1_000_000, "how many events")
+	flag.IntVar(&o.small, "small", 100_000, "how many events for the figure of memory to compare with")
+	flag.IntVar(&o.rounds, "rounds", 2, "how often to measure a rebuild beside its reference")
+	flag.IntVar(&o.clients, "clients", 32, "how many read and write during the last rebuild")
+	flag.DurationVar(&o.think, "think", 20*time.Millisecond, "how long a client waits between two requests")
+	flag.IntVar(&o.swaps, "swaps", 50, "how often to switch to and fro under load")
+	flag.StringVar(&o.alone, "alone", "", "rebuild the database at this URL and print what it took: what the bench starts itself with")
+	flag.Parse()
+	if flag.NArg() > 0 || o.small < 1000 || o.events < o.small || o.rounds < 1 || o.clients < 1 {
+		flag.Usage()
+		return o, errors.New("there must be at least 1000 events, a round and a client")
+	}
+	var err error
+	o.engines, err = bench.Engines(engine)
+	return o, err
+}

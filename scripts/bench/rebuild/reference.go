@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+)
+
+// reference is how many seconds INSERT … SELECT takes for the rows of a version, into empty tables with its columns, keys
+// and indexes, and how many rows each has.
+func reference(ctx context.Context, db *database.DB) (seconds float64, rows map[string]int64, err error) {
+	var version int
+	err = db.QueryRowContext(ctx, "SELECT version FROM projections WHERE name = 'knowledge' AND state = 'active'").Scan(&version)
+	if err != nil {
+		return 0, nil, err
+	}
+	rows = map[string]int64{}
+	for _, table := range []string{"", "_scopes", "_terms", "_votes", "_reports"} {
+		from := fmt.Sprintf("knowledge_%d%s", version, table)
+		to := "reference" + table
+		if err := alike(ctx, db, from, to); err != nil {
+			return 0, nil, fmt.Errorf("define %s: %w", to, err)
+		}
+		began := time.Now()
+		err := db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+			columns, err := columns(ctx, tx, from)
+			if err != nil {
+				return err
+			}
+			// Named columns: for "*", SQLite copies whole records between tables that are alike, and inserts nothing.
+			result, err := tx.ExecContext(ctx, "INSERT INTO "+to+" ("+columns+") SELECT "+columns+" FROM "+from)
+			if err != nil {
+				return err
+			}
+			if db.Engine == database.Postgres {
+				if _, err := tx.ExecContext(ctx, "ANALYZE "+to); err != nil {
+					return err
+				}
+			}
+			rows[strings.TrimPrefix(table, "_")], err = result.RowsAffected()
+			return err
+		})
+		seconds += time.Since(began).Seconds()
+		if err != nil {
+			return 0, nil, fmt.Errorf("fill %s: %w", to, err)
+		}
+		err = db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+			_, err := tx.ExecContext(ctx, "DROP TABLE "+to)
+			return err
+		})
+		if err != nil {
+			return 0, nil, err
+		}
+	}
+	rows["knowledge"] = rows[""]
+	delete(rows, "")
+	return seconds, rows, nil
+}
+
+func columns(ctx context.Context, tx bun.Tx, table string) (list string, err error) {
+	rows, err := tx.QueryContext(ctx, "SELECT * FROM "+table+" LIMIT 0")
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	return strings.Join(names, ", "), errors.Join(err, rows.Err())
+}
+
+// alike defines a table like another one, with its indexes.
+func alike(ctx context.Context, db *database.DB, from, to string) error {
+	return db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if db.Engine == database.Postgres {
+			with := ""
+			if from[len(from)-1] <= '9' {
+				with = " WITH (fillfactor = 90)" // which LIKE leaves out
+			}
+			_, err := tx.ExecContext(ctx, "CREATE TABLE "+to+" (LIKE "+from+" INCLUDING ALL)"+with)
+			return err
+		}
+		definitions, err := definitions(ctx, tx, from)
+		if err != nil {
+			return err
+		}
+		for _, definition := range definitions {
+			if _, err := tx.ExecContext(ctx, strings.ReplaceAll(definition, from, to)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// definitions are SQLite's, the table's before those of its indexes.
+func definitions(ctx context.Context, tx bun.Tx, table string) (list []string, err error) {
+	rows, err := tx.QueryContext(ctx, "SELECT sql FROM sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type DESC", table)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var definition sql.NullString
+		if err := rows.Scan(&definition); err != nil {
+			return nil, err
+		}
+		list = append(list, definition.String)
+	}
+	return list, rows.Err()
+}
