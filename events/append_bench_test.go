@@ -19,17 +19,20 @@ import (
 // benchmark measures the log.
 type blank struct{}
 
-func (blank) Open(context.Context, bun.IDB, string, []domain.Command) (events.Stage, error) {
-	return blankStage{}, nil
+func (blank) Open(ctx context.Context, tx bun.IDB, _ string, _ []domain.Command, first []events.Reading) (events.Stage, error) {
+	return blankStage{tx, map[string]*domain.Knowledge{}}, events.Do(ctx, tx, first)
 }
 
-type blankStage map[string]*domain.Knowledge
+type blankStage struct {
+	tx    bun.IDB
+	items map[string]*domain.Knowledge
+}
 
 func (s blankStage) Knowledge(id string) *domain.Knowledge {
-	if s[id] == nil {
-		s[id] = &domain.Knowledge{ID: id}
+	if s.items[id] == nil {
+		s.items[id] = &domain.Knowledge{ID: id}
 	}
-	return s[id]
+	return s.items[id]
 }
 
 func (blankStage) Holder(string) string { return "" }
@@ -38,7 +41,10 @@ func (s blankStage) Apply(event domain.Event) error {
 	return s.Knowledge(event.Stream[len("knowledge:"):]).Evolve(event.Fact, event.Occasion(), domain.DefaultConfidence())
 }
 
-func (blankStage) Flush(context.Context) error { return nil }
+func (s blankStage) Flush(ctx context.Context, inserts string) error {
+	_, err := s.tx.ExecContext(ctx, inserts)
+	return err
+}
 
 // BenchmarkAppend measures durable appends: alone, from 64 callers at once, and in bulk.
 func BenchmarkAppend(b *testing.B) {

@@ -42,53 +42,37 @@ func (b *batch) writeSafely(ctx context.Context, tx bun.Tx) (err error) {
 	return b.write(ctx, tx)
 }
 
-// write does everything between BEGIN and COMMIT. On PostgreSQL it costs, whatever the number of
-// commands, besides BEGIN and COMMIT: one round trip for the lock, the head and the requests, one
-// for the inserts, and those of the inline projection to open and to flush.
+// write does everything between BEGIN and COMMIT. On PostgreSQL, whatever the number of commands, it
+// costs what the inline projection needs to open and to flush: the log's own lock, reading and writing
+// go with that.
 func (b *batch) write(ctx context.Context, tx bun.Tx) error {
-	if err := b.lock(ctx, tx); err != nil {
-		return fmt.Errorf("lock tenant: %w", err)
+	commands := make([]domain.Command, len(b.commands))
+	for i, c := range b.commands {
+		commands[i] = c.Command
 	}
-	b.now = later(b.log.options.Clock().UTC().Truncate(time.Microsecond), b.head.recordedAt)
-	if err := b.open(ctx, tx); err != nil {
+	var err error
+	if b.stage, err = b.log.inline.Open(ctx, tx, b.tenant, commands, b.readings()); err != nil {
 		return fmt.Errorf("open inline projection: %w", err)
 	}
+	b.ids.last = b.head.eventID
+	b.now = later(b.log.options.Clock().UTC().Truncate(time.Microsecond), b.head.recordedAt)
 	b.outcomes = make([]outcome, len(b.commands))
 	for i, c := range b.commands {
-		var err error
 		if b.outcomes[i], err = b.decide(c); err != nil {
 			return err
 		}
 	}
-	if err := b.insert(ctx, tx); err != nil {
-		return fmt.Errorf("insert: %w", err)
-	}
-	if len(b.records) == 0 {
-		return nil
-	}
-	if err := b.stage.Flush(ctx); err != nil {
-		return fmt.Errorf("flush inline projection: %w", err)
+	switch inserts := b.inserts(); {
+	case len(b.records) > 0:
+		if err := b.stage.Flush(ctx, inserts); err != nil {
+			return fmt.Errorf("flush inline projection: %w", err)
+		}
+	case inserts != "":
+		if _, err := tx.ExecContext(ctx, inserts); err != nil {
+			return fmt.Errorf("insert: %w", err)
+		}
 	}
 	return nil
-}
-
-// open loads what those commands read that were not answered before.
-func (b *batch) open(ctx context.Context, tx bun.Tx) error {
-	var commands []domain.Command
-	for _, c := range b.commands {
-		if c.Request != nil {
-			if _, known := b.requests[keyOf(c.Submission)]; known {
-				continue
-			}
-		}
-		commands = append(commands, c.Command)
-	}
-	if len(commands) == 0 {
-		return nil
-	}
-	var err error
-	b.stage, err = b.log.inline.Open(ctx, tx, b.tenant, commands)
-	return err
 }
 
 // answer gives every command its result, after the commit.

@@ -2,9 +2,14 @@ package events
 
 import (
 	"context"
+	"database/sql"
+	"fmt"
+	"strings"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -14,7 +19,11 @@ type Inline interface {
 	// Open loads what the commands read, for one tenant, under its lock; tx is the append's
 	// transaction. The stage ends with the transaction. Several batches of different tenants
 	// may be open at once.
-	Open(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command) (Stage, error)
+	//
+	// first is what the log itself reads, the lock among it: Open does it before anything else, and
+	// with it if it can, since a round trip to the database costs more than what it says. [Do]
+	// does it by itself.
+	Open(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first []Reading) (Stage, error)
 }
 
 // Stage is the state that one batch of commands is decided on. It is used by one goroutine.
@@ -23,5 +32,46 @@ type Stage interface {
 	// Apply folds an event into the state that later commands of the batch see.
 	Apply(event domain.Event) error
 	// Flush writes what Apply changed. It is called once, after the last Apply, if there was any.
-	Flush(ctx context.Context) error
+	// inserts is SQL that goes to the database before, and with it: what the log itself writes.
+	Flush(ctx context.Context, inserts string) error
+}
+
+// Reading is a query, complete with its values, and what becomes of its rows.
+type Reading struct {
+	Query string
+	Each  func(*sql.Rows) error
+}
+
+// Do runs queries one after the other, each a statement of its own that sees what was committed when
+// it began; on PostgreSQL in one round trip.
+func Do(ctx context.Context, tx bun.IDB, readings []Reading) error {
+	if tx.Dialect().Name() == dialect.SQLite {
+		for _, r := range readings {
+			if err := forEach(ctx, tx, r.Each, r.Query); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	queries := make([]string, len(readings))
+	for i, r := range readings {
+		queries[i] = r.Query
+	}
+	rows, err := tx.QueryContext(ctx, strings.Join(queries, ";\n"))
+	if err != nil {
+		return database.Classify(ctx, err)
+	}
+	defer rows.Close()
+	for i, r := range readings {
+		if i > 0 && !rows.NextResultSet() {
+			break
+		}
+		if err := scanAll(ctx, rows, r.Each); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("next result: %w", database.Classify(ctx, err))
+	}
+	return nil
 }

@@ -3,7 +3,6 @@ package events
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"hash/fnv"
 	"time"
 
@@ -45,39 +44,29 @@ func lockQuery(tenant string) (query string, args []any) {
 	return `SELECT pg_advisory_xact_lock('events'::regclass::oid::integer, ?)`, []any{int32(hash.Sum32())}
 }
 
-// lock takes the tenant's lock and then looks at the head and at earlier requests.
+// readings take the tenant's lock and then look at the head and at earlier requests.
 //
-// On PostgreSQL these are three statements in one round trip. They must be statements of their own:
-// each sees what was committed when it began, and the ones after the first begin when the lock is
-// held. In one statement with the lock, the head would be that of before the wait, and its position
-// would be given out twice. On SQLite the transaction has held the lock since BEGIN IMMEDIATE.
-func (b *batch) lock(ctx context.Context, tx bun.Tx) error {
+// They must be statements of their own: each sees what was committed when it began, and the ones after
+// the first begin when the lock is held. In one statement with the lock, the head would be that of
+// before the wait, and its position would be given out twice. On SQLite the transaction has held the
+// lock since BEGIN IMMEDIATE.
+func (b *batch) readings() []Reading {
 	b.requests = map[requestKey]request{}
-	keys := b.keys()
-	requests, requestsArgs := requestsQuery(b.log.db.Engine, b.tenant, keys)
-	if b.log.db.Engine == database.SQLite {
-		if err := forEach(ctx, tx, b.head.scan, headQuery, b.tenant); err != nil {
-			return err
-		}
-		if len(keys) > 0 {
-			if err := forEach(ctx, tx, b.recall, requests, requestsArgs...); err != nil {
-				return err
-			}
-		}
-	} else {
-		lock, args := lockQuery(b.tenant)
-		statements := lock + "; " + headQuery
-		args = append(args, b.tenant)
-		if len(keys) > 0 {
-			statements += "; " + requests
-			args = append(args, requestsArgs...)
-		}
-		if err := forEachSet(ctx, tx, []func(*sql.Rows) error{ignore, b.head.scan, b.recall}, statements, args...); err != nil {
-			return err
-		}
+	db := b.log.db
+	reading := func(each func(*sql.Rows) error, query string, args ...any) Reading {
+		return Reading{Query: db.QueryGen().FormatQuery(query, args...), Each: each}
 	}
-	b.ids.last = b.head.eventID
-	return nil
+	var readings []Reading
+	if db.Engine == database.Postgres {
+		lock, args := lockQuery(b.tenant)
+		readings = append(readings, reading(ignore, lock, args...))
+	}
+	readings = append(readings, reading(b.head.scan, headQuery, b.tenant))
+	if keys := b.keys(); len(keys) > 0 {
+		query, args := requestsQuery(db.Engine, b.tenant, keys)
+		readings = append(readings, reading(b.recall, query, args...))
+	}
+	return readings
 }
 
 func ignore(*sql.Rows) error { return nil }
@@ -101,27 +90,6 @@ func (b *batch) recall(rows *sql.Rows) error {
 	r, err := scanRequest(rows)
 	b.requests[r.requestKey] = r
 	return err
-}
-
-// forEachSet reads one result set after the other.
-func forEachSet(ctx context.Context, db querier, each []func(*sql.Rows) error, query string, args ...any) error {
-	rows, err := db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return database.Classify(ctx, err)
-	}
-	defer rows.Close()
-	for i := 0; ; i++ {
-		if err := scanAll(ctx, rows, each[i]); err != nil {
-			return err
-		}
-		if !rows.NextResultSet() {
-			break
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("next result: %w", database.Classify(ctx, err))
-	}
-	return nil
 }
 
 // Hold keeps appends to a tenant's log waiting until the transaction has ended: for background work

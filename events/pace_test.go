@@ -18,10 +18,10 @@ type held struct {
 	arrived, release chan struct{}
 }
 
-func (h held) Open(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command) (events.Stage, error) {
+func (h held) Open(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first []events.Reading) (events.Stage, error) {
 	h.arrived <- struct{}{}
 	<-h.release
-	return h.Inline.Open(ctx, tx, tenant, commands)
+	return h.Inline.Open(ctx, tx, tenant, commands, first)
 }
 
 func TestBackgroundWorkGivesWayToCommandsForNineTimesItsOwnTime(t *testing.T) {

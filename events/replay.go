@@ -20,7 +20,10 @@ type Replay struct {
 var _ Inline = Replay{}
 
 // Open implements [Inline].
-func (p Replay) Open(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command) (Stage, error) {
+func (p Replay) Open(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first []Reading) (Stage, error) {
+	if err := Do(ctx, tx, first); err != nil {
+		return nil, err
+	}
 	if p.Policy.Confidence == nil {
 		p.Policy = domain.DefaultConfidence()
 	}
@@ -29,6 +32,10 @@ func (p Replay) Open(ctx context.Context, tx bun.IDB, tenant string, commands []
 		items:  map[string]*domain.Knowledge{},
 		find:   func(uri string) ([]string, error) { return streamsWith(ctx, tx, tenant, []string{uri}) },
 		load:   func(streams []string) ([]domain.Event, error) { return replayed(ctx, tx, tenant, streams) },
+		write: func(ctx context.Context, inserts string) error {
+			_, err := tx.ExecContext(ctx, inserts)
+			return err
+		},
 	}
 	var streams, uris []string
 	for _, c := range commands {
@@ -59,6 +66,7 @@ type replayStage struct {
 	known  map[string]bool // URIs whose holders, if any, are among the items
 	find   func(uri string) (streams []string, err error)
 	load   func(streams []string) ([]domain.Event, error)
+	write  func(ctx context.Context, inserts string) error
 	failed error // of a look-up that could not say so
 }
 
@@ -99,8 +107,13 @@ func (s *replayStage) Apply(event domain.Event) error {
 	return s.Knowledge(itemOf(event.Stream)).Evolve(event.Fact, event.Occasion(), s.policy)
 }
 
-// Flush implements [Stage]: there is nothing to write.
-func (s *replayStage) Flush(context.Context) error { return s.failed }
+// Flush implements [Stage]: there is nothing else to write.
+func (s *replayStage) Flush(ctx context.Context, inserts string) error {
+	if s.failed != nil {
+		return s.failed
+	}
+	return s.write(ctx, inserts)
+}
 
 // replay folds the streams that were not folded yet.
 func (s *replayStage) replay(streams []string) error {

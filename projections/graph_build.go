@@ -6,6 +6,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -74,9 +75,9 @@ func (m *Meaning) buildGraphs(ctx context.Context, conn bun.Conn) error {
 
 // makeGraph makes a graph. One that an interrupted build left is made anew.
 func (m *Meaning) makeGraph(name string, place large) []string {
-	where := string(appendQuoted([]byte("tenant = "), place.tenant))
+	where := string(database.AppendString([]byte("tenant = "), place.tenant))
 	if place.scope != "" {
-		where = string(appendQuoted([]byte(where+" AND scope = "), string(place.scope)))
+		where = string(database.AppendString([]byte(where+" AND scope = "), string(place.scope)))
 	}
 	return []string{
 		"SET maintenance_work_mem = '256MB'",

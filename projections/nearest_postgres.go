@@ -10,6 +10,7 @@ import (
 	"github.com/pgvector/pgvector-go"
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
 )
@@ -97,7 +98,7 @@ func (n *postgresNearest) walk(ctx context.Context, q question, place int) ([]re
 	depths := q.depths(scope)
 	steps := min(3*depths.sketches/2, 1000)
 	near := n.pieces(q).OrderExpr("m.sketch <~> ?", q.bits())
-	near = n.within(near, scope, steps, 1.25, string(appendQuoted(nil, string(scope))))
+	near = n.within(near, scope, steps, 1.25, string(database.AppendString(nil, string(scope))))
 	settings := fmt.Sprintf(walkSettings, steps, walkSteps)
 	found, err := n.read(ctx, settings, n.best(q, tuples([][]any{{place, ""}}), near, depths.vectors))
 	if err == nil && !isPlain(q.rest) && len(found) < depths.vectors {

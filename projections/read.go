@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/events"
 )
 
 // read is a query and what becomes of its rows.
@@ -39,6 +40,23 @@ func readNothing(query fmt.Stringer) read {
 		return nil
 	}}
 }
+
+// readFor does somebody else's reading.
+func readFor(r events.Reading) read {
+	return read{query: statement(r.Query), scan: func(_ context.Context, _ *bun.DB, rows *sql.Rows) error {
+		for rows.Next() {
+			if err := r.Each(rows); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}
+
+// statement is a query that is complete.
+type statement string
+
+func (s statement) String() string { return string(s) }
 
 // readAll runs queries one after the other, each a statement of its own; on PostgreSQL in one round
 // trip.

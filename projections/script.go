@@ -25,22 +25,13 @@ func (s *script) add(query fmt.Stringer) {
 
 // insert begins a statement that inserts rows, of which there is at least one.
 func (s *script) insert(table bun.Ident, columns []string, rows [][]any) {
-	s.write(s.insertion(), string(table), " (", strings.Join(columns, ", "), ") VALUES\n")
+	s.write(database.Insertion(s.engine), string(table), " (", strings.Join(columns, ", "), ") VALUES\n")
 	for i, values := range rows {
 		if i > 0 {
 			s.write(",\n")
 		}
-		s.text = appendRow(s.text, s.engine, values)
+		s.text = database.AppendRow(s.text, s.engine, values)
 	}
-}
-
-// insertion is how an INSERT begins. A row that cannot be inserted undoes the whole transaction anyway,
-// so SQLite need not remember what the statement did before it.
-func (s *script) insertion() string {
-	if s.engine == database.SQLite {
-		return "INSERT OR FAIL INTO "
-	}
-	return "INSERT INTO "
 }
 
 func (s *script) write(parts ...string) {

@@ -23,17 +23,18 @@ type stages []*stage
 // written, and keeps the versions as they are until the transaction has ended. On PostgreSQL that is
 // one round trip for a process that writes often. One that has not looked for a while looks first: the
 // tables it knows may be gone.
-func (p *Knowledge) Open(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command) (events.Stage, error) {
+func (p *Knowledge) Open(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first []events.Reading) (events.Stage, error) {
 	wants := collect(commands)
 	known := p.lineup.Load()
 	if time.Since(known.seen) > lineupAge {
 		known = &lineup{}
 	}
 	for {
-		all, entries, err := p.open(ctx, tx, tenant, wants, known)
+		all, entries, err := p.open(ctx, tx, tenant, wants, known, first)
 		if err != nil {
 			return nil, fmt.Errorf("load knowledge: %w", p.takeCare(len(known.versions), err))
 		}
+		first = nil // done
 		isKnown := known.same(entries)
 		if known, err = p.assemble(entries); err != nil {
 			return nil, err
@@ -46,14 +47,16 @@ func (p *Knowledge) Open(ctx context.Context, tx bun.IDB, tenant string, command
 }
 
 // open loads by what is known of the versions, and looks what they are.
-func (p *Knowledge) open(ctx context.Context, tx bun.IDB, tenant string, w wanted, known *lineup) (stages, []entry, error) {
+func (p *Knowledge) open(ctx context.Context, tx bun.IDB, tenant string, w wanted, known *lineup, first []events.Reading) (stages, []entry, error) {
 	var entries []entry
-	reads := []read{
-		readEach(tx.NewRaw(lineupQuery, bun.List(writtenStates)), func(e *entry) { entries = append(entries, *e) }),
+	reads := make([]read, 0, len(first)+4)
+	for _, r := range first {
+		reads = append(reads, readFor(r))
 	}
 	if p.db.Engine == database.Postgres {
-		reads = append([]read{readNothing(tx.NewRaw(holdVersions))}, reads...)
+		reads = append(reads, readNothing(tx.NewRaw(holdVersions)))
 	}
+	reads = append(reads, readEach(tx.NewRaw(lineupQuery, bun.List(writtenStates)), func(e *entry) { entries = append(entries, *e) }))
 	careful := p.careful()
 	var all stages
 	for i, v := range known.versions {
@@ -92,10 +95,10 @@ func (all stages) Apply(event domain.Event) error {
 }
 
 // Flush implements [events.Stage].
-func (all stages) Flush(ctx context.Context) error {
+func (all stages) Flush(ctx context.Context, inserts string) error {
 	active, careful := all[0], all[0].projection.careful()
 	engine := active.projection.db.Engine
-	statements := &script{engine: engine}
+	statements := &script{engine: engine, text: []byte(inserts)}
 	if err := active.write(statements); err != nil {
 		return err
 	}

@@ -144,7 +144,7 @@ func opening(items int) func(*world) {
 			w.t.Fatal(err)
 		}
 		defer tx.Rollback() //nolint:errcheck // nothing of it was to stay
-		stage, err := w.base.Open(w.t.Context(), tx, w.by.Tenant, commands)
+		stage, err := w.base.Open(w.t.Context(), tx, w.by.Tenant, commands, nil)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -165,7 +165,7 @@ func opening(items int) func(*world) {
 			}
 		}
 		// SQLite lets nobody write here, but what is to be written was heard.
-		if err := stage.Flush(w.t.Context()); err != nil && w.db.Engine == database.Postgres {
+		if err := stage.Flush(w.t.Context(), ""); err != nil && w.db.Engine == database.Postgres {
 			w.t.Fatal(err)
 		}
 	}

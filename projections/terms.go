@@ -53,14 +53,14 @@ func insertTerms(script *script, t tables, tenant string, rows []termRow) {
 // insertTermArrays sends a column as one array: PostgreSQL parses these faster than VALUES.
 func insertTermArrays(script *script, t tables, tenant string, rows []termRow) {
 	script.write("INSERT INTO ", string(t.terms), " (", strings.Join(termsColumns, ", "), ")\nSELECT ")
-	script.text = appendQuoted(script.text, tenant)
+	script.text = database.AppendString(script.text, tenant)
 	script.write(", term, scope, number, count, words FROM unnest(")
 	for i, column := range []struct {
 		kind   string
 		append func([]byte, termRow) []byte
 	}{
-		{"text", func(b []byte, r termRow) []byte { return appendElement(b, r.term) }},
-		{"text", func(b []byte, r termRow) []byte { return appendElement(b, string(r.scope)) }},
+		{"text", func(b []byte, r termRow) []byte { return database.AppendElement(b, r.term) }},
+		{"text", func(b []byte, r termRow) []byte { return database.AppendElement(b, string(r.scope)) }},
 		{"bigint", func(b []byte, r termRow) []byte { return strconv.AppendInt(b, r.number, 10) }},
 		{"integer", func(b []byte, r termRow) []byte { return strconv.AppendInt(b, int64(r.count), 10) }},
 		{"integer", func(b []byte, r termRow) []byte { return strconv.AppendInt(b, int64(r.words), 10) }},

@@ -42,7 +42,7 @@ func newGate(inline events.Inline) *gate {
 	return &gate{Inline: inline, arrived: make(chan struct{}, 1), opened: make(chan struct{})}
 }
 
-func (g *gate) Open(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command) (events.Stage, error) {
+func (g *gate) Open(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first []events.Reading) (events.Stage, error) {
 	select {
 	case g.arrived <- struct{}{}:
 	default:
@@ -52,7 +52,7 @@ func (g *gate) Open(ctx context.Context, tx bun.IDB, tenant string, commands []d
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	return g.Inline.Open(ctx, tx, tenant, commands)
+	return g.Inline.Open(ctx, tx, tenant, commands, first)
 }
 
 func (g *gate) open() { g.once.Do(func() { close(g.opened) }) }

@@ -1,0 +1,112 @@
+package database
+
+import (
+	"database/sql"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Insertion is how a statement begins that inserts rows in a transaction which is given up if it fails:
+// SQLite then need not remember what the statement did before it failed.
+func Insertion(engine Engine) string {
+	if engine == SQLite {
+		return "INSERT OR FAIL INTO "
+	}
+	return "INSERT INTO "
+}
+
+// AppendRow appends a tuple of values as SQL has it: (…, …). The query builder of bun, which finds out by
+// reflection what each value is, takes longer over a row than the database does.
+func AppendRow(b []byte, engine Engine, values []any) []byte {
+	b = append(b, '(')
+	for i, value := range values {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = AppendLiteral(b, engine, value)
+	}
+	return append(b, ')')
+}
+
+// AppendLiteral appends a value as SQL has it: a string, a number, bytes, a truth or a moment, and NULL for
+// what is none. It panics at a value of any other type.
+func AppendLiteral(b []byte, engine Engine, value any) []byte {
+	switch v := value.(type) {
+	case string:
+		return AppendString(b, v)
+	case *string:
+		if v == nil {
+			return append(b, "NULL"...)
+		}
+		return AppendString(b, *v)
+	case sql.NullString:
+		if !v.Valid {
+			return append(b, "NULL"...)
+		}
+		return AppendString(b, v.String)
+	case int64:
+		return strconv.AppendInt(b, v, 10)
+	case int:
+		return strconv.AppendInt(b, int64(v), 10)
+	case float32:
+		return strconv.AppendFloat(b, float64(v), 'g', -1, 32)
+	case float64:
+		return strconv.AppendFloat(b, v, 'g', -1, 64)
+	case []byte:
+		return appendBytes(b, engine, v)
+	case bool:
+		return strconv.AppendBool(b, v)
+	case Time:
+		if v.IsZero() {
+			return append(b, "NULL"...)
+		}
+		return AppendString(b, v.String())
+	}
+	panic(fmt.Sprintf("database: %T is no value of a row", value))
+}
+
+// appendBytes appends bytes in hexadecimal; nil is NULL.
+func appendBytes(b []byte, engine Engine, bytes []byte) []byte {
+	switch {
+	case bytes == nil:
+		return append(b, "NULL"...)
+	case engine == Postgres:
+		b = append(b, `'\x`...)
+	default:
+		b = append(b, "X'"...)
+	}
+	return append(hex.AppendEncode(b, bytes), '\'')
+}
+
+// AppendString appends a string literal. Neither engine gives a backslash a meaning in one.
+func AppendString(b []byte, s string) []byte {
+	b = append(b, '\'')
+	for {
+		quote := strings.IndexByte(s, '\'')
+		if quote < 0 {
+			break
+		}
+		b = append(b, s[:quote]...)
+		b = append(b, "''"...)
+		s = s[quote+1:]
+	}
+	b = append(b, s...)
+	return append(b, '\'')
+}
+
+// AppendElement appends an element of a PostgreSQL array's text form, within a string literal.
+func AppendElement(b []byte, s string) []byte {
+	b = append(b, '"')
+	for i := range len(s) {
+		switch s[i] {
+		case '"', '\\':
+			b = append(b, '\\')
+		case '\'':
+			b = append(b, '\'')
+		}
+		b = append(b, s[i])
+	}
+	return append(b, '"')
+}
