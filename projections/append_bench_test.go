@@ -31,7 +31,11 @@ func benchmarkRemember(b *testing.B, db *database.DB, n *atomic.Int64) {
 		b.Fatal(err)
 	}
 	log := events.NewLog(db, base, events.Options{})
-	defer log.Close(b.Context())
+	defer func() {
+		if err := log.Close(b.Context()); err != nil {
+			b.Error(err)
+		}
+	}()
 	by := domain.OpenPrincipal()
 	b.SetParallelism(32)
 	b.RunParallel(func(pb *testing.PB) {

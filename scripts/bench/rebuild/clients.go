@@ -185,8 +185,10 @@ func (l *loaded) sum(clients []*client, heard *stages, moments []span) {
 	}
 	l.note("before the rebuild", writes, reads, func(r request) bool { return r.to.Before(began) })
 	for _, stage := range []struct{ name, from, to string }{
-		{"loading", "building", "indexing"}, {"building indexes", "indexing", "catching_up"},
-		{"catching up", "catching_up", "verifying"}, {"verifying", "verifying", "ready"},
+		{"loading", "building", "indexing"},
+		{"building indexes", "indexing", "catching_up"},
+		{"catching up", "catching_up", "verifying"},
+		{"verifying", "verifying", "ready"},
 	} {
 		from, to := heard.entered[stage.from], heard.entered[stage.to]
 		l.note(stage.name, writes, reads, func(r request) bool { return r.to.After(from) && r.from.Before(to) })
