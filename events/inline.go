@@ -26,6 +26,13 @@ type Inline interface {
 	Open(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first []Reading) (Stage, error)
 }
 
+// Preparation is what an [Inline] projection may do ahead, for as many commands at once as there are
+// callers: it needs neither the lock nor anything that is stored.
+type Preparation interface {
+	// Prepare returns the command, with what was prepared around it. Open is given what it returns.
+	Prepare(command domain.Command) domain.Command
+}
+
 // Stage is the state that one batch of commands is decided on. It is used by one goroutine.
 type Stage interface {
 	domain.Book

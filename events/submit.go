@@ -68,9 +68,13 @@ func fill(results []domain.Result, places []int, err error) {
 func (l *Log) submit(
 	ctx context.Context, tenant string, submissions []domain.Submission, results []domain.Result, places []int,
 ) error {
+	preparation, prepares := l.inline.(Preparation)
 	some := make([]domain.Submission, len(places))
 	for i, place := range places {
 		some[i] = submissions[place]
+		if prepares {
+			some[i].Command = preparation.Prepare(some[i].Command)
+		}
 	}
 	g := newGroup(some)
 	err := context.Cause(ctx)

@@ -22,7 +22,7 @@ func (s *stage) write(script *script) error {
 	released := s.released()
 	for _, id := range s.order {
 		it := s.items[id]
-		moved, bag := it.reindex()
+		moved, bag := s.reindex(it)
 		if moved {
 			index.add(s.tenant, it, bag)
 		}

@@ -10,24 +10,24 @@ import (
 
 // reindex tells whether the index of words must change for an item, and to what. The length of what
 // an item says is known even while no answer may contain it, however its events were batched.
-func (it *item) reindex() (bool, bag) {
+func (s *stage) reindex(it *item) (bool, bag) {
 	if it.was.Exists() && it.was.Revision == it.now.Revision {
 		return false, bag{Words: it.words}
 	}
 	was, now := isAlive(&it.was), isAlive(it.now)
-	same := it.was.Exists() && sameWords(&it.was, it.now)
+	same := it.was.Exists() && saySame(it.was.Text, it.now.Text)
 	switch {
 	case !now && same:
 		return was, bag{Words: it.words}
 	case was && now && same && slices.Equal(it.was.Scopes, it.now.Scopes):
 		return false, bag{Words: it.words}
 	}
-	return was || now, bagOf(it.now)
+	return was || now, s.bagOf(it.now)
 }
 
-func sameWords(a, b *domain.Knowledge) bool {
-	return a.Text.Content == b.Text.Content && a.Text.Task == b.Text.Task &&
-		slices.Equal(tagValues(a.Text.Tags), tagValues(b.Text.Tags))
+// saySame tells whether two texts have the same words for the index.
+func saySame(a, b domain.Text) bool {
+	return a.Content == b.Content && a.Task == b.Task && slices.Equal(tagValues(a.Tags), tagValues(b.Tags))
 }
 
 // indexChange is what a batch changes in the index of words.

@@ -25,8 +25,9 @@ type stage struct {
 	items   map[string]*item
 	order   []string // ids in the order of their first change: writes are deterministic
 	holders map[string]string
-	err     error // of a look-up that Holder could not report
-	spoilt  error // why this version cannot be written any more, if nobody reads it
+	bags    map[string]prepared // of commands that foresaw them, by item
+	err     error               // of a look-up that Holder could not report
+	spoilt  error               // why this version cannot be written any more, if nobody reads it
 }
 
 // item is a piece of knowledge in a stage: as it was loaded, and as it is by now.
@@ -57,10 +58,11 @@ type wanted struct {
 	voices  [][]string // id, voter, ballot
 	votes   []string
 	reports []string
+	bags    map[string]prepared
 }
 
 func collect(commands []domain.Command) wanted {
-	var w wanted
+	w := wanted{bags: bags(commands)}
 	items, uris, reports := set{}, set{}, set{}
 	for _, command := range commands {
 		id, reads := command.Item(), command.Reads()
