@@ -1,6 +1,7 @@
 package projections
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -22,6 +23,7 @@ type batches struct {
 	writing sync.Mutex
 
 	mu      sync.Mutex
+	limit   int           // rows, whatever the time; 0 for batchRows
 	most    int           // rows
 	longest time.Duration // that others waited
 }
@@ -30,10 +32,7 @@ type batches struct {
 func (b *batches) rows() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.most == 0 {
-		return batchRows
-	}
-	return b.most
+	return cmp.Or(b.most, b.limit, batchRows)
 }
 
 // write lets write do its transaction, and learns from how long it says that others waited.
@@ -61,5 +60,5 @@ func (b *batches) learn(rows int, took time.Duration) {
 	if most == 0 {
 		most = rows
 	}
-	b.most = min(max((most+fitting)/2, 200), batchRows)
+	b.most = min(max((most+fitting)/2, 200), cmp.Or(b.limit, batchRows))
 }

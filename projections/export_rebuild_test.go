@@ -21,5 +21,8 @@ func Corrupt(ctx context.Context, db *database.DB, statement string) error {
 	})
 }
 
+// SmallSteps lets a rebuild work in slices of so many streams and transactions of so many rows.
+func SmallSteps(r *Rebuilder, streams, rows int) { r.sliceStreams, r.batch.limit = streams, rows }
+
 // KeepBags sets how many bags a tenant keeps, and how many items are moved at once.
 func KeepBags(p *Knowledge, rows, items int) { p.bagRows, p.compactItems = rows, items }

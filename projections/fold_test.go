@@ -151,12 +151,18 @@ func moment(at time.Time) any {
 	return database.At(at).String()
 }
 
-// stored reads what the tables of the world's tenant hold.
+// stored reads what the tables of the world's tenant hold in the first version.
 func (w *world) stored() contents {
+	w.t.Helper()
+	return w.storedIn(1)
+}
+
+// storedIn reads what the tables of the world's tenant hold in a version.
+func (w *world) storedIn(version int) contents {
 	w.t.Helper()
 	tables := contents{}
 	for _, table := range []string{"knowledge", "scopes", "terms", "votes", "reports"} {
-		name := strings.TrimSuffix("knowledge_1_"+table, "_knowledge")
+		name := strings.TrimSuffix(fmt.Sprintf("knowledge_%d_%s", version, table), "_knowledge")
 		rows, err := w.db.QueryContext(w.t.Context(), "SELECT * FROM "+name+" WHERE tenant = ?", w.by.Tenant)
 		if err != nil {
 			w.t.Fatalf("read %s: %v", name, err)

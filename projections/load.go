@@ -119,7 +119,7 @@ func (r *Rebuilder) dispatch(ctx context.Context, now *run, known []sliceRow, wo
 // cut notes the next slice before it is loaded, so that after a crash the same ranges are loaded,
 // whatever was remembered meanwhile.
 func (r *Rebuilder) cut(ctx context.Context, v version, tenant, after string) (sliceRow, bool, error) {
-	next, found, err := r.log.NextSlice(ctx, tenant, domain.KnowledgeStream(""), after, sliceStreams)
+	next, found, err := r.log.NextSlice(ctx, tenant, domain.KnowledgeStream(""), after, r.sliceStreams)
 	if err != nil || !found {
 		return sliceRow{}, false, err
 	}

@@ -21,6 +21,8 @@ type Rebuilder struct {
 	logger    *slog.Logger
 	batch     batches
 
+	sliceStreams int
+
 	ctx  context.Context // ends with Close
 	stop context.CancelFunc
 	runs sync.WaitGroup
@@ -32,7 +34,7 @@ type Rebuilder struct {
 // NewRebuilder makes a rebuilder for a projection and its log.
 func NewRebuilder(p *Knowledge, log *events.Log) *Rebuilder {
 	ctx, stop := context.WithCancel(context.Background())
-	return &Rebuilder{knowledge: p, log: log, logger: p.log, ctx: ctx, stop: stop}
+	return &Rebuilder{knowledge: p, log: log, logger: p.log, sliceStreams: sliceStreams, ctx: ctx, stop: stop}
 }
 
 // Close interrupts a running rebuild, which goes on when it is resumed, and waits for it.

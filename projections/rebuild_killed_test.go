@@ -1,0 +1,159 @@
+package projections_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+// rebuildChild tells a process of this test which database to rebuild.
+const rebuildChild = "ANNALS_TEST_REBUILD_URL"
+
+// A process that rebuilds is killed at each stage and at many moments more; another one goes on.
+func TestARebuildThatIsKilledGoesOn(t *testing.T) {
+	t.Parallel()
+	if url := os.Getenv(rebuildChild); url != "" {
+		rebuildAsChild(t, url)
+		return
+	}
+	for name, newURL := range map[string]func(testing.TB) string{"sqlite": databasetest.SQLite, "postgres": databasetest.Postgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := newURL(t)
+			opened(t, url, func(r *rebuilding) {
+				for i := range 600 {
+					r.remember(fmt.Sprintf("item-%03d", i), fmt.Sprintf("lesson %d: retry payments %d times with backoff", i, i%7), "team:pay", "public")
+				}
+			})
+			stages := []string{
+				"building", "building", "building", "building", "indexing", "indexing", "catching_up", "verifying", "ready",
+			}
+			for kills := 0; ; kills++ {
+				until, after := "", time.Duration(rand.Int64N(int64(kills+1)*int64(20*time.Millisecond)))
+				if kills < len(stages) {
+					until, after = stages[kills], time.Duration(rand.Int64N(int64(30*time.Millisecond)))
+				}
+				if rebuiltUntilKilled(t, url, until, after) {
+					t.Logf("rebuilt after %d kills", kills)
+					break
+				}
+				opened(t, url, func(r *rebuilding) {
+					r.remember(fmt.Sprint("after-kill-", kills), "what came meanwhile", "team:pay")
+					r.submit(domain.GiveFeedback{
+						Target:  domain.Target{By: r.by, ID: fmt.Sprintf("item-%03d", kills)},
+						Verdict: domain.Harmful, TraceID: fmt.Sprint("kill-", kills),
+					})
+				})
+			}
+			opened(t, url, func(r *rebuilding) {
+				last := r.last()
+				if last.State != "active" || last.Version != 2 {
+					t.Errorf("version %d is %s: %s, want the one that was begun first to be active", last.Version, last.State, last.Error)
+				}
+				if diff := cmp.Diff(folded(r.items()), r.storedIn(2)); diff != "" {
+					t.Errorf("tables (-folded +rebuilt):\n%s", diff)
+				}
+				if diff := cmp.Diff(r.storedIn(1), r.storedIn(2)); diff != "" {
+					t.Errorf("tables (-live +rebuilt):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// opened opens the database for as long as do runs: a SQLite file has one owner.
+func opened(t *testing.T, url string, do func(*rebuilding)) {
+	t.Helper()
+	t.Run("opened", func(t *testing.T) {
+		db := databasetest.Open(t, url)
+		if err := db.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		do(newRebuilding(t, db, projections.Settings{}))
+	})
+}
+
+// rebuiltUntilKilled lets a process rebuild, and kills it some time after it entered a stage; without a
+// stage, after it began. It tells whether the process was faster.
+func rebuiltUntilKilled(t *testing.T, url, stage string, after time.Duration) bool {
+	t.Helper()
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestARebuildThatIsKilledGoesOn$", "-test.timeout=2m")
+	child.Env = append(os.Environ(), rebuildChild+"="+url)
+	child.Stdout, child.Stderr = t.Output(), t.Output()
+	reading, writing, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reading.Close()
+	child.ExtraFiles = []*os.File{writing}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	writing.Close()
+	done := false
+	for lines := bufio.NewScanner(reading); lines.Scan(); {
+		entered, _ := strings.CutPrefix(lines.Text(), "stage ")
+		if done = lines.Text() == "done"; done {
+			break
+		}
+		if stage == "" || entered == stage {
+			time.Sleep(after)
+			break
+		}
+	}
+	_ = child.Process.Kill()
+	_ = child.Wait() // says that it was killed
+	return done
+}
+
+// rebuildAsChild begins a rebuild, or goes on with it, in small steps, and says what it does.
+func rebuildAsChild(t *testing.T, url string) {
+	t.Helper()
+	says := os.NewFile(3, "says")
+	r := newRebuilding(t, databasetest.Open(t, url), projections.Settings{})
+	projections.SmallSteps(r.Rebuilder, 50, 300)
+	for _, stage := range []string{"building", "indexing", "catching_up", "verifying", "ready"} {
+		r.at(stage, func() { fmt.Fprintln(says, "stage", stage) })
+	}
+	all := projections.Rebuilds{Rebuilder: r.Rebuilder}
+	for t.Context().Err() == nil {
+		last, err := all.Last(t.Context(), "knowledge")
+		switch {
+		case errors.Is(err, domain.ErrNotFound):
+			// The server may not have noticed yet that the process before was killed.
+			if _, err := r.Start(t.Context()); err != nil && !errors.Is(err, domain.ErrConflict) {
+				t.Fatal(err)
+			}
+		case err != nil:
+			t.Fatal(err)
+		case last.State == "active":
+			fmt.Fprintln(says, "done")
+			return
+		case last.State == "failed" || last.State == "retired":
+			t.Fatalf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
+		default:
+			if err := r.Resume(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		if err := r.Wait(ctx); err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		time.Sleep(5 * time.Millisecond)
+	}
+}
