@@ -176,8 +176,12 @@ func giveUp(tx bun.IDB, e entry, state string, reason error, now database.Time) 
 // not have looked at the catalogue since, and a reader may be at work.
 const grace = 30 * time.Second
 
-// Sweep drops the tables of versions that were retired or failed a while ago.
+// Sweep drops the tables of versions that were retired or failed a while ago, and retires those that a
+// rollback no longer leads to.
 func (p *Knowledge) Sweep(ctx context.Context) error {
+	if err := p.retireOlder(ctx); err != nil {
+		return err
+	}
 	var old []entry
 	err := p.db.NewSelect().Model(&old).Where("name = ?", knowledgeName).
 		Where("state IN (?)", bun.List([]string{stateRetired, stateFailed})).
@@ -189,10 +193,7 @@ func (p *Knowledge) Sweep(ctx context.Context) error {
 		if e.Settings["dropped"] != "" {
 			continue
 		}
-		err := p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-			return p.drop(ctx, tx, version{entry: e, tables: tablesOf(e.Version)})
-		})
-		if err != nil {
+		if err := p.drop(ctx, version{entry: e, tables: tablesOf(e.Version)}); err != nil {
 			return fmt.Errorf("drop version %d of knowledge: %w", e.Version, err)
 		}
 	}
@@ -200,7 +201,23 @@ func (p *Knowledge) Sweep(ctx context.Context) error {
 }
 
 // drop removes a version's tables and what is known of its progress.
-func (p *Knowledge) drop(ctx context.Context, tx bun.IDB, v version) error {
+func (p *Knowledge) drop(ctx context.Context, v version) error {
+	pace := &batches{}
+	for _, table := range append(v.tables.all(), v.tables.sheaves) {
+		if err := p.empty(ctx, pace, v.tables, table); err != nil {
+			return fmt.Errorf("empty %s: %w", table, err)
+		}
+	}
+	return p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error { return p.forget(ctx, tx, v) })
+}
+
+func (p *Knowledge) forget(ctx context.Context, tx bun.IDB, v version) error {
+	if p.db.Engine == database.Postgres {
+		// Somebody may be reading them still, for a backup: the next sweep comes soon.
+		if _, err := tx.ExecContext(ctx, "SET LOCAL lock_timeout = '1s'"); err != nil {
+			return err
+		}
+	}
 	for _, table := range append(v.tables.all(), v.tables.sheaves) {
 		if _, err := tx.NewRaw("DROP TABLE IF EXISTS ?", table).Exec(ctx); err != nil {
 			return fmt.Errorf("drop %s: %w", table, err)

@@ -276,8 +276,13 @@ func (r *Rebuilder) index(ctx context.Context, now *run) error {
 		for _, table := range v.tables.all() {
 			indexes += "ANALYZE " + string(table) + ";\n"
 		}
-	} else if err := r.merge(ctx, now); err != nil {
-		return fmt.Errorf("index words: %w", err)
+	} else {
+		if err := r.merge(ctx, now); err != nil {
+			return fmt.Errorf("index words: %w", err)
+		}
+		if err := p.empty(ctx, &r.batch, v.tables, v.tables.sheaves); err != nil {
+			return err
+		}
 	}
 	return p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := p.advance(ctx, tx, v, stateBuilding, stateCatching); err != nil {

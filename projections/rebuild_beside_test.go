@@ -22,6 +22,7 @@ func TestAVersionThatCannotBeWrittenKeepsNobodyFromWriting(t *testing.T) {
 			FROM knowledge_2 WHERE id = 'item-3'`,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			databasetest.Each(t, func(t *testing.T, db *database.DB) {
 				r := newRebuilding(t, db, projections.Settings{})
 				for i := range 5 {

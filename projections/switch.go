@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -39,9 +41,6 @@ func (p *Knowledge) swap(ctx context.Context, to int, from string) error {
 	}, func(ctx context.Context, tx bun.Tx) error {
 		active, err := p.replaceable(ctx, tx, to, from)
 		if err != nil {
-			return err
-		}
-		if err := p.retire(ctx, tx, to); err != nil {
 			return err
 		}
 		if err := p.advance(ctx, tx, version{entry: entry{Version: active}}, stateActive, stateDraining); err != nil {
@@ -82,32 +81,66 @@ func (p *Knowledge) replaceable(ctx context.Context, tx bun.IDB, to int, from st
 	return both[0].Version, nil
 }
 
-// Retire stops writing the version that was active before, and with it gives up the way back. Its
-// tables go with the next [Knowledge.Sweep].
-func (p *Knowledge) Retire(ctx context.Context) error {
-	return p.exclusively(ctx, nil, func(ctx context.Context, tx bun.Tx) error { return p.retire(ctx, tx, 0) })
-}
+// settling is for how long a version is written at least after it was active: another process may
+// still take it for the active one, and let its clients read what they have just written.
+const settling = 2 * lineupAge
 
-// retire ends the writing of every draining version but one.
-func (p *Knowledge) retire(ctx context.Context, tx bun.IDB, but int) error {
-	var old []entry
-	err := tx.NewSelect().Model(&old).Where("name = ?", knowledgeName).
-		Where("state = ?", stateDraining).Where("version <> ?", but).Scan(ctx)
-	if err != nil {
+// Retire stops writing the version that was active before, and with it gives up the way back. Its
+// tables go with the next [Knowledge.Sweep]. It waits for a moment if the switch was just now.
+func (p *Knowledge) Retire(ctx context.Context) error {
+	all, err := p.draining(ctx)
+	if err != nil || len(all) == 0 {
 		return err
 	}
-	for _, e := range old {
-		if err := p.advance(ctx, tx, version{entry: e}, stateDraining, stateRetired); err != nil {
-			return err
-		}
+	select {
+	case <-time.After(settling - p.now().Sub(all[0].UpdatedAt.Time)):
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	return nil
+	return p.retire(ctx, all)
 }
 
-// one finds the version of knowledge that is in one of the states.
+// retireOlder ends the writing of versions that a rollback no longer leads to.
+func (p *Knowledge) retireOlder(ctx context.Context) error {
+	all, err := p.draining(ctx)
+	if err != nil || len(all) < 2 {
+		return err
+	}
+	settled := slices.DeleteFunc(all[1:], func(e entry) bool { return p.now().Sub(e.UpdatedAt.Time) < settling })
+	if len(settled) == 0 {
+		return nil
+	}
+	return p.retire(ctx, settled)
+}
+
+func (p *Knowledge) retire(ctx context.Context, all []entry) error {
+	return p.exclusively(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+		for _, e := range all {
+			err := p.advance(ctx, tx, version{entry: e}, stateDraining, stateRetired)
+			if err != nil && !errors.Is(err, errMoved) {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// draining are the versions that were active before, the last of them first.
+func (p *Knowledge) draining(ctx context.Context) ([]entry, error) {
+	var all []entry
+	err := p.db.NewSelect().Model(&all).Where("name = ?", knowledgeName).Where("state = ?", stateDraining).
+		OrderExpr("updated_at DESC, version DESC").Scan(ctx)
+	if err != nil {
+		return nil, p.failed(ctx, "read the catalogue", err)
+	}
+	return all, nil
+}
+
+// one finds the version of knowledge that came into one of the states last.
 func (p *Knowledge) one(ctx context.Context, e *entry, states ...string) (bool, error) {
 	var found []entry
-	err := p.db.NewSelect().Model(&found).Where("name = ?", knowledgeName).Where("state IN (?)", bun.List(states)).Scan(ctx)
+	err := p.db.NewSelect().Model(&found).Where("name = ?", knowledgeName).Where("state IN (?)", bun.List(states)).
+		OrderExpr("updated_at DESC, version DESC").Limit(1).Scan(ctx)
 	if err != nil {
 		return false, p.failed(ctx, "read the catalogue", err)
 	}

@@ -1,0 +1,106 @@
+package projections_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+// tables lists the tables of a version that are there.
+func (r *rebuilding) tables(version int) []string {
+	r.t.Helper()
+	catalogue := "SELECT tablename FROM pg_tables"
+	if r.db.Engine == database.SQLite {
+		catalogue = "SELECT name FROM sqlite_schema WHERE type = 'table'"
+	}
+	rows, err := r.db.QueryContext(r.t.Context(), catalogue)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer rows.Close()
+	var tables []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			r.t.Fatal(err)
+		}
+		if rest, found := strings.CutPrefix(name, fmt.Sprintf("knowledge_%d", version)); found && (rest == "" || rest[0] == '_') {
+			tables = append(tables, name)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		r.t.Fatal(err)
+	}
+	return tables
+}
+
+func (r *rebuilding) sweepAfter(d time.Duration) {
+	r.t.Helper()
+	r.clock.forward(d)
+	if err := r.base.Sweep(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func TestTablesThatNobodyUsesAreDroppedAfterAWhile(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := newRebuilding(t, db, projections.Settings{})
+		for i := range 300 {
+			r.remember(fmt.Sprint("item-", i), fmt.Sprintf("lesson %d: retry with backoff", i), "team:pay")
+		}
+		want := func(when string, versions ...int) {
+			t.Helper()
+			var kept []int
+			for version := range 6 {
+				if len(r.tables(version)) > 0 {
+					kept = append(kept, version)
+				}
+			}
+			if got, want := fmt.Sprint(kept), fmt.Sprint(versions); got != want {
+				t.Errorf("%s: there are tables of the versions %s, want %s", when, got, want)
+			}
+		}
+		r.run()
+		r.sweepAfter(time.Hour)
+		want("while the first version is kept for a rollback", 1, 2)
+
+		r.run()
+		r.sweepAfter(time.Second)
+		want("just after the second switch", 1, 2, 3)
+		r.sweepAfter(10 * time.Second) // retires the first
+		r.sweepAfter(10 * time.Second)
+		want("before a reader must have finished", 1, 2, 3)
+		r.sweepAfter(time.Minute)
+		want("when nobody can read it any more", 2, 3)
+
+		r.at("verifying", func() { r.corrupt("DELETE FROM knowledge_4_scopes") })
+		r.run()
+		r.sweepAfter(time.Second)
+		want("just after a rebuild failed", 2, 3, 4)
+		r.sweepAfter(time.Minute)
+		want("a while after a rebuild failed", 2, 3)
+
+		if err := r.base.Retire(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.base.Rollback(t.Context()); !errors.Is(err, domain.ErrNotFound) {
+			t.Errorf("rolling back to what was retired: got %v", err)
+		}
+		r.sweepAfter(time.Minute)
+		want("after the way back was given up", 3)
+		if got := r.tables(3); len(got) != 5 {
+			t.Errorf("the active version has the tables %v, want five", got)
+		}
+		if found := r.find(domain.Search{Text: "backoff"}); len(found) != 10 {
+			t.Errorf("found %v, want ten", found)
+		}
+	})
+}

@@ -1,0 +1,195 @@
+package projections_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+// switchChild tells a process of this test which database to use while another process rebuilds it.
+const switchChild = "ANNALS_TEST_SWITCH_URL"
+
+// Two processes read and write while one of them rebuilds, switches and goes back: no request fails,
+// everything written can be read at once, and both versions have it.
+func TestSwitchesRaceWithReadersAndWritersOfTwoProcesses(t *testing.T) {
+	t.Parallel()
+	if url := os.Getenv(switchChild); url != "" {
+		useAsChild(t, url)
+		return
+	}
+	url := databasetest.Postgres(t)
+	db := databasetest.Open(t, url)
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	switching(t, db, func(r *rebuilding) (stop func() int) {
+		child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSwitchesRaceWithReadersAndWritersOfTwoProcesses$", "-test.timeout=2m")
+		child.Env = append(os.Environ(), switchChild+"="+url)
+		child.Stderr = t.Output()
+		untilClosed, err := child.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		says, err := child.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(says)
+		if !lines.Scan() || lines.Text() != "using" {
+			t.Fatalf("the other process says %q", lines.Text())
+		}
+		return func() int {
+			untilClosed.Close()
+			var remembered int
+			for lines.Scan() {
+				if _, err := fmt.Sscanf(lines.Text(), "remembered %d", &remembered); err != nil && !strings.HasPrefix(lines.Text(), "PASS") {
+					t.Errorf("the other process: %s", lines.Text())
+				}
+			}
+			if err := child.Wait(); err != nil {
+				t.Errorf("the other process: %v", err)
+			}
+			return remembered
+		}
+	})
+}
+
+func TestSwitchesRaceWithReadersAndWriters(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		switching(t, db, func(*rebuilding) func() int { return func() int { return 0 } })
+	})
+}
+
+// switching rebuilds and switches to and fro while users are at work, of this process and of others.
+func switching(t *testing.T, db *database.DB, others func(*rebuilding) (stop func() int)) {
+	t.Helper()
+	r := newRebuilding(t, db, projections.Settings{})
+	r.remember("common", "what everybody votes for", "team:pay")
+	for i := range 200 {
+		r.remember(fmt.Sprint("item-", i), fmt.Sprintf("lesson %d: retry with backoff", i), "team:pay")
+	}
+	stopOthers := others(r)
+	stopOwn := r.use("own")
+	for round := range 2 {
+		if last := r.run(); last.State != "active" {
+			t.Errorf("round %d: version %d is %s: %s %+v", round, last.Version, last.State, last.Error, last.Report)
+		}
+		for range 6 {
+			time.Sleep(30 * time.Millisecond)
+			if _, err := r.base.Rollback(t.Context()); err != nil {
+				t.Errorf("round %d: go back: %v", round, err)
+			}
+		}
+	}
+	remembered := stopOwn() + stopOthers()
+	if remembered < 50 {
+		t.Errorf("only %d items were remembered meanwhile", remembered)
+	}
+	last := r.last()
+	want := folded(r.items())
+	for _, version := range []int{last.Version, last.Version - 1} {
+		if diff := cmp.Diff(want, r.storedIn(version)); diff != "" {
+			t.Errorf("version %d (-folded +stored):\n%s", version, diff)
+		}
+	}
+	if got, want := len(want["knowledge"]), 201+remembered; got != want {
+		t.Errorf("there are %d items, want %d", got, want)
+	}
+	if k, err := r.base.Find(t.Context(), r.by.Tenant, "common"); err != nil || k.Helpful != 1+remembered {
+		t.Errorf("got %+v (%v), want %d votes", k, err, remembered)
+	}
+}
+
+// use lets several remember, vote, get and search, and wants to see what they have done. stop ends it
+// and says how many items were remembered.
+func (w *world) use(name string) (stop func() int) {
+	var users sync.WaitGroup
+	quit := make(chan struct{})
+	counts := make([]int, 4)
+	for n := range counts {
+		users.Go(func() {
+			for {
+				select {
+				case <-quit:
+					return
+				default:
+				}
+				if err := w.useOnce(fmt.Sprintf("%s-%d-%d", name, n, counts[n])); err != nil {
+					w.t.Error(err)
+					return
+				}
+				counts[n]++
+			}
+		})
+	}
+	return func() (total int) {
+		close(quit)
+		users.Wait()
+		for _, count := range counts {
+			total += count
+		}
+		return total
+	}
+}
+
+func (w *world) useOnce(id string) error {
+	ctx := context.WithoutCancel(w.t.Context())
+	word := strings.ReplaceAll(id, "-", "x")
+	command := w.complete(domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
+		Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"team:pay"}, Text: domain.Text{Content: word + " was remembered"},
+	}})
+	vote := domain.GiveFeedback{Target: domain.Target{By: w.by, ID: "common"}, Verdict: domain.Helpful, TraceID: id}
+	for _, result := range w.log.SubmitAll(ctx, []domain.Submission{{By: w.by, Command: command}, {By: w.by, Command: vote}}) {
+		if result.Err != nil {
+			return fmt.Errorf("%s: %w", id, result.Err)
+		}
+	}
+	if k, err := w.base.Find(ctx, w.by.Tenant, id); err != nil || k.Text.Content != word+" was remembered" {
+		return fmt.Errorf("%s: found %+v: %w", id, k, orElse(err, "not what was remembered"))
+	}
+	search, err := domain.Search{By: w.by, Text: word}.Complete()
+	if err != nil {
+		return err
+	}
+	answer, err := w.base.Search(ctx, search)
+	if err != nil || len(answer.Hits) == 0 || answer.Hits[0].ID != id {
+		return fmt.Errorf("%s: search found %d: %w", id, len(answer.Hits), orElse(err, "not what was remembered"))
+	}
+	return nil
+}
+
+func orElse(err error, otherwise string) error {
+	if err == nil {
+		err = errors.New(otherwise)
+	}
+	return err
+}
+
+// useAsChild uses the database until its standard input is closed.
+func useAsChild(t *testing.T, url string) {
+	t.Helper()
+	r := newRebuilding(t, databasetest.Open(t, url), projections.Settings{})
+	stop := r.use(fmt.Sprint("child-", os.Getpid()))
+	fmt.Println("using")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	fmt.Println("remembered", stop())
+}
