@@ -21,7 +21,7 @@ type known struct {
 	*domain.Knowledge
 	counts  map[string]float64
 	words   int
-	vectors [][]float32
+	vectors [][]float32 // none until the projection of meaning has read of it
 }
 
 // everything is what the world's tenant knows by now.
@@ -31,13 +31,16 @@ func (w *world) everything() everything {
 	for id, item := range w.items() {
 		k := &known{Knowledge: item}
 		k.counts, k.words = projections.TermsOf(item)
+		all[id] = k
+		if item.Number > w.read[w.by.Tenant] {
+			continue
+		}
 		var said []string
 		for _, part := range text.Pieces(item.Text.Content, 2000) {
 			whole := slices.DeleteFunc([]string{item.Text.Task, item.Text.Abstract, part}, func(s string) bool { return s == "" })
 			said = append(said, strings.Join(whole, "\n"))
 		}
 		k.vectors = w.embed(embedding.Document, said...)
-		all[id] = k
 	}
 	return all
 }
@@ -71,9 +74,12 @@ func (e everything) hits(w *world, s domain.Search) []domain.Hit {
 		}
 		c := domain.Candidate{
 			ID: k.ID, Scopes: k.Scopes, Confidence: k.Confidence, Position: k.Position,
-			Lexical: words[k.ID], Semantic: calibration.Score(cosine),
+			Lexical: words[k.ID], Score: words[k.ID],
 		}
-		c.Score = calibration.Join(c.Semantic, c.Lexical)
+		if len(k.vectors) > 0 {
+			c.Semantic = calibration.Score(cosine)
+			c.Score = calibration.Join(c.Semantic, c.Lexical)
+		}
 		candidates = append(candidates, c)
 	}
 	return domain.Rank(candidates, s.Audience(), s.Order, 0, len(candidates))

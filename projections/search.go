@@ -187,14 +187,12 @@ func (f *finding) candidate(n near) domain.Candidate {
 	if f.evenly {
 		c.Confidence = 1
 	}
-	if f.asked.vector == nil {
+	if !n.compared { // there is no vector of the question, or none of the item yet: words stand alone
 		c.Score = c.Lexical
 		return c
 	}
 	calibration := f.projection.meaning.embedder.Calibration()
-	if n.compared {
-		c.Semantic = calibration.Score(n.cosine)
-	}
+	c.Semantic = calibration.Score(n.cosine)
 	c.Score = c.Semantic // a question without words
 	if len(f.words.terms) > 0 {
 		c.Score = calibration.Join(c.Semantic, c.Lexical)
