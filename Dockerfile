@@ -15,6 +15,7 @@ ENV ANNALS_DATA=/data
 VOLUME /data
 EXPOSE 1933
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=30s --timeout=10s --start-period=10s CMD ["annals", "doctor"]
+# Alive, not well: a database or a model that is away is no reason to start the container again.
+HEALTHCHECK --interval=30s --timeout=10s --start-period=10s CMD ["annals", "doctor", "--alive"]
 ENTRYPOINT ["annals"]
 CMD ["serve"]

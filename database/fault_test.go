@@ -23,11 +23,15 @@ func TestACommitThatNobodyAnswersHasAnUnknownOutcome(t *testing.T) {
 	for name, delivered := range map[string]bool{"the answer is lost": true, "the request is lost": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			proxy, url := newProxy(t, databasetest.Postgres(t), delivered)
-			db := databasetest.Open(t, url)
+			proxy := databasetest.NewProxy(t, databasetest.Postgres(t))
+			db := databasetest.Open(t, proxy.URL)
 			makeItems(t, db)
 
-			proxy.cutNextCommit()
+			if delivered {
+				proxy.LoseAnswer(0)
+			} else {
+				proxy.LoseCommit()
+			}
 			err := transact(t, db, `INSERT INTO items (id) VALUES (1)`)
 			if !errors.Is(err, database.ErrOutcomeUnknown) || !errors.Is(err, database.ErrUnavailable) {
 				t.Errorf("got %v, want an unknown outcome", err)

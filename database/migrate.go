@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/golang-migrate/migrate/v4"
 	"github.com/golang-migrate/migrate/v4/database"
@@ -40,7 +41,11 @@ func (db *DB) Migrate(ctx context.Context) error {
 		if err := db.apply(ctx, target); err != nil {
 			return fmt.Errorf("migrate from schema %d to %d: %w", have, want, err)
 		}
-		db.log.InfoContext(ctx, "database migrated", "from", have, "to", want)
+		level := slog.LevelInfo
+		if have == 0 { // nobody wonders about that one
+			level = slog.LevelDebug
+		}
+		db.log.Log(ctx, level, "database migrated", "from", have, "to", want)
 		return nil
 	})
 	return Classify(ctx, err)

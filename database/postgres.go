@@ -58,6 +58,9 @@ func parsePostgres(rawURL string) (config pq.Config, connections int, err error)
 	if err != nil { // err would repeat the URL
 		return config, 0, errors.New("the database URL does not parse: write special characters of the password as %XX, " + accepted)
 	}
+	if *parsed == (url.URL{Scheme: parsed.Scheme}) {
+		return config, 0, errors.New("the database URL names no server: " + accepted)
+	}
 	query := parsed.Query()
 	connections = max(16, 4*runtime.GOMAXPROCS(0))
 	if query.Has("pool_max_conns") {

@@ -21,6 +21,7 @@ var (
 	ErrKeyReused    = errors.New("idempotency key reused") // the same key with another request
 	ErrBusy         = errors.New("busy")                   // the queue of writes is full
 	ErrUnavailable  = errors.New("unavailable")            // the database or a model cannot be reached
+	ErrFull         = errors.New("full")                   // nowhere to write to any more
 	ErrTooLarge     = errors.New("too large")
 )
 

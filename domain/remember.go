@@ -155,7 +155,10 @@ func (c Remember) validate() error {
 	var p Problems
 	r := c.Knowledge
 	checkID(&p, "id", c.ID)
-	oneOf(&p, "type", r.Type, Types, true)
+	if r.Type == "" {
+		p.Add("type", "is missing: name one of %s, or a category, from which it follows", listed(Types))
+	}
+	oneOf(&p, "type", r.Type, Types, false)
 	oneOf(&p, "context_type", r.ContextType, ContextTypes, true)
 	oneOf(&p, "category", r.Category, Categories, false)
 	oneOf(&p, "polarity", r.Polarity, Polarities, true)

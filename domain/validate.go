@@ -41,11 +41,15 @@ func oneOf[T ~string](p *Problems, field string, value T, all []T, required bool
 	if value == "" && !required || slices.Contains(all, value) {
 		return
 	}
+	p.Add(field, "must be one of %s", listed(all))
+}
+
+func listed[T ~string](all []T) string {
 	words := make([]string, len(all))
 	for i, word := range all {
 		words[i] = string(word)
 	}
-	p.Add(field, "must be one of %s", strings.Join(words, ", "))
+	return strings.Join(words, ", ")
 }
 
 // clean refuses text that a database or a reader would choke on.

@@ -73,6 +73,8 @@ func TestEveryLimitHoldsAtItsEdge(t *testing.T) {
 		{"tags", func(r *Remembered) { r.Text.Tags = Tags{"k": {han(257)}} }, false},
 		{"tags", func(r *Remembered) { r.Text.Tags = Tags{"": {"v"}} }, false},
 		{"tags", func(r *Remembered) { r.Text.Tags = Tags{"k": {"\x00"}} }, false},
+		{"tags", func(r *Remembered) { r.Text.Tags = Tags{"k": {""}} }, false},
+		{"tags", func(r *Remembered) { r.Text.Tags = Tags{Labels: {"v", ""}} }, false},
 
 		{"meta", func(r *Remembered) { r.Text.Meta = meta(16 << 10) }, true},
 		{"meta", func(r *Remembered) { r.Text.Meta = meta(16<<10 + 1) }, false},

@@ -34,6 +34,9 @@ func checkTags(p *Problems, tags Tags) {
 		}
 		atMost(p, "tags", key, maxTag)
 		for _, value := range tags[key] {
+			if value == "" {
+				p.Add("tags", "values must not be empty")
+			}
 			atMost(p, "tags", value, maxTag)
 		}
 		all += max(1, len(tags[key]))

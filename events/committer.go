@@ -46,7 +46,7 @@ func (l *Log) commit(tenant string, commands []*command) {
 			err = l.appendAlone(tenant, c)
 		}
 		if isHopeless(err) {
-			c.result = domain.Result{Err: fmt.Errorf("%w: %w", domain.ErrUnavailable, err)}
+			c.result = domain.Result{Err: passing(err)}
 		} else if err != nil {
 			c.result = domain.Result{Err: fmt.Errorf("record %s: %w", c.Command.Item(), err)}
 		}

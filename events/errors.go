@@ -40,9 +40,19 @@ func (e holeError) Error() string {
 // unavailable says that err is a trouble of ours that may pass, if it is.
 func unavailable(err error) error {
 	if isPassing(err) {
-		return fmt.Errorf("%w: %w", domain.ErrUnavailable, err)
+		return passing(err)
 	}
 	return err
+}
+
+// passing says what callers are told of a trouble of ours.
+func passing(err error) error {
+	if errors.Is(err, database.ErrFull) {
+		full := domain.Refuse(domain.ErrFull, "the database's disk is full, nothing was recorded").
+			WithFix("make room on that disk, then try again")
+		return fmt.Errorf("%w: %w", full, err)
+	}
+	return fmt.Errorf("%w: %w", domain.ErrUnavailable, err)
 }
 
 func isPassing(err error) bool {

@@ -7,7 +7,6 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/events/logtest"
 )
 
 // An append costs four round trips of its own: BEGIN; the lock, the head and earlier requests; the
@@ -19,7 +18,7 @@ func TestAnAppendCostsTheSameRoundTripsForOneCommandAndForMany(t *testing.T) {
 	if err := near.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	proxy := logtest.NewProxy(t, url)
+	proxy := databasetest.NewProxy(t, url)
 	l := newLog(t, databasetest.Open(t, proxy.URL), events.Options{})
 	remember(t, l, "acme", 0, 1) // opens the connection
 

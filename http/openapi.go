@@ -74,7 +74,11 @@ var (
 func (s *Server) document(op *huma.Operation) {
 	op.SkipValidateParams = true // parameters are read together with the body
 	shared := []string{"Annals-Actor", "Annals-On-Behalf-Of", "X-Request-Id"}
+	common := []int{
+		http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable,
+	}
 	if op.Method != http.MethodGet && op.OperationID != "search" && !strings.HasPrefix(op.Path, projectionPath) {
+		common = append(common, http.StatusInsufficientStorage)
 		shared = append(shared, "Idempotency-Key", "Annals-Correlation-Id", "Annals-Causation-Id", "traceparent")
 	}
 	if slices.Contains(op.Errors, http.StatusPreconditionFailed) {
@@ -86,9 +90,7 @@ func (s *Server) document(op *huma.Operation) {
 	if op.Responses == nil {
 		op.Responses = map[string]*huma.Response{}
 	}
-	for _, status := range append(slices.Clone(op.Errors),
-		http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests,
-		http.StatusInternalServerError, http.StatusServiceUnavailable) {
+	for _, status := range append(common, op.Errors...) {
 		op.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + responseName(status)}
 	}
 	if op.RequestBody != nil {

@@ -70,6 +70,7 @@ var answers = []answer{
 	{errRate, http.StatusTooManyRequests, "rate", "Too many requests", "1"},
 	{domain.ErrBusy, http.StatusServiceUnavailable, "busy", "Too busy just now", "1"},
 	{domain.ErrUnavailable, http.StatusServiceUnavailable, "unavailable", "Cannot be reached just now", "5"},
+	{domain.ErrFull, http.StatusInsufficientStorage, "full", "No room to write", "30"},
 	{errClosing, http.StatusServiceUnavailable, "closing", "Shutting down", "5"},
 	{context.DeadlineExceeded, http.StatusServiceUnavailable, "timeout", "Took too long", "5"},
 	{context.Canceled, statusClientClosed, "canceled", "The caller left", ""},

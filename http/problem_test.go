@@ -27,6 +27,7 @@ func TestEveryErrorHasItsAnswer(t *testing.T) {
 		domain.ErrKeyReused:      http.StatusUnprocessableEntity,
 		domain.ErrBusy:           http.StatusServiceUnavailable,
 		domain.ErrUnavailable:    http.StatusServiceUnavailable,
+		domain.ErrFull:           http.StatusInsufficientStorage,
 		domain.ErrTooLarge:       http.StatusRequestEntityTooLarge,
 		context.DeadlineExceeded: http.StatusServiceUnavailable,
 		errRate:                  http.StatusTooManyRequests,
@@ -37,7 +38,7 @@ func TestEveryErrorHasItsAnswer(t *testing.T) {
 		if p.Status != want {
 			t.Errorf("%v: %d, want %d", err, p.Status, want)
 		}
-		if later := p.GetHeaders().Get("Retry-After"); (later != "") != (want == 503 || want == 429) {
+		if later := p.GetHeaders().Get("Retry-After"); (later != "") != (want == 503 || want == 507 || want == 429) {
 			t.Errorf("%v: Retry-After is %q", err, later)
 		}
 	}

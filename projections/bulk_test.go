@@ -106,7 +106,10 @@ var loadedTables = []string{
 
 func upTo(n int) func(yield func(int) bool) {
 	return func(yield func(int) bool) {
-		for i := 1; i <= n && yield(i); i++ {
+		for i := 1; i <= n; i++ {
+			if !yield(i) {
+				return
+			}
 		}
 	}
 }

@@ -138,24 +138,14 @@ func (r *Rebuilder) openSheaves(ctx context.Context, t tables, tenant string) (*
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, p.failed(ctx, "read terms", err)
 	}
-	var starts []opened
-	rows, err := p.db.NewSelect().TableExpr("? AS s", t.sheaves).ColumnExpr("number, max(CASE WHEN first <= ? THEN chunk ELSE 0 END)", done.term).
-		Where("tenant = ?", tenant).GroupExpr("number").OrderExpr("number").Rows(ctx)
+	var starts []struct{ Number, Chunk int }
+	err = p.db.NewSelect().TableExpr("? AS s", t.sheaves).ColumnExpr("number, max(CASE WHEN first <= ? THEN chunk ELSE 0 END) AS chunk", done.term).
+		Where("tenant = ?", tenant).GroupExpr("number").OrderExpr("number").Scan(ctx, &starts)
 	if err != nil {
 		return nil, p.failed(ctx, "read sheaves", err)
 	}
-	for rows.Next() {
-		var start opened
-		if err := rows.Scan(&start.number, &start.chunk); err != nil {
-			return nil, errors.Join(err, rows.Close())
-		}
-		starts = append(starts, start)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return nil, p.failed(ctx, "read sheaves", err)
-	}
-	for i := range starts {
-		sheaf := &starts[i]
+	for _, start := range starts {
+		sheaf := &opened{number: start.Number, chunk: start.Chunk}
 		for {
 			more, err := m.next(ctx, sheaf)
 			if err != nil {
@@ -177,7 +167,7 @@ func (r *Rebuilder) openSheaves(ctx context.Context, t tables, tenant string) (*
 // next goes on in a sheaf, and reads its next chunk at the end of one; false at the end of the sheaf.
 func (m *merging) next(ctx context.Context, o *opened) (bool, error) {
 	for {
-		more, err := o.unbound.next()
+		more, err := o.unbound.next() //nolint:staticcheck // QF1008: the sheaf's own step, not this one
 		if more || err != nil {
 			return more, err
 		}

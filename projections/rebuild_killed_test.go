@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -74,6 +75,14 @@ func TestARebuildThatIsKilledGoesOn(t *testing.T) {
 	}
 }
 
+// say writes a line to whoever started this process.
+func say(t *testing.T, to io.Writer, line string) {
+	t.Helper()
+	if _, err := fmt.Fprintln(to, line); err != nil {
+		t.Error(err)
+	}
+}
+
 // opened opens the database for as long as do runs: a SQLite file has one owner.
 func opened(t *testing.T, url string, do func(*rebuilding)) {
 	t.Helper()
@@ -126,7 +135,7 @@ func rebuildAsChild(t *testing.T, url string) {
 	r := newRebuilding(t, databasetest.Open(t, url), projections.Settings{})
 	projections.SmallSteps(r.Rebuilder, 50, 300)
 	for _, stage := range []string{"building", "indexing", "catching_up", "verifying", "ready"} {
-		r.at(stage, func() { fmt.Fprintln(says, "stage", stage) })
+		r.at(stage, func() { say(t, says, "stage "+stage) })
 	}
 	all := projections.Rebuilds{Rebuilder: r.Rebuilder}
 	for t.Context().Err() == nil {
@@ -140,7 +149,7 @@ func rebuildAsChild(t *testing.T, url string) {
 		case err != nil:
 			t.Fatal(err)
 		case last.State == "active":
-			fmt.Fprintln(says, "done")
+			say(t, says, "done")
 			return
 		case last.State == "failed" || last.State == "retired":
 			t.Fatalf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)

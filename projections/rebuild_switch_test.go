@@ -37,7 +37,7 @@ func TestSwitchesRaceWithReadersAndWritersOfTwoProcesses(t *testing.T) {
 	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	switching(t, db, func(r *rebuilding) (stop func() int) {
+	switching(t, db, func(*rebuilding) (stop func() int) {
 		child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSwitchesRaceWithReadersAndWritersOfTwoProcesses$", "-test.timeout=2m")
 		child.Env = append(os.Environ(), switchChild+"="+url)
 		child.Stderr = t.Output()

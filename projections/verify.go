@@ -98,12 +98,12 @@ func (p *Knowledge) activeIn(ctx context.Context, tx bun.IDB) (version, error) {
 
 // intended are the columns and tables that differ because the versions were built with different
 // settings.
-func intended(old, new version) []string {
+func intended(before, after version) []string {
 	var columns []string
-	if old.Settings["confidence"] != new.Settings["confidence"] {
+	if before.Settings["confidence"] != after.Settings["confidence"] {
 		columns = append(columns, "confidence")
 	}
-	if old.Settings["tokenizer"] != new.Settings["tokenizer"] {
+	if before.Settings["tokenizer"] != after.Settings["tokenizer"] {
 		columns = append(columns, "terms", "words")
 	}
 	return columns

@@ -41,7 +41,7 @@ func TestExitCodesTellARefusalFromAnOutage(t *testing.T) {
 	for status, want := range map[int]int{
 		400: exitRefused, 401: exitRefused, 403: exitRefused, 404: exitNotFound, 409: exitRefused, 410: exitNotFound,
 		412: exitRefused, 413: exitRefused, 422: exitRefused, 429: exitUnavailable, 500: exitFailed, 502: exitUnavailable,
-		503: exitUnavailable, 504: exitUnavailable,
+		503: exitUnavailable, 504: exitUnavailable, 507: exitUnavailable,
 	} {
 		api := connected(t, refusing(status, `{"title":"No","detail":"it is so"}`))
 		_, err := api.ask(t.Context(), request{Method: http.MethodGet, Path: []string{"x"}})

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 )
 
@@ -54,8 +55,10 @@ func (s storage) placed() storage {
 // validate names everything that is wrong at once.
 func (c config) validate() error {
 	var problems []error
-	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+	if _, port, err := net.SplitHostPort(c.Listen); err != nil {
 		problems = append(problems, errors.New("listen (ANNALS_LISTEN) must be HOST:PORT, as in 127.0.0.1:1933"))
+	} else if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		problems = append(problems, errors.New("the port of listen (ANNALS_LISTEN) must be a number from 0 to 65535"))
 	}
 	if !(c.Rate >= 0) {
 		problems = append(problems, errors.New("rate (ANNALS_RATE) must not be negative"))

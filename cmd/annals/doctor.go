@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -9,6 +10,7 @@ type doctorCommand struct {
 	remote
 	embedder
 
+	Alive    bool   `help:"Only ask whether the server is alive, whatever it can do: for the health checks of containers."`
 	Database string `env:"DATABASE_URL" placeholder:"URL" help:"Look into this database, too. A SQLite file can be looked into while no server uses it."`
 }
 
@@ -21,7 +23,8 @@ Examples:
 
     annals doctor
     annals doctor --server http://10.0.0.7:1933 --json
-    annals doctor --database sqlite:data/annals.db`
+    annals doctor --database sqlite:data/annals.db
+    annals doctor --alive`
 }
 
 // Run implements the command.
@@ -32,6 +35,9 @@ func (d *doctorCommand) Run(ctx context.Context, c *console) error {
 	}
 	var e examination
 	reached := e.server(ctx, api)
+	if d.Alive {
+		return errors.Join(e.print(c), e.verdict(reached))
+	}
 	if reached {
 		e.readiness(ctx, api)
 		e.projections(ctx, api)

@@ -71,7 +71,8 @@ func exitCodeOf(status int) int {
 	case status == http.StatusNotFound, status == http.StatusGone:
 		return exitNotFound
 	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout,
-		status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
+		status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout,
+		status == http.StatusInsufficientStorage:
 		return exitUnavailable
 	case status >= http.StatusInternalServerError:
 		return exitFailed

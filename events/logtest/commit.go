@@ -23,9 +23,9 @@ func onPostgres(t *testing.T, open Opener) (w *world, url string) {
 }
 
 // behind is a world on the same database behind a proxy.
-func (w *world) behind(t *testing.T, url string, options events.Options) (*world, *Proxy) {
+func (w *world) behind(t *testing.T, url string, options events.Options) (*world, *databasetest.Proxy) {
 	t.Helper()
-	proxy := NewProxy(t, url)
+	proxy := databasetest.NewProxy(t, url)
 	far := &world{T: t, db: databasetest.Open(t, proxy.URL), open: w.open, by: w.by}
 	far.log = far.newLog(w.open(t, far.db), options)
 	return far, proxy
@@ -33,11 +33,11 @@ func (w *world) behind(t *testing.T, url string, options events.Options) (*world
 
 func unansweredCommit(t *testing.T, open Opener) {
 	near, url := onPostgres(t, open)
-	for name, lose := range map[string]func(*Proxy){
-		"the request is lost":          (*Proxy).LoseCommit,
-		"the answer is lost":           func(p *Proxy) { p.LoseAnswer(0) },
-		"the server commits later":     func(p *Proxy) { p.LoseAnswer(300 * time.Millisecond) },
-		"the server is away meanwhile": func(p *Proxy) { p.LoseAnswer(0); p.AwayAtCommit(300 * time.Millisecond) },
+	for name, lose := range map[string]func(*databasetest.Proxy){
+		"the request is lost":          (*databasetest.Proxy).LoseCommit,
+		"the answer is lost":           func(p *databasetest.Proxy) { p.LoseAnswer(0) },
+		"the server commits later":     func(p *databasetest.Proxy) { p.LoseAnswer(300 * time.Millisecond) },
+		"the server is away meanwhile": func(p *databasetest.Proxy) { p.LoseAnswer(0); p.AwayAtCommit(300 * time.Millisecond) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

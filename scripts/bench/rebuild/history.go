@@ -41,11 +41,11 @@ func newHistory() *history {
 	h := &history{random: rand.New(rand.NewPCG(1, 2)), at: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	syllables := []string{"ba", "con", "de", "fer", "gra", "in", "ka", "lo", "mi", "nu", "per", "qui", "re", "sta", "ter", "ver"}
 	for i := range 12_000 {
-		word := ""
+		var word strings.Builder
 		for n := i + 16; n > 0; n /= 16 {
-			word += syllables[n%16]
+			word.WriteString(syllables[n%16])
 		}
-		h.words = append(h.words, word)
+		h.words = append(h.words, word.String())
 	}
 	return h
 }

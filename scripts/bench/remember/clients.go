@@ -4,11 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -92,22 +92,11 @@ func (s *server) remember(ctx context.Context, bodies [][]byte, clients int, len
 				return err
 			}
 			said, err := io.ReadAll(answer.Body)
+			err = errors.Join(err, answer.Body.Close())
 			if err == nil && answer.StatusCode != http.StatusCreated {
 				err = fmt.Errorf("remember: %s: %s", answer.Status, said)
 			}
 			return err
 		}, connection.Close, nil
 	})
-}
-
-// middle is the run with the median rate.
-func middle(runs []outcome) outcome {
-	runs = slices.Clone(runs)
-	slices.SortFunc(runs, func(a, b outcome) int {
-		if a.rate() < b.rate() {
-			return -1
-		}
-		return 1
-	})
-	return runs[len(runs)/2]
 }

@@ -97,22 +97,8 @@ func readSample(ctx context.Context, db *database.DB, position int64) (written, 
 		if db.Engine == database.Postgres {
 			list = strings.Join(columns, "::text, ") + "::text"
 		}
-		found, err := db.QueryContext(ctx, "SELECT "+list+" FROM "+table.name+" WHERE "+table.position+" = "+strconv.FormatInt(position, 10))
+		r.values, err = readRows(ctx, db, "SELECT "+list+" FROM "+table.name+" WHERE "+table.position+" = "+strconv.FormatInt(position, 10), len(columns))
 		if err != nil {
-			return nil, err
-		}
-		for found.Next() {
-			values := make([]any, len(columns))
-			into := make([]any, len(columns))
-			for i := range values {
-				into[i] = &values[i]
-			}
-			if err := found.Scan(into...); err != nil {
-				return nil, errors.Join(err, found.Close())
-			}
-			r.values = append(r.values, values)
-		}
-		if err := errors.Join(found.Err(), found.Close()); err != nil {
 			return nil, err
 		}
 		all = append(all, r)
@@ -120,11 +106,31 @@ func readSample(ctx context.Context, db *database.DB, position int64) (written, 
 	return all, nil
 }
 
-func columnsOf(ctx context.Context, db *database.DB, table string) ([]string, error) {
+func readRows(ctx context.Context, db *database.DB, query string, columns int) (rows [][]any, err error) {
+	found, err := db.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, found.Close()) }()
+	for found.Next() {
+		values := make([]any, columns)
+		into := make([]any, columns)
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := found.Scan(into...); err != nil {
+			return nil, err
+		}
+		rows = append(rows, values)
+	}
+	return rows, found.Err()
+}
+
+func columnsOf(ctx context.Context, db *database.DB, table string) (columns []string, err error) {
 	none, err := db.QueryContext(ctx, "SELECT * FROM "+table+" LIMIT 0")
 	if err != nil {
 		return nil, err
 	}
-	columns, err := none.Columns()
-	return columns, errors.Join(err, none.Close())
+	defer func() { err = errors.Join(err, none.Err(), none.Close()) }()
+	return none.Columns()
 }

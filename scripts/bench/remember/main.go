@@ -98,7 +98,7 @@ func parse() (options, error) {
 			return o, fmt.Errorf("the part %q is not known: use %s, %s or %s", part, partStart, partRate, partImport)
 		}
 	}
-	for _, number := range strings.Split(clients, ",") {
+	for number := range strings.SplitSeq(clients, ",") {
 		n, err := strconv.Atoi(number)
 		if err != nil || n < 1 {
 			return o, fmt.Errorf("%q is no number of clients", number)

@@ -114,20 +114,20 @@ func (p program) contend(engine database.Engine) func(context.Context) (*contend
 
 // serve starts a server on a fresh database. stop ends it and removes the database.
 func (p program) serve(ctx context.Context, engine database.Engine) (s *server, stop func() error, err error) {
-	address, away, err := bench.Place(ctx, engine)
+	address, remove, err := bench.Place(ctx, engine)
 	if err != nil {
 		return nil, nil, err
 	}
 	data, err := os.MkdirTemp("", "annals-bench-")
 	if err != nil {
-		return nil, nil, errors.Join(err, away())
+		return nil, nil, errors.Join(err, remove())
 	}
-	clear := func() error { return errors.Join(away(), os.RemoveAll(data)) }
+	away := func() error { return errors.Join(remove(), os.RemoveAll(data)) }
 	s, err = p.start(address, data)
 	if err != nil {
-		return nil, nil, errors.Join(err, clear())
+		return nil, nil, errors.Join(err, away())
 	}
-	stop = func() error { return errors.Join(s.stop(), clear()) }
+	stop = func() error { return errors.Join(s.stop(), away()) }
 	if _, err := s.ready(ctx); err != nil {
 		return nil, nil, errors.Join(err, stop())
 	}

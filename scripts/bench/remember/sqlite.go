@@ -71,15 +71,19 @@ func openPlainSQLite(ctx context.Context, address string, samples []written) (*p
 	if p.row, err = pool.PrepareContext(ctx, "INSERT INTO plain (id, content) VALUES (?, ?)"); err != nil {
 		return nil, errors.Join(err, pool.Close())
 	}
-	for _, r := range samples[0] {
-		marks := strings.TrimSuffix(strings.Repeat("?, ", len(r.columns)), ", ")
-		statement, err := pool.PrepareContext(ctx, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", r.table, strings.Join(r.columns, ", "), marks))
-		if err != nil {
+	p.into = make([]*sql.Stmt, len(samples[0]))
+	for i, r := range samples[0] {
+		if p.into[i], err = r.prepare(ctx, pool); err != nil {
 			return nil, errors.Join(err, pool.Close())
 		}
-		p.into = append(p.into, statement)
 	}
 	return p, nil
+}
+
+// prepare makes a statement that inserts one row.
+func (r rows) prepare(ctx context.Context, pool *sql.DB) (*sql.Stmt, error) {
+	marks := strings.TrimSuffix(strings.Repeat("?, ", len(r.columns)), ", ")
+	return pool.PrepareContext(ctx, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", r.table, strings.Join(r.columns, ", "), marks))
 }
 
 func (p *plainSQLite) run(ctx context.Context, clients int, length time.Duration, do func(context.Context) error) (outcome, error) {
@@ -111,14 +115,22 @@ func (p *plainSQLite) same(ctx context.Context) error {
 		return err
 	}
 	for i, r := range p.samples[p.next%int64(len(p.samples))] {
-		statement := tx.StmtContext(ctx, p.into[i])
-		for _, values := range r.values {
-			if _, err := statement.ExecContext(ctx, p.renewed(r, values)...); err != nil {
-				return errors.Join(err, tx.Rollback())
-			}
+		if err := p.insert(ctx, tx, p.into[i], r); err != nil {
+			return errors.Join(err, tx.Rollback())
 		}
 	}
 	return tx.Commit()
+}
+
+func (p *plainSQLite) insert(ctx context.Context, tx *sql.Tx, into *sql.Stmt, r rows) (err error) {
+	statement := tx.StmtContext(ctx, into)
+	defer func() { err = errors.Join(err, statement.Close()) }()
+	for _, values := range r.values {
+		if _, err := statement.ExecContext(ctx, p.renewed(r, values)...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // renewed is a row unlike that of any other transaction.

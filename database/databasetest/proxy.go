@@ -1,4 +1,4 @@
-package logtest
+package databasetest
 
 import (
 	"bufio"

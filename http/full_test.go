@@ -1,0 +1,80 @@
+package http_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/events"
+)
+
+func TestAFullDiskRefusesWritesAndLosesNothing(t *testing.T) {
+	t.Parallel()
+	db := databasetest.Open(t, databasetest.SQLite(t))
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, db, events.Options{}, nil)
+	w.remember("before", "rivers carry sand")
+	w.growTo(w.pages() + 50)
+
+	kept, refused := []string{"before"}, ""
+	for i := 0; refused == ""; i++ {
+		id := fmt.Sprintf("large-%d", i)
+		switch got := w.ask("POST", "/v1/knowledge", item(id, strings.Repeat("sand ", 4000))); {
+		case got.status == http.StatusCreated && i < 50:
+			kept = append(kept, id)
+		default:
+			got.want(http.StatusInsufficientStorage)
+			if p := got.json(); p["type"] != "urn:annals:problem:full" || p["fix"] == nil || got.header.Get("Retry-After") == "" {
+				t.Errorf("%v %s", got.header, got.body)
+			}
+			refused = id
+		}
+	}
+	lines := w.ask("POST", "/v1/knowledge", []object{item(refused, strings.Repeat("x", 60_000)), item("second", "x")}).lines()
+	if len(lines) != 2 || pick(lines[0], "error", "status") != float64(http.StatusInsufficientStorage) {
+		t.Errorf("many at once: %v", lines)
+	}
+
+	// What was accepted is there, of what was refused there is nothing.
+	for _, id := range kept {
+		w.ask("GET", "/v1/knowledge/"+id, nil).want(http.StatusOK)
+	}
+	w.ask("GET", "/v1/knowledge/"+refused, nil).want(http.StatusNotFound)
+	if got := w.ask("GET", "/v1/events?limit=100", nil).items(); len(got) != len(kept) {
+		t.Errorf("got %d events, want %d", len(got), len(kept))
+	}
+	if got := w.ask("POST", "/v1/search", object{"query": "rivers"}).want(http.StatusOK).items(); len(got) != 1 {
+		t.Errorf("found %v", got)
+	}
+
+	w.growTo(w.pages() + 5_000)
+	w.remember(refused, "there is room again")
+}
+
+// pages are how large the file of a SQLite database is.
+func (w *world) pages() (count int) {
+	w.t.Helper()
+	if err := w.db.NewRaw(`PRAGMA page_count`).Scan(w.t.Context(), &count); err != nil {
+		w.t.Fatal(err)
+	}
+	return count
+}
+
+// growTo lets the file become so large and no larger, as a disk would.
+func (w *world) growTo(pages int) {
+	w.t.Helper()
+	err := w.db.Transact(w.t.Context(), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA max_page_count = %d`, pages))
+		return err
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
