@@ -17,3 +17,17 @@ func TermsOf(k *domain.Knowledge) (counts map[string]float64, words int) {
 func HashOf(term string) uint64 { return hashOf(term) }
 
 func EachTerm(bag []byte, each func(hash uint64, count int)) { packed(bag).each(each) }
+
+// RememberSketches lets go of all sketches in memory, and keeps so many bytes of them from now on.
+func RememberSketches(k *Knowledge, bytes int) {
+	k.meaning.nearest.(*memoryNearest).shelves = newLibraries(bytes)
+}
+
+// SketchesOf is how many bytes a tenant's sketches take in memory: none if they are not there.
+func SketchesOf(k *Knowledge, tenant string) int {
+	l := k.meaning.nearest.(*memoryNearest).shelves.tenants[tenant]
+	if l == nil {
+		return 0
+	}
+	return l.bytes
+}

@@ -9,12 +9,6 @@ import (
 	"github.com/annals-kb/annals/embedding"
 )
 
-// libraries are what is kept in memory, by tenant.
-type libraries struct {
-	mu      sync.Mutex
-	tenants map[string]*library
-}
-
 // library holds a tenant's sketches by scope, and all of them once more under the empty scope.
 type library struct {
 	mu      sync.RWMutex
@@ -28,22 +22,9 @@ type candidate struct {
 	hash   hash
 }
 
-func (n *libraries) of(tenant string) *library {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.tenants == nil {
-		n.tenants = map[string]*library{}
-	}
-	if n.tenants[tenant] == nil {
-		n.tenants[tenant] = &library{shelves: map[domain.Scope]*shelf{}}
-	}
-	return n.tenants[tenant]
-}
-
 // learn replaces the pieces of items, and gives the texts of those that went. It comes after their
 // commit, so that whatever a load that runs meanwhile has missed is put in place here.
-func (n *libraries) learn(e *embedded) (gone []hash) {
-	l := n.of(e.tenant)
+func (l *library) learn(e *embedded) (gone []hash) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.loaded {
@@ -81,24 +62,23 @@ type pieceKey struct {
 	index  int
 }
 
-// load reads a tenant's sketches once.
-func (n *libraries) load(ctx context.Context, m *Meaning, tenant string) (*library, error) {
-	l := n.of(tenant)
+// load reads a tenant's sketches, unless that was done before.
+func (l *library) load(ctx context.Context, m *Meaning, tenant string) (read bool, err error) {
 	l.mu.RLock()
 	loaded := l.loaded
 	l.mu.RUnlock()
 	if loaded {
-		return l, nil
+		return false, nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.loaded {
-		return l, nil
+		return false, nil
 	}
 	rows, err := m.db.NewSelect().TableExpr("?", m.tables.pieces).
 		Column("scope", "number", "piece", "text_hash", "sketch").Where("tenant = ?", tenant).Rows(ctx)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	defer rows.Close()
 	clear(l.shelves)
@@ -108,11 +88,11 @@ func (n *libraries) load(ctx context.Context, m *Meaning, tenant string) (*libra
 		var key pieceKey
 		var name, encoded []byte
 		if err := rows.Scan(&scope, &key.number, &key.index, &name, &encoded); err != nil {
-			return nil, err
+			return false, err
 		}
 		sketch, err := embedding.DecodeSketch(encoded)
 		if err != nil {
-			return nil, fmt.Errorf("read sketches: %w", err)
+			return false, fmt.Errorf("read sketches: %w", err)
 		}
 		l.put(scope, key.number, hash(name), sketch)
 		if !seen[key] {
@@ -121,7 +101,17 @@ func (n *libraries) load(ctx context.Context, m *Meaning, tenant string) (*libra
 		}
 	}
 	l.loaded = rows.Err() == nil
-	return l, rows.Err()
+	return l.loaded, rows.Err()
+}
+
+// bytes is about how much memory the library takes.
+func (l *library) bytes() (all int) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	for _, s := range l.shelves {
+		all += s.bytes()
+	}
+	return all
 }
 
 // closest gives the pieces of a scope whose sketches differ least.

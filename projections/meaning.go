@@ -38,7 +38,7 @@ func openMeaning(ctx context.Context, p *Knowledge, embedder embedding.Embedder)
 	if p.db.Engine == database.Postgres {
 		m.nearest = &postgresNearest{meaning: m}
 	} else {
-		m.nearest = &memoryNearest{meaning: m}
+		m.nearest = &memoryNearest{meaning: m, shelves: newLibraries(sketchBudget)}
 	}
 	return m, nil
 }

@@ -17,6 +17,12 @@ type shelf struct {
 
 func newShelf(width int) *shelf { return &shelf{width: width, places: map[int64][]int{}} }
 
+// bytes is about how much memory the shelf takes, its index included.
+func (s *shelf) bytes() int {
+	const perPiece = 8 + len(hash{}) + 64
+	return cap(s.numbers)*perPiece + cap(s.bits)*8
+}
+
 // put adds a piece at the end.
 func (s *shelf) put(number int64, h hash, sketch []uint64) {
 	s.places[number] = append(s.places[number], len(s.numbers))

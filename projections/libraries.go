@@ -1,0 +1,93 @@
+package projections
+
+import (
+	"context"
+	"sync"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// sketchBudget is how many bytes of sketches a process of SQLite keeps in memory.
+const sketchBudget = 512 << 20
+
+// libraries are what is kept in memory, by tenant. Beyond the budget those go that were not searched for
+// the longest time, and are read again when they are; the one searched last stays, whatever its size. It
+// is safe for concurrent use.
+type libraries struct {
+	budget int
+
+	mu       sync.Mutex
+	tenants  map[string]*lent
+	bytes    int
+	searches int64 // so far
+}
+
+// lent is a library with what it takes to let go of it in time.
+type lent struct {
+	library  *library
+	bytes    int
+	searched int64 // the number of the last search
+}
+
+func newLibraries(budget int) *libraries {
+	return &libraries{budget: budget, tenants: map[string]*lent{}}
+}
+
+// load gives what is known of a tenant, and reads it if need be.
+func (n *libraries) load(ctx context.Context, m *Meaning, tenant string) (*library, error) {
+	l := n.search(tenant)
+	read, err := l.library.load(ctx, m, tenant)
+	if read {
+		n.weigh(tenant, l)
+	}
+	return l.library, err
+}
+
+// learn replaces the pieces of items, and gives the texts of those that went. It comes after their
+// commit: whoever loads the tenant later reads them.
+func (n *libraries) learn(e *embedded) (gone []hash) {
+	n.mu.Lock()
+	l := n.tenants[e.tenant]
+	n.mu.Unlock()
+	if l == nil {
+		return nil
+	}
+	gone = l.library.learn(e)
+	n.weigh(e.tenant, l)
+	return gone
+}
+
+func (n *libraries) search(tenant string) *lent {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	l := n.tenants[tenant]
+	if l == nil {
+		l = &lent{library: &library{shelves: map[domain.Scope]*shelf{}}}
+		n.tenants[tenant] = l
+	}
+	n.searches++
+	l.searched = n.searches
+	return l
+}
+
+// weigh notes how large a library has become, and lets go of others until the rest fits.
+func (n *libraries) weigh(tenant string, l *lent) {
+	bytes := l.library.bytes()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.tenants[tenant] != l { // let go meanwhile
+		return
+	}
+	n.bytes += bytes - l.bytes
+	l.bytes = bytes
+	for n.bytes > n.budget && len(n.tenants) > 1 {
+		oldest := tenant
+		for name, other := range n.tenants {
+			if other.searched < n.tenants[oldest].searched {
+				oldest = name
+			}
+		}
+		n.bytes -= n.tenants[oldest].bytes
+		delete(n.tenants, oldest)
+	}
+}

@@ -1,0 +1,68 @@
+package projections_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+func TestOnlySomeTenantsSketchesAreKeptInMemory(t *testing.T) {
+	t.Parallel()
+	db := databasetest.Open(t, databasetest.SQLite(t))
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, db, projections.Settings{})
+	tenants := []string{"acme", "bolt", "coil", "dyne"}
+	for _, tenant := range tenants {
+		there := w.in(tenant)
+		there.remember(tenant, "water the tomatoes in the garden", "team:pay")
+		there.understand()
+	}
+	ask := func(tenant string) {
+		t.Helper()
+		if got := w.in(tenant).nearest("tomatoes want water", domain.Context{}); !slices.Contains(got, tenant) {
+			t.Errorf("%s: found %v", tenant, got)
+		}
+	}
+	kept := func() (kept []string) {
+		for _, tenant := range tenants {
+			if projections.SketchesOf(w.base, tenant) > 0 {
+				kept = append(kept, tenant)
+			}
+		}
+		return kept
+	}
+
+	ask("acme")
+	projections.RememberSketches(w.base, 2*projections.SketchesOf(w.base, "acme"))
+	for _, tenant := range append(tenants, "coil", "acme") {
+		ask(tenant)
+	}
+	if diff := cmp.Diff(kept(), []string{"acme", "coil"}); diff != "" {
+		t.Errorf("kept (-got +want):\n%s", diff)
+	}
+
+	// One that is not kept learns from the database what it missed, one that is kept learns at once.
+	for _, tenant := range []string{"bolt", "acme"} {
+		there := w.in(tenant)
+		there.remember("again", "tomatoes want water every morning", "team:pay")
+		there.understand()
+		if got := there.nearest("tomatoes want water", domain.Context{}); !slices.Contains(got, "again") {
+			t.Errorf("%s: found %v", tenant, got)
+		}
+	}
+
+	// One that is too large for the budget is kept as long as nobody else is asked.
+	projections.RememberSketches(w.base, 1)
+	ask("acme")
+	ask("acme")
+	if diff := cmp.Diff(kept(), []string{"acme"}); diff != "" {
+		t.Errorf("kept (-got +want):\n%s", diff)
+	}
+}
