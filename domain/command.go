@@ -2,25 +2,27 @@ package domain
 
 import "time"
 
-// Command is what somebody asks for, about one item. A command is decided under the tenant's
+// Command is what somebody asks for, about one thing. A command is decided under the tenant's
 // lock, so its decision sees everything decided before it.
 type Command interface {
-	// Item is the id of the item that the facts will be about.
-	Item() string
-	// Reads names what Decide will look up besides the item itself.
+	// Stream is the stream of what the facts will be about, such as "knowledge:ID".
+	Stream() string
+	// Reads names what Decide will look up besides that.
 	Reads() Reads
 	// Decide answers with what follows: facts to record, none if nothing changes, or a
 	// refusal. It has no side effects; now is the time of recording.
 	Decide(book Book, now time.Time) ([]Fact, error)
 }
 
-// Reads says what a decision needs to know. The item's own row is always there.
+// Reads says what a decision needs to know. What the command is about is always there. Voices, votes and
+// reports are those of the command's own item.
 type Reads struct {
 	Items   []string    // ids of other items
 	URIs    []string    // whose holders matter
 	Voices  []BallotKey // votes found by ballot
 	Votes   []string    // votes of the item found by event id
 	Reports bool        // the item's reports of staleness
+	Streams []string    // what other streams have come to, of things other than knowledge
 }
 
 // BallotKey finds one voice of a voter on the command's item.
@@ -31,6 +33,14 @@ type BallotKey struct {
 
 // Book is what a decision may look up.
 type Book interface {
+	Items
+	// Stream is a stream of something other than knowledge, as it is by now. One that Reads did
+	// not name costs a look-up of its own.
+	Stream(name string) Stream
+}
+
+// Items are the part of a book that is about knowledge.
+type Items interface {
 	// Knowledge is the item's state, never nil; it does not exist if nothing was remembered.
 	Knowledge(id string) *Knowledge
 	// Holder is the id of the live item with this URI, or empty. A URI that Reads did not
@@ -45,8 +55,8 @@ type Target struct {
 	Revision int64 // the expected revision (If-Match); 0 for any
 }
 
-// Item implements [Command].
-func (t Target) Item() string { return t.ID }
+// Stream implements [Command].
+func (t Target) Stream() string { return KnowledgeStream(t.ID) }
 
 // Reads implements [Command]: nothing but the item.
 func (t Target) Reads() Reads { return Reads{} }

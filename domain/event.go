@@ -10,7 +10,7 @@ type Event struct {
 	Tenant         string
 	Position       int64 // in the tenant's log: 1, 2, 3 … without a gap
 	EventID        string
-	Stream         string // such as "knowledge:ID"
+	Stream         string // such as "knowledge:ID" or "session:USER/ID"
 	Version        int64  // within the stream: 1, 2, 3 …
 	Name           string
 	SchemaVersion  int       // as recorded, before any upcasting
@@ -30,9 +30,6 @@ type Event struct {
 	Hash           []byte          // SHA-256 over the canonical encoding of the whole record
 	Fact           Fact            // decoded and upcast; its text fields are empty if erased
 }
-
-// KnowledgeStream is the stream of the item with this id.
-func KnowledgeStream(id string) string { return "knowledge:" + id }
 
 // Occasion is the part of the envelope that an item's state depends on.
 func (e Event) Occasion() Occasion {
@@ -69,7 +66,8 @@ type Request struct {
 // Receipt says what became of a submission.
 type Receipt struct {
 	Events    []Event    // what was recorded; none if nothing changed
-	Knowledge *Knowledge // the item afterwards
+	Knowledge *Knowledge // the item afterwards; nil if the command was about something else
+	Stream    Stream     // what it was about afterwards, if not an item
 	Position  int64      // read at this position or later and you see the outcome
 	Replayed  bool       // answered as the first time: the request had been made before
 	Outcome   string     // "created", "revised", "recorded" or "unchanged", by what was recorded
@@ -77,7 +75,7 @@ type Receipt struct {
 
 // The outcomes of a submission.
 const (
-	Created   = "created"   // the item is new
+	Created   = "created"   // the item, or whatever the stream is about, is new
 	Changed   = "revised"   // its revision grew
 	Recorded  = "recorded"  // something was noted about it, such as a vote
 	Unchanged = "unchanged" // nothing new: nothing was recorded

@@ -67,7 +67,7 @@ func step(t *rapid.T, s *story, command Command) {
 		}
 		return
 	}
-	id := command.Item()
+	id, _ := ItemOf(command.Stream())
 	for _, fact := range facts {
 		s.and(id, fact)
 		event := s.events[id][len(s.events[id])-1]
@@ -112,7 +112,8 @@ func (s *story) reading(command Command) *story {
 		r := row(k)
 		few.items[id] = &r
 	}
-	k, loaded := s.item(command.Item()), few.item(command.Item())
+	id, _ := ItemOf(command.Stream())
+	k, loaded := s.item(id), few.item(id)
 	for id, v := range k.Votes {
 		if slices.Contains(reads.Votes, id) || slices.Contains(reads.Voices, BallotKey{Voter: v.Voter, Key: v.Ballot}) {
 			loaded.Votes = map[string]Vote{id: v}

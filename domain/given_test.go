@@ -124,6 +124,9 @@ func (s *story) item(id string) *Knowledge {
 // Knowledge implements [Book].
 func (s *story) Knowledge(id string) *Knowledge { return s.item(id) }
 
+// Stream implements [Book]: these stories are about knowledge alone.
+func (s *story) Stream(name string) Stream { return Stream{Name: name} }
+
 // Holder implements [Book].
 func (s *story) Holder(uri string) string {
 	for id, k := range s.items {
@@ -148,7 +151,7 @@ func complete(command Command) (Command, error) {
 // when decides a command.
 func (s *story) when(command Command) *story {
 	s.t.Helper()
-	s.about = command.Item()
+	s.about, _ = ItemOf(command.Stream())
 	s.facts = nil
 	command, s.err = complete(command)
 	if s.err == nil {

@@ -28,6 +28,14 @@ type Principal struct {
 // DefaultTenant is the tenant of a fresh start.
 const DefaultTenant = "default"
 
+// SystemTenant is whose log keeps what concerns no tenant or all of them. Its name is no tenant's name.
+const SystemTenant = "_system"
+
+// SystemPrincipal is the server itself, when nobody asked it to do something.
+func SystemPrincipal() Principal {
+	return Principal{Tenant: SystemTenant, Subject: "agent:annals", Role: Root, Authentication: "system"}
+}
+
 // OpenPrincipal is the caller of a server in open mode: an admin whose claims are believed.
 func OpenPrincipal() Principal {
 	return Principal{

@@ -84,8 +84,8 @@ func mayPublish(by Principal, scopes []Scope, owner Entity) error {
 	return nil
 }
 
-// Item implements [Command].
-func (c Remember) Item() string { return c.ID }
+// Stream implements [Command].
+func (c Remember) Stream() string { return KnowledgeStream(c.ID) }
 
 // Reads implements [Command].
 func (c Remember) Reads() Reads { return Reads{URIs: []string{c.Knowledge.Text.URI}} }

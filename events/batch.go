@@ -23,6 +23,7 @@ type batch struct {
 	now      time.Time
 	requests map[requestKey]request // made before, by earlier commands of the batch too
 	stage    Stage
+	streams  *streams
 	outcomes []outcome // of each command
 
 	records   []Record
@@ -51,8 +52,12 @@ func (b *batch) write(ctx context.Context, tx bun.Tx) error {
 		commands[i] = c.Command
 	}
 	var err error
+	b.streams = newStreams(b.log.db.Engine, b.tenant, commands)
 	if b.stage, err = b.log.inline.Open(ctx, tx, b.tenant, commands, b.readings()); err != nil {
 		return fmt.Errorf("open inline projection: %w", err)
+	}
+	if err := b.streams.begin(ctx, tx); err != nil {
+		return err
 	}
 	b.ids.last = b.head.eventID
 	b.now = later(b.log.options.Clock().UTC().Truncate(time.Microsecond), b.head.recordedAt)
@@ -62,7 +67,10 @@ func (b *batch) write(ctx context.Context, tx bun.Tx) error {
 			return err
 		}
 	}
-	switch inserts := b.inserts(); {
+	inserts, err := b.inserts()
+	switch {
+	case err != nil:
+		return err
 	case len(b.records) > 0:
 		if err := b.stage.Flush(ctx, inserts); err != nil {
 			return fmt.Errorf("flush inline projection: %w", err)

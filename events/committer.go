@@ -48,7 +48,7 @@ func (l *Log) commit(tenant string, commands []*command) {
 		if isHopeless(err) {
 			c.result = domain.Result{Err: passing(err)}
 		} else if err != nil {
-			c.result = domain.Result{Err: fmt.Errorf("record %s: %w", c.Command.Item(), err)}
+			c.result = domain.Result{Err: fmt.Errorf("record %s: %w", c.Command.Stream(), err)}
 		}
 	}
 }

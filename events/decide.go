@@ -46,9 +46,12 @@ func again(c *command, earlier request) outcome {
 
 // facts are a command's decision, written down; the error is its refusal.
 func (b *batch) facts(c *command) ([]Payload, error) {
-	facts, err := c.Command.Decide(b.stage, b.now)
+	facts, err := c.Command.Decide(book{b.stage, b.streams}, b.now)
 	if err != nil {
 		return nil, err
+	}
+	if b.streams.failed != nil {
+		return nil, b.streams.failed
 	}
 	payloads := make([]Payload, 0, len(facts))
 	for _, fact := range facts {
@@ -61,10 +64,17 @@ func (b *batch) facts(c *command) ([]Payload, error) {
 	return payloads, nil
 }
 
+// book is what commands look up: items in the inline projection, and everything else among the streams.
+type book struct {
+	Stage
+	*streams
+}
+
+var _ domain.Book = book{}
+
 // record appends a command's facts to the batch, and folds them in.
 func (b *batch) record(c *command, payloads []Payload) (domain.Receipt, error) {
-	id := c.Command.Item()
-	revision := b.stage.Knowledge(id).Revision
+	before := b.subject(c.Command.Stream())
 	receipt := domain.Receipt{Outcome: domain.Unchanged}
 	for i, payload := range payloads {
 		record := b.stamp(c, payload, i == 0)
@@ -72,34 +82,67 @@ func (b *batch) record(c *command, payloads []Payload) (domain.Receipt, error) {
 		if err != nil {
 			return receipt, err
 		}
-		if err := b.stage.Apply(event); err != nil {
+		if err := b.apply(event, payload); err != nil {
 			return receipt, fmt.Errorf("apply %s to %s: %w", event.Name, event.Stream, err)
 		}
 		b.records = append(b.records, record)
 		receipt.Events = append(receipt.Events, event)
 	}
-	k := clone(b.stage.Knowledge(id))
-	receipt.Knowledge, receipt.Position = k, k.Position
+	after := b.subject(c.Command.Stream())
+	receipt.Position = after.position
 	switch {
 	case len(payloads) == 0:
-	case payloads[0].Name == domain.Remembered{}.Name():
+	case before.version == 0:
 		receipt.Outcome = domain.Created
-	case k.Revision > revision:
+	case after.revision > before.revision:
 		receipt.Outcome = domain.Changed
 	default:
 		receipt.Outcome = domain.Recorded
 	}
+	if id, isItem := domain.ItemOf(c.Command.Stream()); isItem {
+		receipt.Knowledge = clone(b.stage.Knowledge(id))
+	} else {
+		receipt.Stream = b.streams.Stream(c.Command.Stream())
+	}
 	return receipt, nil
+}
+
+// subject is how far the stream has come that a command is about.
+type subject struct{ version, revision, position int64 }
+
+func (b *batch) subject(stream string) subject {
+	if id, isItem := domain.ItemOf(stream); isItem {
+		k := b.stage.Knowledge(id)
+		return subject{k.Version, k.Revision, k.Position}
+	}
+	s := b.streams.Stream(stream)
+	return subject{version: s.Version, position: s.Position}
+}
+
+// apply folds an event into whatever keeps its stream.
+func (b *batch) apply(event domain.Event, p Payload) error {
+	if err := b.stage.Apply(event); err != nil {
+		return err
+	}
+	if _, isItem := domain.ItemOf(event.Stream); isItem {
+		return nil
+	}
+	p.Text = nil
+	plain, err := Decode(p)
+	if err != nil {
+		return err
+	}
+	return b.streams.apply(event, plain)
 }
 
 // stamp gives a fact its place in the log.
 func (b *batch) stamp(c *command, p Payload, first bool) Record {
 	id := b.ids.next(b.now, first)
-	item := c.Command.Item()
+	stream := c.Command.Stream()
 	b.head.position++
 	r := Record{
 		Tenant: b.tenant, Position: b.head.position, EventID: id.String(),
-		Stream: domain.KnowledgeStream(item), Version: b.stage.Knowledge(item).Version + 1,
+		Stream: stream, Version: b.subject(stream).version + 1,
 		Name: p.Name, SchemaVersion: p.SchemaVersion,
 		RecordedAt: database.At(b.now), OccurredAt: database.At(c.Origin.OccurredAt),
 		Actor: string(c.By.Subject), OnBehalfOf: orAbsent(c.By.OnBehalfOf),
@@ -120,8 +163,8 @@ func (b *batch) stamp(c *command, p Payload, first bool) Record {
 func (b *batch) remember(c *command, receipt domain.Receipt) {
 	r := request{
 		requestKey: keyOf(c.Submission), Fingerprint: c.Request.Fingerprint[:],
-		Stream:  domain.KnowledgeStream(c.Command.Item()),
-		Version: receipt.Knowledge.Version, Position: receipt.Position, Outcome: receipt.Outcome,
+		Stream: c.Command.Stream(), Version: b.subject(c.Command.Stream()).version,
+		Position: receipt.Position, Outcome: receipt.Outcome,
 	}
 	b.requests[r.requestKey] = r
 	b.newcomers = append(b.newcomers, r)

@@ -33,10 +33,12 @@ type Preparation interface {
 	Prepare(command domain.Command) domain.Command
 }
 
-// Stage is the state that one batch of commands is decided on. It is used by one goroutine.
+// Stage is the part of the state that one batch of commands is decided on which the inline projection
+// keeps. It is used by one goroutine.
 type Stage interface {
-	domain.Book
-	// Apply folds an event into the state that later commands of the batch see.
+	domain.Items
+	// Apply folds an event into the state that later commands of the batch see. It is given those of
+	// every stream; of streams that it does not keep, the log itself keeps the state.
 	Apply(event domain.Event) error
 	// Flush writes what Apply changed. It is called once, after the last Apply, if there was any.
 	// inserts is SQL that goes to the database before, and with it: what the log itself writes.

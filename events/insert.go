@@ -19,7 +19,7 @@ const insertRequests = `requests (
 VALUES `
 
 // inserts are the statements that write the batch's rows; empty if there are none.
-func (b *batch) inserts() string {
+func (b *batch) inserts() (string, error) {
 	var events, texts, requests [][]any
 	size := 0
 	for _, r := range b.records {
@@ -40,11 +40,18 @@ func (b *batch) inserts() string {
 			database.At(b.now),
 		})
 	}
+	streams, err := b.streams.rows()
+	if err != nil {
+		return "", err
+	}
 	statements := make([]byte, 0, size)
 	for _, part := range []struct {
-		into string
-		rows [][]any
-	}{{insertEvents, events}, {insertTexts, texts}, {insertRequests, requests}} {
+		into, then string
+		rows       [][]any
+	}{
+		{insertEvents, "", events}, {insertTexts, "", texts}, {insertRequests, "", requests},
+		{insertStreams, updateStreams, streams},
+	} {
 		for i, row := range part.rows {
 			if i == 0 {
 				statements = append(statements, database.Insertion(b.log.db.Engine)+part.into...)
@@ -54,8 +61,9 @@ func (b *batch) inserts() string {
 			statements = database.AppendRow(statements, b.log.db.Engine, row)
 		}
 		if len(part.rows) > 0 {
+			statements = append(statements, part.then...)
 			statements = append(statements, ";\n"...)
 		}
 	}
-	return string(statements)
+	return string(statements), nil
 }

@@ -21,4 +21,15 @@ var kinds = map[string]kind{
 	domain.Held{}.Name():              plain(splitHeld, joinHeld),
 	domain.Released{}.Name():          plain(splitReleased, joinReleased),
 	domain.Erased{}.Name():            plain(splitErased, joinErased),
+
+	domain.ProjectionStarted{}.Name():    plain(splitStarted, joinStarted),
+	domain.ProjectionLoaded{}.Name():     plain(splitLoaded, joinLoaded),
+	domain.ProjectionCaughtUp{}.Name():   plain(splitCaughtUp, joinCaughtUp),
+	domain.ProjectionVerified{}.Name():   plain(splitVerified, joinVerified),
+	domain.ProjectionRefused{}.Name():    plain(splitRefused, joinRefused),
+	domain.ProjectionSwitched{}.Name():   plain(splitSwitched, joinSwitched),
+	domain.ProjectionRolledBack{}.Name(): plain(splitRolledBack, joinRolledBack),
+	domain.ProjectionCancelled{}.Name():  plain(splitCancelled, joinCancelled),
+	domain.ProjectionFailed{}.Name():     apart(splitFailed, joinFailed),
+	domain.ProjectionRetired{}.Name():    plain(splitRetired, joinRetired),
 }

@@ -66,7 +66,7 @@ func (b *batch) readings() []Reading {
 		query, args := requestsQuery(db.Engine, b.tenant, keys)
 		readings = append(readings, reading(b.recall, query, args...))
 	}
-	return readings
+	return append(readings, b.streams.readings(reading)...)
 }
 
 func ignore(*sql.Rows) error { return nil }

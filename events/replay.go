@@ -40,7 +40,10 @@ func (p Replay) Open(ctx context.Context, tx bun.IDB, tenant string, commands []
 	var streams, uris []string
 	for _, c := range commands {
 		reads := c.Reads()
-		for _, id := range append([]string{c.Item()}, reads.Items...) {
+		if _, isItem := domain.ItemOf(c.Stream()); isItem {
+			streams = append(streams, c.Stream())
+		}
+		for _, id := range reads.Items {
 			streams = append(streams, domain.KnowledgeStream(id))
 		}
 		uris = append(uris, reads.URIs...)
@@ -101,10 +104,11 @@ func isLive(k *domain.Knowledge) bool { return k.Exists() && domain.Gone(k) == n
 
 // Apply implements [Stage].
 func (s *replayStage) Apply(event domain.Event) error {
-	if s.failed != nil {
+	id, isItem := domain.ItemOf(event.Stream)
+	if s.failed != nil || !isItem {
 		return s.failed
 	}
-	return s.Knowledge(itemOf(event.Stream)).Evolve(event.Fact, event.Occasion(), s.policy)
+	return s.Knowledge(id).Evolve(event.Fact, event.Occasion(), s.policy)
 }
 
 // Flush implements [Stage]: there is nothing else to write.

@@ -66,7 +66,10 @@ func requestsQuery(engine database.Engine, tenant string, keys []requestKey) (qu
 // answerAgain answers a repeated request as the first time, from the events that it caused. The
 // error matches domain.ErrErased if the item was erased since.
 func (l *Log) answerAgain(ctx context.Context, tenant string, r request) (domain.Receipt, error) {
-	id := itemOf(r.Stream)
+	id, isItem := domain.ItemOf(r.Stream)
+	if !isItem {
+		return l.answerStreamAgain(ctx, tenant, r)
+	}
 	events, err := queryEvents(ctx, l.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`
@@ -91,6 +94,50 @@ func (l *Log) answerAgain(ctx context.Context, tenant string, r request) (domain
 	receipt.Knowledge = k
 	if r.Outcome != domain.Unchanged {
 		receipt.Events = lastCommand(events)
+	}
+	return receipt, nil
+}
+
+// answerStreamAgain is answerAgain for what is not about knowledge. Of what people wrote it reads that of the
+// request's own events alone.
+func (l *Log) answerStreamAgain(ctx context.Context, tenant string, r request) (domain.Receipt, error) {
+	receipt := domain.Receipt{Position: r.Position, Outcome: r.Outcome, Replayed: true}
+	receipt.Stream = domain.Stream{Name: r.Stream, State: kindOfStream(r.Stream).none}
+	if r.Version == 0 {
+		return receipt, nil
+	}
+	first, before := int64(1), ""
+	for event, err := range plainEvents(ctx, l.db, tenant, r.Stream, r.Version) {
+		if err == nil {
+			err = receipt.Stream.Evolve(event.Fact, event.Occasion())
+		}
+		if err != nil {
+			return domain.Receipt{}, fmt.Errorf("answer again: %w", unavailable(err))
+		}
+		if !follows(before, event.EventID) {
+			first = event.Version
+		}
+		before = event.EventID
+	}
+	if receipt.Stream.Version != r.Version {
+		return domain.Receipt{}, holeError{tenant: tenant, stream: r.Stream, missing: receipt.Stream.Version + 1}
+	}
+	if r.Outcome == domain.Unchanged {
+		return receipt, nil
+	}
+	var err error
+	receipt.Events, err = queryEvents(ctx, l.db, `
+		SELECT `+recordColumns+`
+		FROM `+recordTables+`
+		WHERE e.tenant = ? AND e.stream = ? AND e.version BETWEEN ? AND ?
+		ORDER BY e.version`, tenant, r.Stream, first, r.Version)
+	if err != nil {
+		return domain.Receipt{}, fmt.Errorf("answer again: %w", unavailable(err))
+	}
+	for _, event := range receipt.Events {
+		if event.TextErased {
+			return domain.Receipt{}, domain.Refuse(domain.ErrErased, "what it was about was erased for good")
+		}
 	}
 	return receipt, nil
 }

@@ -14,30 +14,30 @@ import (
 // Through.
 type Slice struct {
 	Tenant  string
-	After   string // not part of it; empty from the beginning
+	After   string // not part of it
 	Through string
 	Streams int
 }
 
-// NextSlice is the range of at most size streams of a kind ("knowledge:") that comes after a stream;
-// false if there is none.
+// NextSlice is the range of at most size streams of a kind ("knowledge:") that comes after a stream,
+// or empty from the first on; false if there is none, and then it says after what.
 func (l *Log) NextSlice(ctx context.Context, tenant, kind, after string, size int) (Slice, bool, error) {
 	return Snapshot{l.db}.NextSlice(ctx, tenant, kind, after, size)
 }
 
 // NextSlice is [Log.NextSlice] at the snapshot's moment.
 func (at Snapshot) NextSlice(ctx context.Context, tenant, kind, after string, size int) (Slice, bool, error) {
-	s := Slice{Tenant: tenant, After: after}
+	s := Slice{Tenant: tenant, After: max(after, kind)} // and not those of other kinds that come before
 	// A stream has one event of version 1. The prefix's successor ends the range.
 	err := forEach(ctx, at.db, func(rows *sql.Rows) error { return rows.Scan(&s.Streams, &s.Through) }, `
 		SELECT count(*), coalesce(max(stream), '')
 		FROM (
 			SELECT stream
 			FROM events
-			WHERE tenant = ? AND stream > ? AND stream >= ? AND stream < ? AND version = 1
+			WHERE tenant = ? AND stream > ? AND stream < ? AND version = 1
 			ORDER BY stream
 			LIMIT ?
-		) AS next`, tenant, after, kind, kind[:len(kind)-1]+string(kind[len(kind)-1]+1), size)
+		) AS next`, tenant, s.After, kind[:len(kind)-1]+string(kind[len(kind)-1]+1), size)
 	if err != nil {
 		return s, false, fmt.Errorf("slice log: %w", unavailable(err))
 	}

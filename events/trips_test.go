@@ -33,6 +33,29 @@ func TestAnAppendCostsTheSameRoundTripsForOneCommandAndForMany(t *testing.T) {
 		if got, want := proxy.Trips()-before, int64(4+1); got != want {
 			t.Errorf("%d votes: got %d round trips, want %d", commands, got, want)
 		}
+		before = proxy.Trips()
+		turn(t, l, commands)
+		if got, want := proxy.Trips()-before, int64(4); got != want {
+			t.Errorf("%d events of other streams: got %d round trips, want %d", commands, got, want)
+		}
+	}
+}
+
+// turn lets something happen to so many things other than knowledge.
+func turn(t *testing.T, l *events.Log, streams int) {
+	t.Helper()
+	by := domain.OpenPrincipal()
+	by.Tenant = "acme"
+	var submissions []domain.Submission
+	for i := range streams {
+		submissions = append(submissions, domain.Submission{By: by, Command: domain.RecordProjection{
+			Projection: fmt.Sprint("p-", i), Facts: []domain.Fact{domain.ProjectionStarted{Version: streams}},
+		}})
+	}
+	for _, r := range l.SubmitAll(t.Context(), submissions) {
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
 	}
 }
 

@@ -143,7 +143,7 @@ func (b *bulk) commit(batch []record) []bulkAnswer {
 		if err != nil {
 			id := ""
 			if submission.Command != nil {
-				id = submission.Command.Item()
+				id, _ = domain.ItemOf(submission.Command.Stream())
 			}
 			answers[i] = b.failed(id, b.answered+i+1, err)
 			continue
@@ -155,8 +155,9 @@ func (b *bulk) commit(batch []record) []bulkAnswer {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(b.call.request.Context()), b.server.cfg.Timeout)
 		defer cancel()
 		for i, result := range b.submit(ctx, submissions) {
-			place, id := places[i], submissions[i].Command.Item()
+			place := places[i]
 			if result.Err != nil {
+				id, _ := domain.ItemOf(submissions[i].Command.Stream())
 				answers[place] = b.failed(id, b.answered+place+1, interrupted(ctx, result.Err))
 				continue
 			}

@@ -3,7 +3,6 @@ package projections
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/uptrace/bun"
 
@@ -100,6 +99,3 @@ func lockCatalogue(ctx context.Context, engine database.Engine, tx bun.IDB) erro
 	_, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('annals.catalogue', 0))")
 	return err
 }
-
-// knowledgeID is the id of the item that a stream is about.
-func knowledgeID(stream string) (string, bool) { return strings.CutPrefix(stream, "knowledge:") }

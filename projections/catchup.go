@@ -161,7 +161,7 @@ func touchedBy(page []domain.Event) wanted {
 	var w wanted
 	items, reports := set{}, set{}
 	for _, event := range page {
-		id, found := knowledgeID(event.Stream)
+		id, found := domain.ItemOf(event.Stream)
 		if !found {
 			continue
 		}

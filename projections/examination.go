@@ -82,7 +82,7 @@ func (e *examination) tenant(ctx context.Context, h head) error {
 			return err
 		}
 		if !found { // rows after the last stream would be one too many
-			slice = events.Slice{Tenant: h.Tenant, After: after, Through: domain.KnowledgeStream("\U0010FFFF")}
+			slice = events.Slice{Tenant: h.Tenant, After: slice.After, Through: domain.KnowledgeStream("\U0010FFFF")}
 		}
 		bytes, err := e.slice(ctx, slice, h.Position, words, erased)
 		if err != nil {

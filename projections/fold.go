@@ -30,7 +30,7 @@ func foldStreams(all iter.Seq2[domain.Event, error], policy domain.ConfidencePol
 				if current.item != nil && !yield(current, nil) {
 					return
 				}
-				id, _ := knowledgeID(event.Stream)
+				id, _ := domain.ItemOf(event.Stream)
 				stream = event.Stream
 				current = folded{item: &domain.Knowledge{ID: id}}
 			}

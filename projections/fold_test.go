@@ -41,7 +41,10 @@ func (w *world) items() map[string]*domain.Knowledge {
 		if err != nil {
 			w.t.Fatalf("read the log: %v", err)
 		}
-		id := strings.TrimPrefix(event.Stream, "knowledge:")
+		id, isItem := domain.ItemOf(event.Stream)
+		if !isItem {
+			continue
+		}
 		if items[id] == nil {
 			items[id] = &domain.Knowledge{ID: id}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 )
 
@@ -38,8 +39,8 @@ func (p *Knowledge) imageOf(ctx context.Context, tx bun.IDB, t tables, s events.
 
 // inSlice narrows a query to the ids of a slice's items.
 func inSlice(query *bun.SelectQuery, s events.Slice) *bun.SelectQuery {
-	after, _ := knowledgeID(s.After)
-	through, _ := knowledgeID(s.Through)
+	after, _ := domain.ItemOf(s.After)
+	through, _ := domain.ItemOf(s.Through)
 	return query.Where("tenant = ?", s.Tenant).Where("id > ?", after).Where("id <= ?", through)
 }
 

@@ -127,7 +127,7 @@ func touched(page []domain.Event) []string {
 	var ids []string
 	seen := set{}
 	for _, event := range page {
-		id, found := knowledgeID(event.Stream)
+		id, found := domain.ItemOf(event.Stream)
 		if !found {
 			continue
 		}

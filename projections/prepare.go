@@ -9,6 +9,7 @@ import (
 // to be remembered.
 type prepared struct {
 	domain.Command
+	id   string
 	text domain.Text
 	bag  bag
 }
@@ -22,7 +23,7 @@ func (p *Knowledge) Prepare(command domain.Command) domain.Command {
 		return command
 	}
 	text := remember.Knowledge.Text
-	return prepared{Command: command, text: text, bag: bagOf(&domain.Knowledge{Text: text})}
+	return prepared{Command: command, id: remember.ID, text: text, bag: bagOf(&domain.Knowledge{Text: text})}
 }
 
 // bags are those of prepared commands, by item.
@@ -30,7 +31,7 @@ func bags(commands []domain.Command) map[string]prepared {
 	found := make(map[string]prepared, len(commands))
 	for _, command := range commands {
 		if p, ok := command.(prepared); ok {
-			found[command.Item()] = p
+			found[p.id] = p
 		}
 	}
 	return found

@@ -65,8 +65,11 @@ func collect(commands []domain.Command) wanted {
 	w := wanted{bags: bags(commands)}
 	items, uris, reports := set{}, set{}, set{}
 	for _, command := range commands {
-		id, reads := command.Item(), command.Reads()
-		items.add(&w.items, id)
+		id, isItem := domain.ItemOf(command.Stream())
+		if isItem {
+			items.add(&w.items, id)
+		}
+		reads := command.Reads()
 		for _, other := range reads.Items {
 			items.add(&w.items, other)
 		}
@@ -100,7 +103,10 @@ func (s *stage) in(table bun.Ident, alias string) place {
 
 // reads are the queries that load what is wanted.
 func (s *stage) reads(w wanted) []read {
-	reads := []read{s.readItems(w)}
+	var reads []read
+	if len(w.items) > 0 {
+		reads = append(reads, s.readItems(w))
+	}
 	if len(w.uris) > 0 {
 		reads = append(reads, s.readHolders(w))
 	}
@@ -206,7 +212,7 @@ func (s *stage) Holder(uri string) string {
 
 // Apply implements [events.Stage]: it folds an event into the state that later commands see.
 func (s *stage) Apply(event domain.Event) error {
-	id, found := knowledgeID(event.Stream)
+	id, found := domain.ItemOf(event.Stream)
 	if !found {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
 )
 
@@ -125,6 +126,11 @@ func reads() []work {
 	}
 }
 
+// book is a stage without other streams.
+type book struct{ events.Stage }
+
+func (book) Stream(name string) domain.Stream { return domain.Stream{Name: name} }
+
 // opening decides a batch of commands of every kind, and writes what follows. Nothing of it stays.
 func opening(items int) func(*world) {
 	return func(w *world) {
@@ -149,12 +155,13 @@ func opening(items int) func(*world) {
 			w.t.Fatal(err)
 		}
 		for i, command := range commands {
-			facts, err := command.Decide(stage, time.Now())
+			facts, err := command.Decide(book{stage}, time.Now())
 			if err != nil || len(facts) == 0 {
 				w.t.Fatalf("%T led to %v, %v", command, facts, err)
 			}
 			for j, fact := range facts {
-				k := stage.Knowledge(command.Item())
+				id, _ := domain.ItemOf(command.Stream())
+				k := stage.Knowledge(id)
 				err := stage.Apply(domain.Event{
 					Tenant: w.by.Tenant, Position: int64(many + 10*i + j), EventID: eventOf(2*many + 10*i + j),
 					Stream: domain.KnowledgeStream(k.ID), Version: k.Version + 1, RecordedAt: time.Now(), Fact: fact,

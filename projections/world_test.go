@@ -38,6 +38,14 @@ func newWorld(t *testing.T, db *database.DB, settings projections.Settings) *wor
 	return &world{t: t, db: db, log: log, base: base, by: domain.OpenPrincipal(), read: map[string]int64{}}
 }
 
+// elsewhere lets something happen that is not about knowledge, to one of the things whose streams stand
+// before and after those of knowledge.
+func elsewhere(id string, version int) domain.Command {
+	return domain.RecordProjection{Projection: id, Facts: []domain.Fact{
+		domain.ProjectionRolledBack{Version: version, From: 3 - version}, domain.ProjectionFailed{Version: 9, Reason: "it's ?"},
+	}}
+}
+
 // in is the same world as an admin of another tenant sees it.
 func (w *world) in(tenant string) *world {
 	other := *w
@@ -50,7 +58,7 @@ func (w *world) submit(command domain.Command) domain.Receipt {
 	w.t.Helper()
 	receipt, err := w.log.Submit(w.t.Context(), domain.Submission{Command: command, By: w.by})
 	if err != nil {
-		w.t.Fatalf("submit %T %s: %v", command, command.Item(), err)
+		w.t.Fatalf("submit %T %s: %v", command, command.Stream(), err)
 	}
 	return receipt
 }

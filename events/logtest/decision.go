@@ -19,7 +19,7 @@ type decision struct {
 
 var _ domain.Command = decision{}
 
-func (d decision) Item() string        { return d.id }
+func (d decision) Stream() string      { return domain.KnowledgeStream(d.id) }
 func (d decision) Reads() domain.Reads { return domain.Reads{} }
 
 func (d decision) Decide(book domain.Book, _ time.Time) ([]domain.Fact, error) { return d.decide(book) }

@@ -70,6 +70,12 @@ func onBothEngines() map[string]func(*world) {
 		"closing gives up when its time is over":           closeGivesUp,
 		"a destroyed text leaves a log that verifies":      destroyedText,
 		"tenants know nothing of each other":               tenantsAreApart,
+		"things other than knowledge have streams":         otherStreams,
+		"what streams come to is what folding says":        statesAreFolds,
+		"long streams cost what short ones do":             longStreams,
+		"what people wrote stays out of states":            textless,
+		"commands look up streams and items":               lookups,
+		"streams take no facts but their own":              strictStreams,
 		"five thousand commands take few transactions":     manyCommands,
 	}
 }
@@ -158,7 +164,7 @@ func (w *world) must(s domain.Submission) domain.Receipt {
 	w.Helper()
 	receipt, err := w.log.Submit(w.Context(), s)
 	if err != nil {
-		w.Fatalf("submit %T about %s: %v", s.Command, s.Command.Item(), err)
+		w.Fatalf("submit %T about %s: %v", s.Command, s.Command.Stream(), err)
 	}
 	return receipt
 }

@@ -1,0 +1,124 @@
+package domain
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Projection is what the record says about a projection: which of its versions readers read, which are
+// kept, and how far the newest has come.
+type Projection struct {
+	Version int   `json:"version"`          // the newest that the record knows
+	Stage   Stage `json:"stage"`            // that it has reached
+	Active  int   `json:"active,omitempty"` // 0 until there was a switch
+	Kept    []int `json:"kept,omitempty"`   // versions that a rollback leads to
+}
+
+// Stage is how far the computing of a version has come.
+type Stage int
+
+// The stages, in their order. A version ends at one of the last four.
+const (
+	StageStarted Stage = iota + 1
+	StageLoaded
+	StageCaughtUp
+	StageVerified
+	StageSwitched
+	StageRefused
+	StageCancelled
+	StageFailed
+)
+
+// ProjectionStream is the stream of a projection, in the log of [SystemTenant].
+func ProjectionStream(name string) string { return "projection:" + name }
+
+// Evolve implements [State]. The stages of a version come in order, each once. Some may be missing, for a
+// version that was begun before there was a record.
+func (p Projection) Evolve(fact Fact, _ Occasion) (State, error) {
+	switch f := fact.(type) {
+	case ProjectionStarted:
+		return p.reach(f.Version, StageStarted)
+	case ProjectionLoaded:
+		return p.reach(f.Version, StageLoaded)
+	case ProjectionCaughtUp:
+		return p.reach(f.Version, StageCaughtUp)
+	case ProjectionVerified:
+		return p.reach(f.Version, StageVerified)
+	case ProjectionRefused:
+		return p.reach(f.Version, StageRefused)
+	case ProjectionCancelled:
+		return p.reach(f.Version, StageCancelled)
+	case ProjectionFailed:
+		return p.reach(f.Version, StageFailed)
+	case ProjectionSwitched:
+		next, err := p.reach(f.Version, StageSwitched)
+		if err != nil {
+			return p, err
+		}
+		return next.read(f.Version, f.From), nil
+	case ProjectionRolledBack:
+		if f.Version == p.Active {
+			return p, fmt.Errorf("version %d is active already", f.Version)
+		}
+		return p.read(f.Version, f.From), nil
+	case ProjectionRetired:
+		if !slices.Contains(p.Kept, f.Version) {
+			return p, fmt.Errorf("version %d is not kept", f.Version)
+		}
+		p.Kept = without(p.Kept, f.Version)
+		return p, nil
+	}
+	return p, fmt.Errorf("not a fact about a projection")
+}
+
+func (p Projection) reach(version int, stage Stage) (Projection, error) {
+	if version < p.Version || version == p.Version && (stage <= p.Stage || p.Stage >= StageSwitched) {
+		return p, fmt.Errorf("version %d cannot come to stage %d when version %d is at stage %d", version, stage, p.Version, p.Stage)
+	}
+	p.Version, p.Stage = version, stage
+	return p, nil
+}
+
+// read lets a version be the active one, and keeps the one before.
+func (p Projection) read(version, before int) Projection {
+	p.Active = version
+	p.Kept = append(without(without(p.Kept, version), before), before)
+	return p
+}
+
+func without(list []int, value int) []int {
+	return slices.DeleteFunc(slices.Clone(list), func(v int) bool { return v == value })
+}
+
+// RecordProjection asks to record what happened to a projection. What the record knows already is not
+// recorded again: whoever is not sure whether it was may ask again.
+type RecordProjection struct {
+	Projection string
+	Facts      []Fact
+}
+
+// Stream implements [Command].
+func (c RecordProjection) Stream() string { return ProjectionStream(c.Projection) }
+
+// Reads implements [Command].
+func (c RecordProjection) Reads() Reads { return Reads{} }
+
+// Decide implements [Command].
+func (c RecordProjection) Decide(book Book, _ time.Time) ([]Fact, error) {
+	var news []Fact
+	state := State(StateOf[Projection](book, c.Stream()))
+	for _, fact := range c.Facts {
+		next, err := state.Evolve(fact, Occasion{})
+		if err != nil {
+			continue // known already
+		}
+		state, news = next, append(news, fact)
+	}
+	return news, nil
+}
+
+var (
+	_ Command = RecordProjection{}
+	_ State   = Projection{}
+)

@@ -1,0 +1,57 @@
+package domain
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Stream is one thing's place in a log, of things other than knowledge: how many facts there are
+// about it and what they come to. A stream without facts has version 0 and no state.
+type Stream struct {
+	Name     string // such as "session:USER/ID"
+	Version  int64  // of its newest event
+	Position int64  // of its newest event
+	State    State
+}
+
+// State is what the facts of one stream come to. It is a value: folding makes another one, and what it
+// holds is never changed. It consists of plain fields alone: facts are folded without what people wrote,
+// so that a state is the same before and after a text was erased, and never has to be.
+//
+// A state is read and written with every append to its stream, so it must not grow with it.
+type State interface {
+	// Evolve gives the state after one more fact. Facts come in order of their versions, each
+	// once. The error says that the fact cannot follow.
+	Evolve(fact Fact, at Occasion) (State, error)
+}
+
+// Evolve folds one fact into the stream. Facts must come in order of their versions, each once. An
+// error leaves the stream as it was.
+func (s *Stream) Evolve(fact Fact, at Occasion) error {
+	if at.Version != s.Version+1 {
+		return fmt.Errorf("fold %s: version %d follows %d", fact.Name(), at.Version, s.Version)
+	}
+	state, err := s.State.Evolve(fact, at)
+	if err != nil {
+		return fmt.Errorf("fold %s as version %d: %w", fact.Name(), at.Version, err)
+	}
+	s.Version, s.Position, s.State = at.Version, at.Position, state
+	return nil
+}
+
+// Exists tells whether anything was ever recorded in the stream.
+func (s Stream) Exists() bool { return s.Version > 0 }
+
+// StateOf is what the book says that a stream has come to; the zero value if there is no such stream.
+func StateOf[S State](book Book, stream string) S {
+	state, _ := book.Stream(stream).State.(S)
+	return state
+}
+
+// KnowledgeStream is the stream of the item with this id.
+func KnowledgeStream(id string) string { return "knowledge:" + id }
+
+// ItemOf is the id of the item that a stream is about; false if it is about something else.
+func ItemOf(stream string) (id string, isItem bool) {
+	return strings.CutPrefix(stream, KnowledgeStream(""))
+}

@@ -1,0 +1,89 @@
+package events
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// kept is a row of streams as it is.
+type kept struct {
+	version, position int64
+	form              int
+	state             []byte
+}
+
+// CheckStates compares what is kept about a tenant's streams of things other than knowledge with what
+// their events come to, one stream at a time, and names the streams whose rows are missing, too many, or
+// not what the events say. What another program's form of a state is cannot be compared and counts as
+// right: it is computed again when it is used.
+func (at Snapshot) CheckStates(ctx context.Context, tenant string) (wrong []string, err error) {
+	rows := map[string]kept{}
+	err = forEach(ctx, at.db, func(found *sql.Rows) error {
+		var name string
+		var k kept
+		err := found.Scan(&name, &k.version, &k.position, &k.form, &k.state)
+		rows[name] = k
+		return err
+	}, "SELECT stream, version, position, form, state FROM streams WHERE tenant = ?", tenant)
+	if err != nil {
+		return nil, fmt.Errorf("check states: %w", unavailable(err))
+	}
+	var names []string
+	err = forEach(ctx, at.db, func(found *sql.Rows) error {
+		var name string
+		err := found.Scan(&name)
+		names = append(names, name)
+		return err
+	}, `
+		SELECT stream
+		FROM events
+		WHERE tenant = ? AND version = 1 AND NOT (stream > ? AND stream < 'knowledge;')`,
+		tenant, domain.KnowledgeStream(""))
+	if err != nil {
+		return nil, fmt.Errorf("check states: %w", unavailable(err))
+	}
+	for _, name := range names {
+		stream, err := foldStream(ctx, at.db, tenant, name, 0)
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		row, found := rows[name]
+		delete(rows, name)
+		if !found || !row.says(stream) {
+			wrong = append(wrong, name)
+		}
+	}
+	wrong = slices.AppendSeq(wrong, maps.Keys(rows))
+	slices.Sort(wrong)
+	return wrong, nil
+}
+
+func (k kept) says(s domain.Stream) bool {
+	if k.form != kindOfStream(s.Name).form {
+		return true
+	}
+	state, err := marshal(s.State)
+	return err == nil && k.version == s.Version && k.position == s.Position && bytes.Equal(k.state, state)
+}
+
+// ForgetStates drops what is kept about streams: it is computed again when it is used.
+func (l *Log) ForgetStates(ctx context.Context, tenant string, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	return l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := l.Hold(ctx, tx, tenant); err != nil {
+			return err
+		}
+		_, err := tx.NewRaw("DELETE FROM streams WHERE tenant = ? AND stream IN (?)", tenant, bun.List(names)).Exec(ctx)
+		return err
+	})
+}

@@ -1,0 +1,97 @@
+package events
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+)
+
+// State is what a stream of something other than knowledge has come to by now. It costs the same however
+// long the stream is.
+func (l *Log) State(ctx context.Context, tenant, stream string) (domain.Stream, error) {
+	return readState(ctx, l.db, l.db.Engine, tenant, stream)
+}
+
+func readState(ctx context.Context, db querier, engine database.Engine, tenant, stream string) (domain.Stream, error) {
+	s := newStreams(engine, tenant, nil)
+	s.ctx, s.tx = ctx, db
+	found := s.Stream(stream)
+	if s.failed != nil {
+		return found, fmt.Errorf("read state: %w", unavailable(s.failed))
+	}
+	return found, nil
+}
+
+// States lists, in the order of their names, up to limit streams of a kind ("key:") that come after one.
+func (l *Log) States(ctx context.Context, tenant, kind, after string, limit int) ([]domain.Stream, error) {
+	slice, _, err := l.NextSlice(ctx, tenant, kind, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	s := newStreams(l.db.Engine, tenant, nil)
+	err = forEach(ctx, l.db, func(rows *sql.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		s.want(name)
+		return err
+	}, `
+		SELECT stream
+		FROM events
+		WHERE tenant = ? AND stream > ? AND stream <= ? AND version = 1
+		ORDER BY stream`, tenant, slice.After, slice.Through)
+	if err == nil && len(s.names) > 0 {
+		query, args := statesQuery(s.engine, tenant, s.names)
+		if err = forEach(ctx, l.db, s.scan, query, args...); err == nil {
+			err = s.begin(ctx, l.db)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list states: %w", unavailable(err))
+	}
+	list := make([]domain.Stream, len(s.names))
+	for i, name := range s.names {
+		list[i] = *s.known[name]
+	}
+	return list, nil
+}
+
+// errEnough ends a reading early.
+var errEnough = errors.New("enough")
+
+// plainEvents reads a stream up to a version, or all of it if that is 0: facts without their texts, and
+// [domain.Occasion]s. Memory is that of one event.
+func plainEvents(ctx context.Context, db querier, tenant, stream string, upTo int64) iter.Seq2[domain.Event, error] {
+	if upTo == 0 {
+		upTo = math.MaxInt64
+	}
+	return func(yield func(domain.Event, error) bool) {
+		err := forEach(ctx, db, func(rows *sql.Rows) error {
+			r := Record{Tenant: tenant, Stream: stream}
+			err := rows.Scan(&r.Position, &r.EventID, &r.Version, &r.Name, &r.SchemaVersion, &r.RecordedAt, &r.OccurredAt, &r.Data)
+			if err != nil {
+				return err
+			}
+			event, err := r.event()
+			if err != nil {
+				return err
+			}
+			if !yield(event, nil) {
+				return errEnough
+			}
+			return nil
+		}, `
+			SELECT position, event_id, version, name, schema_version, recorded_at, occurred_at, data
+			FROM events
+			WHERE tenant = ? AND stream = ? AND version <= ?
+			ORDER BY version`, tenant, stream, upTo)
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(domain.Event{}, err)
+		}
+	}
+}

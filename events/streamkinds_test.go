@@ -1,0 +1,54 @@
+package events
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// stateSamples are a state of every kind of streams, with every field set.
+func stateSamples() map[string]domain.State {
+	return map[string]domain.State{
+		"projection": domain.Projection{Version: 3, Stage: domain.StageSwitched, Active: 3, Kept: []int{1, 2}},
+	}
+}
+
+func TestStatesAreKeptAsTheirGoldenFilesSay(t *testing.T) {
+	t.Parallel()
+	for name, kind := range streamKinds {
+		sample, found := stateSamples()[name]
+		if !found {
+			t.Errorf("%s has no sample", name)
+			continue
+		}
+		got, err := marshal(sample)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join("testdata", "states", fmt.Sprintf("%s.v%d.json", name, kind.form))
+		if _, err := os.Stat(file); *update && os.IsNotExist(err) {
+			if err := os.WriteFile(file, append(got, '\n'), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatalf("%v: write it with -update", err)
+		}
+		if diff := cmp.Diff(string(got)+"\n", string(want)); diff != "" {
+			t.Errorf("the form of a state that is kept never changes, take a new one (-got +golden):\n%s", diff)
+		}
+		again, err := kind.read(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(again, sample); diff != "" {
+			t.Errorf("%s (-read +written):\n%s", name, diff)
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package events
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+)
+
+// streams are what the streams other than those of knowledge have come to, of one batch of commands:
+// between their reading, which goes with the log's own, and their writing. They are kept in the table
+// streams, so that an append costs the same however long its stream is. The table could be thrown away:
+// a row that is missing, behind its stream, or written by a program that kept states otherwise, is
+// computed again from the events.
+type streams struct {
+	engine database.Engine
+	tenant string
+	tx     querier
+	ctx    context.Context // Stream has none, and streams end with their transaction
+
+	names   []string // that were read, in order
+	stale   []string // of those, whose row does not tell
+	known   map[string]*domain.Stream
+	changed map[string]bool
+	failed  error // of a look-up that Stream could not report
+}
+
+// newStreams names the streams that commands are about and look up.
+func newStreams(engine database.Engine, tenant string, commands []domain.Command) *streams {
+	s := &streams{engine: engine, tenant: tenant, known: map[string]*domain.Stream{}, changed: map[string]bool{}}
+	for _, command := range commands {
+		s.want(command.Stream())
+		for _, other := range command.Reads().Streams {
+			s.want(other)
+		}
+	}
+	return s
+}
+
+func (s *streams) want(stream string) {
+	if _, isItem := domain.ItemOf(stream); isItem || s.known[stream] != nil {
+		return
+	}
+	s.known[stream] = &domain.Stream{Name: stream, State: kindOfStream(stream).none}
+	s.names = append(s.names, stream)
+}
+
+// readings read the states; there are none if no command needs one.
+func (s *streams) readings(query func(each func(*sql.Rows) error, query string, args ...any) Reading) []Reading {
+	if len(s.names) == 0 {
+		return nil
+	}
+	text, args := statesQuery(s.engine, s.tenant, s.names)
+	return []Reading{query(s.scan, text, args...)}
+}
+
+// statesQuery looks streams up one by one in the primary key's index, and their newest versions in that of
+// the events.
+func statesQuery(engine database.Engine, tenant string, names []string) (query string, args []any) {
+	if engine == database.SQLite {
+		singles := make([]bun.TupleValues, len(names))
+		for i, name := range names {
+			singles[i] = bun.Tuple([]string{name})
+		}
+		return `
+			SELECT
+				w.stream, s.version, s.position, s.form, s.state,
+				(SELECT version FROM events WHERE tenant = ? AND stream = w.stream ORDER BY version DESC LIMIT 1)
+			FROM (SELECT column1 AS stream FROM (VALUES ?)) AS w
+			LEFT JOIN streams AS s ON s.tenant = ? AND s.stream = w.stream`,
+			[]any{tenant, bun.List(singles), tenant}
+	}
+	return `
+		SELECT
+			w.stream, s.version, s.position, s.form, s.state,
+			(SELECT version FROM events WHERE tenant = ? AND stream = w.stream ORDER BY version DESC LIMIT 1)
+		FROM unnest(?::text[]) AS w (stream)
+		LEFT JOIN LATERAL (
+			SELECT *
+			FROM streams
+			WHERE tenant = ? AND stream = w.stream
+			LIMIT 1
+		) AS s ON TRUE`, []any{tenant, pgdialect.Array(names), tenant}
+}
+
+// scan takes a row if it tells what the stream has come to.
+func (s *streams) scan(rows *sql.Rows) error {
+	var name string
+	var version, position, form, newest sql.NullInt64
+	var state []byte
+	if err := rows.Scan(&name, &version, &position, &form, &state, &newest); err != nil {
+		return err
+	}
+	kind := kindOfStream(name)
+	if newest.Int64 == 0 {
+		return nil
+	}
+	if version.Int64 == newest.Int64 && int(form.Int64) == kind.form {
+		if kept, err := kind.read(state); err == nil {
+			s.known[name].Version, s.known[name].Position, s.known[name].State = version.Int64, position.Int64, kept
+			return nil
+		}
+	}
+	s.stale = append(s.stale, name)
+	return nil
+}
+
+// begin computes what the rows did not tell. It costs nothing if they told everything.
+func (s *streams) begin(ctx context.Context, tx querier) error {
+	s.ctx, s.tx = ctx, tx
+	for _, name := range s.stale {
+		stream, err := foldStream(ctx, tx, s.tenant, name, 0)
+		if err != nil {
+			return err
+		}
+		s.known[name] = &stream
+	}
+	return nil
+}
+
+// Stream implements domain.Book.
+func (s *streams) Stream(name string) domain.Stream {
+	if s.known[name] == nil && s.failed == nil {
+		s.failed = s.lookUp(name)
+	}
+	if known := s.known[name]; known != nil {
+		return *known
+	}
+	return domain.Stream{Name: name}
+}
+
+func (s *streams) lookUp(name string) error {
+	if s.want(name); s.known[name] == nil {
+		return fmt.Errorf("%s is looked up as an item", name)
+	}
+	s.stale = nil
+	query, args := statesQuery(s.engine, s.tenant, []string{name})
+	if err := forEach(s.ctx, s.tx, s.scan, query, args...); err != nil {
+		return fmt.Errorf("look up %s: %w", name, err)
+	}
+	return s.begin(s.ctx, s.tx)
+}
+
+// apply folds an event that was decided.
+func (s *streams) apply(event domain.Event, plain domain.Fact) error {
+	stream := s.known[event.Stream]
+	s.changed[event.Stream] = true
+	return stream.Evolve(plain, event.Occasion())
+}
+
+const insertStreams = `streams (tenant, stream, version, position, form, state)
+VALUES `
+
+const updateStreams = `
+ON CONFLICT (tenant, stream) DO UPDATE
+SET version = excluded.version, position = excluded.position, form = excluded.form, state = excluded.state`
+
+// rows are what the changed streams have come to.
+func (s *streams) rows() ([][]any, error) {
+	rows := make([][]any, 0, len(s.changed))
+	for _, name := range slices.Sorted(maps.Keys(s.changed)) {
+		stream := s.known[name]
+		state, err := marshal(stream.State)
+		if err != nil {
+			return nil, fmt.Errorf("keep %s: %w", name, err)
+		}
+		rows = append(rows, []any{s.tenant, name, stream.Version, stream.Position, kindOfStream(name).form, string(state)})
+	}
+	return rows, nil
+}
+
+// foldStream computes what a stream came to from its events, without their texts, up to a version; 0 for
+// all.
+func foldStream(ctx context.Context, db querier, tenant, name string, upTo int64) (domain.Stream, error) {
+	stream := domain.Stream{Name: name, State: kindOfStream(name).none}
+	for event, err := range plainEvents(ctx, db, tenant, name, upTo) {
+		if err == nil {
+			err = stream.Evolve(event.Fact, event.Occasion())
+		}
+		if err != nil {
+			return stream, fmt.Errorf("fold %s of tenant %s: %w", name, tenant, err)
+		}
+	}
+	return stream, nil
+}

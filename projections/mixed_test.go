@@ -1,0 +1,51 @@
+package projections_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+func TestWhatElseIsInTheLogDoesNotConcernKnowledge(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := newRebuilding(t, db, projections.Settings{Embedder: tiny{}})
+		projections.SmallSteps(r.Rebuilder, 2, 3)
+		for i := range 7 { // a tenant with nothing else, too
+			r.submit(elsewhere(fmt.Sprint("before-", i), 1))
+			r.in("other").submit(elsewhere(fmt.Sprint("other-", i), 1))
+			r.remember(fmt.Sprint("item-", i), "server tomato", "team:pay")
+		}
+		r.at("catching_up", func() {
+			for i := range 9 {
+				r.submit(elsewhere(fmt.Sprint("meanwhile-", i), 2))
+			}
+			r.submit(domain.Delete{Target: domain.Target{By: r.by, ID: "item-6"}})
+		})
+		r.at("verifying", func() { r.submit(elsewhere("late", 2)) })
+		last := r.run()
+		if last.State != "active" || !last.Report.Passed || last.Report.Items != 7 || last.Report.Rows["knowledge"] != 7 {
+			t.Errorf("the rebuild is %s, its report %+v, want 7 items", last.State, last.Report)
+		}
+		r.understand()
+		found := r.find(domain.Search{Text: "tomato", Context: domain.Context{Given: true, Entities: []domain.Entity{"team:pay"}}})
+		slices.Sort(found)
+		if diff := cmp.Diff(found, []string{"item-0", "item-1", "item-2", "item-3", "item-4", "item-5"}); diff != "" {
+			t.Errorf("found (-got +want):\n%s", diff)
+		}
+		if diff := cmp.Diff(r.stored(), folded(r.items())); diff != "" {
+			t.Errorf("tables (-live +folded):\n%s", diff)
+		}
+		page, err := r.base.List(t.Context(), domain.List{By: r.by})
+		if err != nil || len(page.Items) != 6 {
+			t.Errorf("listed %d items (%v), want 6", len(page.Items), err)
+		}
+	})
+}
