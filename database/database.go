@@ -21,6 +21,8 @@ import (
 type DB struct {
 	*bun.DB
 	Engine Engine
+	// Opener says who has opened the database: host, process, and something random. No two are the same.
+	Opener string
 
 	writers *bun.DB
 	turn    turn   // SQLite: whose turn it is on the one connection that writes
@@ -53,7 +55,7 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db.log = log
+	db.log, db.Opener = log, newOpener()
 	db.close = sync.OnceValue(db.closeAll)
 	return db, nil
 }

@@ -25,24 +25,30 @@ type checkpoint struct {
 func (l *Log) Checkpoint(ctx context.Context, projection, tenant string) (
 	position int64, eventID string, updatedAt time.Time, err error,
 ) {
-	c, err := readCheckpoint(ctx, l.db, projection, tenant, "")
+	c, err := readCheckpoint(ctx, l.db, projection, tenant)
 	return c.position, c.eventID, c.updatedAt.Time, err
 }
 
-func readCheckpoint(ctx context.Context, db querier, projection, tenant, lock string) (checkpoint, error) {
+func readCheckpoint(ctx context.Context, db *database.DB, projection, tenant string) (checkpoint, error) {
 	var c checkpoint
-	err := forEach(ctx, db, func(rows *sql.Rows) error {
-		return rows.Scan(&c.position, &c.eventID, &c.updatedAt, &c.found)
-	}, `
-		SELECT c.position, c.event_id, c.updated_at, e.event_id
-		FROM checkpoints AS c
-		LEFT JOIN events AS e ON e.tenant = c.tenant AND e.position = c.position
-		WHERE c.projection = ? AND c.tenant = ?
-		`+lock, projection, tenant)
-	if err != nil {
+	r := c.reading(db, projection, tenant, "")
+	if err := forEach(ctx, db, r.Each, r.Query); err != nil {
 		return c, fmt.Errorf("read checkpoint of %s: %w", projection, unavailable(err))
 	}
 	return c, nil
+}
+
+// reading fills the checkpoint in.
+func (c *checkpoint) reading(db *database.DB, projection, tenant, lock string) Reading {
+	return Reading{
+		Each: func(rows *sql.Rows) error { return rows.Scan(&c.position, &c.eventID, &c.updatedAt, &c.found) },
+		Query: db.QueryGen().FormatQuery(`
+			SELECT c.position, c.event_id, c.updated_at, e.event_id
+			FROM checkpoints AS c
+			LEFT JOIN events AS e ON e.tenant = c.tenant AND e.position = c.position
+			WHERE c.projection = ? AND c.tenant = ?
+			`+lock, projection, tenant),
+	}
 }
 
 // check compares the checkpoint with the log. The error matches [ErrRestored].
@@ -71,17 +77,29 @@ func (l *Log) Advance(ctx context.Context, tx bun.IDB, projection string, page P
 var errMoved = errors.New("checkpoint moved")
 
 // holdCheckpoint waits until nobody else works on the same projection and tenant, and keeps them out
-// until the transaction has ended. The error is errMoved if the page is not what comes next any more.
+// until the transaction has ended. The error is errFenced if the page's lease has passed to another
+// process, and errMoved if the page is not what comes next any more.
 func (l *Log) holdCheckpoint(ctx context.Context, tx bun.IDB, projection string, page Page) error {
 	lock := ""
 	if l.db.Engine == database.Postgres {
 		lock = "FOR UPDATE OF c"
 	}
-	c, err := readCheckpoint(ctx, tx, projection, page.Tenant, lock)
-	if err == nil && (c.position != page.After || c.eventID != page.AfterID) {
-		err = errMoved
+	var c checkpoint
+	held := page.lease == nil
+	var first []Reading
+	if page.lease != nil {
+		first = page.lease.fence(&held)
 	}
-	return err
+	if err := Do(ctx, tx, append(first, c.reading(l.db, projection, page.Tenant, lock))); err != nil {
+		return fmt.Errorf("hold checkpoint of %s: %w", projection, unavailable(err))
+	}
+	switch {
+	case !held:
+		return errFenced
+	case c.position != page.After || c.eventID != page.AfterID:
+		return errMoved
+	}
+	return nil
 }
 
 // moveCheckpoint notes that the page was read, unless the checkpoint is not where the page began.

@@ -377,59 +377,6 @@ func TestAChangeIsDoneOnceItIsCommitted(t *testing.T) {
 	})
 }
 
-// Two processes prepare the same page at the same time: one of them writes it. Only before there is
-// a checkpoint may the other one try to, in vain.
-func TestTwoProcessesWithOnePageHaveOneEffect(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		e := newEffects(t, db, "effects")
-		var meeting sync.Mutex
-		meetings := map[int64]*sync.WaitGroup{}
-		meet := func(position int64) {
-			meeting.Lock()
-			if meetings[position] == nil {
-				meetings[position] = &sync.WaitGroup{}
-				meetings[position].Add(2)
-			}
-			both := meetings[position]
-			meeting.Unlock()
-			both.Done()
-			both.Wait()
-		}
-		var writes atomic.Int64
-		write := func(ctx context.Context, tx bun.IDB, page events.Page) error {
-			writes.Add(1)
-			if page.After == 0 && db.Engine == database.Postgres {
-				meet(-1) // both have seen that there is no checkpoint, neither has committed
-			}
-			return e.handle(ctx, tx, page)
-		}
-		done := make(chan int64, 10)
-		prepare := func(_ context.Context, page events.Page) (events.Change, error) {
-			meet(page.Last().Position)
-			return change{page: page, write: write, done: done}, nil
-		}
-		var logs []*events.Log
-		for range 2 {
-			l := newLog(t, db, events.Options{Poll: 5 * time.Millisecond})
-			run(t, func(router *message.Router) { events.AddPreparer(router, l, "p", prepare) })
-			logs = append(logs, l)
-		}
-		for i := range 3 {
-			writes.Store(0)
-			remember(t, logs[0], "acme", i, 1)
-			if got := e.reach(t, logs[0], db, "p", "acme", int64(i)+1); got != i+1 {
-				t.Errorf("position %d: got %d effects", i+1, got)
-			}
-			<-done
-			<-done // both know that it is done
-			if i > 0 && writes.Load() != 1 {
-				t.Errorf("position %d: was written %d times", i+1, writes.Load())
-			}
-		}
-	})
-}
-
 func TestACheckpointThatIsSetBackBringsItsEventsAgain(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {

@@ -3,7 +3,6 @@ package events
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/ThreeDotsLabs/watermill/message"
@@ -12,7 +11,8 @@ import (
 // abreast is how many tenants' pages one projection works on at the same time.
 const abreast = 4
 
-// follower hands one projection what comes next of every tenant's log.
+// follower hands one projection what comes next of every tenant's log, while this process has the
+// projection's lease.
 type follower struct {
 	log        *Log
 	projection string
@@ -20,69 +20,16 @@ type follower struct {
 	abreast    chan struct{} // holds a token for every page at work
 }
 
-// run starts to follow a tenant when its log has grown, and stops when the projection is up to date.
-func (f *follower) run(ctx context.Context) {
-	defer close(f.out)
-	watcher, leave := f.log.news.watch()
-	defer leave()
-	f.log.polling.join(f.log)
-	defer f.log.polling.leave()
-
-	var tenants sync.WaitGroup
-	defer tenants.Wait()
-	finished := make(chan string)
-	again := map[string]bool{} // tenants at work, and whether news came meanwhile
-	follow := func(tenant string) {
-		if _, working := again[tenant]; working {
-			again[tenant] = true
-			return
-		}
-		again[tenant] = false
-		tenants.Go(func() {
-			f.follow(ctx, tenant)
-			select {
-			case finished <- tenant:
-			case <-ctx.Done():
-			}
-		})
-	}
-	begin := time.After(0)
-	for {
-		select {
-		case <-begin:
-			tenants, err := f.log.behind(ctx, f.projection)
-			if err != nil {
-				begin = time.After(f.log.options.Poll)
-			}
-			for _, tenant := range tenants {
-				follow(tenant)
-			}
-		case <-watcher.wake:
-			for tenant := range f.log.news.collect(watcher) {
-				follow(tenant)
-			}
-		case tenant := <-finished:
-			news := again[tenant]
-			delete(again, tenant)
-			if news {
-				follow(tenant)
-			}
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
 // follow delivers a tenant's pages until there are no more, or until the log cannot be what the
 // projection has read.
-func (f *follower) follow(ctx context.Context, tenant string) {
+func (f *follower) follow(ctx context.Context, l *lease, tenant string) {
 	const shortest, longest = 50 * time.Millisecond, 30 * time.Second
 	pause := shortest
 	var page Page
 	for ctx.Err() == nil {
 		before, began := page, time.Now()
 		var err error
-		page, err = f.step(ctx, tenant)
+		page, err = f.step(ctx, l, tenant)
 		switch {
 		case err == nil && len(page.Events) == 0:
 			f.log.troubles.note(f.projection, tenant, nil)
@@ -114,7 +61,7 @@ func (f *follower) follow(ctx context.Context, tenant string) {
 var errRefused = errors.New("page refused")
 
 // step delivers the page that comes next; it is empty if there is none.
-func (f *follower) step(ctx context.Context, tenant string) (Page, error) {
+func (f *follower) step(ctx context.Context, l *lease, tenant string) (Page, error) {
 	select {
 	case f.abreast <- struct{}{}:
 		defer func() { <-f.abreast }()
@@ -122,6 +69,7 @@ func (f *follower) step(ctx context.Context, tenant string) (Page, error) {
 		return Page{}, ctx.Err()
 	}
 	page, err := f.next(ctx, tenant)
+	page.lease = l
 	if err != nil || len(page.Events) == 0 {
 		return page, err
 	}
@@ -130,7 +78,7 @@ func (f *follower) step(ctx context.Context, tenant string) (Page, error) {
 
 // next reads the page after the checkpoint.
 func (f *follower) next(ctx context.Context, tenant string) (Page, error) {
-	c, err := readCheckpoint(ctx, f.log.db, f.projection, tenant, "")
+	c, err := readCheckpoint(ctx, f.log.db, f.projection, tenant)
 	if err != nil {
 		return Page{}, err
 	}

@@ -115,10 +115,13 @@ func (l *Log) handle(ctx context.Context, projection string, page Page, prepare 
 	case err == nil:
 		change.Done()
 		return nil
+	case errors.Is(err, errFenced):
+		page.lease.lose()
+		return nil
 	case !errors.Is(err, errMoved) && !errors.Is(err, database.ErrOutcomeUnknown):
 		return err
 	}
-	c, lookErr := readCheckpoint(ctx, l.db, projection, page.Tenant, "")
+	c, lookErr := readCheckpoint(ctx, l.db, projection, page.Tenant)
 	switch {
 	case lookErr != nil:
 		return errors.Join(err, lookErr)

@@ -25,6 +25,9 @@ type Options struct {
 	// Poll is how often those who follow the log look for what other processes appended; one
 	// second. What this process appends they hear of at once.
 	Poll time.Duration
+	// Lease is how long this process may be away before another one takes over its projections,
+	// and how long that takes if it was killed; ten seconds.
+	Lease time.Duration
 	// Policy is what the log computes confidence with when it replays a stream;
 	// domain.DefaultConfidence.
 	Policy domain.ConfidencePolicy
@@ -45,6 +48,7 @@ func (o Options) withDefaults() Options {
 	o.Batch = min(cmp.Or(o.Batch, 512), o.Queue)
 	o.Patience = cmp.Or(o.Patience, 30*time.Second)
 	o.Poll = cmp.Or(o.Poll, time.Second)
+	o.Lease = cmp.Or(o.Lease, 10*time.Second)
 	o.Logger = cmp.Or(o.Logger, slog.Default())
 	return o
 }

@@ -16,6 +16,8 @@ type Page struct {
 	After   int64          // how far the projection has read
 	AfterID string         // the id of the event there; empty at 0
 	Events  []domain.Event // 1 to 500
+
+	lease *lease // under which it was read; nil for none
 }
 
 // Last is the newest event of the page.

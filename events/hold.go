@@ -1,0 +1,184 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+const (
+	// linger is how long a lease is kept when there is nothing left to do: a process that writes now and
+	// then neither takes nor releases it every time.
+	linger = time.Second
+	// betweenGlances is how long a process with something to do waits before it looks again whether
+	// another one has released the lease.
+	betweenGlances = 250 * time.Millisecond
+	// renewals is how often a lease is renewed while it lasts.
+	renewals = 3
+)
+
+// run works on the projection whenever there is something to do and no other process does it. On a log
+// that nobody writes to, it writes nothing either: the lease is taken when there is work, renewed as long
+// as there is, and then released.
+func (f *follower) run(ctx context.Context) {
+	defer close(f.out)
+	watcher, leave := f.log.news.watch()
+	defer leave()
+	f.log.polling.join(f.log)
+	defer f.log.polling.leave()
+
+	again := time.NewTimer(0)
+	defer again.Stop()
+	for {
+		var tenants map[string]struct{} // nil: whoever is behind
+		select {
+		case <-again.C:
+		case <-watcher.wake:
+			tenants = f.log.news.collect(watcher)
+		case <-ctx.Done():
+			return
+		}
+		pause, err := f.attend(ctx, watcher, tenants)
+		if err != nil && ctx.Err() == nil {
+			f.log.options.Logger.WarnContext(ctx, "looking what a projection has to do", "projection", f.projection, "error", err)
+			pause = f.log.options.Poll
+		}
+		if pause > 0 {
+			again.Reset(pause)
+		}
+	}
+}
+
+// attend does what there is to do. It tells after what time to look again, 0 if there is no need to.
+func (f *follower) attend(ctx context.Context, w *watcher, tenants map[string]struct{}) (time.Duration, error) {
+	now, err := f.log.Lease(ctx, f.projection)
+	if err != nil {
+		return 0, err
+	}
+	if now.Held() {
+		return min(now.Left, betweenGlances), nil
+	}
+	if tenants == nil {
+		behind, err := f.log.behind(ctx, f.projection)
+		if err != nil || len(behind) == 0 {
+			return 0, err
+		}
+		tenants = map[string]struct{}{}
+		for _, tenant := range behind {
+			tenants[tenant] = struct{}{}
+		}
+	}
+	l, taken, err := f.log.takeLease(ctx, f.projection)
+	if err != nil || !taken {
+		return betweenGlances, err
+	}
+	return f.hold(ctx, &l, w, tenants), nil
+}
+
+// hold follows tenants until there has been nothing to do for a while, the lease is lost, or ctx ends.
+func (f *follower) hold(ctx context.Context, l *lease, w *watcher, tenants map[string]struct{}) (again time.Duration) {
+	working, lose := context.WithCancel(ctx)
+	l.lose = lose
+	defer f.letGo(ctx, l)
+	work := newWork(working, func(ctx context.Context, tenant string) { f.follow(ctx, l, tenant) })
+	defer work.end()
+	defer lose()
+	for tenant := range tenants {
+		work.begin(tenant)
+	}
+	every := f.log.options.Lease / renewals
+	renew := time.NewTicker(every)
+	defer renew.Stop()
+	var idle <-chan time.Time
+	for {
+		switch {
+		case !work.none():
+			idle = nil
+		case idle == nil:
+			idle = time.After(linger)
+		}
+		select {
+		case <-w.wake:
+			for tenant := range f.log.news.collect(w) {
+				work.begin(tenant)
+			}
+		case tenant := <-work.finished:
+			work.done(tenant)
+		case <-renew.C:
+			if !f.keep(working, l, every) {
+				return betweenGlances
+			}
+		case <-idle:
+			return 0
+		case <-working.Done():
+			return betweenGlances
+		}
+	}
+}
+
+// keep renews the lease. It tells whether the work may go on: while the database does not answer, until
+// the lease has ended.
+func (f *follower) keep(ctx context.Context, l *lease, patience time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err := l.renew(ctx)
+	if err == nil {
+		return true
+	}
+	f.log.options.Logger.WarnContext(ctx, "a lease was not renewed", "projection", f.projection, "error", err)
+	return !errors.Is(err, errFenced) && time.Now().Before(l.until)
+}
+
+// letGo releases the lease, also when ctx has ended. Whoever has it already keeps it, and while the
+// database is away it ends by itself.
+func (f *follower) letGo(ctx context.Context, l *lease) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.log.options.Lease/renewals)
+	defer cancel()
+	if err := l.release(ctx); err != nil && !errors.Is(err, errFenced) {
+		f.log.options.Logger.WarnContext(ctx, "a lease was not released", "projection", f.projection, "error", err)
+	}
+}
+
+// work are the tenants that are being followed, each by one goroutine. It belongs to one goroutine itself.
+type work struct {
+	ctx      context.Context // of those goroutines; they end with it
+	follow   func(ctx context.Context, tenant string)
+	finished chan string
+	again    map[string]bool // tenants at work, and whether news came meanwhile
+	running  sync.WaitGroup
+}
+
+func newWork(ctx context.Context, follow func(context.Context, string)) *work {
+	return &work{ctx: ctx, follow: follow, finished: make(chan string), again: map[string]bool{}}
+}
+
+// begin follows a tenant, once more if it is being followed.
+func (w *work) begin(tenant string) {
+	if _, working := w.again[tenant]; working {
+		w.again[tenant] = true
+		return
+	}
+	w.again[tenant] = false
+	w.running.Go(func() {
+		w.follow(w.ctx, tenant)
+		select {
+		case w.finished <- tenant:
+		case <-w.ctx.Done():
+		}
+	})
+}
+
+// done is for a tenant that was received from finished.
+func (w *work) done(tenant string) {
+	news := w.again[tenant]
+	delete(w.again, tenant)
+	if news {
+		w.begin(tenant)
+	}
+}
+
+func (w *work) none() bool { return len(w.again) == 0 }
+
+// end waits for all; their context has ended.
+func (w *work) end() { w.running.Wait() }

@@ -1,0 +1,123 @@
+package events_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ThreeDotsLabs/watermill/message"
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/events"
+)
+
+func leaseOf(t *testing.T, l *events.Log, projection string) events.Lease {
+	t.Helper()
+	lease, err := l.Lease(t.Context(), projection)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lease
+}
+
+func TestALeaseIsReleasedWhenThereIsNothingToDo(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		l := newLog(t, db, events.Options{})
+		e := newEffects(t, db, "effects")
+		follow(t, l, "p", e.handle)
+		for round := range 2 {
+			remember(t, l, "acme", round, 1)
+			e.reach(t, l, db, "p", "acme", int64(round)+1)
+			eventually(t, func() string {
+				if lease := leaseOf(t, l, "p"); lease.Held() || lease.Holder != db.Opener {
+					return fmt.Sprintf("got %+v, want the lease of %s to have ended", lease, db.Opener)
+				}
+				return ""
+			})
+			if got, want := leaseOf(t, l, "p").Term, int64(round)+1; got != want {
+				t.Errorf("got term %d, want %d: it is taken when there is work, and then only", got, want)
+			}
+		}
+	})
+}
+
+func TestALeaseIsKeptForAsLongAsTheWorkTakes(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		mine := newLog(t, db, events.Options{Lease: 300 * time.Millisecond})
+		other := newLog(t, db, events.Options{Lease: 300 * time.Millisecond, Poll: 5 * time.Millisecond})
+		e := newEffects(t, db, "effects")
+		began := make(chan struct{}, 1)
+		run(t, func(router *message.Router) {
+			events.AddPreparer(router, mine, "p", func(_ context.Context, page events.Page) (events.Change, error) {
+				began <- struct{}{}
+				time.Sleep(time.Second) // a slow model
+				return change{page: page, write: e.handle, done: make(chan int64, 1)}, nil
+			})
+		})
+		remember(t, mine, "acme", 0, 1)
+		<-began
+		follow(t, other, "p", func(context.Context, bun.IDB, events.Page) error {
+			t.Error("another one works on it, too")
+			return nil
+		})
+		e.reach(t, mine, db, "p", "acme", 1)
+		if got := leaseOf(t, mine, "p").Term; got != 1 {
+			t.Errorf("got term %d, want 1", got)
+		}
+	})
+}
+
+// A page is prepared; meanwhile another process has taken over.
+func TestWhatWasPreparedUnderAnEarlierTermIsNotWritten(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		l := newLog(t, db, events.Options{Poll: 5 * time.Millisecond})
+		e := newEffects(t, db, "effects")
+		prepared, overtaken := make(chan struct{}), make(chan struct{})
+		var pages, writes atomic.Int64
+		done := make(chan int64, 10)
+		run(t, func(router *message.Router) {
+			events.AddPreparer(router, l, "p", func(_ context.Context, page events.Page) (events.Change, error) {
+				if pages.Add(1) == 1 {
+					close(prepared)
+					<-overtaken
+				}
+				return change{page: page, done: done, write: func(ctx context.Context, tx bun.IDB, page events.Page) error {
+					writes.Add(1)
+					return e.handle(ctx, tx, page)
+				}}, nil
+			})
+		})
+		remember(t, l, "acme", 0, 2)
+		<-prepared
+		damage(t, db, `UPDATE leases SET term = term + 1, holder = 'another'`)
+		close(overtaken)
+		eventually(t, func() string {
+			if lease := leaseOf(t, l, "p"); db.Engine == database.Postgres && lease.Holder != "another" {
+				return fmt.Sprintf("got %+v", lease)
+			}
+			return ""
+		})
+		if db.Engine == database.Postgres { // which waits for the other's lease to end
+			if at, _, _, _ := l.Checkpoint(t.Context(), "p", "acme"); at != 0 || writes.Load() != 0 {
+				t.Errorf("got the checkpoint at %d after %d writes, want none", at, writes.Load())
+			}
+			damage(t, db, `UPDATE leases SET expires_at = now()`)
+		}
+		if got := e.reach(t, l, db, "p", "acme", 2); got != 2 {
+			t.Errorf("got %d effects, want 2", got)
+		}
+		if writes.Load() != 1 {
+			t.Errorf("it was written %d times", writes.Load())
+		}
+		if got := leaseOf(t, l, "p").Term; got != 3 {
+			t.Errorf("got term %d, want 3", got)
+		}
+	})
+}

@@ -1,0 +1,3 @@
+ALTER TABLE checkpoints DROP COLUMN quarantines;
+DROP TABLE quarantine;
+DROP TABLE leases;
