@@ -62,6 +62,7 @@ type ProjectionStatus struct {
 	Version    int
 	State      string // building, catching_up, verifying, ready, active, draining, retired, failed
 	Inline     bool   // written with the event itself: never behind
+	WhatIf     bool   // built only to be compared, and thrown away
 	Position   int64  // how far it has read the tenant's log
 	Head       int64  // the log's newest position
 	LagEvents  int64

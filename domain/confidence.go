@@ -27,6 +27,8 @@ func DefaultConfidence() ConfidencePolicy {
 	}
 }
 
-// ConfidencePolicies are those that this program knows: the current one and those of projections
-// built by the releases before it.
-func ConfidencePolicies() []ConfidencePolicy { return []ConfidencePolicy{DefaultConfidence()} }
+// ConfidencePolicies are those that projections can be built with, the default first. One that a
+// projection somewhere was built with stays for ever.
+func ConfidencePolicies() []ConfidencePolicy {
+	return []ConfidencePolicy{DefaultConfidence(), CautiousConfidence()}
+}

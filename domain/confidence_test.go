@@ -1,6 +1,7 @@
 package domain_test
 
 import (
+	"math"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -37,22 +38,41 @@ func TestConfidenceGrowsWithUse(t *testing.T) {
 
 func TestConfidenceIsAShareThatEveryVoiceMovesItsWay(t *testing.T) {
 	t.Parallel()
-	confidence := DefaultConfidence().Confidence
+	const rounding = 1e-12
 	rapid.Check(t, func(t *rapid.T) {
+		confidence := rapid.SampledFrom(ConfidencePolicies()).Draw(t, "policy").Confidence
 		helpful, harmful := rapid.IntRange(0, 1e9).Draw(t, "helpful"), rapid.IntRange(0, 1e9).Draw(t, "harmful")
 		reporters := rapid.IntRange(0, 5000).Draw(t, "reporters")
 		c := confidence(helpful, harmful, reporters)
 		if !(c >= 0 && c <= 1) {
 			t.Fatalf("got %v, want 0 to 1", c)
 		}
-		if more := confidence(helpful+1, harmful, reporters); more < c {
+		if more := confidence(helpful+1, harmful, reporters); more < c-rounding {
 			t.Errorf("a voice for it: from %v to %v", c, more)
 		}
-		if less := confidence(helpful, harmful+1, reporters); less > c {
+		if less := confidence(helpful, harmful+1, reporters); less > c+rounding {
 			t.Errorf("a voice against it: from %v to %v", c, less)
 		}
-		if less := confidence(helpful, harmful, reporters+1); less > c {
+		if less := confidence(helpful, harmful, reporters+1); less > c+rounding {
 			t.Errorf("a doubt: from %v to %v", c, less)
 		}
 	})
+}
+
+func TestFewVoicesSayLittleToTheCautious(t *testing.T) {
+	t.Parallel()
+	policy := CautiousConfidence()
+	for _, c := range []struct {
+		helpful, harmful, reporters int
+		want                        float64
+	}{
+		{1, 0, 0, 0.5}, {5, 0, 0, 5.0 / 6}, {1, 1, 0, 0.2113}, {50, 50, 0, 0.45025}, {0, 0, 0, 0}, {0, 9, 0, 0}, {1, 0, 1, 0.25},
+	} {
+		if got := policy.Confidence(c.helpful, c.harmful, c.reporters); math.Abs(got-c.want) > 5e-5 {
+			t.Errorf("%d for, %d against, %d doubts: got %v, want %v", c.helpful, c.harmful, c.reporters, got, c.want)
+		}
+	}
+	if policy.Name != "wilson/1" {
+		t.Errorf("the policy is called %s: another formula needs another name, and a rebuild", policy.Name)
+	}
 }

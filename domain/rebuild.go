@@ -31,4 +31,5 @@ type RebuildReport struct {
 	Repair    bool              `json:"repair"`    // the active version is known to be wrong: no change is refused
 	Overlap   float64           `json:"overlap"`   // of the first ten hits of searches by the items' own tasks
 	Searches  int               `json:"searches"`
+	Impact    RebuildImpact     `json:"impact"`
 }

@@ -18,6 +18,14 @@ type RebuildPlan struct {
 	Took       time.Duration // 0 if there is nothing to sample
 }
 
+// RebuildOrder says what a rebuild is for. The zero value computes what the active version says anew, as
+// this program computes it.
+type RebuildOrder struct {
+	Confidence string // the name of a policy; empty for the active version's
+	WhatIf     bool   // only to see what would change: what is built is never read, and thrown away
+	Repair     bool   // the active version is known not to be what the log says: how they differ is reported, not refused
+}
+
 // Fits refuses a rebuild that there is not enough disk for. The error matches [ErrConflict].
 func (p RebuildPlan) Fits() error {
 	if p.Free == 0 || p.Need <= p.Free {
@@ -34,6 +42,7 @@ type Rebuild struct {
 	Active     int // the version that is read
 	Version    int
 	State      string // as in [ProjectionStatus]
+	WhatIf     bool   // it was built only to be compared, and is thrown away
 	Settings   map[string]string
 	BeganAt    time.Time
 	UpdatedAt  time.Time

@@ -43,10 +43,10 @@ type Historian interface {
 // does not know gives an error that matches domain.ErrNotFound.
 type Rebuilder interface {
 	// Plan tells what a rebuild would take.
-	Plan(ctx context.Context, name string) (domain.RebuildPlan, error)
+	Plan(ctx context.Context, name string, order domain.RebuildOrder) (domain.RebuildPlan, error)
 	// Start begins a rebuild and returns at once. The error matches domain.ErrConflict if one is
-	// running.
-	Start(ctx context.Context, name string) (domain.Rebuild, error)
+	// running, and is a domain.Invalid if the order names what there is not.
+	Start(ctx context.Context, name string, order domain.RebuildOrder) (domain.Rebuild, error)
 	// Last is the rebuild that is running, or what became of the last one; the error matches
 	// domain.ErrNotFound if there was none.
 	Last(ctx context.Context, name string) (domain.Rebuild, error)

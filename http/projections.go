@@ -13,6 +13,7 @@ type projection struct {
 	Version    int               `json:"version"`
 	State      string            `json:"state" enum:"building,catching_up,verifying,ready,active,draining,retired,failed" doc:"active is read; draining was active before, and is written so that going back loses nothing."`
 	Inline     bool              `json:"inline" doc:"Written together with the event: never behind."`
+	WhatIf     bool              `json:"what_if,omitempty" doc:"Built only to be compared, and thrown away."`
 	Position   int64             `json:"position" doc:"How far it has read the log."`
 	Head       int64             `json:"head" doc:"The log's newest position."`
 	LagEvents  int64             `json:"lag_events"`
@@ -51,7 +52,7 @@ func (s *Server) versions(ctx context.Context, c *call, wanted func(domain.Proje
 			continue
 		}
 		shown := projection{
-			Name: p.Name, Version: p.Version, State: p.State, Inline: p.Inline, Position: p.Position, Head: p.Head,
+			Name: p.Name, Version: p.Version, State: p.State, Inline: p.Inline, WhatIf: p.WhatIf, Position: p.Position, Head: p.Head,
 			LagEvents: p.LagEvents, LagSeconds: p.LagSeconds, Settings: p.Settings, Error: p.Error,
 			CreatedAt: known(p.CreatedAt), UpdatedAt: known(p.UpdatedAt),
 		}

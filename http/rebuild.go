@@ -21,7 +21,8 @@ func (s *Server) rebuildRoutes() {
 		OperationID: "start-rebuild", Method: http.MethodPost, Path: rebuildPath, Tags: tags,
 		Summary: "Compute a projection anew from the log, beside the one that is read",
 		Description: "Reading and writing go on. The new version is verified against an independent fold of the log and against the " +
-			"active version; only if both agree, but for what the change intends, is it switched to. One rebuild runs at a time. For admins.",
+			"active version; only if both agree, but for what the change intends, is it switched to. One rebuild runs at a time. " +
+			"With what_if it is built and compared only to see what would change, never read, and thrown away. For admins.",
 		DefaultStatus: http.StatusAccepted, Errors: refusals,
 	}, s.startRebuild)
 	handle(s, huma.Operation{
@@ -54,6 +55,30 @@ type projectionInput struct {
 	Name string `path:"name" example:"knowledge" doc:"The projection's name."`
 }
 
+// orderInput is what a rebuild is for.
+type orderInput struct {
+	Name       string `path:"name" example:"knowledge" doc:"The projection's name."`
+	Confidence string `query:"confidence" example:"wilson/1" doc:"The confidence policy to compute with; that of the active version if left out."`
+}
+
+func (in *orderInput) order() domain.RebuildOrder {
+	return domain.RebuildOrder{Confidence: in.Confidence}
+}
+
+type startInput struct {
+	Name       string  `path:"name" example:"knowledge" doc:"The projection's name."`
+	Confidence string  `query:"confidence" example:"wilson/1" doc:"The confidence policy to compute with; that of the active version if left out."`
+	WhatIf     boolean `query:"what_if" doc:"Only see what would change: what is built is never read, and thrown away."`
+}
+
+func (in *startInput) order(p *domain.Problems) domain.RebuildOrder {
+	order := domain.RebuildOrder{Confidence: in.Confidence}
+	if only := in.WhatIf.read(p, "what_if"); only != nil {
+		order.WhatIf = *only
+	}
+	return order
+}
+
 type rebuildOutput struct{ Body rebuild }
 
 type startedOutput struct {
@@ -74,12 +99,13 @@ func (s *Server) administer(c *call) (Rebuilder, error) {
 	return s.cfg.Rebuilder, c.found.Err()
 }
 
-func (s *Server) startRebuild(ctx context.Context, c *call, in *projectionInput) (*startedOutput, error) {
+func (s *Server) startRebuild(ctx context.Context, c *call, in *startInput) (*startedOutput, error) {
+	order := in.order(&c.found)
 	rebuilder, err := s.administer(c)
 	if err != nil {
 		return nil, err
 	}
-	begun, err := rebuilder.Start(ctx, in.Name)
+	begun, err := rebuilder.Start(ctx, in.Name, order)
 	if err != nil {
 		return nil, err
 	}
@@ -95,12 +121,12 @@ func (s *Server) seeRebuild(ctx context.Context, c *call, in *projectionInput) (
 	return &rebuildOutput{Body: rebuildOf(last)}, err
 }
 
-func (s *Server) planRebuild(ctx context.Context, c *call, in *projectionInput) (*planOutput, error) {
+func (s *Server) planRebuild(ctx context.Context, c *call, in *orderInput) (*planOutput, error) {
 	rebuilder, err := s.administer(c)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := rebuilder.Plan(ctx, in.Name)
+	plan, err := rebuilder.Plan(ctx, in.Name, in.order())
 	return &planOutput{Body: planOf(plan)}, err
 }
 

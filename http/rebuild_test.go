@@ -133,3 +133,29 @@ func TestOnlyProjectionsThatThereAreAreRebuilt(t *testing.T) {
 		w.ask("POST", rebuildPath+"?force=true", nil).want(http.StatusUnprocessableEntity)
 	})
 }
+
+func TestAWhatIfIsAnsweredAndThrownAway(t *testing.T) {
+	eachRebuilder(t, func(t *testing.T, w *world) {
+		w.remember("one", "a fact")
+		w.ask("POST", "/v1/knowledge/one/feedback", object{"verdict": "helpful", "trace_id": "t"}).want(http.StatusOK)
+		w.ask("POST", rebuildPath+"?confidence=nonsense", nil).want(http.StatusUnprocessableEntity)
+		w.ask("GET", rebuildPath+"/plan?confidence=nonsense", nil).want(http.StatusUnprocessableEntity)
+		w.ask("POST", rebuildPath+"?what_if=perhaps", nil).want(http.StatusUnprocessableEntity)
+		plan := w.ask("GET", rebuildPath+"/plan?confidence=wilson/1", nil).want(http.StatusOK).json()
+		if got := fmt.Sprint(plan["intended"]); got != "[confidence]" {
+			t.Errorf("the plan intends %s", got)
+		}
+		started := w.ask("POST", rebuildPath+"?what_if=true&confidence=wilson/1", nil).want(http.StatusAccepted).json()
+		if started["what_if"] != true {
+			t.Errorf("started %v", started)
+		}
+		last := w.rebuilt()
+		if last["state"] != "retired" || last["what_if"] != true || last["active"] != 1.0 ||
+			pick(last, "report", "impact", "confidence", "lowered") != 1.0 || pick(last, "report", "impact", "confidence", "mean") == 0.0 {
+			t.Errorf("got %v", last)
+		}
+		if got := w.ask("GET", "/v1/knowledge/one", nil).want(http.StatusOK).json(); pick(got, "eval", "confidence") != 0.75 {
+			t.Errorf("the item has become %v", got)
+		}
+	})
+}

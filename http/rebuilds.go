@@ -12,6 +12,7 @@ type rebuild struct {
 	Active     int               `json:"active" doc:"The version that is read."`
 	Version    int               `json:"version" doc:"The version that is, or was, built."`
 	State      string            `json:"state" enum:"building,catching_up,verifying,ready,active,draining,retired,failed"`
+	WhatIf     bool              `json:"what_if,omitempty" doc:"It was built only to be compared, and is thrown away."`
 	Settings   map[string]string `json:"settings,omitempty" doc:"What it is computed with."`
 	BeganAt    *time.Time        `json:"began_at,omitempty"`
 	UpdatedAt  *time.Time        `json:"updated_at,omitempty" doc:"When it came into its state."`
@@ -46,6 +47,7 @@ type rebuildReport struct {
 	Intended  []string          `json:"intended" doc:"Columns that are meant to differ."`
 	Overlap   float64           `json:"overlap" doc:"Of the first ten hits of searches by the items' own tasks."`
 	Searches  int               `json:"searches" doc:"How many were made."`
+	Impact    rebuildImpact     `json:"impact" doc:"Whose confidence moves, and which answers differ."`
 }
 
 // rebuildPlan is what a rebuild would take.
@@ -65,7 +67,7 @@ type rebuildPlan struct {
 
 func rebuildOf(r domain.Rebuild) rebuild {
 	shown := rebuild{
-		Projection: r.Projection, Active: r.Active, Version: r.Version, State: r.State, Settings: r.Settings,
+		Projection: r.Projection, Active: r.Active, Version: r.Version, State: r.State, WhatIf: r.WhatIf, Settings: r.Settings,
 		BeganAt: known(r.BeganAt), UpdatedAt: known(r.UpdatedAt), Error: r.Error, Report: reportOf(r.Report),
 	}
 	if p := r.Progress; p != nil {
@@ -83,7 +85,7 @@ func reportOf(r *domain.RebuildReport) *rebuildReport {
 	}
 	return &rebuildReport{
 		Version: r.Version, Against: r.Against, Passed: r.Passed, Items: r.Items, Rows: r.Rows, Checksums: r.Checksums,
-		Wrong: some(r.Wrong), Changed: r.Changed, Intended: some(r.Intended), Overlap: r.Overlap, Searches: r.Searches,
+		Wrong: some(r.Wrong), Changed: r.Changed, Intended: some(r.Intended), Overlap: r.Overlap, Searches: r.Searches, Impact: impactOf(r.Impact),
 	}
 }
 

@@ -23,12 +23,28 @@ func (v version) checkpoint() string { return fmt.Sprintf("%s_%d", knowledgeName
 
 // begin finds the version that is being built, or makes the next one: its tables without indexes, and
 // for each tenant the position that it will be loaded up to.
-func (p *Knowledge) begin(ctx context.Context, log *events.Log, repair bool) (version, error) {
-	if v, found, err := p.unfinished(ctx); err != nil || found {
-		return v, err
+func (p *Knowledge) begin(ctx context.Context, log *events.Log, order domain.RebuildOrder) (version, error) {
+	if err := p.look(ctx, p.db); err != nil {
+		return version{}, err
 	}
-	var v version
-	err := p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+	settings, err := p.settingsFor(order, p.active().entry)
+	if err != nil {
+		return version{}, err
+	}
+	v := version{policy: p.policies[settings["confidence"]]}
+	maps.Copy(settings, notes(order))
+	waiting, found, err := p.unfinished(ctx)
+	switch {
+	case err != nil:
+		return version{}, err
+	case found && waiting.whatIf():
+		if err := p.fail(ctx, waiting, errAbandoned); err != nil && !errors.Is(err, errMoved) {
+			return version{}, err
+		}
+	case found:
+		return waiting, waiting.isFor(settings)
+	}
+	err = p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := lockCatalogue(ctx, p.db.Engine, tx); err != nil {
 			return err
 		}
@@ -47,13 +63,9 @@ func (p *Knowledge) begin(ctx context.Context, log *events.Log, repair bool) (ve
 		}
 		now := database.At(p.now())
 		v.entry = entry{
-			Name: knowledgeName, Version: newest + 1, State: stateBuilding, CreatedAt: now, UpdatedAt: now,
-			Settings: map[string]string{"confidence": p.policy.Name, "tokenizer": text.TokenizerVersion},
+			Name: knowledgeName, Version: newest + 1, State: stateBuilding, CreatedAt: now, UpdatedAt: now, Settings: settings,
 		}
-		if repair {
-			v.Settings[settingRepair] = "true"
-		}
-		v.tables, v.policy = tablesOf(v.Version), p.policy
+		v.tables = tablesOf(v.Version)
 		return p.prepare(ctx, tx, log, v)
 	})
 	return v, err
@@ -108,7 +120,7 @@ func (p *Knowledge) unfinished(ctx context.Context) (version, bool, error) {
 		return version{}, false, err
 	}
 	policy, known := p.policies[e.Settings["confidence"]]
-	if !known || e.Settings["tokenizer"] != text.TokenizerVersion {
+	if !e.whatIf() && (!known || e.Settings["tokenizer"] != text.TokenizerVersion) {
 		return version{}, false, domain.Refuse(domain.ErrConflict, "version %d was begun by another release", e.Version).WithFix("cancel it")
 	}
 	return version{entry: e, tables: tablesOf(e.Version), policy: policy}, true, nil
@@ -123,9 +135,6 @@ func (p *Knowledge) state(ctx context.Context, v version) (state string, err err
 	}
 	return state, nil
 }
-
-// settingRepair stands with a version that may differ from the active one in whatever the log says.
-const settingRepair = "repair"
 
 // errMoved says that a version is not in the state any more that somebody knew it in.
 var errMoved = errors.New("moved on")

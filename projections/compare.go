@@ -72,6 +72,7 @@ func (e *examination) difference(was, have *image) {
 			continue
 		}
 		delete(before, row[1])
+		e.noteConfidence(old, row)
 		for _, column := range comparedTables[0].differing(row, old) {
 			e.report.Changed[column]++
 		}

@@ -19,7 +19,8 @@ import (
 
 // Settings are what a knowledge projection is built with. The zero value serves.
 type Settings struct {
-	// Policy turns voices into confidence. Default: [domain.DefaultConfidence].
+	// Policy turns voices into confidence in the first version of a database, and is known besides
+	// [domain.ConfidencePolicies]. Default: [domain.DefaultConfidence].
 	Policy domain.ConfidencePolicy
 	// Embedder turns text into vectors. Default: the built-in one, which needs no model.
 	Embedder embedding.Embedder
@@ -50,7 +51,6 @@ type Knowledge struct {
 	db       *database.DB
 	reads    bun.IDB // the database, or a snapshot of it
 	lineup   *atomic.Pointer[lineup]
-	policy   domain.ConfidencePolicy            // of versions that are built from now on
 	policies map[string]domain.ConfidencePolicy // by name
 	meaning  *Meaning
 	profiles *profiles
@@ -77,8 +77,8 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 	}
 	p := &Knowledge{
 		db: db, reads: db.DB, lineup: &atomic.Pointer[lineup]{}, carefulUntil: &atomic.Int64{},
-		policy: settings.Policy, policies: map[string]domain.ConfidencePolicy{},
-		log: settings.Logger, now: settings.Now, bagRows: defaultBagRows, compactItems: defaultCompactItems,
+		policies: map[string]domain.ConfidencePolicy{},
+		log:      settings.Logger, now: settings.Now, bagRows: defaultBagRows, compactItems: defaultCompactItems,
 		backlog: &backlog{},
 	}
 	for _, policy := range append(domain.ConfidencePolicies(), settings.Policy) {
@@ -90,6 +90,17 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 	}
 	p.meaning, err = openMeaning(ctx, p, settings.Embedder)
 	return p, err
+}
+
+// Policy computes confidence as the version does that is active at that moment: what is replayed from the
+// log has the confidence that readers see.
+func (p *Knowledge) Policy() domain.ConfidencePolicy {
+	return domain.ConfidencePolicy{
+		Name: "of the active version",
+		Confidence: func(helpful, harmful, reporters int) float64 {
+			return p.active().policy.Confidence(helpful, harmful, reporters)
+		},
+	}
 }
 
 // Meaning is the background projection of vectors that this projection's searches use.

@@ -27,6 +27,7 @@ type searches struct {
 
 type searched struct {
 	rank   uint64
+	id     string // of the item whose task it is
 	tenant string
 	text   string
 	scopes []domain.Scope
@@ -49,7 +50,7 @@ func (s *searches) consider(tenant string, k *domain.Knowledge) {
 	if !slices.Contains(scopes, domain.Public) {
 		scopes = append(scopes, domain.Public)
 	}
-	s.chosen = slices.Insert(s.chosen, at, searched{rank, tenant, text, scopes})
+	s.chosen = slices.Insert(s.chosen, at, searched{rank, k.ID, tenant, text, scopes})
 	s.chosen = s.chosen[:min(len(s.chosen), maxSearches)]
 }
 
@@ -65,18 +66,19 @@ func firstWords(content string) string {
 func (e *examination) search(ctx context.Context) error {
 	var answered, evenly float64
 	for _, s := range e.searches.chosen {
-		share, err := e.overlap(ctx, s, false)
+		answer, err := e.compareAnswers(ctx, s, false)
 		if err != nil {
 			return err
 		}
-		answered += share
+		answered += answer.Same
+		e.report.Impact.Answers.Note(answer)
 		if len(e.report.Intended) > 0 {
-			share, err = e.overlap(ctx, s, true)
+			answer, err = e.compareAnswers(ctx, s, true)
 		}
 		if err != nil {
 			return err
 		}
-		evenly += share
+		evenly += answer.Same
 	}
 	e.report.Searches = len(e.searches.chosen)
 	e.report.Overlap, e.searches.evenly = 1, 1
@@ -98,26 +100,26 @@ func (e *examination) sameAnswers() bool {
 	return true
 }
 
-// overlap is the share of the first hits that both versions find.
-func (e *examination) overlap(ctx context.Context, s searched, evenly bool) (float64, error) {
-	before, err := e.knowledge.at(e.old, e.tx).found(ctx, s, evenly)
-	if err != nil {
-		return 0, err
+// compareAnswers asks both versions, and gives the first hits of each and the share that both find.
+func (e *examination) compareAnswers(ctx context.Context, s searched, evenly bool) (domain.AnswerMove, error) {
+	m := domain.AnswerMove{Tenant: s.tenant, ID: s.id, Same: 1}
+	var err error
+	if m.Before, err = e.knowledge.at(e.old, e.tx).found(ctx, s, evenly); err != nil {
+		return m, err
 	}
-	after, err := e.knowledge.at(e.new, e.tx).found(ctx, s, evenly)
-	if err != nil {
-		return 0, err
+	if m.After, err = e.knowledge.at(e.new, e.tx).found(ctx, s, evenly); err != nil {
+		return m, err
 	}
 	both := 0
-	for _, id := range after {
-		if slices.Contains(before, id) {
+	for _, id := range m.After {
+		if slices.Contains(m.Before, id) {
 			both++
 		}
 	}
-	if most := max(len(before), len(after)); most > 0 {
-		return float64(both) / float64(most), nil
+	if most := max(len(m.Before), len(m.After)); most > 0 {
+		m.Same = float64(both) / float64(most)
 	}
-	return 1, nil
+	return m, nil
 }
 
 // found are the ids of the first hits by words, for an audience of the item's scopes.

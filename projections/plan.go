@@ -8,11 +8,10 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/text"
 )
 
 // Plan tells what a rebuild would take, and changes nothing.
-func (r Rebuilds) Plan(ctx context.Context, name string) (domain.RebuildPlan, error) {
+func (r Rebuilds) Plan(ctx context.Context, name string, order domain.RebuildOrder) (domain.RebuildPlan, error) {
 	if err := known(name); err != nil {
 		return domain.RebuildPlan{}, err
 	}
@@ -23,7 +22,9 @@ func (r Rebuilds) Plan(ctx context.Context, name string) (domain.RebuildPlan, er
 	}
 	plan := domain.RebuildPlan{
 		Projection: name, Active: all[0].Version, Version: all[0].Version + 1,
-		Settings: map[string]string{"confidence": p.policy.Name, "tokenizer": text.TokenizerVersion},
+	}
+	if plan.Settings, err = p.settingsFor(order, entry{Settings: all[0].Settings}); err != nil {
+		return domain.RebuildPlan{}, err
 	}
 	for _, v := range all {
 		plan.Version = max(plan.Version, v.Version+1)
@@ -56,11 +57,11 @@ const (
 
 // fits refuses a rebuild that the disk has no room for. What else may be wrong with it, it finds out
 // by itself.
-func (r Rebuilds) fits(ctx context.Context, name string) error {
+func (r Rebuilds) fits(ctx context.Context, name string, order domain.RebuildOrder) error {
 	if free, err := r.knowledge.db.Free(ctx); err != nil || free == 0 {
 		return err
 	}
-	plan, err := r.Plan(ctx, name)
+	plan, err := r.Plan(ctx, name, order)
 	if err != nil {
 		return nil //nolint:nilerr // see above
 	}
@@ -105,7 +106,7 @@ func (r Rebuilds) sample(ctx context.Context, plan *domain.RebuildPlan) error {
 			continue
 		}
 		began := time.Now()
-		drawn, err := r.draw(ctx, slice, head)
+		drawn, err := r.draw(ctx, slice, head, r.knowledge.policies[plan.Settings["confidence"]])
 		if err != nil {
 			return err
 		}
@@ -130,9 +131,9 @@ func (r Rebuilds) sample(ctx context.Context, plan *domain.RebuildPlan) error {
 const writingPerFolding = 12
 
 // draw folds a slice and writes nothing.
-func (r Rebuilds) draw(ctx context.Context, slice events.Slice, upTo int64) (*image, error) {
+func (r Rebuilds) draw(ctx context.Context, slice events.Slice, upTo int64, policy domain.ConfidencePolicy) (*image, error) {
 	drawn := &image{}
-	for f, err := range foldStreams(r.log.InSlice(ctx, slice, upTo), r.knowledge.policy) {
+	for f, err := range foldStreams(r.log.InSlice(ctx, slice, upTo), policy) {
 		if err != nil {
 			return nil, err
 		}

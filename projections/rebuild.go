@@ -65,20 +65,10 @@ func (r *run) note(change func(*domain.RebuildProgress)) {
 // errCancelled ends a rebuild that somebody does not want any more.
 var errCancelled = errors.New("cancelled")
 
-// Start begins a rebuild with what this program would build today, or goes on with the one that was
-// interrupted. It returns at once. The error matches [domain.ErrConflict] if one is running, or if an
-// earlier one waits for its end.
-func (r *Rebuilder) Start(ctx context.Context) (domain.RebuildProgress, error) {
-	return r.begin(ctx, false)
-}
-
-// Repair is [Rebuilder.Start] for when the active version is known not to be what the log says: the new
-// one must be, as always, and how the two differ is reported, not refused.
-func (r *Rebuilder) Repair(ctx context.Context) (domain.RebuildProgress, error) {
-	return r.begin(ctx, true)
-}
-
-func (r *Rebuilder) begin(ctx context.Context, repair bool) (domain.RebuildProgress, error) {
+// Start begins a rebuild by an order, or goes on with the one that was interrupted. It returns at once.
+// The error matches [domain.ErrConflict] if one is running, or if another waits to go on, and is a
+// [domain.Invalid] if the order names what this program does not know.
+func (r *Rebuilder) Start(ctx context.Context, order domain.RebuildOrder) (domain.RebuildProgress, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.current != nil {
@@ -93,7 +83,7 @@ func (r *Rebuilder) begin(ctx context.Context, repair bool) (domain.RebuildProgr
 		return domain.RebuildProgress{}, domain.Refuse(domain.ErrConflict, "another process is rebuilding knowledge").
 			WithFix("wait for it, or cancel it")
 	}
-	v, err := r.knowledge.begin(ctx, r.log, repair)
+	v, err := r.knowledge.begin(ctx, r.log, order)
 	if err != nil {
 		claim.release()
 		return domain.RebuildProgress{}, err
@@ -101,7 +91,8 @@ func (r *Rebuilder) begin(ctx context.Context, repair bool) (domain.RebuildProgr
 	return r.start(v, claim), nil
 }
 
-// Resume goes on with a rebuild that was interrupted, if there is one and no other process does.
+// Resume goes on with a rebuild that was interrupted, if there is one and no other process does. A
+// what-if is not gone on with: nobody may be waiting for it any more, and it can be asked again.
 func (r *Rebuilder) Resume(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -117,6 +108,9 @@ func (r *Rebuilder) Resume(ctx context.Context) error {
 		return err
 	}
 	v, found, err := r.knowledge.unfinished(ctx) // whoever had the claim may have finished
+	if err == nil && found && v.whatIf() {
+		err, found = r.knowledge.fail(ctx, v, errAbandoned), false
+	}
 	if err != nil || !found {
 		claim.release()
 		return err
@@ -200,6 +194,11 @@ func (r *Rebuilder) build(ctx context.Context, now *run) error {
 			err = p.swap(ctx, v.Version, stateReady)
 		case stateActive, stateDraining, stateFailed: // done; or its entry says why not
 			return nil
+		case stateRetired:
+			if v.whatIf() { // seen, and done with
+				return nil
+			}
+			return fmt.Errorf("version %d is %s: %w", v.Version, state, errMoved)
 		default:
 			return fmt.Errorf("version %d is %s: %w", v.Version, state, errMoved)
 		}

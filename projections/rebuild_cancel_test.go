@@ -74,12 +74,12 @@ func TestAnInterruptedRebuildGoesOnInAnotherProcess(t *testing.T) {
 		held := make(chan struct{})
 		reached := make(chan struct{})
 		one.at("catching_up", func() { close(reached); <-held })
-		if _, err := one.Start(t.Context()); err != nil {
+		if _, err := one.Start(t.Context(), domain.RebuildOrder{}); err != nil {
 			t.Fatal(err)
 		}
 		<-reached
 		if db.Engine == database.Postgres {
-			if _, err := other.Start(t.Context()); !errors.Is(err, domain.ErrConflict) {
+			if _, err := other.Start(t.Context(), domain.RebuildOrder{}); !errors.Is(err, domain.ErrConflict) {
 				t.Errorf("a second process began, too: %v", err)
 			}
 			if err := other.Resume(t.Context()); err != nil {

@@ -74,7 +74,7 @@ func (r *rebuilding) runMeeting(happen func(), stages ...string) domain.Rebuild 
 	for _, stage := range stages {
 		r.at(stage, func() { met <- struct{}{}; <-goOn })
 	}
-	if _, err := r.Start(r.t.Context()); err != nil {
+	if _, err := r.Start(r.t.Context(), domain.RebuildOrder{}); err != nil {
 		r.t.Fatal(err)
 	}
 	for range stages {

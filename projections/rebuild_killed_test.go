@@ -143,7 +143,7 @@ func rebuildAsChild(t *testing.T, url string) {
 		switch {
 		case errors.Is(err, domain.ErrNotFound):
 			// The server may not have noticed yet that the process before was killed.
-			if _, err := r.Start(t.Context()); err != nil && !errors.Is(err, domain.ErrConflict) {
+			if _, err := r.Start(t.Context(), domain.RebuildOrder{}); err != nil && !errors.Is(err, domain.ErrConflict) {
 				t.Fatal(err)
 			}
 		case err != nil:

@@ -18,7 +18,7 @@ func (w *world) rebuild() int {
 	w.t.Helper()
 	rebuilder := projections.NewRebuilder(w.base, w.log)
 	defer rebuilder.Close()
-	progress, err := rebuilder.Start(w.t.Context())
+	progress, err := rebuilder.Start(w.t.Context(), domain.RebuildOrder{})
 	if err != nil {
 		w.t.Fatal(err)
 	}

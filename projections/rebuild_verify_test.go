@@ -125,14 +125,14 @@ func TestARepairAcceptsWhatTheActiveVersionHasBecome(t *testing.T) {
 		r := lived(t, db, projections.Settings{})
 		r.corrupt("UPDATE knowledge_1 SET helpful = 99 WHERE id = 'item-1'; DELETE FROM knowledge_1_votes; DELETE FROM knowledge_1 WHERE id = 'item-2'")
 		r.at("verifying", func() { r.corrupt("UPDATE knowledge_2 SET helpful = 98 WHERE id = 'item-1'") })
-		if _, err := r.Repair(t.Context()); err != nil {
+		if _, err := r.Start(t.Context(), domain.RebuildOrder{Repair: true}); err != nil {
 			t.Fatal(err)
 		}
 		if last := r.ended(); last.State != "failed" || last.Active != 1 {
 			t.Errorf("got version %d %s, want the gate closed for what the log does not say", last.Version, last.State)
 		}
 		r.at("verifying", nil)
-		if _, err := r.Repair(t.Context()); err != nil {
+		if _, err := r.Start(t.Context(), domain.RebuildOrder{Repair: true}); err != nil {
 			t.Fatal(err)
 		}
 		last := r.ended()
@@ -184,7 +184,7 @@ func TestAnotherFormulaIsSwitchedToAndItsChangesAreNamed(t *testing.T) {
 			return float64(helpful) / float64(helpful+2*harmful)
 		}}
 		r := newRebuilding(t, db, projections.Settings{Policy: sterner})
-		last := r.run()
+		last := r.runFor(domain.RebuildOrder{Confidence: sterner.Name})
 		if last.State != "active" || last.Report == nil || !last.Report.Passed {
 			t.Fatalf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
 		}

@@ -35,7 +35,12 @@ func newRebuilding(t *testing.T, db *database.DB, settings projections.Settings)
 // run rebuilds and says what became of it.
 func (r *rebuilding) run() domain.Rebuild {
 	r.t.Helper()
-	if _, err := r.Start(r.t.Context()); err != nil {
+	return r.runFor(domain.RebuildOrder{})
+}
+
+func (r *rebuilding) runFor(order domain.RebuildOrder) domain.Rebuild {
+	r.t.Helper()
+	if _, err := r.Start(r.t.Context(), order); err != nil {
 		r.t.Fatal(err)
 	}
 	return r.ended()

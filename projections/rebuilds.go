@@ -24,15 +24,16 @@ func known(name string) error {
 }
 
 // Start begins a rebuild, or goes on with the one that was interrupted, and returns at once. The error
-// matches [domain.ErrConflict] if one is running, or if there is not enough disk for it.
-func (r Rebuilds) Start(ctx context.Context, name string) (domain.Rebuild, error) {
+// matches [domain.ErrConflict] if one is running, or if there is not enough disk for it, and is a
+// [domain.Invalid] if the order names what this program does not know.
+func (r Rebuilds) Start(ctx context.Context, name string, order domain.RebuildOrder) (domain.Rebuild, error) {
 	if err := known(name); err != nil {
 		return domain.Rebuild{}, err
 	}
-	if err := r.fits(ctx, name); err != nil {
+	if err := r.fits(ctx, name, order); err != nil {
 		return domain.Rebuild{}, err
 	}
-	if _, err := r.Rebuilder.Start(ctx); err != nil {
+	if _, err := r.Rebuilder.Start(ctx, order); err != nil {
 		return domain.Rebuild{}, err
 	}
 	return r.Last(ctx, name)
@@ -59,7 +60,7 @@ func (r Rebuilds) Last(ctx context.Context, name string) (domain.Rebuild, error)
 	}
 	found := domain.Rebuild{
 		Projection: last.Name, Active: all[0].Version, Version: last.Version, State: last.State,
-		Settings: last.settings(), BeganAt: last.CreatedAt.Time, UpdatedAt: last.UpdatedAt.Time,
+		WhatIf: last.whatIf(), Settings: last.settings(), BeganAt: last.CreatedAt.Time, UpdatedAt: last.UpdatedAt.Time,
 		Error: last.trouble(), Report: last.Report,
 	}
 	if last.unfinished() {

@@ -59,7 +59,7 @@ func (w *world) states() []string {
 func TestAPlanSaysWhatARebuildTakes(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, projections.Settings{})
-		empty, err := w.rebuilds().Plan(t.Context(), "knowledge")
+		empty, err := w.rebuilds().Plan(t.Context(), "knowledge", domain.RebuildOrder{})
 		if err != nil || empty.Streams != 0 || empty.Events != 0 || empty.Took != 0 {
 			t.Errorf("of an empty log: %+v (%v)", empty, err)
 		}
@@ -71,7 +71,7 @@ func TestAPlanSaysWhatARebuildTakes(t *testing.T) {
 
 		policy := domain.ConfidencePolicy{Name: "another/1", Confidence: domain.DefaultConfidence().Confidence}
 		changed := newWorld(t, db, projections.Settings{Policy: policy})
-		plan, err := changed.rebuilds().Plan(t.Context(), "knowledge")
+		plan, err := changed.rebuilds().Plan(t.Context(), "knowledge", domain.RebuildOrder{Confidence: policy.Name})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestARebuildOutlivesItsProcess(t *testing.T) {
 			<-ctx.Done() // the process ends in the middle
 		})
 		first := w.rebuilds()
-		if _, err := first.Start(t.Context(), "knowledge"); err != nil {
+		if _, err := first.Start(t.Context(), "knowledge", domain.RebuildOrder{}); err != nil {
 			t.Fatal(err)
 		}
 		<-verifying
@@ -135,14 +135,14 @@ func TestOneProcessRebuildsAtATime(t *testing.T) {
 		<-goOn
 	})
 	here, there := w.rebuilds(), newWorld(t, db, projections.Settings{}).rebuilds()
-	if _, err := here.Start(t.Context(), "knowledge"); err != nil {
+	if _, err := here.Start(t.Context(), "knowledge", domain.RebuildOrder{}); err != nil {
 		t.Fatal(err)
 	}
 	<-verifying
 	if err := there.Resume(t.Context()); err != nil {
 		t.Errorf("resuming what another process works on: %v", err)
 	}
-	if _, err := there.Start(t.Context(), "knowledge"); !errors.Is(err, domain.ErrConflict) {
+	if _, err := there.Start(t.Context(), "knowledge", domain.RebuildOrder{}); !errors.Is(err, domain.ErrConflict) {
 		t.Errorf("got %v, want a conflict", err)
 	}
 	if last, err := there.Last(t.Context(), "knowledge"); err != nil || last.Progress == nil || last.Progress.Streams != 1 {
@@ -164,7 +164,7 @@ func TestVersionsThatWereDroppedAreNotShown(t *testing.T) {
 		w.remember("one", "what the log says", "team:pay")
 		rebuilds := w.rebuilds()
 		projections.BeforeVerification(w.base, func(ctx context.Context, _ int) { <-ctx.Done() })
-		if _, err := rebuilds.Start(t.Context(), "knowledge"); err != nil {
+		if _, err := rebuilds.Start(t.Context(), "knowledge", domain.RebuildOrder{}); err != nil {
 			t.Fatal(err)
 		}
 		ended, err := rebuilds.Cancel(t.Context(), "knowledge")

@@ -35,8 +35,11 @@ func (r *Rebuilder) verify(ctx context.Context, now *run) error {
 		if err != nil {
 			return err
 		}
-		if !report.Passed {
+		if !report.Passed && !now.version.whatIf() {
 			return p.refuse(ctx, tx, now.version, report)
+		}
+		if now.version.whatIf() {
+			return p.advance(ctx, tx, now.version, stateVerifying, stateRetired)
 		}
 		return p.advance(ctx, tx, now.version, stateVerifying, stateReady)
 	})

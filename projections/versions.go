@@ -36,6 +36,9 @@ func (p *Knowledge) versions(ctx context.Context) ([]listed, error) {
 	return all, nil
 }
 
+// whatIf tells whether the version is built only to be compared.
+func (v listed) whatIf() bool { return v.Settings[settingWhatIf] != "" }
+
 // dropped tells whether the version's tables are gone.
 func (v listed) dropped() bool { return v.Settings["dropped"] != "" }
 
@@ -48,6 +51,7 @@ func (v listed) settings() map[string]string {
 	delete(settings, "error")
 	delete(settings, "dropped")
 	delete(settings, settingRepair)
+	delete(settings, settingWhatIf)
 	return settings
 }
 
@@ -75,7 +79,7 @@ func (p *Knowledge) statuses(ctx context.Context, progress Progress, tenant stri
 		}
 		s := domain.ProjectionStatus{
 			Name: v.Name, Version: v.Version, State: v.State, Head: head, Settings: v.settings(), Error: v.trouble(),
-			Inline:    slices.Contains(writtenStates, v.State),
+			Inline: slices.Contains(writtenStates, v.State), WhatIf: v.whatIf(),
 			CreatedAt: v.CreatedAt.Time, UpdatedAt: v.UpdatedAt.Time, Report: v.Report,
 		}
 		switch {

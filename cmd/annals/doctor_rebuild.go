@@ -29,7 +29,7 @@ func (e *examination) rebuilt(ctx context.Context, api *client) {
 	switch {
 	case last.Progress != nil:
 		e.note("rebuild", fine, "annals rebuild knowledge --watch shows it, --cancel gives it up",
-			"version %d of %s since %s: %s", last.Version, last.Projection, moment(last.BeganAt), *last.Progress)
+			"%s since %s: %s", last.name(), moment(last.BeganAt), *last.Progress)
 	case last.State == "failed":
 		e.note("rebuild", warned, "annals rebuild knowledge --status shows what was found; when the reason is mended, rebuild again",
 			"version %d of %s was given up: %s; version %d is active", last.Version, last.Projection, last.Error, last.Active)

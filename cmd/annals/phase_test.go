@@ -3,15 +3,17 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// phase waits until a rebuild is in a phase, which it must not have left behind.
+// phase waits until a rebuild is in a phase, which it must not have left behind. One whose version is
+// given may not have begun yet.
 func phase(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: phase PHASE, while a rebuild runs")
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: phase PHASE [VERSION], while a rebuild runs")
 	}
 	within(ts, 30*time.Second, "phase "+args[0], func() bool {
 		response, err := http.Get(ts.Getenv("ANNALS_SERVER") + "/v1/projections/knowledge/rebuild") //nolint:noctx // a test
@@ -19,6 +21,9 @@ func phase(ts *testscript.TestScript, neg bool, args []string) {
 		defer response.Body.Close()
 		var now rebuild
 		ts.Check(json.NewDecoder(response.Body).Decode(&now))
+		if len(args) == 2 && strconv.Itoa(now.Version) != args[1] {
+			return false
+		}
 		if now.Progress == nil {
 			ts.Fatalf("the rebuild has ended: it is %s", now.State)
 		}

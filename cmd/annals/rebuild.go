@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -21,6 +22,9 @@ type rebuildCommand struct {
 	Rollback bool `xor:"what" help:"Read the version again that was active before. Nothing is lost; done twice, it is undone."`
 	Retire   bool `xor:"what" help:"Drop the version that was active before: there is no way back then."`
 
+	WhatIf     bool   `help:"Build it beside the version that is read, say whose confidence and which answers would change, and throw it away."`
+	Confidence string `placeholder:"NAME" help:"The confidence policy to compute with, such as half-discounted/1 or wilson/1; that of the active version unless told."`
+
 	NoWait   bool          `help:"Return as soon as it has begun."`
 	Patience time.Duration `default:"30s" help:"How long to wait for a server that is away, such as for a restart: the rebuild goes on when it is back."`
 }
@@ -32,7 +36,7 @@ is read. Everybody keeps working. The new version is switched to only if it is w
 gives, and differs from the old one in nothing but what the change means to change. The old one is kept and written
 until the next rebuild, or until --retire, so that --rollback loses nothing.
 
-Ctrl-C stops watching, not the rebuild. Exit code 1 says that it failed and everything is as before, 4 that one is
+Ctrl-C stops watching, not the rebuild; but a what-if ends with whoever asks. Exit code 1 says that it failed and everything is as before, 4 that one is
 running already.
 
 Examples:
@@ -40,6 +44,7 @@ Examples:
     annals rebuild knowledge --plan
     annals rebuild knowledge
     annals rebuild knowledge --no-wait && annals rebuild knowledge --watch
+    annals rebuild knowledge --what-if --confidence wilson/1
     annals rebuild knowledge --rollback`
 }
 
@@ -48,6 +53,9 @@ func (r *rebuildCommand) Run(ctx context.Context, c *console) error {
 	api, err := r.connect()
 	if err != nil {
 		return err
+	}
+	if (r.WhatIf || r.Confidence != "") && (r.Status || r.Watch || r.Cancel || r.Rollback || r.Retire) {
+		return wrong("annals rebuild --help shows how", "--what-if and --confidence say what to build: they go with a rebuild or its --plan")
 	}
 	switch {
 	case r.Plan:
@@ -73,13 +81,13 @@ func (r *rebuildCommand) path(more ...string) []string {
 func (r *rebuildCommand) start(ctx context.Context, c *console, api *client) error {
 	if !c.json {
 		var p rebuildPlan
-		if _, err := api.read(ctx, request{Method: http.MethodGet, Path: r.path("rebuild", "plan")}, &p); err != nil {
+		if _, err := api.read(ctx, request{Method: http.MethodGet, Path: r.path("rebuild", "plan"), Query: r.plan()}, &p); err != nil {
 			return err
 		}
 		c.note("%s", p)
 	}
 	var begun rebuild
-	a, err := api.read(ctx, request{Method: http.MethodPost, Path: r.path("rebuild")}, &begun)
+	a, err := api.read(ctx, request{Method: http.MethodPost, Path: r.path("rebuild"), Query: r.order()}, &begun)
 	if err != nil {
 		return err
 	}
@@ -91,6 +99,23 @@ func (r *rebuildCommand) start(ctx context.Context, c *console, api *client) err
 	}
 	c.say("building version %d of %s; watch it with: annals rebuild %s --watch", begun.Version, begun.Projection, begun.Projection)
 	return nil
+}
+
+// plan is what a plan is for, order what a rebuild is for, as the API wants to be told.
+func (r *rebuildCommand) plan() url.Values {
+	query := url.Values{}
+	if r.Confidence != "" {
+		query.Set("confidence", r.Confidence)
+	}
+	return query
+}
+
+func (r *rebuildCommand) order() url.Values {
+	query := r.plan()
+	if r.WhatIf {
+		query.Set("what_if", "true")
+	}
+	return query
 }
 
 // last asks for the rebuild that is running, or for the last one.
@@ -105,7 +130,7 @@ func (r *rebuildCommand) last(ctx context.Context, api *client) (rebuild, json.R
 
 func (r *rebuildCommand) showPlan(ctx context.Context, c *console, api *client) error {
 	var p rebuildPlan
-	a, err := api.read(ctx, request{Method: http.MethodGet, Path: r.path("rebuild", "plan")}, &p)
+	a, err := api.read(ctx, request{Method: http.MethodGet, Path: r.path("rebuild", "plan"), Query: r.plan()}, &p)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -21,6 +22,9 @@ func (r *rebuildCommand) wait(ctx context.Context, c *console, api *client, vers
 	view := &rebuildView{c: c}
 	now, raw, err := r.follow(ctx, api, view, version)
 	view.end()
+	if ctx.Err() != nil && r.WhatIf && err != nil {
+		return r.giveUp(ctx, api)
+	}
 	if err != nil {
 		return err
 	}
@@ -37,9 +41,22 @@ func (r *rebuildCommand) wait(ctx context.Context, c *console, api *client, vers
 			c.note("go back with: annals rebuild %s --rollback; the version before is kept until the next rebuild, or --retire", now.Projection)
 		}
 	case "retired":
-		return &failure{Code: exitFailed, Detail: fmt.Sprintf("version %d of %s was given up", now.Version, now.Projection)}
+		if !now.seen() {
+			return &failure{Code: exitFailed, Detail: fmt.Sprintf("version %d of %s was given up", now.Version, now.Projection)}
+		}
 	}
 	return now.verdict()
+}
+
+// giveUp ends a what-if that nobody waits for any more.
+func (r *rebuildCommand) giveUp(ctx context.Context, api *client) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.Patience)
+	defer cancel()
+	var ended rebuild
+	if _, err := api.read(ctx, request{Method: http.MethodDelete, Path: r.path("rebuild")}, &ended); err != nil {
+		return err
+	}
+	return &failure{Code: exitFailed, Detail: fmt.Sprintf("interrupted: what was built of version %d of %s is thrown away", ended.Version, ended.Projection)}
 }
 
 // follow looks at a rebuild again and again until it has ended. Version 0 is whichever is running.

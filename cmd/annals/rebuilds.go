@@ -16,6 +16,7 @@ type rebuild struct {
 	Active     int              `json:"active"`
 	Version    int              `json:"version"`
 	State      string           `json:"state"`
+	WhatIf     bool             `json:"what_if"`
 	BeganAt    time.Time        `json:"began_at"`
 	UpdatedAt  time.Time        `json:"updated_at"`
 	Error      string           `json:"error"`
@@ -44,6 +45,7 @@ type rebuildReport struct {
 	Intended  []string          `json:"intended"`
 	Overlap   float64           `json:"overlap"`
 	Searches  int               `json:"searches"`
+	Impact    rebuildImpact     `json:"impact"`
 }
 
 type rebuildPlan struct {
@@ -103,10 +105,24 @@ func (p rebuildProgress) String() string {
 func (r rebuild) print(c *console) error {
 	switch {
 	case r.Progress != nil:
-		c.say("version %d of %s: %s", r.Version, r.Projection, *r.Progress)
+		c.say("%s: %s", r.name(), *r.Progress)
 		return nil
 	case r.Report != nil:
 		r.Report.print(c)
+		if r.WhatIf || r.Report.Impact.any() {
+			r.Report.Impact.print(c, *r.Report)
+		}
+	}
+	switch {
+	case r.seen() && r.Report.Passed:
+		c.say("%s was thrown away, as it was meant to be: version %d is active, as before", r.name(), r.Active)
+		return nil
+	case r.seen():
+		return &failure{
+			Code:   exitFailed,
+			Detail: fmt.Sprintf("%s would not pass its verification, and was thrown away; version %d is active, as before", r.name(), r.Active),
+			Fix:    "see above; nothing would be switched to",
+		}
 	}
 	switch r.State {
 	case "active":
@@ -118,6 +134,17 @@ func (r rebuild) print(c *console) error {
 	}
 	return r.verdict()
 }
+
+// name says which version it is, and that it is only a what-if.
+func (r rebuild) name() string {
+	if r.WhatIf {
+		return fmt.Sprintf("the what-if of %s (version %d)", r.Projection, r.Version)
+	}
+	return fmt.Sprintf("version %d of %s", r.Version, r.Projection)
+}
+
+// seen tells whether it was a what-if that has shown what it should.
+func (r rebuild) seen() bool { return r.WhatIf && r.State == "retired" && r.Report != nil }
 
 // verdict is nil unless the rebuild failed.
 func (r rebuild) verdict() error {
@@ -163,9 +190,6 @@ func (r rebuildReport) print(c *console) {
 		changes.row(column, counted(r.Changed[column]), meant)
 	}
 	c.say("compared with version %d:\n%s", r.Against, changes.render(c.width))
-	if r.Searches > 0 {
-		c.say("searches by the items' own tasks: %.0f %% of the first ten hits are the same, of %s", 100*r.Overlap, counted(int64(r.Searches)))
-	}
 }
 
 // versions are versions of projections, the active one of each first.
@@ -178,6 +202,7 @@ type versionOf struct {
 	Name      string            `json:"name"`
 	Version   int               `json:"version"`
 	State     string            `json:"state"`
+	WhatIf    bool              `json:"what_if"`
 	Settings  map[string]string `json:"settings"`
 	Error     string            `json:"error"`
 	UpdatedAt time.Time         `json:"updated_at"`
@@ -218,7 +243,11 @@ func (v versions) render(width int) string {
 		for _, name := range slices.Sorted(maps.Keys(item.Settings)) {
 			settings = append(settings, name+" "+item.Settings[name])
 		}
-		rows.row(strconv.Itoa(item.Version), item.State, moment(item.UpdatedAt),
+		state := item.State
+		if item.WhatIf {
+			state += " (what-if)"
+		}
+		rows.row(strconv.Itoa(item.Version), state, moment(item.UpdatedAt),
 			printable(joined("\n", strings.Join(settings, " · "), item.Error)))
 	}
 	return rows.render(width)

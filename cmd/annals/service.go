@@ -12,7 +12,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
 	"github.com/annals-kb/annals/events"
 	annalshttp "github.com/annals-kb/annals/http"
@@ -35,11 +34,11 @@ func openService(ctx context.Context, cfg config, embedder embedding.Embedder, l
 	if err != nil {
 		return nil, err
 	}
-	policy := domain.DefaultConfidence()
-	knowledge, err := projections.Open(ctx, db, projections.Settings{Policy: policy, Embedder: embedder, Logger: logger})
+	knowledge, err := projections.Open(ctx, db, projections.Settings{Embedder: embedder, Logger: logger})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the projections: %w", err), db.Close())
 	}
+	policy := knowledge.Policy()
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	log := events.NewLog(db, knowledge, events.Options{Policy: policy, Logger: logger, Registerer: registry})

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
 )
@@ -80,7 +81,7 @@ func alone(ctx context.Context, url string, to io.Writer) (err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	heard := newStages()
 	err = within(ctx, db, slog.New(heard), func(_ *projections.Knowledge, _ *events.Log, r *projections.Rebuilder) error {
-		if _, err := r.Start(ctx); err != nil {
+		if _, err := r.Start(ctx, domain.RebuildOrder{}); err != nil {
 			return err
 		}
 		return ended(ctx, r)

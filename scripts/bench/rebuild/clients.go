@@ -47,7 +47,7 @@ type span struct{ from, to time.Time }
 // during is what happens while the clients are at work.
 func during(ctx context.Context, base *projections.Knowledge, r *projections.Rebuilder, swaps int, moments *[]span) error {
 	time.Sleep(2 * time.Second) // what it is like without
-	if _, err := r.Start(ctx); err != nil {
+	if _, err := r.Start(ctx, domain.RebuildOrder{}); err != nil {
 		return err
 	}
 	if err := ended(ctx, r); err != nil {

@@ -45,7 +45,7 @@ func fill(ctx context.Context, db *database.DB, size int) error {
 		}
 	}
 	return within(ctx, db, slog.New(slog.DiscardHandler), func(_ *projections.Knowledge, _ *events.Log, r *projections.Rebuilder) error {
-		if _, err := r.Repair(ctx); err != nil {
+		if _, err := r.Start(ctx, domain.RebuildOrder{Repair: true}); err != nil {
 			return err
 		}
 		return ended(ctx, r)

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// rebuildImpact is what a new version means to those who ask, as the server tells of it.
+type rebuildImpact struct {
+	Confidence struct {
+		Items   int64   `json:"items"`
+		Raised  int64   `json:"raised"`
+		Lowered int64   `json:"lowered"`
+		Mean    float64 `json:"mean"`
+		Before  []int64 `json:"before"`
+		After   []int64 `json:"after"`
+		Most    []struct {
+			Tenant    string  `json:"tenant"`
+			ID        string  `json:"id"`
+			Before    float64 `json:"before"`
+			After     float64 `json:"after"`
+			Helpful   int     `json:"helpful"`
+			Harmful   int     `json:"harmful"`
+			Reporters int     `json:"stale_reporters"`
+		} `json:"most"`
+	} `json:"confidence"`
+	Answers struct {
+		Others    int `json:"others"`
+		Reordered int `json:"reordered"`
+		First     int `json:"first"`
+		Most      []struct {
+			Tenant string   `json:"tenant"`
+			ID     string   `json:"id"`
+			Same   float64  `json:"same"`
+			Before []string `json:"before"`
+			After  []string `json:"after"`
+		} `json:"most"`
+	} `json:"answers"`
+}
+
+// any tells whether anything is other than before.
+func (i rebuildImpact) any() bool { return len(i.Confidence.Most)+len(i.Answers.Most) > 0 }
+
+// print says whose confidence moves, and which answers differ.
+func (i rebuildImpact) print(c *console, r rebuildReport) {
+	i.printConfidence(c)
+	c.say("searches by the items' own tasks: %.0f %% of the first ten hits are the same, of %s", 100*r.Overlap, counted(int64(r.Searches)))
+	a := i.Answers
+	if len(a.Most) == 0 {
+		return
+	}
+	c.say("%s find other items, %s the same in another order, %s begin with another",
+		counted(int64(a.Others)), counted(int64(a.Reordered)), counted(int64(a.First)))
+	rows := &grid{heads: []string{"BY THE TASK OF", "SAME", "FIRST HITS, BEFORE AND AFTER"}}
+	for _, m := range a.Most {
+		rows.row(named(m.Tenant, m.ID), fmt.Sprintf("%.0f %%", 100*m.Same), printable(firstFew(m.Before)+"\n"+firstFew(m.After)))
+	}
+	c.say("%s", rows.render(c.width))
+}
+
+func (i rebuildImpact) printConfidence(c *console) {
+	m := i.Confidence
+	if m.Raised+m.Lowered == 0 {
+		c.say("nobody's confidence moves, of %s items", counted(m.Items))
+		return
+	}
+	c.say("the confidence of %s of %s items moves: %s up, %s down, by %.2f on average",
+		counted(m.Raised+m.Lowered), counted(m.Items), counted(m.Raised), counted(m.Lowered), m.Mean)
+	tenths := &grid{heads: []string{"CONFIDENCE", "BEFORE", "AFTER"}}
+	for t := range min(len(m.Before), len(m.After)) {
+		if m.Before[t] > 0 || m.After[t] > 0 {
+			tenths.row(fmt.Sprintf("%.1f to %.1f", float64(t)/10, float64(t+1)/10), counted(m.Before[t]), counted(m.After[t]))
+		}
+	}
+	c.say("%s", tenths.render(c.width))
+	rows := &grid{heads: []string{"MOVES MOST", "BEFORE", "AFTER", "VOICES"}}
+	for _, move := range m.Most {
+		voices := fmt.Sprintf("%d for, %d against", move.Helpful, move.Harmful)
+		if move.Reporters > 0 {
+			voices += fmt.Sprintf(", stale to %d", move.Reporters)
+		}
+		rows.row(named(move.Tenant, move.ID), fmt.Sprintf("%.3f", move.Before), fmt.Sprintf("%.3f", move.After), voices)
+	}
+	c.say("%s", rows.render(c.width))
+}
+
+// named says which item, and of which tenant unless it is the one that there is at first.
+func named(tenant, id string) string {
+	if tenant == "default" {
+		return printable(id)
+	}
+	return printable(tenant + "/" + id)
+}
+
+// firstFew are as many ids as one reads.
+func firstFew(ids []string) string {
+	const few = 4
+	text := strings.Join(ids[:min(len(ids), few)], ", ")
+	if len(ids) > few {
+		text += " …"
+	}
+	return text
+}

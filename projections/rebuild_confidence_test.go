@@ -1,0 +1,101 @@
+package projections_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+// helped gives an item one more voice and tells its confidence, as the answer to the vote, the table and
+// a replay of the log say.
+func (r *rebuilding) helped(id, trace string) [3]float64 {
+	r.t.Helper()
+	receipt := r.submit(domain.GiveFeedback{Target: domain.Target{By: r.by, ID: id}, Verdict: domain.Helpful, TraceID: trace})
+	stored, err := r.base.Find(r.t.Context(), r.by.Tenant, id)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	events, err := r.log.Stream(r.t.Context(), r.by.Tenant, domain.KnowledgeStream(id))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	history, err := domain.History(id, events, r.base.Policy())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return [3]float64{receipt.Knowledge.Confidence, stored.Confidence, history[len(history)-1].Confidence}
+}
+
+func TestAnotherPolicyIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := lived(t, db, projections.Settings{})
+		said := func(trace string, policy domain.ConfidencePolicy, helpful int) {
+			t.Helper()
+			want := policy.Confidence(helpful, 0, 0)
+			if got := r.helped("item-1", trace); got != [3]float64{want, want, want} {
+				t.Errorf("after a vote: got %v from the answer, the table and the log, want %v by %s", got, want, policy.Name)
+			}
+		}
+		usual, cautious := domain.DefaultConfidence(), domain.CautiousConfidence()
+		said("t2", usual, 2)
+
+		last := r.runFor(domain.RebuildOrder{Confidence: cautious.Name})
+		if last.State != "active" || !slices.Equal(last.Report.Intended, []string{"confidence"}) {
+			t.Fatalf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
+		}
+		if got := last.Report.Changed; len(got) != 1 || got["confidence"] != 2 { // one voice is 0.5 either way
+			t.Errorf("got %v changed, want the confidence of two items", got)
+		}
+		said("t3", cautious, 3)
+
+		if _, err := r.base.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		said("t4", usual, 4)
+		if _, err := r.base.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		said("t5", cautious, 5)
+
+		// Whoever rebuilds without naming a policy keeps the one that was chosen.
+		if last = r.run(); last.Settings["confidence"] != cautious.Name || len(last.Report.Changed) > 0 {
+			t.Errorf("rebuilt with %v and %v changed", last.Settings, last.Report.Changed)
+		}
+		said("t6", cautious, 6)
+		r.reopened(func(again *world) {
+			if got, want := again.base.Policy().Confidence(5, 0, 0), cautious.Confidence(5, 0, 0); got != want {
+				t.Errorf("a server that starts now gives %v, want %v", got, want)
+			}
+		})
+	})
+}
+
+// With another policy, what else differs is as little intended as ever.
+func TestAnotherPolicyExcusesNothingElse(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := lived(t, db, projections.Settings{})
+		r.corrupt("UPDATE knowledge_1 SET helpful = 99 WHERE id = 'item-1'")
+		last := r.runFor(domain.RebuildOrder{Confidence: "wilson/1"})
+		if last.State != "failed" || last.Active != 1 || last.Report.Changed["helpful"] != 1 {
+			t.Errorf("version %d is %s with %+v, want the gate closed", last.Version, last.State, last.Report)
+		}
+	})
+}
+
+func TestAPolicyThatNobodyKnowsIsRefused(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := lived(t, db, projections.Settings{})
+		_, err := r.Start(t.Context(), domain.RebuildOrder{Confidence: "gut feeling"})
+		if invalid, ok := errors.AsType[*domain.Invalid](err); !ok || invalid.Problems[0].Field != "confidence" {
+			t.Errorf("got %v, want the field named", err)
+		}
+	})
+}

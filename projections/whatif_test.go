@@ -1,0 +1,176 @@
+package projections_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+var whatIf = domain.RebuildOrder{Confidence: "wilson/1", WhatIf: true}
+
+// contested is a world of twelve items that say the same, and have been judged differently.
+func contested(t *testing.T, db *database.DB) *rebuilding {
+	t.Helper()
+	r := newRebuilding(t, db, projections.Settings{})
+	for i := range 12 {
+		id := fmt.Sprint("item-", i)
+		r.remember(id, "retry payments with backoff", "team:pay")
+		for vote := range i {
+			verdict := domain.Helpful
+			if i%3 == 0 && vote%2 > 0 {
+				verdict = domain.Harmful
+			}
+			r.submit(domain.GiveFeedback{Target: domain.Target{By: r.by, ID: id}, Verdict: verdict, TraceID: fmt.Sprint(i, "-", vote)})
+		}
+	}
+	return r
+}
+
+func TestAWhatIfSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := contested(t, db)
+		question := domain.Search{Text: "retry payments"}
+		before := r.find(question)
+		var seen atomic.Bool
+		r.at("verifying", func() {
+			r.remember("meanwhile", "what came while it was built", "team:pay")
+			seen.Store(r.last().WhatIf)
+		})
+		last := r.runFor(whatIf)
+		r.at("verifying", nil)
+		if last.State != "retired" || !last.WhatIf || last.Active != 1 || last.Progress != nil || last.Report == nil || !last.Report.Passed || !seen.Load() {
+			t.Fatalf("got %+v with %+v, want version 1 active and a report", last, last.Report)
+		}
+		got := last.Report.Impact.Confidence
+		usual, cautious := domain.DefaultConfidence(), domain.CautiousConfidence()
+		var lowered, raised int64
+		for i := range 12 {
+			k, err := r.base.Find(t.Context(), r.by.Tenant, fmt.Sprint("item-", i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			was, is := usual.Confidence(k.Helpful, k.Harmful, 0), cautious.Confidence(k.Helpful, k.Harmful, 0)
+			if k.Confidence != was {
+				t.Errorf("%s has %v, want what it had", k.ID, k.Confidence)
+			}
+			if is < was {
+				lowered++
+			} else if is > was {
+				raised++
+			}
+			moved := slices.ContainsFunc(got.Most, func(m domain.ConfidenceMove) bool {
+				return m == domain.ConfidenceMove{Tenant: "default", ID: k.ID, Before: was, After: is, Helpful: k.Helpful, Harmful: k.Harmful}
+			})
+			if len(got.Most) < 10 && moved != (is != was) {
+				t.Errorf("%s moves from %v to %v, named: %v", k.ID, was, is, moved)
+			}
+		}
+		if got.Raised != raised || got.Lowered != lowered || got.Items < 12 || lowered == 0 {
+			t.Errorf("got %d up and %d down of %d, want %d and %d of at least 12", got.Raised, got.Lowered, got.Items, raised, lowered)
+		}
+		answers := last.Report.Impact.Answers
+		if answers.Others+answers.Reordered == 0 || len(answers.Most) == 0 || !slices.Equal(answers.Most[0].Before, before) {
+			t.Errorf("got %+v, want answers that differ from %v", answers, before)
+		}
+		if now := r.find(question); !slices.Equal(now, before) {
+			t.Errorf("searches find %v, and before %v", now, before)
+		}
+		if _, err := r.base.Rollback(t.Context()); !errors.Is(err, domain.ErrNotFound) {
+			t.Errorf("rolling back to a what-if: got %v", err)
+		}
+
+		// What would be is what is when it is done.
+		done := r.runFor(domain.RebuildOrder{Confidence: whatIf.Confidence})
+		if done.State != "active" || !slices.Equal(r.find(question), answers.Most[0].After) {
+			t.Errorf("version %d is %s and finds %v, want %v as foretold", done.Version, done.State, r.find(question), answers.Most[0].After)
+		}
+		r.sweepAfter(time.Minute)
+		if left := r.tables(2); len(left) > 0 {
+			t.Errorf("the what-if has left %v", left)
+		}
+	})
+}
+
+func TestAWhatIfThatWouldNotPassSaysSo(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := contested(t, db)
+		r.at("verifying", func() { r.corrupt("UPDATE knowledge_2 SET helpful = 99 WHERE id = 'item-3'") })
+		if last := r.runFor(whatIf); last.State != "retired" || last.Report.Passed || len(last.Report.Wrong) != 1 {
+			t.Errorf("got %+v with %+v, want one row wrong", last, last.Report)
+		}
+	})
+}
+
+// interrupt lets another process begin a rebuild, and stops it at a stage.
+func interrupt(t *testing.T, db *database.DB, stage string, order domain.RebuildOrder) {
+	t.Helper()
+	dying := newRebuilding(t, db, projections.Settings{})
+	reached, hold := make(chan struct{}), make(chan struct{})
+	dying.at(stage, func() { close(reached); <-hold })
+	if _, err := dying.Start(t.Context(), order); err != nil {
+		t.Fatal(err)
+	}
+	<-reached
+	var closing sync.WaitGroup
+	closing.Go(dying.Close)
+	time.Sleep(20 * time.Millisecond) // it is told to stop before it goes on
+	close(hold)
+	closing.Wait()
+}
+
+// A what-if whose process ends at whatever stage is thrown away by the next one, and is in nobody's way.
+func TestAWhatIfThatWasInterruptedIsThrownAway(t *testing.T) {
+	t.Parallel()
+	for _, stage := range []string{"building", "catching_up", "verifying"} {
+		t.Run(stage, func(t *testing.T) {
+			t.Parallel()
+			databasetest.Each(t, func(t *testing.T, db *database.DB) {
+				r := contested(t, db)
+				interrupt(t, db, stage, whatIf)
+				if last := r.last(); !last.WhatIf || last.Progress == nil {
+					t.Fatalf("got %+v, want a what-if that is not finished", last)
+				}
+				if err := r.Resume(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if last := r.last(); last.State != "retired" || last.Progress != nil {
+					t.Errorf("got %+v, want it given up", last)
+				}
+				interrupt(t, db, stage, whatIf)
+				if last := r.run(); last.State != "active" || last.WhatIf || last.Version != 4 {
+					t.Errorf("got %+v, want a rebuild that does not go on with a what-if", last)
+				}
+				r.remember("afterwards", "everybody goes on writing", "team:pay")
+				r.sweepAfter(time.Minute)
+				if left := append(r.tables(2), r.tables(3)...); len(left) > 0 {
+					t.Errorf("what was given up has left %v", left)
+				}
+			})
+		})
+	}
+}
+
+func TestAnInterruptedRebuildIsNotTakenForAnotherOrder(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := contested(t, db)
+		interrupt(t, db, "catching_up", domain.RebuildOrder{})
+		if _, err := r.Start(t.Context(), whatIf); !errors.Is(err, domain.ErrConflict) {
+			t.Errorf("a what-if while a rebuild waits: got %v", err)
+		}
+		if last := r.run(); last.State != "active" || last.Version != 2 {
+			t.Errorf("got %+v, want the interrupted one finished", last)
+		}
+	})
+}
