@@ -200,13 +200,14 @@ func (b *bulk) submission(r record, number int) (domain.Submission, error) {
 	if r.err != nil {
 		return domain.Submission{}, r.err
 	}
-	command, occurred, err := remembering(b.call.principal, r.data, nil)
+	command, whence, err := remembering(b.call.principal, r.data, nil)
 	if err != nil {
 		return domain.Submission{Command: command}, err
 	}
 	command.OrSame, command.OrRevise = true, b.revise
 	submission := b.call.submission(command, r.data)
-	submission.Origin.OccurredAt = occurred
+	whence.into(&submission.Origin)
+	submission.Origin.RequestID += "#" + strconv.Itoa(number)
 	if submission.Request != nil {
 		submission.Request.Key += "#" + strconv.Itoa(number)
 	}

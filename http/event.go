@@ -37,6 +37,7 @@ type event struct {
 	Changes    []change `json:"changes,omitempty" doc:"In an item's history: what it changed."`
 	Revision   int64    `json:"revision,omitempty" doc:"In an item's history: the item's, after it."`
 	Confidence *float64 `json:"confidence,omitempty" doc:"In an item's history: the item's, after it."`
+	CausedBy   []cause  `json:"caused_by,omitempty" doc:"In an item's history: what caused it, what caused that, and so on back to where it began."`
 }
 
 // change is what an event changed in one field.
@@ -44,6 +45,7 @@ type change struct {
 	Field  string `json:"field" example:"content"`
 	Before any    `json:"before,omitempty" doc:"Missing if there was nothing."`
 	After  any    `json:"after,omitempty" doc:"Missing if nothing is left."`
+	Diff   []edit `json:"diff,omitempty" doc:"With diff=true, for what people wrote: before and after, word by word, Chinese by character."`
 }
 
 func eventOf(e domain.Event) event {

@@ -3,14 +3,35 @@ package http
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"time"
 
 	"github.com/annals-kb/annals/domain"
+	prose "github.com/annals-kb/annals/text"
 )
 
 type historyInput struct {
 	ID     string  `path:"id" doc:"The item's id."`
+	Diff   boolean `query:"diff" doc:"true: show what changed in texts word by word, too."`
 	Limit  integer `query:"limit" doc:"1 to 500; 100 if left out."`
 	Cursor string  `query:"cursor" doc:"next_cursor of the page before."`
+}
+
+// cause is a step of the way back to what an event began with.
+type cause struct {
+	ID         string     `json:"id" example:"file:knowledge.ndjson:7" doc:"Of an event, or a word of whoever caused it."`
+	Name       string     `json:"name,omitempty" doc:"The event's, as all that follows; missing if it is none of this log, or none that you may see."`
+	Stream     string     `json:"stream,omitempty"`
+	Position   int64      `json:"position,omitempty"`
+	RecordedAt *time.Time `json:"recorded_at,omitempty"`
+	Actor      string     `json:"actor,omitempty"`
+	OnBehalfOf string     `json:"on_behalf_of,omitempty"`
+}
+
+// edit is a part of a text that stayed, went or came.
+type edit struct {
+	Op   string `json:"op" enum:"same,removed,added"`
+	Text string `json:"text"`
 }
 
 func (s *Server) history(ctx context.Context, c *call, in *historyInput) (*paged[event], error) {
@@ -19,6 +40,7 @@ func (s *Server) history(ctx context.Context, c *call, in *historyInput) (*paged
 	if limit == 0 {
 		limit = usual
 	}
+	diff := in.Diff.read(&c.found, "diff")
 	if err := c.found.Err(); err != nil {
 		return nil, err
 	}
@@ -39,9 +61,15 @@ func (s *Server) history(ctx context.Context, c *call, in *historyInput) (*paged
 		return nil, err
 	}
 	rest := all[min(int(first), len(all)):]
-	out := page[event]{Items: make([]event, 0, min(limit, len(rest)))}
-	for _, item := range rest[:min(limit, len(rest))] {
-		out.Items = append(out.Items, episodeOf(item))
+	shown := rest[:min(limit, len(rest))]
+	causes, err := s.causes(ctx, c, shown)
+	if err != nil {
+		return nil, err
+	}
+	out := page[event]{Items: make([]event, len(shown))}
+	for i, item := range shown {
+		out.Items[i] = episodeOf(item, diff != nil && *diff)
+		out.Items[i].CausedBy = causesOf(item.Event, causes)
 	}
 	if len(rest) > limit {
 		out.NextCursor = cursor(first+int64(limit), k.ID)
@@ -49,13 +77,96 @@ func (s *Server) history(ctx context.Context, c *call, in *historyInput) (*paged
 	return &paged[event]{Body: out}, nil
 }
 
-func episodeOf(item domain.HistoryItem) event {
+// causes finds what caused the events of a history. Of what the caller may not see there is only the
+// id, which the event itself tells.
+func (s *Server) causes(ctx context.Context, c *call, items []domain.HistoryItem) (map[string]domain.Event, error) {
+	var ids []string
+	for _, item := range items {
+		if item.Event.CausationID != "" {
+			ids = append(ids, item.Event.CausationID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	known, err := s.cfg.Historian.Causes(ctx, c.principal.Tenant, ids)
+	if err != nil || c.principal.SeesAll() {
+		return known, err
+	}
+	visible := map[string]bool{}
+	for id, event := range known {
+		may, asked := visible[event.Stream]
+		if !asked {
+			if may, err = s.mayRead(ctx, c, event.Stream); err != nil {
+				return nil, err
+			}
+			visible[event.Stream] = may
+		}
+		if !may {
+			delete(known, id)
+		}
+	}
+	return known, nil
+}
+
+// mayRead tells whether the caller may see what a stream tells.
+func (s *Server) mayRead(ctx context.Context, c *call, stream string) (bool, error) {
+	id, isItem := domain.ItemOf(stream)
+	if !isItem {
+		return c.principal.MaySeeSession(stream), nil
+	}
+	_, err := s.seen(ctx, c, id)
+	if errors.Is(err, domain.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func causesOf(e domain.Event, events map[string]domain.Event) []cause {
+	var all []cause
+	for _, c := range domain.CausesOf(e, events) {
+		one := cause{ID: c.ID}
+		if by := c.Event; by != nil {
+			one = cause{
+				ID: c.ID, Name: by.Name, Stream: by.Stream, Position: by.Position, RecordedAt: known(by.RecordedAt),
+				Actor: string(by.Actor), OnBehalfOf: string(by.OnBehalfOf),
+			}
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+func episodeOf(item domain.HistoryItem, diff bool) event {
 	e := eventOf(item.Event)
 	e.Revision, e.Confidence = item.Revision, &item.Confidence
 	for _, ch := range item.Changes {
-		e.Changes = append(e.Changes, change{Field: ch.Field, Before: shown(ch.Before), After: shown(ch.After)})
+		shown := change{Field: ch.Field, Before: shown(ch.Before), After: shown(ch.After)}
+		if diff && isProse(ch.Field) {
+			shown.Diff = diffOf(ch.Before, ch.After)
+		}
+		e.Changes = append(e.Changes, shown)
 	}
 	return e
+}
+
+// isProse tells which fields are worth comparing word by word.
+func isProse(field string) bool {
+	switch field {
+	case "task", "content", "abstract", "overview":
+		return true
+	}
+	return false
+}
+
+func diffOf(before, after any) []edit {
+	was, _ := before.(string)
+	is, _ := after.(string)
+	var edits []edit
+	for _, e := range prose.Diff(was, is) {
+		edits = append(edits, edit{Op: string(e.Op), Text: e.Text})
+	}
+	return edits
 }
 
 // shown writes tags as the API does everywhere.

@@ -37,6 +37,9 @@ type Historian interface {
 	// Find returns a page of the tenant's log and where the following page begins
 	// (domain.EventQuery.After), 0 at the end.
 	Find(ctx context.Context, query domain.EventQuery) (events []domain.Event, next int64, err error)
+	// Causes returns, by id, the events with these ids, those that caused them, and so on back to
+	// where it began; what no event of the tenant is called is left out.
+	Causes(ctx context.Context, tenant string, ids []string) (map[string]domain.Event, error)
 }
 
 // Rebuilder computes projections anew from the log, beside the version that is read. A name that it

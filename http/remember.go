@@ -2,6 +2,7 @@ package http
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -9,6 +10,8 @@ import (
 	"reflect"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -49,13 +52,13 @@ func (s *Server) rememberOne(ctx context.Context, c *call, from io.Reader, revis
 	if err != nil {
 		return nil, err
 	}
-	command, occurred, err := remembering(c.principal, body, c.found)
+	command, whence, err := remembering(c.principal, body, c.found)
 	if err != nil {
 		return nil, err
 	}
 	command.OrRevise = revise
 	submission := c.submission(command, body)
-	submission.Origin.OccurredAt = occurred
+	whence.into(&submission.Origin)
 	receipt, err := s.cfg.Writer.Submit(ctx, submission)
 	if err != nil {
 		return nil, err
@@ -101,21 +104,36 @@ func opening(body *bufio.Reader) byte {
 	}
 }
 
+// whence is what a record says of how it came about.
+type whence struct {
+	occurred time.Time
+	cause    string
+}
+
+// into adds it to what the request says.
+func (w whence) into(origin *domain.Origin) {
+	origin.OccurredAt = w.occurred
+	origin.CausationID = cmp.Or(w.cause, origin.CausationID)
+}
+
 // remembering reads a record into a command. The error names everything that is wrong with it,
 // and with what was found wrong before.
-func remembering(by domain.Principal, record []byte, found domain.Problems) (domain.Remember, time.Time, error) {
+func remembering(by domain.Principal, record []byte, found domain.Problems) (domain.Remember, whence, error) {
 	in, err := decode[knowledge](decodeKnowledge, record, &found)
 	if err != nil {
-		return domain.Remember{ID: in.ID}, time.Time{}, err
+		return domain.Remember{ID: in.ID}, whence{}, err
+	}
+	if utf8.RuneCountInString(in.CausationID) > 128 || strings.ContainsFunc(in.CausationID, unicode.IsControl) {
+		found.Add("causation_id", "must be at most 128 characters without line breaks")
 	}
 	if in.Status != "" && in.Status != string(domain.Active) {
 		found.Add("status", "must be active or left out: an item in another state is not remembered again")
 	}
 	command, err := in.command(by).Complete()
 	if err = merge(found, err); err != nil {
-		return domain.Remember{ID: in.ID}, time.Time{}, err
+		return domain.Remember{ID: in.ID}, whence{}, err
 	}
-	return command, when(in.OccurredAt), nil
+	return command, whence{when(in.OccurredAt), in.CausationID}, nil
 }
 
 func (in knowledge) command(by domain.Principal) domain.Remember {

@@ -50,10 +50,10 @@ func batches(in io.Reader) iter.Seq2[batch, error] {
 }
 
 // body is a request's: one record a line, each with an id.
-func (b batch) body(records []int, who string) []byte {
+func (b batch) body(records []int, who, file string) []byte {
 	var body bytes.Buffer
 	for _, i := range records {
-		body.Write(identified(b.Records[i].Raw, who))
+		body.Write(caused(identified(b.Records[i].Raw, who), b.Records[i].origin(file)))
 		body.WriteByte('\n')
 	}
 	return body.Bytes()

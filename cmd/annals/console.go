@@ -46,6 +46,12 @@ func widthOf(out *os.File) int {
 	return usual
 }
 
+// coloured tells whether colours are seen.
+func (c *console) coloured() bool {
+	w, known := c.styled.(*colorprofile.Writer)
+	return known && w.Profile > colorprofile.Ascii
+}
+
 // say prints a line for people.
 func (c *console) say(format string, values ...any) { line(c.styled, format, values) }
 

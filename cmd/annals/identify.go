@@ -24,10 +24,8 @@ func identified(raw []byte, who string) []byte {
 	_ = json.Compact(&said, raw) // it was read above
 	const version = 8            // "custom" in RFC 9562
 	id := uuid.NewHash(sha256.New(), uuid.Nil, said.Bytes(), version)
-	rest := bytes.TrimLeft(bytes.TrimLeft(raw, " \t\r\n")[1:], " \t\r\n")
-	begin := `{"id":"` + id.String() + `"`
-	if rest[0] != '}' {
-		begin += ","
-	}
-	return append([]byte(begin), rest...)
+	return begun(raw, "id", id.String())
 }
+
+// trimmed is JSON without the spaces before it.
+func trimmed(raw []byte) []byte { return bytes.TrimLeft(raw, " \t\r\n") }

@@ -20,8 +20,8 @@ type importCommand struct {
 // Help implements kong.HelpProvider.
 func (importCommand) Help() string {
 	return `A bad line never spoils the others, and nothing is lost: the same content again is unchanged, so whatever
-stopped an import, run the same command again. A record without an id is named after what it says. Exit code 1 says
-that lines failed.
+stopped an import, run the same command again. A record without an id is named after what it says, and each item's
+history tells the file and the line that it came from. Exit code 1 says that lines failed.
 
 Examples:
 
@@ -59,7 +59,10 @@ func (i *importCommand) Run(ctx context.Context, c *console) error {
 	}
 	s := summary{began: time.Now()}
 	progress := watch(c, "importing", size)
-	sender := &sender{api: api, who: joined(" for ", i.As, i.OnBehalfOf), update: i.Update, patience: i.Patience}
+	sender := &sender{
+		api: api, who: joined(" for ", i.As, i.OnBehalfOf), file: fileName(i.File), run: importRun(),
+		update: i.Update, patience: i.Patience,
+	}
 	m := &importer{send: sender.send, parallel: i.Parallel}
 	if i.Update {
 		m.parallel = 1 // two lines about the same item: the later one must win

@@ -17,6 +17,8 @@ type record struct {
 	Raw    []byte // JSON on one line, or whatever the line held
 	Size   int    // bytes of the input that it took
 	Err    error  // why it cannot be sent; Raw is then empty
+
+	Spans bool // records are counted, and not lines
 }
 
 // longestRecord bounds one record: the largest acceptable one, every character escaped, is smaller.
@@ -148,7 +150,7 @@ func values(reader io.Reader, array bool, yield func(record, error) bool) {
 			break
 		}
 		number++
-		r := record{Number: number, Place: fmt.Sprintf("record %d", number), Size: int(decoder.InputOffset() - begin)}
+		r := record{Number: number, Place: fmt.Sprintf("record %d", number), Spans: true, Size: int(decoder.InputOffset() - begin)}
 		var oneLine bytes.Buffer
 		switch {
 		case len(raw) > longestRecord:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -107,6 +108,31 @@ func TestAnInputThatBreaksSaysWhere(t *testing.T) {
 	}
 }
 
+var origins = regexp.MustCompile(`"causation_id":"file:f:[0-9]+",`)
+
+func TestARecordSaysWhereItStands(t *testing.T) {
+	t.Parallel()
+	for input, want := range map[string]string{
+		`{"id":"x"}`:                 `{"causation_id":"file:f \"1\":7","id":"x"}`,
+		` { }`:                       `{"causation_id":"file:f \"1\":7"}`,
+		`{"causation_id":"mine"}`:    `{"causation_id":"mine"}`,
+		`{"content":"causation_id"}`: `{"causation_id":"file:f \"1\":7","content":"causation_id"}`,
+		`["no object"]`:              `["no object"]`,
+		`{`:                          `{`,
+		``:                           ``,
+	} {
+		r := record{Number: 7, Raw: []byte(input)}
+		if got := string(caused(r.Raw, r.origin(`f "1"`))); got != want {
+			t.Errorf("%s becomes %s, want %s", input, got, want)
+		}
+	}
+	for path, want := range map[string]string{"-": "stdin", "/home/me/a b.ndjson": "a b.ndjson", "x\ny": "x_y"} {
+		if got := fileName(path); got != want {
+			t.Errorf("%q is called %q, want %q", path, got, want)
+		}
+	}
+}
+
 func TestBatchesHoldWhatARequestMayCarry(t *testing.T) {
 	t.Parallel()
 	many := strings.Repeat(`{"id":"x"}`+"\n", 2*batchRecords+1)
@@ -118,10 +144,11 @@ func TestBatchesHoldWhatARequestMayCarry(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(b.Records) > batchRecords || len(b.body(b.Sent, "")) > batchBytes+len(b.Records) {
-				t.Errorf("%s: a batch of %d records and %d bytes", name, len(b.Records), len(b.body(b.Sent, "")))
+			body := origins.ReplaceAll(b.body(b.Sent, "", "f"), nil)
+			if len(b.Records) > batchRecords || len(body) > batchBytes+len(b.Records) {
+				t.Errorf("%s: a batch of %d records and %d bytes", name, len(b.Records), len(body))
 			}
-			all.Write(b.body(b.Sent, ""))
+			all.Write(body)
 			read += b.size()
 		}
 		if all.String() != input || read != int64(len(input)) {

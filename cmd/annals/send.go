@@ -17,6 +17,8 @@ import (
 type sender struct {
 	api      *client
 	who      string // for whom records without an id are named
+	file     string // the name of what they come from
+	run      string // what all of the import belongs to
 	update   bool
 	patience time.Duration // how long one batch may be tried again
 }
@@ -60,7 +62,8 @@ func (s *sender) attempt(ctx context.Context, b batch, left []int, answers []lin
 	}
 	a, err := s.api.ask(context.WithoutCancel(ctx), request{
 		Method: http.MethodPost, Path: []string{"v1", "knowledge"}, Query: query,
-		Header: http.Header{"Content-Type": {"application/x-ndjson"}}, Body: b.body(left, s.who),
+		Header: http.Header{"Content-Type": {"application/x-ndjson"}, "Annals-Correlation-Id": {s.run}},
+		Body:   b.body(left, s.who, s.file),
 	})
 	if err != nil {
 		if a != nil {

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// timeline shows a history step by step.
+type timeline struct {
+	console    *console
+	ids, diff  bool
+	last       bool    // the step that is shown is the last one
+	confidence float64 // before the step that is shown; less than 0 before the first
+}
+
+// show shows an event as a step.
+func (t *timeline) show(e event) {
+	c := t.console
+	c.say("● %s  %s  %s  %s", moment(e.RecordedAt), bold.Render(e.what()), e.who(), faint.Render(fmt.Sprintf("#%d", e.Position)))
+	if !e.OccurredAt.IsZero() {
+		t.line("it happened " + moment(e.OccurredAt))
+	}
+	if why := joined(": ", e.ReasonCode, e.Reason); why != "" {
+		t.text("why: " + why)
+	}
+	for _, said := range e.said() {
+		t.text(said)
+	}
+	if e.TextErased {
+		t.line(faint.Render("its text was erased"))
+	}
+	t.changes(e)
+	if e.Confidence != nil {
+		if *e.Confidence != t.confidence {
+			t.line(bold.Render(fmt.Sprintf("confidence %.2f", *e.Confidence)))
+		}
+		t.confidence = *e.Confidence
+	}
+	for _, cause := range e.CausedBy {
+		t.text("caused by " + cause.described())
+	}
+	if t.ids {
+		t.envelope(e)
+	}
+}
+
+// changes shows every field that changed, but the confidence, which has a line of its own.
+func (t *timeline) changes(e event) {
+	widest := 0
+	for _, change := range e.Changes {
+		widest = max(widest, ansi.StringWidth(printable(change.Field)))
+	}
+	for _, change := range e.Changes {
+		began := t.confidence < 0
+		if began { // there was nothing before
+			change.Before = nil
+		}
+		switch {
+		case change.Field == "eval.confidence":
+		case t.diff && !began && len(change.Diff) > 0:
+			t.line(faint.Render(printable(change.Field)))
+			t.text(t.marked(change.Diff))
+		default:
+			t.line(change.line(widest, t.console.width-margin))
+		}
+	}
+}
+
+// marked is a difference on one colour for what went and another for what came, or between marks where
+// there are no colours.
+func (t *timeline) marked(edits []edit) string {
+	var all strings.Builder
+	for _, e := range edits {
+		said := printable(e.Text)
+		switch {
+		case e.Op == "same":
+			all.WriteString(said)
+		case e.Op == "removed" && t.console.coloured():
+			all.WriteString(eachLine(said, func(line string) string { return red.Strikethrough(true).Render(line) }))
+		case e.Op == "removed":
+			all.WriteString("[-" + said + "-]")
+		case t.console.coloured():
+			all.WriteString(eachLine(said, func(line string) string { return green.Render(line) }))
+		default:
+			all.WriteString("{+" + said + "+}")
+		}
+	}
+	return all.String()
+}
+
+// eachLine renders lines by themselves: a style would fill them up to one width.
+func eachLine(said string, render func(string) string) string {
+	lines := strings.Split(said, "\n")
+	for i, line := range lines {
+		if line != "" {
+			lines[i] = render(line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// envelope shows how we know who it was, and what it belongs to.
+func (t *timeline) envelope(e event) {
+	facts := [][2]string{
+		{"authenticated", e.Authentication},
+		{"event", e.EventID},
+		{"request", e.RequestID},
+		{"trace", e.Traceparent},
+		{"belongs to", e.CorrelationID},
+	}
+	for _, fact := range facts {
+		if fact[1] != "" {
+			t.line(faint.Render(fmt.Sprintf("%-13s  %s", fact[0], printable(fact[1]))))
+		}
+	}
+}
+
+// margin is how many columns stand before what is said about a step.
+const margin = 4
+
+func (t *timeline) bar() string {
+	if t.last {
+		return "    "
+	}
+	return faint.Render("│") + "   "
+}
+
+func (t *timeline) line(said string) { t.console.say("%s%s", t.bar(), said) }
+
+// text wraps what people wrote.
+func (t *timeline) text(said string) {
+	for line := range strings.SplitSeq(ansi.Wrap(said, t.console.width-margin, ""), "\n") {
+		t.line(line)
+	}
+}
+
+// described says what a cause was, as far as anybody may know.
+func (c cause) described() string {
+	if c.Name == "" {
+		return printable(c.ID)
+	}
+	return fmt.Sprintf("%s %s, %s #%d", printable(c.Stream), happened(c.Name), printable(joined(" for ", c.Actor, c.OnBehalfOf)), c.Position)
+}
+
+// line shows a change as before → after, each side cut to what fits.
+func (c change) line(widest, columns int) string {
+	name := printable(c.Field)
+	name += strings.Repeat(" ", widest-ansi.StringWidth(name))
+	before, after := compact(c.Before), cmp.Or(compact(c.After), "—")
+	rest := columns - widest - 2
+	if before == "" {
+		return faint.Render(name) + "  " + oneLine(after, rest)
+	}
+	side := (rest - 3) / 2
+	return faint.Render(name) + "  " + oneLine(before, side) + " → " + oneLine(after, rest-3-min(side, ansi.StringWidth(before)))
+}

@@ -1,0 +1,80 @@
+package http_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestAHistoryShowsTextsWordByWordIfAsked(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.remember("a", "用户偏好 TypeScript, always")
+		w.ask("PATCH", "/v1/knowledge/a", object{"content": "用户喜好 Go, always", "tags": object{"x": "y"}}).want(http.StatusOK)
+		if plain := w.ask("GET", "/v1/knowledge/a/history", nil).want(http.StatusOK); strings.Contains(string(plain.body), `"diff"`) {
+			t.Errorf("nobody asked for %s", plain.body)
+		}
+		revised := w.ask("GET", "/v1/knowledge/a/history?diff=true", nil).want(http.StatusOK).items()[1]
+		got := map[string]string{}
+		for _, changed := range revised["changes"].([]any) {
+			var marked strings.Builder
+			edits, _ := pick(changed.(object), "diff").([]any)
+			for _, e := range edits {
+				fmt.Fprintf(&marked, "%s:%s|", pick(e.(object), "op"), pick(e.(object), "text"))
+			}
+			got[pick(changed.(object), "field").(string)] = marked.String()
+		}
+		want := map[string]string{
+			"content": "same:用户|removed:偏|added:喜|same:好 |removed:TypeScript|added:Go|same:, always|", "tags": "",
+		}
+		if diff := cmp.Diff(got, want); diff != "" {
+			t.Errorf("(-got +want):\n%s", diff)
+		}
+		w.ask("GET", "/v1/knowledge/a/history?diff=perhaps", nil).want(http.StatusUnprocessableEntity)
+	})
+}
+
+func TestAHistoryLeadsBackToWhereItBegan(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.ask("POST", "/v1/knowledge", []object{
+			{"id": "source", "type": "tool", "content": "x", "scopes": []string{"user:bob"}, "owner": "user:bob", "causation_id": "file:见闻 1.ndjson:7"},
+			{"id": "bad", "type": "tool", "content": "x", "causation_id": "two\nlines"},
+		}, "Annals-Causation-Id: request", "Annals-Correlation-Id: import:1", "X-Request-Id: r1").want(http.StatusOK)
+		first := w.ask("GET", "/v1/knowledge/source/history", nil).want(http.StatusOK).items()[0]
+		if first["request_id"] != "r1#1" || first["correlation_id"] != "import:1" {
+			t.Errorf("recorded %v", first)
+		}
+		vote := w.ask("POST", "/v1/knowledge/source/feedback", object{"verdict": "helpful"},
+			header("Annals-Causation-Id: "+first["event_id"].(string))).want(http.StatusOK)
+		w.ask("POST", "/v1/knowledge", object{"id": "made", "type": "plan", "content": "x", "scopes": []string{"public"}},
+			header("Annals-Causation-Id: "+vote.header.Get("Annals-Events"))).want(http.StatusCreated)
+
+		chain := func(headers ...header) []string {
+			made := w.ask("GET", "/v1/knowledge/made/history", nil, headers...).want(http.StatusOK).items()[0]
+			var steps []string
+			for _, step := range made["caused_by"].([]any) {
+				name, _ := pick(step.(object), "name").(string)
+				stream, _ := pick(step.(object), "stream").(string)
+				if name == "" {
+					name = pick(step.(object), "id").(string)
+				}
+				steps = append(steps, strings.TrimSpace(name+" "+stream))
+			}
+			return steps
+		}
+		want := []string{"knowledge.found_helpful knowledge:source", "knowledge.remembered knowledge:source", "file:见闻 1.ndjson:7"}
+		if diff := cmp.Diff(chain(), want); diff != "" {
+			t.Errorf("(-got +want):\n%s", diff)
+		}
+		if diff := cmp.Diff(chain("Annals-On-Behalf-Of: user:bob"), want); diff != "" {
+			t.Errorf("bob's own (-got +want):\n%s", diff)
+		}
+		// Of what one may not see there is the id, and nothing that comes before it.
+		if got := chain("Annals-On-Behalf-Of: user:eve"); len(got) != 1 || strings.Contains(got[0], "source") {
+			t.Errorf("eve reads %q", got)
+		}
+		w.ask("GET", "/v1/knowledge/bad", nil).want(http.StatusNotFound)
+	})
+}
