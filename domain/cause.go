@@ -29,11 +29,6 @@ func CausesOf(event Event, known map[string]Event) []Cause {
 	return causes
 }
 
-// ItemOf is the id of the item that a stream is about; false if it is about something else.
-func ItemOf(stream string) (id string, isItem bool) {
-	return strings.CutPrefix(stream, KnowledgeStream(""))
-}
-
 // MaySeeSession tells whether p may see what a stream "session:USER/ID" tells; false for any other.
 func (p Principal) MaySeeSession(stream string) bool {
 	session, is := strings.CutPrefix(stream, "session:")
