@@ -17,6 +17,7 @@ type checkpoint struct {
 	position  int64
 	eventID   string
 	updatedAt database.Time
+	changes   int64          // of the projection's quarantine
 	found     sql.NullString // the id of the event that is at the position now
 }
 
@@ -41,9 +42,11 @@ func readCheckpoint(ctx context.Context, db *database.DB, projection, tenant str
 // reading fills the checkpoint in.
 func (c *checkpoint) reading(db *database.DB, projection, tenant, lock string) Reading {
 	return Reading{
-		Each: func(rows *sql.Rows) error { return rows.Scan(&c.position, &c.eventID, &c.updatedAt, &c.found) },
+		Each: func(rows *sql.Rows) error {
+			return rows.Scan(&c.position, &c.eventID, &c.updatedAt, &c.changes, &c.found)
+		},
 		Query: db.QueryGen().FormatQuery(`
-			SELECT c.position, c.event_id, c.updated_at, e.event_id
+			SELECT c.position, c.event_id, c.updated_at, c.quarantines, e.event_id
 			FROM checkpoints AS c
 			LEFT JOIN events AS e ON e.tenant = c.tenant AND e.position = c.position
 			WHERE c.projection = ? AND c.tenant = ?
@@ -60,7 +63,7 @@ func (c checkpoint) check(projection, tenant string) error {
 	if c.found.Valid {
 		what = "there is another event"
 	}
-	return fmt.Errorf("%w: %s has read tenant %s up to position %d, and now %s: rebuild the projection",
+	return fmt.Errorf("%w: %s has read tenant %s up to position %d, and now %s: compare the two, then let the projection begin anew",
 		ErrRestored, projection, tenant, c.position, what)
 }
 
@@ -78,7 +81,8 @@ var errMoved = errors.New("checkpoint moved")
 
 // holdCheckpoint waits until nobody else works on the same projection and tenant, and keeps them out
 // until the transaction has ended. The error is errFenced if the page's lease has passed to another
-// process, and errMoved if the page is not what comes next any more.
+// process, and errMoved if the page is not what comes next any more, or if a stream was put into
+// quarantine or let out since.
 func (l *Log) holdCheckpoint(ctx context.Context, tx bun.IDB, projection string, page Page) error {
 	lock := ""
 	if l.db.Engine == database.Postgres {
@@ -97,6 +101,8 @@ func (l *Log) holdCheckpoint(ctx context.Context, tx bun.IDB, projection string,
 	case !held:
 		return errFenced
 	case c.position != page.After || c.eventID != page.AfterID:
+		return errMoved
+	case page.quarantine != nil && c.changes != page.quarantine.changes:
 		return errMoved
 	}
 	return nil

@@ -263,7 +263,7 @@ func TestATenantInTroubleHoldsUpNobodyElse(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		l := newLog(t, db, events.Options{})
 		e := newEffects(t, db, "effects")
-		broken := errors.New("cannot take this in")
+		broken := fmt.Errorf("the model: %w", domain.ErrUnavailable)
 		follow(t, l, "p", func(ctx context.Context, tx bun.IDB, page events.Page) error {
 			if page.Tenant == "bad" {
 				return broken

@@ -3,9 +3,12 @@ package events
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/ThreeDotsLabs/watermill/message"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // abreast is how many tenants' pages one projection works on at the same time.
@@ -76,7 +79,8 @@ func (f *follower) step(ctx context.Context, l *lease, tenant string) (Page, err
 	return page, f.deliver(ctx, page)
 }
 
-// next reads the page after the checkpoint.
+// next reads the page after the checkpoint, up to an event that cannot be decoded; such an event has a
+// page of its own.
 func (f *follower) next(ctx context.Context, tenant string) (Page, error) {
 	c, err := readCheckpoint(ctx, f.log.db, f.projection, tenant)
 	if err != nil {
@@ -85,8 +89,35 @@ func (f *follower) next(ctx context.Context, tenant string) (Page, error) {
 	if err := c.check(f.projection, tenant); err != nil {
 		return Page{}, err
 	}
-	events, err := f.log.Read(ctx, tenant, c.position, pageSize)
-	return Page{Tenant: tenant, After: c.position, AfterID: c.eventID, Events: events}, err
+	page := Page{Tenant: tenant, After: c.position, AfterID: c.eventID, quarantine: &quarantine{changes: c.changes, streams: map[string]bool{}}}
+	if c.changes > 0 {
+		page.quarantine.streams, err = readQuarantine(ctx, f.log.db, f.projection, tenant)
+		if err != nil {
+			return Page{}, err
+		}
+	}
+	records, err := f.log.Records(ctx, tenant, c.position, pageSize)
+	if err != nil {
+		return Page{}, err
+	}
+	for _, record := range records {
+		event, err := record.event()
+		switch {
+		case err == nil:
+			page.Events = append(page.Events, event)
+			continue
+		case len(page.Events) > 0: // it comes next
+		case errors.Is(err, ErrUnknownFact):
+			return Page{}, fmt.Errorf("read log: %w", err)
+		default:
+			page.unreadable = err
+			page.Events = []domain.Event{{
+				Tenant: tenant, Position: record.Position, EventID: record.EventID, Stream: record.Stream, Name: record.Name,
+			}}
+		}
+		break
+	}
+	return page, nil
 }
 
 // deliver sends a page and waits until it is acknowledged.

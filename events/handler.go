@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"time"
 
 	"github.com/ThreeDotsLabs/watermill"
 	"github.com/ThreeDotsLabs/watermill/message"
-	"github.com/ThreeDotsLabs/watermill/message/router/middleware"
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
@@ -51,10 +49,14 @@ func NewRouter(logger *slog.Logger) (*message.Router, error) {
 	return message.NewRouter(message.RouterConfig{}, watermill.NewSlogLoggerWithLevelMapping(logger, levels))
 }
 
-// AddHandler lets a projection follow every tenant's log, under a name of its own. Pages of one tenant
-// come one after the other, those of different tenants side by side. A page that fails is tried
-// again, at growing intervals, until it succeeds: nothing is skipped. [Log.Trouble] says why a
-// projection stands still.
+// AddHandler lets a projection follow every tenant's log, under a name of its own. Of all processes that
+// share the database one works on it at a time. Pages of one tenant come one after the other, those of
+// different tenants side by side.
+//
+// A page that fails because the database, a model or the network is away is tried again, at growing
+// intervals, until it succeeds; [Log.Trouble] says why a projection stands still. One that fails because of
+// an event in it is taken apart until that event is alone. Then the event's stream is put into quarantine:
+// the projection passes it over, and nothing else. See [Log.Replay].
 func AddHandler(router *message.Router, l *Log, projection string, handler Handler) *message.Handler {
 	return AddPreparer(router, l, projection, func(_ context.Context, page Page) (Change, error) {
 		return handled{handler, page}, nil
@@ -63,42 +65,38 @@ func AddHandler(router *message.Router, l *Log, projection string, handler Handl
 
 // AddPreparer is [AddHandler] for what takes long.
 func AddPreparer(router *message.Router, l *Log, projection string, prepare Preparer) *message.Handler {
-	h := router.AddConsumerHandler(projection, projection, NewSubscriber(l), func(msg *message.Message) error {
+	l.handlers.add(projection, prepare)
+	return router.AddConsumerHandler(projection, projection, NewSubscriber(l), func(msg *message.Message) error {
 		page, err := PageOf(msg)
 		if err != nil {
 			return err
 		}
-		err = l.handleSafely(msg.Context(), projection, page, prepare)
-		if msg.Context().Err() == nil {
+		ctx := msg.Context()
+		err = l.takeIn(ctx, projection, page, prepare, attemptsAtPage)
+		if ctx.Err() == nil {
 			l.troubles.note(projection, page.Tenant, err)
 		}
 		return err
 	})
-	h.AddMiddleware(middleware.Retry{
-		MaxRetries:          4,
-		InitialInterval:     50 * time.Millisecond,
-		MaxInterval:         time.Second,
-		Multiplier:          2,
-		ResetContextOnRetry: true,
-	}.Middleware)
-	return h
 }
 
 // handleSafely turns a panic into an error, so that it is tried again and seen as trouble.
 func (l *Log) handleSafely(ctx context.Context, projection string, page Page, prepare Preparer) (err error) {
-	defer func() {
-		if reason := recover(); reason != nil {
-			l.options.Logger.ErrorContext(ctx, "a projection panicked",
-				"projection", projection, "tenant", page.Tenant, "reason", reason, "stack", string(debug.Stack()))
-			err = fmt.Errorf("panic: %v", reason)
-		}
-	}()
+	defer l.recoverInto(ctx, projection, page.Tenant, &err)
 	return l.handle(ctx, projection, page, prepare)
+}
+
+func (l *Log) recoverInto(ctx context.Context, projection, tenant string, err *error) {
+	if reason := recover(); reason != nil {
+		l.options.Logger.ErrorContext(ctx, "a projection panicked",
+			"projection", projection, "tenant", tenant, "reason", reason, "stack", string(debug.Stack()))
+		*err = fmt.Errorf("panic: %v", reason)
+	}
 }
 
 // handle makes one attempt at a page. If somebody else was faster, there is nothing left to do.
 func (l *Log) handle(ctx context.Context, projection string, page Page, prepare Preparer) error {
-	change, err := prepare(ctx, page)
+	change, err := l.prepared(ctx, page, prepare)
 	if err != nil {
 		return err
 	}
@@ -133,3 +131,21 @@ func (l *Log) handle(ctx context.Context, projection string, page Page, prepare 
 	}
 	return err
 }
+
+// prepared is what the page means, without the streams in quarantine.
+func (l *Log) prepared(ctx context.Context, page Page, prepare Preparer) (Change, error) {
+	page.Events = page.quarantine.without(page.Events)
+	switch {
+	case len(page.Events) == 0:
+		return passedOver{}, nil
+	case page.unreadable != nil:
+		return nil, page.unreadable
+	}
+	return prepare(ctx, page)
+}
+
+// passedOver is the change of a page whose streams are all in quarantine.
+type passedOver struct{}
+
+func (passedOver) Write(context.Context, bun.IDB) error { return nil }
+func (passedOver) Done()                                {}

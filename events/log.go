@@ -40,6 +40,7 @@ type Log struct {
 	news     *news
 	polling  polling
 	troubles troubles
+	handlers handlers
 }
 
 // NewLog makes a log on a migrated database. inline is written with every append.

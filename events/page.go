@@ -17,11 +17,22 @@ type Page struct {
 	AfterID string         // the id of the event there; empty at 0
 	Events  []domain.Event // 1 to 500
 
-	lease *lease // under which it was read; nil for none
+	lease      *lease      // under which it was read; nil for none
+	quarantine *quarantine // when it was read; nil for nothing
+	unreadable error       // why its one event cannot be decoded
 }
 
 // Last is the newest event of the page.
 func (p Page) Last() domain.Event { return p.Events[len(p.Events)-1] }
+
+// halves are the page in two, one after the other.
+func (p Page) halves() (first, second Page) {
+	first, second = p, p
+	middle := len(p.Events) / 2
+	first.Events, second.Events = p.Events[:middle], p.Events[middle:]
+	second.After, second.AfterID = first.Last().Position, first.Last().EventID
+	return first, second
+}
 
 type pageKey struct{}
 

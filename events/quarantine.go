@@ -1,0 +1,145 @@
+package events
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+)
+
+// quarantine is which streams of a tenant a projection passes over, as it was when a page was read.
+type quarantine struct {
+	changes int64 // how often it has changed; the checkpoint knows, too
+	streams map[string]bool
+}
+
+// without leaves out the events that are passed over.
+func (q *quarantine) without(events []domain.Event) []domain.Event {
+	if q == nil || len(q.streams) == 0 {
+		return events
+	}
+	var rest []domain.Event
+	for _, event := range events {
+		if !q.streams[event.Stream] {
+			rest = append(rest, event)
+		}
+	}
+	return rest
+}
+
+// most is how many streams of one tenant a projection passes over. With more the fault is not theirs, but
+// the program's or the configuration's, and it stands still rather than pass over everybody's.
+const most = 100
+
+// errCrowded says that there are so many.
+var errCrowded = errors.New("too many streams are in quarantine")
+
+// putAway puts the stream of an event into quarantine and moves on; cause is why.
+func (l *Log) putAway(ctx context.Context, projection string, page Page, cause error, attempts int) error {
+	event := page.Events[0]
+	err := l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := l.holdCheckpoint(ctx, tx, projection, page); err != nil {
+			return err
+		}
+		q, err := readQuarantine(ctx, tx, projection, page.Tenant)
+		if err != nil {
+			return err
+		}
+		if len(q) >= most {
+			return fmt.Errorf("%w, %d of tenant %s: mend what they have in common, then replay them: %w",
+				errCrowded, len(q), page.Tenant, cause)
+		}
+		_, err = tx.ExecContext(ctx, `
+			INSERT INTO quarantine (projection, tenant, stream, first_position, event_id, error, since, attempts)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+			projection, page.Tenant, event.Stream, event.Position, event.EventID, brief(cause), database.At(l.options.Clock()), attempts)
+		if err != nil {
+			return fmt.Errorf("put %s into quarantine: %w", event.Stream, err)
+		}
+		if err := l.moveCheckpoint(ctx, tx, projection, page); err != nil {
+			return err
+		}
+		return noteChange(ctx, tx, projection, page.Tenant)
+	})
+	switch {
+	case errors.Is(err, errFenced):
+		page.lease.lose()
+		return nil
+	case errors.Is(err, errMoved):
+		return nil // somebody else did it, or set it back
+	case err != nil:
+		return err
+	}
+	page.quarantine.changes++
+	page.quarantine.streams[event.Stream] = true
+	l.options.Logger.ErrorContext(ctx, "a stream is in quarantine: a projection passes it over",
+		"projection", projection, "tenant", page.Tenant, "stream", event.Stream, "position", event.Position,
+		"event", event.EventID, "name", event.Name, "attempts", attempts, "error", cause)
+	return nil
+}
+
+// brief is an error in few words.
+func brief(err error) string {
+	const most = 1000
+	text := []rune(err.Error())
+	return string(text[:min(len(text), most)])
+}
+
+// noteChange tells whoever prepared a page that the quarantine is not what it was.
+func noteChange(ctx context.Context, tx bun.IDB, projection, tenant string) error {
+	_, err := tx.ExecContext(ctx, `
+		UPDATE checkpoints
+		SET quarantines = quarantines + 1
+		WHERE projection = ? AND tenant = ?`, projection, tenant)
+	return err
+}
+
+// readQuarantine lists the streams that a projection passes over.
+func readQuarantine(ctx context.Context, db querier, projection, tenant string) (map[string]bool, error) {
+	streams := map[string]bool{}
+	err := forEach(ctx, db, func(rows *sql.Rows) error {
+		var stream string
+		err := rows.Scan(&stream)
+		streams[stream] = true
+		return err
+	}, `SELECT stream FROM quarantine WHERE projection = ? AND tenant = ?`, projection, tenant)
+	if err != nil {
+		return nil, fmt.Errorf("read quarantine of %s: %w", projection, unavailable(err))
+	}
+	return streams, nil
+}
+
+// Quarantined lists the streams of a tenant that a projection passes over, the oldest first.
+func (l *Log) Quarantined(ctx context.Context, projection, tenant string) ([]domain.Quarantined, error) {
+	return l.quarantined(ctx, l.db, projection, tenant, "")
+}
+
+// quarantined is [Log.Quarantined], of one stream if one is named.
+func (l *Log) quarantined(ctx context.Context, db querier, projection, tenant, stream string) ([]domain.Quarantined, error) {
+	var list []domain.Quarantined
+	err := forEach(ctx, db, func(rows *sql.Rows) error {
+		q := domain.Quarantined{Projection: projection}
+		var since database.Time
+		err := rows.Scan(&q.Stream, &q.Position, &q.EventID, &q.Error, &since, &q.Attempts, &q.Waiting)
+		q.Since = since.Time
+		list = append(list, q)
+		return err
+	}, `
+		SELECT
+			q.stream, q.first_position, q.event_id, q.error, q.since, q.attempts,
+			(SELECT count(*) FROM events AS e
+			 WHERE e.tenant = q.tenant AND e.stream = q.stream AND e.position BETWEEN q.first_position AND c.position)
+		FROM quarantine AS q
+		JOIN checkpoints AS c ON c.projection = q.projection AND c.tenant = q.tenant
+		WHERE q.projection = ? AND q.tenant = ? AND (? = '' OR q.stream = ?)
+		ORDER BY q.first_position`, projection, tenant, stream, stream)
+	if err != nil {
+		return nil, fmt.Errorf("read quarantine of %s: %w", projection, unavailable(err))
+	}
+	return list, nil
+}

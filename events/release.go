@@ -1,0 +1,236 @@
+package events
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+)
+
+// Replay lets a projection take in what waits of a stream in quarantine, in order, and releases the stream
+// when nothing waits any more. What fails again stays, with the reason. The error matches
+// [domain.ErrNotFound] if the stream is not in quarantine or this process has no such projection.
+func (l *Log) Replay(ctx context.Context, projection, tenant, stream string) (domain.Replayed, error) {
+	done := domain.Replayed{Stream: stream}
+	prepare, found := l.handlers.of(projection)
+	if !found {
+		return done, domain.Refuse(domain.ErrNotFound, "this server has no projection of this name")
+	}
+	for size := pageSize; ; {
+		q, err := l.inQuarantine(ctx, projection, tenant, stream)
+		if errors.Is(err, domain.ErrNotFound) && done.Events > 0 {
+			done.Released = true
+			return done, nil
+		}
+		if err != nil {
+			return done, err
+		}
+		if q.Waiting == 0 { // the projection began anew, or its checkpoint was set back
+			_, err := l.Skip(ctx, projection, tenant, stream)
+			done.Released = err == nil
+			return done, err
+		}
+		waiting, err := l.waiting(ctx, projection, tenant, q, size)
+		var taken int
+		if err == nil {
+			taken, err = l.replayPage(ctx, projection, Page{Tenant: tenant, Events: waiting}, prepare, q)
+		}
+		done.Events += int64(taken)
+		switch {
+		case errors.Is(err, errMoved):
+			continue // somebody else replays it, too
+		case err != nil && isPoison(err) && size > 1:
+			size = 1
+			continue
+		case err != nil && isPoison(err):
+			done.Left, err = l.noteFailure(ctx, projection, tenant, q, err)
+			return done, err
+		case err != nil:
+			return done, unavailable(err)
+		}
+	}
+}
+
+// inQuarantine finds a stream that is.
+func (l *Log) inQuarantine(ctx context.Context, projection, tenant, stream string) (domain.Quarantined, error) {
+	list, err := l.quarantined(ctx, l.db, projection, tenant, stream)
+	switch {
+	case err != nil:
+		return domain.Quarantined{}, err
+	case len(list) == 0:
+		return domain.Quarantined{}, domain.Refuse(domain.ErrNotFound, "this stream is not in quarantine")
+	}
+	return list[0], nil
+}
+
+// waiting reads the first events of those that wait of a stream.
+func (l *Log) waiting(ctx context.Context, projection, tenant string, q domain.Quarantined, limit int) ([]domain.Event, error) {
+	return queryEvents(ctx, l.db, `
+		SELECT `+recordColumns+`
+		FROM `+recordTables+`
+		JOIN checkpoints AS c ON c.projection = ? AND c.tenant = e.tenant AND e.position <= c.position
+		WHERE e.tenant = ? AND e.stream = ? AND e.position >= ?
+		ORDER BY e.version
+		LIMIT ?`, projection, tenant, q.Stream, q.Position, limit)
+}
+
+// replayPage takes in events that wait. If they are the last, the stream is released.
+func (l *Log) replayPage(ctx context.Context, projection string, page Page, prepare Preparer, q domain.Quarantined) (taken int, err error) {
+	page.After = page.Events[0].Position - 1
+	change, err := l.preparedSafely(ctx, projection, page, prepare)
+	if err != nil {
+		return 0, err
+	}
+	err = l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := l.holdQuarantine(ctx, tx, projection, page.Tenant, q); err != nil {
+			return err
+		}
+		if err := change.Write(ctx, tx); err != nil {
+			return err
+		}
+		next, err := l.following(ctx, tx, projection, page)
+		if err != nil {
+			return err
+		}
+		if next.Position == 0 {
+			return l.release(ctx, tx, projection, page.Tenant, q.Stream)
+		}
+		_, err = tx.ExecContext(ctx, `
+			UPDATE quarantine
+			SET first_position = ?, event_id = ?
+			WHERE projection = ? AND tenant = ? AND stream = ?`,
+			next.Position, next.EventID, projection, page.Tenant, q.Stream)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	change.Done()
+	return len(page.Events), nil
+}
+
+// preparedSafely turns a panic into an error.
+func (l *Log) preparedSafely(ctx context.Context, projection string, page Page, prepare Preparer) (change Change, err error) {
+	defer l.recoverInto(ctx, projection, page.Tenant, &err)
+	return prepare(ctx, page)
+}
+
+// holdQuarantine keeps whoever works on the same projection and tenant waiting until the transaction has
+// ended. The error is errMoved if the stream's place in quarantine is not what it was.
+func (l *Log) holdQuarantine(ctx context.Context, tx bun.IDB, projection, tenant string, q domain.Quarantined) error {
+	var c checkpoint
+	lock := ""
+	if l.db.Engine == database.Postgres {
+		lock = "FOR UPDATE OF c"
+	}
+	if err := Do(ctx, tx, []Reading{c.reading(l.db, projection, tenant, lock)}); err != nil {
+		return err
+	}
+	found, err := l.quarantined(ctx, tx, projection, tenant, q.Stream)
+	if err == nil && (len(found) == 0 || found[0].Position != q.Position) {
+		err = errMoved
+	}
+	return err
+}
+
+// following is the first event of the stream that waits after those of the page; zero if none does.
+func (l *Log) following(ctx context.Context, tx bun.IDB, projection string, page Page) (next domain.Event, err error) {
+	last := page.Last()
+	err = forEach(ctx, tx, func(rows *sql.Rows) error { return rows.Scan(&next.Position, &next.EventID) }, `
+		SELECT e.position, e.event_id
+		FROM events AS e
+		JOIN checkpoints AS c ON c.projection = ? AND c.tenant = e.tenant AND e.position <= c.position
+		WHERE e.tenant = ? AND e.stream = ? AND e.version > ?
+		ORDER BY e.version
+		LIMIT 1`, projection, page.Tenant, last.Stream, last.Version)
+	return next, err
+}
+
+// release lets a stream out: from the checkpoint on its events are taken in again.
+func (l *Log) release(ctx context.Context, tx bun.IDB, projection, tenant, stream string) error {
+	_, err := tx.ExecContext(ctx, `
+		DELETE FROM quarantine
+		WHERE projection = ? AND tenant = ? AND stream = ?`, projection, tenant, stream)
+	if err != nil {
+		return err
+	}
+	return noteChange(ctx, tx, projection, tenant)
+}
+
+// noteFailure writes down why a replay came to nothing, and what still waits.
+func (l *Log) noteFailure(ctx context.Context, projection, tenant string, q domain.Quarantined, cause error) (*domain.Quarantined, error) {
+	err := l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.ExecContext(ctx, `
+			UPDATE quarantine
+			SET error = ?, attempts = attempts + 1
+			WHERE projection = ? AND tenant = ? AND stream = ? AND first_position = ?`,
+			brief(cause), projection, tenant, q.Stream, q.Position)
+		return err
+	})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	left, err := l.inQuarantine(ctx, projection, tenant, q.Stream)
+	return &left, err
+}
+
+// Skip forgets what waits of a stream in quarantine: the projection never takes it in, unless it begins
+// anew. Later events of the stream it does. The error matches [domain.ErrNotFound] if the stream is not in
+// quarantine.
+func (l *Log) Skip(ctx context.Context, projection, tenant, stream string) (domain.Skipped, error) {
+	skipped := domain.Skipped{Stream: stream}
+	for {
+		q, err := l.inQuarantine(ctx, projection, tenant, stream)
+		if err != nil {
+			return skipped, err
+		}
+		err = l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+			if err := l.holdQuarantine(ctx, tx, projection, tenant, q); err != nil {
+				return err
+			}
+			skipped.Events = nil
+			err := forEach(ctx, tx, func(rows *sql.Rows) error {
+				var event domain.Event
+				err := rows.Scan(&event.Position, &event.EventID, &event.Name)
+				skipped.Events = append(skipped.Events, event)
+				return err
+			}, `
+				SELECT e.position, e.event_id, e.name
+				FROM events AS e
+				JOIN checkpoints AS c ON c.projection = ? AND c.tenant = e.tenant AND e.position <= c.position
+				WHERE e.tenant = ? AND e.stream = ? AND e.position >= ?
+				ORDER BY e.version`, projection, tenant, stream, q.Position)
+			if err != nil {
+				return err
+			}
+			return l.release(ctx, tx, projection, tenant, stream)
+		})
+		if !errors.Is(err, errMoved) {
+			return skipped, unavailable(err)
+		}
+	}
+}
+
+// BeginAnew lets a projection read a tenant's log again from its beginning, quarantine and all. Its handler
+// must be one that may take in an event twice.
+func (l *Log) BeginAnew(ctx context.Context, projection, tenant string) error {
+	err := l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		for _, table := range []string{"checkpoints", "quarantine"} {
+			_, err := tx.ExecContext(ctx, `DELETE FROM ? WHERE projection = ? AND tenant = ?`, bun.Ident(table), projection, tenant)
+			if err != nil {
+				return fmt.Errorf("forget %s: %w", table, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("let %s begin anew: %w", projection, unavailable(err))
+	}
+	l.news.tell(tenant)
+	return nil
+}

@@ -1,0 +1,46 @@
+package events
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	attemptsAtPage  = 5 // until it is given up for now, or taken apart
+	attemptsAtEvent = 3 // until its stream is put into quarantine
+)
+
+// takeIn handles a page, a few times if need be. If what is in it is at fault, it finds the events
+// that are, puts their streams into quarantine, and takes in everything else.
+func (l *Log) takeIn(ctx context.Context, projection string, page Page, prepare Preparer, attempts int) error {
+	if len(page.Events) == 1 {
+		attempts = max(attempts, attemptsAtEvent)
+	}
+	err := l.insist(ctx, projection, page, prepare, attempts)
+	switch {
+	case err == nil || !isPoison(err) || page.quarantine == nil:
+		return err
+	case len(page.Events) == 1:
+		return l.putAway(ctx, projection, page, err, attempts)
+	}
+	first, second := page.halves()
+	if err := l.takeIn(ctx, projection, first, prepare, 1); err != nil {
+		return err
+	}
+	return l.takeIn(ctx, projection, second, prepare, 1)
+}
+
+// insist tries a page until it succeeds, so many times.
+func (l *Log) insist(ctx context.Context, projection string, page Page, prepare Preparer, attempts int) (err error) {
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		if err = l.handleSafely(ctx, projection, page, prepare); err == nil || attempts <= 1 {
+			return err
+		}
+		attempts--
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
