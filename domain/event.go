@@ -86,15 +86,3 @@ type Result struct {
 	Receipt Receipt
 	Err     error
 }
-
-// EventQuery selects events of one tenant's log.
-type EventQuery struct {
-	Tenant     string
-	After      int64 // positions greater than this, or with Descending less than this
-	Limit      int   // at most 500; 0 for 100
-	Descending bool  // newest first; After 0 then means from the head
-	Stream     string
-	Actor      Entity // as actor or on whose behalf
-	Names      []string
-	From, To   time.Time // recorded at or after From, before To
-}

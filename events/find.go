@@ -6,16 +6,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
-
-	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 )
 
-// scanned is how many positions one page of [Log.Find] looks at.
+// scanned is how many positions one page of [Log.Find] looks at, unless an index leads to the answers.
 const scanned = 20_000
 
 // Find reads a page of the events that a query selects. next is what to ask for as After to get the
@@ -27,8 +24,12 @@ func (l *Log) Find(ctx context.Context, q domain.EventQuery) (events []domain.Ev
 	if err != nil || window.empty() {
 		return nil, 0, err
 	}
-	page, more := window.page(q)
-	where, args := conditions(q, page)
+	choice, err := l.choose(ctx, q, window)
+	if err != nil || choice.none {
+		return nil, 0, err
+	}
+	page, more := window.page(choice.whole, q.Descending)
+	where, args := choice.where(page)
 	order := "e.position"
 	if q.Stream != "" {
 		order = "e.version" // the same order, and the planner sees which index has it
@@ -62,14 +63,16 @@ type span struct{ from, to int64 }
 
 func (s span) empty() bool { return s.from > s.to }
 
-// page is the part of the span that one page looks at, and whether there is more. A stream has an
-// index of its own, so it is looked at whole.
-func (s span) page(q domain.EventQuery) (page span, more bool) {
+func (s span) length() int64 { return s.to - s.from + 1 }
+
+// page is the part of the span that one page looks at, and whether there is more; all of it, if an
+// index leads to what is looked for.
+func (s span) page(whole, descending bool) (page span, more bool) {
 	page = s
-	if q.Stream != "" {
+	if whole {
 		return page, false
 	}
-	if q.Descending {
+	if descending {
 		page.from = max(s.from, s.to-scanned+1)
 	} else {
 		page.to = min(s.to, s.from+scanned-1)
@@ -105,22 +108,6 @@ func (l *Log) window(ctx context.Context, q domain.EventQuery) (span, error) {
 		s.to = min(s.to, first-1)
 	}
 	return s, nil
-}
-
-// conditions selects events within the page.
-func conditions(q domain.EventQuery, page span) (where string, args []any) {
-	parts := []string{"e.tenant = ?", "e.position BETWEEN ? AND ?"}
-	args = []any{q.Tenant, page.from, page.to}
-	if q.Stream != "" {
-		parts, args = append(parts, "e.stream = ?"), append(args, q.Stream)
-	}
-	if q.Actor != "" {
-		parts, args = append(parts, "(e.actor = ? OR e.on_behalf_of = ?)"), append(args, q.Actor, q.Actor)
-	}
-	if len(q.Names) > 0 {
-		parts, args = append(parts, "e.name IN (?)"), append(args, bun.List(q.Names))
-	}
-	return strings.Join(parts, " AND "), args
 }
 
 // firstAt is the position of the first event recorded at t or later, one beyond the head if there

@@ -23,7 +23,7 @@ const (
 // as there is, and then released.
 func (f *follower) run(ctx context.Context) {
 	defer close(f.out)
-	watcher, leave := f.log.news.watch()
+	watcher, leave := f.log.news.watch("")
 	defer leave()
 	f.log.polling.join(f.log)
 	defer f.log.polling.leave()

@@ -11,6 +11,7 @@ type news struct {
 
 // watcher collects the tenants whose logs have grown since it last looked.
 type watcher struct {
+	only    string // the one tenant it is interested in; empty for all
 	tenants map[string]struct{}
 	wake    chan struct{} // holds one: there is something to collect
 }
@@ -32,6 +33,9 @@ func (n *news) tell(tenant string) {
 	close(n.changed)
 	n.changed = make(chan struct{})
 	for w := range n.watchers {
+		if w.only != "" && w.only != tenant {
+			continue
+		}
 		w.tenants[tenant] = struct{}{}
 		select {
 		case w.wake <- struct{}{}:
@@ -40,9 +44,9 @@ func (n *news) tell(tenant string) {
 	}
 }
 
-// watch begins to collect; call leave when done.
-func (n *news) watch() (w *watcher, leave func()) {
-	w = &watcher{tenants: map[string]struct{}{}, wake: make(chan struct{}, 1)}
+// watch begins to collect what becomes of one tenant's log, or of all; call leave when done.
+func (n *news) watch(only string) (w *watcher, leave func()) {
+	w = &watcher{only: only, tenants: map[string]struct{}{}, wake: make(chan struct{}, 1)}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.watchers[w] = struct{}{}

@@ -46,6 +46,9 @@ type Config struct {
 	// wait for an answer; a write that the log has begun is answered nevertheless. Of a bulk
 	// request it bounds every pause and every commit instead. 0 for 30 s.
 	Timeout time.Duration
+	// Heartbeat is how often a stream of events that has nothing to tell says that it is alive. 0
+	// for 15 s.
+	Heartbeat time.Duration
 	// Rate is how many requests per second one caller may make; twice as many at once. 0 for
 	// no limit.
 	Rate float64
@@ -81,6 +84,7 @@ func (c Config) Validate() error {
 	negative("MaxLine", c.MaxLine < 0)
 	negative("MaxBulk", c.MaxBulk < 0)
 	negative("Timeout", c.Timeout < 0)
+	negative("Heartbeat", c.Heartbeat < 0)
 	negative("Rate", !(c.Rate >= 0))
 	negative("Notice", c.Notice < 0)
 	negative("Drain", c.Drain < 0)
@@ -92,6 +96,7 @@ func (c Config) withDefaults() Config {
 	c.MaxLine = cmp.Or(c.MaxLine, 256<<10)
 	c.MaxBulk = cmp.Or(c.MaxBulk, 1<<30)
 	c.Timeout = cmp.Or(c.Timeout, 30*time.Second)
+	c.Heartbeat = cmp.Or(c.Heartbeat, 15*time.Second)
 	c.Drain = cmp.Or(c.Drain, 30*time.Second)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

@@ -1,10 +1,7 @@
 package http
 
 import (
-	"context"
 	"encoding/hex"
-	"regexp"
-	"slices"
 	"time"
 
 	"github.com/annals-kb/annals/domain"
@@ -77,69 +74,4 @@ func reasonOf(fact domain.Fact) string {
 		return f.Reason
 	}
 	return ""
-}
-
-type eventsInput struct {
-	Actor  string   `query:"actor" doc:"Who did it, or for whom: an entity such as user:123."`
-	Name   []string `query:"name,explode" doc:"Several are alternatives. Example: knowledge.remembered."`
-	Stream string   `query:"stream" doc:"Example: knowledge:profile_001."`
-	From   moment   `query:"from" doc:"Recorded at or after this time or date."`
-	To     moment   `query:"to" doc:"Recorded before it."`
-	Order  string   `query:"order" enum:"asc,desc" doc:"Oldest or newest first; asc if left out."`
-	After  integer  `query:"after" doc:"Only positions after this one; with desc, before it."`
-	Limit  integer  `query:"limit" doc:"1 to 500; 100 if left out."`
-	Cursor string   `query:"cursor" doc:"next_cursor of the page before, with the same filters."`
-}
-
-var eventName = regexp.MustCompile(`^[a-z_]{1,64}\.[a-z_]{1,64}$`)
-
-func (s *Server) events(ctx context.Context, c *call, in *eventsInput) (*paged[event], error) {
-	query := in.query(c)
-	if err := c.found.Err(); err != nil {
-		return nil, err
-	}
-	if !c.principal.SeesAll() {
-		return nil, domain.Refuse(domain.ErrForbidden, "only auditors and admins read the log").
-			WithFix("ask for the history of one item")
-	}
-	asked := query
-	place, err := placeOf(in.Cursor, asked)
-	if err != nil {
-		return nil, err
-	}
-	if place != 0 {
-		query.After = place
-	}
-	all, next, err := s.cfg.Historian.Find(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	out := page[event]{Items: make([]event, len(all)), NextCursor: cursor(next, asked)}
-	for i, e := range all {
-		out.Items[i] = eventOf(e)
-	}
-	return &paged[event]{Body: out}, nil
-}
-
-func (in *eventsInput) query(c *call) domain.EventQuery {
-	found := &c.found
-	if in.Actor != "" {
-		if _, err := domain.ParseEntity(in.Actor); err != nil {
-			found.Add("actor", "%s", err)
-		}
-	}
-	names := apart(in.Name)
-	if slices.ContainsFunc(names, func(name string) bool { return !eventName.MatchString(name) }) {
-		found.Add("name", "must be the name of a fact, such as knowledge.remembered")
-	}
-	text(found, "stream", in.Stream)
-	if !slices.Contains([]string{"", "asc", "desc"}, in.Order) {
-		found.Add("order", "must be one of asc, desc")
-	}
-	return domain.EventQuery{
-		Tenant: c.principal.Tenant, After: in.After.read(found, "after", 0, 1<<62),
-		Limit:      int(in.Limit.read(found, "limit", 1, 500)),
-		Descending: in.Order == "desc", Stream: in.Stream, Actor: domain.Entity(in.Actor), Names: names,
-		From: in.From.read(found, "from"), To: in.To.read(found, "to"),
-	}
 }

@@ -13,6 +13,9 @@ type metrics struct {
 	seconds  *prometheus.HistogramVec
 	inFlight prometheus.Gauge
 	records  *prometheus.CounterVec
+
+	following prometheus.Gauge
+	ended     *prometheus.CounterVec
 }
 
 func newMetrics(registry *prometheus.Registry) *metrics {
@@ -31,7 +34,16 @@ func newMetrics(registry *prometheus.Registry) *metrics {
 			Name: "annals_http_bulk_records_total", Help: "Records of bulk requests answered, by what became of them.",
 		}, []string{"status"}),
 	}
-	registry.MustRegister(m.requests, m.seconds, m.inFlight, m.records)
+	m.following = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "annals_http_streams", Help: "Callers that follow the log.",
+	})
+	m.ended = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "annals_http_streams_ended_total", Help: "Callers that followed the log, by why they do no more.",
+	}, []string{"reason"})
+	for _, reason := range feedEnds {
+		m.ended.WithLabelValues(reason)
+	}
+	registry.MustRegister(m.requests, m.seconds, m.inFlight, m.records, m.following, m.ended)
 	return m
 }
 

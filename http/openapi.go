@@ -53,6 +53,7 @@ func headers() map[string]*huma.Param {
 		"X-Request-Id":          "Recorded, logged and given back; made if left out.",
 		"traceparent":           "Recorded with the events (W3C Trace Context).",
 		"Idempotency-Key":       "A request repeated with the same key happens once and is answered as the first time.",
+		"Last-Event-ID":         "For a stream: the id of the event that came last; what follows it comes next.",
 		"If-Match":              `The revision that you read, such as "3": the change happens only to that one.`,
 		"If-None-Match":         `The revision that you have, such as "3": if it is still that, the answer is 304.`,
 	} {

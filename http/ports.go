@@ -40,6 +40,15 @@ type Historian interface {
 	// Causes returns, by id, the events with these ids, those that caused them, and so on back to
 	// where it began; what no event of the tenant is called is left out.
 	Causes(ctx context.Context, tenant string, ids []string) (map[string]domain.Event, error)
+	// Head is the newest position of the tenant's log, and the id of the event there.
+	Head(ctx context.Context, tenant string) (position int64, eventID string, err error)
+	// PositionOf is where in the log an event is, or a refusal that matches domain.ErrMalformed.
+	PositionOf(ctx context.Context, tenant, eventID string) (int64, error)
+	// Watch tells when the tenant's log may have grown; take it before reading, and call leave when
+	// done.
+	Watch(tenant string) (grown <-chan struct{}, leave func())
+	// Names lists the names under which facts are recorded.
+	Names() []string
 }
 
 // Rebuilder computes projections anew from the log, beside the version that is read. A name that it

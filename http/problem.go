@@ -34,6 +34,7 @@ var (
 	errRoute     = errors.New("no such route")
 	errMethod    = errors.New("method not allowed")
 	errMediaType = errors.New("unsupported media type")
+	errAccept    = errors.New("not acceptable")
 	errRate      = errors.New("too many requests")
 	errOrigin    = errors.New("cross-origin")
 	errSlow      = errors.New("request timeout")
@@ -58,6 +59,7 @@ var answers = []answer{
 	{domain.ErrNotFound, http.StatusNotFound, "not-found", "Not found", ""},
 	{errRoute, http.StatusNotFound, "no-route", "No such route", ""},
 	{errMethod, http.StatusMethodNotAllowed, "method", "Not with this method", ""},
+	{errAccept, http.StatusNotAcceptable, "not-acceptable", "Not in a format that you accept", ""},
 	{errSlow, http.StatusRequestTimeout, "slow", "Did not arrive in time", ""},
 	{domain.ErrTaken, http.StatusConflict, "taken", "Taken by another item", ""},
 	{domain.ErrConflict, http.StatusConflict, "conflict", "Not in its present state", ""},

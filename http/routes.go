@@ -105,7 +105,11 @@ func (s *Server) questionRoutes() {
 	}, s.search)
 	handle(s, huma.Operation{
 		OperationID: "events", Method: http.MethodGet, Path: "/v1/events", Tags: []string{"Questions"},
-		Summary: "Read the log", Errors: []int{http.StatusBadRequest},
+		Summary: "Read the log, or follow it",
+		Description: "A page of JSON, the whole list as " + linesType + " or " + csvType + ", or what is recorded from now on and for ever as " +
+			streamType + ": Last-Event-ID resumes. Auditors and admins read everything; members read what happened to what they may see now.",
+		Parameters: []*huma.Param{parameter("Last-Event-ID")},
+		Responses:  listed[event](s, streamType), Errors: []int{http.StatusBadRequest, http.StatusNotAcceptable},
 	}, s.events)
 	handle(s, huma.Operation{
 		OperationID: "projections", Method: http.MethodGet, Path: "/v1/projections", Tags: []string{"Questions"},

@@ -46,6 +46,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 func (s *Server) drain(ctx context.Context, server *http.Server) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Drain)
 	defer cancel()
+	close(s.leaving)
 	cut := time.AfterFunc(s.cfg.Drain/2, func() { close(s.cut) })
 	defer cut.Stop()
 	err := server.Shutdown(ctx)

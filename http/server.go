@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"reflect"
 	"slices"
 	"strings"
@@ -24,7 +25,9 @@ type Server struct {
 	limiter      *limiter
 	metrics      *metrics
 	pages        pages
+	streams      atomic.Int64  // callers that follow the log
 	closing      atomic.Bool   // shutdown began: ready no more
+	leaving      chan struct{} // closed when no connection is accepted any more: streams end
 	cut          chan struct{} // closed when requests without an end of their own must end
 }
 
@@ -33,7 +36,7 @@ func New(cfg Config) *Server {
 	cfg = cfg.withDefaults()
 	s := &Server{
 		cfg: cfg, echo: echo.New(), authenticate: openMode,
-		limiter: newLimiter(cfg.Rate), metrics: newMetrics(cfg.Registry), cut: make(chan struct{}),
+		limiter: newLimiter(cfg.Rate), metrics: newMetrics(cfg.Registry), leaving: make(chan struct{}), cut: make(chan struct{}),
 	}
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.HTTPErrorHandler = func(err error, e echo.Context) { s.fail(callOf(e.Request().Context()), e, err) }
@@ -67,6 +70,7 @@ func plainly(r *http.Request) *http.Request {
 	r.URL.RawPath = ""
 	if r.Method == http.MethodHead {
 		r.Method = http.MethodGet
+		r.Header.Del("Accept") // of an answer without end, nobody would hear the end
 	}
 	return r
 }
@@ -120,7 +124,7 @@ func interrupted(ctx context.Context, err error) error {
 // queryNames lists the parameters that an input's fields are filled from.
 func queryNames(input reflect.Type) []string {
 	var names []string
-	for field := range input.Fields() {
+	for _, field := range reflect.VisibleFields(input) {
 		if name, _, _ := strings.Cut(field.Tag.Get("query"), ","); name != "" {
 			names = append(names, name)
 		}
@@ -134,7 +138,11 @@ func (c *call) unknown(parameters []string) {
 	if c.request.URL.RawQuery == "" {
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.request.URL.Query())) {
+	given, err := url.ParseQuery(c.request.URL.RawQuery)
+	if err != nil { // a part that cannot be read is as good as left out
+		c.found.Add("?", "the parameters cannot be read: escape what is special, such as ; as %%3B")
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(parameters, name) {
 			c.found.Add(brief(name), "is not a parameter here")
 		}

@@ -51,6 +51,8 @@ func (e *exportKnowledgeCommand) Run(ctx context.Context, c *console) error {
 type exportLogCommand struct {
 	exporting
 	logFilters
+
+	Format string `enum:"ndjson,csv" default:"ndjson" help:"ndjson: an object a line. csv: a table for spreadsheets; with --output, FILE.manifest.json says what is in it."`
 }
 
 // Help implements kong.HelpProvider.
@@ -58,6 +60,7 @@ func (exportLogCommand) Help() string {
 	return `Examples:
 
     annals export log --output log.ndjson
+    annals export log --format csv --scope project:456 --output log.csv
     annals export log --actor agent:crawler --from 2026-03-01`
 }
 
@@ -66,6 +69,9 @@ func (e *exportLogCommand) Run(ctx context.Context, c *console) error {
 	query, err := e.asked()
 	if err != nil {
 		return err
+	}
+	if e.Format == "csv" {
+		return e.exportCSV(ctx, c, []string{"v1", "events"}, query)
 	}
 	return e.export(ctx, c, "events", largestLogPage, query)
 }

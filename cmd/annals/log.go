@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -15,16 +17,25 @@ type logCommand struct {
 	remote
 	logFilters
 
-	Limit int `short:"n" default:"20" placeholder:"N" help:"At most so many, the newest."`
+	Limit  int  `short:"n" default:"20" placeholder:"N" help:"At most so many, the newest."`
+	Follow bool `short:"f" help:"Go on with what is recorded from now on, until Ctrl-C."`
 }
 
 // logFilters narrow the log.
 type logFilters struct {
-	Actor  string `group:"events" placeholder:"ENTITY" help:"Only what this entity did, or what was done on its behalf."`
-	Name   string `group:"events" placeholder:"NAME" help:"Only events of this name, such as knowledge.found_helpful."`
-	Stream string `group:"events" placeholder:"STREAM" help:"Only events of this stream, such as knowledge:ID."`
-	From   string `group:"events" placeholder:"TIME" help:"Only what was recorded since: a time or a date."`
-	To     string `group:"events" placeholder:"TIME" help:"Only what was recorded before: a time or a date."`
+	Actor        string   `group:"events" placeholder:"ENTITY" help:"Only what this entity did, or what was done on its behalf."`
+	For          string   `group:"events" placeholder:"ENTITY" help:"Only what was done on this entity's behalf."`
+	Name         []string `group:"events" placeholder:"NAME" help:"Only events of this name, such as knowledge.found_helpful or knowledge.found_*. Repeat for alternatives."`
+	Stream       string   `group:"events" placeholder:"STREAM" help:"Only events of this stream, such as knowledge:ID."`
+	Scope        string   `group:"events" placeholder:"SCOPE" help:"Only what happened to knowledge that reaches this scope now."`
+	Owner        string   `group:"events" placeholder:"ENTITY" help:"Only what happened to knowledge that belongs to this owner now."`
+	From         string   `group:"events" placeholder:"TIME" help:"Only what was recorded since: a time or a date."`
+	To           string   `group:"events" placeholder:"TIME" help:"Only what was recorded before: a time or a date."`
+	OccurredFrom string   `group:"events" placeholder:"TIME" help:"Only what happened in the world since, as far as anybody said."`
+	OccurredTo   string   `group:"events" placeholder:"TIME" help:"Only what happened in the world before."`
+	Trace        string   `group:"events" placeholder:"ID" help:"Only what belongs to this trace."`
+	Correlation  string   `group:"events" placeholder:"ID" help:"Only what has this correlation id."`
+	Request      string   `group:"events" placeholder:"ID" help:"Only what this request caused."`
 }
 
 // Help implements kong.HelpProvider.
@@ -33,7 +44,8 @@ func (logCommand) Help() string {
 
     annals log
     annals log --actor user:123 --from 2026-03-01 --limit 50
-    annals log --name knowledge.reported_stale --json`
+    annals log --follow --scope project:456
+    annals log --name 'knowledge.found_*' --name knowledge.reported_stale --json`
 }
 
 // Run implements the command.
@@ -46,25 +58,41 @@ func (l *logCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	if l.Follow && l.To != "" {
+		return wrong("leave out --to, or --follow", "what is recorded from now on has no end")
+	}
+	items, err := l.newest(ctx, api, query)
+	if err != nil {
+		return err
+	}
+	if l.Follow {
+		return l.follow(ctx, c, api, query, items)
+	}
+	if c.json {
+		return c.document(map[string]any{"items": items})
+	}
+	return printLog(c, items)
+}
+
+// newest reads the newest events that the query selects, and gives them oldest first.
+func (l *logCommand) newest(ctx context.Context, api *client, query url.Values) ([]json.RawMessage, error) {
+	query = maps.Clone(query)
 	query.Set("order", "desc")
-	var items []json.RawMessage
+	items := []json.RawMessage{}
 	for len(items) < l.Limit {
 		query.Set("limit", strconv.Itoa(min(l.Limit-len(items), largestLogPage)))
 		var page page
 		if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "events"}, Query: query}, &page); err != nil {
-			return err
+			return nil, err
 		}
 		items = append(items, page.Items...)
-		if page.NextCursor == "" || len(page.Items) == 0 {
+		if page.NextCursor == "" {
 			break
 		}
 		query.Set("cursor", page.NextCursor)
 	}
 	slices.Reverse(items)
-	if c.json {
-		return c.document(map[string]any{"items": items})
-	}
-	return printLog(c, items)
+	return items, nil
 }
 
 func printLog(c *console, items []json.RawMessage) error {
@@ -88,16 +116,29 @@ func printLog(c *console, items []json.RawMessage) error {
 func (l logFilters) asked() (url.Values, error) {
 	query := url.Values{}
 	put(query, "actor", l.Actor)
-	put(query, "name", l.Name)
+	put(query, "on_behalf_of", l.For)
+	put(query, "name", l.Name...)
 	put(query, "stream", l.Stream)
-	for name, value := range map[string]string{"from": l.From, "to": l.To} {
-		at, err := timeOf(name, value)
+	put(query, "scope", l.Scope)
+	put(query, "owner", l.Owner)
+	put(query, "trace_id", l.Trace)
+	put(query, "correlation_id", l.Correlation)
+	put(query, "request_id", l.Request)
+	return query, putTimes(query, map[string]string{
+		"from": l.From, "to": l.To, "occurred-from": l.OccurredFrom, "occurred-to": l.OccurredTo,
+	})
+}
+
+// putTimes sets parameters to the times that flags of the same name gave.
+func putTimes(query url.Values, given map[string]string) error {
+	for flag, value := range given {
+		at, err := timeOf(flag, value)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		put(query, name, at)
+		put(query, strings.ReplaceAll(flag, "-", "_"), at)
 	}
-	return query, nil
+	return nil
 }
 
 // timeOf accepts a time or a date; a date begins at midnight here.

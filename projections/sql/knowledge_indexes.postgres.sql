@@ -5,6 +5,8 @@ ALTER TABLE knowledge_{{.}} ADD CONSTRAINT knowledge_{{.}}_pkey PRIMARY KEY (ten
 CREATE UNIQUE INDEX knowledge_{{.}}_number ON knowledge_{{.}} (tenant, number);
 CREATE UNIQUE INDEX knowledge_{{.}}_uri ON knowledge_{{.}} (tenant, uri)
     WHERE status IN ('active', 'superseded');
+CREATE INDEX knowledge_{{.}}_gone ON knowledge_{{.}} (tenant, number)
+    WHERE status IN ('deleted', 'erased');
 CREATE INDEX knowledge_{{.}}_owner ON knowledge_{{.}} (tenant, owner, number);
 ALTER TABLE knowledge_{{.}}_scopes ADD CONSTRAINT knowledge_{{.}}_scopes_pkey PRIMARY KEY (tenant, scope, number) INCLUDE (words);
 CREATE INDEX knowledge_{{.}}_scopes_bags ON knowledge_{{.}}_scopes (tenant, scope, number) WHERE bag IS NOT NULL;

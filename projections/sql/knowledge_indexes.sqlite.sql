@@ -4,6 +4,8 @@
 CREATE UNIQUE INDEX knowledge_{{.}}_number ON knowledge_{{.}} (tenant, number);
 CREATE UNIQUE INDEX knowledge_{{.}}_uri ON knowledge_{{.}} (tenant, uri)
     WHERE status IN ('active', 'superseded');
+CREATE INDEX knowledge_{{.}}_gone ON knowledge_{{.}} (tenant, number)
+    WHERE status IN ('deleted', 'erased');
 CREATE INDEX knowledge_{{.}}_owner ON knowledge_{{.}} (tenant, owner, number);
 CREATE INDEX knowledge_{{.}}_scopes_bags ON knowledge_{{.}}_scopes (tenant, scope, number) WHERE bag IS NOT NULL;
 CREATE INDEX knowledge_{{.}}_scopes_number ON knowledge_{{.}}_scopes (tenant, number);

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+)
+
+// manifest says what is in a file of CSV, so that whoever gets both can tell whether it is whole.
+type manifest struct {
+	File       string            `json:"file"`
+	Rows       int               `json:"rows"` // without the head
+	Bytes      int64             `json:"bytes"`
+	SHA256     string            `json:"sha256"` // of the file
+	Question   string            `json:"question"`
+	Server     string            `json:"server"`
+	ExportedAt time.Time         `json:"exported_at"`
+	Filters    map[string]string `json:"filters,omitempty"`
+}
+
+// exportCSV writes a list as the server's CSV, as it comes. A file appears when all of it is there, with
+// its manifest beside it.
+func (e exporting) exportCSV(ctx context.Context, c *console, path []string, query url.Values) error {
+	api, err := e.connect()
+	if err != nil {
+		return err
+	}
+	m := manifest{
+		File: e.Output, Question: "GET /" + strings.Join(path, "/"), Server: api.base.Redacted(),
+		ExportedAt: time.Now().UTC(), Filters: map[string]string{},
+	}
+	for name, values := range query {
+		m.Filters[name] = strings.Join(values, ",")
+	}
+	progress := watch(c, "exporting", 0)
+	err = writeWhole(c, e.Output, func(out *bytes.Buffer, flush func() error) error {
+		body, err := api.open(ctx, request{Method: http.MethodGet, Path: path, Query: query, Header: http.Header{"Accept": {"text/csv"}}})
+		if err != nil {
+			return err
+		}
+		defer body.Close() //nolint:errcheck // it was only read
+		return m.copy(body, out, func(rows int) error {
+			progress.add(int64(out.Len()), rows)
+			return flush()
+		})
+	})
+	progress.end()
+	if err != nil || e.Output == "" {
+		return err
+	}
+	if err := m.write(e.Output + ".manifest.json"); err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(m)
+	}
+	c.say("%d rows written to %s, and what they are to %s", m.Rows, e.Output, e.Output+".manifest.json")
+	return nil
+}
+
+// copy counts and hashes what goes through.
+func (m *manifest) copy(from io.Reader, out *bytes.Buffer, flush func(rows int) error) error {
+	const piece = 64 << 10
+	buffer, sum := make([]byte, piece), sha256.New()
+	ends := rowEnds{}
+	for {
+		n, err := from.Read(buffer)
+		sum.Write(buffer[:n])
+		out.Write(buffer[:n])
+		rows := ends.in(buffer[:n])
+		m.Rows, m.Bytes = m.Rows+rows, m.Bytes+int64(n)
+		if flushed := flush(rows); flushed != nil {
+			return flushed
+		}
+		switch {
+		case err == nil:
+			continue
+		case err != io.EOF: //nolint:errorlint // a body that was cut off wraps another
+			return &failure{Code: exitUnavailable, Detail: "the server broke off: " + err.Error(), Fix: "export again; its log says why"}
+		}
+		m.Rows = max(0, m.Rows-1)
+		m.SHA256 = hex.EncodeToString(sum.Sum(nil))
+		return nil
+	}
+}
+
+// rowEnds counts the rows of CSV, piece by piece: line breaks inside quotes end none.
+type rowEnds struct{ quoted bool }
+
+func (r *rowEnds) in(piece []byte) (rows int) {
+	for _, b := range piece {
+		switch {
+		case b == '"':
+			r.quoted = !r.quoted
+		case b == '\n' && !r.quoted:
+			rows++
+		}
+	}
+	return rows
+}
+
+func (m *manifest) write(name string) error {
+	encoded, err := json.MarshalIndent(m, "", "  ")
+	if err == nil {
+		err = os.WriteFile(name, append(encoded, '\n'), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("write the manifest: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// follow shows events and then those that are recorded from now on, until Ctrl-C. A server that goes
+// away is waited for, and nothing is missed.
+func (l *logCommand) follow(ctx context.Context, c *console, api *client, query url.Values, items []json.RawMessage) error {
+	seen := &seen{}
+	for _, raw := range items {
+		if err := seen.show(c, raw); err != nil {
+			return err
+		}
+	}
+	if len(items) == 0 {
+		c.note("nothing yet; waiting (Ctrl-C ends)")
+	}
+	query.Set("after", strconv.FormatInt(seen.position, 10))
+	away := false
+	for {
+		err := seen.read(ctx, c, api, query)
+		f := asFailure(err)
+		switch {
+		case ctx.Err() != nil:
+			return nil // that is how it is meant to end
+		case err != nil && f.Code != exitUnavailable:
+			return err
+		}
+		if !away && err != nil {
+			c.note("annals: %s; waiting for it", printable(f.Detail))
+		}
+		away = err != nil
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// seen is what was shown last.
+type seen struct {
+	position int64
+	id       string
+}
+
+// read shows what comes until the stream ends.
+func (s *seen) read(ctx context.Context, c *console, api *client, query url.Values) error {
+	header := http.Header{"Accept": {"text/event-stream"}}
+	if s.id != "" {
+		header.Set("Last-Event-ID", s.id)
+	}
+	body, err := api.open(ctx, request{Method: http.MethodGet, Path: []string{"v1", "events"}, Query: query, Header: header})
+	if err != nil {
+		return err
+	}
+	defer body.Close() //nolint:errcheck // it was only read
+	for m, err := range messages(body) {
+		switch {
+		case err != nil:
+			return api.unreachable(ctx, err)
+		case m.name == "closed":
+			var p problem
+			if err := json.Unmarshal(m.data, &p); err != nil {
+				return fmt.Errorf("read why the stream ended: %w", err)
+			}
+			return p.failure()
+		case m.name == "":
+			if err := s.show(c, m.data); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// show prints an event on a line, or with --json as it came.
+func (s *seen) show(c *console, raw json.RawMessage) error {
+	var e event
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return fmt.Errorf("read the server's answer: %w", err)
+	}
+	s.position, s.id = e.Position, e.EventID
+	if c.json {
+		c.print("%s", raw)
+		return nil
+	}
+	const widestWhat, widestWho = 15, 24
+	line := fmt.Sprintf("%s  %s  %s  %s", moment(e.RecordedAt), bold.Render(padded(e.what(), widestWhat)),
+		padded(e.who(), widestWho), printable(e.Stream))
+	if e.Reason != "" {
+		line += faint.Render("  " + oneLine(e.Reason, max(20, c.width-ansi.StringWidth(line)-12)))
+	}
+	c.say("%s  %s", line, faint.Render(fmt.Sprintf("#%d", e.Position)))
+	return nil
+}
+
+func padded(s string, columns int) string {
+	return s + strings.Repeat(" ", max(0, columns-ansi.StringWidth(s)))
+}
+
+// message is one of a stream of events.
+type message struct {
+	name string
+	data json.RawMessage
+}
+
+// messages reads a stream of server-sent events; comments are left out. One that is cut off within a
+// message ends before it.
+func messages(from io.Reader) func(yield func(message, error) bool) {
+	return func(yield func(message, error) bool) {
+		var m message
+		for reader := bufio.NewReader(from); ; {
+			line, err := reader.ReadString('\n')
+			if err != nil {
+				if !errors.Is(err, io.EOF) {
+					yield(message{}, err)
+				}
+				return
+			}
+			name, value, _ := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
+			value = strings.TrimPrefix(value, " ")
+			switch {
+			case name == "" && value == "" && len(m.data) > 0:
+				if !yield(m, nil) {
+					return
+				}
+				m = message{}
+			case name == "event":
+				m.name = value
+			case name == "data":
+				m.data = append(m.data, value...)
+			}
+		}
+	}
+}

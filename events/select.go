@@ -1,0 +1,112 @@
+package events
+
+import (
+	"context"
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+)
+
+// Selection is implemented by an inline projection that knows whose the items are that events are
+// about, and whom they reach: what is chosen by that is chosen as it is now.
+type Selection interface {
+	// Streams are those of the items that a query is about; many if there are more than most.
+	Streams(ctx context.Context, q domain.EventQuery, most int) (streams []string, many bool, err error)
+	// Condition tells of an event, in a table e, whether its item is one of those.
+	Condition(q domain.EventQuery) (where string, args []any)
+}
+
+// chosen says which events count besides those in a span of positions.
+type chosen struct {
+	parts []string
+	args  []any
+	whole bool // an index leads to them: the span is looked at whole
+	none  bool // there are none
+}
+
+func (c *chosen) add(part string, args ...any) {
+	c.parts, c.args = append(c.parts, part), append(c.args, args...)
+}
+
+// fewStreams is how many streams are rather looked up than recognised in passing.
+const fewStreams = 1000
+
+// choose works out what a query selects within a span.
+func (l *Log) choose(ctx context.Context, q domain.EventQuery, within span) (*chosen, error) {
+	c := &chosen{}
+	c.add("e.tenant = ?", q.Tenant)
+	if q.Stream != "" {
+		c.add("e.stream = ?", q.Stream)
+		c.whole = true
+	}
+	if err := l.chooseItems(ctx, q, within, c); err != nil || c.none {
+		return c, err
+	}
+	if q.Actor != "" {
+		c.add("(e.actor = ? OR e.on_behalf_of = ?)", q.Actor, q.Actor)
+	}
+	for column, value := range map[string]string{
+		"e.on_behalf_of": string(q.OnBehalfOf), "e.request_id": q.RequestID, "e.correlation_id": q.CorrelationID,
+	} {
+		if value != "" {
+			c.add(column+" = ?", value)
+		}
+	}
+	if len(q.Names) > 0 {
+		c.add("e.name IN (?)", bun.List(q.Names))
+	}
+	if q.TraceID != "" {
+		c.add("(substr(e.traceparent, 4, 32) = ? OR e.data ->> 'trace_id' = ? OR (e.data -> 'source') ->> 'trace_id' = ?)",
+			q.TraceID, q.TraceID, q.TraceID)
+	}
+	if !q.OccurredFrom.IsZero() {
+		c.add("e.occurred_at >= ?", database.At(q.OccurredFrom))
+	}
+	if !q.OccurredTo.IsZero() {
+		c.add("e.occurred_at < ?", database.At(q.OccurredTo))
+	}
+	return c, nil
+}
+
+// chooseItems narrows the events down to those of certain items: of few in a long log they are looked
+// up by their streams, otherwise each event's item is.
+func (l *Log) chooseItems(ctx context.Context, q domain.EventQuery, within span, c *chosen) error {
+	if !q.AboutItems() {
+		return nil
+	}
+	selection, ok := l.inline.(Selection)
+	if !ok {
+		c.none = true
+		return nil
+	}
+	if q.Stream == "" && within.length() > scanned {
+		streams, many, err := selection.Streams(ctx, q, fewStreams)
+		switch {
+		case err != nil:
+			return err
+		case len(streams) == 0:
+			c.none = true
+			return nil
+		case !many:
+			c.add("e.stream IN (?)", bun.List(streams))
+			c.whole = true
+			return nil
+		}
+	}
+	where, args := selection.Condition(q)
+	c.add(where, args...)
+	return nil
+}
+
+// where is the condition, with the positions that a page looks at.
+func (c *chosen) where(page span) (condition string, args []any) {
+	positions := "e.position BETWEEN ? AND ?"
+	if c.whole { // the streams' index is what leads to them, not that of positions
+		positions = "e.position + 0 BETWEEN ? AND ?"
+	}
+	return strings.Join(append(c.parts[:len(c.parts):len(c.parts)], positions), " AND "),
+		append(c.args[:len(c.args):len(c.args)], page.from, page.to)
+}

@@ -1,0 +1,170 @@
+package http
+
+import (
+	"context"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Selecting are the parameters that choose events.
+type Selecting struct {
+	Actor         string   `query:"actor" doc:"Who did it, or for whom: an entity such as user:123."`
+	OnBehalfOf    string   `query:"on_behalf_of" doc:"For whom it was done: an entity such as user:123."`
+	Name          []string `query:"name,explode" doc:"Several are alternatives. Example: knowledge.remembered. An asterisk at the end stands for anything: knowledge.*."`
+	Stream        string   `query:"stream" doc:"Example: knowledge:profile_001."`
+	Scope         string   `query:"scope" doc:"Whom the item reaches now: a scope such as project:456 or public."`
+	Owner         string   `query:"owner" doc:"Whose the item is now: an entity such as user:123."`
+	From          moment   `query:"from" doc:"Recorded at or after this time or date."`
+	To            moment   `query:"to" doc:"Recorded before it."`
+	OccurredFrom  moment   `query:"occurred_from" doc:"Happened in the world at or after this time or date; only what says when it did."`
+	OccurredTo    moment   `query:"occurred_to" doc:"Happened before it."`
+	TraceID       string   `query:"trace_id" doc:"Of the traceparent, of a vote, or of what was remembered."`
+	CorrelationID string   `query:"correlation_id"`
+	RequestID     string   `query:"request_id"`
+}
+
+type eventsInput struct {
+	Selecting
+	Order string  `query:"order" enum:"asc,desc" doc:"Oldest or newest first; asc if left out."`
+	After integer `query:"after" doc:"Only positions after this one; with desc, before it."`
+	Paging
+}
+
+// events answers with the log, or with what of it the caller may see: a page, all of it, or for as
+// long as it goes on.
+func (s *Server) events(ctx context.Context, c *call, in *eventsInput) (*streamed, error) {
+	format, err := c.accepts(jsonType, linesType, csvType, streamType)
+	if err != nil {
+		return nil, err
+	}
+	query := in.query(c, s.cfg.Historian.Names())
+	query.After = in.After.read(&c.found, "after", 0, 1<<62)
+	query.Descending = in.Order == "desc"
+	if !slices.Contains([]string{"", "asc", "desc"}, in.Order) {
+		c.found.Add("order", "must be one of asc, desc")
+	}
+	if format == streamType {
+		return s.follow(ctx, c, in, query)
+	}
+	return s.eventList(query).answer(ctx, s, c, format, in.Paging)
+}
+
+// eventList is the list of the events that a query selects.
+func (s *Server) eventList(query domain.EventQuery) listing[event] {
+	return listing[event]{
+		name: "events", asked: query, columns: eventColumns,
+		page: func(ctx context.Context, place int64, limit int) ([]event, int64, error) {
+			asked := query
+			asked.Limit = limit
+			if place != 0 {
+				asked.After = place
+			}
+			found, next, err := s.cfg.Historian.Find(ctx, asked)
+			items := make([]event, len(found))
+			for i, e := range found {
+				items[i] = eventOf(e)
+			}
+			return items, next, err
+		},
+	}
+}
+
+// query reads the parameters, and notes those that cannot be right.
+func (in *Selecting) query(c *call, known []string) domain.EventQuery {
+	found := &c.found
+	for field, value := range map[string]string{
+		"stream": in.Stream, "trace_id": in.TraceID, "correlation_id": in.CorrelationID, "request_id": in.RequestID,
+	} {
+		text(found, field, value)
+	}
+	if in.Scope != "" {
+		if _, err := domain.ParseScope(in.Scope); err != nil {
+			found.Add("scope", "%s", err)
+		}
+	}
+	q := domain.EventQuery{
+		Tenant: c.principal.Tenant, Stream: in.Stream, Scope: domain.Scope(in.Scope),
+		Actor: entity(found, "actor", in.Actor), OnBehalfOf: entity(found, "on_behalf_of", in.OnBehalfOf),
+		Owner: entity(found, "owner", in.Owner), Names: named(found, apart(in.Name), known),
+		TraceID: in.TraceID, CorrelationID: in.CorrelationID, RequestID: in.RequestID,
+	}
+	q.From, q.To = between(found, "from", in.From, "to", in.To)
+	q.OccurredFrom, q.OccurredTo = between(found, "occurred_from", in.OccurredFrom, "occurred_to", in.OccurredTo)
+	if !c.principal.SeesAll() {
+		q.Only = &c.principal
+	}
+	return q
+}
+
+func entity(found *domain.Problems, field, given string) domain.Entity {
+	if given == "" {
+		return ""
+	}
+	parsed, err := domain.ParseEntity(given)
+	if err != nil {
+		found.Add(field, "%s", err)
+	}
+	return parsed
+}
+
+// between reads two times, the earlier first.
+func between(found *domain.Problems, first string, from moment, last string, to moment) (time.Time, time.Time) {
+	begin, end := from.read(found, first), to.read(found, last)
+	if !begin.IsZero() && !end.IsZero() && !begin.Before(end) {
+		found.Add(last, "must be after %s", first)
+	}
+	return begin, end
+}
+
+var eventName = regexp.MustCompile(`^[a-z_]{1,64}(\.[a-z_]{0,64})?\*?$`)
+
+// named lists the names that are meant. One that no fact has would select nothing, for ever.
+func named(found *domain.Problems, given, known []string) []string {
+	var names []string
+	for _, name := range given {
+		before := len(names)
+		if beginning, open := strings.CutSuffix(name, "*"); open && eventName.MatchString(name) {
+			for _, k := range known {
+				if strings.HasPrefix(k, beginning) {
+					names = append(names, k)
+				}
+			}
+		} else if slices.Contains(known, name) {
+			names = append(names, name)
+		}
+		if len(names) == before {
+			found.Add("name", "must be the name of a fact, or end in an asterisk: %s", strings.Join(known, ", "))
+			return nil
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+var eventColumns = []column[event]{
+	{"position", func(e event) string { return wholeCell(e.Position) }},
+	{"recorded_at", func(e event) string { return timeCell(e.RecordedAt) }},
+	{"occurred_at", func(e event) string { return timeCell(when(e.OccurredAt)) }},
+	{"name", func(e event) string { return e.Name }},
+	{"stream", func(e event) string { return e.Stream }},
+	{"version", func(e event) string { return wholeCell(e.Version) }},
+	{"actor", func(e event) string { return e.Actor }},
+	{"on_behalf_of", func(e event) string { return e.OnBehalfOf }},
+	{"authentication", func(e event) string { return e.Authentication }},
+	{"reason", func(e event) string { return e.Reason }},
+	{"reason_code", func(e event) string { return e.ReasonCode }},
+	{"data", func(e event) string { return jsonCell(json.RawMessage(e.Data)) }},
+	{"text", func(e event) string { return jsonCell(json.RawMessage(e.Text)) }},
+	{"text_erased", func(e event) string { return map[bool]string{true: "true"}[e.TextErased] }},
+	{"request_id", func(e event) string { return e.RequestID }},
+	{"correlation_id", func(e event) string { return e.CorrelationID }},
+	{"causation_id", func(e event) string { return e.CausationID }},
+	{"traceparent", func(e event) string { return e.Traceparent }},
+	{"event_id", func(e event) string { return e.EventID }},
+	{"hash", func(e event) string { return e.Hash }},
+}

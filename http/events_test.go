@@ -1,0 +1,161 @@
+package http_test
+
+import (
+	"encoding/csv"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// told is a log with items of several people, votes and a forgotten item.
+func told(w *world) {
+	w.t.Helper()
+	ask := func(method, path string, body any, headers ...header) {
+		w.t.Helper()
+		if a := w.ask(method, path, body, headers...); a.status >= 300 {
+			w.t.Fatalf("%s: %d %s", a.what, a.status, a.body)
+		}
+	}
+	shared := item("shared", "=cmd()|' /C calc'!A0")
+	shared["scopes"], shared["owner"] = []string{"project:p", "user:mia"}, "user:mia"
+	ask("POST", "/v1/knowledge", shared, "Annals-Actor: user:mia", "X-Request-Id: r-1") // 1
+	own := item("own", "Bo's own")
+	own["scopes"], own["owner"], own["occurred_at"] = []string{"user:bo"}, "user:bo", "2026-03-02T10:00:00Z"
+	ask("POST", "/v1/knowledge", own, "Annals-Actor: user:bo", "Annals-Correlation-Id: c-1") // 2
+	public := item("public", "for all")
+	public["scopes"], public["owner"] = []string{"public"}, "team:t"
+	public["source"] = object{"trace_id": "t-9"}
+	ask("POST", "/v1/knowledge", public)                                                                                              // 3
+	ask("POST", "/v1/knowledge/shared/feedback", object{"verdict": "harmful", "trace_id": "t-1"}, "Annals-Actor: agent:a")            // 4
+	ask("POST", "/v1/knowledge/own/stale", object{"reason": "a, \"b\"\nc"}, "Annals-Actor: agent:a", "Annals-On-Behalf-Of: user:bo")  // 5
+	ask("PATCH", "/v1/knowledge/public", object{"task": "x"}, "Traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01") // 6
+	ask("DELETE", "/v1/knowledge/shared", nil, "Annals-Actor: user:mia")                                                              // 7
+}
+
+func TestEventsAreSelectedByEverythingThatIsKnownOfThem(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		told(w)
+		for query, want := range map[string][]float64{
+			"name=knowledge.*":                          {1, 2, 3, 4, 5, 6, 7},
+			"name=knowledge.re*":                        {1, 2, 3, 5, 6},
+			"name=knowledge.found_*,knowledge.deleted":  {4, 7},
+			"scope=project:p":                           {1, 4, 7}, // forgotten meanwhile
+			"scope=user:bo":                             {2, 5},
+			"scope=public":                              {3, 6},
+			"scope=team:nobody":                         nil,
+			"owner=user:mia":                            {1, 4, 7},
+			"owner=team:t":                              {3, 6},
+			"owner=user:mia&scope=public":               nil,
+			"on_behalf_of=user:bo":                      {5},
+			"request_id=r-1":                            {1},
+			"correlation_id=c-1":                        {2},
+			"trace_id=t-1":                              {4},
+			"trace_id=t-9":                              {3},
+			"trace_id=0af7651916cd43dd8448eb211c80319c": {6},
+			"occurred_from=2026-03-01&occurred_to=2026-03-03": {2},
+			"occurred_from=2026-03-03":                        nil,
+		} {
+			if got := positions(w.ask("GET", "/v1/events?"+query, nil).want(http.StatusOK).items()); !slices.Equal(got, want) {
+				t.Errorf("%s: got %v, want %v", query, got, want)
+			}
+		}
+	})
+}
+
+func TestMembersReadTheLogOfWhatTheyMaySeeNow(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		told(w)
+		for who, want := range map[string][]float64{
+			"user:bo":   {2, 3, 5, 6},
+			"user:mia":  {1, 3, 4, 6, 7}, // hers, though forgotten
+			"user:else": {3, 6},
+			"project:p": {3, 6}, // what was forgotten is seen by its owner alone
+		} {
+			behalf := header("Annals-On-Behalf-Of: " + who)
+			if got := positions(w.ask("GET", "/v1/events", nil, behalf).want(http.StatusOK).items()); !slices.Equal(got, want) {
+				t.Errorf("%s: got %v, want %v", who, got, want)
+			}
+			if got := w.ask("GET", "/v1/events?stream=knowledge:own", nil, behalf).items(); (len(got) > 0) != (who == "user:bo") {
+				t.Errorf("%s reads %d events of another's item", who, len(got))
+			}
+		}
+		w.ask("PATCH", "/v1/knowledge/public", object{"scopes": []string{"team:t"}}).want(http.StatusOK)
+		if got := w.ask("GET", "/v1/events", nil, "Annals-On-Behalf-Of: user:else").items(); len(got) > 0 {
+			t.Errorf("what is shared no more is still read: %v", got)
+		}
+	})
+}
+
+func positions(items []object) []float64 {
+	var all []float64
+	for _, e := range items {
+		all = append(all, e["position"].(float64))
+	}
+	return all
+}
+
+func TestTheLogCanBeHadAsLinesAndAsCSV(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		told(w)
+		var lines strings.Builder
+		for i := range 450 { // some pages of lines
+			fmt.Fprintf(&lines, `{"id":"many-%d","type":"tool","content":"-%d"}`+"\n", i, i)
+		}
+		w.ask("POST", "/v1/knowledge", lines.String(), "Content-Type: application/x-ndjson").want(http.StatusOK)
+		all := w.ask("GET", "/v1/events", nil, "Accept: application/x-ndjson").want(http.StatusOK).lines()
+		if len(all) != 457 || all[456]["position"] != 457.0 {
+			t.Errorf("%d lines", len(all))
+		}
+		given := w.ask("GET", "/v1/events", nil, "Accept: text/html;q=0.9, text/csv").want(http.StatusOK)
+		if !strings.HasPrefix(string(given.body), "position,recorded_at,") || strings.Count(string(given.body), "\r\n") != 458 {
+			t.Errorf("%.200s", given.body)
+		}
+		rows, err := csv.NewReader(strings.NewReader(string(given.body))).ReadAll()
+		if err != nil || len(rows) != 458 {
+			t.Fatalf("%d rows, %v", len(rows), err)
+		}
+		reason := slices.Index(rows[0], "reason")
+		if got := rows[5][reason]; got != "a, \"b\"\nc" {
+			t.Errorf("a reason reads %q", got)
+		}
+		for _, cell := range slices.Concat(rows...) {
+			if strings.HasPrefix(cell, "=") || strings.HasPrefix(cell, "@") {
+				t.Errorf("a spreadsheet would compute %q", cell)
+			}
+		}
+		if got := w.ask("GET", "/v1/events?order=desc&owner=user:mia", nil, "Accept: text/csv"); strings.Count(string(got.body), "\r\n") != 4 {
+			t.Errorf("%s", got.body)
+		}
+	})
+}
+
+func TestBadQuestionsAboutTheLogAreRefused(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		told(w)
+		next := w.ask("GET", "/v1/events?limit=1&scope=public", nil).json()["next_cursor"].(string)
+		for query, want := range map[string]int{
+			"scope=public&cursor=" + next:                     http.StatusOK,
+			"scope=user:bo&cursor=" + next:                    http.StatusBadRequest,
+			"cursor=" + next:                                  http.StatusBadRequest,
+			"from=2026-03-02&to=2026-03-02":                   http.StatusUnprocessableEntity,
+			"occurred_from=2026-03-02&occurred_to=1999-03-02": http.StatusUnprocessableEntity,
+			"from=yesterday":                                  http.StatusUnprocessableEntity,
+			"name=knowledge.rememberd":                        http.StatusUnprocessableEntity,
+			"name=knowledge.x*":                               http.StatusUnprocessableEntity,
+			"name=*;drop=1":                                   http.StatusUnprocessableEntity,
+			"scope=everybody":                                 http.StatusUnprocessableEntity,
+			"owner=public":                                    http.StatusUnprocessableEntity,
+			"on_behalf_of=me":                                 http.StatusUnprocessableEntity,
+			"trace_id=" + strings.Repeat("x", 300):            http.StatusUnprocessableEntity,
+			"follow=true":                                     http.StatusUnprocessableEntity,
+		} {
+			if got := w.ask("GET", "/v1/events?"+query, nil); got.status != want {
+				t.Errorf("%s: got %d, want %d\n%s", query, got.status, want, got.body)
+			}
+		}
+		w.ask("GET", "/v1/events?limit=3", nil, "Accept: text/csv").want(http.StatusUnprocessableEntity)
+		w.ask("GET", "/v1/events", nil, "Accept: image/png").want(http.StatusNotAcceptable)
+	})
+}

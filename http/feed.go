@@ -1,0 +1,190 @@
+package http
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+const (
+	mostStreams = 1000 // at the same time
+	feedPage    = 100  // events that one stream holds in memory
+)
+
+// breath lets commits that follow one another closely be read together.
+const breath = 50 * time.Millisecond
+
+// feed is a caller that follows the log. It reads a page, sends it, and reads the next when that was
+// taken: a slow caller costs a page, and one that takes nothing is cut off and may resume.
+type feed struct {
+	server  *Server
+	call    *call
+	query   domain.EventQuery
+	control *http.ResponseController
+}
+
+// Why a feed ended.
+const (
+	endLeft    = "left"    // the caller
+	endSlow    = "slow"    // the caller took nothing for as long as a request may take
+	endClosing = "closing" // the server shuts down
+	endRefused = "refused" // the caller may not read any more
+	endTrouble = "trouble" // something is wrong here
+)
+
+var feedEnds = []string{endLeft, endSlow, endClosing, endRefused, endTrouble}
+
+// follow answers with events as they are recorded, from where the caller was.
+func (s *Server) follow(ctx context.Context, c *call, in *eventsInput, query domain.EventQuery) (*streamed, error) {
+	for field, given := range map[string]bool{
+		"order": in.Order == "desc", "limit": in.Limit != "", "cursor": in.Cursor != "", "to": in.To != "",
+	} {
+		if given {
+			c.found.Add(field, "is for lists: a stream goes on as the log does")
+		}
+	}
+	if err := c.found.Err(); err != nil {
+		return nil, err
+	}
+	if last := c.request.Header.Get("Last-Event-ID"); last != "" {
+		position, err := s.cfg.Historian.PositionOf(ctx, query.Tenant, last)
+		if err != nil {
+			return nil, err
+		}
+		query.After = position
+	}
+	query.Limit = feedPage
+	if s.streams.Add(1) > mostStreams {
+		s.streams.Add(-1)
+		return nil, domain.Refuse(domain.ErrBusy, "%d callers follow the log already", mostStreams)
+	}
+	return &streamed{Body: func(to huma.Context) {
+		defer s.streams.Add(-1)
+		f := &feed{server: s, call: c, query: query, control: http.NewResponseController(c.response)}
+		to.SetHeader("Content-Type", streamType)
+		to.SetHeader("X-Accel-Buffering", "no") // proxies pass on what comes, when it comes
+		to.SetStatus(http.StatusOK)
+		_ = f.control.SetReadDeadline(time.Time{}) // the connection stays open for as long as both sides like
+		s.metrics.following.Inc()
+		defer s.metrics.following.Dec()
+		s.metrics.ended.WithLabelValues(f.run(c.request.Context())).Inc()
+	}}, nil
+}
+
+// run sends events until something ends it, and tells what.
+func (f *feed) run(ctx context.Context) (end string) {
+	grown, leave := f.server.cfg.Historian.Watch(f.query.Tenant)
+	defer leave()
+	beat := time.NewTicker(f.server.cfg.Heartbeat)
+	defer beat.Stop()
+	if end := f.send("retry: 2000\n: following\n\n"); end != "" {
+		return end
+	}
+	for {
+		more, end := f.step(ctx)
+		if end != "" {
+			return end
+		}
+		if more {
+			continue
+		}
+		select {
+		case <-grown:
+			select {
+			case <-time.After(breath):
+			case <-ctx.Done():
+			}
+		case <-beat.C:
+			if end := f.alive(); end != "" {
+				return end
+			}
+		case <-f.server.leaving:
+			return f.close(endClosing, errClosing)
+		case <-ctx.Done():
+			return endLeft
+		}
+	}
+}
+
+// step sends the page that comes next; more tells that another one follows at once.
+func (f *feed) step(ctx context.Context) (more bool, end string) {
+	select {
+	case <-f.server.leaving:
+		return false, f.close(endClosing, errClosing)
+	default:
+	}
+	reading, cancel := context.WithTimeout(ctx, f.server.cfg.Timeout)
+	defer cancel()
+	head, _, err := f.server.cfg.Historian.Head(reading, f.query.Tenant)
+	if err == nil {
+		var events []domain.Event
+		var next int64
+		if events, next, err = f.server.cfg.Historian.Find(reading, f.query); err == nil {
+			for _, e := range events {
+				if end := f.send(frame(e)); end != "" {
+					return false, end
+				}
+				f.query.After = e.Position
+			}
+			if next == 0 { // everything up to the head was looked at
+				next = head
+			}
+			f.query.After = max(f.query.After, next)
+			return f.query.After < head, ""
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return false, endLeft
+	case answerTo(err).status == http.StatusServiceUnavailable: // the database will be back
+		return false, f.send(": waiting for the database\n\n")
+	}
+	f.call.err = err
+	return false, f.close(endTrouble, err)
+}
+
+// frame is an event as a stream has it: its id is what a caller resumes with.
+func frame(e domain.Event) string {
+	data, _ := json.Marshal(eventOf(e)) // of strings, numbers and JSON that was valid when it was recorded
+	return "id: " + e.EventID + "\ndata: " + string(data) + "\n\n"
+}
+
+// alive says that the stream is, and makes sure that the caller may still read.
+func (f *feed) alive() (end string) {
+	if _, err := f.server.authenticate(f.call.request); err != nil {
+		return f.close(endRefused, err)
+	}
+	return f.send(": alive\n\n")
+}
+
+// close tells the caller why nothing follows.
+func (f *feed) close(end string, err error) string {
+	data, _ := json.Marshal(problemOf(err, f.call.instance()))
+	_ = f.send("event: closed\ndata: " + string(data) + "\n\n")
+	return end
+}
+
+// send writes within the time that a request may take. The answer is why it could not.
+func (f *feed) send(text string) (end string) {
+	_ = f.control.SetWriteDeadline(time.Now().Add(f.server.cfg.Timeout))
+	_, err := f.call.response.Write([]byte(text))
+	if err == nil {
+		err = f.control.Flush()
+	}
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		f.call.err = fmt.Errorf("a follower of the log took nothing for %s: %w", f.server.cfg.Timeout, context.Canceled)
+		return endSlow
+	}
+	return endLeft
+}

@@ -1,0 +1,218 @@
+package http_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/events"
+	annalshttp "github.com/annals-kb/annals/http"
+)
+
+// stream is somebody who follows the log.
+type stream struct {
+	w     *world
+	heard chan message
+	leave context.CancelFunc
+}
+
+// message is one of a stream: an event, a comment, or its end.
+type message struct{ kind, id, data string }
+
+func (w *world) follow(path string, headers ...header) *stream {
+	w.t.Helper()
+	request := w.request("GET", path, nil, append(headers, "Accept: text/event-stream")...)
+	ctx, leave := context.WithCancel(w.t.Context())
+	response, err := (&http.Client{Transport: w.client.Transport}).Do(request.WithContext(ctx))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" {
+		w.t.Fatalf("%s: %s %v", path, response.Status, response.Header)
+	}
+	s := &stream{w: w, heard: make(chan message, 1000), leave: leave}
+	w.t.Cleanup(leave)
+	go func() {
+		defer close(s.heard)
+		defer response.Body.Close()
+		m := message{}
+		for scanner := bufio.NewScanner(response.Body); scanner.Scan(); {
+			name, value, _ := strings.Cut(scanner.Text(), ":")
+			value = strings.TrimPrefix(value, " ")
+			switch {
+			case scanner.Text() == "":
+				s.heard <- m
+				m = message{}
+			case name == "":
+				m.kind = "comment"
+			case name == "event":
+				m.kind = value
+			case name == "id":
+				m.id = value
+			case name == "data":
+				m.data = value
+			}
+		}
+	}()
+	return s
+}
+
+// next is the next message of a kind; empty for events.
+func (s *stream) next(kind string) (m message, body object) {
+	s.w.t.Helper()
+	for {
+		select {
+		case m, more := <-s.heard:
+			if !more {
+				s.w.t.Fatalf("the stream ended before a message of kind %q", kind)
+			}
+			if m.kind != kind {
+				continue
+			}
+			if m.data != "" {
+				if err := json.Unmarshal([]byte(m.data), &body); err != nil {
+					s.w.t.Fatalf("%s: %v", m.data, err)
+				}
+			}
+			return m, body
+		case <-time.After(20 * time.Second):
+			s.w.t.Fatalf("no message of kind %q", kind)
+		}
+	}
+}
+
+// positions are those of the next events.
+func (s *stream) positions(n int) []float64 {
+	s.w.t.Helper()
+	var all []float64
+	for range n {
+		_, e := s.next("")
+		all = append(all, e["position"].(float64))
+	}
+	return all
+}
+
+func TestAStreamFollowsTheLogAndResumes(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		told(w)
+		all := w.follow("/v1/events")
+		if got := all.positions(7); !slices.Equal(got, []float64{1, 2, 3, 4, 5, 6, 7}) {
+			t.Errorf("what was there: %v", got)
+		}
+		votes := w.follow("/v1/events?name=knowledge.found_*&after=4")
+		w.remember("new", "x")
+		seen, e := all.next("")
+		if e["position"] != 8.0 || e["event_id"] != seen.id || e["stream"] != "knowledge:new" {
+			t.Errorf("%v", e)
+		}
+		all.leave()
+		w.ask("POST", "/v1/knowledge/new/feedback", object{"verdict": "helpful"}).want(http.StatusOK)
+		if got := votes.positions(1); got[0] != 9 {
+			t.Errorf("a vote is at %v", got)
+		}
+		again := w.follow("/v1/events?after=1", header("Last-Event-ID: "+seen.id))
+		if got := again.positions(1); got[0] != 9 {
+			t.Errorf("resumed at %v", got)
+		}
+	})
+}
+
+func TestAStreamKeepsToWhatItsReaderMaySee(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.remember("a", "mine, for now")
+		s := w.follow("/v1/events", "Annals-On-Behalf-Of: user:bo")
+		w.ask("PATCH", "/v1/knowledge/a", object{"scopes": []string{"user:bo"}}).want(http.StatusOK)
+		if got := s.positions(1); got[0] != 2 {
+			t.Errorf("once shared: %v", got)
+		}
+		w.ask("PATCH", "/v1/knowledge/a", object{"scopes": []string{"user:default"}}).want(http.StatusOK)
+		w.ask("PATCH", "/v1/knowledge/a", object{"content": "a secret"}).want(http.StatusOK)
+		public := item("b", "for all")
+		public["scopes"] = []string{"public"}
+		w.ask("POST", "/v1/knowledge", public).want(http.StatusCreated)
+		if got := s.positions(1); got[0] != 5 {
+			t.Errorf("shared no more: %v", got)
+		}
+	})
+}
+
+func TestAStreamSaysThatItIsAliveAndWhyItEnds(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { c.Heartbeat = 10 * time.Millisecond })
+		s := w.follow("/v1/events")
+		for range 3 {
+			s.next("comment")
+		}
+		if err := w.stop(); err != nil {
+			t.Errorf("serve: %v", err)
+		}
+		if _, why := s.next("closed"); why["type"] != "urn:annals:problem:closing" {
+			t.Errorf("%v", why)
+		}
+	})
+}
+
+func TestAStreamHearsOfWhatAnotherServerAppends(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		poll := events.Options{Poll: 20 * time.Millisecond}
+		w, other := newWorld(t, db, poll, nil), newWorld(t, db, poll, nil)
+		s := w.follow("/v1/events")
+		s.next("comment")
+		other.remember("a", "x")
+		if got := s.positions(1); got[0] != 1 {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
+func TestWhoeverTakesNothingIsCutOff(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { c.Timeout = 300 * time.Millisecond })
+		var lines strings.Builder
+		for range 400 {
+			lines.WriteString(`{"type":"tool","content":"` + strings.Repeat("x", 30_000) + "\"}\n")
+		}
+		w.ask("POST", "/v1/knowledge", lines.String(), "Content-Type: application/x-ndjson").want(http.StatusOK)
+		lazy, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(w.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer lazy.Close()
+		if _, err := lazy.Write([]byte("GET /v1/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")); err != nil {
+			t.Fatal(err)
+		}
+		for !strings.Contains(string(w.ask("GET", "/metrics", nil).body), `annals_http_streams_ended_total{reason="slow"} 1`) {
+			time.Sleep(20 * time.Millisecond)
+		}
+		w.remember("a", "and others go on")
+	})
+}
+
+func TestAStreamThatCannotBeIsRefused(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		told(w)
+		stream := header("Accept: text/event-stream")
+		for _, id := range []string{"7", "nonsense", "0195a000-0000-7000-8000-000000000001"} {
+			a := w.ask("GET", "/v1/events", nil, stream, header("Last-Event-ID: "+id)).want(http.StatusBadRequest)
+			if fix, _ := a.json()["fix"].(string); !strings.Contains(fix, "restored") {
+				t.Errorf("%s: %s", id, a.body)
+			}
+		}
+		a := w.ask("GET", "/v1/events?order=desc&limit=3&to=2026-01-01", nil, stream).want(http.StatusUnprocessableEntity)
+		if len(a.errors()) != 3 {
+			t.Errorf("%s", a.body)
+		}
+		w.ask("HEAD", "/v1/events", nil, stream).want(http.StatusOK)
+	})
+}
