@@ -128,17 +128,24 @@ func TestAStreamFollowsTheLogAndResumes(t *testing.T) {
 func TestAStreamKeepsToWhatItsReaderMaySee(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.remember("a", "mine, for now")
+		public := func(id string) {
+			b := item(id, "for all")
+			b["scopes"] = []string{"public"}
+			w.ask("POST", "/v1/knowledge", b).want(http.StatusCreated)
+		}
+		public("b")
 		s := w.follow("/v1/events", "Annals-On-Behalf-Of: user:bo")
+		if got := s.positions(1); got[0] != 2 { // position 1 is behind it now
+			t.Errorf("before it is shared: %v", got)
+		}
 		w.ask("PATCH", "/v1/knowledge/a", object{"scopes": []string{"user:bo"}}).want(http.StatusOK)
-		if got := s.positions(1); got[0] != 2 {
+		if got := s.positions(1); got[0] != 3 {
 			t.Errorf("once shared: %v", got)
 		}
 		w.ask("PATCH", "/v1/knowledge/a", object{"scopes": []string{"user:default"}}).want(http.StatusOK)
 		w.ask("PATCH", "/v1/knowledge/a", object{"content": "a secret"}).want(http.StatusOK)
-		public := item("b", "for all")
-		public["scopes"] = []string{"public"}
-		w.ask("POST", "/v1/knowledge", public).want(http.StatusCreated)
-		if got := s.positions(1); got[0] != 5 {
+		public("c")
+		if got := s.positions(1); got[0] != 6 {
 			t.Errorf("shared no more: %v", got)
 		}
 	})
