@@ -77,12 +77,19 @@ func prepareFile(path string) (string, error) {
 // "file:" name only, and drops those of any other silently.
 func openFile(path string, connections int, lock string, pragmas ...string) (*bun.DB, error) {
 	options := url.Values{"_txlock": {lock}, "_pragma": append(pragmas, "busy_timeout(5000)")}
-	name := "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + options.Encode()
-	pool, err := sql.Open("sqlite", name)
+	pool, err := openPool(path, options, connections)
+	if err != nil {
+		return nil, err
+	}
+	return bun.NewDB(pool, sqlitedialect.New()), nil
+}
+
+func openPool(path string, options url.Values, connections int) (*sql.DB, error) {
+	pool, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+options.Encode())
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	pool.SetMaxOpenConns(connections)
 	pool.SetMaxIdleConns(connections)
-	return bun.NewDB(pool, sqlitedialect.New()), nil
+	return pool, nil
 }

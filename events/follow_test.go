@@ -331,13 +331,7 @@ func TestARestoredLogHaltsWhoeverHasReadMore(t *testing.T) {
 
 func damage(t *testing.T, db *database.DB, statement string) {
 	t.Helper()
-	err := db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.ExecContext(ctx, statement)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	databasetest.Tamper(t, db, statement)
 }
 
 // change is a prepared change that notes what happens to it.

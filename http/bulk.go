@@ -28,6 +28,7 @@ type bulkAnswer struct {
 	ID       string   `json:"id,omitempty" doc:"Of the item; missing if the record did not tell and nothing was remembered."`
 	Status   string   `json:"status" enum:"created,unchanged,revised,error"`
 	Revision int64    `json:"revision,omitempty"`
+	Receipt  []kept   `json:"receipt,omitempty" doc:"What to keep in order to ask for proof; missing if nothing was recorded."`
 	Error    *problem `json:"error,omitempty"`
 }
 
@@ -162,7 +163,7 @@ func (b *bulk) commit(batch []record) []bulkAnswer {
 				continue
 			}
 			k := result.Receipt.Knowledge
-			answers[place] = bulkAnswer{ID: k.ID, Status: result.Receipt.Outcome, Revision: k.Revision}
+			answers[place] = bulkAnswer{ID: k.ID, Status: result.Receipt.Outcome, Revision: k.Revision, Receipt: keptOf(result.Receipt)}
 		}
 	}
 	b.answered += len(batch)

@@ -21,6 +21,8 @@ type Config struct {
 
 	// Rebuilder computes projections anew. Nil if this server rebuilds none.
 	Rebuilder Rebuilder
+	// Prover proves what is in the log. Nil if this server proves nothing.
+	Prover Prover
 	// Probes are asked by /readyz, all at once, each within two seconds.
 	Probes []Probe
 	// Logger receives one line per request, and the cause of every answer of 500 and above.

@@ -2,6 +2,7 @@ package http
 
 import (
 	"context"
+	"io"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -70,6 +71,26 @@ type Rebuilder interface {
 	Rollback(ctx context.Context, name string) error
 	// Retire gives the way back up; the error matches domain.ErrNotFound if there is none.
 	Retire(ctx context.Context, name string) error
+}
+
+// Prover proves that the log is what it was.
+type Prover interface {
+	// Key is the public key that checkpoints are verified with.
+	Key() string
+	// Checkpoint is a signed checkpoint of a tenant's log, at most a moment old.
+	Checkpoint(ctx context.Context, tenant string) (domain.Checkpoint, error)
+	// Entry looks an event up; the error matches domain.ErrNotFound if there is none.
+	Entry(ctx context.Context, tenant, eventID string) (domain.Entry, error)
+	// Inclusion proves that an event is in the log that a checkpoint describes. The error matches
+	// domain.ErrUnavailable if the event is too new.
+	Inclusion(ctx context.Context, tenant string, entry domain.Entry) (domain.Inclusion, error)
+	// Consistency proves that the log with to events begins with the log that had from; 0 means
+	// what the newest checkpoint has.
+	Consistency(ctx context.Context, tenant string, from, to int64) (domain.Consistency, error)
+	// Export writes a tenant's records as they are stored, and at the end what proves them.
+	Export(ctx context.Context, export domain.Export, out io.Writer) error
+	// Status tells how far the proof has come.
+	Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error)
 }
 
 // Probe is one condition of readiness.

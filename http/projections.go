@@ -45,6 +45,13 @@ func (s *Server) versions(ctx context.Context, c *call, wanted func(domain.Proje
 	if err != nil {
 		return nil, err
 	}
+	if s.cfg.Prover != nil {
+		proof, err := s.cfg.Prover.Status(ctx, c.principal.Tenant)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, proof)
+	}
 	out := &projectionsOutput{}
 	out.Body.Items = []projection{}
 	for _, p := range all {

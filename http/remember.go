@@ -75,6 +75,7 @@ func (s *Server) rememberOne(ctx context.Context, c *call, from io.Reader, revis
 		to.SetHeader("Annals-Position", reply.Position)
 		to.SetHeader("Annals-Outcome", reply.Outcome)
 		to.SetHeader("Annals-Events", reply.Events)
+		to.SetHeader("Annals-Receipt", reply.Receipt)
 		if receipt.Replayed {
 			to.SetHeader("Idempotent-Replayed", reply.Replayed)
 		}

@@ -1,6 +1,8 @@
 package http
 
 import (
+	"encoding/hex"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -13,6 +15,7 @@ type reply struct {
 	Position string `header:"Annals-Position" doc:"Read at this position of the log or later and you see the outcome."`
 	Outcome  string `header:"Annals-Outcome" enum:"created,revised,recorded,unchanged" doc:"What the write did."`
 	Events   string `header:"Annals-Events" doc:"Ids of the events it recorded, separated by commas; a vote is taken back by its event's."`
+	Receipt  string `header:"Annals-Receipt" doc:"What to keep in order to ask for proof: of each event its id, position and hash in hexadecimal, separated by spaces; events by commas."`
 	Replayed string `header:"Idempotent-Replayed" doc:"true if the request had been made before."`
 	Body     *knowledge
 }
@@ -23,6 +26,7 @@ type receipt struct {
 	Position string `header:"Annals-Position" doc:"Read at this position of the log or later and you see the outcome."`
 	Outcome  string `header:"Annals-Outcome" enum:"revised,unchanged" doc:"What the write did."`
 	Events   string `header:"Annals-Events" doc:"Ids of the events it recorded, separated by commas."`
+	Receipt  string `header:"Annals-Receipt" doc:"What to keep in order to ask for proof: of each event its id, position and hash in hexadecimal, separated by spaces; events by commas."`
 	Replayed string `header:"Idempotent-Replayed" doc:"true if the request had been made before."`
 }
 
@@ -30,14 +34,15 @@ func replyOf(r domain.Receipt) *reply {
 	done := receiptOf(r)
 	return &reply{
 		ETag: done.ETag, Position: done.Position, Outcome: done.Outcome, Events: done.Events,
-		Replayed: done.Replayed, Body: knowledgeOf(r.Knowledge),
+		Receipt: done.Receipt, Replayed: done.Replayed, Body: knowledgeOf(r.Knowledge),
 	}
 }
 
 func receiptOf(r domain.Receipt) *receipt {
-	ids := make([]string, len(r.Events))
-	for i, event := range r.Events {
+	ids, triples := make([]string, len(r.Events)), make([]string, len(r.Events))
+	for i, event := range keptOf(r) {
 		ids[i] = event.EventID
+		triples[i] = fmt.Sprintf("%s %d %s", event.EventID, event.Position, event.Hash)
 	}
 	replayed := ""
 	if r.Replayed {
@@ -45,6 +50,22 @@ func receiptOf(r domain.Receipt) *receipt {
 	}
 	return &receipt{
 		ETag: etag(r.Knowledge.Revision), Position: strconv.FormatInt(r.Position, 10),
-		Outcome: r.Outcome, Events: strings.Join(ids, ","), Replayed: replayed,
+		Outcome: r.Outcome, Events: strings.Join(ids, ","),
+		Receipt: strings.Join(triples, ","), Replayed: replayed,
 	}
+}
+
+// kept is what to keep of an event that was recorded.
+type kept struct {
+	EventID  string `json:"event_id"`
+	Position int64  `json:"position"`
+	Hash     string `json:"hash" doc:"Of the record, in hexadecimal."`
+}
+
+func keptOf(r domain.Receipt) []kept {
+	all := make([]kept, len(r.Events))
+	for i, event := range r.Events {
+		all[i] = kept{EventID: event.EventID, Position: event.Position, Hash: hex.EncodeToString(event.Hash)}
+	}
+	return all
 }

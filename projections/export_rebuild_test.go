@@ -6,6 +6,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
 )
 
 // BeforeVerification lets a test spoil what a rebuild has built.
@@ -16,8 +17,7 @@ func BeforeVerification(p *Knowledge, spoil func(ctx context.Context, version in
 // Corrupt changes a projection behind its back.
 func Corrupt(ctx context.Context, db *database.DB, statement string) error {
 	return db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.ExecContext(ctx, statement)
-		return err
+		return databasetest.TamperIn(ctx, db.Engine, tx, statement)
 	})
 }
 

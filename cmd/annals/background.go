@@ -9,7 +9,7 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// work does what nobody waits for, until ctx ends: projections follow the log, indices are built when
+// work does what nobody waits for, until ctx ends: projections follow the log, its proof grows and is signed, indices are built when
 // they have become worth while, words are moved into their index, interrupted rebuilds go on, and versions that nobody uses are dropped.
 func (s *service) work(ctx context.Context) error {
 	router, err := events.NewRouter(s.logger)
@@ -17,9 +17,11 @@ func (s *service) work(ctx context.Context) error {
 		return err
 	}
 	s.knowledge.Meaning().Follow(router, s.log)
+	s.prover.Follow(router)
 	var working sync.WaitGroup
 	working.Go(func() { s.buildGraphs(ctx) })
 	working.Go(func() { s.tendVersions(ctx) })
+	working.Go(func() { s.prover.Keep(ctx) })
 	working.Go(func() { s.knowledge.CompactAll(ctx, s.log) })
 	var failed error
 	working.Go(func() { failed = router.Run(ctx) })

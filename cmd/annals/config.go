@@ -24,6 +24,9 @@ type config struct {
 
 	embedder
 
+	// LogName is what the log calls itself in what it signs. It matters when the signing key is made.
+	LogName string `group:"where" env:"ANNALS_LOG_NAME" default:"annals" placeholder:"NAME" help:"What a new key for signing the log is called, such as annals.example.com: annals unless told."`
+
 	// Rate keeps one caller from crowding out the others.
 	Rate float64 `group:"limits" env:"ANNALS_RATE" default:"0" placeholder:"N" help:"Requests a second that one caller may make; 0 for any number."`
 

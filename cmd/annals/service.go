@@ -16,6 +16,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/proof"
 )
 
 // service is a running Annals: the log, its projections, and the API before them.
@@ -24,12 +25,17 @@ type service struct {
 	log       *events.Log
 	knowledge *projections.Knowledge
 	rebuilder *projections.Rebuilder
+	prover    *proof.Prover
 	api       *annalshttp.Server
 	logger    *slog.Logger
 }
 
 // openService builds everything on the database. Whoever gets it closes it.
 func openService(ctx context.Context, cfg config, embedder embedding.Embedder, logger *slog.Logger) (*service, error) {
+	key, err := proof.EnsureKey(cfg.Data, cfg.LogName)
+	if err != nil {
+		return nil, err
+	}
 	db, err := openDatabase(ctx, cfg, logger)
 	if err != nil {
 		return nil, err
@@ -43,12 +49,13 @@ func openService(ctx context.Context, cfg config, embedder embedding.Embedder, l
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	log := events.NewLog(db, knowledge, events.Options{Policy: policy, Logger: logger, Registerer: registry})
 	rebuilder := projections.NewRebuilder(knowledge, log)
-	s := &service{db: db, log: log, knowledge: knowledge, rebuilder: rebuilder, logger: logger}
+	prover := proof.NewProver(db, log, key, proof.Options{Logger: logger})
+	s := &service{db: db, log: log, knowledge: knowledge, rebuilder: rebuilder, prover: prover, logger: logger}
 	api := annalshttp.Config{
 		Writer: log, Reader: projections.Reader{Knowledge: knowledge, Progress: log}, Historian: log, Policy: policy,
-		Rebuilder: projections.Rebuilds{Rebuilder: rebuilder},
-		Probes:    []annalshttp.Probe{{Name: "database", Check: s.answers}},
-		Logger:    logger, Registry: registry, Version: version().Version,
+		Rebuilder: projections.Rebuilds{Rebuilder: rebuilder}, Prover: prover,
+		Probes: []annalshttp.Probe{{Name: "database", Check: s.answers}},
+		Logger: logger, Registry: registry, Version: version().Version,
 		Rate: cfg.Rate, Notice: cfg.Notice, Drain: cfg.Drain,
 	}
 	if err := api.Validate(); err != nil {

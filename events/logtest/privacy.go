@@ -1,13 +1,13 @@
 package logtest
 
 import (
-	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -19,13 +19,7 @@ func destroyedText(w *world) {
 	w.do(domain.Revise{Target: domain.Target{By: w.by, ID: "k"}, Owner: "team:pay"})
 	kept := w.do(w.remember("l")).Events[0]
 
-	err := w.db.Transact(w.Context(), func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM event_texts WHERE tenant = ? AND position < ?`, w.by.Tenant, kept.Position)
-		return err
-	})
-	if err != nil {
-		w.Fatal(err)
-	}
+	databasetest.Tamper(w, w.db, fmt.Sprintf("DELETE FROM event_texts WHERE tenant = '%s' AND position < %d", w.by.Tenant, kept.Position))
 	all := w.events() // verifies as before
 	for i, erased := range []bool{true, true, true, false, false} {
 		if all[i].TextErased != erased || erased && all[i].Text != nil {

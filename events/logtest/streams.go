@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -174,7 +175,7 @@ func textless(w *world) {
 		w.Errorf("kept %s (%v)", kept, err)
 	}
 	before := w.state(domain.ProjectionStream("p"))
-	w.sql("DELETE FROM event_texts")
+	databasetest.Tamper(w, w.db, "DELETE FROM event_texts")
 	w.sql("DELETE FROM streams")
 	if diff := cmp.Diff(w.state(domain.ProjectionStream("p")), before); diff != "" {
 		w.Errorf("without the text (-got +want):\n%s", diff)

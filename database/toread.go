@@ -1,0 +1,46 @@
+package database
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/sqlitedialect"
+)
+
+// OpenToRead is [Open] for whoever only looks: a SQLite file must be there, and may have an owner who
+// goes on writing meanwhile. [DB.Transact] and [DB.Migrate] fail.
+func OpenToRead(ctx context.Context, address string, log *slog.Logger) (*DB, error) {
+	scheme, path, _ := strings.Cut(address, ":")
+	if scheme != "sqlite" {
+		return Open(ctx, address, log)
+	}
+	path = strings.TrimPrefix(path, "//")
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no database at %s", path)
+	}
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, fmt.Errorf("resolve the path of the database: %w", err)
+	}
+	options := url.Values{"mode": {"ro"}, "_txlock": {"deferred"}, "_pragma": {"query_only(1)", "cache_size(-8000)", "mmap_size(268435456)", "busy_timeout(5000)"}}
+	pool, err := openPool(path, options, 4)
+	if err != nil {
+		return nil, err
+	}
+	readers := bun.NewDB(pool, sqlitedialect.New())
+	db := &DB{Engine: SQLite, DB: readers, writers: readers, turn: newTurn(), log: log}
+	db.close = sync.OnceValue(db.closeAll)
+	if err := readers.PingContext(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s cannot be read: %w", path, Classify(ctx, err)), db.Close())
+	}
+	return db, nil
+}

@@ -1,0 +1,43 @@
+package domain
+
+// Digest is a SHA-256.
+type Digest = [32]byte
+
+// Checkpoint says what a tenant's log was when it had so many events: whoever keeps one can later
+// tell whether that is still so.
+type Checkpoint struct {
+	Origin string // which log: the signing key's name, "/", the tenant
+	Size   int64  // events, so the position of the last one
+	Root   Digest // of the Merkle tree over them
+	Note   string // the signed text that says all of this
+}
+
+// Entry is an event as far as proofs go.
+type Entry struct {
+	EventID  string
+	Stream   string
+	Position int64
+	Hash     []byte // of the record; the leaf of the tree
+}
+
+// Inclusion proves that an event is in the log that a checkpoint describes.
+type Inclusion struct {
+	Entry
+	Path       []Digest // from the leaf's neighbour upwards
+	Checkpoint Checkpoint
+}
+
+// Consistency proves that the log with To events begins with the log that had From.
+type Consistency struct {
+	From, To         int64
+	FromRoot, ToRoot Digest
+	Path             []Digest
+}
+
+// Export asks for a piece of a tenant's log, record by record.
+type Export struct {
+	Tenant  string
+	After   int64 // positions greater than this
+	Through int64 // up to this one; 0 for the end of the log
+	Texts   bool  // with what people wrote
+}

@@ -1,0 +1,85 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+type exportLogInput struct {
+	After   integer `query:"after" doc:"Only positions after this one."`
+	Through integer `query:"through" doc:"Only positions up to this one; to the end of the log if left out."`
+	Texts   boolean `query:"texts" doc:"With what people wrote; true if left out. Without, the records still verify."`
+}
+
+// exportLog answers with the log as it is stored. It lasts as long as the caller goes on reading.
+func (s *Server) exportLog(_ context.Context, c *call, in *exportLogInput) (*streamed, error) {
+	x := domain.Export{
+		Tenant: c.principal.Tenant, After: in.After.read(&c.found, "after", 0, 1<<62), Through: in.Through.read(&c.found, "through", 1, 1<<62),
+	}
+	texts := in.Texts.read(&c.found, "texts")
+	x.Texts = texts == nil || *texts
+	prover, err := s.prover(c)
+	if err != nil {
+		return nil, err
+	}
+	if !c.principal.SeesAll() {
+		return nil, domain.Refuse(domain.ErrForbidden, "only auditors and admins export the log").
+			WithFix("ask for the history of one item, and for a proof of each of its events")
+	}
+	// The request's own context, since the one that operations get ends with the time limit.
+	ctx, cancel := context.WithCancel(c.request.Context())
+	from, to := io.Pipe()
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		_ = to.CloseWithError(prover.Export(ctx, x, to))
+	}()
+	end := func() {
+		cancel()
+		_ = from.Close()
+		<-written
+	}
+	first := make([]byte, 64<<10)
+	n, err := from.Read(first)
+	if n == 0 {
+		end()
+		return nil, err
+	}
+	return &streamed{Body: func(hc huma.Context) {
+		defer end()
+		hc.SetHeader("Content-Type", linesType)
+		c.err = s.pass(c.response, first, n, from)
+	}}, nil
+}
+
+// pass hands on what is read, as long as somebody takes it and the server does not close. What was sent
+// lacks its end if there is an error.
+func (s *Server) pass(to http.ResponseWriter, buffer []byte, n int, from io.Reader) error {
+	control := http.NewResponseController(to)
+	for {
+		_ = control.SetWriteDeadline(time.Now().Add(s.cfg.Timeout)) // not every writer has deadlines
+		if _, err := to.Write(buffer[:n]); err != nil {
+			return fmt.Errorf("send an export: %w: %w", context.Canceled, err)
+		}
+		select {
+		case <-s.cut:
+			return errCut()
+		default:
+		}
+		var err error
+		if n, err = from.Read(buffer); n == 0 && err != nil {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package http
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+func (s *Server) proofRoutes() {
+	tags := []string{"Proof"}
+	handle(s, huma.Operation{
+		OperationID: "log-key", Method: http.MethodGet, Path: "/v1/log/key", Tags: tags,
+		Summary:     "Read the public key that the log is signed with",
+		Description: "Ask for it once, over a way that you trust, and keep it.",
+	}, s.logKey)
+	handle(s, huma.Operation{
+		OperationID: "log-checkpoint", Method: http.MethodGet, Path: "/v1/log/checkpoint", Tags: tags,
+		Summary: "Read a signed checkpoint: what the log is now",
+		Description: "Keep it: whoever has one can tell later whether the log still begins with what it describes. " +
+			"It is at most a second or two old.",
+	}, s.checkpoint)
+	handle(s, huma.Operation{
+		OperationID: "log-inclusion", Method: http.MethodGet, Path: "/v1/log/proof/{event_id}", Tags: tags,
+		Summary:     "Prove that an event is in the log",
+		Description: "For whoever may read the event. annals verify checks the answer, as it is.",
+		Errors:      []int{http.StatusNotFound},
+	}, s.inclusion)
+	handle(s, huma.Operation{
+		OperationID: "log-consistency", Method: http.MethodGet, Path: "/v1/log/consistency", Tags: tags,
+		Summary: "Prove that the log was only appended to between two checkpoints",
+	}, s.consistency)
+	handle(s, huma.Operation{
+		OperationID: "export-log", Method: http.MethodGet, Path: "/v1/log/export", Tags: tags,
+		Summary: "Export the log as it is stored, with what proves it",
+		Description: "One record a line, every column as the bytes that were hashed, and a last line with a signed checkpoint: " +
+			"annals verify FILE needs nothing else but the public key. A file without its last line is not whole. For auditors and admins.",
+		Responses: map[string]*huma.Response{"200": {
+			Description: "The records, oldest first, and a manifest",
+			Content:     map[string]*huma.MediaType{linesType: {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}},
+		}},
+	}, s.exportLog)
+}
+
+// logKey is the public key.
+type logKey struct {
+	Key string `json:"key" example:"annals+6d1a0b3c+AfK…" doc:"NAME+HASH+KEY, as notes are verified with: an Ed25519 key in base64 after the byte 01."`
+}
+
+// checkpoint describes the log, signed.
+type checkpoint struct {
+	Origin string `json:"origin" example:"annals/default" doc:"Which log: the key's name and the tenant."`
+	Size   int64  `json:"size" doc:"How many events it has: the position of the last one."`
+	Root   string `json:"root" doc:"Of the Merkle tree (RFC 6962) over their hashes, in base64."`
+	Note   string `json:"note" doc:"All of this as a signed note. This is what to keep."`
+}
+
+// inclusion proves that an event is in the log.
+type inclusion struct {
+	EventID    string     `json:"event_id"`
+	Stream     string     `json:"stream" example:"knowledge:profile_001"`
+	Position   int64      `json:"position" doc:"In the log; the leaf's number is one less."`
+	Hash       string     `json:"hash" doc:"Of the record, in hexadecimal: the leaf's data are its 32 bytes."`
+	Path       []string   `json:"path" doc:"Hashes in base64, from the leaf's neighbour upwards."`
+	Checkpoint checkpoint `json:"checkpoint"`
+}
+
+// consistency proves that a log continues an earlier one.
+type consistency struct {
+	From     int64    `json:"from"`
+	To       int64    `json:"to"`
+	FromRoot string   `json:"from_root" doc:"Compare it with that of the checkpoint that you kept."`
+	ToRoot   string   `json:"to_root"`
+	Path     []string `json:"path" doc:"Hashes in base64, as RFC 6962 has them."`
+}
+
+type logKeyOutput struct{ Body logKey }
+
+type checkpointOutput struct{ Body checkpoint }
+
+type inclusionInput struct {
+	EventID string `path:"event_id" doc:"The event's id: of Annals-Events, or of a history."`
+}
+
+type inclusionOutput struct{ Body inclusion }
+
+type consistencyInput struct {
+	From integer `query:"from" doc:"The size of the checkpoint that you kept."`
+	To   integer `query:"to" doc:"The size of a later one; of the newest if left out."`
+}
+
+type consistencyOutput struct{ Body consistency }
+
+// prover proves, if this server does and the request is right so far.
+func (s *Server) prover(c *call) (Prover, error) {
+	if err := c.found.Err(); err != nil {
+		return nil, err
+	}
+	if s.cfg.Prover == nil {
+		return nil, domain.Refuse(domain.ErrNotFound, "this server proves nothing")
+	}
+	return s.cfg.Prover, nil
+}
+
+func (s *Server) logKey(_ context.Context, c *call, _ *struct{}) (*logKeyOutput, error) {
+	prover, err := s.prover(c)
+	if err != nil {
+		return nil, err
+	}
+	return &logKeyOutput{logKey{prover.Key()}}, nil
+}
+
+func (s *Server) checkpoint(ctx context.Context, c *call, _ *struct{}) (*checkpointOutput, error) {
+	prover, err := s.prover(c)
+	if err != nil {
+		return nil, err
+	}
+	made, err := prover.Checkpoint(ctx, c.principal.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	return &checkpointOutput{checkpointOf(made)}, nil
+}
+
+func (s *Server) inclusion(ctx context.Context, c *call, in *inclusionInput) (*inclusionOutput, error) {
+	prover, err := s.prover(c)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := prover.Entry(ctx, c.principal.Tenant, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	if may, err := s.mayRead(ctx, c, entry.Stream); err != nil {
+		return nil, err
+	} else if !may && !c.principal.SeesAll() {
+		return nil, domain.Refuse(domain.ErrNotFound, "there is no such event")
+	}
+	made, err := prover.Inclusion(ctx, c.principal.Tenant, entry)
+	if err != nil {
+		return nil, err
+	}
+	return &inclusionOutput{inclusion{
+		EventID: made.EventID, Stream: made.Stream, Position: made.Position, Hash: hex.EncodeToString(made.Hash),
+		Path: encoded(made.Path), Checkpoint: checkpointOf(made.Checkpoint),
+	}}, nil
+}
+
+func (s *Server) consistency(ctx context.Context, c *call, in *consistencyInput) (*consistencyOutput, error) {
+	from, to := in.From.read(&c.found, "from", 1, 1<<62), in.To.read(&c.found, "to", 1, 1<<62)
+	if in.From == "" {
+		c.found.Add("from", "is needed: the size of the checkpoint that you kept")
+	}
+	prover, err := s.prover(c)
+	if err != nil {
+		return nil, err
+	}
+	made, err := prover.Consistency(ctx, c.principal.Tenant, from, to)
+	if err != nil {
+		return nil, err
+	}
+	return &consistencyOutput{consistency{
+		From: made.From, To: made.To, FromRoot: encode(made.FromRoot), ToRoot: encode(made.ToRoot), Path: encoded(made.Path),
+	}}, nil
+}
+
+func checkpointOf(c domain.Checkpoint) checkpoint {
+	return checkpoint{Origin: c.Origin, Size: c.Size, Root: encode(c.Root), Note: c.Note}
+}
+
+func encode(digest domain.Digest) string { return base64.StdEncoding.EncodeToString(digest[:]) }
+
+func encoded(digests []domain.Digest) []string {
+	all := make([]string, len(digests))
+	for i, digest := range digests {
+		all[i] = encode(digest)
+	}
+	return all
+}

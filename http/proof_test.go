@@ -1,0 +1,195 @@
+package http_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/proof"
+)
+
+// eachProven runs a test on both engines, with a server whose log is proven.
+func eachProven(t *testing.T, test func(t *testing.T, w *world, key proof.Key)) {
+	t.Helper()
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		key, err := proof.NewKey(t.TempDir(), "annals.example")
+		if err != nil {
+			t.Fatal(err)
+		}
+		follow := func() {}
+		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
+			log := cfg.Historian.(*events.Log)
+			prover := proof.NewProver(db, log, key, proof.Options{Every: 10 * time.Millisecond, Logger: databasetest.Log(t)})
+			cfg.Prover = prover
+			follow = func() {
+				router, err := events.NewRouter(databasetest.Log(t))
+				if err != nil {
+					t.Fatal(err)
+				}
+				prover.Follow(router)
+				ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+				ended := make(chan error)
+				go func() { ended <- router.Run(ctx) }()
+				t.Cleanup(func() {
+					stop()
+					if err := <-ended; err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		})
+		follow()
+		test(t, w, key)
+	})
+}
+
+func TestAReceiptCanBeProven(t *testing.T) {
+	eachProven(t, func(t *testing.T, w *world, key proof.Key) {
+		var given struct {
+			Key string `json:"key"`
+		}
+		w.ask("GET", "/v1/log/key", nil).want(http.StatusOK).into(&given)
+		if given.Key != key.Public() {
+			t.Errorf("got key %s, want %s", given.Key, key.Public())
+		}
+		empty := w.ask("GET", "/v1/log/checkpoint", nil).want(http.StatusOK)
+		var first, last struct {
+			Note string `json:"note"`
+			Size int64  `json:"size"`
+		}
+		if empty.into(&first); first.Size != 0 {
+			t.Errorf("got %+v of an empty log", first)
+		}
+		for i := range 7 {
+			receipt := strings.Fields(w.receipt(t, string(rune('a'+i))))
+			if len(receipt) != 3 {
+				t.Fatalf("got receipt %q", receipt)
+			}
+			var got proof.Certificate
+			w.ask("GET", "/v1/log/proof/"+receipt[0], nil).want(http.StatusOK).into(&got)
+			if got.EventID != receipt[0] || got.Hash != receipt[2] {
+				t.Errorf("got %+v, want what the receipt %q says", got, receipt)
+			}
+			if _, err := got.Check(key.Public()); err != nil {
+				t.Error(err)
+			}
+			got.Position++
+			if _, err := got.Check(key.Public()); err == nil {
+				t.Error("a proof of another position is accepted")
+			}
+			if i == 2 {
+				w.ask("GET", "/v1/log/checkpoint", nil).want(http.StatusOK).into(&first)
+			}
+		}
+		w.ask("GET", "/v1/log/checkpoint", nil).want(http.StatusOK).into(&last)
+		earlier, err := proof.Open(first.Note, key.Public())
+		if err != nil || earlier.Size < 3 {
+			t.Fatalf("got %+v, %v", earlier, err)
+		}
+		var path struct {
+			From, To int64
+			ToRoot   string `json:"to_root"`
+			Path     []string
+		}
+		w.ask("GET", "/v1/log/consistency?from="+fmt.Sprint(earlier.Size)+"&to=7", nil).want(http.StatusOK).into(&path)
+		root, err := base64.StdEncoding.DecodeString(path.ToRoot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := proof.CheckConsistency(earlier, domain.Checkpoint{Size: 7, Root: domain.Digest(root)}, path.Path); err != nil {
+			t.Error(err)
+		}
+		root[0]++
+		if err := proof.CheckConsistency(earlier, domain.Checkpoint{Size: 7, Root: domain.Digest(root)}, path.Path); err == nil {
+			t.Error("a proof for another root is accepted")
+		}
+		for query, field := range map[string]string{
+			"": "from", "?from=0": "from", "?from=8": "from", "?from=2&to=1": "from", "?from=1&to=99": "to", "?from=x": "from",
+		} {
+			answer := w.ask("GET", "/v1/log/consistency"+query, nil).want(http.StatusUnprocessableEntity)
+			if !strings.Contains(string(answer.body), `"field":"`+field+`"`) {
+				t.Errorf("%q: %s does not name %s", query, answer.body, field)
+			}
+		}
+	})
+}
+
+// receipt remembers an item and returns the receipt.
+func (w *world) receipt(t *testing.T, id string) string {
+	t.Helper()
+	answer := w.ask("POST", "/v1/knowledge", map[string]any{"id": id, "type": "strategy", "content": "Retry.", "scopes": []string{"user:" + id}, "owner": "user:" + id})
+	return answer.want(http.StatusCreated).header.Get("Annals-Receipt")
+}
+
+func TestAProofIsForWhoeverMayReadTheEvent(t *testing.T) {
+	eachProven(t, func(t *testing.T, w *world, _ proof.Key) {
+		event := strings.Fields(w.receipt(t, "mia"))[0]
+		w.ask("GET", "/v1/log/proof/"+event, nil, "Annals-On-Behalf-Of: user:mia").want(http.StatusOK)
+		stranger := w.ask("GET", "/v1/log/proof/"+event, nil, "Annals-On-Behalf-Of: user:bo").want(http.StatusNotFound)
+		nothing := w.ask("GET", "/v1/log/proof/0195a000-0000-7000-8000-000000000001", nil, "Annals-On-Behalf-Of: user:bo").want(http.StatusNotFound)
+		if detailOf(t, stranger) != detailOf(t, nothing) {
+			t.Errorf("an invisible event is told from one that is not there: %s, %s", stranger.body, nothing.body)
+		}
+		w.ask("GET", "/v1/log/proof/nonsense", nil).want(http.StatusNotFound)
+		w.ask("GET", "/v1/log/export", nil, "Annals-On-Behalf-Of: user:bo").want(http.StatusForbidden)
+	})
+}
+
+// into decodes the answer's body.
+func (a *answer) into(to any) {
+	a.t.Helper()
+	if err := json.Unmarshal(a.body, to); err != nil {
+		a.t.Fatalf("%s: %v", a.what, err)
+	}
+}
+
+func detailOf(t *testing.T, a *answer) string {
+	t.Helper()
+	var p struct{ Detail string }
+	a.into(&p)
+	return p.Detail
+}
+
+func TestAnExportComesWholeOrWithoutItsEnd(t *testing.T) {
+	eachProven(t, func(t *testing.T, w *world, key proof.Key) {
+		for _, id := range []string{"a", "b", "c"} {
+			w.receipt(t, id)
+		}
+		whole := w.ask("GET", "/v1/log/export", nil).want(http.StatusOK)
+		lines := strings.Split(strings.TrimSuffix(string(whole.body), "\n"), "\n")
+		if len(lines) != 4 || !strings.Contains(lines[3], key.Public()) || !strings.Contains(lines[0], "Retry.") {
+			t.Errorf("got %s", whole.body)
+		}
+		part := w.ask("GET", "/v1/log/export?after=1&through=2&texts=false", nil).want(http.StatusOK)
+		if strings.Count(string(part.body), "\n") != 2 || strings.Contains(string(part.body), "Retry.") {
+			t.Errorf("got %s", part.body)
+		}
+		w.ask("GET", "/v1/log/export?after=9", nil).want(http.StatusUnprocessableEntity)
+		w.ask("GET", "/v1/log/export?through=9", nil).want(http.StatusUnprocessableEntity)
+		var bulk struct {
+			Receipt []struct {
+				EventID string `json:"event_id"`
+				Hash    string
+			}
+		}
+		w.ask("POST", "/v1/knowledge", strings.NewReader(`{"id":"d","type":"tool","content":"x"}`), "Content-Type: application/x-ndjson").
+			want(http.StatusOK).into(&bulk)
+		if hash, err := hex.DecodeString(bulk.Receipt[0].Hash); err != nil || len(hash) != tlog.HashSize {
+			t.Errorf("got %+v", bulk)
+		}
+	})
+}

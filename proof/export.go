@@ -1,0 +1,164 @@
+package proof
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/uptrace/bun"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+)
+
+// mostEarlier is how many earlier checkpoints go with an export: they narrow down what was changed.
+const mostEarlier = 1000
+
+// Export writes a piece of a tenant's log, one record a line as it is stored, and a last line that proves
+// it. Whoever has them and a public key needs nothing else: see [VerifyFile].
+func (p *Prover) Export(ctx context.Context, x domain.Export, out io.Writer) (err error) {
+	// What is there and what was erased must be of one moment.
+	tx, err := oneMoment(ctx, p.db)
+	if err != nil {
+		return failed("export", err)
+	}
+	defer func() { err = errors.Join(err, ignoreDone(tx.Rollback())) }()
+	var head int64
+	if err := forEach(ctx, tx, func(rows *sql.Rows) error { return rows.Scan(&head) }, headQuery, x.Tenant); err != nil {
+		return failed("export", err)
+	}
+	x.Through = cmp.Or(x.Through, head)
+	var bad domain.Problems
+	if x.Through > head {
+		bad.Add("through", "must be at most %d, the end of the log", head)
+	}
+	if x.After > x.Through {
+		bad.Add("after", "must be at most %d", x.Through)
+	}
+	if err := bad.Err(); err != nil {
+		return err
+	}
+	c, err := p.sign(ctx, x.Tenant, x.Through)
+	if err != nil {
+		return err
+	}
+	m, err := p.manifest(ctx, x, c)
+	if err != nil {
+		return failed("prove an export", err)
+	}
+	m.Head = head
+	buffered := bufio.NewWriterSize(out, 64<<10)
+	encoder := json.NewEncoder(buffered)
+	encoder.SetEscapeHTML(false)
+	for after := x.After; after < x.Through; {
+		if after, err = exportPage(ctx, tx, x, after, encoder); err != nil {
+			return failed("export", err)
+		}
+	}
+	if err := encoder.Encode(struct {
+		Manifest *manifest `json:"manifest"`
+	}{m}); err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	return buffered.Flush()
+}
+
+func exportPage(ctx context.Context, tx querier, x domain.Export, after int64, encoder *json.Encoder) (int64, error) {
+	var s stored
+	before := after
+	err := forEach(ctx, tx, func(rows *sql.Rows) error {
+		if err := rows.Scan(s.targets()...); err != nil {
+			return err
+		}
+		l := lineOf(&s, x.Texts)
+		after = l.Position
+		return encoder.Encode(l)
+	}, selectRecords, x.Tenant, after, min(chunkRecords, x.Through-after), x.Tenant, after)
+	if err == nil && after == before {
+		err = fmt.Errorf("position %d of tenant %s is missing: the log is damaged", after+1, x.Tenant)
+	}
+	return after, err
+}
+
+const headQuery = `
+	SELECT coalesce(max(position), 0)
+	FROM events
+	WHERE tenant = ?`
+
+// oneMoment begins a transaction that reads, and sees one moment.
+func oneMoment(ctx context.Context, db *database.DB) (bun.Tx, error) {
+	var options *sql.TxOptions
+	if db.Engine == database.Postgres {
+		options = &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+	}
+	tx, err := db.BeginTx(ctx, options)
+	return tx, database.Classify(ctx, err)
+}
+
+func ignoreDone(err error) error {
+	if errors.Is(err, sql.ErrTxDone) {
+		return nil
+	}
+	return err
+}
+
+// selectRecords reads stored records: of a tenant, after a position, so many; tenant and position again.
+const selectRecords = `
+	SELECT ` + columns + `, e.hash, t.salt, t.text
+	FROM (
+		SELECT *
+		FROM events
+		WHERE tenant = ? AND position > ?
+		ORDER BY position
+		LIMIT ?
+	) AS e
+	LEFT JOIN event_texts AS t ON t.tenant = e.tenant AND t.position = e.position AND t.tenant = ? AND t.position > ?
+	ORDER BY e.position`
+
+func (p *Prover) manifest(ctx context.Context, x domain.Export, c domain.Checkpoint) (*manifest, error) {
+	t := p.tree(x.Tenant)
+	m := &manifest{
+		Format: exportFormat, Tenant: x.Tenant, After: x.After, Through: x.Through, Count: x.Through - x.After, Texts: x.Texts,
+		Checkpoint: c.Note, Key: p.Key(), Earlier: []string{},
+	}
+	before, err := t.frontier(ctx, x.After)
+	if err != nil {
+		return nil, err
+	}
+	m.Before = before.roots
+	if m.Root, err = tlog.TreeHash(x.Through, t.reader(ctx)); err != nil {
+		return nil, err
+	}
+	if x.Through > 0 && x.Through < c.Size {
+		if m.Consistency, err = tlog.ProveTree(c.Size, x.Through, t.reader(ctx)); err != nil {
+			return nil, err
+		}
+	}
+	var skip, number int64
+	err = forEach(ctx, p.db, func(rows *sql.Rows) error { return rows.Scan(&number) }, `
+		SELECT count(*)
+		FROM signed_checkpoints
+		WHERE tenant = ? AND size > ? AND size < ? AND signer = ?`, x.Tenant, x.After, x.Through, signerID(p.key.signer))
+	if skip = 1 + number/mostEarlier; err != nil {
+		return nil, err
+	}
+	seen := int64(0)
+	return m, errors.Join(forEach(ctx, p.db, func(rows *sql.Rows) error {
+		var text string
+		err := rows.Scan(&text)
+		if seen++; seen%skip == 0 {
+			m.Earlier = append(m.Earlier, text)
+		}
+		return err
+	}, `
+		SELECT note
+		FROM signed_checkpoints
+		WHERE tenant = ? AND size > ? AND size < ? AND signer = ?
+		ORDER BY size`, x.Tenant, x.After, x.Through, signerID(p.key.signer)))
+}

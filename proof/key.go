@@ -1,0 +1,146 @@
+package proof
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+// Key signs checkpoints.
+type Key struct {
+	signer note.Signer
+	public string
+}
+
+// Public is the key that others verify with: NAME+HASH+KEY, one line.
+func (k Key) Public() string { return k.public }
+
+// Name is what the key calls itself; every origin begins with it.
+func (k Key) Name() string { return k.signer.Name() }
+
+const (
+	privateFile = "log.key" // the signing key, one line
+	publicFile  = "log.pub" // the public keys that there were, the newest first
+)
+
+var keyName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}$`)
+
+// ErrNoKey says that there is no signing key.
+var ErrNoKey = errors.New("there is no signing key")
+
+// OpenKey reads the signing key in a directory. The error matches [ErrNoKey] if there is none.
+func OpenKey(directory string) (Key, error) {
+	path := filepath.Join(directory, privateFile)
+	private, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Key{}, fmt.Errorf("%w in %s", ErrNoKey, directory)
+	case err != nil:
+		return Key{}, fmt.Errorf("read the signing key: %w", err)
+	}
+	info, err := os.Stat(path)
+	if err == nil && info.Mode().Perm()&0o077 != 0 {
+		return Key{}, fmt.Errorf("others can read the signing key: run chmod 600 %s, and think about making a new one with annals proof key --new", path)
+	}
+	text := strings.TrimSpace(string(private))
+	signer, err := note.NewSigner(text)
+	if err != nil {
+		return Key{}, fmt.Errorf("%s holds no signing key: put the right one there, or remove it and a new one is made", path)
+	}
+	public, err := publicOf(signer.Name(), text)
+	if err != nil {
+		return Key{}, err
+	}
+	return Key{signer: signer, public: public}, publish(directory, public)
+}
+
+// publicOf is the public part of a private key, which ends with the seed of Ed25519 in base64, after a
+// byte for the algorithm.
+func publicOf(name, private string) (string, error) {
+	parts := strings.SplitN(private, "+", 5) // PRIVATE+KEY+name+hash+seed
+	seed, err := base64.StdEncoding.DecodeString(parts[len(parts)-1])
+	if err != nil || len(seed) != 1+ed25519.SeedSize {
+		return "", errors.New("the signing key is no key of Ed25519")
+	}
+	public, _ := ed25519.NewKeyFromSeed(seed[1:]).Public().(ed25519.PublicKey)
+	return note.NewEd25519VerifierKey(name, public)
+}
+
+// publish adds a public key to those that the directory knows.
+func publish(directory, public string) error {
+	keys := PublicKeys(directory)
+	if slices.Contains(keys, public) {
+		return nil
+	}
+	keys = slices.Insert(keys, 0, public)
+	return write(filepath.Join(directory, publicFile), strings.Join(keys, "\n")+"\n", 0o644, os.Rename)
+}
+
+// EnsureKey is [OpenKey], and makes a key of the name if there is none. Several processes may ask at
+// once: they get the same one.
+func EnsureKey(directory, name string) (Key, error) {
+	key, err := OpenKey(directory)
+	if !errors.Is(err, ErrNoKey) {
+		return key, err
+	}
+	if err := makeKey(directory, name, os.Link); err != nil && !errors.Is(err, fs.ErrExist) {
+		return Key{}, err
+	}
+	return OpenKey(directory)
+}
+
+// NewKey makes a signing key. The one before it signs nothing any more; its public part is kept, since
+// what it signed stays.
+func NewKey(directory, name string) (Key, error) {
+	if err := makeKey(directory, name, os.Rename); err != nil {
+		return Key{}, err
+	}
+	return OpenKey(directory)
+}
+
+func makeKey(directory, name string, put func(from, to string) error) error {
+	if !keyName.MatchString(name) {
+		return errors.New("the name of a signing key has at most 128 letters, digits and any of ._/-")
+	}
+	private, _, err := note.GenerateKey(rand.Reader, name)
+	if err != nil {
+		return fmt.Errorf("make a signing key: %w", err)
+	}
+	return write(filepath.Join(directory, privateFile), private+"\n", 0o600, put)
+}
+
+// PublicKeys are all that the directory knows, the newest first.
+func PublicKeys(directory string) []string {
+	text, err := os.ReadFile(filepath.Join(directory, publicFile))
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(text))
+}
+
+// write writes a file whole or not at all: put gives it its name.
+func write(path, content string, mode fs.FileMode, put func(from, to string) error) (err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("write the key: %w", err)
+	}
+	defer func() { _ = os.Remove(file.Name()) }() // gone already if it was renamed
+	_, err = file.WriteString(content)
+	if err = errors.Join(err, file.Chmod(mode), file.Sync(), file.Close()); err != nil {
+		return fmt.Errorf("write the key: %w", err)
+	}
+	if err := put(file.Name(), path); err != nil {
+		return fmt.Errorf("write the key: %w", err)
+	}
+	return nil
+}

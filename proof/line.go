@@ -1,0 +1,196 @@
+package proof
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// line is a stored event as a line of an export. What is bytes is a string here, so that whoever reads it
+// with any JSON parser has exactly those bytes.
+type line struct {
+	Tenant         string  `json:"tenant"`
+	Position       int64   `json:"position"`
+	EventID        string  `json:"event_id"`
+	Stream         string  `json:"stream"`
+	Version        int64   `json:"version"`
+	Name           string  `json:"name"`
+	SchemaVersion  int64   `json:"schema_version"`
+	RecordedAt     string  `json:"recorded_at"`
+	OccurredAt     *string `json:"occurred_at,omitempty"`
+	Actor          string  `json:"actor"`
+	OnBehalfOf     *string `json:"on_behalf_of,omitempty"`
+	Authentication string  `json:"authentication"`
+	RequestID      *string `json:"request_id,omitempty"`
+	CorrelationID  *string `json:"correlation_id,omitempty"`
+	CausationID    *string `json:"causation_id,omitempty"`
+	Traceparent    *string `json:"traceparent,omitempty"`
+	ReasonCode     *string `json:"reason_code,omitempty"`
+	Data           string  `json:"data"`
+	TextCommitment *string `json:"text_commitment,omitempty"` // hexadecimal, as are hash and salt
+	Hash           string  `json:"hash"`
+	Salt           *string `json:"salt,omitempty"`
+	Text           *string `json:"text,omitempty"`
+
+	Manifest *manifest `json:"manifest,omitempty"`
+}
+
+// manifest is the last line of an export: what it holds, and what proves it.
+type manifest struct {
+	Format      string      `json:"format"`
+	Tenant      string      `json:"tenant"`
+	After       int64       `json:"after"`
+	Through     int64       `json:"through"`
+	Head        int64       `json:"head"` // of the log when it was exported
+	Count       int64       `json:"count"`
+	Texts       bool        `json:"texts"`
+	Before      []tlog.Hash `json:"before"`      // roots of the complete subtrees of the tree that had After events
+	Root        tlog.Hash   `json:"root"`        // of the tree with Through events
+	Checkpoint  string      `json:"checkpoint"`  // signed; of at least Through events
+	Consistency []tlog.Hash `json:"consistency"` // proves that its tree begins with that of Through events
+	Earlier     []string    `json:"earlier"`     // signed checkpoints of fewer events than that
+	Key         string      `json:"key"`
+}
+
+// exportFormat is written into every manifest.
+const exportFormat = "annals log 1"
+
+func lineOf(s *stored, texts bool) *line {
+	number := func(at int) (n int64) {
+		n, _ = strconv.ParseInt(string(s.fields[at].bytes), 10, 64)
+		return n
+	}
+	word := func(at int) string { return string(s.fields[at].bytes) }
+	l := &line{
+		Tenant: word(0), Position: number(atPosition), EventID: word(atEventID), Stream: word(atStream), Version: number(atVersion),
+		Name: word(atName), SchemaVersion: number(6), RecordedAt: word(atRecordedAt), OccurredAt: plain(s.fields[8]),
+		Actor: word(9), OnBehalfOf: plain(s.fields[10]), Authentication: word(11), RequestID: plain(s.fields[12]),
+		CorrelationID: plain(s.fields[13]), CausationID: plain(s.fields[14]), Traceparent: plain(s.fields[15]),
+		ReasonCode: plain(s.fields[16]), Data: word(atData), TextCommitment: hexed(s.fields[atCommitment]),
+		Hash: hex.EncodeToString(s.hash.bytes),
+	}
+	if texts {
+		l.Salt, l.Text = hexed(s.salt), plain(s.text)
+	}
+	return l
+}
+
+func plain(f field) *string {
+	if !f.present {
+		return nil
+	}
+	return new(string(f.bytes))
+}
+
+func hexed(f field) *string {
+	if !f.present {
+		return nil
+	}
+	return new(hex.EncodeToString(f.bytes))
+}
+
+// stored reads a line into what it was written from.
+func (l *line) stored(s *stored) error {
+	words := [hashedFields]any{
+		l.Tenant, l.Position, l.EventID, l.Stream, l.Version, l.Name, l.SchemaVersion, l.RecordedAt, optional(l.OccurredAt),
+		l.Actor, optional(l.OnBehalfOf), l.Authentication, optional(l.RequestID), optional(l.CorrelationID), optional(l.CausationID),
+		optional(l.Traceparent), optional(l.ReasonCode), l.Data, nil,
+	}
+	var errs []error
+	for i, word := range words {
+		errs = append(errs, s.fields[i].Scan(word))
+	}
+	for _, part := range []struct {
+		into *field
+		from *string
+	}{{&s.fields[atCommitment], l.TextCommitment}, {&s.hash, &l.Hash}, {&s.salt, l.Salt}} {
+		if part.from == nil {
+			errs = append(errs, part.into.Scan(nil))
+			continue
+		}
+		bytes, err := hex.DecodeString(*part.from)
+		errs = append(errs, err, part.into.Scan(bytes))
+	}
+	return errors.Join(append(errs, s.text.Scan(optional(l.Text)))...)
+}
+
+func optional(s *string) any {
+	if s == nil {
+		return nil
+	}
+	return *s
+}
+
+// parseLine reads one line of an export.
+func parseLine(text []byte) (*line, error) {
+	var l line
+	if err := json.Unmarshal(text, &l); err != nil {
+		return nil, errors.New("it is not JSON as an export has it")
+	}
+	return &l, nil
+}
+
+// Certificate is an inclusion proof as a file: what GET /v1/log/proof/{event_id} answers.
+type Certificate struct {
+	EventID    string   `json:"event_id"`
+	Position   int64    `json:"position"`
+	Hash       string   `json:"hash"` // hexadecimal
+	Path       []string `json:"path"` // base64
+	Checkpoint struct {
+		Note string `json:"note"`
+	} `json:"checkpoint"`
+}
+
+// Check verifies a certificate with a public key. The error says what is wrong with it.
+func (c Certificate) Check(key string) (domain.Checkpoint, error) {
+	checkpoint, err := Open(c.Checkpoint.Note, key)
+	if err != nil {
+		return checkpoint, err
+	}
+	hash, err := hex.DecodeString(c.Hash)
+	if err != nil || len(hash) != tlog.HashSize {
+		return checkpoint, errors.New("the hash is none of SHA-256 in hexadecimal")
+	}
+	path, err := hashesOf(c.Path)
+	if err != nil {
+		return checkpoint, err
+	}
+	if tlog.CheckRecord(path, checkpoint.Size, tlog.Hash(checkpoint.Root), c.Position-1, tlog.RecordHash(hash)) != nil {
+		return checkpoint, fmt.Errorf("the proof is wrong: no event with this hash is at position %d of the log that was signed", c.Position)
+	}
+	return checkpoint, nil
+}
+
+// CheckConsistency verifies that the tree of a later checkpoint begins with that of an earlier one.
+func CheckConsistency(earlier, later domain.Checkpoint, path []string) error {
+	hashes, err := hashesOf(path)
+	if err != nil {
+		return err
+	}
+	if earlier.Size == later.Size && earlier.Root == later.Root {
+		return nil
+	}
+	if tlog.CheckTree(hashes, later.Size, tlog.Hash(later.Root), earlier.Size, tlog.Hash(earlier.Root)) != nil {
+		return fmt.Errorf("the proof is wrong: the log of %d events does not begin with the one of %d events", later.Size, earlier.Size)
+	}
+	return nil
+}
+
+func hashesOf(texts []string) ([]tlog.Hash, error) {
+	hashes := make([]tlog.Hash, len(texts))
+	for i, text := range texts {
+		hash, err := base64.StdEncoding.Strict().DecodeString(text)
+		if err != nil || len(hash) != tlog.HashSize {
+			return nil, errors.New("the proof is damaged: a hash of its path is none")
+		}
+		hashes[i] = tlog.Hash(hash)
+	}
+	return hashes, nil
+}

@@ -1,0 +1,238 @@
+package proof
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/annals-kb/annals/database"
+)
+
+// live reads a database for its verification, in one transaction that sees one moment.
+type live struct {
+	db           *database.DB
+	verification Verification
+	outside      map[string][]signed
+
+	tx    querier
+	total int64
+	done  int64
+}
+
+const (
+	chunkRecords = 500
+	chunkRows    = 16 // of up to 256 events each
+)
+
+func (l *live) read(ctx context.Context, emit func(*chunk) error) (err error) {
+	tx, err := oneMoment(ctx, l.db)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, ignoreDone(tx.Rollback())) }()
+	l.tx = tx
+	tenants, err := l.tenants(ctx)
+	if err != nil {
+		return fmt.Errorf("list tenants: %w", err)
+	}
+	for _, tenant := range tenants {
+		if err := l.readTenant(ctx, tenant, emit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tenants are all that any of the four tables names, and counts their events.
+func (l *live) tenants(ctx context.Context) ([]string, error) {
+	var all []string
+	for _, table := range []string{"events", "event_texts", "tree", "signed_checkpoints"} {
+		err := forEach(ctx, l.tx, func(rows *sql.Rows) error {
+			var tenant string
+			err := rows.Scan(&tenant)
+			all = append(all, tenant)
+			return err
+		}, strings.ReplaceAll(`
+			WITH RECURSIVE tenants (tenant) AS (
+				SELECT (SELECT tenant FROM TABLE_ ORDER BY tenant LIMIT 1)
+				UNION ALL
+				SELECT (SELECT tenant FROM TABLE_ WHERE tenant > t.tenant ORDER BY tenant LIMIT 1)
+				FROM tenants AS t
+				WHERE t.tenant IS NOT NULL
+			)
+			SELECT tenant FROM tenants WHERE tenant IS NOT NULL`, "TABLE_", table))
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	for _, tenant := range all {
+		var head int64
+		err := forEach(ctx, l.tx, func(rows *sql.Rows) error { return rows.Scan(&head) }, headQuery, tenant)
+		if err != nil {
+			return nil, err
+		}
+		l.total += head
+	}
+	return all, nil
+}
+
+func (l *live) readTenant(ctx context.Context, tenant string, emit func(*chunk) error) error {
+	var position, number int64 // how far the log, and the tree, were read
+	cp := &checkpoints{live: l, tenant: tenant, outside: slices.Clone(l.outside[tenant])}
+	slices.SortStableFunc(cp.outside, func(a, b signed) int { return int(a.size - b.size) })
+	texts := int64(0)
+	for {
+		c := &chunk{tenant: tenant}
+		if err := l.readRecords(ctx, c, position); err != nil {
+			return fmt.Errorf("read tenant %s after position %d: %w", tenant, position, err)
+		}
+		ended := len(c.records) < chunkRecords
+		for _, r := range c.records {
+			if r.text.present {
+				texts++
+			}
+		}
+		if len(c.records) > 0 {
+			position = c.records[len(c.records)-1].position
+		}
+		l.done += int64(len(c.records))
+		if l.verification.Progress != nil {
+			l.verification.Progress(l.done, max(l.total, l.done))
+		}
+		for { // the tree over them, and at the end what it has beyond
+			full, err := l.readRows(ctx, c, number, position, ended)
+			if err == nil {
+				err = cp.read(ctx, c, ended && !full)
+			}
+			if err != nil {
+				return fmt.Errorf("read the tree of tenant %s: %w", tenant, err)
+			}
+			if len(c.rows) > 0 {
+				last := c.rows[len(c.rows)-1]
+				number = last.number + int64(len(last.hashes)/tlog.HashSize)
+			}
+			if !full {
+				break
+			}
+			// The tree comes first: a record is compared with what is there.
+			records := c.records
+			c.records = nil
+			if err := emit(c); err != nil {
+				return err
+			}
+			c = &chunk{tenant: tenant, bytes: c.bytes, records: records}
+		}
+		if c.last = ended; ended {
+			var err error
+			if c.strays, err = l.strays(ctx, tenant, texts); err != nil {
+				return fmt.Errorf("read the texts of tenant %s: %w", tenant, err)
+			}
+		}
+		if err := emit(c); err != nil || ended {
+			return err
+		}
+	}
+}
+
+func (l *live) readRecords(ctx context.Context, c *chunk, after int64) error {
+	var s stored
+	return forEach(ctx, l.tx, func(rows *sql.Rows) error {
+		if err := rows.Scan(s.targets()...); err != nil {
+			return err
+		}
+		c.add(&s)
+		return nil
+	}, selectRecords, c.tenant, after, chunkRecords, c.tenant, after)
+}
+
+// readRows reads what the tree has up to a position; to its end at the end. There is more if it is full.
+func (l *live) readRows(ctx context.Context, c *chunk, number, position int64, toEnd bool) (full bool, err error) {
+	before := tlog.StoredHashCount(position)
+	if toEnd {
+		before = 1<<63 - 1
+	}
+	err = forEach(ctx, l.tx, func(rows *sql.Rows) error {
+		var r row
+		err := rows.Scan(&r.number, &r.size, &r.hashes)
+		c.rows = append(c.rows, r)
+		return err
+	}, `
+		SELECT number, size, hashes
+		FROM tree
+		WHERE tenant = ? AND number >= ? AND number < ?
+		ORDER BY number
+		LIMIT ?`, c.tenant, number, before, chunkRows)
+	return len(c.rows) == chunkRows, err
+}
+
+// strays are positions of texts that belong to no event. They are looked for if there are more texts than
+// events have.
+func (l *live) strays(ctx context.Context, tenant string, texts int64) ([]int64, error) {
+	var count int64
+	err := forEach(ctx, l.tx, func(rows *sql.Rows) error { return rows.Scan(&count) }, `
+		SELECT count(*)
+		FROM event_texts
+		WHERE tenant = ?`, tenant)
+	if err != nil || count <= texts {
+		return nil, err
+	}
+	var positions []int64
+	err = forEach(ctx, l.tx, func(rows *sql.Rows) error {
+		var position int64
+		err := rows.Scan(&position)
+		positions = append(positions, position)
+		return err
+	}, `
+		SELECT t.position
+		FROM event_texts AS t
+		LEFT JOIN events AS e ON e.tenant = t.tenant AND e.position = t.position
+		WHERE t.tenant = ? AND e.position IS NULL
+		ORDER BY t.position
+		LIMIT ?`, tenant, mostFaults)
+	return positions, err
+}
+
+// checkpoints reads what was signed about one tenant's log, in order of size.
+type checkpoints struct {
+	live    *live
+	tenant  string
+	outside []signed
+
+	size   int64
+	signer string
+}
+
+// read reads what was signed about sizes that the tree has with a chunk, and at the end all that is left.
+func (cp *checkpoints) read(ctx context.Context, c *chunk, toEnd bool) error {
+	through := int64(1<<63 - 1)
+	if !toEnd {
+		if len(c.rows) == 0 {
+			return nil
+		}
+		through = c.rows[len(c.rows)-1].size
+	}
+	err := forEach(ctx, cp.live.tx, func(rows *sql.Rows) error {
+		var s signed
+		err := rows.Scan(&s.size, &s.signer, &s.note)
+		c.signed = append(c.signed, s)
+		cp.size, cp.signer = s.size, s.signer
+		return err
+	}, `
+		SELECT size, signer, note
+		FROM signed_checkpoints
+		WHERE tenant = ? AND (size > ? OR size = ? AND signer > ?) AND size <= ?
+		ORDER BY size, signer`, cp.tenant, cp.size, cp.size, cp.signer, through)
+	for len(cp.outside) > 0 && cp.outside[0].size <= through {
+		c.signed = append(c.signed, cp.outside[0])
+		cp.outside = cp.outside[1:]
+	}
+	slices.SortStableFunc(c.signed, func(a, b signed) int { return int(a.size - b.size) })
+	return err
+}

@@ -1,0 +1,190 @@
+package proof
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/ThreeDotsLabs/watermill/message"
+	"github.com/google/uuid"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+)
+
+// Prover builds the trees of all tenants, signs them, and proves. It is safe for concurrent use.
+type Prover struct {
+	db      *database.DB
+	log     *events.Log
+	key     Key
+	options Options
+}
+
+// Options are how a prover behaves; every zero value means the default.
+type Options struct {
+	// Every is how often a tree that has grown is signed; ten seconds. Whoever asks for a
+	// checkpoint gets one that is at most a tenth of that old.
+	Every time.Duration
+	// Patience is how long a proof waits for an event to get into the tree; two seconds.
+	Patience time.Duration
+	// Clock tells the time; time.Now.
+	Clock func() time.Time
+	// Logger; slog.Default.
+	Logger *slog.Logger
+}
+
+// NewProver makes a prover that signs with the key.
+func NewProver(db *database.DB, log *events.Log, key Key, options Options) *Prover {
+	options.Every = cmp.Or(options.Every, 10*time.Second)
+	options.Patience = cmp.Or(options.Patience, 2*time.Second)
+	options.Logger = cmp.Or(options.Logger, slog.Default())
+	if options.Clock == nil {
+		options.Clock = time.Now
+	}
+	return &Prover{db: db, log: log, key: key, options: options}
+}
+
+// Follow lets the trees grow with the log, as a handler of the router.
+func (p *Prover) Follow(router *message.Router) { events.AddHandler(router, p.log, Name, p.grow) }
+
+// Key is the public key that checkpoints are verified with.
+func (p *Prover) Key() string { return p.key.Public() }
+
+func (p *Prover) tree(tenant string) tree { return tree{db: p.db, tenant: tenant} }
+
+// Entry looks an event up. The error matches [domain.ErrNotFound] if there is none.
+func (p *Prover) Entry(ctx context.Context, tenant, eventID string) (domain.Entry, error) {
+	missing := domain.Refuse(domain.ErrNotFound, "there is no such event")
+	id, err := uuid.Parse(eventID)
+	if err != nil {
+		return domain.Entry{}, missing
+	}
+	entry := domain.Entry{EventID: id.String()}
+	err = forEach(ctx, p.db, func(rows *sql.Rows) error {
+		return rows.Scan(&entry.Stream, &entry.Position, &entry.Hash)
+	}, `
+		SELECT stream, position, hash
+		FROM events
+		WHERE tenant = ? AND event_id = ?`, tenant, entry.EventID)
+	switch {
+	case err != nil:
+		return entry, failed("look up an event", err)
+	case entry.Position == 0:
+		return entry, missing
+	}
+	return entry, nil
+}
+
+// Inclusion proves that an event is in the log that the newest checkpoint describes. It waits a little
+// for an event that is not in the tree yet; then the error matches [domain.ErrUnavailable].
+func (p *Prover) Inclusion(ctx context.Context, tenant string, entry domain.Entry) (domain.Inclusion, error) {
+	c, err := p.sign(ctx, tenant, entry.Position)
+	if err != nil {
+		return domain.Inclusion{}, err
+	}
+	path, err := tlog.ProveRecord(c.Size, entry.Position-1, p.tree(tenant).reader(ctx))
+	if err == nil && tlog.CheckRecord(path, c.Size, c.Root, entry.Position-1, tlog.RecordHash(entry.Hash)) != nil {
+		err = fmt.Errorf("%w: tenant %s, position %d", errRewritten, tenant, entry.Position)
+	}
+	if err != nil {
+		return domain.Inclusion{}, failed("prove an event", err)
+	}
+	return domain.Inclusion{Entry: entry, Path: digests(path), Checkpoint: c}, nil
+}
+
+// Consistency proves that the tree with to events begins with the one that had from; 0 means what the newest
+// checkpoint has. The error matches [domain.ErrInvalid] if there are not so many events.
+func (p *Prover) Consistency(ctx context.Context, tenant string, from, to int64) (domain.Consistency, error) {
+	size, err := p.tree(tenant).size(ctx)
+	if err == nil && to == 0 {
+		var c domain.Checkpoint
+		c, err = p.sign(ctx, tenant, 0)
+		to = c.Size
+	}
+	if err != nil {
+		return domain.Consistency{}, failed("read the tree", err)
+	}
+	var bad domain.Problems
+	if from < 1 || from > to {
+		bad.Add("from", "must be 1 to %d", to)
+	}
+	if to > size {
+		bad.Add("to", "must be at most %d, the size of the tree", size)
+	}
+	if err := bad.Err(); err != nil {
+		return domain.Consistency{}, err
+	}
+	reader := p.tree(tenant).reader(ctx)
+	c := domain.Consistency{From: from, To: to}
+	path, err := tlog.ProveTree(to, from, reader)
+	if err == nil {
+		c.Path = digests(path)
+		c.FromRoot, err = tlog.TreeHash(from, reader)
+	}
+	if err == nil {
+		c.ToRoot, err = tlog.TreeHash(to, reader)
+	}
+	if err != nil {
+		return c, failed("prove that the log was continued", err)
+	}
+	return c, nil
+}
+
+// Status is how the tree does.
+func (p *Prover) Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error) {
+	s := domain.ProjectionStatus{
+		Name: Name, Version: 1, State: "active", Settings: map[string]string{"key": signerID(p.key.signer)},
+	}
+	var err error
+	if s.Position, _, s.UpdatedAt, err = p.log.Checkpoint(ctx, Name, tenant); err != nil {
+		return s, err
+	}
+	if s.Head, _, err = p.log.Head(ctx, tenant); err != nil {
+		return s, err
+	}
+	s.Head = max(s.Head, s.Position)
+	s.LagEvents = s.Head - s.Position
+	if trouble := p.log.Trouble(Name, tenant); trouble != nil {
+		s.Error = trouble.Error()
+	}
+	if s.LagEvents == 0 {
+		return s, nil
+	}
+	var next database.Time
+	err = forEach(ctx, p.db, func(rows *sql.Rows) error { return rows.Scan(&next) }, `
+		SELECT recorded_at
+		FROM events
+		WHERE tenant = ? AND position = ?`, tenant, s.Position+1)
+	if err != nil {
+		return s, failed("read the lag", err)
+	}
+	if !next.IsZero() {
+		s.LagSeconds = max(0, p.options.Clock().Sub(next.Time).Seconds())
+	}
+	return s, nil
+}
+
+func digests(hashes []tlog.Hash) []domain.Digest {
+	all := make([]domain.Digest, len(hashes))
+	for i, hash := range hashes {
+		all[i] = domain.Digest(hash)
+	}
+	return all
+}
+
+// failed says what could not be done, and that it may pass if it may.
+func failed(what string, err error) error {
+	switch {
+	case errors.Is(err, domain.ErrUnavailable) || errors.Is(err, domain.ErrInvalid):
+		return err
+	case errors.Is(err, database.ErrUnavailable), errors.Is(err, database.ErrOutcomeUnknown), errors.Is(err, database.ErrFull):
+		return fmt.Errorf("%s: %w: %w", what, domain.ErrUnavailable, err)
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}

@@ -1,0 +1,197 @@
+package proof_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/proof"
+)
+
+// world is a log with a prover that has signed it, on a database of its own.
+type world struct {
+	t      *testing.T
+	db     *database.DB
+	log    *events.Log
+	key    proof.Key
+	prover *proof.Prover
+	by     domain.Principal
+}
+
+func newWorld(t *testing.T, db *database.DB) *world {
+	t.Helper()
+	knowledge, err := projections.Open(t.Context(), db, projections.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := events.NewLog(db, knowledge, events.Options{Logger: databasetest.Log(t)})
+	t.Cleanup(func() {
+		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	w := &world{t: t, db: db, log: log, by: domain.OpenPrincipal()}
+	w.key = newKey(t, "annals.example")
+	w.prover = proof.NewProver(db, log, w.key, proof.Options{Every: time.Nanosecond, Logger: databasetest.Log(t)})
+	return w
+}
+
+func newKey(t *testing.T, name string) proof.Key {
+	t.Helper()
+	key, err := proof.NewKey(t.TempDir(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// in is the same world as an admin of another tenant sees it.
+func (w *world) in(tenant string) *world {
+	other := *w
+	other.by.Tenant = tenant
+	return &other
+}
+
+func (w *world) submit(command domain.Command) domain.Receipt {
+	w.t.Helper()
+	receipt, err := w.log.Submit(w.t.Context(), domain.Submission{Command: command, By: w.by, Origin: domain.Origin{
+		OccurredAt: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC), RequestID: "r-1", CorrelationID: "c-1", CausationID: "k-1",
+		Traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", ReasonCode: "test",
+	}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return receipt
+}
+
+func (w *world) remember(id string) domain.Receipt {
+	w.t.Helper()
+	command, err := domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
+		Type: domain.Strategy, Scopes: []domain.Scope{domain.Public}, Owner: "org:acme",
+		Text: domain.Text{Task: "calling the payment service", Content: "Retry with jitter? 重试 " + id},
+	}}.Complete()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return w.submit(command)
+}
+
+// live lets items be remembered and found helpful: two events each.
+func (w *world) live(items int) {
+	w.t.Helper()
+	by := w.by
+	w.by.OnBehalfOf = "user:123"
+	for i := range items {
+		id := fmt.Sprintf("k-%d", i)
+		w.remember(id)
+		w.submit(domain.GiveFeedback{Target: domain.Target{By: w.by, ID: id}, Verdict: domain.Helpful, TraceID: "t", Outcome: "worked"})
+	}
+	w.by = by
+}
+
+// grow lets the tree take in what is new, as the program does.
+func (w *world) grow() {
+	w.t.Helper()
+	w.growTo(w.head())
+}
+
+func (w *world) head() int64 {
+	w.t.Helper()
+	head, _, err := w.log.Head(w.t.Context(), w.by.Tenant)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return head
+}
+
+func (w *world) growTo(position int64) {
+	w.t.Helper()
+	ctx, stop := context.WithCancel(w.t.Context())
+	router, err := events.NewRouter(databasetest.Log(w.t))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.prover.Follow(router)
+	ended := make(chan error)
+	go func() { ended <- router.Run(ctx) }()
+	for {
+		status, err := w.prover.Status(w.t.Context(), w.by.Tenant)
+		if err != nil {
+			w.t.Error(err)
+		}
+		if status.Position >= position || w.t.Context().Err() != nil {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		w.t.Error(err)
+	}
+}
+
+// sign signs what the tree is now.
+func (w *world) sign() domain.Checkpoint {
+	w.t.Helper()
+	c, err := w.prover.Checkpoint(w.t.Context(), w.by.Tenant)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return c
+}
+
+func (w *world) tamper(statements ...string) {
+	w.t.Helper()
+	databasetest.Tamper(w.t, w.db, statements...)
+}
+
+// verify is what a verification of the database says.
+func (w *world) verify(v proof.Verification) *proof.Report {
+	w.t.Helper()
+	if v.Keys == nil {
+		v.Keys = []string{w.key.Public()}
+	}
+	report, err := proof.Verify(w.t.Context(), w.db, v)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return report
+}
+
+// finds checks that a report has a fault of each of these: "kind position what it says".
+func finds(t *testing.T, report *proof.Report, wanted ...string) {
+	t.Helper()
+	if report.Verified != (len(wanted) == 0) {
+		t.Errorf("verified is %v", report.Verified)
+	}
+	var got []string
+	for _, fault := range report.Faults {
+		got = append(got, fmt.Sprintf("%s %d %s", fault.Kind, fault.Position, fault.Message))
+	}
+	all := strings.Join(got, "\n")
+	for _, want := range wanted {
+		if !strings.Contains("\n"+all, "\n"+want) {
+			t.Errorf("no fault begins with %q in:\n%s", want, all)
+		}
+	}
+	if len(wanted) == 0 && len(got) > 0 {
+		t.Errorf("got faults:\n%s", all)
+	}
+}
+
+// exec runs a statement as the program would.
+func (w *world) exec(statement string) error {
+	return w.db.Transact(w.t.Context(), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.ExecContext(ctx, statement)
+		return err
+	})
+}
