@@ -36,7 +36,10 @@ func TestACommitThatNobodyAnswersHasAnUnknownOutcome(t *testing.T) {
 			if !errors.Is(err, database.ErrOutcomeUnknown) || !errors.Is(err, database.ErrUnavailable) {
 				t.Errorf("got %v, want an unknown outcome", err)
 			}
-			// The next connection works, and tells.
+			// The next connection works, and tells, as soon as the server has done what it was sent.
+			for wait := 0; delivered && wait < 500 && count(t, db) == 0; wait++ {
+				time.Sleep(10 * time.Millisecond)
+			}
 			if got := count(t, db) == 1; got != delivered {
 				t.Errorf("committed: got %v, want %v", got, delivered)
 			}

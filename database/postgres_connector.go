@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"syscall"
 	"time"
 
 	"github.com/lib/pq"
@@ -43,7 +44,8 @@ func newConnector(config pq.Config) (*connector, error) {
 }
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.Connector.Connect(ctx)
+	line := &line{}
+	conn, err := c.Connector.Connect(context.WithValue(ctx, dialling{}, line))
 	if errors.Is(err, io.EOF) { // as from a load balancer without a server behind it
 		return nil, fmt.Errorf("%w: connection closed before the server greeted: %w", ErrUnavailable, err)
 	}
@@ -53,13 +55,33 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if _, err := conn.(driver.ExecerContext).ExecContext(ctx, sessionSettings, nil); err != nil {
 		return nil, errors.Join(fmt.Errorf("set up session: %w", err), conn.Close())
 	}
-	return conn, nil
+	return &lean{pqConn: conn.(pqConn), unread: line.unread}, nil
 }
+
+// line is the network connection beneath one of lib/pq, which keeps it to itself.
+type line struct{ raw syscall.RawConn }
+
+// dialling marks the context in which a line is made.
+type dialling struct{}
+
+func (l *line) unread() bool { return l.raw != nil && isReadable(l.raw) }
 
 // dialer is a net.Dialer as lib/pq wants it.
 type dialer struct{ *net.Dialer }
 
 var _ pq.DialerContext = dialer{}
+
+func (d dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := d.Dialer.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	l, asked := ctx.Value(dialling{}).(*line)
+	if tcp, isRaw := conn.(syscall.Conn); asked && isRaw {
+		l.raw, err = tcp.SyscallConn()
+	}
+	return conn, err
+}
 
 func (d dialer) DialTimeout(network, address string, timeout time.Duration) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)

@@ -21,3 +21,14 @@ func giveUpOnSilence(network, _ string, raw syscall.RawConn) error {
 	}
 	return err
 }
+
+// isReadable tells whether something lies there to be read, if only the end.
+func isReadable(raw syscall.RawConn) bool {
+	var err error
+	if controlErr := raw.Control(func(fd uintptr) {
+		_, _, err = unix.Recvfrom(int(fd), make([]byte, 1), unix.MSG_PEEK|unix.MSG_DONTWAIT)
+	}); controlErr != nil {
+		return true
+	}
+	return err != unix.EAGAIN //nolint:errorlint // the kernel's own
+}

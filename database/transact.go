@@ -33,7 +33,8 @@ func (db *DB) Transact(ctx context.Context, fn func(ctx context.Context, tx bun.
 	defer done()
 
 	// The transaction is to outlive ctx until its outcome is known, but waiting for a connection is not.
-	outliving, end := context.WithCancel(context.WithoutCancel(ctx))
+	t := &transaction{}
+	outliving, end := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), opening{}, t))
 	defer end()
 	arrived := context.AfterFunc(ctx, end)
 	tx, err := db.writers.BeginTx(outliving, db.transactionOptions())
@@ -53,7 +54,7 @@ func (db *DB) Transact(ctx context.Context, fn func(ctx context.Context, tx bun.
 		return ctx.Err()
 	}
 
-	if err := fn(context.WithValue(ctx, transacting{}, true), tx); err != nil {
+	if err := fn(context.WithValue(ctx, transacting{}, t), tx); err != nil {
 		return Classify(ctx, err)
 	}
 	if err := ctx.Err(); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -76,7 +77,7 @@ func (b *batch) write(ctx context.Context, tx bun.Tx) error {
 			return fmt.Errorf("flush inline projection: %w", err)
 		}
 	case inserts != "":
-		if _, err := tx.ExecContext(ctx, inserts); err != nil {
+		if err := database.Finally(ctx, tx, inserts); err != nil {
 			return fmt.Errorf("insert: %w", err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -32,10 +33,7 @@ func (p Replay) Open(ctx context.Context, tx bun.IDB, tenant string, commands []
 		items:  map[string]*domain.Knowledge{},
 		find:   func(uri string) ([]string, error) { return streamsWith(ctx, tx, tenant, []string{uri}) },
 		load:   func(streams []string) ([]domain.Event, error) { return replayed(ctx, tx, tenant, streams) },
-		write: func(ctx context.Context, inserts string) error {
-			_, err := tx.ExecContext(ctx, inserts)
-			return err
-		},
+		write:  func(ctx context.Context, inserts string) error { return database.Finally(ctx, tx, inserts) },
 	}
 	var streams, uris []string
 	for _, c := range commands {

@@ -9,8 +9,8 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// An append costs four round trips of its own: BEGIN; the lock, the head and earlier requests; the
-// inserts; COMMIT. A replay costs one to open, and one more if somebody asks for the holder of a URI.
+// An append costs two round trips of its own: BEGIN, the lock, the head and earlier requests; the
+// inserts and COMMIT. A replay costs one to open, and one more if somebody asks for the holder of a URI.
 func TestAnAppendCostsTheSameRoundTripsForOneCommandAndForMany(t *testing.T) {
 	t.Parallel()
 	url := databasetest.Postgres(t)
@@ -25,17 +25,17 @@ func TestAnAppendCostsTheSameRoundTripsForOneCommandAndForMany(t *testing.T) {
 	for _, commands := range []int{1, 300} {
 		before := proxy.Trips()
 		remember(t, l, "acme", 1000*commands, commands)
-		if got, want := proxy.Trips()-before, int64(4+2); got != want {
+		if got, want := proxy.Trips()-before, int64(2+2); got != want {
 			t.Errorf("%d new items: got %d round trips, want %d", commands, got, want)
 		}
 		before = proxy.Trips()
 		vote(t, l, commands)
-		if got, want := proxy.Trips()-before, int64(4+1); got != want {
+		if got, want := proxy.Trips()-before, int64(2+1); got != want {
 			t.Errorf("%d votes: got %d round trips, want %d", commands, got, want)
 		}
 		before = proxy.Trips()
 		turn(t, l, commands)
-		if got, want := proxy.Trips()-before, int64(4); got != want {
+		if got, want := proxy.Trips()-before, int64(2); got != want {
 			t.Errorf("%d events of other streams: got %d round trips, want %d", commands, got, want)
 		}
 	}

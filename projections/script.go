@@ -42,6 +42,17 @@ func (s *script) write(parts ...string) {
 
 func (s *script) end() { s.write(";\n") }
 
+// finish runs the statements as the last ones of the transaction.
+func (s *script) finish(ctx context.Context, tx bun.IDB) error {
+	if len(s.text) == 0 {
+		return nil
+	}
+	if err := database.Finally(ctx, tx, string(s.text)); err != nil {
+		return fmt.Errorf("write knowledge: %w", err)
+	}
+	return nil
+}
+
 func (s *script) run(ctx context.Context, tx bun.IDB) error {
 	if len(s.text) == 0 {
 		return nil

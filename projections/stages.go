@@ -112,6 +112,9 @@ func (all stages) Flush(ctx context.Context, inserts string) error {
 			statements.text = append(statements.text, part.text...)
 		}
 	}
+	if len(all) == 1 {
+		return statements.finish(ctx, active.tx)
+	}
 	if err := active.projection.takeCare(len(all), statements.run(ctx, active.tx)); err != nil {
 		return err
 	}

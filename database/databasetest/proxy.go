@@ -2,6 +2,7 @@ package databasetest
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"io"
@@ -190,7 +191,7 @@ func (p *Proxy) inspect(message []byte, typed bool) (lose func() (delivered bool
 	if message[0] == query || message[0] == sync {
 		p.trips.Add(1)
 	}
-	if message[0] != query || string(message[5:]) != "COMMIT\x00" {
+	if message[0] != query || !bytes.HasSuffix(message, []byte("COMMIT\x00")) {
 		return nil
 	}
 	p.mu.Lock()

@@ -1,0 +1,147 @@
+package database
+
+import (
+	"context"
+	"database/sql/driver"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect"
+)
+
+// Finally hands over the last statements of the transaction that ctx is of. On PostgreSQL they go to
+// the server together with COMMIT, which saves a round trip, and their error is that of the COMMIT;
+// elsewhere they run at once.
+func Finally(ctx context.Context, tx bun.IDB, statements string) error {
+	t, transacts := ctx.Value(transacting{}).(*transaction)
+	if !transacts || tx.Dialect().Name() != dialect.PG {
+		_, err := tx.ExecContext(ctx, statements)
+		return err
+	}
+	t.last += statements + ";\n"
+	return nil
+}
+
+// transaction is a running transaction of [DB.Transact].
+type transaction struct {
+	last string // statements that go with COMMIT
+}
+
+// opening marks the context in which [DB.Transact] opens its transaction.
+type opening struct{}
+
+// lean is lib/pq's connection, for a transaction of [DB.Transact] without the round trips in which nothing
+// but BEGIN or COMMIT is said: BEGIN goes with the first statement, and COMMIT with the last ones if
+// they were handed over with [Finally].
+type lean struct {
+	pqConn
+	unread func() bool  // whether the server has said something, or hung up, unasked
+	begin  string       // not said yet
+	open   *transaction // whose last statements may not have been said yet
+}
+
+// pqConn is what lib/pq's connections can do.
+type pqConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.NamedValueChecker
+	driver.Pinger
+	driver.QueryerContext
+	driver.SessionResetter
+	driver.Tx
+	driver.Validator
+}
+
+var _ pqConn = (*lean)(nil)
+
+// ResetSession is asked before the connection is used again. One that the server has ended meanwhile is
+// refused, since there is no BEGIN any more that would find out while nothing is lost.
+func (c *lean) ResetSession(ctx context.Context) error {
+	if c.unread() {
+		return driver.ErrBadConn
+	}
+	return c.pqConn.ResetSession(ctx)
+}
+
+func (c *lean) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
+	t, ours := ctx.Value(opening{}).(*transaction)
+	if !ours {
+		return c.pqConn.BeginTx(ctx, options)
+	}
+	c.begin, c.open = "BEGIN ISOLATION LEVEL READ COMMITTED;\n", t
+	return c, nil
+}
+
+// unsaid is what is to be said before the next statement.
+func (c *lean) unsaid() string {
+	if c.open == nil {
+		return ""
+	}
+	before := c.begin + c.open.last
+	c.begin, c.open.last = "", ""
+	return before
+}
+
+// speak says it by itself, before a statement that takes values.
+func (c *lean) speak(ctx context.Context) error {
+	before := c.unsaid()
+	if before == "" {
+		return nil
+	}
+	_, err := c.pqConn.ExecContext(ctx, before, nil)
+	return err
+}
+
+func (c *lean) QueryContext(ctx context.Context, query string, values []driver.NamedValue) (driver.Rows, error) {
+	if len(values) == 0 {
+		return c.pqConn.QueryContext(ctx, c.unsaid()+query, nil)
+	}
+	if err := c.speak(ctx); err != nil {
+		return nil, err
+	}
+	return c.pqConn.QueryContext(ctx, query, values)
+}
+
+func (c *lean) ExecContext(ctx context.Context, query string, values []driver.NamedValue) (driver.Result, error) {
+	if len(values) == 0 {
+		return c.pqConn.ExecContext(ctx, c.unsaid()+query, nil)
+	}
+	if err := c.speak(ctx); err != nil {
+		return nil, err
+	}
+	return c.pqConn.ExecContext(ctx, query, values)
+}
+
+func (c *lean) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	if err := c.speak(ctx); err != nil {
+		return nil, err
+	}
+	return c.pqConn.PrepareContext(ctx, query)
+}
+
+// Commit implements [driver.Tx]. What was never begun needs no end.
+func (c *lean) Commit() error {
+	defer func() { c.begin, c.open = "", nil }()
+	switch {
+	case c.open.last != "":
+		_, err := c.pqConn.ExecContext(context.Background(), c.unsaid()+"COMMIT", nil)
+		if err != nil {
+			_ = c.pqConn.Rollback() // if even that fails, the connection knows that it is of no more use
+		}
+		return err
+	case c.begin != "":
+		return nil
+	}
+	return c.pqConn.Commit()
+}
+
+// Rollback implements [driver.Tx].
+func (c *lean) Rollback() error {
+	unbegun := c.begin != ""
+	c.begin, c.open = "", nil
+	if unbegun {
+		return nil
+	}
+	return c.pqConn.Rollback()
+}
