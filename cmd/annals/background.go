@@ -18,6 +18,9 @@ func (s *service) work(ctx context.Context) error {
 	}
 	s.knowledge.Meaning().Follow(router, s.log)
 	s.prover.Follow(router)
+	if s.forwarder != nil {
+		s.forwarder.Follow(router)
+	}
 	var working sync.WaitGroup
 	working.Go(func() { s.buildGraphs(ctx) })
 	working.Go(func() { s.tendVersions(ctx) })

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/annals-kb/annals/broker"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/embedding"
 	"github.com/annals-kb/annals/events"
@@ -26,6 +27,7 @@ type service struct {
 	knowledge *projections.Knowledge
 	rebuilder *projections.Rebuilder
 	prover    *proof.Prover
+	forwarder *broker.NATS // nil for none
 	api       *annalshttp.Server
 	logger    *slog.Logger
 }
@@ -51,8 +53,11 @@ func openService(ctx context.Context, cfg config, embedder embedding.Embedder, l
 	rebuilder := projections.NewRebuilder(knowledge, log)
 	prover := proof.NewProver(db, log, key, proof.Options{Logger: logger})
 	s := &service{db: db, log: log, knowledge: knowledge, rebuilder: rebuilder, prover: prover, logger: logger}
+	if s.forwarder, err = cfg.forwarder(log, logger); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
 	api := annalshttp.Config{
-		Writer: log, Reader: projections.Reader{Knowledge: knowledge, Progress: log}, Historian: log, Policy: policy,
+		Writer: log, Reader: present{projections.Reader{Knowledge: knowledge, Progress: log}, s.forwarder}, Historian: log, Policy: policy,
 		Rebuilder: projections.Rebuilds{Rebuilder: rebuilder}, Prover: prover,
 		Probes: []annalshttp.Probe{{Name: "database", Check: s.answers}},
 		Logger: logger, Registry: registry, Version: version().Version,
@@ -122,5 +127,5 @@ func (s *service) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), finishing)
 	defer cancel()
 	s.rebuilder.Close()
-	return errors.Join(s.log.Close(ctx), s.db.Close())
+	return errors.Join(s.stopForwarding(), s.log.Close(ctx), s.db.Close())
 }

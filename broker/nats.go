@@ -1,0 +1,227 @@
+// Package broker forwards the log to message brokers.
+//
+// Its one rule: at least once, in the order of each tenant's log, and the event's id is the message's,
+// so that whoever receives it can tell what came twice.
+package broker
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/ThreeDotsLabs/watermill"
+	wnats "github.com/ThreeDotsLabs/watermill-nats/v2/pkg/nats"
+	"github.com/ThreeDotsLabs/watermill/message"
+	"github.com/nats-io/nats.go"
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+)
+
+// NATSOptions say where the log is forwarded to. URL is required.
+type NATSOptions struct {
+	URL    string // nats://… or tls://…; several with commas
+	Prefix string // of the subjects PREFIX.TENANT.NAME; "annals"
+	Texts  bool   // what people wrote, too
+	Logger *slog.Logger
+}
+
+// NATS publishes every event to JetStream. It is safe for concurrent use; whoever made it closes it,
+// after the router that it follows the log with.
+type NATS struct {
+	log       *events.Log
+	options   NATSOptions
+	conn      *nats.Conn
+	stream    nats.JetStreamContext
+	publisher *wnats.Publisher
+}
+
+// OpenNATS prepares to publish. A server that cannot be reached is tried again for as long as it takes;
+// the error says that the options cannot be right.
+func OpenNATS(l *events.Log, o NATSOptions) (*NATS, error) {
+	if o.Prefix == "" {
+		o.Prefix = "annals"
+	}
+	if strings.ContainsAny(o.Prefix, " \t\r\n*>") || strings.Contains("."+o.Prefix+".", "..") {
+		return nil, errors.New("the subjects' prefix must be words joined by dots, without * and >")
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	conn, err := nats.Connect(o.URL, nats.Name("annals"), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1),
+		nats.ReconnectBufSize(-1), // a publication that cannot be sent now fails now, and the page comes again
+		nats.ReconnectWait(time.Second), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			o.Logger.Warn("the connection to NATS has trouble", "error", err)
+		}))
+	if err != nil {
+		return nil, fmt.Errorf("prepare the connection to NATS: %w", err)
+	}
+	stream, err := conn.JetStream()
+	if err == nil {
+		var publisher *wnats.Publisher
+		publisher, err = wnats.NewPublisherWithNatsConn(conn, wnats.PublisherPublishConfig{
+			Marshaler: &wnats.NATSMarshaler{}, SubjectCalculator: wnats.DefaultSubjectCalculator,
+			JetStream: wnats.JetStreamConfig{TrackMsgId: true},
+		}, watermill.NewSlogLogger(o.Logger))
+		if err == nil {
+			return &NATS{log: l, options: o, conn: conn, stream: stream, publisher: publisher}, nil
+		}
+	}
+	conn.Close()
+	return nil, fmt.Errorf("prepare JetStream: %w", err)
+}
+
+// Name is the name under which it keeps its checkpoints: under another prefix, the log is forwarded
+// anew.
+func (n *NATS) Name() string { return "nats:" + n.options.Prefix }
+
+// Follow lets it follow the log as a handler of the router.
+func (n *NATS) Follow(router *message.Router) {
+	events.AddPreparer(router, n.log, n.Name(), n.publish)
+}
+
+// Close ends the connection.
+func (n *NATS) Close() error { return n.publisher.Close() }
+
+// publish sends a page, one event after the other, each once the one before is stored. What it returns
+// only moves the checkpoint: a page that broke off comes again from its beginning, and JetStream
+// recognises what it has by its id.
+func (n *NATS) publish(ctx context.Context, page events.Page) (events.Change, error) {
+	if !n.conn.IsConnected() {
+		return nil, fmt.Errorf("%w: NATS does not answer at %s", domain.ErrUnavailable, n.where())
+	}
+	if err := n.ensure(); err != nil {
+		return nil, fmt.Errorf("%w: %w", domain.ErrUnavailable, err)
+	}
+	for _, e := range page.Events {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		body, err := json.Marshal(n.forwardedOf(e))
+		if err != nil {
+			return nil, fmt.Errorf("encode event %s: %w", e.EventID, err)
+		}
+		subject := strings.Join([]string{n.options.Prefix, e.Tenant, e.Name}, ".")
+		if err := n.publisher.Publish(subject, message.NewMessage(e.EventID, body)); err != nil {
+			return nil, fmt.Errorf("publish position %d to %s: %w", e.Position, subject, passing(err))
+		}
+	}
+	return published{}, nil
+}
+
+// passing says that an error is not the event's, unless it is: then waiting does not help.
+func passing(err error) error {
+	if errors.Is(err, nats.ErrMaxPayload) {
+		return err
+	}
+	return fmt.Errorf("%w: NATS: %w", domain.ErrUnavailable, err)
+}
+
+// where names the servers without what is secret about them.
+func (n *NATS) where() string {
+	var names []string
+	for _, server := range n.conn.Servers() {
+		if _, rest, found := strings.Cut(server, "@"); found {
+			server = rest
+		}
+		names = append(names, server)
+	}
+	return strings.Join(names, ", ")
+}
+
+// recent is for how long JetStream recognises what it has stored already.
+const recent = 10 * time.Minute
+
+// ensure makes a stream for the subjects unless the operator has made one.
+func (n *NATS) ensure() error {
+	subjects := n.options.Prefix + ".>"
+	_, err := n.stream.StreamNameBySubject(subjects)
+	if !errors.Is(err, nats.ErrNoMatchingStream) {
+		return err
+	}
+	_, err = n.stream.AddStream(&nats.StreamConfig{
+		Name:     strings.ToUpper(strings.NewReplacer(".", "_", "/", "_", "\\", "_").Replace(n.options.Prefix)),
+		Subjects: []string{subjects}, Duplicates: recent, Description: "The log of Annals, as it was recorded",
+	})
+	if err != nil {
+		return fmt.Errorf("make a stream for %s: %w", subjects, err)
+	}
+	return nil
+}
+
+// published is the change of a page that was sent: nothing but the checkpoint moves.
+type published struct{}
+
+func (published) Write(context.Context, bun.IDB) error { return nil }
+func (published) Done()                                {}
+
+// forwarded is an event as subscribers get it.
+type forwarded struct {
+	Tenant         string          `json:"tenant"`
+	Name           string          `json:"name"`
+	Stream         string          `json:"stream"`
+	Version        int64           `json:"version"`
+	Position       int64           `json:"position"`
+	EventID        string          `json:"event_id"`
+	SchemaVersion  int             `json:"schema_version"`
+	RecordedAt     time.Time       `json:"recorded_at"`
+	OccurredAt     time.Time       `json:"occurred_at,omitzero"`
+	Actor          domain.Entity   `json:"actor"`
+	OnBehalfOf     domain.Entity   `json:"on_behalf_of,omitempty"`
+	Authentication string          `json:"authentication"`
+	RequestID      string          `json:"request_id,omitempty"`
+	CorrelationID  string          `json:"correlation_id,omitempty"`
+	CausationID    string          `json:"causation_id,omitempty"`
+	Traceparent    string          `json:"traceparent,omitempty"`
+	ReasonCode     string          `json:"reason_code,omitempty"`
+	Data           json.RawMessage `json:"data"`
+	Text           json.RawMessage `json:"text,omitempty"` // only where it was asked for
+	Hash           string          `json:"hash"`
+}
+
+func (n *NATS) forwardedOf(e domain.Event) forwarded {
+	f := forwarded{
+		Tenant: e.Tenant, Name: e.Name, Stream: e.Stream, Version: e.Version, Position: e.Position, EventID: e.EventID,
+		SchemaVersion: e.SchemaVersion, RecordedAt: e.RecordedAt.UTC(), OccurredAt: e.OccurredAt, Actor: e.Actor,
+		OnBehalfOf: e.OnBehalfOf, Authentication: e.Authentication, RequestID: e.RequestID, CorrelationID: e.CorrelationID,
+		CausationID: e.CausationID, Traceparent: e.Traceparent, ReasonCode: e.ReasonCode, Data: e.Data,
+		Hash: hex.EncodeToString(e.Hash),
+	}
+	if n.options.Texts {
+		f.Text = e.Text
+	}
+	return f
+}
+
+// Status is how far a tenant's log was forwarded.
+func (n *NATS) Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error) {
+	s := domain.ProjectionStatus{Name: "nats", Version: 1, State: "active", Settings: map[string]string{
+		"subjects": n.options.Prefix + "." + tenant + ".>", "texts": fmt.Sprint(n.options.Texts),
+	}}
+	var err error
+	if s.Position, _, _, err = n.log.Checkpoint(ctx, n.Name(), tenant); err != nil {
+		return s, err
+	}
+	if s.Head, _, err = n.log.Head(ctx, tenant); err != nil {
+		return s, err
+	}
+	s.Head = max(s.Head, s.Position)
+	s.LagEvents = s.Head - s.Position
+	if trouble := n.log.Trouble(n.Name(), tenant); trouble != nil {
+		s.Error = trouble.Error()
+	}
+	if s.LagEvents == 0 {
+		return s, nil
+	}
+	next, err := n.log.Read(ctx, tenant, s.Position, 1)
+	if len(next) > 0 {
+		s.LagSeconds = max(0, time.Since(next[0].RecordedAt).Seconds())
+	}
+	return s, err
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/annals-kb/annals/broker"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections"
+)
+
+// forwarding says where the log goes besides the database.
+type forwarding struct {
+	// NATSURL is a NATS server with JetStream that gets every event.
+	NATSURL string `group:"forwarding" name:"nats-url" env:"ANNALS_NATS_URL" placeholder:"URL" help:"Forward the log to this NATS JetStream, as in nats://127.0.0.1:4222."`
+
+	// NATSPrefix begins the subjects: another one forwards the whole log again.
+	NATSPrefix string `group:"forwarding" name:"nats-prefix" env:"ANNALS_NATS_PREFIX" default:"annals" placeholder:"WORDS" help:"What subjects begin with: PREFIX.TENANT.NAME."`
+
+	// NATSTexts is off, because a text that was forwarded cannot be destroyed there.
+	NATSTexts bool `group:"forwarding" name:"nats-texts" env:"ANNALS_NATS_TEXTS" help:"Forward what people wrote, too. Erasing does not reach it there."`
+}
+
+// forwarder opens what the log is forwarded to; nil for nothing.
+func (f forwarding) forwarder(l *events.Log, logger *slog.Logger) (*broker.NATS, error) {
+	if f.NATSURL == "" {
+		return nil, nil
+	}
+	n, err := broker.OpenNATS(l, broker.NATSOptions{URL: f.NATSURL, Prefix: f.NATSPrefix, Texts: f.NATSTexts, Logger: logger})
+	if err != nil {
+		return nil, wrong("as in ANNALS_NATS_URL=nats://127.0.0.1:4222", "%s", err)
+	}
+	return n, nil
+}
+
+// present answers questions about the present, and tells how far the log was forwarded.
+type present struct {
+	projections.Reader
+	forwarder *broker.NATS
+}
+
+// Status implements the API's Reader.
+func (r present) Status(ctx context.Context, tenant string) ([]domain.ProjectionStatus, error) {
+	all, err := r.Reader.Status(ctx, tenant)
+	if err != nil || r.forwarder == nil {
+		return all, err
+	}
+	own, err := r.forwarder.Status(ctx, tenant)
+	return append(all, own), err
+}
+
+// stopForwarding ends the connection, if there is one.
+func (s *service) stopForwarding() error {
+	if s.forwarder == nil {
+		return nil
+	}
+	return s.forwarder.Close()
+}
