@@ -66,7 +66,10 @@ type ProjectionFailed struct {
 }
 
 // ProjectionRetired says that a version is not kept any more: there is no way back to it.
-type ProjectionRetired struct{ Version int }
+type ProjectionRetired struct {
+	Version int
+	Reason  string // if it was not asked for
+}
 
 // Name implements [Fact].
 func (ProjectionStarted) Name() string    { return "projection.started" }

@@ -18,7 +18,7 @@ type Projection struct {
 // Stage is how far the computing of a version has come.
 type Stage int
 
-// The stages, in their order. A version ends at one of the last four.
+// The stages, in their order. A version ends at one of the last five.
 const (
 	StageStarted Stage = iota + 1
 	StageLoaded
@@ -28,6 +28,7 @@ const (
 	StageRefused
 	StageCancelled
 	StageFailed
+	StageRetired
 )
 
 // ProjectionStream is the stream of a projection, in the log of [SystemTenant].
@@ -63,6 +64,9 @@ func (p Projection) Evolve(fact Fact, _ Occasion) (State, error) {
 		}
 		return p.read(f.Version, f.From), nil
 	case ProjectionRetired:
+		if f.Version == p.Version && p.Stage != StageSwitched { // it was only to be looked at
+			return p.end(StageRetired)
+		}
 		if !slices.Contains(p.Kept, f.Version) {
 			return p, fmt.Errorf("version %d is not kept", f.Version)
 		}
@@ -77,6 +81,15 @@ func (p Projection) reach(version int, stage Stage) (Projection, error) {
 		return p, fmt.Errorf("version %d cannot come to stage %d when version %d is at stage %d", version, stage, p.Version, p.Stage)
 	}
 	p.Version, p.Stage = version, stage
+	return p, nil
+}
+
+// end ends what was only to be looked at, whatever its verification said.
+func (p Projection) end(stage Stage) (Projection, error) {
+	if p.Stage != StageVerified && p.Stage != StageRefused {
+		return p, fmt.Errorf("version %d is at stage %d", p.Version, p.Stage)
+	}
+	p.Stage = stage
 	return p, nil
 }
 
@@ -106,8 +119,15 @@ func (c RecordProjection) Reads() Reads { return Reads{} }
 
 // Decide implements [Command].
 func (c RecordProjection) Decide(book Book, _ time.Time) ([]Fact, error) {
-	var news []Fact
-	state := State(StateOf[Projection](book, c.Stream()))
+	return c.News(book.Stream(c.Stream())), nil
+}
+
+// News are the facts that the record does not know yet.
+func (c RecordProjection) News(known Stream) (news []Fact) {
+	state := known.State
+	if state == nil {
+		state = Projection{}
+	}
 	for _, fact := range c.Facts {
 		next, err := state.Evolve(fact, Occasion{})
 		if err != nil {
@@ -115,7 +135,7 @@ func (c RecordProjection) Decide(book Book, _ time.Time) ([]Fact, error) {
 		}
 		state, news = next, append(news, fact)
 	}
-	return news, nil
+	return news
 }
 
 var (

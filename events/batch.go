@@ -16,6 +16,7 @@ import (
 // nothing of it before [batch.answer].
 type batch struct {
 	log      *Log
+	inline   Inline
 	tenant   string
 	commands []*command
 
@@ -47,14 +48,14 @@ func (b *batch) writeSafely(ctx context.Context, tx bun.Tx) (err error) {
 // write does everything between BEGIN and COMMIT. On PostgreSQL, whatever the number of commands, it
 // costs what the inline projection needs to open and to flush: the log's own lock, reading and writing
 // go with that.
-func (b *batch) write(ctx context.Context, tx bun.Tx) error {
+func (b *batch) write(ctx context.Context, tx bun.IDB) error {
 	commands := make([]domain.Command, len(b.commands))
 	for i, c := range b.commands {
 		commands[i] = c.Command
 	}
 	var err error
 	b.streams = newStreams(b.log.db.Engine, b.tenant, commands)
-	if b.stage, err = b.log.inline.Open(ctx, tx, b.tenant, commands, b.readings()); err != nil {
+	if b.stage, err = b.inline.Open(ctx, tx, b.tenant, commands, b.readings()); err != nil {
 		return fmt.Errorf("open inline projection: %w", err)
 	}
 	if err := b.streams.begin(ctx, tx); err != nil {

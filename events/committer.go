@@ -76,7 +76,7 @@ func (l *Log) append(tenant string, commands []*command) error {
 	ctx, cancel := context.WithTimeout(l.ctx, l.options.Patience)
 	defer cancel()
 	began := time.Now()
-	b := &batch{log: l, tenant: tenant, commands: commands}
+	b := &batch{log: l, inline: l.inline, tenant: tenant, commands: commands}
 	err := l.db.Transact(ctx, b.writeSafely)
 	l.metrics.commit.Observe(time.Since(began).Seconds())
 	l.metrics.batch.Observe(float64(len(commands)))

@@ -31,5 +31,5 @@ var kinds = map[string]kind{
 	domain.ProjectionRolledBack{}.Name(): plain(splitRolledBack, joinRolledBack),
 	domain.ProjectionCancelled{}.Name():  plain(splitCancelled, joinCancelled),
 	domain.ProjectionFailed{}.Name():     apart(splitFailed, joinFailed),
-	domain.ProjectionRetired{}.Name():    plain(splitRetired, joinRetired),
+	domain.ProjectionRetired{}.Name():    apart(splitRetired, joinRetired),
 }

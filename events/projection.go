@@ -105,11 +105,17 @@ type versionData struct {
 
 func splitCancelled(f domain.ProjectionCancelled) versionData { return versionData(f) }
 func joinCancelled(d versionData) domain.ProjectionCancelled  { return domain.ProjectionCancelled(d) }
-func splitRetired(f domain.ProjectionRetired) versionData     { return versionData(f) }
-func joinRetired(d versionData) domain.ProjectionRetired      { return domain.ProjectionRetired(d) }
 
 func splitFailed(f domain.ProjectionFailed) (versionData, reasonText) {
 	return versionData{Version: f.Version}, reasonText{Reason: f.Reason}
+}
+
+func splitRetired(f domain.ProjectionRetired) (versionData, reasonText) {
+	return versionData{Version: f.Version}, reasonText{Reason: f.Reason}
+}
+
+func joinRetired(d versionData, t reasonText) domain.ProjectionRetired {
+	return domain.ProjectionRetired{Version: d.Version, Reason: t.Reason}
 }
 
 func joinFailed(d versionData, t reasonText) domain.ProjectionFailed {

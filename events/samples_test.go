@@ -81,6 +81,6 @@ func samples() []sample {
 		{1, domain.ProjectionRolledBack{Version: 2, From: 3}},
 		{1, domain.ProjectionCancelled{Version: 3}},
 		{1, domain.ProjectionFailed{Version: 3, Reason: "the disk is full: wrong"}},
-		{1, domain.ProjectionRetired{Version: 2}},
+		{1, domain.ProjectionRetired{Version: 2, Reason: "it moved"}},
 	}
 }

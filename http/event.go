@@ -72,6 +72,8 @@ func reasonOf(fact domain.Fact) string {
 		return f.Reason
 	case domain.ProjectionFailed:
 		return f.Reason
+	case domain.ProjectionRetired:
+		return f.Reason
 	}
 	return ""
 }

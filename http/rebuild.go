@@ -36,6 +36,12 @@ func (s *Server) rebuildRoutes() {
 		Summary: "See what a rebuild would take, without starting it", Description: "For admins.", Errors: refusals,
 	}, s.planRebuild)
 	handle(s, huma.Operation{
+		OperationID: "see-projection-history", Method: http.MethodGet, Path: projectionPath + "/history", Tags: tags,
+		Summary:     "See what happened to a projection, and who asked for it",
+		Description: "Every stage of every rebuild, every switch and every way back, newest first. For admins.",
+		Errors:      refusals,
+	}, s.projectionHistory)
+	handle(s, huma.Operation{
 		OperationID: "cancel-rebuild", Method: http.MethodDelete, Path: rebuildPath, Tags: tags,
 		Summary: "Give the running rebuild up", Description: "What it has built is dropped. For admins.", Errors: refusals,
 	}, s.cancelRebuild)

@@ -14,6 +14,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 	"github.com/labstack/echo/v4"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // Server answers the HTTP API. It is safe for concurrent use.
@@ -95,7 +97,7 @@ func handle[I, O any](s *Server, op huma.Operation, do operation[I, O]) {
 		if err == nil {
 			c.unknown(parameters)
 			var out *O
-			if out, err = do(ctx, c, in); err == nil {
+			if out, err = do(domain.WithCaller(ctx, c.principal, c.origin), c, in); err == nil {
 				return out, nil
 			}
 		}

@@ -44,6 +44,13 @@ func (p *Knowledge) begin(ctx context.Context, log *events.Log, order domain.Reb
 	case found:
 		return waiting, waiting.isFor(settings)
 	}
+	if err := p.recordGivenUp(ctx); err != nil {
+		return version{}, err
+	}
+	items, err := p.items(ctx)
+	if err != nil {
+		return version{}, err
+	}
 	err = p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := lockCatalogue(ctx, p.db.Engine, tx); err != nil {
 			return err
@@ -66,7 +73,10 @@ func (p *Knowledge) begin(ctx context.Context, log *events.Log, order domain.Reb
 			Name: knowledgeName, Version: newest + 1, State: stateBuilding, CreatedAt: now, UpdatedAt: now, Settings: settings,
 		}
 		v.tables = tablesOf(v.Version)
-		return p.prepare(ctx, tx, log, v)
+		if err := p.prepare(ctx, tx, log, v); err != nil {
+			return err
+		}
+		return p.recordBegin(ctx, tx, v.entry, items)
 	})
 	return v, err
 }
@@ -142,6 +152,10 @@ var errMoved = errors.New("moved on")
 // advance moves a version from one state to the next, in a transaction of the caller's. The error is
 // errMoved if it is not in the first.
 func (p *Knowledge) advance(ctx context.Context, tx bun.IDB, v version, from, to string) error {
+	was, err := p.version(ctx, tx, v.Version)
+	if err != nil {
+		return err
+	}
 	result, err := tx.NewUpdate().Model((*entry)(nil)).Set("state = ?, updated_at = ?", to, database.At(p.now())).
 		Where("name = ?", knowledgeName).Where("version = ?", v.Version).Where("state = ?", from).Exec(ctx)
 	if err != nil {
@@ -150,7 +164,7 @@ func (p *Knowledge) advance(ctx context.Context, tx bun.IDB, v version, from, to
 	if moved, err := result.RowsAffected(); err != nil || moved == 0 {
 		return errors.Join(fmt.Errorf("version %d is not %s any more: %w", v.Version, from, errMoved), err)
 	}
-	return nil
+	return p.recordMove(ctx, tx, was, to)
 }
 
 // fail gives up what a rebuild has built, and keeps its entry with the reason. The error is errMoved if
@@ -169,7 +183,7 @@ func (p *Knowledge) fail(ctx context.Context, v version, reason error) error {
 		if n, err := given.RowsAffected(); err != nil || n == 0 {
 			return errors.Join(fmt.Errorf("version %d is finished: %w", v.Version, errMoved), err)
 		}
-		return nil
+		return p.record(ctx, tx, givenUp(v.Version, state, reason.Error()))
 	})
 }
 
@@ -189,6 +203,9 @@ const grace = 30 * time.Second
 // rollback no longer leads to.
 func (p *Knowledge) Sweep(ctx context.Context) error {
 	if err := p.retireOlder(ctx); err != nil {
+		return err
+	}
+	if err := p.recordGivenUp(ctx); err != nil {
 		return err
 	}
 	var old []entry

@@ -35,6 +35,9 @@ func (p *Knowledge) exclusively(ctx context.Context, before, fn func(ctx context
 					return err
 				}
 			}
+			if err := p.holdRecord(ctx, tx); err != nil {
+				return err
+			}
 			if before != nil {
 				if err := before(ctx, tx); err != nil {
 					return err

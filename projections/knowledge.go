@@ -14,6 +14,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/text"
 )
 
@@ -62,6 +63,8 @@ type Knowledge struct {
 	bagRows, compactItems int
 	backlog               *backlog
 
+	history *atomic.Pointer[events.Log] // in which is recorded what happens to the projection; nil without a Rebuilder
+
 	beforeVerification func(ctx context.Context, version int) // for tests that spoil a version; else nil
 }
 
@@ -79,7 +82,7 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 		db: db, reads: db.DB, lineup: &atomic.Pointer[lineup]{}, carefulUntil: &atomic.Int64{},
 		policies: map[string]domain.ConfidencePolicy{},
 		log:      settings.Logger, now: settings.Now, bagRows: defaultBagRows, compactItems: defaultCompactItems,
-		backlog: &backlog{},
+		backlog: &backlog{}, history: &atomic.Pointer[events.Log]{},
 	}
 	for _, policy := range append(domain.ConfidencePolicies(), settings.Policy) {
 		p.policies[policy.Name] = policy

@@ -31,8 +31,10 @@ type Rebuilder struct {
 	current *run
 }
 
-// NewRebuilder makes a rebuilder for a projection and its log.
+// NewRebuilder makes a rebuilder for a projection and its log. From then on the log records what happens to
+// the projection.
 func NewRebuilder(p *Knowledge, log *events.Log) *Rebuilder {
+	p.history.Store(log)
 	ctx, stop := context.WithCancel(context.Background())
 	return &Rebuilder{knowledge: p, log: log, logger: p.log, sliceStreams: sliceStreams, ctx: ctx, stop: stop}
 }
@@ -64,6 +66,15 @@ func (r *run) note(change func(*domain.RebuildProgress)) {
 
 // errCancelled ends a rebuild that somebody does not want any more.
 var errCancelled = errors.New("cancelled")
+
+// cancellation is errCancelled with who wants it.
+type cancellation struct {
+	by     domain.Principal
+	origin domain.Origin
+}
+
+func (cancellation) Error() string { return errCancelled.Error() }
+func (cancellation) Unwrap() error { return errCancelled }
 
 // Start begins a rebuild by an order, or goes on with the one that was interrupted. It returns at once.
 // The error matches [domain.ErrConflict] if one is running, or if another waits to go on, and is a
@@ -165,6 +176,9 @@ func (r *Rebuilder) finish(now *run, err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	if c, ok := errors.AsType[cancellation](err); ok {
+		ctx = domain.WithCaller(ctx, c.by, c.origin)
+	}
 	if err := r.knowledge.fail(ctx, now.version, err); err != nil && !errors.Is(err, errMoved) {
 		logger.Error("a version was not given up; resuming it will try again", "error", err)
 	}
@@ -217,7 +231,8 @@ func (r *Rebuilder) Cancel(ctx context.Context) error {
 	now := r.current
 	r.mu.Unlock()
 	if now != nil {
-		now.cancel(errCancelled)
+		by, origin := domain.CallerOf(ctx)
+		now.cancel(cancellation{by, origin})
 		<-now.done
 	}
 	var e entry // whoever began it: what another release builds can be given up, too

@@ -3,6 +3,7 @@ package projections_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,6 +44,15 @@ func TestAVersionThatCannotBeWrittenKeepsNobodyFromWriting(t *testing.T) {
 				k, err := r.base.Find(t.Context(), r.by.Tenant, "item-3")
 				if err != nil || k.Helpful != 2 {
 					t.Errorf("got %+v (%v), want the vote", k, err)
+				}
+				want := stagesOf(2, "started", "loaded", "caught_up", "failed")
+				for range 2 {
+					if err := r.base.Sweep(t.Context()); err != nil {
+						t.Error(err)
+					}
+					if got := r.recorded(); !slices.Equal(got, want) {
+						t.Errorf("recorded %v, want %v", got, want)
+					}
 				}
 				r.at("verifying", nil)
 				if again := r.run(); again.State != "active" {

@@ -67,6 +67,10 @@ func TestARebuildThatIsKilledGoesOn(t *testing.T) {
 				if diff := cmp.Diff(folded(r.items()), r.storedIn(2)); diff != "" {
 					t.Errorf("tables (-folded +rebuilt):\n%s", diff)
 				}
+				want := stagesOf(2, "started", "loaded", "caught_up", "verified", "switched")
+				if diff := cmp.Diff(r.recorded(), want); diff != "" {
+					t.Errorf("recorded (-got +want):\n%s", diff)
+				}
 				if diff := cmp.Diff(r.storedIn(1), r.storedIn(2)); diff != "" {
 					t.Errorf("tables (-live +rebuilt):\n%s", diff)
 				}

@@ -18,6 +18,7 @@ type rebuildCommand struct {
 	Plan     bool `xor:"what" help:"Only say what it would take: items, events, disk, time."`
 	Status   bool `xor:"what" help:"Only say how far it has come, what became of the last one, and which versions there are."`
 	Watch    bool `xor:"what" help:"Watch the one that is running until it ends."`
+	History  bool `xor:"what" help:"Only say what happened to it, stage by stage, and who asked for it."`
 	Cancel   bool `xor:"what" help:"Give the running one up, and drop what it has built."`
 	Rollback bool `xor:"what" help:"Read the version again that was active before. Nothing is lost; done twice, it is undone."`
 	Retire   bool `xor:"what" help:"Drop the version that was active before: there is no way back then."`
@@ -45,7 +46,8 @@ Examples:
     annals rebuild knowledge
     annals rebuild knowledge --no-wait && annals rebuild knowledge --watch
     annals rebuild knowledge --what-if --confidence wilson/1
-    annals rebuild knowledge --rollback`
+    annals rebuild knowledge --rollback
+    annals rebuild knowledge --history`
 }
 
 // Run implements the command.
@@ -54,7 +56,7 @@ func (r *rebuildCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	if (r.WhatIf || r.Confidence != "") && (r.Status || r.Watch || r.Cancel || r.Rollback || r.Retire) {
+	if (r.WhatIf || r.Confidence != "") && (r.Status || r.History || r.Watch || r.Cancel || r.Rollback || r.Retire) {
 		return wrong("annals rebuild --help shows how", "--what-if and --confidence say what to build: they go with a rebuild or its --plan")
 	}
 	switch {
@@ -64,6 +66,8 @@ func (r *rebuildCommand) Run(ctx context.Context, c *console) error {
 		return r.showStatus(ctx, c, api)
 	case r.Watch:
 		return r.wait(ctx, c, api, 0)
+	case r.History:
+		return r.showHistory(ctx, c, api)
 	case r.Cancel:
 		return r.cancel(ctx, c, api)
 	case r.Rollback:

@@ -1,0 +1,53 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Within decides a command about something other than knowledge and records what follows, in a transaction
+// of the caller's: what the fact is about and the fact itself are then committed together, or neither is.
+//
+// It takes the tenant's lock, as an append does, and keeps it until the transaction has ended. So it comes
+// last in a transaction that is long; whoever takes locks that appends wait for takes this one first, by
+// [Log.Hold]. Whoever follows the log hears of the event with their next poll.
+func (l *Log) Within(ctx context.Context, tx bun.IDB, s domain.Submission) (domain.Receipt, error) {
+	if err := check(s); err != nil {
+		return domain.Receipt{}, err
+	}
+	if _, isItem := domain.ItemOf(s.Command.Stream()); isItem || s.Request != nil {
+		return domain.Receipt{}, errors.New("within: only what is not about knowledge, and cannot come again")
+	}
+	c := &command{Submission: s}
+	b := &batch{log: l, inline: nowhere{}, tenant: s.By.Tenant, commands: []*command{c}}
+	if err := b.write(ctx, tx); err != nil {
+		return domain.Receipt{}, fmt.Errorf("record %s: %w", s.Command.Stream(), err)
+	}
+	b.answer()
+	return c.result.Receipt, c.result.Err
+}
+
+// nowhere is an inline projection without items.
+type nowhere struct{}
+
+// Open implements [Inline].
+func (nowhere) Open(ctx context.Context, tx bun.IDB, _ string, _ []domain.Command, first []Reading) (Stage, error) {
+	return nothingKnown{tx}, Do(ctx, tx, first)
+}
+
+type nothingKnown struct{ tx bun.IDB }
+
+func (nothingKnown) Knowledge(id string) *domain.Knowledge { return &domain.Knowledge{ID: id} }
+func (nothingKnown) Holder(string) string                  { return "" }
+func (nothingKnown) Apply(domain.Event) error              { return nil }
+
+// Flush implements [Stage].
+func (s nothingKnown) Flush(ctx context.Context, inserts string) error {
+	_, err := s.tx.ExecContext(ctx, inserts)
+	return err
+}

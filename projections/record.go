@@ -1,0 +1,151 @@
+package projections
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// What happens to a projection is an event of the stream projection:NAME, in the log of the server's own
+// tenant: written in the transaction in which it happens, by whoever asked for it or else the server itself.
+
+// record records facts. What is recorded already is left out.
+func (p *Knowledge) record(ctx context.Context, tx bun.IDB, facts ...domain.Fact) error {
+	log := p.history.Load()
+	if log == nil || len(facts) == 0 {
+		return nil
+	}
+	by, origin := domain.CallerOf(ctx)
+	by.Tenant = domain.SystemTenant
+	_, err := log.Within(ctx, tx, domain.Submission{
+		By: by, Origin: origin, Command: domain.RecordProjection{Projection: knowledgeName, Facts: facts},
+	})
+	return err
+}
+
+// holdRecord takes the lock of the record, before locks that appends wait for.
+func (p *Knowledge) holdRecord(ctx context.Context, tx bun.IDB) error {
+	if log := p.history.Load(); log != nil {
+		return log.Hold(ctx, tx, domain.SystemTenant)
+	}
+	return nil
+}
+
+// version is what the catalogue says about a version.
+func (p *Knowledge) version(ctx context.Context, tx bun.IDB, number int) (v listed, err error) {
+	err = tx.NewSelect().Model(&v).Where("name = ?", knowledgeName).Where("version = ?", number).Scan(ctx)
+	return v, err
+}
+
+// recordBegin records that a rebuild has begun.
+func (p *Knowledge) recordBegin(ctx context.Context, tx bun.IDB, e entry, items int64) error {
+	return p.record(ctx, tx, domain.ProjectionStarted{Version: e.Version, Settings: e.Settings, Items: items})
+}
+
+// recordMove records what it means that a version has moved from one state to another. was is what the
+// catalogue said before.
+func (p *Knowledge) recordMove(ctx context.Context, tx bun.IDB, was listed, to string) error {
+	if p.history.Load() == nil {
+		return nil
+	}
+	facts, err := p.moved(ctx, tx, was, to)
+	if err != nil {
+		return fmt.Errorf("record that version %d is %s: %w", was.Version, to, err)
+	}
+	return p.record(ctx, tx, facts...)
+}
+
+func (p *Knowledge) moved(ctx context.Context, tx bun.IDB, was listed, to string) ([]domain.Fact, error) {
+	number := was.Version
+	took := max(0, p.now().Sub(was.UpdatedAt.Time)).Round(time.Microsecond)
+	switch {
+	case to == stateCatching:
+		loaded := domain.ProjectionLoaded{Version: number, Took: took}
+		err := tx.NewSelect().Model((*sliceRow)(nil)).ColumnExpr("coalesce(sum(streams), 0), coalesce(sum(events), 0)").
+			Where("projection = ?", was.Name).Where("version = ?", number).Scan(ctx, &loaded.Streams, &loaded.Events)
+		return []domain.Fact{loaded}, err
+	case to == stateVerifying:
+		return []domain.Fact{domain.ProjectionCaughtUp{Version: number, Took: took}}, nil
+	case was.State == stateVerifying:
+		facts := []domain.Fact{verdictOn(was, took)}
+		if to == stateRetired { // it was only to be looked at
+			facts = append(facts, domain.ProjectionRetired{Version: number})
+		}
+		return facts, nil
+	case to == stateActive:
+		var before int
+		err := tx.NewSelect().Model((*entry)(nil)).Column("version").Where("name = ?", was.Name).
+			Where("state = ?", stateDraining).Where("version <> ?", number).
+			OrderExpr("updated_at DESC, version DESC").Limit(1).Scan(ctx, &before)
+		if was.State == stateDraining {
+			return []domain.Fact{domain.ProjectionRolledBack{Version: number, From: before}}, err
+		}
+		return []domain.Fact{domain.ProjectionSwitched{Version: number, From: before}}, err
+	case to == stateRetired:
+		return []domain.Fact{domain.ProjectionRetired{Version: number}}, nil
+	}
+	return nil, nil
+}
+
+// verdictOn is the outcome of a verification whose report lies with the version.
+func verdictOn(v listed, took time.Duration) domain.Fact {
+	findings := domain.Findings{Version: v.Version, Took: took}
+	passed := false
+	if r := v.Report; r != nil {
+		passed = r.Passed
+		findings.Against, findings.Items, findings.Wrong = r.Against, r.Items, len(r.Wrong)
+		findings.Changed, findings.Intended = r.Changed, r.Intended
+		findings.Overlap, findings.Searches = r.Overlap, r.Searches
+	}
+	if passed {
+		return domain.ProjectionVerified{Findings: findings}
+	}
+	return domain.ProjectionRefused{Findings: findings}
+}
+
+// givenUp is what it means that a version is not built, or not written, any more.
+func givenUp(number int, state, reason string) domain.Fact {
+	switch {
+	case state == stateFailed:
+		return domain.ProjectionFailed{Version: number, Reason: reason}
+	case reason == errCancelled.Error() || reason == errAbandoned.Error():
+		return domain.ProjectionCancelled{Version: number}
+	}
+	return domain.ProjectionRetired{Version: number, Reason: reason}
+}
+
+// recordGivenUp records what became of versions that an append gave up: there, nothing but the append's own
+// tenant could be written to. It is done before such a version's tables are dropped.
+func (p *Knowledge) recordGivenUp(ctx context.Context) error {
+	log := p.history.Load()
+	if log == nil {
+		return nil
+	}
+	all, err := p.versions(ctx)
+	if err != nil {
+		return err
+	}
+	var facts []domain.Fact
+	for _, v := range all {
+		if (v.State == stateFailed || v.State == stateRetired) && !v.dropped() && v.Settings["error"] != "" {
+			facts = append([]domain.Fact{givenUp(v.Version, v.State, v.Settings["error"])}, facts...) // the oldest first
+		}
+	}
+	if len(facts) == 0 {
+		return nil
+	}
+	known, err := log.State(ctx, domain.SystemTenant, domain.ProjectionStream(knowledgeName))
+	if err != nil {
+		return err
+	}
+	command := domain.RecordProjection{Projection: knowledgeName, Facts: facts}
+	if len(command.News(known)) == 0 {
+		return nil
+	}
+	_, err = log.Submit(ctx, domain.Submission{By: domain.SystemPrincipal(), Command: command})
+	return err
+}

@@ -1,0 +1,98 @@
+package projections_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+// recorded is what the record says happened to the projection, and who did it.
+func (w *world) recorded() (story []string) {
+	w.t.Helper()
+	all, err := w.log.Stream(w.t.Context(), domain.SystemTenant, domain.ProjectionStream("knowledge"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, event := range all {
+		name := strings.TrimPrefix(event.Name, "projection.")
+		data := string(event.Data)
+		version := data[len(`{"version":`):strings.IndexAny(data, ",}")]
+		story = append(story, fmt.Sprintf("%s %s by %s", name, version, event.Actor))
+	}
+	return story
+}
+
+// stagesOf are those of a version that the server reached by itself after it was begun.
+func stagesOf(version int, stages ...string) (story []string) {
+	for _, stage := range stages {
+		story = append(story, fmt.Sprintf("%s %d by agent:annals", stage, version))
+	}
+	return story
+}
+
+func TestWhatHappensToAProjectionIsRecorded(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := newRebuilding(t, db, projections.Settings{})
+		for i := range 5 {
+			r.remember(fmt.Sprint("item-", i), "what the log says", "team:pay")
+		}
+		all := projections.Rebuilds{Rebuilder: r.Rebuilder}
+		operator := domain.Principal{Tenant: "acme", Subject: "user:olga", Authentication: "key:x"}
+		asked := domain.WithCaller(t.Context(), operator, domain.Origin{RequestID: "request-1"})
+		rebuild := func(order domain.RebuildOrder) {
+			if _, err := all.Start(asked, "knowledge", order); err != nil {
+				t.Fatal(err)
+			}
+			r.ended()
+		}
+		rebuild(domain.RebuildOrder{})
+		for range 2 {
+			if err := all.Rollback(asked, "knowledge"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := all.Retire(asked, "knowledge"); err != nil {
+			t.Fatal(err)
+		}
+		rebuild(domain.RebuildOrder{WhatIf: true})
+		r.at("verifying", func() { r.corrupt("UPDATE knowledge_4 SET helpful = 99 WHERE id = 'item-3'") })
+		rebuild(domain.RebuildOrder{})
+		cancelled := make(chan error, 1)
+		r.at("verifying", nil)
+		projections.BeforeVerification(r.base, func(ctx context.Context, _ int) {
+			go func() { _, err := all.Cancel(asked, "knowledge"); cancelled <- err }()
+			<-ctx.Done()
+		})
+		rebuild(domain.RebuildOrder{})
+		if err := <-cancelled; err != nil {
+			t.Error(err)
+		}
+		whole := []string{"loaded", "caught_up", "verified"}
+		olga := func(what string) []string { return []string{what + " by user:olga"} }
+		want := slices.Concat(
+			olga("started 2"), stagesOf(2, append(whole, "switched")...), olga("rolled_back 1"), olga("rolled_back 2"), olga("retired 1"),
+			olga("started 3"), stagesOf(3, append(whole, "retired")...),
+			olga("started 4"), stagesOf(4, "loaded", "caught_up", "refused"),
+			olga("started 5"), stagesOf(5, "loaded", "caught_up"), olga("cancelled 5"),
+		)
+		if diff := cmp.Diff(r.recorded(), want); diff != "" {
+			t.Errorf("(-recorded +happened):\n%s", diff)
+		}
+		if wrong := r.base.Sweep(t.Context()); wrong != nil {
+			t.Error(wrong)
+		}
+		if diff := cmp.Diff(r.recorded(), want); diff != "" {
+			t.Errorf("after a sweep (-recorded +happened):\n%s", diff)
+		}
+	})
+}
