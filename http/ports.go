@@ -81,8 +81,7 @@ type Prover interface {
 	Checkpoint(ctx context.Context, tenant string) (domain.Checkpoint, error)
 	// Entry looks an event up; the error matches domain.ErrNotFound if there is none.
 	Entry(ctx context.Context, tenant, eventID string) (domain.Entry, error)
-	// Inclusion proves that an event is in the log that a checkpoint describes. The error matches
-	// domain.ErrUnavailable if the event is too new.
+	// Inclusion proves that an event is in the log that a checkpoint describes.
 	Inclusion(ctx context.Context, tenant string, entry domain.Entry) (domain.Inclusion, error)
 	// Consistency proves that the log with to events begins with the log that had from; 0 means
 	// what the newest checkpoint has.

@@ -125,13 +125,14 @@ func (p *Prover) manifest(ctx context.Context, x domain.Export, c domain.Checkpo
 	t := p.tree(x.Tenant)
 	m := &manifest{
 		Format: exportFormat, Tenant: x.Tenant, After: x.After, Through: x.Through, Count: x.Through - x.After, Texts: x.Texts,
-		Checkpoint: c.Note, Key: p.Key(), Earlier: []string{},
+		Checkpoint: c.Note, Key: p.Key(),
+		Before: []tlog.Hash{}, Consistency: []tlog.Hash{}, Earlier: []string{},
 	}
 	before, err := t.frontier(ctx, x.After)
 	if err != nil {
 		return nil, err
 	}
-	m.Before = before.roots
+	m.Before = append(m.Before, before.roots...)
 	if m.Root, err = tlog.TreeHash(x.Through, t.reader(ctx)); err != nil {
 		return nil, err
 	}

@@ -2,12 +2,14 @@ package proof
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 
 	"github.com/uptrace/bun"
 	"golang.org/x/mod/sumdb/tlog"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 )
@@ -18,25 +20,99 @@ const Name = "proof"
 // rowSize is how many events' hashes one row of the tree holds, at most.
 const rowSize = 256
 
-// errRewritten says that the log has another event than the one in the tree.
-var errRewritten = errors.New("the log was rewritten")
+// halt is an error that no further attempt mends: the tree stands still until somebody has looked.
+type halt string
 
-// grow appends a page's events to the tree, in the transaction that moves the checkpoint. What is in the
-// tree already, since the checkpoint was set back, is compared instead.
+func (h halt) Error() string { return string(h) }
+
+// Is makes followers of the log stand still, too, and pass nothing over.
+func (h halt) Is(target error) bool { return target == events.ErrRestored }
+
+// What halts the tree.
+const (
+	errTorn      halt = "the stored tree is damaged: annals verify names the place"
+	errRewritten halt = "the log was rewritten: annals verify names the place"
+)
+
+// grow takes the events up to the end of a page into the tree, in the transaction that moves the checkpoint.
+// It reads their hashes itself: whether anybody can make sense of an event does not matter here, and none may
+// be passed over. What is in the tree already, since the checkpoint was set back, is compared.
 func (p *Prover) grow(ctx context.Context, tx bun.IDB, page events.Page) error {
 	t := tree{db: tx, tenant: page.Tenant}
 	size, err := t.size(ctx)
 	if err != nil {
 		return fmt.Errorf("read the size of the tree: %w", err)
 	}
-	if size < page.After {
-		return fmt.Errorf("%w: it ends at position %d, and the log was read up to %d", errTorn, size, page.After)
+	known := 0
+	for known < len(page.Events) && page.Events[known].Position <= size {
+		known++
 	}
-	known := page.Events[:min(int(size-page.After), len(page.Events))]
-	if err := t.compare(ctx, known); err != nil {
+	if err := t.compare(ctx, page.Events[:known]); err != nil {
 		return err
 	}
-	return t.append(ctx, size, page.Events[len(known):])
+	return t.extend(ctx, page.Last().Position)
+}
+
+// reach lets a tree have so many events at once, for whoever cannot wait for the handler.
+func (p *Prover) reach(ctx context.Context, tenant string, atLeast int64) (size int64, err error) {
+	const step = 20 * rowSize // in one transaction
+	for {
+		if size, err = p.tree(tenant).size(ctx); err != nil || size >= atLeast {
+			return size, err
+		}
+		err = p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+			return tree{db: tx, tenant: tenant}.extend(ctx, min(atLeast, size+step))
+		})
+		if err != nil && !errors.Is(err, database.ErrOutcomeUnknown) {
+			return size, err
+		}
+	}
+}
+
+// extend takes the events up to a position into the tree. Somebody else may do the same: a row is inserted
+// once.
+func (t tree) extend(ctx context.Context, through int64) error {
+	for before := int64(-1); ; {
+		size, err := t.size(ctx)
+		if err != nil || size >= through {
+			return err
+		}
+		if size == before { // what was inserted is not the end
+			return errTorn
+		}
+		before = size
+		hashes, err := t.hashesAfter(ctx, size, min(through, size+rowSize))
+		if err == nil {
+			err = t.append(ctx, size, hashes)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// hashesAfter reads the hashes of the events after a position, up to another.
+func (t tree) hashesAfter(ctx context.Context, after, through int64) (hashes [][]byte, err error) {
+	err = forEach(ctx, t.db, func(rows *sql.Rows) error {
+		var position int64
+		var hash []byte
+		err := rows.Scan(&position, &hash)
+		if hashes = append(hashes, hash); err == nil && position != after+int64(len(hashes)) {
+			err = fmt.Errorf("%w: tenant %s, position %d", events.ErrHole, t.tenant, after+int64(len(hashes)))
+		}
+		return err
+	}, `
+		SELECT position, hash
+		FROM events
+		WHERE tenant = ? AND position > ? AND position <= ?
+		ORDER BY position`, t.tenant, after, through)
+	if err == nil && int64(len(hashes)) != through-after {
+		err = fmt.Errorf("%w: tenant %s, position %d", events.ErrHole, t.tenant, after+int64(len(hashes))+1)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the hashes of events: %w", err)
+	}
+	return hashes, nil
 }
 
 // compare checks that events are the leaves of the tree.
@@ -61,33 +137,26 @@ func (t tree) compare(ctx context.Context, all []domain.Event) error {
 	return nil
 }
 
-// append adds events at the end of the tree.
-func (t tree) append(ctx context.Context, size int64, all []domain.Event) error {
-	if len(all) == 0 {
-		return nil
-	}
+// append adds events, given by the hashes of their records, as one row at the end of the tree.
+func (t tree) append(ctx context.Context, size int64, records [][]byte) error {
 	f, err := t.frontier(ctx, size)
 	if err != nil {
 		return fmt.Errorf("read the edge of the tree: %w", err)
 	}
-	for len(all) > 0 {
-		some := all[:min(len(all), rowSize)]
-		number := tlog.StoredHashCount(f.size)
-		var stored []tlog.Hash
-		for _, event := range some {
-			stored = f.add(tlog.RecordHash(event.Hash), stored)
-		}
-		bytes := make([]byte, 0, len(stored)*tlog.HashSize)
-		for _, hash := range stored {
-			bytes = append(bytes, hash[:]...)
-		}
-		_, err := t.db.(bun.IDB).ExecContext(ctx, `
-			INSERT INTO tree (tenant, number, size, hashes)
-			VALUES (?, ?, ?, ?)`, t.tenant, number, f.size, bytes)
-		if err != nil {
-			return fmt.Errorf("append to the tree: %w", err)
-		}
-		all = all[len(some):]
+	var stored []tlog.Hash
+	for _, hash := range records {
+		stored = f.add(tlog.RecordHash(hash), stored)
+	}
+	bytes := make([]byte, 0, len(stored)*tlog.HashSize)
+	for _, hash := range stored {
+		bytes = append(bytes, hash[:]...)
+	}
+	_, err = t.db.(bun.IDB).ExecContext(ctx, `
+		INSERT INTO tree (tenant, number, size, hashes)
+		VALUES (?, ?, ?, ?)
+		ON CONFLICT DO NOTHING`, t.tenant, tlog.StoredHashCount(size), f.size, bytes)
+	if err != nil {
+		return fmt.Errorf("append to the tree: %w", err)
 	}
 	return nil
 }

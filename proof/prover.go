@@ -31,8 +31,6 @@ type Options struct {
 	// Every is how often a tree that has grown is signed; ten seconds. Whoever asks for a
 	// checkpoint gets one that is at most a tenth of that old.
 	Every time.Duration
-	// Patience is how long a proof waits for an event to get into the tree; two seconds.
-	Patience time.Duration
 	// Clock tells the time; time.Now.
 	Clock func() time.Time
 	// Logger; slog.Default.
@@ -42,7 +40,6 @@ type Options struct {
 // NewProver makes a prover that signs with the key.
 func NewProver(db *database.DB, log *events.Log, key Key, options Options) *Prover {
 	options.Every = cmp.Or(options.Every, 10*time.Second)
-	options.Patience = cmp.Or(options.Patience, 2*time.Second)
 	options.Logger = cmp.Or(options.Logger, slog.Default())
 	if options.Clock == nil {
 		options.Clock = time.Now
@@ -81,8 +78,8 @@ func (p *Prover) Entry(ctx context.Context, tenant, eventID string) (domain.Entr
 	return entry, nil
 }
 
-// Inclusion proves that an event is in the log that the newest checkpoint describes. It waits a little
-// for an event that is not in the tree yet; then the error matches [domain.ErrUnavailable].
+// Inclusion proves that an event is in the log that the newest checkpoint describes. An event that is not
+// in the tree yet is taken into it.
 func (p *Prover) Inclusion(ctx context.Context, tenant string, entry domain.Entry) (domain.Inclusion, error) {
 	c, err := p.sign(ctx, tenant, entry.Position)
 	if err != nil {

@@ -46,7 +46,7 @@ func (p *Prover) signAll(ctx context.Context) error {
 }
 
 // errForked says that the tree is not a continuation of what was signed before.
-var errForked = errors.New("the tree is not what was signed before: annals verify names the place")
+const errForked halt = "the tree is not what was signed before: annals verify names the place"
 
 // sign returns a checkpoint of at least so many events. One that was signed a moment ago will do. A tree that does
 // not continue what this key has signed is not signed.
@@ -56,9 +56,9 @@ func (p *Prover) sign(ctx context.Context, tenant string, atLeast int64) (domain
 	if err != nil {
 		return last, failed("read the last checkpoint", err)
 	}
-	size, err := p.await(ctx, t, atLeast)
+	size, err := p.reach(ctx, tenant, atLeast)
 	if err != nil {
-		return last, err
+		return last, failed("let the tree grow", err)
 	}
 	fresh := p.options.Clock().Sub(signedAt.Time) < p.options.Every/10
 	if last.Size >= atLeast && (last.Size == size || fresh && last.Size < size) {
@@ -83,29 +83,6 @@ func (p *Prover) sign(ctx context.Context, tenant string, atLeast int64) (domain
 		return c, nil
 	}
 	return c, p.store(ctx, tenant, c)
-}
-
-// await waits a little until the tree has so many events.
-func (p *Prover) await(ctx context.Context, t tree, atLeast int64) (int64, error) {
-	deadline := time.Now().Add(p.options.Patience)
-	for {
-		size, err := t.size(ctx)
-		if err != nil {
-			return 0, failed("read the tree", err)
-		}
-		if size >= atLeast {
-			return size, nil
-		}
-		if time.Now().After(deadline) {
-			return size, domain.Refuse(domain.ErrUnavailable, "the tree has %d events, and position %d is not in it yet", size, atLeast).
-				WithFix("try again in a moment; annals doctor says whether the tree stands still")
-		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			return 0, ctx.Err()
-		}
-	}
 }
 
 // lastSigned is the newest checkpoint that this key has signed, and when; zero values if there is none.

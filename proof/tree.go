@@ -3,7 +3,6 @@ package proof
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -33,9 +32,6 @@ func (t tree) size(ctx context.Context) (size int64, err error) {
 		LIMIT 1`, t.tenant)
 	return size, err
 }
-
-// errTorn says that the stored tree cannot be what was built.
-var errTorn = errors.New("the stored tree is damaged: annals verify names the place")
 
 // hashes reads stored hashes by their numbers, in one query.
 func (t tree) hashes(ctx context.Context, numbers []int64) ([]tlog.Hash, error) {

@@ -75,6 +75,11 @@ func (w *world) submit(command domain.Command) domain.Receipt {
 
 func (w *world) remember(id string) domain.Receipt {
 	w.t.Helper()
+	return w.submit(w.command(id))
+}
+
+func (w *world) command(id string) domain.Command {
+	w.t.Helper()
 	command, err := domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
 		Type: domain.Strategy, Scopes: []domain.Scope{domain.Public}, Owner: "org:acme",
 		Text: domain.Text{Task: "calling the payment service", Content: "Retry with jitter? 重试 " + id},
@@ -82,7 +87,7 @@ func (w *world) remember(id string) domain.Receipt {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return w.submit(command)
+	return command
 }
 
 // live lets items be remembered and found helpful: two events each.

@@ -52,14 +52,22 @@ type exportLogCommand struct {
 	exporting
 	logFilters
 
+	After        int64 `group:"events" placeholder:"N" help:"Only positions after this one."`
+	Through      int64 `group:"events" placeholder:"N" help:"Only positions up to this one."`
+	WithoutTexts bool  `help:"Leave out what people wrote. Without filters the records still verify."`
+
 	Format string `enum:"ndjson,csv" default:"ndjson" help:"ndjson: an object a line. csv: a table for spreadsheets; with --output, FILE.manifest.json says what is in it."`
 }
 
 // Help implements kong.HelpProvider.
 func (exportLogCommand) Help() string {
-	return `Examples:
+	return `The whole log, or the positions from one to another, is written as it is stored, and ends with a line that proves it:
+annals verify needs that file and the public key, and nothing else. What filters choose, and CSV, is for reading.
+
+Examples:
 
     annals export log --output log.ndjson
+    annals export log --without-texts --after 1000 --output for-the-auditor.ndjson
     annals export log --format csv --scope project:456 --output log.csv
     annals export log --actor agent:crawler --from 2026-03-01`
 }
@@ -70,10 +78,32 @@ func (e *exportLogCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	chosen := len(query) > 0 || e.Format == "csv"
+	switch {
+	case chosen && (e.After > 0 || e.Through > 0 || e.WithoutTexts):
+		return wrong("leave out the filters, or these", "--after, --through and --without-texts are for the log as it is stored")
+	case !chosen:
+		return e.provenExport(ctx, c, e.piece())
+	}
 	if e.Format == "csv" {
 		return e.exportCSV(ctx, c, []string{"v1", "events"}, query)
 	}
 	return e.export(ctx, c, "events", largestLogPage, query)
+}
+
+// piece says which piece of the log is exported as it is stored.
+func (e *exportLogCommand) piece() url.Values {
+	query := url.Values{}
+	if e.After > 0 {
+		query.Set("after", strconv.FormatInt(e.After, 10))
+	}
+	if e.Through > 0 {
+		query.Set("through", strconv.FormatInt(e.Through, 10))
+	}
+	if e.WithoutTexts {
+		query.Set("texts", "false")
+	}
+	return query
 }
 
 // export writes a list to its end, one item a line.

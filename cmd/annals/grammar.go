@@ -21,6 +21,9 @@ type grammar struct {
 	Import  importCommand  `cmd:"" group:"record" help:"Remember many pieces of knowledge from a file."`
 	Export  exportCommands `cmd:"" group:"record" help:"Write the knowledge or the log as lines of JSON."`
 
+	Verify verifyCommand `cmd:"" group:"record" help:"Verify that nobody rewrote the log, in the database or in an export."`
+	Proof  proofCommands `cmd:"" group:"record" help:"Ask for what the log can be held to: its key, checkpoints, proofs."`
+
 	Serve      serveCommand      `cmd:"" group:"run" help:"Run the server."`
 	Migrate    migrateCommand    `cmd:"" group:"run" help:"Bring the database to this version's schema."`
 	Rebuild    rebuildCommand    `cmd:"" group:"run" help:"Compute a projection anew while everybody keeps working; go back to the one before."`

@@ -13,6 +13,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
 )
 
 // many writes an import of so many pieces of knowledge, each with so many words of its own.
@@ -64,7 +65,13 @@ func behind(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: behind STATEMENT")
 	}
-	alter(ts, args[0])
+	ctx := context.Background()
+	db, err := database.Open(ctx, ts.Getenv("DATABASE_URL"), slog.New(slog.DiscardHandler))
+	ts.Check(err)
+	ts.Check(db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		return databasetest.TamperIn(ctx, db.Engine, tx, args[0])
+	}))
+	ts.Check(db.Close())
 }
 
 // schema makes the database say that another program migrated it.

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+)
+
+// provenExport writes the log as it is stored, with what proves it.
+func (e exporting) provenExport(ctx context.Context, c *console, query url.Values) error {
+	api, err := e.connect()
+	if err != nil {
+		return err
+	}
+	progress := watch(c, "exporting", 0)
+	lines, whole, err := e.copyLines(ctx, c, api, query, progress)
+	progress.end()
+	switch {
+	case err != nil:
+		return err
+	case e.Output == "":
+		return nil
+	case c.json:
+		return c.document(map[string]any{"file": e.Output, "lines": lines, "whole": whole})
+	}
+	c.say("%d events and a manifest written to %s\nverify it with: annals verify %s --key PUBLICKEY", lines-1, e.Output, e.Output)
+	return nil
+}
+
+// copyLines writes the lines that come; without the last one nothing is whole, and no file appears.
+func (e exporting) copyLines(ctx context.Context, c *console, api *client, query url.Values, progress *progress) (lines int, whole bool, err error) {
+	err = writeWhole(c, e.Output, func(out *bytes.Buffer, flush func() error) error {
+		body, err := api.open(ctx, request{Method: http.MethodGet, Path: []string{"v1", "log", "export"}, Query: query})
+		if err != nil {
+			return err
+		}
+		defer body.Close() //nolint:errcheck // it was only read
+		from := bufio.NewReaderSize(body, 256<<10)
+		for {
+			text, err := from.ReadBytes('\n')
+			if errors.Is(err, io.EOF) && len(text) == 0 && whole {
+				return flush()
+			}
+			if err != nil {
+				return &failure{Code: exitUnavailable, Detail: "the export broke off", Fix: "export again; the server's log says why"}
+			}
+			lines, whole = lines+1, len(text) < 16<<20 && bytes.HasPrefix(text, []byte(`{"manifest"`)) && isManifest(text)
+			out.Write(text)
+			progress.add(int64(len(text)), 1)
+			if out.Len() > 1<<20 {
+				if err := flush(); err != nil {
+					return err
+				}
+			}
+		}
+	})
+	return lines, whole, err
+}
+
+// isManifest tells whether a line is the last of an export.
+func isManifest(line []byte) bool {
+	var last struct {
+		Manifest json.RawMessage `json:"manifest"`
+	}
+	return json.Unmarshal(line, &last) == nil && len(last.Manifest) > 0
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/proof"
+)
+
+// proofCommands ask the server for what its log can be held to.
+type proofCommands struct {
+	Key         proofKeyCommand         `cmd:"" help:"Print the public key that the log is signed with."`
+	Checkpoint  proofCheckpointCommand  `cmd:"" help:"Print a signed checkpoint of the log, to be kept elsewhere."`
+	Event       proofEventCommand       `cmd:"" help:"Prove that an event is in the log, and check that proof."`
+	Consistency proofConsistencyCommand `cmd:"" help:"Check that the log continues a checkpoint that was kept."`
+	NewKey      proofNewKeyCommand      `cmd:"" help:"Make a new signing key in the data directory."`
+}
+
+type proofKeyCommand struct{ remote }
+
+// Run implements the command.
+func (p *proofKeyCommand) Run(ctx context.Context, c *console) error {
+	api, err := p.connect()
+	if err != nil {
+		return err
+	}
+	key, err := publicKey(ctx, api)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(map[string]any{"key": key})
+	}
+	c.print("%s", key)
+	return nil
+}
+
+func publicKey(ctx context.Context, api *client) (string, error) {
+	var given struct {
+		Key string `json:"key"`
+	}
+	_, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "log", "key"}}, &given)
+	return given.Key, err
+}
+
+// keyIn is a key, or the first one in a file of that name.
+func keyIn(said string) string {
+	if text, err := os.ReadFile(said); err == nil && len(strings.Fields(string(text))) > 0 {
+		return strings.Fields(string(text))[0]
+	}
+	return said
+}
+
+type proofCheckpointCommand struct{ remote }
+
+// Help implements kong.HelpProvider.
+func (proofCheckpointCommand) Help() string {
+	return `Keep it where nobody of the database's people can change it. Later it tells whether the log still begins with what
+was in it then.
+
+Examples:
+
+    annals proof checkpoint > checkpoint-$(date +%F).txt
+    annals proof consistency checkpoint-2026-03-01.txt --key annals+6d1a0b3c+AfK…
+    annals verify --checkpoint checkpoint-2026-03-01.txt`
+}
+
+// Run implements the command.
+func (p *proofCheckpointCommand) Run(ctx context.Context, c *console) error {
+	api, err := p.connect()
+	if err != nil {
+		return err
+	}
+	var given struct {
+		Note string `json:"note"`
+	}
+	answer, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "log", "checkpoint"}}, &given)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(answer.Body)
+	}
+	_, err = fmt.Fprint(c.out, given.Note)
+	return err
+}
+
+type proofEventCommand struct {
+	remote
+
+	EventID string `arg:"" help:"The event's id: of a receipt, or of a history."`
+	Key     string `env:"ANNALS_LOG_KEYS" placeholder:"KEY" help:"The public key that you trust; the server's own unless told."`
+}
+
+// Help implements kong.HelpProvider.
+func (proofEventCommand) Help() string {
+	return `Examples:
+
+    annals proof event 019cc0a1-7f4e-7d9a-9b4e-0242ac120002
+    annals proof event 019cc0a1-7f4e-7d9a-9b4e-0242ac120002 --json > proof.json
+    annals verify proof.json --key annals+6d1a0b3c+AfK…`
+}
+
+// Run implements the command.
+func (p *proofEventCommand) Run(ctx context.Context, c *console) error {
+	api, err := p.connect()
+	if err != nil {
+		return err
+	}
+	var certificate proof.Certificate
+	answer, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "log", "proof", p.EventID}}, &certificate)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(answer.Body)
+	}
+	key, trusted := keyIn(p.Key), "the key that you named"
+	if key == "" {
+		trusted = "the server's own key"
+		if key, err = publicKey(ctx, api); err != nil {
+			return err
+		}
+	}
+	if err := verifyCertificate(c, certificate, []string{key}); err != nil {
+		return err
+	}
+	c.say("signed with %s", trusted)
+	return nil
+}
+
+type proofConsistencyCommand struct {
+	remote
+
+	File string `arg:"" complete:"file" help:"The checkpoint that was kept."`
+	Key  string `env:"ANNALS_LOG_KEYS" placeholder:"KEY" help:"The public key that you trust; the server's own unless told."`
+}
+
+// Run implements the command.
+func (p *proofConsistencyCommand) Run(ctx context.Context, c *console) error {
+	api, err := p.connect()
+	if err != nil {
+		return err
+	}
+	key := keyIn(p.Key)
+	if key == "" {
+		if key, err = publicKey(ctx, api); err != nil {
+			return err
+		}
+	}
+	text, err := os.ReadFile(p.File)
+	if err != nil {
+		return wrong("it is the text that annals proof checkpoint prints", "the checkpoint cannot be read: %s", err)
+	}
+	kept, err := proof.Open(string(text), key)
+	if err != nil {
+		return &failure{Code: exitFailed, Detail: "the checkpoint that was kept: " + err.Error(), Fix: "name the key that signed it with --key"}
+	}
+	now, err := newest(ctx, api, key)
+	if err != nil {
+		return err
+	}
+	if now.Size < kept.Size {
+		return &failure{Code: exitFailed, Detail: fmt.Sprintf("the log was cut: it had %d events, and has %d", kept.Size, now.Size)}
+	}
+	var path struct {
+		Path []string `json:"path"`
+	}
+	if kept.Size > 0 {
+		query := url.Values{"from": {strconv.FormatInt(kept.Size, 10)}, "to": {strconv.FormatInt(now.Size, 10)}}
+		if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "log", "consistency"}, Query: query}, &path); err != nil {
+			return err
+		}
+		if err := proof.CheckConsistency(kept, now, path.Path); err != nil {
+			return &failure{Code: exitFailed, Detail: "not verified: " + err.Error(), Fix: "annals verify names the place"}
+		}
+	}
+	if c.json {
+		return c.document(map[string]any{"verified": true, "from": kept.Size, "to": now.Size, "origin": now.Origin})
+	}
+	c.say("%s: %s has %d events, and the first %d are those of the checkpoint", green.Render("verified"), now.Origin, now.Size, kept.Size)
+	return nil
+}
+
+// newest is the newest checkpoint, signed by the key.
+func newest(ctx context.Context, api *client, key string) (domain.Checkpoint, error) {
+	var given struct {
+		Note string `json:"note"`
+	}
+	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "log", "checkpoint"}}, &given); err != nil {
+		return domain.Checkpoint{}, err
+	}
+	c, err := proof.Open(given.Note, key)
+	if err != nil {
+		return c, &failure{Code: exitFailed, Detail: "the newest checkpoint: " + err.Error()}
+	}
+	return c, nil
+}
+
+type proofNewKeyCommand struct {
+	storage
+
+	LogName string `env:"ANNALS_LOG_NAME" default:"annals" placeholder:"NAME" help:"What the key calls itself, such as annals.example.com."`
+}
+
+// Help implements kong.HelpProvider.
+func (proofNewKeyCommand) Help() string {
+	return `serve makes a key when there is none. Another one is for when that one was lost, or seen by somebody. What the old
+one signed stays, and its public part is kept. Start the servers again afterwards.`
+}
+
+// Run implements the command.
+func (p *proofNewKeyCommand) Run(c *console) error {
+	data := p.placed().Data
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return wrong("name another with --data DIR or ANNALS_DATA", "the data directory cannot be made: %s", err)
+	}
+	key, err := proof.NewKey(data, p.LogName)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(map[string]any{"key": key.Public(), "known": proof.PublicKeys(data)})
+	}
+	c.print("%s", key.Public())
+	return nil
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/proof"
+)
+
+type verifyCommand struct {
+	storage
+	logging
+
+	File string `arg:"" optional:"" complete:"file" help:"An exported log, or a proof of one event as annals proof event --json prints it. Without it the database is verified."`
+
+	Key        []string `env:"ANNALS_LOG_KEYS" placeholder:"KEY" help:"A public key that is trusted, or a file with some. For the database, those in the data directory are trusted, too."`
+	Checkpoint []string `complete:"file" placeholder:"FILE" help:"A checkpoint that was kept elsewhere, as annals proof checkpoint prints it: the database must continue it."`
+}
+
+// Help implements kong.HelpProvider.
+func (verifyCommand) Help() string {
+	return `Computes every hash, every commitment, the tree and its root anew from the stored bytes, and names whatever is not
+as it was recorded, with its position. It only reads, sees one moment, and needs no server: one may go on meanwhile.
+
+Exit code 0: all is as it was recorded. 1: it is not. What a database says of itself somebody could have made up who
+has the signing key, too; a checkpoint that was kept elsewhere he cannot have.
+
+Examples:
+
+    annals verify
+    annals verify --database postgres://annals:secret@db.internal/annals --checkpoint last-month.txt
+    annals verify log.ndjson --key annals+6d1a0b3c+AfK…`
+}
+
+// Run implements the command.
+func (v *verifyCommand) Run(ctx context.Context, c *console) error {
+	verification, err := v.verification()
+	if err != nil {
+		return err
+	}
+	bar := watchEvents(c)
+	verification.Progress = bar.set
+	report, err := v.verify(ctx, c, verification)
+	bar.end()
+	if errors.Is(err, proof.ErrKey) {
+		return wrong("as in --key annals+6d1a0b3c+AfK…, which annals proof key prints", "%s", err)
+	}
+	if err != nil || report == nil {
+		return err
+	}
+	return printVerified(c, report)
+}
+
+func (v *verifyCommand) verify(ctx context.Context, c *console, verification proof.Verification) (*proof.Report, error) {
+	if v.File == "" {
+		storage := v.placed()
+		verification.Keys = append(verification.Keys, proof.PublicKeys(storage.Data)...)
+		db, err := database.OpenToRead(ctx, storage.Database, v.logger(c))
+		if err != nil {
+			return nil, err
+		}
+		if err := upToDate(ctx, db); err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
+		report, err := proof.Verify(ctx, db, verification)
+		return report, errors.Join(err, db.Close())
+	}
+	if len(verification.Keys) == 0 {
+		return nil, wrong("annals proof key prints it; ask for it over a way that you trust", "a file is verified with a public key: name it with --key")
+	}
+	if certificate, is := proof.IsCertificate(v.File); is {
+		return nil, verifyCertificate(c, certificate, verification.Keys)
+	}
+	return proof.VerifyFile(ctx, v.File, verification)
+}
+
+// verification reads keys and checkpoints, those in files, too.
+func (v *verifyCommand) verification() (proof.Verification, error) {
+	var all proof.Verification
+	for _, key := range v.Key {
+		if text, err := os.ReadFile(key); err == nil {
+			all.Keys = append(all.Keys, strings.Fields(string(text))...)
+			continue
+		}
+		all.Keys = append(all.Keys, key)
+	}
+	for _, name := range v.Checkpoint {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return all, wrong("it is the text that annals proof checkpoint prints", "the checkpoint cannot be read: %s", err)
+		}
+		all.Checkpoints = append(all.Checkpoints, string(text))
+	}
+	return all, nil
+}
+
+func verifyCertificate(c *console, certificate proof.Certificate, keys []string) error {
+	var err error
+	for _, key := range keys {
+		checkpoint, refused := certificate.Check(key)
+		if err = refused; errors.Is(err, proof.ErrKey) {
+			return err
+		} else if err != nil {
+			continue
+		}
+		if c.json {
+			return c.document(map[string]any{"verified": true, "event_id": certificate.EventID, "position": certificate.Position,
+				"hash": certificate.Hash, "origin": checkpoint.Origin, "size": checkpoint.Size})
+		}
+		c.say("%s: at position %d of %s, which had %d events, is the event with the hash %s",
+			green.Render("verified"), certificate.Position, checkpoint.Origin, checkpoint.Size, certificate.Hash)
+		return nil
+	}
+	return &failure{Code: exitFailed, Detail: fmt.Sprintf("not verified: %s", err)}
+}
+
+// printVerified shows what was verified, and what is wrong.
+func printVerified(c *console, report *proof.Report) error {
+	if c.json {
+		if err := c.document(report); err != nil {
+			return err
+		}
+	} else {
+		printFindings(c, report)
+	}
+	if report.Verified {
+		return nil
+	}
+	return &failure{Code: exitFailed, Detail: fmt.Sprintf("not verified: %s", faults(report.Count)), Fix: "keep a copy of what you have; a backup from before says what was there"}
+}
+
+func faults(count int64) string {
+	if count == 1 {
+		return "one thing is not as it was recorded"
+	}
+	return counted(count) + " things are not as they were recorded"
+}
+
+func printFindings(c *console, report *proof.Report) {
+	if len(report.Faults) > 0 {
+		rows := &grid{heads: []string{"TENANT", "POSITION", "WHAT", "FINDING"}}
+		for _, fault := range report.Faults {
+			rows.row(printable(fault.Tenant), fmt.Sprint(fault.Position), red.Render(fault.Kind), printable(fault.Message))
+		}
+		c.say("%s", rows.render(c.width))
+		if more := report.Count - int64(len(report.Faults)); more > 0 {
+			c.say("and %s more", counted(more))
+		}
+	}
+	rows := &grid{heads: []string{"TENANT", "EVENTS", "POSITIONS", "TEXTS", "ERASED", "CHECKPOINTS", "SIGNED UP TO"}}
+	for _, t := range report.Tenants {
+		rows.row(printable(t.Tenant), counted(t.Events), fmt.Sprintf("%d–%d", t.From, t.Through), counted(t.Texts), counted(t.Erased),
+			counted(t.Checkpoints), fmt.Sprint(t.Signed))
+	}
+	if len(report.Tenants) > 0 {
+		c.say("%s", rows.render(c.width))
+	}
+	for _, what := range report.Unchecked {
+		c.say("%s %s", amber.Render("not checked"), printable(what))
+	}
+	if report.Verified {
+		c.say("%s: %s events in %s, all as they were recorded", green.Render("verified"), counted(report.Events()), report.Took.Round(time.Millisecond))
+	}
+}

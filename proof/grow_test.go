@@ -1,0 +1,245 @@
+package proof_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/proof"
+)
+
+// rootOf is the root as an independent computation gives it: over all hashes at once.
+func (w *world) rootOf() (tlog.Hash, int64) {
+	w.t.Helper()
+	var stored []tlog.Hash
+	reader := tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {
+		some := make([]tlog.Hash, len(indexes))
+		for i, index := range indexes {
+			some[i] = stored[index]
+		}
+		return some, nil
+	})
+	size := int64(0)
+	for event, err := range w.log.All(w.t.Context(), w.by.Tenant, 0) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		hashes, err := tlog.StoredHashes(size, event.Hash, reader)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		stored = append(stored, hashes...)
+		size++
+	}
+	root, err := tlog.TreeHash(size, reader)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return root, size
+}
+
+func (w *world) agrees() {
+	w.t.Helper()
+	root, size := w.rootOf()
+	if c := w.sign(); c.Size != size || tlog.Hash(c.Root) != root {
+		w.t.Errorf("got a tree of %d events with root %x, want %d and %x", c.Size, c.Root, size, root)
+	}
+}
+
+func TestATreeGrowsWithItsLogAsRFC6962SaysIt(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db)
+		for i := range 9 { // some events at a time, around powers of two
+			for j := range i + 1 {
+				w.remember(fmt.Sprintf("k-%d-%d", i, j))
+			}
+			w.grow()
+			w.agrees()
+		}
+		var many []domain.Submission
+		for i := range 700 {
+			many = append(many, domain.Submission{By: w.by, Command: w.command(fmt.Sprintf("many-%d", i))})
+		}
+		w.log.SubmitAll(t.Context(), many)
+		w.grow()
+		w.agrees()
+		finds(t, w.verify(proof.Verification{}))
+
+		for position := int64(1); position < w.head(); position += 37 {
+			record, err := w.log.Records(t.Context(), "default", position-1, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			entry, err := w.prover.Entry(t.Context(), "default", record[0].EventID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := w.prover.Inclusion(t.Context(), "default", entry)
+			if err != nil || got.Position != position {
+				t.Fatalf("position %d: got %+v, %v", position, got, err)
+			}
+			path := make(tlog.RecordProof, len(got.Path))
+			for i, hash := range got.Path {
+				path[i] = tlog.Hash(hash)
+			}
+			if err := tlog.CheckRecord(path, got.Checkpoint.Size, tlog.Hash(got.Checkpoint.Root), position-1, tlog.RecordHash(record[0].Hash)); err != nil {
+				t.Errorf("position %d: %v", position, err)
+			}
+		}
+	})
+}
+
+func TestNoEventIsMissedOrTakenTwice(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db)
+		w.live(5)
+		w.grow()
+		w.agrees()
+
+		// The checkpoint was set back, or lost: what is there is compared, the rest appended.
+		w.live3()
+		w.tamper("DELETE FROM checkpoints WHERE projection = 'proof'")
+		w.grow()
+		w.agrees()
+
+		// An event that nobody can decode is a leaf like any other.
+		w.remember("undecodable")
+		w.tamper(`UPDATE events SET data = '[]' WHERE position = 21`)
+		w.remember("after-it")
+		w.grow()
+		report := w.verify(proof.Verification{})
+		finds(t, report, "hash 21 the record is not what was recorded")
+		if report.Count != 1 || report.Tenants[0].Tree != 22 {
+			t.Errorf("got %+v of %+v", report.Faults, report.Tenants[0])
+		}
+	})
+}
+
+func TestATreeThatIsNotTheLogsStandsStill(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db)
+		w.live(5)
+		w.grow()
+		w.rewrite(3)
+		w.tamper("DELETE FROM checkpoints WHERE projection = 'proof'")
+		w.remember("one-more")
+		router, err := events.NewRouter(databasetest.Log(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.prover.Follow(router)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- router.Run(ctx) }()
+		for w.log.Trouble(proof.Name, "default") == nil {
+			if t.Context().Err() != nil {
+				t.Fatal("no trouble")
+			}
+		}
+		if err := w.log.Trouble(proof.Name, "default"); !errors.Is(err, events.ErrRestored) {
+			t.Errorf("got %v, want it to halt", err)
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		var rows int
+		if err := db.NewRaw("SELECT count(*) FROM quarantine").Scan(t.Context(), &rows); err != nil || rows > 0 {
+			t.Errorf("%d streams are passed over (%v)", rows, err)
+		}
+	})
+}
+
+func TestTheTablesOfTheLogRefuseChanges(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db)
+		w.live(2)
+		w.grow()
+		w.sign()
+		for _, statement := range []string{
+			"UPDATE events SET actor = 'user:x'", "DELETE FROM events", "DELETE FROM events WHERE position = 4",
+			"UPDATE event_texts SET text = '{}'", "DELETE FROM event_texts", "DELETE FROM event_texts WHERE position = 1",
+			"UPDATE tree SET size = 7", "DELETE FROM tree", "UPDATE signed_checkpoints SET size = 7", "DELETE FROM signed_checkpoints",
+		} {
+			if err := w.exec(statement); err == nil {
+				t.Errorf("%s is not refused", statement)
+			}
+		}
+		if db.Engine == database.Postgres {
+			for _, table := range []string{"events", "event_texts", "tree", "signed_checkpoints"} {
+				if err := w.exec("TRUNCATE " + table); err == nil {
+					t.Errorf("TRUNCATE %s is not refused", table)
+				}
+			}
+		}
+		event := w.remember("secret").Events[0]
+		w.submit(erase{Target: domain.Target{By: w.by, ID: "secret"}, events: []string{event.EventID}})
+		w.erase(event.Position) // which an event says
+		w.grow()
+		finds(t, w.verify(proof.Verification{}))
+	})
+}
+
+// A key can be made twice at once, and is one.
+func TestAKeyIsMadeOnceAndKept(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	keys := make(chan string)
+	for range 8 {
+		go func() {
+			key, err := proof.EnsureKey(directory, "annals.example")
+			if err != nil {
+				t.Error(err)
+				keys <- ""
+				return
+			}
+			keys <- key.Public()
+		}()
+	}
+	first := <-keys
+	for range 7 {
+		if key := <-keys; key != first {
+			t.Errorf("got %s and %s", first, key)
+		}
+	}
+	next, err := proof.NewKey(directory, "annals.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := proof.PublicKeys(directory); len(got) != 2 || got[0] != next.Public() || got[1] != first {
+		t.Errorf("got %v", got)
+	}
+	if _, err := proof.NewKey(directory, "no name"); err == nil {
+		t.Error("a name with a space is accepted")
+	}
+	if _, err := proof.OpenKey(t.TempDir()); !errors.Is(err, proof.ErrNoKey) {
+		t.Errorf("got %v, want %v", err, proof.ErrNoKey)
+	}
+}
+
+func TestANewKeyGoesOnWhereTheOldOneEnded(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db)
+		w.live(2)
+		w.grow()
+		w.sign()
+		old := w.key.Public()
+		w.key = newKey(t, "another.example")
+		w.prover = proof.NewProver(db, w.log, w.key, proof.Options{})
+		w.sign()
+		finds(t, w.verify(proof.Verification{Keys: []string{w.key.Public(), old}}))
+		finds(t, w.verify(proof.Verification{}), "signature 4 a checkpoint is not to be trusted")
+	})
+}
