@@ -19,9 +19,16 @@ func Stem(word string) string {
 	if !s.settled() {
 		s.step1b()
 		s.step1c()
-		s.replace(step2, (*stemmer).step2Allows)
-		s.replace(step3, (*stemmer).step3Allows)
-		s.replace(step4, (*stemmer).step4Allows)
+		// The longest ending that a word has may go or not; no shorter one is tried.
+		if e := s.longest(step2); e != nil && s.step2Allows(e.suffix) {
+			s.exchange(e)
+		}
+		if e := s.longest(step3); e != nil && s.step3Allows(e.suffix) {
+			s.exchange(e)
+		}
+		if e := s.longest(step4); e != nil && s.step4Allows(e.suffix) {
+			s.exchange(e)
+		}
 		s.step5()
 	}
 	return s.result(word)

@@ -63,17 +63,23 @@ var (
 	}
 )
 
-// replace exchanges the longest ending that the word has, if that one is allowed to go.
-func (s *stemmer) replace(endings []ending, allows func(*stemmer, string) bool) {
-	for _, e := range endings {
-		if s.ends(e.suffix) {
-			if allows(s, e.suffix) {
-				s.put(len(e.suffix), e.by)
-			}
-			return
+// longest is the longest ending that the word has, nil if it has none or if none may go from its region.
+func (s *stemmer) longest(endings []ending) *ending {
+	const shortest = 2 // of all endings
+	if s.n-s.r1 < shortest {
+		return nil
+	}
+	last := s.buffer[s.n-1]
+	for i := range endings {
+		suffix := endings[i].suffix
+		if suffix[len(suffix)-1] == last && s.ends(suffix) { // few endings share a last letter
+			return &endings[i]
 		}
 	}
+	return nil
 }
+
+func (s *stemmer) exchange(e *ending) { s.put(len(e.suffix), e.by) }
 
 // before returns the letter in front of a suffix, 0 if there is none.
 func (s *stemmer) before(suffix string) byte {
