@@ -5,23 +5,14 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/uptrace/bun"
-
-	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 )
 
 // listed is a version in the catalogue with all that is known of it.
 type listed struct {
-	bun.BaseModel `bun:"table:projections,alias:p"`
+	entry `bun:",extend"`
 
-	Name      string                `bun:"name,pk"`
-	Version   int                   `bun:"version,pk"`
-	State     string                `bun:"state"`
-	Settings  map[string]string     `bun:"settings,type:json"`
-	CreatedAt database.Time         `bun:"created_at"`
-	UpdatedAt database.Time         `bun:"updated_at"`
-	Report    *domain.RebuildReport `bun:"report,type:json"`
+	Report *domain.RebuildReport `bun:"report,type:json"`
 }
 
 // versions reads every version of the knowledge projection that there ever was: the active one first,
