@@ -14,21 +14,60 @@ import (
 // The rotation is three rounds of random signs and a Walsh–Hadamard transform (Ailon and Chazelle, "The fast
 // Johnson–Lindenstrauss transform", 2009).
 func Sketch(v []float32) []uint64 {
-	n := sketchBits(len(v))
-	rotated := make([]float32, n)
-	copy(rotated, v)
-	random := splitMix(uint64(len(v)))
-	for range 3 {
-		flipSigns(rotated, &random)
-		hadamard(rotated)
-	}
-	sketch := make([]uint64, n/64)
+	rotated := rotate(v)
+	sketch := make([]uint64, len(rotated)/64)
 	for i, x := range rotated {
 		if x > 0 {
 			sketch[i/64] |= 1 << (i % 64)
 		}
 	}
 	return sketch
+}
+
+func rotate(v []float32) []float32 {
+	rotated := make([]float32, sketchBits(len(v)))
+	copy(rotated, v)
+	random := splitMix(uint64(len(v)))
+	for range 3 {
+		flipSigns(rotated, &random)
+		hadamard(rotated)
+	}
+	return rotated
+}
+
+// Judge estimates how near sketched vectors lie to one that is known in full: with the question's numbers instead of its
+// signs, the error is two thirds of what counting different bits has.
+type Judge struct {
+	sums [][16]float32 // of four dimensions each, by which of their bits are set
+}
+
+// NewJudge prepares to compare sketches with v.
+func NewJudge(v []float32) Judge {
+	rotated := rotate(v)
+	sums := make([][16]float32, len(rotated)/4)
+	for i := range sums {
+		for set := range 16 {
+			for bit := range 4 {
+				if set&(1<<bit) != 0 {
+					sums[i][set] += rotated[4*i+bit]
+				}
+			}
+		}
+	}
+	return Judge{sums}
+}
+
+// Nearness grows with the cosine between v and what the sketch was made of. Only its order means anything.
+func (j Judge) Nearness(sketch []uint64) float32 {
+	var nearness float32
+	for i, word := range sketch {
+		sums := j.sums[16*i : 16*i+16]
+		for nibble := range sums {
+			nearness += sums[nibble][word&15]
+			word >>= 4
+		}
+	}
+	return nearness
 }
 
 // SketchBytes is the length of an encoded sketch of vectors of dims dimensions.

@@ -48,7 +48,7 @@ func (f *finding) plans(ctx context.Context) ([]domain.ScopePlan, error) {
 	if len(f.near.plans) == 0 {
 		return nil, nil
 	}
-	q := f.question()
+	q := f.question
 	sizes, err := f.projection.profiles.of(ctx, f.projection, f.search.By.Tenant, q.places)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (f *finding) plans(ctx context.Context) ([]domain.ScopePlan, error) {
 	plans := slices.Clone(f.near.plans)
 	for i := range plans {
 		plans[i].Items = sizes[plans[i].Scope].items
-		if plans[i].Plan == planSketch && plans[i].Items <= int64(q.depths(plans[i].Scope).sketches) {
+		if plans[i].Plan == planSketch && plans[i].Items <= int64(q.depths(plans[i].Scope).compared) {
 			plans[i].Plan = planExact
 		}
 	}

@@ -36,6 +36,7 @@ func TestALargeTenant(t *testing.T) {
 			on((*world).readsLittleOfPostgreSQL)(t)
 		})
 		t.Run("is found through the graph", on((*world).findsThroughGraph))
+		t.Run("is found in memory", on((*world).findsInMemory))
 	})
 }
 
@@ -64,6 +65,15 @@ func (w *world) findsThroughGraph(listener *statements) {
 	}
 }
 
+func (w *world) findsInMemory(listener *statements) {
+	w.holdSketches()
+	if used, inPlan := w.planOf(acme, listener); used != "sketch" || inPlan {
+		w.t.Errorf("in memory: plan %q, index %v", used, inPlan)
+	}
+	w.findsBySketches(listener)
+	w.readsLittle(listener, "meaning_1_pkey")
+}
+
 // planOf is how vectors are searched, as the answer says and as PostgreSQL does.
 func (w *world) planOf(context domain.Context, listener *statements) (used string, inPlan bool) {
 	w.t.Helper()
@@ -72,7 +82,7 @@ func (w *world) planOf(context domain.Context, listener *statements) (used strin
 		used = answer.Explain.Plans[len(answer.Explain.Plans)-1].Plan
 	})
 	for _, query := range queries {
-		if strings.Contains(query.text, "<=>") {
+		if strings.Contains(query.text, "<~>") {
 			nodes, _ := w.explained(query)
 			inPlan = inPlan || slices.ContainsFunc(nodes, func(n *node) bool { return strings.HasPrefix(n.Index, "meaning_1_graph_") })
 		}

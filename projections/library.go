@@ -2,18 +2,28 @@ package projections
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"sync"
+	"time"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
 )
 
 // library holds a tenant's sketches by scope, and all of them once more under the empty scope.
 type library struct {
-	mu      sync.RWMutex
-	loaded  bool
-	shelves map[domain.Scope]*shelf
+	loading sync.Mutex // held by whoever reads from the database, without keeping others from searching
+
+	mu       sync.RWMutex
+	loaded   bool
+	position int64     // what the projection had made of the log up to here is in
+	seen     time.Time // when that was last compared with the checkpoint
+	used     time.Time // when it was last searched
+	shelves  map[domain.Scope]*shelf
+	waiting  bool        // a load is on its way
+	late     []*embedded // what was committed meanwhile
 }
 
 // candidate is a piece whose vector is to be compared.
@@ -23,13 +33,32 @@ type candidate struct {
 }
 
 // learn replaces the pieces of items, and gives the texts of those that went. It comes after their
-// commit, so that whatever a load that runs meanwhile has missed is put in place here.
+// commit.
 func (l *library) learn(e *embedded) (gone []hash) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.loaded {
+	if l.waiting {
+		l.late = append(l.late, e)
+	}
+	return l.take(e)
+}
+
+// take takes in a page. What a load or another process has already brought is newer; what does not follow
+// on what is in memory means that all must be read again.
+func (l *library) take(e *embedded) (gone []hash) {
+	switch {
+	case !l.loaded || e.through <= l.position:
+		return nil
+	case e.after > l.position:
+		l.loaded = false
 		return nil
 	}
+	l.position = e.through
+	return l.replace(e)
+}
+
+// replace puts the pieces of items in the place of what they had.
+func (l *library) replace(e *embedded) (gone []hash) {
 	for scope, shelf := range l.shelves {
 		for _, number := range e.numbers {
 			if scope == "" {
@@ -64,44 +93,33 @@ type pieceKey struct {
 
 // load reads a tenant's sketches, unless that was done before.
 func (l *library) load(ctx context.Context, m *Meaning, tenant string) (read bool, err error) {
-	l.mu.RLock()
-	loaded := l.loaded
-	l.mu.RUnlock()
-	if loaded {
+	if l.isLoaded() {
 		return false, nil
+	}
+	l.loading.Lock()
+	defer l.loading.Unlock()
+	if l.isLoaded() {
+		return false, nil
+	}
+	l.wait()
+	// The checkpoint first: what is committed after it is in what is read, too, or is learnt.
+	position, err := m.checkpoint(ctx, tenant)
+	fresh := &library{shelves: map[domain.Scope]*shelf{}}
+	if err == nil {
+		err = fresh.read(ctx, m, tenant)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.loaded {
-		return false, nil
-	}
-	rows, err := m.db.NewSelect().TableExpr("?", m.tables.pieces).
-		Column("scope", "number", "piece", "text_hash", "sketch").Where("tenant = ?", tenant).Rows(ctx)
+	late := l.late
+	l.waiting, l.late = false, nil
 	if err != nil {
 		return false, err
 	}
-	defer rows.Close()
-	clear(l.shelves)
-	seen := map[pieceKey]bool{}
-	for rows.Next() {
-		var scope domain.Scope
-		var key pieceKey
-		var name, encoded []byte
-		if err := rows.Scan(&scope, &key.number, &key.index, &name, &encoded); err != nil {
-			return false, err
-		}
-		sketch, err := embedding.DecodeSketch(encoded)
-		if err != nil {
-			return false, fmt.Errorf("read sketches: %w", err)
-		}
-		l.put(scope, key.number, hash(name), sketch)
-		if !seen[key] {
-			seen[key] = true
-			l.put("", key.number, hash(name), sketch)
-		}
+	l.loaded, l.position, l.seen, l.shelves = true, position, time.Now(), fresh.shelves
+	for _, e := range late {
+		l.take(e)
 	}
-	l.loaded = rows.Err() == nil
-	return l.loaded, rows.Err()
+	return true, nil
 }
 
 // bytes is about how much memory the library takes.
@@ -114,15 +132,85 @@ func (l *library) bytes() (all int) {
 	return all
 }
 
-// closest gives the pieces of a scope whose sketches differ least.
-func (l *library) closest(scope domain.Scope, sketch []uint64, most int, wanted map[int64]bool) []candidate {
+func (l *library) wait() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting, l.late = true, nil
+}
+
+func (l *library) isLoaded() bool {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.loaded
+}
+
+// checkpoint is how far the projection has come in a tenant's log.
+func (m *Meaning) checkpoint(ctx context.Context, tenant string) (position int64, err error) {
+	err = m.db.NewSelect().TableExpr("checkpoints").ColumnExpr("coalesce(max(position), 0)").
+		Where("projection = ?", m.Name()).Where("tenant = ?", tenant).Scan(ctx, &position)
+	return position, err
+}
+
+func (l *library) read(ctx context.Context, m *Meaning, tenant string) error {
+	rows, err := m.db.NewSelect().TableExpr("? AS m", m.tables.pieces).
+		ColumnExpr("m.scope, m.number, m.piece, m.text_hash, "+m.sketchColumn()).Where("m.tenant = ?", tenant).Rows(ctx)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	seen := map[pieceKey]bool{}
+	for rows.Next() {
+		var scope domain.Scope
+		var key pieceKey
+		var name, encoded sql.RawBytes
+		if err := rows.Scan(&scope, &key.number, &key.index, &name, &encoded); err != nil {
+			return err
+		}
+		sketch, err := m.decodeSketch(encoded)
+		if err != nil {
+			return err
+		}
+		l.put(scope, key.number, hash(name), sketch)
+		if !seen[key] {
+			seen[key] = true
+			l.put("", key.number, hash(name), sketch)
+		}
+	}
+	return rows.Err()
+}
+
+// sketchColumn selects a sketch as bytes: PostgreSQL would write out every bit.
+func (m *Meaning) sketchColumn() string {
+	if m.db.Engine == database.Postgres {
+		return "bit_send(m.sketch)"
+	}
+	return "m.sketch"
+}
+
+// bitsHeader is how many bytes of length PostgreSQL sends before the bits.
+const bitsHeader = 4
+
+func (m *Meaning) decodeSketch(encoded []byte) ([]uint64, error) {
+	if m.db.Engine == database.Postgres {
+		encoded = encoded[min(bitsHeader, len(encoded)):]
+	}
+	sketch, err := embedding.DecodeSketch(encoded)
+	if err != nil {
+		return nil, fmt.Errorf("read sketches: %w", err)
+	}
+	return sketch, nil
+}
+
+// closest gives the pieces of a scope whose sketches differ least, and of these the nearest.
+func (l *library) closest(scope domain.Scope, q question, wanted map[int64]bool) []candidate {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	s := l.shelves[scope]
 	if s == nil {
 		return nil
 	}
-	return s.at(s.closest(sketch, most, wanted))
+	depths := q.depths(scope)
+	return s.at(s.nearest(s.closest(q.sketch, depths.sketches, wanted), q.judge, depths.compared))
 }
 
 // piecesOf gives the pieces of items.

@@ -36,7 +36,7 @@ func openMeaning(ctx context.Context, p *Knowledge, embedder embedding.Embedder)
 	}
 	m := &Meaning{knowledge: p, db: p.db, tables: tables, embedder: embedder, survey: &survey{knowledge: p}}
 	if p.db.Engine == database.Postgres {
-		m.nearest = &postgresNearest{meaning: m}
+		m.nearest = &postgresNearest{meaning: m, shelves: newLibraries(postgresBudget)}
 	} else {
 		m.nearest = &memoryNearest{meaning: m, shelves: newLibraries(sketchBudget)}
 	}
@@ -89,6 +89,8 @@ func pieces(k *domain.Knowledge) []piece {
 type embedded struct {
 	meaning *Meaning
 	tenant  string
+	after   int64   // the page begins after this position
+	through int64   // and ends with this one
 	numbers []int64 // the items, whose earlier pieces go
 	pieces  []piece
 	vectors map[hash][]float32
@@ -102,6 +104,9 @@ type embedded struct {
 func (m *Meaning) Prepare(ctx context.Context, page events.Page) (events.Change, error) {
 	m.survey.look(ctx, m.tables.pieces, m.tables.vectors)
 	e := &embedded{meaning: m, tenant: page.Tenant}
+	if len(page.Events) > 0 {
+		e.after, e.through = page.After, page.Last().Position
+	}
 	ids := touched(page.Events)
 	if len(ids) == 0 {
 		return e, nil

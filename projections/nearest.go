@@ -10,12 +10,20 @@ import (
 
 // nearest finds the items whose vectors lie nearest to a question's. Each engine has its own.
 type nearest interface {
-	// search gives the nearest items of each place.
-	search(ctx context.Context, q question) (nearby, error)
-	// compare gives the items with these numbers that pass the filter, wherever they lie.
-	compare(ctx context.Context, q question, numbers []int64) ([]near, error)
+	// closest gives the pieces of each place whose sketches differ least from the question's.
+	closest(ctx context.Context, q question) (shortlist, error)
+	// compare compares the vectors of these pieces, and of these items wherever they lie, and reads the
+	// items: of each place, those with the nearest vectors.
+	compare(ctx context.Context, q question, s shortlist, numbers []int64) (nearby, error)
 	// learn takes note of pieces that were just committed.
 	learn(e *embedded)
+}
+
+// shortlist is what sketches say: the pieces whose vectors are worth comparing.
+type shortlist struct {
+	places  [][]candidate      // as the question has its places
+	plans   []domain.ScopePlan // of each place, without its size
+	library *library           // where the pieces of other items are known; nil if that is not in memory
 }
 
 // question is what a search by meaning looks for.
@@ -24,6 +32,7 @@ type question struct {
 	search domain.Search
 	vector []float32
 	sketch []uint64
+	judge  embedding.Judge
 
 	// places are the scopes to look in; an empty one is the whole tenant.
 	places []domain.Scope
@@ -41,7 +50,6 @@ type near struct {
 // nearby is what a search by meaning found.
 type nearby struct {
 	items []near
-	plans []domain.ScopePlan // of each place, without its size
 	// crowded: of some place so many did not pass that others may not have been found.
 	crowded bool
 }
@@ -54,28 +62,30 @@ const (
 	planHNSW   = "hnsw"
 )
 
-// depths is how far a search by meaning goes in a place: of so many sketches that differ least the
-// vectors are compared, and so many pieces with the nearest vectors are ranked.
-type depths struct{ sketches, vectors int }
+// depths is how far a search by meaning goes in a place: in memory, so many sketches that differ least are
+// judged by the question's numbers, and of so many the vectors are compared; in the database, of so many
+// that were scanned; and so many pieces with the nearest vectors are ranked.
+type depths struct{ sketches, compared, scanned, vectors int }
 
-// depths grow with how many hits are asked for. Of ten hits in a scope, a hundred sketches lose less
-// than one in a hundred, unless they are of few bits; the ranking needs more than ten, because it weighs
-// by confidence. In a whole tenant the nearest scopes come first, wherever their items are among all.
+// depths grow with how many hits are asked for. The ranking needs more than ten, because it weighs by
+// confidence. In a whole tenant the nearest scopes come first, wherever their items are among all. Sketches
+// of few bits lose more.
 func (q question) depths(place domain.Scope) depths {
-	if place == "" {
-		vectors := max(200, 4*q.search.Limit)
-		return depths{sketches: vectors * 5 / 4, vectors: vectors}
-	}
 	const manyBits = 1024
 	vectors := max(50, 2*q.search.Limit)
-	if 64*len(q.sketch) < manyBits {
-		return depths{sketches: 4 * vectors, vectors: vectors}
+	scanned := 2 * vectors
+	if place == "" {
+		vectors = max(120, 4*q.search.Limit)
+		scanned = vectors * 5 / 4
 	}
-	return depths{sketches: 2 * vectors, vectors: vectors}
+	if 64*len(q.sketch) < manyBits {
+		return depths{sketches: 6 * vectors, compared: 4 * vectors, scanned: 4 * vectors, vectors: vectors}
+	}
+	return depths{sketches: 2*vectors + 50, compared: vectors * 6 / 5, scanned: scanned, vectors: vectors}
 }
 
 func newQuestion(from *Knowledge, s domain.Search, audience domain.Audience, vector []float32) question {
-	q := question{from: from, search: s, vector: vector, sketch: embedding.Sketch(vector), places: placesOf(audience), rest: s.Filter}
+	q := question{from: from, search: s, vector: vector, sketch: embedding.Sketch(vector), judge: embedding.NewJudge(vector), places: placesOf(audience), rest: s.Filter}
 	// Where the filter names one of the places, the others hold nothing that passes and is not there.
 	if scope := s.Filter.Scope; scope != "" && (audience.Everything || slices.Contains(q.places, scope)) {
 		q.places, q.rest.Scope = []domain.Scope{scope}, ""
@@ -91,23 +101,29 @@ func placesOf(audience domain.Audience) []domain.Scope {
 	return audience.Scopes
 }
 
-// reading is a piece that one place gave.
+// reading is a piece that one place gave, or an item that words found.
 type reading struct {
 	near
-	place  int  // its index among the question's places
+	place  int  // its index among the question's places; nowhere for what only words found
 	passed bool // what the search's filter asks of the item
 }
 
+const nowhere = -1
+
 // gather makes one of an item's pieces, wherever they lie. A place that gave all it may, half of which
 // did not pass, is crowded.
-func (q question) gather(readings []reading, plans []domain.ScopePlan) nearby {
-	result := nearby{plans: plans}
+func (q question) gather(readings []reading) nearby {
+	var result nearby
 	at := make(map[int64]int, len(readings))
 	pieces, missed := make([]int, len(q.places)), make([]int, len(q.places))
 	for _, r := range readings {
-		pieces[r.place]++
+		if r.place != nowhere {
+			pieces[r.place]++
+		}
 		if !r.passed {
-			missed[r.place]++
+			if r.place != nowhere {
+				missed[r.place]++
+			}
 			continue
 		}
 		if i, seen := at[r.number]; seen {

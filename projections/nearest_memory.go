@@ -25,71 +25,93 @@ func (n *memoryNearest) learn(e *embedded) {
 	n.vectors.forget(e.tenant, n.shelves.learn(e))
 }
 
-func (n *memoryNearest) search(ctx context.Context, q question) (nearby, error) {
+func (n *memoryNearest) closest(ctx context.Context, q question) (shortlist, error) {
 	l, err := n.shelves.load(ctx, n.meaning, q.search.By.Tenant)
 	if err != nil {
-		return nearby{}, n.meaning.knowledge.failed(ctx, "read sketches", err)
+		return shortlist{}, n.meaning.knowledge.failed(ctx, "read sketches", err)
 	}
-	wanted, err := n.wanted(ctx, q)
-	if err != nil {
-		return nearby{}, err
-	}
-	places := make([][]candidate, len(q.places))
-	plans := make([]domain.ScopePlan, len(q.places))
-	for i, scope := range q.places {
-		places[i] = l.closest(scope, q.sketch, q.depths(scope).sketches, wanted)
-		plans[i] = domain.ScopePlan{Scope: scope, Plan: planSketch}
-	}
-	cosines, err := n.cosines(ctx, q, slices.Concat(places...))
-	if err != nil {
-		return nearby{}, err
-	}
-	for i, place := range places {
-		slices.SortFunc(place, func(a, b candidate) int { return cmp.Compare(cosines[b.hash], cosines[a.hash]) })
-		places[i] = place[:min(len(place), q.depths(q.places[i]).vectors)]
-	}
-	items, err := n.items(ctx, q, slices.Concat(places...))
-	if err != nil {
-		return nearby{}, err
-	}
-	var readings []reading
-	for i, place := range places {
-		for _, c := range place {
-			item, passed := items[c.number]
-			cosine, compared := cosines[c.hash]
-			readings = append(readings, reading{place: i, passed: passed, near: near{slim: item, cosine: cosine, compared: compared}})
-		}
-	}
-	return q.gather(readings, plans), nil
+	return q.among(ctx, l)
 }
 
-func (n *memoryNearest) compare(ctx context.Context, q question, numbers []int64) ([]near, error) {
-	l, err := n.shelves.load(ctx, n.meaning, q.search.By.Tenant)
+// among looks for the closest pieces in memory.
+func (q question) among(ctx context.Context, l *library) (shortlist, error) {
+	wanted, err := q.wanted(ctx)
 	if err != nil {
-		return nil, n.meaning.knowledge.failed(ctx, "read sketches", err)
+		return shortlist{}, err
 	}
-	pieces := l.piecesOf(numbers)
-	cosines, err := n.cosines(ctx, q, pieces)
+	s := shortlist{places: make([][]candidate, len(q.places)), plans: make([]domain.ScopePlan, len(q.places)), library: l}
+	for i, scope := range q.places {
+		s.places[i] = l.closest(scope, q, wanted)
+		s.plans[i] = domain.ScopePlan{Scope: scope, Plan: planSketch}
+	}
+	return s, nil
+}
+
+// wanted are the items that pass what the filter asks for; nil if all do.
+func (q question) wanted(ctx context.Context) (map[int64]bool, error) {
+	if isPlain(q.rest) {
+		return nil, nil
+	}
+	p := q.from
+	query := p.reads.NewSelect().TableExpr("? AS k", p.tables().knowledge).ColumnExpr("k.number")
+	query = p.where(query, q.search.By.Tenant, q.rest)
+	if q.places[0] != "" {
+		query = query.Where("k.number IN (SELECT a.number FROM ? AS a WHERE a.tenant = ? AND a.scope IN (?))",
+			p.tables().scopes, q.search.By.Tenant, bun.List(q.places))
+	}
+	var numbers []int64
+	if err := query.Scan(ctx, &numbers); err != nil {
+		return nil, p.failed(ctx, "filter", err)
+	}
+	wanted := make(map[int64]bool, len(numbers))
+	for _, number := range numbers {
+		wanted[number] = true
+	}
+	return wanted, nil
+}
+
+func (n *memoryNearest) compare(ctx context.Context, q question, s shortlist, numbers []int64) (nearby, error) {
+	others := s.library.piecesOf(numbers)
+	cosines, err := n.cosines(ctx, q, append(slices.Concat(s.places...), others...))
 	if err != nil {
-		return nil, err
+		return nearby{}, err
 	}
-	items, err := q.from.slims(ctx, q.search, numbers)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]near, len(items))
-	at := make(map[int64]int, len(items))
-	for i, item := range items {
-		list[i].slim, at[item.number] = item, i
-	}
-	for _, piece := range pieces {
-		i, passed := at[piece.number]
-		cosine, compared := cosines[piece.hash]
-		if passed && compared && (!list[i].compared || cosine > list[i].cosine) {
-			list[i].cosine, list[i].compared = cosine, true
+	nearer := func(a, b candidate) int { return cmp.Compare(cosines[b.hash], cosines[a.hash]) }
+	asked := slices.Clone(numbers)
+	for i, place := range s.places {
+		slices.SortFunc(place, nearer)
+		s.places[i] = place[:min(len(place), q.depths(q.places[i]).vectors)]
+		for _, c := range s.places[i] {
+			asked = append(asked, c.number)
 		}
 	}
-	return list, nil
+	slices.Sort(asked)
+	found, err := q.from.slims(ctx, q.search, slices.Compact(asked))
+	if err != nil {
+		return nearby{}, err
+	}
+	items := make(map[int64]slim, len(found))
+	for _, item := range found {
+		items[item.number] = item
+	}
+	readings := make([]reading, 0, len(asked))
+	read := func(place int, c candidate) {
+		item, passed := items[c.number]
+		cosine, compared := cosines[c.hash]
+		readings = append(readings, reading{place: place, passed: passed, near: near{slim: item, cosine: cosine, compared: compared}})
+	}
+	for i, place := range s.places {
+		for _, c := range place {
+			read(i, c)
+		}
+	}
+	for _, c := range others {
+		read(nowhere, c)
+	}
+	for _, number := range numbers {
+		read(nowhere, candidate{number: number}) // it may have no vector yet
+	}
+	return q.gather(readings), nil
 }
 
 // cosines compares the vectors of pieces, by the hash of their text. Those that were erased since have
@@ -110,42 +132,4 @@ func (n *memoryNearest) cosines(ctx context.Context, q question, pieces []candid
 		cosines[name] = embedding.Cosine(vector, q.vector)
 	}
 	return cosines, nil
-}
-
-// items are those of the pieces' items that pass, by number.
-func (n *memoryNearest) items(ctx context.Context, q question, pieces []candidate) (map[int64]slim, error) {
-	numbers := make([]int64, len(pieces))
-	for i, piece := range pieces {
-		numbers[i] = piece.number
-	}
-	slices.Sort(numbers)
-	found, err := q.from.slims(ctx, q.search, slices.Compact(numbers))
-	items := make(map[int64]slim, len(found))
-	for _, item := range found {
-		items[item.number] = item
-	}
-	return items, err
-}
-
-// wanted are the items that pass what the filter asks for; nil if all do.
-func (n *memoryNearest) wanted(ctx context.Context, q question) (map[int64]bool, error) {
-	if isPlain(q.rest) {
-		return nil, nil
-	}
-	p := q.from
-	query := p.reads.NewSelect().TableExpr("? AS k", p.tables().knowledge).ColumnExpr("k.number")
-	query = p.where(query, q.search.By.Tenant, q.rest)
-	if q.places[0] != "" {
-		query = query.Where("k.number IN (SELECT a.number FROM ? AS a WHERE a.tenant = ? AND a.scope IN (?))",
-			p.tables().scopes, q.search.By.Tenant, bun.List(q.places))
-	}
-	var numbers []int64
-	if err := query.Scan(ctx, &numbers); err != nil {
-		return nil, p.failed(ctx, "filter", err)
-	}
-	wanted := make(map[int64]bool, len(numbers))
-	for _, number := range numbers {
-		wanted[number] = true
-	}
-	return wanted, nil
 }

@@ -25,6 +25,9 @@ func TestEverySearchIsRankedAsIfEveryItemHadBeenLookedAt(t *testing.T) {
 		var truths []everything
 		for seed := range uint64(4) {
 			w := first.in(fmt.Sprint("tenant-", seed))
+			if seed%2 == 0 {
+				w.holdSketches() // of which it learns more while it is filled
+			}
 			w.fill(newCorpus(seed), 10+25*int(seed))
 			worlds, truths = append(worlds, w), append(truths, w.everything())
 		}
@@ -53,6 +56,7 @@ func TestNothingIsLostInLargeScopes(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, projections.Settings{})
 		w.fill(newCorpus(7), 2000)
+		w.holdSketches()
 		truth := w.everything()
 		c := newCorpus(8)
 		wanted, got := 0, 0

@@ -3,7 +3,6 @@ package projections
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -94,7 +93,8 @@ type finding struct {
 	minScore   float64
 	asked      *asked
 	words      *matches
-	near       nearby
+	question   question
+	near       shortlist
 	degraded   string
 	below      float64 // the best score under the threshold
 	evenly     bool    // leave confidence aside
@@ -113,33 +113,34 @@ func (f *finding) hits(ctx context.Context) ([]domain.Hit, error) {
 	}
 }
 
-// candidates looks for the best by words and the best by meaning, side by side, and compares the
-// former by meaning, too. What does not pass is left out; crowded means that it was so much that others
+// candidates looks for the best by words and for what looks nearest by its sketches, side by side, and
+// compares both by meaning. What does not pass is left out; crowded means that it was so much that others
 // may not have become candidates.
 func (f *finding) candidates(ctx context.Context) (candidates []domain.Candidate, crowded bool, err error) {
-	err = f.projection.together(ctx, f.byWords, f.byMeaning)
+	if err := f.projection.together(ctx, f.byWords, f.byMeaning); err != nil {
+		return nil, false, err
+	}
+	wanted := f.words.best(wordsDepth)
+	found, err := f.compare(ctx, wanted)
 	if err != nil {
 		return nil, false, err
 	}
-	known := make(map[int64]bool, len(f.near.items))
-	for _, n := range f.near.items {
-		known[n.number] = true
-	}
-	wanted := slices.DeleteFunc(f.words.best(wordsDepth), func(number int64) bool { return known[number] })
-	others, err := f.compare(ctx, wanted)
-	if err != nil {
-		return nil, false, err
-	}
-	dropped := len(wanted) - len(others)
-	crowded = f.near.crowded || dropped >= wordsDepth/2 && dropped > len(wanted)/3
-	for _, n := range slices.Concat(f.near.items, others) {
+	passed := make(map[int64]bool, len(found.items))
+	for _, n := range found.items {
+		passed[n.number] = true
 		c := f.candidate(n)
 		candidates = append(candidates, c)
 		if _, shared := f.audience.Best(c.Scopes); shared && c.Score < f.minScore {
 			f.below = max(f.below, c.Score)
 		}
 	}
-	return candidates, crowded, nil
+	dropped := 0
+	for _, number := range wanted {
+		if !passed[number] {
+			dropped++
+		}
+	}
+	return candidates, found.crowded || dropped >= wordsDepth/2 && dropped > len(wanted)/3, nil
 }
 
 func (f *finding) byWords(ctx context.Context) (err error) {
@@ -156,28 +157,22 @@ func (f *finding) byMeaning(ctx context.Context) (err error) {
 	if f.asked.err != nil || f.asked.vector == nil {
 		return f.asked.err
 	}
-	f.near, err = m.nearest.search(ctx, f.question())
+	f.question = newQuestion(f.projection, f.search, f.audience, f.asked.vector)
+	f.near, err = m.nearest.closest(ctx, f.question)
 	return err
 }
 
-func (f *finding) question() question {
-	return newQuestion(f.projection, f.search, f.audience, f.asked.vector)
-}
-
-// compare reads items that words found, with their vectors unless words stand alone.
-func (f *finding) compare(ctx context.Context, numbers []int64) ([]near, error) {
-	if len(numbers) == 0 {
-		return nil, nil
-	}
+// compare reads what words found and what sketches did, and compares the vectors unless words stand alone.
+func (f *finding) compare(ctx context.Context, numbers []int64) (nearby, error) {
 	if f.asked.vector != nil {
-		return f.projection.meaning.nearest.compare(ctx, f.question(), numbers)
+		return f.projection.meaning.nearest.compare(ctx, f.question, f.near, numbers)
 	}
 	rows, err := f.projection.slims(ctx, f.search, numbers)
 	items := make([]near, len(rows))
 	for i := range rows {
 		items[i].slim = rows[i]
 	}
-	return items, err
+	return nearby{items: items}, err
 }
 
 func (f *finding) candidate(n near) domain.Candidate {

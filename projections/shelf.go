@@ -1,8 +1,10 @@
 package projections
 
 import (
-	"math/bits"
+	"cmp"
 	"slices"
+
+	"github.com/annals-kb/annals/embedding"
 )
 
 // shelf holds the sketches of one scope side by side in memory, so that a scan is a walk along an
@@ -12,6 +14,7 @@ type shelf struct {
 	numbers []int64
 	hashes  []hash
 	bits    []uint64
+	heads   []uint64        // the first words of each sketch, where it is long: a scan reads a quarter
 	places  map[int64][]int // where an item's pieces stand
 }
 
@@ -20,7 +23,7 @@ func newShelf(width int) *shelf { return &shelf{width: width, places: map[int64]
 // bytes is about how much memory the shelf takes, its index included.
 func (s *shelf) bytes() int {
 	const perPiece = 8 + len(hash{}) + 64
-	return cap(s.numbers)*perPiece + cap(s.bits)*8
+	return cap(s.numbers)*perPiece + (cap(s.bits)+cap(s.heads))*8
 }
 
 // put adds a piece at the end.
@@ -29,6 +32,18 @@ func (s *shelf) put(number int64, h hash, sketch []uint64) {
 	s.numbers = append(s.numbers, number)
 	s.hashes = append(s.hashes, h)
 	s.bits = append(s.bits, sketch...)
+	s.heads = append(s.heads, sketch[:s.head()]...)
+}
+
+// headWords is how much of a long sketch a scan looks at first.
+const headWords = 8
+
+// head is how many words of a sketch stand in heads, too; none of a short one.
+func (s *shelf) head() int {
+	if s.width < 2*headWords {
+		return 0
+	}
+	return headWords
 }
 
 // take removes an item's pieces; the last ones fill the gaps.
@@ -42,44 +57,93 @@ func (s *shelf) take(number int64) {
 			moved := s.numbers[last]
 			s.numbers[gap], s.hashes[gap] = moved, s.hashes[last]
 			copy(s.bits[gap*s.width:(gap+1)*s.width], s.bits[last*s.width:])
+			copy(s.heads[gap*s.head():(gap+1)*s.head()], s.heads[last*s.head():])
 			where := s.places[moved]
 			where[slices.Index(where, last)] = gap
 		}
-		s.numbers, s.hashes, s.bits = s.numbers[:last], s.hashes[:last], s.bits[:last*s.width]
+		s.numbers, s.hashes, s.bits, s.heads = s.numbers[:last], s.hashes[:last], s.bits[:last*s.width], s.heads[:last*s.head()]
 	}
 }
+
+// manyPieces is from how many on a scan looks at the heads of sketches first. Of so many times as many
+// as are wanted, and a hundredth of all, the rest is compared.
+const (
+	manyPieces = 2000
+	headsPer   = 10
+)
 
 // closest gives the places of at least most pieces (or all there are) that differ least from a
 // sketch, of those whose item is wanted; nil wants all. Pieces that tie with the last one come too.
 func (s *shelf) closest(sketch []uint64, most int, wanted map[int64]bool) []int {
-	distances := make([]uint16, len(s.numbers))
-	histogram := make([]int, 64*s.width+2)
-	unwanted := uint16(64*s.width + 1)
-	for i := range s.numbers {
-		if wanted != nil && !wanted[s.numbers[i]] {
-			distances[i] = unwanted
-			continue
+	var among []int
+	if wanted != nil {
+		among = make([]int, 0, min(len(wanted), len(s.numbers)))
+		for i, number := range s.numbers {
+			if wanted[number] {
+				among = append(among, i)
+			}
 		}
-		row := s.bits[i*s.width : (i+1)*s.width]
-		differ := 0
-		for j, word := range row {
-			differ += bits.OnesCount64(word ^ sketch[j])
-		}
-		distances[i] = uint16(differ)
-		histogram[differ]++
+		return least(len(among), most, func(i int) int { return embedding.Hamming(sketch, s.sketch(among[i])) }, among)
+	}
+	if s.head() > 0 && len(s.numbers) > manyPieces {
+		head := sketch[:headWords]
+		among = least(len(s.numbers), headsPer*most+len(s.numbers)/100, func(i int) int {
+			return embedding.Hamming(head, s.heads[i*headWords:(i+1)*headWords])
+		}, nil)
+		return least(len(among), most, func(i int) int { return embedding.Hamming(sketch, s.sketch(among[i])) }, among)
+	}
+	return least(len(s.numbers), most, func(i int) int { return embedding.Hamming(sketch, s.sketch(i)) }, nil)
+}
+
+func (s *shelf) sketch(place int) []uint64 { return s.bits[place*s.width : (place+1)*s.width] }
+
+// least gives at least most of n places (or all there are) with the least distances, and those that tie
+// with the last. The places are named by a list, or count from 0.
+func least(n, most int, distance func(int) int, named []int) []int {
+	distances := make([]uint16, n)
+	var histogram [1 << 12]int
+	for i := range distances {
+		d := min(distance(i), len(histogram)-1)
+		distances[i] = uint16(d)
+		histogram[d]++
 	}
 	farthest, found := 0, 0
-	for distance, pieces := range histogram {
-		farthest, found = distance, found+pieces
+	for d, pieces := range histogram {
+		farthest, found = d, found+pieces
 		if found >= most {
 			break
 		}
 	}
 	places := make([]int, 0, found)
-	for i, distance := range distances {
-		if int(distance) <= farthest && distance != unwanted {
-			places = append(places, i)
+	for i, d := range distances {
+		if int(d) > farthest {
+			continue
 		}
+		if named != nil {
+			i = named[i]
+		}
+		places = append(places, i)
 	}
 	return places
+}
+
+// nearest keeps as many of some places as may be, by a better judgement.
+func (s *shelf) nearest(places []int, judge embedding.Judge, most int) []int {
+	if len(places) <= most {
+		return places
+	}
+	type judged struct {
+		place    int
+		nearness float32
+	}
+	list := make([]judged, len(places))
+	for i, place := range places {
+		list[i] = judged{place, judge.Nearness(s.sketch(place))}
+	}
+	slices.SortFunc(list, func(a, b judged) int { return cmp.Compare(b.nearness, a.nearness) })
+	kept := make([]int, most)
+	for i := range kept {
+		kept[i] = list[i].place
+	}
+	return kept
 }

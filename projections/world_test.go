@@ -93,17 +93,37 @@ func (w *world) follow() error {
 	if err != nil {
 		return err
 	}
-	change, err := w.base.Meaning().Prepare(w.t.Context(), events.Page{Tenant: w.by.Tenant, Events: page})
+	meaning := w.base.Meaning()
+	after, afterID, _, err := w.log.Checkpoint(w.t.Context(), meaning.Name(), w.by.Tenant)
 	if err != nil {
 		return err
 	}
-	err = w.db.Transact(w.t.Context(), func(ctx context.Context, tx bun.Tx) error { return change.Write(ctx, tx) })
+	next := events.Page{Tenant: w.by.Tenant, After: after, AfterID: afterID, Events: page}
+	change, err := meaning.Prepare(w.t.Context(), next)
+	if err != nil || len(page) == 0 {
+		return err
+	}
+	err = w.db.Transact(w.t.Context(), func(ctx context.Context, tx bun.Tx) error {
+		if err := change.Write(ctx, tx); err != nil {
+			return err
+		}
+		return w.log.Advance(ctx, tx, meaning.Name(), next)
+	})
 	if err != nil {
 		return err
 	}
 	change.Done()
 	w.read[w.by.Tenant] += int64(len(page))
 	return nil
+}
+
+// holdSketches lets the tenant's sketches be searched in memory, on PostgreSQL as on SQLite.
+func (w *world) holdSketches() {
+	w.t.Helper()
+	held, err := w.base.Meaning().LoadSketches(w.t.Context(), w.by.Tenant)
+	if err != nil || held != (w.db.Engine == database.Postgres) {
+		w.t.Fatalf("held sketches: %t, %v", held, err)
+	}
 }
 
 // find searches and gives the ids of the hits in order.

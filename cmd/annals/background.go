@@ -10,7 +10,7 @@ import (
 )
 
 // work does what nobody waits for, until ctx ends: projections follow the log, its proof grows and is signed, indices are built when
-// they have become worth while, words are moved into their index, interrupted rebuilds go on, and versions that nobody uses are dropped.
+// they have become worth while, sketches of what is searched are held in memory, words are moved into their index, interrupted rebuilds go on, and versions that nobody uses are dropped.
 func (s *service) work(ctx context.Context) error {
 	router, err := events.NewRouter(s.logger)
 	if err != nil {
@@ -23,6 +23,7 @@ func (s *service) work(ctx context.Context) error {
 	}
 	var working sync.WaitGroup
 	working.Go(func() { s.buildGraphs(ctx) })
+	working.Go(func() { s.knowledge.Meaning().HoldSketches(ctx) })
 	working.Go(func() { s.tendVersions(ctx) })
 	working.Go(func() { s.prover.Keep(ctx) })
 	working.Go(func() { s.knowledge.CompactAll(ctx, s.log) })

@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -89,41 +89,11 @@ func (b *bare) prepare(ctx context.Context) error {
 	return nil
 }
 
-// scan compares every vector, and keeps the nearest as it goes.
+// scan compares every vector, one after the other, as it must for one question.
 func (w *world) scan(q question) []string {
-	type near struct {
-		item   int
-		cosine float64
-	}
-	var best []near
+	cosines := make([]float64, len(w.items))
 	for i, v := range w.vectors {
-		cosine := embedding.Cosine(v, q.vector)
-		if len(best) == depth && cosine <= best[depth-1].cosine {
-			continue
-		}
-		place := 0
-		for place < len(best) && best[place].cosine >= cosine {
-			place++
-		}
-		best = slices.Insert(best, place, near{i, cosine})
-		best = best[:min(depth, len(best))]
+		cosines[i] = embedding.Cosine(v, q.vector)
 	}
-	hashes := make([]string, len(best))
-	for n, b := range best {
-		hash := sha256.Sum256([]byte(w.items[b.item].content))
-		hashes[n] = string(hash[:])
-	}
-	return hashes
-}
-
-// nearest is what the bare query should find.
-func (w *world) nearest() []map[string]bool {
-	all := make([]map[string]bool, len(w.questions))
-	for n, q := range w.questions {
-		all[n] = make(map[string]bool, depth)
-		for _, hash := range w.scan(q) {
-			all[n][hash] = true
-		}
-	}
-	return all
+	return slices.Collect(maps.Keys(w.nearest(cosines)))
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // measure loads a database, unless one is there, and asks it every question as every audience.
-func measure(ctx context.Context, w *world, engine database.Engine, o options, report *report) (err error) {
+func measure(ctx context.Context, w *world, t *truths, engine database.Engine, o options, report *report) (err error) {
 	db, away, err := open(ctx, engine, o)
 	if err != nil {
 		return err
@@ -37,15 +37,19 @@ func measure(ctx context.Context, w *world, engine database.Engine, o options, r
 	if err := base.Meaning().BuildGraph(ctx); err != nil {
 		return err
 	}
+	if !o.database {
+		for _, tenant := range []string{large, quiet} {
+			if _, err := base.Meaning().LoadSketches(ctx, tenant); err != nil {
+				return err
+			}
+		}
+	}
 	report.Loading[engine] = time.Since(started).Round(time.Second).String()
 	if report.Engines[engine], err = bench.Describe(ctx, db); err != nil {
 		return err
 	}
-	rows, err := newRows(w)
-	if err != nil {
-		return err
-	}
-	bare := &bare{world: w, db: db, expected: w.nearest()}
+	rows := t.rows()
+	bare := &bare{world: w, db: db, expected: t.nearest}
 	if err := bare.prepare(ctx); err != nil {
 		return err
 	}
@@ -77,41 +81,59 @@ func open(ctx context.Context, engine database.Engine, o options) (*database.DB,
 type row struct {
 	audience
 	visible  []int
-	seen     domain.Audience
 	expected map[domain.Order][]map[string]bool // by question
 	recall   map[domain.Order]float64
 	plans    string
 	times    []time.Duration
 }
 
-// newRows works out what each audience should find.
-func newRows(w *world) ([]*row, error) {
+// truths are what should be found, worked out once for all engines.
+type truths struct {
+	nearest  []map[string]bool                    // by question: the hashes of the nearest of all
+	expected []map[domain.Order][]map[string]bool // by audience, order and question: ids
+	visible  [][]int                              // by audience
+}
+
+func newTruths(w *world) (*truths, error) {
 	bar := bench.Watch("search exactly", len(w.questions))
 	defer bar.End()
-	var rows []*row
+	t := &truths{}
+	var seen []domain.Audience
 	for _, a := range audiences {
 		s, err := a.search(w.questions[0], domain.ByScore)
 		if err != nil {
 			return nil, err
 		}
-		r := &row{audience: a, seen: s.Audience(), expected: map[domain.Order][]map[string]bool{}, recall: map[domain.Order]float64{}}
+		seen = append(seen, s.Audience())
+		var visible []int
 		for i := range w.items {
-			if a.sees(w, i, r.seen) {
-				r.visible = append(r.visible, i)
+			if a.sees(w, i, s.Audience()) {
+				visible = append(visible, i)
 			}
 		}
-		rows = append(rows, r)
+		t.visible = append(t.visible, visible)
+		t.expected = append(t.expected, map[domain.Order][]map[string]bool{})
 	}
 	for _, q := range w.questions {
 		cosines := w.exact(q)
-		for _, r := range rows {
+		t.nearest = append(t.nearest, w.nearest(cosines))
+		for n := range audiences {
 			for _, order := range orders {
-				r.expected[order] = append(r.expected[order], w.rank(r.audience, r.seen, order, r.visible, cosines))
+				t.expected[n][order] = append(t.expected[n][order], w.rank(seen[n], order, t.visible[n], cosines))
 			}
 		}
 		bar.Add(1)
 	}
-	return rows, nil
+	return t, nil
+}
+
+// rows are what an engine is measured by.
+func (t *truths) rows() []*row {
+	rows := make([]*row, len(audiences))
+	for n, a := range audiences {
+		rows[n] = &row{audience: a, visible: t.visible[n], expected: t.expected[n], recall: map[domain.Order]float64{}}
+	}
+	return rows
 }
 
 // race asks every question of every row, the bare query's included, in an order drawn anew in every round: so whatever else

@@ -1,6 +1,12 @@
 package main
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"runtime"
+	"slices"
+	"sync"
+
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
 )
@@ -14,15 +20,41 @@ var orders = []domain.Order{domain.ByScore, domain.ByPriority}
 // exact compares a question with every item: cosines are by item.
 func (w *world) exact(q question) []float64 {
 	cosines := make([]float64, len(w.items))
-	for i, v := range w.vectors {
-		cosines[i] = embedding.Cosine(v, q.vector)
+	var comparing sync.WaitGroup
+	share := (len(w.items) + runtime.NumCPU() - 1) / runtime.NumCPU()
+	for from := 0; from < len(w.items); from += share {
+		comparing.Go(func() {
+			for i := from; i < min(from+share, len(w.items)); i++ {
+				cosines[i] = embedding.Cosine(w.vectors[i], q.vector)
+			}
+		})
 	}
+	comparing.Wait()
 	return cosines
+}
+
+// nearest is what the bare query should find: the hashes of the nearest texts.
+func (w *world) nearest(cosines []float64) map[string]bool {
+	var best []int // the nearest first
+	for i, cosine := range cosines {
+		if len(best) == depth && cosine <= cosines[best[depth-1]] {
+			continue
+		}
+		place, _ := slices.BinarySearchFunc(best, cosine, func(other int, cosine float64) int { return cmp.Compare(cosine, cosines[other]) })
+		best = slices.Insert(best, place, i)
+		best = best[:min(depth, len(best))]
+	}
+	hashes := make(map[string]bool, depth)
+	for _, i := range best {
+		hash := sha256.Sum256([]byte(w.items[i].content))
+		hashes[string(hash[:])] = true
+	}
+	return hashes
 }
 
 // rank is what an audience should find, by the specification: [domain.Rank] over everything that it sees. Every item has
 // the confidence that everything begins with.
-func (w *world) rank(a audience, seen domain.Audience, order domain.Order, visible []int, cosines []float64) map[string]bool {
+func (w *world) rank(seen domain.Audience, order domain.Order, visible []int, cosines []float64) map[string]bool {
 	calibration := lookup{}.Calibration()
 	candidates := make([]domain.Candidate, len(visible))
 	for n, i := range visible {
