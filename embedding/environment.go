@@ -22,6 +22,8 @@ const (
 //   - ARK_API_KEY alone, or OPENAI_API_KEY alone: that provider, with its usual text model or ANNALS_EMBEDDING_MODEL;
 //   - ANNALS_EMBEDDING_MODEL=builtin, or nothing: the built-in one.
 //
+// ANNALS_EMBEDDING_RATE bounds the requests a second.
+//
 // The error names every setting that is missing or wrong, never a value that may be a secret.
 func FromEnvironment(getenv func(string) string) (embedder Embedder, reason string, err error) {
 	config, reason := choose(getenv)
@@ -29,6 +31,12 @@ func FromEnvironment(getenv func(string) string) (embedder Embedder, reason stri
 		return Builtin{}, reason, nil
 	}
 	var problems []error
+	if rate := getenv("ANNALS_EMBEDDING_RATE"); rate != "" {
+		if config.RequestsPerSecond, err = strconv.ParseFloat(rate, 64); err != nil || !(config.RequestsPerSecond >= 0) {
+			problems = append(problems, errors.New("ANNALS_EMBEDDING_RATE: not a number of requests a second"))
+			config.RequestsPerSecond = 0
+		}
+	}
 	if dims := getenv("ANNALS_EMBEDDING_DIMS"); dims != "" {
 		if config.Dims, err = strconv.Atoi(dims); err != nil {
 			problems = append(problems, errors.New("ANNALS_EMBEDDING_DIMS: not a number"))

@@ -56,7 +56,7 @@ func (o *OpenAI) Close() { o.client.CloseIdleConnections() }
 func (o *OpenAI) Embed(ctx context.Context, texts []string, kind Kind) ([][]float32, error) {
 	vectors := make([][]float32, 0, len(texts))
 	for len(texts) > 0 {
-		batch := o.batch(texts)
+		batch := o.Request(texts)
 		found, err := o.embed(ctx, o.prefixed(batch, kind))
 		if err != nil {
 			return nil, fmt.Errorf("embedding with %s: %w", o.Name(), err)
@@ -67,8 +67,8 @@ func (o *OpenAI) Embed(ctx context.Context, texts []string, kind Kind) ([][]floa
 	return vectors, nil
 }
 
-// batch takes as many texts from the front as a request may have, one at least.
-func (o *OpenAI) batch(texts []string) []string {
+// Request takes as many texts from the front as a request may have, one at least.
+func (o *OpenAI) Request(texts []string) []string {
 	tokens := 0
 	for i, s := range texts {
 		tokens += text.Tokens(s)

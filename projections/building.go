@@ -202,6 +202,9 @@ const grace = 30 * time.Second
 // Sweep drops the tables of versions that were retired or failed a while ago, and retires those that a
 // rollback no longer leads to.
 func (p *Knowledge) Sweep(ctx context.Context) error {
+	if err := p.spaces.sweep(ctx); err != nil {
+		return err
+	}
 	if err := p.retireOlder(ctx); err != nil {
 		return err
 	}

@@ -31,6 +31,11 @@ func (t tables) keyOf(table bun.Ident) []string {
 // empty deletes a table's rows bit by bit, before it is dropped. Dropping a table of ten million rows
 // keeps SQLite's writer busy for seconds; PostgreSQL's costs nobody anything.
 func (p *Knowledge) empty(ctx context.Context, b *batches, t tables, table bun.Ident) error {
+	return p.emptyBy(ctx, b, table, t.keyOf(table)...)
+}
+
+// emptyBy is empty for a table that SQLite keeps in the order of some columns.
+func (p *Knowledge) emptyBy(ctx context.Context, b *batches, table bun.Ident, columns ...string) error {
 	if p.db.Engine != database.SQLite {
 		return nil
 	}
@@ -39,10 +44,10 @@ func (p *Knowledge) empty(ctx context.Context, b *batches, t tables, table bun.I
 	if err != nil || !there {
 		return err
 	}
-	key := strings.Join(t.keyOf(table), ", ")
+	key := strings.Join(columns, ", ")
 	for {
 		rows := b.rows()
-		until := make([]any, len(t.keyOf(table)))
+		until := make([]any, len(columns))
 		places := make([]any, len(until))
 		for i := range until {
 			places[i] = &until[i]

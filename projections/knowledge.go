@@ -25,6 +25,9 @@ type Settings struct {
 	Policy domain.ConfidencePolicy
 	// Embedder turns text into vectors. Default: the built-in one, which needs no model.
 	Embedder embedding.Embedder
+	// Former is the embedder that was configured before, for questions in the space of its vectors until
+	// that of Embedder is complete. Default: none; the built-in one is always at hand.
+	Former embedding.Embedder
 	// Logger for what happens in the background. Default: discard.
 	Logger *slog.Logger
 	// Now is the clock of the catalogue. Default: [time.Now].
@@ -53,7 +56,8 @@ type Knowledge struct {
 	reads    bun.IDB // the database, or a snapshot of it
 	lineup   *atomic.Pointer[lineup]
 	policies map[string]domain.ConfidencePolicy // by name
-	meaning  *Meaning
+	spaces   *spaces
+	meaning  *Meaning // of the space that searches are made in; outside of a request, the configured one
 	profiles *profiles
 	log      *slog.Logger
 	now      func() time.Time
@@ -91,8 +95,15 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 	if err := p.look(ctx, db); err != nil {
 		return nil, err
 	}
-	p.meaning, err = openMeaning(ctx, p, settings.Embedder)
-	return p, err
+	embedders := []embedding.Embedder{settings.Embedder}
+	if settings.Former != nil {
+		embedders = append(embedders, settings.Former)
+	}
+	if p.spaces, err = openSpaces(ctx, p, embedders...); err != nil {
+		return nil, err
+	}
+	p.meaning = p.spaces.wanted
+	return p, nil
 }
 
 // Policy computes confidence as the version does that is active at that moment: what is replayed from the
@@ -106,7 +117,8 @@ func (p *Knowledge) Policy() domain.ConfidencePolicy {
 	}
 }
 
-// Meaning is the background projection of vectors that this projection's searches use.
+// Meaning is the background projection of the configured embedder's vectors. Searches use it as soon as it
+// has everything, see [Knowledge.TendSpaces].
 func (p *Knowledge) Meaning() *Meaning { return p.meaning }
 
 // Find reads one item, whatever its status: who may see it is for the caller to decide. The error

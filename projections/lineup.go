@@ -82,6 +82,9 @@ func (p *Knowledge) pinned() *Knowledge { return p.at(p.active(), p.reads) }
 func (p *Knowledge) at(v version, reads bun.IDB) *Knowledge {
 	pinned := *p
 	pinned.reads, pinned.lineup = reads, &atomic.Pointer[lineup]{}
+	if p.spaces != nil {
+		pinned.meaning = p.spaces.read.Load()
+	}
 	pinned.lineup.Store(&lineup{versions: []version{v}, seen: time.Now().Add(time.Hour)}) // so it is not looked up again
 	return &pinned
 }
@@ -91,6 +94,9 @@ func (p *Knowledge) tables() tables { return p.active().tables }
 
 // refresh looks the versions up again if what is known of them is old. Every read begins with it.
 func (p *Knowledge) refresh(ctx context.Context) error {
+	if err := p.spaces.refresh(ctx); err != nil {
+		return err
+	}
 	if time.Since(p.lineup.Load().seen) < lineupAge {
 		return nil
 	}

@@ -27,20 +27,17 @@ type Meaning struct {
 	embedder  embedding.Embedder
 	nearest   nearest
 	survey    *survey
+	follower  *message.Handler // nil while it follows no log
 }
 
-func openMeaning(ctx context.Context, p *Knowledge, embedder embedding.Embedder) (*Meaning, error) {
-	tables, err := openMeaningTables(ctx, p.db, embedder, database.At(p.now()))
-	if err != nil {
-		return nil, err
-	}
+func newMeaning(p *Knowledge, tables meaningTables, embedder embedding.Embedder) *Meaning {
 	m := &Meaning{knowledge: p, db: p.db, tables: tables, embedder: embedder, survey: &survey{knowledge: p}}
 	if p.db.Engine == database.Postgres {
 		m.nearest = &postgresNearest{meaning: m, shelves: newLibraries(postgresBudget)}
 	} else {
 		m.nearest = &memoryNearest{meaning: m, shelves: newLibraries(sketchBudget)}
 	}
-	return m, nil
+	return m
 }
 
 // Name is the name under which the projection keeps its checkpoints.
@@ -48,7 +45,7 @@ func (m *Meaning) Name() string { return m.tables.checkpoint() }
 
 // Follow lets the projection follow the log as a handler of the router.
 func (m *Meaning) Follow(router *message.Router, log *events.Log) {
-	events.AddPreparer(router, log, m.Name(), m.Prepare)
+	m.follower = events.AddPreparer(router, log, m.Name(), m.Prepare)
 }
 
 // maxPieceTokens is how much text goes into one vector.
@@ -162,14 +159,44 @@ func (m *Meaning) vectors(ctx context.Context, tenant string, wanted []piece) (a
 	if len(texts) == 0 {
 		return all, nil, nil
 	}
-	made, err := m.embedder.Embed(ctx, texts, embedding.Document)
+	for {
+		request := embedding.Request(m.embedder, texts)
+		made, err := m.embedder.Embed(ctx, request, embedding.Document)
+		if err != nil {
+			return nil, nil, fmt.Errorf("embed %d texts: %w", len(texts), err)
+		}
+		for i := range made {
+			all[fresh[i]] = made[i]
+		}
+		if len(request) == len(texts) {
+			return all, fresh, nil
+		}
+		if err := m.keep(ctx, tenant, fresh[:len(request)], all); err != nil {
+			return nil, nil, err
+		}
+		texts, fresh = texts[len(request):], fresh[len(request):]
+	}
+}
+
+// keep writes the vectors of one request before the next one is made: whatever happens then, nothing is
+// asked twice. Those of the last request are written with what they are for.
+func (m *Meaning) keep(ctx context.Context, tenant string, made []hash, vectors map[hash][]float32) error {
+	err := m.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.ExecContext(ctx, m.insertVectors(tx, tenant, made, vectors).String())
+		return err
+	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("embed %d texts: %w", len(texts), err)
+		return m.knowledge.failed(ctx, "keep vectors", err)
 	}
-	for i, h := range fresh {
-		all[h] = made[i]
+	return nil
+}
+
+func (m *Meaning) insertVectors(tx bun.IDB, tenant string, made []hash, vectors map[hash][]float32) *bun.RawQuery {
+	rows := make([][]any, len(made))
+	for i, h := range made {
+		rows[i] = []any{tenant, h[:], m.vectorValue(vectors[h])}
 	}
-	return all, fresh, nil
+	return tx.NewRaw("INSERT INTO ? (tenant, text_hash, vector) VALUES ? ON CONFLICT DO NOTHING", m.tables.vectors, tuples(rows))
 }
 
 func (m *Meaning) stored(ctx context.Context, tenant string, wanted []piece) (map[hash][]float32, error) {
@@ -199,12 +226,7 @@ func (e *embedded) Write(ctx context.Context, tx bun.IDB) error {
 			Where("tenant = ?", e.tenant).Where("number IN (?)", bun.List(e.numbers)))
 	}
 	if len(e.fresh) > 0 {
-		made := make([][]any, len(e.fresh))
-		for i, h := range e.fresh {
-			made[i] = []any{e.tenant, h[:], e.meaning.vectorValue(e.vectors[h])}
-		}
-		script.add(tx.NewRaw("INSERT INTO ? (tenant, text_hash, vector) VALUES ? ON CONFLICT DO NOTHING",
-			tables.vectors, tuples(made)))
+		script.add(e.meaning.insertVectors(tx, e.tenant, e.fresh, e.vectors))
 	}
 	var made [][]any
 	for i := range e.pieces {

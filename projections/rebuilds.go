@@ -118,6 +118,9 @@ func (r Rebuilds) Rollback(ctx context.Context, name string) error {
 
 // Retire gives the way back up; the error matches [domain.ErrNotFound] if there is none.
 func (r Rebuilds) Retire(ctx context.Context, name string) error {
+	if name == meaningName {
+		return r.knowledge.spaces.retire(ctx)
+	}
 	if err := known(name); err != nil {
 		return err
 	}

@@ -35,8 +35,17 @@ type meaningTables struct {
 
 func (t meaningTables) checkpoint() string { return meaningName + "_" + strconv.Itoa(t.version) }
 
-// openMeaningTables finds the version for the embedder's space, or creates it and makes it the
-// active one: its vectors follow in the background, and until then words answer alone.
+func meaningTablesOf(version int, s space) meaningTables {
+	return meaningTables{
+		version: version, space: s.Number, dims: s.Dims,
+		pieces:  bun.Ident(fmt.Sprintf("meaning_%d", version)),
+		vectors: bun.Ident(fmt.Sprintf("vectors_%d", s.Number)),
+	}
+}
+
+// openMeaningTables finds the version for the embedder's space, or creates it. The first one of a
+// database is active at once: its vectors follow in the background, and until then words answer alone.
+// Any other catches up with the log beside the one that is active.
 func openMeaningTables(ctx context.Context, db *database.DB, embedder embedding.Embedder, now database.Time) (meaningTables, error) {
 	var found meaningTables
 	err := db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -48,11 +57,7 @@ func openMeaningTables(ctx context.Context, db *database.DB, embedder embedding.
 			return err
 		}
 		version, err := openVersion(ctx, db.Engine, tx, s, now)
-		found = meaningTables{
-			version: version, space: s.Number, dims: s.Dims,
-			pieces:  bun.Ident(fmt.Sprintf("meaning_%d", version)),
-			vectors: bun.Ident(fmt.Sprintf("vectors_%d", s.Number)),
-		}
+		found = meaningTablesOf(version, s)
 		return err
 	})
 	if err != nil {
@@ -82,36 +87,54 @@ func openVersion(ctx context.Context, engine database.Engine, tx bun.IDB, s spac
 	if err != nil {
 		return 0, err
 	}
-	newest := 0
-	for _, e := range all {
-		newest = max(newest, e.Version)
-		if e.Settings["space"] != s.Name {
-			continue
-		}
-		if e.State == stateActive {
-			return e.Version, nil
-		}
-		if e.State == stateRetired {
-			return e.Version, activate(ctx, tx, e, now)
+	newest, inUse := 0, false
+	var mine *entry
+	for i, e := range all {
+		newest, inUse = max(newest, e.Version), inUse || e.State == stateActive
+		if e.Settings["space"] == s.Name && e.Settings["dropped"] == "" {
+			mine = &all[i]
 		}
 	}
-	e := entry{
-		Name: meaningName, Version: newest + 1, State: stateRetired,
-		Settings: map[string]string{"space": s.Name}, CreatedAt: now, UpdatedAt: now,
+	if mine == nil {
+		mine = &entry{
+			Name: meaningName, Version: newest + 1, State: stateRetired,
+			Settings: map[string]string{"space": s.Name}, CreatedAt: now, UpdatedAt: now,
+		}
+		if err := createMeaning(ctx, engine, tx, *mine, s); err != nil {
+			return 0, err
+		}
 	}
+	if !inUse {
+		return mine.Version, activate(ctx, tx, *mine, now)
+	}
+	return mine.Version, catchUpBeside(ctx, tx, *mine, now)
+}
+
+func createMeaning(ctx context.Context, engine database.Engine, tx bun.IDB, e entry, s space) error {
 	tables, err := definition(engine, meaningName, struct{ Version, Space, Dims, Bits int }{
 		e.Version, s.Number, s.Dims, 8 * embedding.SketchBytes(s.Dims),
 	})
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if _, err := tx.ExecContext(ctx, tables); err != nil {
-		return 0, err
+		return err
 	}
-	if _, err := tx.NewInsert().Model(&e).Exec(ctx); err != nil {
-		return 0, err
+	_, err = tx.NewInsert().Model(&e).Exec(ctx)
+	return err
+}
+
+// catchUpBeside lets a version that is not active become the one that is to be, instead of any other: who
+// was started last is right.
+func catchUpBeside(ctx context.Context, tx bun.IDB, e entry, now database.Time) error {
+	_, err := tx.NewUpdate().Model((*entry)(nil)).Set("state = ?, updated_at = ?", stateRetired, now).
+		Where("name = ?", e.Name).Where("state = ?", stateCatching).Where("version <> ?", e.Version).Exec(ctx)
+	if err != nil || e.State != stateRetired {
+		return err
 	}
-	return e.Version, activate(ctx, tx, e, now)
+	_, err = tx.NewUpdate().Model((*entry)(nil)).Set("state = ?, updated_at = ?", stateCatching, now).
+		Where("name = ?", e.Name).Where("version = ?", e.Version).Exec(ctx)
+	return err
 }
 
 // activate lets one version of meaning take over from another.

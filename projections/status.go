@@ -33,33 +33,61 @@ func (r Reader) Status(ctx context.Context, tenant string) ([]domain.ProjectionS
 	if err != nil {
 		return nil, err
 	}
-	meaning, err := r.meaning.status(ctx, r.Progress, tenant, head)
-	return append(versions, meaning), err
+	meaning, err := r.spaces.statuses(ctx, r.Progress, tenant, head)
+	return append(versions, meaning...), err
 }
 
-func (m *Meaning) status(ctx context.Context, progress Progress, tenant string, head int64) (domain.ProjectionStatus, error) {
-	s := domain.ProjectionStatus{
-		Name: meaningName, Version: m.tables.version, State: stateActive, Head: head,
-		Settings: map[string]string{"space": m.embedder.Name()},
-	}
-	var err error
-	if s.Position, _, _, err = progress.Checkpoint(ctx, m.Name(), tenant); err != nil {
-		return s, err
-	}
-	s.Head = max(s.Head, s.Position)
-	s.LagEvents = s.Head - s.Position
-	if trouble := progress.Trouble(m.Name(), tenant); trouble != nil {
-		s.Error = trouble.Error()
-	}
-	if s.LagEvents == 0 {
-		return s, nil
-	}
-	var next database.Time
-	err = m.db.NewSelect().TableExpr("events").Column("recorded_at").
-		Where("tenant = ?", tenant).Where("position = ?", s.Position+1).Scan(ctx, &next)
+// statuses are how the spaces do whose vectors are there, the one that is read first.
+func (s *spaces) statuses(ctx context.Context, progress Progress, tenant string, head int64) ([]domain.ProjectionStatus, error) {
+	p := s.knowledge
+	var all []listed
+	err := p.db.NewSelect().Model(&all).Where("name = ?", meaningName).
+		OrderExpr("CASE state WHEN 'active' THEN 0 ELSE 1 END, version DESC").Scan(ctx)
 	if err != nil {
-		return s, m.knowledge.failed(ctx, "read lag", err)
+		return nil, p.failed(ctx, "read the catalogue", err)
 	}
-	s.LagSeconds = max(0, m.knowledge.now().Sub(next.Time).Seconds())
-	return s, nil
+	var list []domain.ProjectionStatus
+	for _, v := range all {
+		if v.dropped() {
+			continue
+		}
+		status, err := s.status(ctx, v, progress, tenant, head)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, status)
+	}
+	return list, nil
+}
+
+func (s *spaces) status(ctx context.Context, v listed, progress Progress, tenant string, head int64) (domain.ProjectionStatus, error) {
+	status := domain.ProjectionStatus{
+		Name: v.Name, Version: v.Version, State: v.State, Head: head, Settings: v.settings(),
+		CreatedAt: v.CreatedAt.Time, UpdatedAt: v.UpdatedAt.Time,
+	}
+	name := meaningTables{version: v.Version}.checkpoint()
+	var err error
+	if status.Position, _, _, err = progress.Checkpoint(ctx, name, tenant); err != nil {
+		return status, err
+	}
+	status.Head = max(status.Head, status.Position)
+	status.LagEvents = status.Head - status.Position
+	if trouble := progress.Trouble(name, tenant); trouble != nil {
+		status.Error = trouble.Error()
+	}
+	if read := s.read.Load(); read.tables.version == v.Version && !read.reachable() {
+		status.Error = "words answer alone: no setting of this server says how to reach the model of these vectors"
+	}
+	if status.LagEvents == 0 {
+		return status, nil
+	}
+	p := s.knowledge
+	var next database.Time
+	err = p.db.NewSelect().TableExpr("events").Column("recorded_at").
+		Where("tenant = ?", tenant).Where("position = ?", status.Position+1).Scan(ctx, &next)
+	if err != nil {
+		return status, p.failed(ctx, "read lag", err)
+	}
+	status.LagSeconds = max(0, p.now().Sub(next.Time).Seconds())
+	return status, nil
 }

@@ -43,6 +43,7 @@ func (v listed) settings() map[string]string {
 	delete(settings, "dropped")
 	delete(settings, settingRepair)
 	delete(settings, settingWhatIf)
+	delete(settings, settingVectors)
 	return settings
 }
 

@@ -16,12 +16,13 @@ func (s *service) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.knowledge.Meaning().Follow(router, s.log)
+	s.knowledge.FollowMeaning(router, s.log)
 	s.prover.Follow(router)
 	if s.forwarder != nil {
 		s.forwarder.Follow(router)
 	}
 	var working sync.WaitGroup
+	working.Go(func() { s.knowledge.TendSpaces(ctx, s.log) })
 	working.Go(func() { s.buildGraphs(ctx) })
 	working.Go(func() { s.knowledge.Meaning().HoldSketches(ctx) })
 	working.Go(func() { s.tendVersions(ctx) })
@@ -40,8 +41,10 @@ const betweenBuilds = 10 * time.Minute
 
 func (s *service) buildGraphs(ctx context.Context) {
 	for ctx.Err() == nil {
-		if err := s.knowledge.Meaning().BuildGraph(ctx); err != nil && ctx.Err() == nil {
-			s.logger.WarnContext(ctx, "an index of vectors was not built; it is tried again", "error", err, "after", betweenBuilds.String())
+		for _, meaning := range s.knowledge.Meanings() {
+			if err := meaning.BuildGraph(ctx); err != nil && ctx.Err() == nil {
+				s.logger.WarnContext(ctx, "an index of vectors was not built; it is tried again", "error", err, "after", betweenBuilds.String())
+			}
 		}
 		select {
 		case <-time.After(betweenBuilds):

@@ -58,6 +58,8 @@ func (e *examination) projections(ctx context.Context, api *client) {
 		Items []struct {
 			Name       string            `json:"name"`
 			Version    int               `json:"version"`
+			Position   int64             `json:"position"`
+			Head       int64             `json:"head"`
 			State      string            `json:"state"`
 			LagEvents  int64             `json:"lag_events"`
 			LagSeconds float64           `json:"lag_seconds"`
@@ -72,7 +74,16 @@ func (e *examination) projections(ctx context.Context, api *client) {
 	for _, p := range list.Items {
 		name := "projection " + p.Name
 		switch {
+		case p.Name == "meaning" && p.State == "catching_up":
+			e.note("another model", fine, "wait: searches are made there when it is complete", "%s: %d of %d events read", p.Settings["space"], p.Position, p.Head)
+			if p.Error != "" {
+				e.note("another model", broken, "see the server's log", "stands still: %s", p.Error)
+			}
+		case p.Name == "meaning" && p.State == "retired":
+			e.note("model before", fine, "annals rebuild meaning --retire drops them", "the vectors of %s are kept: going back to it costs only what came since", p.Settings["space"])
 		case p.State != "active": // what rebuilding has left is examined by itself
+		case strings.HasPrefix(p.Error, "words answer alone"):
+			e.note(name, warned, "wait until the other model has caught up, or name this one: ANNALS_EMBEDDING_PREVIOUS_MODEL", "%s: %s", p.Settings["space"], p.Error)
 		case p.Error != "":
 			e.note(name, broken, "see the server's log", "stands still: %s", p.Error)
 		case p.LagSeconds > late:

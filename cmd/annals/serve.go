@@ -35,6 +35,10 @@ func (s *serveCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	former, err := cfg.former()
+	if err != nil {
+		return err
+	}
 	listener, err := listen(ctx, cfg.Listen)
 	if err != nil {
 		return err
@@ -44,7 +48,7 @@ func (s *serveCommand) Run(ctx context.Context, c *console) error {
 		return wrong("name another with --data DIR or ANNALS_DATA", "the data directory cannot be made: %s", err)
 	}
 	logger := cfg.logger(c)
-	service, err := openService(ctx, cfg, embedder, logger)
+	service, err := openService(ctx, cfg, embedder, former, logger)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ type service struct {
 }
 
 // openService builds everything on the database. Whoever gets it closes it.
-func openService(ctx context.Context, cfg config, embedder embedding.Embedder, logger *slog.Logger) (*service, error) {
+func openService(ctx context.Context, cfg config, embedder, former embedding.Embedder, logger *slog.Logger) (*service, error) {
 	key, err := proof.EnsureKey(cfg.Data, cfg.LogName)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func openService(ctx context.Context, cfg config, embedder embedding.Embedder, l
 	if err != nil {
 		return nil, err
 	}
-	knowledge, err := projections.Open(ctx, db, projections.Settings{Embedder: embedder, Logger: logger})
+	knowledge, err := projections.Open(ctx, db, projections.Settings{Embedder: embedder, Former: former, Logger: logger})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the projections: %w", err), db.Close())
 	}
