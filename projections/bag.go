@@ -18,9 +18,9 @@ type bag struct {
 }
 
 // bagOf counts the terms of everything in an item that a search should find it by.
-func bagOf(k *domain.Knowledge) bag {
+func bagOf(by text.Tokenizer, k *domain.Knowledge) bag {
 	said := k.Text.Content + "\n\n" + k.Text.Task + "\n\n" + strings.Join(tagValues(k.Text.Tags), "\n\n")
-	found := text.BagOf(said)
+	found := by.Bag(said)
 	return bag{Terms: found.Terms, Counts: found.Counts, Words: found.Length}
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/text"
 )
 
 // unfinishedStates are those in which a rebuild has work left.
@@ -31,7 +30,7 @@ func (p *Knowledge) begin(ctx context.Context, log *events.Log, order domain.Reb
 	if err != nil {
 		return version{}, err
 	}
-	v := version{policy: p.policies[settings["confidence"]]}
+	v := p.versionOf(entry{Settings: settings})
 	maps.Copy(settings, notes(order))
 	waiting, found, err := p.unfinished(ctx)
 	switch {
@@ -129,11 +128,11 @@ func (p *Knowledge) unfinished(ctx context.Context) (version, bool, error) {
 	if err != nil || !found {
 		return version{}, false, err
 	}
-	policy, known := p.policies[e.Settings["confidence"]]
-	if !e.whatIf() && (!known || e.Settings["tokenizer"] != text.TokenizerVersion) {
+	v := p.versionOf(e)
+	if !e.whatIf() && (v.foreign || v.tokenizer.Version != p.tokenizers[0].Version) {
 		return version{}, false, domain.Refuse(domain.ErrConflict, "version %d was begun by another release", e.Version).WithFix("cancel it")
 	}
-	return version{entry: e, tables: tablesOf(e.Version), policy: policy}, true, nil
+	return v, true, nil
 }
 
 // state is a version's state by now.

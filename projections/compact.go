@@ -55,8 +55,8 @@ func (p *Knowledge) Compact(ctx context.Context, log *events.Log) (more bool, er
 	}
 	for place, left := range p.backlog.tenants {
 		more = true
-		if p.compacts(place.version) {
-			err = p.compact(ctx, log, place, left)
+		if v, written := p.compacts(place.version); written {
+			err = p.compact(ctx, log, v, place.tenant, left)
 		} else {
 			left.surplus = 0
 		}
@@ -71,8 +71,13 @@ func (p *Knowledge) Compact(ctx context.Context, log *events.Log) (more bool, er
 }
 
 // compacts tells whether a version's words are this process's to move: it is written, and by this release.
-func (p *Knowledge) compacts(number int) bool {
-	return slices.ContainsFunc(p.lineup.Load().versions, func(v version) bool { return v.Version == number && !v.foreign })
+func (p *Knowledge) compacts(number int) (version, bool) {
+	all := p.lineup.Load().versions
+	at := slices.IndexFunc(all, func(v version) bool { return v.Version == number && !v.foreign })
+	if at < 0 {
+		return version{}, false
+	}
+	return all[at], true
 }
 
 func (p *Knowledge) countBags(ctx context.Context) error {
@@ -98,8 +103,8 @@ func (p *Knowledge) countBags(ctx context.Context) error {
 }
 
 // compact moves a tenant's oldest bags, under its lock.
-func (p *Knowledge) compact(ctx context.Context, log *events.Log, at bagPlace, left *bagsLeft) error {
-	t, tenant := tablesOf(at.version), at.tenant
+func (p *Knowledge) compact(ctx context.Context, log *events.Log, v version, tenant string, left *bagsLeft) error {
+	t := v.tables
 	var rows []row
 	err := p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := log.Hold(ctx, tx, tenant); err != nil {
@@ -122,7 +127,7 @@ func (p *Knowledge) compact(ctx context.Context, log *events.Log, at bagPlace, l
 		for i := range rows {
 			k := rows[i].knowledge()
 			numbers = append(numbers, k.Number)
-			terms = appendTerms(terms, k, bagOf(k))
+			terms = appendTerms(terms, k, bagOf(v.tokenizer, k))
 		}
 		script := &script{engine: p.db.Engine}
 		table := bun.Safe(t.scopes)

@@ -108,7 +108,7 @@ func (e *examination) slice(ctx context.Context, s events.Slice, upTo int64, wor
 		if err != nil {
 			return 0, err
 		}
-		bag := bagOf(f.item)
+		bag := bagOf(e.new.tokenizer, f.item)
 		if err := want.addRows(s.Tenant, f.item, bag.Words); err != nil {
 			return 0, err
 		}

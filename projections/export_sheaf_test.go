@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/text"
 )
 
 // Place is a row of the index of terms, without its tenant.
@@ -21,7 +22,7 @@ func (p Place) Compare(other Place) int {
 func ThroughASheaf(items []*domain.Knowledge) ([]Place, error) {
 	var s sheaf
 	for _, k := range items {
-		s.add(k, bagOf(k))
+		s.add(k, bagOf(text.Tokenizers()[0], k))
 	}
 	var all []Place
 	for _, c := range s.chunks() {

@@ -1,11 +1,14 @@
 package projections
 
-import "github.com/annals-kb/annals/domain"
+import (
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/text"
+)
 
 // TermsOf lets tests compute without an index what the index should say: the terms of an item and
 // how often each counts, and its length in words.
 func TermsOf(k *domain.Knowledge) (counts map[string]float64, words int) {
-	b := bagOf(k)
+	b := bagOf(text.Tokenizers()[0], k)
 	counts = make(map[string]float64, len(b.Terms))
 	for i, term := range b.Terms {
 		counts[term] = float64(b.Counts[i])

@@ -29,8 +29,7 @@ var (
 )
 
 // add draws an item, and its terms if it is one that answers may contain.
-func (i *image) add(tenant string, k *domain.Knowledge) error {
-	b := bagOf(k)
+func (i *image) add(tenant string, k *domain.Knowledge, b bag) error {
 	if err := i.addRows(tenant, k, b.Words); err != nil || !isAlive(k) {
 		return err
 	}

@@ -58,7 +58,7 @@ var bagColumns = append(slices.Clone(scopesColumns), "bag")
 func (c indexChange) write(script *script, s *stage) {
 	for _, k := range c.gone {
 		script.add(s.tx.NewDelete().TableExpr("?", s.tables.terms).
-			Where("tenant = ?", s.tenant).Where("term IN (?)", bun.List(bagOf(k).Terms)).
+			Where("tenant = ?", s.tenant).Where("term IN (?)", bun.List(bagOf(s.version.tokenizer, k).Terms)).
 			Where("scope IN (?)", bun.List(k.Scopes)).Where("number = ?", k.Number))
 		script.add(s.tx.NewDelete().TableExpr("?", s.tables.scopes).
 			Where("tenant = ?", s.tenant).Where("scope IN (?)", bun.List(k.Scopes)).Where("number = ?", k.Number))

@@ -23,6 +23,9 @@ type Settings struct {
 	// Policy turns voices into confidence in the first version of a database, and is known besides
 	// [domain.ConfidencePolicies]. Default: [domain.DefaultConfidence].
 	Policy domain.ConfidencePolicy
+	// Tokenizers are those of versions that this program can search and write; versions that are built
+	// from now on have the first. Default: [text.Tokenizers].
+	Tokenizers []text.Tokenizer
 	// Embedder turns text into vectors. Default: the built-in one, which needs no model.
 	Embedder embedding.Embedder
 	// Former is the embedder that was configured before, for questions in the space of its vectors until
@@ -38,6 +41,9 @@ func (s Settings) withDefaults() Settings {
 	if s.Policy.Confidence == nil {
 		s.Policy = domain.DefaultConfidence()
 	}
+	if len(s.Tokenizers) == 0 {
+		s.Tokenizers = text.Tokenizers()
+	}
 	if s.Embedder == nil {
 		s.Embedder = embedding.Builtin{}
 	}
@@ -52,15 +58,16 @@ func (s Settings) withDefaults() Settings {
 
 // Knowledge is the projection that answers what is known. It is safe for concurrent use.
 type Knowledge struct {
-	db       *database.DB
-	reads    bun.IDB // the database, or a snapshot of it
-	lineup   *atomic.Pointer[lineup]
-	policies map[string]domain.ConfidencePolicy // by name
-	spaces   *spaces
-	meaning  *Meaning // of the space that searches are made in; outside of a request, the configured one
-	profiles *profiles
-	log      *slog.Logger
-	now      func() time.Time
+	db         *database.DB
+	reads      bun.IDB // the database, or a snapshot of it
+	lineup     *atomic.Pointer[lineup]
+	policies   map[string]domain.ConfidencePolicy // by name
+	tokenizers []text.Tokenizer                   // that of versions that are built from now on first
+	spaces     *spaces
+	meaning    *Meaning // of the space that searches are made in; outside of a request, the configured one
+	profiles   *profiles
+	log        *slog.Logger
+	now        func() time.Time
 
 	carefulUntil *atomic.Int64 // nanoseconds since 1970; see takeCare
 
@@ -77,15 +84,15 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 	settings = settings.withDefaults()
 	err := ensureActive(ctx, db, map[string]string{
 		"confidence": settings.Policy.Name,
-		"tokenizer":  text.TokenizerVersion,
+		"tokenizer":  settings.Tokenizers[0].Version,
 	}, database.At(settings.Now()))
 	if err != nil {
 		return nil, err
 	}
 	p := &Knowledge{
 		db: db, reads: db.DB, lineup: &atomic.Pointer[lineup]{}, carefulUntil: &atomic.Int64{},
-		policies: map[string]domain.ConfidencePolicy{},
-		log:      settings.Logger, now: settings.Now, bagRows: defaultBagRows, compactItems: defaultCompactItems,
+		policies: map[string]domain.ConfidencePolicy{}, tokenizers: settings.Tokenizers,
+		log: settings.Logger, now: settings.Now, bagRows: defaultBagRows, compactItems: defaultCompactItems,
 		backlog: &backlog{}, history: &atomic.Pointer[events.Log]{},
 	}
 	for _, policy := range append(domain.ConfidencePolicies(), settings.Policy) {

@@ -12,6 +12,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/text"
 )
 
 // lineup is which versions of the knowledge projection there are to read and to write: the active
@@ -24,9 +25,10 @@ type lineup struct {
 // version is a version of the knowledge projection that this program can write.
 type version struct {
 	entry
-	tables  tables
-	policy  domain.ConfidencePolicy
-	foreign bool // this program does not know how to write it
+	tables    tables
+	policy    domain.ConfidencePolicy
+	tokenizer text.Tokenizer
+	foreign   bool // this program does not know how to write it
 }
 
 // errForeign is why a version is given up that another release builds or has built.
@@ -50,17 +52,30 @@ const lineupQuery = `
 func (p *Knowledge) assemble(entries []entry) (*lineup, error) {
 	l := &lineup{seen: time.Now()}
 	for _, e := range entries {
-		policy, known := p.policies[e.Settings["confidence"]]
-		if !known && e.State == stateActive {
-			return nil, fmt.Errorf("version %d of knowledge is built with the confidence policy %q, which this annals does not know: use the release that built it",
-				e.Version, e.Settings["confidence"])
+		v := p.versionOf(e)
+		if v.foreign && e.State == stateActive {
+			return nil, fmt.Errorf("version %d of knowledge is built with the confidence policy %q and the tokenizer %q, and this annals does not know both: use the release that built it",
+				e.Version, e.Settings["confidence"], e.Settings["tokenizer"])
 		}
-		l.versions = append(l.versions, version{entry: e, tables: tablesOf(e.Version), policy: policy, foreign: !known})
+		l.versions = append(l.versions, v)
 	}
 	if len(l.versions) == 0 || l.versions[0].State != stateActive {
 		return nil, fmt.Errorf("no version of knowledge is active: %w", sql.ErrNoRows)
 	}
 	return l, nil
+}
+
+// versionOf is the version that an entry of the catalogue stands for, with what its settings name.
+func (p *Knowledge) versionOf(e entry) version {
+	v := version{entry: e, tables: tablesOf(e.Version)}
+	var known bool
+	v.policy, known = p.policies[e.Settings["confidence"]]
+	at := slices.IndexFunc(p.tokenizers, func(t text.Tokenizer) bool { return t.Version == e.Settings["tokenizer"] })
+	if at >= 0 {
+		v.tokenizer = p.tokenizers[at]
+	}
+	v.foreign = !known || at < 0
+	return v
 }
 
 // same tells whether the catalogue still says what the lineup was made of.

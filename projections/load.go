@@ -13,6 +13,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/text"
 )
 
 // sliceStreams is how many streams a worker is given at once.
@@ -161,7 +162,7 @@ func (r *Rebuilder) loadSlice(ctx context.Context, now *run, s sliceRow) error {
 // nextPart folds what fits into memory. It has stopped reading when that is written: SQLite's journal
 // begins anew only while nobody reads, and would grow to many times the size of the database.
 func (r *Rebuilder) nextPart(ctx context.Context, now *run, s sliceRow, upTo int64) (part loading, through string, err error) {
-	part.sliceRow, part.engine = s, r.knowledge.db.Engine
+	part.sliceRow, part.engine, part.tokenizer = s, r.knowledge.db.Engine, now.version.tokenizer
 	rest := events.Slice{Tenant: s.Tenant, After: s.After, Through: s.Through}
 	for f, err := range foldStreams(r.log.InSlice(ctx, rest, upTo), now.version.policy) {
 		if err != nil {
@@ -180,13 +181,14 @@ func (r *Rebuilder) nextPart(ctx context.Context, now *run, s sliceRow, upTo int
 // loading is the part of a slice that is being drawn.
 type loading struct {
 	sliceRow
-	engine  database.Engine
-	drawn   image
-	sheaf   sheaf  // of the terms, on SQLite
-	bytes   int    // that people wrote
-	last    string // the stream that was drawn last
-	streams int64
-	events  int64
+	engine    database.Engine
+	tokenizer text.Tokenizer
+	drawn     image
+	sheaf     sheaf  // of the terms, on SQLite
+	bytes     int    // that people wrote
+	last      string // the stream that was drawn last
+	streams   int64
+	events    int64
 }
 
 // rows is how many rows of all tables were drawn.
@@ -204,10 +206,10 @@ func (l *loading) add(f folded) error {
 		// Its text was erased after the position that is loaded up to, and that will be caught up with.
 		k.Text.URI = l.last
 	}
+	b := bagOf(l.tokenizer, k)
 	if l.engine == database.Postgres {
-		return l.drawn.add(l.Tenant, k)
+		return l.drawn.add(l.Tenant, k, b)
 	}
-	b := bagOf(k)
 	if isAlive(k) {
 		l.sheaf.add(k, b)
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/text"
 )
 
 // What the catalogue notes of a version besides what it is computed with.
@@ -22,7 +21,7 @@ const (
 // the order names another, because which one suits is for people to decide; and whatever else this
 // program does today, because that is what a release means to change.
 func (p *Knowledge) settingsFor(order domain.RebuildOrder, active entry) (map[string]string, error) {
-	settings := map[string]string{"confidence": active.Settings["confidence"], "tokenizer": text.TokenizerVersion}
+	settings := map[string]string{"confidence": active.Settings["confidence"], "tokenizer": p.tokenizers[0].Version}
 	if order.Confidence != "" {
 		if _, known := p.policies[order.Confidence]; !known {
 			var problems domain.Problems

@@ -106,7 +106,7 @@ func (r Rebuilds) sample(ctx context.Context, plan *domain.RebuildPlan) error {
 			continue
 		}
 		began := time.Now()
-		drawn, err := r.draw(ctx, slice, head, r.knowledge.policies[plan.Settings["confidence"]])
+		drawn, err := r.draw(ctx, slice, head, r.knowledge.versionOf(entry{Settings: plan.Settings}))
 		if err != nil {
 			return err
 		}
@@ -131,13 +131,13 @@ func (r Rebuilds) sample(ctx context.Context, plan *domain.RebuildPlan) error {
 const writingPerFolding = 12
 
 // draw folds a slice and writes nothing.
-func (r Rebuilds) draw(ctx context.Context, slice events.Slice, upTo int64, policy domain.ConfidencePolicy) (*image, error) {
+func (r Rebuilds) draw(ctx context.Context, slice events.Slice, upTo int64, v version) (*image, error) {
 	drawn := &image{}
-	for f, err := range foldStreams(r.log.InSlice(ctx, slice, upTo), policy) {
+	for f, err := range foldStreams(r.log.InSlice(ctx, slice, upTo), v.policy) {
 		if err != nil {
 			return nil, err
 		}
-		if err := drawn.add(slice.Tenant, f.item); err != nil {
+		if err := drawn.add(slice.Tenant, f.item, bagOf(v.tokenizer, f.item)); err != nil {
 			return nil, err
 		}
 	}

@@ -11,19 +11,26 @@ type prepared struct {
 	domain.Command
 	id   string
 	text domain.Text
-	bag  bag
+	bags map[string]bag // by the tokenizer's version
 }
 
 var _ events.Preparation = (*Knowledge)(nil)
 
-// Prepare implements [events.Preparation]: it cuts a new item's text into terms.
+// Prepare implements [events.Preparation]: it cuts a new item's text into terms, as each version does that
+// is written.
 func (p *Knowledge) Prepare(command domain.Command) domain.Command {
 	remember, ok := command.(domain.Remember)
 	if !ok {
 		return command
 	}
 	text := remember.Knowledge.Text
-	return prepared{Command: command, id: remember.ID, text: text, bag: bagOf(&domain.Knowledge{Text: text})}
+	bags := map[string]bag{}
+	for _, v := range p.lineup.Load().versions {
+		if _, cut := bags[v.tokenizer.Version]; !cut && !v.foreign {
+			bags[v.tokenizer.Version] = bagOf(v.tokenizer, &domain.Knowledge{Text: text})
+		}
+	}
+	return prepared{Command: command, id: remember.ID, text: text, bags: bags}
 }
 
 // bags are those of prepared commands, by item.
@@ -40,7 +47,9 @@ func bags(commands []domain.Command) map[string]prepared {
 // bagOf is the bag of an item as it is by now, from its command if that foresaw it.
 func (s *stage) bagOf(k *domain.Knowledge) bag {
 	if p, found := s.bags[k.ID]; found && saySame(p.text, k.Text) {
-		return p.bag
+		if b, cut := p.bags[s.version.tokenizer.Version]; cut {
+			return b
+		}
 	}
-	return bagOf(k)
+	return bagOf(s.version.tokenizer, k)
 }

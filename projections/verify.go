@@ -96,7 +96,7 @@ func (p *Knowledge) activeIn(ctx context.Context, tx bun.IDB) (version, error) {
 	if err != nil {
 		return version{}, p.failed(ctx, "read the catalogue", err)
 	}
-	return version{entry: e, tables: tablesOf(e.Version)}, nil
+	return p.versionOf(e), nil
 }
 
 // intended are the columns and tables that differ because the versions were built with different

@@ -25,7 +25,7 @@ type matches struct {
 // scores it by BM25 over what the audience may see: statistics of what is hidden would tell of it.
 func (p *Knowledge) match(ctx context.Context, s domain.Search, audience domain.Audience) (*matches, error) {
 	m := &matches{
-		terms: text.Query(s.Text), scores: map[int64]float64{}, tiers: map[int64]domain.Tier{},
+		terms: p.active().tokenizer.Query(s.Text), scores: map[int64]float64{}, tiers: map[int64]domain.Tier{},
 	}
 	if len(m.terms) == 0 {
 		return m, nil

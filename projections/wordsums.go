@@ -182,7 +182,7 @@ func (e *examination) wrongWords(ctx context.Context, tenant string, shift int, 
 	for i := range rows {
 		k := rows[i].knowledge()
 		if isAlive(k) {
-			termsOf(k, bagOf(k), func(t term) { differences[t.number] -= t.sum() })
+			termsOf(k, bagOf(e.new.tokenizer, k), func(t term) { differences[t.number] -= t.sum() })
 		}
 		if differences[k.Number] != 0 {
 			e.wrong("tenant %s, item %s: its words are not indexed as the log says", tenant, k.ID)

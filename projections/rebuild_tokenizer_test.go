@@ -1,0 +1,115 @@
+package projections_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/text"
+)
+
+// verbatim is a tokenizer of another release: words as they are written, and nothing else.
+func verbatim() text.Tokenizer {
+	return text.Tokenizer{
+		Version: "verbatim",
+		Bag: func(s string) text.Bag {
+			words := strings.Fields(s)
+			bag := text.Bag{Length: len(words)}
+			slices.Sort(words)
+			for i, word := range words {
+				if i > 0 && word == words[i-1] {
+					bag.Counts[len(bag.Counts)-1]++
+					continue
+				}
+				bag.Terms, bag.Counts = append(bag.Terms, word), append(bag.Counts, 1)
+			}
+			return bag
+		},
+		Query: func(s string) (terms []text.QueryTerm) {
+			for _, word := range strings.Fields(s) {
+				terms = append(terms, text.QueryTerm{Term: word, Weight: 1})
+			}
+			return terms
+		},
+	}
+}
+
+// byWords are the items that words find, whatever meaning may say.
+func (w *world) byWords(question string) []string {
+	w.t.Helper()
+	var found []string
+	for _, hit := range w.search(domain.Search{Text: question, MinScore: new(float64)}).Hits {
+		if hit.Lexical > 0 {
+			found = append(found, hit.ID)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+func TestAnotherTokenizerIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		before := newRebuilding(t, db, projections.Settings{})
+		before.remember("plural", "Retries of payments", "team:pay")
+		before.remember("singular", "Retry a payment", "team:pay")
+		before.remember("long", strings.Repeat("payments and more payments: "+strings.Join(manyWords(300), " ")+" ", 2), "team:pay")
+
+		// The release after has another tokenizer, and still knows the one before.
+		r := newRebuilding(t, db, projections.Settings{Tokenizers: append([]text.Tokenizer{verbatim()}, text.Tokenizers()...)})
+		stemmed, exact := []string{"long", "plural", "singular"}, []string{"long", "plural"}
+		finds := func(when string, want ...string) {
+			t.Helper()
+			if got := r.byWords("payments"); !slices.Equal(got, want) {
+				t.Errorf("%s: words find %v, want %v", when, got, want)
+			}
+		}
+		finds("before the rebuild", stemmed...)
+		r.at("verifying", func() { finds("while it is built", stemmed...) })
+		last := r.run()
+		r.at("verifying", nil)
+		if last.State != "active" || !slices.Equal(last.Report.Intended, []string{"terms", "words"}) || last.Report.Changed["terms"] != 3 {
+			t.Fatalf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
+		}
+		finds("rebuilt", exact...)
+
+		// Both versions are written, each with the words of its own tokenizer, however they come.
+		content := "no payments any more"
+		r.remember("late", "one payments office", "team:pay")
+		r.submit(domain.Revise{Target: domain.Target{By: r.by, ID: "singular"}, Changes: domain.Revised{Content: &content}})
+		r.submit(domain.Delete{Target: domain.Target{By: r.by, ID: "plural"}})
+		finds("written to", "late", "long", "singular")
+		projections.KeepBags(r.base, 0, 10)
+		for more := true; more; {
+			var err error
+			if more, err = r.base.Compact(t.Context(), r.log); err != nil {
+				t.Fatal(err)
+			}
+		}
+		finds("compacted", "late", "long", "singular")
+		if _, err := r.base.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r.remember("later", "a payment", "team:pay")
+		finds("gone back", "late", "later", "long", "singular")
+		if _, err := r.base.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		finds("gone forward again", "late", "long", "singular")
+		if last = r.run(); last.State != "active" || len(last.Report.Changed) > 0 {
+			t.Errorf("rebuilt once more, version %d is %s with %+v", last.Version, last.State, last.Report)
+		}
+	})
+}
+
+func manyWords(n int) []string {
+	words := make([]string, n)
+	for i := range words {
+		words[i] = "word" + strings.Repeat("x", i%17) + string(rune('a'+i%26)) + string(rune('a'+i/26))
+	}
+	return words
+}

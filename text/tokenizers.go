@@ -1,0 +1,15 @@
+package text
+
+// Tokenizer cuts what is known and what is asked into the same terms, by the rules of one version.
+type Tokenizer struct {
+	Version string
+	Bag     func(s string) Bag
+	Query   func(s string) []QueryTerm
+}
+
+// Tokenizers are those that indexes of words can be built with, today's first. Behind it stay those that
+// an index of the release before may have been built with: it is searched and written by its own rules
+// until it is retired.
+func Tokenizers() []Tokenizer {
+	return []Tokenizer{{Version: TokenizerVersion, Bag: BagOf, Query: Query}}
+}
