@@ -41,3 +41,11 @@ type Export struct {
 	Through int64 // up to this one; 0 for the end of the log
 	Texts   bool  // with what people wrote
 }
+
+// Wall is something that keeps the log from being changed.
+type Wall struct {
+	Name   string
+	Stands bool
+	Detail string
+	Fix    string // what to do if it does not stand
+}

@@ -2,6 +2,7 @@ package http
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -23,6 +24,8 @@ type Config struct {
 	Rebuilder Rebuilder
 	// Prover proves what is in the log. Nil if this server proves nothing.
 	Prover Prover
+	// Walls tells what keeps the log from being changed. Nil if nobody knows.
+	Walls func(context.Context) ([]domain.Wall, error)
 	// Probes are asked by /readyz, all at once, each within two seconds.
 	Probes []Probe
 	// Logger receives one line per request, and the cause of every answer of 500 and above.

@@ -35,6 +35,12 @@ func (s *Server) proofRoutes() {
 		Summary: "Prove that the log was only appended to between two checkpoints",
 	}, s.consistency)
 	handle(s, huma.Operation{
+		OperationID: "log-walls", Method: http.MethodGet, Path: "/v1/log/walls", Tags: tags,
+		Summary:     "See what keeps the log from being changed",
+		Description: "What the database refuses to the role that serves. For auditors and admins.",
+		Errors:      []int{http.StatusNotFound},
+	}, s.walls)
+	handle(s, huma.Operation{
 		OperationID: "export-log", Method: http.MethodGet, Path: "/v1/log/export", Tags: tags,
 		Summary: "Export the log as it is stored, with what proves it",
 		Description: "One record a line, every column as the bytes that were hashed, and a last line with a signed checkpoint: " +
@@ -180,4 +186,39 @@ func encoded(digests []domain.Digest) []string {
 		all[i] = encode(digest)
 	}
 	return all
+}
+
+// wall is something that keeps the log from being changed.
+type wall struct {
+	Name   string `json:"name" example:"triggers"`
+	Stands bool   `json:"stands"`
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"`
+}
+
+type wallsOutput struct {
+	Body struct {
+		Items []wall `json:"items" nullable:"false"`
+	} `nameHint:"Walls"`
+}
+
+func (s *Server) walls(ctx context.Context, c *call, _ *struct{}) (*wallsOutput, error) {
+	switch {
+	case c.found.Err() != nil:
+		return nil, c.found.Err()
+	case !c.principal.SeesAll():
+		return nil, domain.Refuse(domain.ErrForbidden, "only auditors and admins see the walls")
+	case s.cfg.Walls == nil:
+		return nil, domain.Refuse(domain.ErrNotFound, "nobody knows")
+	}
+	all, err := s.cfg.Walls(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &wallsOutput{}
+	out.Body.Items = make([]wall, len(all))
+	for i, w := range all {
+		out.Body.Items[i] = wall(w)
+	}
+	return out, nil
 }

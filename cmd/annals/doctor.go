@@ -42,6 +42,7 @@ func (d *doctorCommand) Run(ctx context.Context, c *console) error {
 		e.readiness(ctx, api)
 		e.projections(ctx, api)
 		e.rebuilt(ctx, api)
+		e.walls(ctx, api)
 		e.question(ctx, api)
 	} else {
 		e.embedder(d.embedder)

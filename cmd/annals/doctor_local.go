@@ -41,6 +41,11 @@ func (e *examination) database(ctx context.Context, c *console, address string) 
 		e.note("database", warned, "run annals migrate, or let annals serve do it", "%s has schema %d, this annals needs %d", databaseName(address), have, want)
 	default:
 		e.note("database", fine, "", "%s has schema %d, as it should", databaseName(address), have)
+		if walls, err := wallsOf(db)(ctx); err != nil {
+			e.failed("walls", err)
+		} else {
+			e.wallsAre(walls)
+		}
 	}
 	if err := db.Close(); err != nil {
 		e.failed("database", err)

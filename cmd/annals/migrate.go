@@ -12,7 +12,8 @@ type migrateCommand struct {
 	storage
 	logging
 
-	Check bool `help:"Change nothing; end with exit code 1 if there is something to do."`
+	Role  string `env:"ANNALS_DATABASE_ROLE" placeholder:"ROLE" help:"PostgreSQL: let this role serve, which owns nothing of the log and can only append to it."`
+	Check bool   `help:"Change nothing; end with exit code 1 if there is something to do."`
 }
 
 // Help implements kong.HelpProvider.
@@ -22,7 +23,8 @@ func (migrateCommand) Help() string {
 Examples:
 
     annals migrate
-    annals migrate --check --database postgres://annals:secret@db.internal/annals`
+    annals migrate --check --database postgres://annals:secret@db.internal/annals
+    annals migrate --role annals_app --database postgres://annals_owner:secret@db.internal/annals`
 }
 
 // Run implements the command.
@@ -45,12 +47,20 @@ func (m *migrateCommand) migrate(ctx context.Context, c *console, db *database.D
 			return err
 		}
 	}
+	if m.Role != "" && !m.Check {
+		if err := db.GrantTo(ctx, m.Role); err != nil {
+			return err
+		}
+	}
 	if c.json {
 		err = c.document(map[string]any{"database": name, "from": have, "to": want, "migrated": !m.Check && have != want})
 	} else if have == want {
 		c.say("%s has schema %d, as it should", name, have)
 	} else if !m.Check {
 		c.say("%s: migrated from schema %d to %d", name, have, want)
+	}
+	if m.Role != "" && !m.Check && !c.json {
+		c.say("%s may serve: it owns nothing of the log, and can only append to it", m.Role)
 	}
 	if err == nil && m.Check && have != want {
 		err = &failure{Code: exitFailed, Detail: fmt.Sprintf("the database has schema %d, this annals needs %d", have, want), Fix: "run annals migrate"}

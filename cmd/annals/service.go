@@ -58,7 +58,7 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 	}
 	api := annalshttp.Config{
 		Writer: log, Reader: present{projections.Reader{Knowledge: knowledge, Progress: log}, s.forwarder}, Historian: log, Policy: policy,
-		Rebuilder: projections.Rebuilds{Rebuilder: rebuilder}, Prover: prover,
+		Rebuilder: projections.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Walls: wallsOf(db),
 		Probes: []annalshttp.Probe{{Name: "database", Check: s.answers}},
 		Logger: logger, Registry: registry, Version: version().Version,
 		Rate: cfg.Rate, Notice: cfg.Notice, Drain: cfg.Drain,

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+)
+
+// wallsOf tells what keeps the log in a database from being changed.
+func wallsOf(db *database.DB) func(context.Context) ([]domain.Wall, error) {
+	return func(ctx context.Context) ([]domain.Wall, error) {
+		found, err := db.Walls(ctx)
+		walls := make([]domain.Wall, len(found))
+		for i, wall := range found {
+			walls[i] = domain.Wall(wall)
+		}
+		return walls, err
+	}
+}
+
+// walls says which walls stand around the server's log.
+func (e *examination) walls(ctx context.Context, api *client) {
+	var list struct{ Items []domain.Wall }
+	_, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "log", "walls"}}, &list)
+	if err == nil {
+		e.wallsAre(list.Items)
+		return
+	}
+	if code := asFailure(err).Code; code != exitNotFound && code != exitRefused { // an older server, or for others to see
+		e.failed("walls", err)
+	}
+}
+
+func (e *examination) wallsAre(walls []domain.Wall) {
+	for _, wall := range walls {
+		status, detail := fine, "stands: "+wall.Detail
+		if !wall.Stands {
+			status, detail = warned, "does not stand: "+wall.Detail
+		}
+		e.note("wall "+wall.Name, status, wall.Fix, "%s", detail)
+	}
+}

@@ -1,0 +1,111 @@
+package database
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// Wall is something that keeps the log from being changed.
+type Wall struct {
+	Name   string
+	Stands bool
+	Detail string
+	Fix    string // what to do if it does not stand
+}
+
+// appendOnly are the tables that are only ever appended to, and what more than that may be done with
+// their rows: texts are destroyed when an event says so.
+var appendOnly = []struct{ table, also string }{{"events", ""}, {"event_texts", "DELETE"}, {"tree", ""}, {"signed_checkpoints", ""}}
+
+// guards are the triggers that refuse changes, by engine.
+var guards = map[Engine][]string{
+	Postgres: {
+		"event_texts_append_only", "event_texts_erased", "events_append_only", "signed_checkpoints_append_only", "tree_append_only",
+	},
+	SQLite: {
+		"event_texts_append_only", "event_texts_erased", "events_append_only", "events_append_only_delete",
+		"signed_checkpoints_append_only", "signed_checkpoints_append_only_delete", "tree_append_only", "tree_append_only_delete",
+	},
+}
+
+// Walls tells which walls stand around the log in this database, for the role that opened it.
+func (db *DB) Walls(ctx context.Context) ([]Wall, error) {
+	first, err := db.ownership(ctx)
+	if err != nil {
+		return nil, Classify(ctx, fmt.Errorf("look at who owns the log: %w", err))
+	}
+	query := `SELECT name FROM sqlite_schema WHERE type = 'trigger'`
+	if db.Engine == Postgres {
+		query = `SELECT tgname FROM pg_trigger WHERE tgenabled IN ('O', 'A') AND NOT tgisinternal`
+	}
+	var there []string
+	if err := db.NewRaw(query).Scan(ctx, &there); err != nil {
+		return nil, Classify(ctx, fmt.Errorf("look at the triggers: %w", err))
+	}
+	standing := map[string]bool{}
+	for _, name := range there {
+		standing[name] = true
+	}
+	second := Wall{Name: "triggers", Stands: true, Detail: "events are appended and nothing else, and texts are destroyed only after an event says so"}
+	var missing []string
+	for _, name := range guards[db.Engine] {
+		if !standing[name] {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		second.Stands, second.Detail = false, "somebody took away, or switched off, "+strings.Join(missing, ", ")
+		second.Fix = "run annals verify, then restore them as the migrations have them"
+	}
+	return []Wall{first, second}, nil
+}
+
+// ownership is the wall of who may do what.
+func (db *DB) ownership(ctx context.Context) (Wall, error) {
+	if db.Engine == SQLite {
+		return db.fileMode(ctx)
+	}
+	var user string
+	var may []string
+	err := db.QueryRowContext(ctx, `SELECT current_user`).Scan(&user)
+	for _, a := range appendOnly {
+		if err != nil {
+			break
+		}
+		var owns, update, remove, truncate bool
+		err = db.QueryRowContext(ctx, `
+			SELECT
+				pg_has_role(current_user, relowner, 'USAGE'),
+				has_table_privilege(oid, 'UPDATE'), has_table_privilege(oid, 'DELETE'), has_table_privilege(oid, 'TRUNCATE')
+			FROM pg_class
+			WHERE oid = to_regclass(?)`, a.table).Scan(&owns, &update, &remove, &truncate)
+		if owns || update || truncate || remove && a.also == "" {
+			may = append(may, a.table)
+		}
+	}
+	w := Wall{Name: "role", Stands: len(may) == 0, Detail: user + " may append to the log, and change or delete nothing of it"}
+	if !w.Stands {
+		w.Detail = user + " owns " + strings.Join(may, ", ") + ", or may change them"
+		w.Fix = "let a role serve that owns nothing: annals migrate --role ROLE, as docs/operations.md says"
+	}
+	return w, err
+}
+
+func (db *DB) fileMode(ctx context.Context) (Wall, error) {
+	var file string
+	if err := db.QueryRowContext(ctx, "SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&file); err != nil {
+		return Wall{}, err
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return Wall{}, err
+	}
+	w := Wall{Name: "file", Stands: info.Mode()&fs.FileMode(0o077) == 0, Detail: "only the user who serves can open the file; whoever is that user can change it"}
+	if !w.Stands {
+		w.Detail, w.Fix = "other users of this machine can open the file", "chmod 600 "+file
+	}
+	return w, nil
+}
