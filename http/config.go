@@ -13,7 +13,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Config is what a [Server] is made of. Writer, Reader and Historian are required; everything
+// Config is what a [Server] is made of. Writer, Reader, Historian and Reporter are required; everything
 // else has a default.
 type Config struct {
 	Writer    Writer
@@ -26,6 +26,10 @@ type Config struct {
 	Prover Prover
 	// Walls tells what keeps the log from being changed. Nil if nobody knows.
 	Walls func(context.Context) ([]domain.Wall, error)
+	// Reporter answers reports. Required.
+	Reporter Reporter
+	// Recorder keeps a log of accesses. Nil for none.
+	Recorder Recorder
 	// Probes are asked by /readyz, all at once, each within two seconds.
 	Probes []Probe
 	// Logger receives one line per request, and the cause of every answer of 500 and above.
@@ -76,6 +80,7 @@ func (c Config) Validate() error {
 	missing("Writer", c.Writer == nil)
 	missing("Reader", c.Reader == nil)
 	missing("Historian", c.Historian == nil)
+	missing("Reporter", c.Reporter == nil)
 	for i, probe := range c.Probes {
 		missing(fmt.Sprintf("Probes[%d].Name", i), probe.Name == "")
 		missing(fmt.Sprintf("Probes[%d].Check", i), probe.Check == nil)

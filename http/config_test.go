@@ -9,15 +9,15 @@ import (
 
 func TestEverythingWrongWithAConfigurationIsNamed(t *testing.T) {
 	t.Parallel()
-	err := Config{Probes: []Probe{{}}, MaxBody: -1, MaxLine: -1, MaxBulk: -1, Timeout: -1, Rate: -1, Notice: -1, Drain: -1}.Validate()
+	err := Config{Probes: []Probe{{}}, MaxBody: -1, MaxLine: -1, MaxBulk: -1, Timeout: -1, Rate: -1, Notice: -1, Drain: -1, Heartbeat: -1}.Validate()
 	if err == nil {
 		t.Fatal("it is accepted")
 	}
 	want := []string{
-		"Writer is required", "Reader is required", "Historian is required",
+		"Writer is required", "Reader is required", "Historian is required", "Reporter is required",
 		"Probes[0].Name is required", "Probes[0].Check is required",
 		"MaxBody must not be negative", "MaxLine must not be negative", "MaxBulk must not be negative",
-		"Timeout must not be negative", "Rate must not be negative",
+		"Timeout must not be negative", "Heartbeat must not be negative", "Rate must not be negative",
 		"Notice must not be negative", "Drain must not be negative",
 	}
 	if diff := cmp.Diff(strings.Split(err.Error(), "\n"), want); diff != "" {

@@ -58,6 +58,7 @@ func (s *Server) find(ctx context.Context, c *call, in *itemInput) (*found, erro
 	if err != nil {
 		return nil, err
 	}
+	s.retrieved(c, "get", 1, func(int) domain.Retrieved { return domain.Retrieved{ID: k.ID} })
 	out := &found{Status: http.StatusOK, ETag: etag(k.Revision), Cache: "private, no-cache"}
 	if unchanged(strings.Join(c.request.Header.Values("If-None-Match"), ","), k.Revision) {
 		out.Status = http.StatusNotModified

@@ -53,6 +53,7 @@ func (s *Server) list(ctx context.Context, c *call, in *listInput) (*paged[*know
 	if err != nil {
 		return nil, err
 	}
+	s.retrieved(c, "list", len(got.Items), func(i int) domain.Retrieved { return domain.Retrieved{ID: got.Items[i].ID} })
 	out := page[*knowledge]{Items: make([]*knowledge, len(got.Items)), NextCursor: cursor(got.Next, filter)}
 	for i, k := range got.Items {
 		out.Items[i] = knowledgeOf(k)

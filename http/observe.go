@@ -78,6 +78,7 @@ func (s *Server) note(c *call, e echo.Context) {
 	if route == "" || errors.Is(c.err, errRoute) || errors.Is(c.err, errMethod) {
 		route = unmatched
 	}
+	s.denied(c, e, route, status)
 	s.metrics.answered(c.request.Method, route, status, took)
 	level := levelOf(route, status, c.err)
 	if !s.cfg.Logger.Enabled(c.request.Context(), level) {

@@ -36,6 +36,7 @@ func description(version string) *huma.OpenAPI {
 			{Name: "Knowledge", Description: "Remember, read, revise and forget."},
 			{Name: "Learning from use", Description: "What was of use, what did harm, what no longer holds."},
 			{Name: "Questions", Description: "What is known, and what happened."},
+			{Name: "Reports", Description: "Who did what, what stands out, and who relied on it."},
 			{Name: "Operation", Description: "How the server does."},
 		},
 		Components: components,

@@ -11,6 +11,7 @@ func (s *Server) routes() {
 	s.knowledgeRoutes()
 	s.feedbackRoutes()
 	s.questionRoutes()
+	s.reportRoutes()
 	s.proofRoutes()
 	s.rebuildRoutes()
 	s.operatorRoutes()

@@ -117,6 +117,9 @@ func (s *Server) search(ctx context.Context, c *call, _ *struct{}) (*searchOutpu
 	if err != nil {
 		return nil, err
 	}
+	s.retrieved(c, "search", len(answer.Hits), func(i int) domain.Retrieved {
+		return domain.Retrieved{ID: answer.Hits[i].ID, Score: answer.Hits[i].Score}
+	})
 	return &searchOutput{Body: searchedOf(answer)}, nil
 }
 

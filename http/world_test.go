@@ -48,7 +48,8 @@ func newWorld(t *testing.T, db *database.DB, options events.Options, configure f
 	options.Logger = databasetest.Log(t)
 	log := events.NewLog(db, base, options)
 	cfg := annalshttp.Config{
-		Writer: log, Historian: log, Reader: projections.Reader{Knowledge: base, Progress: log},
+		Writer: log, Historian: log,
+		Reporter: projections.Reports{Knowledge: base, Log: log}, Reader: projections.Reader{Knowledge: base, Progress: log},
 		Version: "test", Logger: databasetest.Log(t),
 		Probes: []annalshttp.Probe{{Name: "database", Check: func(ctx context.Context) error {
 			_, _, err := log.Head(ctx, "default")

@@ -26,6 +26,8 @@ type config struct {
 
 	forwarding
 
+	recording
+
 	// LogName is what the log calls itself in what it signs. It matters when the signing key is made.
 	LogName string `group:"where" env:"ANNALS_LOG_NAME" default:"annals" placeholder:"NAME" help:"What a new key for signing the log is called, such as annals.example.com: annals unless told."`
 
@@ -68,7 +70,7 @@ func (c config) validate() error {
 	if !(c.Rate >= 0) {
 		problems = append(problems, errors.New("rate (ANNALS_RATE) must not be negative"))
 	}
-	for name, value := range map[string]time.Duration{"notice (ANNALS_NOTICE)": c.Notice, "drain (ANNALS_DRAIN)": c.Drain} {
+	for name, value := range map[string]time.Duration{"notice (ANNALS_NOTICE)": c.Notice, "drain (ANNALS_DRAIN)": c.Drain, "keep-accesses (ANNALS_KEEP_ACCESSES)": c.KeepAccesses} {
 		if value < 0 {
 			problems = append(problems, fmt.Errorf("%s must not be negative", name))
 		}

@@ -86,7 +86,7 @@ func (e *exportLogCommand) Run(ctx context.Context, c *console) error {
 		return e.provenExport(ctx, c, e.piece())
 	}
 	if e.Format == "csv" {
-		return e.exportCSV(ctx, c, []string{"v1", "events"}, query)
+		return e.download(ctx, c, asCSV, []string{"v1", "events"}, query)
 	}
 	return e.export(ctx, c, "events", largestLogPage, query)
 }

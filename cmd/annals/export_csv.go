@@ -27,9 +27,14 @@ type manifest struct {
 	Filters    map[string]string `json:"filters,omitempty"`
 }
 
-// exportCSV writes a list as the server's CSV, as it comes. A file appears when all of it is there, with
-// its manifest beside it.
-func (e exporting) exportCSV(ctx context.Context, c *console, path []string, query url.Values) error {
+const (
+	asCSV   = "text/csv"
+	asLines = "application/x-ndjson"
+)
+
+// download writes a list as the server sends it, as it comes. A file appears when all of it is there, one
+// of CSV with its manifest beside it.
+func (e exporting) download(ctx context.Context, c *console, media string, path []string, query url.Values) error {
 	api, err := e.connect()
 	if err != nil {
 		return err
@@ -43,12 +48,12 @@ func (e exporting) exportCSV(ctx context.Context, c *console, path []string, que
 	}
 	progress := watch(c, "exporting", 0)
 	err = writeWhole(c, e.Output, func(out *bytes.Buffer, flush func() error) error {
-		body, err := api.open(ctx, request{Method: http.MethodGet, Path: path, Query: query, Header: http.Header{"Accept": {"text/csv"}}})
+		body, err := api.open(ctx, request{Method: http.MethodGet, Path: path, Query: query, Header: http.Header{"Accept": {media}}})
 		if err != nil {
 			return err
 		}
 		defer body.Close() //nolint:errcheck // it was only read
-		return m.copy(body, out, func(rows int) error {
+		return m.copy(body, out, media, func(rows int) error {
 			progress.add(int64(out.Len()), rows)
 			return flush()
 		})
@@ -57,21 +62,25 @@ func (e exporting) exportCSV(ctx context.Context, c *console, path []string, que
 	if err != nil || e.Output == "" {
 		return err
 	}
-	if err := m.write(e.Output + ".manifest.json"); err != nil {
-		return err
+	beside := ""
+	if media == asCSV {
+		beside = ", and what they are to " + e.Output + ".manifest.json"
+		if err := m.write(e.Output + ".manifest.json"); err != nil {
+			return err
+		}
 	}
 	if c.json {
 		return c.document(m)
 	}
-	c.say("%d rows written to %s, and what they are to %s", m.Rows, e.Output, e.Output+".manifest.json")
+	c.say("%d rows written to %s%s", m.Rows, e.Output, beside)
 	return nil
 }
 
 // copy counts and hashes what goes through.
-func (m *manifest) copy(from io.Reader, out *bytes.Buffer, flush func(rows int) error) error {
+func (m *manifest) copy(from io.Reader, out *bytes.Buffer, media string, flush func(rows int) error) error {
 	const piece = 64 << 10
 	buffer, sum := make([]byte, piece), sha256.New()
-	ends := rowEnds{}
+	ends := rowEnds{csv: media == asCSV}
 	for {
 		n, err := from.Read(buffer)
 		sum.Write(buffer[:n])
@@ -87,19 +96,21 @@ func (m *manifest) copy(from io.Reader, out *bytes.Buffer, flush func(rows int) 
 		case err != io.EOF: //nolint:errorlint // a body that was cut off wraps another
 			return &failure{Code: exitUnavailable, Detail: "the server broke off: " + err.Error(), Fix: "export again; its log says why"}
 		}
-		m.Rows = max(0, m.Rows-1)
+		if media == asCSV {
+			m.Rows = max(0, m.Rows-1)
+		}
 		m.SHA256 = hex.EncodeToString(sum.Sum(nil))
 		return nil
 	}
 }
 
-// rowEnds counts the rows of CSV, piece by piece: line breaks inside quotes end none.
-type rowEnds struct{ quoted bool }
+// rowEnds counts rows, piece by piece: in CSV, line breaks inside quotes end none.
+type rowEnds struct{ csv, quoted bool }
 
 func (r *rowEnds) in(piece []byte) (rows int) {
 	for _, b := range piece {
 		switch {
-		case b == '"':
+		case b == '"' && r.csv:
 			r.quoted = !r.quoted
 		case b == '\n' && !r.quoted:
 			rows++

@@ -18,6 +18,7 @@ type grammar struct {
 
 	History historyCommand `cmd:"" group:"record" help:"Show how a piece of knowledge came to be: who, when, why, what."`
 	Log     logCommand     `cmd:"" group:"record" help:"Show the log: everything that happened, to any piece of knowledge."`
+	Report  reportCommands `cmd:"" group:"record" help:"Answer an auditor: who did what, what changed, what did harm, who relied on it."`
 	Import  importCommand  `cmd:"" group:"record" help:"Remember many pieces of knowledge from a file."`
 	Export  exportCommands `cmd:"" group:"record" help:"Write the knowledge or the log as lines of JSON."`
 

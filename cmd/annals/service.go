@@ -28,6 +28,7 @@ type service struct {
 	rebuilder *projections.Rebuilder
 	prover    *proof.Prover
 	forwarder *broker.NATS // nil for none
+	accesses  *events.Accesses
 	api       *annalshttp.Server
 	logger    *slog.Logger
 }
@@ -56,7 +57,9 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 	if s.forwarder, err = cfg.forwarder(log, logger); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
+	s.accesses = cfg.accesses(s, registry)
 	api := annalshttp.Config{
+		Reporter: projections.Reports{Knowledge: knowledge, Log: log}, Recorder: s.accesses,
 		Writer: log, Reader: present{projections.Reader{Knowledge: knowledge, Progress: log}, s.forwarder}, Historian: log, Policy: policy,
 		Rebuilder: projections.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Walls: wallsOf(db),
 		Probes: []annalshttp.Probe{{Name: "database", Check: s.answers}},

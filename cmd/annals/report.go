@@ -1,0 +1,352 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// reportCommands are the questions that auditors ask.
+type reportCommands struct {
+	Actor   reportActorCommand   `cmd:"" help:"Everything that somebody did, or that was done on their behalf."`
+	Changes reportChangesCommand `cmd:"" help:"Everything that changed in a scope, and how."`
+	Harm    reportHarmCommand    `cmd:"" help:"The knowledge that did most harm."`
+	Stale   reportStaleCommand   `cmd:"" help:"The knowledge that most people report out of date."`
+	Falling reportFallingCommand `cmd:"" help:"The knowledge whose confidence fell furthest."`
+	Relied  reportReliedCommand  `cmd:"" help:"Who was given a piece of knowledge, or found it helpful; before it proved harmful, or after."`
+	Denied  reportDeniedCommand  `cmd:"" help:"What was denied, and to whom."`
+}
+
+// reporting are the flags of every report.
+type reporting struct {
+	exporting
+
+	From   string `group:"events" placeholder:"TIME" help:"Only since: a time or a date."`
+	To     string `group:"events" placeholder:"TIME" help:"Only before: a time or a date."`
+	Limit  int    `short:"n" default:"20" placeholder:"N" help:"At most so many in the terminal and with --json; lines and CSV have them all."`
+	Format string `enum:",ndjson,csv" default:"" placeholder:"ndjson|csv" help:"The whole report as lines of JSON, or as CSV with FILE.manifest.json beside --output."`
+}
+
+// report asks for a report and prints it by a table of so many heads.
+func (r reporting) report(ctx context.Context, c *console, name string, query url.Values, heads []string, row func(json.RawMessage) ([]string, error)) error {
+	if err := putTimes(query, map[string]string{"from": r.From, "to": r.To}); err != nil {
+		return err
+	}
+	path := []string{"v1", "reports", name}
+	switch {
+	case r.Format == "csv":
+		return r.download(ctx, c, asCSV, path, query)
+	case r.Format == "ndjson":
+		return r.download(ctx, c, asLines, path, query)
+	case r.Output != "":
+		return wrong("add --format csv or --format ndjson", "a file needs a format")
+	}
+	api, err := r.connect()
+	if err != nil {
+		return err
+	}
+	items, more, err := r.first(ctx, api, path, query)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(map[string]any{"items": items})
+	}
+	if len(items) == 0 {
+		c.say("nothing")
+		return nil
+	}
+	rows := &grid{heads: heads}
+	for _, raw := range items {
+		cells, err := row(raw)
+		if err != nil {
+			return fmt.Errorf("read the server's answer: %w", err)
+		}
+		rows.row(cells...)
+	}
+	c.say("%s", rows.render(c.width))
+	if more {
+		c.note("there is more: --limit N shows it, --format csv has all of it")
+	}
+	return nil
+}
+
+// first reads so many items of a list, and tells whether there are more.
+func (r reporting) first(ctx context.Context, api *client, path []string, query url.Values) (items []json.RawMessage, more bool, err error) {
+	items = []json.RawMessage{}
+	for {
+		query.Set("limit", strconv.Itoa(max(1, min(r.Limit-len(items), largestLogPage))))
+		var p page
+		if _, err := api.read(ctx, request{Method: http.MethodGet, Path: path, Query: query}, &p); err != nil {
+			return nil, false, err
+		}
+		items = append(items, p.Items...)
+		if p.NextCursor == "" || len(items) >= r.Limit {
+			return items, p.NextCursor != "", nil
+		}
+		query.Set("cursor", p.NextCursor)
+	}
+}
+
+type reportActorCommand struct {
+	reporting
+
+	Actor string `arg:"" help:"Whose deeds, such as agent:crawler."`
+}
+
+// Help implements kong.HelpProvider.
+func (reportActorCommand) Help() string {
+	return `What an entity did itself, and what others did on its behalf, oldest first.
+
+Examples:
+
+    annals report actor agent:crawler --from 2026-03-01
+    annals report actor user:123 --format csv --output user-123.csv`
+}
+
+// Run implements the command.
+func (r *reportActorCommand) Run(ctx context.Context, c *console) error {
+	return r.report(ctx, c, "actor", url.Values{"actor": {r.Actor}}, []string{"#", "WHEN", "WHAT", "WHO", "STREAM"}, deed)
+}
+
+func deed(raw json.RawMessage) ([]string, error) {
+	var e event
+	err := json.Unmarshal(raw, &e)
+	return []string{strconv.FormatInt(e.Position, 10), moment(e.RecordedAt), e.what(), e.who(), printable(e.Stream)}, err
+}
+
+type reportChangesCommand struct {
+	reporting
+
+	Scope string `arg:"" help:"Whom the knowledge reaches, such as project:456."`
+}
+
+// Help implements kong.HelpProvider.
+func (reportChangesCommand) Help() string {
+	return `Every event of the knowledge that reaches the scope now, forgotten knowledge too, with what it changed.
+
+Examples:
+
+    annals report changes project:456 --from 2026-03-01 --to 2026-04-01
+    annals report changes public --json`
+}
+
+// Run implements the command.
+func (r *reportChangesCommand) Run(ctx context.Context, c *console) error {
+	return r.report(ctx, c, "changes", url.Values{"scope": {r.Scope}}, []string{"#", "WHEN", "WHO", "KNOWLEDGE", "WHAT"}, func(raw json.RawMessage) ([]string, error) {
+		var e event
+		err := json.Unmarshal(raw, &e)
+		_, id, _ := strings.Cut(e.Stream, ":")
+		what := []string{joined(": ", e.what(), oneLine(e.Reason, c.width))}
+		for _, change := range e.Changes {
+			if e.what() != "remembered" {
+				what = append(what, change.line(ansi.StringWidth(printable(change.Field)), c.width/2))
+			}
+		}
+		return []string{strconv.FormatInt(e.Position, 10), moment(e.RecordedAt), e.who(), printable(id), strings.Join(what, "\n")}, err
+	})
+}
+
+// ranking are the flags of reports that rank knowledge.
+type ranking struct {
+	reporting
+
+	Scope string `group:"filter" placeholder:"SCOPE" help:"Reaches this scope."`
+	Owner string `group:"filter" placeholder:"ENTITY" help:"Belongs to this owner."`
+}
+
+func (r ranking) asked() url.Values {
+	query := url.Values{}
+	put(query, "scope", r.Scope)
+	put(query, "owner", r.Owner)
+	return query
+}
+
+// standing is a piece of knowledge that stands out.
+type standing struct {
+	ID         string    `json:"id"`
+	Task       string    `json:"task"`
+	Status     string    `json:"status"`
+	Count      int       `json:"count"`
+	Last       time.Time `json:"last"`
+	Before     float64   `json:"before"`
+	After      float64   `json:"after"`
+	Helpful    int       `json:"helpful"`
+	Harmful    int       `json:"harmful"`
+	Confidence float64   `json:"confidence"`
+	Reason     string    `json:"stale_reason"`
+}
+
+func (r ranking) rank(ctx context.Context, c *console, name string, heads []string, row func(standing) []string) error {
+	return r.report(ctx, c, name, r.asked(), heads, func(raw json.RawMessage) ([]string, error) {
+		var s standing
+		err := json.Unmarshal(raw, &s)
+		if s.Status != "active" {
+			s.Task = joined(" ", amber.Render(printable(s.Status)), s.Task)
+		}
+		return row(s), err
+	})
+}
+
+type reportHarmCommand struct{ ranking }
+
+// Help implements kong.HelpProvider.
+func (reportHarmCommand) Help() string {
+	return `Counted are the voices that say so now, cast within --from and --to. Without a time, those that knowledge was
+imported with count, too.
+
+Examples:
+
+    annals report harm --limit 5
+    annals report harm --scope project:456 --from 2026-03-01`
+}
+
+// Run implements the command.
+func (r *reportHarmCommand) Run(ctx context.Context, c *console) error {
+	return r.rank(ctx, c, "harm", []string{"HARM", "LAST", "HELPFUL", "CONFIDENCE", "ID", "TASK"}, func(s standing) []string {
+		return []string{strconv.Itoa(s.Count), moment(s.Last), strconv.Itoa(s.Helpful), fmt.Sprintf("%.2f", s.Confidence), printable(s.ID), oneLine(s.Task, c.width)}
+	})
+}
+
+type reportStaleCommand struct{ ranking }
+
+// Help implements kong.HelpProvider.
+func (reportStaleCommand) Help() string {
+	return `Counted are the people who reported it since it was last confirmed.
+
+Example:
+
+    annals report stale --owner team:web`
+}
+
+// Run implements the command.
+func (r *reportStaleCommand) Run(ctx context.Context, c *console) error {
+	return r.rank(ctx, c, "stale", []string{"REPORTS", "LAST", "CONFIDENCE", "ID", "WHY"}, func(s standing) []string {
+		return []string{strconv.Itoa(s.Count), moment(s.Last), fmt.Sprintf("%.2f", s.Confidence), printable(s.ID), oneLine(joined(" · ", s.Reason, s.Task), c.width)}
+	})
+}
+
+type reportFallingCommand struct{ ranking }
+
+// Help implements kong.HelpProvider.
+func (reportFallingCommand) Help() string {
+	return `Compares the confidence when the time began, or when the knowledge did, with that when it ended. Without --from it is
+the last thirty days.
+
+Examples:
+
+    annals report falling
+    annals report falling --from 2026-03-01 --to 2026-03-08 --scope org:acme`
+}
+
+// Run implements the command.
+func (r *reportFallingCommand) Run(ctx context.Context, c *console) error {
+	return r.rank(ctx, c, "falling", []string{"FROM", "TO", "FELL", "LAST", "ID", "TASK"}, func(s standing) []string {
+		return []string{
+			fmt.Sprintf("%.2f", s.Before), fmt.Sprintf("%.2f", s.After), fmt.Sprintf("%.2f", s.Before-s.After),
+			moment(s.Last), printable(s.ID), oneLine(s.Task, c.width),
+		}
+	})
+}
+
+// reliance is an occasion on which somebody relied on knowledge, or was denied something.
+type reliance struct {
+	At         time.Time `json:"at"`
+	Kind       string    `json:"kind"`
+	Actor      string    `json:"actor"`
+	OnBehalfOf string    `json:"on_behalf_of"`
+	Item       string    `json:"item"`
+	Rank       int       `json:"rank"`
+	Score      float64   `json:"score"`
+	Route      string    `json:"route"`
+	Status     int       `json:"status"`
+	RequestID  string    `json:"request_id"`
+	Trace      string    `json:"trace_id"`
+	HarmfulAt  time.Time `json:"harmful_at"`
+	Before     bool      `json:"before_harm"`
+}
+
+func (r reliance) who() string {
+	if r.Actor == "" {
+		return "nobody known"
+	}
+	return printable(joined(" for ", r.Actor, r.OnBehalfOf))
+}
+
+type reportReliedCommand struct {
+	reporting
+
+	ID    string `arg:"" help:"Which piece of knowledge."`
+	Actor string `group:"events" placeholder:"ENTITY" help:"Only what this entity did, or what was done on its behalf."`
+}
+
+// Help implements kong.HelpProvider.
+func (reportReliedCommand) Help() string {
+	return `Newest first. Who found it helpful is known from the log; who was given it only where the server records that
+(ANNALS_RECORD_RETRIEVALS).
+
+Examples:
+
+    annals report relied retry-429
+    annals report relied retry-429 --format csv --output relied.csv`
+}
+
+// Run implements the command.
+func (r *reportReliedCommand) Run(ctx context.Context, c *console) error {
+	query := url.Values{"id": {r.ID}}
+	put(query, "actor", r.Actor)
+	return r.report(ctx, c, "relied", query, []string{"WHEN", "HOW", "WHO", "HARM", "TRACE OR REQUEST"}, func(raw json.RawMessage) ([]string, error) {
+		var a reliance
+		err := json.Unmarshal(raw, &a)
+		how, harm, belongs := a.Kind, "none known", a.Trace
+		switch {
+		case a.Kind == "search":
+			how = fmt.Sprintf("search, %d. (%.2f)", a.Rank, a.Score)
+		case a.Kind == "list":
+			how = fmt.Sprintf("list, %d.", a.Rank)
+		}
+		switch {
+		case a.Before:
+			harm = amber.Render("before it was known")
+		case !a.HarmfulAt.IsZero():
+			harm = red.Render("though it was known")
+		}
+		if belongs == "" {
+			belongs = a.RequestID
+		}
+		return []string{moment(a.At), how, a.who(), harm, printable(belongs)}, err
+	})
+}
+
+type reportDeniedCommand struct {
+	reporting
+
+	Actor string `group:"events" placeholder:"ENTITY" help:"Only what was denied to this entity, or on its behalf."`
+}
+
+// Help implements kong.HelpProvider.
+func (reportDeniedCommand) Help() string {
+	return `Requests that were answered with 401 or 403, newest first.
+
+Example:
+
+    annals report denied --from 2026-03-01`
+}
+
+// Run implements the command.
+func (r *reportDeniedCommand) Run(ctx context.Context, c *console) error {
+	query := url.Values{}
+	put(query, "actor", r.Actor)
+	return r.report(ctx, c, "denied", query, []string{"WHEN", "STATUS", "WHO", "WHAT", "KNOWLEDGE"}, func(raw json.RawMessage) ([]string, error) {
+		var a reliance
+		err := json.Unmarshal(raw, &a)
+		return []string{moment(a.At), strconv.Itoa(a.Status), a.who(), printable(a.Route), printable(a.Item)}, err
+	})
+}

@@ -1,0 +1,238 @@
+package events
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+)
+
+// Which retrievals are recorded. What was denied always is.
+const (
+	RecordNone    = "off"
+	RecordSampled = "sampled" // one in ten
+	RecordAll     = "all"
+)
+
+// AccessOptions are how accesses are recorded.
+type AccessOptions struct {
+	Retrievals string        // one of the words above; RecordNone if empty
+	Keep       time.Duration // for how long; 0 for ever
+	Registerer prometheus.Registerer
+	Logger     *slog.Logger // slog.Default
+}
+
+// Accesses is the log of who was given what, and who was denied. It is written in the background, and
+// what cannot be written in time is dropped and counted: nobody waits for it. It is safe for concurrent
+// use.
+type Accesses struct {
+	log     *Log
+	options AccessOptions
+
+	mu   sync.Mutex
+	due  []domain.Access
+	rows int           // of those
+	wake chan struct{} // holds one: there is enough for a transaction
+
+	recorded, dropped prometheus.Counter
+}
+
+const (
+	mostDue     = 20_000 // rows that wait
+	accessBatch = 1_000  // rows a transaction
+	sampledOne  = 10     // in so many
+)
+
+// NewAccesses prepares to record. [Accesses.Run] writes.
+func NewAccesses(l *Log, o AccessOptions) *Accesses {
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	factory := promauto.With(o.Registerer)
+	return &Accesses{
+		log: l, options: o, wake: make(chan struct{}, 1),
+		recorded: factory.NewCounter(prometheus.CounterOpts{
+			Name: "annals_accesses_recorded_total", Help: "Rows written to the log of accesses.",
+		}),
+		dropped: factory.NewCounter(prometheus.CounterOpts{
+			Name: "annals_accesses_dropped_total", Help: "Rows that were due for the log of accesses and dropped, since writing them would have taken too long.",
+		}),
+	}
+}
+
+// Wants tells whether a retrieval is to be recorded.
+func (a *Accesses) Wants() bool {
+	switch a.options.Retrievals {
+	case RecordAll:
+		return true
+	case RecordSampled:
+		return rand.IntN(sampledOne) == 0
+	}
+	return false
+}
+
+// Record takes an access. It never waits.
+func (a *Accesses) Record(access domain.Access) {
+	rows := max(1, len(access.Items))
+	a.mu.Lock()
+	full := a.rows+rows > mostDue
+	if !full {
+		a.due, a.rows = append(a.due, access), a.rows+rows
+	}
+	enough := a.rows >= accessBatch
+	a.mu.Unlock()
+	if full {
+		a.dropped.Add(float64(rows))
+	}
+	if enough {
+		select {
+		case a.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Run writes what is due, every second or as soon as there is enough, and drops what was kept long
+// enough, until ctx ends; then it writes the rest.
+func (a *Accesses) Run(ctx context.Context) {
+	const between, sweeping, ending = time.Second, time.Hour, 5 * time.Second
+	tick, sweep := time.NewTicker(between), time.NewTicker(sweeping)
+	defer tick.Stop()
+	defer sweep.Stop()
+	a.sweep(ctx)
+	for {
+		select {
+		case <-a.wake:
+		case <-tick.C:
+		case <-sweep.C:
+			a.sweep(ctx)
+		case <-ctx.Done():
+			rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), ending)
+			defer cancel()
+			a.flush(rest)
+			return
+		}
+		a.flush(ctx)
+	}
+}
+
+// flush writes what is due, in pieces between which those who write commands have their turn.
+func (a *Accesses) flush(ctx context.Context) {
+	for {
+		batch, rows := a.take()
+		if len(batch) == 0 {
+			return
+		}
+		began := time.Now()
+		err := a.log.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error { return a.write(ctx, tx, batch) })
+		if err != nil {
+			a.dropped.Add(float64(rows))
+			a.options.Logger.WarnContext(ctx, "accesses were not recorded", "rows", rows, "error", err)
+			return
+		}
+		a.recorded.Add(float64(rows))
+		a.log.GiveWay(ctx, time.Since(began))
+	}
+}
+
+// take gives what fits into a transaction.
+func (a *Accesses) take() (batch []domain.Access, rows int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	n := 0
+	for n < len(a.due) && rows < accessBatch {
+		rows += max(1, len(a.due[n].Items))
+		n++
+	}
+	batch = a.due[:n:n]
+	a.due, a.rows = a.due[n:], a.rows-rows
+	return batch, rows
+}
+
+func (a *Accesses) write(ctx context.Context, tx bun.IDB, batch []domain.Access) error {
+	statement := []byte(`INSERT INTO accesses (
+		tenant, access_id, rank, at, kind, route, status, actor, on_behalf_of, authentication,
+		request_id, correlation_id, trace_id, item, score) VALUES `)
+	first := true
+	for _, access := range batch {
+		id := accessID(access.At)
+		items := access.Items
+		if len(items) == 0 {
+			items = []domain.Retrieved{{}}
+		}
+		for i, item := range items {
+			if !first {
+				statement = append(statement, ",\n"...)
+			}
+			first = false
+			statement = database.AppendRow(statement, a.log.db.Engine, []any{
+				access.Tenant, id.String(), i + 1, database.At(access.At), access.Kind, access.Route, access.Status,
+				string(access.Actor), string(access.OnBehalfOf), access.Authentication, access.RequestID,
+				access.CorrelationID, access.TraceID, item.ID, item.Score,
+			})
+		}
+	}
+	_, err := tx.ExecContext(ctx, "?", bun.Safe(statement))
+	return err
+}
+
+// accessID is a UUIDv7 of a moment.
+func accessID(at time.Time) uuid.UUID {
+	g := ids{}
+	return g.next(at, true)
+}
+
+// sweep drops what was kept long enough.
+func (a *Accesses) sweep(ctx context.Context) {
+	if a.options.Keep <= 0 {
+		return
+	}
+	tenants, err := a.log.Tenants(ctx)
+	until := uuid.UUID{}
+	milliseconds := uint64(a.log.options.Clock().Add(-a.options.Keep).UnixMilli())
+	for i := range 6 {
+		until[i] = byte(milliseconds >> (40 - 8*i))
+	}
+	for _, tenant := range append(tenants, domain.DefaultTenant) {
+		if err == nil {
+			err = a.drop(ctx, tenant, until.String())
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		a.options.Logger.WarnContext(ctx, "old accesses were not dropped; it is tried again in an hour", "error", err)
+	}
+}
+
+func (a *Accesses) drop(ctx context.Context, tenant, until string) error {
+	for {
+		began, dropped := time.Now(), int64(0)
+		err := a.log.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+			result, err := tx.ExecContext(ctx, `
+				DELETE FROM accesses
+				WHERE (tenant, access_id, rank) IN (
+					SELECT tenant, access_id, rank
+					FROM accesses
+					WHERE tenant = ? AND access_id < ?
+					ORDER BY tenant, access_id, rank
+					LIMIT ?
+				)`, tenant, until, accessBatch)
+			if err == nil {
+				dropped, err = result.RowsAffected()
+			}
+			return err
+		})
+		if err != nil || dropped < accessBatch {
+			return err
+		}
+		a.log.GiveWay(ctx, time.Since(began))
+	}
+}

@@ -1,0 +1,111 @@
+package http
+
+import (
+	"context"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// reliance is an occasion on which somebody was given an item or found it helpful, or was denied
+// something.
+type reliance struct {
+	At            time.Time  `json:"at"`
+	Kind          string     `json:"kind" enum:"search,get,list,found helpful,denied"`
+	Actor         string     `json:"actor,omitempty" doc:"Missing if nobody knows."`
+	OnBehalfOf    string     `json:"on_behalf_of,omitempty"`
+	Item          string     `json:"item,omitempty" doc:"The id of an item."`
+	Rank          int        `json:"rank,omitempty" doc:"Its place in the answer, from 1."`
+	Score         float64    `json:"score,omitempty" doc:"Of a search."`
+	Route         string     `json:"route,omitempty" doc:"What was denied."`
+	Status        int        `json:"status,omitempty" doc:"What it was denied with."`
+	RequestID     string     `json:"request_id,omitempty"`
+	CorrelationID string     `json:"correlation_id,omitempty"`
+	TraceID       string     `json:"trace_id,omitempty"`
+	HarmfulAt     *time.Time `json:"harmful_at,omitempty" doc:"When the item was first found harmful, of the voices that count; missing if it was not."`
+	Before        bool       `json:"before_harm,omitempty" doc:"It was relied on before."`
+}
+
+func relianceOf(r domain.Reliance) reliance {
+	out := reliance{
+		At: r.At.UTC(), Kind: r.Kind, Actor: string(r.Actor), OnBehalfOf: string(r.OnBehalfOf), Item: r.Item, Rank: r.Rank,
+		Score: r.Score, Route: r.Route, Status: r.Status, RequestID: r.RequestID, CorrelationID: r.CorrelationID,
+		TraceID: r.TraceID, HarmfulAt: known(r.HarmfulAt),
+		Before: !r.HarmfulAt.IsZero() && r.At.Before(r.HarmfulAt),
+	}
+	if r.Kind == domain.Denied {
+		out.Rank = 0
+	} else {
+		out.Status = 0
+	}
+	return out
+}
+
+var relianceColumns = []column[reliance]{
+	{"at", func(r reliance) string { return timeCell(r.At) }},
+	{"kind", func(r reliance) string { return r.Kind }},
+	{"actor", func(r reliance) string { return r.Actor }},
+	{"on_behalf_of", func(r reliance) string { return r.OnBehalfOf }},
+	{"item", func(r reliance) string { return r.Item }},
+	{"rank", func(r reliance) string { return wholeCell(int64(r.Rank)) }},
+	{"score", func(r reliance) string { return shareCell(r.Score) }},
+	{"before_harm", func(r reliance) string { return map[bool]string{true: "true"}[r.Before] }},
+	{"harmful_at", func(r reliance) string { return timeCell(when(r.HarmfulAt)) }},
+	{"route", func(r reliance) string { return r.Route }},
+	{"status", func(r reliance) string { return wholeCell(int64(r.Status)) }},
+	{"request_id", func(r reliance) string { return r.RequestID }},
+	{"correlation_id", func(r reliance) string { return r.CorrelationID }},
+	{"trace_id", func(r reliance) string { return r.TraceID }},
+}
+
+type reliedInput struct {
+	ID    string `query:"id" required:"true" doc:"The item's id."`
+	Actor string `query:"actor" doc:"Only what this entity did, or what was done on its behalf."`
+	From  moment `query:"from" doc:"At or after this time or date."`
+	To    moment `query:"to" doc:"Before it."`
+	Paging
+}
+
+func (s *Server) reportRelied(ctx context.Context, c *call, in *reliedInput) (*streamed, error) {
+	if in.ID == "" {
+		c.found.Add("id", "must say which item")
+	}
+	if err := c.found.Err(); err != nil {
+		return nil, err
+	}
+	k, err := s.seen(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return s.accesses(ctx, c, k.ID, in.Actor, in.From, in.To, in.Paging)
+}
+
+type deniedInput struct {
+	Actor string `query:"actor" doc:"Only what was denied to this entity, or on its behalf."`
+	From  moment `query:"from" doc:"At or after this time or date."`
+	To    moment `query:"to" doc:"Before it."`
+	Paging
+}
+
+func (s *Server) reportDenied(ctx context.Context, c *call, in *deniedInput) (*streamed, error) {
+	return s.accesses(ctx, c, "", in.Actor, in.From, in.To, in.Paging)
+}
+
+func (s *Server) accesses(ctx context.Context, c *call, item, actor string, from, to moment, in Paging) (*streamed, error) {
+	format, err := c.forms()
+	if err != nil {
+		return nil, err
+	}
+	query := domain.AccessQuery{Tenant: c.principal.Tenant, Item: item, Actor: entity(&c.found, "actor", actor)}
+	query.From, query.To = between(&c.found, "from", from, "to", to)
+	if !c.principal.SeesAll() {
+		query.Only = c.principal.Voter()
+	}
+	return listing[reliance]{
+		name: "report", asked: query, columns: relianceColumns,
+		page: offset(func(ctx context.Context, skip int64, limit int) ([]domain.Reliance, error) {
+			query.Skip, query.Limit = skip, limit
+			return s.cfg.Reporter.Accesses(ctx, query)
+		}, relianceOf),
+	}.answer(ctx, s, c, format, in)
+}

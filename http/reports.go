@@ -1,0 +1,247 @@
+package http
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Reporter answers which knowledge stands out, and who relied on it.
+type Reporter interface {
+	// Harm ranks items by the voices against them.
+	Harm(ctx context.Context, q domain.ReportQuery) ([]domain.Standing, error)
+	// Stale ranks items by the reports of staleness since they were last confirmed.
+	Stale(ctx context.Context, q domain.ReportQuery) ([]domain.Standing, error)
+	// Falling ranks items by how far their confidence fell.
+	Falling(ctx context.Context, q domain.ReportQuery) ([]domain.Standing, error)
+	// Accesses lists who was given an item or found it helpful, or what was denied, the newest first.
+	Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.Reliance, error)
+}
+
+const reportPath = "/v1/reports/"
+
+func (s *Server) reportRoutes() {
+	report(s, "actor", "Read everything that an actor did, or that was done on its behalf", "", listed[event](s), s.reportActor)
+	report(s, "changes", "Read everything that changed in a scope", "Each event with what it changed. ", listed[event](s), s.reportChanges)
+	report(s, "harm", "List the knowledge that did most harm", "", listed[standing](s), s.reportStandings(Reporter.Harm))
+	report(s, "stale", "List the knowledge that most people report stale", "", listed[standing](s), s.reportStandings(Reporter.Stale))
+	report(s, "falling", "List the knowledge whose confidence fell furthest", "The last thirty days, unless from is given. ", listed[standing](s), s.reportFalling)
+	report(s, "relied", "List who was given an item, or found it helpful",
+		"What was retrieved is recorded where the operator has asked for it. Members read what they did themselves. ", listed[reliance](s), s.reportRelied)
+	report(s, "denied", "List what was denied to whom", "Members read what was denied to them. ", listed[reliance](s), s.reportDenied)
+}
+
+func report[I any](s *Server, name, summary, more string, responses map[string]*huma.Response, do operation[I, streamed]) {
+	handle(s, huma.Operation{
+		OperationID: "report-on-" + name, Method: http.MethodGet, Path: reportPath + name, Tags: []string{"Reports"}, Summary: summary,
+		Description: more + "Pages of JSON, or the whole list as " + linesType + " or " + csvType +
+			". Auditors and admins see everything of their tenant, members what they may see.",
+		Responses: responses, Errors: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusNotAcceptable},
+	}, do)
+}
+
+// forms are those in which reports can be had.
+func (c *call) forms() (string, error) { return c.accepts(jsonType, linesType, csvType) }
+
+type actorInput struct {
+	Actor string `query:"actor" required:"true" doc:"An entity such as agent:crawler."`
+	From  moment `query:"from" doc:"Recorded at or after this time or date."`
+	To    moment `query:"to" doc:"Recorded before it."`
+	Paging
+}
+
+func (s *Server) reportActor(ctx context.Context, c *call, in *actorInput) (*streamed, error) {
+	format, err := c.forms()
+	if err != nil {
+		return nil, err
+	}
+	if in.Actor == "" {
+		c.found.Add("actor", "must say whose deeds to report")
+	}
+	query := (&Selecting{Actor: in.Actor, From: in.From, To: in.To}).query(c, nil)
+	return s.eventList(query).answer(ctx, s, c, format, in.Paging)
+}
+
+type changesInput struct {
+	Scope string `query:"scope" required:"true" doc:"Whom the items reach now: a scope such as project:456 or public."`
+	From  moment `query:"from" doc:"Recorded at or after this time or date."`
+	To    moment `query:"to" doc:"Recorded before it."`
+	Paging
+}
+
+// reportChanges lists the events of a scope's items with what each changed.
+func (s *Server) reportChanges(ctx context.Context, c *call, in *changesInput) (*streamed, error) {
+	format, err := c.forms()
+	if err != nil {
+		return nil, err
+	}
+	if in.Scope == "" {
+		c.found.Add("scope", "must say whose knowledge to report")
+	}
+	query := (&Selecting{Scope: in.Scope, From: in.From, To: in.To}).query(c, nil)
+	all := s.eventList(query)
+	events := all.page
+	all.name, all.columns = "changes", append(eventColumns[:len(eventColumns):len(eventColumns)], changeColumns...)
+	all.page = func(ctx context.Context, place int64, limit int) ([]event, int64, error) {
+		found, next, err := events(ctx, place, limit)
+		if err != nil {
+			return nil, 0, err
+		}
+		return found, next, s.episodes(ctx, c.principal.Tenant, found)
+	}
+	return all.answer(ctx, s, c, format, in.Paging)
+}
+
+// episodes adds to events what they changed.
+func (s *Server) episodes(ctx context.Context, tenant string, list []event) error {
+	known := map[string][]domain.HistoryItem{}
+	for i, e := range list {
+		id, isItem := strings.CutPrefix(e.Stream, domain.KnowledgeStream(""))
+		if !isItem {
+			continue
+		}
+		if known[id] == nil {
+			past, err := s.cfg.Historian.Stream(ctx, tenant, e.Stream)
+			if err != nil {
+				return err
+			}
+			if known[id], err = domain.History(id, past, s.cfg.Policy); err != nil {
+				return err
+			}
+		}
+		if at := int(e.Version) - 1; at < len(known[id]) {
+			list[i] = episodeOf(known[id][at], false)
+		}
+	}
+	return nil
+}
+
+var changeColumns = []column[event]{
+	{"changes", func(e event) string { return jsonCell(e.Changes) }},
+	{"confidence", func(e event) string {
+		if e.Confidence == nil {
+			return ""
+		}
+		return shareCell(*e.Confidence)
+	}},
+}
+
+// standing is an item that stands out, and why.
+type standing struct {
+	ID         string     `json:"id"`
+	Task       string     `json:"task,omitempty"`
+	Owner      string     `json:"owner"`
+	Scopes     []string   `json:"scopes" nullable:"false"`
+	Status     string     `json:"status" enum:"active,superseded,deleted,erased"`
+	Count      int        `json:"count" doc:"What it is ranked by: voices against it, reports of staleness, or how often its confidence fell, in the time that was asked about."`
+	Last       *time.Time `json:"last,omitempty" doc:"The newest of them."`
+	Before     *float64   `json:"before,omitempty" doc:"Of what falls: the confidence when the time began."`
+	After      *float64   `json:"after,omitempty" doc:"And when it ended."`
+	Helpful    int        `json:"helpful" doc:"By now, as the following."`
+	Harmful    int        `json:"harmful"`
+	Confidence float64    `json:"confidence"`
+	Reporters  int        `json:"stale_reporters"`
+	Reason     string     `json:"stale_reason,omitempty" doc:"The newest."`
+}
+
+func standingOf(s domain.Standing) standing {
+	return standing{
+		ID: s.ID, Task: s.Task, Owner: string(s.Owner), Scopes: plain(s.Scopes), Status: string(s.Status),
+		Count: s.Count, Last: known(s.Last), Helpful: s.Helpful, Harmful: s.Harmful, Confidence: s.Confidence,
+		Reporters: s.Reporters, Reason: s.Reason,
+	}
+}
+
+var standingColumns = []column[standing]{
+	{"id", func(s standing) string { return s.ID }},
+	{"task", func(s standing) string { return s.Task }},
+	{"owner", func(s standing) string { return s.Owner }},
+	{"scopes", func(s standing) string { return strings.Join(s.Scopes, " ") }},
+	{"status", func(s standing) string { return s.Status }},
+	{"count", func(s standing) string { return wholeCell(int64(s.Count)) }},
+	{"last", func(s standing) string { return timeCell(when(s.Last)) }},
+	{"before", func(s standing) string { return givenCell(s.Before) }},
+	{"after", func(s standing) string { return givenCell(s.After) }},
+	{"helpful", func(s standing) string { return wholeCell(int64(s.Helpful)) }},
+	{"harmful", func(s standing) string { return wholeCell(int64(s.Harmful)) }},
+	{"confidence", func(s standing) string { return shareCell(s.Confidence) }},
+	{"stale_reporters", func(s standing) string { return wholeCell(int64(s.Reporters)) }},
+	{"stale_reason", func(s standing) string { return s.Reason }},
+}
+
+func givenCell(x *float64) string {
+	if x == nil {
+		return ""
+	}
+	return shareCell(*x)
+}
+
+type standingsInput struct {
+	Scope string `query:"scope" doc:"Whom the items reach now: a scope such as project:456 or public."`
+	Owner string `query:"owner" doc:"Whose the items are now: an entity such as user:123."`
+	From  moment `query:"from" doc:"Counts what came at or after this time or date."`
+	To    moment `query:"to" doc:"Counts what came before it."`
+	Paging
+}
+
+func (s *Server) reportStandings(rank func(Reporter, context.Context, domain.ReportQuery) ([]domain.Standing, error)) operation[standingsInput, streamed] {
+	return func(ctx context.Context, c *call, in *standingsInput) (*streamed, error) {
+		return s.standings(ctx, c, in, rank, standingOf)
+	}
+}
+
+// recently is how far back a report of what falls looks unless told.
+const recently = 30 * 24 * time.Hour
+
+func (s *Server) reportFalling(ctx context.Context, c *call, in *standingsInput) (*streamed, error) {
+	if in.From == "" {
+		in.From = moment(c.now.Add(-recently).UTC().Truncate(24 * time.Hour).Format(time.RFC3339))
+	}
+	return s.standings(ctx, c, in, Reporter.Falling, func(d domain.Standing) standing {
+		out := standingOf(d)
+		out.Before, out.After = &d.Before, &d.After
+		return out
+	})
+}
+
+func (s *Server) standings(
+	ctx context.Context, c *call, in *standingsInput,
+	rank func(Reporter, context.Context, domain.ReportQuery) ([]domain.Standing, error), show func(domain.Standing) standing,
+) (*streamed, error) {
+	format, err := c.forms()
+	if err != nil {
+		return nil, err
+	}
+	chosen := (&Selecting{Scope: in.Scope, Owner: in.Owner, From: in.From, To: in.To}).query(c, nil)
+	query := domain.ReportQuery{
+		Tenant: chosen.Tenant, Only: chosen.Only, Scope: chosen.Scope, Owner: chosen.Owner, From: chosen.From, To: chosen.To,
+	}
+	return listing[standing]{
+		name: "report", asked: []any{c.request.URL.Path, query}, columns: standingColumns,
+		page: offset(func(ctx context.Context, skip int64, limit int) ([]domain.Standing, error) {
+			query.Skip, query.Limit = skip, limit
+			return rank(s.cfg.Reporter, ctx, query)
+		}, show),
+	}.answer(ctx, s, c, format, in.Paging)
+}
+
+// offset reads a list whose places are counted.
+func offset[D, T any](read func(ctx context.Context, skip int64, limit int) ([]D, error), show func(D) T) func(context.Context, int64, int) ([]T, int64, error) {
+	return func(ctx context.Context, place int64, limit int) ([]T, int64, error) {
+		found, err := read(ctx, place, limit+1)
+		next := int64(0)
+		if len(found) > limit {
+			found, next = found[:limit], place+int64(limit)
+		}
+		items := make([]T, len(found))
+		for i, f := range found {
+			items[i] = show(f)
+		}
+		return items, next, err
+	}
+}

@@ -1,0 +1,297 @@
+package projections
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+)
+
+// Reports answer which knowledge stands out, and who relied on it.
+type Reports struct {
+	Knowledge *Knowledge
+	Log       *events.Log
+}
+
+// standing is a row of a report.
+type standing struct {
+	ID             string         `bun:"id"`
+	Task           string         `bun:"task"`
+	Owner          string         `bun:"owner"`
+	Scopes         []domain.Scope `bun:"scopes"`
+	Status         string         `bun:"status"`
+	Helpful        int            `bun:"helpful"`
+	Harmful        int            `bun:"harmful"`
+	StaleReporters int            `bun:"stale_reporters"`
+	StaleReason    string         `bun:"stale_reason"`
+	Confidence     float64        `bun:"confidence"`
+	Count          int            `bun:"counted"`
+	Last           database.Time  `bun:"last"`
+}
+
+const standingColumns = "k.id, k.task, k.owner, k.scopes, k.status, k.helpful, k.harmful, k.stale_reporters, k.stale_reason, k.confidence"
+
+func (s standing) domain() domain.Standing {
+	return domain.Standing{
+		ID: s.ID, Task: s.Task, Owner: domain.Entity(s.Owner), Scopes: s.Scopes, Status: domain.Status(s.Status),
+		Helpful: s.Helpful, Harmful: s.Harmful, Reporters: s.StaleReporters, Confidence: s.Confidence,
+		Count: s.Count, Last: s.Last.Time, Reason: s.StaleReason,
+	}
+}
+
+// Harm ranks items by the voices against them that count, cast within the time; without a time, those
+// that they were imported with count, too.
+func (r Reports) Harm(ctx context.Context, q domain.ReportQuery) ([]domain.Standing, error) {
+	p, err := r.pinned(ctx)
+	if err != nil {
+		return nil, err
+	}
+	voices := p.db.NewSelect().TableExpr("? AS v", p.tables().votes).Where("v.verdict = 'harmful'")
+	return p.ranked(ctx, q, voices, "v", "k.harmful")
+}
+
+// Stale ranks items by the reports of staleness since they were last confirmed.
+func (r Reports) Stale(ctx context.Context, q domain.ReportQuery) ([]domain.Standing, error) {
+	p, err := r.pinned(ctx)
+	if err != nil {
+		return nil, err
+	}
+	reports := p.db.NewSelect().TableExpr("? AS v", p.tables().reports)
+	return p.ranked(ctx, q, reports, "v", "k.stale_reporters")
+}
+
+func (r Reports) pinned(ctx context.Context) (*Knowledge, error) {
+	if err := r.Knowledge.refresh(ctx); err != nil {
+		return nil, err
+	}
+	return r.Knowledge.pinned(), nil
+}
+
+// ranked counts what is said of each item, and lists those that most is said of first.
+func (p *Knowledge) ranked(ctx context.Context, q domain.ReportQuery, said *bun.SelectQuery, alias, everCounted string) ([]domain.Standing, error) {
+	counted := everCounted
+	if !q.From.IsZero() || !q.To.IsZero() {
+		counted = "coalesce(said.counted, 0)"
+	}
+	said = said.ColumnExpr("id, count(*) AS counted, max(at) AS last").Where("tenant = ?", q.Tenant).GroupExpr("id")
+	said = between(said, alias+".at", q.From, q.To)
+	chosen, args := p.isChosen(about(q))
+	var rows []standing
+	err := p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge).
+		Join("LEFT JOIN (?) AS said ON said.id = k.id", said).
+		ColumnExpr(standingColumns+", "+counted+" AS counted, said.last AS last").
+		Where("k.tenant = ?", q.Tenant).Where(counted+" > 0").Where(chosen, args...).
+		OrderExpr(counted+" DESC, k.confidence, k.number").
+		Limit(int64(q.Limit)).Offset(q.Skip).Scan(ctx, &rows)
+	if err != nil {
+		return nil, p.failed(ctx, "rank knowledge", err)
+	}
+	list := make([]domain.Standing, len(rows))
+	for i, row := range rows {
+		list[i] = row.domain()
+	}
+	return list, nil
+}
+
+// about is the query for events of the same items.
+func about(q domain.ReportQuery) domain.EventQuery {
+	return domain.EventQuery{Tenant: q.Tenant, Only: q.Only, Scope: q.Scope, Owner: q.Owner, From: q.From, To: q.To}
+}
+
+// lowering are the facts that may lower an item's confidence.
+func lowering() []string {
+	return []string{
+		domain.FoundHarmful{}.Name(), domain.ReportedStale{}.Name(), domain.FeedbackRetracted{}.Name(),
+	}
+}
+
+// Falling ranks items by how far their confidence fell within the time. It folds the history of every
+// item about which something was recorded that may lower it, so it takes longer the more there are.
+func (r Reports) Falling(ctx context.Context, q domain.ReportQuery) ([]domain.Standing, error) {
+	streams, err := r.lowered(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	var fallen []domain.Standing
+	for _, stream := range streams {
+		s, err := r.fall(ctx, q, stream)
+		if err != nil {
+			return nil, err
+		}
+		if s.Before > s.After {
+			fallen = append(fallen, s)
+		}
+	}
+	slices.SortFunc(fallen, func(a, b domain.Standing) int {
+		return cmp.Or(cmp.Compare(b.Before-b.After, a.Before-a.After), cmp.Compare(a.ID, b.ID))
+	})
+	fallen = fallen[min(q.Skip, int64(len(fallen))):]
+	fallen = fallen[:min(q.Limit, len(fallen))]
+	return fallen, r.describe(ctx, q.Tenant, fallen)
+}
+
+// lowered are the streams in which something was recorded that may lower a confidence.
+func (r Reports) lowered(ctx context.Context, q domain.ReportQuery) ([]string, error) {
+	query := about(q)
+	query.Names, query.Limit = lowering(), 500
+	var streams []string
+	seen := set{}
+	for {
+		found, next, err := r.Log.Find(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range found {
+			seen.add(&streams, e.Stream)
+		}
+		if next == 0 {
+			return streams, nil
+		}
+		query.After = next
+	}
+}
+
+// fall compares an item's confidence when the time began, or when the item did, with that when it ended.
+func (r Reports) fall(ctx context.Context, q domain.ReportQuery, stream string) (domain.Standing, error) {
+	id := strings.TrimPrefix(stream, domain.KnowledgeStream(""))
+	s := domain.Standing{ID: id}
+	past, err := r.Log.Stream(ctx, q.Tenant, stream)
+	if err != nil {
+		return s, err
+	}
+	steps, err := domain.History(id, past, r.Knowledge.Policy())
+	if err != nil {
+		return s, fmt.Errorf("fold %s: %w", stream, err)
+	}
+	for i, step := range steps {
+		at := step.Event.RecordedAt
+		if i == 0 || at.Before(q.From) {
+			s.Before = step.Confidence
+		}
+		if !q.To.IsZero() && !at.Before(q.To) {
+			break
+		}
+		s.After = step.Confidence
+		if i > 0 && step.Confidence < steps[i-1].Confidence && !at.Before(q.From) {
+			s.Count, s.Last = s.Count+1, at
+		}
+	}
+	return s, nil
+}
+
+// describe says what the items are now.
+func (r Reports) describe(ctx context.Context, tenant string, list []domain.Standing) error {
+	if len(list) == 0 {
+		return nil
+	}
+	p, err := r.pinned(ctx)
+	if err != nil {
+		return err
+	}
+	ids := make([]string, len(list))
+	for i, s := range list {
+		ids[i] = s.ID
+	}
+	var rows []standing
+	err = p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge).ColumnExpr(standingColumns).
+		Where("k.tenant = ?", tenant).Where("k.id IN (?)", bun.List(ids)).Scan(ctx, &rows)
+	if err != nil {
+		return p.failed(ctx, "describe knowledge", err)
+	}
+	known := map[string]domain.Standing{}
+	for _, row := range rows {
+		known[row.ID] = row.domain()
+	}
+	for i, s := range list {
+		now := known[s.ID]
+		now.ID, now.Before, now.After, now.Count, now.Last = s.ID, s.Before, s.After, s.Count, s.Last
+		list[i] = now
+	}
+	return nil
+}
+
+// reliance is a row of who relied on what, or was denied it.
+type reliance struct {
+	At            database.Time `bun:"at"`
+	Kind          string        `bun:"kind"`
+	Actor         string        `bun:"actor"`
+	OnBehalfOf    string        `bun:"on_behalf_of"`
+	Item          string        `bun:"item"`
+	Rank          int           `bun:"rank"`
+	Score         float64       `bun:"score"`
+	Route         string        `bun:"route"`
+	Status        int           `bun:"status"`
+	RequestID     string        `bun:"request_id"`
+	CorrelationID string        `bun:"correlation_id"`
+	TraceID       string        `bun:"trace_id"`
+	Tie           string        `bun:"tie"`
+}
+
+// Accesses lists who was given an item or found it helpful, or what was denied, the newest first.
+func (r Reports) Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.Reliance, error) {
+	p, err := r.pinned(ctx)
+	if err != nil {
+		return nil, err
+	}
+	given := p.db.NewSelect().TableExpr("accesses AS a").
+		ColumnExpr("a.at, a.kind, a.actor, a.on_behalf_of, a.item, a.rank, a.score, a.route, a.status, a.request_id, a.correlation_id, a.trace_id, CAST(a.access_id AS text) AS tie").
+		Where("a.tenant = ?", q.Tenant)
+	given = within(given, q, "a.actor", "a.on_behalf_of", "a.at")
+	if q.Item == "" {
+		given = given.Where("a.kind = 'denied'")
+	} else {
+		voices := p.db.NewSelect().TableExpr("? AS v", p.tables().votes).
+			ColumnExpr("v.at, 'found helpful', v.voter, '', v.id, 0, 0.0, '', 0, '', '', v.trace_id, CAST(v.event_id AS text)").
+			Where("v.tenant = ?", q.Tenant).Where("v.id = ?", q.Item).Where("v.verdict = 'helpful'")
+		voices = within(voices, q, "v.voter", "v.voter", "v.at")
+		given = given.Where("a.item = ?", q.Item).Where("a.item <> ''").Where("a.kind <> 'denied'").UnionAll(voices)
+	}
+	var rows []reliance
+	err = p.db.NewSelect().TableExpr("(?) AS r", given).ColumnExpr("r.*").
+		OrderExpr("r.at DESC, r.tie DESC, r.rank").Limit(int64(q.Limit)).Offset(q.Skip).Scan(ctx, &rows)
+	if err != nil {
+		return nil, p.failed(ctx, "read accesses", err)
+	}
+	harmful, err := p.firstHarm(ctx, q)
+	list := make([]domain.Reliance, len(rows))
+	for i, row := range rows {
+		list[i] = domain.Reliance{
+			At: row.At.Time, Kind: row.Kind, Actor: domain.Entity(row.Actor), OnBehalfOf: domain.Entity(row.OnBehalfOf),
+			Item: row.Item, Rank: row.Rank, Score: row.Score, Route: row.Route, Status: row.Status,
+			RequestID: row.RequestID, CorrelationID: row.CorrelationID, TraceID: row.TraceID, HarmfulAt: harmful,
+		}
+	}
+	return list, err
+}
+
+// within narrows accesses down to somebody's and to a time.
+func within(query *bun.SelectQuery, q domain.AccessQuery, actor, behalf, at string) *bun.SelectQuery {
+	for _, who := range []domain.Entity{q.Actor, q.Only} {
+		if who != "" {
+			query = query.Where("("+actor+" = ? OR "+behalf+" = ?)", who, who)
+		}
+	}
+	return between(query, at, q.From, q.To)
+}
+
+// firstHarm is when the first voice against an item that counts was cast.
+func (p *Knowledge) firstHarm(ctx context.Context, q domain.AccessQuery) (time.Time, error) {
+	if q.Item == "" {
+		return time.Time{}, nil
+	}
+	var first database.Time
+	err := p.db.NewSelect().TableExpr("? AS v", p.tables().votes).ColumnExpr("min(v.at)").
+		Where("v.tenant = ?", q.Tenant).Where("v.id = ?", q.Item).Where("v.verdict = 'harmful'").Scan(ctx, &first)
+	if err != nil {
+		return time.Time{}, p.failed(ctx, "read votes", err)
+	}
+	return first.Time, nil
+}
