@@ -134,6 +134,10 @@ func (a *Accesses) flush(ctx context.Context) {
 		}
 		began := time.Now()
 		err := a.log.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error { return a.write(ctx, tx, batch) })
+		if err != nil && ctx.Err() != nil { // it is written with the rest, at the end
+			a.putBack(batch, rows)
+			return
+		}
 		if err != nil {
 			a.dropped.Add(float64(rows))
 			a.options.Logger.WarnContext(ctx, "accesses were not recorded", "rows", rows, "error", err)
@@ -156,6 +160,12 @@ func (a *Accesses) take() (batch []domain.Access, rows int) {
 	batch = a.due[:n:n]
 	a.due, a.rows = a.due[n:], a.rows-rows
 	return batch, rows
+}
+
+func (a *Accesses) putBack(batch []domain.Access, rows int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.due, a.rows = append(batch, a.due...), a.rows+rows
 }
 
 func (a *Accesses) write(ctx context.Context, tx bun.IDB, batch []domain.Access) error {
