@@ -1,15 +1,13 @@
 package projections
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/text"
 )
@@ -18,82 +16,38 @@ import (
 // contain says little, so that beyond this it scores what other terms found.
 const maxPostings = 5000
 
-// posting says that an item contains a term.
-type posting struct {
-	number int64
-	count  int
-	words  int
-}
-
-// list is a term's postings in one scope; the scope is empty where every scope is searched at once.
-type list struct {
-	term     int
-	scope    domain.Scope
-	postings []posting
-}
-
-// lists are the postings of a question's terms, from wherever the words of an item lie.
-type lists struct {
-	terms []text.QueryTerm
-	found map[listKey]*list
-}
-
-type listKey struct {
-	term  int
-	scope domain.Scope
-}
-
-func newLists(terms []text.QueryTerm) *lists {
-	return &lists{terms: terms, found: map[listKey]*list{}}
-}
-
-func (l *lists) add(term int, scope domain.Scope, postings ...posting) {
-	key := listKey{term, scope}
-	if l.found[key] == nil {
-		l.found[key] = &list{term: term, scope: scope}
-	}
-	l.found[key].postings = append(l.found[key].postings, postings...)
-}
-
-func (l *lists) all() []*list {
-	all := make([]*list, 0, len(l.found))
-	for _, list := range l.found {
-		all = append(all, list)
-	}
-	return all
-}
-
 // readWords reads the postings of a question's terms from wherever they lie, in one statement and so
-// as of one moment: between two, words could move from one place to the other and be missed.
-func (p *Knowledge) readWords(s domain.Search, audience domain.Audience, into *lists) read {
-	hashes := make([]uint64, len(into.terms))
-	for i, term := range into.terms {
-		hashes[i] = hashOf(term.Term)
-	}
+// as of one moment: between two, words could move from one place to the other and be missed. The rows are
+// narrow, because a column of a row costs more than a term of a bag.
+func (p *Knowledge) readWords(s domain.Search, audience domain.Audience, into *tally) read {
 	query := p.db.NewRaw("?\nUNION ALL\n?", p.fromTerms(s, audience, into.terms), p.fromBags(s, audience))
 	return read{query: query, scan: func(_ context.Context, _ *bun.DB, rows *sql.Rows) error {
-		var term int
-		var scope string
-		var found posting
-		var listed, bag sql.RawBytes
+		var term, words int
+		var number int64
+		var tier domain.Tier
+		var said sql.RawBytes
 		for rows.Next() {
-			if err := rows.Scan(&term, &scope, &found.number, &found.words, &listed, &bag); err != nil {
+			if err := rows.Scan(&term, &tier, &number, &words, &said); err != nil {
 				return err
 			}
-			postings, err := unpack(string(listed))
-			if err != nil {
-				return err
-			}
-			into.add(term, domain.Scope(scope), postings...)
-			for term, hash := range hashes {
-				if found.count = packed(bag).count(hash); found.count > 0 {
-					into.add(term, domain.Scope(scope), found)
+			if term != inBag {
+				if err := into.addList(term, string(said)); err != nil {
+					return err
 				}
+				continue
+			}
+			if p.db.Engine == database.Postgres {
+				into.addBag(number, words, tier, hexed(said))
+			} else {
+				into.addBag(number, words, tier, packed(said))
 			}
 		}
 		return nil
 	}}
 }
+
+// inBag stands in the place of a term where a row has a bag.
+const inBag = -1
 
 // fromTerms selects, per term and scope, the newest items that the index of terms has: one index scan
 // each, which ends at maxPostings. They come packed into one text per list, because a row costs more
@@ -103,27 +57,28 @@ func (p *Knowledge) fromTerms(s domain.Search, audience domain.Audience, terms [
 	for i, term := range terms {
 		asked[i] = []any{i, term.Term}
 	}
-	scopes := audience.Scopes
-	newest := p.db.NewSelect().TableExpr("? AS t", p.tables().terms).ColumnExpr("t.number, t.count, t.words").
+	newest := p.db.NewSelect().TableExpr("? AS t", p.tables().terms).ColumnExpr("t.number, t.count, t.words, "+tierOf("t.scope")+" AS tier").
 		Where("t.tenant = ?", s.By.Tenant).Where("t.term = asked.term").Limit(maxPostings)
-	if audience.Everything {
-		scopes = []domain.Scope{""}
+	var places [][]any
+	if audience.Everything { // each tier is read by itself, so that a term of many items does not hide the nearest
+		for _, prefix := range prefixes() {
+			places = append(places, []any{prefix, prefix + "\U0010FFFF"})
+		}
+		newest = newest.Where("t.scope >= place.low").Where("t.scope < place.high")
 	} else {
-		newest = newest.Where("t.scope = place.scope").OrderExpr("t.number DESC")
-	}
-	places := make([][]any, len(scopes))
-	for i, scope := range scopes {
-		places[i] = []any{scope}
+		for _, scope := range audience.Scopes {
+			places = append(places, []any{string(scope), ""})
+		}
+		newest = newest.Where("t.scope = place.low").OrderExpr("t.number DESC")
 	}
 	return p.db.NewRaw(`
 		WITH asked (place, term) AS (VALUES ?),
-		     place (scope) AS (VALUES ?)
+		     place (low, high) AS (VALUES ?)
 		SELECT asked.place,
-		       place.scope,
+		       0 AS tier,
 		       0 AS number,
 		       0 AS words,
-		       (SELECT string_agg(newest.number || ':' || newest.count || ':' || newest.words, ';') FROM (?) AS newest) AS listed,
-		       NULL AS bag
+		       (SELECT string_agg(newest.number || ':' || newest.count || ':' || newest.words || ':' || newest.tier, ';') FROM (?) AS newest) AS said
 		FROM asked CROSS JOIN place`,
 		tuples(asked), tuples(places), p.passing(newest, "t", s))
 }
@@ -132,13 +87,28 @@ func (p *Knowledge) fromTerms(s domain.Search, audience domain.Audience, terms [
 func (p *Knowledge) fromBags(s domain.Search, audience domain.Audience) *bun.SelectQuery {
 	query := p.db.NewSelect().TableExpr("? AS b", p.tables().scopes).
 		Where("b.tenant = ?", s.By.Tenant).Where("b.bag IS NOT NULL")
-	scope := "b.scope"
-	if audience.Everything {
-		scope = "''"
-	} else {
+	if !audience.Everything {
 		query = query.Where("b.scope IN (?)", bun.List(audience.Scopes))
 	}
-	return p.passing(query.ColumnExpr("0 AS place, "+scope+", b.number, b.words, NULL AS listed, b.bag"), "b", s)
+	bag := "b.bag"
+	if p.db.Engine == database.Postgres { // as it would be sent anyway, and can be searched
+		bag = "encode(b.bag, 'hex')"
+	}
+	return p.passing(query.ColumnExpr("?, "+tierOf("b.scope")+", b.number, b.words, "+bag, inBag), "b", s)
+}
+
+// prefixes are how the scopes of each tier begin.
+func prefixes() []string {
+	return []string{"user:", "project:", "agent:", "team:", "org:", string(domain.Public)}
+}
+
+// tierOf computes the tier of a column with a scope: two letters tell them apart.
+func tierOf(column string) string {
+	query := "CASE substr(" + column + ", 1, 2)"
+	for _, prefix := range prefixes() {
+		query += fmt.Sprintf(" WHEN '%s' THEN %d", prefix[:2], domain.Scope(prefix).Tier())
+	}
+	return query + " END"
 }
 
 // passing narrows a query over rows of items, under an alias, to those that pass the search's filter.
@@ -149,26 +119,4 @@ func (p *Knowledge) passing(query *bun.SelectQuery, alias string, s domain.Searc
 	query = query.Join("JOIN ? AS k ON k.tenant = ?.tenant AND k.number = ?.number",
 		p.tables().knowledge, bun.Ident(alias), bun.Ident(alias))
 	return p.where(query, s.By.Tenant, s.Filter)
-}
-
-// unpack reads "number:count:words" parts joined by semicolons, if there are any.
-func unpack(listed string) ([]posting, error) {
-	if listed == "" {
-		return nil, nil
-	}
-	postings := make([]posting, 0, 1+strings.Count(listed, ";"))
-	for part := range strings.SplitSeq(listed, ";") {
-		number, rest, _ := strings.Cut(part, ":")
-		count, words, _ := strings.Cut(rest, ":")
-		var found posting
-		var errs [3]error
-		found.number, errs[0] = strconv.ParseInt(number, 10, 64)
-		found.count, errs[1] = strconv.Atoi(count)
-		found.words, errs[2] = strconv.Atoi(words)
-		if err := cmp.Or(errs[0], errs[1], errs[2]); err != nil {
-			return nil, fmt.Errorf("read postings: %w", err)
-		}
-		postings = append(postings, found)
-	}
-	return postings, nil
 }

@@ -177,7 +177,7 @@ func (f *finding) compare(ctx context.Context, numbers []int64) (nearby, error) 
 
 func (f *finding) candidate(n near) domain.Candidate {
 	c := domain.Candidate{
-		ID: n.id, Scopes: n.scopes, Confidence: n.confidence, Position: n.position, Lexical: f.words.scores[n.number],
+		ID: n.id, Scopes: n.scopes, Confidence: n.confidence, Position: n.position, Lexical: f.words.scoreOf(n.number),
 	}
 	if f.evenly {
 		c.Confidence = 1
@@ -223,7 +223,7 @@ func (f *finding) read(ctx context.Context, hits []domain.Hit) ([]domain.Found, 
 		}
 		// It may have been forgotten or shared with others since it was ranked.
 		if _, shared := f.audience.Best(k.Scopes); shared && isAlive(k) {
-			found = append(found, domain.Found{Hit: hit, Knowledge: k, Terms: f.words.found[k.Number]})
+			found = append(found, domain.Found{Hit: hit, Knowledge: k, Terms: f.words.explained[k.Number]})
 		}
 	}
 	return found, nil

@@ -1,6 +1,7 @@
 package projections
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -36,10 +37,26 @@ func (r *slimRow) into() []any { return []any{&r.id, &r.scopes, &r.confidence, &
 // slim is the item that was scanned.
 func (r *slimRow) slim(number int64) (slim, error) {
 	s := slim{number: number, id: r.id.String, confidence: r.confidence.Float64, position: r.position.Int64}
-	if err := json.Unmarshal(r.scopes, &s.scopes); err != nil {
+	var err error
+	if s.scopes, err = readScopes(r.scopes); err != nil {
 		return s, fmt.Errorf("read scopes: %w", err)
 	}
 	return s, nil
+}
+
+// readScopes reads a list of scopes, in whose names nothing is escaped.
+func readScopes(list []byte) (scopes []domain.Scope, err error) {
+	if bytes.IndexByte(list, '\\') >= 0 || len(list) < 2 {
+		err = json.Unmarshal(list, &scopes)
+		return scopes, err
+	}
+	scopes = make([]domain.Scope, 0, 2)
+	for part := range bytes.SplitSeq(list[1:len(list)-1], []byte{','}) {
+		if name := bytes.Trim(part, "\" \n\t"); len(name) > 0 {
+			scopes = append(scopes, domain.Scope(name))
+		}
+	}
+	return scopes, nil
 }
 
 // slims looks items up by number; those that do not pass the search's filter are left out. What was
