@@ -28,9 +28,14 @@ type kind struct {
 // text is nil if there was none or if it was destroyed.
 type upcaster func(data, text json.RawMessage) (newData, newText json.RawMessage, err error)
 
+// codec is every kind that can be recorded, by the names of their facts.
+type codec map[string]kind
+
 // Encode writes a fact down. The bytes are recorded and hashed as they are.
-func Encode(fact domain.Fact) (Payload, error) {
-	k, known := kinds[fact.Name()]
+func Encode(fact domain.Fact) (Payload, error) { return kinds.encode(fact) }
+
+func (c codec) encode(fact domain.Fact) (Payload, error) {
+	k, known := c[fact.Name()]
 	if !known {
 		return Payload{}, fmt.Errorf("encode %s: %w", fact.Name(), ErrUnknownFact)
 	}
@@ -51,8 +56,10 @@ func Encode(fact domain.Fact) (Payload, error) {
 
 // Decode reads a fact of any schema version up to today's. Without its text the fact's text fields
 // are empty. The error matches [ErrUnknownFact] if a newer program wrote it.
-func Decode(p Payload) (domain.Fact, error) {
-	k, known := kinds[p.Name]
+func Decode(p Payload) (domain.Fact, error) { return kinds.decode(p) }
+
+func (c codec) decode(p Payload) (domain.Fact, error) {
+	k, known := c[p.Name]
 	if !known {
 		return nil, fmt.Errorf("%w: %q, written by a newer version of the program?", ErrUnknownFact, p.Name)
 	}

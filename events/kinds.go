@@ -4,7 +4,7 @@ import "github.com/annals-kb/annals/domain"
 
 // kinds are the facts that can be recorded, by the names under which they are. A new optional
 // field is added to its struct; anything else takes a new schema version and an upcaster.
-var kinds = map[string]kind{
+var kinds = codec{
 	domain.Remembered{}.Name():        apart(splitRemembered, joinRemembered),
 	domain.Revised{}.Name():           apart(splitRevised, joinRevised),
 	domain.Rescoped{}.Name():          plain(splitRescoped, joinRescoped),
