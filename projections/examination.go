@@ -103,7 +103,7 @@ func (e *examination) tenant(ctx context.Context, h head) error {
 
 // slice compares the rows of a range of items, and says how many bytes people wrote in them.
 func (e *examination) slice(ctx context.Context, s events.Slice, upTo int64, words *wordSums, erased erasures) (bytes int, err error) {
-	var want image
+	want := image{added: e.new.added}
 	for f, err := range foldStreams(e.log.InSlice(ctx, s, upTo), e.new.policy) {
 		if err != nil {
 			return 0, err
@@ -117,11 +117,11 @@ func (e *examination) slice(ctx context.Context, s events.Slice, upTo int64, wor
 		e.searches.consider(s.Tenant, f.item)
 		bytes += len(f.item.Text.Content) + len(f.item.Text.Overview) + 1000*(1+len(f.item.Votes))
 	}
-	have, err := e.knowledge.imageOf(ctx, e.tx, e.new.tables, s, words.have.add)
+	have, err := e.knowledge.imageOf(ctx, e.tx, e.new, s, words.have.add)
 	if err != nil {
 		return 0, err
 	}
-	was, err := e.knowledge.imageOf(ctx, e.tx, e.old.tables, s, words.was.add)
+	was, err := e.knowledge.imageOf(ctx, e.tx, e.old, s, words.was.add)
 	if err != nil {
 		return 0, err
 	}

@@ -2,11 +2,13 @@ package projections
 
 import (
 	"context"
+	"strings"
 
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
 )
 
 // BeforeVerification lets a test spoil what a rebuild has built.
@@ -26,3 +28,18 @@ func SmallSteps(r *Rebuilder, streams, rows int) { r.sliceStreams, r.batch.limit
 
 // KeepBags sets how many bags a tenant keeps, and how many items are moved at once.
 func KeepBags(p *Knowledge, rows, items int) { p.bagRows, p.compactItems = rows, items }
+
+// WithTitle are the settings of a release that has added a column to the knowledge table: the first line
+// of what an item says, and how often it was judged.
+func WithTitle(s Settings) Settings {
+	s.added = []column{
+		{"title", "text NOT NULL DEFAULT ''", "TEXT NOT NULL DEFAULT ''", func(k *domain.Knowledge) any {
+			title, _, _ := strings.Cut(k.Text.Content, "\n")
+			return title
+		}},
+		{"voices", "bigint NOT NULL DEFAULT 0", "INTEGER NOT NULL DEFAULT 0", func(k *domain.Knowledge) any {
+			return int64(k.Helpful + k.Harmful)
+		}},
+	}
+	return s
+}

@@ -27,6 +27,7 @@ func (s *stage) write(script *script) error {
 			index.add(s.tenant, it, bag)
 		}
 		r := rowOf(s.tenant, it.now, bag.Words)
+		r.added = valuesOf(s.version.added, it.now)
 		switch {
 		case !it.was.Exists() || slices.Contains(released, id):
 			fresh = append(fresh, r)
@@ -97,9 +98,9 @@ func (s *stage) writeRows(script *script, rows []row, update string) error {
 		}
 		all[i] = values
 	}
-	script.insert(s.tables.knowledge, knowledgeColumns, all)
+	script.insert(s.tables.knowledge, columnsWith(s.version.added), all)
 	if update != "" {
-		script.write("\nON CONFLICT (tenant, id) DO UPDATE SET ", update)
+		script.write("\nON CONFLICT (tenant, id) DO UPDATE SET ", update, setting(s.version.added))
 	}
 	script.end()
 	return nil

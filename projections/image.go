@@ -11,6 +11,8 @@ import (
 // bulk load writes them and a verification compares them. A verification leaves out the terms.
 type image struct {
 	knowledge, scopes, terms, votes, reports [][]any
+
+	added []column // of the version's knowledge table
 }
 
 // The columns of each table, in the order of an image's values.
@@ -44,6 +46,7 @@ func (i *image) add(tenant string, k *domain.Knowledge, b bag) error {
 // addRows draws all of an item but its terms.
 func (i *image) addRows(tenant string, k *domain.Knowledge, words int) error {
 	r := rowOf(tenant, k, words)
+	r.added = valuesOf(i.added, k)
 	values, err := r.values()
 	if err != nil {
 		return fmt.Errorf("%s: %w", k.ID, err)
@@ -76,11 +79,11 @@ func (r *row) values() ([]any, error) {
 		encoded[i] = string(text)
 	}
 	tags, source, scopes, baseline, derived := encoded[0], encoded[1], encoded[2], encoded[3], encoded[4]
-	return []any{
+	return append([]any{
 		r.Tenant, r.ID, r.Number, r.Type, r.ContextType, r.Category, r.Polarity, r.Media, r.Owner,
 		r.Visibility, r.Status, r.SupersededBy, r.Held, r.URI, r.Task, r.Content, r.Abstract, r.Overview,
 		tags, r.Meta, source, r.TraceID, scopes, baseline, derived, r.Words, r.Helpful,
 		r.Harmful, r.Confidence, r.StaleReporters, r.StaleSince, r.StaleReason, r.ConfirmedAt,
 		r.ConfirmUntil, r.Revision, r.Version, r.Position, r.CreatedAt, r.UpdatedAt, r.OccurredAt,
-	}, nil
+	}, r.added...), nil
 }

@@ -13,10 +13,10 @@ import (
 
 // imageOf reads what a version's tables hold about the items of a slice, all but the terms. Those that
 // lie in bags are handed to inBag.
-func (p *Knowledge) imageOf(ctx context.Context, tx bun.IDB, t tables, s events.Slice, inBag func(term)) (*image, error) {
-	var i image
+func (p *Knowledge) imageOf(ctx context.Context, tx bun.IDB, v version, s events.Slice, inBag func(term)) (*image, error) {
+	t, i := v.tables, image{added: v.added}
 	var err error
-	if i.knowledge, err = p.knowledgeRows(ctx, tx, t, s); err != nil {
+	if i.knowledge, err = p.knowledgeRows(ctx, tx, v, s); err != nil {
 		return nil, err
 	}
 	within := func(query *bun.SelectQuery) *bun.SelectQuery { return inSlice(query, s) }
@@ -44,14 +44,19 @@ func inSlice(query *bun.SelectQuery, s events.Slice) *bun.SelectQuery {
 	return query.Where("tenant = ?", s.Tenant).Where("id > ?", after).Where("id <= ?", through)
 }
 
-func (p *Knowledge) knowledgeRows(ctx context.Context, tx bun.IDB, t tables, s events.Slice) ([][]any, error) {
+func (p *Knowledge) knowledgeRows(ctx context.Context, tx bun.IDB, v version, s events.Slice) ([][]any, error) {
 	var rows []row
-	err := inSlice(tx.NewSelect().Model(&rows).ModelTableExpr("? AS k", t.knowledge), s).Scan(ctx)
+	err := inSlice(tx.NewSelect().Model(&rows).ModelTableExpr("? AS k", v.tables.knowledge), s).Scan(ctx)
 	if err != nil {
 		return nil, p.failed(ctx, "read a version", err)
 	}
+	added, err := p.readAdded(ctx, tx, v, s)
+	if err != nil {
+		return nil, err
+	}
 	all := make([][]any, len(rows))
 	for i := range rows {
+		rows[i].added = added[rows[i].ID]
 		if all[i], err = rows[i].values(); err != nil {
 			return nil, err
 		}

@@ -35,6 +35,8 @@ type Settings struct {
 	Logger *slog.Logger
 	// Now is the clock of the catalogue. Default: [time.Now].
 	Now func() time.Time
+
+	added []column // nil for those of this program
 }
 
 func (s Settings) withDefaults() Settings {
@@ -46,6 +48,9 @@ func (s Settings) withDefaults() Settings {
 	}
 	if s.Embedder == nil {
 		s.Embedder = embedding.Builtin{}
+	}
+	if s.added == nil {
+		s.added = addedColumns()
 	}
 	if s.Logger == nil {
 		s.Logger = slog.New(slog.DiscardHandler)
@@ -62,6 +67,7 @@ type Knowledge struct {
 	reads      bun.IDB // the database, or a snapshot of it
 	lineup     *atomic.Pointer[lineup]
 	policies   map[string]domain.ConfidencePolicy // by name
+	added      []column                           // to the knowledge table
 	tokenizers []text.Tokenizer                   // that of versions that are built from now on first
 	spaces     *spaces
 	meaning    *Meaning // of the space that searches are made in; outside of a request, the configured one
@@ -82,16 +88,15 @@ type Knowledge struct {
 // Open finds the active version of the projection in a migrated database, or creates the first.
 func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, error) {
 	settings = settings.withDefaults()
-	err := ensureActive(ctx, db, map[string]string{
-		"confidence": settings.Policy.Name,
-		"tokenizer":  settings.Tokenizers[0].Version,
-	}, database.At(settings.Now()))
+	first := map[string]string{"confidence": settings.Policy.Name, "tokenizer": settings.Tokenizers[0].Version}
+	noteColumns(first, settings.added)
+	err := ensureActive(ctx, db, first, settings.added, database.At(settings.Now()))
 	if err != nil {
 		return nil, err
 	}
 	p := &Knowledge{
 		db: db, reads: db.DB, lineup: &atomic.Pointer[lineup]{}, carefulUntil: &atomic.Int64{},
-		policies: map[string]domain.ConfidencePolicy{}, tokenizers: settings.Tokenizers,
+		policies: map[string]domain.ConfidencePolicy{}, tokenizers: settings.Tokenizers, added: settings.added,
 		log: settings.Logger, now: settings.Now, bagRows: defaultBagRows, compactItems: defaultCompactItems,
 		backlog: &backlog{}, history: &atomic.Pointer[events.Log]{},
 	}

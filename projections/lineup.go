@@ -28,6 +28,7 @@ type version struct {
 	tables    tables
 	policy    domain.ConfidencePolicy
 	tokenizer text.Tokenizer
+	added     []column
 	foreign   bool // this program does not know how to write it
 }
 
@@ -54,8 +55,8 @@ func (p *Knowledge) assemble(entries []entry) (*lineup, error) {
 	for _, e := range entries {
 		v := p.versionOf(e)
 		if v.foreign && e.State == stateActive {
-			return nil, fmt.Errorf("version %d of knowledge is built with the confidence policy %q and the tokenizer %q, and this annals does not know both: use the release that built it",
-				e.Version, e.Settings["confidence"], e.Settings["tokenizer"])
+			return nil, fmt.Errorf("version %d of knowledge is built with the confidence policy %q, the tokenizer %q and the columns %q, and this annals does not know all of them: use the release that built it",
+				e.Version, e.Settings["confidence"], e.Settings["tokenizer"], e.Settings[settingColumns])
 		}
 		l.versions = append(l.versions, v)
 	}
@@ -74,7 +75,9 @@ func (p *Knowledge) versionOf(e entry) version {
 	if at >= 0 {
 		v.tokenizer = p.tokenizers[at]
 	}
-	v.foreign = !known || at < 0
+	var found bool
+	v.added, found = p.columnsNamed(e.Settings)
+	v.foreign = !known || at < 0 || !found
 	return v
 }
 

@@ -162,6 +162,7 @@ func (r *Rebuilder) loadSlice(ctx context.Context, now *run, s sliceRow) error {
 // nextPart folds what fits into memory. It has stopped reading when that is written: SQLite's journal
 // begins anew only while nobody reads, and would grow to many times the size of the database.
 func (r *Rebuilder) nextPart(ctx context.Context, now *run, s sliceRow, upTo int64) (part loading, through string, err error) {
+	part.drawn.added = now.version.added
 	part.sliceRow, part.engine, part.tokenizer = s, r.knowledge.db.Engine, now.version.tokenizer
 	rest := events.Slice{Tenant: s.Tenant, After: s.After, Through: s.Through}
 	for f, err := range foldStreams(r.log.InSlice(ctx, rest, upTo), now.version.policy) {

@@ -30,7 +30,7 @@ func (r Rebuilds) Plan(ctx context.Context, name string, order domain.RebuildOrd
 		plan.Version = max(plan.Version, v.Version+1)
 	}
 	plan.Intended = intended(
-		version{entry: entry{Settings: all[0].Settings}}, version{entry: entry{Settings: plan.Settings}},
+		p.versionOf(entry{Settings: all[0].Settings}), p.versionOf(entry{Settings: plan.Settings}),
 	)
 	if plan.Streams, err = p.items(ctx); err != nil {
 		return plan, err
@@ -132,7 +132,7 @@ const writingPerFolding = 12
 
 // draw folds a slice and writes nothing.
 func (r Rebuilds) draw(ctx context.Context, slice events.Slice, upTo int64, v version) (*image, error) {
-	drawn := &image{}
+	drawn := &image{added: v.added}
 	for f, err := range foldStreams(r.log.InSlice(ctx, slice, upTo), v.policy) {
 		if err != nil {
 			return nil, err

@@ -54,6 +54,8 @@ type row struct {
 	CreatedAt      database.Time       `bun:"created_at"`
 	UpdatedAt      database.Time       `bun:"updated_at"`
 	OccurredAt     database.Time       `bun:"occurred_at"`
+
+	added []any // values of the version's added columns
 }
 
 // source and baseline are the JSON in a row: a shape of their own, which lives until the next
