@@ -9,20 +9,21 @@ import (
 // What may be wrong, one sentinel per answer a caller can act upon. Errors returned by this
 // module match exactly one of them with [errors.Is].
 var (
-	ErrInvalid      = errors.New("invalid")                // the request's content; see *Invalid
-	ErrMalformed    = errors.New("malformed")              // not even readable: bad JSON, bad cursor
-	ErrNotFound     = errors.New("not found")              // does not exist, or is not visible: never told apart
-	ErrForbidden    = errors.New("forbidden")              // visible, but not yours to change
-	ErrTaken        = errors.New("taken")                  // the id or the URI belongs to another item
-	ErrConflict     = errors.New("conflict")               // the state does not allow it
-	ErrPrecondition = errors.New("precondition failed")    // If-Match names another revision
-	ErrDeleted      = errors.New("deleted")                // forgotten; its history remains
-	ErrErased       = errors.New("erased")                 // destroyed for good
-	ErrKeyReused    = errors.New("idempotency key reused") // the same key with another request
-	ErrBusy         = errors.New("busy")                   // the queue of writes is full
-	ErrUnavailable  = errors.New("unavailable")            // the database or a model cannot be reached
-	ErrFull         = errors.New("full")                   // nowhere to write to any more
-	ErrTooLarge     = errors.New("too large")
+	ErrInvalid         = errors.New("invalid")                // the request's content; see *Invalid
+	ErrMalformed       = errors.New("malformed")              // not even readable: bad JSON, bad cursor
+	ErrNotFound        = errors.New("not found")              // does not exist, or is not visible: never told apart
+	ErrUnauthenticated = errors.New("unauthenticated")        // nobody knows who is calling
+	ErrForbidden       = errors.New("forbidden")              // visible, but not yours to change
+	ErrTaken           = errors.New("taken")                  // the id or the URI belongs to another item
+	ErrConflict        = errors.New("conflict")               // the state does not allow it
+	ErrPrecondition    = errors.New("precondition failed")    // If-Match names another revision
+	ErrDeleted         = errors.New("deleted")                // forgotten; its history remains
+	ErrErased          = errors.New("erased")                 // destroyed for good
+	ErrKeyReused       = errors.New("idempotency key reused") // the same key with another request
+	ErrBusy            = errors.New("busy")                   // the queue of writes is full
+	ErrUnavailable     = errors.New("unavailable")            // the database or a model cannot be reached
+	ErrFull            = errors.New("full")                   // nowhere to write to any more
+	ErrTooLarge        = errors.New("too large")
 )
 
 // Refusal is an error with a sentence for the caller and, where we know it, the fix.

@@ -14,6 +14,9 @@ const (
 	Root    Role = "root"    // an admin of every tenant
 )
 
+// Roles are all of them.
+var Roles = []Role{Member, Service, Auditor, Admin, Root}
+
 // Principal is who is calling.
 type Principal struct {
 	Tenant         string
@@ -40,7 +43,7 @@ func SystemPrincipal() Principal {
 func OpenPrincipal() Principal {
 	return Principal{
 		Tenant: DefaultTenant, Subject: "user:default", Role: Admin,
-		Authentication: "open", PublishPublic: true,
+		Authentication: OpenAuthentication, PublishPublic: true,
 	}
 }
 
@@ -54,6 +57,15 @@ func (p Principal) Voter() Entity {
 
 // Administers tells whether p may do anything within its tenant.
 func (p Principal) Administers() bool { return p.Role == Admin || p.Role == Root }
+
+// Operates tells whether p looks after the whole server, which concerns every tenant: root, and in open mode
+// whoever calls.
+func (p Principal) Operates() bool {
+	return p.Role == Root || p.Role == Admin && p.Authentication == OpenAuthentication
+}
+
+// OpenAuthentication is how callers are known that nobody asked for a key.
+const OpenAuthentication = "open"
 
 // belongs tells whether e is one of the [Principal.Entities].
 func (p Principal) belongs(e Entity) bool {

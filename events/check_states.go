@@ -74,16 +74,34 @@ func (k kept) says(s domain.Stream) bool {
 	return err == nil && k.version == s.Version && k.position == s.Position && bytes.Equal(k.state, state)
 }
 
-// ForgetStates drops what is kept about streams: it is computed again when it is used.
-func (l *Log) ForgetStates(ctx context.Context, tenant string, names []string) error {
-	if len(names) == 0 {
-		return nil
-	}
+// MendStates computes again what is kept about streams.
+func (l *Log) MendStates(ctx context.Context, tenant string, names []string) error {
 	return l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := l.Hold(ctx, tx, tenant); err != nil {
 			return err
 		}
-		_, err := tx.NewRaw("DELETE FROM streams WHERE tenant = ? AND stream IN (?)", tenant, bun.List(names)).Exec(ctx)
+		b := &batch{log: l, tenant: tenant, streams: newStreams(l.db.Engine, tenant, nil)}
+		for _, name := range names {
+			b.streams.want(name)
+			b.streams.stale = append(b.streams.stale, name)
+		}
+		if err := b.streams.begin(ctx, tx); err != nil {
+			return err
+		}
+		for _, name := range names {
+			if b.streams.known[name].Exists() {
+				b.streams.changed[name] = true
+				continue
+			}
+			if _, err := tx.ExecContext(ctx, "DELETE FROM streams WHERE tenant = ? AND stream = ?", tenant, name); err != nil {
+				return err
+			}
+		}
+		inserts, err := b.inserts()
+		if err != nil || inserts == "" {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, inserts)
 		return err
 	})
 }

@@ -22,6 +22,11 @@ var kinds = codec{
 	domain.Released{}.Name():          plain(splitReleased, joinReleased),
 	domain.Erased{}.Name():            plain(splitErased, joinErased),
 
+	domain.KeyCreated{}.Name():    apart(splitKeyCreated, joinKeyCreated),
+	domain.KeyRotated{}.Name():    plain(splitKeyRotated, joinKeyRotated),
+	domain.KeyRevoked{}.Name():    apart(splitKeyRevoked, joinKeyRevoked),
+	domain.TenantCreated{}.Name(): plain(splitTenantCreated, joinTenantCreated),
+
 	domain.ProjectionStarted{}.Name():    plain(splitStarted, joinStarted),
 	domain.ProjectionLoaded{}.Name():     plain(splitLoaded, joinLoaded),
 	domain.ProjectionCaughtUp{}.Name():   plain(splitCaughtUp, joinCaughtUp),

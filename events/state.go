@@ -28,6 +28,39 @@ func readState(ctx context.Context, db querier, engine database.Engine, tenant, 
 	return found, nil
 }
 
+// StateAnywhere finds a stream by its name in whichever tenant's log it is: one look-up. where is the
+// condition of the index that has such streams. The tenant is empty if none has one, or several.
+func (l *Log) StateAnywhere(ctx context.Context, stream, where string) (tenant string, found domain.Stream, err error) {
+	var rest *streams
+	tenants := 0
+	err = forEach(ctx, l.db, func(rows *sql.Rows) error {
+		tenants++
+		var of kept
+		var newest int64
+		if err := rows.Scan(&tenant, &of.version, &of.position, &of.form, &of.state, &newest); err != nil {
+			return err
+		}
+		rest = newStreams(l.db.Engine, tenant, nil)
+		rest.want(stream)
+		rest.take(stream, of, newest)
+		return nil
+	}, `
+		SELECT
+			tenant, version, position, form, state,
+			(SELECT version FROM events WHERE tenant = s.tenant AND stream = s.stream ORDER BY version DESC LIMIT 1)
+		FROM streams AS s
+		WHERE stream = ? AND `+where, stream)
+	if err == nil && tenants == 1 {
+		if err = rest.begin(ctx, l.db); err == nil {
+			return tenant, rest.Stream(stream), nil
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("find a stream: %w", unavailable(err))
+	}
+	return "", found, err
+}
+
 // States lists, in the order of their names, up to limit streams of a kind ("key:") that come after one.
 func (l *Log) States(ctx context.Context, tenant, kind, after string, limit int) ([]domain.Stream, error) {
 	slice, _, err := l.NextSlice(ctx, tenant, kind, after, limit)

@@ -14,6 +14,8 @@ import (
 // type, or of what its facts come to, and states that were kept in another form are computed again. A
 // golden file in testdata/states holds every form.
 var streamKinds = map[string]streamKind{
+	"key":        keptAs[domain.Key](1),
+	"tenant":     keptAs[domain.Tenant](1),
 	"projection": keptAs[domain.Projection](1),
 }
 

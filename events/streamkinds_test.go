@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -13,7 +14,14 @@ import (
 
 // stateSamples are a state of every kind of streams, with every field set.
 func stateSamples() map[string]domain.State {
+	noon := time.Date(2026, 3, 14, 12, 0, 0, 123456000, time.UTC)
 	return map[string]domain.State{
+		"key": domain.Key{
+			Hash: "5e", Subject: "agent:coder", Memberships: []domain.Entity{"team:pay"}, Role: domain.Service, ActsFor: true,
+			PublishPublic: true, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour), RevokedAt: noon.Add(time.Minute),
+			ReplacedBy: "abcdefghi2", Replaces: "abcdefghi3",
+		},
+		"tenant":     domain.Tenant{CreatedAt: noon},
 		"projection": domain.Projection{Version: 3, Stage: domain.StageSwitched, Active: 3, Kept: []int{1, 2}},
 	}
 }

@@ -98,18 +98,22 @@ func (s *streams) scan(rows *sql.Rows) error {
 	if err := rows.Scan(&name, &version, &position, &form, &state, &newest); err != nil {
 		return err
 	}
-	kind := kindOfStream(name)
-	if newest.Int64 == 0 {
-		return nil
+	if newest.Int64 > 0 {
+		s.take(name, kept{version.Int64, position.Int64, int(form.Int64), state}, newest.Int64)
 	}
-	if version.Int64 == newest.Int64 && int(form.Int64) == kind.form {
-		if kept, err := kind.read(state); err == nil {
-			s.known[name].Version, s.known[name].Position, s.known[name].State = version.Int64, position.Int64, kept
-			return nil
+	return nil
+}
+
+// take takes a row if it tells what the stream has come to, whose newest version is known.
+func (s *streams) take(name string, row kept, newest int64) {
+	kind := kindOfStream(name)
+	if row.version == newest && row.form == kind.form {
+		if state, err := kind.read(row.state); err == nil {
+			*s.known[name] = domain.Stream{Name: name, Version: row.version, Position: row.position, State: state}
+			return
 		}
 	}
 	s.stale = append(s.stale, name)
-	return nil
 }
 
 // begin computes what the rows did not tell. It costs nothing if they told everything.

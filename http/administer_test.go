@@ -8,11 +8,11 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-func TestOnlyAdminsRebuild(t *testing.T) {
+func TestOnlyRootRebuilds(t *testing.T) {
 	t.Parallel()
 	for role, want := range map[domain.Role]int{
 		domain.Member: http.StatusForbidden, domain.Service: http.StatusForbidden, domain.Auditor: http.StatusForbidden,
-		domain.Admin: http.StatusNotFound, domain.Root: http.StatusNotFound, // this server rebuilds nothing
+		domain.Admin: http.StatusForbidden, domain.Root: http.StatusNotFound, // this server rebuilds nothing
 	} {
 		s := New(Config{})
 		s.authenticate = func(*http.Request) (domain.Principal, error) {

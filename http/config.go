@@ -30,6 +30,11 @@ type Config struct {
 	Reporter Reporter
 	// Recorder keeps a log of accesses. Nil for none.
 	Recorder Recorder
+	// Keys answers whose key it is. Nil if this server keeps none: it is in open mode then, unless it has
+	// a root key.
+	Keys Keyring
+	// RootKey opens everything, in every tenant. Empty for none.
+	RootKey string
 	// Probes are asked by /readyz, all at once, each within two seconds.
 	Probes []Probe
 	// Logger receives one line per request, and the cause of every answer of 500 and above.

@@ -70,6 +70,8 @@ func reasonOf(fact domain.Fact) string {
 		return f.Reason
 	case domain.Restored:
 		return f.Reason
+	case domain.KeyRevoked:
+		return f.Reason
 	case domain.ProjectionFailed:
 		return f.Reason
 	case domain.ProjectionRetired:

@@ -37,6 +37,7 @@ func description(version string) *huma.OpenAPI {
 			{Name: "Learning from use", Description: "What was of use, what did harm, what no longer holds."},
 			{Name: "Questions", Description: "What is known, and what happened."},
 			{Name: "Reports", Description: "Who did what, what stands out, and who relied on it."},
+			{Name: "Access", Description: "Who may call."},
 			{Name: "Operation", Description: "How the server does."},
 		},
 		Components: components,
@@ -48,6 +49,7 @@ func headers() map[string]*huma.Param {
 	all := map[string]*huma.Param{}
 	for name, doc := range map[string]string{
 		"Annals-Actor":          "In open mode: who you are, an entity such as user:123. user:default if left out.",
+		"Annals-Tenant":         "For root: the tenant to act in; default if left out.",
 		"Annals-On-Behalf-Of":   "For whom you act: an entity such as user:123.",
 		"Annals-Correlation-Id": "Recorded with the events: what belongs together.",
 		"Annals-Causation-Id":   "Recorded with the events: what caused this.",
@@ -75,9 +77,9 @@ var (
 // document adds what operations have in common: headers, and the problems that any may answer.
 func (s *Server) document(op *huma.Operation) {
 	op.SkipValidateParams = true // parameters are read together with the body
-	shared := []string{"Annals-Actor", "Annals-On-Behalf-Of", "X-Request-Id"}
+	shared := []string{"Annals-Actor", "Annals-On-Behalf-Of", "Annals-Tenant", "X-Request-Id"}
 	common := []int{
-		http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable,
+		http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable,
 	}
 	if op.Method != http.MethodGet && op.OperationID != "search" && !strings.HasPrefix(op.Path, projectionPath) {
 		common = append(common, http.StatusInsufficientStorage)

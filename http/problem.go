@@ -54,6 +54,7 @@ type answer struct {
 var answers = []answer{
 	{domain.ErrMalformed, http.StatusBadRequest, "malformed", "The request cannot be read", ""},
 	{domain.ErrInvalid, http.StatusUnprocessableEntity, "invalid", "Some fields are not right", ""},
+	{domain.ErrUnauthenticated, http.StatusUnauthorized, "unauthenticated", "Nobody knows who is calling", ""},
 	{domain.ErrForbidden, http.StatusForbidden, "forbidden", "Not yours to do", ""},
 	{errOrigin, http.StatusForbidden, "cross-origin", "Not from another website", ""},
 	{domain.ErrNotFound, http.StatusNotFound, "not-found", "Not found", ""},
@@ -122,6 +123,9 @@ func (p *problem) GetStatus() int { return p.Status }
 
 // GetHeaders implements huma.HeadersError.
 func (p *problem) GetHeaders() http.Header {
+	if p.Status == http.StatusUnauthorized {
+		return http.Header{"Www-Authenticate": {"Bearer"}}
+	}
 	if p.retryAfter == "" {
 		return nil
 	}

@@ -12,8 +12,8 @@ type projectionHistoryInput struct {
 	Cursor string  `query:"cursor" doc:"next_cursor of the page before, for what is older."`
 }
 
-// projectionHistory lists what happened to a projection, newest first. What is not recorded in the tenant's
-// own log only admins read.
+// projectionHistory lists what happened to a projection, newest first. It is in the
+// server's own log, which root reads.
 func (s *Server) projectionHistory(ctx context.Context, c *call, in *projectionHistoryInput) (*paged[event], error) {
 	const most = 500
 	query := domain.EventQuery{

@@ -22,7 +22,7 @@ type projection struct {
 	Error      string            `json:"error,omitempty" doc:"Why it stands still, or failed; missing when it did not."`
 	CreatedAt  *time.Time        `json:"created_at,omitempty"`
 	UpdatedAt  *time.Time        `json:"updated_at,omitempty" doc:"When it came into its state."`
-	Report     *rebuildReport    `json:"report,omitempty" doc:"What its verification found; for admins."`
+	Report     *rebuildReport    `json:"report,omitempty" doc:"What its verification found; for root."`
 }
 
 // projectionsOutput lists projections, each with every version that is there, the active one first.
@@ -63,7 +63,7 @@ func (s *Server) versions(ctx context.Context, c *call, wanted func(domain.Proje
 			LagEvents: p.LagEvents, LagSeconds: p.LagSeconds, Settings: p.Settings, Error: p.Error,
 			CreatedAt: known(p.CreatedAt), UpdatedAt: known(p.UpdatedAt),
 		}
-		if c.principal.Administers() { // it names items of whomever
+		if c.principal.Operates() { // it names items of whomever
 			shown.Report = reportOf(p.Report)
 		}
 		out.Body.Items = append(out.Body.Items, shown)

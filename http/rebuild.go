@@ -22,38 +22,38 @@ func (s *Server) rebuildRoutes() {
 		Summary: "Compute a projection anew from the log, beside the one that is read",
 		Description: "Reading and writing go on. The new version is verified against an independent fold of the log and against the " +
 			"active version; only if both agree, but for what the change intends, is it switched to. One rebuild runs at a time. " +
-			"With what_if it is built and compared only to see what would change, never read, and thrown away. For admins.",
+			"With what_if it is built and compared only to see what would change, never read, and thrown away. For root.",
 		DefaultStatus: http.StatusAccepted, Errors: refusals,
 	}, s.startRebuild)
 	handle(s, huma.Operation{
 		OperationID: "see-rebuild", Method: http.MethodGet, Path: rebuildPath, Tags: tags,
 		Summary:     "See how far the rebuild has come, or what became of the last one",
-		Description: "404 if there was none. For admins.",
+		Description: "404 if there was none. For root.",
 		Errors:      refusals,
 	}, s.seeRebuild)
 	handle(s, huma.Operation{
 		OperationID: "plan-rebuild", Method: http.MethodGet, Path: rebuildPath + "/plan", Tags: tags,
-		Summary: "See what a rebuild would take, without starting it", Description: "For admins.", Errors: refusals,
+		Summary: "See what a rebuild would take, without starting it", Description: "For root.", Errors: refusals,
 	}, s.planRebuild)
 	handle(s, huma.Operation{
 		OperationID: "see-projection-history", Method: http.MethodGet, Path: projectionPath + "/history", Tags: tags,
 		Summary:     "See what happened to a projection, and who asked for it",
-		Description: "Every stage of every rebuild, every switch and every way back, newest first. For admins.",
+		Description: "Every stage of every rebuild, every switch and every way back, newest first. For root.",
 		Errors:      refusals,
 	}, s.projectionHistory)
 	handle(s, huma.Operation{
 		OperationID: "cancel-rebuild", Method: http.MethodDelete, Path: rebuildPath, Tags: tags,
-		Summary: "Give the running rebuild up", Description: "What it has built is dropped. For admins.", Errors: refusals,
+		Summary: "Give the running rebuild up", Description: "What it has built is dropped. For root.", Errors: refusals,
 	}, s.cancelRebuild)
 	handle(s, huma.Operation{
 		OperationID: "roll-back", Method: http.MethodPost, Path: projectionPath + "/rollback", Tags: tags,
 		Summary:     "Read the version again that was active before",
-		Description: "Nothing is lost: it was written all the time. Done twice, it is undone. For admins.", Errors: refusals,
+		Description: "Nothing is lost: it was written all the time. Done twice, it is undone. For root.", Errors: refusals,
 	}, s.rollBack)
 	handle(s, huma.Operation{
 		OperationID: "retire", Method: http.MethodPost, Path: projectionPath + "/retire", Tags: tags,
 		Summary:     "Stop writing the version that was active before, and drop it",
-		Description: "From then on there is no way back to it. For admins.", Errors: refusals,
+		Description: "From then on there is no way back to it. For root.", Errors: refusals,
 	}, s.retire)
 }
 
@@ -94,11 +94,11 @@ type startedOutput struct {
 
 type planOutput struct{ Body rebuildPlan }
 
-// administer admits admins alone, to projections that can be rebuilt.
+// administer admits whoever looks after the server, to projections that can be rebuilt.
 func (s *Server) administer(c *call) (Rebuilder, error) {
 	switch {
-	case !c.principal.Administers():
-		return nil, domain.Refuse(domain.ErrForbidden, "rebuilding is for admins")
+	case !c.principal.Operates():
+		return nil, domain.Refuse(domain.ErrForbidden, "rebuilding concerns every tenant: it is for root")
 	case s.cfg.Rebuilder == nil:
 		return nil, domain.Refuse(domain.ErrNotFound, "this server rebuilds nothing")
 	}

@@ -14,6 +14,8 @@ func (s *Server) routes() {
 	s.reportRoutes()
 	s.proofRoutes()
 	s.rebuildRoutes()
+	s.keyRoutes()
+	s.tenantRoutes()
 	s.operatorRoutes()
 }
 

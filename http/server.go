@@ -37,9 +37,10 @@ type Server struct {
 func New(cfg Config) *Server {
 	cfg = cfg.withDefaults()
 	s := &Server{
-		cfg: cfg, echo: echo.New(), authenticate: openMode,
+		cfg: cfg, echo: echo.New(),
 		limiter: newLimiter(cfg.Rate), metrics: newMetrics(cfg.Registry), leaving: make(chan struct{}), cut: make(chan struct{}),
 	}
+	s.authenticate = s.identify
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.HTTPErrorHandler = func(err error, e echo.Context) { s.fail(callOf(e.Request().Context()), e, err) }
 	s.echo.Use(s.observe, protect)

@@ -29,6 +29,7 @@ func (s *service) work(ctx context.Context) error {
 	working.Go(func() { s.tendVersions(ctx) })
 	working.Go(func() { s.prover.Keep(ctx) })
 	working.Go(func() { s.knowledge.CompactAll(ctx, s.log) })
+	working.Go(func() { s.writeUses(ctx) })
 	var failed error
 	working.Go(func() { failed = router.Run(ctx) })
 	<-ctx.Done()

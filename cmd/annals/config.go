@@ -19,6 +19,9 @@ type config struct {
 	// Listen is where the API is served. Until there are keys, that is this machine alone.
 	Listen string `group:"where" env:"ANNALS_LISTEN" placeholder:"HOST:PORT" help:"Where to serve: 127.0.0.1:1933 unless told. Port 0 picks a free one and says so."`
 
+	// RootKey opens everything, in every tenant: ANNALS_ROOT_KEY alone sets it, since others can see flags.
+	RootKey string `kong:"-"`
+
 	// NoMigrate leaves the schema to whoever runs annals migrate.
 	NoMigrate bool `group:"where" env:"ANNALS_NO_MIGRATE" help:"Refuse an older schema instead of migrating it; annals migrate does."`
 
@@ -59,6 +62,9 @@ func (s storage) placed() storage {
 	return s
 }
 
+// shortestRootKey is how many characters keep a root key from being guessed.
+const shortestRootKey = 32
+
 // validate names everything that is wrong at once.
 func (c config) validate() error {
 	var problems []error
@@ -75,8 +81,8 @@ func (c config) validate() error {
 			problems = append(problems, fmt.Errorf("%s must not be negative", name))
 		}
 	}
-	if os.Getenv("ANNALS_ROOT_KEY") != "" { // whoever sets it must not get a server that asks nobody for a key
-		problems = append(problems, errors.New("ANNALS_ROOT_KEY is set, and this version serves in open mode only: unset it"))
+	if c.RootKey != "" && len(c.RootKey) < shortestRootKey {
+		problems = append(problems, fmt.Errorf("ANNALS_ROOT_KEY must have at least %d characters, as openssl rand -hex 32 makes them", shortestRootKey))
 	}
 	if err := errors.Join(problems...); err != nil {
 		return wrong("annals serve --help lists what can be set", "%s", err)
@@ -88,5 +94,6 @@ func (c config) validate() error {
 func (c config) complete() config {
 	c.storage = c.placed()
 	c.Listen = cmp.Or(c.Listen, "127.0.0.1:1933")
+	c.RootKey = os.Getenv("ANNALS_ROOT_KEY")
 	return c
 }

@@ -29,6 +29,9 @@ type grammar struct {
 	Migrate    migrateCommand    `cmd:"" group:"run" help:"Bring the database to this version's schema."`
 	Rebuild    rebuildCommand    `cmd:"" group:"run" help:"Compute a projection anew while everybody keeps working; go back to the one before."`
 	Doctor     doctorCommand     `cmd:"" group:"run" help:"Check that everything works, and say how to mend what does not."`
+	Key        keyCommands       `cmd:"" group:"run" help:"Give, list, rotate and revoke keys."`
+	Tenant     tenantCommands    `cmd:"" group:"run" help:"Create and list tenants."`
+	Whoami     whoamiCommand     `cmd:"" group:"run" help:"Show as whom the server knows you."`
 	Version    versionCommand    `cmd:"" group:"run" help:"Show the version."`
 	Completion completionCommand `cmd:"" group:"run" help:"Print the completion script of a shell."`
 }

@@ -6,29 +6,32 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"syscall"
 	"time"
 )
 
-// listen opens the address, which must be this machine's alone: without keys, whoever can reach
-// the server may do everything.
-func listen(ctx context.Context, address string) (net.Listener, error) {
-	host, port, err := net.SplitHostPort(address)
+// reachable tells whether others than this machine can reach the address.
+func reachable(ctx context.Context, address string) (bool, error) {
+	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, wrong("as in --listen 127.0.0.1:1933", "%s is no address to listen on", address)
+		return false, wrong("as in --listen 127.0.0.1:1933", "%s is no address to listen on", address)
 	}
 	addresses, err := net.DefaultResolver.LookupIPAddr(ctx, host)
 	if host == "" {
 		addresses, err = []net.IPAddr{{IP: net.IPv6unspecified}}, nil
 	}
 	if err != nil {
-		return nil, wrong("as in --listen 127.0.0.1:1933", "the host in %s is unknown here", address)
+		return false, wrong("as in --listen 127.0.0.1:1933", "the host in %s is unknown here", address)
 	}
-	for _, a := range addresses {
-		if !a.IP.IsLoopback() {
-			return nil, wrong("listen on 127.0.0.1:"+port+" and let a proxy that knows who calls stand before it",
-				"annals serves this machine alone in open mode, and %s is reachable from others", address)
-		}
+	return slices.ContainsFunc(addresses, func(a net.IPAddr) bool { return !a.IP.IsLoopback() }), nil
+}
+
+// listen opens the address.
+func listen(ctx context.Context, address string) (net.Listener, error) {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, wrong("as in --listen 127.0.0.1:1933", "%s is no address to listen on", address)
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	switch {

@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 //	free-port                  lets ANNALS_LISTEN and ANNALS_SERVER name a port that is free
 //	detour, cut, mend          lets DATABASE_URL lead through a proxy; cuts it off; opens it again
 //	schema N                   makes the database say that it has this schema
+//	keep NAME                  lets NAME be the key that was printed last, and NAME_PREFIX its prefix
 //	behind STATEMENT           changes the database behind everybody's back
 //
 // DATABASE_URL is a database of the script's own, and ENGINE says which kind.
@@ -66,6 +67,7 @@ func TestScripts(t *testing.T) {
 					"exits": exits, "serving": serving, "shutdown": shutdown, "crash": crash, "count": count,
 					"many": many, "occupied": occupied, "schema": schema, "behind": behind, "phase": phase,
 					"until": until, "free-port": freePort, "detour": detour, "cut": cut, "mend": mend,
+					"keep": keep,
 				},
 				Condition: func(name string) (bool, error) {
 					return name == engine.String(), nil

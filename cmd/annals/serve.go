@@ -39,6 +39,10 @@ func (s *serveCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	beyond, err := reachable(ctx, cfg.Listen)
+	if err != nil {
+		return err
+	}
 	listener, err := listen(ctx, cfg.Listen)
 	if err != nil {
 		return err
@@ -52,9 +56,17 @@ func (s *serveCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	access, open, err := service.access(ctx, cfg)
+	if err == nil && open && beyond {
+		err = wrong("make a key first: annals key create user:YOU --role root --offline; or listen on 127.0.0.1",
+			"in open mode annals serves this machine alone, and %s is reachable from others", cfg.Listen)
+	}
+	if err != nil {
+		return errors.Join(err, service.close())
+	}
 	url := "http://" + listener.Addr().String()
 	err = errors.Join(service.db.Announce(url), welcome{
-		URL: url, Database: databaseName(cfg.Database), Access: openAccess,
+		URL: url, Database: databaseName(cfg.Database), Access: access,
 		Embedder: embedder.Name(), Why: why, Data: absolute(cfg.Data),
 	}.print(c))
 	if err == nil {

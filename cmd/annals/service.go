@@ -29,6 +29,7 @@ type service struct {
 	prover    *proof.Prover
 	forwarder *broker.NATS // nil for none
 	accesses  *events.Accesses
+	keys      *projections.Keys
 	api       *annalshttp.Server
 	logger    *slog.Logger
 }
@@ -53,7 +54,7 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 	log := events.NewLog(db, knowledge, events.Options{Policy: policy, Logger: logger, Registerer: registry})
 	rebuilder := projections.NewRebuilder(knowledge, log)
 	prover := proof.NewProver(db, log, key, proof.Options{Logger: logger})
-	s := &service{db: db, log: log, knowledge: knowledge, rebuilder: rebuilder, prover: prover, logger: logger}
+	s := &service{db: db, log: log, knowledge: knowledge, rebuilder: rebuilder, prover: prover, logger: logger, keys: projections.NewKeys(db, log)}
 	if s.forwarder, err = cfg.forwarder(log, logger); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
@@ -62,6 +63,7 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 		Reporter: projections.Reports{Knowledge: knowledge, Log: log}, Recorder: s.accesses,
 		Writer: log, Reader: present{projections.Reader{Knowledge: knowledge, Progress: log}, s.forwarder}, Historian: log, Policy: policy,
 		Rebuilder: projections.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Walls: wallsOf(db),
+		Keys: s.keys, RootKey: cfg.RootKey,
 		Probes: []annalshttp.Probe{{Name: "database", Check: s.answers}},
 		Logger: logger, Registry: registry, Version: version().Version,
 		Rate: cfg.Rate, Notice: cfg.Notice, Drain: cfg.Drain,

@@ -1,0 +1,272 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/projections"
+)
+
+// keyCommands are what can be done with keys.
+type keyCommands struct {
+	Create keyCreateCommand `cmd:"" help:"Give somebody a key. It is shown once."`
+	List   keyListCommand   `cmd:"" help:"List the tenant's keys."`
+	Rotate keyRotateCommand `cmd:"" help:"Let another key take this one's place; this one still opens for a while."`
+	Revoke keyRevokeCommand `cmd:"" help:"Take a key back, at once and on every server."`
+}
+
+type keyCreateCommand struct {
+	remote
+	storage
+
+	Subject       string   `arg:"" help:"Whose it is: an entity, such as user:mia or agent:crawler."`
+	Role          string   `default:"member" enum:"member,service,auditor,admin,root" placeholder:"ROLE" help:"member, service, auditor, admin or root. Member unless told."`
+	Member        []string `placeholder:"ENTITY" help:"What the subject belongs to, such as team:pay. Repeat for more."`
+	ActsFor       bool     `help:"May act on somebody's behalf."`
+	PublishPublic bool     `help:"May write to the public scope."`
+	Expires       string   `placeholder:"TIME" help:"When it expires: a time, a date, or a while such as 90d or 12h. Never unless told."`
+	Note          string   `placeholder:"TEXT" help:"What it is for."`
+	Offline       bool     `help:"Write it into the database instead of asking a server: for the very first key."`
+}
+
+// Help implements kong.HelpProvider.
+func (keyCreateCommand) Help() string {
+	return `The first key must be root's or an admin's: from then on the server asks everybody for a key. With --offline no server
+is asked, and none may be using the SQLite file.
+
+Examples:
+
+    annals key create user:you --role root --offline
+    annals key create agent:crawler --role service --acts-for --expires 90d --note "nightly crawl"
+    annals key create user:mia --member team:pay --member project:456`
+}
+
+// Run implements the command.
+func (k *keyCreateCommand) Run(ctx context.Context, c *console) error {
+	expires, err := whenOf("expires", k.Expires, time.Now())
+	if err != nil {
+		return err
+	}
+	if k.Offline {
+		return k.offline(ctx, c, expires)
+	}
+	body := map[string]any{
+		"subject": k.Subject, "role": k.Role, "memberships": k.Member, "acts_for": k.ActsFor,
+		"publish_public": k.PublishPublic, "note": k.Note,
+	}
+	if !expires.IsZero() {
+		body["expires_at"] = expires
+	}
+	return showKey(ctx, c, k.remote, request{Method: http.MethodPost, Path: []string{"v1", "keys"}, Body: body})
+}
+
+// offline writes the key into the database.
+func (k *keyCreateCommand) offline(ctx context.Context, c *console, expires time.Time) (err error) {
+	cfg := config{storage: k.placed()}
+	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
+		return wrong("name another with --data DIR or ANNALS_DATA", "the data directory cannot be made: %s", err)
+	}
+	logger := cfg.logger(c)
+	db, err := openDatabase(ctx, cfg, logger)
+	if err != nil {
+		return err
+	}
+	log := events.NewLog(db, events.Replay{}, events.Options{Logger: logger}) // which reads no knowledge for this
+	defer func() { err = errors.Join(err, log.Close(context.WithoutCancel(ctx)), db.Close()) }()
+	by := domain.SystemPrincipal()
+	by.Tenant = domain.DefaultTenant
+	if k.Tenant != "" {
+		by.Tenant = k.Tenant
+	}
+	prefix, key := annalshttp.NewKey()
+	created := domain.KeyCreated{
+		Hash: annalshttp.HashOfKey(key), Subject: domain.Entity(k.Subject), Role: domain.Role(k.Role), ActsFor: k.ActsFor,
+		PublishPublic: k.PublishPublic, ExpiresAt: expires, Note: k.Note,
+	}
+	for _, e := range k.Member {
+		created.Memberships = append(created.Memberships, domain.Entity(e))
+	}
+	command := domain.CreateKey{By: by, Prefix: prefix, Key: created}
+	keyed, err := projections.NewKeys(db, log).Any(ctx)
+	if err != nil {
+		return err
+	}
+	if administers := created.Role == domain.Admin || created.Role == domain.Root; !keyed && !administers {
+		return wrong("add --role admin", "the first key must be an admin's: from then on the server asks everybody for a key")
+	}
+	if err := command.Validate(time.Now()); err != nil {
+		return &failure{Code: exitRefused, Detail: err.Error(), Fix: "annals key create --help shows how"}
+	}
+	if _, err := log.Submit(ctx, domain.Submission{By: by, Command: command}); err != nil {
+		return err
+	}
+	shown := givenKey{Prefix: prefix, Key: key, Tenant: by.Tenant, Subject: k.Subject, Role: k.Role}
+	if c.json {
+		return c.document(shown)
+	}
+	shown.print(c)
+	return nil
+}
+
+// givenKey is a key as the server shows it.
+type givenKey struct {
+	Prefix      string    `json:"prefix"`
+	Key         string    `json:"key,omitempty"`
+	Tenant      string    `json:"tenant"`
+	Subject     string    `json:"subject"`
+	Role        string    `json:"role"`
+	Memberships []string  `json:"memberships,omitempty"`
+	ActsFor     bool      `json:"acts_for,omitempty"`
+	ExpiresAt   time.Time `json:"expires_at,omitzero"`
+	RevokedAt   time.Time `json:"revoked_at,omitzero"`
+	UsedAt      time.Time `json:"used_at,omitzero"`
+	ReplacedBy  string    `json:"replaced_by,omitempty"`
+}
+
+// print shows a key that was just made: the key itself on standard output, so that a script can keep it.
+func (k givenKey) print(c *console) {
+	c.say("%s", k.Key)
+	c.note("a key for %s, %s in tenant %s; it is not shown again", printable(k.Subject), k.Role, printable(k.Tenant))
+	c.note("use it with: export ANNALS_KEY=…, or send it as Authorization: Bearer …")
+}
+
+// showKey sends a request that makes a key, and shows it.
+func showKey(ctx context.Context, c *console, r remote, q request) error {
+	api, err := r.connect()
+	if err != nil {
+		return err
+	}
+	var made givenKey
+	a, err := api.read(ctx, q, &made)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(a.Body)
+	}
+	made.print(c)
+	return nil
+}
+
+type keyListCommand struct{ remote }
+
+// Run implements the command.
+func (k *keyListCommand) Run(ctx context.Context, c *console) error {
+	api, err := k.connect()
+	if err != nil {
+		return err
+	}
+	var list struct {
+		Items []givenKey `json:"items"`
+	}
+	a, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "keys"}}, &list)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(a.Body)
+	}
+	if len(list.Items) == 0 {
+		c.say("no keys yet: the server asks nobody for one")
+		return nil
+	}
+	rows := &grid{heads: []string{"PREFIX", "WHO", "ROLE", "LAST USED", "STATE"}}
+	for _, key := range list.Items {
+		used := "never"
+		if !key.UsedAt.IsZero() {
+			used = moment(key.UsedAt)
+		}
+		rows.row(key.Prefix, printable(joined(" in ", key.Subject, strings.Join(key.Memberships, ", "))), key.Role, used, key.state())
+	}
+	c.say("%s", rows.render(c.width))
+	return nil
+}
+
+func (k givenKey) state() string {
+	switch {
+	case !k.RevokedAt.IsZero():
+		return "revoked " + moment(k.RevokedAt)
+	case !k.ExpiresAt.IsZero() && !time.Now().Before(k.ExpiresAt):
+		return "expired " + moment(k.ExpiresAt)
+	}
+	said := "opens"
+	if !k.ExpiresAt.IsZero() {
+		said += " until " + moment(k.ExpiresAt)
+	}
+	if k.ReplacedBy != "" {
+		said += ", replaced by " + k.ReplacedBy
+	}
+	if k.ActsFor {
+		said += ", acts for others"
+	}
+	return said
+}
+
+type keyRotateCommand struct {
+	remote
+
+	Prefix  string        `arg:"" help:"Which key: its prefix, as annals key list shows it."`
+	Overlap time.Duration `default:"24h" help:"For how long the old key still opens."`
+}
+
+// Run implements the command.
+func (k *keyRotateCommand) Run(ctx context.Context, c *console) error {
+	return showKey(ctx, c, k.remote, request{
+		Method: http.MethodPost, Path: []string{"v1", "keys", k.Prefix, "rotate"},
+		Body: map[string]any{"overlap": max(1, int64(k.Overlap/time.Second))},
+	})
+}
+
+type keyRevokeCommand struct {
+	remote
+
+	Prefix string `arg:"" help:"Which key: its prefix, as annals key list shows it."`
+	Reason string `placeholder:"TEXT" help:"Why."`
+}
+
+// Run implements the command.
+func (k *keyRevokeCommand) Run(ctx context.Context, c *console) error {
+	api, err := k.connect()
+	if err != nil {
+		return err
+	}
+	a, err := api.ask(ctx, request{
+		Method: http.MethodDelete, Path: []string{"v1", "keys", k.Prefix}, Body: map[string]any{"reason": k.Reason},
+	})
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(json.RawMessage(a.Body))
+	}
+	c.say("the key %s opens nothing any more", printable(k.Prefix))
+	return nil
+}
+
+// whenOf reads a moment ahead: a time, a date, or a while from now, of which days are written as 90d.
+func whenOf(flag, value string, now time.Time) (time.Time, error) {
+	if value == "" {
+		return time.Time{}, nil
+	}
+	if days, isDays := strings.CutSuffix(value, "d"); isDays {
+		if while, err := time.ParseDuration(days + "h"); err == nil {
+			return now.Add(24 * while), nil
+		}
+	}
+	if while, err := time.ParseDuration(value); err == nil {
+		return now.Add(while), nil
+	}
+	at, err := timeOf(flag, value)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return time.Parse(time.RFC3339Nano, at)
+}

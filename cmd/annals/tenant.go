@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// tenantCommands are what root can do with tenants.
+type tenantCommands struct {
+	Create tenantCreateCommand `cmd:"" help:"Create a tenant: an organisation's world of its own."`
+	List   tenantListCommand   `cmd:"" help:"List the tenants."`
+}
+
+type tenantCreateCommand struct {
+	remote
+
+	Name string `arg:"" help:"Its name: 1 to 63 of a-z 0-9 -."`
+}
+
+// Help implements kong.HelpProvider.
+func (tenantCreateCommand) Help() string {
+	return `For root. Then give its admin a key, and leave the rest to them.
+
+Examples:
+
+    annals tenant create acme
+    annals key create user:olga --role admin --tenant acme`
+}
+
+// Run implements the command.
+func (t *tenantCreateCommand) Run(ctx context.Context, c *console) error {
+	api, err := t.connect()
+	if err != nil {
+		return err
+	}
+	a, err := api.ask(ctx, request{Method: http.MethodPost, Path: []string{"v1", "tenants"}, Body: map[string]any{"name": t.Name}})
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(a.Body)
+	}
+	c.say("the tenant %s is there; give its admin a key with: annals key create user:WHO --role admin --tenant %s", t.Name, t.Name)
+	return nil
+}
+
+type tenantListCommand struct{ remote }
+
+// Run implements the command.
+func (t *tenantListCommand) Run(ctx context.Context, c *console) error {
+	api, err := t.connect()
+	if err != nil {
+		return err
+	}
+	var list struct {
+		Items []struct {
+			Name      string    `json:"name"`
+			CreatedAt time.Time `json:"created_at"`
+		} `json:"items"`
+	}
+	a, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "tenants"}}, &list)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(a.Body)
+	}
+	rows := &grid{heads: []string{"TENANT", "SINCE"}}
+	for _, item := range list.Items {
+		since := "the beginning"
+		if !item.CreatedAt.IsZero() {
+			since = moment(item.CreatedAt)
+		}
+		rows.row(printable(item.Name), since)
+	}
+	c.say("%s", rows.render(c.width))
+	return nil
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"strings"
+)
+
+type whoamiCommand struct{ remote }
+
+// Run implements the command.
+func (w *whoamiCommand) Run(ctx context.Context, c *console) error {
+	api, err := w.connect()
+	if err != nil {
+		return err
+	}
+	var me struct {
+		Tenant         string   `json:"tenant"`
+		Subject        string   `json:"subject"`
+		OnBehalfOf     string   `json:"on_behalf_of"`
+		Role           string   `json:"role"`
+		Memberships    []string `json:"memberships"`
+		Authentication string   `json:"authentication"`
+	}
+	a, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "whoami"}}, &me)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(a.Body)
+	}
+	c.say("%s, %s in tenant %s, known by %s", printable(joined(" for ", me.Subject, me.OnBehalfOf)), me.Role, printable(me.Tenant), printable(me.Authentication))
+	if len(me.Memberships) > 0 {
+		c.say("belongs to %s", printable(strings.Join(me.Memberships, ", ")))
+	}
+	return nil
+}

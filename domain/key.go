@@ -1,0 +1,226 @@
+package domain
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Key is what a key to the API allows: the state of its stream, named by the key's prefix.
+type Key struct {
+	Hash          string    `json:"hash"` // SHA-256 of the whole key, in hexadecimal
+	Subject       Entity    `json:"subject"`
+	Memberships   []Entity  `json:"memberships,omitempty"`
+	Role          Role      `json:"role"`
+	ActsFor       bool      `json:"acts_for,omitempty"`
+	PublishPublic bool      `json:"publish_public,omitempty"`
+	CreatedAt     time.Time `json:"created_at"`
+	ExpiresAt     time.Time `json:"expires_at,omitzero"`
+	RevokedAt     time.Time `json:"revoked_at,omitzero"`
+	ReplacedBy    string    `json:"replaced_by,omitempty"`
+	Replaces      string    `json:"replaces,omitempty"`
+}
+
+// KeyStream is the stream of a key, in its tenant's log.
+func KeyStream(prefix string) string { return "key:" + prefix }
+
+// Evolve implements [State].
+func (k Key) Evolve(fact Fact, at Occasion) (State, error) {
+	if _, begins := fact.(KeyCreated); begins != (at.Version == 1) {
+		return k, errors.New("the stream of a key begins with its creation, once")
+	}
+	switch f := fact.(type) {
+	case KeyCreated:
+		return Key{
+			Hash: f.Hash, Subject: f.Subject, Memberships: slices.Clone(f.Memberships), Role: f.Role, ActsFor: f.ActsFor,
+			PublishPublic: f.PublishPublic, CreatedAt: at.RecordedAt, ExpiresAt: f.ExpiresAt, Replaces: f.Replaces,
+		}, nil
+	case KeyRotated:
+		k.ReplacedBy = f.By
+		if k.ExpiresAt.IsZero() || f.Until.Before(k.ExpiresAt) {
+			k.ExpiresAt = f.Until
+		}
+		return k, nil
+	case KeyRevoked:
+		k.RevokedAt = at.RecordedAt
+		return k, nil
+	}
+	return k, errors.New("not a fact about a key")
+}
+
+// Opens tells why a key opens nothing at a moment; nil if it does.
+func (k Key) Opens(now time.Time) error {
+	switch {
+	case !k.RevokedAt.IsZero():
+		return Refuse(ErrUnauthenticated, "the key was revoked").WithFix("ask an admin for another")
+	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
+		return Refuse(ErrUnauthenticated, "the key has expired").WithFix("ask an admin for another")
+	}
+	return nil
+}
+
+// Principal is whoever calls with the key.
+func (k Key) Principal(tenant, prefix string) Principal {
+	return Principal{
+		Tenant: tenant, Subject: k.Subject, Memberships: k.Memberships, Role: k.Role,
+		Authentication: "key:" + prefix, PublishPublic: k.PublishPublic,
+	}
+}
+
+// GivenKey is a key as admins see it: nobody sees the key itself twice.
+type GivenKey struct {
+	Key
+	Prefix string
+	UsedAt time.Time // about when it was used last; zero if never
+}
+
+// CreateKey asks for a key. Whoever asks has made the key itself.
+type CreateKey struct {
+	By     Principal
+	Prefix string
+	Key    KeyCreated
+}
+
+// maxNote is how many characters the note of a key has at most.
+const maxNote = 200
+
+// Validate names every bad field at once. The error matches [ErrForbidden] if it is not for the caller to
+// give such a key.
+func (c CreateKey) Validate(now time.Time) error {
+	var p Problems
+	if _, err := ParseEntity(string(c.Key.Subject)); err != nil {
+		p.Add("subject", "%s", err)
+	}
+	for i, e := range c.Key.Memberships {
+		if _, err := ParseEntity(string(e)); err != nil {
+			p.Add(fmt.Sprintf("memberships[%d]", i), "%s", err)
+		}
+	}
+	if len(c.Key.Memberships) > maxScopes {
+		p.Add("memberships", "must be at most %d", maxScopes)
+	}
+	oneOf(&p, "role", c.Key.Role, Roles, true)
+	if !c.Key.ExpiresAt.IsZero() && !c.Key.ExpiresAt.After(now) {
+		p.Add("expires_at", "must lie ahead")
+	}
+	atMost(&p, "note", c.Key.Note, maxNote)
+	if err := p.Err(); err != nil {
+		return err
+	}
+	return mayGive(c.By, c.Key.Role)
+}
+
+// mayGive refuses to hand out more than one has.
+func mayGive(by Principal, role Role) error {
+	switch {
+	case !by.Administers():
+		return Refuse(ErrForbidden, "keys are for admins")
+	case role == Root && by.Role != Root:
+		return Refuse(ErrForbidden, "only root gives keys to root")
+	}
+	return nil
+}
+
+// Stream implements [Command].
+func (c CreateKey) Stream() string { return KeyStream(c.Prefix) }
+
+// Reads implements [Command].
+func (c CreateKey) Reads() Reads {
+	if c.Key.Replaces == "" {
+		return Reads{}
+	}
+	return Reads{Streams: []string{KeyStream(c.Key.Replaces)}}
+}
+
+// Decide implements [Command].
+func (c CreateKey) Decide(book Book, now time.Time) ([]Fact, error) {
+	if book.Stream(c.Stream()).Exists() {
+		return nil, Refuse(ErrTaken, "the prefix of the key is taken").WithFix("try again")
+	}
+	created := c.Key
+	if created.Replaces != "" { // it is what the one before was, since that may have been revoked meanwhile
+		old := StateOf[Key](book, KeyStream(created.Replaces))
+		if old.ReplacedBy != c.Prefix {
+			return nil, Refuse(ErrConflict, "the key was not rotated")
+		}
+		created.Subject, created.Memberships, created.Role = old.Subject, old.Memberships, old.Role
+		created.ActsFor, created.PublishPublic = old.ActsFor, old.PublishPublic
+	}
+	if err := mayGive(c.By, created.Role); err != nil {
+		return nil, err
+	}
+	return []Fact{created}, nil
+}
+
+// RotateKey asks to let a key end soon, and another take its place. A [CreateKey] that names this one goes
+// with it, after it.
+type RotateKey struct {
+	By     Principal
+	Prefix string
+	Next   string // the prefix of the other
+	Until  time.Time
+}
+
+// Stream implements [Command].
+func (c RotateKey) Stream() string { return KeyStream(c.Prefix) }
+
+// Reads implements [Command].
+func (c RotateKey) Reads() Reads { return Reads{} }
+
+// Decide implements [Command].
+func (c RotateKey) Decide(book Book, now time.Time) ([]Fact, error) {
+	k, err := givenKey(book, c.By, c.Prefix)
+	if err != nil {
+		return nil, err
+	}
+	if err := k.Opens(now); err != nil || k.ReplacedBy != "" {
+		return nil, Refuse(ErrConflict, "the key %s does not open any more, or was rotated before", c.Prefix).WithFix("create another")
+	}
+	return []Fact{KeyRotated{By: c.Next, Until: c.Until}}, nil
+}
+
+// RevokeKey asks to take a key back, at once. What was revoked stays revoked.
+type RevokeKey struct {
+	By     Principal
+	Prefix string
+	Reason string
+}
+
+// Validate names every bad field at once.
+func (c RevokeKey) Validate() error { return checkReason(c.Reason) }
+
+// Stream implements [Command].
+func (c RevokeKey) Stream() string { return KeyStream(c.Prefix) }
+
+// Reads implements [Command].
+func (c RevokeKey) Reads() Reads { return Reads{} }
+
+// Decide implements [Command].
+func (c RevokeKey) Decide(book Book, _ time.Time) ([]Fact, error) {
+	k, err := givenKey(book, c.By, c.Prefix)
+	if err != nil || !k.RevokedAt.IsZero() {
+		return nil, err
+	}
+	return []Fact{KeyRevoked{Reason: c.Reason}}, nil
+}
+
+// givenKey finds a key that the caller may change.
+func givenKey(book Book, by Principal, prefix string) (Key, error) {
+	stream := book.Stream(KeyStream(prefix))
+	k := StateOf[Key](book, KeyStream(prefix))
+	if !by.Administers() {
+		return k, Refuse(ErrForbidden, "keys are for admins")
+	}
+	if !stream.Exists() {
+		return k, Refuse(ErrNotFound, "no such key")
+	}
+	return k, mayGive(by, k.Role)
+}
+
+var (
+	_ State   = Key{}
+	_ Command = CreateKey{}
+	_ Command = RotateKey{}
+	_ Command = RevokeKey{}
+)

@@ -1,0 +1,68 @@
+package domain
+
+import (
+	"errors"
+	"regexp"
+	"time"
+)
+
+// Tenant is the state of a tenant's stream, in the log of [SystemTenant].
+type Tenant struct {
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// NamedTenant is a tenant as root sees it.
+type NamedTenant struct {
+	Tenant
+	Name string
+}
+
+// TenantStream is the stream of a tenant, in the log of [SystemTenant].
+func TenantStream(name string) string { return "tenant:" + name }
+
+var tenantName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+
+// Evolve implements [State].
+func (t Tenant) Evolve(fact Fact, at Occasion) (State, error) {
+	if _, created := fact.(TenantCreated); !created || at.Version != 1 {
+		return t, errors.New("the stream of a tenant begins with its creation, once")
+	}
+	return Tenant{CreatedAt: at.RecordedAt}, nil
+}
+
+// CreateTenant asks for a tenant. [DefaultTenant] needs none.
+type CreateTenant struct {
+	By   Principal
+	Name string
+}
+
+// Validate names every bad field at once. The error matches [ErrForbidden] if the caller is not root.
+func (c CreateTenant) Validate() error {
+	if c.By.Role != Root {
+		return Refuse(ErrForbidden, "tenants are for root")
+	}
+	var p Problems
+	if !tenantName.MatchString(c.Name) {
+		p.Add("name", "must be 1 to 63 of a-z 0-9 - and begin and end with a letter or digit")
+	}
+	return p.Err()
+}
+
+// Stream implements [Command].
+func (c CreateTenant) Stream() string { return TenantStream(c.Name) }
+
+// Reads implements [Command].
+func (c CreateTenant) Reads() Reads { return Reads{} }
+
+// Decide implements [Command].
+func (c CreateTenant) Decide(book Book, _ time.Time) ([]Fact, error) {
+	if c.Name == DefaultTenant || book.Stream(c.Stream()).Exists() {
+		return nil, Refuse(ErrConflict, "the tenant %s exists", c.Name)
+	}
+	return []Fact{TenantCreated{}}, nil
+}
+
+var (
+	_ State   = Tenant{}
+	_ Command = CreateTenant{}
+)

@@ -1,0 +1,164 @@
+package http
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Keyring answers whose key it is.
+type Keyring interface {
+	// Key finds a key by its prefix. The error matches domain.ErrNotFound if there is none.
+	Key(ctx context.Context, prefix string) (tenant string, key domain.Key, err error)
+	// Any tells whether anybody was ever given a key.
+	Any(ctx context.Context) (bool, error)
+	// Given lists the keys of a tenant.
+	Given(ctx context.Context, tenant string) ([]domain.GivenKey, error)
+	// Used notes that a key was used.
+	Used(tenant, prefix string, at time.Time)
+	// Tenants lists the tenants there are, by name.
+	Tenants(ctx context.Context) ([]domain.NamedTenant, error)
+	// HasTenant tells whether there is a tenant of this name.
+	HasTenant(ctx context.Context, name string) (bool, error)
+}
+
+// identify finds out who is calling: by a key or, while nobody was ever given one, by what the caller says.
+// A key is looked up with every request, so that one that was revoked anywhere opens nothing here.
+func (s *Server) identify(r *http.Request) (domain.Principal, error) {
+	key, err := presented(r)
+	if err != nil {
+		return domain.Principal{}, err
+	}
+	p, actsFor, err := s.holder(r.Context(), key)
+	if errors.Is(err, domain.ErrUnauthenticated) {
+		open, openErr := s.open(r.Context())
+		switch {
+		case openErr != nil:
+			return p, openErr
+		case open:
+			return openMode(r)
+		}
+	}
+	if err != nil {
+		return p, err
+	}
+	return s.acting(r, p, actsFor)
+}
+
+// open tells whether the server asks nobody for a key.
+func (s *Server) open(ctx context.Context) (bool, error) {
+	if s.cfg.RootKey != "" {
+		return false, nil
+	}
+	if s.cfg.Keys == nil {
+		return true, nil
+	}
+	any, err := s.cfg.Keys.Any(ctx)
+	return !any, err
+}
+
+// presented is the key that came with a request; empty if there was none.
+func presented(r *http.Request) (string, error) {
+	key := strings.TrimSpace(r.Header.Get("X-API-Key"))
+	scheme, token, given := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !given {
+		return key, nil
+	}
+	token = strings.TrimSpace(token)
+	if !strings.EqualFold(scheme, "Bearer") || key != "" && key != token {
+		return "", unknownCaller("send one key, as Authorization: Bearer KEY")
+	}
+	return token, nil
+}
+
+func unknownCaller(fix string) error {
+	return domain.Refuse(domain.ErrUnauthenticated, "a key is needed that opens this server").WithFix("%s", fix)
+}
+
+// holder is whose key it is, and whether it may act for others. What is wrong with a key only its holder is
+// told.
+func (s *Server) holder(ctx context.Context, key string) (p domain.Principal, actsFor bool, err error) {
+	unknown := unknownCaller("send it as Authorization: Bearer KEY; the annals command takes it from ANNALS_KEY")
+	switch {
+	case key == "":
+		return p, false, unknown
+	case s.cfg.RootKey != "" && same(HashOfKey(key), HashOfKey(s.cfg.RootKey)):
+		return rootPrincipal(), true, nil
+	case s.cfg.Keys == nil || prefixOf(key) == "":
+		return p, false, unknown
+	}
+	prefix := prefixOf(key)
+	tenant, found, err := s.cfg.Keys.Key(ctx, prefix)
+	if err != nil && !errors.Is(err, domain.ErrNotFound) {
+		return p, false, err
+	}
+	if hash := HashOfKey(key); err != nil || !same(hash, found.Hash) {
+		return p, false, unknown
+	}
+	now := s.cfg.Now()
+	if err := found.Opens(now); err != nil {
+		return p, false, err
+	}
+	s.cfg.Keys.Used(tenant, prefix, now)
+	return found.Principal(tenant, prefix), found.ActsFor, nil
+}
+
+func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+
+// rootPrincipal is whoever has the server's own key.
+func rootPrincipal() domain.Principal {
+	return domain.Principal{
+		Tenant: domain.SystemTenant, Subject: "user:root", Role: domain.Root, Authentication: "key:root", PublishPublic: true,
+	}
+}
+
+// acting is p as it says that it acts in this request: root in a tenant, and whoever may on somebody's behalf.
+func (s *Server) acting(r *http.Request, p domain.Principal, actsFor bool) (domain.Principal, error) {
+	var found domain.Problems
+	actor := p.Subject
+	claim(r, "Annals-Actor", &actor, &found)
+	claim(r, "Annals-On-Behalf-Of", &p.OnBehalfOf, &found)
+	if err := found.Err(); err != nil {
+		return p, err
+	}
+	if actor != p.Subject {
+		return p, domain.Refuse(domain.ErrForbidden, "the key is %s's, and nobody else's", p.Subject).
+			WithFix("leave Annals-Actor out, or name somebody in Annals-On-Behalf-Of")
+	}
+	if p.OnBehalfOf == p.Subject {
+		p.OnBehalfOf = ""
+	}
+	if p.OnBehalfOf != "" && !actsFor {
+		return p, domain.Refuse(domain.ErrForbidden, "the key does not let %s act on anybody's behalf", p.Subject).
+			WithFix("use a key that was created with acts_for")
+	}
+	return s.within(r, p)
+}
+
+// within lets root choose a tenant. Everybody else has one.
+func (s *Server) within(r *http.Request, p domain.Principal) (domain.Principal, error) {
+	asked := r.Header.Get("Annals-Tenant")
+	if p.Role != domain.Root {
+		if asked != "" && asked != p.Tenant {
+			return p, domain.Refuse(domain.ErrForbidden, "the key opens one tenant, and this is another")
+		}
+		return p, nil
+	}
+	if asked == "" || asked == domain.DefaultTenant || s.cfg.Keys == nil {
+		p.Tenant = domain.DefaultTenant
+		return p, nil
+	}
+	exists, err := s.cfg.Keys.HasTenant(r.Context(), asked)
+	if err == nil && !exists {
+		var found domain.Problems
+		found.Add("Annals-Tenant", "there is no such tenant")
+		err = found.Err()
+	}
+	p.Tenant = asked
+	return p, err
+}

@@ -1,0 +1,280 @@
+package http
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// newKey is what somebody asks of a key.
+type newKey struct {
+	Subject       string     `json:"subject" example:"agent:crawler" doc:"Whose it is: an entity."`
+	Role          string     `json:"role,omitempty" enum:"member,service,auditor,admin,root" doc:"member if left out."`
+	Memberships   []string   `json:"memberships,omitempty" doc:"What the subject belongs to, such as team:pay."`
+	ActsFor       bool       `json:"acts_for,omitempty" doc:"May act on somebody's behalf."`
+	PublishPublic bool       `json:"publish_public,omitempty" doc:"May write to the public scope."`
+	ExpiresAt     *time.Time `json:"expires_at,omitempty" doc:"Never if left out."`
+	Note          string     `json:"note,omitempty" maxLength:"200" doc:"What it is for."`
+}
+
+// rotation is how a key is to be replaced.
+type rotation struct {
+	Overlap int64 `json:"overlap,omitempty" doc:"For how many seconds the old key still opens; a day if left out, at most 30 days."`
+}
+
+var (
+	decodeNewKey   = decoderOf(reflect.TypeFor[newKey]())
+	decodeRotation = decoderOf(reflect.TypeFor[rotation]())
+)
+
+// givenKey is a key as admins see it.
+type givenKey struct {
+	Prefix        string     `json:"prefix"`
+	Key           string     `json:"key,omitempty" doc:"The key itself: shown once, when it is made."`
+	Tenant        string     `json:"tenant"`
+	Subject       string     `json:"subject"`
+	Role          string     `json:"role" enum:"member,service,auditor,admin,root"`
+	Memberships   []string   `json:"memberships,omitempty"`
+	ActsFor       bool       `json:"acts_for,omitempty"`
+	PublishPublic bool       `json:"publish_public,omitempty"`
+	CreatedAt     time.Time  `json:"created_at"`
+	ExpiresAt     *time.Time `json:"expires_at,omitempty"`
+	RevokedAt     *time.Time `json:"revoked_at,omitempty"`
+	UsedAt        *time.Time `json:"used_at,omitempty" doc:"About when it was used last."`
+	ReplacedBy    string     `json:"replaced_by,omitempty"`
+	Replaces      string     `json:"replaces,omitempty"`
+}
+
+func givenKeyOf(tenant string, k domain.GivenKey) givenKey {
+	shown := givenKey{
+		Prefix: k.Prefix, Tenant: tenant, Subject: string(k.Subject), Role: string(k.Role), ActsFor: k.ActsFor,
+		PublishPublic: k.PublishPublic, CreatedAt: k.CreatedAt.UTC(), ExpiresAt: known(k.ExpiresAt),
+		RevokedAt: known(k.RevokedAt), UsedAt: known(k.UsedAt), ReplacedBy: k.ReplacedBy, Replaces: k.Replaces,
+	}
+	for _, e := range k.Memberships {
+		shown.Memberships = append(shown.Memberships, string(e))
+	}
+	return shown
+}
+
+type keyOutput struct {
+	Position string `header:"Annals-Position" doc:"Of the newest event."`
+	Replayed string `header:"Idempotent-Replayed" doc:"true if the request had been made before; then the key itself is not shown again."`
+	Body     givenKey
+}
+
+type keysOutput struct {
+	Body struct {
+		Items []givenKey `json:"items" nullable:"false"`
+	} `nameHint:"Keys"`
+}
+
+type keyInput struct {
+	Prefix string `path:"prefix" doc:"The key's prefix: what stands between the two underscores."`
+}
+
+func (s *Server) keyRoutes() {
+	tags := []string{"Access"}
+	const path = "/v1/keys"
+	writing := []int{http.StatusBadRequest, http.StatusConflict, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
+	handle(s, huma.Operation{
+		OperationID: "create-key", Method: http.MethodPost, Path: path, Tags: tags, DefaultStatus: http.StatusCreated,
+		Summary:     "Give somebody a key",
+		Description: "The key itself is in this answer and nowhere else. From the first key on, the server asks everybody for one. For admins.",
+		RequestBody: bodies(s, true, map[string]any{jsonType: newKey{}}), Errors: writing,
+	}, s.createKey)
+	handle(s, huma.Operation{
+		OperationID: "list-keys", Method: http.MethodGet, Path: path, Tags: tags,
+		Summary: "List the tenant's keys", Description: "For admins.",
+	}, s.listKeys)
+	handle(s, huma.Operation{
+		OperationID: "rotate-key", Method: http.MethodPost, Path: path + "/{prefix}/rotate", Tags: tags, DefaultStatus: http.StatusCreated,
+		Summary:     "Let another key take this one's place",
+		Description: "The other allows the same. This one still opens for a while. For admins.",
+		RequestBody: bodies(s, false, map[string]any{jsonType: rotation{}}), Errors: writing,
+	}, s.rotateKey)
+	handle(s, huma.Operation{
+		OperationID: "revoke-key", Method: http.MethodDelete, Path: path + "/{prefix}", Tags: tags,
+		Summary: "Take a key back", Description: "It opens nothing any more, on any server. For admins.",
+		RequestBody: bodies(s, false, map[string]any{jsonType: because{}}), Errors: writing,
+	}, s.revokeKey)
+	handle(s, huma.Operation{
+		OperationID: "whoami", Method: http.MethodGet, Path: "/v1/whoami", Tags: tags,
+		Summary: "See as whom the server knows you",
+	}, s.whoami)
+}
+
+// administers admits admins alone, to servers that keep keys.
+func (s *Server) administers(c *call) (Keyring, error) {
+	switch {
+	case !c.principal.Administers() || c.principal.OnBehalfOf != "":
+		return nil, domain.Refuse(domain.ErrForbidden, "keys are for admins, in person")
+	case s.cfg.Keys == nil:
+		return nil, domain.Refuse(domain.ErrNotFound, "this server keeps no keys")
+	}
+	return s.cfg.Keys, nil
+}
+
+func (s *Server) createKey(ctx context.Context, c *call, _ *struct{}) (*keyOutput, error) {
+	given, body, err := read[newKey](s, c, decodeNewKey)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := s.administers(c)
+	if err != nil {
+		return nil, err
+	}
+	created := domain.KeyCreated{
+		Subject: domain.Entity(given.Subject), Role: domain.Role(given.Role), ActsFor: given.ActsFor,
+		PublishPublic: given.PublishPublic, ExpiresAt: when(given.ExpiresAt), Note: given.Note,
+	}
+	if created.Role == "" {
+		created.Role = domain.Member
+	}
+	for _, e := range given.Memberships {
+		created.Memberships = append(created.Memberships, domain.Entity(e))
+	}
+	prefix, key := NewKey()
+	created.Hash = HashOfKey(key)
+	command := domain.CreateKey{By: c.principal, Prefix: prefix, Key: created}
+	if err := merge(c.found, command.Validate(c.now)); err != nil {
+		return nil, err
+	}
+	if err := first(ctx, keys, s.cfg.RootKey, created.Role); err != nil {
+		return nil, err
+	}
+	receipt, err := s.cfg.Writer.Submit(ctx, c.submission(command, body))
+	return madeKey(c, receipt, key, err)
+}
+
+// first refuses a first key that nobody could administer the server with.
+func first(ctx context.Context, keys Keyring, rootKey string, role domain.Role) error {
+	any, err := keys.Any(ctx)
+	if err != nil || any || rootKey != "" || role == domain.Admin || role == domain.Root {
+		return err
+	}
+	return domain.Refuse(domain.ErrConflict, "the first key must be an admin's: from then on the server asks everybody for a key").
+		WithFix("create an admin's key first")
+}
+
+// madeKey answers with a key, and with the key itself if it was made by this very request.
+func madeKey(c *call, receipt domain.Receipt, key string, err error) (*keyOutput, error) {
+	if err != nil {
+		return nil, err
+	}
+	state, _ := receipt.Stream.State.(domain.Key)
+	prefix := strings.TrimPrefix(receipt.Stream.Name, domain.KeyStream(""))
+	out := &keyOutput{Position: fmt.Sprint(receipt.Position), Body: givenKeyOf(c.principal.Tenant, domain.GivenKey{Key: state, Prefix: prefix})}
+	if receipt.Replayed {
+		out.Replayed = "true"
+	} else {
+		out.Body.Key = key
+	}
+	return out, nil
+}
+
+func (s *Server) listKeys(ctx context.Context, c *call, _ *struct{}) (*keysOutput, error) {
+	keys, err := s.administers(c)
+	if err := merge(c.found, err); err != nil {
+		return nil, err
+	}
+	all, err := keys.Given(ctx, c.principal.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(all, func(a, b domain.GivenKey) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	out := &keysOutput{}
+	out.Body.Items = make([]givenKey, len(all))
+	for i, k := range all {
+		out.Body.Items[i] = givenKeyOf(c.principal.Tenant, k)
+	}
+	return out, nil
+}
+
+// How long a rotated key still opens.
+const (
+	usualOverlap = 24 * time.Hour
+	mostOverlap  = 30 * 24 * time.Hour
+)
+
+func (s *Server) rotateKey(ctx context.Context, c *call, in *keyInput) (*keyOutput, error) {
+	given, _, err := readAny[rotation](s, c, decodeRotation)
+	if err != nil {
+		return nil, err
+	}
+	overlap := usualOverlap
+	if given.Overlap != 0 {
+		overlap = time.Duration(given.Overlap) * time.Second
+	}
+	if given.Overlap < 0 || given.Overlap > int64(mostOverlap/time.Second) {
+		c.found.Add("overlap", "must be 0 to %d seconds", int64(mostOverlap/time.Second))
+	}
+	if c.key != "" {
+		c.found.Add("Idempotency-Key", "is of no use here: the new key could not be shown again")
+	}
+	if _, err := s.administers(c); merge(c.found, err) != nil {
+		return nil, merge(c.found, err)
+	}
+	prefix, key := NewKey()
+	results := s.cfg.Writer.SubmitAll(ctx, []domain.Submission{
+		c.submission(domain.RotateKey{By: c.principal, Prefix: in.Prefix, Next: prefix, Until: c.now.Add(overlap)}, nil),
+		c.submission(domain.CreateKey{By: c.principal, Prefix: prefix, Key: domain.KeyCreated{Hash: HashOfKey(key), Replaces: in.Prefix}}, nil),
+	})
+	if results[0].Err != nil {
+		return nil, results[0].Err
+	}
+	return madeKey(c, results[1].Receipt, key, results[1].Err)
+}
+
+func (s *Server) revokeKey(ctx context.Context, c *call, in *keyInput) (*keyOutput, error) {
+	given, body, err := readAny[because](s, c, decodeBecause)
+	if err != nil {
+		return nil, err
+	}
+	command := domain.RevokeKey{By: c.principal, Prefix: in.Prefix, Reason: given.Reason}
+	_, err = s.administers(c)
+	if err == nil {
+		err = command.Validate()
+	}
+	if err := merge(c.found, err); err != nil {
+		return nil, err
+	}
+	receipt, err := s.cfg.Writer.Submit(ctx, c.submission(command, body))
+	return madeKey(c, receipt, "", err)
+}
+
+// identity is as whom the server knows a caller.
+type identity struct {
+	Tenant         string   `json:"tenant"`
+	Subject        string   `json:"subject"`
+	OnBehalfOf     string   `json:"on_behalf_of,omitempty"`
+	Role           string   `json:"role" enum:"member,service,auditor,admin,root"`
+	Memberships    []string `json:"memberships,omitempty"`
+	PublishPublic  bool     `json:"publish_public" doc:"May write to the public scope."`
+	Authentication string   `json:"authentication" example:"key:ab23cdefgh" doc:"How the server knows."`
+}
+
+type identityOutput struct{ Body identity }
+
+func (s *Server) whoami(_ context.Context, c *call, _ *struct{}) (*identityOutput, error) {
+	if err := c.found.Err(); err != nil {
+		return nil, err
+	}
+	p := c.principal
+	shown := identity{
+		Tenant: p.Tenant, Subject: string(p.Subject), OnBehalfOf: string(p.OnBehalfOf), Role: string(p.Role),
+		PublishPublic: p.MayPublish(domain.Public), Authentication: p.Authentication,
+	}
+	for _, e := range p.Memberships {
+		shown.Memberships = append(shown.Memberships, string(e))
+	}
+	return &identityOutput{Body: shown}, nil
+}

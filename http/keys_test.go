@@ -1,0 +1,187 @@
+package http_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/events"
+	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/projections"
+)
+
+const rootKey = "0123456789abcdef0123456789abcdef"
+
+// eachKeyed is each, with a server that keeps keys, and what its clock is ahead.
+func eachKeyed(t *testing.T, test func(t *testing.T, w *world, ahead *time.Duration)) {
+	t.Helper()
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		ahead := new(time.Duration)
+		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
+			cfg.Keys = projections.NewKeys(db, cfg.Writer.(*events.Log))
+			cfg.Now = func() time.Time { return time.Now().Add(*ahead) }
+		})
+		test(t, w, ahead)
+	})
+}
+
+// given is a key, made by whoever has another.
+func (w *world) given(by string, key object) string {
+	w.t.Helper()
+	made := w.ask("POST", "/v1/keys", key, bearer(by)).want(http.StatusCreated).json()
+	return made["key"].(string)
+}
+
+func bearer(key string) header { return header("Authorization: Bearer " + key) }
+
+func TestFromTheFirstKeyOnEverybodyNeedsOne(t *testing.T) {
+	eachKeyed(t, func(t *testing.T, w *world, ahead *time.Duration) {
+		w.ask("GET", "/v1/whoami", nil).want(http.StatusOK)
+		w.ask("POST", "/v1/keys", object{"subject": "user:bob"}).want(http.StatusConflict) // nobody could give another
+		admin := w.given("", object{"subject": "user:olga", "role": "admin"})
+		refused := w.ask("GET", "/v1/whoami", nil).want(http.StatusUnauthorized)
+		if refused.header.Get("WWW-Authenticate") != "Bearer" {
+			t.Errorf("got %v", refused.header)
+		}
+		for _, wrong := range []header{
+			bearer("nonsense"), bearer(admin + "x"), bearer(strings.Replace(admin, "_"+secretOf(admin)[:1], "_"+other(secretOf(admin)[:1]), 1)), bearer(""), header("Authorization: Basic " + admin),
+			bearer("annals_aaaaaaaaaa_" + secretOf(admin)), "X-API-Key: nonsense",
+		} {
+			w.ask("GET", "/v1/whoami", nil, wrong).want(http.StatusUnauthorized)
+		}
+		w.ask("GET", "/v1/whoami", nil, bearer(admin), "X-API-Key: other").want(http.StatusUnauthorized)
+		me := w.ask("GET", "/v1/whoami", nil, "X-API-Key: "+header(admin)).want(http.StatusOK).json()
+		if me["subject"] != "user:olga" || me["role"] != "admin" || me["authentication"] != "key:"+strings.Split(admin, "_")[1] {
+			t.Errorf("known as %v", me)
+		}
+		for _, open := range []string{"/healthz", "/readyz", "/metrics", "/openapi.yaml", "/docs"} {
+			w.ask("GET", open, nil).want(http.StatusOK)
+		}
+		soon := time.Now().Add(time.Hour)
+		mia := w.given(admin, object{"subject": "user:mia", "memberships": []string{"team:pay"}, "expires_at": soon, "note": "her laptop"})
+		w.ask("GET", "/v1/whoami", nil, bearer(mia)).want(http.StatusOK)
+		*ahead = 2 * time.Hour
+		w.ask("GET", "/v1/whoami", nil, bearer(mia)).want(http.StatusUnauthorized)
+		*ahead = 0
+		for _, item := range w.ask("GET", "/v1/keys", nil, bearer(admin)).want(http.StatusOK).items() {
+			if item["key"] != nil || item["used_at"] == nil {
+				t.Errorf("listed %v", item)
+			}
+		}
+		log := w.ask("GET", "/v1/events", nil, bearer(admin)).want(http.StatusOK).body
+		for _, secret := range []string{admin, mia} {
+			if strings.Contains(string(log), strings.Split(secret, "_")[2]) {
+				t.Error("the log has a key itself")
+			}
+		}
+	})
+}
+
+// other is another letter.
+func other(letter string) string {
+	if letter == "a" {
+		return "b"
+	}
+	return "a"
+}
+
+func secretOf(key string) string { return strings.Split(key, "_")[2] }
+
+func TestAKeyIsGivenOnceForARequest(t *testing.T) {
+	eachKeyed(t, func(t *testing.T, w *world, _ *time.Duration) {
+		admin := w.given("", object{"subject": "user:olga", "role": "admin"})
+		ask := func() *answer {
+			return w.ask("POST", "/v1/keys", object{"subject": "user:mia"}, bearer(admin), "Idempotency-Key: k").want(http.StatusCreated)
+		}
+		first, again := ask().json(), ask()
+		if again.header.Get("Idempotent-Replayed") != "true" || again.json()["key"] != nil || again.json()["prefix"] != first["prefix"] {
+			t.Errorf("got %v, then %v", first, again.json())
+		}
+		for name, key := range map[string]object{
+			"a strange role":   {"subject": "user:x", "role": "king"},
+			"nobody":           {"subject": "x"},
+			"a strange group":  {"subject": "user:x", "memberships": []string{"pay"}},
+			"a past end":       {"subject": "user:x", "expires_at": "2001-01-01T00:00:00Z"},
+			"an unknown field": {"subject": "user:x", "admin": true},
+		} {
+			if got := w.ask("POST", "/v1/keys", key, bearer(admin)).want(http.StatusUnprocessableEntity).errors(); len(got) != 1 {
+				t.Errorf("%s: got %v", name, got)
+			}
+		}
+	})
+}
+
+func TestARevokedKeyOpensNoServer(t *testing.T) {
+	eachKeyed(t, func(t *testing.T, w *world, ahead *time.Duration) {
+		admin := w.given("", object{"subject": "user:olga", "role": "admin"})
+		mia := w.given(admin, object{"subject": "user:mia", "memberships": []string{"team:pay"}})
+		at := "/v1/keys/" + strings.Split(mia, "_")[1]
+		w.ask("POST", at+"/rotate", object{"overlap": -1}, bearer(admin)).want(http.StatusUnprocessableEntity)
+		next := w.ask("POST", at+"/rotate", object{"overlap": 3600}, bearer(admin)).want(http.StatusCreated).json()["key"].(string)
+		w.ask("POST", at+"/rotate", nil, bearer(admin)).want(http.StatusConflict)
+		w.ask("GET", "/v1/whoami", nil, bearer(mia)).want(http.StatusOK)
+		me := w.ask("GET", "/v1/whoami", nil, bearer(next)).want(http.StatusOK).json()
+		if me["subject"] != "user:mia" || len(me["memberships"].([]any)) != 1 {
+			t.Errorf("the next key is %v", me)
+		}
+		*ahead = 2 * time.Hour
+		w.ask("GET", "/v1/whoami", nil, bearer(mia)).want(http.StatusUnauthorized)
+		w.ask("GET", "/v1/whoami", nil, bearer(next)).want(http.StatusOK)
+		*ahead = 0
+		w.ask("DELETE", "/v1/keys/aaaaaaaaaa", nil, bearer(admin)).want(http.StatusNotFound)
+		w.ask("DELETE", at, nil, bearer(next)).want(http.StatusForbidden)
+		w.ask("DELETE", at, object{"reason": "lost"}, bearer(admin)).want(http.StatusOK)
+		w.ask("DELETE", at, nil, bearer(admin)).want(http.StatusOK) // revoked it stays
+		refused := w.ask("GET", "/v1/whoami", nil, bearer(mia)).want(http.StatusUnauthorized).json()
+		if refused["detail"] != "the key was revoked" {
+			t.Errorf("got %v", refused)
+		}
+	})
+}
+
+// The keys of one tenant are nothing to another's admin, whatever is known of them.
+func TestTenantsHaveKeysOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
+			cfg.Keys, cfg.RootKey = projections.NewKeys(db, cfg.Writer.(*events.Log)), rootKey
+		})
+		w.ask("GET", "/v1/whoami", nil).want(http.StatusUnauthorized)
+		w.ask("POST", "/v1/tenants", object{"name": "acme"}, bearer(rootKey)).want(http.StatusCreated)
+		w.ask("POST", "/v1/tenants", object{"name": "acme"}, bearer(rootKey)).want(http.StatusConflict)
+		w.ask("POST", "/v1/tenants", object{"name": "default"}, bearer(rootKey)).want(http.StatusConflict)
+		for _, name := range []string{"_system", "", "A", "a b", strings.Repeat("a", 64)} {
+			w.ask("POST", "/v1/tenants", object{"name": name}, bearer(rootKey)).want(http.StatusUnprocessableEntity)
+		}
+		var admins []string
+		for _, tenant := range []header{"default", "acme"} {
+			made := w.ask("POST", "/v1/keys", object{"subject": "user:otto", "role": "admin"}, bearer(rootKey), "Annals-Tenant: "+tenant).want(http.StatusCreated).json()
+			if made["tenant"] != string(tenant) {
+				t.Errorf("made %v", made)
+			}
+			admins = append(admins, made["key"].(string))
+		}
+		for _, nowhere := range []header{"_system", "nowhere", "ACME"} {
+			w.ask("GET", "/v1/whoami", nil, bearer(rootKey), "Annals-Tenant: "+nowhere).want(http.StatusUnprocessableEntity)
+			w.ask("GET", "/v1/whoami", nil, bearer(admins[1]), "Annals-Tenant: "+nowhere).want(http.StatusForbidden)
+		}
+		w.ask("POST", "/v1/tenants", object{"name": "other"}, bearer(admins[0])).want(http.StatusForbidden)
+		w.ask("GET", "/v1/tenants", nil, bearer(admins[0])).want(http.StatusForbidden)
+		if got := w.ask("GET", "/v1/tenants", nil, bearer(rootKey)).want(http.StatusOK).items(); len(got) != 2 {
+			t.Errorf("the tenants are %v", got)
+		}
+		w.ask("POST", "/v1/knowledge", item("a", "x"), bearer(admins[0])).want(http.StatusCreated)
+		w.ask("GET", "/v1/knowledge/a", nil, bearer(admins[1])).want(http.StatusNotFound)
+		w.ask("GET", "/v1/knowledge/a", nil, bearer(rootKey)).want(http.StatusOK)
+		theirs := "/v1/keys/" + strings.Split(admins[0], "_")[1]
+		w.ask("DELETE", theirs, nil, bearer(admins[1])).want(http.StatusNotFound)
+		w.ask("POST", theirs+"/rotate", nil, bearer(admins[1])).want(http.StatusNotFound)
+		if got := w.ask("GET", "/v1/keys", nil, bearer(admins[1])).want(http.StatusOK).items(); len(got) != 1 {
+			t.Errorf("acme's keys are %v", got)
+		}
+	})
+}

@@ -1,0 +1,85 @@
+package http
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+type newTenant struct {
+	Name string `json:"name" example:"acme" doc:"1 to 63 of a-z 0-9 -."`
+}
+
+var decodeNewTenant = decoderOf(reflect.TypeFor[newTenant]())
+
+// tenant is one organisation's world.
+type tenant struct {
+	Name      string     `json:"name"`
+	CreatedAt *time.Time `json:"created_at,omitempty" doc:"Missing for the tenant default, which is always there."`
+}
+
+type tenantOutput struct{ Body tenant }
+
+type tenantsOutput struct {
+	Body struct {
+		Items []tenant `json:"items" nullable:"false"`
+	} `nameHint:"Tenants"`
+}
+
+func (s *Server) tenantRoutes() {
+	tags := []string{"Access"}
+	const path = "/v1/tenants"
+	handle(s, huma.Operation{
+		OperationID: "create-tenant", Method: http.MethodPost, Path: path, Tags: tags, DefaultStatus: http.StatusCreated,
+		Summary: "Create a tenant", Description: "Root acts in it with the header Annals-Tenant, and gives its admin a key. For root.",
+		RequestBody: bodies(s, true, map[string]any{jsonType: newTenant{}}),
+		Errors:      []int{http.StatusBadRequest, http.StatusConflict, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
+	}, s.createTenant)
+	handle(s, huma.Operation{
+		OperationID: "list-tenants", Method: http.MethodGet, Path: path, Tags: tags,
+		Summary: "List the tenants", Description: "For root.",
+	}, s.listTenants)
+}
+
+func (s *Server) createTenant(ctx context.Context, c *call, _ *struct{}) (*tenantOutput, error) {
+	given, body, err := read[newTenant](s, c, decodeNewTenant)
+	if err != nil {
+		return nil, err
+	}
+	command := domain.CreateTenant{By: c.principal, Name: given.Name}
+	if err := merge(c.found, command.Validate()); err != nil {
+		return nil, err
+	}
+	submission := c.submission(command, body)
+	submission.By.Tenant = domain.SystemTenant
+	receipt, err := s.cfg.Writer.Submit(ctx, submission)
+	if err != nil {
+		return nil, err
+	}
+	created, _ := receipt.Stream.State.(domain.Tenant)
+	return &tenantOutput{Body: tenant{Name: given.Name, CreatedAt: known(created.CreatedAt)}}, nil
+}
+
+func (s *Server) listTenants(ctx context.Context, c *call, _ *struct{}) (*tenantsOutput, error) {
+	if c.principal.Role != domain.Root || s.cfg.Keys == nil {
+		return nil, domain.Refuse(domain.ErrForbidden, "tenants are for root")
+	}
+	if err := c.found.Err(); err != nil {
+		return nil, err
+	}
+	all, err := s.cfg.Keys.Tenants(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &tenantsOutput{}
+	out.Body.Items = make([]tenant, len(all))
+	for i, t := range all {
+		out.Body.Items[i] = tenant{Name: t.Name, CreatedAt: known(t.CreatedAt)}
+	}
+	return out, nil
+}

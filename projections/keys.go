@@ -1,0 +1,167 @@
+package projections
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+)
+
+// Keys answers whose key it is. What keys allow is what their streams have come to; when they were used last
+// is written now and then. It is safe for concurrent use.
+type Keys struct {
+	db  *database.DB
+	log *events.Log
+
+	mu   sync.Mutex
+	used map[keyName]time.Time // since it was written last
+}
+
+type keyName struct{ tenant, prefix string }
+
+// NewKeys makes the keys of a log.
+func NewKeys(db *database.DB, log *events.Log) *Keys {
+	return &Keys{db: db, log: log, used: map[keyName]time.Time{}}
+}
+
+// isKey lets both engines see that the index of keys has the stream.
+const isKey = "stream >= 'key:' AND stream < 'key;'"
+
+// Key finds a key by its prefix, in any tenant: one look-up in an index, so that what was revoked anywhere
+// is revoked here. The error matches [domain.ErrNotFound] if there is none.
+func (k *Keys) Key(ctx context.Context, prefix string) (tenant string, key domain.Key, err error) {
+	tenant, found, err := k.log.StateAnywhere(ctx, domain.KeyStream(prefix), isKey)
+	if err != nil {
+		return "", key, err
+	}
+	key, known := found.State.(domain.Key)
+	if !known || !found.Exists() {
+		return "", key, domain.Refuse(domain.ErrNotFound, "no such key")
+	}
+	return tenant, key, nil
+}
+
+// Any tells whether anybody was ever given a key.
+func (k *Keys) Any(ctx context.Context) (any bool, err error) {
+	err = k.db.NewRaw("SELECT EXISTS (SELECT 1 FROM streams WHERE "+isKey+")").Scan(ctx, &any)
+	if err != nil {
+		return false, failedKeys(ctx, err)
+	}
+	return any, nil
+}
+
+// Given lists the keys of a tenant, those that open nothing any more too.
+func (k *Keys) Given(ctx context.Context, tenant string) ([]domain.GivenKey, error) {
+	var uses []struct {
+		Prefix string        `bun:"prefix"`
+		UsedAt database.Time `bun:"used_at"`
+	}
+	if err := k.db.NewRaw("SELECT prefix, used_at FROM key_uses WHERE tenant = ?", tenant).Scan(ctx, &uses); err != nil {
+		return nil, failedKeys(ctx, err)
+	}
+	usedAt := map[string]time.Time{}
+	for _, u := range uses {
+		usedAt[u.Prefix] = u.UsedAt.Time
+	}
+	k.mu.Lock()
+	for name, at := range k.used {
+		if name.tenant == tenant {
+			usedAt[name.prefix] = at
+		}
+	}
+	k.mu.Unlock()
+	const page = 500
+	list := []domain.GivenKey{}
+	for after := ""; ; {
+		some, err := k.log.States(ctx, tenant, domain.KeyStream(""), after, page)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range some {
+			after = s.Name
+			prefix := strings.TrimPrefix(s.Name, domain.KeyStream(""))
+			if key, isKey := s.State.(domain.Key); isKey {
+				list = append(list, domain.GivenKey{Key: key, Prefix: prefix, UsedAt: usedAt[prefix]})
+			}
+		}
+		if len(some) < page {
+			return list, nil
+		}
+	}
+}
+
+// Used notes that a key was used. It is written by the next [Keys.Write].
+func (k *Keys) Used(tenant, prefix string, at time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.used[keyName{tenant, prefix}] = at
+}
+
+// Write writes when keys were used.
+func (k *Keys) Write(ctx context.Context) error {
+	k.mu.Lock()
+	used := k.used
+	k.used = map[keyName]time.Time{}
+	k.mu.Unlock()
+	if len(used) == 0 {
+		return nil
+	}
+	return k.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		for name, at := range used {
+			_, err := tx.NewRaw(`
+				INSERT INTO key_uses AS u (tenant, prefix, used_at) VALUES (?, ?, ?)
+				ON CONFLICT (tenant, prefix) DO UPDATE SET used_at = excluded.used_at
+				WHERE u.used_at < excluded.used_at`, name.tenant, name.prefix, database.At(at)).Exec(ctx)
+			if err != nil {
+				return fmt.Errorf("note when keys were used: %w", err)
+			}
+		}
+		return nil
+	})
+}
+
+func failedKeys(ctx context.Context, err error) error {
+	err = database.Classify(ctx, err)
+	if errors.Is(err, database.ErrUnavailable) {
+		err = fmt.Errorf("%w: %w", domain.ErrUnavailable, err)
+	}
+	return fmt.Errorf("read keys: %w", err)
+}
+
+// Tenants lists the tenants there are, by name: [domain.DefaultTenant] first, which needs no event.
+func (k *Keys) Tenants(ctx context.Context) ([]domain.NamedTenant, error) {
+	const page = 500
+	list := []domain.NamedTenant{{Name: domain.DefaultTenant}}
+	for after := ""; ; {
+		some, err := k.log.States(ctx, domain.SystemTenant, domain.TenantStream(""), after, page)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range some {
+			after = s.Name
+			if t, isTenant := s.State.(domain.Tenant); isTenant {
+				list = append(list, domain.NamedTenant{Tenant: t, Name: strings.TrimPrefix(s.Name, domain.TenantStream(""))})
+			}
+		}
+		if len(some) < page {
+			return list, nil
+		}
+	}
+}
+
+// HasTenant tells whether there is a tenant of this name.
+func (k *Keys) HasTenant(ctx context.Context, name string) (bool, error) {
+	if name == domain.DefaultTenant {
+		return true, nil
+	}
+	found, err := k.log.State(ctx, domain.SystemTenant, domain.TenantStream(name))
+	return found.Exists(), err
+}
