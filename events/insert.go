@@ -49,7 +49,9 @@ func (b *batch) inserts() (string, error) {
 		into, then string
 		rows       [][]any
 	}{
-		{insertEvents, "", events}, {insertTexts, "", texts}, {insertRequests, "", requests},
+		{insertEvents, "", events},
+		{insertTexts, "", texts},
+		{insertRequests, "", requests},
 		{insertStreams, updateStreams, streams},
 	} {
 		for i, row := range part.rows {

@@ -173,7 +173,7 @@ func TestWhatPassesQuarantinesNobody(t *testing.T) {
 			}
 			return nil
 		}}
-		missing := func(ctx context.Context, tx bun.IDB, page events.Page) error {
+		missing := func(ctx context.Context, tx bun.IDB, _ events.Page) error {
 			_, err := tx.ExecContext(ctx, `INSERT INTO no_such_table VALUES (1)`)
 			return err
 		}

@@ -2,6 +2,7 @@ package events
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/uptrace/bun"
@@ -107,6 +108,6 @@ func (c *chosen) where(page span) (condition string, args []any) {
 	if c.whole { // the streams' index is what leads to them, not that of positions
 		positions = "e.position + 0 BETWEEN ? AND ?"
 	}
-	return strings.Join(append(c.parts[:len(c.parts):len(c.parts)], positions), " AND "),
-		append(c.args[:len(c.args):len(c.args)], page.from, page.to)
+	return strings.Join(append(slices.Clip(c.parts), positions), " AND "),
+		append(slices.Clip(c.args), page.from, page.to)
 }

@@ -3,6 +3,7 @@ package projections_test
 import (
 	"encoding/json"
 	"hash/fnv"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -46,9 +47,7 @@ func (e *endpoint) times(model string) map[string]int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	times := map[string]int{}
-	for text, n := range e.answered[model] {
-		times[text] = n
-	}
+	maps.Copy(times, e.answered[model])
 	return times
 }
 
@@ -104,7 +103,7 @@ var dimsOf = map[string]int{"small": 96, "large": 160}
 func wordVector(model, text string) []float32 {
 	v := make([]float32, dimsOf[model])
 	v[0] = 0.1
-	for _, word := range strings.Fields(strings.ToLower(text)) {
+	for word := range strings.FieldsSeq(strings.ToLower(text)) {
 		h := fnv.New32a()
 		_, _ = h.Write([]byte(model + word))
 		v[h.Sum32()%uint32(len(v))]++

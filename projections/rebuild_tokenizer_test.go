@@ -30,7 +30,7 @@ func verbatim() text.Tokenizer {
 			return bag
 		},
 		Query: func(s string) (terms []text.QueryTerm) {
-			for _, word := range strings.Fields(s) {
+			for word := range strings.FieldsSeq(s) {
 				terms = append(terms, text.QueryTerm{Term: word, Weight: 1})
 			}
 			return terms

@@ -68,8 +68,15 @@ func TestAnExportVerifiesWithNothingButItselfAndTheKey(t *testing.T) {
 		w.erase(event.Position)
 		w.grow()
 		for _, x := range []domain.Export{
-			{Texts: true}, {}, {After: 7, Texts: true}, {After: 7}, {Through: 13, Texts: true}, {After: 3, Through: 16},
-			{After: 22}, {After: 10, Through: 11, Texts: true}, {Through: 21, Texts: true},
+			{Texts: true},
+			{},
+			{After: 7, Texts: true},
+			{After: 7},
+			{Through: 13, Texts: true},
+			{After: 3, Through: 16},
+			{After: 22},
+			{After: 10, Through: 11, Texts: true},
+			{Through: 21, Texts: true},
 		} {
 			lines := w.export(x)
 			report := w.verifyLines(lines...)
@@ -129,20 +136,26 @@ func TestAnExportThatWasTamperedWithIsFoundAndNamed(t *testing.T) {
 			"not JSON":      {in(4, `{`, `[`), []string{"export 4 line 4 cannot be read"}},
 			"dropped":       {func(l []string) []string { return slices.Delete(l, 3, 4) }, []string{"missing 4 the event is missing"}},
 			"first dropped": {func(l []string) []string { return slices.Delete(l, 0, 1) }, []string{"missing 1 the event is missing"}},
-			"last dropped": {func(l []string) []string { return slices.Delete(l, 19, 20) },
-				[]string{"export 19 the manifest says that it holds 20 events up to position 20, and it holds 19 up to position 19"}},
+			"last dropped": {
+				func(l []string) []string { return slices.Delete(l, 19, 20) },
+				[]string{"export 19 the manifest says that it holds 20 events up to position 20, and it holds 19 up to position 19"},
+			},
 			"inserted":      {func(l []string) []string { return slices.Insert(l, 4, l[3]) }, []string{"order 4 it comes after position 4"}},
 			"reordered":     {func(l []string) []string { l[3], l[4] = l[4], l[3]; return l }, []string{"missing 4", "order 4 it comes after position 5"}},
 			"cut in half":   {func(l []string) []string { return l[:10] }, []string{"export 0 the file breaks off: its last line is no manifest"}},
 			"cut in a line": {func(l []string) []string { l[9] = l[9][:40]; return append(l[:10], "") }, []string{"export 0 the file breaks off"}},
 			"empty":         {func([]string) []string { return []string{"", ""} }, []string{"export 0 the file breaks off"}},
-			"another's manifest": {func(l []string) []string { l[20] = forged[20]; return l },
-				[]string{"signature 20 a checkpoint is not to be trusted: not signed by a trusted key: the signature is by annals.example+"}},
+			"another's manifest": {
+				func(l []string) []string { l[20] = forged[20]; return l },
+				[]string{"signature 20 a checkpoint is not to be trusted: not signed by a trusted key: the signature is by annals.example+"},
+			},
 			"another tenant's manifest": {in(21, `"tenant":"default"`, `"tenant":"umbrella"`), []string{"signature 20 a checkpoint is of another log"}},
 			"another root":              {in(21, `"root":"`, `"root":"AAAA`), []string{"export 0 the file breaks off"}},
 			"a swapped signature":       {in(21, `— annals.example `, `— annals.example A`), []string{"signature 20 a checkpoint is not to be trusted"}},
-			"rewritten with its hash": {func(l []string) []string { l[5] = rewritten; return l },
-				[]string{"checkpoint 10 annals.example/default signed another tree of 10 events: something at the positions 1 to 10 was changed since", "checkpoint 20 the events at the positions 1 to 20 are not those that were signed"}},
+			"rewritten with its hash": {
+				func(l []string) []string { l[5] = rewritten; return l },
+				[]string{"checkpoint 10 annals.example/default signed another tree of 10 events: something at the positions 1 to 10 was changed since", "checkpoint 20 the events at the positions 1 to 20 are not those that were signed"},
+			},
 		} {
 			t.Run(name, func(t *testing.T) {
 				w := *w

@@ -109,8 +109,10 @@ func verifyCertificate(c *console, certificate proof.Certificate, keys []string)
 			continue
 		}
 		if c.json {
-			return c.document(map[string]any{"verified": true, "event_id": certificate.EventID, "position": certificate.Position,
-				"hash": certificate.Hash, "origin": checkpoint.Origin, "size": checkpoint.Size})
+			return c.document(map[string]any{
+				"verified": true, "event_id": certificate.EventID, "position": certificate.Position,
+				"hash": certificate.Hash, "origin": checkpoint.Origin, "size": checkpoint.Size,
+			})
 		}
 		c.say("%s: at position %d of %s, which had %d events, is the event with the hash %s",
 			green.Render("verified"), certificate.Position, checkpoint.Origin, checkpoint.Size, certificate.Hash)

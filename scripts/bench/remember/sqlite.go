@@ -71,19 +71,20 @@ func openPlainSQLite(ctx context.Context, address string, samples []written) (*p
 	if p.row, err = pool.PrepareContext(ctx, "INSERT INTO plain (id, content) VALUES (?, ?)"); err != nil {
 		return nil, errors.Join(err, pool.Close())
 	}
-	p.into = make([]*sql.Stmt, len(samples[0]))
-	for i, r := range samples[0] {
-		if p.into[i], err = r.prepare(ctx, pool); err != nil {
+	for _, r := range samples[0] {
+		if err := p.prepare(ctx, r); err != nil {
 			return nil, errors.Join(err, pool.Close())
 		}
 	}
 	return p, nil
 }
 
-// prepare makes a statement that inserts one row.
-func (r rows) prepare(ctx context.Context, pool *sql.DB) (*sql.Stmt, error) {
+// prepare makes a statement that inserts one row, which lives as long as the pool.
+func (p *plainSQLite) prepare(ctx context.Context, r rows) error {
 	marks := strings.TrimSuffix(strings.Repeat("?, ", len(r.columns)), ", ")
-	return pool.PrepareContext(ctx, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", r.table, strings.Join(r.columns, ", "), marks))
+	into, err := p.pool.PrepareContext(ctx, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", r.table, strings.Join(r.columns, ", "), marks)) //nolint:sqlclosecheck // its pool closes it
+	p.into = append(p.into, into)
+	return err
 }
 
 func (p *plainSQLite) run(ctx context.Context, clients int, length time.Duration, do func(context.Context) error) (outcome, error) {
