@@ -13,7 +13,7 @@ const defaultServer = "http://127.0.0.1:1933"
 // remote are the flags of every command that talks to a server.
 type remote struct {
 	Server     string        `group:"server" default:"${server}" env:"ANNALS_SERVER" placeholder:"URL" help:"Where the server is: ${server} unless told."`
-	Key        string        `group:"server" env:"ANNALS_KEY" placeholder:"KEY" help:"The key that opens the server. Better in ANNALS_KEY than on a command line, which others can see."`
+	APIKey     string        `name:"api-key" group:"server" env:"ANNALS_KEY" placeholder:"KEY" help:"The key that opens the server. Better in ANNALS_KEY than on a command line, which others can see."`
 	Tenant     string        `group:"server" env:"ANNALS_TENANT" placeholder:"NAME" help:"For root: the tenant to act in; default unless told."`
 	As         string        `group:"server" env:"ANNALS_ACTOR" placeholder:"ENTITY" help:"Who acts, such as agent:crawler. A server in open mode believes it."`
 	OnBehalfOf string        `group:"server" env:"ANNALS_ON_BEHALF_OF" placeholder:"ENTITY" help:"For whom, such as user:123: it is their voice that counts."`
@@ -27,7 +27,7 @@ func (r remote) connect() (*client, error) {
 		return nil, wrong("as in --server http://127.0.0.1:1933, or set ANNALS_SERVER", "the server's address must be an http:// or https:// URL")
 	}
 	header := http.Header{"User-Agent": {"annals/" + version().Version}}
-	key := strings.TrimSpace(r.Key)
+	key := strings.TrimSpace(r.APIKey)
 	if key != "" {
 		key = "Bearer " + key
 	}
