@@ -79,7 +79,7 @@ func exportPage(ctx context.Context, tx querier, x domain.Export, after int64, e
 		l := lineOf(&s, x.Texts)
 		after = l.Position
 		return encoder.Encode(l)
-	}, selectRecords, x.Tenant, after, min(chunkRecords, x.Through-after), x.Tenant, after)
+	}, selectRecords, x.Tenant, after, min(chunkRecords, x.Through-after))
 	if err == nil && after == before {
 		err = fmt.Errorf("position %d of tenant %s is missing: the log is damaged", after+1, x.Tenant)
 	}
@@ -108,18 +108,14 @@ func ignoreDone(err error) error {
 	return err
 }
 
-// selectRecords reads stored records: of a tenant, after a position, so many; tenant and position again.
+// selectRecords reads stored records: of a tenant, after a position, so many.
 const selectRecords = `
 	SELECT ` + columns + `, e.hash, t.salt, t.text
-	FROM (
-		SELECT *
-		FROM events
-		WHERE tenant = ? AND position > ?
-		ORDER BY position
-		LIMIT ?
-	) AS e
-	LEFT JOIN event_texts AS t ON t.tenant = e.tenant AND t.position = e.position AND t.tenant = ? AND t.position > ?
-	ORDER BY e.position`
+	FROM events AS e
+	LEFT JOIN event_texts AS t ON t.tenant = e.tenant AND t.position = e.position
+	WHERE e.tenant = ? AND e.position > ?
+	ORDER BY e.position
+	LIMIT ?`
 
 func (p *Prover) manifest(ctx context.Context, x domain.Export, c domain.Checkpoint) (*manifest, error) {
 	t := p.tree(x.Tenant)

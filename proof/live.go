@@ -149,7 +149,7 @@ func (l *live) readRecords(ctx context.Context, c *chunk, after int64) error {
 		}
 		c.add(&s)
 		return nil
-	}, selectRecords, c.tenant, after, chunkRecords, c.tenant, after)
+	}, selectRecords, c.tenant, after, chunkRecords)
 }
 
 // readRows reads what the tree has up to a position; to its end at the end. There is more if it is full.

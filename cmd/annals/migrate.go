@@ -24,7 +24,7 @@ Examples:
 
     annals migrate
     annals migrate --check --database postgres://annals:secret@db.internal/annals
-    annals migrate --role annals_app --database postgres://annals_owner:secret@db.internal/annals`
+    annals migrate --role log_writer --database postgres://log_owner:secret@db.internal/annals`
 }
 
 // Run implements the command.
