@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -34,7 +35,32 @@ type Search struct {
 	Limit    int      // 1…100; 0 for 10
 	MinScore *float64 // 0…1; nil for the embedder's default
 	Order    Order    // empty for ByPriority
+	Level    *Level   // nil for Detail
 	Explain  bool
+}
+
+// Level is which text of an item an answer brings along. It narrows nothing: whatever is asked for, all
+// of an item is searched.
+type Level int
+
+// The levels, as contexts name them: L0, L1 and L2.
+const (
+	Abstract Level = iota // some hundred tokens
+	Overview              // one or two thousand
+	Detail                // the content itself
+)
+
+// Trim puts the text of a level in the place of the content. What is short has nothing shorter, and stays.
+func (l Level) Trim(k *Knowledge) {
+	switch l {
+	case Abstract:
+		k.Text.Content = cmp.Or(k.Text.Abstract, k.Text.Overview, k.Text.Content)
+	case Overview:
+		k.Text.Content = cmp.Or(k.Text.Overview, k.Text.Content)
+	default:
+		return
+	}
+	k.Text.Abstract, k.Text.Overview = "", ""
 }
 
 // Context says for whom a search is made: whose scopes count as near.
@@ -90,6 +116,9 @@ func (s Search) Complete() (Search, error) {
 		p.Add("min_score", "must be 0 to 1")
 	}
 	oneOf(&p, "order", s.Order, []Order{ByPriority, ByScore}, true)
+	if s.Level != nil && (*s.Level < Abstract || *s.Level > Detail) {
+		p.Add("level", "must be %d to %d", Abstract, Detail)
+	}
 	for i, entity := range s.Context.Entities {
 		checkEntity(&p, fmt.Sprintf("context[%d]", i), entity)
 	}

@@ -101,10 +101,34 @@ func TestASearchNamesEveryBadField(t *testing.T) {
 	bad([]string{"limit"}, func(s *Search) { s.Limit = -1 })
 	bad([]string{"min_score"}, func(s *Search) { s.MinScore = new(1.0001) })
 	bad([]string{"min_score"}, func(s *Search) { s.MinScore = new(math.NaN()) })
+	bad([]string{"level"}, func(s *Search) { s.Level = new(Level(3)) })
+	bad(nil, func(s *Search) { s.Level = new(Abstract) })
 	bad([]string{"vector"}, func(s *Search) { s.Vector = []float32{float32(math.Inf(1))} })
 	bad([]string{"query", "vector", "limit", "min_score", "order", "context[1]", "types", "scope"}, func(s *Search) {
 		s.Text, s.Vector, s.Limit, s.MinScore, s.Order = "\x00", []float32{float32(math.NaN())}, 1000, new(-1.0), "random"
 		s.Context = Context{Given: true, Entities: []Entity{alice, "nobody"}}
 		s.Filter.Types, s.Filter.Scope = []Type{Plan, "novel"}, "everyone"
 	})
+}
+
+func TestALevelBringsAlongItsText(t *testing.T) {
+	t.Parallel()
+	long := Text{Abstract: "a", Overview: "o", Content: "c"}
+	for _, c := range []struct {
+		level Level
+		said  Text
+		want  Text
+	}{
+		{Abstract, long, Text{Content: "a"}},
+		{Overview, long, Text{Content: "o"}},
+		{Detail, long, long},
+		{Abstract, Text{Content: "short"}, Text{Content: "short"}},
+		{Overview, Text{Abstract: "a", Content: "short"}, Text{Content: "short"}},
+	} {
+		k := Knowledge{Text: c.said}
+		c.level.Trim(&k)
+		if diff := cmp.Diff(k.Text, c.want); diff != "" {
+			t.Errorf("level %d of %+v (-got +want):\n%s", c.level, c.said, diff)
+		}
+	}
 }

@@ -146,6 +146,14 @@ func TestASearchFindsWhatTheSearcherMaySeeNearestFirst(t *testing.T) {
 		if len(all.items()) != 3 {
 			t.Errorf("an admin finds %d", len(all.items()))
 		}
+		brief := "in short: TypeScript"
+		w.ask("PATCH", "/v1/knowledge/theirs", object{"abstract": brief}).want(http.StatusOK)
+		for level, want := range []string{brief, "Another project uses TypeScript too", "Another project uses TypeScript too"} {
+			got := w.ask("POST", "/v1/search", object{"query": "TypeScript", "min_score": 0, "scope": "project:789", "level": level}).want(http.StatusOK)
+			if said := pick(got.items()[0], "knowledge", "content"); said != want {
+				t.Errorf("level %d says %q, not %q", level, said, want)
+			}
+		}
 		few := w.ask("POST", "/v1/search", object{"query": "TypeScript", "types": "user_profile", "status": []string{"active"}, "limit": 1, "order": "score"}).want(http.StatusOK)
 		if len(few.items()) != 1 {
 			t.Errorf("user profiles: %d", len(few.items()))

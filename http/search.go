@@ -17,6 +17,7 @@ type search struct {
 	Limit    optional[int] `json:"limit,omitzero" nullable:"false" minimum:"1" maximum:"100" doc:"10 if left out."`
 	MinScore *float64      `json:"min_score,omitempty" minimum:"0" maximum:"1" doc:"0.5 means: about this. The embedder's default if left out."`
 	Order    string        `json:"order,omitempty" enum:"priority,score" doc:"priority, if left out: the best hits by tier, user > project > agent > team > org > public."`
+	Level    *int          `json:"level,omitempty" minimum:"0" maximum:"2" doc:"Which text stands as the content of a hit: 0 the abstract, 1 the overview, 2 the content itself, as if left out. What is short has nothing shorter, and stays. All of an item is searched, whatever is asked for."`
 	Explain  bool          `json:"explain,omitempty" doc:"Say how the answer came about."`
 
 	Types       oneOrMore  `json:"types,omitempty" doc:"Several are alternatives, as with all of these."`
@@ -139,6 +140,9 @@ func (in search) query(by domain.Principal) (domain.Search, map[string]string) {
 			CreatedFrom: when(in.CreatedFrom), CreatedTo: when(in.CreatedTo),
 			UpdatedFrom: when(in.UpdatedFrom), UpdatedTo: when(in.UpdatedTo),
 		},
+	}
+	if in.Level != nil {
+		query.Level = new(domain.Level(*in.Level))
 	}
 	names := map[string]string{}
 	if in.Context != nil {

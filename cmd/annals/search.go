@@ -20,6 +20,7 @@ type searchCommand struct {
 	Limit    int      `short:"n" placeholder:"N" help:"At most so many answers: 1 to 100, 10 unless told."`
 	MinScore *float64 `placeholder:"0…1" help:"Only answers that are at least so much about the question."`
 	Order    string   `complete:"orders" placeholder:"WORD" help:"priority: the best answers, nearest scope first (unless told). score: by weight alone."`
+	Level    *int     `placeholder:"0…2" help:"Which text answers bring along: 0 the abstract, 1 the overview, 2 the content (unless told)."`
 	Explain  bool     `help:"Say how the answer came about."`
 
 	filters
@@ -80,6 +81,7 @@ type searchBody struct {
 	Limit    int          `json:"limit,omitempty"`
 	MinScore *float64     `json:"min_score,omitempty"`
 	Order    string       `json:"order,omitempty"`
+	Level    *int         `json:"level,omitempty"`
 	Explain  bool         `json:"explain,omitempty"`
 
 	Types       []string `json:"types,omitempty"`
@@ -104,7 +106,7 @@ type contextBody struct {
 
 func (s *searchCommand) body(question string) searchBody {
 	b := searchBody{
-		Query: question, Limit: s.Limit, MinScore: s.MinScore, Order: s.Order, Explain: s.Explain,
+		Query: question, Limit: s.Limit, MinScore: s.MinScore, Order: s.Order, Level: s.Level, Explain: s.Explain,
 		Types: s.Type, ContextType: s.ContextType, Category: s.Category, Tags: tagsOf(s.Tag),
 		Owner: s.Owner, Scope: s.Scope, Visibility: s.Visibility, URI: s.URI, Polarity: s.Polarity, Stale: s.IsStale,
 	}
