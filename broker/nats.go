@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/ThreeDotsLabs/watermill"
-	wnats "github.com/ThreeDotsLabs/watermill-nats/v2/pkg/nats"
+	watermillnats "github.com/ThreeDotsLabs/watermill-nats/v2/pkg/nats"
 	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/nats-io/nats.go"
 	"github.com/uptrace/bun"
@@ -39,7 +39,7 @@ type NATS struct {
 	options   NATSOptions
 	conn      *nats.Conn
 	stream    nats.JetStreamContext
-	publisher *wnats.Publisher
+	publisher *watermillnats.Publisher
 }
 
 // OpenNATS prepares to publish. A server that cannot be reached is tried again for as long as it takes;
@@ -64,10 +64,10 @@ func OpenNATS(l *events.Log, o NATSOptions) (*NATS, error) {
 	}
 	stream, err := conn.JetStream()
 	if err == nil {
-		var publisher *wnats.Publisher
-		publisher, err = wnats.NewPublisherWithNatsConn(conn, wnats.PublisherPublishConfig{
-			Marshaler: &wnats.NATSMarshaler{}, SubjectCalculator: wnats.DefaultSubjectCalculator,
-			JetStream: wnats.JetStreamConfig{TrackMsgId: true},
+		var publisher *watermillnats.Publisher
+		publisher, err = watermillnats.NewPublisherWithNatsConn(conn, watermillnats.PublisherPublishConfig{
+			Marshaler: &watermillnats.NATSMarshaler{}, SubjectCalculator: watermillnats.DefaultSubjectCalculator,
+			JetStream: watermillnats.JetStreamConfig{TrackMsgId: true},
 		}, watermill.NewSlogLogger(o.Logger))
 		if err == nil {
 			return &NATS{log: l, options: o, conn: conn, stream: stream, publisher: publisher}, nil

@@ -119,6 +119,7 @@ func (a *Accesses) Run(ctx context.Context) {
 			rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), ending)
 			defer cancel()
 			a.flush(rest)
+			a.dropped.Add(float64(a.left()))
 			return
 		}
 		a.flush(ctx)
@@ -160,6 +161,13 @@ func (a *Accesses) take() (batch []domain.Access, rows int) {
 	batch = a.due[:n:n]
 	a.due, a.rows = a.due[n:], a.rows-rows
 	return batch, rows
+}
+
+// left is how many rows nobody will write any more.
+func (a *Accesses) left() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.rows
 }
 
 func (a *Accesses) putBack(batch []domain.Access, rows int) {

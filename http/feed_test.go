@@ -31,7 +31,7 @@ func (w *world) follow(path string, headers ...header) *stream {
 	w.t.Helper()
 	request := w.request("GET", path, nil, append(headers, "Accept: text/event-stream")...)
 	ctx, leave := context.WithCancel(w.t.Context())
-	response, err := (&http.Client{Transport: w.client.Transport}).Do(request.WithContext(ctx))
+	response, err := (&http.Client{Transport: w.client.Transport}).Do(request.WithContext(ctx)) //nolint:bodyclose // the reading goroutine does
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package http
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,7 +87,7 @@ func (s *Server) reportChanges(ctx context.Context, c *call, in *changesInput) (
 	query := (&Selecting{Scope: in.Scope, From: in.From, To: in.To}).query(c, nil)
 	all := s.eventList(query)
 	events := all.page
-	all.name, all.columns = "changes", append(eventColumns[:len(eventColumns):len(eventColumns)], changeColumns...)
+	all.name, all.columns = "changes", slices.Concat(eventColumns, changeColumns)
 	all.page = func(ctx context.Context, place int64, limit int) ([]event, int64, error) {
 		found, next, err := events(ctx, place, limit)
 		if err != nil {

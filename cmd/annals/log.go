@@ -71,6 +71,10 @@ func (l *logCommand) Run(ctx context.Context, c *console) error {
 	if c.json {
 		return c.document(map[string]any{"items": items})
 	}
+	if len(items) == 0 && len(query) > 0 {
+		c.say("nothing of that kind happened, as far as you may see")
+		return nil
+	}
 	return printLog(c, items)
 }
 

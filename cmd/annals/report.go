@@ -306,10 +306,10 @@ func (r *reportReliedCommand) Run(ctx context.Context, c *console) error {
 		var a reliance
 		err := json.Unmarshal(raw, &a)
 		how, harm, belongs := a.Kind, "none known", a.Trace
-		switch {
-		case a.Kind == "search":
+		switch a.Kind {
+		case "search":
 			how = fmt.Sprintf("search, %d. (%.2f)", a.Rank, a.Score)
-		case a.Kind == "list":
+		case "list":
 			how = fmt.Sprintf("list, %d.", a.Rank)
 		}
 		switch {

@@ -17,7 +17,7 @@ func (c *client) open(ctx context.Context, r request) (io.ReadCloser, error) {
 		cancel()
 		return nil, err
 	}
-	response, err := c.http.Do(req)
+	response, err := c.http.Do(req) //nolint:bodyclose // its reader closes it, see closing
 	if err != nil || !late.Stop() {
 		cancel()
 		return nil, c.unreachable(ctx, err)
