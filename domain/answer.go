@@ -8,6 +8,7 @@ type List struct {
 	Filter Filter
 	Before int64 // numbers less than this; 0 from the newest
 	Limit  int   // 1…100; 0 for 20
+	AsOf   int64 // as things were at this position of the log; 0 for as they are
 }
 
 // ListPage is a piece of a list.

@@ -37,6 +37,7 @@ type Search struct {
 	Order    Order    // empty for ByPriority
 	Level    *Level   // nil for Detail
 	Explain  bool
+	AsOf     int64 // what was known at this position of the log; 0 for what is known
 }
 
 // Level is which text of an item an answer brings along. It narrows nothing: whatever is asked for, all

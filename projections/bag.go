@@ -57,6 +57,11 @@ func (b bag) pack() (packed, bool) {
 	if len(b.Terms) > maxBagTerms {
 		return nil, false
 	}
+	return b.packAll(), true
+}
+
+// packAll packs a bag, however large it is.
+func (b bag) packAll() packed {
 	entries := make([]uint64, len(b.Terms))
 	for i, term := range b.Terms {
 		entries[i] = hashOf(term)<<16 | uint64(min(b.Counts[i], math.MaxUint16))
@@ -66,7 +71,7 @@ func (b bag) pack() (packed, bool) {
 	for _, entry := range entries {
 		bytes = binary.BigEndian.AppendUint64(bytes, entry)
 	}
-	return bytes, true
+	return bytes
 }
 
 // count is how often the term with this hash occurs.

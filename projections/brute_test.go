@@ -21,26 +21,32 @@ type known struct {
 	*domain.Knowledge
 	counts  map[string]float64
 	words   int
+	said    []string    // what the vectors are of
 	vectors [][]float32 // none until the projection of meaning has read of it
 }
 
 // everything is what the world's tenant knows by now.
 func (w *world) everything() everything {
 	w.t.Helper()
+	return w.known(w.items())
+}
+
+// known is items with what there is to compare.
+func (w *world) known(items map[string]*domain.Knowledge) everything {
+	w.t.Helper()
 	all := everything{}
-	for id, item := range w.items() {
+	for id, item := range items {
 		k := &known{Knowledge: item}
 		k.counts, k.words = projections.TermsOf(item)
 		all[id] = k
 		if item.Number > w.read[w.by.Tenant] {
 			continue
 		}
-		var said []string
 		for _, part := range text.Pieces(item.Text.Content, 2000) {
 			whole := slices.DeleteFunc([]string{item.Text.Task, item.Text.Abstract, part}, func(s string) bool { return s == "" })
-			said = append(said, strings.Join(whole, "\n"))
+			k.said = append(k.said, strings.Join(whole, "\n"))
 		}
-		k.vectors = w.embed(embedding.Document, said...)
+		k.vectors = w.embed(embedding.Document, k.said...)
 	}
 	return all
 }
@@ -79,6 +85,9 @@ func (e everything) hits(w *world, s domain.Search) []domain.Hit {
 		if len(k.vectors) > 0 {
 			c.Semantic = calibration.Score(cosine)
 			c.Score = calibration.Join(c.Semantic, c.Lexical)
+			if len(k.vectors) == 0 {
+				c.Score = c.Lexical
+			}
 		}
 		candidates = append(candidates, c)
 	}

@@ -15,9 +15,10 @@ type Progress interface {
 	Trouble(projection, tenant string) error
 }
 
-// Reader is the projection together with the progress of the log, as an API wants it.
+// Reader is the projection together with the progress of the log and with its past, as an API wants it.
 type Reader struct {
 	*Knowledge
+	Past     *Past
 	Progress Progress
 }
 
@@ -34,7 +35,11 @@ func (r Reader) Status(ctx context.Context, tenant string) ([]domain.ProjectionS
 		return nil, err
 	}
 	meaning, err := r.spaces.statuses(ctx, r.Progress, tenant, head)
-	return append(versions, meaning...), err
+	if err != nil {
+		return nil, err
+	}
+	past, err := r.Past.status(ctx, r.Progress, tenant, head)
+	return append(append(versions, meaning...), past), err
 }
 
 // statuses are how the spaces do whose vectors are there, the one that is read first.
@@ -66,28 +71,57 @@ func (s *spaces) status(ctx context.Context, v listed, progress Progress, tenant
 		CreatedAt: v.CreatedAt.Time, UpdatedAt: v.UpdatedAt.Time,
 	}
 	name := meaningTables{version: v.Version}.checkpoint()
-	var err error
-	if status.Position, _, _, err = progress.Checkpoint(ctx, name, tenant); err != nil {
+	status, err := s.knowledge.lag(ctx, progress, name, tenant, status)
+	if err != nil {
 		return status, err
-	}
-	status.Head = max(status.Head, status.Position)
-	status.LagEvents = status.Head - status.Position
-	if trouble := progress.Trouble(name, tenant); trouble != nil {
-		status.Error = trouble.Error()
 	}
 	if read := s.read.Load(); read.tables.version == v.Version && !read.reachable() {
 		status.Error = "words answer alone: no setting of this server says how to reach the model of these vectors"
 	}
-	if status.LagEvents == 0 {
-		return status, nil
+	return status, nil
+}
+
+// List reads items as they are, or as they were at a position of the log.
+func (r Reader) List(ctx context.Context, list domain.List) (domain.ListPage, error) {
+	if list.AsOf > 0 {
+		return r.Past.List(ctx, list)
 	}
-	p := s.knowledge
+	return r.Knowledge.List(ctx, list)
+}
+
+// Search searches what is known, or what was known at a position of the log.
+func (r Reader) Search(ctx context.Context, s domain.Search) (domain.Answer, error) {
+	if s.AsOf > 0 {
+		return r.Past.Search(ctx, s)
+	}
+	return r.Knowledge.Search(ctx, s)
+}
+
+// AsOf is what an item was at a position of the log; see [Past.Find].
+func (r Reader) AsOf(ctx context.Context, tenant, id string, position int64) (*domain.Knowledge, error) {
+	return r.Past.Find(ctx, tenant, id, position)
+}
+
+// lag fills in how far a background projection has read, and how old the first event is that it has not.
+func (p *Knowledge) lag(ctx context.Context, progress Progress, name, tenant string, s domain.ProjectionStatus) (domain.ProjectionStatus, error) {
+	var err error
+	if s.Position, _, _, err = progress.Checkpoint(ctx, name, tenant); err != nil {
+		return s, err
+	}
+	s.Head = max(s.Head, s.Position)
+	s.LagEvents = s.Head - s.Position
+	if trouble := progress.Trouble(name, tenant); trouble != nil {
+		s.Error = trouble.Error()
+	}
+	if s.LagEvents == 0 {
+		return s, nil
+	}
 	var next database.Time
 	err = p.db.NewSelect().TableExpr("events").Column("recorded_at").
-		Where("tenant = ?", tenant).Where("position = ?", status.Position+1).Scan(ctx, &next)
+		Where("tenant = ?", tenant).Where("position = ?", s.Position+1).Scan(ctx, &next)
 	if err != nil {
-		return status, p.failed(ctx, "read lag", err)
+		return s, p.failed(ctx, "read lag", err)
 	}
-	status.LagSeconds = max(0, p.now().Sub(next.Time).Seconds())
-	return status, nil
+	s.LagSeconds = max(0, p.now().Sub(next.Time).Seconds())
+	return s, nil
 }

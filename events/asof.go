@@ -1,0 +1,62 @@
+package events
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Resolve is the position of a tenant's log at a moment of the past. The error matches
+// [domain.ErrInvalid] if that lies in the future, or before the log began.
+func (l *Log) Resolve(ctx context.Context, tenant string, at domain.AsOf) (int64, error) {
+	head, _, err := l.Head(ctx, tenant)
+	if err != nil {
+		return 0, err
+	}
+	refused := func(format string, values ...any) (int64, error) {
+		var p domain.Problems
+		p.Add("as_of", format, values...)
+		return 0, p.Err()
+	}
+	switch {
+	case head == 0:
+		return refused("lies before the beginning: nothing is recorded yet")
+	case at.Position > head:
+		return refused("lies in the future: the log ends at position %d", head)
+	case at.Position > 0:
+		return at.Position, nil
+	case at.Time.After(l.options.Clock()):
+		return refused("lies in the future")
+	}
+	position, err := l.PositionAt(ctx, tenant, at.Time)
+	if err != nil || position > 0 {
+		return position, err
+	}
+	began, err := l.recordedAt(ctx, tenant, 1)
+	if err != nil {
+		return 0, err
+	}
+	return refused("lies before the beginning: the log begins at %s", began.Format(time.RFC3339))
+}
+
+// AsOf is what an item was at a position of the log, with all of its votes and reports, by a confidence
+// policy. It is never nil; an item that was not yet remembered does not exist.
+func (l *Log) AsOf(ctx context.Context, tenant, id string, position int64, policy domain.ConfidencePolicy) (*domain.Knowledge, error) {
+	k := &domain.Knowledge{ID: id}
+	events, err := queryEvents(ctx, l.db, `
+		SELECT `+recordColumns+`
+		FROM `+recordTables+`
+		WHERE e.tenant = ? AND e.stream = ? AND e.position <= ?
+		ORDER BY e.version`, tenant, domain.KnowledgeStream(id), position)
+	if err != nil {
+		return nil, fmt.Errorf("read stream: %w", unavailable(err))
+	}
+	for _, event := range events {
+		if err := k.Evolve(event.Fact, event.Occasion(), policy); err != nil {
+			return nil, fmt.Errorf("replay %s: %w", event.Stream, err)
+		}
+	}
+	return k, nil
+}

@@ -1,0 +1,135 @@
+package projections
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+)
+
+// hindsight is the past at one position, as one caller may see it.
+type hindsight struct {
+	past     *Past
+	now      *Knowledge // pinned: who may see an item is a question of today
+	tenant   string
+	position int64
+	all      bool            // whatever is not erased
+	owners   []domain.Entity // else: what these own, and what these scopes contain, today
+	scopes   []domain.Scope
+}
+
+func (p *Past) hindsight(by domain.Principal, position int64, also []domain.Entity) *hindsight {
+	v := &hindsight{past: p, now: p.knowledge.pinned(), tenant: by.Tenant, position: position, all: by.SeesAll()}
+	if v.all {
+		return v
+	}
+	v.owners = append(by.Entities(), also...)
+	v.scopes = []domain.Scope{domain.Public}
+	for _, entity := range v.owners {
+		v.scopes = append(v.scopes, entity.Scope())
+	}
+	return v
+}
+
+// at narrows rows, under an alias, to those that held at the position.
+func (v *hindsight) at(query *bun.SelectQuery, alias string) *bun.SelectQuery {
+	a := bun.Ident(alias)
+	return query.Where("?.since <= ?", a, v.position).Where("?.until > ?", a, v.position)
+}
+
+// visible narrows the items k to those that the caller may see today. What was erased is a tombstone, at
+// every time.
+func (v *hindsight) visible(query *bun.SelectQuery, erased bool) *bun.SelectQuery {
+	now := v.now.tables()
+	query = query.Join("JOIN ? AS n ON n.tenant = k.tenant AND n.number = k.number", now.knowledge)
+	if !erased {
+		query = query.Where("n.status <> ?", domain.IsErased)
+	}
+	if v.all {
+		return query
+	}
+	return query.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+		return q.Where("n.owner IN (?)", bun.List(v.owners)).
+			WhereOr("EXISTS (SELECT 1 FROM ? AS s WHERE s.tenant = n.tenant AND s.number = n.number AND s.scope IN (?))",
+				now.scopes, bun.List(v.scopes))
+	})
+}
+
+// where narrows the items k to what passed the filter at the position.
+func (v *hindsight) where(query *bun.SelectQuery, f domain.Filter) *bun.SelectQuery {
+	statuses := f.Statuses
+	if len(statuses) == 0 {
+		statuses = []domain.Status{domain.Active}
+	}
+	erased := slices.Contains(statuses, domain.IsErased)
+	query = v.visible(v.at(query.Where("k.tenant = ?", v.tenant), "k"), erased)
+	if erased {
+		query = query.Where("(n.status = ? OR k.status IN (?))", domain.IsErased, bun.List(statuses))
+	} else {
+		query = among(query, "k.status", statuses)
+	}
+	query = among(query, "k.type", f.Types)
+	query = among(query, "k.context_type", f.ContextTypes)
+	query = among(query, "k.category", f.Categories)
+	query = equal(query, "k.owner", f.Owner)
+	query = equal(query, "k.visibility", f.Visibility)
+	query = equal(query, "k.polarity", f.Polarity)
+	query = equal(query, "k.trace_id", f.TraceID)
+	query = between(query, "k.created_at", f.CreatedFrom, f.CreatedTo)
+	query = between(query, "k.updated_at", f.UpdatedFrom, f.UpdatedTo)
+	if f.Scope != "" {
+		query = query.Where(v.contains("k.scopes"), f.Scope)
+	}
+	if f.Stale != nil {
+		query = query.Where("((SELECT c.reporters FROM ? AS c WHERE c.tenant = k.tenant AND c.number = k.number AND c.since <= ? ORDER BY c.since DESC LIMIT 1) > 0) = ?",
+			v.past.tables.counts, v.position, *f.Stale)
+	}
+	if f.URIPrefix != "" {
+		uri := "x.text ->> 'uri'"
+		if v.past.knowledge.db.Engine == database.Postgres {
+			uri = `(x.text ->> 'uri') COLLATE "C"`
+		}
+		query = query.Where(fmt.Sprintf("EXISTS (SELECT 1 FROM event_texts AS x WHERE x.tenant = k.tenant AND x.position = k.uri_at AND %[1]s >= ? AND %[1]s < ?)", uri),
+			f.URIPrefix, f.URIPrefix+"\U0010FFFF")
+	}
+	for _, key := range slices.Sorted(maps.Keys(f.Tags)) {
+		query = v.tagged(query, key, f.Tags[key])
+	}
+	return query
+}
+
+// contains asks a list of strings for one.
+func (v *hindsight) contains(column string) string {
+	if v.past.knowledge.db.Engine == database.SQLite {
+		return "EXISTS (SELECT 1 FROM json_each(" + column + ") AS s WHERE s.value = ?)"
+	}
+	return "jsonb_exists(" + column + "::jsonb, ?)"
+}
+
+// tagged asks for any of the values under a key, or with none for the key itself. Tags lie beside the
+// event that gave them.
+func (v *hindsight) tagged(query *bun.SelectQuery, key string, values []string) *bun.SelectQuery {
+	const tags = "EXISTS (SELECT 1 FROM event_texts AS x WHERE x.tenant = k.tenant AND x.position = k.tags_at AND "
+	if v.past.knowledge.db.Engine == database.SQLite {
+		if len(values) == 0 {
+			return query.Where(tags+"EXISTS (SELECT 1 FROM json_each(x.text, '$.tags') AS t WHERE t.key = ?))", key)
+		}
+		return query.Where(tags+"EXISTS (SELECT 1 FROM json_each(x.text, '$.tags') AS t, json_each(t.value) AS v WHERE t.key = ? AND v.value IN (?)))",
+			key, bun.List(values))
+	}
+	if len(values) == 0 {
+		return query.Where(tags+"jsonb_exists((x.text -> 'tags')::jsonb, ?))", key)
+	}
+	return query.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+		for _, value := range values {
+			pattern, _ := json.Marshal(map[string][]string{key: {value}})
+			q = q.WhereOr(tags+"(x.text -> 'tags')::jsonb @> ?::jsonb)", string(pattern))
+		}
+		return q
+	})
+}

@@ -1,0 +1,227 @@
+package projections
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/text"
+)
+
+// former is an item on its way through a page of events, and the rows that it has left behind.
+type former struct {
+	*domain.Knowledge
+	places places
+	told   bool // its text is known, not only where it lies
+
+	item, words spell            // what holds now
+	scopes      map[string]spell // of each scope
+}
+
+// spell is a row that still holds: one of the database, or one that is yet to be written.
+type spell struct {
+	open  bool
+	since int64
+	fresh []any // the values of a row that is to be written; nil if it is in the database
+}
+
+// until is where a row has the position at which it ceased to hold.
+func until(columns []string) int { return slices.Index(columns, "until") }
+
+// passage is what a page of events does to the tables of the past.
+type passage struct {
+	tenant string
+	policy domain.ConfidencePolicy
+
+	tokenizer text.Tokenizer
+
+	items, scopes, counts, words, pieces [][]any // rows to be inserted
+	ended                                []ending
+	erased                               []int64 // items that have lost their text
+}
+
+// ending lets a row of the database cease to hold.
+type ending struct {
+	table  string // a column of pastTables
+	scope  string // of a row of scopes
+	number int64
+	since  int64
+	until  int64
+}
+
+// fold folds an event into an item and notes the rows that begin and end with it.
+func (p *passage) fold(f *former, event domain.Event) error {
+	before := *f.Knowledge
+	scopesBefore := found(f.Knowledge)
+	at := f.places
+	if err := f.Evolve(event.Fact, event.Occasion(), p.policy); err != nil {
+		return fmt.Errorf("position %d of tenant %s: %w", event.Position, event.Tenant, err)
+	}
+	f.places.note(event.Fact, event.Position)
+	if f.Revision != before.Revision {
+		if err := p.foldItem(f); err != nil {
+			return err
+		}
+		p.foldScopes(f, scopesBefore)
+	}
+	if f.Version == 1 || f.Revision == before.Revision {
+		values, err := countValues(p.tenant, f.Knowledge, f.places)
+		if err != nil {
+			return err
+		}
+		p.counts = append(p.counts, values)
+	}
+	switch {
+	case f.Status == domain.IsErased && before.Status != domain.IsErased:
+		p.erase(f)
+	case f.Version == 1, at.content != f.places.content, at.task != f.places.task,
+		at.tags != f.places.tags, at.abstract != f.places.abstract:
+		p.foldWords(f)
+	}
+	return nil
+}
+
+func (p *passage) foldItem(f *former) error {
+	p.end(&f.item, ending{table: "items", number: f.Number}, pastItemColumns, f.Position)
+	values, err := itemValues(p.tenant, f.Knowledge, f.places, forever)
+	if err != nil {
+		return err
+	}
+	p.items = append(p.items, values)
+	f.item = spell{open: true, since: f.Position, fresh: values}
+	return nil
+}
+
+// found are the scopes in which answers might contain an item.
+func found(k *domain.Knowledge) []string {
+	if !isAlive(k) {
+		return nil
+	}
+	scopes := make([]string, len(k.Scopes))
+	for i, scope := range k.Scopes {
+		scopes[i] = string(scope)
+	}
+	return scopes
+}
+
+func (p *passage) foldScopes(f *former, before []string) {
+	after := found(f.Knowledge)
+	for _, scope := range before {
+		if slices.Contains(after, scope) {
+			continue
+		}
+		spell := f.scopes[scope]
+		p.end(&spell, ending{table: "scopes", scope: scope, number: f.Number}, pastScopeColumns, f.Position)
+		delete(f.scopes, scope)
+	}
+	for _, scope := range after {
+		if slices.Contains(before, scope) {
+			continue
+		}
+		values := []any{p.tenant, scope, f.Number, f.Position, int64(forever)}
+		p.scopes = append(p.scopes, values)
+		f.scopes[scope] = spell{open: true, since: f.Position, fresh: values}
+	}
+}
+
+func (p *passage) foldWords(f *former) {
+	p.end(&f.words, ending{table: "words", number: f.Number}, pastWordColumns, f.Position)
+	b := bagOf(p.tokenizer, f.Knowledge)
+	values := []any{p.tenant, f.Number, f.Position, int64(forever), b.Words, []byte(b.packAll())}
+	p.words = append(p.words, values)
+	f.words = spell{open: true, since: f.Position, fresh: values}
+	for _, piece := range pieces(f.Knowledge) {
+		p.pieces = append(p.pieces, []any{p.tenant, f.Number, f.Position, piece.index, piece.hash[:]})
+	}
+}
+
+// end lets a row cease to hold.
+func (p *passage) end(s *spell, e ending, columns []string, position int64) {
+	switch {
+	case !s.open:
+	case s.fresh != nil:
+		s.fresh[until(columns)] = position
+	default:
+		e.since, e.until = s.since, position
+		p.ended = append(p.ended, e)
+	}
+	*s = spell{}
+}
+
+// erase leaves nothing of an item that could tell what it said.
+func (p *passage) erase(f *former) {
+	p.erased = append(p.erased, f.Number)
+	its := func(row []any) bool { return row[1] == f.Number }
+	p.words = slices.DeleteFunc(p.words, its)
+	p.pieces = slices.DeleteFunc(p.pieces, its)
+	p.ended = slices.DeleteFunc(p.ended, func(e ending) bool { return e.table == "words" && e.number == f.Number })
+	f.words = spell{}
+	first := slices.Index(pastItemColumns, "task_at")
+	for _, row := range p.items {
+		if its(row) {
+			for place := first; place < len(row); place++ {
+				row[place] = int64(0)
+			}
+		}
+	}
+	for _, row := range p.counts {
+		if its(row) {
+			row[slices.Index(pastCountColumns, "reason_at")] = int64(0)
+		}
+	}
+}
+
+// write writes the passage's rows, in one round trip.
+func (p *passage) write(s *script, tx bun.IDB, t pastTables) {
+	tables := map[string]bun.Ident{"items": t.items, "scopes": t.scopes, "words": t.words}
+	for _, e := range p.ended {
+		query := tx.NewUpdate().TableExpr("?", tables[e.table]).Set("until = ?", e.until).
+			Where("tenant = ?", p.tenant).Where("number = ?", e.number).Where("since = ?", e.since)
+		if e.scope != "" {
+			query = tx.NewUpdate().TableExpr("?", tables[e.table]).Set("until = ?", e.until).
+				Where("tenant = ?", p.tenant).Where("scope = ?", e.scope).Where("number = ?", e.number).Where("until = ?", int64(forever))
+		}
+		s.add(query)
+	}
+	for _, part := range []struct {
+		table   bun.Ident
+		columns []string
+		rows    [][]any
+	}{
+		{t.items, pastItemColumns, p.items}, {t.scopes, pastScopeColumns, p.scopes}, {t.counts, pastCountColumns, p.counts},
+		{t.words, pastWordColumns, p.words}, {t.pieces, pastPieceColumns, p.pieces},
+	} {
+		if len(part.rows) > 0 {
+			s.insert(part.table, part.columns, part.rows)
+			s.end()
+		}
+	}
+	if len(p.erased) > 0 {
+		forget(s, tx, t, p.tenant, p.erased)
+	}
+}
+
+// forget leaves nothing of items that could tell what they said.
+func forget(s *script, tx bun.IDB, t pastTables, tenant string, numbers []int64) {
+	for _, table := range []bun.Ident{t.words, t.pieces} {
+		s.add(tx.NewDelete().TableExpr("?", table).Where("tenant = ?", tenant).Where("number IN (?)", bun.List(numbers)))
+	}
+	blank := tx.NewUpdate().TableExpr("?", t.items).Where("tenant = ?", tenant).Where("number IN (?)", bun.List(numbers))
+	for _, place := range pastItemColumns[slices.Index(pastItemColumns, "task_at"):] {
+		blank = blank.Set("? = 0", bun.Ident(place))
+	}
+	s.add(blank)
+	s.add(tx.NewUpdate().TableExpr("?", t.counts).Set("reason_at = 0").
+		Where("tenant = ?", tenant).Where("number IN (?)", bun.List(numbers)))
+}
+
+// spells are the scopes of an item that the database has.
+func spells(k *domain.Knowledge) map[string]spell {
+	all := map[string]spell{}
+	for _, scope := range found(k) {
+		all[scope] = spell{open: true}
+	}
+	return all
+}

@@ -1,0 +1,163 @@
+package projections
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Find is what an item was at a position of the log, with all of its votes; whether it may be seen is a
+// question of today, and for the caller to decide. It is never nil: an item that was not yet remembered
+// does not exist.
+func (p *Past) Find(ctx context.Context, tenant, id string, position int64) (*domain.Knowledge, error) {
+	if err := p.knowledge.refresh(ctx); err != nil {
+		return nil, err
+	}
+	return p.log.AsOf(ctx, tenant, id, position, p.knowledge.Policy())
+}
+
+// List reads what the principal would have been shown at list.AsOf, of what it may see today, newest
+// first. The error matches [domain.ErrUnavailable] if the projection has not read so far.
+func (p *Past) List(ctx context.Context, list domain.List) (domain.ListPage, error) {
+	if err := p.knowledge.refresh(ctx); err != nil {
+		return domain.ListPage{}, err
+	}
+	limit := list.Limit
+	if limit == 0 {
+		limit = defaultList
+	}
+	v := p.hindsight(list.By, list.AsOf, nil)
+	var rows []pastRow
+	err := p.reached(ctx, list.By.Tenant, list.AsOf, func(ctx context.Context, tx bun.IDB) error {
+		var numbers []int64
+		if err := v.numbers(tx, list, limit+1).Scan(ctx, &numbers); err != nil || len(numbers) == 0 {
+			return err
+		}
+		var err error
+		rows, err = p.rows(ctx, tx, list.By.Tenant, numbers, list.AsOf)
+		return err
+	})
+	if err != nil {
+		return domain.ListPage{}, p.knowledge.failed(ctx, "list the past", err)
+	}
+	page := domain.ListPage{}
+	if len(rows) > limit {
+		rows = rows[:limit]
+		page.Next = rows[limit-1].Number
+	}
+	page.Items, err = p.recalled(ctx, list.By.Tenant, rows)
+	return page, err
+}
+
+// recalled are items with their texts, which the log has.
+func (p *Past) recalled(ctx context.Context, tenant string, rows []pastRow) ([]*domain.Knowledge, error) {
+	items := make([]*domain.Knowledge, len(rows))
+	var positions []int64
+	for i := range rows {
+		items[i] = rows[i].knowledge(p.knowledge.Policy())
+		items[i].Reports = nil
+		positions = append(positions, rows[i].places().all(rows[i].Number)...)
+	}
+	facts, err := p.log.Facts(ctx, tenant, positions)
+	if err != nil {
+		return nil, err
+	}
+	for i, k := range items {
+		rows[i].places().recall(k, facts)
+		if rows[i].Today == string(domain.IsErased) {
+			k.Status = domain.IsErased
+		}
+	}
+	return items, nil
+}
+
+// numbers selects the numbers of a page's items: everything, or the newest of each audience that the
+// principal belongs to, and of what each of its entities owned.
+func (v *hindsight) numbers(db bun.IDB, list domain.List, limit int) *bun.SelectQuery {
+	newest := func(query *bun.SelectQuery, number string) *bun.SelectQuery {
+		query = v.where(query, list.Filter)
+		if list.Before > 0 {
+			query = query.Where(number+" < ?", list.Before)
+		}
+		return query.Where(number+" <= ?", v.position).ColumnExpr(number).OrderExpr(number + " DESC").Limit(int64(limit))
+	}
+	items := func() *bun.SelectQuery { return db.NewSelect().TableExpr("? AS k", v.past.tables.items) }
+	if list.By.SeesAll() {
+		return newest(items(), "k.number")
+	}
+	var parts []*bun.SelectQuery
+	for _, owner := range list.By.Entities() {
+		parts = append(parts, newest(items().Where("k.owner = ?", owner), "k.number"))
+	}
+	for _, scope := range v.scopes {
+		shared := db.NewSelect().TableExpr("? AS a", v.past.tables.scopes).
+			Join("JOIN ? AS k ON k.tenant = a.tenant AND k.number = a.number", v.past.tables.items).
+			Where("a.tenant = ?", v.tenant).Where("a.scope = ?", scope)
+		parts = append(parts, newest(v.at(shared, "a"), "a.number"))
+	}
+	var union *bun.SelectQuery
+	for _, part := range parts {
+		one := db.NewSelect().ColumnExpr("number").TableExpr("(?) AS part", part)
+		if union == nil {
+			union = one
+			continue
+		}
+		union = union.Union(one)
+	}
+	return db.NewSelect().ColumnExpr("number").TableExpr("(?) AS found", union).OrderExpr("number DESC").Limit(int64(limit))
+}
+
+// reached asks in a snapshot in which the projection has read a position. It waits for that, but not
+// for long.
+func (p *Past) reached(ctx context.Context, tenant string, position int64, ask func(ctx context.Context, tx bun.IDB) error) error {
+	deadline, pause := time.Now().Add(p.patience), 2*time.Millisecond
+	for {
+		read, err := p.attempt(ctx, tenant, position, ask)
+		if err != nil || read >= position {
+			return err
+		}
+		if time.Now().Add(pause).After(deadline) {
+			return domain.Refuse(domain.ErrUnavailable, "the past is known up to position %d by now, and not yet to %d", read, position).
+				WithFix("try again in a moment; /v1/projections and annals doctor say how far it is")
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		pause = min(2*pause, 50*time.Millisecond)
+	}
+}
+
+// attempt asks if the projection has read so far, and says how far it has.
+func (p *Past) attempt(ctx context.Context, tenant string, position int64, ask func(ctx context.Context, tx bun.IDB) error) (read int64, err error) {
+	tx, err := p.knowledge.db.BeginTx(ctx, snapshot(p.knowledge.db.Engine))
+	if err != nil {
+		return 0, p.knowledge.failed(ctx, "begin", err)
+	}
+	defer func() { err = errors.Join(err, ended(tx)) }()
+	err = tx.NewSelect().TableExpr("checkpoints").Column("position").
+		Where("projection = ?", p.Name()).Where("tenant = ?", tenant).Scan(ctx, &read)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return 0, nil
+	case err != nil:
+		return 0, p.knowledge.failed(ctx, "read how far the past is known", err)
+	case read < position:
+		return read, nil
+	}
+	return read, ask(ctx, tx)
+}
+
+// ended ends a transaction that only read.
+func ended(tx bun.Tx) error {
+	if err := tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,209 @@
+package projections
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+)
+
+// written is a passage on its way into the tables.
+type written struct {
+	past    *Past
+	passage *passage
+}
+
+// Prepare implements [events.Preparer]: it folds a page of events into the rows that begin and end with
+// it. Nobody else writes these, so that what it reads is what there will be when they are written.
+func (p *Past) Prepare(ctx context.Context, page events.Page) (events.Change, error) {
+	way := &passage{tenant: page.Tenant, policy: p.knowledge.Policy(), tokenizer: p.knowledge.tokenizers[0]}
+	formers, err := p.formers(ctx, page)
+	if err != nil {
+		return nil, err
+	}
+	for _, event := range page.Events {
+		id, isItem := domain.ItemOf(event.Stream)
+		if !isItem {
+			continue
+		}
+		f := formers[id]
+		if f == nil {
+			f = &former{Knowledge: &domain.Knowledge{ID: id}, told: true, scopes: map[string]spell{}}
+			formers[id] = f
+		}
+		if err := way.fold(f, event); err != nil {
+			return nil, err
+		}
+	}
+	return written{p, way}, nil
+}
+
+// Write implements [events.Change].
+func (w written) Write(ctx context.Context, tx bun.IDB) error {
+	s := &script{engine: w.past.knowledge.db.Engine}
+	w.passage.write(s, tx, w.past.tables)
+	if err := s.run(ctx, tx); err != nil {
+		return fmt.Errorf("write the past: %w", err)
+	}
+	return nil
+}
+
+// Done implements [events.Change].
+func (written) Done() {}
+
+// formers are the items that a page goes on with, as the projection has left them, by id.
+func (p *Past) formers(ctx context.Context, page events.Page) (map[string]*former, error) {
+	var streams []string
+	seen, begun := set{}, set{}
+	for _, event := range page.Events {
+		if _, isItem := domain.ItemOf(event.Stream); !isItem {
+			continue
+		}
+		if event.Version == 1 {
+			begun[event.Stream] = true
+		}
+		if !begun[event.Stream] {
+			seen.add(&streams, event.Stream)
+		}
+	}
+	formers := map[string]*former{}
+	if len(streams) == 0 {
+		return formers, p.votes(ctx, page, formers)
+	}
+	began, err := p.log.Beginnings(ctx, page.Tenant, streams)
+	if err != nil {
+		return nil, err
+	}
+	numbers := make([]int64, 0, len(began))
+	for _, number := range began {
+		numbers = append(numbers, number)
+	}
+	rows, err := p.rows(ctx, p.knowledge.db, page.Tenant, numbers, page.After)
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		k := rows[i].knowledge(p.knowledge.Policy())
+		formers[k.ID] = &former{
+			Knowledge: k, places: rows[i].places(), scopes: spells(k),
+			item: spell{open: true, since: rows[i].Since},
+		}
+	}
+	if err := p.tell(ctx, page, formers); err != nil {
+		return nil, err
+	}
+	return formers, p.votes(ctx, page, formers)
+}
+
+// rows are what items were at a position, by number.
+func (p *Past) rows(ctx context.Context, db bun.IDB, tenant string, numbers []int64, position int64) ([]pastRow, error) {
+	var all []pastRow
+	query := db.NewSelect().TableExpr("? AS k", p.tables.items).ColumnExpr(pastColumns).
+		ColumnExpr("(SELECT n.status FROM ? AS n WHERE n.tenant = k.tenant AND n.number = k.number) AS today", p.knowledge.tables().knowledge).
+		Join("JOIN ? AS c ON c.tenant = k.tenant AND c.number = k.number", p.tables.counts).
+		Where("k.tenant = ?", tenant).Where("k.number IN (?)", bun.List(numbers)).
+		Where("k.since <= ?", position).Where("k.until > ?", position).
+		Where("c.since = (SELECT max(b.since) FROM ? AS b WHERE b.tenant = k.tenant AND b.number = k.number AND b.since <= ?)", p.tables.counts, position).
+		OrderExpr("k.number DESC")
+	if err := query.Scan(ctx, &all); err != nil {
+		return nil, p.knowledge.failed(ctx, "read the past", err)
+	}
+	return all, nil
+}
+
+// tell reads the texts of items whose text a page changes: their words are those of all of it.
+func (p *Past) tell(ctx context.Context, page events.Page, formers map[string]*former) error {
+	var positions, numbers []int64
+	var revised []*former
+	for _, event := range page.Events {
+		id, _ := domain.ItemOf(event.Stream)
+		f := formers[id]
+		if _, isRevision := event.Fact.(domain.Revised); !isRevision || f == nil || f.told {
+			continue
+		}
+		f.told = true
+		revised = append(revised, f)
+		positions, numbers = append(positions, f.places.all(f.Number)...), append(numbers, f.Number)
+	}
+	if len(revised) == 0 {
+		return nil
+	}
+	facts, err := p.log.Facts(ctx, page.Tenant, positions)
+	if err != nil {
+		return err
+	}
+	since, err := p.wordsSince(ctx, page.Tenant, numbers)
+	if err != nil {
+		return err
+	}
+	for _, f := range revised {
+		f.places.recall(f.Knowledge, facts)
+		if at, open := since[f.Number]; open {
+			f.words = spell{open: true, since: at}
+		}
+	}
+	return nil
+}
+
+// wordsSince are since when the words of items hold that still do.
+func (p *Past) wordsSince(ctx context.Context, tenant string, numbers []int64) (map[int64]int64, error) {
+	var rows []struct{ Number, Since int64 }
+	err := p.knowledge.db.NewSelect().TableExpr("?", p.tables.words).Column("number", "since").
+		Where("tenant = ?", tenant).Where("number IN (?)", bun.List(numbers)).Where("until = ?", int64(forever)).Scan(ctx, &rows)
+	if err != nil {
+		return nil, p.knowledge.failed(ctx, "read the past", err)
+	}
+	since := make(map[int64]int64, len(rows))
+	for _, row := range rows {
+		since[row.Number] = row.Since
+	}
+	return since, nil
+}
+
+// votes gives items the votes that a page takes back: all that a fold needs to know of them is what they
+// said.
+func (p *Past) votes(ctx context.Context, page events.Page, formers map[string]*former) error {
+	wanted := map[string]*former{}
+	for _, event := range page.Events {
+		id, _ := domain.ItemOf(event.Stream)
+		f := formers[id]
+		if f == nil {
+			continue
+		}
+		switch fact := event.Fact.(type) {
+		case domain.FoundHelpful:
+			wanted[fact.Replaces] = f
+		case domain.FoundHarmful:
+			wanted[fact.Replaces] = f
+		case domain.FeedbackRetracted:
+			wanted[fact.Vote] = f
+		}
+	}
+	delete(wanted, "")
+	if len(wanted) == 0 {
+		return nil
+	}
+	ids := make([]string, 0, len(wanted))
+	for id := range wanted {
+		ids = append(ids, id)
+	}
+	names, err := p.log.NamesOf(ctx, page.Tenant, ids)
+	if err != nil {
+		return err
+	}
+	for id, name := range names {
+		k := wanted[id].Knowledge
+		if k.Votes == nil {
+			k.Votes = map[string]domain.Vote{}
+		}
+		verdict := domain.Harmful
+		if name == (domain.FoundHelpful{}).Name() {
+			verdict = domain.Helpful
+		}
+		k.Votes[id] = domain.Vote{EventID: id, Verdict: verdict}
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+package projections
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+)
+
+// forever is until when a row holds that still does.
+const forever = math.MaxInt64
+
+// pastRow is what an item was for some time, without its texts.
+type pastRow struct {
+	bun.BaseModel `bun:"table:past,alias:k"`
+
+	Number       int64          `bun:"number"`
+	Since        int64          `bun:"since"`
+	ID           string         `bun:"id"`
+	Version      int64          `bun:"version"`
+	Revision     int64          `bun:"revision"`
+	Type         string         `bun:"type"`
+	ContextType  string         `bun:"context_type"`
+	Category     string         `bun:"category"`
+	Polarity     string         `bun:"polarity"`
+	Media        string         `bun:"media"`
+	Owner        string         `bun:"owner"`
+	Status       string         `bun:"status"`
+	SupersededBy string         `bun:"superseded_by"`
+	Held         bool           `bun:"held"`
+	TraceID      string         `bun:"trace_id"`
+	Scopes       []domain.Scope `bun:"scopes"`
+	CreatedAt    database.Time  `bun:"created_at"`
+	UpdatedAt    database.Time  `bun:"updated_at"`
+	OccurredAt   database.Time  `bun:"occurred_at"`
+	TaskAt       int64          `bun:"task_at"`
+	ContentAt    int64          `bun:"content_at"`
+	AbstractAt   int64          `bun:"abstract_at"`
+	OverviewAt   int64          `bun:"overview_at"`
+	TagsAt       int64          `bun:"tags_at"`
+	MetaAt       int64          `bun:"meta_at"`
+	URIAt        int64          `bun:"uri_at"`
+
+	Today string `bun:"today"` // its status by now
+
+	// How it had proved itself.
+	CountsSince    int64           `bun:"counts_since"`
+	CountsVersion  int64           `bun:"counts_version"`
+	Helpful        int             `bun:"helpful"`
+	Harmful        int             `bun:"harmful"`
+	StaleReporters int             `bun:"reporters"`
+	ReportedBy     []domain.Entity `bun:"reported_by"`
+	StaleSince     database.Time   `bun:"stale_since"`
+	ReasonAt       int64           `bun:"reason_at"`
+	ConfirmedAt    database.Time   `bun:"confirmed_at"`
+	ConfirmUntil   database.Time   `bun:"confirm_until"`
+}
+
+// pastColumns are what a pastRow is read from: the tables k and c.
+const pastColumns = `
+	k.number, k.since, k.id, k.version, k.revision, k.type, k.context_type, k.category, k.polarity, k.media,
+	k.owner, k.status, k.superseded_by, k.held, k.trace_id, k.scopes, k.created_at, k.updated_at, k.occurred_at,
+	k.task_at, k.content_at, k.abstract_at, k.overview_at, k.tags_at, k.meta_at, k.uri_at,
+	c.since AS counts_since, c.version AS counts_version, c.helpful, c.harmful, c.reporters, c.reported_by,
+	c.stale_since, c.reason_at, c.confirmed_at, c.confirm_until`
+
+// knowledge is the item without its texts, its votes, and its confidence.
+func (r *pastRow) knowledge(policy domain.ConfidencePolicy) *domain.Knowledge {
+	k := &domain.Knowledge{
+		ID: r.ID, Number: r.Number,
+		Type: domain.Type(r.Type), ContextType: domain.ContextType(r.ContextType),
+		Category: domain.Category(r.Category), Polarity: domain.Polarity(r.Polarity), Media: domain.Media(r.Media),
+		Scopes: r.Scopes, Owner: domain.Entity(r.Owner), Source: domain.Source{TraceID: r.TraceID},
+		Helpful: r.Helpful, Harmful: r.Harmful, Confidence: policy.Confidence(r.Helpful, r.Harmful, r.StaleReporters),
+		Stale:       domain.Staleness{Reporters: r.StaleReporters, Since: r.StaleSince.Time},
+		ConfirmedAt: r.ConfirmedAt.Time, ConfirmUntil: r.ConfirmUntil.Time,
+		Status: domain.Status(r.Status), SupersededBy: r.SupersededBy, Held: r.Held,
+		Revision: r.Revision, Version: max(r.Version, r.CountsVersion), Position: max(r.Since, r.CountsSince),
+		CreatedAt: r.CreatedAt.Time, UpdatedAt: r.UpdatedAt.Time, OccurredAt: r.OccurredAt.Time,
+	}
+	for _, reporter := range r.ReportedBy {
+		if k.Reports == nil {
+			k.Reports = map[domain.Entity]domain.Report{}
+		}
+		k.Reports[reporter] = domain.Report{Reporter: reporter}
+	}
+	return k
+}
+
+func (r *pastRow) places() places {
+	return places{
+		task: r.TaskAt, content: r.ContentAt, abstract: r.AbstractAt, overview: r.OverviewAt,
+		tags: r.TagsAt, meta: r.MetaAt, uri: r.URIAt, reason: r.ReasonAt,
+	}
+}
+
+// The columns of each table, in the order of the values below.
+var (
+	pastItemColumns = strings.Fields(`tenant number since until id version revision type context_type category polarity
+		media owner visibility status superseded_by held trace_id scopes created_at updated_at occurred_at
+		task_at content_at abstract_at overview_at tags_at meta_at uri_at`)
+	pastScopeColumns = strings.Fields(`tenant scope number since until`)
+	pastCountColumns = strings.Fields(`tenant number since version helpful harmful reporters reported_by stale_since
+		reason_at confirmed_at confirm_until`)
+	pastWordColumns  = strings.Fields(`tenant number since until words bag`)
+	pastPieceColumns = strings.Fields(`tenant number since piece text_hash`)
+)
+
+// itemValues are an item's row from the position of its newest event on.
+func itemValues(tenant string, k *domain.Knowledge, p places, until int64) ([]any, error) {
+	scopes, err := json.Marshal(k.Scopes)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", k.ID, err)
+	}
+	return []any{
+		tenant, k.Number, k.Position, until, k.ID, k.Version, k.Revision, string(k.Type), string(k.ContextType),
+		string(k.Category), string(k.Polarity), string(k.Media), string(k.Owner), string(k.Visibility()),
+		string(k.Status), k.SupersededBy, k.Held, k.Source.TraceID, string(scopes),
+		database.At(k.CreatedAt), database.At(k.UpdatedAt), database.At(k.OccurredAt),
+		p.task, p.content, p.abstract, p.overview, p.tags, p.meta, p.uri,
+	}, nil
+}
+
+// countValues are how an item had proved itself from the position of its newest event on.
+func countValues(tenant string, k *domain.Knowledge, p places) ([]any, error) {
+	reporters := make([]domain.Entity, 0, len(k.Reports))
+	for reporter := range k.Reports {
+		reporters = append(reporters, reporter)
+	}
+	slices.Sort(reporters)
+	reportedBy, err := json.Marshal(reporters)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", k.ID, err)
+	}
+	return []any{
+		tenant, k.Number, k.Position, k.Version, k.Helpful, k.Harmful, k.Stale.Reporters, string(reportedBy),
+		database.At(k.Stale.Since), p.reason, database.At(k.ConfirmedAt), database.At(k.ConfirmUntil),
+	}, nil
+}

@@ -1,0 +1,370 @@
+package projections
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pgvector/pgvector-go"
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/text"
+)
+
+// Search finds what was known at s.AsOf, of what the principal may see today. It compares every item that
+// the audience had then, by its words and exactly by its vectors, so its cost grows with how many those
+// are; scores and their order are those of [Knowledge.Search]. The search must have been completed by
+// [domain.Search.Complete]. The error matches [domain.ErrUnavailable] if the projection has not read so
+// far.
+func (p *Past) Search(ctx context.Context, s domain.Search) (domain.Answer, error) {
+	started := time.Now()
+	if err := p.knowledge.refresh(ctx); err != nil {
+		return domain.Answer{}, err
+	}
+	then := p.hindsight(s.By, s.AsOf, s.Context.Entities)
+	meaning := then.now.meaning
+	r := &recollection{
+		hindsight: then, search: s, audience: s.Audience(),
+		terms: p.knowledge.tokenizers[0].Query(s.Text), minScore: meaning.embedder.Calibration().MinScore, asked: meaning.embed(ctx, s),
+	}
+	if r.asked.err != nil {
+		return domain.Answer{}, r.asked.err
+	}
+	if s.MinScore != nil {
+		r.minScore = *s.MinScore
+	}
+	var hits []domain.Hit
+	err := p.reached(ctx, s.By.Tenant, s.AsOf, func(ctx context.Context, tx bun.IDB) (err error) {
+		hits, err = r.hits(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return domain.Answer{}, p.knowledge.failed(ctx, "search the past", err)
+	}
+	answer := domain.Answer{Embedder: meaning.embedder.Name(), Degraded: r.asked.degraded, MinScore: r.minScore}
+	if answer.Hits, err = r.read(ctx, hits); err != nil {
+		return domain.Answer{}, err
+	}
+	if s.Explain || len(hits) == 0 {
+		answer.Explain = r.explain(time.Since(started))
+	}
+	return answer, nil
+}
+
+// recollection is one search of the past on its way.
+type recollection struct {
+	*hindsight
+	search   domain.Search
+	audience domain.Audience
+	terms    []text.QueryTerm
+	minScore float64
+	asked    asked
+
+	words *matches
+	items []remains // what the audience had and passes the filter
+	rows  []pastRow // of the hits
+
+	seen, passed int64
+	below        float64
+}
+
+// remains are what a search of the past reads of an item.
+type remains struct {
+	slim
+	status domain.Status
+	since  int64
+	words  int
+	bag    packed
+}
+
+func (r *recollection) hits(ctx context.Context, tx bun.IDB) ([]domain.Hit, error) {
+	if err := r.compareWords(ctx, tx); err != nil {
+		return nil, err
+	}
+	cosines, err := r.cosines(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	candidates := r.candidates(cosines)
+	if err := r.weigh(ctx, tx, candidates); err != nil {
+		return nil, err
+	}
+	hits := domain.Rank(candidates, r.audience, r.search.Order, r.minScore, r.search.Limit)
+	places := make(map[string]int64, len(r.items))
+	for _, item := range r.items {
+		places[item.id] = item.number
+	}
+	numbers := make([]int64, len(hits))
+	for i, hit := range hits {
+		numbers[i] = places[hit.ID]
+	}
+	if len(numbers) > 0 {
+		r.rows, err = r.past.rows(ctx, tx, r.tenant, numbers, r.position)
+	}
+	return hits, err
+}
+
+// had selects the items that answers might have contained, of the audience's scopes.
+func (r *recollection) had(tx bun.IDB) *bun.SelectQuery {
+	query := tx.NewSelect().TableExpr("? AS k", r.past.tables.items)
+	if r.audience.Everything {
+		return query
+	}
+	scopes := r.at(tx.NewSelect().TableExpr("? AS a", r.past.tables.scopes).ColumnExpr("a.number").
+		Where("a.tenant = ?", r.tenant).Where("a.scope IN (?)", bun.List(r.audience.Scopes)), "a")
+	return query.Where("k.number IN (?)", scopes)
+}
+
+// live are all of them.
+func (r *recollection) live(tx bun.IDB) *bun.SelectQuery {
+	return r.where(r.had(tx), domain.Filter{Statuses: liveStatuses})
+}
+
+// passing are those that pass the search's filter.
+func (r *recollection) passing(tx bun.IDB) *bun.SelectQuery {
+	return r.where(r.had(tx), r.search.Filter).Where("k.status IN (?)", bun.List(liveStatuses))
+}
+
+// liveStatuses are those of items that answers may contain.
+var liveStatuses = []domain.Status{domain.Active, domain.IsSuperseded}
+
+// compareWords scores what contains any of the question's terms by BM25, over the statistics of what the
+// audience had.
+func (r *recollection) compareWords(ctx context.Context, tx bun.IDB) error {
+	r.words = &matches{terms: r.terms, scores: map[int64]float64{}, tiers: map[int64]domain.Tier{}}
+	hashes := make([]uint64, len(r.terms))
+	for i, term := range r.terms {
+		hashes[i] = hashOf(term.Term)
+	}
+	var all profile
+	found := newLists(r.terms)
+	measure := func(i remains) {
+		times := int64(len(r.shared(i.scopes)))
+		all.items, all.words = all.items+times, all.words+times*int64(i.words)
+		if i.status == domain.Active {
+			r.seen++
+		}
+	}
+	compare := func(i remains) {
+		for term, hash := range hashes {
+			if count := i.bag.count(hash); count > 0 {
+				for _, scope := range r.shared(i.scopes) {
+					found.add(term, scope, posting{number: i.number, count: count, words: i.words})
+				}
+			}
+		}
+	}
+	plain := isPlain(r.search.Filter)
+	err := r.each(ctx, r.withWords(r.live(tx), plain), func(i remains) {
+		measure(i)
+		if plain {
+			compare(i)
+			if i.bag = nil; i.status == domain.Active { // its bytes are those of the next row by then
+				r.items = append(r.items, i)
+			}
+		}
+	})
+	if err == nil && !plain {
+		err = r.each(ctx, r.withWords(r.passing(tx), true), func(i remains) {
+			compare(i)
+			i.bag = nil
+			r.items = append(r.items, i)
+		})
+	}
+	r.passed = int64(len(r.items))
+	if len(r.terms) > 0 {
+		r.words.score(found.all(), all)
+	}
+	if r.search.Explain {
+		r.words.explain(found.all())
+	}
+	return err
+}
+
+// shared are the scopes that count of an item's: those of the audience, or one for everything.
+func (r *recollection) shared(scopes []domain.Scope) []domain.Scope {
+	if r.audience.Everything {
+		return []domain.Scope{""}
+	}
+	var both []domain.Scope
+	for _, scope := range scopes {
+		if slices.Contains(r.audience.Scopes, scope) {
+			both = append(both, scope)
+		}
+	}
+	return both
+}
+
+// withWords selects what remains are read from.
+func (r *recollection) withWords(query *bun.SelectQuery, bags bool) *bun.SelectQuery {
+	query = query.ColumnExpr("k.number, k.id, k.scopes, k.status, k.since, w.words").
+		Join("JOIN ? AS w ON w.tenant = k.tenant AND w.number = k.number", r.past.tables.words)
+	if bags {
+		query = query.ColumnExpr("w.bag")
+	} else {
+		query = query.ColumnExpr("NULL")
+	}
+	return r.at(query, "w")
+}
+
+func (r *recollection) each(ctx context.Context, query *bun.SelectQuery, each func(remains)) (err error) {
+	rows, err := query.Rows(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	var scopes, bag sql.RawBytes
+	known := map[string][]domain.Scope{}
+	for rows.Next() {
+		var i remains
+		if err := rows.Scan(&i.number, &i.id, &scopes, &i.status, &i.since, &i.words, &bag); err != nil {
+			return err
+		}
+		list, parsed := known[string(scopes)]
+		if !parsed {
+			if err := json.Unmarshal(scopes, &list); err != nil {
+				return fmt.Errorf("read scopes: %w", err)
+			}
+			known[string(scopes)] = list
+		}
+		i.scopes, i.position, i.bag = list, i.since, packed(bag)
+		each(i)
+	}
+	return rows.Err()
+}
+
+// cosines compares the vectors of every item that passes; of an item in pieces the nearest counts.
+func (r *recollection) cosines(ctx context.Context, tx bun.IDB) (found map[int64]float64, err error) {
+	found = map[int64]float64{}
+	if r.asked.vector == nil || len(r.items) == 0 {
+		return found, nil
+	}
+	postgres := r.past.knowledge.db.Engine == database.Postgres
+	query := r.passing(tx).ColumnExpr("k.number").
+		Join("JOIN ? AS w ON w.tenant = k.tenant AND w.number = k.number", r.past.tables.words).
+		Join("JOIN ? AS p ON p.tenant = w.tenant AND p.number = w.number AND p.since = w.since", r.past.tables.pieces).
+		Join("JOIN ? AS v ON v.tenant = p.tenant AND v.text_hash = p.text_hash", r.now.meaning.tables.vectors)
+	if postgres {
+		query = query.ColumnExpr("1 - (v.vector <=> ?)", pgvector.NewHalfVector(r.asked.vector).String())
+	} else {
+		query = query.ColumnExpr("v.vector")
+	}
+	rows, err := r.at(query, "w").Rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var number int64
+		var cosine float64
+		var blob sql.RawBytes
+		if postgres {
+			err = rows.Scan(&number, &cosine)
+		} else if err = rows.Scan(&number, &blob); err == nil {
+			var vector []float32
+			if vector, err = embedding.Decode(blob); err == nil {
+				cosine = embedding.Cosine(vector, r.asked.vector)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if best, compared := found[number]; !compared || cosine > best {
+			found[number] = cosine
+		}
+	}
+	return found, rows.Err()
+}
+
+// candidates are scored as a search of the present scores them. Confidence is added by weigh.
+func (r *recollection) candidates(cosines map[int64]float64) []domain.Candidate {
+	f := &finding{projection: r.now, search: r.search, audience: r.audience, asked: &r.asked, words: r.words}
+	var candidates []domain.Candidate
+	kept := r.items[:0]
+	for _, item := range r.items {
+		c := f.candidate(nearOf(item, cosines))
+		if c.Score < r.minScore {
+			r.below = max(r.below, c.Score)
+			continue
+		}
+		candidates, kept = append(candidates, c), append(kept, item)
+	}
+	r.items = kept
+	return candidates
+}
+
+func nearOf(item remains, cosines map[int64]float64) near {
+	cosine, compared := cosines[item.number]
+	return near{slim: item.slim, cosine: cosine, compared: compared}
+}
+
+// weigh gives candidates, which are those of the items, the confidence that they had.
+func (r *recollection) weigh(ctx context.Context, tx bun.IDB, candidates []domain.Candidate) error {
+	const most = 5000
+	policy := r.now.active().policy
+	at := make(map[int64]int, len(r.items))
+	numbers := make([]int64, len(r.items))
+	for i, item := range r.items {
+		at[item.number], numbers[i] = i, item.number
+	}
+	for batch := range slices.Chunk(numbers, most) {
+		var rows []struct {
+			Number, Since               int64
+			Helpful, Harmful, Reporters int
+		}
+		newest := tx.NewSelect().TableExpr("? AS b", r.past.tables.counts).ColumnExpr("b.number, max(b.since) AS since").
+			Where("b.tenant = ?", r.tenant).Where("b.number IN (?)", bun.List(batch)).Where("b.since <= ?", r.position).GroupExpr("b.number")
+		err := tx.NewSelect().TableExpr("(?) AS newest", newest).
+			Join("JOIN ? AS c ON c.tenant = ? AND c.number = newest.number AND c.since = newest.since", r.past.tables.counts, r.tenant).
+			ColumnExpr("c.number, c.since, c.helpful, c.harmful, c.reporters").Scan(ctx, &rows)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			c := &candidates[at[row.Number]]
+			c.Confidence = policy.Confidence(row.Helpful, row.Harmful, row.Reporters)
+			c.Position = max(c.Position, row.Since)
+		}
+	}
+	return nil
+}
+
+// read gives the hits their items, as they were.
+func (r *recollection) read(ctx context.Context, hits []domain.Hit) ([]domain.Found, error) {
+	if len(hits) == 0 {
+		return nil, nil
+	}
+	items, err := r.past.recalled(ctx, r.tenant, r.rows)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]domain.Found, 0, len(hits))
+	for _, hit := range hits {
+		for _, k := range items {
+			if k.ID == hit.ID {
+				found = append(found, domain.Found{Hit: hit, Knowledge: k, Terms: r.words.found[k.Number]})
+			}
+		}
+	}
+	return found, nil
+}
+
+func (r *recollection) explain(took time.Duration) *domain.Explanation {
+	e := &domain.Explanation{
+		Audience: r.audience.Scopes, Visible: r.seen, Passed: r.passed, BestBelow: r.below, Took: took,
+	}
+	for _, term := range r.terms {
+		e.Terms = append(e.Terms, term.Term)
+	}
+	if r.asked.vector != nil {
+		e.Plans = []domain.ScopePlan{{Items: r.passed, Plan: planExact}}
+	}
+	return e
+}

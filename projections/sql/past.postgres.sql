@@ -1,0 +1,86 @@
+-- One version of the projection of the past; {{.}} is its number. It says what every item was at every
+-- position of the log, without what people wrote: of a text there is the position of the event that it
+-- lies beside. A row holds from position since until before position until, the largest number there is
+-- while it still holds.
+
+-- What an item is.
+CREATE TABLE past_{{.}} (
+    tenant        text COLLATE "C" NOT NULL,
+    number        bigint NOT NULL,
+    since         bigint NOT NULL,
+    until         bigint NOT NULL,
+    id            text COLLATE "C" NOT NULL,
+    version       bigint NOT NULL,
+    revision      bigint NOT NULL,
+    type          text COLLATE "C" NOT NULL,
+    context_type  text COLLATE "C" NOT NULL,
+    category      text COLLATE "C" NOT NULL,
+    polarity      text COLLATE "C" NOT NULL,
+    media         text COLLATE "C" NOT NULL,
+    owner         text COLLATE "C" NOT NULL,
+    visibility    text COLLATE "C" NOT NULL,
+    status        text COLLATE "C" NOT NULL,
+    superseded_by text COLLATE "C" NOT NULL,
+    held          boolean NOT NULL,
+    trace_id      text COLLATE "C" NOT NULL,
+    scopes        json NOT NULL,
+    created_at    timestamptz NOT NULL,
+    updated_at    timestamptz NOT NULL,
+    occurred_at   timestamptz,
+    task_at       bigint NOT NULL, -- 0 where there is none
+    content_at    bigint NOT NULL,
+    abstract_at   bigint NOT NULL,
+    overview_at   bigint NOT NULL,
+    tags_at       bigint NOT NULL,
+    meta_at       bigint NOT NULL,
+    uri_at        bigint NOT NULL,
+    PRIMARY KEY (tenant, number, since)
+);
+CREATE INDEX past_{{.}}_owner ON past_{{.}} (tenant, owner, number);
+
+-- Who could find it: one row per scope of each item that answers might contain.
+CREATE TABLE past_{{.}}_scopes (
+    tenant text COLLATE "C" NOT NULL,
+    scope  text COLLATE "C" NOT NULL,
+    number bigint NOT NULL,
+    since  bigint NOT NULL,
+    until  bigint NOT NULL,
+    PRIMARY KEY (tenant, scope, number, since) INCLUDE (until)
+);
+
+-- How it had proved itself. A row holds until the next one.
+CREATE TABLE past_{{.}}_counts (
+    tenant        text COLLATE "C" NOT NULL,
+    number        bigint NOT NULL,
+    since         bigint NOT NULL,
+    version       bigint NOT NULL,
+    helpful       integer NOT NULL,
+    harmful       integer NOT NULL,
+    reporters     integer NOT NULL,
+    reported_by   json NOT NULL,
+    stale_since   timestamptz,
+    reason_at     bigint NOT NULL,
+    confirmed_at  timestamptz,
+    confirm_until timestamptz,
+    PRIMARY KEY (tenant, number, since)
+);
+
+-- What it could be found by: the hashes of its terms, packed, and of the pieces of its text that have
+-- vectors. Hashes of a short text can be guessed, so these rows go when an item is erased.
+CREATE TABLE past_{{.}}_words (
+    tenant text COLLATE "C" NOT NULL,
+    number bigint NOT NULL,
+    since  bigint NOT NULL,
+    until  bigint NOT NULL,
+    words  integer NOT NULL,
+    bag    bytea NOT NULL,
+    PRIMARY KEY (tenant, number, since)
+);
+CREATE TABLE past_{{.}}_pieces (
+    tenant    text COLLATE "C" NOT NULL,
+    number    bigint NOT NULL,
+    since     bigint NOT NULL, -- of the row of words
+    piece     integer NOT NULL,
+    text_hash bytea NOT NULL,
+    PRIMARY KEY (tenant, number, since, piece)
+);

@@ -1,0 +1,86 @@
+-- One version of the projection of the past; {{.}} is its number. It says what every item was at every
+-- position of the log, without what people wrote: of a text there is the position of the event that it
+-- lies beside. A row holds from position since until before position until, the largest number there is
+-- while it still holds.
+
+-- What an item is.
+CREATE TABLE past_{{.}} (
+    tenant        TEXT NOT NULL,
+    number        INTEGER NOT NULL,
+    since         INTEGER NOT NULL,
+    until         INTEGER NOT NULL,
+    id            TEXT NOT NULL,
+    version       INTEGER NOT NULL,
+    revision      INTEGER NOT NULL,
+    type          TEXT NOT NULL,
+    context_type  TEXT NOT NULL,
+    category      TEXT NOT NULL,
+    polarity      TEXT NOT NULL,
+    media         TEXT NOT NULL,
+    owner         TEXT NOT NULL,
+    visibility    TEXT NOT NULL,
+    status        TEXT NOT NULL,
+    superseded_by TEXT NOT NULL,
+    held          INTEGER NOT NULL,
+    trace_id      TEXT NOT NULL,
+    scopes        TEXT NOT NULL,
+    created_at    TEXT NOT NULL,
+    updated_at    TEXT NOT NULL,
+    occurred_at   TEXT,
+    task_at       INTEGER NOT NULL, -- 0 where there is none
+    content_at    INTEGER NOT NULL,
+    abstract_at   INTEGER NOT NULL,
+    overview_at   INTEGER NOT NULL,
+    tags_at       INTEGER NOT NULL,
+    meta_at       INTEGER NOT NULL,
+    uri_at        INTEGER NOT NULL,
+    PRIMARY KEY (tenant, number, since)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX past_{{.}}_owner ON past_{{.}} (tenant, owner, number);
+
+-- Who could find it: one row per scope of each item that answers might contain.
+CREATE TABLE past_{{.}}_scopes (
+    tenant TEXT NOT NULL,
+    scope  TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    since  INTEGER NOT NULL,
+    until  INTEGER NOT NULL,
+    PRIMARY KEY (tenant, scope, number, since)
+) STRICT, WITHOUT ROWID;
+
+-- How it had proved itself. A row holds until the next one.
+CREATE TABLE past_{{.}}_counts (
+    tenant        TEXT NOT NULL,
+    number        INTEGER NOT NULL,
+    since         INTEGER NOT NULL,
+    version       INTEGER NOT NULL,
+    helpful       INTEGER NOT NULL,
+    harmful       INTEGER NOT NULL,
+    reporters     INTEGER NOT NULL,
+    reported_by   TEXT NOT NULL,
+    stale_since   TEXT,
+    reason_at     INTEGER NOT NULL,
+    confirmed_at  TEXT,
+    confirm_until TEXT,
+    PRIMARY KEY (tenant, number, since)
+) STRICT, WITHOUT ROWID;
+
+-- What it could be found by: the hashes of its terms, packed, and of the pieces of its text that have
+-- vectors. Hashes of a short text can be guessed, so these rows go when an item is erased.
+CREATE TABLE past_{{.}}_words (
+    tenant TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    since  INTEGER NOT NULL,
+    until  INTEGER NOT NULL,
+    words  INTEGER NOT NULL,
+    bag    BLOB NOT NULL,
+    PRIMARY KEY (tenant, number, since)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE past_{{.}}_pieces (
+    tenant    TEXT NOT NULL,
+    number    INTEGER NOT NULL,
+    since     INTEGER NOT NULL, -- of the row of words
+    piece     INTEGER NOT NULL,
+    text_hash BLOB NOT NULL,
+    PRIMARY KEY (tenant, number, since, piece)
+) STRICT, WITHOUT ROWID;
