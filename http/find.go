@@ -50,9 +50,18 @@ type found struct {
 	Body   *knowledge
 }
 
-func (s *Server) find(ctx context.Context, c *call, in *itemInput) (*found, error) {
+type findInput struct {
+	ID   string `path:"id" doc:"The item's id."`
+	AsOf asOf   `query:"as_of"`
+}
+
+func (s *Server) find(ctx context.Context, c *call, in *findInput) (*found, error) {
+	at := in.AsOf.read(&c.found)
 	if err := c.found.Err(); err != nil {
 		return nil, err
+	}
+	if !at.IsNow() {
+		return s.findThen(ctx, c, in.ID, at)
 	}
 	k, err := s.living(ctx, c, in.ID)
 	if err != nil {
@@ -68,8 +77,6 @@ func (s *Server) find(ctx context.Context, c *call, in *itemInput) (*found, erro
 	if err != nil {
 		return nil, err
 	}
-	out.Body = knowledgeOf(k)
-	out.Body.Eval.HelpfulHistory = usesOf(feedback.Helpful)
-	out.Body.Eval.HarmfulHistory = usesOf(feedback.Harmful)
+	out.Body = fullOf(k, feedback)
 	return out, nil
 }

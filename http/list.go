@@ -25,6 +25,7 @@ type listInput struct {
 	CreatedTo   moment   `query:"created_to" doc:"Before it."`
 	UpdatedFrom moment   `query:"updated_from"`
 	UpdatedTo   moment   `query:"updated_to"`
+	AsOf        asOf     `query:"as_of"`
 	Limit       integer  `query:"limit" doc:"1 to 100; 20 if left out."`
 	Cursor      string   `query:"cursor" doc:"next_cursor of the page before, with the same filters."`
 }
@@ -39,22 +40,36 @@ type paged[T any] struct {
 	Body page[T]
 }
 
+// listQuestion is the question that the cursors of a list belong to.
+type listQuestion struct {
+	Filter domain.Filter
+	AsOf   int64
+}
+
 func (s *Server) list(ctx context.Context, c *call, in *listInput) (*paged[*knowledge], error) {
 	filter := in.filter(&c.found)
 	limit := in.Limit.read(&c.found, "limit", 1, domain.MaxLimit)
+	at := in.AsOf.read(&c.found)
 	if err := merge(c.found, renamed(filter.Validate(), listNames)); err != nil {
 		return nil, err
 	}
-	before, err := placeOf(in.Cursor, filter)
+	position, err := s.position(ctx, c, at)
 	if err != nil {
 		return nil, err
 	}
-	got, err := s.cfg.Reader.List(ctx, domain.List{By: c.principal, Filter: filter, Before: before, Limit: int(limit)})
+	question := listQuestion{filter, position}
+	before, err := placeOf(in.Cursor, question)
+	if err != nil {
+		return nil, err
+	}
+	got, err := s.cfg.Reader.List(ctx, domain.List{
+		By: c.principal, Filter: filter, Before: before, Limit: int(limit), AsOf: position,
+	})
 	if err != nil {
 		return nil, err
 	}
 	s.retrieved(c, "list", len(got.Items), func(i int) domain.Retrieved { return domain.Retrieved{ID: got.Items[i].ID} })
-	out := page[*knowledge]{Items: make([]*knowledge, len(got.Items)), NextCursor: cursor(got.Next, filter)}
+	out := page[*knowledge]{Items: make([]*knowledge, len(got.Items)), NextCursor: cursor(got.Next, question)}
 	for i, k := range got.Items {
 		out.Items[i] = knowledgeOf(k)
 	}

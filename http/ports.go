@@ -23,6 +23,9 @@ type Reader interface {
 	Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error)
 	// Feedback returns the newest 50 voices for and against an item.
 	Feedback(ctx context.Context, tenant, id string) (domain.Feedback, error)
+	// AsOf returns an item as it was at a position of the log, with all of its votes; one that was
+	// not yet remembered does not exist. The caller decides who may see it, by how it is now.
+	AsOf(ctx context.Context, tenant, id string, position int64) (*domain.Knowledge, error)
 	// List returns what its principal may see, newest first.
 	List(ctx context.Context, list domain.List) (domain.ListPage, error)
 	// Search finds by meaning and by words. The search is complete (domain.Search.Complete).
@@ -38,6 +41,9 @@ type Historian interface {
 	// Find returns a page of the tenant's log and where the following page begins
 	// (domain.EventQuery.After), 0 at the end.
 	Find(ctx context.Context, query domain.EventQuery) (events []domain.Event, next int64, err error)
+	// Resolve returns the position of a log at a moment of the past, or a refusal that names the
+	// field as_of if there was none.
+	Resolve(ctx context.Context, tenant string, at domain.AsOf) (int64, error)
 	// Causes returns, by id, the events with these ids, those that caused them, and so on back to
 	// where it began; what no event of the tenant is called is left out.
 	Causes(ctx context.Context, tenant string, ids []string) (map[string]domain.Event, error)

@@ -19,6 +19,7 @@ type search struct {
 	Order    string        `json:"order,omitempty" enum:"priority,score" doc:"priority, if left out: the best hits by tier, user > project > agent > team > org > public."`
 	Level    *int          `json:"level,omitempty" minimum:"0" maximum:"2" doc:"Which text stands as the content of a hit: 0 the abstract, 1 the overview, 2 the content itself, as if left out. What is short has nothing shorter, and stays. All of an item is searched, whatever is asked for."`
 	Explain  bool          `json:"explain,omitempty" doc:"Say how the answer came about."`
+	AsOf     asOf          `json:"as_of,omitempty"`
 
 	Types       oneOrMore  `json:"types,omitempty" doc:"Several are alternatives, as with all of these."`
 	ContextType oneOrMore  `json:"context_type,omitempty"`
@@ -110,8 +111,12 @@ func (s *Server) search(ctx context.Context, c *call, _ *struct{}) (*searchOutpu
 	if in.Limit.Given && in.Limit.Value == 0 {
 		query.Limit = -1 // nought was asked for, not left out
 	}
+	at := in.AsOf.read(&c.found)
 	query, err = query.Complete()
 	if err := merge(c.found, renamed(err, names)); err != nil {
+		return nil, err
+	}
+	if query.AsOf, err = s.position(ctx, c, at); err != nil {
 		return nil, err
 	}
 	answer, err := s.cfg.Reader.Search(ctx, query)

@@ -24,6 +24,7 @@ type world struct {
 	t      *testing.T
 	db     *database.DB
 	log    *events.Log
+	past   *projections.Past
 	url    string
 	client *http.Client
 	spec   *description
@@ -47,9 +48,13 @@ func newWorld(t *testing.T, db *database.DB, options events.Options, configure f
 	}
 	options.Logger = databasetest.Log(t)
 	log := events.NewLog(db, base, options)
+	past, err := projections.OpenPast(t.Context(), base, log)
+	if err != nil {
+		t.Fatal(err)
+	}
 	cfg := annalshttp.Config{
 		Writer: log, Historian: log,
-		Reporter: projections.Reports{Knowledge: base, Log: log}, Reader: projections.Reader{Knowledge: base, Progress: log},
+		Reporter: projections.Reports{Knowledge: base, Log: log}, Reader: projections.Reader{Knowledge: base, Past: past, Progress: log},
 		Version: "test", Logger: databasetest.Log(t),
 		Probes: []annalshttp.Probe{{Name: "database", Check: func(ctx context.Context) error {
 			_, _, err := log.Head(ctx, "default")
@@ -66,7 +71,7 @@ func newWorld(t *testing.T, db *database.DB, options events.Options, configure f
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, db: db, log: log, url: "http://" + listener.Addr().String()}
+	w := &world{t: t, db: db, log: log, past: past, url: "http://" + listener.Addr().String()}
 	w.serve(annalshttp.New(cfg), listener)
 	w.client = &http.Client{
 		Transport:     &http.Transport{MaxIdleConnsPerHost: 64},

@@ -81,7 +81,7 @@ func (p *Past) formers(ctx context.Context, page events.Page) (map[string]*forme
 	for _, number := range began {
 		numbers = append(numbers, number)
 	}
-	rows, err := p.rows(ctx, p.knowledge.db, page.Tenant, numbers, page.After)
+	rows, err := p.rows(ctx, p.knowledge.db, page.Tenant, numbers, forever-1)
 	if err != nil {
 		return nil, err
 	}

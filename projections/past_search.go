@@ -67,7 +67,7 @@ type recollection struct {
 	minScore float64
 	asked    asked
 
-	words *matches
+	words *wordCount
 	items []remains // what the audience had and passes the filter
 	rows  []pastRow // of the hits
 
@@ -138,13 +138,12 @@ var liveStatuses = []domain.Status{domain.Active, domain.IsSuperseded}
 // compareWords scores what contains any of the question's terms by BM25, over the statistics of what the
 // audience had.
 func (r *recollection) compareWords(ctx context.Context, tx bun.IDB) error {
-	r.words = &matches{terms: r.terms, scores: map[int64]float64{}, tiers: map[int64]domain.Tier{}}
+	r.words = &wordCount{with: make([][]occurred, len(r.terms))}
 	hashes := make([]uint64, len(r.terms))
 	for i, term := range r.terms {
 		hashes[i] = hashOf(term.Term)
 	}
 	var all profile
-	found := newLists(r.terms)
 	measure := func(i remains) {
 		times := int64(len(r.shared(i.scopes)))
 		all.items, all.words = all.items+times, all.words+times*int64(i.words)
@@ -155,9 +154,8 @@ func (r *recollection) compareWords(ctx context.Context, tx bun.IDB) error {
 	compare := func(i remains) {
 		for term, hash := range hashes {
 			if count := i.bag.count(hash); count > 0 {
-				for _, scope := range r.shared(i.scopes) {
-					found.add(term, scope, posting{number: i.number, count: count, words: i.words})
-				}
+				r.words.with[term] = append(r.words.with[term], occurred{i.number, count, i.words})
+				r.words.found, r.words.listed = r.words.found+1, r.words.listed+len(r.shared(i.scopes))
 			}
 		}
 	}
@@ -179,12 +177,7 @@ func (r *recollection) compareWords(ctx context.Context, tx bun.IDB) error {
 		})
 	}
 	r.passed = int64(len(r.items))
-	if len(r.terms) > 0 {
-		r.words.score(found.all(), all)
-	}
-	if r.search.Explain {
-		r.words.explain(found.all())
-	}
+	r.words.score(r.terms, all)
 	return err
 }
 
@@ -285,11 +278,10 @@ func (r *recollection) cosines(ctx context.Context, tx bun.IDB) (found map[int64
 
 // candidates are scored as a search of the present scores them. Confidence is added by weigh.
 func (r *recollection) candidates(cosines map[int64]float64) []domain.Candidate {
-	f := &finding{projection: r.now, search: r.search, audience: r.audience, asked: &r.asked, words: r.words}
 	var candidates []domain.Candidate
 	kept := r.items[:0]
 	for _, item := range r.items {
-		c := f.candidate(nearOf(item, cosines))
+		c := r.candidate(item, cosines)
 		if c.Score < r.minScore {
 			r.below = max(r.below, c.Score)
 			continue
@@ -300,9 +292,20 @@ func (r *recollection) candidates(cosines map[int64]float64) []domain.Candidate 
 	return candidates
 }
 
-func nearOf(item remains, cosines map[int64]float64) near {
+func (r *recollection) candidate(item remains, cosines map[int64]float64) domain.Candidate {
+	c := domain.Candidate{ID: item.id, Scopes: item.scopes, Position: item.position, Lexical: r.words.scores[item.number]}
 	cosine, compared := cosines[item.number]
-	return near{slim: item.slim, cosine: cosine, compared: compared}
+	if !compared { // words stand alone
+		c.Score = c.Lexical
+		return c
+	}
+	calibration := r.now.meaning.embedder.Calibration()
+	c.Semantic = calibration.Score(cosine)
+	c.Score = c.Semantic
+	if len(r.terms) > 0 {
+		c.Score = calibration.Join(c.Semantic, c.Lexical)
+	}
+	return c
 }
 
 // weigh gives candidates, which are those of the items, the confidence that they had.
@@ -349,7 +352,7 @@ func (r *recollection) read(ctx context.Context, hits []domain.Hit) ([]domain.Fo
 	for _, hit := range hits {
 		for _, k := range items {
 			if k.ID == hit.ID {
-				found = append(found, domain.Found{Hit: hit, Knowledge: k, Terms: r.words.found[k.Number]})
+				found = append(found, domain.Found{Hit: hit, Knowledge: k, Terms: r.wordsOf(k.Number)})
 			}
 		}
 	}

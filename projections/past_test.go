@@ -33,11 +33,7 @@ type pastWorld struct {
 func newPastWorld(t *testing.T, db *database.DB) pastWorld {
 	t.Helper()
 	w := newWorld(t, db, projections.Settings{})
-	past, err := projections.OpenPast(t.Context(), w.base, w.log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pastWorld{w, past}
+	return pastWorld{w, w.reader().Past}
 }
 
 // readOn lets the projection read what is new in the log, so many events at a time.

@@ -32,7 +32,7 @@ func (w *world) rebuild() int {
 
 func (w *world) version() int {
 	w.t.Helper()
-	status, err := projections.Reader{Knowledge: w.base, Progress: w.log}.Status(w.t.Context(), w.by.Tenant)
+	status, err := w.reader().Status(w.t.Context(), w.by.Tenant)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func (w *world) ended(r projections.Rebuilds) domain.Rebuild {
 // states are the versions of knowledge that are there, with their states.
 func (w *world) states() []string {
 	w.t.Helper()
-	all, err := projections.Reader{Knowledge: w.base, Progress: w.log}.Status(w.t.Context(), w.by.Tenant)
+	all, err := w.reader().Status(w.t.Context(), w.by.Tenant)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -46,6 +46,16 @@ func elsewhere(id string, version int) domain.Command {
 	}}
 }
 
+// reader is what an API reads from.
+func (w *world) reader() projections.Reader {
+	w.t.Helper()
+	past, err := projections.OpenPast(w.t.Context(), w.base, w.log)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return projections.Reader{Knowledge: w.base, Past: past, Progress: w.log}
+}
+
 // in is the same world as an admin of another tenant sees it.
 func (w *world) in(tenant string) *world {
 	other := *w

@@ -17,6 +17,7 @@ func (s *service) work(ctx context.Context) error {
 		return err
 	}
 	s.knowledge.FollowMeaning(router, s.log)
+	s.past.Follow(router)
 	s.prover.Follow(router)
 	if s.forwarder != nil {
 		s.forwarder.Follow(router)

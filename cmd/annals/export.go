@@ -26,6 +26,7 @@ type exporting struct {
 
 type exportKnowledgeCommand struct {
 	exporting
+	hindsight
 	filters
 
 	Status []string `complete:"statuses" group:"filter" placeholder:"WORD" help:"Is active, superseded or deleted. Active unless told."`
@@ -38,13 +39,19 @@ func (exportKnowledgeCommand) Help() string {
 Examples:
 
     annals export knowledge --output knowledge.ndjson
+    annals export knowledge --as-of 2026-03-01
     annals export knowledge --scope project:456 --type strategy | jq -r .content`
 }
 
 // Run implements the command.
 func (e *exportKnowledgeCommand) Run(ctx context.Context, c *console) error {
+	at, err := e.asOf()
+	if err != nil {
+		return err
+	}
 	query := e.asked()
 	put(query, "status", e.Status...)
+	put(query, "as_of", at)
 	return e.export(ctx, c, "knowledge", largestPage, query)
 }
 

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 )
 
 type getCommand struct {
 	remote
+	hindsight
 
 	ID string `arg:"" help:"Which piece of knowledge."`
 }
@@ -18,7 +20,8 @@ func (getCommand) Help() string {
 	return `Examples:
 
     annals get profile_001
-    annals get profile_001 --json`
+    annals get profile_001 --json
+    annals get profile_001 --as-of 2026-03-01`
 }
 
 // Run implements the command.
@@ -27,8 +30,14 @@ func (g *getCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	at, err := g.asOf()
+	if err != nil {
+		return err
+	}
+	query := url.Values{}
+	put(query, "as_of", at)
 	var k knowledge
-	a, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "knowledge", g.ID}}, &k)
+	a, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "knowledge", g.ID}, Query: query}, &k)
 	if err != nil {
 		return err
 	}

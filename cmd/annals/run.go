@@ -72,6 +72,7 @@ func newParser(g *grammar, c *console, exit func(int)) (*kong.Kong, error) {
 			{Key: "limits", Title: "Limits and the log:"},
 			{Key: "filter", Title: "Only knowledge that:"},
 			{Key: "events", Title: "Which events:"},
+			{Key: "past", Title: "What was known then:"},
 		}),
 	)
 	if err != nil {

@@ -23,6 +23,7 @@ type searchCommand struct {
 	Level    *int     `placeholder:"0…2" help:"Which text answers bring along: 0 the abstract, 1 the overview, 2 the content (unless told)."`
 	Explain  bool     `help:"Say how the answer came about."`
 
+	hindsight
 	filters
 }
 
@@ -48,12 +49,17 @@ Examples:
 
     annals search "how do I call a rate-limited API?"
     annals search "编码风格" --user 123 --project 456 --explain
-    annals search "deploy" --type plan --type tool --tag domain=web --limit 3 --json`
+    annals search "deploy" --type plan --type tool --tag domain=web --limit 3 --json
+    annals search "deploy" --as-of 2026-03-01T09:00:00Z`
 }
 
 // Run implements the command.
 func (s *searchCommand) Run(ctx context.Context, c *console) error {
 	question, err := textOf(c, s.Question)
+	if err != nil {
+		return err
+	}
+	at, err := s.asOf()
 	if err != nil {
 		return err
 	}
@@ -63,7 +69,7 @@ func (s *searchCommand) Run(ctx context.Context, c *console) error {
 	}
 	var found searchAnswer
 	a, err := api.read(ctx, request{
-		Method: http.MethodPost, Path: []string{"v1", "search"}, Body: s.body(question),
+		Method: http.MethodPost, Path: []string{"v1", "search"}, Body: s.body(question, at),
 	}, &found)
 	if err != nil {
 		return err
@@ -83,6 +89,7 @@ type searchBody struct {
 	Order    string       `json:"order,omitempty"`
 	Level    *int         `json:"level,omitempty"`
 	Explain  bool         `json:"explain,omitempty"`
+	AsOf     string       `json:"as_of,omitempty"`
 
 	Types       []string `json:"types,omitempty"`
 	ContextType []string `json:"context_type,omitempty"`
@@ -104,9 +111,9 @@ type contextBody struct {
 	OrgID      string   `json:"org_id,omitempty"`
 }
 
-func (s *searchCommand) body(question string) searchBody {
+func (s *searchCommand) body(question, asOf string) searchBody {
 	b := searchBody{
-		Query: question, Limit: s.Limit, MinScore: s.MinScore, Order: s.Order, Level: s.Level, Explain: s.Explain,
+		Query: question, AsOf: asOf, Limit: s.Limit, MinScore: s.MinScore, Order: s.Order, Level: s.Level, Explain: s.Explain,
 		Types: s.Type, ContextType: s.ContextType, Category: s.Category, Tags: tagsOf(s.Tag),
 		Owner: s.Owner, Scope: s.Scope, Visibility: s.Visibility, URI: s.URI, Polarity: s.Polarity, Stale: s.IsStale,
 	}

@@ -25,6 +25,7 @@ type service struct {
 	db        *database.DB
 	log       *events.Log
 	knowledge *projections.Knowledge
+	past      *projections.Past
 	rebuilder *projections.Rebuilder
 	prover    *proof.Prover
 	forwarder *broker.NATS // nil for none
@@ -54,14 +55,22 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 	log := events.NewLog(db, knowledge, events.Options{Policy: policy, Logger: logger, Registerer: registry})
 	rebuilder := projections.NewRebuilder(knowledge, log)
 	prover := proof.NewProver(db, log, key, proof.Options{Logger: logger})
-	s := &service{db: db, log: log, knowledge: knowledge, rebuilder: rebuilder, prover: prover, logger: logger, keys: projections.NewKeys(db, log)}
+	past, err := projections.OpenPast(ctx, knowledge, log)
+	if err != nil {
+		return nil, errors.Join(err, log.Close(ctx), db.Close())
+	}
+	s := &service{
+		db: db, log: log, knowledge: knowledge, past: past, rebuilder: rebuilder, prover: prover, logger: logger,
+		keys: projections.NewKeys(db, log),
+	}
 	if s.forwarder, err = cfg.forwarder(log, logger); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	s.accesses = cfg.accesses(s, registry)
+	reader := projections.Reader{Knowledge: knowledge, Past: past, Progress: log}
 	api := annalshttp.Config{
 		Reporter: projections.Reports{Knowledge: knowledge, Log: log}, Recorder: s.accesses,
-		Writer: log, Reader: present{projections.Reader{Knowledge: knowledge, Progress: log}, s.forwarder}, Historian: log, Policy: policy,
+		Writer: log, Reader: present{reader, s.forwarder}, Historian: log, Policy: policy,
 		Rebuilder: projections.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Walls: wallsOf(db),
 		Keys: s.keys, RootKey: cfg.RootKey,
 		Probes: []annalshttp.Probe{{Name: "database", Check: s.answers}},

@@ -1,0 +1,16 @@
+package main
+
+import "strconv"
+
+// hindsight is the flag of the commands that can read the past.
+type hindsight struct {
+	AsOf string `group:"past" name:"as-of" placeholder:"WHEN" help:"As things were then: a time, a date (its beginning, here) or a position of the log."`
+}
+
+// asOf is the moment as the server wants it; empty for now.
+func (h hindsight) asOf() (string, error) {
+	if _, err := strconv.ParseInt(h.AsOf, 10, 64); err == nil {
+		return h.AsOf, nil
+	}
+	return timeOf("as-of", h.AsOf)
+}

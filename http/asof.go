@@ -1,0 +1,78 @@
+package http
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// asOf is a moment of the past as it comes; empty for now.
+type asOf string
+
+// Schema documents it.
+func (asOf) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{
+		Type: huma.TypeString, Examples: []any{"2026-03-01T12:00:00Z"},
+		Description: "As things were then: a time, a date (its beginning, in UTC) or a position of the log. " +
+			"Of that you read what you may see today; what was erased since is gone from the past, too.",
+	}
+}
+
+// read notes what is no moment.
+func (v asOf) read(p *domain.Problems) domain.AsOf {
+	if v == "" {
+		return domain.AsOf{}
+	}
+	// A plus sign that was not escaped arrives as a space.
+	at, err := domain.ParseAsOf(strings.ReplaceAll(string(v), " ", "+"))
+	if err != nil {
+		p.Add("as_of", "%s", err)
+	}
+	return at
+}
+
+// position is where the log was then; 0 for now.
+func (s *Server) position(ctx context.Context, c *call, at domain.AsOf) (int64, error) {
+	if at.IsNow() {
+		return 0, nil
+	}
+	return s.cfg.Historian.Resolve(ctx, c.principal.Tenant, at)
+}
+
+// findThen answers with an item as it was. Who may see it is a question of today.
+func (s *Server) findThen(ctx context.Context, c *call, id string, at domain.AsOf) (*found, error) {
+	now, err := s.seen(ctx, c, id)
+	if err != nil {
+		return nil, err
+	}
+	if now.Status == domain.IsErased {
+		return nil, domain.Gone(now)
+	}
+	position, err := s.position(ctx, c, at)
+	if err != nil {
+		return nil, err
+	}
+	k, err := s.cfg.Reader.AsOf(ctx, c.principal.Tenant, id, position)
+	if err != nil {
+		return nil, err
+	}
+	if !k.Exists() {
+		return nil, domain.Refuse(domain.ErrNotFound, "%s was remembered later, at position %d and not by %d", id, now.Number, position)
+	}
+	if err := domain.Gone(k); err != nil {
+		return nil, err
+	}
+	return &found{Status: http.StatusOK, Cache: "private, no-cache", Body: fullOf(k, k.Feedback())}, nil
+}
+
+// fullOf is an item with how it was found of use.
+func fullOf(k *domain.Knowledge, feedback domain.Feedback) *knowledge {
+	body := knowledgeOf(k)
+	body.Eval.HelpfulHistory = usesOf(feedback.Helpful)
+	body.Eval.HarmfulHistory = usesOf(feedback.Harmful)
+	return body
+}
