@@ -96,7 +96,7 @@ func TestDocsNameOnlyCommandsAndFlagsThatExist(t *testing.T) {
 		for _, line := range regexp.MustCompile("(?m)(?:`|^(?:\\$ )?)(?:bin/)?annals ([a-z][^`\n|<>\\\\]*)(?:[`|<>]|$)").FindAllStringSubmatch(written(t, name), -1) {
 			words := strings.Fields(line[1])
 			command := words[0]
-			if command == "export" && len(words) > 1 {
+			if slices.Contains([]string{"export", "key", "tenant"}, command) && len(words) > 1 {
 				command += " " + words[1]
 			}
 			if helps[command] == "" {
