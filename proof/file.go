@@ -41,7 +41,7 @@ func VerifyFile(ctx context.Context, path string, v Verification) (*Report, erro
 		return nil, err
 	}
 	x.begin(m)
-	err = examine(ctx, func(ctx context.Context, emit func(*chunk) error) error { return x.read(file, emit) }, func(c *chunk) error {
+	err = examine(ctx, func(_ context.Context, emit func(*chunk) error) error { return x.read(file, emit) }, func(c *chunk) error {
 		for i := range c.records {
 			x.take(c, &c.records[i])
 		}
@@ -95,7 +95,7 @@ func (x *exported) begin(m *manifest) {
 	x.manifest = m
 	x.whole, x.noTexts = m.After == 0, !m.Texts
 	x.last, x.tenant.From, x.tenant.Through = m.After, m.After+1, m.After
-	x.examiner.tree = frontier{size: m.After, roots: m.Before}
+	x.tree = frontier{size: m.After, roots: m.Before}
 	if m.After < 0 || len(m.Before) != len(indexesOf(max(0, m.After))) {
 		x.apart = true
 		x.fault(m.After, Export, "the manifest does not say what the tree was before the first event")
@@ -194,7 +194,7 @@ func (x *exported) take(c *chunk, r *record) {
 		copy(leaf[:], c.of(r.hash)) // so that what comes after it can be judged by itself
 	}
 	if !x.apart {
-		x.examiner.tree.add(tlog.RecordHash(leaf[:]), nil)
+		x.tree.add(tlog.RecordHash(leaf[:]), nil)
 		x.compareSigned()
 	}
 	if r.fault != "" {
@@ -236,7 +236,7 @@ func (x *exported) end(v Verification) error {
 
 func (x *exported) signedBy(c domain.Checkpoint, ok bool) {
 	m := x.manifest
-	root := x.examiner.tree.root()
+	root := x.tree.root()
 	switch {
 	case !ok || x.apart:
 		return
