@@ -41,6 +41,9 @@ func measure(ctx context.Context, c corpus, engine database.Engine, o options, r
 	if err := fill(ctx, c, db, base); err != nil {
 		return err
 	}
+	if _, err := base.Meaning().LoadSketches(ctx, domain.DefaultTenant); err != nil { // as a server's background does
+		return err
+	}
 	wordsAlone, err := projections.Open(ctx, db, projections.Settings{Embedder: silent{embedder}})
 	if err != nil {
 		return err
