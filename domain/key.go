@@ -134,7 +134,7 @@ func (c CreateKey) Reads() Reads {
 }
 
 // Decide implements [Command].
-func (c CreateKey) Decide(book Book, now time.Time) ([]Fact, error) {
+func (c CreateKey) Decide(book Book, _ time.Time) ([]Fact, error) {
 	if book.Stream(c.Stream()).Exists() {
 		return nil, Refuse(ErrTaken, "the prefix of the key is taken").WithFix("try again")
 	}

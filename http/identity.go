@@ -58,8 +58,8 @@ func (s *Server) open(ctx context.Context) (bool, error) {
 	if s.cfg.Keys == nil {
 		return true, nil
 	}
-	any, err := s.cfg.Keys.Any(ctx)
-	return !any, err
+	given, err := s.cfg.Keys.Any(ctx)
+	return !given, err
 }
 
 // presented is the key that came with a request; empty if there was none.

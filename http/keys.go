@@ -157,8 +157,8 @@ func (s *Server) createKey(ctx context.Context, c *call, _ *struct{}) (*keyOutpu
 
 // first refuses a first key that nobody could administer the server with.
 func first(ctx context.Context, keys Keyring, rootKey string, role domain.Role) error {
-	any, err := keys.Any(ctx)
-	if err != nil || any || rootKey != "" || role == domain.Admin || role == domain.Root {
+	given, err := keys.Any(ctx)
+	if err != nil || given || rootKey != "" || role == domain.Admin || role == domain.Root {
 		return err
 	}
 	return domain.Refuse(domain.ErrConflict, "the first key must be an admin's: from then on the server asks everybody for a key").

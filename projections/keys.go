@@ -50,12 +50,12 @@ func (k *Keys) Key(ctx context.Context, prefix string) (tenant string, key domai
 }
 
 // Any tells whether anybody was ever given a key.
-func (k *Keys) Any(ctx context.Context) (any bool, err error) {
-	err = k.db.NewRaw("SELECT EXISTS (SELECT 1 FROM streams WHERE "+isKey+")").Scan(ctx, &any)
+func (k *Keys) Any(ctx context.Context) (given bool, err error) {
+	err = k.db.NewRaw("SELECT EXISTS (SELECT 1 FROM streams WHERE "+isKey+")").Scan(ctx, &given)
 	if err != nil {
 		return false, failedKeys(ctx, err)
 	}
-	return any, nil
+	return given, nil
 }
 
 // Given lists the keys of a tenant, those that open nothing any more too.

@@ -190,8 +190,11 @@ func (p *passage) write(s *script, tx bun.IDB, t pastTables) {
 		columns []string
 		rows    [][]any
 	}{
-		{t.items, pastItemColumns, p.items}, {t.scopes, pastScopeColumns, p.scopes}, {t.counts, pastCountColumns, p.counts},
-		{t.words, pastWordColumns, p.words}, {t.pieces, pastPieceColumns, p.pieces},
+		{t.items, pastItemColumns, p.items},
+		{t.scopes, pastScopeColumns, p.scopes},
+		{t.counts, pastCountColumns, p.counts},
+		{t.words, pastWordColumns, p.words},
+		{t.pieces, pastPieceColumns, p.pieces},
 	} {
 		if len(part.rows) > 0 {
 			s.insert(part.table, part.columns, part.rows)

@@ -33,8 +33,12 @@ func (p *places) note(fact domain.Fact, position int64) {
 			place *int64
 			given bool
 		}{
-			{&p.task, f.Task != nil}, {&p.content, f.Content != nil}, {&p.abstract, f.Abstract != nil},
-			{&p.overview, f.Overview != nil}, {&p.tags, f.Tags != nil}, {&p.meta, f.Meta != nil},
+			{&p.task, f.Task != nil},
+			{&p.content, f.Content != nil},
+			{&p.abstract, f.Abstract != nil},
+			{&p.overview, f.Overview != nil},
+			{&p.tags, f.Tags != nil},
+			{&p.meta, f.Meta != nil},
 		} {
 			if field.given {
 				*field.place = position

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"github.com/uptrace/bun"
 
@@ -104,11 +105,12 @@ func prefixes() []string {
 
 // tierOf computes the tier of a column with a scope: two letters tell them apart.
 func tierOf(column string) string {
-	query := "CASE substr(" + column + ", 1, 2)"
+	var query strings.Builder
+	query.WriteString("CASE substr(" + column + ", 1, 2)")
 	for _, prefix := range prefixes() {
-		query += fmt.Sprintf(" WHEN '%s' THEN %d", prefix[:2], domain.Scope(prefix).Tier())
+		fmt.Fprintf(&query, " WHEN '%s' THEN %d", prefix[:2], domain.Scope(prefix).Tier())
 	}
-	return query + " END"
+	return query.String() + " END"
 }
 
 // passing narrows a query over rows of items, under an alias, to those that pass the search's filter.

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -124,8 +125,8 @@ func nextReach(reach []int32, d, k int) int {
 func backwards(a, b []string, trace [][]int32) []step {
 	var reversed []step
 	x, y := len(a), len(b)
-	for d := len(trace) - 1; d >= 0; d-- {
-		reach, k := trace[d], x-y
+	for d, reach := range slices.Backward(trace) {
+		k := x - y
 		begin := 0
 		if d > 0 {
 			begin = nextReach(reach, d, k)
