@@ -51,7 +51,7 @@ func served(t *testing.T, db *database.DB, settings projections.Settings) (w *wo
 // spaces are the spaces whose vectors are there, with their states, the one that is read first.
 func (w *world) spaces() []string {
 	w.t.Helper()
-	all, err := projections.Reader{Knowledge: w.base, Progress: w.log}.Status(w.t.Context(), w.by.Tenant)
+	all, err := w.reader().Status(w.t.Context(), w.by.Tenant)
 	if err != nil {
 		w.t.Fatal(err)
 	}
