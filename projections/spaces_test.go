@@ -67,9 +67,9 @@ func (w *world) spaces() []string {
 // until waits for something to become true.
 func (w *world) until(what string, holds func() bool) {
 	w.t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(90 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			w.t.Fatalf("%s: not within half a minute; the spaces are %q", what, w.spaces())
+			w.t.Fatalf("%s: not within a minute and a half; the spaces are %q", what, w.spaces())
 		}
 	}
 }
