@@ -1,0 +1,215 @@
+package scrub
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// longestNumber bounds how far a number may reach with what divides it.
+const longestNumber = 32
+
+// number finds a card or phone number that begins at i.
+func (s *Scrubber) number(text string, i int) span {
+	if !mayBegin(text, i) {
+		return span{}
+	}
+	window, digits := written(text[i:min(len(text), i+longestNumber)])
+	if digits < fewestDigits || text[i] != '+' && digits < fewestNational || strings.Count(strings.TrimRight(window, " .-("), ".") >= 3 { // an IP address
+		return span{}
+	}
+	if isDigit(text[i]) && digits >= 13 && !s.off[Card] {
+		if length := card(window); length > 0 && mayEnd(text, i+length) && (strings.ContainsAny(window[:length], " -") || !isNumbered(text[:i])) {
+			return span{i, i + length, Card}
+		}
+	}
+	if s.off[Phone] {
+		return span{}
+	}
+	for n := range phoneForms {
+		form := &phoneForms[n]
+		if strings.IndexByte(form.first, text[i]) < 0 {
+			continue
+		}
+		found := form.re.FindString(window)
+		if found == "" || !mayEnd(text, i+len(found)) {
+			continue
+		}
+		if form.fits(found) && (form.sure || !isNumbered(text[:i]) && !isQuantity(text[i+len(found):])) && (!form.announced || isAnnounced(text[:i])) {
+			return span{i, i + len(found), Phone}
+		}
+	}
+	return span{}
+}
+
+// mayBegin refuses what is part of something longer: an identifier, a hash, a version, a path.
+func mayBegin(text string, i int) bool {
+	if i == 0 {
+		return true
+	}
+	switch c := text[i-1]; {
+	case c == '\\' || c == '+' || c == '#':
+		return false
+	case c == '-', c == '.', c == ':', c == ',':
+		return !wordAt(text, i-2) || c == ':' && !isDigit(text[i-2])
+	case c == '/':
+		const longestPath = 256
+		before := text[max(0, i-longestPath):i]
+		before = before[strings.LastIndexAny(before, " \t\n\"'<(=")+1:]
+		return !strings.Contains(before, "://") && before[0] != '/'
+	default:
+		return !isWord(c) || i >= 2 && strings.IndexByte("ntr", c) >= 0 && text[i-2] == '\\'
+	}
+}
+
+// mayEnd refuses what goes on.
+func mayEnd(text string, i int) bool {
+	if i >= len(text) {
+		return true
+	}
+	switch c := text[i]; c {
+	case '.', ',', '-', ':', '/':
+		return !digitAt(text, i+1) && (c != '-' || !wordAt(text, i+1))
+	default:
+		return !isWord(c)
+	}
+}
+
+// written is what can be one number, and how many digits it has.
+func written(window string) (number string, digits int) {
+	for j := range len(window) {
+		switch c := window[j]; c {
+		case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+			digits++
+		case ' ', '-', '.', '(', ')', '+':
+		default:
+			return window[:j], digits
+		}
+	}
+	return window, digits
+}
+
+// Fewer digits are no number of anybody.
+const fewestDigits, fewestNational = 9, 10
+
+type phoneForm struct {
+	first     string // the bytes that it may begin with
+	re        *regexp.Regexp
+	sure      bool // nothing else is written like that
+	announced bool // only where a word before says that it is a phone number
+	fits      func(number string) bool
+}
+
+// phoneForms: international, Chinese mobile, North American.
+var phoneForms = []phoneForm{
+	{first: "+", re: regexp.MustCompile(`^\+[ ]?(?:86|0086)?[ -]?1[3-9][0-9](?:[0-9]{8}|[ -][0-9]{4}[ -][0-9]{4})`), sure: true, fits: hasCountry},
+	{first: "+", re: regexp.MustCompile(`^\+1[ .-]?\(?[2-9][0-9]{2}\)?[ .-]?[2-9][0-9]{2}[ .-]?[0-9]{4}`), sure: true, fits: always},
+	{first: "+", re: regexp.MustCompile(`^\+[1-9][0-9]{7,14}`), sure: true, fits: hasCountry},
+	{first: "+", re: regexp.MustCompile(`^\+[1-9][0-9]{0,2}(?:[ .-]?\(0?[0-9]{1,4}\))?(?:[ .-][0-9]{1,8}){1,5}`), sure: true, fits: hasCountry},
+	{first: "108", re: regexp.MustCompile(`^(?:(?:86|0086)[ -])?1[3-9][0-9](?:[0-9]{8}|[ -][0-9]{4}[ -][0-9]{4})`), fits: always},
+	{first: "0", re: regexp.MustCompile(`^00?86[ -]?1[3-9][0-9]{9}`), fits: always},
+	{first: "1(", re: regexp.MustCompile(`^(?:1[ .-])?\([2-9][0-9]{2}\)[ ]?[2-9][0-9]{2}[ .-][0-9]{4}`), sure: true, fits: always},
+	{first: "123456789", re: regexp.MustCompile(`^(?:1-)?[2-9][0-9]{2}-[2-9][0-9]{2}-[0-9]{4}`), fits: northAmerican},
+	{first: "123456789", re: regexp.MustCompile(`^(?:1\.)?[2-9][0-9]{2}\.[2-9][0-9]{2}\.[0-9]{4}`), fits: northAmerican},
+	{first: "123456789", re: regexp.MustCompile(`^(?:1[ -]?)?[2-9][0-9]{2}[ -]?[2-9][0-9]{2}[ -]?[0-9]{4}`), announced: true, fits: northAmerican},
+}
+
+func always(string) bool { return true }
+
+// northAmerican refuses area codes and exchanges such as 911.
+func northAmerican(number string) bool {
+	d := digitsOf(number)
+	d = d[len(d)-10:]
+	return d[1:3] != "11" && d[4:6] != "11"
+}
+
+// Country codes of one and two digits (ITU E.164); whatever else begins like that has three.
+var countries = []string{
+	"1", "7", "20", "27", "30", "31", "32", "33", "34", "36", "39", "40", "41", "43", "44", "45", "46", "47", "48", "49", "51", "52", "53", "54", "55", "56",
+	"57", "58", "60", "61", "62", "63", "64", "65", "66", "81", "82", "84", "86", "90", "91", "92", "93", "94", "95", "98",
+}
+
+func hasCountry(number string) bool {
+	d := digitsOf(number)
+	country := d[:min(3, len(d))]
+	for _, c := range countries {
+		if strings.HasPrefix(d, c) {
+			country = c
+			break
+		}
+	}
+	national := len(d) - len(country)
+	switch country {
+	case "1", "7":
+		return national == 10
+	case "86":
+		return national >= 9 && national <= 11
+	}
+	return national >= 6 && len(d) >= 9 && len(d) <= 15 && strings.IndexByte("23456789", d[0]) >= 0
+}
+
+func digitsOf(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// isNumbered tells whether what stands before says that a number is none of a phone or card.
+func isNumbered(before string) bool {
+	return endsWithAny(before, "order", "orderno", "ordernumber", "orderid", "invoice", "id", "serial", "sku", "ticket", "tracking", "build",
+		"timestamp", "size", "offset", "port", "pid", "seq", "position", "version", "订单", "订单号", "单号", "编号", "运单号", "流水号", "工单")
+}
+
+// isAnnounced tells whether what stands before says that it is a phone number.
+func isAnnounced(before string) bool {
+	return endsWithAny(before, "tel", "telephone", "phone", "phonenumber", "mobile", "cell", "fax", "call", "callme", "callmeat", "at", "sms", "whatsapp", "电话", "手机", "手机号", "联系方式")
+}
+
+func endsWithAny(before string, words ...string) bool {
+	const nearby = 32
+	before = strings.TrimRight(before[max(0, len(before)-nearby):], " \t\"':=#.(")
+	before = strings.TrimSuffix(strings.TrimSuffix(before, wideColon), " ")
+	var room [nearby]byte
+	name := room[:0]
+	for i := len(before) - 1; i >= 0; i-- {
+		switch c := before[i]; {
+		case isUpper(c):
+			name = append(name, c|0x20)
+		case isLower(c), isDigit(c), c >= 0x80:
+			name = append(name, c)
+		case c != '_' && c != '-' && c != ' ':
+			i = 0
+		}
+	}
+	slices.Reverse(name)
+	word := lastWord(before)
+	for _, w := range words {
+		if w == word || len(w) > 4 && strings.HasSuffix(string(name), w) {
+			return true
+		}
+	}
+	return false
+}
+
+// lastWord is the last word, in lower case; of Chinese the last signs.
+func lastWord(s string) string {
+	start := len(s)
+	for start > 0 && (isUpper(s[start-1]) || isLower(s[start-1])) {
+		start--
+	}
+	return strings.ToLower(s[start:])
+}
+
+// isQuantity tells whether a unit follows.
+func isQuantity(after string) bool {
+	after = strings.TrimPrefix(after, " ")
+	for _, unit := range []string{"bytes", "byte", "rows", "records", "ns", "ms", "µs", "us", "tokens", "requests", "events", "%", "字节", "行", "条", "次"} {
+		if strings.HasPrefix(after, unit) && !wordAt(after, len(unit)) {
+			return true
+		}
+	}
+	return false
+}
