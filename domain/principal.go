@@ -122,19 +122,18 @@ func (p Principal) MaySee(k *Knowledge) bool {
 
 // MayChange tells whether p may revise, share, transfer and forget k.
 func (p Principal) MayChange(k *Knowledge) bool {
-	return p.Role != Auditor && p.Entitled(k.Owner)
+	return p.Role != Auditor && p.ReadsAs(k.Owner)
 }
 
-// MayPublish tells whether p may name scope as an audience.
+// MayPublish tells whether p may name scope as an audience. On somebody's behalf another user is out of
+// reach, as he is when reading.
 func (p Principal) MayPublish(scope Scope) bool {
 	switch {
-	case p.Administers():
-		return true
 	case p.Role == Auditor:
 		return false
 	case scope == Public:
-		return p.PublishPublic
+		return p.PublishPublic || p.Administers()
 	default:
-		return p.Entitled(scope.Entity())
+		return p.ReadsAs(scope.Entity())
 	}
 }

@@ -96,10 +96,27 @@ func (c Remember) Decide(book Book, now time.Time) ([]Fact, error) {
 	if k.Exists() {
 		return c.again(book, k, now)
 	}
-	if holder := book.Holder(c.Knowledge.Text.URI); holder != "" {
-		return nil, Refuse(ErrTaken, "the uri belongs to another item").WithFix("choose another uri or leave it out")
+	item, err := c.placed(book)
+	if err != nil {
+		return nil, err
 	}
-	return []Fact{c.Knowledge}, nil
+	return []Fact{item}, nil
+}
+
+// placed is what is to be remembered at a place that is free and the caller's to take.
+func (c Remember) placed(book Book) (Remembered, error) {
+	item := c.Knowledge
+	taken := book.Holder(item.Text.URI) != ""
+	switch {
+	case c.assumed.uri && taken:
+		item.Text.URI = beside(book, item.Text.URI)
+	case c.assumed.uri:
+	case mayPlace(c.By, item.Text.URI) != nil:
+		return item, mayPlace(c.By, item.Text.URI)
+	case taken:
+		return item, Refuse(ErrTaken, "the uri belongs to another item").WithFix("choose another uri or leave it out")
+	}
+	return item, nil
 }
 
 // again decides about an id that is taken.

@@ -71,7 +71,7 @@ func (c Revise) Decide(book Book, _ time.Time) ([]Fact, error) {
 		case Transferred:
 			err = mayPublish(c.By, nil, f.Owner)
 		case Moved:
-			if book.Holder(f.URI) != "" {
+			if err = mayPlace(c.By, f.URI); err == nil && book.Holder(f.URI) != "" {
 				err = Refuse(ErrTaken, "the uri belongs to another item").WithFix("choose another uri")
 			}
 		}

@@ -176,7 +176,9 @@ func (s *story) command(by domain.Principal) domain.Command {
 	}
 }
 
+// remember is in person: on somebody's behalf one remembers nothing for another user.
 func (s *story) remember(by domain.Principal, id string) domain.Command {
+	by.OnBehalfOf = ""
 	command := domain.Remember{
 		By: by, ID: id, OrSame: true, OrRevise: rapid.Bool().Draw(s.T, "or revise"),
 		Knowledge: domain.Remembered{

@@ -1,0 +1,45 @@
+package domain
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// common are the first segments below viking://agent/ that are no agent's name: what lies there is
+// everybody's.
+var common = []string{"memories", "skills", "instructions", "resources"}
+
+// spaceOf is whose space a URI lies in, viking://user/ID/… or viking://agent/ID/…; empty if it is nobody's.
+func spaceOf(uri string) Entity {
+	path := strings.SplitN(strings.TrimPrefix(uri, "viking://"), "/", 3)
+	if len(path) < 2 {
+		return ""
+	}
+	switch kind, id := path[0], path[1]; {
+	case kind == User, kind == Agent && !slices.Contains(common, id):
+		return Entity(kind + ":" + id)
+	}
+	return ""
+}
+
+// mayPlace refuses URIs in the space of somebody that the caller neither is nor acts for. Nobody else
+// learns from a conflict what lies there, and nobody occupies another's places.
+func mayPlace(by Principal, uri string) error {
+	if space := spaceOf(uri); space != "" && !by.MayPublish(space.Scope()) {
+		return Refuse(ErrForbidden, "the uri lies in a space that is not %s's", by.Voter()).
+			WithFix("leave the uri out, or name one in your own space or in one that is everybody's, such as viking://resources/")
+	}
+	return nil
+}
+
+// beside is the place next to one that is taken: it follows from the rest of the item and not from its
+// author, who is to learn nothing of who was there before. No id contains the character that sets it apart.
+func beside(book Items, uri string) string {
+	stem := strings.TrimSuffix(uri, ".md")
+	for n := 2; ; n++ {
+		if other := stem + "@" + strconv.Itoa(n) + ".md"; book.Holder(other) == "" {
+			return other
+		}
+	}
+}
