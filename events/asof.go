@@ -45,10 +45,11 @@ func (l *Log) Resolve(ctx context.Context, tenant string, at domain.AsOf) (int64
 // policy. It is never nil; an item that was not yet remembered does not exist.
 func (l *Log) AsOf(ctx context.Context, tenant, id string, position int64, policy domain.ConfidencePolicy) (*domain.Knowledge, error) {
 	k := &domain.Knowledge{ID: id}
+	// Added to, a position leads to no index: it is the stream that should.
 	events, err := queryEvents(ctx, l.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`
-		WHERE e.tenant = ? AND e.stream = ? AND e.position <= ?
+		WHERE e.tenant = ? AND e.stream = ? AND e.position + 0 <= ?
 		ORDER BY e.version`, tenant, domain.KnowledgeStream(id), position)
 	if err != nil {
 		return nil, fmt.Errorf("read stream: %w", unavailable(err))

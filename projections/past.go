@@ -39,6 +39,7 @@ const pastPatience = 2 * time.Second
 // pastTables names the tables of one version.
 type pastTables struct {
 	items, scopes, counts, words, pieces bun.Ident
+	owners                               bun.Ident // an index of items
 }
 
 func pastTablesOf(version int) pastTables {
@@ -46,6 +47,7 @@ func pastTablesOf(version int) pastTables {
 	return pastTables{
 		items: bun.Ident(name), scopes: bun.Ident(name + "_scopes"), counts: bun.Ident(name + "_counts"),
 		words: bun.Ident(name + "_words"), pieces: bun.Ident(name + "_pieces"),
+		owners: bun.Ident(name + "_owner"),
 	}
 }
 

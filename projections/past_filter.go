@@ -43,21 +43,25 @@ func (v *hindsight) at(query *bun.SelectQuery, alias string) *bun.SelectQuery {
 }
 
 // visible narrows the items k to those that the caller may see today. What was erased is a tombstone, at
-// every time.
+// every time. It is asked of what passes everything else.
 func (v *hindsight) visible(query *bun.SelectQuery, erased bool) *bun.SelectQuery {
-	now := v.now.tables()
-	query = query.Join("JOIN ? AS n ON n.tenant = k.tenant AND n.number = k.number", now.knowledge)
-	if !erased {
-		query = query.Where("n.status <> ?", domain.IsErased)
-	}
-	if v.all {
+	if v.all && erased {
 		return query
 	}
-	return query.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
-		return q.Where("n.owner IN (?)", bun.List(v.owners)).
-			WhereOr("EXISTS (SELECT 1 FROM ? AS s WHERE s.tenant = n.tenant AND s.number = n.number AND s.scope IN (?))",
-				now.scopes, bun.List(v.scopes))
-	})
+	now := v.now.tables()
+	today := query.NewSelect().ColumnExpr("1").TableExpr("? AS n", now.knowledge).
+		Where("n.tenant = k.tenant").Where("n.number = k.number")
+	if !erased {
+		today = today.Where("n.status <> ?", domain.IsErased)
+	}
+	if !v.all {
+		today = today.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+			return q.Where("n.owner IN (?)", bun.List(v.owners)).
+				WhereOr("EXISTS (SELECT 1 FROM ? AS s WHERE s.tenant = n.tenant AND s.number = n.number AND s.scope IN (?))",
+					now.scopes, bun.List(v.scopes))
+		})
+	}
+	return query.Where("EXISTS (?)", today)
 }
 
 // where narrows the items k to what passed the filter at the position.
@@ -69,7 +73,8 @@ func (v *hindsight) where(query *bun.SelectQuery, f domain.Filter) *bun.SelectQu
 	erased := slices.Contains(statuses, domain.IsErased)
 	query = v.visible(v.at(query.Where("k.tenant = ?", v.tenant), "k"), erased)
 	if erased {
-		query = query.Where("(n.status = ? OR k.status IN (?))", domain.IsErased, bun.List(statuses))
+		query = query.Where("((SELECT n.status FROM ? AS n WHERE n.tenant = k.tenant AND n.number = k.number) = ? OR k.status IN (?))",
+			v.now.tables().knowledge, domain.IsErased, bun.List(statuses))
 	} else {
 		query = among(query, "k.status", statuses)
 	}
@@ -86,8 +91,7 @@ func (v *hindsight) where(query *bun.SelectQuery, f domain.Filter) *bun.SelectQu
 		query = query.Where(v.contains("k.scopes"), f.Scope)
 	}
 	if f.Stale != nil {
-		query = query.Where("((SELECT c.reporters FROM ? AS c WHERE c.tenant = k.tenant AND c.number = k.number AND c.since <= ? ORDER BY c.since DESC LIMIT 1) > 0) = ?",
-			v.past.tables.counts, v.position, *f.Stale)
+		query = v.stale(query, *f.Stale)
 	}
 	if f.URIPrefix != "" {
 		uri := "x.text ->> 'uri'"
@@ -101,6 +105,17 @@ func (v *hindsight) where(query *bun.SelectQuery, f domain.Filter) *bun.SelectQu
 		query = v.tagged(query, key, f.Tags[key])
 	}
 	return query
+}
+
+// stale asks whether an item was reported stale. Few ever were.
+func (v *hindsight) stale(query *bun.SelectQuery, stale bool) *bun.SelectQuery {
+	const reported = `k.number IN (SELECT c.number FROM ? AS c WHERE c.tenant = ? AND c.reporters > 0 AND c.since <= ?
+		AND NOT EXISTS (SELECT 1 FROM ? AS l WHERE l.tenant = c.tenant AND l.number = c.number AND l.since > c.since AND l.since <= ?))`
+	args := []any{v.past.tables.counts, v.tenant, v.position, v.past.tables.counts, v.position}
+	if stale {
+		return query.Where(reported, args...)
+	}
+	return query.Where("NOT "+reported, args...)
 }
 
 // contains asks a list of strings for one.

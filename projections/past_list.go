@@ -33,17 +33,19 @@ func (p *Past) List(ctx context.Context, list domain.List) (domain.ListPage, err
 	}
 	v := p.hindsight(list.By, list.AsOf, nil)
 	var rows []pastRow
-	err := p.reached(ctx, list.By.Tenant, list.AsOf, func(ctx context.Context, tx bun.IDB) error {
-		var numbers []int64
-		if err := v.numbers(tx, list, limit+1).Scan(ctx, &numbers); err != nil || len(numbers) == 0 {
-			return err
-		}
+	err := p.patiently(ctx, list.AsOf, func() (int64, error) {
 		var err error
-		rows, err = p.rows(ctx, tx, list.By.Tenant, numbers, list.AsOf)
-		return err
+		rows, err = v.page(ctx, list, limit+1)
+		if err != nil || len(rows) == 0 {
+			return 0, err
+		}
+		return rows[0].Reached, nil
 	})
 	if err != nil {
 		return domain.ListPage{}, p.knowledge.failed(ctx, "list the past", err)
+	}
+	if len(rows) > 0 && rows[0].Number == 0 { // nothing but how far the projection has read
+		rows = nil
 	}
 	page := domain.ListPage{}
 	if len(rows) > limit {
@@ -76,48 +78,17 @@ func (p *Past) recalled(ctx context.Context, tenant string, rows []pastRow) ([]*
 	return items, nil
 }
 
-// numbers selects the numbers of a page's items: everything, or the newest of each audience that the
-// principal belongs to, and of what each of its entities owned.
-func (v *hindsight) numbers(db bun.IDB, list domain.List, limit int) *bun.SelectQuery {
-	newest := func(query *bun.SelectQuery, number string) *bun.SelectQuery {
-		query = v.where(query, list.Filter)
-		if list.Before > 0 {
-			query = query.Where(number+" < ?", list.Before)
-		}
-		return query.Where(number+" <= ?", v.position).ColumnExpr(number).OrderExpr(number + " DESC").Limit(int64(limit))
-	}
-	items := func() *bun.SelectQuery { return db.NewSelect().TableExpr("? AS k", v.past.tables.items) }
-	if list.By.SeesAll() {
-		return newest(items(), "k.number")
-	}
-	var parts []*bun.SelectQuery
-	for _, owner := range list.By.Entities() {
-		parts = append(parts, newest(items().Where("k.owner = ?", owner), "k.number"))
-	}
-	for _, scope := range v.scopes {
-		shared := db.NewSelect().TableExpr("? AS a", v.past.tables.scopes).
-			Join("JOIN ? AS k ON k.tenant = a.tenant AND k.number = a.number", v.past.tables.items).
-			Where("a.tenant = ?", v.tenant).Where("a.scope = ?", scope)
-		parts = append(parts, newest(v.at(shared, "a"), "a.number"))
-	}
-	var union *bun.SelectQuery
-	for _, part := range parts {
-		one := db.NewSelect().ColumnExpr("number").TableExpr("(?) AS part", part)
-		if union == nil {
-			union = one
-			continue
-		}
-		union = union.Union(one)
-	}
-	return db.NewSelect().ColumnExpr("number").TableExpr("(?) AS found", union).OrderExpr("number DESC").Limit(int64(limit))
-}
-
 // reached asks in a snapshot in which the projection has read a position. It waits for that, but not
 // for long.
 func (p *Past) reached(ctx context.Context, tenant string, position int64, ask func(ctx context.Context, tx bun.IDB) error) error {
+	return p.patiently(ctx, position, func() (int64, error) { return p.attempt(ctx, tenant, position, ask) })
+}
+
+// patiently tries, for a while, until the projection has read a position; a try says how far it has.
+func (p *Past) patiently(ctx context.Context, position int64, try func() (read int64, err error)) error {
 	deadline, pause := time.Now().Add(p.patience), 2*time.Millisecond
 	for {
-		read, err := p.attempt(ctx, tenant, position, ask)
+		read, err := try()
 		if err != nil || read >= position {
 			return err
 		}

@@ -47,7 +47,8 @@ type pastRow struct {
 	MetaAt       int64          `bun:"meta_at"`
 	URIAt        int64          `bun:"uri_at"`
 
-	Today string `bun:"today"` // its status by now
+	Today   string `bun:"today"`   // its status by now
+	Reached int64  `bun:"reached"` // how far the projection has read
 
 	// How it had proved itself.
 	CountsSince    int64           `bun:"counts_since"`

@@ -64,6 +64,7 @@ CREATE TABLE past_{{.}}_counts (
     confirm_until timestamptz,
     PRIMARY KEY (tenant, number, since)
 );
+CREATE INDEX past_{{.}}_counts_reported ON past_{{.}}_counts (tenant, number, since) WHERE reporters > 0;
 
 -- What it could be found by: the hashes of its terms, packed, and of the pieces of its text that have
 -- vectors. Hashes of a short text can be guessed, so these rows go when an item is erased.

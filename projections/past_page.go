@@ -1,0 +1,95 @@
+package projections
+
+import (
+	"context"
+	"slices"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+)
+
+// page reads the rows of a page, newest first, and in each how far the projection has read: one statement
+// is a snapshot. If there are none the only row says that alone; if nothing was read there is no row.
+func (v *hindsight) page(ctx context.Context, list domain.List, limit int) ([]pastRow, error) {
+	db := v.past.knowledge.db
+	items := v.past.selected(db, v.tenant, v.position).Where("k.number IN (?)", v.numbers(db, list, limit))
+	var rows []pastRow
+	err := db.NewSelect().TableExpr("checkpoints AS read").ColumnExpr("read.position AS reached, k.*").
+		Join("LEFT JOIN (?) AS k ON TRUE", items).
+		Where("read.projection = ?", v.past.Name()).Where("read.tenant = ?", v.tenant).
+		OrderExpr("k.number DESC").Scan(ctx, &rows)
+	return rows, err
+}
+
+// numbers selects the numbers of a page's items: everything, or the newest of each audience that the
+// principal belongs to, and of what each of its entities owned.
+func (v *hindsight) numbers(db bun.IDB, list domain.List, limit int) *bun.SelectQuery {
+	newest := func(query *bun.SelectQuery, number string) *bun.SelectQuery {
+		query = v.where(query, list.Filter)
+		if list.Before > 0 {
+			query = query.Where(number+" < ?", list.Before)
+		}
+		return query.Where(number+" <= ?", v.position).ColumnExpr(number).OrderExpr(number + " DESC").Limit(int64(limit))
+	}
+	shared := func(scope any) *bun.SelectQuery {
+		query := db.NewSelect().TableExpr("? AS a", v.past.tables.scopes).
+			Join("JOIN ? AS k ON k.tenant = a.tenant AND k.number = a.number", v.past.tables.items).
+			Where("a.tenant = ?", v.tenant).Where("a.scope = ?", scope)
+		return newest(v.at(query, "a"), "a.number")
+	}
+	if list.By.SeesAll() {
+		switch f := list.Filter; {
+		case f.Owner != "":
+			return newest(v.owned(db), "k.number")
+		case f.Scope != "" && onlyLive(f.Statuses):
+			return shared(f.Scope)
+		}
+		return newest(db.NewSelect().TableExpr("? AS k", v.past.tables.items), "k.number")
+	}
+	owned := func(owner any) *bun.SelectQuery { return newest(v.owned(db).Where("k.owner = ?", owner), "k.number") }
+	var found *bun.SelectQuery
+	if v.past.knowledge.db.Engine == database.Postgres {
+		// Planning a part for each takes longer than reading them.
+		found = eachOf(db, list.By.Entities(), owned).Union(eachOf(db, v.scopes, shared))
+	} else {
+		for _, owner := range list.By.Entities() {
+			found = together(db, found, owned(owner))
+		}
+		for _, scope := range v.scopes {
+			found = together(db, found, shared(scope))
+		}
+	}
+	return db.NewSelect().ColumnExpr("number").TableExpr("(?) AS found", found).OrderExpr("number DESC").Limit(int64(limit))
+}
+
+// onlyLive says that only items of these statuses are wanted that answers might contain: the others have no
+// scopes in the tables.
+func onlyLive(statuses []domain.Status) bool {
+	return !slices.ContainsFunc(statuses, func(s domain.Status) bool { return !slices.Contains(liveStatuses, s) })
+}
+
+// owned selects from the items by their owners.
+func (v *hindsight) owned(db bun.IDB) *bun.SelectQuery {
+	query := db.NewSelect()
+	if v.past.knowledge.db.Engine == database.SQLite { // it takes the newest of everybody for fewer than somebody's
+		return query.TableExpr("? AS k INDEXED BY ?", v.past.tables.items, v.past.tables.owners)
+	}
+	return query.TableExpr("? AS k", v.past.tables.items)
+}
+
+// eachOf selects the numbers that a part selects for each of some names.
+func eachOf[T ~string](db bun.IDB, names []T, part func(name any) *bun.SelectQuery) *bun.SelectQuery {
+	return db.NewSelect().ColumnExpr("part.number").TableExpr("unnest(ARRAY[?]) AS one (name)", bun.List(names)).
+		Join("CROSS JOIN LATERAL (?) AS part", part(bun.Safe("one.name")))
+}
+
+// together selects the numbers of both.
+func together(db bun.IDB, found, part *bun.SelectQuery) *bun.SelectQuery {
+	one := db.NewSelect().ColumnExpr("number").TableExpr("(?) AS part", part)
+	if found == nil {
+		return one
+	}
+	return found.Union(one)
+}
