@@ -217,13 +217,19 @@ func (l *Log) Skip(ctx context.Context, projection, tenant, stream string) (doma
 }
 
 // BeginAnew lets a projection read a tenant's log again from its beginning, quarantine and all. Its handler
-// must be one that may take in an event twice.
-func (l *Log) BeginAnew(ctx context.Context, projection, tenant string) error {
+// must be one that may take in an event twice, or whatever it has written goes with clear, in the same
+// transaction.
+func (l *Log) BeginAnew(ctx context.Context, projection, tenant string, clear ...func(context.Context, bun.IDB) error) error {
 	err := l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		for _, table := range []string{"checkpoints", "quarantine"} {
 			_, err := tx.ExecContext(ctx, `DELETE FROM ? WHERE projection = ? AND tenant = ?`, bun.Ident(table), projection, tenant)
 			if err != nil {
 				return fmt.Errorf("forget %s: %w", table, err)
+			}
+		}
+		for _, clear := range clear {
+			if err := clear(ctx, tx); err != nil {
+				return err
 			}
 		}
 		return nil

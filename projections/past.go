@@ -107,21 +107,26 @@ func (p *Past) Follow(router *message.Router) {
 	events.AddPreparer(router, p.log, p.Name(), p.Prepare)
 }
 
-// Rebuild throws the projection away and lets it read the log from its beginning, in the background.
-// Questions about the past wait meanwhile, and are refused if it takes long; all others are not
-// concerned.
-func (p *Past) Rebuild(ctx context.Context) error {
-	err := p.knowledge.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error { return p.clear(ctx, tx) })
-	if err != nil {
-		return p.knowledge.failed(ctx, "clear the past", err)
-	}
-	return p.log.Wake(ctx)
+// BeginAnew lets the projection read a tenant's log again from its beginning, in the background, into empty
+// tables. Questions about the tenant's past wait meanwhile, and are refused if it takes long; all others are
+// not concerned.
+func (p *Past) BeginAnew(ctx context.Context, tenant string) error {
+	return p.log.BeginAnew(ctx, p.Name(), tenant, func(ctx context.Context, tx bun.IDB) error {
+		for _, table := range p.tables.all() {
+			if _, err := tx.ExecContext(ctx, "DELETE FROM ? WHERE tenant = ?", table, tenant); err != nil {
+				return fmt.Errorf("clear the past: %w", err)
+			}
+		}
+		return nil
+	})
 }
 
-// clear deletes what the projection has read, and that it did.
+// clear deletes what the projection has read of every tenant, and that it did.
 func (p *Past) clear(ctx context.Context, tx bun.IDB) error {
-	if _, err := tx.ExecContext(ctx, "DELETE FROM checkpoints WHERE projection = ?", p.Name()); err != nil {
-		return err
+	for _, table := range []bun.Ident{"checkpoints", "quarantine"} {
+		if _, err := tx.ExecContext(ctx, "DELETE FROM ? WHERE projection = ?", table, p.Name()); err != nil {
+			return err
+		}
 	}
 	for _, table := range p.tables.all() {
 		// Not TRUNCATE: whoever reads at this moment would find nothing, and take it for the past.

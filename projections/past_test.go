@@ -301,7 +301,7 @@ func TestThePastIsTheSameWhenItIsComputedAgain(t *testing.T) {
 		w.submit(erasing{domain.Target{By: w.by, ID: "i8"}})
 		w.readOn(1)
 		before := w.pastTables()
-		if err := w.past.Rebuild(t.Context()); err != nil {
+		if err := w.past.BeginAnew(t.Context(), w.by.Tenant); err != nil {
 			t.Fatal(err)
 		}
 		_, err := w.past.List(t.Context(), domain.List{By: w.by, AsOf: 3})

@@ -102,7 +102,7 @@ func measure(ctx context.Context, engine database.Engine, o options, r *report) 
 		return err
 	}
 	began := time.Now()
-	if err := followed.past.Rebuild(ctx); err != nil {
+	if err := followed.past.BeginAnew(ctx, domain.DefaultTenant); err != nil {
 		return err
 	}
 	if _, err := followed.caughtUp(ctx, followed.past.Name()); err != nil {
