@@ -88,6 +88,8 @@ func eachPeopled(t *testing.T, test func(t *testing.T, w *world, people map[stri
 	t.Helper()
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		heard := &statements{}
+		db.Hear(heard)
 		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
 			log := cfg.Writer.(*events.Log)
 			cfg.Keys, cfg.RootKey = projections.NewKeys(db, log), rootKey
@@ -101,8 +103,10 @@ func eachPeopled(t *testing.T, test func(t *testing.T, w *world, people map[stri
 			cfg.Prover = proof.NewProver(db, log, key, proof.Options{Logger: databasetest.Log(t)})
 			cfg.Walls = func(context.Context) ([]domain.Wall, error) { return nil, nil }
 		})
-		w.spec = nil // the same few answers, hundreds of times: others hold them against the description
+		w.spec = nil                 // the same few answers, hundreds of times: others hold them against the description
+		heard.from = len(heard.sent) // what is read when a server opens is of no tenant
 		test(t, w, w.people())
+		heard.check(t)
 	})
 }
 

@@ -1,0 +1,201 @@
+package http_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+var neighbourly = flag.Duration("neighbour", time.Second, "how long a tenant tries another's ids at random, after having tried every route")
+
+// canary stands in everything that the neighbour may not learn.
+const canary = "violet-canary"
+
+// unguessed are values of a tenant, each beside one that nobody has.
+type unguessed struct{ theirs, nobodys string }
+
+// A tenant tries every route of the description with what belongs to another, and gets the answers that it
+// gets for what does not exist.
+func TestATenantLearnsNothingOfAnother(t *testing.T) {
+	eachPeopled(t, func(t *testing.T, w *world, people map[string]caller) {
+		values := w.neighbourhood(people)
+		w.ask("POST", "/v1/tenants", object{"name": "other"}, bearer(rootKey)).want(http.StatusCreated)
+		var callers []header
+		for _, role := range []string{"admin", "member", "auditor", "service"} { // called as in the tenant next door
+			made := w.ask("POST", "/v1/keys", object{"subject": people[role].self, "role": role, "acts_for": true},
+				bearer(rootKey), "Annals-Tenant: other").want(http.StatusCreated).json()
+			callers = append(callers, bearer(made["key"].(string)))
+		}
+		seed := uint64(time.Now().UnixNano())
+		t.Logf("seed %d", seed)
+		random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // what is random here is no secret
+		doc := describedBy(t, w).doc
+		var tries []try
+		for _, path := range slices.Sorted(maps.Keys(doc.Paths.Map())) {
+			for method, operation := range doc.Paths.Value(path).Operations() {
+				if path != "/metrics" { // the numbers of all requests are for operators
+					tries = append(tries, try{w, random, method, path, operation})
+				}
+			}
+		}
+		for _, one := range tries {
+			few := values[:1]
+			if strings.Contains(one.path, "{") {
+				few = values
+			}
+			for _, value := range few {
+				one.compare(value, callers[0])
+			}
+		}
+		for end := time.Now().Add(*neighbourly); time.Now().Before(end) && !t.Failed(); {
+			tries[random.IntN(len(tries))].compare(values[random.IntN(len(values))], callers[random.IntN(len(callers))])
+		}
+	})
+}
+
+// neighbourhood fills the tenant default, and returns what another might try.
+func (w *world) neighbourhood(people map[string]caller) []unguessed {
+	w.t.Helper()
+	admin := people["admin"].headers[0]
+	var values []unguessed
+	for i, below := range []string{"", "/stale", "/feedback", "/supersede", "forget"} {
+		id := fmt.Sprintf("theirs-%d", i)
+		made := w.ask("POST", "/v1/knowledge", object{
+			"id": id, "type": "strategy", "content": canary + " content", "task": canary, "uri": "viking://resources/" + id,
+			"owner": "user:" + id, "scopes": []string{"public"}, "source": object{"trace_id": id},
+		}, admin, header("Idempotency-Key: "+id)).want(http.StatusCreated)
+		values = append(values, unguessed{id, strings.Replace(id, "theirs", "nobody", 1)})
+		body := object{"reason": canary}
+		switch below {
+		case "":
+			event := strings.Split(made.header.Get("Annals-Events"), ",")[0]
+			values = append(values, unguessed{strings.Fields(event)[0], "0198c0de-0000-7000-8000-000000000001"})
+			continue
+		case "forget":
+			w.ask("DELETE", "/v1/knowledge/"+id, body, admin).want(http.StatusNoContent)
+			continue
+		case "/feedback":
+			body = object{"verdict": "harmful", "trace_id": id, "outcome": canary}
+		case "/supersede":
+			body["by"] = "theirs-0"
+		}
+		w.ask("POST", "/v1/knowledge/"+id+below, body, admin).want(http.StatusOK)
+	}
+	prefix := strings.Split(w.given(rootKey, object{"subject": "user:x", "note": canary}), "_")[1]
+	return append(values, unguessed{prefix, "aaaaaaaaaa"})
+}
+
+// try is a route that is asked for something of another tenant, and for nothing.
+type try struct {
+	w         *world
+	random    *rand.Rand
+	method    string
+	path      string
+	operation *openapi3.Operation
+}
+
+// slot stands where the value comes.
+const slot = "~slot~"
+
+func (y try) compare(value unguessed, by header) {
+	y.w.t.Helper()
+	query := url.Values{}
+	for _, p := range y.operation.Parameters {
+		if p.Value.In == "query" && (p.Value.Required || y.random.IntN(4) == 0) {
+			query.Set(p.Value.Name, fmt.Sprint(y.fill(p.Value.Schema.Value, 0)))
+		}
+	}
+	body := ""
+	if y.operation.RequestBody != nil {
+		if content := y.operation.RequestBody.Value.Content.Get("application/json"); content != nil {
+			written, err := json.Marshal(y.fill(content.Schema.Value, 0))
+			if err != nil {
+				y.w.t.Fatal(err)
+			}
+			body = string(written)
+		}
+	}
+	headers := []header{by}
+	for _, h := range []header{"Idempotency-Key: " + slot, "Annals-Causation-Id: " + slot, "Annals-On-Behalf-Of: user:" + slot, `If-Match: "1"`} {
+		if y.random.IntN(6) == 0 {
+			headers = append(headers, h)
+		}
+	}
+	path := regexp.MustCompile(`\{\w+\}`).ReplaceAllString(y.path, slot) + "?" + strings.ReplaceAll(query.Encode(), url.QueryEscape(slot), slot)
+	answers := [2]string{}
+	for i, v := range []string{value.theirs, value.nobodys} {
+		var sent any
+		if body != "" {
+			sent = strings.ReplaceAll(body, slot, v)
+		}
+		put := slices.Clone(headers)
+		for j, h := range put {
+			put[j] = header(strings.ReplaceAll(string(h), slot, v))
+		}
+		a := y.w.ask(y.method, strings.ReplaceAll(path, slot, v), sent, put...)
+		if strings.Contains(string(a.body), canary) || a.status >= http.StatusInternalServerError {
+			y.w.t.Errorf("%s %s: %d\n%.2000s", a.what, body, a.status, a.body)
+		}
+		answers[i] = value.plain(a)
+	}
+	if answers[0] != answers[1] {
+		y.w.t.Errorf("%s %s %s with %s and with %s: got\n%.3000s\nand\n%.3000s", y.method, path, body, value.theirs, value.nobodys, answers[0], answers[1])
+	}
+}
+
+// different is what differs between any two answers: numbers, times, ids and digests.
+var different = regexp.MustCompile(`urn:annals:request:[\w-]+|[\da-f]{8}-[\da-f]{4}-[\da-f-]{22}|"(prefix|key|stream|replaces|replaced_by)":"[^"]*"|annals_\w+|[A-Za-z0-9+/_-]{40,}=*|\d+`)
+
+// plain is an answer without that, whichever of the two it was about.
+func (u unguessed) plain(a *answer) string {
+	head := a.header.Clone()
+	for _, name := range []string{"X-Request-Id", "Date", "Content-Length"} {
+		head.Del(name)
+	}
+	all := strings.NewReplacer(u.theirs, "VALUE", u.nobodys, "VALUE").Replace(fmt.Sprint(a.status, " ", head, " ", string(a.body)))
+	return different.ReplaceAllString(all, "#")
+}
+
+// fill makes a value that a schema allows, more or less.
+func (y try) fill(schema *openapi3.Schema, depth int) any {
+	if len(schema.Enum) > 0 {
+		return schema.Enum[y.random.IntN(len(schema.Enum))]
+	}
+	for _, some := range [][]*openapi3.SchemaRef{schema.OneOf, schema.AnyOf} {
+		if len(some) > 0 {
+			return y.fill(some[y.random.IntN(len(some))].Value, depth)
+		}
+	}
+	switch {
+	case depth > 3:
+		return slot
+	case schema.Type.Includes("object"):
+		made := map[string]any{}
+		for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+			if slices.Contains(schema.Required, name) || y.random.IntN(3) == 0 {
+				made[name] = y.fill(schema.Properties[name].Value, depth+1)
+			}
+		}
+		return made
+	case schema.Type.Includes("array"):
+		return []any{y.fill(schema.Items.Value, depth+1)}
+	case schema.Type.Includes("boolean"):
+		return y.random.IntN(2) == 0
+	case schema.Type.Includes("integer"), schema.Type.Includes("number"):
+		return 1 + y.random.IntN(3)
+	case schema.Format == "date-time":
+		return "2031-01-01T00:00:00Z"
+	}
+	return []string{slot, slot, "user:" + slot, "viking://resources/" + slot, "user:olga", "public", "member", "strategy", "5"}[y.random.IntN(9)]
+}

@@ -1,0 +1,65 @@
+package http_test
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/uptrace/bun"
+)
+
+// statements are all that was sent to a database.
+type statements struct {
+	mu   sync.Mutex
+	sent []string
+	from int
+}
+
+var _ bun.QueryHook = (*statements)(nil)
+
+// BeforeQuery implements [bun.QueryHook].
+func (s *statements) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
+
+// AfterQuery implements [bun.QueryHook].
+func (s *statements) AfterQuery(_ context.Context, event *bun.QueryEvent) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sent = append(s.sent, event.Query)
+}
+
+var (
+	// tenantTable is a table whose rows belong to tenants.
+	tenantTable = regexp.MustCompile(`(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+"?(events|event_texts|requests|streams|key_uses|accesses|tree|signed_checkpoints|knowledge(?:_\d+\w*)?|meaning_\d+|past\w*)\b`)
+	// ofATenant names one.
+	ofATenant = regexp.MustCompile(`'(?:default|other|_system|made-by-[\w-]+)'`)
+	// anyTenants are the questions that are asked of all: whose key it is, whether there is any, and what root
+	// asks before a rebuild.
+	anyTenants = regexp.MustCompile(`stream >= 'key:' AND stream < 'key;'|WITH RECURSIVE tenants|^SELECT count\(\*\) FROM "knowledge_\d+" AS k$`)
+)
+
+// check fails the test for every statement that reads or writes rows of tenants and does not say of which.
+func (s *statements) check(t *testing.T) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	named, wrong := 0, map[string]bool{}
+	for _, batch := range s.sent[s.from:] {
+		for statement := range strings.SplitSeq(batch, ";\n") {
+			switch {
+			case !tenantTable.MatchString(statement), anyTenants.MatchString(statement):
+			case ofATenant.MatchString(statement):
+				named++
+			default:
+				wrong[regexp.MustCompile(`\d+`).ReplaceAllString(statement, "0")] = true
+			}
+		}
+	}
+	for statement := range wrong {
+		t.Errorf("this names no tenant:\n%.1500s", statement)
+	}
+	if named == 0 {
+		t.Error("no statement was heard that names a tenant")
+	}
+}
