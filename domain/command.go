@@ -37,6 +37,15 @@ type Book interface {
 	// Stream is a stream of something other than knowledge, as it is by now. One that Reads did
 	// not name costs a look-up of its own.
 	Stream(name string) Stream
+	Archive
+}
+
+// Archive is the part of a book that few decisions need: each answer costs a look-up of its own.
+type Archive interface {
+	// Written are the ids of a stream's events whose text is there, the oldest first.
+	Written(stream string) []string
+	// Newest is a stream's newest fact of this name; nil if there is none.
+	Newest(stream, name string) Fact
 }
 
 // Items are the part of a book that is about knowledge.

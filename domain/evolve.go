@@ -183,6 +183,13 @@ func (k *Knowledge) report(f ReportedStale, at Occasion) {
 
 // erase leaves a tombstone: that there was an item, and nothing of what it said.
 func (k *Knowledge) erase() {
+	k.Blank()
+	k.Status = IsErased
+	k.Revision++
+}
+
+// Blank takes away what people wrote.
+func (k *Knowledge) Blank() {
 	k.Text = Text{}
 	k.Source.Name, k.Source.URLs = "", nil
 	k.Baseline.HelpfulHistory, k.Baseline.HarmfulHistory = nil, nil
@@ -195,6 +202,4 @@ func (k *Knowledge) erase() {
 		k.Reports[reporter] = report
 	}
 	k.Stale.Reason = ""
-	k.Status = IsErased
-	k.Revision++
 }

@@ -103,6 +103,7 @@ type Erased struct {
 	ReasonCode  string
 	LegalBasis  string
 	RequestedBy string
+	Ticket      string
 	Events      []string // ids of the events that lost their text
 }
 

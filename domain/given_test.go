@@ -127,6 +127,29 @@ func (s *story) Knowledge(id string) *Knowledge { return s.item(id) }
 // Stream implements [Book]: these stories are about knowledge alone.
 func (s *story) Stream(name string) Stream { return Stream{Name: name} }
 
+// Written implements [Book].
+func (s *story) Written(stream string) (ids []string) {
+	id, _ := ItemOf(stream)
+	for _, event := range s.events[id] {
+		switch event.Fact.(type) {
+		case Remembered, Revised, Moved:
+			ids = append(ids, event.EventID)
+		}
+	}
+	return ids
+}
+
+// Newest implements [Book].
+func (s *story) Newest(stream, name string) Fact {
+	id, _ := ItemOf(stream)
+	for _, event := range slices.Backward(s.events[id]) {
+		if event.Name == name {
+			return event.Fact
+		}
+	}
+	return nil
+}
+
 // Holder implements [Book].
 func (s *story) Holder(uri string) string {
 	for id, k := range s.items {
@@ -141,6 +164,8 @@ func (s *story) Holder(uri string) string {
 func complete(command Command) (Command, error) {
 	switch c := command.(type) {
 	case Remember:
+		return c.Complete()
+	case Erase:
 		return c.Complete()
 	case interface{ Validate() error }:
 		return command, c.Validate()

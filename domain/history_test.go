@@ -21,7 +21,7 @@ func TestAHistoryTellsWhatEachEventChanged(t *testing.T) {
 		Rescoped{Scopes: []Scope{"user:alice"}},
 		FeedbackRetracted{Vote: eventID(2)},
 		Superseded{By: "k2"},
-		Held{},
+		Held{ReasonCode: "litigation"},
 	)
 	items, err := History(itemID, story.events[itemID], DefaultConfidence())
 	if err != nil {

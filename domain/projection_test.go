@@ -25,6 +25,7 @@ func projected(t *testing.T, facts ...Fact) Stream {
 // only is a book with one stream.
 type only struct {
 	Items
+	Archive
 	stream Stream
 }
 

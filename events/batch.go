@@ -29,6 +29,7 @@ type batch struct {
 	outcomes []outcome // of each command
 
 	records   []Record
+	erasures  []erasure // of those
 	newcomers []request
 }
 

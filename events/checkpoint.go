@@ -82,7 +82,7 @@ var errMoved = errors.New("checkpoint moved")
 // holdCheckpoint waits until nobody else works on the same projection and tenant, and keeps them out
 // until the transaction has ended. The error is errFenced if the page's lease has passed to another
 // process, and errMoved if the page is not what comes next any more, or if a stream was put into
-// quarantine or let out since.
+// quarantine or let out since, or a text was erased.
 func (l *Log) holdCheckpoint(ctx context.Context, tx bun.IDB, projection string, page Page) error {
 	lock := ""
 	if l.db.Engine == database.Postgres {
@@ -94,6 +94,10 @@ func (l *Log) holdCheckpoint(ctx context.Context, tx bun.IDB, projection string,
 	if page.lease != nil {
 		first = page.lease.fence(&held)
 	}
+	var mark int64
+	if page.erasures != nil {
+		first = append(first, keepTexts(tx, page.Tenant, &mark)...)
+	}
 	if err := Do(ctx, tx, append(first, c.reading(l.db, projection, page.Tenant, lock))); err != nil {
 		return fmt.Errorf("hold checkpoint of %s: %w", projection, unavailable(err))
 	}
@@ -104,6 +108,8 @@ func (l *Log) holdCheckpoint(ctx context.Context, tx bun.IDB, projection string,
 		return errMoved
 	case page.quarantine != nil && c.changes != page.quarantine.changes:
 		return errMoved
+	case page.erasures != nil && mark != *page.erasures:
+		return errMoved // what was read may have been erased since
 	}
 	return nil
 }

@@ -36,7 +36,8 @@ func (b *batch) decide(c *command) (outcome, error) {
 
 // again is the outcome of a request whose key came before.
 func again(c *command, earlier request) outcome {
-	if string(earlier.Fingerprint) != string(c.Request.Fingerprint[:]) {
+	// What was asked for is forgotten with what it was about.
+	if len(earlier.Fingerprint) > 0 && string(earlier.Fingerprint) != string(c.Request.Fingerprint[:]) {
 		err := domain.Refuse(domain.ErrKeyReused, "the idempotency key came with another request before").
 			WithFix("use a new key for a new request")
 		return outcome{result: domain.Result{Err: err}}
@@ -46,7 +47,7 @@ func again(c *command, earlier request) outcome {
 
 // facts are a command's decision, written down; the error is its refusal.
 func (b *batch) facts(c *command) ([]Payload, error) {
-	facts, err := c.Command.Decide(book{b.stage, b.streams}, b.now)
+	facts, err := c.Command.Decide(book{b.stage, b.streams, archive{b}}, b.now)
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +69,7 @@ func (b *batch) facts(c *command) ([]Payload, error) {
 type book struct {
 	Stage
 	*streams
+	archive
 }
 
 var _ domain.Book = book{}
@@ -86,6 +88,7 @@ func (b *batch) record(c *command, payloads []Payload) (domain.Receipt, error) {
 			return receipt, fmt.Errorf("apply %s to %s: %w", event.Name, event.Stream, err)
 		}
 		b.records = append(b.records, record)
+		b.noteErasure(event.Fact, record)
 		receipt.Events = append(receipt.Events, event)
 	}
 	after := b.subject(c.Command.Stream())

@@ -96,6 +96,11 @@ func (f *follower) next(ctx context.Context, tenant string) (Page, error) {
 			return Page{}, err
 		}
 	}
+	mark, err := Erasures(ctx, f.log.db, tenant)
+	if err != nil {
+		return Page{}, err
+	}
+	page.erasures = &mark
 	records, err := f.log.Records(ctx, tenant, c.position, pageSize)
 	if err != nil {
 		return Page{}, err

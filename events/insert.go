@@ -67,5 +67,5 @@ func (b *batch) inserts() (string, error) {
 			statements = append(statements, ";\n"...)
 		}
 	}
-	return string(statements), nil
+	return string(b.destruction(statements)), nil
 }

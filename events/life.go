@@ -34,8 +34,15 @@ type erasedData struct {
 	ReasonCode  string   `json:"reason_code"`
 	LegalBasis  string   `json:"legal_basis,omitempty"`
 	RequestedBy string   `json:"requested_by,omitempty"`
+	Ticket      string   `json:"ticket,omitempty"`
 	Events      []string `json:"events"`
 }
 
-func splitErased(f domain.Erased) erasedData { return erasedData(f) }
-func joinErased(d erasedData) domain.Erased  { return domain.Erased(d) }
+func splitErased(f domain.Erased) erasedData {
+	if f.Events == nil {
+		f.Events = []string{}
+	}
+	return erasedData(f)
+}
+
+func joinErased(d erasedData) domain.Erased { return domain.Erased(d) }

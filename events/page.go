@@ -20,6 +20,7 @@ type Page struct {
 	lease      *lease      // under which it was read; nil for none
 	quarantine *quarantine // when it was read; nil for nothing
 	unreadable error       // why its one event cannot be decoded
+	erasures   *int64      // how far they had come before it was read; nil if it is read where it is taken in
 }
 
 // Last is the newest event of the page.

@@ -35,10 +35,14 @@ func (l *Log) Replay(ctx context.Context, projection, tenant, stream string) (do
 			done.Released = err == nil
 			return done, err
 		}
+		mark, err := Erasures(ctx, l.db, tenant)
+		if err != nil {
+			return done, err
+		}
 		waiting, err := l.waiting(ctx, projection, tenant, q, size)
 		var taken int
 		if err == nil {
-			taken, err = l.replayPage(ctx, projection, Page{Tenant: tenant, Events: waiting}, prepare, q)
+			taken, err = l.replayPage(ctx, projection, Page{Tenant: tenant, Events: waiting, erasures: &mark}, prepare, q)
 		}
 		done.Events += int64(taken)
 		switch {
@@ -87,6 +91,12 @@ func (l *Log) replayPage(ctx context.Context, projection string, page Page, prep
 		return 0, err
 	}
 	err = l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		switch mark, err := KeepTexts(ctx, tx, page.Tenant); {
+		case err != nil:
+			return err
+		case mark != *page.erasures:
+			return errMoved
+		}
 		if err := l.holdQuarantine(ctx, tx, projection, page.Tenant, q); err != nil {
 			return err
 		}

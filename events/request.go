@@ -81,7 +81,7 @@ func (l *Log) answerAgain(ctx context.Context, tenant string, r request) (domain
 	receipt := domain.Receipt{Position: r.Position, Outcome: r.Outcome, Replayed: true}
 	k := &domain.Knowledge{ID: id}
 	for _, event := range events {
-		if event.Name == (domain.Erased{}).Name() {
+		if event.Name == (domain.Erased{}).Name() && event.Version > r.Version {
 			return domain.Receipt{}, domain.Refuse(domain.ErrErased, "%s was erased for good", id)
 		}
 		if err := k.Evolve(event.Fact, event.Occasion(), l.options.Policy); err != nil {

@@ -69,7 +69,7 @@ func samples() []sample {
 		{1, domain.Held{ReasonCode: "litigation", Ticket: "LEGAL-7"}},
 		{1, domain.Released{ReasonCode: "settled", Ticket: "LEGAL-7"}},
 		{1, domain.Erased{
-			ReasonCode: "gdpr-17", LegalBasis: "Art. 17(1)(b) GDPR", RequestedBy: "user:mia",
+			ReasonCode: "gdpr-17", LegalBasis: "Art. 17(1)(b) GDPR", RequestedBy: "user:mia", Ticket: "LEGAL-7",
 			Events: []string{"0195a000-0000-7000-8000-000000000004"},
 		}},
 		{1, domain.KeyCreated{

@@ -19,6 +19,9 @@ import (
 // sliceStreams is how many streams a worker is given at once.
 const sliceStreams = 2000
 
+// errErasedSince says that what was read may have been erased by now: it is read again.
+var errErasedSince = errors.New("texts were erased since")
+
 // partBytes is how much text of a slice is held in memory.
 const partBytes = 8 << 20
 
@@ -151,6 +154,9 @@ func (r *Rebuilder) loadSlice(ctx context.Context, now *run, s sliceRow) error {
 			return err
 		}
 		rest, err := r.write(ctx, now, part, through)
+		if errors.Is(err, errErasedSince) {
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -164,6 +170,9 @@ func (r *Rebuilder) loadSlice(ctx context.Context, now *run, s sliceRow) error {
 func (r *Rebuilder) nextPart(ctx context.Context, now *run, s sliceRow, upTo int64) (part loading, through string, err error) {
 	part.drawn.added = now.version.added
 	part.sliceRow, part.engine, part.tokenizer = s, r.knowledge.db.Engine, now.version.tokenizer
+	if part.mark, err = events.Erasures(ctx, r.knowledge.db, s.Tenant); err != nil {
+		return part, "", err
+	}
 	rest := events.Slice{Tenant: s.Tenant, After: s.After, Through: s.Through}
 	for f, err := range foldStreams(r.log.InSlice(ctx, rest, upTo), now.version.policy) {
 		if err != nil {
@@ -188,6 +197,7 @@ type loading struct {
 	sheaf     sheaf  // of the terms, on SQLite
 	bytes     int    // that people wrote
 	last      string // the stream that was drawn last
+	mark      int64  // how far erasures had come before it was read
 	streams   int64
 	events    int64
 }
@@ -226,6 +236,13 @@ func (r *Rebuilder) write(ctx context.Context, now *run, part loading, through s
 		var began time.Time
 		err := p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 			began = time.Now()
+			mark, err := events.KeepTexts(ctx, tx, part.Tenant)
+			if err == nil && mark != part.mark {
+				err = errErasedSince
+			}
+			if err != nil {
+				return err
+			}
 			if err := p.take(ctx, tx, part, through); err != nil {
 				return err
 			}

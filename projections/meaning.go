@@ -108,8 +108,12 @@ func (m *Meaning) Prepare(ctx context.Context, page events.Page) (events.Change,
 	if len(ids) == 0 {
 		return e, nil
 	}
+	mark, err := events.Erasures(ctx, m.db, e.tenant)
+	if err != nil {
+		return nil, err
+	}
 	var rows []row
-	err := m.db.NewSelect().Model(&rows).ModelTableExpr("? AS k", m.knowledge.tables().knowledge).
+	err = m.db.NewSelect().Model(&rows).ModelTableExpr("? AS k", m.knowledge.tables().knowledge).
 		Where("tenant = ?", e.tenant).Where("id IN (?)", bun.List(ids)).Scan(ctx)
 	if err != nil {
 		return nil, m.knowledge.failed(ctx, "read what to embed", err)
@@ -120,7 +124,7 @@ func (m *Meaning) Prepare(ctx context.Context, page events.Page) (events.Change,
 			e.pieces = append(e.pieces, pieces(k)...)
 		}
 	}
-	e.vectors, e.fresh, err = m.vectors(ctx, e.tenant, e.pieces)
+	e.vectors, e.fresh, err = m.vectors(ctx, e.tenant, e.pieces, mark)
 	return e, err
 }
 
@@ -142,7 +146,7 @@ func touched(page []domain.Event) []string {
 }
 
 // vectors finds the vectors of pieces: those the database has, and those the embedder makes now.
-func (m *Meaning) vectors(ctx context.Context, tenant string, wanted []piece) (all map[hash][]float32, fresh []hash, err error) {
+func (m *Meaning) vectors(ctx context.Context, tenant string, wanted []piece, mark int64) (all map[hash][]float32, fresh []hash, err error) {
 	all, err = m.stored(ctx, tenant, wanted)
 	if err != nil {
 		return nil, nil, err
@@ -171,7 +175,7 @@ func (m *Meaning) vectors(ctx context.Context, tenant string, wanted []piece) (a
 		if len(request) == len(texts) {
 			return all, fresh, nil
 		}
-		if err := m.keep(ctx, tenant, fresh[:len(request)], all); err != nil {
+		if err := m.keep(ctx, tenant, fresh[:len(request)], all, mark); err != nil {
 			return nil, nil, err
 		}
 		texts, fresh = texts[len(request):], fresh[len(request):]
@@ -179,10 +183,15 @@ func (m *Meaning) vectors(ctx context.Context, tenant string, wanted []piece) (a
 }
 
 // keep writes the vectors of one request before the next one is made: whatever happens then, nothing is
-// asked twice. Those of the last request are written with what they are for.
-func (m *Meaning) keep(ctx context.Context, tenant string, made []hash, vectors map[hash][]float32) error {
+// asked twice. Those of the last request are written with what they are for. If texts were erased since a mark,
+// it does nothing, and neither will that.
+func (m *Meaning) keep(ctx context.Context, tenant string, made []hash, vectors map[hash][]float32, mark int64) error {
 	err := m.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.ExecContext(ctx, m.insertVectors(tx, tenant, made, vectors).String())
+		now, err := events.KeepTexts(ctx, tx, tenant)
+		if err != nil || now != mark {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, m.insertVectors(tx, tenant, made, vectors).String())
 		return err
 	})
 	if err != nil {

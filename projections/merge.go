@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -85,6 +86,10 @@ func (r *Rebuilder) writeTerms(ctx context.Context, t tables, rows [][]any) erro
 		var began time.Time
 		err := r.knowledge.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 			began = time.Now()
+			rows, err := withoutErased(ctx, tx, rows)
+			if err != nil || len(rows) == 0 {
+				return err
+			}
 			return insertRows(ctx, tx.Tx, string(t.terms), termsColumns, rows)
 		})
 		return time.Since(began), err
@@ -201,4 +206,21 @@ func (m *merging) batch(ctx context.Context, most int) ([][]any, error) {
 		}
 	}
 	return rows, nil
+}
+
+// withoutErased leaves out the terms of items that were erased since they were put into a sheaf. The rows are
+// of one tenant.
+func withoutErased(ctx context.Context, tx bun.IDB, rows [][]any) ([][]any, error) {
+	var numbers []int64
+	if err := tx.NewSelect().TableExpr("erasures").Column("number").Where("tenant = ?", rows[0][0]).Scan(ctx, &numbers); err != nil {
+		return nil, err
+	}
+	if len(numbers) == 0 {
+		return rows, nil
+	}
+	gone := make(map[int64]bool, len(numbers))
+	for _, number := range numbers {
+		gone[number] = true
+	}
+	return slices.DeleteFunc(slices.Clone(rows), func(row []any) bool { return gone[row[3].(int64)] }), nil
 }

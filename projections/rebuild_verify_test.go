@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
@@ -225,20 +224,14 @@ func TestSearchesFindTheSameInARebuiltVersion(t *testing.T) {
 	})
 }
 
-// erase records that texts were erased, and destroys them.
-type erase struct {
-	domain.Target
-	events []string
-}
-
-func (e erase) Decide(domain.Book, time.Time) ([]domain.Fact, error) {
-	return []domain.Fact{domain.Erased{ReasonCode: "request", Events: e.events}}, nil
-}
-
-func (r *rebuilding) erase(id, event string, position int64) {
-	r.t.Helper()
-	r.submit(erase{Target: domain.Target{By: r.by, ID: id}, events: []string{event}})
-	r.corrupt(fmt.Sprintf("DELETE FROM event_texts WHERE tenant = 'default' AND position = %d", position))
+// erase destroys what people wrote about an item.
+func (w *world) erase(id string) domain.Receipt {
+	w.t.Helper()
+	command, err := domain.Erase{Target: domain.Target{By: w.by, ID: id}}.Complete()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return w.submit(command)
 }
 
 func TestTextsThatWereErasedMayBeMissing(t *testing.T) {
@@ -250,9 +243,9 @@ func TestTextsThatWereErasedMayBeMissing(t *testing.T) {
 				r := lived(t, db, projections.Settings{})
 				erase := func() {}
 				for _, id := range []string{"secret", "another-secret"} { // both without a URI while they are loaded
-					event := r.remember(id, "the password is hunter2", "public").Events[0]
+					r.remember(id, "the password is hunter2", "public")
 					before := erase
-					erase = func() { before(); r.erase(id, event.EventID, event.Position) }
+					erase = func() { before(); r.erase(id) }
 				}
 				if stage == "before" {
 					erase()
@@ -275,7 +268,9 @@ func TestTextsAreMissingIfAndOnlyIfAnEventSaysSo(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		r := lived(t, db, projections.Settings{})
 		event := r.remember("secret", "the password is hunter2", "public").Events[0]
-		r.submit(erase{Target: domain.Target{By: r.by, ID: "secret"}, events: []string{event.EventID}})
+		r.corrupt("CREATE TABLE kept AS SELECT * FROM event_texts")
+		r.erase("secret")
+		r.corrupt(fmt.Sprintf("INSERT INTO event_texts SELECT * FROM kept WHERE position = %d", event.Position))
 		r.refused("the text of event " + event.EventID + " is still there")
 
 		r.corrupt(fmt.Sprintf("DELETE FROM event_texts WHERE position = %d", event.Position))

@@ -26,6 +26,7 @@ type stage struct {
 	order   []string // ids in the order of their first change: writes are deterministic
 	holders map[string]string
 	bags    map[string]prepared // of commands that foresaw them, by item
+	erased  []string            // ids of those whose texts are destroyed
 	err     error               // of a look-up that Holder could not report
 	spoilt  error               // why this version cannot be written any more, if nobody reads it
 }
@@ -224,6 +225,9 @@ func (s *stage) Apply(event domain.Event) error {
 	if !it.changed {
 		it.changed = true
 		s.order = append(s.order, id)
+	}
+	if _, erased := event.Fact.(domain.Erased); erased {
+		s.erased = append(s.erased, id)
 	}
 	if live && uri != "" && (uri != it.now.Text.URI || !isAlive(it.now)) {
 		s.holders[uri] = ""

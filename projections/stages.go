@@ -100,6 +100,9 @@ func (all stages) Flush(ctx context.Context, inserts string) error {
 	active, careful := all[0], all[0].projection.careful()
 	engine := active.projection.db.Engine
 	statements := &script{engine: engine, text: []byte(inserts)}
+	if err := all.erase(ctx, statements); err != nil {
+		return err
+	}
 	if err := active.write(statements); err != nil {
 		return err
 	}

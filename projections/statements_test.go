@@ -127,7 +127,10 @@ func reads() []work {
 }
 
 // book is a stage without other streams.
-type book struct{ events.Stage }
+type book struct {
+	events.Stage
+	domain.Archive
+}
 
 func (book) Stream(name string) domain.Stream { return domain.Stream{Name: name} }
 
@@ -155,7 +158,7 @@ func opening(items int) func(*world) {
 			w.t.Fatal(err)
 		}
 		for i, command := range commands {
-			facts, err := command.Decide(book{stage}, time.Now())
+			facts, err := command.Decide(book{Stage: stage}, time.Now())
 			if err != nil || len(facts) == 0 {
 				w.t.Fatalf("%T led to %v, %v", command, facts, err)
 			}

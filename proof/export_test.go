@@ -2,7 +2,6 @@ package proof_test
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,10 +61,8 @@ func TestAnExportVerifiesWithNothingButItselfAndTheKey(t *testing.T) {
 		w.live3()
 		w.grow()
 		w.sign()
-		event := w.remember("secret").Events[0]
-		w.submit(erase{Target: domain.Target{By: w.by, ID: "secret"}, events: []string{event.EventID}})
-		// The event says so: nobody has to tamper.
-		w.erase(event.Position)
+		w.remember("secret")
+		w.erase("secret")
 		w.grow()
 		for _, x := range []domain.Export{
 			{Texts: true},
@@ -177,10 +174,12 @@ func (w *world) lineAt(position int64) string {
 	return w.export(domain.Export{After: position - 1, Through: position, Texts: true})[0]
 }
 
-// erase deletes a text, as its erasure does.
-func (w *world) erase(position int64) {
+// erase destroys what people wrote about an item.
+func (w *world) erase(id string) {
 	w.t.Helper()
-	if err := w.exec(fmt.Sprintf("DELETE FROM event_texts WHERE position = %d", position)); err != nil {
+	command, err := domain.Erase{Target: domain.Target{By: w.by, ID: id}}.Complete()
+	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.submit(command)
 }

@@ -4,9 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"time"
-
-	"github.com/annals-kb/annals/domain"
 )
 
 // rewrite changes who did what is recorded at a position, and computes its hash anew, as somebody would
@@ -23,8 +20,4 @@ func (w *world) rewrite(position int64) {
 	literal := w.pick("x'%s'", `'\x%s'`)
 	w.tamper(fmt.Sprintf("UPDATE events SET actor = 'user:somebody-else', hash = "+literal+" WHERE position = %d",
 		hex.EncodeToString(hash[:]), position))
-}
-
-func (e erase) Decide(domain.Book, time.Time) ([]domain.Fact, error) {
-	return []domain.Fact{domain.Erased{ReasonCode: "request", Events: e.events}}, nil
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
-	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/proof"
 )
 
@@ -250,12 +249,6 @@ func (w *world) live3() {
 	for i := range 10 {
 		w.remember(fmt.Sprintf("later-%d", i))
 	}
-}
-
-// erase records that texts were erased.
-type erase struct {
-	domain.Target
-	events []string
 }
 
 func TestARewrittenHistoryIsFound(t *testing.T) {

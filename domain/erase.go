@@ -1,0 +1,79 @@
+package domain
+
+import "time"
+
+// DefaultErasureReason is the reason code of an erasure whose author gave none.
+const DefaultErasureReason = "requested"
+
+// Grounds are why something is erased. All of it stays in the log for ever.
+type Grounds struct {
+	ReasonCode  string // a word; [DefaultErasureReason] if nobody says
+	LegalBasis  string // such as "Art. 17(1)(b) GDPR"; may be empty
+	RequestedBy string // a pseudonym; may be empty
+	Ticket      string // may be empty
+}
+
+// maxGrounds is how many characters a legal basis, or the name of who requested it, has at most.
+const maxGrounds = 200
+
+// Complete fills in the default reason, and names every bad field at once.
+func (g Grounds) Complete() (Grounds, error) {
+	if g.ReasonCode == "" {
+		g.ReasonCode = DefaultErasureReason
+	}
+	var p Problems
+	checkReasonCode(&p, g.ReasonCode)
+	checkTicket(&p, g.Ticket)
+	atMost(&p, "legal_basis", g.LegalBasis, maxGrounds)
+	atMost(&p, "requested_by", g.RequestedBy, maxGrounds)
+	return g, p.Err()
+}
+
+// Erase asks to destroy what people wrote about an item, for good: for the owner in person, or an admin.
+// What was forgotten or superseded can be erased, too. What was erased stays so, and nothing is recorded
+// again.
+type Erase struct {
+	Target
+	Grounds
+}
+
+// Complete fills in defaults, and names every bad field at once.
+func (c Erase) Complete() (Erase, error) {
+	grounds, err := c.Grounds.Complete()
+	c.Grounds = grounds
+	return c, err
+}
+
+// Decide implements [Command].
+func (c Erase) Decide(book Book, _ time.Time) ([]Fact, error) {
+	k := book.Knowledge(c.ID)
+	switch {
+	case !c.By.MaySee(k):
+		return nil, NotFound(c.ID)
+	case !c.By.MayErase(k):
+		return nil, Refuse(ErrForbidden, "%s may be erased by %s in person, or by an admin", k.ID, k.Owner).
+			WithFix("ask its owner or an admin")
+	case k.Status == IsErased:
+		return nil, nil
+	case k.Held:
+		return nil, onHold(book, k)
+	}
+	if err := c.expected(k); err != nil {
+		return nil, err
+	}
+	return []Fact{Erased{
+		ReasonCode: c.ReasonCode, LegalBasis: c.LegalBasis, RequestedBy: c.RequestedBy, Ticket: c.Ticket,
+		Events: book.Written(c.Stream()),
+	}}, nil
+}
+
+// MayErase tells whether p may destroy k: nobody who merely belongs to whom it belongs, or acts for him.
+func (p Principal) MayErase(k *Knowledge) bool {
+	if p.Role == Auditor {
+		return false
+	}
+	inPerson := p.Subject == k.Owner && (p.OnBehalfOf == "" || p.OnBehalfOf == k.Owner)
+	return inPerson || p.Administers()
+}
+
+var _ Command = Erase{}

@@ -1,0 +1,76 @@
+package events
+
+import (
+	"database/sql"
+	"fmt"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// archive looks up what few decisions need, among what is stored and what the batch has decided so far.
+type archive struct{ *batch }
+
+var _ domain.Archive = archive{}
+
+// Written implements [domain.Archive].
+func (a archive) Written(stream string) (ids []string) {
+	a.each(func(rows *sql.Rows) error {
+		var id string
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	}, `
+		SELECT e.event_id
+		FROM events AS e
+		JOIN event_texts AS t ON t.tenant = e.tenant AND t.position = e.position
+		WHERE e.tenant = ? AND e.stream = ?
+		ORDER BY e.version`, a.tenant, stream)
+	for _, r := range a.records {
+		if r.Stream == stream && r.Text != nil {
+			ids = append(ids, r.EventID)
+		}
+	}
+	return ids
+}
+
+// Newest implements [domain.Archive].
+func (a archive) Newest(stream, name string) (found domain.Fact) {
+	var newest Payload
+	a.each(func(rows *sql.Rows) error {
+		var data, text []byte
+		newest.Name = name
+		err := rows.Scan(&newest.SchemaVersion, &data, &text)
+		newest.Data, newest.Text = data, text
+		return err
+	}, `
+		SELECT e.schema_version, e.data, t.text
+		FROM `+recordTables+`
+		WHERE e.tenant = ? AND e.stream = ? AND e.name = ?
+		ORDER BY e.version DESC
+		LIMIT 1`, a.tenant, stream, name)
+	for _, r := range a.records {
+		if r.Stream == stream && r.Name == name {
+			newest = Payload{Name: r.Name, SchemaVersion: r.SchemaVersion, Data: r.Data, Text: r.Text}
+		}
+	}
+	if newest.Name == "" || a.streams.failed != nil {
+		return nil
+	}
+	found, err := Decode(newest)
+	a.note(err)
+	return found
+}
+
+// each asks the database, in the batch's transaction.
+func (a archive) each(scan func(*sql.Rows) error, query string, args ...any) {
+	if a.streams.failed == nil {
+		a.note(forEach(a.streams.ctx, a.streams.tx, scan, query, args...))
+	}
+}
+
+// note keeps what a look-up cannot report itself; it refuses the command.
+func (a archive) note(err error) {
+	if err != nil && a.streams.failed == nil {
+		a.streams.failed = fmt.Errorf("look up: %w", unavailable(err))
+	}
+}

@@ -1,0 +1,121 @@
+package events
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"hash/fnv"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Erasing destroys texts in the transaction in which the event that says so is recorded. Others may have
+// read them before, and write what follows from them after: rows of projections, vectors. None of that may
+// bring a text back, so that whoever does so
+//
+//   - reads how far a tenant's erasures have come ([Erasures]) before he reads texts,
+//   - and in the transaction that writes keeps erasures away ([KeepTexts]) and looks whether they have
+//     come further. If so he reads again.
+//
+// Whoever reads texts in the transaction that writes needs only the second.
+
+// erasure is an event of a batch that says that texts are destroyed.
+type erasure struct {
+	record Record
+	number int64 // of the item
+	events []string
+}
+
+// noteErasure takes note of a fact that destroys texts.
+func (b *batch) noteErasure(fact domain.Fact, r Record) {
+	erased, is := fact.(domain.Erased)
+	if !is {
+		return
+	}
+	id, _ := domain.ItemOf(r.Stream)
+	b.erasures = append(b.erasures, erasure{record: r, number: b.stage.Knowledge(id).Number, events: erased.Events})
+}
+
+// destruction are the statements that destroy what the batch's events say is destroyed, and what the
+// requests about it were recognised by.
+func (b *batch) destruction(statements []byte) []byte {
+	format := func(query string, args ...any) {
+		statements = append(statements, b.log.db.QueryGen().FormatQuery(query, args...)+";\n"...)
+	}
+	for _, e := range b.erasures {
+		r := e.record
+		format(`
+			INSERT INTO erasures (tenant, position, event_id, stream, number, texts, erased_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?)`, r.Tenant, r.Position, r.EventID, r.Stream, e.number, len(e.events), r.RecordedAt)
+		if len(e.events) > 0 {
+			format(`
+				DELETE FROM event_texts
+				WHERE tenant = ? AND position IN (SELECT position FROM events WHERE tenant = ? AND event_id IN (?))`,
+				r.Tenant, r.Tenant, bun.List(e.events))
+		}
+		format(`
+			UPDATE requests
+			SET fingerprint = ?
+			WHERE tenant = ? AND stream = ?`, []byte{}, r.Tenant, r.Stream)
+	}
+	return statements
+}
+
+const erasuresQuery = `
+	SELECT coalesce(max(position), 0)
+	FROM erasures
+	WHERE tenant = ?`
+
+// Erasures is how far a tenant's erasures have come: the position of the newest one, 0 if there is none.
+func Erasures(ctx context.Context, db bun.IDB, tenant string) (mark int64, err error) {
+	err = forEach(ctx, db, func(rows *sql.Rows) error { return rows.Scan(&mark) }, erasuresQuery, tenant)
+	if err != nil {
+		return 0, fmt.Errorf("read erasures: %w", unavailable(err))
+	}
+	return mark, nil
+}
+
+// KeepTexts keeps a tenant's texts from being erased until the transaction has ended, and tells how far
+// erasures have come.
+func KeepTexts(ctx context.Context, tx bun.IDB, tenant string) (mark int64, err error) {
+	if err := Do(ctx, tx, keepTexts(tx, tenant, &mark)); err != nil {
+		return 0, fmt.Errorf("keep texts: %w", unavailable(err))
+	}
+	return mark, nil
+}
+
+func keepTexts(tx bun.IDB, tenant string, mark *int64) []Reading {
+	readings := make([]Reading, 0, 2)
+	if tx.Dialect().Name() == dialect.PG {
+		readings = append(readings, Reading{Query: textLock("pg_advisory_xact_lock_shared", tenant), Each: ignore})
+	}
+	return append(readings, Reading{
+		Query: tx.NewRaw(erasuresQuery, tenant).String(),
+		Each:  func(rows *sql.Rows) error { return rows.Scan(mark) },
+	})
+}
+
+// HoldTexts lets the transaction destroy texts of a tenant: it waits for those that were given time by
+// [KeepTexts], and keeps others waiting until it has ended.
+func HoldTexts(ctx context.Context, tx bun.IDB, tenant string) error {
+	if tx.Dialect().Name() != dialect.PG {
+		return nil // the one writer is the lock
+	}
+	_, err := tx.ExecContext(ctx, textLock("pg_advisory_xact_lock", tenant))
+	return err
+}
+
+func textLock(function, tenant string) string {
+	hash := fnv.New32a()
+	hash.Write([]byte(tenant))
+	return fmt.Sprintf("SELECT %s('event_texts'::regclass::oid::integer, %d)", function, int32(hash.Sum32()))
+}
+
+// StreamsWithin reads whole streams of a tenant, one after the other and each in order of its versions, in
+// a transaction of the caller's.
+func StreamsWithin(ctx context.Context, tx bun.IDB, tenant string, streams []string) ([]domain.Event, error) {
+	return replayed(ctx, tx, tenant, streams)
+}

@@ -1,0 +1,178 @@
+package projections
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+)
+
+// An erasure destroys, in the transaction that records it, everything that was computed from the item's
+// texts: in every version of every projection, those that are being built and those that wait to be dropped
+// among them. What is written outside of that transaction keeps away from it, see package events.
+
+// traces are what erased items have left: their numbers, and the hashes of all pieces of text that they
+// ever consisted of, by which their vectors are kept.
+type traces struct {
+	tenant  string
+	ids     []string
+	numbers []int64
+	hashes  [][]byte
+}
+
+// erase adds to a script what destroys the traces of the items that a batch has erased. It is called
+// before their texts are destroyed, by which vectors are found.
+func (all stages) erase(ctx context.Context, script *script) error {
+	ids := all[0].erased
+	if len(ids) == 0 {
+		return nil
+	}
+	active := all[0]
+	p, tx, tenant := active.projection, active.tx, active.tenant
+	if err := events.HoldTexts(ctx, tx, tenant); err != nil {
+		return err
+	}
+	left, err := active.tracesOf(ctx, ids)
+	if err != nil {
+		return fmt.Errorf("find out what to erase: %w", err)
+	}
+	var entries []entry
+	if err := tx.NewSelect().Model(&entries).OrderExpr("name, version").Scan(ctx); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Settings["dropped"] != "" {
+			continue
+		}
+		switch e.Name {
+		case knowledgeName:
+			if e.State != stateActive {
+				err = p.blank(ctx, tx, p.versionOf(e), left, script)
+			}
+			left.forgetVoices(tx, tablesOf(e.Version), script)
+		case pastName:
+			left.forgetPast(tx, pastTablesOf(e.Version), script)
+		}
+		if err != nil {
+			return fmt.Errorf("erase from version %d: %w", e.Version, err)
+		}
+	}
+	return left.forgetMeaning(ctx, tx, entries, script)
+}
+
+// tracesOf folds the items' streams once more, as far as they were recorded before this batch.
+func (s *stage) tracesOf(ctx context.Context, ids []string) (traces, error) {
+	left := traces{tenant: s.tenant, ids: ids}
+	streams := make([]string, len(ids))
+	for i, id := range ids {
+		streams[i] = domain.KnowledgeStream(id)
+		left.numbers = append(left.numbers, s.items[id].now.Number)
+	}
+	recorded, err := events.StreamsWithin(ctx, s.tx, s.tenant, streams)
+	if err != nil {
+		return left, err
+	}
+	seen := map[hash]bool{}
+	items := map[string]*domain.Knowledge{}
+	for _, event := range recorded {
+		id, _ := domain.ItemOf(event.Stream)
+		if items[id] == nil {
+			items[id] = &domain.Knowledge{ID: id}
+		}
+		if err := items[id].Evolve(event.Fact, event.Occasion(), s.policy); err != nil {
+			return left, fmt.Errorf("fold %s: %w", event.Stream, err)
+		}
+		switch event.Fact.(type) {
+		case domain.Remembered, domain.Revised:
+			for _, piece := range pieces(items[id]) {
+				if !seen[piece.hash] {
+					seen[piece.hash] = true
+					left.hashes = append(left.hashes, piece.hash[:])
+				}
+			}
+		}
+	}
+	return left, nil
+}
+
+// forgetVoices takes away what was said in votes and reports; that they were given stays.
+func (r traces) forgetVoices(tx bun.IDB, t tables, script *script) {
+	script.add(tx.NewUpdate().TableExpr("?", t.votes).Set("query = '', outcome = ''").
+		Where("tenant = ?", r.tenant).Where("id IN (?)", bun.List(r.ids)))
+	script.add(tx.NewUpdate().TableExpr("?", t.reports).Set("reason = ''").
+		Where("tenant = ?", r.tenant).Where("id IN (?)", bun.List(r.ids)))
+}
+
+// forgetPast takes away by which words and pieces the items could be found; that they were there stays.
+func (r traces) forgetPast(tx bun.IDB, t pastTables, script *script) {
+	for _, table := range []bun.Ident{t.words, t.pieces} {
+		script.add(tx.NewDelete().TableExpr("?", table).
+			Where("tenant = ?", r.tenant).Where("number IN (?)", bun.List(r.numbers)))
+	}
+}
+
+// forgetMeaning takes away the items' pieces, and the vectors that no other item's pieces need. Searches in
+// memory learn of it with the event.
+func (r traces) forgetMeaning(ctx context.Context, tx bun.IDB, entries []entry, script *script) error {
+	var spaces []space
+	if err := tx.NewSelect().Model(&spaces).OrderExpr("number").Scan(ctx); err != nil {
+		return err
+	}
+	for _, s := range spaces {
+		vectors := tx.NewDelete().TableExpr("? AS v", meaningTablesOf(0, s).vectors).
+			Where("v.tenant = ?", r.tenant).Where("v.text_hash IN (?)", bun.List(r.hashes))
+		known := false
+		for _, e := range entries {
+			if e.Name != meaningName || e.Settings["dropped"] != "" || e.Settings["space"] != s.Name {
+				continue
+			}
+			known = true
+			t := meaningTablesOf(e.Version, s)
+			script.add(tx.NewDelete().TableExpr("?", t.pieces).
+				Where("tenant = ?", r.tenant).Where("number IN (?)", bun.List(r.numbers)))
+			vectors.Where("NOT EXISTS (SELECT 1 FROM ? AS m WHERE m.tenant = v.tenant AND m.text_hash = v.text_hash)", t.pieces)
+		}
+		if known && len(r.hashes) > 0 {
+			script.add(vectors)
+		}
+	}
+	return nil
+}
+
+// blank takes the texts out of a version that is not read: whether it is written with this batch, too, or is
+// being built and will read in the log what happened, or waits to be dropped.
+func (p *Knowledge) blank(ctx context.Context, tx bun.IDB, v version, left traces, script *script) error {
+	var rows []row
+	err := tx.NewSelect().Model(&rows).ModelTableExpr("? AS k", v.tables.knowledge).
+		Where("tenant = ?", left.tenant).Where("id IN (?)", bun.List(left.ids)).Scan(ctx)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	for i := range rows {
+		k := rows[i].knowledge()
+		gone := tx.NewDelete().TableExpr("?", v.tables.terms).Where("tenant = ?", left.tenant).Where("number = ?", k.Number)
+		if !v.foreign { // an index leads there
+			gone.Where("term IN (?)", bun.List(append(bagOf(v.tokenizer, k).Terms, ""))).Where("scope IN (?)", bun.List(k.Scopes))
+		}
+		script.add(gone)
+		blank := *k
+		blank.Blank()
+		source, baseline := source(blank.Source), baselineOf(blank.Baseline)
+		update := tx.NewUpdate().Model(&row{Source: source, Baseline: baseline, Tags: map[string][]string{}}).
+			ModelTableExpr("? AS k", v.tables.knowledge).
+			Column("task", "content", "abstract", "overview", "tags", "meta", "source", "baseline", "stale_reason", "words").
+			Where("tenant = ?", left.tenant).Where("id = ?", k.ID)
+		script.add(update)
+		script.add(tx.NewUpdate().TableExpr("?", v.tables.knowledge).
+			Set("uri = ?", domain.KnowledgeStream(k.ID)). // unique among those alive
+			Where("tenant = ?", left.tenant).Where("id = ?", k.ID))
+		script.add(tx.NewUpdate().TableExpr("?", v.tables.scopes).Set("bag = NULL, words = 0").
+			Where("tenant = ?", left.tenant).Where("number = ?", k.Number))
+	}
+	return nil
+}

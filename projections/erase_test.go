@@ -1,0 +1,272 @@
+package projections_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/projections"
+)
+
+// canary is a word that nothing else says.
+const canary = "zorblaxquine"
+
+// secret lets an item say the canary in every way: in each of its texts, in earlier ones, in votes and reports.
+func (w *world) secret(id string) {
+	w.t.Helper()
+	content := "we call it " + canary + " now"
+	w.submit(w.complete(domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
+		Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"team:pay", domain.Public},
+		Source:   domain.Source{Name: "the " + canary + " book", URLs: []string{"https://example.org/" + canary}},
+		Baseline: &domain.Eval{Helpful: 1, HelpfulHistory: []domain.Use{{Query: "what is " + canary + "?"}}},
+		Text: domain.Text{
+			Task: "naming the " + canary, Content: "the " + canary + " was called something else before",
+			Abstract: "a " + canary, Overview: "of the " + canary, Tags: domain.Tags{"labels": {canary}}, Meta: []byte(`{"name":"` + canary + `"}`),
+			URI: "viking://resources/" + canary + "/" + id,
+		},
+	}}))
+	target := domain.Target{By: w.by, ID: id}
+	w.submit(domain.GiveFeedback{Target: target, Verdict: domain.Helpful, TraceID: "t", Query: canary + "?", Outcome: canary + "!"})
+	w.submit(domain.ReportStale{Target: target, Reason: canary + " moved"})
+	w.submit(domain.Revise{Target: target, Changes: domain.Revised{Content: &content}})
+}
+
+// traces are the tables that hold the canary, or the hash of a text with it.
+func (w *world) traces(texts ...string) (places []string) {
+	w.t.Helper()
+	wanted := [][]byte{[]byte(canary)}
+	for _, text := range texts {
+		hash := sha256.Sum256([]byte(text))
+		wanted = append(wanted, hash[:])
+	}
+	query := `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`
+	if w.db.Engine == database.Postgres {
+		query = `SELECT tablename FROM pg_tables WHERE schemaname = current_schema()`
+	}
+	var tables []string
+	if err := w.db.NewRaw(query).Scan(w.t.Context(), &tables); err != nil {
+		w.t.Fatal(err)
+	}
+	for _, table := range tables {
+		if w.holds(table, wanted) {
+			places = append(places, table)
+		}
+	}
+	slices.Sort(places)
+	return places
+}
+
+func (w *world) holds(table string, wanted [][]byte) bool {
+	w.t.Helper()
+	rows, err := w.db.QueryContext(w.t.Context(), "SELECT * FROM ?", bun.Ident(table))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	values, places := make([]any, len(columns)), make([]any, len(columns))
+	for i := range values {
+		places[i] = &values[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(places...); err != nil {
+			w.t.Fatal(err)
+		}
+		for _, value := range values {
+			raw, isBytes := value.([]byte)
+			if !isBytes {
+				raw = []byte(fmt.Sprint(value))
+			}
+			if slices.ContainsFunc(wanted, func(w []byte) bool { return bytes.Contains(raw, w) }) {
+				return true
+			}
+		}
+	}
+	if err := rows.Err(); err != nil {
+		w.t.Fatal(err)
+	}
+	return false
+}
+
+// saidInSecret are the texts of the secret's pieces: what it said first, and what it says.
+func saidInSecret() []string {
+	before := "naming the " + canary + "\na " + canary + "\n"
+	return []string{before + "the " + canary + " was called something else before", before + "we call it " + canary + " now"}
+}
+
+// knowAll lets the projections in the background read what is new.
+func (w pastWorld) knowAll() {
+	w.t.Helper()
+	w.understand()
+	w.readOn(3)
+}
+
+func TestErasingLeavesNoTraceInAnyTable(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newPastWorld(t, db)
+		w.remember("other", "retry with jitter", "team:pay")
+		w.secret("secret")
+		w.knowAll()
+		if got := w.traces(saidInSecret()...); len(got) < 6 {
+			t.Fatalf("before the erasure only %v hold the canary", got)
+		}
+		before, err := w.log.Records(t.Context(), w.by.Tenant, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.erase("secret")
+		if got := w.traces(saidInSecret()...); got != nil {
+			t.Errorf("%v hold the canary", got)
+		}
+		after, err := w.log.Records(t.Context(), w.by.Tenant, 0, len(before))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range before {
+			if !bytes.Equal(before[i].Hash, after[i].Hash) || after[i].Position != before[i].Position {
+				t.Errorf("position %d is another record", before[i].Position)
+			}
+		}
+		w.knowAll()
+		if got := w.traces(saidInSecret()...); got != nil {
+			t.Errorf("%v hold the canary after all was read", got)
+		}
+		if diff := cmp.Diff(folded(w.items()), w.stored()); diff != "" {
+			t.Errorf("tables (-folded +stored):\n%s", diff)
+		}
+		if got := w.find(domain.Search{By: w.by, Text: canary, MinScore: new(float64)}); slices.Contains(got, "secret") {
+			t.Errorf("found %v", got)
+		}
+		if got := w.itemsAt(3)["secret"]; got == nil || strings.Contains(got.Text.Content, canary) {
+			t.Errorf("then it was %+v, want a tombstone", got)
+		}
+	})
+}
+
+// Two items that say the same share a vector.
+func TestAVectorThatAnotherItemNeedsStays(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		w.remember("one", "retry payments with jitter", "team:pay")
+		w.remember("two", "retry payments with jitter", "team:pay")
+		w.understand()
+		count := func() (n int) {
+			if err := w.db.NewRaw("SELECT count(*) FROM vectors_1").Scan(t.Context(), &n); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		w.erase("one")
+		if got := count(); got != 1 {
+			t.Errorf("%d vectors, want the other item's", got)
+		}
+		w.understand()
+		if got := w.nearest("retry payments with jitter", pay); !slices.Equal(got, []string{"two"}) {
+			t.Errorf("found %v, want two", got)
+		}
+		w.erase("two")
+		if got := count(); got != 0 {
+			t.Errorf("%d vectors, want none", got)
+		}
+	})
+}
+
+// Vectors that were made of a text before it was erased are not written after.
+func TestWhatWasReadBeforeIsNotWrittenAfter(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		var w *world
+		told := make(chan struct{})
+		model := &slowModel{meanwhile: func() { <-told; w.erase("secret") }}
+		var stop func()
+		w, stop = served(t, db, projections.Settings{Embedder: model})
+		w.secret("secret")
+		close(told)
+		w.until("everything is read", func() bool { return w.lag() == 0 })
+		if model.asked.Load() == 0 {
+			t.Error("the model was not asked about the secret")
+		}
+		stop()
+		if got := w.traces(saidInSecret()...); got != nil {
+			t.Errorf("%v hold the canary", got)
+		}
+	})
+}
+
+// slowModel lets something happen while it is asked for the first time about the canary.
+type slowModel struct {
+	embedding.Builtin
+
+	meanwhile func()
+	asked     atomic.Int64
+}
+
+func (m *slowModel) Embed(ctx context.Context, texts []string, kind embedding.Kind) ([][]float32, error) {
+	if strings.Contains(strings.Join(texts, " "), canary) && m.asked.Add(1) == 1 {
+		m.meanwhile()
+	}
+	return m.Builtin.Embed(ctx, texts, kind)
+}
+
+func TestErasingWhileAVersionIsBuiltBringsNothingBack(t *testing.T) {
+	t.Parallel()
+	for _, stage := range []string{"building", "indexing", "catching_up", "verifying", "ready"} {
+		t.Run(stage, func(t *testing.T) {
+			t.Parallel()
+			databasetest.Each(t, func(t *testing.T, db *database.DB) {
+				r := lived(t, db, projections.Settings{})
+				r.secret("secret")
+				r.at(stage, func() {
+					r.erase("secret")
+					if got := r.traces(); len(got) > 0 && !(len(got) == 1 && strings.HasSuffix(got[0], "_sheaves")) {
+						t.Errorf("%v hold the canary", got)
+					}
+				})
+				if last := r.run(); last.State != "active" {
+					t.Errorf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
+				}
+				if got := r.traces(); got != nil {
+					t.Errorf("%v hold the canary", got)
+				}
+				if diff := cmp.Diff(folded(r.items()), r.stored()); diff != "" {
+					t.Errorf("tables (-folded +rebuilt):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// A rebuild that failed lies there for a while, with what it had loaded.
+func TestErasingReachesVersionsThatNobodyWrites(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := lived(t, db, projections.Settings{})
+		r.secret("secret")
+		r.at("verifying", func() { r.corrupt("UPDATE knowledge_2 SET helpful = 99 WHERE id = 'secret'") })
+		r.run()
+		if got := r.traces(); !slices.ContainsFunc(got, func(table string) bool { return strings.HasPrefix(table, "knowledge_2") }) {
+			t.Fatalf("only %v hold the canary", got)
+		}
+		r.erase("secret")
+		if got := r.traces(); got != nil {
+			t.Errorf("%v hold the canary", got)
+		}
+	})
+}
