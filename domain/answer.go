@@ -59,18 +59,22 @@ type Feedback struct {
 
 // ProjectionStatus is how a projection does.
 type ProjectionStatus struct {
-	Name       string
-	Version    int
-	State      string // building, catching_up, verifying, ready, active, draining, retired, failed
-	Inline     bool   // written with the event itself: never behind
-	WhatIf     bool   // built only to be compared, and thrown away
-	Position   int64  // how far it has read the tenant's log
-	Head       int64  // the log's newest position
-	LagEvents  int64
-	LagSeconds float64 // age of the oldest event it has not yet read
-	Settings   map[string]string
-	Error      string // why it stands still, or failed; empty when it did not
-	CreatedAt  time.Time
-	UpdatedAt  time.Time      // when it came into its state
-	Report     *RebuildReport // what its verification found; nil if there was none
+	Name        string
+	Version     int
+	State       string // building, catching_up, verifying, ready, active, draining, retired, failed
+	Inline      bool   // written with the event itself: never behind
+	WhatIf      bool   // built only to be compared, and thrown away
+	Position    int64  // how far it has read the tenant's log
+	Head        int64  // the log's newest position
+	LagEvents   int64
+	LagSeconds  float64 // age of the oldest event it has not yet read
+	Settings    map[string]string
+	Error       string    // why it stands still, or failed; empty when it did not
+	Halted      bool      // it will not go on by itself
+	Holder      string    // the process that works on it now; empty if there is nothing to do, or nobody to do it
+	ReadAt      time.Time // when it last read something; zero for one that is written with the log
+	Quarantined int64     // streams that it passes over
+	CreatedAt   time.Time
+	UpdatedAt   time.Time      // when it came into its state
+	Report      *RebuildReport // what its verification found; nil if there was none
 }

@@ -21,6 +21,7 @@ var (
 	ErrErased          = errors.New("erased")                 // destroyed for good
 	ErrKeyReused       = errors.New("idempotency key reused") // the same key with another request
 	ErrBusy            = errors.New("busy")                   // the queue of writes is full
+	ErrBehind          = errors.New("behind")                 // a projection has not read so far yet
 	ErrUnavailable     = errors.New("unavailable")            // the database or a model cannot be reached
 	ErrFull            = errors.New("full")                   // nowhere to write to any more
 	ErrTooLarge        = errors.New("too large")

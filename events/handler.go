@@ -63,14 +63,27 @@ func AddHandler(router *message.Router, l *Log, projection string, handler Handl
 	})
 }
 
+// AddUndivided is [AddHandler] for a projection that means nothing without every single event: it passes
+// nothing over, and stands still until it can take in what comes next.
+func AddUndivided(router *message.Router, l *Log, projection string, handler Handler) *message.Handler {
+	return add(router, l, projection, func(_ context.Context, page Page) (Change, error) {
+		return handled{handler, page}, nil
+	}, func(page *Page) { page.quarantine = nil })
+}
+
 // AddPreparer is [AddHandler] for what takes long.
 func AddPreparer(router *message.Router, l *Log, projection string, prepare Preparer) *message.Handler {
+	return add(router, l, projection, prepare, func(*Page) {})
+}
+
+func add(router *message.Router, l *Log, projection string, prepare Preparer, adapt func(*Page)) *message.Handler {
 	l.handlers.add(projection, prepare)
 	return router.AddConsumerHandler(projection, projection, NewSubscriber(l), func(msg *message.Message) error {
 		page, err := PageOf(msg)
 		if err != nil {
 			return err
 		}
+		adapt(&page)
 		ctx := msg.Context()
 		err = l.takeIn(ctx, projection, page, prepare, attemptsAtPage)
 		if ctx.Err() == nil {
@@ -100,6 +113,8 @@ func (l *Log) handle(ctx context.Context, projection string, page Page, prepare 
 	if err != nil {
 		return err
 	}
+	l.finishing.RLock()
+	defer l.finishing.RUnlock()
 	err = l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := l.holdCheckpoint(ctx, tx, projection, page); err != nil {
 			return err
@@ -112,6 +127,7 @@ func (l *Log) handle(ctx context.Context, projection string, page Page, prepare 
 	switch {
 	case err == nil:
 		change.Done()
+		l.moves.tell(page.Tenant)
 		return nil
 	case errors.Is(err, errFenced):
 		page.lease.lose()

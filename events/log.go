@@ -38,9 +38,12 @@ type Log struct {
 	committers sync.WaitGroup
 
 	news     *news
+	moves    *news // of checkpoints
 	polling  polling
 	troubles troubles
 	handlers handlers
+
+	finishing sync.RWMutex // shared from a page's transaction until its change is done
 }
 
 // NewLog makes a log on a migrated database. inline is written with every append.
@@ -49,7 +52,7 @@ func NewLog(db *database.DB, inline Inline, options Options) *Log {
 	ctx, stop := context.WithCancel(context.Background())
 	return &Log{
 		db: db, inline: inline, options: options, metrics: newMetrics(options.Registerer),
-		ctx: ctx, stop: stop, lanes: map[string]*lane{}, news: newNews(),
+		ctx: ctx, stop: stop, lanes: map[string]*lane{}, news: newNews(), moves: newNews(),
 		troubles: troubles{reasons: map[reading]error{}},
 	}
 }

@@ -254,6 +254,27 @@ func TestAProjectionThatCannotTakeInAnythingStandsStill(t *testing.T) {
 	})
 }
 
+func TestAProjectionThatNeedsEveryEventPassesNothingOver(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		l := newLog(t, db, events.Options{})
+		remember(t, l, "acme", 0, 3)
+		p := newPicky(t, db, map[string]func() error{"knowledge:k-1": always(errors.New("not this"))})
+		run(t, func(router *message.Router) { events.AddUndivided(router, l, "p", p.handle) })
+		eventually(t, func() string {
+			if err := l.Trouble("p", "acme"); err == nil || err.Error() != "not this" {
+				return fmt.Sprintf("got trouble %v", err)
+			}
+			return ""
+		})
+		wantPositions(t, p.positions(t, db))
+		p.mend("knowledge:k-1")
+		p.reach(t, l, db, "p", "acme", 3)
+		wantPositions(t, p.positions(t, db), 1, 2, 3)
+		wantQuarantine(t, l)
+	})
+}
+
 // A page is prepared without a stream that is released before the page is written.
 func TestAPageThatPassedOverAReleasedStreamComesAgain(t *testing.T) {
 	t.Parallel()

@@ -35,6 +35,8 @@ type Config struct {
 	Keys Keyring
 	// RootKey opens everything, in every tenant. Empty for none.
 	RootKey string
+	// Background looks after the projections that follow the log. Nil if none does.
+	Background Background
 	// Probes are asked by /readyz, all at once, each within two seconds.
 	Probes []Probe
 	// Logger receives one line per request, and the cause of every answer of 500 and above.

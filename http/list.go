@@ -28,6 +28,9 @@ type listInput struct {
 	AsOf        asOf     `query:"as_of"`
 	Limit       integer  `query:"limit" doc:"1 to 100; 20 if left out."`
 	Cursor      string   `query:"cursor" doc:"next_cursor of the page before, with the same filters."`
+
+	MinPosition integer `query:"min_position" doc:"Wait until the answer is as new as this position of the log, the Annals-Position of a write; also as the header Annals-Min-Position. 503 if that takes too long."`
+	MaxWait     integer `query:"max_wait" doc:"How many seconds to wait for min_position: 1 to 25; 5 if left out."`
 }
 
 // page is a piece of a list.
@@ -51,6 +54,9 @@ func (s *Server) list(ctx context.Context, c *call, in *listInput) (*paged[*know
 	limit := in.Limit.read(&c.found, "limit", 1, domain.MaxLimit)
 	at := in.AsOf.read(&c.found)
 	if err := merge(c.found, renamed(filter.Validate(), listNames)); err != nil {
+		return nil, err
+	}
+	if err := s.await(ctx, c, in.MinPosition, in.MaxWait, false); err != nil {
 		return nil, err
 	}
 	position, err := s.position(ctx, c, at)

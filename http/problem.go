@@ -72,6 +72,7 @@ var answers = []answer{
 	{domain.ErrKeyReused, http.StatusUnprocessableEntity, "key-reused", "The idempotency key belongs to another request", ""},
 	{errRate, http.StatusTooManyRequests, "rate", "Too many requests", "1"},
 	{domain.ErrBusy, http.StatusServiceUnavailable, "busy", "Too busy just now", "1"},
+	{domain.ErrBehind, http.StatusServiceUnavailable, "behind", "Not that far yet", "1"},
 	{domain.ErrUnavailable, http.StatusServiceUnavailable, "unavailable", "Cannot be reached just now", "5"},
 	{domain.ErrFull, http.StatusInsufficientStorage, "full", "No room to write", "30"},
 	{errClosing, http.StatusServiceUnavailable, "closing", "Shutting down", "5"},

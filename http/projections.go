@@ -9,20 +9,24 @@ import (
 
 // projection is how a version of a projection does.
 type projection struct {
-	Name       string            `json:"name" example:"knowledge"`
-	Version    int               `json:"version"`
-	State      string            `json:"state" enum:"building,catching_up,verifying,ready,active,draining,retired,failed" doc:"active is read; draining was active before, and is written so that going back loses nothing."`
-	Inline     bool              `json:"inline" doc:"Written together with the event: never behind."`
-	WhatIf     bool              `json:"what_if,omitempty" doc:"Built only to be compared, and thrown away."`
-	Position   int64             `json:"position" doc:"How far it has read the log."`
-	Head       int64             `json:"head" doc:"The log's newest position."`
-	LagEvents  int64             `json:"lag_events"`
-	LagSeconds float64           `json:"lag_seconds" doc:"Age of the oldest event it has not read."`
-	Settings   map[string]string `json:"settings,omitempty" doc:"What it is computed with."`
-	Error      string            `json:"error,omitempty" doc:"Why it stands still, or failed; missing when it did not."`
-	CreatedAt  *time.Time        `json:"created_at,omitempty"`
-	UpdatedAt  *time.Time        `json:"updated_at,omitempty" doc:"When it came into its state."`
-	Report     *rebuildReport    `json:"report,omitempty" doc:"What its verification found; for root."`
+	Name        string            `json:"name" example:"knowledge"`
+	Version     int               `json:"version"`
+	State       string            `json:"state" enum:"building,catching_up,verifying,ready,active,draining,retired,failed" doc:"active is read; draining was active before, and is written so that going back loses nothing."`
+	Inline      bool              `json:"inline" doc:"Written together with the event: never behind."`
+	WhatIf      bool              `json:"what_if,omitempty" doc:"Built only to be compared, and thrown away."`
+	Position    int64             `json:"position" doc:"How far it has read the log."`
+	Head        int64             `json:"head" doc:"The log's newest position."`
+	LagEvents   int64             `json:"lag_events"`
+	LagSeconds  float64           `json:"lag_seconds" doc:"Age of the oldest event it has not read."`
+	Settings    map[string]string `json:"settings,omitempty" doc:"What it is computed with."`
+	Error       string            `json:"error,omitempty" doc:"Why it stands still, or failed; missing when it did not."`
+	Halted      bool              `json:"halted" doc:"It does not go on by itself: see error."`
+	Holder      string            `json:"holder,omitempty" doc:"The process that works on it now; missing when there is nothing to do, or nobody to do it."`
+	ReadAt      *time.Time        `json:"read_at,omitempty" doc:"When it last read something; missing for one that is written with the log."`
+	Quarantined int64             `json:"quarantined" doc:"Streams that it passes over, because it could not take in one of their events."`
+	CreatedAt   *time.Time        `json:"created_at,omitempty"`
+	UpdatedAt   *time.Time        `json:"updated_at,omitempty" doc:"When it came into its state."`
+	Report      *rebuildReport    `json:"report,omitempty" doc:"What its verification found; for root."`
 }
 
 // projectionsOutput lists projections, each with every version that is there, the active one first.
@@ -61,6 +65,7 @@ func (s *Server) versions(ctx context.Context, c *call, wanted func(domain.Proje
 		shown := projection{
 			Name: p.Name, Version: p.Version, State: p.State, Inline: p.Inline, WhatIf: p.WhatIf, Position: p.Position, Head: p.Head,
 			LagEvents: p.LagEvents, LagSeconds: p.LagSeconds, Settings: p.Settings, Error: p.Error,
+			Halted: p.Halted, Holder: p.Holder, ReadAt: known(p.ReadAt), Quarantined: p.Quarantined,
 			CreatedAt: known(p.CreatedAt), UpdatedAt: known(p.UpdatedAt),
 		}
 		if c.principal.Operates() { // it names items of whomever

@@ -128,8 +128,9 @@ func TestOnlyProjectionsThatThereAreAreRebuilt(t *testing.T) {
 			w.ask("GET", at+"/rebuild/plan", nil).want(status)
 			w.ask("DELETE", at+"/rebuild", nil).want(status)
 			w.ask("POST", at+"/rollback", nil).want(status)
-			w.ask("POST", at+"/retire", nil).want(status)
 		}
+		w.ask("POST", "/v1/projections/nonsense/retire", nil).want(http.StatusNotFound)
+		w.ask("POST", "/v1/projections/meaning/retire", nil).want(http.StatusNotFound) // nothing is kept of a model before
 		w.ask("POST", rebuildPath+"?force=true", nil).want(http.StatusUnprocessableEntity)
 	})
 }

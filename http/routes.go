@@ -16,6 +16,7 @@ func (s *Server) routes() {
 	s.rebuildRoutes()
 	s.keyRoutes()
 	s.tenantRoutes()
+	s.quarantineRoutes()
 	s.operatorRoutes()
 }
 

@@ -100,9 +100,14 @@ type searchOutput struct {
 	Body searched
 }
 
+type searchInput struct {
+	MinPosition integer `query:"min_position" doc:"Wait until the answer is as new as this position of the log, the Annals-Position of a write; also as the header Annals-Min-Position. 503 if that takes too long."`
+	MaxWait     integer `query:"max_wait" doc:"How many seconds to wait for min_position: 1 to 25; 5 if left out."`
+}
+
 var decodeSearch = decoderOf(reflect.TypeFor[search]())
 
-func (s *Server) search(ctx context.Context, c *call, _ *struct{}) (*searchOutput, error) {
+func (s *Server) search(ctx context.Context, c *call, asked *searchInput) (*searchOutput, error) {
 	in, _, err := read[search](s, c, decodeSearch)
 	if err != nil {
 		return nil, err
@@ -114,6 +119,9 @@ func (s *Server) search(ctx context.Context, c *call, _ *struct{}) (*searchOutpu
 	at := in.AsOf.read(&c.found)
 	query, err = query.Complete()
 	if err := merge(c.found, renamed(err, names)); err != nil {
+		return nil, err
+	}
+	if err := s.await(ctx, c, asked.MinPosition, asked.MaxWait, true); err != nil {
 		return nil, err
 	}
 	if query.AsOf, err = s.position(ctx, c, at); err != nil {

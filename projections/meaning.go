@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -166,8 +167,11 @@ func (m *Meaning) vectors(ctx context.Context, tenant string, wanted []piece, ma
 	for {
 		request := embedding.Request(m.embedder, texts)
 		made, err := m.embedder.Embed(ctx, request, embedding.Document)
-		if err != nil {
+		if errors.Is(err, embedding.ErrText) {
 			return nil, nil, fmt.Errorf("embed %d texts: %w", len(texts), err)
+		}
+		if err != nil { // whatever it is, it is not their fault: a wrong key, a model that is down
+			return nil, nil, fmt.Errorf("embed %d texts: %w: %w", len(texts), domain.ErrUnavailable, err)
 		}
 		for i := range made {
 			all[fresh[i]] = made[i]

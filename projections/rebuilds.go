@@ -18,7 +18,7 @@ func known(name string) error {
 		return nil
 	case meaningName:
 		return domain.Refuse(domain.ErrConflict, "vectors are kept by the hash of their text and follow the log by themselves").
-			WithFix("change the embedding model's setting, and restart")
+			WithFix("annals reread meaning lets it read the log again; for another model change its setting, and restart")
 	}
 	return domain.Refuse(domain.ErrNotFound, "there is no projection of this name").WithFix("see /v1/projections, or annals doctor")
 }

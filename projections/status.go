@@ -6,6 +6,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 )
 
 // Progress tells how far background projections have read; *events.Log keeps it.
@@ -13,6 +14,8 @@ type Progress interface {
 	Head(ctx context.Context, tenant string) (position int64, eventID string, err error)
 	Checkpoint(ctx context.Context, projection, tenant string) (position int64, eventID string, updatedAt time.Time, err error)
 	Trouble(projection, tenant string) error
+	Follower(ctx context.Context, projection, tenant string) (events.Following, error)
+	Await(ctx context.Context, projection, tenant string, position int64) error
 }
 
 // Reader is the projection together with the progress of the log and with its past, as an API wants it.
@@ -104,14 +107,15 @@ func (r Reader) AsOf(ctx context.Context, tenant, id string, position int64) (*d
 
 // lag fills in how far a background projection has read, and how old the first event is that it has not.
 func (p *Knowledge) lag(ctx context.Context, progress Progress, name, tenant string, s domain.ProjectionStatus) (domain.ProjectionStatus, error) {
-	var err error
-	if s.Position, _, _, err = progress.Checkpoint(ctx, name, tenant); err != nil {
+	f, err := progress.Follower(ctx, name, tenant)
+	if err != nil {
 		return s, err
 	}
+	s.Position, s.ReadAt, s.Holder, s.Quarantined = f.Position, f.ReadAt, f.Holder, f.Quarantined
 	s.Head = max(s.Head, s.Position)
 	s.LagEvents = s.Head - s.Position
-	if trouble := progress.Trouble(name, tenant); trouble != nil {
-		s.Error = trouble.Error()
+	if f.Trouble != nil {
+		s.Error, s.Halted = f.Trouble.Error(), f.Halted
 	}
 	if s.LagEvents == 0 {
 		return s, nil

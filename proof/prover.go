@@ -48,7 +48,7 @@ func NewProver(db *database.DB, log *events.Log, key Key, options Options) *Prov
 }
 
 // Follow lets the trees grow with the log, as a handler of the router.
-func (p *Prover) Follow(router *message.Router) { events.AddHandler(router, p.log, Name, p.grow) }
+func (p *Prover) Follow(router *message.Router) { events.AddUndivided(router, p.log, Name, p.grow) }
 
 // Key is the public key that checkpoints are verified with.
 func (p *Prover) Key() string { return p.key.Public() }

@@ -138,6 +138,8 @@ func wordsFor(value *kong.Value) []candidate {
 		return candidates([]string{"bash", "zsh", "fish"})
 	case "projections":
 		return candidates([]string{"knowledge"})
+	case "followers":
+		return candidates([]string{"meaning", "proof"})
 	case "types":
 		return candidates(domain.Types)
 	case "contexts":

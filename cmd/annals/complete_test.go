@@ -29,7 +29,7 @@ func completed(t *testing.T, words ...string) []string {
 func TestCompletionOffersWhatFits(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string][]string{
-		"re":                              {"remember", "revise", "restore", "rebuild"},
+		"re":                              {"remember", "revise", "restore", "report", "rebuild", "reread"},
 		"rebuild ":                        {"knowledge"},
 		"export ":                         {"knowledge", "log"},
 		"feedback some-id ":               {"helpful", "harmful"},

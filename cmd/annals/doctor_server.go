@@ -56,15 +56,18 @@ func (e *examination) projections(ctx context.Context, api *client) {
 	const late = 60.0 // seconds
 	var list struct {
 		Items []struct {
-			Name       string            `json:"name"`
-			Version    int               `json:"version"`
-			Position   int64             `json:"position"`
-			Head       int64             `json:"head"`
-			State      string            `json:"state"`
-			LagEvents  int64             `json:"lag_events"`
-			LagSeconds float64           `json:"lag_seconds"`
-			Settings   map[string]string `json:"settings"`
-			Error      string            `json:"error"`
+			Name        string            `json:"name"`
+			Version     int               `json:"version"`
+			Position    int64             `json:"position"`
+			Head        int64             `json:"head"`
+			State       string            `json:"state"`
+			LagEvents   int64             `json:"lag_events"`
+			LagSeconds  float64           `json:"lag_seconds"`
+			Settings    map[string]string `json:"settings"`
+			Error       string            `json:"error"`
+			Halted      bool              `json:"halted"`
+			Holder      string            `json:"holder"`
+			Quarantined int64             `json:"quarantined"`
 		} `json:"items"`
 	}
 	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "projections"}}, &list); err != nil {
@@ -82,12 +85,20 @@ func (e *examination) projections(ctx context.Context, api *client) {
 		case p.Name == "meaning" && p.State == "retired":
 			e.note("model before", fine, "annals rebuild meaning --retire drops them", "the vectors of %s are kept: going back to it costs only what came since", p.Settings["space"])
 		case p.State != "active": // what rebuilding has left is examined by itself
+		case p.Halted:
+			e.note(name, broken, "if the log is as it should be: annals reread "+p.Name, "has halted: %s", p.Error)
 		case strings.HasPrefix(p.Error, "words answer alone"):
 			e.note(name, warned, "wait until the other model has caught up, or name this one: ANNALS_EMBEDDING_PREVIOUS_MODEL", "%s: %s", p.Settings["space"], p.Error)
 		case p.Error != "":
 			e.note(name, broken, "see the server's log", "stands still: %s", p.Error)
+		case p.Quarantined > 0:
+			e.note(name, warned, "annals quarantine list --projection "+p.Name+" says which and why",
+				"%d streams in quarantine: what comes to them is not taken in", p.Quarantined)
+		case p.LagSeconds > late && p.Holder == "":
+			e.note(name, broken, "see that a server runs that works on it, and its log",
+				"%d events behind, %.0f s, and nobody works on it", p.LagEvents, p.LagSeconds)
 		case p.LagSeconds > late:
-			e.note(name, warned, "wait; it catches up by itself", "%d events behind, %.0f s", p.LagEvents, p.LagSeconds)
+			e.note(name, warned, "wait; it catches up by itself", "%d events behind, %.0f s; %s works on it", p.LagEvents, p.LagSeconds, p.Holder)
 		default:
 			e.note(name, fine, "", "%s", joined(" · ", fmt.Sprintf("version %d %s", p.Version, p.State),
 				fmt.Sprintf("%d events behind", p.LagEvents), p.Settings["space"]))

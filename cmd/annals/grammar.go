@@ -25,15 +25,17 @@ type grammar struct {
 	Verify verifyCommand `cmd:"" group:"record" help:"Verify that nobody rewrote the log, in the database or in an export."`
 	Proof  proofCommands `cmd:"" group:"record" help:"Ask for what the log can be held to: its key, checkpoints, proofs."`
 
-	Serve      serveCommand      `cmd:"" group:"run" help:"Run the server."`
-	Migrate    migrateCommand    `cmd:"" group:"run" help:"Bring the database to this version's schema."`
-	Rebuild    rebuildCommand    `cmd:"" group:"run" help:"Compute a projection anew while everybody keeps working; go back to the one before."`
-	Doctor     doctorCommand     `cmd:"" group:"run" help:"Check that everything works, and say how to mend what does not."`
-	Key        keyCommands       `cmd:"" group:"run" help:"Give, list, rotate and revoke keys."`
-	Tenant     tenantCommands    `cmd:"" group:"run" help:"Create and list tenants."`
-	Whoami     whoamiCommand     `cmd:"" group:"run" help:"Show as whom the server knows you."`
-	Version    versionCommand    `cmd:"" group:"run" help:"Show the version."`
-	Completion completionCommand `cmd:"" group:"run" help:"Print the completion script of a shell."`
+	Serve      serveCommand       `cmd:"" group:"run" help:"Run the server."`
+	Migrate    migrateCommand     `cmd:"" group:"run" help:"Bring the database to this version's schema."`
+	Rebuild    rebuildCommand     `cmd:"" group:"run" help:"Compute a projection anew while everybody keeps working; go back to the one before."`
+	Reread     rereadCommand      `cmd:"" group:"run" help:"Let a background projection read the log again from its beginning."`
+	Quarantine quarantineCommands `cmd:"" group:"run" help:"See, replay or skip what a background projection could not take in."`
+	Doctor     doctorCommand      `cmd:"" group:"run" help:"Check that everything works, and say how to mend what does not."`
+	Key        keyCommands        `cmd:"" group:"run" help:"Give, list, rotate and revoke keys."`
+	Tenant     tenantCommands     `cmd:"" group:"run" help:"Create and list tenants."`
+	Whoami     whoamiCommand      `cmd:"" group:"run" help:"Show as whom the server knows you."`
+	Version    versionCommand     `cmd:"" group:"run" help:"Show the version."`
+	Completion completionCommand  `cmd:"" group:"run" help:"Print the completion script of a shell."`
 }
 
 const description = `The memory that people and AI agents share, and the record of how it came to be.

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -22,6 +24,8 @@ type searchCommand struct {
 	Order    string   `complete:"orders" placeholder:"WORD" help:"priority: the best answers, nearest scope first (unless told). score: by weight alone."`
 	Level    *int     `placeholder:"0…2" help:"Which text answers bring along: 0 the abstract, 1 the overview, 2 the content (unless told)."`
 	Explain  bool     `help:"Say how the answer came about."`
+
+	MinPosition int64 `placeholder:"N" help:"Wait a moment until the answer is as new as this position of the log, such as that of a write."`
 
 	hindsight
 	filters
@@ -50,7 +54,8 @@ Examples:
     annals search "how do I call a rate-limited API?"
     annals search "编码风格" --user 123 --project 456 --explain
     annals search "deploy" --type plan --type tool --tag domain=web --limit 3 --json
-    annals search "deploy" --as-of 2026-03-01T09:00:00Z`
+    annals search "deploy" --as-of 2026-03-01T09:00:00Z
+    annals search "deploy" --min-position 42`
 }
 
 // Run implements the command.
@@ -69,7 +74,7 @@ func (s *searchCommand) Run(ctx context.Context, c *console) error {
 	}
 	var found searchAnswer
 	a, err := api.read(ctx, request{
-		Method: http.MethodPost, Path: []string{"v1", "search"}, Body: s.body(question, at),
+		Method: http.MethodPost, Path: []string{"v1", "search"}, Query: s.query(), Body: s.body(question, at),
 	}, &found)
 	if err != nil {
 		return err
@@ -79,6 +84,13 @@ func (s *searchCommand) Run(ctx context.Context, c *console) error {
 	}
 	found.print(c, s.Explain)
 	return nil
+}
+
+func (s *searchCommand) query() url.Values {
+	if s.MinPosition == 0 {
+		return nil
+	}
+	return url.Values{"min_position": {strconv.FormatInt(s.MinPosition, 10)}}
 }
 
 type searchBody struct {

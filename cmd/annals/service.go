@@ -75,7 +75,8 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 		Keys: s.keys, RootKey: cfg.RootKey,
 		Probes: []annalshttp.Probe{{Name: "database", Check: s.answers}},
 		Logger: logger, Registry: registry, Version: version().Version,
-		Rate: cfg.Rate, Notice: cfg.Notice, Drain: cfg.Drain,
+		Background: projections.Background{Log: log},
+		Rate:       cfg.Rate, Notice: cfg.Notice, Drain: cfg.Drain,
 	}
 	if err := api.Validate(); err != nil {
 		return nil, errors.Join(err, s.close())

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// quarantineCommands are what can be done about streams that a projection passes over.
+type quarantineCommands struct {
+	List   quarantineListCommand   `cmd:"" help:"Which streams a projection passes over, and why."`
+	Replay quarantineReplayCommand `cmd:"" help:"Let it take in what waits, in order, and release what it could."`
+	Skip   quarantineSkipCommand   `cmd:"" help:"Forget what waits: the projection never takes it in."`
+}
+
+// quarantine names the projection whose it is.
+type quarantine struct {
+	remote
+
+	Projection string `complete:"followers" default:"meaning" placeholder:"NAME" help:"Which projection: meaning unless told."`
+}
+
+func (q quarantine) path(more ...string) []string {
+	return append([]string{"v1", "projections", q.Projection, "quarantine"}, more...)
+}
+
+type quarantineListCommand struct{ quarantine }
+
+// Help implements kong.HelpProvider.
+func (quarantineListCommand) Help() string {
+	return `An event that a background projection could not take in, though nothing was down, puts its stream in
+quarantine. All other streams go on; what comes to this one waits in the log.
+
+Examples:
+
+    annals quarantine list
+    annals quarantine list --projection meaning --json`
+}
+
+// quarantined is a stream that a projection passes over.
+type quarantined struct {
+	Stream   string    `json:"stream"`
+	Position int64     `json:"position"`
+	EventID  string    `json:"event_id"`
+	Error    string    `json:"error"`
+	Since    time.Time `json:"since"`
+	Attempts int       `json:"attempts"`
+	Waiting  int64     `json:"waiting"`
+}
+
+// Run implements the command.
+func (q *quarantineListCommand) Run(ctx context.Context, c *console) error {
+	api, err := q.connect()
+	if err != nil {
+		return err
+	}
+	var list struct{ Items []quarantined }
+	a, err := api.read(ctx, request{Method: http.MethodGet, Path: q.path()}, &list)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(a.Body)
+	}
+	if len(list.Items) == 0 {
+		c.say("nothing is in quarantine: %s takes in everything", q.Projection)
+		return nil
+	}
+	rows := &grid{heads: []string{"STREAM", "FROM", "WAITING", "SINCE", "TRIED", "WHY"}}
+	for _, s := range list.Items {
+		rows.row(printable(s.Stream), counted(s.Position), counted(s.Waiting), moment(s.Since), counted(int64(s.Attempts)), printable(s.Error))
+	}
+	c.say("%s", rows.render(c.width))
+	c.note("when the reason is mended: annals quarantine replay; to go on without: annals quarantine skip STREAM")
+	return nil
+}
+
+type quarantineReplayCommand struct {
+	quarantine
+
+	Stream string `arg:"" optional:"" help:"Which stream, such as knowledge:profile_001; all of them unless told."`
+}
+
+// Help implements kong.HelpProvider.
+func (quarantineReplayCommand) Help() string {
+	return `A stream that was taken in whole is released. What fails again stays; exit code 1 says so.
+
+Examples:
+
+    annals quarantine replay
+    annals quarantine replay knowledge:profile_001`
+}
+
+// Run implements the command.
+func (q *quarantineReplayCommand) Run(ctx context.Context, c *console) error {
+	api, err := q.connect()
+	if err != nil {
+		return err
+	}
+	var done struct {
+		Items []struct {
+			Stream   string
+			Events   int64
+			Released bool
+			Left     quarantined
+		}
+	}
+	query := url.Values{}
+	if q.Stream != "" {
+		query.Set("stream", q.Stream)
+	}
+	a, err := api.read(ctx, request{Method: http.MethodPost, Path: q.path("replay"), Query: query}, &done)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		if err := c.document(a.Body); err != nil {
+			return err
+		}
+	}
+	left := 0
+	for _, s := range done.Items {
+		if !s.Released {
+			left++
+		}
+		switch {
+		case c.json:
+		case s.Released:
+			c.say("%s: %s taken in, released", printable(s.Stream), someEvents(s.Events))
+		default:
+			c.say("%s: %s taken in, %s waiting from position %s on: %s", printable(s.Stream), someEvents(s.Events),
+				someEvents(s.Left.Waiting), counted(s.Left.Position), printable(s.Left.Error))
+		}
+	}
+	if len(done.Items) == 0 && !c.json {
+		c.say("nothing is in quarantine: %s takes in everything", q.Projection)
+	}
+	if left > 0 {
+		return &failure{
+			Code: exitFailed, Detail: fmt.Sprintf("%d of %d streams stay in quarantine", left, len(done.Items)),
+			Fix: "mend the reason and replay again, or go on without: annals quarantine skip STREAM",
+		}
+	}
+	return nil
+}
+
+// someEvents are so many, in words.
+func someEvents(n int64) string {
+	if n == 1 {
+		return "1 event"
+	}
+	return counted(n) + " events"
+}
+
+type quarantineSkipCommand struct {
+	quarantine
+
+	Stream string `arg:"" optional:"" help:"Which stream, such as knowledge:profile_001."`
+	All    bool   `help:"All streams in quarantine."`
+}
+
+// Help implements kong.HelpProvider.
+func (quarantineSkipCommand) Help() string {
+	return `What comes to the stream later is taken in again. The log keeps everything; what was skipped comes back if the
+projection begins anew (annals reread).
+
+Examples:
+
+    annals quarantine skip knowledge:profile_001
+    annals quarantine skip --all --json`
+}
+
+// Run implements the command.
+func (q *quarantineSkipCommand) Run(ctx context.Context, c *console) error {
+	if (q.Stream == "") != q.All {
+		return wrong("annals quarantine skip STREAM, or --all", "name one stream, or say that you mean all")
+	}
+	api, err := q.connect()
+	if err != nil {
+		return err
+	}
+	query := url.Values{"stream": {q.Stream}}
+	if q.All {
+		query = url.Values{"all": {"true"}}
+	}
+	var done struct {
+		Items []struct {
+			Stream string
+			Events []struct {
+				Position int64
+				EventID  string `json:"event_id"`
+				Name     string
+			}
+		}
+	}
+	a, err := api.read(ctx, request{Method: http.MethodPost, Path: q.path("skip"), Query: query}, &done)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(a.Body)
+	}
+	rows := &grid{heads: []string{"STREAM", "POSITION", "EVENT", "NAME"}}
+	for _, s := range done.Items {
+		for _, event := range s.Events {
+			rows.row(printable(s.Stream), counted(event.Position), event.EventID, event.Name)
+		}
+	}
+	if len(done.Items) == 0 {
+		c.say("nothing is in quarantine: %s takes in everything", q.Projection)
+		return nil
+	}
+	c.say("%s never takes in:", q.Projection)
+	c.say("%s", rows.render(c.width))
+	return nil
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"net/http"
+)
+
+type rereadCommand struct {
+	remote
+
+	Projection string `arg:"" complete:"followers" help:"Which projection: meaning."`
+}
+
+// Help implements kong.HelpProvider.
+func (rereadCommand) Help() string {
+	return `For when the log was restored without what was computed from it, or a projection has skipped what it should not
+have. Answers are as they were until it has caught up. Vectors are
+kept by the hash of their text, so no model is asked twice.
+
+Example:
+
+    annals reread meaning`
+}
+
+// Run implements the command.
+func (r *rereadCommand) Run(ctx context.Context, c *console) error {
+	api, err := r.connect()
+	if err != nil {
+		return err
+	}
+	var p struct {
+		Head int64 `json:"head"`
+	}
+	a, err := api.read(ctx, request{Method: http.MethodPost, Path: []string{"v1", "projections", r.Projection, "reread"}}, &p)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(a.Body)
+	}
+	c.say("%s reads the log again, up to position %s; annals doctor tells how far it is", r.Projection, counted(p.Head))
+	return nil
+}

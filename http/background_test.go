@@ -1,0 +1,214 @@
+package http_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/events"
+	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/projections"
+)
+
+// followed is a world in which projections follow the log: the vectors, and one that cannot take in the
+// stream of an item called bad until it is mended.
+type followed struct {
+	*world
+	mended atomic.Bool
+	base   *projections.Knowledge
+}
+
+// eachFollowed is each, with projections that follow once they are started.
+func eachFollowed(t *testing.T, test func(t *testing.T, w *followed)) {
+	t.Helper()
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := &followed{}
+		w.world = newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
+			w.base = cfg.Reader.(projections.Reader).Knowledge
+			cfg.Background = projections.Background{Log: cfg.Writer.(*events.Log)}
+		})
+		test(t, w)
+	})
+}
+
+// follow starts the projections; they end with the test.
+func (w *followed) follow() {
+	w.t.Helper()
+	router, err := events.NewRouter(databasetest.Log(w.t))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.base.Meaning().Follow(router, w.log)
+	events.AddHandler(router, w.log, "picky", func(_ context.Context, _ bun.IDB, page events.Page) error {
+		for _, event := range page.Events {
+			if event.Stream == "knowledge:bad" && !w.mended.Load() {
+				return errors.New("cannot take this in")
+			}
+		}
+		return nil
+	})
+	ended := make(chan error, 1)
+	go func() { ended <- router.Run(context.WithoutCancel(w.t.Context())) }()
+	<-router.Running()
+	w.t.Cleanup(func() {
+		if err := errors.Join(router.Close(), <-ended); err != nil {
+			w.t.Errorf("router: %v", err)
+		}
+	})
+}
+
+// quarantine waits until so many streams are in it, and gives them.
+func (w *followed) quarantine(n int) []object {
+	w.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		items := w.ask("GET", "/v1/projections/picky/quarantine", nil).want(http.StatusOK).items()
+		if len(items) == n {
+			return items
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatalf("got %d streams in quarantine, want %d", len(items), n)
+		}
+	}
+}
+
+func TestQuarantineIsSeenReplayedAndSkipped(t *testing.T) {
+	eachFollowed(t, func(t *testing.T, w *followed) {
+		w.remember("good", "x")
+		w.remember("bad", "x")
+		w.follow()
+		for _, q := range w.quarantine(1) {
+			if q["stream"] != "knowledge:bad" || q["position"] != 2.0 || q["error"] != "cannot take this in" || q["waiting"] != 1.0 {
+				t.Errorf("got %v", q)
+			}
+		}
+		const path = "/v1/projections/picky/quarantine"
+		for _, r := range w.ask("POST", path+"/replay", nil).want(http.StatusOK).items() {
+			if r["released"] != false || pick(r, "left", "attempts") != 4.0 {
+				t.Errorf("got %v, want it to stay", r)
+			}
+		}
+		w.mended.Store(true)
+		for _, r := range w.ask("POST", path+"/replay?stream=knowledge:bad", nil).want(http.StatusOK).items() {
+			if r["released"] != true || r["events"] != 1.0 || r["left"] != nil {
+				t.Errorf("got %v, want it to be released", r)
+			}
+		}
+		w.quarantine(0)
+
+		w.mended.Store(false)
+		w.ask("POST", "/v1/knowledge/bad/stale", nil).want(http.StatusOK)
+		w.quarantine(1)
+		for query, field := range map[string]string{
+			"": "stream: name one, or say all=true", "?stream=knowledge:bad&all=true": "stream: name one, or say all=true",
+		} {
+			if got := w.ask("POST", path+"/skip"+query, nil).want(http.StatusUnprocessableEntity).errors(); len(got) != 1 || got[0] != field {
+				t.Errorf("skip%s: got %v", query, got)
+			}
+		}
+		for _, s := range w.ask("POST", path+"/skip?all=true", nil).want(http.StatusOK).items() {
+			skipped := s["events"].([]any)
+			if len(skipped) != 1 || pick(skipped[0].(object), "name") != "knowledge.reported_stale" || pick(skipped[0].(object), "position") != 3.0 {
+				t.Errorf("got %v", s)
+			}
+		}
+		w.quarantine(0)
+		for _, again := range []string{"/replay?stream=knowledge:bad", "/skip?stream=knowledge:bad"} {
+			w.ask("POST", path+again, nil).want(http.StatusNotFound)
+		}
+		w.ask("GET", "/v1/projections/nonsense/quarantine", nil).want(http.StatusNotFound)
+		w.ask("GET", "/v1/projections/knowledge/quarantine", nil).want(http.StatusConflict)
+		w.ask("POST", "/v1/projections/picky/reread", nil).want(http.StatusConflict)
+	})
+}
+
+func TestAReadWaitsUntilItIsAsNewAsAPosition(t *testing.T) {
+	eachFollowed(t, func(t *testing.T, w *followed) {
+		position := w.remember("k", "retry with jitter").header.Get("Annals-Position")
+		question := object{"query": "retry with jitter"}
+		for _, path := range []string{"/v1/knowledge/k", "/v1/knowledge"} { // written with the event
+			w.ask("GET", path+"?min_position="+position, nil).want(http.StatusOK)
+		}
+		a := w.ask("POST", "/v1/search?max_wait=1&min_position="+position, question).want(http.StatusServiceUnavailable)
+		if a.json()["type"] != "urn:annals:problem:behind" || a.header.Get("Retry-After") == "" {
+			t.Errorf("got %v, retry after %q", a.json(), a.header.Get("Retry-After"))
+		}
+		w.follow()
+		for i := range 5 {
+			content := fmt.Sprint("lesson about backoff ", i)
+			position = w.remember(fmt.Sprint("k", i), content).header.Get("Annals-Position")
+			a := w.ask("POST", "/v1/search?min_position="+position, object{"query": content, "limit": 1}).want(http.StatusOK)
+			if hit := a.items()[0]; pick(hit, "knowledge", "id") != fmt.Sprint("k", i) || pick(hit, "parts", "semantic").(float64) < 0.5 {
+				t.Errorf("got %v, want what was just written, found by its meaning", hit)
+			}
+		}
+		w.ask("POST", "/v1/search", question, header("Annals-Min-Position: "+position)).want(http.StatusOK)
+
+		head, err := strconv.Atoi(position)
+		if err != nil {
+			t.Fatal(err)
+		}
+		beyond := fmt.Sprint("min_position: is beyond the log, which ends at ", head)
+		for _, ask := range []*answer{
+			w.ask("POST", fmt.Sprint("/v1/search?min_position=", head+1), question),
+			w.ask("GET", fmt.Sprint("/v1/knowledge?min_position=", head+1), nil),
+			w.ask("GET", fmt.Sprint("/v1/knowledge/k?min_position=", head+1), nil),
+		} {
+			if got := ask.want(http.StatusUnprocessableEntity).errors(); len(got) != 1 || got[0] != beyond {
+				t.Errorf("got %v, want %s", got, beyond)
+			}
+		}
+		got := w.ask("POST", "/v1/search?min_position=x&max_wait=99", question).want(http.StatusUnprocessableEntity).errors()
+		if len(got) != 2 {
+			t.Errorf("got %v, want both parameters to be refused", got)
+		}
+	})
+}
+
+func TestAProjectionTellsHowItGetsOn(t *testing.T) {
+	eachFollowed(t, func(t *testing.T, w *followed) {
+		meaning := func() object {
+			for _, p := range w.ask("GET", "/v1/projections", nil).want(http.StatusOK).items() {
+				if p["name"] == "meaning" {
+					return p
+				}
+			}
+			return nil
+		}
+		w.remember("k", "x")
+		if p := meaning(); p["lag_events"] != 1.0 || p["read_at"] != nil || p["halted"] != false || p["holder"] != nil {
+			t.Errorf("before: got %v", p)
+		}
+		w.follow()
+		position := w.remember("l", "y").header.Get("Annals-Position")
+		w.ask("POST", "/v1/search?min_position="+position, object{"query": "y"}).want(http.StatusOK)
+		if p := meaning(); p["lag_events"] != 0.0 || p["read_at"] == nil || p["holder"] != w.db.Opener {
+			t.Errorf("while it works: got %v", p)
+		}
+
+		// The log is put back without the checkpoints.
+		if err := w.db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+			_, err := tx.ExecContext(ctx, `UPDATE checkpoints SET event_id = '0195a000-0000-7000-8000-000000000001'`)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if p := meaning(); p["halted"] != true || p["error"] == nil {
+			t.Errorf("restored: got %v", p)
+		}
+		w.ask("POST", "/v1/projections/meaning/reread", nil).want(http.StatusAccepted)
+		w.ask("POST", "/v1/search?min_position="+position, object{"query": "y"}).want(http.StatusOK)
+		if p := meaning(); p["halted"] != false || p["lag_events"] != 0.0 {
+			t.Errorf("after reading again: got %v", p)
+		}
+	})
+}

@@ -1,0 +1,227 @@
+package http
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Background looks after the projections that follow the log. A name that it does not know gives an error
+// that matches domain.ErrNotFound.
+type Background interface {
+	// Quarantined lists the streams that a projection passes over.
+	Quarantined(ctx context.Context, name, tenant string) ([]domain.Quarantined, error)
+	// Replay lets it take in what waits of one of them; the error matches domain.ErrNotFound if it is
+	// none of them.
+	Replay(ctx context.Context, name, tenant, stream string) (domain.Replayed, error)
+	// Skip forgets what waits of one of them; the error matches domain.ErrNotFound if it is none of
+	// them.
+	Skip(ctx context.Context, name, tenant, stream string) (domain.Skipped, error)
+	// Reread lets a projection begin anew; the error matches domain.ErrConflict if it must not.
+	Reread(ctx context.Context, name, tenant string) error
+}
+
+const quarantinePath = projectionPath + "/quarantine"
+
+func (s *Server) quarantineRoutes() {
+	tags := []string{"Operation"}
+	refusals := []int{http.StatusNotFound, http.StatusConflict}
+	handle(s, huma.Operation{
+		OperationID: "see-quarantine", Method: http.MethodGet, Path: quarantinePath, Tags: tags,
+		Summary: "See which streams a background projection passes over, and why",
+		Description: "An event that it could not take in, though nothing was down, puts its stream here; all other streams go on. " +
+			"The events wait in the log. For admins.",
+		Errors: refusals,
+	}, s.seeQuarantine)
+	handle(s, huma.Operation{
+		OperationID: "replay-quarantine", Method: http.MethodPost, Path: quarantinePath + "/replay", Tags: tags,
+		Summary:     "Let a projection take in what waits, in order",
+		Description: "A stream that was taken in whole is released. What fails again stays, with the newest reason. For admins.",
+		Errors:      refusals,
+	}, s.replayQuarantine)
+	handle(s, huma.Operation{
+		OperationID: "skip-quarantine", Method: http.MethodPost, Path: quarantinePath + "/skip", Tags: tags,
+		Summary:     "Forget what waits: the projection never takes it in",
+		Description: "What comes later is taken in again. Name a stream, or all. The log keeps everything. For admins.",
+		Errors:      refusals,
+	}, s.skipQuarantine)
+	handle(s, huma.Operation{
+		OperationID: "reread", Method: http.MethodPost, Path: projectionPath + "/reread", Tags: tags,
+		Summary: "Let a background projection read the log again from its beginning",
+		Description: "After the log was restored to an earlier state without it, for example. Until it has caught up, answers are as " +
+			"they were. Vectors are kept by the hash of their text: no model is asked twice. For admins.",
+		DefaultStatus: http.StatusAccepted, Errors: refusals,
+	}, s.reread)
+}
+
+// quarantined is a stream that a projection passes over.
+type quarantined struct {
+	Stream   string     `json:"stream" example:"knowledge:profile_001"`
+	Position int64      `json:"position" doc:"Of the event that could not be taken in, the first of those that wait."`
+	EventID  string     `json:"event_id"`
+	Error    string     `json:"error" doc:"Why it could not."`
+	Since    *time.Time `json:"since,omitempty"`
+	Attempts int        `json:"attempts" doc:"Replays included."`
+	Waiting  int64      `json:"waiting" doc:"Events: that one, and what came to the stream later."`
+}
+
+func quarantinedOf(q domain.Quarantined) quarantined {
+	return quarantined{
+		Stream: q.Stream, Position: q.Position, EventID: q.EventID, Error: q.Error, Since: known(q.Since),
+		Attempts: q.Attempts, Waiting: q.Waiting,
+	}
+}
+
+// replayed is what became of a stream.
+type replayed struct {
+	Stream   string       `json:"stream"`
+	Events   int64        `json:"events" doc:"That were taken in."`
+	Released bool         `json:"released"`
+	Left     *quarantined `json:"left,omitempty" doc:"What still waits; missing when the stream was released."`
+}
+
+// skipped is what a projection never takes in.
+type skipped struct {
+	Stream string         `json:"stream"`
+	Events []skippedEvent `json:"events" nullable:"false"`
+}
+
+type skippedEvent struct {
+	Position int64  `json:"position"`
+	EventID  string `json:"event_id"`
+	Name     string `json:"name" example:"knowledge.revised"`
+}
+
+// short is a list that is never long.
+type short[T any] struct {
+	Items []T `json:"items" nullable:"false"`
+}
+
+type (
+	quarantineOutput struct{ Body short[quarantined] }
+	replayOutput     struct{ Body short[replayed] }
+	skipOutput       struct{ Body short[skipped] }
+	rereadOutput     struct{ Body *projection }
+)
+
+type streamInput struct {
+	Name   string `path:"name" example:"meaning" doc:"The projection's name."`
+	Stream string `query:"stream" example:"knowledge:profile_001" doc:"All streams in quarantine if left out."`
+}
+
+type skipInput struct {
+	Name   string  `path:"name" example:"meaning" doc:"The projection's name."`
+	Stream string  `query:"stream" example:"knowledge:profile_001" doc:"Required unless all is true."`
+	All    boolean `query:"all" doc:"true: all streams in quarantine."`
+}
+
+// background admits admins alone.
+func (s *Server) background(c *call) (Background, error) {
+	switch {
+	case !c.principal.Administers():
+		return nil, domain.Refuse(domain.ErrForbidden, "looking after projections is for admins")
+	case s.cfg.Background == nil:
+		return nil, domain.Refuse(domain.ErrNotFound, "nothing follows the log in this server")
+	}
+	return s.cfg.Background, c.found.Err()
+}
+
+func (s *Server) seeQuarantine(ctx context.Context, c *call, in *projectionInput) (*quarantineOutput, error) {
+	background, err := s.background(c)
+	if err != nil {
+		return nil, err
+	}
+	list, err := background.Quarantined(ctx, in.Name, c.principal.Tenant)
+	out := &quarantineOutput{Body: short[quarantined]{Items: make([]quarantined, len(list))}}
+	for i, q := range list {
+		out.Body.Items[i] = quarantinedOf(q)
+	}
+	return out, err
+}
+
+func (s *Server) replayQuarantine(ctx context.Context, c *call, in *streamInput) (*replayOutput, error) {
+	background, err := s.background(c)
+	if err != nil {
+		return nil, err
+	}
+	out := &replayOutput{Body: short[replayed]{Items: []replayed{}}}
+	err = eachStream(ctx, c, background, in.Name, in.Stream, func(stream string) error {
+		done, err := background.Replay(ctx, in.Name, c.principal.Tenant, stream)
+		if err != nil {
+			return err
+		}
+		shown := replayed{Stream: done.Stream, Events: done.Events, Released: done.Released}
+		if done.Left != nil {
+			left := quarantinedOf(*done.Left)
+			shown.Left = &left
+		}
+		out.Body.Items = append(out.Body.Items, shown)
+		return nil
+	})
+	return out, err
+}
+
+func (s *Server) skipQuarantine(ctx context.Context, c *call, in *skipInput) (*skipOutput, error) {
+	all := in.All.read(&c.found, "all")
+	if (in.Stream == "") != (all != nil && *all) {
+		c.found.Add("stream", "name one, or say all=true")
+	}
+	background, err := s.background(c)
+	if err != nil {
+		return nil, err
+	}
+	out := &skipOutput{Body: short[skipped]{Items: []skipped{}}}
+	err = eachStream(ctx, c, background, in.Name, in.Stream, func(stream string) error {
+		done, err := background.Skip(ctx, in.Name, c.principal.Tenant, stream)
+		if err != nil {
+			return err
+		}
+		shown := skipped{Stream: done.Stream, Events: make([]skippedEvent, len(done.Events))}
+		for i, event := range done.Events {
+			shown.Events[i] = skippedEvent{Position: event.Position, EventID: event.EventID, Name: event.Name}
+		}
+		out.Body.Items = append(out.Body.Items, shown)
+		return nil
+	})
+	return out, err
+}
+
+// eachStream does something with one stream, or with all that are in quarantine.
+func eachStream(ctx context.Context, c *call, background Background, name, stream string, do func(stream string) error) error {
+	if stream != "" {
+		text(&c.found, "stream", stream)
+		if err := c.found.Err(); err != nil {
+			return err
+		}
+		return do(stream)
+	}
+	list, err := background.Quarantined(ctx, name, c.principal.Tenant)
+	if err != nil {
+		return err
+	}
+	for _, q := range list {
+		if err := do(q.Stream); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Server) reread(ctx context.Context, c *call, in *projectionInput) (*rereadOutput, error) {
+	background, err := s.background(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := background.Reread(ctx, in.Name, c.principal.Tenant); err != nil {
+		return nil, err
+	}
+	found, err := s.versions(ctx, c, func(p domain.ProjectionStatus) bool { return p.Name == in.Name })
+	if err != nil {
+		return nil, err
+	}
+	return &rereadOutput{Body: &found.Body.Items[0]}, nil
+}

@@ -1,0 +1,130 @@
+package projections
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+)
+
+// Background are the projections that follow the log in this process, by the names that people use, as an
+// API wants them.
+type Background struct {
+	Log *events.Log
+}
+
+// follower is the name under which a projection follows the log: people leave out its version.
+func (b Background) follower(name string) (string, error) {
+	found := ""
+	for _, follower := range b.Log.Followers() {
+		named, version, versioned := strings.Cut(follower, "_")
+		if follower == name || versioned && named == name && isNumber(version) {
+			found = follower // the newest
+		}
+	}
+	if found != "" {
+		return found, nil
+	}
+	if name == knowledgeName {
+		return "", domain.Refuse(domain.ErrConflict, "knowledge is written with every event: what cannot be taken in is refused at once")
+	}
+	return "", domain.Refuse(domain.ErrNotFound, "there is no projection of this name").WithFix("see /v1/projections, or annals doctor")
+}
+
+func isNumber(text string) bool {
+	_, err := strconv.Atoi(text)
+	return err == nil
+}
+
+// Quarantined lists the streams that a projection passes over, the oldest first.
+func (b Background) Quarantined(ctx context.Context, name, tenant string) ([]domain.Quarantined, error) {
+	follower, err := b.follower(name)
+	if err != nil {
+		return nil, err
+	}
+	list, err := b.Log.Quarantined(ctx, follower, tenant)
+	for i := range list {
+		list[i].Projection = name
+	}
+	return list, err
+}
+
+// Replay lets a projection take in what waits of one stream in quarantine; see [events.Log.Replay].
+func (b Background) Replay(ctx context.Context, name, tenant, stream string) (domain.Replayed, error) {
+	follower, err := b.follower(name)
+	if err != nil {
+		return domain.Replayed{}, err
+	}
+	return b.Log.Replay(ctx, follower, tenant, stream)
+}
+
+// Skip forgets what waits of one stream in quarantine; see [events.Log.Skip].
+func (b Background) Skip(ctx context.Context, name, tenant, stream string) (domain.Skipped, error) {
+	follower, err := b.follower(name)
+	if err != nil {
+		return domain.Skipped{}, err
+	}
+	return b.Log.Skip(ctx, follower, tenant, stream)
+}
+
+// Reread lets a projection read the tenant's log again from its beginning. The error matches
+// [domain.ErrConflict] if it must not take in an event twice.
+func (b Background) Reread(ctx context.Context, name, tenant string) error {
+	follower, err := b.follower(name)
+	if err != nil {
+		return err
+	}
+	if name != meaningName {
+		return domain.Refuse(domain.ErrConflict, "%s takes in every event once, and cannot begin anew", name)
+	}
+	return b.Log.BeginAnew(ctx, follower, tenant)
+}
+
+// Await returns when everything that an answer depends on has read the tenant's log up to a position: what
+// is written with the log always has, and a search waits for the vectors. The error is a [domain.Invalid]
+// if the log does not go that far, and matches [domain.ErrBehind] if ctx ends first.
+func (r Reader) Await(ctx context.Context, tenant string, position int64, search bool) error {
+	head, _, err := r.Progress.Head(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	if position > head {
+		var p domain.Problems
+		p.Add("min_position", "is beyond the log, which ends at %d", head)
+		return p.Err()
+	}
+	if !search {
+		return nil
+	}
+	read := r.spaces.read.Load()
+	err = r.Progress.Await(ctx, read.Name(), tenant, position)
+	if err == nil {
+		read.doubt(tenant)
+		return nil
+	}
+	if ctx.Err() == nil {
+		return err
+	}
+	f, err := r.Progress.Follower(context.WithoutCancel(ctx), read.Name(), tenant)
+	if err != nil {
+		return err
+	}
+	refusal := domain.Refuse(domain.ErrBehind, "vectors are read up to position %d, and %d was asked for", f.Position, position)
+	if f.Trouble != nil {
+		return refusal.WithFix("ask without min_position, or see /v1/projections why they stand still")
+	}
+	return refusal.WithFix("try again, or ask without min_position")
+}
+
+// doubt lets the next search look what other processes have embedded, however lately one looked.
+func (m *Meaning) doubt(tenant string) {
+	if n, ok := m.nearest.(*postgresNearest); ok {
+		l := n.shelves.search(tenant).library
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.seen = time.Time{}
+	}
+}
