@@ -12,5 +12,9 @@ func (h hindsight) asOf() (string, error) {
 	if _, err := strconv.ParseInt(h.AsOf, 10, 64); err == nil {
 		return h.AsOf, nil
 	}
-	return timeOf("as-of", h.AsOf)
+	at, err := timeOf("as-of", h.AsOf)
+	if err != nil {
+		return "", wrong("as in --as-of 2026-03-01, --as-of 2026-03-01T09:30:00Z or --as-of 4711", "--as-of must be a time, a date or a position of the log")
+	}
+	return at, nil
 }
