@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"slices"
@@ -182,20 +183,43 @@ func TestAStreamHearsOfWhatAnotherServerAppends(t *testing.T) {
 	})
 }
 
+// narrow takes connections on which little is under way, so that little fills them.
+type narrow struct{ net.Listener }
+
+func (n narrow) Accept() (net.Conn, error) {
+	conn, err := n.Listener.Accept()
+	if err == nil {
+		err = conn.(*net.TCPConn).SetWriteBuffer(1 << 12)
+	}
+	return conn, err
+}
+
 func TestWhoeverTakesNothingIsCutOff(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { c.Timeout = 300 * time.Millisecond })
-		var lines strings.Builder
-		for range 400 {
-			lines.WriteString(`{"type":"tool","content":"` + strings.Repeat("x", 30_000) + "\"}\n")
+		var cfg annalshttp.Config
+		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { cfg = *c })
+		for i := range 20 {
+			w.remember(fmt.Sprint("item-", i), strings.Repeat("many words ", 2000))
 		}
-		w.ask("POST", "/v1/knowledge", lines.String(), "Content-Type: application/x-ndjson").want(http.StatusOK)
+		if err := w.stop(); err != nil {
+			t.Fatal(err)
+		}
+		listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Timeout = 300 * time.Millisecond
+		w.url = "http://" + listener.Addr().String()
+		w.serve(annalshttp.New(cfg), narrow{listener})
 		lazy, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(w.url, "http://"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer lazy.Close()
+		if err := lazy.(*net.TCPConn).SetReadBuffer(1 << 12); err != nil {
+			t.Fatal(err)
+		}
 		if _, err := lazy.Write([]byte("GET /v1/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")); err != nil {
 			t.Fatal(err)
 		}
