@@ -158,6 +158,14 @@ func showKey(ctx context.Context, c *console, r remote, q request) error {
 
 type keyListCommand struct{ remote }
 
+// Help implements kong.HelpProvider.
+func (keyListCommand) Help() string {
+	return `Examples:
+
+    annals key list
+    annals key list --json`
+}
+
 // Run implements the command.
 func (k *keyListCommand) Run(ctx context.Context, c *console) error {
 	api, err := k.connect()
@@ -217,6 +225,13 @@ type keyRotateCommand struct {
 	Overlap time.Duration `default:"24h" help:"For how long the old key still opens."`
 }
 
+// Help implements kong.HelpProvider.
+func (keyRotateCommand) Help() string {
+	return `Examples:
+
+    annals key rotate PREFIX --overlap 1h`
+}
+
 // Run implements the command.
 func (k *keyRotateCommand) Run(ctx context.Context, c *console) error {
 	return showKey(ctx, c, k.remote, request{
@@ -230,6 +245,13 @@ type keyRevokeCommand struct {
 
 	Prefix string `arg:"" help:"Which key: its prefix, as annals key list shows it."`
 	Reason string `placeholder:"TEXT" help:"Why."`
+}
+
+// Help implements kong.HelpProvider.
+func (keyRevokeCommand) Help() string {
+	return `Examples:
+
+    annals key revoke PREFIX`
 }
 
 // Run implements the command.

@@ -24,6 +24,16 @@ type proofCommands struct {
 
 type proofKeyCommand struct{ remote }
 
+// Help implements kong.HelpProvider.
+func (proofKeyCommand) Help() string {
+	return `Give it to whoever is to check what the log proves.
+
+Examples:
+
+    annals proof key
+    annals verify --key "$(annals proof key)"`
+}
+
 // Run implements the command.
 func (p *proofKeyCommand) Run(ctx context.Context, c *console) error {
 	api, err := p.connect()
@@ -142,6 +152,13 @@ type proofConsistencyCommand struct {
 	Key  string `env:"ANNALS_LOG_KEYS" placeholder:"KEY" help:"The public key that you trust; the server's own unless told."`
 }
 
+// Help implements kong.HelpProvider.
+func (proofConsistencyCommand) Help() string {
+	return `Examples:
+
+    annals proof consistency checkpoint-2026-03-01.txt --key annals+6d1a0b3c+AfK…`
+}
+
 // Run implements the command.
 func (p *proofConsistencyCommand) Run(ctx context.Context, c *console) error {
 	api, err := p.connect()
@@ -212,7 +229,12 @@ type proofNewKeyCommand struct {
 // Help implements kong.HelpProvider.
 func (proofNewKeyCommand) Help() string {
 	return `serve makes a key when there is none. Another one is for when that one was lost, or seen by somebody. What the old
-one signed stays, and its public part is kept. Start the servers again afterwards.`
+one signed stays, and its public part is kept. Start the servers again afterwards.
+
+Examples:
+
+    annals proof new-key
+    annals proof new-key --data /var/lib/annals`
 }
 
 // Run implements the command.

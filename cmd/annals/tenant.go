@@ -47,6 +47,13 @@ func (t *tenantCreateCommand) Run(ctx context.Context, c *console) error {
 
 type tenantListCommand struct{ remote }
 
+// Help implements kong.HelpProvider.
+func (tenantListCommand) Help() string {
+	return `Examples:
+
+    annals tenant list`
+}
+
 // Run implements the command.
 func (t *tenantListCommand) Run(ctx context.Context, c *console) error {
 	api, err := t.connect()

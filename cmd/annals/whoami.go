@@ -8,6 +8,14 @@ import (
 
 type whoamiCommand struct{ remote }
 
+// Help implements kong.HelpProvider.
+func (whoamiCommand) Help() string {
+	return `Examples:
+
+    annals whoami
+    annals whoami --json`
+}
+
 // Run implements the command.
 func (w *whoamiCommand) Run(ctx context.Context, c *console) error {
 	api, err := w.connect()
