@@ -33,6 +33,8 @@ type Config struct {
 	// Keys answers whose key it is. Nil if this server keeps none: it is in open mode then, unless it has
 	// a root key.
 	Keys Keyring
+	// Tokens answers whom a token was given to. Nil if no issuer's tokens are believed.
+	Tokens Tokens
 	// RootKey opens everything, in every tenant. Empty for none.
 	RootKey string
 	// Background looks after the projections that follow the log. Nil if none does.

@@ -27,6 +27,13 @@ type Keyring interface {
 	HasTenant(ctx context.Context, name string) (bool, error)
 }
 
+// Tokens answers whom an issuer of tokens has given one.
+type Tokens interface {
+	// Principal is whoever has the token. The error matches domain.ErrUnauthenticated if it is not to be
+	// trusted.
+	Principal(ctx context.Context, token string) (domain.Principal, error)
+}
+
 // identify finds out who is calling: by a key or, while nobody was ever given one, by what the caller says.
 // A key is looked up with every request, so that one that was revoked anywhere opens nothing here.
 func (s *Server) identify(r *http.Request) (domain.Principal, error) {
@@ -52,7 +59,7 @@ func (s *Server) identify(r *http.Request) (domain.Principal, error) {
 
 // open tells whether the server asks nobody for a key.
 func (s *Server) open(ctx context.Context) (bool, error) {
-	if s.cfg.RootKey != "" {
+	if s.cfg.RootKey != "" || s.cfg.Tokens != nil {
 		return false, nil
 	}
 	if s.cfg.Keys == nil {
@@ -89,6 +96,9 @@ func (s *Server) holder(ctx context.Context, key string) (p domain.Principal, ac
 		return p, false, unknown
 	case s.cfg.RootKey != "" && same(HashOfKey(key), HashOfKey(s.cfg.RootKey)):
 		return rootPrincipal(), true, nil
+	case s.cfg.Tokens != nil && strings.Count(key, ".") == 2: // no key has a dot
+		p, err := s.cfg.Tokens.Principal(ctx, key)
+		return p, false, err
 	case s.cfg.Keys == nil || prefixOf(key) == "":
 		return p, false, unknown
 	}
@@ -120,7 +130,7 @@ func rootPrincipal() domain.Principal {
 // acting is p as it says that it acts in this request: root in a tenant, and whoever may on somebody's behalf.
 func (s *Server) acting(r *http.Request, p domain.Principal, actsFor bool) (domain.Principal, error) {
 	var found domain.Problems
-	actor := p.Subject
+	actor, known := p.Subject, p.OnBehalfOf // a token may say on whose behalf it is used
 	claim(r, "Annals-Actor", &actor, &found)
 	claim(r, "Annals-On-Behalf-Of", &p.OnBehalfOf, &found)
 	if err := found.Err(); err != nil {
@@ -133,7 +143,7 @@ func (s *Server) acting(r *http.Request, p domain.Principal, actsFor bool) (doma
 	if p.OnBehalfOf == p.Subject {
 		p.OnBehalfOf = ""
 	}
-	if p.OnBehalfOf != "" && !actsFor {
+	if p.OnBehalfOf != known && !actsFor && p.OnBehalfOf != "" {
 		return p, domain.Refuse(domain.ErrForbidden, "the key does not let %s act on anybody's behalf", p.Subject).
 			WithFix("use a key that was created with acts_for")
 	}

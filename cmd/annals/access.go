@@ -11,7 +11,7 @@ const keyedAccess = "everybody needs a key; annals key list shows who has one"
 // access says who may call, and whether that is everybody.
 func (s *service) access(ctx context.Context, cfg config) (says string, open bool, err error) {
 	keyed, err := s.keys.Any(ctx)
-	if keyed || cfg.RootKey != "" {
+	if keyed || cfg.RootKey != "" || cfg.Issuer != "" {
 		return keyedAccess, false, err
 	}
 	return openAccess, true, err

@@ -31,6 +31,8 @@ type config struct {
 
 	recording
 
+	tokens
+
 	// LogName is what the log calls itself in what it signs. It matters when the signing key is made.
 	LogName string `group:"where" env:"ANNALS_LOG_NAME" default:"annals" placeholder:"NAME" help:"What a new key for signing the log is called, such as annals.example.com: annals unless told."`
 
@@ -83,6 +85,9 @@ func (c config) validate() error {
 	}
 	if c.RootKey != "" && len(c.RootKey) < shortestRootKey {
 		problems = append(problems, fmt.Errorf("ANNALS_ROOT_KEY must have at least %d characters, as openssl rand -hex 32 makes them", shortestRootKey))
+	}
+	if _, err := c.issuer(); err != nil {
+		problems = append(problems, err)
 	}
 	if err := errors.Join(problems...); err != nil {
 		return wrong("annals serve --help lists what can be set", "%s", err)

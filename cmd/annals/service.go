@@ -78,6 +78,11 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 		Background: projections.Background{Log: log},
 		Rate:       cfg.Rate, Notice: cfg.Notice, Drain: cfg.Drain,
 	}
+	if issuer, err := cfg.issuer(); err != nil {
+		return nil, errors.Join(err, s.close())
+	} else if issuer != nil {
+		api.Tokens = issuer
+	}
 	if err := api.Validate(); err != nil {
 		return nil, errors.Join(err, s.close())
 	}

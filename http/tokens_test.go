@@ -1,0 +1,56 @@
+package http_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/projections"
+)
+
+// issued are the tokens that an issuer has given.
+type issued map[string]domain.Principal
+
+var _ annalshttp.Tokens = issued{}
+
+// Principal implements [annalshttp.Tokens].
+func (i issued) Principal(_ context.Context, token string) (domain.Principal, error) {
+	p, known := i[token]
+	if !known {
+		return p, domain.Refuse(domain.ErrUnauthenticated, "not one of these")
+	}
+	p.Tenant, p.Authentication = domain.DefaultTenant, "jwt:https://issuer.example"
+	return p, nil
+}
+
+func TestTokensOpenBesideKeys(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
+			cfg.Keys = projections.NewKeys(db, cfg.Writer.(*events.Log))
+			cfg.Tokens = issued{
+				"mia.s.token": {Subject: "user:mia", Role: domain.Member},
+				"bot.s.token": {Subject: "agent:bot", OnBehalfOf: "user:mia", Role: domain.Member},
+				"boss.s.tok":  {Subject: "user:olga", Role: domain.Admin},
+			}
+		})
+		w.ask("GET", "/v1/whoami", nil).want(http.StatusUnauthorized) // not open, though nobody has a key
+		w.ask("GET", "/v1/whoami", nil, bearer("eve.s.token")).want(http.StatusUnauthorized)
+		w.ask("POST", "/v1/knowledge", item("a", "by mia"), bearer("mia.s.token")).want(http.StatusCreated)
+		me := w.ask("GET", "/v1/whoami", nil, bearer("bot.s.token")).want(http.StatusOK).json()
+		if me["on_behalf_of"] != "user:mia" || me["authentication"] != "jwt:https://issuer.example" {
+			t.Errorf("known as %v", me)
+		}
+		w.ask("GET", "/v1/knowledge/a", nil, bearer("bot.s.token")).want(http.StatusOK)
+		w.ask("GET", "/v1/whoami", nil, bearer("bot.s.token"), "Annals-On-Behalf-Of: user:bob").want(http.StatusForbidden)
+		w.ask("GET", "/v1/whoami", nil, bearer("mia.s.token"), "Annals-On-Behalf-Of: user:bob").want(http.StatusForbidden)
+		w.ask("GET", "/v1/whoami", nil, bearer("boss.s.tok"), "Annals-Tenant: other").want(http.StatusForbidden)
+		key := w.given("boss.s.tok", object{"subject": "user:bob", "role": "admin"})
+		w.ask("GET", "/v1/knowledge/a", nil, bearer(key)).want(http.StatusOK)
+	})
+}

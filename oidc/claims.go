@@ -1,0 +1,114 @@
+package oidc
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Claims says in which claim of a token stands what. A dot goes into an object: realm_access.roles.
+type Claims struct {
+	User     string // the user's id
+	Agent    string // the id of an agent; with a user as well, the agent acts on the user's behalf
+	Teams    string // ids, a string or several
+	Projects string
+	Role     string // member, service, auditor or admin; member if it is missing or says something else
+}
+
+// ParseClaims reads pairs such as user=email; what is left out has the usual name.
+func ParseClaims(pairs []string) (Claims, error) {
+	c := Claims{User: "sub", Agent: "agent", Teams: "teams", Projects: "projects", Role: "role"}
+	fields := map[string]*string{"user": &c.User, "agent": &c.Agent, "teams": &c.Teams, "projects": &c.Projects, "role": &c.Role}
+	for _, pair := range pairs {
+		what, claim, given := strings.Cut(pair, "=")
+		field, known := fields[strings.TrimSpace(what)]
+		if !given || !known {
+			return c, fmt.Errorf("%q: must be user=, agent=, teams=, projects= or role= and the name of a claim", pair)
+		}
+		*field = strings.TrimSpace(claim)
+	}
+	return c, nil
+}
+
+// principal is whom claims describe. An id that is no entity's is refused and never bent into one: it
+// could be somebody else's then.
+func (c Claims) principal(claims map[string]any) (domain.Principal, error) {
+	p := domain.Principal{Role: domain.Member}
+	user, err := c.entity(claims, domain.User, c.User)
+	if err != nil {
+		return p, err
+	}
+	agent, err := c.entity(claims, domain.Agent, c.Agent)
+	if err != nil {
+		return p, err
+	}
+	switch {
+	case agent != "":
+		p.Subject, p.OnBehalfOf = agent, user
+	case user != "":
+		p.Subject = user
+	default:
+		return p, refuse("the token says of nobody whom it is about").WithFix("see ANNALS_OIDC_CLAIMS")
+	}
+	for kind, claim := range map[string]string{domain.Team: c.Teams, domain.Project: c.Projects} {
+		for _, id := range values(claims, claim) {
+			if e, err := domain.ParseEntity(kind + ":" + id); err == nil { // a group that nothing can be meant for
+				p.Memberships = append(p.Memberships, e)
+			}
+		}
+	}
+	slices.Sort(p.Memberships)
+	p.Memberships = slices.Compact(p.Memberships)
+	roles := values(claims, c.Role)
+	for _, role := range []domain.Role{domain.Admin, domain.Auditor, domain.Service} { // root has no tenant, and no token
+		if slices.Contains(roles, string(role)) {
+			p.Role = role
+			break
+		}
+	}
+	return p, nil
+}
+
+func (c Claims) entity(claims map[string]any, kind, claim string) (domain.Entity, error) {
+	ids := values(claims, claim)
+	if len(ids) == 0 {
+		return "", nil
+	}
+	e, err := domain.ParseEntity(kind + ":" + ids[0])
+	if err != nil || len(ids) > 1 {
+		return "", refuse("the claim " + claim + " is no id that Annals knows: 1 to 128 of A-Z a-z 0-9 . _ @ -").
+			WithFix("name another claim in ANNALS_OIDC_CLAIMS")
+	}
+	return e, nil
+}
+
+// values are the strings of a claim; none if it is missing.
+func values(claims map[string]any, name string) []string {
+	value, found := claims[name]
+	for path := name; !found; {
+		first, rest, deeper := strings.Cut(path, ".")
+		inner, is := claims[first].(map[string]any)
+		if !deeper || !is {
+			return nil
+		}
+		claims, path = inner, rest
+		value, found = claims[rest]
+	}
+	switch v := value.(type) {
+	case string:
+		if v != "" {
+			return []string{v}
+		}
+	case []any:
+		var all []string
+		for _, one := range v {
+			if s, is := one.(string); is && s != "" {
+				all = append(all, s)
+			}
+		}
+		return all
+	}
+	return nil
+}
