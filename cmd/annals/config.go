@@ -33,6 +33,8 @@ type config struct {
 
 	tokens
 
+	encryption
+
 	// LogName is what the log calls itself in what it signs. It matters when the signing key is made.
 	LogName string `group:"where" env:"ANNALS_LOG_NAME" default:"annals" placeholder:"NAME" help:"What a new key for signing the log is called, such as annals.example.com: annals unless told."`
 

@@ -52,6 +52,9 @@ func (s *serveCommand) Run(ctx context.Context, c *console) error {
 		return wrong("name another with --data DIR or ANNALS_DATA", "the data directory cannot be made: %s", err)
 	}
 	logger := cfg.logger(c)
+	if listener, err = cfg.encrypt(listener, logger); err != nil {
+		return err
+	}
 	service, err := openService(ctx, cfg, embedder, former, logger)
 	if err != nil {
 		return err
@@ -64,7 +67,7 @@ func (s *serveCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return errors.Join(err, service.close())
 	}
-	url := "http://" + listener.Addr().String()
+	url := cfg.scheme() + listener.Addr().String()
 	err = errors.Join(service.db.Announce(url), welcome{
 		URL: url, Database: databaseName(cfg.Database), Access: access,
 		Embedder: embedder.Name(), Why: why, Data: absolute(cfg.Data),
