@@ -29,6 +29,15 @@ func newLimiter(rate float64) *limiter {
 // burst is how many requests may come at once.
 func (l *limiter) burst() float64 { return math.Max(1, 2*l.rate) }
 
+// tooFast is a refusal that says after how many seconds to come again.
+type tooFast struct {
+	error
+	wait string
+}
+
+// Unwrap gives the refusal.
+func (e tooFast) Unwrap() error { return e.error }
+
 // take refuses if the caller has nothing left.
 func (l *limiter) take(by domain.Principal, now time.Time) error {
 	if l.rate == 0 {
@@ -46,8 +55,7 @@ func (l *limiter) take(by domain.Principal, now time.Time) error {
 	if b.left < 1 {
 		l.buckets[caller(by)] = b
 		wait := strconv.Itoa(int(math.Ceil((1 - b.left) / l.rate)))
-		return domain.Refuse(errRate, "at most %g requests per second", l.rate).
-			WithFix("wait for %s s", wait)
+		return tooFast{domain.Refuse(errRate, "at most %g requests per second", l.rate).WithFix("wait for %s s", wait), wait}
 	}
 	b.left--
 	l.buckets[caller(by)] = b

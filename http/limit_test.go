@@ -72,3 +72,16 @@ func TestWithoutARateThereIsNoLimit(t *testing.T) {
 		}
 	}
 }
+
+func TestWhoCameTooOftenIsToldWhenToComeAgain(t *testing.T) {
+	t.Parallel()
+	l, now := newLimiter(0.1), time.Unix(0, 0)
+	alice := domain.Principal{Tenant: "t", Subject: "user:alice", Authentication: "key:a"}
+	if err := l.take(alice, now); err != nil {
+		t.Fatal(err)
+	}
+	refused := problemOf(l.take(alice, now.Add(3*time.Second)), "")
+	if got := refused.GetHeaders().Get("Retry-After"); refused.Status != 429 || got != "7" {
+		t.Errorf("got %d, and to come again after %s s", refused.Status, got)
+	}
+}

@@ -111,6 +111,9 @@ func problemOf(err error, instance string) *problem {
 			p.Errors = append(p.Errors, badField{Field: bad.Field, Message: bad.Message})
 		}
 	}
+	if fast, ok := errors.AsType[tooFast](err); ok {
+		p.retryAfter = fast.wait
+	}
 	if a.code == "timeout" {
 		p.Fix = "try again: nothing was recorded"
 	}
