@@ -35,6 +35,8 @@ type Config struct {
 	Keys Keyring
 	// Tokens answers whom a token was given to. Nil if no issuer's tokens are believed.
 	Tokens Tokens
+	// Eraser follows lineages and sweeps files. Nil if this server does neither.
+	Eraser Eraser
 	// RootKey opens everything, in every tenant. Empty for none.
 	RootKey string
 	// Background looks after the projections that follow the log. Nil if none does.

@@ -37,6 +37,7 @@ func description(version string) *huma.OpenAPI {
 			{Name: "Learning from use", Description: "What was of use, what did harm, what no longer holds."},
 			{Name: "Questions", Description: "What is known, and what happened."},
 			{Name: "Reports", Description: "Who did what, what stands out, and who relied on it."},
+			{Name: "Erasing", Description: "Destroy what people wrote, for good; and keep it from being destroyed."},
 			{Name: "Access", Description: "Who may call."},
 			{Name: "Operation", Description: "How the server does."},
 		},

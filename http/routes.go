@@ -10,6 +10,7 @@ import (
 func (s *Server) routes() {
 	s.knowledgeRoutes()
 	s.feedbackRoutes()
+	s.eraseRoutes()
 	s.questionRoutes()
 	s.reportRoutes()
 	s.proofRoutes()
@@ -56,8 +57,9 @@ func (s *Server) knowledgeRoutes() {
 	}, s.revise)
 	handle(s, huma.Operation{
 		OperationID: "forget", Method: http.MethodDelete, Path: one, Tags: []string{tag},
-		Summary:     "Forget an item",
-		Description: "It leaves the answers and stays in the history; restore brings it back.",
+		Summary: "Forget an item, or erase it",
+		Description: "Forgotten, it leaves the answers and stays in the history; restore brings it back. With erase=true what people wrote about it is destroyed for good: " +
+			"for the owner in person or an admin, and not while it is under legal hold. Erased again is unchanged.",
 		RequestBody: bodies(s, false, map[string]any{jsonType: because{}}), Errors: changeErrors,
 	}, s.forget)
 	handle(s, huma.Operation{

@@ -8,17 +8,21 @@ import (
 
 // eventsBar shows how many of how many events were read: a bar if somebody is watching, else a line now and then.
 type eventsBar struct {
+	verb string
 	c    *console
 	bar  *progressbar.ProgressBar
 	said time.Time
 }
 
-func watchEvents(c *console) *eventsBar {
-	b := &eventsBar{c: c, said: time.Now()}
+func watchEvents(c *console) *eventsBar { return watchCount(c, "verifying", 1) }
+
+// watchCount shows how many of how many things are done.
+func watchCount(c *console, verb string, of int64) *eventsBar {
+	b := &eventsBar{verb: verb, c: c, said: time.Now()}
 	if c.watched {
-		b.bar = progressbar.NewOptions64(1,
-			progressbar.OptionSetWriter(c.err), progressbar.OptionSetDescription("verifying"), progressbar.OptionShowCount(),
-			progressbar.OptionShowIts(), progressbar.OptionSetItsString("events"), progressbar.OptionThrottle(100*time.Millisecond),
+		b.bar = progressbar.NewOptions64(max(1, of),
+			progressbar.OptionSetWriter(c.err), progressbar.OptionSetDescription(verb), progressbar.OptionShowCount(),
+			progressbar.OptionShowIts(), progressbar.OptionThrottle(100*time.Millisecond),
 			progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30),
 		)
 	}
@@ -35,7 +39,7 @@ func (b *eventsBar) set(events, of int64) {
 		return
 	}
 	b.said = time.Now()
-	b.c.note("verifying: %s of %s events", counted(events), counted(of))
+	b.c.note("%s: %s of %s", b.verb, counted(events), counted(of))
 }
 
 func (b *eventsBar) end() {

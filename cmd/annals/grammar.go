@@ -10,6 +10,7 @@ type grammar struct {
 	Revise    reviseCommand    `cmd:"" group:"know" help:"Change what a piece of knowledge says, whom it reaches or whose it is."`
 	Supersede supersedeCommand `cmd:"" group:"know" help:"Let another piece of knowledge take this one's place."`
 	Forget    forgetCommand    `cmd:"" group:"know" help:"Take a piece of knowledge out of all answers. Its history stays."`
+	Erase     eraseCommand     `cmd:"" group:"know" help:"Destroy what people wrote about a piece of knowledge, or all of somebody's, for good."`
 	Restore   restoreCommand   `cmd:"" group:"know" help:"Bring back what was forgotten or superseded."`
 
 	Feedback feedbackCommand `cmd:"" group:"learn" help:"Say that knowledge was helpful or harmful, or take that back."`
@@ -31,6 +32,8 @@ type grammar struct {
 	Reread     rereadCommand      `cmd:"" group:"run" help:"Let a background projection read the log again from its beginning."`
 	Quarantine quarantineCommands `cmd:"" group:"run" help:"See, replay or skip what a background projection could not take in."`
 	Doctor     doctorCommand      `cmd:"" group:"run" help:"Check that everything works, and say how to mend what does not."`
+	Hold       holdCommand        `cmd:"" group:"run" help:"Keep a piece of knowledge from being erased, for a legal case."`
+	Release    releaseCommand     `cmd:"" group:"run" help:"End a legal hold."`
 	Key        keyCommands        `cmd:"" group:"run" help:"Give, list, rotate and revoke keys."`
 	Tenant     tenantCommands     `cmd:"" group:"run" help:"Create and list tenants."`
 	Whoami     whoamiCommand      `cmd:"" group:"run" help:"Show as whom the server knows you."`

@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 //	schema N                   makes the database say that it has this schema
 //	keep NAME                  lets NAME be the key that was printed last, and NAME_PREFIX its prefix
 //	behind STATEMENT           changes the database behind everybody's back
+//	files WORD                 the word must be in the files of the database; with ! in none
 //
 // DATABASE_URL is a database of the script's own, and ENGINE says which kind.
 func TestScripts(t *testing.T) {
@@ -64,6 +65,7 @@ func TestScripts(t *testing.T) {
 					return nil
 				},
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){
+					"files": files,
 					"exits": exits, "serving": serving, "shutdown": shutdown, "crash": crash, "count": count,
 					"many": many, "occupied": occupied, "schema": schema, "behind": behind, "phase": phase,
 					"until": until, "free-port": freePort, "detour": detour, "cut": cut, "mend": mend,

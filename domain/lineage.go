@@ -1,0 +1,36 @@
+package domain
+
+import "time"
+
+// How one item is related to another.
+const (
+	DerivedFrom  = "derived_from"  // the other was made from it
+	Derives      = "derives"       // it was made from the other
+	SupersededBy = "superseded_by" // it took the other's place
+	Supersedes   = "supersedes"    // the other took its place
+)
+
+// Kin is something that an item goes back to, or that goes back to it.
+type Kin struct {
+	ID       string // of an item; empty for another thing
+	Stream   string
+	Relation string // to Of, one of the words above
+	Of       string // the id of the item through which it is related
+}
+
+// ErasureStatus tells what was erased of a tenant, and whether the files still hold it.
+type ErasureStatus struct {
+	Erasures int64
+	Texts    int64 // that were destroyed
+	Unswept  int64 // of those, since the last sweep that was complete, in every tenant's log
+	Oldest   time.Time
+	Last     *Sweep // nil if there was none
+}
+
+// Sweep is a rewriting of the database's files, after which they hold nothing of what was erased.
+type Sweep struct {
+	BeganAt  time.Time
+	EndedAt  time.Time
+	Complete bool
+	Notes    []string // what was rewritten, or why not
+}

@@ -1,0 +1,202 @@
+package http
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Eraser knows what goes with an erasure.
+type Eraser interface {
+	// Lineage lists what an item goes back to, and what goes back to it.
+	Lineage(ctx context.Context, tenant, id string) ([]domain.Kin, error)
+	// Erasures tells what was erased of a tenant, and whether files still hold some of it.
+	Erasures(ctx context.Context, tenant string) (domain.ErasureStatus, error)
+	// SweepFiles rewrites the files, so that they hold nothing of what was erased.
+	SweepFiles(ctx context.Context) (domain.Sweep, error)
+}
+
+// legalCase is why an item is held, or released.
+type legalCase struct {
+	ReasonCode string `json:"reason_code" example:"litigation" doc:"A word; it stays for ever."`
+	Ticket     string `json:"ticket,omitempty" example:"LEGAL-7" doc:"Of the case; it stays for ever."`
+}
+
+var decodeCase = decoderOf(reflect.TypeFor[legalCase]())
+
+// kin is something that an item goes back to, or that goes back to it.
+type kin struct {
+	ID       string `json:"id,omitempty" doc:"Of an item."`
+	Stream   string `json:"stream" doc:"What it is, if no item."`
+	Relation string `json:"relation" enum:"derived_from,derives,superseded_by,supersedes"`
+	Of       string `json:"of" doc:"The item through which it is related."`
+	Owner    string `json:"owner,omitempty"`
+	Status   string `json:"status,omitempty" enum:"active,superseded,deleted,erased"`
+}
+
+type lineageOutput struct {
+	Body struct {
+		Items []kin `json:"items" nullable:"false"`
+	} `nameHint:"Lineage"`
+}
+
+// sweepDone is a rewriting of the files.
+type sweepDone struct {
+	BeganAt  time.Time `json:"began_at"`
+	EndedAt  time.Time `json:"ended_at"`
+	Complete bool      `json:"complete"`
+	Notes    []string  `json:"notes" nullable:"false"`
+}
+
+type sweepOutput struct{ Body sweepDone }
+
+type erasuresOutput struct {
+	Body struct {
+		Erasures  int64      `json:"erasures" doc:"Items of the tenant that were erased."`
+		Texts     int64      `json:"texts" doc:"Texts that were destroyed with them."`
+		Unswept   int64      `json:"unswept" doc:"Texts, of every tenant, whose bytes the files may still hold."`
+		Oldest    *time.Time `json:"oldest,omitempty" doc:"When the first of those was erased."`
+		LastSweep *sweepDone `json:"last_sweep,omitempty"`
+	} `nameHint:"Erasures"`
+}
+
+func (s *Server) eraseRoutes() {
+	tags := []string{"Erasing"}
+	handle(s, huma.Operation{
+		OperationID: "hold", Method: http.MethodPost, Path: one + "/hold", Tags: tags,
+		Summary: "Keep an item from being erased", Description: "For admins. It can be forgotten, since that destroys nothing.",
+		RequestBody: bodies(s, true, map[string]any{jsonType: legalCase{}}), Errors: changeErrors,
+	}, s.hold)
+	handle(s, huma.Operation{
+		OperationID: "release", Method: http.MethodPost, Path: one + "/release", Tags: tags,
+		Summary: "End an item's legal hold", Description: "For admins.",
+		RequestBody: bodies(s, true, map[string]any{jsonType: legalCase{}}), Errors: changeErrors,
+	}, s.release)
+	handle(s, huma.Operation{
+		OperationID: "lineage", Method: http.MethodGet, Path: one + "/lineage", Tags: tags,
+		Summary:     "List what an item goes back to, and what goes back to it",
+		Description: "What it was made from and what was made from it, what took its place and whose place it took, and so on from each of them: of what you may see.",
+		Errors:      readErrors,
+	}, s.lineage)
+	handle(s, huma.Operation{
+		OperationID: "erasures", Method: http.MethodGet, Path: "/v1/erasures", Tags: tags,
+		Summary: "See what was erased, and whether the files still hold it", Description: "For admins and auditors. Each erasure is an event: GET /v1/events?name=knowledge.erased.",
+	}, s.erasures)
+	handle(s, huma.Operation{
+		OperationID: "sweep", Method: http.MethodPost, Path: "/v1/erasures/sweep", Tags: tags,
+		Summary:     "Rewrite the files, so that they hold nothing of what was erased",
+		Description: "For whoever operates the server. On SQLite writes wait meanwhile; on PostgreSQL whoever uses the table that is being rewritten does.",
+	}, s.sweep)
+}
+
+func (s *Server) hold(ctx context.Context, c *call, in *itemInput) (*reply, error) {
+	given, body, err := read[legalCase](s, c, decodeCase)
+	if err != nil {
+		return nil, err
+	}
+	return replied(s.change(ctx, c, in.ID, body, func(t domain.Target) (domain.Command, error) {
+		command := domain.Hold{Target: t, ReasonCode: given.ReasonCode, Ticket: given.Ticket}
+		return command, command.Validate()
+	}))
+}
+
+func (s *Server) release(ctx context.Context, c *call, in *itemInput) (*reply, error) {
+	given, body, err := read[legalCase](s, c, decodeCase)
+	if err != nil {
+		return nil, err
+	}
+	return replied(s.change(ctx, c, in.ID, body, func(t domain.Target) (domain.Command, error) {
+		command := domain.Release{Target: t, ReasonCode: given.ReasonCode, Ticket: given.Ticket}
+		return command, command.Validate()
+	}))
+}
+
+// erase is a forgetting for good.
+func (s *Server) erase(ctx context.Context, c *call, in *forgetInput) (*receipt, error) {
+	done, err := s.change(ctx, c, in.ID, nil, func(t domain.Target) (domain.Command, error) {
+		return domain.Erase{Target: t, Grounds: domain.Grounds{
+			ReasonCode: in.ReasonCode, LegalBasis: in.LegalBasis, RequestedBy: in.RequestedBy, Ticket: in.Ticket,
+		}}.Complete()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return receiptOf(done), nil
+}
+
+func (s *Server) lineage(ctx context.Context, c *call, in *itemInput) (*lineageOutput, error) {
+	if err := c.found.Err(); err != nil {
+		return nil, err
+	}
+	if !possible(in.ID) || s.cfg.Eraser == nil {
+		return nil, domain.NotFound(in.ID)
+	}
+	k, err := s.cfg.Reader.Find(ctx, c.principal.Tenant, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if !c.principal.MaySee(k) {
+		return nil, domain.NotFound(in.ID)
+	}
+	all, err := s.cfg.Eraser.Lineage(ctx, c.principal.Tenant, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := &lineageOutput{}
+	out.Body.Items = []kin{}
+	for _, relative := range all {
+		shown := kin{ID: relative.ID, Stream: relative.Stream, Relation: relative.Relation, Of: relative.Of}
+		if relative.ID == "" && !c.principal.SeesAll() {
+			continue
+		}
+		if relative.ID != "" {
+			k, err := s.cfg.Reader.Find(ctx, c.principal.Tenant, relative.ID)
+			if err != nil {
+				return nil, err
+			}
+			if !c.principal.MaySee(k) {
+				continue
+			}
+			shown.Owner, shown.Status = string(k.Owner), string(k.Status)
+		}
+		out.Body.Items = append(out.Body.Items, shown)
+	}
+	return out, nil
+}
+
+func (s *Server) erasures(ctx context.Context, c *call, _ *struct{}) (*erasuresOutput, error) {
+	if !c.principal.SeesAll() || s.cfg.Eraser == nil {
+		return nil, domain.Refuse(domain.ErrForbidden, "what was erased is for admins and auditors")
+	}
+	if err := c.found.Err(); err != nil {
+		return nil, err
+	}
+	status, err := s.cfg.Eraser.Erasures(ctx, c.principal.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	out := &erasuresOutput{}
+	out.Body.Erasures, out.Body.Texts, out.Body.Unswept = status.Erasures, status.Texts, status.Unswept
+	out.Body.Oldest = known(status.Oldest)
+	if status.Last != nil {
+		last := sweepDone(*status.Last)
+		out.Body.LastSweep = &last
+	}
+	return out, nil
+}
+
+func (s *Server) sweep(ctx context.Context, c *call, _ *struct{}) (*sweepOutput, error) {
+	if !c.principal.Operates() || s.cfg.Eraser == nil {
+		return nil, domain.Refuse(domain.ErrForbidden, "sweeping the files is for whoever operates the server")
+	}
+	if err := c.found.Err(); err != nil {
+		return nil, err
+	}
+	done, err := s.cfg.Eraser.SweepFiles(context.WithoutCancel(ctx)) // half of it would be of no use
+	return &sweepOutput{Body: sweepDone(done)}, err
+}

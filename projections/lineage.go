@@ -1,0 +1,110 @@
+package projections
+
+import (
+	"context"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+)
+
+// maxKin is how many relations of an item are followed at most.
+const maxKin = 10_000
+
+// Lineage lists what an item was made from and what was made from it, what took its place and whose place it
+// took, and so on from each of them.
+func (p *Knowledge) Lineage(ctx context.Context, tenant, id string) ([]domain.Kin, error) {
+	if err := p.refresh(ctx); err != nil {
+		return nil, err
+	}
+	seen := set{domain.KnowledgeStream(id): true}
+	var all []domain.Kin
+	for next := []string{id}; len(next) > 0 && len(all) < maxKin; {
+		found, err := p.relatives(ctx, tenant, next)
+		if err != nil {
+			return nil, p.failed(ctx, "follow the lineage", err)
+		}
+		next = nil
+		for _, kin := range found {
+			if seen[kin.Stream] {
+				continue
+			}
+			seen[kin.Stream] = true
+			all = append(all, kin)
+			if kin.ID != "" {
+				next = append(next, kin.ID)
+			}
+		}
+	}
+	return all, nil
+}
+
+// relatives are the nearest of some items.
+func (p *Knowledge) relatives(ctx context.Context, tenant string, ids []string) (found []domain.Kin, err error) {
+	each := func(column string) string { return "SELECT e.value FROM json_each(" + column + ") AS e" }
+	if p.db.Engine == database.Postgres {
+		each = func(column string) string {
+			return "SELECT e.value FROM json_array_elements_text(" + column + ") AS e (value)"
+		}
+	}
+	eventID := "e.event_id"
+	if p.db.Engine == database.Postgres {
+		eventID = "e.event_id::text"
+	}
+	streams := make([]string, len(ids))
+	for i, id := range ids {
+		streams[i] = domain.KnowledgeStream(id)
+	}
+	table := p.tables().knowledge
+	for _, step := range []struct {
+		relation, query string
+		args            []any
+	}{
+		{domain.DerivedFrom, `
+			SELECT e.stream, k.id
+			FROM ? AS k
+			JOIN events AS e ON e.tenant = k.tenant AND ` + eventID + ` IN (` + each("k.derived_from") + `)
+			WHERE k.tenant = ? AND k.id IN (?)
+			ORDER BY e.position`, []any{table, tenant, bun.List(ids)}},
+		{domain.Derives, `
+			SELECT 'knowledge:' || k.id, substr(e.stream, 11)
+			FROM events AS e
+			JOIN ? AS k ON k.tenant = e.tenant AND ` + eventID + ` IN (` + each("k.derived_from") + `)
+			WHERE e.tenant = ? AND e.stream IN (?)
+			ORDER BY k.number`, []any{table, tenant, bun.List(streams)}},
+		{domain.SupersededBy, `
+			SELECT 'knowledge:' || k.superseded_by, k.id
+			FROM ? AS k
+			WHERE k.tenant = ? AND k.id IN (?) AND k.superseded_by <> ''
+			ORDER BY k.number`, []any{table, tenant, bun.List(ids)}},
+		{domain.Supersedes, `
+			SELECT 'knowledge:' || k.id, k.superseded_by
+			FROM ? AS k
+			WHERE k.tenant = ? AND k.superseded_by IN (?)
+			ORDER BY k.number`, []any{table, tenant, bun.List(ids)}},
+	} {
+		rows, err := p.db.QueryContext(ctx, step.query, step.args...)
+		if err != nil {
+			return nil, err
+		}
+		for rows.Next() {
+			kin := domain.Kin{Relation: step.relation}
+			if err = rows.Scan(&kin.Stream, &kin.Of); err != nil {
+				break
+			}
+			kin.ID, _ = domain.ItemOf(kin.Stream)
+			found = append(found, kin)
+		}
+		if closeErr := rows.Close(); err == nil {
+			err = closeErr
+		}
+		if err == nil {
+			err = rows.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}

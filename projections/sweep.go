@@ -1,0 +1,72 @@
+package projections
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+)
+
+// sweepRow is a sweep as it is kept.
+type sweepRow struct {
+	bun.BaseModel `bun:"table:sweeps,alias:s"`
+
+	BeganAt  database.Time `bun:"began_at"`
+	EndedAt  database.Time `bun:"ended_at"`
+	Complete bool          `bun:"complete"`
+	Report   string        `bun:"report"`
+}
+
+// Erasures tells what was erased of a tenant, and whether the files still hold some of it.
+func (p *Knowledge) Erasures(ctx context.Context, tenant string) (domain.ErasureStatus, error) {
+	var s domain.ErasureStatus
+	var rows []sweepRow
+	err := p.db.NewSelect().Model(&rows).OrderExpr("began_at DESC").Limit(1).Scan(ctx)
+	if err == nil && len(rows) > 0 {
+		r := rows[0]
+		s.Last = &domain.Sweep{BeganAt: r.BeganAt.Time, EndedAt: r.EndedAt.Time, Complete: r.Complete}
+		err = json.Unmarshal([]byte(r.Report), &s.Last.Notes)
+	}
+	if err == nil {
+		err = p.db.NewSelect().TableExpr("erasures").ColumnExpr("count(*), coalesce(sum(texts), 0)").
+			Where("tenant = ?", tenant).Scan(ctx, &s.Erasures, &s.Texts)
+	}
+	var oldest database.Time
+	if err == nil {
+		err = p.db.NewSelect().TableExpr("erasures").ColumnExpr("coalesce(sum(texts), 0), min(erased_at)").
+			Where("NOT EXISTS (SELECT 1 FROM sweeps AS s WHERE s.complete AND s.began_at > erased_at)").Scan(ctx, &s.Unswept, &oldest)
+	}
+	if err != nil {
+		return s, p.failed(ctx, "read the erasures", err)
+	}
+	s.Oldest = oldest.Time
+	return s, nil
+}
+
+// SweepFiles rewrites the database's files, so that they hold nothing any more of what was erased before.
+func (p *Knowledge) SweepFiles(ctx context.Context) (domain.Sweep, error) {
+	s := domain.Sweep{BeganAt: p.now().UTC().Truncate(time.Microsecond)}
+	var err error
+	if s.Notes, s.Complete, err = p.db.Sweep(ctx); err != nil {
+		return s, p.failed(ctx, "sweep", err)
+	}
+	s.EndedAt = p.now().UTC().Truncate(time.Microsecond)
+	report, err := json.Marshal(s.Notes)
+	if err != nil {
+		return s, err
+	}
+	err = p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewInsert().Model(&sweepRow{
+			BeganAt: database.At(s.BeganAt), EndedAt: database.At(s.EndedAt), Complete: s.Complete, Report: string(report),
+		}).Exec(ctx)
+		return err
+	})
+	if err != nil {
+		return s, p.failed(ctx, "note the sweep", err)
+	}
+	return s, nil
+}
