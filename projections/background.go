@@ -13,7 +13,8 @@ import (
 // Background are the projections that follow the log in this process, by the names that people use, as an
 // API wants them.
 type Background struct {
-	Log *events.Log
+	Log  *events.Log
+	Past *Past // nil where nothing of it follows the log
 }
 
 // follower is the name under which a projection follows the log: people leave out its version.
@@ -77,7 +78,10 @@ func (b Background) Reread(ctx context.Context, name, tenant string) error {
 	if err != nil {
 		return err
 	}
-	if name != meaningName {
+	switch {
+	case b.Past != nil && follower == b.Past.Name():
+		return b.Past.BeginAnew(ctx, tenant)
+	case name != meaningName:
 		return domain.Refuse(domain.ErrConflict, "%s takes in every event once, and cannot begin anew", name)
 	}
 	return b.Log.BeginAnew(ctx, follower, tenant)

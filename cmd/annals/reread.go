@@ -8,7 +8,7 @@ import (
 type rereadCommand struct {
 	remote
 
-	Projection string `arg:"" complete:"followers" help:"Which projection: meaning."`
+	Projection string `arg:"" complete:"followers" help:"Which projection: meaning or past."`
 }
 
 // Help implements kong.HelpProvider.
@@ -17,9 +17,12 @@ func (rereadCommand) Help() string {
 have. Answers are as they were until it has caught up. Vectors are
 kept by the hash of their text, so no model is asked twice.
 
-Example:
+What was known in the past is refused meanwhile, and no other question.
 
-    annals reread meaning`
+Examples:
+
+    annals reread meaning
+    annals reread past`
 }
 
 // Run implements the command.

@@ -75,7 +75,7 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 		Keys: s.keys, RootKey: cfg.RootKey, Eraser: knowledge,
 		Probes: []annalshttp.Probe{{Name: "database", Check: s.answers}},
 		Logger: logger, Registry: registry, Version: version().Version,
-		Background: projections.Background{Log: log},
+		Background: projections.Background{Log: log, Past: past},
 		Rate:       cfg.Rate, Notice: cfg.Notice, Drain: cfg.Drain,
 	}
 	if issuer, err := cfg.issuer(); err != nil {
