@@ -27,6 +27,9 @@ func TestALargeTenant(t *testing.T) {
 		}
 		t.Run("is found by its sketches", on((*world).findsBySketches))
 		if db.Engine == database.SQLite {
+			t.Run("is found behind filters", on((*world).findsWhatPasses))
+		}
+		if db.Engine == database.SQLite {
 			t.Run("is not read from end to end", on((*world).readsLittleOfSQLite))
 			return
 		}
@@ -71,6 +74,7 @@ func (w *world) findsInMemory(listener *statements) {
 		w.t.Errorf("in memory: plan %q, index %v", used, inPlan)
 	}
 	w.findsBySketches(listener)
+	w.findsWhatPasses(listener)
 	w.readsLittle(listener, "meaning_1_pkey")
 }
 

@@ -202,7 +202,7 @@ func (m *Meaning) decodeSketch(encoded []byte) ([]uint64, error) {
 }
 
 // closest gives the pieces of a scope whose sketches differ least, and of these the nearest.
-func (l *library) closest(scope domain.Scope, q question, wanted map[int64]bool) []candidate {
+func (l *library) closest(scope domain.Scope, q question, wanted []int64) []candidate {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	s := l.shelves[scope]

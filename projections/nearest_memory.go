@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/uptrace/bun"
-
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
 )
@@ -35,7 +33,7 @@ func (n *memoryNearest) closest(ctx context.Context, q question) (shortlist, err
 
 // among looks for the closest pieces in memory.
 func (q question) among(ctx context.Context, l *library) (shortlist, error) {
-	wanted, err := q.wanted(ctx)
+	wanted, err := q.wanted(ctx, l)
 	if err != nil {
 		return shortlist{}, err
 	}
@@ -45,29 +43,6 @@ func (q question) among(ctx context.Context, l *library) (shortlist, error) {
 		s.plans[i] = domain.ScopePlan{Scope: scope, Plan: planSketch}
 	}
 	return s, nil
-}
-
-// wanted are the items that pass what the filter asks for; nil if all do.
-func (q question) wanted(ctx context.Context) (map[int64]bool, error) {
-	if isPlain(q.rest) {
-		return nil, nil
-	}
-	p := q.from
-	query := p.reads.NewSelect().TableExpr("? AS k", p.tables().knowledge).ColumnExpr("k.number")
-	query = p.where(query, q.search.By.Tenant, q.rest)
-	if q.places[0] != "" {
-		query = query.Where("k.number IN (SELECT a.number FROM ? AS a WHERE a.tenant = ? AND a.scope IN (?))",
-			p.tables().scopes, q.search.By.Tenant, bun.List(q.places))
-	}
-	var numbers []int64
-	if err := query.Scan(ctx, &numbers); err != nil {
-		return nil, p.failed(ctx, "filter", err)
-	}
-	wanted := make(map[int64]bool, len(numbers))
-	for _, number := range numbers {
-		wanted[number] = true
-	}
-	return wanted, nil
 }
 
 func (n *memoryNearest) compare(ctx context.Context, q question, s shortlist, numbers []int64) (nearby, error) {

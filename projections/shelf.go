@@ -74,14 +74,11 @@ const (
 
 // closest gives the places of at least most pieces (or all there are) that differ least from a
 // sketch, of those whose item is wanted; nil wants all. Pieces that tie with the last one come too.
-func (s *shelf) closest(sketch []uint64, most int, wanted map[int64]bool) []int {
+func (s *shelf) closest(sketch []uint64, most int, wanted []int64) []int {
 	var among []int
 	if wanted != nil {
-		among = make([]int, 0, min(len(wanted), len(s.numbers)))
-		for i, number := range s.numbers {
-			if wanted[number] {
-				among = append(among, i)
-			}
+		for _, number := range wanted {
+			among = append(among, s.places[number]...)
 		}
 		return least(len(among), most, func(i int) int { return embedding.Hamming(sketch, s.sketch(among[i])) }, among)
 	}
