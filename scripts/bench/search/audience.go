@@ -23,6 +23,23 @@ var (
 	everyone = []domain.Entity{"user:ada", "project:apollo", "team:core", "org:acme"}
 )
 
+// typeOf is an item's type: one in a hundred has the first, forty the second and the rest one of the others.
+func typeOf(i int) domain.Type {
+	switch n := i % 100; {
+	case n == 0:
+		return domain.Types[0]
+	case n <= 40:
+		return domain.Types[1]
+	default:
+		return domain.Types[2+i%(len(domain.Types)-2)]
+	}
+}
+
+var (
+	rare   = domain.Filter{Types: domain.Types[:1]}
+	common = domain.Filter{Types: domain.Types[1:2]}
+)
+
 var audiences = []audience{
 	{name: "a user's own", tenant: quiet, entities: own, target: true},
 	{name: "user, project, team", tenant: quiet, entities: team, target: true},
@@ -30,8 +47,10 @@ var audiences = []audience{
 	{name: "user, project, team, public", tenant: large, entities: team, target: true},
 	{name: "all of these and org", tenant: large, entities: everyone, target: true},
 	{name: "the whole tenant", tenant: large, all: true, target: true},
-	{name: "… a sixth of it, by type", tenant: large, all: true, filter: domain.Filter{Types: []domain.Type{domain.Types[0]}}},
-	{name: "org's, by type", tenant: large, entities: everyone, filter: domain.Filter{Types: []domain.Type{domain.Types[0]}}},
+	{name: "… a type that 40 % have", tenant: large, all: true, filter: common},
+	{name: "… a type that 1 % have", tenant: large, all: true, filter: rare},
+	{name: "org's, a type that 40 % have", tenant: large, entities: everyone, filter: common},
+	{name: "org's, a type that 1 % have", tenant: large, entities: everyone, filter: rare},
 	{name: "org's, only the user's own", tenant: large, entities: everyone, filter: domain.Filter{Scope: "user:ada"}},
 	{name: "org's, words too", tenant: large, entities: everyone, words: true},
 }
@@ -62,7 +81,7 @@ func (a audience) sees(w *world, i int, seen domain.Audience) bool {
 	if it.tenant != a.tenant {
 		return false
 	}
-	if len(a.filter.Types) > 0 && domain.Types[i%len(domain.Types)] != a.filter.Types[0] {
+	if len(a.filter.Types) > 0 && typeOf(i) != a.filter.Types[0] {
 		return false
 	}
 	if a.filter.Scope != "" && it.scopes[0] != a.filter.Scope {

@@ -43,7 +43,7 @@ func (w *world) commands() []domain.Submission {
 		by := domain.OpenPrincipal()
 		by.Tenant = it.tenant
 		command, err := domain.Remember{By: by, ID: idOf(i), Knowledge: domain.Remembered{
-			Type: domain.Types[i%len(domain.Types)], Owner: "org:acme", Scopes: it.scopes, Text: domain.Text{Content: it.content},
+			Type: typeOf(i), Owner: "org:acme", Scopes: it.scopes, Text: domain.Text{Content: it.content},
 		}}.Complete()
 		if err != nil {
 			panic(err) // the world makes no such item
