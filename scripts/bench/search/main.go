@@ -62,8 +62,8 @@ func parse() (options, error) {
 	flag.BoolVar(&o.keep, "keep", false, "leave the databases and print their URLs")
 	flag.StringVar(&o.reuse, "reuse", "", "measure on the database at this URL, which --keep left; names one engine")
 	flag.IntVar(&o.items, "items", 100_000, "how many items")
-	flag.IntVar(&o.asked, "questions", 50, "how many questions")
-	flag.IntVar(&o.repeat, "repeat", 4, "how often each is asked for the figures of speed, after once for those of quality")
+	flag.IntVar(&o.asked, "questions", 30, "how many questions")
+	flag.IntVar(&o.repeat, "repeat", 3, "how often each is asked for the figures of speed, after once for those of quality")
 	flag.BoolVar(&o.database, "no-sketches", false, "let PostgreSQL search sketches, as it does for tenants that are too large for the memory")
 	flag.Parse()
 	if flag.NArg() > 0 || o.items < 50_000 || o.asked < 1 || o.repeat < 1 {
