@@ -65,12 +65,13 @@ type Request struct {
 
 // Receipt says what became of a submission.
 type Receipt struct {
-	Events    []Event    // what was recorded; none if nothing changed
-	Knowledge *Knowledge // the item afterwards; nil if the command was about something else
-	Stream    Stream     // what it was about afterwards, if not an item
-	Position  int64      // read at this position or later and you see the outcome
-	Replayed  bool       // answered as the first time: the request had been made before
-	Outcome   string     // "created", "revised", "recorded" or "unchanged", by what was recorded
+	Events    []Event        // what was recorded; none if nothing changed
+	Knowledge *Knowledge     // the item afterwards; nil if the command was about something else
+	Stream    Stream         // what it was about afterwards, if not an item
+	Position  int64          // read at this position or later and you see the outcome
+	Replayed  bool           // answered as the first time: the request had been made before
+	Redacted  map[string]int // what was taken out of what people wrote, by class; nil for nothing
+	Outcome   string         // "created", "revised", "recorded" or "unchanged", by what was recorded
 }
 
 // The outcomes of a submission.

@@ -27,6 +27,8 @@ var kinds = codec{
 	domain.KeyRevoked{}.Name():    apart(splitKeyRevoked, joinKeyRevoked),
 	domain.TenantCreated{}.Name(): plain(splitTenantCreated, joinTenantCreated),
 
+	domain.ScrubbingChanged{}.Name(): plain(splitScrubbingChanged, joinScrubbingChanged),
+
 	domain.ProjectionStarted{}.Name():    plain(splitStarted, joinStarted),
 	domain.ProjectionLoaded{}.Name():     plain(splitLoaded, joinLoaded),
 	domain.ProjectionCaughtUp{}.Name():   plain(splitCaughtUp, joinCaughtUp),

@@ -80,6 +80,9 @@ func samples() []sample {
 		{1, domain.KeyRotated{By: "abcdefghi2", Until: noon}},
 		{1, domain.KeyRevoked{Reason: "it moved"}},
 		{1, domain.TenantCreated{}},
+		{1, domain.ScrubbingChanged{Rules: domain.Scrubbing{
+			Off: []string{"phone"}, Patterns: []domain.ScrubPattern{{Class: "employee", Expression: `\bEMP-\d{5}\b`}},
+		}}},
 		{1, domain.ProjectionStarted{Version: 3, Settings: map[string]string{"confidence": "halving", "tokenizer": "2"}, Items: 1000}},
 		{1, domain.ProjectionLoaded{Version: 3, Streams: 1000, Events: 5000, Took: 2500 * time.Millisecond}},
 		{1, domain.ProjectionCaughtUp{Version: 3, Took: 1500 * time.Microsecond}},

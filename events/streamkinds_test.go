@@ -21,7 +21,10 @@ func stateSamples() map[string]domain.State {
 			PublishPublic: true, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour), RevokedAt: noon.Add(time.Minute),
 			ReplacedBy: "abcdefghi2", Replaces: "abcdefghi3",
 		},
-		"tenant":     domain.Tenant{CreatedAt: noon},
+		"tenant": domain.Tenant{CreatedAt: noon},
+		"scrubbing": domain.Scrubbing{
+			Off: []string{"phone"}, Patterns: []domain.ScrubPattern{{Class: "employee", Expression: `\bEMP-\d{5}\b`}},
+		},
 		"projection": domain.Projection{Version: 3, Stage: domain.StageSwitched, Active: 3, Kept: []int{1, 2}},
 	}
 }

@@ -25,11 +25,12 @@ const (
 
 // bulkAnswer is what became of one record among many, in their order.
 type bulkAnswer struct {
-	ID       string   `json:"id,omitempty" doc:"Of the item; missing if the record did not tell and nothing was remembered."`
-	Status   string   `json:"status" enum:"created,unchanged,revised,error"`
-	Revision int64    `json:"revision,omitempty"`
-	Receipt  []kept   `json:"receipt,omitempty" doc:"What to keep in order to ask for proof; missing if nothing was recorded."`
-	Error    *problem `json:"error,omitempty"`
+	ID       string         `json:"id,omitempty" doc:"Of the item; missing if the record did not tell and nothing was remembered."`
+	Status   string         `json:"status" enum:"created,unchanged,revised,error"`
+	Revision int64          `json:"revision,omitempty"`
+	Receipt  []kept         `json:"receipt,omitempty" doc:"What to keep in order to ask for proof; missing if nothing was recorded."`
+	Redacted map[string]int `json:"redacted,omitempty" doc:"What was taken out of its texts before they were recorded, by class."`
+	Error    *problem       `json:"error,omitempty"`
 }
 
 // bulk is a request to remember many.
@@ -163,7 +164,7 @@ func (b *bulk) commit(batch []record) []bulkAnswer {
 				continue
 			}
 			k := result.Receipt.Knowledge
-			answers[place] = bulkAnswer{ID: k.ID, Status: result.Receipt.Outcome, Revision: k.Revision, Receipt: keptOf(result.Receipt)}
+			answers[place] = bulkAnswer{ID: k.ID, Status: result.Receipt.Outcome, Revision: k.Revision, Receipt: keptOf(result.Receipt), Redacted: result.Receipt.Redacted}
 		}
 	}
 	b.answered += len(batch)

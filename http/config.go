@@ -37,6 +37,8 @@ type Config struct {
 	Tokens Tokens
 	// Eraser follows lineages and sweeps files. Nil if this server does neither.
 	Eraser Eraser
+	// Scrubbing tells by which rules texts are scrubbed. Nil if nobody changes them here.
+	Scrubbing Scrubbing
 	// RootKey opens everything, in every tenant. Empty for none.
 	RootKey string
 	// Background looks after the projections that follow the log. Nil if none does.

@@ -68,6 +68,7 @@ func givenKeyOf(tenant string, k domain.GivenKey) givenKey {
 type keyOutput struct {
 	Position string `header:"Annals-Position" doc:"Of the newest event."`
 	Replayed string `header:"Idempotent-Replayed" doc:"true if the request had been made before; then the key itself is not shown again."`
+	Redacted string `header:"Annals-Redacted" doc:"What was taken out of the note or the reason before it was recorded."`
 	Body     givenKey
 }
 
@@ -172,7 +173,7 @@ func madeKey(c *call, receipt domain.Receipt, key string, err error) (*keyOutput
 	}
 	state, _ := receipt.Stream.State.(domain.Key)
 	prefix := strings.TrimPrefix(receipt.Stream.Name, domain.KeyStream(""))
-	out := &keyOutput{Position: fmt.Sprint(receipt.Position), Body: givenKeyOf(c.principal.Tenant, domain.GivenKey{Key: state, Prefix: prefix})}
+	out := &keyOutput{Position: fmt.Sprint(receipt.Position), Redacted: redactedOf(receipt), Body: givenKeyOf(c.principal.Tenant, domain.GivenKey{Key: state, Prefix: prefix})}
 	if receipt.Replayed {
 		out.Replayed = "true"
 	} else {

@@ -42,6 +42,8 @@ type knowledge struct {
 	Position     int64      `json:"position,omitempty" readOnly:"true" doc:"Of its newest event in the log."`
 	CreatedAt    *time.Time `json:"created_at,omitempty" readOnly:"true"`
 	UpdatedAt    *time.Time `json:"updated_at,omitempty" readOnly:"true" doc:"Of its newest revision."`
+
+	Redacted map[string]int `json:"redacted,omitempty" readOnly:"true" doc:"In the answer to a write: what was taken out of its texts before they were recorded, by class."`
 }
 
 // source says where an item came from.

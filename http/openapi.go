@@ -226,7 +226,7 @@ func (s *Server) documented(op huma.Operation) *huma.Operation {
 // operationsOf lists the operations of a path, in the order in which they are read.
 func operationsOf(item *huma.PathItem) []*huma.Operation {
 	var all []*huma.Operation
-	for _, op := range []*huma.Operation{item.Get, item.Post, item.Patch, item.Delete} {
+	for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
 		if op != nil {
 			all = append(all, op)
 		}

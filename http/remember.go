@@ -76,6 +76,9 @@ func (s *Server) rememberOne(ctx context.Context, c *call, from io.Reader, revis
 		to.SetHeader("Annals-Outcome", reply.Outcome)
 		to.SetHeader("Annals-Events", reply.Events)
 		to.SetHeader("Annals-Receipt", reply.Receipt)
+		if reply.Redacted != "" {
+			to.SetHeader("Annals-Redacted", reply.Redacted)
+		}
 		if receipt.Replayed {
 			to.SetHeader("Idempotent-Replayed", reply.Replayed)
 		}

@@ -3,6 +3,8 @@ package http
 import (
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +19,7 @@ type reply struct {
 	Events   string `header:"Annals-Events" doc:"Ids of the events it recorded, separated by commas; a vote is taken back by its event's."`
 	Receipt  string `header:"Annals-Receipt" doc:"What to keep in order to ask for proof: of each event its id, position and hash in hexadecimal, separated by spaces; events by commas."`
 	Replayed string `header:"Idempotent-Replayed" doc:"true if the request had been made before."`
+	Redacted string `header:"Annals-Redacted" doc:"What was taken out of the texts before they were recorded, such as email=1,phone=2."`
 	Body     *knowledge
 }
 
@@ -28,13 +31,15 @@ type receipt struct {
 	Events   string `header:"Annals-Events" doc:"Ids of the events it recorded, separated by commas."`
 	Receipt  string `header:"Annals-Receipt" doc:"What to keep in order to ask for proof: of each event its id, position and hash in hexadecimal, separated by spaces; events by commas."`
 	Replayed string `header:"Idempotent-Replayed" doc:"true if the request had been made before."`
+	Redacted string `header:"Annals-Redacted" doc:"What was taken out of the texts before they were recorded, such as email=1,phone=2."`
 }
 
 func replyOf(r domain.Receipt) *reply {
-	done := receiptOf(r)
+	done, body := receiptOf(r), knowledgeOf(r.Knowledge)
+	body.Redacted = r.Redacted
 	return &reply{
 		ETag: done.ETag, Position: done.Position, Outcome: done.Outcome, Events: done.Events,
-		Receipt: done.Receipt, Replayed: done.Replayed, Body: knowledgeOf(r.Knowledge),
+		Receipt: done.Receipt, Replayed: done.Replayed, Redacted: done.Redacted, Body: body,
 	}
 }
 
@@ -51,8 +56,17 @@ func receiptOf(r domain.Receipt) *receipt {
 	return &receipt{
 		ETag: etag(r.Knowledge.Revision), Position: strconv.FormatInt(r.Position, 10),
 		Outcome: r.Outcome, Events: strings.Join(ids, ","),
-		Receipt: strings.Join(triples, ","), Replayed: replayed,
+		Receipt: strings.Join(triples, ","), Replayed: replayed, Redacted: redactedOf(r),
 	}
+}
+
+// redactedOf is what was redacted, by class, for a header.
+func redactedOf(r domain.Receipt) string {
+	classes := make([]string, 0, len(r.Redacted))
+	for _, class := range slices.Sorted(maps.Keys(r.Redacted)) {
+		classes = append(classes, fmt.Sprintf("%s=%d", class, r.Redacted[class]))
+	}
+	return strings.Join(classes, ",")
 }
 
 // kept is what to keep of an event that was recorded.

@@ -18,6 +18,7 @@ func (s *Server) routes() {
 	s.keyRoutes()
 	s.tenantRoutes()
 	s.quarantineRoutes()
+	s.scrubbingRoutes()
 	s.operatorRoutes()
 }
 

@@ -47,6 +47,7 @@ func (t changing) change(ctx context.Context, c *console, r request, done string
 			k.Eval.Confidence, k.Eval.Helpful, k.Eval.Harmful)
 	}
 	c.say("%s", line)
+	redactionsOf(a).print(c)
 	return nil
 }
 

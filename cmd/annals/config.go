@@ -38,6 +38,9 @@ type config struct {
 	// LogName is what the log calls itself in what it signs. It matters when the signing key is made.
 	LogName string `group:"where" env:"ANNALS_LOG_NAME" default:"annals" placeholder:"NAME" help:"What a new key for signing the log is called, such as annals.example.com: annals unless told."`
 
+	// Scrub keeps secrets and personal data out of what is remembered.
+	Scrub string `group:"limits" env:"ANNALS_SCRUB" enum:"on,off" default:"on" help:"Redact secrets and personal data in what people write, before it is recorded: on or off."`
+
 	// Rate keeps one caller from crowding out the others.
 	Rate float64 `group:"limits" env:"ANNALS_RATE" default:"0" placeholder:"N" help:"Requests a second that one caller may make; 0 for any number."`
 

@@ -57,7 +57,7 @@ func (i *importCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	s := summary{began: time.Now()}
+	s := summary{began: time.Now(), Redacted: redactions{}}
 	progress := watch(c, "importing", size)
 	sender := &sender{
 		api: api, who: joined(" for ", i.As, i.OnBehalfOf), file: fileName(i.File), run: importRun(),
@@ -71,6 +71,7 @@ func (i *importCommand) Run(ctx context.Context, c *console) error {
 		progress.add(b.size(), len(b.Records))
 		for n, answer := range answers {
 			s.count(answer.Status)
+			s.Redacted.add(answer.Redacted)
 			if answer.why() != nil {
 				if err := failures.add(b.Records[n], answer); err != nil {
 					return err
@@ -98,6 +99,7 @@ type summary struct {
 	Failed    int     `json:"failed"`
 	Seconds   float64 `json:"seconds"`
 
+	Redacted redactions   `json:"redacted,omitempty"` // by class, in all lines
 	Failures []failedLine `json:"failures,omitempty"` // the first ones
 
 	began time.Time
@@ -125,6 +127,7 @@ func (s *summary) print(c *console, f *failures) error {
 	}
 	f.print(c, s.Failed)
 	c.say("%d created · %d unchanged · %d revised · %d failed · in %.1f s", s.Created, s.Unchanged, s.Revised, s.Failed, s.Seconds)
+	s.Redacted.print(c)
 	return nil
 }
 

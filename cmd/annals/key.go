@@ -105,7 +105,7 @@ func (k *keyCreateCommand) offline(ctx context.Context, c *console, expires time
 	if err := command.Validate(time.Now()); err != nil {
 		return &failure{Code: exitRefused, Detail: err.Error(), Fix: "annals key create --help shows how"}
 	}
-	if _, err := log.Submit(ctx, domain.Submission{By: by, Command: command}); err != nil {
+	if _, err := events.NewEntrance(log, true).Submit(ctx, domain.Submission{By: by, Command: command}); err != nil {
 		return err
 	}
 	shown := givenKey{Prefix: prefix, Key: key, Tenant: by.Tenant, Subject: k.Subject, Role: k.Role}

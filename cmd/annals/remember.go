@@ -72,6 +72,7 @@ func (r *rememberCommand) Run(ctx context.Context, c *console) error {
 		return c.document(a.Body)
 	}
 	c.say("remembered %s · revision %d · %s", bold.Render(printable(k.ID)), k.Revision, printable(strings.Join(k.Scopes, ", ")))
+	redactionsOf(a).print(c)
 	return nil
 }
 

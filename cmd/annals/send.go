@@ -96,6 +96,7 @@ type lineAnswer struct {
 	ID       string          `json:"id"`
 	Status   string          `json:"status"`
 	Revision int64           `json:"revision"`
+	Redacted json.RawMessage `json:"redacted"`
 	Error    json.RawMessage `json:"error"`
 }
 

@@ -67,10 +67,11 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 		return nil, errors.Join(err, s.close())
 	}
 	s.accesses = cfg.accesses(s, registry)
+	entrance := events.NewEntrance(log, cfg.Scrub == "on")
 	reader := projections.Reader{Knowledge: knowledge, Past: past, Progress: log}
 	api := annalshttp.Config{
 		Reporter: projections.Reports{Knowledge: knowledge, Log: log}, Recorder: s.accesses,
-		Writer: log, Reader: present{reader, s.forwarder}, Historian: log, Policy: policy,
+		Writer: entrance, Scrubbing: entrance, Reader: present{reader, s.forwarder}, Historian: log, Policy: policy,
 		Rebuilder: projections.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Walls: wallsOf(db),
 		Keys: s.keys, RootKey: cfg.RootKey, Eraser: knowledge,
 		Probes: []annalshttp.Probe{{Name: "database", Check: s.answers}},

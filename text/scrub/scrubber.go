@@ -77,6 +77,12 @@ func New(off []Class, patterns []Pattern) (*Scrubber, error) {
 
 var className = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
 
+// Validate says what is wrong with the pattern, without its text.
+func (p Pattern) Validate() error {
+	_, err := p.compile()
+	return err
+}
+
 func (p Pattern) compile() (*regexp.Regexp, error) {
 	if !className.MatchString(string(p.Class)) {
 		return nil, errors.New("the class must be 1 to 32 of a-z 0-9 _ and begin with a letter")

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+type scrubCommands struct {
+	Rules scrubRulesCommand `cmd:"" help:"Show what is redacted in what people write, or change it."`
+}
+
+type scrubRulesCommand struct {
+	writing
+
+	Off    []string `placeholder:"CLASS" enum:"api_key,jwt,private_key,email,phone,cc" help:"Leave a class as it is: api_key, jwt, private_key, email, phone or cc. Repeat for more."`
+	On     []string `placeholder:"CLASS" enum:"api_key,jwt,private_key,email,phone,cc" help:"Redact it again. Repeat for more."`
+	Add    []string `sep:"none" placeholder:"CLASS=EXPRESSION" help:"Redact what a regular expression (RE2) finds, as [REDACTED_CLASS]. It is recorded for ever: name no secret in it. Repeat for more."`
+	Remove []string `placeholder:"CLASS" help:"Take the expressions of a class away. Repeat for more."`
+}
+
+// Help implements kong.HelpProvider.
+func (scrubRulesCommand) Help() string {
+	return `What changes holds from now on, for the whole tenant: what is recorded already stays as it is.
+
+Examples:
+
+    annals scrub rules
+    annals scrub rules --off phone --add 'employee=\bEMP-\d{5}\b'
+    annals scrub rules --on phone --remove employee`
+}
+
+// scrubRules are what the server scrubs by.
+type scrubRules struct {
+	Off      []string       `json:"off"`
+	Patterns []scrubPattern `json:"patterns"`
+	Active   bool           `json:"active,omitempty"`
+}
+
+type scrubPattern struct {
+	Class      string `json:"class"`
+	Expression string `json:"expression"`
+}
+
+// Run implements the command.
+func (r *scrubRulesCommand) Run(ctx context.Context, c *console) error {
+	api, err := r.connect()
+	if err != nil {
+		return err
+	}
+	path := []string{"v1", "scrubbing"}
+	var rules scrubRules
+	a, err := api.read(ctx, request{Method: http.MethodGet, Path: path}, &rules)
+	if err != nil {
+		return err
+	}
+	if len(r.Off)+len(r.On)+len(r.Add)+len(r.Remove) > 0 {
+		if err := r.change(&rules); err != nil {
+			return err
+		}
+		a, err = api.read(ctx, request{Method: http.MethodPut, Path: path, Header: r.header(0), Body: rules}, &rules)
+		if err != nil {
+			return err
+		}
+	}
+	if c.json {
+		return c.document(a.Body)
+	}
+	rules.print(c, r.all())
+	return nil
+}
+
+func (scrubRulesCommand) all() []string {
+	return []string{"api_key", "jwt", "private_key", "email", "phone", "cc"}
+}
+
+// change changes what the flags say.
+func (r *scrubRulesCommand) change(rules *scrubRules) error {
+	rules.Active = false
+	rules.Off = slices.DeleteFunc(append(rules.Off, r.Off...), func(class string) bool { return slices.Contains(r.On, class) })
+	slices.Sort(rules.Off)
+	rules.Off = slices.Compact(rules.Off)
+	rules.Patterns = slices.DeleteFunc(rules.Patterns, func(p scrubPattern) bool { return slices.Contains(r.Remove, p.Class) })
+	for _, given := range r.Add {
+		class, expression, found := strings.Cut(given, "=")
+		if !found {
+			return wrong(`as in --add 'employee=\bEMP-\d{5}\b'`, "--add must be CLASS=EXPRESSION")
+		}
+		rules.Patterns = append(rules.Patterns, scrubPattern{class, expression})
+	}
+	return nil
+}
+
+func (s scrubRules) print(c *console, classes []string) {
+	if !s.Active {
+		c.say("this server redacts nothing: ANNALS_SCRUB is off")
+	}
+	rows := &grid{heads: []string{"CLASS", "REDACTED", "EXPRESSION"}}
+	for _, class := range classes {
+		redacted := "yes"
+		if slices.Contains(s.Off, class) {
+			redacted = "no"
+		}
+		rows.row(class, redacted, "")
+	}
+	for _, p := range s.Patterns {
+		rows.row(printable(p.Class), "yes", printable(p.Expression))
+	}
+	c.say("%s", rows.render(c.width))
+}
+
+// redactions count what was redacted, by class.
+type redactions map[string]int
+
+// redactionsOf reads them from the header of an answer.
+func redactionsOf(a *answer) redactions {
+	found := redactions{}
+	for part := range strings.SplitSeq(a.Header.Get("Annals-Redacted"), ",") {
+		class, count, _ := strings.Cut(part, "=")
+		if n, err := strconv.Atoi(count); err == nil {
+			found[class] += n
+		}
+	}
+	return found
+}
+
+func (r redactions) add(encoded json.RawMessage) {
+	var more map[string]int
+	_ = json.Unmarshal(encoded, &more) // a line without any says nothing
+	for class, n := range more {
+		r[class] += n
+	}
+}
+
+// print says in one line what was redacted, if anything was.
+func (r redactions) print(c *console) {
+	if len(r) == 0 {
+		return
+	}
+	parts := make([]string, 0, len(r))
+	for _, class := range slices.Sorted(maps.Keys(r)) {
+		parts = append(parts, fmt.Sprintf("%d %s", r[class], printable(class)))
+	}
+	c.say("redacted: %s", strings.Join(parts, ", "))
+}

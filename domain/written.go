@@ -1,0 +1,198 @@
+package domain
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Written is a command that carries what people wrote.
+type Written interface {
+	Command
+	// Rewritten is the command with everything that people wrote gone through the rewriting, and with ids,
+	// entities and URIs as they were. It shares nothing that changed with the command.
+	Rewritten(Rewriting) Command
+}
+
+// Rewriting is what becomes of texts before anything is decided about them.
+type Rewriting struct {
+	Text func(text string) string
+	Name func(field, name string) // is told what is written and not rewritten: URIs, and the keys of tags and of meta
+}
+
+// Rewritten implements [Written].
+func (c Remember) Rewritten(r Rewriting) Command {
+	k := &c.Knowledge
+	r.all(&k.Text.Task, &k.Text.Content, &k.Text.Abstract, &k.Text.Overview, &k.Source.Name, &k.Source.Category)
+	k.Text.Tags, k.Text.Meta = r.tags(k.Text.Tags), r.meta(k.Text.Meta)
+	k.Source.URLs = r.each(k.Source.URLs)
+	r.Name("uri", k.Text.URI)
+	if k.Baseline != nil {
+		baseline := *k.Baseline
+		baseline.HelpfulHistory, baseline.HarmfulHistory = r.uses(baseline.HelpfulHistory), r.uses(baseline.HarmfulHistory)
+		k.Baseline = &baseline
+	}
+	return c
+}
+
+// Rewritten implements [Written].
+func (c Revise) Rewritten(r Rewriting) Command {
+	for _, text := range []**string{&c.Changes.Task, &c.Changes.Content, &c.Changes.Abstract, &c.Changes.Overview} {
+		if *text != nil {
+			*text = new(r.Text(**text))
+		}
+	}
+	if c.Changes.Tags != nil {
+		c.Changes.Tags = new(r.tags(*c.Changes.Tags))
+	}
+	if c.Changes.Meta != nil {
+		c.Changes.Meta = new(r.meta(*c.Changes.Meta))
+	}
+	r.Name("uri", c.URI)
+	return c
+}
+
+// Rewritten implements [Written].
+func (c GiveFeedback) Rewritten(r Rewriting) Command {
+	r.all(&c.Query, &c.Outcome)
+	return c
+}
+
+// Rewritten implements [Written].
+func (c ReportStale) Rewritten(r Rewriting) Command {
+	r.all(&c.Reason)
+	return c
+}
+
+// Rewritten implements [Written].
+func (c Confirm) Rewritten(r Rewriting) Command {
+	r.all(&c.Reason)
+	return c
+}
+
+// Rewritten implements [Written].
+func (c Supersede) Rewritten(r Rewriting) Command {
+	r.all(&c.Reason)
+	return c
+}
+
+// Rewritten implements [Written].
+func (c Delete) Rewritten(r Rewriting) Command {
+	r.all(&c.Reason)
+	return c
+}
+
+// Rewritten implements [Written].
+func (c Restore) Rewritten(r Rewriting) Command {
+	r.all(&c.Reason)
+	return c
+}
+
+// Rewritten implements [Written].
+func (c CreateKey) Rewritten(r Rewriting) Command {
+	r.all(&c.Key.Note)
+	return c
+}
+
+// Rewritten implements [Written].
+func (c RevokeKey) Rewritten(r Rewriting) Command {
+	r.all(&c.Reason)
+	return c
+}
+
+func (r Rewriting) all(texts ...*string) {
+	for _, text := range texts {
+		*text = r.Text(*text)
+	}
+}
+
+func (r Rewriting) each(texts []string) []string {
+	texts = slices.Clone(texts)
+	for i := range texts {
+		r.all(&texts[i])
+	}
+	return texts
+}
+
+func (r Rewriting) uses(uses []Use) []Use {
+	uses = slices.Clone(uses)
+	for i := range uses {
+		r.all(&uses[i].Query, &uses[i].Outcome)
+	}
+	return uses
+}
+
+func (r Rewriting) tags(tags Tags) Tags {
+	tags = maps.Clone(tags)
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		r.Name("tags", key)
+		tags[key] = r.each(tags[key])
+	}
+	return tags
+}
+
+// meta rewrites the strings of a JSON object and leaves everything else of it as it was written. What is not
+// JSON stays as it is, to be refused by others.
+func (r Rewriting) meta(meta json.RawMessage) json.RawMessage {
+	if !json.Valid(meta) {
+		return meta
+	}
+	var out bytes.Buffer
+	for rest := []byte(meta); len(rest) > 0; {
+		start := bytes.IndexByte(rest, '"')
+		if start < 0 {
+			out.Write(rest)
+			break
+		}
+		end := start + 1
+		for rest[end] != '"' {
+			if rest[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		end++
+		out.Write(rest[:start])
+		out.Write(r.quoted(rest[start:end], bytes.HasPrefix(bytes.TrimLeft(rest[end:], " \t\r\n"), []byte(":"))))
+		rest = rest[end:]
+	}
+	return out.Bytes()
+}
+
+// quoted rewrites one string of JSON, unless it is a key.
+func (r Rewriting) quoted(quoted []byte, isKey bool) []byte {
+	var text string
+	if json.Unmarshal(quoted, &text) != nil {
+		return quoted
+	}
+	if isKey {
+		r.Name("meta", text)
+		return quoted
+	}
+	rewritten := r.Text(text)
+	if rewritten == text {
+		return quoted
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(rewritten); err != nil {
+		panic(fmt.Sprintf("a string is always JSON: %v", err))
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}
+
+var (
+	_ Written = Remember{}
+	_ Written = Revise{}
+	_ Written = GiveFeedback{}
+	_ Written = ReportStale{}
+	_ Written = Confirm{}
+	_ Written = Supersede{}
+	_ Written = Delete{}
+	_ Written = Restore{}
+	_ Written = CreateKey{}
+	_ Written = RevokeKey{}
+)

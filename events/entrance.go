@@ -1,0 +1,174 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/text/scrub"
+)
+
+// Entrance is where commands come in: what people wrote in them is scrubbed by their tenant's rules before
+// anything is decided or kept. It is safe for concurrent use.
+type Entrance struct {
+	log   *Log
+	scrub bool
+
+	mu    sync.Mutex
+	rules map[string]tenantRules
+}
+
+// tenantRules are what a tenant is scrubbed by, as they were read.
+type tenantRules struct {
+	scrubber *scrub.Scrubber
+	read     time.Time
+}
+
+// freshRules is for how long rules hold that were changed on another node.
+const freshRules = time.Second
+
+// NewEntrance makes the entrance of a log, which scrubs or lets everything in as it is.
+func NewEntrance(log *Log, scrubs bool) *Entrance {
+	return &Entrance{log: log, scrub: scrubs, rules: map[string]tenantRules{}}
+}
+
+// Scrubs tells whether anything is scrubbed here at all.
+func (e *Entrance) Scrubs() bool { return e.scrub }
+
+// Rules are what a tenant changed about what is scrubbed.
+func (e *Entrance) Rules(ctx context.Context, tenant string) (domain.Scrubbing, error) {
+	stream, err := e.log.State(ctx, tenant, domain.ScrubbingStream)
+	rules, _ := stream.State.(domain.Scrubbing)
+	return rules, err
+}
+
+// Submit is [Log.Submit] of what was scrubbed. The receipt counts what was.
+func (e *Entrance) Submit(ctx context.Context, s domain.Submission) (domain.Receipt, error) {
+	result := e.SubmitAll(ctx, []domain.Submission{s})[0]
+	return result.Receipt, result.Err
+}
+
+// SubmitAll is [Log.SubmitAll] of what was scrubbed. A secret in a place that cannot be rewritten is an
+// [*domain.Invalid] that names the field.
+func (e *Entrance) SubmitAll(ctx context.Context, submissions []domain.Submission) []domain.Result {
+	results := make([]domain.Result, len(submissions))
+	clean := make([]domain.Submission, 0, len(submissions))
+	places := make([]int, 0, len(submissions))
+	for i, s := range submissions {
+		command, redacted, err := e.admit(ctx, s)
+		if err != nil {
+			results[i].Err = err
+			continue
+		}
+		results[i].Receipt.Redacted = redacted
+		s.Command = command
+		clean, places = append(clean, s), append(places, i)
+	}
+	for i, result := range e.log.SubmitAll(ctx, clean) {
+		result.Receipt.Redacted = results[places[i]].Receipt.Redacted
+		results[places[i]] = result
+		if _, changes := clean[i].Command.(domain.ChangeScrubbing); changes {
+			e.forget(clean[i].By.Tenant)
+		}
+	}
+	return results
+}
+
+// admit is the command as it may come in, and what was taken out of it.
+func (e *Entrance) admit(ctx context.Context, s domain.Submission) (domain.Command, map[string]int, error) {
+	if change, changes := s.Command.(domain.ChangeScrubbing); changes {
+		_, err := scrubberOf(change.Rules)
+		return s.Command, nil, err
+	}
+	written, isWritten := s.Command.(domain.Written)
+	if !isWritten || !e.scrub {
+		return s.Command, nil, nil
+	}
+	scrubber, err := e.scrubber(ctx, s.By.Tenant)
+	if err != nil {
+		return nil, nil, err
+	}
+	var redacted map[string]int
+	var problems domain.Problems
+	command := written.Rewritten(domain.Rewriting{
+		Text: func(text string) string {
+			clean, found := scrubber.Scrub(text)
+			for class, n := range found {
+				if redacted == nil {
+					redacted = map[string]int{}
+				}
+				redacted[string(class)] += n
+			}
+			return clean
+		},
+		Name: func(field, name string) {
+			_, found := scrubber.Scrub(name)
+			for _, class := range []scrub.Class{scrub.APIKey, scrub.JWT, scrub.PrivateKey} {
+				if found[class] > 0 {
+					problems.Add(field, "has what looks like a secret (%s) in a name, where it cannot be redacted: choose another", class)
+				}
+			}
+		},
+	})
+	return command, redacted, problems.Err()
+}
+
+// scrubber is made of a tenant's rules, of a moment ago at most.
+func (e *Entrance) scrubber(ctx context.Context, tenant string) (*scrub.Scrubber, error) {
+	e.mu.Lock()
+	known, found := e.rules[tenant]
+	e.mu.Unlock()
+	now := time.Now()
+	if found && now.Sub(known.read) < freshRules {
+		return known.scrubber, nil
+	}
+	rules, err := e.Rules(ctx, tenant)
+	if err != nil {
+		return nil, err
+	}
+	scrubber, err := scrubberOf(rules)
+	if err != nil {
+		return nil, fmt.Errorf("follow the rules for scrubbing: %w", errors.New("a pattern cannot be read"))
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.rules[tenant] = tenantRules{scrubber, now}
+	return scrubber, nil
+}
+
+func (e *Entrance) forget(tenant string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.rules, tenant)
+}
+
+// scrubberOf follows rules; the error names every one that cannot be followed.
+func scrubberOf(rules domain.Scrubbing) (*scrub.Scrubber, error) {
+	var problems domain.Problems
+	var off []scrub.Class
+	for i, class := range rules.Off {
+		off = append(off, scrub.Class(class))
+		if !slices.Contains(scrub.Classes(), scrub.Class(class)) {
+			problems.Add(fmt.Sprintf("off[%d]", i), "must be one of api_key, jwt, private_key, email, phone, cc")
+		}
+	}
+	if len(rules.Patterns) > scrub.MostPatterns {
+		problems.Add("patterns", "must be at most %d", scrub.MostPatterns)
+	}
+	var patterns []scrub.Pattern
+	for i, p := range rules.Patterns {
+		pattern := scrub.Pattern{Class: scrub.Class(p.Class), Expression: p.Expression}
+		if err := pattern.Validate(); err != nil {
+			problems.Add(fmt.Sprintf("patterns[%d]", i), "%s", err)
+		}
+		patterns = append(patterns, pattern)
+	}
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	return scrub.New(off, patterns)
+}

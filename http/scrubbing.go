@@ -1,0 +1,99 @@
+package http
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Scrubbing tells by which rules what people write is scrubbed.
+type Scrubbing interface {
+	// Scrubs tells whether anything is scrubbed here at all.
+	Scrubs() bool
+	// Rules are what a tenant changed about that.
+	Rules(ctx context.Context, tenant string) (domain.Scrubbing, error)
+}
+
+// scrubbing is what is redacted in what people write.
+type scrubbing struct {
+	Off      []string       `json:"off,omitempty" doc:"Classes that are left as they are: api_key, jwt, private_key, email, phone, cc."`
+	Patterns []scrubPattern `json:"patterns,omitempty" maxItems:"32" doc:"What is redacted besides."`
+	Active   bool           `json:"active,omitempty" readOnly:"true" doc:"Whether this server scrubs at all: ANNALS_SCRUB."`
+}
+
+type scrubPattern struct {
+	Class      string `json:"class" example:"employee" doc:"Becomes [REDACTED_EMPLOYEE]: 1 to 32 of a-z 0-9 _, or one of the classes there are."`
+	Expression string `json:"expression" example:"\\bEMP-\\d{5}\\b" doc:"A regular expression (RE2) of at most 256 bytes. It is recorded for ever: name no secret in it."`
+}
+
+var decodeScrubbing = decoderOf(reflect.TypeFor[scrubbing]())
+
+type scrubbingOutput struct {
+	Position string `header:"Annals-Position" doc:"Where the log is now."`
+	Body     scrubbing
+}
+
+func (s *Server) scrubbingRoutes() {
+	tags := []string{"Access"}
+	const path = "/v1/scrubbing"
+	handle(s, huma.Operation{
+		OperationID: "scrubbing", Method: http.MethodGet, Path: path, Tags: tags,
+		Summary: "Read what is redacted in what people write", Description: "For admins and auditors.",
+	}, s.scrubbing)
+	handle(s, huma.Operation{
+		OperationID: "change-scrubbing", Method: http.MethodPut, Path: path, Tags: tags,
+		Summary: "Change what is redacted in what people write",
+		Description: "For admins. All rules are replaced, from now on: what is recorded already stays as it is. " +
+			"Every server follows within a second.",
+		RequestBody: bodies(s, true, map[string]any{jsonType: scrubbing{}}),
+		Errors:      []int{http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
+	}, s.changeScrubbing)
+}
+
+func (s *Server) scrubbing(ctx context.Context, c *call, _ *struct{}) (*scrubbingOutput, error) {
+	if !c.principal.Administers() && c.principal.Role != domain.Auditor {
+		return nil, domain.Refuse(domain.ErrForbidden, "rules for scrubbing are for admins and auditors")
+	}
+	if err := c.found.Err(); err != nil || s.cfg.Scrubbing == nil {
+		return &scrubbingOutput{}, err
+	}
+	rules, err := s.cfg.Scrubbing.Rules(ctx, c.principal.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	return &scrubbingOutput{Body: s.scrubbingOf(rules)}, nil
+}
+
+func (s *Server) changeScrubbing(ctx context.Context, c *call, _ *struct{}) (*scrubbingOutput, error) {
+	given, body, err := read[scrubbing](s, c, decodeScrubbing)
+	if err != nil {
+		return nil, err
+	}
+	rules := domain.Scrubbing{Off: given.Off}
+	for _, p := range given.Patterns {
+		rules.Patterns = append(rules.Patterns, domain.ScrubPattern(p))
+	}
+	command := domain.ChangeScrubbing{By: c.principal, Rules: rules}
+	if err := merge(c.found, command.Validate()); err != nil {
+		return nil, err
+	}
+	receipt, err := s.cfg.Writer.Submit(ctx, c.submission(command, body))
+	if err != nil {
+		return nil, err
+	}
+	changed, _ := receipt.Stream.State.(domain.Scrubbing)
+	return &scrubbingOutput{Position: fmt.Sprint(receipt.Position), Body: s.scrubbingOf(changed)}, nil
+}
+
+func (s *Server) scrubbingOf(rules domain.Scrubbing) scrubbing {
+	shown := scrubbing{Off: rules.Off, Active: s.cfg.Scrubbing != nil && s.cfg.Scrubbing.Scrubs()}
+	for _, p := range rules.Patterns {
+		shown.Patterns = append(shown.Patterns, scrubPattern(p))
+	}
+	return shown
+}

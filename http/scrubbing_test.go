@@ -1,0 +1,180 @@
+package http_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	annalshttp "github.com/annals-kb/annals/http"
+)
+
+// eachScrubbing runs a test on both engines, on a server that scrubs.
+func eachScrubbing(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		test(t, newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
+			entrance := events.NewEntrance(cfg.Writer.(*events.Log), true)
+			cfg.Writer, cfg.Scrubbing = entrance, entrance
+		}))
+	})
+}
+
+const (
+	mail  = "jane@corp.com"
+	phone = "13812345678"
+	token = "glp" + "at-xK3mP9vQ2nR7sT4wY8zB"
+)
+
+// fieldsOf are the fields that a problem names.
+func fieldsOf(a *answer) []string {
+	var fields []string
+	for _, e := range a.errors() {
+		field, _, _ := strings.Cut(e, ":")
+		fields = append(fields, field)
+	}
+	return fields
+}
+
+// nothingRecorded fails if one of the secrets is anywhere in the log.
+func (w *world) nothingRecorded(secrets ...string) {
+	w.t.Helper()
+	log := w.ask("GET", "/v1/events?limit=100", nil).want(http.StatusOK)
+	for _, secret := range secrets {
+		if strings.Contains(string(log.body), secret) {
+			w.t.Errorf("%q was recorded:\n%s", secret, log.body)
+		}
+	}
+}
+
+func TestEverythingThatPeopleWriteIsScrubbed(t *testing.T) {
+	eachScrubbing(t, func(t *testing.T, w *world) {
+		secret := "mail " + mail + ", call " + phone + ", use " + token
+		everywhere := object{
+			"id": "k", "type": "strategy", "owner": "user:jane@corp.com", "scopes": []string{"public", "user:jane@corp.com"},
+			"task": secret, "content": secret, "abstract": secret, "overview": secret,
+			"tags": object{"contact": []string{mail, "x"}}, "meta": object{"deep": []any{object{"who": mail, "n": 7}}},
+			"source": object{"name": mail, "category": "exp", "urls": []string{"https://example.com/?mail=" + mail}},
+			"eval":   object{"helpful_history": []object{{"query": secret, "outcome": secret}}},
+		}
+		key := header("Idempotency-Key: one")
+		first := w.ask("POST", "/v1/knowledge", everywhere, key).want(http.StatusCreated)
+		want := object{"email": 10.0, "phone": 6.0, "api_key": 6.0}
+		if diff := cmp.Diff(first.json()["redacted"], any(map[string]any(want))); diff != "" {
+			t.Errorf("redacted (-got +want):\n%s", diff)
+		}
+		if got := first.header.Get("Annals-Redacted"); got != "api_key=6,email=10,phone=6" {
+			t.Errorf("got Annals-Redacted: %s", got)
+		}
+		if got := first.json()["content"]; got != "mail [REDACTED_EMAIL], call [REDACTED_PHONE], use [REDACTED_API_KEY]" {
+			t.Errorf("got %q", got)
+		}
+		if got := first.json()["owner"]; got != "user:jane@corp.com" {
+			t.Errorf("an entity's id was altered: %q", got)
+		}
+		again := w.ask("POST", "/v1/knowledge", everywhere, key).want(http.StatusCreated)
+		if again.header.Get("Idempotent-Replayed") != "true" || again.header.Get("Annals-Redacted") != first.header.Get("Annals-Redacted") {
+			t.Errorf("the same request is not answered as the first time: %v", again.header)
+		}
+		w.ask("PATCH", "/v1/knowledge/k", object{"content": "now " + secret, "tags": object{"a": phone}, "meta": object{"b": mail}}).want(http.StatusOK)
+		w.ask("POST", "/v1/knowledge/k/feedback", object{"verdict": "helpful", "query": secret, "outcome": secret}).want(http.StatusOK)
+		w.ask("POST", "/v1/knowledge/k/stale", object{"reason": secret}).want(http.StatusOK)
+		w.ask("POST", "/v1/knowledge/k/confirm", object{"reason": secret}).want(http.StatusOK)
+		w.ask("POST", "/v1/knowledge", object{"id": "next", "type": "strategy", "content": "x"}).want(http.StatusCreated)
+		w.ask("POST", "/v1/knowledge/k/supersede", object{"by": "next", "reason": secret}).want(http.StatusOK)
+		w.ask("POST", "/v1/knowledge/k/restore", object{"reason": secret}).want(http.StatusOK)
+		gone := w.ask("DELETE", "/v1/knowledge/k", object{"reason": secret})
+		if got := gone.header.Get("Annals-Redacted"); got != "api_key=1,email=1,phone=1" {
+			t.Errorf("forgetting: got Annals-Redacted: %s", got)
+		}
+		w.nothingRecorded("call "+phone, "mail "+mail, "mail="+mail, token, `"`+mail+`"`)
+	})
+}
+
+func TestEveryLineSaysWhatWasRedacted(t *testing.T) {
+	eachScrubbing(t, func(t *testing.T, w *world) {
+		lines := w.ask("POST", "/v1/knowledge", []object{
+			{"id": "a", "type": "strategy", "content": "write to " + mail},
+			{"id": "b", "type": "strategy", "content": "nothing"},
+			{"id": "c", "type": "strategy", "content": "c", "uri": "viking://x/" + token},
+		}).want(http.StatusOK).lines()
+		if diff := cmp.Diff(lines[0]["redacted"], any(map[string]any{"email": 1.0})); diff != "" {
+			t.Error(diff)
+		}
+		if lines[1]["redacted"] != nil || lines[2]["status"] != "error" {
+			t.Errorf("got %v", lines)
+		}
+		w.nothingRecorded(mail, token)
+	})
+}
+
+func TestNamesWithSecretsAreRefused(t *testing.T) {
+	eachScrubbing(t, func(t *testing.T, w *world) {
+		for field, with := range map[string]object{
+			"uri": {"uri": "viking://x/" + token}, "tags": {"tags": object{token: "x"}}, "meta": {"meta": object{token: 1}},
+		} {
+			with["type"], with["content"] = "strategy", "x"
+			refused := w.ask("POST", "/v1/knowledge", with).want(http.StatusUnprocessableEntity)
+			if diff := cmp.Diff(fieldsOf(refused), []string{field}); diff != "" || strings.Contains(string(refused.body), token) {
+				t.Errorf("%s: %s", diff, refused.body)
+			}
+		}
+	})
+}
+
+func TestATenantHasRulesOfItsOwn(t *testing.T) {
+	eachScrubbing(t, func(t *testing.T, w *world) {
+		rules := object{"off": []string{"phone"}, "patterns": []object{{"class": "employee", "expression": `\bEMP-\d{5}\b`}}}
+		w.ask("PUT", "/v1/scrubbing", rules).want(http.StatusOK)
+		rules["active"] = true
+		if diff := cmp.Diff(w.ask("GET", "/v1/scrubbing", nil).want(http.StatusOK).json()["off"], any([]any{"phone"})); diff != "" {
+			t.Error(diff)
+		}
+		k := w.ask("POST", "/v1/knowledge", object{"type": "strategy", "content": "EMP-12345 has " + phone + " and " + mail}).want(http.StatusCreated)
+		if got := k.json()["content"]; got != "[REDACTED_EMPLOYEE] has "+phone+" and [REDACTED_EMAIL]" {
+			t.Errorf("got %q", got)
+		}
+		before := w.ask("GET", "/v1/events?limit=100", nil).items()
+		w.ask("PUT", "/v1/scrubbing", object{"off": []string{"phone"}, "patterns": rules["patterns"]}).want(http.StatusOK)
+		if after := w.ask("GET", "/v1/events?limit=100", nil).items(); len(after) != len(before) {
+			t.Error("the same rules again were recorded")
+		}
+		refused := w.ask("PUT", "/v1/scrubbing", object{"off": []string{"gone"}, "patterns": []object{{"class": "x", "expression": "(" + mail}}}).
+			want(http.StatusUnprocessableEntity)
+		if diff := cmp.Diff(fieldsOf(refused), []string{"off[0]", "patterns[0]"}); diff != "" || strings.Contains(string(refused.body), mail) {
+			t.Errorf("%s: %s", diff, refused.body)
+		}
+	})
+}
+
+func changeOfScrubbing(off ...string) domain.Submission {
+	by := domain.Principal{Tenant: domain.DefaultTenant, Subject: "user:default", Role: domain.Admin}
+	return domain.Submission{By: by, Command: domain.ChangeScrubbing{By: by, Rules: domain.Scrubbing{Off: off}}}
+}
+
+func TestRulesAreSeenByOtherServers(t *testing.T) {
+	eachScrubbing(t, func(t *testing.T, w *world) {
+		there := events.NewEntrance(w.log, true)
+		w.ask("POST", "/v1/knowledge", object{"type": "strategy", "content": phone}).want(http.StatusCreated)
+		result, err := there.Submit(t.Context(), changeOfScrubbing("phone"))
+		if err != nil || result.Outcome == "unchanged" {
+			t.Fatal(result.Outcome, err)
+		}
+		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+			k := w.ask("POST", "/v1/knowledge", object{"type": "strategy", "content": phone}).want(http.StatusCreated)
+			if k.json()["content"] == phone {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatal("the rules of another server are not followed")
+			}
+		}
+	})
+}
