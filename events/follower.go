@@ -118,6 +118,7 @@ func (f *follower) next(ctx context.Context, tenant string) (Page, error) {
 			page.unreadable = err
 			page.Events = []domain.Event{{
 				Tenant: tenant, Position: record.Position, EventID: record.EventID, Stream: record.Stream, Name: record.Name,
+				Hash: record.Hash,
 			}}
 		}
 		break

@@ -188,8 +188,12 @@ func TestEveryFieldOfAnItemIsShown(t *testing.T) {
 	t.Parallel()
 	shown := reflect.ValueOf(*knowledgeOf(everything()))
 	for i := range shown.NumField() {
-		if shown.Field(i).IsZero() && shown.Type().Field(i).Tag.Get("writeOnly") == "" {
-			t.Errorf("%s is left out", shown.Type().Field(i).Name)
+		field := shown.Type().Field(i)
+		if field.Name == "Redacted" { // of a write, not of the item
+			continue
+		}
+		if shown.Field(i).IsZero() && field.Tag.Get("writeOnly") == "" {
+			t.Errorf("%s is left out", field.Name)
 		}
 	}
 }

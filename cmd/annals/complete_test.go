@@ -29,7 +29,7 @@ func completed(t *testing.T, words ...string) []string {
 func TestCompletionOffersWhatFits(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string][]string{
-		"re":                              {"remember", "revise", "restore", "report", "rebuild", "reread"},
+		"re":                              {"remember", "revise", "restore", "report", "rebuild", "reread", "release"},
 		"rebuild ":                        {"knowledge"},
 		"export ":                         {"knowledge", "log"},
 		"feedback some-id ":               {"helpful", "harmful"},
