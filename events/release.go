@@ -227,9 +227,9 @@ func (l *Log) Skip(ctx context.Context, projection, tenant, stream string) (doma
 }
 
 // BeginAnew lets a projection read a tenant's log again from its beginning, quarantine and all. Its handler
-// must be one that may take in an event twice, or whatever it has written goes with clear, in the same
+// must be one that may take in an event twice, or whatever it has written goes with empty, in the same
 // transaction.
-func (l *Log) BeginAnew(ctx context.Context, projection, tenant string, clear ...func(context.Context, bun.IDB) error) error {
+func (l *Log) BeginAnew(ctx context.Context, projection, tenant string, empty ...func(context.Context, bun.IDB) error) error {
 	err := l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		for _, table := range []string{"checkpoints", "quarantine"} {
 			_, err := tx.ExecContext(ctx, `DELETE FROM ? WHERE projection = ? AND tenant = ?`, bun.Ident(table), projection, tenant)
@@ -237,8 +237,8 @@ func (l *Log) BeginAnew(ctx context.Context, projection, tenant string, clear ..
 				return fmt.Errorf("forget %s: %w", table, err)
 			}
 		}
-		for _, clear := range clear {
-			if err := clear(ctx, tx); err != nil {
+		for _, each := range empty {
+			if err := each(ctx, tx); err != nil {
 				return err
 			}
 		}

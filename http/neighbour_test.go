@@ -79,7 +79,7 @@ func (w *world) neighbourhood(people map[string]caller) []unguessed {
 		body := object{"reason": canary}
 		switch below {
 		case "":
-			event := strings.Split(made.header.Get("Annals-Events"), ",")[0]
+			event, _, _ := strings.Cut(made.header.Get("Annals-Events"), ",")
 			values = append(values, unguessed{strings.Fields(event)[0], "0198c0de-0000-7000-8000-000000000001"})
 			continue
 		case "forget":

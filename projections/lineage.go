@@ -84,27 +84,31 @@ func (p *Knowledge) relatives(ctx context.Context, tenant string, ids []string) 
 			WHERE k.tenant = ? AND k.superseded_by IN (?)
 			ORDER BY k.number`, []any{table, tenant, bun.List(ids)}},
 	} {
-		rows, err := p.db.QueryContext(ctx, step.query, step.args...)
-		if err != nil {
-			return nil, err
-		}
-		for rows.Next() {
-			kin := domain.Kin{Relation: step.relation}
-			if err = rows.Scan(&kin.Stream, &kin.Of); err != nil {
-				break
-			}
-			kin.ID, _ = domain.ItemOf(kin.Stream)
+		err := p.eachKin(ctx, step.query, step.args, func(kin domain.Kin) {
+			kin.Relation = step.relation
 			found = append(found, kin)
-		}
-		if closeErr := rows.Close(); err == nil {
-			err = closeErr
-		}
-		if err == nil {
-			err = rows.Err()
-		}
+		})
 		if err != nil {
 			return nil, err
 		}
 	}
 	return found, nil
+}
+
+// eachKin reads streams and whose kin they are.
+func (p *Knowledge) eachKin(ctx context.Context, query string, args []any, each func(domain.Kin)) error {
+	rows, err := p.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var kin domain.Kin
+		if err := rows.Scan(&kin.Stream, &kin.Of); err != nil {
+			return err
+		}
+		kin.ID, _ = domain.ItemOf(kin.Stream)
+		each(kin)
+	}
+	return rows.Err()
 }

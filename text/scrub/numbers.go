@@ -47,12 +47,12 @@ func mayBegin(text string, i int) bool {
 	if i == 0 {
 		return true
 	}
-	switch c := text[i-1]; {
-	case c == '\\' || c == '+' || c == '#':
+	switch c := text[i-1]; c {
+	case '\\', '+', '#':
 		return false
-	case c == '-', c == '.', c == ':', c == ',':
+	case '-', '.', ':', ',':
 		return !wordAt(text, i-2) || c == ':' && !isDigit(text[i-2])
-	case c == '/':
+	case '/':
 		const longestPath = 256
 		before := text[max(0, i-longestPath):i]
 		before = before[strings.LastIndexAny(before, " \t\n\"'<(=")+1:]

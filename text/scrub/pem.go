@@ -22,8 +22,8 @@ func pem(text string, i int) span {
 	rest := text[i:min(len(text), i+longestPEM)]
 	if begin := pemBegins.FindStringIndex(rest); begin != nil {
 		end := i + begin[1]
-		if close := pemEnds.FindStringIndex(rest); close != nil {
-			return span{i, i + close[1], PrivateKey}
+		if ending := pemEnds.FindStringIndex(rest); ending != nil {
+			return span{i, i + ending[1], PrivateKey}
 		}
 		return span{i, end + pemLines(rest[begin[1]:]), PrivateKey}
 	}
@@ -73,10 +73,10 @@ func pemStart(text string, end int) int {
 }
 
 func cutLine(text string) (line, rest string) {
-	real, escaped := strings.IndexByte(text, '\n'), strings.Index(text, `\n`)
+	plain, escaped := strings.IndexByte(text, '\n'), strings.Index(text, `\n`)
 	switch {
-	case real >= 0 && (escaped < 0 || real < escaped):
-		return text[:real], text[real+1:]
+	case plain >= 0 && (escaped < 0 || plain < escaped):
+		return text[:plain], text[plain+1:]
 	case escaped >= 0:
 		return text[:escaped], text[escaped+2:]
 	}

@@ -132,8 +132,8 @@ type scrubbing struct {
 // part scrubs what lies between two marks.
 func (w *scrubbing) part(text string) {
 	for {
-		found, any := w.scrubber.first(text)
-		if !any {
+		found, ok := w.scrubber.first(text)
+		if !ok {
 			w.out = append(w.out, text...)
 			return
 		}
@@ -155,16 +155,16 @@ type span struct {
 
 // first finds a secret with none before it that was found in the same way.
 func (s *Scrubber) first(text string) (span, bool) {
-	found, any := s.scan(text)
+	found, ok := s.scan(text)
 	for _, p := range s.patterns {
 		if s.off[p.class] {
 			continue
 		}
-		if at := p.re.FindStringIndex(text); at != nil && at[1] > at[0] && (!any || at[0] < found.start) {
-			found, any = span{at[0], at[1], p.class}, true
+		if at := p.re.FindStringIndex(text); at != nil && at[1] > at[0] && (!ok || at[0] < found.start) {
+			found, ok = span{at[0], at[1], p.class}, true
 		}
 	}
-	return found, any
+	return found, ok
 }
 
 const markBegins = "[REDACTED_"
