@@ -4,6 +4,8 @@ import (
 	"database/sql"
 	"fmt"
 
+	"github.com/annals-kb/annals/database"
+
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -64,7 +66,7 @@ func (a archive) Newest(stream, name string) (found domain.Fact) {
 // each asks the database, in the batch's transaction.
 func (a archive) each(scan func(*sql.Rows) error, query string, args ...any) {
 	if a.streams.failed == nil {
-		a.note(forEach(a.streams.ctx, a.streams.tx, scan, query, args...))
+		a.note(database.ForEach(a.streams.ctx, a.streams.tx, scan, query, args...))
 	}
 }
 

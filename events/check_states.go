@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/annals-kb/annals/database"
+
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/domain"
@@ -26,7 +28,7 @@ type kept struct {
 // right: it is computed again when it is used.
 func (at Snapshot) CheckStates(ctx context.Context, tenant string) (wrong []string, err error) {
 	rows := map[string]kept{}
-	err = forEach(ctx, at.db, func(found *sql.Rows) error {
+	err = database.ForEach(ctx, at.db, func(found *sql.Rows) error {
 		var name string
 		var k kept
 		err := found.Scan(&name, &k.version, &k.position, &k.form, &k.state)
@@ -37,7 +39,7 @@ func (at Snapshot) CheckStates(ctx context.Context, tenant string) (wrong []stri
 		return nil, fmt.Errorf("check states: %w", unavailable(err))
 	}
 	var names []string
-	err = forEach(ctx, at.db, func(found *sql.Rows) error {
+	err = database.ForEach(ctx, at.db, func(found *sql.Rows) error {
 		var name string
 		err := found.Scan(&name)
 		names = append(names, name)

@@ -33,7 +33,7 @@ func (l *Log) Checkpoint(ctx context.Context, projection, tenant string) (
 func readCheckpoint(ctx context.Context, db *database.DB, projection, tenant string) (checkpoint, error) {
 	var c checkpoint
 	r := c.reading(db, projection, tenant, "")
-	if err := forEach(ctx, db, r.Each, r.Query); err != nil {
+	if err := database.ForEach(ctx, db, r.Each, r.Query); err != nil {
 		return c, fmt.Errorf("read checkpoint of %s: %w", projection, unavailable(err))
 	}
 	return c, nil

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"hash/fnv"
 
+	"github.com/annals-kb/annals/database"
+
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
 
@@ -71,7 +73,7 @@ const erasuresQuery = `
 
 // Erasures is how far a tenant's erasures have come: the position of the newest one, 0 if there is none.
 func Erasures(ctx context.Context, db bun.IDB, tenant string) (mark int64, err error) {
-	err = forEach(ctx, db, func(rows *sql.Rows) error { return rows.Scan(&mark) }, erasuresQuery, tenant)
+	err = database.ForEach(ctx, db, func(rows *sql.Rows) error { return rows.Scan(&mark) }, erasuresQuery, tenant)
 	if err != nil {
 		return 0, fmt.Errorf("read erasures: %w", unavailable(err))
 	}

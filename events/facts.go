@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/annals-kb/annals/database"
+
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/domain"
@@ -21,7 +23,7 @@ func (at Snapshot) Facts(ctx context.Context, tenant string, positions []int64) 
 	positions = slices.Compact(slices.Sorted(slices.Values(positions)))
 	facts := make(map[int64]domain.Fact, len(positions))
 	for batch := range slices.Chunk(positions, pageSize) {
-		err := forEach(ctx, at.db, func(rows *sql.Rows) error {
+		err := database.ForEach(ctx, at.db, func(rows *sql.Rows) error {
 			var position int64
 			var p Payload
 			var data, text []byte
@@ -53,7 +55,7 @@ func (at Snapshot) Facts(ctx context.Context, tenant string, positions []int64) 
 func (l *Log) Beginnings(ctx context.Context, tenant string, streams []string) (map[string]int64, error) {
 	found := make(map[string]int64, len(streams))
 	for batch := range slices.Chunk(streams, pageSize) {
-		err := forEach(ctx, l.db, func(rows *sql.Rows) error {
+		err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
 			var stream string
 			var position int64
 			err := rows.Scan(&stream, &position)
@@ -75,7 +77,7 @@ func (l *Log) Beginnings(ctx context.Context, tenant string, streams []string) (
 func (l *Log) NamesOf(ctx context.Context, tenant string, ids []string) (map[string]string, error) {
 	found := make(map[string]string, len(ids))
 	for batch := range slices.Chunk(ids, pageSize) {
-		err := forEach(ctx, l.db, func(rows *sql.Rows) error {
+		err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
 			var id, name string
 			err := rows.Scan(&id, &name)
 			found[id] = name

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/annals-kb/annals/database"
 )
 
 // Following is how a projection gets on with a tenant's log.
@@ -39,7 +41,7 @@ func (l *Log) Follower(ctx context.Context, projection, tenant string) (Followin
 	if c.changes == 0 {
 		return f, nil
 	}
-	err = forEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&f.Quarantined) },
+	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&f.Quarantined) },
 		`SELECT count(*) FROM quarantine WHERE projection = ? AND tenant = ?`, projection, tenant)
 	if err != nil {
 		return f, fmt.Errorf("count quarantine of %s: %w", projection, unavailable(err))

@@ -56,7 +56,7 @@ type Reading struct {
 func Do(ctx context.Context, tx bun.IDB, readings []Reading) error {
 	if tx.Dialect().Name() == dialect.SQLite {
 		for _, r := range readings {
-			if err := forEach(ctx, tx, r.Each, r.Query); err != nil {
+			if err := database.ForEach(ctx, tx, r.Each, r.Query); err != nil {
 				return err
 			}
 		}
@@ -75,7 +75,7 @@ func Do(ctx context.Context, tx bun.IDB, readings []Reading) error {
 		if i > 0 && !rows.NextResultSet() {
 			break
 		}
-		if err := scanAll(ctx, rows, r.Each); err != nil {
+		if err := database.ScanAll(ctx, rows, r.Each); err != nil {
 			return err
 		}
 	}

@@ -53,7 +53,7 @@ func (l *Log) Lease(ctx context.Context, projection string) (Lease, error) {
 		left = `extract(epoch FROM expires_at - clock_timestamp())::float8`
 	}
 	var found Lease
-	err := forEach(ctx, l.db, func(rows *sql.Rows) error {
+	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
 		var seconds float64
 		err := rows.Scan(&found.Holder, &found.Term, &seconds)
 		found.Left = time.Duration(seconds * float64(time.Second))

@@ -99,5 +99,5 @@ func (l *Log) Hold(ctx context.Context, tx bun.IDB, tenant string) error {
 		return nil // the one writer is the lock
 	}
 	query, args := lockQuery(tenant)
-	return forEach(ctx, tx, ignore, query, args...)
+	return database.ForEach(ctx, tx, ignore, query, args...)
 }

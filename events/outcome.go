@@ -66,11 +66,11 @@ func (l *Log) look(ctx context.Context, b *batch) (found int, err error) {
 	err = l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if l.db.Engine == database.Postgres {
 			query, args := lockQuery(b.tenant)
-			if err := forEach(ctx, tx, ignore, query, args...); err != nil {
+			if err := database.ForEach(ctx, tx, ignore, query, args...); err != nil {
 				return err
 			}
 		}
-		err := forEach(ctx, tx, func(rows *sql.Rows) error { return rows.Scan(&found) }, `
+		err := database.ForEach(ctx, tx, func(rows *sql.Rows) error { return rows.Scan(&found) }, `
 			SELECT count(*)
 			FROM events
 			WHERE tenant = ? AND event_id IN (?)`, b.tenant, bun.List(ids))

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"sync"
 	"time"
+
+	"github.com/annals-kb/annals/database"
 )
 
 // polling looks for what other processes appended, for as long as somebody follows the log.
@@ -80,7 +82,7 @@ const everyTenant = tenantsQuery + `, heads (tenant, head) AS (
 // heads are the ids of every tenant's newest event, empty without one.
 func (l *Log) heads(ctx context.Context) (map[string]string, error) {
 	heads := map[string]string{}
-	err := forEach(ctx, l.db, func(rows *sql.Rows) error {
+	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
 		var tenant string
 		var head sql.NullString
 		err := rows.Scan(&tenant, &head)
@@ -93,7 +95,7 @@ func (l *Log) heads(ctx context.Context) (map[string]string, error) {
 // behind lists the tenants whose newest event is not the one at the projection's checkpoint.
 func (l *Log) behind(ctx context.Context, projection string) ([]string, error) {
 	var tenants []string
-	err := forEach(ctx, l.db, func(rows *sql.Rows) error {
+	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
 		var tenant string
 		err := rows.Scan(&tenant)
 		tenants = append(tenants, tenant)

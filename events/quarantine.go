@@ -100,9 +100,9 @@ func noteChange(ctx context.Context, tx bun.IDB, projection, tenant string) erro
 }
 
 // readQuarantine lists the streams that a projection passes over.
-func readQuarantine(ctx context.Context, db querier, projection, tenant string) (map[string]bool, error) {
+func readQuarantine(ctx context.Context, db database.Querier, projection, tenant string) (map[string]bool, error) {
 	streams := map[string]bool{}
-	err := forEach(ctx, db, func(rows *sql.Rows) error {
+	err := database.ForEach(ctx, db, func(rows *sql.Rows) error {
 		var stream string
 		err := rows.Scan(&stream)
 		streams[stream] = true
@@ -120,9 +120,9 @@ func (l *Log) Quarantined(ctx context.Context, projection, tenant string) ([]dom
 }
 
 // quarantined is [Log.Quarantined], of one stream if one is named.
-func (l *Log) quarantined(ctx context.Context, db querier, projection, tenant, stream string) ([]domain.Quarantined, error) {
+func (l *Log) quarantined(ctx context.Context, db database.Querier, projection, tenant, stream string) ([]domain.Quarantined, error) {
 	var list []domain.Quarantined
-	err := forEach(ctx, db, func(rows *sql.Rows) error {
+	err := database.ForEach(ctx, db, func(rows *sql.Rows) error {
 		q := domain.Quarantined{Projection: projection}
 		var since database.Time
 		err := rows.Scan(&q.Stream, &q.Position, &q.EventID, &q.Error, &since, &q.Attempts, &q.Waiting)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/annals-kb/annals/database"
+
 	"github.com/google/uuid"
 
 	"github.com/annals-kb/annals/domain"
@@ -21,7 +23,7 @@ func (l *Log) Records(ctx context.Context, tenant string, after int64, limit int
 		limit = pageSize
 	}
 	var records []Record
-	err := forEach(ctx, l.db, func(rows *sql.Rows) error {
+	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
 		record, err := scanRecord(rows)
 		records = append(records, record)
 		return err
@@ -84,7 +86,7 @@ func (l *Log) All(ctx context.Context, tenant string, after int64) iter.Seq2[dom
 // is none.
 func (l *Log) Head(ctx context.Context, tenant string) (position int64, eventID string, err error) {
 	var h head
-	if err := forEach(ctx, l.db, h.scan, headQuery, tenant); err != nil {
+	if err := database.ForEach(ctx, l.db, h.scan, headQuery, tenant); err != nil {
 		return 0, "", fmt.Errorf("read head: %w", unavailable(err))
 	}
 	if h.position == 0 {
@@ -97,7 +99,7 @@ func (l *Log) Head(ctx context.Context, tenant string) (position int64, eventID 
 // key's index, so it costs as many look-ups as there are tenants, however long their logs are.
 func (l *Log) Tenants(ctx context.Context) ([]string, error) {
 	var tenants []string
-	err := forEach(ctx, l.db, func(rows *sql.Rows) error {
+	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
 		var tenant string
 		err := rows.Scan(&tenant)
 		tenants = append(tenants, tenant)

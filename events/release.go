@@ -151,7 +151,7 @@ func (l *Log) holdQuarantine(ctx context.Context, tx bun.IDB, projection, tenant
 // following is the first event of the stream that waits after those of the page; zero if none does.
 func (l *Log) following(ctx context.Context, tx bun.IDB, projection string, page Page) (next domain.Event, err error) {
 	last := page.Last()
-	err = forEach(ctx, tx, func(rows *sql.Rows) error { return rows.Scan(&next.Position, &next.EventID) }, `
+	err = database.ForEach(ctx, tx, func(rows *sql.Rows) error { return rows.Scan(&next.Position, &next.EventID) }, `
 		SELECT e.position, e.event_id
 		FROM events AS e
 		JOIN checkpoints AS c ON c.projection = ? AND c.tenant = e.tenant AND e.position <= c.position
@@ -204,7 +204,7 @@ func (l *Log) Skip(ctx context.Context, projection, tenant, stream string) (doma
 				return err
 			}
 			skipped.Events = nil
-			err := forEach(ctx, tx, func(rows *sql.Rows) error {
+			err := database.ForEach(ctx, tx, func(rows *sql.Rows) error {
 				var event domain.Event
 				err := rows.Scan(&event.Position, &event.EventID, &event.Name)
 				skipped.Events = append(skipped.Events, event)

@@ -153,7 +153,7 @@ func replayed(ctx context.Context, tx bun.IDB, tenant string, streams []string) 
 // streamsWith finds the streams that ever had one of these URIs.
 func streamsWith(ctx context.Context, tx bun.IDB, tenant string, uris []string) ([]string, error) {
 	var streams []string
-	err := forEach(ctx, tx, func(rows *sql.Rows) error {
+	err := database.ForEach(ctx, tx, func(rows *sql.Rows) error {
 		var stream string
 		err := rows.Scan(&stream)
 		streams = append(streams, stream)

@@ -28,15 +28,10 @@ func scanRecord(rows *sql.Rows) (Record, error) {
 	return r, err
 }
 
-// querier is what reads: the pool, or a transaction.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
 // queryEvents reads records with a query over recordColumns and decodes them.
-func queryEvents(ctx context.Context, db querier, query string, args ...any) ([]domain.Event, error) {
+func queryEvents(ctx context.Context, db database.Querier, query string, args ...any) ([]domain.Event, error) {
 	var events []domain.Event
-	err := forEach(ctx, db, func(rows *sql.Rows) error {
+	err := database.ForEach(ctx, db, func(rows *sql.Rows) error {
 		record, err := scanRecord(rows)
 		if err != nil {
 			return err
@@ -49,24 +44,4 @@ func queryEvents(ctx context.Context, db querier, query string, args ...any) ([]
 		return nil
 	}, query, args...)
 	return events, err
-}
-
-// forEach calls each for every row of the answer.
-func forEach(ctx context.Context, db querier, each func(*sql.Rows) error, query string, args ...any) error {
-	rows, err := db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return database.Classify(ctx, err)
-	}
-	defer rows.Close()
-	return scanAll(ctx, rows, each)
-}
-
-// scanAll calls each for every row of the current result set.
-func scanAll(ctx context.Context, rows *sql.Rows, each func(*sql.Rows) error) error {
-	for rows.Next() {
-		if err := each(rows); err != nil {
-			return err
-		}
-	}
-	return database.Classify(ctx, rows.Err())
 }

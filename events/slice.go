@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/annals-kb/annals/database"
+
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -29,7 +31,7 @@ func (l *Log) NextSlice(ctx context.Context, tenant, kind, after string, size in
 func (at Snapshot) NextSlice(ctx context.Context, tenant, kind, after string, size int) (Slice, bool, error) {
 	s := Slice{Tenant: tenant, After: max(after, kind)} // and not those of other kinds that come before
 	// A stream has one event of version 1. The prefix's successor ends the range.
-	err := forEach(ctx, at.db, func(rows *sql.Rows) error { return rows.Scan(&s.Streams, &s.Through) }, `
+	err := database.ForEach(ctx, at.db, func(rows *sql.Rows) error { return rows.Scan(&s.Streams, &s.Through) }, `
 		SELECT count(*), coalesce(max(stream), '')
 		FROM (
 			SELECT stream
@@ -55,7 +57,7 @@ func (l *Log) InSlice(ctx context.Context, s Slice, upTo int64) iter.Seq2[domain
 func (at Snapshot) InSlice(ctx context.Context, s Slice, upTo int64) iter.Seq2[domain.Event, error] {
 	stop := errors.New("enough")
 	return func(yield func(domain.Event, error) bool) {
-		err := forEach(ctx, at.db, func(rows *sql.Rows) error {
+		err := database.ForEach(ctx, at.db, func(rows *sql.Rows) error {
 			r := Record{Tenant: s.Tenant}
 			var hadText bool
 			err := rows.Scan(&r.Position, &r.EventID, &r.Stream, &r.Version, &r.Name, &r.SchemaVersion,

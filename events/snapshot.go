@@ -5,11 +5,13 @@ import (
 	"database/sql"
 	"fmt"
 
+	"github.com/annals-kb/annals/database"
+
 	"github.com/uptrace/bun"
 )
 
 // Snapshot is the log as somebody's transaction sees it.
-type Snapshot struct{ db querier }
+type Snapshot struct{ db database.Querier }
 
 // Snapshot reads the log within a transaction, so that what it says and what the transaction reads
 // elsewhere are of one moment, where the transaction promises that.
@@ -29,7 +31,7 @@ func (a Ahead) Events() int64 { return a.Head - a.After }
 // Ahead lists, in order, the tenants whose logs go on after the checkpoint of a projection.
 func (at Snapshot) Ahead(ctx context.Context, projection string) ([]Ahead, error) {
 	var list []Ahead
-	err := forEach(ctx, at.db, func(rows *sql.Rows) error {
+	err := database.ForEach(ctx, at.db, func(rows *sql.Rows) error {
 		var a Ahead
 		err := rows.Scan(&a.Tenant, &a.After, &a.AfterID, &a.Head)
 		list = append(list, a)

@@ -18,7 +18,7 @@ func (l *Log) State(ctx context.Context, tenant, stream string) (domain.Stream, 
 	return readState(ctx, l.db, l.db.Engine, tenant, stream)
 }
 
-func readState(ctx context.Context, db querier, engine database.Engine, tenant, stream string) (domain.Stream, error) {
+func readState(ctx context.Context, db database.Querier, engine database.Engine, tenant, stream string) (domain.Stream, error) {
 	s := newStreams(engine, tenant, nil)
 	s.ctx, s.tx = ctx, db
 	found := s.Stream(stream)
@@ -33,7 +33,7 @@ func readState(ctx context.Context, db querier, engine database.Engine, tenant, 
 func (l *Log) StateAnywhere(ctx context.Context, stream, where string) (tenant string, found domain.Stream, err error) {
 	var rest *streams
 	tenants := 0
-	err = forEach(ctx, l.db, func(rows *sql.Rows) error {
+	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
 		tenants++
 		var of kept
 		var newest int64
@@ -68,7 +68,7 @@ func (l *Log) States(ctx context.Context, tenant, kind, after string, limit int)
 		return nil, err
 	}
 	s := newStreams(l.db.Engine, tenant, nil)
-	err = forEach(ctx, l.db, func(rows *sql.Rows) error {
+	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
 		var name string
 		err := rows.Scan(&name)
 		s.want(name)
@@ -80,7 +80,7 @@ func (l *Log) States(ctx context.Context, tenant, kind, after string, limit int)
 		ORDER BY stream`, tenant, slice.After, slice.Through)
 	if err == nil && len(s.names) > 0 {
 		query, args := statesQuery(s.engine, tenant, s.names)
-		if err = forEach(ctx, l.db, s.scan, query, args...); err == nil {
+		if err = database.ForEach(ctx, l.db, s.scan, query, args...); err == nil {
 			err = s.begin(ctx, l.db)
 		}
 	}
@@ -99,12 +99,12 @@ var errEnough = errors.New("enough")
 
 // plainEvents reads a stream up to a version, or all of it if that is 0: facts without their texts, and
 // [domain.Occasion]s. Memory is that of one event.
-func plainEvents(ctx context.Context, db querier, tenant, stream string, upTo int64) iter.Seq2[domain.Event, error] {
+func plainEvents(ctx context.Context, db database.Querier, tenant, stream string, upTo int64) iter.Seq2[domain.Event, error] {
 	if upTo == 0 {
 		upTo = math.MaxInt64
 	}
 	return func(yield func(domain.Event, error) bool) {
-		err := forEach(ctx, db, func(rows *sql.Rows) error {
+		err := database.ForEach(ctx, db, func(rows *sql.Rows) error {
 			r := Record{Tenant: tenant, Stream: stream}
 			err := rows.Scan(&r.Position, &r.EventID, &r.Version, &r.Name, &r.SchemaVersion, &r.RecordedAt, &r.OccurredAt, &r.Data)
 			if err != nil {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 
+	"github.com/annals-kb/annals/database"
+
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -33,7 +35,7 @@ func (l *Log) At(ctx context.Context, tenant, id string, version int64) (*domain
 	return k, nil
 }
 
-func (l *Log) stream(ctx context.Context, db querier, tenant, stream string, until int64) ([]domain.Event, error) {
+func (l *Log) stream(ctx context.Context, db database.Querier, tenant, stream string, until int64) ([]domain.Event, error) {
 	events, err := queryEvents(ctx, db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`

@@ -22,7 +22,7 @@ import (
 type streams struct {
 	engine database.Engine
 	tenant string
-	tx     querier
+	tx     database.Querier
 	ctx    context.Context // Stream has none, and streams end with their transaction
 
 	names   []string // that were read, in order
@@ -117,7 +117,7 @@ func (s *streams) take(name string, row kept, newest int64) {
 }
 
 // begin computes what the rows did not tell. It costs nothing if they told everything.
-func (s *streams) begin(ctx context.Context, tx querier) error {
+func (s *streams) begin(ctx context.Context, tx database.Querier) error {
 	s.ctx, s.tx = ctx, tx
 	for _, name := range s.stale {
 		stream, err := foldStream(ctx, tx, s.tenant, name, 0)
@@ -146,7 +146,7 @@ func (s *streams) lookUp(name string) error {
 	}
 	s.stale = nil
 	query, args := statesQuery(s.engine, s.tenant, []string{name})
-	if err := forEach(s.ctx, s.tx, s.scan, query, args...); err != nil {
+	if err := database.ForEach(s.ctx, s.tx, s.scan, query, args...); err != nil {
 		return fmt.Errorf("look up %s: %w", name, err)
 	}
 	return s.begin(s.ctx, s.tx)
@@ -182,7 +182,7 @@ func (s *streams) rows() ([][]any, error) {
 
 // foldStream computes what a stream came to from its events, without their texts, up to a version; 0 for
 // all.
-func foldStream(ctx context.Context, db querier, tenant, name string, upTo int64) (domain.Stream, error) {
+func foldStream(ctx context.Context, db database.Querier, tenant, name string, upTo int64) (domain.Stream, error) {
 	stream := domain.Stream{Name: name, State: kindOfStream(name).none}
 	for event, err := range plainEvents(ctx, db, tenant, name, upTo) {
 		if err == nil {

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 
+	"github.com/annals-kb/annals/database"
+
 	"github.com/google/uuid"
 
 	"github.com/annals-kb/annals/domain"
@@ -27,7 +29,7 @@ func (l *Log) PositionOf(ctx context.Context, tenant, eventID string) (position 
 	if id, err := uuid.Parse(eventID); err != nil || id.String() != eventID {
 		return 0, noSuchEvent()
 	}
-	err = forEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&position) }, `
+	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&position) }, `
 		SELECT position
 		FROM events
 		WHERE tenant = ? AND event_id = ?`, tenant, eventID)

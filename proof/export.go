@@ -30,7 +30,7 @@ func (p *Prover) Export(ctx context.Context, x domain.Export, out io.Writer) (er
 	}
 	defer func() { err = errors.Join(err, ignoreDone(tx.Rollback())) }()
 	var head int64
-	if err := forEach(ctx, tx, func(rows *sql.Rows) error { return rows.Scan(&head) }, headQuery, x.Tenant); err != nil {
+	if err := database.ForEach(ctx, tx, func(rows *sql.Rows) error { return rows.Scan(&head) }, headQuery, x.Tenant); err != nil {
 		return failed("export", err)
 	}
 	x.Through = cmp.Or(x.Through, head)
@@ -69,10 +69,10 @@ func (p *Prover) Export(ctx context.Context, x domain.Export, out io.Writer) (er
 	return buffered.Flush()
 }
 
-func exportPage(ctx context.Context, tx querier, x domain.Export, after int64, encoder *json.Encoder) (int64, error) {
+func exportPage(ctx context.Context, tx database.Querier, x domain.Export, after int64, encoder *json.Encoder) (int64, error) {
 	var s stored
 	before := after
-	err := forEach(ctx, tx, func(rows *sql.Rows) error {
+	err := database.ForEach(ctx, tx, func(rows *sql.Rows) error {
 		if err := rows.Scan(s.targets()...); err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (p *Prover) manifest(ctx context.Context, x domain.Export, c domain.Checkpo
 		}
 	}
 	var skip, number int64
-	err = forEach(ctx, p.db, func(rows *sql.Rows) error { return rows.Scan(&number) }, `
+	err = database.ForEach(ctx, p.db, func(rows *sql.Rows) error { return rows.Scan(&number) }, `
 		SELECT count(*)
 		FROM signed_checkpoints
 		WHERE tenant = ? AND size > ? AND size < ? AND signer = ?`, x.Tenant, x.After, x.Through, signerID(p.key.signer))
@@ -146,7 +146,7 @@ func (p *Prover) manifest(ctx context.Context, x domain.Export, c domain.Checkpo
 		return nil, err
 	}
 	seen := int64(0)
-	return m, errors.Join(forEach(ctx, p.db, func(rows *sql.Rows) error {
+	return m, errors.Join(database.ForEach(ctx, p.db, func(rows *sql.Rows) error {
 		var text string
 		err := rows.Scan(&text)
 		if seen++; seen%skip == 0 {

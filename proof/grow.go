@@ -93,7 +93,7 @@ func (t tree) extend(ctx context.Context, through int64) error {
 
 // hashesAfter reads the hashes of the events after a position, up to another.
 func (t tree) hashesAfter(ctx context.Context, after, through int64) (hashes [][]byte, err error) {
-	err = forEach(ctx, t.db, func(rows *sql.Rows) error {
+	err = database.ForEach(ctx, t.db, func(rows *sql.Rows) error {
 		var position int64
 		var hash []byte
 		err := rows.Scan(&position, &hash)

@@ -19,7 +19,7 @@ type live struct {
 	verification Verification
 	outside      map[string][]signed
 
-	tx    querier
+	tx    database.Querier
 	total int64
 	done  int64
 }
@@ -52,7 +52,7 @@ func (l *live) read(ctx context.Context, emit func(*chunk) error) (err error) {
 func (l *live) tenants(ctx context.Context) ([]string, error) {
 	var all []string
 	for _, table := range []string{"events", "event_texts", "tree", "signed_checkpoints"} {
-		err := forEach(ctx, l.tx, func(rows *sql.Rows) error {
+		err := database.ForEach(ctx, l.tx, func(rows *sql.Rows) error {
 			var tenant string
 			err := rows.Scan(&tenant)
 			all = append(all, tenant)
@@ -74,7 +74,7 @@ func (l *live) tenants(ctx context.Context) ([]string, error) {
 	all = slices.Compact(all)
 	for _, tenant := range all {
 		var head int64
-		err := forEach(ctx, l.tx, func(rows *sql.Rows) error { return rows.Scan(&head) }, headQuery, tenant)
+		err := database.ForEach(ctx, l.tx, func(rows *sql.Rows) error { return rows.Scan(&head) }, headQuery, tenant)
 		if err != nil {
 			return nil, err
 		}
@@ -143,7 +143,7 @@ func (l *live) readTenant(ctx context.Context, tenant string, emit func(*chunk) 
 
 func (l *live) readRecords(ctx context.Context, c *chunk, after int64) error {
 	var s stored
-	return forEach(ctx, l.tx, func(rows *sql.Rows) error {
+	return database.ForEach(ctx, l.tx, func(rows *sql.Rows) error {
 		if err := rows.Scan(s.targets()...); err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func (l *live) readRows(ctx context.Context, c *chunk, number, position int64, t
 	if toEnd {
 		before = 1<<63 - 1
 	}
-	err = forEach(ctx, l.tx, func(rows *sql.Rows) error {
+	err = database.ForEach(ctx, l.tx, func(rows *sql.Rows) error {
 		var r row
 		err := rows.Scan(&r.number, &r.size, &r.hashes)
 		c.rows = append(c.rows, r)
@@ -176,7 +176,7 @@ func (l *live) readRows(ctx context.Context, c *chunk, number, position int64, t
 // events have.
 func (l *live) strays(ctx context.Context, tenant string, texts int64) ([]int64, error) {
 	var count int64
-	err := forEach(ctx, l.tx, func(rows *sql.Rows) error { return rows.Scan(&count) }, `
+	err := database.ForEach(ctx, l.tx, func(rows *sql.Rows) error { return rows.Scan(&count) }, `
 		SELECT count(*)
 		FROM event_texts
 		WHERE tenant = ?`, tenant)
@@ -184,7 +184,7 @@ func (l *live) strays(ctx context.Context, tenant string, texts int64) ([]int64,
 		return nil, err
 	}
 	var positions []int64
-	err = forEach(ctx, l.tx, func(rows *sql.Rows) error {
+	err = database.ForEach(ctx, l.tx, func(rows *sql.Rows) error {
 		var position int64
 		err := rows.Scan(&position)
 		positions = append(positions, position)
@@ -218,7 +218,7 @@ func (cp *checkpoints) read(ctx context.Context, c *chunk, toEnd bool) error {
 		}
 		through = c.rows[len(c.rows)-1].size
 	}
-	err := forEach(ctx, cp.live.tx, func(rows *sql.Rows) error {
+	err := database.ForEach(ctx, cp.live.tx, func(rows *sql.Rows) error {
 		var s signed
 		err := rows.Scan(&s.size, &s.signer, &s.note)
 		c.signed = append(c.signed, s)

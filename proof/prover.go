@@ -63,7 +63,7 @@ func (p *Prover) Entry(ctx context.Context, tenant, eventID string) (domain.Entr
 		return domain.Entry{}, missing
 	}
 	entry := domain.Entry{EventID: id.String()}
-	err = forEach(ctx, p.db, func(rows *sql.Rows) error {
+	err = database.ForEach(ctx, p.db, func(rows *sql.Rows) error {
 		return rows.Scan(&entry.Stream, &entry.Position, &entry.Hash)
 	}, `
 		SELECT stream, position, hash
@@ -154,7 +154,7 @@ func (p *Prover) Status(ctx context.Context, tenant string) (domain.ProjectionSt
 		return s, nil
 	}
 	var next database.Time
-	err = forEach(ctx, p.db, func(rows *sql.Rows) error { return rows.Scan(&next) }, `
+	err = database.ForEach(ctx, p.db, func(rows *sql.Rows) error { return rows.Scan(&next) }, `
 		SELECT recorded_at
 		FROM events
 		WHERE tenant = ? AND position = ?`, tenant, s.Position+1)

@@ -89,7 +89,7 @@ func (p *Prover) sign(ctx context.Context, tenant string, atLeast int64) (domain
 func (p *Prover) lastSigned(ctx context.Context, tenant string) (c domain.Checkpoint, at database.Time, err error) {
 	var size int64
 	var signed string
-	err = forEach(ctx, p.db, func(rows *sql.Rows) error { return rows.Scan(&size, &signed, &at) }, `
+	err = database.ForEach(ctx, p.db, func(rows *sql.Rows) error { return rows.Scan(&size, &signed, &at) }, `
 		SELECT size, note, signed_at
 		FROM signed_checkpoints
 		WHERE tenant = ? AND signer = ?

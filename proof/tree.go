@@ -13,18 +13,13 @@ import (
 
 // tree is a tenant's stored tree, as the pool or a transaction sees it.
 type tree struct {
-	db     querier
+	db     database.Querier
 	tenant string
-}
-
-// querier is what reads: the pool, or a transaction.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
 // size is how many events are in the tree.
 func (t tree) size(ctx context.Context) (size int64, err error) {
-	err = forEach(ctx, t.db, func(rows *sql.Rows) error { return rows.Scan(&size) }, `
+	err = database.ForEach(ctx, t.db, func(rows *sql.Rows) error { return rows.Scan(&size) }, `
 		SELECT size
 		FROM tree
 		WHERE tenant = ?
@@ -54,7 +49,7 @@ func (t tree) hashes(ctx context.Context, numbers []int64) ([]tlog.Hash, error) 
 	}
 	hashes := make([]tlog.Hash, len(numbers))
 	found := 0
-	err := forEach(ctx, t.db, func(rows *sql.Rows) error {
+	err := database.ForEach(ctx, t.db, func(rows *sql.Rows) error {
 		var place int
 		var number int64
 		var hash []byte
@@ -83,19 +78,4 @@ func (t tree) reader(ctx context.Context) tlog.HashReader {
 func (t tree) frontier(ctx context.Context, size int64) (frontier, error) {
 	roots, err := t.hashes(ctx, indexesOf(size))
 	return frontier{size: size, roots: roots}, err
-}
-
-// forEach calls each for every row of the answer.
-func forEach(ctx context.Context, db querier, each func(*sql.Rows) error, query string, args ...any) error {
-	rows, err := db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return database.Classify(ctx, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := each(rows); err != nil {
-			return err
-		}
-	}
-	return database.Classify(ctx, rows.Err())
 }
