@@ -12,6 +12,17 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
+// whereKind narrows a query over items of now or then, which it calls k, by what both have columns for.
+func whereKind(query *bun.SelectQuery, f domain.Filter) *bun.SelectQuery {
+	query = among(query, "k.type", f.Types)
+	query = among(query, "k.context_type", f.ContextTypes)
+	query = among(query, "k.category", f.Categories)
+	query = equal(query, "k.owner", f.Owner)
+	query = equal(query, "k.visibility", f.Visibility)
+	query = equal(query, "k.polarity", f.Polarity)
+	return equal(query, "k.trace_id", f.TraceID)
+}
+
 // where narrows a query over the knowledge table, which it calls k, to what passes the filter.
 // The same conditions serve lists and searches, words and meaning.
 func (p *Knowledge) where(query *bun.SelectQuery, tenant string, f domain.Filter) *bun.SelectQuery {
@@ -21,13 +32,7 @@ func (p *Knowledge) where(query *bun.SelectQuery, tenant string, f domain.Filter
 		statuses = []domain.Status{domain.Active}
 	}
 	query = among(query, "k.status", statuses)
-	query = among(query, "k.type", f.Types)
-	query = among(query, "k.context_type", f.ContextTypes)
-	query = among(query, "k.category", f.Categories)
-	query = equal(query, "k.owner", f.Owner)
-	query = equal(query, "k.visibility", f.Visibility)
-	query = equal(query, "k.polarity", f.Polarity)
-	query = equal(query, "k.trace_id", f.TraceID)
+	query = whereKind(query, f)
 	if f.URIPrefix != "" {
 		query = query.Where("k.uri >= ? AND k.uri < ?", f.URIPrefix, f.URIPrefix+"\U0010FFFF")
 	}

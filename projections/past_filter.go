@@ -78,13 +78,7 @@ func (v *hindsight) where(query *bun.SelectQuery, f domain.Filter) *bun.SelectQu
 	} else {
 		query = among(query, "k.status", statuses)
 	}
-	query = among(query, "k.type", f.Types)
-	query = among(query, "k.context_type", f.ContextTypes)
-	query = among(query, "k.category", f.Categories)
-	query = equal(query, "k.owner", f.Owner)
-	query = equal(query, "k.visibility", f.Visibility)
-	query = equal(query, "k.polarity", f.Polarity)
-	query = equal(query, "k.trace_id", f.TraceID)
+	query = whereKind(query, f)
 	query = between(query, "k.created_at", f.CreatedFrom, f.CreatedTo)
 	query = between(query, "k.updated_at", f.UpdatedFrom, f.UpdatedTo)
 	if f.Scope != "" {
