@@ -93,7 +93,7 @@ func (e effects) reach(t *testing.T, l *events.Log, db *database.DB, projection,
 // eventually waits until nothing is wrong any more.
 func eventually(t *testing.T, wrong func() string) {
 	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for ; ; time.Sleep(2 * time.Millisecond) {
 		what := wrong()
 		if what == "" {

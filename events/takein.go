@@ -30,11 +30,15 @@ func (l *Log) takeIn(ctx context.Context, projection string, page Page, prepare 
 	return l.takeIn(ctx, projection, second, prepare, 1)
 }
 
-// insist tries a page until it succeeds, so many times.
+// insist tries a page until it succeeds, so many times. What has nothing to do with the page is noted at
+// once: whoever asks why a projection stands still does not wait until it is given up for now.
 func (l *Log) insist(ctx context.Context, projection string, page Page, prepare Preparer, attempts int) (err error) {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		if err = l.handleSafely(ctx, projection, page, prepare); err == nil || attempts <= 1 {
 			return err
+		}
+		if !isPoison(err) && ctx.Err() == nil {
+			l.troubles.note(projection, page.Tenant, err)
 		}
 		attempts--
 		select {

@@ -93,7 +93,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: until CODE COMMAND…")
 	}
-	within(ts, 20*time.Second, "exit code "+args[0], func() bool { return strconv.Itoa(exitCode(ts, args[1:])) == args[0] })
+	within(ts, time.Minute, "exit code "+args[0], func() bool { return strconv.Itoa(exitCode(ts, args[1:])) == args[0] })
 }
 
 func exitCode(ts *testscript.TestScript, command []string) int {
