@@ -15,8 +15,8 @@ type proxy struct {
 	address, target string
 
 	mu       sync.Mutex
-	listener net.Listener // nil while it is cut off
-	open     map[net.Conn]bool
+	listener net.Listener      // nil while it is cut off
+	open     map[net.Conn]bool // nil while it is cut off
 	running  sync.WaitGroup
 }
 
@@ -28,7 +28,7 @@ func detour(ts *testscript.TestScript, _ bool, _ []string) {
 	address, err := url.Parse(ts.Getenv("DATABASE_URL"))
 	ts.Check(err)
 	p := proxyOf(ts)
-	p.address, p.target, p.open = "127.0.0.1:0", address.Host, map[net.Conn]bool{}
+	p.address, p.target = "127.0.0.1:0", address.Host
 	ts.Check(p.listen())
 	address.Host = p.address
 	ts.Setenv("DATABASE_URL", address.String())
@@ -44,6 +44,9 @@ func (p *proxy) listen() error {
 		return err
 	}
 	p.address, p.listener = listener.Addr().String(), listener
+	p.mu.Lock()
+	p.open = map[net.Conn]bool{}
+	p.mu.Unlock()
 	p.running.Go(func() {
 		for {
 			from, err := listener.Accept()
@@ -62,10 +65,14 @@ func (p *proxy) listen() error {
 	return nil
 }
 
-// carry takes bytes one way until either end closes.
+// carry takes bytes one way until either end closes. Who came just before the way was cut off is cut off, too.
 func (p *proxy) carry(from, to net.Conn) {
 	p.mu.Lock()
-	p.open[from] = true
+	if p.open == nil {
+		_, _ = from.Close(), to.Close()
+	} else {
+		p.open[from] = true
+	}
 	p.mu.Unlock()
 	p.running.Go(func() {
 		_, _ = io.Copy(to, from)
@@ -84,7 +91,7 @@ func (p *proxy) close() {
 	for conn := range p.open {
 		_ = conn.Close()
 	}
-	clear(p.open)
+	p.open = nil
 	p.mu.Unlock()
 	p.running.Wait()
 	p.listener = nil
