@@ -208,6 +208,18 @@ var itemActions = map[string]func(w *world, who caller, id string) string{
 	"list":    listing("/v1/knowledge?tag=cell:%s"),
 	"events":  listing("/v1/events?stream=knowledge:%s"),
 	"search":  func(w *world, who caller, id string) string { return searching(w, who, id, nil) },
+	"context": func(w *world, who caller, id string) string {
+		told := w.ask("POST", "/v1/context", object{
+			"moment": "query", "query": "how to try context", "tags": object{"cell": id}, "min_score": 0,
+		}, who.headers...).want(http.StatusOK)
+		switch {
+		case len(told.items()) == 1:
+			return "yes"
+		case len(told.items()) == 0 && told.json()["injection"] == "":
+			return "404"
+		}
+		return fmt.Sprintf("%d items", len(told.items()))
+	},
 	"search as its owner": func(w *world, who caller, id string) string {
 		kind, name, _ := strings.Cut(ownerOf(who, id), ":")
 		return searching(w, who, id, object{kind + "_id": name})

@@ -64,8 +64,9 @@ func TestTheDescribedWordsAreTheDomains(t *testing.T) {
 		"media": fmt.Sprint(domain.MediaTypes), "verdict": fmt.Sprint(domain.Verdicts),
 		"visibility": fmt.Sprint([]domain.Visibility{domain.Private, domain.Shared, domain.OrgWide, domain.PublicWide}),
 		"order":      fmt.Sprint([]domain.Order{domain.ByPriority, domain.ByScore}),
+		"moment":     fmt.Sprint(domain.Moments), "kind": fmt.Sprint(domain.Aspects),
 	}
-	for _, body := range []any{knowledge{}, patch{}, search{}, vote{}, listInput{}} {
+	for _, body := range []any{knowledge{}, patch{}, search{}, vote{}, listInput{}, need{}, briefed{}, briefedItem{}} {
 		described := reflect.TypeOf(body)
 		for f := range described.Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json")+f.Tag.Get("query"), ",")

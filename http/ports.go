@@ -30,6 +30,8 @@ type Reader interface {
 	List(ctx context.Context, list domain.List) (domain.ListPage, error)
 	// Search finds by meaning and by words. The search is complete (domain.Search.Complete).
 	Search(ctx context.Context, search domain.Search) (domain.Answer, error)
+	// SearchAll answers several searches of the present at once, in order. What they have in common is embedded once.
+	SearchAll(ctx context.Context, searches []domain.Search) ([]domain.Answer, error)
 	// Await returns when an answer, of a search or of any other read, is as new as a position of the
 	// log. The error matches domain.ErrInvalid if the log does not go that far, and domain.ErrBehind
 	// if ctx ends first.

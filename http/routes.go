@@ -12,6 +12,7 @@ func (s *Server) routes() {
 	s.feedbackRoutes()
 	s.eraseRoutes()
 	s.questionRoutes()
+	s.contextRoutes()
 	s.reportRoutes()
 	s.proofRoutes()
 	s.rebuildRoutes()

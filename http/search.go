@@ -159,13 +159,19 @@ func (in search) query(by domain.Principal) (domain.Search, map[string]string) {
 	}
 	names := map[string]string{}
 	if in.Context != nil {
-		query.Context.Given = true
-		in.Context.each(func(field, kind, id string) {
-			names[fmt.Sprintf("context[%d]", len(query.Context.Entities))] = "context." + field
-			query.Context.Entities = append(query.Context.Entities, domain.Entity(kind+":"+id))
-		})
+		query.Context = in.Context.context(names)
 	}
 	return query, names
+}
+
+// context is for whom, and notes the caller's names for its fields.
+func (in searcher) context(names map[string]string) domain.Context {
+	context := domain.Context{Given: true}
+	in.each(func(field, kind, id string) {
+		names[fmt.Sprintf("context[%d]", len(context.Entities))] = "context." + field
+		context.Entities = append(context.Entities, domain.Entity(kind+":"+id))
+	})
+	return context
 }
 
 func (in searcher) each(entity func(field, kind, id string)) {

@@ -21,6 +21,7 @@ type model struct {
 	mu       sync.Mutex
 	down     error
 	embedded map[string]int
+	asked    [][]string // the questions of each request
 }
 
 // Embed implements [embedding.Embedder].
@@ -37,6 +38,9 @@ func (m *model) Embed(ctx context.Context, texts []string, kind embedding.Kind) 
 		for _, text := range texts {
 			m.embedded[text]++
 		}
+	}
+	if kind == embedding.Query {
+		m.asked = append(m.asked, texts)
 	}
 	return m.Builtin.Embed(ctx, texts, kind)
 }

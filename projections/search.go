@@ -2,18 +2,12 @@ package projections
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/embedding"
 )
-
-// patience is how long a search waits for the model to embed the question before words alone
-// answer.
-const patience = 3 * time.Second
 
 // Search finds what is known about something. It reads candidates by words and candidates by
 // meaning, each from the scopes that the audience may see and with the filter inside, joins their
@@ -24,8 +18,37 @@ func (p *Knowledge) Search(ctx context.Context, s domain.Search) (domain.Answer,
 	if err := p.refresh(ctx); err != nil {
 		return domain.Answer{}, err
 	}
+	return p.pinned().search(ctx, s, nil, started)
+}
+
+// SearchAll answers several questions at once, in order, each as [Knowledge.Search] would. However many have
+// the same words, these are embedded once, and all in one request to the model.
+func (p *Knowledge) SearchAll(ctx context.Context, all []domain.Search) ([]domain.Answer, error) {
+	started := time.Now()
+	if err := p.refresh(ctx); err != nil {
+		return nil, err
+	}
 	p = p.pinned()
-	f := &finding{projection: p, search: s, audience: s.Audience(), minScore: p.meaning.embedder.Calibration().MinScore}
+	vectors := p.meaning.embedAll(ctx, all)
+	answers := make([]domain.Answer, len(all))
+	tasks := make([]func(context.Context) error, len(all))
+	for i, s := range all {
+		tasks[i] = func(ctx context.Context) (err error) {
+			answers[i], err = p.search(ctx, s, &vectors[i], started)
+			return err
+		}
+	}
+	if err := p.together(ctx, tasks...); err != nil {
+		return nil, err
+	}
+	return answers, nil
+}
+
+// search answers a question whose vector is known, or is made while its words are looked for.
+func (p *Knowledge) search(ctx context.Context, s domain.Search, vector *asked, started time.Time) (domain.Answer, error) {
+	f := &finding{
+		projection: p, search: s, audience: s.Audience(), minScore: p.meaning.embedder.Calibration().MinScore, asked: vector,
+	}
 	if s.MinScore != nil {
 		f.minScore = *s.MinScore
 	}
@@ -43,46 +66,6 @@ func (p *Knowledge) Search(ctx context.Context, s domain.Search) (domain.Answer,
 		}
 	}
 	return answer, nil
-}
-
-// asked is a question's vector, or why there is none.
-type asked struct {
-	vector   []float32
-	degraded string
-	err      error
-}
-
-func (m *Meaning) embed(ctx context.Context, s domain.Search) asked {
-	if len(s.Vector) > 0 {
-		if len(s.Vector) != m.tables.dims {
-			return asked{err: wrongDimensions(len(s.Vector), m.tables.dims)}
-		}
-		vector := append([]float32(nil), s.Vector...)
-		if err := embedding.Normalize(vector); err != nil {
-			return asked{err: wrongVector()}
-		}
-		return asked{vector: vector}
-	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	vectors, err := m.embedder.Embed(ctx, []string{s.Text}, embedding.Query)
-	if err != nil {
-		m.knowledge.log.WarnContext(ctx, "search without meaning", "embedder", m.embedder.Name(), "error", err)
-		return asked{degraded: fmt.Sprintf("words alone: the model of %s does not answer", m.embedder.Name())}
-	}
-	return asked{vector: vectors[0]}
-}
-
-func wrongDimensions(got, want int) error {
-	var p domain.Problems
-	p.Add("vector", "must have %d numbers, has %d", want, got)
-	return p.Err()
-}
-
-func wrongVector() error {
-	var p domain.Problems
-	p.Add("vector", "must not be all zero")
-	return p.Err()
 }
 
 // finding is one search on its way.
@@ -152,8 +135,9 @@ func (f *finding) byMeaning(ctx context.Context) (err error) {
 	m := f.projection.meaning
 	if f.asked == nil {
 		a := m.embed(ctx, f.search)
-		f.asked, f.degraded = &a, a.degraded
+		f.asked = &a
 	}
+	f.degraded = f.asked.degraded
 	if f.asked.err != nil || f.asked.vector == nil {
 		return f.asked.err
 	}

@@ -150,6 +150,8 @@ func wordsFor(value *kong.Value) []candidate {
 		return candidates(domain.Polarities)
 	case "verdicts":
 		return candidates(domain.Verdicts)
+	case "moments":
+		return candidates(domain.Moments)
 	case "orders":
 		return candidates([]domain.Order{domain.ByPriority, domain.ByScore})
 	case "visibilities":

@@ -36,6 +36,7 @@ func TestCompletionOffersWhatFits(t *testing.T) {
 		"feedback some-id --trace x ":     {"helpful", "harmful"},
 		"feedback some-id --trace ":       nil,
 		"feedback some-id --retract h":    {"helpful", "harmful"},
+		"context ":                        {"start", "focus", "query", "analysis"},
 		"search question --order s":       {"score"},
 		"search question --order = s":     {"score"},
 		"search question --order=s":       {"--order=score"},

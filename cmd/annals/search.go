@@ -13,11 +13,7 @@ type searchCommand struct {
 
 	Question string `arg:"" help:"What you want to know; - reads it from standard input."`
 
-	User    string   `placeholder:"ID" help:"For whom: whose own knowledge counts as nearest."`
-	Agent   string   `placeholder:"ID" help:"By which agent."`
-	Project []string `placeholder:"ID" help:"In which project. Repeat for more."`
-	Team    []string `placeholder:"ID" help:"In which team. Repeat for more."`
-	Org     string   `placeholder:"ID" help:"In which organisation."`
+	audience
 
 	Limit    int      `short:"n" placeholder:"N" help:"At most so many answers: 1 to 100, 10 unless told."`
 	MinScore *float64 `placeholder:"0…1" help:"Only answers that are at least so much about the question."`
@@ -115,24 +111,12 @@ type searchBody struct {
 	Stale       *bool    `json:"stale,omitempty"`
 }
 
-type contextBody struct {
-	UserID     string   `json:"user_id,omitempty"`
-	AgentID    string   `json:"agent_id,omitempty"`
-	ProjectIDs []string `json:"project_ids,omitempty"`
-	TeamIDs    []string `json:"team_ids,omitempty"`
-	OrgID      string   `json:"org_id,omitempty"`
-}
-
 func (s *searchCommand) body(question, asOf string) searchBody {
-	b := searchBody{
-		Query: question, AsOf: asOf, Limit: s.Limit, MinScore: s.MinScore, Order: s.Order, Level: s.Level, Explain: s.Explain,
+	return searchBody{
+		Query: question, Context: s.context(), AsOf: asOf, Limit: s.Limit, MinScore: s.MinScore, Order: s.Order, Level: s.Level, Explain: s.Explain,
 		Types: s.Type, ContextType: s.ContextType, Category: s.Category, Tags: tagsOf(s.Tag),
 		Owner: s.Owner, Scope: s.Scope, Visibility: s.Visibility, URI: s.URI, Polarity: s.Polarity, Stale: s.IsStale,
 	}
-	if s.User+s.Agent+s.Org != "" || len(s.Project)+len(s.Team) > 0 {
-		b.Context = &contextBody{UserID: s.User, AgentID: s.Agent, ProjectIDs: s.Project, TeamIDs: s.Team, OrgID: s.Org}
-	}
-	return b
 }
 
 // snippet is what one reads of a hit: its situation, and the beginning of what it says.

@@ -1,0 +1,57 @@
+package briefing
+
+import (
+	"context"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Reader finds what is known.
+type Reader interface {
+	// SearchAll answers complete searches, in order. What they have in common is embedded once.
+	SearchAll(ctx context.Context, searches []domain.Search) ([]domain.Answer, error)
+	// List returns what its principal may see, newest first.
+	List(ctx context.Context, list domain.List) (domain.ListPage, error)
+}
+
+// Author writes briefings. It is safe for concurrent use.
+type Author struct {
+	Reader Reader
+}
+
+// Brief tells what is known that meets a need, which is complete (see [domain.Need.Complete]).
+func (a Author) Brief(ctx context.Context, n domain.Need) (domain.Briefing, error) {
+	selection := &selection{need: n}
+	if n.Moment == domain.AtStart {
+		if err := a.list(ctx, n, selection); err != nil {
+			return domain.Briefing{}, err
+		}
+	}
+	questions, err := questionsOf(n)
+	if err != nil {
+		return domain.Briefing{}, err
+	}
+	degraded, err := a.search(ctx, questions, selection)
+	if err != nil {
+		return domain.Briefing{}, err
+	}
+	return compose(selection.best(), n.MaxTokens, degraded), nil
+}
+
+// search asks all questions at once.
+func (a Author) search(ctx context.Context, questions []domain.Search, s *selection) (degraded string, err error) {
+	if len(questions) == 0 {
+		return "", nil
+	}
+	answers, err := a.Reader.SearchAll(ctx, questions)
+	if err != nil {
+		return "", err
+	}
+	for _, answer := range answers {
+		degraded = answer.Degraded
+		for _, hit := range answer.Hits {
+			s.add(hit)
+		}
+	}
+	return degraded, nil
+}

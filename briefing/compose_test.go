@@ -1,0 +1,145 @@
+package briefing
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/text"
+)
+
+// found are items as searches give them, "id aspect text".
+func found(lines ...string) *selection {
+	s := &selection{need: domain.Need{By: domain.OpenPrincipal()}}
+	for _, line := range lines {
+		id, rest, _ := strings.Cut(line, " ")
+		aspect, said, _ := strings.Cut(rest, " ")
+		k := &domain.Knowledge{ID: id, ContextType: domain.Memory, Owner: "user:default", Text: domain.Text{Content: said}}
+		switch domain.Aspect(aspect) {
+		case domain.Preferences:
+			k.Type = domain.UserProfile
+		case domain.Skills:
+			k.ContextType = domain.Skill
+		case domain.Cases:
+			k.Type = domain.Usecase
+		case domain.Tools:
+			k.Type = domain.Tool
+		case domain.Failures:
+			k.Polarity = domain.Negative
+		}
+		s.add(domain.Found{Knowledge: k, Hit: domain.Hit{Candidate: domain.Candidate{ID: id}}})
+	}
+	return s
+}
+
+func TestABriefingHasASectionForEachKind(t *testing.T) {
+	t.Parallel()
+	b := compose(found(
+		"t tools xlsx_to_csv fails on .xlsm",
+		"p preferences Prefers bar charts\n\n## AVOID\n- nothing",
+		"q preferences Saves XLSX, not CSV",
+		"n antipatterns Do not parse xlsx with a regular expression",
+		"s skills sales-dashboard-builder: eight steps",
+		"c cases Cleaned NaN rows before adding up",
+		"d cases Another case",
+	).best(), 1800, "")
+	want := `## User Preferences
+
+- Prefers bar charts ## AVOID - nothing
+- Saves XLSX, not CSV
+
+## Skills That Fit
+
+- sales-dashboard-builder: eight steps
+
+## Similar Cases
+
+- Cleaned NaN rows before adding up
+- Another case
+
+## How the Tools Behave
+
+- xlsx_to_csv fails on .xlsm
+
+## Known Failure Modes (AVOID)
+
+- Do not parse xlsx with a regular expression
+`
+	if diff := cmp.Diff(b.Injection, want); diff != "" {
+		t.Error(diff)
+	}
+	want = `User prefers: Prefers bar charts ## AVOID - nothing
+User prefers: Saves XLSX, not CSV
+Skill that fits: sales-dashboard-builder: eight steps
+Similar case: Cleaned NaN rows before adding up
+AVOID (prior failure): Do not parse xlsx with a regular expression
+`
+	if diff := cmp.Diff(b.Hints, want); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNothingKnownIsNothingSaid(t *testing.T) {
+	t.Parallel()
+	if b := compose(nil, 1800, ""); b.Injection != "" || b.Hints != "" || b.Tokens != 0 {
+		t.Errorf("got %+v", b)
+	}
+}
+
+func TestWhatSaysTheSameIsToldOnce(t *testing.T) {
+	t.Parallel()
+	best := found("a tools Use  curl -f", "b tools use curl\n-f", "a tools something else", "c patterns USE CURL -F", "d tools Another").best()
+	var ids []string
+	for _, item := range best {
+		ids = append(ids, item.ID)
+	}
+	if diff := cmp.Diff(ids, []string{"a", "d"}); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// However little room there is, every kind comes before the second best of any, and no limit is passed.
+func TestABriefingKeepsToItsTokens(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	for _, aspect := range domain.Aspects {
+		for i := range 5 {
+			lines = append(lines, fmt.Sprintf("%s%d %s %s number %d %s", aspect, i, aspect, aspect, i, strings.Repeat("说明 and words ", 3*i)))
+		}
+	}
+	all := found(lines...).best()
+	before := 0
+	for tokens := domain.MinTokens; tokens < 900; tokens += 10 {
+		b := compose(all, tokens, "")
+		if b.Tokens > tokens || b.HintTokens > min(tokens, hintTokens) || b.Tokens != text.Tokens(b.Injection) {
+			t.Fatalf("%d tokens and %d of hints, of %d", b.Tokens, b.HintTokens, tokens)
+		}
+		kinds, told := map[domain.Aspect]bool{}, 0
+		for _, item := range b.Items {
+			if item.Told {
+				told++
+				kinds[item.Aspect] = true
+			}
+		}
+		if told == 0 || told > 6 && len(kinds) < 6 {
+			t.Fatalf("with %d tokens: %d items of %d kinds", tokens, told, len(kinds))
+		}
+		before = max(before, told)
+	}
+	if b := compose(all, domain.MaxTokens, ""); before > len(b.Items) || strings.Count(b.Injection, "\n- ") != len(b.Items) {
+		t.Errorf("with room for all of %d items:\n%s", len(b.Items), b.Injection)
+	}
+}
+
+func TestALongItemIsToldByItsAbstractAndADoubtfulOneWithTheDoubt(t *testing.T) {
+	t.Parallel()
+	s := found("long patterns " + strings.Repeat("A sentence about retries. ", 100))
+	s.items[0].Knowledge.Stale.Reporters = 1
+	line := s.best()[0].line
+	if text.Tokens(line) > said+10 || !strings.HasSuffix(line, "(reported out of date)") {
+		t.Errorf("%d tokens: %s", text.Tokens(line), line)
+	}
+}

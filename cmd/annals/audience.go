@@ -1,0 +1,26 @@
+package main
+
+// audience are the flags that say for whom something is searched.
+type audience struct {
+	User    string   `placeholder:"ID" help:"For whom: whose own knowledge counts as nearest."`
+	Agent   string   `placeholder:"ID" help:"By which agent."`
+	Project []string `placeholder:"ID" help:"In which project. Repeat for more."`
+	Team    []string `placeholder:"ID" help:"In which team. Repeat for more."`
+	Org     string   `placeholder:"ID" help:"In which organisation."`
+}
+
+type contextBody struct {
+	UserID     string   `json:"user_id,omitempty"`
+	AgentID    string   `json:"agent_id,omitempty"`
+	ProjectIDs []string `json:"project_ids,omitempty"`
+	TeamIDs    []string `json:"team_ids,omitempty"`
+	OrgID      string   `json:"org_id,omitempty"`
+}
+
+// context is nil if nobody was named.
+func (a audience) context() *contextBody {
+	if a.User+a.Agent+a.Org == "" && len(a.Project)+len(a.Team) == 0 {
+		return nil
+	}
+	return &contextBody{UserID: a.User, AgentID: a.Agent, ProjectIDs: a.Project, TeamIDs: a.Team, OrgID: a.Org}
+}

@@ -1,0 +1,125 @@
+package domain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Moment is when in its work an agent asks what it should know.
+type Moment string
+
+// The moments.
+const (
+	AtStart    Moment = "start"    // a session begins: who the user is, then what fits the task
+	AtFocus    Moment = "focus"    // a goal was set
+	AtQuery    Moment = "query"    // a question, before a task: six kinds of knowledge side by side
+	AtAnalysis Moment = "analysis" // something failed: what is known about the tools and of such cases
+)
+
+// Moments are all of them.
+var Moments = []Moment{AtStart, AtFocus, AtQuery, AtAnalysis}
+
+// Asks names what a moment is about: the field in which callers say it.
+func (m Moment) Asks() string {
+	switch m {
+	case AtFocus:
+		return "goal"
+	case AtQuery:
+		return "query"
+	default:
+		return "task"
+	}
+}
+
+// Limits of a need.
+const (
+	MinTokens      = 50
+	MaxTokens      = 32_000
+	usualTokens    = 1800
+	analysisTokens = 500 // an analysis has a long prompt of its own
+	maxFailures    = 64
+)
+
+// Need asks what an agent should know at a moment of its work.
+type Need struct {
+	By        Principal
+	Moment    Moment
+	About     string   // the task, goal or question; only at the start it may be empty
+	Failures  []string // of tools, at analysis, the first one first
+	Context   Context
+	Tags      Tags     // every key must match, by any of its values
+	MinScore  *float64 // 0…1; nil for the embedder's default
+	MaxTokens int      // of what is told; 0 for what is usual at the moment
+}
+
+// Complete fills in defaults and validates: every bad field at once, then the entitlement to each
+// entity that the context names.
+func (n Need) Complete() (Need, error) {
+	var p Problems
+	oneOf(&p, "moment", n.Moment, Moments, true)
+	field := n.Moment.Asks()
+	if strings.TrimSpace(n.About) == "" && n.Moment != AtStart && slices.Contains(Moments, n.Moment) {
+		p.Add(field, "must not be empty at %s", n.Moment)
+	}
+	atMost(&p, field, n.About, maxQuery)
+	if len(n.Failures) > 0 && n.Moment != AtAnalysis {
+		p.Add("tool_issues", "belongs to %s", AtAnalysis)
+	}
+	if len(n.Failures) > maxFailures {
+		p.Add("tool_issues", "must be at most %d", maxFailures)
+	}
+	for i, failure := range n.Failures {
+		atMost(&p, fmt.Sprintf("tool_issues[%d]", i), failure, maxQuery)
+	}
+	if n.MinScore != nil && !(*n.MinScore >= 0 && *n.MinScore <= 1) {
+		p.Add("min_score", "must be 0 to 1")
+	}
+	if n.MaxTokens == 0 {
+		n.MaxTokens = usualTokens
+		if n.Moment == AtAnalysis {
+			n.MaxTokens = analysisTokens
+		}
+	}
+	if n.MaxTokens < MinTokens || n.MaxTokens > MaxTokens {
+		p.Add("max_tokens", "must be %d to %d", MinTokens, MaxTokens)
+	}
+	for i, entity := range n.Context.Entities {
+		checkEntity(&p, fmt.Sprintf("context[%d]", i), entity)
+	}
+	checkTags(&p, n.Tags)
+	if err := p.Err(); err != nil {
+		return n, err
+	}
+	return n, n.Search("").entitled()
+}
+
+// Search is a search that a need asks for, within its context.
+func (n Need) Search(about string) Search {
+	return Search{By: n.By, Text: about, Context: n.Context, MinScore: n.MinScore, Filter: Filter{Tags: n.Tags}}
+}
+
+// User is for whom it is: the user whom the context names, or without a context the one who asks.
+// False if that is none.
+func (n Need) User() (Entity, bool) {
+	for _, entity := range n.Context.Entities {
+		if entity.Kind() == User {
+			return entity, true
+		}
+	}
+	voter := n.By.Voter()
+	return voter, !n.Context.Given && voter.Kind() == User
+}
+
+// Reader is who reads what a list shows: the entities of its context and nobody else, or without a context
+// whoever asks.
+func (n Need) Reader() Principal {
+	if !n.Context.Given {
+		return n.By
+	}
+	reader := Principal{Tenant: n.By.Tenant, Role: Member}
+	if entities := n.Context.Entities; len(entities) > 0 {
+		reader.Subject, reader.Memberships = entities[0], entities[1:]
+	}
+	return reader
+}
