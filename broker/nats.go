@@ -204,24 +204,6 @@ func (n *NATS) Status(ctx context.Context, tenant string) (domain.ProjectionStat
 	s := domain.ProjectionStatus{Name: "nats", Version: 1, State: "active", Settings: map[string]string{
 		"subjects": n.options.Prefix + "." + tenant + ".>", "texts": fmt.Sprint(n.options.Texts),
 	}}
-	var err error
-	if s.Position, _, _, err = n.log.Checkpoint(ctx, n.Name(), tenant); err != nil {
-		return s, err
-	}
-	if s.Head, _, err = n.log.Head(ctx, tenant); err != nil {
-		return s, err
-	}
-	s.Head = max(s.Head, s.Position)
-	s.LagEvents = s.Head - s.Position
-	if trouble := n.log.Trouble(n.Name(), tenant); trouble != nil {
-		s.Error = trouble.Error()
-	}
-	if s.LagEvents == 0 {
-		return s, nil
-	}
-	next, err := n.log.Read(ctx, tenant, s.Position, 1)
-	if len(next) > 0 {
-		s.LagSeconds = max(0, time.Since(next[0].RecordedAt).Seconds())
-	}
-	return s, err
+	f, err := n.log.Follower(ctx, n.Name(), tenant)
+	return f.Describe(s), err
 }

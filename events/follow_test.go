@@ -324,6 +324,9 @@ func TestARestoredLogHaltsWhoeverHasReadMore(t *testing.T) {
 					}
 					return ""
 				})
+				if got := standing(t, l); got.Halted != 1 || got.Stalled != 1 {
+					t.Errorf("got %+v, want it to have halted on one log", got)
+				}
 			})
 		})
 	}

@@ -8,16 +8,29 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
 )
 
 // Following is how a projection gets on with a tenant's log.
 type Following struct {
-	Position    int64     // how far it has read
-	ReadAt      time.Time // when it got there; zero if it has not begun
-	Holder      string    // the process that works on it now; empty if none does
-	Quarantined int64     // streams that it passes over
-	Trouble     error     // why it stands still, as far as this process can tell
-	Halted      bool      // for good, until somebody mends it
+	Position    int64         // how far it has read
+	Head        int64         // the log's newest position, or its own if that is beyond it
+	Lag         time.Duration // age of the oldest event that it has not read; 0 if it has read all
+	ReadAt      time.Time     // when it got there; zero if it has not begun
+	Holder      string        // the process that works on it now; empty if none does
+	Quarantined int64         // streams that it passes over
+	Trouble     error         // why it stands still, as far as this process can tell
+	Halted      bool          // for good, until somebody mends it
+}
+
+// Describe fills in what following says about a projection.
+func (f Following) Describe(s domain.ProjectionStatus) domain.ProjectionStatus {
+	s.Position, s.Head, s.LagEvents, s.LagSeconds = f.Position, f.Head, f.Head-f.Position, f.Lag.Seconds()
+	s.ReadAt, s.Holder, s.Quarantined, s.Halted = f.ReadAt, f.Holder, f.Quarantined, f.Halted
+	if f.Trouble != nil {
+		s.Error = f.Trouble.Error()
+	}
+	return s
 }
 
 // Follower is how a projection gets on with a tenant's log, whichever process works on it.
@@ -26,11 +39,14 @@ func (l *Log) Follower(ctx context.Context, projection, tenant string) (Followin
 	if err != nil {
 		return Following{}, err
 	}
-	f := Following{Position: c.position, ReadAt: c.updatedAt.Time, Trouble: l.Trouble(projection, tenant)}
-	if restored := c.check(projection, tenant); restored != nil {
-		f.Trouble = restored
+	f := Following{Position: c.position, ReadAt: c.updatedAt.Time}
+	f.Trouble = l.stalled(projection, tenant, c)
+	f.Halted = isForGood(f.Trouble)
+	head, _, err := l.Head(ctx, tenant)
+	if err != nil {
+		return f, err
 	}
-	f.Halted = errors.Is(f.Trouble, ErrRestored) || errors.Is(f.Trouble, ErrHole)
+	f.Head = max(head, f.Position)
 	lease, err := l.Lease(ctx, projection)
 	if err != nil {
 		return f, err
@@ -38,15 +54,51 @@ func (l *Log) Follower(ctx context.Context, projection, tenant string) (Followin
 	if lease.Held() {
 		f.Holder = lease.Holder
 	}
+	if f.Position < f.Head {
+		var next database.Time
+		err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&next) },
+			`SELECT recorded_at FROM events WHERE tenant = ? AND position = ?`, tenant, f.Position+1)
+		if err != nil {
+			return f, fmt.Errorf("read the lag of %s: %w", projection, unavailable(err))
+		}
+		f.Lag = l.since(next)
+	}
 	if c.changes == 0 {
 		return f, nil
 	}
-	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&f.Quarantined) },
-		`SELECT count(*) FROM quarantine WHERE projection = ? AND tenant = ?`, projection, tenant)
-	if err != nil {
-		return f, fmt.Errorf("count quarantine of %s: %w", projection, unavailable(err))
+	f.Quarantined, err = l.passedOver(ctx, projection, tenant)
+	return f, err
+}
+
+// stalled is why a projection stands still on a tenant's log; nil while it does not.
+func (l *Log) stalled(projection, tenant string, c checkpoint) error {
+	if restored := c.check(projection, tenant); restored != nil {
+		return restored
 	}
-	return f, nil
+	return l.Trouble(projection, tenant)
+}
+
+// isForGood tells whether a projection that stands still does not go on by itself.
+func isForGood(trouble error) bool {
+	return errors.Is(trouble, ErrRestored) || errors.Is(trouble, ErrHole)
+}
+
+// since is how long ago something was recorded; 0 if it was not.
+func (l *Log) since(recorded database.Time) time.Duration {
+	if recorded.IsZero() {
+		return 0
+	}
+	return max(0, l.options.Clock().Sub(recorded.Time))
+}
+
+// passedOver counts the streams in a projection's quarantine, of one tenant if one is named.
+func (l *Log) passedOver(ctx context.Context, projection, tenant string) (n int64, err error) {
+	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&n) },
+		`SELECT count(*) FROM quarantine WHERE projection = ? AND (? = '' OR tenant = ?)`, projection, tenant, tenant)
+	if err != nil {
+		return 0, fmt.Errorf("count quarantine of %s: %w", projection, unavailable(err))
+	}
+	return n, nil
 }
 
 // Await returns when a projection has read a tenant's log up to a position, in whichever process. It asks

@@ -17,12 +17,11 @@ type Background struct {
 	Past *Past // nil where nothing of it follows the log
 }
 
-// follower is the name under which a projection follows the log: people leave out its version.
+// follower is the name under which a projection follows the log.
 func (b Background) follower(name string) (string, error) {
 	found := ""
 	for _, follower := range b.Log.Followers() {
-		named, version, versioned := strings.Cut(follower, "_")
-		if follower == name || versioned && named == name && isNumber(version) {
+		if named, _ := nameOf(follower); follower == name || named == name {
 			found = follower // the newest
 		}
 	}
@@ -35,9 +34,15 @@ func (b Background) follower(name string) (string, error) {
 	return "", domain.Refuse(domain.ErrNotFound, "there is no projection of this name").WithFix("see /v1/projections, or annals doctor")
 }
 
-func isNumber(text string) bool {
-	_, err := strconv.Atoi(text)
-	return err == nil
+// nameOf is what people call a follower of the log: they leave out its version, and where it leads to.
+func nameOf(follower string) (name string, version int) {
+	name, _, _ = strings.Cut(follower, ":")
+	if named, number, versioned := strings.Cut(name, "_"); versioned {
+		if version, err := strconv.Atoi(number); err == nil {
+			return named, version
+		}
+	}
+	return name, 0
 }
 
 // Quarantined lists the streams that a projection passes over, the oldest first.

@@ -146,5 +146,6 @@ func (p *Past) status(ctx context.Context, progress Progress, tenant string, hea
 		return s, p.knowledge.failed(ctx, "read the catalogue", err)
 	}
 	s.Settings, s.CreatedAt, s.UpdatedAt = e.Settings, e.CreatedAt.Time, e.UpdatedAt.Time
-	return p.knowledge.lag(ctx, progress, p.Name(), tenant, s)
+	f, err := progress.Follower(ctx, p.Name(), tenant)
+	return f.Describe(s), err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 )
@@ -13,7 +12,6 @@ import (
 type Progress interface {
 	Head(ctx context.Context, tenant string) (position int64, eventID string, err error)
 	Checkpoint(ctx context.Context, projection, tenant string) (position int64, eventID string, updatedAt time.Time, err error)
-	Trouble(projection, tenant string) error
 	Follower(ctx context.Context, projection, tenant string) (events.Following, error)
 	Await(ctx context.Context, projection, tenant string, position int64) error
 }
@@ -74,10 +72,11 @@ func (s *spaces) status(ctx context.Context, v listed, progress Progress, tenant
 		CreatedAt: v.CreatedAt.Time, UpdatedAt: v.UpdatedAt.Time,
 	}
 	name := meaningTables{version: v.Version}.checkpoint()
-	status, err := s.knowledge.lag(ctx, progress, name, tenant, status)
+	f, err := progress.Follower(ctx, name, tenant)
 	if err != nil {
 		return status, err
 	}
+	status = f.Describe(status)
 	if read := s.read.Load(); read.tables.version == v.Version && !read.reachable() {
 		status.Error = "words answer alone: no setting of this server says how to reach the model of these vectors"
 	}
@@ -103,29 +102,4 @@ func (r Reader) Search(ctx context.Context, s domain.Search) (domain.Answer, err
 // AsOf is what an item was at a position of the log; see [Past.Find].
 func (r Reader) AsOf(ctx context.Context, tenant, id string, position int64) (*domain.Knowledge, error) {
 	return r.Past.Find(ctx, tenant, id, position)
-}
-
-// lag fills in how far a background projection has read, and how old the first event is that it has not.
-func (p *Knowledge) lag(ctx context.Context, progress Progress, name, tenant string, s domain.ProjectionStatus) (domain.ProjectionStatus, error) {
-	f, err := progress.Follower(ctx, name, tenant)
-	if err != nil {
-		return s, err
-	}
-	s.Position, s.ReadAt, s.Holder, s.Quarantined = f.Position, f.ReadAt, f.Holder, f.Quarantined
-	s.Head = max(s.Head, s.Position)
-	s.LagEvents = s.Head - s.Position
-	if f.Trouble != nil {
-		s.Error, s.Halted = f.Trouble.Error(), f.Halted
-	}
-	if s.LagEvents == 0 {
-		return s, nil
-	}
-	var next database.Time
-	err = p.db.NewSelect().TableExpr("events").Column("recorded_at").
-		Where("tenant = ?", tenant).Where("position = ?", s.Position+1).Scan(ctx, &next)
-	if err != nil {
-		return s, p.failed(ctx, "read lag", err)
-	}
-	s.LagSeconds = max(0, p.now().Sub(next.Time).Seconds())
-	return s, nil
 }

@@ -138,33 +138,8 @@ func (p *Prover) Status(ctx context.Context, tenant string) (domain.ProjectionSt
 	s := domain.ProjectionStatus{
 		Name: Name, Version: 1, State: "active", Settings: map[string]string{"key": signerID(p.key.signer)},
 	}
-	var err error
-	if s.Position, _, s.UpdatedAt, err = p.log.Checkpoint(ctx, Name, tenant); err != nil {
-		return s, err
-	}
-	if s.Head, _, err = p.log.Head(ctx, tenant); err != nil {
-		return s, err
-	}
-	s.Head = max(s.Head, s.Position)
-	s.LagEvents = s.Head - s.Position
-	if trouble := p.log.Trouble(Name, tenant); trouble != nil {
-		s.Error = trouble.Error()
-	}
-	if s.LagEvents == 0 {
-		return s, nil
-	}
-	var next database.Time
-	err = database.ForEach(ctx, p.db, func(rows *sql.Rows) error { return rows.Scan(&next) }, `
-		SELECT recorded_at
-		FROM events
-		WHERE tenant = ? AND position = ?`, tenant, s.Position+1)
-	if err != nil {
-		return s, failed("read the lag", err)
-	}
-	if !next.IsZero() {
-		s.LagSeconds = max(0, p.options.Clock().Sub(next.Time).Seconds())
-	}
-	return s, nil
+	f, err := p.log.Follower(ctx, Name, tenant)
+	return f.Describe(s), err
 }
 
 func digests(hashes []tlog.Hash) []domain.Digest {

@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 //	count N FILE               the file must have N lines
 //	many N FILE [WORDS]        writes N pieces of knowledge, with so many words of their own
 //	phase PHASE                waits until a rebuild is in this phase
+//	gauge SERIES VALUE         waits until the server's metrics say so; with ! the series must be missing
 //	occupied                   lets another program listen on a port, and ANNALS_LISTEN name it
 //	free-port                  lets ANNALS_LISTEN and ANNALS_SERVER name a port that is free
 //	detour, cut, mend          lets DATABASE_URL lead through a proxy; cuts it off; opens it again
@@ -67,7 +68,7 @@ func TestScripts(t *testing.T) {
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){
 					"files": files,
 					"exits": exits, "serving": serving, "shutdown": shutdown, "crash": crash, "count": count,
-					"many": many, "occupied": occupied, "schema": schema, "behind": behind, "phase": phase,
+					"many": many, "occupied": occupied, "schema": schema, "behind": behind, "phase": phase, "gauge": gauge,
 					"until": until, "free-port": freePort, "detour": detour, "cut": cut, "mend": mend,
 					"keep": keep,
 				},

@@ -54,6 +54,7 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	log := events.NewLog(db, knowledge, events.Options{Policy: policy, Logger: logger, Registerer: registry})
 	rebuilder := projections.NewRebuilder(knowledge, log)
+	registry.MustRegister(projections.NewGauges(log, rebuilder))
 	prover := proof.NewProver(db, log, key, proof.Options{Logger: logger})
 	past, err := projections.OpenPast(ctx, knowledge, log)
 	if err != nil {
