@@ -1,7 +1,5 @@
 package domain
 
-import "strings"
-
 // MaxCauses is how far back the causes of an event are followed.
 const MaxCauses = 16
 
@@ -27,11 +25,4 @@ func CausesOf(event Event, known map[string]Event) []Cause {
 		id = cause.CausationID
 	}
 	return causes
-}
-
-// MaySeeSession tells whether p may see what a stream "session:USER/ID" tells; false for any other.
-func (p Principal) MaySeeSession(stream string) bool {
-	session, is := strings.CutPrefix(stream, "session:")
-	user, _, _ := strings.Cut(session, "/")
-	return is && p.ReadsAs(Entity(User+":"+user))
 }

@@ -27,18 +27,19 @@ import (
 // erasure is an event of a batch that says that texts are destroyed.
 type erasure struct {
 	record Record
-	number int64 // of the item
+	number int64 // of the item; 0 for none
 	events []string
 }
 
 // noteErasure takes note of a fact that destroys texts.
 func (b *batch) noteErasure(fact domain.Fact, r Record) {
-	erased, is := fact.(domain.Erased)
-	if !is {
-		return
+	switch erased := fact.(type) {
+	case domain.Erased:
+		id, _ := domain.ItemOf(r.Stream)
+		b.erasures = append(b.erasures, erasure{record: r, number: b.stage.Knowledge(id).Number, events: erased.Events})
+	case domain.SessionErased:
+		b.erasures = append(b.erasures, erasure{record: r, events: erased.Events})
 	}
-	id, _ := domain.ItemOf(r.Stream)
-	b.erasures = append(b.erasures, erasure{record: r, number: b.stage.Knowledge(id).Number, events: erased.Events})
 }
 
 // destruction are the statements that destroy what the batch's events say is destroyed, and what the

@@ -22,6 +22,15 @@ var kinds = codec{
 	domain.Released{}.Name():          plain(splitReleased, joinReleased),
 	domain.Erased{}.Name():            plain(splitErased, joinErased),
 
+	domain.SessionOpened{}.Name():    plain(splitSessionOpened, joinSessionOpened),
+	domain.MessageAdded{}.Name():     apart(splitMessage, joinMessage),
+	domain.ContextUsed{}.Name():      apart(splitUsed, joinUsed),
+	domain.SessionCommitted{}.Name(): plain(splitCommitted, joinCommitted),
+	domain.SessionExtracted{}.Name(): apart(splitExtracted, joinExtracted),
+	domain.ExtractionFailed{}.Name(): apart(splitExtractionFailed, joinExtractionFailed),
+	domain.SessionDeleted{}.Name():   apart(splitSessionDeleted, joinSessionDeleted),
+	domain.SessionErased{}.Name():    plain(splitSessionErased, joinSessionErased),
+
 	domain.KeyCreated{}.Name():    apart(splitKeyCreated, joinKeyCreated),
 	domain.KeyRotated{}.Name():    plain(splitKeyRotated, joinKeyRotated),
 	domain.KeyRevoked{}.Name():    apart(splitKeyRevoked, joinKeyRevoked),

@@ -72,6 +72,50 @@ func samples() []sample {
 			ReasonCode: "gdpr-17", LegalBasis: "Art. 17(1)(b) GDPR", RequestedBy: "user:mia", Ticket: "LEGAL-7",
 			Events: []string{"0195a000-0000-7000-8000-000000000004"},
 		}},
+		{1, domain.SessionOpened{Owner: "user:mia", Agent: "coder"}},
+		{1, domain.MessageAdded{
+			Number: 7, Role: "assistant", Tokens: 120, At: noon,
+			Message: domain.Message{Peer: "bo", Turn: "t-1", Kind: "answer", Parts: []domain.Part{
+				{Type: domain.PartText, Text: "用 <b> & spaces"},
+				{Type: domain.PartContext, URI: "viking://agent/memories/tools/xlsx.md", ContextType: "memory", Abstract: "reads .xlsx"},
+				{
+					Type: domain.PartTool, ToolID: "c-1", ToolName: "xlsx_to_csv", ToolURI: "viking://agent/memories/tools/xlsx.md",
+					SkillURI: "viking://agent/skills/dashboard", ToolInput: json.RawMessage(`{"file":"a&b.xlsx"}`), ToolOutput: "done",
+					ToolStatus: "completed", DurationMS: 12.5, PromptTokens: 10, CompletionTokens: 20,
+				},
+			}},
+		}},
+		{1, domain.ContextUsed{
+			Contexts: 1, Skills: 1, URIs: []string{"viking://agent/memories/tools/xlsx.md"},
+			Skill: &domain.SkillUse{URI: "viking://agent/skills/dashboard", Input: "sales.xlsx", Output: "a dashboard", Success: true},
+		}},
+		{1, domain.SessionCommitted{
+			Archive: 2, First: 3, Last: 7, Kept: 1, Tokens: 300, Trigger: domain.TriggerTaskDone, Audience: []domain.Scope{domain.Public},
+		}},
+		{1, domain.SessionExtracted{
+			Task: "0195a000-0000-7000-8000-000000000005", Archive: 2, Extractor: "built-in 1",
+			Usage: domain.ModelUsage{PromptTokens: 900, CompletionTokens: 80}, Took: 1500 * time.Millisecond,
+			Lessons: []domain.Lesson{{
+				Category: domain.CategoryPreferences, Polarity: domain.Positive,
+				Sources:    []string{"0195a000-0000-7000-8000-000000000006"},
+				Neighbours: []domain.Neighbour{{ID: "k1", Score: 0.75}},
+				Decision:   domain.DecideMerge, Item: "mem_1", Target: "k1",
+				Text: domain.LessonText{
+					Key: "indentation", Task: "writing code", Content: "prefers tabs & spaces", Abstract: "tabs", Overview: "tabs, then spaces",
+					Tags: domain.Tags{"category": {"preference"}}, Meta: json.RawMessage(`{"a":1}`),
+					URI: "viking://user/mia/memories/preferences/mem_1.md", Reason: "says more",
+				},
+			}},
+			Summary: domain.Summary{Abstract: "about indentation", Overview: "# Indentation"},
+		}},
+		{1, domain.ExtractionFailed{
+			Task: "0195a000-0000-7000-8000-000000000005", Archive: 3, Attempts: 4, Reason: "the model answers nonsense",
+		}},
+		{1, domain.SessionDeleted{Reason: "done with it"}},
+		{1, domain.SessionErased{
+			ReasonCode: "gdpr-17", LegalBasis: "Art. 17(1)(b) GDPR", RequestedBy: "user:mia", Ticket: "DSR-12",
+			Events: []string{"0195a000-0000-7000-8000-000000000006"},
+		}},
 		{1, domain.KeyCreated{
 			Hash: "5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8", Subject: "agent:coder",
 			Memberships: []domain.Entity{"team:pay"}, Role: domain.Service, ActsFor: true, PublishPublic: true,

@@ -16,6 +16,7 @@ import (
 var streamKinds = map[string]streamKind{
 	"key":        keptAs[domain.Key](1),
 	"tenant":     keptAs[domain.Tenant](1),
+	"session":    keptAs[domain.Session](1),
 	"scrubbing":  keptAs[domain.Scrubbing](1),
 	"projection": keptAs[domain.Projection](1),
 }

@@ -151,7 +151,7 @@ func (s *Server) lineage(ctx context.Context, c *call, in *itemInput) (*lineageO
 	out.Body.Items = []kin{}
 	for _, relative := range all {
 		shown := kin{ID: relative.ID, Stream: relative.Stream, Relation: relative.Relation, Of: relative.Of}
-		if relative.ID == "" && !c.principal.SeesAll() {
+		if relative.ID == "" && !c.principal.SeesAll() && !c.principal.MaySeeSession(relative.Stream) {
 			continue
 		}
 		if relative.ID != "" {

@@ -98,6 +98,9 @@ func (e *examination) tenant(ctx context.Context, h head) error {
 	if err := e.words(ctx, h.Tenant, words); err != nil {
 		return err
 	}
+	if err := e.sessions(ctx, h, erased); err != nil {
+		return err
+	}
 	return e.texts(ctx, h, erased)
 }
 

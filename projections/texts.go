@@ -2,6 +2,7 @@ package projections
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 )
@@ -13,6 +14,30 @@ func (e erasures) add(ids []string) {
 	for _, id := range ids {
 		e[id] = true
 	}
+}
+
+// sessions adds the events of erased sessions, of which there is nothing else to be compared.
+func (e *examination) sessions(ctx context.Context, h head, erased erasures) error {
+	var said []string
+	err := e.tx.NewRaw(`
+		SELECT e.data
+		FROM erasures AS x
+		JOIN events AS e ON e.tenant = x.tenant AND e.position = x.position
+		WHERE x.tenant = ? AND x.number = 0
+		ORDER BY x.position`, h.Tenant).Scan(ctx, &said)
+	if err != nil {
+		return e.knowledge.failed(ctx, "read which sessions were erased", err)
+	}
+	for _, data := range said {
+		var fact struct {
+			Events []string `json:"events"`
+		}
+		if err := json.Unmarshal([]byte(data), &fact); err != nil {
+			return err
+		}
+		erased.add(fact.Events)
+	}
+	return nil
 }
 
 // texts checks both ways that a text is missing if, and only if, an event says that it was erased.

@@ -1,0 +1,166 @@
+package domain
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+)
+
+// Session is what the facts about a session come to. What was said in it is read from the log.
+type Session struct {
+	Owner      Entity    `json:"owner"`
+	Agent      string    `json:"agent,omitempty"`
+	OpenedAt   time.Time `json:"opened_at"`
+	UpdatedAt  time.Time `json:"updated_at"`
+	Deleted    bool      `json:"deleted,omitempty"`
+	Erased     bool      `json:"erased,omitempty"`
+	Number     int64     `json:"number,omitempty"`   // of the newest message; it goes on after a deletion
+	Live       int       `json:"live,omitempty"`     // the newest messages, that are in no archive
+	Tokens     int       `json:"tokens,omitempty"`   // of those, an estimate
+	Turns      int       `json:"turns,omitempty"`    // messages of the user
+	Contexts   int       `json:"contexts,omitempty"` // that were used
+	Skills     int       `json:"skills,omitempty"`
+	Archives   int       `json:"archives,omitempty"`   // of all time; it goes on after a deletion
+	Before     int       `json:"before,omitempty"`     // of those, archives of before a deletion
+	Settled    int       `json:"settled,omitempty"`    // archives that were extracted, or failed to be: all up to this one
+	Failed     int       `json:"failed,omitempty"`     // of those, how many failed
+	LastCommit time.Time `json:"last_commit,omitzero"` // zero if there was none
+	LastTask   string    `json:"last_task,omitempty"`  // id of the event of the newest commit
+	Prompt     int       `json:"prompt,omitempty"`     // tokens that a model has read
+	Completion int       `json:"completion,omitempty"` // and has written
+	Learned    Learned   `json:"learned,omitempty"`    // items made of it, by category
+	Decided    Decided   `json:"decided,omitempty"`    // what became of lessons
+}
+
+// Learned counts items by their category.
+type Learned map[Category]int
+
+// Decided counts lessons by what became of them.
+type Decided map[Decision]int
+
+// Committed are the archives since the session was opened.
+func (s Session) Committed() int { return s.Archives - s.Before }
+
+// Open tells whether the session exists, for those who may see it.
+func (s Session) Open() bool { return !s.OpenedAt.IsZero() && !s.Deleted }
+
+// sessionPrefix is that of the names of sessions' streams.
+const sessionPrefix = "session:"
+
+// SessionStream is the stream of somebody's session. Of a user the name has the id alone.
+func SessionStream(owner Entity, id string) string { return SessionsOf(owner) + id }
+
+// SessionsOf is what the names of somebody's sessions' streams begin with.
+func SessionsOf(owner Entity) string {
+	name := string(owner)
+	if owner.Kind() == User {
+		name = owner.ID()
+	}
+	return sessionPrefix + name + "/"
+}
+
+// SessionOf is whose session a stream is, and its id; false if it is about something else.
+func SessionOf(stream string) (owner Entity, id string, isSession bool) {
+	rest, is := strings.CutPrefix(stream, sessionPrefix)
+	name, id, whole := strings.Cut(rest, "/")
+	if !is || !whole {
+		return "", "", false
+	}
+	if !strings.Contains(name, ":") {
+		name = User + ":" + name
+	}
+	return Entity(name), id, true
+}
+
+// MaySeeSession tells whether p may see what a stream "session:USER/ID" tells; false for any other.
+func (p Principal) MaySeeSession(stream string) bool {
+	owner, _, is := SessionOf(stream)
+	return is && p.ReadsAs(owner)
+}
+
+// Evolve implements [State].
+func (s Session) Evolve(fact Fact, at Occasion) (State, error) {
+	if _, opens := fact.(SessionOpened); !opens && s.OpenedAt.IsZero() {
+		return s, fmt.Errorf("the session was never opened")
+	}
+	s.UpdatedAt = at.RecordedAt
+	switch f := fact.(type) {
+	case SessionOpened:
+		if s.Open() {
+			return s, fmt.Errorf("the session is open already")
+		}
+		s = Session{
+			Owner: f.Owner, Agent: f.Agent, OpenedAt: at.RecordedAt, UpdatedAt: at.RecordedAt,
+			Number: s.Number, Archives: s.Archives, Before: s.Archives, Settled: s.Settled,
+		}
+	case MessageAdded:
+		if s.Deleted || f.Number != s.Number+1 {
+			return s, fmt.Errorf("message %d follows message %d", f.Number, s.Number)
+		}
+		s.Number = f.Number
+		s.Live, s.Tokens = s.Live+1, s.Tokens+f.Tokens
+		if f.Role == RoleUser {
+			s.Turns++
+		}
+	case ContextUsed:
+		s.Contexts, s.Skills = s.Contexts+f.Contexts, s.Skills+f.Skills
+	case SessionCommitted:
+		if f.Archive != s.Archives+1 || f.Last+int64(f.Kept) != s.Number || f.Messages()+f.Kept != s.Live {
+			return s, fmt.Errorf("archive %d cannot follow archive %d", f.Archive, s.Archives)
+		}
+		s.Archives, s.Live, s.Tokens = f.Archive, f.Kept, s.Tokens-f.Tokens
+		s.LastCommit, s.LastTask = at.RecordedAt, at.EventID
+	case SessionExtracted:
+		if err := s.settle(f.Archive); err != nil {
+			return s, err
+		}
+		s.Settled = f.Archive
+		s.Prompt, s.Completion = s.Prompt+f.Usage.PromptTokens, s.Completion+f.Usage.CompletionTokens
+		if f.Archive > s.Before {
+			s.Learned, s.Decided = s.count(f.Lessons)
+		}
+	case ExtractionFailed:
+		if err := s.settle(f.Archive); err != nil {
+			return s, err
+		}
+		s.Settled, s.Failed = f.Archive, s.Failed+1
+	case SessionDeleted:
+		if s.Deleted {
+			return s, fmt.Errorf("the session is deleted already")
+		}
+		s.Deleted, s.Live, s.Tokens = true, 0, 0
+	case SessionErased:
+		s.Deleted, s.Erased, s.Live, s.Tokens = true, true, 0, 0
+	default:
+		return s, fmt.Errorf("not a fact about a session")
+	}
+	return s, nil
+}
+
+// settle refuses archives out of order.
+func (s Session) settle(archive int) error {
+	if archive != s.Settled+1 || archive > s.Archives {
+		return fmt.Errorf("archive %d is settled after archive %d of %d", archive, s.Settled, s.Archives)
+	}
+	return nil
+}
+
+func (s Session) count(lessons []Lesson) (Learned, Decided) {
+	learned, decided := maps.Clone(s.Learned), maps.Clone(s.Decided)
+	for _, c := range lessons {
+		if decided == nil {
+			decided = Decided{}
+		}
+		decided[c.Decision]++
+		if c.Item != "" {
+			if learned == nil {
+				learned = Learned{}
+			}
+			learned[c.Category]++
+		}
+	}
+	return learned, decided
+}
+
+var _ State = Session{}

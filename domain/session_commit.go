@@ -1,0 +1,82 @@
+package domain
+
+import "time"
+
+// maxKept is how many messages a commit leaves with its session at most.
+const maxKept = 10_000
+
+// CommitSession asks to archive what was said, and to learn from it. Where nothing was said since the last
+// time, nothing happens.
+type CommitSession struct {
+	SessionTarget
+	Keep    int     // so many of the newest messages stay with the session
+	Trigger Trigger // empty if nobody said
+}
+
+// Validate names every bad field at once.
+func (c CommitSession) Validate() error {
+	var p Problems
+	c.check(&p)
+	if c.Keep < 0 || c.Keep > maxKept {
+		p.Add("keep_recent_count", "must be 0 to %d", maxKept)
+	}
+	oneOf(&p, "trigger", c.Trigger, Triggers, false)
+	return p.Err()
+}
+
+// Decide implements [Command]. What is learned about work is for everybody, if the caller may publish to
+// everybody.
+func (c CommitSession) Decide(book Book, _ time.Time) ([]Fact, error) {
+	s, err := c.session(book)
+	switch {
+	case err != nil:
+		return nil, err
+	case !s.Open():
+		return nil, NoSession(c.ID)
+	case s.Live <= c.Keep:
+		return nil, nil
+	}
+	archived := s.Live - c.Keep
+	first := s.Number - int64(s.Live) + 1
+	audience := Public
+	if !c.By.MayPublish(Public) {
+		audience = s.Owner.Scope()
+	}
+	return []Fact{SessionCommitted{
+		Archive: s.Archives + 1, First: first, Last: first + int64(archived) - 1, Kept: c.Keep,
+		Tokens:  int(int64(s.Tokens) * int64(archived) / int64(s.Live)),
+		Trigger: c.Trigger, Audience: []Scope{audience},
+	}}, nil
+}
+
+// Settle asks to record what was made of an archive: a [SessionExtracted] or an [ExtractionFailed]. Once is
+// enough: what is settled stays so, whoever comes second.
+type Settle struct {
+	By      Principal
+	Session string // the stream
+	Archive int
+	Fact    Fact
+}
+
+// Stream implements [Command].
+func (c Settle) Stream() string { return c.Session }
+
+// Reads implements [Command].
+func (c Settle) Reads() Reads { return Reads{} }
+
+// Decide implements [Command].
+func (c Settle) Decide(book Book, _ time.Time) ([]Fact, error) {
+	s := StateOf[Session](book, c.Session)
+	switch {
+	case s.Settled >= c.Archive:
+		return nil, nil
+	case s.Settled+1 != c.Archive || c.Archive > s.Archives:
+		return nil, Refuse(ErrConflict, "archive %d comes before archive %d", s.Settled+1, c.Archive)
+	}
+	return []Fact{c.Fact}, nil
+}
+
+var (
+	_ Command = CommitSession{}
+	_ Command = Settle{}
+)

@@ -1,0 +1,74 @@
+package domain
+
+import "time"
+
+// DeleteSession asks to take a session out of every list. One that does not exist is no refusal.
+type DeleteSession struct {
+	SessionTarget
+	Reason string
+}
+
+// Validate names every bad field at once.
+func (c DeleteSession) Validate() error {
+	var p Problems
+	c.check(&p)
+	atMost(&p, "reason", c.Reason, maxReason)
+	return p.Err()
+}
+
+// Decide implements [Command].
+func (c DeleteSession) Decide(book Book, _ time.Time) ([]Fact, error) {
+	s, err := c.session(book)
+	if err != nil || !s.Open() {
+		return nil, err
+	}
+	return []Fact{SessionDeleted{Reason: c.Reason}}, nil
+}
+
+// Rewritten implements [Written].
+func (c DeleteSession) Rewritten(r Rewriting) Command {
+	r.all(&c.Reason)
+	return c
+}
+
+// EraseSession asks to destroy what was said in a session, and what was noted of what was learned from it,
+// for good: for its owner in person, or an admin. The items that were made of it are erased by themselves.
+type EraseSession struct {
+	SessionTarget
+	Grounds
+}
+
+// Complete fills in defaults, and names every bad field at once.
+func (c EraseSession) Complete() (EraseSession, error) {
+	if err := c.Validate(); err != nil {
+		return c, err
+	}
+	grounds, err := c.Grounds.Complete()
+	c.Grounds = grounds
+	return c, err
+}
+
+// Decide implements [Command].
+func (c EraseSession) Decide(book Book, _ time.Time) ([]Fact, error) {
+	s, err := c.session(book)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.OpenedAt.IsZero():
+		return nil, NoSession(c.ID)
+	case !c.By.Administers() && (c.By.Subject != s.Owner || c.By.OnBehalfOf != "" && c.By.OnBehalfOf != s.Owner):
+		return nil, Refuse(ErrForbidden, "the session may be erased by %s in person, or by an admin", s.Owner)
+	}
+	texts := book.Written(c.Stream())
+	if s.Erased && len(texts) == 0 {
+		return nil, nil
+	}
+	return []Fact{SessionErased{
+		ReasonCode: c.ReasonCode, LegalBasis: c.LegalBasis, RequestedBy: c.RequestedBy, Ticket: c.Ticket, Events: texts,
+	}}, nil
+}
+
+var (
+	_ Written = DeleteSession{}
+	_ Command = EraseSession{}
+)

@@ -1,0 +1,127 @@
+package domain
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// The roles in which somebody speaks. Others are accepted, too.
+const (
+	RoleUser      = "user"
+	RoleAssistant = "assistant"
+)
+
+// Limits of what a session takes at once.
+const (
+	MaxMessages = 100     // in one command
+	maxMessage  = 1 << 20 // bytes of everything that is written in a message
+	maxParts    = 1000    // of a message
+)
+
+// Said is a message on its way into a session.
+type Said struct {
+	Role    string
+	Tokens  int // an estimate
+	At      time.Time
+	Message Message
+}
+
+// AddMessages asks to note what was said, in this order. A session that does not exist begins with it.
+type AddMessages struct {
+	SessionTarget
+	Agent    string // see [OpenSession]
+	Messages []Said // 1…[MaxMessages]
+}
+
+// Validate names every bad field at once.
+func (c AddMessages) Validate() error {
+	var p Problems
+	c.check(&p)
+	checkAgent(&p, c.Agent)
+	if len(c.Messages) < 1 || len(c.Messages) > MaxMessages {
+		p.Add("messages", "must be 1 to %d, are %d", MaxMessages, len(c.Messages))
+	}
+	for i, said := range c.Messages {
+		said.check(&p, fmt.Sprintf("messages[%d].", i))
+	}
+	return p.Err()
+}
+
+func (m Said) check(p *Problems, prefix string) {
+	if m.Role == "" {
+		p.Add(prefix+"role", "is missing: user or assistant")
+	}
+	atMost(p, prefix+"role", m.Role, 64)
+	atMost(p, prefix+"peer_id", m.Message.Peer, maxName)
+	atMost(p, prefix+"turn_id", m.Message.Turn, maxName)
+	atMost(p, prefix+"message_kind", m.Message.Kind, maxName)
+	if len(m.Message.Parts) > maxParts {
+		p.Add(prefix+"parts", "must be at most %d, are %d", maxParts, len(m.Message.Parts))
+	}
+	bytes := 0
+	for i, part := range m.Message.Parts {
+		at := fmt.Sprintf("%sparts[%d]", prefix, i)
+		if part.ToolInput != nil && !json.Valid(part.ToolInput) {
+			p.Add(at+".tool_input", "must be JSON")
+		}
+		for _, s := range part.strings() {
+			clean(p, at, *s)
+			bytes += len(*s)
+		}
+		clean(p, at+".tool_input", string(part.ToolInput))
+		if escapedNUL.Match(part.ToolInput) {
+			p.Add(at+".tool_input", "must not contain NUL characters")
+		}
+		bytes += len(part.ToolInput)
+	}
+	if bytes > maxMessage {
+		p.Add(prefix+"content", "must have at most %d bytes in all, has %d", maxMessage, bytes)
+	}
+}
+
+// strings are all texts of a part.
+func (part *Part) strings() []*string {
+	return append(part.prose(), &part.Type, &part.URI, &part.ContextType, &part.ToolID, &part.ToolName,
+		&part.ToolURI, &part.SkillURI, &part.ToolStatus)
+}
+
+// prose are those that somebody wrote.
+func (part *Part) prose() []*string {
+	return []*string{&part.Text, &part.Abstract, &part.ToolOutput}
+}
+
+// Decide implements [Command].
+func (c AddMessages) Decide(book Book, _ time.Time) ([]Fact, error) {
+	s, err := c.session(book)
+	if err != nil {
+		return nil, err
+	}
+	facts := c.opened(s, c.Agent)
+	for i, said := range c.Messages {
+		facts = append(facts, MessageAdded{
+			Number: s.Number + int64(i) + 1, Role: said.Role, Tokens: said.Tokens, At: said.At, Message: said.Message,
+		})
+	}
+	return facts, nil
+}
+
+// Rewritten implements [Written].
+func (c AddMessages) Rewritten(r Rewriting) Command {
+	c.Messages = slices.Clone(c.Messages)
+	for i := range c.Messages {
+		m := &c.Messages[i].Message
+		m.Parts = slices.Clone(m.Parts)
+		for j := range m.Parts {
+			part := &m.Parts[j]
+			r.all(part.prose()...)
+			part.ToolInput = r.meta(part.ToolInput)
+			r.Name("parts", part.ToolName)
+			r.Name("parts", part.URI)
+		}
+	}
+	return c
+}
+
+var _ Written = AddMessages{}

@@ -1,0 +1,59 @@
+package domain
+
+import (
+	"fmt"
+	"time"
+)
+
+// SessionArchive is what was said in a session up to one of its commits.
+type SessionArchive struct {
+	Number    int
+	Committed Event   // a [SessionCommitted]
+	Messages  []Event // [MessageAdded] each, the oldest first; of erased ones the text is missing
+	Settled   *Event  // a [SessionExtracted] or an [ExtractionFailed]; nil if it is still to come
+}
+
+// ArchiveName is how an archive is called within its session.
+func ArchiveName(number int) string { return fmt.Sprintf("archive_%03d", number) }
+
+// ArchiveURI is where an archive lies.
+func ArchiveURI(owner Entity, session string, number int) string {
+	return SessionURI(owner, session) + "/history/" + ArchiveName(number)
+}
+
+// SessionURI is where a session lies.
+func SessionURI(owner Entity, session string) string {
+	return "viking://session/" + owner.ID() + "/" + session
+}
+
+// TaskStatus is how far a task has come.
+type TaskStatus string
+
+// The statuses of tasks.
+const (
+	TaskPending   TaskStatus = "pending"
+	TaskRunning   TaskStatus = "running"
+	TaskCompleted TaskStatus = "completed"
+	TaskFailed    TaskStatus = "failed"
+)
+
+// Task is the extraction of an archive.
+type Task struct {
+	ID        string // of the event of the commit
+	Session   string // the stream
+	Archive   SessionCommitted
+	Position  int64 // of the commit
+	Status    TaskStatus
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	Extracted *SessionExtracted // when it is completed
+	Failed    *ExtractionFailed // when it failed
+}
+
+// TaskQuery selects tasks, the newest first.
+type TaskQuery struct {
+	By      Principal // of sessions that it may see
+	Session string    // the stream; empty for all
+	Status  TaskStatus
+	Limit   int
+}

@@ -1,0 +1,111 @@
+package events
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// archivesCondition is the condition of the index of archives. It is written into queries as it is, so that both
+// engines see which index has the answer.
+const archivesCondition = `e.name IN ('session.committed', 'session.extracted', 'session.extraction_failed')`
+
+// Said are the newest messages of a session before a version of its stream, up to limit, the oldest first;
+// before 0 those up to now. It costs what it reads.
+func (l *Log) Said(ctx context.Context, tenant, stream string, before int64, limit int) ([]domain.Event, error) {
+	if limit <= 0 {
+		return nil, nil
+	}
+	bound := ""
+	args := []any{tenant, stream, domain.MessageAdded{}.Name()}
+	if before > 0 {
+		bound = " AND e.version < ?"
+		args = append(args, before)
+	}
+	said, err := queryEvents(ctx, l.db, `
+		SELECT `+recordColumns+`
+		FROM `+recordTables+`
+		WHERE e.tenant = ? AND e.stream = ? AND e.name = ?`+bound+`
+		ORDER BY e.version DESC
+		LIMIT ?`, append(args, limit)...)
+	if err != nil {
+		return nil, fmt.Errorf("read messages: %w", unavailable(err))
+	}
+	slices.Reverse(said)
+	return said, nil
+}
+
+// Commit is the event that made a session's archive of a number; false if there is none.
+func (l *Log) Commit(ctx context.Context, tenant, stream string, archive int) (domain.Event, bool, error) {
+	return l.nth(ctx, tenant, stream, `e.name = 'session.committed'`, archive)
+}
+
+// Settlement is the event that says what was made of an archive, or why nothing was; false if that is still
+// to come.
+func (l *Log) Settlement(ctx context.Context, tenant, stream string, archive int) (domain.Event, bool, error) {
+	return l.nth(ctx, tenant, stream, `e.name <> 'session.committed'`, archive)
+}
+
+// nth is the event of an archive, of which every one has one, in their order.
+func (l *Log) nth(ctx context.Context, tenant, stream, condition string, archive int) (domain.Event, bool, error) {
+	if archive < 1 {
+		return domain.Event{}, false, nil
+	}
+	found, err := queryEvents(ctx, l.db, `
+		SELECT `+recordColumns+`
+		FROM `+recordTables+`
+		WHERE e.tenant = ? AND e.stream = ? AND `+archivesCondition+` AND `+condition+`
+		ORDER BY e.version
+		LIMIT 1 OFFSET ?`, tenant, stream, archive-1)
+	if err != nil {
+		return domain.Event{}, false, fmt.Errorf("read archive: %w", unavailable(err))
+	}
+	if len(found) == 0 {
+		return domain.Event{}, false, nil
+	}
+	return found[0], true, nil
+}
+
+// Commits are the commits of sessions before a position, the newest first; before 0 up to now. Of one
+// session, if a stream is named.
+func (l *Log) Commits(ctx context.Context, tenant, stream string, before int64, limit int) ([]domain.Event, error) {
+	where, args := `e.tenant = ? AND e.name = 'session.committed'`, []any{tenant}
+	if stream != "" {
+		where, args = where+" AND e.stream = ? AND "+archivesCondition, append(args, stream)
+	}
+	if before > 0 {
+		where, args = where+" AND e.position < ?", append(args, before)
+	}
+	found, err := queryEvents(ctx, l.db, `
+		SELECT `+recordColumns+`
+		FROM `+recordTables+`
+		WHERE `+where+`
+		ORDER BY e.position DESC
+		LIMIT ?`, append(args, limit)...)
+	if err != nil {
+		return nil, fmt.Errorf("read commits: %w", unavailable(err))
+	}
+	return found, nil
+}
+
+// Event finds an event of a tenant by its id; false if there is none.
+func (l *Log) Event(ctx context.Context, tenant, id string) (domain.Event, bool, error) {
+	if uuid.Validate(id) != nil {
+		return domain.Event{}, false, nil
+	}
+	found, err := queryEvents(ctx, l.db, `
+		SELECT `+recordColumns+`
+		FROM `+recordTables+`
+		WHERE e.tenant = ? AND e.event_id = ?`, tenant, id)
+	if err != nil {
+		return domain.Event{}, false, fmt.Errorf("find event: %w", unavailable(err))
+	}
+	if len(found) == 0 {
+		return domain.Event{}, false, nil
+	}
+	return found[0], true, nil
+}

@@ -1,0 +1,2 @@
+DROP INDEX events_archives;
+DROP INDEX events_commits;
