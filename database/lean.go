@@ -3,6 +3,7 @@ package database
 import (
 	"context"
 	"database/sql/driver"
+	"sync/atomic"
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
@@ -31,12 +32,14 @@ type opening struct{}
 
 // lean is lib/pq's connection, for a transaction of [DB.Transact] without the round trips in which nothing
 // but BEGIN or COMMIT is said: BEGIN goes with the first statement, and COMMIT with the last ones if
-// they were handed over with [Finally].
+// they were handed over with [Finally]. Whose rows a statement sees goes with it, too.
 type lean struct {
 	pqConn
-	unread func() bool  // whether the server has said something, or hung up, unasked
-	begin  string       // not said yet
-	open   *transaction // whose last statements may not have been said yet
+	unread  func() bool  // whether the server has said something, or hung up, unasked
+	guarded *atomic.Bool // whether this role sees only the rows that it says it wants to see
+	begin   string       // not said yet
+	open    *transaction // whose last statements may not have been said yet
+	within  bool         // a transaction that somebody else than [DB.Transact] has opened
 }
 
 // pqConn is what lib/pq's connections can do.
@@ -67,20 +70,41 @@ func (c *lean) ResetSession(ctx context.Context) error {
 func (c *lean) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
 	t, ours := ctx.Value(opening{}).(*transaction)
 	if !ours {
-		return c.pqConn.BeginTx(ctx, options)
+		if _, err := c.pqConn.BeginTx(ctx, options); err != nil {
+			return nil, err
+		}
+		c.begin, c.within = c.confinement(ctx), true
+		return c, nil
 	}
-	c.begin, c.open = "BEGIN ISOLATION LEVEL READ COMMITTED;\n", t
+	c.begin, c.open = "BEGIN ISOLATION LEVEL READ COMMITTED;\n"+c.confinement(ctx), t
 	return c, nil
+}
+
+// confinement says whose rows are seen, to a server that asks.
+func (c *lean) confinement(ctx context.Context) string {
+	if !c.guarded.Load() {
+		return ""
+	}
+	return confinement(ctx)
 }
 
 // unsaid is what is to be said before the next statement.
 func (c *lean) unsaid() string {
-	if c.open == nil {
-		return ""
+	before := c.begin
+	if c.open != nil {
+		before += c.open.last
+		c.open.last = ""
 	}
-	before := c.begin + c.open.last
-	c.begin, c.open.last = "", ""
+	c.begin = ""
 	return before
+}
+
+// before is what goes with a statement.
+func (c *lean) before(ctx context.Context, query string) string {
+	if c.open == nil && !c.within && !alone.MatchString(query) {
+		return c.confinement(ctx) // holds for this message, which is a transaction of its own
+	}
+	return c.unsaid()
 }
 
 // speak says it by itself, before a statement that takes values.
@@ -95,7 +119,7 @@ func (c *lean) speak(ctx context.Context) error {
 
 func (c *lean) QueryContext(ctx context.Context, query string, values []driver.NamedValue) (driver.Rows, error) {
 	if len(values) == 0 {
-		return c.pqConn.QueryContext(ctx, c.unsaid()+query, nil)
+		return c.pqConn.QueryContext(ctx, c.before(ctx, query)+query, nil)
 	}
 	if err := c.speak(ctx); err != nil {
 		return nil, err
@@ -105,7 +129,7 @@ func (c *lean) QueryContext(ctx context.Context, query string, values []driver.N
 
 func (c *lean) ExecContext(ctx context.Context, query string, values []driver.NamedValue) (driver.Result, error) {
 	if len(values) == 0 {
-		return c.pqConn.ExecContext(ctx, c.unsaid()+query, nil)
+		return c.pqConn.ExecContext(ctx, c.before(ctx, query)+query, nil)
 	}
 	if err := c.speak(ctx); err != nil {
 		return nil, err
@@ -122,8 +146,10 @@ func (c *lean) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 
 // Commit implements [driver.Tx]. What was never begun needs no end.
 func (c *lean) Commit() error {
-	defer func() { c.begin, c.open = "", nil }()
+	defer c.end()
 	switch {
+	case c.within:
+		return c.pqConn.Commit()
 	case c.open.last != "":
 		_, err := c.pqConn.ExecContext(context.Background(), c.unsaid()+"COMMIT", nil)
 		if err != nil {
@@ -138,10 +164,12 @@ func (c *lean) Commit() error {
 
 // Rollback implements [driver.Tx].
 func (c *lean) Rollback() error {
-	unbegun := c.begin != ""
-	c.begin, c.open = "", nil
-	if unbegun {
+	defer c.end()
+	if !c.within && c.begin != "" { // unbegun
 		return nil
 	}
 	return c.pqConn.Rollback()
 }
+
+// end forgets a transaction that has ended.
+func (c *lean) end() { c.begin, c.open, c.within = "", nil, false }

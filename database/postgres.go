@@ -34,9 +34,11 @@ func openPostgres(ctx context.Context, rawURL string, log *slog.Logger) (*DB, er
 		DB:      newPool(connector, max(1, connections-writers)),
 		writers: newPool(connector, writers),
 	}
-	if err := db.checkPostgres(ctx, config, log); err != nil {
+	guarded, err := db.checkPostgres(ctx, config, log)
+	if err != nil {
 		return nil, errors.Join(err, db.closeAll())
 	}
+	connector.guarded.Store(guarded)
 	return db, nil
 }
 

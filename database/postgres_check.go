@@ -28,22 +28,24 @@ type server struct {
 }
 
 // checkPostgres refuses a server that could not serve, with one sentence and its fix, and warns of
-// settings that break the promise that an answered write is kept.
-func (db *DB) checkPostgres(ctx context.Context, config pq.Config, log *slog.Logger) error {
+// settings that break the promise that an answered write is kept. It tells whether this role sees the rows
+// of tenants only as far as it says which.
+func (db *DB) checkPostgres(ctx context.Context, config pq.Config, log *slog.Logger) (guarded bool, err error) {
 	s := server{address: where(config), database: config.Database}
 	var available, installed sql.NullString
-	err := db.DB.QueryRowContext(ctx, `
+	err = db.DB.QueryRowContext(ctx, `
 		SELECT current_setting('server_version_num'),
 		       current_setting('server_encoding'),
 		       current_setting('fsync'),
 		       current_setting('full_page_writes'),
 		       (SELECT default_version FROM pg_available_extensions WHERE name = 'vector'),
-		       (SELECT extversion FROM pg_extension WHERE extname = 'vector')`).
-		Scan(&s.version, &s.encoding, &s.fsync, &s.fullPages, &available, &installed)
+		       (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
+		       coalesce(row_security_active(to_regclass('events')), false)`).
+		Scan(&s.version, &s.encoding, &s.fsync, &s.fullPages, &available, &installed, &guarded)
 	if errors.Is(err, pq.ErrSSLNotSupported) {
-		return fmt.Errorf("PostgreSQL at %s has TLS switched off: switch it on there, or add ?sslmode=disable to the URL if nobody can listen in", s.address)
+		return false, fmt.Errorf("PostgreSQL at %s has TLS switched off: switch it on there, or add ?sslmode=disable to the URL if nobody can listen in", s.address)
 	} else if err != nil {
-		return s.unreached(Classify(ctx, err))
+		return false, s.unreached(Classify(ctx, err))
 	}
 	s.availableVector, s.installedVector = available.String, installed.String
 
@@ -51,7 +53,7 @@ func (db *DB) checkPostgres(ctx context.Context, config pq.Config, log *slog.Log
 		log.WarnContext(ctx, "the server may lose answered writes in a crash: set fsync and full_page_writes to on",
 			"fsync", s.fsync, "full_page_writes", s.fullPages)
 	}
-	return s.unfit()
+	return guarded, s.unfit()
 }
 
 // unreached says why the database did not answer and what to do.

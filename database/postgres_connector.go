@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -27,7 +28,10 @@ SET tcp_keepalives_count = 3;
 SET idle_in_transaction_session_timeout = '5min'`
 
 // connector makes connections that notice a dead server within silence, and sets up each session.
-type connector struct{ *pq.Connector }
+type connector struct {
+	*pq.Connector
+	guarded atomic.Bool // whether this role sees only the rows that it says it wants to see
+}
 
 var _ driver.Connector = (*connector)(nil)
 
@@ -40,7 +44,7 @@ func newConnector(config pq.Config) (*connector, error) {
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: silence / 2, Interval: silence / 6, Count: 3},
 		Control:         giveUpOnSilence,
 	}})
-	return &connector{c}, nil
+	return &connector{Connector: c}, nil
 }
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -55,7 +59,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if _, err := conn.(driver.ExecerContext).ExecContext(ctx, sessionSettings, nil); err != nil {
 		return nil, errors.Join(fmt.Errorf("set up session: %w", err), conn.Close())
 	}
-	return &lean{pqConn: conn.(pqConn), unread: line.unread}, nil
+	return &lean{pqConn: conn.(pqConn), unread: line.unread, guarded: &c.guarded}, nil
 }
 
 // line is the network connection beneath one of lib/pq, which keeps it to itself.

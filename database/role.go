@@ -15,6 +15,7 @@ import (
 
 // GrantTo lets a role serve that owns nothing of the log: it may append to it, and neither change, delete
 // nor truncate what is there. The tables of projections, which it makes, drops and indexes, become its own.
+// Of what people wrote it sees one tenant at a time: see [ForTenant].
 // It runs as the owner, after every migration, and takes away whatever else the role was granted before.
 func (db *DB) GrantTo(ctx context.Context, role string) error {
 	if db.Engine != Postgres {
@@ -100,7 +101,13 @@ func (db *DB) grants(ctx context.Context, tx bun.Tx, role string) ([]string, err
 	for _, p := range projected {
 		statements = append(statements, fmt.Sprintf("ALTER %s %s OWNER TO %s", p.Kind, p.Name, role))
 	}
-	return statements, err
+	if err != nil {
+		return nil, err
+	}
+	return append(statements, fmt.Sprintf(`
+		SELECT confine_to_tenant(c.oid)
+		FROM pg_class AS c
+		WHERE %s`, ofTenants)), nil
 }
 
 var tableMade = regexp.MustCompile(`(?m)^CREATE TABLE (?:IF NOT EXISTS )?(\w+)`)

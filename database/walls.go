@@ -60,7 +60,30 @@ func (db *DB) Walls(ctx context.Context) ([]Wall, error) {
 		second.Stands, second.Detail = false, "somebody took away, or switched off, "+strings.Join(missing, ", ")
 		second.Fix = "run annals verify, then restore them as the migrations have them"
 	}
-	return []Wall{first, second}, nil
+	if db.Engine == SQLite {
+		return []Wall{first, second}, nil
+	}
+	third, err := db.separation(ctx)
+	if err != nil {
+		return nil, Classify(ctx, fmt.Errorf("look at what separates tenants: %w", err))
+	}
+	return []Wall{first, second, third}, nil
+}
+
+// separation is the wall between tenants.
+func (db *DB) separation(ctx context.Context) (Wall, error) {
+	var open []string
+	err := db.NewRaw(`
+		SELECT c.relname
+		FROM pg_class AS c
+		WHERE NOT row_security_active(c.oid) AND`+ofTenants+`
+		ORDER BY c.relname`).Scan(ctx, &open)
+	w := Wall{Name: "tenants", Stands: len(open) == 0, Detail: "of what people wrote, whoever asks is shown the rows of one tenant, even by a statement that forgets to say which"}
+	if !w.Stands {
+		w.Detail = "nothing but the statements themselves keeps tenants apart in " + strings.Join(open, ", ")
+		w.Fix = "let a role serve that owns nothing: annals migrate --role ROLE, as docs/operations.md says"
+	}
+	return w, err
 }
 
 // ownership is the wall of who may do what.

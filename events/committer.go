@@ -73,7 +73,7 @@ func isHopeless(err error) bool {
 // command has its result, and what was recorded is committed. With one, certainly nothing was
 // recorded, unless it matches database.ErrOutcomeUnknown.
 func (l *Log) append(tenant string, commands []*command) error {
-	ctx, cancel := context.WithTimeout(l.ctx, l.options.Patience)
+	ctx, cancel := context.WithTimeout(database.ForTenant(l.ctx, tenant), l.options.Patience)
 	defer cancel()
 	began := time.Now()
 	b := &batch{log: l, inline: l.inline, tenant: tenant, commands: commands}

@@ -85,7 +85,7 @@ func add(router *message.Router, l *Log, projection string, prepare Preparer, ad
 			return err
 		}
 		adapt(&page)
-		ctx := msg.Context()
+		ctx := database.ForTenant(msg.Context(), page.Tenant)
 		err = l.takeIn(ctx, projection, page, prepare, attemptsAtPage)
 		if ctx.Err() == nil {
 			l.troubles.note(projection, page.Tenant, err)

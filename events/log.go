@@ -49,7 +49,7 @@ type Log struct {
 // NewLog makes a log on a migrated database. inline is written with every append.
 func NewLog(db *database.DB, inline Inline, options Options) *Log {
 	options = options.withDefaults()
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(database.ForEveryTenant(context.Background()))
 	return &Log{
 		db: db, inline: inline, options: options, metrics: newMetrics(options.Registerer),
 		ctx: ctx, stop: stop, lanes: map[string]*lane{}, news: newNews(), moves: newNews(),

@@ -31,6 +31,7 @@ func readState(ctx context.Context, db database.Querier, engine database.Engine,
 // StateAnywhere finds a stream by its name in whichever tenant's log it is: one look-up. where is the
 // condition of the index that has such streams. The tenant is empty if none has one, or several.
 func (l *Log) StateAnywhere(ctx context.Context, stream, where string) (tenant string, found domain.Stream, err error) {
+	ctx = database.ForEveryTenant(ctx)
 	var rest *streams
 	tenants := 0
 	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error {

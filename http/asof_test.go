@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
 )
@@ -22,7 +23,7 @@ func (w *world) followPast() {
 		w.t.Fatal(err)
 	}
 	w.past.Follow(router)
-	ctx, cancel := context.WithCancel(context.WithoutCancel(w.t.Context()))
+	ctx, cancel := context.WithCancel(database.ForEveryTenant(context.WithoutCancel(w.t.Context())))
 	ended := make(chan error, 1)
 	go func() { ended <- router.Run(ctx) }()
 	w.t.Cleanup(func() {

@@ -31,7 +31,7 @@ type followed struct {
 func eachFollowed(t *testing.T, test func(t *testing.T, w *followed)) {
 	t.Helper()
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		w := &followed{}
 		w.world = newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
 			w.base = cfg.Reader.(projections.Reader).Knowledge
@@ -58,7 +58,7 @@ func (w *followed) follow() {
 		return nil
 	})
 	ended := make(chan error, 1)
-	go func() { ended <- router.Run(context.WithoutCancel(w.t.Context())) }()
+	go func() { ended <- router.Run(database.ForEveryTenant(context.WithoutCancel(w.t.Context()))) }()
 	<-router.Running()
 	w.t.Cleanup(func() {
 		if err := errors.Join(router.Close(), <-ended); err != nil {

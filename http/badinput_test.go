@@ -67,7 +67,7 @@ func TestBadInputGetsAClearErrorAndCostsNothing(t *testing.T) {
 				t.Errorf("%s: answered as %s", name, got.header.Get("Content-Type"))
 			}
 		}
-		if position, _, err := w.log.Head(t.Context(), "default"); position != 0 || err != nil {
+		if position, _, err := w.log.Head(database.ForTenant(t.Context(), "default"), "default"); position != 0 || err != nil {
 			t.Errorf("the log is at %d, %v", position, err)
 		}
 	})
@@ -126,7 +126,7 @@ func TestAnotherWebsiteCannotWriteThroughABrowser(t *testing.T) {
 
 func TestWhoAsksTooOftenIsToldWhenToComeBack(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { c.Rate = 0.001 })
 		w.ask("GET", "/v1/knowledge", nil).want(http.StatusOK)
 		refused := w.ask("GET", "/v1/knowledge", nil).want(http.StatusTooManyRequests)

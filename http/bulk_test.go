@@ -115,7 +115,7 @@ func TestThousandsOfLinesAreAnsweredInOrder(t *testing.T) {
 		if !slices.Equal(outcomes(got.lines()), want) {
 			t.Errorf("%d answers, the first: %v", len(got.lines()), outcomes(got.lines())[:3])
 		}
-		position, _, err := w.log.Head(t.Context(), "default")
+		position, _, err := w.log.Head(database.ForTenant(t.Context(), "default"), "default")
 		if err != nil || position != many {
 			t.Errorf("the log is at %d, %v", position, err)
 		}
@@ -207,7 +207,7 @@ func TestABodyThatBreaksOffKeepsWhatWasWhole(t *testing.T) {
 
 func TestWhoeverPausesTooLongIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { c.Timeout = 500 * time.Millisecond })
 		conn := w.begin("application/x-ndjson", `{"id":"a","type":"tool","content":"1"}`+"\n")
 		defer conn.Close()

@@ -35,6 +35,9 @@ type Config struct {
 	Keys Keyring
 	// Tokens answers whom a token was given to. Nil if no issuer's tokens are believed.
 	Tokens Tokens
+	// Confine lets what is done in a context see the rows of one tenant, with an empty name of none. Nil if
+	// nothing but the statements themselves keeps tenants apart.
+	Confine func(ctx context.Context, tenant string) context.Context
 	// Eraser follows lineages and sweeps files. Nil if this server does neither.
 	Eraser Eraser
 	// Scrubbing tells by which rules texts are scrubbed. Nil if nobody changes them here.
@@ -121,6 +124,9 @@ func (c Config) withDefaults() Config {
 	c.Timeout = cmp.Or(c.Timeout, 30*time.Second)
 	c.Heartbeat = cmp.Or(c.Heartbeat, 15*time.Second)
 	c.Drain = cmp.Or(c.Drain, 30*time.Second)
+	if c.Confine == nil {
+		c.Confine = func(ctx context.Context, _ string) context.Context { return ctx }
+	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}

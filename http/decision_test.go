@@ -87,7 +87,7 @@ const group, stranger = "team:pay", "user:bob"
 func eachPeopled(t *testing.T, test func(t *testing.T, w *world, people map[string]caller)) {
 	t.Helper()
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		heard := &statements{}
 		db.Hear(heard)
 		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {

@@ -154,7 +154,7 @@ func TestAStreamKeepsToWhatItsReaderMaySee(t *testing.T) {
 
 func TestAStreamSaysThatItIsAliveAndWhyItEnds(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { c.Heartbeat = 10 * time.Millisecond })
 		s := w.follow("/v1/events")
 		for range 3 {
@@ -171,7 +171,7 @@ func TestAStreamSaysThatItIsAliveAndWhyItEnds(t *testing.T) {
 
 func TestAStreamHearsOfWhatAnotherServerAppends(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		poll := events.Options{Poll: 20 * time.Millisecond}
 		w, other := newWorld(t, db, poll, nil), newWorld(t, db, poll, nil)
 		s := w.follow("/v1/events")
@@ -196,7 +196,7 @@ func (n narrow) Accept() (net.Conn, error) {
 
 func TestWhoeverTakesNothingIsCutOff(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		var cfg annalshttp.Config
 		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { cfg = *c })
 		for i := range 20 {

@@ -19,7 +19,7 @@ const rootKey = "0123456789abcdef0123456789abcdef"
 func eachKeyed(t *testing.T, test func(t *testing.T, w *world, ahead *time.Duration)) {
 	t.Helper()
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		ahead := new(time.Duration)
 		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
 			cfg.Keys = projections.NewKeys(db, cfg.Writer.(*events.Log))
@@ -146,7 +146,7 @@ func TestARevokedKeyOpensNoServer(t *testing.T) {
 // The keys of one tenant are nothing to another's admin, whatever is known of them.
 func TestTenantsHaveKeysOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
 			cfg.Keys, cfg.RootKey = projections.NewKeys(db, cfg.Writer.(*events.Log)), rootKey
 		})

@@ -23,6 +23,7 @@ func (s *Server) projectionHistory(ctx context.Context, c *call, in *projectionH
 	if _, err := s.administer(c); err != nil {
 		return nil, err
 	}
+	ctx = s.cfg.Confine(ctx, domain.SystemTenant)
 	place, err := placeOf(in.Cursor, in.Name)
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ import (
 func eachProven(t *testing.T, test func(t *testing.T, w *world, key proof.Key)) {
 	t.Helper()
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		key, err := proof.NewKey(t.TempDir(), "annals.example")
 		if err != nil {
 			t.Fatal(err)
@@ -41,7 +41,7 @@ func eachProven(t *testing.T, test func(t *testing.T, w *world, key proof.Key)) 
 					t.Fatal(err)
 				}
 				prover.Follow(router)
-				ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+				ctx, stop := context.WithCancel(database.ForEveryTenant(context.WithoutCancel(t.Context())))
 				ended := make(chan error)
 				go func() { ended <- router.Run(ctx) }()
 				t.Cleanup(func() {

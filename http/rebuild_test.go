@@ -20,7 +20,7 @@ const rebuildPath = "/v1/projections/knowledge/rebuild"
 func eachRebuilder(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		var rebuilder *projections.Rebuilder
 		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
 			rebuilder = projections.NewRebuilder(cfg.Reader.(projections.Reader).Knowledge, cfg.Writer.(*events.Log))

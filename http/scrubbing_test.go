@@ -19,7 +19,7 @@ import (
 func eachScrubbing(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		test(t, newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
 			entrance := events.NewEntrance(cfg.Writer.(*events.Log), true)
 			cfg.Writer, cfg.Scrubbing = entrance, entrance

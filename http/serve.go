@@ -26,7 +26,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		WriteTimeout:      s.cfg.Timeout + carryThrough, // the log finishes what it began, whatever the time
 		IdleTimeout:       idle,
 		MaxHeaderBytes:    headerBytes,
-		BaseContext:       func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+		BaseContext:       func(net.Listener) context.Context { return s.cfg.Confine(context.WithoutCancel(ctx), "") },
 		ErrorLog:          slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelDebug),
 	}
 	broken := make(chan error, 1)

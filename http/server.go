@@ -98,6 +98,7 @@ func handle[I, O any](s *Server, op huma.Operation, do operation[I, O]) {
 		if err == nil {
 			c.unknown(parameters)
 			var out *O
+			ctx = s.cfg.Confine(ctx, c.principal.Tenant)
 			if out, err = do(domain.WithCaller(ctx, c.principal, c.origin), c, in); err == nil {
 				return out, nil
 			}
@@ -112,6 +113,7 @@ func (s *Server) admit(c *call) (err error) {
 	if c.principal, err = s.authenticate(c.request); err != nil {
 		return err
 	}
+	c.request = c.request.WithContext(s.cfg.Confine(c.request.Context(), c.principal.Tenant))
 	c.headers()
 	return s.limiter.take(c.principal, c.now)
 }

@@ -30,7 +30,7 @@ func (i issued) Principal(_ context.Context, token string) (domain.Principal, er
 
 func TestTokensOpenBesideKeys(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
 			cfg.Keys = projections.NewKeys(db, cfg.Writer.(*events.Log))
 			cfg.Tokens = issued{

@@ -26,11 +26,7 @@ func (w *world) occupy() (release func()) {
 		err := w.db.Transact(w.t.Context(), func(ctx context.Context, tx bun.Tx) error {
 			defer func() { <-let }()
 			defer close(held)
-			if w.db.Engine == database.SQLite { // there, one transaction is all that writes
-				return nil
-			}
-			_, err := tx.NewRaw(`LOCK TABLE events IN ACCESS EXCLUSIVE MODE`).Exec(ctx)
-			return err
+			return w.log.Hold(ctx, tx, "default")
 		})
 		if err != nil {
 			w.t.Errorf("hold the lock: %v", err)
@@ -44,7 +40,7 @@ func (w *world) occupy() (release func()) {
 
 func TestATimeoutIsSaidAndRecordsNothing(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { c.Timeout = 400 * time.Millisecond })
 		release := w.occupy()
 		var first sync.WaitGroup
@@ -67,7 +63,7 @@ func TestATimeoutIsSaidAndRecordsNothing(t *testing.T) {
 
 func TestAFullQueueRefusesAndRecovers(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, events.Options{Queue: 1}, nil)
 		release := w.occupy()
 		const many = 8
@@ -105,7 +101,7 @@ func TestAFullQueueRefusesAndRecovers(t *testing.T) {
 
 func TestManyWaitForRoomInTheQueue(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, events.Options{Queue: 2}, nil)
 		release := w.occupy()
 		const senders = 6
@@ -128,7 +124,7 @@ func TestManyWaitForRoomInTheQueue(t *testing.T) {
 		time.Sleep(200 * time.Millisecond)
 		release()
 		sending.Wait()
-		if position, _, err := w.log.Head(t.Context(), "default"); position != 2*senders || err != nil {
+		if position, _, err := w.log.Head(database.ForTenant(t.Context(), "default"), "default"); position != 2*senders || err != nil {
 			t.Errorf("the log is at %d, %v", position, err)
 		}
 	})
@@ -173,7 +169,7 @@ func TestADatabaseThatIsAwayIs503UntilItIsBack(t *testing.T) {
 
 func TestShutdownFinishesWhatItAccepted(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { c.Notice = 200 * time.Millisecond })
 		release := w.occupy()
 		const many = 5
@@ -205,7 +201,7 @@ func TestShutdownFinishesWhatItAccepted(t *testing.T) {
 		if _, err := w.client.Do(w.request("GET", "/healthz", nil)); err == nil { //nolint:bodyclose // there is none
 			t.Error("it still answers")
 		}
-		if position, _, err := w.log.Head(t.Context(), "default"); position != many || err != nil {
+		if position, _, err := w.log.Head(database.ForTenant(t.Context(), "default"), "default"); position != many || err != nil {
 			t.Errorf("the log is at %d, %v", position, err)
 		}
 	})
@@ -213,7 +209,7 @@ func TestShutdownFinishesWhatItAccepted(t *testing.T) {
 
 func TestShutdownCutsWhatHasNoEnd(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { c.Drain = 2 * time.Second })
 		talk := w.converse()
 		talk.say(`{"id":"a","type":"tool","content":"1"}`)

@@ -31,31 +31,32 @@ type world struct {
 	stop   func() error // shuts the server down; its error is Serve's
 }
 
-// each runs a test on both engines.
+// each runs a test on both engines, served by a role that sees one tenant at a time where there are roles.
 func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		test(t, newWorld(t, db, events.Options{}, nil))
 	})
 }
 
 func newWorld(t *testing.T, db *database.DB, options events.Options, configure func(*annalshttp.Config)) *world {
 	t.Helper()
-	base, err := projections.Open(t.Context(), db, projections.Settings{})
+	everything := database.ForEveryTenant(t.Context())
+	base, err := projections.Open(everything, db, projections.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	options.Logger = databasetest.Log(t)
 	log := events.NewLog(db, base, options)
-	past, err := projections.OpenPast(t.Context(), base, log)
+	past, err := projections.OpenPast(everything, base, log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := annalshttp.Config{
 		Writer: log, Historian: log,
 		Reporter: projections.Reports{Knowledge: base, Log: log}, Reader: projections.Reader{Knowledge: base, Past: past, Progress: log},
-		Version: "test", Logger: databasetest.Log(t),
+		Version: "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
 		Probes: []annalshttp.Probe{{Name: "database", Check: func(ctx context.Context) error {
 			_, _, err := log.Head(ctx, "default")
 			return err

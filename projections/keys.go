@@ -51,6 +51,7 @@ func (k *Keys) Key(ctx context.Context, prefix string) (tenant string, key domai
 
 // Any tells whether anybody was ever given a key.
 func (k *Keys) Any(ctx context.Context) (given bool, err error) {
+	ctx = database.ForEveryTenant(ctx)
 	err = k.db.NewRaw("SELECT EXISTS (SELECT 1 FROM streams WHERE "+isKey+")").Scan(ctx, &given)
 	if err != nil {
 		return false, failedKeys(ctx, err)
@@ -138,6 +139,7 @@ func failedKeys(ctx context.Context, err error) error {
 
 // Tenants lists the tenants there are, by name: [domain.DefaultTenant] first, which needs no event.
 func (k *Keys) Tenants(ctx context.Context) ([]domain.NamedTenant, error) {
+	ctx = database.ForTenant(ctx, domain.SystemTenant)
 	const page = 500
 	list := []domain.NamedTenant{{Name: domain.DefaultTenant}}
 	for after := ""; ; {
@@ -162,6 +164,6 @@ func (k *Keys) HasTenant(ctx context.Context, name string) (bool, error) {
 	if name == domain.DefaultTenant {
 		return true, nil
 	}
-	found, err := k.log.State(ctx, domain.SystemTenant, domain.TenantStream(name))
+	found, err := k.log.State(database.ForTenant(ctx, domain.SystemTenant), domain.SystemTenant, domain.TenantStream(name))
 	return found.Exists(), err
 }

@@ -40,6 +40,14 @@ func TestALargeTenant(t *testing.T) {
 		})
 		t.Run("is found through the graph", on((*world).findsThroughGraph))
 		t.Run("is found in memory", on((*world).findsInMemory))
+		t.Run("is not read from end to end behind the wall", func(t *testing.T) {
+			served, listener := w.served(t)
+			served.readsLittle(listener)
+			served.findsBySketches(listener)
+			if used, inPlan := served.planOf(acme, listener); used != "hnsw" || !inPlan {
+				t.Errorf("plan %q, index %v", used, inPlan)
+			}
+		})
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 )
@@ -35,7 +36,7 @@ type Rebuilder struct {
 // the projection.
 func NewRebuilder(p *Knowledge, log *events.Log) *Rebuilder {
 	p.history.Store(log)
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(database.ForEveryTenant(context.Background()))
 	return &Rebuilder{knowledge: p, log: log, logger: p.log, sliceStreams: sliceStreams, ctx: ctx, stop: stop}
 }
 
@@ -174,7 +175,7 @@ func (r *Rebuilder) finish(now *run, err error) {
 	default:
 		logger.Error("rebuild failed", "error", err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(database.ForEveryTenant(context.Background()), time.Minute)
 	defer cancel()
 	if c, ok := errors.AsType[cancellation](err); ok {
 		ctx = domain.WithCaller(ctx, c.by, c.origin)

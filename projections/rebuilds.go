@@ -3,10 +3,12 @@ package projections
 import (
 	"context"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 )
 
-// Rebuilds are the rebuilds of a database's projections by the projections' names, as an API wants them.
+// Rebuilds are the rebuilds of a database's projections by the projections' names, as an API wants them. They
+// are about every tenant, whoever asks for them.
 type Rebuilds struct {
 	*Rebuilder
 }
@@ -27,6 +29,7 @@ func known(name string) error {
 // matches [domain.ErrConflict] if one is running, or if there is not enough disk for it, and is a
 // [domain.Invalid] if the order names what this program does not know.
 func (r Rebuilds) Start(ctx context.Context, name string, order domain.RebuildOrder) (domain.Rebuild, error) {
+	ctx = database.ForEveryTenant(ctx)
 	if err := known(name); err != nil {
 		return domain.Rebuild{}, err
 	}
@@ -42,6 +45,7 @@ func (r Rebuilds) Start(ctx context.Context, name string, order domain.RebuildOr
 // Last is the rebuild that is running, or what became of the last one; the error matches
 // [domain.ErrNotFound] if there was none.
 func (r Rebuilds) Last(ctx context.Context, name string) (domain.Rebuild, error) {
+	ctx = database.ForEveryTenant(ctx)
 	if err := known(name); err != nil {
 		return domain.Rebuild{}, err
 	}
@@ -93,6 +97,7 @@ func (r Rebuilds) progress(ctx context.Context, v listed) (*domain.RebuildProgre
 // Cancel gives the running rebuild up and tells what became of it; the error matches
 // [domain.ErrNotFound] if there is none, and [domain.ErrConflict] if it was faster.
 func (r Rebuilds) Cancel(ctx context.Context, name string) (domain.Rebuild, error) {
+	ctx = database.ForEveryTenant(ctx)
 	if err := known(name); err != nil {
 		return domain.Rebuild{}, err
 	}
@@ -109,6 +114,7 @@ func (r Rebuilds) Cancel(ctx context.Context, name string) (domain.Rebuild, erro
 // Rollback lets readers read the version that was active before; the error matches
 // [domain.ErrNotFound] if none is kept.
 func (r Rebuilds) Rollback(ctx context.Context, name string) error {
+	ctx = database.ForEveryTenant(ctx)
 	err := known(name)
 	if err == nil {
 		_, err = r.knowledge.Rollback(ctx)
@@ -118,6 +124,7 @@ func (r Rebuilds) Rollback(ctx context.Context, name string) error {
 
 // Retire gives the way back up; the error matches [domain.ErrNotFound] if there is none.
 func (r Rebuilds) Retire(ctx context.Context, name string) error {
+	ctx = database.ForEveryTenant(ctx)
 	if name == meaningName {
 		return r.knowledge.spaces.retire(ctx)
 	}

@@ -11,6 +11,8 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+
+	"github.com/annals-kb/annals/database"
 )
 
 func main() {
@@ -34,7 +36,7 @@ func forgetEmpty(environment []string) {
 // withSignals ends the context at the first SIGINT or SIGTERM. From then on signals have their
 // ordinary effect again: the second one ends the process at once.
 func withSignals(f func(context.Context) int) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(database.ForEveryTenant(context.Background()), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	return f(ctx)

@@ -74,7 +74,7 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 		Reporter: projections.Reports{Knowledge: knowledge, Log: log}, Recorder: s.accesses,
 		Writer: entrance, Scrubbing: entrance, Reader: present{reader, s.forwarder}, Historian: log, Policy: policy,
 		Rebuilder: projections.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Walls: wallsOf(db),
-		Keys: s.keys, RootKey: cfg.RootKey, Eraser: knowledge,
+		Keys: s.keys, RootKey: cfg.RootKey, Eraser: knowledge, Confine: database.ForTenant,
 		Probes: []annalshttp.Probe{{Name: "database", Check: s.answers}},
 		Logger: logger, Registry: registry, Version: version().Version,
 		Background: projections.Background{Log: log, Past: past},

@@ -27,6 +27,13 @@ func Each(t *testing.T, test func(t *testing.T, db *database.DB)) {
 	})
 }
 
+// EachServed is [Each], but on PostgreSQL the database is opened by a role that owns nothing of the log and
+// sees one tenant at a time, as after annals migrate --role.
+func EachServed(t *testing.T, test func(t *testing.T, db *database.DB)) {
+	t.Helper()
+	Each(t, func(t *testing.T, db *database.DB) { test(t, served(t, db)) })
+}
+
 // SQLite returns the URL of a file that is not there yet.
 func SQLite(t testing.TB) string {
 	t.Helper()

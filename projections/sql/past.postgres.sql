@@ -85,3 +85,8 @@ CREATE TABLE past_{{.}}_pieces (
     text_hash bytea NOT NULL,
     PRIMARY KEY (tenant, number, since, piece)
 );
+
+-- As with knowledge: what is found is joined to these.
+SELECT confine_to_tenant(content)
+FROM unnest(ARRAY['past_{{.}}', 'past_{{.}}_counts']::regclass[]) AS content
+WHERE (SELECT relrowsecurity FROM pg_class WHERE oid = 'events'::regclass);

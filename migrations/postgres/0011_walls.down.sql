@@ -1,0 +1,1 @@
+DROP FUNCTION confine_to_tenant(regclass);

@@ -1,0 +1,85 @@
+package projections_test
+
+import (
+	"fmt"
+	"net/url"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+// served is the same world as it is served by a role that sees the tenant's rows alone.
+func (w *world) served(t *testing.T) (*world, *statements) {
+	t.Helper()
+	address, err := url.Parse(databasetest.LetServe(t, w.db))
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := address.Query()
+	query.Set("options", "-c annals.tenant="+w.by.Tenant) // whatever the context says
+	address.RawQuery = query.Encode()
+	db, listener := databasetest.Open(t, address.String()), &statements{}
+	db.DB = db.WithQueryHook(listener)
+	other := newWorld(t, db, projections.Settings{Embedder: tiny{}})
+	other.by = w.by
+	return other, listener
+}
+
+// Every table of a projection that holds what people wrote is behind the wall: of one that was made by the
+// owner before there was a wall, of one that a role made that owns nothing, and of one that a rebuild made.
+func TestContentIsBehindTheWall(t *testing.T) {
+	t.Parallel()
+	for name, began := range map[string]bool{"made by the owner": true, "made by the role": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			owner := databasetest.Open(t, databasetest.Postgres(t))
+			if err := owner.Migrate(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if began {
+				w := newWorld(t, owner, projections.Settings{})
+				w.reader()
+			}
+			app := databasetest.Open(t, databasetest.LetServe(t, owner))
+			ctx := database.ForEveryTenant(t.Context())
+			w := newWorld(t, app, projections.Settings{})
+			w.reader()
+			for _, tenant := range []string{"acme", "zeta"} {
+				w := w.in(tenant)
+				w.remember("k-"+tenant, "the secret of "+tenant, "org:acme")
+				w.submit(domain.GiveFeedback{Target: domain.Target{By: w.by, ID: "k-" + tenant}, Verdict: domain.Helpful, TraceID: "t", Query: "?"})
+				w.submit(domain.ReportStale{Target: domain.Target{By: w.by, ID: "k-" + tenant}, Reason: "old"})
+			}
+			rebuilder := projections.NewRebuilder(w.base, w.log)
+			defer rebuilder.Close()
+			if _, err := rebuilder.Start(ctx, domain.RebuildOrder{}); err != nil {
+				t.Fatal(err)
+			}
+			if err := rebuilder.Wait(ctx); err != nil {
+				t.Fatal(err)
+			}
+			for _, table := range []string{
+				"events", "event_texts", "knowledge",
+				"knowledge_1", "knowledge_1_votes", "knowledge_1_reports", "knowledge_2", "knowledge_2_votes", "knowledge_2_reports",
+			} {
+				var seen []string
+				query := fmt.Sprintf("SELECT DISTINCT tenant FROM %s ORDER BY tenant", table)
+				if err := app.NewRaw(query).Scan(database.ForTenant(t.Context(), "acme"), &seen); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff([]string{"acme"}, seen); diff != "" {
+					t.Errorf("%s without a predicate: %s", table, diff)
+				}
+			}
+			walls, err := app.Walls(t.Context())
+			if err != nil || !walls[2].Stands {
+				t.Errorf("doctor says %+v, %v", walls, err)
+			}
+		})
+	}
+}
