@@ -1,32 +1,14 @@
 package domain
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 )
 
-// common are the first segments below viking://agent/ that are no agent's name: what lies there is
-// everybody's.
-var common = []string{"memories", "skills", "instructions", "resources"}
-
-// spaceOf is whose space a URI lies in, viking://user/ID/… or viking://agent/ID/…; empty if it is nobody's.
-func spaceOf(uri string) Entity {
-	path := strings.SplitN(strings.TrimPrefix(uri, "viking://"), "/", 3)
-	if len(path) < 2 {
-		return ""
-	}
-	switch kind, id := path[0], path[1]; {
-	case kind == User, kind == Agent && !slices.Contains(common, id):
-		return Entity(kind + ":" + id)
-	}
-	return ""
-}
-
 // mayPlace refuses URIs in the space of somebody that the caller neither is nor acts for. Nobody else
 // learns from a conflict what lies there, and nobody occupies another's places.
 func mayPlace(by Principal, uri string) error {
-	if space := spaceOf(uri); space != "" && !by.MayPublish(space.Scope()) {
+	if space := URI(uri).Space(); space != "" && !by.MayPublish(space.Scope()) {
 		return Refuse(ErrForbidden, "the uri lies in a space that is not %s's", by.Voter()).
 			WithFix("leave the uri out, or name one in your own space or in one that is everybody's, such as viking://resources/")
 	}

@@ -19,7 +19,7 @@ func TestASpaceIsItsOwnersAlone(t *testing.T) {
 		"viking://resources/x.md":        {as(alice), as(eve)},
 		"viking://agent/memories/x.md":   {as(alice), as(eve)},
 		"viking://agent/skills/x/a.md":   {as(eve)},
-		"viking://session/alice/s1/x.md": {as(eve)},
+		"viking://session/alice/s1/x.md": {as(alice)},
 	} {
 		for _, by := range mine {
 			if given(t).when(remember(by, at(uri))).err != nil {

@@ -52,7 +52,7 @@ func (c Remember) Complete() (Remember, error) {
 		r.Scopes, c.assumed.scopes = r.audience(), true
 	}
 	if r.Text.URI == "" {
-		r.Text.URI, c.assumed.uri = URIOf(c.ID, r.Owner, r.Category, r.Type), true
+		r.Text.URI, c.assumed.uri = string(URIOf(c.ID, r.Owner, r.ContextType, r.Category, r.Type)), true
 	}
 	return c, mayPublish(c.By, r.Scopes, r.Owner)
 }

@@ -72,25 +72,32 @@ func TestTheTypeFollowsFromCategoryAndContext(t *testing.T) {
 	given(t).when(Remember{By: as(alice), ID: itemID, Knowledge: Remembered{Text: Text{Content: "x"}}}).invalid("type")
 }
 
-func TestTheURIFollowsFromOwnerAndCategory(t *testing.T) {
+func TestTheURIFollowsFromOwnerKindAndCategory(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		owner    Entity
+		context  ContextType
 		category Category
 		kind     Type
-		want     string
+		want     URI
 	}{
-		{alice, CategoryProfile, UserProfile, "viking://user/alice/memories/profile/x.md"},
-		{alice, "", UserProfile, "viking://user/alice/memories/preferences/x.md"},
-		{bot, "", Strategy, "viking://agent/bot/memories/skills/x.md"},
-		{bot, CategoryCases, Tool, "viking://agent/bot/memories/cases/x.md"},
-		{project, "", Tool, "viking://agent/memories/tools/x.md"},
-		{"team:t", "", Definition, "viking://agent/memories/entities/x.md"},
-		{acme, "", Plan, "viking://agent/memories/patterns/x.md"},
-		{acme, "", Usecase, "viking://agent/memories/cases/x.md"},
+		{alice, Memory, CategoryProfile, UserProfile, "viking://user/alice/memories/profile/x.md"},
+		{alice, Memory, "", UserProfile, "viking://user/alice/memories/preferences/x.md"},
+		{bot, Memory, "", Strategy, "viking://agent/bot/memories/skills/x.md"},
+		{bot, Memory, CategoryCases, Tool, "viking://agent/bot/memories/cases/x.md"},
+		{project, Memory, "", Tool, "viking://agent/memories/tools/x.md"},
+		{"team:t", Memory, "", Definition, "viking://agent/memories/entities/x.md"},
+		{acme, Memory, "", Plan, "viking://agent/memories/patterns/x.md"},
+		{acme, Memory, "", Usecase, "viking://agent/memories/cases/x.md"},
+		{alice, Skill, "", Plan, "viking://user/alice/skills/x/SKILL.md"},
+		{bot, Skill, CategorySkills, Plan, "viking://agent/bot/skills/x/SKILL.md"},
+		{acme, Skill, "", Plan, "viking://agent/skills/x/SKILL.md"},
+		{alice, Resource, "", Definition, "viking://user/alice/resources/x.md"},
+		{project, Resource, "", Definition, "viking://resources/x.md"},
 	} {
-		if got := URIOf("x", c.owner, c.category, c.kind); got != c.want {
-			t.Errorf("%s, %q, %s: got %s, want %s", c.owner, c.category, c.kind, got, c.want)
+		got := URIOf("x", c.owner, c.context, c.category, c.kind)
+		if got != c.want || got.ContextType() != c.context {
+			t.Errorf("%s, %s, %q, %s: got %s, a %s, want %s", c.owner, c.context, c.category, c.kind, got, got.ContextType(), c.want)
 		}
 	}
 }

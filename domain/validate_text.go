@@ -3,16 +3,14 @@ package domain
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-var (
-	escapedNUL = regexp.MustCompile(`(^|[^\\])(\\\\)*\\u0000`) // the backslash itself not escaped
-	vikingURI  = regexp.MustCompile(`^viking://[^\s\x00-\x1f\x7f]+$`)
-)
+var escapedNUL = regexp.MustCompile(`(^|[^\\])(\\\\)*\\u0000`) // the backslash itself not escaped
 
 func checkTask(p *Problems, s string) { atMost(p, "task", s, maxTask) }
 
@@ -76,14 +74,16 @@ func compact(meta json.RawMessage) json.RawMessage {
 	return b.Bytes()
 }
 
+// checkURI wants a place for an item: any but the root.
 func checkURI(p *Problems, uri string) {
+	_, err := ParseURI(uri)
+	invalid, is := errors.AsType[*Invalid](err)
 	switch {
-	case !clean(p, "uri", uri):
-	case len(uri) > maxURI:
-		p.Add("uri", "must have at most %d bytes, has %d", maxURI, len(uri))
-	case !vikingURI.MatchString(uri):
-		p.Add("uri", "must begin with viking:// and contain no spaces")
-	case slices.ContainsFunc(strings.Split(uri, "/"), func(s string) bool { return s == "." || s == ".." }):
-		p.Add("uri", "must not contain . or .. as a segment")
+	case is:
+		*p = append(*p, invalid.Problems...)
+	case err != nil:
+		p.Add("uri", "%s", err)
+	case URI(uri) == RootURI:
+		p.Add("uri", "must name something")
 	}
 }

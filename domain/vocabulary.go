@@ -142,16 +142,3 @@ func segmentOf(t Type) Category {
 		return CategoryCases
 	}
 }
-
-// URIOf is where an item lies unless its author says otherwise.
-func URIOf(id string, owner Entity, category Category, t Type) string {
-	space := "agent"
-	if kind := owner.Kind(); kind == User || kind == Agent {
-		space = kind + "/" + owner.ID()
-	}
-	segment := category
-	if segment == "" {
-		segment = segmentOf(t)
-	}
-	return "viking://" + space + "/memories/" + string(segment) + "/" + id + ".md"
-}

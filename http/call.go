@@ -22,6 +22,7 @@ type call struct {
 	now       time.Time
 	principal domain.Principal
 	origin    domain.Origin
+	route     string          // within a mount
 	key       string          // Idempotency-Key; empty without one
 	found     domain.Problems // bad headers and parameters, to be named together with the body's
 	err       error           // what went wrong; logged once, when the request is over

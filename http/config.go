@@ -46,6 +46,8 @@ type Config struct {
 	RootKey string
 	// Background looks after the projections that follow the log. Nil if none does.
 	Background Background
+	// Mounts are surfaces of other packages.
+	Mounts []Mount
 	// Probes are asked by /readyz, all at once, each within two seconds.
 	Probes []Probe
 	// Logger receives one line per request, and the cause of every answer of 500 and above.
@@ -100,6 +102,10 @@ func (c Config) Validate() error {
 	for i, probe := range c.Probes {
 		missing(fmt.Sprintf("Probes[%d].Name", i), probe.Name == "")
 		missing(fmt.Sprintf("Probes[%d].Check", i), probe.Check == nil)
+	}
+	for i, mount := range c.Mounts {
+		missing(fmt.Sprintf("Mounts[%d].Paths", i), len(mount.Paths) == 0)
+		missing(fmt.Sprintf("Mounts[%d].Handler", i), mount.Handler == nil)
 	}
 	negative := func(name string, is bool) {
 		if is {

@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -74,7 +75,7 @@ func fromEcho(err error) error {
 }
 
 func (s *Server) note(c *call, e echo.Context) {
-	route, status, took := e.Path(), e.Response().Status, s.cfg.Now().Sub(c.now)
+	route, status, took := cmp.Or(c.route, e.Path()), e.Response().Status, s.cfg.Now().Sub(c.now)
 	if route == "" || errors.Is(c.err, errRoute) || errors.Is(c.err, errMethod) {
 		route = unmatched
 	}

@@ -21,6 +21,7 @@ func (s *Server) routes() {
 	s.quarantineRoutes()
 	s.scrubbingRoutes()
 	s.operatorRoutes()
+	s.mountRoutes()
 }
 
 const (

@@ -18,6 +18,7 @@ import (
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/proof"
+	"github.com/annals-kb/annals/viking"
 )
 
 // service is a running Annals: the log, its projections, and the API before them.
@@ -80,6 +81,7 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 		Background: projections.Background{Log: log, Past: past},
 		Rate:       cfg.Rate, Notice: cfg.Notice, Drain: cfg.Drain,
 	}
+	api.Mounts = []annalshttp.Mount{mountViking(viking.Config{Writer: entrance, Version: api.Version})}
 	if issuer, err := cfg.issuer(); err != nil {
 		return nil, errors.Join(err, s.close())
 	} else if issuer != nil {

@@ -1,0 +1,192 @@
+package domain
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// URI is where a context lies: viking:// and the names of the directories that lead there, in one spelling
+// only. The root is viking:// itself. A name means what it means by its place alone.
+//
+//	viking://user/ID/…        a user's own space
+//	viking://session/ID/…     a user's sessions
+//	viking://agent/ID/…       an agent's own space
+//	viking://agent/memories/… what all agents share; likewise skills, instructions, resources, workspaces
+//	viking://resources/…      what belongs to no one
+type URI string
+
+// RootURI is the directory of everything.
+const RootURI URI = "viking://"
+
+// Names with a meaning of their own.
+const (
+	SkillName    = "SKILL.md"     // what a skill says: its directory holds what belongs to it
+	AbstractName = ".abstract.md" // L0: what a directory or an item is about, in short
+	OverviewName = ".overview.md" // L1: the same, less short
+)
+
+// common are the first names below viking://agent/ that are no agent's: what lies there is everybody's.
+var common = []string{"memories", "skills", "instructions", "resources", "workspaces"}
+
+var (
+	vikingURI = regexp.MustCompile(`^viking://[^\s\x00-\x1f\x7f]*$`)
+	drive     = regexp.MustCompile(`^[A-Za-z]:`)
+)
+
+// ParseURI reads a URI in its one spelling. The error matches [ErrForbidden] if some reader might follow it
+// out of where it begins, and is an [*Invalid] about the field uri if it is none.
+func ParseURI(s string) (URI, error) {
+	var p Problems
+	u := URI(s)
+	switch {
+	case !clean(&p, "uri", s):
+	case len(s) > maxURI:
+		p.Add("uri", "must have at most %d bytes, has %d", maxURI, len(s))
+	case !vikingURI.MatchString(s):
+		p.Add("uri", "must begin with viking:// and contain no spaces")
+	case u.leaves():
+		return u, Refuse(ErrForbidden, "a uri must not contain . or .. as a name, a backslash, or a drive")
+	case slices.Contains(u.Names(), ""):
+		p.Add("uri", "must not contain an empty name, nor end with a slash")
+	}
+	return u, p.Err()
+}
+
+func (u URI) leaves() bool {
+	return strings.Contains(string(u), `\`) || slices.ContainsFunc(u.Names(), func(name string) bool {
+		return name == "." || name == ".." || drive.MatchString(name)
+	})
+}
+
+// Names are those of the directories from the root on, and last its own. The root has none.
+func (u URI) Names() []string {
+	if u == RootURI {
+		return nil
+	}
+	return strings.Split(strings.TrimPrefix(string(u), string(RootURI)), "/")
+}
+
+// URIOf is where an item lies unless its author says otherwise.
+func URIOf(id string, owner Entity, context ContextType, category Category, t Type) URI {
+	space := []string{Agent}
+	if kind := owner.Kind(); kind == User || kind == Agent {
+		space = []string{kind, owner.ID()}
+	}
+	switch context {
+	case Skill:
+		return URIOfNames(append(space, "skills", id, SkillName)...)
+	case Resource:
+		if len(space) == 1 {
+			space = nil
+		}
+		return URIOfNames(append(space, "resources", id+".md")...)
+	}
+	segment := category
+	if segment == "" {
+		segment = segmentOf(t)
+	}
+	return URIOfNames(append(space, "memories", string(segment), id+".md")...)
+}
+
+// URIOfNames is the opposite of [URI.Names].
+func URIOfNames(names ...string) URI { return RootURI + URI(strings.Join(names, "/")) }
+
+// Name is the last of the names; empty for the root.
+func (u URI) Name() string {
+	if names := u.Names(); len(names) > 0 {
+		return names[len(names)-1]
+	}
+	return ""
+}
+
+// Parent is the directory it lies in. The root lies in itself.
+func (u URI) Parent() URI {
+	names := u.Names()
+	if len(names) == 0 {
+		return RootURI
+	}
+	return URIOfNames(names[:len(names)-1]...)
+}
+
+// Join is the URI of what lies in u under these names.
+func (u URI) Join(names ...string) URI { return URIOfNames(append(u.Names(), names...)...) }
+
+// Within tells whether u is the directory or lies anywhere below it.
+func (u URI) Within(directory URI) bool {
+	return u == directory || directory == RootURI || strings.HasPrefix(string(u), string(directory)+"/")
+}
+
+// Space is whose space it lies in; empty if it is nobody's.
+func (u URI) Space() Entity {
+	names := u.Names()
+	if len(names) < 2 {
+		return ""
+	}
+	switch kind, id := names[0], names[1]; {
+	case kind == "session":
+		return Entity(User + ":" + id)
+	case kind == User, kind == Agent && !slices.Contains(common, id):
+		return Entity(kind + ":" + id)
+	}
+	return ""
+}
+
+// below are the names within a space, or within what is everybody's.
+func (u URI) below() []string {
+	names := u.Names()
+	switch {
+	case len(names) == 0:
+		return nil
+	case u.Space() != "":
+		return names[2:]
+	}
+	return names[1:]
+}
+
+// ContextType is the kind of context that lies there: memories, skills, or else a resource.
+func (u URI) ContextType() ContextType {
+	names := u.Names()
+	if len(names) > 0 && names[0] == "session" {
+		return Memory
+	}
+	if below := u.below(); len(below) > 0 && len(names) > len(below) && names[0] != "resources" {
+		switch below[0] {
+		case "memories", "sessions", "profile.md":
+			return Memory
+		case "skills":
+			return Skill
+		}
+	}
+	return Resource
+}
+
+// Category is that of a memory: what follows "memories", if it is one of [Categories].
+func (u URI) Category() Category {
+	below := u.below()
+	if u.ContextType() != Memory || len(below) == 0 {
+		return ""
+	}
+	if below[0] == "memories" {
+		below = below[1:]
+	}
+	if len(below) == 0 {
+		return ""
+	}
+	category := Category(strings.TrimSuffix(below[0], ".md"))
+	if slices.Contains(Categories, category) && (category == Category(below[0]) || category == CategoryProfile) {
+		return category
+	}
+	return ""
+}
+
+// Level is which text lies there.
+func (u URI) Level() Level {
+	switch u.Name() {
+	case AbstractName:
+		return Abstract
+	case OverviewName:
+		return Overview
+	}
+	return Detail
+}

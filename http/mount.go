@@ -1,0 +1,155 @@
+package http
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Mount is a surface of another package. It stands behind everything that the API's own routes stand
+// behind: whoever calls is known and within the rate, the request has an id, is logged and counted, and
+// what is too large or takes too long ends.
+type Mount struct {
+	// Paths is where it answers: at everything below a path that ends with a slash, else exactly there.
+	Paths []string
+	// Public are those of the paths that answer callers whom nobody knows, too.
+	Public []string
+	// Handler answers, or returns what went wrong before it has written anything. [domain.CallerOf] the
+	// request's context tells who is calling: the zero Principal, if nobody knows.
+	Handler func(w http.ResponseWriter, r *http.Request) error
+	// Refuse answers what was refused, here or by Handler. Status is what the API's own routes would answer
+	// with. Nil to answer as they do.
+	Refuse func(w http.ResponseWriter, r *http.Request, status int, err error)
+	// As is who is calling, as the request's own headers name it; p is who has the key. Only root and whoever
+	// calls in open mode can be given another tenant. Nil to leave it at p.
+	As func(h http.Header, p domain.Principal) (domain.Principal, error)
+	// MaxBody is the size of a request's body in bytes. 0 for Config.MaxBody.
+	MaxBody int64
+	// Endless lets an answer take as long as it takes, until the server shuts down.
+	Endless bool
+}
+
+func (s *Server) mountRoutes() {
+	for _, m := range s.cfg.Mounts {
+		for _, path := range m.Paths {
+			pattern := path
+			if strings.HasSuffix(path, "/") {
+				pattern += "*"
+			}
+			public := slices.Contains(m.Public, path)
+			s.echo.Any(pattern, func(e echo.Context) error {
+				s.mounted(callOf(e.Request().Context()), e.Response(), m, public)
+				return nil
+			})
+		}
+	}
+}
+
+// mounted lets a mount answer. Half an answer is cut off, so that it is not taken for a whole one.
+func (s *Server) mounted(c *call, w *echo.Response, m Mount, public bool) {
+	r, err := s.admitTo(c, m, public)
+	if err == nil {
+		var done func()
+		r, done = s.lend(c, m, r)
+		defer done()
+		err = interrupted(r.Context(), m.Handler(w, r))
+		_, c.route, _ = strings.Cut(r.Pattern, " ")
+	}
+	c.err = err
+	switch {
+	case err == nil:
+	case w.Committed:
+		panic(http.ErrAbortHandler)
+	case m.Refuse == nil:
+		problemOf(err, c.instance()).write(w)
+	default:
+		m.Refuse(w, r, answerTo(err).status, err)
+	}
+}
+
+// admitTo finds out who is calling a mount. Of two keys the one that is a key by its header counts: clients
+// that send both mean that.
+func (s *Server) admitTo(c *call, m Mount, public bool) (*http.Request, error) {
+	r := c.request
+	if r.Header.Get("X-API-Key") != "" && r.Header.Get("Authorization") != "" {
+		r = r.Clone(r.Context())
+		r.Header.Del("Authorization")
+	}
+	keyless := r.Header.Get("X-API-Key") == "" && r.Header.Get("Authorization") == ""
+	if public && keyless {
+		return r, nil
+	}
+	p, err := s.authenticate(r)
+	if err == nil && m.As != nil {
+		p, err = s.named(r, m, p)
+	}
+	if err != nil {
+		if public {
+			err = nil
+		}
+		return r, err
+	}
+	c.principal = p
+	c.headers()
+	if err := c.found.Err(); err != nil {
+		return r, err
+	}
+	return r, s.limiter.take(p, c.now)
+}
+
+// named is p as a mount's own headers name it.
+func (s *Server) named(r *http.Request, m Mount, p domain.Principal) (domain.Principal, error) {
+	named, err := m.As(r.Header, p)
+	if err != nil || named.Tenant == p.Tenant {
+		return named, err
+	}
+	if !p.Operates() {
+		return p, domain.Refuse(domain.ErrForbidden, "the key opens one tenant, and this is another")
+	}
+	return named, s.known(r.Context(), named.Tenant)
+}
+
+// lend is the request as a mount gets it, and what to do when it has answered.
+func (s *Server) lend(c *call, m Mount, r *http.Request) (*http.Request, func()) {
+	var ctx context.Context
+	var cancel context.CancelFunc
+	var watching sync.WaitGroup
+	if m.Endless {
+		ctx, cancel = context.WithCancel(r.Context())
+		watching.Go(func() { s.endWith(ctx, cancel, r.Method) })
+		_ = http.NewResponseController(c.response).SetWriteDeadline(time.Time{}) // not every writer has deadlines
+	} else {
+		ctx, cancel = context.WithTimeout(r.Context(), s.cfg.Timeout)
+	}
+	r = r.WithContext(domain.WithCaller(ctx, c.principal, c.origin))
+	limit := m.MaxBody
+	if limit == 0 {
+		limit = s.cfg.MaxBody
+	}
+	r.Body = http.MaxBytesReader(c.response, r.Body, limit)
+	return r, func() {
+		cancel()
+		watching.Wait()
+	}
+}
+
+// endWith ends an answer without an end of its own when the server shuts down: one that only follows at once,
+// one that does something when its time is over.
+func (s *Server) endWith(ctx context.Context, cancel context.CancelFunc, method string) {
+	end := s.cut
+	if method == http.MethodGet {
+		end = s.leaving
+	}
+	select {
+	case <-end:
+		cancel()
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,128 @@
+package viking
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// address is a place as a caller names it: the URI in its one spelling, and how the caller spells what lies
+// there. OpenViking has many spellings for one place:
+//
+//	resources/x, /resources/x               viking:// left out
+//	viking://user/memories/…, viking://~/…  the caller's own space
+//	viking://user/ID/sessions/S/…           viking://session/ID/S/…
+//	viking://tenants/NAME/…                 the caller's own tenant, by its name
+type address struct {
+	uri    domain.URI
+	tenant string // of the form viking://tenants/NAME/…; empty for others
+	beyond bool   // another tenant than the caller's: nothing lies there
+}
+
+// own are the first names in a user's space: behind viking://user/ they are no user's id.
+var own = []string{"memories", "resources", "skills", "sessions", "instructions", "profile.md", domain.AbstractName, domain.OverviewName}
+
+// hidden are scopes that nobody reaches from outside.
+var hidden = []string{"temp", "queue", "upload"}
+
+const (
+	scheme  = "viking://"
+	tenants = "tenants"
+)
+
+// address reads one of the forms. The error matches domain.ErrForbidden for what leads out of where it
+// begins, and is a domain.Invalid about the field for everything else that is no address.
+func (c caller) address(field, s string) (address, error) {
+	path, err := pathOf(field, s)
+	if err != nil {
+		return address{}, err
+	}
+	uri, err := domain.ParseURI(scheme + path)
+	if err != nil {
+		return address{}, renamed(err, field)
+	}
+	a := address{}
+	names := uri.Names()
+	if len(names) > 0 && names[0] == tenants {
+		if len(names) == 1 {
+			return address{}, invalid(field, "must name a tenant after viking://tenants/")
+		}
+		a.tenant, a.beyond = names[1], !c.knownAs(names[1])
+		names = names[2:]
+	}
+	a.uri = domain.URIOfNames(c.expand(names)...)
+	if names := a.uri.Names(); len(names) > 0 && slices.Contains(hidden, names[0]) {
+		return address{}, invalid(field, "lies in a scope that is not open to callers")
+	}
+	return a, nil
+}
+
+// pathOf is what follows viking:// in s, without the slash that a directory may end with.
+func pathOf(field, s string) (string, error) {
+	path, complete := strings.CutPrefix(s, scheme)
+	switch {
+	case s == "":
+		return "", invalid(field, "must not be empty")
+	case complete:
+	case strings.Contains(s, "://"):
+		return "", invalid(field, "must begin with viking://")
+	default:
+		path = strings.TrimPrefix(s, "/")
+	}
+	return strings.TrimSuffix(path, "/"), nil
+}
+
+// knownAs tells whether a name in viking://tenants/NAME is the caller's tenant's, or that of an organisation
+// that the caller belongs to.
+func (c caller) knownAs(name string) bool {
+	return name == c.Tenant || slices.Contains(c.Memberships, domain.Entity(domain.Org+":"+name))
+}
+
+// expand spells the short forms out.
+func (c caller) expand(names []string) []string {
+	if len(names) == 0 {
+		return nil
+	}
+	switch {
+	case names[0] == "~":
+		names = append([]string{domain.User, c.user}, names[1:]...)
+	case names[0] == domain.User && len(names) > 1 && names[1] != c.user && slices.Contains(own, names[1]):
+		names = append([]string{domain.User, c.user}, names[1:]...)
+	}
+	if names[0] == domain.User && len(names) > 2 && names[2] == "sessions" {
+		names = append([]string{"session", names[1]}, names[3:]...)
+	}
+	return names
+}
+
+// spell is the URI of what lies at or near the address, in the form that the caller used: one that names
+// the tenant is answered likewise, every other with the one spelling.
+func (a address) spell(uri domain.URI) string {
+	if a.tenant == "" {
+		return string(uri)
+	}
+	return string(domain.URIOfNames(append([]string{tenants, a.tenant}, uri.Names()...)...))
+}
+
+func (a address) String() string { return a.spell(a.uri) }
+
+func invalid(field, format string, values ...any) error {
+	var p domain.Problems
+	p.Add(field, format, values...)
+	return p.Err()
+}
+
+// renamed gives the problems of one field the name that the caller has for it.
+func renamed(err error, field string) error {
+	bad, is := errors.AsType[*domain.Invalid](err)
+	if !is {
+		return err
+	}
+	var p domain.Problems
+	for _, problem := range bad.Problems {
+		p.Add(field, "%s", problem.Message)
+	}
+	return p.Err()
+}

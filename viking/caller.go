@@ -1,0 +1,85 @@
+package viking
+
+import (
+	"cmp"
+	"crypto/md5" //nolint:gosec // how spaces have always been named: nothing is kept secret by it
+	"encoding/hex"
+	"net/http"
+	"regexp"
+	"slices"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// The headers by which clients name themselves.
+const (
+	accountHeader = "X-OpenViking-Account"
+	userHeader    = "X-OpenViking-User"
+	agentHeader   = "X-OpenViking-Agent"
+)
+
+// nobody is the id of a user or an agent that nobody named.
+const nobody = "default"
+
+// caller is who is calling, in OpenViking's words.
+type caller struct {
+	domain.Principal
+	origin domain.Origin
+	user   string // the id of the user
+	agent  string // the id of the agent
+	space  string // of the two together
+}
+
+func callerOf(r *http.Request) caller {
+	by, origin := domain.CallerOf(r.Context())
+	c := caller{Principal: by, origin: origin, user: userOf(by), agent: cmp.Or(r.Header.Get(agentHeader), nobody)}
+	c.space = spaceOf(c.user, c.agent)
+	return c
+}
+
+// userOf is the user whom somebody is or acts for.
+func userOf(by domain.Principal) string {
+	if voter := by.Voter(); voter.Kind() == domain.User {
+		return voter.ID()
+	}
+	return nobody
+}
+
+// spaceOf is the name of the space that a user's agent has for itself.
+func spaceOf(user, agent string) string {
+	const short = 6
+	sum := md5.Sum([]byte(user + agent)) //nolint:gosec // likewise
+	return hex.EncodeToString(sum[:short])
+}
+
+var headerID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$`)
+
+// As is who is calling as the headers name it. Root, and whoever calls in open mode, may name an account and
+// a user; without one, root works as the user default. Everybody may say which of the user's agents it is.
+// That agent's own space is the caller's, as a place: what lies there is the user's.
+func As(h http.Header, p domain.Principal) (domain.Principal, error) {
+	var found domain.Problems
+	named := func(header string) string {
+		id := h.Get(header)
+		if id != "" && !headerID.MatchString(id) {
+			found.Add(header, "must be 1 to 128 of A-Z a-z 0-9 . _ @ - and begin with a letter or digit")
+		}
+		return id
+	}
+	account, user, agent := named(accountHeader), named(userHeader), named(agentHeader)
+	if err := found.Err(); err != nil {
+		return p, err
+	}
+	if p.Operates() {
+		p.Tenant = cmp.Or(account, p.Tenant)
+		if p.Role == domain.Root && p.OnBehalfOf == "" {
+			user = cmp.Or(user, nobody)
+		}
+		if e := domain.Entity(domain.User + ":" + user); user != "" && e != p.Subject {
+			p.OnBehalfOf = e
+		}
+	}
+	space := domain.Entity(domain.Agent + ":" + spaceOf(userOf(p), cmp.Or(agent, nobody)))
+	p.Memberships = append(slices.Clip(p.Memberships), space)
+	return p, nil
+}

@@ -1,0 +1,107 @@
+package viking
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// What a route may refuse besides what the domain does.
+var (
+	errPrecondition = errors.New("precondition")
+	errUnsupported  = errors.New("unsupported")
+)
+
+// code is what becomes of an error.
+type code struct {
+	to     error
+	status int
+	name   string
+}
+
+// codes is the one table from errors to OpenViking's codes. What was forgotten is not there: an agent that
+// remembers something else in its place is told as much by its history.
+var codes = []code{
+	{domain.ErrInvalid, http.StatusBadRequest, "INVALID_ARGUMENT"},
+	{domain.ErrMalformed, http.StatusBadRequest, "INVALID_ARGUMENT"},
+	{domain.ErrTooLarge, http.StatusBadRequest, "INVALID_ARGUMENT"},
+	{domain.ErrKeyReused, http.StatusBadRequest, "INVALID_ARGUMENT"},
+	{errUnsupported, http.StatusBadRequest, "UNSUPPORTED_MODE"},
+	{domain.ErrUnauthenticated, http.StatusUnauthorized, "UNAUTHENTICATED"},
+	{domain.ErrForbidden, http.StatusForbidden, "PERMISSION_DENIED"},
+	{domain.ErrNotFound, http.StatusNotFound, "NOT_FOUND"},
+	{domain.ErrDeleted, http.StatusNotFound, "NOT_FOUND"},
+	{domain.ErrErased, http.StatusNotFound, "NOT_FOUND"},
+	{errRoute, http.StatusNotFound, "NOT_FOUND"},
+	{domain.ErrTaken, http.StatusConflict, "ALREADY_EXISTS"},
+	{domain.ErrConflict, http.StatusConflict, "CONFLICT"},
+	{domain.ErrPrecondition, http.StatusPreconditionFailed, "FAILED_PRECONDITION"},
+	{errPrecondition, http.StatusPreconditionFailed, "FAILED_PRECONDITION"},
+	{domain.ErrBusy, http.StatusServiceUnavailable, "UNAVAILABLE"},
+	{domain.ErrBehind, http.StatusGatewayTimeout, "DEADLINE_EXCEEDED"},
+	{domain.ErrUnavailable, http.StatusServiceUnavailable, "UNAVAILABLE"},
+	{domain.ErrFull, http.StatusServiceUnavailable, "UNAVAILABLE"},
+	{context.DeadlineExceeded, http.StatusGatewayTimeout, "DEADLINE_EXCEEDED"},
+}
+
+// codeOf looks an error up; what only the server knows about goes by the status that it would answer.
+func codeOf(err error, status int) code {
+	for _, c := range codes {
+		if errors.Is(err, c.to) {
+			return c
+		}
+	}
+	switch {
+	case status == http.StatusForbidden:
+		return code{nil, status, "PERMISSION_DENIED"}
+	case status == http.StatusTooManyRequests:
+		return code{nil, status, "RESOURCE_EXHAUSTED"}
+	case status == http.StatusServiceUnavailable:
+		return code{nil, status, "UNAVAILABLE"}
+	case status < http.StatusInternalServerError:
+		return code{nil, http.StatusBadRequest, "INVALID_ARGUMENT"}
+	}
+	return code{nil, http.StatusInternalServerError, "INTERNAL"}
+}
+
+// Refuse answers with what went wrong. Status is what the server itself would answer with.
+func (s *Server) Refuse(w http.ResponseWriter, _ *http.Request, status int, err error) {
+	c := codeOf(err, status)
+	f := failure{Code: c.name, Message: "something went wrong here"}
+	if refusal, is := errors.AsType[*domain.Refusal](err); is {
+		f.Message = refusal.Detail
+		if refusal.Fix != "" {
+			f.Message += ": " + refusal.Fix
+		}
+	}
+	if invalid, is := errors.AsType[*domain.Invalid](err); is {
+		f.Message, f.Details = invalid.Error(), map[string]any{"validation_errors": badFields(invalid)}
+	}
+	switch c.status {
+	case http.StatusGatewayTimeout:
+		f.Message = "it took too long"
+	case http.StatusUnauthorized:
+		w.Header().Set("Www-Authenticate", "Bearer")
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", "1")
+	}
+	w.Header().Set(processTime, cmp.Or(w.Header().Get(processTime), seconds(0)))
+	write(w, c.status, envelope{Status: "error", Error: &f})
+}
+
+// badField is one field with what is wrong with it.
+type badField struct {
+	Field   string `json:"field"`
+	Message string `json:"message"`
+}
+
+func badFields(invalid *domain.Invalid) []badField {
+	bad := make([]badField, len(invalid.Problems))
+	for i, p := range invalid.Problems {
+		bad[i] = badField{Field: p.Field, Message: p.Message}
+	}
+	return bad
+}

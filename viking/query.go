@@ -1,0 +1,120 @@
+package viking
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// query is one request on its way through a route.
+type query struct {
+	request *http.Request
+	caller  caller
+	found   domain.Problems // bad parameters, to be named together
+}
+
+// bind reads the body's JSON object into the fields of a struct, by their json tags. No body is an empty
+// object, unknown fields are ignored, and null is as good as left out. The error names every bad field.
+func (q *query) bind(into any) error {
+	body, err := q.body()
+	if err != nil || len(strings.TrimSpace(string(body))) == 0 {
+		return err
+	}
+	var fields map[string]json.RawMessage
+	switch {
+	case !utf8.Valid(body):
+		return domain.Refuse(domain.ErrMalformed, "the body is not valid UTF-8")
+	case !json.Valid(body):
+		return domain.Refuse(domain.ErrMalformed, "the body is not valid JSON")
+	case json.Unmarshal(body, &fields) != nil:
+		return domain.Refuse(domain.ErrMalformed, "the body must be a JSON object")
+	}
+	value := reflect.ValueOf(into).Elem()
+	for _, field := range reflect.VisibleFields(value.Type()) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		raw, given := fields[name]
+		if !given || name == "" || string(raw) == "null" {
+			continue
+		}
+		if json.Unmarshal(raw, value.FieldByIndex(field.Index).Addr().Interface()) != nil {
+			q.found.Add(name, "must be %s", kindOf(field.Type))
+		}
+	}
+	return q.found.Err()
+}
+
+// kindOf is a type as the JSON's author knows it.
+func kindOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return kindOf(t.Elem())
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	case reflect.String:
+		return "a string"
+	case reflect.Slice:
+		return "an array"
+	}
+	return "an object"
+}
+
+// body reads what was sent, whole.
+func (q *query) body() ([]byte, error) {
+	body, err := io.ReadAll(q.request.Body)
+	if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is {
+		return nil, domain.Refuse(domain.ErrTooLarge, "a body may have at most %d bytes here", tooLarge.Limit)
+	}
+	if err != nil {
+		return nil, domain.Refuse(domain.ErrMalformed, "the body ended too early")
+	}
+	return body, nil
+}
+
+// path is a part of the route's path, as in {id}.
+func (q *query) path(name string) string { return q.request.PathValue(name) }
+
+// text is a parameter; empty if it was left out.
+func (q *query) text(name string) string { return q.request.URL.Query().Get(name) }
+
+// whole is a parameter that is a whole number.
+func (q *query) whole(name string, otherwise int) int {
+	given := q.text(name)
+	if given == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(given)
+	if err != nil {
+		q.found.Add(name, "must be a whole number")
+	}
+	return n
+}
+
+// yes is a parameter that is true or false, and false if it was left out.
+func (q *query) yes(name string) bool {
+	switch strings.ToLower(q.text(name)) {
+	case "", "false", "0", "no", "off":
+		return false
+	case "true", "1", "yes", "on":
+		return true
+	}
+	q.found.Add(name, "must be true or false")
+	return false
+}
+
+// required notes that a field is missing.
+func (q *query) required(name, value string) {
+	if value == "" {
+		q.found.Add(name, "is required")
+	}
+}

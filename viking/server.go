@@ -1,0 +1,96 @@
+package viking
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Config is what a [Server] is made of.
+type Config struct {
+	// Writer takes commands to the log. Required.
+	Writer Writer
+	// Version is shown by /health.
+	Version string
+	// Now tells the time. Nil for time.Now.
+	Now func() time.Time
+}
+
+// Server answers OpenViking's routes. It is safe for concurrent use.
+type Server struct {
+	cfg Config
+	mux *http.ServeMux
+}
+
+// New makes a server.
+func New(cfg Config) *Server {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	s := &Server{cfg: cfg, mux: http.NewServeMux()}
+	s.routes()
+	return s
+}
+
+// Paths are where it answers, and Public those of them that ask for no key.
+func Paths() (paths, public []string) {
+	public = []string{"/health", "/ready"}
+	return append([]string{"/api/v1/"}, public...), public
+}
+
+// Answer answers a request whose context says who is calling. The error is for Refuse.
+func (s *Server) Answer(w http.ResponseWriter, r *http.Request) error {
+	a := &answering{writer: w, started: s.cfg.Now()}
+	s.mux.ServeHTTP(a, r)
+	return a.err
+}
+
+// answering is a ResponseWriter that handlers leave what went wrong with.
+type answering struct {
+	writer  http.ResponseWriter
+	started time.Time
+	err     error
+}
+
+func (a *answering) Header() http.Header         { return a.writer.Header() }
+func (a *answering) Write(b []byte) (int, error) { return a.writer.Write(b) }
+func (a *answering) WriteHeader(status int)      { a.writer.WriteHeader(status) }
+
+// Unwrap is for http.ResponseController.
+func (a *answering) Unwrap() http.ResponseWriter { return a.writer }
+
+// handler binds, calls and answers with a result for the envelope, or with a [bare] answer.
+type handler func(ctx context.Context, q *query) (any, error)
+
+// route adds a route: pattern is one of http.ServeMux, such as "GET /api/v1/tasks/{id}".
+func (s *Server) route(pattern string, handle handler) {
+	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		a := w.(*answering)
+		q := &query{request: r, caller: callerOf(r)}
+		result, err := handle(r.Context(), q)
+		if err == nil {
+			err = q.found.Err()
+		}
+		w.Header().Set(processTime, seconds(s.cfg.Now().Sub(a.started)))
+		if a.err = err; err == nil {
+			answer(w, result)
+		}
+	})
+}
+
+const processTime = "X-Process-Time"
+
+func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 6, 64) }
+
+var errRoute = errors.New("no such route")
+
+func (s *Server) routes() {
+	s.route("/", func(context.Context, *query) (any, error) {
+		return nil, domain.Refuse(errRoute, "there is nothing at this path, or not with this method")
+	})
+	s.healthRoutes()
+}

@@ -1,0 +1,182 @@
+package viking_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/events"
+	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/viking"
+)
+
+// world is a server with this surface, asked from the outside.
+type world struct {
+	t   *testing.T
+	url string
+	log *events.Log
+}
+
+const rootKey = "0123456789abcdef0123456789abcdef"
+
+// open is for servers that ask for no key, keyed for those that have a root key.
+func open(*annalshttp.Config)         {}
+func keyed(cfg *annalshttp.Config)    { cfg.RootKey = rootKey }
+func as(key string) header            { return header("X-API-Key: " + key) }
+func (w *world) path(s string) string { return w.url + s }
+
+// each runs a test on both engines.
+func each(t *testing.T, configure func(*annalshttp.Config), test func(t *testing.T, w *world)) {
+	t.Helper()
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) { test(t, newWorld(t, db, configure)) })
+}
+
+func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config)) *world {
+	t.Helper()
+	base, err := projections.Open(t.Context(), db, projections.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := events.NewLog(db, base, events.Options{Logger: databasetest.Log(t)})
+	t.Cleanup(func() {
+		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Errorf("close log: %v", err)
+		}
+	})
+	past, err := projections.OpenPast(t.Context(), base, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := projections.Reader{Knowledge: base, Past: past, Progress: log}
+	surface := viking.New(viking.Config{Writer: log, Version: "test"})
+	paths, public := viking.Paths()
+	cfg := annalshttp.Config{
+		Writer: log, Historian: log, Reader: reader, Reporter: projections.Reports{Knowledge: base, Log: log},
+		Keys: projections.NewKeys(db, log), Version: "test", Logger: databasetest.Log(t),
+		Mounts: []annalshttp.Mount{{
+			Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As,
+		}},
+	}
+	configure(&cfg)
+	if err := cfg.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(annalshttp.New(cfg).Handler())
+	t.Cleanup(server.Close)
+	return &world{t: t, url: server.URL, log: log}
+}
+
+// header is a request header, "Name: value".
+type header string
+
+// answer is what the server said.
+type answer struct {
+	t      *testing.T
+	what   string
+	status int
+	header http.Header
+	body   []byte
+}
+
+// ask sends a request. A body that is no string and no reader is sent as JSON.
+func (w *world) ask(method, path string, body any, headers ...header) *answer {
+	w.t.Helper()
+	var content io.Reader
+	switch b := body.(type) {
+	case nil:
+	case string:
+		content = strings.NewReader(b)
+	case io.Reader:
+		content = b
+	default:
+		written, err := json.Marshal(b)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		content = strings.NewReader(string(written))
+	}
+	request, err := http.NewRequestWithContext(w.t.Context(), method, w.path(path), content)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if content != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(string(h), ":")
+		request.Header.Set(name, strings.TrimSpace(value))
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		w.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer response.Body.Close()
+	read, err := io.ReadAll(response.Body)
+	if err != nil {
+		w.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return &answer{t: w.t, what: method + " " + path, status: response.StatusCode, header: response.Header, body: read}
+}
+
+// object is a JSON object as it came.
+type object = map[string]any
+
+// want fails the test unless the answer has this status.
+func (a *answer) want(status int) *answer {
+	a.t.Helper()
+	if a.status != status {
+		a.t.Fatalf("%s: got %d, want %d\n%.2000s", a.what, a.status, status, a.body)
+	}
+	return a
+}
+
+// json is the answer's body.
+func (a *answer) json() object {
+	a.t.Helper()
+	var o object
+	if err := json.Unmarshal(a.body, &o); err != nil {
+		a.t.Fatalf("%s: %v\n%.2000s", a.what, err, a.body)
+	}
+	return o
+}
+
+// result is what the envelope of a good answer holds.
+func (a *answer) result() any {
+	a.t.Helper()
+	e := a.want(http.StatusOK).json()
+	if e["status"] != "ok" || e["error"] != nil || e["time"] != 0.0 || a.header.Get("X-Process-Time") == "" {
+		a.t.Errorf("%s: answered %.500s, in %q s", a.what, a.body, a.header.Get("X-Process-Time"))
+	}
+	return e["result"]
+}
+
+// object is a result that is one.
+func (a *answer) object() object {
+	a.t.Helper()
+	o, is := a.result().(object)
+	if !is {
+		a.t.Fatalf("%s: answered %.500s", a.what, a.body)
+	}
+	return o
+}
+
+// refused fails the test unless the answer is a refusal with this status and code. It gives the message.
+func (a *answer) refused(status int, code string) string {
+	a.t.Helper()
+	e := a.want(status).json()
+	failure, _ := e["error"].(object)
+	if result, there := e["result"]; e["status"] != "error" || !there || result != nil || failure["code"] != code || failure["message"] == "" ||
+		a.header.Get("X-Process-Time") == "" {
+		a.t.Errorf("%s: answered %.500s, want the code %s", a.what, a.body, code)
+	}
+	message, _ := failure["message"].(string)
+	return message
+}
