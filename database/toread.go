@@ -16,6 +16,9 @@ import (
 	"github.com/uptrace/bun/dialect/sqlitedialect"
 )
 
+// ErrAbsent means that there is no such database.
+var ErrAbsent = errors.New("there is no database")
+
 // OpenToRead is [Open] for whoever only looks: a SQLite file must be there, and may have an owner who
 // goes on writing meanwhile. [DB.Transact] and [DB.Migrate] fail.
 func OpenToRead(ctx context.Context, address string, log *slog.Logger) (*DB, error) {
@@ -25,7 +28,7 @@ func OpenToRead(ctx context.Context, address string, log *slog.Logger) (*DB, err
 	}
 	path = strings.TrimPrefix(path, "//")
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no database at %s", path)
+		return nil, fmt.Errorf("%w at %s", ErrAbsent, path)
 	}
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {

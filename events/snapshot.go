@@ -13,9 +13,9 @@ import (
 // Snapshot is the log as somebody's transaction sees it.
 type Snapshot struct{ db database.Querier }
 
-// Snapshot reads the log within a transaction, so that what it says and what the transaction reads
+// SnapshotOf reads the log within a transaction, so that what it says and what the transaction reads
 // elsewhere are of one moment, where the transaction promises that.
-func (l *Log) Snapshot(tx bun.IDB) Snapshot { return Snapshot{tx} }
+func SnapshotOf(tx bun.IDB) Snapshot { return Snapshot{tx} }
 
 // Ahead is what a projection has still to read of a tenant's log.
 type Ahead struct {

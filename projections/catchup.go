@@ -95,7 +95,7 @@ func (r *Rebuilder) takeRest(ctx context.Context, tx bun.IDB, v version, rest in
 
 // ahead is what a version has still to take in, and how many events that are.
 func (r *Rebuilder) ahead(ctx context.Context, tx bun.IDB, v version) (list []events.Ahead, behind int64, err error) {
-	list, err = r.log.Snapshot(tx).Ahead(ctx, v.checkpoint())
+	list, err = events.SnapshotOf(tx).Ahead(ctx, v.checkpoint())
 	for _, log := range list {
 		behind += log.Events()
 	}

@@ -76,7 +76,7 @@ func (e *examination) difference(was, have *image) {
 		}
 		delete(before, row[1])
 		e.noteConfidence(old, row)
-		for _, column := range append(comparedTables[0].differing(row, old), addedDiffering(e.old, e.new, old, row)...) {
+		for _, column := range append(comparedTables[0].differing(row, old), addedDiffering(*e.old, e.new, old, row)...) {
 			e.report.Changed[column]++
 		}
 	}

@@ -14,10 +14,11 @@ import (
 // holds one slice.
 type examination struct {
 	knowledge *Knowledge
-	run       *run
-	old, new  version
+	new       version
+	old       *version // nil to compare with the log alone
 	tx        bun.Tx
 	log       events.Snapshot // of the same moment as tx
+	compared  func(streams int)
 
 	report   domain.RebuildReport
 	sums     map[string]uint64 // by table
@@ -55,7 +56,7 @@ func (e *examination) everything(ctx context.Context) error {
 	for table, sum := range e.sums {
 		e.report.Checksums[table] = fmt.Sprintf("%016x", sum)
 	}
-	return e.search(ctx)
+	return nil
 }
 
 // head is how far a tenant's log goes.
@@ -92,7 +93,7 @@ func (e *examination) tenant(ctx context.Context, h head) error {
 			break
 		}
 		after = slice.Through
-		e.run.note(func(p *domain.RebuildProgress) { p.Verified += int64(slice.Streams) })
+		e.compared(slice.Streams)
 		size = min(max(int(float64(size)*examinedBytes/float64(max(bytes, 1))), 1), 2*size, examinedMost)
 	}
 	if err := e.words(ctx, h.Tenant, words); err != nil {
@@ -124,12 +125,15 @@ func (e *examination) slice(ctx context.Context, s events.Slice, upTo int64, wor
 	if err != nil {
 		return 0, err
 	}
-	was, err := e.knowledge.imageOf(ctx, e.tx, e.old, s, words.was.add)
+	e.report.Items += int64(len(want.knowledge))
+	e.compare(s.Tenant, &want, have)
+	if e.old == nil {
+		return bytes, nil
+	}
+	was, err := e.knowledge.imageOf(ctx, e.tx, *e.old, s, words.was.add)
 	if err != nil {
 		return 0, err
 	}
-	e.report.Items += int64(len(want.knowledge))
-	e.compare(s.Tenant, &want, have)
 	e.difference(was, have)
 	return bytes, nil
 }

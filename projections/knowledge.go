@@ -94,16 +94,7 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 	if err != nil {
 		return nil, err
 	}
-	p := &Knowledge{
-		db: db, reads: db.DB, lineup: &atomic.Pointer[lineup]{}, carefulUntil: &atomic.Int64{},
-		policies: map[string]domain.ConfidencePolicy{}, tokenizers: settings.Tokenizers, added: settings.added,
-		log: settings.Logger, now: settings.Now, bagRows: defaultBagRows, compactItems: defaultCompactItems,
-		backlog: &backlog{}, history: &atomic.Pointer[events.Log]{},
-	}
-	for _, policy := range append(domain.ConfidencePolicies(), settings.Policy) {
-		p.policies[policy.Name] = policy
-	}
-	p.profiles = newProfiles()
+	p := newKnowledge(db, settings)
 	if err := p.look(ctx, db); err != nil {
 		return nil, err
 	}
@@ -116,6 +107,20 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 	}
 	p.meaning = p.spaces.wanted
 	return p, nil
+}
+
+// newKnowledge is the projection before it has looked at the catalogue.
+func newKnowledge(db *database.DB, settings Settings) *Knowledge {
+	p := &Knowledge{
+		db: db, reads: db.DB, lineup: &atomic.Pointer[lineup]{}, carefulUntil: &atomic.Int64{},
+		policies: map[string]domain.ConfidencePolicy{}, tokenizers: settings.Tokenizers, added: settings.added,
+		log: settings.Logger, now: settings.Now, bagRows: defaultBagRows, compactItems: defaultCompactItems,
+		backlog: &backlog{}, history: &atomic.Pointer[events.Log]{}, profiles: newProfiles(),
+	}
+	for _, policy := range append(domain.ConfidencePolicies(), settings.Policy) {
+		p.policies[policy.Name] = policy
+	}
+	return p
 }
 
 // Policy computes confidence as the version does that is active at that moment: what is replayed from the

@@ -104,7 +104,7 @@ func (e *examination) sameAnswers() bool {
 func (e *examination) compareAnswers(ctx context.Context, s searched, evenly bool) (domain.AnswerMove, error) {
 	m := domain.AnswerMove{Tenant: s.tenant, ID: s.id, Same: 1}
 	var err error
-	if m.Before, err = e.knowledge.at(e.old, e.tx).found(ctx, s, evenly); err != nil {
+	if m.Before, err = e.knowledge.at(*e.old, e.tx).found(ctx, s, evenly); err != nil {
 		return m, err
 	}
 	if m.After, err = e.knowledge.at(e.new, e.tx).found(ctx, s, evenly); err != nil {

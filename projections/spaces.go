@@ -137,7 +137,7 @@ func (p *Knowledge) tendSpaces(ctx context.Context, log *events.Log, behind *cha
 		return err
 	}
 	if s.read.Load() != s.wanted {
-		ahead, err := log.Snapshot(p.db).Ahead(ctx, s.wanted.Name())
+		ahead, err := events.SnapshotOf(p.db).Ahead(ctx, s.wanted.Name())
 		if err != nil {
 			return err
 		}

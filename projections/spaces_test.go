@@ -75,16 +75,16 @@ func (w *world) until(what string, holds func() bool) {
 }
 
 // lag is how many events the projection of the configured embedder has still to read, of two tenants.
-func (w *world) lag() (events int64) {
+func (w *world) lag() (unread int64) {
 	w.t.Helper()
-	ahead, err := w.log.Snapshot(w.db).Ahead(w.t.Context(), w.base.Meaning().Name())
+	ahead, err := events.SnapshotOf(w.db).Ahead(w.t.Context(), w.base.Meaning().Name())
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	for _, a := range ahead {
-		events += a.Events()
+		unread += a.Events()
 	}
-	return events
+	return unread
 }
 
 func TestAnotherModelTakesOverWhenItKnowsEverything(t *testing.T) {

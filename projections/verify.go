@@ -11,6 +11,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 )
 
 // verify compares a version with an independent fold of the log and with the active version, in one
@@ -65,8 +66,11 @@ func (r *Rebuilder) examine(ctx context.Context, now *run) (domain.RebuildReport
 		return domain.RebuildReport{}, err
 	}
 	e := &examination{
-		knowledge: p, run: now, old: old, new: now.version, tx: tx, log: r.log.Snapshot(tx),
+		knowledge: p, old: &old, new: now.version, tx: tx, log: events.SnapshotOf(tx),
 		sums: map[string]uint64{},
+		compared: func(streams int) {
+			now.note(func(p *domain.RebuildProgress) { p.Verified += int64(streams) })
+		},
 		report: domain.RebuildReport{
 			Version: now.version.Version, Against: old.Version, Wrong: []string{},
 			Rows: map[string]int64{}, Checksums: map[string]string{}, Changed: map[string]int64{},
@@ -75,6 +79,9 @@ func (r *Rebuilder) examine(ctx context.Context, now *run) (domain.RebuildReport
 	}
 	now.note(func(p *domain.RebuildProgress) { p.Verified = 0 })
 	if err := e.everything(ctx); err != nil {
+		return e.report, err
+	}
+	if err := e.search(ctx); err != nil {
 		return e.report, err
 	}
 	e.report.Passed = e.passed()

@@ -112,13 +112,15 @@ func (e *examination) words(ctx context.Context, tenant string, w *wordSums) err
 		return err
 	}
 	e.inTerms += w.have.terms - inBags
-	if err := e.readTerms(ctx, e.old, tenant, w.was.add); err != nil {
-		return err
+	if e.old != nil {
+		if err := e.readTerms(ctx, *e.old, tenant, w.was.add); err != nil {
+			return err
+		}
 	}
 	e.report.Rows["terms"] += w.have.terms
 	e.sums["terms"] += w.have.total()
 	for i, have := range w.have.buckets {
-		if have != w.was.buckets[i] {
+		if e.old != nil && have != w.was.buckets[i] {
 			e.report.Changed["terms"] += max(1, w.items[i])
 		}
 		if have != w.want.buckets[i] && len(e.report.Wrong) < maxWrong {

@@ -59,6 +59,8 @@ func asFailure(err error) *failure {
 		f.Detail = "interrupted"
 	case errors.Is(err, database.ErrUnavailable):
 		f.Code = exitUnavailable
+	case errors.Is(err, database.ErrAbsent):
+		f.Fix = "name it with --database, or the directory that it lies in with --data"
 	}
 	return f
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/proof"
 )
 
@@ -20,6 +21,7 @@ type verifyCommand struct {
 
 	Key        []string `env:"ANNALS_LOG_KEYS" placeholder:"KEY" help:"A public key that is trusted, or a file with some. For the database, those in the data directory are trusted, too."`
 	Checkpoint []string `complete:"file" placeholder:"FILE" help:"A checkpoint that was kept elsewhere, as annals proof checkpoint prints it: the database must continue it."`
+	Answers    bool     `help:"Compare what is answered with the log, too: fold every event anew, and name the items whose rows are not what it gives. Takes some times as long."`
 }
 
 // Help implements kong.HelpProvider.
@@ -33,6 +35,7 @@ has the signing key, too; a checkpoint that was kept elsewhere he cannot have.
 Examples:
 
     annals verify
+    annals verify --answers
     annals verify --database postgres://annals:secret@db.internal/annals --checkpoint last-month.txt
     annals verify log.ndjson --key annals+6d1a0b3c+AfK…`
 }
@@ -53,22 +56,15 @@ func (v *verifyCommand) Run(ctx context.Context, c *console) error {
 	if err != nil || report == nil {
 		return err
 	}
-	return printVerified(c, report)
+	return report.print(c)
 }
 
-func (v *verifyCommand) verify(ctx context.Context, c *console, verification proof.Verification) (*proof.Report, error) {
+func (v *verifyCommand) verify(ctx context.Context, c *console, verification proof.Verification) (*verified, error) {
 	if v.File == "" {
-		storage := v.placed()
-		verification.Keys = append(verification.Keys, proof.PublicKeys(storage.Data)...)
-		db, err := database.OpenToRead(ctx, storage.Database, v.logger(c))
-		if err != nil {
-			return nil, err
-		}
-		if err := upToDate(ctx, db); err != nil {
-			return nil, errors.Join(err, db.Close())
-		}
-		report, err := proof.Verify(ctx, db, verification)
-		return report, errors.Join(err, db.Close())
+		return v.verifyDatabase(ctx, c, verification)
+	}
+	if v.Answers {
+		return nil, wrong("leave out the file, or --answers", "a file holds a log, and no answers")
 	}
 	if len(verification.Keys) == 0 {
 		return nil, wrong("annals proof key prints it; ask for it over a way that you trust", "a file is verified with a public key: name it with --key")
@@ -76,7 +72,40 @@ func (v *verifyCommand) verify(ctx context.Context, c *console, verification pro
 	if certificate, is := proof.IsCertificate(v.File); is {
 		return nil, verifyCertificate(c, certificate, verification.Keys)
 	}
-	return proof.VerifyFile(ctx, v.File, verification)
+	report, err := proof.VerifyFile(ctx, v.File, verification)
+	return &verified{Report: report}, err
+}
+
+func (v *verifyCommand) verifyDatabase(ctx context.Context, c *console, verification proof.Verification) (_ *verified, err error) {
+	storage := v.placed()
+	verification.Keys = append(verification.Keys, proof.PublicKeys(storage.Data)...)
+	db, err := database.OpenToRead(ctx, storage.Database, v.logger(c))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := upToDate(ctx, db); err != nil {
+		return nil, err
+	}
+	report, err := proof.Verify(ctx, db, verification)
+	if err != nil || !v.Answers {
+		return &verified{Report: report}, err
+	}
+	bar := watchCount(c, "comparing", 1)
+	checked, err := projections.Check(ctx, db, projections.Settings{Logger: v.logger(c)}, bar.set)
+	bar.end()
+	if err != nil {
+		return nil, fmt.Errorf("compare what is answered with the log: %w", err)
+	}
+	report.Verified = report.Verified && len(checked.Wrong) == 0
+	return &verified{Report: report, Answers: &checked}, nil
+}
+
+// verified is what was found out about a log, and about what is answered from it.
+type verified struct {
+	*proof.Report
+
+	Answers *projections.Checked `json:"answers,omitempty"`
 }
 
 // verification reads keys and checkpoints, those in files, too.
@@ -121,19 +150,22 @@ func verifyCertificate(c *console, certificate proof.Certificate, keys []string)
 	return &failure{Code: exitFailed, Detail: fmt.Sprintf("not verified: %s", err)}
 }
 
-// printVerified shows what was verified, and what is wrong.
-func printVerified(c *console, report *proof.Report) error {
+// print shows what was verified, and what is wrong.
+func (v *verified) print(c *console) error {
 	if c.json {
-		if err := c.document(report); err != nil {
+		if err := c.document(v); err != nil {
 			return err
 		}
 	} else {
-		printFindings(c, report)
+		v.printFindings(c)
 	}
-	if report.Verified {
+	switch {
+	case v.Verified:
 		return nil
+	case v.Count == 0:
+		return &failure{Code: exitFailed, Detail: "not verified: the log is as it was recorded, and what is answered is not what it says", Fix: "annals rebuild knowledge --repair computes the answers anew; annals history shows what the log says of an item"}
 	}
-	return &failure{Code: exitFailed, Detail: fmt.Sprintf("not verified: %s", faults(report.Count)), Fix: "keep a copy of what you have; a backup from before says what was there"}
+	return &failure{Code: exitFailed, Detail: fmt.Sprintf("not verified: %s", faults(v.Count)), Fix: "keep a copy of what you have; a backup from before says what was there"}
 }
 
 func faults(count int64) string {
@@ -143,7 +175,8 @@ func faults(count int64) string {
 	return counted(count) + " things are not as they were recorded"
 }
 
-func printFindings(c *console, report *proof.Report) {
+func (v *verified) printFindings(c *console) {
+	report := v.Report
 	if len(report.Faults) > 0 {
 		rows := &grid{heads: []string{"TENANT", "POSITION", "WHAT", "FINDING"}}
 		for _, fault := range report.Faults {
@@ -165,7 +198,19 @@ func printFindings(c *console, report *proof.Report) {
 	for _, what := range report.Unchecked {
 		c.say("%s %s", amber.Render("not checked"), printable(what))
 	}
-	if report.Verified {
+	if v.Answers != nil {
+		v.printAnswers(c)
+	}
+	if report.Count == 0 {
 		c.say("%s: %s events in %s, all as they were recorded", green.Render("verified"), counted(report.Events()), report.Took.Round(time.Millisecond))
+	}
+}
+
+func (v *verified) printAnswers(c *console) {
+	for _, what := range v.Answers.Wrong {
+		c.say("%s %s", red.Render("answers"), printable(what))
+	}
+	if len(v.Answers.Wrong) == 0 {
+		c.say("%s: %s items and everything else that is answered are what the log says", green.Render("compared"), counted(v.Answers.Items))
 	}
 }

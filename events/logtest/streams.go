@@ -12,6 +12,7 @@ import (
 
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 )
 
 // turn lets a stream of its own grow by one event, for ever: there is always another version to read.
@@ -78,7 +79,7 @@ func (w *world) state(stream string) domain.Stream {
 func (w *world) checked() (wrong []string) {
 	w.Helper()
 	err := w.db.RunInTx(w.Context(), nil, func(ctx context.Context, tx bun.Tx) (err error) {
-		wrong, err = w.log.Snapshot(tx).CheckStates(ctx, w.by.Tenant)
+		wrong, err = events.SnapshotOf(tx).CheckStates(ctx, w.by.Tenant)
 		return err
 	})
 	if err != nil {

@@ -1,0 +1,59 @@
+package projections_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+func TestWhatIsAnsweredIsComparedWithTheLog(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := lived(t, db, projections.Settings{})
+		r.run() // so the log has a stream of another kind, and a version other than the first is read
+		check := func() projections.Checked {
+			t.Helper()
+			var last int64
+			checked, err := projections.Check(t.Context(), db, projections.Settings{}, func(items, _ int64) { last = items })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if checked.Version != 2 || checked.Items != last || checked.Items < 11 {
+				t.Errorf("got %d items of version %d with a progress of %d, want all of version 2", checked.Items, checked.Version, last)
+			}
+			return checked
+		}
+		if checked := check(); len(checked.Wrong) > 0 {
+			t.Errorf("got %q, want nothing wrong", checked.Wrong)
+		}
+		for _, damage := range []string{
+			"UPDATE knowledge_2 SET confidence = 0.99 WHERE id = 'item-1'",
+			"DELETE FROM knowledge_2_votes",
+			"UPDATE knowledge_2_scopes SET scope = 'team:other' WHERE number = 6 AND scope = 'team:pay'",
+			"UPDATE streams SET version = version + 1",
+		} {
+			r.corrupt(damage)
+		}
+		wrong := strings.Join(check().Wrong, "\n")
+		for _, named := range []string{
+			"item item-1: in knowledge not what the log says: confidence",
+			"item item-3: a row of votes is missing",
+			"item item-5: a row of scopes is one too many",
+			"stream projection:knowledge: what is kept about it is not what the log says",
+		} {
+			if !strings.Contains(wrong, named) {
+				t.Errorf("the check says\n%s\nwant %q", wrong, named)
+			}
+		}
+		if _, err := r.Start(t.Context(), domain.RebuildOrder{Repair: true}); err != nil {
+			t.Fatal(err)
+		}
+		if last := r.ended(); last.State != "active" {
+			t.Errorf("got version %d %s (%s), want it switched to", last.Version, last.State, last.Error)
+		}
+	})
+}
