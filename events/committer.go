@@ -86,6 +86,9 @@ func (l *Log) append(tenant string, commands []*command) error {
 	if err != nil {
 		return err
 	}
+	if b.streams.anyOf(domain.KeyStream("")) {
+		l.keys.Add(1)
+	}
 	b.answer()
 	if len(b.records) > 0 {
 		l.news.tell(tenant)

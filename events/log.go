@@ -3,6 +3,7 @@ package events
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/annals-kb/annals/database"
@@ -42,6 +43,7 @@ type Log struct {
 	polling  polling
 	troubles troubles
 	handlers handlers
+	keys     atomic.Int64 // commits that changed any
 
 	finishing sync.RWMutex // shared from a page's transaction until its change is done
 }
@@ -89,3 +91,6 @@ func (l *Log) Close(ctx context.Context) error {
 //		<-changed
 //	}
 func (l *Log) Changed() <-chan struct{} { return l.news.next() }
+
+// KeyChanges counts the commits of this process that gave a key, or changed what one opens.
+func (l *Log) KeyChanges() int64 { return l.keys.Load() }

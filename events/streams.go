@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/pgdialect"
@@ -157,6 +158,16 @@ func (s *streams) apply(event domain.Event, plain domain.Fact) error {
 	stream := s.known[event.Stream]
 	s.changed[event.Stream] = true
 	return stream.Evolve(plain, event.Occasion())
+}
+
+// anyOf tells whether a stream of this prefix has changed.
+func (s *streams) anyOf(prefix string) bool {
+	for name := range s.changed {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 const insertStreams = `streams (tenant, stream, version, position, form, state)

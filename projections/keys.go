@@ -23,6 +23,7 @@ type Keys struct {
 
 	mu   sync.Mutex
 	used map[keyName]time.Time // since it was written last
+	any  anyKey
 }
 
 type keyName struct{ tenant, prefix string }
@@ -47,16 +48,6 @@ func (k *Keys) Key(ctx context.Context, prefix string) (tenant string, key domai
 		return "", key, domain.Refuse(domain.ErrNotFound, "no such key")
 	}
 	return tenant, key, nil
-}
-
-// Any tells whether anybody was ever given a key.
-func (k *Keys) Any(ctx context.Context) (given bool, err error) {
-	ctx = database.ForEveryTenant(ctx)
-	err = k.db.NewRaw("SELECT EXISTS (SELECT 1 FROM streams WHERE "+isKey+")").Scan(ctx, &given)
-	if err != nil {
-		return false, failedKeys(ctx, err)
-	}
-	return given, nil
 }
 
 // Given lists the keys of a tenant, those that open nothing any more too.
