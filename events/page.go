@@ -21,7 +21,22 @@ type Page struct {
 	quarantine *quarantine // when it was read; nil for nothing
 	unreadable error       // why its one event cannot be decoded
 	erasures   *int64      // how far they had come before it was read; nil if it is read where it is taken in
+	late       bool        // it waited in quarantine: its events lie behind what the projection has read
 }
+
+// Turns is how often the projection has left the order of the log before the page was read: a stream was
+// passed over or let out, or it began anew. Whoever remembers what pages have brought must not count on
+// positions alone when it has. The second result is false if nobody counts.
+func (p Page) Turns() (turns int64, counted bool) {
+	if p.quarantine == nil {
+		return 0, false
+	}
+	return p.quarantine.changes, true
+}
+
+// Late tells whether the page waited in quarantine, so that its events lie behind what the projection has
+// read.
+func (p Page) Late() bool { return p.late }
 
 // Last is the newest event of the page.
 func (p Page) Last() domain.Event { return p.Events[len(p.Events)-1] }

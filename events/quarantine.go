@@ -90,7 +90,8 @@ func brief(err error) string {
 	return string(text[:min(len(text), most)])
 }
 
-// noteChange tells whoever prepared a page that the quarantine is not what it was.
+// noteChange tells whoever prepared a page that the quarantine is not what it was, and whoever remembers what
+// pages have brought that something was taken in out of order; see [Page.Turns].
 func noteChange(ctx context.Context, tx bun.IDB, projection, tenant string) error {
 	_, err := tx.ExecContext(ctx, `
 		UPDATE checkpoints

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
@@ -42,7 +43,7 @@ func (l *Log) Replay(ctx context.Context, projection, tenant, stream string) (do
 		waiting, err := l.waiting(ctx, projection, tenant, q, size)
 		var taken int
 		if err == nil {
-			taken, err = l.replayPage(ctx, projection, Page{Tenant: tenant, Events: waiting, erasures: &mark}, prepare, q)
+			taken, err = l.replayPage(ctx, projection, Page{Tenant: tenant, Events: waiting, erasures: &mark, late: true}, prepare, q)
 		}
 		done.Events += int64(taken)
 		switch {
@@ -115,7 +116,10 @@ func (l *Log) replayPage(ctx context.Context, projection string, page Page, prep
 			SET first_position = ?, event_id = ?
 			WHERE projection = ? AND tenant = ? AND stream = ?`,
 			next.Position, next.EventID, projection, page.Tenant, q.Stream)
-		return err
+		if err != nil {
+			return err
+		}
+		return noteChange(ctx, tx, projection, page.Tenant)
 	})
 	if err != nil {
 		return 0, err
@@ -231,11 +235,19 @@ func (l *Log) Skip(ctx context.Context, projection, tenant, stream string) (doma
 // transaction.
 func (l *Log) BeginAnew(ctx context.Context, projection, tenant string, empty ...func(context.Context, bun.IDB) error) error {
 	err := l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-		for _, table := range []string{"checkpoints", "quarantine"} {
-			_, err := tx.ExecContext(ctx, `DELETE FROM ? WHERE projection = ? AND tenant = ?`, bun.Ident(table), projection, tenant)
-			if err != nil {
-				return fmt.Errorf("forget %s: %w", table, err)
-			}
+		// The row stays, and so does its count of turns: other processes notice by it.
+		_, err := tx.ExecContext(ctx, `
+			UPDATE checkpoints
+			SET position = 0, event_id = ?, quarantines = quarantines + 1
+			WHERE projection = ? AND tenant = ?`, uuid.Nil.String(), projection, tenant)
+		if err != nil {
+			return fmt.Errorf("forget the checkpoint: %w", err)
+		}
+		_, err = tx.ExecContext(ctx, `
+			DELETE FROM quarantine
+			WHERE projection = ? AND tenant = ?`, projection, tenant)
+		if err != nil {
+			return fmt.Errorf("forget the quarantine: %w", err)
 		}
 		for _, each := range empty {
 			if err := each(ctx, tx); err != nil {

@@ -19,6 +19,7 @@ type library struct {
 	mu       sync.RWMutex
 	loaded   bool
 	position int64     // what the projection had made of the log up to here is in
+	turns    int64     // how often it had left the log's order by then
 	seen     time.Time // when that was last compared with the checkpoint
 	used     time.Time // when it was last searched
 	shelves  map[domain.Scope]*shelf
@@ -44,10 +45,16 @@ func (l *library) learn(e *embedded) (gone []hash) {
 }
 
 // take takes in a page. What a load or another process has already brought is newer; what does not follow
-// on what is in memory means that all must be read again.
+// on what is in memory, or comes when the projection has left the log's order, means that all must be read
+// again.
 func (l *library) take(e *embedded) (gone []hash) {
 	switch {
-	case !l.loaded || e.through <= l.position:
+	case !l.loaded:
+		return nil
+	case e.late || e.turns >= 0 && e.turns != l.turns:
+		l.loaded = false
+		return nil
+	case e.through <= l.position:
 		return nil
 	case e.after > l.position:
 		l.loaded = false
@@ -103,7 +110,7 @@ func (l *library) load(ctx context.Context, m *Meaning, tenant string) (read boo
 	}
 	l.wait()
 	// The checkpoint first: what is committed after it is in what is read, too, or is learnt.
-	position, err := m.checkpoint(ctx, tenant)
+	position, turns, err := m.checkpoint(ctx, tenant)
 	fresh := &library{shelves: map[domain.Scope]*shelf{}}
 	if err == nil {
 		err = fresh.read(ctx, m, tenant)
@@ -115,7 +122,7 @@ func (l *library) load(ctx context.Context, m *Meaning, tenant string) (read boo
 	if err != nil {
 		return false, err
 	}
-	l.loaded, l.position, l.seen, l.shelves = true, position, time.Now(), fresh.shelves
+	l.loaded, l.position, l.turns, l.seen, l.shelves = true, position, turns, time.Now(), fresh.shelves
 	for _, e := range late {
 		l.take(e)
 	}
@@ -144,11 +151,11 @@ func (l *library) isLoaded() bool {
 	return l.loaded
 }
 
-// checkpoint is how far the projection has come in a tenant's log.
-func (m *Meaning) checkpoint(ctx context.Context, tenant string) (position int64, err error) {
-	err = m.db.NewSelect().TableExpr("checkpoints").ColumnExpr("coalesce(max(position), 0)").
-		Where("projection = ?", m.Name()).Where("tenant = ?", tenant).Scan(ctx, &position)
-	return position, err
+// checkpoint is how far the projection has come in a tenant's log, and how often it has left its order.
+func (m *Meaning) checkpoint(ctx context.Context, tenant string) (position, turns int64, err error) {
+	err = m.db.NewSelect().TableExpr("checkpoints").ColumnExpr("coalesce(max(position), 0), coalesce(max(quarantines), 0)").
+		Where("projection = ?", m.Name()).Where("tenant = ?", tenant).Scan(ctx, &position, &turns)
+	return position, turns, err
 }
 
 func (l *library) read(ctx context.Context, m *Meaning, tenant string) error {

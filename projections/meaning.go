@@ -89,6 +89,8 @@ type embedded struct {
 	tenant  string
 	after   int64   // the page begins after this position
 	through int64   // and ends with this one
+	turns   int64   // as in [events.Page.Turns]; negative if nobody counts them
+	late    bool    // as in [events.Page.Late]
 	numbers []int64 // the items, whose earlier pieces go
 	pieces  []piece
 	vectors map[hash][]float32
@@ -101,7 +103,10 @@ type embedded struct {
 // model is down.
 func (m *Meaning) Prepare(ctx context.Context, page events.Page) (events.Change, error) {
 	m.survey.look(ctx, m.tables.pieces, m.tables.vectors)
-	e := &embedded{meaning: m, tenant: page.Tenant}
+	e := &embedded{meaning: m, tenant: page.Tenant, turns: -1, late: page.Late()}
+	if turns, counted := page.Turns(); counted {
+		e.turns = turns
+	}
 	if len(page.Events) > 0 {
 		e.after, e.through = page.After, page.Last().Position
 	}

@@ -49,16 +49,16 @@ func (n *libraries) current(ctx context.Context, m *Meaning, tenant string) (*li
 
 // catchUp reads the items that were embedded elsewhere since. The log says which they are.
 func (l *library) catchUp(ctx context.Context, m *Meaning, tenant string) error {
-	position, err := m.checkpoint(ctx, tenant)
+	position, turns, err := m.checkpoint(ctx, tenant)
 	if err != nil {
 		return err
 	}
 	l.mu.RLock()
-	from := l.position
+	from, before := l.position, l.turns
 	l.mu.RUnlock()
-	e := &embedded{meaning: m, tenant: tenant, after: from, through: position}
+	e := &embedded{meaning: m, tenant: tenant, after: from, through: position, turns: turns}
 	many := false
-	if position > from {
+	if position > from && turns == before {
 		if many, err = e.changed(ctx); err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func (l *library) catchUp(ctx context.Context, m *Meaning, tenant string) error 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case many || position < from: // the latter after a restore
+	case many || position < from || turns != before: // it went back, or took something in late
 		l.loaded = false
 	case l.position == from:
 		l.replace(e)
