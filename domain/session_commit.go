@@ -73,6 +73,9 @@ func (c Settle) Decide(book Book, _ time.Time) ([]Fact, error) {
 	case s.Settled+1 != c.Archive || c.Archive > s.Archives:
 		return nil, Refuse(ErrConflict, "archive %d comes before archive %d", s.Settled+1, c.Archive)
 	}
+	if extracted, is := c.Fact.(SessionExtracted); is && s.Erased { // while it was being extracted
+		return []Fact{ExtractionFailed{Task: extracted.Task, Archive: c.Archive, Attempts: 1, Reason: "what was said was erased"}}, nil
+	}
 	return []Fact{c.Fact}, nil
 }
 

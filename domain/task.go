@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// Extraction is the name under which the extraction of knowledge from sessions follows the log.
+const Extraction = "extraction"
+
 // SessionArchive is what was said in a session up to one of its commits.
 type SessionArchive struct {
 	Number    int

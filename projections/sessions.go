@@ -8,9 +8,6 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// ExtractionName is the name under which the extraction of knowledge from sessions follows the log.
-const ExtractionName = "extraction"
-
 // Sessions answers questions about sessions. What was said is read from the log, and what a session has
 // come to from its stream's state: there are no tables of its own.
 type Sessions struct{ Log *events.Log }
@@ -165,7 +162,7 @@ func (s Sessions) Tasks(ctx context.Context, q domain.TaskQuery) ([]domain.Task,
 
 // done is how far extraction has read the tenant's log: what it decided on before is done.
 func (s Sessions) done(ctx context.Context, tenant string) (int64, error) {
-	position, _, _, err := s.Log.Checkpoint(ctx, ExtractionName, tenant)
+	position, _, _, err := s.Log.Checkpoint(ctx, domain.Extraction, tenant)
 	return position, err
 }
 
@@ -196,5 +193,5 @@ func (s Sessions) task(ctx context.Context, tenant string, commit domain.Event, 
 
 // AwaitExtraction returns when everything that was committed up to a position is done.
 func (s Sessions) AwaitExtraction(ctx context.Context, tenant string, position int64) error {
-	return s.Log.Await(ctx, ExtractionName, tenant, position)
+	return s.Log.Await(ctx, domain.Extraction, tenant, position)
 }

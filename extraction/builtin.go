@@ -1,0 +1,140 @@
+package extraction
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/text"
+)
+
+// BuiltIn finds what is stated outright, by rules: it needs no model and no network, and finds the same
+// every time.
+type BuiltIn struct{}
+
+var _ Extractor = BuiltIn{}
+
+// Name implements [Extractor]. The number grows with the rules.
+func (BuiltIn) Name() string { return "built-in 1" }
+
+// Extract implements [Extractor]. It never fails.
+func (BuiltIn) Extract(_ context.Context, c Conversation) (Found, error) {
+	found := Found{Summary: summarize(c)}
+	negative := c.Negative()
+	if negative {
+		found.Findings = append(found.Findings, failure(c)...)
+	} else {
+		found.Findings = append(found.Findings, cases(c)...)
+		found.Findings = append(found.Findings, patterns(c)...)
+	}
+	for i, m := range c.Messages {
+		if m.Role != domain.RoleUser {
+			continue
+		}
+		for _, sentence := range text.Sentences(m.Text()) {
+			if f, is := stated(sentence); is && !(negative && f.Category == domain.CategoryEvents) {
+				f.Sources = []int{i}
+				found.Findings = append(found.Findings, f)
+			}
+		}
+	}
+	found.Findings = append(found.Findings, behaviours(c)...)
+	found.Findings = append(found.Findings, runs(c)...)
+	return found, nil
+}
+
+// shortestStatement is how many characters a sentence has at least that says anything.
+const shortestStatement = 6
+
+// stated is what a sentence of the user's says about him and his world.
+func stated(s string) (Finding, bool) {
+	asked := asking.MatchString(s)
+	if len(s) < shortestStatement || len(s) > domain.MaxContent/2 || polarityMark.MatchString(s) {
+		return Finding{}, false
+	}
+	f := Finding{Content: s, Correction: either(s, correcting, correctingChinese)}
+	noted := either(s, remembering, rememberingChinese)
+	if asked && !noted {
+		return Finding{}, false
+	}
+	if either(s, preferring, preferringChinese) {
+		f.Category, f.Key = domain.CategoryPreferences, facetOf(s)
+		f.Task = in(s, "What the user prefers", "用户的偏好")
+		f.Tags = tagsOf("preference", f.Key, s)
+		return f, true
+	}
+	for _, fact := range identity {
+		if fact.expression.MatchString(s) {
+			f.Category, f.Key, f.Single = domain.CategoryProfile, fact.key, fact.single
+			f.Task = in(s, "Who the user is", "用户是谁")
+			f.Tags = tagsOf("background", f.Key, s)
+			return f, true
+		}
+	}
+	switch {
+	case either(s, deciding, decidingChinese):
+		f.Category = domain.CategoryEvents
+		f.Task = in(s, "What happened, or was decided", "发生或决定的事")
+		f.Tags = tagsOf("", "", s)
+	case noted || f.Correction || either(s, describing, describingChinese):
+		f.Category = domain.CategoryEntities
+		f.Task = in(s, "What the user's world is like", "用户所说的事实")
+		f.Tags = tagsOf("", "", s)
+	default:
+		return Finding{}, false
+	}
+	return f, true
+}
+
+// longestTask is how many bytes of what was asked for become a lesson's task.
+const longestTask = 600
+
+// task is what the conversation was about: what the user asked for first.
+func task(c Conversation) (string, int) {
+	for i, m := range c.Messages {
+		if said := strings.TrimSpace(m.Text()); m.Role == domain.RoleUser && said != "" {
+			return cut(said, longestTask), i
+		}
+	}
+	return "", -1
+}
+
+// cut shortens to whole characters.
+func cut(s string, bytes int) string {
+	const more = "…"
+	if len(s) <= bytes {
+		return s
+	}
+	end := bytes - len(more)
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return strings.TrimSpace(s[:end]) + more
+}
+
+const (
+	abstractTokens = 100
+	overviewTokens = 1500
+)
+
+// summarize says in short what a conversation is about, in its own words.
+func summarize(c Conversation) domain.Summary {
+	turns := 0
+	var all strings.Builder
+	for _, m := range c.Messages {
+		if m.Role == domain.RoleUser {
+			turns++
+		}
+		if said := strings.TrimSpace(m.Text()); said != "" {
+			fmt.Fprintf(&all, "%s: %s\n\n", m.Role, said)
+		}
+	}
+	about, _ := task(c)
+	heading := fmt.Sprintf("# Session Summary\n\nOverview: %d turns, %d messages\n", turns, len(c.Messages))
+	return domain.Summary{
+		Abstract: text.Abstract(about, abstractTokens),
+		Overview: heading + "\n" + text.Overview(all.String(), overviewTokens),
+	}
+}

@@ -1,0 +1,227 @@
+package extraction_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/extraction"
+)
+
+func text(s string) []domain.Part { return []domain.Part{{Type: domain.PartText, Text: s}} }
+
+// talk is a conversation whose messages are said by the user, or after "a:" by the assistant.
+func talk(lines ...string) extraction.Conversation {
+	c := extraction.Conversation{Session: "s1"}
+	for i, line := range lines {
+		m := extraction.Message{EventID: fmt.Sprintf("00000000-0000-7000-8000-%012d", i), Role: domain.RoleUser, Parts: text(line)}
+		if rest, is := strings.CutPrefix(line, "a:"); is {
+			m.Role, m.Parts = domain.RoleAssistant, text(strings.TrimSpace(rest))
+		}
+		c.Messages = append(c.Messages, m)
+	}
+	return c
+}
+
+func extract(t *testing.T, c extraction.Conversation) extraction.Found {
+	t.Helper()
+	found, err := extraction.BuiltIn{}.Extract(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestWhatIsStatedOutrightIsFound(t *testing.T) {
+	t.Parallel()
+	for sentence, want := range map[string]string{
+		"I prefer tabs over spaces for indentation.":      "preferences indentation",
+		"Please always answer in English.":                "preferences english",
+		"From now on, use PostgreSQL.":                    "preferences ",
+		"My favorite editor is vim":                       "preferences ",
+		"我喜欢用 TypeScript 写代码":                             "preferences ",
+		"以后请用中文回答。":                                       "preferences ",
+		"用户偏好使用 TypeScript 而非 JavaScript,注重类型安全":          "preferences ",
+		"My name is Mia.":                                 "profile name",
+		"I live in Berlin.":                               "profile home",
+		"I work as a nurse.":                              "profile work",
+		"我是一名后端工程师":                                       "profile work",
+		"我住在上海":                                           "profile home",
+		"We decided to use Kafka.":                        "events ",
+		"我们决定下周上线新版本":                                     "events ",
+		"Our project uses Bazel.":                         "entities ",
+		"Remember that the staging port is 8443.":         "entities ",
+		"记住：测试环境端口是 8443":                                 "entities ",
+		"Actually, the port is 9443.":                     "entities  correction",
+		"No, I no longer like tabs, I prefer spaces now.": "preferences  correction",
+		"What do I prefer for indentation?":               "",
+		"Thanks a lot!":                                   "",
+		"ok":                                              "",
+		"你好":                                              "",
+	} {
+		var got []string
+		for _, f := range extract(t, talk(sentence)).Findings {
+			label := fmt.Sprintf("%s %s", f.Category, f.Key)
+			if f.Correction {
+				label += " correction"
+			}
+			got = append(got, label)
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%s: got %q, want %q", sentence, got, want)
+		}
+	}
+}
+
+func categories(found extraction.Found) (all []string) {
+	for _, f := range found.Findings {
+		all = append(all, string(f.Category))
+	}
+	return all
+}
+
+func TestAProblemWithItsFixIsACase(t *testing.T) {
+	t.Parallel()
+	for name, lines := range map[string][]string{
+		"en": {"chromedriver crashes with a version mismatch", "a: The cause: it turned out Chrome is at 123.", "a: Fixed by upgrading Chrome to 124."},
+		"zh": {"浏览器驱动启动报错", "a: 原因是 Chrome 版本太旧。", "a: 升级到 124 之后解决了。"},
+	} {
+		found := extract(t, talk(lines...))
+		i := slices.IndexFunc(found.Findings, func(f extraction.Finding) bool { return f.Category == domain.CategoryCases })
+		if i < 0 {
+			t.Errorf("%s: %v", name, categories(found))
+			continue
+		}
+		f := found.Findings[i]
+		if diff := cmp.Diff(f.Sources, []int{0, 1, 2}); diff != "" {
+			t.Errorf("%s: sources %s", name, diff)
+		}
+		for _, line := range lines {
+			if said := strings.TrimSpace(strings.TrimPrefix(line, "a:")); !strings.Contains(f.Content, said) {
+				t.Errorf("%s: %q is not in\n%s", name, said, f.Content)
+			}
+		}
+	}
+	if found := extract(t, talk("the build fails", "a: I have no idea why")); slices.Contains(categories(found), "cases") {
+		t.Error("a problem without a fix is no case")
+	}
+}
+
+func TestANegativeSessionIsAnAntipattern(t *testing.T) {
+	t.Parallel()
+	c := talk(
+		"a: POLARITY: negative — this is a failed run", "scrape example.com", "a: Failure reason: chromedriver 124 does not start on macOS 12",
+		"a: Tool sequence: shell:curl, browser:open", "a: Environment: linux/amd64 go1.26",
+	)
+	byID := extraction.Conversation{Session: "openspace-neg-7", Messages: c.Messages[1:]}
+	for name, c := range map[string]extraction.Conversation{"marked": c, "by its id": byID} {
+		found := extract(t, c)
+		if len(found.Findings) == 0 || found.Findings[0].Category != domain.CategoryAntipatterns || found.Findings[0].Polarity != domain.Negative {
+			t.Fatalf("%s: %v", name, categories(found))
+		}
+		f := found.Findings[0]
+		for _, want := range []string{"scrape example.com", "does not start on macOS 12", "shell:curl", "linux/amd64"} {
+			if !strings.Contains(f.Content, want) {
+				t.Errorf("%s: %q is not in\n%s", name, want, f.Content)
+			}
+		}
+		if f.Task != "scrape example.com" || !strings.Contains(f.Abstract, "does not start") || slices.Contains(categories(found), "cases") {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
+
+func TestACompletedTaskIsACase(t *testing.T) {
+	t.Parallel()
+	found := extract(t, talk("build a dashboard from sales.xlsx", "a: Final response: the dashboard has four charts", "a: Tool sequence: shell:xlsx_to_csv"))
+	i := slices.IndexFunc(found.Findings, func(f extraction.Finding) bool { return f.Category == domain.CategoryCases })
+	if i < 0 || found.Findings[i].Task != "build a dashboard from sales.xlsx" || !strings.Contains(found.Findings[i].Content, "xlsx_to_csv") {
+		t.Errorf("%+v", found.Findings)
+	}
+}
+
+func TestToolCallsAreCounted(t *testing.T) {
+	t.Parallel()
+	c := talk("convert it", "a: ", "a: ")
+	call := func(status, output string) domain.Part {
+		return domain.Part{
+			Type: domain.PartTool, ToolName: "xlsx_to_csv", SkillURI: "viking://agent/skills/dash", ToolStatus: status, ToolOutput: output,
+			DurationMS: 10, PromptTokens: 5, CompletionTokens: 2,
+		}
+	}
+	c.Messages[1].Parts = []domain.Part{call("completed", "ok"), call("error", "xlsm is not supported"), call("running", "")}
+	c.Messages[2].Parts = []domain.Part{call("completed", "ok")}
+	var tool, skill *extraction.Finding
+	for _, f := range extract(t, c).Findings {
+		switch f.Category {
+		case domain.CategoryTools:
+			tool = &f
+		case domain.CategorySkills:
+			skill = &f
+		}
+	}
+	if tool == nil || skill == nil {
+		t.Fatal("a tool or a skill is missing")
+	}
+	want := extraction.Counts{Calls: 3, Successes: 2, Failures: 1, TotalMS: 30, PromptTokens: 15, CompletionTokens: 6}
+	if *tool.Counted != want || *skill.Counted != want || skill.Key != "dash" || !strings.Contains(tool.Content, "xlsm is not supported") {
+		t.Errorf("%+v\n%+v", tool, skill)
+	}
+}
+
+func TestAProcedureIsAPattern(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{
+		"How we release:\n1. tag the commit\n2. wait for the build\n3. announce it",
+		"First tag the commit, then wait for the build, finally announce it.",
+		"发布流程：首先打标签，然后等构建，最后发公告。",
+	} {
+		if found := extract(t, talk("how do we release?", "a: "+said)); !slices.Contains(categories(found), "patterns") {
+			t.Errorf("%s: %v", said, categories(found))
+		}
+	}
+}
+
+func TestHowAToolBehavesIsNoted(t *testing.T) {
+	t.Parallel()
+	found := extract(t, talk("hi", "a: chromedriver 124 requires Chrome 124+."))
+	if len(found.Findings) != 1 || found.Findings[0].Category != domain.CategoryTools || found.Findings[0].Key != "chromedriver" {
+		t.Errorf("%+v", found.Findings)
+	}
+}
+
+func TestAnArchiveIsSummarized(t *testing.T) {
+	t.Parallel()
+	s := extract(t, talk("fix the chromedriver mismatch", "a: done")).Summary
+	if !strings.HasPrefix(s.Overview, "# Session Summary\n\nOverview: 1 turns, 2 messages") || !strings.Contains(s.Abstract, "chromedriver") {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Whatever is said, extraction neither fails nor says what cannot be remembered.
+func FuzzBuiltIn(f *testing.F) {
+	f.Add("I prefer tabs. It fails because of X. Fixed by Y.", "1. a\n2. b\n3. c")
+	f.Add("POLARITY: negative", "\xff\x00")
+	f.Add("我喜欢…", "首先 然后 最后")
+	f.Fuzz(func(t *testing.T, user, assistant string) {
+		c := talk(user, "a:"+assistant)
+		found, err := extraction.BuiltIn{}.Extract(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, finding := range found.Findings {
+			if len(finding.Content) > domain.MaxContent {
+				t.Errorf("%d bytes", len(finding.Content))
+			}
+			for _, source := range finding.Sources {
+				if source < 0 || source >= len(c.Messages) {
+					t.Errorf("made of message %d", source)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,177 @@
+package extraction
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/text"
+)
+
+// nearby is within how many messages a problem's fix is looked for.
+const nearby = 8
+
+// clue is a sentence that says what was wrong, why, or what helped.
+type clue struct {
+	message  int
+	sentence string
+	problem  bool
+	cause    bool
+	fix      bool
+}
+
+// cases are problems of which somebody says what helped, with the cause where it was found.
+func cases(c Conversation) []Finding {
+	var found []Finding
+	clues := cluesOf(c)
+	for at := 0; at < len(clues); {
+		first := clues[at]
+		if !first.problem || first.fix {
+			if first.problem && first.fix { // all in one sentence
+				found = append(found, caseOf(c, []clue{first}))
+			}
+			at++
+			continue
+		}
+		solved := slices.IndexFunc(clues[at+1:], func(next clue) bool {
+			return next.fix && next.message-first.message <= nearby
+		})
+		if solved < 0 {
+			at++
+			continue
+		}
+		found = append(found, caseOf(c, clues[at:at+solved+2]))
+		at += solved + 2
+	}
+	if len(found) == 0 {
+		found = append(found, report(c)...)
+	}
+	return found
+}
+
+func cluesOf(c Conversation) []clue {
+	var clues []clue
+	for i, m := range c.Messages {
+		for _, sentence := range text.Sentences(m.Text()) {
+			next := clue{
+				message: i, sentence: sentence, problem: either(sentence, problem, problemChinese),
+				cause: either(sentence, cause, causeChinese), fix: either(sentence, fix, fixChinese),
+			}
+			if next.problem || next.cause || next.fix {
+				clues = append(clues, next)
+			}
+		}
+	}
+	return clues
+}
+
+// caseOf tells a problem, its cause and its fix from clues that stand together.
+func caseOf(c Conversation, clues []clue) Finding {
+	var problems, causes, fixes []string
+	f := Finding{Category: domain.CategoryCases}
+	for i, clue := range clues {
+		switch {
+		case clue.fix && (i > 0 || len(clues) == 1):
+			fixes = append(fixes, clue.sentence)
+		case clue.cause:
+			causes = append(causes, clue.sentence)
+		default:
+			problems = append(problems, clue.sentence)
+		}
+		if !slices.Contains(f.Sources, clue.message) {
+			f.Sources = append(f.Sources, clue.message)
+		}
+	}
+	said := clues[0].sentence
+	f.Task = cut(said, longestTask)
+	var content strings.Builder
+	section := func(english, chinese string, sentences []string) {
+		if len(sentences) > 0 {
+			content.WriteString(in(said, english, chinese) + strings.Join(sentences, " ") + "\n")
+		}
+	}
+	section("Problem: ", "问题：", problems)
+	section("Cause: ", "原因：", causes)
+	section("Fix: ", "解决：", fixes)
+	f.Content = strings.TrimSpace(content.String())
+	if about, i := task(c); i >= 0 && !strings.Contains(f.Content, about) && len(f.Sources) < 10 {
+		f.Task = cut(about+"\n"+f.Task, 2*longestTask)
+	}
+	f.Tags = tagsOf("", "", f.Content)
+	return f
+}
+
+var reporting = regexp.MustCompile(`(?is)^\s*(final response|tool sequence|environment|failure reason)\s*[:：]\s*`)
+
+// reported are the messages that report on a task, by what they report.
+func reported(c Conversation) (parts map[string]int) {
+	parts = map[string]int{}
+	for i, m := range c.Messages {
+		if found := reporting.FindStringSubmatch(m.Text()); found != nil {
+			parts[strings.ToLower(found[1])] = i
+		}
+	}
+	return parts
+}
+
+// report is the case of a task that was completed, as agents report it.
+func report(c Conversation) []Finding {
+	parts := reported(c)
+	about, asked := task(c)
+	final, done := parts["final response"]
+	if !done || asked < 0 {
+		return nil
+	}
+	f := Finding{Category: domain.CategoryCases, Task: about, Sources: []int{asked}}
+	lines := []string{in(about, "Task: ", "任务：") + about}
+	for _, name := range []string{"final response", "tool sequence", "environment"} {
+		if i, is := parts[name]; is {
+			lines = append(lines, cut(strings.TrimSpace(c.Messages[i].Text()), 8000))
+			f.Sources = append(f.Sources, i)
+		}
+	}
+	f.Content = strings.Join(lines, "\n")
+	f.Abstract = text.Abstract(about+" → "+reporting.ReplaceAllString(c.Messages[final].Text(), ""), abstractTokens)
+	f.Tags = tagsOf("", "", f.Content)
+	return []Finding{f}
+}
+
+// failure is what not to do again: all that a negative conversation says.
+func failure(c Conversation) []Finding {
+	about, asked := task(c)
+	f := Finding{Category: domain.CategoryAntipatterns, Polarity: domain.Negative, Task: about}
+	if asked >= 0 {
+		f.Sources = append(f.Sources, asked)
+	}
+	var lines []string
+	reason := ""
+	for i, m := range c.Messages {
+		said := strings.TrimSpace(m.Text())
+		if i == asked || said == "" || m.Role == domain.RoleUser {
+			continue
+		}
+		mark := polarityMark.FindString(said)
+		if rest := strings.Trim(strings.TrimPrefix(said, mark), " \t\n—–-:"); mark != "" && len(rest) < 80 {
+			f.Sources = append(f.Sources, i)
+			continue // it says nothing else
+		}
+		if named := reporting.FindStringSubmatch(said); named != nil && strings.EqualFold(named[1], "failure reason") {
+			reason = strings.TrimSpace(reporting.ReplaceAllString(said, ""))
+		}
+		lines = append(lines, cut(said, 8000))
+		f.Sources = append(f.Sources, i)
+	}
+	if len(lines) == 0 && about == "" {
+		return nil
+	}
+	if about != "" {
+		lines = append([]string{in(about, "Failed: ", "失败的做法：") + about}, lines...)
+	}
+	f.Content = cut(strings.Join(lines, "\n"), domain.MaxContent/2)
+	if reason != "" {
+		f.Abstract = text.Abstract(strings.TrimSpace(about+" → "+reason), abstractTokens)
+	}
+	f.Tags = tagsOf("", "", f.Content)
+	return []Finding{f}
+}

@@ -1,0 +1,368 @@
+package extraction
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Reader knows what is known.
+type Reader interface {
+	Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error)
+	List(ctx context.Context, list domain.List) (domain.ListPage, error)
+	Search(ctx context.Context, search domain.Search) (domain.Answer, error)
+}
+
+// assignment is an archive that is to be extracted.
+type assignment struct {
+	tenant   string
+	owner    domain.Entity
+	session  string // its id
+	agent    string
+	task     string // id of the event of the commit
+	audience []domain.Scope
+	messages []Message
+}
+
+// by is who remembers what is found: the server itself, for the session's owner.
+func (a assignment) by() domain.Principal {
+	return domain.Principal{
+		Tenant: a.tenant, Subject: domain.SystemPrincipal().Subject, OnBehalfOf: a.owner, Role: domain.Service,
+		Authentication: domain.SystemPrincipal().Authentication, PublishPublic: slices.Contains(a.audience, domain.Public),
+	}
+}
+
+// librarian is who keeps the counts of tools and skills that everybody shares, whoever counted first.
+func (a assignment) librarian() domain.Principal {
+	p := a.by()
+	p.OnBehalfOf = ""
+	return p
+}
+
+// scopes are for whom a lesson is: what is about the owner is his own.
+func (a assignment) scopes(category domain.Category) []domain.Scope {
+	if category.AboutUser() || len(a.audience) == 0 {
+		return []domain.Scope{a.owner.Scope()}
+	}
+	return a.audience
+}
+
+// shared tells whether lessons of a category lie where everybody's do.
+func (a assignment) shared(category domain.Category) bool {
+	return slices.Contains(a.scopes(category), domain.Public)
+}
+
+// neighbours is how many items that say something like it are looked at.
+const neighbours = 5
+
+// decided are lessons that were decided on, with the items that they go into.
+type decided struct {
+	lessons []domain.Lesson
+}
+
+// decide finds out what becomes of findings, by what is known and by one another. It changes nothing.
+func (a assignment) decide(ctx context.Context, reader Reader, findings []Finding) ([]domain.Lesson, error) {
+	var d decided
+	for _, f := range combined(findings) {
+		lesson, err := a.lesson(ctx, reader, f, len(d.lessons), d)
+		if err != nil {
+			return nil, err
+		}
+		d.lessons = append(d.lessons, lesson)
+	}
+	return d.lessons, nil
+}
+
+// combined adds up what was found about one tool or skill.
+func combined(findings []Finding) []Finding {
+	var all []Finding
+	at := map[string]int{}
+	for _, f := range findings {
+		if !keyed(f.Category) || f.Key == "" {
+			all = append(all, f)
+			continue
+		}
+		name := string(f.Category) + " " + f.Key
+		i, known := at[name]
+		if !known {
+			at[name] = len(all)
+			all = append(all, f)
+			continue
+		}
+		all[i].Content = joined(all[i].Content, f.Content)
+		for _, source := range f.Sources {
+			if !slices.Contains(all[i].Sources, source) {
+				all[i].Sources = append(slices.Clip(all[i].Sources), source)
+			}
+		}
+		slices.Sort(all[i].Sources)
+		if f.Counted != nil {
+			sum := *f.Counted
+			if all[i].Counted != nil {
+				sum = sum.plus(*all[i].Counted)
+			}
+			all[i].Counted = &sum
+		}
+	}
+	return all
+}
+
+// keyed tells whether there is one item for everything that has a key.
+func keyed(c domain.Category) bool { return c == domain.CategoryTools || c == domain.CategorySkills }
+
+// joined are the lines of two texts, each once.
+func joined(a, b string) string {
+	lines := strings.Split(strings.TrimSpace(a), "\n")
+	for _, line := range strings.Split(strings.TrimSpace(b), "\n") {
+		if !slices.ContainsFunc(lines, func(known string) bool { return normal(known) == normal(line) }) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}
+
+// lesson decides on one finding.
+func (a assignment) lesson(ctx context.Context, reader Reader, f Finding, number int, before decided) (domain.Lesson, error) {
+	lesson := domain.Lesson{
+		Category: f.Category, Polarity: cmp.Or(f.Polarity, polarityOf(f.Category)), Sources: a.sources(f.Sources), Decision: domain.DecideCreate,
+		Text: domain.LessonText{
+			Key: f.Key, Task: f.Task, Content: f.Content, Abstract: f.Abstract, Tags: f.Tags, Meta: f.Meta, Reason: "nothing like it is known",
+		},
+	}
+	if slices.ContainsFunc(before.lessons, func(other domain.Lesson) bool {
+		return other.Category == f.Category && likeness(other.Text.Content, f.Content) >= same
+	}) {
+		lesson.Decision, lesson.Text.Reason = domain.DecideSkip, "the conversation says it twice"
+		return lesson, nil
+	}
+	known, err := a.known(ctx, reader, f)
+	if err != nil {
+		return lesson, err
+	}
+	for _, k := range known {
+		lesson.Neighbours = append(lesson.Neighbours, domain.Neighbour{ID: k.item.ID, Score: k.score})
+	}
+	target := a.judge(&lesson, f, known, before)
+	if lesson.Decision == domain.DecideSkip || lesson.Decision == domain.DecideVote {
+		return lesson, nil
+	}
+	a.write(&lesson, f, target)
+	lesson.Item = itemID(a.task, number)
+	if _, err := a.remember(lesson, target).Complete(); err != nil {
+		lesson.Decision, lesson.Item, lesson.Target = domain.DecideSkip, "", ""
+		lesson.Text.Reason = "it cannot be remembered: " + plain(err)
+	}
+	return lesson, nil
+}
+
+func plain(err error) string {
+	if invalid, is := errors.AsType[*domain.Invalid](err); is && len(invalid.Problems) > 0 {
+		return fmt.Sprintf("%s %s", invalid.Problems[0].Field, invalid.Problems[0].Message)
+	}
+	return err.Error()
+}
+
+func polarityOf(c domain.Category) domain.Polarity {
+	if c == domain.CategoryAntipatterns {
+		return domain.Negative
+	}
+	return domain.Positive
+}
+
+func (a assignment) sources(messages []int) []string {
+	var ids []string
+	for _, i := range messages {
+		if i >= 0 && i < len(a.messages) {
+			ids = append(ids, a.messages[i].EventID)
+		}
+	}
+	return ids
+}
+
+// judge chooses the decision, and the item that it concerns.
+func (a assignment) judge(lesson *domain.Lesson, f Finding, known []neighbour, before decided) *domain.Knowledge {
+	taken := func(k *domain.Knowledge) bool { // by an earlier lesson of the same conversation
+		return slices.ContainsFunc(before.lessons, func(l domain.Lesson) bool {
+			return l.Target == k.ID && l.Decision != domain.DecideSkip && l.Decision != domain.DecideVote
+		})
+	}
+	decide := func(decision domain.Decision, k *domain.Knowledge, reason string) *domain.Knowledge {
+		lesson.Decision, lesson.Target, lesson.Text.Reason = decision, k.ID, reason
+		return k
+	}
+	for _, n := range known {
+		if n.alike < same || f.Counted != nil {
+			continue
+		}
+		if f.Category.Immutable() {
+			return decide(domain.DecideSkip, n.item, "it is known, and what happened is not told twice")
+		}
+		return decide(domain.DecideVote, n.item, "it is known, and said again")
+	}
+	if f.Category.Immutable() {
+		return nil
+	}
+	for _, n := range known {
+		mine := n.item.Owner == a.owner
+		switch {
+		case taken(n.item):
+		case keyed(f.Category) && n.keyed && (mine || a.shared(f.Category)):
+			return decide(domain.DecideMerge, n.item, "there is one item for all that is known of it")
+		case !mine:
+		case f.Correction && (n.keyed || n.alike >= related):
+			return decide(domain.DecideSupersede, n.item, "it corrects what was said before")
+		case n.keyed && f.Single:
+			return decide(domain.DecideSupersede, n.item, "there is one such fact, and it has changed")
+		case n.keyed && mergeable(f.Category):
+			return decide(domain.DecideMerge, n.item, "both are about the same")
+		}
+	}
+	return nil
+}
+
+// mergeable tells whether two items of a category that are about the same become one.
+func mergeable(c domain.Category) bool {
+	return c == domain.CategoryPreferences || c == domain.CategoryEntities || c == domain.CategoryPatterns || c == domain.CategoryProfile
+}
+
+// neighbour is an item that says something like a finding.
+type neighbour struct {
+	item  *domain.Knowledge
+	score float64 // of the search
+	alike float64 // of the texts
+	keyed bool    // it is about the same, by its key
+}
+
+// known are the items nearest to a finding, those that are about the same first.
+func (a assignment) known(ctx context.Context, reader Reader, f Finding) ([]neighbour, error) {
+	var all []neighbour
+	add := func(k *domain.Knowledge, score float64, byKey bool) {
+		if !slices.ContainsFunc(all, func(n neighbour) bool { return n.item.ID == k.ID }) {
+			all = append(all, neighbour{k, score, likeness(k.Text.Content, f.Content), byKey})
+		}
+	}
+	filter := domain.Filter{Categories: []domain.Category{f.Category}}
+	if f.Key != "" {
+		byKey := filter
+		byKey.Tags = domain.Tags{"key": {f.Key}}
+		if !a.shared(f.Category) {
+			byKey.Owner = a.owner
+		}
+		page, err := reader.List(ctx, domain.List{By: a.by(), Filter: byKey, Limit: neighbours})
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range page.Items {
+			add(k, 1, true)
+		}
+	}
+	if strings.TrimSpace(f.Content) == "" {
+		return all, nil
+	}
+	lowest := 0.0
+	search, err := domain.Search{
+		By: a.by(), Text: cut(f.Content, 1000), Filter: filter, Limit: neighbours, MinScore: &lowest, Order: domain.ByScore,
+		Context: domain.Context{Given: true, Entities: []domain.Entity{a.owner}},
+	}.Complete()
+	if err != nil {
+		return nil, err
+	}
+	answer, err := reader.Search(ctx, search)
+	if err != nil {
+		return nil, err
+	}
+	for _, hit := range answer.Hits {
+		add(hit.Knowledge, hit.Score, false)
+	}
+	slices.SortStableFunc(all, func(x, y neighbour) int {
+		if x.keyed != y.keyed {
+			if x.keyed {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(y.alike, x.alike)
+	})
+	return all, nil
+}
+
+// write puts together what the item is to say.
+func (a assignment) write(lesson *domain.Lesson, f Finding, target *domain.Knowledge) {
+	merging := lesson.Decision == domain.DecideMerge && target != nil
+	if merging {
+		previous := target.Text.Content
+		if keyed(f.Category) {
+			_, previous, _ = strings.Cut(previous, "\n") // the counts stand in the first line
+			if countsOf(target.Text.Meta).Calls == 0 {
+				previous = target.Text.Content
+			}
+		}
+		lesson.Text.Content = cut(joined(previous, f.Content), domain.MaxContent)
+		lesson.Text.Task = cmp.Or(target.Text.Task, f.Task)
+		lesson.Text.Tags = tagsJoined(target.Text.Tags, f.Tags)
+		lesson.Text.Meta = target.Text.Meta
+	}
+	if !keyed(f.Category) || f.Key == "" {
+		return
+	}
+	if a.shared(f.Category) {
+		lesson.Text.URI = "viking://agent/memories/" + string(f.Category) + "/" + segment(f.Key) + ".md"
+	}
+	counts := Counts{}
+	if merging {
+		counts = countsOf(target.Text.Meta)
+	}
+	if f.Counted != nil {
+		counts = counts.plus(*f.Counted)
+	}
+	if counts.Calls == 0 {
+		return
+	}
+	meta, err := json.Marshal(counted{Name: f.Key, Stats: counts})
+	if err != nil {
+		return // numbers are always JSON
+	}
+	lesson.Text.Meta = meta
+	lesson.Text.Abstract = statistics(f.Key, counts)
+	lesson.Text.Content = strings.TrimSpace(lesson.Text.Abstract + "\n" + lesson.Text.Content)
+}
+
+func tagsJoined(a, b domain.Tags) domain.Tags {
+	tags := domain.Tags{}
+	for _, each := range []domain.Tags{a, b} {
+		for key, values := range each {
+			for _, value := range values {
+				if !slices.Contains(tags[key], value) {
+					tags[key] = append(tags[key], value)
+				}
+			}
+		}
+	}
+	return tags
+}
+
+// segment is a name as part of a URI.
+func segment(name string) string {
+	const most = 50
+	clean := []rune(strings.Map(func(r rune) rune {
+		if r == '-' || r == '.' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r > 0x7f && r != 0xa0 && r != 0x3000 {
+			return r
+		}
+		return '_'
+	}, name))
+	return strings.Trim(string(clean[:min(len(clean), most)]), ".")
+}
+
+// itemID is the id of what a task's lesson becomes: the same, however often it is tried.
+func itemID(task string, number int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", task, number))
+	return "mem_" + hex.EncodeToString(sum[:12])
+}

@@ -1,0 +1,185 @@
+package extraction
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/ThreeDotsLabs/watermill/message"
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+)
+
+// Archivist reads what was said.
+type Archivist interface {
+	ArchivedMessages(ctx context.Context, tenant string, commit domain.Event, fact domain.SessionCommitted) ([]domain.Event, error)
+}
+
+// Options are what a [Worker] is made of.
+type Options struct {
+	Log       *events.Log
+	Writer    Writer
+	Reader    Reader
+	Archivist Archivist
+	Extractor Extractor
+	// Patience is for how long an extractor that is away is asked again, before an archive's extraction has
+	// failed. 0 for an hour.
+	Patience time.Duration
+	Logger   *slog.Logger
+	// Now tells the time. Nil for time.Now.
+	Now func() time.Time
+}
+
+// Worker extracts knowledge from what sessions commit. It is safe for concurrent use.
+type Worker struct {
+	Options
+
+	mu       sync.Mutex
+	attempts map[string]attempt // at tasks that did not succeed yet
+}
+
+// attempt is how often a task was tried, and since when.
+type attempt struct {
+	times int
+	since time.Time
+}
+
+// NewWorker makes a worker.
+func NewWorker(options Options) *Worker {
+	if options.Patience == 0 {
+		options.Patience = time.Hour
+	}
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	return &Worker{Options: options, attempts: map[string]attempt{}}
+}
+
+// Follow lets the worker follow every tenant's log.
+func (w *Worker) Follow(router *message.Router) {
+	events.AddPreparer(router, w.Log, domain.Extraction, w.Prepare)
+}
+
+// nothing is left to write: what follows from a page is submitted to the log.
+type nothing struct{}
+
+func (nothing) Write(context.Context, bun.IDB) error { return nil }
+func (nothing) Done()                                {}
+
+// Prepare extracts what a page of the log commits, one archive after the other. An error leaves the page to
+// be tried again; what was done of it stays done.
+func (w *Worker) Prepare(ctx context.Context, page events.Page) (events.Change, error) {
+	for _, event := range page.Events {
+		commit, is := event.Fact.(domain.SessionCommitted)
+		if !is {
+			continue
+		}
+		if err := w.extract(ctx, event, commit); err != nil {
+			return nil, fmt.Errorf("extract from %s: %w", event.Stream, err)
+		}
+	}
+	return nothing{}, nil
+}
+
+// extract sees to it that an archive is settled, and that what was decided is done.
+func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.SessionCommitted) error {
+	said, err := w.Archivist.ArchivedMessages(ctx, event.Tenant, event, commit)
+	if err != nil {
+		return err
+	}
+	a := assigned(event, commit)
+	state, err := w.Log.State(ctx, event.Tenant, event.Stream)
+	if err != nil {
+		return err
+	}
+	if session, is := state.State.(domain.Session); is {
+		a.agent = session.Agent
+		if session.Settled < commit.Archive {
+			if err := w.settle(ctx, event, commit, a, ConversationOf(a.session, a.agent, said)); err != nil {
+				return err
+			}
+		}
+	}
+	settled, found, err := w.Log.Settlement(ctx, event.Tenant, event.Stream, commit.Archive)
+	if err != nil || !found {
+		return err
+	}
+	extracted, is := settled.Fact.(domain.SessionExtracted)
+	if !is {
+		return nil
+	}
+	a.messages = ConversationOf(a.session, a.agent, said).Messages
+	return a.carryOut(ctx, w.Reader, w.Writer, extracted.Lessons)
+}
+
+func assigned(event domain.Event, commit domain.SessionCommitted) assignment {
+	owner, session, _ := domain.SessionOf(event.Stream)
+	return assignment{tenant: event.Tenant, owner: owner, session: session, task: event.EventID, audience: commit.Audience}
+}
+
+// settle decides on an archive, and records the decisions, or why there are none.
+func (w *Worker) settle(ctx context.Context, event domain.Event, commit domain.SessionCommitted, a assignment, c Conversation) error {
+	began := w.Now()
+	tried := w.tried(event.EventID)
+	fact, err := w.decided(ctx, event, commit, a, c)
+	passing := errors.Is(err, domain.ErrUnavailable) || errors.Is(err, domain.ErrBusy)
+	if ctx.Err() != nil || passing && w.Now().Sub(tried.since) < w.Patience {
+		return err
+	}
+	var settled domain.Fact
+	if err != nil {
+		w.Logger.WarnContext(ctx, "nothing could be extracted from an archive", "tenant", event.Tenant, "stream", event.Stream, "archive", commit.Archive, "error", err)
+		settled = domain.ExtractionFailed{Task: event.EventID, Archive: commit.Archive, Attempts: tried.times, Reason: cut(err.Error(), 2000)}
+	} else {
+		fact.Took = w.Now().Sub(began).Truncate(time.Microsecond)
+		settled = fact
+	}
+	_, err = w.Writer.Submit(ctx, domain.Submission{
+		Command: domain.Settle{By: a.by(), Session: event.Stream, Archive: commit.Archive, Fact: settled},
+		By:      a.by(), Origin: domain.Origin{CausationID: event.EventID, CorrelationID: event.EventID},
+	})
+	if err == nil {
+		w.forget(event.EventID)
+	}
+	return err
+}
+
+// decided is what becomes of an archive.
+func (w *Worker) decided(ctx context.Context, event domain.Event, commit domain.SessionCommitted, a assignment, c Conversation) (domain.SessionExtracted, error) {
+	fact := domain.SessionExtracted{Task: event.EventID, Archive: commit.Archive, Extractor: w.Extractor.Name()}
+	if len(c.Messages) == 0 {
+		return fact, errors.New("nothing is left of its messages")
+	}
+	found, err := w.Extractor.Extract(ctx, c)
+	if err != nil {
+		return fact, err
+	}
+	a.messages = c.Messages
+	fact.Usage, fact.Summary = found.Usage, found.Summary
+	fact.Lessons, err = a.decide(ctx, w.Reader, found.Findings)
+	return fact, err
+}
+
+// tried counts an attempt at a task.
+func (w *Worker) tried(task string) attempt {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	known, found := w.attempts[task]
+	if !found {
+		known.since = w.Now()
+	}
+	known.times++
+	w.attempts[task] = known
+	return known
+}
+
+func (w *Worker) forget(task string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.attempts, task)
+}

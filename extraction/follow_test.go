@@ -1,0 +1,222 @@
+package extraction_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/extraction"
+)
+
+func TestACommittedSessionBecomesKnowledge(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, extraction.BuiltIn{})
+		task := w.hold("s1", talk("I prefer tabs for indentation.", "a: Noted. chromedriver 124 requires Chrome 124+."))
+		w.learn()
+		items := w.items()
+		if len(items) != 2 {
+			t.Fatalf("%d items", len(items))
+		}
+		preference, tool := items[0], items[1]
+		if preference.Owner != mia || !slices.Equal(preference.Scopes, []domain.Scope{"user:mia"}) || preference.Type != domain.UserProfile ||
+			preference.Category != domain.CategoryPreferences || preference.Confidence != 0.5 || preference.Helpful != 1 {
+			t.Errorf("%+v", preference)
+		}
+		if preference.Source.AgentID != "coder" || preference.Source.TraceID != "s1" || len(preference.DerivedFrom) != 1 {
+			t.Errorf("source %+v of %v", preference.Source, preference.DerivedFrom)
+		}
+		if !slices.Equal(tool.Scopes, []domain.Scope{domain.Public}) || tool.Text.URI != "viking://agent/memories/tools/chromedriver.md" || tool.Type != domain.Tool {
+			t.Errorf("%+v", tool)
+		}
+		fact := w.settled("s1", 1).(domain.SessionExtracted)
+		if fact.Task != task || fact.Extractor != "built-in 1" || len(fact.Lessons) != 2 || fact.Lessons[0].Item != preference.ID {
+			t.Errorf("%+v", fact)
+		}
+		causes, err := w.log.Causes(t.Context(), w.by.Tenant, preference.DerivedFrom)
+		if err != nil || causes[preference.DerivedFrom[0]].Name != "session.message_added" {
+			t.Errorf("%v, %v", causes, err)
+		}
+		kin, err := w.base.Lineage(t.Context(), w.by.Tenant, preference.ID)
+		if err != nil || len(kin) != 1 || kin[0].Stream != "session:mia/s1" {
+			t.Errorf("lineage %v, %v", kin, err)
+		}
+	})
+}
+
+func TestAnInterruptedExtractionGoesOn(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, extraction.BuiltIn{})
+		c := talk("I prefer tabs for indentation.", "I live in Berlin.", "We decided to use Kafka.")
+		c.Messages[2].Parts = append(c.Messages[2].Parts, domain.Part{Type: domain.PartTool, ToolName: "grep", ToolStatus: "completed"})
+		w.hold("s0", c)
+		w.learn()
+		w.hold("s1", c) // votes, a merged tool, and what is skipped
+		w.hold("s2", talk("My name is Mia."))
+		for left := range 12 { // killed after every step, and once more without having done anything
+			w.broken.left = left / 2
+			if err := w.follow(); err != nil && !errors.Is(err, errKilled) {
+				t.Fatal(err)
+			}
+		}
+		w.broken.left = -1
+		w.learn()
+		var contents []string
+		for _, k := range w.items() {
+			contents = append(contents, k.Text.Content)
+			if strings.HasPrefix(k.Text.Content, "grep") {
+				continue
+			}
+			if k.Category != domain.CategoryEvents && k.Text.Content != "My name is Mia." && k.Helpful != 2 {
+				t.Errorf("%s: %d voices", k.Text.Content, k.Helpful)
+			}
+		}
+		slices.Sort(contents)
+		want := []string{
+			"I live in Berlin.", "I prefer tabs for indentation.", "My name is Mia.", "We decided to use Kafka.",
+			"grep: 2 calls, 2 succeeded, 0 failed (100 % success)",
+		}
+		if diff := cmp.Diff(contents, want); diff != "" {
+			t.Errorf("(-got +want):\n%s", diff)
+		}
+		if got := len(w.items(domain.IsSuperseded)); got != 1 {
+			t.Errorf("%d superseded items", got)
+		}
+		w.read = 0
+		w.learn() // from the beginning
+		if got := len(w.items()); got != 5 {
+			t.Errorf("%d items after reading everything again", got)
+		}
+	})
+}
+
+func TestWhatIsKnownDecides(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, extraction.BuiltIn{})
+		steps := []struct {
+			said string
+			want domain.Decision
+		}{
+			{"I prefer tabs for indentation.", domain.DecideCreate},
+			{"i prefer tabs, for indentation!", domain.DecideVote},
+			{"I like elastic tabstops for indentation.", domain.DecideMerge},
+			{"Actually, I prefer spaces for indentation.", domain.DecideSupersede},
+			{"I live in Berlin.", domain.DecideCreate},
+			{"I live in Lisbon.", domain.DecideSupersede},
+			{"We decided to use Kafka.", domain.DecideCreate},
+			{"We decided to use Kafka.", domain.DecideSkip},
+			{"我喜欢喝绿茶。", domain.DecideCreate},
+			{"我喜欢喝绿茶", domain.DecideVote},
+		}
+		for i, step := range steps {
+			w.hold("s1", talk(step.said))
+			w.learn()
+			if got := w.decisions("s1", i+1); !slices.Equal(got, []domain.Decision{step.want}) {
+				t.Errorf("%s: got %v, want %s", step.said, got, step.want)
+			}
+		}
+		items := map[string]*domain.Knowledge{}
+		for _, k := range w.items() {
+			items[k.Text.Content] = k
+		}
+		if k := items["我喜欢喝绿茶。"]; k == nil || k.Helpful != 2 || k.Confidence != 0.75 {
+			t.Errorf("a preference that was said again: %+v", k)
+		}
+		if items["Actually, I prefer spaces for indentation."] == nil || items["I live in Lisbon."] == nil || items["I live in Berlin."] != nil {
+			t.Errorf("%v", items)
+		}
+		if got := len(w.items(domain.IsDeleted)); got != 0 {
+			t.Errorf("%d items were deleted", got)
+		}
+		merged := w.settled("s1", 3).(domain.SessionExtracted).Lessons[0]
+		k, err := w.base.Find(t.Context(), w.by.Tenant, merged.Item)
+		if err != nil || k.Text.Content != "I prefer tabs for indentation.\nI like elastic tabstops for indentation." || k.Helpful != 2 || len(merged.Neighbours) == 0 {
+			t.Errorf("merged: %+v, %v", k, err)
+		}
+		stream, err := w.log.State(t.Context(), w.by.Tenant, "session:mia/s1")
+		if s := stream.State.(domain.Session); err != nil || s.Settled != len(steps) || s.Failed != 0 {
+			t.Errorf("%+v, %v", s, err)
+		}
+	})
+}
+
+func TestWhatIsSharedIsCountedForEverybody(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, extraction.BuiltIn{})
+		call := talk("convert it")
+		call.Messages[0].Parts = append(call.Messages[0].Parts, domain.Part{Type: domain.PartTool, ToolName: "xlsx_to_csv", ToolStatus: "completed", DurationMS: 10})
+		private := w.by
+		private.Role, private.PublishPublic, private.Subject = domain.Member, false, "user:bo"
+		for _, by := range []struct {
+			principal domain.Principal
+			owner     domain.Entity
+		}{{w.by, "user:mia"}, {w.by, "user:al"}, {private, "user:bo"}} {
+			target := domain.SessionTarget{By: by.principal, Owner: by.owner, ID: "s"}
+			w.submit(domain.AddMessages{SessionTarget: target, Messages: []domain.Said{{Role: "user", Message: domain.Message{Parts: call.Messages[0].Parts}}}})
+			w.submit(domain.CommitSession{SessionTarget: target})
+			w.learn()
+		}
+		items := w.items()
+		if len(items) != 2 || !strings.Contains(items[0].Text.Content, "2 calls") || items[0].Text.URI != "viking://agent/memories/tools/xlsx_to_csv.md" {
+			t.Fatalf("%+v", items)
+		}
+		if bos := items[1]; !slices.Equal(bos.Scopes, []domain.Scope{"user:bo"}) || !strings.Contains(bos.Text.Content, "1 calls") {
+			t.Errorf("who may not publish keeps it: %+v", bos)
+		}
+	})
+}
+
+// extractorFunc is an extractor that a test makes up.
+type extractorFunc func(context.Context, extraction.Conversation) (extraction.Found, error)
+
+func (extractorFunc) Name() string { return "made up" }
+func (f extractorFunc) Extract(ctx context.Context, c extraction.Conversation) (extraction.Found, error) {
+	return f(ctx, c)
+}
+
+func TestAnExtractionThatFailsSaysWhy(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		attempts := 0
+		w := newWorld(t, db, extractorFunc(func(context.Context, extraction.Conversation) (extraction.Found, error) {
+			if attempts++; attempts < 3 {
+				return extraction.Found{}, errKilled
+			}
+			return extraction.Found{}, errNever
+		}))
+		task := w.hold("s1", talk("I prefer tabs."))
+		for range 2 {
+			if err := w.follow(); !errors.Is(err, errKilled) {
+				t.Fatalf("an extractor that is away: %v", err)
+			}
+		}
+		w.learn()
+		want := domain.ExtractionFailed{Task: task, Archive: 1, Attempts: 3, Reason: errNever.Error()}
+		if diff := cmp.Diff(w.settled("s1", 1), domain.Fact(want)); diff != "" {
+			t.Errorf("(-got +want):\n%s", diff)
+		}
+	})
+}
+
+func TestWhatWasErasedIsNotExtracted(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, extraction.BuiltIn{})
+		w.hold("s1", talk("I prefer tabs."))
+		w.submit(domain.EraseSession{SessionTarget: w.target("s1"), Grounds: domain.Grounds{ReasonCode: "gdpr-17"}})
+		w.learn()
+		if _, failed := w.settled("s1", 1).(domain.ExtractionFailed); !failed || len(w.items()) > 0 {
+			t.Errorf("%+v and %d items", w.settled("s1", 1), len(w.items()))
+		}
+	})
+}

@@ -1,0 +1,126 @@
+package extraction
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// The rules are expressions over single sentences, in English and in Chinese. They find what is stated
+// outright, and leave the rest.
+var (
+	polarityMark = regexp.MustCompile(`(?i)\bpolarity:\s*negative\b`)
+
+	preferring        = regexp.MustCompile(`(?i)\b(?:i|we|the user|user)(?:'d| would| really| strongly| always| usually| generally| also| personally| just| absolutely| still| do)*\s+(?:prefers?|likes?|loves?|enjoys?|favou?rs?|hates?|dislikes?|can't stand|cannot stand|(?:don't|do not|doesn't|never) (?:like|want|use|eat|drink)|avoids?|always use|rather|want you to|am (?:into|fond of|a fan of)|'m (?:into|fond of|a fan of))\b|\bi'd rather\b|\bplease (?:always|never|don't ever|do not ever)\b|\bfrom now on\b|\bmy (?:favou?rite|go-to|preferred)\b|^(?:always|never) [a-z]+ |^(?:don't|do not) (?:ever )?use\b|\bby default,? use\b`)
+	preferringChinese = regexp.MustCompile(`(?:我|我们|用户)(?:们|一般|比较|更|最|一直|总是|通常|特别|非常|很|也|还是|平时|一向|都)*(?:喜欢|偏好|偏爱|习惯|讨厌|倾向|爱用|不喜欢|不想|不爱|不用)|请(?:始终|总是|永远|一律|务必|都)|以后(?:请|都|不要|别|一律|用)|(?:千万|一律|永远)(?:不要|别)|默认(?:使用|用|采用)|我的(?:偏好|习惯|最爱)`)
+
+	correcting        = regexp.MustCompile(`(?i)^(?:no|nope|wrong|actually|correction)\b[,:. ]|\bthat(?:'s| is| was) (?:wrong|not right|incorrect|not correct|not what i)|\bi (?:meant|actually meant)\b|\bno longer\b|\bnot any ?more\b|\b(?:changed|change) my mind\b|\bnot [\w."'-]+(?: [\w."'-]+)?,? but\b|\bswitched (?:from .+ )?to\b|\binstead of what\b|\bused to\b.*\bnow\b`)
+	correctingChinese = regexp.MustCompile(`^(?:不对|错了|不是这样|更正|纠正)|不是.+(?:而是|是)|其实(?:是|应该)|(?:改成|改用|改为)|不再|我说的是|应该是`)
+
+	remembering        = regexp.MustCompile(`(?i)\b(?:please )?(?:remember|note|keep in mind|don't forget|for the record)(?: that| this)?\b[:,]?`)
+	rememberingChinese = regexp.MustCompile(`(?:请)?(?:记住|记得|记一下|记下|别忘了|备注)[:：,，]?`)
+
+	deciding        = regexp.MustCompile(`(?i)\b(?:we|i|they|he|she|team)(?:'ve|'d| have| has| had| just| also| finally| recently| already| both| all)*\s+(?:decided|agreed|chose|picked|settled on|went with|shipped|released|launched|deployed|signed up|signed|finished|completed|started|began|moved|joined|left|quit|bought|got|adopted|attended|visited|traveled|travelled|went|won|lost|graduated|married|passed|met|made|took|ran|built|opened|set up|volunteered|applied|painted|read|saw|watched|tried|found|learned|learnt|helped|gave|saw|celebrated|created|hosted|organi[sz]ed|participated|received|wrote|published|broke|tore|adopted|cooked|planted|camped|hiked|performed|played)\b|\bdecision:|\b(?:i'm|i am|we're|we are) (?:going to|planning|thinking of|thinking about|starting|moving|getting|joining|taking|working on|looking for|researching|considering)\b|\b(?:will|going to) (?:use|deploy|release|ship|launch|migrate)\b`)
+	decidingChinese = regexp.MustCompile(`(?:决定|商定|敲定|选择了|选定|发布了|上线了|完成了|搬到|搬家|加入了|买了|参加了|去了|离开了|辞职|毕业|结婚|获得了|签了|启动了|打算|计划)|结论[:：]|决策[:：]`)
+
+	problem        = regexp.MustCompile(`(?i)\b(?:errors?|fails?|failed|failing|failure|bug|broken|crash(?:es|ed)?|exception|time[sd]? ?out|timeout|mismatch|(?:doesn't|does not|didn't|don't|isn't|not) work(?:ing)?|issue|problem|stuck|refused|denied|cannot (?:connect|find|open|start))\b`)
+	problemChinese = regexp.MustCompile(`报错|错误|失败|异常|崩溃|超时|出问题|故障|不匹配|无法|卡住|连不上`)
+	cause          = regexp.MustCompile(`(?i)\b(?:because|caused by|due to|root cause|turned out|turns out|the reason|the cause)\b`)
+	causeChinese   = regexp.MustCompile(`原因(?:是|在于)|因为|由于|根因|导致`)
+	fix            = regexp.MustCompile(`(?i)\b(?:fixed|solved|resolved|works now|working now|the fix|the solution|workaround|upgrad(?:e|ed|ing) (?:\w+ )?to|downgrad(?:e|ed|ing)|pinn(?:ed|ing)|installing|after (?:setting|adding|changing|removing|restarting|clearing))\b`)
+	fixChinese     = regexp.MustCompile(`解决(?:了|方案|办法|方法)?|修复|修好|换成|升级(?:到|了)?|降级|重启(?:后|了)|加上|设置为`)
+
+	behaving        = regexp.MustCompile(`^([A-Za-z][\w.:+-]{1,40}(?: \d[\w.]*)?)(?: \w+)? (?:requires|needs|only (?:works|supports|accepts)|works (?:only|best|with|for)|does not support|doesn't support|supports|fails (?:on|for|with)|returns)\b`)
+	behavingChinese = regexp.MustCompile(`^([A-Za-z][\w.:+-]{1,40}(?: \d[\w.]*)?) ?(?:需要|要求|依赖|只支持|仅支持|不支持|支持|对 .+ (?:有效|失败)|在.+失败)`)
+
+	describing        = regexp.MustCompile(`(?i)\b(?:our|my|the) (?:\w+ ){0,2}(?:project|service|system|repo|repository|database|app|application|product|company|team|server|cluster|api|pipeline|dog|cat|pets?|kids?|children|family|friends?|house|home|car) (?:is|are|uses?|runs?|lives?|has|have|was|were|works?|called|named)\b`)
+	describingChinese = regexp.MustCompile(`(?:我们|我|咱们)的?(?:[\p{Han}A-Za-z]{0,6})(?:项目|服务|系统|数据库|团队|公司|产品|仓库|集群|家人|孩子|狗|猫)(?:是|叫|用|使用|在|有)`)
+
+	asking = regexp.MustCompile(`[?？]["'”’)）]*$`)
+
+	facet        = regexp.MustCompile(`(?i)\b(?:for|when|in) (?:my |our |the |all )?([a-z][\w -]{1,38}?)[.!]?$`)
+	facetChinese = regexp.MustCompile(`(?:在|写|做|对于?)(.{1,12}?)(?:时|方面|里|中|上)`)
+)
+
+// identity are what there is one of about a person, by the key under which it is kept.
+var identity = []struct {
+	key        string
+	expression *regexp.Regexp
+	single     bool
+}{
+	{"name", regexp.MustCompile(`(?i)\bmy name is\b|\bcall me\b|我叫|我的名字(?:是|叫)|叫我`), true},
+	{"home", regexp.MustCompile(`(?i)\bi(?:'m| am)? (?:live|living|based|reside) in\b|\bi'm based\b|我(?:现在)?(?:住在|家在)`), true},
+	{"origin", regexp.MustCompile(`(?i)\bi(?:'m| am| come| was born)(?: originally)? (?:from|in)\b|\bi grew up\b|\bmy home country\b|我(?:来自|出生|老家)`), true},
+	{"work", regexp.MustCompile(`(?i)\bi (?:work|am working) (?:at|for|as|with|in|on)\b|\bi'm working (?:at|for|as|in)\b|\bmy (?:job|role|title|profession|occupation|career|company) (?:is|are)\b|\bi(?:'m| am) an? (?:\w+[ -]){0,3}(?:engineer|developer|designer|manager|teacher|doctor|nurse|student|writer|artist|analyst|scientist|lawyer|founder|consultant|architect|counselor|researcher|coach)\b|我(?:是.{0,12}(?:工程师|开发|设计师|经理|老师|医生|学生|作家|分析师|律师)|在.{1,16}(?:工作|上班)|从事|负责)|我的(?:职业|工作|岗位)`), true},
+	{"birthday", regexp.MustCompile(`(?i)\bmy birthday\b|\bi was born on\b|\bi(?:'m| am) \d{1,3} years old\b|我的生日|我今年.{1,4}岁`), true},
+	{"studies", regexp.MustCompile(`(?i)\bi (?:studied|study|majored|have a degree|graduated)\b|我(?:毕业于|读的是|学的是)`), false},
+	{"family", regexp.MustCompile(`(?i)\bmy (?:wife|husband|partner|son|daughter|mother|father|mom|dad|brother|sister|grandma|grandmother|kids|children|family)\b.*\b(?:is|are|was|has|have|gave|made|loves?|likes?)\b|\bi have (?:a|an|one|two|three|\d+) (?:\w+ )?(?:kids?|children|sons?|daughters?|dogs?|cats?|brothers?|sisters?|pets?)\b|我(?:的)?(?:妻子|丈夫|老婆|老公|儿子|女儿|孩子|父母|爸爸|妈妈|家人)`), false},
+	{"person", regexp.MustCompile(`(?i)\bi(?:'m| am) (?:a|an|the)\b|\bi(?:'ve| have) been (?:a|an|into|doing|working|playing|running|painting|living|married|together)\b|\bas an? \w+,? i\b|^我是`), false},
+}
+
+// domains are what a lesson is about, by words that give it away.
+var domains = []struct {
+	name       string
+	expression *regexp.Regexp
+}{
+	{"coding_style", regexp.MustCompile(`(?i)\b(?:tabs?|spaces|indent\w*|typescript|javascript|python|golang|rust|lint\w*|naming|camelcase|snake_case|type ?safe\w*|unit tests?|comments?|code style)\b|缩进|代码|命名|类型安全|注释|编码`)},
+	{"communication", regexp.MustCompile(`(?i)\b(?:repl(?:y|ies)|answers?|explain|explanations?|concise|brief|verbose|tone|emoji|in (?:english|chinese))\b|回答|回复|简洁|中文|英文|解释|语气`)},
+	{"presentation", regexp.MustCompile(`(?i)\b(?:charts?|tables?|markdown|dashboards?|plots?|colou?rs?|xlsx|csv|pdf|slides)\b|图表|柱状图|表格|颜色|看板`)},
+	{"infrastructure", regexp.MustCompile(`(?i)\b(?:database|postgres\w*|mysql|sqlite|redis|kubernetes|k8s|docker|deploy\w*|server|cluster|port|cloud)\b|数据库|部署|服务器|集群|端口`)},
+	{"tooling", regexp.MustCompile(`(?i)\b(?:editor|vim|emacs|vs ?code|ide|terminal|shell|git|cli|browser|chromedriver)\b|编辑器|终端|浏览器`)},
+	{"schedule", regexp.MustCompile(`(?i)\b(?:meetings?|mornings?|evenings?|deadline|calendar|monday|tuesday|wednesday|thursday|friday)\b|会议|早上|晚上|日程|周一`)},
+}
+
+func either(s string, english, chinese *regexp.Regexp) bool {
+	return english.MatchString(s) || chinese.MatchString(s)
+}
+
+// tagsOf are the labels of a lesson: what kind it is, and what it is about.
+func tagsOf(kind, key, content string) domain.Tags {
+	tags := domain.Tags{}
+	if kind != "" {
+		tags["category"] = []string{kind}
+	}
+	if key != "" {
+		tags["key"] = []string{key}
+	}
+	for _, d := range domains {
+		if d.expression.MatchString(content) {
+			tags["domain"] = []string{d.name}
+			break
+		}
+	}
+	return tags
+}
+
+// facetOf is what a preference is about, if it says so: "tabs for indentation" is about indentation.
+func facetOf(s string) string {
+	for _, expression := range []*regexp.Regexp{facet, facetChinese} {
+		if found := expression.FindStringSubmatch(s); found != nil {
+			return strings.ToLower(strings.TrimSpace(found[1]))
+		}
+	}
+	return ""
+}
+
+// isChinese tells which language a sentence is in, for the few words that are added to it.
+func isChinese(s string) bool {
+	han, others := 0, 0
+	for _, r := range s {
+		if r >= 0x4e00 && r <= 0x9fff {
+			han++
+		} else if r > ' ' {
+			others++
+		}
+	}
+	return 4*han > others
+}
+
+// in is a phrase in the language of a sentence.
+func in(sentence, english, chinese string) string {
+	if isChinese(sentence) {
+		return chinese
+	}
+	return english
+}

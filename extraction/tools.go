@@ -1,0 +1,158 @@
+package extraction
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/text"
+)
+
+// behaviours are statements about tools: that one needs, supports or returns something.
+func behaviours(c Conversation) []Finding {
+	var found []Finding
+	for i, m := range c.Messages {
+		for _, s := range text.Sentences(m.Text()) {
+			for _, expression := range []interface{ FindStringSubmatch(string) []string }{behaving, behavingChinese} {
+				named := expression.FindStringSubmatch(s)
+				if named == nil || asking.MatchString(s) || text.IsStopWord(strings.ToLower(named[1])) || notTools[strings.ToLower(named[1])] {
+					continue
+				}
+				name, _, _ := strings.Cut(named[1], " ")
+				found = append(found, Finding{
+					Category: domain.CategoryTools, Key: strings.ToLower(name), Sources: []int{i},
+					Task: in(s, "Working with "+name, "使用 "+name), Content: s, Tags: tagsOf("", strings.ToLower(name), s),
+				})
+				break
+			}
+		}
+	}
+	return found
+}
+
+// notTools are words that begin sentences without naming a tool.
+var notTools = map[string]bool{
+	"it": true, "this": true, "that": true, "he": true, "she": true, "we": true, "they": true, "everyone": true, "everybody": true,
+	"nobody": true, "who": true, "what": true, "which": true, "there": true, "life": true, "love": true, "art": true, "one": true, "nothing": true,
+	"someone": true, "everything": true, "something": true, "nature": true, "music": true, "family": true, "user": true, "polarity": true,
+}
+
+// run is what is known of a tool's or a skill's runs in one conversation.
+type run struct {
+	name     string
+	category domain.Category
+	counts   Counts
+	failures []string
+	sources  []int
+}
+
+// runs count how tools and skills did.
+func runs(c Conversation) []Finding {
+	byName := map[string]*run{}
+	var order []string
+	note := func(category domain.Category, name string, i int, part domain.Part) {
+		key := string(category) + " " + name
+		r := byName[key]
+		if r == nil {
+			r = &run{name: name, category: category}
+			byName[key] = r
+			order = append(order, key)
+		}
+		r.take(part, i)
+	}
+	for i, m := range c.Messages {
+		for _, part := range m.Parts {
+			if part.Type != domain.PartTool {
+				continue
+			}
+			if part.ToolName != "" {
+				note(domain.CategoryTools, part.ToolName, i, part)
+			}
+			if name := lastSegment(part.SkillURI); name != "" {
+				note(domain.CategorySkills, name, i, part)
+			}
+		}
+	}
+	var found []Finding
+	for _, key := range order {
+		if r := byName[key]; r.counts.Calls > 0 {
+			found = append(found, r.finding())
+		}
+	}
+	return found
+}
+
+func lastSegment(uri string) string {
+	uri = strings.TrimSuffix(strings.TrimSuffix(uri, "/"), ".md")
+	return uri[strings.LastIndexByte(uri, '/')+1:]
+}
+
+// mostFailures is how many failures are told of.
+const mostFailures = 3
+
+func (r *run) take(part domain.Part, i int) {
+	switch part.ToolStatus {
+	case "completed", "success", "":
+		r.counts.Successes++
+	case "error", "failed":
+		r.counts.Failures++
+		if output := cut(strings.TrimSpace(part.ToolOutput), 300); output != "" && len(r.failures) < mostFailures && !slices.Contains(r.failures, output) {
+			r.failures = append(r.failures, output)
+		}
+	default:
+		return // it has not ended
+	}
+	r.counts.Calls++
+	r.counts.TotalMS += part.DurationMS
+	r.counts.PromptTokens += part.PromptTokens
+	r.counts.CompletionTokens += part.CompletionTokens
+	if !slices.Contains(r.sources, i) {
+		r.sources = append(r.sources, i)
+	}
+}
+
+func (r *run) finding() Finding {
+	counts := r.counts
+	f := Finding{
+		Category: r.category, Key: strings.ToLower(r.name), Sources: r.sources, Counted: &counts,
+		Task: "Working with " + r.name, Tags: tagsOf("", strings.ToLower(r.name), r.name),
+	}
+	for _, failed := range r.failures {
+		f.Content += "Failure: " + failed + "\n"
+	}
+	f.Content = strings.TrimSpace(f.Content)
+	return f
+}
+
+// statistics is what counts come to, in words.
+func statistics(name string, c Counts) string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%s: %d calls, %d succeeded, %d failed", name, c.Calls, c.Successes, c.Failures)
+	if c.Calls > 0 {
+		fmt.Fprintf(&s, " (%d %% success)", int(math.Round(100*float64(c.Successes)/float64(c.Calls))))
+	}
+	if c.TotalMS > 0 && c.Calls > 0 {
+		fmt.Fprintf(&s, ", %.0f ms each", c.TotalMS/float64(c.Calls))
+	}
+	if tokens := c.PromptTokens + c.CompletionTokens; tokens > 0 {
+		fmt.Fprintf(&s, ", %d tokens in all", tokens)
+	}
+	return s.String()
+}
+
+// counted is the meta of an item whose runs are counted.
+type counted struct {
+	Name  string `json:"name"`
+	Stats Counts `json:"stats"`
+}
+
+func countsOf(meta json.RawMessage) Counts {
+	var c counted
+	if json.Unmarshal(meta, &c) != nil {
+		return Counts{}
+	}
+	return c.Stats
+}

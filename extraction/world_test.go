@@ -1,0 +1,145 @@
+package extraction_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/extraction"
+	"github.com/annals-kb/annals/projections"
+)
+
+const mia domain.Entity = "user:mia"
+
+// world is a log whose sessions are extracted page by page, as a handler would.
+type world struct {
+	t      *testing.T
+	log    *events.Log
+	base   *projections.Knowledge
+	by     domain.Principal
+	read   int64
+	worker *extraction.Worker
+	broken *breakable
+}
+
+// breakable is a writer that stops in the middle.
+type breakable struct {
+	extraction.Writer
+	left int // submissions until it breaks; negative for never
+}
+
+var errKilled = fmt.Errorf("killed: %w", domain.ErrUnavailable)
+
+func (b *breakable) Submit(ctx context.Context, s domain.Submission) (domain.Receipt, error) {
+	if b.left == 0 {
+		return domain.Receipt{}, errKilled
+	}
+	b.left--
+	return b.Writer.Submit(ctx, s)
+}
+
+func newWorld(t *testing.T, db *database.DB, extractor extraction.Extractor) *world {
+	t.Helper()
+	base, err := projections.Open(t.Context(), db, projections.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := events.NewLog(db, base, events.Options{Logger: databasetest.Log(t)})
+	t.Cleanup(func() {
+		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	w := &world{t: t, log: log, base: base, by: domain.OpenPrincipal(), broken: &breakable{Writer: log, left: -1}}
+	w.worker = extraction.NewWorker(extraction.Options{
+		Log: log, Writer: w.broken, Reader: base, Archivist: projections.Sessions{Log: log}, Extractor: extractor, Logger: databasetest.Log(t),
+	})
+	return w
+}
+
+func (w *world) submit(command domain.Command) domain.Receipt {
+	w.t.Helper()
+	receipt, err := w.log.Submit(w.t.Context(), domain.Submission{Command: command, By: w.by})
+	if err != nil {
+		w.t.Fatalf("%T: %v", command, err)
+	}
+	return receipt
+}
+
+func (w *world) target(session string) domain.SessionTarget {
+	return domain.SessionTarget{By: w.by, Owner: mia, ID: session}
+}
+
+// hold lets somebody say something in a session, and commits it.
+func (w *world) hold(session string, c extraction.Conversation) (task string) {
+	w.t.Helper()
+	command := domain.AddMessages{SessionTarget: w.target(session), Agent: "coder"}
+	for _, m := range c.Messages {
+		command.Messages = append(command.Messages, domain.Said{Role: m.Role, Message: domain.Message{Parts: m.Parts}})
+	}
+	w.submit(command)
+	return w.submit(domain.CommitSession{SessionTarget: w.target(session), Trigger: domain.TriggerTaskDone}).Events[0].EventID
+}
+
+// follow takes in what is new in the log.
+func (w *world) follow() error {
+	page, err := w.log.Read(w.t.Context(), w.by.Tenant, w.read, 500)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := w.worker.Prepare(w.t.Context(), events.Page{Tenant: w.by.Tenant, Events: page}); err != nil {
+		return err
+	}
+	w.read += int64(len(page))
+	return nil
+}
+
+func (w *world) learn() {
+	w.t.Helper()
+	if err := w.follow(); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// items are those of a status, in the order in which they were remembered.
+func (w *world) items(statuses ...domain.Status) []*domain.Knowledge {
+	w.t.Helper()
+	page, err := w.base.List(w.t.Context(), domain.List{By: w.by, Filter: domain.Filter{Statuses: statuses}, Limit: 100})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	items := page.Items
+	for i, j := 0, len(items)-1; i < j; i, j = i+1, j-1 {
+		items[i], items[j] = items[j], items[i]
+	}
+	return items
+}
+
+// settled is what was recorded about a session's archive.
+func (w *world) settled(session string, archive int) domain.Fact {
+	w.t.Helper()
+	event, found, err := w.log.Settlement(w.t.Context(), w.by.Tenant, domain.SessionStream(mia, session), archive)
+	if err != nil || !found {
+		w.t.Fatalf("archive %d of %s: %t, %v", archive, session, found, err)
+	}
+	return event.Fact
+}
+
+func (w *world) decisions(session string, archive int) (all []domain.Decision) {
+	w.t.Helper()
+	fact, is := w.settled(session, archive).(domain.SessionExtracted)
+	if !is {
+		w.t.Fatalf("archive %d of %s was not extracted", archive, session)
+	}
+	for _, l := range fact.Lessons {
+		all = append(all, l.Decision)
+	}
+	return all
+}
+
+var errNever = errors.New("the model will never understand")
