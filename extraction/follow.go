@@ -183,3 +183,11 @@ func (w *Worker) forget(task string) {
 	defer w.mu.Unlock()
 	delete(w.attempts, task)
 }
+
+// Status is how the worker gets on with a tenant's log.
+func (w *Worker) Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error) {
+	f, err := w.Log.Follower(ctx, domain.Extraction, tenant)
+	return f.Describe(domain.ProjectionStatus{
+		Name: domain.Extraction, Version: 1, State: "active", Settings: map[string]string{"extractor": w.Extractor.Name()},
+	}), err
+}

@@ -7,6 +7,7 @@ import (
 	"github.com/annals-kb/annals/broker"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/extraction"
 	"github.com/annals-kb/annals/projections"
 )
 
@@ -34,16 +35,21 @@ func (f forwarding) forwarder(l *events.Log, logger *slog.Logger) (*broker.NATS,
 	return n, nil
 }
 
-// present answers questions about the present, and tells how far the log was forwarded.
+// present answers questions about the present, and tells how far the log was forwarded and extracted from.
 type present struct {
 	projections.Reader
 	forwarder *broker.NATS
+	worker    *extraction.Worker
 }
 
 // Status implements the API's Reader.
 func (r present) Status(ctx context.Context, tenant string) ([]domain.ProjectionStatus, error) {
 	all, err := r.Reader.Status(ctx, tenant)
-	if err != nil || r.forwarder == nil {
+	if err != nil {
+		return all, err
+	}
+	extracted, err := r.worker.Status(ctx, tenant)
+	if all = append(all, extracted); err != nil || r.forwarder == nil {
 		return all, err
 	}
 	own, err := r.forwarder.Status(ctx, tenant)

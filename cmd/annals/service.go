@@ -15,6 +15,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/embedding"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/extraction"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/proof"
@@ -30,6 +31,7 @@ type service struct {
 	rebuilder *projections.Rebuilder
 	prover    *proof.Prover
 	forwarder *broker.NATS // nil for none
+	worker    *extraction.Worker
 	accesses  *events.Accesses
 	keys      *projections.Keys
 	api       *annalshttp.Server
@@ -70,10 +72,11 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 	}
 	s.accesses = cfg.accesses(s, registry)
 	entrance := events.NewEntrance(log, cfg.Scrub == "on")
+	s.worker = s.extracting(entrance, extraction.BuiltIn{})
 	reader := projections.Reader{Knowledge: knowledge, Past: past, Progress: log}
 	api := annalshttp.Config{
 		Reporter: projections.Reports{Knowledge: knowledge, Log: log}, Recorder: s.accesses,
-		Writer: entrance, Scrubbing: entrance, Reader: present{reader, s.forwarder}, Historian: log, Policy: policy,
+		Writer: entrance, Scrubbing: entrance, Reader: present{reader, s.forwarder, s.worker}, Historian: log, Policy: policy,
 		Rebuilder: projections.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Walls: wallsOf(db),
 		Keys: s.keys, RootKey: cfg.RootKey, Eraser: knowledge, Confine: database.ForTenant,
 		Probes: []annalshttp.Probe{{Name: "database", Check: s.answers}},
