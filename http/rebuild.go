@@ -75,12 +75,16 @@ type startInput struct {
 	Name       string  `path:"name" example:"knowledge" doc:"The projection's name."`
 	Confidence string  `query:"confidence" example:"wilson/1" doc:"The confidence policy to compute with; that of the active version if left out."`
 	WhatIf     boolean `query:"what_if" doc:"Only see what would change: what is built is never read, and thrown away."`
+	Repair     boolean `query:"repair" doc:"The active version is known to be wrong: how the new one differs from it is reported, and not refused."`
 }
 
 func (in *startInput) order(p *domain.Problems) domain.RebuildOrder {
 	order := domain.RebuildOrder{Confidence: in.Confidence}
 	if only := in.WhatIf.read(p, "what_if"); only != nil {
 		order.WhatIf = *only
+	}
+	if mend := in.Repair.read(p, "repair"); mend != nil {
+		order.Repair = *mend
 	}
 	return order
 }

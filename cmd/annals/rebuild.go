@@ -23,6 +23,7 @@ type rebuildCommand struct {
 	Rollback bool `xor:"what" help:"Read the version again that was active before. Nothing is lost; done twice, it is undone."`
 	Retire   bool `xor:"what" help:"Drop the version that was active before: there is no way back then."`
 
+	Repair     bool   `help:"The version that is read is known to be wrong, as annals verify --answers finds out: switch to what the log says, however the two differ."`
 	WhatIf     bool   `help:"Build it beside the version that is read, say whose confidence and which answers would change, and throw it away."`
 	Confidence string `placeholder:"NAME" help:"The confidence policy to compute with, such as half-discounted/1 or wilson/1; that of the active version unless told."`
 
@@ -56,8 +57,8 @@ func (r *rebuildCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	if (r.WhatIf || r.Confidence != "") && (r.Status || r.History || r.Watch || r.Cancel || r.Rollback || r.Retire) {
-		return wrong("annals rebuild --help shows how", "--what-if and --confidence say what to build: they go with a rebuild or its --plan")
+	if (r.WhatIf || r.Repair || r.Confidence != "") && (r.Status || r.History || r.Watch || r.Cancel || r.Rollback || r.Retire) {
+		return wrong("annals rebuild --help shows how", "--what-if, --repair and --confidence say what to build: they go with a rebuild or its --plan")
 	}
 	switch {
 	case r.Plan:
@@ -118,6 +119,9 @@ func (r *rebuildCommand) order() url.Values {
 	query := r.plan()
 	if r.WhatIf {
 		query.Set("what_if", "true")
+	}
+	if r.Repair {
+		query.Set("repair", "true")
 	}
 	return query
 }

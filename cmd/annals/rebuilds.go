@@ -43,6 +43,7 @@ type rebuildReport struct {
 	Wrong     []string          `json:"wrong"`
 	Changed   map[string]int64  `json:"changed"`
 	Intended  []string          `json:"intended"`
+	Repair    bool              `json:"repair"`
 	Overlap   float64           `json:"overlap"`
 	Searches  int               `json:"searches"`
 	Impact    rebuildImpact     `json:"impact"`
@@ -184,8 +185,11 @@ func (r rebuildReport) print(c *console) {
 	changes := &grid{heads: []string{"CHANGED", "ITEMS", ""}}
 	for _, column := range slices.Sorted(maps.Keys(r.Changed)) {
 		meant := red.Render("not intended")
-		if slices.Contains(r.Intended, column) {
+		switch {
+		case slices.Contains(r.Intended, column):
 			meant = green.Render("intended")
+		case r.Repair:
+			meant = amber.Render("repaired")
 		}
 		changes.row(column, counted(r.Changed[column]), meant)
 	}
