@@ -13,12 +13,11 @@ import (
 // inserts and COMMIT. A replay costs one to open, and one more if somebody asks for the holder of a URI.
 func TestAnAppendCostsTheSameRoundTripsForOneCommandAndForMany(t *testing.T) {
 	t.Parallel()
-	url := databasetest.Postgres(t)
-	near := databasetest.Open(t, url)
+	near := databasetest.Open(t, databasetest.Postgres(t))
 	if err := near.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	proxy := databasetest.NewProxy(t, url)
+	proxy := databasetest.NewProxy(t, databasetest.LetServe(t, near)) // where whose rows are seen is said, too
 	l := newLog(t, databasetest.Open(t, proxy.URL), events.Options{})
 	remember(t, l, "acme", 0, 1) // opens the connection
 
