@@ -128,7 +128,7 @@ func (s *Server) lend(c *call, m Mount, r *http.Request) (*http.Request, func())
 	} else {
 		ctx, cancel = context.WithTimeout(r.Context(), s.cfg.Timeout)
 	}
-	r = r.WithContext(domain.WithCaller(ctx, c.principal, c.origin))
+	r = r.WithContext(domain.WithCaller(s.cfg.Confine(ctx, c.principal.Tenant), c.principal, c.origin))
 	limit := m.MaxBody
 	if limit == 0 {
 		limit = s.cfg.MaxBody
