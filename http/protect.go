@@ -9,7 +9,8 @@ import (
 )
 
 // protect keeps other websites' pages from using a browser to write here, and tells browsers
-// to take answers for what they say they are.
+// to take answers for what they say they are, and to come back over TLS once they came over it. No page of
+// another website may read an answer: nothing here allows it.
 func protect(next echo.HandlerFunc) echo.HandlerFunc {
 	guard := http.NewCrossOriginProtection()
 	return func(e echo.Context) error {
@@ -18,6 +19,9 @@ func protect(next echo.HandlerFunc) echo.HandlerFunc {
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
+		if e.Request().TLS != nil {
+			h.Set("Strict-Transport-Security", "max-age=31536000")
+		}
 		if err := guard.Check(e.Request()); err != nil {
 			return domain.Refuse(errOrigin, "a page of another website asked for this")
 		}

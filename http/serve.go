@@ -21,7 +21,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	const header, carryThrough, idle, headerBytes = 10 * time.Second, time.Minute, 2 * time.Minute, 64 << 10
 	server := &http.Server{
 		Handler:           s.Handler(),
-		ReadHeaderTimeout: header,
+		ReadHeaderTimeout: min(header, s.cfg.Timeout),
 		ReadTimeout:       s.cfg.Timeout,
 		WriteTimeout:      s.cfg.Timeout + carryThrough, // the log finishes what it began, whatever the time
 		IdleTimeout:       idle,

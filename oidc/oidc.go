@@ -43,7 +43,7 @@ func (c Config) Validate() error {
 }
 
 // Issuer verifies tokens. Its keys are read when the first token comes, and again when one is signed with a
-// key that it does not know. It is safe for concurrent use.
+// key that it does not know, but no more often than now and then. It is safe for concurrent use.
 type Issuer struct {
 	cfg    Config
 	client *http.Client
@@ -58,7 +58,7 @@ func New(cfg Config) *Issuer {
 		cfg.Now = time.Now
 	}
 	const patience = 10 * time.Second
-	return &Issuer{cfg: cfg, client: &http.Client{Timeout: patience}}
+	return &Issuer{cfg: cfg, client: &http.Client{Timeout: patience, Transport: newPace(http.DefaultTransport, cfg.Now)}}
 }
 
 // algorithms are those with which nobody but the issuer can sign.
