@@ -45,6 +45,7 @@ type rebuildReport struct {
 	Wrong     []string          `json:"wrong" doc:"Rows that are not what an independent fold of the log gives, the first few."`
 	Changed   map[string]int64  `json:"changed" doc:"Items that differ from the other version, by column."`
 	Intended  []string          `json:"intended" doc:"Columns that are meant to differ."`
+	Repair    bool              `json:"repair" doc:"Differences are reported, and not refused."`
 	Overlap   float64           `json:"overlap" doc:"Of the first ten hits of searches by the items' own tasks."`
 	Searches  int               `json:"searches" doc:"How many were made."`
 	Impact    rebuildImpact     `json:"impact" doc:"Whose confidence moves, and which answers differ."`
@@ -85,7 +86,7 @@ func reportOf(r *domain.RebuildReport) *rebuildReport {
 	}
 	return &rebuildReport{
 		Version: r.Version, Against: r.Against, Passed: r.Passed, Items: r.Items, Rows: r.Rows, Checksums: r.Checksums,
-		Wrong: some(r.Wrong), Changed: r.Changed, Intended: some(r.Intended), Overlap: r.Overlap, Searches: r.Searches, Impact: impactOf(r.Impact),
+		Wrong: some(r.Wrong), Changed: r.Changed, Intended: some(r.Intended), Repair: r.Repair, Overlap: r.Overlap, Searches: r.Searches, Impact: impactOf(r.Impact),
 	}
 }
 
