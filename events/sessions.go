@@ -50,6 +50,20 @@ func (l *Log) Settlement(ctx context.Context, tenant, stream string, archive int
 	return l.nth(ctx, tenant, stream, `e.name <> 'session.committed'`, archive)
 }
 
+// Settlements say what was made of a session's archives, the newest first.
+func (l *Log) Settlements(ctx context.Context, tenant, stream string, limit int) ([]domain.Event, error) {
+	found, err := queryEvents(ctx, l.db, `
+		SELECT `+recordColumns+`
+		FROM `+recordTables+`
+		WHERE e.tenant = ? AND e.stream = ? AND `+archivesCondition+` AND e.name <> 'session.committed'
+		ORDER BY e.version DESC
+		LIMIT ?`, tenant, stream, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read archives: %w", unavailable(err))
+	}
+	return found, nil
+}
+
 // nth is the event of an archive, of which every one has one, in their order.
 func (l *Log) nth(ctx context.Context, tenant, stream, condition string, archive int) (domain.Event, bool, error) {
 	if archive < 1 {

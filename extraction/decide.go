@@ -154,8 +154,8 @@ func (a assignment) lesson(ctx context.Context, reader Reader, f Finding, number
 	if lesson.Decision == domain.DecideSkip || lesson.Decision == domain.DecideVote {
 		return lesson, nil
 	}
-	a.write(&lesson, f, target)
 	lesson.Item = itemID(a.task, number)
+	a.write(&lesson, f, target)
 	if _, err := a.remember(lesson, target).Complete(); err != nil {
 		lesson.Decision, lesson.Item, lesson.Target = domain.DecideSkip, "", ""
 		lesson.Text.Reason = "it cannot be remembered: " + plain(err)
@@ -310,11 +310,15 @@ func (a assignment) write(lesson *domain.Lesson, f Finding, target *domain.Knowl
 		lesson.Text.Tags = tagsJoined(target.Text.Tags, f.Tags)
 		lesson.Text.Meta = target.Text.Meta
 	}
-	if !keyed(f.Category) || f.Key == "" {
-		return
+	name := lesson.Item
+	if keyed(f.Category) && f.Key != "" {
+		name = segment(f.Key)
 	}
 	if a.shared(f.Category) {
-		lesson.Text.URI = "viking://agent/memories/" + string(f.Category) + "/" + segment(f.Key) + ".md"
+		lesson.Text.URI = string(domain.URIOfNames(domain.Agent, "memories", string(f.Category), name+".md"))
+	}
+	if !keyed(f.Category) || f.Key == "" {
+		return
 	}
 	counts := Counts{}
 	if merging {

@@ -94,6 +94,23 @@ func (s Sessions) Archive(ctx context.Context, tenant string, stream domain.Stre
 	return archive, nil
 }
 
+// Summaries are what was made of a session's archives, the newest first. Those of before a deletion, and those
+// of which nothing was made, are left out.
+func (s Sessions) Summaries(ctx context.Context, tenant string, stream domain.Stream, limit int) ([]domain.SessionExtracted, error) {
+	session, _ := stream.State.(domain.Session)
+	settled, err := s.Log.Settlements(ctx, tenant, stream.Name, limit)
+	if err != nil {
+		return nil, err
+	}
+	var all []domain.SessionExtracted
+	for _, event := range settled {
+		if fact, is := event.Fact.(domain.SessionExtracted); is && fact.Archive > session.Before {
+			all = append(all, fact)
+		}
+	}
+	return all, nil
+}
+
 // ArchivedMessages are the messages that a commit archived. They stand right before those that it kept.
 func (s Sessions) ArchivedMessages(ctx context.Context, tenant string, commit domain.Event, fact domain.SessionCommitted) ([]domain.Event, error) {
 	said, err := s.Log.Said(ctx, tenant, commit.Stream, commit.Version, fact.Messages()+fact.Kept)

@@ -14,6 +14,8 @@ import (
 type Config struct {
 	// Writer takes commands to the log. Required.
 	Writer Writer
+	// Sessions answers questions about sessions and tasks. Without it there are none.
+	Sessions Sessions
 	// Version is shown by /health.
 	Version string
 	// Now tells the time. Nil for time.Now.
@@ -93,4 +95,7 @@ func (s *Server) routes() {
 		return nil, domain.Refuse(errRoute, "there is nothing at this path, or not with this method")
 	})
 	s.healthRoutes()
+	if s.cfg.Sessions != nil {
+		s.sessionRoutes()
+	}
 }

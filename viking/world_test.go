@@ -19,9 +19,10 @@ import (
 
 // world is a server with this surface, asked from the outside.
 type world struct {
-	t   *testing.T
-	url string
-	log *events.Log
+	t    *testing.T
+	url  string
+	log  *events.Log
+	base *projections.Knowledge
 }
 
 const rootKey = "0123456789abcdef0123456789abcdef"
@@ -56,7 +57,7 @@ func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config))
 		t.Fatal(err)
 	}
 	reader := projections.Reader{Knowledge: base, Past: past, Progress: log}
-	surface := viking.New(viking.Config{Writer: log, Version: "test"})
+	surface := viking.New(viking.Config{Writer: log, Sessions: projections.Sessions{Log: log}, Version: "test"})
 	paths, public := viking.Paths()
 	cfg := annalshttp.Config{
 		Writer: log, Historian: log, Reader: reader, Reporter: projections.Reports{Knowledge: base, Log: log},
@@ -71,7 +72,7 @@ func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config))
 	}
 	server := httptest.NewServer(annalshttp.New(cfg).Handler())
 	t.Cleanup(server.Close)
-	return &world{t: t, url: server.URL, log: log}
+	return &world{t: t, url: server.URL, log: log, base: base}
 }
 
 // header is a request header, "Name: value".

@@ -84,7 +84,7 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 		Background: projections.Background{Log: log, Past: past},
 		Rate:       cfg.Rate, Notice: cfg.Notice, Drain: cfg.Drain,
 	}
-	api.Mounts = []annalshttp.Mount{mountViking(viking.Config{Writer: entrance, Version: api.Version})}
+	api.Mounts = []annalshttp.Mount{mountViking(viking.Config{Writer: entrance, Sessions: projections.Sessions{Log: log}, Version: api.Version})}
 	if issuer, err := cfg.issuer(); err != nil {
 		return nil, errors.Join(err, s.close())
 	} else if issuer != nil {

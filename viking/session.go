@@ -1,0 +1,255 @@
+package viking
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Sessions answers questions about sessions, and about the tasks that their commits began.
+type Sessions interface {
+	// Find is somebody's session; the error matches [domain.ErrNotFound] if there is none, or none to see.
+	Find(ctx context.Context, by domain.Principal, owner domain.Entity, id string) (domain.Stream, domain.Session, error)
+	// List is up to limit of somebody's sessions, in the order of their ids, after one.
+	List(ctx context.Context, by domain.Principal, owner domain.Entity, after string, limit int) (list []domain.Stream, more bool, err error)
+	// Messages are those that are in no archive yet.
+	Messages(ctx context.Context, tenant string, stream domain.Stream) ([]domain.Event, error)
+	// Archive is one of a session's archives; the error matches [domain.ErrNotFound] if it has none of this number.
+	Archive(ctx context.Context, tenant string, stream domain.Stream, number int) (domain.SessionArchive, error)
+	// Summaries are what was made of a session's archives, the newest first.
+	Summaries(ctx context.Context, tenant string, stream domain.Stream, limit int) ([]domain.SessionExtracted, error)
+	// Task is an extraction; the error matches [domain.ErrNotFound] if there is none, or none to see.
+	Task(ctx context.Context, by domain.Principal, id string) (domain.Task, error)
+	// Tasks lists extractions, the newest first.
+	Tasks(ctx context.Context, q domain.TaskQuery) ([]domain.Task, error)
+	// AwaitExtraction returns when everything that was committed up to a position is done.
+	AwaitExtraction(ctx context.Context, tenant string, position int64) error
+}
+
+func (s *Server) sessionRoutes() {
+	const one = "/api/v1/sessions/{id}"
+	s.route("POST /api/v1/sessions", s.openSession)
+	s.route("GET /api/v1/sessions", s.listSessions)
+	s.route("GET "+one, s.showSession)
+	s.route("DELETE "+one, s.deleteSession)
+	s.route("POST "+one+"/messages", s.addMessage)
+	s.route("POST "+one+"/messages/batch", s.addMessages)
+	s.route("POST "+one+"/used", s.useContexts)
+	s.route("POST "+one+"/commit", s.commitSession)
+	s.route("POST "+one+"/extract", s.extractSession)
+	s.route("GET "+one+"/context", s.sessionContext)
+	s.route("GET "+one+"/archives/{archive}", s.sessionArchive)
+	s.route("GET /api/v1/stats/sessions/{id}", s.sessionStats)
+	s.route("GET /api/v1/tasks", s.listTasks)
+	s.route("GET /api/v1/tasks/{id}", s.showTask)
+}
+
+// session is the one that a request is about.
+func (q *query) session() domain.SessionTarget {
+	return domain.SessionTarget{By: q.caller.Principal, Owner: q.caller.Voter(), ID: q.path("id")}
+}
+
+// submit takes a command to the log.
+func (s *Server) submit(ctx context.Context, q *query, command domain.Command) (domain.Receipt, error) {
+	if checked, is := command.(interface{ Validate() error }); is {
+		if err := checked.Validate(); err != nil {
+			return domain.Receipt{}, err
+		}
+	}
+	return s.cfg.Writer.Submit(ctx, domain.Submission{Command: command, By: q.caller.Principal, Origin: q.caller.origin})
+}
+
+// agent is the id of the agent that the caller named.
+func (c caller) named() string {
+	if c.agent == nobody {
+		return ""
+	}
+	return c.agent
+}
+
+// user is whose something is, in OpenViking's words.
+type user struct {
+	Account string `json:"account_id"`
+	User    string `json:"user_id"`
+	Agent   string `json:"agent_id"`
+}
+
+func (c caller) identity() user { return user{Account: c.Tenant, User: c.user, Agent: c.agent} }
+
+type opened struct {
+	ID   string `json:"session_id"`
+	URI  string `json:"uri"`
+	User user   `json:"user"`
+}
+
+func (s *Server) openSession(ctx context.Context, q *query) (any, error) {
+	var in struct {
+		ID string `json:"session_id"`
+	}
+	if err := q.bind(&in); err != nil {
+		return nil, err
+	}
+	target := q.session()
+	if target.ID = in.ID; target.ID == "" {
+		target.ID = uuid.NewString()
+	}
+	if _, err := s.submit(ctx, q, domain.OpenSession{SessionTarget: target, Agent: q.caller.named()}); err != nil {
+		return nil, err
+	}
+	return opened{ID: target.ID, URI: domain.SessionURI(target.Owner, target.ID), User: q.caller.identity()}, nil
+}
+
+type listed struct {
+	ID    string `json:"session_id"`
+	URI   string `json:"uri"`
+	IsDir bool   `json:"is_dir"`
+}
+
+// mostSessions is how many sessions one list has at most: it has no pages.
+const mostSessions = 10_000
+
+func (s *Server) listSessions(ctx context.Context, q *query) (any, error) {
+	limit := q.whole("limit", mostSessions)
+	if err := q.found.Err(); err != nil {
+		return nil, err
+	}
+	list, _, err := s.cfg.Sessions.List(ctx, q.caller.Principal, q.caller.Voter(), q.text("after"), min(max(limit, 0), mostSessions))
+	all := []listed{}
+	for _, stream := range list {
+		owner, id, _ := domain.SessionOf(stream.Name)
+		all = append(all, listed{ID: id, URI: domain.SessionURI(owner, id), IsDir: true})
+	}
+	return all, err
+}
+
+// shown is what a session has come to.
+type shown struct {
+	ID           string         `json:"session_id"`
+	URI          string         `json:"uri"`
+	CreatedAt    time.Time      `json:"created_at"`
+	UpdatedAt    time.Time      `json:"updated_at"`
+	Messages     int            `json:"message_count"`
+	Commits      int            `json:"commit_count"`
+	Extracted    map[string]int `json:"memories_extracted"`
+	LastCommit   string         `json:"last_commit_at"`
+	LastTask     string         `json:"last_task_id,omitempty"`
+	Model        tokenUsage     `json:"llm_token_usage"`
+	Embedding    totalTokens    `json:"embedding_token_usage"`
+	User         user           `json:"user"`
+	Pending      int            `json:"pending_tokens"`
+	Turns        int            `json:"total_turns"`
+	ContextsUsed int            `json:"contexts_used"`
+	SkillsUsed   int            `json:"skills_used"`
+}
+
+type tokenUsage struct {
+	Prompt     int `json:"prompt_tokens"`
+	Completion int `json:"completion_tokens"`
+	Total      int `json:"total_tokens"`
+}
+
+type totalTokens struct {
+	Total int `json:"total_tokens"`
+}
+
+func usage(prompt, completion int) tokenUsage {
+	return tokenUsage{Prompt: prompt, Completion: completion, Total: prompt + completion}
+}
+
+func (s *Server) showSession(ctx context.Context, q *query) (any, error) {
+	create := q.yes("auto_create")
+	if err := q.found.Err(); err != nil {
+		return nil, err
+	}
+	target := q.session()
+	_, session, err := s.cfg.Sessions.Find(ctx, q.caller.Principal, target.Owner, target.ID)
+	if create && errors.Is(err, domain.ErrNotFound) {
+		if _, err := s.submit(ctx, q, domain.OpenSession{SessionTarget: target, Agent: q.caller.named()}); err != nil && !errors.Is(err, domain.ErrTaken) {
+			return nil, err
+		}
+		_, session, err = s.cfg.Sessions.Find(ctx, q.caller.Principal, target.Owner, target.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := shown{
+		ID: target.ID, URI: domain.SessionURI(session.Owner, target.ID), CreatedAt: session.OpenedAt, UpdatedAt: session.UpdatedAt,
+		Messages: session.Live, Commits: session.Committed(), Extracted: learned(session.Learned), LastTask: session.LastTask,
+		Model: usage(session.Prompt, session.Completion), User: q.caller.identity(), Pending: session.Tokens,
+		Turns: session.Turns, ContextsUsed: session.Contexts, SkillsUsed: session.Skills,
+	}
+	if session.Agent != "" {
+		out.User.Agent = session.Agent
+	}
+	if !session.LastCommit.IsZero() {
+		out.LastCommit = session.LastCommit.Format(time.RFC3339Nano)
+	}
+	return out, nil
+}
+
+// learned are how many items were made, by category and in all.
+func learned(of domain.Learned) map[string]int {
+	counts, total := map[string]int{}, 0
+	for _, category := range domain.Categories {
+		counts[string(category)] = of[category]
+		total += of[category]
+	}
+	counts["total"] = total
+	return counts
+}
+
+type named struct {
+	ID string `json:"session_id"`
+}
+
+// deleteSession answers for sessions that do not exist as for those that do.
+func (s *Server) deleteSession(ctx context.Context, q *query) (any, error) {
+	erase := q.yes("erase")
+	if err := q.found.Err(); err != nil {
+		return nil, err
+	}
+	target := q.session()
+	var command domain.Command = domain.DeleteSession{SessionTarget: target, Reason: q.text("reason")}
+	if erase {
+		complete, err := domain.EraseSession{SessionTarget: target, Grounds: domain.Grounds{
+			ReasonCode: q.text("reason_code"), LegalBasis: q.text("legal_basis"), RequestedBy: q.text("requested_by"), Ticket: q.text("ticket"),
+		}}.Complete()
+		if err != nil {
+			return nil, err
+		}
+		command = complete
+	}
+	if _, err := s.submit(ctx, q, command); err != nil && !errors.Is(err, domain.ErrNotFound) {
+		return nil, err
+	}
+	return named{target.ID}, nil
+}
+
+type stats struct {
+	ID        string `json:"session_id,omitempty"`
+	Turns     int    `json:"total_turns"`
+	Contexts  int    `json:"contexts_used"`
+	Skills    int    `json:"skills_used"`
+	Extracted int    `json:"memories_extracted"`
+}
+
+func statsOf(session domain.Session) stats {
+	return stats{
+		Turns: session.Turns, Contexts: session.Contexts, Skills: session.Skills, Extracted: learned(session.Learned)["total"],
+	}
+}
+
+func (s *Server) sessionStats(ctx context.Context, q *query) (any, error) {
+	target := q.session()
+	_, session, err := s.cfg.Sessions.Find(ctx, q.caller.Principal, target.Owner, target.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := statsOf(session)
+	out.ID = target.ID
+	return out, nil
+}

@@ -1,0 +1,139 @@
+package viking
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// committed is what became of a commit: all that clients of any age look for.
+type committed struct {
+	ID        string  `json:"session_id"`
+	Status    string  `json:"status"` // accepted; committed, if it was waited for
+	Task      *string `json:"task_id"`
+	Archive   *string `json:"archive_uri"`
+	Archived  bool    `json:"archived"`
+	Message   string  `json:"message"`
+	Trace     string  `json:"trace_id"`
+	Extracted int     `json:"memories_extracted"`
+	Active    int     `json:"active_count_updated"`
+	Stats     stats   `json:"stats"`
+}
+
+// longestWait is for how long somebody waits for an extraction. It goes on without him.
+const longestWait = time.Minute
+
+func (s *Server) commitSession(ctx context.Context, q *query) (any, error) {
+	var in struct {
+		Keep    int            `json:"keep_recent_count"`
+		Trigger domain.Trigger `json:"trigger"`
+		Wait    bool           `json:"wait"`
+	}
+	wait := q.yes("wait")
+	if err := q.bind(&in); err != nil {
+		return nil, err
+	}
+	out, receipt, err := s.commit(ctx, q, domain.CommitSession{SessionTarget: q.session(), Keep: in.Keep, Trigger: in.Trigger})
+	if err != nil || !out.Archived || !(wait || in.Wait) {
+		return out, err
+	}
+	task, done, err := s.extraction(ctx, q, receipt)
+	if err != nil || !done {
+		return out, err
+	}
+	out.Status, out.Message = "committed", "extracted"
+	if task.Failed != nil {
+		out.Message = "nothing could be extracted: see the task"
+	}
+	out.Extracted = extractedOf(task)["total"]
+	out.Stats.Extracted += out.Extracted
+	return out, nil
+}
+
+// commit archives a session, and says what that came to.
+func (s *Server) commit(ctx context.Context, q *query, command domain.CommitSession) (committed, domain.Receipt, error) {
+	receipt, err := s.submit(ctx, q, command)
+	if err != nil {
+		return committed{}, receipt, err
+	}
+	session, _ := receipt.Stream.State.(domain.Session)
+	out := committed{
+		ID: command.ID, Status: "accepted", Message: "there is nothing to archive", Trace: q.caller.origin.RequestID,
+		Active: session.Contexts, Stats: statsOf(session),
+	}
+	if len(receipt.Events) > 0 {
+		fact, _ := receipt.Events[0].Fact.(domain.SessionCommitted)
+		uri := domain.ArchiveURI(session.Owner, command.ID, fact.Archive)
+		out.Task, out.Archive, out.Archived = &receipt.Events[0].EventID, &uri, true
+		out.Message = "extraction goes on in the background: ask for the task"
+	}
+	return out, receipt, nil
+}
+
+// extraction waits until what a commit began is done; false if that takes too long.
+func (s *Server) extraction(ctx context.Context, q *query, receipt domain.Receipt) (domain.Task, bool, error) {
+	waiting, cancel := context.WithTimeout(ctx, longestWait)
+	defer cancel()
+	err := s.cfg.Sessions.AwaitExtraction(waiting, q.caller.Tenant, receipt.Position)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return domain.Task{}, false, nil
+	}
+	if err != nil {
+		return domain.Task{}, false, err
+	}
+	task, err := s.cfg.Sessions.Task(ctx, q.caller.Principal, receipt.Events[0].EventID)
+	return task, err == nil, err
+}
+
+// extractedOf are how many items a task made, by category and in all.
+func extractedOf(task domain.Task) map[string]int {
+	counts := domain.Learned{}
+	if task.Extracted != nil {
+		for _, lesson := range task.Extracted.Lessons {
+			if lesson.Item != "" {
+				counts[lesson.Category]++
+			}
+		}
+	}
+	return learned(counts)
+}
+
+// extracted is an item that was made of a session.
+type extracted struct {
+	ID          string `json:"id"`
+	URI         string `json:"uri"`
+	ContextType string `json:"context_type"`
+	Category    string `json:"category"`
+	Abstract    string `json:"abstract"`
+	Content     string `json:"content"`
+	Level       int    `json:"level"`
+	Decision    string `json:"decision"`
+}
+
+// extractSession commits, waits, and lists what it came to.
+func (s *Server) extractSession(ctx context.Context, q *query) (any, error) {
+	list := []extracted{}
+	out, receipt, err := s.commit(ctx, q, domain.CommitSession{SessionTarget: q.session(), Trigger: domain.TriggerStated})
+	if err != nil || !out.Archived {
+		return list, err
+	}
+	task, done, err := s.extraction(ctx, q, receipt)
+	if err != nil || !done || task.Extracted == nil {
+		return list, err
+	}
+	owner, _, _ := domain.SessionOf(task.Session)
+	for _, lesson := range task.Extracted.Lessons {
+		if lesson.Item == "" {
+			continue
+		}
+		list = append(list, extracted{
+			ID: lesson.Item, URI: cmp.Or(lesson.Text.URI, string(domain.URIOf(lesson.Item, owner, domain.Memory, lesson.Category, ""))), ContextType: string(domain.Memory),
+			Category: string(lesson.Category), Abstract: cmp.Or(lesson.Text.Abstract, lesson.Text.Content), Content: lesson.Text.Content, Level: 2,
+			Decision: string(lesson.Decision),
+		})
+	}
+	return list, nil
+}

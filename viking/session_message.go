@@ -1,0 +1,230 @@
+package viking
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/text"
+)
+
+// said is a message as clients send it.
+type said struct {
+	Role      string        `json:"role"`
+	Content   *string       `json:"content"`
+	Parts     []messagePart `json:"parts"`
+	CreatedAt string        `json:"created_at"`
+	Peer      string        `json:"peer_id"`
+	Turn      string        `json:"turn_id"`
+	Kind      string        `json:"message_kind"`
+}
+
+// messagePart is a piece of a message, both ways.
+type messagePart struct {
+	Type             string          `json:"type"`
+	Text             string          `json:"text,omitempty"`
+	URI              string          `json:"uri,omitempty"`
+	ContextType      string          `json:"context_type,omitempty"`
+	Abstract         string          `json:"abstract,omitempty"`
+	ToolID           string          `json:"tool_id,omitempty"`
+	ToolName         string          `json:"tool_name,omitempty"`
+	ToolURI          string          `json:"tool_uri,omitempty"`
+	SkillURI         string          `json:"skill_uri,omitempty"`
+	ToolInput        json.RawMessage `json:"tool_input,omitempty"`
+	ToolOutput       flexible        `json:"tool_output,omitempty"`
+	ToolStatus       string          `json:"tool_status,omitempty"`
+	DurationMS       float64         `json:"duration_ms,omitempty"`
+	PromptTokens     int             `json:"prompt_tokens,omitempty"`
+	CompletionTokens int             `json:"completion_tokens,omitempty"`
+	Image            flexible        `json:"image_url,omitempty"`
+}
+
+// flexible is a string, or whatever else was sent in its place, as JSON.
+type flexible string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (f *flexible) UnmarshalJSON(raw []byte) error {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		*f = flexible(s)
+		return nil
+	}
+	var named struct {
+		URL string `json:"url"`
+	}
+	if json.Unmarshal(raw, &named) == nil && named.URL != "" {
+		*f = flexible(named.URL)
+		return nil
+	}
+	*f = flexible(raw)
+	return nil
+}
+
+func (p messagePart) domain() domain.Part {
+	part := domain.Part{
+		Type: p.Type, Text: p.Text, URI: p.URI, ContextType: p.ContextType, Abstract: p.Abstract, ToolID: p.ToolID, ToolName: p.ToolName,
+		ToolURI: p.ToolURI, SkillURI: p.SkillURI, ToolOutput: string(p.ToolOutput), ToolStatus: p.ToolStatus, DurationMS: p.DurationMS,
+		PromptTokens: p.PromptTokens, CompletionTokens: p.CompletionTokens,
+	}
+	switch {
+	case part.Type == "" && part.ToolName != "":
+		part.Type = domain.PartTool
+	case part.Type == "":
+		part.Type = domain.PartText
+	}
+	if p.Image != "" {
+		part.URI = string(p.Image)
+	}
+	if part.Type == domain.PartTool && part.ToolStatus == "" {
+		part.ToolStatus = "pending"
+	}
+	if part.Type == domain.PartContext && part.ContextType == "" {
+		part.ContextType = "memory"
+	}
+	var compact bytes.Buffer
+	if input := bytes.TrimSpace(p.ToolInput); len(input) > 0 && string(input) != "null" && json.Compact(&compact, input) == nil {
+		part.ToolInput = compact.Bytes()
+	}
+	return part
+}
+
+func partOf(p domain.Part) messagePart {
+	part := messagePart{
+		Type: p.Type, Text: p.Text, URI: p.URI, ContextType: p.ContextType, Abstract: p.Abstract, ToolID: p.ToolID, ToolName: p.ToolName,
+		ToolURI: p.ToolURI, SkillURI: p.SkillURI, ToolInput: p.ToolInput, ToolOutput: flexible(p.ToolOutput), ToolStatus: p.ToolStatus,
+		DurationMS: p.DurationMS, PromptTokens: p.PromptTokens, CompletionTokens: p.CompletionTokens,
+	}
+	if p.Type == domain.PartImage {
+		part.URI, part.Image = "", flexible(p.URI)
+	}
+	return part
+}
+
+// domain is the message as a command takes it; what is wrong with it is named behind the prefix.
+func (m said) domain(q *query, prefix string) domain.Said {
+	message := domain.Said{Role: m.Role, Message: domain.Message{Peer: m.Peer, Turn: m.Turn, Kind: m.Kind}}
+	if m.Content == nil && m.Parts == nil {
+		q.found.Add(prefix+"content", "is required, or parts are")
+	}
+	q.required(prefix+"role", m.Role)
+	for _, part := range m.Parts {
+		message.Message.Parts = append(message.Message.Parts, part.domain())
+	}
+	if m.Parts == nil && m.Content != nil {
+		message.Message.Parts = []domain.Part{{Type: domain.PartText, Text: *m.Content}}
+	}
+	for _, part := range message.Message.Parts {
+		message.Tokens += tokensOf(part.Text) + tokensOf(part.Abstract) + tokensOf(part.ToolOutput) + tokensOf(string(part.ToolInput))
+	}
+	if m.CreatedAt != "" {
+		at, err := moment(m.CreatedAt)
+		if err != nil {
+			q.found.Add(prefix+"created_at", "must be a time, as in 2026-03-12T08:00:00Z")
+		}
+		message.At = at
+	}
+	return message
+}
+
+// tokensOf estimates tokens as OpenViking's clients expect it: at least one and a half for a Chinese
+// character.
+func tokensOf(s string) int {
+	const halves = 3
+	han, rest := 0, strings.Builder{}
+	for _, r := range s {
+		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) {
+			han++
+			continue
+		}
+		rest.WriteRune(r)
+	}
+	return (han*halves+1)/2 + text.Tokens(rest.String())
+}
+
+// moment reads a time as clients write it: with or without an offset, which is UTC then.
+func moment(s string) (time.Time, error) {
+	var at time.Time
+	var err error
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", time.DateOnly} {
+		if at, err = time.Parse(layout, s); err == nil {
+			return at.UTC(), nil
+		}
+	}
+	return at, err
+}
+
+// received is what became of messages.
+type received struct {
+	ID       string `json:"session_id"`
+	Messages int    `json:"message_count"`
+	Added    int    `json:"added"`
+	Pending  int    `json:"pending_tokens"`
+}
+
+func (s *Server) addMessage(ctx context.Context, q *query) (any, error) {
+	var in said
+	if err := q.bind(&in); err != nil {
+		return nil, err
+	}
+	message := in.domain(q, "")
+	return s.add(ctx, q, []domain.Said{message})
+}
+
+func (s *Server) addMessages(ctx context.Context, q *query) (any, error) {
+	var in struct {
+		Messages []said `json:"messages"`
+	}
+	if err := q.bind(&in); err != nil {
+		return nil, err
+	}
+	messages := make([]domain.Said, len(in.Messages))
+	for i, m := range in.Messages {
+		messages[i] = m.domain(q, fmt.Sprintf("messages[%d].", i))
+	}
+	return s.add(ctx, q, messages)
+}
+
+func (s *Server) add(ctx context.Context, q *query, messages []domain.Said) (any, error) {
+	if err := q.found.Err(); err != nil {
+		return nil, err
+	}
+	target := q.session()
+	receipt, err := s.submit(ctx, q, domain.AddMessages{SessionTarget: target, Agent: q.caller.named(), Messages: messages})
+	session, _ := receipt.Stream.State.(domain.Session)
+	return received{ID: target.ID, Messages: session.Live, Added: len(messages), Pending: session.Tokens}, err
+}
+
+type used struct {
+	ID       string `json:"session_id"`
+	Contexts int    `json:"contexts_used"`
+	Skills   int    `json:"skills_used"`
+}
+
+func (s *Server) useContexts(ctx context.Context, q *query) (any, error) {
+	var in struct {
+		Contexts []string `json:"contexts"`
+		Skill    *struct {
+			URI     string   `json:"uri"`
+			Input   flexible `json:"input"`
+			Output  flexible `json:"output"`
+			Success bool     `json:"success"`
+		} `json:"skill"`
+	}
+	if err := q.bind(&in); err != nil {
+		return nil, err
+	}
+	command := domain.UseContexts{SessionTarget: q.session(), URIs: in.Contexts}
+	if in.Skill != nil {
+		command.Skill = &domain.SkillUse{
+			URI: in.Skill.URI, Input: string(in.Skill.Input), Output: string(in.Skill.Output), Success: in.Skill.Success,
+		}
+	}
+	receipt, err := s.submit(ctx, q, command)
+	session, _ := receipt.Stream.State.(domain.Session)
+	return used{ID: command.ID, Contexts: session.Contexts, Skills: session.Skills}, err
+}

@@ -1,0 +1,250 @@
+package viking_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/extraction"
+	"github.com/annals-kb/annals/projections"
+)
+
+const sessions = "/api/v1/sessions"
+
+// learning lets knowledge be extracted, as while serving.
+func (w *world) learning() {
+	w.t.Helper()
+	logger := databasetest.Log(w.t)
+	router, err := events.NewRouter(logger)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	extraction.NewWorker(extraction.Options{
+		Log: w.log, Writer: w.log, Reader: w.base, Archivist: projections.Sessions{Log: w.log}, Extractor: extraction.BuiltIn{}, Logger: logger,
+	}).Follow(router)
+	ctx, stop := context.WithCancel(context.WithoutCancel(w.t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- router.Run(ctx) }()
+	w.t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			w.t.Error(err)
+		}
+	})
+}
+
+func TestASessionAsItsClientsUseIt(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		w.learning()
+		created := w.ask("POST", sessions, `{"session_id":"openspace-evo-t42"}`).object()
+		want := object{
+			"session_id": "openspace-evo-t42", "uri": "viking://session/default/openspace-evo-t42",
+			"user": object{"account_id": "default", "user_id": "default", "agent_id": "default"},
+		}
+		if diff := cmp.Diff(created, want); diff != "" {
+			t.Errorf("created (-got +want):\n%s", diff)
+		}
+		w.ask("POST", sessions, `{"session_id":"openspace-evo-t42"}`).refused(http.StatusConflict, "ALREADY_EXISTS")
+		one := sessions + "/openspace-evo-t42"
+		added := w.ask("POST", one+"/messages", `{"role":"user","content":"fix chromedriver mismatch"}`).object()
+		if added["session_id"] != "openspace-evo-t42" || added["message_count"] != 1.0 {
+			t.Errorf("added %v", added)
+		}
+		added = w.ask("POST", one+"/messages/batch", `{"messages":[
+			{"role":"assistant","content":"Fixed by upgrading Chrome to 124."},
+			{"role":"user","parts":[{"type":"text","text":"I prefer short answers."}],"content":"ignored","created_at":"2026-03-12T08:00:00"}]}`).object()
+		if added["message_count"] != 3.0 || added["added"] != 2.0 || added["pending_tokens"].(float64) < 10 {
+			t.Errorf("added %v", added)
+		}
+		used := w.ask("POST", one+"/used", `{"contexts":["viking://agent/memories/tools/x.md"],"skill":{"uri":"viking://agent/skills/y","success":true}}`).object()
+		if used["contexts_used"] != 1.0 || used["skills_used"] != 1.0 {
+			t.Errorf("used %v", used)
+		}
+		before := w.ask("GET", one+"/context", nil).object()
+		if got := len(before["messages"].([]any)); got != 3 || before["latest_archive_overview"] != "" {
+			t.Errorf("context %v", before)
+		}
+		committed := w.ask("POST", one+"/commit?wait=true", `{"trigger":"task_done"}`).object()
+		if committed["status"] != "committed" || committed["archived"] != true || committed["memories_extracted"] != 2.0 ||
+			committed["archive_uri"] != "viking://session/default/openspace-evo-t42/history/archive_001" || committed["active_count_updated"] != 1.0 {
+			t.Errorf("committed %v", committed)
+		}
+		task := w.ask("GET", "/api/v1/tasks/"+committed["task_id"].(string), nil).object()
+		result := task["result"].(object)
+		counts := result["memories_extracted"].(object)
+		if task["status"] != "completed" || task["task_type"] != "session_commit" || task["resource_id"] != "openspace-evo-t42" ||
+			counts["preferences"] != 1.0 || counts["cases"] != 1.0 || counts["total"] != 2.0 || result["trigger"] != "task_done" {
+			t.Errorf("task %v", task)
+		}
+		archive := w.ask("GET", one+"/archives/archive_001", nil).object()
+		if messages := archive["messages"].([]any); len(messages) != 3 ||
+			messages[2].(object)["created_at"] != "2026-03-12T08:00:00.000Z" || !strings.HasPrefix(messages[0].(object)["id"].(string), "msg_") {
+			t.Errorf("archive %v", archive)
+		}
+		if !strings.Contains(archive["overview"].(string), "Overview: 2 turns, 3 messages") {
+			t.Errorf("overview %v", archive["overview"])
+		}
+		w.ask("GET", one+"/archives/archive_002", nil).refused(http.StatusNotFound, "NOT_FOUND")
+		w.ask("GET", one+"/archives/x", nil).refused(http.StatusNotFound, "NOT_FOUND")
+		after := w.ask("GET", one+"/context?token_budget=1000", nil).object()
+		if stats := after["stats"].(object); len(after["messages"].([]any)) != 0 || after["latest_archive_overview"] == "" || stats["totalArchives"] != 1.0 || stats["includedArchives"] != 1.0 {
+			t.Errorf("context %v", after)
+		}
+		shown := w.ask("GET", one, nil).object()
+		if shown["message_count"] != 0.0 || shown["commit_count"] != 1.0 || shown["memories_extracted"].(object)["total"] != 2.0 || shown["last_commit_at"] == "" {
+			t.Errorf("shown %v", shown)
+		}
+		if stats := w.ask("GET", "/api/v1/stats/sessions/openspace-evo-t42", nil).object(); stats["total_turns"] != 2.0 || stats["memories_extracted"] != 2.0 {
+			t.Errorf("stats %v", stats)
+		}
+		empty := w.ask("POST", one+"/commit", `{}`).object()
+		if empty["task_id"] != nil || empty["archived"] != false {
+			t.Errorf("empty commit %v", empty)
+		}
+		list := w.ask("GET", sessions, nil).result()
+		if diff := cmp.Diff(list, any([]any{object{"session_id": "openspace-evo-t42", "uri": "viking://session/default/openspace-evo-t42", "is_dir": true}})); diff != "" {
+			t.Errorf("list (-got +want):\n%s", diff)
+		}
+		for range 2 { // of nothing, too
+			if gone := w.ask("DELETE", one, nil).object(); gone["session_id"] != "openspace-evo-t42" {
+				t.Errorf("deleted %v", gone)
+			}
+		}
+		w.ask("GET", one, nil).refused(http.StatusNotFound, "NOT_FOUND")
+		if again := w.ask("POST", one+"/messages", `{"role":"user","content":""}`).object(); again["message_count"] != 1.0 {
+			t.Errorf("a message to a deleted session: %v", again)
+		}
+	})
+}
+
+func TestAMessageBeginsItsSession(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		w.ask("POST", sessions+"/s1/messages", `{"role":"user","content":"你好，世界"}`).object()
+		if shown := w.ask("GET", sessions+"/s1", nil).object(); shown["pending_tokens"].(float64) < 6 {
+			t.Errorf("%v pending tokens of four Chinese characters and a sign", shown["pending_tokens"])
+		}
+		if named := w.ask("POST", sessions, nil).object(); len(named["session_id"].(string)) != 36 {
+			t.Errorf("a session without a name is %v", named)
+		}
+		w.ask("GET", sessions+"/s2", nil).refused(http.StatusNotFound, "NOT_FOUND")
+		if made := w.ask("GET", sessions+"/s2?auto_create=true", nil).object(); made["message_count"] != 0.0 {
+			t.Errorf("%v", made)
+		}
+	})
+}
+
+func TestWhatCannotBeSaidIsRefused(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		for body, field := range map[string]string{
+			`{"role":"user"}`: "content", `{"content":"x"}`: "role", `{"role":"user","content":"x","created_at":"yesterday"}`: "created_at",
+			`{"role":"user","content":7}`: "content",
+		} {
+			if said := w.ask("POST", sessions+"/s1/messages", body).refused(http.StatusBadRequest, "INVALID_ARGUMENT"); !strings.Contains(said, field) {
+				t.Errorf("%s: %s", body, said)
+			}
+		}
+		many := `{"messages":[` + strings.TrimSuffix(strings.Repeat(`{"role":"user","content":"x"},`, 101), ",") + `]}`
+		for path, body := range map[string]string{
+			"/s1/messages/batch": many, "/s1/messages/batch?": `{"messages":[]}`, "/a%20b/messages": `{"role":"user","content":"x"}`,
+		} {
+			w.ask("POST", sessions+path, body).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		}
+		w.ask("POST", sessions+"/s1/commit", `{}`).refused(http.StatusNotFound, "NOT_FOUND")
+		w.ask("POST", sessions+"/s1/messages", `{"role":"user","content":"x","metadata":{"unknown":1}}`).object()
+		w.ask("POST", sessions+"/s1/commit", `{"trigger":"boredom"}`).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("POST", sessions+"/s1/commit", `{"keep_recent_count":-1}`).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("GET", sessions+"/s1/context?token_budget=-1", nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("GET", sessions+"/s9/context", nil).refused(http.StatusNotFound, "NOT_FOUND")
+		w.ask("GET", "/api/v1/tasks/00000000-0000-7000-8000-000000000000", nil).refused(http.StatusNotFound, "NOT_FOUND")
+		w.ask("GET", "/api/v1/tasks/nonsense", nil).refused(http.StatusNotFound, "NOT_FOUND")
+		w.ask("GET", "/api/v1/tasks?limit=201", nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("GET", "/api/v1/tasks?status=odd", nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+	})
+}
+
+func TestTasksAreListedNewestFirst(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		var ids []string
+		for i := range 3 {
+			one := fmt.Sprintf("%s/s%d", sessions, i)
+			w.ask("POST", one+"/messages", `{"role":"user","content":"I live in Berlin."}`).object()
+			committed := w.ask("POST", one+"/commit", nil).object()
+			if committed["status"] != "accepted" || committed["trace_id"] == "" {
+				t.Errorf("%v", committed)
+			}
+			ids = append([]string{committed["task_id"].(string)}, ids...)
+		}
+		listed := func(query string) (found []string) {
+			for _, each := range w.ask("GET", "/api/v1/tasks"+query, nil).result().([]any) {
+				found = append(found, each.(object)["task_id"].(string))
+			}
+			return found
+		}
+		for query, want := range map[string][]string{
+			"": ids, "?status=pending&limit=2": ids[:2], "?status=completed": nil, "?resource_id=s1": {ids[1]}, "?limit=0": nil,
+			"?task_type=other": nil, "?task_type=session_commit": ids,
+		} {
+			if diff := cmp.Diff(listed(query), want); diff != "" {
+				t.Errorf("%s (-got +want):\n%s", query, diff)
+			}
+		}
+		if task := w.ask("GET", "/api/v1/tasks/"+ids[0], nil).object(); task["status"] != "pending" || task["result"] != nil || task["error"] != nil {
+			t.Errorf("%v", task)
+		}
+		w.learning()
+		for deadline := time.Now().Add(time.Minute); len(listed("?status=completed")) < 3; time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("the tasks do not end")
+			}
+		}
+	})
+}
+
+func TestExtractListsWhatItMade(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		w.learning()
+		w.ask("POST", sessions+"/s1/messages", `{"role":"user","content":"I prefer tabs for indentation."}`, "X-OpenViking-User: mia").object()
+		made := w.ask("POST", sessions+"/s1/extract", nil, "X-OpenViking-User: mia").result().([]any)
+		if len(made) != 1 || made[0].(object)["category"] != "preferences" || !strings.HasPrefix(made[0].(object)["uri"].(string), "viking://user/mia/memories/preferences/") {
+			t.Errorf("%v", made)
+		}
+		if again := w.ask("POST", sessions+"/s1/extract", nil, "X-OpenViking-User: mia").result().([]any); len(again) != 0 {
+			t.Errorf("%v", again)
+		}
+		w.ask("GET", sessions+"/s1", nil, "X-OpenViking-User: bo").refused(http.StatusNotFound, "NOT_FOUND")
+	})
+}
+
+func TestAToolCallComesBackAsItWasSent(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		part := object{
+			"type": "tool", "tool_id": "c1", "tool_name": "grep", "tool_input": object{"q": "x"}, "tool_output": "found", "tool_status": "completed",
+			"duration_ms": 12.5, "prompt_tokens": 3.0, "completion_tokens": 4.0,
+		}
+		w.ask("POST", sessions+"/s1/messages", object{"role": "assistant", "parts": []any{
+			part, object{"type": "image_url", "image_url": object{"url": "https://example.org/a.png"}}, object{"type": "context", "uri": "viking://agent/memories/tools/x.md"},
+		}}).object()
+		got := w.ask("GET", sessions+"/s1/context", nil).object()["messages"].([]any)[0].(object)["parts"].([]any)
+		want := []any{part, object{"type": "image_url", "image_url": "https://example.org/a.png"}, object{"type": "context", "uri": "viking://agent/memories/tools/x.md", "context_type": "memory"}}
+		if diff := cmp.Diff(got, want); diff != "" {
+			t.Errorf("(-got +want):\n%s", diff)
+		}
+	})
+}
+
+func TestAnErasedSessionSaysNothing(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		w.ask("POST", sessions+"/s1/messages", `{"role":"user","content":"zorblaxquine"}`).object()
+		w.ask("DELETE", sessions+"/s1?erase=true&reason_code=gdpr-17", nil).object()
+		if log := w.ask("GET", "/v1/events?limit=100", nil).want(http.StatusOK); strings.Contains(string(log.body), "zorblaxquine") {
+			t.Error("the log still says it")
+		}
+	})
+}

@@ -1,0 +1,106 @@
+package viking
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// commitTask is the type of the tasks that commits begin.
+const commitTask = "session_commit"
+
+// task is an extraction, as it is shown.
+type task struct {
+	ID        string            `json:"task_id"`
+	Type      string            `json:"task_type"`
+	Status    domain.TaskStatus `json:"status"`
+	CreatedAt float64           `json:"created_at"` // seconds since 1970
+	UpdatedAt float64           `json:"updated_at"`
+	Resource  string            `json:"resource_id"`
+	Result    *taskResult       `json:"result"`
+	Error     *string           `json:"error"`
+}
+
+type taskResult struct {
+	Session   string         `json:"session_id"`
+	Archive   string         `json:"archive_uri"`
+	Extracted map[string]int `json:"memories_extracted"`
+	Active    int            `json:"active_count_updated"`
+	Usage     allUsage       `json:"token_usage"`
+	Decisions domain.Decided `json:"decisions"`
+	Extractor string         `json:"extractor"`
+	Trigger   domain.Trigger `json:"trigger,omitempty"`
+}
+
+type allUsage struct {
+	Model     tokenUsage  `json:"llm"`
+	Embedding totalTokens `json:"embedding"`
+	tokenUsage
+}
+
+func taskOf(t domain.Task) task {
+	owner, session, _ := domain.SessionOf(t.Session)
+	shown := task{
+		ID: t.ID, Type: commitTask, Status: t.Status, CreatedAt: epoch(t.CreatedAt), UpdatedAt: epoch(t.UpdatedAt), Resource: session,
+	}
+	if t.Failed != nil {
+		shown.Error = &t.Failed.Reason
+	}
+	if t.Status != domain.TaskCompleted || t.Extracted == nil {
+		return shown
+	}
+	tokens := usage(t.Extracted.Usage.PromptTokens, t.Extracted.Usage.CompletionTokens)
+	shown.Result = &taskResult{
+		Session: session, Archive: domain.ArchiveURI(owner, session, t.Archive.Archive), Extracted: extractedOf(t),
+		Usage: allUsage{Model: tokens, tokenUsage: tokens}, Decisions: domain.Decided{}, Extractor: t.Extracted.Extractor, Trigger: t.Archive.Trigger,
+	}
+	for _, lesson := range t.Extracted.Lessons {
+		shown.Result.Decisions[lesson.Decision]++
+	}
+	return shown
+}
+
+func epoch(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
+
+func (s *Server) showTask(ctx context.Context, q *query) (any, error) {
+	found, err := s.cfg.Sessions.Task(ctx, q.caller.Principal, q.path("id"))
+	if err != nil {
+		return nil, err
+	}
+	return taskOf(found), nil
+}
+
+const (
+	defaultTasks = 50
+	mostTasks    = 200
+)
+
+func (s *Server) listTasks(ctx context.Context, q *query) (any, error) {
+	limit := q.whole("limit", defaultTasks)
+	if limit < 0 || limit > mostTasks {
+		q.found.Add("limit", "must be 0 to %d", mostTasks)
+	}
+	status := domain.TaskStatus(q.text("status"))
+	all := []domain.TaskStatus{domain.TaskPending, domain.TaskRunning, domain.TaskCompleted, domain.TaskFailed, "cancelling", "cancelled"}
+	if status != "" && !slices.Contains(all, status) {
+		q.found.Add("status", "must be one of pending, running, completed, failed, cancelling, cancelled")
+	}
+	if err := q.found.Err(); err != nil {
+		return nil, err
+	}
+	list := []task{}
+	if kind := q.text("task_type"); limit == 0 || kind != "" && kind != commitTask {
+		return list, nil
+	}
+	query := domain.TaskQuery{By: q.caller.Principal, Status: status, Limit: limit}
+	if session := q.text("resource_id"); session != "" {
+		query.Session = domain.SessionStream(q.caller.Voter(), session)
+	}
+	tasks, err := s.cfg.Sessions.Tasks(ctx, query)
+	for _, t := range tasks {
+		list = append(list, taskOf(t))
+	}
+	return list, err
+}
