@@ -121,7 +121,7 @@ func keyed(c domain.Category) bool { return c == domain.CategoryTools || c == do
 // joined are the lines of two texts, each once.
 func joined(a, b string) string {
 	lines := strings.Split(strings.TrimSpace(a), "\n")
-	for _, line := range strings.Split(strings.TrimSpace(b), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSpace(b), "\n") {
 		if !slices.ContainsFunc(lines, func(known string) bool { return normal(known) == normal(line) }) {
 			lines = append(lines, line)
 		}
