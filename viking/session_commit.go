@@ -101,16 +101,38 @@ func extractedOf(task domain.Task) map[string]int {
 	return learned(counts)
 }
 
-// extracted is an item that was made of a session.
+// extracted is what became of a lesson: an item that was made, or one that was said again.
 type extracted struct {
-	ID          string `json:"id"`
-	URI         string `json:"uri"`
-	ContextType string `json:"context_type"`
-	Category    string `json:"category"`
-	Abstract    string `json:"abstract"`
-	Content     string `json:"content"`
-	Level       int    `json:"level"`
-	Decision    string `json:"decision"`
+	ID          string          `json:"id"`
+	URI         string          `json:"uri"`
+	ContextType string          `json:"context_type"`
+	Category    string          `json:"category"`
+	Abstract    string          `json:"abstract"`
+	Content     string          `json:"content"`
+	Level       int             `json:"level"`
+	Decision    domain.Decision `json:"decision"`
+	Target      string          `json:"target,omitempty"`
+	Reason      string          `json:"reason,omitempty"`
+}
+
+func extractedFrom(task domain.Task) []extracted {
+	list := []extracted{}
+	if task.Extracted == nil {
+		return list
+	}
+	owner, _, _ := domain.SessionOf(task.Session)
+	for _, lesson := range task.Extracted.Lessons {
+		e := extracted{
+			ID: lesson.Item, ContextType: string(domain.Memory), Category: string(lesson.Category),
+			Abstract: cmp.Or(lesson.Text.Abstract, lesson.Text.Content), Content: lesson.Text.Content, Level: int(domain.Detail),
+			Decision: lesson.Decision, Target: lesson.Target, Reason: lesson.Text.Reason,
+		}
+		if e.ID != "" {
+			e.URI = cmp.Or(lesson.Text.URI, string(domain.URIOf(lesson.Item, owner, domain.Memory, lesson.Category, "")))
+		}
+		list = append(list, e)
+	}
+	return list
 }
 
 // extractSession commits, waits, and lists what it came to.
@@ -121,19 +143,13 @@ func (s *Server) extractSession(ctx context.Context, q *query) (any, error) {
 		return list, err
 	}
 	task, done, err := s.extraction(ctx, q, receipt)
-	if err != nil || !done || task.Extracted == nil {
+	if err != nil || !done {
 		return list, err
 	}
-	owner, _, _ := domain.SessionOf(task.Session)
-	for _, lesson := range task.Extracted.Lessons {
-		if lesson.Item == "" {
-			continue
+	for _, e := range extractedFrom(task) {
+		if e.ID != "" {
+			list = append(list, e)
 		}
-		list = append(list, extracted{
-			ID: lesson.Item, URI: cmp.Or(lesson.Text.URI, string(domain.URIOf(lesson.Item, owner, domain.Memory, lesson.Category, ""))), ContextType: string(domain.Memory),
-			Category: string(lesson.Category), Abstract: cmp.Or(lesson.Text.Abstract, lesson.Text.Content), Content: lesson.Text.Content, Level: 2,
-			Decision: string(lesson.Decision),
-		})
 	}
 	return list, nil
 }

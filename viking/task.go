@@ -32,6 +32,7 @@ type taskResult struct {
 	Decisions domain.Decided `json:"decisions"`
 	Extractor string         `json:"extractor"`
 	Trigger   domain.Trigger `json:"trigger,omitempty"`
+	Lessons   []extracted    `json:"lessons"`
 }
 
 type allUsage struct {
@@ -55,6 +56,7 @@ func taskOf(t domain.Task) task {
 	shown.Result = &taskResult{
 		Session: session, Archive: domain.ArchiveURI(owner, session, t.Archive.Archive), Extracted: extractedOf(t),
 		Usage: allUsage{Model: tokens, tokenUsage: tokens}, Decisions: domain.Decided{}, Extractor: t.Extracted.Extractor, Trigger: t.Archive.Trigger,
+		Lessons: extractedFrom(t),
 	}
 	for _, lesson := range t.Extracted.Lessons {
 		shown.Result.Decisions[lesson.Decision]++

@@ -14,6 +14,8 @@ type grammar struct {
 	Erase     eraseCommand     `cmd:"" group:"know" help:"Destroy what people wrote about a piece of knowledge, or all of somebody's, for good."`
 	Restore   restoreCommand   `cmd:"" group:"know" help:"Bring back what was forgotten or superseded."`
 
+	Session sessionCommands `cmd:"" group:"know" help:"Keep conversations, and learn from them."`
+
 	Feedback feedbackCommand `cmd:"" group:"learn" help:"Say that knowledge was helpful or harmful, or take that back."`
 	Stale    staleCommand    `cmd:"" group:"learn" help:"Report that knowledge is out of date."`
 	Confirm  confirmCommand  `cmd:"" group:"learn" help:"Say that knowledge still holds: reports of staleness end."`

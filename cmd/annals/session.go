@@ -1,0 +1,303 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// sessionCommands are what can be done with conversations.
+type sessionCommands struct {
+	List   sessionListCommand   `cmd:"" help:"List your sessions."`
+	Show   sessionShowCommand   `cmd:"" help:"Show what a session has come to, and what was said in it."`
+	Add    sessionAddCommand    `cmd:"" help:"Add a message to a session; one that does not exist begins with it."`
+	Commit sessionCommitCommand `cmd:"" help:"Archive what was said, and learn from it."`
+}
+
+// inSession asks for something at /api/v1. What stands in the envelope is decoded into out.
+func (r remote) inSession(ctx context.Context, what request, out any) (json.RawMessage, error) {
+	api, err := r.connect()
+	if err != nil {
+		return nil, err
+	}
+	api.timeout = max(api.timeout, time.Minute)
+	what.Path = append([]string{"api", "v1"}, what.Path...)
+	a, err := api.ask(ctx, what)
+	var envelope struct {
+		Status string          `json:"status"`
+		Result json.RawMessage `json:"result"`
+		Error  *struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if a == nil || json.Unmarshal(a.Body, &envelope) != nil {
+		return nil, err
+	}
+	switch {
+	case envelope.Error != nil:
+		return nil, &failure{Code: exitCodeOf(a.Status), Status: a.Status, Detail: envelope.Error.Message}
+	case err != nil:
+		return nil, err
+	case envelope.Status != "ok" || json.Unmarshal(envelope.Result, out) != nil:
+		return nil, api.stranger(a)
+	}
+	return envelope.Result, nil
+}
+
+type sessionListCommand struct{ remote }
+
+// Help implements kong.HelpProvider.
+func (sessionListCommand) Help() string {
+	return `Examples:
+
+    annals session list
+    annals session list --on-behalf-of user:123`
+}
+
+// Run implements the command.
+func (s *sessionListCommand) Run(ctx context.Context, c *console) error {
+	var list []struct {
+		ID  string `json:"session_id"`
+		URI string `json:"uri"`
+	}
+	raw, err := s.inSession(ctx, request{Method: http.MethodGet, Path: []string{"sessions"}}, &list)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(raw)
+	}
+	if len(list) == 0 {
+		c.note("no sessions yet: annals session add ID \"I prefer tabs\"")
+		return nil
+	}
+	rows := &grid{heads: []string{"SESSION", "URI"}}
+	for _, item := range list {
+		rows.row(printable(item.ID), printable(item.URI))
+	}
+	c.say("%s", rows.render(c.width))
+	return nil
+}
+
+type sessionShowCommand struct {
+	remote
+
+	ID string `arg:"" help:"Which session."`
+}
+
+// Help implements kong.HelpProvider.
+func (sessionShowCommand) Help() string {
+	return `Shows the summary of the newest archive, and what was said since.
+
+Examples:
+
+    annals session show planning`
+}
+
+// sessionShown is what a session has come to.
+type sessionShown struct {
+	Messages  int            `json:"message_count"`
+	Commits   int            `json:"commit_count"`
+	Extracted map[string]int `json:"memories_extracted"`
+	CreatedAt time.Time      `json:"created_at"`
+	Tokens    int            `json:"pending_tokens"`
+}
+
+// Run implements the command.
+func (s *sessionShowCommand) Run(ctx context.Context, c *console) error {
+	var shown sessionShown
+	raw, err := s.inSession(ctx, request{Method: http.MethodGet, Path: []string{"sessions", s.ID}}, &shown)
+	if err != nil {
+		return err
+	}
+	var contents struct {
+		Overview string `json:"latest_archive_overview"`
+		Messages []struct {
+			Role  string `json:"role"`
+			At    string `json:"created_at"`
+			Parts []struct {
+				Type     string `json:"type"`
+				Text     string `json:"text"`
+				ToolName string `json:"tool_name"`
+				Status   string `json:"tool_status"`
+			} `json:"parts"`
+		} `json:"messages"`
+	}
+	said, err := s.inSession(ctx, request{Method: http.MethodGet, Path: []string{"sessions", s.ID, "context"}}, &contents)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(map[string]json.RawMessage{"session": raw, "context": said})
+	}
+	c.say("%s since %s: %d archived, %d messages since (about %d tokens), %d items learned", printable(s.ID), moment(shown.CreatedAt),
+		shown.Commits, shown.Messages, shown.Tokens, shown.Extracted["total"])
+	if contents.Overview != "" {
+		c.say("\n%s", indented(contents.Overview))
+	}
+	for _, m := range contents.Messages {
+		c.say("")
+		for _, part := range m.Parts {
+			text := part.Text
+			if part.ToolName != "" {
+				text = fmt.Sprintf("used %s: %s", part.ToolName, part.Status)
+			}
+			c.say("%s: %s", printable(m.Role), printable(text))
+		}
+	}
+	return nil
+}
+
+// indented sets lines of somebody else's apart.
+func indented(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for i := range lines {
+		lines[i] = "  " + printable(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+type sessionAddCommand struct {
+	remote
+
+	ID   string `arg:"" help:"Which session."`
+	Text string `arg:"" optional:"" help:"What was said; standard input if it is left out or -."`
+	Role string `default:"user" help:"Who said it: user or assistant."`
+}
+
+// Help implements kong.HelpProvider.
+func (sessionAddCommand) Help() string {
+	return `Examples:
+
+    annals session add planning "I prefer tabs for indentation"
+    annals session add planning --role assistant < answer.txt`
+}
+
+// Run implements the command.
+func (s *sessionAddCommand) Run(ctx context.Context, c *console) error {
+	if s.Text == "" || s.Text == "-" {
+		if c.prompted && s.Text == "" {
+			return wrong("as in annals session add planning \"I prefer tabs\"", "say what was said")
+		}
+		read, err := io.ReadAll(io.LimitReader(c.in, largestAnswer))
+		if err != nil {
+			return fmt.Errorf("read standard input: %w", err)
+		}
+		s.Text = string(read)
+	}
+	var added struct {
+		Messages int `json:"message_count"`
+		Tokens   int `json:"pending_tokens"`
+	}
+	raw, err := s.inSession(ctx, request{
+		Method: http.MethodPost, Path: []string{"sessions", s.ID, "messages"}, Body: map[string]string{"role": s.Role, "content": s.Text},
+	}, &added)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(raw)
+	}
+	c.say("added to %s: %d messages, about %d tokens, wait to be committed", printable(s.ID), added.Messages, added.Tokens)
+	return nil
+}
+
+type sessionCommitCommand struct {
+	remote
+
+	ID      string `arg:"" help:"Which session."`
+	Wait    bool   `help:"Wait until it was learned from, and say what was learned."`
+	Keep    int    `placeholder:"N" help:"Leave so many of the newest messages in the session."`
+	Trigger string `enum:",stated,task_done,compaction,feedback,periodic" default:"" placeholder:"WHY" help:"What made you: stated, task_done, compaction, feedback or periodic."`
+}
+
+// Help implements kong.HelpProvider.
+func (sessionCommitCommand) Help() string {
+	return `What is learned about you is yours, what is learned about work is for everybody, if you may publish to everybody.
+annals history ITEM leads back to what was said.
+
+Examples:
+
+    annals session commit planning --wait
+    annals session commit planning --keep 4 --trigger compaction`
+}
+
+// Run implements the command.
+func (s *sessionCommitCommand) Run(ctx context.Context, c *console) error {
+	query := url.Values{}
+	if s.Wait {
+		query.Set("wait", strconv.FormatBool(true))
+	}
+	var committed struct {
+		Status   string `json:"status"`
+		Task     string `json:"task_id"`
+		Archive  string `json:"archive_uri"`
+		Archived bool   `json:"archived"`
+		Message  string `json:"message"`
+	}
+	raw, err := s.inSession(ctx, request{
+		Method: http.MethodPost, Path: []string{"sessions", s.ID, "commit"}, Query: query,
+		Body: map[string]any{"keep_recent_count": s.Keep, "trigger": s.Trigger},
+	}, &committed)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.json:
+		return c.document(raw)
+	case !committed.Archived:
+		c.say("%s: %s", printable(s.ID), committed.Message)
+		return nil
+	case committed.Status != "committed":
+		c.say("archived as %s; what is learned from it comes in the background, as task %s", printable(committed.Archive), committed.Task)
+		return nil
+	}
+	c.say("archived as %s", printable(committed.Archive))
+	return s.lessons(ctx, c, committed.Task)
+}
+
+// lessons says what a task came to.
+func (s *sessionCommitCommand) lessons(ctx context.Context, c *console, task string) error {
+	var done struct {
+		Error  string `json:"error"`
+		Result struct {
+			Lessons []struct {
+				ID       string `json:"id"`
+				Category string `json:"category"`
+				Abstract string `json:"abstract"`
+				Decision string `json:"decision"`
+				Target   string `json:"target"`
+				Reason   string `json:"reason"`
+			} `json:"lessons"`
+		} `json:"result"`
+	}
+	if _, err := s.inSession(ctx, request{Method: http.MethodGet, Path: []string{"tasks", task}}, &done); err != nil {
+		return err
+	}
+	if done.Error != "" {
+		return &failure{Code: exitFailed, Detail: "nothing could be learned: " + done.Error}
+	}
+	if len(done.Result.Lessons) == 0 {
+		c.say("nothing was learned from it")
+		return nil
+	}
+	rows := &grid{heads: []string{"DECISION", "CATEGORY", "WHAT", "ITEM"}}
+	for _, l := range done.Result.Lessons {
+		item := l.ID
+		switch {
+		case item == "":
+			item = l.Target
+		case l.Target != "":
+			item += " for " + l.Target
+		}
+		rows.row(l.Decision, l.Category, printable(l.Abstract), item)
+	}
+	c.say("%s", rows.render(c.width))
+	return nil
+}
