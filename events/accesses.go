@@ -145,7 +145,7 @@ func (a *Accesses) flush(ctx context.Context) {
 			return
 		}
 		a.recorded.Add(float64(rows))
-		a.log.GiveWay(ctx, time.Since(began))
+		a.log.GiveWay(ctx, time.Since(began), "")
 	}
 }
 
@@ -251,6 +251,6 @@ func (a *Accesses) drop(ctx context.Context, tenant, until string) error {
 		if err != nil || dropped < accessBatch {
 			return err
 		}
-		a.log.GiveWay(ctx, time.Since(began))
+		a.log.GiveWay(ctx, time.Since(began), "")
 	}
 }

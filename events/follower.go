@@ -39,7 +39,7 @@ func (f *follower) follow(ctx context.Context, l *lease, tenant string) {
 			return
 		case err == nil && (page.After > before.After || len(before.Events) == 0):
 			pause = shortest
-			f.log.GiveWay(ctx, time.Since(began))
+			f.log.GiveWay(ctx, time.Since(began), f.projection)
 			continue
 		case err == nil: // acknowledged without moving the checkpoint: no reason to hurry
 		case ctx.Err() != nil:

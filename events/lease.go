@@ -141,13 +141,16 @@ func (l *lease) update(ctx context.Context, expires string, args ...any) error {
 
 // fence are what a transaction reads first that writes under the lease; held is told whether it stands.
 // A process that stops in the middle of such a transaction is thrown out of it when its lease has ended,
-// or whoever takes over would wait for it.
+// or whoever takes over would wait for it. Nor need such a transaction wait for the disk: should the server
+// fall before it is there, then what it wrote and the checkpoint are lost together, and the page comes again.
+// Whoever commits later and does wait, as every append does and every signature, waits for it, too.
 func (l *lease) fence(held *bool) []Reading {
 	var first []Reading
 	log := l.log
 	if log.db.Engine == database.Postgres {
 		first = append(first, Reading{Each: ignore, Query: fmt.Sprintf(
-			`SELECT set_config('idle_in_transaction_session_timeout', '%d', true)`, max(1, log.options.Lease.Milliseconds()))})
+			`SELECT set_config('idle_in_transaction_session_timeout', '%d', true), set_config('synchronous_commit', 'off', true)`,
+			max(1, log.options.Lease.Milliseconds()))})
 	}
 	first = append(first, log.whileWritten(l.projection, "pg_advisory_xact_lock_shared")...)
 	return append(first, Reading{

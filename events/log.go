@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/annals-kb/annals/database"
 )
@@ -34,7 +33,7 @@ type Log struct {
 
 	mu         sync.Mutex
 	lanes      map[string]*lane // by tenant; a tenant without waiting commands has none
-	wrote      time.Time        // when the last lane ended
+	load       load
 	closed     bool
 	committers sync.WaitGroup
 
@@ -43,6 +42,8 @@ type Log struct {
 	polling  polling
 	troubles troubles
 	handlers handlers
+	haste    haste
+	yielding atomic.Int64 // who gives way at the moment
 	keys     atomic.Int64 // commits that changed any
 
 	finishing sync.RWMutex // shared from a page's transaction until its change is done
@@ -55,6 +56,7 @@ func NewLog(db *database.DB, inline Inline, options Options) *Log {
 	return &Log{
 		db: db, inline: inline, options: options, metrics: newMetrics(options.Registerer),
 		ctx: ctx, stop: stop, lanes: map[string]*lane{}, news: newNews(), moves: newNews(),
+		haste:    haste{waiting: map[string]int{}, more: make(chan struct{})},
 		troubles: troubles{reasons: map[reading]error{}},
 	}
 }

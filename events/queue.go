@@ -3,7 +3,6 @@ package events
 import (
 	"context"
 	"sync/atomic"
-	"time"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -58,6 +57,9 @@ func (l *Log) enqueue(tenant string, g *group) error {
 	q.waiting += len(g.commands)
 	l.metrics.queue.Add(float64(len(g.commands)))
 	if !working {
+		if len(l.lanes) == 0 {
+			l.load.turn(true)
+		}
 		l.lanes[tenant] = q
 		l.committers.Go(func() { l.commitAll(tenant, q) })
 	}
@@ -88,7 +90,9 @@ func (l *Log) take(tenant string, q *lane) []*group {
 	q.groups = q.groups[n:]
 	if len(batch) == 0 {
 		delete(l.lanes, tenant)
-		l.wrote = time.Now()
+		if len(l.lanes) == 0 {
+			l.load.turn(false)
+		}
 	}
 	return batch
 }

@@ -167,7 +167,7 @@ func (p *Knowledge) CompactAll(ctx context.Context, log *events.Log) {
 		}
 		if pause = idle; more && err == nil {
 			pause = 2 * time.Since(began)
-			log.GiveWay(ctx, time.Since(began))
+			log.GiveWay(ctx, time.Since(began), "")
 		}
 	}
 }

@@ -87,6 +87,7 @@ func (p *Past) reached(ctx context.Context, tenant string, position int64, ask f
 // patiently tries, for a while, until the projection has read a position; a try says how far it has.
 func (p *Past) patiently(ctx context.Context, position int64, try func() (read int64, err error)) error {
 	deadline, pause := time.Now().Add(p.patience), 2*time.Millisecond
+	hurried := false
 	for {
 		read, err := try()
 		if err != nil || read >= position {
@@ -95,6 +96,10 @@ func (p *Past) patiently(ctx context.Context, position int64, try func() (read i
 		if time.Now().Add(pause).After(deadline) {
 			return domain.Refuse(domain.ErrUnavailable, "the past is known up to position %d by now, and not yet to %d", read, position).
 				WithFix("try again in a moment; /v1/projections and annals doctor say how far it is")
+		}
+		if !hurried {
+			hurried = true
+			defer p.log.Hurry(p.Name())()
 		}
 		select {
 		case <-time.After(pause):
