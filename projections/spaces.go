@@ -117,10 +117,10 @@ func (p *Knowledge) FollowMeaning(router *message.Router, log *events.Log) {
 
 // TendSpaces switches searches to the space of the configured embedder when it is complete, and then
 // stops keeping up the one before, until ctx ends.
-func (p *Knowledge) TendSpaces(ctx context.Context, log *events.Log) {
+func (p *Knowledge) TendSpaces(ctx context.Context) {
 	var behind chase
 	for {
-		if err := p.tendSpaces(ctx, log, &behind); err != nil && ctx.Err() == nil {
+		if err := p.tendSpaces(ctx, &behind); err != nil && ctx.Err() == nil {
 			p.log.WarnContext(ctx, "spaces of vectors were not looked after; it is tried again", "error", err)
 		}
 		select {
@@ -131,7 +131,7 @@ func (p *Knowledge) TendSpaces(ctx context.Context, log *events.Log) {
 	}
 }
 
-func (p *Knowledge) tendSpaces(ctx context.Context, log *events.Log, behind *chase) error {
+func (p *Knowledge) tendSpaces(ctx context.Context, behind *chase) error {
 	s := p.spaces
 	if err := s.look(ctx); err != nil {
 		return err

@@ -28,7 +28,7 @@ func served(t *testing.T, db *database.DB, settings projections.Settings) (w *wo
 	w.base.FollowMeaning(router, w.log)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var working sync.WaitGroup
-	working.Go(func() { w.base.TendSpaces(ctx, w.log) })
+	working.Go(func() { w.base.TendSpaces(ctx) })
 	working.Go(func() {
 		if err := router.Run(ctx); err != nil {
 			t.Error(err)
