@@ -30,6 +30,7 @@ type grammar struct {
 	Proof  proofCommands `cmd:"" group:"record" help:"Ask for what the log can be held to: its key, checkpoints, proofs."`
 
 	Serve      serveCommand       `cmd:"" group:"run" help:"Run the server."`
+	MCP        mcpCommand         `cmd:"" name:"mcp" group:"run" help:"Let an MCP host that starts this command use the memory."`
 	Migrate    migrateCommand     `cmd:"" group:"run" help:"Bring the database to this version's schema."`
 	Rebuild    rebuildCommand     `cmd:"" group:"run" help:"Compute a projection anew while everybody keeps working; go back to the one before."`
 	Reread     rereadCommand      `cmd:"" group:"run" help:"Let a background projection read the log again from its beginning."`

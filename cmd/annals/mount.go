@@ -1,7 +1,13 @@
 package main
 
 import (
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	annalsclient "github.com/annals-kb/annals/client"
 	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/mcp"
 	"github.com/annals-kb/annals/viking"
 )
 
@@ -12,4 +18,17 @@ func mountViking(cfg viking.Config) annalshttp.Mount {
 	return annalshttp.Mount{
 		Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As,
 	}
+}
+
+// mountMCP lets MCP hosts use the API. Its requests have the time of the host's, and are made once.
+func mountMCP(api http.HandlerFunc, logger *slog.Logger) (annalshttp.Mount, error) {
+	inner, err := annalsclient.New(annalsclient.Config{Transport: mcp.Inside(api), Timeout: -1, Retries: -1})
+	if err != nil {
+		return annalshttp.Mount{}, fmt.Errorf("mount /mcp: %w", err)
+	}
+	hosts := mcp.New(mcp.Config{API: inner, Version: version().Version, Logger: logger}).Handler()
+	return annalshttp.Mount{Paths: []string{"/mcp"}, Handler: func(w http.ResponseWriter, r *http.Request) error {
+		hosts.ServeHTTP(w, r)
+		return nil
+	}}, nil
 }

@@ -36,6 +36,9 @@ func TestMain(m *testing.M) {
 //	free-port                  lets ANNALS_LISTEN and ANNALS_SERVER name a port that is free
 //	detour, cut, mend          lets DATABASE_URL lead through a proxy; cuts it off; opens it again
 //	schema N                   makes the database say that it has this schema
+//	host NAME [FLAGS…] TOOL [ARGUMENTS]  lets an MCP host call a tool of the annals mcp that it has started;
+//	                           with ! it must be refused
+//	leave NAME                 ends a host, and with it its annals mcp, which must end well
 //	keep NAME                  lets NAME be the key that was printed last, and NAME_PREFIX its prefix
 //	behind STATEMENT           changes the database behind everybody's back
 //	files WORD                 the word must be in the files of the database; with ! in none
@@ -58,6 +61,9 @@ func TestScripts(t *testing.T) {
 					way := &proxy{}
 					env.Values[proxyKey{}] = way
 					env.Defer(way.close)
+					guests := hosts{}
+					env.Values[hostsKey{}] = guests
+					env.Defer(guests.end)
 					env.Setenv("ENGINE", engine.String())
 					env.Setenv("DATABASE_URL", newDatabase(env.T().(testing.TB)))
 					env.Setenv("ANNALS_LISTEN", "127.0.0.1:0")
@@ -70,7 +76,7 @@ func TestScripts(t *testing.T) {
 					"exits": exits, "serving": serving, "shutdown": shutdown, "crash": crash, "count": count,
 					"many": many, "occupied": occupied, "schema": schema, "behind": behind, "phase": phase, "gauge": gauge,
 					"until": until, "free-port": freePort, "detour": detour, "cut": cut, "mend": mend,
-					"keep": keep,
+					"keep": keep, "host": host, "leave": leave,
 				},
 				Condition: func(name string) (bool, error) {
 					return name == engine.String(), nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -84,7 +85,13 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 		Background: projections.Background{Log: log, Past: past},
 		Rate:       cfg.Rate, Notice: cfg.Notice, Drain: cfg.Drain,
 	}
-	api.Mounts = []annalshttp.Mount{mountViking(viking.Config{Writer: entrance, Sessions: projections.Sessions{Log: log}, Version: api.Version})}
+	hosts, err := mountMCP(func(w http.ResponseWriter, r *http.Request) { s.api.Handler().ServeHTTP(w, r) }, logger)
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	api.Mounts = []annalshttp.Mount{
+		mountViking(viking.Config{Writer: entrance, Sessions: projections.Sessions{Log: log}, Version: api.Version}), hosts,
+	}
 	if issuer, err := cfg.issuer(); err != nil {
 		return nil, errors.Join(err, s.close())
 	} else if issuer != nil {

@@ -1,0 +1,50 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Event is something that happened to an item.
+type Event struct {
+	Name       string          `json:"name"`
+	Position   int64           `json:"position"`
+	EventID    string          `json:"event_id"`
+	RecordedAt time.Time       `json:"recorded_at"`
+	Actor      string          `json:"actor"`
+	OnBehalfOf string          `json:"on_behalf_of,omitempty"`
+	Reason     string          `json:"reason,omitempty"`
+	Data       json.RawMessage `json:"data,omitempty"`
+	Changes    json.RawMessage `json:"changes,omitempty"`
+}
+
+// History reads what happened to an item, oldest first, forgotten or not. An error is the last thing that comes.
+func (c *Client) History(ctx context.Context, id string) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		query := url.Values{}
+		for {
+			var page struct {
+				Items []Event `json:"items"`
+				Next  string  `json:"next_cursor"`
+			}
+			_, err := c.ask(ctx, request{method: http.MethodGet, path: []string{"v1", "knowledge", id, "history"}, query: query}, &page)
+			if err != nil {
+				yield(Event{}, err)
+				return
+			}
+			for _, event := range page.Items {
+				if !yield(event, nil) {
+					return
+				}
+			}
+			if page.Next == "" {
+				return
+			}
+			query.Set("cursor", page.Next)
+		}
+	}
+}

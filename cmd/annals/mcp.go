@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	annalsclient "github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/mcp"
+)
+
+type mcpCommand struct {
+	remote
+	storage
+
+	Aliases bool `help:"Let the tools have the names, too, that OpenViking's clients know: openviking_retrieve_memory, memory_search and so on."`
+}
+
+// Help implements kong.HelpProvider.
+func (mcpCommand) Help() string {
+	return `An MCP host starts it and speaks to it on standard input and output; docs/agents.md shows what to write into the
+settings of Claude Code, Codex, Cursor and OpenCode. Where no server answers and none is named, it is one itself, as
+annals serve would be, until the host ends it. A server is an MCP server, too: at /mcp.
+
+Examples:
+
+    annals mcp
+    annals mcp --as agent:claude --on-behalf-of user:123
+    annals mcp --server https://annals.example.com --aliases`
+}
+
+// Run implements the command.
+func (m *mcpCommand) Run(ctx context.Context, c *console) error {
+	server, err := m.prepare(ctx, c)
+	if err != nil {
+		return err
+	}
+	reach := &reaching{find: server.find}
+	if _, err := reach.transport(ctx, nil); err != nil {
+		return err
+	}
+	api, err := annalsclient.New(annalsclient.Config{
+		Server: m.Server, Key: m.APIKey, Tenant: m.Tenant, Actor: m.As, OnBehalfOf: m.OnBehalfOf, Timeout: m.Timeout, Transport: reach,
+	})
+	if err != nil {
+		return wrong("annals mcp --help shows how", "%s", err)
+	}
+	err = mcp.New(mcp.Config{API: api, Version: version().Version}).Serve(ctx, io.NopCloser(c.in), unclosed{c.out}, m.Aliases)
+	if ctx.Err() != nil {
+		err = nil // the host, or somebody at a terminal, has ended it
+	}
+	if err = errors.Join(err, server.close()); err != nil {
+		return fmt.Errorf("answer the host: %w", err)
+	}
+	return nil
+}
+
+// unclosed is standard output, which is open as long as the process lives.
+type unclosed struct{ io.Writer }
+
+// Close implements [io.Closer].
+func (unclosed) Close() error { return nil }

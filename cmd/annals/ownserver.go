@@ -1,0 +1,123 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/annals-kb/annals/mcp"
+)
+
+// ownServer is the server that a command is itself, where it finds none.
+type ownServer struct {
+	cfg     config
+	named   bool // the command was told which server to use
+	console *console
+
+	service *service // nil while there is another
+	stop    context.CancelFunc
+	ended   chan error
+}
+
+// prepare finds out what the environment says to a server. It serves this machine alone, and what lies in the user's
+// own directory: hosts start it in whichever directory their user works.
+func (m *mcpCommand) prepare(ctx context.Context, c *console) (*ownServer, error) {
+	o := &ownServer{named: m.Server != defaultServer, console: c}
+	parser, err := kong.New(&o.cfg)
+	if err == nil {
+		_, err = parser.Parse(nil)
+	}
+	if err != nil {
+		return nil, wrong("annals serve --help lists what can be set", "%s", err)
+	}
+	o.cfg.storage = storage{Database: cmp.Or(m.Database, o.cfg.Database), Data: cmp.Or(m.Data, o.cfg.Data)}
+	if home, err := os.UserHomeDir(); err == nil && o.cfg.Data == "" {
+		o.cfg.Data = filepath.Join(home, ".annals")
+	}
+	o.cfg.LogLevel = cmp.Or(o.cfg.LogLevel, "warn")
+	o.cfg = o.cfg.complete()
+	if beyond, err := reachable(ctx, o.cfg.Listen); err == nil && beyond {
+		o.cfg.Listen = config{}.complete().Listen
+	}
+	if err := o.cfg.validate(); err != nil {
+		return nil, err
+	}
+	if !o.named {
+		m.Server = "http://" + o.cfg.Listen
+	}
+	return o, nil
+}
+
+// find leads to the server that was named, to the one that answers where servers usually do, or to this process.
+func (o *ownServer) find(ctx context.Context) (http.RoundTripper, error) {
+	away := http.DefaultTransport.(*http.Transport).Clone()
+	if o.named {
+		return away, nil
+	}
+	away.Proxy = nil // it is this machine
+	if o.service == nil && isAnnals(ctx, o.cfg.Listen) {
+		return away, nil
+	}
+	if o.service == nil {
+		if err := o.open(context.WithoutCancel(ctx)); err != nil {
+			return nil, err
+		}
+	}
+	return mcp.Inside(o.service.api.Handler()), nil
+}
+
+// open serves what lies here: to the host, and if nobody else has the place, where servers usually do, so that other
+// hosts and commands find it.
+func (o *ownServer) open(ctx context.Context) error {
+	embedder, _, err := o.cfg.choose()
+	if err != nil {
+		return err
+	}
+	former, err := o.cfg.former()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(o.cfg.Data, 0o700); err != nil {
+		return wrong("name another with --data DIR or ANNALS_DATA", "the data directory cannot be made: %s", err)
+	}
+	service, err := openService(ctx, o.cfg, embedder, former, o.cfg.logger(o.console))
+	if err != nil {
+		return err
+	}
+	listener, taken := new(net.ListenConfig).Listen(ctx, "tcp", o.cfg.Listen)
+	if taken == nil { // else another program has the place, and the host alone is served
+		if err := service.db.Announce("http://" + listener.Addr().String()); err != nil {
+			return errors.Join(err, listener.Close(), service.close())
+		}
+	}
+	o.console.note("no server answers here: this is one, on %s", databaseName(o.cfg.Database))
+	ctx, o.stop = context.WithCancel(ctx)
+	o.service, o.ended = service, make(chan error, 1)
+	go func() {
+		if taken != nil {
+			o.ended <- service.work(ctx)
+			return
+		}
+		o.ended <- service.serve(ctx, listener)
+	}()
+	return nil
+}
+
+// close finishes what was accepted.
+func (o *ownServer) close() error {
+	if o.service == nil {
+		return nil
+	}
+	o.stop()
+	if err := errors.Join(<-o.ended, o.service.close()); err != nil {
+		return fmt.Errorf("end the server: %w", err)
+	}
+	return nil
+}

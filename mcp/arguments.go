@@ -1,0 +1,101 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// arguments are all that tools take; each takes some.
+type arguments struct {
+	Query    string          `json:"query"`
+	Category string          `json:"category"`
+	Limit    number          `json:"limit"`
+	Content  string          `json:"content"`
+	Polarity string          `json:"polarity"`
+	Task     string          `json:"task"`
+	URI      string          `json:"uri"`
+	ID       string          `json:"id"`
+	Type     string          `json:"type"`
+	Abstract string          `json:"abstract"`
+	Reason   string          `json:"reason"`
+	Verdict  string          `json:"verdict"`
+	Outcome  string          `json:"outcome"`
+	TraceID  string          `json:"trace_id"`
+	Owner    string          `json:"owner"`
+	Scopes   words           `json:"scopes"`
+	Tags     json.RawMessage `json:"tags"`
+}
+
+// number is a whole number; models write it as a string, too.
+type number int
+
+// UnmarshalJSON reads either.
+func (n *number) UnmarshalJSON(raw []byte) error {
+	text := strings.Trim(string(raw), `"`)
+	if text == "" || text == "null" {
+		return nil
+	}
+	value, err := strconv.ParseFloat(text, 64)
+	if err != nil || value != float64(int(value)) {
+		return wrong{"must be a whole number"}
+	}
+	*n = number(value)
+	return nil
+}
+
+// words are a list of strings; models write one alone, too.
+type words []string
+
+// UnmarshalJSON reads either.
+func (w *words) UnmarshalJSON(raw []byte) error {
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		if one != "" {
+			*w = words{one}
+		}
+		return nil
+	}
+	return json.Unmarshal(raw, (*[]string)(w))
+}
+
+// read takes the arguments of a call. What a tool does not know is ignored: hosts add things of their own.
+func read(raw json.RawMessage, fields []field) (arguments, error) {
+	var in arguments
+	if len(bytes.TrimSpace(raw)) == 0 {
+		raw = json.RawMessage("{}")
+	}
+	given := map[string]json.RawMessage{}
+	if err := json.Unmarshal(raw, &given); err != nil {
+		return in, wrong{"the arguments must be an object"}
+	}
+	var bad []string
+	for _, f := range fields {
+		value := given[f.name]
+		if f.required && empty(value) {
+			bad = append(bad, f.name+" must not be empty")
+			continue
+		}
+		one, err := json.Marshal(map[string]json.RawMessage{f.name: value})
+		if value == nil || err != nil {
+			continue
+		}
+		if json.Unmarshal(one, &in) != nil {
+			bad = append(bad, f.name+" must be "+kinds[f.kind])
+		}
+	}
+	if len(bad) > 0 {
+		return in, wrong{strings.Join(bad, "; ")}
+	}
+	return in, nil
+}
+
+var kinds = map[string]string{
+	"string": "a string", "integer": "a whole number", "strings": "a list of strings", "object": "an object",
+}
+
+func empty(value json.RawMessage) bool {
+	var text string
+	return len(value) == 0 || string(value) == "null" || json.Unmarshal(value, &text) == nil && strings.TrimSpace(text) == ""
+}

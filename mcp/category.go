@@ -1,0 +1,74 @@
+package mcp
+
+import (
+	"slices"
+
+	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/domain"
+)
+
+// categories are the words that models may use for what they look for or remember.
+func categories() []string {
+	words := make([]string, len(domain.Categories))
+	for i, category := range domain.Categories {
+		words[i] = string(category)
+	}
+	return words
+}
+
+// personal tells whether knowledge of a category is about a user, not about work.
+func personal(category string) bool {
+	return slices.Contains([]domain.Category{
+		domain.CategoryProfile, domain.CategoryPreferences, domain.CategoryEntities, domain.CategoryEvents,
+	}, domain.Category(category))
+}
+
+// target is the directory in which knowledge of a category lies, as OpenViking's clients name it.
+func target(category string) string {
+	switch {
+	case category == "":
+		return "viking://"
+	case personal(category):
+		return "viking://user/memories/" + category + "/"
+	default:
+		return "viking://agent/memories/" + category + "/"
+	}
+}
+
+// searches are what finds knowledge of a category, also what was remembered by type without one.
+func searches(question client.Search, category string) []client.Search {
+	switch domain.Category(category) {
+	case domain.CategoryTools:
+		question.Types = []string{string(domain.Tool)}
+	case domain.CategoryPatterns:
+		question.Types, question.ContextType = []string{string(domain.Plan), string(domain.Strategy)}, []string{string(domain.Memory)}
+	case domain.CategoryCases:
+		question.Types = []string{string(domain.Usecase)}
+	case domain.CategoryPreferences:
+		question.Types = []string{string(domain.UserProfile)}
+	case domain.CategoryAntipatterns:
+		question.Polarity = string(domain.Negative)
+		return []client.Search{question}
+	case domain.CategorySkills:
+		pushed := question
+		pushed.ContextType, pushed.Polarity = []string{string(domain.Skill)}, string(domain.Positive)
+		question.Category, question.Polarity = []string{category}, string(domain.Positive)
+		return []client.Search{pushed, question}
+	case "":
+		return []client.Search{question}
+	default:
+		question.Category = []string{category}
+	}
+	question.Polarity = string(domain.Positive)
+	return []client.Search{question}
+}
+
+// kindOf is the category of an item, or what its type makes it.
+func kindOf(k client.Knowledge) string {
+	if k.Category != "" {
+		return k.Category
+	}
+	return string(domain.AspectOf(&domain.Knowledge{
+		Type: domain.Type(k.Type), ContextType: domain.ContextType(k.ContextType), Polarity: domain.Polarity(k.Polarity),
+	}))
+}

@@ -1,0 +1,135 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/domain"
+)
+
+// changed is what tools answer with that change something.
+type changed struct {
+	URI        string         `json:"uri"`
+	ID         string         `json:"id"`
+	Outcome    string         `json:"outcome"`
+	Category   string         `json:"category,omitempty"`
+	Scopes     []string       `json:"scopes,omitempty"`
+	Revision   int64          `json:"revision,omitempty"`
+	Confidence *float64       `json:"confidence,omitempty"`
+	Helpful    *int           `json:"helpful,omitempty"`
+	Harmful    *int           `json:"harmful,omitempty"`
+	Redacted   map[string]int `json:"redacted,omitempty"`
+}
+
+func changedOf(r client.Receipt) changed {
+	k := r.Knowledge
+	c := changed{URI: k.URI, ID: k.ID, Outcome: r.Outcome, Category: kindOf(k), Scopes: k.Scopes, Revision: k.Revision, Redacted: k.Redacted}
+	if k.Eval != nil {
+		c.Confidence, c.Helpful, c.Harmful = k.Eval.Confidence, k.Eval.Helpful, k.Eval.Harmful
+	}
+	return c
+}
+
+func (c changed) says(what string) string {
+	said := what + " " + c.URI
+	if len(c.Scopes) > 0 {
+		said += " for " + strings.Join(c.Scopes, ", ")
+	}
+	if len(c.Redacted) > 0 {
+		said += "; secrets in it were redacted"
+	}
+	return said
+}
+
+// remember keeps what is about a user for him, and what is about work for everybody in the tenant, if the caller may.
+func remember(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
+	k := client.Knowledge{
+		Content: in.Content, Category: in.Category, Polarity: in.Polarity, Task: in.Task, Scopes: in.Scopes,
+	}
+	share := len(in.Scopes) == 0 && !personal(in.Category)
+	if share {
+		k.Scopes = []string{string(domain.Public)}
+	}
+	done, err := api.Remember(ctx, k)
+	if share && errors.Is(err, client.ErrForbidden) {
+		k.Scopes = nil
+		done, err = api.Remember(ctx, k)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	c := changedOf(done)
+	return c, c.says("Remembered"), nil
+}
+
+// outcomes are what saving may come to.
+var outcomes = map[string]string{"created": "Saved", "revised": "Revised", "unchanged": "Nothing to change in"}
+
+func save(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
+	k := client.Knowledge{
+		ID: in.ID, Type: in.Type, Category: in.Category, Polarity: in.Polarity, Task: in.Task, Content: in.Content,
+		Abstract: in.Abstract, Owner: in.Owner, Scopes: in.Scopes, URI: in.URI,
+	}
+	if len(in.Tags) > 0 {
+		if err := json.Unmarshal(in.Tags, &k.Tags); err != nil {
+			return nil, "", wrong{"tags must be an object of strings, or of lists of strings"}
+		}
+	}
+	done, err := api.Save(ctx, k)
+	if err != nil {
+		return nil, "", err
+	}
+	c := changedOf(done)
+	return c, c.says(outcomes[c.Outcome]), nil
+}
+
+func forget(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
+	k, err := find(ctx, api, in.URI)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := api.Forget(ctx, k.ID, in.Reason); err != nil {
+		return nil, "", err
+	}
+	c := changed{URI: k.URI, ID: k.ID, Outcome: "forgotten"}
+	return c, c.says("Forgot") + "; its history stays", nil
+}
+
+func reportStale(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
+	k, err := find(ctx, api, in.URI)
+	if err != nil {
+		return nil, "", err
+	}
+	done, err := api.ReportStale(ctx, k.ID, in.Reason)
+	if err != nil {
+		return nil, "", err
+	}
+	c := changedOf(done)
+	return c, fmt.Sprintf("Reported %s as out of date; its confidence is %.2f now", c.URI, *cmp.Or(c.Confidence, new(float64))), nil
+}
+
+func giveFeedback(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
+	k, err := find(ctx, api, in.URI)
+	if err != nil {
+		return nil, "", err
+	}
+	done, err := api.GiveFeedback(ctx, k.ID, client.Vote{Verdict: in.Verdict, Query: in.Query, Outcome: in.Outcome, TraceID: in.TraceID})
+	if err != nil {
+		return nil, "", err
+	}
+	c := changedOf(done)
+	return c, fmt.Sprintf("Found %s %s; its confidence is %.2f now", in.Verdict, c.URI, *cmp.Or(c.Confidence, new(float64))), nil
+}
+
+// find is the item at a URI, or with an id.
+func find(ctx context.Context, api *client.Client, named string) (client.Knowledge, error) {
+	if strings.HasPrefix(named, "viking://") {
+		return api.At(ctx, named)
+	}
+	return api.Knowledge(ctx, named)
+}

@@ -1,0 +1,52 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/annals-kb/annals/client"
+)
+
+// wrong is an argument that cannot be.
+type wrong struct{ message string }
+
+func (w wrong) Error() string { return w.message }
+
+// codes are what results call errors, by the status of the API's answer.
+var codes = map[int]string{
+	http.StatusBadRequest: "INVALID_ARGUMENT", http.StatusUnprocessableEntity: "INVALID_ARGUMENT",
+	http.StatusRequestEntityTooLarge: "INVALID_ARGUMENT",
+	http.StatusUnauthorized:          "UNAUTHENTICATED", http.StatusForbidden: "PERMISSION_DENIED",
+	http.StatusNotFound: "NOT_FOUND", http.StatusGone: "NOT_FOUND",
+	http.StatusConflict: "CONFLICT", http.StatusPreconditionFailed: "CONFLICT",
+	http.StatusTooManyRequests: "RESOURCE_EXHAUSTED", http.StatusInsufficientStorage: "RESOURCE_EXHAUSTED",
+	http.StatusServiceUnavailable: "UNAVAILABLE", http.StatusBadGateway: "UNAVAILABLE",
+	http.StatusGatewayTimeout: "DEADLINE_EXCEEDED",
+}
+
+func reasonOf(err error) reason {
+	if bad, ok := errors.AsType[wrong](err); ok {
+		return reason{"INVALID_ARGUMENT", bad.message}
+	}
+	refused, ok := errors.AsType[*client.Error](err)
+	if !ok {
+		if errors.Is(err, context.Canceled) {
+			return reason{"CANCELLED", "the caller left"}
+		}
+		return reason{"INTERNAL", "something went wrong here"}
+	}
+	why := reason{Code: "INTERNAL", Message: refused.Error()}
+	if refused.Fix != "" {
+		why.Message += " (" + refused.Fix + ")"
+	}
+	switch code := codes[refused.Status]; {
+	case errors.Is(err, context.DeadlineExceeded):
+		why.Code = "DEADLINE_EXCEEDED"
+	case refused.Status == 0:
+		why.Code = "UNAVAILABLE"
+	case code != "":
+		why.Code = code
+	}
+	return why
+}

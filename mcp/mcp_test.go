@@ -1,0 +1,275 @@
+package mcp_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/annals-kb/annals/client"
+)
+
+func TestAHostRemembersAndFinds(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		preference := w.call("remember", object{"content": "Prefers teal accents on a white background", "category": "preferences"}).ok()
+		if diff := cmp.Diff(preference["scopes"], []any{"user:mia"}); diff != "" {
+			t.Errorf("what is about a user is for the user:\n%s", diff)
+		}
+		failure := w.call("remember", object{
+			"content": "chromedriver 124 fails on macOS 13", "category": "antipatterns", "task": "crawl a page",
+		}).ok()
+		if diff := cmp.Diff(failure["scopes"], []any{"public"}); diff != "" {
+			t.Errorf("what is about work is for everybody:\n%s", diff)
+		}
+		w.call("remember", object{"content": "chromedriver 124 needs Chrome 124", "category": "tools", "scopes": "team:pay"}).ok()
+
+		found := w.call("retrieve_memory", object{"query": "what colour is the background", "category": "preferences"})
+		data := found.ok()
+		if data["count"] != 1.0 || data["target_uri"] != "viking://user/memories/preferences/" || data["category"] != "preferences" {
+			t.Errorf("got %v", data)
+		}
+		hit := data["results"].([]any)[0].(object)
+		if hit["uri"] != preference["uri"] || hit["category"] != "preferences" || !strings.Contains(hit["abstract"].(string), "teal") || hit["score"].(float64) <= 0 {
+			t.Errorf("got %v", hit)
+		}
+		for _, part := range []string{
+			"# Retrieved from Annals — query: 'what colour is the background'\n# Category: preferences, 1 result(s)\n1. [score=0.", "   uri: " + preference["uri"].(string),
+		} {
+			if !strings.Contains(found.text, part) {
+				t.Errorf("the text lacks %q:\n%s", part, found.text)
+			}
+		}
+		avoid := w.call("retrieve_memory", object{"query": "chromedriver", "category": "antipatterns", "limit": "3"})
+		if avoid.ok()["count"] != 1.0 || !strings.Contains(avoid.text, "## WARNING: these are FAILED approaches") {
+			t.Errorf("got %s", avoid.text)
+		}
+		if got := w.call("retrieve_memory", object{"query": "chromedriver", "category": "tools"}).ok()["count"]; got != 1.0 {
+			t.Errorf("found %v tools", got)
+		}
+		if got := w.call("retrieve_memory", object{"query": "chromedriver"}).ok()["count"]; got != 2.0 {
+			t.Errorf("found %v of any kind", got)
+		}
+		if none := w.call("retrieve_memory", object{"query": "zygomorphic", "category": "skills"}).ok(); none["count"] != 0.0 || none["results"] == nil {
+			t.Errorf("got %v", none)
+		}
+	})
+}
+
+func TestAHostJudgesAndForgets(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		uri := w.call("remember", object{"content": "Retry 429s with jitter", "category": "patterns"}).ok()["uri"].(string)
+		voted := w.call("give_feedback", object{"uri": uri, "verdict": "helpful", "trace_id": "run-1", "outcome": "no more 429s"}).ok()
+		if voted["confidence"] != 0.75 || voted["helpful"] != 2.0 {
+			t.Errorf("got %v", voted)
+		}
+		stale := w.call("report_stale_memory", object{"uri": uri, "reason": "the API sends 503 now"})
+		if stale.ok()["confidence"] != 0.375 || !strings.Contains(stale.text, "0.38") {
+			t.Errorf("got %+v", stale)
+		}
+		whole := w.call("get_knowledge", object{"uri": uri})
+		if pick := whole.ok()["eval"].(object)["helpful_history"].([]any)[0].(object)["outcome"]; pick != "no more 429s" || !strings.Contains(whole.text, "reported out of date by 1: the API sends 503 now") {
+			t.Errorf("got %v\n%s", pick, whole.text)
+		}
+		id := voted["id"].(string)
+		w.call("forget_memory", object{"uri": uri, "reason": "asked to"}).ok()
+		if code := w.call("forget_memory", object{"uri": uri}).refused(); code != "NOT_FOUND" {
+			t.Errorf("forgotten twice: %s", code)
+		}
+		told := w.call("memory_history", object{"uri": id})
+		var names []string
+		for _, event := range told.ok()["events"].([]any) {
+			names = append(names, event.(object)["name"].(string))
+		}
+		want := []string{"knowledge.remembered", "knowledge.found_helpful", "knowledge.reported_stale", "knowledge.deleted"}
+		if diff := cmp.Diff(names, want); diff != "" || !strings.Contains(told.text, "knowledge.deleted by user:mia: asked to") {
+			t.Errorf("%s\n%s", diff, told.text)
+		}
+	})
+}
+
+func TestAHostSavesAndRevises(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		one := object{"id": "deploy", "type": "plan", "content": "Deploy on Mondays", "tags": object{"domain": "web"}, "scopes": []string{"team:pay"}}
+		if got := w.call("save_knowledge", one); got.ok()["outcome"] != "created" || !strings.HasPrefix(got.text, "Saved viking://") {
+			t.Errorf("got %+v", got)
+		}
+		one["content"] = "Deploy on Tuesdays; ask ops@example.com"
+		got := w.call("save_knowledge", one).ok()
+		if got["outcome"] != "revised" || got["revision"] != 2.0 {
+			t.Errorf("got %v", got)
+		}
+		if status := w.call("memory_status", nil).ok(); status["available"] != true || status["caller"].(object)["subject"] != "user:mia" {
+			t.Errorf("got %v", status)
+		}
+	})
+}
+
+func TestAToolSaysWhatIsWrong(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for i, c := range []struct {
+			tool      string
+			arguments object
+			code      string
+			says      string
+		}{
+			{"retrieve_memory", object{"query": "  "}, "INVALID_ARGUMENT", "query must not be empty"},
+			{"retrieve_memory", nil, "INVALID_ARGUMENT", "query must not be empty"},
+			{"retrieve_memory", object{"query": []string{"x"}, "limit": 1.5}, "INVALID_ARGUMENT", "query must be a string; limit must be a whole number"},
+			{"retrieve_memory", object{"query": "x", "category": "lunch"}, "INVALID_ARGUMENT", "category must be one of"},
+			{"retrieve_memory", object{"query": "x", "limit": 1000}, "INVALID_ARGUMENT", "limit must be 1 to 100"},
+			{"remember", object{"content": "x"}, "INVALID_ARGUMENT", "category must not be empty"},
+			{"remember", object{"content": "x", "category": "tools", "scopes": []string{"team:web"}}, "PERMISSION_DENIED", "team:web"},
+			{"forget_memory", object{"uri": "viking://agent/memories/tools/nothing.md"}, "NOT_FOUND", ""},
+			{"get_knowledge", object{"uri": "../../v1/keys"}, "NOT_FOUND", ""},
+			{"give_feedback", object{"uri": "x", "verdict": "so-so"}, "NOT_FOUND", ""},
+			{"save_knowledge", object{"content": "x", "type": "tool", "tags": "hot"}, "INVALID_ARGUMENT", "tags must be"},
+		} {
+			got := w.call(c.tool, c.arguments)
+			if code := got.refused(); code != c.code || !strings.Contains(got.text, c.says) {
+				t.Errorf("%d, %s: got %s: %s", i, c.tool, code, got.text)
+			}
+		}
+	})
+}
+
+func TestToolsHaveFlatSchemas(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		listed, err := w.host.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, tool := range listed.Tools {
+			names = append(names, tool.Name)
+			schema, err := json.Marshal(tool.InputSchema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, word := range []string{"anyOf", "oneOf", "allOf", "$ref", "$defs", `"null"`} {
+				if strings.Contains(string(schema), word) {
+					t.Errorf("%s: %s in %s", tool.Name, word, schema)
+				}
+			}
+			if tool.Description == "" || tool.Annotations == nil || tool.OutputSchema == nil {
+				t.Errorf("%s: %+v", tool.Name, tool)
+			}
+		}
+		slices.Sort(names)
+		want := []string{
+			"forget_memory", "get_knowledge", "give_feedback", "memory_history", "memory_status",
+			"remember", "report_stale_memory", "retrieve_memory", "save_knowledge",
+		}
+		if diff := cmp.Diff(names, want); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// Clients of another server find its names, and read what tools say as JSON.
+func TestAliasesAnswerAsTheirClientsExpect(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		host := map[string]func(bool) *sdk.ClientSession{"http": w.byHTTP, "stdio": w.byLines}[w.tenant](true)
+		w.callOn(host, "openviking_remember", object{"content": "Use <b>teal</b>", "category": "preferences"}).ok()
+		for _, name := range []string{"openviking_retrieve_memory", "memory_search"} {
+			found := w.callOn(host, name, object{"query": "teal", "category": "preferences"})
+			var read object
+			if err := json.Unmarshal([]byte(found.text), &read); err != nil || !strings.Contains(found.text, "<b>teal") {
+				t.Fatalf("%s: %v in %s", name, err, found.text)
+			}
+			if diff := cmp.Diff(read, found.object); diff != "" || read["data"].(object)["count"] != 1.0 {
+				t.Errorf("%s: %s", name, diff)
+			}
+		}
+		w.callOn(host, "openviking_memory_status", nil).ok()
+		w.callOn(host, "retrieve_memory", object{"query": "teal"}).ok()
+	})
+}
+
+func TestKnowledgeIsReadAsAResource(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		uri := w.call("remember", object{"content": "Retry 429s with jitter", "category": "patterns"}).ok()["uri"].(string)
+		listed, err := w.host.ListResources(t.Context(), nil)
+		if err != nil || len(listed.Resources) != 1 || listed.Resources[0].URI != uri || !strings.Contains(listed.Resources[0].Description, "429") {
+			t.Fatalf("got %+v, %v", listed, err)
+		}
+		read, err := w.host.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
+		if err != nil || !strings.Contains(read.Contents[0].Text, "Retry 429s with jitter") || read.Contents[0].MIMEType != "text/markdown" {
+			t.Fatalf("got %+v, %v", read, err)
+		}
+		if _, err := w.host.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "viking://user/bob/memories/x.md"}); err == nil {
+			t.Error("read what there is not")
+		}
+		templates, err := w.host.ListResourceTemplates(t.Context(), nil)
+		if err != nil || len(templates.ResourceTemplates) != 1 {
+			t.Errorf("got %+v, %v", templates, err)
+		}
+	})
+}
+
+func TestAPromptTellsWhatIsKnown(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		said := func(name string, arguments map[string]string) string {
+			t.Helper()
+			got, err := w.host.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: name, Arguments: arguments})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got.Messages[0].Content.(*sdk.TextContent).Text
+		}
+		if got := said("start_session", nil); !strings.Contains(got, "Nothing is known") {
+			t.Errorf("got %s", got)
+		}
+		w.call("remember", object{"content": "Prefers teal", "category": "preferences"}).ok()
+		w.call("remember", object{"content": "chromedriver 124 needs Chrome 124", "category": "tools"}).ok()
+		for name, arguments := range map[string]map[string]string{
+			"start_session": nil, "before_task": {"task": "teal chromedriver"}, "after_failure": {"task": "crawl", "tool_issue": "chromedriver"},
+		} {
+			got := said(name, arguments)
+			if !strings.Contains(got, "chromedriver 124 needs") || strings.Contains(got, "Prefers teal") != (name != "after_failure") {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
+	})
+}
+
+// A host sees what whoever started it may see, and no more.
+func TestAHostIsWhoeverHasTheKey(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		bob := w.as(w.given(object{"subject": "user:bob"}))
+		if _, err := bob.Remember(t.Context(), client.Knowledge{ID: "bobs", Content: "Bob's password is teal", Type: "strategy"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.call("retrieve_memory", object{"query": "teal password"}).ok()["count"]; got != 0.0 {
+			t.Errorf("found %v", got)
+		}
+		if code := w.call("get_knowledge", object{"uri": "bobs"}).refused(); code != "NOT_FOUND" {
+			t.Errorf("got %s", code)
+		}
+		w.key = "annals_aaaaaaaaaa_nonsense"
+		host := sdk.NewClient(&sdk.Implementation{Name: "host", Version: "1"}, nil)
+		if _, err := host.Connect(t.Context(), w.overHTTP(false), nil); err == nil || !strings.Contains(err.Error(), "Unauthorized") {
+			t.Errorf("let in: %v", err)
+		}
+	})
+}
+
+func TestAServerThatIsAwayIsAnAnswer(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		away, err := client.New(client.Config{Server: "http://127.0.0.1:1", Retries: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.api = away
+		host := w.byLines(false)
+		if code := w.callOn(host, "retrieve_memory", object{"query": "x"}).refused(); code != "UNAVAILABLE" {
+			t.Errorf("got %s", code)
+		}
+		if status := w.callOn(host, "memory_status", nil).ok(); status["available"] != false || fmt.Sprint(status["problem"]) == "" {
+			t.Errorf("got %v", status)
+		}
+	})
+}

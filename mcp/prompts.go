@@ -1,0 +1,66 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/annals-kb/annals/client"
+)
+
+// prompt is a moment of an agent's work for which a person may fetch what is known.
+type prompt struct {
+	name, title, description string
+	arguments                []*sdk.PromptArgument
+	need                     func(arguments map[string]string) client.Need
+}
+
+func prompts() []prompt {
+	task := func(required bool) *sdk.PromptArgument {
+		return &sdk.PromptArgument{Name: "task", Description: "What is to be done.", Required: required}
+	}
+	return []prompt{
+		{
+			"start_session", "Start a session", "Who you work for, and what is known for a task.",
+			[]*sdk.PromptArgument{task(false)},
+			func(a map[string]string) client.Need { return client.Need{Moment: "start", Task: a["task"]} },
+		},
+		{
+			"before_task", "Before a task", "What is known that helps with a task: preferences, skills, cases, patterns, tools, failures to avoid.",
+			[]*sdk.PromptArgument{task(true)},
+			func(a map[string]string) client.Need { return client.Need{Moment: "query", Query: a["task"]} },
+		},
+		{
+			"after_failure", "After a failure", "What is known about the tool that failed, and of such cases.",
+			[]*sdk.PromptArgument{task(true), {Name: "tool_issue", Description: "The tool, and what it said."}},
+			func(a map[string]string) client.Need {
+				need := client.Need{Moment: "analysis", Task: a["task"]}
+				if a["tool_issue"] != "" {
+					need.ToolIssues = []string{a["tool_issue"]}
+				}
+				return need
+			},
+		},
+	}
+}
+
+func (s *Server) addPrompts(server *sdk.Server) {
+	for _, p := range prompts() {
+		server.AddPrompt(&sdk.Prompt{Name: p.name, Title: p.title, Description: p.description, Arguments: p.arguments},
+			func(ctx context.Context, asked *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+				told, err := s.api(asked.Extra).Context(ctx, p.need(asked.Params.Arguments))
+				if err != nil {
+					why := reasonOf(err)
+					return nil, fmt.Errorf("%s: %s", why.Code, why.Message)
+				}
+				text := told.Injection
+				if text == "" {
+					text = "Nothing is known about that yet.\n"
+				}
+				return &sdk.GetPromptResult{Description: p.description, Messages: []*sdk.PromptMessage{
+					{Role: "user", Content: &sdk.TextContent{Text: "# What Annals knows (non-authoritative)\n\n" + text}},
+				}}, nil
+			})
+	}
+}

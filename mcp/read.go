@@ -1,0 +1,133 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/annals-kb/annals/client"
+)
+
+func knowledge(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
+	k, err := find(ctx, api, in.URI)
+	if err != nil {
+		return nil, "", err
+	}
+	if strings.HasPrefix(in.URI, "viking://") { // how it was judged is told of one item alone
+		if k, err = api.Knowledge(ctx, k.ID); err != nil {
+			return nil, "", err
+		}
+	}
+	return k, page(k), nil
+}
+
+// page is an item for a model to read.
+func page(k client.Knowledge) string {
+	var out strings.Builder
+	if k.Task != "" {
+		fmt.Fprintf(&out, "Task: %s\n\n", oneLine(k.Task))
+	}
+	out.WriteString(strings.TrimSpace(k.Content) + "\n\n---\n")
+	fmt.Fprintf(&out, "uri: %s\ntype: %s", k.URI, k.Type)
+	if k.Category != "" {
+		out.WriteString(", category: " + k.Category)
+	}
+	if k.Polarity == "negative" {
+		out.WriteString(", a FAILED approach: avoid")
+	}
+	fmt.Fprintf(&out, "\nowner: %s, scopes: %s\n", k.Owner, strings.Join(k.Scopes, ", "))
+	if e := k.Eval; e != nil {
+		fmt.Fprintf(&out, "confidence: %.2f, helpful: %d, harmful: %d\n",
+			*cmp.Or(e.Confidence, new(float64)), *cmp.Or(e.Helpful, new(int)), *cmp.Or(e.Harmful, new(int)))
+	}
+	if k.Stale != nil && k.Stale.Reporters > 0 {
+		fmt.Fprintf(&out, "reported out of date by %d: %s\n", k.Stale.Reporters, oneLine(k.Stale.Reason))
+	}
+	return out.String()
+}
+
+// story is what memory_history answers with.
+type story struct {
+	ID     string         `json:"id"`
+	Count  int            `json:"count"`
+	Events []client.Event `json:"events"`
+}
+
+const usualEvents = 50
+
+// history tells the newest events of an item, oldest first.
+func history(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
+	id, err := in.URI, error(nil)
+	if strings.HasPrefix(id, "viking://") {
+		k, err := api.At(ctx, id)
+		if err != nil {
+			return nil, "", err
+		}
+		id = k.ID
+	}
+	limit := cmp.Or(int(in.Limit), usualEvents)
+	told := story{ID: id, Events: []client.Event{}}
+	for event, failed := range api.History(ctx, id) {
+		if err = failed; err != nil {
+			return nil, "", err
+		}
+		told.Count++
+		told.Events = append(told.Events, event)
+		if len(told.Events) > max(limit, 1) {
+			told.Events = told.Events[1:]
+		}
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "# %s: %d event(s)\n", id, told.Count)
+	for _, event := range told.Events {
+		who := event.Actor
+		if event.OnBehalfOf != "" {
+			who += " for " + event.OnBehalfOf
+		}
+		fmt.Fprintf(&out, "%s %s by %s", event.RecordedAt.UTC().Format("2006-01-02 15:04"), event.Name, who)
+		if event.Reason != "" {
+			fmt.Fprintf(&out, ": %s", oneLine(event.Reason))
+		}
+		out.WriteString("\n")
+	}
+	return told, out.String(), nil
+}
+
+// state is what memory_status answers with.
+type state struct {
+	Available   bool                `json:"available"`
+	Server      string              `json:"server"`
+	Version     string              `json:"version,omitempty"`
+	Caller      *client.Identity    `json:"caller,omitempty"`
+	Projections []client.Projection `json:"projections,omitempty"`
+	Problem     string              `json:"problem,omitempty"`
+}
+
+// status never fails: that the memory cannot be reached is an answer.
+func status(ctx context.Context, api *client.Client, _ arguments) (any, string, error) {
+	s := state{Server: api.Server()}
+	alive, err := api.Health(ctx)
+	if err != nil {
+		s.Problem = reasonOf(err).Message
+		return s, "Annals is not available: " + s.Problem, nil
+	}
+	s.Available, s.Version = true, alive.Version
+	me, err := api.Whoami(ctx)
+	if err != nil {
+		s.Problem = reasonOf(err).Message
+		return s, fmt.Sprintf("Annals %s answers at %s, but does not know you: %s", s.Version, s.Server, s.Problem), nil
+	}
+	s.Caller = &me
+	if s.Projections, err = api.Projections(ctx); err != nil && !errors.Is(err, client.ErrForbidden) {
+		s.Problem = reasonOf(err).Message
+	}
+	said := []string{fmt.Sprintf("Annals %s answers at %s. You are %s, %s in tenant %s.", s.Version, s.Server, me.Subject, me.Role, me.Tenant)}
+	for _, p := range s.Projections {
+		if p.LagEvents > 0 || p.Error != "" {
+			said = append(said, strings.TrimSpace(fmt.Sprintf("%s is %d events behind. %s", p.Name, p.LagEvents, p.Error)))
+		}
+	}
+	return s, strings.Join(said, " "), nil
+}

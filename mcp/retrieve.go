@@ -1,0 +1,91 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/domain"
+)
+
+// retrieved is what retrieve_memory answers with.
+type retrieved struct {
+	Query     string `json:"query"`
+	Category  string `json:"category"`
+	TargetURI string `json:"target_uri"`
+	Count     int    `json:"count"`
+	Results   []hit  `json:"results"`
+	Degraded  string `json:"degraded,omitempty"`
+}
+
+type hit struct {
+	URI      string  `json:"uri"`
+	ID       string  `json:"id"`
+	Abstract string  `json:"abstract"`
+	Score    float64 `json:"score"`
+	Category string  `json:"category"`
+	Scope    string  `json:"scope"`
+	Stale    bool    `json:"stale,omitempty"`
+}
+
+const usualHits = 5
+
+func retrieve(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
+	abstract := int(domain.Abstract)
+	question := client.Search{Query: in.Query, Limit: cmp.Or(int(in.Limit), usualHits), Level: &abstract}
+	found := retrieved{Query: in.Query, Category: in.Category, TargetURI: target(in.Category), Results: []hit{}}
+	seen := map[string]bool{}
+	all := searches(question, in.Category)
+	for _, search := range all {
+		answer, err := api.Search(ctx, search)
+		if err != nil {
+			return nil, "", err
+		}
+		found.Degraded = answer.Degraded
+		for _, h := range answer.Items {
+			if !seen[h.Knowledge.ID] {
+				seen[h.Knowledge.ID] = true
+				found.Results = append(found.Results, hitOf(h))
+			}
+		}
+	}
+	if len(all) > 1 {
+		slices.SortStableFunc(found.Results, func(a, b hit) int { return cmp.Compare(b.Score, a.Score) })
+		found.Results = found.Results[:min(question.Limit, len(found.Results))]
+	}
+	found.Count = len(found.Results)
+	return found, found.String(), nil
+}
+
+func hitOf(h client.Hit) hit {
+	k := h.Knowledge
+	return hit{
+		URI: k.URI, ID: k.ID, Abstract: cmp.Or(k.Abstract, k.Content), Score: h.Score, Category: kindOf(k), Scope: h.Scope,
+		Stale: k.Stale != nil && k.Stale.Reporters > 0,
+	}
+}
+
+// String is the same for a model to read.
+func (r retrieved) String() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "# Retrieved from Annals — query: '%s'\n# Category: %s, %d result(s)\n", oneLine(r.Query), cmp.Or(r.Category, "any"), r.Count)
+	if r.Category == string(domain.CategoryAntipatterns) && r.Count > 0 {
+		out.WriteString("## WARNING: these are FAILED approaches; do not repeat them\n")
+	}
+	for i, h := range r.Results {
+		doubt := ""
+		if h.Stale {
+			doubt = " (reported out of date)"
+		}
+		if h.Category == string(domain.CategoryAntipatterns) && r.Category == "" {
+			doubt += " (FAILED approach: avoid)"
+		}
+		fmt.Fprintf(&out, "%d. [score=%.2f] %s%s\n   uri: %s\n", i+1, h.Score, oneLine(h.Abstract), doubt, h.URI)
+	}
+	return out.String()
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

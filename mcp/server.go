@@ -1,0 +1,103 @@
+package mcp
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/annals-kb/annals/client"
+)
+
+// Config is what a [Server] is made of.
+type Config struct {
+	// API is where requests go. Required.
+	API *client.Client
+	// Version is shown to hosts.
+	Version string
+	// Logger hears what goes wrong between a host and this server. Never what people wrote. Nil for no log.
+	Logger *slog.Logger
+}
+
+// Server answers MCP hosts. It is safe for concurrent use.
+type Server struct {
+	cfg            Config
+	plain, aliased *sdk.Server
+}
+
+const instructions = `Annals is the memory that people and agents share, with a history of everything in it.
+Retrieve before you start on a task and when something fails; remember what will help the next one, failures too (polarity negative).
+Say with give_feedback whether what you retrieved helped; report what is out of date; forget only what the user asks you to forget.`
+
+// New makes a server.
+func New(cfg Config) *Server {
+	s := &Server{cfg: cfg}
+	s.plain, s.aliased = s.build(false), s.build(true)
+	return s
+}
+
+func (s *Server) build(aliases bool) *sdk.Server {
+	server := sdk.NewServer(
+		&sdk.Implementation{Name: "annals", Title: "Annals", Version: s.cfg.Version},
+		&sdk.ServerOptions{Instructions: instructions, Logger: s.cfg.Logger, Capabilities: &sdk.ServerCapabilities{
+			Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{},
+		}},
+	)
+	for _, t := range tools() {
+		s.add(server, t)
+		if aliases {
+			for _, name := range t.aliases {
+				s.add(server, t.as(name))
+			}
+		}
+	}
+	s.addPrompts(server)
+	s.addResources(server)
+	return server
+}
+
+// Handler answers hosts over HTTP, each request by itself. With ?aliases=true tools have the names, too, that
+// OpenViking's clients know.
+func (s *Server) Handler() http.Handler {
+	return sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
+		return s.named(r.URL.Query().Get("aliases") == "true")
+	}, &sdk.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, Logger: s.cfg.Logger,
+		DisableLocalhostProtection: true, // whoever mounts the handler finds out who is calling, and from where
+	})
+}
+
+// Serve answers the one host that started this process, line by line, until it leaves or ctx ends. Nothing else may
+// write to out.
+func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, aliases bool) error {
+	return s.named(aliases).Run(ctx, &sdk.IOTransport{Reader: in, Writer: out})
+}
+
+func (s *Server) named(aliases bool) *sdk.Server {
+	if aliases {
+		return s.aliased
+	}
+	return s.plain
+}
+
+// passed on are the headers that tell who is calling, and what for.
+var passedOn = []string{
+	"Authorization", "X-Api-Key", "Annals-Tenant", "Annals-Actor", "Annals-On-Behalf-Of",
+	"Annals-Correlation-Id", "X-Request-Id", "Traceparent",
+}
+
+// api makes requests as whoever made this one.
+func (s *Server) api(extra *sdk.RequestExtra) *client.Client {
+	if extra == nil || len(extra.Header) == 0 {
+		return s.cfg.API
+	}
+	header := http.Header{}
+	for _, name := range passedOn {
+		if values := extra.Header.Values(name); len(values) > 0 {
+			header[name] = values
+		}
+	}
+	return s.cfg.API.With(header)
+}

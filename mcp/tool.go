@@ -1,0 +1,125 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/annals-kb/annals/client"
+)
+
+// tool is something that a model may do.
+type tool struct {
+	name        string
+	title       string
+	description string
+	input       []field
+	reads       bool // it changes nothing
+	destroys    bool
+	aliases     []string // what other servers call it
+	alias       bool     // this is one: its clients read the text as JSON
+	do          func(context.Context, *client.Client, arguments) (data any, text string, err error)
+}
+
+// as is the same tool under a name that clients of another server know.
+func (t tool) as(name string) tool {
+	t.name, t.alias = name, true
+	return t
+}
+
+// field is an argument of a tool.
+type field struct {
+	name        string
+	kind        string // string, integer, strings, object
+	description string
+	required    bool
+	values      []string
+}
+
+// schema is flat: models' function calling chokes on references and alternatives.
+func (t tool) schema() map[string]any {
+	properties, required := map[string]any{}, []string{}
+	for _, f := range t.input {
+		property := map[string]any{"type": f.kind, "description": f.description}
+		switch {
+		case f.kind == "strings":
+			property["type"], property["items"] = "array", map[string]any{"type": "string"}
+		case len(f.values) > 0:
+			property["enum"] = f.values
+		}
+		properties[f.name] = property
+		if f.required {
+			required = append(required, f.name)
+		}
+	}
+	return map[string]any{"type": "object", "properties": properties, "required": required}
+}
+
+var resultSchema = map[string]any{
+	"type": "object",
+	"properties": map[string]any{
+		"status":  map[string]any{"type": "string", "enum": []string{"ok", "error"}},
+		"data":    map[string]any{"type": "object", "description": "What was asked for, if the status is ok."},
+		"message": map[string]any{"type": "string", "description": "What went wrong, if it is not."},
+		"error":   map[string]any{"type": "object", "description": "The same with a code."},
+	},
+	"required": []string{"status"},
+}
+
+func (s *Server) add(server *sdk.Server, t tool) {
+	closed := false // it reaches nothing but this memory
+	server.AddTool(&sdk.Tool{
+		Name: t.name, Title: t.title, Description: t.description, InputSchema: t.schema(), OutputSchema: resultSchema,
+		Annotations: &sdk.ToolAnnotations{Title: t.title, ReadOnlyHint: t.reads, IdempotentHint: t.reads, DestructiveHint: &t.destroys, OpenWorldHint: &closed},
+	}, func(ctx context.Context, call *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		in, err := read(call.Params.Arguments, t.input)
+		if err != nil {
+			return t.failed(err), nil
+		}
+		data, text, err := t.do(ctx, s.api(call.Extra), in)
+		if err != nil {
+			return t.failed(err), nil
+		}
+		return t.done(data, text), nil
+	})
+}
+
+// success and failure are the two forms of a result.
+type success struct {
+	Status string `json:"status"`
+	Data   any    `json:"data"`
+}
+
+type failure struct {
+	Status  string `json:"status"`
+	Error   reason `json:"error"`
+	Message string `json:"message"`
+}
+
+type reason struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+func (t tool) done(data any, text string) *sdk.CallToolResult {
+	return t.result(success{Status: "ok", Data: data}, text, false)
+}
+
+func (t tool) failed(err error) *sdk.CallToolResult {
+	why := reasonOf(err)
+	return t.result(failure{Status: "error", Error: why, Message: why.Message}, why.Code+": "+why.Message, true)
+}
+
+func (t tool) result(content any, text string, failed bool) *sdk.CallToolResult {
+	if t.alias {
+		var written strings.Builder
+		encoder := json.NewEncoder(&written)
+		encoder.SetEscapeHTML(false)
+		if encoder.Encode(content) == nil { // it is made of strings and numbers
+			text = strings.TrimSpace(written.String())
+		}
+	}
+	return &sdk.CallToolResult{StructuredContent: content, Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: failed}
+}

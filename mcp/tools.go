@@ -1,0 +1,97 @@
+package mcp
+
+import "github.com/annals-kb/annals/domain"
+
+var (
+	aQuery    = field{name: "query", kind: "string", description: "What you want to know, in your own words: the task, the error, the question.", required: true}
+	aCategory = field{name: "category", kind: "string", description: "Only this kind: preferences, profile, entities and events are about the user; tools, patterns, skills, cases and antipatterns about work."}
+	anItem    = field{name: "uri", kind: "string", description: "The item's viking:// URI, as retrieve_memory shows it, or its id.", required: true}
+	aReason   = field{name: "reason", kind: "string", description: "Why. It stands in the item's history."}
+	aContent  = field{name: "content", kind: "string", description: "The knowledge itself, understandable without this conversation.", required: true}
+	aTask     = field{name: "task", kind: "string", description: "In which situation it helps. Searched like the content."}
+	aPolarity = field{name: "polarity", kind: "string", description: "negative for a failure to avoid.", values: []string{string(domain.Positive), string(domain.Negative)}}
+	theScopes = field{name: "scopes", kind: "strings", description: "Who may see it: user:ID, agent:ID, project:ID, team:ID, org:ID, public."}
+)
+
+func (f field) with(values []string, required bool) field {
+	f.values, f.required = values, required
+	return f
+}
+
+// saying is the same argument with other words for it.
+func (f field) saying(description string) field {
+	f.description = description
+	return f
+}
+
+// tools are what a model may do.
+func tools() []tool {
+	types := make([]string, len(domain.Types))
+	for i, t := range domain.Types {
+		types[i] = string(t)
+	}
+	return []tool{
+		{
+			name: "retrieve_memory", title: "Retrieve memory", reads: true, aliases: []string{"openviking_retrieve_memory", "memory_search"},
+			description: "Find what is known about something: preferences of the user, how tools behave, cases, patterns, skills, failures to avoid. The nearest scope comes first. Use it before a task, and when something fails.",
+			input:       []field{aQuery, aCategory.with(categories(), false), {name: "limit", kind: "integer", description: "At most so many, 1 to 100; 5 if left out."}},
+			do:          retrieve,
+		},
+		{
+			name: "remember", title: "Remember", aliases: []string{"openviking_remember"},
+			description: "Remember one thing that will help later. What is about the user is kept for the user; what is about work is shared with everybody here who may know it, unless scopes say otherwise.",
+			input:       []field{aContent, aCategory.with(categories(), true).saying("What kind of knowledge it is: preferences, profile, entities and events are about the user; tools, patterns, skills, cases and antipatterns about work."), aPolarity, aTask, theScopes},
+			do:          remember,
+		},
+		{
+			name: "forget_memory", title: "Forget memory", destroys: true, aliases: []string{"openviking_forget_memory"},
+			description: "Take an item out of all answers, when the user asks for it. Its history stays.",
+			input:       []field{anItem, aReason}, do: forget,
+		},
+		{
+			name: "report_stale_memory", title: "Report stale memory", aliases: []string{"openviking_report_stale_memory"},
+			description: "Say that an item is out of date. It is still found, with less confidence and a mark, until somebody confirms it.",
+			input:       []field{anItem, aReason.with(nil, true)}, do: reportStale,
+		},
+		{
+			name: "give_feedback", title: "Give feedback",
+			description: "Say whether an item that you used was helpful or harmful. What helps is trusted more.",
+			input: []field{
+				anItem,
+				{name: "verdict", kind: "string", description: "What came of using it.", required: true, values: []string{string(domain.Helpful), string(domain.Harmful)}},
+				{name: "query", kind: "string", description: "What it was used for."},
+				{name: "outcome", kind: "string", description: "What happened."},
+				{name: "trace_id", kind: "string", description: "The run that it was used in: one voice counts for each run, or without one for a day."},
+			},
+			do: giveFeedback,
+		},
+		{
+			name: "get_knowledge", title: "Get knowledge", reads: true,
+			description: "Read one item whole, with how it was judged.", input: []field{anItem}, do: knowledge,
+		},
+		{
+			name: "save_knowledge", title: "Save knowledge",
+			description: "Save an item with everything it can have, or revise the one with the same id.",
+			input: []field{
+				aContent,
+				{name: "type", kind: "string", description: "What kind of knowledge it is.", required: true, values: types},
+				{name: "id", kind: "string", description: "Yours: letters, digits and . _ ~ -. An item with that id is revised. The server's choice if left out."},
+				aTask,
+				{name: "abstract", kind: "string", description: "A hundred words or so; derived if left out."},
+				aCategory.with(categories(), false), aPolarity, theScopes,
+				{name: "owner", kind: "string", description: "Who may change it: user:ID, agent:ID, project:ID, team:ID or org:ID. You, if left out."},
+				{name: "tags", kind: "object", description: "Labels: a key with a string or a list of strings."},
+			},
+			do: save,
+		},
+		{
+			name: "memory_history", title: "Memory history", reads: true,
+			description: "How an item came to be what it is: who remembered, revised, used, judged and forgot it, when and why.",
+			input:       []field{anItem, {name: "limit", kind: "integer", description: "The newest so many events; 50 if left out."}}, do: history,
+		},
+		{
+			name: "memory_status", title: "Memory status", reads: true, aliases: []string{"openviking_memory_status"},
+			description: "Whether the memory can be reached, where it is, and as whom it knows you.", do: status,
+		},
+	}
+}

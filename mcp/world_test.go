@@ -1,0 +1,241 @@
+package mcp_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/events"
+	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/mcp"
+	"github.com/annals-kb/annals/projections"
+)
+
+// world is a server on a database of its own, with a host for user:mia that is connected to it.
+type world struct {
+	t      *testing.T
+	url    string
+	tenant string
+	key    string
+	api    *client.Client // as user:mia
+	host   *sdk.ClientSession
+}
+
+type object = map[string]any
+
+const rootKey = "0123456789abcdef0123456789abcdef"
+
+// each runs a test on both engines, with a host on either transport, each in a tenant of its own.
+func each(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		served := newWorld(t, db)
+		for transport, connect := range map[string]func(*world, bool) *sdk.ClientSession{"http": (*world).byHTTP, "stdio": (*world).byLines} {
+			t.Run(transport, func(t *testing.T) {
+				w := *served
+				w.t = t
+				w.post("/v1/tenants", "", object{"name": transport})
+				w.tenant = transport
+				w.key = w.given(object{"subject": "user:mia", "memberships": []string{"team:pay"}, "publish_public": true})
+				w.api = w.as(w.key)
+				w.host = connect(&w, false)
+				test(t, &w)
+			})
+		}
+	})
+}
+
+func newWorld(t *testing.T, db *database.DB) *world {
+	t.Helper()
+	base, err := projections.Open(t.Context(), db, projections.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := events.NewLog(db, base, events.Options{Logger: databasetest.Log(t)})
+	past, err := projections.OpenPast(t.Context(), base, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var api *annalshttp.Server
+	inner, err := client.New(client.Config{Timeout: -1, Transport: mcp.Inside(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		api.Handler().ServeHTTP(w, r)
+	}))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t}
+	hosts := mcp.New(mcp.Config{API: inner, Version: "test"}).Handler()
+	api = annalshttp.New(annalshttp.Config{
+		Writer: log, Historian: log, Reporter: projections.Reports{Knowledge: base, Log: log},
+		Reader: projections.Reader{Knowledge: base, Past: past, Progress: log}, Keys: projections.NewKeys(db, log), RootKey: rootKey,
+		Version: "test", Logger: databasetest.Log(t),
+		Mounts: []annalshttp.Mount{{Paths: []string{"/mcp"}, Handler: func(w http.ResponseWriter, r *http.Request) error {
+			hosts.ServeHTTP(w, r)
+			return nil
+		}}},
+	})
+	listening := httptest.NewServer(api.Handler())
+	w.url = listening.URL
+	t.Cleanup(func() {
+		listening.Close()
+		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Errorf("close log: %v", err)
+		}
+	})
+	return w
+}
+
+// given is a key that root makes.
+func (w *world) given(allowing object) string {
+	w.t.Helper()
+	return w.post("/v1/keys", w.tenant, allowing)["key"].(string)
+}
+
+// post lets root make something.
+func (w *world) post(path, tenant string, what object) object {
+	w.t.Helper()
+	body, err := json.Marshal(what)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.url+path, bytes.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	request.Header = http.Header{"Authorization": {"Bearer " + rootKey}, "Content-Type": {"application/json"}}
+	if tenant != "" {
+		request.Header.Set("Annals-Tenant", tenant)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var made object
+	if err := json.NewDecoder(response.Body).Decode(&made); err != nil || response.StatusCode != http.StatusCreated {
+		w.t.Fatalf("%s: %v, %d %v", path, err, response.StatusCode, made)
+	}
+	return made
+}
+
+// as speaks to the server's API with a key.
+func (w *world) as(key string) *client.Client {
+	w.t.Helper()
+	c, err := client.New(client.Config{Server: w.url, Key: key})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(c.Close)
+	return c
+}
+
+// byHTTP connects a host over HTTP, whose key goes with every request.
+func (w *world) byHTTP(aliases bool) *sdk.ClientSession {
+	w.t.Helper()
+	return w.connect(w.overHTTP(aliases))
+}
+
+func (w *world) overHTTP(aliases bool) sdk.Transport {
+	address := w.url + "/mcp"
+	if aliases {
+		address += "?aliases=true"
+	}
+	return &sdk.StreamableClientTransport{
+		Endpoint: address, DisableStandaloneSSE: true, HTTPClient: &http.Client{Transport: keyed(w.key)},
+	}
+}
+
+// keyed sends a key along.
+type keyed string
+
+func (k keyed) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("X-API-Key", string(k))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// byLines connects a host as to a process that it started.
+func (w *world) byLines(aliases bool) *sdk.ClientSession {
+	w.t.Helper()
+	in, hostOut := io.Pipe()
+	hostIn, out := io.Pipe()
+	server := mcp.New(mcp.Config{API: w.api, Version: "test"})
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(context.WithoutCancel(w.t.Context()), in, out, aliases) }()
+	w.t.Cleanup(func() {
+		hostOut.Close() // the host is gone
+		if err := <-served; err != nil {
+			w.t.Errorf("serve: %v", err)
+		}
+		hostIn.Close()
+	})
+	return w.connect(&sdk.IOTransport{Reader: hostIn, Writer: hostOut})
+}
+
+func (w *world) connect(transport sdk.Transport) *sdk.ClientSession {
+	w.t.Helper()
+	host, err := sdk.NewClient(&sdk.Implementation{Name: "host", Version: "1"}, nil).Connect(w.t.Context(), transport, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { host.Close() })
+	return host
+}
+
+// result is what a tool said.
+type result struct {
+	t      *testing.T
+	tool   string
+	object object // the structured content
+	text   string
+	failed bool
+}
+
+// call calls a tool.
+func (w *world) call(tool string, arguments object) result {
+	w.t.Helper()
+	return w.callOn(w.host, tool, arguments)
+}
+
+func (w *world) callOn(host *sdk.ClientSession, tool string, arguments object) result {
+	w.t.Helper()
+	answer, err := host.CallTool(w.t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
+	if err != nil {
+		w.t.Fatalf("%s: %v", tool, err)
+	}
+	content, ok := answer.StructuredContent.(object)
+	if !ok || len(answer.Content) != 1 {
+		w.t.Fatalf("%s: %+v", tool, answer)
+	}
+	return result{w.t, tool, content, answer.Content[0].(*sdk.TextContent).Text, answer.IsError}
+}
+
+// ok is the data of a result that must be one.
+func (r result) ok() object {
+	r.t.Helper()
+	data, ok := r.object["data"].(object)
+	if !ok || r.object["status"] != "ok" || r.failed {
+		r.t.Fatalf("%s: %+v", r.tool, r)
+	}
+	return data
+}
+
+// refused is the code of a result that must not be one.
+func (r result) refused() string {
+	r.t.Helper()
+	why, ok := r.object["error"].(object)
+	if !ok || r.object["status"] != "error" || !r.failed || r.object["message"] != why["message"] || why["message"] == "" {
+		r.t.Fatalf("%s: %+v", r.tool, r)
+	}
+	return why["code"].(string)
+}
