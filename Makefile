@@ -18,7 +18,7 @@ LOCOMO ?= data/locomo
 HELD_BACK ?= project:conv-30,project:conv-41,project:conv-43
 BENCHES = $(filter-out retrieval,$(patsubst scripts/bench/%/main.go,%,$(wildcard scripts/bench/*/main.go)))
 
-.PHONY: help run build test race demo check fmt bench bench-retrieval clean go
+.PHONY: help run build test race test-mcp demo check fmt bench bench-retrieval clean go
 
 help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,10 @@ test: go ## Run every test on SQLite and on a PostgreSQL of their own, installed
 race: go ## Run the tests with the race detector, which needs a C compiler
 	@scripts/postgres.sh install
 	@CGO_ENABLED=1 scripts/postgres.sh run go test -race -count=1 -timeout 20m $(TESTFLAGS) $(PACKAGES)
+
+test-mcp: build ## Let an MCP client from npm, which it installs, use the server
+	@scripts/postgres.sh install
+	@scripts/postgres.sh run scripts/mcp.sh
 
 demo: build ## Remember a dozen things, ask, vote, forget, and show their histories
 	@scripts/demo.sh
