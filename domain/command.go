@@ -1,6 +1,9 @@
 package domain
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Command is what somebody asks for, about one thing. A command is decided under the tenant's
 // lock, so its decision sees everything decided before it.
@@ -42,10 +45,19 @@ type Book interface {
 
 // Archive is the part of a book that few decisions need: each answer costs a look-up of its own.
 type Archive interface {
-	// Written are the ids of a stream's events whose text is there, the oldest first.
-	Written(stream string) []string
+	// Written are the texts of a stream that are there, the oldest first.
+	Written(stream string) []WrittenText
 	// Newest is a stream's newest fact of this name; nil if there is none.
 	Newest(stream, name string) Fact
+}
+
+// WrittenText is a text beside an event.
+type WrittenText struct {
+	EventID  string
+	Position int64
+	Name     string
+	Text     json.RawMessage
+	Instead  []string // ids of the events that it is read for, if the event is a redaction
 }
 
 // Items are the part of a book that is about knowledge.

@@ -29,6 +29,15 @@ func (g Grounds) Complete() (Grounds, error) {
 	return g, p.Err()
 }
 
+// rewritten scrubs what is a text. A code that would have to be is refused.
+func (g Grounds) rewritten(r Rewriting) Grounds {
+	r.all(&g.LegalBasis)
+	r.Name("requested_by", g.RequestedBy)
+	r.Name("reason_code", g.ReasonCode)
+	r.Name("ticket", g.Ticket)
+	return g
+}
+
 // Erase asks to destroy what people wrote about an item, for good: for the owner in person, or an admin.
 // What was forgotten or superseded can be erased, too. What was erased stays so, and nothing is recorded
 // again.
@@ -63,7 +72,7 @@ func (c Erase) Decide(book Book, _ time.Time) ([]Fact, error) {
 	}
 	return []Fact{Erased{
 		ReasonCode: c.ReasonCode, LegalBasis: c.LegalBasis, RequestedBy: c.RequestedBy, Ticket: c.Ticket,
-		Events: book.Written(c.Stream()),
+		Events: idsOf(book.Written(c.Stream())),
 	}}, nil
 }
 

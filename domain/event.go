@@ -27,6 +27,7 @@ type Event struct {
 	Data           json.RawMessage // the plain fields: exactly the recorded bytes
 	Text           json.RawMessage // what people wrote; nil if there is none, or if it was erased
 	TextErased     bool            // there was text, and it was destroyed
+	TextRedacted   bool            // the text is what a later redaction left of it
 	Hash           []byte          // SHA-256 over the canonical encoding of the whole record
 	Fact           Fact            // decoded and upcast; its text fields are empty if erased
 }

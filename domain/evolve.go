@@ -74,6 +74,8 @@ func (k *Knowledge) Evolve(fact Fact, at Occasion, policy ConfidencePolicy) erro
 	case Released:
 		k.Held = false
 		k.Revision++
+	case Redacted: // what it replaced is read as it is by now
+		k.Revision++
 	case Erased:
 		k.erase()
 	default:

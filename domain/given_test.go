@@ -1,6 +1,7 @@
 package domain_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -128,15 +129,33 @@ func (s *story) Knowledge(id string) *Knowledge { return s.item(id) }
 func (s *story) Stream(name string) Stream { return Stream{Name: name} }
 
 // Written implements [Book].
-func (s *story) Written(stream string) (ids []string) {
+func (s *story) Written(stream string) (texts []WrittenText) {
 	id, _ := ItemOf(stream)
+	gone := map[string]bool{}
 	for _, event := range s.events[id] {
-		switch event.Fact.(type) {
-		case Remembered, Revised, Moved:
-			ids = append(ids, event.EventID)
+		for _, destroyed := range Destroys(event.Fact) {
+			gone[destroyed] = true
 		}
 	}
-	return ids
+	for _, event := range s.events[id] {
+		w := WrittenText{EventID: event.EventID, Position: event.Position, Name: event.Name}
+		switch f := event.Fact.(type) {
+		case Remembered:
+			w.Text, _ = json.Marshal(map[string]string{"content": f.Text.Content})
+		case Revised:
+			w.Text, _ = json.Marshal(map[string]*string{"content": f.Content})
+		case Moved:
+			w.Text, _ = json.Marshal(map[string]string{"uri": f.URI})
+		case Redacted:
+			w.Text, w.Instead = f.Text, f.Events
+		default:
+			continue
+		}
+		if !gone[w.EventID] {
+			texts = append(texts, w)
+		}
+	}
+	return texts
 }
 
 // Newest implements [Book].

@@ -64,7 +64,7 @@ func (c EraseSession) Decide(book Book, _ time.Time) ([]Fact, error) {
 		return nil, nil
 	}
 	return []Fact{SessionErased{
-		ReasonCode: c.ReasonCode, LegalBasis: c.LegalBasis, RequestedBy: c.RequestedBy, Ticket: c.Ticket, Events: texts,
+		ReasonCode: c.ReasonCode, LegalBasis: c.LegalBasis, RequestedBy: c.RequestedBy, Ticket: c.Ticket, Events: idsOf(texts),
 	}}, nil
 }
 

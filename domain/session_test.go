@@ -36,7 +36,13 @@ func (m *meeting) Stream(name string) Stream {
 	return Stream{Name: name, State: Session{}}
 }
 
-func (m *meeting) Written(string) []string { return m.written }
+func (m *meeting) Written(string) []WrittenText {
+	texts := make([]WrittenText, len(m.written))
+	for i, id := range m.written {
+		texts[i].EventID = id
+	}
+	return texts
+}
 
 // when decides a command and lets happen what it decided.
 func (m *meeting) when(command Command) *meeting {

@@ -90,6 +90,12 @@ func (c Restore) Rewritten(r Rewriting) Command {
 	return c
 }
 
+// Rewritten implements [Written]: what is said about an erasure stays for ever.
+func (c Erase) Rewritten(r Rewriting) Command {
+	c.Grounds = c.rewritten(r)
+	return c
+}
+
 // Rewritten implements [Written].
 func (c CreateKey) Rewritten(r Rewriting) Command {
 	r.all(&c.Key.Note)
@@ -146,14 +152,7 @@ func (r Rewriting) meta(meta json.RawMessage) json.RawMessage {
 			out.Write(rest)
 			break
 		}
-		end := start + 1
-		for rest[end] != '"' {
-			if rest[end] == '\\' {
-				end++
-			}
-			end++
-		}
-		end++
+		end := afterString(rest, start)
 		out.Write(rest[:start])
 		out.Write(r.quoted(rest[start:end], bytes.HasPrefix(bytes.TrimLeft(rest[end:], " \t\r\n"), []byte(":"))))
 		rest = rest[end:]
@@ -175,10 +174,27 @@ func (r Rewriting) quoted(quoted []byte, isKey bool) []byte {
 	if rewritten == text {
 		return quoted
 	}
+	return quote(rewritten)
+}
+
+// afterString is where the string ends that begins in valid JSON.
+func afterString(valid []byte, start int) int {
+	end := start + 1
+	for valid[end] != '"' {
+		if valid[end] == '\\' {
+			end++
+		}
+		end++
+	}
+	return end + 1
+}
+
+// quote is a string as JSON.
+func quote(text string) []byte {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(rewritten); err != nil {
+	if err := encoder.Encode(text); err != nil {
 		panic(fmt.Sprintf("a string is always JSON: %v", err))
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
@@ -193,6 +209,7 @@ var (
 	_ Written = Supersede{}
 	_ Written = Delete{}
 	_ Written = Restore{}
+	_ Written = Erase{}
 	_ Written = CreateKey{}
 	_ Written = RevokeKey{}
 )

@@ -2,7 +2,9 @@ package events
 
 import (
 	"database/sql"
+	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/annals-kb/annals/database"
 
@@ -15,24 +17,39 @@ type archive struct{ *batch }
 var _ domain.Archive = archive{}
 
 // Written implements [domain.Archive].
-func (a archive) Written(stream string) (ids []string) {
+func (a archive) Written(stream string) (texts []domain.WrittenText) {
+	add := func(w domain.WrittenText, data []byte) error {
+		if w.Name == (domain.Redacted{}).Name() {
+			var named redactedData
+			if err := json.Unmarshal(data, &named); err != nil {
+				return err
+			}
+			w.Instead = named.Events
+		}
+		texts = append(texts, w)
+		return nil
+	}
 	a.each(func(rows *sql.Rows) error {
-		var id string
-		err := rows.Scan(&id)
-		ids = append(ids, id)
-		return err
+		var w domain.WrittenText
+		var data, text []byte
+		if err := rows.Scan(&w.EventID, &w.Position, &w.Name, &data, &text); err != nil {
+			return err
+		}
+		w.Text = text
+		return add(w, data)
 	}, `
-		SELECT e.event_id
+		SELECT e.event_id, e.position, e.name, e.data, t.text
 		FROM events AS e
 		JOIN event_texts AS t ON t.tenant = e.tenant AND t.position = e.position
 		WHERE e.tenant = ? AND e.stream = ?
 		ORDER BY e.version`, a.tenant, stream)
 	for _, r := range a.records {
 		if r.Stream == stream && r.Text != nil {
-			ids = append(ids, r.EventID)
+			a.note(add(domain.WrittenText{EventID: r.EventID, Position: r.Position, Name: r.Name, Text: r.Text}, r.Data))
 		}
 	}
-	return ids
+	gone := a.destroyed()
+	return slices.DeleteFunc(texts, func(w domain.WrittenText) bool { return gone[w.EventID] })
 }
 
 // Newest implements [domain.Archive].
@@ -45,7 +62,7 @@ func (a archive) Newest(stream, name string) (found domain.Fact) {
 		newest.Data, newest.Text = data, text
 		return err
 	}, `
-		SELECT e.schema_version, e.data, t.text
+		SELECT e.schema_version, e.data, `+said+`
 		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.stream = ? AND e.name = ?
 		ORDER BY e.version DESC

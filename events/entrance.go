@@ -107,7 +107,7 @@ func (e *Entrance) admit(ctx context.Context, s domain.Submission) (domain.Comma
 		},
 		Name: func(field, name string) {
 			_, found := scrubber.Scrub(name)
-			for _, class := range []scrub.Class{scrub.APIKey, scrub.JWT, scrub.PrivateKey} {
+			for _, class := range secrets() {
 				if found[class] > 0 {
 					problems.Add(field, "has what looks like a secret (%s) in a name, where it cannot be redacted: choose another", class)
 				}

@@ -3,8 +3,11 @@ package events
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"maps"
+	"slices"
 
 	"github.com/annals-kb/annals/database"
 
@@ -24,22 +27,38 @@ import (
 //
 // Whoever reads texts in the transaction that writes needs only the second.
 
-// erasure is an event of a batch that says that texts are destroyed.
+// erasure is an event of a batch that says that texts are destroyed, or replaced.
 type erasure struct {
-	record Record
-	number int64 // of the item; 0 for none
-	events []string
+	record    Record
+	number    int64 // of the item; 0 for another thing
+	events    []string
+	redaction bool
 }
 
 // noteErasure takes note of a fact that destroys texts.
 func (b *batch) noteErasure(fact domain.Fact, r Record) {
-	switch erased := fact.(type) {
-	case domain.Erased:
-		id, _ := domain.ItemOf(r.Stream)
-		b.erasures = append(b.erasures, erasure{record: r, number: b.stage.Knowledge(id).Number, events: erased.Events})
-	case domain.SessionErased:
-		b.erasures = append(b.erasures, erasure{record: r, events: erased.Events})
+	switch fact.(type) {
+	case domain.Erased, domain.SessionErased, domain.TextsErased, domain.Redacted:
+	default:
+		return
 	}
+	e := erasure{record: r, events: domain.Destroys(fact)}
+	if id, isItem := domain.ItemOf(r.Stream); isItem {
+		e.number = b.stage.Knowledge(id).Number
+	}
+	_, e.redaction = fact.(domain.Redacted)
+	b.erasures = append(b.erasures, e)
+}
+
+// destroyed are the ids of the events whose texts the batch destroys.
+func (b *batch) destroyed() map[string]bool {
+	gone := map[string]bool{}
+	for _, e := range b.erasures {
+		for _, id := range e.events {
+			gone[id] = true
+		}
+	}
+	return gone
 }
 
 // destruction are the statements that destroy what the batch's events say is destroyed, and what the
@@ -48,22 +67,36 @@ func (b *batch) destruction(statements []byte) []byte {
 	format := func(query string, args ...any) {
 		statements = append(statements, b.log.db.QueryGen().FormatQuery(query, args...)+";\n"...)
 	}
+	streams := map[string]bool{}
 	for _, e := range b.erasures {
 		r := e.record
 		format(`
-			INSERT INTO erasures (tenant, position, event_id, stream, number, texts, erased_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?)`, r.Tenant, r.Position, r.EventID, r.Stream, e.number, len(e.events), r.RecordedAt)
+			INSERT INTO erasures (tenant, position, event_id, stream, number, texts, redaction, erased_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, r.Tenant, r.Position, r.EventID, r.Stream, e.number, len(e.events), e.redaction, r.RecordedAt)
 		if len(e.events) > 0 {
 			format(`
-				DELETE FROM event_texts
-				WHERE tenant = ? AND position IN (SELECT position FROM events WHERE tenant = ? AND event_id IN (?))`,
-				r.Tenant, r.Tenant, bun.List(e.events))
+				INSERT INTO destroyed_texts (tenant, position, said_at)
+				SELECT tenant, position, ?
+				FROM events
+				WHERE tenant = ? AND event_id IN (?)
+				ON CONFLICT (tenant, position) DO UPDATE
+				SET said_at = excluded.said_at`, r.Position, r.Tenant, bun.List(e.events))
 		}
-		format(`
-			UPDATE requests
-			SET fingerprint = ?
-			WHERE tenant = ? AND stream = ?`, []byte{}, r.Tenant, r.Stream)
+		streams[r.Stream] = true
 	}
+	if len(b.erasures) == 0 {
+		return statements
+	}
+	if gone := slices.Sorted(maps.Keys(b.destroyed())); len(gone) > 0 {
+		format(`
+			DELETE FROM event_texts
+			WHERE tenant = ? AND position IN (SELECT position FROM events WHERE tenant = ? AND event_id IN (?))`,
+			b.tenant, b.tenant, bun.List(gone))
+	}
+	format(`
+		UPDATE requests
+		SET fingerprint = ?
+		WHERE tenant = ? AND stream IN (?)`, []byte{}, b.tenant, bun.List(slices.Sorted(maps.Keys(streams))))
 	return statements
 }
 
@@ -121,4 +154,14 @@ func textLock(function, tenant string) string {
 // a transaction of the caller's.
 func StreamsWithin(ctx context.Context, tx bun.IDB, tenant string, streams []string) ([]domain.Event, error) {
 	return replayed(ctx, tx, tenant, streams)
+}
+
+// Retold is what an item comes to by a version of its stream, from its whole history, in which every text
+// that was redacted is read as it is by the history's end.
+func Retold(id string, history []domain.Event, through int64, policy domain.ConfidencePolicy) (*domain.Knowledge, error) {
+	return domain.Retold(id, history, through, policy, func(event domain.Event, text json.RawMessage) (domain.Event, error) {
+		fact, err := Decode(Payload{Name: event.Name, SchemaVersion: event.SchemaVersion, Data: event.Data, Text: text})
+		event.Fact, event.Text, event.TextErased, event.TextRedacted = fact, text, false, true
+		return event, err
+	})
 }

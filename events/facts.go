@@ -35,7 +35,7 @@ func (at Snapshot) Facts(ctx context.Context, tenant string, positions []int64) 
 			facts[position], err = Decode(p)
 			return err
 		}, `
-			SELECT e.position, e.name, e.schema_version, e.data, t.text
+			SELECT e.position, e.name, e.schema_version, e.data, `+said+`
 			FROM `+recordTables+`
 			WHERE e.tenant = ? AND e.position IN (?)
 			ORDER BY e.position`, tenant, bun.List(batch))

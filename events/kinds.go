@@ -31,6 +31,9 @@ var kinds = codec{
 	domain.SessionDeleted{}.Name():   apart(splitSessionDeleted, joinSessionDeleted),
 	domain.SessionErased{}.Name():    plain(splitSessionErased, joinSessionErased),
 
+	domain.Redacted{}.Name():    apart(splitRedacted, joinRedacted),
+	domain.TextsErased{}.Name(): plain(splitTextsErased, joinTextsErased),
+
 	domain.KeyCreated{}.Name():    apart(splitKeyCreated, joinKeyCreated),
 	domain.KeyRotated{}.Name():    plain(splitKeyRotated, joinKeyRotated),
 	domain.KeyRevoked{}.Name():    apart(splitKeyRevoked, joinKeyRevoked),

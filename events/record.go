@@ -37,6 +37,7 @@ type Record struct {
 	Hash           []byte
 	Salt           []byte // 32 random bytes; nil if there is no text, or no longer
 	Text           []byte // nil if there is no text, or no longer
+	Redacted       []byte // what stands for a text that was destroyed; nil if nothing does
 }
 
 // domainSeparator begins every canonical encoding, so that nothing else hashes to the same.
@@ -148,7 +149,11 @@ func Verify(r Record) error {
 
 // event decodes what was recorded.
 func (r Record) event() (domain.Event, error) {
-	fact, err := Decode(Payload{Name: r.Name, SchemaVersion: r.SchemaVersion, Data: r.Data, Text: r.Text})
+	text, redacted := r.Text, r.Text == nil && r.Redacted != nil
+	if redacted {
+		text = r.Redacted
+	}
+	fact, err := Decode(Payload{Name: r.Name, SchemaVersion: r.SchemaVersion, Data: r.Data, Text: text})
 	if err != nil {
 		return domain.Event{}, fmt.Errorf("position %d of tenant %s: %w", r.Position, r.Tenant, err)
 	}
@@ -160,7 +165,7 @@ func (r Record) event() (domain.Event, error) {
 		Authentication: r.Authentication, RequestID: r.RequestID.String,
 		CorrelationID: r.CorrelationID.String, CausationID: r.CausationID.String,
 		Traceparent: r.Traceparent.String, ReasonCode: r.ReasonCode.String,
-		Data: r.Data, Text: r.Text, TextErased: r.Text == nil && r.TextCommitment != nil,
+		Data: r.Data, Text: text, TextErased: text == nil && r.TextCommitment != nil, TextRedacted: redacted,
 		Hash: r.Hash, Fact: fact,
 	}, nil
 }

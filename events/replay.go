@@ -31,6 +31,7 @@ func (p Replay) Open(ctx context.Context, tx bun.IDB, tenant string, commands []
 	s := &replayStage{
 		policy: p.Policy,
 		items:  map[string]*domain.Knowledge{},
+		since:  map[string][]domain.Event{},
 		find:   func(uri string) ([]string, error) { return streamsWith(ctx, tx, tenant, []string{uri}) },
 		load:   func(streams []string) ([]domain.Event, error) { return replayed(ctx, tx, tenant, streams) },
 		write:  func(ctx context.Context, inserts string) error { return database.Finally(ctx, tx, inserts) },
@@ -64,7 +65,8 @@ func (p Replay) Open(ctx context.Context, tx bun.IDB, tenant string, commands []
 type replayStage struct {
 	policy domain.ConfidencePolicy
 	items  map[string]*domain.Knowledge
-	known  map[string]bool // URIs whose holders, if any, are among the items
+	since  map[string][]domain.Event // what was decided about them
+	known  map[string]bool           // URIs whose holders, if any, are among the items
 	find   func(uri string) (streams []string, err error)
 	load   func(streams []string) ([]domain.Event, error)
 	write  func(ctx context.Context, inserts string) error
@@ -106,7 +108,19 @@ func (s *replayStage) Apply(event domain.Event) error {
 	if s.failed != nil || !isItem {
 		return s.failed
 	}
-	return s.Knowledge(id).Evolve(event.Fact, event.Occasion(), s.policy)
+	if err := s.Knowledge(id).Evolve(event.Fact, event.Occasion(), s.policy); err != nil {
+		return err
+	}
+	s.since[id] = append(s.since[id], event)
+	if _, redacted := event.Fact.(domain.Redacted); !redacted {
+		return nil
+	}
+	history, err := s.load([]string{event.Stream})
+	if err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	s.items[id], err = Retold(id, append(history, s.since[id]...), event.Version, s.policy)
+	return err
 }
 
 // Flush implements [Stage]: there is nothing else to write.

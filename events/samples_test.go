@@ -116,6 +116,14 @@ func samples() []sample {
 			ReasonCode: "gdpr-17", LegalBasis: "Art. 17(1)(b) GDPR", RequestedBy: "user:mia", Ticket: "DSR-12",
 			Events: []string{"0195a000-0000-7000-8000-000000000006"},
 		}},
+		{1, domain.Redacted{
+			Events: []string{"0195a000-0000-7000-8000-000000000005"}, Redacted: map[string]int{"email": 1, "employee": 2},
+			Text: json.RawMessage(`{"reason":"[REDACTED_EMAIL] <said> so"}`),
+		}},
+		{1, domain.TextsErased{
+			ReasonCode: "gdpr-17", LegalBasis: "Art. 17(1)(b) GDPR", RequestedBy: "user:mia", Ticket: "LEGAL-7",
+			Events: []string{"0195a000-0000-7000-8000-000000000006"},
+		}},
 		{1, domain.KeyCreated{
 			Hash: "5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8", Subject: "agent:coder",
 			Memberships: []domain.Entity{"team:pay"}, Role: domain.Service, ActsFor: true, PublishPublic: true,

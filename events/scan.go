@@ -13,18 +13,31 @@ const recordColumns = `
 	e.tenant, e.position, e.event_id, e.stream, e.version, e.name, e.schema_version,
 	e.recorded_at, e.occurred_at, e.actor, e.on_behalf_of, e.authentication,
 	e.request_id, e.correlation_id, e.causation_id, e.traceparent, e.reason_code,
-	e.data, e.text_commitment, e.hash, t.salt, t.text`
+	e.data, e.text_commitment, e.hash, t.salt, t.text, ` + instead
 
 const recordTables = `
 	events AS e
 	LEFT JOIN event_texts AS t ON t.tenant = e.tenant AND t.position = e.position`
+
+// instead is what stands for a text that was destroyed: the text beside the redaction, if it was one. It is
+// looked up for no other event.
+const instead = `
+	CASE WHEN t.text IS NULL AND e.text_commitment IS NOT NULL THEN (
+		SELECT x.text
+		FROM destroyed_texts AS d
+		JOIN event_texts AS x ON x.tenant = d.tenant AND x.position = d.said_at
+		WHERE d.tenant = e.tenant AND d.position = e.position
+	) END`
+
+// said is the text of an event as it is read by now.
+const said = `coalesce(t.text, ` + instead + `)`
 
 func scanRecord(rows *sql.Rows) (Record, error) {
 	var r Record
 	err := rows.Scan(&r.Tenant, &r.Position, &r.EventID, &r.Stream, &r.Version, &r.Name, &r.SchemaVersion,
 		&r.RecordedAt, &r.OccurredAt, &r.Actor, &r.OnBehalfOf, &r.Authentication,
 		&r.RequestID, &r.CorrelationID, &r.CausationID, &r.Traceparent, &r.ReasonCode,
-		&r.Data, &r.TextCommitment, &r.Hash, &r.Salt, &r.Text)
+		&r.Data, &r.TextCommitment, &r.Hash, &r.Salt, &r.Text, &r.Redacted)
 	return r, err
 }
 

@@ -42,6 +42,8 @@ type Config struct {
 	Eraser Eraser
 	// Scrubbing tells by which rules texts are scrubbed. Nil if nobody changes them here.
 	Scrubbing Scrubbing
+	// Recorded finds and redacts what is recorded already. Nil if nobody does that here.
+	Recorded Recorded
 	// RootKey opens everything, in every tenant. Empty for none.
 	RootKey string
 	// Background looks after the projections that follow the log. Nil if none does.

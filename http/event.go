@@ -29,6 +29,7 @@ type event struct {
 	Data           object     `json:"data,omitempty" doc:"The plain fields, as recorded."`
 	Text           object     `json:"text,omitempty" doc:"What people wrote; missing if there was nothing, or if it was erased."`
 	TextErased     bool       `json:"text_erased,omitempty" doc:"There was text, and it was destroyed."`
+	TextRedacted   bool       `json:"text_redacted,omitempty" doc:"The text is what a later redaction left of it."`
 	Hash           string     `json:"hash,omitempty" doc:"SHA-256 over the canonical encoding of the whole record, in hexadecimal."`
 
 	Changes    []change `json:"changes,omitempty" doc:"In an item's history: what it changed."`
@@ -53,7 +54,7 @@ func eventOf(e domain.Event) event {
 		Authentication: e.Authentication, RequestID: e.RequestID, CorrelationID: e.CorrelationID,
 		CausationID: e.CausationID, Traceparent: e.Traceparent, ReasonCode: e.ReasonCode,
 		Reason: reasonOf(e.Fact), Data: object(e.Data), Text: object(e.Text),
-		TextErased: e.TextErased, Hash: hex.EncodeToString(e.Hash),
+		TextErased: e.TextErased, TextRedacted: e.TextRedacted, Hash: hex.EncodeToString(e.Hash),
 	}
 }
 

@@ -161,6 +161,7 @@ var eventColumns = []column[event]{
 	{"data", func(e event) string { return jsonCell(json.RawMessage(e.Data)) }},
 	{"text", func(e event) string { return jsonCell(json.RawMessage(e.Text)) }},
 	{"text_erased", func(e event) string { return map[bool]string{true: "true"}[e.TextErased] }},
+	{"text_redacted", func(e event) string { return map[bool]string{true: "true"}[e.TextRedacted] }},
 	{"request_id", func(e event) string { return e.RequestID }},
 	{"correlation_id", func(e event) string { return e.CorrelationID }},
 	{"causation_id", func(e event) string { return e.CausationID }},

@@ -20,6 +20,7 @@ func (s *Server) routes() {
 	s.tenantRoutes()
 	s.quarantineRoutes()
 	s.scrubbingRoutes()
+	s.redactionRoutes()
 	s.operatorRoutes()
 	s.mountRoutes()
 }

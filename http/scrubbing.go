@@ -48,7 +48,7 @@ func (s *Server) scrubbingRoutes() {
 	handle(s, huma.Operation{
 		OperationID: "change-scrubbing", Method: http.MethodPut, Path: path, Tags: tags,
 		Summary: "Change what is redacted in what people write",
-		Description: "For admins. All rules are replaced, from now on: what is recorded already stays as it is. " +
+		Description: "For admins. All rules are replaced, from now on: what is recorded already stays as it is until it is redacted. " +
 			"Every server follows within a second.",
 		RequestBody: bodies(s, true, map[string]any{jsonType: scrubbing{}}),
 		Errors:      []int{http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},

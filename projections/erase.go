@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -14,7 +15,46 @@ import (
 
 // An erasure destroys, in the transaction that records it, everything that was computed from the item's
 // texts: in every version of every projection, those that are being built and those that wait to be dropped
-// among them. What is written outside of that transaction keeps away from it, see package events.
+// among them. A redaction does the same, and what is left of the texts is computed from anew: by the versions
+// that are written with the event at once, by the others when they come to it. What is written outside of that
+// transaction keeps away from it, see package events.
+
+// empty notes which items lose texts. One of which something is redacted is folded anew from its whole stream.
+func (s *stage) empty(it *item, event domain.Event) error {
+	switch n := len(it.history); {
+	case n == 0:
+		it.fresh = append(it.fresh, event)
+	case event.Version > it.history[n-1].Version:
+		it.history = append(it.history, event)
+	}
+	if domain.Destroys(event.Fact) == nil {
+		return nil
+	}
+	if !slices.Contains(s.emptied, it.now.ID) {
+		s.emptied = append(s.emptied, it.now.ID)
+	}
+	if _, redacted := event.Fact.(domain.Redacted); !redacted {
+		return nil
+	}
+	if it.history == nil {
+		recorded, err := events.StreamsWithin(s.ctx, s.tx, s.tenant, []string{event.Stream})
+		if err != nil {
+			return err
+		}
+		for _, decided := range it.fresh { // what is caught up with was recorded before
+			if len(recorded) == 0 || decided.Version > recorded[len(recorded)-1].Version {
+				recorded = append(recorded, decided)
+			}
+		}
+		it.history = recorded
+	}
+	now, err := events.Retold(it.now.ID, it.history, event.Version, s.policy)
+	if err != nil {
+		return err
+	}
+	it.now, it.retold = now, true
+	return nil
+}
 
 // traces are what erased items have left: their numbers, and the hashes of all pieces of text that they
 // ever consisted of, by which their vectors are kept.
@@ -28,7 +68,7 @@ type traces struct {
 // erase adds to a script what destroys the traces of the items that a batch has erased. It is called
 // before their texts are destroyed, by which vectors are found.
 func (all stages) erase(ctx context.Context, script *script) error {
-	ids := all[0].erased
+	ids := all[0].emptied
 	if len(ids) == 0 {
 		return nil
 	}

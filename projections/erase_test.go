@@ -26,6 +26,12 @@ const canary = "zorblaxquine"
 // secret lets an item say the canary in every way: in each of its texts, in earlier ones, in votes and reports.
 func (w *world) secret(id string) {
 	w.t.Helper()
+	w.tell(id, "viking://resources/"+canary+"/"+id)
+}
+
+// tell is secret with another URI.
+func (w *world) tell(id, uri string) {
+	w.t.Helper()
 	content := "we call it " + canary + " now"
 	w.submit(w.complete(domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
 		Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"team:pay", domain.Public},
@@ -34,7 +40,7 @@ func (w *world) secret(id string) {
 		Text: domain.Text{
 			Task: "naming the " + canary, Content: "the " + canary + " was called something else before",
 			Abstract: "a " + canary, Overview: "of the " + canary, Tags: domain.Tags{"labels": {canary}}, Meta: []byte(`{"name":"` + canary + `"}`),
-			URI: "viking://resources/" + canary + "/" + id,
+			URI: uri,
 		},
 	}}))
 	target := domain.Target{By: w.by, ID: id}

@@ -49,6 +49,7 @@ func (s *stage) write(script *script) error {
 			return err
 		}
 	}
+	s.forgetVoices(script)
 	votes.write(script, s)
 	reports.write(script, s)
 	index.write(script, s)
@@ -120,6 +121,9 @@ type reportsChange struct {
 func (s *stage) voices() (votes votesChange, reports reportsChange) {
 	for _, id := range s.order {
 		it := s.items[id]
+		if it.retold {
+			it.votes, it.reports = nil, nil
+		}
 		for eventID := range it.votes {
 			if _, stays := it.now.Votes[eventID]; !stays {
 				votes.gone = append(votes.gone, eventID)
@@ -145,6 +149,22 @@ func (s *stage) voices() (votes votesChange, reports reportsChange) {
 	slices.SortFunc(votes.made, func(a, b voteRow) int { return strings.Compare(a.EventID, b.EventID) })
 	slices.SortFunc(reports.made, func(a, b reportRow) int { return strings.Compare(a.EventID, b.EventID) })
 	return votes, reports
+}
+
+// forgetVoices makes place for the votes and reports of items that are told anew.
+func (s *stage) forgetVoices(script *script) {
+	var ids []string
+	for _, id := range s.order {
+		if s.items[id].retold {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return
+	}
+	for _, table := range []bun.Ident{s.tables.votes, s.tables.reports} {
+		script.add(s.tx.NewDelete().TableExpr("?", table).Where("tenant = ?", s.tenant).Where("id IN (?)", bun.List(ids)))
+	}
 }
 
 func (c votesChange) write(script *script, s *stage) {

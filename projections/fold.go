@@ -8,7 +8,7 @@ import (
 )
 
 // folded is an item made from its whole stream, with how many events that were, and the ids of those
-// that lost their text, as its events say.
+// that lost their text, as its events say: what a redaction left stands elsewhere.
 type folded struct {
 	item   *domain.Knowledge
 	events int
@@ -35,9 +35,7 @@ func foldStreams(all iter.Seq2[domain.Event, error], policy domain.ConfidencePol
 				current = folded{item: &domain.Knowledge{ID: id}}
 			}
 			current.events++
-			if erased, ok := event.Fact.(domain.Erased); ok {
-				current.erased = append(current.erased, erased.Events...)
-			}
+			current.erased = append(current.erased, domain.Destroys(event.Fact)...)
 			if err := current.item.Evolve(event.Fact, event.Occasion(), policy); err != nil {
 				yield(folded{}, fmt.Errorf("position %d of tenant %s: %w", event.Position, event.Tenant, err))
 				return

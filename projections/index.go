@@ -11,6 +11,9 @@ import (
 // reindex tells whether the index of words must change for an item, and to what. The length of what
 // an item says is known even while no answer may contain it, however its events were batched.
 func (s *stage) reindex(it *item) (bool, bag) {
+	if it.retold {
+		return isAlive(&it.was) || isAlive(it.now), s.bagOf(it.now)
+	}
 	if it.was.Exists() && it.was.Revision == it.now.Revision {
 		return false, bag{Words: it.words}
 	}

@@ -144,7 +144,7 @@ func touched(page []domain.Event) []string {
 			continue
 		}
 		switch event.Fact.(type) {
-		case domain.Remembered, domain.Revised, domain.Rescoped, domain.Superseded, domain.Deleted, domain.Restored, domain.Erased:
+		case domain.Remembered, domain.Revised, domain.Rescoped, domain.Superseded, domain.Deleted, domain.Restored, domain.Redacted, domain.Erased:
 			seen.add(&ids, id)
 		}
 	}

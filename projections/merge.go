@@ -72,7 +72,7 @@ func (r *Rebuilder) mergeTenant(ctx context.Context, now *run, tenant string) er
 	})
 	working.Go(func() error {
 		for batch := range batches {
-			if err := r.writeTerms(ctx, now.version.tables, batch); err != nil {
+			if err := r.writeTerms(ctx, now.version, batch); err != nil {
 				return err
 			}
 		}
@@ -81,16 +81,16 @@ func (r *Rebuilder) mergeTenant(ctx context.Context, now *run, tenant string) er
 	return working.Wait()
 }
 
-func (r *Rebuilder) writeTerms(ctx context.Context, t tables, rows [][]any) error {
+func (r *Rebuilder) writeTerms(ctx context.Context, v version, rows [][]any) error {
 	return r.batch.write(r.knowledge.db.Engine, len(rows), func() (time.Duration, error) {
 		var began time.Time
 		err := r.knowledge.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 			began = time.Now()
-			rows, err := withoutErased(ctx, tx, rows)
+			rows, err := withoutErased(ctx, tx, v, rows)
 			if err != nil || len(rows) == 0 {
 				return err
 			}
-			return insertRows(ctx, tx.Tx, string(t.terms), termsColumns, rows)
+			return insertRows(ctx, tx.Tx, string(v.tables.terms), termsColumns, rows)
 		})
 		return time.Since(began), err
 	})
@@ -208,11 +208,14 @@ func (m *merging) batch(ctx context.Context, most int) ([][]any, error) {
 	return rows, nil
 }
 
-// withoutErased leaves out the terms of items that were erased since they were put into a sheaf. The rows are
-// of one tenant.
-func withoutErased(ctx context.Context, tx bun.IDB, rows [][]any) ([][]any, error) {
+// withoutErased leaves out the terms of items that were erased since they were put into a sheaf, or of which
+// something was redacted after what was loaded: those are indexed when the version comes to that. The rows are of
+// one tenant.
+func withoutErased(ctx context.Context, tx bun.IDB, v version, rows [][]any) ([][]any, error) {
 	var numbers []int64
-	if err := tx.NewSelect().TableExpr("erasures").Column("number").Where("tenant = ?", rows[0][0]).Scan(ctx, &numbers); err != nil {
+	if err := tx.NewSelect().TableExpr("erasures").Column("number").Where("tenant = ?", rows[0][0]).
+		Where("NOT redaction OR position > coalesce((SELECT c.position FROM checkpoints AS c WHERE c.projection = ? AND c.tenant = erasures.tenant), 0)", v.checkpoint()).
+		Scan(ctx, &numbers); err != nil {
 		return nil, err
 	}
 	if len(numbers) == 0 {

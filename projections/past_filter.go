@@ -92,7 +92,7 @@ func (v *hindsight) where(query *bun.SelectQuery, f domain.Filter) *bun.SelectQu
 		if v.past.knowledge.db.Engine == database.Postgres {
 			uri = `(x.text ->> 'uri') COLLATE "C"`
 		}
-		query = query.Where(fmt.Sprintf("EXISTS (SELECT 1 FROM event_texts AS x WHERE x.tenant = k.tenant AND x.position = k.uri_at AND %[1]s >= ? AND %[1]s < ?)", uri),
+		query = query.Where(fmt.Sprintf("EXISTS (SELECT 1 FROM event_texts AS x WHERE x.tenant = k.tenant AND x.position = "+saidAt("uri_at")+" AND %[1]s >= ? AND %[1]s < ?)", uri),
 			f.URIPrefix, f.URIPrefix+"\U0010FFFF")
 	}
 	for _, key := range slices.Sorted(maps.Keys(f.Tags)) {
@@ -120,10 +120,16 @@ func (v *hindsight) contains(column string) string {
 	return "jsonb_exists(" + column + "::jsonb, ?)"
 }
 
+// saidAt is where the text lies that a column of k says the position of: beside that event, or what is left of
+// it beside the one that redacted it.
+func saidAt(column string) string {
+	return "coalesce((SELECT d.said_at FROM destroyed_texts AS d WHERE d.tenant = k.tenant AND d.position = k." + column + "), k." + column + ")"
+}
+
 // tagged asks for any of the values under a key, or with none for the key itself. Tags lie beside the
 // event that gave them.
 func (v *hindsight) tagged(query *bun.SelectQuery, key string, values []string) *bun.SelectQuery {
-	const tags = "EXISTS (SELECT 1 FROM event_texts AS x WHERE x.tenant = k.tenant AND x.position = k.tags_at AND "
+	tags := "EXISTS (SELECT 1 FROM event_texts AS x WHERE x.tenant = k.tenant AND x.position = " + saidAt("tags_at") + " AND "
 	if v.past.knowledge.db.Engine == database.SQLite {
 		if len(values) == 0 {
 			return query.Where(tags+"EXISTS (SELECT 1 FROM json_each(x.text, '$.tags') AS t WHERE t.key = ?))", key)

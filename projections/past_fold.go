@@ -40,6 +40,7 @@ type passage struct {
 	items, scopes, counts, words, pieces [][]any // rows to be inserted
 	ended                                []ending
 	erased                               []int64 // items that have lost their text
+	retold                               []int64 // items of which all rows are among these
 }
 
 // ending lets a row of the database cease to hold.
@@ -175,6 +176,7 @@ func (p *passage) erase(f *former) {
 
 // write writes the passage's rows, in one round trip.
 func (p *passage) write(s *script, tx bun.IDB, t pastTables) {
+	p.clear(s, tx, t)
 	tables := map[string]bun.Ident{"items": t.items, "scopes": t.scopes, "words": t.words}
 	for _, e := range p.ended {
 		query := tx.NewUpdate().TableExpr("?", tables[e.table]).Set("until = ?", e.until).

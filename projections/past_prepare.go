@@ -20,13 +20,17 @@ type written struct {
 // it. Nobody else writes these, so that what it reads is what there will be when they are written.
 func (p *Past) Prepare(ctx context.Context, page events.Page) (events.Change, error) {
 	way := &passage{tenant: page.Tenant, policy: p.knowledge.Policy(), tokenizer: p.knowledge.tokenizers[0]}
-	formers, err := p.formers(ctx, page)
+	retold, err := p.retell(ctx, page, way)
+	if err != nil {
+		return nil, err
+	}
+	formers, err := p.formers(ctx, page, retold)
 	if err != nil {
 		return nil, err
 	}
 	for _, event := range page.Events {
 		id, isItem := domain.ItemOf(event.Stream)
-		if !isItem {
+		if !isItem || retold[event.Stream] {
 			continue
 		}
 		f := formers[id]
@@ -55,11 +59,11 @@ func (w written) Write(ctx context.Context, tx bun.IDB) error {
 func (written) Done() {}
 
 // formers are the items that a page goes on with, as the projection has left them, by id.
-func (p *Past) formers(ctx context.Context, page events.Page) (map[string]*former, error) {
+func (p *Past) formers(ctx context.Context, page events.Page, retold set) (map[string]*former, error) {
 	var streams []string
 	seen, begun := set{}, set{}
 	for _, event := range page.Events {
-		if _, isItem := domain.ItemOf(event.Stream); !isItem {
+		if _, isItem := domain.ItemOf(event.Stream); !isItem || retold[event.Stream] {
 			continue
 		}
 		if event.Version == 1 {

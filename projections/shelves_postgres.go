@@ -79,7 +79,7 @@ func (l *library) catchUp(ctx context.Context, m *Meaning, tenant string) error 
 func touching() []string {
 	return []string{
 		domain.Remembered{}.Name(), domain.Revised{}.Name(), domain.Rescoped{}.Name(), domain.Superseded{}.Name(),
-		domain.Deleted{}.Name(), domain.Restored{}.Name(), domain.Erased{}.Name(),
+		domain.Deleted{}.Name(), domain.Restored{}.Name(), domain.Redacted{}.Name(), domain.Erased{}.Name(),
 	}
 }
 

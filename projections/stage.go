@@ -26,7 +26,7 @@ type stage struct {
 	order   []string // ids in the order of their first change: writes are deterministic
 	holders map[string]string
 	bags    map[string]prepared // of commands that foresaw them, by item
-	erased  []string            // ids of those whose texts are destroyed
+	emptied []string            // ids of those whose texts are destroyed, all or some
 	err     error               // of a look-up that Holder could not report
 	spoilt  error               // why this version cannot be written any more, if nobody reads it
 }
@@ -39,6 +39,9 @@ type item struct {
 	reports map[domain.Entity]string // event ids of the reports that were loaded
 	words   int
 	changed bool
+	retold  bool           // texts of its past were redacted: now is folded anew, with all votes and reports
+	fresh   []domain.Event // of the batch
+	history []domain.Event // the whole stream, once it was read
 }
 
 func newStage(ctx context.Context, p *Knowledge, v version, tx bun.IDB, tenant string) *stage {
@@ -226,8 +229,8 @@ func (s *stage) Apply(event domain.Event) error {
 		it.changed = true
 		s.order = append(s.order, id)
 	}
-	if _, erased := event.Fact.(domain.Erased); erased {
-		s.erased = append(s.erased, id)
+	if err := s.empty(it, event); err != nil {
+		return err
 	}
 	if live && uri != "" && (uri != it.now.Text.URI || !isAlive(it.now)) {
 		s.holders[uri] = ""

@@ -159,7 +159,7 @@ func (e *examiner) texts(c *chunk, r *record) {
 	case r.seal.present && !e.noTexts:
 		e.missing[string(c.of(r.eventID))] = r.position
 	}
-	if e.noTexts || !strings.HasSuffix(string(c.of(r.name)), ".erased") {
+	if name := string(c.of(r.name)); e.noTexts || !strings.HasSuffix(name, ".erased") && !strings.HasSuffix(name, ".redacted") {
 		return
 	}
 	var said struct {

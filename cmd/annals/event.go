@@ -24,6 +24,7 @@ type event struct {
 	Reason         string          `json:"reason"`
 	Text           json.RawMessage `json:"text"`
 	TextErased     bool            `json:"text_erased"`
+	TextRedacted   bool            `json:"text_redacted"`
 	Changes        []change        `json:"changes"`
 	Confidence     *float64        `json:"confidence"`
 	Revision       int64           `json:"revision"`

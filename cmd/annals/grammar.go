@@ -39,7 +39,7 @@ type grammar struct {
 	Hold       holdCommand        `cmd:"" group:"run" help:"Keep a piece of knowledge from being erased, for a legal case."`
 	Release    releaseCommand     `cmd:"" group:"run" help:"End a legal hold."`
 	Key        keyCommands        `cmd:"" group:"run" help:"Give, list, rotate and revoke keys."`
-	Scrub      scrubCommands      `cmd:"" group:"run" help:"Say what is redacted in what people write."`
+	Scrub      scrubCommands      `cmd:"" group:"run" help:"Redact what is recorded already; say what is redacted in what people write."`
 	Tenant     tenantCommands     `cmd:"" group:"run" help:"Create and list tenants."`
 	Whoami     whoamiCommand      `cmd:"" group:"run" help:"Show as whom the server knows you."`
 	Version    versionCommand     `cmd:"" group:"run" help:"Show the version."`

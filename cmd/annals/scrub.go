@@ -12,7 +12,8 @@ import (
 )
 
 type scrubCommands struct {
-	Rules scrubRulesCommand `cmd:"" help:"Show what is redacted in what people write, or change it."`
+	Rules    scrubRulesCommand    `cmd:"" help:"Show what is redacted in what people write, or change it."`
+	Recorded scrubRecordedCommand `cmd:"" default:"withargs" help:"Redact what is recorded already, by today's rules."`
 }
 
 type scrubRulesCommand struct {
@@ -26,7 +27,8 @@ type scrubRulesCommand struct {
 
 // Help implements kong.HelpProvider.
 func (scrubRulesCommand) Help() string {
-	return `What changes holds from now on, for the whole tenant: what is recorded already stays as it is.
+	return `What changes holds from now on, for the whole tenant: what is recorded already stays as it is
+until you let it be redacted: annals scrub --since DATE.
 
 Examples:
 
@@ -139,12 +141,16 @@ func (r redactions) add(encoded json.RawMessage) {
 
 // print says in one line what was redacted, if anything was.
 func (r redactions) print(c *console) {
-	if len(r) == 0 {
-		return
+	if len(r) > 0 {
+		c.say("redacted: %s", r.list())
 	}
+}
+
+// list says how many of each class.
+func (r redactions) list() string {
 	parts := make([]string, 0, len(r))
 	for _, class := range slices.Sorted(maps.Keys(r)) {
 		parts = append(parts, fmt.Sprintf("%d %s", r[class], printable(class)))
 	}
-	c.say("redacted: %s", strings.Join(parts, ", "))
+	return strings.Join(parts, ", ")
 }

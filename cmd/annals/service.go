@@ -77,7 +77,7 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 	reader := projections.Reader{Knowledge: knowledge, Past: past, Progress: log}
 	api := annalshttp.Config{
 		Reporter: projections.Reports{Knowledge: knowledge, Log: log}, Recorder: s.accesses,
-		Writer: entrance, Scrubbing: entrance, Reader: present{reader, s.forwarder, s.worker}, Historian: log, Policy: policy,
+		Writer: entrance, Scrubbing: entrance, Recorded: entrance, Reader: present{reader, s.forwarder, s.worker}, Historian: log, Policy: policy,
 		Rebuilder: projections.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Walls: wallsOf(db),
 		Keys: s.keys, RootKey: cfg.RootKey, Eraser: knowledge, Confine: database.ForTenant,
 		Probes: []annalshttp.Probe{{Name: "database", Check: s.answers}},

@@ -32,6 +32,9 @@ func (t *timeline) show(e event) {
 	if e.TextErased {
 		t.line(faint.Render("its text was erased"))
 	}
+	if e.TextRedacted {
+		t.line(faint.Render("something in it was redacted later"))
+	}
 	t.changes(e)
 	if e.Confidence != nil {
 		if *e.Confidence != t.confidence {

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+type scrubRecordedCommand struct {
+	remote
+
+	Since string `required:"" placeholder:"MOMENT" help:"From when on: a time, a date, or a position of the log; 1 for all."`
+	Until string `placeholder:"MOMENT" help:"Up to when; up to now unless told."`
+	Plan  bool   `help:"Change nothing: list where something would be redacted, and what kind of thing; never what."`
+}
+
+// Help implements kong.HelpProvider.
+func (scrubRecordedCommand) Help() string {
+	return `Finds what today's rules would have caught in texts that are recorded already, and takes it out: the old text is
+destroyed, and what is left of it stands beside a new event. Histories, searches and answers about the past show
+that; the log verifies as before. Stopped in the middle, the same command goes on with what is left. Afterwards,
+annals erase --sweep rewrites the files.
+
+Examples:
+
+    annals scrub rules --add 'employee=\bEMP-\d{5}\b'
+    annals scrub --since 2026-01-01 --plan
+    annals scrub --since 1
+    annals scrub recorded --since 1`
+}
+
+// scrubbedPage is an answer about a part of the log.
+type scrubbedPage struct {
+	Items      []json.RawMessage `json:"items"`
+	From       int64             `json:"from"`
+	Through    int64             `json:"through"`
+	To         int64             `json:"to"`
+	NextCursor string            `json:"next_cursor"`
+}
+
+// Run implements the command.
+func (s *scrubRecordedCommand) Run(ctx context.Context, c *console) error {
+	since, until := localDate(s.Since), localDate(s.Until)
+	api, err := s.connect()
+	if err != nil {
+		return err
+	}
+	slow := *api
+	slow.timeout = max(api.timeout, time.Minute)
+	query := url.Values{"since": {since}}
+	if until != "" {
+		query.Set("until", until)
+	}
+	if s.Plan {
+		return s.plan(ctx, c, &slow, query)
+	}
+	return s.redact(ctx, c, &slow, query)
+}
+
+// localDate is a date as the moment at which it begins here; everything else stays as it is.
+func localDate(given string) string {
+	if day, err := time.ParseInLocation(time.DateOnly, given, time.Local); err == nil {
+		return day.Format(time.RFC3339)
+	}
+	return given
+}
+
+// each asks until there is nothing left.
+func (s *scrubRecordedCommand) each(ctx context.Context, c *console, api *client, r request, item func(json.RawMessage) error) error {
+	bar := watchCount(c, "scrubbing", 0)
+	defer bar.end()
+	first := int64(0)
+	for {
+		var page scrubbedPage
+		if _, err := api.read(ctx, r, &page); err != nil {
+			return err
+		}
+		for _, raw := range page.Items {
+			if err := item(raw); err != nil {
+				return err
+			}
+		}
+		if first == 0 {
+			first = page.From
+		}
+		bar.set(page.Through-first+1, page.To-first+1)
+		if page.NextCursor == "" {
+			return nil
+		}
+		r.Query.Set("cursor", page.NextCursor)
+	}
+}
+
+func (s *scrubRecordedCommand) plan(ctx context.Context, c *console, api *client, query url.Values) error {
+	found, things, named := redactions{}, map[string]bool{}, 0
+	texts := map[int64]bool{}
+	all := []json.RawMessage{}
+	rows := &grid{heads: []string{"WHAT", "POSITION", "EVENT", "FIELD", "FOUND"}}
+	r := request{Method: http.MethodGet, Path: []string{"v1", "scrubbing", "findings"}, Query: query}
+	err := s.each(ctx, c, api, r, func(raw json.RawMessage) error {
+		var f struct {
+			ID, Stream, Name, Field, Class string
+			Position                       int64
+			Count                          int
+			InName                         bool `json:"in_name"`
+		}
+		if err := json.Unmarshal(raw, &f); err != nil {
+			return err
+		}
+		what := f.ID
+		if what == "" {
+			what = f.Stream
+		}
+		kind := fmt.Sprintf("%d %s", f.Count, f.Class)
+		if f.InName {
+			named++
+			kind += ", in a name"
+		} else {
+			found[f.Class] += f.Count
+			things[f.Stream], texts[f.Position] = true, true
+		}
+		all = append(all, raw)
+		rows.row(printable(what), strconv.FormatInt(f.Position, 10), printable(f.Name), printable(f.Field), printable(kind))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(map[string]any{"items": all})
+	}
+	if len(all) == 0 {
+		c.say("nothing to redact")
+		return nil
+	}
+	c.say("%s", rows.render(c.width))
+	c.say("would redact %s in %d texts of %d", found.list(), len(texts), len(things))
+	if named > 0 {
+		c.note("%d in names cannot be redacted: erase the item, or revise its tags and meta first", named)
+	}
+	return nil
+}
+
+func (s *scrubRecordedCommand) redact(ctx context.Context, c *console, api *client, query url.Values) error {
+	found, things, texts := redactions{}, 0, 0
+	all := []json.RawMessage{}
+	refused := map[string]string{}
+	r := request{Method: http.MethodPost, Path: []string{"v1", "scrubbing", "redactions"}, Query: query}
+	err := s.each(ctx, c, api, r, func(raw json.RawMessage) error {
+		var done struct {
+			Stream   string
+			Events   []string
+			Redacted json.RawMessage
+			Refused  string
+		}
+		if err := json.Unmarshal(raw, &done); err != nil {
+			return err
+		}
+		if done.Refused != "" {
+			refused[done.Stream] = done.Refused
+		}
+		if len(done.Events) > 0 {
+			things++
+			texts += len(done.Events)
+			found.add(done.Redacted)
+		}
+		all = append(all, raw)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.json:
+		err = c.document(map[string]any{"items": all})
+	case texts == 0 && len(refused) == 0:
+		c.say("nothing to redact")
+	case texts > 0:
+		c.say("redacted %s in %d texts of %d", found.list(), texts, things)
+		c.note("the files hold it until they are rewritten: annals erase --sweep")
+	}
+	if err != nil || len(refused) == 0 {
+		return err
+	}
+	for _, why := range refused {
+		c.note("not redacted: %s", printable(why))
+	}
+	return &failure{Code: exitRefused, Detail: fmt.Sprintf("%d were not redacted", len(refused))}
+}

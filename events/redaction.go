@@ -1,0 +1,184 @@
+package events
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/text/scrub"
+)
+
+// A page of recorded texts is looked at for so many texts, and so long.
+const (
+	textsAtOnce = 200
+	mostTexts   = 5000
+	pageTime    = 2 * time.Second
+)
+
+// Recorded finds what a tenant's rules of today would have taken out of texts that are recorded already, beside
+// events from one position to another. The work of a page is limited: through says how far it got.
+func (e *Entrance) Recorded(ctx context.Context, tenant string, from, to int64) (found []domain.Finding, through int64, err error) {
+	scrubber, err := e.ready(ctx, tenant)
+	if err != nil {
+		return nil, 0, err
+	}
+	through = from - 1
+	for looked, began := 0, time.Now(); looked < mostTexts && time.Since(began) < pageTime && through < to; {
+		last, n, err := e.look(ctx, tenant, through, to, func(w domain.WrittenText, stream string) {
+			found = append(found, findings(scrubber, w, stream)...)
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+		looked += n
+		if through = last; n < textsAtOnce {
+			through = to
+		}
+	}
+	return found, through, nil
+}
+
+// ready is the scrubber of a tenant; the error matches [domain.ErrConflict] if nothing is scrubbed here.
+func (e *Entrance) ready(ctx context.Context, tenant string) (*scrub.Scrubber, error) {
+	if !e.scrub {
+		return nil, domain.Refuse(domain.ErrConflict, "this server scrubs nothing").WithFix("start it without ANNALS_SCRUB=off")
+	}
+	return e.scrubber(ctx, tenant)
+}
+
+// look reads the next few texts after a position.
+func (e *Entrance) look(ctx context.Context, tenant string, after, to int64, each func(domain.WrittenText, string)) (last int64, n int, err error) {
+	err = database.ForEach(ctx, e.log.db, func(rows *sql.Rows) error {
+		var w domain.WrittenText
+		var stream string
+		var text []byte
+		if err := rows.Scan(&w.Position, &w.EventID, &w.Name, &stream, &text); err != nil {
+			return err
+		}
+		w.Text, last = text, w.Position
+		n++
+		each(w, stream)
+		return nil
+	}, `
+		SELECT t.position, e.event_id, e.name, e.stream, t.text
+		FROM event_texts AS t
+		JOIN events AS e ON e.tenant = t.tenant AND e.position = t.position
+		WHERE t.tenant = ? AND t.position > ? AND t.position <= ?
+		ORDER BY t.position
+		LIMIT ?`, tenant, after, to, textsAtOnce)
+	if err != nil {
+		return 0, 0, fmt.Errorf("read texts: %w", unavailable(err))
+	}
+	return last, n, nil
+}
+
+// findings are what a scrubber finds in a text, by field and class.
+func findings(scrubber *scrub.Scrubber, w domain.WrittenText, stream string) (found []domain.Finding) {
+	domain.RewrittenText(w.Text, func(s domain.WrittenString) string {
+		_, redactions := scrubber.Scrub(s.Value)
+		for class, n := range redactions {
+			if s.Name && !slices.Contains(secrets(), class) {
+				continue // an id is what it is
+			}
+			f := domain.Finding{
+				Position: w.Position, EventID: w.EventID, Name: w.Name, Stream: stream,
+				Field: s.Field, Class: string(class), Count: n, InName: s.Name,
+			}
+			same := func(other domain.Finding) bool {
+				return other.Field == f.Field && other.Class == f.Class && other.InName == f.InName
+			}
+			if i := slices.IndexFunc(found, same); i >= 0 {
+				found[i].Count += n
+			} else {
+				found = append(found, f)
+			}
+		}
+		return s.Value
+	})
+	slices.SortFunc(found, domain.Finding.Compare)
+	return found
+}
+
+// secrets are the classes that have no place in a name either.
+func secrets() []scrub.Class { return []scrub.Class{scrub.APIKey, scrub.JWT, scrub.PrivateKey} }
+
+// Span is from which position to which one a tenant's log was recorded between two moments, or two positions,
+// both included; up to now if the second is that. It is empty, from after to, if nothing was.
+func (e *Entrance) Span(ctx context.Context, tenant string, since, until domain.AsOf) (from, to int64, err error) {
+	head, _, err := e.log.Head(ctx, tenant)
+	if err != nil {
+		return 0, 0, err
+	}
+	from, to = max(since.Position, 1), head
+	if !since.Time.IsZero() {
+		if from, err = e.log.firstAt(ctx, tenant, since.Time, head); err != nil {
+			return 0, 0, err
+		}
+	}
+	switch {
+	case until.Position > 0:
+		to = min(until.Position, head)
+	case !until.Time.IsZero():
+		if to, err = e.log.PositionAt(ctx, tenant, until.Time); err != nil {
+			return 0, 0, err
+		}
+	}
+	return from, to, nil
+}
+
+// Redact takes out of the texts of streams, beside events from one position to another, what the rules of
+// today find, until nothing is left. Each stream fails alone: its error matches [domain.ErrConflict] if the item
+// is under legal hold. What was done before is done for good. s is who asks, without a command.
+func (e *Entrance) Redact(ctx context.Context, s domain.Submission, streams []string, from, to int64) ([]domain.Redaction, error) {
+	scrubber, err := e.ready(ctx, s.By.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	done := make([]domain.Redaction, len(streams))
+	var left []int
+	for i, stream := range streams {
+		done[i] = domain.Redaction{Stream: stream, Redacted: map[string]int{}}
+		left = append(left, i)
+	}
+	for len(left) > 0 {
+		submissions := make([]domain.Submission, len(left))
+		for i, place := range left {
+			submissions[i] = s
+			submissions[i].Command = domain.Redact{By: s.By, Of: streams[place], From: from, To: to, Scrub: scrubWith(scrubber)}
+		}
+		var more []int
+		for i, result := range e.log.SubmitAll(ctx, submissions) {
+			if done[left[i]].Add(result); result.Err == nil && len(result.Receipt.Events) == domain.MostRedactions {
+				more = append(more, left[i])
+			}
+		}
+		left = more
+	}
+	return done, nil
+}
+
+// scrubWith lets a scrubber rewrite the texts of events.
+func scrubWith(scrubber *scrub.Scrubber) domain.Scrub {
+	return func(text json.RawMessage) (json.RawMessage, map[string]int) {
+		var found map[string]int
+		clean := domain.RewrittenText(text, func(s domain.WrittenString) string {
+			if s.Name {
+				return s.Value
+			}
+			rewritten, redactions := scrubber.Scrub(s.Value)
+			for class, n := range redactions {
+				if found == nil {
+					found = map[string]int{}
+				}
+				found[string(class)] += n
+			}
+			return rewritten
+		})
+		return clean, found
+	}
+}

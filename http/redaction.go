@@ -1,0 +1,205 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Recorded finds and redacts what is recorded already.
+type Recorded interface {
+	// Span turns moments, or positions, into positions; from is after to if nothing was recorded then.
+	Span(ctx context.Context, tenant string, since, until domain.AsOf) (from, to int64, err error)
+	// Recorded finds what the rules of today would have redacted, and tells through which position it looked.
+	Recorded(ctx context.Context, tenant string, from, to int64) (found []domain.Finding, through int64, err error)
+	// Redact redacts streams, each of which may fail alone. The submission has no command.
+	Redact(ctx context.Context, s domain.Submission, streams []string, from, to int64) ([]domain.Redaction, error)
+}
+
+// finding is something that today's rules would have redacted, and never what.
+type finding struct {
+	ID       string `json:"id,omitempty" doc:"Of the item."`
+	Stream   string `json:"stream"`
+	Position int64  `json:"position"`
+	EventID  string `json:"event_id"`
+	Name     string `json:"name" doc:"Of the event."`
+	Field    string `json:"field" doc:"Of its text."`
+	Class    string `json:"class"`
+	Count    int    `json:"count"`
+	InName   bool   `json:"in_name,omitempty" doc:"It is in a URI or the key of something and cannot be redacted: erase the item."`
+}
+
+// redaction is what became of the recorded texts of a stream.
+type redaction struct {
+	ID       string         `json:"id,omitempty" doc:"Of the item."`
+	Stream   string         `json:"stream"`
+	Events   []string       `json:"events" nullable:"false" doc:"Ids of the events that say what was redacted: one for each text."`
+	Redacted map[string]int `json:"redacted" nullable:"false" doc:"By class."`
+	Refused  string         `json:"refused,omitempty" doc:"Why nothing, or no more, was."`
+}
+
+// spanInput is a part of the log.
+type spanInput struct {
+	Since  string `query:"since" example:"2026-03-01" doc:"A time, a date (its beginning, in UTC) or a position of the log; from the beginning unless told."`
+	Until  string `query:"until" doc:"Likewise; to the end unless told."`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before."`
+}
+
+// looked is how far a page got.
+type looked struct {
+	From       int64  `json:"from"`
+	Through    int64  `json:"through" doc:"The position up to which this page looked."`
+	To         int64  `json:"to"`
+	NextCursor string `json:"next_cursor,omitempty" doc:"Empty at the end."`
+}
+
+type findingsOutput struct {
+	Body struct {
+		Items []finding `json:"items" nullable:"false"`
+		looked
+	} `nameHint:"Findings"`
+}
+
+type redactionsOutput struct {
+	Body struct {
+		Items []redaction `json:"items" nullable:"false"`
+		looked
+	} `nameHint:"Redactions"`
+}
+
+func (s *Server) redactionRoutes() {
+	tags := []string{"Access"}
+	handle(s, huma.Operation{
+		OperationID: "findings", Method: http.MethodGet, Path: "/v1/scrubbing/findings", Tags: tags,
+		Summary:     "Find what today's rules would have redacted in what is recorded",
+		Description: "For admins and auditors. Tells where, and never what. A page looks for some seconds: go on until there is no next_cursor.",
+		Errors:      []int{http.StatusBadRequest, http.StatusConflict},
+	}, s.findings)
+	handle(s, huma.Operation{
+		OperationID: "redact", Method: http.MethodPost, Path: "/v1/scrubbing/redactions", Tags: tags,
+		Summary: "Redact what is recorded, by today's rules",
+		Description: "For admins. Each text in which something is found is destroyed for good, and what is left of it stands beside a new event, text.redacted: " +
+			"items, lists, searches, histories and answers about the past read that. Works for some seconds: go on until there is no next_cursor. Redacting again finds nothing.",
+		Errors: []int{http.StatusBadRequest, http.StatusConflict},
+	}, s.redact)
+}
+
+// span is the part of the log that a page looks at.
+func (s *Server) span(ctx context.Context, c *call, in *spanInput) (looked, error) {
+	moment := func(field, given string) domain.AsOf {
+		var p domain.Problems
+		at := asOf(given).read(&p)
+		if given != "" && p.Err() != nil {
+			c.found.Add(field, "must be a time such as 2026-03-01T12:00:00Z, a date, or a position of the log such as 17")
+		}
+		return at
+	}
+	since, until := moment("since", in.Since), moment("until", in.Until)
+	asked := *in
+	asked.Cursor = ""
+	var span looked
+	place, err := placeOf(in.Cursor, asked)
+	if err = merge(c.found, err); err != nil {
+		return span, err
+	}
+	if span.From, span.To, err = s.cfg.Recorded.Span(ctx, c.principal.Tenant, since, until); err != nil {
+		return span, err
+	}
+	span.From = max(span.From, place)
+	return span, nil
+}
+
+// looked says how far a page got.
+func (in spanInput) looked(span looked, through int64) looked {
+	in.Cursor = ""
+	span.Through = min(through, span.To)
+	if span.Through < span.To {
+		span.NextCursor = cursor(span.Through+1, in)
+	}
+	return span
+}
+
+func (s *Server) findings(ctx context.Context, c *call, in *spanInput) (*findingsOutput, error) {
+	if !c.principal.SeesAll() || s.cfg.Recorded == nil {
+		return nil, domain.Refuse(domain.ErrForbidden, "what could be redacted is for admins and auditors")
+	}
+	span, err := s.span(ctx, c, in)
+	if err != nil {
+		return nil, err
+	}
+	found, through, err := s.cfg.Recorded.Recorded(ctx, c.principal.Tenant, span.From, span.To)
+	if err != nil {
+		return nil, err
+	}
+	out := &findingsOutput{}
+	out.Body.Items = make([]finding, len(found))
+	for i, f := range found {
+		id, _ := domain.ItemOf(f.Stream)
+		out.Body.Items[i] = finding{
+			ID: id, Stream: f.Stream, Position: f.Position, EventID: f.EventID, Name: f.Name,
+			Field: f.Field, Class: f.Class, Count: f.Count, InName: f.InName,
+		}
+	}
+	out.Body.looked = in.looked(span, through)
+	return out, nil
+}
+
+const (
+	redactingTime   = 5 * time.Second // of a page
+	streamsTogether = 50
+)
+
+func (s *Server) redact(ctx context.Context, c *call, in *spanInput) (*redactionsOutput, error) {
+	if !c.principal.MayRedact() || s.cfg.Recorded == nil {
+		return nil, domain.Refuse(domain.ErrForbidden, "redacting what is recorded is for admins")
+	}
+	span, err := s.span(ctx, c, in)
+	if err != nil {
+		return nil, err
+	}
+	found, through, err := s.cfg.Recorded.Recorded(ctx, c.principal.Tenant, span.From, span.To)
+	if err != nil {
+		return nil, err
+	}
+	var streams []string
+	first := map[string]int64{}
+	for _, f := range found {
+		if _, known := first[f.Stream]; !known && !f.InName {
+			first[f.Stream] = f.Position
+			streams = append(streams, f.Stream)
+		}
+	}
+	out := &redactionsOutput{}
+	out.Body.Items = []redaction{}
+	began := s.cfg.Now()
+	for chunk := range slices.Chunk(streams, streamsTogether) {
+		if s.cfg.Now().Sub(began) > redactingTime {
+			through = min(through, first[chunk[0]]-1)
+			break
+		}
+		submission := domain.Submission{By: c.principal, Origin: c.origin}
+		done, err := s.cfg.Recorded.Redact(ctx, submission, chunk, span.From, span.To)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range done {
+			item := redaction{Stream: r.Stream, Events: append([]string{}, r.Events...), Redacted: r.Redacted}
+			item.ID, _ = domain.ItemOf(r.Stream)
+			if r.Err != nil {
+				if !errors.Is(r.Err, domain.ErrConflict) {
+					return nil, r.Err
+				}
+				item.Refused = r.Err.Error()
+			}
+			out.Body.Items = append(out.Body.Items, item)
+		}
+	}
+	out.Body.looked = in.looked(span, through)
+	return out, nil
+}

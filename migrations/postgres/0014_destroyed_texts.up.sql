@@ -1,0 +1,38 @@
+-- Texts that were destroyed: a row per event whose text it was, computed from the log. Where the event that
+-- says so is a redaction, what is left of the text stands beside that event.
+CREATE TABLE destroyed_texts (
+    tenant   text COLLATE "C" NOT NULL,
+    position bigint NOT NULL, -- of the event whose text it was
+    said_at  bigint NOT NULL, -- position of the newest event that says so
+    PRIMARY KEY (tenant, position)
+);
+
+ALTER TABLE erasures ADD COLUMN redaction boolean NOT NULL DEFAULT false; -- something else stands for the text
+
+-- A text is destroyed when an event of its stream says so, and not otherwise. What those events name is put
+-- together once, however many texts go.
+CREATE OR REPLACE FUNCTION refuse_unsaid_erasure() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (
+        WITH going AS (
+            SELECT g.tenant, e.stream, e.version, e.event_id::text AS event_id
+            FROM gone AS g
+            LEFT JOIN events AS e ON e.tenant = g.tenant AND e.position = g.position
+        ),
+        named AS (
+            SELECT x.tenant, x.stream, n.event_id, max(x.version) AS version
+            FROM (SELECT DISTINCT tenant, stream FROM going) AS s
+            JOIN events AS x ON x.tenant = s.tenant AND x.stream = s.stream AND (x.name LIKE '%.erased' OR x.name LIKE '%.redacted')
+            CROSS JOIN json_array_elements_text(x.data -> 'events') AS n (event_id)
+            GROUP BY x.tenant, x.stream, n.event_id
+        )
+        SELECT
+        FROM going AS g
+        LEFT JOIN named AS n ON n.tenant = g.tenant AND n.stream = g.stream AND n.event_id = g.event_id AND n.version > g.version
+        WHERE n.version IS NULL
+    ) THEN
+        RAISE EXCEPTION 'a text is destroyed only after an event that says so: DELETE is refused'
+            USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NULL;
+END $$;

@@ -1,0 +1,195 @@
+package projections_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+// mark is what the canary becomes. It is longer.
+const mark = "[REDACTED_ANIMAL]"
+
+// leak is an item that says the canary in every way but in its URI.
+func (w *world) leak(id string) { w.tell(id, "viking://resources/animals/"+id) }
+
+// redact takes the canary out of everything that was recorded about an item.
+func (w *world) redact(id string) domain.Receipt {
+	w.t.Helper()
+	return w.submit(domain.Redact{By: w.by, Of: domain.KnowledgeStream(id), To: 1 << 40, Scrub: func(text json.RawMessage) (json.RawMessage, map[string]int) {
+		n := bytes.Count(text, []byte(canary))
+		if n == 0 {
+			return text, nil
+		}
+		return bytes.ReplaceAll(text, []byte(canary), []byte(mark)), map[string]int{"animal": n}
+	}})
+}
+
+func TestRedactingLeavesNoTraceOfTheWordInAnyTable(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newPastWorld(t, db)
+		w.remember("other", "retry with jitter", "team:pay")
+		w.leak("secret")
+		w.knowAll()
+		before, err := w.log.Records(t.Context(), w.by.Tenant, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		receipt := w.redact("secret")
+		if got := len(receipt.Events); got != 4 {
+			t.Errorf("%d redactions, want one of each text", got)
+		}
+		if strings.Contains(receipt.Knowledge.Text.Content, canary) || !strings.Contains(receipt.Knowledge.Text.Content, mark) {
+			t.Errorf("the receipt says %q", receipt.Knowledge.Text.Content)
+		}
+		for _, when := range []string{"at once", "after all was read"} {
+			if got := w.traces(saidInSecret()...); got != nil {
+				t.Errorf("%s %v hold the canary", when, got)
+			}
+			if diff := cmp.Diff(folded(w.items()), w.stored()); diff != "" {
+				t.Errorf("%s: tables (-folded +stored):\n%s", when, diff)
+			}
+			w.knowAll()
+		}
+		after, err := w.log.Records(t.Context(), w.by.Tenant, 0, len(before))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range before {
+			if !bytes.Equal(before[i].Hash, after[i].Hash) {
+				t.Errorf("position %d is another record", before[i].Position)
+			}
+		}
+		now := w.items()["secret"]
+		if now.Text.Content != "we call it "+mark+" now" || now.Text.URI != "viking://resources/animals/secret" || now.Stale.Reason != mark+" moved" {
+			t.Errorf("it is %+v", now.Text)
+		}
+		if again := w.redact("secret"); len(again.Events) > 0 {
+			t.Errorf("redacted again: %d", len(again.Events))
+		}
+		if got := w.nearest("we call it now", pay); !slices.Contains(got, "secret") {
+			t.Errorf("by its meaning only %v are found", got)
+		}
+		if got := w.itemsAt(3)["secret"].Text.Content; got != "the "+mark+" was called something else before" {
+			t.Errorf("then it said %q", got)
+		}
+	})
+}
+
+// What was known then is found by the words that are left of it, also by those of texts that were revised since.
+func TestThePastIsFoundByWhatIsLeftOfIt(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newPastWorld(t, db)
+		w.leak("secret")
+		w.knowAll()
+		then := w.pastTables()
+		w.redact("secret")
+		w.knowAll()
+		question, err := domain.Search{By: w.by, Text: "something else before", MinScore: new(float64), AsOf: 1}.Complete()
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := w.reader().Search(t.Context(), question)
+		if err != nil || len(answer.Hits) != 1 || answer.Hits[0].Knowledge.Text.Content != "the "+mark+" was called something else before" {
+			t.Errorf("found %+v, %v", answer.Hits, err)
+		}
+		retold := w.pastTables()
+		if cmp.Equal(then, retold) {
+			t.Error("nothing was told anew")
+		}
+		if err := w.past.BeginAnew(t.Context(), w.by.Tenant); err != nil {
+			t.Fatal(err)
+		}
+		w.readOn(2)
+		if diff := cmp.Diff(retold, w.pastTables()); diff != "" {
+			t.Errorf("the past (-told anew +read from the beginning):\n%s", diff)
+		}
+	})
+}
+
+func TestRedactingWhileAVersionIsBuiltBringsNothingBack(t *testing.T) {
+	t.Parallel()
+	for _, stage := range []string{"building", "indexing", "catching_up", "verifying", "ready"} {
+		t.Run(stage, func(t *testing.T) {
+			t.Parallel()
+			databasetest.Each(t, func(t *testing.T, db *database.DB) {
+				r := lived(t, db, projections.Settings{})
+				r.leak("secret")
+				r.at(stage, func() {
+					r.submit(domain.Revise{Target: domain.Target{By: r.by, ID: "secret"}, Scopes: []domain.Scope{"team:pay"}})
+					r.redact("secret")
+					r.remember("after", "what came after", "team:pay")
+					if got := r.traces(); len(got) > 0 && !(len(got) == 1 && strings.HasSuffix(got[0], "_sheaves")) {
+						t.Errorf("%v hold the canary", got)
+					}
+				})
+				if last := r.run(); last.State != "active" {
+					t.Errorf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
+				}
+				if got := r.traces(); got != nil {
+					t.Errorf("%v hold the canary", got)
+				}
+				if diff := cmp.Diff(folded(r.items()), r.stored()); diff != "" {
+					t.Errorf("tables (-folded +rebuilt):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// What was redacted can be redacted again, and erased.
+func TestWhatIsLeftIsATextLikeAnyOther(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := lived(t, db, projections.Settings{})
+		r.leak("secret")
+		r.redact("secret")
+		second := r.submit(domain.Redact{By: r.by, Of: domain.KnowledgeStream("secret"), To: 1 << 40, Scrub: func(text json.RawMessage) (json.RawMessage, map[string]int) {
+			return bytes.ReplaceAll(text, []byte("called"), []byte("c…")), map[string]int{"animal": bytes.Count(text, []byte("called"))}
+		}})
+		if got := second.Knowledge.Text.Content; got != "we call it "+mark+" now" {
+			t.Errorf("it says %q", got)
+		}
+		if diff := cmp.Diff(folded(r.items()), r.stored()); diff != "" {
+			t.Errorf("tables (-folded +stored):\n%s", diff)
+		}
+		if last := r.run(); last.State != "active" {
+			t.Errorf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
+		}
+		r.erase("secret")
+		for id, k := range r.items() {
+			if id == "secret" && (k.Status != domain.IsErased || k.Text.Content != "") {
+				t.Errorf("it is %+v", k)
+			}
+		}
+		if diff := cmp.Diff(folded(r.items()), r.stored()); diff != "" {
+			t.Errorf("tables (-folded +stored):\n%s", diff)
+		}
+	})
+}
+
+func TestWhatIsUnderLegalHoldIsNotRedacted(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		w.leak("secret")
+		w.submit(domain.Hold{Target: domain.Target{By: w.by, ID: "secret"}, ReasonCode: "litigation"})
+		_, err := w.log.Submit(t.Context(), domain.Submission{By: w.by, Command: domain.Redact{
+			By: w.by, Of: domain.KnowledgeStream("secret"), To: 1 << 40,
+			Scrub: func(json.RawMessage) (json.RawMessage, map[string]int) { return []byte(`{}`), map[string]int{"x": 1} },
+		}})
+		if err == nil || !strings.Contains(err.Error(), "under legal hold") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
