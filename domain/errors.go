@@ -25,6 +25,7 @@ var (
 	ErrUnavailable     = errors.New("unavailable")            // the database or a model cannot be reached
 	ErrFull            = errors.New("full")                   // nowhere to write to any more
 	ErrTooLarge        = errors.New("too large")
+	ErrBroken          = errors.New("broken") // what is stored makes no sense to this program
 )
 
 // Refusal is an error with a sentence for the caller and, where we know it, the fix.

@@ -48,7 +48,7 @@ func kindOf(err error) string {
 	for _, sentinel := range []error{
 		domain.ErrInvalid, domain.ErrMalformed, domain.ErrNotFound, domain.ErrForbidden, domain.ErrTaken,
 		domain.ErrConflict, domain.ErrPrecondition, domain.ErrDeleted, domain.ErrErased,
-		domain.ErrKeyReused, domain.ErrBusy, domain.ErrUnavailable, domain.ErrFull, domain.ErrTooLarge,
+		domain.ErrKeyReused, domain.ErrBusy, domain.ErrUnavailable, domain.ErrFull, domain.ErrTooLarge, domain.ErrBroken,
 	} {
 		if errors.Is(err, sentinel) {
 			return sentinel.Error()

@@ -222,7 +222,7 @@ func TestAnEventThatCannotBeReadIsPoison(t *testing.T) {
 		follow(t, l, "p", p.handle)
 		p.reach(t, l, db, "p", "acme", 4)
 		wantPositions(t, p.positions(t, db), 1, 2, 4)
-		if got := quarantined(t, l); len(got) != 1 || !strings.HasPrefix(got[0], "knowledge:k-2 from 3, 1 waiting: position 3 of tenant acme: decode") {
+		if got := quarantined(t, l); len(got) != 1 || !strings.HasPrefix(got[0], "knowledge:k-2 from 3, 1 waiting: position 3 of tenant acme, knowledge:k-2: decode") {
 			t.Errorf("got %q", got)
 		}
 	})

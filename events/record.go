@@ -155,7 +155,7 @@ func (r Record) event() (domain.Event, error) {
 	}
 	fact, err := Decode(Payload{Name: r.Name, SchemaVersion: r.SchemaVersion, Data: r.Data, Text: text})
 	if err != nil {
-		return domain.Event{}, fmt.Errorf("position %d of tenant %s: %w", r.Position, r.Tenant, err)
+		return domain.Event{}, fmt.Errorf("position %d of tenant %s, %s: %w", r.Position, r.Tenant, r.Stream, err)
 	}
 	return domain.Event{
 		Tenant: r.Tenant, Position: r.Position, EventID: r.EventID,

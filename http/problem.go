@@ -74,6 +74,7 @@ var answers = []answer{
 	{domain.ErrBusy, http.StatusServiceUnavailable, "busy", "Too busy just now", "1"},
 	{domain.ErrBehind, http.StatusServiceUnavailable, "behind", "Not that far yet", "1"},
 	{domain.ErrUnavailable, http.StatusServiceUnavailable, "unavailable", "Cannot be reached just now", "5"},
+	{domain.ErrBroken, http.StatusInternalServerError, "broken", "What is stored makes no sense here", ""},
 	{domain.ErrFull, http.StatusInsufficientStorage, "full", "No room to write", "30"},
 	{errClosing, http.StatusServiceUnavailable, "closing", "Shutting down", "5"},
 	{context.DeadlineExceeded, http.StatusServiceUnavailable, "timeout", "Took too long", "5"},
@@ -114,8 +115,11 @@ func problemOf(err error, instance string) *problem {
 	if fast, ok := errors.AsType[tooFast](err); ok {
 		p.retryAfter = fast.wait
 	}
-	if a.code == "timeout" {
+	switch a.code {
+	case "timeout":
 		p.Fix = "try again: nothing was recorded"
+	case unexpected.code:
+		p.Fix = "the server's log says why, at " + instance
 	}
 	return p
 }

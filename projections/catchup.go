@@ -123,7 +123,7 @@ func (r *Rebuilder) takePage(ctx context.Context, tx bun.IDB, v version, tenant 
 	}
 	for _, event := range page.Events {
 		if err := s.Apply(event); err != nil {
-			return 0, fmt.Errorf("position %d of tenant %s: %w", event.Position, tenant, err)
+			return 0, fmt.Errorf("position %d of tenant %s, %s: %w", event.Position, tenant, event.Stream, err)
 		}
 	}
 	script := &script{engine: r.knowledge.db.Engine}

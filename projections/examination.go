@@ -2,6 +2,7 @@ package projections
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/uptrace/bun"
@@ -131,11 +132,20 @@ func (e *examination) slice(ctx context.Context, s events.Slice, upTo int64, wor
 		return bytes, nil
 	}
 	was, err := e.knowledge.imageOf(ctx, e.tx, *e.old, s, words.was.add)
-	if err != nil {
+	switch {
+	case err == nil:
+		e.difference(was, have)
+	case e.forgives(ctx, err):
+		e.report.Changed["(not compared)"] += int64(len(want.knowledge))
+	default:
 		return 0, err
 	}
-	e.difference(was, have)
 	return bytes, nil
+}
+
+// forgives tells whether the active version may be impossible to read, since it is what is repaired.
+func (e *examination) forgives(ctx context.Context, err error) bool {
+	return e.report.Repair && ctx.Err() == nil && !errors.Is(err, domain.ErrUnavailable)
 }
 
 // strangers looks for rows that belong to no item of any tenant.

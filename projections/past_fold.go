@@ -58,7 +58,7 @@ func (p *passage) fold(f *former, event domain.Event) error {
 	scopesBefore := found(f.Knowledge)
 	at := f.places
 	if err := f.Evolve(event.Fact, event.Occasion(), p.policy); err != nil {
-		return fmt.Errorf("position %d of tenant %s: %w", event.Position, event.Tenant, err)
+		return fmt.Errorf("position %d of tenant %s, %s: %w", event.Position, event.Tenant, event.Stream, err)
 	}
 	f.places.note(event.Fact, event.Position)
 	if f.Revision != before.Revision {

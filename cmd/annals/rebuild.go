@@ -47,6 +47,7 @@ Examples:
     annals rebuild knowledge
     annals rebuild knowledge --no-wait && annals rebuild knowledge --watch
     annals rebuild knowledge --what-if --confidence wilson/1
+    annals rebuild knowledge --repair
     annals rebuild knowledge --rollback
     annals rebuild knowledge --history`
 }

@@ -159,8 +159,26 @@ func (r rebuild) verdict() error {
 	return &failure{
 		Code:   exitFailed,
 		Detail: fmt.Sprintf("version %d of %s was given up: %s; version %d stays active", r.Version, r.Projection, why, r.Active),
-		Fix:    "see above and the server's log, then: annals rebuild " + r.Projection,
+		Fix:    r.fix(),
 	}
+}
+
+// fix is what to do when a version was given up.
+func (r rebuild) fix() string {
+	if r.Report != nil && len(r.Report.Wrong) == 0 && r.Report.changedUnasked() {
+		return fmt.Sprintf("the new version is what the log says, and version %d is not: annals rebuild %s --repair switches all the same", r.Active, r.Projection)
+	}
+	return "see above and the server's log, then: annals rebuild " + r.Projection
+}
+
+// changedUnasked tells whether something differs that the change does not mean to change.
+func (r rebuildReport) changedUnasked() bool {
+	for column := range r.Changed {
+		if !slices.Contains(r.Intended, column) {
+			return true
+		}
+	}
+	return false
 }
 
 // print shows what was verified, and what was found.
