@@ -81,6 +81,7 @@ type Filter struct {
 	Scope        Scope
 	Visibility   Visibility
 	URIPrefix    string
+	Under        []URI // at or below any of these
 	Polarity     Polarity
 	Stale        *bool // true: reported since the last confirmation
 	TraceID      string
@@ -154,7 +155,16 @@ func (f Filter) validate(p *Problems) {
 	oneOf(p, "visibility", f.Visibility, visibilities, false)
 	oneOf(p, "polarity", f.Polarity, Polarities, false)
 	atMost(p, "uri", f.URIPrefix, maxURI)
+	for i, uri := range f.Under {
+		checkUnder(p, fmt.Sprintf("under[%d]", i), uri)
+	}
 	checkTrace(p, "trace_id", f.TraceID)
+}
+
+func checkUnder(p *Problems, field string, uri URI) {
+	if _, err := ParseURI(string(uri)); err != nil {
+		p.Add(field, "%s", err)
+	}
 }
 
 func each[T ~string](p *Problems, field string, values, all []T) {

@@ -70,7 +70,9 @@ func (s *Server) mounted(c *call, w *echo.Response, m Mount, public bool) {
 	case m.Refuse == nil:
 		problemOf(err, c.instance()).write(w)
 	default:
-		m.Refuse(w, r, answerTo(err).status, err)
+		if m.Refuse(w, r, answerTo(err).status, err); w.Status < http.StatusInternalServerError {
+			c.err = nil // it was the caller's, and has its answer
+		}
 	}
 }
 

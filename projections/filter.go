@@ -34,7 +34,10 @@ func (p *Knowledge) where(query *bun.SelectQuery, tenant string, f domain.Filter
 	query = among(query, "k.status", statuses)
 	query = whereKind(query, f)
 	if f.URIPrefix != "" {
-		query = query.Where("k.uri >= ? AND k.uri < ?", f.URIPrefix, f.URIPrefix+"\U0010FFFF")
+		query = query.Where("k.uri >= ? AND k.uri < ?", f.URIPrefix, f.URIPrefix+last)
+	}
+	if len(f.Under) > 0 {
+		query = under(query, "k.uri", f.Under)
 	}
 	if f.Stale != nil {
 		query = query.Where("(k.stale_reporters > 0) = ?", *f.Stale)
@@ -48,6 +51,16 @@ func (p *Knowledge) where(query *bun.SelectQuery, tenant string, f domain.Filter
 		query = p.shared(query, f.Scope, statuses)
 	}
 	return query
+}
+
+// under asks for what lies at or below any of several places.
+func under(query *bun.SelectQuery, uri string, places []domain.URI) *bun.SelectQuery {
+	return query.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+		for _, place := range places {
+			q = q.WhereOr("("+uri+" = ? OR "+uri+" >= ? AND "+uri+" < ?)", place, beginning(place), beginning(place)+last)
+		}
+		return q
+	})
 }
 
 // shared asks for a scope. The index has only what answers may contain; others know their scopes
@@ -67,7 +80,7 @@ func (p *Knowledge) shared(query *bun.SelectQuery, scope domain.Scope, statuses 
 // isPlain tells whether a filter passes everything but superseded items.
 func isPlain(f domain.Filter) bool {
 	return len(f.Types)+len(f.ContextTypes)+len(f.Categories)+len(f.Tags)+len(f.Statuses) == 0 &&
-		f.Owner == "" && f.Scope == "" && f.Visibility == "" && f.URIPrefix == "" && f.Polarity == "" &&
+		f.Owner == "" && f.Scope == "" && f.Visibility == "" && f.URIPrefix == "" && len(f.Under) == 0 && f.Polarity == "" &&
 		f.Stale == nil && f.TraceID == "" &&
 		f.CreatedFrom.IsZero() && f.CreatedTo.IsZero() && f.UpdatedFrom.IsZero() && f.UpdatedTo.IsZero()
 }

@@ -21,6 +21,7 @@ func passes(k *domain.Knowledge, f domain.Filter) bool {
 		orAny(k.Polarity, f.Polarity) && orAny(k.Source.TraceID, f.TraceID) &&
 		(f.Scope == "" || slices.Contains(k.Scopes, f.Scope)) &&
 		strings.HasPrefix(k.Text.URI, f.URIPrefix) &&
+		(len(f.Under) == 0 || slices.ContainsFunc(f.Under, domain.URI(k.Text.URI).Within)) &&
 		(f.Stale == nil || *f.Stale == (k.Stale.Reporters > 0)) &&
 		within(k.CreatedAt, f.CreatedFrom, f.CreatedTo) && within(k.UpdatedAt, f.UpdatedFrom, f.UpdatedTo) &&
 		tagged(k.Text.Tags, f.Tags)

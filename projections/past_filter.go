@@ -2,7 +2,6 @@ package projections
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -88,17 +87,33 @@ func (v *hindsight) where(query *bun.SelectQuery, f domain.Filter) *bun.SelectQu
 		query = v.stale(query, *f.Stale)
 	}
 	if f.URIPrefix != "" {
-		uri := "x.text ->> 'uri'"
-		if v.past.knowledge.db.Engine == database.Postgres {
-			uri = `(x.text ->> 'uri') COLLATE "C"`
-		}
-		query = query.Where(fmt.Sprintf("EXISTS (SELECT 1 FROM event_texts AS x WHERE x.tenant = k.tenant AND x.position = "+saidAt("uri_at")+" AND %[1]s >= ? AND %[1]s < ?)", uri),
-			f.URIPrefix, f.URIPrefix+"\U0010FFFF")
+		uri := v.uri()
+		query = v.placed(query, func(q *bun.SelectQuery) *bun.SelectQuery {
+			return q.Where(uri+" >= ?", f.URIPrefix).Where(uri+" < ?", f.URIPrefix+last)
+		})
+	}
+	if len(f.Under) > 0 {
+		query = v.placed(query, func(q *bun.SelectQuery) *bun.SelectQuery { return under(q, v.uri(), f.Under) })
 	}
 	for _, key := range slices.Sorted(maps.Keys(f.Tags)) {
 		query = v.tagged(query, key, f.Tags[key])
 	}
 	return query
+}
+
+// uri is the URI in the texts x.
+func (v *hindsight) uri() string {
+	if v.past.knowledge.db.Engine == database.Postgres {
+		return `(x.text ->> 'uri') COLLATE "C"`
+	}
+	return "(x.text ->> 'uri')"
+}
+
+// placed narrows the items k by where they were, which lies beside the event that said so.
+func (v *hindsight) placed(query *bun.SelectQuery, where func(*bun.SelectQuery) *bun.SelectQuery) *bun.SelectQuery {
+	there := query.NewSelect().ColumnExpr("1").TableExpr("event_texts AS x").
+		Where("x.tenant = k.tenant").Where("x.position = " + saidAt("uri_at"))
+	return query.Where("EXISTS (?)", where(there))
 }
 
 // stale asks whether an item was reported stale. Few ever were.

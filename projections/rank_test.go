@@ -231,6 +231,8 @@ func conditionsMetBy(k *domain.Knowledge) map[string]func(*domain.Filter) {
 		"scope":        func(f *domain.Filter) { f.Scope = k.Scopes[0] },
 		"visibility":   func(f *domain.Filter) { f.Visibility = k.Visibility() },
 		"uri":          func(f *domain.Filter) { f.URIPrefix = k.Text.URI[:len(k.Text.URI)-5] },
+		"under":        func(f *domain.Filter) { f.Under = []domain.URI{"viking://nowhere", domain.URI(k.Text.URI).Parent()} },
+		"under itself": func(f *domain.Filter) { f.Under = []domain.URI{domain.URI(k.Text.URI)} },
 		"polarity":     func(f *domain.Filter) { f.Polarity = k.Polarity },
 		"stale":        func(f *domain.Filter) { f.Stale = &stale },
 		"status":       func(f *domain.Filter) { f.Statuses = []domain.Status{k.Status, domain.IsSuperseded} },

@@ -111,6 +111,14 @@ func reads() []work {
 		{name: "list a member's", do: listing(member, domain.Filter{}, 0)},
 		{name: "list an owner's", do: listing(admin, domain.Filter{Owner: "user:alice"}, 0)},
 		{name: "list a scope's", do: listing(admin, domain.Filter{Scope: "user:alice"}, 0)},
+		{name: "read a directory", do: reading(admin, "viking://x")},
+		{name: "read the root", do: reading(admin, domain.RootURI)},
+		{name: "read a directory as a member", do: reading(member, "viking://x")},
+		{name: "find at a place", do: func(w *world) {
+			if _, err := w.base.At(w.t.Context(), w.by.Tenant, "viking://x/i77"); err != nil {
+				w.t.Error(err)
+			}
+		}},
 		{name: "find", do: func(w *world) {
 			if _, err := w.base.Find(w.t.Context(), w.by.Tenant, "i77"); err != nil {
 				w.t.Error(err)
@@ -123,6 +131,20 @@ func reads() []work {
 		}},
 		{name: "vote", do: opening(1)},
 		{name: "vote in a batch", do: opening(20)},
+	}
+}
+
+// reading reads a directory's first places, and walks through the first of what lies below.
+func reading(by domain.Principal, directory domain.URI) func(*world) {
+	return func(w *world) {
+		places, err := w.base.Places(w.t.Context(), domain.Directory{By: by, URI: directory, Limit: 10})
+		if err != nil || len(places) == 0 {
+			w.t.Errorf("read %d places of %s, %v", len(places), directory, err)
+		}
+		items, err := w.base.Below(w.t.Context(), domain.Walk{By: by, Below: directory, After: directory.Join("i5"), Limit: 10})
+		if err != nil || len(items) == 0 {
+			w.t.Errorf("walked through %d items of %s, %v", len(items), directory, err)
+		}
 	}
 }
 

@@ -9,11 +9,8 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// What a route may refuse besides what the domain does.
-var (
-	errPrecondition = errors.New("precondition")
-	errUnsupported  = errors.New("unsupported")
-)
+// errInvalidFilter is what a filter is refused with that cannot be followed.
+var errInvalidFilter = errors.New("invalid filter")
 
 // code is what becomes of an error.
 type code struct {
@@ -29,7 +26,7 @@ var codes = []code{
 	{domain.ErrMalformed, http.StatusBadRequest, "INVALID_ARGUMENT"},
 	{domain.ErrTooLarge, http.StatusBadRequest, "INVALID_ARGUMENT"},
 	{domain.ErrKeyReused, http.StatusBadRequest, "INVALID_ARGUMENT"},
-	{errUnsupported, http.StatusBadRequest, "UNSUPPORTED_MODE"},
+	{errInvalidFilter, http.StatusBadRequest, "INVALID_FILTER"},
 	{domain.ErrUnauthenticated, http.StatusUnauthorized, "UNAUTHENTICATED"},
 	{domain.ErrForbidden, http.StatusForbidden, "PERMISSION_DENIED"},
 	{domain.ErrNotFound, http.StatusNotFound, "NOT_FOUND"},
@@ -39,7 +36,6 @@ var codes = []code{
 	{domain.ErrTaken, http.StatusConflict, "ALREADY_EXISTS"},
 	{domain.ErrConflict, http.StatusConflict, "CONFLICT"},
 	{domain.ErrPrecondition, http.StatusPreconditionFailed, "FAILED_PRECONDITION"},
-	{errPrecondition, http.StatusPreconditionFailed, "FAILED_PRECONDITION"},
 	{domain.ErrBusy, http.StatusServiceUnavailable, "UNAVAILABLE"},
 	{domain.ErrBehind, http.StatusGatewayTimeout, "DEADLINE_EXCEEDED"},
 	{domain.ErrUnavailable, http.StatusServiceUnavailable, "UNAVAILABLE"},

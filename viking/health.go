@@ -2,7 +2,12 @@ package viking
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"sync"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 func (s *Server) healthRoutes() {
@@ -10,7 +15,9 @@ func (s *Server) healthRoutes() {
 	s.route("GET /api/v1/debug/health", func(context.Context, *query) (any, error) {
 		return map[string]bool{"healthy": true}, nil
 	})
+	s.route("GET /ready", s.ready)
 	s.route("GET /api/v1/system/status", s.systemStatus)
+	s.route("POST /api/v1/system/wait", s.wait)
 }
 
 // health says that the process is alive, and to whom it says so. It asks nothing that could be away.
@@ -34,4 +41,81 @@ func (s *Server) health(_ context.Context, q *query) (any, error) {
 // systemStatus tells clients the user's id, of which they build URIs.
 func (s *Server) systemStatus(_ context.Context, q *query) (any, error) {
 	return map[string]any{"initialized": true, "user": q.caller.user}, nil
+}
+
+// Probe is one condition of readiness.
+type Probe struct {
+	Name  string                      // such as "database"
+	Check func(context.Context) error // nil when all is well
+}
+
+// ready asks all probes at once.
+func (s *Server) ready(ctx context.Context, _ *query) (any, error) {
+	const patience = 2 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	failed := make([]error, len(s.cfg.Probes))
+	var asking sync.WaitGroup
+	for i, probe := range s.cfg.Probes {
+		asking.Go(func() { failed[i] = probe.Check(ctx) })
+	}
+	asking.Wait()
+	checks := map[string]string{}
+	for i, probe := range s.cfg.Probes {
+		if checks[probe.Name] = "ok"; failed[i] != nil {
+			checks[probe.Name] = "error"
+		}
+	}
+	if errors.Join(failed...) != nil {
+		return bare{status: http.StatusServiceUnavailable, body: map[string]any{"status": "not_ready", "checks": checks}}, nil
+	}
+	return bare{status: http.StatusOK, body: map[string]any{"status": "ready", "checks": checks}}, nil
+}
+
+// queue is what has been done by something that works in the background.
+type queue struct {
+	Processed int64    `json:"processed"`
+	Errors    int      `json:"error_count"`
+	Messages  []string `json:"errors"`
+}
+
+// wait returns when what was written can be found by what it means.
+func (s *Server) wait(ctx context.Context, q *query) (any, error) {
+	in := struct {
+		Timeout *float64 `json:"timeout"`
+	}{}
+	if err := q.bind(&in); err != nil {
+		return nil, err
+	}
+	const longest = 25 * time.Second // a request has thirty seconds
+	patience := longest
+	if in.Timeout != nil && *in.Timeout >= 0 {
+		patience = min(patience, time.Duration(*in.Timeout*float64(time.Second)))
+	}
+	before, err := s.meaning(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if before.Head > 0 {
+		if err := s.cfg.Reader.Await(waiting, q.caller.Tenant, before.Head, true); err != nil {
+			return nil, err
+		}
+	}
+	return map[string]queue{
+		"Embedding": {Processed: before.LagEvents, Messages: []string{}},
+		"Semantic":  {Messages: []string{}},
+	}, nil
+}
+
+// meaning is how the projection does that is behind the log.
+func (s *Server) meaning(ctx context.Context, q *query) (domain.ProjectionStatus, error) {
+	all, err := s.cfg.Reader.Status(ctx, q.caller.Tenant)
+	for _, status := range all {
+		if status.Name == "meaning" {
+			return status, err
+		}
+	}
+	return domain.ProjectionStatus{}, err
 }

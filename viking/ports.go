@@ -13,3 +13,21 @@ type Writer interface {
 	// SubmitAll answers each submission, in order; one failure never spoils the others.
 	SubmitAll(ctx context.Context, submissions []domain.Submission) []domain.Result
 }
+
+// Reader answers questions about the present.
+type Reader interface {
+	// Search finds by meaning and by words. The search is complete (domain.Search.Complete).
+	Search(ctx context.Context, search domain.Search) (domain.Answer, error)
+	// At is the live item with this URI, or a refusal that matches domain.ErrNotFound. The caller decides who
+	// may see it.
+	At(ctx context.Context, tenant string, uri domain.URI) (*domain.Knowledge, error)
+	// Places reads what lies directly in a directory, in the order of names, as far as its principal sees it.
+	Places(ctx context.Context, directory domain.Directory) ([]domain.Place, error)
+	// Below reads the items below a directory, in the order of URIs, as far as its principal sees them.
+	Below(ctx context.Context, walk domain.Walk) ([]*domain.Knowledge, error)
+	// Status tells how each projection of the tenant does.
+	Status(ctx context.Context, tenant string) ([]domain.ProjectionStatus, error)
+	// Await returns when an answer is as new as a position of the log. The error matches domain.ErrBehind if
+	// ctx ends first.
+	Await(ctx context.Context, tenant string, position int64, search bool) error
+}

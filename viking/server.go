@@ -16,6 +16,12 @@ type Config struct {
 	Writer Writer
 	// Sessions answers questions about sessions and tasks. Without it there are none.
 	Sessions Sessions
+	// Reader answers questions. Required.
+	Reader Reader
+	// Recorder keeps a log of accesses. Nil for none.
+	Recorder Recorder
+	// Probes are asked by /ready, all at once.
+	Probes []Probe
 	// Version is shown by /health.
 	Version string
 	// Now tells the time. Nil for time.Now.
@@ -98,4 +104,7 @@ func (s *Server) routes() {
 	if s.cfg.Sessions != nil {
 		s.sessionRoutes()
 	}
+	s.searchRoutes()
+	s.fsRoutes()
+	s.contentRoutes()
 }

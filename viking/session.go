@@ -55,12 +55,10 @@ func (q *query) session() domain.SessionTarget {
 
 // submit takes a command to the log.
 func (s *Server) submit(ctx context.Context, q *query, command domain.Command) (domain.Receipt, error) {
-	if checked, is := command.(interface{ Validate() error }); is {
-		if err := checked.Validate(); err != nil {
-			return domain.Receipt{}, err
-		}
+	if err := validate(command); err != nil {
+		return domain.Receipt{}, err
 	}
-	return s.cfg.Writer.Submit(ctx, domain.Submission{Command: command, By: q.caller.Principal, Origin: q.caller.origin})
+	return s.cfg.Writer.Submit(ctx, q.submission(command))
 }
 
 // agent is the id of the agent that the caller named.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/extraction"
@@ -29,7 +30,7 @@ func (w *world) learning() {
 	extraction.NewWorker(extraction.Options{
 		Log: w.log, Writer: w.log, Reader: w.base, Archivist: projections.Sessions{Log: w.log}, Extractor: extraction.BuiltIn{}, Logger: logger,
 	}).Follow(router)
-	ctx, stop := context.WithCancel(context.WithoutCancel(w.t.Context()))
+	ctx, stop := context.WithCancel(database.ForEveryTenant(context.WithoutCancel(w.t.Context())))
 	ended := make(chan error, 1)
 	go func() { ended <- router.Run(ctx) }()
 	w.t.Cleanup(func() {

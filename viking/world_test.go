@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -33,16 +34,17 @@ func keyed(cfg *annalshttp.Config)    { cfg.RootKey = rootKey }
 func as(key string) header            { return header("X-API-Key: " + key) }
 func (w *world) path(s string) string { return w.url + s }
 
-// each runs a test on both engines.
+// each runs a test on both engines, served by a role that sees one tenant at a time where there are roles.
 func each(t *testing.T, configure func(*annalshttp.Config), test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) { test(t, newWorld(t, db, configure)) })
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) { test(t, newWorld(t, db, configure)) })
 }
 
 func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config)) *world {
 	t.Helper()
-	base, err := projections.Open(t.Context(), db, projections.Settings{})
+	everything := database.ForEveryTenant(t.Context())
+	base, err := projections.Open(everything, db, projections.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,16 +54,19 @@ func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config))
 			t.Errorf("close log: %v", err)
 		}
 	})
-	past, err := projections.OpenPast(t.Context(), base, log)
+	past, err := projections.OpenPast(everything, base, log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	reader := projections.Reader{Knowledge: base, Past: past, Progress: log}
-	surface := viking.New(viking.Config{Writer: log, Sessions: projections.Sessions{Log: log}, Version: "test"})
+	surface := viking.New(viking.Config{
+		Writer: log, Reader: reader, Sessions: projections.Sessions{Log: log}, Version: "test",
+		Probes: []viking.Probe{{Name: "database", Check: func(context.Context) error { return nil }}},
+	})
 	paths, public := viking.Paths()
 	cfg := annalshttp.Config{
 		Writer: log, Historian: log, Reader: reader, Reporter: projections.Reports{Knowledge: base, Log: log},
-		Keys: projections.NewKeys(db, log), Version: "test", Logger: databasetest.Log(t),
+		Keys: projections.NewKeys(db, log), Version: "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
 		Mounts: []annalshttp.Mount{{
 			Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As,
 		}},
@@ -70,7 +75,9 @@ func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config))
 	if err := cfg.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(annalshttp.New(cfg).Handler())
+	server := httptest.NewUnstartedServer(annalshttp.New(cfg).Handler())
+	server.Config.BaseContext = func(net.Listener) context.Context { return database.ForTenant(context.WithoutCancel(t.Context()), "") }
+	server.Start()
 	t.Cleanup(server.Close)
 	return &world{t: t, url: server.URL, log: log, base: base}
 }

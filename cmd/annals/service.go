@@ -90,7 +90,10 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 		return nil, errors.Join(err, s.close())
 	}
 	api.Mounts = []annalshttp.Mount{
-		mountViking(viking.Config{Writer: entrance, Sessions: projections.Sessions{Log: log}, Version: api.Version}), hosts,
+		mountViking(viking.Config{
+			Writer: entrance, Reader: reader, Sessions: projections.Sessions{Log: log}, Recorder: s.accesses, Version: api.Version,
+			Probes: []viking.Probe{{Name: "database", Check: s.answers}},
+		}), hosts,
 	}
 	if issuer, err := cfg.issuer(); err != nil {
 		return nil, errors.Join(err, s.close())

@@ -1,0 +1,25 @@
+package domain
+
+// Directory asks what lies directly in a directory, in the order of names. Directories are made by what
+// lies in them: one where nobody sees anything is not there.
+type Directory struct {
+	By    Principal
+	URI   URI
+	After URI // only what comes after this; empty from the beginning
+	Limit int
+}
+
+// Place is what lies in a directory: an item, or a directory of its own.
+type Place struct {
+	URI   URI
+	IsDir bool
+	First *Knowledge // the item; of a directory, the first of all that lies in it
+}
+
+// Walk asks for the items anywhere below a directory, in the order of URIs.
+type Walk struct {
+	By    Principal
+	Below URI
+	After URI // only what comes after this; empty from the beginning
+	Limit int
+}

@@ -1,0 +1,151 @@
+package projections
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+)
+
+// Directories are nowhere written down: they are what the URIs of the live items have in common, and the index
+// that keeps those unique has them in order. What lies in a directory is found by stepping from one name
+// to the next, however much lies below each.
+
+// last comes after every character that a URI contains.
+const last = "\U0010FFFF"
+
+// At is the live item with this URI. Who may see it is for the caller to decide. The error matches
+// [domain.ErrNotFound] if there is none.
+func (p *Knowledge) At(ctx context.Context, tenant string, uri domain.URI) (*domain.Knowledge, error) {
+	if err := p.refresh(ctx); err != nil {
+		return nil, err
+	}
+	var r row
+	err := p.db.NewSelect().Model(&r).ModelTableExpr("? AS k", p.tables().knowledge).
+		Where("tenant = ?", tenant).Where("uri = ?", uri).Where(isLive).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, domain.Refuse(domain.ErrNotFound, "nothing lies there")
+	}
+	if err != nil {
+		return nil, p.failed(ctx, "read what lies at a place", err)
+	}
+	return r.knowledge(), nil
+}
+
+// Below reads the active items below a directory that the principal may see, in the order of their URIs.
+func (p *Knowledge) Below(ctx context.Context, walk domain.Walk) ([]*domain.Knowledge, error) {
+	if err := p.refresh(ctx); err != nil {
+		return nil, err
+	}
+	p = p.pinned()
+	var rows []row
+	query := p.db.NewSelect().Model(&rows).ModelTableExpr("? AS k", p.tables().knowledge)
+	query = p.lying(query, walk.By, walk.Below)
+	if walk.After != "" {
+		query = query.Where("k.uri > ?", walk.After)
+	}
+	if err := query.OrderExpr("k.uri").Limit(int64(walk.Limit)).Scan(ctx); err != nil {
+		return nil, p.failed(ctx, "walk through a directory", err)
+	}
+	items := make([]*domain.Knowledge, len(rows))
+	for i := range rows {
+		items[i] = rows[i].knowledge()
+	}
+	return items, nil
+}
+
+// Places reads what lies directly in a directory and may be seen by the principal, in the order of names.
+func (p *Knowledge) Places(ctx context.Context, d domain.Directory) ([]domain.Place, error) {
+	if err := p.refresh(ctx); err != nil {
+		return nil, err
+	}
+	p = p.pinned()
+	var rows []row
+	query := p.db.NewSelect().Model(&rows)
+	if p.isPostgres() { // which would rather compare everything with every step, if it could
+		query = query.ModelTableExpr("(?) AS c CROSS JOIN LATERAL (SELECT * FROM ? AS k WHERE tenant = ? AND k.uri = c.uri AND k."+isLive+" OFFSET 0) AS k",
+			p.steps(d), p.tables().knowledge, d.By.Tenant)
+	} else {
+		query = query.ModelTableExpr("(?) AS c CROSS JOIN ? AS k", p.steps(d), p.tables().knowledge).
+			Where("k.tenant = ?", d.By.Tenant).Where("k.uri = c.uri").Where("k." + isLive)
+	}
+	err := query.OrderExpr("c.uri").Scan(ctx)
+	if err != nil {
+		return nil, p.failed(ctx, "read a directory", err)
+	}
+	places := make([]domain.Place, len(rows))
+	for i := range rows {
+		places[i] = placeOf(d.URI, rows[i].knowledge())
+	}
+	return places, nil
+}
+
+// placeOf is the place in a directory that an item has, or lies below.
+func placeOf(directory domain.URI, k *domain.Knowledge) domain.Place {
+	name, _, deeper := strings.Cut(strings.TrimPrefix(k.Text.URI, beginning(directory)), "/")
+	return domain.Place{URI: directory.Join(name), IsDir: deeper, First: k}
+}
+
+// steps selects the first URI of each entry: the first of all, then again and again the first that comes
+// after everything below the entry before.
+func (p *Knowledge) steps(d domain.Directory) *bun.RawQuery {
+	first := func() *bun.SelectQuery {
+		query := p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge).ColumnExpr("k.uri")
+		return p.lying(query, d.By, d.URI).OrderExpr("k.uri").Limit(1)
+	}
+	position := "strpos"
+	if !p.isPostgres() {
+		position = "instr"
+	}
+	prefix := beginning(d.URI)
+	at := len([]rune(prefix)) + 1
+	slash := fmt.Sprintf("%s(substr(e.uri, %d), '/')", position, at)
+	passed := fmt.Sprintf("k.uri > CASE %[1]s WHEN 0 THEN e.uri ELSE substr(e.uri, 1, %[2]d + %[1]s) || ? END", slash, at-1)
+	begin := first()
+	if d.After != "" {
+		begin = begin.Where("k.uri > ?", string(d.After)+"/"+last).Where("k.uri > ?", d.After)
+	}
+	return p.db.NewRaw(`
+		WITH RECURSIVE entry AS (
+			SELECT (?) AS uri, 1 AS n
+			UNION ALL
+			SELECT (?), e.n + 1 FROM entry AS e WHERE e.uri IS NOT NULL AND e.n < ?
+		)
+		SELECT uri FROM entry WHERE uri IS NOT NULL`,
+		begin, first().Where(passed, last), d.Limit)
+}
+
+// beginning is what the URIs of everything in a directory begin with.
+func beginning(directory domain.URI) string {
+	if directory == domain.RootURI {
+		return string(directory)
+	}
+	return string(directory) + "/"
+}
+
+// lying narrows the items k to the active ones below a directory that the principal may see.
+func (p *Knowledge) lying(query *bun.SelectQuery, by domain.Principal, directory domain.URI) *bun.SelectQuery {
+	prefix := beginning(directory)
+	query = query.Where("k.tenant = ?", by.Tenant).Where("k."+isLive).Where("k.status = ?", domain.Active).
+		Where("k.uri >= ?", prefix).Where("k.uri < ?", prefix+last)
+	if by.SeesAll() {
+		return query
+	}
+	scopes := []domain.Scope{domain.Public}
+	for _, entity := range by.Entities() {
+		scopes = append(scopes, entity.Scope())
+	}
+	return query.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+		return q.Where("k.owner IN (?)", bun.List(by.Entities())).
+			WhereOr("(SELECT 1 FROM ? AS s WHERE s.tenant = k.tenant AND s.number = k.number AND s.scope IN (?) LIMIT 1) = 1", // asked of each item, not of all
+				p.tables().scopes, bun.List(scopes))
+	})
+}
+
+func (p *Knowledge) isPostgres() bool { return p.db.Engine == database.Postgres }

@@ -1,0 +1,117 @@
+package projections_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+// oddPlaces lie in each other, beside each other with names that sort around the slash, and in Chinese.
+var oddPlaces = []string{
+	"viking://a/b/c.md", "viking://a/b/.abstract.md", "viking://a/b-c.md", "viking://a/b.md", "viking://a/b0/x", "viking://a/bb/c/d/e",
+	"viking://a/bb/c/d/f", "viking://a/bb/c", "viking://资源/指南/第一章.md", "viking://资源/指南/第二章.md", "viking://资源/x", "viking://%/_/?", "viking://z'\"/x",
+}
+
+func TestADirectoryHasWhatItsItemsHaveInCommon(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		scopes := []domain.Scope{"user:alice", "user:bob", domain.Public}
+		seen := map[domain.Scope][]domain.URI{}
+		for i, uri := range oddPlaces {
+			for j, scope := range scopes {
+				if (i+j)%3 == 0 && j < 2 {
+					continue
+				}
+				place := fmt.Sprintf("%s%d", uri, j)
+				id := fmt.Sprintf("i%d-%d", i, j)
+				w.submit(w.complete(domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
+					Type: domain.Tool, Owner: "org:acme", Scopes: []domain.Scope{scope}, Text: domain.Text{Content: "x", URI: place},
+				}}))
+				if i%5 == 4 && j == 0 {
+					w.submit(domain.Delete{Target: domain.Target{By: w.by, ID: id}})
+					continue
+				}
+				seen[scope] = append(seen[scope], domain.URI(place))
+			}
+		}
+		everything := slices.Concat(seen["user:alice"], seen["user:bob"], seen[domain.Public])
+		alice := domain.Principal{Tenant: w.by.Tenant, Subject: "user:alice", Role: domain.Member}
+		for who, c := range map[string]struct {
+			by   domain.Principal
+			sees []domain.URI
+		}{
+			"an admin": {w.by, everything},
+			"a member": {alice, slices.Concat(seen["user:alice"], seen[domain.Public])},
+			"a guest":  {domain.Principal{Tenant: w.by.Tenant, Subject: "user:eve", Role: domain.Member}, seen[domain.Public]},
+			"another":  {domain.Principal{Tenant: "elsewhere", Subject: "user:alice", Role: domain.Admin}, nil},
+		} {
+			for _, directory := range []domain.URI{domain.RootURI, "viking://a", "viking://a/b", "viking://a/bb", "viking://资源", "viking://资源/指南", "viking://nowhere", "viking://%", "viking://z'\""} {
+				w.holdDirectory(who, domain.Directory{By: c.by, URI: directory}, c.sees)
+			}
+		}
+	})
+}
+
+// holdDirectory holds what is read of a directory, page by page, against what can be seen.
+func (w *world) holdDirectory(who string, d domain.Directory, sees []domain.URI) {
+	w.t.Helper()
+	want, below := map[domain.URI]bool{}, []domain.URI{}
+	for _, uri := range sees {
+		if rest := uri.Names(); uri != d.URI && uri.Within(d.URI) {
+			name := rest[len(d.URI.Names())]
+			want[d.URI.Join(name)] = want[d.URI.Join(name)] || d.URI.Join(name) != uri
+			below = append(below, uri)
+		}
+	}
+	for _, limit := range []int{1, 3, 100} {
+		got, walked := map[domain.URI]bool{}, []domain.URI{}
+		d.Limit, d.After = limit, ""
+		for {
+			page, err := w.base.Places(w.t.Context(), d)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			for _, place := range page {
+				if _, twice := got[place.URI]; twice {
+					w.t.Errorf("%s has %s twice", d.URI, place.URI)
+				}
+				got[place.URI] = place.IsDir
+				if !strings.HasPrefix(place.First.Text.URI, string(place.URI)) {
+					w.t.Errorf("%s begins with %s", place.URI, place.First.Text.URI)
+				}
+			}
+			if len(page) < limit {
+				break
+			}
+			d.After = page[len(page)-1].URI
+		}
+		if diff := cmp.Diff(got, want); diff != "" {
+			w.t.Errorf("%s in %s, %d at a time (-got +want):\n%s", who, d.URI, limit, diff)
+		}
+		for after := domain.URI(""); ; after = walked[len(walked)-1] {
+			page, err := w.base.Below(w.t.Context(), domain.Walk{By: d.By, Below: d.URI, After: after, Limit: limit})
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			for _, k := range page {
+				walked = append(walked, domain.URI(k.Text.URI))
+			}
+			if len(page) < limit {
+				break
+			}
+		}
+		slices.Sort(below)
+		if diff := cmp.Diff(walked, below, cmp.Transformer("empty", func(all []domain.URI) []domain.URI { return append([]domain.URI{}, all...) })); diff != "" {
+			w.t.Errorf("%s walks through %s, %d at a time (-got +want):\n%s", who, d.URI, limit, diff)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package viking
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// makeDirectory makes a directory last that nothing lies in yet. A directory says in a file of its own what it
+// is about, and has something in it as long as it does: so to make one is to remember that.
+func (s *Server) makeDirectory(ctx context.Context, q *query) (any, error) {
+	var in struct {
+		URI         string `json:"uri"`
+		Description string `json:"description"`
+	}
+	if err := q.bind(&in); err != nil {
+		return nil, err
+	}
+	a, err := q.caller.address("uri", in.URI)
+	if err != nil {
+		return nil, err
+	}
+	made := map[string]string{"uri": a.String()}
+	n, err := s.look(ctx, q.caller, a)
+	switch {
+	case errors.Is(err, domain.ErrNotFound):
+	case err != nil:
+		return nil, err
+	case !n.isDir:
+		return nil, domain.Refuse(domain.ErrTaken, "a file lies there")
+	case in.Description == "":
+		return made, nil
+	}
+	return made, s.describe(ctx, q, address{uri: a.uri.Join(domain.AbstractName), tenant: a.tenant, beyond: a.beyond}, cmp.Or(in.Description, a.uri.Name()))
+}
+
+// describe writes what a directory is about.
+func (s *Server) describe(ctx context.Context, q *query, a address, content string) error {
+	k, err := s.cfg.Reader.At(ctx, q.caller.Tenant, a.uri)
+	switch {
+	case err == nil && q.caller.MaySee(k):
+		_, err = s.change(ctx, q, domain.Revise{Target: q.target(k), Changes: domain.Revised{Content: &content}})
+	case err == nil || errors.Is(err, domain.ErrNotFound):
+		_, err = s.remember(ctx, q, a, func(r *domain.Remembered) { r.Text.Content = content })
+	}
+	return err
+}
+
+// remove forgets what lies somewhere. What is not there is as good as removed.
+func (s *Server) remove(ctx context.Context, q *query) (any, error) {
+	return s.removeAt(ctx, q, q.text("uri"), q.yes("recursive"))
+}
+
+func (s *Server) removeAt(ctx context.Context, q *query, uri string, recursive bool) (any, error) {
+	a, err := q.caller.address("uri", uri)
+	if err != nil {
+		return nil, err
+	}
+	if err := q.found.Err(); err != nil {
+		return nil, err
+	}
+	gone := map[string]any{"uri": a.String(), "estimated_deleted_count": 0}
+	n, err := s.look(ctx, q.caller, a)
+	switch {
+	case errors.Is(err, domain.ErrNotFound):
+		return gone, nil
+	case err != nil:
+		return nil, err
+	case !n.isDir:
+		gone["estimated_deleted_count"] = 1
+		_, err = s.change(ctx, q, domain.Delete{Target: q.target(n.item)})
+		return gone, err
+	}
+	if !recursive {
+		visible, err := s.children(ctx, q.caller, n.uri, false, 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(visible) > 0 {
+			return nil, domain.Refuse(domain.ErrPrecondition, "the directory is not empty").WithFix("ask with recursive=true")
+		}
+	}
+	count, err := s.each(ctx, q, n.uri, func(k *domain.Knowledge) domain.Command { return domain.Delete{Target: q.target(k)} })
+	gone["estimated_deleted_count"] = count
+	return gone, err
+}
+
+// each does something to every item below a directory, and tells to how many. Those that the caller may not
+// change stay, and are told about at the end.
+func (s *Server) each(ctx context.Context, q *query, directory domain.URI, command func(*domain.Knowledge) domain.Command) (int, error) {
+	const page = 500
+	var refusals []error
+	count := 0
+	for after := domain.URI(""); ; {
+		items, err := s.cfg.Reader.Below(ctx, domain.Walk{By: q.caller.Principal, Below: directory, After: after, Limit: page})
+		if err != nil {
+			return count, err
+		}
+		var submissions []domain.Submission
+		for _, k := range items {
+			after = domain.URI(k.Text.URI)
+			if c := command(k); validate(c) != nil {
+				refusals = append(refusals, validate(c))
+			} else {
+				submissions = append(submissions, q.submission(c))
+			}
+		}
+		for _, result := range s.cfg.Writer.SubmitAll(ctx, submissions) {
+			if result.Err != nil {
+				refusals = append(refusals, result.Err)
+			} else {
+				count++
+			}
+		}
+		if len(items) < page {
+			break
+		}
+	}
+	if len(refusals) > 0 {
+		return count, refusals[0]
+	}
+	return count, nil
+}
+
+// move gives what lies somewhere another place, with everything below it.
+func (s *Server) move(ctx context.Context, q *query) (any, error) {
+	var in struct {
+		From string `json:"from_uri"`
+		To   string `json:"to_uri"`
+	}
+	if err := q.bind(&in); err != nil {
+		return nil, err
+	}
+	from, err := q.caller.address("from_uri", in.From)
+	if err != nil {
+		return nil, err
+	}
+	to, err := q.caller.address("to_uri", in.To)
+	if err != nil {
+		return nil, err
+	}
+	n, err := s.look(ctx, q.caller, from)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.free(ctx, q.caller, from, to); err != nil {
+		return nil, err
+	}
+	moved := map[string]string{"from": from.String(), "to": to.String()}
+	if !n.isDir {
+		_, err = s.change(ctx, q, domain.Revise{Target: q.target(n.item), URI: string(to.uri)})
+		return moved, err
+	}
+	_, err = s.each(ctx, q, from.uri, func(k *domain.Knowledge) domain.Command {
+		return domain.Revise{Target: q.target(k), URI: string(to.uri) + strings.TrimPrefix(k.Text.URI, string(from.uri))}
+	})
+	return moved, err
+}
+
+// free refuses a place to move to that is taken, or lies in what is moved.
+func (s *Server) free(ctx context.Context, c caller, from, to address) error {
+	if _, err := c.placed(to); err != nil {
+		return err
+	}
+	if to.uri.Within(from.uri) {
+		return invalid("to_uri", "must not lie in what is moved")
+	}
+	_, err := s.look(ctx, c, to)
+	if err == nil {
+		return domain.Refuse(domain.ErrTaken, "something lies there already")
+	}
+	if errors.Is(err, domain.ErrNotFound) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,177 @@
+package viking
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+func (s *Server) contentRoutes() {
+	s.route("GET /api/v1/content/read", s.read)
+	s.route("GET /api/v1/content/abstract", s.levelOf(domain.Abstract))
+	s.route("GET /api/v1/content/overview", s.levelOf(domain.Overview))
+	s.route("GET /api/v1/content/download", s.download)
+	s.route("POST /api/v1/content/write", s.write)
+	s.route("GET /api/v1/resources/read", s.read)
+	s.route("GET /api/v1/resources/overview", s.levelOf(domain.Overview))
+}
+
+// contentAt is what is written at the address in a request. At X/.abstract.md and X/.overview.md lies
+// always something: what X is about.
+func (s *Server) contentAt(ctx context.Context, q *query) (string, *domain.Knowledge, error) {
+	a, err := q.caller.address("uri", q.text("uri"))
+	if err != nil {
+		return "", nil, err
+	}
+	n, err := s.look(ctx, q.caller, a)
+	if level := a.uri.Level(); errors.Is(err, domain.ErrNotFound) && level != domain.Detail {
+		above := a
+		above.uri = a.uri.Parent()
+		if n, err = s.look(ctx, q.caller, above); err == nil {
+			content, err := s.level(ctx, q.caller, n, level)
+			return content, n.item, err
+		}
+	}
+	if err == nil && n.isDir { // a skill is known by its directory
+		skill := a
+		skill.uri = a.uri.Join(domain.SkillName)
+		if n, err = s.look(ctx, q.caller, skill); err != nil {
+			err = domain.Refuse(domain.ErrPrecondition, "it is a directory").WithFix("list it, or read its overview")
+		}
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	s.given(q, n.item)
+	return n.item.Text.Content, n.item, nil
+}
+
+// read answers with lines of a text.
+func (s *Server) read(ctx context.Context, q *query) (any, error) {
+	offset, limit := q.whole("offset", 0), q.whole("limit", -1)
+	content, _, err := s.contentAt(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if offset <= 0 && limit < 0 {
+		return content, nil
+	}
+	lines := strings.SplitAfter(content, "\n")
+	lines = lines[min(max(offset, 0), len(lines)):]
+	if limit >= 0 {
+		lines = lines[:min(limit, len(lines))]
+	}
+	return strings.Join(lines, ""), nil
+}
+
+func (s *Server) levelOf(level domain.Level) handler {
+	return func(ctx context.Context, q *query) (any, error) {
+		a, err := q.caller.address("uri", q.text("uri"))
+		if err != nil {
+			return nil, err
+		}
+		n, err := s.look(ctx, q.caller, a)
+		if err != nil {
+			return nil, err
+		}
+		return s.level(ctx, q.caller, n, level)
+	}
+}
+
+func (s *Server) download(ctx context.Context, q *query) (any, error) {
+	content, k, err := s.contentAt(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	name := "context.md"
+	if k != nil {
+		name = domain.URI(k.Text.URI).Name()
+	}
+	return attachment(name, "text/plain; charset=utf-8", []byte(content)), nil
+}
+
+func attachment(name, contentType string, content []byte) bare {
+	return bare{status: http.StatusOK, body: content, header: http.Header{
+		"Content-Type":        {contentType},
+		"Content-Disposition": {"attachment; filename*=UTF-8''" + url.PathEscape(name)},
+	}}
+}
+
+// written says what was written.
+type written struct {
+	URI         string `json:"uri"`
+	RootURI     string `json:"root_uri"`
+	ContextType string `json:"context_type"`
+	Mode        string `json:"mode"`
+	Bytes       int    `json:"written_bytes"`
+}
+
+// write makes a file, or changes what it says.
+func (s *Server) write(ctx context.Context, q *query) (any, error) {
+	var in struct {
+		URI     string  `json:"uri"`
+		Content *string `json:"content"`
+		Mode    string  `json:"mode"`
+	}
+	if err := q.bind(&in); err != nil {
+		return nil, err
+	}
+	a, err := q.caller.address("uri", in.URI)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case in.Content == nil:
+		return nil, invalid("content", "is required")
+	case in.Mode == "":
+		in.Mode = "replace"
+	}
+	n, err := s.look(ctx, q.caller, a)
+	there := err == nil
+	if err != nil && !errors.Is(err, domain.ErrNotFound) {
+		return nil, err
+	}
+	if there && n.isDir {
+		return nil, domain.Refuse(domain.ErrPrecondition, "it is a directory")
+	}
+	content := *in.Content
+	switch in.Mode {
+	case "create":
+		if there {
+			return nil, domain.Refuse(domain.ErrTaken, "something lies there already")
+		}
+		_, err = s.remember(ctx, q, a, func(r *domain.Remembered) { r.Text.Content = content })
+	case "replace", "append":
+		if !there {
+			if a.beyond {
+				_, err = q.caller.placed(a)
+			}
+			return nil, err
+		}
+		if in.Mode == "append" {
+			content = n.item.Text.Content + content
+		}
+		_, err = s.revise(ctx, q, n.item, content)
+	default:
+		return nil, invalid("mode", "must be replace, append or create")
+	}
+	return written{
+		URI: a.String(), RootURI: a.spell(rootOf(a.uri)), ContextType: string(a.uri.ContextType()), Mode: in.Mode, Bytes: len(*in.Content),
+	}, err
+}
+
+func (s *Server) revise(ctx context.Context, q *query, k *domain.Knowledge, content string) (*domain.Knowledge, error) {
+	return s.change(ctx, q, domain.Revise{Target: q.target(k), Changes: domain.Revised{Content: &content}})
+}
+
+// rootOf is the tree that something belongs to: a resource's, or the directory that it lies in.
+func rootOf(uri domain.URI) domain.URI {
+	if names := uri.Names(); names[0] == "resources" && len(names) > 2 {
+		return domain.URIOfNames(names[:2]...)
+	}
+	return uri.Parent()
+}

@@ -1,0 +1,192 @@
+package viking
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+func (s *Server) fsRoutes() {
+	s.route("GET /api/v1/fs/ls", s.list)
+	s.route("GET /api/v1/fs/tree", s.tree)
+	s.route("GET /api/v1/fs/stat", s.stat)
+	s.route("POST /api/v1/fs/mkdir", s.makeDirectory)
+	s.route("DELETE /api/v1/fs", s.remove)
+	s.route("POST /api/v1/fs/mv", s.move)
+}
+
+// file is what lies somewhere, as a file system would say it.
+type file struct {
+	Name     string         `json:"name"`
+	Size     int            `json:"size"`
+	Mode     int            `json:"mode"`
+	Modified string         `json:"modTime"`
+	IsDir    bool           `json:"isDir"`
+	Meta     map[string]any `json:"meta"`
+	URI      string         `json:"uri"`
+	RelPath  string         `json:"rel_path,omitempty"`
+}
+
+// outline is the same as an agent wants to read it.
+type outline struct {
+	URI      string `json:"uri"`
+	Size     int    `json:"size"`
+	IsDir    bool   `json:"isDir"`
+	Modified string `json:"modTime"`
+	Abstract string `json:"abstract"`
+	RelPath  string `json:"rel_path,omitempty"`
+}
+
+// Modes of files and of directories.
+const (
+	fileMode      = 0o644
+	directoryMode = 0o755
+)
+
+func (n node) file(a address) file {
+	f := file{
+		Name: n.uri.Name(), Size: n.size(), Mode: fileMode, Modified: stamp(n.changed()), IsDir: n.isDir,
+		Meta: map[string]any{}, URI: a.spell(n.uri),
+	}
+	if n.isDir {
+		f.Mode = directoryMode
+	} else {
+		f.Meta["id"], f.Meta["context_type"], f.Meta["category"] = n.item.ID, n.item.ContextType, n.item.Category
+	}
+	return f
+}
+
+func stamp(t time.Time) string { return t.Format(time.RFC3339) }
+
+// listing is how a directory is to be listed.
+type listing struct {
+	at     address
+	simple bool
+	output string
+	abs    int // characters of an abstract
+	hidden bool
+	limit  int
+	levels int // how deep; 0 for all
+	deep   bool
+}
+
+func (q *query) listing(levels int) (listing, error) {
+	const deepest, most = 64, 10_000
+	l := listing{
+		simple: q.yes("simple"), output: q.text("output"), abs: q.whole("abs_limit", 256), hidden: q.yes("show_all_hidden"),
+		limit: q.whole("node_limit", q.whole("limit", 1000)), levels: q.whole("level_limit", levels),
+	}
+	switch l.output {
+	case "":
+		l.output = "agent"
+	case "agent", "original":
+	default:
+		q.found.Add("output", "must be agent or original")
+	}
+	l.limit = min(max(l.limit, 0), most)
+	l.levels = min(max(l.levels, 0), deepest)
+	if err := q.found.Err(); err != nil {
+		return l, err
+	}
+	var err error
+	l.at, err = q.caller.address("uri", q.text("uri"))
+	return l, err
+}
+
+func (s *Server) list(ctx context.Context, q *query) (any, error) {
+	const everything = 64
+	l, err := q.listing(everything)
+	if err != nil {
+		return nil, err
+	}
+	l.deep = q.yes("recursive")
+	if !l.deep {
+		l.levels = 1
+	}
+	return s.listed(ctx, q, l)
+}
+
+func (s *Server) tree(ctx context.Context, q *query) (any, error) {
+	const usual = 3
+	l, err := q.listing(usual)
+	l.deep = true
+	if err != nil {
+		return nil, err
+	}
+	return s.listed(ctx, q, l)
+}
+
+func (s *Server) listed(ctx context.Context, q *query, l listing) (any, error) {
+	n, err := s.look(ctx, q.caller, l.at)
+	if err != nil {
+		return nil, err
+	}
+	if !n.isDir {
+		return nil, domain.Refuse(domain.ErrPrecondition, "it is no directory")
+	}
+	nodes, err := s.descend(ctx, q.caller, n.uri, l, l.levels, nil)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]any, len(nodes))
+	for i, child := range nodes {
+		entries[i] = l.entry(child)
+	}
+	return entries, nil
+}
+
+// descend adds what lies in a directory, each before what lies in it.
+func (s *Server) descend(ctx context.Context, c caller, directory domain.URI, l listing, levels int, to []node) ([]node, error) {
+	if levels == 0 || len(to) >= l.limit {
+		return to, nil
+	}
+	children, err := s.children(ctx, c, directory, l.hidden, l.limit-len(to))
+	if err != nil {
+		return nil, err
+	}
+	for _, child := range children {
+		if len(to) >= l.limit {
+			break
+		}
+		if to = append(to, child); child.isDir {
+			if to, err = s.descend(ctx, c, child.uri, l, levels-1, to); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return to, nil
+}
+
+func (l listing) entry(n node) any {
+	relative := strings.TrimPrefix(strings.TrimPrefix(string(n.uri), string(l.at.uri)), "/")
+	if l.simple {
+		return relative
+	}
+	if !l.deep {
+		relative = ""
+	}
+	f := n.file(l.at)
+	f.RelPath = relative
+	if l.output == "original" {
+		return f
+	}
+	abstract := []rune(n.short())
+	if len(abstract) > l.abs && l.abs >= 0 {
+		abstract = append(abstract[:l.abs], '…')
+	}
+	return outline{URI: f.URI, Size: f.Size, IsDir: f.IsDir, Modified: f.Modified, Abstract: string(abstract), RelPath: relative}
+}
+
+func (s *Server) stat(ctx context.Context, q *query) (any, error) {
+	a, err := q.caller.address("uri", q.text("uri"))
+	if err != nil {
+		return nil, err
+	}
+	n, err := s.look(ctx, q.caller, a)
+	if err != nil {
+		return nil, err
+	}
+	return n.file(a), nil
+}

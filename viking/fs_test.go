@@ -1,0 +1,289 @@
+package viking_test
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// at is a path with a uri as its parameter, and others.
+func at(path, uri string, others ...string) string {
+	return path + "?" + strings.Join(append([]string{"uri=" + url.QueryEscape(uri)}, others...), "&")
+}
+
+// entries is a result that is a list of objects.
+func (a *answer) entries() (all []object) {
+	a.t.Helper()
+	for _, e := range a.result().([]any) {
+		all = append(all, e.(object))
+	}
+	return all
+}
+
+// column is one field of every entry.
+func column(all []object, name string) (values []any) {
+	for _, e := range all {
+		values = append(values, e[name])
+	}
+	return values
+}
+
+func TestADirectoryIsListed(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		w.remember(object{"content": "# 第一章\n怎样安装。", "uri": "viking://resources/guide/第一章.md", "context_type": "resource", "abstract": "怎样安装"})
+		w.remember(object{"content": "Two", "uri": "viking://resources/guide/b/two.md", "context_type": "resource"})
+		w.remember(object{"content": "Hidden", "uri": "viking://resources/guide/.hidden.md", "context_type": "resource"})
+		ls := func(uri string, others ...string) []object {
+			return w.ask("GET", at("/api/v1/fs/ls", uri, others...), nil).entries()
+		}
+		got := ls("viking://resources", "output=original")
+		if len(got) != 1 || got[0]["name"] != "guide" || got[0]["size"] != 0.0 || got[0]["mode"] != 493.0 || got[0]["isDir"] != true || got[0]["uri"] != "viking://resources/guide" ||
+			!strings.HasSuffix(got[0]["modTime"].(string), "Z") || got[0]["meta"] == nil {
+			t.Errorf("listed %v", got)
+		}
+		got = ls("viking://resources/guide/")
+		if !slices.Equal(column(got, "uri"), []any{"viking://resources/guide/b", "viking://resources/guide/第一章.md"}) || !slices.Equal(column(got, "isDir"), []any{true, false}) ||
+			!slices.Equal(column(got, "abstract"), []any{"Two", "怎样安装"}) || got[1]["size"] != 27.0 {
+			t.Errorf("listed %v", got)
+		}
+		if got := ls("viking://resources/guide", "show_all_hidden=true"); len(got) != 3 {
+			t.Errorf("listed %v", got)
+		}
+		if got := ls("viking://resources/guide", "node_limit=1"); len(got) != 1 {
+			t.Errorf("listed %v", got)
+		}
+		if got := ls("viking://resources", "recursive=true"); !slices.Equal(column(got, "rel_path"), []any{"guide", "guide/b", "guide/b/two.md", "guide/第一章.md"}) {
+			t.Errorf("listed %v", got)
+		}
+		if got := w.ask("GET", at("/api/v1/fs/ls", "viking://resources", "recursive=true", "simple=true"), nil).result().([]any); !slices.Equal(got, []any{"guide", "guide/b", "guide/b/two.md", "guide/第一章.md"}) {
+			t.Errorf("listed %v", got)
+		}
+		tree := w.ask("GET", at("/api/v1/fs/tree", "viking://tenants/default/resources/", "level_limit=2"), nil).entries()
+		if !slices.Equal(column(tree, "uri"), []any{"viking://tenants/default/resources/guide", "viking://tenants/default/resources/guide/b", "viking://tenants/default/resources/guide/第一章.md"}) {
+			t.Errorf("listed %v", tree)
+		}
+		stat := w.ask("GET", at("/api/v1/fs/stat", "viking://resources/guide/第一章.md"), nil).object()
+		if stat["name"] != "第一章.md" || stat["isDir"] != false || stat["size"] != 27.0 || stat["mode"] != 420.0 {
+			t.Errorf("stat: %v", stat)
+		}
+		if root := ls("viking://"); !slices.Equal(column(root, "uri"), []any{"viking://agent", "viking://resources", "viking://session", "viking://user"}) {
+			t.Errorf("listed %v", root)
+		}
+		if mine := ls("viking://user/memories/"); !slices.Equal(column(mine, "uri"), []any{
+			"viking://user/default/memories/entities", "viking://user/default/memories/events", "viking://user/default/memories/preferences",
+		}) {
+			t.Errorf("listed %v", mine)
+		}
+		for _, path := range []string{"/api/v1/fs/ls", "/api/v1/fs/tree", "/api/v1/fs/stat"} {
+			w.ask("GET", at(path, "viking://resources/nowhere"), nil).refused(http.StatusNotFound, "NOT_FOUND")
+			w.ask("GET", at(path, "viking://tenants/other/resources"), nil).refused(http.StatusNotFound, "NOT_FOUND")
+			w.ask("GET", path, nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+			w.ask("GET", at(path, "viking://a/../b"), nil).refused(http.StatusForbidden, "PERMISSION_DENIED")
+		}
+		w.ask("GET", at("/api/v1/fs/ls", "viking://resources", "node_limit=many"), nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("GET", at("/api/v1/fs/ls", "viking://resources/guide/第一章.md"), nil).refused(http.StatusPreconditionFailed, "FAILED_PRECONDITION")
+	})
+}
+
+func TestATreeIsChanged(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		mkdir := func(body object) object { return w.ask("POST", "/api/v1/fs/mkdir", body).object() }
+		if got := mkdir(object{"uri": "viking://resources/a/b/", "description": "关于支付的一切"}); got["uri"] != "viking://resources/a/b" {
+			t.Errorf("made %v", got)
+		}
+		mkdir(object{"uri": "viking://resources/a/b"})
+		mkdir(object{"uri": "viking://resources/empty"})
+		mkdir(object{"uri": "viking://resources"})
+		if got := w.ask("GET", at("/api/v1/content/abstract", "viking://resources/a/b"), nil).result(); got != "关于支付的一切" {
+			t.Errorf("is about %v", got)
+		}
+		w.ask("GET", at("/api/v1/fs/stat", "viking://resources/empty"), nil).result()
+		hit := w.ask("POST", "/api/v1/search/find", object{"query": "支付", "target_uri": "viking://resources/a"}).object()["resources"].([]any)
+		if len(hit) != 1 || hit[0].(object)["uri"] != "viking://resources/a/b/.abstract.md" || hit[0].(object)["level"] != 0.0 {
+			t.Errorf("found %v", hit)
+		}
+		id := w.remember(object{"content": "x", "uri": "viking://resources/a/b/x.md", "context_type": "resource"})
+		w.ask("POST", "/api/v1/fs/mkdir", object{"uri": "viking://resources/a/b/x.md"}).refused(http.StatusConflict, "ALREADY_EXISTS")
+		w.ask("POST", "/api/v1/fs/mkdir", object{}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("POST", "/api/v1/fs/mkdir", object{"uri": "viking://somewhere/x"}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("POST", "/api/v1/fs/mkdir", object{"uri": "viking://tenants/other/resources/x"}).refused(http.StatusForbidden, "PERMISSION_DENIED")
+
+		mv := func(from, to string) *answer {
+			return w.ask("POST", "/api/v1/fs/mv", object{"from_uri": from, "to_uri": to})
+		}
+		if got := mv("viking://resources/a/b/x.md", "viking://resources/a/b/y.md").object(); got["from"] != "viking://resources/a/b/x.md" || got["to"] != "viking://resources/a/b/y.md" {
+			t.Errorf("moved %v", got)
+		}
+		if got := w.ask("GET", "/v1/knowledge/"+id, nil).want(http.StatusOK).json(); got["uri"] != "viking://resources/a/b/y.md" {
+			t.Errorf("the item lies at %v", got["uri"])
+		}
+		mv("viking://resources/a", "viking://resources/c/d").object()
+		if got := w.ask("GET", at("/api/v1/content/read", "viking://resources/c/d/b/y.md"), nil).result(); got != "x" {
+			t.Errorf("read %v", got)
+		}
+		w.ask("GET", at("/api/v1/fs/ls", "viking://resources/a"), nil).refused(http.StatusNotFound, "NOT_FOUND")
+		mv("viking://resources/a", "viking://resources/z").refused(http.StatusNotFound, "NOT_FOUND")
+		mv("viking://resources/c", "viking://resources/c/x").refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		mv("viking://resources/c", "viking://resources/empty").refused(http.StatusConflict, "ALREADY_EXISTS")
+
+		rm := func(uri string, others ...string) *answer {
+			return w.ask("DELETE", at("/api/v1/fs", uri, others...), nil)
+		}
+		rm("viking://resources/c").refused(http.StatusPreconditionFailed, "FAILED_PRECONDITION")
+		if got := rm("viking://resources/c/d/b/y.md").object(); got["uri"] != "viking://resources/c/d/b/y.md" {
+			t.Errorf("removed %v", got)
+		}
+		rm("viking://resources/c/d/b/y.md").result() // gone already
+		rm("viking://resources/empty").result()
+		rm("viking://resources/c", "recursive=true").result()
+		if got := w.ask("GET", at("/api/v1/fs/ls", "viking://resources"), nil).entries(); len(got) != 0 {
+			t.Errorf("left %v", got)
+		}
+		w.ask("GET", "/v1/knowledge/"+id, nil).want(http.StatusGone)
+		w.ask("DELETE", "/api/v1/fs", nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+	})
+}
+
+func TestContentIsReadAndWritten(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		write := func(body object) *answer { return w.ask("POST", "/api/v1/content/write", body) }
+		const uri = "viking://user/memories/preferences/theme.md"
+		write(object{"uri": uri, "content": "x"}).refused(http.StatusNotFound, "NOT_FOUND")
+		got := write(object{"uri": uri, "content": "喜欢深色。\n第二行\nthird\n", "mode": "create"}).object()
+		if got["uri"] != "viking://user/default/memories/preferences/theme.md" || got["context_type"] != "memory" || got["mode"] != "create" || got["written_bytes"] != 32.0 ||
+			got["root_uri"] != "viking://user/default/memories/preferences" {
+			t.Errorf("written %v", got)
+		}
+		write(object{"uri": uri, "content": "x", "mode": "create"}).refused(http.StatusConflict, "ALREADY_EXISTS")
+		write(object{"uri": uri, "content": "fourth\n", "mode": "append"}).result()
+		read := func(uri string, others ...string) any {
+			return w.ask("GET", at("/api/v1/content/read", uri, others...), nil).result()
+		}
+		if got := read(uri); got != "喜欢深色。\n第二行\nthird\nfourth\n" {
+			t.Errorf("read %q", got)
+		}
+		if got := read(uri, "offset=1", "limit=2"); got != "第二行\nthird\n" {
+			t.Errorf("read %q", got)
+		}
+		if got := read(uri, "offset=77"); got != "" {
+			t.Errorf("read %q", got)
+		}
+		item := w.ask("GET", "/v1/knowledge?uri=viking://user/default/", nil).want(http.StatusOK).json()["items"].([]any)[0].(object)
+		if item["category"] != "preferences" || item["type"] != "user_profile" || item["owner"] != "user:default" || !slices.Equal(item["scopes"].([]any), []any{"user:default"}) {
+			t.Errorf("the item is %v", item)
+		}
+		write(object{"uri": "viking://agent/memories/tools/git.md", "content": "git needs a name.", "mode": "create"}).result()
+		shared := w.ask("GET", "/v1/knowledge?uri=viking://agent/memories/tools/", nil).want(http.StatusOK).json()["items"].([]any)[0].(object)
+		if shared["category"] != "tools" || !slices.Equal(shared["scopes"].([]any), []any{"public"}) {
+			t.Errorf("the item is %v", shared)
+		}
+		for path, want := range map[string]string{
+			at("/api/v1/content/abstract", uri): "喜欢深色。", at("/api/v1/content/read", uri+"/.abstract.md"): "喜欢深色。",
+			at("/api/v1/content/abstract", "viking://user/memories/preferences"):               "喜欢深色。",
+			at("/api/v1/content/read", "viking://user/memories/preferences/.abstract.md"):      "喜欢深色。",
+			at("/api/v1/content/overview", "viking://user/memories/preferences"):               "# preferences\n\n- theme.md: 喜欢深色。",
+			at("/api/v1/resources/overview", "viking://user/memories/preferences"):             "# preferences\n\n- theme.md: 喜欢深色。",
+			at("/api/v1/resources/read", "viking://agent/memories/tools/git.md"):               "git needs a name.",
+			at("/api/v1/content/abstract", "viking://agent/memories/tools"):                    "git needs a name.",
+			at("/api/v1/content/overview", "viking://user/memories/preferences/theme.md"):      "喜欢深色。",
+			at("/api/v1/content/read", "viking://user/memories/preferences/.overview.md"):      "# preferences\n\n- theme.md: 喜欢深色。",
+			at("/api/v1/content/read", "viking://tenants/default/agent/memories/.abstract.md"): "git needs a name.",
+		} {
+			if got, _ := w.ask("GET", path, nil).result().(string); !strings.HasPrefix(got, want) {
+				t.Errorf("%s: %q, want %q", path, got, want)
+			}
+		}
+		download := w.ask("GET", at("/api/v1/content/download", uri), nil).want(http.StatusOK)
+		if download.header.Get("Content-Disposition") != "attachment; filename*=UTF-8''theme.md" || !strings.HasPrefix(string(download.body), "喜欢") || download.header.Get("X-Process-Time") == "" {
+			t.Errorf("downloaded %v %s", download.header, download.body)
+		}
+		for _, path := range []string{"/api/v1/content/read", "/api/v1/content/abstract", "/api/v1/content/overview", "/api/v1/content/download"} {
+			w.ask("GET", at(path, "viking://resources/nowhere"), nil).refused(http.StatusNotFound, "NOT_FOUND")
+			w.ask("GET", path, nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		}
+		w.ask("GET", at("/api/v1/content/read", "viking://user/memories"), nil).refused(http.StatusPreconditionFailed, "FAILED_PRECONDITION")
+		for _, bad := range []object{
+			{"uri": uri},
+			{"uri": "", "content": "x"},
+			{"uri": uri, "content": "x", "mode": "delete"},
+			{"uri": "viking://resources", "content": "x", "mode": "create"},
+			{"uri": "viking://resources/x.md", "content": "", "mode": "create"},
+			{"uri": uri, "content": strings.Repeat("x", 70<<10)},
+		} {
+			if a := write(bad); a.status != http.StatusBadRequest && a.status != http.StatusPreconditionFailed {
+				t.Errorf("%.100v: %d %s", bad, a.status, a.body)
+			}
+		}
+		write(object{"uri": "viking://tenants/other/resources/x.md", "content": "x", "mode": "create"}).refused(http.StatusForbidden, "PERMISSION_DENIED")
+	})
+}
+
+// What another user or another tenant has is answered exactly as what does not exist.
+func TestNobodyLearnsWhatOthersHave(t *testing.T) {
+	each(t, keyed, func(t *testing.T, w *world) {
+		w.ask("POST", "/v1/tenants", object{"name": "acme"}, as(rootKey)).want(http.StatusCreated)
+		key := func(subject string, headers ...header) header {
+			return as(w.ask("POST", "/v1/keys", object{"subject": subject}, append(headers, as(rootKey))...).want(http.StatusCreated).json()["key"].(string))
+		}
+		alice, bob, eve := key("user:alice"), key("user:bob"), key("user:alice", "Annals-Tenant: acme")
+		const uri = "viking://user/alice/memories/events/secret.md"
+		w.ask("POST", "/api/v1/content/write", object{"uri": uri, "content": "the canary sings", "mode": "create"}, alice).result()
+		for _, other := range []header{bob, eve} {
+			for _, c := range []struct {
+				method, path string
+				body         any
+			}{
+				{"GET", at("/api/v1/content/read", uri), nil},
+				{"GET", at("/api/v1/content/abstract", uri), nil},
+				{"GET", at("/api/v1/content/download", uri), nil},
+				{"GET", at("/api/v1/fs/stat", uri), nil},
+				{"GET", at("/api/v1/fs/ls", "viking://user/alice/memories/events"), nil},
+				{"DELETE", at("/api/v1/fs", uri), nil},
+				{"POST", "/api/v1/fs/mv", object{"from_uri": uri, "to_uri": "viking://resources/x.md"}},
+				{"POST", "/api/v1/content/write", object{"uri": uri, "content": "x"}},
+				{"POST", "/api/v1/search/grep", object{"uri": uri, "pattern": "canary"}},
+				{"POST", "/api/v1/search/find", object{"query": "canary", "target_uri": "viking://user/alice/memories"}},
+				{"POST", "/api/v1/search/glob", object{"pattern": "**/*secret*"}},
+			} {
+				there := w.ask(c.method, c.path, c.body, other)
+				if strings.Contains(string(there.body), "canary") || other == bob && there.status == http.StatusOK && strings.Contains(string(there.body), `"secret`) {
+					t.Errorf("%s %s: answered %s", c.method, c.path, there.body)
+				}
+			}
+			if got := w.ask("GET", at("/api/v1/fs/ls", "viking://user", "recursive=true", "simple=true"), nil, other).result(); strings.Contains(strings.Join(strings.Fields(string(w.ask("GET", at("/api/v1/fs/tree", "viking://"), nil, other).body)), ""), "secret") {
+				t.Errorf("listed %v", got)
+			}
+		}
+		if got := w.ask("GET", at("/api/v1/fs/ls", "viking://user"), nil, bob).entries(); !slices.Equal(column(got, "uri"), []any{"viking://user/bob"}) {
+			t.Errorf("bob sees %v", got)
+		}
+		if got := w.ask("GET", at("/api/v1/content/read", uri), nil, alice).result(); got != "the canary sings" {
+			t.Errorf("alice reads %v", got)
+		}
+		w.ask("POST", "/api/v1/content/write", object{"uri": "viking://user/alice/x.md", "content": "x", "mode": "create"}, bob).refused(http.StatusForbidden, "PERMISSION_DENIED")
+		w.ask("POST", "/api/v1/content/write", object{"uri": "viking://agent/memories/tools/x.md", "content": "x", "mode": "create"}, bob).refused(http.StatusForbidden, "PERMISSION_DENIED")
+		// Root works as the user default where no other is named.
+		w.ask("POST", "/api/v1/content/write", object{"uri": "viking://user/memories/preferences/p.md", "content": "root's", "mode": "create"}, as(rootKey)).result()
+		if got := w.ask("GET", at("/api/v1/content/read", "viking://user/default/memories/preferences/p.md"), nil, as(rootKey)).result(); got != "root's" {
+			t.Errorf("root reads %v", got)
+		}
+	})
+}
+
+func TestTheServerSaysHowItDoes(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		if got := w.ask("GET", "/ready", nil).want(http.StatusOK).json(); got["status"] != "ready" || got["checks"].(object)["database"] != "ok" {
+			t.Errorf("ready: %v", got)
+		}
+		if got := w.ask("GET", "/api/v1/debug/health", nil).object(); got["healthy"] != true {
+			t.Errorf("health: %v", got)
+		}
+		got := w.ask("POST", "/api/v1/system/wait", object{"timeout": 10}).object()
+		if embedding := got["Embedding"].(object); embedding["error_count"] != 0.0 || len(embedding["errors"].([]any)) != 0 {
+			t.Errorf("waited for %v", got)
+		}
+		w.ask("POST", "/api/v1/system/wait", object{"timeout": "long"}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+	})
+}

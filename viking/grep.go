@@ -1,0 +1,180 @@
+package viking
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// line is one that matches a pattern.
+type line struct {
+	Line    int    `json:"line"`
+	URI     string `json:"uri"`
+	Content string `json:"content"`
+}
+
+// grep looks for lines below a place.
+func (s *Server) grep(ctx context.Context, q *query) (any, error) {
+	var in struct {
+		URI        string `json:"uri"`
+		Pattern    string `json:"pattern"`
+		IgnoreCase bool   `json:"case_insensitive"`
+		Limit      *int   `json:"node_limit"`
+		Exclude    string `json:"exclude_uri"`
+		Levels     *int   `json:"level_limit"`
+	}
+	if err := q.bind(&in); err != nil {
+		return nil, err
+	}
+	q.required("pattern", in.Pattern)
+	q.required("uri", in.URI)
+	pattern := in.Pattern
+	if in.IgnoreCase {
+		pattern = "(?i)" + pattern
+	}
+	wanted, err := regexp.Compile(pattern)
+	if err != nil {
+		q.found.Add("pattern", "is no regular expression")
+	}
+	if err := q.found.Err(); err != nil {
+		return nil, err
+	}
+	a, err := q.caller.address("uri", in.URI)
+	if err != nil {
+		return nil, err
+	}
+	exclude := address{}
+	if in.Exclude != "" {
+		if exclude, err = q.caller.address("exclude_uri", in.Exclude); err != nil {
+			return nil, err
+		}
+	}
+	limit, levels := orSo(in.Limit, 256), orSo(in.Levels, 10)
+	matches := []line{}
+	err = s.walk(ctx, q, a, func(k *domain.Knowledge) (more bool) {
+		uri := domain.URI(k.Text.URI)
+		if in.Exclude != "" && uri.Within(exclude.uri) || len(uri.Names())-len(a.uri.Names()) > levels {
+			return true
+		}
+		number := 0
+		for text := range strings.Lines(k.Text.Content) {
+			number++
+			if text = strings.TrimRight(text, "\r\n"); wanted.MatchString(text) && len(matches) < limit {
+				matches = append(matches, line{Line: number, URI: a.spell(uri), Content: text})
+			}
+		}
+		return len(matches) < limit
+	})
+	return map[string]any{"matches": matches, "count": len(matches)}, err
+}
+
+// orSo is a limit, or what it is if nobody said.
+func orSo(given *int, otherwise int) int {
+	if given == nil || *given < 0 {
+		return otherwise
+	}
+	return *given
+}
+
+// walk shows every item at and below an address, in the order of URIs, until it has seen enough. The error
+// matches domain.ErrNotFound if nothing is there.
+func (s *Server) walk(ctx context.Context, q *query, a address, see func(*domain.Knowledge) (more bool)) error {
+	const page = 200
+	n, err := s.look(ctx, q.caller, a)
+	if err != nil {
+		return err
+	}
+	if !n.isDir {
+		see(n.item)
+		return nil
+	}
+	for after := domain.URI(""); ; {
+		items, err := s.cfg.Reader.Below(ctx, domain.Walk{By: q.caller.Principal, Below: a.uri, After: after, Limit: page})
+		if err != nil {
+			return err
+		}
+		for _, k := range items {
+			if !see(k) {
+				return nil
+			}
+			after = domain.URI(k.Text.URI)
+		}
+		if len(items) < page {
+			return nil
+		}
+	}
+}
+
+// glob looks for names below a place.
+func (s *Server) glob(ctx context.Context, q *query) (any, error) {
+	in := struct {
+		Pattern string `json:"pattern"`
+		URI     string `json:"uri"`
+		Limit   *int   `json:"node_limit"`
+	}{URI: string(domain.RootURI)}
+	if err := q.bind(&in); err != nil {
+		return nil, err
+	}
+	q.required("pattern", in.Pattern)
+	if err := q.found.Err(); err != nil {
+		return nil, err
+	}
+	a, err := q.caller.address("uri", in.URI)
+	if err != nil {
+		return nil, err
+	}
+	const most = 10_000
+	wanted, limit := globbed(in.Pattern), min(orSo(in.Limit, most), most)
+	matches := []string{}
+	seen := map[string]bool{}
+	err = s.walk(ctx, q, a, func(k *domain.Knowledge) (more bool) {
+		names := domain.URI(k.Text.URI).Names()[len(a.uri.Names()):]
+		for depth := 1; depth <= len(names); depth++ { // the directories on the way, too
+			path := strings.Join(names[:depth], "/")
+			if !seen[path] && len(matches) < limit && wanted.MatchString(path) {
+				matches = append(matches, a.spell(a.uri.Join(names[:depth]...)))
+			}
+			if depth < len(names) || wanted.MatchString(path) {
+				seen[path] = true
+			}
+		}
+		return len(matches) < limit
+	})
+	slices.Sort(matches)
+	return map[string]any{"matches": matches, "count": len(matches)}, err
+}
+
+// globbed is a pattern as a regular expression: * and ? stay within a name, ** goes through directories.
+func globbed(pattern string) *regexp.Regexp {
+	var b strings.Builder
+	b.WriteString("^")
+	for rest := strings.TrimPrefix(pattern, "/"); rest != ""; {
+		switch {
+		case strings.HasPrefix(rest, "**/"):
+			b.WriteString("(?:.*/)?")
+			rest = rest[3:]
+		case strings.HasPrefix(rest, "**"):
+			b.WriteString(".*")
+			rest = rest[2:]
+		case rest[0] == '*':
+			b.WriteString("[^/]*")
+			rest = rest[1:]
+		case rest[0] == '?':
+			b.WriteString("[^/]")
+			rest = rest[1:]
+		default:
+			r := []rune(rest)[0]
+			b.WriteString(regexp.QuoteMeta(string(r)))
+			rest = rest[len(string(r)):]
+		}
+	}
+	b.WriteString("$")
+	compiled, err := regexp.Compile(b.String())
+	if err != nil { // every part above is one, unless the pattern is not valid UTF-8, which was looked at
+		return regexp.MustCompile(`^\b\B$`)
+	}
+	return compiled
+}

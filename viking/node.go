@@ -1,0 +1,203 @@
+package viking
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/text"
+)
+
+// node is what lies at an address: an item, or a directory.
+type node struct {
+	uri   domain.URI
+	isDir bool
+	item  *domain.Knowledge // of a directory, the first that lies in it; nil of one that is empty
+}
+
+// errNowhere is the answer for what is not there, and for what the caller may not see: always the same.
+var errNowhere = domain.Refuse(domain.ErrNotFound, "nothing lies there")
+
+// look finds what lies at an address.
+func (s *Server) look(ctx context.Context, c caller, a address) (node, error) {
+	if a.beyond {
+		return node{}, errNowhere
+	}
+	if a.uri != domain.RootURI {
+		k, err := s.cfg.Reader.At(ctx, c.Tenant, a.uri)
+		switch {
+		case err == nil && c.MaySee(k):
+			return node{uri: a.uri, item: k}, nil
+		case err != nil && !errors.Is(err, domain.ErrNotFound):
+			return node{}, err
+		}
+	}
+	places, err := s.cfg.Reader.Places(ctx, domain.Directory{By: c.Principal, URI: a.uri, Limit: 1})
+	if err != nil {
+		return node{}, err
+	}
+	n := node{uri: a.uri, isDir: true}
+	if len(places) > 0 {
+		n.item = places[0].First
+		return n, nil
+	}
+	if !slices.Contains(c.presets(), a.uri) {
+		return node{}, errNowhere
+	}
+	return n, nil
+}
+
+// presets are the directories that every caller finds, with or without something in them; the parents of
+// each before it.
+func (c caller) presets() []domain.URI {
+	user := domain.RootURI.Join(domain.User, c.user)
+	all := domain.RootURI.Join(domain.Agent)
+	agent := all.Join(c.space)
+	list := []domain.URI{
+		domain.RootURI, domain.RootURI.Join(domain.User), user, user.Join("memories"),
+		all, all.Join("memories"), all.Join("skills"), all.Join("instructions"),
+		agent, agent.Join("memories"), agent.Join("skills"), agent.Join("instructions"),
+		domain.RootURI.Join("session"), domain.RootURI.Join("session", c.user), domain.RootURI.Join("resources"),
+	}
+	of := func(memories domain.URI, categories ...domain.Category) {
+		for _, category := range categories {
+			list = append(list, memories.Join("memories", string(category)))
+		}
+	}
+	of(user, domain.CategoryPreferences, domain.CategoryEntities, domain.CategoryEvents)
+	of(all, domain.CategoryCases, domain.CategoryPatterns, domain.CategoryTools, domain.CategorySkills, domain.CategoryAntipatterns)
+	of(agent, domain.CategoryCases, domain.CategoryPatterns)
+	return list
+}
+
+// children are what lies directly in a directory, in the order of names, at most so many; presets too, and
+// what is hidden only if asked for.
+func (s *Server) children(ctx context.Context, c caller, directory domain.URI, hidden bool, limit int) ([]node, error) {
+	const page = 500
+	var nodes []node
+	for after := domain.URI(""); len(nodes) < limit; {
+		places, err := s.cfg.Reader.Places(ctx, domain.Directory{By: c.Principal, URI: directory, After: after, Limit: page})
+		if err != nil {
+			return nil, err
+		}
+		for _, place := range places {
+			if hidden || !strings.HasPrefix(place.URI.Name(), ".") {
+				nodes = append(nodes, node{uri: place.URI, isDir: place.IsDir, item: place.First})
+			}
+		}
+		if len(places) < page {
+			break
+		}
+		after = places[len(places)-1].URI
+	}
+	for _, preset := range c.presets() {
+		known := func(n node) bool { return n.uri == preset }
+		if preset != directory && preset.Parent() == directory && !slices.ContainsFunc(nodes, known) {
+			nodes = append(nodes, node{uri: preset, isDir: true})
+		}
+	}
+	slices.SortFunc(nodes, func(a, b node) int { return cmp.Compare(a.uri, b.uri) })
+	return nodes[:min(len(nodes), limit)], nil
+}
+
+// size is that of an item's content in bytes; a directory has none.
+func (n node) size() int {
+	if n.isDir || n.item == nil {
+		return 0
+	}
+	return len(n.item.Text.Content)
+}
+
+// changed is when; of a directory, when the first item in it did.
+func (n node) changed() time.Time {
+	if n.item == nil {
+		return time.Unix(0, 0).UTC()
+	}
+	return n.item.UpdatedAt.UTC()
+}
+
+// short is the node's L0, as far as one knows it without reading more: a directory's is written down in it,
+// or else it is that of the first thing in it.
+func (n node) short() string {
+	switch {
+	case n.item == nil:
+		return ""
+	case domain.URI(n.item.Text.URI) == n.uri.Join(domain.AbstractName):
+		return n.item.Text.Content
+	}
+	return abstractOf(n.item)
+}
+
+// level is a node's L0 or L1: what is written down in a directory, or what follows from what lies in it.
+func (s *Server) level(ctx context.Context, c caller, n node, level domain.Level) (string, error) {
+	if !n.isDir {
+		if level == domain.Abstract {
+			return abstractOf(n.item), nil
+		}
+		return overviewOf(n.item), nil
+	}
+	name := domain.AbstractName
+	if level == domain.Overview {
+		name = domain.OverviewName
+	}
+	k, err := s.cfg.Reader.At(ctx, c.Tenant, n.uri.Join(name))
+	if err == nil && c.MaySee(k) {
+		return k.Text.Content, nil
+	}
+	if err != nil && !errors.Is(err, domain.ErrNotFound) {
+		return "", err
+	}
+	const most = 50
+	children, err := s.children(ctx, c, n.uri, false, most)
+	if err != nil {
+		return "", err
+	}
+	if level == domain.Abstract {
+		return inShort(children), nil
+	}
+	return inSome(n, children), nil
+}
+
+// inShort is a directory's L0: what the things in it are about, as far as there is room.
+func inShort(children []node) string {
+	var b strings.Builder
+	for _, child := range children {
+		line := head(child.short(), abstractFrom)
+		if line == "" { // there is nothing in it
+			continue
+		}
+		if b.Len() > 0 && text.Tokens(b.String()+line) > abstractTokens {
+			break
+		}
+		if b.Len() > 0 {
+			b.WriteString(" ")
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// inSome is a directory's L1: a list of the things in it, as far as there is room.
+func inSome(n node, children []node) string {
+	var b strings.Builder
+	b.WriteString("# " + cmp.Or(n.uri.Name(), "viking://") + "\n")
+	for _, child := range children {
+		name := child.uri.Name()
+		if child.isDir {
+			name += "/"
+		}
+		line := "\n- " + name
+		if short := child.short(); short != "" {
+			line += ": " + strings.ReplaceAll(short, "\n", " ")
+		}
+		if text.Tokens(b.String()+line) > overviewTokens {
+			break
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}

@@ -1,0 +1,109 @@
+package viking
+
+import (
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// writable are the first names of URIs at which something can be written.
+var writable = []string{domain.User, domain.Agent, "session", "resources"}
+
+// placed is what follows for an item from the place that it is written to: what kind of context it is, whose,
+// and for whom. In a space it is its owner's alone; what is everybody's is for as many as the
+// caller may write to.
+func (c caller) placed(a address) (domain.Remembered, error) {
+	r := domain.Remembered{Owner: c.Voter(), ContextType: a.uri.ContextType(), Category: a.uri.Category(), Text: domain.Text{URI: string(a.uri)}}
+	names := a.uri.Names()
+	switch {
+	case a.beyond:
+		return r, domain.Refuse(domain.ErrForbidden, "the uri is another tenant's than the caller's")
+	case len(names) < 2 || !slices.Contains(writable, names[0]):
+		return r, invalid("uri", "must lie below viking://user/, viking://agent/, viking://resources/ or viking://session/")
+	}
+	if r.Type = domain.TypeOf(r.Category, r.ContextType); r.Type == "" {
+		r.Type = domain.Definition
+	}
+	switch space := a.uri.Space(); {
+	case space == "":
+		var err error
+		r.Scopes, err = c.everybody()
+		return r, err
+	case space != domain.Entity(domain.Agent+":"+c.space): // which is the user's, like the user's own
+		r.Owner = space
+	}
+	r.Scopes = []domain.Scope{r.Owner.Scope()}
+	return r, nil
+}
+
+// everybody is the widest audience that the caller may write to.
+func (c caller) everybody() ([]domain.Scope, error) {
+	if c.MayPublish(domain.Public) {
+		return []domain.Scope{domain.Public}, nil
+	}
+	for _, kind := range []string{domain.Org, domain.Team, domain.Project} {
+		var scopes []domain.Scope
+		for _, entity := range c.Memberships {
+			if entity.Kind() == kind {
+				scopes = append(scopes, entity.Scope())
+			}
+		}
+		if len(scopes) > 0 {
+			return scopes, nil
+		}
+	}
+	return nil, domain.Refuse(domain.ErrForbidden, "the caller may not write what everybody reads").
+		WithFix("write to viking://user/, or use a key that may publish or belongs to a team")
+}
+
+// remember writes an item to a place that is free. Fill says the rest about it.
+func (s *Server) remember(ctx context.Context, q *query, a address, fill func(*domain.Remembered)) (*domain.Knowledge, error) {
+	command, err := s.remembering(q, a, fill)
+	if err != nil {
+		return nil, err
+	}
+	return s.change(ctx, q, command)
+}
+
+func (s *Server) remembering(q *query, a address, fill func(*domain.Remembered)) (domain.Remember, error) {
+	item, err := q.caller.placed(a)
+	if err != nil {
+		return domain.Remember{}, err
+	}
+	fill(&item)
+	return domain.Remember{By: q.caller.Principal, ID: newID(), Knowledge: item}.Complete()
+}
+
+// change lets a command be decided and gives the item as it is then.
+func (s *Server) change(ctx context.Context, q *query, command domain.Command) (*domain.Knowledge, error) {
+	receipt, err := s.submit(ctx, q, command)
+	return receipt.Knowledge, err
+}
+
+// validate asks a command that was not completed whether its fields are right.
+func validate(command domain.Command) error {
+	if c, can := command.(interface{ Validate() error }); can {
+		return c.Validate()
+	}
+	return nil
+}
+
+func (q *query) submission(command domain.Command) domain.Submission {
+	return domain.Submission{Command: command, By: q.caller.Principal, Origin: q.caller.origin}
+}
+
+func (q *query) target(k *domain.Knowledge) domain.Target {
+	return domain.Target{By: q.caller.Principal, ID: k.ID}
+}
+
+// newID is unique, and in order of time.
+func newID() string {
+	id, err := uuid.NewV7()
+	if err != nil { // the system has no randomness left: crypto/rand never says so
+		return uuid.NewString()
+	}
+	return id.String()
+}

@@ -1,0 +1,211 @@
+package viking
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+func (s *Server) searchRoutes() {
+	s.route("POST /api/v1/search/find", s.find)
+	s.route("POST /api/v1/search/search", s.find)
+	s.route("POST /api/v1/search/grep", s.grep)
+	s.route("POST /api/v1/search/glob", s.glob)
+}
+
+// oneOrMore is a string, or several.
+type oneOrMore []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (o *oneOrMore) UnmarshalJSON(data []byte) error {
+	var one string
+	if json.Unmarshal(data, &one) == nil {
+		*o = nil
+		if one != "" {
+			*o = oneOrMore{one}
+		}
+		return nil
+	}
+	return json.Unmarshal(data, (*[]string)(o))
+}
+
+// findRequest is a question. An unknown session_id is none.
+type findRequest struct {
+	Query       string     `json:"query"`
+	Targets     oneOrMore  `json:"target_uri"`
+	Limit       *int       `json:"limit"`
+	NodeLimit   *int       `json:"node_limit"`
+	Threshold   *float64   `json:"score_threshold"`
+	Filter      condition  `json:"filter"`
+	ContextType oneOrMore  `json:"context_type"`
+	Since       *time.Time `json:"since"`
+	Until       *time.Time `json:"until"`
+	TimeField   string     `json:"time_field"`
+}
+
+// limit is how many are wanted; none, for what is no number of things.
+func (in findRequest) limit() int {
+	limit := domain.DefaultLimit
+	if in.Limit != nil {
+		limit = *in.Limit
+	}
+	if in.NodeLimit != nil {
+		limit = *in.NodeLimit
+	}
+	return min(max(limit, 0), domain.MaxLimit)
+}
+
+// findResult is what is known, by kind of context.
+type findResult struct {
+	Memories  []match `json:"memories"`
+	Resources []match `json:"resources"`
+	Skills    []match `json:"skills"`
+	Total     int     `json:"total"`
+}
+
+// match is an item that was found. Its score is its weight, which it was ordered by.
+type match struct {
+	ContextType string   `json:"context_type"`
+	URI         string   `json:"uri"`
+	Level       int      `json:"level"`
+	Score       float64  `json:"score"`
+	Category    string   `json:"category"`
+	Reason      string   `json:"match_reason"`
+	Relations   []string `json:"relations"`
+	Abstract    string   `json:"abstract"`
+	Overview    *string  `json:"overview"`
+	Name        string   `json:"name,omitempty"` // of skills
+	Description string   `json:"description,omitempty"`
+}
+
+// find is one search, the same that everybody else makes.
+func (s *Server) find(ctx context.Context, q *query) (any, error) {
+	var in findRequest
+	if err := q.bind(&in); err != nil {
+		return nil, err
+	}
+	search, targets, err := in.search(q)
+	if err != nil {
+		return nil, err
+	}
+	none := in.limit() == 0 || len(in.Targets) > 0 && len(targets) == 0
+	if none {
+		return grouped(nil, targets), nil
+	}
+	answer, err := s.cfg.Reader.Search(ctx, search)
+	if err != nil {
+		return nil, err
+	}
+	least := 0.0
+	if in.Threshold != nil {
+		least = *in.Threshold
+	}
+	found := answer.Hits[:0]
+	for _, hit := range answer.Hits {
+		if hit.Weight >= least {
+			found = append(found, hit)
+		}
+	}
+	s.retrieved(q, "search", len(found), func(i int) domain.Retrieved {
+		return domain.Retrieved{ID: found[i].ID, Score: found[i].Score}
+	})
+	return grouped(found, targets), nil
+}
+
+// search is the question as the domain knows it, and the places that it is about; none for everywhere.
+func (in findRequest) search(q *query) (domain.Search, []address, error) {
+	search := domain.Search{
+		By: q.caller.Principal, Text: in.Query, Limit: in.limit(), MinScore: in.Threshold, Order: domain.ByScore,
+	}
+	var targets []address
+	for _, target := range in.Targets {
+		a, err := q.caller.address("target_uri", target)
+		if err != nil {
+			return search, nil, err
+		}
+		if !a.beyond {
+			targets = append(targets, a)
+			search.Filter.Under = append(search.Filter.Under, a.uri)
+		}
+	}
+	for _, context := range in.ContextType {
+		search.Filter.ContextTypes = append(search.Filter.ContextTypes, domain.ContextType(context))
+	}
+	from, to := &search.Filter.UpdatedFrom, &search.Filter.UpdatedTo
+	if in.TimeField == "created_at" {
+		from, to = &search.Filter.CreatedFrom, &search.Filter.CreatedTo
+	}
+	if in.Since != nil {
+		*from = *in.Since
+	}
+	if in.Until != nil {
+		*to = *in.Until
+	}
+	if err := in.Filter.narrow(&search.Filter, q.caller); err != nil {
+		return search, nil, err
+	}
+	search, err := search.Complete()
+	return search, targets, fieldsOf(err)
+}
+
+// fieldsOf gives the domain's fields their names here.
+func fieldsOf(err error) error {
+	bad, is := errors.AsType[*domain.Invalid](err)
+	if !is {
+		return err
+	}
+	var p domain.Problems
+	for _, problem := range bad.Problems {
+		if problem.Field == "min_score" {
+			problem.Field = "score_threshold"
+		}
+		p = append(p, problem)
+	}
+	return p.Err()
+}
+
+// grouped arranges hits by kind of context; within a kind they keep their order.
+func grouped(hits []domain.Found, targets []address) findResult {
+	result := findResult{Memories: []match{}, Resources: []match{}, Skills: []match{}, Total: len(hits)}
+	for _, hit := range hits {
+		m := matchOf(hit, targets)
+		switch hit.Knowledge.ContextType {
+		case domain.Skill:
+			d := describedBy(hit.Knowledge)
+			m.Name, m.Description = d.Name, d.Description
+			result.Skills = append(result.Skills, m)
+		case domain.Resource:
+			result.Resources = append(result.Resources, m)
+		default:
+			result.Memories = append(result.Memories, m)
+		}
+	}
+	return result
+}
+
+func matchOf(hit domain.Found, targets []address) match {
+	k := hit.Knowledge
+	uri := domain.URI(k.Text.URI)
+	m := match{
+		ContextType: string(k.ContextType), URI: spelt(uri, placeOf(k), targets), Level: int(uri.Level()),
+		Score: hit.Weight, Category: string(cmp.Or(k.Category, uri.Category())), Relations: []string{}, Abstract: abstractOf(k),
+	}
+	if k.Text.Overview != "" {
+		m.Overview = &k.Text.Overview
+	}
+	return m
+}
+
+// spelt is the place of what lies at a URI, in the form of the target that it lies under.
+func spelt(uri, place domain.URI, targets []address) string {
+	for _, target := range targets {
+		if uri.Within(target.uri) {
+			return target.spell(place)
+		}
+	}
+	return string(place)
+}

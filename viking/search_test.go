@@ -1,0 +1,225 @@
+package viking_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// remember writes an item through the API's own route.
+func (w *world) remember(item object, headers ...header) string {
+	w.t.Helper()
+	if item["type"] == nil && item["category"] == nil {
+		item["type"] = "strategy"
+	}
+	return w.ask("POST", "/v1/knowledge", item, headers...).want(http.StatusCreated).json()["id"].(string)
+}
+
+// found are the URIs of a list of a search's answer.
+func found(result object, list string) (uris []string) {
+	for _, m := range result[list].([]any) {
+		uris = append(uris, m.(object)["uri"].(string))
+	}
+	return uris
+}
+
+func TestFindAnswersWithThreeLists(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		w.remember(object{
+			"id": "chromedriver", "category": "tools", "content": "chromedriver 124 needs Chrome 124+, else sessions fail to start", "owner": "org:acme", "scopes": []string{"public"},
+		})
+		w.remember(object{"id": "pref", "category": "preferences", "content": "用户偏好深色主题 for chromedriver runs"})
+		w.remember(object{"id": "guide", "context_type": "resource", "content": "A guide to chromedriver and Chrome"})
+		w.remember(object{"id": "fix", "context_type": "skill", "content": "# Steps\nPin chromedriver.", "meta": object{"name": "fix-driver", "description": "Fix chromedriver mismatches"}})
+		const tools = "viking://agent/memories/tools/"
+		result := w.ask("POST", "/api/v1/search/find", object{
+			"query": "chromedriver", "target_uri": "", "limit": 10, "score_threshold": 0.0, "something": "unknown",
+		}).object()
+		if result["total"] != 4.0 || !slices.Equal(found(result, "skills"), []string{"viking://user/default/skills/fix"}) ||
+			!slices.Equal(found(result, "resources"), []string{"viking://user/default/resources/guide.md"}) || len(found(result, "memories")) != 2 {
+			t.Errorf("found %v", result)
+		}
+		skill := result["skills"].([]any)[0].(object)
+		if skill["name"] != "fix-driver" || skill["description"] != "Fix chromedriver mismatches" || skill["context_type"] != "skill" {
+			t.Errorf("the skill is %v", skill)
+		}
+		result = w.ask("POST", "/api/v1/search/find", object{"query": "chromedriver", "target_uri": tools, "limit": 5}).object()
+		if result["total"] != 1.0 {
+			t.Fatalf("found %v", result)
+		}
+		m := result["memories"].([]any)[0].(object)
+		if score, _ := m["score"].(float64); m["uri"] != tools+"chromedriver.md" || m["context_type"] != "memory" || m["level"] != 2.0 || m["category"] != "tools" ||
+			m["match_reason"] != "" || m["overview"] != nil || score <= 0 || score > 1 || !strings.HasPrefix(m["abstract"].(string), "chromedriver 124") {
+			t.Errorf("found %v", m)
+		}
+		if relations, is := m["relations"].([]any); !is || len(relations) != 0 {
+			t.Errorf("relations: %v", m["relations"])
+		}
+		// The same item, as whoever names the tenant would have it named, and not in a directory of a longer name.
+		for target, want := range map[string][]string{
+			"viking://tenants/default/agent/memories/":       {"viking://tenants/default/agent/memories/tools/chromedriver.md"},
+			"viking://agent/memories/tool":                   nil,
+			"viking://agent/memories/tools/chromedriver.md":  {tools + "chromedriver.md"},
+			"viking://tenants/other/agent/memories/":         nil,
+			"viking://user/memories/preferences/":            {"viking://user/default/memories/preferences/pref.md"},
+			"viking://user/memories":                         {"viking://user/default/memories/preferences/pref.md"},
+			"viking://~/memories":                            {"viking://user/default/memories/preferences/pref.md"},
+			"viking://user/default/memories":                 {"viking://user/default/memories/preferences/pref.md"},
+			"viking://user/nobody/memories":                  nil,
+			"viking://agent/7a1c9b0e44d2/memories/patterns/": nil,
+		} {
+			got := w.ask("POST", "/api/v1/search/find", object{"query": "chromedriver", "target_uri": target}).object()
+			if !slices.Equal(found(got, "memories"), want) {
+				t.Errorf("under %s: found %v, want %v", target, got, want)
+			}
+		}
+		for _, body := range []object{
+			{"query": "用户偏好", "limit": 5},
+			{"query": "用户偏好", "session_id": "nobody-knows", "target_uri": "viking://user/memories", "limit": 6, "score_threshold": 0.1},
+			{"query": "用户偏好", "target_uri": []string{"viking://user/memories", "viking://agent/memories"}, "context_type": "memory", "since": "2020-01-01T00:00:00Z"},
+		} {
+			got := w.ask("POST", "/api/v1/search/search", body).object()
+			if uris := found(got, "memories"); len(uris) == 0 || uris[0] != "viking://user/default/memories/preferences/pref.md" {
+				t.Errorf("%v: found %v", body, got)
+			}
+		}
+	})
+}
+
+func TestAThresholdHoldsForTheScoreThatIsReturned(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		for _, content := range []string{"retry with backoff", "retry with backoff and jitter when the gateway answers 429", "the gateway is in Frankfurt"} {
+			w.remember(object{"content": content})
+		}
+		ask := func(threshold any) []any {
+			body := object{"query": "retry with backoff", "score_threshold": threshold}
+			return w.ask("POST", "/api/v1/search/find", body).object()["memories"].([]any)
+		}
+		all, last := ask(0.0), 1.1
+		for _, m := range all {
+			score := m.(object)["score"].(float64)
+			if score > last {
+				t.Errorf("not in the order of scores: %v", all)
+			}
+			last = score
+			for _, kept := range ask(score) {
+				if kept.(object)["score"].(float64) < score {
+					t.Errorf("at least %v: got %v", score, kept)
+				}
+			}
+			if len(ask(score)) == 0 {
+				t.Errorf("a hit of exactly %v was left out", score)
+			}
+		}
+		if len(all) < 2 {
+			t.Errorf("found %v", all)
+		}
+	})
+}
+
+func TestWhatCannotBeSearchedForIsSaidSo(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		w.remember(object{"content": "something"})
+		for _, limit := range []int{0, -1} {
+			if got := w.ask("POST", "/api/v1/search/find", object{"query": "something", "limit": limit}).object(); got["total"] != 0.0 {
+				t.Errorf("limit %d: found %v", limit, got)
+			}
+		}
+		w.ask("POST", "/api/v1/search/find", object{"query": "something", "limit": 5000}).result()
+		if got := w.ask("POST", "/api/v1/search/find", object{"query": "something", "limit": 5, "node_limit": 0}).object(); got["total"] != 0.0 {
+			t.Errorf("node_limit 0: found %v", got)
+		}
+		for _, bad := range []any{
+			object{},
+			object{"query": ""},
+			object{"query": 7},
+			object{"query": "x", "limit": "many"},
+			object{"query": "x", "score_threshold": 2},
+			object{"query": "x", "target_uri": "http://x"},
+			object{"query": "x", "context_type": "novel"},
+			"{", "[]", "\"x\"", "{\"query\":\"\xff\"}",
+		} {
+			w.ask("POST", "/api/v1/search/find", bad).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		}
+		e := w.ask("POST", "/api/v1/search/find", object{"limit": "many"}).json()["error"].(object)
+		if details := e["details"].(object)["validation_errors"].([]any); details[0].(object)["field"] != "limit" {
+			t.Errorf("refused with %v", e)
+		}
+		w.ask("POST", "/api/v1/search/find", object{"query": "x", "target_uri": "viking://a/../b"}).refused(http.StatusForbidden, "PERMISSION_DENIED")
+		for _, filter := range []object{
+			{"op": "or", "conds": []any{}}, {"op": "must", "field": "active_count", "conds": []string{"x"}}, {"op": "range", "field": "level"}, {"op": "and", "conds": []any{7}},
+		} {
+			w.ask("POST", "/api/v1/search/find", object{"query": "x", "filter": filter}).refused(http.StatusBadRequest, "INVALID_FILTER")
+		}
+		narrowed := w.ask("POST", "/api/v1/search/find", object{"query": "something", "filter": object{"op": "and", "conds": []any{
+			object{"op": "must", "field": "context_type", "conds": []string{"memory"}}, object{"op": "range", "field": "created_at", "gte": "2020-01-01T00:00:00Z"},
+		}}}).object()
+		if narrowed["total"] != 1.0 {
+			t.Errorf("found %v", narrowed)
+		}
+	})
+}
+
+func TestGrepAndGlobLookThroughATree(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		for uri, content := range map[string]string{
+			"viking://resources/guide/第一章.md":    "# 入门\n安装 chromedriver\nDone",
+			"viking://resources/guide/b/two.md":  "nothing\nCHROMEDRIVER",
+			"viking://resources/guide2/three.md": "chromedriver",
+		} {
+			w.remember(object{"content": content, "uri": uri, "context_type": "resource"})
+		}
+		grep := func(body object) []any {
+			got := w.ask("POST", "/api/v1/search/grep", body).object()
+			if got["count"] != float64(len(got["matches"].([]any))) {
+				t.Errorf("counted %v", got)
+			}
+			return got["matches"].([]any)
+		}
+		got := grep(object{"uri": "viking://resources/guide", "pattern": "chrome.*r"})
+		if len(got) != 1 || got[0].(object)["line"] != 2.0 || got[0].(object)["content"] != "安装 chromedriver" || got[0].(object)["uri"] != "viking://resources/guide/第一章.md" {
+			t.Errorf("found %v", got)
+		}
+		if got := grep(object{"uri": "viking://resources/", "pattern": "chromedriver", "case_insensitive": true}); len(got) != 3 {
+			t.Errorf("found %v", got)
+		}
+		if got := grep(object{"uri": "viking://resources/", "pattern": "chromedriver", "case_insensitive": true, "node_limit": 2}); len(got) != 2 {
+			t.Errorf("found %v", got)
+		}
+		if got := grep(object{"uri": "viking://resources/", "pattern": "chromedriver", "exclude_uri": "viking://resources/guide2"}); len(got) != 1 {
+			t.Errorf("found %v", got)
+		}
+		if got := grep(object{"uri": "viking://resources/guide", "pattern": "(?i)chromedriver", "level_limit": 1}); len(got) != 1 {
+			t.Errorf("found %v", got)
+		}
+		w.ask("POST", "/api/v1/search/grep", object{"uri": "viking://resources/guide"}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("POST", "/api/v1/search/grep", object{"uri": "viking://resources/guide", "pattern": "("}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("POST", "/api/v1/search/grep", object{"uri": "viking://resources/nowhere", "pattern": "x"}).refused(http.StatusNotFound, "NOT_FOUND")
+		for pattern, want := range map[string][]string{
+			"**/*.md":              {"viking://resources/guide/b/two.md", "viking://resources/guide/第一章.md", "viking://resources/guide2/three.md"},
+			"guide/*.md":           {"viking://resources/guide/第一章.md"},
+			"guide?":               {"viking://resources/guide2"},
+			"*":                    {"viking://resources/guide", "viking://resources/guide2"},
+			"**/b":                 {"viking://resources/guide/b"},
+			"guide/**":             {"viking://resources/guide/b", "viking://resources/guide/b/two.md", "viking://resources/guide/第一章.md"},
+			"**/第?章.*":             {"viking://resources/guide/第一章.md"},
+			"**/[a-z].md":          {},
+			"resources/guide/*.md": {},
+		} {
+			got := w.ask("POST", "/api/v1/search/glob", object{"pattern": pattern, "uri": "viking://resources/"}).object()
+			uris := []string{}
+			for _, uri := range got["matches"].([]any) {
+				uris = append(uris, uri.(string))
+			}
+			if !slices.Equal(uris, want) || got["count"] != float64(len(want)) {
+				t.Errorf("%s: found %v, want %v", pattern, got, want)
+			}
+		}
+		w.ask("POST", "/api/v1/search/glob", object{"pattern": ""}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("POST", "/api/v1/search/glob", object{"pattern": "*", "uri": "viking://resources/nowhere"}).refused(http.StatusNotFound, "NOT_FOUND")
+		if got := w.ask("POST", "/api/v1/search/glob", object{"pattern": "resources/**/*.md", "node_limit": 1}).object(); got["count"] != 1.0 {
+			t.Errorf("found %v", got)
+		}
+	})
+}
