@@ -111,6 +111,27 @@ func TestAProblemWithItsFixIsACase(t *testing.T) {
 	}
 }
 
+func TestACaseWhosePartsAreNamedIsToldByThem(t *testing.T) {
+	t.Parallel()
+	for want, c := range map[string]extraction.Conversation{
+		"Problem: fix chromedriver mismatch. The problem was that chromedriver 123 does not start Chrome 124.\nCause: version mismatch.\nFix: install chromedriver 124 and pin both.": talk(
+			"fix chromedriver mismatch. I prefer pinned browser versions.",
+			"a: The problem was that chromedriver 123 does not start Chrome 124. Cause: version mismatch. Fix: install chromedriver 124 and pin both.",
+		),
+		"问题：导出超时\n原因：索引缺失\n解决：给 created_at 建索引": talk("a: 问题：导出超时\n原因：索引缺失\n解决：给 created_at 建索引"),
+	} {
+		var got []string
+		for _, f := range extract(t, c).Findings {
+			if f.Category == domain.CategoryCases {
+				got = append(got, f.Content)
+			}
+		}
+		if diff := cmp.Diff(got, []string{want}); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 func TestANegativeSessionIsAnAntipattern(t *testing.T) {
 	t.Parallel()
 	c := talk(

@@ -54,10 +54,8 @@ func cluesOf(c Conversation) []clue {
 	var clues []clue
 	for i, m := range c.Messages {
 		for _, sentence := range text.Sentences(m.Text()) {
-			next := clue{
-				message: i, sentence: sentence, problem: either(sentence, problem, problemChinese),
-				cause: either(sentence, cause, causeChinese), fix: either(sentence, fix, fixChinese),
-			}
+			next := clueOf(sentence)
+			next.message, next.sentence = i, sentence
 			if next.problem || next.cause || next.fix {
 				clues = append(clues, next)
 			}
@@ -65,6 +63,25 @@ func cluesOf(c Conversation) []clue {
 	}
 	return clues
 }
+
+// clueOf tells what a sentence says of a case. What somebody likes has helped nobody yet.
+func clueOf(sentence string) clue {
+	switch {
+	case namedProblem.MatchString(sentence):
+		return clue{problem: true}
+	case namedCause.MatchString(sentence):
+		return clue{cause: true}
+	case namedFix.MatchString(sentence):
+		return clue{fix: true}
+	}
+	return clue{
+		problem: either(sentence, problem, problemChinese), cause: either(sentence, cause, causeChinese),
+		fix: either(sentence, fix, fixChinese) && !either(sentence, preferring, preferringChinese),
+	}
+}
+
+// label is a part's name before what it says.
+var label = regexp.MustCompile(`(?i)^\W*(?:problem|issue|symptom|error|root cause|cause|reason|fix|solution|resolution|workaround|问题|现象|症状|根本原因|原因|根因|解决方案|解决办法|解决方法|解决|修复|办法)\s*[:：]\s*`)
 
 // caseOf tells a problem, its cause and its fix from clues that stand together.
 func caseOf(c Conversation, clues []clue) Finding {
@@ -88,6 +105,9 @@ func caseOf(c Conversation, clues []clue) Finding {
 	var content strings.Builder
 	section := func(english, chinese string, sentences []string) {
 		if len(sentences) > 0 {
+			for i, sentence := range sentences {
+				sentences[i] = label.ReplaceAllString(sentence, "")
+			}
 			content.WriteString(in(said, english, chinese) + strings.Join(sentences, " ") + "\n")
 		}
 	}

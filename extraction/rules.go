@@ -31,6 +31,11 @@ var (
 	fix            = regexp.MustCompile(`(?i)\b(?:fixed|solved|resolved|works now|working now|the fix|the solution|workaround|upgrad(?:e|ed|ing) (?:\w+ )?to|downgrad(?:e|ed|ing)|pinn(?:ed|ing)|installing|after (?:setting|adding|changing|removing|restarting|clearing))\b`)
 	fixChinese     = regexp.MustCompile(`解决(?:了|方案|办法|方法)?|修复|修好|换成|升级(?:到|了)?|降级|重启(?:后|了)|加上|设置为`)
 
+	// Who names the parts of a case leaves nothing to guess.
+	namedProblem = regexp.MustCompile(`(?i)^\W*(?:problem|issue|symptom|error)\s*[:：]|^\W*the (?:problem|issue) (?:was|is)\b|^\W*(?:问题|现象|症状)(?:是)?\s*[:：]`)
+	namedCause   = regexp.MustCompile(`(?i)^\W*(?:root )?(?:cause|reason)\s*[:：]|^\W*(?:根本)?(?:原因|根因)(?:是)?\s*[:：]`)
+	namedFix     = regexp.MustCompile(`(?i)^\W*(?:fix|solution|resolution|workaround)\s*[:：]|^\W*(?:解决|解决方案|解决办法|解决方法|修复|办法)\s*[:：]`)
+
 	behaving        = regexp.MustCompile(`^([A-Za-z][\w.:+-]{1,40}(?: \d[\w.]*)?)(?: \w+)? (?:requires|needs|only (?:works|supports|accepts)|works (?:only|best|with|for)|does not support|doesn't support|supports|fails (?:on|for|with)|returns)\b`)
 	behavingChinese = regexp.MustCompile(`^([A-Za-z][\w.:+-]{1,40}(?: \d[\w.]*)?) ?(?:需要|要求|依赖|只支持|仅支持|不支持|支持|对 .+ (?:有效|失败)|在.+失败)`)
 

@@ -6,7 +6,7 @@ import "strings"
 // nothing else.
 func Sentences(s string) []string {
 	var all []string
-	for _, line := range strings.Split(s, "\n") {
+	for line := range strings.SplitSeq(s, "\n") {
 		for _, sentence := range sentences(line) {
 			if sentence = strings.TrimSpace(sentence); sentence != "" {
 				all = append(all, sentence)
