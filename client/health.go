@@ -37,7 +37,7 @@ type Health struct {
 // Health asks whether the server is alive.
 func (c *Client) Health(ctx context.Context) (Health, error) {
 	var h Health
-	_, err := c.ask(ctx, request{method: http.MethodGet, path: []string{"healthz"}, once: true}, &h)
+	_, err := c.ask(ctx, request{method: http.MethodGet, path: []string{"healthz"}}, &h)
 	return h, err
 }
 
@@ -47,7 +47,9 @@ func (c *Client) Available(ctx context.Context) bool {
 	if up, known := c.health.known(c.cfg.UpFor, c.cfg.DownFor); known {
 		return up
 	}
-	_, err := c.Health(ctx)
+	eager := *c // whoever wants to work on as if there were no memory does not wait for one
+	eager.cfg.Retries = -1
+	_, err := eager.Health(ctx)
 	return err == nil
 }
 

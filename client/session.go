@@ -1,0 +1,85 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+)
+
+// Message is something that was said.
+type Message struct {
+	Role    string `json:"role"` // user, assistant
+	Content string `json:"content"`
+}
+
+// Commit is what became of a session's commit: its extraction goes on without anybody waiting.
+type Commit struct {
+	SessionID string `json:"session_id"`
+	Status    string `json:"status"` // accepted; committed if it was waited for
+	TaskID    string `json:"task_id"`
+	Archived  bool   `json:"archived"` // false if there was nothing to archive
+}
+
+// Task is an extraction.
+type Task struct {
+	ID     string          `json:"task_id"`
+	Status string          `json:"status"` // pending, running, completed, failed
+	Result json.RawMessage `json:"result"`
+	Error  string          `json:"error"`
+}
+
+// session asks the OpenViking-compatible surface, whose answers come in an envelope.
+func (c *Client) session(ctx context.Context, r request, out any) error {
+	r.path = append([]string{"api", "v1"}, r.path...)
+	var envelope struct {
+		Result json.RawMessage `json:"result"`
+	}
+	if _, err := c.ask(ctx, r, &envelope); err != nil {
+		return err
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(envelope.Result, out); err != nil {
+		return &Error{Title: "What answers is no Annals server", err: err}
+	}
+	return nil
+}
+
+// OpenSession begins a session under an id. That there is one is no error: what is said is added to it.
+func (c *Client) OpenSession(ctx context.Context, id string) error {
+	err := c.session(ctx, request{method: http.MethodPost, path: []string{"sessions"}, body: map[string]string{"session_id": id}}, nil)
+	if errors.Is(err, ErrConflict) {
+		return nil
+	}
+	return err
+}
+
+// Say adds messages to a session, in order; up to a hundred. A session that there is not yet begins with them. They
+// are not sent again when the answer is lost, so that nothing stands in a session twice.
+func (c *Client) Say(ctx context.Context, session string, messages ...Message) error {
+	return c.session(ctx, request{
+		method: http.MethodPost, path: []string{"sessions", session, "messages", "batch"}, once: true,
+		body: map[string][]Message{"messages": messages},
+	}, nil)
+}
+
+// CommitSession lets knowledge be made of what was said since the last commit. Trigger is why: stated, task_done,
+// compaction, feedback, periodic; empty for the server's choice.
+func (c *Client) CommitSession(ctx context.Context, session, trigger string) (Commit, error) {
+	body := map[string]string{}
+	if trigger != "" {
+		body["trigger"] = trigger
+	}
+	var done Commit
+	err := c.session(ctx, request{method: http.MethodPost, path: []string{"sessions", session, "commit"}, body: body}, &done)
+	return done, err
+}
+
+// Task tells how an extraction does.
+func (c *Client) Task(ctx context.Context, id string) (Task, error) {
+	var t Task
+	err := c.session(ctx, request{method: http.MethodGet, path: []string{"tasks", id}}, &t)
+	return t, err
+}

@@ -1,0 +1,96 @@
+package client_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/viking"
+)
+
+// world is a server on a database of its own, and a client of it.
+type world struct {
+	t   *testing.T
+	url string
+	log *events.Log
+	api *client.Client
+}
+
+// each runs a test on both engines.
+func each(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		test(t, newWorld(t, db, func(h http.Handler) http.Handler { return h }))
+	})
+}
+
+// newWorld serves a database, behind whatever stands between.
+func newWorld(t *testing.T, db *database.DB, behind func(http.Handler) http.Handler) *world {
+	t.Helper()
+	base, err := projections.Open(t.Context(), db, projections.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := events.NewLog(db, base, events.Options{Logger: databasetest.Log(t)})
+	past, err := projections.OpenPast(t.Context(), base, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	surface := viking.New(viking.Config{Writer: log, Sessions: projections.Sessions{Log: log}, Version: "test"})
+	paths, public := viking.Paths()
+	api := annalshttp.New(annalshttp.Config{
+		Writer: log, Historian: log, Reporter: projections.Reports{Knowledge: base, Log: log},
+		Reader:  projections.Reader{Knowledge: base, Past: past, Progress: log},
+		Version: "test", Logger: databasetest.Log(t),
+		Mounts: []annalshttp.Mount{{Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As}},
+	})
+	listening := httptest.NewServer(behind(api.Handler()))
+	t.Cleanup(func() {
+		listening.Close()
+		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Errorf("close log: %v", err)
+		}
+	})
+	w := &world{t: t, url: listening.URL, log: log}
+	w.api = w.client(client.Config{Timeout: -1})
+	return w
+}
+
+func (w *world) client(cfg client.Config) *client.Client {
+	w.t.Helper()
+	cfg.Server = w.url
+	c, err := client.New(cfg)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(c.Close)
+	return c
+}
+
+// said is what happened in a session of the user default: what was said as "role: content", and its commits.
+func (w *world) said(session string) []string {
+	w.t.Helper()
+	all, err := w.log.Stream(w.t.Context(), "default", domain.SessionStream("user:default", session))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var said []string
+	for _, event := range all {
+		switch fact := event.Fact.(type) {
+		case domain.MessageAdded:
+			said = append(said, fact.Role+": "+fact.Message.Parts[0].Text)
+		case domain.SessionCommitted:
+			said = append(said, "commit")
+		}
+	}
+	return said
+}
