@@ -102,7 +102,8 @@ type planOutput struct{ Body rebuildPlan }
 func (s *Server) administer(c *call) (Rebuilder, error) {
 	switch {
 	case !c.principal.Operates():
-		return nil, domain.Refuse(domain.ErrForbidden, "rebuilding concerns every tenant: it is for root")
+		return nil, domain.Refuse(domain.ErrForbidden, "rebuilding concerns every tenant: it is for root").
+			WithFix("use the server's ANNALS_ROOT_KEY, or a key of the role root; annals rebuild takes it from ANNALS_KEY")
 	case s.cfg.Rebuilder == nil:
 		return nil, domain.Refuse(domain.ErrNotFound, "this server rebuilds nothing")
 	}
