@@ -22,11 +22,12 @@ type endpoint struct {
 	mu       sync.Mutex
 	answered map[string]map[string]int // by model and text
 	left     map[string]int            // requests that a model answers before it falls silent; absent for any number
+	served   map[string]int            // requests that a model has answered
 }
 
 func newEndpoint(t *testing.T) *endpoint {
 	t.Helper()
-	e := &endpoint{answered: map[string]map[string]int{}, left: map[string]int{}}
+	e := &endpoint{answered: map[string]map[string]int{}, left: map[string]int{}, served: map[string]int{}}
 	e.Server = httptest.NewServer(e)
 	t.Cleanup(e.Close)
 	return e
@@ -40,6 +41,13 @@ func (e *endpoint) answers(model string, requests int) {
 	if requests >= 0 {
 		e.left[model] = requests
 	}
+}
+
+// requests is how many requests a model has answered.
+func (e *endpoint) requests(model string) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.served[model]
 }
 
 // times is how often a model has answered for each text that it was sent.
@@ -91,6 +99,7 @@ func (e *endpoint) count(model string, texts []string) bool {
 	if e.answered[model] == nil {
 		e.answered[model] = map[string]int{}
 	}
+	e.served[model]++
 	for _, text := range texts {
 		e.answered[model][text]++
 	}
@@ -111,11 +120,19 @@ func wordVector(model, text string) []float32 {
 	return v
 }
 
-// model is an embedder of the endpoint that sends three texts at a time.
+// textsAtOnce is how many texts a model's embedder sends in a request.
+const textsAtOnce = 3
+
+// model is an embedder of the endpoint that sends few texts at a time.
 func (e *endpoint) model(t *testing.T, name string) embedding.Embedder {
 	t.Helper()
+	return modelAt(t, e.URL, name)
+}
+
+func modelAt(t *testing.T, url, name string) embedding.Embedder {
+	t.Helper()
 	o, err := embedding.NewOpenAI(embedding.Config{
-		URL: e.URL, Model: name, Dims: dimsOf[name], MaxBatch: 3, MinBackoff: time.Millisecond, MaxBackoff: time.Millisecond,
+		URL: url, Model: name, Dims: dimsOf[name], MaxBatch: textsAtOnce, MinBackoff: time.Millisecond, MaxBackoff: time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -19,8 +19,13 @@ import (
 // served is a world whose projections of vectors follow the log by themselves, until stop.
 func served(t *testing.T, db *database.DB, settings projections.Settings) (w *world, stop func()) {
 	t.Helper()
+	return servedWith(t, db, settings, events.Options{})
+}
+
+func servedWith(t *testing.T, db *database.DB, settings projections.Settings, options events.Options) (w *world, stop func()) {
+	t.Helper()
 	settings.Logger = databasetest.Log(t)
-	w = newWorld(t, db, settings)
+	w = newWorldWith(t, db, settings, options)
 	router, err := events.NewRouter(databasetest.Log(t))
 	if err != nil {
 		t.Fatal(err)

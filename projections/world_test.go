@@ -25,11 +25,17 @@ type world struct {
 
 func newWorld(t *testing.T, db *database.DB, settings projections.Settings) *world {
 	t.Helper()
+	return newWorldWith(t, db, settings, events.Options{})
+}
+
+func newWorldWith(t *testing.T, db *database.DB, settings projections.Settings, options events.Options) *world {
+	t.Helper()
 	base, err := projections.Open(t.Context(), db, settings)
 	if err != nil {
 		t.Fatalf("open projections: %v", err)
 	}
-	log := events.NewLog(db, base, events.Options{Logger: databasetest.Log(t)})
+	options.Logger = databasetest.Log(t)
+	log := events.NewLog(db, base, options)
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Errorf("close log: %v", err)
