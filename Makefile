@@ -11,6 +11,8 @@ VCS = $(shell git status >/dev/null 2>&1 && echo auto || echo false)
 # Narrow a run with: make test PACKAGES=./events/ TESTFLAGS='-run Append -v'
 PACKAGES ?= ./...
 TESTFLAGS ?=
+# How long make fuzz tries each of what parses.
+FUZZTIME ?= 10s
 
 # Where the measured questions lie: see make bench-retrieval.
 LOCOMO ?= data/locomo
@@ -18,7 +20,7 @@ LOCOMO ?= data/locomo
 HELD_BACK ?= project:conv-30,project:conv-41,project:conv-43
 BENCHES = $(filter-out retrieval,$(patsubst scripts/bench/%/main.go,%,$(wildcard scripts/bench/*/main.go)))
 
-.PHONY: help run build test race test-mcp demo check fmt bench bench-retrieval clean go
+.PHONY: help run build test race test-mcp demo check fmt fuzz sbom bench bench-retrieval clean go
 
 help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +51,13 @@ check: go ## Look for what compiles and is still wrong: format, vet, lint, modul
 
 fmt: go ## Format the Go code
 	@scripts/check.sh fmt
+
+sbom: build ## Say what the program consists of, as CycloneDX: bin/annals.cdx.json
+	@go run ./scripts/sbom bin/annals > bin/annals.cdx.json
+	@echo "bin/annals.cdx.json lists $$(grep -c '"bom-ref"' bin/annals.cdx.json) components"
+
+fuzz: go ## Try what parses with input that nobody thought of, FUZZTIME=10s each
+	@scripts/fuzz.sh $(FUZZTIME)
 
 bench: go ## Measure speed beside a reference of the same run; results in bench-results/
 	@scripts/postgres.sh install

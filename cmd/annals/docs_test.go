@@ -63,9 +63,33 @@ func TestReadmeNamesEverySettingAndNoOther(t *testing.T) {
 			known[name] = true
 		}
 	}
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(known)), slices.Sorted(maps.Keys(named))); diff != "" {
-		t.Errorf("settings (-help +README)\n%s", diff)
+	for _, read := range regexp.MustCompile(`(?:env:|Getenv\()"([^"]+)"`).FindAllStringSubmatch(sources(t), -1) {
+		for _, name := range setting.FindAllString(read[1], -1) {
+			known[name] = true
+		}
 	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(known)), slices.Sorted(maps.Keys(named))); diff != "" {
+		t.Errorf("settings (-program +README)\n%s", diff)
+	}
+}
+
+// sources is the text of this package.
+func sources(t *testing.T) string {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, file := range files {
+		if !strings.HasSuffix(file, "_test.go") {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(text)
+		}
+	}
+	return all.String()
 }
 
 func helpOf(t *testing.T, command string) string {

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/mod/modfile"
+)
+
+var listedModule = regexp.MustCompile("(?m)^\\| `([^`]+)` \\|")
+
+func TestEveryDependencyIsListedWithItsReason(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := modfile.Parse("go.mod", text, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var required, listed []string
+	for _, r := range parsed.Require {
+		if !r.Indirect {
+			required = append(required, r.Mod.Path)
+		}
+	}
+	page, err := os.ReadFile("../../docs/dependencies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range listedModule.FindAllStringSubmatch(string(page), -1) {
+		listed = append(listed, row[1])
+	}
+	slices.Sort(required)
+	slices.Sort(listed)
+	if diff := cmp.Diff(required, listed); diff != "" {
+		t.Errorf("docs/dependencies.md does not list what go.mod requires (-go.mod +page):\n%s", diff)
+	}
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"runtime/debug"
+	"strings"
+)
+
+// bill is a CycloneDX document. It has neither a time nor a number of its own: the same program has the same one.
+type bill struct {
+	Format     string      `json:"bomFormat"`
+	Spec       string      `json:"specVersion"`
+	Version    int         `json:"version"`
+	Metadata   metadata    `json:"metadata"`
+	Components []component `json:"components"`
+}
+
+type metadata struct {
+	Component component `json:"component"`
+}
+
+type component struct {
+	Type       string     `json:"type"`
+	Ref        string     `json:"bom-ref"`
+	Name       string     `json:"name"`
+	Version    string     `json:"version"`
+	PURL       string     `json:"purl"`
+	Licenses   []licensed `json:"licenses,omitempty"`
+	Properties []property `json:"properties,omitempty"`
+}
+
+type licensed struct {
+	License struct {
+		ID string `json:"id"` // as SPDX calls it
+	} `json:"license"`
+}
+
+type property struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// billOf lists what is in a program. A module whose licence nobody knows is an error: somebody should look at it.
+func billOf(info *debug.BuildInfo, cache string) (bill, error) {
+	if info.Main.Version == "(devel)" { // what it was built of tells more than that
+		info.Main.Version = "devel"
+	}
+	own := componentOf("application", info.Main, "Apache-2.0")
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" || s.Key == "GOOS" || s.Key == "GOARCH" {
+			own.Properties = append(own.Properties, property{"go:" + s.Key, s.Value})
+		}
+	}
+	b := bill{Format: "CycloneDX", Spec: "1.6", Version: 1, Metadata: metadata{own}}
+	std := debug.Module{Path: "std", Version: strings.TrimPrefix(info.GoVersion, "go")}
+	b.Components = append(b.Components, componentOf("library", std, "BSD-3-Clause"))
+	var unknown []error
+	for _, module := range info.Deps {
+		if module.Replace != nil {
+			module = module.Replace
+		}
+		license, err := licenseOf(cache, *module)
+		if err != nil {
+			unknown = append(unknown, err)
+			continue
+		}
+		b.Components = append(b.Components, componentOf("library", *module, license))
+	}
+	return b, errors.Join(unknown...)
+}
+
+func componentOf(kind string, module debug.Module, license string) component {
+	purl := fmt.Sprintf("pkg:golang/%s@%s", module.Path, module.Version)
+	c := component{Type: kind, Ref: purl, Name: module.Path, Version: module.Version, PURL: purl, Licenses: make([]licensed, 1)}
+	c.Licenses[0].License.ID = license
+	if module.Sum != "" {
+		c.Properties = append(c.Properties, property{"go:sum", module.Sum})
+	}
+	return c
+}
+
+// moduleCache is where the modules lie that programs are built of.
+func moduleCache() (string, error) {
+	where, err := exec.Command("go", "env", "GOMODCACHE").Output() //nolint:noctx // ends at once
+	if err != nil {
+		return "", fmt.Errorf("ask go where its modules are: %w", err)
+	}
+	return strings.TrimSpace(string(where)), nil
+}

@@ -1,0 +1,42 @@
+// Command sbom says what a built program consists of, as CycloneDX: every module that is in it, by version, checksum and
+// licence. It asks the program and the module cache, and no network.
+//
+//	go run ./scripts/sbom bin/annals > bin/annals.cdx.json
+package main
+
+import (
+	"debug/buildinfo"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: sbom PROGRAM")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "sbom:", err)
+		os.Exit(1)
+	}
+}
+
+func run(program string, out io.Writer) error {
+	info, err := buildinfo.ReadFile(program)
+	if err != nil {
+		return fmt.Errorf("%s is no Go program: %w", program, err)
+	}
+	cache, err := moduleCache()
+	if err != nil {
+		return err
+	}
+	b, err := billOf(info, cache)
+	if err != nil {
+		return err
+	}
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(b)
+}
