@@ -11,6 +11,8 @@ VCS = $(shell git status >/dev/null 2>&1 && echo auto || echo false)
 # Narrow a run with: make test PACKAGES=./events/ TESTFLAGS='-run Append -v'
 PACKAGES ?= ./...
 TESTFLAGS ?=
+# What reads strangers' input, and is tried with some for a moment whenever all tests run.
+PARSERS = FuzzParseEntity FuzzParseScope FuzzParseURI FuzzClaims FuzzCursor FuzzElements FuzzLines FuzzScrub
 # How long make fuzz tries each of what parses.
 FUZZTIME ?= 10s
 
@@ -34,6 +36,7 @@ build: go ## Build bin/annals, one static program
 test: go ## Run every test on SQLite and on a PostgreSQL of their own, installed if need be
 	@scripts/postgres.sh install
 	@scripts/postgres.sh run go test -count=1 -timeout 9m $(TESTFLAGS) $(PACKAGES)
+	@[ '$(PACKAGES)$(TESTFLAGS)' != ./... ] || scripts/fuzz.sh 1s $(PARSERS)
 
 race: go ## Run the tests with the race detector, which needs a C compiler
 	@scripts/postgres.sh install

@@ -34,10 +34,8 @@ func FuzzParseURI(f *testing.F) {
 		if len(u.Names()) > 0 && !u.Within(u.Parent()) {
 			t.Errorf("%q is not within %q", u, u.Parent())
 		}
-		if space := u.Space(); space != "" {
-			if _, err := ParseEntity(string(space)); err != nil {
-				t.Errorf("%q is the space of %q: %v", u, space, err)
-			}
+		if space := u.Space(); space != "" && !strings.Contains(s, strings.Replace(string(space), ":", "/", 1)) && u.Names()[0] != "session" {
+			t.Errorf("%q is the space of %q", u, space)
 		}
 		_, _, _ = u.ContextType(), u.Category(), u.Level()
 	})
