@@ -27,6 +27,8 @@ type config struct {
 
 	embedder
 
+	extracting
+
 	forwarding
 
 	recording
@@ -92,6 +94,9 @@ func (c config) validate() error {
 		problems = append(problems, fmt.Errorf("ANNALS_ROOT_KEY must have at least %d characters, as openssl rand -hex 32 makes them", shortestRootKey))
 	}
 	if _, err := c.issuer(); err != nil {
+		problems = append(problems, err)
+	}
+	if _, err := c.extractor(); err != nil {
 		problems = append(problems, err)
 	}
 	if err := errors.Join(problems...); err != nil {

@@ -1,13 +1,35 @@
 package main
 
 import (
+	"cmp"
+	"os"
+
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/extraction"
 	"github.com/annals-kb/annals/projections"
 )
 
-// extracting makes the worker that turns sessions into knowledge.
-func (s *service) extracting(entrance *events.Entrance, extractor extraction.Extractor) *extraction.Worker {
+// extracting says what turns sessions into knowledge.
+type extracting struct {
+	// LLMURL is the base of an OpenAI-compatible endpoint.
+	LLMURL string `name:"llm-url" group:"extraction" env:"ANNALS_LLM_URL" placeholder:"URL" help:"An OpenAI-compatible endpoint, such as https://api.openai.com/v1: it reads what sessions commit. Rules, built in, unless told."`
+
+	// LLMModel is the name that the endpoint knows the model by. The key comes from the environment alone.
+	LLMModel string `name:"llm-model" group:"extraction" env:"ANNALS_LLM_MODEL" placeholder:"NAME" help:"The model there."`
+}
+
+// extractor is what the settings come to.
+func (e extracting) extractor() (extraction.Extractor, error) {
+	given := map[string]string{"ANNALS_LLM_URL": e.LLMURL, "ANNALS_LLM_MODEL": e.LLMModel}
+	chosen, _, err := extraction.FromEnvironment(func(name string) string { return cmp.Or(given[name], os.Getenv(name)) })
+	if err != nil {
+		return nil, wrong("annals serve --help lists the settings", "%s", err)
+	}
+	return chosen, nil
+}
+
+// extractor makes what turns sessions into knowledge.
+func (s *service) extractor(entrance *events.Entrance, extractor extraction.Extractor) *extraction.Worker {
 	return extraction.NewWorker(extraction.Options{
 		Log: s.log, Writer: entrance, Reader: s.knowledge, Archivist: projections.Sessions{Log: s.log}, Extractor: extractor, Logger: s.logger,
 	})

@@ -67,6 +67,7 @@ func newParser(g *grammar, c *console, exit func(int)) (*kong.Kong, error) {
 			{Key: "server", Title: "Talking to the server:"},
 			{Key: "where", Title: "Where:"},
 			{Key: "embedding", Title: "Searching by meaning (the key comes from ANNALS_EMBEDDING_KEY, OPENAI_API_KEY or ARK_API_KEY):"},
+			{Key: "extraction", Title: "Learning from sessions (the key comes from ANNALS_LLM_KEY):"},
 			{Key: "tokens", Title: "Whose tokens are believed:"},
 			{Key: "accesses", Title: "Who read what:"},
 			{Key: "forwarding", Title: "Forwarding the log:"},

@@ -73,7 +73,11 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 	}
 	s.accesses = cfg.accesses(s, registry)
 	entrance := events.NewEntrance(log, cfg.Scrub == "on")
-	s.worker = s.extracting(entrance, extraction.BuiltIn{})
+	extractor, err := cfg.extractor()
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	s.worker = s.extractor(entrance, extractor)
 	reader := projections.Reader{Knowledge: knowledge, Past: past, Progress: log}
 	api := annalshttp.Config{
 		Reporter: projections.Reports{Knowledge: knowledge, Log: log}, Recorder: s.accesses,

@@ -1,0 +1,112 @@
+package extraction
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// chatAnswer is what an endpoint answers with.
+type chatAnswer struct {
+	Choices []struct {
+		Message struct {
+			Content string `json:"content"`
+			Refusal string `json:"refusal"`
+		} `json:"message"`
+		FinishReason string `json:"finish_reason"`
+	} `json:"choices"`
+	Usage struct {
+		PromptTokens     int `json:"prompt_tokens"`
+		CompletionTokens int `json:"completion_tokens"`
+	} `json:"usage"`
+}
+
+// lessons is what a model was asked to write.
+type lessons struct {
+	Summary  string `json:"summary"`
+	Overview string `json:"overview"`
+	Lessons  []struct {
+		Category   domain.Category `json:"category"`
+		Key        string          `json:"key"`
+		Task       string          `json:"task"`
+		Content    string          `json:"content"`
+		Abstract   string          `json:"abstract"`
+		Correction bool            `json:"correction"`
+		Single     bool            `json:"single"`
+		Messages   []int           `json:"messages"`
+	} `json:"lessons"`
+}
+
+// mostLessons is how many are believed of one answer.
+const mostLessons = 200
+
+// parse reads an answer. What is wrong with single lessons is mended or left out; an answer that is no list
+// of lessons matches errNonsense.
+func parse(raw []byte, p portion) (Found, error) {
+	var answer chatAnswer
+	if err := json.Unmarshal(raw, &answer); err != nil || len(answer.Choices) == 0 {
+		return Found{}, fmt.Errorf("%w: no chat completion", errNonsense)
+	}
+	choice := answer.Choices[0]
+	if choice.FinishReason == "length" {
+		return Found{}, fmt.Errorf("%w: it breaks off", errNonsense)
+	}
+	var written lessons
+	decoder := json.NewDecoder(strings.NewReader(unfenced(choice.Message.Content)))
+	if err := decoder.Decode(&written); err != nil {
+		return Found{}, fmt.Errorf("%w: no JSON as was asked for", errNonsense)
+	}
+	found := Found{
+		Summary: domain.Summary{Abstract: cut(clean(written.Summary), 2000), Overview: cut(clean(written.Overview), 8000)},
+		Usage:   domain.ModelUsage{PromptTokens: answer.Usage.PromptTokens, CompletionTokens: answer.Usage.CompletionTokens},
+	}
+	for _, l := range written.Lessons[:min(len(written.Lessons), mostLessons)] {
+		l.Content = clean(l.Content)
+		if l.Content == "" {
+			continue
+		}
+		if !slices.Contains(domain.Categories, l.Category) {
+			l.Category = domain.CategoryPatterns
+		}
+		sources := slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(l.Messages))), func(i int) bool { return i < p.from || i >= p.to })
+		if len(sources) == 0 { // nothing says it: it was invented
+			continue
+		}
+		key := strings.ToLower(cut(clean(l.Key), 100))
+		found.Findings = append(found.Findings, Finding{
+			Category: l.Category, Key: key, Single: l.Single, Correction: l.Correction, Sources: sources,
+			Task: cut(clean(l.Task), longestTask), Content: cut(l.Content, domain.MaxContent/2), Abstract: cut(clean(l.Abstract), 1000),
+			Tags: tagsOf(kindOf(l.Category), key, l.Content),
+		})
+	}
+	return found, nil
+}
+
+// unfenced takes an answer out of the fence that some models put around it.
+func unfenced(s string) string {
+	s = strings.TrimSpace(s)
+	if inside, fenced := strings.CutPrefix(s, "```"); fenced {
+		_, inside, _ = strings.Cut(inside, "\n")
+		s = strings.TrimSuffix(strings.TrimSpace(inside), "```")
+	}
+	return s
+}
+
+// clean leaves out what a database chokes on.
+func clean(s string) string {
+	return strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", ""))
+}
+
+// kindOf is the label of a category about the user.
+func kindOf(c domain.Category) string {
+	switch c {
+	case domain.CategoryPreferences:
+		return "preference"
+	case domain.CategoryProfile:
+		return "background"
+	}
+	return ""
+}

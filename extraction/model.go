@@ -1,0 +1,210 @@
+package extraction
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// ModelConfig says where a language model is.
+type ModelConfig struct {
+	// URL is the base of an OpenAI-compatible endpoint, such as https://api.openai.com/v1. Required.
+	URL string
+	// Model is the name that the endpoint knows the model by. Required.
+	Model string
+	// Key is sent as a bearer token; empty for none.
+	Key string
+	// Timeout is for one request. 0 for two minutes.
+	Timeout time.Duration
+	// Attempts are made at an answer, until one can be read. 0 for three.
+	Attempts int
+	// MaxTokens bounds what is sent of a conversation, by an estimate. 0 for 60,000: longer ones are sent in parts.
+	MaxTokens int
+	// Client sends requests. Nil for one of its own.
+	Client *http.Client
+	// Pause waits before another attempt. Nil for a real pause.
+	Pause func(ctx context.Context, d time.Duration) error
+}
+
+// Validate names everything that is wrong.
+func (c ModelConfig) Validate() error {
+	var problems []error
+	if parsed, err := url.Parse(c.URL); err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "" {
+		problems = append(problems, errors.New("URL must be an http:// or https:// URL, as in https://api.openai.com/v1"))
+	}
+	if c.Model == "" {
+		problems = append(problems, errors.New("MODEL is missing: the name that the endpoint knows the model by"))
+	}
+	return errors.Join(problems...)
+}
+
+// Model lets a language model find what is worth knowing. It is safe for concurrent use.
+type Model struct{ config ModelConfig }
+
+var _ Extractor = (*Model)(nil)
+
+// NewModel makes an extractor, or says everything that is wrong with its configuration. It sends nothing yet.
+func NewModel(config ModelConfig) (*Model, error) {
+	if err := config.Validate(); err != nil {
+		return nil, err
+	}
+	if config.Timeout == 0 {
+		config.Timeout = 2 * time.Minute
+	}
+	if config.Attempts == 0 {
+		config.Attempts = 3
+	}
+	if config.MaxTokens == 0 {
+		config.MaxTokens = 60_000
+	}
+	if config.Client == nil {
+		config.Client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	}
+	if config.Pause == nil {
+		config.Pause = pause
+	}
+	return &Model{config}, nil
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Name implements [Extractor].
+func (m *Model) Name() string { return "model " + m.config.Model }
+
+// Extract implements [Extractor]. How tools and skills did is counted and not guessed. The error matches
+// [domain.ErrUnavailable] if the endpoint is away or busy; an endpoint that refuses, or a model that answers
+// what cannot be read, again and again, is an error for good.
+func (m *Model) Extract(ctx context.Context, c Conversation) (Found, error) {
+	found := Found{}
+	for _, part := range portions(c, m.config.MaxTokens) {
+		got, err := m.ask(ctx, c, part)
+		if err != nil {
+			return found, fmt.Errorf("ask %s: %w", m.Name(), err)
+		}
+		found.Findings = append(found.Findings, got.Findings...)
+		found.Usage.PromptTokens += got.Usage.PromptTokens
+		found.Usage.CompletionTokens += got.Usage.CompletionTokens
+		found.Summary.Abstract = cut(strings.TrimSpace(found.Summary.Abstract+" "+got.Summary.Abstract), 2000)
+		found.Summary.Overview = cut(strings.TrimSpace(found.Summary.Overview+"\n\n"+got.Summary.Overview), 8000)
+	}
+	if found.Summary == (domain.Summary{}) {
+		found.Summary = summarize(c)
+	}
+	found.Findings = append(found.Findings, runs(c)...)
+	return found, nil
+}
+
+// errNonsense is an answer that cannot be read: the next one may be better.
+var errNonsense = errors.New("its answer cannot be read")
+
+// busy is an attempt that failed for reasons that pass.
+type busy struct {
+	what  string
+	after time.Duration // as asked for; 0 if not
+}
+
+func (b *busy) Error() string { return b.what }
+
+// longestPause is for how long an endpoint is left alone within one extraction. Asked for more, the whole
+// archive is tried again later.
+const longestPause = 30 * time.Second
+
+// ask sends one portion until the answer can be read.
+func (m *Model) ask(ctx context.Context, c Conversation, p portion) (Found, error) {
+	for attempt := 1; ; attempt++ {
+		found, err := m.try(ctx, c, p)
+		waiting, passes := errors.AsType[*busy](err)
+		last := attempt >= m.config.Attempts
+		switch {
+		case err == nil:
+			return found, nil
+		case ctx.Err() != nil:
+			return found, context.Cause(ctx)
+		case errors.Is(err, errNonsense) && !last:
+			continue
+		case !passes:
+			return found, err
+		case last || waiting.after > longestPause:
+			return found, fmt.Errorf("%w after %d attempts: %s", domain.ErrUnavailable, attempt, waiting.what)
+		}
+		if err := m.config.Pause(ctx, max(waiting.after, min(longestPause, time.Second<<(attempt-1)))); err != nil {
+			return found, err
+		}
+	}
+}
+
+// largestAnswer is more than any model writes.
+const largestAnswer = 4 << 20
+
+func (m *Model) try(ctx context.Context, c Conversation, p portion) (Found, error) {
+	body, err := json.Marshal(m.request(c, p))
+	if err != nil {
+		return Found{}, err
+	}
+	attempt, cancel := context.WithTimeout(ctx, m.config.Timeout)
+	defer cancel()
+	r, err := http.NewRequestWithContext(attempt, http.MethodPost, strings.TrimSuffix(m.config.URL, "/")+"/chat/completions", bytes.NewReader(body))
+	if err != nil {
+		return Found{}, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if m.config.Key != "" {
+		r.Header.Set("Authorization", "Bearer "+m.config.Key)
+	}
+	response, err := m.config.Client.Do(r)
+	if err != nil {
+		return Found{}, broken(err, m.config.Timeout)
+	}
+	defer response.Body.Close() //nolint:errcheck // read to its end or given up
+	answer, err := io.ReadAll(io.LimitReader(response.Body, largestAnswer))
+	if err != nil {
+		return Found{}, broken(err, m.config.Timeout)
+	}
+	if response.StatusCode != http.StatusOK {
+		return Found{}, refusal(response)
+	}
+	return parse(answer, p)
+}
+
+// broken says in our own words what became of a request: the error might repeat what was sent.
+func broken(err error, timeout time.Duration) error {
+	if waited, is := errors.AsType[net.Error](err); is && waited.Timeout() {
+		return &busy{what: fmt.Sprintf("no answer within %v", timeout)}
+	}
+	return &busy{what: "no connection, or one that broke"}
+}
+
+// refusal is an answer other than 200: busy, or an error for good.
+func refusal(response *http.Response) error {
+	what := fmt.Sprintf("status %d", response.StatusCode)
+	switch status := response.StatusCode; {
+	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status == http.StatusTooEarly,
+		status >= 500 && status != http.StatusNotImplemented:
+		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 if nobody says, or a date
+		return &busy{what: what, after: time.Duration(max(0, seconds)) * time.Second}
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return fmt.Errorf("%s: check its key, ANNALS_LLM_KEY", what)
+	case status == http.StatusNotFound:
+		return fmt.Errorf("%s: check ANNALS_LLM_URL, to which /chat/completions is appended, and ANNALS_LLM_MODEL", what)
+	default:
+		return errors.New(what)
+	}
+}

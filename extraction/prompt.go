@@ -1,0 +1,121 @@
+package extraction
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/text"
+)
+
+// portion is a part of a conversation that is sent at once: messages from…to-1.
+type portion struct{ from, to int }
+
+// portions cuts a conversation between messages, so that each part has about so many tokens.
+func portions(c Conversation, tokens int) []portion {
+	var parts []portion
+	from, sum := 0, 0
+	for i, m := range c.Messages {
+		size := text.Tokens(transcribed(i, m))
+		if sum+size > tokens && i > from {
+			parts = append(parts, portion{from, i})
+			from, sum = i, 0
+		}
+		sum += size
+	}
+	return append(parts, portion{from, len(c.Messages)})
+}
+
+// longestMessage is how many bytes of a message a model is shown.
+const longestMessage = 20_000
+
+// transcribed is a message as the model sees it.
+func transcribed(i int, m Message) string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "[%d] %s (%s): %s\n", i, m.Role, m.At.UTC().Format("2006-01-02"), cut(m.Text(), longestMessage))
+	for _, part := range m.Parts {
+		if part.Type == domain.PartTool {
+			fmt.Fprintf(&s, "    used the tool %s (%s): %s\n", part.ToolName, part.ToolStatus, cut(part.ToolOutput, 500))
+		}
+	}
+	return s.String()
+}
+
+const instructions = `You keep the memory of a team of people and AI agents. Read the conversation and write down what is worth knowing later, in other conversations.
+Write each lesson so that it can be understood by itself: names instead of pronouns, dates instead of "yesterday". Write in the language that the user writes.
+Invent nothing. Leave out small talk, and what holds in this conversation only.
+
+The categories:
+- profile: who the user is: name, home, work, family
+- preferences: what the user likes, wants or avoids; one thing per lesson, and key names what it is about
+- entities: a person, project or system of the user's, and its state
+- events: something that happened or was decided, with its time
+- cases: one problem with its cause, its fix and the outcome
+- patterns: a procedure that can be used again, step by step
+- tools: how a tool behaves: what it needs, what it cannot do; key is its name
+- skills: how a skill is run best; key is its name
+- antipatterns: an attempt that failed, and why, so that nobody tries it again
+
+correction is true if the user says that something held before was wrong. single is true if there can be only one value for key, such as the user's home.
+messages are the numbers in brackets of the messages that say it. summary says in a sentence what the conversation was about, overview in up to ten lines of Markdown.`
+
+type chatMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+type chatRequest struct {
+	Model          string          `json:"model"`
+	Messages       []chatMessage   `json:"messages"`
+	Temperature    float64         `json:"temperature"`
+	ResponseFormat json.RawMessage `json:"response_format"`
+}
+
+func (m *Model) request(c Conversation, p portion) chatRequest {
+	var said strings.Builder
+	for i := p.from; i < p.to; i++ {
+		said.WriteString(transcribed(i, c.Messages[i]))
+	}
+	asked := instructions
+	if c.Negative() {
+		asked += "\nThis conversation reports a failure: what was tried is an antipattern, and nothing in it is a case or a pattern."
+	}
+	return chatRequest{Model: m.config.Model, ResponseFormat: responseFormat(), Messages: []chatMessage{
+		{Role: "system", Content: asked}, {Role: "user", Content: said.String()},
+	}}
+}
+
+// responseFormat is the schema that an answer must follow.
+func responseFormat() json.RawMessage {
+	categories := make([]string, len(domain.Categories))
+	for i, c := range domain.Categories {
+		categories[i] = string(c)
+	}
+	text := map[string]any{"type": "string"}
+	object := func(properties map[string]any) map[string]any {
+		required := []string{}
+		for _, name := range []string{"category", "key", "task", "content", "abstract", "correction", "single", "messages", "summary", "overview", "lessons"} {
+			if properties[name] != nil {
+				required = append(required, name)
+			}
+		}
+		return map[string]any{"type": "object", "additionalProperties": false, "required": required, "properties": properties}
+	}
+	schema := object(map[string]any{
+		"summary": text, "overview": text,
+		"lessons": map[string]any{"type": "array", "items": object(map[string]any{
+			"category": map[string]any{"type": "string", "enum": categories},
+			"key":      text, "task": text, "content": text, "abstract": text,
+			"correction": map[string]any{"type": "boolean"}, "single": map[string]any{"type": "boolean"},
+			"messages": map[string]any{"type": "array", "items": map[string]any{"type": "integer"}},
+		})},
+	})
+	format, err := json.Marshal(map[string]any{
+		"type": "json_schema", "json_schema": map[string]any{"name": "lessons", "strict": true, "schema": schema},
+	})
+	if err != nil {
+		panic(fmt.Sprintf("a schema is always JSON: %v", err))
+	}
+	return format
+}
