@@ -74,7 +74,7 @@ func stated(s string) (Finding, bool) {
 		}
 	}
 	switch {
-	case either(s, deciding, decidingChinese):
+	case either(s, deciding, decidingChinese), dated.MatchString(s), doing.MatchString(s):
 		f.Category = domain.CategoryEvents
 		f.Task = in(s, "What happened, or was decided", "发生或决定的事")
 		f.Tags = tagsOf("", "", s)

@@ -1,0 +1,96 @@
+// Command extraction measures how fast conversations are taken in and committed through HTTP, on both engines, and, given
+// conversations with annotated evidence, how much of it an extractor makes knowledge of.
+//
+//	scripts/postgres.sh run go run ./scripts/bench/extraction [--locomo DIR]
+//
+// DIR holds knowledge.ndjson, one turn of a conversation a line, and queries.ndjson, questions with the ids of the turns that answer
+// them. The extractor is the one that ANNALS_LLM_URL and ANNALS_LLM_MODEL name, else the built-in rules.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/extraction"
+	"github.com/annals-kb/annals/scripts/bench"
+)
+
+type options struct {
+	locomo    string
+	json      string
+	engines   []database.Engine
+	clients   int
+	messages  int
+	commits   int
+	extractor extraction.Extractor
+}
+
+// report is everything measured in a run.
+type report struct {
+	Machine   bench.Machine                         `json:"machine"`
+	Engines   map[database.Engine]map[string]string `json:"engines"`
+	Extractor string                                `json:"extractor"`
+	Speed     []speed                               `json:"speed"`
+	Coverage  []coverage                            `json:"coverage,omitempty"`
+}
+
+func main() { bench.Main(run) }
+
+func run(ctx context.Context) error {
+	o, err := parse()
+	if err != nil {
+		return err
+	}
+	r := report{Machine: bench.ThisMachine(), Engines: map[database.Engine]map[string]string{}, Extractor: o.extractor.Name()}
+	for _, engine := range o.engines {
+		if err := measure(ctx, engine, o, &r); err != nil {
+			return fmt.Errorf("%s: %w", engine, err)
+		}
+	}
+	if err := r.print(); err != nil {
+		return err
+	}
+	return bench.WriteJSON(o.json, r)
+}
+
+func parse() (options, error) {
+	var o options
+	var engine string
+	flag.StringVar(&o.locomo, "locomo", os.Getenv("LOCOMO"), "the directory with knowledge.ndjson and queries.ndjson; none to measure speed alone")
+	flag.StringVar(&o.json, "json", "", "write the report to this file, too")
+	flag.StringVar(&engine, "engine", "both", "sqlite, postgres or both")
+	flag.IntVar(&o.clients, "clients", 64, "how many add messages at the same time")
+	flag.IntVar(&o.messages, "messages", 10_000, "how many messages are added")
+	flag.IntVar(&o.commits, "commits", 1000, "how many commits are timed")
+	flag.Parse()
+	if flag.NArg() > 0 || o.clients < 1 || o.messages < o.clients || o.commits < 1 {
+		flag.Usage()
+		return o, fmt.Errorf("the flags make no sense together")
+	}
+	var err error
+	if o.extractor, _, err = extraction.FromEnvironment(os.Getenv); err != nil {
+		return o, err
+	}
+	o.engines, err = bench.Engines(engine)
+	return o, err
+}
+
+func (r report) print() error {
+	fmt.Printf("%s\nextractor: %s\n\n", r.Machine, r.Extractor)
+	table := bench.NewTable(os.Stdout, "engine", "messages/s", "add p50 ms", "add p99 ms", "commit p50 ms", "commit p99 ms")
+	for _, s := range r.Speed {
+		table.Row(s.Engine, int(s.Rate), s.AddP50, s.AddP99, s.CommitP50, s.CommitP99)
+	}
+	if err := table.End(); err != nil || len(r.Coverage) == 0 {
+		return err
+	}
+	fmt.Println()
+	table = bench.NewTable(os.Stdout, "engine", "turns", "evidence", "covered", "turns in items", "items", "duplicates", "archive p50 ms", "archive p99 ms", "turns/s")
+	for _, c := range r.Coverage {
+		table.Row(c.Engine, c.Turns, c.Evidence, c.Covered, c.Used, c.Items, c.Duplicates, c.P50, c.P99, int(c.Rate))
+	}
+	return table.End()
+}
