@@ -1,6 +1,8 @@
 package domain
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"time"
 )
@@ -22,6 +24,12 @@ func ArchiveName(number int) string { return fmt.Sprintf("archive_%03d", number)
 // ArchiveURI is where an archive lies.
 func ArchiveURI(owner Entity, session string, number int) string {
 	return SessionURI(owner, session) + "/history/" + ArchiveName(number)
+}
+
+// ArchiveItem is the id of the item that says what an archive of a session says.
+func ArchiveItem(stream string, number int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", stream, number))
+	return "archive_" + hex.EncodeToString(sum[:12])
 }
 
 // SessionURI is where a session lies.

@@ -13,6 +13,7 @@ import (
 // Writer takes commands to the log.
 type Writer interface {
 	Submit(ctx context.Context, submission domain.Submission) (domain.Receipt, error)
+	SubmitAll(ctx context.Context, submissions []domain.Submission) []domain.Result
 }
 
 // mostSources is how many messages an item says at most that it was made from.
@@ -54,72 +55,142 @@ func (a assignment) saidAt(l domain.Lesson) time.Time {
 	return time.Time{}
 }
 
-// carryOut does what was decided. Every step may have been done before: it changes nothing then.
+// carryOut does what was decided. Every step may have been done before: it changes nothing then. What stands
+// alone is done in one go, and then what takes another's place.
 func (a assignment) carryOut(ctx context.Context, reader Reader, writer Writer, lessons []domain.Lesson) error {
+	var alone []domain.Submission
+	var places []int
 	for i, l := range lessons {
-		if err := a.step(ctx, reader, writer, l); err != nil {
+		if command, is := a.single(l); is {
+			alone = append(alone, domain.Submission{Command: command, By: a.by(), Origin: a.origin(l)})
+			places = append(places, i)
+		}
+	}
+	for i, result := range writer.SubmitAll(ctx, alone) {
+		err, l := result.Err, lessons[places[i]]
+		if errors.Is(err, domain.ErrTaken) && l.Text.URI != "" {
+			err = a.elsewhere(ctx, writer, l, nil)
+		}
+		if err := final(err); err != nil {
+			return fmt.Errorf("carry out decision %d of task %s: %w", places[i]+1, a.task, err)
+		}
+	}
+	for i, l := range lessons {
+		if l.Decision != domain.DecideMerge && l.Decision != domain.DecideSupersede {
+			continue
+		}
+		if err := a.replace(ctx, reader, writer, l); err != nil {
 			return fmt.Errorf("carry out decision %d of task %s: %w", i+1, a.task, err)
 		}
 	}
 	return nil
 }
 
-func (a assignment) step(ctx context.Context, reader Reader, writer Writer, l domain.Lesson) error {
+// longestTranscript is how many bytes of what was said in an archive its item says.
+const longestTranscript = domain.MaxContent - 1024
+
+// archive is the command for the item by which an archive is found like everything else.
+func (a assignment) archive(stream string, fact domain.SessionExtracted) domain.Remember {
+	var said strings.Builder
+	item := domain.Remembered{
+		Type: domain.Usecase, ContextType: domain.Memory, Owner: a.owner, Scopes: []domain.Scope{a.owner.Scope()},
+		Source: domain.Source{Category: "exp", AgentID: a.agent, TraceID: a.session},
+	}
+	for _, m := range a.messages {
+		if text := strings.TrimSpace(m.Text()); text != "" {
+			fmt.Fprintf(&said, "%s: %s\n", m.Role, text)
+		}
+		if len(item.DerivedFrom) < mostSources {
+			item.DerivedFrom = append(item.DerivedFrom, m.EventID)
+		}
+	}
+	item.Text = domain.Text{
+		Task: cut(fact.Summary.Abstract, longestTask), Content: cut(strings.TrimSpace(said.String()), longestTranscript),
+		Abstract: fact.Summary.Abstract, Overview: fact.Summary.Overview, Tags: domain.Tags{"category": {"archive"}},
+		URI: domain.ArchiveURI(a.owner, a.session, fact.Archive),
+	}
+	return domain.Remember{By: a.by(), ID: domain.ArchiveItem(stream, fact.Archive), Knowledge: item, OrSame: true}
+}
+
+// keep remembers an archive, unless nothing was written in it.
+func (a assignment) keep(ctx context.Context, writer Writer, stream string, fact domain.SessionExtracted) error {
+	command, err := a.archive(stream, fact).Complete()
+	if err != nil {
+		return final(err)
+	}
+	origin := domain.Origin{CorrelationID: a.task, CausationID: a.task}
+	_, err = writer.Submit(ctx, domain.Submission{Command: command, By: command.By, Origin: origin})
+	return final(err)
+}
+
+// origin says that a lesson follows from the first message that says it.
+func (a assignment) origin(l domain.Lesson) domain.Origin {
 	origin := domain.Origin{CorrelationID: a.task, OccurredAt: a.saidAt(l)}
 	if len(l.Sources) > 0 {
 		origin.CausationID = l.Sources[0]
 	}
-	submit := func(by domain.Principal, command domain.Command) error {
-		_, err := writer.Submit(ctx, domain.Submission{Command: command, By: by, Origin: origin})
-		return err
-	}
+	return origin
+}
+
+// single is the command for a lesson that concerns one item alone; false if there is nothing to do, or more.
+func (a assignment) single(l domain.Lesson) (domain.Command, bool) {
 	switch l.Decision {
 	case domain.DecideVote:
-		return final(submit(a.by(), domain.GiveFeedback{
+		return domain.GiveFeedback{
 			Target: domain.Target{By: a.by(), ID: l.Target}, Verdict: domain.Helpful, TraceID: a.task, Outcome: "said again",
-		}))
-	case domain.DecideSkip:
-		return nil
+		}, true
+	case domain.DecideCreate:
+		command, err := a.remember(l, nil).Complete()
+		return command, err == nil
 	}
-	var target *domain.Knowledge
-	if l.Target != "" {
-		var err error
-		if target, err = reader.Find(ctx, a.tenant, l.Target); err != nil {
-			if final(err) != nil {
-				return err
-			}
-			target = nil
+	return nil, false
+}
+
+// replace remembers the item that takes another's place, and says so of the other.
+func (a assignment) replace(ctx context.Context, reader Reader, writer Writer, l domain.Lesson) error {
+	target, err := reader.Find(ctx, a.tenant, l.Target)
+	if err != nil {
+		if final(err) != nil {
+			return err
 		}
+		return final(a.elsewhere(ctx, writer, l, nil)) // it is gone: nobody's place is taken
 	}
 	by := a.by()
-	if target != nil && target.Owner != a.owner {
+	if target.Owner != a.owner {
 		by = a.librarian()
 	}
-	if target != nil && l.Text.URI != "" && target.Text.URI == l.Text.URI && target.ID != l.Item {
+	submit := func(command domain.Command) error {
+		_, err := writer.Submit(ctx, domain.Submission{Command: command, By: by, Origin: a.origin(l)})
+		return err
+	}
+	if l.Text.URI != "" && target.Text.URI == l.Text.URI {
 		aside := strings.TrimSuffix(l.Text.URI, ".md") + "@" + l.Item + ".md"
-		if err := final(submit(by, domain.Revise{Target: domain.Target{By: by, ID: target.ID}, URI: aside})); err != nil {
+		if err := final(submit(domain.Revise{Target: domain.Target{By: by, ID: target.ID}, URI: aside})); err != nil {
 			return err
 		}
 	}
-	if err := a.create(ctx, submit, l, target); err != nil || target == nil {
+	command, err := a.remember(l, target).Complete()
+	if err == nil {
+		err = submit(command)
+	}
+	if errors.Is(err, domain.ErrTaken) && l.Text.URI != "" {
+		err = a.elsewhere(ctx, writer, l, target)
+	}
+	if err := final(err); err != nil {
 		return err
 	}
-	return final(submit(by, domain.Supersede{Target: domain.Target{By: by, ID: target.ID}, Successor: l.Item, Reason: l.Text.Reason}))
+	return final(submit(domain.Supersede{Target: domain.Target{By: by, ID: target.ID}, Successor: l.Item, Reason: l.Text.Reason}))
 }
 
-// create remembers the item; elsewhere, if its place is taken.
-func (a assignment) create(_ context.Context, submit func(domain.Principal, domain.Command) error, l domain.Lesson, target *domain.Knowledge) error {
-	for {
-		command, err := a.remember(l, target).Complete()
-		if err == nil {
-			err = submit(command.By, command)
-		}
-		if errors.Is(err, domain.ErrTaken) && l.Text.URI != "" {
-			l.Text.URI = ""
-			continue
-		}
-		return final(err)
+// elsewhere remembers an item where it lies by itself, since its place is taken.
+func (a assignment) elsewhere(ctx context.Context, writer Writer, l domain.Lesson, target *domain.Knowledge) error {
+	l.Text.URI = ""
+	command, err := a.remember(l, target).Complete()
+	if err != nil {
+		return err
 	}
+	_, err = writer.Submit(ctx, domain.Submission{Command: command, By: command.By, Origin: a.origin(l)})
+	return err
 }
 
 // final forgives refusals: what was decided then cannot be done any more, since people have done something

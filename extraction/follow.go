@@ -97,7 +97,8 @@ func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.
 	if err != nil {
 		return err
 	}
-	if session, is := state.State.(domain.Session); is {
+	session, is := state.State.(domain.Session)
+	if is {
 		a.agent = session.Agent
 		if session.Settled < commit.Archive {
 			if err := w.settle(ctx, event, commit, a, ConversationOf(a.session, a.agent, said)); err != nil {
@@ -109,12 +110,18 @@ func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.
 	if err != nil || !found {
 		return err
 	}
-	extracted, is := settled.Fact.(domain.SessionExtracted)
-	if !is {
+	extracted, made := settled.Fact.(domain.SessionExtracted)
+	if !made {
 		return nil
 	}
 	a.messages = ConversationOf(a.session, a.agent, said).Messages
-	return a.carryOut(ctx, w.Reader, w.Writer, extracted.Lessons)
+	if err := a.carryOut(ctx, w.Reader, w.Writer, extracted.Lessons); err != nil {
+		return err
+	}
+	if session.Open() && commit.Archive > session.Before {
+		return a.keep(ctx, w.Writer, event.Stream, extracted)
+	}
+	return nil
 }
 
 func assigned(event domain.Event, commit domain.SessionCommitted) assignment {

@@ -40,6 +40,11 @@ func TestACommittedSessionBecomesKnowledge(t *testing.T) {
 		if fact.Task != task || fact.Extractor != "built-in 1" || len(fact.Lessons) != 2 || fact.Lessons[0].Item != preference.ID {
 			t.Errorf("%+v", fact)
 		}
+		archive, err := w.base.Find(t.Context(), w.by.Tenant, domain.ArchiveItem("session:mia/s1", 1))
+		if err != nil || archive.Text.URI != "viking://session/mia/s1/history/archive_001" || !slices.Equal(archive.Scopes, []domain.Scope{"user:mia"}) ||
+			!strings.Contains(archive.Text.Content, "assistant: Noted. chromedriver") {
+			t.Errorf("the archive: %+v, %v", archive, err)
+		}
 		causes, err := w.log.Causes(t.Context(), w.by.Tenant, preference.DerivedFrom)
 		if err != nil || causes[preference.DerivedFrom[0]].Name != "session.message_added" {
 			t.Errorf("%v, %v", causes, err)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/annals-kb/annals/database"
@@ -41,6 +43,15 @@ func (b *breakable) Submit(ctx context.Context, s domain.Submission) (domain.Rec
 	}
 	b.left--
 	return b.Writer.Submit(ctx, s)
+}
+
+// SubmitAll breaks in the middle, too.
+func (b *breakable) SubmitAll(ctx context.Context, submissions []domain.Submission) []domain.Result {
+	results := make([]domain.Result, len(submissions))
+	for i, s := range submissions {
+		results[i].Receipt, results[i].Err = b.Submit(ctx, s)
+	}
+	return results
 }
 
 func newWorld(t *testing.T, db *database.DB, extractor extraction.Extractor) *world {
@@ -106,14 +117,14 @@ func (w *world) learn() {
 	}
 }
 
-// items are those of a status, in the order in which they were remembered.
+// items are those of a status but for archives, in the order in which they were remembered.
 func (w *world) items(statuses ...domain.Status) []*domain.Knowledge {
 	w.t.Helper()
 	page, err := w.base.List(w.t.Context(), domain.List{By: w.by, Filter: domain.Filter{Statuses: statuses}, Limit: 100})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	items := page.Items
+	items := slices.DeleteFunc(page.Items, func(k *domain.Knowledge) bool { return strings.HasPrefix(k.ID, "archive_") })
 	for i, j := 0, len(items)-1; i < j; i, j = i+1, j-1 {
 		items[i], items[j] = items[j], items[i]
 	}

@@ -240,6 +240,31 @@ func TestAToolCallComesBackAsItWasSent(t *testing.T) {
 	})
 }
 
+func TestAnArchiveIsFoundUntilItsSessionGoes(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		w.learning()
+		found := func() int {
+			hits := w.ask("POST", "/v1/search", `{"query":"zorblaxquine","min_score":0.01}`).want(http.StatusOK).json()["items"].([]any)
+			return len(hits)
+		}
+		one := sessions + "/s1"
+		for _, how := range []string{"", "?erase=true&reason_code=gdpr-17"} {
+			w.ask("POST", one+"/messages", `{"role":"user","content":"zorblaxquine is what we talk about"}`).object()
+			w.ask("POST", one+"/commit?wait=true", nil).object()
+			if got := found(); got != 1 {
+				t.Errorf("%d hits", got)
+			}
+			w.ask("DELETE", one+how, nil).object()
+			if got := found(); got != 0 {
+				t.Errorf("%d hits after the session went", got)
+			}
+		}
+		if log := w.ask("GET", "/v1/events?limit=100", nil).want(http.StatusOK); strings.Contains(string(log.body), "zorblaxquine") {
+			t.Error("the log still says it")
+		}
+	})
+}
+
 func TestAnErasedSessionSaysNothing(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
 		w.ask("POST", sessions+"/s1/messages", `{"role":"user","content":"zorblaxquine"}`).object()
