@@ -26,6 +26,7 @@ var codes = []code{
 	{domain.ErrMalformed, http.StatusBadRequest, "INVALID_ARGUMENT"},
 	{domain.ErrTooLarge, http.StatusBadRequest, "INVALID_ARGUMENT"},
 	{domain.ErrKeyReused, http.StatusBadRequest, "INVALID_ARGUMENT"},
+	{errSkill, http.StatusBadRequest, "SKILL_INVALID"},
 	{errInvalidFilter, http.StatusBadRequest, "INVALID_FILTER"},
 	{domain.ErrUnauthenticated, http.StatusUnauthorized, "UNAUTHENTICATED"},
 	{domain.ErrForbidden, http.StatusForbidden, "PERMISSION_DENIED"},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/annals-kb/annals/domain"
@@ -88,28 +89,26 @@ func (s *Server) find(ctx context.Context, q *query) (any, error) {
 	if err := q.bind(&in); err != nil {
 		return nil, err
 	}
+	return s.answer(ctx, q, in)
+}
+
+func (s *Server) answer(ctx context.Context, q *query, in findRequest) (findResult, error) {
 	search, targets, err := in.search(q)
 	if err != nil {
-		return nil, err
+		return findResult{}, err
 	}
-	none := in.limit() == 0 || len(in.Targets) > 0 && len(targets) == 0
-	if none {
+	if in.limit() == 0 || len(in.Targets) > 0 && len(targets) == 0 {
 		return grouped(nil, targets), nil
 	}
 	answer, err := s.cfg.Reader.Search(ctx, search)
 	if err != nil {
-		return nil, err
+		return findResult{}, err
 	}
 	least := 0.0
 	if in.Threshold != nil {
 		least = *in.Threshold
 	}
-	found := answer.Hits[:0]
-	for _, hit := range answer.Hits {
-		if hit.Weight >= least {
-			found = append(found, hit)
-		}
-	}
+	found := slices.DeleteFunc(answer.Hits, func(hit domain.Found) bool { return hit.Weight < least })
 	s.retrieved(q, "search", len(found), func(i int) domain.Retrieved {
 		return domain.Retrieved{ID: found[i].ID, Score: found[i].Score}
 	})

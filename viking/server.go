@@ -107,4 +107,5 @@ func (s *Server) routes() {
 	s.searchRoutes()
 	s.fsRoutes()
 	s.contentRoutes()
+	s.skillRoutes()
 }

@@ -188,3 +188,13 @@ func (a *answer) refused(status int, code string) string {
 	message, _ := failure["message"].(string)
 	return message
 }
+
+// position is how long the log of the default tenant is.
+func (w *world) position() int64 {
+	w.t.Helper()
+	head, _, err := w.log.Head(database.ForEveryTenant(w.t.Context()), "default")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return head
+}

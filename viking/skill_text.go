@@ -1,0 +1,219 @@
+package viking
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// skill is one as its author gives it: as a text with front matter, as an object, or as an MCP tool.
+type skill struct {
+	described
+	Text string // all of SKILL.md, front matter and all
+}
+
+// errSkill is what a skill is refused with that cannot be one.
+var errSkill = errors.New("no skill")
+
+func noSkill(format string, values ...any) error { return domain.Refuse(errSkill, format, values...) }
+
+// parseSkill reads a skill in any of its forms.
+func parseSkill(data json.RawMessage) (skill, error) {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		return skillOfText(text)
+	}
+	var fields struct {
+		described
+		Content     string          `json:"content"`
+		Schema      json.RawMessage `json:"inputSchema"`
+		Allowed     []string        `json:"allowed-tools"`
+		OtherSchema json.RawMessage `json:"input_schema"`
+	}
+	if len(data) == 0 || data[0] != '{' || json.Unmarshal(data, &fields) != nil {
+		return skill{}, noSkill("data must be a text or an object with name, description and content")
+	}
+	k := skill{described: fields.described}
+	if len(k.AllowedTools) == 0 {
+		k.AllowedTools = fields.Allowed
+	}
+	if schema := cmp.Or(string(fields.Schema), string(fields.OtherSchema)); schema != "" && fields.Content == "" {
+		fields.Content = toolText(k, json.RawMessage(schema))
+	}
+	if strings.HasPrefix(fields.Content, fence+"\n") {
+		k.Text = fields.Content
+	} else {
+		k.Text = k.frontMatter() + fields.Content
+	}
+	return k, k.check()
+}
+
+// fence stands before and behind the front matter.
+const fence = "---"
+
+// skillOfText reads the front matter of a SKILL.md.
+func skillOfText(text string) (skill, error) {
+	k := skill{Text: text}
+	rest, opened := strings.CutPrefix(strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), fence+"\n")
+	front, _, closed := strings.Cut(rest, "\n"+fence)
+	if !opened || !closed {
+		return k, noSkill("a skill's text begins with front matter between two lines of ---, which has its name and description")
+	}
+	values := frontMatter(front)
+	one := func(name string) string { return strings.Join(values[name], " ") }
+	k.Name, k.Description, k.AllowedTools, k.Tags = one("name"), one("description"), values["allowed-tools"], values["tags"]
+	if len(k.AllowedTools) == 0 {
+		k.AllowedTools = values["allowed_tools"]
+	}
+	return k, k.check()
+}
+
+// check wants what everybody needs to know of a skill.
+func (k skill) check() error {
+	var missing []string
+	if strings.TrimSpace(k.Name) == "" {
+		missing = append(missing, "name")
+	}
+	if strings.TrimSpace(k.Description) == "" {
+		missing = append(missing, "description")
+	}
+	if len(missing) > 0 {
+		return noSkill("a skill needs a %s", strings.Join(missing, " and a "))
+	}
+	return nil
+}
+
+// frontMatter reads the part of YAML that skills are written in: a name and a value on a line; the value
+// plain, quoted, a list in brackets, a list of lines that begin with a dash, or a text of indented lines.
+func frontMatter(front string) map[string][]string {
+	values := map[string][]string{}
+	name, folded := "", false
+	for line := range strings.Lines(front) {
+		line = strings.TrimRight(line, "\n")
+		trimmed := strings.TrimSpace(line)
+		indented := trimmed != "" && (line[0] == ' ' || line[0] == '\t')
+		key, value, isPair := strings.Cut(line, ":")
+		switch {
+		case trimmed == "" || trimmed[0] == '#':
+		case strings.HasPrefix(trimmed, "- ") && name != "" && !folded:
+			values[name] = append(values[name], unquoted(trimmed[2:]))
+		case indented && name != "":
+			values[name] = append(values[name], trimmed)
+		case isPair:
+			name, value = strings.TrimSpace(key), strings.TrimSpace(value)
+			folded = value != "" && strings.Trim(value, "|>+-") == ""
+			if values[name] = nil; value != "" && !folded {
+				values[name] = several(value)
+			}
+		}
+	}
+	return values
+}
+
+// several are the values on a line.
+func several(value string) []string {
+	inner, bracketed := strings.CutPrefix(value, "[")
+	if !bracketed || !strings.HasSuffix(inner, "]") {
+		return []string{unquoted(value)}
+	}
+	var all []string
+	for part := range strings.SplitSeq(strings.TrimSuffix(inner, "]"), ",") {
+		if part = unquoted(part); part != "" {
+			all = append(all, part)
+		}
+	}
+	return all
+}
+
+func unquoted(s string) string {
+	s = strings.TrimSpace(s)
+	if len(s) < 2 || s[0] != s[len(s)-1] || s[0] != '"' && s[0] != '\'' {
+		return s
+	}
+	var text string
+	if s[0] == '"' && json.Unmarshal([]byte(s), &text) == nil {
+		return text
+	}
+	return strings.ReplaceAll(s[1:len(s)-1], "''", "'")
+}
+
+// frontMatter is how the skill's text begins.
+func (k skill) frontMatter() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\nname: %s\ndescription: %s\n", fence, quoted(k.Name), quoted(k.Description))
+	for name, values := range map[string][]string{"allowed-tools": k.AllowedTools, "tags": k.Tags} {
+		if len(values) == 0 {
+			continue
+		}
+		all := make([]string, len(values))
+		for i, value := range values {
+			all[i] = quoted(value)
+		}
+		fmt.Fprintf(&b, "%s: [%s]\n", name, strings.Join(all, ", "))
+	}
+	return b.String() + fence + "\n\n"
+}
+
+// quoted is a value as it is, where that can be read back, or else in quotes.
+func quoted(s string) string {
+	plain := !strings.ContainsAny(s, "\"'#:[]{},&*!|>%@`\\\n") && s == strings.TrimSpace(s) && s != "" && s[0] != '-'
+	if plain {
+		return s
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(s) // a string is always JSON
+	return strings.TrimSpace(b.String())
+}
+
+// toolText says what an MCP tool does and takes.
+func toolText(k skill, schema json.RawMessage) string {
+	var parameters struct {
+		Properties map[string]struct {
+			Type        any    `json:"type"`
+			Description string `json:"description"`
+		} `json:"properties"`
+		Required []string `json:"required"`
+	}
+	_ = json.Unmarshal(schema, &parameters) // a schema may be anything
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n%s\n", k.Name, k.Description)
+	if len(parameters.Properties) > 0 {
+		b.WriteString("\n## Parameters\n\n")
+	}
+	for _, name := range slices.Sorted(maps.Keys(parameters.Properties)) {
+		p := parameters.Properties[name]
+		kind := "any"
+		if p.Type != nil {
+			kind = fmt.Sprint(p.Type)
+		}
+		if slices.Contains(parameters.Required, name) {
+			kind += ", required"
+		}
+		fmt.Fprintf(&b, "- `%s` (%s): %s\n", name, kind, p.Description)
+	}
+	fmt.Fprintf(&b, "\n## Input schema\n\n```json\n%s\n```\n", schema)
+	return b.String()
+}
+
+// segment is a name as URIs have it: letters, digits, Han and dashes stay, everything else is an underscore.
+func segment(name string) string {
+	const most = 50
+	clean := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_' {
+			return r
+		}
+		return '_'
+	}, strings.TrimSpace(name))
+	runes := []rune(clean)
+	return string(runes[:min(len(runes), most)])
+}
