@@ -50,10 +50,14 @@ func batches(in io.Reader) iter.Seq2[batch, error] {
 }
 
 // body is a request's: one record a line, each with an id.
-func (b batch) body(records []int, who, file string) []byte {
+func (b batch) body(records []int, who string, from source) []byte {
 	var body bytes.Buffer
 	for _, i := range records {
-		body.Write(caused(identified(b.Records[i].Raw, who), b.Records[i].origin(file)))
+		raw := b.Records[i].Raw
+		if from.laid != "" {
+			raw = placed(raw, from.laid)
+		}
+		body.Write(caused(identified(raw, who), b.Records[i].origin(from.name)))
 		body.WriteByte('\n')
 	}
 	return body.Bytes()

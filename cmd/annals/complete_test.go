@@ -31,7 +31,7 @@ func TestCompletionOffersWhatFits(t *testing.T) {
 	for line, want := range map[string][]string{
 		"re":                              {"remember", "revise", "restore", "report", "rebuild", "reread", "release"},
 		"rebuild ":                        {"knowledge"},
-		"export ":                         {"knowledge", "log"},
+		"export ":                         {"knowledge", "files", "log"},
 		"feedback some-id ":               {"helpful", "harmful"},
 		"feedback some-id --trace x ":     {"helpful", "harmful"},
 		"feedback some-id --trace ":       nil,

@@ -12,9 +12,10 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// exportCommands are the two things that can be exported.
+// exportCommands are what can be exported.
 type exportCommands struct {
 	Knowledge exportKnowledgeCommand `cmd:"" help:"Every piece of knowledge you may see, one a line."`
+	Files     exportFilesCommand     `cmd:"" help:"Every piece of knowledge you may see, in files by owner and type."`
 	Log       exportLogCommand       `cmd:"" help:"Every event of the log, one a line, in order."`
 }
 

@@ -21,6 +21,7 @@ type failures struct {
 
 // failedLine is a line with its problem, and with --errors what it said.
 type failedLine struct {
+	File   string          `json:"file,omitempty"` // of a directory
 	Line   int             `json:"line"`
 	ID     string          `json:"id,omitempty"`
 	Error  json.RawMessage `json:"error"`
@@ -40,8 +41,8 @@ func openFailures(name string) (*failures, error) {
 	return &failures{file: file, out: bufio.NewWriter(file)}, nil
 }
 
-func (f *failures) add(r record, a lineAnswer) error {
-	line := failedLine{Line: r.Number, ID: a.ID, Error: a.Error, place: r.Place}
+func (f *failures) add(from source, r record, a lineAnswer) error {
+	line := failedLine{File: from.laid, Line: r.Number, ID: a.ID, Error: a.Error, place: joined(", ", from.laid, r.Place)}
 	if len(f.first) < shownFailures {
 		f.first = append(f.first, line)
 	}

@@ -10,7 +10,7 @@ import (
 type importCommand struct {
 	remote
 
-	File     string        `arg:"" complete:"file" help:"Lines of JSON, or a JSON array, one piece of knowledge each; - reads standard input."`
+	File     string        `arg:"" complete:"file" help:"Lines of JSON, or a JSON array, one piece of knowledge each; - reads standard input. A directory is one that annals export files has written, or that is laid out like it."`
 	Update   bool          `help:"Where an id is taken by other content, revise it instead of refusing the line."`
 	Errors   string        `complete:"file" placeholder:"FILE" help:"Write every line that failed there, with its problem, as lines of JSON."`
 	Patience time.Duration `default:"30s" help:"How long to try again when the server cannot be reached or is busy."`
@@ -26,6 +26,7 @@ history tells the file and the line that it came from. Exit code 1 says that lin
 Examples:
 
     annals import knowledge.ndjson
+    annals import knowledge/
     annals import --update --errors failed.ndjson knowledge.json
     zcat knowledge.ndjson.gz | annals import - --json`
 }
@@ -48,39 +49,21 @@ func (i *importCommand) Run(ctx context.Context, c *console) error {
 	if _, err := api.ask(ctx, request{Method: http.MethodGet, Path: []string{"healthz"}}); err != nil {
 		return err
 	}
-	input, size, err := openInput(c, i.File)
+	all, err := inputs(i.File)
 	if err != nil {
 		return err
 	}
-	defer input.Close() //nolint:errcheck // it was only read
 	failures, err := openFailures(i.Errors)
 	if err != nil {
 		return err
 	}
 	s := summary{began: time.Now(), Redacted: redactions{}}
-	progress := watch(c, "importing", size)
-	sender := &sender{
-		api: api, who: joined(" for ", i.As, i.OnBehalfOf), file: fileName(i.File), run: importRun(),
-		update: i.Update, patience: i.Patience,
-	}
-	m := &importer{send: sender.send, parallel: i.Parallel}
-	if i.Update {
-		m.parallel = 1 // two lines about the same item: the later one must win
-	}
-	stopped := m.run(ctx, input, func(b batch, answers []lineAnswer) error {
-		progress.add(b.size(), len(b.Records))
-		for n, answer := range answers {
-			s.count(answer.Status)
-			s.Redacted.add(answer.Redacted)
-			if answer.why() != nil {
-				if err := failures.add(b.Records[n], answer); err != nil {
-					return err
-				}
-			}
+	run, stopped := importRun(), error(nil)
+	for _, from := range all {
+		if stopped = i.importFrom(ctx, c, api, from, run, &s, failures); stopped != nil {
+			break
 		}
-		return nil
-	})
-	progress.end()
+	}
 	if err := failures.close(); err != nil && stopped == nil {
 		stopped = err
 	}
@@ -88,6 +71,37 @@ func (i *importCommand) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	return s.verdict(stopped)
+}
+
+// importFrom imports one file.
+func (i *importCommand) importFrom(ctx context.Context, c *console, api *client, from source, run string, s *summary, failures *failures) error {
+	input, size, err := openInput(c, from.path)
+	if err != nil {
+		return err
+	}
+	defer input.Close() //nolint:errcheck // it was only read
+	progress := watch(c, joined(" ", "importing", from.laid), size)
+	defer progress.end()
+	sender := &sender{
+		api: api, who: joined(" for ", i.As, i.OnBehalfOf), from: from, run: run, update: i.Update, patience: i.Patience,
+	}
+	m := &importer{send: sender.send, parallel: i.Parallel}
+	if i.Update {
+		m.parallel = 1 // two lines about the same item: the later one must win
+	}
+	return m.run(ctx, input, func(b batch, answers []lineAnswer) error {
+		progress.add(b.size(), len(b.Records))
+		for n, answer := range answers {
+			s.count(answer.Status)
+			s.Redacted.add(answer.Redacted)
+			if answer.why() != nil {
+				if err := failures.add(from, b.Records[n], answer); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
 }
 
 // summary is what became of an import.

@@ -144,7 +144,7 @@ func TestBatchesHoldWhatARequestMayCarry(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			body := origins.ReplaceAll(b.body(b.Sent, "", "f"), nil)
+			body := origins.ReplaceAll(b.body(b.Sent, "", source{name: "f"}), nil)
 			if len(b.Records) > batchRecords || len(body) > batchBytes+len(b.Records) {
 				t.Errorf("%s: a batch of %d records and %d bytes", name, len(b.Records), len(body))
 			}

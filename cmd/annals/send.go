@@ -17,7 +17,7 @@ import (
 type sender struct {
 	api      *client
 	who      string // for whom records without an id are named
-	file     string // the name of what they come from
+	from     source // what they come from
 	run      string // what all of the import belongs to
 	update   bool
 	patience time.Duration // how long one batch may be tried again
@@ -63,7 +63,7 @@ func (s *sender) attempt(ctx context.Context, b batch, left []int, answers []lin
 	a, err := s.api.ask(context.WithoutCancel(ctx), request{
 		Method: http.MethodPost, Path: []string{"v1", "knowledge"}, Query: query,
 		Header: http.Header{"Content-Type": {"application/x-ndjson"}, "Annals-Correlation-Id": {s.run}},
-		Body:   b.body(left, s.who, s.file),
+		Body:   b.body(left, s.who, s.from),
 	})
 	if err != nil {
 		if a != nil {

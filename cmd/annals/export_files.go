@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+)
+
+type exportFilesCommand struct {
+	remote
+	filters
+
+	Dir     string `arg:"" complete:"file" help:"The directory to write to: an empty one, or one that is not there yet."`
+	Replace bool   `help:"Replace the directory's global, agents and users."`
+}
+
+// Help implements kong.HelpProvider.
+func (exportFilesCommand) Help() string {
+	return `Every piece of knowledge that you may see, with all that annals import DIR needs to remember it elsewhere as it is
+here. What an agent owns lies in agents/NAME, what a user owns and has not shared with everybody in users/ID, everything
+else in global. Each file is a JSON array, by type, and profiles by category: users/123/preferences.json,
+agents/crawler/strategies.json, global/tools.json.
+
+Examples:
+
+    annals export files knowledge
+    annals export files knowledge --replace --scope project:456`
+}
+
+// Run implements the command.
+func (e *exportFilesCommand) Run(ctx context.Context, c *console) error {
+	if err := e.writable(); err != nil {
+		return err
+	}
+	api, err := e.connect()
+	if err != nil {
+		return err
+	}
+	files, items, err := e.collect(ctx, c, api)
+	if err == nil {
+		err = e.write(files)
+	}
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(map[string]any{"directory": e.Dir, "files": len(files), "items": items})
+	}
+	c.say("%d pieces of knowledge in %d files below %s", items, len(files), e.Dir)
+	return nil
+}
+
+// writable refuses a directory in which something would be lost.
+func (e *exportFilesCommand) writable() error {
+	entries, err := os.ReadDir(e.Dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return wrong("name a directory that is empty or not there yet", "%s", err)
+	case len(entries) > 0 && !e.Replace:
+		return wrong("name another, or replace its global, agents and users with --replace", "%s is not empty", e.Dir)
+	}
+	return nil
+}
+
+// collect reads every item, with how it was judged, into the files that it belongs to.
+func (e *exportFilesCommand) collect(ctx context.Context, c *console, api *client) (files map[string][]json.RawMessage, items int, err error) {
+	files = map[string][]json.RawMessage{}
+	progress := watch(c, "exporting", 0)
+	defer progress.end()
+	query := e.asked()
+	query.Set("limit", strconv.Itoa(largestPage))
+	err = api.pages(ctx, []string{"v1", "knowledge"}, query, func(page []json.RawMessage) error {
+		for _, listed := range page {
+			var k knowledge
+			if err := json.Unmarshal(listed, &k); err != nil {
+				return fmt.Errorf("read the server's answer: %w", err)
+			}
+			whole, err := api.ask(ctx, request{Method: http.MethodGet, Path: []string{"v1", "knowledge", k.ID}})
+			if whole != nil && (whole.Status == http.StatusGone || whole.Status == http.StatusNotFound) {
+				continue // it was forgotten meanwhile
+			}
+			if err != nil {
+				return err
+			}
+			var where laid
+			item, failed := portable(whole.Body)
+			if err := errors.Join(failed, json.Unmarshal(whole.Body, &where)); err != nil {
+				return fmt.Errorf("read the server's answer: %w", err)
+			}
+			files[where.file()] = append(files[where.file()], item)
+			items++
+			progress.add(int64(len(item)), 1)
+		}
+		return nil
+	})
+	return files, items, err
+}
+
+// write makes everything beside its place, and puts it there when it is whole.
+func (e *exportFilesCommand) write(files map[string][]json.RawMessage) error {
+	if err := os.MkdirAll(e.Dir, 0o700); err != nil {
+		return wrong("name a directory that can be written", "%s", err)
+	}
+	whole, err := os.MkdirTemp(e.Dir, ".annals-*")
+	if err != nil {
+		return wrong("name a directory that can be written", "%s", err)
+	}
+	defer os.RemoveAll(whole) //nolint:errcheck // what is left of it harms nobody
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := writeFile(filepath.Join(whole, filepath.FromSlash(name)), files[name]); err != nil {
+			return fmt.Errorf("write %s: %w", name, err)
+		}
+	}
+	for _, root := range layoutRoots {
+		place := filepath.Join(e.Dir, root)
+		if err := os.RemoveAll(place); err != nil {
+			return fmt.Errorf("replace %s: %w", root, err)
+		}
+		if err := os.Rename(filepath.Join(whole, root), place); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("place %s: %w", root, err)
+		}
+	}
+	return nil
+}
+
+// writeFile writes a JSON array for people to read and compare: the same items are always the same bytes.
+func writeFile(name string, items []json.RawMessage) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	slices.SortFunc(items, func(a, b json.RawMessage) int { return bytes.Compare(a, b) })
+	var out bytes.Buffer
+	array := append(append([]byte("["), bytes.Join(raws(items), []byte(","))...), ']')
+	if err := json.Indent(&out, array, "", "  "); err != nil {
+		return err
+	}
+	out.WriteByte('\n')
+	return os.WriteFile(name, out.Bytes(), 0o600)
+}
+
+func raws(items []json.RawMessage) [][]byte {
+	all := make([][]byte, len(items))
+	for i, item := range items {
+		all[i] = item
+	}
+	return all
+}
