@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/uptrace/bun"
+
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
@@ -61,8 +63,7 @@ func Check(ctx context.Context, db *database.DB, settings Settings, progress fun
 
 // states compares what is kept about streams of other things than knowledge.
 func (e *examination) states(ctx context.Context) error {
-	var tenants []string
-	err := e.tx.NewRaw("SELECT tenant FROM events GROUP BY tenant UNION SELECT tenant FROM streams GROUP BY tenant ORDER BY tenant").Scan(ctx, &tenants)
+	tenants, err := tenantsWithStreams(ctx, e.tx)
 	if err != nil {
 		return e.knowledge.failed(ctx, "list tenants", err)
 	}
@@ -76,4 +77,10 @@ func (e *examination) states(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// tenantsWithStreams are those with a log, and those of whom anything is kept.
+func tenantsWithStreams(ctx context.Context, db bun.IDB) (tenants []string, err error) {
+	err = db.NewRaw("SELECT tenant FROM events GROUP BY tenant UNION SELECT tenant FROM streams GROUP BY tenant ORDER BY tenant").Scan(ctx, &tenants)
+	return tenants, err
 }

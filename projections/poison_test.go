@@ -75,6 +75,35 @@ func TestARepairMendsWhatCannotBeRead(t *testing.T) {
 	})
 }
 
+// What is kept about other streams is mended, too: a key that was changed by hand opens what the log says again.
+func TestARepairMendsWhatIsKeptAboutOtherStreams(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := lived(t, db, projections.Settings{})
+		r.submit(elsewhere("one", 2))
+		r.submit(elsewhere("two", 2))
+		r.corrupt(`UPDATE streams SET state = '{}' WHERE stream = 'projection:one'`)
+		r.corrupt(`UPDATE streams SET stream = 'projection:nobody' WHERE stream = 'projection:two'`)
+		wrong := func() []string {
+			t.Helper()
+			checked, err := projections.Check(t.Context(), db, projections.Settings{}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return checked.Wrong
+		}
+		if got := wrong(); len(got) != 3 {
+			t.Fatalf("got %q wrong, want the changed, the missing and the one too many", got)
+		}
+		if last := r.runFor(domain.RebuildOrder{Repair: true}); last.State != "active" {
+			t.Fatalf("got version %d %s: %s", last.Version, last.State, last.Error)
+		}
+		if got := wrong(); len(got) != 0 {
+			t.Errorf("got %q wrong after the repair", got)
+		}
+	})
+}
+
 // A rebuild needs every event: one that cannot be taken in ends it, and the message says which.
 func TestAPoisonEventEndsARebuildAndIsNamed(t *testing.T) {
 	t.Parallel()

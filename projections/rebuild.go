@@ -206,7 +206,9 @@ func (r *Rebuilder) build(ctx context.Context, now *run) error {
 		case stateVerifying:
 			err = r.verify(ctx, now)
 		case stateReady:
-			err = p.swap(ctx, v.Version, stateReady)
+			if err = r.mend(ctx, v); err == nil {
+				err = p.swap(ctx, v.Version, stateReady)
+			}
 		case stateActive, stateDraining, stateFailed: // done; or its entry says why not
 			return nil
 		case stateRetired:
