@@ -15,8 +15,8 @@ import (
 
 const (
 	// defaultBagRows is how many bags a tenant keeps: what a search over everything reads at most
-	// besides the index of terms.
-	defaultBagRows = 4000
+	// besides the index of terms. A bag is read whole, for the few terms of a question that it may have.
+	defaultBagRows = 300
 	// defaultCompactItems is how many bags are moved in one transaction, during which appends wait. Most
 	// of its time goes to pages of the index that a third of them would change as well.
 	defaultCompactItems = 300

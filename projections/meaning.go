@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/ThreeDotsLabs/watermill/message"
-	"github.com/pgvector/pgvector-go"
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
@@ -268,7 +267,7 @@ func (e *embedded) Done() { e.meaning.nearest.learn(e) }
 // vectorValue is a vector as its column wants it.
 func (m *Meaning) vectorValue(v []float32) any {
 	if m.db.Engine == database.Postgres {
-		return pgvector.NewHalfVector(v).String()
+		return vectorText(v)
 	}
 	return embedding.Encode(v)
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pgvector/pgvector-go"
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
@@ -245,7 +244,7 @@ func (r *recollection) cosines(ctx context.Context, tx bun.IDB) (found map[int64
 		Join("JOIN ? AS p ON p.tenant = w.tenant AND p.number = w.number AND p.since = w.since", r.past.tables.pieces).
 		Join("JOIN ? AS v ON v.tenant = p.tenant AND v.text_hash = p.text_hash", r.now.meaning.tables.vectors)
 	if postgres {
-		query = query.ColumnExpr("1 - (v.vector <=> ?)", pgvector.NewHalfVector(r.asked.vector).String())
+		query = query.ColumnExpr("1 - (v.vector <=> ?)", vectorText(r.asked.vector))
 	} else {
 		query = query.ColumnExpr("v.vector")
 	}

@@ -89,7 +89,15 @@ func fill(ctx context.Context, c corpus, db *database.DB, base *projections.Know
 		}
 		bar.Add(len(page))
 	}
-	return bench.Understand(ctx, log, base.Meaning(), bar, by.Tenant)
+	if err := bench.Understand(ctx, log, base.Meaning(), bar, by.Tenant); err != nil {
+		return err
+	}
+	for more := true; more; { // as a server's background does
+		if more, err = base.Compact(ctx, log); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // way is a way to search.
