@@ -75,19 +75,21 @@ func insertRows(ctx context.Context, tx *sql.Tx, table string, columns []string,
 	return insertEach(ctx, tx, table, columns, rows, len(rows))
 }
 
+// insertEach inserts so many rows at once. The first column is the tenant, whose rows they all are: it is
+// handed over once a statement.
 func insertEach(ctx context.Context, tx *sql.Tx, table string, columns []string, rows [][]any, at int) (err error) {
-	tuple := "(" + strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ") + "), "
+	tuple := "(?1" + strings.Repeat(", ?", len(columns)-1) + "), "
 	inserting, err := tx.PrepareContext(ctx, "INSERT OR FAIL INTO "+table+" ("+strings.Join(columns, ", ")+") VALUES "+
 		strings.TrimSuffix(strings.Repeat(tuple, at), ", "))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, inserting.Close()) }()
-	values := make([]any, 0, at*len(columns))
+	values := make([]any, 0, 1+at*(len(columns)-1))
 	for some := range slices.Chunk(rows, at) {
-		values = values[:0]
+		values = append(values[:0], some[0][0])
 		for _, row := range some {
-			values = append(values, row...)
+			values = append(values, row[1:]...)
 		}
 		if _, err := inserting.ExecContext(ctx, values...); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"syscall"
 	"time"
@@ -72,8 +73,9 @@ type phases struct {
 // build is everything without verification.
 func (p phases) build() float64 { return p.Load + p.Index + p.Catch }
 
-// alone rebuilds a database that nobody else uses.
+// alone rebuilds a database that nobody else uses, with garbage collected as seldom as a server does.
 func alone(ctx context.Context, url string, to io.Writer) (err error) {
+	debug.SetGCPercent(400)
 	db, err := database.Open(ctx, url, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err

@@ -1,0 +1,88 @@
+// Command lag measures how long after a write has been answered the background projections have taken it in, while
+// somebody writes at a steady rate that leaves the machine time to spare.
+//
+//	scripts/postgres.sh run go run ./scripts/bench/lag
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/scripts/bench"
+)
+
+type options struct {
+	json    string
+	engines []database.Engine
+	rate    int
+	lasting time.Duration
+}
+
+// report is everything measured in a run.
+type report struct {
+	Machine bench.Machine                         `json:"machine"`
+	Engines map[database.Engine]map[string]string `json:"engines"`
+	Rate    int                                   `json:"writes_a_second"`
+	Lags    []lag                                 `json:"lags"`
+}
+
+// lag is how long after its answer a write was taken in, by one projection.
+type lag struct {
+	Engine     string  `json:"engine"`
+	Projection string  `json:"projection"` // "(the write itself)" for how long that took to be answered
+	Writes     int     `json:"writes"`
+	P50        float64 `json:"p50_ms"`
+	P95        float64 `json:"p95_ms"`
+	P99        float64 `json:"p99_ms"`
+}
+
+func main() { bench.Main(run) }
+
+func run(ctx context.Context) error {
+	o, err := parse()
+	if err != nil {
+		return err
+	}
+	r := &report{Machine: bench.ThisMachine(), Engines: map[database.Engine]map[string]string{}, Rate: o.rate}
+	for _, engine := range o.engines {
+		if err := measure(ctx, engine, o, r); err != nil {
+			return fmt.Errorf("%s: %w", engine, err)
+		}
+	}
+	if err := r.print(os.Stdout); err != nil {
+		return err
+	}
+	return bench.WriteJSON(o.json, r)
+}
+
+func parse() (options, error) {
+	var o options
+	var engine string
+	flag.StringVar(&o.json, "json", "", "write the report to this file, too")
+	flag.StringVar(&engine, "engine", "both", "sqlite, postgres or both")
+	flag.IntVar(&o.rate, "rate", 50, "how many writes a second")
+	flag.DurationVar(&o.lasting, "for", 30*time.Second, "how long to write")
+	flag.Parse()
+	if flag.NArg() > 0 || o.rate < 1 || o.lasting < time.Second {
+		flag.Usage()
+		return o, errors.New("there must be a write a second, and a second of them")
+	}
+	var err error
+	o.engines, err = bench.Engines(engine)
+	return o, err
+}
+
+func (r *report) print(to io.Writer) error {
+	fmt.Fprintf(to, "Machine:  %s\nWrites:   %d a second\nTarget:   p99 below 50 ms\n\n", r.Machine, r.Rate)
+	t := bench.NewTable(to, "engine", "taken in by", "writes", "p50 ms", "p95 ms", "p99 ms")
+	for _, l := range r.Lags {
+		t.Row(l.Engine, l.Projection, l.Writes, l.P50, l.P95, l.P99)
+	}
+	return t.End()
+}
