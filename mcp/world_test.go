@@ -38,7 +38,7 @@ const rootKey = "0123456789abcdef0123456789abcdef"
 func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		served := newWorld(t, db)
 		for transport, connect := range map[string]func(*world, bool) *sdk.ClientSession{"http": (*world).byHTTP, "stdio": (*world).byLines} {
 			t.Run(transport, func(t *testing.T) {
@@ -57,12 +57,13 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 
 func newWorld(t *testing.T, db *database.DB) *world {
 	t.Helper()
-	base, err := projections.Open(t.Context(), db, projections.Settings{})
+	everything := database.ForEveryTenant(t.Context())
+	base, err := projections.Open(everything, db, projections.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	log := events.NewLog(db, base, events.Options{Logger: databasetest.Log(t)})
-	past, err := projections.OpenPast(t.Context(), base, log)
+	past, err := projections.OpenPast(everything, base, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func newWorld(t *testing.T, db *database.DB) *world {
 	api = annalshttp.New(annalshttp.Config{
 		Writer: log, Historian: log, Reporter: projections.Reports{Knowledge: base, Log: log},
 		Reader: projections.Reader{Knowledge: base, Past: past, Progress: log}, Keys: projections.NewKeys(db, log), RootKey: rootKey,
-		Version: "test", Logger: databasetest.Log(t),
+		Version: "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
 		Mounts: []annalshttp.Mount{{Paths: []string{"/mcp"}, Handler: func(w http.ResponseWriter, r *http.Request) error {
 			hosts.ServeHTTP(w, r)
 			return nil

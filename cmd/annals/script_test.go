@@ -39,6 +39,7 @@ func TestMain(m *testing.M) {
 //	host NAME [FLAGS…] TOOL [ARGUMENTS]  lets an MCP host call a tool of the annals mcp that it has started;
 //	                           with ! it must be refused
 //	leave NAME                 ends a host, and with it its annals mcp, which must end well
+//	humble                     on PostgreSQL, lets DATABASE_URL name a role that owns nothing
 //	keep NAME                  lets NAME be the key that was printed last, and NAME_PREFIX its prefix
 //	behind STATEMENT           changes the database behind everybody's back
 //	files WORD                 the word must be in the files of the database; with ! in none
@@ -64,6 +65,7 @@ func TestScripts(t *testing.T) {
 					guests := hosts{}
 					env.Values[hostsKey{}] = guests
 					env.Defer(guests.end)
+					env.Values[testKey{}] = env.T().(testing.TB)
 					env.Setenv("ENGINE", engine.String())
 					env.Setenv("DATABASE_URL", newDatabase(env.T().(testing.TB)))
 					env.Setenv("ANNALS_LISTEN", "127.0.0.1:0")
@@ -76,7 +78,7 @@ func TestScripts(t *testing.T) {
 					"exits": exits, "serving": serving, "shutdown": shutdown, "crash": crash, "count": count,
 					"many": many, "occupied": occupied, "schema": schema, "behind": behind, "phase": phase, "gauge": gauge,
 					"until": until, "free-port": freePort, "detour": detour, "cut": cut, "mend": mend,
-					"keep": keep, "host": host, "leave": leave,
+					"keep": keep, "humble": humble, "host": host, "leave": leave,
 				},
 				Condition: func(name string) (bool, error) {
 					return name == engine.String(), nil
