@@ -76,13 +76,14 @@ func (c Erase) Decide(book Book, _ time.Time) ([]Fact, error) {
 	}}, nil
 }
 
-// MayErase tells whether p may destroy k: nobody who merely belongs to whom it belongs, or acts for him.
+// MayErase tells whether p may destroy k: its owner, or an admin, each in person; nobody who merely belongs to
+// whom it belongs, or acts for somebody.
 func (p Principal) MayErase(k *Knowledge) bool {
 	if p.Role == Auditor {
 		return false
 	}
 	inPerson := p.Subject == k.Owner && (p.OnBehalfOf == "" || p.OnBehalfOf == k.Owner)
-	return inPerson || p.Administers()
+	return inPerson || p.Administers() && p.OnBehalfOf == ""
 }
 
 var _ Command = Erase{}

@@ -101,6 +101,7 @@ func eachPeopled(t *testing.T, test func(t *testing.T, w *world, people map[stri
 				t.Fatal(err)
 			}
 			cfg.Prover = proof.NewProver(db, log, key, proof.Options{Logger: databasetest.Log(t)})
+			cfg.Scrubbing, cfg.Eraser = events.NewEntrance(log, true), cfg.Reader.(projections.Reader).Knowledge
 			cfg.Walls = func(context.Context) ([]domain.Wall, error) { return nil, nil }
 		})
 		w.spec = nil                 // the same few answers, hundreds of times: others hold them against the description
@@ -130,28 +131,40 @@ func (w *world) people() map[string]caller {
 
 func TestWhatMayBeDoneWithAnItemIsAsDocumented(t *testing.T) {
 	eachPeopled(t, func(t *testing.T, w *world, people map[string]caller) {
-		table := decisions(t, "What may be done with an item")
-		relations := []string{"its own", "its group's", "shared", "public", "hidden", "another tenant's"}
-		seen := map[decision]int{}
-		for i, d := range table {
-			seen[decision{d.caller, d.item, d.action, ""}]++
-			table[i].want = d.want
-		}
-		if got, want := len(seen), len(callers)*len(relations)*len(itemActions); got != want || len(table) != want {
-			t.Fatalf("the table decides %d cases in %d cells, want %d of each", got, len(table), want)
-		}
-		w.peopleItems(people, table)
-		for _, d := range table {
-			who, known := people[d.caller]
-			act, does := itemActions[d.action]
-			if !known || !does || !slices.Contains(relations, d.item) {
-				t.Fatalf("nobody knows how to try %+v", d)
-			}
-			if got := act(w, who, itemOf(d)); got != d.want {
-				t.Errorf("%s may %s what is %s: got %s, want %s", d.caller, d.action, d.item, got, d.want)
-			}
-		}
+		w.decide(people, "What may be done with an item", itemActions)
 	})
+}
+
+func TestWhatMayBeDestroyedIsAsDocumented(t *testing.T) {
+	eachPeopled(t, func(t *testing.T, w *world, people map[string]caller) {
+		w.decide(people, "What may be destroyed, and kept from that", endings)
+	})
+}
+
+// decide tries every cell of a table about items.
+func (w *world) decide(people map[string]caller, heading string, actions map[string]func(*world, caller, string) string) {
+	t, table := w.t, decisions(w.t, heading)
+	t.Helper()
+	relations := []string{"its own", "its group's", "shared", "public", "hidden", "another tenant's"}
+	seen := map[decision]int{}
+	for i, d := range table {
+		seen[decision{d.caller, d.item, d.action, ""}]++
+		table[i].want = d.want
+	}
+	if got, want := len(seen), len(callers)*len(relations)*len(actions); got != want || len(table) != want {
+		t.Fatalf("the table decides %d cases in %d cells, want %d of each", got, len(table), want)
+	}
+	w.peopleItems(people, table)
+	for _, d := range table {
+		who, known := people[d.caller]
+		act, does := actions[d.action]
+		if !known || !does || !slices.Contains(relations, d.item) {
+			t.Fatalf("nobody knows how to try %+v", d)
+		}
+		if got := act(w, who, itemOf(d)); got != d.want {
+			t.Errorf("%s may %s what is %s: got %s, want %s", d.caller, d.action, d.item, got, d.want)
+		}
+	}
 }
 
 // itemOf is the id of the item on which a cell is tried.
@@ -236,6 +249,13 @@ var itemActions = map[string]func(w *world, who caller, id string) string{
 	"transfer":  asking("PATCH", "", object{"owner": group, "task": "handed over"}),
 	"forget":    asking("DELETE", "", nil),
 	"restore":   asking("POST", "/restore", nil),
+}
+
+// endings are tried as itemActions are.
+var endings = map[string]func(w *world, who caller, id string) string{
+	"erase":   asking("DELETE", "?erase=true", nil),
+	"hold":    asking("POST", "/hold", object{"reason_code": "trial"}),
+	"release": asking("POST", "/release", object{"reason_code": "trial-over"}),
 }
 
 // asking sends a request about an item.
@@ -370,8 +390,11 @@ var tenantActions = map[string]func(*world, caller) *answer{
 	"rebuild": func(w *world, who caller) *answer {
 		return w.ask("GET", "/v1/projections/knowledge/rebuild/plan", nil, who.headers...)
 	},
-	"export": func(w *world, who caller) *answer { return w.ask("GET", "/v1/log/export", nil, who.headers...) },
-	"walls":  func(w *world, who caller) *answer { return w.ask("GET", "/v1/log/walls", nil, who.headers...) },
+	"sweep":     func(w *world, who caller) *answer { return w.ask("POST", "/v1/erasures/sweep", nil, who.headers...) },
+	"erasures":  func(w *world, who caller) *answer { return w.ask("GET", "/v1/erasures", nil, who.headers...) },
+	"scrubbing": func(w *world, who caller) *answer { return w.ask("GET", "/v1/scrubbing", nil, who.headers...) },
+	"export":    func(w *world, who caller) *answer { return w.ask("GET", "/v1/log/export", nil, who.headers...) },
+	"walls":     func(w *world, who caller) *answer { return w.ask("GET", "/v1/log/walls", nil, who.headers...) },
 }
 
 // rememberFor remembers an item as an owner, the caller's own if that is empty, for somebody.

@@ -56,7 +56,7 @@ func (s *Server) scrubbingRoutes() {
 }
 
 func (s *Server) scrubbing(ctx context.Context, c *call, _ *struct{}) (*scrubbingOutput, error) {
-	if !c.principal.Administers() && c.principal.Role != domain.Auditor {
+	if !c.principal.SeesAll() {
 		return nil, domain.Refuse(domain.ErrForbidden, "rules for scrubbing are for admins and auditors")
 	}
 	if err := c.found.Err(); err != nil || s.cfg.Scrubbing == nil {
