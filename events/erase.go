@@ -70,6 +70,11 @@ func (b *batch) destruction(statements []byte) []byte {
 	streams := map[string]bool{}
 	for _, e := range b.erasures {
 		r := e.record
+		if id, isItem := domain.ItemOf(r.Stream); isItem && !e.redaction {
+			format(`
+				DELETE FROM files
+				WHERE tenant = ? AND id = ?`, r.Tenant, id)
+		}
 		format(`
 			INSERT INTO erasures (tenant, position, event_id, stream, number, texts, redaction, erased_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, r.Tenant, r.Position, r.EventID, r.Stream, e.number, len(e.events), e.redaction, r.RecordedAt)

@@ -90,8 +90,19 @@ func (s *Server) download(ctx context.Context, q *query) (any, error) {
 	name := "context.md"
 	if k != nil {
 		name = domain.URI(k.Text.URI).Name()
+		if k.Media != domain.MediaText {
+			return s.downloadBytes(ctx, q, name, k.ID)
+		}
 	}
 	return attachment(name, "text/plain; charset=utf-8", []byte(content)), nil
+}
+
+func (s *Server) downloadBytes(ctx context.Context, q *query, name, id string) (any, error) {
+	file, err := s.cfg.Files.File(ctx, q.caller.Tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	return attachment(name, file.ContentType, file.Bytes), nil
 }
 
 func attachment(name, contentType string, content []byte) bare {

@@ -87,11 +87,18 @@ func (s *Server) wait(ctx context.Context, q *query) (any, error) {
 	if err := q.bind(&in); err != nil {
 		return nil, err
 	}
-	const longest = 25 * time.Second // a request has thirty seconds
-	patience := longest
+	patience := settling
 	if in.Timeout != nil && *in.Timeout >= 0 {
 		patience = min(patience, time.Duration(*in.Timeout*float64(time.Second)))
 	}
+	return s.settled(ctx, q, patience)
+}
+
+// settling is how long a request waits at most for what happens in the background: it has thirty seconds in all.
+const settling = 25 * time.Second
+
+// settled waits until what was written can be found by what it means.
+func (s *Server) settled(ctx context.Context, q *query, patience time.Duration) (map[string]queue, error) {
 	before, err := s.meaning(ctx, q)
 	if err != nil {
 		return nil, err

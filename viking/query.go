@@ -71,7 +71,8 @@ func kindOf(t reflect.Type) string {
 
 // body reads what was sent, whole.
 func (q *query) body() ([]byte, error) {
-	body, err := io.ReadAll(q.request.Body)
+	const most = 8 << 20
+	body, err := io.ReadAll(http.MaxBytesReader(nil, q.request.Body, most))
 	if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is {
 		return nil, domain.Refuse(domain.ErrTooLarge, "a body may have at most %d bytes here", tooLarge.Limit)
 	}

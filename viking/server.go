@@ -18,6 +18,12 @@ type Config struct {
 	Sessions Sessions
 	// Reader answers questions. Required.
 	Reader Reader
+	// Files keeps bytes that are no text. Required.
+	Files Files
+	// FetchPrivate lets URLs lead into private networks, and to this machine.
+	FetchPrivate bool
+	// HostPaths are the directories of this machine whose files callers may name.
+	HostPaths []string
 	// Recorder keeps a log of accesses. Nil for none.
 	Recorder Recorder
 	// Probes are asked by /ready, all at once.
@@ -30,8 +36,9 @@ type Config struct {
 
 // Server answers OpenViking's routes. It is safe for concurrent use.
 type Server struct {
-	cfg Config
-	mux *http.ServeMux
+	cfg     Config
+	mux     *http.ServeMux
+	fetcher *http.Client
 }
 
 // New makes a server.
@@ -39,7 +46,7 @@ func New(cfg Config) *Server {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	s := &Server{cfg: cfg, mux: http.NewServeMux()}
+	s := &Server{cfg: cfg, mux: http.NewServeMux(), fetcher: fetcher(cfg.FetchPrivate)}
 	s.routes()
 	return s
 }
@@ -108,4 +115,5 @@ func (s *Server) routes() {
 	s.fsRoutes()
 	s.contentRoutes()
 	s.skillRoutes()
+	s.resourceRoutes()
 }

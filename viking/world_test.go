@@ -24,6 +24,7 @@ type world struct {
 	url  string
 	log  *events.Log
 	base *projections.Knowledge
+	db   *database.DB
 }
 
 const rootKey = "0123456789abcdef0123456789abcdef"
@@ -37,11 +38,17 @@ func (w *world) path(s string) string { return w.url + s }
 // each runs a test on both engines, served by a role that sees one tenant at a time where there are roles.
 func each(t *testing.T, configure func(*annalshttp.Config), test func(t *testing.T, w *world)) {
 	t.Helper()
-	t.Parallel()
-	databasetest.EachServed(t, func(t *testing.T, db *database.DB) { test(t, newWorld(t, db, configure)) })
+	eachWith(t, configure, func(*viking.Config) {}, test)
 }
 
-func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config)) *world {
+// eachWith is each, with other settings of the surface.
+func eachWith(t *testing.T, configure func(*annalshttp.Config), set func(*viking.Config), test func(t *testing.T, w *world)) {
+	t.Helper()
+	t.Parallel()
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) { test(t, newWorld(t, db, configure, set)) })
+}
+
+func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config), set func(*viking.Config)) *world {
 	t.Helper()
 	everything := database.ForEveryTenant(t.Context())
 	base, err := projections.Open(everything, db, projections.Settings{})
@@ -59,16 +66,18 @@ func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config))
 		t.Fatal(err)
 	}
 	reader := projections.Reader{Knowledge: base, Past: past, Progress: log}
-	surface := viking.New(viking.Config{
-		Writer: log, Reader: reader, Sessions: projections.Sessions{Log: log}, Version: "test",
+	settings := viking.Config{
+		Writer: log, Reader: reader, Files: events.NewFiles(log), Sessions: projections.Sessions{Log: log}, Version: "test",
 		Probes: []viking.Probe{{Name: "database", Check: func(context.Context) error { return nil }}},
-	})
+	}
+	set(&settings)
+	surface := viking.New(settings)
 	paths, public := viking.Paths()
 	cfg := annalshttp.Config{
 		Writer: log, Historian: log, Reader: reader, Reporter: projections.Reports{Knowledge: base, Log: log},
 		Keys: projections.NewKeys(db, log), Version: "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
 		Mounts: []annalshttp.Mount{{
-			Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As,
+			Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As, MaxBody: viking.MaxBody,
 		}},
 	}
 	configure(&cfg)
@@ -79,7 +88,7 @@ func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config))
 	server.Config.BaseContext = func(net.Listener) context.Context { return database.ForTenant(context.WithoutCancel(t.Context()), "") }
 	server.Start()
 	t.Cleanup(server.Close)
-	return &world{t: t, url: server.URL, log: log, base: base}
+	return &world{t: t, url: server.URL, log: log, base: base, db: db}
 }
 
 // header is a request header, "Name: value".

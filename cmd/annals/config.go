@@ -43,6 +43,8 @@ type config struct {
 	// Scrub keeps secrets and personal data out of what is remembered.
 	Scrub string `group:"limits" env:"ANNALS_SCRUB" enum:"on,off" default:"on" help:"Redact secrets and personal data in what people write, before it is recorded: on or off."`
 
+	resources
+
 	// Rate keeps one caller from crowding out the others.
 	Rate float64 `group:"limits" env:"ANNALS_RATE" default:"0" placeholder:"N" help:"Requests a second that one caller may make; 0 for any number."`
 

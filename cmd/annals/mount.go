@@ -16,7 +16,7 @@ func mountViking(cfg viking.Config) annalshttp.Mount {
 	surface := viking.New(cfg)
 	paths, public := viking.Paths()
 	return annalshttp.Mount{
-		Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As,
+		Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As, MaxBody: viking.MaxBody,
 	}
 }
 

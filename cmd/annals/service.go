@@ -95,7 +95,8 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 	}
 	api.Mounts = []annalshttp.Mount{
 		mountViking(viking.Config{
-			Writer: entrance, Reader: reader, Sessions: projections.Sessions{Log: log}, Recorder: s.accesses, Version: api.Version,
+			Writer: entrance, Reader: reader, Files: events.NewFiles(log), Sessions: projections.Sessions{Log: log}, Recorder: s.accesses,
+			FetchPrivate: cfg.FetchPrivate, HostPaths: cfg.hostPaths(), Version: api.Version,
 			Probes: []viking.Probe{{Name: "database", Check: s.answers}},
 		}), hosts,
 	}

@@ -1,0 +1,126 @@
+package viking
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"path"
+	"syscall"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// What is fetched from elsewhere may have so many bytes and take so long.
+const (
+	maxFetched   = 20 << 20
+	fetchTime    = 20 * time.Second
+	mostRedirect = 5
+)
+
+// source is a file that somebody gave, or that was fetched.
+type source struct {
+	name        string // with its extension
+	contentType string // as far as somebody said
+	bytes       []byte
+	path        string // where it came from, as the caller named it
+	url         string
+}
+
+// errPrivate is why an address is not asked.
+var errPrivate = errors.New("an address of a private network")
+
+// fetcher asks other servers. What is reachable from here and not from everywhere is nobody's to read who
+// only reaches this server: so names are judged by the address that they lead to, when it is dialled.
+func fetcher(private bool) *http.Client {
+	dialer := &net.Dialer{Timeout: fetchTime / 2}
+	if !private {
+		dialer.Control = func(_, address string, _ syscall.RawConn) error {
+			to, err := netip.ParseAddrPort(address)
+			if err != nil || !public(to.Addr()) {
+				return errPrivate
+			}
+			return nil
+		}
+	}
+	return &http.Client{
+		Timeout:   fetchTime,
+		Transport: &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true, TLSHandshakeTimeout: fetchTime / 2},
+		CheckRedirect: func(r *http.Request, via []*http.Request) error {
+			if len(via) > mostRedirect || r.URL.Scheme != "http" && r.URL.Scheme != "https" {
+				return http.ErrUseLastResponse
+			}
+			return nil
+		},
+	}
+}
+
+// shared is the space that providers share among their customers (RFC 6598).
+var shared = netip.MustParsePrefix("100.64.0.0/10")
+
+// public tells whether everybody reaches an address.
+func public(a netip.Addr) bool {
+	a = a.Unmap()
+	return a.IsGlobalUnicast() && !a.IsPrivate() && !a.IsLoopback() && !a.IsLinkLocalUnicast() && !shared.Contains(a)
+}
+
+// fetch reads what a URL leads to.
+func (s *Server) fetch(ctx context.Context, address string) (source, error) {
+	at, err := url.Parse(address)
+	if err != nil || at.Host == "" {
+		return source{}, invalid("path", "is no URL")
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		return source{}, invalid("path", "is no URL")
+	}
+	request.Header.Set("Accept", "text/markdown, text/plain, text/html, application/json, */*;q=0.1")
+	response, err := s.fetcher.Do(request)
+	switch {
+	case errors.Is(err, errPrivate):
+		return source{}, domain.Refuse(domain.ErrForbidden, "the URL leads into a private network").
+			WithFix("upload the file, or let the server be started with --fetch-private")
+	case err != nil:
+		return source{}, invalid("path", "nothing could be fetched from there")
+	}
+	defer response.Body.Close() //nolint:errcheck // it was only read
+	if response.StatusCode != http.StatusOK {
+		return source{}, invalid("path", "is answered there with status %d", response.StatusCode)
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxFetched+1))
+	if err != nil {
+		return source{}, invalid("path", "what is there ended too early")
+	}
+	if len(body) > maxFetched {
+		return source{}, domain.Refuse(domain.ErrTooLarge, "what is there has more than %d bytes", maxFetched)
+	}
+	fetched := source{name: path.Base(response.Request.URL.Path), contentType: response.Header.Get("Content-Type"), bytes: body, path: address, url: address}
+	if fetched.name == "/" || fetched.name == "." {
+		fetched.name = at.Hostname()
+	}
+	if path.Ext(fetched.name) == "" {
+		fetched.name += extensionOf(fetched.contentType)
+	}
+	return fetched, nil
+}
+
+// extensionOf is how the names of files of a kind end.
+func extensionOf(contentType string) string {
+	kind, _, _ := mime.ParseMediaType(contentType)
+	for _, known := range []struct{ kind, extension string }{
+		{"text/html", ".html"}, {"text/markdown", ".md"}, {"text/plain", ".txt"}, {"application/json", ".json"}, {"application/pdf", ".pdf"},
+	} {
+		if known.kind == kind {
+			return known.extension
+		}
+	}
+	if extensions, err := mime.ExtensionsByType(kind); err == nil && len(extensions) > 0 {
+		return extensions[0]
+	}
+	return ""
+}

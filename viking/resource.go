@@ -1,0 +1,316 @@
+package viking
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Files keeps bytes that are no text.
+type Files interface {
+	// Keep keeps a file, and throws away uploads that have waited for too long.
+	Keep(ctx context.Context, tenant string, file domain.File) error
+	// File reads a file. The error matches domain.ErrNotFound if there is none.
+	File(ctx context.Context, tenant, id string) (domain.File, error)
+	// Drop throws a file away that no item has.
+	Drop(ctx context.Context, tenant, id string) error
+}
+
+func (s *Server) resourceRoutes() {
+	s.route("POST /api/v1/resources/temp_upload", s.upload)
+	s.route("POST /api/v1/resources", s.addResource)
+	s.route("DELETE /api/v1/resources", s.removeResource)
+}
+
+// maxUpload is the size of a file that is uploaded, in bytes.
+const maxUpload = 100 << 20
+
+// MaxBody is the size of the largest request that the surface takes, in bytes: a file with what is around it.
+const MaxBody = maxUpload + 1<<20
+
+// upload keeps a file until it is made a resource, or for a day.
+func (s *Server) upload(ctx context.Context, q *query) (any, error) {
+	const inMemory = 8 << 20
+	if err := q.request.ParseMultipartForm(inMemory); err != nil {
+		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+			return nil, domain.Refuse(domain.ErrTooLarge, "a file may have at most %d bytes", maxUpload)
+		}
+		return nil, domain.Refuse(domain.ErrMalformed, "the body must be multipart/form-data with a file")
+	}
+	defer q.request.MultipartForm.RemoveAll() //nolint:errcheck // the system's temporary files
+	file, header, err := q.request.FormFile("file")
+	if err != nil {
+		return nil, invalid("file", "is required")
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	content, err := io.ReadAll(io.LimitReader(file, maxUpload+1))
+	if err != nil {
+		return nil, domain.Refuse(domain.ErrMalformed, "the body ended too early")
+	}
+	if len(content) > maxUpload {
+		return nil, domain.Refuse(domain.ErrTooLarge, "a file may have at most %d bytes", maxUpload)
+	}
+	id := "upload_" + strings.ReplaceAll(newID(), "-", "")
+	err = s.cfg.Files.Keep(ctx, q.caller.Tenant, domain.File{
+		ID: id, Waits: true, Uploader: q.caller.Voter(), Name: header.Filename, ContentType: header.Header.Get("Content-Type"),
+		Bytes: content, UploadedAt: s.cfg.Now().UTC(),
+	})
+	return map[string]string{"temp_file_id": id, "temp_path": id}, err
+}
+
+// uploaded is a file that the caller uploaded.
+func (s *Server) uploaded(ctx context.Context, q *query, id string) (source, error) {
+	file, err := s.cfg.Files.File(ctx, q.caller.Tenant, id)
+	if err != nil && !errors.Is(err, domain.ErrNotFound) {
+		return source{}, err
+	}
+	if err != nil || !file.Waits || file.Uploader != q.caller.Voter() {
+		return source{}, domain.Refuse(domain.ErrForbidden, "that is no file that the caller uploaded")
+	}
+	return source{name: file.Name, contentType: file.ContentType, bytes: file.Bytes, path: file.Name}, nil
+}
+
+// resourceRequest says what is to become a resource, and where.
+type resourceRequest struct {
+	Path        string `json:"path"`
+	FileID      string `json:"temp_file_id"`
+	TempPath    string `json:"temp_path"`
+	To          string `json:"to"`
+	Parent      string `json:"parent"`
+	Reason      string `json:"reason"`
+	Instruction string `json:"instruction"`
+	Wait        bool   `json:"wait"`
+}
+
+// resourceAdded says what became of it.
+type resourceAdded struct {
+	Status  string           `json:"status"`
+	RootURI string           `json:"root_uri"`
+	Path    string           `json:"source_path"`
+	Meta    map[string]any   `json:"meta"`
+	Errors  []string         `json:"errors"`
+	Queue   map[string]queue `json:"queue_status,omitempty"`
+}
+
+// addResource takes a file in, as a tree of the parts that it has.
+func (s *Server) addResource(ctx context.Context, q *query) (any, error) {
+	var in resourceRequest
+	if err := q.bind(&in); err != nil {
+		return nil, err
+	}
+	switch in.FileID = cmp.Or(in.FileID, in.TempPath); {
+	case in.Path == "" && in.FileID == "":
+		return nil, invalid("path", "is required, or temp_file_id")
+	case in.To != "" && in.Parent != "":
+		return nil, invalid("to", "must not be given beside parent")
+	}
+	root, err := in.root(q)
+	if err != nil {
+		return nil, err
+	}
+	file, err := s.named(ctx, q, in)
+	if err != nil {
+		return nil, err
+	}
+	if root, err = s.rootFor(ctx, q, in, root, file); err != nil {
+		return nil, err
+	}
+	if err := s.keep(ctx, q, root, in, file); err != nil {
+		return nil, err
+	}
+	if in.FileID != "" {
+		if err := s.cfg.Files.Drop(ctx, q.caller.Tenant, in.FileID); err != nil {
+			return nil, err
+		}
+	}
+	added := resourceAdded{Status: "success", RootURI: root.String(), Path: file.path, Meta: map[string]any{}, Errors: []string{}}
+	if in.Wait {
+		added.Queue, err = s.settled(ctx, q, settling)
+	}
+	return added, err
+}
+
+// named is the file that a request names.
+func (s *Server) named(ctx context.Context, q *query, in resourceRequest) (source, error) {
+	switch {
+	case in.FileID != "":
+		return s.uploaded(ctx, q, in.FileID)
+	case strings.HasPrefix(in.Path, "http://"), strings.HasPrefix(in.Path, "https://"):
+		return s.fetch(ctx, in.Path)
+	}
+	return s.onHost(in.Path)
+}
+
+// root is where the request wants the tree to be; with parent, what it is to lie in.
+func (in resourceRequest) root(q *query) (address, error) {
+	field, uri := "to", in.To
+	if uri == "" {
+		field, uri = "parent", cmp.Or(in.Parent, "viking://resources")
+	}
+	a, err := q.caller.address(field, uri)
+	if err != nil {
+		return a, err
+	}
+	if !a.uri.Within("viking://resources") || field == "to" && a.uri == "viking://resources" {
+		return a, invalid(field, "must lie below viking://resources")
+	}
+	if a.beyond {
+		return a, domain.Refuse(domain.ErrForbidden, "the uri is another tenant's than the caller's")
+	}
+	return a, nil
+}
+
+// rootFor is where the tree is: where it was asked for, in the place of what lay there, or else under a name
+// of its own.
+func (s *Server) rootFor(ctx context.Context, q *query, in resourceRequest, root address, file source) (address, error) {
+	if in.To != "" {
+		n, err := s.look(ctx, q.caller, root)
+		switch {
+		case errors.Is(err, domain.ErrNotFound):
+			return root, nil
+		case err != nil:
+			return root, err
+		case !n.isDir:
+			_, err = s.change(ctx, q, domain.Delete{Target: q.target(n.item)})
+			return root, err
+		}
+		_, err = s.each(ctx, q, root.uri, func(k *domain.Knowledge) domain.Command { return domain.Delete{Target: q.target(k)} })
+		return root, err
+	}
+	parent := root.uri
+	for n := 0; ; n++ {
+		name := file.stem()
+		if n > 0 {
+			name = fmt.Sprintf("%s_%d", name, n)
+		}
+		root.uri = parent.Join(name)
+		if _, err := s.look(ctx, q.caller, root); errors.Is(err, domain.ErrNotFound) {
+			return root, nil
+		} else if err != nil {
+			return root, err
+		}
+	}
+}
+
+// keep writes the parts of a file, or its bytes.
+func (s *Server) keep(ctx context.Context, q *query, root address, in resourceRequest, file source) error {
+	meta := map[string]any{"source_path": file.path}
+	for name, value := range map[string]string{"reason": in.Reason, "instruction": in.Instruction} {
+		if value != "" {
+			meta[name] = value
+		}
+	}
+	said := domain.Source{Name: head(file.name, 200), Category: "resource"}
+	if file.url != "" {
+		said.URLs = []string{file.url}
+	}
+	content, readable := file.text()
+	if !readable {
+		return s.keepBytes(ctx, q, root, file, meta, said)
+	}
+	parts := sections(content)
+	encoded, err := json.Marshal(meta)
+	if err != nil {
+		return err
+	}
+	submissions := make([]domain.Submission, len(parts))
+	for i, part := range parts {
+		name := file.stem() + ".md"
+		if len(parts) > 1 {
+			name = fmt.Sprintf("%0*d_%s.md", len(fmt.Sprint(len(parts))), i+1, cmp.Or(segment(part.title), "part"))
+		}
+		at := root
+		at.uri = root.uri.Join(name)
+		command, err := s.remembering(q, at, func(r *domain.Remembered) {
+			r.Text.Content, r.Text.Task, r.Text.Meta, r.Source = part.content, part.title, encoded, said
+		})
+		if err != nil {
+			return err
+		}
+		submissions[i] = q.submission(command)
+	}
+	for _, result := range s.cfg.Writer.SubmitAll(ctx, submissions) {
+		if result.Err != nil {
+			return result.Err
+		}
+	}
+	return nil
+}
+
+// keepBytes writes what cannot be read: an item that says what it is, with the bytes beside it.
+func (s *Server) keepBytes(ctx context.Context, q *query, root address, file source, meta map[string]any, said domain.Source) error {
+	if len(file.bytes) == 0 {
+		return invalid("path", "is empty")
+	}
+	sum := sha256.Sum256(file.bytes)
+	kind := file.kind()
+	meta["bytes"] = map[string]any{"sha256": hex.EncodeToString(sum[:]), "size": len(file.bytes), "content_type": kind, "name": file.name}
+	encoded, err := json.Marshal(meta)
+	if err != nil {
+		return err
+	}
+	at := root
+	at.uri = root.uri.Join(file.stem() + file.extension())
+	command, err := s.remembering(q, at, func(r *domain.Remembered) {
+		r.Text.Content = fmt.Sprintf("%s (%s, %d bytes)", file.name, kind, len(file.bytes))
+		if in, _ := meta["reason"].(string); in != "" {
+			r.Text.Content += "\n" + in
+		}
+		r.Media, r.Text.Meta, r.Source = mediaOf(kind), encoded, said
+	})
+	if err != nil {
+		return err
+	}
+	err = s.cfg.Files.Keep(ctx, q.caller.Tenant, domain.File{
+		ID: command.ID, Uploader: q.caller.Voter(), Name: file.name, ContentType: kind, Bytes: file.bytes, UploadedAt: s.cfg.Now().UTC(),
+	})
+	if err != nil {
+		return err
+	}
+	if _, err = s.submit(ctx, q, command); err != nil {
+		return errors.Join(err, s.cfg.Files.Drop(context.WithoutCancel(ctx), q.caller.Tenant, command.ID))
+	}
+	return nil
+}
+
+// mediaOf is the form of a content of some type.
+func mediaOf(contentType string) domain.Media {
+	kind, _, _ := strings.Cut(contentType, "/")
+	switch kind {
+	case "image":
+		return domain.MediaImage
+	case "video":
+		return domain.MediaVideo
+	case "audio":
+		return domain.MediaAudio
+	}
+	return domain.MediaBinary
+}
+
+// removeResource forgets what lies somewhere: its uri is a parameter, or in the body. A resource goes with
+// everything in it.
+func (s *Server) removeResource(ctx context.Context, q *query) (any, error) {
+	in := struct {
+		URI       string `json:"uri"`
+		Recursive bool   `json:"recursive"`
+	}{URI: q.text("uri"), Recursive: q.yes("recursive")}
+	if in.URI == "" {
+		if err := q.bind(&in); err != nil {
+			return nil, err
+		}
+	}
+	a, err := q.caller.address("uri", in.URI)
+	if err != nil {
+		return nil, err
+	}
+	return s.removeAt(ctx, q, in.URI, in.Recursive || a.uri.ContextType() != domain.Memory && len(a.uri.Names()) > 1)
+}

@@ -1,0 +1,227 @@
+package viking_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"net/textproto"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/viking"
+)
+
+// upload sends a file and gives the id that it waits under.
+func (w *world) upload(name, contentType string, content []byte, headers ...header) string {
+	w.t.Helper()
+	var form bytes.Buffer
+	writer := multipart.NewWriter(&form)
+	part, err := writer.CreatePart(textproto.MIMEHeader{
+		"Content-Disposition": {fmt.Sprintf(`form-data; name="file"; filename=%q`, name)}, "Content-Type": {contentType},
+	})
+	if err == nil {
+		_, err = part.Write(content)
+	}
+	if err == nil {
+		err = writer.Close()
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	got := w.ask("POST", "/api/v1/resources/temp_upload", &form, append(headers, header("Content-Type: "+writer.FormDataContentType()))...).object()
+	if got["temp_file_id"] == "" || got["temp_path"] != got["temp_file_id"] {
+		w.t.Errorf("uploaded %v", got)
+	}
+	return got["temp_file_id"].(string)
+}
+
+func (w *world) simple(uri string) []any {
+	w.t.Helper()
+	return w.ask("GET", at("/api/v1/fs/ls", uri, "simple=true", "recursive=true"), nil).result().([]any)
+}
+
+func TestAnUploadBecomesAResource(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		id := w.upload("使用 指南.md", "text/markdown", []byte("# 指南\n\n先安装再运行。\r\n"))
+		got := w.ask("POST", "/api/v1/resources", object{"temp_file_id": id, "path": "/etc/passwd", "reason": "onboarding", "strict": false}).object()
+		if got["status"] != "success" || got["root_uri"] != "viking://resources/使用_指南" || got["source_path"] != "使用 指南.md" || len(got["errors"].([]any)) != 0 || got["meta"] == nil {
+			t.Errorf("added %v", got)
+		}
+		if got := w.ask("GET", at("/api/v1/content/read", "viking://resources/使用_指南/使用_指南.md"), nil).result(); got != "# 指南\n\n先安装再运行。\n" {
+			t.Errorf("read %q", got)
+		}
+		if hits := w.ask("POST", "/api/v1/search/find", object{"query": "安装", "target_uri": "viking://resources/"}).object(); hits["total"] != 1.0 || len(found(hits, "resources")) != 1 {
+			t.Errorf("found %v", hits)
+		}
+		w.ask("POST", "/api/v1/resources", object{"temp_file_id": id}).refused(http.StatusForbidden, "PERMISSION_DENIED") // used up
+		again := w.upload("使用 指南.md", "", []byte("another"))
+		if got := w.ask("POST", "/api/v1/resources", object{"temp_path": again}).object(); got["root_uri"] != "viking://resources/使用_指南_1" {
+			t.Errorf("added %v", got)
+		}
+		instead := w.upload("new.json", "application/json", []byte(`{"retries": 7}`))
+		if got := w.ask("POST", "/api/v1/resources", object{"temp_file_id": instead, "to": "viking://resources/使用_指南"}).object(); got["root_uri"] != "viking://resources/使用_指南" {
+			t.Errorf("added %v", got)
+		}
+		if got := w.simple("viking://resources/使用_指南"); !slices.Equal(got, []any{"new.md"}) {
+			t.Errorf("there is %v", got)
+		}
+		inside := w.upload("x.txt", "text/plain", []byte("x"))
+		if got := w.ask("POST", "/api/v1/resources", object{"temp_file_id": inside, "parent": "viking://resources/team"}).object(); got["root_uri"] != "viking://resources/team/x" {
+			t.Errorf("added %v", got)
+		}
+	})
+}
+
+func TestALongTextIsATreeOfItsSections(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		var book strings.Builder
+		for i := range 12 {
+			fmt.Fprintf(&book, "## 第%d章 Chapter %d\n\n%s\n", i, i, strings.Repeat(fmt.Sprintf("Chapter %d says that the gateway retries. ", i), 60))
+		}
+		book.WriteString("```\n# no heading\n```\n" + strings.Repeat("This chapter is longer than a section may be. ", 500))
+		root := w.ask("POST", "/api/v1/resources", object{"temp_file_id": w.upload("book.md", "", []byte(book.String()))}).object()["root_uri"].(string)
+		parts := w.simple(root)
+		if len(parts) < 13 || len(parts) > 40 || parts[0] != "01_第0章_Chapter_0.md" {
+			t.Errorf("there is %v", parts)
+		}
+		var whole strings.Builder
+		for _, part := range parts {
+			content := w.ask("GET", at("/api/v1/content/read", root+"/"+part.(string)), nil).result().(string)
+			whole.WriteString(content)
+		}
+		if whole.String() != book.String() {
+			t.Error("the parts joined are not the whole")
+		}
+		if got := w.ask("GET", at("/api/v1/content/overview", root), nil).result().(string); !strings.Contains(got, "- 01_第0章_Chapter_0.md: ") {
+			t.Errorf("its overview is %s", got)
+		}
+		w.ask("DELETE", at("/api/v1/resources", root), nil).result()
+		w.ask("DELETE", "/api/v1/resources", object{"uri": root}).result() // gone already
+		w.ask("GET", at("/api/v1/fs/ls", root), nil).refused(http.StatusNotFound, "NOT_FOUND")
+	})
+}
+
+func TestBytesAreKeptAsTheyAre(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		photo := bytes.Repeat([]byte{0x89, 'P', 'N', 'G', 0, 0xff, '\'', '\\', '?'}, 300_000)
+		root := w.ask("POST", "/api/v1/resources", object{"temp_file_id": w.upload("photo.png", "image/png", photo), "reason": "the whiteboard"}).object()["root_uri"]
+		const uri = "viking://resources/photo/photo.png"
+		if root != "viking://resources/photo" {
+			t.Errorf("added %v", root)
+		}
+		download := w.ask("GET", at("/api/v1/content/download", uri), nil).want(http.StatusOK)
+		if !bytes.Equal(download.body, photo) || download.header.Get("Content-Type") != "image/png" {
+			t.Errorf("downloaded %d bytes, %v", len(download.body), download.header)
+		}
+		if got := w.ask("GET", at("/api/v1/content/read", uri), nil).result().(string); !strings.Contains(got, "image/png") || !strings.Contains(got, "the whiteboard") {
+			t.Errorf("read %q", got)
+		}
+		item := w.ask("GET", "/v1/knowledge?uri=viking://resources/photo", nil).want(http.StatusOK).json()["items"].([]any)[0].(object)
+		if item["media"] != "image" || item["meta"].(object)["bytes"].(object)["size"] != float64(len(photo)) {
+			t.Errorf("the item is %v", item)
+		}
+		w.ask("DELETE", "/v1/knowledge/"+item["id"].(string)+"?erase=true", nil).want(http.StatusNoContent)
+		var left int
+		err := w.db.NewRaw("SELECT count(*) FROM files").Scan(database.ForEveryTenant(t.Context()), &left)
+		if err != nil || left != 0 {
+			t.Errorf("%d files are left, %v", left, err)
+		}
+	})
+}
+
+func TestOtherServersAreAskedWithCare(t *testing.T) {
+	pages := http.NewServeMux()
+	pages.HandleFunc("/guide.md", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "# Guide\n\nPin chromedriver.") })
+	pages.HandleFunc("/docs/", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, "<html><head><title>x</title><style>p{}</style></head><body><h1>安装</h1><script>alert(1)</script><p>先&nbsp;构建。<b>Then</b> run.</p><ul><li>one<li>two</ul></body></html>")
+	})
+	pages.HandleFunc("/endless", func(w http.ResponseWriter, _ *http.Request) {
+		for range 21 << 10 {
+			if _, err := w.Write(make([]byte, 1<<10)); err != nil {
+				return
+			}
+		}
+	})
+	pages.HandleFunc("/elsewhere", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
+	})
+	site := httptest.NewServer(pages)
+	t.Cleanup(site.Close)
+	eachWith(t, open, func(cfg *viking.Config) { cfg.FetchPrivate = true }, func(t *testing.T, w *world) {
+		add := func(path string) *answer { return w.ask("POST", "/api/v1/resources", object{"path": site.URL + path}) }
+		if got := add("/guide.md").object(); got["root_uri"] != "viking://resources/guide" || got["source_path"] != site.URL+"/guide.md" {
+			t.Errorf("added %v", got)
+		}
+		add("/docs/install").result()
+		if got := w.ask("GET", at("/api/v1/content/read", "viking://resources/install/install.md"), nil).result(); got != "# 安装\n\n先\u00a0构建。Then run.\n\n- one\n- two" {
+			t.Errorf("read %q", got)
+		}
+		add("/nothing").refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		add("/endless").refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		add("/elsewhere").refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+	})
+	t.Run("not in private networks", func(t *testing.T) {
+		each(t, open, func(_ *testing.T, w *world) {
+			for _, url := range []string{site.URL + "/guide.md", strings.Replace(site.URL, "127.0.0.1", "localhost", 1) + "/guide.md", "http://[::1]:1/", "http://10.0.0.1/x", "http://169.254.169.254/latest/meta-data", "http://[::ffff:127.0.0.1]:1/", "http://0.0.0.0:1/"} {
+				w.ask("POST", "/api/v1/resources", object{"path": url}).refused(http.StatusForbidden, "PERMISSION_DENIED")
+			}
+		})
+	})
+}
+
+func TestFilesOfTheServerAreReadWhereItIsAllowed(t *testing.T) {
+	directory := t.TempDir()
+	for name, content := range map[string]string{"a.md": "# A\nallowed", "sub/b.txt": "b"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(directory, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(directory, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("/etc/hostname", filepath.Join(directory, "link.md")); err != nil {
+		t.Fatal(err)
+	}
+	eachWith(t, open, func(cfg *viking.Config) { cfg.HostPaths = []string{directory} }, func(t *testing.T, w *world) {
+		add := func(path string) *answer { return w.ask("POST", "/api/v1/resources", object{"path": path}) }
+		add(filepath.Join(directory, "a.md")).result()
+		add(filepath.Join(directory, "sub/b.txt")).result()
+		if got := w.simple("viking://resources"); !slices.Equal(got, []any{"a", "a/a.md", "b", "b/b.md"}) {
+			t.Errorf("there is %v", got)
+		}
+		add(filepath.Join(directory, "link.md")).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		add("/etc/hostname").refused(http.StatusForbidden, "PERMISSION_DENIED")
+		add(directory+"/../../etc/hostname").refused(http.StatusForbidden, "PERMISSION_DENIED")
+	})
+}
+
+func TestWhatIsNoResourceIsRefused(t *testing.T) {
+	each(t, open, func(_ *testing.T, w *world) {
+		id := w.upload("x.md", "", []byte("x"))
+		for _, body := range []object{
+			{},
+			{"path": "http://"},
+			{"temp_file_id": id, "to": "viking://resources/x", "parent": "viking://resources/y"},
+			{"temp_file_id": id, "to": "viking://user/memories/x"},
+			{"temp_file_id": id, "to": "viking://resources"},
+			{"temp_file_id": id, "to": "http://x"},
+		} {
+			w.ask("POST", "/api/v1/resources", body).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		}
+		w.ask("POST", "/api/v1/resources", object{"temp_file_id": "upload_unknown"}).refused(http.StatusForbidden, "PERMISSION_DENIED")
+		w.ask("POST", "/api/v1/resources", object{"temp_file_id": id}, "X-OpenViking-User: eve").refused(http.StatusForbidden, "PERMISSION_DENIED")
+		w.ask("POST", "/api/v1/resources", object{"path": "/etc/hostname"}).refused(http.StatusForbidden, "PERMISSION_DENIED")
+		w.ask("POST", "/api/v1/resources", object{"temp_file_id": id, "to": "viking://tenants/other/resources/x"}).refused(http.StatusForbidden, "PERMISSION_DENIED")
+		w.ask("POST", "/api/v1/resources/temp_upload", object{}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("DELETE", "/api/v1/resources", nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("POST", "/api/v1/resources", object{"temp_file_id": id}).result() // nothing above has used it up
+	})
+}
