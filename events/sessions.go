@@ -39,6 +39,20 @@ func (l *Log) Said(ctx context.Context, tenant, stream string, before int64, lim
 	return said, nil
 }
 
+// Used are the events of a session between two versions of its stream that say what helped.
+func (l *Log) Used(ctx context.Context, tenant, stream string, after, before int64) ([]domain.Event, error) {
+	used, err := queryEvents(ctx, l.db, `
+		SELECT `+recordColumns+`
+		FROM `+recordTables+`
+		WHERE e.tenant = ? AND e.stream = ? AND e.name = ? AND e.version > ? AND e.version < ?
+		ORDER BY e.version
+		LIMIT ?`, tenant, stream, domain.ContextUsed{}.Name(), after, before, pageSize)
+	if err != nil {
+		return nil, fmt.Errorf("read what was used: %w", unavailable(err))
+	}
+	return used, nil
+}
+
 // Commit is the event that made a session's archive of a number; false if there is none.
 func (l *Log) Commit(ctx context.Context, tenant, stream string, archive int) (domain.Event, bool, error) {
 	return l.nth(ctx, tenant, stream, `e.name = 'session.committed'`, archive)

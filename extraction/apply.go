@@ -105,11 +105,20 @@ func (a assignment) archive(stream string, fact domain.SessionExtracted) domain.
 		}
 	}
 	item.Text = domain.Text{
-		Task: cut(fact.Summary.Abstract, longestTask), Content: cut(strings.TrimSpace(said.String()), longestTranscript),
+		Task: a.title(fact.Summary.Abstract), Content: cut(strings.TrimSpace(said.String()), longestTranscript),
 		Abstract: fact.Summary.Abstract, Overview: fact.Summary.Overview, Tags: domain.Tags{"category": {"archive"}},
 		URI: domain.ArchiveURI(a.owner, a.session, fact.Archive),
 	}
 	return domain.Remember{By: a.by(), ID: domain.ArchiveItem(stream, fact.Archive), Knowledge: item, OrSame: true}
+}
+
+// title says which session an archive is of.
+func (a assignment) title(about string) string {
+	day := ""
+	if len(a.messages) > 0 {
+		day = a.messages[0].At.UTC().Format(time.DateOnly)
+	}
+	return fmt.Sprintf(in(about, "session %s of %s", "会话 %s，%s"), a.session, day)
 }
 
 // keep remembers an archive, unless nothing was written in it.
@@ -191,6 +200,28 @@ func (a assignment) elsewhere(ctx context.Context, writer Writer, l domain.Lesso
 	}
 	_, err = writer.Submit(ctx, domain.Submission{Command: command, By: command.By, Origin: a.origin(l)})
 	return err
+}
+
+// vote is a helpful voice for the item at a URI, or for the skill whose directory it is. What is not there
+// gets none.
+func (a assignment) vote(ctx context.Context, reader Reader, writer Writer, uri, cause string) error {
+	page, err := reader.List(ctx, domain.List{By: a.by(), Filter: domain.Filter{URIPrefix: uri}, Limit: neighbours})
+	if err != nil {
+		return final(err)
+	}
+	for _, k := range page.Items {
+		if k.Text.URI != uri && k.Text.URI != uri+"/"+domain.SkillName {
+			continue
+		}
+		_, err := writer.Submit(ctx, domain.Submission{
+			Command: domain.GiveFeedback{
+				Target: domain.Target{By: a.by(), ID: k.ID}, Verdict: domain.Helpful, TraceID: a.task, Outcome: "used in session " + a.session,
+			},
+			By: a.by(), Origin: domain.Origin{CorrelationID: a.task, CausationID: cause},
+		})
+		return final(err)
+	}
+	return nil
 }
 
 // final forgives refusals: what was decided then cannot be done any more, since people have done something

@@ -88,13 +88,14 @@ func caseOf(c Conversation, clues []clue) Finding {
 	var problems, causes, fixes []string
 	f := Finding{Category: domain.CategoryCases}
 	for i, clue := range clues {
+		told := reporting.ReplaceAllString(clue.sentence, "")
 		switch {
 		case clue.fix && (i > 0 || len(clues) == 1):
-			fixes = append(fixes, clue.sentence)
+			fixes = append(fixes, told)
 		case clue.cause:
-			causes = append(causes, clue.sentence)
+			causes = append(causes, told)
 		default:
-			problems = append(problems, clue.sentence)
+			problems = append(problems, told)
 		}
 		if !slices.Contains(f.Sources, clue.message) {
 			f.Sources = append(f.Sources, clue.message)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -106,6 +107,9 @@ func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.
 			}
 		}
 	}
+	if err := w.praise(ctx, event, commit, a); err != nil {
+		return err
+	}
 	settled, found, err := w.Log.Settlement(ctx, event.Tenant, event.Stream, commit.Archive)
 	if err != nil || !found {
 		return err
@@ -120,6 +124,43 @@ func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.
 	}
 	if session.Open() && commit.Archive > session.Before {
 		return a.keep(ctx, w.Writer, event.Stream, extracted)
+	}
+	return nil
+}
+
+// praise lets what helped in a session, as the caller said, have a helpful voice.
+func (w *Worker) praise(ctx context.Context, event domain.Event, commit domain.SessionCommitted, a assignment) error {
+	var after int64
+	if commit.Archive > 1 {
+		previous, _, err := w.Log.Commit(ctx, event.Tenant, event.Stream, commit.Archive-1)
+		if err != nil {
+			return err
+		}
+		after = previous.Version
+	}
+	used, err := w.Log.Used(ctx, event.Tenant, event.Stream, after, event.Version)
+	if err != nil {
+		return err
+	}
+	voted := map[string]bool{}
+	for _, e := range used {
+		fact, is := e.Fact.(domain.ContextUsed)
+		if !is {
+			continue
+		}
+		uris := fact.URIs
+		if fact.Skill != nil && fact.Skill.Success {
+			uris = append(slices.Clip(uris), fact.Skill.URI)
+		}
+		for _, uri := range uris {
+			if voted[uri] {
+				continue
+			}
+			voted[uri] = true
+			if err := a.vote(ctx, w.Reader, w.Writer, uri, e.EventID); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

@@ -181,6 +181,26 @@ func TestWhatIsSharedIsCountedForEverybody(t *testing.T) {
 	})
 }
 
+func TestWhatHelpedIsVotedFor(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, extraction.BuiltIn{})
+		w.hold("s1", talk("chromedriver 124 requires Chrome 124."))
+		w.learn()
+		uri := "viking://agent/memories/tools/chromedriver.md"
+		for range 2 {
+			w.submit(domain.UseContexts{SessionTarget: w.target("s2"), URIs: []string{uri, "viking://agent/memories/tools/chromedriver", "viking://nowhere/x.md"}})
+		}
+		w.hold("s2", talk("thanks, that was it"))
+		w.learn()
+		w.hold("s2", talk("and nothing was used"))
+		w.learn()
+		if k := w.items()[0]; k.Text.URI != uri || k.Helpful != 2 {
+			t.Errorf("%s has %d voices", k.Text.URI, k.Helpful)
+		}
+	})
+}
+
 // extractorFunc is an extractor that a test makes up.
 type extractorFunc func(context.Context, extraction.Conversation) (extraction.Found, error)
 
