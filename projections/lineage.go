@@ -107,7 +107,9 @@ func (p *Knowledge) eachKin(ctx context.Context, query string, args []any, each 
 		if err := rows.Scan(&kin.Stream, &kin.Of); err != nil {
 			return err
 		}
-		kin.ID, _ = domain.ItemOf(kin.Stream)
+		if id, isItem := domain.ItemOf(kin.Stream); isItem {
+			kin.ID = id
+		}
 		each(kin)
 	}
 	return rows.Err()

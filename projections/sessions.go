@@ -30,9 +30,9 @@ func (s Sessions) Find(ctx context.Context, by domain.Principal, owner domain.En
 	return stream, session, nil
 }
 
-// List is up to limit of somebody's sessions that were not deleted, in the order of their ids, after one.
-// more tells whether there may be others.
-func (s Sessions) List(ctx context.Context, by domain.Principal, owner domain.Entity, after string, limit int) (list []domain.Stream, more bool, err error) {
+// List is up to limit of somebody's sessions, in the order of their ids, after one; those that were deleted, and
+// not erased, only if asked for. more tells whether there may be others.
+func (s Sessions) List(ctx context.Context, by domain.Principal, owner domain.Entity, after string, limit int, deleted bool) (list []domain.Stream, more bool, err error) {
 	prefix := domain.SessionsOf(owner)
 	if !by.MaySeeSession(prefix) {
 		return nil, false, nil
@@ -46,7 +46,8 @@ func (s Sessions) List(ctx context.Context, by domain.Principal, owner domain.En
 			return list, false, err
 		}
 		for _, stream := range page {
-			if session, _ := stream.State.(domain.Session); session.Open() && len(list) < limit {
+			session, _ := stream.State.(domain.Session)
+			if wanted := session.Open() || deleted && !session.Erased; wanted && len(list) < limit {
 				list = append(list, stream)
 			}
 			after = stream.Name

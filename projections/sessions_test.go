@@ -76,11 +76,15 @@ func TestASessionIsReadBack(t *testing.T) {
 				t.Errorf("%s: %v", id, err)
 			}
 		}
-		list, _, err := sessions.List(t.Context(), w.by, "user:mia", "", 10)
+		list, _, err := sessions.List(t.Context(), w.by, "user:mia", "", 10, false)
 		if names := namesOf(list); !slices.Equal(names, []string{"session:mia/s1", "session:mia/s2"}) || err != nil {
 			t.Errorf("%v, %v", names, err)
 		}
-		list, more, err := sessions.List(t.Context(), w.by, "user:mia", "s1", 1)
+		list, _, err = sessions.List(t.Context(), w.by, "user:mia", "", 10, true)
+		if names := namesOf(list); !slices.Equal(names, []string{"session:mia/s1", "session:mia/s2", "session:mia/s3"}) || err != nil {
+			t.Errorf("with deleted ones: %v, %v", names, err)
+		}
+		list, more, err := sessions.List(t.Context(), w.by, "user:mia", "s1", 1, false)
 		if names := namesOf(list); !slices.Equal(names, []string{"session:mia/s2"}) || !more || err != nil {
 			t.Errorf("%v, %v", names, err)
 		}
@@ -111,7 +115,7 @@ func TestASessionIsReadBack(t *testing.T) {
 		if tasks, err := sessions.Tasks(t.Context(), domain.TaskQuery{By: stranger, Limit: 10}); len(tasks) > 0 || err != nil {
 			t.Errorf("%v, %v", tasks, err)
 		}
-		if list, _, err := sessions.List(t.Context(), stranger, "user:mia", "", 10); len(list) > 0 || err != nil {
+		if list, _, err := sessions.List(t.Context(), stranger, "user:mia", "", 10, false); len(list) > 0 || err != nil {
 			t.Errorf("%v, %v", list, err)
 		}
 		for _, id := range []string{"nonsense", live[0].EventID} {

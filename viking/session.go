@@ -14,8 +14,9 @@ import (
 type Sessions interface {
 	// Find is somebody's session; the error matches [domain.ErrNotFound] if there is none, or none to see.
 	Find(ctx context.Context, by domain.Principal, owner domain.Entity, id string) (domain.Stream, domain.Session, error)
-	// List is up to limit of somebody's sessions, in the order of their ids, after one.
-	List(ctx context.Context, by domain.Principal, owner domain.Entity, after string, limit int) (list []domain.Stream, more bool, err error)
+	// List is up to limit of somebody's sessions, in the order of their ids, after one; those that were deleted and
+	// not erased only if asked for.
+	List(ctx context.Context, by domain.Principal, owner domain.Entity, after string, limit int, deleted bool) (list []domain.Stream, more bool, err error)
 	// Messages are those that are in no archive yet.
 	Messages(ctx context.Context, tenant string, stream domain.Stream) ([]domain.Event, error)
 	// Archive is one of a session's archives; the error matches [domain.ErrNotFound] if it has none of this number.
@@ -50,7 +51,15 @@ func (s *Server) sessionRoutes() {
 
 // session is the one that a request is about.
 func (q *query) session() domain.SessionTarget {
-	return domain.SessionTarget{By: q.caller.Principal, Owner: q.caller.Voter(), ID: q.path("id")}
+	return domain.SessionTarget{By: q.caller.Principal, Owner: q.owner(), ID: q.path("id")}
+}
+
+// owner is whose sessions a request is about: the caller's, unless it says otherwise and may see them.
+func (q *query) owner() domain.Entity {
+	if owner := q.text("owner"); owner != "" {
+		return domain.Entity(owner)
+	}
+	return q.caller.Voter()
 }
 
 // submit takes a command to the log.
@@ -111,11 +120,11 @@ type listed struct {
 const mostSessions = 10_000
 
 func (s *Server) listSessions(ctx context.Context, q *query) (any, error) {
-	limit := q.whole("limit", mostSessions)
+	limit, deleted := q.whole("limit", mostSessions), q.yes("deleted")
 	if err := q.found.Err(); err != nil {
 		return nil, err
 	}
-	list, _, err := s.cfg.Sessions.List(ctx, q.caller.Principal, q.caller.Voter(), q.text("after"), min(max(limit, 0), mostSessions))
+	list, _, err := s.cfg.Sessions.List(ctx, q.caller.Principal, q.owner(), q.text("after"), min(max(limit, 0), mostSessions), deleted)
 	all := []listed{}
 	for _, stream := range list {
 		owner, id, _ := domain.SessionOf(stream.Name)
@@ -200,8 +209,9 @@ func learned(of domain.Learned) map[string]int {
 	return counts
 }
 
-type named struct {
-	ID string `json:"session_id"`
+type deleted struct {
+	ID     string `json:"session_id"`
+	Erased bool   `json:"erased,omitempty"` // just now
 }
 
 // deleteSession answers for sessions that do not exist as for those that do. The items by which archives are
@@ -228,10 +238,10 @@ func (s *Server) deleteSession(ctx context.Context, q *query) (any, error) {
 		if errors.Is(err, domain.ErrNotFound) {
 			err = nil
 		}
-		return named{target.ID}, err
+		return deleted{ID: target.ID}, err
 	}
 	session, _ := receipt.Stream.State.(domain.Session)
-	return named{target.ID}, s.deleteArchives(ctx, q, target, session, erase, grounds)
+	return deleted{ID: target.ID, Erased: erase && len(receipt.Events) > 0}, s.deleteArchives(ctx, q, target, session, erase, grounds)
 }
 
 // deleteArchives forgets or erases the items that say what archives say.

@@ -98,7 +98,7 @@ func (s *Server) listTasks(ctx context.Context, q *query) (any, error) {
 	}
 	query := domain.TaskQuery{By: q.caller.Principal, Status: status, Limit: limit}
 	if session := q.text("resource_id"); session != "" {
-		query.Session = domain.SessionStream(q.caller.Voter(), session)
+		query.Session = domain.SessionStream(q.owner(), session)
 	}
 	tasks, err := s.cfg.Sessions.Tasks(ctx, query)
 	for _, t := range tasks {

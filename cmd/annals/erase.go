@@ -15,7 +15,7 @@ import (
 type eraseCommand struct {
 	writing
 
-	What string `arg:"" optional:"" help:"Which piece of knowledge; or whose, such as user:123: all that belongs to him, and all that is meant for him alone."`
+	What string `arg:"" optional:"" help:"Which piece of knowledge; a session, such as session:123/planning; or whose, such as user:123: all that belongs to him, all that is meant for him alone, and what he said."`
 
 	Plan        bool   `help:"Change nothing: say what would be erased, and what else goes back to it."`
 	WithLineage bool   `help:"Erase, too, what it was made from, what was made from it, and what took its place."`
@@ -40,6 +40,7 @@ Examples:
     annals erase retry-advice --plan
     annals erase retry-advice --reason-code gdpr-17 --ticket DSR-12
     annals erase user:123 --reason-code gdpr-17 --sweep
+    annals erase session:123/planning
     annals erase --export-list erased.ndjson
     annals erase --replay erased.ndjson`
 }
@@ -93,7 +94,7 @@ func (e *eraseCommand) erase(ctx context.Context, c *console, api *client) error
 	}
 	if e.WithLineage {
 		for _, kin := range lineage {
-			if kin.ID != "" && kin.Status != string(domain.IsErased) {
+			if kin.isSession() || kin.ID != "" && kin.Status != string(domain.IsErased) {
 				list = append(list, kin)
 			}
 		}
@@ -103,10 +104,16 @@ func (e *eraseCommand) erase(ctx context.Context, c *console, api *client) error
 
 // doomed are the pieces of knowledge that are named.
 func (e *eraseCommand) doomed(ctx context.Context, api *client) ([]doomed, error) {
+	if one := (doomed{Stream: e.What}); one.isSession() {
+		return []doomed{one}, nil
+	}
 	if !strings.Contains(e.What, ":") {
 		return []doomed{{ID: e.What}}, nil
 	}
-	var list []doomed
+	list, err := e.sessions(ctx)
+	if err != nil {
+		return nil, err
+	}
 	seen := map[string]bool{}
 	for _, filter := range []string{"owner", "scope"} {
 		query := url.Values{filter: {e.What}, "limit": {"100"}, "status": {"active", "superseded", "deleted"}}
@@ -140,9 +147,13 @@ func (e *eraseCommand) lineage(ctx context.Context, api *client, list []doomed) 
 	seen := map[string]bool{}
 	for _, d := range list {
 		seen["knowledge:"+d.ID] = true
+		seen[d.Stream] = d.isSession()
 	}
 	var all []doomed
 	for _, d := range list {
+		if d.isSession() { // what was made of it is named by itself
+			continue
+		}
 		var found struct {
 			Items []doomed `json:"items"`
 		}
@@ -165,14 +176,14 @@ func (e *eraseCommand) printPlan(c *console, list, lineage []doomed) error {
 	}
 	rows := &grid{heads: []string{"", "WHAT", "OWNER", "STATUS", "WHY"}}
 	for _, d := range list {
-		rows.row(red.Render("erase"), printable(d.ID), printable(d.Owner), heldOr(d), "named")
+		rows.row(red.Render("erase"), printable(d.name()), printable(d.Owner), heldOr(d), "named")
 	}
 	for _, d := range lineage {
 		mark := "keep"
-		if e.WithLineage && d.ID != "" {
+		if e.WithLineage && (d.ID != "" || d.isSession()) {
 			mark = red.Render("erase")
 		}
-		rows.row(mark, printable(strings.TrimPrefix(d.Stream, "knowledge:")), printable(d.Owner), heldOr(d), printable(strings.ReplaceAll(d.Relation, "_", " ")+" "+d.Of))
+		rows.row(mark, printable(d.name()), printable(d.Owner), heldOr(d), printable(strings.ReplaceAll(d.Relation, "_", " ")+" "+d.Of))
 	}
 	c.say("%s", rows.render(c.width))
 	c.say("%d would be erased; %d are related to them%s", len(list), len(lineage), map[bool]string{true: ", and would be, too", false: ": --with-lineage erases those, too"}[e.WithLineage])
@@ -211,17 +222,26 @@ func (e *eraseCommand) carryOut(ctx context.Context, c *console, api *client, li
 		header.Set("Annals-Correlation-Id", "erase:"+e.What)
 	}
 	for i, d := range list {
-		a, err := api.ask(ctx, request{Method: http.MethodDelete, Path: []string{"v1", "knowledge", d.ID}, Query: e.grounds(), Header: header})
+		var done bool
+		var err error
+		if d.isSession() {
+			done, err = e.eraseSession(ctx, d.Stream)
+		} else {
+			var a *answer
+			a, err = api.ask(ctx, request{Method: http.MethodDelete, Path: []string{"v1", "knowledge", d.ID}, Query: e.grounds(), Header: header})
+			if err == nil && a.Header.Get("Annals-Events") != "" {
+				done, events = true, append(events, a.Header.Get("Annals-Events"))
+			}
+		}
 		if f, is := errors.AsType[*failure](err); is && f.Code == exitRefused && len(list) > 1 {
-			refused = append(refused, fmt.Errorf("%s: %s", d.ID, f.Detail))
+			refused = append(refused, fmt.Errorf("%s: %s", d.name(), f.Detail))
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		if id := a.Header.Get("Annals-Events"); id != "" {
+		if done {
 			erased++
-			events = append(events, id)
 		}
 		bar.set(int64(i+1), int64(len(list)))
 	}

@@ -29,7 +29,7 @@ func decodeInto(raw json.RawMessage, out any) error { return json.Unmarshal(raw,
 func (e *eraseCommand) exportList(ctx context.Context, c *console, api *client) error {
 	count := 0
 	err := writeWhole(c, e.ExportList, func(buffer *bytes.Buffer, flush func() error) error {
-		query := url.Values{"name": {"knowledge.erased"}, "limit": {"500"}}
+		query := url.Values{"name": {"knowledge.erased", "session.erased"}, "limit": {"500"}}
 		return api.pages(ctx, []string{"v1", "events"}, query, func(page []json.RawMessage) error {
 			for _, raw := range page {
 				var event struct {
@@ -71,6 +71,18 @@ func (e *eraseCommand) replay(ctx context.Context, c *console, api *client) erro
 			return wrong("it is the file that annals erase --export-list has written", "a line of the list cannot be read")
 		}
 		again := eraseCommand{ReasonCode: line.ReasonCode, LegalBasis: line.LegalBasis, RequestedBy: line.RequestedBy, Ticket: line.Ticket}
+		if (doomed{Stream: line.ID}).isSession() {
+			again.writing = e.writing
+			switch done, err := again.eraseSession(ctx, line.ID); {
+			case err != nil:
+				return err
+			case done:
+				erased++
+			default:
+				known++
+			}
+			continue
+		}
 		header := http.Header{"Annals-Causation-Id": {line.EventID}}
 		a, err := api.ask(ctx, request{Method: http.MethodDelete, Path: []string{"v1", "knowledge", line.ID}, Query: again.grounds(), Header: header})
 		f, failed := errors.AsType[*failure](err)
