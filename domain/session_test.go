@@ -146,6 +146,10 @@ func TestASessionIsItsOwners(t *testing.T) {
 			t.Errorf("%s for %s: %v", by.Subject, by.OnBehalfOf, m.err)
 		}
 	}
+	m.when(OpenSession{SessionTarget: SessionTarget{By: as(bot), ID: "agent:main:+49@x"}})
+	if who, id, _ := SessionOf(m.about); who != bot || id != "agent:main:+49@x" {
+		t.Errorf("%s: %s %s", m.about, who, id)
+	}
 	if who, id, is := SessionOf("session:alice/s1"); who != alice || id != "s1" || !is {
 		t.Errorf("%s %s %t", who, id, is)
 	}
