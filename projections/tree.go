@@ -149,3 +149,32 @@ func (p *Knowledge) lying(query *bun.SelectQuery, by domain.Principal, directory
 }
 
 func (p *Knowledge) isPostgres() bool { return p.db.Engine == database.Postgres }
+
+// Memories tells of the use of every active memory that the principal may see; of one category, unless that is
+// empty.
+func (p *Knowledge) Memories(ctx context.Context, by domain.Principal, category domain.Category, each func(domain.MemoryUse)) error {
+	if err := p.refresh(ctx); err != nil {
+		return err
+	}
+	p = p.pinned()
+	query := p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge).
+		ColumnExpr("k.category, k.helpful + k.harmful, k.created_at, k.updated_at")
+	query = p.lying(query, by, domain.RootURI).Where("k.context_type = ?", domain.Memory)
+	if category != "" {
+		query = query.Where("k.category = ?", category)
+	}
+	err := database.ForEach(ctx, p.db, func(rows *sql.Rows) error {
+		var u domain.MemoryUse
+		var created, updated database.Time
+		err := rows.Scan(&u.Category, &u.Voices, &created, &updated)
+		u.Created, u.Updated = created.Time, updated.Time
+		if err == nil {
+			each(u)
+		}
+		return err
+	}, query.String())
+	if err != nil {
+		return p.failed(ctx, "count memories", err)
+	}
+	return nil
+}

@@ -25,6 +25,8 @@ type Reader interface {
 	Places(ctx context.Context, directory domain.Directory) ([]domain.Place, error)
 	// Below reads the items below a directory, in the order of URIs, as far as its principal sees them.
 	Below(ctx context.Context, walk domain.Walk) ([]*domain.Knowledge, error)
+	// Memories tells of the use of every memory that the principal sees; of one category, unless that is empty.
+	Memories(ctx context.Context, by domain.Principal, category domain.Category, each func(domain.MemoryUse)) error
 	// Status tells how each projection of the tenant does.
 	Status(ctx context.Context, tenant string) ([]domain.ProjectionStatus, error)
 	// Await returns when an answer is as new as a position of the log. The error matches domain.ErrBehind if

@@ -116,4 +116,6 @@ func (s *Server) routes() {
 	s.contentRoutes()
 	s.skillRoutes()
 	s.resourceRoutes()
+	s.statsRoutes()
+	s.observerRoutes()
 }
