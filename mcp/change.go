@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,12 +53,13 @@ func remember(ctx context.Context, api *client.Client, in arguments) (any, strin
 		Content: in.Content, Category: in.Category, Polarity: in.Polarity, Task: in.Task, Scopes: in.Scopes,
 	}
 	share := len(in.Scopes) == 0 && !personal(in.Category)
-	if share {
+	if share { // it lies where the clients of OpenViking look for what agents share
 		k.Scopes = []string{string(domain.Public)}
+		k.URI = target(in.Category) + "mem_" + strings.ToLower(rand.Text()) + ".md"
 	}
 	done, err := api.Remember(ctx, k)
 	if share && errors.Is(err, client.ErrForbidden) {
-		k.Scopes = nil
+		k.Scopes, k.URI = nil, ""
 		done, err = api.Remember(ctx, k)
 	}
 	if err != nil {

@@ -25,6 +25,9 @@ func TestAHostRemembersAndFinds(t *testing.T) {
 		if diff := cmp.Diff(failure["scopes"], []any{"public"}); diff != "" {
 			t.Errorf("what is about work is for everybody:\n%s", diff)
 		}
+		if uri := failure["uri"].(string); !strings.HasPrefix(uri, "viking://agent/memories/antipatterns/mem_") {
+			t.Errorf("it lies at %s", uri)
+		}
 		w.call("remember", object{"content": "chromedriver 124 needs Chrome 124", "category": "tools", "scopes": "team:pay"}).ok()
 
 		found := w.call("retrieve_memory", object{"query": "what colour is the background", "category": "preferences"})
@@ -239,6 +242,11 @@ func TestAPromptTellsWhatIsKnown(t *testing.T) {
 // A host sees what whoever started it may see, and no more.
 func TestAHostIsWhoeverHasTheKey(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
+		w.key = w.given(object{"subject": "user:zoe"}) // who may not write to everybody
+		alone := w.callOn(w.byHTTP(false), "remember", object{"content": "Zoe's own way", "category": "patterns"}).ok()
+		if diff := cmp.Diff(alone["scopes"], []any{"user:zoe"}); diff != "" || !strings.HasPrefix(alone["uri"].(string), "viking://user/zoe/memories/patterns/") {
+			t.Errorf("%s\n%v", diff, alone)
+		}
 		bob := w.as(w.given(object{"subject": "user:bob"}))
 		if _, err := bob.Remember(t.Context(), client.Knowledge{ID: "bobs", Content: "Bob's password is teal", Type: "strategy"}); err != nil {
 			t.Fatal(err)

@@ -18,11 +18,16 @@ func (p *Knowledge) Search(ctx context.Context, s domain.Search) (domain.Answer,
 	if err := p.refresh(ctx); err != nil {
 		return domain.Answer{}, err
 	}
-	return p.pinned().search(ctx, s, nil, started)
+	f, answer, err := p.pinned().search(ctx, s, nil)
+	if err == nil && (s.Explain || len(answer.Hits) == 0) {
+		answer.Explain, err = f.explain(ctx, started)
+	}
+	return answer, err
 }
 
 // SearchAll answers several questions at once, in order, each as [Knowledge.Search] would. However many have
-// the same words, these are embedded once, and all in one request to the model.
+// the same words, these are embedded once, and all in one request to the
+// model. An answer without hits says why only if it was asked to explain itself.
 func (p *Knowledge) SearchAll(ctx context.Context, all []domain.Search) ([]domain.Answer, error) {
 	started := time.Now()
 	if err := p.refresh(ctx); err != nil {
@@ -34,7 +39,10 @@ func (p *Knowledge) SearchAll(ctx context.Context, all []domain.Search) ([]domai
 	tasks := make([]func(context.Context) error, len(all))
 	for i, s := range all {
 		tasks[i] = func(ctx context.Context) (err error) {
-			answers[i], err = p.search(ctx, s, &vectors[i], started)
+			var f *finding
+			if f, answers[i], err = p.search(ctx, s, &vectors[i]); err == nil && s.Explain {
+				answers[i].Explain, err = f.explain(ctx, started)
+			}
 			return err
 		}
 	}
@@ -45,7 +53,7 @@ func (p *Knowledge) SearchAll(ctx context.Context, all []domain.Search) ([]domai
 }
 
 // search answers a question whose vector is known, or is made while its words are looked for.
-func (p *Knowledge) search(ctx context.Context, s domain.Search, vector *asked, started time.Time) (domain.Answer, error) {
+func (p *Knowledge) search(ctx context.Context, s domain.Search, vector *asked) (*finding, domain.Answer, error) {
 	f := &finding{
 		projection: p, search: s, audience: s.Audience(), minScore: p.meaning.embedder.Calibration().MinScore, asked: vector,
 	}
@@ -54,18 +62,11 @@ func (p *Knowledge) search(ctx context.Context, s domain.Search, vector *asked, 
 	}
 	hits, err := f.hits(ctx)
 	if err != nil {
-		return domain.Answer{}, err
+		return f, domain.Answer{}, err
 	}
 	answer := domain.Answer{Embedder: p.meaning.embedder.Name(), Degraded: f.degraded, MinScore: f.minScore}
-	if answer.Hits, err = f.read(ctx, hits); err != nil {
-		return domain.Answer{}, err
-	}
-	if s.Explain || len(hits) == 0 {
-		if answer.Explain, err = f.explain(ctx, started); err != nil {
-			return domain.Answer{}, err
-		}
-	}
-	return answer, nil
+	answer.Hits, err = f.read(ctx, hits)
+	return f, answer, err
 }
 
 // finding is one search on its way.

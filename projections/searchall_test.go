@@ -38,9 +38,14 @@ func TestManyQuestionsAreAnsweredAsEachAloneAndEmbeddedTogether(t *testing.T) {
 			}
 			all = append(all, complete)
 		}
+		all[2].Explain = true
 		var want []domain.Answer
 		for _, s := range all {
-			want = append(want, w.search(s))
+			alone := w.search(s)
+			if !s.Explain {
+				alone.Explain = nil // why it is empty
+			}
+			want = append(want, alone)
 		}
 		m.asked = nil
 		got, err := w.base.SearchAll(t.Context(), all)
@@ -49,6 +54,9 @@ func TestManyQuestionsAreAnsweredAsEachAloneAndEmbeddedTogether(t *testing.T) {
 		}
 		if diff := cmp.Diff(got, want, cmpopts.IgnoreFields(domain.Explanation{}, "Took")); diff != "" {
 			t.Error(diff)
+		}
+		if len(got[1].Hits) != 0 || got[2].Explain == nil {
+			t.Errorf("found tools, or explained nothing: %+v", got)
 		}
 		if len(got[0].Hits) == 0 || len(got[2].Hits) == 0 || len(got[4].Hits) == 0 {
 			t.Errorf("found nothing: %+v", got)
