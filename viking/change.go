@@ -59,6 +59,9 @@ func (s *Server) removeAt(ctx context.Context, q *query, uri string, recursive b
 	if err != nil {
 		return nil, err
 	}
+	if names := a.uri.Names(); len(names) == 0 || len(names) == 1 && names[0] != "resources" {
+		q.found.Add("uri", "must name what is to go: not everything, nor everybody's")
+	}
 	if err := q.found.Err(); err != nil {
 		return nil, err
 	}

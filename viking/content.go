@@ -181,7 +181,7 @@ func (s *Server) revise(ctx context.Context, q *query, k *domain.Knowledge, cont
 
 // rootOf is the tree that something belongs to: a resource's, or the directory that it lies in.
 func rootOf(uri domain.URI) domain.URI {
-	if names := uri.Names(); names[0] == "resources" && len(names) > 2 {
+	if names := uri.Names(); len(names) > 2 && names[0] == "resources" {
 		return domain.URIOfNames(names[:2]...)
 	}
 	return uri.Parent()

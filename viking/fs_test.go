@@ -143,6 +143,9 @@ func TestATreeIsChanged(t *testing.T) {
 		}
 		w.ask("GET", "/v1/knowledge/"+id, nil).want(http.StatusGone)
 		w.ask("DELETE", "/api/v1/fs", nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		for _, everything := range []string{"viking://", "viking://user", "viking://agent", "viking://tenants/default"} {
+			rm(everything, "recursive=true").refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		}
 	})
 }
 

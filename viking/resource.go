@@ -296,6 +296,11 @@ func mediaOf(contentType string) domain.Media {
 	return domain.MediaBinary
 }
 
+// isSkill tells whether a place is one skill's.
+func isSkill(uri domain.URI) bool {
+	return uri.ContextType() == domain.Skill && uri.Parent().Name() == "skills"
+}
+
 // removeResource forgets what lies somewhere: its uri is a parameter, or in the body. A resource goes with
 // everything in it.
 func (s *Server) removeResource(ctx context.Context, q *query) (any, error) {
@@ -312,5 +317,5 @@ func (s *Server) removeResource(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.removeAt(ctx, q, in.URI, in.Recursive || a.uri.ContextType() != domain.Memory && len(a.uri.Names()) > 1)
+	return s.removeAt(ctx, q, in.URI, in.Recursive || rootOf(a.uri).Within("viking://resources") || isSkill(a.uri))
 }

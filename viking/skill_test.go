@@ -56,6 +56,9 @@ func TestASkillSurvivesARoundTrip(t *testing.T) {
 		if got := show("get_weather"); got["description"] != "Tells tomorrow's weather" || !strings.HasSuffix(got["content"].(string), "Look up") {
 			t.Errorf("read %v", got)
 		}
+		w.ask("DELETE", at("/api/v1/resources", "viking://agent/skills"), nil).refused(http.StatusPreconditionFailed, "FAILED_PRECONDITION")
+		w.ask("DELETE", at("/api/v1/resources", "viking://agent/skills/sales-dashboard-builder"), nil).result()
+		w.ask("GET", "/api/v1/skills/sales-dashboard-builder", nil).refused(http.StatusNotFound, "NOT_FOUND")
 		w.ask("PUT", "/api/v1/skills/get_weather", object{"data": object{"name": "get_weather", "description": "d", "content": "c"}}).result()
 		w.ask("PUT", "/api/v1/skills/nothing", object{"data": object{"name": "nothing", "description": "d"}}).refused(http.StatusNotFound, "NOT_FOUND")
 		w.ask("PUT", "/api/v1/skills/get_weather", object{"data": object{"name": "other", "description": "d"}}).refused(http.StatusBadRequest, "SKILL_INVALID")
