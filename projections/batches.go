@@ -14,6 +14,9 @@ const (
 	// batchTime is how long such a transaction may take on SQLite, where everybody else's writes wait
 	// for it.
 	batchTime = 40 * time.Millisecond
+	// leastRows is how few rows it takes in any case: some ten milliseconds of a processor. On a busy machine
+	// fewer would keep nobody waiting less, and each transaction has to wait for its turn.
+	leastRows = 1000
 )
 
 // batches says how much a rebuild writes at once. On SQLite it finds out how many rows fit into the
@@ -60,5 +63,5 @@ func (b *batches) learn(rows int, took time.Duration) {
 	if most == 0 {
 		most = rows
 	}
-	b.most = min(max((most+fitting)/2, 200), cmp.Or(b.limit, batchRows))
+	b.most = min(max((most+fitting)/2, leastRows), cmp.Or(b.limit, batchRows))
 }
