@@ -18,15 +18,20 @@ const maxGrounds = 200
 
 // Complete fills in the default reason, and names every bad field at once.
 func (g Grounds) Complete() (Grounds, error) {
+	var p Problems
+	g = g.complete(&p)
+	return g, p.Err()
+}
+
+func (g Grounds) complete(p *Problems) Grounds {
 	if g.ReasonCode == "" {
 		g.ReasonCode = DefaultErasureReason
 	}
-	var p Problems
-	checkReasonCode(&p, g.ReasonCode)
-	checkTicket(&p, g.Ticket)
-	atMost(&p, "legal_basis", g.LegalBasis, maxGrounds)
-	atMost(&p, "requested_by", g.RequestedBy, maxGrounds)
-	return g, p.Err()
+	checkReasonCode(p, g.ReasonCode)
+	checkTicket(p, g.Ticket)
+	atMost(p, "legal_basis", g.LegalBasis, maxGrounds)
+	atMost(p, "requested_by", g.RequestedBy, maxGrounds)
+	return g
 }
 
 // rewritten scrubs what is a text. A code that would have to be is refused.
@@ -60,8 +65,7 @@ func (c Erase) Decide(book Book, _ time.Time) ([]Fact, error) {
 	case !c.By.MaySee(k):
 		return nil, NotFound(c.ID)
 	case !c.By.MayErase(k):
-		return nil, Refuse(ErrForbidden, "%s may be erased by %s in person, or by an admin", k.ID, k.Owner).
-			WithFix("ask its owner or an admin")
+		return nil, notYoursToErase(k)
 	case k.Status == IsErased:
 		return nil, nil
 	case k.Held:
@@ -76,6 +80,10 @@ func (c Erase) Decide(book Book, _ time.Time) ([]Fact, error) {
 	}}, nil
 }
 
+func notYoursToErase(k *Knowledge) error {
+	return Refuse(ErrForbidden, "%s may be erased by %s in person, or by an admin", k.ID, k.Owner).WithFix("ask its owner or an admin")
+}
+
 // MayErase tells whether p may destroy k: its owner, or an admin, each in person; nobody who merely belongs to
 // whom it belongs, or acts for somebody.
 func (p Principal) MayErase(k *Knowledge) bool {
@@ -83,7 +91,7 @@ func (p Principal) MayErase(k *Knowledge) bool {
 		return false
 	}
 	inPerson := p.Subject == k.Owner && (p.OnBehalfOf == "" || p.OnBehalfOf == k.Owner)
-	return inPerson || p.Administers() && p.OnBehalfOf == ""
+	return inPerson || p.InCharge()
 }
 
 var _ Command = Erase{}

@@ -57,7 +57,7 @@ func (t Target) administered(book Book) (*Knowledge, error) {
 	switch {
 	case !t.By.MaySee(k):
 		return nil, NotFound(t.ID)
-	case !t.By.Administers() || t.By.OnBehalfOf != "":
+	case !t.By.InCharge():
 		return nil, Refuse(ErrForbidden, "legal holds are for admins, in person")
 	}
 	return k, t.expected(k)

@@ -24,7 +24,8 @@ type ErasureStatus struct {
 	Texts    int64 // that were destroyed
 	Unswept  int64 // of those, since the last sweep that was complete, in every tenant's log
 	Oldest   time.Time
-	Last     *Sweep // nil if there was none
+	Last     *Sweep   // nil if there was none
+	Kept     []string // what else may hold it, and for how long
 }
 
 // Sweep is a rewriting of the database's files, after which they hold nothing of what was erased.

@@ -58,6 +58,9 @@ func (p Principal) Voter() Entity {
 // Administers tells whether p may do anything within its tenant.
 func (p Principal) Administers() bool { return p.Role == Admin || p.Role == Root }
 
+// InCharge tells whether p administers its tenant in person: acting for somebody narrows that to what is his.
+func (p Principal) InCharge() bool { return p.Administers() && p.OnBehalfOf == "" }
+
 // Operates tells whether p looks after the whole server, which concerns every tenant: root, and in open mode
 // whoever calls.
 func (p Principal) Operates() bool {

@@ -23,6 +23,7 @@ type Entry struct {
 // Inclusion proves that an event is in the log that a checkpoint describes.
 type Inclusion struct {
 	Entry
+	Record     []byte   // JSON, as a line of an export without its text: the hash is that of this
 	Path       []Digest // from the leaf's neighbour upwards
 	Checkpoint Checkpoint
 }

@@ -29,7 +29,7 @@ func (c Redact) Reads() Reads { return Reads{} }
 
 // Decide implements [Command].
 func (c Redact) Decide(book Book, _ time.Time) ([]Fact, error) {
-	if !c.By.MayRedact() {
+	if !c.By.InCharge() {
 		return nil, Refuse(ErrForbidden, "redacting what is recorded is for admins")
 	}
 	var facts []Fact
@@ -53,10 +53,6 @@ func (c Redact) Decide(book Book, _ time.Time) ([]Fact, error) {
 	}
 	return facts, nil
 }
-
-// MayRedact tells whether p may take something out of whatever was recorded in its tenant: for admins, in
-// person.
-func (p Principal) MayRedact() bool { return p.Administers() && p.OnBehalfOf == "" }
 
 // Retold is what an item comes to by a version of its stream, as its history is read when all of it is known:
 // each text that an event of the history replaced is what that one says instead. The history is whole, in

@@ -39,7 +39,7 @@ type ChangeScrubbing struct {
 
 // Validate refuses those who may not. The error matches [ErrForbidden].
 func (c ChangeScrubbing) Validate() error {
-	if !c.By.Administers() || c.By.OnBehalfOf != "" {
+	if !c.By.InCharge() {
 		return Refuse(ErrForbidden, "rules for scrubbing are for admins")
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 // Tenant is the state of a tenant's stream, in the log of [SystemTenant].
 type Tenant struct {
 	CreatedAt time.Time `json:"created_at"`
+	ErasedAt  time.Time `json:"erased_at,omitzero"` // everything that was written in it
 }
 
 // NamedTenant is a tenant as root sees it.
@@ -24,10 +25,17 @@ var tenantName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // Evolve implements [State].
 func (t Tenant) Evolve(fact Fact, at Occasion) (State, error) {
-	if _, created := fact.(TenantCreated); !created || at.Version != 1 {
+	if _, created := fact.(TenantCreated); created != (at.Version == 1) {
 		return t, errors.New("the stream of a tenant begins with its creation, once")
 	}
-	return Tenant{CreatedAt: at.RecordedAt}, nil
+	switch fact.(type) {
+	case TenantCreated:
+		return Tenant{CreatedAt: at.RecordedAt}, nil
+	case TenantErased:
+		t.ErasedAt = at.RecordedAt
+		return t, nil
+	}
+	return t, errors.New("not a fact about a tenant")
 }
 
 // CreateTenant asks for a tenant. [DefaultTenant] needs none.
@@ -62,7 +70,25 @@ func (c CreateTenant) Decide(book Book, _ time.Time) ([]Fact, error) {
 	return []Fact{TenantCreated{}}, nil
 }
 
+// EndTenant says that everything was erased that was written in a tenant. Its name stays taken.
+type EndTenant struct{ Name string }
+
+// Stream implements [Command].
+func (c EndTenant) Stream() string { return TenantStream(c.Name) }
+
+// Reads implements [Command].
+func (c EndTenant) Reads() Reads { return Reads{} }
+
+// Decide implements [Command].
+func (c EndTenant) Decide(book Book, _ time.Time) ([]Fact, error) {
+	if !book.Stream(c.Stream()).Exists() || !StateOf[Tenant](book, c.Stream()).ErasedAt.IsZero() {
+		return nil, nil
+	}
+	return []Fact{TenantErased{}}, nil
+}
+
 var (
 	_ State   = Tenant{}
 	_ Command = CreateTenant{}
+	_ Command = EndTenant{}
 )

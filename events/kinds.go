@@ -37,7 +37,11 @@ var kinds = codec{
 	domain.KeyCreated{}.Name():    apart(splitKeyCreated, joinKeyCreated),
 	domain.KeyRotated{}.Name():    plain(splitKeyRotated, joinKeyRotated),
 	domain.KeyRevoked{}.Name():    apart(splitKeyRevoked, joinKeyRevoked),
+	domain.TenantErased{}.Name():  plain(splitTenantErased, joinTenantErased),
 	domain.TenantCreated{}.Name(): plain(splitTenantCreated, joinTenantCreated),
+
+	domain.ErasureOrdered{}.Name():   plain(splitOrdered, joinOrdered),
+	domain.ErasureCompleted{}.Name(): plain(splitCompleted, joinCompleted),
 
 	domain.ScrubbingChanged{}.Name(): plain(splitScrubbingChanged, joinScrubbingChanged),
 

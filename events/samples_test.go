@@ -132,6 +132,12 @@ func samples() []sample {
 		{1, domain.KeyRotated{By: "abcdefghi2", Until: noon}},
 		{1, domain.KeyRevoked{Reason: "it moved"}},
 		{1, domain.TenantCreated{}},
+		{1, domain.TenantErased{}},
+		{1, domain.ErasureOrdered{
+			Of: "user:mia", WithLineage: true, Role: domain.Admin, ReasonCode: "gdpr-17", LegalBasis: "Art. 17(1)(b) GDPR",
+			RequestedBy: "user:mia", Ticket: "DSR-12",
+		}},
+		{1, domain.ErasureCompleted{Erased: 12, NotErased: 1, Refused: []domain.Refused{{Stream: "knowledge:k2", Reason: "k2 is under legal hold"}}}},
 		{1, domain.ScrubbingChanged{Rules: domain.Scrubbing{
 			Off: []string{"phone"}, Patterns: []domain.ScrubPattern{{Class: "employee", Expression: `\bEMP-\d{5}\b`}},
 		}}},

@@ -15,9 +15,10 @@ import (
 // golden file in testdata/states holds every form.
 var streamKinds = map[string]streamKind{
 	"key":        keptAs[domain.Key](1),
-	"tenant":     keptAs[domain.Tenant](1),
+	"tenant":     keptAs[domain.Tenant](2),
 	"session":    keptAs[domain.Session](1),
 	"scrubbing":  keptAs[domain.Scrubbing](1),
+	"erasure":    keptAs[domain.Erasure](1),
 	"projection": keptAs[domain.Projection](1),
 }
 

@@ -21,12 +21,17 @@ func stateSamples() map[string]domain.State {
 			PublishPublic: true, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour), RevokedAt: noon.Add(time.Minute),
 			ReplacedBy: "abcdefghi2", Replaces: "abcdefghi3",
 		},
-		"tenant": domain.Tenant{CreatedAt: noon},
+		"tenant": domain.Tenant{CreatedAt: noon, ErasedAt: noon.Add(time.Hour)},
 		"session": domain.Session{
 			Owner: "user:mia", Agent: "coder", OpenedAt: noon, UpdatedAt: noon.Add(time.Hour), Deleted: true, Erased: true,
 			Number: 12, Live: 3, Tokens: 90, Turns: 6, Contexts: 2, Skills: 1, Archives: 3, Before: 1, Settled: 2, Failed: 1,
 			LastCommit: noon.Add(time.Minute), LastTask: "0195a000-0000-7000-8000-000000000005", Prompt: 900, Completion: 80,
 			Learned: domain.Learned{domain.CategoryTools: 2}, Decided: domain.Decided{domain.DecideVote: 1},
+		},
+		"erasure": domain.Erasure{
+			Of: "user:mia", WithLineage: true, Role: domain.Admin, ReasonCode: "gdpr-17", LegalBasis: "Art. 17(1)(b) GDPR",
+			RequestedBy: "user:mia", Ticket: "DSR-12", OrderedAt: noon, EndedAt: noon.Add(time.Minute), Erased: 12, NotErased: 1,
+			Refused: []domain.Refused{{Stream: "knowledge:k2", Reason: "k2 is under legal hold"}},
 		},
 		"scrubbing": domain.Scrubbing{
 			Off: []string{"phone"}, Patterns: []domain.ScrubPattern{{Class: "employee", Expression: `\bEMP-\d{5}\b`}},

@@ -15,6 +15,13 @@ import (
 type Eraser interface {
 	// Lineage lists what an item goes back to, and what goes back to it.
 	Lineage(ctx context.Context, tenant, id string) ([]domain.Kin, error)
+	// Doomed lists what an order would erase, and what is related to it.
+	Doomed(ctx context.Context, tenant, of string, lineage domain.Following) ([]domain.Doomed, error)
+	// Begin lets what was ordered be carried out at once.
+	Begin()
+	// Erasure is an order, with how much was erased and is known to be left; the error matches
+	// domain.ErrNotFound if there is none.
+	Erasure(ctx context.Context, tenant, id string) (order domain.Erasure, erased, left int64, err error)
 	// Erasures tells what was erased of a tenant, and whether files still hold some of it.
 	Erasures(ctx context.Context, tenant string) (domain.ErasureStatus, error)
 	// SweepFiles rewrites the files, so that they hold nothing of what was erased.
@@ -62,6 +69,7 @@ type erasuresOutput struct {
 		Unswept   int64      `json:"unswept" doc:"Texts, of every tenant, whose bytes the files may still hold."`
 		Oldest    *time.Time `json:"oldest,omitempty" doc:"When the first of those was erased."`
 		LastSweep *sweepDone `json:"last_sweep,omitempty"`
+		Kept      []string   `json:"kept" nullable:"false" doc:"What else holds deleted bytes after a sweep, and for how long, as far as the database knows: nothing about backups."`
 	} `nameHint:"Erasures"`
 }
 
@@ -182,7 +190,7 @@ func (s *Server) erasures(ctx context.Context, c *call, _ *struct{}) (*erasuresO
 	}
 	out := &erasuresOutput{}
 	out.Body.Erasures, out.Body.Texts, out.Body.Unswept = status.Erasures, status.Texts, status.Unswept
-	out.Body.Oldest = known(status.Oldest)
+	out.Body.Oldest, out.Body.Kept = known(status.Oldest), append([]string{}, status.Kept...)
 	if status.Last != nil {
 		last := sweepDone(*status.Last)
 		out.Body.LastSweep = &last

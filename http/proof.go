@@ -71,6 +71,7 @@ type inclusion struct {
 	Stream     string     `json:"stream" example:"knowledge:profile_001"`
 	Position   int64      `json:"position" doc:"In the log; the leaf's number is one less."`
 	Hash       string     `json:"hash" doc:"Of the record, in hexadecimal: the leaf's data are its 32 bytes."`
+	Record     object     `json:"record" doc:"All that is hashed, as a line of an export without its text."`
 	Path       []string   `json:"path" doc:"Hashes in base64, from the leaf's neighbour upwards."`
 	Checkpoint checkpoint `json:"checkpoint"`
 }
@@ -151,7 +152,7 @@ func (s *Server) inclusion(ctx context.Context, c *call, in *inclusionInput) (*i
 		return nil, err
 	}
 	return &inclusionOutput{inclusion{
-		EventID: made.EventID, Stream: made.Stream, Position: made.Position, Hash: hex.EncodeToString(made.Hash),
+		EventID: made.EventID, Stream: made.Stream, Position: made.Position, Hash: hex.EncodeToString(made.Hash), Record: object(made.Record),
 		Path: encoded(made.Path), Checkpoint: checkpointOf(made.Checkpoint),
 	}}, nil
 }

@@ -156,7 +156,7 @@ const (
 )
 
 func (s *Server) redact(ctx context.Context, c *call, in *spanInput) (*redactionsOutput, error) {
-	if !c.principal.MayRedact() || s.cfg.Recorded == nil {
+	if !c.principal.InCharge() || s.cfg.Recorded == nil {
 		return nil, domain.Refuse(domain.ErrForbidden, "redacting what is recorded is for admins")
 	}
 	span, err := s.span(ctx, c, in)

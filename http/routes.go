@@ -11,6 +11,7 @@ func (s *Server) routes() {
 	s.knowledgeRoutes()
 	s.feedbackRoutes()
 	s.eraseRoutes()
+	s.erasureRoutes()
 	s.questionRoutes()
 	s.contextRoutes()
 	s.reportRoutes()

@@ -23,6 +23,24 @@ type sweepRow struct {
 
 // Erasures tells what was erased of a tenant, and whether the files still hold some of it.
 func (p *Knowledge) Erasures(ctx context.Context, tenant string) (domain.ErasureStatus, error) {
+	s, err := p.Unswept(ctx)
+	if err == nil {
+		err = p.db.NewSelect().TableExpr("erasures").
+			ColumnExpr("coalesce(sum(CASE WHEN redaction THEN 0 ELSE 1 END), 0), coalesce(sum(texts), 0)").
+			Where("tenant = ?", tenant).Scan(ctx, &s.Erasures, &s.Texts)
+	}
+	if err == nil {
+		s.Kept, err = p.db.Kept(ctx)
+	}
+	if err != nil {
+		return s, p.failed(ctx, "read the erasures", err)
+	}
+	return s, nil
+}
+
+// Unswept tells when the files were rewritten last, and what of every tenant they still hold.
+func (p *Knowledge) Unswept(ctx context.Context) (domain.ErasureStatus, error) {
+	ctx = database.ForEveryTenant(ctx)
 	var s domain.ErasureStatus
 	var rows []sweepRow
 	err := p.db.NewSelect().Model(&rows).OrderExpr("began_at DESC").Limit(1).Scan(ctx)
@@ -31,17 +49,13 @@ func (p *Knowledge) Erasures(ctx context.Context, tenant string) (domain.Erasure
 		s.Last = &domain.Sweep{BeganAt: r.BeganAt.Time, EndedAt: r.EndedAt.Time, Complete: r.Complete}
 		err = json.Unmarshal([]byte(r.Report), &s.Last.Notes)
 	}
-	if err == nil {
-		err = p.db.NewSelect().TableExpr("erasures").ColumnExpr("count(*), coalesce(sum(texts), 0)").
-			Where("tenant = ?", tenant).Scan(ctx, &s.Erasures, &s.Texts)
-	}
 	var oldest database.Time
 	if err == nil {
 		err = p.db.NewSelect().TableExpr("erasures").ColumnExpr("coalesce(sum(texts), 0), min(erased_at)").
 			Where("NOT EXISTS (SELECT 1 FROM sweeps AS s WHERE s.complete AND s.began_at > erased_at)").Scan(ctx, &s.Unswept, &oldest)
 	}
 	if err != nil {
-		return s, p.failed(ctx, "read the erasures", err)
+		return s, p.failed(ctx, "read the sweeps", err)
 	}
 	s.Oldest = oldest.Time
 	return s, nil

@@ -1,6 +1,8 @@
 package proof
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -142,6 +144,7 @@ type Certificate struct {
 	EventID    string   `json:"event_id"`
 	Position   int64    `json:"position"`
 	Hash       string   `json:"hash"` // hexadecimal
+	Record     *line    `json:"record,omitempty"`
 	Path       []string `json:"path"` // base64
 	Checkpoint struct {
 		Note string `json:"note"`
@@ -162,10 +165,43 @@ func (c Certificate) Check(key string) (domain.Checkpoint, error) {
 	if err != nil {
 		return checkpoint, err
 	}
+	if c.Record != nil {
+		if err := c.matches(hash); err != nil {
+			return checkpoint, err
+		}
+	}
 	if tlog.CheckRecord(path, checkpoint.Size, tlog.Hash(checkpoint.Root), c.Position-1, tlog.RecordHash(hash)) != nil {
 		return checkpoint, fmt.Errorf("the proof is wrong: no event with this hash is at position %d of the log that was signed", c.Position)
 	}
 	return checkpoint, nil
+}
+
+// matches tells whether the record is the one with the hash.
+func (c Certificate) matches(hash []byte) error {
+	var s stored
+	if err := c.Record.stored(&s); err != nil {
+		return errors.New("the record cannot be read")
+	}
+	var one chunk
+	one.add(&s)
+	if sum := sha256.Sum256(one.of(one.records[0].canonical)); !bytes.Equal(sum[:], hash) {
+		return errors.New("the record is another than the one with this hash")
+	}
+	return nil
+}
+
+// Says is what the record says: what happened, to what, who did it and when, and its plain fields as JSON. It is
+// empty if the certificate has no record. It is as good as [Certificate.Check] says.
+func (c Certificate) Says() (what, data string) {
+	r := c.Record
+	if r == nil {
+		return "", ""
+	}
+	by := r.Actor
+	if r.OnBehalfOf != nil {
+		by += " for " + *r.OnBehalfOf
+	}
+	return fmt.Sprintf("%s of %s by %s at %s", r.Name, r.Stream, by, r.RecordedAt), r.Data
 }
 
 // CheckConsistency verifies that the tree of a later checkpoint begins with that of an earlier one.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -92,7 +93,24 @@ func (p *Prover) Inclusion(ctx context.Context, tenant string, entry domain.Entr
 	if err != nil {
 		return domain.Inclusion{}, failed("prove an event", err)
 	}
-	return domain.Inclusion{Entry: entry, Path: digests(path), Checkpoint: c}, nil
+	record, err := p.record(ctx, tenant, entry.Position)
+	if err != nil {
+		return domain.Inclusion{}, failed("read an event", err)
+	}
+	return domain.Inclusion{Entry: entry, Record: record, Path: digests(path), Checkpoint: c}, nil
+}
+
+// record is an event as an export has it, without its text.
+func (p *Prover) record(ctx context.Context, tenant string, position int64) (encoded []byte, err error) {
+	var s stored
+	err = database.ForEach(ctx, p.db, func(rows *sql.Rows) error {
+		if err := rows.Scan(s.targets()...); err != nil {
+			return err
+		}
+		encoded, err = json.Marshal(lineOf(&s, false))
+		return err
+	}, selectRecords, tenant, position-1, 1)
+	return encoded, err
 }
 
 // Consistency proves that the tree with to events begins with the one that had from; 0 means what the newest

@@ -30,6 +30,8 @@ func (s *service) work(ctx context.Context) error {
 	working.Go(func() { s.knowledge.Meaning().HoldSketches(ctx) })
 	working.Go(func() { s.tendVersions(ctx) })
 	working.Go(func() { s.prover.Keep(ctx) })
+	working.Go(func() { s.eraser.Run(ctx) })
+	working.Go(func() { s.sweepFiles(ctx, s.sweepAfter) })
 	working.Go(func() { s.knowledge.CompactAll(ctx, s.log) })
 	working.Go(func() { s.writeUses(ctx) })
 	var failed error

@@ -45,6 +45,12 @@ type config struct {
 
 	resources
 
+	// Erased brings erasures to a backup that was restored, before anybody reads it.
+	Erased string `group:"where" env:"ANNALS_ERASED" placeholder:"FILE" complete:"file" help:"Before serving, erase what this list names: annals erase --export-list writes it. For a database that was restored from a backup."`
+
+	// SweepAfter rewrites the files by itself.
+	SweepAfter time.Duration `group:"limits" name:"sweep" env:"ANNALS_SWEEP" default:"0s" placeholder:"24h" help:"How long the files may hold what was erased, until they are rewritten; 0 for as long as nobody runs annals erase --sweep."`
+
 	// Rate keeps one caller from crowding out the others.
 	Rate float64 `group:"limits" env:"ANNALS_RATE" default:"0" placeholder:"N" help:"Requests a second that one caller may make; 0 for any number."`
 
@@ -87,7 +93,7 @@ func (c config) validate() error {
 	if !(c.Rate >= 0) {
 		problems = append(problems, errors.New("rate (ANNALS_RATE) must not be negative"))
 	}
-	for name, value := range map[string]time.Duration{"notice (ANNALS_NOTICE)": c.Notice, "drain (ANNALS_DRAIN)": c.Drain, "keep-accesses (ANNALS_KEEP_ACCESSES)": c.KeepAccesses} {
+	for name, value := range map[string]time.Duration{"notice (ANNALS_NOTICE)": c.Notice, "drain (ANNALS_DRAIN)": c.Drain, "keep-accesses (ANNALS_KEEP_ACCESSES)": c.KeepAccesses, "sweep (ANNALS_SWEEP)": c.SweepAfter} {
 		if value < 0 {
 			problems = append(problems, fmt.Errorf("%s must not be negative", name))
 		}

@@ -43,6 +43,7 @@ func (d *doctorCommand) Run(ctx context.Context, c *console) error {
 		e.projections(ctx, api)
 		e.rebuilt(ctx, api)
 		e.walls(ctx, api)
+		e.files(ctx, api)
 		e.question(ctx, api)
 	} else {
 		e.embedder(d.embedder)

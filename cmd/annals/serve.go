@@ -59,6 +59,9 @@ func (s *serveCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	if err := service.eraseAgain(ctx, cfg.Erased); err != nil {
+		return errors.Join(err, service.close())
+	}
 	access, open, err := service.access(ctx, cfg)
 	if err == nil && open && beyond {
 		err = wrong("make a key first: annals key create user:YOU --role root --offline; or listen on 127.0.0.1",

@@ -35,8 +35,11 @@ type service struct {
 	worker    *extraction.Worker
 	accesses  *events.Accesses
 	keys      *projections.Keys
-	api       *annalshttp.Server
-	logger    *slog.Logger
+	eraser    *projections.Eraser
+
+	sweepAfter time.Duration
+	api        *annalshttp.Server
+	logger     *slog.Logger
 }
 
 // openService builds everything on the database. Whoever gets it closes it.
@@ -66,7 +69,7 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 	}
 	s := &service{
 		db: db, log: log, knowledge: knowledge, past: past, rebuilder: rebuilder, prover: prover, logger: logger,
-		keys: projections.NewKeys(db, log),
+		keys: projections.NewKeys(db, log), eraser: projections.NewEraser(knowledge, log, logger), sweepAfter: cfg.SweepAfter,
 	}
 	if s.forwarder, err = cfg.forwarder(log, logger); err != nil {
 		return nil, errors.Join(err, s.close())
@@ -83,7 +86,7 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 		Reporter: projections.Reports{Knowledge: knowledge, Log: log}, Recorder: s.accesses,
 		Writer: entrance, Scrubbing: entrance, Recorded: entrance, Reader: present{reader, s.forwarder, s.worker}, Historian: log, Policy: policy,
 		Rebuilder: projections.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Walls: wallsOf(db),
-		Keys: s.keys, RootKey: cfg.RootKey, Eraser: knowledge, Confine: database.ForTenant,
+		Keys: s.keys, RootKey: cfg.RootKey, Eraser: s.eraser, Confine: database.ForTenant,
 		Probes: []annalshttp.Probe{{Name: "database", Check: s.answers}},
 		Logger: logger, Registry: registry, Version: version().Version,
 		Background: projections.Background{Log: log, Past: past},

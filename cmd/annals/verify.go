@@ -140,11 +140,14 @@ func verifyCertificate(c *console, certificate proof.Certificate, keys []string)
 		if c.json {
 			return c.document(map[string]any{
 				"verified": true, "event_id": certificate.EventID, "position": certificate.Position,
-				"hash": certificate.Hash, "origin": checkpoint.Origin, "size": checkpoint.Size,
+				"hash": certificate.Hash, "record": certificate.Record, "origin": checkpoint.Origin, "size": checkpoint.Size,
 			})
 		}
 		c.say("%s: at position %d of %s, which had %d events, is the event with the hash %s",
 			green.Render("verified"), certificate.Position, checkpoint.Origin, checkpoint.Size, certificate.Hash)
+		if what, data := certificate.Says(); what != "" {
+			c.say("it says: %s\n%s", printable(what), printable(data))
+		}
 		return nil
 	}
 	return &failure{Code: exitFailed, Detail: fmt.Sprintf("not verified: %s", err)}

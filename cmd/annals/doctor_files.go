@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// files says whether they still hold what was erased, and what else does.
+func (e *examination) files(ctx context.Context, api *client) {
+	var status struct {
+		Unswept   int64     `json:"unswept"`
+		Oldest    time.Time `json:"oldest"`
+		Kept      []string  `json:"kept"`
+		LastSweep *struct {
+			EndedAt  time.Time `json:"ended_at"`
+			Complete bool      `json:"complete"`
+		} `json:"last_sweep"`
+	}
+	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "erasures"}}, &status); err != nil {
+		return // what was erased is for admins and auditors
+	}
+	last := "never rewritten"
+	if status.LastSweep != nil {
+		last = "rewritten last " + moment(status.LastSweep.EndedAt)
+		if !status.LastSweep.Complete {
+			last += ", not all of them"
+		}
+	}
+	if status.Unswept > 0 {
+		e.note("files", warned, "annals erase --sweep; or let the server do it: ANNALS_SWEEP=24h",
+			"hold the bytes of %s destroyed texts, since %s; %s", counted(status.Unswept), moment(status.Oldest), last)
+	} else {
+		e.note("files", fine, "", "hold nothing of what was erased; %s", last)
+	}
+	for _, kept := range status.Kept {
+		e.note("kept besides", fine, "", "%s", kept)
+	}
+	e.note("kept besides", fine, "", "backups, exports and snapshots, as long as you keep them: docs/privacy.md")
+}

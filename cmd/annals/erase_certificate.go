@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/annals-kb/annals/proof"
+)
+
+// certificate prints what proves, to anybody who has the public key, that something was erased: the record that
+// says so, and a signed proof that it is in the log.
+func (e *eraseCommand) certificate(ctx context.Context, c *console, api *client) error {
+	stream := "knowledge:" + e.Certificate
+	query := url.Values{"stream": {stream}, "name": {"knowledge.erased"}, "limit": {"1"}}
+	var found struct {
+		Items []struct {
+			EventID string `json:"event_id"`
+		} `json:"items"`
+	}
+	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "events"}, Query: query}, &found); err != nil {
+		return err
+	}
+	if len(found.Items) == 0 {
+		return &failure{Code: exitNotFound, Detail: "no erasure of it is recorded", Fix: "annals history " + e.Certificate + " shows what is"}
+	}
+	var certificate proof.Certificate
+	a, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "log", "proof", found.Items[0].EventID}}, &certificate)
+	if err != nil {
+		return err
+	}
+	c.note("anybody verifies it with: annals verify FILE --key KEY, which annals proof key prints")
+	return c.document(a.Body)
+}

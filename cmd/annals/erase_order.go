@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// erasureOrder is an order to erase, as the server keeps it.
+type erasureOrder struct {
+	ID        string `json:"id"`
+	State     string `json:"state"`
+	Erased    int64  `json:"erased"`
+	Left      int64  `json:"left"`
+	NotErased int64  `json:"not_erased"`
+	Refused   []struct {
+		ID     string `json:"id"`
+		Stream string `json:"stream"`
+		Reason string `json:"reason"`
+	} `json:"refused"`
+}
+
+// order lets the server erase many things, and watches. The order is the server's: it is carried out whether
+// or not somebody watches.
+func (e *eraseCommand) order(ctx context.Context, c *console, api *client) error {
+	body := map[string]any{"of": e.What, "with_lineage": e.WithLineage}
+	for name, value := range e.words() {
+		body[name] = value
+	}
+	var order erasureOrder
+	_, err := api.read(ctx, request{Method: http.MethodPost, Path: []string{"v1", "erasures"}, Header: e.header(0), Body: body}, &order)
+	if err != nil {
+		return err
+	}
+	bar := watchCount(c, "erasing", 1)
+	defer bar.end()
+	for pause := 20 * time.Millisecond; order.State == "under_way"; pause = min(2*pause, time.Second) {
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			bar.end()
+			c.note("the server goes on: %s", order.ID)
+			return ctx.Err()
+		}
+		if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "erasures", order.ID}}, &order); err != nil {
+			return err
+		}
+		bar.set(order.Erased, order.Erased+order.Left)
+	}
+	bar.end()
+	switch {
+	case c.json:
+		if err := c.document(order); err != nil {
+			return err
+		}
+	case order.Erased+order.NotErased == 0:
+		c.say("nothing to erase: %s", bold.Render(printable(e.What)))
+	default:
+		c.say("erased %s for good: %d of %d", bold.Render(printable(e.What)), order.Erased, order.Erased+order.NotErased)
+	}
+	if order.NotErased == 0 {
+		return nil
+	}
+	for _, r := range order.Refused {
+		c.note("not erased: %s", printable(r.Reason))
+	}
+	return &failure{Code: exitRefused, Detail: fmt.Sprintf("%d of %d were not erased", order.NotErased, order.Erased+order.NotErased)}
+}
+
+// doomed is something that is to be erased, or that is related to it.
+type doomed struct {
+	ID        string `json:"id"`
+	Stream    string `json:"stream"`
+	Owner     string `json:"owner"`
+	Status    string `json:"status"`
+	Held      bool   `json:"held"`
+	Relation  string `json:"relation"`
+	RelatedTo string `json:"related_to"`
+	Goes      bool   `json:"goes"`
+}
+
+// plan says what would be erased, and what goes back to it.
+func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error {
+	query := url.Values{"of": {e.What}}
+	if e.WithLineage {
+		query.Set("with_lineage", "true")
+	}
+	var list struct {
+		Items []doomed `json:"items"`
+	}
+	a, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "erasures", "plan"}, Query: query}, &list)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(a.Body)
+	}
+	rows := &grid{heads: []string{"", "WHAT", "OWNER", "STATUS", "WHY"}}
+	goes, related := 0, 0
+	for _, d := range list.Items {
+		mark, why := "keep", "named"
+		if d.Goes {
+			mark = red.Render("erase")
+			goes++
+		}
+		if d.Relation != "" {
+			why = strings.ReplaceAll(d.Relation, "_", " ") + " " + d.RelatedTo
+			related++
+		}
+		what := d.ID
+		if what == "" {
+			what = d.Stream
+		}
+		rows.row(mark, printable(what), printable(d.Owner), heldOr(d), printable(why))
+	}
+	c.say("%s", rows.render(c.width))
+	switch {
+	case related == 0:
+		c.say("%d would be erased; nothing else is related to it", goes)
+	case e.WithLineage:
+		c.say("%d would be erased, what is related among them", goes)
+	default:
+		c.say("%d would be erased; %d are related to them: --with-lineage erases those items, too", goes, related)
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections"
+)
+
+// replayed counts what became of a list of erasures.
+type replayed struct {
+	Erased  int `json:"erased"`
+	Known   int `json:"erased_before"`
+	Unknown int `json:"unknown"`
+}
+
+// replay erases in the database what a list names: what a backup that was restored may not know. No server of
+// this SQLite file may be running.
+func (e *eraseCommand) replay(ctx context.Context, c *console) (err error) {
+	cfg := config{storage: e.placed()}
+	if _, err := os.Stat(e.Replay); err != nil {
+		return noList(err)
+	}
+	logger := cfg.logger(c)
+	db, err := openDatabase(ctx, cfg, logger)
+	if err != nil {
+		return err
+	}
+	knowledge, err := projections.Open(ctx, db, projections.Settings{Logger: logger})
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	log := events.NewLog(db, knowledge, events.Options{Policy: knowledge.Policy(), Logger: logger})
+	defer func() { err = errors.Join(err, log.Close(context.WithoutCancel(ctx)), db.Close()) }()
+	done, err := replayList(ctx, log, e.Replay)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(done)
+	}
+	c.say("erased %d; %d were erased before, %d are not known here", done.Erased, done.Known, done.Unknown)
+	return nil
+}
+
+// replayList erases what a list names, tenant by tenant as it says.
+func replayList(ctx context.Context, log *events.Log, name string) (done replayed, err error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return done, noList(err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	lines := bufio.NewScanner(file)
+	for number := 1; lines.Scan(); number++ {
+		var line erasure
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil || line.Stream == "" || line.Tenant == "" {
+			return done, wrong("it is the file that annals erase --export-list has written", "line %d of the list of erasures cannot be read", number)
+		}
+		if err := done.replay(ctx, log, line); err != nil {
+			return done, err
+		}
+	}
+	return done, lines.Err()
+}
+
+func noList(err error) error {
+	return wrong("it is the file that annals erase --export-list has written", "the list of erasures cannot be read: %s", err)
+}
+
+// replay erases one thing again.
+func (r *replayed) replay(ctx context.Context, log *events.Log, line erasure) error {
+	by := domain.SystemPrincipal()
+	by.Tenant = line.Tenant
+	ctx = database.ForTenant(ctx, line.Tenant)
+	doomed := domain.Doomed{Stream: line.Stream}
+	doomed.ID, _ = domain.ItemOf(line.Stream)
+	if doomed.ID == "" {
+		stream, err := log.State(ctx, line.Tenant, line.Stream)
+		if err != nil {
+			return err
+		}
+		if !stream.Exists() {
+			r.Unknown++
+			return nil
+		}
+		doomed.State = stream.State
+	}
+	receipt, err := log.Submit(ctx, domain.Submission{
+		By: by, Command: doomed.Erasing(by, domain.Grounds{
+			ReasonCode: line.ReasonCode, LegalBasis: line.LegalBasis, RequestedBy: line.RequestedBy, Ticket: line.Ticket,
+		}),
+		Origin: domain.Origin{CausationID: line.EventID},
+	})
+	switch {
+	case errors.Is(err, domain.ErrNotFound):
+		r.Unknown++
+	case err != nil:
+		return err
+	case len(receipt.Events) == 0:
+		r.Known++
+	default:
+		r.Erased++
+	}
+	return nil
+}

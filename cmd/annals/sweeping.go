@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"time"
+)
+
+// eraseAgain erases what a list names, before anybody reads it.
+func (s *service) eraseAgain(ctx context.Context, list string) error {
+	if list == "" {
+		return nil
+	}
+	done, err := replayList(ctx, s.log, list)
+	if err == nil {
+		s.logger.InfoContext(ctx, "erased what a list names", "erased", done.Erased, "before", done.Known, "unknown", done.Unknown)
+	}
+	return err
+}
+
+// betweenSweeps is how often somebody looks whether the files are to be rewritten.
+const betweenSweeps = time.Minute
+
+// sweepFiles rewrites the files when they have held what was erased for so long; 0 for never.
+func (s *service) sweepFiles(ctx context.Context, after time.Duration) {
+	for after > 0 && ctx.Err() == nil {
+		if err := s.sweepIfDue(ctx, after); err != nil && ctx.Err() == nil {
+			s.logger.WarnContext(ctx, "the files were not rewritten; it is tried again", "error", err, "after", betweenSweeps.String())
+		}
+		select {
+		case <-time.After(min(after, betweenSweeps)):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// sweepIfDue leaves what could not be rewritten for as long again.
+func (s *service) sweepIfDue(ctx context.Context, after time.Duration) error {
+	status, err := s.knowledge.Unswept(ctx)
+	if err != nil || status.Unswept == 0 || time.Since(status.Oldest) < after ||
+		status.Last != nil && time.Since(status.Last.BeganAt) < after {
+		return err
+	}
+	done, err := s.knowledge.SweepFiles(ctx)
+	if err == nil {
+		s.logger.InfoContext(ctx, "rewrote the files", "complete", done.Complete, "took", done.EndedAt.Sub(done.BeganAt).String())
+	}
+	return err
+}

@@ -1,0 +1,246 @@
+package domain
+
+import (
+	"errors"
+	"strings"
+	"time"
+)
+
+// Erasure is an order to erase many things, and how far it has come: the state of its stream. What was ordered
+// is carried out however often the server is killed meanwhile.
+type Erasure struct {
+	Of          string    `json:"of"` // see [OrderErasure]
+	WithLineage bool      `json:"with_lineage,omitempty"`
+	Role        Role      `json:"role"` // of whoever ordered it
+	ReasonCode  string    `json:"reason_code"`
+	LegalBasis  string    `json:"legal_basis,omitempty"`
+	RequestedBy string    `json:"requested_by,omitempty"`
+	Ticket      string    `json:"ticket,omitempty"`
+	OrderedAt   time.Time `json:"ordered_at"`
+	EndedAt     time.Time `json:"ended_at,omitzero"`
+	Erased      int64     `json:"erased,omitempty"`
+	Refused     []Refused `json:"refused,omitempty"` // the first of them
+	NotErased   int64     `json:"not_erased,omitempty"`
+}
+
+// Refused is something that an order could not erase, and why.
+type Refused struct {
+	Stream string `json:"stream"`
+	Reason string `json:"reason"`
+}
+
+// MostRefused is how many of those an order names.
+const MostRefused = 100
+
+// UnderWay tells whether there is something left to do.
+func (e Erasure) UnderWay() bool { return !e.OrderedAt.IsZero() && e.EndedAt.IsZero() }
+
+// Grounds are why it was ordered.
+func (e Erasure) Grounds() Grounds {
+	return Grounds{ReasonCode: e.ReasonCode, LegalBasis: e.LegalBasis, RequestedBy: e.RequestedBy, Ticket: e.Ticket}
+}
+
+// ErasureStream is the stream of an order, in the log of the tenant that it is about. The events that it causes
+// have it for their correlation id.
+func ErasureStream(id string) string { return "erasure:" + id }
+
+// Evolve implements [State].
+func (e Erasure) Evolve(fact Fact, at Occasion) (State, error) {
+	switch f := fact.(type) {
+	case ErasureOrdered:
+		if at.Version == 1 {
+			return Erasure{
+				Of: f.Of, WithLineage: f.WithLineage, Role: f.Role, ReasonCode: f.ReasonCode, LegalBasis: f.LegalBasis,
+				RequestedBy: f.RequestedBy, Ticket: f.Ticket, OrderedAt: at.RecordedAt,
+			}, nil
+		}
+	case ErasureCompleted:
+		if e.UnderWay() {
+			e.EndedAt, e.Erased, e.NotErased, e.Refused = at.RecordedAt, f.Erased, f.NotErased, f.Refused
+			return e, nil
+		}
+	}
+	return e, errors.New("an erasure is ordered once, and completed once")
+}
+
+// OrderErasure asks to erase many things, one after the other.
+type OrderErasure struct {
+	By          Principal
+	ID          string
+	Of          string // an entity: all that is its own, or meant for it alone; "tenant:NAME": everything; the stream of a session; otherwise the id of an item
+	WithLineage bool   // what items were made from, what was made from them, and what took their place, too
+	Grounds
+}
+
+// TenantOf is the tenant that "tenant:NAME" means; false if it means something else.
+func TenantOf(of string) (name string, isTenant bool) { return strings.CutPrefix(of, TenantStream("")) }
+
+func isSession(of string) bool {
+	_, _, is := SessionOf(of)
+	return is
+}
+
+// IsItem tells whether an order is of one item.
+func IsItem(of string) bool { return !strings.Contains(of, ":") }
+
+// Complete fills in defaults, and names every bad field at once. The error matches [ErrForbidden] if the caller
+// may not.
+func (c OrderErasure) Complete() (OrderErasure, error) {
+	var p Problems
+	c.Grounds = c.complete(&p)
+	tenant, isTenant := TenantOf(c.Of)
+	switch _, err := ParseEntity(c.Of); {
+	case isTenant && tenant != c.By.Tenant:
+		p.Add("of", "is another tenant than the one that the caller is in")
+	case isTenant, isSession(c.Of):
+	case !IsItem(c.Of) && err != nil:
+		p.Add("of", "%s", err)
+	case IsItem(c.Of):
+		checkID(&p, "of", c.Of)
+	}
+	if err := p.Err(); err != nil {
+		return c, err
+	}
+	return c, c.allowed()
+}
+
+// allowed refuses those who may erase nothing of it.
+func (c OrderErasure) allowed() error {
+	_, isTenant := TenantOf(c.Of)
+	whose := Entity(c.Of)
+	if owner, _, is := SessionOf(c.Of); is {
+		whose = owner
+	}
+	inPerson := c.By.Subject == whose && (c.By.OnBehalfOf == "" || c.By.OnBehalfOf == c.By.Subject)
+	switch {
+	case isTenant && (c.By.Role != Root && !c.By.Operates() || c.By.OnBehalfOf != ""):
+		return Refuse(ErrForbidden, "erasing a tenant is for root")
+	case isTenant, IsItem(c.Of): // each item decides
+		return nil
+	case c.By.Role == Auditor, !inPerson && !c.By.InCharge():
+		return Refuse(ErrForbidden, "what is %s's may be erased by %s in person, or by an admin", whose, whose)
+	}
+	return nil
+}
+
+// Stream implements [Command].
+func (c OrderErasure) Stream() string { return ErasureStream(c.ID) }
+
+// Reads implements [Command].
+func (c OrderErasure) Reads() Reads {
+	if !IsItem(c.Of) {
+		return Reads{}
+	}
+	return Reads{Items: []string{c.Of}}
+}
+
+// Rewritten implements [Written].
+func (c OrderErasure) Rewritten(r Rewriting) Command {
+	c.Grounds = c.rewritten(r)
+	return c
+}
+
+// Decide implements [Command].
+func (c OrderErasure) Decide(book Book, _ time.Time) ([]Fact, error) {
+	if err := c.allowed(); err != nil {
+		return nil, err
+	}
+	if IsItem(c.Of) {
+		if k := book.Knowledge(c.Of); !c.By.MaySee(k) {
+			return nil, NotFound(c.Of)
+		} else if !c.By.MayErase(k) {
+			return nil, notYoursToErase(k)
+		}
+	}
+	if book.Stream(c.Stream()).Exists() {
+		return nil, Refuse(ErrConflict, "the erasure is ordered already")
+	}
+	return []Fact{ErasureOrdered{
+		Of: c.Of, WithLineage: c.WithLineage, Role: c.By.Role,
+		ReasonCode: c.ReasonCode, LegalBasis: c.LegalBasis, RequestedBy: c.RequestedBy, Ticket: c.Ticket,
+	}}, nil
+}
+
+// CompleteErasure says that nothing is left to do of an order.
+type CompleteErasure struct {
+	ID        string
+	Erased    int64
+	NotErased int64
+	Refused   []Refused
+}
+
+// Stream implements [Command].
+func (c CompleteErasure) Stream() string { return ErasureStream(c.ID) }
+
+// Reads implements [Command].
+func (c CompleteErasure) Reads() Reads { return Reads{} }
+
+// Decide implements [Command]. Another server may have been faster.
+func (c CompleteErasure) Decide(book Book, _ time.Time) ([]Fact, error) {
+	if !StateOf[Erasure](book, c.Stream()).UnderWay() {
+		return nil, nil
+	}
+	return []Fact{ErasureCompleted{Erased: c.Erased, NotErased: c.NotErased, Refused: c.Refused[:min(len(c.Refused), MostRefused)]}}, nil
+}
+
+// EraseTexts asks to destroy what people wrote in a stream of something other than an item or a session.
+type EraseTexts struct {
+	By Principal
+	Of string // the stream
+	Grounds
+}
+
+// Stream implements [Command].
+func (c EraseTexts) Stream() string { return c.Of }
+
+// Reads implements [Command].
+func (c EraseTexts) Reads() Reads { return Reads{} }
+
+// Decide implements [Command].
+func (c EraseTexts) Decide(book Book, _ time.Time) ([]Fact, error) {
+	belonging, isOwned := book.Stream(c.Of).State.(Belonging)
+	inPerson := isOwned && belonging.BelongsTo() == c.By.Subject && c.By.OnBehalfOf == "" && c.By.Role != Auditor
+	if !inPerson && !c.By.InCharge() {
+		return nil, Refuse(ErrForbidden, "what was written there may be erased by its owner in person, or by an admin")
+	}
+	texts := book.Written(c.Of)
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	return []Fact{TextsErased{
+		ReasonCode: c.ReasonCode, LegalBasis: c.LegalBasis, RequestedBy: c.RequestedBy, Ticket: c.Ticket, Events: idsOf(texts),
+	}}, nil
+}
+
+// Belonging is a [State] of something that is somebody's: it is erased with all that is his.
+type Belonging interface {
+	State
+	BelongsTo() Entity
+}
+
+// Erasable is a [State] that is not erased by [EraseTexts], but by a command of its own.
+type Erasable interface {
+	Belonging
+	// Erasing is the command that erases the stream.
+	Erasing(by Principal, stream string, grounds Grounds) Command
+}
+
+// BelongsTo implements [Belonging]: what is noted about a key is about whom it was given to.
+func (k Key) BelongsTo() Entity { return k.Subject }
+
+// BelongsTo implements [Belonging].
+func (s Session) BelongsTo() Entity { return s.Owner }
+
+// Erasing implements [Erasable].
+func (s Session) Erasing(by Principal, stream string, grounds Grounds) Command {
+	return EraseSession{SessionTarget: SessionTarget{By: by, Owner: s.Owner, ID: strings.TrimPrefix(stream, SessionsOf(s.Owner))}, Grounds: grounds}
+}
+
+var (
+	_ State     = Erasure{}
+	_ Written   = OrderErasure{}
+	_ Command   = CompleteErasure{}
+	_ Command   = EraseTexts{}
+	_ Belonging = Key{}
+	_ Erasable  = Session{}
+)

@@ -1,0 +1,161 @@
+package events
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+)
+
+type orderedData struct {
+	Of          string      `json:"of"`
+	WithLineage bool        `json:"with_lineage,omitempty"`
+	Role        domain.Role `json:"role"`
+	ReasonCode  string      `json:"reason_code"`
+	LegalBasis  string      `json:"legal_basis,omitempty"`
+	RequestedBy string      `json:"requested_by,omitempty"`
+	Ticket      string      `json:"ticket,omitempty"`
+}
+
+func splitOrdered(f domain.ErasureOrdered) orderedData { return orderedData(f) }
+func joinOrdered(d orderedData) domain.ErasureOrdered  { return domain.ErasureOrdered(d) }
+
+type completedData struct {
+	Erased    int64            `json:"erased"`
+	NotErased int64            `json:"not_erased,omitempty"`
+	Refused   []domain.Refused `json:"refused,omitempty"`
+}
+
+func splitCompleted(f domain.ErasureCompleted) completedData { return completedData(f) }
+func joinCompleted(d completedData) domain.ErasureCompleted  { return domain.ErasureCompleted(d) }
+
+func splitTenantErased(domain.TenantErased) nothing { return nothing{} }
+func joinTenantErased(nothing) domain.TenantErased  { return domain.TenantErased{} }
+
+// Order is an erasure that was ordered in a tenant, and is under way.
+type Order struct {
+	Tenant string
+	Stream string
+}
+
+// ErasuresUnderWay are those that were ordered and not completed, whatever the tenant.
+func (l *Log) ErasuresUnderWay(ctx context.Context) ([]Order, error) {
+	var orders []Order
+	err := database.ForEach(database.ForEveryTenant(ctx), l.db, func(rows *sql.Rows) error {
+		var o Order
+		err := rows.Scan(&o.Tenant, &o.Stream)
+		orders = append(orders, o)
+		return err
+	}, `
+		SELECT tenant, stream
+		FROM streams
+		WHERE stream >= 'erasure:' AND stream < 'erasure;' AND state ->> 'ended_at' IS NULL
+		ORDER BY stream, tenant`)
+	if err != nil {
+		return nil, fmt.Errorf("find erasures under way: %w", unavailable(err))
+	}
+	return orders, nil
+}
+
+// CountErased counts the erasures that an order has caused.
+func (l *Log) CountErased(ctx context.Context, tenant, order string, since int64) (n int64, err error) {
+	names := []string{domain.Erased{}.Name(), domain.SessionErased{}.Name(), domain.TextsErased{}.Name()}
+	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&n) }, `
+		SELECT count(*)
+		FROM events
+		WHERE tenant = ? AND position > ? AND correlation_id = ? AND name IN (?)`, tenant, since, order, bun.List(names))
+	if err != nil {
+		return 0, fmt.Errorf("count erasures: %w", unavailable(err))
+	}
+	return n, nil
+}
+
+// Belonging are the streams of a tenant, of other things than items, that belong to somebody and have texts:
+// of every kind whose states tell whose they are.
+func (l *Log) Belonging(ctx context.Context, tenant string, owner domain.Entity) ([]domain.Stream, error) {
+	const page = 500
+	var all []domain.Stream
+	for _, prefix := range slices.Sorted(maps.Keys(streamKinds)) {
+		if _, belongs := streamKinds[prefix].none.(domain.Belonging); !belongs {
+			continue
+		}
+		for after := ""; ; {
+			some, err := l.States(ctx, tenant, prefix+":", after, page)
+			if err != nil {
+				return nil, err
+			}
+			var his []domain.Stream
+			for _, s := range some {
+				after = s.Name
+				if b, is := s.State.(domain.Belonging); is && b.BelongsTo() == owner {
+					his = append(his, s)
+				}
+			}
+			if his, err = l.WithTexts(ctx, tenant, his); err != nil {
+				return nil, err
+			}
+			if all = append(all, his...); len(some) < page {
+				break
+			}
+		}
+	}
+	return all, nil
+}
+
+// WithTexts leaves those streams beside whose events there are texts.
+func (l *Log) WithTexts(ctx context.Context, tenant string, streams []domain.Stream) ([]domain.Stream, error) {
+	if len(streams) == 0 {
+		return nil, nil
+	}
+	names := make([]string, len(streams))
+	for i, s := range streams {
+		names[i] = s.Name
+	}
+	there := map[string]bool{}
+	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		there[name] = true
+		return err
+	}, `
+		SELECT DISTINCT e.stream
+		FROM events AS e
+		JOIN event_texts AS t ON t.tenant = e.tenant AND t.position = e.position
+		WHERE e.tenant = ? AND e.stream IN (?)`, tenant, bun.List(names))
+	if err != nil {
+		return nil, fmt.Errorf("find texts: %w", unavailable(err))
+	}
+	return slices.DeleteFunc(streams, func(s domain.Stream) bool { return !there[s.Name] }), nil
+}
+
+// Spoken are the streams of a tenant, of other things than items, that have texts.
+func (l *Log) Spoken(ctx context.Context, tenant string) ([]domain.Stream, error) {
+	var names []string
+	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		names = append(names, name)
+		return err
+	}, `
+		SELECT DISTINCT e.stream
+		FROM event_texts AS t
+		JOIN events AS e ON e.tenant = t.tenant AND e.position = t.position
+		WHERE t.tenant = ? AND NOT (e.stream >= 'knowledge:' AND e.stream < 'knowledge;')
+		ORDER BY e.stream`, tenant)
+	if err != nil {
+		return nil, fmt.Errorf("find texts: %w", unavailable(err))
+	}
+	streams := make([]domain.Stream, len(names))
+	for i, name := range names {
+		if streams[i], err = l.State(ctx, tenant, name); err != nil {
+			return nil, err
+		}
+	}
+	return streams, nil
+}

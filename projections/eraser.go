@@ -1,0 +1,243 @@
+package projections
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+)
+
+// Eraser carries out what was ordered to be erased, one thing after the other: each is erased for good with its
+// own transaction, and the log says what was ordered, so that any server goes on where another was killed. Two
+// of them at the same order do no harm: what is erased is not erased again. It is safe for concurrent use.
+type Eraser struct {
+	*Knowledge
+
+	log    *events.Log
+	logger *slog.Logger
+	wake   chan struct{}
+
+	mu    sync.Mutex
+	going map[events.Order]int // how many things an order that is carried out here still has to do
+}
+
+// NewEraser makes an eraser of what the knowledge and the log hold.
+func NewEraser(p *Knowledge, log *events.Log, logger *slog.Logger) *Eraser {
+	return &Eraser{Knowledge: p, log: log, logger: logger, wake: make(chan struct{}, 1), going: map[events.Order]int{}}
+}
+
+const (
+	betweenOrders = 30 * time.Second // in which an order that another server was given is found
+	erasedAtOnce  = 50
+)
+
+// Begin lets what was ordered be carried out at once.
+func (e *Eraser) Begin() {
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run carries out what is ordered until ctx ends. What was under way goes on.
+func (e *Eraser) Run(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := e.CarryOut(ctx); err != nil && ctx.Err() == nil {
+			e.logger.WarnContext(ctx, "an erasure does not go on; it is tried again", "error", err, "after", betweenOrders.String())
+		}
+		select {
+		case <-e.wake:
+		case <-time.After(betweenOrders):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// CarryOut carries out what is under way.
+func (e *Eraser) CarryOut(ctx context.Context) error {
+	orders, err := e.log.ErasuresUnderWay(ctx)
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, order := range orders {
+		if err := e.carryOut(database.ForTenant(ctx, order.Tenant), order); err != nil {
+			failed = append(failed, fmt.Errorf("%s of tenant %s: %w", order.Stream, order.Tenant, err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// order is who ordered what.
+type order struct {
+	events.Order
+
+	erasure domain.Erasure
+	by      domain.Principal
+	event   domain.Event
+	refused map[string]domain.Refused // by stream
+	done    set
+}
+
+func (e *Eraser) carryOut(ctx context.Context, of events.Order) error {
+	history, err := e.log.Stream(ctx, of.Tenant, of.Stream)
+	if err != nil || len(history) != 1 {
+		return err
+	}
+	state, err := e.log.State(ctx, of.Tenant, of.Stream)
+	if err != nil {
+		return err
+	}
+	o := order{Order: of, event: history[0], refused: map[string]domain.Refused{}, done: set{}}
+	o.erasure, _ = state.State.(domain.Erasure)
+	o.by = domain.Principal{
+		Tenant: of.Tenant, Subject: o.event.Actor, OnBehalfOf: o.event.OnBehalfOf,
+		Role: o.erasure.Role, Authentication: o.event.Authentication,
+	}
+	defer e.note(of, 0)
+	if err := e.closeTenant(ctx, &o); err != nil {
+		return err
+	}
+	for {
+		left, err := e.left(ctx, &o)
+		if err != nil {
+			return err
+		}
+		if len(left) == 0 {
+			return e.complete(ctx, &o)
+		}
+		for chunk := range slices.Chunk(left, erasedAtOnce) {
+			e.note(of, len(left))
+			if err := e.erase(ctx, &o, chunk); err != nil {
+				return err
+			}
+			left = left[len(chunk):]
+		}
+	}
+}
+
+// left is what is still to be erased.
+func (e *Eraser) left(ctx context.Context, o *order) ([]domain.Doomed, error) {
+	lineage := domain.LineageIgnored
+	if o.erasure.WithLineage {
+		lineage = domain.LineageErased
+	}
+	all, err := e.Doomed(ctx, o.Tenant, o.erasure.Of, lineage)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(d domain.Doomed) bool {
+		_, refused := o.refused[d.Stream]
+		return refused || o.done[d.Stream] || !d.Goes
+	}), nil
+}
+
+func (e *Eraser) erase(ctx context.Context, o *order, some []domain.Doomed) error {
+	submissions := make([]domain.Submission, len(some))
+	for i, d := range some {
+		submissions[i] = domain.Submission{
+			By: o.by, Command: d.Erasing(o.by, o.erasure.Grounds()),
+			Origin: domain.Origin{CorrelationID: o.Stream, CausationID: o.event.EventID},
+		}
+	}
+	for i, result := range e.log.SubmitAll(ctx, submissions) {
+		stream := some[i].Stream
+		switch err := result.Err; {
+		case err == nil:
+			o.done[stream] = true
+		case errors.Is(err, domain.ErrConflict), errors.Is(err, domain.ErrForbidden), errors.Is(err, domain.ErrNotFound):
+			o.refused[stream] = domain.Refused{Stream: stream, Reason: err.Error()}
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+// closeTenant revokes the keys of a tenant that is to be erased, so that nobody writes there any more.
+func (e *Eraser) closeTenant(ctx context.Context, o *order) error {
+	if _, isTenant := domain.TenantOf(o.erasure.Of); !isTenant {
+		return nil
+	}
+	const page = 500
+	for after := ""; ; {
+		keys, err := e.log.States(ctx, o.Tenant, domain.KeyStream(""), after, page)
+		if err != nil {
+			return err
+		}
+		for _, s := range keys {
+			after = s.Name
+			if key, is := s.State.(domain.Key); !is || !key.RevokedAt.IsZero() {
+				continue
+			}
+			_, err := e.log.Submit(ctx, domain.Submission{
+				By: o.by, Command: domain.RevokeKey{By: o.by, Prefix: strings.TrimPrefix(s.Name, domain.KeyStream(""))},
+				Origin: domain.Origin{CorrelationID: o.Stream, CausationID: o.event.EventID},
+			})
+			if err != nil && !errors.Is(err, domain.ErrForbidden) {
+				return err
+			}
+		}
+		if len(keys) < page {
+			return nil
+		}
+	}
+}
+
+func (e *Eraser) complete(ctx context.Context, o *order) error {
+	erased, err := e.log.CountErased(ctx, o.Tenant, o.Stream, o.event.Position)
+	if err != nil {
+		return err
+	}
+	done := domain.CompleteErasure{ID: strings.TrimPrefix(o.Stream, domain.ErasureStream("")), Erased: erased, NotErased: int64(len(o.refused))}
+	for _, stream := range slices.Sorted(maps.Keys(o.refused)) {
+		done.Refused = append(done.Refused, o.refused[stream])
+	}
+	system := domain.SystemPrincipal()
+	if name, isTenant := domain.TenantOf(o.erasure.Of); isTenant && len(o.refused) == 0 && name != domain.DefaultTenant {
+		everywhere := database.ForTenant(ctx, domain.SystemTenant)
+		if _, err := e.log.Submit(everywhere, domain.Submission{By: system, Command: domain.EndTenant{Name: name}}); err != nil {
+			return err
+		}
+	}
+	system.Tenant = o.Tenant
+	_, err = e.log.Submit(ctx, domain.Submission{By: system, Command: done, Origin: domain.Origin{CausationID: o.event.EventID}})
+	return err
+}
+
+func (e *Eraser) note(of events.Order, left int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.going[of] = left; left == 0 {
+		delete(e.going, of)
+	}
+}
+
+// Erasure is an order, and how many things are known to be left of it.
+func (e *Eraser) Erasure(ctx context.Context, tenant, id string) (found domain.Erasure, erased, left int64, err error) {
+	stream := domain.ErasureStream(id)
+	state, err := e.log.State(ctx, tenant, stream)
+	if err != nil {
+		return found, 0, 0, err
+	}
+	found, ordered := state.State.(domain.Erasure)
+	if !ordered || !state.Exists() {
+		return found, 0, 0, domain.Refuse(domain.ErrNotFound, "there is no such erasure")
+	}
+	if !found.UnderWay() {
+		return found, found.Erased, 0, nil
+	}
+	erased, err = e.log.CountErased(ctx, tenant, stream, state.Position)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return found, erased, int64(e.going[events.Order{Tenant: tenant, Stream: stream}]), err
+}
