@@ -103,7 +103,7 @@ func eachPeopled(t *testing.T, test func(t *testing.T, w *world, people map[stri
 			cfg.Prover = proof.NewProver(db, log, key, proof.Options{Logger: databasetest.Log(t)})
 			cfg.Eraser = projections.NewEraser(cfg.Reader.(projections.Reader).Knowledge, log, databasetest.Log(t))
 			entrance := events.NewEntrance(log, true)
-			cfg.Scrubbing, cfg.Recorded = entrance, entrance
+			cfg.Writer, cfg.Scrubbing, cfg.Recorded = entrance, entrance, entrance
 			cfg.Walls = func(context.Context) ([]domain.Wall, error) { return nil, nil }
 		})
 		w.spec = nil                 // the same few answers, hundreds of times: others hold them against the description
