@@ -31,6 +31,7 @@ type Redaction struct {
 	Events   []string       // ids of those that say so
 	Redacted map[string]int // by class
 	Err      error          // why no more was
+	More     bool           // there was no time for the rest
 }
 
 // Add takes in what one command came to.

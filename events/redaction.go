@@ -132,7 +132,7 @@ func (e *Entrance) Span(ctx context.Context, tenant string, since, until domain.
 }
 
 // Redact takes out of the texts of streams, beside events from one position to another, what the rules of
-// today find, until nothing is left. Each stream fails alone: its error matches [domain.ErrConflict] if the item
+// today find, until nothing is left or some seconds have passed. Each stream fails alone: its error matches [domain.ErrConflict] if the item
 // is under legal hold. What was done before is done for good. s is who asks, without a command.
 func (e *Entrance) Redact(ctx context.Context, s domain.Submission, streams []string, from, to int64) ([]domain.Redaction, error) {
 	scrubber, err := e.ready(ctx, s.By.Tenant)
@@ -145,7 +145,7 @@ func (e *Entrance) Redact(ctx context.Context, s domain.Submission, streams []st
 		done[i] = domain.Redaction{Stream: stream, Redacted: map[string]int{}}
 		left = append(left, i)
 	}
-	for len(left) > 0 {
+	for began := time.Now(); len(left) > 0 && time.Since(began) < pageTime; {
 		submissions := make([]domain.Submission, len(left))
 		for i, place := range left {
 			submissions[i] = s
@@ -158,6 +158,9 @@ func (e *Entrance) Redact(ctx context.Context, s domain.Submission, streams []st
 			}
 		}
 		left = more
+	}
+	for _, place := range left {
+		done[place].More = true
 	}
 	return done, nil
 }

@@ -179,7 +179,7 @@ func (s *Server) redact(ctx context.Context, c *call, in *spanInput) (*redaction
 	out.Body.Items = []redaction{}
 	began := s.cfg.Now()
 	for chunk := range slices.Chunk(streams, streamsTogether) {
-		if s.cfg.Now().Sub(began) > redactingTime {
+		if s.cfg.Now().Sub(began) > redactingTime || through < first[chunk[0]]-1 {
 			through = min(through, first[chunk[0]]-1)
 			break
 		}
@@ -198,6 +198,9 @@ func (s *Server) redact(ctx context.Context, c *call, in *spanInput) (*redaction
 				item.Refused = r.Err.Error()
 			}
 			out.Body.Items = append(out.Body.Items, item)
+			if r.More {
+				through = min(through, first[r.Stream]-1)
+			}
 		}
 	}
 	out.Body.looked = in.looked(span, through)

@@ -49,7 +49,7 @@ func (e *Eraser) Doomed(ctx context.Context, tenant, of string, lineage domain.F
 	}
 	var kin []domain.Doomed
 	if lineage != domain.LineageIgnored {
-		if kin, err = e.kin(ctx, tenant, of, doomed, lineage == domain.LineageErased); err != nil {
+		if kin, err = e.kin(ctx, tenant, of, doomed, others, lineage == domain.LineageErased); err != nil {
 			return nil, err
 		}
 	}
@@ -82,13 +82,16 @@ func (e *Eraser) doomedItems(ctx context.Context, tenant, where string, args ...
 }
 
 // kin is what items go back to, and what goes back to them, and is no item of theirs. Of a tenant all is.
-func (e *Eraser) kin(ctx context.Context, tenant, of string, items []domain.Doomed, goes bool) ([]domain.Doomed, error) {
+func (e *Eraser) kin(ctx context.Context, tenant, of string, items []domain.Doomed, others []domain.Stream, goes bool) ([]domain.Doomed, error) {
 	if _, isTenant := domain.TenantOf(of); isTenant {
 		return nil, nil
 	}
 	seen := set{}
 	for _, d := range items {
 		seen[d.Stream] = true
+	}
+	for _, s := range others {
+		seen[s.Name] = true
 	}
 	var all []domain.Doomed
 	for _, d := range items {
