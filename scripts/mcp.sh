@@ -19,7 +19,7 @@ fi
 work=$(mktemp -d)
 server=
 end() {
-	[ -z "$server" ] || { kill "$server" 2>/dev/null && wait "$server" || true; }
+	if [ -n "$server" ] && kill "$server" 2>/dev/null; then wait "$server" || true; fi
 	rm -rf "$work"
 }
 trap end EXIT
@@ -36,7 +36,7 @@ try() {
 		sleep 0.1
 	done
 	[ -n "$url" ] || { say "the server did not start"; return 1; }
-	NODE_PATH= node scripts/mcp.mjs "$url" bin/annals
+	node scripts/mcp.mjs "$url" bin/annals
 	kill "$server" && wait "$server"
 	server=
 }
