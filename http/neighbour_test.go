@@ -183,7 +183,11 @@ func (y try) fill(schema *openapi3.Schema, depth int) any {
 	case schema.Type.Includes("object"):
 		made := map[string]any{}
 		for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
-			if slices.Contains(schema.Required, name) || y.random.IntN(3) == 0 {
+			switch {
+			case !slices.Contains(schema.Required, name) && y.random.IntN(3) > 0:
+			case name == "id": // one that both have would be new for the first of them alone
+				made[name] = slot
+			default:
 				made[name] = y.fill(schema.Properties[name].Value, depth+1)
 			}
 		}
