@@ -132,13 +132,13 @@ func (w *world) people() map[string]caller {
 }
 
 func TestWhatMayBeDoneWithAnItemIsAsDocumented(t *testing.T) {
-	eachPeopled(t, func(t *testing.T, w *world, people map[string]caller) {
+	eachPeopled(t, func(_ *testing.T, w *world, people map[string]caller) {
 		w.decide(people, "What may be done with an item", itemActions)
 	})
 }
 
 func TestWhatMayBeDestroyedIsAsDocumented(t *testing.T) {
-	eachPeopled(t, func(t *testing.T, w *world, people map[string]caller) {
+	eachPeopled(t, func(_ *testing.T, w *world, people map[string]caller) {
 		w.decide(people, "What may be destroyed, and kept from that", endings)
 	})
 }
