@@ -4,42 +4,6 @@ import (
 	"testing"
 )
 
-func TestWhatMayBeErasedIsAsDocumented(t *testing.T) {
-	eachPeopled(t, func(t *testing.T, w *world, people map[string]caller) {
-		table := decisions(t, "What may be erased")
-		if got, want := len(table), len(callers)*6*len(eraseActions); got != want {
-			t.Fatalf("the table has %d cells, want %d", got, want)
-		}
-		w.peopleItems(people, table)
-		for _, d := range table {
-			who, known := people[d.caller]
-			act, does := eraseActions[d.action]
-			if !known || !does {
-				t.Fatalf("nobody knows how to try %+v", d)
-			}
-			if got := act(w, who, itemOf(d)); got != d.want {
-				t.Errorf("%s may %s what is %s: got %s, want %s", d.caller, d.action, d.item, got, d.want)
-			}
-		}
-	})
-}
-
-// eraseActions try to destroy an item, or to keep it, and say what came of it: yes, 403 or 404.
-var eraseActions = map[string]func(w *world, who caller, id string) string{
-	"lineage": asking("GET", "/lineage", nil),
-	"hold":    asking("POST", "/hold", object{"reason_code": "litigation"}),
-	"release": asking("POST", "/release", object{"reason_code": "settled"}),
-	"erase":   asking("DELETE", "?erase=true", nil),
-	"plan": func(w *world, who caller, id string) string {
-		return w.alike(id, func(id string) *answer { return w.ask("GET", "/v1/erasures/plan?of="+id, nil, who.headers...) })
-	},
-	"order": func(w *world, who caller, id string) string {
-		return w.alike(id, func(id string) *answer {
-			return w.ask("POST", "/v1/erasures", object{"of": id, "with_lineage": true}, who.headers...)
-		})
-	},
-}
-
 func TestWhatMayBeRedactedAndSweptIsAsDocumented(t *testing.T) {
 	eachPeopled(t, func(t *testing.T, w *world, people map[string]caller) {
 		table := decisions(t, "What may be redacted and swept")

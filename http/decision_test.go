@@ -258,6 +258,15 @@ var endings = map[string]func(w *world, who caller, id string) string{
 	"erase":   asking("DELETE", "?erase=true", nil),
 	"hold":    asking("POST", "/hold", object{"reason_code": "trial"}),
 	"release": asking("POST", "/release", object{"reason_code": "trial-over"}),
+	"lineage": asking("GET", "/lineage", nil),
+	"plan": func(w *world, who caller, id string) string {
+		return w.alike(id, func(id string) *answer { return w.ask("GET", "/v1/erasures/plan?of="+id, nil, who.headers...) })
+	},
+	"order": func(w *world, who caller, id string) string {
+		return w.alike(id, func(id string) *answer {
+			return w.ask("POST", "/v1/erasures", object{"of": id, "with_lineage": true}, who.headers...)
+		})
+	},
 }
 
 // asking sends a request about an item.
