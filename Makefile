@@ -12,7 +12,7 @@ VCS = $(shell git status >/dev/null 2>&1 && echo auto || echo false)
 PACKAGES ?= ./...
 TESTFLAGS ?=
 # What reads strangers' input, and is tried with some for a moment whenever all tests run.
-PARSERS = FuzzParseEntity FuzzParseScope FuzzParseURI FuzzClaims FuzzCursor FuzzElements FuzzLines FuzzScrub FuzzARewriting
+PARSERS = FuzzParseEntity FuzzParseScope FuzzParseURI FuzzClaims FuzzCursor FuzzElements FuzzLines FuzzScrub FuzzRewrittenText
 # How long make fuzz tries each of what parses.
 FUZZTIME ?= 10s
 

@@ -87,7 +87,7 @@ func TestTheTextOfAnEventIsRewrittenWhereItIsNoName(t *testing.T) {
 }
 
 // What a rewriting leaves alone keeps every byte, whatever the text is.
-func FuzzARewritingThatChangesNothingKeepsEveryByte(f *testing.F) {
+func FuzzRewrittenText(f *testing.F) {
 	f.Add([]byte(`{"content":"a \"b\" {[","tags":{"k":["v"]},"n":[1.0e3,null,true]}`))
 	f.Add([]byte("{\"a\" : \"\\u00e9\\ud83d\\ude00\" , \"b\":{}}"))
 	f.Add([]byte(`"`))
