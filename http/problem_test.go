@@ -49,7 +49,7 @@ func TestWhatNobodyPutIntoWordsForCallersIsNotTold(t *testing.T) {
 	got := *problemOf(fmt.Errorf("query SELECT content: %w", errors.New("pq: password is hunter2")), "urn:x")
 	want := problem{
 		Type: "urn:annals:problem:unexpected", Title: "Something went wrong here",
-		Status: http.StatusInternalServerError, Instance: "urn:x",
+		Status: http.StatusInternalServerError, Instance: "urn:x", Fix: "the server's log says why, at urn:x",
 	}
 	if diff := cmp.Diff(got, want, cmp.AllowUnexported(problem{})); diff != "" {
 		t.Error(diff)
