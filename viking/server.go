@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -39,6 +40,12 @@ type Server struct {
 	cfg     Config
 	mux     *http.ServeMux
 	fetcher *http.Client
+	all     []string // patterns of the routes
+}
+
+// Routes are the patterns of the routes there are, such as "GET /api/v1/tasks/{id}".
+func (s *Server) Routes() []string {
+	return slices.DeleteFunc(slices.Clone(s.all), func(p string) bool { return p == "/" })
 }
 
 // New makes a server.
@@ -83,6 +90,7 @@ type handler func(ctx context.Context, q *query) (any, error)
 
 // route adds a route: pattern is one of http.ServeMux, such as "GET /api/v1/tasks/{id}".
 func (s *Server) route(pattern string, handle handler) {
+	s.all = append(s.all, pattern)
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		a := w.(*answering)
 		q := &query{request: r, caller: callerOf(r)}
