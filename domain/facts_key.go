@@ -24,7 +24,11 @@ type KeyRotated struct {
 // KeyRevoked took a key back, at once.
 type KeyRevoked struct{ Reason string }
 
+// KeyRoleChanged let a key allow more, or less, from then on.
+type KeyRoleChanged struct{ Role Role }
+
 // Name implements [Fact].
-func (KeyCreated) Name() string { return "key.created" }
-func (KeyRotated) Name() string { return "key.rotated" }
-func (KeyRevoked) Name() string { return "key.revoked" }
+func (KeyCreated) Name() string     { return "key.created" }
+func (KeyRotated) Name() string     { return "key.rotated" }
+func (KeyRevoked) Name() string     { return "key.revoked" }
+func (KeyRoleChanged) Name() string { return "key.role_changed" }

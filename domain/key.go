@@ -42,6 +42,9 @@ func (k Key) Evolve(fact Fact, at Occasion) (State, error) {
 			k.ExpiresAt = f.Until
 		}
 		return k, nil
+	case KeyRoleChanged:
+		k.Role = f.Role
+		return k, nil
 	case KeyRevoked:
 		k.RevokedAt = at.RecordedAt
 		return k, nil

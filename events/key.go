@@ -47,5 +47,12 @@ func joinKeyRotated(d keyRotatedData) domain.KeyRotated {
 	return domain.KeyRotated{By: d.By, Until: d.Until.Time}
 }
 
+type keyRoleData struct {
+	Role domain.Role `json:"role"`
+}
+
+func splitKeyRole(f domain.KeyRoleChanged) keyRoleData { return keyRoleData(f) }
+func joinKeyRole(d keyRoleData) domain.KeyRoleChanged  { return domain.KeyRoleChanged(d) }
+
 func splitKeyRevoked(f domain.KeyRevoked) (nothing, reasonText) { return nothing{}, reasonText(f) }
 func joinKeyRevoked(_ nothing, t reasonText) domain.KeyRevoked  { return domain.KeyRevoked(t) }

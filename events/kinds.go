@@ -34,11 +34,12 @@ var kinds = codec{
 	domain.Redacted{}.Name():    apart(splitRedacted, joinRedacted),
 	domain.TextsErased{}.Name(): plain(splitTextsErased, joinTextsErased),
 
-	domain.KeyCreated{}.Name():    apart(splitKeyCreated, joinKeyCreated),
-	domain.KeyRotated{}.Name():    plain(splitKeyRotated, joinKeyRotated),
-	domain.KeyRevoked{}.Name():    apart(splitKeyRevoked, joinKeyRevoked),
-	domain.TenantErased{}.Name():  plain(splitTenantErased, joinTenantErased),
-	domain.TenantCreated{}.Name(): plain(splitTenantCreated, joinTenantCreated),
+	domain.KeyCreated{}.Name():     apart(splitKeyCreated, joinKeyCreated),
+	domain.KeyRotated{}.Name():     plain(splitKeyRotated, joinKeyRotated),
+	domain.KeyRevoked{}.Name():     apart(splitKeyRevoked, joinKeyRevoked),
+	domain.TenantErased{}.Name():   plain(splitTenantErased, joinTenantErased),
+	domain.TenantCreated{}.Name():  plain(splitTenantCreated, joinTenantCreated),
+	domain.KeyRoleChanged{}.Name(): plain(splitKeyRole, joinKeyRole),
 
 	domain.ErasureOrdered{}.Name():   plain(splitOrdered, joinOrdered),
 	domain.ErasureCompleted{}.Name(): plain(splitCompleted, joinCompleted),

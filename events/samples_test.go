@@ -131,6 +131,7 @@ func samples() []sample {
 		}},
 		{1, domain.KeyRotated{By: "abcdefghi2", Until: noon}},
 		{1, domain.KeyRevoked{Reason: "it moved"}},
+		{1, domain.KeyRoleChanged{Role: domain.Admin}},
 		{1, domain.TenantCreated{}},
 		{1, domain.TenantErased{}},
 		{1, domain.ErasureOrdered{

@@ -50,8 +50,10 @@ func (k *Keys) Key(ctx context.Context, prefix string) (tenant string, key domai
 	return tenant, key, nil
 }
 
-// Given lists the keys of a tenant, those that open nothing any more too.
+// Given lists the keys of a tenant, those that open nothing any more too, whoever's tenant the context is
+// confined to.
 func (k *Keys) Given(ctx context.Context, tenant string) ([]domain.GivenKey, error) {
+	ctx = database.ForTenant(ctx, tenant)
 	var uses []struct {
 		Prefix string        `bun:"prefix"`
 		UsedAt database.Time `bun:"used_at"`

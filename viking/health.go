@@ -20,18 +20,20 @@ func (s *Server) healthRoutes() {
 	s.route("POST /api/v1/system/wait", s.wait)
 }
 
-// health says that the process is alive, and to whom it says so. It asks nothing that could be away.
+// health says that the process is alive, and to whom it says so. Whether anybody was given a key is all that
+// it asks, and it answers without if that is away.
 type health struct {
 	Status  string `json:"status"`
 	Healthy bool   `json:"healthy"`
 	Version string `json:"version"`
+	Mode    string `json:"auth_mode,omitempty"` // dev, api_key
 	Account string `json:"account_id,omitempty"`
 	User    string `json:"user_id,omitempty"`
 	Role    string `json:"role,omitempty"`
 }
 
-func (s *Server) health(_ context.Context, q *query) (any, error) {
-	h := health{Status: "ok", Healthy: true, Version: s.cfg.Version}
+func (s *Server) health(ctx context.Context, q *query) (any, error) {
+	h := health{Status: "ok", Healthy: true, Version: s.cfg.Version, Mode: s.mode(ctx)}
 	if q.caller.Tenant != "" {
 		h.Account, h.User, h.Role = q.caller.Tenant, q.caller.user, roleOf(q.caller.Principal)
 	}

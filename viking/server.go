@@ -21,6 +21,12 @@ type Config struct {
 	Reader Reader
 	// Files keeps bytes that are no text. Required.
 	Files Files
+	// Keys knows who was given keys. Without it accounts are not administered here.
+	Keys Keyring
+	// NewKey makes a key: what names it, the key itself, and what is kept of it. Required with Keys.
+	NewKey func() (prefix, key, hash string)
+	// Closed tells that callers are asked for keys even while nobody was given one.
+	Closed bool
 	// FetchPrivate lets URLs lead into private networks, and to this machine.
 	FetchPrivate bool
 	// HostPaths are the directories of this machine whose files callers may name.
@@ -118,6 +124,9 @@ func (s *Server) routes() {
 	s.healthRoutes()
 	if s.cfg.Sessions != nil {
 		s.sessionRoutes()
+	}
+	if s.cfg.Keys != nil {
+		s.adminRoutes()
 	}
 	s.searchRoutes()
 	s.fsRoutes()

@@ -70,6 +70,13 @@ func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config),
 		Writer: log, Reader: reader, Files: events.NewFiles(log), Sessions: projections.Sessions{Log: log}, Version: "test",
 		Probes: []viking.Probe{{Name: "database", Check: func(context.Context) error { return nil }}},
 	}
+	settings.Keys, settings.NewKey = projections.NewKeys(db, log), func() (prefix, key, hash string) {
+		prefix, key = annalshttp.NewKey()
+		return prefix, key, annalshttp.HashOfKey(key)
+	}
+	var asked annalshttp.Config
+	configure(&asked)
+	settings.Closed = asked.RootKey != ""
 	set(&settings)
 	surface := viking.New(settings)
 	paths, public := viking.Paths()

@@ -20,6 +20,12 @@ func mountViking(cfg viking.Config) annalshttp.Mount {
 	}
 }
 
+// hashedKey makes a key, with what is kept of it.
+func hashedKey() (prefix, key, hash string) {
+	prefix, key = annalshttp.NewKey()
+	return prefix, key, annalshttp.HashOfKey(key)
+}
+
 // mountMCP lets MCP hosts use the API. Its requests have the time of the host's, and are made once.
 func mountMCP(api http.HandlerFunc, logger *slog.Logger) (annalshttp.Mount, error) {
 	inner, err := annalsclient.New(annalsclient.Config{Transport: mcp.Inside(api), Timeout: -1, Retries: -1})

@@ -1,0 +1,169 @@
+package viking
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Keyring knows who was given keys.
+type Keyring interface {
+	// Any tells whether anybody was ever given a key.
+	Any(ctx context.Context) (bool, error)
+	// Given lists the keys of a tenant, whoever's tenant it is.
+	Given(ctx context.Context, tenant string) ([]domain.GivenKey, error)
+	// Tenants lists the tenants there are, by name.
+	Tenants(ctx context.Context) ([]domain.NamedTenant, error)
+	// HasTenant tells whether there is a tenant of this name.
+	HasTenant(ctx context.Context, name string) (bool, error)
+}
+
+// adminRoutes administer accounts, which are tenants, and their users: whoever has a key that opens.
+func (s *Server) adminRoutes() {
+	const accounts = "/api/v1/admin/accounts"
+	s.route("GET "+accounts, s.listAccounts)
+	s.route("POST "+accounts, s.createAccount)
+	s.route("GET "+accounts+"/{account}/users", s.listUsers)
+	s.route("POST "+accounts+"/{account}/users", s.registerUser)
+	s.route("DELETE "+accounts+"/{account}/users/{user}", s.removeUser)
+	s.route("PUT "+accounts+"/{account}/users/{user}/role", s.changeRole)
+	s.route("POST "+accounts+"/{account}/users/{user}/key", s.regenerateKey)
+}
+
+// administrator admits admins, in person. Whom root names in headers says whose data it works with, and
+// nothing about who administers.
+func administrator(q *query) (domain.Principal, error) {
+	by := q.caller.Principal
+	switch {
+	case by.Authentication == domain.OpenAuthentication:
+		return by, domain.Refuse(domain.ErrForbidden, "accounts are administered where keys are asked for").
+			WithFix("start the server with a root key")
+	case !by.Administers(), q.request.Header.Get("Annals-On-Behalf-Of") != "", by.Role != domain.Root && by.OnBehalfOf != "":
+		return by, domain.Refuse(domain.ErrForbidden, "accounts are for admins, in person")
+	}
+	by.OnBehalfOf = ""
+	return by, nil
+}
+
+// root admits root alone.
+func root(q *query) (domain.Principal, error) {
+	by, err := administrator(q)
+	if err == nil && by.Role != domain.Root {
+		err = domain.Refuse(domain.ErrForbidden, "this is for root")
+	}
+	return by, err
+}
+
+// within is who administers, at work in the account that the path names. The admins of other accounts are not
+// told whether there is one of that name.
+func (s *Server) within(ctx context.Context, q *query, admit func(*query) (domain.Principal, error)) (domain.Principal, error) {
+	by, err := admit(q)
+	if err != nil {
+		return by, err
+	}
+	account := q.path("account")
+	if by.Role != domain.Root && by.Tenant != account {
+		return by, domain.Refuse(domain.ErrForbidden, "the key opens one account, and this is another")
+	}
+	exists, err := s.cfg.Keys.HasTenant(ctx, account)
+	if err == nil && !exists {
+		err = domain.Refuse(domain.ErrNotFound, "no such account")
+	}
+	by.Tenant = account
+	return by, err
+}
+
+// administered is a command of whoever administers, for the log of the tenant where he is at work.
+func (q *query) administered(by domain.Principal, command domain.Command) domain.Submission {
+	return domain.Submission{Command: command, By: by, Origin: q.caller.origin}
+}
+
+// account is a tenant as root sees it.
+type account struct {
+	ID      string     `json:"account_id"`
+	Created *time.Time `json:"created_at"` // nil for the tenant that is always there
+	Users   int        `json:"user_count"`
+}
+
+func (s *Server) listAccounts(ctx context.Context, q *query) (any, error) {
+	if _, err := root(q); err != nil {
+		return nil, err
+	}
+	tenants, err := s.cfg.Keys.Tenants(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]account, len(tenants))
+	for i, t := range tenants {
+		users, err := s.usersOf(ctx, t.Name)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = account{ID: t.Name, Users: len(users)}
+		if !t.CreatedAt.IsZero() {
+			list[i].Created = new(t.CreatedAt.UTC())
+		}
+	}
+	return list, nil
+}
+
+// createAccount makes a tenant and gives its admin a key. The two are in different logs: where the second does
+// not come about, root registers an admin in the account that is there.
+func (s *Server) createAccount(ctx context.Context, q *query) (any, error) {
+	by, err := root(q)
+	if err != nil {
+		return nil, err
+	}
+	var in struct {
+		Account string `json:"account_id"`
+		Admin   string `json:"admin_user_id"`
+	}
+	if err := q.bind(&in); err != nil {
+		return nil, err
+	}
+	system, inside := by, by
+	system.Tenant, inside.Tenant = domain.SystemTenant, in.Account
+	create := domain.CreateTenant{By: system, Name: in.Account}
+	bad := validate(create)
+	if bad != nil && !errors.As(bad, new(*domain.Invalid)) {
+		return nil, bad
+	} else if bad != nil {
+		q.found.Add("account_id", "must be 1 to 63 of a-z 0-9 - and begin and end with a letter or digit")
+	}
+	q.namesUser("admin_user_id", in.Admin)
+	if err := q.found.Err(); err != nil {
+		return nil, err
+	}
+	_, err = s.cfg.Writer.Submit(ctx, q.administered(system, create))
+	if errors.Is(err, domain.ErrConflict) {
+		err = domain.Refuse(domain.ErrTaken, "the account %s exists", in.Account)
+	}
+	if err != nil {
+		return nil, err
+	}
+	key, err := s.giveKey(ctx, q, inside, userKey(in.Admin, domain.Admin))
+	return map[string]string{"account_id": in.Account, "admin_user_id": in.Admin, "user_key": key}, err
+}
+
+// mode is how the server knows who is calling, as OpenViking calls it. It is empty when that cannot be told.
+func (s *Server) mode(ctx context.Context) string {
+	if s.cfg.Closed {
+		return "api_key"
+	}
+	if s.cfg.Keys == nil {
+		return ""
+	}
+	given, err := s.cfg.Keys.Any(ctx)
+	switch {
+	case err != nil:
+		return ""
+	case given:
+		return "api_key"
+	}
+	return "dev"
+}
+
+// removed is the answer to what was taken away.
+func removed() map[string]bool { return map[string]bool{"deleted": true} }

@@ -1,0 +1,158 @@
+package viking_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const accounts = "/api/v1/admin/accounts"
+
+// key is the key that an answer gives, which must be one.
+func (a *answer) key() header {
+	a.t.Helper()
+	key, _ := a.object()["user_key"].(string)
+	if key == "" {
+		a.t.Fatalf("%s: gave no key: %.500s", a.what, a.body)
+	}
+	return as(key)
+}
+
+func TestRootMakesAccountsAndTheirAdmins(t *testing.T) {
+	each(t, keyed, func(t *testing.T, w *world) {
+		made := w.ask("POST", accounts, object{"account_id": "acme", "admin_user_id": "ada", "seed": "ignored"}, as(rootKey))
+		ada := made.key()
+		if got := made.object(); got["account_id"] != "acme" || got["admin_user_id"] != "ada" {
+			t.Errorf("made %v", got)
+		}
+		if got := w.ask("GET", "/health", nil, ada).want(http.StatusOK).json(); got["account_id"] != "acme" || got["user_id"] != "ada" ||
+			got["role"] != "admin" || got["auth_mode"] != "api_key" {
+			t.Errorf("her key is %v", got)
+		}
+		w.ask("POST", accounts, object{"account_id": "acme", "admin_user_id": "eve"}, as(rootKey)).refused(http.StatusConflict, "ALREADY_EXISTS")
+		w.ask("POST", accounts, object{"account_id": "default", "admin_user_id": "eve"}, as(rootKey)).refused(http.StatusConflict, "ALREADY_EXISTS")
+		for _, bad := range []object{{}, {"account_id": "A B", "admin_user_id": "eve"}, {"account_id": "other"}, {"account_id": 7}} {
+			w.ask("POST", accounts, bad, as(rootKey)).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		}
+		list, _ := w.ask("GET", accounts, nil, as(rootKey)).result().([]any)
+		if len(list) != 2 {
+			t.Fatalf("accounts: %v", list)
+		}
+		first, second := list[0].(object), list[1].(object)
+		if first["account_id"] != "default" || first["user_count"] != 0.0 || second["account_id"] != "acme" || second["user_count"] != 1.0 || second["created_at"] == nil {
+			t.Errorf("accounts: %v", list)
+		}
+		// All of it is what /v1 knows.
+		if keys := w.ask("GET", "/v1/keys", nil, ada).want(http.StatusOK).json()["items"].([]any); len(keys) != 1 || keys[0].(object)["subject"] != "user:ada" {
+			t.Errorf("keys: %v", keys)
+		}
+		if tenants := w.ask("GET", "/v1/tenants", nil, as(rootKey)).want(http.StatusOK).json()["items"].([]any); len(tenants) != 2 {
+			t.Errorf("tenants: %v", tenants)
+		}
+	})
+}
+
+func TestAdminsLookAfterTheUsersOfTheirAccount(t *testing.T) {
+	each(t, keyed, func(t *testing.T, w *world) {
+		const users = accounts + "/acme/users"
+		ada := w.ask("POST", accounts, object{"account_id": "acme", "admin_user_id": "ada"}, as(rootKey)).key()
+		registered := w.ask("POST", users, object{"user_id": "bob"}, ada)
+		bob := registered.key()
+		if got := registered.object(); got["account_id"] != "acme" || got["user_id"] != "bob" {
+			t.Errorf("registered %v", got)
+		}
+		w.ask("POST", users, object{"user_id": "cleo", "role": "admin"}, as(rootKey)).key()
+		w.ask("POST", users, object{"user_id": "bob"}, ada).refused(http.StatusConflict, "ALREADY_EXISTS")
+		w.ask("POST", users, object{"user_id": "no way"}, ada).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("POST", users, object{"user_id": "dan", "role": "root"}, ada).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("POST", "/api/v1/content/write", object{"uri": "viking://resources/all.md", "content": "for all of us", "mode": "create"}, bob).object()
+
+		shown := func(id, role string) any { return object{"user_id": id, "role": role} }
+		for question, want := range map[string][]any{
+			"":                    {shown("ada", "admin"), shown("bob", "user"), shown("cleo", "admin")},
+			"?role=admin&limit=1": {shown("ada", "admin")},
+			"?name=o":             {shown("bob", "user"), shown("cleo", "admin")},
+			"?role=user":          {shown("bob", "user")},
+		} {
+			if diff := cmp.Diff(w.ask("GET", users+question, nil, ada).result(), any(want)); diff != "" {
+				t.Errorf("users%s (-got +want):\n%s", question, diff)
+			}
+		}
+
+		next := w.ask("POST", users+"/bob/key", object{}, ada).key()
+		w.ask("GET", "/api/v1/system/status", nil, bob).refused(http.StatusUnauthorized, "UNAUTHENTICATED")
+		if got := w.ask("GET", "/api/v1/system/status", nil, next).object()["user"]; got != "bob" {
+			t.Errorf("the new key is %v's", got)
+		}
+
+		role := w.ask("PUT", users+"/bob/role", object{"role": "admin"}, as(rootKey)).object()
+		if diff := cmp.Diff(role, object{"account_id": "acme", "user_id": "bob", "role": "admin"}); diff != "" {
+			t.Errorf("role (-got +want):\n%s", diff)
+		}
+		w.ask("GET", users, nil, next).result()
+		w.ask("PUT", users+"/bob/role", object{"role": "user"}, as(rootKey)).object()
+		w.ask("GET", users, nil, next).refused(http.StatusForbidden, "PERMISSION_DENIED")
+		w.ask("PUT", users+"/bob/role", object{"role": "king"}, as(rootKey)).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+
+		if got := w.ask("DELETE", users+"/bob", nil, ada).object()["deleted"]; got != true {
+			t.Errorf("deleted: %v", got)
+		}
+		w.ask("GET", "/api/v1/system/status", nil, next).refused(http.StatusUnauthorized, "UNAUTHENTICATED")
+		w.ask("DELETE", users+"/bob", nil, ada).refused(http.StatusNotFound, "NOT_FOUND")
+		w.ask("POST", users+"/bob/key", object{}, ada).refused(http.StatusNotFound, "NOT_FOUND")
+
+		// All of it is in the log.
+		count := map[string]int{}
+		events := w.ask("GET", "/v1/events", nil, ada).want(http.StatusOK).json()["items"].([]any)
+		for _, e := range events {
+			count[e.(object)["name"].(string)]++
+		}
+		if count["key.created"] != 4 || count["key.revoked"] != 2 || count["key.role_changed"] != 2 {
+			t.Errorf("recorded: %v", count)
+		}
+	})
+}
+
+func TestNobodyElseAdministersAnAccount(t *testing.T) {
+	each(t, keyed, func(_ *testing.T, w *world) {
+		ada := w.ask("POST", accounts, object{"account_id": "acme", "admin_user_id": "ada"}, as(rootKey)).key()
+		bea := w.ask("POST", accounts, object{"account_id": "bell", "admin_user_id": "bea"}, as(rootKey)).key()
+		bob := w.ask("POST", accounts+"/acme/users", object{"user_id": "bob"}, ada).key()
+		for _, route := range []struct{ method, path string }{
+			{"GET", accounts},
+			{"POST", accounts},
+			{"PUT", accounts + "/acme/users/bob/role"},
+			{"PUT", accounts + "/bell/users/bea/role"},
+			{"GET", accounts + "/bell/users"},
+			{"POST", accounts + "/bell/users"},
+			{"DELETE", accounts + "/bell/users/bea"},
+			{"POST", accounts + "/bell/users/bea/key"},
+			{"GET", accounts + "/nowhere/users"},
+		} {
+			body := object{"account_id": "mine", "admin_user_id": "x", "user_id": "x", "role": "admin"}
+			w.ask(route.method, route.path, body, ada).refused(http.StatusForbidden, "PERMISSION_DENIED")
+			w.ask(route.method, route.path, body, bob).refused(http.StatusForbidden, "PERMISSION_DENIED")
+			w.ask(route.method, route.path, body).refused(http.StatusUnauthorized, "UNAUTHENTICATED")
+		}
+		w.ask("GET", accounts+"/acme/users", nil, bob).refused(http.StatusForbidden, "PERMISSION_DENIED")
+		w.ask("GET", accounts+"/acme/users", nil, bea).refused(http.StatusForbidden, "PERMISSION_DENIED")
+		w.ask("GET", accounts+"/acme/users", nil, as(rootKey), "Annals-On-Behalf-Of: user:bob").refused(http.StatusForbidden, "PERMISSION_DENIED")
+		w.ask("GET", accounts+"/nowhere/users", nil, as(rootKey)).refused(http.StatusNotFound, "NOT_FOUND")
+		w.ask("GET", "/api/v1/system/status", nil, bea).object()
+	})
+}
+
+func TestInOpenModeThereIsNothingToAdminister(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		if got := w.ask("GET", "/health", nil).want(http.StatusOK).json()["auth_mode"]; got != "dev" {
+			t.Errorf("the mode is %v", got)
+		}
+		w.ask("GET", accounts, nil).refused(http.StatusForbidden, "PERMISSION_DENIED")
+		w.ask("POST", accounts+"/default/users", object{"user_id": "bob"}).refused(http.StatusForbidden, "PERMISSION_DENIED")
+		w.ask("POST", "/v1/keys", object{"subject": "user:ada", "role": "admin"}).want(http.StatusCreated)
+		if got := w.ask("GET", "/health", nil).want(http.StatusOK).json()["auth_mode"]; got != "api_key" {
+			t.Errorf("from the first key on the mode is %v", got)
+		}
+	})
+}

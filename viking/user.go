@@ -1,0 +1,215 @@
+package viking
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// member is somebody who has keys that open an account.
+type member struct {
+	id   string
+	keys []domain.GivenKey // the one that allows most first, then the newest
+}
+
+// role is the most that one of the user's keys allows, as OpenViking knows roles.
+func (u member) role() string { return roleOf(domain.Principal{Role: u.keys[0].Role}) }
+
+// roles are those that a user can be given.
+var roles = map[string]domain.Role{"user": domain.Member, "admin": domain.Admin}
+
+func (q *query) namesRole(role string) domain.Role {
+	given, known := roles[role]
+	if !known {
+		q.found.Add("role", "must be user or admin")
+	}
+	return given
+}
+
+func (q *query) namesUser(field, id string) {
+	if !headerID.MatchString(id) {
+		q.found.Add(field, "must be 1 to 128 of A-Z a-z 0-9 . _ @ - and begin with a letter or digit")
+	}
+}
+
+// usersOf lists the users of an account, by id.
+func (s *Server) usersOf(ctx context.Context, tenant string) ([]member, error) {
+	given, err := s.cfg.Keys.Given(ctx, tenant)
+	if err != nil {
+		return nil, err
+	}
+	now := s.cfg.Now()
+	given = slices.DeleteFunc(given, func(k domain.GivenKey) bool { return k.Subject.Kind() != domain.User || k.Opens(now) != nil })
+	slices.SortStableFunc(given, func(a, b domain.GivenKey) int {
+		return cmp.Or(strings.Compare(a.Subject.ID(), b.Subject.ID()),
+			slices.Index(domain.Roles, b.Role)-slices.Index(domain.Roles, a.Role), b.CreatedAt.Compare(a.CreatedAt))
+	})
+	var users []member
+	for _, k := range given {
+		if id := k.Subject.ID(); len(users) == 0 || users[len(users)-1].id != id {
+			users = append(users, member{id: id})
+		}
+		last := &users[len(users)-1]
+		last.keys = append(last.keys, k)
+	}
+	return users, nil
+}
+
+// userNamed finds the user that the path names, and who administers.
+func (s *Server) userNamed(ctx context.Context, q *query, admit func(*query) (domain.Principal, error)) (domain.Principal, member, error) {
+	by, err := s.within(ctx, q, admit)
+	if err != nil {
+		return by, member{}, err
+	}
+	users, err := s.usersOf(ctx, by.Tenant)
+	if err != nil {
+		return by, member{}, err
+	}
+	for _, u := range users {
+		if u.id == q.path("user") {
+			return by, u, nil
+		}
+	}
+	return by, member{}, domain.Refuse(domain.ErrNotFound, "no such user in the account")
+}
+
+// userKey is a key for a user: what is for the whole account a user may write, too.
+func userKey(id string, role domain.Role) domain.KeyCreated {
+	return domain.KeyCreated{Subject: domain.Entity(domain.User + ":" + id), Role: role, PublishPublic: true}
+}
+
+// giveKey gives somebody a key. It is returned once, and kept nowhere.
+func (s *Server) giveKey(ctx context.Context, q *query, by domain.Principal, created domain.KeyCreated) (string, error) {
+	prefix, key, hash := s.cfg.NewKey()
+	created.Hash = hash
+	command := domain.CreateKey{By: by, Prefix: prefix, Key: created}
+	if err := command.Validate(s.cfg.Now()); err != nil {
+		return "", err
+	}
+	_, err := s.cfg.Writer.Submit(ctx, q.administered(by, command))
+	return key, err
+}
+
+// shownUser is a user in lists.
+type shownUser struct {
+	ID   string `json:"user_id"`
+	Role string `json:"role"`
+}
+
+func (s *Server) listUsers(ctx context.Context, q *query) (any, error) {
+	const usual = 100
+	limit, name, role := max(q.whole("limit", usual), 0), q.text("name"), q.text("role")
+	by, err := s.within(ctx, q, administrator)
+	if err == nil {
+		err = q.found.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	users, err := s.usersOf(ctx, by.Tenant)
+	list := []shownUser{}
+	for _, u := range users {
+		if len(list) < limit && strings.Contains(u.id, name) && (role == "" || role == u.role()) {
+			list = append(list, shownUser{ID: u.id, Role: u.role()})
+		}
+	}
+	return list, err
+}
+
+func (s *Server) registerUser(ctx context.Context, q *query) (any, error) {
+	by, err := s.within(ctx, q, administrator)
+	if err != nil {
+		return nil, err
+	}
+	in := struct {
+		User string `json:"user_id"`
+		Role string `json:"role"`
+	}{Role: "user"}
+	if err := q.bind(&in); err != nil {
+		return nil, err
+	}
+	role := q.namesRole(in.Role)
+	q.namesUser("user_id", in.User)
+	if err := q.found.Err(); err != nil {
+		return nil, err
+	}
+	users, err := s.usersOf(ctx, by.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(users, func(u member) bool { return u.id == in.User }) {
+		return nil, domain.Refuse(domain.ErrTaken, "the user %s has a key", in.User).WithFix("regenerate it if it was lost")
+	}
+	key, err := s.giveKey(ctx, q, by, userKey(in.User, role))
+	return map[string]string{"account_id": by.Tenant, "user_id": in.User, "user_key": key}, err
+}
+
+// removeUser takes all keys of a user back. What the user remembered stays.
+func (s *Server) removeUser(ctx context.Context, q *query) (any, error) {
+	by, u, err := s.userNamed(ctx, q, administrator)
+	if err == nil {
+		err = s.every(ctx, q, by, u, func(prefix string) domain.Command {
+			return domain.RevokeKey{By: by, Prefix: prefix, Reason: "the user was removed"}
+		})
+	}
+	return removed(), err
+}
+
+// changeRole lets every key of a user allow more, or less, from now on.
+func (s *Server) changeRole(ctx context.Context, q *query) (any, error) {
+	by, u, err := s.userNamed(ctx, q, root)
+	if err != nil {
+		return nil, err
+	}
+	var in struct {
+		Role string `json:"role"`
+	}
+	if err := q.bind(&in); err != nil {
+		return nil, err
+	}
+	role := q.namesRole(in.Role)
+	if err := q.found.Err(); err != nil {
+		return nil, err
+	}
+	err = s.every(ctx, q, by, u, func(prefix string) domain.Command {
+		return domain.ChangeRole{By: by, Prefix: prefix, Role: role}
+	})
+	return map[string]string{"account_id": by.Tenant, "user_id": u.id, "role": in.Role}, err
+}
+
+// regenerateKey gives a user another key that allows the same, and then takes those before back: not the other
+// way round, so that nobody is left without.
+func (s *Server) regenerateKey(ctx context.Context, q *query) (any, error) {
+	by, u, err := s.userNamed(ctx, q, administrator)
+	if err != nil {
+		return nil, err
+	}
+	old := u.keys[0]
+	key, err := s.giveKey(ctx, q, by, domain.KeyCreated{
+		Subject: old.Subject, Memberships: old.Memberships, Role: old.Role, ActsFor: old.ActsFor,
+		PublishPublic: old.PublishPublic, ExpiresAt: old.ExpiresAt,
+	})
+	if err == nil {
+		err = s.every(ctx, q, by, u, func(prefix string) domain.Command {
+			return domain.RevokeKey{By: by, Prefix: prefix, Reason: "the key was regenerated"}
+		})
+	}
+	return map[string]string{"user_key": key}, err
+}
+
+// every does something to every key of a user. The first refusal is returned, and spoils none of the others.
+func (s *Server) every(ctx context.Context, q *query, by domain.Principal, u member, command func(prefix string) domain.Command) error {
+	submissions := make([]domain.Submission, len(u.keys))
+	for i, k := range u.keys {
+		submissions[i] = q.administered(by, command(k.Prefix))
+	}
+	for _, result := range s.cfg.Writer.SubmitAll(ctx, submissions) {
+		if result.Err != nil {
+			return result.Err
+		}
+	}
+	return nil
+}
