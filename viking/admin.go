@@ -25,6 +25,9 @@ func (s *Server) adminRoutes() {
 	const accounts = "/api/v1/admin/accounts"
 	s.route("GET "+accounts, s.listAccounts)
 	s.route("POST "+accounts, s.createAccount)
+	if s.cfg.Eraser != nil {
+		s.route("DELETE "+accounts+"/{account}", s.removeAccount)
+	}
 	s.route("GET "+accounts+"/{account}/users", s.listUsers)
 	s.route("POST "+accounts+"/{account}/users", s.registerUser)
 	s.route("DELETE "+accounts+"/{account}/users/{user}", s.removeUser)
@@ -95,16 +98,20 @@ func (s *Server) listAccounts(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]account, len(tenants))
-	for i, t := range tenants {
+	list := []account{}
+	for _, t := range tenants {
+		if !t.ErasedAt.IsZero() {
+			continue
+		}
 		users, err := s.usersOf(ctx, t.Name)
 		if err != nil {
 			return nil, err
 		}
-		list[i] = account{ID: t.Name, Users: len(users)}
+		a := account{ID: t.Name, Users: len(users)}
 		if !t.CreatedAt.IsZero() {
-			list[i].Created = new(t.CreatedAt.UTC())
+			a.Created = new(t.CreatedAt.UTC())
 		}
+		list = append(list, a)
 	}
 	return list, nil
 }

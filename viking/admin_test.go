@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database"
 )
 
 const accounts = "/api/v1/admin/accounts"
@@ -111,6 +113,34 @@ func TestAdminsLookAfterTheUsersOfTheirAccount(t *testing.T) {
 		if count["key.created"] != 4 || count["key.revoked"] != 2 || count["key.role_changed"] != 2 {
 			t.Errorf("recorded: %v", count)
 		}
+	})
+}
+
+func TestARemovedAccountIsClosedAtOnceAndErased(t *testing.T) {
+	each(t, keyed, func(t *testing.T, w *world) {
+		ada := w.ask("POST", accounts, object{"account_id": "acme", "admin_user_id": "ada"}, as(rootKey)).key()
+		w.ask("POST", "/api/v1/content/write", object{"uri": "viking://resources/all.md", "content": "for all of us", "mode": "create"}, ada).object()
+		read := "/api/v1/content/read?uri=viking://resources/all.md"
+		inside := []header{as(rootKey), "X-OpenViking-Account: acme"}
+		w.ask("GET", read, nil, inside...).result()
+
+		w.ask("DELETE", accounts+"/acme", nil, ada).refused(http.StatusForbidden, "PERMISSION_DENIED")
+		w.ask("DELETE", accounts+"/default", nil, as(rootKey)).refused(http.StatusPreconditionFailed, "FAILED_PRECONDITION")
+		w.ask("DELETE", accounts+"/nowhere", nil, as(rootKey)).refused(http.StatusNotFound, "NOT_FOUND")
+		w.ask("GET", "/api/v1/system/status", nil, ada).object()
+		if got := w.ask("DELETE", accounts+"/acme", nil, as(rootKey)).object()["deleted"]; got != true {
+			t.Errorf("deleted: %v", got)
+		}
+		w.ask("GET", "/api/v1/system/status", nil, ada).refused(http.StatusUnauthorized, "UNAUTHENTICATED")
+
+		if err := w.eraser.CarryOut(database.ForEveryTenant(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		w.ask("GET", read, nil, inside...).refused(http.StatusNotFound, "NOT_FOUND")
+		if list, _ := w.ask("GET", accounts, nil, as(rootKey)).result().([]any); len(list) != 1 {
+			t.Errorf("accounts: %v", list)
+		}
+		w.ask("POST", accounts, object{"account_id": "acme", "admin_user_id": "eve"}, as(rootKey)).refused(http.StatusConflict, "ALREADY_EXISTS")
 	})
 }
 

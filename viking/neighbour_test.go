@@ -21,12 +21,12 @@ var different = regexp.MustCompile(`[\da-f]{8}-[\da-f]{4}-[\da-f-]{22}|task_\w+|
 // A tenant tries every route with what belongs to another, under the same names, and gets the answers that it
 // gets for what does not exist.
 func TestATenantLearnsNothingOfAnotherByAnyRoute(t *testing.T) {
-	routes := viking.New(viking.Config{Keys: &projections.Keys{}}).Routes()
+	routes := viking.New(viking.Config{Keys: &projections.Keys{}, Eraser: &projections.Eraser{}}).Routes()
 	routes = slices.DeleteFunc(routes, func(r string) bool { return strings.HasSuffix(r, "/system/wait") }) // is about nobody, and takes its time
 	if len(routes) < 20 {
 		t.Fatalf("there are %d routes, where are the others?", len(routes))
 	}
-	each(t, keyed, func(t *testing.T, w *world) {
+	each(t, keyed, func(_ *testing.T, w *world) {
 		w.ask("POST", "/v1/tenants", object{"name": "other"}, as(rootKey)).want(http.StatusCreated)
 		given := func(tenant, role string) header {
 			made := w.ask("POST", "/v1/keys", object{"subject": "user:una", "role": role}, as(rootKey), header("Annals-Tenant: "+tenant))

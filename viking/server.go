@@ -25,6 +25,8 @@ type Config struct {
 	Keys Keyring
 	// NewKey makes a key: what names it, the key itself, and what is kept of it. Required with Keys.
 	NewKey func() (prefix, key, hash string)
+	// Eraser carries out what is ordered to be erased. Without it accounts are not removed here.
+	Eraser Eraser
 	// Closed tells that callers are asked for keys even while nobody was given one.
 	Closed bool
 	// FetchPrivate lets URLs lead into private networks, and to this machine.

@@ -25,6 +25,8 @@ type world struct {
 	log  *events.Log
 	base *projections.Knowledge
 	db   *database.DB
+
+	eraser *projections.Eraser // carries out when it is told to
 }
 
 const rootKey = "0123456789abcdef0123456789abcdef"
@@ -74,6 +76,8 @@ func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config),
 		prefix, key = annalshttp.NewKey()
 		return prefix, key, annalshttp.HashOfKey(key)
 	}
+	eraser := projections.NewEraser(base, log, databasetest.Log(t))
+	settings.Eraser = eraser
 	var asked annalshttp.Config
 	configure(&asked)
 	settings.Closed = asked.RootKey != ""
@@ -95,7 +99,7 @@ func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config),
 	server.Config.BaseContext = func(net.Listener) context.Context { return database.ForTenant(context.WithoutCancel(t.Context()), "") }
 	server.Start()
 	t.Cleanup(server.Close)
-	return &world{t: t, url: server.URL, log: log, base: base, db: db}
+	return &world{t: t, url: server.URL, log: log, base: base, db: db, eraser: eraser}
 }
 
 // header is a request header, "Name: value".

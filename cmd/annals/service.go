@@ -99,7 +99,7 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 	api.Mounts = []annalshttp.Mount{
 		mountViking(viking.Config{
 			Writer: entrance, Reader: reader, Files: events.NewFiles(log), Sessions: projections.Sessions{Log: log}, Recorder: s.accesses,
-			Keys: s.keys, NewKey: hashedKey, Closed: cfg.RootKey != "" || cfg.Issuer != "",
+			Keys: s.keys, NewKey: hashedKey, Eraser: s.eraser, Closed: cfg.RootKey != "" || cfg.Issuer != "",
 			FetchPrivate: cfg.FetchPrivate, HostPaths: cfg.hostPaths(), Version: api.Version,
 			Probes: []viking.Probe{{Name: "database", Check: s.answers}},
 		}), hosts,
