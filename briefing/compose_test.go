@@ -101,6 +101,41 @@ func TestWhatSaysTheSameIsToldOnce(t *testing.T) {
 	}
 }
 
+func TestWhatAnotherItemSaysAsWellIsToldOnce(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ items, want []string }{
+		"another says more":     {[]string{"a cases Problem: it hangs. Fix: use curl -f. Then retry.", "b patterns Use curl -f"}, []string{"a"}},
+		"more comes later":      {[]string{"a cases Use curl -f.", "b cases Fix: use curl -f"}, []string{"b"}},
+		"in Chinese":            {[]string{"a cases 问题：下载卡住。解决：升级驱动。", "b patterns 升级驱动"}, []string{"a"}},
+		"the opposite":          {[]string{"a patterns Do not use curl", "b patterns Use curl"}, []string{"a", "b"}},
+		"more than a statement": {[]string{"a patterns Use curl with care", "b patterns Use curl"}, []string{"a", "b"}},
+		"a number goes on":      {[]string{"a tools Port: 1.5", "b tools Port: 1"}, []string{"a", "b"}},
+		"what failed":           {[]string{"a patterns Use curl", "b antipatterns Failed: use curl"}, []string{"a", "b"}},
+	} {
+		var ids []string
+		for _, item := range found(test.items...).best() {
+			ids = append(ids, item.ID)
+		}
+		if diff := cmp.Diff(ids, test.want); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+func TestConversationsAreNoLessons(t *testing.T) {
+	t.Parallel()
+	s := found("archive cases The chromedriver does not start", "case cases Upgrade Chrome", "note patterns Something noted in a session")
+	s.items[0].Knowledge.Text.URI = domain.ArchiveURI("user:mia", "run-7", 1)
+	s.items[2].Knowledge.Text.URI = "viking://session/mia/run-7/notes.md"
+	var ids []string
+	for _, item := range s.best() {
+		ids = append(ids, item.ID)
+	}
+	if diff := cmp.Diff(ids, []string{"case", "note"}); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // However little room there is, every kind comes before the second best of any, and no limit is passed.
 func TestABriefingKeepsToItsTokens(t *testing.T) {
 	t.Parallel()

@@ -56,14 +56,14 @@ func questionsOf(n domain.Need) ([]domain.Search, error) {
 		ask(n.About, of(domain.Skills), skills)
 		ask(n.About, of(domain.Skills), skillRuns)
 		ask(n.About, of(domain.Preferences), justProfiles)
-		ask(n.About, of(domain.Cases), justCases)
+		ask(n.About, amongConversations, justCases)
 		ask(n.About, of(domain.Failures), justFailures)
 	case n.Moment == domain.AtAnalysis:
 		ask(n.About, of(domain.Tools), justTools)
-		ask(n.About, of(domain.Cases), justCases)
+		ask(n.About, amongConversations, justCases)
 		if len(n.Failures) > 0 && n.Failures[0] != "" {
 			ask(n.Failures[0], of(domain.Tools), justTools)
-			ask(n.Failures[0], of(domain.Cases), justCases)
+			ask(n.Failures[0], amongConversations, justCases)
 		}
 	default:
 		ask(n.About, fitting, domain.Filter{})
@@ -71,6 +71,10 @@ func questionsOf(n domain.Need) ([]domain.Search, error) {
 	}
 	return all, err
 }
+
+// amongConversations is how many cases are asked for: the conversations that they come from are found beside them,
+// and are left out.
+const amongConversations = 24
 
 // fitting is how many items are looked at that fit a task or a goal.
 const fitting = 40

@@ -1,6 +1,8 @@
 package briefing
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/annals-kb/annals/domain"
@@ -25,26 +27,35 @@ type picked struct {
 	line string
 }
 
-// best are the best of each aspect, one that says the same as another left out.
+// best are the best of each aspect, one that another says as well left out. Conversations are none of them: what
+// they taught are items of their own.
 func (s *selection) best() []picked {
-	byAspect := map[domain.Aspect][]picked{}
+	var chosen []picked
+	count := map[domain.Aspect]int{}
 	seen := map[string]bool{}
 	for i, found := range s.items {
-		aspect := domain.AspectOf(found.Knowledge)
-		line := lineOf(found.Knowledge)
-		words := strings.ToLower(line)
-		if seen[words] || seen[found.ID] || s.foreign(found.Knowledge) || len(byAspect[aspect]) >= s.most(aspect, i) {
+		next := picked{domain.Briefed{Found: found, Aspect: domain.AspectOf(found.Knowledge)}, lineOf(found.Knowledge)}
+		if seen[found.ID] || archived(found.Knowledge) || s.foreign(found.Knowledge) ||
+			slices.ContainsFunc(chosen, func(other picked) bool { return repeats(next, other) }) {
 			continue
 		}
-		seen[words], seen[found.ID] = true, true
+		shorter := slices.IndexFunc(chosen, func(other picked) bool { return other.Aspect == next.Aspect && repeats(other, next) })
+		if shorter < 0 && count[next.Aspect] >= s.most(next.Aspect, i) {
+			continue
+		}
+		seen[found.ID] = true
 		domain.Abstract.Trim(found.Knowledge)
-		byAspect[aspect] = append(byAspect[aspect], picked{domain.Briefed{Found: found, Aspect: aspect}, line})
+		if shorter >= 0 { // it has the place of what it says as well
+			chosen[shorter] = next
+			continue
+		}
+		count[next.Aspect]++
+		chosen = append(chosen, next)
 	}
-	var all []picked
-	for _, aspect := range domain.Aspects {
-		all = append(all, byAspect[aspect]...)
-	}
-	return all
+	slices.SortStableFunc(chosen, func(a, b picked) int {
+		return cmp.Compare(slices.Index(domain.Aspects, a.Aspect), slices.Index(domain.Aspects, b.Aspect))
+	})
+	return chosen
 }
 
 func (s *selection) most(aspect domain.Aspect, index int) int {
