@@ -156,6 +156,24 @@ func TestANegativeSessionIsAnAntipattern(t *testing.T) {
 	}
 }
 
+func TestTheMarkOfAFailureIsNotToldWithIt(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		"POLARITY: negative\nParsing the workbook with a regular expression loses every merged cell.":                          "Parsing the workbook with a regular expression loses every merged cell.",
+		"polarity: negative — Parsing the workbook with a regular expression loses every merged cell of it, always.":           "Parsing the workbook with a regular expression loses every merged cell of it, always.",
+		"Parsing the workbook with a regular expression (POLARITY: negative) loses every merged cell of it.":                   "Parsing the workbook with a regular expression loses every merged cell of it.",
+		"Parsing the workbook with a regular expression loses merged cells.\nPOLARITY: negative\nIt took an hour to find out.": "Parsing the workbook with a regular expression loses merged cells.\nIt took an hour to find out.",
+	} {
+		f := extract(t, talk("read the workbook", "a: "+said)).Findings[0]
+		if f.Polarity != domain.Negative || f.Content != "Failed: read the workbook\n"+want {
+			t.Errorf("of %q came %q", said, f.Content)
+		}
+	}
+	if f := extract(t, talk("POLARITY: negative\nread the workbook", "a: no")).Findings[0]; f.Task != "read the workbook" || strings.Contains(f.Content, "POLARITY") {
+		t.Errorf("got %+v", f)
+	}
+}
+
 func TestACompletedTaskIsACase(t *testing.T) {
 	t.Parallel()
 	found := extract(t, talk("build a dashboard from sales.xlsx", "a: Final response: the dashboard has four charts", "a: Tool sequence: shell:xlsx_to_csv"))

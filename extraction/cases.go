@@ -161,6 +161,7 @@ func report(c Conversation) []Finding {
 // failure is what not to do again: all that a negative conversation says.
 func failure(c Conversation) []Finding {
 	about, asked := task(c)
+	about = unmarked(about)
 	f := Finding{Category: domain.CategoryAntipatterns, Polarity: domain.Negative, Task: about}
 	if asked >= 0 {
 		f.Sources = append(f.Sources, asked)
@@ -172,11 +173,11 @@ func failure(c Conversation) []Finding {
 		if i == asked || said == "" || m.Role == domain.RoleUser {
 			continue
 		}
-		mark := polarityMark.FindString(said)
-		if rest := strings.Trim(strings.TrimPrefix(said, mark), " \t\n—–-:"); mark != "" && len(rest) < 80 {
+		if rest := unmarked(said); rest == "" || justMarked.MatchString(said) && len(rest) < 80 {
 			f.Sources = append(f.Sources, i)
 			continue // it says nothing else
 		}
+		said = unmarked(said)
 		if named := reporting.FindStringSubmatch(said); named != nil && strings.EqualFold(named[1], "failure reason") {
 			reason = strings.TrimSpace(reporting.ReplaceAllString(said, ""))
 		}
@@ -195,4 +196,9 @@ func failure(c Conversation) []Finding {
 	}
 	f.Tags = tagsOf("", "", f.Content)
 	return []Finding{f}
+}
+
+// unmarked is a text without the mark that it tells of a failure, which the item says by its polarity.
+func unmarked(said string) string {
+	return strings.TrimSpace(markedAside.ReplaceAllString(markedLine.ReplaceAllString(said, ""), " "))
 }

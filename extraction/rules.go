@@ -11,6 +11,9 @@ import (
 // outright, and leave the rest.
 var (
 	polarityMark = regexp.MustCompile(`(?i)\bpolarity:\s*negative\b`)
+	justMarked   = regexp.MustCompile(`(?i)^polarity:\s*negative\b[ \t]*[—–-][^\n]*$`) // with a remark, as agents introduce their records
+	markedLine   = regexp.MustCompile(`(?im)^[ \t*_(\[]*polarity:\s*negative\b[ \t*_)\].,;:—–-]*\n?`)
+	markedAside  = regexp.MustCompile(`(?i)[ \t*_(\[]*\bpolarity:\s*negative\b[ \t*_)\].,;:—–-]*`)
 
 	preferring        = regexp.MustCompile(`(?i)\b(?:i|we|the user|user)(?:'d| would| really| strongly| always| usually| generally| also| personally| just| absolutely| still| do)*\s+(?:prefers?|likes?|loves?|enjoys?|favou?rs?|hates?|dislikes?|can't stand|cannot stand|(?:don't|do not|doesn't|never) (?:like|want|use|eat|drink)|avoids?|always use|rather|want you to|am (?:into|fond of|a fan of)|'m (?:into|fond of|a fan of))\b|\bi'd rather\b|\bplease (?:always|never|don't ever|do not ever)\b|\bfrom now on\b|\bmy (?:favou?rite|go-to|preferred)\b|^(?:always|never) [a-z]+ |^(?:don't|do not) (?:ever )?use\b|\bby default,? use\b`)
 	preferringChinese = regexp.MustCompile(`(?:我|我们|用户)(?:们|一般|比较|更|最|一直|总是|通常|特别|非常|很|也|还是|平时|一向|都)*(?:喜欢|偏好|偏爱|习惯|讨厌|倾向|爱用|不喜欢|不想|不爱|不用)|请(?:始终|总是|永远|一律|务必|都)|以后(?:请|都|不要|别|一律|用)|(?:千万|一律|永远)(?:不要|别)|默认(?:使用|用|采用)|我的(?:偏好|习惯|最爱)`)
