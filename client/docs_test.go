@@ -25,16 +25,7 @@ func TestTheExampleInTheDocsRuns(t *testing.T) {
 	url, stop := serve()
 	defer stop()
 	example = strings.ReplaceAll(example, "http://127.0.0.1:1933", url)
-	// Below this directory, so that the module is the one that is tested; what begins with _ is no package of it.
-	directory, err := os.MkdirTemp(".", "_example")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(directory); err != nil {
-			t.Error(err)
-		}
-	})
+	directory := t.TempDir()
 	program := "package main\n\nimport (\n\"context\"\n\"fmt\"\n\"log\"\n\n\"github.com/annals-kb/annals/client\"\n)\n\nfunc main() {\nctx := context.Background()\n" + example + "\n}\n"
 	if err := os.WriteFile(filepath.Join(directory, "main.go"), []byte(program), 0o600); err != nil {
 		t.Fatal(err)
