@@ -173,7 +173,7 @@ func (s *Server) free(ctx context.Context, c caller, from, to address) error {
 	}
 	_, err := s.look(ctx, c, to)
 	if err == nil {
-		return domain.Refuse(domain.ErrTaken, "something lies there already")
+		return occupied(to)
 	}
 	if errors.Is(err, domain.ErrNotFound) {
 		return nil

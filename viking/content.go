@@ -153,7 +153,7 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 	switch in.Mode {
 	case "create":
 		if there {
-			return nil, domain.Refuse(domain.ErrTaken, "something lies there already")
+			return nil, occupied(a)
 		}
 		_, err = s.remember(ctx, q, a, func(r *domain.Remembered) { r.Text.Content = content })
 	case "replace", "append":

@@ -64,6 +64,20 @@ func codeOf(err error, status int) code {
 	return code{nil, http.StatusInternalServerError, "INTERNAL"}
 }
 
+// occupiedError is that something lies at a place already that the caller sees.
+type occupiedError struct {
+	error
+	at string
+}
+
+func (e *occupiedError) Unwrap() error { return e.error }
+
+// occupied refuses a place where the caller sees something. Only the answer names it: what people wrote is in
+// URIs, and nothing is logged of it.
+func occupied(a address) error {
+	return &occupiedError{domain.Refuse(domain.ErrTaken, "something lies there already"), a.String()}
+}
+
 // Refuse answers with what went wrong. Status is what the server itself would answer with.
 func (s *Server) Refuse(w http.ResponseWriter, _ *http.Request, status int, err error) {
 	c := codeOf(err, status)
@@ -73,6 +87,9 @@ func (s *Server) Refuse(w http.ResponseWriter, _ *http.Request, status int, err 
 		if refusal.Fix != "" {
 			f.Message += ": " + refusal.Fix
 		}
+	}
+	if taken, is := errors.AsType[*occupiedError](err); is {
+		f.Message, f.Details = "something lies at "+taken.at+" already", map[string]any{"resource": taken.at}
 	}
 	if invalid, is := errors.AsType[*domain.Invalid](err); is {
 		f.Message, f.Details = invalid.Error(), map[string]any{"validation_errors": badFields(invalid)}

@@ -126,7 +126,9 @@ func TestATreeIsChanged(t *testing.T) {
 		w.ask("GET", at("/api/v1/fs/ls", "viking://resources/a"), nil).refused(http.StatusNotFound, "NOT_FOUND")
 		mv("viking://resources/a", "viking://resources/z").refused(http.StatusNotFound, "NOT_FOUND")
 		mv("viking://resources/c", "viking://resources/c/x").refused(http.StatusBadRequest, "INVALID_ARGUMENT")
-		mv("viking://resources/c", "viking://resources/empty").refused(http.StatusConflict, "ALREADY_EXISTS")
+		if said := mv("viking://resources/c", "viking://resources/empty").refused(http.StatusConflict, "ALREADY_EXISTS"); said != "something lies at viking://resources/empty already" {
+			t.Errorf("a place that is taken: %s", said)
+		}
 
 		rm := func(uri string, others ...string) *answer {
 			return w.ask("DELETE", at("/api/v1/fs", uri, others...), nil)
@@ -159,7 +161,9 @@ func TestContentIsReadAndWritten(t *testing.T) {
 			got["root_uri"] != "viking://user/default/memories/preferences" {
 			t.Errorf("written %v", got)
 		}
-		write(object{"uri": uri, "content": "x", "mode": "create"}).refused(http.StatusConflict, "ALREADY_EXISTS")
+		if said := write(object{"uri": uri, "content": "x", "mode": "create"}).refused(http.StatusConflict, "ALREADY_EXISTS"); said != "something lies at viking://user/default/memories/preferences/theme.md already" {
+			t.Errorf("a place that is taken: %s", said)
+		}
 		write(object{"uri": uri, "content": "fourth\n", "mode": "append"}).result()
 		read := func(uri string, others ...string) any {
 			return w.ask("GET", at("/api/v1/content/read", uri, others...), nil).result()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -23,6 +24,9 @@ type said struct {
 	Turn      string        `json:"turn_id"`
 	Kind      string        `json:"message_kind"`
 }
+
+// speakers are the roles that a message may be said in.
+func speakers() []string { return []string{domain.RoleUser, domain.RoleAssistant, "system", "tool"} }
 
 // messagePart is a piece of a message, both ways.
 type messagePart struct {
@@ -112,6 +116,9 @@ func (m said) domain(q *query, prefix string) domain.Said {
 		q.found.Add(prefix+"content", "is required, or parts are")
 	}
 	q.required(prefix+"role", m.Role)
+	if m.Role != "" && !slices.Contains(speakers(), m.Role) {
+		q.found.Add(prefix+"role", "must be user, assistant, system or tool")
+	}
 	for _, part := range m.Parts {
 		message.Message.Parts = append(message.Message.Parts, part.domain())
 	}

@@ -145,7 +145,8 @@ func TestWhatCannotBeSaidIsRefused(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
 		for body, field := range map[string]string{
 			`{"role":"user"}`: "content", `{"content":"x"}`: "role", `{"role":"user","content":"x","created_at":"yesterday"}`: "created_at",
-			`{"role":"user","content":7}`: "content",
+			`{"role":"user","content":7}`: "content", `{"role":"wizard","content":"x"}`: "role: must be user, assistant, system or tool",
+			`{"role":"User","content":"x"}`: "role",
 		} {
 			if said := w.ask("POST", sessions+"/s1/messages", body).refused(http.StatusBadRequest, "INVALID_ARGUMENT"); !strings.Contains(said, field) {
 				t.Errorf("%s: %s", body, said)
@@ -158,6 +159,13 @@ func TestWhatCannotBeSaidIsRefused(t *testing.T) {
 			w.ask("POST", sessions+path, body).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 		}
 		w.ask("POST", sessions+"/s1/commit", `{}`).refused(http.StatusNotFound, "NOT_FOUND")
+		w.ask("POST", sessions+"/s1/messages/batch", `{"messages":[{"role":"user","content":"x"},{"role":"wizard","content":"x"}]}`).
+			refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		for i, role := range []string{"user", "assistant", "system", "tool"} {
+			if got := w.ask("POST", sessions+"/roles/messages", object{"role": role, "content": "x"}).object(); got["message_count"] != float64(i+1) {
+				t.Errorf("%s: %v", role, got)
+			}
+		}
 		w.ask("POST", sessions+"/s1/messages", `{"role":"user","content":"x","metadata":{"unknown":1}}`).object()
 		w.ask("POST", sessions+"/s1/commit", `{"trigger":"boredom"}`).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 		w.ask("POST", sessions+"/s1/commit", `{"keep_recent_count":-1}`).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
