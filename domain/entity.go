@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -31,11 +32,14 @@ var entityKinds = []string{User, Project, Agent, Team, Org}
 
 var entityID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$`)
 
+// errEntity refuses what is no entity at all.
+var errEntity = errors.New("must be one of user:ID, agent:ID, project:ID, team:ID, org:ID")
+
 // ParseEntity reads kind:id. It returns an error that says which forms are accepted.
 func ParseEntity(s string) (Entity, error) {
 	kind, id, found := strings.Cut(s, ":")
 	if !found || !slices.Contains(entityKinds, kind) {
-		return "", fmt.Errorf("must be one of user:ID, agent:ID, project:ID, team:ID, org:ID")
+		return "", errEntity
 	}
 	if !entityID.MatchString(id) {
 		return "", fmt.Errorf("the id after %s: must be 1 to 128 of A-Z a-z 0-9 . _ @ - and begin with a letter or digit", kind)
@@ -49,10 +53,10 @@ func ParseScope(s string) (Scope, error) {
 		return Public, nil
 	}
 	entity, err := ParseEntity(s)
-	if err != nil {
+	if errors.Is(err, errEntity) {
 		return "", fmt.Errorf("%w, or public", err)
 	}
-	return Scope(entity), nil
+	return entity.Scope(), err
 }
 
 // Kind is the part before the colon.

@@ -30,6 +30,9 @@ func TestEntitiesAndScopesAreReadAsWritten(t *testing.T) {
 	if _, err := ParseScope("everyone"); err == nil || !strings.HasSuffix(err.Error(), "or public") {
 		t.Errorf("got %v, want all accepted forms", err)
 	}
+	if _, err := ParseScope("team:"); err == nil || !strings.HasSuffix(err.Error(), "letter or digit") {
+		t.Errorf("got %v, want what is wrong with the id", err)
+	}
 }
 
 func TestScopesRankFromOneselfToEverybody(t *testing.T) {
