@@ -91,10 +91,11 @@ func unknownCaller(fix string) error {
 // holder is whose key it is, and whether it may act for others. What is wrong with a key only its holder is
 // told.
 func (s *Server) holder(ctx context.Context, key string) (p domain.Principal, actsFor bool, err error) {
-	unknown := unknownCaller("send it as Authorization: Bearer KEY; the annals command takes it from ANNALS_KEY")
+	unknown := domain.Refuse(domain.ErrUnauthenticated, "that key opens nothing here").
+		WithFix("look whether it is whole and this server's; an admin can give another")
 	switch {
 	case key == "":
-		return p, false, unknown
+		return p, false, unknownCaller("send it as Authorization: Bearer KEY; the annals command takes it from ANNALS_KEY")
 	case s.cfg.RootKey != "" && same(HashOfKey(key), HashOfKey(s.cfg.RootKey)):
 		return rootPrincipal(), true, nil
 	case s.cfg.Tokens != nil && strings.Count(key, ".") == 2: // no key has a dot

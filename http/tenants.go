@@ -21,6 +21,7 @@ var decodeNewTenant = decoderOf(reflect.TypeFor[newTenant]())
 type tenant struct {
 	Name      string     `json:"name"`
 	CreatedAt *time.Time `json:"created_at,omitempty" doc:"Missing for the tenant default, which is always there."`
+	ErasedAt  *time.Time `json:"erased_at,omitempty" doc:"When everything that was written in it was erased; its name stays taken."`
 }
 
 type tenantOutput struct{ Body tenant }
@@ -79,7 +80,7 @@ func (s *Server) listTenants(ctx context.Context, c *call, _ *struct{}) (*tenant
 	out := &tenantsOutput{}
 	out.Body.Items = make([]tenant, len(all))
 	for i, t := range all {
-		out.Body.Items[i] = tenant{Name: t.Name, CreatedAt: known(t.CreatedAt)}
+		out.Body.Items[i] = tenant{Name: t.Name, CreatedAt: known(t.CreatedAt), ErasedAt: known(t.ErasedAt)}
 	}
 	return out, nil
 }

@@ -64,6 +64,7 @@ func (t *tenantListCommand) Run(ctx context.Context, c *console) error {
 		Items []struct {
 			Name      string    `json:"name"`
 			CreatedAt time.Time `json:"created_at"`
+			ErasedAt  time.Time `json:"erased_at"`
 		} `json:"items"`
 	}
 	a, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "tenants"}}, &list)
@@ -73,13 +74,17 @@ func (t *tenantListCommand) Run(ctx context.Context, c *console) error {
 	if c.json {
 		return c.document(a.Body)
 	}
-	rows := &grid{heads: []string{"TENANT", "SINCE"}}
+	rows := &grid{heads: []string{"TENANT", "SINCE", "STATE"}}
 	for _, item := range list.Items {
 		since := "the beginning"
 		if !item.CreatedAt.IsZero() {
 			since = moment(item.CreatedAt)
 		}
-		rows.row(printable(item.Name), since)
+		state := "active"
+		if !item.ErasedAt.IsZero() {
+			state = "erased " + moment(item.ErasedAt)
+		}
+		rows.row(printable(item.Name), since, state)
 	}
 	c.say("%s", rows.render(c.width))
 	return nil
