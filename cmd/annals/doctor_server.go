@@ -111,7 +111,7 @@ func (e *examination) question(ctx context.Context, api *client) {
 	began := time.Now()
 	var found searchAnswer
 	_, err := api.read(ctx, request{
-		Method: http.MethodPost, Path: []string{"v1", "search"}, Body: searchBody{Query: "annals doctor", Limit: 1},
+		Method: http.MethodPost, Path: []string{"v1", "search"}, Body: searchBody{Query: "annals doctor", Limit: new(1)},
 	}, &found)
 	switch {
 	case err != nil:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ type event struct {
 	Traceparent    string          `json:"traceparent"`
 	ReasonCode     string          `json:"reason_code"`
 	Reason         string          `json:"reason"`
+	Data           json.RawMessage `json:"data"`
 	Text           json.RawMessage `json:"text"`
 	TextErased     bool            `json:"text_erased"`
 	TextRedacted   bool            `json:"text_redacted"`
@@ -63,6 +65,25 @@ func happened(name string) string {
 		what = name
 	}
 	return printable(strings.ReplaceAll(what, "_", " "))
+}
+
+// why is the word that somebody gave for it, the case that it belongs to, and what was written about it.
+func (e event) why() string {
+	grounds := e.grounds()
+	return joined(": ", joined(", ", cmp.Or(e.ReasonCode, grounds.ReasonCode), grounds.Ticket), e.Reason)
+}
+
+// grounds are why something was erased, held or released.
+func (e event) grounds() (g grounds) {
+	_ = json.Unmarshal(e.Data, &g) // most events have none
+	return g
+}
+
+type grounds struct {
+	ReasonCode  string `json:"reason_code"`
+	LegalBasis  string `json:"legal_basis"`
+	RequestedBy string `json:"requested_by"`
+	Ticket      string `json:"ticket"`
 }
 
 // said is what a voter said: what for, and what came of it.

@@ -87,8 +87,11 @@ func (e *exportLogCommand) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	chosen := len(query) > 0 || e.Format == "csv"
+	stored := e.After > 0 || e.Through > 0 || e.WithoutTexts
 	switch {
-	case chosen && (e.After > 0 || e.Through > 0 || e.WithoutTexts):
+	case stored && len(query) == 0 && e.Format == "csv":
+		return wrong("leave out --format csv, or these", "--after, --through and --without-texts are for the log as it is stored, and CSV is not")
+	case stored && chosen:
 		return wrong("leave out the filters, or these", "--after, --through and --without-texts are for the log as it is stored")
 	case !chosen:
 		return e.provenExport(ctx, c, e.piece())

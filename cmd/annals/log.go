@@ -54,6 +54,9 @@ func (l *logCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	if l.Limit < 1 {
+		return nothingAsked(l.Limit)
+	}
 	query, err := l.asked()
 	if err != nil {
 		return err
@@ -76,6 +79,11 @@ func (l *logCommand) Run(ctx context.Context, c *console) error {
 		return nil
 	}
 	return printLog(c, items)
+}
+
+// nothingAsked refuses to show nothing: it would read as if there were nothing.
+func nothingAsked(limit int) error {
+	return wrong("as in --limit 20", "--limit must be 1 or more, and is %d", limit)
 }
 
 // newest reads the newest events that the query selects, and gives them oldest first.

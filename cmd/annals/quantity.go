@@ -15,6 +15,14 @@ func counted(n int64) string {
 	return digits
 }
 
+// several says how many there are of something.
+func several(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return counted(int64(n)) + " " + what + "s"
+}
+
 // bytesOf writes a number of bytes as people say it.
 func bytesOf(n int64) string {
 	size, unit := float64(n), "B"

@@ -13,7 +13,7 @@ import (
 type rebuildCommand struct {
 	remote
 
-	Projection string `arg:"" complete:"projections" help:"Which projection: knowledge."`
+	Projection string `arg:"" complete:"projections" help:"Which projection: knowledge; for --retire also meaning, whose vectors of a model before are dropped then."`
 
 	Plan     bool `xor:"what" help:"Only say what it would take: items, events, disk, time."`
 	Status   bool `xor:"what" help:"Only say how far it has come, what became of the last one, and which versions there are."`
@@ -73,9 +73,9 @@ func (r *rebuildCommand) Run(ctx context.Context, c *console) error {
 	case r.Cancel:
 		return r.cancel(ctx, c, api)
 	case r.Rollback:
-		return r.change(ctx, c, api, "rollback", "roll forward again with: annals rebuild knowledge --rollback")
+		return r.change(ctx, c, api, "rollback", versions.wayBack)
 	case r.Retire:
-		return r.change(ctx, c, api, "retire", "its tables are dropped within a minute")
+		return r.change(ctx, c, api, "retire", func(versions) string { return "its tables are dropped within a minute" })
 	}
 	return r.start(ctx, c, api)
 }
@@ -163,8 +163,8 @@ func (r *rebuildCommand) cancel(ctx context.Context, c *console, api *client) er
 	return nil
 }
 
-// change does something to the versions and shows them afterwards.
-func (r *rebuildCommand) change(ctx context.Context, c *console, api *client, what, then string) error {
+// change does something to the versions, shows them afterwards, and says what comes then.
+func (r *rebuildCommand) change(ctx context.Context, c *console, api *client, what string, then func(versions) string) error {
 	var list versions
 	a, err := api.read(ctx, request{Method: http.MethodPost, Path: r.path(what)}, &list)
 	if err != nil {
@@ -174,7 +174,7 @@ func (r *rebuildCommand) change(ctx context.Context, c *console, api *client, wh
 		return c.document(a.Body)
 	}
 	c.say("%s", list.render(c.width))
-	c.note("%s", then)
+	c.note("%s", then(list))
 	return nil
 }
 

@@ -258,6 +258,24 @@ func (v versions) of(name string) versions {
 	return found
 }
 
+// wayBack says how to undo the rollback that led to these versions: forward to a newer one, or back to an older one.
+func (v versions) wayBack() string {
+	active, kept := 0, 0
+	for _, item := range v.Items {
+		switch item.State {
+		case "active":
+			active = item.Version
+		case "draining":
+			kept = item.Version
+		}
+	}
+	which := "roll forward"
+	if kept < active {
+		which = "go back"
+	}
+	return which + " again with: annals rebuild knowledge --rollback"
+}
+
 func (v versions) render(width int) string {
 	rows := &grid{heads: []string{"VERSION", "STATE", "SINCE", "COMPUTED WITH"}}
 	for _, item := range v.Items {

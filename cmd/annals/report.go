@@ -80,9 +80,12 @@ func (r reporting) report(ctx context.Context, c *console, name string, query ur
 
 // first reads so many items of a list, and tells whether there are more.
 func (r reporting) first(ctx context.Context, api *client, path []string, query url.Values) (items []json.RawMessage, more bool, err error) {
+	if r.Limit < 1 {
+		return nil, false, nothingAsked(r.Limit)
+	}
 	items = []json.RawMessage{}
 	for {
-		query.Set("limit", strconv.Itoa(max(1, min(r.Limit-len(items), largestLogPage))))
+		query.Set("limit", strconv.Itoa(min(r.Limit-len(items), largestLogPage)))
 		var p page
 		if _, err := api.read(ctx, request{Method: http.MethodGet, Path: path, Query: query}, &p); err != nil {
 			return nil, false, err

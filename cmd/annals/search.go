@@ -15,7 +15,7 @@ type searchCommand struct {
 
 	audience
 
-	Limit    int      `short:"n" placeholder:"N" help:"At most so many answers: 1 to 100, 10 unless told."`
+	Limit    *int     `short:"n" placeholder:"N" help:"At most so many answers: 1 to 100, 10 unless told."`
 	MinScore *float64 `placeholder:"0…1" help:"Only answers that are at least so much about the question."`
 	Order    string   `complete:"orders" placeholder:"WORD" help:"priority: the best answers, nearest scope first (unless told). score: by weight alone."`
 	Level    *int     `placeholder:"0…2" help:"Which text answers bring along: 0 the abstract, 1 the overview, 2 the content (unless told)."`
@@ -92,7 +92,7 @@ func (s *searchCommand) query() url.Values {
 type searchBody struct {
 	Query    string       `json:"query"`
 	Context  *contextBody `json:"context,omitempty"`
-	Limit    int          `json:"limit,omitempty"`
+	Limit    *int         `json:"limit,omitempty"`
 	MinScore *float64     `json:"min_score,omitempty"`
 	Order    string       `json:"order,omitempty"`
 	Level    *int         `json:"level,omitempty"`

@@ -73,7 +73,7 @@ func (s *serveCommand) Run(ctx context.Context, c *console) error {
 	url := cfg.scheme() + listener.Addr().String()
 	err = errors.Join(service.db.Announce(url), welcome{
 		URL: url, Database: databaseName(cfg.Database), Access: access,
-		Embedder: embedder.Name(), Why: why, Data: absolute(cfg.Data),
+		Embedder: embedder.Name(), Why: why, Data: absolute(cfg.Data), Open: open,
 	}.print(c))
 	if err == nil {
 		logger.InfoContext(ctx, "serving", "url", url, "version", version().Version)

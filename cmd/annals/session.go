@@ -136,8 +136,8 @@ func (s *sessionShowCommand) Run(ctx context.Context, c *console) error {
 	if c.json {
 		return c.document(map[string]json.RawMessage{"session": raw, "context": said})
 	}
-	c.say("%s since %s: %d archived, %d messages since (about %d tokens), %d items learned", printable(s.ID), moment(shown.CreatedAt),
-		shown.Commits, shown.Messages, shown.Tokens, shown.Extracted["total"])
+	c.say("%s since %s: %d archived, %s since (about %s), %s learned", printable(s.ID), moment(shown.CreatedAt),
+		shown.Commits, several(shown.Messages, "message"), several(shown.Tokens, "token"), several(shown.Extracted["total"], "item"))
 	if contents.Overview != "" {
 		c.say("\n%s", indented(contents.Overview))
 	}
@@ -168,7 +168,7 @@ type sessionAddCommand struct {
 
 	ID   string `arg:"" help:"Which session."`
 	Text string `arg:"" optional:"" help:"What was said; standard input if it is left out or -."`
-	Role string `default:"user" help:"Who said it: user or assistant."`
+	Role string `default:"user" help:"Who said it: user, assistant, system or tool."`
 }
 
 // Help implements kong.HelpProvider.
@@ -204,7 +204,7 @@ func (s *sessionAddCommand) Run(ctx context.Context, c *console) error {
 	if c.json {
 		return c.document(raw)
 	}
-	c.say("added to %s: %d messages, about %d tokens, wait to be committed", printable(s.ID), added.Messages, added.Tokens)
+	c.say("added to %s: %s, about %s, to be committed", printable(s.ID), several(added.Messages, "message"), several(added.Tokens, "token"))
 	return nil
 }
 

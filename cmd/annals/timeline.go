@@ -23,8 +23,14 @@ func (t *timeline) show(e event) {
 	if !e.OccurredAt.IsZero() {
 		t.line("it happened " + moment(e.OccurredAt))
 	}
-	if why := joined(": ", e.ReasonCode, e.Reason); why != "" {
+	if why := e.why(); why != "" {
 		t.text("why: " + why)
+	}
+	if basis := e.grounds().LegalBasis; basis != "" {
+		t.text("legal basis: " + basis)
+	}
+	if by := e.grounds().RequestedBy; by != "" {
+		t.text("requested by: " + by)
 	}
 	for _, said := range e.said() {
 		t.text(said)

@@ -17,7 +17,7 @@ type verifyCommand struct {
 	storage
 	logging
 
-	File string `arg:"" optional:"" complete:"file" help:"An exported log, or a proof of one event as annals proof event --json prints it. Without it the database is verified."`
+	File string `arg:"" optional:"" complete:"file" help:"An exported log, a proof of one event as annals proof event --json prints it, or the certificate of an erasure as annals erase --certificate prints it. Without it the database is verified."`
 
 	Key        []string `env:"ANNALS_LOG_KEYS" placeholder:"KEY" help:"A public key that is trusted, or a file with some. For the database, those in the data directory are trusted, too."`
 	Checkpoint []string `complete:"file" placeholder:"FILE" help:"A checkpoint that was kept elsewhere, as annals proof checkpoint prints it: the database must continue it."`
@@ -37,7 +37,8 @@ Examples:
     annals verify
     annals verify --answers
     annals verify --database postgres://annals:secret@db.internal/annals --checkpoint last-month.txt
-    annals verify log.ndjson --key annals+6d1a0b3c+AfK…`
+    annals verify log.ndjson --key annals+6d1a0b3c+AfK…
+    annals verify certificate.json --key annals+6d1a0b3c+AfK…`
 }
 
 // Run implements the command.

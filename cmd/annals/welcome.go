@@ -17,6 +17,8 @@ type welcome struct {
 	Embedder string `json:"embedder"`
 	Why      string `json:"embedder_reason"` // it is this one, and how to have another
 	Data     string `json:"data"`
+
+	Open bool `json:"-"` // nobody needs a key
 }
 
 const openAccess = "open mode: every program on this machine may do everything, nobody beyond it may do anything"
@@ -35,7 +37,12 @@ func (w welcome) print(c *console) error {
 		server = " --server " + w.URL
 	}
 	c.say("")
-	c.say("Try in another shell:")
+	if w.Open {
+		c.say("Try in another shell:")
+	} else {
+		c.say("Try in another shell, with your key; root or an admin gives you one with %s key create user:YOU:", program)
+		program = "ANNALS_KEY=… " + program
+	}
 	c.say(`  %s remember "Retry 429s with jitter" --id retry-429 --task "calling rate-limited APIs"%s`, program, server)
 	c.say(`  %s search "how do I call a rate-limited API?"%s`, program, server)
 	c.say("  %s history retry-429%s", program, server)
