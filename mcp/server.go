@@ -61,18 +61,18 @@ func (s *Server) build(aliases bool) *sdk.Server {
 // Handler answers hosts over HTTP, each request by itself. With ?aliases=true tools have the names, too, that
 // OpenViking's clients know.
 func (s *Server) Handler() http.Handler {
-	return sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
+	return readable(sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
 		return s.named(r.URL.Query().Get("aliases") == "true")
 	}, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, Logger: s.cfg.Logger,
 		DisableLocalhostProtection: true, // whoever mounts the handler finds out who is calling, and from where
-	})
+	}))
 }
 
-// Serve answers the one host that started this process, line by line, until it leaves or ctx ends. Nothing else may
-// write to out.
+// Serve answers the one host that started this process, line by line, until it leaves and everything that it asked is
+// answered, or ctx ends. Nothing else may write to out.
 func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, aliases bool) error {
-	return s.named(aliases).Run(ctx, &sdk.IOTransport{Reader: in, Writer: out})
+	return s.named(aliases).Run(ctx, &lines{in: in, out: out})
 }
 
 func (s *Server) named(aliases bool) *sdk.Server {

@@ -1,0 +1,215 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// patience is how long a host that has said everything is waited for with what is still to be answered.
+const patience = time.Minute
+
+// longestLine is how many bytes a message has at most.
+const longestLine = 16 << 20
+
+// lines is a transport of one message a line. It ends when everything that was asked is answered, and a line that
+// is no message is answered with what is wrong with it.
+type lines struct {
+	in  io.ReadCloser
+	out io.WriteCloser
+}
+
+// Connect implements [sdk.Transport].
+func (l *lines) Connect(context.Context) (sdk.Connection, error) {
+	c := &lineConnection{
+		lines: l, read: make(chan line), closed: make(chan struct{}), asked: map[jsonrpc.ID]bool{}, quiet: make(chan struct{}, 1),
+	}
+	go c.receive()
+	return c, nil
+}
+
+type line struct {
+	text []byte
+	err  error
+}
+
+type lineConnection struct {
+	*lines
+	read   chan line
+	closed chan struct{}
+	close  sync.Once
+	queue  []jsonrpc.Message // the rest of a batch; of the one reader
+
+	mu    sync.Mutex // held while writing, so that an id is free again when its answer is out
+	asked map[jsonrpc.ID]bool
+	quiet chan struct{} // something was answered
+}
+
+// receive reads until the host leaves. Standard input cannot be interrupted: then it ends with the process.
+func (c *lineConnection) receive() {
+	reader := bufio.NewReader(c.in)
+	for {
+		text, err := readLine(reader)
+		select {
+		case c.read <- line{text, err}:
+		case <-c.closed:
+			return
+		}
+		if err != nil && !errors.Is(err, errTooLong) {
+			return
+		}
+	}
+}
+
+var errTooLong = errors.New("a message has at most 16 MiB")
+
+// readLine reads a line, the last of which may lack its end. Of one that is too long it reads all, and keeps nothing.
+func readLine(reader *bufio.Reader) ([]byte, error) {
+	var text []byte
+	tooLong := false
+	for {
+		part, err := reader.ReadSlice('\n')
+		if tooLong = tooLong || len(text)+len(part) > longestLine; tooLong {
+			text = nil
+		} else {
+			text = append(text, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case tooLong:
+			return nil, errTooLong
+		case errors.Is(err, io.EOF) && len(bytes.TrimSpace(text)) > 0:
+			return text, nil // the end is read again
+		}
+		return text, err
+	}
+}
+
+// Read implements [sdk.Connection].
+func (c *lineConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for {
+		for len(c.queue) > 0 {
+			next := c.queue[0]
+			c.queue = c.queue[1:]
+			if taken, err := c.take(next); taken || err != nil {
+				return next, err
+			}
+		}
+		var next line
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-c.closed:
+			return nil, io.EOF
+		case next = <-c.read:
+		}
+		var refused error
+		switch {
+		case errors.Is(next.err, errTooLong):
+			refused = c.write(refusal(&jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: errTooLong.Error()}))
+		case next.err != nil:
+			c.settle(ctx)
+			return nil, next.err
+		case len(bytes.TrimSpace(next.text)) > 0:
+			messages, wrong := messagesOf(next.text)
+			if c.queue = messages; wrong != nil {
+				refused = c.write(refusal(wrong))
+			}
+		}
+		if refused != nil {
+			return nil, refused
+		}
+	}
+}
+
+// take remembers what is to be answered. A request with the id of one that is not answered yet is refused: nobody
+// could tell the answers apart.
+func (c *lineConnection) take(message jsonrpc.Message) (bool, error) {
+	request, is := message.(*jsonrpc.Request)
+	if !is || !request.IsCall() || request.Method == "subscriptions/listen" { // which is answered when it ends
+		return true, nil
+	}
+	c.mu.Lock()
+	again := c.asked[request.ID]
+	c.asked[request.ID] = true
+	c.mu.Unlock()
+	if !again {
+		return true, nil
+	}
+	return false, c.write(refusal(&jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "a request with this id is not answered yet"}))
+}
+
+// settle waits until everything is answered.
+func (c *lineConnection) settle(ctx context.Context) {
+	enough := time.NewTimer(patience)
+	defer enough.Stop()
+	for {
+		c.mu.Lock()
+		left := len(c.asked)
+		c.mu.Unlock()
+		if left == 0 {
+			return
+		}
+		select {
+		case <-c.quiet:
+		case <-c.closed:
+			return
+		case <-ctx.Done():
+			return
+		case <-enough.C:
+			return
+		}
+	}
+}
+
+// Write implements [sdk.Connection].
+func (c *lineConnection) Write(ctx context.Context, message jsonrpc.Message) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	text, err := jsonrpc.EncodeMessage(message)
+	if err != nil {
+		return err
+	}
+	answer, is := message.(*jsonrpc.Response)
+	if !is {
+		return c.write(text)
+	}
+	return c.write(text, answer.ID)
+}
+
+// write writes a line, which answers what has the ids.
+func (c *lineConnection) write(text []byte, answered ...jsonrpc.ID) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, err := c.out.Write(append(text, '\n'))
+	for _, id := range answered {
+		delete(c.asked, id)
+	}
+	select {
+	case c.quiet <- struct{}{}:
+	default:
+	}
+	return err
+}
+
+// Close implements [sdk.Connection].
+func (c *lineConnection) Close() error {
+	var err error
+	c.close.Do(func() {
+		close(c.closed)
+		err = errors.Join(c.in.Close(), c.out.Close())
+	})
+	return err
+}
+
+// SessionID implements [sdk.Connection]: one process has one session.
+func (c *lineConnection) SessionID() string { return "" }

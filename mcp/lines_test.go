@@ -1,0 +1,106 @@
+package mcp_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/mcp"
+)
+
+type discarded struct{ *bytes.Buffer }
+
+func (discarded) Close() error { return nil }
+
+// piped is what a host is answered that says everything at once and leaves, by id.
+func piped(t *testing.T, w *world, said ...string) map[string]object {
+	t.Helper()
+	var out bytes.Buffer
+	server := mcp.New(mcp.Config{API: w.api, Version: "test"})
+	if err := server.Serve(t.Context(), io.NopCloser(strings.NewReader(strings.Join(said, "\n"))), discarded{&out}, false); err != nil {
+		t.Fatal(err)
+	}
+	answers := map[string]object{}
+	for line := range strings.Lines(out.String()) {
+		var answer object
+		if err := json.Unmarshal([]byte(line), &answer); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		id := fmt.Sprint(answer["id"])
+		if wrong, is := answer["error"].(object); is {
+			id += fmt.Sprint(" ", wrong["code"])
+		}
+		if answers[id] != nil {
+			id += " again"
+		}
+		answers[id] = answer
+	}
+	return answers
+}
+
+const (
+	initialize  = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"pipe","version":"1"}}}`
+	initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+	remember    = `{"jsonrpc":"2.0","id":"r","method":"tools/call","params":{"name":"remember","arguments":{"content":"Retry 429s with jitter","category":"patterns"}}}`
+	list        = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
+)
+
+func TestWhatWasAskedIsAnsweredAfterTheHostLeft(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		answers := piped(t, w, initialize, initialized, list, remember)
+		if len(answers) != 3 || answers["1"] == nil || answers["2"] == nil || answers["r"] == nil {
+			t.Fatalf("got %v", answers)
+		}
+		if found := w.call("retrieve_memory", object{"query": "429"}).ok(); found["count"] != 1.0 {
+			t.Errorf("it was not remembered: %v", found)
+		}
+	})
+}
+
+func TestALineThatIsNoMessageIsAnsweredAndTheNextOneToo(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		answers := piped(t, w, "{oops", initialize, initialized, "", `{"id":7}`, "["+list+"]", strings.Repeat(" ", 17<<20), list[:20])
+		for _, id := range []string{"<nil> -32700", "<nil> -32600", "1", "2", "<nil> -32600 again", "<nil> -32700 again"} {
+			if answers[id] == nil {
+				t.Errorf("no %s among %v", id, answers)
+			}
+			delete(answers, id)
+		}
+		if len(answers) > 0 {
+			t.Errorf("and %v", answers)
+		}
+	})
+}
+
+func TestABodyThatIsNoMessageIsAnsweredWithAnError(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for body, want := range map[string]int{"{oops": -32700, "": -32700, `{"id":7}`: -32600, "[]": -32600} {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/mcp", strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Header = http.Header{"X-Api-Key": {w.key}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+			response, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got object
+			err = json.NewDecoder(response.Body).Decode(&got)
+			response.Body.Close()
+			if err != nil || response.StatusCode != http.StatusBadRequest || response.Header.Get("Content-Type") != "application/json" {
+				t.Fatalf("%q: %v, %d %v", body, err, response.StatusCode, got)
+			}
+			wrong, _ := got["error"].(object)
+			delete(wrong, "message")
+			if diff := cmp.Diff(got, object{"jsonrpc": "2.0", "id": nil, "error": object{"code": float64(want)}}); diff != "" {
+				t.Errorf("%q: %s", body, diff)
+			}
+		}
+	})
+}
