@@ -8,6 +8,7 @@ const (
 	Derives      = "derives"       // it was made from the other
 	SupersededBy = "superseded_by" // it took the other's place
 	Supersedes   = "supersedes"    // the other took its place
+	ArchiveOf    = "archive_of"    // it says what was said in the other, a session, and goes with it
 )
 
 // Kin is something that an item goes back to, or that goes back to it.

@@ -32,6 +32,16 @@ func ArchiveItem(stream string, number int) string {
 	return "archive_" + hex.EncodeToString(sum[:12])
 }
 
+// ArchiveItems are the ids of the items that say what a session's archives say, those of before a deletion, too.
+// An archive that was not extracted yet has none.
+func (s Session) ArchiveItems(stream string) []string {
+	ids := make([]string, s.Archives)
+	for i := range ids {
+		ids[i] = ArchiveItem(stream, i+1)
+	}
+	return ids
+}
+
 // SessionURI is where a session lies.
 func SessionURI(owner Entity, session string) string {
 	return "viking://session/" + owner.ID() + "/" + session

@@ -3,6 +3,7 @@ package extraction_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/extraction"
+	"github.com/annals-kb/annals/projections"
 )
 
 func TestACommittedSessionBecomesKnowledge(t *testing.T) {
@@ -242,6 +244,63 @@ func TestWhatWasErasedIsNotExtracted(t *testing.T) {
 		w.learn()
 		if _, failed := w.settled("s1", 1).(domain.ExtractionFailed); !failed || len(w.items()) > 0 {
 			t.Errorf("%+v and %d items", w.settled("s1", 1), len(w.items()))
+		}
+	})
+}
+
+// Whichever way an order comes to a session, the items that say what its archives say go with it; another
+// session's stay.
+func TestAnOrderErasesASessionWithItsArchives(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, extraction.BuiltIn{})
+		for _, session := range []string{"s1", "s2", "s3"} {
+			w.hold(session, talk("I prefer tabs for "+session+"."))
+			w.learn()
+		}
+		eraser := projections.NewEraser(w.base, w.log, databasetest.Log(t))
+		learned := func(session string) *domain.Knowledge {
+			for _, k := range w.items() {
+				if k.Source.TraceID == session {
+					return k
+				}
+			}
+			t.Fatalf("nothing was learned from %s", session)
+			return nil
+		}
+		w.submit(domain.EraseSession{SessionTarget: w.target("s3"), Grounds: domain.Grounds{ReasonCode: "gdpr-17"}}) // alone
+		for i, order := range []domain.OrderErasure{
+			{Of: "session:mia/s1"},
+			{Of: learned("s2").ID, WithLineage: true},
+			{Of: "session:mia/s3"},
+		} {
+			session := fmt.Sprint("s", i+1)
+			stream, following := "session:mia/"+session, domain.LineageListed
+			if order.WithLineage {
+				following = domain.LineageErased
+			}
+			planned, err := eraser.Doomed(t.Context(), w.by.Tenant, order.Of, following)
+			if err != nil || !slices.ContainsFunc(planned, func(d domain.Doomed) bool {
+				return d.ID == domain.ArchiveItem(stream, 1) && d.Goes && d.Relation == domain.ArchiveOf && d.RelatedTo == stream
+			}) {
+				t.Errorf("%s: planned %+v, %v", session, planned, err)
+			}
+			order.By, order.ID = w.by, session
+			complete, err := order.Complete()
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.submit(complete)
+			if err := eraser.CarryOut(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for n := range 3 {
+				name := fmt.Sprint("session:mia/s", n+1)
+				archive, err := w.base.Find(t.Context(), w.by.Tenant, domain.ArchiveItem(name, 1))
+				if gone := err == nil && archive.Status == domain.IsErased; err != nil || gone != (n <= i) {
+					t.Errorf("after %s: the archive of %s is %+v, %v", session, name, archive, err)
+				}
+			}
 		}
 	})
 }

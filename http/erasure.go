@@ -13,7 +13,7 @@ import (
 
 // erasureOrder is what is to be erased, and why. All of it stays for ever.
 type erasureOrder struct {
-	Of          string `json:"of" example:"user:123" doc:"An entity: all that is its own, or meant for it alone; tenant:NAME, for root: everything; or the id of an item."`
+	Of          string `json:"of" example:"user:123" doc:"An entity: all that is its own, or meant for it alone; the stream of a session, such as session:123/planning: what was said in it, and its archives; tenant:NAME, for root: everything; or the id of an item."`
 	WithLineage bool   `json:"with_lineage,omitempty" doc:"Items that those were made from or into, too, and what took their place."`
 	ReasonCode  string `json:"reason_code,omitempty" example:"gdpr-17" doc:"A word; requested unless told."`
 	LegalBasis  string `json:"legal_basis,omitempty"`
@@ -66,7 +66,7 @@ type doomed struct {
 	Owner     string `json:"owner,omitempty"`
 	Status    string `json:"status,omitempty" enum:"active,superseded,deleted"`
 	Held      bool   `json:"held,omitempty" doc:"Under legal hold: it is refused."`
-	Relation  string `json:"relation,omitempty" enum:"derived_from,derives,superseded_by,supersedes" doc:"Empty for what was named."`
+	Relation  string `json:"relation,omitempty" enum:"derived_from,derives,superseded_by,supersedes,archive_of" doc:"Empty for what was named. The archives of a session go with it."`
 	RelatedTo string `json:"related_to,omitempty"`
 	Goes      bool   `json:"goes" doc:"It would be erased."`
 }

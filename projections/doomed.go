@@ -6,28 +6,30 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/uptrace/bun"
+
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 )
 
 // Doomed are the things that an order erases, as things are now, and what else goes back to them: of an entity
-// all that is its own and all that is meant for it alone, of a tenant everything, otherwise one item. What is
-// erased already is left out.
+// all that is its own and all that is meant for it alone, of a tenant everything, of a session what was said in it
+// and its archives, otherwise one item. What is erased already is left out.
 func (e *Eraser) Doomed(ctx context.Context, tenant, of string, lineage domain.Following) ([]domain.Doomed, error) {
 	if err := e.refresh(ctx); err != nil {
 		return nil, err
 	}
 	where, args := "k.id = ?", []any{of}
-	var others []domain.Stream
+	var others, sessions []domain.Stream
 	var err error
 	if _, isTenant := domain.TenantOf(of); isTenant {
 		where, args = "TRUE", nil
 		others, err = e.log.Spoken(ctx, tenant)
 	} else if _, _, isSession := domain.SessionOf(of); isSession {
-		where = "k.id = ?"
 		var stream domain.Stream
 		if stream, err = e.log.State(ctx, tenant, of); stream.Exists() {
 			others, err = e.log.WithTexts(ctx, tenant, []domain.Stream{stream})
+			sessions = []domain.Stream{stream} // its archives may be there when nothing that was said in it is
 		}
 	} else if strings.Contains(of, ":") {
 		alone, marshalErr := json.Marshal([]string{of})
@@ -43,6 +45,13 @@ func (e *Eraser) Doomed(ctx context.Context, tenant, of string, lineage domain.F
 	doomed, err := e.doomedItems(ctx, tenant, where, args...)
 	if err != nil {
 		return nil, err
+	}
+	for _, s := range sessions {
+		archives, err := e.archives(ctx, tenant, s)
+		if err != nil {
+			return nil, err
+		}
+		doomed = append(doomed, archives...)
 	}
 	for i := range doomed {
 		doomed[i].Goes = true
@@ -81,6 +90,20 @@ func (e *Eraser) doomedItems(ctx context.Context, tenant, where string, args ...
 	return doomed, nil
 }
 
+// archives are the items that say what a session's archives say. They are known by their ids, so that it costs
+// one look-up, whatever else the tenant has.
+func (e *Eraser) archives(ctx context.Context, tenant string, of domain.Stream) ([]domain.Doomed, error) {
+	session, is := of.State.(domain.Session)
+	if !is || session.Archives == 0 {
+		return nil, nil
+	}
+	found, err := e.doomedItems(ctx, tenant, "k.id IN (?)", bun.List(session.ArchiveItems(of.Name)))
+	for i := range found {
+		found[i].Relation, found[i].RelatedTo = domain.ArchiveOf, of.Name
+	}
+	return found, err
+}
+
 // kin is what items go back to, and what goes back to them, and is no item of theirs. Of a tenant all is.
 func (e *Eraser) kin(ctx context.Context, tenant, of string, items []domain.Doomed, others []domain.Stream, goes bool) ([]domain.Doomed, error) {
 	if _, isTenant := domain.TenantOf(of); isTenant {
@@ -104,27 +127,41 @@ func (e *Eraser) kin(ctx context.Context, tenant, of string, items []domain.Doom
 				continue
 			}
 			seen[r.Stream] = true
-			found := []domain.Doomed{{Stream: r.Stream}}
-			if r.ID != "" {
-				if found, err = e.doomedItems(ctx, tenant, "k.id = ?", r.ID); err != nil {
-					return nil, err
-				}
+			found, err := e.relative(ctx, tenant, r)
+			if err != nil {
+				return nil, err
 			}
 			for _, relative := range found {
-				relative.Relation, relative.RelatedTo = r.Relation, r.Of
-				if relative.Goes = goes && r.ID != ""; r.ID == "" {
-					stream, err := e.log.State(ctx, tenant, r.Stream)
-					if err != nil {
-						return nil, err
-					}
-					own, erasable := stream.State.(domain.Erasable)
-					if relative.State, relative.Goes = stream.State, goes && erasable; erasable {
-						relative.Owner = own.BelongsTo()
-					}
+				if relative.Relation == domain.ArchiveOf && seen[relative.Stream] {
+					continue
 				}
+				seen[relative.Stream] = true
+				_, erasable := relative.State.(domain.Erasable)
+				relative.Goes = goes && (relative.ID != "" || erasable)
 				all = append(all, relative)
 			}
 		}
 	}
 	return all, nil
+}
+
+// relative is what somebody's kin is; with a session come its archives.
+func (e *Eraser) relative(ctx context.Context, tenant string, kin domain.Kin) ([]domain.Doomed, error) {
+	if kin.ID != "" {
+		found, err := e.doomedItems(ctx, tenant, "k.id = ?", kin.ID)
+		for i := range found {
+			found[i].Relation, found[i].RelatedTo = kin.Relation, kin.Of
+		}
+		return found, err
+	}
+	stream, err := e.log.State(ctx, tenant, kin.Stream)
+	if err != nil {
+		return nil, err
+	}
+	found := domain.Doomed{Stream: kin.Stream, State: stream.State, Relation: kin.Relation, RelatedTo: kin.Of}
+	if own, is := stream.State.(domain.Erasable); is {
+		found.Owner = own.BelongsTo()
+	}
+	archives, err := e.archives(ctx, tenant, stream)
+	return append([]domain.Doomed{found}, archives...), err
 }

@@ -108,7 +108,9 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 		}
 		if d.Relation != "" {
 			why = strings.ReplaceAll(d.Relation, "_", " ") + " " + d.RelatedTo
-			related++
+			if !d.Goes || e.WithLineage {
+				related++
+			}
 		}
 		what := d.ID
 		if what == "" {
@@ -118,6 +120,8 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 	}
 	c.say("%s", rows.render(c.width))
 	switch {
+	case related == 0 && strings.HasPrefix(e.What, "session:"):
+		c.say("%d would be erased; what was learned from it stays, and is erased item by item", goes)
 	case related == 0:
 		c.say("%d would be erased; nothing else is related to it", goes)
 	case e.WithLineage:
