@@ -1,6 +1,9 @@
 package domain
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // DeleteSession asks to take a session out of every list. One that does not exist is no refusal.
 type DeleteSession struct {
@@ -32,11 +35,17 @@ func (c DeleteSession) Rewritten(r Rewriting) Command {
 }
 
 // EraseSession asks to destroy what was said in a session, and what was noted of what was learned from it,
-// for good: for its owner in person, or an admin. The items that were made of it are erased by themselves.
+// for good: for its owner in person, or an admin in person. Its archives and the items that were made of it are
+// erased by themselves.
 type EraseSession struct {
 	SessionTarget
 	Grounds
+
+	Archives []string // ids of items that are to be erased next: if one may not be, the session is not, either
 }
+
+// Reads implements [Command].
+func (c EraseSession) Reads() Reads { return Reads{Items: c.Archives} }
 
 // Complete fills in defaults, and names every bad field at once.
 func (c EraseSession) Complete() (EraseSession, error) {
@@ -49,15 +58,20 @@ func (c EraseSession) Complete() (EraseSession, error) {
 }
 
 // Decide implements [Command].
-func (c EraseSession) Decide(book Book, _ time.Time) ([]Fact, error) {
+func (c EraseSession) Decide(book Book, now time.Time) ([]Fact, error) {
 	s, err := c.session(book)
 	switch {
 	case err != nil:
 		return nil, err
 	case s.OpenedAt.IsZero():
 		return nil, NoSession(c.ID)
-	case !c.By.Administers() && (c.By.Subject != s.Owner || c.By.OnBehalfOf != "" && c.By.OnBehalfOf != s.Owner):
+	case !c.By.InCharge() && (c.By.Subject != s.Owner || c.By.OnBehalfOf != "" && c.By.OnBehalfOf != s.Owner):
 		return nil, Refuse(ErrForbidden, "the session may be erased by %s in person, or by an admin", s.Owner)
+	}
+	for _, id := range c.Archives {
+		if _, err := (Erase{Target: Target{By: c.By, ID: id}, Grounds: c.Grounds}).Decide(book, now); err != nil && !errors.Is(err, ErrNotFound) {
+			return nil, err
+		}
 	}
 	texts := book.Written(c.Stream())
 	if s.Erased && len(texts) == 0 {

@@ -221,6 +221,8 @@ func TestASessionIsErasedByItsOwnerInPersonOrAnAdmin(t *testing.T) {
 		return EraseSession{SessionTarget: SessionTarget{By: by, Owner: alice, ID: "s1"}, Grounds: Grounds{ReasonCode: "gdpr-17"}}
 	}
 	m.when(erase(onBehalfOf(service(), alice))).refused(ErrForbidden)
+	m.when(erase(onBehalfOf(administrator(), bob))).refused(ErrNotFound)
+	m.when(erase(onBehalfOf(administrator(), alice))).refused(ErrForbidden)
 	m.when(erase(as(eve))).refused(ErrNotFound)
 	m.when(erase(as(alice))).then(SessionErased{ReasonCode: "gdpr-17", Events: []string{eventID(2)}})
 	m.written = nil

@@ -10,6 +10,8 @@ import (
 type Eraser interface {
 	// Begin lets it be carried out at once. It never waits.
 	Begin()
+	// Doomed lists what an order would erase.
+	Doomed(ctx context.Context, tenant, of string, lineage domain.Following) ([]domain.Doomed, error)
 }
 
 // removeAccount lets nobody into an account any more, and orders that everything that was written in it is

@@ -25,7 +25,8 @@ type Config struct {
 	Keys Keyring
 	// NewKey makes a key: what names it, the key itself, and what is kept of it. Required with Keys.
 	NewKey func() (prefix, key, hash string)
-	// Eraser carries out what is ordered to be erased. Without it accounts are not removed here.
+	// Eraser carries out what is ordered to be erased. Without it accounts are not removed here. Required with
+	// Sessions.
 	Eraser Eraser
 	// Closed tells that callers are asked for keys even while nobody was given one.
 	Closed bool

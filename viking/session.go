@@ -209,69 +209,6 @@ func learned(of domain.Learned) map[string]int {
 	return counts
 }
 
-type deleted struct {
-	ID     string `json:"session_id"`
-	Erased bool   `json:"erased,omitempty"` // just now
-}
-
-// deleteSession answers for sessions that do not exist as for those that do. The items by which archives are
-// found go the way of their session.
-func (s *Server) deleteSession(ctx context.Context, q *query) (any, error) {
-	erase := q.yes("erase")
-	if err := q.found.Err(); err != nil {
-		return nil, err
-	}
-	target := q.session()
-	grounds := domain.Grounds{
-		ReasonCode: q.text("reason_code"), LegalBasis: q.text("legal_basis"), RequestedBy: q.text("requested_by"), Ticket: q.text("ticket"),
-	}
-	var command domain.Command = domain.DeleteSession{SessionTarget: target, Reason: q.text("reason")}
-	if erase {
-		complete, err := domain.EraseSession{SessionTarget: target, Grounds: grounds}.Complete()
-		if err != nil {
-			return nil, err
-		}
-		command = complete
-	}
-	receipt, err := s.submit(ctx, q, command)
-	if err != nil {
-		if errors.Is(err, domain.ErrNotFound) {
-			err = nil
-		}
-		return deleted{ID: target.ID}, err
-	}
-	session, _ := receipt.Stream.State.(domain.Session)
-	return deleted{ID: target.ID, Erased: erase && len(receipt.Events) > 0}, s.deleteArchives(ctx, q, target, session, erase, grounds)
-}
-
-// deleteArchives forgets or erases the items that say what archives say.
-func (s *Server) deleteArchives(ctx context.Context, q *query, session domain.SessionTarget, state domain.Session, erase bool, grounds domain.Grounds) error {
-	first := state.Before
-	if erase {
-		first = 0
-	}
-	var submissions []domain.Submission
-	for number := first + 1; number <= state.Archives; number++ {
-		target := domain.Target{By: q.caller.Principal, ID: domain.ArchiveItem(session.Stream(), number)}
-		var command domain.Command = domain.Delete{Target: target, Reason: "its session was deleted"}
-		if erase {
-			complete, err := domain.Erase{Target: target, Grounds: grounds}.Complete()
-			if err != nil {
-				return err
-			}
-			command = complete
-		}
-		submissions = append(submissions, domain.Submission{Command: command, By: q.caller.Principal, Origin: q.caller.origin})
-	}
-	for _, result := range s.cfg.Writer.SubmitAll(ctx, submissions) {
-		gone := errors.Is(result.Err, domain.ErrNotFound) || errors.Is(result.Err, domain.ErrDeleted) || errors.Is(result.Err, domain.ErrErased)
-		if result.Err != nil && !gone {
-			return result.Err
-		}
-	}
-	return nil
-}
-
 type stats struct {
 	ID        string `json:"session_id,omitempty"`
 	Turns     int    `json:"total_turns"`

@@ -12,6 +12,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/extraction"
 	"github.com/annals-kb/annals/projections"
@@ -280,5 +281,35 @@ func TestAnErasedSessionSaysNothing(t *testing.T) {
 		if log := w.ask("GET", "/v1/events?limit=100", nil).want(http.StatusOK); strings.Contains(string(log.body), "zorblaxquine") {
 			t.Error("the log still says it")
 		}
+	})
+}
+
+// Whoever may not erase an archive destroys nothing of its session.
+func TestASessionIsErasedWholeOrNotAtAll(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		w.learning()
+		const mia = header("X-OpenViking-User: mia")
+		w.ask("POST", sessions+"/s1/messages", `{"role":"user","content":"zorblaxquine is what we talk about"}`, mia).object()
+		w.ask("POST", sessions+"/s1/commit?wait=true", nil, mia).object()
+		said := func(what string) {
+			t.Helper()
+			if a := w.ask("GET", sessions+"/s1/archives/archive_001", nil, mia).object(); !strings.Contains(fmt.Sprint(a["messages"]), "zorblaxquine") {
+				t.Errorf("%s: the session was destroyed: %v", what, a)
+			}
+		}
+		one := sessions + "/s1?owner=user:mia&erase=true"
+		w.ask("DELETE", one, nil, mia).refused(http.StatusForbidden, "PERMISSION_DENIED")
+		said("not in person")
+
+		archive := "/v1/knowledge/" + domain.ArchiveItem("session:mia/s1", 1)
+		w.ask("POST", archive+"/hold", `{"reason_code":"litigation"}`).want(http.StatusOK)
+		w.ask("DELETE", one, nil).refused(http.StatusConflict, "CONFLICT")
+		said("on hold")
+
+		w.ask("POST", archive+"/release", `{"reason_code":"settled"}`).want(http.StatusOK)
+		if gone := w.ask("DELETE", one, nil).object(); gone["erased"] != true {
+			t.Errorf("%v", gone)
+		}
+		w.ask("GET", archive, nil).want(http.StatusGone)
 	})
 }

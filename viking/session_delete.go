@@ -1,0 +1,90 @@
+package viking
+
+import (
+	"context"
+	"errors"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+type deleted struct {
+	ID     string `json:"session_id"`
+	Erased bool   `json:"erased,omitempty"` // just now
+}
+
+// deleteSession answers for sessions that do not exist as for those that do. The items by which archives are
+// found go the way of their session.
+func (s *Server) deleteSession(ctx context.Context, q *query) (any, error) {
+	erase := q.yes("erase")
+	if err := q.found.Err(); err != nil {
+		return nil, err
+	}
+	target := q.session()
+	out := deleted{ID: target.ID}
+	var err error
+	if erase {
+		out.Erased, err = s.eraseSession(ctx, q, target)
+	} else {
+		err = s.forgetSession(ctx, q, target)
+	}
+	if errors.Is(err, domain.ErrNotFound) {
+		err = nil
+	}
+	return out, err
+}
+
+// forgetSession deletes a session, and the archives that it has since it was deleted last.
+func (s *Server) forgetSession(ctx context.Context, q *query, target domain.SessionTarget) error {
+	receipt, err := s.submit(ctx, q, domain.DeleteSession{SessionTarget: target, Reason: q.text("reason")})
+	if err != nil {
+		return err
+	}
+	session, _ := receipt.Stream.State.(domain.Session)
+	var commands []domain.Command
+	for _, id := range session.ArchiveItems(target.Stream())[session.Before:] {
+		commands = append(commands, domain.Delete{Target: domain.Target{By: q.caller.Principal, ID: id}, Reason: "its session was deleted"})
+	}
+	return s.archivesToo(ctx, q, commands)
+}
+
+// eraseSession erases at once what an order to erase the session would, or nothing: if one of the archives may
+// not be erased, the session is not, either. It tells whether the session was erased just now.
+func (s *Server) eraseSession(ctx context.Context, q *query, target domain.SessionTarget) (bool, error) {
+	command, err := domain.EraseSession{SessionTarget: target, Grounds: domain.Grounds{
+		ReasonCode: q.text("reason_code"), LegalBasis: q.text("legal_basis"), RequestedBy: q.text("requested_by"), Ticket: q.text("ticket"),
+	}}.Complete()
+	if err != nil {
+		return false, err
+	}
+	doomed, err := s.cfg.Eraser.Doomed(ctx, target.By.Tenant, target.Stream(), domain.LineageIgnored)
+	if err != nil {
+		return false, err
+	}
+	var archives []domain.Command
+	for _, d := range doomed {
+		if d.ID != "" {
+			command.Archives = append(command.Archives, d.ID)
+			archives = append(archives, d.Erasing(target.By, command.Grounds))
+		}
+	}
+	receipt, err := s.submit(ctx, q, command)
+	if err != nil {
+		return false, err
+	}
+	return len(receipt.Events) > 0, s.archivesToo(ctx, q, archives)
+}
+
+// archivesToo submits what becomes of archives. Those that are gone already are left alone.
+func (s *Server) archivesToo(ctx context.Context, q *query, commands []domain.Command) error {
+	submissions := make([]domain.Submission, len(commands))
+	for i, command := range commands {
+		submissions[i] = domain.Submission{Command: command, By: q.caller.Principal, Origin: q.caller.origin}
+	}
+	for _, result := range s.cfg.Writer.SubmitAll(ctx, submissions) {
+		gone := errors.Is(result.Err, domain.ErrNotFound) || errors.Is(result.Err, domain.ErrDeleted) || errors.Is(result.Err, domain.ErrErased)
+		if result.Err != nil && !gone {
+			return result.Err
+		}
+	}
+	return nil
+}
