@@ -1,6 +1,7 @@
 package http_test
 
 import (
+	"net/http"
 	"testing"
 )
 
@@ -43,4 +44,16 @@ var redactActions = map[string]func(*world, caller) *answer{
 	},
 	"status": func(w *world, who caller) *answer { return w.ask("GET", "/v1/erasures", nil, who.headers...) },
 	"sweep":  func(w *world, who caller) *answer { return w.ask("POST", "/v1/erasures/sweep", nil, who.headers...) },
+}
+
+// Whoever ordered an erasure reads how far it is; nobody else learns that there is one.
+func TestAnErasureIsForWhoeverOrderedIt(t *testing.T) {
+	eachPeopled(t, func(_ *testing.T, w *world, people map[string]caller) {
+		mia := people["member"]
+		w.ask("POST", "/v1/knowledge", object{"id": "hers", "type": "strategy", "content": "x", "owner": mia.self, "scopes": []string{mia.self}}, mia.headers...).want(http.StatusCreated)
+		order := w.ask("POST", "/v1/erasures", object{"of": "hers", "with_lineage": true}, mia.headers...).want(http.StatusAccepted)
+		where := order.header.Get("Location")
+		w.ask("GET", where, nil, mia.headers...).want(http.StatusOK)
+		w.ask("GET", where, nil, people["service"].headers...).want(http.StatusNotFound)
+	})
 }

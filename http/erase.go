@@ -22,6 +22,8 @@ type Eraser interface {
 	// Erasure is an order, with how much was erased and is known to be left; the error matches
 	// domain.ErrNotFound if there is none.
 	Erasure(ctx context.Context, tenant, id string) (order domain.Erasure, erased, left int64, err error)
+	// OrderedBy tells whether p ordered an erasure, in person or for the same one as now.
+	OrderedBy(ctx context.Context, p domain.Principal, id string) (bool, error)
 	// Erasures tells what was erased of a tenant, and whether files still hold some of it.
 	Erasures(ctx context.Context, tenant string) (domain.ErasureStatus, error)
 	// SweepFiles rewrites the files, so that they hold nothing of what was erased.

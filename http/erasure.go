@@ -98,7 +98,7 @@ func (s *Server) erasureRoutes() {
 	}, s.planErasure)
 	handle(s, huma.Operation{
 		OperationID: "erasure", Method: http.MethodGet, Path: "/v1/erasures/{id}", Tags: tags,
-		Summary: "See how far an order has come", Description: "For admins and auditors, and for whoever ordered it for himself.",
+		Summary: "See how far an order has come", Description: "For admins and auditors, for whoever ordered it, and for whom it is about.",
 		Errors: []int{http.StatusNotFound},
 	}, s.erasure)
 }
@@ -144,7 +144,11 @@ func (s *Server) erasure(ctx context.Context, c *call, in *erasureInput) (*erasu
 		return nil, err
 	}
 	if !c.principal.SeesAll() && string(c.principal.Subject) != found.Of {
-		return nil, unknown
+		if his, err := s.cfg.Eraser.OrderedBy(ctx, c.principal, in.ID); err != nil {
+			return nil, err
+		} else if !his {
+			return nil, unknown
+		}
 	}
 	return &erasureOutput{Status: http.StatusOK, Body: erasureOf(in.ID, found, erased, left)}, nil
 }

@@ -241,3 +241,12 @@ func (e *Eraser) Erasure(ctx context.Context, tenant, id string) (found domain.E
 	defer e.mu.Unlock()
 	return found, erased, int64(e.going[events.Order{Tenant: tenant, Stream: stream}]), err
 }
+
+// OrderedBy tells whether p ordered an erasure, in person or for the same one as now.
+func (e *Eraser) OrderedBy(ctx context.Context, p domain.Principal, id string) (bool, error) {
+	history, err := e.log.Stream(ctx, p.Tenant, domain.ErasureStream(id))
+	if err != nil || len(history) == 0 {
+		return false, err
+	}
+	return history[0].Actor == p.Subject && history[0].OnBehalfOf == p.OnBehalfOf, nil
+}
