@@ -144,7 +144,8 @@ func (y try) compare(value unguessed, by header) {
 			put[j] = header(strings.ReplaceAll(string(h), slot, v))
 		}
 		a := y.w.ask(y.method, strings.ReplaceAll(path, slot, v), sent, put...)
-		if strings.Contains(string(a.body), canary) || a.status >= http.StatusInternalServerError {
+		waited := strings.Contains(string(a.body), "urn:annals:problem:behind") // by a min_position: nothing follows the log here
+		if strings.Contains(string(a.body), canary) || a.status >= http.StatusInternalServerError && !waited {
 			y.w.t.Errorf("%s %s: %d\n%.2000s", a.what, body, a.status, a.body)
 		}
 		answers[i] = value.plain(a)
