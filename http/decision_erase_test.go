@@ -6,22 +6,7 @@ import (
 )
 
 func TestWhatMayBeRedactedAndSweptIsAsDocumented(t *testing.T) {
-	eachPeopled(t, func(t *testing.T, w *world, people map[string]caller) {
-		table := decisions(t, "What may be redacted and swept")
-		if got, want := len(table), len(callers)*len(redactActions); got != want {
-			t.Fatalf("the table has %d cells, want %d", got, want)
-		}
-		for _, d := range table {
-			who, known := people[d.caller]
-			act, does := redactActions[d.action]
-			if !known || !does {
-				t.Fatalf("nobody knows how to try %+v", d)
-			}
-			if got := outcome(act(w, who)); got != d.want {
-				t.Errorf("%s, %s: got %s, want %s", d.caller, d.action, got, d.want)
-			}
-		}
-	})
+	areDecided(t, "What may be redacted and swept", redactActions)
 }
 
 var redactActions = map[string]func(*world, caller) *answer{

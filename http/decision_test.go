@@ -357,14 +357,20 @@ func searching(w *world, who caller, id string, as object) string {
 }
 
 func TestWhatMayBeDoneInATenantIsAsDocumented(t *testing.T) {
+	areDecided(t, "What may be done in a tenant", tenantActions)
+}
+
+// areDecided tries each action as each caller, and wants what a table of the documentation says.
+func areDecided(t *testing.T, title string, actions map[string]func(*world, caller) *answer) {
+	t.Helper()
 	eachPeopled(t, func(t *testing.T, w *world, people map[string]caller) {
-		table := decisions(t, "What may be done in a tenant")
-		if got, want := len(table), len(callers)*len(tenantActions); got != want {
+		table := decisions(t, title)
+		if got, want := len(table), len(callers)*len(actions); got != want {
 			t.Fatalf("the table has %d cells, want %d", got, want)
 		}
 		for _, d := range table {
 			who, known := people[d.caller]
-			act, does := tenantActions[d.action]
+			act, does := actions[d.action]
 			if !known || !does {
 				t.Fatalf("nobody knows how to try %+v", d)
 			}
