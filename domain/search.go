@@ -76,12 +76,14 @@ type Filter struct {
 	Types        []Type
 	ContextTypes []ContextType
 	Categories   []Category
-	Tags         Tags // every key must match, by any of its values
+	Tags         Tags   // every key must match, by any of its values
+	Also         []Tags // each of these likewise
 	Owner        Entity
 	Scope        Scope
 	Visibility   Visibility
 	URIPrefix    string
-	Under        []URI // at or below any of these
+	Under        []URI   // at or below any of these
+	Levels       []Level // what is written at places of these levels, see [URI.Level]
 	Polarity     Polarity
 	Stale        *bool // true: reported since the last confirmation
 	TraceID      string
@@ -91,6 +93,9 @@ type Filter struct {
 	UpdatedFrom  time.Time
 	UpdatedTo    time.Time
 }
+
+// Tagged are the sets of tags that must all match.
+func (f Filter) Tagged() []Tags { return append([]Tags{f.Tags}, f.Also...) }
 
 // Complete fills in defaults and validates: every bad field at once, then the entitlement to
 // each entity that the context names.
@@ -143,7 +148,9 @@ func (f Filter) validate(p *Problems) {
 	each(p, "context_type", f.ContextTypes, ContextTypes)
 	each(p, "category", f.Categories, Categories)
 	each(p, "status", f.Statuses, Statuses)
-	checkTags(p, f.Tags)
+	for _, tags := range f.Tagged() {
+		checkTags(p, tags)
+	}
 	if f.Owner != "" {
 		checkEntity(p, "owner", f.Owner)
 	}
@@ -157,6 +164,11 @@ func (f Filter) validate(p *Problems) {
 	atMost(p, "uri", f.URIPrefix, maxURI)
 	for i, uri := range f.Under {
 		checkUnder(p, fmt.Sprintf("under[%d]", i), uri)
+	}
+	for _, level := range f.Levels {
+		if level < Abstract || level > Detail {
+			p.Add("level", "must be %d to %d", Abstract, Detail)
+		}
 	}
 	checkTrace(p, "trace_id", f.TraceID)
 }

@@ -39,13 +39,18 @@ func (p *Knowledge) where(query *bun.SelectQuery, tenant string, f domain.Filter
 	if len(f.Under) > 0 {
 		query = under(query, "k.uri", f.Under)
 	}
+	if len(f.Levels) > 0 {
+		query = levelled(query, "k.uri", f.Levels)
+	}
 	if f.Stale != nil {
 		query = query.Where("(k.stale_reporters > 0) = ?", *f.Stale)
 	}
 	query = between(query, "k.created_at", f.CreatedFrom, f.CreatedTo)
 	query = between(query, "k.updated_at", f.UpdatedFrom, f.UpdatedTo)
-	for _, key := range slices.Sorted(maps.Keys(f.Tags)) {
-		query = p.tagged(query, key, f.Tags[key])
+	for _, tags := range f.Tagged() {
+		for _, key := range slices.Sorted(maps.Keys(tags)) {
+			query = p.tagged(query, key, tags[key])
+		}
 	}
 	if f.Scope != "" {
 		query = p.shared(query, f.Scope, statuses)
@@ -58,6 +63,28 @@ func under(query *bun.SelectQuery, uri string, places []domain.URI) *bun.SelectQ
 	return query.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
 		for _, place := range places {
 			q = q.WhereOr("("+uri+" = ? OR "+uri+" >= ? AND "+uri+" < ?)", place, beginning(place), beginning(place)+last)
+		}
+		return q
+	})
+}
+
+// levelled asks for what lies at places of any of several levels: those of the short texts have names of their own.
+func levelled(query *bun.SelectQuery, uri string, levels []domain.Level) *bun.SelectQuery {
+	const short = "substr(?, length(?) - 12) = ?" // each of the names has twelve characters, after a slash
+	ends := func(q *bun.SelectQuery, name string) *bun.SelectQuery {
+		return q.WhereOr(short, bun.Safe(uri), bun.Safe(uri), "/"+name)
+	}
+	return query.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+		for _, level := range levels {
+			switch level {
+			case domain.Abstract:
+				q = ends(q, domain.AbstractName)
+			case domain.Overview:
+				q = ends(q, domain.OverviewName)
+			default:
+				q = q.WhereOr("substr(?, length(?) - 12) NOT IN (?)", bun.Safe(uri), bun.Safe(uri),
+					bun.List([]string{"/" + domain.AbstractName, "/" + domain.OverviewName}))
+			}
 		}
 		return q
 	})
@@ -79,7 +106,7 @@ func (p *Knowledge) shared(query *bun.SelectQuery, scope domain.Scope, statuses 
 
 // isPlain tells whether a filter passes everything but superseded items.
 func isPlain(f domain.Filter) bool {
-	return len(f.Types)+len(f.ContextTypes)+len(f.Categories)+len(f.Tags)+len(f.Statuses) == 0 &&
+	return len(f.Types)+len(f.ContextTypes)+len(f.Categories)+len(f.Tags)+len(f.Also)+len(f.Statuses)+len(f.Levels) == 0 &&
 		f.Owner == "" && f.Scope == "" && f.Visibility == "" && f.URIPrefix == "" && len(f.Under) == 0 && f.Polarity == "" &&
 		f.Stale == nil && f.TraceID == "" &&
 		f.CreatedFrom.IsZero() && f.CreatedTo.IsZero() && f.UpdatedFrom.IsZero() && f.UpdatedTo.IsZero()

@@ -61,6 +61,13 @@ func filters(items map[string]*domain.Knowledge) map[string]domain.Filter {
 		"a team's or nobody": {Owner: "team:pay", Statuses: []domain.Status{domain.IsDeleted, domain.Active}},
 		"an empty time":      {CreatedFrom: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)},
 		"a like pattern":     {URIPrefix: "viking://%"},
+		"abstracts":          {Levels: []domain.Level{domain.Abstract}},
+		"short texts":        {Levels: []domain.Level{domain.Abstract, domain.Overview}},
+		"details":            {Levels: []domain.Level{domain.Detail}},
+		"every level":        {Levels: []domain.Level{domain.Abstract, domain.Detail, domain.Overview}},
+		"both tags":          {Also: []domain.Tags{{"a": {"a"}}, {"a": {"b"}}}},
+		"one of them":        {Also: []domain.Tags{{"a": {"a", "none"}}}, Tags: domain.Tags{"b": nil}},
+		"one is missing":     {Also: []domain.Tags{{"a": {"a"}}, {"a": {"none"}}}},
 	}
 	for i, id := range slices.Sorted(maps.Keys(items)) {
 		if i%10 > 0 && i > 3 {
@@ -89,6 +96,11 @@ func (w *world) rememberOddly() {
 		w.submit(w.complete(domain.Remember{By: w.by, ID: fmt.Sprint("odd", i), Knowledge: domain.Remembered{
 			Type: domain.Tool, Owner: "user:alice", Scopes: []domain.Scope{domain.Scope(fmt.Sprint("user:Al_ce", i)), "user:alice"},
 			Text: domain.Text{Content: "payment 支付", Tags: tags, URI: fmt.Sprint("viking://odd/%_'?", i, "/x")},
+		}}))
+	}
+	for i, name := range []string{domain.AbstractName, domain.OverviewName, "x" + domain.AbstractName} {
+		w.submit(w.complete(domain.Remember{By: w.by, ID: fmt.Sprint("short", i), Knowledge: domain.Remembered{
+			Type: domain.Tool, Owner: "user:alice", Text: domain.Text{Content: "payment 支付", URI: "viking://odd/" + name},
 		}}))
 	}
 }

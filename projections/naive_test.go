@@ -24,7 +24,8 @@ func passes(k *domain.Knowledge, f domain.Filter) bool {
 		(len(f.Under) == 0 || slices.ContainsFunc(f.Under, domain.URI(k.Text.URI).Within)) &&
 		(f.Stale == nil || *f.Stale == (k.Stale.Reporters > 0)) &&
 		within(k.CreatedAt, f.CreatedFrom, f.CreatedTo) && within(k.UpdatedAt, f.UpdatedFrom, f.UpdatedTo) &&
-		tagged(k.Text.Tags, f.Tags)
+		oneOf(domain.URI(k.Text.URI).Level(), f.Levels) &&
+		!slices.ContainsFunc(f.Tagged(), func(wanted domain.Tags) bool { return !tagged(k.Text.Tags, wanted) })
 }
 
 func oneOf[T comparable](value T, accepted []T) bool {

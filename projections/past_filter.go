@@ -95,8 +95,13 @@ func (v *hindsight) where(query *bun.SelectQuery, f domain.Filter) *bun.SelectQu
 	if len(f.Under) > 0 {
 		query = v.placed(query, func(q *bun.SelectQuery) *bun.SelectQuery { return under(q, v.uri(), f.Under) })
 	}
-	for _, key := range slices.Sorted(maps.Keys(f.Tags)) {
-		query = v.tagged(query, key, f.Tags[key])
+	if len(f.Levels) > 0 {
+		query = v.placed(query, func(q *bun.SelectQuery) *bun.SelectQuery { return levelled(q, v.uri(), f.Levels) })
+	}
+	for _, tags := range f.Tagged() {
+		for _, key := range slices.Sorted(maps.Keys(tags)) {
+			query = v.tagged(query, key, tags[key])
+		}
 	}
 	return query
 }

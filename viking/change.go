@@ -91,7 +91,7 @@ func (s *Server) removeAt(ctx context.Context, q *query, uri string, recursive b
 	return gone, err
 }
 
-// each does something to every item below a directory, and tells to how many. Those that the caller may not
+// each does something to every item below a directory for which there is a command, and tells to how many. Those that the caller may not
 // change stay, and are told about at the end.
 func (s *Server) each(ctx context.Context, q *query, directory domain.URI, command func(*domain.Knowledge) domain.Command) (int, error) {
 	const page = 500
@@ -105,9 +105,11 @@ func (s *Server) each(ctx context.Context, q *query, directory domain.URI, comma
 		var submissions []domain.Submission
 		for _, k := range items {
 			after = domain.URI(k.Text.URI)
-			if c := command(k); validate(c) != nil {
+			switch c := command(k); {
+			case c == nil:
+			case validate(c) != nil:
 				refusals = append(refusals, validate(c))
-			} else {
+			default:
 				submissions = append(submissions, q.submission(c))
 			}
 		}

@@ -9,9 +9,9 @@ import (
 
 // condition narrows a search by fields: all of several conditions, one of several values, or a time.
 type condition struct {
-	Op    string            `json:"op"` // and, must, range; empty for none
+	Op    string            `json:"op"` // and, or, must, range; empty for none
 	Field string            `json:"field"`
-	Conds []json.RawMessage `json:"conds"` // of and: conditions; of must: values
+	Conds []json.RawMessage `json:"conds"` // of and, or: conditions; of must: values
 	From  *time.Time        `json:"gte"`
 	After *time.Time        `json:"gt"`
 	To    *time.Time        `json:"lt"`
@@ -28,6 +28,8 @@ func (c condition) narrow(f *domain.Filter, by caller) error {
 	switch c.Op {
 	case "":
 		return nil
+	case "or":
+		return c.either(f, by)
 	case "and":
 		for _, cond := range c.Conds {
 			var inner condition
@@ -44,10 +46,35 @@ func (c condition) narrow(f *domain.Filter, by caller) error {
 	case "range":
 		return c.between(f)
 	}
-	return errFilter("op must be one of and, must, range")
+	return errFilter("op must be one of and, or, must, range")
+}
+
+// either asks for one of several conditions: of values of one field, which is as good as one condition.
+func (c condition) either(f *domain.Filter, by caller) error {
+	one := condition{Op: "must"}
+	for _, cond := range c.Conds {
+		var inner condition
+		if json.Unmarshal(cond, &inner) != nil || inner.Op != "must" || one.Field != "" && inner.Field != one.Field {
+			return errFilter("the conditions of or must be must, all of one field")
+		}
+		one.Field, one.Conds = inner.Field, append(one.Conds, inner.Conds...)
+	}
+	if len(one.Conds) == 0 {
+		return errFilter("or must have conditions")
+	}
+	return one.must(f, by)
 }
 
 func (c condition) must(f *domain.Filter, by caller) error {
+	if c.Field == "level" {
+		var wanted levels
+		list, err := json.Marshal(c.Conds)
+		if err != nil || json.Unmarshal(list, &wanted) != nil {
+			return errFilter("conds must be levels: 0, 1, 2")
+		}
+		f.Levels = append(f.Levels, wanted...)
+		return nil
+	}
 	values := make([]string, len(c.Conds))
 	for i, cond := range c.Conds {
 		if json.Unmarshal(cond, &values[i]) != nil {
@@ -72,7 +99,7 @@ func (c condition) must(f *domain.Filter, by caller) error {
 			f.Under = append(f.Under, a.uri)
 		}
 	default:
-		return errFilter("field must be one of context_type, category, uri")
+		return errFilter("field must be one of context_type, category, uri, level")
 	}
 	return nil
 }

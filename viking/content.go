@@ -16,6 +16,10 @@ func (s *Server) contentRoutes() {
 	s.route("GET /api/v1/content/overview", s.levelOf(domain.Overview))
 	s.route("GET /api/v1/content/download", s.download)
 	s.route("POST /api/v1/content/write", s.write)
+	s.route("POST /api/v1/content/batch-write", s.writeAll)
+	s.route("POST /api/v1/content/set_tags", s.setTags)
+	s.route("POST /api/v1/fs/attrs/set_tags", s.setTags)
+	s.route("POST /api/v1/content/reindex", s.reindex)
 	s.route("GET /api/v1/resources/read", s.read)
 	s.route("GET /api/v1/resources/overview", s.levelOf(domain.Overview))
 }
@@ -119,6 +123,8 @@ type written struct {
 	ContextType string `json:"context_type"`
 	Mode        string `json:"mode"`
 	Bytes       int    `json:"written_bytes"`
+
+	Queue map[string]queue `json:"queue_status,omitempty"`
 }
 
 // write makes a file, or changes what it says.
@@ -127,6 +133,7 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 		URI     string  `json:"uri"`
 		Content *string `json:"content"`
 		Mode    string  `json:"mode"`
+		Wait    bool    `json:"wait"`
 	}
 	if err := q.bind(&in); err != nil {
 		return nil, err
@@ -170,9 +177,13 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 	default:
 		return nil, invalid("mode", "must be replace, append or create")
 	}
-	return written{
+	out := written{
 		URI: a.String(), RootURI: a.spell(rootOf(a.uri)), ContextType: string(a.uri.ContextType()), Mode: in.Mode, Bytes: len(*in.Content),
-	}, err
+	}
+	if err == nil && in.Wait {
+		out.Queue, err = s.settled(ctx, q, settling)
+	}
+	return out, err
 }
 
 func (s *Server) revise(ctx context.Context, q *query, k *domain.Knowledge, content string) (*domain.Knowledge, error) {

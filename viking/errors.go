@@ -12,6 +12,9 @@ import (
 // errInvalidFilter is what a filter is refused with that cannot be followed.
 var errInvalidFilter = errors.New("invalid filter")
 
+// errMode is what a way of answering is refused with that is not offered.
+var errMode = errors.New("unsupported mode")
+
 // code is what becomes of an error.
 type code struct {
 	to     error
@@ -27,6 +30,7 @@ var codes = []code{
 	{domain.ErrTooLarge, http.StatusBadRequest, "INVALID_ARGUMENT"},
 	{domain.ErrKeyReused, http.StatusBadRequest, "INVALID_ARGUMENT"},
 	{errSkill, http.StatusBadRequest, "SKILL_INVALID"},
+	{errMode, http.StatusBadRequest, "UNSUPPORTED_MODE"},
 	{errInvalidFilter, http.StatusBadRequest, "INVALID_FILTER"},
 	{domain.ErrUnauthenticated, http.StatusUnauthorized, "UNAUTHENTICATED"},
 	{domain.ErrForbidden, http.StatusForbidden, "PERMISSION_DENIED"},

@@ -70,6 +70,8 @@ type listing struct {
 	limit  int
 	levels int // how deep; 0 for all
 	deep   bool
+	sortBy string // name, size, time; empty for the order of names
+	desc   bool
 }
 
 func (q *query) listing(levels int) (listing, error) {
@@ -85,6 +87,7 @@ func (q *query) listing(levels int) (listing, error) {
 	default:
 		q.found.Add("output", "must be agent or original")
 	}
+	l.sorted(q)
 	l.limit = min(max(l.limit, 0), most)
 	l.levels = min(max(l.levels, 0), deepest)
 	if err := q.found.Err(); err != nil {
@@ -130,6 +133,7 @@ func (s *Server) listed(ctx context.Context, q *query, l listing) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.sort(nodes)
 	entries := make([]any, len(nodes))
 	for i, child := range nodes {
 		entries[i] = l.entry(child)

@@ -60,7 +60,7 @@ func (w *world) compare(method, path, place string, by header) {
 		if method != "GET" {
 			body = object{
 				"query": "violet canary", "pattern": "violet", "uri": at, "target_uri": at, "from_uri": at, "to_uri": at + "-moved", "from": at, "to": at + "-moved",
-				"session_id": value, "role": "user", "content": "said", "messages": []object{{"role": "user", "content": "said"}}, "contexts": []string{at}, "score_threshold": 0,
+				"session_id": value, "role": "user", "content": "said", "messages": []object{{"role": "user", "content": "said"}}, "contexts": []string{at}, "score_threshold": 0, "wait": false,
 			}
 		}
 		a := w.ask(method, fmt.Sprintf("%s?uri=%s&session_id=%s&pattern=violet&query=violet", where, at, value), body, by)

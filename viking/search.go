@@ -46,6 +46,9 @@ type findRequest struct {
 	Since       *time.Time `json:"since"`
 	Until       *time.Time `json:"until"`
 	TimeField   string     `json:"time_field"`
+	Tags        oneOrMore  `json:"tags"` // each of which must match
+	Levels      levels     `json:"level"`
+	Mode        string     `json:"mode"` // list
 }
 
 // limit is how many are wanted; none, for what is no number of things.
@@ -133,6 +136,18 @@ func (in findRequest) search(q *query) (domain.Search, []address, error) {
 	}
 	for _, context := range in.ContextType {
 		search.Filter.ContextTypes = append(search.Filter.ContextTypes, domain.ContextType(context))
+	}
+	search.Filter.Also, search.Filter.Levels = tagsOf(q, in.Tags), in.Levels
+	if in.Mode != "" && in.Mode != "list" {
+		return search, nil, domain.Refuse(errMode, "mode must be list").WithFix("ask POST /v1/context for what fits into a prompt")
+	}
+	switch in.TimeField {
+	case "", "updated_at", "created_at":
+	default:
+		q.found.Add("time_field", "must be updated_at or created_at")
+	}
+	if err := q.found.Err(); err != nil {
+		return search, nil, err
 	}
 	from, to := &search.Filter.UpdatedFrom, &search.Filter.UpdatedTo
 	if in.TimeField == "created_at" {

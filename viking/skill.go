@@ -1,10 +1,12 @@
 package viking
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"time"
+	"unicode/utf8"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -34,29 +36,47 @@ type skillAdded struct {
 	Auxiliary int    `json:"auxiliary_files"`
 }
 
-// skillIn reads the skill of a request.
-func (s *Server) skillIn(q *query) (skill, error) {
+// skillIn reads the skill of a request, and tells which upload it was.
+func (s *Server) skillIn(ctx context.Context, q *query) (k skill, upload string, err error) {
 	var in skillRequest
 	if err := q.bind(&in); err != nil {
+		return k, "", err
+	}
+	upload = cmp.Or(in.FileID, in.Path)
+	switch {
+	case upload != "":
+		k, err = s.skillUploaded(ctx, q, upload)
+	case len(in.Data) == 0:
+		err = invalid("data", "is required, or temp_file_id")
+	default:
+		k, err = parseSkill(in.Data)
+	}
+	return k, upload, err
+}
+
+// skillUploaded reads a skill of a file that was uploaded before: of a SKILL.md.
+func (s *Server) skillUploaded(ctx context.Context, q *query, id string) (skill, error) {
+	file, err := s.uploaded(ctx, q, id)
+	if err != nil {
 		return skill{}, err
 	}
-	if len(in.Data) == 0 {
-		return skill{}, invalid("data", "is required")
+	if len(file.bytes) > domain.MaxContent || !utf8.Valid(file.bytes) {
+		return skill{}, noSkill("the file is no text of at most %d bytes", domain.MaxContent)
 	}
-	return parseSkill(in.Data)
+	return skillOfText(string(file.bytes))
 }
 
 // addSkill takes a skill in, or in the place of an older one with its name.
 func (s *Server) addSkill(ctx context.Context, q *query) (any, error) {
-	k, err := s.skillIn(q)
+	k, upload, err := s.skillIn(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	return s.putSkill(ctx, q, k)
+	return s.putSkill(ctx, q, k, upload)
 }
 
 func (s *Server) replaceSkill(ctx context.Context, q *query) (any, error) {
-	k, err := s.skillIn(q)
+	k, upload, err := s.skillIn(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -66,13 +86,22 @@ func (s *Server) replaceSkill(ctx context.Context, q *query) (any, error) {
 	if _, err := s.skillNamed(ctx, q, q.path("name")); err != nil {
 		return nil, err
 	}
-	return s.putSkill(ctx, q, k)
+	return s.putSkill(ctx, q, k, upload)
 }
 
-func (s *Server) putSkill(ctx context.Context, q *query, k skill) (any, error) {
+// putSkill keeps a skill. The upload that it came in is used up.
+func (s *Server) putSkill(ctx context.Context, q *query, k skill, upload string) (any, error) {
+	added, err := s.kept(ctx, q, k)
+	if err == nil && upload != "" {
+		err = s.cfg.Files.Drop(ctx, q.caller.Tenant, upload)
+	}
+	return added, err
+}
+
+func (s *Server) kept(ctx context.Context, q *query, k skill) (skillAdded, error) {
 	meta, err := json.Marshal(k.described)
 	if err != nil {
-		return nil, err
+		return skillAdded{}, err
 	}
 	older, err := s.skillNamed(ctx, q, k.Name)
 	added := skillAdded{Status: "success", Name: k.Name}
@@ -84,7 +113,7 @@ func (s *Server) putSkill(ctx context.Context, q *query, k skill) (any, error) {
 		}})
 		return added, err
 	case !errors.Is(err, domain.ErrNotFound):
-		return nil, err
+		return added, err
 	}
 	at := address{uri: domain.RootURI.Join(domain.Agent, "skills", segment(k.Name), domain.SkillName)}
 	if _, err := q.caller.everybody(); err != nil { // who may not write for everybody has skills of one's own
@@ -94,7 +123,7 @@ func (s *Server) putSkill(ctx context.Context, q *query, k skill) (any, error) {
 		r.Text.Content, r.Text.Abstract, r.Text.Meta = k.Text, k.Description, meta
 	})
 	if err != nil {
-		return nil, err
+		return added, err
 	}
 	added.URI = string(placeOf(item))
 	return added, nil
@@ -186,8 +215,8 @@ func (s *Server) findSkills(ctx context.Context, q *query) (any, error) {
 }
 
 // validateSkill tells what is wrong with a skill, and takes nothing in.
-func (s *Server) validateSkill(_ context.Context, q *query) (any, error) {
-	k, err := s.skillIn(q)
+func (s *Server) validateSkill(ctx context.Context, q *query) (any, error) {
+	k, _, err := s.skillIn(ctx, q)
 	verdict := map[string]any{"valid": err == nil, "name": k.Name, "description": k.Description, "errors": []string{}, "warnings": []string{}}
 	if refusal, is := errors.AsType[*domain.Refusal](err); is && errors.Is(err, errSkill) {
 		verdict["errors"] = []string{refusal.Detail}

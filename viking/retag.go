@@ -1,0 +1,84 @@
+package viking
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// setTags gives items the tags that they are found by, written key=value: those of a file, of what lies in a
+// directory, or of everything below it.
+func (s *Server) setTags(ctx context.Context, q *query) (any, error) {
+	in := struct {
+		URI       string   `json:"uri"`
+		Tags      []string `json:"tags"`
+		Mode      string   `json:"mode"`
+		Recursive bool     `json:"recursive"`
+	}{Mode: "replace"}
+	if err := q.bind(&in); err != nil {
+		return nil, err
+	}
+	if !slices.Contains([]string{"replace", "append", "clear"}, in.Mode) {
+		q.found.Add("mode", "must be replace, append or clear")
+	}
+	given := domain.Tags{}
+	for _, set := range tagsOf(q, in.Tags) {
+		given = joined(given, set)
+	}
+	if err := q.found.Err(); err != nil {
+		return nil, err
+	}
+	a, err := q.caller.address("uri", in.URI)
+	if err != nil {
+		return nil, err
+	}
+	tagged := []string{}
+	depth := len(a.uri.Names()) + 1
+	_, err = s.eachOf(ctx, q, a, func(k *domain.Knowledge) domain.Command {
+		uri := domain.URI(k.Text.URI)
+		if !in.Recursive && len(uri.Names()) > depth {
+			return nil
+		}
+		tags := given
+		switch in.Mode {
+		case "append":
+			tags = joined(k.Text.Tags, given)
+		case "clear":
+			tags = domain.Tags{}
+		}
+		tagged = append(tagged, a.spell(uri))
+		return domain.Revise{Target: q.target(k), Changes: domain.Revised{Tags: &tags}}
+	})
+	return map[string]any{"uri": a.String(), "mode": in.Mode, "updated_uris": tagged, "updated_count": len(tagged)}, err
+}
+
+// eachOf does something to what lies at an address, or below it.
+func (s *Server) eachOf(ctx context.Context, q *query, a address, command func(*domain.Knowledge) domain.Command) (int, error) {
+	n, err := s.look(ctx, q.caller, a)
+	if err != nil {
+		return 0, err
+	}
+	if n.isDir {
+		return s.each(ctx, q, a.uri, command)
+	}
+	_, err = s.change(ctx, q, command(n.item))
+	return 1, err
+}
+
+// joined are the tags of both.
+func joined(a, b domain.Tags) domain.Tags {
+	all := maps.Clone(a)
+	if all == nil {
+		all = domain.Tags{}
+	}
+	for key, values := range b {
+		for _, value := range values {
+			if !slices.Contains(all[key], value) {
+				all[key] = append(slices.Clip(all[key]), value)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,157 @@
+package viking
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// oneWrite is a file to be made, or to say something else.
+type oneWrite struct {
+	URI       string  `json:"uri"`
+	Content   *string `json:"content"`
+	Condition struct {
+		Kind string `json:"kind"`      // create_if_absent, replace_if_hash; empty for either
+		Hash string `json:"base_hash"` // of what lies there: SHA-256 in hexadecimal
+	} `json:"precondition"`
+}
+
+// writtenAll says which files were made, and which say something else by now.
+type writtenAll struct {
+	RootURI   string           `json:"root_uri"`
+	Created   []string         `json:"created"`
+	Updated   []string         `json:"updated"`
+	Unchanged []string         `json:"unchanged"`
+	Queue     map[string]queue `json:"queue_status,omitempty"`
+}
+
+// mostWrites is how many files one request writes.
+const mostWrites = 500
+
+// writeAll writes files below one directory. Every condition is looked at before anything is written; what somebody
+// else writes in the meantime is refused.
+func (s *Server) writeAll(ctx context.Context, q *query) (any, error) {
+	var in struct {
+		RootURI string     `json:"root_uri"`
+		Writes  []oneWrite `json:"operations"`
+		Wait    bool       `json:"wait"`
+	}
+	if err := q.bind(&in); err != nil {
+		return nil, err
+	}
+	root, err := q.caller.address("root_uri", in.RootURI)
+	if err != nil {
+		return nil, err
+	}
+	if len(in.Writes) == 0 || len(in.Writes) > mostWrites {
+		return nil, invalid("operations", "must be 1 to %d", mostWrites)
+	}
+	out := writtenAll{RootURI: root.String(), Created: []string{}, Updated: []string{}, Unchanged: []string{}}
+	var submissions []domain.Submission
+	for i, one := range in.Writes {
+		command, uri, err := s.writing(ctx, q, root, one, fmt.Sprintf("operations[%d]", i))
+		if err != nil {
+			return nil, err
+		}
+		switch command.(type) {
+		case nil:
+			out.Unchanged = append(out.Unchanged, uri)
+			continue
+		case domain.Remember:
+			out.Created = append(out.Created, uri)
+		default:
+			out.Updated = append(out.Updated, uri)
+		}
+		submissions = append(submissions, q.submission(command))
+	}
+	for _, result := range s.cfg.Writer.SubmitAll(ctx, submissions) {
+		if err := result.Err; errors.Is(err, domain.ErrPrecondition) || errors.Is(err, domain.ErrTaken) {
+			return nil, domain.Refuse(domain.ErrConflict, "somebody else wrote one of the files in the meantime")
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(out.Unchanged)
+	if in.Wait {
+		out.Queue, err = s.settled(ctx, q, settling)
+	}
+	return out, err
+}
+
+// writing is the command for one file; none if it says that already.
+func (s *Server) writing(ctx context.Context, q *query, root address, one oneWrite, field string) (domain.Command, string, error) {
+	a, err := q.caller.address(field+".uri", one.URI)
+	if err != nil {
+		return nil, "", err
+	}
+	switch kind := one.Condition.Kind; {
+	case a.uri == root.uri || !a.uri.Within(root.uri):
+		return nil, "", invalid(field+".uri", "must lie below root_uri")
+	case one.Content == nil:
+		return nil, "", invalid(field+".content", "is required")
+	case !slices.Contains([]string{"", "create_if_absent", "replace_if_hash"}, kind):
+		return nil, "", invalid(field+".precondition", "must be create_if_absent or replace_if_hash")
+	}
+	n, err := s.look(ctx, q.caller, a)
+	switch {
+	case errors.Is(err, domain.ErrNotFound) && one.Condition.Kind == "replace_if_hash":
+		return nil, "", domain.Refuse(domain.ErrConflict, "nothing lies there any more")
+	case errors.Is(err, domain.ErrNotFound):
+		command, err := s.remembering(q, a, func(r *domain.Remembered) { r.Text.Content = *one.Content })
+		return command, a.String(), err
+	case err != nil:
+		return nil, "", err
+	case n.isDir:
+		return nil, "", domain.Refuse(domain.ErrPrecondition, "it is a directory")
+	case n.item.Text.Content == *one.Content:
+		return nil, a.String(), nil
+	case one.Condition.Kind == "create_if_absent":
+		return nil, "", occupied(a)
+	case one.Condition.Kind == "replace_if_hash" && !hashes(n.item.Text.Content, one.Condition.Hash):
+		return nil, "", domain.Refuse(domain.ErrConflict, "the file says something else by now")
+	}
+	target := q.target(n.item)
+	target.Revision = n.item.Revision
+	command := domain.Revise{Target: target, Changes: domain.Revised{Content: one.Content}}
+	return command, a.String(), command.Validate()
+}
+
+// hashes tells whether a text has this hash.
+func hashes(content, hash string) bool {
+	sum := sha256.Sum256([]byte(content))
+	return strings.EqualFold(strings.TrimPrefix(hash, "sha256:"), hex.EncodeToString(sum[:]))
+}
+
+// reindex has nothing to do again: terms and vectors follow from what was written, always. With wait it returns when
+// those of everything that was written can be found.
+func (s *Server) reindex(ctx context.Context, q *query) (any, error) {
+	in := struct {
+		URI    string `json:"uri"`
+		Mode   string `json:"mode"`
+		Wait   *bool  `json:"wait"`
+		DryRun bool   `json:"dry_run"`
+	}{Mode: "vectors_only"}
+	if err := q.bind(&in); err != nil {
+		return nil, err
+	}
+	a, err := q.caller.address("uri", in.URI)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.look(ctx, q.caller, a); err != nil {
+		return nil, err
+	}
+	out := map[string]any{"uri": a.String(), "mode": in.Mode, "dry_run": in.DryRun, "status": "accepted"}
+	if in.DryRun || in.Wait != nil && !*in.Wait {
+		return out, nil
+	}
+	out["status"] = "completed"
+	out["queue_status"], err = s.settled(ctx, q, settling)
+	return out, err
+}
