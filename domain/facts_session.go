@@ -95,6 +95,7 @@ type SessionExtracted struct {
 	Extractor string // such as "built-in 1" or "model gpt-x"
 	Usage     ModelUsage
 	Took      time.Duration
+	Retry     int // 0 for the first attempt, else as it was asked for
 	Lessons   []Lesson
 	Summary   Summary
 }
@@ -113,7 +114,16 @@ type ExtractionFailed struct {
 	Task     string
 	Archive  int
 	Attempts int
+	Retry    int  // as in [SessionExtracted]
+	Lost     bool // nothing is left of what was said: there is nothing to try again
 	Reason   string
+}
+
+// ExtractionRequested asks to try an archive again of which nothing could be made.
+type ExtractionRequested struct {
+	Task    string
+	Archive int
+	Retry   int // 1, 2, 3 …
 }
 
 // SessionDeleted took a session out of every list. What was made of it stays.
@@ -129,11 +139,12 @@ type SessionErased struct {
 }
 
 // Name implements [Fact].
-func (SessionOpened) Name() string    { return "session.opened" }
-func (MessageAdded) Name() string     { return "session.message_added" }
-func (ContextUsed) Name() string      { return "session.context_used" }
-func (SessionCommitted) Name() string { return "session.committed" }
-func (SessionExtracted) Name() string { return "session.extracted" }
-func (ExtractionFailed) Name() string { return "session.extraction_failed" }
-func (SessionDeleted) Name() string   { return "session.deleted" }
-func (SessionErased) Name() string    { return "session.erased" }
+func (SessionOpened) Name() string       { return "session.opened" }
+func (MessageAdded) Name() string        { return "session.message_added" }
+func (ContextUsed) Name() string         { return "session.context_used" }
+func (SessionCommitted) Name() string    { return "session.committed" }
+func (SessionExtracted) Name() string    { return "session.extracted" }
+func (ExtractionFailed) Name() string    { return "session.extraction_failed" }
+func (ExtractionRequested) Name() string { return "session.extraction_requested" }
+func (SessionDeleted) Name() string      { return "session.deleted" }
+func (SessionErased) Name() string       { return "session.erased" }

@@ -9,28 +9,29 @@ import (
 
 // Session is what the facts about a session come to. What was said in it is read from the log.
 type Session struct {
-	Owner      Entity    `json:"owner"`
-	Agent      string    `json:"agent,omitempty"`
-	OpenedAt   time.Time `json:"opened_at"`
-	UpdatedAt  time.Time `json:"updated_at"`
-	Deleted    bool      `json:"deleted,omitempty"`
-	Erased     bool      `json:"erased,omitempty"`
-	Number     int64     `json:"number,omitempty"`   // of the newest message; it goes on after a deletion
-	Live       int       `json:"live,omitempty"`     // the newest messages, that are in no archive
-	Tokens     int       `json:"tokens,omitempty"`   // of those, an estimate
-	Turns      int       `json:"turns,omitempty"`    // messages of the user
-	Contexts   int       `json:"contexts,omitempty"` // that were used
-	Skills     int       `json:"skills,omitempty"`
-	Archives   int       `json:"archives,omitempty"`   // of all time; it goes on after a deletion
-	Before     int       `json:"before,omitempty"`     // of those, archives of before a deletion
-	Settled    int       `json:"settled,omitempty"`    // archives that were extracted, or failed to be: all up to this one
-	Failed     int       `json:"failed,omitempty"`     // of those, how many failed
-	LastCommit time.Time `json:"last_commit,omitzero"` // zero if there was none
-	LastTask   string    `json:"last_task,omitempty"`  // id of the event of the newest commit
-	Prompt     int       `json:"prompt,omitempty"`     // tokens that a model has read
-	Completion int       `json:"completion,omitempty"` // and has written
-	Learned    Learned   `json:"learned,omitempty"`    // items made of it, by category
-	Decided    Decided   `json:"decided,omitempty"`    // what became of lessons
+	Owner      Entity          `json:"owner"`
+	Agent      string          `json:"agent,omitempty"`
+	OpenedAt   time.Time       `json:"opened_at"`
+	UpdatedAt  time.Time       `json:"updated_at"`
+	Deleted    bool            `json:"deleted,omitempty"`
+	Erased     bool            `json:"erased,omitempty"`
+	Number     int64           `json:"number,omitempty"`   // of the newest message; it goes on after a deletion
+	Live       int             `json:"live,omitempty"`     // the newest messages, that are in no archive
+	Tokens     int             `json:"tokens,omitempty"`   // of those, an estimate
+	Turns      int             `json:"turns,omitempty"`    // messages of the user
+	Contexts   int             `json:"contexts,omitempty"` // that were used
+	Skills     int             `json:"skills,omitempty"`
+	Archives   int             `json:"archives,omitempty"`   // of all time; it goes on after a deletion
+	Before     int             `json:"before,omitempty"`     // of those, archives of before a deletion
+	Settled    int             `json:"settled,omitempty"`    // archives that were extracted, or failed to be: all up to this one
+	Failed     int             `json:"failed,omitempty"`     // of those, how many failed
+	Failures   map[int]Failure `json:"failures,omitempty"`   // of those, what can be tried again, by the archive's number
+	LastCommit time.Time       `json:"last_commit,omitzero"` // zero if there was none
+	LastTask   string          `json:"last_task,omitempty"`  // id of the event of the newest commit
+	Prompt     int             `json:"prompt,omitempty"`     // tokens that a model has read
+	Completion int             `json:"completion,omitempty"` // and has written
+	Learned    Learned         `json:"learned,omitempty"`    // items made of it, by category
+	Decided    Decided         `json:"decided,omitempty"`    // what became of lessons
 }
 
 // Learned counts items by their category.
@@ -92,7 +93,7 @@ func (s Session) Evolve(fact Fact, at Occasion) (State, error) {
 		}
 		s = Session{
 			Owner: f.Owner, Agent: f.Agent, OpenedAt: at.RecordedAt, UpdatedAt: at.RecordedAt,
-			Number: s.Number, Archives: s.Archives, Before: s.Archives, Settled: s.Settled,
+			Number: s.Number, Archives: s.Archives, Before: s.Archives, Settled: s.Settled, Failures: s.Failures,
 		}
 	case MessageAdded:
 		if s.Deleted || f.Number != s.Number+1 {
@@ -115,7 +116,8 @@ func (s Session) Evolve(fact Fact, at Occasion) (State, error) {
 		if err := s.settle(f.Archive); err != nil {
 			return s, err
 		}
-		s.Settled = f.Archive
+		s.Settled = max(s.Settled, f.Archive)
+		s = s.mended(f.Archive)
 		s.Prompt, s.Completion = s.Prompt+f.Usage.PromptTokens, s.Completion+f.Usage.CompletionTokens
 		if f.Archive > s.Before {
 			s.Learned, s.Decided = s.count(f.Lessons)
@@ -124,22 +126,31 @@ func (s Session) Evolve(fact Fact, at Occasion) (State, error) {
 		if err := s.settle(f.Archive); err != nil {
 			return s, err
 		}
-		s.Settled, s.Failed = f.Archive, s.Failed+1
+		s.Settled = max(s.Settled, f.Archive)
+		s = s.failed(f, at.RecordedAt)
+	case ExtractionRequested:
+		if _, failed := s.Failures[f.Archive]; !failed {
+			return s, fmt.Errorf("nothing failed about archive %d", f.Archive)
+		}
+		s = s.asked(f.Archive, f.Retry)
 	case SessionDeleted:
 		if s.Deleted {
 			return s, fmt.Errorf("the session is deleted already")
 		}
 		s.Deleted, s.Live, s.Tokens = true, 0, 0
 	case SessionErased:
-		s.Deleted, s.Erased, s.Live, s.Tokens = true, true, 0, 0
+		s.Deleted, s.Erased, s.Live, s.Tokens, s.Failures = true, true, 0, 0, nil
 	default:
 		return s, fmt.Errorf("not a fact about a session")
 	}
 	return s, nil
 }
 
-// settle refuses archives out of order.
+// settle refuses archives out of order, but for those that are tried again.
 func (s Session) settle(archive int) error {
+	if s.Failures[archive].Asked {
+		return nil
+	}
 	if archive != s.Settled+1 || archive > s.Archives {
 		return fmt.Errorf("archive %d is settled after archive %d of %d", archive, s.Settled, s.Archives)
 	}

@@ -50,7 +50,7 @@ func (c CommitSession) Decide(book Book, _ time.Time) ([]Fact, error) {
 }
 
 // Settle asks to record what was made of an archive: a [SessionExtracted] or an [ExtractionFailed]. Once is
-// enough: what is settled stays so, whoever comes second.
+// enough: what is settled stays so, whoever comes second, until somebody asks for another attempt at what failed.
 type Settle struct {
 	By      Principal
 	Session string // the stream
@@ -68,13 +68,14 @@ func (c Settle) Reads() Reads { return Reads{} }
 func (c Settle) Decide(book Book, _ time.Time) ([]Fact, error) {
 	s := StateOf[Session](book, c.Session)
 	switch {
+	case s.Failures[c.Archive].Asked:
 	case s.Settled >= c.Archive:
 		return nil, nil
 	case s.Settled+1 != c.Archive || c.Archive > s.Archives:
 		return nil, Refuse(ErrConflict, "archive %d comes before archive %d", s.Settled+1, c.Archive)
 	}
 	if extracted, is := c.Fact.(SessionExtracted); is && s.Erased { // while it was being extracted
-		return []Fact{ExtractionFailed{Task: extracted.Task, Archive: c.Archive, Attempts: 1, Reason: "what was said was erased"}}, nil
+		return []Fact{ExtractionFailed{Task: extracted.Task, Archive: c.Archive, Attempts: 1, Lost: true, Reason: "what was said was erased"}}, nil
 	}
 	return []Fact{c.Fact}, nil
 }

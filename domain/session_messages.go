@@ -7,11 +7,15 @@ import (
 	"time"
 )
 
-// The roles in which somebody speaks. Others are accepted, too.
+// The roles in which somebody speaks.
 const (
 	RoleUser      = "user"
 	RoleAssistant = "assistant"
+	RoleSystem    = "system"
+	RoleTool      = "tool"
 )
+
+var roles = []string{RoleUser, RoleAssistant, RoleSystem, RoleTool}
 
 // Limits of what a session takes at once.
 const (
@@ -50,10 +54,12 @@ func (c AddMessages) Validate() error {
 }
 
 func (m Said) check(p *Problems, prefix string) {
-	if m.Role == "" {
-		p.Add(prefix+"role", "is missing: user or assistant")
+	switch {
+	case m.Role == "":
+		p.Add(prefix+"role", "is required: user, assistant, system or tool")
+	case !slices.Contains(roles, m.Role):
+		p.Add(prefix+"role", "must be user, assistant, system or tool")
 	}
-	atMost(p, prefix+"role", m.Role, 64)
 	atMost(p, prefix+"peer_id", m.Message.Peer, maxName)
 	atMost(p, prefix+"turn_id", m.Message.Turn, maxName)
 	atMost(p, prefix+"message_kind", m.Message.Kind, maxName)

@@ -322,3 +322,64 @@ func TestMessagesHaveTheirLimits(t *testing.T) {
 		t.Errorf("a message without parts: %v", m.err)
 	}
 }
+
+func TestWhatFailedIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	m := meet(t)
+	target := with(as(alice))
+	settle := func(archive int, fact Fact) Settle {
+		return Settle{By: SystemPrincipal(), Session: target.Stream(), Archive: archive, Fact: fact}
+	}
+	request := func(archive, retry int) Fact { return ExtractionRequested{Task: "t", Archive: archive, Retry: retry} }
+	for archive := 1; archive <= 3; archive++ {
+		m.when(saying(as(alice), "a")).when(CommitSession{SessionTarget: target})
+	}
+	m.when(RetryExtraction{SessionTarget: target}).then()
+	m.when(settle(1, ExtractionFailed{Task: "t", Archive: 1}))
+	m.when(settle(2, SessionExtracted{Archive: 2}))
+	m.when(settle(3, ExtractionFailed{Task: "t", Archive: 3, Lost: true})) // never again
+	if s := m.session(); s.Failed != 2 || !slices.Equal(s.Unextracted(), []int{1}) {
+		t.Errorf("%+v", s)
+	}
+	m.when(RetryExtraction{SessionTarget: target, OnlyDue: true}).then()
+	m.when(RetryExtraction{SessionTarget: target, Archive: 2}).then()
+	m.when(RetryExtraction{SessionTarget: SessionTarget{By: as(eve), Owner: alice, ID: "s1"}}).refused(ErrNotFound)
+	m.when(RetryExtraction{SessionTarget: target}).then(request(1, 1))
+	m.when(RetryExtraction{SessionTarget: target}).then() // it is to come
+	again := ExtractionFailed{Task: "t", Archive: 1, Retry: 1}
+	m.when(settle(1, again)).then(again)
+	m.when(settle(1, again)).then()
+	for retry := 2; ; retry++ { // by the clock, at growing intervals, and not for ever
+		s, last := m.session(), m.now
+		for m.now.Sub(last) <= LongestRetrying && !s.Due(m.now) {
+			m.now = m.now.Add(time.Minute)
+		}
+		if !s.Due(m.now) {
+			if retry != 5 {
+				t.Errorf("%d retries", retry-1)
+			}
+			break
+		}
+		m.when(RetryExtraction{SessionTarget: target, OnlyDue: true}).then(request(1, retry))
+		m.when(settle(1, ExtractionFailed{Task: "t", Archive: 1, Retry: retry}))
+	}
+	m.when(RetryExtraction{SessionTarget: target}).then(request(1, 5)) // people may go on
+	m.when(settle(1, SessionExtracted{Archive: 1, Retry: 5, Lessons: []Lesson{{Category: CategoryTools, Item: "k", Decision: DecideCreate}}}))
+	if s := m.session(); s.Failed != 1 || len(s.Unextracted()) > 0 || s.Learned[CategoryTools] != 1 || s.Settled != 3 {
+		t.Errorf("%+v", s)
+	}
+	m.when(settle(1, again)).then()
+}
+
+func TestSomebodySpeaksInOneOfFourRoles(t *testing.T) {
+	t.Parallel()
+	m := meet(t)
+	for _, role := range []string{RoleUser, RoleAssistant, RoleSystem, RoleTool} {
+		if m.when(AddMessages{SessionTarget: with(as(alice)), Messages: []Said{say(role, "x")}}); m.err != nil {
+			t.Errorf("%s: %v", role, m.err)
+		}
+	}
+	for _, role := range []string{"", "User", "wizard"} {
+		m.when(AddMessages{SessionTarget: with(as(alice)), Messages: []Said{say(role, "x")}}).refused(ErrInvalid)
+	}
+}

@@ -12,6 +12,7 @@ type extractedData struct {
 	Extractor string       `json:"extractor"`
 	Usage     usageData    `json:"usage,omitzero"`
 	Seconds   float64      `json:"seconds"`
+	Retry     int          `json:"retry,omitempty"`
 	Lessons   []lessonData `json:"candidates"`
 }
 
@@ -56,7 +57,7 @@ type lessonText struct {
 
 func splitExtracted(f domain.SessionExtracted) (extractedData, extractedText) {
 	data := extractedData{
-		Task: f.Task, Archive: f.Archive, Extractor: f.Extractor, Usage: usageData(f.Usage), Seconds: seconds(f.Took),
+		Task: f.Task, Archive: f.Archive, Extractor: f.Extractor, Usage: usageData(f.Usage), Seconds: seconds(f.Took), Retry: f.Retry,
 		Lessons: []lessonData{},
 	}
 	text := extractedText{Abstract: f.Summary.Abstract, Overview: f.Summary.Overview}
@@ -75,7 +76,7 @@ func splitExtracted(f domain.SessionExtracted) (extractedData, extractedText) {
 
 func joinExtracted(d extractedData, t extractedText) domain.SessionExtracted {
 	f := domain.SessionExtracted{
-		Task: d.Task, Archive: d.Archive, Extractor: d.Extractor, Usage: domain.ModelUsage(d.Usage), Took: lasting(d.Seconds),
+		Task: d.Task, Archive: d.Archive, Extractor: d.Extractor, Usage: domain.ModelUsage(d.Usage), Took: lasting(d.Seconds), Retry: d.Retry,
 		Summary: domain.Summary{Abstract: t.Abstract, Overview: t.Overview},
 	}
 	for i, l := range d.Lessons {
@@ -97,12 +98,28 @@ type extractionFailedData struct {
 	Task     string `json:"task"`
 	Archive  int    `json:"archive"`
 	Attempts int    `json:"attempts"`
+	Retry    int    `json:"retry,omitempty"`
+	Lost     bool   `json:"lost,omitempty"`
 }
 
 func splitExtractionFailed(f domain.ExtractionFailed) (extractionFailedData, reasonText) {
-	return extractionFailedData{Task: f.Task, Archive: f.Archive, Attempts: f.Attempts}, reasonText{Reason: f.Reason}
+	return extractionFailedData{Task: f.Task, Archive: f.Archive, Attempts: f.Attempts, Retry: f.Retry, Lost: f.Lost}, reasonText{Reason: f.Reason}
 }
 
 func joinExtractionFailed(d extractionFailedData, t reasonText) domain.ExtractionFailed {
-	return domain.ExtractionFailed{Task: d.Task, Archive: d.Archive, Attempts: d.Attempts, Reason: t.Reason}
+	return domain.ExtractionFailed{Task: d.Task, Archive: d.Archive, Attempts: d.Attempts, Retry: d.Retry, Lost: d.Lost, Reason: t.Reason}
+}
+
+type extractionRequestedData struct {
+	Task    string `json:"task"`
+	Archive int    `json:"archive"`
+	Retry   int    `json:"retry"`
+}
+
+func splitExtractionRequested(f domain.ExtractionRequested) extractionRequestedData {
+	return extractionRequestedData(f)
+}
+
+func joinExtractionRequested(d extractionRequestedData) domain.ExtractionRequested {
+	return domain.ExtractionRequested(d)
 }

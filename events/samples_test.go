@@ -94,7 +94,7 @@ func samples() []sample {
 		}},
 		{1, domain.SessionExtracted{
 			Task: "0195a000-0000-7000-8000-000000000005", Archive: 2, Extractor: "built-in 1",
-			Usage: domain.ModelUsage{PromptTokens: 900, CompletionTokens: 80}, Took: 1500 * time.Millisecond,
+			Usage: domain.ModelUsage{PromptTokens: 900, CompletionTokens: 80}, Took: 1500 * time.Millisecond, Retry: 2,
 			Lessons: []domain.Lesson{{
 				Category: domain.CategoryPreferences, Polarity: domain.Positive,
 				Sources:    []string{"0195a000-0000-7000-8000-000000000006"},
@@ -109,8 +109,9 @@ func samples() []sample {
 			Summary: domain.Summary{Abstract: "about indentation", Overview: "# Indentation"},
 		}},
 		{1, domain.ExtractionFailed{
-			Task: "0195a000-0000-7000-8000-000000000005", Archive: 3, Attempts: 4, Reason: "the model answers nonsense",
+			Task: "0195a000-0000-7000-8000-000000000005", Archive: 3, Attempts: 4, Retry: 1, Lost: true, Reason: "the model answers nonsense",
 		}},
+		{1, domain.ExtractionRequested{Task: "0195a000-0000-7000-8000-000000000005", Archive: 3, Retry: 2}},
 		{1, domain.SessionDeleted{Reason: "done with it"}},
 		{1, domain.SessionErased{
 			ReasonCode: "gdpr-17", LegalBasis: "Art. 17(1)(b) GDPR", RequestedBy: "user:mia", Ticket: "DSR-12",

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -53,15 +55,29 @@ func (l *Log) Used(ctx context.Context, tenant, stream string, after, before int
 	return used, nil
 }
 
-// Commit is the event that made a session's archive of a number; false if there is none.
-func (l *Log) Commit(ctx context.Context, tenant, stream string, archive int) (domain.Event, bool, error) {
-	return l.nth(ctx, tenant, stream, `e.name = 'session.committed'`, archive)
+// Settlement is the newest event that says what was made of a commit's archive, or why nothing was; false if that
+// is still to come.
+func (l *Log) Settlement(ctx context.Context, commit domain.Event) (domain.Event, bool, error) {
+	return one(queryEvents(ctx, l.db, `
+		SELECT `+recordColumns+`
+		FROM `+recordTables+`
+		WHERE e.tenant = ? AND e.stream = ? AND `+archivesCondition+` AND e.version > ? AND e.causation_id = ?
+		ORDER BY e.version DESC
+		LIMIT 1`, commit.Tenant, commit.Stream, commit.Version, commit.EventID))
 }
 
-// Settlement is the event that says what was made of an archive, or why nothing was; false if that is still
-// to come.
-func (l *Log) Settlement(ctx context.Context, tenant, stream string, archive int) (domain.Event, bool, error) {
-	return l.nth(ctx, tenant, stream, `e.name <> 'session.committed'`, archive)
+// Failures say why nothing was made of archives of a tenant, the newest first, since a time.
+func (l *Log) Failures(ctx context.Context, tenant string, since time.Time) ([]domain.Event, error) {
+	found, err := queryEvents(ctx, l.db, `
+		SELECT `+recordColumns+`
+		FROM `+recordTables+`
+		WHERE e.tenant = ? AND e.name = 'session.extraction_failed' AND e.recorded_at >= ?
+		ORDER BY e.position DESC
+		LIMIT ?`, tenant, database.At(since), pageSize)
+	if err != nil {
+		return nil, fmt.Errorf("read failures: %w", unavailable(err))
+	}
+	return found, nil
 }
 
 // Settlements say what was made of a session's archives, the newest first.
@@ -78,17 +94,21 @@ func (l *Log) Settlements(ctx context.Context, tenant, stream string, limit int)
 	return found, nil
 }
 
-// nth is the event of an archive, of which every one has one, in their order.
-func (l *Log) nth(ctx context.Context, tenant, stream, condition string, archive int) (domain.Event, bool, error) {
+// Commit is the event that made a session's archive of a number; false if there is none.
+func (l *Log) Commit(ctx context.Context, tenant, stream string, archive int) (domain.Event, bool, error) {
 	if archive < 1 {
 		return domain.Event{}, false, nil
 	}
-	found, err := queryEvents(ctx, l.db, `
+	return one(queryEvents(ctx, l.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`
-		WHERE e.tenant = ? AND e.stream = ? AND `+archivesCondition+` AND `+condition+`
+		WHERE e.tenant = ? AND e.stream = ? AND `+archivesCondition+` AND e.name = 'session.committed'
 		ORDER BY e.version
-		LIMIT 1 OFFSET ?`, tenant, stream, archive-1)
+		LIMIT 1 OFFSET ?`, tenant, stream, archive-1))
+}
+
+// one is the event of an archive, if there is one.
+func one(found []domain.Event, err error) (domain.Event, bool, error) {
 	if err != nil {
 		return domain.Event{}, false, fmt.Errorf("read archive: %w", unavailable(err))
 	}

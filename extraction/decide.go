@@ -29,6 +29,7 @@ type assignment struct {
 	agent    string
 	task     string // id of the event of the commit
 	audience []domain.Scope
+	retry    int // of an archive of which nothing could be made before
 	messages []Message
 }
 

@@ -76,15 +76,30 @@ func (nothing) Done()                                {}
 // be tried again; what was done of it stays done.
 func (w *Worker) Prepare(ctx context.Context, page events.Page) (events.Change, error) {
 	for _, event := range page.Events {
-		commit, is := event.Fact.(domain.SessionCommitted)
-		if !is {
+		commit, is, err := w.commitOf(ctx, event)
+		if err != nil {
+			return nil, err
+		}
+		fact, committed := commit.Fact.(domain.SessionCommitted)
+		if !is || !committed {
 			continue
 		}
-		if err := w.extract(ctx, event, commit); err != nil {
+		if err := w.extract(ctx, commit, fact); err != nil {
 			return nil, fmt.Errorf("extract from %s: %w", event.Stream, err)
 		}
 	}
 	return nothing{}, nil
+}
+
+// commitOf is the commit whose archive an event lets be extracted, for the first time or again.
+func (w *Worker) commitOf(ctx context.Context, event domain.Event) (domain.Event, bool, error) {
+	switch fact := event.Fact.(type) {
+	case domain.SessionCommitted:
+		return event, true, nil
+	case domain.ExtractionRequested:
+		return w.Log.Commit(ctx, event.Tenant, event.Stream, fact.Archive)
+	}
+	return domain.Event{}, false, nil
 }
 
 // extract sees to it that an archive is settled, and that what was decided is done.
@@ -101,7 +116,8 @@ func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.
 	session, is := state.State.(domain.Session)
 	if is {
 		a.agent = session.Agent
-		if session.Settled < commit.Archive {
+		if failure := session.Failures[commit.Archive]; session.Settled < commit.Archive || failure.Asked {
+			a.retry = failure.Retries
 			if err := w.settle(ctx, event, commit, a, ConversationOf(a.session, a.agent, said)); err != nil {
 				return err
 			}
@@ -110,7 +126,7 @@ func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.
 	if err := w.praise(ctx, event, commit, a); err != nil {
 		return err
 	}
-	settled, found, err := w.Log.Settlement(ctx, event.Tenant, event.Stream, commit.Archive)
+	settled, found, err := w.Log.Settlement(ctx, event)
 	if err != nil || !found {
 		return err
 	}
@@ -176,13 +192,15 @@ func (w *Worker) settle(ctx context.Context, event domain.Event, commit domain.S
 	tried := w.tried(event.EventID)
 	fact, err := w.decided(ctx, event, commit, a, c)
 	passing := errors.Is(err, domain.ErrUnavailable) || errors.Is(err, domain.ErrBusy)
-	if ctx.Err() != nil || passing && w.Now().Sub(tried.since) < w.Patience {
-		return err
+	if ctx.Err() != nil || passing && a.retry == 0 && w.Now().Sub(tried.since) < w.Patience {
+		return err // what is tried again some time later keeps nothing else waiting
 	}
 	var settled domain.Fact
 	if err != nil {
 		w.Logger.WarnContext(ctx, "nothing could be extracted from an archive", "tenant", event.Tenant, "stream", event.Stream, "archive", commit.Archive, "error", err)
-		settled = domain.ExtractionFailed{Task: event.EventID, Archive: commit.Archive, Attempts: tried.times, Reason: cut(err.Error(), 2000)}
+		settled = domain.ExtractionFailed{
+			Task: event.EventID, Archive: commit.Archive, Attempts: tried.times, Retry: a.retry, Lost: errors.Is(err, errNothingLeft), Reason: cut(err.Error(), 2000),
+		}
 	} else {
 		fact.Took = w.Now().Sub(began).Truncate(time.Microsecond)
 		settled = fact
@@ -197,11 +215,13 @@ func (w *Worker) settle(ctx context.Context, event domain.Event, commit domain.S
 	return err
 }
 
+var errNothingLeft = errors.New("nothing is left of its messages")
+
 // decided is what becomes of an archive.
 func (w *Worker) decided(ctx context.Context, event domain.Event, commit domain.SessionCommitted, a assignment, c Conversation) (domain.SessionExtracted, error) {
-	fact := domain.SessionExtracted{Task: event.EventID, Archive: commit.Archive, Extractor: w.Extractor.Name()}
+	fact := domain.SessionExtracted{Task: event.EventID, Archive: commit.Archive, Extractor: w.Extractor.Name(), Retry: a.retry}
 	if len(c.Messages) == 0 {
-		return fact, errors.New("nothing is left of its messages")
+		return fact, errNothingLeft
 	}
 	found, err := w.Extractor.Extract(ctx, c)
 	if err != nil {

@@ -56,11 +56,17 @@ func (b *breakable) SubmitAll(ctx context.Context, submissions []domain.Submissi
 
 func newWorld(t *testing.T, db *database.DB, extractor extraction.Extractor) *world {
 	t.Helper()
+	return newWorldWith(t, db, extractor, events.Options{})
+}
+
+func newWorldWith(t *testing.T, db *database.DB, extractor extraction.Extractor, options events.Options) *world {
+	t.Helper()
 	base, err := projections.Open(t.Context(), db, projections.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := events.NewLog(db, base, events.Options{Logger: databasetest.Log(t)})
+	options.Logger = databasetest.Log(t)
+	log := events.NewLog(db, base, options)
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
@@ -68,7 +74,7 @@ func newWorld(t *testing.T, db *database.DB, extractor extraction.Extractor) *wo
 	})
 	w := &world{t: t, log: log, base: base, by: domain.OpenPrincipal(), broken: &breakable{Writer: log, left: -1}}
 	w.worker = extraction.NewWorker(extraction.Options{
-		Log: log, Writer: w.broken, Reader: base, Archivist: projections.Sessions{Log: log}, Extractor: extractor, Logger: databasetest.Log(t),
+		Log: log, Writer: w.broken, Reader: base, Archivist: projections.Sessions{Log: log}, Extractor: extractor, Logger: databasetest.Log(t), Now: options.Clock,
 	})
 	return w
 }
@@ -134,7 +140,11 @@ func (w *world) items(statuses ...domain.Status) []*domain.Knowledge {
 // settled is what was recorded about a session's archive.
 func (w *world) settled(session string, archive int) domain.Fact {
 	w.t.Helper()
-	event, found, err := w.log.Settlement(w.t.Context(), w.by.Tenant, domain.SessionStream(mia, session), archive)
+	commit, found, err := w.log.Commit(w.t.Context(), w.by.Tenant, domain.SessionStream(mia, session), archive)
+	if err != nil || !found {
+		w.t.Fatalf("archive %d of %s: %t, %v", archive, session, found, err)
+	}
+	event, found, err := w.log.Settlement(w.t.Context(), commit)
 	if err != nil || !found {
 		w.t.Fatalf("archive %d of %s: %t, %v", archive, session, found, err)
 	}

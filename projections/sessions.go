@@ -84,7 +84,7 @@ func (s Sessions) Archive(ctx context.Context, tenant string, stream domain.Stre
 		return archive, err
 	}
 	if number <= session.Settled {
-		settled, found, err := s.Log.Settlement(ctx, tenant, stream.Name, number)
+		settled, found, err := s.Log.Settlement(ctx, commit)
 		if err != nil {
 			return archive, err
 		}
@@ -192,7 +192,7 @@ func (s Sessions) task(ctx context.Context, tenant string, commit domain.Event, 
 		ID: commit.EventID, Session: commit.Stream, Archive: fact, Position: commit.Position,
 		Status: domain.TaskPending, CreatedAt: commit.RecordedAt, UpdatedAt: commit.RecordedAt,
 	}
-	settled, found, err := s.Log.Settlement(ctx, tenant, commit.Stream, fact.Archive)
+	settled, found, err := s.Log.Settlement(ctx, commit)
 	if err != nil || !found {
 		return t, err
 	}
@@ -200,7 +200,7 @@ func (s Sessions) task(ctx context.Context, tenant string, commit domain.Event, 
 	switch f := settled.Fact.(type) {
 	case domain.SessionExtracted:
 		t.Extracted, t.Status = &f, domain.TaskRunning
-		if done >= commit.Position {
+		if f.Retry == 0 && done >= commit.Position || done >= settled.Position {
 			t.Status = domain.TaskCompleted
 		}
 	case domain.ExtractionFailed:

@@ -93,9 +93,10 @@ func TestASessionIsReadBack(t *testing.T) {
 		if err != nil || task.Status != domain.TaskPending || task.Archive.Archive != 1 {
 			t.Errorf("%+v, %v", task, err)
 		}
-		w.submit(domain.Settle{By: w.by, Session: stream.Name, Archive: 1, Fact: domain.ExtractionFailed{
-			Task: task.ID, Archive: 1, Reason: "no idea",
-		}})
+		settle := domain.Settle{By: w.by, Session: stream.Name, Archive: 1, Fact: domain.ExtractionFailed{Task: task.ID, Archive: 1, Reason: "no idea"}}
+		if _, err := w.log.Submit(t.Context(), domain.Submission{Command: settle, By: w.by, Origin: domain.Origin{CausationID: task.ID}}); err != nil {
+			t.Fatal(err)
+		}
 		tasks, err := sessions.Tasks(t.Context(), domain.TaskQuery{By: w.by, Limit: 10})
 		if got := statusesOf(tasks); !slices.Equal(got, []string{"2 pending", "1 failed"}) || err != nil {
 			t.Errorf("%v, %v", got, err)

@@ -42,6 +42,7 @@ func (s *Server) sessionRoutes() {
 	s.route("POST "+one+"/used", s.useContexts)
 	s.route("POST "+one+"/commit", s.commitSession)
 	s.route("POST "+one+"/extract", s.extractSession)
+	s.route("POST "+one+"/retry", s.retrySession)
 	s.route("GET "+one+"/context", s.sessionContext)
 	s.route("GET "+one+"/archives/{archive}", s.sessionArchive)
 	s.route("GET /api/v1/stats/sessions/{id}", s.sessionStats)

@@ -77,15 +77,19 @@ func (s *Server) commit(ctx context.Context, q *query, command domain.CommitSess
 func (s *Server) extraction(ctx context.Context, q *query, receipt domain.Receipt) (domain.Task, bool, error) {
 	waiting, cancel := context.WithTimeout(ctx, longestWait)
 	defer cancel()
-	err := s.cfg.Sessions.AwaitExtraction(waiting, q.caller.Tenant, receipt.Position)
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return domain.Task{}, false, nil
-	}
-	if err != nil {
-		return domain.Task{}, false, err
+	if err := s.cfg.Sessions.AwaitExtraction(waiting, q.caller.Tenant, receipt.Position); err != nil {
+		return domain.Task{}, false, tooLong(ctx, err)
 	}
 	task, err := s.cfg.Sessions.Task(ctx, q.caller.Principal, receipt.Events[0].EventID)
 	return task, err == nil, err
+}
+
+// tooLong forgives that something takes longer than anybody waits for it.
+func tooLong(ctx context.Context, err error) error {
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil
+	}
+	return err
 }
 
 // extractedOf are how many items a task made, by category and in all.

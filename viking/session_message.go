@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -24,9 +23,6 @@ type said struct {
 	Turn      string        `json:"turn_id"`
 	Kind      string        `json:"message_kind"`
 }
-
-// speakers are the roles that a message may be said in.
-func speakers() []string { return []string{domain.RoleUser, domain.RoleAssistant, "system", "tool"} }
 
 // messagePart is a piece of a message, both ways.
 type messagePart struct {
@@ -114,10 +110,6 @@ func (m said) domain(q *query, prefix string) domain.Said {
 	message := domain.Said{Role: m.Role, Message: domain.Message{Peer: m.Peer, Turn: m.Turn, Kind: m.Kind}}
 	if m.Content == nil && m.Parts == nil {
 		q.found.Add(prefix+"content", "is required, or parts are")
-	}
-	q.required(prefix+"role", m.Role)
-	if m.Role != "" && !slices.Contains(speakers(), m.Role) {
-		q.found.Add(prefix+"role", "must be user, assistant, system or tool")
 	}
 	for _, part := range m.Parts {
 		message.Message.Parts = append(message.Message.Parts, part.domain())

@@ -23,13 +23,18 @@ const sessions = "/api/v1/sessions"
 // learning lets knowledge be extracted, as while serving.
 func (w *world) learning() {
 	w.t.Helper()
+	w.learningBy(extraction.BuiltIn{})
+}
+
+func (w *world) learningBy(extractor extraction.Extractor) {
+	w.t.Helper()
 	logger := databasetest.Log(w.t)
 	router, err := events.NewRouter(logger)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	extraction.NewWorker(extraction.Options{
-		Log: w.log, Writer: w.log, Reader: w.base, Archivist: projections.Sessions{Log: w.log}, Extractor: extraction.BuiltIn{}, Logger: logger,
+		Log: w.log, Writer: w.log, Reader: w.base, Archivist: projections.Sessions{Log: w.log}, Extractor: extractor, Logger: logger,
 	}).Follow(router)
 	ctx, stop := context.WithCancel(database.ForEveryTenant(context.WithoutCancel(w.t.Context())))
 	ended := make(chan error, 1)

@@ -18,6 +18,7 @@ type sessionCommands struct {
 	Show   sessionShowCommand   `cmd:"" help:"Show what a session has come to, and what was said in it."`
 	Add    sessionAddCommand    `cmd:"" help:"Add a message to a session; one that does not exist begins with it."`
 	Commit sessionCommitCommand `cmd:"" help:"Archive what was said, and learn from it."`
+	Retry  sessionRetryCommand  `cmd:"" help:"Try archives again of which nothing could be made."`
 }
 
 // inSession asks for something at /api/v1. What stands in the envelope is decoded into out.

@@ -84,8 +84,7 @@ func (s *server) cover(ctx context.Context, o options) (coverage, error) {
 	c.Rate = float64(len(turns)) / time.Since(began).Seconds()
 	sayings := map[string]int{}
 	for _, commit := range commits {
-		fact := commit.Fact.(domain.SessionCommitted)
-		settled, _, err := s.log.Settlement(ctx, domain.DefaultTenant, commit.Stream, fact.Archive)
+		settled, _, err := s.log.Settlement(ctx, commit)
 		if err != nil {
 			return c, err
 		}

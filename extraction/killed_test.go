@@ -1,0 +1,199 @@
+package extraction_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/extraction"
+)
+
+// learningChild tells a process of this test which database to extract in.
+const learningChild = "ANNALS_TEST_LEARNING_URL"
+
+// A process that extracts is killed again and again, before and after every kind of step; another one goes on. What comes of it
+// is what comes of it when nobody is killed.
+func TestAnExtractionThatIsKilledGoesOn(t *testing.T) {
+	t.Parallel()
+	if url := os.Getenv(learningChild); url != "" {
+		learnAsChild(t, url)
+		return
+	}
+	for name, newURL := range map[string]func(testing.TB) string{"sqlite": databasetest.SQLite, "postgres": databasetest.Postgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			undisturbed, url := newURL(t), newURL(t)
+			var want, got []string
+			during(t, undisturbed, func(w *world) {
+				converse(w)
+				w.learn()
+				want = outcome(w)
+			})
+			during(t, url, converse)
+			kills := 0
+			for !learnedUntilKilled(t, url, 1+rand.IntN(4+2*kills)) {
+				kills++
+			}
+			t.Logf("learned after %d kills", kills)
+			if kills < 5 {
+				t.Errorf("only %d kills", kills)
+			}
+			during(t, url, func(w *world) { got = outcome(w) })
+			if diff := cmp.Diff(got, want); diff != "" {
+				t.Errorf("(-killed +undisturbed):\n%s", diff)
+			}
+		})
+	}
+}
+
+// converse commits sessions that lead to every decision.
+func converse(w *world) {
+	tool := domain.Part{Type: domain.PartTool, ToolName: "grep", ToolStatus: "completed", DurationMS: 10}
+	for i, said := range [][]string{
+		{"I prefer tabs for indentation.", "I live in Berlin.", "We decided to use Kafka."},
+		{"i prefer tabs, for indentation!", "I live in Lisbon.", "We decided to use Kafka."},
+		{"Actually, I prefer spaces for indentation.", "Our project uses Bazel.", "我喜欢喝绿茶。"},
+		{"我喜欢喝绿茶", "I like elastic tabstops for indentation.", "My name is Mia."},
+	} {
+		c := talk(said...)
+		c.Messages[0].Parts = append(c.Messages[0].Parts, tool)
+		w.hold(fmt.Sprint("s", i), c)
+	}
+	w.submit(domain.UseContexts{SessionTarget: w.target("s9"), URIs: []string{"viking://agent/memories/tools/grep.md"}})
+	w.hold("s9", talk("thanks, that was it"))
+}
+
+// outcome is everything that was learned, and how often it was recorded.
+func outcome(w *world) []string {
+	var all []string
+	for _, status := range []domain.Status{domain.Active, domain.IsSuperseded, domain.IsDeleted} {
+		for _, k := range w.items(status) {
+			all = append(all, fmt.Sprintf("%s: %s (%d helpful, %d harmful)", status, k.Text.Content, k.Helpful, k.Harmful))
+		}
+	}
+	for _, name := range []string{"s0", "s1", "s2", "s3", "s9"} {
+		all = append(all, fmt.Sprint(name, " ", w.decisions(name, 1)))
+	}
+	page, err := w.log.Read(w.t.Context(), w.by.Tenant, 0, 500)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	names := map[string]int{}
+	for _, event := range page {
+		names[event.Name]++
+	}
+	for name, times := range names {
+		all = append(all, fmt.Sprint(times, " ", name))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// during opens the database for as long as do runs: a SQLite file has one owner.
+func during(t *testing.T, url string, do func(*world)) {
+	t.Helper()
+	t.Run("opened", func(t *testing.T) {
+		db := databasetest.Open(t, url)
+		if err := db.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		do(newWorld(t, db, extraction.BuiltIn{}))
+	})
+}
+
+// learnedUntilKilled lets a process extract, and kills it at one of its steps. It tells whether there were fewer.
+func learnedUntilKilled(t *testing.T, url string, steps int) bool {
+	t.Helper()
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAnExtractionThatIsKilledGoesOn$", "-test.timeout=2m")
+	child.Env = append(os.Environ(), learningChild+"="+url)
+	child.Stdout, child.Stderr = t.Output(), t.Output()
+	reading, writing, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reading.Close()
+	child.ExtraFiles = []*os.File{writing}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	writing.Close()
+	done, stepped := false, 0
+	for lines := bufio.NewScanner(reading); lines.Scan(); {
+		if done = lines.Text() == "done"; done {
+			break
+		}
+		if stepped++; stepped == steps {
+			break
+		}
+	}
+	_ = child.Process.Kill()
+	_ = child.Wait() // says that it was killed
+	return done
+}
+
+// loud is a writer that says before and after each of its steps that it comes to it.
+type loud struct {
+	extraction.Writer
+	step func()
+}
+
+func (l loud) Submit(ctx context.Context, s domain.Submission) (domain.Receipt, error) {
+	l.step()
+	defer l.step()
+	return l.Writer.Submit(ctx, s)
+}
+
+// SubmitAll takes them one by one: what is done together on a good day may be torn apart.
+func (l loud) SubmitAll(ctx context.Context, submissions []domain.Submission) []domain.Result {
+	results := make([]domain.Result, len(submissions))
+	for i, s := range submissions {
+		results[i].Receipt, results[i].Err = l.Submit(ctx, s)
+	}
+	return results
+}
+
+// learnAsChild extracts as a server does, and says what it does.
+func learnAsChild(t *testing.T, url string) {
+	t.Helper()
+	says := os.NewFile(3, "says")
+	say := func(line string) {
+		if _, err := fmt.Fprintln(says, line); err != nil {
+			t.Error(err)
+		}
+	}
+	options := events.Options{Lease: 150 * time.Millisecond, Poll: 10 * time.Millisecond} // who was killed is not waited for
+	w := newWorldWith(t, databasetest.Open(t, url), extraction.BuiltIn{}, options)
+	w.worker.Writer = loud{Writer: w.log, step: func() { say("step") }}
+	router, err := events.NewRouter(databasetest.Log(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.worker.Follow(router)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- router.Run(ctx) }()
+	commits, err := w.log.Commits(ctx, w.by.Tenant, "", 0, 1)
+	if err != nil || len(commits) == 0 {
+		t.Fatalf("%d commits, %v", len(commits), err)
+	}
+	if err := w.log.Await(ctx, domain.Extraction, w.by.Tenant, commits[0].Position); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if err := <-ended; err != nil && !strings.Contains(err.Error(), "context canceled") {
+		t.Error(err)
+	}
+	say("done")
+}
