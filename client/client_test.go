@@ -130,10 +130,14 @@ func TestWhatIsSentAgainHappensOnce(t *testing.T) {
 			t.Errorf("remembered %d times", items)
 		}
 		way.loses.Store(1)
-		if err := w.api.Say(t.Context(), "s", client.Message{Role: "user", Content: "hello"}); !errors.Is(err, client.ErrUnavailable) {
+		if err := w.api.Say(t.Context(), "s", client.Message{Role: "user", Content: "hello"}); err != nil {
 			t.Errorf("got %v", err)
 		}
-		if diff := cmp.Diff(w.said("s"), []string{"user: hello"}); diff != "" {
+		way.loses.Store(1)
+		if committed, err := w.api.CommitSession(t.Context(), "s", "stated"); err != nil || committed.TaskID == "" || !committed.Archived {
+			t.Errorf("got %+v, %v", committed, err)
+		}
+		if diff := cmp.Diff(w.said("s"), []string{"user: hello", "commit"}); diff != "" {
 			t.Errorf("said twice, or never:\n%s", diff)
 		}
 	})

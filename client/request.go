@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -24,7 +23,6 @@ type request struct {
 	query  url.Values
 	body   any // encoded as JSON; nil for none
 	header http.Header
-	once   bool // it may not be sent again to whoever may have received it
 }
 
 // largestAnswer bounds what is held in memory.
@@ -50,13 +48,13 @@ func (c *Client) ask(ctx context.Context, r request, out any) (http.Header, erro
 	if body != nil {
 		header.Set("Content-Type", "application/json")
 	}
-	if r.method != http.MethodGet && header.Get("Idempotency-Key") == "" && !r.once {
+	if r.method != http.MethodGet && header.Get("Idempotency-Key") == "" {
 		header.Set("Idempotency-Key", rand.Text()) // so that it happens once, however often it is sent
 	}
 	pause := 50 * time.Millisecond
 	for try := 0; ; try++ {
 		answered, err := c.attempt(ctx, r, header, body, out)
-		again, wait := worthAnother(err, r.once)
+		again, wait := worthAnother(err)
 		if err == nil || !again || try >= c.cfg.Retries || ctx.Err() != nil {
 			return answered, err
 		}
@@ -125,13 +123,10 @@ func (c *Client) address(r request) string {
 
 // worthAnother tells whether a request may succeed if it is sent again, and how long the server wants to be
 // left alone.
-func worthAnother(err error, once bool) (bool, time.Duration) {
+func worthAnother(err error) (bool, time.Duration) {
 	refused, known := errors.AsType[*Error](err)
 	if !known {
 		return false, 0
-	}
-	if once && refused.Status != http.StatusTooManyRequests && !errors.Is(err, syscall.ECONNREFUSED) {
-		return false, 0 // somebody may have received it
 	}
 	switch refused.Status {
 	case 0, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:

@@ -56,11 +56,11 @@ func (c *Client) OpenSession(ctx context.Context, id string) error {
 	return err
 }
 
-// Say adds messages to a session, in order; up to a hundred. A session that there is not yet begins with them. They
-// are not sent again when the answer is lost, so that nothing stands in a session twice.
+// Say adds messages to a session, in order; up to a hundred. A session that there is not yet begins with them. When the
+// answer is lost they are sent again, and stand in the session once.
 func (c *Client) Say(ctx context.Context, session string, messages ...Message) error {
 	return c.session(ctx, request{
-		method: http.MethodPost, path: []string{"sessions", session, "messages", "batch"}, once: true,
+		method: http.MethodPost, path: []string{"sessions", session, "messages", "batch"},
 		body: map[string][]Message{"messages": messages},
 	}, nil)
 }

@@ -18,12 +18,14 @@ type query struct {
 	request *http.Request
 	caller  caller
 	found   domain.Problems // bad parameters, to be named together
+	sent    []byte          // the body, once it was bound
 }
 
 // bind reads the body's JSON object into the fields of a struct, by their json tags. No body is an empty
 // object, unknown fields are ignored, and null is as good as left out. The error names every bad field.
 func (q *query) bind(into any) error {
 	body, err := q.body()
+	q.sent = body
 	if err != nil || len(strings.TrimSpace(string(body))) == 0 {
 		return err
 	}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -103,9 +101,9 @@ func (s *Server) openSession(ctx context.Context, q *query) (any, error) {
 	}
 	target := q.session()
 	if target.ID = in.ID; target.ID == "" {
-		target.ID = uuid.NewString()
+		target.ID = q.newSession()
 	}
-	if _, err := s.submit(ctx, q, domain.OpenSession{SessionTarget: target, Agent: q.caller.named()}); err != nil {
+	if _, err := s.submitOnce(ctx, q, domain.OpenSession{SessionTarget: target, Agent: q.caller.named()}); err != nil {
 		return nil, err
 	}
 	return opened{ID: target.ID, URI: domain.SessionURI(target.Owner, target.ID), User: q.caller.identity()}, nil

@@ -55,7 +55,7 @@ func (s *Server) commitSession(ctx context.Context, q *query) (any, error) {
 
 // commit archives a session, and says what that came to.
 func (s *Server) commit(ctx context.Context, q *query, command domain.CommitSession) (committed, domain.Receipt, error) {
-	receipt, err := s.submit(ctx, q, command)
+	receipt, err := s.submitOnce(ctx, q, command)
 	if err != nil {
 		return committed{}, receipt, err
 	}

@@ -193,7 +193,7 @@ func (s *Server) add(ctx context.Context, q *query, messages []domain.Said) (any
 		return nil, err
 	}
 	target := q.session()
-	receipt, err := s.submit(ctx, q, domain.AddMessages{SessionTarget: target, Agent: q.caller.named(), Messages: messages})
+	receipt, err := s.submitOnce(ctx, q, domain.AddMessages{SessionTarget: target, Agent: q.caller.named(), Messages: messages})
 	session, _ := receipt.Stream.State.(domain.Session)
 	return received{ID: target.ID, Messages: session.Live, Added: len(messages), Pending: session.Tokens}, err
 }
@@ -223,7 +223,7 @@ func (s *Server) useContexts(ctx context.Context, q *query) (any, error) {
 			URI: in.Skill.URI, Input: string(in.Skill.Input), Output: string(in.Skill.Output), Success: in.Skill.Success,
 		}
 	}
-	receipt, err := s.submit(ctx, q, command)
+	receipt, err := s.submitOnce(ctx, q, command)
 	session, _ := receipt.Stream.State.(domain.Session)
 	return used{ID: command.ID, Contexts: session.Contexts, Skills: session.Skills}, err
 }

@@ -30,7 +30,7 @@ func (s *Server) retrySession(ctx context.Context, q *query) (any, error) {
 		return nil, err
 	}
 	target := q.session()
-	receipt, err := s.submit(ctx, q, domain.RetryExtraction{SessionTarget: target, Archive: in.Archive})
+	receipt, err := s.submitOnce(ctx, q, domain.RetryExtraction{SessionTarget: target, Archive: in.Archive})
 	out := retried{ID: target.ID, Archives: []retriedArchive{}}
 	for _, event := range receipt.Events {
 		if fact, is := event.Fact.(domain.ExtractionRequested); is {

@@ -1,0 +1,67 @@
+package viking
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+
+	"github.com/google/uuid"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+const (
+	onceHeader = "Idempotency-Key"
+	longestKey = 200
+)
+
+// once is the key under which a request happens once, however often it is sent; empty for none.
+func (q *query) once() string {
+	key := q.request.Header.Get(onceHeader)
+	for _, r := range key {
+		if r <= ' ' || r > '~' || len(key) > longestKey {
+			q.found.Add(onceHeader, "must be at most %d visible ASCII characters", longestKey)
+			return ""
+		}
+	}
+	return key
+}
+
+// submitOnce takes the one command that a request consists of to the log. A request repeated with the same
+// Idempotency-Key happens once and is answered as the first time.
+func (s *Server) submitOnce(ctx context.Context, q *query, command domain.Command) (domain.Receipt, error) {
+	if err := validate(command); err != nil {
+		return domain.Receipt{}, err
+	}
+	submission := q.submission(command)
+	if key := q.once(); key != "" {
+		submission.Request = &domain.Request{Key: key, Fingerprint: q.fingerprint()}
+	}
+	if err := q.found.Err(); err != nil {
+		return domain.Receipt{}, err
+	}
+	return s.cfg.Writer.Submit(ctx, submission)
+}
+
+// fingerprint is of everything the request asks for.
+func (q *query) fingerprint() [32]byte {
+	hash := sha256.New()
+	for _, part := range []string{
+		q.request.Method, q.request.URL.Path, q.request.URL.Query().Encode(),
+		string(q.caller.Subject), string(q.caller.OnBehalfOf), string(q.sent),
+	} {
+		var length [8]byte
+		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
+		hash.Write(length[:])
+		hash.Write([]byte(part))
+	}
+	return [32]byte(hash.Sum(nil))
+}
+
+// newSession is the id of a session that the caller has not named: the same for a request that is repeated.
+func (q *query) newSession() string {
+	if key := q.once(); key != "" {
+		return uuid.NewSHA1(uuid.NameSpaceURL, []byte(q.caller.Tenant+" "+string(q.caller.Subject)+" "+key)).String()
+	}
+	return uuid.NewString()
+}

@@ -1,0 +1,32 @@
+package viking_test
+
+import (
+	"net/http"
+	"testing"
+)
+
+func TestARepeatedRequestToASessionHappensOnce(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		key := func(k string) header { return header("Idempotency-Key: " + k) }
+		var id string
+		for range 2 {
+			id = w.ask("POST", sessions, nil, key("open")).object()["session_id"].(string)
+		}
+		one, said := sessions+"/"+id, `{"role":"user","content":"I prefer tabs for indentation."}`
+		for range 3 {
+			if added := w.ask("POST", one+"/messages", said, key("say")).object(); added["message_count"] != 1.0 {
+				t.Errorf("added %v", added)
+			}
+		}
+		if added := w.ask("POST", one+"/messages", said, key("again")).object(); added["message_count"] != 2.0 {
+			t.Errorf("added %v", added)
+		}
+		first := w.ask("POST", one+"/commit", `{}`, key("commit")).object()
+		second := w.ask("POST", one+"/commit", `{}`, key("commit")).object()
+		if second["archived"] != true || second["task_id"] != first["task_id"] || second["archive_uri"] != first["archive_uri"] {
+			t.Errorf("got %v, then %v", first, second)
+		}
+		w.ask("POST", one+"/messages", `{"role":"user","content":"something else"}`, key("say")).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		w.ask("POST", one+"/messages", said, key("with a space")).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+	})
+}
