@@ -33,19 +33,17 @@ func (p *Past) List(ctx context.Context, list domain.List) (domain.ListPage, err
 	}
 	v := p.hindsight(list.By, list.AsOf, nil)
 	var rows []pastRow
-	err := p.patiently(ctx, list.AsOf, func() (int64, error) {
-		var err error
-		rows, err = v.page(ctx, list, limit+1)
-		if err != nil || len(rows) == 0 {
-			return 0, err
+	err := p.patiently(ctx, list.AsOf, func() (read int64, err error) {
+		if rows, err = v.page(ctx, p.knowledge.db, list, limit+1); err != nil || len(rows) > 0 {
+			return reachedBy(rows), err
 		}
-		return rows[0].Reached, nil
+		return p.attempt(ctx, list.By.Tenant, list.AsOf, func(ctx context.Context, tx bun.IDB) (err error) {
+			rows, err = v.page(ctx, tx, list, limit+1)
+			return err
+		})
 	})
 	if err != nil {
 		return domain.ListPage{}, p.knowledge.failed(ctx, "list the past", err)
-	}
-	if len(rows) > 0 && rows[0].Number == 0 { // nothing but how far the projection has read
-		rows = nil
 	}
 	page := domain.ListPage{}
 	if len(rows) > limit {
@@ -117,17 +115,28 @@ func (p *Past) attempt(ctx context.Context, tenant string, position int64, ask f
 		return 0, p.knowledge.failed(ctx, "begin", err)
 	}
 	defer func() { err = errors.Join(err, ended(tx)) }()
-	err = tx.NewSelect().TableExpr("checkpoints").Column("position").
-		Where("projection = ?", p.Name()).Where("tenant = ?", tenant).Scan(ctx, &read)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return 0, nil
-	case err != nil:
-		return 0, p.knowledge.failed(ctx, "read how far the past is known", err)
-	case read < position:
-		return read, nil
+	if read, err = p.read(ctx, tx, tenant); err != nil || read < position {
+		return read, err
 	}
 	return read, ask(ctx, tx)
+}
+
+// read is how far the projection has read a tenant's log.
+func (p *Past) read(ctx context.Context, db bun.IDB, tenant string) (read int64, err error) {
+	err = db.NewSelect().TableExpr("checkpoints").Column("position").
+		Where("projection = ?", p.Name()).Where("tenant = ?", tenant).Scan(ctx, &read)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, p.knowledge.failed(ctx, "read how far the past is known", err)
+	}
+	return read, nil
+}
+
+// reachedBy is how far the projection had read when it gave these rows.
+func reachedBy(rows []pastRow) int64 {
+	if len(rows) == 0 {
+		return 0
+	}
+	return rows[0].Reached
 }
 
 // ended ends a transaction that only read.

@@ -11,27 +11,25 @@ import (
 )
 
 // page reads the rows of a page, newest first, and in each how far the projection has read: one statement
-// is a snapshot. If there are none the only row says that alone; if nothing was read there is no row.
-func (v *hindsight) page(ctx context.Context, list domain.List, limit int) ([]pastRow, error) {
-	db := v.past.knowledge.db
-	items := v.past.selected(db, v.tenant, v.position).Where("k.number IN (?)", v.numbers(db, list, limit))
-	var rows []pastRow
-	err := db.NewSelect().TableExpr("checkpoints AS read").ColumnExpr("read.position AS reached, k.*").
-		Join("LEFT JOIN (?) AS k ON TRUE", items).
-		Where("read.projection = ?", v.past.Name()).Where("read.tenant = ?", v.tenant).
-		OrderExpr("k.number DESC").Scan(ctx, &rows)
-	return rows, err
+// is a snapshot. If nothing was found there is no row.
+func (v *hindsight) page(ctx context.Context, db bun.IDB, list domain.List, limit int) (rows []pastRow, err error) {
+	query := v.past.described(v.held(db, list, limit), v.position).
+		ColumnExpr("(SELECT r.position FROM checkpoints AS r WHERE r.projection = ? AND r.tenant = ?) AS reached", v.past.Name(), v.tenant)
+	if slices.Contains(list.Filter.Statuses, domain.IsErased) {
+		query = query.ColumnExpr("(SELECT n.status FROM ? AS n WHERE n.tenant = k.tenant AND n.number = k.number) AS today", v.now.tables().knowledge)
+	}
+	return rows, query.OrderExpr("k.number DESC").Scan(ctx, &rows)
 }
 
-// numbers selects the numbers of a page's items: everything, or the newest of each audience that the
-// principal belongs to, and of what each of its entities owned.
-func (v *hindsight) numbers(db bun.IDB, list domain.List, limit int) *bun.SelectQuery {
+// held selects the items of a page: everything, or the newest of each audience that the principal belongs to,
+// and of what each of its entities owned.
+func (v *hindsight) held(db bun.IDB, list domain.List, limit int) *bun.SelectQuery {
 	newest := func(query *bun.SelectQuery, number string) *bun.SelectQuery {
 		query = v.where(query, list.Filter)
 		if list.Before > 0 {
 			query = query.Where(number+" < ?", list.Before)
 		}
-		return query.Where(number+" <= ?", v.position).ColumnExpr(number).OrderExpr(number + " DESC").Limit(int64(limit))
+		return query.Where(number+" <= ?", v.position).OrderExpr(number + " DESC").Limit(int64(limit))
 	}
 	shared := func(scope any) *bun.SelectQuery {
 		query := db.NewSelect().TableExpr("? AS a", v.past.tables.scopes).
@@ -42,26 +40,31 @@ func (v *hindsight) numbers(db bun.IDB, list domain.List, limit int) *bun.Select
 	if list.By.SeesAll() {
 		switch f := list.Filter; {
 		case f.Owner != "":
-			return newest(v.owned(db), "k.number")
+			return newest(v.owned(db), "k.number").ColumnExpr("k.*")
 		case f.Scope != "" && onlyLive(f.Statuses):
-			return shared(f.Scope)
+			list.Filter.Scope = "" // it is what leads there
+			return shared(f.Scope).ColumnExpr("k.*")
 		}
-		return newest(db.NewSelect().TableExpr("? AS k", v.past.tables.items), "k.number")
+		return newest(db.NewSelect().TableExpr("? AS k", v.past.tables.items), "k.number").ColumnExpr("k.*")
 	}
-	owned := func(owner any) *bun.SelectQuery { return newest(v.owned(db).Where("k.owner = ?", owner), "k.number") }
+	owned := func(owner any) *bun.SelectQuery {
+		return newest(v.owned(db).Where("k.owner = ?", owner), "k.number").ColumnExpr("k.number")
+	}
+	reaching := func(scope any) *bun.SelectQuery { return shared(scope).ColumnExpr("a.number") }
 	var found *bun.SelectQuery
 	if v.past.knowledge.db.Engine == database.Postgres {
 		// Planning a part for each takes longer than reading them.
-		found = eachOf(db, list.By.Entities(), owned).Union(eachOf(db, v.scopes, shared))
+		found = eachOf(db, list.By.Entities(), owned).Union(eachOf(db, v.scopes, reaching))
 	} else {
 		for _, owner := range list.By.Entities() {
 			found = together(db, found, owned(owner))
 		}
 		for _, scope := range v.scopes {
-			found = together(db, found, shared(scope))
+			found = together(db, found, reaching(scope))
 		}
 	}
-	return db.NewSelect().ColumnExpr("number").TableExpr("(?) AS found", found).OrderExpr("number DESC").Limit(int64(limit))
+	numbers := db.NewSelect().ColumnExpr("number").TableExpr("(?) AS found", found).OrderExpr("number DESC").Limit(int64(limit))
+	return v.past.then(db, v.tenant, v.position).Where("k.number IN (?)", numbers)
 }
 
 // onlyLive says that only items of these statuses are wanted that answers might contain: the others have no

@@ -6,6 +6,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 )
@@ -105,20 +106,30 @@ func (p *Past) formers(ctx context.Context, page events.Page, retold set) (map[s
 // rows are what items were at a position, by number.
 func (p *Past) rows(ctx context.Context, db bun.IDB, tenant string, numbers []int64, position int64) ([]pastRow, error) {
 	var all []pastRow
-	query := p.selected(db, tenant, position).Where("k.number IN (?)", bun.List(numbers)).OrderExpr("k.number DESC")
-	if err := query.Scan(ctx, &all); err != nil {
+	items := p.then(db, tenant, position).Where("k.number IN (?)", bun.List(numbers))
+	if err := p.described(items, position).OrderExpr("k.number DESC").Scan(ctx, &all); err != nil {
 		return nil, p.knowledge.failed(ctx, "read the past", err)
 	}
 	return all, nil
 }
 
-// selected selects what is read of items as they were at a position.
-func (p *Past) selected(db bun.IDB, tenant string, position int64) *bun.SelectQuery {
-	return db.NewSelect().TableExpr("? AS k", p.tables.items).ColumnExpr(pastColumns).
-		ColumnExpr("(SELECT n.status FROM ? AS n WHERE n.tenant = k.tenant AND n.number = k.number) AS today", p.knowledge.tables().knowledge).
-		Join("JOIN ? AS c ON c.tenant = k.tenant AND c.number = k.number", p.tables.counts).
-		Where("k.tenant = ?", tenant).Where("k.since <= ?", position).Where("k.until > ?", position).
-		Where("c.since = (SELECT max(b.since) FROM ? AS b WHERE b.tenant = k.tenant AND b.number = k.number AND b.since <= ?)", p.tables.counts, position)
+// then selects the items as they were at a position.
+func (p *Past) then(db bun.IDB, tenant string, position int64) *bun.SelectQuery {
+	return db.NewSelect().TableExpr("? AS k", p.tables.items).ColumnExpr("k.*").
+		Where("k.tenant = ?", tenant).Where("k.since <= ?", position).Where("k.until > ?", position)
+}
+
+// described selects what is read of items that were selected as of a position, with how they had proved
+// themselves.
+func (p *Past) described(items *bun.SelectQuery, position int64) *bun.SelectQuery {
+	query := items.NewSelect().TableExpr("(?) AS k", items).ColumnExpr(pastColumns)
+	if p.knowledge.db.Engine == database.Postgres {
+		return query.Join("CROSS JOIN LATERAL (SELECT b.* FROM ? AS b WHERE b.tenant = k.tenant AND b.number = k.number AND b.since <= ? ORDER BY b.since DESC LIMIT 1) AS c",
+			p.tables.counts, position)
+	}
+	return query.Join(`JOIN ? AS c ON c.tenant = k.tenant AND c.number = k.number
+		AND c.since = (SELECT max(b.since) FROM ? AS b WHERE b.tenant = k.tenant AND b.number = k.number AND b.since <= ?)`,
+		p.tables.counts, p.tables.counts, position)
 }
 
 // tell reads the texts of items whose text a page changes: their words are those of all of it.

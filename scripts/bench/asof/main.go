@@ -2,6 +2,8 @@
 // run, and what the projection of the past costs those who write.
 //
 //	scripts/postgres.sh run go run ./scripts/bench/asof
+//
+// With --keep the databases are filled and left, to be asked with --reuse.
 package main
 
 import (
@@ -16,6 +18,7 @@ import (
 )
 
 type options struct {
+	bench.Kept
 	json    string
 	engines []database.Engine
 	items   int
@@ -56,6 +59,7 @@ func parse() (options, error) {
 	var engine string
 	flag.StringVar(&o.json, "json", "", "write the report to this file, too")
 	flag.StringVar(&engine, "engine", "both", "sqlite, postgres or both")
+	o.Flags()
 	flag.IntVar(&o.items, "items", 100_000, "how many items to ask about")
 	flag.IntVar(&o.rounds, "rounds", 60, "how often to ask each question of the present and of the past, in turn")
 	flag.IntVar(&o.appends, "appends", 10_000, "how many items to remember with the projection following, and without")
@@ -67,7 +71,10 @@ func parse() (options, error) {
 	}
 	var err error
 	o.engines, err = bench.Engines(engine)
-	return o, err
+	if err != nil {
+		return o, err
+	}
+	return o, o.Check(o.engines)
 }
 
 func (r *report) print() error {

@@ -40,18 +40,44 @@ func figureOf(times []time.Duration) figure {
 }
 
 func measure(ctx context.Context, engine database.Engine, o options, r *report) (err error) {
-	alone, err := open(ctx, engine, false, false)
+	w, err := open(ctx, engine, o.Kept, true, o.vectors)
 	if err != nil {
 		return err
+	}
+	defer func() { err = errors.Join(err, w.close(ctx)) }()
+	var cost writes
+	if o.Reuse == "" {
+		if cost, err = fill(ctx, w, engine, o); err != nil {
+			return err
+		}
+	}
+	if o.Keep {
+		return nil
+	}
+	// The items were remembered first, an event each.
+	if err := ask(ctx, w, o, engine, int64(o.items), r); err != nil || o.Reuse != "" {
+		return err
+	}
+	began := time.Now()
+	if err := w.past.BeginAnew(ctx, domain.DefaultTenant); err != nil {
+		return err
+	}
+	head, err := w.caughtUp(ctx, w.past.Name())
+	if err != nil {
+		return err
+	}
+	cost.Rebuild = float64(head) / time.Since(began).Seconds()
+	r.Writes = append(r.Writes, cost)
+	return nil
+}
+
+// fill remembers all items, the first of them beside a world without a past, and lets things happen to them.
+func fill(ctx context.Context, followed *world, engine database.Engine, o options) (w writes, err error) {
+	alone, err := open(ctx, engine, bench.Kept{}, false, false)
+	if err != nil {
+		return w, err
 	}
 	defer func() { err = errors.Join(err, alone.close(ctx)) }()
-	followed, err := open(ctx, engine, true, o.vectors)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, followed.close(ctx)) }()
-
-	w := writes{Engine: string(engine)}
 	const rounds = 4
 	var took [2]time.Duration
 	bar := bench.Watch(fmt.Sprintf("%s: remember %d items", engine, o.items), o.items)
@@ -59,58 +85,42 @@ func measure(ctx context.Context, engine database.Engine, o options, r *report) 
 		for i, world := range []*world{alone, followed} {
 			began := time.Now()
 			if err := world.remember(ctx, o.appends/rounds); err != nil {
-				return err
+				return w, err
 			}
 			took[i] += time.Since(began)
 			if i == 1 {
 				if _, err := followed.caughtUp(ctx, followed.past.Name()); err != nil {
-					return err
+					return w, err
 				}
 				bar.Add(o.appends / rounds)
 			}
 		}
 	}
-	w.Alone, w.Followed = float64(o.appends)/took[0].Seconds(), float64(o.appends)/took[1].Seconds()
+	w = writes{
+		Engine: string(engine), Alone: float64(o.appends) / took[0].Seconds(), Followed: float64(o.appends) / took[1].Seconds(),
+	}
 	for followed.items < o.items {
-		if err := followed.remember(ctx, min(5000, o.items-followed.items)); err != nil {
-			return err
+		few := min(5000, o.items-followed.items)
+		if err := followed.remember(ctx, few); err != nil {
+			return w, err
 		}
-		bar.Add(5000)
+		bar.Add(few)
 	}
 	bar.End()
-	middle, err := followed.caughtUp(ctx, followed.past.Name())
-	if err != nil {
-		return err
-	}
 	if err := followed.live(ctx, o.items/10); err != nil {
-		return err
+		return w, err
 	}
 	background := []string{followed.past.Name()}
 	if o.vectors {
 		background = append(background, followed.base.Meaning().Name())
 	}
-	head, err := followed.caughtUp(ctx, background...)
-	if err != nil {
-		return err
+	if _, err := followed.caughtUp(ctx, background...); err != nil {
+		return w, err
 	}
 	if engine == database.Postgres {
-		if _, err := followed.db.ExecContext(ctx, "ANALYZE"); err != nil {
-			return err
-		}
+		_, err = followed.db.ExecContext(ctx, "VACUUM (ANALYZE)")
 	}
-	if err := ask(ctx, followed, o, engine, middle, r); err != nil {
-		return err
-	}
-	began := time.Now()
-	if err := followed.past.BeginAnew(ctx, domain.DefaultTenant); err != nil {
-		return err
-	}
-	if _, err := followed.caughtUp(ctx, followed.past.Name()); err != nil {
-		return err
-	}
-	w.Rebuild = float64(head) / time.Since(began).Seconds()
-	r.Writes = append(r.Writes, w)
-	return nil
+	return w, err
 }
 
 // ask asks every question of the present and of a position of the past, in turn.

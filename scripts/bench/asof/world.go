@@ -30,8 +30,8 @@ type world struct {
 }
 
 // open opens a fresh database; following lets the projection of the past follow its log.
-func open(ctx context.Context, engine database.Engine, following, vectors bool) (*world, error) {
-	db, _, away, err := bench.Fresh(ctx, engine)
+func open(ctx context.Context, engine database.Engine, kept bench.Kept, following, vectors bool) (*world, error) {
+	db, away, err := kept.Open(ctx, engine)
 	if err != nil {
 		return nil, err
 	}

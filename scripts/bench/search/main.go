@@ -19,10 +19,9 @@ import (
 )
 
 type options struct {
+	bench.Kept
 	json    string
 	engines []database.Engine
-	keep    bool
-	reuse   string
 	items   int
 	asked   int
 	repeat  int
@@ -59,8 +58,7 @@ func parse() (options, error) {
 	var engine string
 	flag.StringVar(&o.json, "json", "", "write the report to this file, too")
 	flag.StringVar(&engine, "engine", "both", "sqlite, postgres or both")
-	flag.BoolVar(&o.keep, "keep", false, "leave the databases and print their URLs")
-	flag.StringVar(&o.reuse, "reuse", "", "measure on the database at this URL, which --keep left; names one engine")
+	o.Flags()
 	flag.IntVar(&o.items, "items", 100_000, "how many items")
 	flag.IntVar(&o.asked, "questions", 30, "how many questions")
 	flag.IntVar(&o.repeat, "repeat", 3, "how often each is asked for the figures of speed, after once for those of quality")
@@ -72,8 +70,8 @@ func parse() (options, error) {
 	}
 	var err error
 	o.engines, err = bench.Engines(engine)
-	if err == nil && o.reuse != "" && len(o.engines) != 1 {
-		err = fmt.Errorf("--reuse needs --engine sqlite or --engine postgres")
+	if err != nil {
+		return o, err
 	}
-	return o, err
+	return o, o.Check(o.engines)
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -19,7 +17,7 @@ import (
 
 // measure loads a database, unless one is there, and asks it every question as every audience.
 func measure(ctx context.Context, w *world, t *truths, engine database.Engine, o options, report *report) (err error) {
-	db, away, err := open(ctx, engine, o)
+	db, away, err := o.Open(ctx, engine)
 	if err != nil {
 		return err
 	}
@@ -29,7 +27,7 @@ func measure(ctx context.Context, w *world, t *truths, engine database.Engine, o
 		return err
 	}
 	started := time.Now()
-	if o.reuse == "" {
+	if o.Reuse == "" {
 		if err := load(ctx, w, db, base); err != nil {
 			return err
 		}
@@ -59,22 +57,6 @@ func measure(ctx context.Context, w *world, t *truths, engine database.Engine, o
 	}
 	report.add(engine, r)
 	return nil
-}
-
-func open(ctx context.Context, engine database.Engine, o options) (*database.DB, func() error, error) {
-	if o.reuse != "" {
-		db, err := database.Open(ctx, o.reuse, slog.New(slog.DiscardHandler))
-		if err != nil {
-			return nil, nil, err
-		}
-		return db, db.Close, nil
-	}
-	db, url, away, err := bench.Fresh(ctx, engine)
-	if err == nil && o.keep {
-		fmt.Fprintf(os.Stderr, "%s is kept: --engine %s --reuse '%s'\n", engine, engine, url)
-		away = db.Close
-	}
-	return db, away, err
 }
 
 // row is an audience's part of the race.
