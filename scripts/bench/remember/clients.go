@@ -1,14 +1,7 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"net"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,6 +11,7 @@ import (
 type outcome struct {
 	took  time.Duration
 	cpu   time.Duration // used by what did it
+	ask   time.Duration // used by whoever asked for it, where that is this program and does nothing else
 	times []time.Duration
 }
 
@@ -67,36 +61,4 @@ func keepDoing(ctx context.Context, clients int, length time.Duration, client fu
 		failure = ctx.Err()
 	}
 	return o, failure
-}
-
-// remember sends the bodies with so many clients, each on one connection. The clients are as cheap as clients can be,
-// since they share the machine with what is measured.
-func (s *server) remember(ctx context.Context, bodies [][]byte, clients int, length time.Duration) (outcome, error) {
-	return keepDoing(ctx, clients, length, func() (func(int64) error, func() error, error) {
-		connection, err := net.Dial("tcp", s.address) //nolint:noctx // loopback: at once or never
-		if err != nil {
-			return nil, nil, err
-		}
-		answers := bufio.NewReader(connection)
-		var request bytes.Buffer
-		return func(i int64) error {
-			body := bodies[i%int64(len(bodies))]
-			request.Reset()
-			fmt.Fprintf(&request, "POST /v1/knowledge HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", s.address, len(body))
-			request.Write(body)
-			if _, err := connection.Write(request.Bytes()); err != nil {
-				return err
-			}
-			answer, err := http.ReadResponse(answers, nil)
-			if err != nil {
-				return err
-			}
-			said, err := io.ReadAll(answer.Body)
-			err = errors.Join(err, answer.Body.Close())
-			if err == nil && answer.StatusCode != http.StatusCreated {
-				err = fmt.Errorf("remember: %s: %s", answer.Status, said)
-			}
-			return err
-		}, connection.Close, nil
-	})
 }

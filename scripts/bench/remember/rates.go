@@ -91,7 +91,7 @@ func (p program) contend(engine database.Engine) func(context.Context) (*contend
 	author := newAuthor(2)
 	requests := make([][]byte, bodies)
 	for i := range requests {
-		requests[i] = author.write().body()
+		requests[i] = requestOf(author.write().body())
 	}
 	return func(ctx context.Context) (*contender, error) {
 		s, stop, err := p.serve(ctx, engine)
