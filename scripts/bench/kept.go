@@ -19,7 +19,7 @@ type Kept struct {
 
 // Flags declares --keep and --reuse.
 func (k *Kept) Flags() {
-	flag.BoolVar(&k.Keep, "keep", false, "leave the databases and print their URLs")
+	flag.BoolVar(&k.Keep, "keep", false, "only fill the databases, leave them and print their URLs")
 	flag.StringVar(&k.Reuse, "reuse", "", "measure on the database at this URL, which --keep left; names one engine")
 }
 

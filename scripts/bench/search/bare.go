@@ -73,13 +73,13 @@ func (b *bare) search(ctx context.Context, q question) (found []string, err erro
 // bareSettings stand before the query, in one round trip with it, as they do before the product's.
 const bareSettings = "SET LOCAL hnsw.ef_search = 100; SET LOCAL jit = off; SET LOCAL enable_seqscan = off; "
 
-// prepare makes the graph, if it is not there.
+// prepare makes the graph.
 func (b *bare) prepare(ctx context.Context) error {
 	if b.db.Engine == database.SQLite {
 		return nil
 	}
 	for _, statement := range []string{
-		"SET maintenance_work_mem = '512MB'; CREATE INDEX IF NOT EXISTS bare_graph ON vectors_1 USING hnsw (vector halfvec_cosine_ops); RESET maintenance_work_mem",
+		"SET maintenance_work_mem = '512MB'; CREATE INDEX bare_graph ON vectors_1 USING hnsw (vector halfvec_cosine_ops); RESET maintenance_work_mem",
 		"ANALYZE vectors_1",
 	} {
 		if _, err := b.db.ExecContext(ctx, statement); err != nil {

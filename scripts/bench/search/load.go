@@ -13,8 +13,42 @@ import (
 	"github.com/annals-kb/annals/scripts/bench"
 )
 
-// load remembers every item and lets what runs in the background of a server follow: words and meaning.
-func load(ctx context.Context, w *world, db *database.DB, base *projections.Knowledge) (err error) {
+// keep loads a database of each engine and leaves it.
+func keep(ctx context.Context, w *world, o options) error {
+	for _, engine := range o.engines {
+		if err := keepOne(ctx, w, o, engine); err != nil {
+			return fmt.Errorf("%s: %w", engine, err)
+		}
+	}
+	return nil
+}
+
+func keepOne(ctx context.Context, w *world, o options, engine database.Engine) (err error) {
+	db, away, err := o.Open(ctx, engine)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, away()) }()
+	base, err := projections.Open(ctx, db, projections.Settings{Embedder: lookup{w.vectors}})
+	if err != nil {
+		return err
+	}
+	return load(ctx, w, db, base)
+}
+
+// load remembers every item, lets what runs in the background of a server follow (words, meaning and graphs), and makes
+// the graph of the bare query.
+func load(ctx context.Context, w *world, db *database.DB, base *projections.Knowledge) error {
+	if err := fill(ctx, w, db, base); err != nil {
+		return err
+	}
+	if err := base.Meaning().BuildGraph(ctx); err != nil {
+		return err
+	}
+	return (&bare{world: w, db: db}).prepare(ctx)
+}
+
+func fill(ctx context.Context, w *world, db *database.DB, base *projections.Knowledge) (err error) {
 	log := events.NewLog(db, base, events.Options{})
 	defer func() { err = errors.Join(err, log.Close(context.WithoutCancel(ctx))) }()
 	bar := bench.Watch(db.Engine.String()+": remember", len(w.items))

@@ -5,7 +5,8 @@
 //	scripts/postgres.sh run go run ./scripts/bench/search
 //
 // Every item is remembered through the log and every vector is written by the projection of meaning: the tables are what
-// the product makes. That takes minutes; --keep leaves the database for --reuse.
+// the product makes. That takes minutes; with --keep nothing else is done and the databases are left, to be measured with
+// --reuse when the machine has nothing else to do.
 package main
 
 import (
@@ -37,6 +38,9 @@ func run(ctx context.Context) error {
 		return err
 	}
 	w := newWorld(o.items, o.asked)
+	if o.Keep {
+		return keep(ctx, w, o)
+	}
 	t, err := newTruths(w)
 	if err != nil {
 		return err

@@ -32,9 +32,6 @@ func measure(ctx context.Context, w *world, t *truths, engine database.Engine, o
 			return err
 		}
 	}
-	if err := base.Meaning().BuildGraph(ctx); err != nil {
-		return err
-	}
 	if !o.database {
 		for _, tenant := range []string{large, quiet} {
 			if _, err := base.Meaning().LoadSketches(ctx, tenant); err != nil {
@@ -46,12 +43,7 @@ func measure(ctx context.Context, w *world, t *truths, engine database.Engine, o
 	if report.Engines[engine], err = bench.Describe(ctx, db); err != nil {
 		return err
 	}
-	rows := t.rows()
-	bare := &bare{world: w, db: db, expected: t.nearest}
-	if err := bare.prepare(ctx); err != nil {
-		return err
-	}
-	r := &race{world: w, base: base, bare: bare, rows: rows}
+	r := &race{world: w, base: base, bare: &bare{world: w, db: db, expected: t.nearest}, rows: t.rows()}
 	if err := r.run(ctx, engine, o.repeat); err != nil {
 		return err
 	}
