@@ -34,3 +34,12 @@ func SketchesOf(k *Knowledge, tenant string) int {
 	}
 	return l.bytes
 }
+
+// ClosestOnShelf puts sketches on a shelf, and gives the places of at least most that differ least from another.
+func ClosestOnShelf(sketches [][]uint64, sketch []uint64, most int) []int {
+	s := newShelf(len(sketch))
+	for i, other := range sketches {
+		s.put(int64(i), hash{}, other)
+	}
+	return s.closest(sketch, most, nil)
+}

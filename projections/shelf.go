@@ -2,7 +2,10 @@ package projections
 
 import (
 	"cmp"
+	"math/bits"
+	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/annals-kb/annals/embedding"
 )
@@ -75,34 +78,69 @@ const (
 // closest gives the places of at least most pieces (or all there are) that differ least from a
 // sketch, of those whose item is wanted; nil wants all. Pieces that tie with the last one come too.
 func (s *shelf) closest(sketch []uint64, most int, wanted []int64) []int {
-	var among []int
 	if wanted != nil {
+		among := []int{}
 		for _, number := range wanted {
 			among = append(among, s.places[number]...)
 		}
-		return least(len(among), most, func(i int) int { return embedding.Hamming(sketch, s.sketch(among[i])) }, among)
+		return s.least(sketch, most, among)
 	}
-	if s.head() > 0 && len(s.numbers) > manyPieces {
-		head := sketch[:headWords]
-		among = least(len(s.numbers), headsPer*most+len(s.numbers)/100, func(i int) int {
-			return embedding.Hamming(head, s.heads[i*headWords:(i+1)*headWords])
-		}, nil)
-		return least(len(among), most, func(i int) int { return embedding.Hamming(sketch, s.sketch(among[i])) }, among)
+	if s.head() == 0 || len(s.numbers) <= manyPieces {
+		return s.least(sketch, most, nil)
 	}
-	return least(len(s.numbers), most, func(i int) int { return embedding.Hamming(sketch, s.sketch(i)) }, nil)
+	head := (*[headWords]uint64)(sketch)
+	among := least(len(s.numbers), headsPer*most+len(s.numbers)/100, manyHeads, func(from int, into []uint16) {
+		heads := s.heads[from*headWords:]
+		for i := range into {
+			into[i] = uint16(differing(head, (*[headWords]uint64)(heads[i*headWords:])))
+		}
+	})
+	return s.least(sketch, most, among)
+}
+
+// differing counts the bits in which two heads differ.
+func differing(a, b *[headWords]uint64) int {
+	return bits.OnesCount64(a[0]^b[0]) + bits.OnesCount64(a[1]^b[1]) + bits.OnesCount64(a[2]^b[2]) + bits.OnesCount64(a[3]^b[3]) +
+		bits.OnesCount64(a[4]^b[4]) + bits.OnesCount64(a[5]^b[5]) + bits.OnesCount64(a[6]^b[6]) + bits.OnesCount64(a[7]^b[7])
+}
+
+// least gives at least most of some places, or of all of them if none are named, by their whole sketches.
+func (s *shelf) least(sketch []uint64, most int, among []int) []int {
+	if among == nil {
+		return least(len(s.numbers), most, manySketches, func(from int, into []uint16) {
+			for i := range into {
+				into[i] = uint16(embedding.Hamming(sketch, s.sketch(from+i)))
+			}
+		})
+	}
+	places := least(len(among), most, manySketches, func(from int, into []uint16) {
+		for i := range into {
+			into[i] = uint16(embedding.Hamming(sketch, s.sketch(among[from+i])))
+		}
+	})
+	for i, at := range places {
+		places[i] = among[at]
+	}
+	return places
 }
 
 func (s *shelf) sketch(place int) []uint64 { return s.bits[place*s.width : (place+1)*s.width] }
 
+// Another processor helps from so many on: below, it takes longer to wake it than to go on alone. The heads
+// of neighbours are read one after the other, and sketches from anywhere.
+const (
+	manyHeads    = 16_000
+	manySketches = 1000
+)
+
 // least gives at least most of n places (or all there are) with the least distances, and those that tie
-// with the last. The places are named by a list, or count from 0.
-func least(n, most int, distance func(int) int, named []int) []int {
+// with the last. Where there are many places, each processor measures the distances of some.
+func least(n, most, many int, measure func(from int, into []uint16)) []int {
 	distances := make([]uint16, n)
+	inParts(n, many, func(from, to int) { measure(from, distances[from:to]) })
 	var histogram [1 << 12]int
-	for i := range distances {
-		d := min(distance(i), len(histogram)-1)
-		distances[i] = uint16(d)
-		histogram[d]++
+	for _, d := range distances {
+		histogram[min(int(d), len(histogram)-1)]++
 	}
 	farthest, found := 0, 0
 	for d, pieces := range histogram {
@@ -113,15 +151,26 @@ func least(n, most int, distance func(int) int, named []int) []int {
 	}
 	places := make([]int, 0, found)
 	for i, d := range distances {
-		if int(d) > farthest {
-			continue
+		if min(int(d), len(histogram)-1) <= farthest {
+			places = append(places, i)
 		}
-		if named != nil {
-			i = named[i]
-		}
-		places = append(places, i)
 	}
 	return places
+}
+
+// inParts does something for all of n, on as many processors as have many of them to do.
+func inParts(n, many int, do func(from, to int)) {
+	parts := min(runtime.GOMAXPROCS(0), n/many)
+	if parts < 2 {
+		do(0, n)
+		return
+	}
+	var working sync.WaitGroup
+	for part := range parts - 1 {
+		working.Go(func() { do(part*n/parts, (part+1)*n/parts) })
+	}
+	do((parts-1)*n/parts, n)
+	working.Wait()
 }
 
 // nearest keeps as many of some places as may be, by a better judgement.
