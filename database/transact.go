@@ -23,6 +23,10 @@ type transacting struct{}
 // the transaction certainly was not. Once fn has returned nil and COMMIT is on its way, the end of ctx
 // no longer stops it, so that its answer is not lost.
 func (db *DB) Transact(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
+	return db.transact(ctx, promptly, fn)
+}
+
+func (db *DB) transact(ctx context.Context, pace pace, fn func(ctx context.Context, tx bun.Tx) error) error {
 	if ctx.Value(transacting{}) != nil {
 		return errors.New("a transaction inside a transaction: pass the outer one on")
 	}
@@ -37,6 +41,13 @@ func (db *DB) Transact(ctx context.Context, fn func(ctx context.Context, tx bun.
 	outliving, end := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), opening{}, t))
 	defer end()
 	arrived := context.AfterFunc(ctx, end)
+	if pace == lazily {
+		hurry, err := db.slacken(outliving)
+		if err != nil {
+			return Classify(ctx, err)
+		}
+		defer hurry()
+	}
 	tx, err := db.writers.BeginTx(outliving, db.transactionOptions())
 	if err != nil {
 		if !arrived() { // then it was ctx that ended the waiting, whatever err says
@@ -54,6 +65,11 @@ func (db *DB) Transact(ctx context.Context, fn func(ctx context.Context, tx bun.
 		return ctx.Err()
 	}
 
+	if pace == lazily && db.Engine == Postgres {
+		if _, err := tx.ExecContext(ctx, "SET LOCAL synchronous_commit = off"); err != nil {
+			return Classify(ctx, err)
+		}
+	}
 	if err := fn(context.WithValue(ctx, transacting{}, t), tx); err != nil {
 		return Classify(ctx, err)
 	}

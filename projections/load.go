@@ -131,7 +131,7 @@ func (r *Rebuilder) cut(ctx context.Context, v version, tenant, after string) (s
 		Projection: knowledgeName, Version: v.Version, Tenant: tenant,
 		After: next.After, Through: next.Through, Streams: int64(next.Streams),
 	}
-	err = r.knowledge.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = r.knowledge.db.TransactLazily(ctx, func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewInsert().Model(&s).Exec(ctx)
 		return err
 	})
@@ -232,9 +232,10 @@ func (r *Rebuilder) write(ctx context.Context, now *run, part loading, through s
 	p, v := r.knowledge, now.version
 	rest.sliceRow = part.sliceRow
 	rest.After, rest.Streams = through, max(0, part.Streams-part.streams)
+	bound := part.sheaf.chunks() // before everybody else's writes wait for it
 	err = r.batch.write(p.db.Engine, part.drawn.rows(), func() (time.Duration, error) {
 		var began time.Time
-		err := p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		err := p.db.TransactLazily(ctx, func(ctx context.Context, tx bun.Tx) error {
 			began = time.Now()
 			mark, err := events.KeepTexts(ctx, tx, part.Tenant)
 			if err == nil && mark != part.mark {
@@ -251,7 +252,7 @@ func (r *Rebuilder) write(ctx context.Context, now *run, part loading, through s
 					return err
 				}
 			}
-			if err := putSheaf(ctx, tx, v.tables, part.Tenant, &part.sheaf); err != nil {
+			if err := putSheaf(ctx, tx, v.tables, part.Tenant, bound); err != nil {
 				return err
 			}
 			return copyInto(ctx, p.db.Engine, tx, v.tables, &part.drawn)

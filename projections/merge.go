@@ -14,8 +14,8 @@ import (
 )
 
 // putSheaf keeps a sheaf until all are merged.
-func putSheaf(ctx context.Context, tx bun.Tx, t tables, tenant string, s *sheaf) error {
-	if s.count == 0 {
+func putSheaf(ctx context.Context, tx bun.Tx, t tables, tenant string, bound []chunk) error {
+	if len(bound) == 0 {
 		return nil
 	}
 	var number int
@@ -24,7 +24,7 @@ func putSheaf(ctx context.Context, tx bun.Tx, t tables, tenant string, s *sheaf)
 		return err
 	}
 	var rows [][]any
-	for i, c := range s.chunks() {
+	for i, c := range bound {
 		rows = append(rows, []any{tenant, number, i, c.first, c.bytes})
 	}
 	return insertRows(ctx, tx.Tx, string(t.sheaves), sheavesColumns, rows)
@@ -84,7 +84,7 @@ func (r *Rebuilder) mergeTenant(ctx context.Context, now *run, tenant string) er
 func (r *Rebuilder) writeTerms(ctx context.Context, v version, rows [][]any) error {
 	return r.batch.write(r.knowledge.db.Engine, len(rows), func() (time.Duration, error) {
 		var began time.Time
-		err := r.knowledge.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		err := r.knowledge.db.TransactLazily(ctx, func(ctx context.Context, tx bun.Tx) error {
 			began = time.Now()
 			rows, err := withoutErased(ctx, tx, v, rows)
 			if err != nil || len(rows) == 0 {

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"runtime"
 	"runtime/debug"
+	"runtime/pprof"
 	"sync"
 	"syscall"
 	"time"
@@ -74,8 +75,19 @@ type phases struct {
 func (p phases) build() float64 { return p.Load + p.Index + p.Catch }
 
 // alone rebuilds a database that nobody else uses, with garbage collected as seldom as a server does.
-func alone(ctx context.Context, url string, to io.Writer) (err error) {
+func alone(ctx context.Context, url, profile string, to io.Writer) (err error) {
 	debug.SetGCPercent(400)
+	if profile != "" {
+		file, err := os.Create(profile)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, file.Close()) }()
+		if err := pprof.StartCPUProfile(file); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
+	}
 	db, err := database.Open(ctx, url, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
@@ -110,10 +122,10 @@ func peak() int64 {
 }
 
 // inChild rebuilds in a process of its own: memory is counted by process.
-func inChild(ctx context.Context, url string) (phases, error) {
+func inChild(ctx context.Context, url, profile string) (phases, error) {
 	var measured phases
 	var out bytes.Buffer
-	child := exec.CommandContext(ctx, os.Args[0], "--alone", url)
+	child := exec.CommandContext(ctx, os.Args[0], "--alone", url, "--profile", profile)
 	child.Stdout, child.Stderr = &out, os.Stderr
 	if err := child.Run(); err != nil {
 		return measured, fmt.Errorf("rebuild in a process of its own: %w", err)

@@ -14,6 +14,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/annals-kb/annals/database"
@@ -29,6 +30,8 @@ type options struct {
 	clients int
 	think   time.Duration
 	swaps   int
+	profile string
+	at      string // the URL of a database to use and to keep
 	alone   string // the URL of a database to rebuild in this process, which is a child
 }
 
@@ -40,11 +43,11 @@ func run(ctx context.Context) error {
 		return err
 	}
 	if o.alone != "" {
-		return alone(ctx, o.alone, os.Stdout)
+		return alone(ctx, o.alone, o.profile, os.Stdout)
 	}
 	r := newReport(o)
 	for _, engine := range o.engines {
-		for _, size := range []int{o.small, o.events} {
+		for _, size := range o.sizes() {
 			if err := measure(ctx, engine, size, size == o.events, o, r); err != nil {
 				return fmt.Errorf("%s: %d events: %w", engine, size, err)
 			}
@@ -67,13 +70,29 @@ func parse() (options, error) {
 	flag.IntVar(&o.clients, "clients", 32, "how many read and write during the last rebuild; 0 to leave that out")
 	flag.DurationVar(&o.think, "think", 20*time.Millisecond, "how long a client waits between two requests")
 	flag.IntVar(&o.swaps, "swaps", 50, "how often to switch to and fro under load")
+	flag.StringVar(&o.profile, "profile", "", "write a profile of the processor during the last rebuild that nobody disturbs to this file")
+	flag.StringVar(&o.at, "at", "", "use the database at this URL and keep it; a log is made there if there is none")
 	flag.StringVar(&o.alone, "alone", "", "rebuild the database at this URL and print what it took: what the bench starts itself with")
 	flag.Parse()
-	if flag.NArg() > 0 || o.small < 1000 || o.events < o.small || o.rounds < 1 || o.clients < 0 {
+	if flag.NArg() > 0 || o.small < 1000 || o.events < o.small || o.rounds < 0 || o.clients < 0 {
 		flag.Usage()
 		return o, errors.New("there must be at least 1000 events and a round")
+	}
+	if o.at != "" {
+		engine = string(database.Postgres)
+		if strings.HasPrefix(o.at, "sqlite:") {
+			engine = string(database.SQLite)
+		}
 	}
 	var err error
 	o.engines, err = bench.Engines(engine)
 	return o, err
+}
+
+// sizes are those of the logs to rebuild from.
+func (o options) sizes() []int {
+	if o.at != "" || o.small == o.events {
+		return []int{o.events}
+	}
+	return []int{o.small, o.events}
 }

@@ -13,13 +13,20 @@ import (
 
 // measure makes a log of a size and rebuilds it; the whole of it beside the reference and under load, too.
 func measure(ctx context.Context, engine database.Engine, size int, whole bool, o options, r *report) (err error) {
-	address, remove, err := bench.Place(ctx, engine)
-	if err != nil {
-		return err
+	address := o.at
+	if address == "" {
+		var remove func() error
+		if address, remove, err = bench.Place(ctx, engine); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, remove()) }()
 	}
-	defer func() { err = errors.Join(err, remove()) }()
 	err = opened(ctx, address, func(db *database.DB) error {
 		if r.Engines[engine], err = bench.Describe(ctx, db); err != nil {
+			return err
+		}
+		filled, err := db.NewSelect().Table("events").Exists(ctx)
+		if err != nil || filled {
 			return err
 		}
 		return fill(ctx, db, size)
@@ -34,7 +41,7 @@ func measure(ctx context.Context, engine database.Engine, size int, whole bool, 
 	result := rebuilt{Engine: engine.String(), Events: size}
 	for range rounds {
 		// In turns, so that both meet the same weather.
-		built, err := inChild(ctx, address)
+		built, err := inChild(ctx, address, o.profile)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,44 @@
+package database
+
+import (
+	"context"
+	"database/sql/driver"
+
+	"github.com/uptrace/bun"
+)
+
+// TransactLazily is [DB.Transact] for what can be done again: its COMMIT does not wait until the disk has it. A
+// machine that fails may forget the transaction, together with all lazy ones after it, as long as none of
+// [DB.Transact] has followed.
+func (db *DB) TransactLazily(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
+	return db.transact(ctx, lazily, fn)
+}
+
+// pace says whether a COMMIT waits for the disk.
+type pace bool
+
+const (
+	promptly pace = false
+	lazily   pace = true
+)
+
+// slacken lets the next transaction on SQLite's one connection that writes be a lazy one, and hurry those after it be
+// prompt again. A connection that will not hurry is not used any more.
+func (db *DB) slacken(ctx context.Context) (hurry func(), err error) {
+	if db.Engine != SQLite {
+		return func() {}, nil
+	}
+	if _, err := db.writers.ExecContext(ctx, "PRAGMA synchronous = NORMAL"); err != nil {
+		return nil, err
+	}
+	ctx = context.WithoutCancel(ctx)
+	return func() {
+		if _, err := db.writers.ExecContext(ctx, "PRAGMA synchronous = FULL"); err == nil {
+			return
+		}
+		if writer, err := db.writers.Conn(ctx); err == nil {
+			_ = writer.Raw(func(any) error { return driver.ErrBadConn }) // drops it, and says so
+			_ = writer.Close()
+		}
+	}, nil
+}
