@@ -17,7 +17,7 @@ type BuiltIn struct{}
 var _ Extractor = BuiltIn{}
 
 // Name implements [Extractor]. The number grows with the rules.
-func (BuiltIn) Name() string { return "built-in 1" }
+func (BuiltIn) Name() string { return "built-in 2" }
 
 // Extract implements [Extractor]. It never fails.
 func (BuiltIn) Extract(_ context.Context, c Conversation) (Found, error) {
@@ -33,7 +33,7 @@ func (BuiltIn) Extract(_ context.Context, c Conversation) (Found, error) {
 		if m.Role != domain.RoleUser {
 			continue
 		}
-		for _, sentence := range text.Sentences(m.Text()) {
+		for _, sentence := range text.Sentences(m.Prose()) {
 			if f, is := stated(sentence); is && !(negative && f.Category == domain.CategoryEvents) {
 				f.Sources = []int{i}
 				found.Findings = append(found.Findings, f)
@@ -49,12 +49,16 @@ func (BuiltIn) Extract(_ context.Context, c Conversation) (Found, error) {
 const shortestStatement = 6
 
 // stated is what a sentence of the user's says about him and his world.
-func stated(s string) (Finding, bool) {
+func stated(sentence string) (Finding, bool) {
+	s := straight.Replace(sentence)
 	asked := asking.MatchString(s)
 	if len(s) < shortestStatement || len(s) > domain.MaxContent/2 || polarityMark.MatchString(s) {
 		return Finding{}, false
 	}
-	f := Finding{Content: s, Correction: either(s, correcting, correctingChinese)}
+	if passing.MatchString(s) || requesting.MatchString(s) && !either(s, remembering, rememberingChinese) {
+		return Finding{}, false
+	}
+	f := Finding{Content: sentence, Correction: either(s, correcting, correctingChinese)}
 	noted := either(s, remembering, rememberingChinese)
 	if asked && !noted {
 		return Finding{}, false
@@ -78,7 +82,7 @@ func stated(s string) (Finding, bool) {
 		f.Category = domain.CategoryEvents
 		f.Task = in(s, "What happened, or was decided", "发生或决定的事")
 		f.Tags = tagsOf("", "", s)
-	case noted || f.Correction || either(s, describing, describingChinese):
+	case noted || f.Correction && factual.MatchString(s) || either(s, describing, describingChinese) && !either(s, problem, problemChinese):
 		f.Category = domain.CategoryEntities
 		f.Task = in(s, "What the user's world is like", "用户所说的事实")
 		f.Tags = tagsOf("", "", s)
@@ -87,6 +91,9 @@ func stated(s string) (Finding, bool) {
 	}
 	return f, true
 }
+
+// straight makes quotation marks what rules expect.
+var straight = strings.NewReplacer("’", "'", "‘", "'")
 
 // longestTask is how many bytes of what was asked for become a lesson's task.
 const longestTask = 600

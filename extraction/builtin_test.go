@@ -58,7 +58,28 @@ func TestWhatIsStatedOutrightIsFound(t *testing.T) {
 		"记住：测试环境端口是 8443":                                 "entities ",
 		"Actually, the port is 9443.":                     "entities  correction",
 		"No, I no longer like tabs, I prefer spaces now.": "preferences  correction",
+		"Also I use zsh, not bash.":                       "preferences ",
+		"I’m a big fan of Bach.":                          "preferences ",
+		"No, don't touch the prod config!":                "preferences  correction",
+		"以后改配置之前请先问我。":                                    "preferences ",
+		"We have two dogs.":                               "profile family",
+		"My manager is Alice.":                            "entities ",
+		"We run Kubernetes 1.29 on EKS.":                  "entities ",
+		"我们的数据库是 PostgreSQL 15，不是 MySQL。":                 "entities  correction",
+		"那就用 Echo 吧。":                                     "events ",
+		"Let's go with Echo.":                             "events ",
 		"What do I prefer for indentation?":               "",
+		"I love it!":                                      "",
+		"I don't like this at all.":                       "",
+		"I'd love to see another painting of yours!":      "",
+		"No problem at all.":                              "",
+		"Nope, never been to something like that.":        "",
+		"It made me remember how kind they were.":         "",
+		"I'm going to give you a stack trace.":            "",
+		"I need to leave now, bye!":                       "",
+		"The deploy of the payments service is stuck.":    "",
+		"帮我把登录接口的超时改成30秒。":                                "",
+		"Here it is:\n```\n// we decided to use fmt\n```": "",
 		"Thanks a lot!":                                   "",
 		"ok":                                              "",
 		"你好":                                              "",
@@ -101,7 +122,7 @@ func TestAProblemWithItsFixIsACase(t *testing.T) {
 			t.Errorf("%s: sources %s", name, diff)
 		}
 		for _, line := range lines {
-			if said := strings.TrimSpace(strings.TrimPrefix(line, "a:")); !strings.Contains(f.Content, said) {
+			if said := strings.TrimPrefix(strings.TrimSpace(strings.TrimPrefix(line, "a:")), "原因是 "); !strings.Contains(f.Content, said) {
 				t.Errorf("%s: %q is not in\n%s", name, said, f.Content)
 			}
 		}

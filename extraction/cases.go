@@ -53,7 +53,7 @@ func cases(c Conversation) []Finding {
 func cluesOf(c Conversation) []clue {
 	var clues []clue
 	for i, m := range c.Messages {
-		for _, sentence := range text.Sentences(m.Text()) {
+		for _, sentence := range text.Sentences(m.Prose()) {
 			next := clueOf(sentence)
 			next.message, next.sentence = i, sentence
 			if next.problem || next.cause || next.fix {
@@ -66,6 +66,7 @@ func cluesOf(c Conversation) []clue {
 
 // clueOf tells what a sentence says of a case. What somebody likes has helped nobody yet.
 func clueOf(sentence string) clue {
+	sentence = straight.Replace(sentence)
 	switch {
 	case namedProblem.MatchString(sentence):
 		return clue{problem: true}
@@ -81,7 +82,7 @@ func clueOf(sentence string) clue {
 }
 
 // label is a part's name before what it says.
-var label = regexp.MustCompile(`(?i)^\W*(?:problem|issue|symptom|error|root cause|cause|reason|fix|solution|resolution|workaround|问题|现象|症状|根本原因|原因|根因|解决方案|解决办法|解决方法|解决|修复|办法)\s*[:：]\s*`)
+var label = regexp.MustCompile(`(?i)^\W*(?:problem|issue|symptom|error|root cause|cause|reason|fix|solution|resolution|workaround|问题|现象|症状|根本原因|原因|根因|解决方案|解决办法|解决方法|解决|修复|办法)\s*[:：]\s*|^\W*(?:根本)?(?:原因|根因)(?:是|在于)\s*`)
 
 // caseOf tells a problem, its cause and its fix from clues that stand together.
 func caseOf(c Conversation, clues []clue) Finding {
@@ -117,7 +118,10 @@ func caseOf(c Conversation, clues []clue) Finding {
 	section("Fix: ", "解决：", fixes)
 	f.Content = strings.TrimSpace(content.String())
 	if about, i := task(c); i >= 0 && !strings.Contains(f.Content, about) && len(f.Sources) < 10 {
-		f.Task = cut(about+"\n"+f.Task, 2*longestTask)
+		if !strings.Contains(about, f.Task) {
+			about += "\n" + f.Task
+		}
+		f.Task = cut(about, 2*longestTask)
 	}
 	f.Tags = tagsOf("", "", f.Content)
 	return f

@@ -3,6 +3,7 @@ package extraction
 import (
 	"context"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -44,6 +45,12 @@ func (m Message) Text() string {
 	}
 	return strings.Join(parts, "\n")
 }
+
+// fenced is code that somebody quotes: what stands in it nobody says.
+var fenced = regexp.MustCompile("(?s)```.*?(?:```|$)")
+
+// Prose is [Message.Text] without code.
+func (m Message) Prose() string { return fenced.ReplaceAllString(m.Text(), "\n") }
 
 // Found is what an extractor made of a conversation.
 type Found struct {

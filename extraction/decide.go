@@ -18,7 +18,8 @@ import (
 type Reader interface {
 	Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error)
 	List(ctx context.Context, list domain.List) (domain.ListPage, error)
-	Search(ctx context.Context, search domain.Search) (domain.Answer, error)
+	// SearchAll answers complete searches, in order. What they have in common is embedded once.
+	SearchAll(ctx context.Context, searches []domain.Search) ([]domain.Answer, error)
 }
 
 // assignment is an archive that is to be extracted.
@@ -61,9 +62,6 @@ func (a assignment) shared(category domain.Category) bool {
 	return slices.Contains(a.scopes(category), domain.Public)
 }
 
-// neighbours is how many items that say something like it are looked at.
-const neighbours = 5
-
 // decided are lessons that were decided on, with the items that they go into.
 type decided struct {
 	lessons []domain.Lesson
@@ -72,8 +70,13 @@ type decided struct {
 // decide finds out what becomes of findings, by what is known and by one another. It changes nothing.
 func (a assignment) decide(ctx context.Context, reader Reader, findings []Finding) ([]domain.Lesson, error) {
 	var d decided
-	for _, f := range combined(findings) {
-		lesson, err := a.lesson(ctx, reader, f, len(d.lessons), d)
+	all := combined(findings)
+	similar, err := a.similar(ctx, reader, all)
+	if err != nil {
+		return nil, err
+	}
+	for i, f := range all {
+		lesson, err := a.lesson(ctx, reader, f, similar[i], d)
 		if err != nil {
 			return nil, err
 		}
@@ -130,8 +133,8 @@ func joined(a, b string) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// lesson decides on one finding.
-func (a assignment) lesson(ctx context.Context, reader Reader, f Finding, number int, before decided) (domain.Lesson, error) {
+// lesson decides on one finding, beside which the items stand that say something like it.
+func (a assignment) lesson(ctx context.Context, reader Reader, f Finding, similar []domain.Found, before decided) (domain.Lesson, error) {
 	lesson := domain.Lesson{
 		Category: f.Category, Polarity: cmp.Or(f.Polarity, polarityOf(f.Category)), Sources: a.sources(f.Sources), Decision: domain.DecideCreate,
 		Text: domain.LessonText{
@@ -144,7 +147,7 @@ func (a assignment) lesson(ctx context.Context, reader Reader, f Finding, number
 		lesson.Decision, lesson.Text.Reason = domain.DecideSkip, "the conversation says it twice"
 		return lesson, nil
 	}
-	known, err := a.known(ctx, reader, f)
+	known, err := a.known(ctx, reader, f, similar)
 	if err != nil {
 		return lesson, err
 	}
@@ -155,7 +158,7 @@ func (a assignment) lesson(ctx context.Context, reader Reader, f Finding, number
 	if lesson.Decision == domain.DecideSkip || lesson.Decision == domain.DecideVote {
 		return lesson, nil
 	}
-	lesson.Item = itemID(a.task, number)
+	lesson.Item = itemID(a.task, len(before.lessons))
 	a.write(&lesson, f, target)
 	if _, err := a.remember(lesson, target).Complete(); err != nil {
 		lesson.Decision, lesson.Item, lesson.Target = domain.DecideSkip, "", ""
@@ -232,67 +235,6 @@ func (a assignment) judge(lesson *domain.Lesson, f Finding, known []neighbour, b
 // mergeable tells whether two items of a category that are about the same become one.
 func mergeable(c domain.Category) bool {
 	return c == domain.CategoryPreferences || c == domain.CategoryEntities || c == domain.CategoryPatterns || c == domain.CategoryProfile
-}
-
-// neighbour is an item that says something like a finding.
-type neighbour struct {
-	item  *domain.Knowledge
-	score float64 // of the search
-	alike float64 // of the texts
-	keyed bool    // it is about the same, by its key
-}
-
-// known are the items nearest to a finding, those that are about the same first.
-func (a assignment) known(ctx context.Context, reader Reader, f Finding) ([]neighbour, error) {
-	var all []neighbour
-	add := func(k *domain.Knowledge, score float64, byKey bool) {
-		if !slices.ContainsFunc(all, func(n neighbour) bool { return n.item.ID == k.ID }) {
-			all = append(all, neighbour{k, score, likeness(k.Text.Content, f.Content), byKey})
-		}
-	}
-	filter := domain.Filter{Categories: []domain.Category{f.Category}}
-	if f.Key != "" {
-		byKey := filter
-		byKey.Tags = domain.Tags{"key": {f.Key}}
-		if !a.shared(f.Category) {
-			byKey.Owner = a.owner
-		}
-		page, err := reader.List(ctx, domain.List{By: a.by(), Filter: byKey, Limit: neighbours})
-		if err != nil {
-			return nil, err
-		}
-		for _, k := range page.Items {
-			add(k, 1, true)
-		}
-	}
-	if strings.TrimSpace(f.Content) == "" {
-		return all, nil
-	}
-	lowest := 0.0
-	search, err := domain.Search{
-		By: a.by(), Text: cut(f.Content, 1000), Filter: filter, Limit: neighbours, MinScore: &lowest, Order: domain.ByScore,
-		Context: domain.Context{Given: true, Entities: []domain.Entity{a.owner}},
-	}.Complete()
-	if err != nil {
-		return nil, err
-	}
-	answer, err := reader.Search(ctx, search)
-	if err != nil {
-		return nil, err
-	}
-	for _, hit := range answer.Hits {
-		add(hit.Knowledge, hit.Score, false)
-	}
-	slices.SortStableFunc(all, func(x, y neighbour) int {
-		if x.keyed != y.keyed {
-			if x.keyed {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(y.alike, x.alike)
-	})
-	return all, nil
 }
 
 // write puts together what the item is to say.

@@ -38,7 +38,14 @@ func patterns(c Conversation) []Finding {
 			f.Sources = append(f.Sources, asked)
 			f.Task = cut(strings.TrimSpace(c.Messages[asked].Text()), longestTask)
 		}
-		f.Abstract = text.Abstract(firstLine(title), abstractTokens)
+		told, heading := strings.Join(strings.Fields(said), " "), firstLine(title)
+		if asked >= 0 && m.Role != domain.RoleUser {
+			heading = firstLine(c.Messages[asked].Text())
+		}
+		if !strings.HasPrefix(told, heading) { // a question alone tells nobody the answer
+			told = heading + " " + told
+		}
+		f.Abstract = text.Abstract(told, abstractTokens)
 		f.Tags = tagsOf("", "", f.Content)
 		found = append(found, f)
 	}

@@ -15,7 +15,7 @@ import (
 func behaviours(c Conversation) []Finding {
 	var found []Finding
 	for i, m := range c.Messages {
-		for _, s := range text.Sentences(m.Text()) {
+		for _, s := range text.Sentences(m.Prose()) {
 			for _, expression := range []interface{ FindStringSubmatch(string) []string }{behaving, behavingChinese} {
 				named := expression.FindStringSubmatch(s)
 				if named == nil || asking.MatchString(s) || text.IsStopWord(strings.ToLower(named[1])) || notTools[strings.ToLower(named[1])] {

@@ -1,5 +1,5 @@
 // Command extraction measures how fast conversations are taken in and committed through HTTP, on both engines, and, given
-// conversations with annotated evidence, how much of it an extractor makes knowledge of.
+// conversations with annotated evidence, how much of it an extractor makes knowledge of, and how long it takes to ask for that.
 //
 //	scripts/postgres.sh run go run ./scripts/bench/extraction [--locomo DIR]
 //
@@ -35,6 +35,7 @@ type report struct {
 	Extractor string                                `json:"extractor"`
 	Speed     []speed                               `json:"speed"`
 	Coverage  []coverage                            `json:"coverage,omitempty"`
+	Asked     []asked                               `json:"asked,omitempty"`
 }
 
 func main() { bench.Main(run) }
@@ -91,6 +92,14 @@ func (r report) print() error {
 	table = bench.NewTable(os.Stdout, "engine", "turns", "evidence", "covered", "turns in items", "items", "duplicates", "archive p50 ms", "archive p99 ms", "turns/s")
 	for _, c := range r.Coverage {
 		table.Row(c.Engine, c.Turns, c.Evidence, c.Covered, c.Used, c.Items, c.Duplicates, c.P50, c.P99, int(c.Rate))
+	}
+	if err := table.End(); err != nil {
+		return err
+	}
+	fmt.Println()
+	table = bench.NewTable(os.Stdout, "engine", "questions", "search p50 ms", "search p99 ms", "context p50 ms", "context p99 ms", "times a search", "items each")
+	for _, a := range r.Asked {
+		table.Row(a.Engine, a.Questions, a.SearchP50, a.SearchP99, a.ContextP50, a.ContextP99, a.Ratio, a.Told)
 	}
 	return table.End()
 }

@@ -69,6 +69,12 @@ func measure(ctx context.Context, engine database.Engine, o options, r *report) 
 		}
 		found.Engine = engine.String()
 		r.Coverage = append(r.Coverage, found)
+		told, err := s.ask(ctx, o)
+		if err != nil {
+			return err
+		}
+		told.Engine = engine.String()
+		r.Asked = append(r.Asked, told)
 	}
 	measured, err := s.hurry(ctx, db, o)
 	measured.Engine = engine.String()
