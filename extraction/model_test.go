@@ -223,7 +223,7 @@ func TestTheEnvironmentChoosesTheExtractor(t *testing.T) {
 		want string
 		bad  bool
 	}{
-		"nothing":     {nil, "built-in 1", false},
+		"nothing":     {nil, "built-in 2", false},
 		"a model":     {map[string]string{"ANNALS_LLM_URL": "http://127.0.0.1:11434/v1", "ANNALS_LLM_MODEL": "qwen3"}, "model qwen3", false},
 		"half of one": {map[string]string{"ANNALS_LLM_URL": "http://127.0.0.1:11434/v1"}, "", true},
 		"no URL":      {map[string]string{"ANNALS_LLM_URL": "ollama", "ANNALS_LLM_MODEL": "qwen3"}, "", true},
