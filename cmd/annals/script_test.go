@@ -38,6 +38,8 @@ func TestMain(m *testing.M) {
 //	schema N                   makes the database say that it has this schema
 //	host NAME [FLAGS…] TOOL [ARGUMENTS]  lets an MCP host call a tool of the annals mcp that it has started;
 //	                           with ! it must be refused
+//	ask [-until TEXT] METHOD PATH [BODY]  sends a request to the server; with ! it must be refused; with -until again
+//	                           and again until the answer has the text in it
 //	leave NAME                 ends a host, and with it its annals mcp, which must end well
 //	humble                     on PostgreSQL, lets DATABASE_URL name a role that owns nothing
 //	keep NAME                  lets NAME be the key that was printed last, and NAME_PREFIX its prefix
@@ -78,7 +80,7 @@ func TestScripts(t *testing.T) {
 					"exits": exits, "serving": serving, "shutdown": shutdown, "crash": crash, "count": count,
 					"many": many, "occupied": occupied, "schema": schema, "behind": behind, "phase": phase, "gauge": gauge,
 					"until": until, "free-port": freePort, "detour": detour, "cut": cut, "mend": mend,
-					"keep": keep, "humble": humble, "host": host, "leave": leave,
+					"keep": keep, "humble": humble, "host": host, "leave": leave, "ask": ask,
 				},
 				Condition: func(name string) (bool, error) {
 					return name == engine.String(), nil

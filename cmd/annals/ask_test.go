@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// ask sends a request to the server, as curl would, and shows what it says; with -until TEXT again and again until it says that.
+func ask(ts *testscript.TestScript, neg bool, args []string) {
+	until := ""
+	if len(args) > 2 && args[0] == "-until" {
+		until, args = args[1], args[2:]
+	}
+	if len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: [!] ask [-until TEXT] METHOD PATH [BODY]")
+	}
+	var status int
+	var said string
+	try := func() bool {
+		status, said = sent(ts, args[0], args[1], strings.Join(args[2:], ""))
+		return strings.Contains(said, until)
+	}
+	if !try() {
+		within(ts, time.Minute, "an answer with "+until, try)
+	}
+	_, err := fmt.Fprintln(ts.Stdout(), said)
+	ts.Check(err)
+	if refused := status >= http.StatusBadRequest; refused != neg {
+		ts.Fatalf("%s %s: %d %s", args[0], args[1], status, said)
+	}
+}
+
+func sent(ts *testscript.TestScript, method, path, body string) (status int, said string) {
+	request, err := http.NewRequest(method, ts.Getenv("ANNALS_SERVER")+path, strings.NewReader(body)) //nolint:noctx // a test
+	ts.Check(err)
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := http.DefaultClient.Do(request)
+	ts.Check(err)
+	defer response.Body.Close() //nolint:errcheck // it was only read
+	read, err := io.ReadAll(response.Body)
+	ts.Check(err)
+	return response.StatusCode, string(read)
+}
