@@ -3,6 +3,7 @@ package projections
 import (
 	"context"
 	"fmt"
+	"runtime"
 
 	"github.com/uptrace/bun"
 
@@ -26,11 +27,12 @@ type Checked struct {
 func Check(ctx context.Context, db *database.DB, settings Settings, progress func(items, of int64)) (Checked, error) {
 	settings = settings.withDefaults()
 	p := newKnowledge(db, settings)
-	tx, err := db.BeginTx(ctx, snapshot(db.Engine))
+	moment, err := db.Moment(ctx, runtime.GOMAXPROCS(0))
 	if err != nil {
-		return Checked{}, p.failed(ctx, "check", err)
+		return Checked{}, err
 	}
-	defer tx.Rollback() //nolint:errcheck // it only read
+	defer moment.End()
+	tx := moment[0]
 	active, err := p.activeIn(ctx, tx)
 	if err != nil {
 		return Checked{}, err
@@ -44,7 +46,7 @@ func Check(ctx context.Context, db *database.DB, settings Settings, progress fun
 	}
 	var items int64
 	e := &examination{
-		knowledge: p, new: active, tx: tx, log: events.SnapshotOf(tx), sums: map[string]uint64{},
+		knowledge: p, new: active, moment: moment, tx: tx, log: events.SnapshotOf(tx), sums: map[string]uint64{},
 		report: domain.RebuildReport{Wrong: []string{}, Rows: map[string]int64{}, Checksums: map[string]string{}},
 		compared: func(streams int) {
 			if items += int64(streams); progress != nil {

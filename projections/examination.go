@@ -7,18 +7,21 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/database"
+
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 )
 
-// examination is a verification at work. It reads one tenant after the other, each in slices, and
-// holds one slice.
+// examination is a verification at work. It reads one tenant after the other, each in slices, of which every
+// transaction of its moment holds one.
 type examination struct {
 	knowledge *Knowledge
 	new       version
 	old       *version // nil to compare with the log alone
-	tx        bun.Tx
-	log       events.Snapshot // of the same moment as tx
+	moment    database.Moment
+	tx        bun.Tx          // the first of the moment's
+	log       events.Snapshot // as tx sees it
 	compared  func(streams int)
 
 	report   domain.RebuildReport
@@ -75,27 +78,9 @@ const (
 )
 
 func (e *examination) tenant(ctx context.Context, h head) error {
-	words := newWordSums(h.Position)
-	erased := erasures{}
-	after, size := "", examinedFirst
-	for {
-		slice, found, err := e.log.NextSlice(ctx, h.Tenant, domain.KnowledgeStream(""), after, size)
-		if err != nil {
-			return err
-		}
-		if !found { // rows after the last stream would be one too many
-			slice = events.Slice{Tenant: h.Tenant, After: slice.After, Through: domain.KnowledgeStream("\U0010FFFF")}
-		}
-		bytes, err := e.slice(ctx, slice, h.Position, words, erased)
-		if err != nil {
-			return err
-		}
-		if !found {
-			break
-		}
-		after = slice.Through
-		e.compared(slice.Streams)
-		size = min(max(int(float64(size)*examinedBytes/float64(max(bytes, 1))), 1), 2*size, examinedMost)
+	words, erased, err := e.slices(ctx, h)
+	if err != nil {
+		return err
 	}
 	if err := e.words(ctx, h.Tenant, words); err != nil {
 		return err
@@ -104,43 +89,6 @@ func (e *examination) tenant(ctx context.Context, h head) error {
 		return err
 	}
 	return e.texts(ctx, h, erased)
-}
-
-// slice compares the rows of a range of items, and says how many bytes people wrote in them.
-func (e *examination) slice(ctx context.Context, s events.Slice, upTo int64, words *wordSums, erased erasures) (bytes int, err error) {
-	want := image{added: e.new.added}
-	for f, err := range foldStreams(e.log.InSlice(ctx, s, upTo), e.new.policy) {
-		if err != nil {
-			return 0, err
-		}
-		bag := bagOf(e.new.tokenizer, f.item)
-		if err := want.addRows(s.Tenant, f.item, bag.Words); err != nil {
-			return 0, err
-		}
-		words.expect(f.item, bag)
-		erased.add(f.erased)
-		e.searches.consider(s.Tenant, f.item)
-		bytes += len(f.item.Text.Content) + len(f.item.Text.Overview) + 1000*(1+len(f.item.Votes))
-	}
-	have, err := e.knowledge.imageOf(ctx, e.tx, e.new, s, words.have.add)
-	if err != nil {
-		return 0, err
-	}
-	e.report.Items += int64(len(want.knowledge))
-	e.compare(s.Tenant, &want, have)
-	if e.old == nil {
-		return bytes, nil
-	}
-	was, err := e.knowledge.imageOf(ctx, e.tx, *e.old, s, words.was.add)
-	switch {
-	case err == nil:
-		e.difference(was, have)
-	case e.forgives(ctx, err):
-		e.report.Changed["(not compared)"] += int64(len(want.knowledge))
-	default:
-		return 0, err
-	}
-	return bytes, nil
 }
 
 // forgives tells whether the active version may be impossible to read, since it is what is repaired.

@@ -41,17 +41,20 @@ func (s *searches) consider(tenant string, k *domain.Knowledge) {
 		return
 	}
 	hash := sha256.Sum256([]byte(tenant + "\x1f" + k.ID))
-	rank := binary.BigEndian.Uint64(hash[:])
-	at, _ := slices.BinarySearchFunc(s.chosen, rank, func(c searched, rank uint64) int { return cmp.Compare(c.rank, rank) })
-	if at == maxSearches {
-		return
-	}
 	scopes := slices.Clone(k.Scopes)
 	if !slices.Contains(scopes, domain.Public) {
 		scopes = append(scopes, domain.Public)
 	}
-	s.chosen = slices.Insert(s.chosen, at, searched{rank, k.ID, tenant, text, scopes})
-	s.chosen = s.chosen[:min(len(s.chosen), maxSearches)]
+	s.choose(searched{binary.BigEndian.Uint64(hash[:]), k.ID, tenant, text, scopes})
+}
+
+// choose takes a search if it is among those of the least ranks.
+func (s *searches) choose(one searched) {
+	at, _ := slices.BinarySearchFunc(s.chosen, one.rank, func(c searched, rank uint64) int { return cmp.Compare(c.rank, rank) })
+	if at < maxSearches {
+		s.chosen = slices.Insert(s.chosen, at, one)
+		s.chosen = s.chosen[:min(len(s.chosen), maxSearches)]
+	}
 }
 
 // firstWords are what a question of a dozen words would have, of a text that may have no spaces.

@@ -110,11 +110,12 @@ func (p *Past) patiently(ctx context.Context, position int64, try func() (read i
 
 // attempt asks if the projection has read so far, and says how far it has.
 func (p *Past) attempt(ctx context.Context, tenant string, position int64, ask func(ctx context.Context, tx bun.IDB) error) (read int64, err error) {
-	tx, err := p.knowledge.db.BeginTx(ctx, snapshot(p.knowledge.db.Engine))
+	moment, err := p.knowledge.db.Moment(ctx, 1)
 	if err != nil {
 		return 0, p.knowledge.failed(ctx, "begin", err)
 	}
-	defer func() { err = errors.Join(err, ended(tx)) }()
+	defer moment.End()
+	tx := moment[0]
 	if read, err = p.read(ctx, tx, tenant); err != nil || read < position {
 		return read, err
 	}
@@ -137,12 +138,4 @@ func reachedBy(rows []pastRow) int64 {
 		return 0
 	}
 	return rows[0].Reached
-}
-
-// ended ends a transaction that only read.
-func ended(tx bun.Tx) error {
-	if err := tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
-		return err
-	}
-	return nil
 }

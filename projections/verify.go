@@ -2,14 +2,13 @@ package projections
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 
 	"github.com/uptrace/bun"
 
-	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 )
@@ -56,17 +55,18 @@ func (p *Knowledge) refuse(ctx context.Context, tx bun.IDB, v version, report do
 // examine reads everything in one snapshot.
 func (r *Rebuilder) examine(ctx context.Context, now *run) (domain.RebuildReport, error) {
 	p := r.knowledge
-	tx, err := p.db.BeginTx(ctx, snapshot(p.db.Engine))
+	moment, err := p.db.Moment(ctx, runtime.GOMAXPROCS(0))
 	if err != nil {
-		return domain.RebuildReport{}, p.failed(ctx, "verify", err)
+		return domain.RebuildReport{}, err
 	}
-	defer tx.Rollback() //nolint:errcheck // it only read
+	defer moment.End()
+	tx := moment[0]
 	old, err := p.activeIn(ctx, tx)
 	if err != nil {
 		return domain.RebuildReport{}, err
 	}
 	e := &examination{
-		knowledge: p, old: &old, new: now.version, tx: tx, log: events.SnapshotOf(tx),
+		knowledge: p, old: &old, new: now.version, moment: moment, tx: tx, log: events.SnapshotOf(tx),
 		sums: map[string]uint64{},
 		compared: func(streams int) {
 			now.note(func(p *domain.RebuildProgress) { p.Verified += int64(streams) })
@@ -86,14 +86,6 @@ func (r *Rebuilder) examine(ctx context.Context, now *run) (domain.RebuildReport
 	}
 	e.report.Passed = e.passed()
 	return e.report, nil
-}
-
-// snapshot is a transaction in which the log and every version stand still.
-func snapshot(engine database.Engine) *sql.TxOptions {
-	if engine == database.SQLite {
-		return nil // a reader sees one snapshot from its first read on
-	}
-	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 }
 
 // activeIn is the version that readers read, as of a snapshot.

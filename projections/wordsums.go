@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/uptrace/bun"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -64,6 +65,13 @@ func (s *sums) add(t term) {
 	s.terms++
 }
 
+func (s *sums) addAll(other sums) {
+	for i, sum := range other.buckets {
+		s.buckets[i] += sum
+	}
+	s.terms += other.terms
+}
+
 func (s *sums) total() (total uint64) {
 	for _, sum := range s.buckets {
 		total += sum
@@ -82,6 +90,16 @@ func newWordSums(head int64) *wordSums {
 	w := &wordSums{want: newSums(head), have: newSums(head), was: newSums(head)}
 	w.items = make([]int64, len(w.want.buckets))
 	return w
+}
+
+// addAll adds what somebody else has added up of the same log.
+func (w *wordSums) addAll(other *wordSums) {
+	w.want.addAll(other.want)
+	w.have.addAll(other.have)
+	w.was.addAll(other.was)
+	for i, items := range other.items {
+		w.items[i] += items
+	}
 }
 
 // expect adds the terms of an item.
@@ -108,15 +126,10 @@ func termsOf(k *domain.Knowledge, b bag, each func(term)) {
 // words compares the terms of a tenant, after the bags were added slice by slice.
 func (e *examination) words(ctx context.Context, tenant string, w *wordSums) error {
 	inBags := w.have.terms
-	if err := e.readTerms(ctx, e.new, tenant, w.have.add); err != nil {
+	if err := e.readBoth(ctx, tenant, w); err != nil {
 		return err
 	}
 	e.inTerms += w.have.terms - inBags
-	if e.old != nil {
-		if err := e.readTerms(ctx, *e.old, tenant, w.was.add); err != nil {
-			return err
-		}
-	}
 	e.report.Rows["terms"] += w.have.terms
 	e.sums["terms"] += w.have.total()
 	for i, have := range w.have.buckets {
@@ -132,10 +145,22 @@ func (e *examination) words(ctx context.Context, tenant string, w *wordSums) err
 	return nil
 }
 
+// readBoth reads the indexes of terms of both versions, side by side if the moment has transactions for that.
+func (e *examination) readBoth(ctx context.Context, tenant string, w *wordSums) error {
+	reading, ctx := errgroup.WithContext(ctx)
+	reading.SetLimit(min(len(e.moment), 2))
+	reading.Go(func() error { return e.readTerms(ctx, e.tx, e.new, tenant, w.have.add) })
+	if e.old != nil {
+		last := e.moment[len(e.moment)-1]
+		reading.Go(func() error { return e.readTerms(ctx, last, *e.old, tenant, w.was.add) })
+	}
+	return reading.Wait()
+}
+
 // readTerms reads the index of terms. The names of terms are what people wrote: they are hashed and
 // let go.
-func (e *examination) readTerms(ctx context.Context, v version, tenant string, each func(term), conditions ...func(*bun.SelectQuery)) (err error) {
-	query := e.tx.NewSelect().TableExpr("? AS t", v.tables.terms).Column("term", "scope", "number", "count", "words").Where("tenant = ?", tenant)
+func (e *examination) readTerms(ctx context.Context, tx bun.IDB, v version, tenant string, each func(term), conditions ...func(*bun.SelectQuery)) (err error) {
+	query := tx.NewSelect().TableExpr("? AS t", v.tables.terms).Column("term", "scope", "number", "count", "words").Where("tenant = ?", tenant)
 	for _, narrow := range conditions {
 		narrow(query)
 	}
@@ -178,7 +203,7 @@ func (e *examination) wrongWords(ctx context.Context, tenant string, shift int, 
 	if _, err := scanRows(ctx, scopes, scanScope(have)); err != nil {
 		return e.knowledge.failed(ctx, "read a version", err)
 	}
-	if err := e.readTerms(ctx, e.new, tenant, have, within); err != nil {
+	if err := e.readTerms(ctx, e.tx, e.new, tenant, have, within); err != nil {
 		return err
 	}
 	for i := range rows {

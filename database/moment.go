@@ -1,0 +1,69 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/uptrace/bun"
+)
+
+// Moment is transactions that only read, and that all see the same moment of the database, so that several can look
+// at once. Each belongs to one goroutine at a time.
+type Moment []bun.Tx
+
+// Moment opens so many transactions, or one if this process does not own the SQLite file: others may write between
+// two. Whoever is given them ends them.
+func (db *DB) Moment(ctx context.Context, transactions int) (m Moment, err error) {
+	defer func() {
+		if err != nil {
+			m.End()
+			m, err = nil, Classify(ctx, fmt.Errorf("read one moment: %w", err))
+		}
+	}()
+	if db.Engine == SQLite && db.owner == nil {
+		transactions = 1
+	}
+	if transactions > 1 {
+		done, err := db.turn.take(ctx) // nobody writes to a SQLite file meanwhile
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+	}
+	var snapshot string
+	for len(m) < transactions {
+		tx, err := db.BeginTx(ctx, db.momentOptions())
+		if err != nil {
+			return m, err
+		}
+		m = append(m, tx)
+		switch {
+		case transactions == 1:
+		case db.Engine == SQLite: // sees what is there when it first reads
+			err = tx.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(new(int))
+		case len(m) > 1:
+			_, err = tx.ExecContext(ctx, "SET TRANSACTION SNAPSHOT "+string(AppendString(nil, snapshot)))
+		default:
+			err = tx.QueryRowContext(ctx, "SELECT pg_export_snapshot()").Scan(&snapshot)
+		}
+		if err != nil {
+			return m, err
+		}
+	}
+	return m, nil
+}
+
+func (db *DB) momentOptions() *sql.TxOptions {
+	if db.Engine == SQLite {
+		return nil // its connections for reading can do nothing else
+	}
+	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+}
+
+// End ends the transactions.
+func (m Moment) End() {
+	for _, tx := range m {
+		_ = tx.Rollback() // it only read
+	}
+}

@@ -1,0 +1,152 @@
+package projections
+
+import (
+	"context"
+	"sync"
+
+	"github.com/uptrace/bun"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+)
+
+// sheet is what is to be compared of a slice: what the log gives, what the new version has and what the old one.
+type sheet struct {
+	want, have, was *image // was is nil where the old version is not compared
+	unread          bool   // the old version cannot be read
+	streams, bytes  int
+}
+
+// examiner reads slices of a tenant's log and the rows that belong to them, in a transaction of its own.
+type examiner struct {
+	*examination
+	tx  bun.Tx
+	log events.Snapshot
+
+	words    *wordSums
+	erased   erasures
+	searches searches
+}
+
+// slices compares the rows of all items of a tenant. As many slices are read at a time as the moment has
+// transactions; what was read is compared one after the other.
+func (e *examination) slices(ctx context.Context, h head) (*wordSums, erasures, error) {
+	cutting := cutting{examination: e, head: h, size: examinedFirst}
+	all := make([]*examiner, len(e.moment))
+	var noting sync.Mutex
+	working, ctx := errgroup.WithContext(ctx)
+	for i, tx := range e.moment {
+		all[i] = &examiner{examination: e, tx: tx, log: events.SnapshotOf(tx), words: newWordSums(h.Position), erased: erasures{}}
+		working.Go(func() error {
+			for {
+				slice, found, err := cutting.next(ctx, all[i].log)
+				if err != nil || !found {
+					return err
+				}
+				read, err := all[i].read(ctx, slice, h.Position)
+				if err != nil {
+					return err
+				}
+				cutting.learn(read)
+				noting.Lock()
+				e.note(slice.Tenant, read)
+				e.compared(read.streams)
+				noting.Unlock()
+			}
+		})
+	}
+	if err := working.Wait(); err != nil {
+		return nil, nil, err
+	}
+	for _, other := range all[1:] {
+		all[0].words.addAll(other.words)
+		for id := range other.erased {
+			all[0].erased[id] = true
+		}
+	}
+	for _, one := range all {
+		for _, chosen := range one.searches.chosen {
+			e.searches.choose(chosen)
+		}
+	}
+	return all[0].words, all[0].erased, nil
+}
+
+// cutting hands out a tenant's streams, slice by slice.
+type cutting struct {
+	*examination
+	head head
+
+	mu    sync.Mutex
+	after string
+	size  int
+	done  bool
+}
+
+func (c *cutting) next(ctx context.Context, log events.Snapshot) (slice events.Slice, found bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.done {
+		return slice, false, nil
+	}
+	slice, found, err = log.NextSlice(ctx, c.head.Tenant, domain.KnowledgeStream(""), c.after, c.size)
+	if err != nil {
+		return slice, false, err
+	}
+	if !found { // rows after the last stream would be one too many
+		c.done = true
+		slice = events.Slice{Tenant: c.head.Tenant, After: slice.After, Through: domain.KnowledgeStream("\U0010FFFF")}
+	}
+	c.after = slice.Through
+	return slice, true, nil
+}
+
+// learn chooses the size of slices by how much people wrote in one.
+func (c *cutting) learn(read sheet) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if read.streams > 0 {
+		fitting := int(float64(read.streams) * examinedBytes / float64(max(read.bytes, 1)))
+		c.size = min(max(fitting, 1), 2*c.size, examinedMost)
+	}
+}
+
+// read reads a range of items.
+func (e *examiner) read(ctx context.Context, s events.Slice, upTo int64) (read sheet, err error) {
+	read.want = &image{added: e.new.added}
+	for f, err := range foldStreams(e.log.InSlice(ctx, s, upTo), e.new.policy) {
+		if err != nil {
+			return read, err
+		}
+		bag := bagOf(e.new.tokenizer, f.item)
+		if err := read.want.addRows(s.Tenant, f.item, bag.Words); err != nil {
+			return read, err
+		}
+		e.words.expect(f.item, bag)
+		e.erased.add(f.erased)
+		e.searches.consider(s.Tenant, f.item)
+		read.bytes += len(f.item.Text.Content) + len(f.item.Text.Overview) + 1000*(1+len(f.item.Votes))
+	}
+	read.streams = s.Streams
+	if read.have, err = e.knowledge.imageOf(ctx, e.tx, e.new, s, e.words.have.add); err != nil || e.old == nil {
+		return read, err
+	}
+	read.was, err = e.knowledge.imageOf(ctx, e.tx, *e.old, s, e.words.was.add)
+	if err != nil && e.forgives(ctx, err) {
+		read.was, read.unread, err = nil, true, nil
+	}
+	return read, err
+}
+
+// note compares what was read.
+func (e *examination) note(tenant string, read sheet) {
+	e.report.Items += int64(len(read.want.knowledge))
+	e.compare(tenant, read.want, read.have)
+	switch {
+	case read.unread:
+		e.report.Changed["(not compared)"] += int64(len(read.want.knowledge))
+	case read.was != nil:
+		e.difference(read.was, read.have)
+	}
+}
