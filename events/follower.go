@@ -101,6 +101,10 @@ func (f *follower) next(ctx context.Context, tenant string) (Page, error) {
 		return Page{}, err
 	}
 	page.erasures = &mark
+	if f.log.handlers.isUndivided(f.projection) {
+		page.Events, err = f.log.bare(ctx, tenant, c.position)
+		return page, err
+	}
 	records, err := f.log.Records(ctx, tenant, c.position, pageSize)
 	if err != nil {
 		return Page{}, err

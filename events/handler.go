@@ -63,15 +63,6 @@ func AddHandler(router *message.Router, l *Log, projection string, handler Handl
 	})
 }
 
-// AddUndivided is [AddHandler] for a projection that means nothing without every single event: it passes
-// nothing over, and stands still until it can take in what comes next. It is given events that cannot be
-// decoded, too: their place, their name and their hash.
-func AddUndivided(router *message.Router, l *Log, projection string, handler Handler) *message.Handler {
-	return add(router, l, projection, func(_ context.Context, page Page) (Change, error) {
-		return handled{handler, page}, nil
-	}, func(page *Page) { page.quarantine, page.unreadable = nil, nil })
-}
-
 // AddPreparer is [AddHandler] for what takes long.
 func AddPreparer(router *message.Router, l *Log, projection string, prepare Preparer) *message.Handler {
 	return add(router, l, projection, prepare, func(*Page) {})

@@ -7,8 +7,9 @@ import (
 
 // handlers are what follows the log in this process, by projection.
 type handlers struct {
-	mu       sync.Mutex
-	prepares map[string]Preparer
+	mu        sync.Mutex
+	prepares  map[string]Preparer
+	undivided []string
 }
 
 func (h *handlers) add(projection string, prepare Preparer) {
@@ -25,6 +26,18 @@ func (h *handlers) of(projection string) (prepare Preparer, found bool) {
 	defer h.mu.Unlock()
 	prepare, found = h.prepares[projection]
 	return prepare, found
+}
+
+func (h *handlers) keepUndivided(projection string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.undivided = append(h.undivided, projection)
+}
+
+func (h *handlers) isUndivided(projection string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Contains(h.undivided, projection)
 }
 
 // Followers lists the projections that follow the log in this process, in order.

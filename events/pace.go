@@ -16,18 +16,20 @@ const (
 // GiveWay lets work in the background wait while this process writes commands, so that it does not
 // take the database, the lock and the processor from somebody who waits for an answer. The busier the log
 // has been of late, the longer: of a log that is never idle, everything that gives way together takes a
-// tenth of the time. It returns when no command came for a moment, and after two seconds at the latest:
+// tenth of the time. It returns when no command came for a moment, and after two seconds at the latest (a quarter of one if
+// it is that of [AddUndivided]):
 // the work goes on, in larger pieces, however busy the log is; and at once if it is a projection's, and
 // somebody waits for that ([Log.Hurry]). Call it between pieces, with how long the last one took, and with
 // the projection's name if it is one.
 func (l *Log) GiveWay(ctx context.Context, took time.Duration, projection string) {
 	l.yielding.Add(1)
 	defer l.yielding.Add(-1)
+	longest := l.longest(projection)
 	for began := time.Now(); ; {
 		wanted := l.haste.wanted(projection)
 		quiet, busy := l.busyness()
 		owed := time.Duration(float64(took) * busy * busy * float64(share*l.yielding.Load()-1))
-		pause := min(quiet, lull, min(owed, longStay)-time.Since(began))
+		pause := min(quiet, lull, min(owed, longest)-time.Since(began))
 		if pause <= 0 || wanted == nil {
 			return
 		}

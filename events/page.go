@@ -15,7 +15,7 @@ type Page struct {
 	Tenant  string
 	After   int64          // how far the projection has read
 	AfterID string         // the id of the event there; empty at 0
-	Events  []domain.Event // 1 to 500
+	Events  []domain.Event // 1 to 500; up to 5,000 where they are bare: [AddUndivided]
 
 	lease      *lease      // under which it was read; nil for none
 	quarantine *quarantine // when it was read; nil for nothing

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/uptrace/bun"
 	"golang.org/x/mod/sumdb/tlog"
@@ -35,8 +36,7 @@ const (
 )
 
 // grow takes the events up to the end of a page into the tree, in the transaction that moves the checkpoint.
-// It reads their hashes itself: whether anybody can make sense of an event does not matter here, and none may
-// be passed over. What is in the tree already, since the checkpoint was set back, is compared.
+// Whether anybody can make sense of an event does not matter here, and none may be passed over. What is in the tree already, since the checkpoint was set back, is compared.
 func (p *Prover) grow(ctx context.Context, tx bun.IDB, page events.Page) error {
 	t := tree{db: tx, tenant: page.Tenant}
 	size, err := t.size(ctx)
@@ -50,7 +50,7 @@ func (p *Prover) grow(ctx context.Context, tx bun.IDB, page events.Page) error {
 	if err := t.compare(ctx, page.Events[:known]); err != nil {
 		return err
 	}
-	return t.extend(ctx, page.Last().Position)
+	return t.extend(ctx, page.Last().Position, page.Events)
 }
 
 // reach lets a tree have so many events at once, for whoever cannot wait for the handler.
@@ -61,7 +61,7 @@ func (p *Prover) reach(ctx context.Context, tenant string, atLeast int64) (size 
 			return size, err
 		}
 		err = p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-			return tree{db: tx, tenant: tenant}.extend(ctx, min(atLeast, size+step))
+			return tree{db: tx, tenant: tenant}.extend(ctx, min(atLeast, size+step), nil)
 		})
 		if err != nil && !errors.Is(err, database.ErrOutcomeUnknown) {
 			return size, err
@@ -69,9 +69,9 @@ func (p *Prover) reach(ctx context.Context, tenant string, atLeast int64) (size 
 	}
 }
 
-// extend takes the events up to a position into the tree. Somebody else may do the same: a row is inserted
-// once.
-func (t tree) extend(ctx context.Context, through int64) error {
+// extend takes the events up to a position into the tree; of those at hand it need not read the hashes.
+// Somebody else may do the same: a row is inserted once.
+func (t tree) extend(ctx context.Context, through int64, atHand []domain.Event) error {
 	for before := int64(-1); ; {
 		size, err := t.size(ctx)
 		if err != nil || size >= through {
@@ -81,7 +81,10 @@ func (t tree) extend(ctx context.Context, through int64) error {
 			return errTorn
 		}
 		before = size
-		hashes, err := t.hashesAfter(ctx, size, min(through, size+rowSize))
+		hashes := hashesAmong(atHand, size)
+		if len(hashes) == 0 {
+			hashes, err = t.hashesAfter(ctx, size, min(through, size+rowSize))
+		}
 		if err == nil {
 			err = t.append(ctx, size, hashes)
 		}
@@ -89,6 +92,16 @@ func (t tree) extend(ctx context.Context, through int64) error {
 			return err
 		}
 	}
+}
+
+// hashesAmong are the hashes of the records after a position, if they are at hand.
+func hashesAmong(atHand []domain.Event, after int64) (hashes [][]byte) {
+	for _, event := range atHand {
+		if event.Position == after+int64(len(hashes))+1 {
+			hashes = append(hashes, event.Hash)
+		}
+	}
+	return hashes
 }
 
 // hashesAfter reads the hashes of the events after a position, up to another.
@@ -137,26 +150,33 @@ func (t tree) compare(ctx context.Context, all []domain.Event) error {
 	return nil
 }
 
-// append adds events, given by the hashes of their records, as one row at the end of the tree.
+// append adds events, given by the hashes of their records, as rows at the end of the tree, until somebody
+// else has.
 func (t tree) append(ctx context.Context, size int64, records [][]byte) error {
 	f, err := t.frontier(ctx, size)
 	if err != nil {
 		return fmt.Errorf("read the edge of the tree: %w", err)
 	}
-	var stored []tlog.Hash
-	for _, hash := range records {
-		stored = f.add(tlog.RecordHash(hash), stored)
-	}
-	bytes := make([]byte, 0, len(stored)*tlog.HashSize)
-	for _, hash := range stored {
-		bytes = append(bytes, hash[:]...)
-	}
-	_, err = t.db.(bun.IDB).ExecContext(ctx, `
-		INSERT INTO tree (tenant, number, size, hashes)
-		VALUES (?, ?, ?, ?)
-		ON CONFLICT DO NOTHING`, t.tenant, tlog.StoredHashCount(size), f.size, bytes)
-	if err != nil {
-		return fmt.Errorf("append to the tree: %w", err)
+	for some := range slices.Chunk(records, rowSize) {
+		number := tlog.StoredHashCount(f.size)
+		var stored []tlog.Hash
+		for _, hash := range some {
+			stored = f.add(tlog.RecordHash(hash), stored)
+		}
+		bytes := make([]byte, 0, len(stored)*tlog.HashSize)
+		for _, hash := range stored {
+			bytes = append(bytes, hash[:]...)
+		}
+		result, err := t.db.(bun.IDB).ExecContext(ctx, `
+			INSERT INTO tree (tenant, number, size, hashes)
+			VALUES (?, ?, ?, ?)
+			ON CONFLICT DO NOTHING`, t.tenant, number, f.size, bytes)
+		if err != nil {
+			return fmt.Errorf("append to the tree: %w", err)
+		}
+		if inserted, err := result.RowsAffected(); err != nil || inserted == 0 {
+			return err
+		}
 	}
 	return nil
 }

@@ -1,5 +1,6 @@
 // Command lag measures how long after a write has been answered the background projections have taken it in, while
-// somebody writes at a steady rate that leaves the machine time to spare.
+// somebody writes at a steady rate that leaves the machine time to spare; and how far behind they are while many write
+// as fast as they can.
 //
 //	scripts/postgres.sh run go run ./scripts/bench/lag
 package main
@@ -21,6 +22,7 @@ type options struct {
 	json    string
 	engines []database.Engine
 	rate    int
+	clients int
 	lasting time.Duration
 }
 
@@ -30,6 +32,17 @@ type report struct {
 	Engines map[database.Engine]map[string]string `json:"engines"`
 	Rate    int                                   `json:"writes_a_second"`
 	Lags    []lag                                 `json:"lags"`
+	Behind  []behind                              `json:"behind"`
+}
+
+// behind is how old the oldest event was that a projection had not read, while somebody wrote as fast as he could.
+type behind struct {
+	Engine     string  `json:"engine"`
+	Rate       float64 `json:"items_a_second"`
+	Projection string  `json:"projection"`
+	P50        float64 `json:"p50_ms"`
+	P95        float64 `json:"p95_ms"`
+	Most       float64 `json:"most_ms"`
 }
 
 // lag is how long after its answer a write was taken in, by one projection.
@@ -67,11 +80,12 @@ func parse() (options, error) {
 	flag.StringVar(&o.json, "json", "", "write the report to this file, too")
 	flag.StringVar(&engine, "engine", "both", "sqlite, postgres or both")
 	flag.IntVar(&o.rate, "rate", 50, "how many writes a second")
+	flag.IntVar(&o.clients, "clients", 64, "how many write afterwards as fast as they can")
 	flag.DurationVar(&o.lasting, "for", 30*time.Second, "how long to write")
 	flag.Parse()
-	if flag.NArg() > 0 || o.rate < 1 || o.lasting < time.Second {
+	if flag.NArg() > 0 || o.rate < 1 || o.clients < 1 || o.lasting < time.Second {
 		flag.Usage()
-		return o, errors.New("there must be a write a second, and a second of them")
+		return o, errors.New("there must be a write a second, a client, and a second of them")
 	}
 	var err error
 	o.engines, err = bench.Engines(engine)
@@ -83,6 +97,14 @@ func (r *report) print(to io.Writer) error {
 	t := bench.NewTable(to, "engine", "taken in by", "writes", "p50 ms", "p95 ms", "p99 ms")
 	for _, l := range r.Lags {
 		t.Row(l.Engine, l.Projection, l.Writes, l.P50, l.P95, l.P99)
+	}
+	if err := t.End(); err != nil {
+		return err
+	}
+	fmt.Fprintln(to)
+	t = bench.NewTable(to, "engine", "flat out, items/s", "behind is", "p50 ms", "p95 ms", "most ms")
+	for _, b := range r.Behind {
+		t.Row(b.Engine, int(b.Rate), b.Projection, b.P50, b.P95, b.Most)
 	}
 	return t.End()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -52,9 +53,24 @@ func measure(ctx context.Context, engine database.Engine, o options, r *report) 
 		return err
 	}
 	answered, lasted, err := write(ctx, log, o)
-	err = errors.Join(err, caughtUp(ctx, log, base.Meaning().Name(), past.Name(), len(answered)), stop())
-	if err != nil {
+	if err == nil {
+		err = caughtUp(ctx, log, base.Meaning().Name(), past.Name(), len(answered))
+	}
+	var rate float64
+	var late map[string][]time.Duration
+	followers := []string{proof.Name, past.Name(), base.Meaning().Name()}
+	if err == nil {
+		rate, late, err = flatOut(ctx, log, o, len(answered), followers...)
+	}
+	if err = errors.Join(err, stop()); err != nil {
 		return err
+	}
+	for _, name := range followers {
+		s := bench.SpreadOf(late[name])
+		r.Behind = append(r.Behind, behind{
+			Engine: engine.String(), Rate: rate, Projection: name,
+			P50: bench.Milliseconds(s.P50), P95: bench.Milliseconds(s.P95), Most: bench.Milliseconds(slices.Max(late[name])),
+		})
 	}
 	r.note(engine, "(the write itself)", lasted)
 	for _, w := range watches {
