@@ -12,11 +12,11 @@ import (
 )
 
 // Selection is implemented by an inline projection that knows whose the items are that events are
-// about, and whom they reach: what is chosen by that is chosen as it is now.
+// about, and whom they reach: now, and when it happened.
 type Selection interface {
-	// Streams are those of the items that a query is about; many if there are more than most.
+	// Streams are those of the items that a query may be about; many if there are more than most.
 	Streams(ctx context.Context, q domain.EventQuery, most int) (streams []string, many bool, err error)
-	// Condition tells of an event, in a table e, whether its item is one of those.
+	// Condition tells of an event, in a table e, whether the query is about it.
 	Condition(q domain.EventQuery) (where string, args []any)
 }
 
@@ -94,7 +94,9 @@ func (l *Log) chooseItems(ctx context.Context, q domain.EventQuery, within span,
 		case !many:
 			c.add("e.stream IN (?)", bun.List(streams))
 			c.whole = true
-			return nil
+		}
+		if !many && q.Scope == "" && q.Owner == "" {
+			return nil // all that happened to them counts, not only what did while they were somebody's
 		}
 	}
 	where, args := selection.Condition(q)

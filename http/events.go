@@ -17,8 +17,8 @@ type Selecting struct {
 	OnBehalfOf    string   `query:"on_behalf_of" doc:"For whom it was done: an entity such as user:123."`
 	Name          []string `query:"name,explode" doc:"Several are alternatives. Example: knowledge.remembered. An asterisk at the end stands for anything: knowledge.*."`
 	Stream        string   `query:"stream" doc:"Example: knowledge:profile_001."`
-	Scope         string   `query:"scope" doc:"Whom the item reaches now: a scope such as project:456 or public."`
-	Owner         string   `query:"owner" doc:"Whose the item is now: an entity such as user:123."`
+	Scope         string   `query:"scope" doc:"Whom the item reached when it happened, or reaches now: a scope such as project:456 or public."`
+	Owner         string   `query:"owner" doc:"Whose the item was when it happened, or is now: an entity such as user:123."`
 	From          moment   `query:"from" doc:"Recorded at or after this time or date."`
 	To            moment   `query:"to" doc:"Recorded before it."`
 	OccurredFrom  moment   `query:"occurred_from" doc:"Happened in the world at or after this time or date; only what says when it did."`

@@ -69,7 +69,7 @@ func (s *Server) reportActor(ctx context.Context, c *call, in *actorInput) (*str
 }
 
 type changesInput struct {
-	Scope string `query:"scope" required:"true" doc:"Whom the items reach now: a scope such as project:456 or public."`
+	Scope string `query:"scope" required:"true" doc:"Whom the items reached when it happened, or reach now: a scope such as project:456 or public."`
 	From  moment `query:"from" doc:"Recorded at or after this time or date."`
 	To    moment `query:"to" doc:"Recorded before it."`
 	Paging

@@ -1,8 +1,8 @@
 package projections
 
 import (
+	"cmp"
 	"context"
-	"strings"
 
 	"github.com/uptrace/bun"
 
@@ -35,27 +35,34 @@ func (p *Knowledge) Streams(ctx context.Context, q domain.EventQuery, most int) 
 	return streams, false, nil
 }
 
-// chosenItems selects the ids of the items that a query is about, each part by an index of its own: by
+// chosenItems selects the ids of the items that a query may be about, each part by an index of its own: by
 // scope, by owner, or by everything that the principal belongs to.
 func (p *Knowledge) chosenItems(q domain.EventQuery) []*bun.SelectQuery {
-	condition, args := p.isChosen(q)
-	rest := func(query *bun.SelectQuery) *bun.SelectQuery {
-		return query.ColumnExpr("k.id").Where("k.tenant = ?", q.Tenant).Where(condition, args...)
+	now, args := p.isChosen(q)
+	readable, readableArgs := p.isReadable(q)
+	all := func() *bun.SelectQuery {
+		return p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge).ColumnExpr("k.id").Where("k.tenant = ?", q.Tenant)
 	}
 	owned := func(owner domain.Entity) *bun.SelectQuery {
-		return rest(p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge).Where("k.owner = ?", owner))
+		return all().Where("k.owner = ?", owner).Where(now, args...)
 	}
 	reaching := func(scope domain.Scope) *bun.SelectQuery {
-		return rest(p.db.NewSelect().TableExpr("? AS a", p.tables().scopes).
-			Join("JOIN ? AS k ON k.tenant = a.tenant AND k.number = a.number", p.tables().knowledge).
-			Where("a.tenant = ?", q.Tenant).Where("a.scope = ?", scope))
+		return all().Join("JOIN ? AS a ON k.tenant = a.tenant AND k.number = a.number", p.tables().scopes).
+			Where("a.tenant = ?", q.Tenant).Where("a.scope = ?", scope).Where(now, args...)
 	}
-	gone := func() *bun.SelectQuery {
-		return rest(p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge).Where("k.status IN ('deleted', 'erased')"))
+	gone := func() *bun.SelectQuery { return all().Where("k.status IN ('deleted', 'erased')").Where(now, args...) }
+	once := func(table bun.Ident) *bun.SelectQuery {
+		return all().Distinct().Join("JOIN ? AS w ON w.tenant = k.tenant AND w.number = k.number", table).
+			Where("w.tenant = ?", q.Tenant).Where(readable, readableArgs...)
 	}
+	then := p.past.Load()
 	switch {
+	case q.Owner != "" && then != nil:
+		return []*bun.SelectQuery{owned(q.Owner), once(then.items).Where("w.owner = ?", q.Owner)}
 	case q.Owner != "":
 		return []*bun.SelectQuery{owned(q.Owner)}
+	case q.Scope != "" && then != nil:
+		return []*bun.SelectQuery{reaching(q.Scope), gone(), once(then.scopes).Where("w.scope = ?", q.Scope)}
 	case q.Scope != "":
 		return []*bun.SelectQuery{reaching(q.Scope), gone()}
 	}
@@ -69,7 +76,25 @@ func (p *Knowledge) chosenItems(q domain.EventQuery) []*bun.SelectQuery {
 // Condition implements [events.Selection]. The item is looked up for each event by itself: left alone,
 // PostgreSQL may rather read all of the tenant's.
 func (p *Knowledge) Condition(q domain.EventQuery) (where string, args []any) {
-	condition, args := p.isChosen(q)
+	condition, args := p.isReadable(q)
+	narrow := func(now string, nowValue any, table bun.Ident, then string, value any) {
+		condition, args = condition+" AND ("+now, append(args, nowValue)
+		if p.past.Load() != nil {
+			condition += ` OR EXISTS (
+				SELECT 1
+				FROM ? AS w
+				WHERE w.tenant = k.tenant AND w.number = k.number AND w.since <= e.position AND w.until >= e.position AND ` + then + ")"
+			args = append(args, table, value)
+		}
+		condition += ")"
+	}
+	then := cmp.Or(p.past.Load(), &pastTables{})
+	if q.Owner != "" {
+		narrow("k.owner = ?", q.Owner, then.items, "w.owner = ?", q.Owner)
+	}
+	if q.Scope != "" {
+		narrow(p.reaches(), bun.List([]domain.Scope{q.Scope}), then.scopes, "w.scope = ?", q.Scope)
+	}
 	return `substr(e.stream, 1, 10) = 'knowledge:' AND (
 			SELECT ` + condition + `
 			FROM ? AS k
@@ -77,26 +102,30 @@ func (p *Knowledge) Condition(q domain.EventQuery) (where string, args []any) {
 		)`, append(args, p.tables().knowledge)
 }
 
-// isChosen tells of an item k whether a query is about it.
+// isChosen tells of an item k whether a query is about it, as it is now.
 func (p *Knowledge) isChosen(q domain.EventQuery) (condition string, args []any) {
-	parts := []string{"1 = 1"}
-	add := func(part string, values ...any) { parts, args = append(parts, part), append(args, values...) }
+	condition, args = p.isReadable(q)
 	if q.Owner != "" {
-		add("k.owner = ?", q.Owner)
+		condition, args = condition+" AND k.owner = ?", append(args, q.Owner)
 	}
 	if q.Scope != "" {
-		add(p.reaches(), bun.List([]domain.Scope{q.Scope}))
+		condition, args = condition+" AND "+p.reaches(), append(args, bun.List([]domain.Scope{q.Scope}))
 	}
-	if q.Only != nil {
-		entities := q.Only.Entities()
-		scopes := []domain.Scope{domain.Public}
-		for _, entity := range entities {
-			scopes = append(scopes, entity.Scope())
-		}
-		add("(k.owner IN (?) OR k.status NOT IN ('deleted', 'erased') AND "+p.reaches()+")",
-			bun.List(entities), bun.List(scopes))
+	return condition, args
+}
+
+// isReadable tells of an item k whether whoever asks may read what happened to it.
+func (p *Knowledge) isReadable(q domain.EventQuery) (condition string, args []any) {
+	if q.Only == nil {
+		return "1 = 1", nil
 	}
-	return strings.Join(parts, " AND "), args
+	entities := q.Only.Entities()
+	scopes := []domain.Scope{domain.Public}
+	for _, entity := range entities {
+		scopes = append(scopes, entity.Scope())
+	}
+	return "(k.owner IN (?) OR k.status NOT IN ('deleted', 'erased') AND " + p.reaches() + ")",
+		[]any{bun.List(entities), bun.List(scopes)}
 }
 
 // reaches tells of an item k whether it has one of the scopes. Deleted items keep theirs, and the index

@@ -80,6 +80,7 @@ type Knowledge struct {
 	bagRows, compactItems int
 	backlog               *backlog
 
+	past    *atomic.Pointer[pastTables] // whose items were whose, and whom they reached; nil before [OpenPast]
 	history *atomic.Pointer[events.Log] // in which is recorded what happens to the projection; nil without a Rebuilder
 
 	beforeVerification func(ctx context.Context, version int) // for tests that spoil a version; else nil
@@ -115,7 +116,7 @@ func newKnowledge(db *database.DB, settings Settings) *Knowledge {
 		db: db, reads: db.DB, lineup: &atomic.Pointer[lineup]{}, carefulUntil: &atomic.Int64{},
 		policies: map[string]domain.ConfidencePolicy{}, tokenizers: settings.Tokenizers, added: settings.added,
 		log: settings.Logger, now: settings.Now, bagRows: defaultBagRows, compactItems: defaultCompactItems,
-		backlog: &backlog{}, history: &atomic.Pointer[events.Log]{}, profiles: newProfiles(),
+		backlog: &backlog{}, history: &atomic.Pointer[events.Log]{}, past: &atomic.Pointer[pastTables]{}, profiles: newProfiles(),
 	}
 	for _, policy := range append(domain.ConfidencePolicies(), settings.Policy) {
 		p.policies[policy.Name] = policy

@@ -84,6 +84,7 @@ func OpenPast(ctx context.Context, p *Knowledge, log *events.Log) (*Past, error)
 	if err != nil {
 		return nil, fmt.Errorf("open the past: %w", err)
 	}
+	p.past.Store(&past.tables)
 	return past, nil
 }
 

@@ -133,7 +133,8 @@ type reportChangesCommand struct {
 
 // Help implements kong.HelpProvider.
 func (reportChangesCommand) Help() string {
-	return `Every event of the knowledge that reaches the scope now, forgotten knowledge too, with what it changed.
+	return `Every event of knowledge that reached the scope when it happened, or reaches it now, forgotten knowledge too,
+with what it changed.
 
 Examples:
 
