@@ -78,7 +78,7 @@ type Config struct {
 	// Heartbeat is how often a stream of events that has nothing to tell says that it is alive. 0
 	// for 15 s.
 	Heartbeat time.Duration
-	// Rate is how many requests per second one caller may make; twice as many at once. 0 for
+	// Rate is how many requests per second may be made with one key; twice as many at once. 0 for
 	// no limit.
 	Rate float64
 

@@ -42,8 +42,8 @@ func (s *Server) identify(r *http.Request) (domain.Principal, error) {
 	if err != nil {
 		return domain.Principal{}, err
 	}
-	p, actsFor, err := s.holder(r.Context(), key)
-	if errors.Is(err, domain.ErrUnauthenticated) {
+	p, actsFor, err := s.tried(r, key)
+	if errors.Is(err, domain.ErrUnauthenticated) || errors.Is(err, errRate) {
 		open, openErr := s.open(r.Context())
 		switch {
 		case openErr != nil:
@@ -56,6 +56,30 @@ func (s *Server) identify(r *http.Request) (domain.Principal, error) {
 		return p, err
 	}
 	return s.acting(r, p, actsFor)
+}
+
+// tried is whose key it is, if not too many were wrong that came from there.
+func (s *Server) tried(r *http.Request, key string) (p domain.Principal, actsFor bool, err error) {
+	if key == "" {
+		return p, false, unknownCaller("send it as Authorization: Bearer KEY; the annals command takes it from ANNALS_KEY")
+	}
+	guess := s.guesses.guessOf(r, key, s.cfg.Now())
+	token := s.cfg.Tokens != nil && strings.Count(key, ".") == 2 // no key has a dot
+	if err := guess.try(); err != nil && !token {                // nobody guesses a signature
+		return p, false, err
+	}
+	if token {
+		p, err = s.cfg.Tokens.Principal(r.Context(), key)
+	} else {
+		p, actsFor, err = s.holder(r.Context(), key)
+	}
+	switch {
+	case errors.Is(err, domain.ErrUnauthenticated):
+		err = guess.failed(err)
+	case err == nil:
+		guess.open()
+	}
+	return p, actsFor, err
 }
 
 // open tells whether the server asks nobody for a key.
@@ -94,13 +118,8 @@ func (s *Server) holder(ctx context.Context, key string) (p domain.Principal, ac
 	unknown := domain.Refuse(domain.ErrUnauthenticated, "that key opens nothing here").
 		WithFix("look whether it is whole and this server's; an admin can give another")
 	switch {
-	case key == "":
-		return p, false, unknownCaller("send it as Authorization: Bearer KEY; the annals command takes it from ANNALS_KEY")
 	case s.cfg.RootKey != "" && same(HashOfKey(key), HashOfKey(s.cfg.RootKey)):
 		return rootPrincipal(), true, nil
-	case s.cfg.Tokens != nil && strings.Count(key, ".") == 2: // no key has a dot
-		p, err := s.cfg.Tokens.Principal(ctx, key)
-		return p, false, err
 	case s.cfg.Keys == nil || prefixOf(key) == "":
 		return p, false, unknown
 	}

@@ -3,16 +3,17 @@ package http
 import (
 	"math"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/annals-kb/annals/domain"
 )
 
-// limiter gives every caller a bucket of requests that fills at a steady rate. It is safe for
-// concurrent use.
+// limiter gives everybody a bucket of requests that fills at a steady rate. It is safe for concurrent use.
 type limiter struct {
 	rate    float64 // per second; 0 for no limit
+	burst   float64 // how many may come at once
 	mu      sync.Mutex
 	buckets map[string]bucket
 }
@@ -22,12 +23,12 @@ type bucket struct {
 	at   time.Time
 }
 
-func newLimiter(rate float64) *limiter {
-	return &limiter{rate: rate, buckets: map[string]bucket{}}
-}
+// manyBuckets is how many are kept at most.
+const manyBuckets = 10_000
 
-// burst is how many requests may come at once.
-func (l *limiter) burst() float64 { return math.Max(1, 2*l.rate) }
+func newLimiter(rate, burst float64) *limiter {
+	return &limiter{rate: rate, burst: math.Max(1, burst), buckets: map[string]bucket{}}
+}
 
 // tooFast is a refusal that says after how many seconds to come again.
 type tooFast struct {
@@ -38,48 +39,92 @@ type tooFast struct {
 // Unwrap gives the refusal.
 func (e tooFast) Unwrap() error { return e.error }
 
-// take refuses if the caller has nothing left.
-func (l *limiter) take(by domain.Principal, now time.Time) error {
+// take takes one out of a bucket. If there is none left, it tells how many seconds it takes to get one.
+func (l *limiter) take(name string, now time.Time) (wait int) {
 	if l.rate == 0 {
-		return nil
+		return 0
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b, met := l.buckets[caller(by)]
+	b := l.bucket(name, now)
+	if wait = l.wait(b); wait == 0 {
+		b.left--
+	}
+	l.buckets[name] = b
+	return wait
+}
+
+// empty tells how many seconds it takes until there is one in a bucket again; 0 if there is.
+func (l *limiter) empty(name string, now time.Time) (wait int) {
+	if l.rate == 0 {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, met := l.buckets[name]; !met {
+		return 0
+	}
+	return l.wait(l.bucket(name, now))
+}
+
+func (l *limiter) wait(b bucket) int {
+	if b.left >= 1 {
+		return 0
+	}
+	return int(math.Ceil((1 - b.left) / l.rate))
+}
+
+// bucket is as full as it is by now.
+func (l *limiter) bucket(name string, now time.Time) bucket {
+	b, met := l.buckets[name]
 	if !met {
 		l.forget(now)
-		b = bucket{left: l.burst(), at: now}
+		return bucket{left: l.burst, at: now}
 	}
-	b.left = math.Min(l.burst(), b.left+now.Sub(b.at).Seconds()*l.rate)
-	b.at = now
-	if b.left < 1 {
-		l.buckets[caller(by)] = b
-		wait := strconv.Itoa(int(math.Ceil((1 - b.left) / l.rate)))
-		return tooFast{domain.Refuse(errRate, "at most %g requests per second", l.rate).WithFix("wait for %s s", wait), wait}
-	}
-	b.left--
-	l.buckets[caller(by)] = b
-	return nil
+	return bucket{left: l.filled(b, now), at: now}
 }
 
-// caller is whose bucket counts. What an unauthenticated caller says about itself is not asked:
-// it would be a new bucket for every name.
-func caller(p domain.Principal) string {
-	if p.Authentication == "open" {
-		return p.Tenant
-	}
-	return p.Tenant + " " + string(p.Subject)
+// filled is how much is left in b by now. A clock may go back.
+func (l *limiter) filled(b bucket, now time.Time) float64 {
+	return math.Min(l.burst, b.left+math.Max(0, now.Sub(b.at).Seconds())*l.rate)
 }
 
-// forget drops buckets that are full again, once there are many.
+// forget drops buckets that are full again, once there are many; and all of them, if that is not enough.
 func (l *limiter) forget(now time.Time) {
-	const many = 10_000
-	if len(l.buckets) < many {
+	if len(l.buckets) < manyBuckets {
 		return
 	}
 	for name, b := range l.buckets {
-		if b.left+now.Sub(b.at).Seconds()*l.rate >= l.burst() {
+		if l.filled(b, now) >= l.burst {
 			delete(l.buckets, name)
 		}
 	}
+	if len(l.buckets) > manyBuckets/2 { // or every newcomer would look through them
+		clear(l.buckets)
+	}
+}
+
+// withinRate refuses a caller who has no request left.
+func (s *Server) withinRate(by domain.Principal, now time.Time) error {
+	if wait := s.limiter.take(caller(by), now); wait > 0 {
+		return comeAgain(wait, "at most %g requests per second", s.limiter.rate)
+	}
+	return nil
+}
+
+func comeAgain(wait int, format string, args ...any) error {
+	seconds := strconv.Itoa(wait)
+	return tooFast{domain.Refuse(errRate, format, args...).WithFix("wait for %s s", seconds), seconds}
+}
+
+// caller is whose bucket counts: a key's, or that of whom a token describes. What an unauthenticated caller says
+// about itself is not asked: it would be a new bucket for every name.
+func caller(p domain.Principal) string {
+	switch {
+	case p.Authentication == "open":
+		return p.Tenant
+	case strings.HasPrefix(p.Authentication, "key:"):
+		return p.Authentication
+	}
+	return p.Authentication + " " + string(p.Subject)
 }

@@ -9,38 +9,62 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-func TestACallerMayComeInBurstsButNotForLong(t *testing.T) {
+// limited is a server on which so many requests a second may be made with one key.
+func limited(rate float64) *Server { return New(Config{Rate: rate}) }
+
+var (
+	alice = domain.Principal{Tenant: "t", Subject: "user:alice", Authentication: "key:a"}
+	start = time.Unix(0, 0)
+)
+
+func TestAKeyMayComeInBurstsButNotForLong(t *testing.T) {
 	t.Parallel()
-	l, now := newLimiter(10), time.Unix(0, 0)
-	alice := domain.Principal{Tenant: "t", Subject: "user:alice", Authentication: "key:a"}
-	bob := domain.Principal{Tenant: "t", Subject: "user:bob", Authentication: "key:b"}
+	s := limited(10)
 	for i := range 20 {
-		if err := l.take(alice, now); err != nil {
+		if err := s.withinRate(alice, start); err != nil {
 			t.Fatalf("request %d of a burst: %v", i+1, err)
 		}
 	}
-	if err := l.take(alice, now); !errors.Is(err, errRate) {
+	if err := s.withinRate(alice, start); !errors.Is(err, errRate) {
 		t.Errorf("beyond the burst: %v", err)
 	}
-	if err := l.take(bob, now); err != nil {
-		t.Errorf("somebody else: %v", err)
+	another := alice
+	another.Authentication = "key:b"
+	if err := s.withinRate(another, start); err != nil {
+		t.Errorf("with another key: %v", err)
 	}
-	if err := l.take(alice, now.Add(100*time.Millisecond)); err != nil {
+	if err := s.withinRate(alice, start.Add(100*time.Millisecond)); err != nil {
 		t.Errorf("a tenth of a second later: %v", err)
 	}
-	if err := l.take(alice, now.Add(100*time.Millisecond)); !errors.Is(err, errRate) {
-		t.Errorf("and once more: %v", err)
+	forBob := alice
+	forBob.OnBehalfOf = "user:bob"
+	if err := s.withinRate(forBob, start.Add(100*time.Millisecond)); !errors.Is(err, errRate) {
+		t.Errorf("and once more, for somebody else: %v", err)
+	}
+}
+
+func TestTokensAreCountedBySubject(t *testing.T) {
+	t.Parallel()
+	s := limited(0.1)
+	for _, name := range []string{"a", "b"} {
+		p := domain.Principal{Tenant: "t", Subject: domain.Entity("user:" + name), Authentication: "jwt:https://issuer.example"}
+		if err := s.withinRate(p, start); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := s.withinRate(p, start); !errors.Is(err, errRate) {
+			t.Errorf("%s once more: %v", name, err)
+		}
 	}
 }
 
 func TestAnUnauthenticatedCallerHasOneBucketUnderAnyName(t *testing.T) {
 	t.Parallel()
-	l, now := newLimiter(1), time.Unix(0, 0)
+	s := limited(1)
 	var refused int
 	for i := range 10 {
 		p := domain.OpenPrincipal()
 		p.Subject = domain.Entity(fmt.Sprintf("user:%d", i))
-		if l.take(p, now) != nil {
+		if s.withinRate(p, start) != nil {
 			refused++
 		}
 	}
@@ -51,11 +75,10 @@ func TestAnUnauthenticatedCallerHasOneBucketUnderAnyName(t *testing.T) {
 
 func TestFullBucketsAreForgotten(t *testing.T) {
 	t.Parallel()
-	l, now := newLimiter(1), time.Unix(0, 0)
-	for i := range 10_001 {
-		p := domain.Principal{Tenant: "t", Subject: domain.Entity(fmt.Sprintf("user:%d", i)), Authentication: "key"}
-		if err := l.take(p, now.Add(time.Duration(i)*time.Second)); err != nil {
-			t.Fatal(err)
+	l := newLimiter(1, 2)
+	for i := range manyBuckets + 1 {
+		if wait := l.take(fmt.Sprint(i), start.Add(time.Duration(i)*time.Second)); wait > 0 {
+			t.Fatal(wait)
 		}
 	}
 	if len(l.buckets) > 10 {
@@ -63,11 +86,22 @@ func TestFullBucketsAreForgotten(t *testing.T) {
 	}
 }
 
+func TestNeverMoreThanManyBucketsAreKept(t *testing.T) {
+	t.Parallel()
+	l := newLimiter(1, 2)
+	for i := range 2*manyBuckets + 1 {
+		l.take(fmt.Sprint(i), start)
+		if len(l.buckets) > manyBuckets {
+			t.Fatalf("%d buckets are kept", len(l.buckets))
+		}
+	}
+}
+
 func TestWithoutARateThereIsNoLimit(t *testing.T) {
 	t.Parallel()
-	l := newLimiter(0)
+	s := limited(0)
 	for range 1000 {
-		if err := l.take(domain.OpenPrincipal(), time.Unix(0, 0)); err != nil {
+		if err := s.withinRate(domain.OpenPrincipal(), start); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -75,12 +109,11 @@ func TestWithoutARateThereIsNoLimit(t *testing.T) {
 
 func TestWhoCameTooOftenIsToldWhenToComeAgain(t *testing.T) {
 	t.Parallel()
-	l, now := newLimiter(0.1), time.Unix(0, 0)
-	alice := domain.Principal{Tenant: "t", Subject: "user:alice", Authentication: "key:a"}
-	if err := l.take(alice, now); err != nil {
+	s := limited(0.1)
+	if err := s.withinRate(alice, start); err != nil {
 		t.Fatal(err)
 	}
-	refused := problemOf(l.take(alice, now.Add(3*time.Second)), "")
+	refused := problemOf(s.withinRate(alice, start.Add(3*time.Second)), "")
 	if got := refused.GetHeaders().Get("Retry-After"); refused.Status != 429 || got != "7" {
 		t.Errorf("got %d, and to come again after %s s", refused.Status, got)
 	}

@@ -103,7 +103,7 @@ func (s *Server) admitTo(c *call, m Mount, public bool) (*http.Request, error) {
 	if err := c.found.Err(); err != nil {
 		return r, err
 	}
-	return r, s.limiter.take(p, c.now)
+	return r, s.withinRate(p, c.now)
 }
 
 // named is p as a mount's own headers name it.
@@ -112,7 +112,7 @@ func (s *Server) named(r *http.Request, m Mount, p domain.Principal) (domain.Pri
 	if err != nil || named.Tenant == p.Tenant {
 		return named, err
 	}
-	if !p.Operates() {
+	if !p.Roams() {
 		return p, domain.Refuse(domain.ErrForbidden, "the key opens one tenant, and this is another")
 	}
 	return named, s.known(r.Context(), named.Tenant)

@@ -25,6 +25,7 @@ type Server struct {
 	api          huma.API
 	authenticate authenticator
 	limiter      *limiter
+	guesses      *guesses
 	metrics      *metrics
 	pages        pages
 	streams      atomic.Int64  // callers that follow the log
@@ -38,7 +39,7 @@ func New(cfg Config) *Server {
 	cfg = cfg.withDefaults()
 	s := &Server{
 		cfg: cfg, echo: echo.New(),
-		limiter: newLimiter(cfg.Rate), metrics: newMetrics(cfg.Registry), leaving: make(chan struct{}), cut: make(chan struct{}),
+		limiter: newLimiter(cfg.Rate, 2*cfg.Rate), guesses: newGuesses(), metrics: newMetrics(cfg.Registry), leaving: make(chan struct{}), cut: make(chan struct{}),
 	}
 	s.authenticate = s.identify
 	s.echo.HideBanner, s.echo.HidePort = true, true
@@ -115,7 +116,7 @@ func (s *Server) admit(c *call) (err error) {
 	}
 	c.request = c.request.WithContext(s.cfg.Confine(c.request.Context(), c.principal.Tenant))
 	c.headers()
-	return s.limiter.take(c.principal, c.now)
+	return s.withinRate(c.principal, c.now)
 }
 
 // interrupted tells errors that came from running out of time from those that came by themselves.

@@ -51,8 +51,8 @@ type config struct {
 	// SweepAfter rewrites the files by itself.
 	SweepAfter time.Duration `group:"limits" name:"sweep" env:"ANNALS_SWEEP" default:"0s" placeholder:"24h" help:"How long the files may hold what was erased, until they are rewritten; 0 for as long as nobody runs annals erase --sweep."`
 
-	// Rate keeps one caller from crowding out the others.
-	Rate float64 `group:"limits" env:"ANNALS_RATE" default:"0" placeholder:"N" help:"Requests a second that one caller may make; 0 for any number."`
+	// Rate keeps one key from crowding out the others.
+	Rate float64 `group:"limits" env:"ANNALS_RATE" default:"0" placeholder:"N" help:"Requests a second that may be made with one key, and twice as many at once; 0 for any number."`
 
 	// Notice lets load balancers learn of a shutdown before connections are refused.
 	Notice time.Duration `group:"limits" env:"ANNALS_NOTICE" default:"0s" help:"On shutdown, how long /readyz says no before new connections are refused."`
