@@ -91,7 +91,7 @@ func (c RetractFeedback) Decide(book Book, _ time.Time) ([]Fact, error) {
 	if !found {
 		return nil, Refuse(ErrNotFound, "%s has no such vote", k.ID)
 	}
-	if vote.Voter != c.By.Voter() && !c.By.Administers() {
+	if vote.Voter != c.By.Voter() && !c.By.InCharge() {
 		return nil, Refuse(ErrForbidden, "the vote is somebody else's")
 	}
 	return []Fact{FeedbackRetracted{Vote: vote.EventID}}, nil

@@ -61,9 +61,14 @@ func (p Principal) Administers() bool { return p.Role == Admin || p.Role == Root
 // InCharge tells whether p administers its tenant in person: acting for somebody narrows that to what is his.
 func (p Principal) InCharge() bool { return p.Administers() && p.OnBehalfOf == "" }
 
-// Operates tells whether p looks after the whole server, which concerns every tenant: root, and in open mode
-// whoever calls.
+// Operates tells whether p looks after the whole server in person, which concerns every tenant: root, and in open
+// mode whoever calls.
 func (p Principal) Operates() bool {
+	return p.OnBehalfOf == "" && p.Roams()
+}
+
+// Roams tells whether p is of no tenant of its own, and may be given any.
+func (p Principal) Roams() bool {
 	return p.Role == Root || p.Role == Admin && p.Authentication == OpenAuthentication
 }
 

@@ -44,9 +44,9 @@ type CreateTenant struct {
 	Name string
 }
 
-// Validate names every bad field at once. The error matches [ErrForbidden] if the caller is not root.
+// Validate names every bad field at once. The error matches [ErrForbidden] if the caller is not root in person.
 func (c CreateTenant) Validate() error {
-	if c.By.Role != Root {
+	if c.By.Role != Root || c.By.OnBehalfOf != "" {
 		return Refuse(ErrForbidden, "tenants are for root")
 	}
 	var p Problems

@@ -79,7 +79,7 @@ type caller struct {
 	silent  []header // the same with a key that does not let it write to everybody
 }
 
-var callers = []string{"member", "service", "auditor", "admin", "root", "member for a user", "service for a user", "admin for a user"}
+var callers = []string{"member", "service", "auditor", "admin", "root", "member for a user", "service for a user", "admin for a user", "root for a user"}
 
 const group, stranger = "team:pay", "user:bob"
 
@@ -104,8 +104,10 @@ func eachPeopled(t *testing.T, test func(t *testing.T, w *world, people map[stri
 			cfg.Eraser = projections.NewEraser(cfg.Reader.(projections.Reader).Knowledge, log, databasetest.Log(t))
 			entrance := events.NewEntrance(log, true)
 			cfg.Writer, cfg.Scrubbing, cfg.Recorded = entrance, entrance, entrance
+			cfg.Background = projections.Background{Log: log, Past: cfg.Reader.(projections.Reader).Past}
 			cfg.Walls = func(context.Context) ([]domain.Wall, error) { return nil, nil }
 		})
+		w.heard = heard
 		w.spec = nil                 // the same few answers, hundreds of times: others hold them against the description
 		heard.from = len(heard.sent) // what is read when a server opens is of no tenant
 		test(t, w, w.people())
@@ -116,7 +118,12 @@ func eachPeopled(t *testing.T, test func(t *testing.T, w *world, people map[stri
 // people are every kind of caller, in the tenant default.
 func (w *world) people() map[string]caller {
 	w.t.Helper()
-	all := map[string]caller{"root": {self: "user:root", headers: []header{bearer(rootKey)}, silent: []header{bearer(rootKey)}}}
+	const acting = header("Annals-On-Behalf-Of: user:una")
+	root := bearer(w.given(rootKey, object{"subject": "user:rita", "role": "root", "memberships": []string{group}, "acts_for": true}))
+	all := map[string]caller{
+		"root":            {self: "user:root", headers: []header{bearer(rootKey)}, silent: []header{bearer(rootKey)}},
+		"root for a user": {self: "user:una", headers: []header{root, acting}, silent: []header{root, acting}},
+	}
 	for role, self := range map[string]string{"member": "user:mia", "service": "agent:worker", "auditor": "user:otto", "admin": "user:olga"} {
 		key := func(public bool) header {
 			return bearer(w.given(rootKey, object{
@@ -125,7 +132,6 @@ func (w *world) people() map[string]caller {
 		}
 		with, without := key(true), key(false)
 		all[role] = caller{self, []header{with}, []header{without}}
-		const acting = header("Annals-On-Behalf-Of: user:una")
 		all[role+" for a user"] = caller{"user:una", []header{with, acting}, []header{without, acting}}
 	}
 	return all

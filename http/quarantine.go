@@ -119,10 +119,10 @@ type skipInput struct {
 	All    boolean `query:"all" doc:"true: all streams in quarantine."`
 }
 
-// background admits admins alone.
+// background admits admins alone, in person.
 func (s *Server) background(c *call) (Background, error) {
 	switch {
-	case !c.principal.Administers():
+	case !c.principal.InCharge():
 		return nil, domain.Refuse(domain.ErrForbidden, "looking after projections is for admins")
 	case s.cfg.Background == nil:
 		return nil, domain.Refuse(domain.ErrNotFound, "nothing follows the log in this server")

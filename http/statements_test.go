@@ -3,6 +3,7 @@ package http_test
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,6 +28,13 @@ func (s *statements) AfterQuery(_ context.Context, event *bun.QueryEvent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sent = append(s.sent, event.Query)
+}
+
+// said are the statements so far.
+func (s *statements) said() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.sent)
 }
 
 var (

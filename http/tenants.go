@@ -67,7 +67,7 @@ func (s *Server) createTenant(ctx context.Context, c *call, _ *struct{}) (*tenan
 }
 
 func (s *Server) listTenants(ctx context.Context, c *call, _ *struct{}) (*tenantsOutput, error) {
-	if c.principal.Role != domain.Root || s.cfg.Keys == nil {
+	if c.principal.Role != domain.Root || c.principal.OnBehalfOf != "" || s.cfg.Keys == nil {
 		return nil, domain.Refuse(domain.ErrForbidden, "tenants are for root")
 	}
 	if err := c.found.Err(); err != nil {

@@ -28,6 +28,7 @@ type world struct {
 	url    string
 	client *http.Client
 	spec   *description
+	heard  *statements  // what was sent to the database, if anybody listens
 	stop   func() error // shuts the server down; its error is Serve's
 }
 

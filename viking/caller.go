@@ -70,7 +70,7 @@ func As(h http.Header, p domain.Principal) (domain.Principal, error) {
 	if err := found.Err(); err != nil {
 		return p, err
 	}
-	if p.Operates() {
+	if p.Roams() {
 		p.Tenant = cmp.Or(account, p.Tenant)
 		if p.Role == domain.Root && p.OnBehalfOf == "" {
 			user = cmp.Or(user, nobody)

@@ -1,0 +1,128 @@
+package http_test
+
+import (
+	"flag"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var rounds = flag.Int("rounds", 0, "how often a route is timed for what is hidden and for what does not exist, after its statements were compared")
+
+// Somebody asks every route about an item that he must not know of, and about one that there is not: the server
+// sends the database the same statements, so that neither takes longer than the other.
+func TestWhatIsHiddenCostsWhatDoesNotExistCosts(t *testing.T) {
+	eachPeopled(t, func(t *testing.T, w *world, people map[string]caller) {
+		w.ask("POST", "/v1/tenants", object{"name": "other"}, bearer(rootKey)).want(http.StatusCreated)
+		for _, tenant := range []string{"default", "other"} {
+			for _, id := range []string{tenant + "-item", tenant + "-gone"} {
+				w.ask("POST", "/v1/knowledge", object{
+					"id": id, "type": "strategy", "content": "hidden", "owner": stranger, "scopes": []string{stranger},
+				}, bearer(rootKey), header("Annals-Tenant: "+tenant)).want(http.StatusCreated)
+			}
+			w.ask("POST", "/v1/knowledge/"+tenant+"-item/feedback", object{"verdict": "helpful", "query": "q"}, bearer(rootKey), header("Annals-Tenant: "+tenant)).want(http.StatusOK)
+			w.ask("DELETE", "/v1/knowledge/"+tenant+"-gone", nil, bearer(rootKey), header("Annals-Tenant: "+tenant)).want(http.StatusNoContent)
+		}
+		for _, name := range []string{"member", "service", "service for a user"} {
+			who := people[name]
+			for what, ask := range perItem {
+				var want []string
+				for _, id := range []string{"nobodys-item", "other-item", "other-gone", "default-item", "default-gone"} {
+					if name == "service" && strings.HasPrefix(id, "default") {
+						continue // a service may read it
+					}
+					ask(w, who, "warming-up")
+					before := len(w.heard.said())
+					status := ask(w, who, id).status
+					got := shapes(w.heard.said()[before:])
+					if status != http.StatusNotFound && what != "list" && what != "events" {
+						t.Errorf("%s, %s of %s: got %d", name, what, id, status)
+					}
+					if id == "nobodys-item" {
+						want = got
+					} else if diff := cmp.Diff(want, got); diff != "" {
+						t.Errorf("%s, %s of %s: other statements than for what does not exist (-want +got):\n%s", name, what, id, diff)
+					}
+				}
+			}
+		}
+		if *rounds > 0 {
+			w.measure(people["member"])
+		}
+	})
+}
+
+// measure logs how long routes take for what is hidden, another tenant's and what does not exist, in turns.
+func (w *world) measure(who caller) {
+	w.t.Helper()
+	for _, what := range slices.Sorted(maps.Keys(perItem)) {
+		took := map[string][]time.Duration{}
+		for range *rounds {
+			for _, id := range []string{"nobodys-item", "default-item", "other-item"} {
+				began := time.Now()
+				perItem[what](w, who, id)
+				took[id] = append(took[id], time.Since(began))
+			}
+		}
+		median := func(id string) time.Duration {
+			slices.Sort(took[id])
+			return took[id][len(took[id])/2].Round(time.Microsecond)
+		}
+		w.t.Logf("TIMED %-10s nobody's %8v hidden %8v another tenant's %8v", what, median("nobodys-item"), median("default-item"), median("other-item"))
+	}
+}
+
+// perItem are the routes that an item may be asked for.
+var perItem = map[string]func(w *world, who caller, id string) *answer{
+	"get":       sending("GET", "/v1/knowledge/ID", nil),
+	"get as of": sending("GET", "/v1/knowledge/ID?as_of=1", nil),
+	"history":   sending("GET", "/v1/knowledge/ID/history", nil),
+	"lineage":   sending("GET", "/v1/knowledge/ID/lineage", nil),
+	"relied":    sending("GET", "/v1/reports/relied?id=ID", nil),
+	"list":      sending("GET", "/v1/knowledge?uri=viking://user/bob/memories/strategy/ID.md", nil),
+	"events":    sending("GET", "/v1/events?stream=knowledge:ID", nil),
+	"vote":      sending("POST", "/v1/knowledge/ID/feedback", object{"verdict": "helpful", "query": "q"}),
+	"unvote":    sending("DELETE", "/v1/knowledge/ID/feedback", nil),
+	"stale":     sending("POST", "/v1/knowledge/ID/stale", object{}),
+	"confirm":   sending("POST", "/v1/knowledge/ID/confirm", object{}),
+	"supersede": sending("POST", "/v1/knowledge/ID/supersede", object{"by": "another"}),
+	"restore":   sending("POST", "/v1/knowledge/ID/restore", object{}),
+	"revise":    sending("PATCH", "/v1/knowledge/ID", object{"content": "x"}),
+	"forget":    sending("DELETE", "/v1/knowledge/ID", nil),
+	"erase":     sending("DELETE", "/v1/knowledge/ID?erase=true", nil),
+	"plan":      sending("GET", "/v1/erasures/plan?of=ID", nil),
+	"order":     sending("POST", "/v1/erasures", object{"of": "ID"}),
+}
+
+func sending(method, path string, body object) func(*world, caller, string) *answer {
+	return func(w *world, who caller, id string) *answer {
+		with := object{}
+		for name, value := range body {
+			if with[name] = value; value == "ID" {
+				with[name] = id
+			}
+		}
+		if body == nil {
+			return w.ask(method, strings.ReplaceAll(path, "ID", id), nil, who.headers...)
+		}
+		return w.ask(method, strings.ReplaceAll(path, "ID", id), with, who.headers...)
+	}
+}
+
+// literal is a value in a statement.
+var literal = regexp.MustCompile(`'(?:[^']|'')*'|\b\d+\b`)
+
+// shapes are statements without their values.
+func shapes(sent []string) []string {
+	shapes := slices.Clone(sent)
+	for i, statement := range shapes {
+		shapes[i] = strings.Join(strings.Fields(literal.ReplaceAllString(statement, "?")), " ")
+	}
+	return shapes
+}
