@@ -10,7 +10,7 @@ import (
 type Scrub func(text json.RawMessage) (clean json.RawMessage, found map[string]int)
 
 // MostRedactions is how many texts one command redacts: what is left takes another one.
-const MostRedactions = 100
+const MostRedactions = 1000
 
 // Redact asks to take out of a stream's recorded texts what a scrubbing finds, for good. For admins. A text
 // may come out longer than it might have been written.

@@ -41,6 +41,8 @@ func (s blankStage) Apply(event domain.Event) error {
 	return s.Knowledge(event.Stream[len("knowledge:"):]).Evolve(event.Fact, event.Occasion(), domain.DefaultConfidence())
 }
 
+func (blankStage) Settle() error { return nil }
+
 func (s blankStage) Flush(ctx context.Context, inserts string) error {
 	_, err := s.tx.ExecContext(ctx, inserts)
 	return err

@@ -91,6 +91,9 @@ func (b *batch) record(c *command, payloads []Payload) (domain.Receipt, error) {
 		b.noteErasure(event.Fact, record)
 		receipt.Events = append(receipt.Events, event)
 	}
+	if err := b.stage.Settle(); err != nil {
+		return receipt, err
+	}
 	after := b.subject(c.Command.Stream())
 	receipt.Position = after.position
 	switch {

@@ -40,6 +40,9 @@ type Stage interface {
 	// Apply folds an event into the state that later commands of the batch see. It is given those of
 	// every stream; of streams that it does not keep, the log itself keeps the state.
 	Apply(event domain.Event) error
+	// Settle completes what Apply has put off until the facts of one command are known. It is called before
+	// anything is decided on the state.
+	Settle() error
 	// Flush writes what Apply changed. It is called once, after the last Apply, if there was any.
 	// inserts is SQL that goes to the database before, and with it: what the log itself writes.
 	Flush(ctx context.Context, inserts string) error

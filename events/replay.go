@@ -32,6 +32,7 @@ func (p Replay) Open(ctx context.Context, tx bun.IDB, tenant string, commands []
 		policy: p.Policy,
 		items:  map[string]*domain.Knowledge{},
 		since:  map[string][]domain.Event{},
+		untold: map[string]bool{},
 		find:   func(uri string) ([]string, error) { return streamsWith(ctx, tx, tenant, []string{uri}) },
 		load:   func(streams []string) ([]domain.Event, error) { return replayed(ctx, tx, tenant, streams) },
 		write:  func(ctx context.Context, inserts string) error { return database.Finally(ctx, tx, inserts) },
@@ -66,6 +67,7 @@ type replayStage struct {
 	policy domain.ConfidencePolicy
 	items  map[string]*domain.Knowledge
 	since  map[string][]domain.Event // what was decided about them
+	untold map[string]bool           // ids of those of which something was redacted since they were folded
 	known  map[string]bool           // URIs whose holders, if any, are among the items
 	find   func(uri string) (streams []string, err error)
 	load   func(streams []string) ([]domain.Event, error)
@@ -112,15 +114,25 @@ func (s *replayStage) Apply(event domain.Event) error {
 		return err
 	}
 	s.since[id] = append(s.since[id], event)
-	if _, redacted := event.Fact.(domain.Redacted); !redacted {
-		return nil
+	if _, redacted := event.Fact.(domain.Redacted); redacted {
+		s.untold[id] = true
 	}
-	history, err := s.load([]string{event.Stream})
-	if err != nil {
-		return fmt.Errorf("replay: %w", err)
+	return nil
+}
+
+// Settle implements [Stage].
+func (s *replayStage) Settle() error {
+	for id := range s.untold {
+		history, err := s.load([]string{domain.KnowledgeStream(id)})
+		if err != nil {
+			return fmt.Errorf("replay: %w", err)
+		}
+		if s.items[id], err = Retold(id, append(history, s.since[id]...), s.items[id].Version, s.policy); err != nil {
+			return err
+		}
 	}
-	s.items[id], err = Retold(id, append(history, s.since[id]...), event.Version, s.policy)
-	return err
+	clear(s.untold)
+	return nil
 }
 
 // Flush implements [Stage]: there is nothing else to write.

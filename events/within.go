@@ -45,6 +45,7 @@ type nothingKnown struct{ tx bun.IDB }
 func (nothingKnown) Knowledge(id string) *domain.Knowledge { return &domain.Knowledge{ID: id} }
 func (nothingKnown) Holder(string) string                  { return "" }
 func (nothingKnown) Apply(domain.Event) error              { return nil }
+func (nothingKnown) Settle() error                         { return nil }
 
 // Flush implements [Stage].
 func (s nothingKnown) Flush(ctx context.Context, inserts string) error {

@@ -19,7 +19,8 @@ import (
 // that are written with the event at once, by the others when they come to it. What is written outside of that
 // transaction keeps away from it, see package events.
 
-// empty notes which items lose texts. One of which something is redacted is folded anew from its whole stream.
+// empty notes which items lose texts. One of which something is redacted is folded anew from its whole stream,
+// once all of the redactions that come together are known.
 func (s *stage) empty(it *item, event domain.Event) error {
 	switch n := len(it.history); {
 	case n == 0:
@@ -48,11 +49,23 @@ func (s *stage) empty(it *item, event domain.Event) error {
 		}
 		it.history = recorded
 	}
-	now, err := events.Retold(it.now.ID, it.history, event.Version, s.policy)
-	if err != nil {
-		return err
+	it.retold, it.untold = true, true
+	return nil
+}
+
+// settle folds anew what was redacted since it was settled last.
+func (s *stage) settle() error {
+	for _, id := range s.emptied {
+		it := s.items[id]
+		if !it.untold {
+			continue
+		}
+		now, err := events.Retold(id, it.history, it.now.Version, s.policy)
+		if err != nil {
+			return err
+		}
+		it.now, it.untold = now, false
 	}
-	it.now, it.retold = now, true
 	return nil
 }
 

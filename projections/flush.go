@@ -14,6 +14,9 @@ func (s *stage) write(script *script) error {
 	if s.err != nil {
 		return s.err
 	}
+	if err := s.settle(); err != nil {
+		return err
+	}
 	const usual = 4 << 10 // bytes of SQL for an item
 	script.text = slices.Grow(script.text, usual*len(s.order))
 	var fresh, revised, counted []row

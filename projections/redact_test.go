@@ -3,8 +3,10 @@ package projections_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,6 +14,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
 )
 
@@ -182,6 +185,35 @@ func TestWhatIsUnderLegalHoldIsNotRedacted(t *testing.T) {
 		}})
 		if err == nil || !strings.Contains(err.Error(), "under legal hold") {
 			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// What has many texts is folded anew once for all of those that are redacted together.
+func TestRedactingManyTextsFoldsTheItemOnce(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		var judged atomic.Int64
+		policy := domain.DefaultConfidence()
+		confidence := policy.Confidence
+		policy.Confidence = func(helpful, harmful, reporters int) float64 {
+			judged.Add(1)
+			return confidence(helpful, harmful, reporters)
+		}
+		w := newWorldWith(t, db, projections.Settings{Policy: policy}, events.Options{Policy: policy})
+		w.remember("much", "retry with jitter", "team:pay")
+		const votes = 150
+		for i := range votes {
+			w.submit(domain.GiveFeedback{
+				Target: domain.Target{By: w.by, ID: "much"}, Verdict: domain.Helpful, TraceID: fmt.Sprint(i), Query: "of the " + canary,
+			})
+		}
+		judged.Store(0)
+		if got := len(w.redact("much").Events); got != votes {
+			t.Fatalf("%d redactions, want %d", got, votes)
+		}
+		if got := judged.Load(); got > 10*votes {
+			t.Errorf("confidence was judged %d times for %d redactions", got, votes)
 		}
 	})
 }

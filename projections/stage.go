@@ -40,6 +40,7 @@ type item struct {
 	words   int
 	changed bool
 	retold  bool           // texts of its past were redacted: now is folded anew, with all votes and reports
+	untold  bool           // and is not yet, since the last of them was applied
 	fresh   []domain.Event // of the batch
 	history []domain.Event // the whole stream, once it was read
 }

@@ -95,6 +95,21 @@ func (all stages) Apply(event domain.Event) error {
 	return nil
 }
 
+// Settle implements [events.Stage].
+func (all stages) Settle() error {
+	for i, s := range all {
+		if s.spoilt != nil {
+			continue
+		}
+		err := s.settle()
+		if err != nil && i == 0 {
+			return fmt.Errorf("%s: %w", s.tables.knowledge, err)
+		}
+		s.spoilt = err
+	}
+	return nil
+}
+
 // Flush implements [events.Stage].
 func (all stages) Flush(ctx context.Context, inserts string) error {
 	active, careful := all[0], all[0].projection.careful()
