@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -251,19 +250,4 @@ func (x *exported) signedBy(c domain.Checkpoint, ok bool) {
 	}
 	x.tenant.Checkpoints++
 	x.tenant.Signed, x.tenant.Root = m.Through, root[:]
-}
-
-// IsCertificate tells whether a file holds one inclusion proof, and not an export.
-func IsCertificate(path string) (Certificate, bool) {
-	var c Certificate
-	file, err := os.Open(path)
-	if err != nil {
-		return c, false
-	}
-	defer file.Close() //nolint:errcheck // it was only read
-	text, err := io.ReadAll(io.LimitReader(file, 1<<20))
-	if err != nil || json.Unmarshal(text, &c) != nil {
-		return c, false
-	}
-	return c, c.Checkpoint.Note != ""
 }

@@ -70,7 +70,10 @@ func (v *verifyCommand) verify(ctx context.Context, c *console, verification pro
 	if len(verification.Keys) == 0 {
 		return nil, wrong("annals proof key prints it; ask for it over a way that you trust", "a file is verified with a public key: name it with --key")
 	}
-	if certificate, is := proof.IsCertificate(v.File); is {
+	switch certificate, is, err := proof.ReadCertificate(v.File); {
+	case is && err != nil:
+		return nil, &failure{Code: exitFailed, Detail: "not verified: " + err.Error(), Fix: "annals erase --certificate ID prints one, and annals export log an export"}
+	case is:
 		return nil, verifyCertificate(c, certificate, verification.Keys)
 	}
 	report, err := proof.VerifyFile(ctx, v.File, verification)
