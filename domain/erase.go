@@ -49,6 +49,15 @@ func (g Grounds) rewritten(r Rewriting) Grounds {
 type Erase struct {
 	Target
 	Grounds
+
+	Together []string // ids of items that are to be erased, too: if one is under legal hold, this one stays as well
+}
+
+// Reads implements [Command].
+func (c Erase) Reads() Reads {
+	reads := c.Target.Reads()
+	reads.Items = append(reads.Items, c.Together...)
+	return reads
 }
 
 // Complete fills in defaults, and names every bad field at once.
@@ -70,6 +79,11 @@ func (c Erase) Decide(book Book, _ time.Time) ([]Fact, error) {
 		return nil, nil
 	case k.Held:
 		return nil, onHold(book, k)
+	}
+	for _, id := range c.Together {
+		if other := book.Knowledge(id); other.Held {
+			return nil, onHold(book, other)
+		}
 	}
 	if err := c.expected(k); err != nil {
 		return nil, err

@@ -35,6 +35,15 @@ const MostRefused = 100
 // UnderWay tells whether there is something left to do.
 func (e Erasure) UnderWay() bool { return !e.OrderedAt.IsZero() && e.EndedAt.IsZero() }
 
+// ErasureProgress is an order, and how far it has come.
+type ErasureProgress struct {
+	Erasure
+
+	Erased  int64 // items, sessions and other things
+	Left    int64 // as far as is known
+	Revoked int64 // keys, of a tenant
+}
+
 // Grounds are why it was ordered.
 func (e Erasure) Grounds() Grounds {
 	return Grounds{ReasonCode: e.ReasonCode, LegalBasis: e.LegalBasis, RequestedBy: e.RequestedBy, Ticket: e.Ticket}
@@ -233,7 +242,10 @@ func (s Session) BelongsTo() Entity { return s.Owner }
 
 // Erasing implements [Erasable].
 func (s Session) Erasing(by Principal, stream string, grounds Grounds) Command {
-	return EraseSession{SessionTarget: SessionTarget{By: by, Owner: s.Owner, ID: strings.TrimPrefix(stream, SessionsOf(s.Owner))}, Grounds: grounds}
+	return EraseSession{
+		SessionTarget: SessionTarget{By: by, Owner: s.Owner, ID: strings.TrimPrefix(stream, SessionsOf(s.Owner))}, Grounds: grounds,
+		Archives: s.ArchiveItems(stream),
+	}
 }
 
 var (

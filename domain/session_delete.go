@@ -35,13 +35,13 @@ func (c DeleteSession) Rewritten(r Rewriting) Command {
 }
 
 // EraseSession asks to destroy what was said in a session, and what was noted of what was learned from it,
-// for good: for its owner in person, or an admin in person. Its archives and the items that were made of it are
-// erased by themselves.
+// for good: for its owner in person, or an admin in person. Its archives are erased by themselves, before: whatever
+// is held until the session is keeps the session, too. The items that were made of it are erased by themselves.
 type EraseSession struct {
 	SessionTarget
 	Grounds
 
-	Archives []string // ids of items that are to be erased next: if one may not be, the session is not, either
+	Archives []string // ids of its items: if one may not be erased, the session is not, either
 }
 
 // Reads implements [Command].

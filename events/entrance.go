@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/text/scrub"
 )
@@ -58,8 +60,12 @@ func (e *Entrance) SubmitAll(ctx context.Context, submissions []domain.Submissio
 	results := make([]domain.Result, len(submissions))
 	clean := make([]domain.Submission, 0, len(submissions))
 	places := make([]int, 0, len(submissions))
+	closed := map[string]error{}
 	for i, s := range submissions {
 		command, redacted, err := e.admit(ctx, s)
+		if err == nil {
+			err = e.closed(ctx, s, closed)
+		}
 		if err != nil {
 			results[i].Err = err
 			continue
@@ -76,6 +82,26 @@ func (e *Entrance) SubmitAll(ctx context.Context, submissions []domain.Submissio
 		}
 	}
 	return results
+}
+
+// closed refuses what is written to a tenant that was erased. Its keys were revoked, so that only root can try, and
+// who comes with a token. What is known already is not asked again.
+func (e *Entrance) closed(ctx context.Context, s domain.Submission, known map[string]error) error {
+	tenant := s.By.Tenant
+	_, erases := s.Command.(domain.OrderErasure)
+	keyed := strings.HasPrefix(s.By.Authentication, "key:") && s.By.Role != domain.Root
+	if erases || keyed || tenant == domain.DefaultTenant || tenant == domain.SystemTenant {
+		return nil
+	}
+	if err, asked := known[tenant]; asked {
+		return err
+	}
+	stream, err := e.log.State(database.ForTenant(ctx, domain.SystemTenant), domain.SystemTenant, domain.TenantStream(tenant))
+	if state, _ := stream.State.(domain.Tenant); err == nil && !state.ErasedAt.IsZero() {
+		err = domain.Refuse(domain.ErrErased, "the tenant %s was erased, and nothing is written there any more", tenant)
+	}
+	known[tenant] = err
+	return err
 }
 
 // admit is the command as it may come in, and what was taken out of it.

@@ -65,13 +65,21 @@ func (l *Log) ErasuresUnderWay(ctx context.Context) ([]Order, error) {
 
 // CountErased counts the erasures that an order has caused.
 func (l *Log) CountErased(ctx context.Context, tenant, order string, since int64) (n int64, err error) {
-	names := []string{domain.Erased{}.Name(), domain.SessionErased{}.Name(), domain.TextsErased{}.Name()}
+	return l.countCaused(ctx, tenant, order, since, domain.Erased{}.Name(), domain.SessionErased{}.Name(), domain.TextsErased{}.Name())
+}
+
+// CountRevoked counts the keys that an order has revoked.
+func (l *Log) CountRevoked(ctx context.Context, tenant, order string, since int64) (n int64, err error) {
+	return l.countCaused(ctx, tenant, order, since, domain.KeyRevoked{}.Name())
+}
+
+func (l *Log) countCaused(ctx context.Context, tenant, order string, since int64, names ...string) (n int64, err error) {
 	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&n) }, `
 		SELECT count(*)
 		FROM events
 		WHERE tenant = ? AND position > ? AND correlation_id = ? AND name IN (?)`, tenant, since, order, bun.List(names))
 	if err != nil {
-		return 0, fmt.Errorf("count erasures: %w", unavailable(err))
+		return 0, fmt.Errorf("count what an order caused: %w", unavailable(err))
 	}
 	return n, nil
 }

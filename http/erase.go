@@ -19,9 +19,10 @@ type Eraser interface {
 	Doomed(ctx context.Context, tenant, of string, lineage domain.Following) ([]domain.Doomed, error)
 	// Begin lets what was ordered be carried out at once.
 	Begin()
-	// Erasure is an order, with how much was erased and is known to be left; the error matches
-	// domain.ErrNotFound if there is none.
-	Erasure(ctx context.Context, tenant, id string) (order domain.Erasure, erased, left int64, err error)
+	// Closing counts the keys that an order would revoke.
+	Closing(ctx context.Context, tenant, of string) (keys int64, err error)
+	// Erasure is an order, and how far it has come; the error matches domain.ErrNotFound if there is none.
+	Erasure(ctx context.Context, tenant, id string) (domain.ErasureProgress, error)
 	// OrderedBy tells whether p ordered an erasure, in person or for the same one as now.
 	OrderedBy(ctx context.Context, p domain.Principal, id string) (bool, error)
 	// Erasures tells what was erased of a tenant, and whether files still hold some of it.

@@ -38,6 +38,7 @@ type erasure struct {
 	State       string      `json:"state" enum:"under_way,completed"`
 	Erased      int64       `json:"erased" doc:"Items, sessions and other things."`
 	Left        int64       `json:"left,omitempty" doc:"As far as this server knows."`
+	Revoked     int64       `json:"revoked,omitempty" doc:"Keys, of a tenant."`
 	NotErased   int64       `json:"not_erased,omitempty" doc:"That were refused, for a legal hold or another's sake."`
 	Refused     []notErased `json:"refused,omitempty" doc:"The first of those."`
 	ReasonCode  string      `json:"reason_code"`
@@ -79,6 +80,7 @@ type erasurePlanInput struct {
 type erasurePlanOutput struct {
 	Body struct {
 		Items []doomed `json:"items" nullable:"false"`
+		Keys  int64    `json:"keys,omitempty" doc:"That would be revoked, of a tenant: nobody but root gets in from then on, and its name stays taken."`
 	} `nameHint:"ErasurePlan"`
 }
 
@@ -127,7 +129,7 @@ func (s *Server) orderErasure(ctx context.Context, c *call, _ *struct{}) (*erasu
 	ordered, _ := receipt.Stream.State.(domain.Erasure)
 	return &erasureOutput{
 		Status: http.StatusAccepted, Location: "/v1/erasures/" + id, Position: wholeCell(receipt.Position),
-		Body: erasureOf(id, ordered, 0, 0),
+		Body: erasureOf(id, domain.ErasureProgress{Erasure: ordered, Erased: ordered.Erased}),
 	}, nil
 }
 
@@ -139,7 +141,7 @@ func (s *Server) erasure(ctx context.Context, c *call, in *erasureInput) (*erasu
 	if s.cfg.Eraser == nil || !possible(in.ID) {
 		return nil, unknown
 	}
-	found, erased, left, err := s.cfg.Eraser.Erasure(ctx, c.principal.Tenant, in.ID)
+	found, err := s.cfg.Eraser.Erasure(ctx, c.principal.Tenant, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +152,7 @@ func (s *Server) erasure(ctx context.Context, c *call, in *erasureInput) (*erasu
 			return nil, unknown
 		}
 	}
-	return &erasureOutput{Status: http.StatusOK, Body: erasureOf(in.ID, found, erased, left)}, nil
+	return &erasureOutput{Status: http.StatusOK, Body: erasureOf(in.ID, found)}, nil
 }
 
 func (s *Server) planErasure(ctx context.Context, c *call, in *erasurePlanInput) (*erasurePlanOutput, error) {
@@ -180,6 +182,9 @@ func (s *Server) planErasure(ctx context.Context, c *call, in *erasurePlanInput)
 	}
 	out := &erasurePlanOutput{}
 	out.Body.Items = []doomed{}
+	if out.Body.Keys, err = s.cfg.Eraser.Closing(ctx, c.principal.Tenant, in.Of); err != nil {
+		return nil, err
+	}
 	for _, d := range all {
 		visible := c.principal.SeesAll()
 		if !visible && d.ID != "" {
@@ -199,9 +204,9 @@ func (s *Server) planErasure(ctx context.Context, c *call, in *erasurePlanInput)
 	return out, nil
 }
 
-func erasureOf(id string, e domain.Erasure, erased, left int64) erasure {
+func erasureOf(id string, e domain.ErasureProgress) erasure {
 	body := erasure{
-		ID: id, Of: e.Of, WithLineage: e.WithLineage, State: "completed", Erased: erased, Left: left, NotErased: e.NotErased,
+		ID: id, Of: e.Of, WithLineage: e.WithLineage, State: "completed", Erased: e.Erased, Left: e.Left, Revoked: e.Revoked, NotErased: e.NotErased,
 		ReasonCode: e.ReasonCode, LegalBasis: e.LegalBasis, RequestedBy: e.RequestedBy, Ticket: e.Ticket,
 		OrderedAt: e.OrderedAt, EndedAt: known(e.EndedAt),
 	}

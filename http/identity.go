@@ -26,6 +26,8 @@ type Keyring interface {
 	Tenants(ctx context.Context) ([]domain.NamedTenant, error)
 	// HasTenant tells whether there is a tenant of this name.
 	HasTenant(ctx context.Context, name string) (bool, error)
+	// Erased tells whether everything was erased that was written in a tenant.
+	Erased(ctx context.Context, tenant string) (bool, error)
 }
 
 // Tokens answers whom an issuer of tokens has given one.
@@ -69,7 +71,7 @@ func (s *Server) tried(r *http.Request, key string) (p domain.Principal, actsFor
 		return p, false, err
 	}
 	if token {
-		p, err = s.cfg.Tokens.Principal(r.Context(), key)
+		p, err = s.bearer(r.Context(), key)
 	} else {
 		p, actsFor, err = s.holder(r.Context(), key)
 	}
@@ -80,6 +82,20 @@ func (s *Server) tried(r *http.Request, key string) (p domain.Principal, actsFor
 		guess.open()
 	}
 	return p, actsFor, err
+}
+
+// bearer is whoever has a token. It opens nothing of a tenant that was erased, as the keys do not that were revoked
+// with it.
+func (s *Server) bearer(ctx context.Context, token string) (domain.Principal, error) {
+	p, err := s.cfg.Tokens.Principal(ctx, token)
+	if err != nil || s.cfg.Keys == nil || p.Tenant == domain.DefaultTenant {
+		return p, err
+	}
+	erased, err := s.cfg.Keys.Erased(ctx, p.Tenant)
+	if err == nil && erased {
+		err = domain.Refuse(domain.ErrUnauthenticated, "the tenant that tokens are for was erased").WithFix("ask an admin for another")
+	}
+	return p, err
 }
 
 // open tells whether the server asks nobody for a key.
@@ -181,6 +197,9 @@ func (s *Server) within(r *http.Request, p domain.Principal) (domain.Principal, 
 		return p, nil
 	}
 	p.Tenant = cmp.Or(asked, domain.DefaultTenant)
+	if asked == domain.SystemTenant && r.Method == http.MethodGet { // the server's own log is there to be read
+		return p, nil
+	}
 	return p, s.known(r.Context(), p.Tenant)
 }
 

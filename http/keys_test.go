@@ -166,8 +166,14 @@ func TestTenantsHaveKeysOfTheirOwn(t *testing.T) {
 			admins = append(admins, made["key"].(string))
 		}
 		for _, nowhere := range []header{"_system", "nowhere", "ACME"} {
-			w.ask("GET", "/v1/whoami", nil, bearer(rootKey), "Annals-Tenant: "+nowhere).want(http.StatusUnprocessableEntity)
+			w.ask("POST", "/v1/knowledge", item("a", "x"), bearer(rootKey), "Annals-Tenant: "+nowhere).want(http.StatusUnprocessableEntity)
 			w.ask("GET", "/v1/whoami", nil, bearer(admins[1]), "Annals-Tenant: "+nowhere).want(http.StatusForbidden)
+		}
+		if got := w.ask("GET", "/v1/events?stream=tenant:acme", nil, bearer(rootKey), "Annals-Tenant: _system").want(http.StatusOK).items(); len(got) != 1 {
+			t.Errorf("the server's own log says of acme %v", got)
+		}
+		for _, nowhere := range []header{"nowhere", "ACME"} {
+			w.ask("GET", "/v1/whoami", nil, bearer(rootKey), "Annals-Tenant: "+nowhere).want(http.StatusUnprocessableEntity)
 		}
 		w.ask("POST", "/v1/tenants", object{"name": "other"}, bearer(admins[0])).want(http.StatusForbidden)
 		w.ask("GET", "/v1/tenants", nil, bearer(admins[0])).want(http.StatusForbidden)

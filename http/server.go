@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
@@ -92,7 +93,7 @@ func handle[I, O any](s *Server, op huma.Operation, do operation[I, O]) {
 	defer func() { s.documented(op).RequestBody = body }()
 	parameters := queryNames(reflect.TypeFor[I]())
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
-		c := callOf(ctx)
+		c, began := callOf(ctx), time.Now()
 		ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 		defer cancel()
 		err := s.admit(c)
@@ -105,6 +106,7 @@ func handle[I, O any](s *Server, op huma.Operation, do operation[I, O]) {
 			}
 		}
 		c.err = interrupted(ctx, err)
+		evenly(ctx, began, c.principal, err)
 		return nil, problemOf(c.err, c.instance())
 	})
 }

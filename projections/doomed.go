@@ -58,7 +58,7 @@ func (e *Eraser) Doomed(ctx context.Context, tenant, of string, lineage domain.F
 	}
 	var kin []domain.Doomed
 	if lineage != domain.LineageIgnored {
-		if kin, err = e.kin(ctx, tenant, of, doomed, others, lineage == domain.LineageErased); err != nil {
+		if kin, err = e.kin(ctx, tenant, of, doomed, append(others, sessions...), lineage == domain.LineageErased); err != nil {
 			return nil, err
 		}
 	}
@@ -116,11 +116,23 @@ func (e *Eraser) kin(ctx context.Context, tenant, of string, items []domain.Doom
 	for _, s := range others {
 		seen[s.Name] = true
 	}
-	var all []domain.Doomed
+	relatives, err := e.learned(ctx, tenant, others)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, 0, len(items)+len(relatives))
 	for _, d := range items {
-		relatives, err := e.Lineage(ctx, tenant, d.ID)
-		if err != nil {
-			return nil, err
+		ids = append(ids, d.ID)
+	}
+	for _, r := range relatives {
+		ids = append(ids, r.ID)
+	}
+	var all []domain.Doomed
+	for i := -1; i < len(ids); i++ {
+		if i >= 0 {
+			if relatives, err = e.Lineage(ctx, tenant, ids[i]); err != nil {
+				return nil, err
+			}
 		}
 		for _, r := range relatives {
 			if seen[r.Stream] {
@@ -145,6 +157,17 @@ func (e *Eraser) kin(ctx context.Context, tenant, of string, items []domain.Doom
 	return all, nil
 }
 
+// learned are the items that were made from what was said in sessions.
+func (e *Eraser) learned(ctx context.Context, tenant string, others []domain.Stream) ([]domain.Kin, error) {
+	var sessions []string
+	for _, s := range others {
+		if _, _, is := domain.SessionOf(s.Name); is {
+			sessions = append(sessions, s.Name)
+		}
+	}
+	return e.Knowledge.Learned(ctx, tenant, sessions)
+}
+
 // relative is what somebody's kin is; with a session come its archives.
 func (e *Eraser) relative(ctx context.Context, tenant string, kin domain.Kin) ([]domain.Doomed, error) {
 	if kin.ID != "" {
@@ -163,5 +186,5 @@ func (e *Eraser) relative(ctx context.Context, tenant string, kin domain.Kin) ([
 		found.Owner = own.BelongsTo()
 	}
 	archives, err := e.archives(ctx, tenant, stream)
-	return append([]domain.Doomed{found}, archives...), err
+	return append(archives, found), err
 }

@@ -168,23 +168,32 @@ func (e *Eraser) closeTenant(ctx context.Context, o *order) error {
 	if _, isTenant := domain.TenantOf(o.erasure.Of); !isTenant {
 		return nil
 	}
+	return e.eachKey(ctx, o.Tenant, func(prefix string, _ domain.Key) error {
+		_, err := e.log.Submit(ctx, domain.Submission{
+			By: o.by, Command: domain.RevokeKey{By: o.by, Prefix: prefix},
+			Origin: domain.Origin{CorrelationID: o.Stream, CausationID: o.event.EventID},
+		})
+		if errors.Is(err, domain.ErrForbidden) {
+			return nil
+		}
+		return err
+	})
+}
+
+// eachKey goes through a tenant's keys that were not revoked.
+func (e *Eraser) eachKey(ctx context.Context, tenant string, do func(prefix string, key domain.Key) error) error {
 	const page = 500
 	for after := ""; ; {
-		keys, err := e.log.States(ctx, o.Tenant, domain.KeyStream(""), after, page)
+		keys, err := e.log.States(ctx, tenant, domain.KeyStream(""), after, page)
 		if err != nil {
 			return err
 		}
 		for _, s := range keys {
 			after = s.Name
-			if key, is := s.State.(domain.Key); !is || !key.RevokedAt.IsZero() {
-				continue
-			}
-			_, err := e.log.Submit(ctx, domain.Submission{
-				By: o.by, Command: domain.RevokeKey{By: o.by, Prefix: strings.TrimPrefix(s.Name, domain.KeyStream(""))},
-				Origin: domain.Origin{CorrelationID: o.Stream, CausationID: o.event.EventID},
-			})
-			if err != nil && !errors.Is(err, domain.ErrForbidden) {
-				return err
+			if key, is := s.State.(domain.Key); is && key.RevokedAt.IsZero() {
+				if err := do(strings.TrimPrefix(s.Name, domain.KeyStream("")), key); err != nil {
+					return err
+				}
 			}
 		}
 		if len(keys) < page {
@@ -222,24 +231,46 @@ func (e *Eraser) note(of events.Order, left int) {
 	}
 }
 
-// Erasure is an order, and how many things are known to be left of it.
-func (e *Eraser) Erasure(ctx context.Context, tenant, id string) (found domain.Erasure, erased, left int64, err error) {
+// Erasure is an order, and how far it has come.
+func (e *Eraser) Erasure(ctx context.Context, tenant, id string) (found domain.ErasureProgress, err error) {
 	stream := domain.ErasureStream(id)
+	history, err := e.log.Stream(ctx, tenant, stream)
+	if err != nil {
+		return found, err
+	}
 	state, err := e.log.State(ctx, tenant, stream)
 	if err != nil {
-		return found, 0, 0, err
+		return found, err
 	}
-	found, ordered := state.State.(domain.Erasure)
-	if !ordered || !state.Exists() {
-		return found, 0, 0, domain.Refuse(domain.ErrNotFound, "there is no such erasure")
+	ordered := false
+	if found.Erasure, ordered = state.State.(domain.Erasure); !ordered || len(history) == 0 {
+		return found, domain.Refuse(domain.ErrNotFound, "there is no such erasure")
 	}
-	if !found.UnderWay() {
-		return found, found.Erased, 0, nil
+	since := history[0].Position
+	if _, isTenant := domain.TenantOf(found.Of); isTenant {
+		if found.Revoked, err = e.log.CountRevoked(ctx, tenant, stream, since); err != nil {
+			return found, err
+		}
 	}
-	erased, err = e.log.CountErased(ctx, tenant, stream, state.Position)
+	if found.Erased = found.Erasure.Erased; !found.UnderWay() {
+		return found, nil
+	}
+	found.Erased, err = e.log.CountErased(ctx, tenant, stream, since)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return found, erased, int64(e.going[events.Order{Tenant: tenant, Stream: stream}]), err
+	found.Left = int64(e.going[events.Order{Tenant: tenant, Stream: stream}])
+	return found, err
+}
+
+// Closing counts the keys that an order revokes: those of a tenant that open something now.
+func (e *Eraser) Closing(ctx context.Context, tenant, of string) (keys int64, err error) {
+	if _, isTenant := domain.TenantOf(of); isTenant {
+		err = e.eachKey(ctx, tenant, func(string, domain.Key) error {
+			keys++
+			return nil
+		})
+	}
+	return keys, err
 }
 
 // OrderedBy tells whether p ordered an erasure, in person or for the same one as now.

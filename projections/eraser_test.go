@@ -2,12 +2,14 @@ package projections_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
 )
 
@@ -56,7 +58,7 @@ func TestAnErasureThatWasInterruptedGoesOn(t *testing.T) {
 		go func() {
 			defer close(interrupted)
 			for ctx.Err() == nil {
-				if _, erased, _, err := w.eraser().Erasure(ctx, w.by.Tenant, "one"); err == nil && erased > 0 {
+				if state, err := w.eraser().Erasure(ctx, w.by.Tenant, "one"); err == nil && state.Erased > 0 {
 					stop()
 				}
 			}
@@ -68,9 +70,9 @@ func TestAnErasureThatWasInterruptedGoesOn(t *testing.T) {
 		if err := w.eraser().CarryOut(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		state, erased, _, err := w.eraser().Erasure(t.Context(), w.by.Tenant, "one")
-		if err != nil || state.UnderWay() || erased != many+4 || state.NotErased != 1 || state.Refused[0].Stream != "knowledge:held" {
-			t.Errorf("erased %d, %+v, %v", erased, state, err)
+		state, err := w.eraser().Erasure(t.Context(), w.by.Tenant, "one")
+		if err != nil || state.UnderWay() || state.Erased != many+4 || state.NotErased != 1 || state.Refused[0].Stream != "knowledge:held" {
+			t.Errorf("%+v, %v", state, err)
 		}
 		for id, k := range w.items() {
 			if gone := k.Status == domain.IsErased; gone != (id != "held" && id != "other") {
@@ -83,6 +85,47 @@ func TestAnErasureThatWasInterruptedGoesOn(t *testing.T) {
 		}
 		if left, err := w.log.ErasuresUnderWay(t.Context()); err != nil || len(left) > 0 {
 			t.Errorf("under way: %v, %v", left, err)
+		}
+	})
+}
+
+// Two servers may find the same order at once: whatever one of them has erased, the other does not erase again, and
+// nothing is recorded twice.
+func TestTwoServersAtOneOrderEraseEverythingOnce(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		one := newWorld(t, db, projections.Settings{})
+		other := newWorld(t, db, projections.Settings{})
+		const many = 120
+		for i := range many {
+			one.owned(fmt.Sprint("his-", i), "user:123", "public")
+		}
+		session := domain.SessionTarget{By: one.by, Owner: "user:123", ID: "s"}
+		one.submit(domain.AddMessages{SessionTarget: session, Messages: []domain.Said{{Role: "user", Message: domain.Message{Parts: []domain.Part{{Type: domain.PartText, Text: canary}}}}}})
+		one.submit(domain.CreateKey{By: one.by, Prefix: "abc", Key: domain.KeyCreated{Hash: "5e", Subject: "user:123", Role: domain.Member, Note: canary}})
+		one.order("all", "user:123")
+		failed := make(chan error, 2)
+		for _, w := range []*world{one, other} {
+			go func() { failed <- w.eraser().CarryOut(t.Context()) }()
+		}
+		if err := errors.Join(<-failed, <-failed); err != nil {
+			t.Fatal(err)
+		}
+		var twice, erased, completed int
+		for query, n := range map[string]*int{
+			"SELECT count(*) FROM (SELECT stream FROM events WHERE name LIKE '%.erased' GROUP BY stream HAVING count(*) > 1) AS t": &twice,
+			"SELECT count(*) FROM events WHERE name LIKE '%.erased'":                                                               &erased,
+			"SELECT count(*) FROM events WHERE name = 'erasure.completed'":                                                         &completed,
+		} {
+			if err := db.NewRaw(query).Scan(t.Context(), n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if twice != 0 || erased != many+2 || completed != 1 {
+			t.Errorf("%d things were erased twice, %d in all, and the order was completed %d times", twice, erased, completed)
+		}
+		if state, err := one.eraser().Erasure(t.Context(), one.by.Tenant, "all"); err != nil || state.Erased != many+2 || state.NotErased != 0 {
+			t.Errorf("%+v, %v", state, err)
 		}
 	})
 }
@@ -102,9 +145,22 @@ func TestErasingATenantLeavesNoTextAndNoKey(t *testing.T) {
 			in.owned("two", "org:acme", "org:acme")
 			in.submit(domain.CreateKey{By: in.by, Prefix: "abc" + in.by.Tenant, Key: domain.KeyCreated{Hash: "5e", Subject: "user:7", Role: domain.Admin, Note: canary}})
 		}
+		if keys, err := w.eraser().Closing(t.Context(), "acme", "tenant:acme"); err != nil || keys != 1 {
+			t.Errorf("%d keys are to be revoked, %v", keys, err)
+		}
 		acme.order("all", "tenant:acme")
 		if err := w.eraser().CarryOut(t.Context()); err != nil {
 			t.Fatal(err)
+		}
+		if state, err := w.eraser().Erasure(t.Context(), "acme", "all"); err != nil || state.Revoked != 1 || state.Erased != 3 {
+			t.Errorf("%+v, %v", state, err)
+		}
+		entrance := events.NewEntrance(w.log, true)
+		_, err := entrance.Submit(t.Context(), domain.Submission{By: acme.by, Command: acme.complete(domain.Remember{By: acme.by, ID: "late", Knowledge: domain.Remembered{
+			Type: domain.Strategy, Owner: "user:7", Scopes: []domain.Scope{"public"}, Text: domain.Text{Content: "more"},
+		}})})
+		if !errors.Is(err, domain.ErrErased) {
+			t.Errorf("writing there is answered with %v", err)
 		}
 		var texts int
 		if err := db.NewRaw("SELECT count(*) FROM event_texts WHERE tenant = 'acme'").Scan(t.Context(), &texts); err != nil || texts != 0 {

@@ -152,11 +152,23 @@ func (k *Keys) Tenants(ctx context.Context) ([]domain.NamedTenant, error) {
 	}
 }
 
-// HasTenant tells whether there is a tenant of this name.
+// HasTenant tells whether there is a tenant of this name, or was one: an erased one's name stays taken, and root
+// reads its log.
 func (k *Keys) HasTenant(ctx context.Context, name string) (bool, error) {
 	if name == domain.DefaultTenant {
 		return true, nil
 	}
-	found, err := k.log.State(database.ForTenant(ctx, domain.SystemTenant), domain.SystemTenant, domain.TenantStream(name))
+	found, err := k.tenant(ctx, name)
 	return found.Exists(), err
+}
+
+// Erased tells whether everything was erased that was written in a tenant.
+func (k *Keys) Erased(ctx context.Context, name string) (bool, error) {
+	found, err := k.tenant(ctx, name)
+	state, _ := found.State.(domain.Tenant)
+	return !state.ErasedAt.IsZero(), err
+}
+
+func (k *Keys) tenant(ctx context.Context, name string) (domain.Stream, error) {
+	return k.log.State(database.ForTenant(ctx, domain.SystemTenant), domain.SystemTenant, domain.TenantStream(name))
 }

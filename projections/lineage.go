@@ -42,16 +42,6 @@ func (p *Knowledge) Lineage(ctx context.Context, tenant, id string) ([]domain.Ki
 
 // relatives are the nearest of some items.
 func (p *Knowledge) relatives(ctx context.Context, tenant string, ids []string) (found []domain.Kin, err error) {
-	each := func(column string) string { return "SELECT e.value FROM json_each(" + column + ") AS e" }
-	if p.db.Engine == database.Postgres {
-		each = func(column string) string {
-			return "SELECT e.value FROM json_array_elements_text(" + column + ") AS e (value)"
-		}
-	}
-	eventID := "e.event_id"
-	if p.db.Engine == database.Postgres {
-		eventID = "e.event_id::text"
-	}
 	streams := make([]string, len(ids))
 	for i, id := range ids {
 		streams[i] = domain.KnowledgeStream(id)
@@ -64,15 +54,10 @@ func (p *Knowledge) relatives(ctx context.Context, tenant string, ids []string) 
 		{domain.DerivedFrom, `
 			SELECT e.stream, k.id
 			FROM ? AS k
-			JOIN events AS e ON e.tenant = k.tenant AND ` + eventID + ` IN (` + each("k.derived_from") + `)
+			JOIN events AS e ON e.tenant = k.tenant AND ` + p.isOrigin() + `
 			WHERE k.tenant = ? AND k.id IN (?)
 			ORDER BY e.position`, []any{table, tenant, bun.List(ids)}},
-		{domain.Derives, `
-			SELECT 'knowledge:' || k.id, substr(e.stream, 11)
-			FROM events AS e
-			JOIN ? AS k ON k.tenant = e.tenant AND ` + eventID + ` IN (` + each("k.derived_from") + `)
-			WHERE e.tenant = ? AND e.stream IN (?)
-			ORDER BY k.number`, []any{table, tenant, bun.List(streams)}},
+		{domain.Derives, p.madeFrom(), []any{table, tenant, bun.List(streams)}},
 		{domain.SupersededBy, `
 			SELECT 'knowledge:' || k.superseded_by, k.id
 			FROM ? AS k
@@ -95,6 +80,43 @@ func (p *Knowledge) relatives(ctx context.Context, tenant string, ids []string) 
 	return found, nil
 }
 
+// isOrigin holds for the events e that an item k was made from.
+func (p *Knowledge) isOrigin() string {
+	if p.db.Engine == database.Postgres {
+		return "e.event_id::text IN (SELECT o.value FROM json_array_elements_text(k.derived_from) AS o (value))"
+	}
+	return "e.event_id IN (SELECT o.value FROM json_each(k.derived_from) AS o)"
+}
+
+// madeFrom finds the items that were made from what is in streams.
+func (p *Knowledge) madeFrom() string {
+	return `
+		SELECT 'knowledge:' || k.id, e.stream
+		FROM events AS e
+		JOIN ? AS k ON k.tenant = e.tenant AND ` + p.isOrigin() + `
+		WHERE e.tenant = ? AND e.stream IN (?)
+		ORDER BY k.number, e.position`
+}
+
+// Learned lists the items that were made from what is in streams of other things than items, such as sessions.
+func (p *Knowledge) Learned(ctx context.Context, tenant string, streams []string) (found []domain.Kin, err error) {
+	if len(streams) == 0 {
+		return nil, nil
+	}
+	seen := set{}
+	err = p.eachKin(ctx, p.madeFrom(), []any{p.tables().knowledge, tenant, bun.List(streams)}, func(kin domain.Kin) {
+		if !seen[kin.Stream] {
+			seen[kin.Stream] = true
+			kin.Relation = domain.Derives
+			found = append(found, kin)
+		}
+	})
+	if err != nil {
+		return nil, p.failed(ctx, "find what was learned", err)
+	}
+	return found, nil
+}
+
 // eachKin reads streams and whose kin they are.
 func (p *Knowledge) eachKin(ctx context.Context, query string, args []any, each func(domain.Kin)) error {
 	rows, err := p.db.QueryContext(ctx, query, args...)
@@ -109,6 +131,9 @@ func (p *Knowledge) eachKin(ctx context.Context, query string, args []any, each 
 		}
 		if id, isItem := domain.ItemOf(kin.Stream); isItem {
 			kin.ID = id
+		}
+		if id, isItem := domain.ItemOf(kin.Of); isItem {
+			kin.Of = id
 		}
 		each(kin)
 	}

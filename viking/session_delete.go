@@ -48,7 +48,8 @@ func (s *Server) forgetSession(ctx context.Context, q *query, target domain.Sess
 }
 
 // eraseSession erases at once what an order to erase the session would, or nothing: if one of the archives may
-// not be erased, the session is not, either. It tells whether the session was erased just now.
+// not be erased, the session is not, either. It goes last, so that a legal hold that comes meanwhile keeps what is
+// there by then. It tells whether the session was erased just now.
 func (s *Server) eraseSession(ctx context.Context, q *query, target domain.SessionTarget) (bool, error) {
 	command, err := domain.EraseSession{SessionTarget: target, Grounds: domain.Grounds{
 		ReasonCode: q.text("reason_code"), LegalBasis: q.text("legal_basis"), RequestedBy: q.text("requested_by"), Ticket: q.text("ticket"),
@@ -56,22 +57,27 @@ func (s *Server) eraseSession(ctx context.Context, q *query, target domain.Sessi
 	if err != nil {
 		return false, err
 	}
+	if _, err := (domain.OrderErasure{By: target.By, Of: target.Stream()}).Complete(); err != nil {
+		return false, err
+	}
 	doomed, err := s.cfg.Eraser.Doomed(ctx, target.By.Tenant, target.Stream(), domain.LineageIgnored)
 	if err != nil {
 		return false, err
 	}
-	var archives []domain.Command
 	for _, d := range doomed {
 		if d.ID != "" {
 			command.Archives = append(command.Archives, d.ID)
-			archives = append(archives, d.Erasing(target.By, command.Grounds))
 		}
 	}
-	receipt, err := s.submit(ctx, q, command)
-	if err != nil {
+	archives := make([]domain.Command, len(command.Archives))
+	for i, id := range command.Archives {
+		archives[i] = domain.Erase{Target: domain.Target{By: target.By, ID: id}, Grounds: command.Grounds, Together: command.Archives}
+	}
+	if err := s.archivesToo(ctx, q, archives); err != nil {
 		return false, err
 	}
-	return len(receipt.Events) > 0, s.archivesToo(ctx, q, archives)
+	receipt, err := s.submit(ctx, q, command)
+	return len(receipt.Events) > 0, err
 }
 
 // archivesToo submits what becomes of archives. Those that are gone already are left alone.

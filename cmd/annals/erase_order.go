@@ -15,6 +15,7 @@ type erasureOrder struct {
 	State     string `json:"state"`
 	Erased    int64  `json:"erased"`
 	Left      int64  `json:"left"`
+	Revoked   int64  `json:"revoked"`
 	NotErased int64  `json:"not_erased"`
 	Refused   []struct {
 		ID     string `json:"id"`
@@ -56,10 +57,13 @@ func (e *eraseCommand) order(ctx context.Context, c *console, api *client) error
 		if err := c.document(order); err != nil {
 			return err
 		}
-	case order.Erased+order.NotErased == 0:
+	case order.Erased+order.NotErased+order.Revoked == 0:
 		c.say("nothing to erase: %s", bold.Render(printable(e.What)))
 	default:
 		c.say("erased %s for good: %d of %d", bold.Render(printable(e.What)), order.Erased, order.Erased+order.NotErased)
+	}
+	if order.Revoked > 0 && !c.json {
+		c.say("%s; nobody but root gets in any more", some(order.Revoked, "key was revoked", "keys were revoked"))
 	}
 	if order.NotErased == 0 {
 		return nil
@@ -82,6 +86,14 @@ type doomed struct {
 	Goes      bool   `json:"goes"`
 }
 
+// some says how many there are of something.
+func some(n int64, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return counted(n) + " " + more
+}
+
 // plan says what would be erased, and what goes back to it.
 func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error {
 	query := url.Values{"of": {e.What}}
@@ -90,6 +102,7 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 	}
 	var list struct {
 		Items []doomed `json:"items"`
+		Keys  int64    `json:"keys"`
 	}
 	a, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "erasures", "plan"}, Query: query}, &list)
 	if err != nil {
@@ -118,8 +131,14 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 		}
 		rows.row(mark, printable(what), printable(d.Owner), heldOr(d), printable(why))
 	}
-	c.say("%s", rows.render(c.width))
+	if len(list.Items) > 0 {
+		c.say("%s", rows.render(c.width))
+	}
+	tenant, isTenant := strings.CutPrefix(e.What, "tenant:")
 	switch {
+	case isTenant:
+		c.say("%d would be erased, which is all that was written in %s; %s, so that nobody but root gets in; its name stays taken",
+			goes, printable(tenant), some(list.Keys, "key would be revoked", "keys would be revoked"))
 	case related == 0 && strings.HasPrefix(e.What, "session:"):
 		c.say("%d would be erased; what was learned from it stays, and is erased item by item", goes)
 	case related == 0:
