@@ -23,7 +23,7 @@ func ReadCertificate(path string) (c Certificate, is bool, err error) {
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
-		if bytes.Contains(text, []byte(`"checkpoint"`)) {
+		if bytes.Contains(text, []byte(`"checkpoint"`)) || bytes.Contains(text, []byte(`"event_id"`)) {
 			return c, true, errors.New("the certificate was changed or breaks off: it is no JSON any more")
 		}
 		return c, true, errNeither

@@ -139,14 +139,12 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 	case isTenant:
 		c.say("%d would be erased, which is all that was written in %s; %s, so that nobody but root gets in; its name stays taken",
 			goes, printable(tenant), some(list.Keys, "key would be revoked", "keys would be revoked"))
-	case related == 0 && strings.HasPrefix(e.What, "session:"):
-		c.say("%d would be erased; what was learned from it stays, and is erased item by item", goes)
 	case related == 0:
 		c.say("%d would be erased; nothing else is related to it", goes)
 	case e.WithLineage:
 		c.say("%d would be erased, what is related among them", goes)
 	default:
-		c.say("%d would be erased; %d are related to them: --with-lineage erases those items, too", goes, related)
+		c.say("%d would be erased; what else is related to them, %d in all: --with-lineage erases those items, too", goes, related)
 	}
 	return nil
 }
