@@ -179,3 +179,51 @@ func TestErasingATenantLeavesNoTextAndNoKey(t *testing.T) {
 		}
 	})
 }
+
+func TestThePlanForASessionListsWhatWasLearnedFromIt(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		session := domain.SessionTarget{By: w.by, Owner: "user:123", ID: "s"}
+		said := w.submit(domain.AddMessages{SessionTarget: session, Messages: []domain.Said{{Role: "user", Message: domain.Message{Parts: []domain.Part{{Type: domain.PartText, Text: canary}}}}}})
+		w.submit(w.complete(domain.Remember{By: w.by, ID: "learned", Knowledge: domain.Remembered{
+			Type: domain.Strategy, Owner: "team:pay", Scopes: []domain.Scope{"team:pay"}, Text: domain.Text{Content: "x"},
+			DerivedFrom: []string{said.Events[len(said.Events)-1].EventID},
+		}}))
+		w.owned("other", "team:pay", "public")
+		for lineage, goes := range map[domain.Following]bool{domain.LineageListed: false, domain.LineageErased: true} {
+			doomed, err := w.eraser().Doomed(t.Context(), w.by.Tenant, "session:123/s", lineage)
+			if err != nil || len(doomed) != 2 || doomed[1].ID != "learned" || doomed[1].Goes != goes || doomed[1].RelatedTo != "session:123/s" {
+				t.Errorf("%+v, %v", doomed, err)
+			}
+		}
+		if doomed, err := w.eraser().Doomed(t.Context(), w.by.Tenant, "session:123/s", domain.LineageIgnored); err != nil || len(doomed) != 1 {
+			t.Errorf("%+v, %v", doomed, err)
+		}
+	})
+}
+
+// What is erased together with something that is held stays, too, whenever the hold came.
+func TestAHoldKeepsWhatIsErasedTogether(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		all := []string{"first", "second", "third"}
+		for _, id := range all {
+			w.owned(id, "user:123", "public")
+		}
+		erase := func(id string) error {
+			_, err := w.log.Submit(t.Context(), domain.Submission{By: w.by, Command: domain.Erase{Target: domain.Target{By: w.by, ID: id}, Together: all}})
+			return err
+		}
+		if err := erase("first"); err != nil {
+			t.Fatal(err)
+		}
+		w.submit(domain.Hold{Target: domain.Target{By: w.by, ID: "third"}, ReasonCode: "litigation"})
+		for _, id := range all[1:] {
+			if err := erase(id); !errors.Is(err, domain.ErrConflict) {
+				t.Errorf("%s is erased: %v", id, err)
+			}
+		}
+	})
+}
