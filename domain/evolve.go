@@ -74,6 +74,11 @@ func (k *Knowledge) Evolve(fact Fact, at Occasion, policy ConfidencePolicy) erro
 	case Released:
 		k.Held = false
 		k.Revision++
+	case Linked:
+		k.link(f, at)
+	case Unlinked:
+		k.unlink(f.To)
+		k.Revision++
 	case Redacted: // what it replaced is read as it is by now
 		k.Revision++
 	case Erased:
@@ -186,6 +191,7 @@ func (k *Knowledge) report(f ReportedStale, at Occasion) {
 // erase leaves a tombstone: that there was an item, and nothing of what it said.
 func (k *Knowledge) erase() {
 	k.Blank()
+	k.Relations = nil
 	k.Status = IsErased
 	k.Revision++
 }
@@ -193,6 +199,10 @@ func (k *Knowledge) erase() {
 // Blank takes away what people wrote.
 func (k *Knowledge) Blank() {
 	k.Text = Text{}
+	k.Relations = slices.Clone(k.Relations)
+	for i := range k.Relations {
+		k.Relations[i].Reason = ""
+	}
 	k.Source.Name, k.Source.URLs = "", nil
 	k.Baseline.HelpfulHistory, k.Baseline.HarmfulHistory = nil, nil
 	for id, vote := range k.Votes {

@@ -29,10 +29,11 @@ type Knowledge struct {
 	ConfirmUntil time.Time // when the last confirmation expires; zero for never
 	Status       Status
 	SupersededBy string // the id of the item that took its place
-	Held         bool   // under legal hold
-	Revision     int64  // changes of the item itself; its ETag
-	Version      int64  // of its stream
-	Position     int64  // of its newest event
+	Relations    []Relation
+	Held         bool  // under legal hold
+	Revision     int64 // changes of the item itself; its ETag
+	Version      int64 // of its stream
+	Position     int64 // of its newest event
 	CreatedAt    time.Time
 	UpdatedAt    time.Time // of its newest revision
 	OccurredAt   time.Time // when it became true in the world, if its author said so

@@ -39,6 +39,7 @@ func snapshot(k *Knowledge) []field {
 		{"status", present(k.Status)},
 		{"superseded_by", present(k.SupersededBy)},
 		{"held", k.Held},
+		{"relations", related(k.Relations)},
 	}
 }
 
@@ -54,6 +55,18 @@ func several[S ~[]E, E any](values S) any {
 		return nil
 	}
 	return values
+}
+
+// related are the items that it has to do with, each with the reason that was given.
+func related(relations []Relation) any {
+	if len(relations) == 0 {
+		return nil
+	}
+	reasons := make(map[string]string, len(relations))
+	for _, r := range relations {
+		reasons[r.To] = r.Reason
+	}
+	return reasons
 }
 
 func labels(tags Tags) any {

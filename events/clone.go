@@ -20,6 +20,7 @@ func clone(k *domain.Knowledge) *domain.Knowledge {
 	for key, values := range c.Text.Tags {
 		c.Text.Tags[key] = slices.Clone(values)
 	}
+	c.Relations = slices.Clone(k.Relations)
 	c.Votes = maps.Clone(k.Votes)
 	c.Reports = maps.Clone(k.Reports)
 	return &c

@@ -21,6 +21,8 @@ var kinds = codec{
 	domain.Held{}.Name():              plain(splitHeld, joinHeld),
 	domain.Released{}.Name():          plain(splitReleased, joinReleased),
 	domain.Erased{}.Name():            plain(splitErased, joinErased),
+	domain.Linked{}.Name():            apart(splitLinked, joinLinked),
+	domain.Unlinked{}.Name():          plain(splitUnlinked, joinUnlinked),
 
 	domain.SessionOpened{}.Name():       plain(splitSessionOpened, joinSessionOpened),
 	domain.MessageAdded{}.Name():        apart(splitMessage, joinMessage),

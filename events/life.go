@@ -19,6 +19,21 @@ func joinDeleted(_ nothing, t reasonText) domain.Deleted    { return domain.Dele
 func splitRestored(f domain.Restored) (nothing, reasonText) { return nothing{}, reasonText(f) }
 func joinRestored(_ nothing, t reasonText) domain.Restored  { return domain.Restored(t) }
 
+type toData struct {
+	To string `json:"to"`
+}
+
+func splitLinked(f domain.Linked) (toData, reasonText) {
+	return toData{To: f.To}, reasonText{Reason: f.Reason}
+}
+
+func joinLinked(d toData, t reasonText) domain.Linked {
+	return domain.Linked{To: d.To, Reason: t.Reason}
+}
+
+func splitUnlinked(f domain.Unlinked) toData { return toData(f) }
+func joinUnlinked(d toData) domain.Unlinked  { return domain.Unlinked(d) }
+
 // holdData refers to a legal case by its code and ticket; neither is what people wrote about the item.
 type holdData struct {
 	ReasonCode string `json:"reason_code"`

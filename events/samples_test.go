@@ -72,6 +72,8 @@ func samples() []sample {
 			ReasonCode: "gdpr-17", LegalBasis: "Art. 17(1)(b) GDPR", RequestedBy: "user:mia", Ticket: "LEGAL-7",
 			Events: []string{"0195a000-0000-7000-8000-000000000004"},
 		}},
+		{1, domain.Linked{To: "k2", Reason: "the service & its client"}},
+		{1, domain.Unlinked{To: "k2"}},
 		{1, domain.SessionOpened{Owner: "user:mia", Agent: "coder"}},
 		{1, domain.MessageAdded{
 			Number: 7, Role: "assistant", Tokens: 120, At: noon,

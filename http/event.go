@@ -71,6 +71,8 @@ func reasonOf(fact domain.Fact) string {
 		return f.Reason
 	case domain.Restored:
 		return f.Reason
+	case domain.Linked:
+		return f.Reason
 	case domain.KeyRevoked:
 		return f.Reason
 	case domain.ProjectionFailed:

@@ -35,6 +35,7 @@ type knowledge struct {
 	ConfirmUntil *time.Time `json:"confirm_until,omitempty" readOnly:"true" doc:"When that confirmation expires."`
 	Status       string     `json:"status,omitempty" enum:"active,superseded,deleted,erased" doc:"Only active items can be remembered."`
 	SupersededBy string     `json:"superseded_by,omitempty" readOnly:"true" doc:"The id of the item that took its place."`
+	Relations    []related  `json:"relations,omitempty" readOnly:"true" doc:"Other items that it has to do with."`
 	Held         bool       `json:"held,omitempty" readOnly:"true" doc:"Under legal hold."`
 	DerivedFrom  []string   `json:"derived_from,omitempty" readOnly:"true" doc:"Ids of the events it was made from."`
 	Revision     int64      `json:"revision,omitempty" readOnly:"true" doc:"Counts changes of the item itself; its ETag."`
@@ -96,7 +97,7 @@ func knowledgeOf(k *domain.Knowledge) *knowledge {
 
 		ConfirmedAt: known(k.ConfirmedAt), ConfirmUntil: known(k.ConfirmUntil),
 		Status: string(k.Status), SupersededBy: k.SupersededBy, Held: k.Held,
-		DerivedFrom: k.DerivedFrom, Revision: k.Revision, Version: k.Version,
+		Relations: relationsOf(k.Relations), DerivedFrom: k.DerivedFrom, Revision: k.Revision, Version: k.Version,
 		Position: k.Position, CreatedAt: known(k.CreatedAt), UpdatedAt: known(k.UpdatedAt),
 	}
 }

@@ -77,6 +77,7 @@ func (s *Server) knowledgeRoutes() {
 		Summary:     "Let another item take this one's place",
 		RequestBody: bodies(s, true, map[string]any{jsonType: succession{}}), Errors: changeErrors,
 	}, s.supersede)
+	s.relationRoutes()
 	handle(s, huma.Operation{
 		OperationID: "history", Method: http.MethodGet, Path: one + "/history", Tags: []string{tag},
 		Summary: "Read what happened to an item, oldest first",

@@ -216,9 +216,9 @@ func (p *Knowledge) blank(ctx context.Context, tx bun.IDB, v version, left trace
 		blank := *k
 		blank.Blank()
 		source, baseline := source(blank.Source), baselineOf(blank.Baseline)
-		update := tx.NewUpdate().Model(&row{Source: source, Baseline: baseline, Tags: map[string][]string{}}).
+		update := tx.NewUpdate().Model(&row{Source: source, Baseline: baseline, Relations: relationsOf(blank.Relations), Tags: map[string][]string{}}).
 			ModelTableExpr("? AS k", v.tables.knowledge).
-			Column("task", "content", "abstract", "overview", "tags", "meta", "source", "baseline", "stale_reason", "words").
+			Column("task", "content", "abstract", "overview", "tags", "meta", "source", "baseline", "relations", "stale_reason", "words").
 			Where("tenant = ?", left.tenant).Where("id = ?", k.ID)
 		script.add(update)
 		script.add(tx.NewUpdate().TableExpr("?", v.tables.knowledge).

@@ -86,7 +86,7 @@ const (
 		superseded_by = EXCLUDED.superseded_by, held = EXCLUDED.held, uri = EXCLUDED.uri,
 		task = EXCLUDED.task, content = EXCLUDED.content, abstract = EXCLUDED.abstract,
 		overview = EXCLUDED.overview, tags = EXCLUDED.tags, meta = EXCLUDED.meta, source = EXCLUDED.source,
-		scopes = EXCLUDED.scopes, baseline = EXCLUDED.baseline, words = EXCLUDED.words,
+		scopes = EXCLUDED.scopes, relations = EXCLUDED.relations, baseline = EXCLUDED.baseline, words = EXCLUDED.words,
 		revision = EXCLUDED.revision, updated_at = EXCLUDED.updated_at`
 )
 

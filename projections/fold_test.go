@@ -99,13 +99,25 @@ func knowledgeRow(k *domain.Knowledge, words int) map[string]any {
 		"abstract": k.Text.Abstract, "overview": k.Text.Overview,
 		"tags": orEmptyTags(k.Text.Tags), "meta": string(k.Text.Meta), "source": sourceRow(k.Source),
 		"trace_id": k.Source.TraceID, "scopes": k.Scopes, "baseline": baselineRow(k.Baseline),
-		"derived_from": append([]string{}, k.DerivedFrom...), "words": words,
+		"derived_from": append([]string{}, k.DerivedFrom...), "relations": relationRows(k.Relations), "words": words,
 		"helpful": k.Helpful, "harmful": k.Harmful, "confidence": k.Confidence,
 		"stale_reporters": k.Stale.Reporters, "stale_since": moment(k.Stale.Since), "stale_reason": k.Stale.Reason,
 		"confirmed_at": moment(k.ConfirmedAt), "confirm_until": moment(k.ConfirmUntil),
 		"revision": k.Revision, "version": k.Version, "position": k.Position,
 		"created_at": moment(k.CreatedAt), "updated_at": moment(k.UpdatedAt), "occurred_at": moment(k.OccurredAt),
 	}
+}
+
+func relationRows(relations []domain.Relation) []map[string]any {
+	rows := []map[string]any{}
+	for _, r := range relations {
+		row := map[string]any{"to": r.To, "at": moment(r.At)}
+		if r.Reason != "" {
+			row["reason"] = r.Reason
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 func orEmptyTags(tags domain.Tags) domain.Tags {
@@ -230,7 +242,7 @@ func plainValue(column string, value any) any {
 		return moment(v)
 	}
 	switch column {
-	case "tags", "source", "scopes", "baseline", "derived_from":
+	case "tags", "source", "scopes", "baseline", "derived_from", "relations":
 		return json.RawMessage(fmt.Sprint(canonical(value.(string))))
 	case "held":
 		return value == true || value == int64(1)

@@ -142,7 +142,7 @@ func (s *story) somebody() domain.Principal {
 
 func (s *story) command(by domain.Principal) domain.Command {
 	target := domain.Target{By: by, ID: s.id()}
-	switch rapid.IntRange(0, 16).Draw(s.T, "command") {
+	switch rapid.IntRange(0, 18).Draw(s.T, "command") {
 	case 0, 1, 2, 3:
 		return s.remember(by, target.ID)
 	case 4, 5:
@@ -171,6 +171,10 @@ func (s *story) command(by domain.Principal) domain.Command {
 		return domain.Delete{Target: target, Reason: s.text()}
 	case 15:
 		return elsewhere(target.ID, rapid.IntRange(1, 2).Draw(s.T, "other"))
+	case 16:
+		return domain.Link{Target: target, To: []string{s.id()}, Reason: s.text()}
+	case 17:
+		return domain.Unlink{Target: target, To: s.id()}
 	default:
 		return domain.Restore{Target: target}
 	}

@@ -20,7 +20,7 @@ var (
 	knowledgeColumns = []string{
 		"tenant", "id", "number", "type", "context_type", "category", "polarity", "media", "owner",
 		"visibility", "status", "superseded_by", "held", "uri", "task", "content", "abstract", "overview",
-		"tags", "meta", "source", "trace_id", "scopes", "baseline", "derived_from", "words", "helpful",
+		"tags", "meta", "source", "trace_id", "scopes", "baseline", "derived_from", "relations", "words", "helpful",
 		"harmful", "confidence", "stale_reporters", "stale_since", "stale_reason", "confirmed_at",
 		"confirm_until", "revision", "version", "position", "created_at", "updated_at", "occurred_at",
 	}
@@ -70,19 +70,19 @@ func (i *image) addRows(tenant string, k *domain.Knowledge, words int) error {
 
 // values are a row's columns in the order of knowledgeColumns.
 func (r *row) values() ([]any, error) {
-	var encoded [5]string
-	for i, value := range []any{r.Tags, r.Source, r.Scopes, r.Baseline, r.DerivedFrom} {
+	var encoded [6]string
+	for i, value := range []any{r.Tags, r.Source, r.Scopes, r.Baseline, r.DerivedFrom, r.Relations} {
 		text, err := json.Marshal(value)
 		if err != nil {
 			return nil, err
 		}
 		encoded[i] = string(text)
 	}
-	tags, source, scopes, baseline, derived := encoded[0], encoded[1], encoded[2], encoded[3], encoded[4]
+	tags, source, scopes, baseline, derived, relations := encoded[0], encoded[1], encoded[2], encoded[3], encoded[4], encoded[5]
 	return append([]any{
 		r.Tenant, r.ID, r.Number, r.Type, r.ContextType, r.Category, r.Polarity, r.Media, r.Owner,
 		r.Visibility, r.Status, r.SupersededBy, r.Held, r.URI, r.Task, r.Content, r.Abstract, r.Overview,
-		tags, r.Meta, source, r.TraceID, scopes, baseline, derived, r.Words, r.Helpful,
+		tags, r.Meta, source, r.TraceID, scopes, baseline, derived, relations, r.Words, r.Helpful,
 		r.Harmful, r.Confidence, r.StaleReporters, r.StaleSince, r.StaleReason, r.ConfirmedAt,
 		r.ConfirmUntil, r.Revision, r.Version, r.Position, r.CreatedAt, r.UpdatedAt, r.OccurredAt,
 	}, r.added...), nil

@@ -39,6 +39,7 @@ type row struct {
 	Scopes         []domain.Scope      `bun:"scopes"`
 	Baseline       baseline            `bun:"baseline"`
 	DerivedFrom    []string            `bun:"derived_from"`
+	Relations      []relation          `bun:"relations"`
 	Words          int                 `bun:"words"`
 	Helpful        int                 `bun:"helpful"`
 	Harmful        int                 `bun:"harmful"`
@@ -78,6 +79,12 @@ type baseline struct {
 	HarmfulHistory []use   `json:"harmful_history,omitempty"`
 }
 
+type relation struct {
+	To     string        `json:"to"`
+	Reason string        `json:"reason,omitempty"`
+	At     database.Time `json:"at"`
+}
+
 type use struct {
 	Query   string    `json:"query,omitempty"`
 	TraceID string    `json:"trace_id,omitempty"`
@@ -98,7 +105,7 @@ func rowOf(tenant string, k *domain.Knowledge, words int) row {
 		Abstract: k.Text.Abstract, Overview: k.Text.Overview,
 		Tags: orEmpty(k.Text.Tags), Meta: metaOf(k.Text.Meta),
 		Source: source(k.Source), TraceID: k.Source.TraceID, Scopes: k.Scopes,
-		Baseline: baselineOf(k.Baseline), DerivedFrom: nonNil(k.DerivedFrom), Words: words,
+		Baseline: baselineOf(k.Baseline), DerivedFrom: nonNil(k.DerivedFrom), Relations: relationsOf(k.Relations), Words: words,
 		Helpful: k.Helpful, Harmful: k.Harmful, Confidence: k.Confidence,
 		StaleReporters: k.Stale.Reporters, StaleSince: database.At(k.Stale.Since), StaleReason: k.Stale.Reason,
 		ConfirmedAt: database.At(k.ConfirmedAt), ConfirmUntil: database.At(k.ConfirmUntil),
@@ -134,6 +141,9 @@ func (r *row) knowledge() *domain.Knowledge {
 	if len(r.DerivedFrom) > 0 {
 		k.DerivedFrom = r.DerivedFrom
 	}
+	for _, to := range r.Relations {
+		k.Relations = append(k.Relations, domain.Relation{To: to.To, Reason: to.Reason, At: to.At.Time})
+	}
 	return k
 }
 
@@ -157,6 +167,14 @@ func nonNil(list []string) []string {
 		return []string{}
 	}
 	return list
+}
+
+func relationsOf(list []domain.Relation) []relation {
+	rows := make([]relation, len(list))
+	for i, r := range list {
+		rows[i] = relation{To: r.To, Reason: r.Reason, At: database.At(r.At)}
+	}
+	return rows
 }
 
 func baselineOf(e domain.Eval) baseline {

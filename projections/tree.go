@@ -38,6 +38,29 @@ func (p *Knowledge) At(ctx context.Context, tenant string, uri domain.URI) (*dom
 	return r.knowledge(), nil
 }
 
+// Live are those of these items that are neither forgotten nor erased, and that the principal may see, by id.
+func (p *Knowledge) Live(ctx context.Context, by domain.Principal, ids []string) (map[string]*domain.Knowledge, error) {
+	found := map[string]*domain.Knowledge{}
+	if len(ids) == 0 {
+		return found, nil
+	}
+	if err := p.refresh(ctx); err != nil {
+		return nil, err
+	}
+	p = p.pinned()
+	var rows []row
+	err := lookUp(p.db.NewSelect().Model(&rows), place{engine: p.db.Engine, tenant: by.Tenant, table: p.tables().knowledge, alias: "k"}, singly(ids), "id").Where("k." + isLive).Scan(ctx)
+	if err != nil {
+		return nil, p.failed(ctx, "look items up", err)
+	}
+	for i := range rows {
+		if k := rows[i].knowledge(); by.MaySee(k) {
+			found[k.ID] = k
+		}
+	}
+	return found, nil
+}
+
 // Below reads the active items below a directory that the principal may see, in the order of their URIs.
 func (p *Knowledge) Below(ctx context.Context, walk domain.Walk) ([]*domain.Knowledge, error) {
 	if err := p.refresh(ctx); err != nil {

@@ -145,7 +145,7 @@ func (s *Server) level(ctx context.Context, c caller, n node, level domain.Level
 		name = domain.OverviewName
 	}
 	k, err := s.cfg.Reader.At(ctx, c.Tenant, n.uri.Join(name))
-	if err == nil && c.MaySee(k) {
+	if err == nil && c.MaySee(k) && k.Text.Content != n.uri.Name() { // which says no more than where it is
 		return k.Text.Content, nil
 	}
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
@@ -157,7 +157,7 @@ func (s *Server) level(ctx context.Context, c caller, n node, level domain.Level
 		return "", err
 	}
 	if level == domain.Abstract {
-		return inShort(children), nil
+		return cmp.Or(inShort(children), n.short()), nil
 	}
 	return inSome(n, children), nil
 }

@@ -21,6 +21,8 @@ type Reader interface {
 	// At is the live item with this URI, or a refusal that matches domain.ErrNotFound. The caller decides who
 	// may see it.
 	At(ctx context.Context, tenant string, uri domain.URI) (*domain.Knowledge, error)
+	// Live are those of these items that are neither forgotten nor erased, and that the principal may see, by id.
+	Live(ctx context.Context, by domain.Principal, ids []string) (map[string]*domain.Knowledge, error)
 	// Places reads what lies directly in a directory, in the order of names, as far as its principal sees it.
 	Places(ctx context.Context, directory domain.Directory) ([]domain.Place, error)
 	// Below reads the items below a directory, in the order of URIs, as far as its principal sees them.

@@ -79,11 +79,18 @@ type match struct {
 	Score       float64  `json:"score"`
 	Category    string   `json:"category"`
 	Reason      string   `json:"match_reason"`
-	Relations   []string `json:"relations"`
+	Relations   []toward `json:"relations"`
 	Abstract    string   `json:"abstract"`
 	Overview    *string  `json:"overview"`
 	Name        string   `json:"name,omitempty"` // of skills
 	Description string   `json:"description,omitempty"`
+}
+
+// toward is something that a match has to do with.
+type toward struct {
+	URI      string `json:"uri"`
+	Abstract string `json:"abstract"`
+	Reason   string `json:"reason,omitempty"`
 }
 
 // find is one search, the same that everybody else makes.
@@ -101,7 +108,7 @@ func (s *Server) answer(ctx context.Context, q *query, in findRequest) (findResu
 		return findResult{}, err
 	}
 	if in.limit() == 0 || len(in.Targets) > 0 && len(targets) == 0 {
-		return grouped(nil, targets), nil
+		return grouped(nil, targets, nil), nil
 	}
 	answer, err := s.cfg.Reader.Search(ctx, search)
 	if err != nil {
@@ -115,7 +122,12 @@ func (s *Server) answer(ctx context.Context, q *query, in findRequest) (findResu
 	s.retrieved(q, "search", len(found), func(i int) domain.Retrieved {
 		return domain.Retrieved{ID: found[i].ID, Score: found[i].Score}
 	})
-	return grouped(found, targets), nil
+	items := make([]*domain.Knowledge, len(found))
+	for i, hit := range found {
+		items[i] = hit.Knowledge
+	}
+	others, err := s.related(ctx, q, items...)
+	return grouped(found, targets, others), err
 }
 
 // search is the question as the domain knows it, and the places that it is about; none for everywhere.
@@ -182,11 +194,11 @@ func fieldsOf(err error) error {
 	return p.Err()
 }
 
-// grouped arranges hits by kind of context; within a kind they keep their order.
-func grouped(hits []domain.Found, targets []address) findResult {
+// grouped arranges hits by kind of context; within a kind they keep their order. Others are what they have to do with.
+func grouped(hits []domain.Found, targets []address, others map[string]*domain.Knowledge) findResult {
 	result := findResult{Memories: []match{}, Resources: []match{}, Skills: []match{}, Total: len(hits)}
 	for _, hit := range hits {
-		m := matchOf(hit, targets)
+		m := matchOf(hit, targets, others)
 		switch hit.Knowledge.ContextType {
 		case domain.Skill:
 			d := describedBy(hit.Knowledge)
@@ -201,12 +213,18 @@ func grouped(hits []domain.Found, targets []address) findResult {
 	return result
 }
 
-func matchOf(hit domain.Found, targets []address) match {
+func matchOf(hit domain.Found, targets []address, others map[string]*domain.Knowledge) match {
 	k := hit.Knowledge
 	uri := domain.URI(k.Text.URI)
 	m := match{
 		ContextType: string(k.ContextType), URI: spelt(uri, placeOf(k), targets), Level: int(uri.Level()),
-		Score: hit.Weight, Category: string(cmp.Or(k.Category, uri.Category())), Relations: []string{}, Abstract: abstractOf(k),
+		Score: hit.Weight, Category: string(cmp.Or(k.Category, uri.Category())), Relations: []toward{}, Abstract: abstractOf(k),
+	}
+	for _, r := range k.Relations {
+		if other := others[r.To]; other != nil {
+			place := directoryOf(other)
+			m.Relations = append(m.Relations, toward{URI: spelt(place, place, targets), Abstract: abstractOf(other), Reason: r.Reason})
+		}
 	}
 	if k.Text.Overview != "" {
 		m.Overview = &k.Text.Overview

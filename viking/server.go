@@ -134,6 +134,7 @@ func (s *Server) routes() {
 	s.searchRoutes()
 	s.fsRoutes()
 	s.contentRoutes()
+	s.relationRoutes()
 	s.skillRoutes()
 	s.resourceRoutes()
 	s.statsRoutes()

@@ -29,6 +29,7 @@ CREATE TABLE knowledge_{{.}} (
     scopes          json NOT NULL,
     baseline        json NOT NULL,
     derived_from    json NOT NULL,
+    relations       json NOT NULL DEFAULT '[]',
     words           integer NOT NULL, -- the length that BM25 normalises by
     helpful         integer NOT NULL,
     harmful         integer NOT NULL,

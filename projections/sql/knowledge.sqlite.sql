@@ -28,6 +28,7 @@ CREATE TABLE knowledge_{{.}} (
     scopes          TEXT NOT NULL,
     baseline        TEXT NOT NULL,
     derived_from    TEXT NOT NULL,
+    relations       TEXT NOT NULL DEFAULT '[]',
     words           INTEGER NOT NULL, -- the length that BM25 normalises by
     helpful         INTEGER NOT NULL,
     harmful         INTEGER NOT NULL,

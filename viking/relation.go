@@ -1,0 +1,183 @@
+package viking
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+func (s *Server) relationRoutes() {
+	s.route("GET /api/v1/relations", s.relations)
+	s.route("POST /api/v1/relations/link", s.link)
+	s.route("DELETE /api/v1/relations/link", s.unlink)
+}
+
+// relation is what something has to do with.
+type relation struct {
+	URI    string `json:"uri"`
+	Reason string `json:"reason"`
+}
+
+// relations lists what a place has to do with: what is still there, and visible, under the URIs of today.
+func (s *Server) relations(ctx context.Context, q *query) (any, error) {
+	a, err := q.caller.address("uri", q.text("uri"))
+	if err != nil {
+		return nil, err
+	}
+	list := []relation{}
+	k, err := s.standingFor(ctx, q, a)
+	if err != nil || k == nil {
+		return list, err
+	}
+	others, err := s.related(ctx, q, k)
+	for _, r := range k.Relations {
+		if other := others[r.To]; other != nil {
+			list = append(list, relation{URI: a.spell(directoryOf(other)), Reason: r.Reason})
+		}
+	}
+	return list, err
+}
+
+// link says that a place has to do with others.
+func (s *Server) link(ctx context.Context, q *query) (any, error) {
+	var in struct {
+		From   string          `json:"from_uri"`
+		To     json.RawMessage `json:"to_uris"`
+		Reason string          `json:"reason"`
+	}
+	if err := q.bind(&in); err != nil {
+		return nil, err
+	}
+	var to oneOrMore
+	if json.Unmarshal(in.To, &to) != nil || len(to) == 0 {
+		q.found.Add("to_uris", "must be a uri, or several")
+		return nil, q.found.Err()
+	}
+	from, err := q.caller.address("from_uri", in.From)
+	if err != nil {
+		return nil, err
+	}
+	for _, uri := range append(to, in.From) { // before anything is written
+		if err := s.there(ctx, q, "to_uris", uri); err != nil {
+			return nil, err
+		}
+	}
+	id, err := s.linkable(ctx, q, "from_uri", in.From)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, uri := range to {
+		id, err := s.linkable(ctx, q, "to_uris", uri)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	_, err = s.change(ctx, q, domain.Link{Target: domain.Target{By: q.caller.Principal, ID: id}, To: ids, Reason: in.Reason})
+	return map[string]any{"from": from.String(), "to": in.To}, err
+}
+
+// unlink takes a relation back. To something that is not there any more, there is none.
+func (s *Server) unlink(ctx context.Context, q *query) (any, error) {
+	var in struct {
+		From string `json:"from_uri"`
+		To   string `json:"to_uri"`
+	}
+	if err := q.bind(&in); err != nil {
+		return nil, err
+	}
+	from, err := q.caller.address("from_uri", in.From)
+	if err != nil {
+		return nil, err
+	}
+	to, err := q.caller.address("to_uri", in.To)
+	if err != nil {
+		return nil, err
+	}
+	done := map[string]string{"from": from.String(), "to": to.String()}
+	k, err := s.standingFor(ctx, q, from)
+	if err != nil || k == nil {
+		return done, err
+	}
+	other, err := s.standingFor(ctx, q, to)
+	if errors.Is(err, domain.ErrNotFound) || err == nil && other == nil {
+		return done, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, err = s.change(ctx, q, domain.Unlink{Target: q.target(k), To: other.ID})
+	return done, err
+}
+
+// standingFor is the item that a place's relations are noted with: of a directory, what says what it is about, or a
+// skill's text; none, if nothing was ever said about it. The error matches domain.ErrNotFound if nothing lies there.
+func (s *Server) standingFor(ctx context.Context, q *query, a address) (*domain.Knowledge, error) {
+	n, err := s.look(ctx, q.caller, a)
+	if err != nil || !n.isDir {
+		return n.item, err
+	}
+	for _, name := range []string{domain.SkillName, domain.AbstractName} {
+		k, err := s.cfg.Reader.At(ctx, q.caller.Tenant, a.uri.Join(name))
+		switch {
+		case err == nil && q.caller.MaySee(k):
+			return k, nil
+		case err != nil && !errors.Is(err, domain.ErrNotFound):
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// there refuses a place where nothing lies.
+func (s *Server) there(ctx context.Context, q *query, field, uri string) error {
+	a, err := q.caller.address(field, uri)
+	if err == nil {
+		_, err = s.look(ctx, q.caller, a)
+	}
+	return err
+}
+
+// linkable is the id of the item that stands for a place. A directory that nobody has said anything about begins to
+// say its name, as one that was made does.
+func (s *Server) linkable(ctx context.Context, q *query, field, uri string) (string, error) {
+	a, err := q.caller.address(field, uri)
+	if err != nil {
+		return "", err
+	}
+	k, err := s.standingFor(ctx, q, a)
+	if err == nil && k == nil {
+		about := a
+		about.uri = a.uri.Join(domain.AbstractName)
+		k, err = s.remember(ctx, q, about, func(r *domain.Remembered) { r.Text.Content = a.uri.Name() })
+	}
+	if err != nil {
+		return "", err
+	}
+	return k.ID, nil
+}
+
+// related are the items that some have to do with, by id, as far as they are there and visible.
+func (s *Server) related(ctx context.Context, q *query, items ...*domain.Knowledge) (map[string]*domain.Knowledge, error) {
+	var ids []string
+	for _, k := range items {
+		for _, r := range k.Relations {
+			ids = append(ids, r.To)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return s.cfg.Reader.Live(ctx, q.caller.Principal, ids)
+}
+
+// directoryOf is the place that an item stands for: the directory that it says something about, or its own.
+func directoryOf(k *domain.Knowledge) domain.URI {
+	if uri := domain.URI(k.Text.URI); uri.Name() == domain.AbstractName {
+		return uri.Parent()
+	}
+	return placeOf(k)
+}
