@@ -2,6 +2,8 @@ package viking
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"mime"
 	"path"
 	"regexp"
@@ -11,6 +13,8 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/annals-kb/annals/document"
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/text"
 )
 
@@ -54,6 +58,33 @@ func (f source) text() (string, bool) {
 		content = htmlText(content)
 	}
 	return content, strings.TrimSpace(content) != ""
+}
+
+// Documents are files that only a program can read.
+const (
+	pdfType  = "application/pdf"
+	docxType = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+)
+
+// readable is what a file says; false for one that says nothing to read. One that would take too much to read is refused.
+func (s *Server) readable(ctx context.Context, f source) (string, bool, error) {
+	if content, is := f.text(); is {
+		return content, true, nil
+	}
+	content, err := "", document.ErrUnreadable
+	switch extension, kind := f.extension(), f.kind(); {
+	case (extension == ".pdf" || kind == pdfType) && s.cfg.PDF != nil:
+		content, err = s.cfg.PDF(ctx, f.bytes)
+	case extension == ".docx" || kind == docxType:
+		content, err = document.DOCX(f.bytes)
+	}
+	switch {
+	case errors.Is(err, document.ErrTooMuch):
+		return "", false, domain.Refuse(domain.ErrTooLarge, "it would take too much to read the file").WithFix("divide it, or send its text")
+	case errors.Is(err, document.ErrUnreadable):
+		return "", false, nil
+	}
+	return content, err == nil, err
 }
 
 // stem is the name that the file's tree has.

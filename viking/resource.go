@@ -213,7 +213,10 @@ func (s *Server) keep(ctx context.Context, q *query, root address, in resourceRe
 	if file.url != "" {
 		said.URLs = []string{file.url}
 	}
-	content, readable := file.text()
+	content, readable, err := s.readable(ctx, file)
+	if err != nil {
+		return err
+	}
 	if !readable {
 		return s.keepBytes(ctx, q, root, file, meta, said)
 	}

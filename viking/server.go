@@ -34,6 +34,9 @@ type Config struct {
 	FetchPrivate bool
 	// HostPaths are the directories of this machine whose files callers may name.
 	HostPaths []string
+	// PDF is what a PDF says; the error matches document.ErrUnreadable or document.ErrTooMuch. Nil to keep PDFs as
+	// they are.
+	PDF func(ctx context.Context, content []byte) (string, error)
 	// Recorder keeps a log of accesses. Nil for none.
 	Recorder Recorder
 	// Probes are asked by /ready, all at once.

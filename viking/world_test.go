@@ -12,6 +12,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/document"
 	"github.com/annals-kb/annals/events"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/projections"
@@ -81,6 +82,11 @@ func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config),
 	var asked annalshttp.Config
 	configure(&asked)
 	settings.Closed = asked.RootKey != ""
+	apart, err := document.NewApart()
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings.PDF = apart.PDF
 	set(&settings)
 	surface := viking.New(settings)
 	paths, public := viking.Paths()

@@ -13,9 +13,11 @@ import (
 	"syscall"
 
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/document"
 )
 
 func main() {
+	document.Aside()
 	forgetEmpty(os.Environ())
 	os.Exit(withSignals(func(ctx context.Context) int {
 		return run(ctx, os.Args[1:], newConsole(os.Stdin, os.Stdout, os.Stderr))

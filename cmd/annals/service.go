@@ -14,6 +14,7 @@ import (
 
 	"github.com/annals-kb/annals/broker"
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/document"
 	"github.com/annals-kb/annals/embedding"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/extraction"
@@ -96,8 +97,13 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
+	apart, err := document.NewApart()
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
 	api.Mounts = []annalshttp.Mount{
 		mountViking(viking.Config{
+			PDF:    apart.PDF,
 			Writer: entrance, Reader: reader, Files: events.NewFiles(log), Sessions: projections.Sessions{Log: log}, Recorder: s.accesses,
 			Keys: s.keys, NewKey: hashedKey, Eraser: s.eraser, Closed: cfg.RootKey != "" || cfg.Issuer != "",
 			FetchPrivate: cfg.FetchPrivate, HostPaths: cfg.hostPaths(), Version: api.Version,

@@ -1,0 +1,141 @@
+package document
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// mostXML is how much a document may be when it is unpacked, in bytes.
+const mostXML = 64 << 20
+
+// DOCX is what a Word document says, its headings and lists as Markdown has them.
+func DOCX(content []byte) (string, error) {
+	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrUnreadable, err)
+	}
+	const main = "word/document.xml"
+	file, err := archive.Open(main)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrUnreadable, err)
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	limited := &io.LimitedReader{R: file, N: mostXML}
+	text, err := body(xml.NewDecoder(limited))
+	switch {
+	case limited.N <= 0, errors.Is(err, ErrTooMuch):
+		return "", ErrTooMuch
+	case err != nil:
+		return "", fmt.Errorf("%w: %w", ErrUnreadable, err)
+	case strings.TrimSpace(text) == "":
+		return "", ErrUnreadable
+	}
+	return text, nil
+}
+
+// paragraph is one of a document, as far as it was read.
+type paragraph struct {
+	text  strings.Builder
+	style string
+	item  bool // of a list
+}
+
+// body reads paragraphs. Names are looked at without their prefixes: those differ, and what they mean does not.
+func body(decoder *xml.Decoder) (string, error) {
+	var all strings.Builder
+	p, cells := &paragraph{}, 0
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			return collapsed(strings.TrimSpace(all.String())), nil
+		}
+		if err != nil {
+			return "", err
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			switch t.Name.Local {
+			case "p":
+				if cells == 0 {
+					p = &paragraph{}
+				}
+			case "pStyle":
+				p.style = value(t)
+			case "numPr":
+				p.item = true
+			case "tab":
+				p.text.WriteString("\t")
+			case "br", "cr":
+				p.text.WriteString("\n")
+			case "tr":
+				p = &paragraph{}
+			case "tc":
+				if cells++; p.text.Len() > 0 {
+					p.text.WriteString("| ")
+				}
+			case "t":
+				var said string
+				if err := decoder.DecodeElement(&said, &t); err != nil {
+					return "", err
+				}
+				p.text.WriteString(said)
+			case "delText", "instrText": // what was taken back, and what fields are made of
+				if err := decoder.Skip(); err != nil {
+					return "", err
+				}
+			}
+		case xml.EndElement:
+			switch t.Name.Local {
+			case "tc":
+				cells = max(cells-1, 0)
+			case "p":
+				if cells > 0 {
+					p.text.WriteString(" ")
+					continue
+				}
+				p.end(&all)
+			case "tr":
+				p.end(&all)
+			}
+			if all.Len() > mostText {
+				return "", ErrTooMuch
+			}
+		}
+	}
+}
+
+func value(t xml.StartElement) string {
+	for _, a := range t.Attr {
+		if a.Name.Local == "val" {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// end writes a paragraph. Styles have English names whatever the language of the program was, or numbers.
+func (p *paragraph) end(to *strings.Builder) {
+	text := strings.TrimSpace(p.text.String())
+	p.text.Reset()
+	if text == "" {
+		return
+	}
+	style := strings.ToLower(p.style)
+	level := strings.TrimPrefix(style, "heading")
+	switch {
+	case style == "title":
+		text = "# " + text
+	case len(style) == 1 && style >= "1" && style <= "6":
+		text = strings.Repeat("#", int(style[0]-'0')) + " " + text
+	case level != style && len(level) == 1 && level >= "1" && level <= "6":
+		text = strings.Repeat("#", int(level[0]-'0')) + " " + text
+	case p.item:
+		text = "- " + text
+	}
+	to.WriteString(text + "\n\n")
+}
