@@ -127,7 +127,13 @@ func (s *Server) listed(ctx context.Context, q *query, l listing) (any, error) {
 		return nil, err
 	}
 	if !n.isDir {
-		return nil, domain.Refuse(domain.ErrPrecondition, "it is no directory")
+		below, err := s.cfg.Reader.Places(ctx, domain.Directory{By: q.caller.Principal, URI: n.uri, Limit: 1})
+		if err != nil {
+			return nil, err
+		}
+		if len(below) == 0 {
+			return nil, domain.Refuse(domain.ErrPrecondition, "it is no directory")
+		}
 	}
 	nodes, err := s.descend(ctx, q.caller, n.uri, l, l.levels, nil)
 	if err != nil {

@@ -2,6 +2,7 @@ package viking
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -68,7 +69,20 @@ func (s *Server) grep(ctx context.Context, q *query) (any, error) {
 		}
 		return len(matches) < limit
 	})
-	return map[string]any{"matches": matches, "count": len(matches)}, err
+	return found(matches, err)
+}
+
+// found is what matched; that more was there than was looked through is said beside it.
+func found[T any](matches []T, err error) (any, error) {
+	far := errors.Is(err, errFar)
+	if far {
+		err = nil
+	}
+	answer := map[string]any{"matches": matches, "count": len(matches)}
+	if far {
+		answer["incomplete"] = true
+	}
+	return answer, err
 }
 
 // orSo is a limit, or what it is if nobody said.
@@ -79,8 +93,11 @@ func orSo(given *int, otherwise int) int {
 	return *given
 }
 
-// walk shows every item at and below an address, in the order of URIs, until it has seen enough. The error
-// matches domain.ErrNotFound if nothing is there.
+// mostWalked is how many items a request looks through.
+const mostWalked = 50_000
+
+// walk shows the items at and below an address, in the order of URIs, until it has seen enough. The error
+// matches domain.ErrNotFound if nothing is there, and errFar if more is there than a request looks through.
 func (s *Server) walk(ctx context.Context, q *query, a address, see func(*domain.Knowledge) (more bool)) error {
 	const page = 200
 	n, err := s.look(ctx, q.caller, a)
@@ -91,7 +108,11 @@ func (s *Server) walk(ctx context.Context, q *query, a address, see func(*domain
 		see(n.item)
 		return nil
 	}
+	walked := 0
 	for after := domain.URI(""); ; {
+		if walked >= mostWalked {
+			return errFar
+		}
 		items, err := s.cfg.Reader.Below(ctx, domain.Walk{By: q.caller.Principal, Below: a.uri, After: after, Limit: page})
 		if err != nil {
 			return err
@@ -102,11 +123,14 @@ func (s *Server) walk(ctx context.Context, q *query, a address, see func(*domain
 			}
 			after = domain.URI(k.Text.URI)
 		}
-		if len(items) < page {
+		if walked += len(items); len(items) < page {
 			return nil
 		}
 	}
 }
+
+// errFar is that there is more than was looked through.
+var errFar = errors.New("there is more than a request looks through")
 
 // glob looks for names below a place.
 func (s *Server) glob(ctx context.Context, q *query) (any, error) {
@@ -144,7 +168,7 @@ func (s *Server) glob(ctx context.Context, q *query) (any, error) {
 		return len(matches) < limit
 	})
 	slices.Sort(matches)
-	return map[string]any{"matches": matches, "count": len(matches)}, err
+	return found(matches, err)
 }
 
 // globbed is a pattern as a regular expression: * and ? stay within a name, ** goes through directories.

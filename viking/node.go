@@ -79,15 +79,22 @@ func (c caller) presets() []domain.URI {
 func (s *Server) children(ctx context.Context, c caller, directory domain.URI, hidden bool, limit int) ([]node, error) {
 	const page = 500
 	var nodes []node
+	listed := map[domain.URI]int{}
 	for after := domain.URI(""); len(nodes) < limit; {
 		places, err := s.cfg.Reader.Places(ctx, domain.Directory{By: c.Principal, URI: directory, After: after, Limit: page})
 		if err != nil {
 			return nil, err
 		}
 		for _, place := range places {
-			if hidden || !strings.HasPrefix(place.URI.Name(), ".") {
-				nodes = append(nodes, node{uri: place.URI, isDir: place.IsDir, item: place.First})
+			if !hidden && strings.HasPrefix(place.URI.Name(), ".") {
+				continue
 			}
+			if at, twice := listed[place.URI]; twice { // an item with others below it: a directory that says something itself
+				nodes[at].isDir = true
+				continue
+			}
+			listed[place.URI] = len(nodes)
+			nodes = append(nodes, node{uri: place.URI, isDir: place.IsDir, item: place.First})
 		}
 		if len(places) < page {
 			break

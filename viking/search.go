@@ -13,7 +13,7 @@ import (
 
 func (s *Server) searchRoutes() {
 	s.route("POST /api/v1/search/find", s.find)
-	s.route("POST /api/v1/search/search", s.find)
+	s.route("POST /api/v1/search/search", s.searchInSession)
 	s.route("POST /api/v1/search/grep", s.grep)
 	s.route("POST /api/v1/search/glob", s.glob)
 }
@@ -69,6 +69,7 @@ type findResult struct {
 	Resources []match `json:"resources"`
 	Skills    []match `json:"skills"`
 	Total     int     `json:"total"`
+	Plan      *plan   `json:"query_plan,omitempty"` // of a search that a session has shaped
 }
 
 // match is an item that was found. Its score is its weight, which it was ordered by.

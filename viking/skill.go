@@ -192,7 +192,7 @@ func (s *Server) listSkills(ctx context.Context, q *query) (any, error) {
 			}
 			return len(list.Skills) < limit
 		})
-		if err != nil && !errors.Is(err, domain.ErrNotFound) {
+		if err != nil && !errors.Is(err, domain.ErrNotFound) && !errors.Is(err, errFar) {
 			return nil, err
 		}
 	}

@@ -83,14 +83,20 @@ func userKey(id string, role domain.Role) domain.KeyCreated {
 
 // giveKey gives somebody a key. It is returned once, and kept nowhere.
 func (s *Server) giveKey(ctx context.Context, q *query, by domain.Principal, created domain.KeyCreated) (string, error) {
+	key, _, err := s.giveNamedKey(ctx, q, by, created)
+	return key, err
+}
+
+// giveNamedKey is giveKey, and tells what names the key, too.
+func (s *Server) giveNamedKey(ctx context.Context, q *query, by domain.Principal, created domain.KeyCreated) (key, prefix string, err error) {
 	prefix, key, hash := s.cfg.NewKey()
 	created.Hash = hash
 	command := domain.CreateKey{By: by, Prefix: prefix, Key: created}
 	if err := command.Validate(s.cfg.Now()); err != nil {
-		return "", err
+		return "", "", err
 	}
-	_, err := s.cfg.Writer.Submit(ctx, q.administered(by, command))
-	return key, err
+	_, err = s.cfg.Writer.Submit(ctx, q.administered(by, command))
+	return key, prefix, err
 }
 
 // shownUser is a user in lists.
@@ -141,10 +147,42 @@ func (s *Server) registerUser(ctx context.Context, q *query) (any, error) {
 		return nil, err
 	}
 	if slices.ContainsFunc(users, func(u member) bool { return u.id == in.User }) {
-		return nil, domain.Refuse(domain.ErrTaken, "the user %s has a key", in.User).WithFix("regenerate it if it was lost")
+		return nil, registered(in.User)
 	}
-	key, err := s.giveKey(ctx, q, by, userKey(in.User, role))
-	return map[string]string{"account_id": by.Tenant, "user_id": in.User, "user_key": key}, err
+	key, prefix, err := s.giveNamedKey(ctx, q, by, userKey(in.User, role))
+	if err == nil {
+		err = s.first(ctx, q, by, in.User, prefix)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{"account_id": by.Tenant, "user_id": in.User, "user_key": key}, nil
+}
+
+// first lets of two that register a user at once the one who came first: whoever sees an older key gives up the own.
+func (s *Server) first(ctx context.Context, q *query, by domain.Principal, user, prefix string) error {
+	users, err := s.usersOf(ctx, by.Tenant)
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(users, func(u member) bool { return u.id == user })
+	if at < 0 {
+		return nil
+	}
+	oldest := slices.MinFunc(users[at].keys, func(a, b domain.GivenKey) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.Prefix, b.Prefix))
+	})
+	if oldest.Prefix == prefix {
+		return nil
+	}
+	if _, err := s.cfg.Writer.Submit(ctx, q.administered(by, domain.RevokeKey{By: by, Prefix: prefix, Reason: "the user was registered at the same time"})); err != nil {
+		return err
+	}
+	return registered(user)
+}
+
+func registered(user string) error {
+	return domain.Refuse(domain.ErrTaken, "the user %s has a key", user).WithFix("regenerate it if it was lost")
 }
 
 // removeUser takes all keys of a user back. What the user remembered stays.

@@ -1,0 +1,87 @@
+package viking_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+)
+
+func TestWhatWasSaidLastShapesASearch(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		w.remember(object{"id": "paris", "content": "Hotels in Paris are cheap in February", "uri": "viking://resources/paris.md", "context_type": "resource"})
+		w.remember(object{"id": "hotel", "content": "Hotels want a passport", "uri": "viking://resources/hotels.md", "context_type": "resource"})
+		w.remember(object{"id": "visa", "content": "A visa for Kenya takes three weeks", "uri": "viking://resources/visa.md", "context_type": "resource"})
+		search := func(session string) object {
+			return w.ask("POST", "/api/v1/search/search", object{"query": "hotels passport", "session_id": session, "limit": 3, "score_threshold": 0}).object()
+		}
+		w.ask("POST", sessions, object{"session_id": "trip"}).result()
+		before := search("trip")
+		if _, planned := before["query_plan"]; planned || slices.Contains(found(before, "resources"), "viking://resources/visa.md") {
+			t.Errorf("before anything was said: %v", before)
+		}
+		w.ask("POST", sessions+"/trip/messages", object{"role": "user", "content": "I travel to Kenya and need a visa"}).result()
+		w.ask("POST", sessions+"/trip/messages", object{"role": "assistant", "content": "Paris, Paris"}).result()
+		after := search("trip")
+		uris := found(after, "resources")
+		if len(uris) != 3 && !slices.Contains(uris, "viking://resources/visa.md") || uris[0] != "viking://resources/hotels.md" {
+			t.Errorf("found %v", after)
+		}
+		queries := after["query_plan"].(object)["queries"].([]any)
+		if len(queries) != 2 || queries[0].(object)["query"] != "hotels passport" || queries[1].(object)["query"] != "hotels passport\nI travel to Kenya and need a visa" {
+			t.Errorf("asked %v", queries)
+		}
+		if other := search("nobody-knows"); other["query_plan"] != nil {
+			t.Errorf("an unknown session shaped %v", other)
+		}
+		w.ask("POST", "/api/v1/search/search", object{"query": "", "session_id": "trip"}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+	})
+}
+
+func TestAPlaceIsListedOnce(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		for _, uri := range []string{"viking://resources/a", "viking://resources/a/b.md", "viking://resources/a.md"} {
+			w.remember(object{"content": "at " + uri, "uri": uri, "context_type": "resource"})
+		}
+		list := w.ask("GET", at("/api/v1/fs/ls", "viking://resources", "output=original"), nil).result().([]any)
+		if len(list) != 2 || list[0].(object)["uri"] != "viking://resources/a" || list[0].(object)["isDir"] != true || list[1].(object)["isDir"] != false {
+			t.Errorf("listed %v", list)
+		}
+		if got := w.simple("viking://resources/a"); len(got) != 1 || got[0] != "b.md" {
+			t.Errorf("in it lies %v", got)
+		}
+		if got := w.ask("GET", at("/api/v1/content/read", "viking://resources/a"), nil).result(); got != "at viking://resources/a" {
+			t.Errorf("it says %v", got)
+		}
+		w.ask("GET", at("/api/v1/fs/ls", "viking://resources/a.md"), nil).refused(http.StatusPreconditionFailed, "FAILED_PRECONDITION")
+	})
+}
+
+func TestAUserIsRegisteredOnceHoweverManyAskAtOnce(t *testing.T) {
+	each(t, keyed, func(t *testing.T, w *world) {
+		w.ask("POST", accounts, object{"account_id": "acme", "admin_user_id": "ada"}, as(rootKey)).result()
+		answers := make([]*answer, 6)
+		var asking sync.WaitGroup
+		for i := range answers {
+			asking.Go(func() { answers[i] = w.ask("POST", accounts+"/acme/users", object{"user_id": "bo"}, as(rootKey)) })
+		}
+		asking.Wait()
+		made := 0
+		for _, a := range answers {
+			switch a.status {
+			case http.StatusOK:
+				made++
+				w.ask("GET", "/api/v1/system/status", nil, a.key()).result()
+			default:
+				a.refused(http.StatusConflict, "ALREADY_EXISTS")
+			}
+		}
+		if made != 1 {
+			t.Errorf("registered %d times", made)
+		}
+		if got := w.ask("GET", accounts+"/acme/users", nil, as(rootKey)).result().([]any); len(got) != 2 {
+			t.Errorf("users: %s", fmt.Sprint(got))
+		}
+	})
+}
