@@ -39,12 +39,16 @@ func (s *Server) makeDirectory(ctx context.Context, q *query) (any, error) {
 
 // describe writes what a directory is about.
 func (s *Server) describe(ctx context.Context, q *query, a address, content string) error {
+	fill := func(r *domain.Remembered) { r.Text.Content = content }
+	if content == a.uri.Parent().Name() {
+		fill = named(content)
+	}
 	k, err := s.cfg.Reader.At(ctx, q.caller.Tenant, a.uri)
 	switch {
 	case err == nil && q.caller.MaySee(k):
 		_, err = s.change(ctx, q, domain.Revise{Target: q.target(k), Changes: domain.Revised{Content: &content}})
 	case err == nil || errors.Is(err, domain.ErrNotFound):
-		_, err = s.remember(ctx, q, a, func(r *domain.Remembered) { r.Text.Content = content })
+		_, err = s.remember(ctx, q, a, fill)
 	}
 	return err
 }

@@ -152,7 +152,7 @@ func (s *Server) level(ctx context.Context, c caller, n node, level domain.Level
 		name = domain.OverviewName
 	}
 	k, err := s.cfg.Reader.At(ctx, c.Tenant, n.uri.Join(name))
-	if err == nil && c.MaySee(k) && k.Text.Content != n.uri.Name() { // which says no more than where it is
+	if err == nil && c.MaySee(k) && !onlyNames(k) {
 		return k.Text.Content, nil
 	}
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {

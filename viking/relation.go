@@ -152,12 +152,32 @@ func (s *Server) linkable(ctx context.Context, q *query, field, uri string) (str
 	if err == nil && k == nil {
 		about := a
 		about.uri = a.uri.Join(domain.AbstractName)
-		k, err = s.remember(ctx, q, about, func(r *domain.Remembered) { r.Text.Content = a.uri.Name() })
+		k, err = s.remember(ctx, q, about, named(a.uri.Name()))
 	}
 	if err != nil {
 		return "", err
 	}
 	return k.ID, nil
+}
+
+// naming is in the meta of a text that says nothing but the name that its directory had.
+type naming struct {
+	Name string `json:"directory_named"`
+}
+
+// named fills in a text that says the name of its directory.
+func named(name string) func(*domain.Remembered) {
+	return func(r *domain.Remembered) {
+		r.Text.Content = name
+		r.Text.Meta, _ = json.Marshal(naming{name}) // a string can always be
+	}
+}
+
+// onlyNames tells whether a text says no more than how its directory was called.
+func onlyNames(k *domain.Knowledge) bool {
+	var n naming
+	_ = json.Unmarshal(k.Text.Meta, &n) // another's meta may be anything
+	return n.Name != "" && n.Name == k.Text.Content
 }
 
 // related are the items that some have to do with, by id, as far as they are there and visible.

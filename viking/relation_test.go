@@ -45,6 +45,9 @@ func TestRelationsGoWhereWhatTheyLeadToGoes(t *testing.T) {
 
 		w.ask("POST", "/api/v1/fs/mv", object{"from_uri": "viking://resources/api", "to_uri": "viking://resources/gateway"}).result()
 		w.wantRelated(one, "viking://resources/gateway/errors.md", "viking://resources/gateway", "viking://resources/guide/two.md")
+		if got := w.ask("GET", at("/api/v1/content/abstract", "viking://resources/gateway"), nil).result(); got != "errors" {
+			t.Errorf("a directory that was linked is about %q", got)
+		}
 		w.ask("POST", "/api/v1/fs/mv", object{"from_uri": one, "to_uri": "viking://resources/first.md"}).result()
 		w.wantRelated("viking://resources/first.md", "viking://resources/gateway/errors.md", "viking://resources/gateway", "viking://resources/guide/two.md")
 
