@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -14,25 +17,29 @@ import (
 )
 
 type exportLogInput struct {
+	Selecting
 	After   integer `query:"after" doc:"Only positions after this one."`
 	Through integer `query:"through" doc:"Only positions up to this one; to the end of the log if left out."`
 	Texts   boolean `query:"texts" doc:"With what people wrote; true if left out. Without, the records still verify."`
 }
 
-// exportLog answers with the log as it is stored. It lasts as long as the caller goes on reading.
+// exportLog answers with the log as it is stored, or with an excerpt of it. It lasts as long as the caller goes on reading.
 func (s *Server) exportLog(_ context.Context, c *call, in *exportLogInput) (*streamed, error) {
 	x := domain.Export{
 		Tenant: c.principal.Tenant, After: in.After.read(&c.found, "after", 0, 1<<62), Through: in.Through.read(&c.found, "through", 1, 1<<62),
 	}
 	texts := in.Texts.read(&c.found, "texts")
 	x.Texts = texts == nil || *texts
+	query := in.query(c, s.cfg.Historian.Names())
 	prover, err := s.prover(c)
 	if err != nil {
 		return nil, err
 	}
-	if !c.principal.SeesAll() {
+	if x.Asked = in.asked(c.request.URL.Query()); len(x.Asked) > 0 {
+		x.Chosen = &query
+	} else if !c.principal.SeesAll() {
 		return nil, domain.Refuse(domain.ErrForbidden, "only auditors and admins export the log").
-			WithFix("ask for the history of one item, and for a proof of each of its events")
+			WithFix("ask for the events of an item, a scope or an actor: you are given those that you may read, each with its proof")
 	}
 	// The request's own context, since the one that operations get ends with the time limit.
 	ctx, cancel := context.WithCancel(c.request.Context())
@@ -58,6 +65,17 @@ func (s *Server) exportLog(_ context.Context, c *call, in *exportLogInput) (*str
 		hc.SetHeader("Content-Type", linesType)
 		c.err = s.pass(c.response, first, n, from)
 	}}, nil
+}
+
+// asked are the filters as they were given.
+func (*Selecting) asked(given url.Values) map[string]string {
+	filters := map[string]string{}
+	for name, values := range given {
+		if all := strings.Join(values, ","); all != "" && !slices.Contains([]string{"after", "through", "texts"}, name) {
+			filters[name] = all
+		}
+	}
+	return filters
 }
 
 // pass hands on what is read, as long as somebody takes it and the server does not close. What was sent

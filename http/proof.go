@@ -44,7 +44,8 @@ func (s *Server) proofRoutes() {
 		OperationID: "export-log", Method: http.MethodGet, Path: "/v1/log/export", Tags: tags,
 		Summary: "Export the log as it is stored, with what proves it",
 		Description: "One record a line, every column as the bytes that were hashed, and a last line with a signed checkpoint: " +
-			"annals verify FILE needs nothing else but the public key. A file without its last line is not whole. For auditors and admins.",
+			"annals verify FILE needs nothing else but the public key. A file without its last line is not whole. For auditors and admins. " +
+			"With filters an excerpt, of what the caller may read: each record with a proof of its own.",
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The records, oldest first, and a manifest",
 			Content:     map[string]*huma.MediaType{linesType: {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}},

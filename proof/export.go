@@ -21,7 +21,8 @@ import (
 const mostEarlier = 1000
 
 // Export writes a piece of a tenant's log, one record a line as it is stored, and a last line that proves
-// it. Whoever has them and a public key needs nothing else: see [VerifyFile].
+// it; or an excerpt, in which each line proves itself. Whoever has them and a public key needs nothing else: see
+// [VerifyFile].
 func (p *Prover) Export(ctx context.Context, x domain.Export, out io.Writer) (err error) {
 	// What is there and what was erased must be of one moment.
 	tx, err := oneMoment(ctx, p.db)
@@ -47,6 +48,9 @@ func (p *Prover) Export(ctx context.Context, x domain.Export, out io.Writer) (er
 	c, err := p.sign(ctx, x.Tenant, x.Through)
 	if err != nil {
 		return err
+	}
+	if x.Chosen != nil {
+		return p.excerpt(ctx, x, head, c, out)
 	}
 	m, err := p.manifest(ctx, x, c)
 	if err != nil {

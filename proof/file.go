@@ -42,7 +42,11 @@ func VerifyFile(ctx context.Context, path string, v Verification) (*Report, erro
 	x.begin(m)
 	err = examine(ctx, func(_ context.Context, emit func(*chunk) error) error { return x.read(file, emit) }, func(c *chunk) error {
 		for i := range c.records {
-			x.take(c, &c.records[i])
+			if x.manifest.Format == excerptFormat {
+				x.takeExcerpt(c, i)
+			} else {
+				x.take(c, &c.records[i])
+			}
 		}
 		return nil
 	})
@@ -74,8 +78,8 @@ func readManifest(file *os.File) (*manifest, error) {
 	if err != nil || l.Manifest == nil {
 		return nil, errors.New("the file breaks off: its last line is no manifest; export it again with annals export log")
 	}
-	if l.Manifest.Format != exportFormat {
-		return nil, fmt.Errorf("its format is not %q: a newer annals wrote it", exportFormat)
+	if l.Manifest.Format != exportFormat && l.Manifest.Format != excerptFormat {
+		return nil, fmt.Errorf("its format is not %q or %q: a newer annals wrote it", exportFormat, excerptFormat)
 	}
 	return l.Manifest, nil
 }
@@ -87,6 +91,9 @@ type exported struct {
 	report   *Report
 	manifest *manifest
 	apart    bool // the records are not one after the other: there is no tree over them
+
+	checkpoint domain.Checkpoint // of an excerpt
+	trusted    bool              // it can be believed
 }
 
 // begin starts the tree where the export does.
@@ -94,6 +101,13 @@ func (x *exported) begin(m *manifest) {
 	x.manifest = m
 	x.whole, x.noTexts = m.After == 0, !m.Texts
 	x.last, x.tenant.From, x.tenant.Through = m.After, m.After+1, m.After
+	if x.noTexts {
+		x.report.Unchecked = append(x.report.Unchecked, "texts: they were left out of the export")
+	}
+	if m.Format == excerptFormat {
+		x.beginExcerpt(m)
+		return
+	}
 	x.tree = frontier{size: m.After, roots: m.Before}
 	if m.After < 0 || len(m.Before) != len(indexesOf(max(0, m.After))) {
 		x.apart = true
@@ -107,9 +121,6 @@ func (x *exported) begin(m *manifest) {
 			continue
 		}
 		x.signed = append(x.signed, signed{size: c.Size, signer: c.Origin, note: text})
-	}
-	if x.noTexts {
-		x.report.Unchecked = append(x.report.Unchecked, "texts: they were left out of the export")
 	}
 	if !x.whole {
 		x.report.Unchecked = append(x.report.Unchecked, fmt.Sprintf("what came before position %d: it is not in the export", m.After+1))
@@ -161,10 +172,11 @@ func (c *chunk) parse() {
 			err = l.stored(&s)
 		}
 		if err != nil {
-			c.records = append(c.records, record{kind: Export, fault: fmt.Sprintf("line %d cannot be read: %s", c.first+int64(i), err)})
+			c.records, c.paths = append(c.records, record{kind: Export, fault: fmt.Sprintf("line %d cannot be read: %s", c.first+int64(i), err)}), append(c.paths, nil)
 			continue
 		}
 		c.add(&s)
+		c.paths = append(c.paths, l.Path)
 	}
 	c.lines = nil
 }
@@ -208,6 +220,10 @@ func (x *exported) take(c *chunk, r *record) {
 // end compares what the file holds with what its manifest says, and that with what was signed.
 func (x *exported) end(v Verification) error {
 	m, t := x.manifest, x.tenant
+	if m.Format == excerptFormat {
+		x.endExcerpt()
+		return nil
+	}
 	if t.Events != m.Count || x.last != m.Through {
 		x.apart = true
 		x.fault(x.last, Export, "the manifest says that it holds %d events up to position %d, and it holds %d up to position %d", m.Count, m.Through, t.Events, x.last)

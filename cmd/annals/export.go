@@ -62,7 +62,7 @@ type exportLogCommand struct {
 
 	After        int64 `group:"events" placeholder:"N" help:"Only positions after this one."`
 	Through      int64 `group:"events" placeholder:"N" help:"Only positions up to this one."`
-	WithoutTexts bool  `help:"Leave out what people wrote. Without filters the records still verify."`
+	WithoutTexts bool  `help:"Leave out what people wrote. The records still verify."`
 
 	Format string `enum:"ndjson,csv" default:"ndjson" help:"ndjson: an object a line. csv: a table for spreadsheets; with --output, FILE.manifest.json says what is in it."`
 }
@@ -70,7 +70,8 @@ type exportLogCommand struct {
 // Help implements kong.HelpProvider.
 func (exportLogCommand) Help() string {
 	return `The whole log, or the positions from one to another, is written as it is stored, and ends with a line that proves it:
-annals verify needs that file and the public key, and nothing else. What filters choose, and CSV, is for reading.
+annals verify needs that file and the public key, and nothing else. Of what filters choose each line proves itself; that none
+is left out, only the whole log can show. CSV is for reading.
 
 Examples:
 
@@ -86,25 +87,18 @@ func (e *exportLogCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	chosen := len(query) > 0 || e.Format == "csv"
-	stored := e.After > 0 || e.Through > 0 || e.WithoutTexts
-	switch {
-	case stored && len(query) == 0 && e.Format == "csv":
+	if e.Format != "csv" {
+		e.piece(query)
+		return e.provenExport(ctx, c, query)
+	}
+	if e.After > 0 || e.Through > 0 || e.WithoutTexts {
 		return wrong("leave out --format csv, or these", "--after, --through and --without-texts are for the log as it is stored, and CSV is not")
-	case stored && chosen:
-		return wrong("leave out the filters, or these", "--after, --through and --without-texts are for the log as it is stored")
-	case !chosen:
-		return e.provenExport(ctx, c, e.piece())
 	}
-	if e.Format == "csv" {
-		return e.download(ctx, c, asCSV, []string{"v1", "events"}, query)
-	}
-	return e.export(ctx, c, "events", largestLogPage, query)
+	return e.download(ctx, c, asCSV, []string{"v1", "events"}, query)
 }
 
 // piece says which piece of the log is exported as it is stored.
-func (e *exportLogCommand) piece() url.Values {
-	query := url.Values{}
+func (e *exportLogCommand) piece(query url.Values) {
 	if e.After > 0 {
 		query.Set("after", strconv.FormatInt(e.After, 10))
 	}
@@ -114,7 +108,6 @@ func (e *exportLogCommand) piece() url.Values {
 	if e.WithoutTexts {
 		query.Set("texts", "false")
 	}
-	return query
 }
 
 // export writes a list to its end, one item a line.

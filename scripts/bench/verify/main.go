@@ -2,6 +2,8 @@
 //
 //	scripts/postgres.sh run go run ./scripts/bench/verify --events 1000000
 //
+// With --keep the logs are only written, to be verified with --reuse, once: it signs with a key that it throws away.
+//
 // The log is made up and written straight into its tables, with valid hashes and commitments; its tree is grown and
 // signed by the prover. The reference reads every record as the program does everywhere, encodes and hashes it, and
 // computes the commitment of its text, one record after the other.
@@ -47,8 +49,10 @@ func main() { bench.Main(run) }
 func run(ctx context.Context) error {
 	var path, engine string
 	var size, rounds int
+	var kept bench.Kept
 	flag.StringVar(&path, "json", "", "write the report to this file, too")
 	flag.StringVar(&engine, "engine", "both", "sqlite, postgres or both")
+	kept.Flags()
 	flag.IntVar(&size, "events", 100_000, "how many events")
 	flag.IntVar(&rounds, "rounds", 3, "how often to measure both")
 	flag.Parse()
@@ -57,14 +61,17 @@ func run(ctx context.Context) error {
 		return errors.New("there must be an event and a round")
 	}
 	engines, err := bench.Engines(engine)
-	if err != nil {
+	if err = errors.Join(err, kept.Check(engines)); err != nil {
 		return err
 	}
 	r := report{Machine: bench.ThisMachine(), Target: 2}
 	for _, engine := range engines {
-		f, err := measure(ctx, engine, size, rounds)
+		f, err := measure(ctx, engine, kept, size, rounds)
 		if err != nil {
 			return fmt.Errorf("%s: %w", engine, err)
+		}
+		if kept.Keep {
+			continue
 		}
 		r.Figures = append(r.Figures, f)
 	}
@@ -76,14 +83,16 @@ func run(ctx context.Context) error {
 	return errors.Join(table.End(), bench.WriteJSON(path, r))
 }
 
-func measure(ctx context.Context, engine database.Engine, size, rounds int) (f figures, err error) {
-	db, _, away, err := bench.Fresh(ctx, engine)
+func measure(ctx context.Context, engine database.Engine, kept bench.Kept, size, rounds int) (f figures, err error) {
+	db, away, err := kept.Open(ctx, engine)
 	if err != nil {
 		return f, err
 	}
 	defer func() { err = errors.Join(err, away()) }()
-	if err := fill(ctx, db, size); err != nil {
-		return f, err
+	if kept.Reuse == "" {
+		if err := fill(ctx, db, size); err != nil || kept.Keep {
+			return f, err
+		}
 	}
 	log := events.NewLog(db, nil, events.Options{Logger: slog.New(slog.DiscardHandler)})
 	defer func() { err = errors.Join(err, log.Close(context.WithoutCancel(ctx))) }()
