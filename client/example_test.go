@@ -150,3 +150,64 @@ func ExampleError() {
 	// Output:
 	// Some fields are not right: type must be one of user_profile, strategy, tool, usecase, definition, plan
 }
+
+// Push a skill that an agent has learned, so that others find it, and ask what has been done.
+func ExampleAgent_PushSkills() {
+	url, stop := serve()
+	defer stop()
+	ctx := context.Background()
+
+	annals, err := client.New(client.Config{Server: url})
+	check(err)
+	defer annals.Close()
+	agent := client.NewAgent(client.AgentConfig{Client: annals, Scopes: []string{"public"}})
+	skill := client.Skill{Name: "sales-dashboard-builder", Description: "Build dashboards from xlsx", Content: "# Steps\n\n1. Read the sheet."}
+	fmt.Println(agent.PushSkills(ctx, skill), "pushed")
+
+	before := agent.Before(ctx, "build the sales dashboard", []client.Message{{Role: "user", Content: "from sales.xlsx, please"}})
+	fmt.Print(before.Hints)
+	stats := agent.Stats()
+	fmt.Println(stats.Query)
+	fmt.Println(stats.PushedSkills, "pushed,", stats.HitCounts["skills"], "found")
+	// Output:
+	// 1 pushed
+	// Skill that fits: sales-dashboard-builder: Build dashboards from xlsx
+	// build the sales dashboard
+	// Prior user turns: from sales.xlsx, please
+	// 1 pushed, 1 found
+}
+
+// Tell what worked, and find out what is known when something fails.
+func ExampleAgent_Analysis() {
+	url, stop := serve()
+	defer stop()
+	ctx := context.Background()
+
+	annals, err := client.New(client.Config{Server: url})
+	check(err)
+	defer annals.Close()
+	_, err = annals.Remember(ctx, client.Knowledge{Category: "tools", Content: "xlsx_to_csv works for .xlsx and fails for .xlsm"})
+	check(err)
+
+	agent := client.NewAgent(client.AgentConfig{Client: annals})
+	fmt.Print(agent.Analysis(ctx, "make the sales dashboard", "xlsx_to_csv: cannot open sales.xlsm"))
+	told := agent.Succeeded(ctx, client.Outcome{
+		TaskID: "dashboard-8", Task: "make the sales dashboard", Response: "It is in out/dashboard.html.", Tools: []string{"xlsx_to_csv", "python"},
+	})
+	fmt.Println(told, agent.Stats().FeedbackStatus)
+	// Output:
+	// ## How the Tools Behave
+	//
+	// - xlsx_to_csv works for .xlsx and fails for .xlsm
+	// true committed
+}
+
+// A question is composed of the task and of what the user said last.
+func ExampleComposeQuery() {
+	fmt.Println(client.ComposeQuery("make the sales dashboard", []client.Message{
+		{Role: "user", Content: "bars, not lines"}, {Role: "assistant", Content: "Which colours?"}, {Role: "user", Content: "teal"},
+	}))
+	// Output:
+	// make the sales dashboard
+	// Prior user turns: bars, not lines || teal
+}

@@ -3,6 +3,7 @@ package extraction
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -126,6 +127,16 @@ const (
 	overviewTokens = 1500
 )
 
+// outcome is what an agent said last, in short; empty if it said nothing.
+func outcome(c Conversation) string {
+	for _, m := range slices.Backward(c.Messages) {
+		if said := reporting.ReplaceAllString(strings.TrimSpace(m.Prose()), ""); m.Role == domain.RoleAssistant && said != "" {
+			return " → " + text.Abstract(said, abstractTokens/2)
+		}
+	}
+	return ""
+}
+
 // summarize says in short what a conversation is about, in its own words.
 func summarize(c Conversation) domain.Summary {
 	turns := 0
@@ -141,7 +152,7 @@ func summarize(c Conversation) domain.Summary {
 	about, _ := task(c)
 	heading := fmt.Sprintf("# Session Summary\n\nOverview: %d turns, %d messages\n", turns, len(c.Messages))
 	return domain.Summary{
-		Abstract: text.Abstract(about, abstractTokens),
+		Abstract: text.Abstract(about, abstractTokens) + outcome(c),
 		Overview: heading + "\n" + text.Overview(all.String(), overviewTokens),
 	}
 }
