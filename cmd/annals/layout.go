@@ -124,7 +124,39 @@ func placed(raw []byte, file string) []byte {
 			raw = begun(raw, name, value)
 		}
 	}
-	return raw
+	return divided(raw, file)
+}
+
+// divided lets a record in users/ID/habits.json be a habit, unless it says what it is: else it would leave its file with the
+// next export.
+func divided(raw []byte, file string) []byte {
+	parts := strings.Split(path.Clean(file), "/")
+	name := strings.TrimSuffix(parts[len(parts)-1], path.Ext(file))
+	var fields map[string]json.RawMessage
+	if len(parts) != 3 || parts[0] != "users" || filesByCategory[name] != name || json.Unmarshal(raw, &fields) != nil || fields == nil {
+		return raw
+	}
+	tags := map[string]json.RawMessage{}
+	if given := fields["tags"]; given != nil && json.Unmarshal(given, &tags) != nil {
+		return raw // they are labels
+	}
+	profile := fields["type"] == nil || string(fields["type"]) == `"`+string(domain.UserProfile)+`"`
+	if _, said := tags["category"]; said || fields["category"] != nil || !profile {
+		return raw
+	}
+	category, err := json.Marshal(strings.TrimSuffix(name, "s"))
+	if err != nil || tags == nil {
+		return raw
+	}
+	tags["category"] = category
+	if fields["tags"], err = json.Marshal(tags); err != nil {
+		return raw
+	}
+	whole, err := json.Marshal(fields)
+	if err != nil {
+		return raw
+	}
+	return whole
 }
 
 // kept are the fields of a piece of knowledge that stand in files: all that one can remember, in the order in which

@@ -219,7 +219,8 @@ func TestAPlaceFollowsFromOwnerAndType(t *testing.T) {
 func TestAPlaceSaysWhatARecordDoesNot(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
-		"users/123/habits.json":        `{"type":"user_profile","owner":"user:123","content":"x"}`,
+		"users/123/habits.json":        `{"content":"x","owner":"user:123","tags":{"category":"habit"},"type":"user_profile"}`,
+		"users/123/profile.json":       `{"type":"user_profile","owner":"user:123","content":"x"}`,
 		"agents/crawler/tools.json":    `{"type":"tool","owner":"agent:crawler","content":"x"}`,
 		"global/definitions.json":      `{"type":"definition","content":"x"}`,
 		"elsewhere/of/no/meaning.json": `{"content":"x"}`,
