@@ -1,6 +1,8 @@
 package projections
 
 import (
+	"context"
+
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/text"
 )
@@ -42,4 +44,26 @@ func ClosestOnShelf(sketches [][]uint64, sketch []uint64, most int) []int {
 		s.put(int64(i), hash{}, other)
 	}
 	return s.closest(sketch, most, nil)
+}
+
+// HoldVectors reads the vectors that searches have missed, as the background does.
+func HoldVectors(ctx context.Context, k *Knowledge) error {
+	if n, ok := k.meaning.nearest.(*postgresNearest); ok {
+		return n.holdVectors(ctx)
+	}
+	return nil
+}
+
+// VectorsOf is how many of a tenant's vectors are in memory.
+func VectorsOf(k *Knowledge, tenant string) int {
+	var shelves *libraries
+	switch n := k.meaning.nearest.(type) {
+	case *postgresNearest:
+		shelves = n.shelves
+	case *memoryNearest:
+		shelves = n.shelves
+	}
+	shelves.vectors.mu.RLock()
+	defer shelves.vectors.mu.RUnlock()
+	return len(shelves.vectors.vectors[tenant])
 }

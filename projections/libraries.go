@@ -14,7 +14,8 @@ const sketchBudget = 512 << 20
 // the longest time, and are read again when they are; the one searched last stays, whatever its size. It
 // is safe for concurrent use.
 type libraries struct {
-	budget int
+	budget  int
+	vectors vectorCache // of the tenants whose sketches are here, and which hear of what is erased
 
 	mu       sync.Mutex
 	tenants  map[string]*lent
@@ -38,23 +39,32 @@ func (n *libraries) load(ctx context.Context, m *Meaning, tenant string) (*libra
 	l := n.search(tenant)
 	read, err := l.library.load(ctx, m, tenant)
 	if read {
+		n.vectors.forgetAll(tenant)
 		n.weigh(tenant, l)
 	}
 	return l.library, err
 }
 
-// learn replaces the pieces of items, and gives the texts of those that went. It comes after their
+// learn replaces the pieces of items, and forgets the vectors of those that went. It comes after their
 // commit: whoever loads the tenant later reads them.
-func (n *libraries) learn(e *embedded) (gone []hash) {
+func (n *libraries) learn(e *embedded) {
 	n.mu.Lock()
 	l := n.tenants[e.tenant]
 	n.mu.Unlock()
 	if l == nil {
-		return nil
+		return
 	}
-	gone = l.library.learn(e)
+	n.forget(e.tenant, l.library, l.library.learn(e))
 	n.weigh(e.tenant, l)
-	return gone
+}
+
+// forget drops vectors, or all that a tenant has if its sketches are to be read again.
+func (n *libraries) forget(tenant string, l *library, gone []hash) {
+	if !l.isLoaded() {
+		n.vectors.forgetAll(tenant)
+		return
+	}
+	n.vectors.forget(tenant, gone)
 }
 
 func (n *libraries) search(tenant string) *lent {
@@ -89,5 +99,6 @@ func (n *libraries) weigh(tenant string, l *lent) {
 		}
 		n.bytes -= n.tenants[oldest].bytes
 		delete(n.tenants, oldest)
+		n.vectors.forgetAll(oldest)
 	}
 }

@@ -152,7 +152,11 @@ func touched(page []domain.Event) []string {
 
 // vectors finds the vectors of pieces: those the database has, and those the embedder makes now.
 func (m *Meaning) vectors(ctx context.Context, tenant string, wanted []piece, mark int64) (all map[hash][]float32, fresh []hash, err error) {
-	all, err = m.stored(ctx, tenant, wanted)
+	hashes := make([]hash, len(wanted))
+	for i := range wanted {
+		hashes[i] = wanted[i].hash
+	}
+	all, err = m.stored(ctx, tenant, hashes)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -216,14 +220,14 @@ func (m *Meaning) insertVectors(tx bun.IDB, tenant string, made []hash, vectors 
 	return tx.NewRaw("INSERT INTO ? (tenant, text_hash, vector) VALUES ? ON CONFLICT DO NOTHING", m.tables.vectors, tuples(rows))
 }
 
-func (m *Meaning) stored(ctx context.Context, tenant string, wanted []piece) (map[hash][]float32, error) {
-	found := map[hash][]float32{}
+func (m *Meaning) stored(ctx context.Context, tenant string, wanted []hash) (map[hash][]float32, error) {
+	found := make(map[hash][]float32, len(wanted))
 	for batch := range slices.Chunk(wanted, 500) {
 		hashes := make([][]byte, len(batch))
 		for i := range batch {
-			hashes[i] = batch[i].hash[:]
+			hashes[i] = batch[i][:]
 		}
-		rows, err := m.db.NewSelect().TableExpr("?", m.tables.vectors).Column("text_hash", "vector").
+		rows, err := m.db.NewSelect().TableExpr("?", m.tables.vectors).ColumnExpr("text_hash, "+m.vectorColumn()).
 			Where("tenant = ?", tenant).Where("text_hash IN (?)", bun.List(hashes)).Rows(ctx)
 		if err != nil {
 			return nil, m.knowledge.failed(ctx, "read vectors", err)

@@ -12,9 +12,11 @@ import (
 type nearest interface {
 	// closest gives the pieces of each place whose sketches differ least from the question's.
 	closest(ctx context.Context, q question) (shortlist, error)
-	// compare compares the vectors of these pieces, and of these items wherever they lie, and reads the
-	// items: of each place, those with the nearest vectors.
-	compare(ctx context.Context, q question, s shortlist, numbers []int64) (nearby, error)
+	// piecesOf gives the pieces of items, wherever they lie.
+	piecesOf(ctx context.Context, q question, s shortlist, numbers []int64) ([]candidate, error)
+	// cosines compares the vectors of pieces with the question's, by the hash of their text. Those that were
+	// erased since have none.
+	cosines(ctx context.Context, q question, s shortlist, pieces []candidate) (map[hash]float64, error)
 	// learn takes note of pieces that were just committed.
 	learn(e *embedded)
 }
@@ -38,20 +40,6 @@ type question struct {
 	places []domain.Scope
 	// rest is what the search's filter still asks for in these places.
 	rest domain.Filter
-}
-
-// near is an item that a search considers, with the cosine of its nearest piece.
-type near struct {
-	slim
-	cosine   float64
-	compared bool // false while it has no vector
-}
-
-// nearby is what a search by meaning found.
-type nearby struct {
-	items []near
-	// crowded: of some place so many did not pass that others may not have been found.
-	crowded bool
 }
 
 // How a place's vectors are searched: by comparing those of the best of a scan over its sketches (which
@@ -99,46 +87,4 @@ func placesOf(audience domain.Audience) []domain.Scope {
 		return []domain.Scope{""}
 	}
 	return audience.Scopes
-}
-
-// reading is a piece that one place gave, or an item that words found.
-type reading struct {
-	near
-	place  int  // its index among the question's places; nowhere for what only words found
-	passed bool // what the search's filter asks of the item
-}
-
-const nowhere = -1
-
-// gather makes one of an item's pieces, wherever they lie. A place that gave all it may, half of which
-// did not pass, is crowded.
-func (q question) gather(readings []reading) nearby {
-	var result nearby
-	at := make(map[int64]int, len(readings))
-	pieces, missed := make([]int, len(q.places)), make([]int, len(q.places))
-	for _, r := range readings {
-		if r.place != nowhere {
-			pieces[r.place]++
-		}
-		if !r.passed {
-			if r.place != nowhere {
-				missed[r.place]++
-			}
-			continue
-		}
-		if i, seen := at[r.number]; seen {
-			if r.compared && (!result.items[i].compared || r.cosine > result.items[i].cosine) {
-				result.items[i] = r.near
-			}
-			continue
-		}
-		at[r.number] = len(result.items)
-		result.items = append(result.items, r.near)
-	}
-	for place := range pieces {
-		if pieces[place] >= q.depths(q.places[place]).vectors && 2*missed[place] >= pieces[place] {
-			result.crowded = true
-		}
-	}
-	return result
 }

@@ -1,13 +1,9 @@
 package projections
 
 import (
-	"cmp"
 	"context"
-	"maps"
-	"slices"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/embedding"
 )
 
 // memoryNearest keeps the sketches of SQLite's one process in memory and compares the vectors of
@@ -15,13 +11,10 @@ import (
 type memoryNearest struct {
 	meaning *Meaning
 	shelves *libraries
-	vectors vectorCache
 }
 
 // learn replaces the pieces of items in memory.
-func (n *memoryNearest) learn(e *embedded) {
-	n.vectors.forget(e.tenant, n.shelves.learn(e))
-}
+func (n *memoryNearest) learn(e *embedded) { n.shelves.learn(e) }
 
 func (n *memoryNearest) closest(ctx context.Context, q question) (shortlist, error) {
 	l, err := n.shelves.load(ctx, n.meaning, q.search.By.Tenant)
@@ -45,66 +38,22 @@ func (q question) among(ctx context.Context, l *library) (shortlist, error) {
 	return s, nil
 }
 
-func (n *memoryNearest) compare(ctx context.Context, q question, s shortlist, numbers []int64) (nearby, error) {
-	others := s.library.piecesOf(numbers)
-	cosines, err := n.cosines(ctx, q, append(slices.Concat(s.places...), others...))
-	if err != nil {
-		return nearby{}, err
-	}
-	nearer := func(a, b candidate) int { return cmp.Compare(cosines[b.hash], cosines[a.hash]) }
-	asked := slices.Clone(numbers)
-	for i, place := range s.places {
-		slices.SortFunc(place, nearer)
-		s.places[i] = place[:min(len(place), q.depths(q.places[i]).vectors)]
-		for _, c := range s.places[i] {
-			asked = append(asked, c.number)
-		}
-	}
-	slices.Sort(asked)
-	found, err := q.from.slims(ctx, q.search, slices.Compact(asked))
-	if err != nil {
-		return nearby{}, err
-	}
-	items := make(map[int64]slim, len(found))
-	for _, item := range found {
-		items[item.number] = item
-	}
-	readings := make([]reading, 0, len(asked))
-	read := func(place int, c candidate) {
-		item, passed := items[c.number]
-		cosine, compared := cosines[c.hash]
-		readings = append(readings, reading{place: place, passed: passed, near: near{slim: item, cosine: cosine, compared: compared}})
-	}
-	for i, place := range s.places {
-		for _, c := range place {
-			read(i, c)
-		}
-	}
-	for _, c := range others {
-		read(nowhere, c)
-	}
-	for _, number := range numbers {
-		read(nowhere, candidate{number: number}) // it may have no vector yet
-	}
-	return q.gather(readings), nil
+func (n *memoryNearest) piecesOf(_ context.Context, _ question, s shortlist, numbers []int64) ([]candidate, error) {
+	return s.library.piecesOf(numbers), nil
 }
 
-// cosines compares the vectors of pieces, by the hash of their text. Those that were erased since have
-// none.
-func (n *memoryNearest) cosines(ctx context.Context, q question, pieces []candidate) (map[hash]float64, error) {
-	found := make(map[hash][]float32, len(pieces))
-	missing := n.vectors.find(q.search.By.Tenant, pieces, found)
-	if len(missing) > 0 {
-		stored, err := n.meaning.stored(ctx, q.search.By.Tenant, missing)
-		if err != nil {
-			return nil, err
-		}
-		n.vectors.keep(q.search.By.Tenant, stored)
-		maps.Copy(found, stored)
+// cosines compares vectors, after reading those that are not in memory.
+func (n *memoryNearest) cosines(ctx context.Context, q question, _ shortlist, pieces []candidate) (map[hash]float64, error) {
+	cosines := make(map[hash]float64, len(pieces))
+	missing := n.shelves.vectors.compare(q, pieces, cosines)
+	if len(missing) == 0 {
+		return cosines, nil
 	}
-	cosines := make(map[hash]float64, len(found))
-	for name, vector := range found {
-		cosines[name] = embedding.Cosine(vector, q.vector)
+	stored, err := n.meaning.stored(ctx, q.search.By.Tenant, missing)
+	if err != nil {
+		return nil, err
 	}
+	n.shelves.vectors.keep(q.search.By.Tenant, stored)
+	q.compare(stored, cosines)
 	return cosines, nil
 }

@@ -15,7 +15,7 @@ import (
 
 // postgresNearest searches sketches in memory, as SQLite's does, where there is room for a tenant's and
 // they have been read. Else pgvector does: it scans the sketches of small places and walks the graphs of
-// large ones, side by side. Vectors stay in the database and are compared there, while items are read.
+// large ones, side by side. The database compares the vectors that are not in memory either.
 type postgresNearest struct {
 	meaning *Meaning
 	shelves *libraries

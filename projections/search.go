@@ -89,42 +89,37 @@ type finding struct {
 // what was replaced has crowded out what holds, it is asked for inside.
 func (f *finding) hits(ctx context.Context) ([]domain.Hit, error) {
 	for {
-		candidates, crowded, err := f.candidates(ctx)
+		hits, crowded, err := f.rank(ctx)
 		if err != nil || !crowded || !isPlain(f.search.Filter) {
-			return domain.Rank(candidates, f.audience, f.search.Order, f.minScore, f.search.Limit), err
+			return hits, err
 		}
 		f.search.Filter.Statuses = []domain.Status{domain.Active}
 	}
 }
 
-// candidates looks for the best by words and for what looks nearest by its sketches, side by side, and
-// compares both by meaning. What does not pass is left out; crowded means that it was so much that others
-// may not have become candidates.
-func (f *finding) candidates(ctx context.Context) (candidates []domain.Candidate, crowded bool, err error) {
+// rank looks for the best by words and for what looks nearest by its sketches, side by side, compares both
+// by meaning, and reads the items: first those that score well, and the others if that does not decide
+// who is in the answer. Crowded means that so much did not pass that others may not have become candidates.
+func (f *finding) rank(ctx context.Context) (hits []domain.Hit, crowded bool, err error) {
 	if err := f.projection.together(ctx, f.byWords, f.byMeaning); err != nil {
 		return nil, false, err
 	}
-	wanted := f.words.best(wordsDepth)
-	found, err := f.compare(ctx, wanted)
+	all, err := f.prospects(ctx)
 	if err != nil {
 		return nil, false, err
 	}
-	passed := make(map[int64]bool, len(found.items))
-	for _, n := range found.items {
-		passed[n.number] = true
-		c := f.candidate(n)
-		candidates = append(candidates, c)
-		if _, shared := f.audience.Best(c.Scopes); shared && c.Score < f.minScore {
-			f.below = max(f.below, c.Score)
+	rest := all.prospects
+	for n := f.first(rest); len(rest) > 0; n = len(rest) {
+		if err := f.look(ctx, all, rest[:n]); err != nil {
+			return nil, false, err
+		}
+		rest = rest[n:]
+		hits = domain.Rank(all.found, f.audience, f.search.Order, f.minScore, f.search.Limit)
+		if len(rest) > 0 && f.settled(hits, all.top, rest[0].score) {
+			break
 		}
 	}
-	dropped := 0
-	for _, number := range wanted {
-		if !passed[number] {
-			dropped++
-		}
-	}
-	return candidates, found.crowded || dropped >= wordsDepth/2 && dropped > len(wanted)/3, nil
+	return hits, f.crowded(all), nil
 }
 
 func (f *finding) byWords(ctx context.Context) (err error) {
@@ -145,39 +140,6 @@ func (f *finding) byMeaning(ctx context.Context) (err error) {
 	f.question = newQuestion(f.projection, f.search, f.audience, f.asked.vector)
 	f.near, err = m.nearest.closest(ctx, f.question)
 	return err
-}
-
-// compare reads what words found and what sketches did, and compares the vectors unless words stand alone.
-func (f *finding) compare(ctx context.Context, numbers []int64) (nearby, error) {
-	if f.asked.vector != nil {
-		return f.projection.meaning.nearest.compare(ctx, f.question, f.near, numbers)
-	}
-	rows, err := f.projection.slims(ctx, f.search, numbers)
-	items := make([]near, len(rows))
-	for i := range rows {
-		items[i].slim = rows[i]
-	}
-	return nearby{items: items}, err
-}
-
-func (f *finding) candidate(n near) domain.Candidate {
-	c := domain.Candidate{
-		ID: n.id, Scopes: n.scopes, Confidence: n.confidence, Position: n.position, Lexical: f.words.scoreOf(n.number),
-	}
-	if f.evenly {
-		c.Confidence = 1
-	}
-	if !n.compared { // there is no vector of the question, or none of the item yet: words stand alone
-		c.Score = c.Lexical
-		return c
-	}
-	calibration := f.projection.meaning.embedder.Calibration()
-	c.Semantic = calibration.Score(n.cosine)
-	c.Score = c.Semantic // a question without words
-	if len(f.words.terms) > 0 {
-		c.Score = calibration.Join(c.Semantic, c.Lexical)
-	}
-	return c
 }
 
 // read fetches the items of the hits.

@@ -8,6 +8,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/embedding"
 )
 
 const (
@@ -36,9 +37,11 @@ func (n *libraries) current(ctx context.Context, m *Meaning, tenant string) (*li
 	}
 	if old && l.loading.TryLock() {
 		defer l.loading.Unlock()
-		if err := l.catchUp(ctx, m, tenant); err != nil {
+		gone, err := l.catchUp(ctx, m, tenant)
+		if err != nil {
 			return nil, err
 		}
+		n.forget(tenant, l, gone)
 		n.weigh(tenant, lent)
 	}
 	if !l.isLoaded() {
@@ -47,11 +50,12 @@ func (n *libraries) current(ctx context.Context, m *Meaning, tenant string) (*li
 	return l, nil
 }
 
-// catchUp reads the items that were embedded elsewhere since. The log says which they are.
-func (l *library) catchUp(ctx context.Context, m *Meaning, tenant string) error {
+// catchUp reads the items that were embedded elsewhere since, and gives the texts of pieces that went. The
+// log says which they are.
+func (l *library) catchUp(ctx context.Context, m *Meaning, tenant string) (gone []hash, err error) {
 	position, turns, err := m.checkpoint(ctx, tenant)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	l.mu.RLock()
 	from, before := l.position, l.turns
@@ -60,7 +64,7 @@ func (l *library) catchUp(ctx context.Context, m *Meaning, tenant string) error 
 	many := false
 	if position > from && turns == before {
 		if many, err = e.changed(ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	l.mu.Lock()
@@ -69,10 +73,10 @@ func (l *library) catchUp(ctx context.Context, m *Meaning, tenant string) error 
 	case many || position < from || turns != before: // it went back, or took something in late
 		l.loaded = false
 	case l.position == from:
-		l.replace(e)
+		gone = l.replace(e)
 		l.position, l.seen = position, time.Now()
 	}
-	return nil
+	return gone, nil
 }
 
 // touching are the names of the facts that touched looks for.
@@ -140,8 +144,8 @@ func (e *embedded) add(p piece, scope domain.Scope, name, encoded []byte) (err e
 	return err
 }
 
-// HoldSketches keeps the sketches of the tenants that are searched in memory, as many as there is room
-// for, until ctx ends. On SQLite searches do that themselves.
+// HoldSketches keeps the sketches of the tenants that are searched in memory, and the vectors that searches
+// ask for, as many as there is room for, until ctx ends. On SQLite searches do that themselves.
 func (m *Meaning) HoldSketches(ctx context.Context) {
 	n, ok := m.nearest.(*postgresNearest)
 	if !ok {
@@ -157,6 +161,9 @@ func (m *Meaning) HoldSketches(ctx context.Context) {
 			if _, err := m.LoadSketches(ctx, tenant); err != nil && ctx.Err() == nil {
 				m.knowledge.log.WarnContext(ctx, "sketches were not read, the database searches them; it is tried again", "error", err)
 			}
+		}
+		if err := n.holdVectors(ctx); err != nil && ctx.Err() == nil {
+			m.knowledge.log.WarnContext(ctx, "vectors were not read, the database compares them; it is tried again", "error", err)
 		}
 	}
 }
@@ -182,6 +189,25 @@ func (m *Meaning) LoadSketches(ctx context.Context, tenant string) (bool, error)
 		return false, m.knowledge.failed(ctx, "read sketches", err)
 	}
 	return true, nil
+}
+
+// holdVectors reads the vectors that searches have missed.
+func (n *postgresNearest) holdVectors(ctx context.Context) error {
+	for tenant, texts := range n.shelves.vectors.missed() {
+		vectors, err := n.meaning.stored(ctx, tenant, texts)
+		if err != nil {
+			return err
+		}
+		for text, vector := range vectors {
+			if embedding.Normalize(vector) != nil { // halves of what had the length 1
+				delete(vectors, text)
+			}
+		}
+		if n.shelves.search(tenant).library.isLoaded() {
+			n.shelves.vectors.keep(tenant, vectors)
+		}
+	}
+	return nil
 }
 
 // searched are the tenants that were searched lately, and whose sketches are not in memory.

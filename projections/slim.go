@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/uptrace/bun"
-
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -90,11 +88,4 @@ func (p *Knowledge) slims(ctx context.Context, s domain.Search, numbers []int64)
 		return nil, p.failed(ctx, "read candidates", err)
 	}
 	return list, nil
-}
-
-// slimQuery selects the item with the number in another column, if it passes the search's filter.
-func (p *Knowledge) slimQuery(s domain.Search, number string) *bun.SelectQuery {
-	query := p.reads.NewSelect().TableExpr("? AS k", p.tables().knowledge).ColumnExpr(slimColumns).
-		Where("k.number = " + number).Where(isLive)
-	return p.where(query, s.By.Tenant, s.Filter)
 }

@@ -142,6 +142,14 @@ func (w *world) holdSketches() {
 	}
 }
 
+// holdVectors reads the vectors into memory that searches have missed.
+func (w *world) holdVectors() {
+	w.t.Helper()
+	if err := projections.HoldVectors(w.t.Context(), w.base); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // find searches and gives the ids of the hits in order.
 func (w *world) find(search domain.Search) []string {
 	w.t.Helper()

@@ -44,6 +44,7 @@ func measure(ctx context.Context, c corpus, engine database.Engine, o options, r
 	if _, err := base.Meaning().LoadSketches(ctx, domain.DefaultTenant); err != nil { // as a server's background does
 		return err
 	}
+	defer bench.Hold(ctx, base.Meaning())()
 	wordsAlone, err := projections.Open(ctx, db, projections.Settings{Embedder: silent{embedder}})
 	if err != nil {
 		return err

@@ -38,6 +38,7 @@ func measure(ctx context.Context, w *world, t *truths, engine database.Engine, o
 				return err
 			}
 		}
+		defer bench.Hold(ctx, base.Meaning())()
 	}
 	report.Loading[engine] = time.Since(started).Round(time.Second).String()
 	if report.Engines[engine], err = bench.Describe(ctx, db); err != nil {

@@ -1,0 +1,44 @@
+package projections_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/projections"
+)
+
+func TestVectorsInMemoryAreForgottenWithWhatTheyAreOf(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		here := newWorld(t, db, projections.Settings{})
+		here.remember("payment", "retry the payment call", "team:pay")
+		here.remember("garden", "water the tomatoes", "team:pay")
+		here.understand()
+		worlds := []*world{here}
+		if db.Engine == database.Postgres {
+			worlds = append(worlds, here.inAnotherProcess())
+		}
+		s := domain.Search{Vector: here.embed(embedding.Query, "paying once more")[0], MinScore: new(float64), Context: pay}
+		for _, w := range worlds {
+			w.holdSketches()
+			before := w.find(s)
+			w.holdVectors()
+			if got := projections.VectorsOf(w.base, w.by.Tenant); got != 2 {
+				t.Errorf("%d vectors are in memory, want 2", got)
+			}
+			if after := w.find(s); !slices.Equal(before, after) {
+				t.Errorf("found %v by what is in memory, and %v without", after, before)
+			}
+		}
+		here.erase("garden")
+		here.understand()
+		for _, w := range worlds {
+			w.comesToFind(s, "payment")
+			w.until("its vector is forgotten", func() bool { w.find(s); return projections.VectorsOf(w.base, w.by.Tenant) == 1 })
+		}
+	})
+}
