@@ -165,7 +165,7 @@ func (e *Eraser) learned(ctx context.Context, tenant string, others []domain.Str
 			sessions = append(sessions, s.Name)
 		}
 	}
-	return e.Knowledge.Learned(ctx, tenant, sessions)
+	return e.Learned(ctx, tenant, sessions)
 }
 
 // relative is what somebody's kin is; with a session come its archives.
