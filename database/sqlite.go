@@ -14,7 +14,7 @@ import (
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/sqlitedialect"
-	_ "modernc.org/sqlite" // the driver "sqlite"
+	"modernc.org/sqlite"
 )
 
 // openSQLite opens the file at path, made if it is not there, with one connection that writes and a
@@ -85,10 +85,11 @@ func openFile(path string, connections int, lock string, pragmas ...string) (*bu
 }
 
 func openPool(path string, options url.Values, connections int) (*sql.DB, error) {
-	pool, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+options.Encode())
+	connector, err := sqlite.NewConnector("file:" + (&url.URL{Path: path}).EscapedPath() + "?" + options.Encode())
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
+	pool := sql.OpenDB(keeping{connector})
 	pool.SetMaxOpenConns(connections)
 	pool.SetMaxIdleConns(connections)
 	return pool, nil

@@ -43,9 +43,8 @@ func (s blankStage) Apply(event domain.Event) error {
 
 func (blankStage) Settle() error { return nil }
 
-func (s blankStage) Flush(ctx context.Context, inserts string) error {
-	_, err := s.tx.ExecContext(ctx, inserts)
-	return err
+func (s blankStage) Flush(ctx context.Context, inserts *database.Script) error {
+	return inserts.Run(ctx, s.tx)
 }
 
 // BenchmarkAppend measures durable appends: alone, from 64 callers at once, and in bulk.

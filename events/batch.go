@@ -8,7 +8,6 @@ import (
 
 	"github.com/uptrace/bun"
 
-	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -78,8 +77,8 @@ func (b *batch) write(ctx context.Context, tx bun.IDB) error {
 		if err := b.stage.Flush(ctx, inserts); err != nil {
 			return fmt.Errorf("flush inline projection: %w", err)
 		}
-	case inserts != "":
-		if err := database.Finally(ctx, tx, inserts); err != nil {
+	default:
+		if err := inserts.Finish(ctx, tx); err != nil {
 			return fmt.Errorf("insert: %w", err)
 		}
 	}

@@ -100,10 +100,9 @@ func (l *Log) MendStates(ctx context.Context, tenant string, names []string) err
 			}
 		}
 		inserts, err := b.inserts()
-		if err != nil || inserts == "" {
+		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, inserts)
-		return err
+		return inserts.Run(ctx, tx)
 	})
 }

@@ -44,14 +44,32 @@ type Stage interface {
 	// anything is decided on the state.
 	Settle() error
 	// Flush writes what Apply changed. It is called once, after the last Apply, if there was any.
-	// inserts is SQL that goes to the database before, and with it: what the log itself writes.
-	Flush(ctx context.Context, inserts string) error
+	// inserts goes to the database before, and with it: what the log itself writes.
+	Flush(ctx context.Context, inserts *database.Script) error
 }
 
-// Reading is a query, complete with its values, and what becomes of its rows.
+// Reading is a query and what becomes of its rows.
 type Reading struct {
-	Query string
-	Each  func(*sql.Rows) error
+	Query  string // complete, unless there are values
+	Values []any  // of SQLite's queries that come again and again: see [database.Kept]
+	Each   func(*sql.Rows) error
+}
+
+// Ask asks the query in a transaction.
+func (r Reading) Ask(ctx context.Context, tx bun.IDB) (*sql.Rows, error) {
+	if len(r.Values) > 0 {
+		return database.Kept(ctx, tx, r.Query, r.Values...)
+	}
+	return tx.QueryContext(ctx, r.Query)
+}
+
+func (r Reading) do(ctx context.Context, tx bun.IDB) error {
+	rows, err := r.Ask(ctx, tx)
+	if err != nil {
+		return database.Classify(ctx, err)
+	}
+	defer rows.Close()
+	return database.ScanAll(ctx, rows, r.Each)
 }
 
 // Do runs queries one after the other, each a statement of its own that sees what was committed when
@@ -59,7 +77,7 @@ type Reading struct {
 func Do(ctx context.Context, tx bun.IDB, readings []Reading) error {
 	if tx.Dialect().Name() == dialect.SQLite {
 		for _, r := range readings {
-			if err := database.ForEach(ctx, tx, r.Each, r.Query); err != nil {
+			if err := r.do(ctx, tx); err != nil {
 				return err
 			}
 		}

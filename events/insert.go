@@ -8,20 +8,17 @@ const insertEvents = `events (
 	tenant, position, event_id, stream, version, name, schema_version,
 	recorded_at, occurred_at, actor, on_behalf_of, authentication,
 	request_id, correlation_id, causation_id, traceparent, reason_code,
-	data, text_commitment, hash)
-VALUES `
+	data, text_commitment, hash)`
 
-const insertTexts = `event_texts (tenant, position, salt, text)
-VALUES `
+const insertTexts = `event_texts (tenant, position, salt, text)`
 
 const insertRequests = `requests (
-	tenant, subject, key, fingerprint, stream, version, position, outcome, recorded_at)
-VALUES `
+	tenant, subject, key, fingerprint, stream, version, position, outcome, recorded_at)`
 
 // inserts are the statements that write the batch's rows; empty if there are none.
-func (b *batch) inserts() (string, error) {
-	var events, texts, requests [][]any
-	size := 0
+func (b *batch) inserts() (*database.Script, error) {
+	events, texts := make([][]any, 0, len(b.records)), make([][]any, 0, len(b.records))
+	requests := make([][]any, 0, len(b.newcomers))
 	for _, r := range b.records {
 		events = append(events, []any{
 			r.Tenant, r.Position, r.EventID, r.Stream, r.Version, r.Name, r.SchemaVersion,
@@ -32,7 +29,6 @@ func (b *batch) inserts() (string, error) {
 		if r.Text != nil {
 			texts = append(texts, []any{r.Tenant, r.Position, r.Salt, string(r.Text)})
 		}
-		size += len(r.Data) + len(r.Text) + 1<<10
 	}
 	for _, r := range b.newcomers {
 		requests = append(requests, []any{
@@ -42,9 +38,9 @@ func (b *batch) inserts() (string, error) {
 	}
 	streams, err := b.streams.rows()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	statements := make([]byte, 0, size)
+	statements := &database.Script{}
 	for _, part := range []struct {
 		into, then string
 		rows       [][]any
@@ -54,18 +50,8 @@ func (b *batch) inserts() (string, error) {
 		{insertRequests, "", requests},
 		{insertStreams, updateStreams, streams},
 	} {
-		for i, row := range part.rows {
-			if i == 0 {
-				statements = append(statements, database.Insertion(b.log.db.Engine)+part.into...)
-			} else {
-				statements = append(statements, ",\n"...)
-			}
-			statements = database.AppendRow(statements, b.log.db.Engine, row)
-		}
-		if len(part.rows) > 0 {
-			statements = append(statements, part.then...)
-			statements = append(statements, ";\n"...)
-		}
+		statements.Insert(b.log.db.Engine, part.into, part.then, part.rows)
 	}
-	return string(b.destruction(statements)), nil
+	statements.Text = b.destruction(statements.Text)
+	return statements, nil
 }

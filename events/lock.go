@@ -54,6 +54,9 @@ func (b *batch) readings() []Reading {
 	b.requests = map[requestKey]request{}
 	db := b.log.db
 	reading := func(each func(*sql.Rows) error, query string, args ...any) Reading {
+		if db.Engine == database.SQLite {
+			return Reading{Query: query, Values: args, Each: each}
+		}
 		return Reading{Query: db.QueryGen().FormatQuery(query, args...), Each: each}
 	}
 	var readings []Reading

@@ -35,7 +35,7 @@ func (p Replay) Open(ctx context.Context, tx bun.IDB, tenant string, commands []
 		untold: map[string]bool{},
 		find:   func(uri string) ([]string, error) { return streamsWith(ctx, tx, tenant, []string{uri}) },
 		load:   func(streams []string) ([]domain.Event, error) { return replayed(ctx, tx, tenant, streams) },
-		write:  func(ctx context.Context, inserts string) error { return database.Finally(ctx, tx, inserts) },
+		write:  func(ctx context.Context, inserts *database.Script) error { return inserts.Finish(ctx, tx) },
 	}
 	var streams, uris []string
 	for _, c := range commands {
@@ -71,7 +71,7 @@ type replayStage struct {
 	known  map[string]bool           // URIs whose holders, if any, are among the items
 	find   func(uri string) (streams []string, err error)
 	load   func(streams []string) ([]domain.Event, error)
-	write  func(ctx context.Context, inserts string) error
+	write  func(ctx context.Context, inserts *database.Script) error
 	failed error // of a look-up that could not say so
 }
 
@@ -136,7 +136,7 @@ func (s *replayStage) Settle() error {
 }
 
 // Flush implements [Stage]: there is nothing else to write.
-func (s *replayStage) Flush(ctx context.Context, inserts string) error {
+func (s *replayStage) Flush(ctx context.Context, inserts *database.Script) error {
 	if s.failed != nil {
 		return s.failed
 	}

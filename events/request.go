@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/pgdialect"
 
 	"github.com/annals-kb/annals/database"
@@ -39,14 +38,15 @@ func scanRequest(rows *sql.Rows) (request, error) {
 // read the whole table instead.
 func requestsQuery(engine database.Engine, tenant string, keys []requestKey) (query string, args []any) {
 	if engine == database.SQLite {
-		pairs := make([]bun.TupleValues, len(keys))
+		pairs := make([][]string, len(keys))
 		for i, k := range keys {
-			pairs[i] = bun.Tuple([]string{k.Subject, k.Key})
+			pairs[i] = []string{k.Subject, k.Key}
 		}
 		return `
-			SELECT subject, key, fingerprint, stream, version, position, outcome
-			FROM requests
-			WHERE tenant = ? AND (subject, key) IN (VALUES ?)`, []any{tenant, bun.List(pairs)}
+			SELECT r.subject, r.key, r.fingerprint, r.stream, r.version, r.position, r.outcome
+			FROM json_each(?) AS k
+			CROSS JOIN requests AS r
+			WHERE r.tenant = ? AND r.subject = k.value ->> 0 AND r.key = k.value ->> 1`, []any{database.List(pairs), tenant}
 	}
 	subjects, names := make([]string, len(keys)), make([]string, len(keys))
 	for i, k := range keys {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/pgdialect"
 
 	"github.com/annals-kb/annals/database"
@@ -66,17 +65,13 @@ func (s *streams) readings(query func(each func(*sql.Rows) error, query string, 
 // the events.
 func statesQuery(engine database.Engine, tenant string, names []string) (query string, args []any) {
 	if engine == database.SQLite {
-		singles := make([]bun.TupleValues, len(names))
-		for i, name := range names {
-			singles[i] = bun.Tuple([]string{name})
-		}
 		return `
 			SELECT
-				w.stream, s.version, s.position, s.form, s.state,
-				(SELECT version FROM events WHERE tenant = ? AND stream = w.stream ORDER BY version DESC LIMIT 1)
-			FROM (SELECT column1 AS stream FROM (VALUES ?)) AS w
-			LEFT JOIN streams AS s ON s.tenant = ? AND s.stream = w.stream`,
-			[]any{tenant, bun.List(singles), tenant}
+				w.value, s.version, s.position, s.form, s.state,
+				(SELECT version FROM events WHERE tenant = ? AND stream = w.value ORDER BY version DESC LIMIT 1)
+			FROM json_each(?) AS w
+			LEFT JOIN streams AS s ON s.tenant = ? AND s.stream = w.value`,
+			[]any{tenant, database.List(names), tenant}
 	}
 	return `
 		SELECT
@@ -170,11 +165,9 @@ func (s *streams) anyOf(prefix string) bool {
 	return false
 }
 
-const insertStreams = `streams (tenant, stream, version, position, form, state)
-VALUES `
+const insertStreams = `streams (tenant, stream, version, position, form, state)`
 
-const updateStreams = `
-ON CONFLICT (tenant, stream) DO UPDATE
+const updateStreams = `ON CONFLICT (tenant, stream) DO UPDATE
 SET version = excluded.version, position = excluded.position, form = excluded.form, state = excluded.state`
 
 // rows are what the changed streams have come to.

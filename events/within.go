@@ -7,6 +7,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -48,7 +49,6 @@ func (nothingKnown) Apply(domain.Event) error              { return nil }
 func (nothingKnown) Settle() error                         { return nil }
 
 // Flush implements [Stage].
-func (s nothingKnown) Flush(ctx context.Context, inserts string) error {
-	_, err := s.tx.ExecContext(ctx, inserts)
-	return err
+func (s nothingKnown) Flush(ctx context.Context, inserts *database.Script) error {
+	return inserts.Run(ctx, s.tx)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
 )
 
 // write adds to a script what brings the version's tables to what Apply made of the items: a
@@ -18,7 +20,9 @@ func (s *stage) write(script *script) error {
 		return err
 	}
 	const usual = 4 << 10 // bytes of SQL for an item
-	script.text = slices.Grow(script.text, usual*len(s.order))
+	if script.engine == database.Postgres {
+		script.Text = slices.Grow(script.Text, usual*len(s.order))
+	}
 	var fresh, revised, counted []row
 	var index indexChange
 	votes, reports := s.voices()
@@ -102,11 +106,10 @@ func (s *stage) writeRows(script *script, rows []row, update string) error {
 		}
 		all[i] = values
 	}
-	script.insert(s.tables.knowledge, columnsWith(s.version.added), all)
 	if update != "" {
-		script.write("\nON CONFLICT (tenant, id) DO UPDATE SET ", update, setting(s.version.added))
+		update = "ON CONFLICT (tenant, id) DO UPDATE SET " + update + setting(s.version.added)
 	}
-	script.end()
+	script.insert(s.tables.knowledge, columnsWith(s.version.added), all, update)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package projections
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/uptrace/bun"
 
@@ -66,9 +67,7 @@ func (c indexChange) write(script *script, s *stage) {
 		script.add(s.tx.NewDelete().TableExpr("?", s.tables.scopes).
 			Where("tenant = ?", s.tenant).Where("scope IN (?)", bun.List(k.Scopes)).Where("number = ?", k.Number))
 	}
-	if len(c.made) > 0 {
-		script.insert(s.tables.scopes, bagColumns, c.made)
-		script.end()
-	}
+	slices.SortStableFunc(c.made, func(a, b []any) int { return strings.Compare(a[1].(string), b[1].(string)) }) // as the key: neighbours share pages
+	script.insert(s.tables.scopes, bagColumns, c.made, "")
 	insertTerms(script, s.tables, s.tenant, c.terms)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/text"
 )
@@ -45,8 +46,16 @@ var writtenStates = []string{stateActive, stateVerifying, stateReady, stateDrain
 const lineupQuery = `
 	SELECT name, version, state, settings, created_at, updated_at
 	FROM projections
-	WHERE name = 'knowledge' AND state IN (?)
-	ORDER BY CASE state WHEN 'active' THEN 0 ELSE 1 END, version`
+	WHERE name = ? AND state IN ('` + stateActive + `', '` + stateVerifying + `', '` + stateReady + `', '` + stateDraining + `')
+	ORDER BY CASE state WHEN '` + stateActive + `' THEN 0 ELSE 1 END, version`
+
+// readLineup reads the entries of the versions that are written.
+func (p *Knowledge) readLineup(each func(*entry)) read {
+	if p.db.Engine == database.SQLite {
+		return readKept(lineupQuery, each, knowledgeName)
+	}
+	return readEach(p.db.NewRaw(lineupQuery, knowledgeName), each)
+}
 
 // assemble makes a lineup of the catalogue's entries. It fails if this program does not know how to
 // write the active one.
@@ -123,7 +132,7 @@ func (p *Knowledge) refresh(ctx context.Context) error {
 
 func (p *Knowledge) look(ctx context.Context, db bun.IDB) error {
 	var entries []entry
-	err := db.NewRaw(lineupQuery, bun.List(writtenStates)).Scan(ctx, &entries)
+	err := db.NewRaw(lineupQuery, knowledgeName).Scan(ctx, &entries)
 	if err != nil {
 		return p.failed(ctx, "read the catalogue", err)
 	}

@@ -198,10 +198,7 @@ func (p *passage) write(s *script, tx bun.IDB, t pastTables) {
 		{t.words, pastWordColumns, p.words},
 		{t.pieces, pastPieceColumns, p.pieces},
 	} {
-		if len(part.rows) > 0 {
-			s.insert(part.table, part.columns, part.rows)
-			s.end()
-		}
+		s.insert(part.table, part.columns, part.rows, "")
 	}
 	if len(p.erased) > 0 {
 		forget(s, tx, t, p.tenant, p.erased)

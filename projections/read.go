@@ -14,8 +14,9 @@ import (
 
 // read is a query and what becomes of its rows.
 type read struct {
-	query fmt.Stringer
-	scan  func(ctx context.Context, db *bun.DB, rows *sql.Rows) error
+	query  fmt.Stringer
+	values []any // of SQLite's queries that come again and again: see [database.Kept]
+	scan   func(ctx context.Context, db *bun.DB, rows *sql.Rows) error
 }
 
 // readEach hands every row to each.
@@ -43,7 +44,7 @@ func readNothing(query fmt.Stringer) read {
 
 // readFor does somebody else's reading.
 func readFor(r events.Reading) read {
-	return read{query: statement(r.Query), scan: func(_ context.Context, _ *bun.DB, rows *sql.Rows) error {
+	return read{query: statement(r.Query), values: r.Values, scan: func(_ context.Context, _ *bun.DB, rows *sql.Rows) error {
 		for rows.Next() {
 			if err := r.Each(rows); err != nil {
 				return err
@@ -51,6 +52,13 @@ func readFor(r events.Reading) read {
 		}
 		return nil
 	}}
+}
+
+// readKept is [readEach] for a query whose values are given apart.
+func readKept[T any](query string, each func(*T), values ...any) read {
+	r := readEach(statement(query), each)
+	r.values = values
+	return r
 }
 
 // statement is a query that is complete.
@@ -77,7 +85,11 @@ func (p *Knowledge) readSets(ctx context.Context, tx bun.IDB, reads []read) erro
 	for i, r := range reads {
 		statements[i] = r.query.String()
 	}
-	rows, err := tx.QueryContext(ctx, strings.Join(statements, ";\n"))
+	all := events.Reading{Query: strings.Join(statements, ";\n")}
+	if len(reads) == 1 {
+		all.Values = reads[0].values
+	}
+	rows, err := all.Ask(ctx, tx)
 	if err != nil {
 		return err
 	}

@@ -14,29 +14,20 @@ import (
 // written without the query builder, which takes longer over a row than the database.
 type script struct {
 	engine database.Engine
-	text   []byte
+	database.Script
 }
 
 // add adds a whole statement.
-func (s *script) add(query fmt.Stringer) {
-	s.write(query.String())
-	s.end()
-}
+func (s *script) add(query fmt.Stringer) { s.Add(query.String()) }
 
-// insert begins a statement that inserts rows, of which there is at least one.
-func (s *script) insert(table bun.Ident, columns []string, rows [][]any) {
-	s.write(database.Insertion(s.engine), string(table), " (", strings.Join(columns, ", "), ") VALUES\n")
-	for i, values := range rows {
-		if i > 0 {
-			s.write(",\n")
-		}
-		s.text = database.AppendRow(s.text, s.engine, values)
-	}
+// insert inserts rows; then is what becomes of those that are there.
+func (s *script) insert(table bun.Ident, columns []string, rows [][]any, then string) {
+	s.Insert(s.engine, string(table)+" ("+strings.Join(columns, ", ")+")", then, rows)
 }
 
 func (s *script) write(parts ...string) {
 	for _, part := range parts {
-		s.text = append(s.text, part...)
+		s.Text = append(s.Text, part...)
 	}
 }
 
@@ -44,20 +35,14 @@ func (s *script) end() { s.write(";\n") }
 
 // finish runs the statements as the last ones of the transaction.
 func (s *script) finish(ctx context.Context, tx bun.IDB) error {
-	if len(s.text) == 0 {
-		return nil
-	}
-	if err := database.Finally(ctx, tx, string(s.text)); err != nil {
+	if err := s.Finish(ctx, tx); err != nil {
 		return fmt.Errorf("write knowledge: %w", err)
 	}
 	return nil
 }
 
 func (s *script) run(ctx context.Context, tx bun.IDB) error {
-	if len(s.text) == 0 {
-		return nil
-	}
-	if _, err := tx.ExecContext(ctx, string(s.text)); err != nil {
+	if err := s.Run(ctx, tx); err != nil {
 		return fmt.Errorf("write knowledge: %w", err)
 	}
 	return nil

@@ -5,9 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -130,24 +132,36 @@ func (s *stage) reads(w wanted) []read {
 }
 
 func (s *stage) readItems(w wanted) read {
-	query := lookUp(s.tx.NewSelect().Model((*row)(nil)), s.in(s.tables.knowledge, "k"), singly(w.items), "id")
-	return readEach(query, func(r *row) {
+	each := func(r *row) {
 		k := r.knowledge()
 		s.items[k.ID] = &item{was: *k, now: k, words: r.Words}
-	})
+	}
+	if s.projection.db.Engine == database.SQLite {
+		return readKept(`
+			SELECT k.`+strings.Join(columnsWith(nil), ", k.")+`
+			FROM json_each(?) AS wanted CROSS JOIN `+string(s.tables.knowledge)+` AS k
+			WHERE k.tenant = ? AND k.id = wanted.value`, each, database.List(w.items), s.tenant)
+	}
+	return readEach(lookUp(s.tx.NewSelect().Model((*row)(nil)), s.in(s.tables.knowledge, "k"), singly(w.items), "id"), each)
 }
 
 // isLive holds for items that answers may contain and whose URI is theirs alone.
 const isLive = "status IN ('active', 'superseded')"
 
 func (s *stage) readHolders(w wanted) read {
-	live := s.in(s.tables.knowledge, "k")
-	live.condition = isLive
-	query := lookUp(s.tx.NewSelect().Model((*holder)(nil)), live, singly(w.uris), "uri")
 	for _, uri := range w.uris {
 		s.holders[uri] = ""
 	}
-	return readEach(query, func(h *holder) { s.holders[h.URI] = h.ID })
+	each := func(h *holder) { s.holders[h.URI] = h.ID }
+	if s.projection.db.Engine == database.SQLite {
+		return readKept(`
+			SELECT k.id, k.uri
+			FROM json_each(?) AS wanted CROSS JOIN `+string(s.tables.knowledge)+` AS k
+			WHERE k.tenant = ? AND k.uri = wanted.value AND k.`+isLive, each, database.List(w.uris), s.tenant)
+	}
+	live := s.in(s.tables.knowledge, "k")
+	live.condition = isLive
+	return readEach(lookUp(s.tx.NewSelect().Model((*holder)(nil)), live, singly(w.uris), "uri"), each)
 }
 
 // holder is whose a URI is.

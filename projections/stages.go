@@ -56,7 +56,7 @@ func (p *Knowledge) open(ctx context.Context, tx bun.IDB, tenant string, w wante
 	if p.db.Engine == database.Postgres {
 		reads = append(reads, readNothing(tx.NewRaw(holdVersions)))
 	}
-	reads = append(reads, readEach(tx.NewRaw(lineupQuery, bun.List(writtenStates)), func(e *entry) { entries = append(entries, *e) }))
+	reads = append(reads, p.readLineup(func(e *entry) { entries = append(entries, *e) }))
 	careful := p.careful()
 	var all stages
 	for i, v := range known.versions {
@@ -111,10 +111,10 @@ func (all stages) Settle() error {
 }
 
 // Flush implements [events.Stage].
-func (all stages) Flush(ctx context.Context, inserts string) error {
+func (all stages) Flush(ctx context.Context, inserts *database.Script) error {
 	active, careful := all[0], all[0].projection.careful()
 	engine := active.projection.db.Engine
-	statements := &script{engine: engine, text: []byte(inserts)}
+	statements := &script{engine: engine, Script: *inserts}
 	if err := all.erase(ctx, statements); err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (all stages) Flush(ctx context.Context, inserts string) error {
 		}
 		part := &script{engine: engine}
 		if s.spoilt = s.write(part); s.spoilt == nil {
-			statements.text = append(statements.text, part.text...)
+			statements.Append(&part.Script)
 		}
 	}
 	if len(all) == 1 {

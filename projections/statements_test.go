@@ -2,6 +2,7 @@ package projections_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -64,7 +65,7 @@ func (s *statements) during(do func()) []query {
 func newLoadedWorld(t *testing.T, db *database.DB) (*world, *statements) {
 	t.Helper()
 	listener := &statements{}
-	db.DB = db.WithQueryHook(listener)
+	db.Hear(listener)
 	w := newWorld(t, db, projections.Settings{Embedder: tiny{}})
 	w.load()
 	return w, listener
@@ -170,34 +171,35 @@ func opening(items int) func(*world) {
 				domain.Revise{Target: target, URI: "viking://y/" + target.ID, Changes: domain.Revised{Content: &content}},
 			)
 		}
-		tx, err := w.db.BeginTx(w.t.Context(), nil)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		defer tx.Rollback() //nolint:errcheck // nothing of it was to stay
-		stage, err := w.base.Open(w.t.Context(), tx, w.by.Tenant, commands, nil)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		for i, command := range commands {
-			facts, err := command.Decide(book{Stage: stage}, time.Now())
-			if err != nil || len(facts) == 0 {
-				w.t.Fatalf("%T led to %v, %v", command, facts, err)
+		undone := errors.New("nothing of it was to stay")
+		err := w.db.Transact(w.t.Context(), func(ctx context.Context, tx bun.Tx) error {
+			stage, err := w.base.Open(ctx, tx, w.by.Tenant, commands, nil)
+			if err != nil {
+				w.t.Fatal(err)
 			}
-			for j, fact := range facts {
-				id, _ := domain.ItemOf(command.Stream())
-				k := stage.Knowledge(id)
-				err := stage.Apply(domain.Event{
-					Tenant: w.by.Tenant, Position: int64(many + 10*i + j), EventID: eventOf(2*many + 10*i + j),
-					Stream: domain.KnowledgeStream(k.ID), Version: k.Version + 1, RecordedAt: time.Now(), Fact: fact,
-				})
-				if err != nil {
-					w.t.Fatal(err)
+			for i, command := range commands {
+				facts, err := command.Decide(book{Stage: stage}, time.Now())
+				if err != nil || len(facts) == 0 {
+					w.t.Fatalf("%T led to %v, %v", command, facts, err)
+				}
+				for j, fact := range facts {
+					id, _ := domain.ItemOf(command.Stream())
+					k := stage.Knowledge(id)
+					err := stage.Apply(domain.Event{
+						Tenant: w.by.Tenant, Position: int64(many + 10*i + j), EventID: eventOf(2*many + 10*i + j),
+						Stream: domain.KnowledgeStream(k.ID), Version: k.Version + 1, RecordedAt: time.Now(), Fact: fact,
+					})
+					if err != nil {
+						w.t.Fatal(err)
+					}
 				}
 			}
-		}
-		// SQLite lets nobody write here, but what is to be written was heard.
-		if err := stage.Flush(w.t.Context(), ""); err != nil && w.db.Engine == database.Postgres {
+			if err := stage.Flush(w.t.Context(), &database.Script{}); err != nil { // not with COMMIT: it is to be heard
+				w.t.Fatal(err)
+			}
+			return undone
+		})
+		if !errors.Is(err, undone) {
 			w.t.Fatal(err)
 		}
 	}

@@ -46,14 +46,13 @@ func insertTerms(script *script, t tables, tenant string, rows []termRow) {
 	for i, r := range rows {
 		values[i] = []any{tenant, r.term, string(r.scope), r.number, r.count, r.words}
 	}
-	script.insert(t.terms, termsColumns, values)
-	script.end()
+	script.insert(t.terms, termsColumns, values, "")
 }
 
 // insertTermArrays sends a column as one array: PostgreSQL parses these faster than VALUES.
 func insertTermArrays(script *script, t tables, tenant string, rows []termRow) {
 	script.write("INSERT INTO ", string(t.terms), " (", strings.Join(termsColumns, ", "), ")\nSELECT ")
-	script.text = database.AppendString(script.text, tenant)
+	script.Text = database.AppendString(script.Text, tenant)
 	script.write(", term, scope, number, count, words FROM unnest(")
 	for i, column := range []struct {
 		kind   string
@@ -73,7 +72,7 @@ func insertTermArrays(script *script, t tables, tenant string, rows []termRow) {
 			if j > 0 {
 				script.write(",")
 			}
-			script.text = column.append(script.text, r)
+			script.Text = column.append(script.Text, r)
 		}
 		script.write("}'::", column.kind, "[]")
 	}

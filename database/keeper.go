@@ -1,0 +1,226 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/uptrace/bun"
+)
+
+// Kept asks a query whose values are given apart from it, each a ?, in a transaction of [DB.Transact]. On
+// SQLite it is then parsed once for all transactions, which takes longer than to answer it; so it is for
+// queries that are asked with every append, and whose text is always the same. On PostgreSQL it takes a round
+// trip more than a query that is complete with its values.
+func Kept(ctx context.Context, tx bun.IDB, query string, values ...any) (*sql.Rows, error) {
+	return apart(tx).QueryContext(ctx, query, values...)
+}
+
+// List is a list of strings, or of lists of them, as a value of such a query: json_each(?) has a row for each.
+func List[T string | []string](list []T) string {
+	text, err := json.Marshal(list)
+	if err != nil {
+		panic(err) // strings always can
+	}
+	return string(text)
+}
+
+// apart is a transaction that does not write values into statements by itself, as bun does.
+func apart(tx bun.IDB) executor {
+	if own, isOwn := tx.(bun.Tx); isOwn {
+		return own.Tx
+	}
+	return tx
+}
+
+type executor interface {
+	Querier
+	ExecContext(ctx context.Context, query string, values ...any) (sql.Result, error)
+}
+
+// keeper is a connection of SQLite's driver that keeps the statements prepared which are given their values
+// apart: to parse one takes longer than to run it.
+type keeper struct {
+	sqliteConn
+	kept   map[shape]keptStatement
+	values []driver.NamedValue // of the insertion under way
+}
+
+// shape is a statement without its values: a query, or an insertion of so many rows.
+type shape struct {
+	text, then string
+	rows       int
+}
+
+// mostKept is how many statements are kept. There are more only while versions of projections change.
+const mostKept = 200
+
+// sqliteConn is what the connections of the driver can do.
+type sqliteConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.Pinger
+	driver.QueryerContext
+	driver.SessionResetter
+	driver.Validator
+}
+
+// keptStatement is what the driver's statements can do.
+type keptStatement interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+var (
+	_ sqliteConn               = (*keeper)(nil)
+	_ driver.NamedValueChecker = (*keeper)(nil)
+)
+
+// keeping makes the connections of another connector keep their statements.
+type keeping struct{ driver.Connector }
+
+func (k keeping) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := k.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &keeper{sqliteConn: conn.(sqliteConn), kept: map[shape]keptStatement{}}, nil
+}
+
+// CheckNamedValue implements [driver.NamedValueChecker]: rows to insert are for this connection to take apart.
+func (k *keeper) CheckNamedValue(value *driver.NamedValue) error {
+	if _, isInsertion := value.Value.(insertion); isInsertion {
+		return nil
+	}
+	return driver.ErrSkip
+}
+
+// QueryContext implements [driver.QueryerContext].
+func (k *keeper) QueryContext(ctx context.Context, query string, values []driver.NamedValue) (driver.Rows, error) {
+	if len(values) == 0 {
+		return k.sqliteConn.QueryContext(ctx, query, nil)
+	}
+	asked := shape{text: query}
+	statement, err := k.take(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := statement.QueryContext(ctx, values)
+	if err != nil {
+		return nil, errors.Join(err, k.keep(asked, statement))
+	}
+	return &keptRows{Rows: rows, done: func() error { return k.keep(asked, statement) }}, nil
+}
+
+// keptRows are those of a statement that is kept when they were read.
+type keptRows struct {
+	driver.Rows
+	done func() error
+}
+
+func (r *keptRows) Close() error { return errors.Join(r.Rows.Close(), r.done()) }
+
+// ExecContext implements [driver.ExecerContext].
+func (k *keeper) ExecContext(ctx context.Context, query string, values []driver.NamedValue) (driver.Result, error) {
+	if len(values) == 1 {
+		if rows, isInsertion := values[0].Value.(insertion); isInsertion {
+			return driver.ResultNoRows, k.insert(ctx, rows)
+		}
+	}
+	return k.sqliteConn.ExecContext(ctx, query, values)
+}
+
+// insert inserts rows by statements of a few sizes, each half the one before.
+func (k *keeper) insert(ctx context.Context, i insertion) error {
+	defer func() { clear(k.values) }()
+	rows := i.rows
+	for size := mostRows(len(rows[0])); size > 0; size /= 2 {
+		for len(rows) >= size {
+			k.values = k.values[:0]
+			for _, row := range rows[:size] {
+				for _, value := range row {
+					k.values = append(k.values, driver.NamedValue{Ordinal: len(k.values) + 1, Value: driverValue(value)})
+				}
+			}
+			if err := k.run(ctx, shape{i.into, i.then, size}, k.values); err != nil {
+				return err
+			}
+			rows = rows[size:]
+		}
+	}
+	return nil
+}
+
+// mostRows is how many rows of so many columns one statement inserts: a power of two. More are not faster.
+func mostRows(columns int) int {
+	const values, most = 700, 64
+	size := most
+	for size > 1 && size*columns > values {
+		size /= 2
+	}
+	return size
+}
+
+func (k *keeper) run(ctx context.Context, s shape, values []driver.NamedValue) error {
+	statement, err := k.take(ctx, s)
+	if err != nil {
+		return err
+	}
+	_, err = statement.ExecContext(ctx, values)
+	return errors.Join(err, k.keep(s, statement))
+}
+
+// take takes a statement from those that are kept, or prepares it.
+func (k *keeper) take(ctx context.Context, s shape) (keptStatement, error) {
+	if statement, isKept := k.kept[s]; isKept {
+		delete(k.kept, s)
+		return statement, nil
+	}
+	prepared, err := k.sqliteConn.PrepareContext(ctx, s.statement())
+	if err != nil {
+		return nil, err
+	}
+	return prepared.(keptStatement), nil
+}
+
+// statement is the SQL of a shape.
+func (s shape) statement() string {
+	if s.rows == 0 {
+		return s.text
+	}
+	_, columns, _ := strings.Cut(s.text, "(")
+	row := "(?" + strings.Repeat(", ?", strings.Count(columns, ",")) + ")"
+	return Insertion(SQLite) + s.text + "\nVALUES " + row + strings.Repeat(",\n"+row, s.rows-1) + s.then
+}
+
+// keep keeps a statement that has ended.
+func (k *keeper) keep(s shape, statement keptStatement) error {
+	if len(k.kept) >= mostKept {
+		if err := k.forget(); err != nil {
+			return err
+		}
+	}
+	if _, another := k.kept[s]; another {
+		return statement.Close()
+	}
+	k.kept[s] = statement
+	return nil
+}
+
+func (k *keeper) forget() error {
+	var errs []error
+	for s, statement := range k.kept {
+		errs = append(errs, statement.Close())
+		delete(k.kept, s)
+	}
+	return errors.Join(errs...)
+}
+
+// Close implements [driver.Conn].
+func (k *keeper) Close() error { return errors.Join(k.forget(), k.sqliteConn.Close()) }
