@@ -49,7 +49,8 @@ CREATE TABLE knowledge_{{.}} (
 
 -- Who may see it: one row per scope of each item that answers may contain. The words of new and of
 -- short-lived items lie here, packed into a bag, and cost no row of their own; the background moves
--- older ones into the index of terms, and what is too long for a bag goes there at once.
+-- older ones into the index of terms, and what is too long for a bag goes there at once. Bags lie in the
+-- order in which they came: in that of the key, between others, each would change pages of its own.
 CREATE TABLE knowledge_{{.}}_scopes (
     tenant TEXT NOT NULL,
     scope  TEXT NOT NULL,
@@ -57,7 +58,7 @@ CREATE TABLE knowledge_{{.}}_scopes (
     words  INTEGER NOT NULL,
     bag    BLOB, -- NULL when the words are in the index of terms
     PRIMARY KEY (tenant, scope, number)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 -- The index of terms: which an item contains and how often, once per scope, so that a search reads
 -- only what its audience may see.
