@@ -182,7 +182,7 @@ func (k *keeper) take(ctx context.Context, s shape) (keptStatement, error) {
 		delete(k.kept, s)
 		return statement, nil
 	}
-	prepared, err := k.sqliteConn.PrepareContext(ctx, s.statement())
+	prepared, err := k.PrepareContext(ctx, s.statement())
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func (r Reading) Ask(ctx context.Context, tx bun.IDB) (*sql.Rows, error) {
 }
 
 func (r Reading) do(ctx context.Context, tx bun.IDB) error {
-	rows, err := r.Ask(ctx, tx)
+	rows, err := r.Ask(ctx, tx) //nolint:rowserrcheck // ScanAll does
 	if err != nil {
 		return database.Classify(ctx, err)
 	}
