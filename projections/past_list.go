@@ -33,7 +33,8 @@ func (p *Past) List(ctx context.Context, list domain.List) (domain.ListPage, err
 	}
 	v := p.hindsight(list.By, list.AsOf, nil)
 	var rows []pastRow
-	err := p.patiently(ctx, list.AsOf, func() (read int64, err error) {
+	var present domain.ListPage
+	answered, err := p.patiently(ctx, list.AsOf, func() (read int64, err error) {
 		if rows, err = v.page(ctx, p.knowledge.db, list, limit+1); err != nil || len(rows) > 0 {
 			return reachedBy(rows), err
 		}
@@ -41,9 +42,19 @@ func (p *Past) List(ctx context.Context, list domain.List) (domain.ListPage, err
 			rows, err = v.page(ctx, tx, list, limit+1)
 			return err
 		})
+	}, func() (bool, error) {
+		now := list
+		now.AsOf = 0
+		return p.atHead(ctx, list.By.Tenant, list.AsOf, func() (err error) {
+			present, err = p.knowledge.List(ctx, now)
+			return err
+		})
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return domain.ListPage{}, p.knowledge.failed(ctx, "list the past", err)
+	case answered:
+		return present, nil
 	}
 	page := domain.ListPage{}
 	if len(rows) > limit {
@@ -78,21 +89,27 @@ func (p *Past) recalled(ctx context.Context, tenant string, rows []pastRow) ([]*
 
 // reached asks in a snapshot in which the projection has read a position. It waits for that, but not
 // for long.
-func (p *Past) reached(ctx context.Context, tenant string, position int64, ask func(ctx context.Context, tx bun.IDB) error) error {
-	return p.patiently(ctx, position, func() (int64, error) { return p.attempt(ctx, tenant, position, ask) })
+func (p *Past) reached(ctx context.Context, tenant string, position int64, ask func(ctx context.Context, tx bun.IDB) error, instead func() (bool, error)) (answered bool, err error) {
+	return p.patiently(ctx, position, func() (int64, error) { return p.attempt(ctx, tenant, position, ask) }, instead)
 }
 
-// patiently tries, for a while, until the projection has read a position; a try says how far it has.
-func (p *Past) patiently(ctx context.Context, position int64, try func() (read int64, err error)) error {
+// patiently tries, for a while, until the projection has read a position; a try says how far it has. If the first
+// try is too early, there may be an answer instead.
+func (p *Past) patiently(ctx context.Context, position int64, try func() (read int64, err error), instead func() (bool, error)) (answered bool, err error) {
 	deadline, pause := time.Now().Add(p.patience), 2*time.Millisecond
 	hurried := false
 	for {
 		read, err := try()
 		if err != nil || read >= position {
-			return err
+			return false, err
+		}
+		if !hurried {
+			if answered, err = instead(); err != nil || answered {
+				return answered, err
+			}
 		}
 		if time.Now().Add(pause).After(deadline) {
-			return domain.Refuse(domain.ErrUnavailable, "the past is known up to position %d by now, and not yet to %d", read, position).
+			return false, domain.Refuse(domain.ErrUnavailable, "the past is known up to position %d by now, and not yet to %d", read, position).
 				WithFix("try again in a moment; /v1/projections and annals doctor say how far it is")
 		}
 		if !hurried {
@@ -102,7 +119,7 @@ func (p *Past) patiently(ctx context.Context, position int64, try func() (read i
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return false, context.Cause(ctx)
 		}
 		pause = min(2*pause, 50*time.Millisecond)
 	}

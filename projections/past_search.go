@@ -19,7 +19,8 @@ import (
 
 // Search finds what was known at s.AsOf, of what the principal may see today. It compares every item that
 // the audience had then, by its words and exactly by its vectors, so its cost grows with how many those
-// are; scores and their order are those of [Knowledge.Search]. The search must have been completed by
+// are; scores and their order are those of [Knowledge.Search], which is asked if s.AsOf is the head of the log and the
+// projection has not come so far. The search must have been completed by
 // [domain.Search.Complete]. The error matches [domain.ErrUnavailable] if the projection has not read so
 // far.
 func (p *Past) Search(ctx context.Context, s domain.Search) (domain.Answer, error) {
@@ -40,12 +41,23 @@ func (p *Past) Search(ctx context.Context, s domain.Search) (domain.Answer, erro
 		r.minScore = *s.MinScore
 	}
 	var hits []domain.Hit
-	err := p.reached(ctx, s.By.Tenant, s.AsOf, func(ctx context.Context, tx bun.IDB) (err error) {
+	var present domain.Answer
+	answered, err := p.reached(ctx, s.By.Tenant, s.AsOf, func(ctx context.Context, tx bun.IDB) (err error) {
 		hits, err = r.hits(ctx, tx)
 		return err
+	}, func() (bool, error) {
+		now := s
+		now.AsOf = 0
+		return p.atHead(ctx, s.By.Tenant, s.AsOf, func() (err error) {
+			present, err = p.knowledge.Search(ctx, now)
+			return err
+		})
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return domain.Answer{}, p.knowledge.failed(ctx, "search the past", err)
+	case answered:
+		return present, nil
 	}
 	answer := domain.Answer{Embedder: meaning.embedder.Name(), Degraded: r.asked.degraded, MinScore: r.minScore}
 	if answer.Hits, err = r.read(ctx, hits); err != nil {

@@ -291,6 +291,41 @@ func (e erasing) Decide(domain.Book, time.Time) ([]domain.Fact, error) {
 	return []domain.Fact{domain.Erased{ReasonCode: "test"}}, nil
 }
 
+func TestThePastIsKnownAtTheHeadOfTheLogBeforeItIsRead(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newPastWorld(t, db)
+		w.fill(newCorpus(7), 10)
+		head := w.head()
+		list := domain.List{By: w.by, AsOf: head, Limit: 3}
+		search, err := domain.Search{By: w.by, Text: newCorpus(7).question("a word about payments"), AsOf: head, MinScore: new(float64)}.Complete()
+		if err != nil {
+			t.Fatal(err)
+		}
+		early, err := w.past.List(t.Context(), list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		earlyAnswer, err := w.past.Search(t.Context(), search)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.readOn(500)
+		page, err := w.past.List(t.Context(), list)
+		if diff := gocmp.Diff(early, page, ignored); diff != "" || err != nil || len(page.Items) != 3 || page.Next == 0 {
+			t.Errorf("list, %v (-early +late):\n%s", err, diff)
+		}
+		answer, err := w.past.Search(t.Context(), search)
+		if diff := gocmp.Diff(listed(earlyAnswer.Hits), listed(answer.Hits)); diff != "" || err != nil || len(answer.Hits) == 0 {
+			t.Errorf("search, %v (-early +late):\n%s", err, diff)
+		}
+		w.remember("later", "what came later", domain.Public)
+		if _, err := w.past.List(t.Context(), domain.List{By: w.by, AsOf: w.head() - 1}); err != nil {
+			t.Errorf("what was read: %v", err)
+		}
+	})
+}
+
 func TestThePastIsTheSameWhenItIsComputedAgain(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
