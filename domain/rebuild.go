@@ -6,7 +6,7 @@ import "time"
 type RebuildProgress struct {
 	Projection string
 	Version    int    // being built
-	Phase      string // building, catching_up, verifying, ready
+	Phase      string // building, indexing, catching_up, verifying, ready
 	Streams    int64  // loaded
 	Total      int64  // streams to load
 	Events     int64  // folded

@@ -23,7 +23,7 @@ type rebuild struct {
 
 // rebuildProgress is how far a rebuild has come.
 type rebuildProgress struct {
-	Phase       string  `json:"phase" enum:"building,catching_up,verifying,ready"`
+	Phase       string  `json:"phase" enum:"building,indexing,catching_up,verifying,ready"`
 	Streams     int64   `json:"streams" doc:"Items that are loaded."`
 	Total       int64   `json:"total" doc:"Items to load."`
 	Events      int64   `json:"events" doc:"Events that were read for that."`

@@ -3,7 +3,9 @@ package projections
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
+	"sync"
 
 	"github.com/uptrace/bun"
 
@@ -44,13 +46,17 @@ func Check(ctx context.Context, db *database.DB, settings Settings, progress fun
 	if err != nil {
 		return Checked{}, p.failed(ctx, "count items", err)
 	}
-	var items int64
+	var items float64
+	var telling sync.Mutex
 	e := &examination{
 		knowledge: p, new: active, moment: moment, tx: tx, log: events.SnapshotOf(tx), sums: map[string]uint64{},
 		report: domain.RebuildReport{Wrong: []string{}, Rows: map[string]int64{}, Checksums: map[string]string{}},
-		compared: func(streams int) {
-			if items += int64(streams); progress != nil {
-				progress(items, max(items, of))
+		compared: func(more float64) {
+			telling.Lock()
+			defer telling.Unlock()
+			if items += more; progress != nil {
+				done := int64(math.Round(items))
+				progress(done, max(done, int64(of)))
 			}
 		},
 	}

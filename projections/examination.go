@@ -20,9 +20,9 @@ type examination struct {
 	new       version
 	old       *version // nil to compare with the log alone
 	moment    database.Moment
-	tx        bun.Tx          // the first of the moment's
-	log       events.Snapshot // as tx sees it
-	compared  func(streams int)
+	tx        bun.Tx              // the first of the moment's
+	log       events.Snapshot     // as tx sees it
+	compared  func(items float64) // is told of a part of an item, too; may be called by several at a time
 
 	report   domain.RebuildReport
 	sums     map[string]uint64 // by table

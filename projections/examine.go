@@ -51,8 +51,8 @@ func (e *examination) slices(ctx context.Context, h head) (*wordSums, erasures, 
 				cutting.learn(read)
 				noting.Lock()
 				e.note(slice.Tenant, read)
-				e.compared(read.streams)
 				noting.Unlock()
+				e.compared(float64(read.streams) * shareRows)
 			}
 		})
 	}
@@ -129,6 +129,7 @@ func (e *examiner) read(ctx context.Context, s events.Slice, upTo int64) (read s
 		read.bytes += len(f.item.Text.Content) + len(f.item.Text.Overview) + 1000*(1+len(f.item.Votes))
 	}
 	read.streams = s.Streams
+	e.words.streams += int64(s.Streams)
 	if read.have, err = e.knowledge.imageOf(ctx, e.tx, e.new, s, e.words.have.add); err != nil || e.old == nil {
 		return read, err
 	}

@@ -1,8 +1,10 @@
 package projections
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -41,6 +43,15 @@ func (i *image) add(tenant string, k *domain.Knowledge, b bag) error {
 		}
 	}
 	return nil
+}
+
+// sort puts the rows in the order of their tables' keys, as far as they are not: neighbours then go to the same page
+// one after the other.
+func (i *image) sort() {
+	slices.SortFunc(i.scopes, func(a, b []any) int {
+		return cmp.Or(cmp.Compare(a[1].(string), b[1].(string)), cmp.Compare(a[2].(int64), b[2].(int64)))
+	})
+	slices.SortFunc(i.votes, func(a, b []any) int { return cmp.Compare(a[2].(string), b[2].(string)) })
 }
 
 // addRows draws all of an item but its terms.

@@ -233,6 +233,7 @@ func (r *Rebuilder) write(ctx context.Context, now *run, part loading, through s
 	rest.sliceRow = part.sliceRow
 	rest.After, rest.Streams = through, max(0, part.Streams-part.streams)
 	bound := part.sheaf.chunks() // before everybody else's writes wait for it
+	part.drawn.sort()
 	err = r.batch.write(p.db.Engine, part.drawn.rows(), func() (time.Duration, error) {
 		var began time.Time
 		err := p.db.TransactLazily(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -287,6 +288,7 @@ func (p *Knowledge) take(ctx context.Context, tx bun.IDB, part loading, through 
 func (r *Rebuilder) index(ctx context.Context, now *run) error {
 	p, v := r.knowledge, now.version
 	r.logger.InfoContext(ctx, "rebuild", "projection", knowledgeName, "version", v.Version, "stage", "indexing")
+	now.enter(phaseIndexing)
 	indexes := fmt.Sprintf("DROP TABLE %s;", v.tables.sheaves)
 	if p.db.Engine == database.Postgres {
 		var err error

@@ -8,8 +8,9 @@ import (
 
 // pace is what is known of how fast a rebuild works.
 type pace struct {
-	entered time.Time // when its phase began
-	resumed int64     // streams that were loaded before this process went on
+	entered time.Time     // when its phase began
+	resumed int64         // streams that were loaded before this process went on
+	loading time.Duration // of the streams that this process loaded
 }
 
 // Shares of a rebuild's time, beside the loading, which takes 1.
@@ -18,10 +19,16 @@ const (
 	shareVerifying = 1.2
 )
 
+// phaseIndexing is the second half of building: everything is loaded.
+const phaseIndexing = "indexing"
+
 // enter notes that a phase begins.
 func (r *run) enter(phase string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if phase == phaseIndexing && r.progress.Streams > r.pace.resumed {
+		r.pace.loading = time.Since(r.pace.entered) * time.Duration(r.progress.Streams) / time.Duration(r.progress.Streams-r.pace.resumed)
+	}
 	r.progress.Phase, r.pace.entered = phase, time.Now()
 }
 
@@ -51,6 +58,9 @@ func (p pace) estimate(progress domain.RebuildProgress, took, inPhase time.Durat
 	case stateBuilding:
 		done = float64(progress.Streams - p.resumed)
 		left = total - float64(progress.Streams) + total*(shareIndexing+shareVerifying)
+	case phaseIndexing:
+		loading := float64(p.loading)
+		progress.Left = time.Duration(max(shareIndexing*loading-float64(inPhase), 0) + shareVerifying*loading)
 	case stateVerifying:
 		done = float64(progress.Verified)
 		left = total - done

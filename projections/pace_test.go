@@ -19,8 +19,11 @@ func TestAnEstimateCountsOnlyWhatThisProcessDid(t *testing.T) {
 		"nothing yet":  {pace{}, domain.RebuildProgress{Phase: stateBuilding, Total: 100}, 0, 0, 0},
 		"resumed only": {pace{resumed: 50}, domain.RebuildProgress{Phase: stateBuilding, Total: 100, Streams: 50}, 0, 0, 0},
 		"loading":      {pace{resumed: 50}, domain.RebuildProgress{Phase: stateBuilding, Total: 100, Streams: 70}, 2, 15 * time.Second, 5 * time.Minute},
-		"catching up":  {pace{}, domain.RebuildProgress{Phase: stateCatching, Total: 100, Streams: 100}, 0, 0, 0},
-		"verifying":    {pace{}, domain.RebuildProgress{Phase: stateVerifying, Total: 100, Streams: 100, Verified: 40}, 4, 15 * time.Second, 15 * time.Second},
+		"indexing": {
+			pace{loading: 20 * time.Second}, domain.RebuildProgress{Phase: phaseIndexing, Total: 100, Streams: 99}, 0, 20 * time.Second, time.Minute,
+		},
+		"catching up": {pace{}, domain.RebuildProgress{Phase: stateCatching, Total: 100, Streams: 100}, 0, 0, 0},
+		"verifying":   {pace{}, domain.RebuildProgress{Phase: stateVerifying, Total: 100, Streams: 100, Verified: 40}, 4, 15 * time.Second, 15 * time.Second},
 		"more than were counted": {
 			pace{}, domain.RebuildProgress{Phase: stateVerifying, Total: 100, Streams: 100, Verified: 120}, 12, 0, 0,
 		},

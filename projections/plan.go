@@ -2,6 +2,7 @@ package projections
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"time"
 
@@ -78,8 +79,12 @@ func (p *Knowledge) items(ctx context.Context) (n int64, err error) {
 	return n, nil
 }
 
-// sampled is how many streams are folded for an estimate.
-const sampled = 500
+// sampled is how many streams are folded for an estimate, so many at a time. How long they take is judged by the
+// fastest: the others had to wait for the disk or for the processor.
+const (
+	sampled     = 500
+	sampledOnce = 100
+)
 
 // sample counts the events, and estimates bytes and time from what some streams take. The active
 // version's size would say less: the words of its newest items may not be indexed yet.
@@ -88,7 +93,7 @@ func (r Rebuilds) sample(ctx context.Context, plan *domain.RebuildPlan) error {
 	if err != nil {
 		return err
 	}
-	var took time.Duration
+	each := time.Duration(math.MaxInt64)
 	var streams, bytes int64
 	for _, tenant := range tenants {
 		head, _, err := r.log.Head(ctx, tenant)
@@ -96,40 +101,44 @@ func (r Rebuilds) sample(ctx context.Context, plan *domain.RebuildPlan) error {
 			return err
 		}
 		plan.Events += head
-		if streams >= sampled {
-			continue
+		for after := ""; streams < sampled; {
+			slice, found, err := r.log.NextSlice(ctx, tenant, domain.KnowledgeStream(""), after, sampledOnce)
+			if err != nil {
+				return err
+			}
+			if !found {
+				break
+			}
+			began := time.Now()
+			drawn, err := r.draw(ctx, slice, head, r.knowledge.versionOf(entry{Settings: plan.Settings}))
+			if err != nil {
+				return err
+			}
+			each = min(each, time.Since(began)/time.Duration(slice.Streams))
+			after = slice.Through
+			streams += int64(slice.Streams)
+			bytes += drawn.bytes(r.knowledge.db.Engine)
 		}
-		slice, found, err := r.log.NextSlice(ctx, tenant, domain.KnowledgeStream(""), "", sampled)
-		if err != nil {
-			return err
-		}
-		if !found {
-			continue
-		}
-		began := time.Now()
-		drawn, err := r.draw(ctx, slice, head, r.knowledge.versionOf(entry{Settings: plan.Settings}))
-		if err != nil {
-			return err
-		}
-		took += time.Since(began)
-		streams += int64(slice.Streams)
-		bytes += drawn.bytes(r.knowledge.db.Engine)
 	}
 	if streams == 0 {
 		return nil
 	}
 	scale := float64(plan.Streams) / float64(streams)
-	plan.Took = time.Duration(float64(took) * scale * (1 + writingPerFolding/float64(runtime.GOMAXPROCS(0))))
 	plan.Bytes = int64(float64(bytes) * scale)
-	plan.Need = plan.Bytes * needPostgres / 100
+	need, writing := needPostgres, float64(writingPostgres)
 	if r.knowledge.db.Engine == database.SQLite {
-		plan.Need = plan.Bytes * needSQLite / 100
+		need, writing = needSQLite, writingSQLite
 	}
+	plan.Need = plan.Bytes * int64(need) / 100
+	plan.Took = time.Duration(float64(plan.Streams) * float64(each) * (1 + writing/float64(runtime.GOMAXPROCS(0))))
 	return nil
 }
 
-// writingPerFolding is how much longer everything else takes than folding does, by one processor.
-const writingPerFolding = 12
+// How much longer everything else takes than folding does, by one processor.
+const (
+	writingPostgres = 14
+	writingSQLite   = 8
+)
 
 // draw folds a slice and writes nothing.
 func (r Rebuilds) draw(ctx context.Context, slice events.Slice, upTo int64, v version) (*image, error) {

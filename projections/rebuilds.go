@@ -76,7 +76,9 @@ func (r Rebuilds) Last(ctx context.Context, name string) (domain.Rebuild, error)
 // progress is what this process knows of a rebuild that it runs, or else what the catalogue does.
 func (r Rebuilds) progress(ctx context.Context, v listed) (*domain.RebuildProgress, error) {
 	if progress, running := r.Progress(); running && progress.Version == v.Version {
-		progress.Phase = v.State
+		if progress.Phase != phaseIndexing || v.State != stateBuilding {
+			progress.Phase = v.State
+		}
 		return &progress, nil
 	}
 	progress := domain.RebuildProgress{Projection: v.Name, Version: v.Version, Phase: v.State}

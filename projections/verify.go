@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 
@@ -65,11 +66,15 @@ func (r *Rebuilder) examine(ctx context.Context, now *run) (domain.RebuildReport
 	if err != nil {
 		return domain.RebuildReport{}, err
 	}
+	var verified float64
 	e := &examination{
 		knowledge: p, old: &old, new: now.version, moment: moment, tx: tx, log: events.SnapshotOf(tx),
 		sums: map[string]uint64{},
-		compared: func(streams int) {
-			now.note(func(p *domain.RebuildProgress) { p.Verified += int64(streams) })
+		compared: func(items float64) {
+			now.note(func(p *domain.RebuildProgress) {
+				verified += items
+				p.Verified = int64(math.Round(verified))
+			})
 		},
 		report: domain.RebuildReport{
 			Version: now.version.Version, Against: old.Version, Wrong: []string{},

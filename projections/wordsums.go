@@ -84,6 +84,7 @@ func (s *sums) total() (total uint64) {
 type wordSums struct {
 	want, have, was sums
 	items           []int64 // of each bucket
+	streams         int64
 }
 
 func newWordSums(head int64) *wordSums {
@@ -100,6 +101,7 @@ func (w *wordSums) addAll(other *wordSums) {
 	for i, items := range other.items {
 		w.items[i] += items
 	}
+	w.streams += other.streams
 }
 
 // expect adds the terms of an item.
@@ -149,11 +151,16 @@ func (e *examination) words(ctx context.Context, tenant string, w *wordSums) err
 func (e *examination) readBoth(ctx context.Context, tenant string, w *wordSums) error {
 	reading, ctx := errgroup.WithContext(ctx)
 	reading.SetLimit(min(len(e.moment), 2))
-	reading.Go(func() error { return e.readTerms(ctx, e.tx, e.new, tenant, w.have.add) })
+	told := &wordsTold{compared: e.compared, items: (1 - shareRows) * float64(w.streams), terms: 2 * w.want.terms}
+	if e.old == nil {
+		told.terms = w.want.terms
+	}
+	reading.Go(func() error { return e.readTerms(ctx, e.tx, e.new, tenant, told.of(&w.have)) })
 	if e.old != nil {
 		last := e.moment[len(e.moment)-1]
-		reading.Go(func() error { return e.readTerms(ctx, last, *e.old, tenant, w.was.add) })
+		reading.Go(func() error { return e.readTerms(ctx, last, *e.old, tenant, told.of(&w.was)) })
 	}
+	defer told.rest()
 	return reading.Wait()
 }
 

@@ -65,7 +65,7 @@ type rebuildPlan struct {
 // doing is what a phase does, for people.
 func (p rebuildProgress) doing() string {
 	switch {
-	case p.Phase == "building" && p.Total > 0 && p.Streams >= p.Total:
+	case p.Phase == "indexing":
 		return "building indexes"
 	case p.Phase == "building":
 		return "loading"
@@ -93,10 +93,10 @@ func (p rebuildProgress) String() string {
 			parts = append(parts, counted(p.Behind)+" events behind")
 		}
 	}
-	if p.Rate > 0 && p.doing() != "building indexes" {
+	if p.Rate > 0 {
 		parts = append(parts, counted(int64(p.Rate))+" a second")
 	}
-	if p.SecondsLeft >= 1 && p.doing() != "building indexes" {
+	if p.SecondsLeft >= 1 {
 		parts = append(parts, "about "+lasting(p.SecondsLeft)+" left")
 	}
 	return joined(": ", p.doing(), strings.Join(parts, " · "))
