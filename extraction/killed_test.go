@@ -1,12 +1,10 @@
 package extraction_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -116,30 +114,17 @@ func during(t *testing.T, url string, do func(*world)) {
 // learnedUntilKilled lets a process extract, and kills it at one of its steps. It tells whether there were fewer.
 func learnedUntilKilled(t *testing.T, url string, steps int) bool {
 	t.Helper()
-	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAnExtractionThatIsKilledGoesOn$", "-test.timeout=2m")
-	child.Env = append(os.Environ(), learningChild+"="+url)
-	child.Stdout, child.Stderr = t.Output(), t.Output()
-	reading, writing, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reading.Close()
-	child.ExtraFiles = []*os.File{writing}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	writing.Close()
+	child := databasetest.NewChild(t, learningChild+"="+url)
 	done, stepped := false, 0
-	for lines := bufio.NewScanner(reading); lines.Scan(); {
-		if done = lines.Text() == "done"; done {
+	for child.Says.Scan() {
+		if done = child.Says.Text() == "done"; done {
 			break
 		}
 		if stepped++; stepped == steps {
 			break
 		}
 	}
-	_ = child.Process.Kill()
-	_ = child.Wait() // says that it was killed
+	child.Kill()
 	return done
 }
 
@@ -167,12 +152,7 @@ func (l loud) SubmitAll(ctx context.Context, submissions []domain.Submission) []
 // learnAsChild extracts as a server does, and says what it does.
 func learnAsChild(t *testing.T, url string) {
 	t.Helper()
-	says := os.NewFile(3, "says")
-	say := func(line string) {
-		if _, err := fmt.Fprintln(says, line); err != nil {
-			t.Error(err)
-		}
-	}
+	say := databasetest.Saying(t)
 	options := events.Options{Lease: 150 * time.Millisecond, Poll: 10 * time.Millisecond} // who was killed is not waited for
 	w := newWorldWith(t, databasetest.Open(t, url), extraction.BuiltIn{}, options)
 	w.worker.Writer = loud{Writer: w.log, step: func() { say("step") }}

@@ -1,11 +1,9 @@
 package projections_test
 
 import (
-	"bufio"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"testing"
 	"time"
 
@@ -92,23 +90,10 @@ func changedUntilKilled(t *testing.T, url string, e *endpoint, silent bool, more
 	}
 	e.answers("large", limit)
 	before := e.requests("large")
-	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAChangeOfTheModelThatIsKilledGoesOn$", "-test.timeout=2m")
-	child.Env = append(os.Environ(), modelChild+"="+url, modelEndpoint+"="+e.URL)
-	child.Stdout, child.Stderr = t.Output(), t.Output()
-	reading, writing, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reading.Close()
-	child.ExtraFiles = []*os.File{writing}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	writing.Close()
+	child := databasetest.NewChild(t, modelChild+"="+url, modelEndpoint+"="+e.URL)
 	ended := make(chan bool, 1)
 	go func() {
-		lines := bufio.NewScanner(reading)
-		ended <- lines.Scan() && lines.Text() == "done"
+		ended <- child.Says.Scan() && child.Says.Text() == "done"
 	}()
 	done, finished := false, false
 	for !finished && e.requests("large")-before < more {
@@ -125,8 +110,7 @@ func changedUntilKilled(t *testing.T, url string, e *endpoint, silent bool, more
 		case <-time.After(time.Duration(rand.Int64N(int64(15 * time.Millisecond)))):
 		}
 	}
-	_ = child.Process.Kill()
-	_ = child.Wait() // says that it was killed
+	child.Kill()
 	if !finished {
 		done = <-ended
 	}
@@ -140,5 +124,5 @@ func changeModelAsChild(t *testing.T, url, endpoint string) {
 		Embedder: modelAt(t, endpoint, "large"), Former: modelAt(t, endpoint, "small"),
 	}, events.Options{Lease: 300 * time.Millisecond}) // which whoever comes after a kill waits for
 	w.until("searches are made in the new space", func() bool { return w.spaces()[0] == "openai:large:160 active" && w.lag() == 0 })
-	say(t, os.NewFile(3, "says"), "done")
+	databasetest.Saying(t)("done")
 }

@@ -1,14 +1,11 @@
 package projections_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -79,14 +76,6 @@ func TestARebuildThatIsKilledGoesOn(t *testing.T) {
 	}
 }
 
-// say writes a line to whoever started this process.
-func say(t *testing.T, to io.Writer, line string) {
-	t.Helper()
-	if _, err := fmt.Fprintln(to, line); err != nil {
-		t.Error(err)
-	}
-}
-
 // opened opens the database for as long as do runs: a SQLite file has one owner.
 func opened(t *testing.T, url string, do func(*rebuilding)) {
 	t.Helper()
@@ -103,23 +92,11 @@ func opened(t *testing.T, url string, do func(*rebuilding)) {
 // stage, after it began. It tells whether the process was faster.
 func rebuiltUntilKilled(t *testing.T, url, stage string, after time.Duration) bool {
 	t.Helper()
-	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestARebuildThatIsKilledGoesOn$", "-test.timeout=2m")
-	child.Env = append(os.Environ(), rebuildChild+"="+url)
-	child.Stdout, child.Stderr = t.Output(), t.Output()
-	reading, writing, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reading.Close()
-	child.ExtraFiles = []*os.File{writing}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	writing.Close()
+	child := databasetest.NewChild(t, rebuildChild+"="+url)
 	done := false
-	for lines := bufio.NewScanner(reading); lines.Scan(); {
-		entered, _ := strings.CutPrefix(lines.Text(), "stage ")
-		if done = lines.Text() == "done"; done {
+	for child.Says.Scan() {
+		entered, _ := strings.CutPrefix(child.Says.Text(), "stage ")
+		if done = child.Says.Text() == "done"; done {
 			break
 		}
 		if stage == "" || entered == stage {
@@ -127,19 +104,18 @@ func rebuiltUntilKilled(t *testing.T, url, stage string, after time.Duration) bo
 			break
 		}
 	}
-	_ = child.Process.Kill()
-	_ = child.Wait() // says that it was killed
+	child.Kill()
 	return done
 }
 
 // rebuildAsChild begins a rebuild, or goes on with it, in small steps, and says what it does.
 func rebuildAsChild(t *testing.T, url string) {
 	t.Helper()
-	says := os.NewFile(3, "says")
+	say := databasetest.Saying(t)
 	r := newRebuilding(t, databasetest.Open(t, url), projections.Settings{})
 	projections.SmallSteps(r.Rebuilder, 50, 300)
 	for _, stage := range []string{"building", "indexing", "catching_up", "verifying", "ready"} {
-		r.at(stage, func() { say(t, says, "stage "+stage) })
+		r.at(stage, func() { say("stage " + stage) })
 	}
 	all := projections.Rebuilds{Rebuilder: r.Rebuilder}
 	for t.Context().Err() == nil {
@@ -153,7 +129,7 @@ func rebuildAsChild(t *testing.T, url string) {
 		case err != nil:
 			t.Fatal(err)
 		case last.State == "active":
-			say(t, says, "done")
+			say("done")
 			return
 		case last.State == "failed" || last.State == "retired":
 			t.Fatalf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)

@@ -139,7 +139,7 @@ func (s Sessions) Task(ctx context.Context, by domain.Principal, id string) (dom
 	if err != nil {
 		return domain.Task{}, err
 	}
-	return s.task(ctx, by.Tenant, event, done)
+	return s.task(ctx, event, done)
 }
 
 // scannedTasks is how many commits are looked at for one list.
@@ -163,7 +163,7 @@ func (s Sessions) Tasks(ctx context.Context, q domain.TaskQuery) ([]domain.Task,
 			if len(list) == q.Limit || !q.By.MaySeeSession(commit.Stream) {
 				continue
 			}
-			task, err := s.task(ctx, q.By.Tenant, commit, done)
+			task, err := s.task(ctx, commit, done)
 			if err != nil {
 				return nil, err
 			}
@@ -186,7 +186,7 @@ func (s Sessions) done(ctx context.Context, tenant string) (int64, error) {
 
 // task is what became of a commit. It is done only when everything that was decided is, and the checkpoint
 // says so.
-func (s Sessions) task(ctx context.Context, tenant string, commit domain.Event, done int64) (domain.Task, error) {
+func (s Sessions) task(ctx context.Context, commit domain.Event, done int64) (domain.Task, error) {
 	fact, _ := commit.Fact.(domain.SessionCommitted)
 	t := domain.Task{
 		ID: commit.EventID, Session: commit.Stream, Archive: fact, Position: commit.Position,

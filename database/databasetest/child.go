@@ -1,0 +1,61 @@
+package databasetest
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// saying is the file by which a [Child] speaks: the first after standard error.
+const saying = 3
+
+// Child is a process that runs the test that started it and nothing else, to be killed in the middle of it.
+type Child struct {
+	// Says are the lines that the process says; they end when it does.
+	Says *bufio.Scanner
+
+	process *exec.Cmd
+}
+
+// NewChild starts a process that runs the test anew, with more in its environment, each as in "KEY=value", by which the
+// test knows that it is the child. [Child.Kill] ends it.
+func NewChild(t testing.TB, environment ...string) *Child {
+	t.Helper()
+	test, _, _ := strings.Cut(t.Name(), "/")
+	process := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+test+"$", "-test.timeout=2m")
+	process.Env = append(os.Environ(), environment...)
+	process.Stdout, process.Stderr = t.Output(), t.Output()
+	says, writing, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writing.Close() // the child has its own
+	t.Cleanup(func() { says.Close() })
+	process.ExtraFiles = []*os.File{writing}
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return &Child{Says: bufio.NewScanner(says), process: process}
+}
+
+// Kill ends the process with SIGKILL, which it cannot prepare for, and returns when it is gone.
+func (c *Child) Kill() {
+	_ = c.process.Process.Kill()
+	_ = c.process.Wait() // says that it was killed
+}
+
+// Saying returns what a child says its lines with, to whoever started it.
+func Saying(t testing.TB) func(line string) {
+	t.Helper()
+	parent := os.NewFile(saying, "parent")
+	t.Cleanup(func() { parent.Close() })
+	return func(line string) {
+		t.Helper()
+		if _, err := fmt.Fprintln(parent, line); err != nil {
+			t.Error(err)
+		}
+	}
+}
