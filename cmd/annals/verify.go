@@ -19,7 +19,7 @@ type verifyCommand struct {
 
 	File string `arg:"" optional:"" complete:"file" help:"An exported log, a proof of one event as annals proof event --json prints it, or the certificate of an erasure as annals erase --certificate prints it. Without it the database is verified."`
 
-	Key        []string `env:"ANNALS_LOG_KEYS" placeholder:"KEY" help:"A public key that is trusted, or a file with some. For the database, those in the data directory are trusted, too."`
+	Key        []string `env:"ANNALS_LOG_KEYS" placeholder:"KEY" help:"A public key that is trusted, or a file with some. For the database, those in the data directory unless one is named."`
 	Checkpoint []string `complete:"file" placeholder:"FILE" help:"A checkpoint that was kept elsewhere, as annals proof checkpoint prints it: the database must continue it."`
 	Answers    bool     `help:"Compare what is answered with the log, too: fold every event anew, and name the items whose rows are not what it gives. Takes some times as long."`
 }
@@ -82,7 +82,9 @@ func (v *verifyCommand) verify(ctx context.Context, c *console, verification pro
 
 func (v *verifyCommand) verifyDatabase(ctx context.Context, c *console, verification proof.Verification) (_ *verified, err error) {
 	storage := v.placed()
-	verification.Keys = append(verification.Keys, proof.PublicKeys(storage.Data)...)
+	if len(verification.Keys) == 0 {
+		verification.Keys = proof.PublicKeys(storage.Data)
+	}
 	db, err := database.OpenToRead(ctx, storage.Database, v.logger(c))
 	if err != nil {
 		return nil, err
