@@ -17,17 +17,6 @@ import (
 	"github.com/annals-kb/annals/database"
 )
 
-// Engines reads the flag that chooses: "sqlite", "postgres" or "both".
-func Engines(flag string) ([]database.Engine, error) {
-	switch flag {
-	case "both":
-		return []database.Engine{database.SQLite, database.Postgres}, nil
-	case string(database.SQLite), string(database.Postgres):
-		return []database.Engine{database.Engine(flag)}, nil
-	}
-	return nil, fmt.Errorf("the engine %q is not known: use sqlite, postgres or both", flag)
-}
-
 // Fresh opens a new, migrated database: a file in a temporary directory, or a database of its own on the server at
 // ANNALS_TEST_POSTGRES. Whoever is given it calls away, after which nothing is left of it; address is for those who would
 // rather keep it.

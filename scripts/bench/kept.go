@@ -11,21 +11,27 @@ import (
 	"github.com/annals-kb/annals/database"
 )
 
-// Kept lets a measuring program fill its databases at one time and measure at another.
+// Kept is [Asked] of a program that may fill its databases at one time and measure at another.
 type Kept struct {
+	Asked
+
 	Keep  bool
 	Reuse string
 }
 
-// Flags declares --keep and --reuse.
+// Flags declares --keep and --reuse, too.
 func (k *Kept) Flags() {
+	k.Asked.Flags()
 	flag.BoolVar(&k.Keep, "keep", false, "only fill the databases, leave them and print their URLs")
 	flag.StringVar(&k.Reuse, "reuse", "", "measure on the database at this URL, which --keep left; names one engine")
 }
 
-// Check refuses to reuse one database for several engines.
-func (k *Kept) Check(engines []database.Engine) error {
-	if k.Reuse != "" && len(engines) != 1 {
+// Parse is that of [Asked], and refuses to reuse one database for several engines.
+func (k *Kept) Parse(sensible func() bool, must string) error {
+	if err := k.Asked.Parse(sensible, must); err != nil {
+		return err
+	}
+	if k.Reuse != "" && len(k.Engines) != 1 {
 		return errors.New("--reuse needs --engine sqlite or --engine postgres")
 	}
 	return nil

@@ -8,7 +8,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -19,8 +18,6 @@ import (
 
 type options struct {
 	bench.Kept
-	json    string
-	engines []database.Engine
 	items   int
 	rounds  int
 	appends int
@@ -43,38 +40,26 @@ func run(ctx context.Context) error {
 		return err
 	}
 	r := &report{Machine: bench.ThisMachine(), Items: o.items, Vectors: o.vectors}
-	for _, engine := range o.engines {
-		if err := measure(ctx, engine, o, r); err != nil {
-			return fmt.Errorf("%s: %w", engine, err)
-		}
+	err = o.Each(func(engine database.Engine) error { return measure(ctx, engine, o, r) })
+	if err != nil {
+		return err
 	}
 	if err := r.print(); err != nil {
 		return err
 	}
-	return bench.WriteJSON(o.json, r)
+	return o.Write(r)
 }
 
 func parse() (options, error) {
 	var o options
-	var engine string
-	flag.StringVar(&o.json, "json", "", "write the report to this file, too")
-	flag.StringVar(&engine, "engine", "both", "sqlite, postgres or both")
 	o.Flags()
 	flag.IntVar(&o.items, "items", 100_000, "how many items to ask about")
 	flag.IntVar(&o.rounds, "rounds", 60, "how often to ask each question of the present and of the past, in turn")
 	flag.IntVar(&o.appends, "appends", 10_000, "how many items to remember with the projection following, and without")
 	flag.BoolVar(&o.vectors, "vectors", false, "give every item a vector, too, which takes minutes")
-	flag.Parse()
-	if flag.NArg() > 0 || o.items < 1000 || o.rounds < 1 || o.appends < 1000 {
-		flag.Usage()
-		return o, errors.New("there must be at least 1000 items and a round")
-	}
-	var err error
-	o.engines, err = bench.Engines(engine)
-	if err != nil {
-		return o, err
-	}
-	return o, o.Check(o.engines)
+	err := o.Parse(func() bool { return o.items >= 1000 && o.rounds >= 1 && o.appends >= 1000 },
+		"there must be at least 1000 items and a round")
+	return o, err
 }
 
 func (r *report) print() error {

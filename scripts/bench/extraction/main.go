@@ -19,9 +19,9 @@ import (
 )
 
 type options struct {
+	bench.Asked
+
 	locomo    string
-	json      string
-	engines   []database.Engine
 	clients   int
 	messages  int
 	commits   int
@@ -46,36 +46,29 @@ func run(ctx context.Context) error {
 		return err
 	}
 	r := report{Machine: bench.ThisMachine(), Engines: map[database.Engine]map[string]string{}, Extractor: o.extractor.Name()}
-	for _, engine := range o.engines {
-		if err := measure(ctx, engine, o, &r); err != nil {
-			return fmt.Errorf("%s: %w", engine, err)
-		}
+	err = o.Each(func(engine database.Engine) error { return measure(ctx, engine, o, &r) })
+	if err != nil {
+		return err
 	}
 	if err := r.print(); err != nil {
 		return err
 	}
-	return bench.WriteJSON(o.json, r)
+	return o.Write(r)
 }
 
 func parse() (options, error) {
 	var o options
-	var engine string
+	o.Flags()
 	flag.StringVar(&o.locomo, "locomo", os.Getenv("LOCOMO"), "the directory with knowledge.ndjson and queries.ndjson; none to measure speed alone")
-	flag.StringVar(&o.json, "json", "", "write the report to this file, too")
-	flag.StringVar(&engine, "engine", "both", "sqlite, postgres or both")
 	flag.IntVar(&o.clients, "clients", 64, "how many add messages at the same time")
 	flag.IntVar(&o.messages, "messages", 10_000, "how many messages are added")
 	flag.IntVar(&o.commits, "commits", 1000, "how many commits are timed")
-	flag.Parse()
-	if flag.NArg() > 0 || o.clients < 1 || o.messages < o.clients || o.commits < 1 {
-		flag.Usage()
-		return o, fmt.Errorf("the flags make no sense together")
-	}
-	var err error
-	if o.extractor, _, err = extraction.FromEnvironment(os.Getenv); err != nil {
+	err := o.Parse(func() bool { return o.clients >= 1 && o.messages >= o.clients && o.commits >= 1 },
+		"the flags make no sense together")
+	if err != nil {
 		return o, err
 	}
-	o.engines, err = bench.Engines(engine)
+	o.extractor, _, err = extraction.FromEnvironment(os.Getenv)
 	return o, err
 }
 

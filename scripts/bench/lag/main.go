@@ -7,7 +7,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -19,8 +18,8 @@ import (
 )
 
 type options struct {
-	json    string
-	engines []database.Engine
+	bench.Asked
+
 	rate    int
 	clients int
 	lasting time.Duration
@@ -63,32 +62,24 @@ func run(ctx context.Context) error {
 		return err
 	}
 	r := &report{Machine: bench.ThisMachine(), Engines: map[database.Engine]map[string]string{}, Rate: o.rate}
-	for _, engine := range o.engines {
-		if err := measure(ctx, engine, o, r); err != nil {
-			return fmt.Errorf("%s: %w", engine, err)
-		}
+	err = o.Each(func(engine database.Engine) error { return measure(ctx, engine, o, r) })
+	if err != nil {
+		return err
 	}
 	if err := r.print(os.Stdout); err != nil {
 		return err
 	}
-	return bench.WriteJSON(o.json, r)
+	return o.Write(r)
 }
 
 func parse() (options, error) {
 	var o options
-	var engine string
-	flag.StringVar(&o.json, "json", "", "write the report to this file, too")
-	flag.StringVar(&engine, "engine", "both", "sqlite, postgres or both")
+	o.Flags()
 	flag.IntVar(&o.rate, "rate", 50, "how many writes a second")
 	flag.IntVar(&o.clients, "clients", 64, "how many write afterwards as fast as they can")
 	flag.DurationVar(&o.lasting, "for", 30*time.Second, "how long to write")
-	flag.Parse()
-	if flag.NArg() > 0 || o.rate < 1 || o.clients < 1 || o.lasting < time.Second {
-		flag.Usage()
-		return o, errors.New("there must be a write a second, a client, and a second of them")
-	}
-	var err error
-	o.engines, err = bench.Engines(engine)
+	err := o.Parse(func() bool { return o.rate >= 1 && o.clients >= 1 && o.lasting >= time.Second },
+		"there must be a write a second, a client, and a second of them")
 	return o, err
 }
 

@@ -10,7 +10,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -22,8 +21,8 @@ import (
 )
 
 type options struct {
-	json    string
-	engines []database.Engine
+	bench.Asked
+
 	events  int
 	small   int
 	rounds  int
@@ -46,24 +45,26 @@ func run(ctx context.Context) error {
 		return alone(ctx, o.alone, o.profile, os.Stdout)
 	}
 	r := newReport(o)
-	for _, engine := range o.engines {
+	err = o.Each(func(engine database.Engine) error {
 		for _, size := range o.sizes() {
 			if err := measure(ctx, engine, size, size == o.events, o, r); err != nil {
-				return fmt.Errorf("%s: %d events: %w", engine, size, err)
+				return fmt.Errorf("%d events: %w", size, err)
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if err := r.print(os.Stdout); err != nil {
 		return err
 	}
-	return bench.WriteJSON(o.json, r)
+	return o.Write(r)
 }
 
 func parse() (options, error) {
 	var o options
-	var engine string
-	flag.StringVar(&o.json, "json", "", "write the report to this file, too")
-	flag.StringVar(&engine, "engine", "both", "sqlite, postgres or both")
+	o.Flags()
 	flag.IntVar(&o.events, "events", 1_000_000, "how many events")
 	flag.IntVar(&o.small, "small", 100_000, "how many events for the figure of memory to compare with")
 	flag.IntVar(&o.rounds, "rounds", 2, "how often to measure a rebuild beside its reference")
@@ -73,19 +74,14 @@ func parse() (options, error) {
 	flag.StringVar(&o.profile, "profile", "", "write a profile of the processor during the last rebuild that nobody disturbs to this file")
 	flag.StringVar(&o.at, "at", "", "use the database at this URL and keep it; a log is made there if there is none")
 	flag.StringVar(&o.alone, "alone", "", "rebuild the database at this URL and print what it took: what the bench starts itself with")
-	flag.Parse()
-	if flag.NArg() > 0 || o.small < 1000 || o.events < o.small || o.rounds < 0 || o.clients < 0 {
-		flag.Usage()
-		return o, errors.New("there must be at least 1000 events and a round")
+	err := o.Parse(func() bool { return o.small >= 1000 && o.events >= o.small && o.rounds >= 0 && o.clients >= 0 },
+		"there must be at least 1000 events and a round")
+	switch {
+	case strings.HasPrefix(o.at, "sqlite:"):
+		o.Engines = []database.Engine{database.SQLite}
+	case o.at != "":
+		o.Engines = []database.Engine{database.Postgres}
 	}
-	if o.at != "" {
-		engine = string(database.Postgres)
-		if strings.HasPrefix(o.at, "sqlite:") {
-			engine = string(database.SQLite)
-		}
-	}
-	var err error
-	o.engines, err = bench.Engines(engine)
 	return o, err
 }
 

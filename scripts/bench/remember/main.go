@@ -22,9 +22,9 @@ import (
 )
 
 type options struct {
-	json    string
+	bench.Asked
+
 	program string
-	engines []database.Engine
 	parts   []string
 	clients []int
 	time    time.Duration // of one run
@@ -59,7 +59,7 @@ func run(ctx context.Context) (err error) {
 		}
 	}
 	measured := newReport(o)
-	for _, engine := range o.engines {
+	err = o.Each(func(engine database.Engine) error {
 		for _, part := range []struct {
 			name    string
 			measure func(context.Context, program, database.Engine, options, *report) error
@@ -68,30 +68,36 @@ func run(ctx context.Context) (err error) {
 				continue
 			}
 			if err := part.measure(ctx, built, engine, o, measured); err != nil {
-				return fmt.Errorf("%s: %s: %w", engine, part.name, err)
+				return fmt.Errorf("%s: %w", part.name, err)
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if err := measured.print(os.Stdout); err != nil {
 		return err
 	}
-	return bench.WriteJSON(o.json, measured)
+	return o.Write(measured)
 }
 
 func parse() (options, error) {
 	var o options
-	var engine, parts, clients string
+	var parts, clients string
 	var seconds int
-	flag.StringVar(&o.json, "json", "", "write the report to this file, too")
+	o.Flags()
 	flag.StringVar(&o.program, "program", "", "measure this program instead of building one")
-	flag.StringVar(&engine, "engine", "both", "sqlite, postgres or both")
 	flag.StringVar(&parts, "parts", "start,rate,import", "what to measure")
 	flag.StringVar(&clients, "clients", "1,8,64", "how many clients remember at once")
 	flag.IntVar(&seconds, "seconds", 10, "how long one run lasts")
 	flag.IntVar(&o.rounds, "rounds", 2, "how often every way has its turn")
 	flag.IntVar(&o.records, "records", 20_000, "how many records are imported")
 	flag.IntVar(&o.starts, "starts", 10, "how often the program is started")
-	flag.Parse()
+	err := o.Parse(func() bool { return seconds >= 1 && o.rounds >= 1 && o.records >= 1 && o.starts >= 1 }, "every number must be at least 1")
+	if err != nil {
+		return o, err
+	}
 	o.time, o.parts = time.Duration(seconds)*time.Second, strings.Split(parts, ",")
 	for _, part := range o.parts {
 		if part != partRate && part != partImport && part != partStart {
@@ -105,11 +111,5 @@ func parse() (options, error) {
 		}
 		o.clients = append(o.clients, n)
 	}
-	if flag.NArg() > 0 || seconds < 1 || o.rounds < 1 || o.records < 1 || o.starts < 1 {
-		flag.Usage()
-		return o, errors.New("every number must be at least 1")
-	}
-	var err error
-	o.engines, err = bench.Engines(engine)
-	return o, err
+	return o, nil
 }

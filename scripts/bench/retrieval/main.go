@@ -10,7 +10,6 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 	"os"
 	"strings"
 
@@ -19,11 +18,11 @@ import (
 )
 
 type options struct {
-	locomo  string
-	json    string
-	engines []database.Engine
-	held    []string // scopes whose questions were held back while ranking was tuned
-	repeat  int
+	bench.Asked
+
+	locomo string
+	held   []string // scopes whose questions were held back while ranking was tuned
+	repeat int
 }
 
 func main() { bench.Main(run) }
@@ -41,34 +40,26 @@ func run(ctx context.Context) error {
 	for _, reference := range references {
 		report.add("memory", reference.name, reference.judge(c), nil)
 	}
-	for _, engine := range o.engines {
-		if err := measure(ctx, c, engine, o, report); err != nil {
-			return fmt.Errorf("%s: %w", engine, err)
-		}
+	err = o.Each(func(engine database.Engine) error { return measure(ctx, c, engine, o, report) })
+	if err != nil {
+		return err
 	}
 	if err := report.print(os.Stdout); err != nil {
 		return err
 	}
-	return bench.WriteJSON(o.json, report)
+	return o.Write(report)
 }
 
 func parse() (options, error) {
 	var o options
-	var engine, held string
+	var held string
+	o.Flags()
 	flag.StringVar(&o.locomo, "locomo", "", "the directory with knowledge.ndjson and queries.ndjson")
-	flag.StringVar(&o.json, "json", "", "write the report to this file, too")
-	flag.StringVar(&engine, "engine", "both", "sqlite, postgres or both")
 	flag.StringVar(&held, "held-back", "", "comma-separated scopes that were not tuned on; default: the last half in order of name")
 	flag.IntVar(&o.repeat, "repeat", 3, "how often every question is asked for the figures of speed, after once for those of quality")
-	flag.Parse()
-	if o.locomo == "" || flag.NArg() > 0 || o.repeat < 1 {
-		flag.Usage()
-		return o, fmt.Errorf("name the directory of the data with --locomo DIR")
-	}
+	err := o.Parse(func() bool { return o.locomo != "" && o.repeat >= 1 }, "name the directory of the data with --locomo DIR")
 	if held != "" {
 		o.held = strings.Split(held, ",")
 	}
-	var err error
-	o.engines, err = bench.Engines(engine)
 	return o, err
 }

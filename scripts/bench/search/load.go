@@ -15,12 +15,7 @@ import (
 
 // keep loads a database of each engine and leaves it.
 func keep(ctx context.Context, w *world, o options) error {
-	for _, engine := range o.engines {
-		if err := keepOne(ctx, w, o, engine); err != nil {
-			return fmt.Errorf("%s: %w", engine, err)
-		}
-	}
-	return nil
+	return o.Each(func(engine database.Engine) error { return keepOne(ctx, w, o, engine) })
 }
 
 func keepOne(ctx context.Context, w *world, o options, engine database.Engine) (err error) {

@@ -12,7 +12,6 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 	"os"
 
 	"github.com/annals-kb/annals/database"
@@ -21,11 +20,9 @@ import (
 
 type options struct {
 	bench.Kept
-	json    string
-	engines []database.Engine
-	items   int
-	asked   int
-	repeat  int
+	items  int
+	asked  int
+	repeat int
 
 	database bool
 }
@@ -46,36 +43,24 @@ func run(ctx context.Context) error {
 		return err
 	}
 	report := newReport(w, o)
-	for _, engine := range o.engines {
-		if err := measure(ctx, w, t, engine, o, report); err != nil {
-			return fmt.Errorf("%s: %w", engine, err)
-		}
+	err = o.Each(func(engine database.Engine) error { return measure(ctx, w, t, engine, o, report) })
+	if err != nil {
+		return err
 	}
 	if err := report.print(os.Stdout); err != nil {
 		return err
 	}
-	return bench.WriteJSON(o.json, report)
+	return o.Write(report)
 }
 
 func parse() (options, error) {
 	var o options
-	var engine string
-	flag.StringVar(&o.json, "json", "", "write the report to this file, too")
-	flag.StringVar(&engine, "engine", "both", "sqlite, postgres or both")
 	o.Flags()
 	flag.IntVar(&o.items, "items", 100_000, "how many items")
 	flag.IntVar(&o.asked, "questions", 30, "how many questions")
 	flag.IntVar(&o.repeat, "repeat", 3, "how often each is asked for the figures of speed, after once for those of quality")
 	flag.BoolVar(&o.database, "no-sketches", false, "let PostgreSQL search sketches, as it does for tenants that are too large for the memory")
-	flag.Parse()
-	if flag.NArg() > 0 || o.items < 50_000 || o.asked < 1 || o.repeat < 1 {
-		flag.Usage()
-		return o, fmt.Errorf("there must be at least 50000 items for the scopes to have their sizes, and one question")
-	}
-	var err error
-	o.engines, err = bench.Engines(engine)
-	if err != nil {
-		return o, err
-	}
-	return o, o.Check(o.engines)
+	err := o.Parse(func() bool { return o.items >= 50_000 && o.asked >= 1 && o.repeat >= 1 },
+		"there must be at least 50000 items for the scopes to have their sizes, and one question")
+	return o, err
 }

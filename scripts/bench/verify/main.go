@@ -47,40 +47,31 @@ type report struct {
 func main() { bench.Main(run) }
 
 func run(ctx context.Context) error {
-	var path, engine string
 	var size, rounds int
 	var kept bench.Kept
-	flag.StringVar(&path, "json", "", "write the report to this file, too")
-	flag.StringVar(&engine, "engine", "both", "sqlite, postgres or both")
 	kept.Flags()
 	flag.IntVar(&size, "events", 100_000, "how many events")
 	flag.IntVar(&rounds, "rounds", 3, "how often to measure both")
-	flag.Parse()
-	if flag.NArg() > 0 || size < 1 || rounds < 1 {
-		flag.Usage()
-		return errors.New("there must be an event and a round")
-	}
-	engines, err := bench.Engines(engine)
-	if err = errors.Join(err, kept.Check(engines)); err != nil {
+	if err := kept.Parse(func() bool { return size >= 1 && rounds >= 1 }, "there must be an event and a round"); err != nil {
 		return err
 	}
 	r := report{Machine: bench.ThisMachine(), Target: 2}
-	for _, engine := range engines {
+	err := kept.Each(func(engine database.Engine) error {
 		f, err := measure(ctx, engine, kept, size, rounds)
-		if err != nil {
-			return fmt.Errorf("%s: %w", engine, err)
+		if err == nil && !kept.Keep {
+			r.Figures = append(r.Figures, f)
 		}
-		if kept.Keep {
-			continue
-		}
-		r.Figures = append(r.Figures, f)
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	fmt.Println(r.Machine)
 	table := bench.NewTable(os.Stdout, "engine", "events", "read and hash", "verify", "ratio (≤ 2)", "events/s")
 	for _, f := range r.Figures {
 		table.Row(f.Engine, f.Events, f.Reference.Round(time.Millisecond), f.Verify.Round(time.Millisecond), f.Ratio, int(f.VerifyEventsASec))
 	}
-	return errors.Join(table.End(), bench.WriteJSON(path, r))
+	return errors.Join(table.End(), kept.Write(r))
 }
 
 func measure(ctx context.Context, engine database.Engine, kept bench.Kept, size, rounds int) (f figures, err error) {
