@@ -32,6 +32,9 @@ type rebuildCommand struct {
 }
 
 // Help implements kong.HelpProvider.
+// answerWithin bounds the wait for an answer that an interrupt does not end.
+const answerWithin = 30 * time.Second
+
 func (rebuildCommand) Help() string {
 	return `Computes the projection anew from the log as the running server would compute it today, beside the version that
 is read. Everybody keeps working. The new version is switched to only if it is what an independent fold of the log
@@ -92,8 +95,14 @@ func (r *rebuildCommand) start(ctx context.Context, c *console, api *client) err
 		}
 		c.note("%s", p)
 	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	// What is on its way is waited for: whoever interrupts it there is told what became of it, and ends a what-if.
+	ordering, end := context.WithTimeout(context.WithoutCancel(ctx), answerWithin)
+	defer end()
 	var begun rebuild
-	a, err := api.read(ctx, request{Method: http.MethodPost, Path: r.path("rebuild"), Query: r.order()}, &begun)
+	a, err := api.read(ordering, request{Method: http.MethodPost, Path: r.path("rebuild"), Query: r.order()}, &begun)
 	if err != nil {
 		return err
 	}

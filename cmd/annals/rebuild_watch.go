@@ -50,7 +50,7 @@ func (r *rebuildCommand) wait(ctx context.Context, c *console, api *client, vers
 
 // giveUp ends a what-if that nobody waits for any more.
 func (r *rebuildCommand) giveUp(ctx context.Context, api *client) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.Patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerWithin)
 	defer cancel()
 	var ended rebuild
 	if _, err := api.read(ctx, request{Method: http.MethodDelete, Path: r.path("rebuild")}, &ended); err != nil {
