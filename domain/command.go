@@ -47,8 +47,9 @@ type Book interface {
 type Archive interface {
 	// Written are the texts of a stream that are there, the oldest first.
 	Written(stream string) []WrittenText
-	// Newest is a stream's newest fact of this name; nil if there is none.
-	Newest(stream, name string) Fact
+	// Newest is a stream's newest fact of this name, of those whose actor was authenticated like that unless that
+	// is empty; nil if there is none.
+	Newest(stream, name, authentication string) Fact
 }
 
 // WrittenText is a text beside an event.

@@ -159,10 +159,10 @@ func (s *story) Written(stream string) (texts []WrittenText) {
 }
 
 // Newest implements [Book].
-func (s *story) Newest(stream, name string) Fact {
+func (s *story) Newest(stream, name, authentication string) Fact {
 	id, _ := ItemOf(stream)
 	for _, event := range slices.Backward(s.events[id]) {
-		if event.Name == name {
+		if event.Name == name && (authentication == "" || event.Authentication == authentication) {
 			return event.Fact
 		}
 	}

@@ -26,7 +26,7 @@ func (c Hold) Decide(book Book, _ time.Time) ([]Fact, error) {
 		return nil, Gone(k)
 	}
 	held := Held{ReasonCode: c.ReasonCode, Ticket: c.Ticket}
-	if k.Held && book.Newest(c.Stream(), held.Name()) == Fact(held) {
+	if k.Held && book.Newest(c.Stream(), held.Name(), "") == Fact(held) {
 		return nil, nil
 	}
 	return []Fact{held}, nil
@@ -65,7 +65,7 @@ func (t Target) administered(book Book) (*Knowledge, error) {
 
 // onHold is why a held item is not erased.
 func onHold(book Book, k *Knowledge) error {
-	held, _ := book.Newest(KnowledgeStream(k.ID), Held{}.Name()).(Held)
+	held, _ := book.Newest(KnowledgeStream(k.ID), Held{}.Name(), "").(Held)
 	why := held.ReasonCode
 	if held.Ticket != "" {
 		why += ", " + held.Ticket

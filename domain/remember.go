@@ -136,6 +136,7 @@ func (c Remember) again(book Book, k *Knowledge, now time.Time) ([]Fact, error) 
 		return nil, taken.WithFix("choose another id: context_type and media never change")
 	}
 	revise := c.revision()
+	revise.Changes = revise.Changes.keepingSummary(book, k)
 	switch {
 	case len(revise.facts(k)) == 0 && (c.OrSame || c.OrRevise):
 		return nil, nil

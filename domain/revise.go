@@ -60,6 +60,7 @@ func (c Revise) Decide(book Book, _ time.Time) ([]Fact, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Changes = c.Changes.withoutSummary(book, k)
 	facts := c.facts(k)
 	if err := c.agrees(k); err != nil {
 		return nil, err

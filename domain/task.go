@@ -10,6 +10,9 @@ import (
 // Extraction is the name under which the extraction of knowledge from sessions follows the log.
 const Extraction = "extraction"
 
+// Summaries is the name under which long items are summarised, as that of a projection.
+const Summaries = "summaries"
+
 // SessionArchive is what was said in a session up to one of its commits.
 type SessionArchive struct {
 	Number    int

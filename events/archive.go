@@ -53,7 +53,7 @@ func (a archive) Written(stream string) (texts []domain.WrittenText) {
 }
 
 // Newest implements [domain.Archive].
-func (a archive) Newest(stream, name string) (found domain.Fact) {
+func (a archive) Newest(stream, name, authentication string) (found domain.Fact) {
 	var newest Payload
 	a.each(func(rows *sql.Rows) error {
 		var data, text []byte
@@ -64,11 +64,11 @@ func (a archive) Newest(stream, name string) (found domain.Fact) {
 	}, `
 		SELECT e.schema_version, e.data, `+said+`
 		FROM `+recordTables+`
-		WHERE e.tenant = ? AND e.stream = ? AND e.name = ?
+		WHERE e.tenant = ? AND e.stream = ? AND e.name = ? AND (? = '' OR e.authentication = ?)
 		ORDER BY e.version DESC
-		LIMIT 1`, a.tenant, stream, name)
+		LIMIT 1`, a.tenant, stream, name, authentication, authentication)
 	for _, r := range a.records {
-		if r.Stream == stream && r.Name == name {
+		if r.Stream == stream && r.Name == name && (authentication == "" || r.Authentication == authentication) {
 			newest = Payload{Name: r.Name, SchemaVersion: r.SchemaVersion, Data: r.Data, Text: r.Text}
 		}
 	}

@@ -46,22 +46,14 @@ const mostLessons = 200
 // parse reads an answer. What is wrong with single lessons is mended or left out; an answer that is no list
 // of lessons matches errNonsense.
 func parse(raw []byte, p portion) (Found, error) {
-	var answer chatAnswer
-	if err := json.Unmarshal(raw, &answer); err != nil || len(answer.Choices) == 0 {
-		return Found{}, fmt.Errorf("%w: no chat completion", errNonsense)
-	}
-	choice := answer.Choices[0]
-	if choice.FinishReason == "length" {
-		return Found{}, fmt.Errorf("%w: it breaks off", errNonsense)
-	}
 	var written lessons
-	decoder := json.NewDecoder(strings.NewReader(unfenced(choice.Message.Content)))
-	if err := decoder.Decode(&written); err != nil {
-		return Found{}, fmt.Errorf("%w: no JSON as was asked for", errNonsense)
+	usage, err := decodeAnswer(raw, &written)
+	if err != nil {
+		return Found{}, err
 	}
 	found := Found{
 		Summary: domain.Summary{Abstract: cut(clean(written.Summary), 2000), Overview: cut(clean(written.Overview), 8000)},
-		Usage:   domain.ModelUsage{PromptTokens: answer.Usage.PromptTokens, CompletionTokens: answer.Usage.CompletionTokens},
+		Usage:   usage,
 	}
 	for _, l := range written.Lessons[:min(len(written.Lessons), mostLessons)] {
 		l.Content = clean(l.Content)
@@ -83,6 +75,22 @@ func parse(raw []byte, p portion) (Found, error) {
 		})
 	}
 	return found, nil
+}
+
+// decodeAnswer reads what a model wrote as JSON. What is no such thing matches errNonsense.
+func decodeAnswer(raw []byte, written any) (domain.ModelUsage, error) {
+	var answer chatAnswer
+	if err := json.Unmarshal(raw, &answer); err != nil || len(answer.Choices) == 0 {
+		return domain.ModelUsage{}, fmt.Errorf("%w: no chat completion", errNonsense)
+	}
+	choice := answer.Choices[0]
+	if choice.FinishReason == "length" {
+		return domain.ModelUsage{}, fmt.Errorf("%w: it breaks off", errNonsense)
+	}
+	if err := json.NewDecoder(strings.NewReader(unfenced(choice.Message.Content))).Decode(written); err != nil {
+		return domain.ModelUsage{}, fmt.Errorf("%w: no JSON as was asked for", errNonsense)
+	}
+	return domain.ModelUsage{PromptTokens: answer.Usage.PromptTokens, CompletionTokens: answer.Usage.CompletionTokens}, nil
 }
 
 // unfenced takes an answer out of the fence that some models put around it.

@@ -95,7 +95,11 @@ func (m *Model) Name() string { return "model " + m.config.Model }
 func (m *Model) Extract(ctx context.Context, c Conversation) (Found, error) {
 	found := Found{}
 	for _, part := range portions(c, m.config.MaxTokens) {
-		got, err := m.ask(ctx, c, part)
+		var got Found
+		err := m.ask(ctx, m.request(c, part), func(raw []byte) (err error) {
+			got, err = parse(raw, part)
+			return err
+		})
 		if err != nil {
 			return found, fmt.Errorf("ask %s: %w", m.Name(), err)
 		}
@@ -127,26 +131,29 @@ func (b *busy) Error() string { return b.what }
 // archive is tried again later.
 const longestPause = 30 * time.Second
 
-// ask sends one portion until the answer can be read.
-func (m *Model) ask(ctx context.Context, c Conversation, p portion) (Found, error) {
+// errSettings is the refusal of an endpoint that somebody has to see to.
+var errSettings = errors.New("it cannot be asked like this")
+
+// ask sends a request until the answer can be read.
+func (m *Model) ask(ctx context.Context, request chatRequest, read func(raw []byte) error) error {
 	for attempt := 1; ; attempt++ {
-		found, err := m.try(ctx, c, p)
+		err := m.try(ctx, request, read)
 		waiting, passes := errors.AsType[*busy](err)
 		last := attempt >= m.config.Attempts
 		switch {
 		case err == nil:
-			return found, nil
+			return nil
 		case ctx.Err() != nil:
-			return found, context.Cause(ctx)
+			return context.Cause(ctx)
 		case errors.Is(err, errNonsense) && !last:
 			continue
 		case !passes:
-			return found, err
+			return err
 		case last || waiting.after > longestPause:
-			return found, fmt.Errorf("%w after %d attempts: %s", domain.ErrUnavailable, attempt, waiting.what)
+			return fmt.Errorf("%w after %d attempts: %s", domain.ErrUnavailable, attempt, waiting.what)
 		}
 		if err := m.config.Pause(ctx, max(waiting.after, min(longestPause, time.Second<<(attempt-1)))); err != nil {
-			return found, err
+			return err
 		}
 	}
 }
@@ -154,16 +161,16 @@ func (m *Model) ask(ctx context.Context, c Conversation, p portion) (Found, erro
 // largestAnswer is more than any model writes.
 const largestAnswer = 4 << 20
 
-func (m *Model) try(ctx context.Context, c Conversation, p portion) (Found, error) {
-	body, err := json.Marshal(m.request(c, p))
+func (m *Model) try(ctx context.Context, request chatRequest, read func(raw []byte) error) error {
+	body, err := json.Marshal(request)
 	if err != nil {
-		return Found{}, err
+		return err
 	}
 	attempt, cancel := context.WithTimeout(ctx, m.config.Timeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(attempt, http.MethodPost, strings.TrimSuffix(m.config.URL, "/")+"/chat/completions", bytes.NewReader(body))
 	if err != nil {
-		return Found{}, err
+		return err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	if m.config.Key != "" {
@@ -171,17 +178,17 @@ func (m *Model) try(ctx context.Context, c Conversation, p portion) (Found, erro
 	}
 	response, err := m.config.Client.Do(r)
 	if err != nil {
-		return Found{}, broken(err, m.config.Timeout)
+		return broken(err, m.config.Timeout)
 	}
 	defer response.Body.Close() //nolint:errcheck // read to its end or given up
 	answer, err := io.ReadAll(io.LimitReader(response.Body, largestAnswer))
 	if err != nil {
-		return Found{}, broken(err, m.config.Timeout)
+		return broken(err, m.config.Timeout)
 	}
 	if response.StatusCode != http.StatusOK {
-		return Found{}, refusal(response)
+		return refusal(response)
 	}
-	return parse(answer, p)
+	return read(answer)
 }
 
 // broken says in our own words what became of a request: the error might repeat what was sent.
@@ -201,9 +208,9 @@ func refusal(response *http.Response) error {
 		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 if nobody says, or a date
 		return &busy{what: what, after: time.Duration(max(0, seconds)) * time.Second}
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return fmt.Errorf("%s: check its key, ANNALS_LLM_KEY", what)
+		return fmt.Errorf("%w, %s: check its key, ANNALS_LLM_KEY", errSettings, what)
 	case status == http.StatusNotFound:
-		return fmt.Errorf("%s: check ANNALS_LLM_URL, to which /chat/completions is appended, and ANNALS_LLM_MODEL", what)
+		return fmt.Errorf("%w, %s: check ANNALS_LLM_URL, to which /chat/completions is appended, and ANNALS_LLM_MODEL", errSettings, what)
 	default:
 		return errors.New(what)
 	}

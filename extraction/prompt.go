@@ -111,8 +111,13 @@ func responseFormat() json.RawMessage {
 			"messages": map[string]any{"type": "array", "items": map[string]any{"type": "integer"}},
 		})},
 	})
+	return formatted("lessons", schema)
+}
+
+// formatted is how a schema is asked for.
+func formatted(name string, schema map[string]any) json.RawMessage {
 	format, err := json.Marshal(map[string]any{
-		"type": "json_schema", "json_schema": map[string]any{"name": "lessons", "strict": true, "schema": schema},
+		"type": "json_schema", "json_schema": map[string]any{"name": name, "strict": true, "schema": schema},
 	})
 	if err != nil {
 		panic(fmt.Sprintf("a schema is always JSON: %v", err))

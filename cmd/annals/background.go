@@ -9,7 +9,7 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// work does what nobody waits for, until ctx ends: projections follow the log, knowledge is extracted from sessions, its proof grows and is signed, indices are built when
+// work does what nobody waits for, until ctx ends: projections follow the log, knowledge is extracted from sessions, long items are summarised, its proof grows and is signed, indices are built when
 // they have become worth while, sketches of what is searched are held in memory, words are moved into their index, interrupted rebuilds go on, and versions that nobody uses are dropped.
 func (s *service) work(ctx context.Context) error {
 	router, err := events.NewRouter(s.logger)
@@ -20,6 +20,9 @@ func (s *service) work(ctx context.Context) error {
 	s.past.Follow(router)
 	s.prover.Follow(router)
 	s.worker.Follow(router)
+	if s.summaries != nil {
+		s.summaries.Follow(router)
+	}
 	if s.forwarder != nil {
 		s.forwarder.Follow(router)
 	}

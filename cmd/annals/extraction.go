@@ -12,7 +12,7 @@ import (
 // extracting says what turns sessions into knowledge.
 type extracting struct {
 	// LLMURL is the base of an OpenAI-compatible endpoint.
-	LLMURL string `name:"llm-url" group:"extraction" env:"ANNALS_LLM_URL" placeholder:"URL" help:"An OpenAI-compatible endpoint, such as https://api.openai.com/v1: it reads what sessions commit. Rules, built in, unless told."`
+	LLMURL string `name:"llm-url" group:"extraction" env:"ANNALS_LLM_URL" placeholder:"URL" help:"An OpenAI-compatible endpoint, such as https://api.openai.com/v1: it reads what sessions commit, and summarises long items. Rules, built in, unless told."`
 
 	// LLMModel is the name that the endpoint knows the model by. The key comes from the environment alone.
 	LLMModel string `name:"llm-model" group:"extraction" env:"ANNALS_LLM_MODEL" placeholder:"NAME" help:"The model there."`
@@ -26,6 +26,17 @@ func (e extracting) extractor() (extraction.Extractor, error) {
 		return nil, wrong("annals serve --help lists the settings", "%s", err)
 	}
 	return chosen, nil
+}
+
+// summarizing makes what summarises long items; nil without a model.
+func (s *service) summarizing(entrance *events.Entrance, extractor extraction.Extractor) *extraction.Summaries {
+	model, is := extractor.(extraction.Summarizer)
+	if !is {
+		return nil
+	}
+	return extraction.NewSummaries(extraction.SummaryOptions{
+		Log: s.log, Writer: entrance, Reader: s.knowledge, Summarizer: model, Logger: s.logger,
+	})
 }
 
 // extractor makes what turns sessions into knowledge.

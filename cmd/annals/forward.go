@@ -35,11 +35,12 @@ func (f forwarding) forwarder(l *events.Log, logger *slog.Logger) (*broker.NATS,
 	return n, nil
 }
 
-// present answers questions about the present, and tells how far the log was forwarded and extracted from.
+// present answers questions about the present, and tells how far the log was forwarded, extracted from and summarised.
 type present struct {
 	projections.Reader
 	forwarder *broker.NATS
 	worker    *extraction.Worker
+	summaries *extraction.Summaries
 }
 
 // Status implements the API's Reader.
@@ -49,8 +50,17 @@ func (r present) Status(ctx context.Context, tenant string) ([]domain.Projection
 		return all, err
 	}
 	extracted, err := r.worker.Status(ctx, tenant)
-	if all = append(all, extracted); err != nil || r.forwarder == nil {
+	if all = append(all, extracted); err != nil {
 		return all, err
+	}
+	if r.summaries != nil {
+		summarised, err := r.summaries.Status(ctx, tenant)
+		if all = append(all, summarised); err != nil {
+			return all, err
+		}
+	}
+	if r.forwarder == nil {
+		return all, nil
 	}
 	own, err := r.forwarder.Status(ctx, tenant)
 	return append(all, own), err

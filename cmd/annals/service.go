@@ -34,6 +34,7 @@ type service struct {
 	prover    *proof.Prover
 	forwarder *broker.NATS // nil for none
 	worker    *extraction.Worker
+	summaries *extraction.Summaries // nil without a model
 	accesses  *events.Accesses
 	keys      *projections.Keys
 	eraser    *projections.Eraser
@@ -81,11 +82,11 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
-	s.worker = s.extractor(entrance, extractor)
+	s.worker, s.summaries = s.extractor(entrance, extractor), s.summarizing(entrance, extractor)
 	reader := projections.Reader{Knowledge: knowledge, Past: past, Progress: log}
 	api := annalshttp.Config{
 		Reporter: projections.Reports{Knowledge: knowledge, Log: log}, Recorder: s.accesses,
-		Writer: entrance, Scrubbing: entrance, Recorded: entrance, Reader: present{reader, s.forwarder, s.worker}, Historian: log, Policy: policy,
+		Writer: entrance, Scrubbing: entrance, Recorded: entrance, Reader: present{reader, s.forwarder, s.worker, s.summaries}, Historian: log, Policy: policy,
 		Rebuilder: projections.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Walls: wallsOf(db),
 		Keys: s.keys, RootKey: cfg.RootKey, Eraser: s.eraser, Confine: database.ForTenant,
 		Probes: []annalshttp.Probe{{Name: "database", Check: s.answers}},

@@ -1,0 +1,178 @@
+package extraction
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/ThreeDotsLabs/watermill/message"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/text"
+)
+
+// SummaryOptions are what [Summaries] are made of.
+type SummaryOptions struct {
+	Log    *events.Log
+	Writer Writer
+	Reader interface {
+		Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error)
+	}
+	Summarizer Summarizer
+	// Attempts are made at an item while the summarizer is away, until the item is passed over. 0 for twenty.
+	Attempts int
+	Logger   *slog.Logger
+}
+
+// Summaries lets a model write the abstracts and overviews of what is long and has no abstract. What it writes is recorded as a revision
+// of the item, by the server itself: nothing is asked twice. It is safe for concurrent use.
+type Summaries struct {
+	SummaryOptions
+
+	mu    sync.Mutex
+	tried map[string]int // attempts at items of the pages at work, by event id
+}
+
+// NewSummaries makes them.
+func NewSummaries(options SummaryOptions) *Summaries {
+	if options.Attempts == 0 {
+		options.Attempts = 20
+	}
+	return &Summaries{SummaryOptions: options, tried: map[string]int{}}
+}
+
+// Follow lets summaries follow every tenant's log, from its beginning.
+func (s *Summaries) Follow(router *message.Router) {
+	events.AddPreparer(router, s.Log, domain.Summaries, s.Prepare)
+}
+
+// Prepare summarises what a page of the log says of items, as they are by now. An error leaves the page to be tried again; what was
+// done of it stays done.
+func (s *Summaries) Prepare(ctx context.Context, page events.Page) (events.Change, error) {
+	newest := map[string]string{} // event ids
+	for _, event := range page.Events {
+		if id, is := domain.ItemOf(event.Stream); is && says(event.Fact) {
+			newest[id] = event.EventID
+		}
+	}
+	for _, event := range page.Events {
+		id, is := domain.ItemOf(event.Stream)
+		if !is || newest[id] != event.EventID {
+			continue
+		}
+		if err := s.summarize(ctx, event.Tenant, id, event.EventID); err != nil {
+			return nil, fmt.Errorf("summarise %s: %w", event.Stream, err)
+		}
+	}
+	s.forget(newest)
+	return nothing{}, nil
+}
+
+// says tells whether an item may need another summary after a fact.
+func says(fact domain.Fact) bool {
+	switch f := fact.(type) {
+	case domain.Remembered, domain.Restored:
+		return true
+	case domain.Revised:
+		return f.Content != nil || f.Abstract != nil
+	}
+	return false
+}
+
+// long is from how many tokens on an item is summarised: what its beginning does not say already.
+const long = 2 * abstractTokens
+
+// wants tells whether an item is to be summarised.
+func wants(k *domain.Knowledge) bool {
+	return k.Status == domain.Active && k.Media == domain.MediaText && k.Text.Abstract == "" && text.Tokens(k.Text.Content) > long
+}
+
+func (s *Summaries) summarize(ctx context.Context, tenant, id, cause string) error {
+	k, err := s.Reader.Find(ctx, tenant, id)
+	if err != nil {
+		return final(err)
+	}
+	if !wants(k) || s.attempts(cause) >= s.Attempts {
+		return nil
+	}
+	summary, err := s.Summarizer.Summarize(ctx, k.Text.Task, k.Text.Content)
+	switch {
+	case err == nil:
+		return s.record(ctx, tenant, k, cause, summary)
+	case ctx.Err() != nil:
+		return err
+	case errors.Is(err, errSettings): // until somebody has seen to them, no item fares better
+		return fmt.Errorf("%w: %w", domain.ErrUnavailable, err)
+	case errors.Is(err, domain.ErrUnavailable) && s.attempt(cause, 1) < s.Attempts:
+		return err
+	}
+	s.attempt(cause, s.Attempts)
+	s.Logger.WarnContext(ctx, "an item was not summarised, and is not until it changes", "tenant", tenant, "item", id, "error", err)
+	return nil
+}
+
+// races is how often a summary may lose against changes of something else.
+const races = 5
+
+// record records a summary, unless the item says something else by now, or somebody has written an abstract.
+func (s *Summaries) record(ctx context.Context, tenant string, k *domain.Knowledge, cause string, summary domain.Summary) error {
+	by := assignment{tenant: tenant}.librarian()
+	content := k.Text.Content
+	for range races {
+		if !wants(k) || k.Text.Content != content {
+			return nil
+		}
+		command := domain.Revise{Target: domain.Target{By: by, ID: k.ID, Revision: k.Revision}, Changes: domain.Revised{Abstract: &summary.Abstract}}
+		if k.Text.Overview == "" {
+			command.Changes.Overview = &summary.Overview
+		}
+		if err := command.Validate(); err != nil {
+			return final(err)
+		}
+		_, err := s.Writer.Submit(ctx, domain.Submission{Command: command, By: by, Origin: domain.Origin{
+			CausationID: cause, ReasonCode: cut("summarised by "+s.Summarizer.Name(), longestReason),
+		}})
+		if !errors.Is(err, domain.ErrPrecondition) {
+			return final(err)
+		}
+		if k, err = s.Reader.Find(ctx, tenant, k.ID); err != nil {
+			return final(err)
+		}
+	}
+	return nil
+}
+
+// longestReason is how many bytes of a model's name an event says.
+const longestReason = 200
+
+func (s *Summaries) attempts(cause string) int { return s.attempt(cause, 0) }
+
+// attempt counts attempts.
+func (s *Summaries) attempt(cause string, more int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if more > 0 {
+		s.tried[cause] += more
+	}
+	return s.tried[cause]
+}
+
+// forget forgets the attempts of a page that is done.
+func (s *Summaries) forget(newest map[string]string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, cause := range newest {
+		delete(s.tried, cause)
+	}
+}
+
+// Status is how the summaries get on with a tenant's log.
+func (s *Summaries) Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error) {
+	f, err := s.Log.Follower(ctx, domain.Summaries, tenant)
+	return f.Describe(domain.ProjectionStatus{
+		Name: domain.Summaries, Version: 1, State: "active", Settings: map[string]string{"summarizer": s.Summarizer.Name()},
+	}), err
+}
