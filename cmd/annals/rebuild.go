@@ -31,10 +31,10 @@ type rebuildCommand struct {
 	Patience time.Duration `default:"30s" help:"How long to wait for a server that is away, such as for a restart: the rebuild goes on when it is back."`
 }
 
-// Help implements kong.HelpProvider.
 // answerWithin bounds the wait for an answer that an interrupt does not end.
 const answerWithin = 30 * time.Second
 
+// Help implements kong.HelpProvider.
 func (rebuildCommand) Help() string {
 	return `Computes the projection anew from the log as the running server would compute it today, beside the version that
 is read. Everybody keeps working. The new version is switched to only if it is what an independent fold of the log
