@@ -33,7 +33,8 @@ func TestWhatHappenedInAScopeIsToldThoughTheItemHasMovedOn(t *testing.T) {
 			streams []string
 		}{
 			"a scope": {
-				domain.EventQuery{Scope: "team:pay"}, []int64{1, 2, 3, 5, 6, 7, 8},
+				domain.EventQuery{Scope: "team:pay"},
+				[]int64{1, 2, 3, 5, 6, 7, 8},
 				[]string{"knowledge:gone", "knowledge:moved", "knowledge:other"},
 			},
 			"a scope that it came to": {

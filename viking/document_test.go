@@ -92,7 +92,8 @@ func TestDocumentsAreReadAndDivided(t *testing.T) {
 			t.Errorf("the last part ends with %q", last[len(last)-100:])
 		}
 		// What says nothing to read is kept as it is.
-		for name, content := range map[string][]byte{"damaged.pdf": []byte("%PDF-1.4 and then nothing"), "damaged.docx": []byte("PK"), "scan.pdf": pdf(),
+		for name, content := range map[string][]byte{
+			"damaged.pdf": []byte("%PDF-1.4 and then nothing"), "damaged.docx": []byte("PK"), "scan.pdf": pdf(),
 			"deep.pdf": pdfOf("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]/Count 1>>", "<</Type/Page/Contents "+strings.Repeat("[", 1<<20)+">>"),
 		} {
 			kept := add(name, content)

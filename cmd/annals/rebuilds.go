@@ -64,14 +64,14 @@ type rebuildPlan struct {
 
 // doing is what a phase does, for people.
 func (p rebuildProgress) doing() string {
-	switch {
-	case p.Phase == "indexing":
+	switch p.Phase {
+	case "indexing":
 		return "building indexes"
-	case p.Phase == "building":
+	case "building":
 		return "loading"
-	case p.Phase == "catching_up":
+	case "catching_up":
 		return "catching up"
-	case p.Phase == "ready":
+	case "ready":
 		return "switching"
 	}
 	return p.Phase

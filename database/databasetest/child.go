@@ -32,8 +32,8 @@ func NewChild(t testing.TB, environment ...string) *Child {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer writing.Close() // the child has its own
-	t.Cleanup(func() { says.Close() })
+	defer func() { _ = writing.Close() }() // the child has its own
+	t.Cleanup(func() { _ = says.Close() })
 	process.ExtraFiles = []*os.File{writing}
 	if err := process.Start(); err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func (c *Child) Kill() {
 func Saying(t testing.TB) func(line string) {
 	t.Helper()
 	parent := os.NewFile(saying, "parent")
-	t.Cleanup(func() { parent.Close() })
+	t.Cleanup(func() { _ = parent.Close() })
 	return func(line string) {
 		t.Helper()
 		if _, err := fmt.Fprintln(parent, line); err != nil {
