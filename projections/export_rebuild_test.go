@@ -29,6 +29,9 @@ func SmallSteps(r *Rebuilder, streams, rows int) { r.sliceStreams, r.batch.limit
 // KeepBags sets how many bags a tenant keeps, and how many items are moved at once.
 func KeepBags(p *Knowledge, rows, items int) { p.bagRows, p.compactItems = rows, items }
 
+// KeepPostings sets how many items of a scope a search reads of a term.
+func KeepPostings(p *Knowledge, most int) { p.postings = most }
+
 // WithTitle are the settings of a release that has added a column to the knowledge table: the first line
 // of what an item says, and how often it was judged.
 func WithTitle(s Settings) Settings {

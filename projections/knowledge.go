@@ -78,6 +78,7 @@ type Knowledge struct {
 	carefulUntil *atomic.Int64 // nanoseconds since 1970; see takeCare
 
 	bagRows, compactItems int
+	postings              int // of a term in a scope that a search reads
 	backlog               *backlog
 
 	past    *atomic.Pointer[pastTables] // whose items were whose, and whom they reached; nil before [OpenPast]
@@ -115,7 +116,7 @@ func newKnowledge(db *database.DB, settings Settings) *Knowledge {
 	p := &Knowledge{
 		db: db, reads: db.DB, lineup: &atomic.Pointer[lineup]{}, carefulUntil: &atomic.Int64{},
 		policies: map[string]domain.ConfidencePolicy{}, tokenizers: settings.Tokenizers, added: settings.added,
-		log: settings.Logger, now: settings.Now, bagRows: defaultBagRows, compactItems: defaultCompactItems,
+		log: settings.Logger, now: settings.Now, bagRows: defaultBagRows, compactItems: defaultCompactItems, postings: maxPostings,
 		backlog: &backlog{}, history: &atomic.Pointer[events.Log]{}, past: &atomic.Pointer[pastTables]{}, profiles: newProfiles(),
 	}
 	for _, policy := range append(domain.ConfidencePolicies(), settings.Policy) {

@@ -65,7 +65,8 @@ func firstWords(content string) string {
 }
 
 // search asks both versions the same questions, by words, in the snapshot, and notes how much of their
-// answers is the same.
+// answers is the same. Where their words lie is not: what was just imported lies in the active version's
+// bags for a while, and in the new one's index.
 func (e *examination) search(ctx context.Context) error {
 	var answered, evenly float64
 	for _, s := range e.searches.chosen {
@@ -130,7 +131,7 @@ func (p *Knowledge) found(ctx context.Context, s searched, evenly bool) ([]strin
 	counting := *p
 	counting.profiles = newProfiles() // of the snapshot
 	f := &finding{
-		projection: &counting, audience: domain.Audience{Scopes: s.scopes}, evenly: evenly, asked: &asked{},
+		projection: &counting, audience: domain.Audience{Scopes: s.scopes}, evenly: evenly, wherever: true, asked: &asked{},
 		search: domain.Search{
 			By: domain.Principal{Tenant: s.tenant}, Text: s.text, Order: domain.ByPriority, Limit: comparedHits,
 		},

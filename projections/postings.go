@@ -59,7 +59,7 @@ func (p *Knowledge) fromTerms(s domain.Search, audience domain.Audience, terms [
 		asked[i] = []any{i, term.Term}
 	}
 	newest := p.db.NewSelect().TableExpr("? AS t", p.tables().terms).ColumnExpr("t.number, t.count, t.words, "+tierOf("t.scope")+" AS tier").
-		Where("t.tenant = ?", s.By.Tenant).Where("t.term = asked.term").Limit(maxPostings)
+		Where("t.tenant = ?", s.By.Tenant).Where("t.term = asked.term").Limit(int64(p.postings))
 	var places [][]any
 	if audience.Everything { // each tier is read by itself, so that a term of many items does not hide the nearest
 		for _, prefix := range prefixes() {

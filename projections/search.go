@@ -82,6 +82,7 @@ type finding struct {
 	degraded   string
 	below      float64 // the best score under the threshold
 	evenly     bool    // leave confidence aside
+	wherever   bool    // find the same, whether words lie in bags or in the index
 }
 
 // hits finds candidates and ranks them. Few items are superseded, so that at first candidates are
@@ -123,7 +124,7 @@ func (f *finding) rank(ctx context.Context) (hits []domain.Hit, crowded bool, er
 }
 
 func (f *finding) byWords(ctx context.Context) (err error) {
-	f.words, err = f.projection.match(ctx, f.search, f.audience)
+	f.words, err = f.projection.match(ctx, f.search, f.audience, f.wherever)
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -101,6 +102,30 @@ func (t *tally) addList(term int, listed string) error {
 		t.total++
 	}
 	return nil
+}
+
+// level leaves of each term's items the newest alone, so many as the index gives of a scope: of bags, all
+// were read, so that there are more of them the fewer were moved to the index.
+func (t *tally) level(most int) {
+	all := t.items
+	t.items, t.at, t.total = nil, map[int64]int32{}, 0
+	for term, found := range t.found {
+		numbers := make([]int64, len(found))
+		for i, o := range found {
+			numbers[i] = all[o.item].number
+		}
+		slices.Sort(numbers)
+		numbers = slices.Compact(numbers)
+		numbers = numbers[max(0, len(numbers)-most):]
+		newest := found[:0]
+		for _, o := range found {
+			if it := all[o.item]; it.number >= numbers[0] {
+				newest = append(newest, occurrence{t.item(it.number, it.words, it.tier), o.count})
+			}
+		}
+		t.found[term] = newest
+		t.total += len(newest)
+	}
 }
 
 // settle leaves each item once with each term.

@@ -21,7 +21,8 @@ type matches struct {
 
 // match finds what contains any of the question's terms, within the audience and the filter, and
 // scores it by BM25 over what the audience may see: statistics of what is hidden would tell of it.
-func (p *Knowledge) match(ctx context.Context, s domain.Search, audience domain.Audience) (*matches, error) {
+// Wherever asks that it makes no difference which words lie in bags and which in the index.
+func (p *Knowledge) match(ctx context.Context, s domain.Search, audience domain.Audience, wherever bool) (*matches, error) {
 	m := &matches{tally: newTally(p.active().tokenizer.Query(s.Text))}
 	if len(m.terms) == 0 {
 		return m, nil
@@ -35,6 +36,9 @@ func (p *Knowledge) match(ctx context.Context, s domain.Search, audience domain.
 	})
 	if err != nil {
 		return nil, p.failed(ctx, "search by words", err)
+	}
+	if wherever {
+		m.level(p.postings)
 	}
 	m.score(total(sizes), audience.Everything)
 	if s.Explain {
