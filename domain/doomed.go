@@ -13,6 +13,29 @@ type Doomed struct {
 	Goes      bool // it is erased; what is related stays unless somebody asks for it
 }
 
+// Kept are the streams of what stays though it is to be erased: what is under legal hold, and the sessions whose
+// archives are, since those go first.
+func Kept(all []Doomed) map[string]bool {
+	kept := map[string]bool{}
+	for _, d := range all {
+		if d.Goes && d.Held {
+			kept[d.Stream] = true
+		}
+	}
+	for _, d := range all {
+		session, is := d.State.(Session)
+		if !is || !d.Goes {
+			continue
+		}
+		for _, id := range session.ArchiveItems(d.Stream) {
+			if kept[KnowledgeStream(id)] {
+				kept[d.Stream] = true
+			}
+		}
+	}
+	return kept
+}
+
 // Erasing is the command that erases it.
 func (d Doomed) Erasing(by Principal, grounds Grounds) Command {
 	if d.ID != "" {

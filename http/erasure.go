@@ -70,6 +70,7 @@ type doomed struct {
 	Relation  string `json:"relation,omitempty" enum:"derived_from,derives,superseded_by,supersedes,archive_of" doc:"Empty for what was named. The archives of a session go with it."`
 	RelatedTo string `json:"related_to,omitempty"`
 	Goes      bool   `json:"goes" doc:"It would be erased."`
+	Kept      bool   `json:"kept,omitempty" doc:"It would be erased if it, or an archive of the session that it is, were not under legal hold."`
 }
 
 type erasurePlanInput struct {
@@ -185,6 +186,7 @@ func (s *Server) planErasure(ctx context.Context, c *call, in *erasurePlanInput)
 	if out.Body.Keys, err = s.cfg.Eraser.Closing(ctx, c.principal.Tenant, in.Of); err != nil {
 		return nil, err
 	}
+	kept := domain.Kept(all)
 	for _, d := range all {
 		visible := c.principal.SeesAll()
 		if !visible && d.ID != "" {
@@ -197,7 +199,7 @@ func (s *Server) planErasure(ctx context.Context, c *call, in *erasurePlanInput)
 		if visible || d.Owner == c.principal.Subject {
 			out.Body.Items = append(out.Body.Items, doomed{
 				ID: d.ID, Stream: d.Stream, Owner: string(d.Owner), Status: string(d.Status), Held: d.Held,
-				Relation: d.Relation, RelatedTo: d.RelatedTo, Goes: d.Goes,
+				Relation: d.Relation, RelatedTo: d.RelatedTo, Goes: d.Goes && !kept[d.Stream], Kept: kept[d.Stream],
 			})
 		}
 	}

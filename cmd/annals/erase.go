@@ -79,8 +79,11 @@ func (e *eraseCommand) Run(ctx context.Context, c *console) error {
 }
 
 func heldOr(d doomed) string {
-	if d.Held {
+	switch {
+	case d.Held:
 		return "under legal hold"
+	case d.Kept:
+		return "an archive is held"
 	}
 	return d.Status
 }

@@ -84,6 +84,7 @@ type doomed struct {
 	Relation  string `json:"relation"`
 	RelatedTo string `json:"related_to"`
 	Goes      bool   `json:"goes"`
+	Kept      bool   `json:"kept"`
 }
 
 // some says how many there are of something.
@@ -112,16 +113,20 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 		return c.document(a.Body)
 	}
 	rows := &grid{heads: []string{"", "WHAT", "OWNER", "STATUS", "WHY"}}
-	goes, related := 0, 0
+	goes, kept, related := 0, int64(0), 0
 	for _, d := range list.Items {
 		mark, why := "keep", "named"
-		if d.Goes {
+		switch {
+		case d.Goes:
 			mark = red.Render("erase")
 			goes++
+		case d.Kept:
+			mark = amber.Render("held")
+			kept++
 		}
 		if d.Relation != "" {
 			why = strings.ReplaceAll(d.Relation, "_", " ") + " " + d.RelatedTo
-			if !d.Goes || e.WithLineage {
+			if !d.Goes && !d.Kept || e.WithLineage {
 				related++
 			}
 		}
@@ -134,17 +139,21 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 	if len(list.Items) > 0 {
 		c.say("%s", rows.render(c.width))
 	}
+	would := fmt.Sprintf("%d would be erased", goes)
+	if kept > 0 {
+		would += ", " + some(kept, "is under legal hold", "are under legal hold")
+	}
 	tenant, isTenant := strings.CutPrefix(e.What, "tenant:")
 	switch {
 	case isTenant:
-		c.say("%d would be erased, which is all that was written in %s; %s, so that nobody but root gets in; its name stays taken",
-			goes, printable(tenant), some(list.Keys, "key would be revoked", "keys would be revoked"))
+		c.say("%s, which is all that was written in %s; %s, so that nobody but root gets in; its name stays taken",
+			would, printable(tenant), some(list.Keys, "key would be revoked", "keys would be revoked"))
 	case related == 0:
-		c.say("%d would be erased; nothing else is related to it", goes)
+		c.say("%s; nothing else is related to it", would)
 	case e.WithLineage:
-		c.say("%d would be erased, what is related among them", goes)
+		c.say("%s, what is related among them", would)
 	default:
-		c.say("%d would be erased; what else is related to them, %d in all: --with-lineage erases those items, too", goes, related)
+		c.say("%s; what else is related to them, %d in all: --with-lineage erases those items, too", would, related)
 	}
 	return nil
 }
