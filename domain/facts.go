@@ -38,16 +38,23 @@ type Revised struct {
 	Overview *string
 	Tags     *Tags
 	Meta     *json.RawMessage
+	Reason   string // why, as somebody wrote it; no change by itself
 }
 
 // Rescoped gave an item a new audience: Scopes is the whole new set.
-type Rescoped struct{ Scopes []Scope }
+type Rescoped struct {
+	Scopes []Scope
+	Reason string
+}
 
 // Transferred gave an item a new owner.
-type Transferred struct{ Owner Entity }
+type Transferred struct {
+	Owner  Entity
+	Reason string
+}
 
 // Moved gave an item another URI.
-type Moved struct{ URI string }
+type Moved struct{ URI, Reason string }
 
 // FoundHelpful is a voice for an item.
 type FoundHelpful struct{ Ballot }

@@ -9,13 +9,14 @@ import (
 )
 
 // Revise asks for changes of an item: of what it says, of its audience, owner or place. Empty
-// Scopes, Owner and URI are left alone. Call [Revise.Validate] first.
+// Scopes, Owner and URI are left alone. Every fact that follows has the reason. Call [Revise.Validate] first.
 type Revise struct {
 	Target
 	Changes    Revised
 	Scopes     []Scope
 	Owner      Entity
 	URI        string
+	Reason     string     // why, in the caller's words
 	Visibility Visibility // as claimed for the outcome; empty to derive
 }
 
@@ -42,6 +43,7 @@ func (c Revise) Validate() error {
 		checkURI(&p, c.URI)
 	}
 	oneOf(&p, "visibility", c.Visibility, visibilities, false)
+	atMost(&p, "reason", c.Reason, maxReason)
 	return p.Err()
 }
 
@@ -101,16 +103,17 @@ func (c Revise) agrees(k *Knowledge) error {
 func (c Revise) facts(k *Knowledge) []Fact {
 	var facts []Fact
 	if revised, changed := c.Changes.different(k); changed {
+		revised.Reason = c.Reason
 		facts = append(facts, revised)
 	}
 	if len(c.Scopes) > 0 && !sameSet(c.Scopes, k.Scopes) {
-		facts = append(facts, Rescoped{Scopes: c.Scopes})
+		facts = append(facts, Rescoped{Scopes: c.Scopes, Reason: c.Reason})
 	}
 	if c.Owner != "" && c.Owner != k.Owner {
-		facts = append(facts, Transferred{Owner: c.Owner})
+		facts = append(facts, Transferred{Owner: c.Owner, Reason: c.Reason})
 	}
 	if c.URI != "" && c.URI != k.Text.URI {
-		facts = append(facts, Moved{URI: c.URI})
+		facts = append(facts, Moved{URI: c.URI, Reason: c.Reason})
 	}
 	return facts
 }

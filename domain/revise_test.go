@@ -173,3 +173,15 @@ func TestASupersededItemMayStillBeRevised(t *testing.T) {
 		when(revise(as(alice), func(c *Revise) { c.Changes.Task = new("x") })).then(Revised{Task: new("x")}).
 		leaves("superseded", func(k *Knowledge) bool { return k.Status == IsSuperseded })
 }
+
+func TestEveryFactOfARevisionSaysWhyAndAReasonAloneIsNoChange(t *testing.T) {
+	t.Parallel()
+	given(t, remembered()).when(revise(as(alice), func(c *Revise) {
+		c.Changes, c.Scopes, c.URI, c.Reason = Revised{Content: new("Now Go.")}, []Scope{Scope(alice)}, "viking://resources/go.md", "it changed"
+	})).then(
+		Revised{Content: new("Now Go."), Reason: "it changed"},
+		Rescoped{Scopes: []Scope{Scope(alice)}, Reason: "it changed"},
+		Moved{URI: "viking://resources/go.md", Reason: "it changed"},
+	)
+	given(t, remembered()).when(revise(as(alice), func(c *Revise) { c.Reason = "no reason" })).thenNothing()
+}

@@ -50,6 +50,7 @@ func (c Revise) Rewritten(r Rewriting) Command {
 	if c.Changes.Meta != nil {
 		c.Changes.Meta = new(r.meta(*c.Changes.Meta))
 	}
+	r.all(&c.Reason)
 	r.Name("uri", c.URI)
 	return c
 }

@@ -39,7 +39,7 @@ func TestFactsAreWrittenAsTheirGoldenFilesSay(t *testing.T) {
 		if s.version != kinds[s.fact.Name()].version {
 			continue
 		}
-		t.Run(s.fact.Name(), func(t *testing.T) {
+		t.Run(goldenName(s), func(t *testing.T) {
 			t.Parallel()
 			p, err := Encode(s.fact)
 			if err != nil {
@@ -289,7 +289,9 @@ func factNames(t *testing.T) []string {
 	return names
 }
 
-func goldenName(s sample) string { return fmt.Sprintf("%s.v%d.json", s.fact.Name(), s.version) }
+func goldenName(s sample) string {
+	return fmt.Sprintf("%s.v%d%s.json", s.fact.Name(), s.version, gained(s.fact))
+}
 
 func readGolden(t *testing.T, s sample) []byte {
 	t.Helper()

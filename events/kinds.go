@@ -7,8 +7,8 @@ import "github.com/annals-kb/annals/domain"
 var kinds = codec{
 	domain.Remembered{}.Name():        apart(splitRemembered, joinRemembered),
 	domain.Revised{}.Name():           apart(splitRevised, joinRevised),
-	domain.Rescoped{}.Name():          plain(splitRescoped, joinRescoped),
-	domain.Transferred{}.Name():       plain(splitTransferred, joinTransferred),
+	domain.Rescoped{}.Name():          apart(splitRescoped, joinRescoped),
+	domain.Transferred{}.Name():       apart(splitTransferred, joinTransferred),
 	domain.Moved{}.Name():             apart(splitMoved, joinMoved),
 	domain.FoundHelpful{}.Name():      apart(splitHelpful, joinHelpful),
 	domain.FoundHarmful{}.Name():      apart(splitHarmful, joinHarmful),

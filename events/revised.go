@@ -15,7 +15,7 @@ type revisedData struct {
 	Polarity *domain.Polarity `json:"polarity,omitempty"`
 }
 
-// revisedText has the new values; null for a field that was cleared.
+// revisedText has the new values, null for a field that was cleared, and why.
 type revisedText struct {
 	Task     **string          `json:"task,omitempty"`
 	Content  **string          `json:"content,omitempty"`
@@ -23,6 +23,7 @@ type revisedText struct {
 	Overview **string          `json:"overview,omitempty"`
 	Tags     **domain.Tags     `json:"tags,omitempty"`
 	Meta     **json.RawMessage `json:"meta,omitempty"`
+	Reason   string            `json:"reason,omitempty"`
 }
 
 func splitRevised(f domain.Revised) (revisedData, revisedText) {
@@ -49,6 +50,7 @@ func splitRevised(f domain.Revised) (revisedData, revisedText) {
 		Task: orNull(f.Task, isEmpty), Content: orNull(f.Content, isEmpty),
 		Abstract: orNull(f.Abstract, isEmpty), Overview: orNull(f.Overview, isEmpty),
 		Tags: orNull(f.Tags, hasNoTags), Meta: orNull(f.Meta, hasNoMeta),
+		Reason: f.Reason,
 	}
 }
 
@@ -61,6 +63,7 @@ func joinRevised(d revisedData, t revisedText) domain.Revised {
 		Overview: changed(d.Fields, "overview", t.Overview),
 		Tags:     changed(d.Fields, "tags", t.Tags),
 		Meta:     changed(d.Fields, "meta", t.Meta),
+		Reason:   t.Reason,
 	}
 }
 

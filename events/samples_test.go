@@ -58,6 +58,10 @@ func samples() []sample {
 		{1, domain.Rescoped{Scopes: []domain.Scope{"user:mia", "project:456"}}},
 		{1, domain.Transferred{Owner: "team:pay"}},
 		{1, domain.Moved{URI: "viking://resources/retry.md"}},
+		{1, domain.Revised{Content: new("Retry with jitter."), Reason: "the RFC moved"}},
+		{1, domain.Rescoped{Scopes: []domain.Scope{"user:mia"}, Reason: "wrong audience"}},
+		{1, domain.Transferred{Owner: "team:pay", Reason: "she moved"}},
+		{1, domain.Moved{URI: "viking://resources/retry.md", Reason: "a better place"}},
 		{1, domain.FoundHelpful{Ballot: ballot}},
 		{1, domain.FoundHarmful{Ballot: ballot}},
 		{1, domain.FeedbackRetracted{Vote: "0195a000-0000-7000-8000-000000000003"}},
@@ -156,4 +160,23 @@ func samples() []sample {
 		{1, domain.ProjectionFailed{Version: 3, Reason: "the disk is full: wrong"}},
 		{1, domain.ProjectionRetired{Version: 2, Reason: "it moved"}},
 	}
+}
+
+// gained names the optional field by which a form differs from the first one of its schema version; empty for that.
+func gained(fact domain.Fact) string {
+	var reason string
+	switch f := fact.(type) {
+	case domain.Revised:
+		reason = f.Reason
+	case domain.Rescoped:
+		reason = f.Reason
+	case domain.Transferred:
+		reason = f.Reason
+	case domain.Moved:
+		reason = f.Reason
+	}
+	if reason == "" {
+		return ""
+	}
+	return ".reason"
 }

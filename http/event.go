@@ -61,6 +61,14 @@ func eventOf(e domain.Event) event {
 // reasonOf is why, for facts that have a why.
 func reasonOf(fact domain.Fact) string {
 	switch f := fact.(type) {
+	case domain.Revised:
+		return f.Reason
+	case domain.Rescoped:
+		return f.Reason
+	case domain.Transferred:
+		return f.Reason
+	case domain.Moved:
+		return f.Reason
 	case domain.ReportedStale:
 		return f.Reason
 	case domain.Confirmed:

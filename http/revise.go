@@ -24,6 +24,7 @@ type patch struct {
 	Polarity   optional[string]   `json:"polarity,omitzero" enum:"positive,negative"`
 	Meta       optional[object]   `json:"meta,omitzero" doc:"Merged, key by key; null takes a key away."`
 	URI        optional[string]   `json:"uri,omitzero" nullable:"false" pattern:"^viking://"`
+	Reason     optional[string]   `json:"reason,omitzero" nullable:"false" maxLength:"2000" doc:"Why, for the history: nothing of the item."`
 }
 
 var decodePatch = decoderOf(reflect.TypeFor[patch]())
@@ -80,6 +81,7 @@ func (p patch) command(target domain.Target, found *domain.Problems) domain.Revi
 	if p.Polarity.Null {
 		*command.Changes.Polarity = domain.Positive
 	}
+	command.Reason = p.Reason.Value
 	command.Visibility = domain.Visibility(p.Visibility.Value)
 	command.Owner = domain.Entity(required(p.Owner, "owner", found))
 	command.URI = required(p.URI, "uri", found)

@@ -2,6 +2,7 @@ package http_test
 
 import (
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 
@@ -141,6 +142,30 @@ func TestMergedTagsOfManyWritersAreAllKept(t *testing.T) {
 		want := object{"k1": "v", "k2": "v", "k3": "v", "k4": "v"}
 		if diff := cmp.Diff(got, any(want)); diff != "" {
 			t.Error(diff)
+		}
+	})
+}
+
+func TestAPatchSaysWhy(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.remember("a", "x")
+		revised := w.ask("PATCH", "/v1/knowledge/a", object{"content": "y", "scopes": []string{"public"}, "reason": "the RFC says so"}).want(http.StatusOK)
+		if revised.json()["reason"] != nil {
+			t.Errorf("the item has the reason: %s", revised.body)
+		}
+		history := w.ask("GET", "/v1/knowledge/a/history", nil).want(http.StatusOK).items()
+		for _, step := range history[1:] {
+			if step["reason"] != "the RFC says so" {
+				t.Errorf("%s because of %q", step["name"], step["reason"])
+			}
+		}
+		if len(history) != 3 {
+			t.Errorf("got %d steps, want 3", len(history))
+		}
+		w.ask("PATCH", "/v1/knowledge/a", object{"reason": 7}).want(http.StatusUnprocessableEntity)
+		w.ask("DELETE", "/v1/knowledge/a?erase=true", nil).want(http.StatusNoContent)
+		if erased := w.ask("GET", "/v1/knowledge/a/history", nil).want(http.StatusOK); strings.Contains(string(erased.body), "RFC") {
+			t.Errorf("the reason outlived the item: %s", erased.body)
 		}
 	})
 }

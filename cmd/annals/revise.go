@@ -23,6 +23,7 @@ type reviseCommand struct {
 	Untag      []string `placeholder:"KEY" help:"Take a tag away."`
 	Meta       string   `placeholder:"JSON" help:"Merge into the object with whatever else you keep."`
 	URI        *string  `name:"uri" placeholder:"URI" help:"Where it lies, from now on."`
+	Reason     string   `short:"r" placeholder:"TEXT" help:"Why. It stays in the history."`
 	Clear      []string `enum:"task,abstract,overview,category,tags,meta" placeholder:"FIELD" help:"Empty a field: task, abstract, overview, category, tags or meta."`
 }
 
@@ -30,7 +31,7 @@ type reviseCommand struct {
 func (reviseCommand) Help() string {
 	return `Examples:
 
-    annals revise retry-advice --content "Honour Retry-After, then add jitter" --revision 3
+    annals revise retry-advice --content "Honour Retry-After, then add jitter" --reason "the RFC says so" --revision 3
     annals revise retry-advice --scope team:web --scope org:acme
     annals revise retry-advice --tag domain=http --untag draft`
 }
@@ -86,6 +87,9 @@ func (r *reviseCommand) patch(c *console) (map[string]any, error) {
 	}
 	if len(patch) == 0 {
 		return nil, wrong("annals revise --help lists what can change", "say what is to change")
+	}
+	if r.Reason != "" {
+		patch["reason"] = r.Reason
 	}
 	return patch, nil
 }
