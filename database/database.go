@@ -37,7 +37,7 @@ const accepted = "use postgres://USER:PASSWORD@HOST:PORT/DATABASE or sqlite:PATH
 // checks that it can serve. It changes no schema: see [DB.Migrate].
 //
 // The error matches [ErrUnavailable] if the server cannot be reached, and [ErrOwned] if another
-// process has the SQLite file. No error repeats the url, which may hold a password.
+// process has the SQLite file, and [ErrMisnamed] if there is no database of that name. No error repeats the url, which may hold a password.
 func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
 	scheme, rest, _ := strings.Cut(url, ":")
 	var db *DB
@@ -48,9 +48,9 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
 	case "sqlite":
 		db, err = openSQLite(ctx, rest)
 	case "":
-		err = errors.New("no database is named: " + accepted)
+		err = misnamed{errors.New("no database is named: " + accepted)}
 	default:
-		err = errors.New("the database URL is of no known kind: " + accepted)
+		err = misnamed{errors.New("the database URL is of no known kind: " + accepted)}
 	}
 	if err != nil {
 		return nil, err

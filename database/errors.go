@@ -27,6 +27,8 @@ var (
 	ErrUnique = errors.New("not unique")
 	// ErrFull: the disk is full. Nothing was written.
 	ErrFull = errors.New("database disk full")
+	// ErrDamaged: what is stored cannot be read any more.
+	ErrDamaged = errors.New("database damaged")
 	// ErrOwned: another process has the SQLite file.
 	ErrOwned = errors.New("database file in use")
 	// ErrNewerSchema: a newer version of the program migrated this database.
@@ -51,7 +53,7 @@ func Classify(ctx context.Context, err error) error {
 func isClassified(err error) bool {
 	for _, kind := range []error{
 		context.Canceled, context.DeadlineExceeded,
-		ErrUnavailable, ErrOutcomeUnknown, ErrUnique, ErrFull,
+		ErrUnavailable, ErrOutcomeUnknown, ErrUnique, ErrFull, ErrDamaged, ErrMisnamed,
 	} {
 		if errors.Is(err, kind) {
 			return true
@@ -100,6 +102,8 @@ func kindOfPostgres(refusal *pq.Error) error {
 	case pqerror.AdminShutdown, pqerror.CrashShutdown, pqerror.CannotConnectNow, pqerror.IdleSessionTimeout,
 		pqerror.IdleInTransactionSessionTimeout, pqerror.TooManyConnections:
 		return ErrUnavailable
+	case pqerror.DataCorrupted, pqerror.IndexCorrupted:
+		return ErrDamaged
 	}
 	if strings.HasPrefix(string(refusal.Code), "08") { // connection exceptions
 		return ErrUnavailable
@@ -117,6 +121,10 @@ func kindOfSQLite(refusal *sqlite.Error) error {
 		return ErrFull
 	case sqlitecode.SQLITE_BUSY, sqlitecode.SQLITE_LOCKED:
 		return ErrUnavailable
+	case sqlitecode.SQLITE_CORRUPT:
+		return ErrDamaged
+	case sqlitecode.SQLITE_NOTADB:
+		return ErrMisnamed
 	case sqlitecode.SQLITE_INTERRUPT:
 		return context.Canceled
 	}

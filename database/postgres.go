@@ -22,11 +22,11 @@ import (
 func openPostgres(ctx context.Context, rawURL string, log *slog.Logger) (*DB, error) {
 	config, connections, err := parsePostgres(rawURL)
 	if err != nil {
-		return nil, err
+		return nil, misnamed{err}
 	}
 	connector, err := newConnector(config)
 	if err != nil {
-		return nil, fmt.Errorf("the database URL does not fit: %w", err)
+		return nil, misnamed{fmt.Errorf("the database URL does not fit: %w", err)}
 	}
 	writers := max(1, connections/4)
 	db := &DB{

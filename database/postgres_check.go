@@ -64,9 +64,9 @@ func (s server) unreached(err error) error {
 	}
 	switch {
 	case code == pqerror.InvalidPassword || code == pqerror.InvalidAuthorizationSpecification:
-		return fmt.Errorf("PostgreSQL at %s refuses the user or the password of the database URL, see that both are right: %w", s.address, err)
+		return misnamed{fmt.Errorf("PostgreSQL at %s refuses the user or the password of the database URL, see that both are right: %w", s.address, err)}
 	case code == pqerror.InvalidCatalogName:
-		return fmt.Errorf("PostgreSQL at %s has no database %s, make it with CREATE DATABASE: %w", s.address, s.database, err)
+		return misnamed{fmt.Errorf("PostgreSQL at %s has no database %s, make it with CREATE DATABASE: %w", s.address, s.database, err)}
 	case code == "" && errors.Is(err, ErrUnavailable):
 		return fmt.Errorf("PostgreSQL at %s cannot be reached, see that it runs there and that host and port of the database URL are right: %w", s.address, err)
 	}

@@ -54,7 +54,7 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 func prepareFile(path string) (string, error) {
 	path = strings.TrimPrefix(path, "//") // as in sqlite:///var/lib/annals.db
 	if path == "" || strings.HasPrefix(path, ":") || strings.ContainsAny(path, "?\x00") {
-		return "", errors.New("sqlite: takes the path of a file and no options, as in sqlite:./data/annals.db")
+		return "", misnamed{errors.New("sqlite: takes the path of a file and no options, as in sqlite:./data/annals.db")}
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", fmt.Errorf("the directory of the database cannot be made, name another file with sqlite:PATH: %w", err)

@@ -26,12 +26,12 @@ func ReadCertificate(path string) (c Certificate, is bool, err error) {
 		if bytes.Contains(text, []byte(`"checkpoint"`)) || bytes.Contains(text, []byte(`"event_id"`)) {
 			return c, true, errors.New("the certificate was changed or breaks off: it is no JSON any more")
 		}
-		return c, true, errNeither
+		return c, true, ErrNeither
 	}
 	for _, name := range []string{"checkpoint", "hash", "position", "path"} {
 		if _, there := fields[name]; !there {
 			if fields["checkpoint"] == nil && fields["path"] == nil {
-				return c, true, errNeither
+				return c, true, ErrNeither
 			}
 			return c, true, fmt.Errorf("the certificate has no %s", name)
 		}
@@ -49,7 +49,8 @@ func ReadCertificate(path string) (c Certificate, is bool, err error) {
 	return c, true, nil
 }
 
-var errNeither = errors.New("the file is neither an exported log nor a certificate")
+// ErrNeither says that a file is nothing that can be verified.
+var ErrNeither = errors.New("the file is neither an exported log, nor the proof of an event, nor the certificate of an erasure")
 
 // isExport tells whether a file begins as exports do, with a record or the manifest; an empty one may have been.
 func isExport(text []byte) bool {

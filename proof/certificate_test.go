@@ -25,8 +25,8 @@ func TestWhatIsWrongWithACertificateIsSaid(t *testing.T) {
 		"not signed":         {strings.Replace(whole, `,"checkpoint":{"note":"n"}`, "", 1), "the certificate has no checkpoint", true},
 		"an empty signature": {strings.Replace(whole, `"n"`, `""`, 1), "the certificate's checkpoint has no note, which is what was signed", true},
 		"another type":       {strings.Replace(whole, `:1,`, `:"1",`, 1), "the certificate's position is a string, and should be none", true},
-		"another document":   {`{"id":"retry-advice","type":"strategy"}`, "the file is neither an exported log nor a certificate", true},
-		"no document":        {"annals.example/default\n17\n", "the file is neither an exported log nor a certificate", true},
+		"another document":   {`{"id":"retry-advice","type":"strategy"}`, "the file is neither an exported log, nor the proof of an event, nor the certificate of an erasure", true},
+		"no document":        {"annals.example/default\n17\n", "the file is neither an exported log, nor the proof of an event, nor the certificate of an erasure", true},
 	} {
 		path := filepath.Join(t.TempDir(), "file")
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {

@@ -62,6 +62,9 @@ func (v Verification) examiner(report *Report, tenant string) (*examiner, error)
 	return newExaminer(report, tenant, verifiers), err
 }
 
+// ErrCheckpoint says that something is no checkpoint.
+var ErrCheckpoint = errors.New("the checkpoint that was kept elsewhere is none")
+
 // outside are the checkpoints that were kept elsewhere, by tenant.
 func (v Verification) outside() (map[string][]signed, error) {
 	byTenant := map[string][]signed{}
@@ -69,7 +72,7 @@ func (v Verification) outside() (map[string][]signed, error) {
 		said, _, _ := strings.Cut(text, "\n\n")
 		c, err := parse(said + "\n")
 		if err != nil {
-			return nil, errors.New("the checkpoint that was kept elsewhere cannot be read: it is the text that annals proof checkpoint prints")
+			return nil, ErrCheckpoint
 		}
 		tenant := c.Origin[strings.LastIndexByte(c.Origin, '/')+1:]
 		byTenant[tenant] = append(byTenant[tenant], signed{size: c.Size, signer: "the checkpoint kept elsewhere", note: text})

@@ -57,10 +57,12 @@ func asFailure(err error) *failure {
 	switch {
 	case errors.Is(err, context.Canceled):
 		f.Detail = "interrupted"
-	case errors.Is(err, database.ErrUnavailable):
+	case errors.Is(err, database.ErrUnavailable), errors.Is(err, database.ErrOwned):
 		f.Code = exitUnavailable
+	case errors.Is(err, database.ErrMisnamed):
+		f.Code = exitUsage
 	case errors.Is(err, database.ErrAbsent):
-		f.Fix = "name it with --database, or the directory that it lies in with --data"
+		f.Code, f.Fix = exitUsage, "name it with --database, or the directory that it lies in with --data"
 	}
 	return f
 }

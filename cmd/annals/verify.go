@@ -29,7 +29,8 @@ func (verifyCommand) Help() string {
 	return `Computes every hash, every commitment, the tree and its root anew from the stored bytes, and names whatever is not
 as it was recorded, with its position. It only reads, sees one moment, and needs no server: one may go on meanwhile.
 
-Exit code 0: all is as it was recorded. 1: it is not. What a database says of itself somebody could have made up who
+Exit code 0: all is as it was recorded. 1: it is not. 2 or 5: nothing was found out, since what is named cannot be
+verified, or cannot be read now. What a database says of itself somebody could have made up who
 has the signing key, too; a checkpoint that was kept elsewhere he cannot have.
 
 Examples:
@@ -51,8 +52,11 @@ func (v *verifyCommand) Run(ctx context.Context, c *console) error {
 	verification.Progress = bar.set
 	report, err := v.verify(ctx, c, verification)
 	bar.end()
-	if errors.Is(err, proof.ErrKey) {
+	switch {
+	case errors.Is(err, proof.ErrKey):
 		return wrong("as in --key annals+6d1a0b3c+AfK…, which annals proof key prints", "%s", err)
+	case errors.Is(err, proof.ErrCheckpoint):
+		return wrong("it is the text that annals proof checkpoint prints", "%s", err)
 	}
 	if err != nil || report == nil {
 		return err
@@ -71,13 +75,17 @@ func (v *verifyCommand) verify(ctx context.Context, c *console, verification pro
 		return nil, wrong("annals proof key prints it; ask for it over a way that you trust", "a file is verified with a public key: name it with --key")
 	}
 	switch certificate, is, err := proof.ReadCertificate(v.File); {
+	case errors.Is(err, proof.ErrNeither):
+		return nil, wrong("annals export log, annals proof event --json and annals erase --certificate print what can be verified", "%s", err)
+	case !is && err != nil:
+		return nil, wrong("name the file that annals export log, annals proof event or annals erase --certificate made", "the file cannot be read: %s", err)
 	case is && err != nil:
 		return nil, &failure{Code: exitFailed, Detail: "not verified: " + err.Error(), Fix: "annals erase --certificate ID prints one, and annals export log an export"}
 	case is:
 		return nil, verifyCertificate(c, certificate, verification.Keys)
 	}
 	report, err := proof.VerifyFile(ctx, v.File, verification)
-	return &verified{Report: report}, err
+	return &verified{Report: report}, unseen(err)
 }
 
 func (v *verifyCommand) verifyDatabase(ctx context.Context, c *console, verification proof.Verification) (_ *verified, err error) {
@@ -87,9 +95,9 @@ func (v *verifyCommand) verifyDatabase(ctx context.Context, c *console, verifica
 	}
 	db, err := database.OpenToRead(ctx, storage.Database, v.logger(c))
 	if err != nil {
-		return nil, err
+		return nil, unseen(err)
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
+	defer func() { err = unseen(errors.Join(err, db.Close())) }()
 	if err := upToDate(ctx, db); err != nil {
 		return nil, err
 	}
@@ -105,6 +113,19 @@ func (v *verifyCommand) verifyDatabase(ctx context.Context, c *console, verifica
 	}
 	report.Verified = report.Verified && len(checked.Wrong) == 0
 	return &verified{Report: report, Answers: &checked}, nil
+}
+
+// unseen is an error of looking, which has found nothing wrong: its exit code is never that of what was found.
+// A database that cannot be read because it is damaged is a finding.
+func unseen(err error) error {
+	if err == nil || errors.Is(err, database.ErrDamaged) || errors.Is(err, proof.ErrKey) || errors.Is(err, proof.ErrCheckpoint) {
+		return err
+	}
+	f := *asFailure(err)
+	if f.Code == exitFailed {
+		f.Code = exitUnavailable
+	}
+	return &f
 }
 
 // verified is what was found out about a log, and about what is answered from it.
