@@ -3,6 +3,8 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -60,7 +62,7 @@ func (w *words) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*[]string)(w))
 }
 
-// read takes the arguments of a call. What a tool does not know is ignored: hosts add things of their own.
+// read takes the arguments of a call. What a tool does not know is refused, as is a word that is none of the known ones.
 func read(raw json.RawMessage, fields []field) (arguments, error) {
 	var in arguments
 	if len(bytes.TrimSpace(raw)) == 0 {
@@ -71,6 +73,11 @@ func read(raw json.RawMessage, fields []field) (arguments, error) {
 		return in, wrong{"the arguments must be an object"}
 	}
 	var bad []string
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !slices.ContainsFunc(fields, func(f field) bool { return f.name == name }) {
+			bad = append(bad, strconv.Quote(name)+" is not an argument of this tool")
+		}
+	}
 	for _, f := range fields {
 		value := given[f.name]
 		if f.required && empty(value) {
@@ -83,6 +90,10 @@ func read(raw json.RawMessage, fields []field) (arguments, error) {
 		}
 		if json.Unmarshal(one, &in) != nil {
 			bad = append(bad, f.name+" must be "+kinds[f.kind])
+			continue
+		}
+		if f.kind == "string" && len(f.values) > 0 && !empty(value) && !slices.Contains(f.values, textOf(value)) {
+			bad = append(bad, f.name+" must be one of "+strings.Join(f.values, ", "))
 		}
 	}
 	if len(bad) > 0 {
@@ -98,4 +109,11 @@ var kinds = map[string]string{
 func empty(value json.RawMessage) bool {
 	var text string
 	return len(value) == 0 || string(value) == "null" || json.Unmarshal(value, &text) == nil && strings.TrimSpace(text) == ""
+}
+
+// textOf is a string; empty for anything else.
+func textOf(value json.RawMessage) string {
+	var text string
+	_ = json.Unmarshal(value, &text)
+	return text
 }

@@ -124,11 +124,14 @@ func TestAToolSaysWhatIsWrong(t *testing.T) {
 			{"retrieve_memory", object{"query": []string{"x"}, "limit": 1.5}, "INVALID_ARGUMENT", "query must be a string; limit must be a whole number"},
 			{"retrieve_memory", object{"query": "x", "category": "lunch"}, "INVALID_ARGUMENT", "category must be one of"},
 			{"retrieve_memory", object{"query": "x", "limit": 1000}, "INVALID_ARGUMENT", "limit must be 1 to 100"},
+			{"save_knowledge", object{"content": "x", "type": "tool", "bogus": 1}, "INVALID_ARGUMENT", `: "bogus" is not an argument of this tool`},
+			{"memory_status", object{"bogus": 1}, "INVALID_ARGUMENT", `: "bogus" is not an argument of this tool`},
+			{"remember", object{"content": "x", "category": "nonsense"}, "INVALID_ARGUMENT", ": category must be one of profile, "},
 			{"remember", object{"content": "x"}, "INVALID_ARGUMENT", "category must not be empty"},
 			{"remember", object{"content": "x", "category": "tools", "scopes": []string{"team:web"}}, "PERMISSION_DENIED", "team:web"},
 			{"forget_memory", object{"uri": "viking://agent/memories/tools/nothing.md"}, "NOT_FOUND", ""},
 			{"get_knowledge", object{"uri": "../../v1/keys"}, "NOT_FOUND", ""},
-			{"give_feedback", object{"uri": "x", "verdict": "so-so"}, "NOT_FOUND", ""},
+			{"give_feedback", object{"uri": "x", "verdict": "so-so"}, "INVALID_ARGUMENT", "verdict must be one of helpful, harmful"},
 			{"save_knowledge", object{"content": "x", "type": "tool", "tags": "hot"}, "INVALID_ARGUMENT", "tags must be"},
 		} {
 			got := w.call(c.tool, c.arguments)

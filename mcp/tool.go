@@ -54,7 +54,7 @@ func (t tool) schema() map[string]any {
 			required = append(required, f.name)
 		}
 	}
-	return map[string]any{"type": "object", "properties": properties, "required": required}
+	return map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
 }
 
 var resultSchema = map[string]any{
