@@ -96,7 +96,11 @@ func TestDocumentsAreReadAndDivided(t *testing.T) {
 			"damaged.pdf": []byte("%PDF-1.4 and then nothing"), "damaged.docx": []byte("PK"), "scan.pdf": pdf(),
 			"deep.pdf": pdfOf("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]/Count 1>>", "<</Type/Page/Contents "+strings.Repeat("[", 1<<20)+">>"),
 		} {
-			kept := add(name, content)
+			added := w.ask("POST", "/api/v1/resources", object{"temp_file_id": w.upload(name, "", content)}).object()
+			kept := added["root_uri"].(string)
+			if why := added["errors"].([]any); len(why) != 1 || !strings.HasPrefix(why[0].(string), name+" was kept unread: it is damaged") {
+				t.Errorf("%s: errors are %v", name, why)
+			}
 			if names := w.simple(kept); len(names) != 1 || !strings.HasSuffix(names[0].(string), name[strings.Index(name, "."):]) {
 				t.Errorf("%s is kept as %v", name, names)
 			}

@@ -3,6 +3,7 @@ package viking
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -111,10 +112,18 @@ func (s *Server) children(ctx context.Context, c caller, directory domain.URI, h
 	return nodes[:min(len(nodes), limit)], nil
 }
 
-// size is that of an item's content in bytes; a directory has none.
+// size is that of an item's content in bytes, or of the file beside it; a directory has none.
 func (n node) size() int {
 	if n.isDir || n.item == nil {
 		return 0
+	}
+	var meta struct {
+		Bytes struct {
+			Size *int `json:"size"`
+		} `json:"bytes"`
+	}
+	if n.item.Media != domain.MediaText && json.Unmarshal(n.item.Text.Meta, &meta) == nil && meta.Bytes.Size != nil {
+		return *meta.Bytes.Size
 	}
 	return len(n.item.Text.Content)
 }

@@ -87,6 +87,18 @@ func (s *Server) readable(ctx context.Context, f source) (string, bool, error) {
 	return content, err == nil, err
 }
 
+// whyUnread says that a document was kept as it is, and why; empty for what is no document.
+func (f source) whyUnread() string {
+	extension, kind := f.extension(), f.kind()
+	switch {
+	case extension == ".pdf" || kind == pdfType:
+		return f.name + " was kept unread: it is damaged, encrypted, or made of images alone"
+	case extension == ".docx" || kind == docxType:
+		return f.name + " was kept unread: it is damaged or encrypted, or has no text"
+	}
+	return ""
+}
+
 // stem is the name that the file's tree has.
 func (f source) stem() string {
 	if stem := segment(strings.TrimSuffix(f.name, path.Ext(f.name))); stem != "" {

@@ -124,7 +124,8 @@ func (s *Server) addResource(ctx context.Context, q *query) (any, error) {
 	if root, err = s.rootFor(ctx, q, in, root, file); err != nil {
 		return nil, err
 	}
-	if err := s.keep(ctx, q, root, in, file); err != nil {
+	unread, err := s.keep(ctx, q, root, in, file)
+	if err != nil {
 		return nil, err
 	}
 	if in.FileID != "" {
@@ -133,6 +134,9 @@ func (s *Server) addResource(ctx context.Context, q *query) (any, error) {
 		}
 	}
 	added := resourceAdded{Status: "success", RootURI: root.String(), Path: file.path, Meta: map[string]any{}, Errors: []string{}}
+	if unread != "" {
+		added.Errors = append(added.Errors, unread)
+	}
 	if in.Wait {
 		added.Queue, err = s.settled(ctx, q, settling)
 	}
@@ -201,8 +205,8 @@ func (s *Server) rootFor(ctx context.Context, q *query, in resourceRequest, root
 	}
 }
 
-// keep writes the parts of a file, or its bytes.
-func (s *Server) keep(ctx context.Context, q *query, root address, in resourceRequest, file source) error {
+// keep writes the parts of a file, or its bytes. Of a document that could not be read it says so.
+func (s *Server) keep(ctx context.Context, q *query, root address, in resourceRequest, file source) (unread string, err error) {
 	meta := map[string]any{"source_path": file.path}
 	for name, value := range map[string]string{"reason": in.Reason, "instruction": in.Instruction} {
 		if value != "" {
@@ -215,11 +219,16 @@ func (s *Server) keep(ctx context.Context, q *query, root address, in resourceRe
 	}
 	content, readable, err := s.readable(ctx, file)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if !readable {
-		return s.keepBytes(ctx, q, root, file, meta, said)
+		return file.whyUnread(), s.keepBytes(ctx, q, root, file, meta, said)
 	}
+	return "", s.keepText(ctx, q, root, file, content, meta, said)
+}
+
+// keepText writes what a file says, in its parts.
+func (s *Server) keepText(ctx context.Context, q *query, root address, file source, content string, meta map[string]any, said domain.Source) error {
 	parts := sections(content)
 	encoded, err := json.Marshal(meta)
 	if err != nil {

@@ -124,6 +124,11 @@ func TestBytesAreKeptAsTheyAre(t *testing.T) {
 			t.Errorf("read %q", got)
 		}
 		item := w.ask("GET", "/v1/knowledge?uri=viking://resources/photo", nil).want(http.StatusOK).json()["items"].([]any)[0].(object)
+		stat := w.ask("GET", at("/api/v1/fs/stat", uri), nil).object()["size"]
+		tree := w.ask("GET", at("/api/v1/fs/tree", "viking://resources/photo"), nil).result().([]any)[0].(object)["size"]
+		if want := float64(len(photo)); stat != want || tree != want {
+			t.Errorf("sizes are %v and %v, want %v", stat, tree, want)
+		}
 		if item["media"] != "image" || item["meta"].(object)["bytes"].(object)["size"] != float64(len(photo)) {
 			t.Errorf("the item is %v", item)
 		}
