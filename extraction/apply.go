@@ -191,9 +191,11 @@ func (a assignment) replace(ctx context.Context, reader Reader, writer Writer, l
 	return final(submit(domain.Supersede{Target: domain.Target{By: by, ID: target.ID}, Successor: l.Item, Reason: l.Text.Reason}))
 }
 
-// elsewhere remembers an item where it lies by itself, since its place is taken.
+// elsewhere remembers an item under a name of its own beside its place, which is taken: still where others look for what is shared.
 func (a assignment) elsewhere(ctx context.Context, writer Writer, l domain.Lesson, target *domain.Knowledge) error {
-	l.Text.URI = ""
+	if l.Text.URI != "" {
+		l.Text.URI = string(domain.URI(l.Text.URI).Parent().Join(l.Item + ".md"))
+	}
 	command, err := a.remember(l, target).Complete()
 	if err != nil {
 		return err

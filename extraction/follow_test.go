@@ -183,6 +183,29 @@ func TestWhatIsSharedIsCountedForEverybody(t *testing.T) {
 	})
 }
 
+func TestWhatIsSharedLiesWhereOthersLookThoughItsPlaceIsTaken(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, extraction.BuiltIn{})
+		theirs := domain.Remember{By: w.by, ID: "theirs", Knowledge: domain.Remembered{
+			Type: domain.Tool, ContextType: domain.Memory, Owner: "user:al", Scopes: []domain.Scope{"user:al"},
+			Text: domain.Text{Content: "a note", URI: "viking://agent/memories/tools/chromedriver.md"},
+		}}
+		command, err := theirs.Complete()
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.submit(command)
+		w.hold("s1", talk("chromedriver 124 requires Chrome 124."))
+		w.learn()
+		lesson := w.settled("s1", 1).(domain.SessionExtracted).Lessons[0]
+		k, err := w.base.Find(t.Context(), w.by.Tenant, lesson.Item)
+		if want := "viking://agent/memories/tools/" + lesson.Item + ".md"; err != nil || k.Text.URI != want || !slices.Equal(k.Scopes, []domain.Scope{domain.Public}) {
+			t.Errorf("it lies at %s for %v, %v; want %s", k.Text.URI, k.Scopes, err, want)
+		}
+	})
+}
+
 func TestWhatHelpedIsVotedFor(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
