@@ -17,9 +17,16 @@ type importCommand struct {
 	Parallel int           `default:"1" placeholder:"N" help:"How many requests are under way at once, for a server that is far away: 1 to 8. More than one may mix up the order of the file in the log, so --update sends one."`
 }
 
+// aLine is all that a line needs.
+const aLine = `{"type":"strategy","content":"Retry 429s with jitter"}`
+
 // Help implements kong.HelpProvider.
 func (importCommand) Help() string {
-	return `A bad line never spoils the others, and nothing is lost: the same content again is unchanged, so whatever
+	return `A line says at least what kind of knowledge it is, by type or category, and what it says:
+
+    ` + aLine + `
+
+A bad line never spoils the others, and nothing is lost: the same content again is unchanged, so whatever
 stopped an import, run the same command again. A record without an id is named after what it says, and each item's
 history tells the file and the line that it came from. Exit code 1 says that lines failed.
 
@@ -156,7 +163,7 @@ func (s *summary) verdict(stopped error) error {
 	if s.Failed > 0 {
 		return &failure{
 			Code: exitFailed, Detail: fmt.Sprintf("%d of %d lines failed", s.Failed, s.Lines),
-			Fix: "mend them and run the same command again: what is there already stays unchanged",
+			Fix: "mend them (a line is like " + aLine + ") and run the same command again: what is there already stays unchanged",
 		}
 	}
 	return nil
