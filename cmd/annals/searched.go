@@ -78,7 +78,7 @@ func (a searchAnswer) nothing() string {
 	e := a.Explain
 	switch {
 	case e.Visible == 0:
-		return "nothing found: no knowledge is visible here yet"
+		return "nothing found: no knowledge is visible here"
 	case e.Passed == 0:
 		return fmt.Sprintf("nothing found: %d visible, but none passes the filters", e.Visible)
 	case e.BestBelow > 0:

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -154,7 +155,7 @@ func (c cause) described() string {
 	return fmt.Sprintf("%s %s, %s #%d", printable(c.Stream), happened(c.Name), printable(joined(" for ", c.Actor, c.OnBehalfOf)), c.Position)
 }
 
-// line shows a change as before → after, each side cut to what fits.
+// line shows a change as before → after, each side cut to what fits around what differs.
 func (c change) line(widest, columns int) string {
 	name := printable(c.Field)
 	name += strings.Repeat(" ", widest-ansi.StringWidth(name))
@@ -164,5 +165,25 @@ func (c change) line(widest, columns int) string {
 		return faint.Render(name) + "  " + oneLine(after, rest)
 	}
 	side := (rest - 3) / 2
+	before, after = fromDifference(before, after, side)
 	return faint.Render(name) + "  " + oneLine(before, side) + " → " + oneLine(after, rest-3-min(side, ansi.StringWidth(before)))
+}
+
+// fromDifference leaves out how two texts both begin, where they would be cut to so many columns before they differ.
+func fromDifference(before, after string, columns int) (string, string) {
+	was, is := []rune(oneLine(before, math.MaxInt)), []rune(oneLine(after, math.MaxInt))
+	begin := 0
+	for begin < min(len(was), len(is)) && was[begin] == is[begin] {
+		begin++
+	}
+	fits := max(ansi.StringWidth(string(was)), ansi.StringWidth(string(is))) <= columns
+	if fits || ansi.StringWidth(string(was[:begin])) <= columns/2 {
+		return before, after
+	}
+	for lead := 0; begin > 0; begin-- {
+		if lead += ansi.StringWidth(string(was[begin-1])); lead > columns/3 {
+			break
+		}
+	}
+	return "…" + string(was[begin:]), "…" + string(is[begin:])
 }
