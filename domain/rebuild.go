@@ -1,6 +1,9 @@
 package domain
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // RebuildProgress is how far a rebuild has come.
 type RebuildProgress struct {
@@ -32,4 +35,18 @@ type RebuildReport struct {
 	Overlap   float64           `json:"overlap"`   // of the first ten hits of searches by the items' own tasks
 	Searches  int               `json:"searches"`
 	Impact    RebuildImpact     `json:"impact"`
+}
+
+// Repaired tells whether the version that it was compared with was found not to be what the log says, and was
+// replaced for that.
+func (r RebuildReport) Repaired() bool { return r.Repair && r.Unasked() }
+
+// Unasked tells whether something differs that the change does not mean to change.
+func (r RebuildReport) Unasked() bool {
+	for column := range r.Changed {
+		if !slices.Contains(r.Intended, column) {
+			return true
+		}
+	}
+	return false
 }

@@ -78,7 +78,7 @@ type Rebuilder interface {
 	// Cancel gives the running rebuild up and tells what became of it; the error matches
 	// domain.ErrNotFound if there is none.
 	Cancel(ctx context.Context, name string) (domain.Rebuild, error)
-	// Rollback lets readers read the version that was active before; the error matches
+	// Rollback lets readers read the version that was active before, unless a repair has replaced it; the error matches
 	// domain.ErrNotFound if none is kept.
 	Rollback(ctx context.Context, name string) error
 	// Retire gives the way back up; the error matches domain.ErrNotFound if there is none.

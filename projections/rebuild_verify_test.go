@@ -1,10 +1,12 @@
 package projections_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
@@ -138,8 +140,18 @@ func TestARepairAcceptsWhatTheActiveVersionHasBecome(t *testing.T) {
 		if last.State != "active" || last.Report.Changed["helpful"] != 1 || last.Report.Changed["(new item)"] != 1 {
 			t.Errorf("got version %d %s (%s) with %+v, want it switched to and the changes named", last.Version, last.State, last.Error, last.Report)
 		}
+		if version, err := r.base.Rollback(t.Context()); !errors.Is(err, domain.ErrConflict) {
+			t.Errorf("rolled back to version %d (%v), want no way back to what is known to be wrong", version, err)
+		}
+		r.sweepAfter(time.Minute)
+		if version, err := r.base.Rollback(t.Context()); !errors.Is(err, domain.ErrNotFound) {
+			t.Errorf("rolled back to version %d (%v), want what was wrong to be dropped", version, err)
+		}
 		if again := r.run(); again.State != "active" || len(again.Report.Changed) > 0 {
 			t.Errorf("got version %d %s with %+v, want nothing left to repair", again.Version, again.State, again.Report)
+		}
+		if _, err := r.base.Rollback(t.Context()); err != nil {
+			t.Errorf("%v, want a way back to what the repair has built", err)
 		}
 	})
 }

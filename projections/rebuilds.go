@@ -114,7 +114,7 @@ func (r Rebuilds) Cancel(ctx context.Context, name string) (domain.Rebuild, erro
 }
 
 // Rollback lets readers read the version that was active before; the error matches
-// [domain.ErrNotFound] if none is kept.
+// [domain.ErrNotFound] if none is kept, and [domain.ErrConflict] if a repair has replaced it.
 func (r Rebuilds) Rollback(ctx context.Context, name string) error {
 	ctx = database.ForEveryTenant(ctx)
 	err := known(name)

@@ -20,7 +20,7 @@ func (p *Knowledge) Switch(ctx context.Context, to int) error {
 }
 
 // Rollback lets readers read the version again that was active before. The error matches
-// [domain.ErrNotFound] if there is none.
+// [domain.ErrNotFound] if there is none, and [domain.ErrConflict] if it is one that a repair has replaced.
 func (p *Knowledge) Rollback(ctx context.Context) (version int, err error) {
 	var e entry
 	found, err := p.one(ctx, &e, stateDraining)
@@ -78,7 +78,16 @@ func (p *Knowledge) replaceable(ctx context.Context, tx bun.IDB, to int, from st
 		return 0, domain.Refuse(domain.ErrConflict, "version %d was verified against version %d, and version %d is active by now",
 			to, report.Against, both[0].Version).WithFix("rebuild again")
 	}
+	if from == stateDraining && both[0].replaced(to) {
+		return 0, domain.Refuse(domain.ErrConflict, "version %d was found not to be what the log says, and version %d repairs it: there is no way back to it",
+			to, both[0].Version).WithFix("rebuild again, if need be; version %d is dropped within a minute", to)
+	}
 	return both[0].Version, nil
+}
+
+// replaced tells whether the version repairs another, which was found to be wrong.
+func (v listed) replaced(other int) bool {
+	return v.Report != nil && v.Report.Repaired() && v.Report.Against == other
 }
 
 // settling is for how long a version is written at least after it was active: another process may
@@ -100,13 +109,22 @@ func (p *Knowledge) Retire(ctx context.Context) error {
 	return p.retire(ctx, all)
 }
 
-// retireOlder ends the writing of versions that a rollback no longer leads to.
+// retireOlder ends the writing of versions that a rollback no longer leads to: those before the last, and
+// one that was found to be wrong.
 func (p *Knowledge) retireOlder(ctx context.Context) error {
 	all, err := p.draining(ctx)
-	if err != nil || len(all) < 2 {
+	if err != nil || len(all) == 0 {
 		return err
 	}
-	settled := slices.DeleteFunc(all[1:], func(e entry) bool { return p.now().Sub(e.UpdatedAt.Time) < settling })
+	var active listed
+	err = p.db.NewSelect().Model(&active).Where("name = ?", knowledgeName).Where("state = ?", stateActive).Scan(ctx)
+	if err != nil {
+		return p.failed(ctx, "read the catalogue", err)
+	}
+	if !active.replaced(all[0].Version) {
+		all = all[1:]
+	}
+	settled := slices.DeleteFunc(all, func(e entry) bool { return p.now().Sub(e.UpdatedAt.Time) < settling })
 	if len(settled) == 0 {
 		return nil
 	}

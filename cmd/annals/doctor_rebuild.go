@@ -11,15 +11,20 @@ func (e *examination) rebuilt(ctx context.Context, api *client) {
 	if _, err := api.read(ctx, request{Method: "GET", Path: []string{"v1", "projections"}}, &all); err != nil {
 		return // said already
 	}
+	command := &rebuildCommand{Projection: "knowledge"}
+	last, _, err := command.last(ctx, api)
 	for _, v := range all.Items {
-		if v.State == "draining" {
+		switch {
+		case v.State != "draining":
+		case err == nil && v.Name == last.Projection && last.repaired():
+			e.note(fmt.Sprintf("version %d of %s", v.Version, v.Name), fine, "",
+				"was active until %s; version %d repairs what was wrong, so that there is no way back, and it is dropped within a minute", moment(v.UpdatedAt), last.Version)
+		default:
 			e.note(fmt.Sprintf("version %d of %s", v.Version, v.Name), fine,
 				fmt.Sprintf("annals rebuild %s --rollback goes back to it, --retire gives it up", v.Name),
 				"was active until %s, and is still written, so that going back loses nothing", moment(v.UpdatedAt))
 		}
 	}
-	command := &rebuildCommand{Projection: "knowledge"}
-	last, _, err := command.last(ctx, api)
 	if err != nil {
 		if code := asFailure(err).Code; code != exitNotFound && code != exitRefused { // there was none, or it is for others to see
 			e.failed("rebuild", err)

@@ -38,7 +38,7 @@ func (r *rebuildCommand) wait(ctx context.Context, c *console, api *client, vers
 	switch now.State {
 	case "active":
 		if !c.json {
-			c.note("go back with: annals rebuild %s --rollback; the version before is kept until the next rebuild, or --retire", now.Projection)
+			c.note("%s", now.wayBack())
 		}
 	case "retired":
 		if !now.seen() {

@@ -163,6 +163,19 @@ func (r rebuild) verdict() error {
 	}
 }
 
+// wayBack says how to undo the switch to this version, if it is to be undone.
+func (r rebuild) wayBack() string {
+	if r.repaired() {
+		return fmt.Sprintf("there is no way back to version %d, which was wrong: it is dropped within a minute", r.Report.Against)
+	}
+	return fmt.Sprintf("go back with: annals rebuild %s --rollback; the version before is kept until the next rebuild, or --retire", r.Projection)
+}
+
+// repaired tells whether this version is read now in place of one that was found to be wrong.
+func (r rebuild) repaired() bool {
+	return r.Version == r.Active && r.Report != nil && r.Report.Repair && r.Report.changedUnasked()
+}
+
 // fix is what to do when a version was given up.
 func (r rebuild) fix() string {
 	if r.Report != nil && len(r.Report.Wrong) == 0 && r.Report.changedUnasked() {
