@@ -23,32 +23,72 @@ func (at Snapshot) Facts(ctx context.Context, tenant string, positions []int64) 
 	positions = slices.Compact(slices.Sorted(slices.Values(positions)))
 	facts := make(map[int64]domain.Fact, len(positions))
 	for batch := range slices.Chunk(positions, pageSize) {
+		var found []RecordedFact
 		err := database.ForEach(ctx, at.db, func(rows *sql.Rows) error {
-			var position int64
-			var p Payload
-			var data, text []byte
-			err := rows.Scan(&position, &p.Name, &p.SchemaVersion, &data, &text)
-			if err != nil {
-				return err
-			}
-			p.Data, p.Text = data, text
-			facts[position], err = Decode(p)
+			var f RecordedFact
+			err := rows.Scan(&f.Position, &f.Name, &f.SchemaVersion, &f.Data, &f.Text)
+			found = append(found, f)
 			return err
 		}, `
-			SELECT e.position, e.name, e.schema_version, e.data, `+said+`
+			SELECT `+FactColumns+`
 			FROM `+recordTables+`
 			WHERE e.tenant = ? AND e.position IN (?)
 			ORDER BY e.position`, tenant, bun.List(batch))
+		if err == nil {
+			err = decodeFacts(facts, found)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("read facts: %w", unavailable(err))
 		}
-		for _, position := range batch {
-			if facts[position] == nil {
-				return nil, holeError{tenant: tenant, missing: position}
-			}
+		if err := complete(facts, tenant, batch); err != nil {
+			return nil, err
 		}
 	}
 	return facts, nil
+}
+
+// RecordedFact is a fact as it is stored, with the text that still exists.
+type RecordedFact struct {
+	Position      int64  `bun:"fact_position"`
+	Name          string `bun:"fact_name"`
+	SchemaVersion int    `bun:"fact_version"`
+	Data          []byte `bun:"fact_data"`
+	Text          []byte `bun:"fact_text"`
+}
+
+// FactColumns are what somebody's query reads a [RecordedFact] from: the events e, and the event_texts t of the same
+// tenant and position if there are any.
+const FactColumns = `
+	e.position AS fact_position, e.name AS fact_name, e.schema_version AS fact_version, e.data AS fact_data,
+	` + said + ` AS fact_text`
+
+// FactsOf are the facts that a query has found, by their positions. The error matches [ErrHole] if any of the
+// positions that it was to find is not among them.
+func FactsOf(tenant string, found []RecordedFact, positions []int64) (map[int64]domain.Fact, error) {
+	facts := make(map[int64]domain.Fact, len(found))
+	if err := decodeFacts(facts, found); err != nil {
+		return nil, fmt.Errorf("read facts: %w", err)
+	}
+	return facts, complete(facts, tenant, positions)
+}
+
+func decodeFacts(facts map[int64]domain.Fact, found []RecordedFact) (err error) {
+	for _, f := range found {
+		if facts[f.Position], err = Decode(Payload{Name: f.Name, SchemaVersion: f.SchemaVersion, Data: f.Data, Text: f.Text}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// complete tells whether there is a fact at each of the positions.
+func complete(facts map[int64]domain.Fact, tenant string, positions []int64) error {
+	for _, position := range positions {
+		if facts[position] == nil {
+			return holeError{tenant: tenant, missing: position}
+		}
+	}
+	return nil
 }
 
 // Beginnings are the positions at which streams of a tenant began; those that never did are left out.

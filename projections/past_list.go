@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 )
 
 // Find is what an item was at a position of the log, with all of its votes; whether it may be seen is a
@@ -32,7 +33,7 @@ func (p *Past) List(ctx context.Context, list domain.List) (domain.ListPage, err
 		limit = defaultList
 	}
 	v := p.hindsight(list.By, list.AsOf, nil)
-	var rows []pastRow
+	var rows []toldRow
 	var present domain.ListPage
 	answered, err := p.patiently(ctx, list.AsOf, func() (read int64, err error) {
 		if rows, err = v.page(ctx, p.knowledge.db, list, limit+1); err != nil || len(rows) > 0 {
@@ -56,35 +57,51 @@ func (p *Past) List(ctx context.Context, list domain.List) (domain.ListPage, err
 	case answered:
 		return present, nil
 	}
+	items, found := apart(rows)
 	page := domain.ListPage{}
-	if len(rows) > limit {
-		rows = rows[:limit]
-		page.Next = rows[limit-1].Number
+	if len(items) > limit {
+		items = items[:limit]
+		page.Next = items[limit-1].Number
 	}
-	page.Items, err = p.recalled(ctx, list.By.Tenant, rows)
-	return page, err
+	facts, err := events.FactsOf(list.By.Tenant, found, saidBy(items))
+	if err != nil {
+		return domain.ListPage{}, err
+	}
+	page.Items = p.told(items, facts)
+	return page, nil
 }
 
 // recalled are items with their texts, which the log has.
 func (p *Past) recalled(ctx context.Context, tenant string, rows []pastRow) ([]*domain.Knowledge, error) {
-	items := make([]*domain.Knowledge, len(rows))
-	var positions []int64
-	for i := range rows {
-		items[i] = rows[i].knowledge(p.knowledge.Policy())
-		items[i].Reports = nil
-		positions = append(positions, rows[i].places().all(rows[i].Number)...)
-	}
-	facts, err := p.log.Facts(ctx, tenant, positions)
+	facts, err := p.log.Facts(ctx, tenant, saidBy(rows))
 	if err != nil {
 		return nil, err
 	}
-	for i, k := range items {
+	return p.told(rows, facts), nil
+}
+
+// saidBy are the positions at which lies what items say.
+func saidBy(rows []pastRow) []int64 {
+	var positions []int64
+	for i := range rows {
+		positions = append(positions, rows[i].places().all(rows[i].Number)...)
+	}
+	return positions
+}
+
+// told are items with what the log has about them.
+func (p *Past) told(rows []pastRow, facts map[int64]domain.Fact) []*domain.Knowledge {
+	items := make([]*domain.Knowledge, len(rows))
+	for i := range rows {
+		k := rows[i].knowledge(p.knowledge.Policy())
+		k.Reports = nil
 		rows[i].places().recall(k, facts)
 		if rows[i].Today == string(domain.IsErased) {
 			k.Status = domain.IsErased
 		}
+		items[i] = k
 	}
-	return items, nil
+	return items
 }
 
 // reached asks in a snapshot in which the projection has read a position. It waits for that, but not
@@ -150,7 +167,7 @@ func (p *Past) read(ctx context.Context, db bun.IDB, tenant string) (read int64,
 }
 
 // reachedBy is how far the projection had read when it gave these rows.
-func reachedBy(rows []pastRow) int64 {
+func reachedBy(rows []toldRow) int64 {
 	if len(rows) == 0 {
 		return 0
 	}

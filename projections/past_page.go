@@ -8,17 +8,50 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 )
 
-// page reads the rows of a page, newest first, and in each how far the projection has read: one statement
-// is a snapshot. If nothing was found there is no row.
-func (v *hindsight) page(ctx context.Context, db bun.IDB, list domain.List, limit int) (rows []pastRow, err error) {
-	query := v.past.described(v.held(db, list, limit), v.position).
+// toldRow is an item as it was, and one of the facts that say what it said.
+type toldRow struct {
+	pastRow
+	events.RecordedFact
+}
+
+// factsBeside joins the facts at the positions that the items k and their counts c name. An index leads there once
+// for each row, which for a list of columns takes an array on PostgreSQL.
+func (v *hindsight) factsBeside(query *bun.SelectQuery) *bun.SelectQuery {
+	const at = "k.number, k.task_at, k.content_at, k.abstract_at, k.overview_at, k.tags_at, k.meta_at, k.uri_at, c.reason_at"
+	among := "IN (" + at + ")"
+	if v.past.knowledge.db.Engine == database.Postgres {
+		among = "= ANY (ARRAY[" + at + "])"
+	}
+	return query.ColumnExpr(events.FactColumns).
+		Join("LEFT JOIN events AS e ON e.tenant = ? AND e.position "+among, v.tenant).
+		Join("LEFT JOIN event_texts AS t ON t.tenant = e.tenant AND t.position = e.position")
+}
+
+// page reads the rows of a page with what they said, newest first, and in each how far the projection has read: one
+// statement is a snapshot, and one round trip. If nothing was found there is no row.
+func (v *hindsight) page(ctx context.Context, db bun.IDB, list domain.List, limit int) (rows []toldRow, err error) {
+	query := v.factsBeside(v.past.described(v.held(db, list, limit), v.position)).
 		ColumnExpr("(SELECT r.position FROM checkpoints AS r WHERE r.projection = ? AND r.tenant = ?) AS reached", v.past.Name(), v.tenant)
 	if slices.Contains(list.Filter.Statuses, domain.IsErased) {
 		query = query.ColumnExpr("(SELECT n.status FROM ? AS n WHERE n.tenant = k.tenant AND n.number = k.number) AS today", v.now.tables().knowledge)
 	}
 	return rows, query.OrderExpr("k.number DESC").Scan(ctx, &rows)
+}
+
+// apart are the items and the facts of rows, each once.
+func apart(rows []toldRow) (items []pastRow, facts []events.RecordedFact) {
+	for i := range rows {
+		if len(items) == 0 || items[len(items)-1].Number != rows[i].Number {
+			items = append(items, rows[i].pastRow)
+		}
+		if rows[i].RecordedFact.Position > 0 {
+			facts = append(facts, rows[i].RecordedFact)
+		}
+	}
+	return items, facts
 }
 
 // held selects the items of a page: everything, or the newest of each audience that the principal belongs to,
