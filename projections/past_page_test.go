@@ -31,11 +31,13 @@ func TestAPageOfThePastIsReadWithItsTextsInOneStatement(t *testing.T) {
 			"everything": {By: w.by}, "a member's": {By: member}, "a scope's": {By: w.by, Filter: domain.Filter{Scope: domain.Public}},
 		} {
 			list.AsOf, list.Limit = position, 5
-			sent := listener.during(func() {
+			sent := slices.DeleteFunc(listener.during(func() {
 				page, err := w.past.List(t.Context(), list)
 				if err != nil || len(page.Items) == 0 || page.Items[0].Text.Content == "" {
 					t.Errorf("%s: %+v, %v", name, page, err)
 				}
+			}), func(q query) bool { // the catalogue is read again from time to time
+				return !strings.Contains(q.text, "past_1") && !strings.Contains(q.text, "events")
 			})
 			if len(sent) != 1 {
 				t.Errorf("%s took %d statements: %v", name, len(sent), sent)
