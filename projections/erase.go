@@ -161,8 +161,11 @@ func (r traces) forgetVoices(tx bun.IDB, t tables, script *script) {
 		Where("tenant = ?", r.tenant).Where("id IN (?)", bun.List(r.ids)))
 }
 
-// forgetPast takes away by which words and pieces the items could be found; that they were there stays.
+// forgetPast takes away by which words, pieces and tags the items could be found; that they were there stays. Items
+// come first, as where the past is written: nobody waits for one who waits.
 func (r traces) forgetPast(tx bun.IDB, t pastTables, script *script) {
+	script.add(tx.NewUpdate().TableExpr("?", t.items).Set("tag_bits = ?", anyTags.column()).
+		Where("tenant = ?", r.tenant).Where("number IN (?)", bun.List(r.numbers)))
 	for _, table := range []bun.Ident{t.words, t.pieces} {
 		script.add(tx.NewDelete().TableExpr("?", table).
 			Where("tenant = ?", r.tenant).Where("number IN (?)", bun.List(r.numbers)))

@@ -147,23 +147,29 @@ func saidAt(column string) string {
 }
 
 // tagged asks for any of the values under a key, or with none for the key itself. Tags lie beside the
-// event that gave them.
+// event that gave them, where only items are looked up whose bits allow for them.
 func (v *hindsight) tagged(query *bun.SelectQuery, key string, values []string) *bun.SelectQuery {
-	tags := "EXISTS (SELECT 1 FROM event_texts AS x WHERE x.tenant = k.tenant AND x.position = " + saidAt("tags_at") + " AND "
-	if v.past.knowledge.db.Engine == database.SQLite {
-		if len(values) == 0 {
-			return query.Where(tags+"EXISTS (SELECT 1 FROM json_each(x.text, '$.tags') AS t WHERE t.key = ?))", key)
-		}
-		return query.Where(tags+"EXISTS (SELECT 1 FROM json_each(x.text, '$.tags') AS t, json_each(t.value) AS v WHERE t.key = ? AND v.value IN (?)))",
-			key, bun.List(values))
-	}
+	// Some bits of a number without a sign are all of them if they are no less. Of "=" PostgreSQL would expect so few
+	// that it reads everybody rather than the newest.
+	const has, end = "(k.tag_bits & ?) >= ?", ")"
+	beside := " AND EXISTS (SELECT 1 FROM event_texts AS x WHERE x.tenant = k.tenant AND x.position = " + saidAt("tags_at") + " AND "
 	if len(values) == 0 {
-		return query.Where(tags+"jsonb_exists((x.text -> 'tags')::jsonb, ?))", key)
+		bits := signatureOfKey(key).column()
+		if v.past.knowledge.db.Engine == database.SQLite {
+			return query.Where(has+beside+"EXISTS (SELECT 1 FROM json_each(x.text, '$.tags') AS t WHERE t.key = ?)"+end, bits, bits, key)
+		}
+		return query.Where(has+beside+"jsonb_exists((x.text -> 'tags')::jsonb, ?)"+end, bits, bits, key)
 	}
 	return query.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
 		for _, value := range values {
+			bits := signatureOfTag(key, value).column()
+			if v.past.knowledge.db.Engine == database.SQLite {
+				q = q.WhereOr(has+beside+"EXISTS (SELECT 1 FROM json_each(x.text, '$.tags') AS t, json_each(t.value) AS v WHERE t.key = ? AND v.value = ?)"+end,
+					bits, bits, key, value)
+				continue
+			}
 			pattern, _ := json.Marshal(map[string][]string{key: {value}})
-			q = q.WhereOr(tags+"(x.text -> 'tags')::jsonb @> ?::jsonb)", string(pattern))
+			q = q.WhereOr(has+beside+"(x.text -> 'tags')::jsonb @> ?::jsonb"+end, bits, bits, string(pattern))
 		}
 		return q
 	})

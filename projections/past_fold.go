@@ -14,6 +14,7 @@ import (
 type former struct {
 	*domain.Knowledge
 	places places
+	tags   signature
 	told   bool // its text is known, not only where it lies
 
 	item, words spell            // what holds now
@@ -61,6 +62,9 @@ func (p *passage) fold(f *former, event domain.Event) error {
 		return fmt.Errorf("position %d of tenant %s, %s: %w", event.Position, event.Tenant, event.Stream, err)
 	}
 	f.places.note(event.Fact, event.Position)
+	if f.Version == 1 || at.tags != f.places.tags {
+		f.tags = signatureOf(f.Text.Tags)
+	}
 	if f.Revision != before.Revision {
 		if err := p.foldItem(f); err != nil {
 			return err
@@ -86,7 +90,7 @@ func (p *passage) fold(f *former, event domain.Event) error {
 
 func (p *passage) foldItem(f *former) error {
 	p.end(&f.item, ending{table: "items", number: f.Number}, pastItemColumns, f.Position)
-	values, err := itemValues(p.tenant, f.Knowledge, f.places, forever)
+	values, err := itemValues(p.tenant, f.Knowledge, f.places, f.tags, forever)
 	if err != nil {
 		return err
 	}
@@ -207,14 +211,14 @@ func (p *passage) write(s *script, tx bun.IDB, t pastTables) {
 
 // forget leaves nothing of items that could tell what they said.
 func forget(s *script, tx bun.IDB, t pastTables, tenant string, numbers []int64) {
-	for _, table := range []bun.Ident{t.words, t.pieces} {
-		s.add(tx.NewDelete().TableExpr("?", table).Where("tenant = ?", tenant).Where("number IN (?)", bun.List(numbers)))
-	}
 	blank := tx.NewUpdate().TableExpr("?", t.items).Where("tenant = ?", tenant).Where("number IN (?)", bun.List(numbers))
 	for _, place := range pastItemColumns[slices.Index(pastItemColumns, "task_at"):] {
 		blank = blank.Set("? = 0", bun.Ident(place))
 	}
 	s.add(blank)
+	for _, table := range []bun.Ident{t.words, t.pieces} {
+		s.add(tx.NewDelete().TableExpr("?", table).Where("tenant = ?", tenant).Where("number IN (?)", bun.List(numbers)))
+	}
 	s.add(tx.NewUpdate().TableExpr("?", t.counts).Set("reason_at = 0").
 		Where("tenant = ?", tenant).Where("number IN (?)", bun.List(numbers)))
 }

@@ -93,7 +93,7 @@ func (p *Past) formers(ctx context.Context, page events.Page, retold set) (map[s
 	for i := range rows {
 		k := rows[i].knowledge(p.knowledge.Policy())
 		formers[k.ID] = &former{
-			Knowledge: k, places: rows[i].places(), scopes: spells(k),
+			Knowledge: k, places: rows[i].places(), tags: signature(rows[i].TagBits), scopes: spells(k),
 			item: spell{open: true, since: rows[i].Since},
 		}
 	}

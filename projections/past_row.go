@@ -46,6 +46,7 @@ type pastRow struct {
 	TagsAt       int64          `bun:"tags_at"`
 	MetaAt       int64          `bun:"meta_at"`
 	URIAt        int64          `bun:"uri_at"`
+	TagBits      int64          `bun:"tag_bits"`
 
 	Today   string `bun:"today"`   // its status by now
 	Reached int64  `bun:"reached"` // how far the projection has read
@@ -67,7 +68,7 @@ type pastRow struct {
 const pastColumns = `
 	k.number, k.since, k.id, k.version, k.revision, k.type, k.context_type, k.category, k.polarity, k.media,
 	k.owner, k.status, k.superseded_by, k.held, k.trace_id, k.scopes, k.created_at, k.updated_at, k.occurred_at,
-	k.task_at, k.content_at, k.abstract_at, k.overview_at, k.tags_at, k.meta_at, k.uri_at,
+	k.task_at, k.content_at, k.abstract_at, k.overview_at, k.tags_at, k.meta_at, k.uri_at, k.tag_bits,
 	c.since AS counts_since, c.version AS counts_version, c.helpful, c.harmful, c.reporters, c.reported_by,
 	c.stale_since, c.reason_at, c.confirmed_at, c.confirm_until`
 
@@ -105,7 +106,7 @@ func (r *pastRow) places() places {
 var (
 	pastItemColumns = strings.Fields(`tenant number since until id version revision type context_type category polarity
 		media owner visibility status superseded_by held trace_id scopes created_at updated_at occurred_at
-		task_at content_at abstract_at overview_at tags_at meta_at uri_at`)
+		task_at content_at abstract_at overview_at tags_at meta_at uri_at tag_bits`)
 	pastScopeColumns = strings.Fields(`tenant scope number since until`)
 	pastCountColumns = strings.Fields(`tenant number since version helpful harmful reporters reported_by stale_since
 		reason_at confirmed_at confirm_until`)
@@ -114,7 +115,7 @@ var (
 )
 
 // itemValues are an item's row from the position of its newest event on.
-func itemValues(tenant string, k *domain.Knowledge, p places, until int64) ([]any, error) {
+func itemValues(tenant string, k *domain.Knowledge, p places, tags signature, until int64) ([]any, error) {
 	scopes, err := json.Marshal(k.Scopes)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", k.ID, err)
@@ -124,7 +125,7 @@ func itemValues(tenant string, k *domain.Knowledge, p places, until int64) ([]an
 		string(k.Category), string(k.Polarity), string(k.Media), string(k.Owner), string(k.Visibility()),
 		string(k.Status), k.SupersededBy, k.Held, k.Source.TraceID, string(scopes),
 		database.At(k.CreatedAt), database.At(k.UpdatedAt), database.At(k.OccurredAt),
-		p.task, p.content, p.abstract, p.overview, p.tags, p.meta, p.uri,
+		p.task, p.content, p.abstract, p.overview, p.tags, p.meta, p.uri, tags.column(),
 	}, nil
 }
 

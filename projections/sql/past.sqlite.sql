@@ -1,6 +1,6 @@
 -- One version of the projection of the past; {{.}} is its number. It says what every item was at every
 -- position of the log, without what people wrote: of a text there is the position of the event that it
--- lies beside. A row holds from position since until before position until, the largest number there is
+-- lies beside, and of tags some bits that tell which there cannot be. A row holds from position since until before position until, the largest number there is
 -- while it still holds.
 
 -- What an item is.
@@ -34,6 +34,7 @@ CREATE TABLE past_{{.}} (
     tags_at       INTEGER NOT NULL,
     meta_at       INTEGER NOT NULL,
     uri_at        INTEGER NOT NULL,
+    tag_bits      INTEGER NOT NULL, -- which tags it may have; -1 for any
     PRIMARY KEY (tenant, number, since)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX past_{{.}}_owner ON past_{{.}} (tenant, owner, number);
