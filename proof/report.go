@@ -66,6 +66,14 @@ func (r *Report) fault(tenant string, position int64, kind, format string, value
 	}
 }
 
+// Unsigned is how many of the newest events no checkpoint covers yet: nobody can prove them to others.
+func (r *Report) Unsigned() (events int64) {
+	for _, t := range r.Tenants {
+		events += max(0, t.Through-max(t.Signed, t.From-1))
+	}
+	return events
+}
+
 // Events is how many were verified.
 func (r *Report) Events() (events int64) {
 	for _, t := range r.Tenants {

@@ -175,10 +175,12 @@ func (s *service) serve(ctx context.Context, listener net.Listener) error {
 const finishing = 30 * time.Second
 
 // close interrupts a rebuild, which goes on at the next start, and finishes what was accepted: first the
-// log, then the database that it writes to.
+// log, whose newest events are signed, then the database that it writes to.
 func (s *service) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), finishing)
 	defer cancel()
 	s.rebuilder.Close()
-	return errors.Join(s.stopForwarding(), s.log.Close(ctx), s.db.Close())
+	err := errors.Join(s.stopForwarding(), s.log.Close(ctx))
+	s.prover.Finish(ctx)
+	return errors.Join(err, s.db.Close())
 }

@@ -103,7 +103,7 @@ func (v *verifyCommand) verifyDatabase(ctx context.Context, c *console, verifica
 	}
 	report, err := proof.Verify(ctx, db, verification)
 	if err != nil || !v.Answers {
-		return &verified{Report: report}, err
+		return described(report), err
 	}
 	bar := watchCount(c, "comparing", 1)
 	checked, err := projections.Check(ctx, db, projections.Settings{Logger: v.logger(c)}, bar.set)
@@ -112,7 +112,17 @@ func (v *verifyCommand) verifyDatabase(ctx context.Context, c *console, verifica
 		return nil, fmt.Errorf("compare what is answered with the log: %w", err)
 	}
 	report.Verified = report.Verified && len(checked.Wrong) == 0
-	return &verified{Report: report, Answers: &checked}, nil
+	found := described(report)
+	found.Answers = &checked
+	return found, nil
+}
+
+// described is what was found out about a database, which a signature is to follow.
+func described(report *proof.Report) *verified {
+	if report == nil {
+		return nil
+	}
+	return &verified{Report: report, Unsigned: report.Unsigned()}
 }
 
 // unseen is an error of looking, which has found nothing wrong: its exit code is never that of what was found.
@@ -132,7 +142,8 @@ func unseen(err error) error {
 type verified struct {
 	*proof.Report
 
-	Answers *projections.Checked `json:"answers,omitempty"`
+	Unsigned int64                `json:"unsigned"` // the newest events of a database that no checkpoint covers yet
+	Answers  *projections.Checked `json:"answers,omitempty"`
 }
 
 // verification reads keys and checkpoints, those in files, too.
@@ -231,9 +242,20 @@ func (v *verified) printFindings(c *console) {
 	if v.Answers != nil {
 		v.printAnswers(c)
 	}
-	if report.Count == 0 {
-		c.say("%s: %s events in %s, all as they were recorded", green.Render("verified"), counted(report.Events()), report.Took.Round(time.Millisecond))
+	if report.Count > 0 {
+		return
 	}
+	word := green.Render("verified")
+	if !v.Verified { // the answers are not
+		word = "the log"
+	}
+	unsigned := ""
+	if n := v.Unsigned; n == 1 {
+		unsigned = "; 1 of them is not signed yet"
+	} else if n > 1 {
+		unsigned = fmt.Sprintf("; %s of them are not signed yet", counted(n))
+	}
+	c.say("%s: %s in %s, all as they were recorded%s", word, several(int(report.Events()), "event"), report.Took.Round(time.Millisecond), unsigned)
 }
 
 func (v *verified) printAnswers(c *console) {

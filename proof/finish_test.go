@@ -1,0 +1,49 @@
+package proof_test
+
+import (
+	"testing"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/proof"
+)
+
+func TestWhatIsNewestIsSignedAtTheEnd(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db)
+		w.remember("a")
+		if got, want := w.verify(proof.Verification{}).Unsigned(), int64(1); got != want {
+			t.Errorf("before the end: got %d unsigned events, want %d", got, want)
+		}
+		w.in("other").remember("b")
+		if err := w.log.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.prover.Finish(t.Context())
+		report := w.verify(proof.Verification{})
+		finds(t, report)
+		if got := report.Unsigned(); got != 0 {
+			t.Errorf("got %d unsigned events, want none", got)
+		}
+	})
+}
+
+func TestWhoeverWorksOnTheTreeSignsIt(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db)
+		w.remember("a")
+		later, want := "clock_timestamp() + interval '1 hour'", int64(1)
+		if db.Engine == database.SQLite { // whose file has one owner
+			later, want = "'2100-01-01T00:00:00.000000Z'", 0
+		}
+		if err := w.exec(`INSERT INTO leases (projection, holder, term, expires_at) VALUES ('proof', 'another', 7, ` + later + `)`); err != nil {
+			t.Fatal(err)
+		}
+		w.prover.Finish(t.Context())
+		if got := w.verify(proof.Verification{}).Unsigned(); got != want {
+			t.Errorf("got %d unsigned events, want %d: another process has the tree", got, want)
+		}
+	})
+}
