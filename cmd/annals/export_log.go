@@ -28,7 +28,7 @@ func (e exporting) provenExport(ctx context.Context, c *console, query url.Value
 	case c.json:
 		return c.document(map[string]any{"file": e.Output, "lines": lines, "whole": whole})
 	}
-	c.say("%d events and a manifest written to %s\nverify it with: annals verify %s --key PUBLICKEY", lines-1, e.Output, e.Output)
+	c.say("%s and a manifest written to %s\nverify it with: annals verify %s --key PUBLICKEY", several(int(lines-1), "event"), e.Output, e.Output)
 	return nil
 }
 

@@ -138,7 +138,7 @@ func (s *scrubRecordedCommand) plan(ctx context.Context, c *console, api *client
 		return nil
 	}
 	c.say("%s", rows.render(c.width))
-	c.say("would redact %s in %d texts of %d", found.list(), len(texts), len(things))
+	c.say("would redact %s in %s of %d", found.list(), several(len(texts), "text"), len(things))
 	if named > 0 {
 		c.note("%d in names cannot be redacted: erase the item, or revise its tags and meta first", named)
 	}
@@ -180,7 +180,7 @@ func (s *scrubRecordedCommand) redact(ctx context.Context, c *console, api *clie
 	case texts == 0 && len(refused) == 0:
 		c.say("nothing to redact")
 	case texts > 0:
-		c.say("redacted %s in %d texts of %d", found.list(), texts, things)
+		c.say("redacted %s in %s of %d", found.list(), several(int(texts), "text"), things)
 		c.note("the files hold it until they are rewritten: annals erase --sweep")
 	}
 	if err != nil || len(refused) == 0 {
