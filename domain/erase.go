@@ -95,8 +95,22 @@ func (c Erase) Decide(book Book, _ time.Time) ([]Fact, error) {
 }
 
 func notYoursToErase(k *Knowledge) error {
-	return Refuse(ErrForbidden, "%s may be erased by %s in person, or by an admin", k.ID, k.Owner).WithFix("ask its owner or an admin")
+	refused := Refuse(ErrForbidden, "%s may be erased by %s", k.ID, erasers(k.Owner))
+	if !k.Owner.isSomebody() {
+		return refused.WithFix("ask an admin")
+	}
+	return refused.WithFix("ask its owner or an admin")
 }
+
+// erasers are who may erase what is e's. Nobody is a team, or a project, in person.
+func erasers(e Entity) string {
+	if !e.isSomebody() {
+		return "an admin"
+	}
+	return string(e) + " in person, or by an admin"
+}
+
+func (e Entity) isSomebody() bool { return e.Kind() == User || e.Kind() == Agent }
 
 // MayErase tells whether p may destroy k: its owner, or an admin, each in person; nobody who merely belongs to
 // whom it belongs, or acts for somebody.

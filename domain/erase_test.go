@@ -62,6 +62,20 @@ func TestOnlyTheOwnerInPersonAndAdminsErase(t *testing.T) {
 		then(Erased{ReasonCode: DefaultErasureReason, Events: []string{eventID(1)}})
 }
 
+func TestNobodyIsAskedToBeAProjectInPerson(t *testing.T) {
+	t.Parallel()
+	theirs := remembered()
+	theirs.Owner = project
+	story := given(t, theirs).when(erase(as(alice, project))).refused(ErrForbidden)
+	if got, want := story.err.Error(), itemID+" may be erased by an admin"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	_, err := OrderErasure{By: as(alice, project), Of: string(project)}.Complete()
+	if want := "what is " + string(project) + "'s may be erased by an admin"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
 func TestAnAgentErasesItsOwn(t *testing.T) {
 	t.Parallel()
 	own := remembered()

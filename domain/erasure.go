@@ -99,8 +99,8 @@ func (c OrderErasure) Complete() (OrderErasure, error) {
 	c.Grounds = c.complete(&p)
 	tenant, isTenant := TenantOf(c.Of)
 	switch _, err := ParseEntity(c.Of); {
-	case isTenant && tenant != c.By.Tenant:
-		p.Add("of", "is another tenant than the one that the caller is in")
+	case isTenant && tenant != c.By.Tenant && c.By.Operates():
+		p.Add("of", "is another tenant than %s, which the request is in: name it in Annals-Tenant, too", c.By.Tenant)
 	case isTenant, isSession(c.Of):
 	case !IsItem(c.Of) && err != nil:
 		p.Add("of", "%s", err)
@@ -127,7 +127,7 @@ func (c OrderErasure) allowed() error {
 	case isTenant, IsItem(c.Of): // each item decides
 		return nil
 	case c.By.Role == Auditor, !inPerson && !c.By.InCharge():
-		return Refuse(ErrForbidden, "what is %s's may be erased by %s in person, or by an admin", whose, whose)
+		return Refuse(ErrForbidden, "what is %s's may be erased by %s", whose, erasers(whose))
 	}
 	return nil
 }
