@@ -53,7 +53,7 @@ func (e *eraseCommand) exportList(ctx context.Context, c *console, api *client) 
 		})
 	})
 	if err == nil {
-		c.note("%d erasures in %s", count, e.ExportList)
+		c.note("%s of tenant %s in %s", some(int64(count), "erasure", "erasures"), printable(caller.Tenant), e.ExportList)
 	}
 	return err
 }

@@ -134,7 +134,12 @@ type givenKey struct {
 // print shows a key that was just made: the key itself on standard output, so that a script can keep it.
 func (k givenKey) print(c *console) {
 	c.say("%s", k.Key)
-	c.note("a key for %s, %s in tenant %s; it is not shown again", printable(k.Subject), k.Role, printable(k.Tenant))
+	if domain.Role(k.Role) == domain.Root {
+		c.note("a key for %s, root of every tenant; it is not shown again", printable(k.Subject))
+		c.note("it is kept in tenant %s: erasing that revokes it", printable(k.Tenant))
+	} else {
+		c.note("a key for %s, %s in tenant %s; it is not shown again", printable(k.Subject), k.Role, printable(k.Tenant))
+	}
 	c.note("use it with: export ANNALS_KEY=…, or send it as Authorization: Bearer …")
 }
 
