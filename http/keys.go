@@ -260,6 +260,7 @@ type identity struct {
 	Role           string   `json:"role" enum:"member,service,auditor,admin,root"`
 	Memberships    []string `json:"memberships,omitempty"`
 	PublishPublic  bool     `json:"publish_public" doc:"May write to the public scope."`
+	Operates       bool     `json:"operates" doc:"Looks after the whole server: may sweep its files."`
 	Authentication string   `json:"authentication" example:"key:ab23cdefgh" doc:"How the server knows."`
 }
 
@@ -272,7 +273,7 @@ func (s *Server) whoami(_ context.Context, c *call, _ *struct{}) (*identityOutpu
 	p := c.principal
 	shown := identity{
 		Tenant: p.Tenant, Subject: string(p.Subject), OnBehalfOf: string(p.OnBehalfOf), Role: string(p.Role),
-		PublishPublic: p.MayPublish(domain.Public), Authentication: p.Authentication,
+		PublishPublic: p.MayPublish(domain.Public), Operates: p.Operates(), Authentication: p.Authentication,
 	}
 	for _, e := range p.Memberships {
 		shown.Memberships = append(shown.Memberships, string(e))

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -60,6 +62,11 @@ func (e *eraseCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	if e.Sweep && !e.Plan {
+		if err := maySweep(ctx, api); err != nil {
+			return err
+		}
+	}
 	switch {
 	case e.ExportList != "":
 		err = e.exportList(ctx, c, api)
@@ -72,10 +79,19 @@ func (e *eraseCommand) Run(ctx context.Context, c *console) error {
 	case e.What != "":
 		err = e.erase(ctx, c, api)
 	}
-	if err != nil || !e.Sweep || e.Plan {
+	return e.swept(ctx, c, api, e.inTenant(err))
+}
+
+// inTenant tells root how to get into the tenant that is to be erased.
+func (e *eraseCommand) inTenant(err error) error {
+	name, isTenant := strings.CutPrefix(e.What, "tenant:")
+	f, is := errors.AsType[*failure](err)
+	if !isTenant || !is || !slices.ContainsFunc(f.Fields, func(f field) bool { return f.Field == "of" }) {
 		return err
 	}
-	return sweep(ctx, c, api)
+	hinted := *f
+	hinted.Fix = "add --tenant " + name
+	return &hinted
 }
 
 func heldOr(d doomed) string {
@@ -117,33 +133,6 @@ func (e *eraseCommand) erase(ctx context.Context, c *console, api *client) error
 		c.say("erased %s for good", bold.Render(printable(e.What)))
 		redactionsOf(a).print(c)
 	}
-	return nil
-}
-
-// sweep lets the server rewrite its files.
-func sweep(ctx context.Context, c *console, api *client) error {
-	slow := *api
-	slow.timeout = 0
-	var done struct {
-		BeganAt  string   `json:"began_at"`
-		EndedAt  string   `json:"ended_at"`
-		Complete bool     `json:"complete"`
-		Notes    []string `json:"notes"`
-	}
-	c.note("rewriting the files: who writes there waits meanwhile")
-	if _, err := slow.read(ctx, request{Method: http.MethodPost, Path: []string{"v1", "erasures", "sweep"}}, &done); err != nil {
-		return err
-	}
-	if c.json {
-		return c.document(done)
-	}
-	for _, note := range done.Notes {
-		c.say("%s", printable(note))
-	}
-	if !done.Complete {
-		return &failure{Code: exitFailed, Detail: "not everything was rewritten", Fix: "let the owner of the tables run it, when less is going on; docs/privacy.md says how"}
-	}
-	c.say("%s: the files hold nothing of what was erased", green.Render("swept"))
 	return nil
 }
 

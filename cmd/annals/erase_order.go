@@ -71,7 +71,12 @@ func (e *eraseCommand) order(ctx context.Context, c *console, api *client) error
 	for _, r := range order.Refused {
 		c.note("not erased: %s", printable(r.Reason))
 	}
-	return &failure{Code: exitRefused, Detail: fmt.Sprintf("%d of %d were not erased", order.NotErased, order.Erased+order.NotErased)}
+	refused := &failure{Code: exitRefused, Detail: fmt.Sprintf("%d of %d were not erased", order.NotErased, order.Erased+order.NotErased)}
+	if order.Erased == 0 {
+		return refused
+	}
+	refused.Code = exitFailed
+	return partlyErased{refused}
 }
 
 // doomed is something that is to be erased, or that is related to it.
