@@ -30,7 +30,7 @@ func (l *Log) NextSlice(ctx context.Context, tenant, kind, after string, size in
 // NextSlice is [Log.NextSlice] at the snapshot's moment.
 func (at Snapshot) NextSlice(ctx context.Context, tenant, kind, after string, size int) (Slice, bool, error) {
 	s := Slice{Tenant: tenant, After: max(after, kind)} // and not those of other kinds that come before
-	// A stream has one event of version 1. The prefix's successor ends the range.
+	// A stream has one event of version 1.
 	err := database.ForEach(ctx, at.db, func(rows *sql.Rows) error { return rows.Scan(&s.Streams, &s.Through) }, `
 		SELECT count(*), coalesce(max(stream), '')
 		FROM (
@@ -39,12 +39,27 @@ func (at Snapshot) NextSlice(ctx context.Context, tenant, kind, after string, si
 			WHERE tenant = ? AND stream > ? AND stream < ? AND version = 1
 			ORDER BY stream
 			LIMIT ?
-		) AS next`, tenant, s.After, kind[:len(kind)-1]+string(kind[len(kind)-1]+1), size)
+		) AS next`, tenant, s.After, successor(kind), size)
 	if err != nil {
 		return s, false, fmt.Errorf("slice log: %w", unavailable(err))
 	}
 	return s, s.Streams > 0, nil
 }
+
+// Count is how many events the streams of a kind ("knowledge:") have.
+func (l *Log) Count(ctx context.Context, tenant, kind string) (n int64, err error) {
+	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&n) }, `
+		SELECT count(*)
+		FROM events
+		WHERE tenant = ? AND stream > ? AND stream < ?`, tenant, kind, successor(kind))
+	if err != nil {
+		return 0, fmt.Errorf("count events: %w", unavailable(err))
+	}
+	return n, nil
+}
+
+// successor ends the range of the streams of a kind.
+func successor(kind string) string { return kind[:len(kind)-1] + string(kind[len(kind)-1]+1) }
 
 // InSlice reads the events of a slice's streams at positions up to one, stream by stream and each in
 // order of its versions: their facts and [domain.Occasion], without the rest of the envelope. Memory is

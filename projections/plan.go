@@ -100,7 +100,11 @@ func (r Rebuilds) sample(ctx context.Context, plan *domain.RebuildPlan) error {
 		if err != nil {
 			return err
 		}
-		plan.Events += head
+		loaded, err := r.log.Count(ctx, tenant, domain.KnowledgeStream(""))
+		if err != nil {
+			return err
+		}
+		plan.Events += loaded
 		for after := ""; streams < sampled; {
 			slice, found, err := r.log.NextSlice(ctx, tenant, domain.KnowledgeStream(""), after, sampledOnce)
 			if err != nil {

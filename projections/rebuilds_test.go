@@ -90,6 +90,20 @@ func TestAPlanSaysWhatARebuildTakes(t *testing.T) {
 	})
 }
 
+func TestAPlanCountsWhatIsLoadedAndNotWhatRebuildsRecord(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := lived(t, db, projections.Settings{})
+		for range 2 {
+			plan, err := projections.Rebuilds{Rebuilder: r.Rebuilder}.Plan(t.Context(), "knowledge", domain.RebuildOrder{})
+			if err != nil || plan.Streams != 12 || plan.Events != 15 {
+				t.Errorf("got %+v (%v), want 12 items from 15 events", plan, err)
+			}
+			r.run()
+		}
+	})
+}
+
 func TestARebuildOutlivesItsProcess(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, projections.Settings{Logger: databasetest.Log(t)})

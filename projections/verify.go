@@ -48,7 +48,7 @@ func (r *Rebuilder) verify(ctx context.Context, now *run) error {
 // refuse keeps the report with a version whose gate stays closed.
 func (p *Knowledge) refuse(ctx context.Context, tx bun.IDB, v version, report domain.RebuildReport) error {
 	p.log.ErrorContext(ctx, "a version does not pass its verification", "version", v.Version,
-		"wrong", len(report.Wrong), "changed", fmt.Sprint(report.Changed), "overlap", report.Overlap)
+		"wrong", len(report.Wrong), "changed", fmt.Sprint(report.Changed), "overlap", report.Overlap, "searches", report.Searches)
 	return p.advance(ctx, tx, v, stateVerifying, stateFailed)
 }
 

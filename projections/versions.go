@@ -2,6 +2,7 @@ package projections
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -53,9 +54,20 @@ func (v listed) trouble() string {
 	case v.Settings["error"] != "":
 		return v.Settings["error"]
 	case v.State == stateFailed && v.Report != nil && !v.Report.Passed:
-		return "it did not pass its verification"
+		return "it did not pass its verification: " + v.refused()
 	}
 	return ""
+}
+
+// refused says what closed the gate.
+func (v listed) refused() string {
+	switch {
+	case len(v.Report.Wrong) > 0:
+		return "it is not what the log says"
+	case v.Report.Unasked():
+		return fmt.Sprintf("it differs from version %d in what nobody meant to change", v.Report.Against)
+	}
+	return fmt.Sprintf("searches do not find in it what they find in version %d", v.Report.Against)
 }
 
 // statuses are how the versions do whose tables are there, as one tenant sees them.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -54,8 +55,18 @@ type stage struct {
 		Events     int64             `json:"events"`
 		Deviations int64             `json:"deviations"`
 		Changed    map[string]int64  `json:"changed"`
+		Overlap    float64           `json:"overlap"`
+		Searches   int               `json:"searches"`
 		Seconds    float64           `json:"seconds"`
 	} `json:"data"`
+}
+
+// what happened: going back a second time goes forward again.
+func (s stage) what() string {
+	if s.Name == "projection.rolled_back" && s.Data.Version > s.Data.From {
+		return "rolled forward"
+	}
+	return s.event.what()
 }
 
 // details are what is worth knowing about the event, on a line.
@@ -79,6 +90,9 @@ func (s stage) details() string {
 	}
 	for _, column := range slices.Sorted(maps.Keys(s.Data.Changed)) {
 		say("%s of %s", column, counted(s.Data.Changed[column]))
+	}
+	if s.Data.Searches > 0 && s.Data.Overlap < 1 {
+		say("%.0f %% of what searches find first is the same", math.Floor(100*s.Data.Overlap))
 	}
 	if s.Data.Seconds > 0 {
 		say("%.1f s", s.Data.Seconds)
