@@ -37,28 +37,14 @@ func (db *DB) Walls(ctx context.Context) ([]Wall, error) {
 	if err != nil {
 		return nil, Classify(ctx, fmt.Errorf("look at who owns the log: %w", err))
 	}
-	query := `SELECT name FROM sqlite_schema WHERE type = 'trigger'`
-	if db.Engine == Postgres {
-		query = `SELECT tgname FROM pg_trigger WHERE tgenabled IN ('O', 'A') AND NOT tgisinternal`
-	}
-	var there []string
-	if err := db.NewRaw(query).Scan(ctx, &there); err != nil {
-		return nil, Classify(ctx, fmt.Errorf("look at the triggers: %w", err))
-	}
-	standing := map[string]bool{}
-	for _, name := range there {
-		standing[name] = true
+	missing, err := db.MissingGuards(ctx)
+	if err != nil {
+		return nil, err
 	}
 	second := Wall{Name: "triggers", Stands: true, Detail: "events are appended and nothing else, and texts are destroyed only after an event says so"}
-	var missing []string
-	for _, name := range guards[db.Engine] {
-		if !standing[name] {
-			missing = append(missing, name)
-		}
-	}
 	if len(missing) > 0 {
 		second.Stands, second.Detail = false, "somebody took away, or switched off, "+strings.Join(missing, ", ")
-		second.Fix = "run annals verify, then restore them as the migrations have them"
+		second.Fix = "run annals verify; annals migrate puts them back"
 	}
 	if db.Engine == SQLite {
 		return []Wall{first, second}, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/annals-kb/annals/database"
 )
@@ -47,13 +48,17 @@ func (m *migrateCommand) migrate(ctx context.Context, c *console, db *database.D
 			return err
 		}
 	}
+	restored, err := m.guards(ctx, db, m.Check && have != want)
+	if err != nil {
+		return err
+	}
 	if m.Role != "" && !m.Check {
 		if err := db.GrantTo(ctx, m.Role); err != nil {
 			return err
 		}
 	}
 	if c.json {
-		err = c.document(map[string]any{"database": name, "from": have, "to": want, "migrated": !m.Check && have != want})
+		err = c.document(map[string]any{"database": name, "from": have, "to": want, "migrated": !m.Check && have != want, "restored": restored})
 	} else if have == want {
 		c.say("%s has schema %d, as it should", name, have)
 	} else if !m.Check {
@@ -62,8 +67,26 @@ func (m *migrateCommand) migrate(ctx context.Context, c *console, db *database.D
 	if m.Role != "" && !m.Check && !c.json {
 		c.say("%s may serve: it owns nothing of the log, and can only append to it", m.Role)
 	}
+	if len(restored) > 0 && !m.Check && !c.json {
+		c.say("put back what keeps the log from being changed: %s\nannals verify tells whether somebody changed it meanwhile", strings.Join(restored, ", "))
+	}
+	if err == nil && m.Check && len(restored) > 0 {
+		err = &failure{Code: exitFailed, Detail: "somebody took away, or switched off, " + strings.Join(restored, ", "), Fix: "run annals verify, and annals migrate, which puts them back"}
+	}
 	if err == nil && m.Check && have != want {
 		err = &failure{Code: exitFailed, Detail: fmt.Sprintf("the database has schema %d, this annals needs %d", have, want), Fix: "run annals migrate"}
 	}
 	return err
+}
+
+// guards puts the triggers back that keep the log from being changed, or says which it would; a schema that is to
+// be migrated first has others.
+func (m *migrateCommand) guards(ctx context.Context, db *database.DB, outdated bool) ([]string, error) {
+	switch {
+	case outdated:
+		return nil, nil
+	case m.Check:
+		return db.MissingGuards(ctx)
+	}
+	return db.RestoreGuards(ctx)
 }

@@ -44,6 +44,7 @@ func TestMain(m *testing.M) {
 //	humble                     on PostgreSQL, lets DATABASE_URL name a role that owns nothing
 //	keep NAME                  lets NAME be the key that was printed last, and NAME_PREFIX its prefix
 //	behind STATEMENT           changes the database behind everybody's back
+//	statement STATEMENT        runs a statement on the database, which no server may be using
 //	files WORD                 the word must be in the files of the database; with ! in none
 //
 // DATABASE_URL is a database of the script's own, and ENGINE says which kind.
@@ -78,7 +79,7 @@ func TestScripts(t *testing.T) {
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){
 					"files": files,
 					"exits": exits, "serving": serving, "shutdown": shutdown, "crash": crash, "count": count,
-					"many": many, "occupied": occupied, "schema": schema, "behind": behind, "phase": phase, "gauge": gauge,
+					"many": many, "occupied": occupied, "schema": schema, "behind": behind, "statement": statement, "phase": phase, "gauge": gauge,
 					"until": until, "free-port": freePort, "detour": detour, "cut": cut, "mend": mend,
 					"keep": keep, "humble": humble, "host": host, "leave": leave, "ask": ask,
 				},

@@ -82,6 +82,14 @@ func schema(ts *testscript.TestScript, neg bool, args []string) {
 	alter(ts, "UPDATE schema_migrations SET version = ?", args[0])
 }
 
+// statement runs one as whoever owns the database.
+func statement(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: statement STATEMENT")
+	}
+	alter(ts, args[0])
+}
+
 // alter runs a statement on the script's database, which no server may be using.
 func alter(ts *testscript.TestScript, statement string, values ...any) {
 	ctx := context.Background()
