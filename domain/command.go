@@ -100,10 +100,12 @@ func (t Target) usable(book Book) (*Knowledge, error) {
 		return nil, err
 	}
 	if t.By.Role == Auditor {
-		return nil, Refuse(ErrForbidden, "auditors change nothing")
+		return nil, errAuditor()
 	}
 	return k, t.expected(k)
 }
+
+func errAuditor() error { return Refuse(ErrForbidden, "auditors change nothing") }
 
 // changeable finds the item if the caller may change it, in the revision expected.
 func (t Target) changeable(book Book) (*Knowledge, error) {
@@ -116,6 +118,9 @@ func (t Target) changeable(book Book) (*Knowledge, error) {
 
 // permitted refuses changes to those who do not own k, and in another revision than expected.
 func (t Target) permitted(k *Knowledge) error {
+	if t.By.Role == Auditor {
+		return errAuditor()
+	}
 	if !t.By.MayChange(k) {
 		return Refuse(ErrForbidden, "%s belongs to %s", k.ID, k.Owner).
 			WithFix("ask its owner or an admin")

@@ -68,6 +68,9 @@ func (r Remembered) audience() []Scope {
 // mayPublish refuses owners and scopes that the caller neither is nor belongs to: otherwise
 // anybody could write himself to the top of somebody else's answers.
 func mayPublish(by Principal, scopes []Scope, owner Entity) error {
+	if by.Role == Auditor {
+		return errAuditor()
+	}
 	var denied []string
 	for _, scope := range scopes {
 		if !by.MayPublish(scope) {

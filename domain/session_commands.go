@@ -49,7 +49,7 @@ func (t SessionTarget) session(book Book) (Session, error) {
 	case !t.By.MaySeeSession(t.Stream()):
 		return s, NoSession(t.ID)
 	case t.By.Role == Auditor:
-		return s, Refuse(ErrForbidden, "auditors change nothing")
+		return s, errAuditor()
 	}
 	return s, nil
 }
