@@ -61,6 +61,9 @@ func (r reporting) report(ctx context.Context, c *console, name string, query ur
 	}
 	if len(items) == 0 {
 		c.say("nothing")
+		if name == "relied" {
+			c.note("who was given it is on record only if the server was told to record that: ANNALS_RECORD_RETRIEVALS=all, which is off by default")
+		}
 		return nil
 	}
 	rows := &grid{heads: heads}
@@ -337,7 +340,8 @@ type reportDeniedCommand struct {
 
 // Help implements kong.HelpProvider.
 func (reportDeniedCommand) Help() string {
-	return `Requests that were answered with 401 or 403, newest first.
+	return `Requests that were answered with 401 or 403, newest first. They are written in the background: the last second or so may
+be missing.
 
 Example:
 
