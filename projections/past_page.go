@@ -47,7 +47,7 @@ func apart(rows []toldRow) (items []pastRow, facts []events.RecordedFact) {
 		if len(items) == 0 || items[len(items)-1].Number != rows[i].Number {
 			items = append(items, rows[i].pastRow)
 		}
-		if rows[i].RecordedFact.Position > 0 {
+		if rows[i].Position > 0 {
 			facts = append(facts, rows[i].RecordedFact)
 		}
 	}

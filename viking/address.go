@@ -126,3 +126,19 @@ func renamed(err error, field string) error {
 	}
 	return p.Err()
 }
+
+// fromTo reads a body that names two places.
+func (q *query) fromTo() (from, to address, err error) {
+	var in struct {
+		From string `json:"from_uri"`
+		To   string `json:"to_uri"`
+	}
+	if err := q.bind(&in); err != nil {
+		return from, to, err
+	}
+	if from, err = q.caller.address("from_uri", in.From); err != nil {
+		return from, to, err
+	}
+	to, err = q.caller.address("to_uri", in.To)
+	return from, to, err
+}

@@ -136,18 +136,7 @@ func (s *Server) each(ctx context.Context, q *query, directory domain.URI, comma
 
 // move gives what lies somewhere another place, with everything below it.
 func (s *Server) move(ctx context.Context, q *query) (any, error) {
-	var in struct {
-		From string `json:"from_uri"`
-		To   string `json:"to_uri"`
-	}
-	if err := q.bind(&in); err != nil {
-		return nil, err
-	}
-	from, err := q.caller.address("from_uri", in.From)
-	if err != nil {
-		return nil, err
-	}
-	to, err := q.caller.address("to_uri", in.To)
+	from, to, err := q.fromTo()
 	if err != nil {
 		return nil, err
 	}

@@ -82,18 +82,7 @@ func (s *Server) link(ctx context.Context, q *query) (any, error) {
 
 // unlink takes a relation back. To something that is not there any more, there is none.
 func (s *Server) unlink(ctx context.Context, q *query) (any, error) {
-	var in struct {
-		From string `json:"from_uri"`
-		To   string `json:"to_uri"`
-	}
-	if err := q.bind(&in); err != nil {
-		return nil, err
-	}
-	from, err := q.caller.address("from_uri", in.From)
-	if err != nil {
-		return nil, err
-	}
-	to, err := q.caller.address("to_uri", in.To)
+	from, to, err := q.fromTo()
 	if err != nil {
 		return nil, err
 	}
