@@ -1,7 +1,6 @@
 package client_test
 
 import (
-	"context"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/viking"
 )
@@ -36,30 +36,15 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 // newWorld serves a database, behind whatever stands between.
 func newWorld(t *testing.T, db *database.DB, behind func(http.Handler) http.Handler) *world {
 	t.Helper()
-	base, err := projections.Open(t.Context(), db, projections.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	log := events.NewLog(db, base, events.Options{Logger: databasetest.Log(t)})
-	past, err := projections.OpenPast(t.Context(), base, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := servertest.Open(t, db, events.Options{})
+	log := base.Log
 	surface := viking.New(viking.Config{Writer: log, Sessions: projections.Sessions{Log: log}, Version: "test"})
 	paths, public := viking.Paths()
-	api := annalshttp.New(annalshttp.Config{
-		Writer: log, Historian: log, Reporter: projections.Reports{Knowledge: base, Log: log},
-		Reader:  projections.Reader{Knowledge: base, Past: past, Progress: log},
-		Version: "test", Logger: databasetest.Log(t),
-		Mounts: []annalshttp.Mount{{Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As}},
-	})
+	cfg := base.Config(t)
+	cfg.Mounts = []annalshttp.Mount{{Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As}}
+	api := annalshttp.New(cfg)
 	listening := httptest.NewServer(behind(api.Handler()))
-	t.Cleanup(func() {
-		listening.Close()
-		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Errorf("close log: %v", err)
-		}
-	})
+	t.Cleanup(listening.Close)
 	w := &world{t: t, url: listening.URL, log: log}
 	w.api = w.client(client.Config{Timeout: -1})
 	return w

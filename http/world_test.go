@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"net"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +13,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
 	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections"
 )
 
@@ -43,26 +42,13 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 
 func newWorld(t *testing.T, db *database.DB, options events.Options, configure func(*annalshttp.Config)) *world {
 	t.Helper()
-	everything := database.ForEveryTenant(t.Context())
-	base, err := projections.Open(everything, db, projections.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	options.Logger = databasetest.Log(t)
-	log := events.NewLog(db, base, options)
-	past, err := projections.OpenPast(everything, base, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg := annalshttp.Config{
-		Writer: log, Historian: log,
-		Reporter: projections.Reports{Knowledge: base, Log: log}, Reader: projections.Reader{Knowledge: base, Past: past, Progress: log},
-		Version: "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
-		Probes: []annalshttp.Probe{{Name: "database", Check: func(ctx context.Context) error {
-			_, _, err := log.Head(ctx, "default")
-			return err
-		}}},
-	}
+	base := servertest.Open(t, db, options)
+	log := base.Log
+	cfg := base.Config(t)
+	cfg.Probes = []annalshttp.Probe{{Name: "database", Check: func(ctx context.Context) error {
+		_, _, err := log.Head(ctx, "default")
+		return err
+	}}}
 	if configure != nil {
 		configure(&cfg)
 	}
@@ -73,7 +59,7 @@ func newWorld(t *testing.T, db *database.DB, options events.Options, configure f
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, db: db, log: log, past: past, url: "http://" + listener.Addr().String()}
+	w := &world{t: t, db: db, log: log, past: base.Past, url: "http://" + listener.Addr().String()}
 	w.serve(annalshttp.New(cfg), listener)
 	w.client = &http.Client{
 		Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
@@ -84,9 +70,6 @@ func newWorld(t *testing.T, db *database.DB, options events.Options, configure f
 		w.client.CloseIdleConnections()
 		if err := w.stop(); err != nil {
 			t.Errorf("serve: %v", err)
-		}
-		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Errorf("close log: %v", err)
 		}
 	})
 	w.spec = describedBy(t, w)
@@ -125,15 +108,7 @@ type header string
 func (w *world) ask(method, path string, body any, headers ...header) *answer {
 	w.t.Helper()
 	request := w.request(method, path, body, headers...)
-	response, err := w.client.Do(request)
-	if err != nil {
-		w.t.Fatalf("%s %s: %v", method, path, err)
-	}
-	defer response.Body.Close()
-	content, err := io.ReadAll(response.Body)
-	if err != nil {
-		w.t.Fatalf("%s %s: %v", method, path, err)
-	}
+	response, content := servertest.Answer(w.t, w.client, request)
 	a := &answer{
 		t: w.t, what: method + " " + path, status: response.StatusCode, header: response.Header, body: content,
 	}
@@ -145,32 +120,7 @@ func (w *world) ask(method, path string, body any, headers ...header) *answer {
 
 func (w *world) request(method, path string, body any, headers ...header) *http.Request {
 	w.t.Helper()
-	var content io.Reader
-	switch b := body.(type) {
-	case nil:
-	case string:
-		content = strings.NewReader(b)
-	case io.Reader:
-		content = b
-	default:
-		written, err := json.Marshal(b)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		content = bytes.NewReader(written)
-	}
-	request, err := http.NewRequestWithContext(w.t.Context(), method, w.url+path, content)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if content != nil {
-		request.Header.Set("Content-Type", "application/json")
-	}
-	for _, h := range headers {
-		name, value, _ := strings.Cut(string(h), ":")
-		request.Header.Set(name, strings.TrimSpace(value))
-	}
-	return request
+	return servertest.Request(w.t, method, w.url+path, body, headers...)
 }
 
 // want fails the test unless the answer has this status.

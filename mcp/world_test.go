@@ -1,7 +1,6 @@
 package mcp_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -16,6 +15,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
 	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/mcp"
 	"github.com/annals-kb/annals/projections"
 )
@@ -57,16 +57,7 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 
 func newWorld(t *testing.T, db *database.DB) *world {
 	t.Helper()
-	everything := database.ForEveryTenant(t.Context())
-	base, err := projections.Open(everything, db, projections.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	log := events.NewLog(db, base, events.Options{Logger: databasetest.Log(t)})
-	past, err := projections.OpenPast(everything, base, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := servertest.Open(t, db, events.Options{})
 	var api *annalshttp.Server
 	inner, err := client.New(client.Config{Timeout: -1, Transport: mcp.Inside(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		api.Handler().ServeHTTP(w, r)
@@ -76,23 +67,16 @@ func newWorld(t *testing.T, db *database.DB) *world {
 	}
 	w := &world{t: t}
 	hosts := mcp.New(mcp.Config{API: inner, Version: "test"}).Handler()
-	api = annalshttp.New(annalshttp.Config{
-		Writer: log, Historian: log, Reporter: projections.Reports{Knowledge: base, Log: log},
-		Reader: projections.Reader{Knowledge: base, Past: past, Progress: log}, Keys: projections.NewKeys(db, log), RootKey: rootKey,
-		Version: "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
-		Mounts: []annalshttp.Mount{{Paths: []string{"/mcp"}, Handler: func(w http.ResponseWriter, r *http.Request) error {
-			hosts.ServeHTTP(w, r)
-			return nil
-		}}},
-	})
+	cfg := base.Config(t)
+	cfg.Keys, cfg.RootKey = projections.NewKeys(db, base.Log), rootKey
+	cfg.Mounts = []annalshttp.Mount{{Paths: []string{"/mcp"}, Handler: func(w http.ResponseWriter, r *http.Request) error {
+		hosts.ServeHTTP(w, r)
+		return nil
+	}}}
+	api = annalshttp.New(cfg)
 	listening := httptest.NewServer(api.Handler())
 	w.url = listening.URL
-	t.Cleanup(func() {
-		listening.Close()
-		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Errorf("close log: %v", err)
-		}
-	})
+	t.Cleanup(listening.Close)
 	return w
 }
 
@@ -105,25 +89,13 @@ func (w *world) given(allowing object) string {
 // post lets root make something.
 func (w *world) post(path, tenant string, what object) object {
 	w.t.Helper()
-	body, err := json.Marshal(what)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.url+path, bytes.NewReader(body))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	request.Header = http.Header{"Authorization": {"Bearer " + rootKey}, "Content-Type": {"application/json"}}
+	headers := []string{"Authorization: Bearer " + rootKey}
 	if tenant != "" {
-		request.Header.Set("Annals-Tenant", tenant)
+		headers = append(headers, "Annals-Tenant: "+tenant)
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer response.Body.Close()
+	response, body := servertest.Answer(w.t, http.DefaultClient, servertest.Request(w.t, http.MethodPost, w.url+path, what, headers...))
 	var made object
-	if err := json.NewDecoder(response.Body).Decode(&made); err != nil || response.StatusCode != http.StatusCreated {
+	if err := json.Unmarshal(body, &made); err != nil || response.StatusCode != http.StatusCreated {
 		w.t.Fatalf("%s: %v, %d %v", path, err, response.StatusCode, made)
 	}
 	return made

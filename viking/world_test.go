@@ -3,11 +3,9 @@ package viking_test
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"github.com/annals-kb/annals/database"
@@ -15,6 +13,7 @@ import (
 	"github.com/annals-kb/annals/document"
 	"github.com/annals-kb/annals/events"
 	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/viking"
 )
@@ -53,24 +52,10 @@ func eachWith(t *testing.T, configure func(*annalshttp.Config), set func(*viking
 
 func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config), set func(*viking.Config)) *world {
 	t.Helper()
-	everything := database.ForEveryTenant(t.Context())
-	base, err := projections.Open(everything, db, projections.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	log := events.NewLog(db, base, events.Options{Logger: databasetest.Log(t)})
-	t.Cleanup(func() {
-		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Errorf("close log: %v", err)
-		}
-	})
-	past, err := projections.OpenPast(everything, base, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	reader := projections.Reader{Knowledge: base, Past: past, Progress: log}
+	parts := servertest.Open(t, db, events.Options{})
+	base, log := parts.Knowledge, parts.Log
 	settings := viking.Config{
-		Writer: log, Reader: reader, Files: events.NewFiles(log), Sessions: projections.Sessions{Log: log}, Version: "test",
+		Writer: log, Reader: parts.Reader(), Files: events.NewFiles(log), Sessions: projections.Sessions{Log: log}, Version: "test",
 		Probes: []viking.Probe{{Name: "database", Check: func(context.Context) error { return nil }}},
 	}
 	settings.Keys, settings.NewKey = projections.NewKeys(db, log), func() (prefix, key, hash string) {
@@ -90,13 +75,11 @@ func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config),
 	set(&settings)
 	surface := viking.New(settings)
 	paths, public := viking.Paths()
-	cfg := annalshttp.Config{
-		Writer: log, Historian: log, Reader: reader, Reporter: projections.Reports{Knowledge: base, Log: log},
-		Keys: projections.NewKeys(db, log), Version: "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
-		Mounts: []annalshttp.Mount{{
-			Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As, MaxBody: viking.MaxBody,
-		}},
-	}
+	cfg := parts.Config(t)
+	cfg.Keys = projections.NewKeys(db, log)
+	cfg.Mounts = []annalshttp.Mount{{
+		Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As, MaxBody: viking.MaxBody,
+	}}
 	configure(&cfg)
 	if err := cfg.Validate(); err != nil {
 		t.Fatal(err)
@@ -123,40 +106,7 @@ type answer struct {
 // ask sends a request. A body that is no string and no reader is sent as JSON.
 func (w *world) ask(method, path string, body any, headers ...header) *answer {
 	w.t.Helper()
-	var content io.Reader
-	switch b := body.(type) {
-	case nil:
-	case string:
-		content = strings.NewReader(b)
-	case io.Reader:
-		content = b
-	default:
-		written, err := json.Marshal(b)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		content = strings.NewReader(string(written))
-	}
-	request, err := http.NewRequestWithContext(w.t.Context(), method, w.path(path), content)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if content != nil {
-		request.Header.Set("Content-Type", "application/json")
-	}
-	for _, h := range headers {
-		name, value, _ := strings.Cut(string(h), ":")
-		request.Header.Set(name, strings.TrimSpace(value))
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		w.t.Fatalf("%s %s: %v", method, path, err)
-	}
-	defer response.Body.Close()
-	read, err := io.ReadAll(response.Body)
-	if err != nil {
-		w.t.Fatalf("%s %s: %v", method, path, err)
-	}
+	response, read := servertest.Answer(w.t, http.DefaultClient, servertest.Request(w.t, method, w.path(path), body, headers...))
 	return &answer{t: w.t, what: method + " " + path, status: response.StatusCode, header: response.Header, body: read}
 }
 

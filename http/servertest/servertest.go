@@ -1,0 +1,106 @@
+// Package servertest puts together what tests serve, and asks it from the outside.
+package servertest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/events"
+	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/projections"
+)
+
+// Base is a log and what answers questions about it, on a database of the test's own.
+type Base struct {
+	DB        *database.DB
+	Log       *events.Log
+	Knowledge *projections.Knowledge
+	Past      *projections.Past
+}
+
+// Open opens them. The log is closed when the test ends, after whatever the test itself asks to be cleaned up later.
+func Open(t *testing.T, db *database.DB, options events.Options) Base {
+	t.Helper()
+	everything := database.ForEveryTenant(t.Context())
+	knowledge, err := projections.Open(everything, db, projections.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.Logger = databasetest.Log(t)
+	log := events.NewLog(db, knowledge, options)
+	t.Cleanup(func() {
+		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Errorf("close log: %v", err)
+		}
+	})
+	past, err := projections.OpenPast(everything, knowledge, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Base{DB: db, Log: log, Knowledge: knowledge, Past: past}
+}
+
+// Reader reads the present and the past.
+func (b Base) Reader() projections.Reader {
+	return projections.Reader{Knowledge: b.Knowledge, Past: b.Past, Progress: b.Log}
+}
+
+// Config serves them in open mode: each request sees one tenant where the database has roles for that.
+func (b Base) Config(t *testing.T) annalshttp.Config {
+	return annalshttp.Config{
+		Writer: b.Log, Historian: b.Log, Reader: b.Reader(), Reporter: projections.Reports{Knowledge: b.Knowledge, Log: b.Log},
+		Version: "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
+	}
+}
+
+// Request is a request with headers, each "Name: value". A body that is no string and no reader is sent as JSON.
+func Request[H ~string](t *testing.T, method, url string, body any, headers ...H) *http.Request {
+	t.Helper()
+	var content io.Reader
+	switch b := body.(type) {
+	case nil:
+	case string:
+		content = strings.NewReader(b)
+	case io.Reader:
+		content = b
+	default:
+		written, err := json.Marshal(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content = bytes.NewReader(written)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), method, url, content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if content != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(string(h), ":")
+		request.Header.Set(name, strings.TrimSpace(value))
+	}
+	return request
+}
+
+// Answer sends a request, and reads the answer to its end.
+func Answer(t *testing.T, client *http.Client, request *http.Request) (response *http.Response, body []byte) {
+	t.Helper()
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatalf("%s %s: %v", request.Method, request.URL.Path, err)
+	}
+	defer response.Body.Close()
+	if body, err = io.ReadAll(response.Body); err != nil {
+		t.Fatalf("%s %s: %v", request.Method, request.URL.Path, err)
+	}
+	return response, body
+}
