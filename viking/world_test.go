@@ -106,8 +106,8 @@ type answer struct {
 // ask sends a request. A body that is no string and no reader is sent as JSON.
 func (w *world) ask(method, path string, body any, headers ...header) *answer {
 	w.t.Helper()
-	response, read := servertest.Answer(w.t, http.DefaultClient, servertest.Request(w.t, method, w.path(path), body, headers...))
-	return &answer{t: w.t, what: method + " " + path, status: response.StatusCode, header: response.Header, body: read}
+	status, got, read := servertest.Answer(w.t, http.DefaultClient, servertest.Request(w.t, method, w.path(path), body, headers...))
+	return &answer{t: w.t, what: method + " " + path, status: status, header: got, body: read}
 }
 
 // object is a JSON object as it came.

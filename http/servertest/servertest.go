@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -92,15 +93,15 @@ func Request[H ~string](t *testing.T, method, url string, body any, headers ...H
 }
 
 // Answer sends a request, and reads the answer to its end.
-func Answer(t *testing.T, client *http.Client, request *http.Request) (response *http.Response, body []byte) {
+func Answer(t *testing.T, client *http.Client, request *http.Request) (status int, header http.Header, body []byte) {
 	t.Helper()
 	response, err := client.Do(request)
 	if err != nil {
 		t.Fatalf("%s %s: %v", request.Method, request.URL.Path, err)
 	}
-	defer response.Body.Close()
-	if body, err = io.ReadAll(response.Body); err != nil {
+	body, err = io.ReadAll(response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
 		t.Fatalf("%s %s: %v", request.Method, request.URL.Path, err)
 	}
-	return response, body
+	return response.StatusCode, response.Header, body
 }
