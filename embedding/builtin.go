@@ -52,6 +52,9 @@ func builtinVector(s string, kind Kind) []float32 {
 	}
 	if Normalize(v) != nil {
 		v[nothing] = 1 // in common with no text that says something
+		if kind == Query {
+			v[nothing] = -1 // nor with one that says nothing: it is no answer
+		}
 	}
 	return v
 }
