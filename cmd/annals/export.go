@@ -7,9 +7,6 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
-	"strings"
-
-	"github.com/annals-kb/annals/domain"
 )
 
 // exportCommands are what can be exported.
@@ -28,9 +25,7 @@ type exporting struct {
 type exportKnowledgeCommand struct {
 	exporting
 	hindsight
-	filters
-
-	Status []string `complete:"statuses" group:"filter" placeholder:"WORD" help:"Is active, superseded or deleted. Active unless told."`
+	listFilters
 }
 
 // Help implements kong.HelpProvider.
@@ -46,13 +41,10 @@ Examples:
 
 // Run implements the command.
 func (e *exportKnowledgeCommand) Run(ctx context.Context, c *console) error {
-	at, err := e.asOf()
+	query, err := e.listed(e.hindsight)
 	if err != nil {
 		return err
 	}
-	query := e.asked()
-	put(query, "status", e.Status...)
-	put(query, "as_of", at)
 	return e.export(ctx, c, "knowledge", largestPage, query)
 }
 
@@ -141,28 +133,4 @@ func (e exporting) export(ctx context.Context, c *console, list string, pageSize
 	}
 	c.say("%d lines written to %s", written, e.Output)
 	return nil
-}
-
-// asked are the filters as parameters of a list.
-func (f filters) asked() url.Values {
-	query := url.Values{}
-	put(query, "type", f.Type...)
-	put(query, "context_type", f.ContextType...)
-	put(query, "category", f.Category...)
-	put(query, "owner", f.Owner)
-	put(query, "scope", f.Scope)
-	put(query, "visibility", f.Visibility)
-	put(query, "uri", f.URI)
-	put(query, "polarity", f.Polarity)
-	for _, tag := range f.Tag {
-		key, value, keyed := strings.Cut(tag, "=")
-		if !keyed {
-			key, value = domain.Labels, tag
-		}
-		put(query, "tag", key+":"+value)
-	}
-	if f.IsStale != nil {
-		query.Set("stale", strconv.FormatBool(*f.IsStale))
-	}
-	return query
 }

@@ -108,17 +108,18 @@ func (e *exportFilesCommand) collect(ctx context.Context, c *console, api *clien
 
 // write makes everything beside its place, and puts it there when it is whole.
 func (e *exportFilesCommand) write(files map[string][]json.RawMessage) error {
-	if err := os.MkdirAll(e.Dir, 0o700); err != nil {
-		return wrong("name a directory that can be written", "%s", err)
+	err := os.MkdirAll(e.Dir, 0o700)
+	if err != nil {
+		return unwritable(e.Dir, err)
 	}
 	whole, err := os.MkdirTemp(e.Dir, ".annals-*")
 	if err != nil {
-		return wrong("name a directory that can be written", "%s", err)
+		return unwritable(e.Dir, err)
 	}
 	defer os.RemoveAll(whole) //nolint:errcheck // what is left of it harms nobody
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if err := writeFile(filepath.Join(whole, filepath.FromSlash(name)), files[name]); err != nil {
-			return fmt.Errorf("write %s: %w", name, err)
+			return unwritable(filepath.Join(e.Dir, filepath.FromSlash(name)), err)
 		}
 	}
 	for _, root := range layoutRoots {

@@ -7,6 +7,7 @@ type grammar struct {
 	Remember  rememberCommand  `cmd:"" group:"know" help:"Remember a piece of knowledge."`
 	Search    searchCommand    `cmd:"" group:"know" help:"Find what is known about something."`
 	Context   contextCommand   `cmd:"" group:"know" help:"Show what an agent should know at a moment of its work, as Markdown for its prompt."`
+	List      listCommand      `cmd:"" group:"know" help:"List what is known, newest first."`
 	Get       getCommand       `cmd:"" group:"know" help:"Show a piece of knowledge."`
 	Revise    reviseCommand    `cmd:"" group:"know" help:"Change what a piece of knowledge says, whom it reaches or whose it is."`
 	Supersede supersedeCommand `cmd:"" group:"know" help:"Let another piece of knowledge take this one's place."`

@@ -3,45 +3,108 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 )
 
-// The most that a list answers with at once.
-const (
-	largestPage    = 100 // pieces of knowledge
-	largestLogPage = 500 // events
-)
+type listCommand struct {
+	remote
 
-// page is a piece of a list.
-type page struct {
-	Items      []json.RawMessage `json:"items"`
-	NextCursor string            `json:"next_cursor"`
+	Limit  int    `short:"n" default:"20" placeholder:"N" help:"At most so many: 20 unless told."`
+	Cursor string `placeholder:"CURSOR" help:"Go on where the page before ended: its next_cursor, with the same filters."`
+
+	hindsight
+	listFilters
 }
 
-// pages hands the pages of a list to each, following the cursors to the end.
-func (c *client) pages(ctx context.Context, path []string, query url.Values, each func([]json.RawMessage) error) error {
+// Help implements kong.HelpProvider.
+func (listCommand) Help() string {
+	return `Everything that you may see, what was remembered last first. What is about something, annals search finds; all of it,
+annals export knowledge writes.
+
+Examples:
+
+    annals list
+    annals list --type tool --tag domain=web --limit 50
+    annals list --owner user:123 --status deleted --status superseded
+    annals list --scope project:456 --updated-from 2026-03-01 --json
+    annals list --as-of 2026-03-01`
+}
+
+// Run implements the command.
+func (l *listCommand) Run(ctx context.Context, c *console) error {
+	if l.Limit < 1 {
+		return nothingAsked(l.Limit)
+	}
+	query, err := l.listed(l.hindsight)
+	if err != nil {
+		return err
+	}
+	filtered := len(query) > 0
+	put(query, "cursor", l.Cursor)
+	api, err := l.connect()
+	if err != nil {
+		return err
+	}
+	all, err := l.read(ctx, api, query)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(all)
+	}
+	return all.print(c, filtered)
+}
+
+// read asks for pages until there are as many items as wanted.
+func (l *listCommand) read(ctx context.Context, api *client, query url.Values) (page, error) {
+	all := page{Items: []json.RawMessage{}}
 	for {
+		query.Set("limit", strconv.Itoa(min(l.Limit-len(all.Items), largestPage)))
 		var p page
-		if _, err := c.read(ctx, request{Method: http.MethodGet, Path: path, Query: query}, &p); err != nil {
-			return err
+		if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "knowledge"}, Query: query}, &p); err != nil {
+			return all, err
 		}
-		if err := each(p.Items); err != nil {
-			return err
-		}
-		if p.NextCursor == "" {
-			return nil
+		all.Items, all.NextCursor = append(all.Items, p.Items...), p.NextCursor
+		if p.NextCursor == "" || len(all.Items) >= l.Limit {
+			return all, nil
 		}
 		query.Set("cursor", p.NextCursor)
 	}
 }
 
-// all reads a list to its end.
-func (c *client) all(ctx context.Context, path []string, query url.Values) ([]json.RawMessage, error) {
-	items := []json.RawMessage{}
-	err := c.pages(ctx, path, query, func(page []json.RawMessage) error {
-		items = append(items, page...)
+// print shows a line or two of each item.
+func (p page) print(c *console, filtered bool) error {
+	if len(p.Items) == 0 {
+		if filtered {
+			c.say("nothing of that kind, as far as you may see")
+		} else {
+			c.say("nothing is known yet, as far as you may see")
+		}
 		return nil
-	})
-	return items, err
+	}
+	rows := &grid{heads: []string{"REMEMBERED", "TYPE", "OWNER", "ID", "KNOWLEDGE"}}
+	for _, raw := range p.Items {
+		var k knowledge
+		if err := json.Unmarshal(raw, &k); err != nil {
+			return fmt.Errorf("read the server's answer: %w", err)
+		}
+		rows.row(moment(k.CreatedAt), printable(k.kind()), printable(k.Owner), printable(k.ID), k.snippet(snippetColumns))
+	}
+	c.say("%s", rows.render(c.width))
+	if p.NextCursor != "" {
+		c.note("there is more: --limit N shows it, or --cursor %s", p.NextCursor)
+	}
+	return nil
+}
+
+// kind is the item's type, and what is unusual about its state.
+func (k knowledge) kind() string {
+	kind := joined(" · ", k.Type, k.Category)
+	if k.Status != "active" {
+		kind += " (" + k.Status + ")"
+	}
+	return kind
 }

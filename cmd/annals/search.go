@@ -27,20 +27,6 @@ type searchCommand struct {
 	filters
 }
 
-// filters narrow a search or a list.
-type filters struct {
-	Type        []string `complete:"types" group:"filter" placeholder:"TYPE" help:"Is of this type. Repeat for alternatives."`
-	ContextType []string `complete:"contexts" group:"filter" placeholder:"WORD" help:"Is a memory, skill or resource."`
-	Category    []string `complete:"categories" group:"filter" placeholder:"WORD" help:"Is of this category."`
-	Tag         []string `group:"filter" sep:"none" placeholder:"KEY=VALUE" help:"Has this tag."`
-	Owner       string   `group:"filter" placeholder:"ENTITY" help:"Belongs to this owner."`
-	Scope       string   `group:"filter" placeholder:"SCOPE" help:"Reaches this scope."`
-	Visibility  string   `complete:"visibilities" group:"filter" placeholder:"WORD" help:"Is private, shared, org or public."`
-	URI         string   `group:"filter" name:"uri" placeholder:"PREFIX" help:"Lies below this URI."`
-	Polarity    string   `complete:"polarities" group:"filter" placeholder:"WORD" help:"Is positive, or negative: a failure to avoid."`
-	IsStale     *bool    `group:"filter" negatable:"" help:"Was reported stale."`
-}
-
 // Help implements kong.HelpProvider.
 func (searchCommand) Help() string {
 	return `Without --user, --agent, --project, --team or --org everything counts that you belong to.

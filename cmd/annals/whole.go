@@ -20,7 +20,7 @@ func writeWhole(c *console, name string, fill func(*bytes.Buffer, func() error) 
 	}
 	file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {
-		return wrong("name a file that can be written", "%s", err)
+		return unwritable(name, err)
 	}
 	err = flushing(file, fill)
 	if err == nil {
@@ -30,8 +30,31 @@ func writeWhole(c *console, name string, fill func(*bytes.Buffer, func() error) 
 	if err == nil {
 		err = os.Rename(file.Name(), name)
 	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
+	if err == nil {
+		return nil
+	}
+	_ = os.Remove(file.Name()) // what is left of it harms nobody
+	if cause := fileFault(err); cause != nil {
+		return &failure{Code: exitFailed, Detail: fmt.Sprintf("write %s: %s", name, cause)}
+	}
+	return err
+}
+
+// unwritable names the file that was asked for: what it is called until it is whole is nobody's business.
+func unwritable(name string, err error) error {
+	if cause := fileFault(err); cause != nil {
+		err = cause
+	}
+	return wrong("name another that can be written", "%s cannot be written: %s", name, err)
+}
+
+// fileFault is what was wrong with a file, without its name; nil if something else was wrong.
+func fileFault(err error) error {
+	if path, ok := errors.AsType[*os.PathError](err); ok {
+		return path.Err
+	}
+	if link, ok := errors.AsType[*os.LinkError](err); ok {
+		return link.Err
 	}
 	return nil
 }

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// filters narrow a search or a list.
+type filters struct {
+	Type        []string `complete:"types" group:"filter" placeholder:"TYPE" help:"Is of this type. Repeat for alternatives."`
+	ContextType []string `complete:"contexts" group:"filter" placeholder:"WORD" help:"Is a memory, skill or resource."`
+	Category    []string `complete:"categories" group:"filter" placeholder:"WORD" help:"Is of this category."`
+	Tag         []string `group:"filter" sep:"none" placeholder:"KEY=VALUE" help:"Has this tag."`
+	Owner       string   `group:"filter" placeholder:"ENTITY" help:"Belongs to this owner."`
+	Scope       string   `group:"filter" placeholder:"SCOPE" help:"Reaches this scope."`
+	Visibility  string   `complete:"visibilities" group:"filter" placeholder:"WORD" help:"Is private, shared, org or public."`
+	URI         string   `group:"filter" name:"uri" placeholder:"PREFIX" help:"Lies below this URI."`
+	Polarity    string   `complete:"polarities" group:"filter" placeholder:"WORD" help:"Is positive, or negative: a failure to avoid."`
+	IsStale     *bool    `group:"filter" negatable:"" help:"Was reported stale."`
+}
+
+// listFilters narrow a list, which no question does.
+type listFilters struct {
+	filters
+
+	Status      []string `complete:"statuses" group:"filter" placeholder:"WORD" help:"Is active, superseded, deleted or erased. Active unless told. Repeat for alternatives."`
+	Trace       string   `group:"filter" placeholder:"ID" help:"Came from this trace."`
+	CreatedFrom string   `group:"filter" placeholder:"TIME" help:"Was remembered since: a time or a date."`
+	CreatedTo   string   `group:"filter" placeholder:"TIME" help:"Was remembered before."`
+	UpdatedFrom string   `group:"filter" placeholder:"TIME" help:"Changed last since."`
+	UpdatedTo   string   `group:"filter" placeholder:"TIME" help:"Changed last before."`
+}
+
+// listed are the filters as parameters of GET /v1/knowledge.
+func (f listFilters) listed(then hindsight) (url.Values, error) {
+	at, err := then.asOf()
+	if err != nil {
+		return nil, err
+	}
+	query := f.asked()
+	put(query, "status", f.Status...)
+	put(query, "trace_id", f.Trace)
+	put(query, "as_of", at)
+	return query, putTimes(query, map[string]string{
+		"created-from": f.CreatedFrom, "created-to": f.CreatedTo, "updated-from": f.UpdatedFrom, "updated-to": f.UpdatedTo,
+	})
+}
+
+// asked are the filters as parameters of a list.
+func (f filters) asked() url.Values {
+	query := url.Values{}
+	put(query, "type", f.Type...)
+	put(query, "context_type", f.ContextType...)
+	put(query, "category", f.Category...)
+	put(query, "owner", f.Owner)
+	put(query, "scope", f.Scope)
+	put(query, "visibility", f.Visibility)
+	put(query, "uri", f.URI)
+	put(query, "polarity", f.Polarity)
+	for _, tag := range f.Tag {
+		key, value, keyed := strings.Cut(tag, "=")
+		if !keyed {
+			key, value = domain.Labels, tag
+		}
+		put(query, "tag", key+":"+value)
+	}
+	if f.IsStale != nil {
+		query.Set("stale", strconv.FormatBool(*f.IsStale))
+	}
+	return query
+}
