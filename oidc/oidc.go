@@ -4,12 +4,12 @@
 package oidc
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -42,14 +42,16 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Issuer verifies tokens. Its keys are read when the first token comes, and again when one is signed with a
-// key that it does not know, but no more often than now and then. It is safe for concurrent use.
+// Issuer verifies tokens. It is asked for its keys when the first token comes, when one is signed with a key that
+// it has not published before, and now and then. It is safe for concurrent use.
 type Issuer struct {
-	cfg    Config
-	client *http.Client
+	cfg  Config
+	hear http.RoundTripper // how it is asked
 
-	mu       sync.Mutex
-	verifier *oidc.IDTokenVerifier // nil until the issuer has answered
+	turn     chan struct{} // whoever holds it asks the issuer what it says of itself
+	failed   error         // the last answer, if it was none; with turn
+	failedAt time.Time     // with turn
+	known    atomic.Pointer[keys]
 }
 
 // New makes an issuer of a configuration that [Config.Validate] accepts. It asks nobody yet.
@@ -57,43 +59,34 @@ func New(cfg Config) *Issuer {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	const patience = 10 * time.Second
-	return &Issuer{cfg: cfg, client: &http.Client{Timeout: patience, Transport: newPace(http.DefaultTransport, cfg.Now)}}
+	return &Issuer{cfg: cfg, hear: http.DefaultTransport, turn: make(chan struct{}, 1)}
 }
 
 // algorithms are those with which nobody but the issuer can sign.
-var algorithms = []string{oidc.RS256, oidc.ES256, oidc.EdDSA}
-
-func (i *Issuer) ready(ctx context.Context) (*oidc.IDTokenVerifier, error) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.verifier != nil {
-		return i.verifier, nil
-	}
-	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, i.client), i.cfg.Issuer)
-	if err != nil {
-		return nil, fmt.Errorf("%w: ask the issuer of tokens for its keys: %w", domain.ErrUnavailable, err)
-	}
-	i.verifier = provider.Verifier(&oidc.Config{
-		ClientID: i.cfg.Audience, SupportedSigningAlgs: algorithms, SkipExpiryCheck: true, // see timely
-	})
-	return i.verifier, nil
+var algorithms = []string{
+	oidc.RS256, oidc.RS384, oidc.RS512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.EdDSA,
 }
 
 // Principal is whoever has the token. The error is a refusal that matches [domain.ErrUnauthenticated], or
 // matches [domain.ErrUnavailable] if the issuer cannot be asked for its keys.
 func (i *Issuer) Principal(ctx context.Context, token string) (domain.Principal, error) {
-	verifier, err := i.ready(ctx)
+	if err := i.foreign(token); err != nil {
+		return domain.Principal{}, err
+	}
+	known, err := i.ready(ctx)
 	if err != nil {
 		return domain.Principal{}, err
 	}
-	verified, err := verifier.Verify(ctx, token)
+	held := &holding{keys: known}
+	verified, err := oidc.NewVerifier(i.cfg.Issuer, held, &oidc.Config{
+		ClientID: i.cfg.Audience, SupportedSigningAlgs: algorithms, SkipExpiryCheck: true, // see timely
+	}).Verify(ctx, token)
 	if err != nil {
-		return domain.Principal{}, untrusted(err)
+		return domain.Principal{}, cmp.Or(held.refused, errUntrusted)
 	}
 	claims := map[string]any{}
 	if err := verified.Claims(&claims); err != nil {
-		return domain.Principal{}, untrusted(err)
+		return domain.Principal{}, errUntrusted
 	}
 	if err := timely(claims, i.cfg.Now()); err != nil {
 		return domain.Principal{}, err
@@ -101,15 +94,6 @@ func (i *Issuer) Principal(ctx context.Context, token string) (domain.Principal,
 	p, err := i.cfg.Claims.principal(claims)
 	p.Tenant, p.Authentication = i.cfg.Tenant, "jwt:"+i.cfg.Issuer
 	return p, err
-}
-
-// untrusted tells no more than what the bearer can read in the token itself.
-func untrusted(err error) error {
-	if strings.Contains(err.Error(), "fetching keys") {
-		return fmt.Errorf("%w: %w", domain.ErrUnavailable, err)
-	}
-	return refuse("the token is not one that this server trusts: another issuer, another audience or another key").
-		WithFix("ask for a token for this server's audience")
 }
 
 func refuse(detail string) *domain.Refusal {

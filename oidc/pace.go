@@ -11,8 +11,7 @@ import (
 // can send one that looks as if it were signed with a new key.
 var errOften = errors.New("the issuer was asked just now")
 
-// How often the issuer may be asked: a few times at once, for what it says of itself and for its keys, and
-// then once in a while.
+// How often the issuer may be asked for its keys: a few times at once, and then once in a while.
 const (
 	atOnce  = 4
 	between = 10 * time.Second
@@ -26,6 +25,7 @@ type pace struct {
 	mu   sync.Mutex
 	left int
 	at   time.Time // when left grew last
+	last error     // why the last answer was none
 }
 
 func newPace(next http.RoundTripper, now func() time.Time) *pace {
@@ -37,7 +37,22 @@ func (p *pace) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !p.take() {
 		return nil, errOften
 	}
-	return p.next.RoundTrip(r)
+	answer, err := p.next.RoundTrip(r)
+	failed := err
+	if err == nil {
+		failed = status(answer)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = failed
+	return answer, err
+}
+
+// failure is why the last answer was none; nil if it was one.
+func (p *pace) failure() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last
 }
 
 func (p *pace) take() bool {
