@@ -27,7 +27,7 @@ type readiness struct {
 // check is one condition of readiness.
 type check struct {
 	Name   string `json:"name" example:"database"`
-	Status string `json:"status" enum:"ok,failed"`
+	Status string `json:"status" enum:"ok,failed,degraded" doc:"Degraded: something is missing without which the server is ready all the same."`
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -52,13 +52,16 @@ func (s *Server) ready(ctx context.Context, _ *struct{}) (*readyOutput, error) {
 			checks[i] = check{Name: probe.Name, Status: "ok"}
 			if err := probe.ask(ctx); err != nil {
 				checks[i].Status, checks[i].Reason = "failed", err.Error()
+				if probe.Beside {
+					checks[i].Status = "degraded"
+				}
 			}
 		})
 	}
 	asking.Wait()
 	out := &readyOutput{Status: http.StatusOK, Body: readiness{Status: "ready", Checks: checks}}
 	for _, c := range checks {
-		if c.Status != "ok" {
+		if c.Status == "failed" {
 			out.Status, out.Body.Status = http.StatusServiceUnavailable, "not ready"
 		}
 	}

@@ -26,8 +26,8 @@ type Keyring interface {
 	Tenants(ctx context.Context) ([]domain.NamedTenant, error)
 	// HasTenant tells whether there is a tenant of this name.
 	HasTenant(ctx context.Context, name string) (bool, error)
-	// Erased tells whether everything was erased that was written in a tenant.
-	Erased(ctx context.Context, tenant string) (bool, error)
+	// Lives tells whether there is a tenant of this name that was not erased.
+	Lives(ctx context.Context, tenant string) (bool, error)
 }
 
 // Tokens answers whom an issuer of tokens has given one.
@@ -84,16 +84,17 @@ func (s *Server) tried(r *http.Request, key string) (p domain.Principal, actsFor
 	return p, actsFor, err
 }
 
-// bearer is whoever has a token. It opens nothing of a tenant that was erased, as the keys do not that were revoked
-// with it.
+// bearer is whoever has a token. It opens nothing of a tenant that nobody has made, nor of one that was erased, as the
+// keys do not that were revoked with it.
 func (s *Server) bearer(ctx context.Context, token string) (domain.Principal, error) {
 	p, err := s.cfg.Tokens.Principal(ctx, token)
 	if err != nil || s.cfg.Keys == nil || p.Tenant == domain.DefaultTenant {
 		return p, err
 	}
-	erased, err := s.cfg.Keys.Erased(ctx, p.Tenant)
-	if err == nil && erased {
-		err = domain.Refuse(domain.ErrUnauthenticated, "the tenant that tokens are for was erased").WithFix("ask an admin for another")
+	lives, err := s.cfg.Keys.Lives(ctx, p.Tenant)
+	if err == nil && !lives {
+		err = domain.Refuse(domain.ErrUnauthenticated, "there is no tenant of the name that ANNALS_OIDC_TENANT says, or it was erased").
+			WithFix("let root make it with annals tenant create, or name another")
 	}
 	return p, err
 }

@@ -108,4 +108,6 @@ type Prover interface {
 type Probe struct {
 	Name  string                      // such as "database"
 	Check func(context.Context) error // nil when all is well; the text is shown to the caller
+	// Beside says that the server is ready without it, and only does less.
+	Beside bool
 }

@@ -1,7 +1,9 @@
 package http_test
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"testing"
 
@@ -24,7 +26,7 @@ func (i issued) Principal(_ context.Context, token string) (domain.Principal, er
 	if !known {
 		return p, domain.Refuse(domain.ErrUnauthenticated, "not one of these")
 	}
-	p.Tenant, p.Authentication = domain.DefaultTenant, "jwt:https://issuer.example"
+	p.Tenant, p.Authentication = cmp.Or(p.Tenant, domain.DefaultTenant), "jwt:https://issuer.example"
 	return p, nil
 }
 
@@ -53,4 +55,34 @@ func TestTokensOpenBesideKeys(t *testing.T) {
 		key := w.given("boss.s.tok", object{"subject": "user:bob", "role": "admin"})
 		w.ask("GET", "/v1/knowledge/a", nil, bearer(key)).want(http.StatusOK)
 	})
+}
+
+func TestTokensOfATenantThatNobodyHasMadeOpenNothing(t *testing.T) {
+	t.Parallel()
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
+			cfg.Keys = projections.NewKeys(db, cfg.Writer.(*events.Log))
+			cfg.RootKey = rootKey
+			cfg.Tokens = issued{"mia.s.token": {Tenant: "acme", Subject: "user:mia", Role: domain.Member}}
+		})
+		w.ask("POST", "/v1/knowledge", item("a", "by mia"), bearer("mia.s.token")).want(http.StatusUnauthorized)
+		w.ask("POST", "/v1/tenants", object{"name": "acme"}, bearer(rootKey)).want(http.StatusCreated)
+		w.ask("POST", "/v1/knowledge", item("a", "by mia"), bearer("mia.s.token")).want(http.StatusCreated)
+	})
+}
+
+func TestTheServerIsReadyWithoutWhatStandsBesideIt(t *testing.T) {
+	t.Parallel()
+	db := databasetest.Open(t, databasetest.SQLite(t))
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
+		cfg.Probes = append(cfg.Probes, annalshttp.Probe{Name: "tokens", Beside: true, Check: func(context.Context) error { return errors.New("away") }})
+	})
+	ready := w.ask("GET", "/readyz", nil).want(http.StatusOK).json()
+	checks, _ := ready["checks"].([]any)
+	if len(checks) != 2 || pick(checks[1].(object), "status") != "degraded" || pick(checks[1].(object), "reason") != "away" {
+		t.Errorf("%v", ready)
+	}
 }

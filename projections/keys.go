@@ -162,11 +162,11 @@ func (k *Keys) HasTenant(ctx context.Context, name string) (bool, error) {
 	return found.Exists(), err
 }
 
-// Erased tells whether everything was erased that was written in a tenant.
-func (k *Keys) Erased(ctx context.Context, name string) (bool, error) {
+// Lives tells whether there is a tenant of this name that was not erased.
+func (k *Keys) Lives(ctx context.Context, name string) (bool, error) {
 	found, err := k.tenant(ctx, name)
 	state, _ := found.State.(domain.Tenant)
-	return !state.ErasedAt.IsZero(), err
+	return (found.Exists() || name == domain.DefaultTenant) && state.ErasedAt.IsZero(), err
 }
 
 func (k *Keys) tenant(ctx context.Context, name string) (domain.Stream, error) {

@@ -37,6 +37,7 @@ func (s *service) work(ctx context.Context) error {
 	working.Go(func() { s.sweepFiles(ctx, s.sweepAfter) })
 	working.Go(func() { s.knowledge.CompactAll(ctx, s.log) })
 	working.Go(func() { s.writeUses(ctx) })
+	working.Go(func() { s.introduce(ctx) })
 	working.Go(func() { s.worker.Retry(ctx) })
 	var failed error
 	working.Go(func() { failed = router.Run(ctx) })

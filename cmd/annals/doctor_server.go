@@ -41,7 +41,11 @@ func (e *examination) readiness(ctx context.Context, api *client) {
 	var names []string
 	for _, check := range ready.Checks {
 		names = append(names, check.Name)
-		if check.Status != "ok" {
+		switch check.Status {
+		case "ok":
+		case "degraded":
+			e.note(check.Name, warned, "see the server's log", "%s", check.Reason)
+		default:
 			e.note(check.Name, broken, "see the server's log", "%s", check.Reason)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/extraction"
 	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/oidc"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/proof"
 	"github.com/annals-kb/annals/viking"
@@ -38,6 +39,7 @@ type service struct {
 	accesses  *events.Accesses
 	keys      *projections.Keys
 	eraser    *projections.Eraser
+	issuer    *oidc.Issuer // nil if no tokens are believed
 
 	sweepAfter time.Duration
 	api        *annalshttp.Server
@@ -111,11 +113,11 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 			Probes: []viking.Probe{{Name: "database", Check: s.answers}},
 		}), hosts,
 	}
-	if issuer, err := cfg.issuer(); err != nil {
+	issuer, err := cfg.issuer()
+	if err != nil {
 		return nil, errors.Join(err, s.close())
-	} else if issuer != nil {
-		api.Tokens = issuer
 	}
+	s.believe(issuer, &api)
 	if err := api.Validate(); err != nil {
 		return nil, errors.Join(err, s.close())
 	}

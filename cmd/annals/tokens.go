@@ -1,8 +1,13 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"strings"
 
+	"github.com/annals-kb/annals/domain"
+	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/oidc"
 )
 
@@ -24,6 +29,9 @@ type tokens struct {
 // issuer is nil if no tokens are believed.
 func (t tokens) issuer() (*oidc.Issuer, error) {
 	if t.Issuer == "" {
+		if t.Audience != "" || len(t.Claims) > 0 {
+			return nil, errors.New("oidc-issuer (ANNALS_OIDC_ISSUER): is missing, though an audience or claims of tokens are set")
+		}
 		return nil, nil
 	}
 	claims, err := oidc.ParseClaims(t.Claims)
@@ -35,4 +43,41 @@ func (t tokens) issuer() (*oidc.Issuer, error) {
 		return nil, fmt.Errorf("oidc-issuer (ANNALS_OIDC_ISSUER): %w", err)
 	}
 	return oidc.New(cfg), nil
+}
+
+// beside adds to how keys open the server that tokens do.
+func (t tokens) beside(keys string) string {
+	if t.Issuer == "" {
+		return keys
+	}
+	return strings.Replace(keys, "a key", "a key, or a token of "+t.Issuer, 1)
+}
+
+// believe lets the issuer's tokens open the API. Whether the issuer can be asked is known in readiness, and said in the log
+// when the server starts: nobody else would notice before the first token comes.
+func (s *service) believe(issuer *oidc.Issuer, api *annalshttp.Config) {
+	if issuer == nil {
+		return
+	}
+	s.issuer, api.Tokens = issuer, issuer
+	api.Probes = append(api.Probes, annalshttp.Probe{Name: "tokens", Beside: true, Check: func(ctx context.Context) error {
+		err := issuer.Ready(ctx)
+		if refusal, told := errors.AsType[*domain.Refusal](err); told {
+			return refusal // what else is known is for the log
+		}
+		return err
+	}})
+}
+
+// introduce asks the issuer of tokens who it is.
+func (s *service) introduce(ctx context.Context) {
+	if s.issuer == nil {
+		return
+	}
+	if err := s.issuer.Ready(ctx); err != nil && ctx.Err() == nil {
+		s.logger.WarnContext(ctx, "tokens open nothing until their issuer answers", "error", err)
+	}
+	if s.issuer.Overheard() {
+		s.logger.WarnContext(ctx, "keys of tokens are read without TLS: whoever stands between the issuer and this server can let himself in as anybody")
+	}
 }
