@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// limiter is a token bucket: it holds a second's worth of requests at most, and fills evenly.
-type limiter struct {
+// Limiter is a token bucket: it holds a second's worth of requests at most, and fills evenly. It is safe for concurrent use.
+type Limiter struct {
 	interval time.Duration // between two requests; 0 is no limit
 	burst    time.Duration // how far ahead of now the bucket may be drained
 
@@ -15,16 +15,17 @@ type limiter struct {
 	next  time.Time // when the bucket would be full again
 }
 
-func newLimiter(perSecond float64) *limiter {
+// NewLimiter makes one for so many requests a second; 0 or less is no limit.
+func NewLimiter(perSecond float64) *Limiter {
 	if perSecond <= 0 {
-		return &limiter{}
+		return &Limiter{}
 	}
 	interval := time.Duration(float64(time.Second) / perSecond)
-	return &limiter{interval: interval, burst: max(time.Second, interval)}
+	return &Limiter{interval: interval, burst: max(time.Second, interval)}
 }
 
-// wait returns when a request may be sent, or ctx's error.
-func (l *limiter) wait(ctx context.Context) error {
+// Wait returns when a request may be sent, or ctx's error.
+func (l *Limiter) Wait(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -36,7 +37,7 @@ func (l *limiter) wait(ctx context.Context) error {
 }
 
 // reserve takes a place in the queue and returns how long it is until it is due.
-func (l *limiter) reserve(now time.Time) time.Duration {
+func (l *Limiter) reserve(now time.Time) time.Duration {
 	if l.interval == 0 {
 		return 0
 	}

@@ -14,7 +14,7 @@ import (
 // others. It is safe for concurrent use. Whoever made it closes it.
 type OpenAI struct {
 	config  Config
-	limiter *limiter
+	limiter *Limiter
 	client  *http.Client
 }
 
@@ -34,7 +34,7 @@ func NewOpenAI(config Config) (*OpenAI, error) {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}
 	}
-	return &OpenAI{config: config, limiter: newLimiter(config.RequestsPerSecond), client: client}, nil
+	return &OpenAI{config: config, limiter: NewLimiter(config.RequestsPerSecond), client: client}, nil
 }
 
 // Name is provider:model:dimensions.

@@ -13,7 +13,7 @@ import (
 // embed sends one batch until it succeeds, fails for good, or is out of attempts or of time.
 func (o *OpenAI) embed(ctx context.Context, texts []string) ([][]float32, error) {
 	for attempt := 1; ; attempt++ {
-		if err := o.limiter.wait(ctx); err != nil {
+		if err := o.limiter.Wait(ctx); err != nil {
 			return nil, err
 		}
 		vectors, err := o.post(ctx, texts)

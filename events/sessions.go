@@ -2,11 +2,14 @@ package events
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
@@ -64,6 +67,48 @@ func (l *Log) Settlement(ctx context.Context, commit domain.Event) (domain.Event
 		WHERE e.tenant = ? AND e.stream = ? AND `+archivesCondition+` AND e.version > ? AND e.causation_id = ?
 		ORDER BY e.version DESC
 		LIMIT 1`, commit.Tenant, commit.Stream, commit.Version, commit.EventID))
+}
+
+// SettlementsOf are those of several commits of a tenant, by the commits' positions: two statements, however many there are.
+func (l *Log) SettlementsOf(ctx context.Context, tenant string, commits []int64) (map[int64]domain.Event, error) {
+	settled := map[int64]domain.Event{}
+	if len(commits) == 0 {
+		return settled, nil
+	}
+	of := map[int64]int64{} // by the position of the settlement
+	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
+		var commit, settlement int64
+		err := rows.Scan(&commit, &settlement)
+		of[settlement] = commit
+		return err
+	}, `
+		SELECT c.position, coalesce((
+			SELECT e.position
+			FROM events AS e
+			WHERE e.tenant = c.tenant AND e.stream = c.stream AND `+archivesCondition+` AND e.version > c.version AND e.causation_id = CAST(c.event_id AS text)
+			ORDER BY e.version DESC
+			LIMIT 1
+		), 0)
+		FROM events AS c
+		WHERE c.tenant = ? AND c.position IN (?)`, tenant, bun.List(commits))
+	if err != nil {
+		return nil, fmt.Errorf("find settlements: %w", unavailable(err))
+	}
+	delete(of, 0)
+	if len(of) == 0 {
+		return settled, nil
+	}
+	found, err := queryEvents(ctx, l.db, `
+		SELECT `+recordColumns+`
+		FROM `+recordTables+`
+		WHERE e.tenant = ? AND e.position IN (?)`, tenant, bun.List(slices.Collect(maps.Keys(of))))
+	if err != nil {
+		return nil, fmt.Errorf("read settlements: %w", unavailable(err))
+	}
+	for _, event := range found {
+		settled[of[event.Position]] = event
+	}
+	return settled, nil
 }
 
 // Failures say why nothing was made of archives of a tenant, the newest first, since a time.

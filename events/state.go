@@ -31,35 +31,50 @@ func readState(ctx context.Context, db database.Querier, engine database.Engine,
 // StateAnywhere finds a stream by its name in whichever tenant's log it is: one look-up. where is the
 // condition of the index that has such streams. The tenant is empty if none has one, or several.
 func (l *Log) StateAnywhere(ctx context.Context, stream, where string) (tenant string, found domain.Stream, err error) {
-	ctx = database.ForEveryTenant(ctx)
-	var rest *streams
 	tenants := 0
-	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
+	err = l.EachState(ctx, where+" AND stream = ?", func(name string, s domain.Stream) {
 		tenants++
+		tenant, found = name, s
+	}, stream)
+	if err != nil || tenants != 1 {
+		return "", domain.Stream{}, err
+	}
+	return tenant, found, nil
+}
+
+// EachState goes through the streams of all tenants for which a condition holds that an index has: one statement, however many
+// tenants there are, and one more for each stream whose state is kept in another form than this program's.
+func (l *Log) EachState(ctx context.Context, where string, each func(tenant string, s domain.Stream), args ...any) error {
+	ctx = database.ForEveryTenant(ctx)
+	var tenants []string
+	var states []*streams
+	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
+		var tenant, stream string
 		var of kept
 		var newest int64
-		if err := rows.Scan(&tenant, &of.version, &of.position, &of.form, &of.state, &newest); err != nil {
+		if err := rows.Scan(&tenant, &stream, &of.version, &of.position, &of.form, &of.state, &newest); err != nil {
 			return err
 		}
-		rest = newStreams(l.db.Engine, tenant, nil)
-		rest.want(stream)
-		rest.take(stream, of, newest)
+		s := newStreams(l.db.Engine, tenant, nil)
+		s.want(stream)
+		s.take(stream, of, newest)
+		tenants, states = append(tenants, tenant), append(states, s)
 		return nil
 	}, `
 		SELECT
-			tenant, version, position, form, state,
+			tenant, stream, version, position, form, state,
 			(SELECT version FROM events WHERE tenant = s.tenant AND stream = s.stream ORDER BY version DESC LIMIT 1)
 		FROM streams AS s
-		WHERE stream = ? AND `+where, stream)
-	if err == nil && tenants == 1 {
-		if err = rest.begin(ctx, l.db); err == nil {
-			return tenant, rest.Stream(stream), nil
+		WHERE `+where, args...)
+	for i := 0; err == nil && i < len(states); i++ {
+		if err = states[i].begin(ctx, l.db); err == nil {
+			each(tenants[i], states[i].Stream(states[i].names[0]))
 		}
 	}
 	if err != nil {
-		err = fmt.Errorf("find a stream: %w", unavailable(err))
+		return fmt.Errorf("find streams: %w", unavailable(err))
 	}
-	return "", found, err
+	return nil
 }
 
 // States lists, in the order of their names, up to limit streams of a kind ("key:") that come after one.

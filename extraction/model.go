@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/embedding"
 )
 
 // ModelConfig says where a language model is.
@@ -31,6 +32,8 @@ type ModelConfig struct {
 	Attempts int
 	// MaxTokens bounds what is sent of a conversation, by an estimate. 0 for 60,000: longer ones are sent in parts.
 	MaxTokens int
+	// RequestsPerSecond spaces requests out, with bursts of a second's worth. 0 for any number.
+	RequestsPerSecond float64
 	// Client sends requests. Nil for one of its own.
 	Client *http.Client
 	// Pause waits before another attempt. Nil for a real pause.
@@ -50,7 +53,10 @@ func (c ModelConfig) Validate() error {
 }
 
 // Model lets a language model find what is worth knowing. It is safe for concurrent use.
-type Model struct{ config ModelConfig }
+type Model struct {
+	config  ModelConfig
+	limiter *embedding.Limiter
+}
 
 var _ Extractor = (*Model)(nil)
 
@@ -74,7 +80,7 @@ func NewModel(config ModelConfig) (*Model, error) {
 	if config.Pause == nil {
 		config.Pause = pause
 	}
-	return &Model{config}, nil
+	return &Model{config: config, limiter: embedding.NewLimiter(config.RequestsPerSecond)}, nil
 }
 
 func pause(ctx context.Context, d time.Duration) error {
@@ -137,6 +143,9 @@ var errSettings = errors.New("it cannot be asked like this")
 // ask sends a request until the answer can be read.
 func (m *Model) ask(ctx context.Context, request chatRequest, read func(raw []byte) error) error {
 	for attempt := 1; ; attempt++ {
+		if err := m.limiter.Wait(ctx); err != nil {
+			return err
+		}
 		err := m.try(ctx, request, read)
 		waiting, passes := errors.AsType[*busy](err)
 		last := attempt >= m.config.Attempts

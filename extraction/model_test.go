@@ -225,6 +225,8 @@ func TestTheEnvironmentChoosesTheExtractor(t *testing.T) {
 	}{
 		"nothing":     {nil, "built-in 2", false},
 		"a model":     {map[string]string{"ANNALS_LLM_URL": "http://127.0.0.1:11434/v1", "ANNALS_LLM_MODEL": "qwen3"}, "model qwen3", false},
+		"a rate":      {map[string]string{"ANNALS_LLM_URL": "http://127.0.0.1:11434/v1", "ANNALS_LLM_MODEL": "qwen3", "ANNALS_LLM_RATE": "0.5"}, "model qwen3", false},
+		"no rate":     {map[string]string{"ANNALS_LLM_URL": "http://127.0.0.1:11434/v1", "ANNALS_LLM_MODEL": "qwen3", "ANNALS_LLM_RATE": "fast"}, "", true},
 		"half of one": {map[string]string{"ANNALS_LLM_URL": "http://127.0.0.1:11434/v1"}, "", true},
 		"no URL":      {map[string]string{"ANNALS_LLM_URL": "ollama", "ANNALS_LLM_MODEL": "qwen3"}, "", true},
 	} {

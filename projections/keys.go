@@ -92,6 +92,17 @@ func (k *Keys) Given(ctx context.Context, tenant string) ([]domain.GivenKey, err
 	}
 }
 
+// Everywhere lists the keys of all tenants, by tenant, without when they were used last.
+func (k *Keys) Everywhere(ctx context.Context) (map[string][]domain.GivenKey, error) {
+	given := map[string][]domain.GivenKey{}
+	err := k.log.EachState(ctx, isKey, func(tenant string, s domain.Stream) {
+		if key, is := s.State.(domain.Key); is {
+			given[tenant] = append(given[tenant], domain.GivenKey{Key: key, Prefix: strings.TrimPrefix(s.Name, domain.KeyStream(""))})
+		}
+	})
+	return given, err
+}
+
 // Used notes that a key was used. It is written by the next [Keys.Write].
 func (k *Keys) Used(tenant, prefix string, at time.Time) {
 	k.mu.Lock()

@@ -139,7 +139,11 @@ func (s Sessions) Task(ctx context.Context, by domain.Principal, id string) (dom
 	if err != nil {
 		return domain.Task{}, err
 	}
-	return s.task(ctx, event, done)
+	settled, found, err := s.Log.Settlement(ctx, event)
+	if err != nil {
+		return domain.Task{}, err
+	}
+	return taskOf(event, settled, found, done), nil
 }
 
 // scannedTasks is how many commits are looked at for one list.
@@ -154,7 +158,18 @@ func (s Sessions) Tasks(ctx context.Context, q domain.TaskQuery) ([]domain.Task,
 	}
 	var before int64
 	for looked := 0; len(list) < q.Limit && looked < scannedTasks; {
-		commits, err := s.Log.Commits(ctx, q.By.Tenant, q.Session, before, 100)
+		page := max(min(q.Limit-len(list), 100), 20)
+		commits, err := s.Log.Commits(ctx, q.By.Tenant, q.Session, before, page)
+		if err != nil {
+			return nil, err
+		}
+		var seen []int64
+		for _, commit := range commits {
+			if q.By.MaySeeSession(commit.Stream) {
+				seen = append(seen, commit.Position)
+			}
+		}
+		settled, err := s.Log.SettlementsOf(ctx, q.By.Tenant, seen)
 		if err != nil {
 			return nil, err
 		}
@@ -163,15 +178,13 @@ func (s Sessions) Tasks(ctx context.Context, q domain.TaskQuery) ([]domain.Task,
 			if len(list) == q.Limit || !q.By.MaySeeSession(commit.Stream) {
 				continue
 			}
-			task, err := s.task(ctx, commit, done)
-			if err != nil {
-				return nil, err
-			}
+			event, found := settled[commit.Position]
+			task := taskOf(commit, event, found, done)
 			if q.Status == "" || q.Status == task.Status {
 				list = append(list, task)
 			}
 		}
-		if looked += len(commits); len(commits) < 100 {
+		if looked += len(commits); len(commits) < page {
 			break
 		}
 	}
@@ -184,17 +197,16 @@ func (s Sessions) done(ctx context.Context, tenant string) (int64, error) {
 	return position, err
 }
 
-// task is what became of a commit. It is done only when everything that was decided is, and the checkpoint
+// taskOf is what became of a commit. It is done only when everything that was decided is, and the checkpoint
 // says so.
-func (s Sessions) task(ctx context.Context, commit domain.Event, done int64) (domain.Task, error) {
+func taskOf(commit, settled domain.Event, found bool, done int64) domain.Task {
 	fact, _ := commit.Fact.(domain.SessionCommitted)
 	t := domain.Task{
 		ID: commit.EventID, Session: commit.Stream, Archive: fact, Position: commit.Position,
 		Status: domain.TaskPending, CreatedAt: commit.RecordedAt, UpdatedAt: commit.RecordedAt,
 	}
-	settled, found, err := s.Log.Settlement(ctx, commit)
-	if err != nil || !found {
-		return t, err
+	if !found {
+		return t
 	}
 	t.UpdatedAt = settled.RecordedAt
 	switch f := settled.Fact.(type) {
@@ -206,7 +218,7 @@ func (s Sessions) task(ctx context.Context, commit domain.Event, done int64) (do
 	case domain.ExtractionFailed:
 		t.Failed, t.Status = &f, domain.TaskFailed
 	}
-	return t, nil
+	return t
 }
 
 // AwaitExtraction returns when everything that was committed up to a position is done.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -172,6 +173,16 @@ func (p *Knowledge) lying(query *bun.SelectQuery, by domain.Principal, directory
 }
 
 func (p *Knowledge) isPostgres() bool { return p.db.Engine == database.Postgres }
+
+// Began is when the tenant's log begins; zero if it is empty.
+func (p *Knowledge) Began(ctx context.Context, tenant string) (time.Time, error) {
+	var at database.Time
+	err := p.db.NewRaw("SELECT recorded_at FROM events WHERE tenant = ? AND position = 1", tenant).Scan(ctx, &at)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return at.Time, p.failed(ctx, "read when the log begins", err)
+	}
+	return at.Time, nil
+}
 
 // Memories tells of the use of every active memory that the principal may see; of one category, unless that is
 // empty.

@@ -14,6 +14,8 @@ type Keyring interface {
 	Any(ctx context.Context) (bool, error)
 	// Given lists the keys of a tenant, whoever's tenant it is.
 	Given(ctx context.Context, tenant string) ([]domain.GivenKey, error)
+	// Everywhere lists the keys of all tenants, by tenant.
+	Everywhere(ctx context.Context) (map[string][]domain.GivenKey, error)
 	// Tenants lists the tenants there are, by name.
 	Tenants(ctx context.Context) ([]domain.NamedTenant, error)
 	// HasTenant tells whether there is a tenant of this name.
@@ -98,16 +100,16 @@ func (s *Server) listAccounts(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	given, err := s.cfg.Keys.Everywhere(ctx)
+	if err != nil {
+		return nil, err
+	}
 	list := []account{}
 	for _, t := range tenants {
 		if !t.ErasedAt.IsZero() {
 			continue
 		}
-		users, err := s.usersOf(ctx, t.Name)
-		if err != nil {
-			return nil, err
-		}
-		a := account{ID: t.Name, Users: len(users)}
+		a := account{ID: t.Name, Users: len(s.usersAmong(given[t.Name]))}
 		if !t.CreatedAt.IsZero() {
 			a.Created = new(t.CreatedAt.UTC())
 		}

@@ -139,6 +139,9 @@ func (s *Server) listed(ctx context.Context, q *query, l listing) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.date(ctx, q.caller.Tenant, nodes); err != nil {
+		return nil, err
+	}
 	l.sort(nodes)
 	entries := make([]any, len(nodes))
 	for i, child := range nodes {
@@ -151,6 +154,13 @@ func (s *Server) listed(ctx context.Context, q *query, l listing) (any, error) {
 func (s *Server) descend(ctx context.Context, c caller, directory domain.URI, l listing, levels int, to []node) ([]node, error) {
 	if levels == 0 || len(to) >= l.limit {
 		return to, nil
+	}
+	below, all, err := s.whole(ctx, c, directory, l, levels)
+	if err != nil {
+		return nil, err
+	}
+	if all {
+		return append(to, below[:min(len(below), l.limit-len(to))]...), nil
 	}
 	children, err := s.children(ctx, c, directory, l.hidden, l.limit-len(to))
 	if err != nil {
@@ -197,6 +207,22 @@ func (s *Server) stat(ctx context.Context, q *query) (any, error) {
 	n, err := s.look(ctx, q.caller, a)
 	if err != nil {
 		return nil, err
+	}
+	if n.isDir {
+		below, all, err := s.whole(ctx, q.caller, n.uri, listing{hidden: true}, 1)
+		if err != nil {
+			return nil, err
+		}
+		for i := range below {
+			if all && below[i].when.After(n.when) {
+				n.when = below[i].when
+			}
+		}
+		only := []node{n}
+		if err := s.date(ctx, q.caller.Tenant, only); err != nil {
+			return nil, err
+		}
+		n = only[0]
 	}
 	return n.file(a), nil
 }

@@ -18,6 +18,7 @@ type node struct {
 	uri   domain.URI
 	isDir bool
 	item  *domain.Knowledge // of a directory, the first that lies in it; nil of one that is empty
+	when  time.Time         // of a directory, when something in it changed last, as far as that is known
 }
 
 // errNowhere is the answer for what is not there, and for what the caller may not see: always the same.
@@ -128,12 +129,41 @@ func (n node) size() int {
 	return len(n.item.Text.Content)
 }
 
-// changed is when; of a directory, when the first item in it did.
+// changed is when; of a directory, when something in it did last, as far as that is known.
 func (n node) changed() time.Time {
-	if n.item == nil {
-		return time.Unix(0, 0).UTC()
+	if n.item == nil || !n.when.IsZero() {
+		return n.when.UTC()
 	}
 	return n.item.UpdatedAt.UTC()
+}
+
+// date gives directories in which nothing lies yet the date on which the account began.
+func (s *Server) date(ctx context.Context, tenant string, nodes []node) error {
+	for i := range nodes {
+		if n := &nodes[i]; n.item == nil && n.when.IsZero() {
+			var err error
+			if n.when, err = s.began(ctx, tenant); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// began is when an account was first written to; when this server began, if nobody has yet.
+func (s *Server) began(ctx context.Context, tenant string) (time.Time, error) {
+	if known, found := s.begun.Load(tenant); found {
+		return known.(time.Time), nil
+	}
+	at, err := s.cfg.Reader.Began(ctx, tenant)
+	switch {
+	case err != nil:
+		return at, err
+	case at.IsZero():
+		return s.started, nil
+	}
+	s.begun.Store(tenant, at)
+	return at, nil
 }
 
 // short is the node's L0, as far as one knows it without reading more: a directory's is written down in it,

@@ -2,6 +2,7 @@ package viking
 
 import (
 	"context"
+	"time"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -27,6 +28,8 @@ type Reader interface {
 	Places(ctx context.Context, directory domain.Directory) ([]domain.Place, error)
 	// Below reads the items below a directory, in the order of URIs, as far as its principal sees them.
 	Below(ctx context.Context, walk domain.Walk) ([]*domain.Knowledge, error)
+	// Began is when the tenant's log begins; zero if it is empty.
+	Began(ctx context.Context, tenant string) (time.Time, error)
 	// Memories tells of the use of every memory that the principal sees; of one category, unless that is empty.
 	Memories(ctx context.Context, by domain.Principal, category domain.Category, each func(domain.MemoryUse)) error
 	// Status tells how each projection of the tenant does.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/annals-kb/annals/domain"
@@ -53,6 +54,8 @@ type Server struct {
 	mux     *http.ServeMux
 	fetcher *http.Client
 	all     []string // patterns of the routes
+	started time.Time
+	begun   sync.Map // by tenant, when it began
 }
 
 // Routes are the patterns of the routes there are, such as "GET /api/v1/tasks/{id}".
@@ -65,7 +68,7 @@ func New(cfg Config) *Server {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	s := &Server{cfg: cfg, mux: http.NewServeMux(), fetcher: fetcher(cfg.FetchPrivate)}
+	s := &Server{cfg: cfg, mux: http.NewServeMux(), fetcher: fetcher(cfg.FetchPrivate), started: cfg.Now()}
 	s.routes()
 	return s
 }

@@ -38,9 +38,11 @@ func (q *query) namesUser(field, id string) {
 // usersOf lists the users of an account, by id.
 func (s *Server) usersOf(ctx context.Context, tenant string) ([]member, error) {
 	given, err := s.cfg.Keys.Given(ctx, tenant)
-	if err != nil {
-		return nil, err
-	}
+	return s.usersAmong(given), err
+}
+
+// usersAmong are the users whose keys these are, by id.
+func (s *Server) usersAmong(given []domain.GivenKey) []member {
 	now := s.cfg.Now()
 	given = slices.DeleteFunc(given, func(k domain.GivenKey) bool { return k.Subject.Kind() != domain.User || k.Opens(now) != nil })
 	slices.SortStableFunc(given, func(a, b domain.GivenKey) int {
@@ -55,7 +57,7 @@ func (s *Server) usersOf(ctx context.Context, tenant string) ([]member, error) {
 		last := &users[len(users)-1]
 		last.keys = append(last.keys, k)
 	}
-	return users, nil
+	return users
 }
 
 // userNamed finds the user that the path names, and who administers.

@@ -16,11 +16,14 @@ type extracting struct {
 
 	// LLMModel is the name that the endpoint knows the model by. The key comes from the environment alone.
 	LLMModel string `name:"llm-model" group:"extraction" env:"ANNALS_LLM_MODEL" placeholder:"NAME" help:"The model there."`
+
+	// LLMRate keeps the background, which may have everything to summarise, from using up what the endpoint allows.
+	LLMRate string `name:"llm-rate" group:"extraction" env:"ANNALS_LLM_RATE" placeholder:"N" help:"Requests a second at most, of sessions and summaries together; any number unless told."`
 }
 
 // extractor is what the settings come to.
 func (e extracting) extractor() (extraction.Extractor, error) {
-	given := map[string]string{"ANNALS_LLM_URL": e.LLMURL, "ANNALS_LLM_MODEL": e.LLMModel}
+	given := map[string]string{"ANNALS_LLM_URL": e.LLMURL, "ANNALS_LLM_MODEL": e.LLMModel, "ANNALS_LLM_RATE": e.LLMRate}
 	chosen, _, err := extraction.FromEnvironment(func(name string) string { return cmp.Or(given[name], os.Getenv(name)) })
 	if err != nil {
 		return nil, wrong("annals serve --help lists the settings", "%s", err)
