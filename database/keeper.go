@@ -111,7 +111,7 @@ func (k *keeper) QueryContext(ctx context.Context, query string, values []driver
 	if err != nil {
 		return nil, err
 	}
-	rows, err := statement.QueryContext(ctx, values)
+	rows, err := statement.QueryContext(undisturbed(ctx), values)
 	if err != nil {
 		return nil, errors.Join(err, k.keep(asked, statement))
 	}
@@ -172,9 +172,14 @@ func (k *keeper) run(ctx context.Context, s shape, values []driver.NamedValue) e
 	if err != nil {
 		return err
 	}
-	_, err = statement.ExecContext(ctx, values)
+	_, err = statement.ExecContext(undisturbed(ctx), values)
 	return errors.Join(err, k.keep(s, statement))
 }
+
+// undisturbed lets a statement that is kept come to its end, though ctx may not last: the driver would watch
+// ctx from a goroutine for each, and none of them takes as long as that is worth. The transaction looks at ctx
+// before it commits.
+func undisturbed(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
 
 // take takes a statement from those that are kept, or prepares it.
 func (k *keeper) take(ctx context.Context, s shape) (keptStatement, error) {
