@@ -17,6 +17,13 @@ type Command interface {
 	Decide(book Book, now time.Time) ([]Fact, error)
 }
 
+// Foreseeing is a command that knows what it will come to, unless something is in its way.
+type Foreseeing interface {
+	Command
+	// Foresee is the fact that follows if nothing is.
+	Foresee() Fact
+}
+
 // Reads says what a decision needs to know. What the command is about is always there. Voices, votes and
 // reports are those of the command's own item.
 type Reads struct {

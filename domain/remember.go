@@ -93,6 +93,11 @@ func (c Remember) Stream() string { return KnowledgeStream(c.ID) }
 // Reads implements [Command].
 func (c Remember) Reads() Reads { return Reads{URIs: []string{c.Knowledge.Text.URI}} }
 
+var _ Foreseeing = Remember{}
+
+// Foresee implements [Foreseeing]: nobody has the id yet, and nobody is where the item is to lie.
+func (c Remember) Foresee() Fact { return c.Knowledge }
+
 // Decide implements [Command].
 func (c Remember) Decide(book Book, now time.Time) ([]Fact, error) {
 	k := book.Knowledge(c.ID)

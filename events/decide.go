@@ -20,11 +20,11 @@ func (b *batch) decide(c *command) (outcome, error) {
 			return again(c, earlier), nil
 		}
 	}
-	payloads, err := b.facts(c)
+	facts, err := b.facts(c)
 	if err != nil {
 		return outcome{result: domain.Result{Err: err}}, nil
 	}
-	receipt, err := b.record(c, payloads)
+	receipt, err := b.record(c, facts)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -46,7 +46,7 @@ func again(c *command, earlier request) outcome {
 }
 
 // facts are a command's decision, written down; the error is its refusal.
-func (b *batch) facts(c *command) ([]Payload, error) {
+func (b *batch) facts(c *command) ([]written, error) {
 	facts, err := c.Command.Decide(book{b.stage, b.streams, archive{b}}, b.now)
 	if err != nil {
 		return nil, err
@@ -54,15 +54,13 @@ func (b *batch) facts(c *command) ([]Payload, error) {
 	if b.streams.failed != nil {
 		return nil, b.streams.failed
 	}
-	payloads := make([]Payload, 0, len(facts))
-	for _, fact := range facts {
-		payload, err := Encode(fact)
-		if err != nil {
+	all := make([]written, len(facts))
+	for i, fact := range facts {
+		if all[i], err = c.foreseen.write(fact); err != nil {
 			return nil, err
 		}
-		payloads = append(payloads, payload)
 	}
-	return payloads, nil
+	return all, nil
 }
 
 // book is what commands look up: items in the inline projection, and everything else among the streams.
@@ -75,16 +73,13 @@ type book struct {
 var _ domain.Book = book{}
 
 // record appends a command's facts to the batch, and folds them in.
-func (b *batch) record(c *command, payloads []Payload) (domain.Receipt, error) {
+func (b *batch) record(c *command, facts []written) (domain.Receipt, error) {
 	before := b.subject(c.Command.Stream())
 	receipt := domain.Receipt{Outcome: domain.Unchanged}
-	for i, payload := range payloads {
-		record := b.stamp(c, payload, i == 0)
-		event, err := record.event()
-		if err != nil {
-			return receipt, err
-		}
-		if err := b.apply(event, payload); err != nil {
+	for i, w := range facts {
+		record := b.stamp(c, w, i == 0)
+		event := record.of(w.fact)
+		if err := b.apply(event, w.Payload); err != nil {
 			return receipt, fmt.Errorf("apply %s to %s: %w", event.Name, event.Stream, err)
 		}
 		b.records = append(b.records, record)
@@ -97,7 +92,7 @@ func (b *batch) record(c *command, payloads []Payload) (domain.Receipt, error) {
 	after := b.subject(c.Command.Stream())
 	receipt.Position = after.position
 	switch {
-	case len(payloads) == 0:
+	case len(facts) == 0:
 	case before.version == 0:
 		receipt.Outcome = domain.Created
 	case after.revision > before.revision:
@@ -142,24 +137,21 @@ func (b *batch) apply(event domain.Event, p Payload) error {
 }
 
 // stamp gives a fact its place in the log.
-func (b *batch) stamp(c *command, p Payload, first bool) Record {
+func (b *batch) stamp(c *command, w written, first bool) Record {
 	id := b.ids.next(b.now, first)
 	stream := c.Command.Stream()
 	b.head.position++
 	r := Record{
 		Tenant: b.tenant, Position: b.head.position, EventID: id.String(),
 		Stream: stream, Version: b.subject(stream).version + 1,
-		Name: p.Name, SchemaVersion: p.SchemaVersion,
+		Name: w.Name, SchemaVersion: w.SchemaVersion,
 		RecordedAt: database.At(b.now), OccurredAt: database.At(c.Origin.OccurredAt),
 		Actor: string(c.By.Subject), OnBehalfOf: orAbsent(c.By.OnBehalfOf),
 		Authentication: c.By.Authentication,
 		RequestID:      orAbsent(c.Origin.RequestID), CorrelationID: orAbsent(c.Origin.CorrelationID),
 		CausationID: orAbsent(c.Origin.CausationID), Traceparent: orAbsent(c.Origin.Traceparent),
 		ReasonCode: orAbsent(c.Origin.ReasonCode),
-		Data:       p.Data, Text: p.Text,
-	}
-	if p.Text != nil {
-		r.Salt, r.TextCommitment = seal(p.Text)
+		Data:       w.Data, TextCommitment: w.commitment, Salt: w.salt, Text: w.Text,
 	}
 	r.Hash = r.hash()
 	return r

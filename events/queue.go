@@ -18,7 +18,8 @@ type group struct {
 // group's done afterwards.
 type command struct {
 	domain.Submission
-	result domain.Result
+	foreseen *foresight // nil for none
+	result   domain.Result
 	// earlier is set instead of a result if the request was made before.
 	earlier *request
 }
@@ -27,7 +28,7 @@ func newGroup(submissions []domain.Submission) *group {
 	g := &group{done: make(chan struct{})}
 	commands := make([]command, len(submissions))
 	for i, s := range submissions {
-		commands[i].Submission = s
+		commands[i].Submission, commands[i].foreseen = s, foresee(s.Command)
 		g.commands = append(g.commands, &commands[i])
 	}
 	return g

@@ -149,14 +149,24 @@ func Verify(r Record) error {
 
 // event decodes what was recorded.
 func (r Record) event() (domain.Event, error) {
-	text, redacted := r.Text, r.Text == nil && r.Redacted != nil
-	if redacted {
-		text = r.Redacted
-	}
-	fact, err := Decode(Payload{Name: r.Name, SchemaVersion: r.SchemaVersion, Data: r.Data, Text: text})
+	fact, err := Decode(Payload{Name: r.Name, SchemaVersion: r.SchemaVersion, Data: r.Data, Text: r.legible()})
 	if err != nil {
 		return domain.Event{}, fmt.Errorf("position %d of tenant %s, %s: %w", r.Position, r.Tenant, r.Stream, err)
 	}
+	return r.of(fact), nil
+}
+
+// legible is the text, or what stands for it; nil if there is neither.
+func (r Record) legible() []byte {
+	if r.Text != nil {
+		return r.Text
+	}
+	return r.Redacted
+}
+
+// of is the event of the fact that was recorded.
+func (r Record) of(fact domain.Fact) domain.Event {
+	text := r.legible()
 	return domain.Event{
 		Tenant: r.Tenant, Position: r.Position, EventID: r.EventID,
 		Stream: r.Stream, Version: r.Version, Name: r.Name, SchemaVersion: r.SchemaVersion,
@@ -165,9 +175,9 @@ func (r Record) event() (domain.Event, error) {
 		Authentication: r.Authentication, RequestID: r.RequestID.String,
 		CorrelationID: r.CorrelationID.String, CausationID: r.CausationID.String,
 		Traceparent: r.Traceparent.String, ReasonCode: r.ReasonCode.String,
-		Data: r.Data, Text: text, TextErased: text == nil && r.TextCommitment != nil, TextRedacted: redacted,
+		Data: r.Data, Text: text, TextErased: text == nil && r.TextCommitment != nil, TextRedacted: r.Text == nil && text != nil,
 		Hash: r.Hash, Fact: fact,
-	}, nil
+	}
 }
 
 // orAbsent stores an empty string as NULL: nothing was said.

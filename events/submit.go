@@ -68,15 +68,16 @@ func fill(results []domain.Result, places []int, err error) {
 func (l *Log) submit(
 	ctx context.Context, tenant string, submissions []domain.Submission, results []domain.Result, places []int,
 ) error {
-	preparation, prepares := l.inline.(Preparation)
 	some := make([]domain.Submission, len(places))
 	for i, place := range places {
 		some[i] = submissions[place]
-		if prepares {
-			some[i].Command = preparation.Prepare(some[i].Command)
-		}
 	}
 	g := newGroup(some)
+	if preparation, prepares := l.inline.(Preparation); prepares {
+		for _, c := range g.commands {
+			c.Command = preparation.Prepare(c.Command)
+		}
+	}
 	err := context.Cause(ctx)
 	if err == nil {
 		err = l.enqueue(tenant, g)

@@ -77,6 +77,7 @@ func onBothEngines() map[string]func(*world) {
 		"commands look up streams and items":               lookups,
 		"streams take no facts but their own":              strictStreams,
 		"five thousand commands take few transactions":     manyCommands,
+		"what was foreseen may be decided otherwise":       decidedOtherwise,
 	}
 }
 
