@@ -47,6 +47,9 @@ func (db *DB) Moment(ctx context.Context, transactions int) (m Moment, err error
 		default:
 			err = tx.QueryRowContext(ctx, "SELECT pg_export_snapshot()").Scan(&snapshot)
 		}
+		if err == nil {
+			err = db.belong(ctx, tx)
+		}
 		if err != nil {
 			return m, err
 		}

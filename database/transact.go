@@ -70,6 +70,9 @@ func (db *DB) transact(ctx context.Context, pace pace, fn func(ctx context.Conte
 			return Classify(ctx, err)
 		}
 	}
+	if err := db.belong(ctx, tx); err != nil {
+		return Classify(ctx, err)
+	}
 	if err := fn(context.WithValue(ctx, transacting{}, t), tx); err != nil {
 		return Classify(ctx, err)
 	}

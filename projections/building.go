@@ -176,7 +176,9 @@ func (p *Knowledge) fail(ctx context.Context, v version, reason error) error {
 	if errors.Is(reason, errCancelled) {
 		state = stateRetired
 	}
-	return p.exclusively(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+	return p.exclusively(ctx, func(ctx context.Context, tx bun.Tx) error {
+		return p.holdEntry(ctx, tx, v.Version) // whoever works on it must not keep appends waiting
+	}, func(ctx context.Context, tx bun.Tx) error {
 		query := giveUp(tx, v.entry, state, reason, database.At(p.now())).Where("state IN (?)", bun.List(unfinishedStates))
 		given, err := query.Exec(ctx)
 		if err != nil {
@@ -187,6 +189,15 @@ func (p *Knowledge) fail(ctx context.Context, v version, reason error) error {
 		}
 		return p.record(ctx, tx, givenUp(v.Version, state, reason.Error()))
 	})
+}
+
+// holdEntry keeps a version's entry as it is until the transaction ends.
+func (p *Knowledge) holdEntry(ctx context.Context, tx bun.IDB, version int) error {
+	if p.db.Engine == database.SQLite {
+		return nil // nobody else writes
+	}
+	_, err := tx.NewRaw("SELECT version FROM projections WHERE name = ? AND version = ? FOR UPDATE", knowledgeName, version).Exec(ctx)
+	return err
 }
 
 // giveUp ends the building or writing of a version and says why.

@@ -16,19 +16,27 @@ import (
 const (
 	claimRebuild   = "SELECT pg_try_advisory_lock(hashtextextended('annals.rebuild', 0))"
 	holdsRebuild   = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
-	releaseRebuild = "SELECT pg_advisory_unlock(hashtextextended('annals.rebuild', 0))"
+	releaseRebuild = "RESET idle_session_timeout; SELECT pg_advisory_unlock(hashtextextended('annals.rebuild', 0))"
 )
 
+// rebuildWork is what the transactions of a rebuild belong to.
+const rebuildWork = "annals.rebuilding"
+
+// claimLasts is for how long a process may be held up before another one goes on with its rebuild.
+const claimLasts = 10 * time.Second
+
 // claim is one process's right to work on a rebuild, kept by a connection: it ends when it is
-// released, or with the process, however that ends. What it saves is work. Should two processes be at
-// it, since a connection can be lost unnoticed for a while, then every step still happens once: each
-// is taken in the transaction that does it.
+// released, with the process, however that ends, or when the process has not been heard of for a while,
+// by the server's clock. What it saves is work. Should two processes be at it, since a connection can be
+// lost unnoticed for a while, then every step still happens once: each is taken in the transaction that
+// does it.
 type claim struct {
 	conn *bun.Conn // nil on SQLite, whose file belongs to one process
 }
 
-// claim gives nil if another process has the claim.
-func (p *Knowledge) claim(ctx context.Context) (*claim, error) {
+// claim gives nil if another process has the claim. What one left undone that had it before is undone.
+func (r *Rebuilder) claim(ctx context.Context) (*claim, error) {
+	p := r.knowledge
 	if p.db.Engine != database.Postgres {
 		return &claim{}, nil
 	}
@@ -44,7 +52,25 @@ func (p *Knowledge) claim(ctx context.Context) (*claim, error) {
 		}
 		return nil, err
 	}
-	return &claim{conn: &conn}, nil
+	taken := &claim{conn: &conn}
+	_, err = conn.ExecContext(ctx, fmt.Sprintf("SET idle_session_timeout = %d", r.claimLasts.Milliseconds()))
+	if err == nil {
+		err = r.endElsewhere(ctx)
+	}
+	if err != nil {
+		taken.release()
+		return nil, p.failed(ctx, "claim the rebuild", err)
+	}
+	return taken, nil
+}
+
+// endElsewhere throws a process out that is in the middle of a step of a rebuild.
+func (r *Rebuilder) endElsewhere(ctx context.Context) error {
+	ended, err := r.knowledge.db.EndWork(ctx, rebuildWork)
+	if ended > 0 {
+		r.logger.WarnContext(ctx, "another process was in the middle of a rebuild, and was thrown out of it", "sessions", ended)
+	}
+	return err
 }
 
 // release lets another process have the claim.
@@ -79,13 +105,13 @@ func (c *claim) holds(ctx context.Context) error {
 // errInterrupted ends a run whose rebuild is to go on later, here or elsewhere.
 var errInterrupted = errors.New("interrupted")
 
-// betweenLooks is how often a run looks whether it should go on.
-const betweenLooks = 2 * time.Second
+// looksPerClaim is how often a run looks whether it should go on, while its claim lasts: each look makes it last.
+const looksPerClaim = 5
 
 // guard ends a run when its claim is lost, or when another process gave its version up. It returns when
 // ctx ends.
 func (r *Rebuilder) guard(ctx context.Context, now *run) {
-	look := time.NewTicker(betweenLooks)
+	look := time.NewTicker(r.claimLasts / looksPerClaim)
 	defer look.Stop()
 	for {
 		select {

@@ -3,6 +3,7 @@ package projections
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -25,6 +26,12 @@ func Corrupt(ctx context.Context, db *database.DB, statement string) error {
 
 // SmallSteps lets a rebuild work in slices of so many streams and transactions of so many rows.
 func SmallSteps(r *Rebuilder, streams, rows int) { r.sliceStreams, r.batch.limit = streams, rows }
+
+// ClaimFor sets for how long a rebuild may be held up before another process goes on with it.
+func ClaimFor(r *Rebuilder, lasts time.Duration) { r.claimLasts = lasts }
+
+// InRebuild lets transactions of ctx count as steps of a rebuild.
+func InRebuild(ctx context.Context) context.Context { return database.ForWork(ctx, rebuildWork) }
 
 // KeepBags sets how many bags a tenant keeps, and how many items are moved at once.
 func KeepBags(p *Knowledge, rows, items int) { p.bagRows, p.compactItems = rows, items }

@@ -23,6 +23,7 @@ type Rebuilder struct {
 	batch     batches
 
 	sliceStreams int
+	claimLasts   time.Duration
 
 	ctx  context.Context // ends with Close
 	stop context.CancelFunc
@@ -37,7 +38,7 @@ type Rebuilder struct {
 func NewRebuilder(p *Knowledge, log *events.Log) *Rebuilder {
 	p.history.Store(log)
 	ctx, stop := context.WithCancel(database.ForEveryTenant(context.Background()))
-	return &Rebuilder{knowledge: p, log: log, logger: p.log, sliceStreams: sliceStreams, ctx: ctx, stop: stop}
+	return &Rebuilder{knowledge: p, log: log, logger: p.log, sliceStreams: sliceStreams, claimLasts: claimLasts, ctx: ctx, stop: stop}
 }
 
 // Close interrupts a running rebuild, which goes on when it is resumed, and waits for it.
@@ -87,7 +88,7 @@ func (r *Rebuilder) Start(ctx context.Context, order domain.RebuildOrder) (domai
 		return domain.RebuildProgress{}, domain.Refuse(domain.ErrConflict, "version %d of knowledge is being built", r.current.version.Version).
 			WithFix("wait for it, or cancel it")
 	}
-	claim, err := r.knowledge.claim(ctx)
+	claim, err := r.claim(ctx)
 	if err != nil {
 		return domain.RebuildProgress{}, err
 	}
@@ -115,7 +116,7 @@ func (r *Rebuilder) Resume(ctx context.Context) error {
 	if err != nil || !found {
 		return err
 	}
-	claim, err := r.knowledge.claim(ctx)
+	claim, err := r.claim(ctx)
 	if err != nil || claim == nil {
 		return err
 	}
@@ -132,7 +133,7 @@ func (r *Rebuilder) Resume(ctx context.Context) error {
 }
 
 func (r *Rebuilder) start(v version, claim *claim) domain.RebuildProgress {
-	ctx, cancel := context.WithCancelCause(r.ctx)
+	ctx, cancel := context.WithCancelCause(database.ForWork(r.ctx, rebuildWork))
 	now := &run{version: v, claim: claim, done: make(chan struct{}), cancel: cancel, began: time.Now()}
 	now.progress = domain.RebuildProgress{Projection: knowledgeName, Version: v.Version, Phase: v.State}
 	r.current = now
@@ -244,6 +245,11 @@ func (r *Rebuilder) Cancel(ctx context.Context) error {
 		return err
 	}
 	if found {
+		if now == nil { // a step under way elsewhere may take minutes, and holds what giving up needs
+			if err := r.endElsewhere(ctx); err != nil {
+				return err
+			}
+		}
 		err = r.knowledge.fail(ctx, version{entry: e}, errCancelled)
 		if !errors.Is(err, errMoved) {
 			return err

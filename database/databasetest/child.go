@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -46,6 +47,12 @@ func (c *Child) Kill() {
 	_ = c.process.Process.Kill()
 	_ = c.process.Wait() // says that it was killed
 }
+
+// Pause stops the process where it is, with SIGSTOP, until [Child.Continue].
+func (c *Child) Pause() error { return c.process.Process.Signal(syscall.SIGSTOP) }
+
+// Continue lets a process go on that was paused.
+func (c *Child) Continue() error { return c.process.Process.Signal(syscall.SIGCONT) }
 
 // Saying returns what a child says its lines with, to whoever started it.
 func Saying(t testing.TB) func(line string) {
