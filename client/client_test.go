@@ -28,7 +28,7 @@ func TestAProgramRemembersFindsAndJudges(t *testing.T) {
 		if err != nil || made.Outcome != "created" || made.Position == 0 || made.Events == "" || made.Knowledge.Revision != 1 {
 			t.Fatalf("got %+v, %v", made, err)
 		}
-		again, err := w.api.Save(ctx, client.Knowledge{ID: "retry", Type: "strategy", Content: "Honour Retry-After"})
+		again, err := w.api.Save(ctx, client.Knowledge{ID: "retry", Type: "strategy", Content: "Honour Retry-After", Reason: "RFC 6585"})
 		if err != nil || again.Outcome != "revised" || again.Knowledge.Revision != 2 {
 			t.Fatalf("got %+v, %v", again, err)
 		}
@@ -59,6 +59,9 @@ func TestAProgramRemembersFindsAndJudges(t *testing.T) {
 				t.Fatal(err)
 			}
 			names = append(names, strings.TrimPrefix(event.Name, "knowledge."))
+			if event.Name == "knowledge.revised" && event.Reason != "RFC 6585" {
+				t.Errorf("revised for the reason %q", event.Reason)
+			}
 		}
 		want := []string{"remembered", "revised", "found_helpful", "reported_stale", "confirmed", "deleted"}
 		if diff := cmp.Diff(names, want); diff != "" {

@@ -31,6 +31,7 @@ type Knowledge struct {
 	Source      *Source         `json:"source,omitempty"`
 	Eval        *Eval           `json:"eval,omitempty"`
 	OccurredAt  *time.Time      `json:"occurred_at,omitempty"`
+	Reason      string          `json:"reason,omitempty"` // why it is revised, for its history; only sent, by [Client.Save]
 
 	Visibility   string         `json:"visibility,omitempty"` // follows from the scopes, as all below from what happened
 	Stale        *Stale         `json:"stale,omitempty"`
@@ -136,7 +137,7 @@ func (c *Client) Remember(ctx context.Context, k Knowledge) (Receipt, error) {
 	return c.write(ctx, request{method: http.MethodPost, path: []string{"v1", "knowledge"}, body: k})
 }
 
-// Save adds an item, or revises the one that has its id.
+// Save adds an item, or revises the one that has its id, for the Reason that it gives.
 func (c *Client) Save(ctx context.Context, k Knowledge) (Receipt, error) {
 	return c.write(ctx, request{method: http.MethodPost, path: []string{"v1", "knowledge"}, query: url.Values{"update": {"true"}}, body: k})
 }
@@ -155,7 +156,7 @@ func (c *Client) At(ctx context.Context, uri string) (Knowledge, error) {
 			return k, err
 		}
 	}
-	return Knowledge{}, &Error{Status: http.StatusNotFound, Title: "Not found", Detail: "no knowledge lies at that URI"}
+	return Knowledge{}, &Error{Status: http.StatusNotFound, Title: "Not found", Detail: "no knowledge lies at " + uri}
 }
 
 // List reads what passes the filters of GET /v1/knowledge, newest first, a page at a time as it is asked for. An

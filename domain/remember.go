@@ -16,6 +16,7 @@ type Remember struct {
 	ID         string
 	Knowledge  Remembered
 	Visibility Visibility // as claimed by the caller; empty to derive
+	Reason     string     // why it revises, if it does
 	OrRevise   bool       // other content under a taken id revises it instead of being refused
 	OrSame     bool       // the same content again is no conflict
 
@@ -158,7 +159,7 @@ func (c Remember) again(book Book, k *Knowledge, now time.Time) ([]Fact, error) 
 func (c Remember) revision() Revise {
 	r := c.Knowledge
 	revise := Revise{
-		Target: Target{By: c.By, ID: c.ID},
+		Target: Target{By: c.By, ID: c.ID}, Reason: c.Reason,
 		Changes: Revised{
 			Type: &r.Type, Category: &r.Category, Polarity: &r.Polarity,
 			Task: &r.Text.Task, Content: &r.Text.Content, Abstract: &r.Text.Abstract,
@@ -206,5 +207,6 @@ func (c Remember) validate() error {
 		checkURI(&p, r.Text.URI)
 	}
 	checkOrigins(&p, r.DerivedFrom)
+	atMost(&p, "reason", c.Reason, maxReason)
 	return p.Err()
 }

@@ -25,7 +25,7 @@ type Rewriting struct {
 // Rewritten implements [Written].
 func (c Remember) Rewritten(r Rewriting) Command {
 	k := &c.Knowledge
-	r.all(&k.Text.Task, &k.Text.Content, &k.Text.Abstract, &k.Text.Overview, &k.Source.Name, &k.Source.Category)
+	r.all(&k.Text.Task, &k.Text.Content, &k.Text.Abstract, &k.Text.Overview, &k.Source.Name, &k.Source.Category, &c.Reason)
 	k.Text.Tags, k.Text.Meta = r.tags(k.Text.Tags), r.meta(k.Text.Meta)
 	k.Source.URLs = r.each(k.Source.URLs)
 	r.Name("uri", k.Text.URI)

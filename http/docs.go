@@ -19,6 +19,7 @@ var docsPage string
 // docs is what the page for people shows: the description of the API in the order of reading.
 type docs struct {
 	Info     *huma.Info
+	Address  string // to be replaced by the server's, see [docsAt]
 	Sections []docsSection
 	Schemas  []docsSchema
 	Problems []docsProblem
@@ -69,7 +70,7 @@ func renderDocs(api *huma.OpenAPI) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	view := docs{Info: api.Info}
+	view := docs{Info: api.Info, Address: docsAddress}
 	for _, tag := range api.Tags {
 		section := docsSection{Name: tag.Name, Doc: tag.Description}
 		for _, path := range slices.Sorted(maps.Keys(api.Paths)) {
@@ -95,6 +96,25 @@ func renderDocs(api *huma.OpenAPI) ([]byte, error) {
 	var out bytes.Buffer
 	err = page.Execute(&out, view)
 	return out.Bytes(), err
+}
+
+// docsAddress stands in the rendered page where its reader's way to this server belongs.
+const docsAddress = "http://annals.invalid"
+
+// docsAt is the page with examples that work from where it is read.
+func docsAt(page []byte, r *http.Request) []byte {
+	scheme, host := "http", r.Host
+	if r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
+		scheme = "https"
+	}
+	if host == "" || strings.ContainsFunc(host, isNotOfHosts) { // nothing that anybody sends ends up in the page as it is
+		host = "127.0.0.1:1933"
+	}
+	return bytes.ReplaceAll(page, []byte(docsAddress), []byte(scheme+"://"+host))
+}
+
+func isNotOfHosts(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(".-_:[]", r))
 }
 
 func docsOperationOf(api *huma.OpenAPI, op *huma.Operation) docsOperation {

@@ -29,6 +29,7 @@ type knowledge struct {
 	Eval        *eval      `json:"eval,omitempty"`
 	OccurredAt  *time.Time `json:"occurred_at,omitempty" doc:"When it became true in the world."`
 	CausationID string     `json:"causation_id,omitempty" writeOnly:"true" maxLength:"128" example:"file:knowledge.ndjson:7" doc:"What caused it: an event's id, or a word of your own. Recorded with the event, as from the header Annals-Causation-Id, which says it of all that a request remembers."`
+	Reason      string     `json:"reason,omitempty" writeOnly:"true" maxLength:"2000" doc:"Why, for the history, if update=true revises an item: nothing of the item."`
 
 	Stale        *stale     `json:"stale,omitempty" readOnly:"true"`
 	ConfirmedAt  *time.Time `json:"confirmed_at,omitempty" readOnly:"true" doc:"When somebody last said that it still holds."`

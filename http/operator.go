@@ -52,7 +52,9 @@ func (s *Server) operatorRoutes() {
 	s.page("openapi-json", "/openapi.json", "This description, as JSON", jsonType,
 		blob(jsonType, func() []byte { return s.pages.json }))
 	s.page("docs", "/docs", "This description, for people", "text/html",
-		blob("text/html; charset=utf-8", func() []byte { return s.pages.docs }))
+		func(e echo.Context) error {
+			return e.Blob(http.StatusOK, "text/html; charset=utf-8", docsAt(s.pages.docs, e.Request()))
+		})
 	s.page("root", "/", "Where to go from here", jsonType, s.root)
 	s.api.OpenAPI().Paths["/"].Get.Responses["302"] = &huma.Response{Description: "A browser: to /docs"}
 }

@@ -41,6 +41,12 @@ func TestTheFrontDoorLeadsPeopleToTheDocs(t *testing.T) {
 		if !strings.HasPrefix(string(page.body), "<!doctype html>") {
 			t.Errorf("%.100s", page.body)
 		}
+		if !strings.Contains(string(page.body), "curl -X POST "+w.url+"/v1/knowledge") || strings.Contains(string(page.body), "annals.invalid") {
+			t.Error("its examples are for another server")
+		}
+		if behind := w.ask("GET", "/docs", nil, "X-Forwarded-Proto: https"); !strings.Contains(string(behind.body), strings.Replace(w.url, "http:", "https:", 1)+"/v1/search") {
+			t.Error("its examples go past the proxy")
+		}
 		w.ask("GET", "/openapi.json", nil).want(http.StatusOK)
 		id := w.ask("GET", "/healthz", nil, "X-Request-Id: mine").header.Get("X-Request-Id")
 		made := w.ask("GET", "/healthz", nil, "X-Request-Id: not fit").header.Get("X-Request-Id")

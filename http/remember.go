@@ -146,7 +146,7 @@ func (in knowledge) command(by domain.Principal) domain.Remember {
 		id = newID()
 	}
 	return domain.Remember{
-		By: by, ID: id, Visibility: domain.Visibility(in.Visibility),
+		By: by, ID: id, Reason: in.Reason, Visibility: domain.Visibility(in.Visibility),
 		Knowledge: domain.Remembered{
 			Type: domain.Type(in.Type), ContextType: domain.ContextType(in.ContextType),
 			Category: domain.Category(in.Category), Polarity: domain.Polarity(in.Polarity),

@@ -169,3 +169,22 @@ func TestAPatchSaysWhy(t *testing.T) {
 		}
 	})
 }
+
+func TestRememberingThatRevisesSaysWhy(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		why := func(content string) object {
+			return object{"id": "a", "type": "strategy", "content": content, "scopes": []string{"public"}, "reason": "the RFC says so"}
+		}
+		if made := w.ask("POST", "/v1/knowledge?update=true", why("x")).want(http.StatusCreated); strings.Contains(string(made.body), "RFC") {
+			t.Errorf("the item has the reason: %s", made.body)
+		}
+		w.ask("POST", "/v1/knowledge?update=true", []object{why("y"), why("y")}).want(http.StatusOK)
+		history := w.ask("GET", "/v1/knowledge/a/history", nil).want(http.StatusOK).items()
+		if len(history) != 2 || history[0]["reason"] != nil || history[1]["reason"] != "the RFC says so" {
+			t.Errorf("got %v", history)
+		}
+		long := why("z")
+		long["reason"] = strings.Repeat("x", 2001)
+		w.ask("POST", "/v1/knowledge?update=true", long).want(http.StatusUnprocessableEntity)
+	})
+}

@@ -84,6 +84,10 @@ func TestEverythingThatPeopleWriteIsScrubbed(t *testing.T) {
 			t.Errorf("the same request is not answered as the first time: %v", again.header)
 		}
 		w.ask("PATCH", "/v1/knowledge/k", object{"content": "now " + secret, "tags": object{"a": phone}, "meta": object{"b": mail}}).want(http.StatusOK)
+		revised := w.ask("POST", "/v1/knowledge?update=true", object{"id": "k", "type": "strategy", "content": "then", "reason": secret}).want(http.StatusOK)
+		if got := revised.header.Get("Annals-Redacted"); got != "api_key=1,email=1,phone=1" {
+			t.Errorf("revising: got Annals-Redacted: %s", got)
+		}
 		w.ask("POST", "/v1/knowledge/k/feedback", object{"verdict": "helpful", "query": secret, "outcome": secret}).want(http.StatusOK)
 		w.ask("POST", "/v1/knowledge/k/stale", object{"reason": secret}).want(http.StatusOK)
 		w.ask("POST", "/v1/knowledge/k/confirm", object{"reason": secret}).want(http.StatusOK)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/annals-kb/annals/client"
@@ -75,7 +76,7 @@ var outcomes = map[string]string{"created": "Saved", "revised": "Revised", "unch
 func save(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 	k := client.Knowledge{
 		ID: in.ID, Type: in.Type, Category: in.Category, Polarity: in.Polarity, Task: in.Task, Content: in.Content,
-		Abstract: in.Abstract, Owner: in.Owner, Scopes: in.Scopes, URI: in.URI,
+		Abstract: in.Abstract, Owner: in.Owner, Scopes: in.Scopes, Reason: in.Reason,
 	}
 	if len(in.Tags) > 0 {
 		if err := json.Unmarshal(in.Tags, &k.Tags); err != nil {
@@ -128,10 +129,26 @@ func giveFeedback(ctx context.Context, api *client.Client, in arguments) (any, s
 	return c, fmt.Sprintf("Found %s %s; its confidence is %.2f now", in.Verdict, c.URI, *cmp.Or(c.Confidence, new(float64))), nil
 }
 
-// find is the item at a URI, or with an id.
+// find is the item at a URI, or with an id. What was forgotten is refused as that, and not as if it had never been.
 func find(ctx context.Context, api *client.Client, named string) (client.Knowledge, error) {
-	if strings.HasPrefix(named, "viking://") {
-		return api.At(ctx, named)
+	if !strings.HasPrefix(named, "viking://") {
+		return api.Knowledge(ctx, named)
 	}
-	return api.Knowledge(ctx, named)
+	k, err := api.At(ctx, named)
+	if errors.Is(err, client.ErrNotFound) {
+		if was, gone := lay(ctx, api, named); gone {
+			return api.Knowledge(ctx, was.ID)
+		}
+	}
+	return k, err
+}
+
+// lay is the item that lay at a URI last, as far as the caller may see it.
+func lay(ctx context.Context, api *client.Client, uri string) (client.Knowledge, bool) {
+	for k, err := range api.List(ctx, url.Values{"uri": {uri}, "status": {"deleted,superseded"}}) {
+		if err != nil || k.URI == uri {
+			return k, err == nil
+		}
+	}
+	return client.Knowledge{}, false
 }

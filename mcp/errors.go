@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -25,6 +26,12 @@ var codes = map[int]string{
 	http.StatusGatewayTimeout: "DEADLINE_EXCEEDED",
 }
 
+// fixes are what a model can do about it with its tools, of which the API knows nothing.
+var fixes = map[int]string{
+	http.StatusNotFound: "retrieve_memory shows the uri of whatever there is",
+	http.StatusGone:     "memory_history tells by whom, and why",
+}
+
 func reasonOf(err error) reason {
 	if bad, ok := errors.AsType[wrong](err); ok {
 		return reason{"INVALID_ARGUMENT", bad.message}
@@ -37,8 +44,11 @@ func reasonOf(err error) reason {
 		return reason{"INTERNAL", "something went wrong here"}
 	}
 	why := reason{Code: "INTERNAL", Message: refused.Error()}
-	if refused.Fix != "" {
-		why.Message += " (" + refused.Fix + ")"
+	if refused.Detail != "" && len(refused.Fields) == 0 {
+		why.Message = refused.Detail // the code says what the title says
+	}
+	if fix := cmp.Or(fixes[refused.Status], refused.Fix); fix != "" {
+		why.Message += " (" + fix + ")"
 	}
 	switch code := codes[refused.Status]; {
 	case errors.Is(err, context.DeadlineExceeded):

@@ -47,14 +47,16 @@ func TestAHostRemembersAndFinds(t *testing.T) {
 			}
 		}
 		avoid := w.call("retrieve_memory", object{"query": "chromedriver", "category": "antipatterns", "limit": "3"})
-		if avoid.ok()["count"] != 1.0 || !strings.Contains(avoid.text, "## WARNING: these are FAILED approaches") {
+		if avoid.ok()["count"] != 1.0 || !strings.Contains(avoid.text, "## WARNING: these are FAILED approaches") ||
+			avoid.ok()["warning"] != "these are FAILED approaches; do not repeat them" || avoid.ok()["results"].([]any)[0].(object)["avoid"] != true {
 			t.Errorf("got %s", avoid.text)
 		}
 		if got := w.call("retrieve_memory", object{"query": "chromedriver", "category": "tools"}).ok()["count"]; got != 1.0 {
 			t.Errorf("found %v tools", got)
 		}
-		if got := w.call("retrieve_memory", object{"query": "chromedriver"}).ok()["count"]; got != 2.0 {
-			t.Errorf("found %v of any kind", got)
+		all := w.call("retrieve_memory", object{"query": "chromedriver"})
+		if all.ok()["count"] != 2.0 || !strings.Contains(all.ok()["warning"].(string), "marked to avoid") || strings.Count(all.text, "(FAILED approach: avoid)") != 1 {
+			t.Errorf("found of any kind: %s", all.text)
 		}
 		if none := w.call("retrieve_memory", object{"query": "zygomorphic", "category": "skills"}).ok(); none["count"] != 0.0 || none["results"] == nil {
 			t.Errorf("got %v", none)
@@ -79,8 +81,12 @@ func TestAHostJudgesAndForgets(t *testing.T) {
 		}
 		id := voted["id"].(string)
 		w.call("forget_memory", object{"uri": uri, "reason": "asked to"}).ok()
-		if code := w.call("forget_memory", object{"uri": uri}).refused(); code != "NOT_FOUND" {
-			t.Errorf("forgotten twice: %s", code)
+		again := w.call("forget_memory", object{"uri": uri})
+		if code := again.refused(); code != "NOT_FOUND" || again.text != "NOT_FOUND: "+id+" was forgotten (memory_history tells by whom, and why)" {
+			t.Errorf("forgotten twice: %s", again.text)
+		}
+		if byURI := w.call("memory_history", object{"uri": uri}); byURI.ok()["id"] != id {
+			t.Errorf("got %s", byURI.text)
 		}
 		told := w.call("memory_history", object{"uri": id})
 		var names []string
@@ -100,12 +106,16 @@ func TestAHostSavesAndRevises(t *testing.T) {
 		if got := w.call("save_knowledge", one); got.ok()["outcome"] != "created" || !strings.HasPrefix(got.text, "Saved viking://") {
 			t.Errorf("got %+v", got)
 		}
-		one["content"] = "Deploy on Tuesdays; ask ops@example.com"
+		one["content"], one["reason"] = "Deploy on Tuesdays; ask ops@example.com", "Mondays are holidays"
 		got := w.call("save_knowledge", one).ok()
 		if got["outcome"] != "revised" || got["revision"] != 2.0 {
 			t.Errorf("got %v", got)
 		}
-		if status := w.call("memory_status", nil).ok(); status["available"] != true || status["caller"].(object)["subject"] != "user:mia" {
+		if told := w.call("memory_history", object{"uri": "deploy"}); !strings.Contains(told.text, "knowledge.revised by user:mia: Mondays are holidays") {
+			t.Errorf("got %s", told.text)
+		}
+		status := w.call("memory_status", nil).ok()
+		if status["available"] != true || status["caller"].(object)["subject"] != "user:mia" || status["server"] != w.url {
 			t.Errorf("got %v", status)
 		}
 	})
@@ -128,8 +138,10 @@ func TestAToolSaysWhatIsWrong(t *testing.T) {
 			{"memory_status", object{"bogus": 1}, "INVALID_ARGUMENT", `: "bogus" is not an argument of this tool`},
 			{"remember", object{"content": "x", "category": "nonsense"}, "INVALID_ARGUMENT", ": category must be one of profile, "},
 			{"remember", object{"content": "x"}, "INVALID_ARGUMENT", "category must not be empty"},
-			{"remember", object{"content": "x", "category": "tools", "scopes": []string{"team:web"}}, "PERMISSION_DENIED", "team:web"},
-			{"forget_memory", object{"uri": "viking://agent/memories/tools/nothing.md"}, "NOT_FOUND", ""},
+			{"remember", object{"content": "x", "category": "tools", "scopes": []string{"team:web"}}, "PERMISSION_DENIED", "PERMISSION_DENIED: user:mia may not publish as or to team:web ("},
+			{"forget_memory", object{"uri": "viking://agent/memories/tools/nothing.md"}, "NOT_FOUND", "NOT_FOUND: no knowledge lies at viking://agent/memories/tools/nothing.md (retrieve_memory shows the uri of whatever there is)"},
+			{"memory_history", object{"uri": "viking://agent/memories/tools/nothing.md"}, "NOT_FOUND", "no knowledge lies at viking://agent/"},
+			{"get_knowledge", object{"uri": "nothing"}, "NOT_FOUND", "NOT_FOUND: no knowledge with id nothing (retrieve_memory "},
 			{"get_knowledge", object{"uri": "../../v1/keys"}, "NOT_FOUND", ""},
 			{"give_feedback", object{"uri": "x", "verdict": "so-so"}, "INVALID_ARGUMENT", "verdict must be one of helpful, harmful"},
 			{"save_knowledge", object{"content": "x", "type": "tool", "tags": "hot"}, "INVALID_ARGUMENT", "tags must be"},

@@ -59,13 +59,9 @@ const usualEvents = 50
 
 // history tells the newest events of an item, oldest first.
 func history(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
-	id, err := in.URI, error(nil)
-	if strings.HasPrefix(id, "viking://") {
-		k, err := api.At(ctx, id)
-		if err != nil {
-			return nil, "", err
-		}
-		id = k.ID
+	id, err := idOf(ctx, api, in.URI)
+	if err != nil {
+		return nil, "", err
 	}
 	limit := cmp.Or(int(in.Limit), usualEvents)
 	told := story{ID: id, Events: []client.Event{}}
@@ -95,6 +91,20 @@ func history(ctx context.Context, api *client.Client, in arguments) (any, string
 	return told, out.String(), nil
 }
 
+// idOf is the id of the item that lies at a URI, or lay there last; an id is one already.
+func idOf(ctx context.Context, api *client.Client, named string) (string, error) {
+	if !strings.HasPrefix(named, "viking://") {
+		return named, nil
+	}
+	k, err := api.At(ctx, named)
+	if errors.Is(err, client.ErrNotFound) {
+		if was, gone := lay(ctx, api, named); gone {
+			return was.ID, nil
+		}
+	}
+	return k.ID, err
+}
+
 // state is what memory_status answers with.
 type state struct {
 	Available   bool                `json:"available"`
@@ -107,7 +117,7 @@ type state struct {
 
 // status never fails: that the memory cannot be reached is an answer.
 func status(ctx context.Context, api *client.Client, _ arguments) (any, string, error) {
-	s := state{Server: api.Server()}
+	s := state{Server: cmp.Or(calledAt(ctx), api.Server())}
 	alive, err := api.Health(ctx)
 	if err != nil {
 		s.Problem = reasonOf(err).Message

@@ -18,6 +18,7 @@ type retrieved struct {
 	TargetURI string `json:"target_uri"`
 	Count     int    `json:"count"`
 	Results   []hit  `json:"results"`
+	Warning   string `json:"warning,omitempty"` // hosts show their model the data or the text, and never both
 	Degraded  string `json:"degraded,omitempty"`
 }
 
@@ -28,6 +29,7 @@ type hit struct {
 	Score    float64 `json:"score"`
 	Category string  `json:"category"`
 	Scope    string  `json:"scope"`
+	Avoid    bool    `json:"avoid,omitempty"` // it failed
 	Stale    bool    `json:"stale,omitempty"`
 }
 
@@ -57,6 +59,7 @@ func retrieve(ctx context.Context, api *client.Client, in arguments) (any, strin
 		found.Results = found.Results[:min(question.Limit, len(found.Results))]
 	}
 	found.Count = len(found.Results)
+	found.Warning = found.warning()
 	return found, found.String(), nil
 }
 
@@ -64,7 +67,25 @@ func hitOf(h client.Hit) hit {
 	k := h.Knowledge
 	return hit{
 		URI: k.URI, ID: k.ID, Abstract: cmp.Or(k.Abstract, k.Content), Score: h.Score, Category: kindOf(k), Scope: h.Scope,
-		Stale: k.Stale != nil && k.Stale.Reporters > 0,
+		Avoid: k.Polarity == string(domain.Negative), Stale: k.Stale != nil && k.Stale.Reporters > 0,
+	}
+}
+
+// warning says what must not be overlooked of what was found.
+func (r retrieved) warning() string {
+	failed := 0
+	for _, h := range r.Results {
+		if h.Avoid {
+			failed++
+		}
+	}
+	switch {
+	case failed == 0:
+		return ""
+	case failed == r.Count:
+		return "these are FAILED approaches; do not repeat them"
+	default:
+		return "what is marked to avoid are FAILED approaches; do not repeat them"
 	}
 }
 
@@ -72,15 +93,15 @@ func hitOf(h client.Hit) hit {
 func (r retrieved) String() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "# Retrieved from Annals — query: '%s'\n# Category: %s, %d result(s)\n", oneLine(r.Query), cmp.Or(r.Category, "any"), r.Count)
-	if r.Category == string(domain.CategoryAntipatterns) && r.Count > 0 {
-		out.WriteString("## WARNING: these are FAILED approaches; do not repeat them\n")
+	if r.Warning != "" {
+		fmt.Fprintf(&out, "## WARNING: %s\n", r.Warning)
 	}
 	for i, h := range r.Results {
 		doubt := ""
 		if h.Stale {
 			doubt = " (reported out of date)"
 		}
-		if h.Category == string(domain.CategoryAntipatterns) && r.Category == "" {
+		if h.Avoid {
 			doubt += " (FAILED approach: avoid)"
 		}
 		fmt.Fprintf(&out, "%d. [score=%.2f] %s%s\n   uri: %s\n", i+1, h.Score, oneLine(h.Abstract), doubt, h.URI)

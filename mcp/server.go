@@ -61,12 +61,12 @@ func (s *Server) build(aliases bool) *sdk.Server {
 // Handler answers hosts over HTTP, each request by itself. With ?aliases=true tools have the names, too, that
 // OpenViking's clients know.
 func (s *Server) Handler() http.Handler {
-	return readable(sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
+	return addressed(readable(sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
 		return s.named(r.URL.Query().Get("aliases") == "true")
 	}, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, Logger: s.cfg.Logger,
 		DisableLocalhostProtection: true, // whoever mounts the handler finds out who is calling, and from where
-	}))
+	})))
 }
 
 // Serve answers the one host that started this process, line by line, until it leaves and everything that it asked is

@@ -81,6 +81,7 @@ func tools() []tool {
 				aCategory.with(categories(), false), aPolarity, theScopes,
 				{name: "owner", kind: "string", description: "Who may change it: user:ID, agent:ID, project:ID, team:ID or org:ID. You, if left out."},
 				{name: "tags", kind: "object", description: "Labels: a key with a string or a list of strings."},
+				aReason.saying("Why, if it revises an item. It stands in the item's history."),
 			},
 			do: save,
 		},

@@ -49,15 +49,16 @@ func batches(in io.Reader) iter.Seq2[batch, error] {
 	}
 }
 
-// body is a request's: one record a line, each with an id.
-func (b batch) body(records []int, who string, from source) []byte {
+// body is a request's: one record a line, each with an id, with where it stands and why it is sent.
+func (b batch) body(records []int, who string, from source, reason string) []byte {
 	var body bytes.Buffer
 	for _, i := range records {
 		raw := b.Records[i].Raw
 		if from.laid != "" {
 			raw = placed(raw, from.laid)
 		}
-		body.Write(caused(identified(raw, who), b.Records[i].origin(from.name)))
+		raw = saying(identified(raw, who), "causation_id", b.Records[i].origin(from.name))
+		body.Write(saying(raw, "reason", reason))
 		body.WriteByte('\n')
 	}
 	return body.Bytes()

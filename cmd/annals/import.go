@@ -12,6 +12,7 @@ type importCommand struct {
 
 	File     string        `arg:"" complete:"file" help:"Lines of JSON, or a JSON array, one piece of knowledge each; - reads standard input. A directory is one that annals export files has written, or that is laid out like it."`
 	Update   bool          `help:"Where an id is taken by other content, revise it instead of refusing the line."`
+	Reason   string        `placeholder:"TEXT" help:"With --update: why, for the history of what is revised. A record's own reason goes before it."`
 	Errors   string        `complete:"file" placeholder:"FILE" help:"Write every line that failed there, with its problem, as lines of JSON."`
 	Patience time.Duration `default:"30s" help:"How long to try again when the server cannot be reached or is busy."`
 	Parallel int           `default:"1" placeholder:"N" help:"How many requests are under way at once, for a server that is far away: 1 to 8. More than one may mix up the order of the file in the log, so --update sends one."`
@@ -34,7 +35,7 @@ Examples:
 
     annals import knowledge.ndjson
     annals import knowledge/
-    annals import --update --errors failed.ndjson knowledge.json
+    annals import --update --reason "the review of March" --errors failed.ndjson knowledge.json
     zcat knowledge.ndjson.gz | annals import - --json`
 }
 
@@ -43,6 +44,9 @@ func (i *importCommand) Validate() error {
 	const most = 8
 	if i.Parallel < 1 || i.Parallel > most {
 		return wrong("", "--parallel must be 1 to %d", most)
+	}
+	if i.Reason != "" && !i.Update {
+		return wrong("add --update, or leave it out", "--reason is for what --update revises")
 	}
 	return nil
 }
@@ -90,7 +94,8 @@ func (i *importCommand) importFrom(ctx context.Context, c *console, api *client,
 	progress := watch(c, joined(" ", "importing", from.laid), size)
 	defer progress.end()
 	sender := &sender{
-		api: api, who: joined(" for ", i.As, i.OnBehalfOf), from: from, run: run, update: i.Update, patience: i.Patience,
+		api: api, who: joined(" for ", i.As, i.OnBehalfOf), from: from, run: run,
+		update: i.Update, reason: i.Reason, patience: i.Patience,
 	}
 	m := &importer{send: sender.send, parallel: i.Parallel}
 	if i.Update {

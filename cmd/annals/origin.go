@@ -46,16 +46,18 @@ func (r record) origin(file string) string {
 	return fmt.Sprintf("file:%s:%d", file, r.Number)
 }
 
-// caused lets a record say what caused it, unless it does or is no object.
-func caused(raw []byte, by string) []byte {
-	const name = "causation_id"
+// saying lets a record say something that it does not say itself; what is no object stays as it is.
+func saying(raw []byte, name, value string) []byte {
+	if value == "" {
+		return raw
+	}
 	if bytes.Contains(raw, []byte(name)) { // be it only in what somebody wrote
 		var fields map[string]json.RawMessage
 		if json.Unmarshal(raw, &fields) != nil || fields[name] != nil {
 			return raw
 		}
 	}
-	return begun(raw, name, by)
+	return begun(raw, name, value)
 }
 
 // begun puts a field before all others of a JSON object; what is none stays as it is.

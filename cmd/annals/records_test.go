@@ -122,7 +122,7 @@ func TestARecordSaysWhereItStands(t *testing.T) {
 		``:                           ``,
 	} {
 		r := record{Number: 7, Raw: []byte(input)}
-		if got := string(caused(r.Raw, r.origin(`f "1"`))); got != want {
+		if got := string(saying(r.Raw, "causation_id", r.origin(`f "1"`))); got != want {
 			t.Errorf("%s becomes %s, want %s", input, got, want)
 		}
 	}
@@ -144,7 +144,7 @@ func TestBatchesHoldWhatARequestMayCarry(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			body := origins.ReplaceAll(b.body(b.Sent, "", source{name: "f"}), nil)
+			body := origins.ReplaceAll(b.body(b.Sent, "", source{name: "f"}, ""), nil)
 			if len(b.Records) > batchRecords || len(body) > batchBytes+len(b.Records) {
 				t.Errorf("%s: a batch of %d records and %d bytes", name, len(b.Records), len(body))
 			}

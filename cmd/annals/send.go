@@ -20,6 +20,7 @@ type sender struct {
 	from     source // what they come from
 	run      string // what all of the import belongs to
 	update   bool
+	reason   string        // why records revise what there is
 	patience time.Duration // how long one batch may be tried again
 }
 
@@ -63,7 +64,7 @@ func (s *sender) attempt(ctx context.Context, b batch, left []int, answers []lin
 	a, err := s.api.ask(context.WithoutCancel(ctx), request{
 		Method: http.MethodPost, Path: []string{"v1", "knowledge"}, Query: query,
 		Header: http.Header{"Content-Type": {"application/x-ndjson"}, "Annals-Correlation-Id": {s.run}},
-		Body:   b.body(left, s.who, s.from),
+		Body:   b.body(left, s.who, s.from, s.reason),
 	})
 	if err != nil {
 		if a != nil {
