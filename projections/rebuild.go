@@ -256,7 +256,8 @@ func (r *Rebuilder) Cancel(ctx context.Context) error {
 		}
 	}
 	if now == nil && !found {
-		return domain.Refuse(domain.ErrNotFound, "no rebuild of knowledge is running")
+		return domain.Refuse(domain.ErrNotFound, "no rebuild of knowledge is running").
+			WithFix("annals rebuild knowledge --status says what became of the last one")
 	}
 	if now != nil {
 		e = now.version.entry

@@ -120,6 +120,9 @@ func TestARebuildIsCancelledThoughAnotherProcessIsInTheMiddleOfAStep(t *testing.
 			done := make(chan error, 1)
 			go func() { done <- one.stuck(t.Context(), func() { close(began) }, 30*time.Second) }()
 			<-began
+			if last := other.last(); last.Progress == nil || last.Progress.Phase != "indexing" {
+				t.Errorf("another process sees %+v, want it building indexes", last.Progress)
+			}
 			if err := other.Cancel(t.Context()); err != nil {
 				t.Error(err)
 			}

@@ -83,10 +83,16 @@ func (r Rebuilds) progress(ctx context.Context, v listed) (*domain.RebuildProgre
 	}
 	progress := domain.RebuildProgress{Projection: v.Name, Version: v.Version, Phase: v.State}
 	p := r.knowledge
+	var left int64
 	err := p.db.NewSelect().Model((*sliceRow)(nil)).
-		ColumnExpr("coalesce(sum(streams), 0), coalesce(sum(events), 0)").
-		Where("projection = ?", v.Name).Where("version = ?", v.Version).Where("loaded_at IS NOT NULL").
-		Scan(ctx, &progress.Streams, &progress.Events)
+		ColumnExpr("coalesce(sum(CASE WHEN loaded_at IS NULL THEN 0 ELSE streams END), 0)").
+		ColumnExpr("coalesce(sum(events), 0)").
+		ColumnExpr("coalesce(sum(CASE WHEN loaded_at IS NULL THEN 1 ELSE 0 END), 0)").
+		Where("projection = ?", v.Name).Where("version = ?", v.Version).
+		Scan(ctx, &progress.Streams, &progress.Events, &left)
+	if v.State == stateBuilding && left == 0 && progress.Streams > 0 {
+		progress.Phase = phaseIndexing
+	}
 	if err == nil {
 		err = p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge).ColumnExpr("count(*)").Scan(ctx, &progress.Total)
 	}

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 )
 
@@ -44,18 +47,29 @@ func (i rebuildImpact) any() bool { return len(i.Confidence.Most)+len(i.Answers.
 // print says whose confidence moves, and which answers differ.
 func (i rebuildImpact) print(c *console, r rebuildReport) {
 	i.printConfidence(c)
-	c.say("searches by the items' own tasks: %.0f %% of the first ten hits are the same, of %s", 100*r.Overlap, counted(int64(r.Searches)))
+	c.say("%s", sameHits(r.Overlap, r.Searches))
 	a := i.Answers
 	if len(a.Most) == 0 {
 		return
 	}
 	c.say("%s find other items, %s the same in another order, %s begin with another",
 		counted(int64(a.Others)), counted(int64(a.Reordered)), counted(int64(a.First)))
-	rows := &grid{heads: []string{"BY THE TASK OF", "SAME", "FIRST HITS, BEFORE AND AFTER"}}
+	rows := &grid{heads: []string{"BY THE TASK OF", "SAME", "HITS FROM THE FIRST THAT DIFFERS, BEFORE AND AFTER"}}
 	for _, m := range a.Most {
-		rows.row(named(m.Tenant, m.ID), fmt.Sprintf("%.0f %%", 100*m.Same), printable(firstFew(m.Before)+"\n"+firstFew(m.After)))
+		rows.row(named(m.Tenant, m.ID), fmt.Sprintf("%.0f %%", 100*m.Same), printable(hitsFrom(m.Before, m.After)+"\n"+hitsFrom(m.After, m.Before)))
 	}
 	c.say("%s", rows.render(c.width))
+}
+
+// percent is a share in whole hundredths: what is not all is never shown as 100.
+func percent(share float64) float64 {
+	const rounding = 1e-9
+	return math.Floor(100*share + rounding)
+}
+
+func sameHits(overlap float64, searches int) string {
+	return fmt.Sprintf("searches by the items' own tasks: %.0f %% of the first ten hits are the same, of %s",
+		percent(overlap), counted(int64(searches)))
 }
 
 func (i rebuildImpact) printConfidence(c *console) {
@@ -92,12 +106,16 @@ func named(tenant, id string) string {
 	return printable(tenant + "/" + id)
 }
 
-// firstFew are as many ids as one reads.
-func firstFew(ids []string) string {
+// hitsFrom are as many ids as one reads, from the rank at which another answer has another one.
+func hitsFrom(ids, other []string) string {
 	const few = 4
-	text := strings.Join(ids[:min(len(ids), few)], ", ")
-	if len(ids) > few {
+	rank := 0
+	for rank < min(len(ids), len(other)) && ids[rank] == other[rank] {
+		rank++
+	}
+	text := strings.Join(ids[rank:min(len(ids), rank+few)], ", ")
+	if len(ids) > rank+few {
 		text += " …"
 	}
-	return text
+	return joined(". ", strconv.Itoa(rank+1), cmp.Or(text, "none"))
 }

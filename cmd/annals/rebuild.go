@@ -13,7 +13,7 @@ import (
 type rebuildCommand struct {
 	remote
 
-	Projection string `arg:"" complete:"projections" help:"Which projection: knowledge; for --retire also meaning, whose vectors of a model before are dropped then."`
+	Projection string `arg:"" optional:"" complete:"projections" help:"Which projection: knowledge, which is meant where nothing is built, too; for --status and --retire also meaning, whose vectors of a model before are dropped then."`
 
 	Plan     bool `xor:"what" help:"Only say what it would take: items, events, disk, time."`
 	Status   bool `xor:"what" help:"Only say how far it has come, what became of the last one, and which versions there are."`
@@ -61,8 +61,14 @@ func (r *rebuildCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	if (r.WhatIf || r.Repair || r.Confidence != "") && (r.Status || r.History || r.Watch || r.Cancel || r.Rollback || r.Retire) {
+	if (r.WhatIf || r.Repair || r.Confidence != "") && !r.builds() && !r.Plan {
 		return wrong("annals rebuild --help shows how", "--what-if, --repair and --confidence say what to build: they go with a rebuild or its --plan")
+	}
+	if r.Projection == "" {
+		if r.builds() {
+			return wrong("annals rebuild knowledge; --plan says what it would take", "say which projection is to be computed anew")
+		}
+		r.Projection = "knowledge"
 	}
 	switch {
 	case r.Plan:
@@ -81,6 +87,11 @@ func (r *rebuildCommand) Run(ctx context.Context, c *console) error {
 		return r.change(ctx, c, api, "retire", func(versions) string { return "its tables are dropped within a minute" })
 	}
 	return r.start(ctx, c, api)
+}
+
+// builds tells whether anything is asked for that builds a version.
+func (r *rebuildCommand) builds() bool {
+	return !r.Plan && !r.Status && !r.Watch && !r.History && !r.Cancel && !r.Rollback && !r.Retire
 }
 
 func (r *rebuildCommand) path(more ...string) []string {
@@ -195,7 +206,8 @@ func (r *rebuildCommand) showStatus(ctx context.Context, c *console, api *client
 	}
 	list := all.of(r.Projection)
 	last, raw, err := r.last(ctx, api)
-	never := err != nil && len(list.Items) > 0 && asFailure(err).Code == exitNotFound
+	// A projection that is there may never have been rebuilt, or follow the log by itself.
+	never := err != nil && len(list.Items) > 0 && (asFailure(err).Code == exitNotFound || asFailure(err).Code == exitRefused)
 	if err != nil && !never {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -92,7 +91,7 @@ func (s stage) details() string {
 		say("%s of %s", column, counted(s.Data.Changed[column]))
 	}
 	if s.Data.Searches > 0 && s.Data.Overlap < 1 {
-		say("%.0f %% of what searches find first is the same", math.Floor(100*s.Data.Overlap))
+		say("%.0f %% of what searches find first is the same", percent(s.Data.Overlap))
 	}
 	if s.Data.Seconds > 0 {
 		say("%.1f s", s.Data.Seconds)

@@ -87,6 +87,10 @@ func (p rebuildProgress) String() string {
 		}
 		parts = append(parts, fmt.Sprintf("%s of %s items", counted(p.Streams), counted(p.Total)))
 	case "verifying":
+		if p.Verified == 0 { // it begins, or another process is at it, which knows
+			parts = append(parts, counted(p.Total)+" items")
+			break
+		}
 		parts = append(parts, fmt.Sprintf("%s of %s items", counted(p.Verified), counted(max(p.Total, p.Verified))))
 	case "catching up":
 		if p.Behind > 0 {
