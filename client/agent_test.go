@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -83,12 +84,46 @@ func TestAnAgentTellsWhatWorkedAndWhatDidNot(t *testing.T) {
 				t.Errorf("pushed %d", pushed)
 			}
 		}
-		k, err := w.api.Knowledge(ctx, "skill.sales-dashboard")
+		k, err := w.api.Knowledge(ctx, w.skills()["sales dashboard"])
 		if err != nil || k.ContextType != "skill" || !strings.Contains(string(k.Meta), `"chrome":"124"`) || k.Content != skill.Content {
 			t.Errorf("got %+v, %v", k, err)
 		}
 		if stats := agent.Stats(); stats.FeedbackStatus != "committed" || stats.PushedSkills != 2 {
 			t.Errorf("got %+v", stats)
+		}
+	})
+}
+
+// Names in Chinese, or of punctuation, are names; the skills of one are not those of another, and a team's are the team's.
+func TestEverySkillIsItsOwn(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ctx := t.Context()
+		for _, actor := range []string{"user:ann", "user:ben"} {
+			api := w.client(client.Config{Actor: actor})
+			own := client.NewAgent(client.AgentConfig{Client: api})
+			if pushed := own.PushSkills(ctx, client.Skill{Name: "销售仪表盘", Content: actor}, client.Skill{Name: "周报", Content: actor}, client.Skill{Name: "C", Content: actor}, client.Skill{Name: "C++", Content: actor}); pushed != 4 {
+				t.Errorf("%s pushed %d", actor, pushed)
+			}
+			shared := client.NewAgent(client.AgentConfig{Client: api, Scopes: []string{"team:web"}})
+			if pushed := shared.PushSkills(ctx, client.Skill{Name: "deploy", Content: actor}); pushed != 1 {
+				t.Errorf("%s shared %d", actor, pushed)
+			}
+			for _, task := range []string{"任务一", "任务二"} {
+				own.Failed(ctx, client.Outcome{TaskID: task, Failure: task})
+			}
+		}
+		owners := map[string]int{}
+		for k, err := range w.api.List(ctx, url.Values{"context_type": {"skill"}}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			owners[k.Owner]++
+		}
+		if diff := cmp.Diff(owners, map[string]int{"user:ann": 4, "user:ben": 4, "team:web": 1}); diff != "" {
+			t.Error(diff)
+		}
+		if got := w.sessions("user:ann"); got != 2 {
+			t.Errorf("two tasks make %d sessions", got)
 		}
 	})
 }

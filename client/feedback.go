@@ -1,7 +1,10 @@
 package client
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"maps"
 	"runtime"
@@ -33,12 +36,12 @@ const mostTools = 30
 // Succeeded tells the memory what worked, so that knowledge is made of it. It returns false if that could not be
 // told; nothing else happens then.
 func (a *Agent) Succeeded(ctx context.Context, o Outcome) bool {
-	messages := []Message{{"user", o.Task}, {"assistant", "Final response: " + o.Response}}
+	messages := []Message{{"user", o.Task}, {"assistant", said("Final response: ", o.Response)}}
 	messages = append(messages, a.circumstances(o)...)
 	for _, skill := range o.Skills {
 		messages = append(messages, Message{"assistant", "Skill '" + skill.Name + "' evolved: " + skill.Description})
 	}
-	return a.tell(ctx, a.cfg.Sessions+"-evo-"+slug(o.TaskID), messages)
+	return a.tell(ctx, a.cfg.Sessions+"-evo-"+named(o.TaskID), messages)
 }
 
 // Failed tells the memory what did not work, so that it is avoided. It returns false if that could not be told;
@@ -47,18 +50,26 @@ func (a *Agent) Failed(ctx context.Context, o Outcome) bool {
 	messages := []Message{
 		{"assistant", "POLARITY: negative — this is the record of a task that failed"},
 		{"user", o.Task},
-		{"assistant", "Failure reason: " + o.Failure},
+		{"assistant", said("Failure reason: ", o.Failure)},
 	}
-	return a.tell(ctx, a.cfg.Sessions+"-neg-"+slug(o.TaskID), append(messages, a.circumstances(o)...))
+	return a.tell(ctx, a.cfg.Sessions+"-neg-"+named(o.TaskID), append(messages, a.circumstances(o)...))
+}
+
+// said is nothing where there is nothing to say.
+func said(what, text string) string {
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
+	return what + text
 }
 
 // circumstances are which tools were used, and where.
 func (a *Agent) circumstances(o Outcome) []Message {
-	var said []Message
+	var told []Message
 	if tools := o.Tools[:min(mostTools, len(o.Tools))]; len(tools) > 0 {
-		said = append(said, Message{"assistant", "Tool sequence: " + strings.Join(tools, " → ")})
+		told = append(told, Message{"assistant", "Tool sequence: " + strings.Join(tools, " → ")})
 	}
-	return append(said, Message{"assistant", "Environment: " + a.fingerprint()})
+	return append(told, Message{"assistant", "Environment: " + a.fingerprint()})
 }
 
 // fingerprint says where the agent works, always in the same words.
@@ -78,6 +89,7 @@ func (a *Agent) environment() map[string]string {
 }
 
 func (a *Agent) tell(ctx context.Context, session string, messages []Message) bool {
+	messages = slices.DeleteFunc(messages, func(m Message) bool { return m.Content == "" })
 	done := a.reaches(ctx, "feedback", func() error {
 		if err := a.cfg.Client.OpenSession(ctx, session); err != nil {
 			return err
@@ -96,17 +108,22 @@ func (a *Agent) tell(ctx context.Context, session string, messages []Message) bo
 	return done
 }
 
-// PushSkills lets others find skills, or revises those that they know, and returns how many that succeeded with. One
-// that fails keeps no other from being pushed.
+// PushSkills lets others find skills, or revises those of the same name, and returns how many that succeeded with. One
+// that fails keeps no other from being pushed. What is for one team, project or organisation alone belongs to it, so that
+// all of its agents revise the same skill; else each caller has his own.
 func (a *Agent) PushSkills(ctx context.Context, skills ...Skill) int {
 	pushed := 0
+	owner := a.owner(ctx)
+	if owner == "" {
+		return 0
+	}
 	for _, skill := range skills {
 		meta, err := json.Marshal(map[string]any{"name": skill.Name, "description": skill.Description, "environment": a.environment()})
 		if err != nil { // they are strings
 			continue
 		}
 		k := Knowledge{
-			ID: "skill." + slug(skill.Name), ContextType: "skill", Category: "skills", Task: skill.Name,
+			ID: "skill." + slug(skill.Name) + "." + digest(owner, skill.Name), ContextType: "skill", Category: "skills", Owner: owner, Task: skill.Name,
 			Abstract: strings.TrimSpace(skill.Name + ": " + skill.Description), Content: skill.Content, Meta: meta, Scopes: a.cfg.Scopes,
 		}
 		if a.reaches(ctx, "skills", func() error { _, err := a.cfg.Client.Save(ctx, k); return err }) {
@@ -115,6 +132,31 @@ func (a *Agent) PushSkills(ctx context.Context, skills ...Skill) int {
 	}
 	a.note(func(s *Stats) { s.PushedSkills += pushed })
 	return pushed
+}
+
+// owner is whose the skills are that are pushed; empty if nobody tells.
+func (a *Agent) owner(ctx context.Context) string {
+	if len(a.cfg.Scopes) == 1 && a.cfg.Scopes[0] != "public" {
+		return a.cfg.Scopes[0]
+	}
+	var me Identity
+	a.reaches(ctx, "skills", func() (err error) { me, err = a.cfg.Client.Whoami(ctx); return err })
+	return cmp.Or(me.OnBehalfOf, me.Subject)
+}
+
+// named is a name that a session may have, another for each name.
+func named(name string) string {
+	if short := slug(name); short != name {
+		return short + "-" + digest(name)
+	}
+	return name
+}
+
+// digest tells apart what has the same slug.
+func digest(parts ...string) string {
+	const enough = 5 // bytes
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
+	return hex.EncodeToString(sum[:enough])
 }
 
 // slug is a name that an id may have.

@@ -3,6 +3,8 @@ package client_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/annals-kb/annals/client"
@@ -78,4 +80,32 @@ func (w *world) said(session string) []string {
 		}
 	}
 	return said
+}
+
+// skills are the ids of all skills, by what they are called.
+func (w *world) skills() map[string]string {
+	w.t.Helper()
+	ids := map[string]string{}
+	for k, err := range w.api.List(w.t.Context(), url.Values{"context_type": {"skill"}}) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		ids[k.Task] = k.ID
+	}
+	return ids
+}
+
+// sessions is how many somebody has.
+func (w *world) sessions(user domain.Entity) int {
+	w.t.Helper()
+	streams := map[string]bool{}
+	for event, err := range w.log.All(w.t.Context(), "default", 0) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if strings.HasPrefix(event.Stream, domain.SessionsOf(user)) {
+			streams[event.Stream] = true
+		}
+	}
+	return len(streams)
 }
