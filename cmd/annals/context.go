@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -25,7 +26,8 @@ type contextCommand struct {
 
 // Help implements kong.HelpProvider.
 func (contextCommand) Help() string {
-	return `It prints Markdown for a prompt, and nothing at all where nothing is known.
+	return `It prints Markdown for a prompt, and nothing at all where nothing is known. Hosts run it when a session begins, before they
+have started annals mcp: where no server answers and none is named, it reads what that keeps in ~/.annals.
 
 Examples:
 
@@ -41,12 +43,8 @@ func (n *contextCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	api, err := n.connect()
-	if err != nil {
-		return err
-	}
 	var told contextAnswer
-	a, err := api.read(ctx, request{Method: http.MethodPost, Path: []string{"v1", "context"}, Body: n.body(about)}, &told)
+	a, err := n.ask(ctx, c, n.body(about), &told)
 	if err != nil {
 		return err
 	}
@@ -55,6 +53,26 @@ func (n *contextCommand) Run(ctx context.Context, c *console) error {
 	}
 	told.print(c, n.Hints)
 	return nil
+}
+
+// ask asks the server; where none answers and none is named, what annals mcp has kept is asked in this process.
+func (n *contextCommand) ask(ctx context.Context, c *console, body any, told *contextAnswer) (*answer, error) {
+	own, unfit := ownServerOf(ctx, c, &n.remote, storage{}) // unfit for a server: it is asked of nobody here
+	api, err := n.connect()
+	if err != nil {
+		return nil, err
+	}
+	question := request{Method: http.MethodPost, Path: []string{"v1", "context"}, Body: body}
+	a, err := api.read(ctx, question, told)
+	if away, ok := errors.AsType[*failure](err); !ok || away.Code != exitUnavailable || a != nil || unfit != nil || own.named || !own.kept() {
+		return a, err
+	}
+	own.passing = true
+	if api.http.Transport, err = own.find(ctx); err != nil {
+		return nil, err
+	}
+	a, err = api.read(ctx, question, told)
+	return a, errors.Join(err, own.close())
 }
 
 // body says in the moment's own field what it is about.

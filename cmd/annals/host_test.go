@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os/exec"
+	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -46,19 +49,52 @@ func host(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func start(ts *testscript.TestScript, flags []string) *mcp.ClientSession {
-	program, err := exec.LookPath("annals")
+	session, err := begin(ts, flags)
 	ts.Check(err)
+	return session
+}
+
+func begin(ts *testscript.TestScript, flags []string) (*mcp.ClientSession, error) {
+	program, err := exec.LookPath("annals")
+	if err != nil {
+		return nil, err
+	}
+	said := &bytes.Buffer{}
 	process := exec.Command(program, append([]string{"mcp"}, flags...)...) //nolint:noctx // leave ends it
-	process.Dir, process.Stderr = ts.MkAbs("."), &bytes.Buffer{}
+	process.Dir, process.Stderr = ts.MkAbs("."), said
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "DATABASE_URL", "ANNALS_LISTEN", "ANNALS_DATA", "ANNALS_SERVER", "ANNALS_KEY"} {
 		process.Env = append(process.Env, name+"="+ts.Getenv(name))
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "script", Version: "1"}, nil)
 	session, err := client.Connect(context.Background(), &mcp.CommandTransport{Command: process}, nil)
 	if err != nil {
-		ts.Fatalf("%v\n%s", err, process.Stderr)
+		return nil, fmt.Errorf("%w\n%s", err, said)
 	}
-	return session
+	return session, nil
+}
+
+// crowd lets so many hosts start annals mcp at the same time and call a tool, and leave.
+func crowd(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: crowd N TOOL ARGUMENTS")
+	}
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	all := make([]*mcp.ClientSession, n)
+	failed := make([]error, n)
+	var starting sync.WaitGroup
+	for i := range n {
+		starting.Go(func() { all[i], failed[i] = begin(ts, nil) })
+	}
+	starting.Wait()
+	ts.Check(errors.Join(failed...))
+	for _, session := range all {
+		answer, err := session.CallTool(context.Background(), &mcp.CallToolParams{Name: args[1], Arguments: json.RawMessage(args[2])})
+		if err != nil || answer.IsError {
+			ts.Fatalf("%s: %v, %+v", args[1], err, answer)
+		}
+		ts.Check(session.Close())
+	}
 }
 
 // leave ends a host, and with it the annals mcp that it has started, which must end well.

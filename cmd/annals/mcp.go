@@ -32,7 +32,7 @@ Examples:
 
 // Run implements the command.
 func (m *mcpCommand) Run(ctx context.Context, c *console) error {
-	server, err := m.prepare(ctx, c)
+	server, err := ownServerOf(ctx, c, &m.remote, m.storage)
 	if err != nil {
 		return err
 	}

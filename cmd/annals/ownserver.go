@@ -9,9 +9,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/mcp"
 )
 
@@ -19,6 +21,7 @@ import (
 type ownServer struct {
 	cfg     config
 	named   bool // the command was told which server to use
+	passing bool // it only reads what is there, and is the server of nobody else
 	console *console
 
 	service *service // nil while there is another
@@ -26,10 +29,10 @@ type ownServer struct {
 	ended   chan error
 }
 
-// prepare finds out what the environment says to a server. It serves this machine alone, and what lies in the user's
+// ownServerOf finds out what the environment says to a server. It serves this machine alone, and what lies in the user's
 // own directory: hosts start it in whichever directory their user works.
-func (m *mcpCommand) prepare(ctx context.Context, c *console) (*ownServer, error) {
-	o := &ownServer{named: m.Server != defaultServer, console: c}
+func ownServerOf(ctx context.Context, c *console, r *remote, where storage) (*ownServer, error) {
+	o := &ownServer{named: r.Server != defaultServer, console: c}
 	parser, err := kong.New(&o.cfg)
 	if err == nil {
 		_, err = parser.Parse(nil)
@@ -37,7 +40,7 @@ func (m *mcpCommand) prepare(ctx context.Context, c *console) (*ownServer, error
 	if err != nil {
 		return nil, wrong("annals serve --help lists what can be set", "%s", err)
 	}
-	o.cfg.storage = storage{Database: cmp.Or(m.Database, o.cfg.Database), Data: cmp.Or(m.Data, o.cfg.Data)}
+	o.cfg.storage = storage{Database: cmp.Or(where.Database, o.cfg.Database), Data: cmp.Or(where.Data, o.cfg.Data)}
 	if home, err := os.UserHomeDir(); err == nil && o.cfg.Data == "" {
 		o.cfg.Data = filepath.Join(home, ".annals")
 	}
@@ -50,24 +53,37 @@ func (m *mcpCommand) prepare(ctx context.Context, c *console) (*ownServer, error
 		return nil, err
 	}
 	if !o.named {
-		m.Server = "http://" + o.cfg.Listen
+		r.Server = "http://" + o.cfg.Listen
 	}
 	return o, nil
 }
 
-// find leads to the server that was named, to the one that answers where servers usually do, or to this process.
+// beginning is how long another process that has the database may take until it answers, or has given it up.
+const beginning = 10 * time.Second
+
+// find leads to the server that was named, to the one that answers where servers usually do, or to this process. Of
+// several that a host starts at once one is the server, and the others wait for it.
 func (o *ownServer) find(ctx context.Context) (http.RoundTripper, error) {
 	away := http.DefaultTransport.(*http.Transport).Clone()
 	if o.named {
 		return away, nil
 	}
 	away.Proxy = nil // it is this machine
-	if o.service == nil && isAnnals(ctx, o.cfg.Listen) {
-		return away, nil
-	}
-	if o.service == nil {
-		if err := o.open(context.WithoutCancel(ctx)); err != nil {
+	for deadline := time.Now().Add(beginning); o.service == nil; {
+		if isAnnals(ctx, o.cfg.Listen) {
+			return away, nil
+		}
+		err := o.open(context.WithoutCancel(ctx))
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, database.ErrOwned) || time.Now().After(deadline) {
 			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(50 * time.Millisecond):
 		}
 	}
 	return mcp.Inside(o.service.api.Handler()), nil
@@ -91,13 +107,15 @@ func (o *ownServer) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	listener, taken := new(net.ListenConfig).Listen(ctx, "tcp", o.cfg.Listen)
+	listener, taken := o.listen(ctx)
 	if taken == nil { // else another program has the place, and the host alone is served
 		if err := service.db.Announce("http://" + listener.Addr().String()); err != nil {
 			return errors.Join(err, listener.Close(), service.close())
 		}
 	}
-	o.console.note("no server answers here: this is one, on %s", databaseName(o.cfg.Database))
+	if !o.passing {
+		o.console.note("no server answers here: this is one, on %s", databaseName(o.cfg.Database))
+	}
 	ctx, o.stop = context.WithCancel(ctx)
 	o.service, o.ended = service, make(chan error, 1)
 	go func() {
@@ -108,6 +126,24 @@ func (o *ownServer) open(ctx context.Context) error {
 		o.ended <- service.serve(ctx, listener)
 	}()
 	return nil
+}
+
+// listen takes the usual place, unless this process leaves at once.
+func (o *ownServer) listen(ctx context.Context) (net.Listener, error) {
+	if o.passing {
+		return nil, net.ErrClosed
+	}
+	return new(net.ListenConfig).Listen(ctx, "tcp", o.cfg.Listen)
+}
+
+// kept tells whether there is anything to serve: whoever only reads makes no database.
+func (o *ownServer) kept() bool {
+	path, isFile := sqliteFile(o.cfg.Database)
+	if !isFile {
+		return true
+	}
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // close finishes what was accepted.

@@ -81,7 +81,7 @@ func TestScripts(t *testing.T) {
 					"exits": exits, "serving": serving, "shutdown": shutdown, "crash": crash, "count": count,
 					"many": many, "occupied": occupied, "schema": schema, "behind": behind, "statement": statement, "phase": phase, "gauge": gauge,
 					"until": until, "free-port": freePort, "detour": detour, "cut": cut, "mend": mend,
-					"keep": keep, "humble": humble, "host": host, "leave": leave, "ask": ask,
+					"keep": keep, "humble": humble, "host": host, "crowd": crowd, "leave": leave, "ask": ask,
 				},
 				Condition: func(name string) (bool, error) {
 					return name == engine.String(), nil
