@@ -17,10 +17,16 @@ type bag struct {
 	Words  int      // the length that BM25 normalises by
 }
 
-// bagOf counts the terms of everything in an item that a search should find it by.
-func bagOf(by text.Tokenizer, k *domain.Knowledge) bag {
-	said := k.Text.Content + "\n\n" + k.Text.Task + "\n\n" + strings.Join(tagValues(k.Text.Tags), "\n\n")
-	found := by.Bag(said)
+// bagOf counts the terms of an item.
+func bagOf(by text.Tokenizer, k *domain.Knowledge) bag { return bagged(cut(by, k)) }
+
+// cut cuts everything in an item that a search should find it by.
+func cut(by text.Tokenizer, k *domain.Knowledge) (terms []string, words int) {
+	return by.Cut(k.Text.Content + "\n\n" + k.Text.Task + "\n\n" + strings.Join(tagValues(k.Text.Tags), "\n\n"))
+}
+
+func bagged(terms []string, words int) bag {
+	found := text.Count(terms, words)
 	return bag{Terms: found.Terms, Counts: found.Counts, Words: found.Length}
 }
 
@@ -52,26 +58,39 @@ func hashOf(term string) uint64 {
 	return h >> 16
 }
 
-// pack packs a bag; false if it is too large for that.
-func (b bag) pack() (packed, bool) {
-	if len(b.Terms) > maxBagTerms {
-		return nil, false
+// pack packs terms as they were cut, repeated as often as they occur: to sort their hashes takes a third of
+// the time that it takes to sort them.
+func pack(terms []string) packed {
+	hashes := make([]uint64, len(terms))
+	for i, term := range terms {
+		hashes[i] = hashOf(term)
 	}
-	return b.packAll(), true
-}
-
-// packAll packs a bag, however large it is.
-func (b bag) packAll() packed {
-	entries := make([]uint64, len(b.Terms))
-	for i, term := range b.Terms {
-		entries[i] = hashOf(term)<<16 | uint64(min(b.Counts[i], math.MaxUint16))
-	}
-	slices.Sort(entries)
-	bytes := make(packed, 0, packedTerm*len(entries))
-	for _, entry := range entries {
-		bytes = binary.BigEndian.AppendUint64(bytes, entry)
+	slices.Sort(hashes)
+	bytes := make(packed, 0, packedTerm*len(hashes))
+	for len(hashes) > 0 {
+		count := 1
+		for count < len(hashes) && hashes[count] == hashes[0] {
+			count++
+		}
+		bytes = binary.BigEndian.AppendUint64(bytes, hashes[0]<<16|uint64(min(count, math.MaxUint16)))
+		hashes = hashes[count:]
 	}
 	return bytes
+}
+
+// wording is what the tables hold of an item's words: a packed bag or, of a large one, its terms.
+type wording struct {
+	words int
+	bag   packed // nil for a large one
+	terms bag
+}
+
+func wordingOf(by text.Tokenizer, k *domain.Knowledge) wording {
+	terms, words := cut(by, k)
+	if bag := pack(terms); len(bag) <= maxBagTerms*packedTerm {
+		return wording{words: words, bag: bag}
+	}
+	return wording{words: words, terms: bagged(terms, words)}
 }
 
 // count is how often the term with this hash occurs.

@@ -29,11 +29,11 @@ func (s *stage) write(script *script) error {
 	released := s.released()
 	for _, id := range s.order {
 		it := s.items[id]
-		moved, bag := s.reindex(it)
+		moved, wording := s.reindex(it)
 		if moved {
-			index.add(s.tenant, it, bag)
+			index.add(s.tenant, it, wording)
 		}
-		r := rowOf(s.tenant, it.now, bag.Words)
+		r := rowOf(s.tenant, it.now, wording.words)
 		r.added = valuesOf(s.version.added, it.now)
 		switch {
 		case !it.was.Exists() || slices.Contains(released, id):

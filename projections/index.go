@@ -11,22 +11,22 @@ import (
 
 // reindex tells whether the index of words must change for an item, and to what. The length of what
 // an item says is known even while no answer may contain it, however its events were batched.
-func (s *stage) reindex(it *item) (bool, bag) {
+func (s *stage) reindex(it *item) (bool, wording) {
 	if it.retold {
-		return isAlive(&it.was) || isAlive(it.now), s.bagOf(it.now)
+		return isAlive(&it.was) || isAlive(it.now), s.wordingOf(it.now)
 	}
 	if it.was.Exists() && it.was.Revision == it.now.Revision {
-		return false, bag{Words: it.words}
+		return false, wording{words: it.words}
 	}
 	was, now := isAlive(&it.was), isAlive(it.now)
 	same := it.was.Exists() && saySame(it.was.Text, it.now.Text)
 	switch {
 	case !now && same:
-		return was, bag{Words: it.words}
+		return was, wording{words: it.words}
 	case was && now && same && slices.Equal(it.was.Scopes, it.now.Scopes):
-		return false, bag{Words: it.words}
+		return false, wording{words: it.words}
 	}
-	return was || now, s.bagOf(it.now)
+	return was || now, s.wordingOf(it.now)
 }
 
 // saySame tells whether two texts have the same words for the index.
@@ -41,19 +41,18 @@ type indexChange struct {
 	terms []termRow // of what is too long for a bag
 }
 
-func (c *indexChange) add(tenant string, it *item, now bag) {
+func (c *indexChange) add(tenant string, it *item, now wording) {
 	if isAlive(&it.was) {
 		c.gone = append(c.gone, &it.was)
 	}
 	if !isAlive(it.now) {
 		return
 	}
-	packed, fits := now.pack()
 	for _, scope := range it.now.Scopes {
-		c.made = append(c.made, []any{tenant, string(scope), it.now.Number, now.Words, []byte(packed)})
+		c.made = append(c.made, []any{tenant, string(scope), it.now.Number, now.words, []byte(now.bag)})
 	}
-	if !fits {
-		c.terms = appendTerms(c.terms, it.now, now)
+	if now.bag == nil {
+		c.terms = appendTerms(c.terms, it.now, now.terms)
 	}
 }
 

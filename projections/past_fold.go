@@ -133,8 +133,8 @@ func (p *passage) foldScopes(f *former, before []string) {
 
 func (p *passage) foldWords(f *former) {
 	p.end(&f.words, ending{table: "words", number: f.Number}, pastWordColumns, f.Position)
-	b := bagOf(p.tokenizer, f.Knowledge)
-	values := []any{p.tenant, f.Number, f.Position, int64(forever), b.Words, []byte(b.packAll())}
+	terms, words := cut(p.tokenizer, f.Knowledge)
+	values := []any{p.tenant, f.Number, f.Position, int64(forever), words, []byte(pack(terms))}
 	p.words = append(p.words, values)
 	f.words = spell{open: true, since: f.Position, fresh: values}
 	for _, piece := range pieces(f.Knowledge) {

@@ -9,9 +9,9 @@ import (
 // to be remembered.
 type prepared struct {
 	domain.Command
-	id   string
-	text domain.Text
-	bags map[string]bag // by the tokenizer's version
+	id       string
+	text     domain.Text
+	wordings map[string]wording // by the tokenizer's version
 }
 
 var _ events.Preparation = (*Knowledge)(nil)
@@ -24,17 +24,17 @@ func (p *Knowledge) Prepare(command domain.Command) domain.Command {
 		return command
 	}
 	text := remember.Knowledge.Text
-	bags := map[string]bag{}
+	wordings := map[string]wording{}
 	for _, v := range p.lineup.Load().versions {
-		if _, cut := bags[v.tokenizer.Version]; !cut && !v.foreign {
-			bags[v.tokenizer.Version] = bagOf(v.tokenizer, &domain.Knowledge{Text: text})
+		if _, cut := wordings[v.tokenizer.Version]; !cut && !v.foreign {
+			wordings[v.tokenizer.Version] = wordingOf(v.tokenizer, &domain.Knowledge{Text: text})
 		}
 	}
-	return prepared{Command: command, id: remember.ID, text: text, bags: bags}
+	return prepared{Command: command, id: remember.ID, text: text, wordings: wordings}
 }
 
-// bags are those of prepared commands, by item.
-func bags(commands []domain.Command) map[string]prepared {
+// preparedOf are the prepared commands, by item.
+func preparedOf(commands []domain.Command) map[string]prepared {
 	found := make(map[string]prepared, len(commands))
 	for _, command := range commands {
 		if p, ok := command.(prepared); ok {
@@ -44,12 +44,12 @@ func bags(commands []domain.Command) map[string]prepared {
 	return found
 }
 
-// bagOf is the bag of an item as it is by now, from its command if that foresaw it.
-func (s *stage) bagOf(k *domain.Knowledge) bag {
-	if p, found := s.bags[k.ID]; found && saySame(p.text, k.Text) {
-		if b, cut := p.bags[s.version.tokenizer.Version]; cut {
-			return b
+// wordingOf is the wording of an item as it is by now, from its command if that foresaw it.
+func (s *stage) wordingOf(k *domain.Knowledge) wording {
+	if p, found := s.prepared[k.ID]; found && saySame(p.text, k.Text) {
+		if w, cut := p.wordings[s.version.tokenizer.Version]; cut {
+			return w
 		}
 	}
-	return bagOf(s.version.tokenizer, k)
+	return wordingOf(s.version.tokenizer, k)
 }

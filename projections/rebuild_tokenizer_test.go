@@ -16,18 +16,9 @@ import (
 func verbatim() text.Tokenizer {
 	return text.Tokenizer{
 		Version: "verbatim",
-		Bag: func(s string) text.Bag {
+		Cut: func(s string) ([]string, int) {
 			words := strings.Fields(s)
-			bag := text.Bag{Length: len(words)}
-			slices.Sort(words)
-			for i, word := range words {
-				if i > 0 && word == words[i-1] {
-					bag.Counts[len(bag.Counts)-1]++
-					continue
-				}
-				bag.Terms, bag.Counts = append(bag.Terms, word), append(bag.Counts, 1)
-			}
-			return bag
+			return words, len(words)
 		},
 		Query: func(s string) (terms []text.QueryTerm) {
 			for word := range strings.FieldsSeq(s) {

@@ -24,13 +24,13 @@ type stage struct {
 	ctx        context.Context // Holder has none, and a stage ends with its transaction
 	tenant     string
 
-	items   map[string]*item
-	order   []string // ids in the order of their first change: writes are deterministic
-	holders map[string]string
-	bags    map[string]prepared // of commands that foresaw them, by item
-	emptied []string            // ids of those whose texts are destroyed, all or some
-	err     error               // of a look-up that Holder could not report
-	spoilt  error               // why this version cannot be written any more, if nobody reads it
+	items    map[string]*item
+	order    []string // ids in the order of their first change: writes are deterministic
+	holders  map[string]string
+	prepared map[string]prepared // commands, by item
+	emptied  []string            // ids of those whose texts are destroyed, all or some
+	err      error               // of a look-up that Holder could not report
+	spoilt   error               // why this version cannot be written any more, if nobody reads it
 }
 
 // item is a piece of knowledge in a stage: as it was loaded, and as it is by now.
@@ -60,16 +60,16 @@ func newStage(ctx context.Context, p *Knowledge, v version, tx bun.IDB, tenant s
 
 // wanted is what the commands of a batch read, each once.
 type wanted struct {
-	items   []string
-	uris    []string
-	voices  [][]string // id, voter, ballot
-	votes   []string
-	reports []string
-	bags    map[string]prepared
+	items    []string
+	uris     []string
+	voices   [][]string // id, voter, ballot
+	votes    []string
+	reports  []string
+	prepared map[string]prepared
 }
 
 func collect(commands []domain.Command) wanted {
-	w := wanted{bags: bags(commands)}
+	w := wanted{prepared: preparedOf(commands)}
 	items, uris, reports := set{}, set{}, set{}
 	for _, command := range commands {
 		id, isItem := domain.ItemOf(command.Stream())

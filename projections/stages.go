@@ -61,7 +61,7 @@ func (p *Knowledge) open(ctx context.Context, tx bun.IDB, tenant string, w wante
 	var all stages
 	for i, v := range known.versions {
 		s := newStage(ctx, p, v, tx, tenant)
-		s.bags = w.bags
+		s.prepared = w.prepared
 		all = append(all, s)
 		if i > 0 && (careful || v.foreign) {
 			continue

@@ -13,21 +13,26 @@ import "slices"
 //
 // A term is valid UTF-8 of at most MaxTermBytes without NUL. The same s always gives the same terms.
 func Terms(s string) []string {
-	t := newTokenizer(s)
-	t.run()
-	return t.terms
+	terms, _ := Cut(s)
+	return terms
 }
 
-// TermCounts counts the terms of s. The length is the number of words: an identifier's whole and its parts are counted
-// once, so that code is not punished for being indexed in several ways.
-func TermCounts(s string) (counts map[string]int, length int) {
+// Cut is [Terms] with the number of words: an identifier's whole and its parts are counted once, so that code is not
+// punished for being indexed in several ways.
+func Cut(s string) (terms []string, words int) {
 	t := newTokenizer(s)
 	t.run()
-	counts = make(map[string]int, len(t.terms))
-	for _, term := range t.terms {
+	return t.terms, t.words
+}
+
+// TermCounts counts the terms of s. The length is in words.
+func TermCounts(s string) (counts map[string]int, length int) {
+	terms, length := Cut(s)
+	counts = make(map[string]int, len(terms))
+	for _, term := range terms {
 		counts[term]++
 	}
-	return counts, t.words
+	return counts, length
 }
 
 // Bag is a text as its index sees it.
@@ -38,13 +43,20 @@ type Bag struct {
 }
 
 // BagOf counts the terms of s in order.
-func BagOf(s string) Bag {
-	t := newTokenizer(s)
-	t.run()
-	slices.Sort(t.terms)
-	bag := Bag{Length: t.words}
-	for i, term := range t.terms {
-		if i > 0 && term == t.terms[i-1] {
+func BagOf(s string) Bag { return Count(Cut(s)) }
+
+// Count counts terms in order, which it puts them in for that.
+func Count(terms []string, words int) Bag {
+	slices.Sort(terms)
+	different := 0
+	for i, term := range terms {
+		if i == 0 || term != terms[i-1] {
+			different++
+		}
+	}
+	bag := Bag{Terms: make([]string, 0, different), Counts: make([]int, 0, different), Length: words}
+	for i, term := range terms {
+		if i > 0 && term == terms[i-1] {
 			bag.Counts[len(bag.Counts)-1]++
 			continue
 		}

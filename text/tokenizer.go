@@ -20,7 +20,11 @@ type tokenizer struct {
 
 func newTokenizer(s string) *tokenizer {
 	s = normalize(s)
-	return &tokenizer{source: s, lower: lowerASCII(s), terms: make([]string, 0, len(s)/5+1)}
+	usual := len(s)/5 + 1
+	if !isASCII(s) {
+		usual = len(s)/2 + 1 // a Han character is three bytes and two terms
+	}
+	return &tokenizer{source: s, lower: lowerASCII(s), terms: make([]string, 0, usual)}
 }
 
 // normalize makes s valid, compatible (NFKC) and gives it plain apostrophes.

@@ -3,7 +3,7 @@ package text
 // Tokenizer cuts what is known and what is asked into the same terms, by the rules of one version.
 type Tokenizer struct {
 	Version string
-	Bag     func(s string) Bag
+	Cut     func(s string) (terms []string, words int)
 	Query   func(s string) []QueryTerm
 }
 
@@ -11,5 +11,5 @@ type Tokenizer struct {
 // an index of the release before may have been built with: it is searched and written by its own rules
 // until it is retired.
 func Tokenizers() []Tokenizer {
-	return []Tokenizer{{Version: TokenizerVersion, Bag: BagOf, Query: Query}}
+	return []Tokenizer{{Version: TokenizerVersion, Cut: Cut, Query: Query}}
 }
