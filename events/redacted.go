@@ -17,6 +17,9 @@ func splitRedacted(f domain.Redacted) (redactedData, json.RawMessage) {
 }
 
 func joinRedacted(d redactedData, text json.RawMessage) domain.Redacted {
+	if string(text) == "null" { // as of every other fact, no text
+		text = nil
+	}
 	return domain.Redacted{Events: d.Events, Redacted: d.Redacted, Text: text}
 }
 
