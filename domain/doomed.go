@@ -13,27 +13,50 @@ type Doomed struct {
 	Goes      bool // it is erased; what is related stays unless somebody asks for it
 }
 
-// Kept are the streams of what stays though it is to be erased: what is under legal hold, and the sessions whose
-// archives are, since those go first.
-func Kept(all []Doomed) map[string]bool {
-	kept := map[string]bool{}
+// Stays says why an order of by's leaves what it would erase: what is another's, what is under legal hold, and the
+// sessions of which an archive stays, since those go first. By stream; what goes is not in it.
+func Stays(by Principal, all []Doomed) map[string]string {
+	why := map[string]string{}
 	for _, d := range all {
-		if d.Goes && d.Held {
-			kept[d.Stream] = true
+		if err := d.refused(by); d.Goes && err != nil {
+			why[d.Stream] = err.Detail
 		}
 	}
 	for _, d := range all {
 		session, is := d.State.(Session)
-		if !is || !d.Goes {
+		if !is || !d.Goes || why[d.Stream] != "" {
 			continue
 		}
 		for _, id := range session.ArchiveItems(d.Stream) {
-			if kept[KnowledgeStream(id)] {
-				kept[d.Stream] = true
+			if why[KnowledgeStream(id)] != "" {
+				why[d.Stream] = "its archive " + id + " stays"
 			}
 		}
 	}
-	return kept
+	return why
+}
+
+func (d Doomed) refused(by Principal) *Refusal {
+	switch k := (&Knowledge{ID: d.ID, Owner: d.Owner, Held: d.Held}); {
+	case d.ID == "":
+		if by.InCharge() || by.inPerson(d.Owner) {
+			return nil
+		}
+		return Refuse(ErrForbidden, "%s may be erased by %s", d.Stream, erasers(d.Owner))
+	case !by.MayErase(k):
+		return notYoursToErase(k)
+	case k.Held:
+		return Refuse(ErrConflict, "%s is under legal hold", k.ID)
+	}
+	return nil
+}
+
+// NotFor says why by may not order to erase an item, whatever else keeps it; empty if he may.
+func (d Doomed) NotFor(by Principal) string {
+	if k := (&Knowledge{ID: d.ID, Owner: d.Owner}); !by.MayErase(k) {
+		return notYoursToErase(k).Detail
+	}
+	return ""
 }
 
 // Erasing is the command that erases it.

@@ -94,7 +94,7 @@ func (c Erase) Decide(book Book, _ time.Time) ([]Fact, error) {
 	}}, nil
 }
 
-func notYoursToErase(k *Knowledge) error {
+func notYoursToErase(k *Knowledge) *Refusal {
 	refused := Refuse(ErrForbidden, "%s may be erased by %s", k.ID, erasers(k.Owner))
 	if !k.Owner.isSomebody() {
 		return refused.WithFix("ask an admin")
@@ -115,11 +115,12 @@ func (e Entity) isSomebody() bool { return e.Kind() == User || e.Kind() == Agent
 // MayErase tells whether p may destroy k: its owner, or an admin, each in person; nobody who merely belongs to
 // whom it belongs, or acts for somebody.
 func (p Principal) MayErase(k *Knowledge) bool {
-	if p.Role == Auditor {
-		return false
-	}
-	inPerson := p.Subject == k.Owner && (p.OnBehalfOf == "" || p.OnBehalfOf == k.Owner)
-	return inPerson || p.InCharge()
+	return p.Role != Auditor && (p.inPerson(k.Owner) || p.InCharge())
+}
+
+// inPerson tells whether p is e, and acts for nobody else.
+func (p Principal) inPerson(e Entity) bool {
+	return p.Subject == e && (p.OnBehalfOf == "" || p.OnBehalfOf == e)
 }
 
 var _ Command = Erase{}

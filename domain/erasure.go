@@ -120,13 +120,12 @@ func (c OrderErasure) allowed() error {
 	if owner, _, is := SessionOf(c.Of); is {
 		whose = owner
 	}
-	inPerson := c.By.Subject == whose && (c.By.OnBehalfOf == "" || c.By.OnBehalfOf == c.By.Subject)
 	switch {
 	case isTenant && !c.By.Operates():
 		return Refuse(ErrForbidden, "erasing a tenant is for root")
 	case isTenant, IsItem(c.Of): // each item decides
 		return nil
-	case c.By.Role == Auditor, !inPerson && !c.By.InCharge():
+	case c.By.Role == Auditor, !c.By.inPerson(whose) && !c.By.InCharge():
 		return Refuse(ErrForbidden, "what is %s's may be erased by %s", whose, erasers(whose))
 	}
 	return nil
@@ -208,8 +207,7 @@ func (c EraseTexts) Reads() Reads { return Reads{} }
 // Decide implements [Command].
 func (c EraseTexts) Decide(book Book, _ time.Time) ([]Fact, error) {
 	belonging, isOwned := book.Stream(c.Of).State.(Belonging)
-	inPerson := isOwned && belonging.BelongsTo() == c.By.Subject && c.By.OnBehalfOf == "" && c.By.Role != Auditor
-	if !inPerson && !c.By.InCharge() {
+	if (!isOwned || c.By.Role == Auditor || !c.By.inPerson(belonging.BelongsTo())) && !c.By.InCharge() {
 		return nil, Refuse(ErrForbidden, "what was written there may be erased by its owner in person, or by an admin")
 	}
 	texts := book.Written(c.Of)

@@ -65,7 +65,7 @@ func (c EraseSession) Decide(book Book, now time.Time) ([]Fact, error) {
 		return nil, err
 	case s.OpenedAt.IsZero():
 		return nil, NoSession(c.ID)
-	case !c.By.InCharge() && (c.By.Subject != s.Owner || c.By.OnBehalfOf != "" && c.By.OnBehalfOf != s.Owner):
+	case !c.By.InCharge() && !c.By.inPerson(s.Owner):
 		return nil, Refuse(ErrForbidden, "the session may be erased by %s in person, or by an admin", s.Owner)
 	}
 	for _, id := range c.Archives {

@@ -84,11 +84,10 @@ func (l *Log) countCaused(ctx context.Context, tenant, order string, since int64
 	return n, nil
 }
 
-// Belonging are the streams of a tenant, of other things than items, that belong to somebody and have texts:
-// of every kind whose states tell whose they are.
-func (l *Log) Belonging(ctx context.Context, tenant string, owner domain.Entity) ([]domain.Stream, error) {
+// Belonging are the streams of a tenant, of other things than items, that belong to somebody, of every kind whose
+// states tell whose they are; and those of them that have texts.
+func (l *Log) Belonging(ctx context.Context, tenant string, owner domain.Entity) (all, written []domain.Stream, err error) {
 	const page = 500
-	var all []domain.Stream
 	for _, prefix := range slices.Sorted(maps.Keys(streamKinds)) {
 		if _, belongs := streamKinds[prefix].none.(domain.Belonging); !belongs {
 			continue
@@ -96,7 +95,7 @@ func (l *Log) Belonging(ctx context.Context, tenant string, owner domain.Entity)
 		for after := ""; ; {
 			some, err := l.States(ctx, tenant, prefix+":", after, page)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			var his []domain.Stream
 			for _, s := range some {
@@ -105,18 +104,19 @@ func (l *Log) Belonging(ctx context.Context, tenant string, owner domain.Entity)
 					his = append(his, s)
 				}
 			}
+			all = append(all, his...)
 			if his, err = l.WithTexts(ctx, tenant, his); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			if all = append(all, his...); len(some) < page {
+			if written = append(written, his...); len(some) < page {
 				break
 			}
 		}
 	}
-	return all, nil
+	return all, written, nil
 }
 
-// WithTexts leaves those streams beside whose events there are texts.
+// WithTexts are those of some streams beside whose events there are texts.
 func (l *Log) WithTexts(ctx context.Context, tenant string, streams []domain.Stream) ([]domain.Stream, error) {
 	if len(streams) == 0 {
 		return nil, nil
@@ -139,7 +139,7 @@ func (l *Log) WithTexts(ctx context.Context, tenant string, streams []domain.Str
 	if err != nil {
 		return nil, fmt.Errorf("find texts: %w", unavailable(err))
 	}
-	return slices.DeleteFunc(streams, func(s domain.Stream) bool { return !there[s.Name] }), nil
+	return slices.DeleteFunc(slices.Clone(streams), func(s domain.Stream) bool { return !there[s.Name] }), nil
 }
 
 // Spoken are the streams of a tenant, of other things than items, that have texts.

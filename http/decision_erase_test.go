@@ -2,7 +2,11 @@ package http_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
+
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/projections"
 )
 
 func TestWhatMayBeRedactedAndSweptIsAsDocumented(t *testing.T) {
@@ -40,5 +44,41 @@ func TestAnErasureIsForWhoeverOrderedIt(t *testing.T) {
 		where := order.header.Get("Location")
 		w.ask("GET", where, nil, mia.headers...).want(http.StatusOK)
 		w.ask("GET", where, nil, people["service"].headers...).want(http.StatusNotFound)
+	})
+}
+
+// What is hidden from whoever orders stays, and he learns nothing of it: neither by the plan, nor by what was refused.
+func TestAnOrderTellsNothingOfWhatIsHidden(t *testing.T) {
+	eachPeopled(t, func(t *testing.T, w *world, people map[string]caller) {
+		mia, admin := people["member"], people["admin"]
+		w.ask("POST", "/v1/knowledge", object{"id": "hers", "type": "strategy", "content": "x", "owner": mia.self, "scopes": []string{mia.self}}, mia.headers...).want(http.StatusCreated)
+		for id, scope := range map[string]string{"hidden": stranger, "shown": "public"} {
+			w.ask("POST", "/v1/knowledge", object{"id": id, "type": "strategy", "content": "y", "owner": stranger, "scopes": []string{scope}}, admin.headers...).want(http.StatusCreated)
+		}
+		w.ask("POST", "/v1/knowledge/hidden/supersede", object{"by": "hers"}, admin.headers...).want(http.StatusOK)
+		w.ask("POST", "/v1/knowledge/hers/supersede", object{"by": "shown"}, admin.headers...).want(http.StatusOK)
+		plan := w.ask("GET", "/v1/erasures/plan?of=hers&with_lineage=true", nil, mia.headers...).want(http.StatusOK)
+		items, _ := plan.json()["items"].([]any)
+		if len(items) != 2 || pick(items[0].(object), "goes") != true || pick(items[1].(object), "goes") != false || pick(items[1].(object), "reason") != "shown may be erased by "+stranger+" in person, or by an admin" {
+			t.Errorf("the plan: %s", plan.body)
+		}
+		order := w.ask("POST", "/v1/erasures", object{"of": "hers", "with_lineage": true}, mia.headers...).want(http.StatusAccepted)
+		knowledge, err := projections.Open(t.Context(), w.db, projections.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := projections.NewEraser(knowledge, w.log, databasetest.Log(t)).CarryOut(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for who, want := range map[string]float64{"member": 1, "admin": 2} {
+			seen := w.ask("GET", order.header.Get("Location"), nil, people[who].headers...).want(http.StatusOK)
+			if got := seen.json(); got["erased"] != 1.0 || got["not_erased"] != want || strings.Contains(string(seen.body), "hidden") != (who == "admin") {
+				t.Errorf("%s reads %s", who, seen.body)
+			}
+		}
+		refused := w.ask("GET", "/v1/erasures/plan?of=shown&with_lineage=true", nil, mia.headers...).want(http.StatusOK)
+		if strings.Contains(string(refused.body), `"goes":true`) {
+			t.Errorf("the plan of what she may not order: %s", refused.body)
+		}
 	})
 }

@@ -70,7 +70,8 @@ type doomed struct {
 	Relation  string `json:"relation,omitempty" enum:"derived_from,derives,superseded_by,supersedes,archive_of" doc:"Empty for what was named. The archives of a session go with it."`
 	RelatedTo string `json:"related_to,omitempty"`
 	Goes      bool   `json:"goes" doc:"It would be erased."`
-	Kept      bool   `json:"kept,omitempty" doc:"It would be erased if it, or an archive of the session that it is, were not under legal hold."`
+	Kept      bool   `json:"kept,omitempty" doc:"It goes along, and stays: reason says why."`
+	Reason    string `json:"reason,omitempty" doc:"Why it stays: it is another's, under legal hold, or a session of which an archive stays."`
 }
 
 type erasurePlanInput struct {
@@ -128,10 +129,11 @@ func (s *Server) orderErasure(ctx context.Context, c *call, _ *struct{}) (*erasu
 	s.cfg.Eraser.Begin()
 	id := receipt.Stream.Name[len(domain.ErasureStream("")):] // that of the first time, if the request came again
 	ordered, _ := receipt.Stream.State.(domain.Erasure)
+	shown, err := s.shownTo(ctx, c.principal, domain.ErasureProgress{Erasure: ordered, Erased: ordered.Erased})
 	return &erasureOutput{
 		Status: http.StatusAccepted, Location: "/v1/erasures/" + id, Position: wholeCell(receipt.Position),
-		Body: erasureOf(id, domain.ErasureProgress{Erasure: ordered, Erased: ordered.Erased}),
-	}, nil
+		Body: erasureOf(id, shown),
+	}, err
 }
 
 func (s *Server) erasure(ctx context.Context, c *call, in *erasureInput) (*erasureOutput, error) {
@@ -153,7 +155,8 @@ func (s *Server) erasure(ctx context.Context, c *call, in *erasureInput) (*erasu
 			return nil, unknown
 		}
 	}
-	return &erasureOutput{Status: http.StatusOK, Body: erasureOf(in.ID, found)}, nil
+	shown, err := s.shownTo(ctx, c.principal, found)
+	return &erasureOutput{Status: http.StatusOK, Body: erasureOf(in.ID, shown)}, err
 }
 
 func (s *Server) planErasure(ctx context.Context, c *call, in *erasurePlanInput) (*erasurePlanOutput, error) {
@@ -168,6 +171,7 @@ func (s *Server) planErasure(ctx context.Context, c *call, in *erasurePlanInput)
 	if s.cfg.Eraser == nil {
 		return nil, domain.Refuse(domain.ErrNotFound, "this server erases nothing")
 	}
+	refused := ""
 	if domain.IsItem(in.Of) {
 		k, err := s.cfg.Reader.Find(ctx, c.principal.Tenant, in.Of)
 		if err != nil {
@@ -176,6 +180,7 @@ func (s *Server) planErasure(ctx context.Context, c *call, in *erasurePlanInput)
 		if !c.principal.MaySee(k) {
 			return nil, domain.NotFound(in.Of)
 		}
+		refused = domain.Doomed{ID: k.ID, Owner: k.Owner}.NotFor(c.principal)
 	}
 	all, err := s.cfg.Eraser.Doomed(ctx, c.principal.Tenant, in.Of, lineage)
 	if err != nil {
@@ -186,24 +191,57 @@ func (s *Server) planErasure(ctx context.Context, c *call, in *erasurePlanInput)
 	if out.Body.Keys, err = s.cfg.Eraser.Closing(ctx, c.principal.Tenant, in.Of); err != nil {
 		return nil, err
 	}
-	kept := domain.Kept(all)
+	stays := domain.Stays(c.principal, all)
 	for _, d := range all {
-		visible := c.principal.SeesAll()
-		if !visible && d.ID != "" {
-			k, err := s.cfg.Reader.Find(ctx, c.principal.Tenant, d.ID)
-			if err != nil {
-				return nil, err
-			}
-			visible = c.principal.MaySee(k)
+		visible, err := s.sees(ctx, c.principal, d.Stream)
+		if err != nil {
+			return nil, err
 		}
 		if visible || d.Owner == c.principal.Subject {
+			why := stays[d.Stream]
+			if d.Goes && refused != "" { // all of it
+				why = refused
+			}
 			out.Body.Items = append(out.Body.Items, doomed{
 				ID: d.ID, Stream: d.Stream, Owner: string(d.Owner), Status: string(d.Status), Held: d.Held,
-				Relation: d.Relation, RelatedTo: d.RelatedTo, Goes: d.Goes && !kept[d.Stream], Kept: kept[d.Stream],
+				Relation: d.Relation, RelatedTo: d.RelatedTo, Goes: d.Goes && why == "", Kept: why != "", Reason: why,
 			})
 		}
 	}
 	return out, nil
+}
+
+// sees tells whether p may know of what a stream is about, an item or a session.
+func (s *Server) sees(ctx context.Context, p domain.Principal, stream string) (bool, error) {
+	id, isItem := domain.ItemOf(stream)
+	if p.SeesAll() || !isItem {
+		return p.SeesAll() || p.MaySeeSession(stream), nil
+	}
+	k, err := s.cfg.Reader.Find(ctx, p.Tenant, id)
+	if err != nil {
+		return false, err
+	}
+	return p.MaySee(k), nil
+}
+
+// shownTo leaves out of what an order could not erase what p may not know of.
+func (s *Server) shownTo(ctx context.Context, p domain.Principal, e domain.ErasureProgress) (domain.ErasureProgress, error) {
+	if p.SeesAll() {
+		return e, nil
+	}
+	all := e.Refused
+	e.Refused = nil
+	for _, r := range all {
+		visible, err := s.sees(ctx, p, r.Stream)
+		if err != nil {
+			return e, err
+		}
+		if visible {
+			e.Refused = append(e.Refused, r)
+		}
+	}
+	e.NotErased = int64(len(e.Refused))
+	return e, nil
 }
 
 func erasureOf(id string, e domain.ErasureProgress) erasure {

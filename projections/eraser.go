@@ -154,7 +154,9 @@ func (e *Eraser) erase(ctx context.Context, o *order, some []domain.Doomed) erro
 		switch err := result.Err; {
 		case err == nil:
 			o.done[stream] = true
-		case errors.Is(err, domain.ErrConflict), errors.Is(err, domain.ErrForbidden), errors.Is(err, domain.ErrNotFound):
+		case errors.Is(err, domain.ErrNotFound): // which he may not even see: for the record, which is not his
+			o.refused[stream] = domain.Refused{Stream: stream, Reason: some[i].NotFor(o.by)}
+		case errors.Is(err, domain.ErrConflict), errors.Is(err, domain.ErrForbidden):
 			o.refused[stream] = domain.Refused{Stream: stream, Reason: err.Error()}
 		default:
 			return err

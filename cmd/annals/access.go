@@ -12,7 +12,7 @@ const keyedAccess = "everybody needs a key; annals key list shows who has one"
 func (s *service) access(ctx context.Context, cfg config) (says string, open bool, err error) {
 	keyed, err := s.keys.Any(ctx)
 	if keyed || cfg.RootKey != "" || cfg.Issuer != "" {
-		return cfg.tokens.beside(keyedAccess), false, err
+		return cfg.beside(keyedAccess), false, err
 	}
 	return openAccess, true, err
 }

@@ -94,16 +94,6 @@ func (e *eraseCommand) inTenant(err error) error {
 	return &hinted
 }
 
-func heldOr(d doomed) string {
-	switch {
-	case d.Held:
-		return "under legal hold"
-	case d.Kept:
-		return "an archive is held"
-	}
-	return d.Status
-}
-
 // words are why it is erased.
 func (e *eraseCommand) words() map[string]string {
 	words := map[string]string{

@@ -90,6 +90,7 @@ type doomed struct {
 	RelatedTo string `json:"related_to"`
 	Goes      bool   `json:"goes"`
 	Kept      bool   `json:"kept"`
+	Reason    string `json:"reason"` // why it stays
 }
 
 // some says how many there are of something.
@@ -118,16 +119,19 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 		return c.document(a.Body)
 	}
 	rows := &grid{heads: []string{"", "WHAT", "OWNER", "STATUS", "WHY"}}
-	goes, kept, related := 0, int64(0), 0
+	goes, kept, others, related := 0, int64(0), int64(0), 0
 	for _, d := range list.Items {
 		mark, why := "keep", "named"
 		switch {
 		case d.Goes:
 			mark = red.Render("erase")
 			goes++
-		case d.Kept:
+		case d.Held && d.Kept, strings.HasPrefix(d.Reason, "its archive"):
 			mark = amber.Render("held")
 			kept++
+		case d.Kept:
+			mark = amber.Render("stays")
+			others++
 		}
 		if d.Relation != "" {
 			why = strings.ReplaceAll(d.Relation, "_", " ") + " " + d.RelatedTo
@@ -135,11 +139,14 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 				related++
 			}
 		}
+		if d.Reason != "" {
+			why += ": " + d.Reason
+		}
 		what := d.ID
 		if what == "" {
 			what = d.Stream
 		}
-		rows.row(mark, printable(what), printable(d.Owner), heldOr(d), printable(why))
+		rows.row(mark, printable(what), printable(d.Owner), d.Status, printable(why))
 	}
 	if len(list.Items) > 0 {
 		c.say("%s", rows.render(c.width))
@@ -147,6 +154,9 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 	would := fmt.Sprintf("%d would be erased", goes)
 	if kept > 0 {
 		would += ", " + some(kept, "is under legal hold", "are under legal hold")
+	}
+	if others > 0 {
+		would += ", " + some(others, "is another's to erase", "are others' to erase")
 	}
 	tenant, isTenant := strings.CutPrefix(e.What, "tenant:")
 	switch {
