@@ -1,18 +1,12 @@
 package proof
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 
 	"golang.org/x/mod/sumdb/tlog"
-
-	"github.com/annals-kb/annals/domain"
 )
 
 // line is a stored event as a line of an export. What is bytes is a string here, so that whoever reads it
@@ -141,96 +135,4 @@ func parseLine(text []byte) (*line, error) {
 		return nil, errors.New("it is not JSON as an export has it")
 	}
 	return &l, nil
-}
-
-// Certificate is an inclusion proof as a file: what GET /v1/log/proof/{event_id} answers.
-type Certificate struct {
-	EventID    string   `json:"event_id"`
-	Position   int64    `json:"position"`
-	Hash       string   `json:"hash"` // hexadecimal
-	Record     *line    `json:"record,omitempty"`
-	Path       []string `json:"path"` // base64
-	Checkpoint struct {
-		Note string `json:"note"`
-	} `json:"checkpoint"`
-}
-
-// Check verifies a certificate with a public key. The error says what is wrong with it.
-func (c Certificate) Check(key string) (domain.Checkpoint, error) {
-	checkpoint, err := Open(c.Checkpoint.Note, key)
-	if err != nil {
-		return checkpoint, err
-	}
-	hash, err := hex.DecodeString(c.Hash)
-	if err != nil || len(hash) != tlog.HashSize {
-		return checkpoint, errors.New("the hash is none of SHA-256 in hexadecimal")
-	}
-	path, err := hashesOf(c.Path)
-	if err != nil {
-		return checkpoint, err
-	}
-	if c.Record != nil {
-		if err := c.matches(hash); err != nil {
-			return checkpoint, err
-		}
-	}
-	if tlog.CheckRecord(path, checkpoint.Size, tlog.Hash(checkpoint.Root), c.Position-1, tlog.RecordHash(hash)) != nil {
-		return checkpoint, fmt.Errorf("the proof is wrong: no event with this hash is at position %d of the log that was signed", c.Position)
-	}
-	return checkpoint, nil
-}
-
-// matches tells whether the record is the one with the hash.
-func (c Certificate) matches(hash []byte) error {
-	var s stored
-	if err := c.Record.stored(&s); err != nil {
-		return errors.New("the record cannot be read")
-	}
-	var one chunk
-	one.add(&s)
-	if sum := sha256.Sum256(one.of(one.records[0].canonical)); !bytes.Equal(sum[:], hash) {
-		return errors.New("the record is another than the one with this hash")
-	}
-	return nil
-}
-
-// Says is what the record says: what happened, to what, who did it and when, and its plain fields as JSON. It is
-// empty if the certificate has no record. It is as good as [Certificate.Check] says.
-func (c Certificate) Says() (what, data string) {
-	r := c.Record
-	if r == nil {
-		return "", ""
-	}
-	by := r.Actor
-	if r.OnBehalfOf != nil {
-		by += " for " + *r.OnBehalfOf
-	}
-	return fmt.Sprintf("%s of %s by %s at %s", r.Name, r.Stream, by, r.RecordedAt), r.Data
-}
-
-// CheckConsistency verifies that the tree of a later checkpoint begins with that of an earlier one.
-func CheckConsistency(earlier, later domain.Checkpoint, path []string) error {
-	hashes, err := hashesOf(path)
-	if err != nil {
-		return err
-	}
-	if earlier.Size == later.Size && earlier.Root == later.Root {
-		return nil
-	}
-	if tlog.CheckTree(hashes, later.Size, tlog.Hash(later.Root), earlier.Size, tlog.Hash(earlier.Root)) != nil {
-		return fmt.Errorf("the proof is wrong: the log of %d events does not begin with the one of %d events", later.Size, earlier.Size)
-	}
-	return nil
-}
-
-func hashesOf(texts []string) ([]tlog.Hash, error) {
-	hashes := make([]tlog.Hash, len(texts))
-	for i, text := range texts {
-		hash, err := base64.StdEncoding.Strict().DecodeString(text)
-		if err != nil || len(hash) != tlog.HashSize {
-			return nil, errors.New("the proof is damaged: a hash of its path is none")
-		}
-		hashes[i] = tlog.Hash(hash)
-	}
-	return hashes, nil
 }

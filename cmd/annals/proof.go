@@ -104,8 +104,8 @@ func (p *proofCheckpointCommand) Run(ctx context.Context, c *console) error {
 type proofEventCommand struct {
 	remote
 
-	EventID string `arg:"" help:"The event's id: of a receipt, or of a history."`
-	Key     string `env:"ANNALS_LOG_KEYS" placeholder:"KEY" help:"The public key that you trust; the server's own unless told."`
+	Event []string `arg:"" name:"event" help:"The event's id, as a history has it; or the whole receipt of a write: id, position and hash, to which the log is held."`
+	Key   string   `env:"ANNALS_LOG_KEYS" placeholder:"KEY" help:"The public key that you trust; the server's own unless told."`
 }
 
 // Help implements kong.HelpProvider.
@@ -113,20 +113,28 @@ func (proofEventCommand) Help() string {
 	return `Examples:
 
     annals proof event 019cc0a1-7f4e-7d9a-9b4e-0242ac120002
+    annals proof event 019cc0a1-7f4e-7d9a-9b4e-0242ac120002 17 7f25182fa7f7…
     annals proof event 019cc0a1-7f4e-7d9a-9b4e-0242ac120002 --json > proof.json
     annals verify proof.json --key annals+6d1a0b3c+AfK…`
 }
 
 // Run implements the command.
 func (p *proofEventCommand) Run(ctx context.Context, c *console) error {
+	receipt, err := receiptOf(p.Event)
+	if err != nil {
+		return err
+	}
 	api, err := p.connect()
 	if err != nil {
 		return err
 	}
 	var certificate proof.Certificate
-	answer, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "log", "proof", p.EventID}}, &certificate)
+	answer, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "log", "proof", receipt.EventID}}, &certificate)
 	if err != nil {
 		return err
+	}
+	if err := receipt.Check(certificate); err != nil {
+		return &failure{Code: exitFailed, Detail: "not verified: " + err.Error(), Fix: "annals verify names the place"}
 	}
 	if c.json {
 		return c.document(answer.Body)
@@ -145,6 +153,20 @@ func (p *proofEventCommand) Run(ctx context.Context, c *console) error {
 	return nil
 }
 
+// receiptOf is an event's id, or a receipt, in one word or in three.
+func receiptOf(said []string) (r proof.Receipt, err error) {
+	words := strings.Fields(strings.Join(said, " "))
+	switch len(words) {
+	case 1:
+		return proof.Receipt{EventID: words[0]}, nil
+	case 3:
+		if r, err = proof.ParseReceipt(words); err == nil {
+			return r, nil
+		}
+	}
+	return r, wrong("as in annals proof event ID, or annals proof event ID POSITION HASH", "that is neither an event's id nor a receipt")
+}
+
 type proofConsistencyCommand struct {
 	remote
 
@@ -156,7 +178,9 @@ type proofConsistencyCommand struct {
 func (proofConsistencyCommand) Help() string {
 	return `Examples:
 
-    annals proof consistency checkpoint-2026-03-01.txt --key annals+6d1a0b3c+AfK…`
+    annals proof consistency checkpoint-2026-03-01.txt --key annals+6d1a0b3c+AfK…
+    annals proof consistency checkpoint-2026-03-01.txt --json > consistency.json
+    annals verify consistency.json --key annals+6d1a0b3c+AfK…`
 }
 
 // Run implements the command.
@@ -199,7 +223,10 @@ func (p *proofConsistencyCommand) Run(ctx context.Context, c *console) error {
 		}
 	}
 	if c.json {
-		return c.document(map[string]any{"verified": true, "from": kept.Size, "to": now.Size, "origin": now.Origin})
+		return c.document(map[string]any{
+			"verified": true, "from": kept.Size, "to": now.Size, "origin": now.Origin,
+			"earlier": string(text), "later": now.Note, "path": path.Path,
+		})
 	}
 	c.say("%s: %s has %d events, and the first %d are those of the checkpoint", green.Render("verified"), now.Origin, now.Size, kept.Size)
 	return nil

@@ -17,7 +17,7 @@ type verifyCommand struct {
 	storage
 	logging
 
-	File string `arg:"" optional:"" complete:"file" help:"An exported log, a proof of one event as annals proof event --json prints it, or the certificate of an erasure as annals erase --certificate prints it. Without it the database is verified."`
+	File string `arg:"" optional:"" complete:"file" help:"An exported log, a proof as annals proof event --json and annals proof consistency --json print it, or the certificate of an erasure as annals erase --certificate prints it. Without it the database is verified."`
 
 	Key        []string `env:"ANNALS_LOG_KEYS" placeholder:"KEY" help:"A public key that is trusted, or a file with some. For the database, those in the data directory unless one is named."`
 	Checkpoint []string `complete:"file" placeholder:"FILE" help:"A checkpoint that was kept elsewhere, as annals proof checkpoint prints it: the database must continue it."`
@@ -73,6 +73,9 @@ func (v *verifyCommand) verify(ctx context.Context, c *console, verification pro
 	}
 	if len(verification.Keys) == 0 {
 		return nil, wrong("annals proof key prints it; ask for it over a way that you trust", "a file is verified with a public key: name it with --key")
+	}
+	if continuation, is := proof.ReadContinuation(v.File); is {
+		return nil, verifyContinuation(c, continuation, verification.Keys)
 	}
 	switch certificate, is, err := proof.ReadCertificate(v.File); {
 	case errors.Is(err, proof.ErrNeither):
@@ -164,6 +167,20 @@ func (v *verifyCommand) verification() (proof.Verification, error) {
 		all.Checkpoints = append(all.Checkpoints, string(text))
 	}
 	return all, nil
+}
+
+func verifyContinuation(c *console, continuation proof.Continuation, keys []string) error {
+	earlier, later, err := continuation.Check(keys...)
+	switch {
+	case errors.Is(err, proof.ErrKey):
+		return err
+	case err != nil:
+		return &failure{Code: exitFailed, Detail: "not verified: " + err.Error()}
+	case c.json:
+		return c.document(map[string]any{"verified": true, "from": earlier.Size, "to": later.Size, "origin": later.Origin})
+	}
+	c.say("%s: %s had %d events, and the first %d are those that were signed earlier", green.Render("verified"), later.Origin, later.Size, earlier.Size)
+	return nil
 }
 
 func verifyCertificate(c *console, certificate proof.Certificate, keys []string) error {
