@@ -33,6 +33,7 @@ type finding struct {
 	Class    string `json:"class"`
 	Count    int    `json:"count"`
 	InName   bool   `json:"in_name,omitempty" doc:"It is in a URI or the key of something and cannot be redacted: erase the item."`
+	Held     bool   `json:"held,omitempty" doc:"The item is under legal hold: to redact it is refused."`
 }
 
 // redaction is what became of the recorded texts of a stream.
@@ -139,11 +140,19 @@ func (s *Server) findings(ctx context.Context, c *call, in *spanInput) (*finding
 	}
 	out := &findingsOutput{}
 	out.Body.Items = make([]finding, len(found))
+	held := map[string]bool{} // by item
 	for i, f := range found {
-		id, _ := domain.ItemOf(f.Stream)
+		id, isItem := domain.ItemOf(f.Stream)
+		if _, known := held[id]; isItem && !known {
+			k, err := s.cfg.Reader.Find(ctx, c.principal.Tenant, id)
+			if err != nil {
+				return nil, err
+			}
+			held[id] = k.Held
+		}
 		out.Body.Items[i] = finding{
 			ID: id, Stream: f.Stream, Position: f.Position, EventID: f.EventID, Name: f.Name,
-			Field: f.Field, Class: f.Class, Count: f.Count, InName: f.InName,
+			Field: f.Field, Class: f.Class, Count: f.Count, InName: f.InName, Held: held[id],
 		}
 	}
 	out.Body.looked = in.looked(span, through)

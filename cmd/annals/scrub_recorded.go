@@ -96,7 +96,7 @@ func (s *scrubRecordedCommand) each(ctx context.Context, c *console, api *client
 }
 
 func (s *scrubRecordedCommand) plan(ctx context.Context, c *console, api *client, query url.Values) error {
-	found, things, named := redactions{}, map[string]bool{}, 0
+	found, things, named, held := redactions{}, map[string]bool{}, 0, map[string]bool{}
 	texts := map[int64]bool{}
 	all := []json.RawMessage{}
 	rows := &grid{heads: []string{"WHAT", "POSITION", "EVENT", "FIELD", "FOUND"}}
@@ -107,6 +107,7 @@ func (s *scrubRecordedCommand) plan(ctx context.Context, c *console, api *client
 			Position                       int64
 			Count                          int
 			InName                         bool `json:"in_name"`
+			Held                           bool
 		}
 		if err := json.Unmarshal(raw, &f); err != nil {
 			return err
@@ -116,10 +117,14 @@ func (s *scrubRecordedCommand) plan(ctx context.Context, c *console, api *client
 			what = f.Stream
 		}
 		kind := fmt.Sprintf("%d %s", f.Count, f.Class)
-		if f.InName {
+		switch {
+		case f.InName:
 			named++
 			kind += ", in a name"
-		} else {
+		case f.Held:
+			held[f.Stream] = true
+			kind += ", under legal hold"
+		default:
 			found[f.Class] += f.Count
 			things[f.Stream], texts[f.Position] = true, true
 		}
@@ -138,7 +143,12 @@ func (s *scrubRecordedCommand) plan(ctx context.Context, c *console, api *client
 		return nil
 	}
 	c.say("%s", rows.render(c.width))
-	c.say("would redact %s in %s of %d", found.list(), several(len(texts), "text"), len(things))
+	if len(texts) > 0 {
+		c.say("would redact %s in %s of %d", found.list(), several(len(texts), "text"), len(things))
+	}
+	if len(held) > 0 {
+		c.note("%s, and would be refused", some(int64(len(held)), "is under legal hold", "are under legal hold"))
+	}
 	if named > 0 {
 		c.note("%d in names cannot be redacted: erase the item, or revise its tags and meta first", named)
 	}
@@ -189,5 +199,9 @@ func (s *scrubRecordedCommand) redact(ctx context.Context, c *console, api *clie
 	for _, why := range refused {
 		c.note("not redacted: %s", printable(why))
 	}
-	return &failure{Code: exitRefused, Detail: fmt.Sprintf("%d were not redacted", len(refused))}
+	failed := &failure{Code: exitRefused, Detail: some(int64(len(refused)), "was not redacted", "were not redacted")}
+	if texts > 0 {
+		failed.Code = exitFailed // in part
+	}
+	return failed
 }
