@@ -61,14 +61,14 @@ func Decode(p Payload) (domain.Fact, error) { return kinds.decode(p) }
 func (c codec) decode(p Payload) (domain.Fact, error) {
 	k, known := c[p.Name]
 	if !known {
-		return nil, fmt.Errorf("%w: %q, written by a newer version of the program?", ErrUnknownFact, p.Name)
+		return nil, fmt.Errorf("%w: %q, which this one does not know", ErrUnknownFact, p.Name)
 	}
 	return k.decode(p)
 }
 
 func (k kind) decode(p Payload) (domain.Fact, error) {
 	if p.SchemaVersion < 1 || p.SchemaVersion > k.version {
-		return nil, fmt.Errorf("%w: %s has schema version %d, this program knows 1 to %d",
+		return nil, fmt.Errorf("%w: %s has schema version %d, this one knows 1 to %d",
 			ErrUnknownFact, p.Name, p.SchemaVersion, k.version)
 	}
 	data, text := p.Data, p.Text

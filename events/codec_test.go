@@ -204,6 +204,9 @@ func TestWhatANewerProgramWroteIsNamed(t *testing.T) {
 		if !errors.Is(err, ErrUnknownFact) || !strings.Contains(err.Error(), p.Name) {
 			t.Errorf("%s version %d: got %v", p.Name, p.SchemaVersion, err)
 		}
+		if told, is := errors.AsType[*domain.Refusal](err); !is || !strings.Contains(told.Detail, "newer release") || told.Fix == "" {
+			t.Errorf("%s version %d: callers are told %v", p.Name, p.SchemaVersion, told)
+		}
 	}
 }
 

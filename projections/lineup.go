@@ -64,7 +64,7 @@ func (p *Knowledge) assemble(entries []entry) (*lineup, error) {
 	for _, e := range entries {
 		v := p.versionOf(e)
 		if v.foreign && e.State == stateActive {
-			return nil, fmt.Errorf("version %d of knowledge is built with the confidence policy %q, the tokenizer %q and the columns %q, and this annals does not know all of them: use the release that built it",
+			return nil, fmt.Errorf("version %d of knowledge is built with the confidence policy %q, the tokenizer %q and the columns %q, and this annals does not know all of them: start the release that built it; to leave that one, first go back there with annals rebuild knowledge --rollback",
 				e.Version, e.Settings["confidence"], e.Settings["tokenizer"], e.Settings[settingColumns])
 		}
 		l.versions = append(l.versions, v)
