@@ -12,5 +12,5 @@ func freeAt(file string) (int64, error) {
 	if err := syscall.Statfs(file, &disk); err != nil {
 		return 0, fmt.Errorf("ask how much disk is free: %w", err)
 	}
-	return int64(disk.Bavail) * int64(disk.Bsize), nil
+	return max(1, int64(disk.Bavail)*int64(disk.Bsize)), nil // none is not unknown
 }

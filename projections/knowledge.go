@@ -202,5 +202,14 @@ func (p *Knowledge) failed(ctx context.Context, what string, err error) error {
 	if errors.Is(err, database.ErrUnavailable) {
 		return fmt.Errorf("%s: %w: %w", what, domain.ErrUnavailable, err)
 	}
-	return fmt.Errorf("%s: %w", what, err)
+	return fmt.Errorf("%s: %w", what, noRoom(err))
+}
+
+// noRoom says to callers, where there is no room on the database's disk, what to do about it.
+func noRoom(err error) error {
+	if !errors.Is(err, database.ErrFull) {
+		return err
+	}
+	full := domain.Refuse(domain.ErrFull, "the database's disk is full, and nothing was changed").WithFix("make room on that disk, then try again")
+	return fmt.Errorf("%w: %w", full, err)
 }
