@@ -56,7 +56,7 @@ const sweptTables = `
 	SELECT c.relname
 	FROM pg_class AS c
 	WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
-	  AND (c.relname IN ('event_texts', 'requests', 'files') OR c.relname ~ '^(knowledge|meaning|vectors|past)_[0-9]+(_[a-z]+)?$')
+	  AND (c.relname IN ('event_texts', 'requests', 'files', 'directories') OR c.relname ~ '^(knowledge|meaning|vectors|past)_[0-9]+(_[a-z]+)?$')
 	ORDER BY c.relname`
 
 func (db *DB) sweepTables(ctx context.Context) (notes []string, complete bool, err error) {

@@ -48,6 +48,19 @@ func (e *Entrance) Rules(ctx context.Context, tenant string) (domain.Scrubbing, 
 	return rules, err
 }
 
+// Clean is a text of a tenant as it may be recorded.
+func (e *Entrance) Clean(ctx context.Context, tenant, said string) (string, error) {
+	if !e.scrub {
+		return said, nil
+	}
+	scrubber, err := e.scrubber(ctx, tenant)
+	if err != nil {
+		return "", err
+	}
+	clean, _ := scrubber.Scrub(said)
+	return clean, nil
+}
+
 // Submit is [Log.Submit] of what was scrubbed. The receipt counts what was.
 func (e *Entrance) Submit(ctx context.Context, s domain.Submission) (domain.Receipt, error) {
 	result := e.SubmitAll(ctx, []domain.Submission{s})[0]

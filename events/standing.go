@@ -56,7 +56,6 @@ func (l *Log) Standing(ctx context.Context, projection string) (Standing, error)
 	if s.Quarantined, err = l.passedOver(ctx, projection, ""); err != nil {
 		return s, err
 	}
-	lease, err := l.Lease(ctx, projection)
-	s.Mine = lease.Held() && lease.Holder == l.db.Opener
+	s.Mine, err = l.Mine(ctx, projection)
 	return s, err
 }

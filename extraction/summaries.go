@@ -20,8 +20,11 @@ type SummaryOptions struct {
 	Writer Writer
 	Reader interface {
 		Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error)
+		Live(ctx context.Context, by domain.Principal, ids []string) (map[string]*domain.Knowledge, error)
 	}
 	Summarizer Summarizer
+	// Directories are told in which of them something changed. Nil for none.
+	Directories Shelves
 	// Attempts are made at an item while the summarizer is away, until the item is passed over. 0 for twenty.
 	Attempts int
 	Logger   *slog.Logger
@@ -68,7 +71,7 @@ func (s *Summaries) Prepare(ctx context.Context, page events.Page) (events.Chang
 		}
 	}
 	s.forget(newest)
-	return nothing{}, nil
+	return s.changes(ctx, page)
 }
 
 // says tells whether an item may need another summary after a fact.

@@ -118,6 +118,7 @@ func (all stages) Flush(ctx context.Context, inserts *database.Script) error {
 	if err := all.erase(ctx, statements); err != nil {
 		return err
 	}
+	all.hush(statements)
 	if err := active.write(statements); err != nil {
 		return err
 	}

@@ -142,6 +142,11 @@ func (s *Server) listed(ctx context.Context, q *query, l listing) (any, error) {
 	if err := s.date(ctx, q.caller.Tenant, nodes); err != nil {
 		return nil, err
 	}
+	said, err := s.said(ctx, q.caller, nodes)
+	if err != nil {
+		return nil, err
+	}
+	said.tell(nodes)
 	l.sort(nodes)
 	entries := make([]any, len(nodes))
 	for i, child := range nodes {

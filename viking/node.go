@@ -18,6 +18,7 @@ type node struct {
 	uri   domain.URI
 	isDir bool
 	item  *domain.Knowledge // of a directory, the first that lies in it; nil of one that is empty
+	about string            // of a directory, what a model said of it, if the caller may hear it
 	when  time.Time         // of a directory, when something in it changed last, as far as that is known
 }
 
@@ -172,8 +173,10 @@ func (n node) short() string {
 	switch {
 	case n.item == nil:
 		return ""
-	case domain.URI(n.item.Text.URI) == n.uri.Join(domain.AbstractName):
+	case domain.URI(n.item.Text.URI) == n.uri.Join(domain.AbstractName) && (n.about == "" || !n.item.Text.OnlyNames()):
 		return n.item.Text.Content
+	case n.about != "":
+		return n.about
 	}
 	return abstractOf(n.item)
 }
@@ -191,7 +194,7 @@ func (s *Server) level(ctx context.Context, c caller, n node, level domain.Level
 		name = domain.OverviewName
 	}
 	k, err := s.cfg.Reader.At(ctx, c.Tenant, n.uri.Join(name))
-	if err == nil && c.MaySee(k) && !onlyNames(k) {
+	if err == nil && c.MaySee(k) && !k.Text.OnlyNames() {
 		return k.Text.Content, nil
 	}
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
@@ -202,6 +205,17 @@ func (s *Server) level(ctx context.Context, c caller, n node, level domain.Level
 	if err != nil {
 		return "", err
 	}
+	said, err := s.said(ctx, c, append([]node{n}, children...))
+	if err != nil {
+		return "", err
+	}
+	if about := said[n.uri]; about.tells(c, children) {
+		if level == domain.Abstract {
+			return about.Abstract, nil
+		}
+		return about.Overview, nil
+	}
+	said.tell(children)
 	if level == domain.Abstract {
 		return cmp.Or(inShort(children), n.short()), nil
 	}

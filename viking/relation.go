@@ -149,24 +149,9 @@ func (s *Server) linkable(ctx context.Context, q *query, field, uri string) (str
 	return k.ID, nil
 }
 
-// naming is in the meta of a text that says nothing but the name that its directory had.
-type naming struct {
-	Name string `json:"directory_named"`
-}
-
 // named fills in a text that says the name of its directory.
 func named(name string) func(*domain.Remembered) {
-	return func(r *domain.Remembered) {
-		r.Text.Content = name
-		r.Text.Meta, _ = json.Marshal(naming{name}) // a string can always be
-	}
-}
-
-// onlyNames tells whether a text says no more than how its directory was called.
-func onlyNames(k *domain.Knowledge) bool {
-	var n naming
-	_ = json.Unmarshal(k.Text.Meta, &n) // another's meta may be anything
-	return n.Name != "" && n.Name == k.Text.Content
+	return func(r *domain.Remembered) { r.Text.NamesDirectory(name) }
 }
 
 // related are the items that some have to do with, by id, as far as they are there and visible.

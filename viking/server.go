@@ -20,6 +20,8 @@ type Config struct {
 	Sessions Sessions
 	// Reader answers questions. Required.
 	Reader Reader
+	// Directories knows what a model said of directories. Nil where no model is asked.
+	Directories Directories
 	// Files keeps bytes that are no text. Required.
 	Files Files
 	// Keys knows who was given keys. Without it accounts are not administered here.

@@ -56,7 +56,8 @@ func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config),
 	base, log := parts.Knowledge, parts.Log
 	settings := viking.Config{
 		Writer: log, Reader: parts.Reader(), Files: events.NewFiles(log), Sessions: projections.Sessions{Log: log}, Version: "test",
-		Probes: []viking.Probe{{Name: "database", Check: func(context.Context) error { return nil }}},
+		Directories: projections.NewDirectories(db),
+		Probes:      []viking.Probe{{Name: "database", Check: func(context.Context) error { return nil }}},
 	}
 	settings.Keys, settings.NewKey = projections.NewKeys(db, log), func() (prefix, key, hash string) {
 		prefix, key = annalshttp.NewKey()

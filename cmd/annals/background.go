@@ -39,6 +39,9 @@ func (s *service) work(ctx context.Context) error {
 	working.Go(func() { s.writeUses(ctx) })
 	working.Go(func() { s.introduce(ctx) })
 	working.Go(func() { s.worker.Retry(ctx) })
+	if s.directories != nil {
+		working.Go(func() { s.directories.Run(ctx) })
+	}
 	var failed error
 	working.Go(func() { failed = router.Run(ctx) })
 	<-ctx.Done()

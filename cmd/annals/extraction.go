@@ -2,11 +2,14 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"os"
 
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/extraction"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/viking"
 )
 
 // extracting says what turns sessions into knowledge.
@@ -38,8 +41,28 @@ func (s *service) summarizing(entrance *events.Entrance, extractor extraction.Ex
 		return nil
 	}
 	return extraction.NewSummaries(extraction.SummaryOptions{
-		Log: s.log, Writer: entrance, Reader: s.knowledge, Summarizer: model, Logger: s.logger,
+		Log: s.log, Writer: entrance, Reader: s.knowledge, Summarizer: model, Directories: projections.NewDirectories(s.db), Logger: s.logger,
 	})
+}
+
+// browsing makes what says what directories are about; nil without a model.
+func (s *service) browsing(entrance *events.Entrance, extractor extraction.Extractor) *extraction.Directories {
+	model, is := extractor.(extraction.Summarizer)
+	if !is {
+		return nil
+	}
+	return extraction.NewDirectories(extraction.DirectoryOptions{
+		Shelves: projections.NewDirectories(s.db), Browser: s.knowledge, Summarizer: model, Clean: entrance.Clean, Logger: s.logger,
+		Mine: func(ctx context.Context) (bool, error) { return s.log.Mine(ctx, domain.Summaries) },
+	})
+}
+
+// outlines are what a model said of directories; nil without a model.
+func (s *service) outlines() viking.Directories {
+	if s.directories == nil {
+		return nil
+	}
+	return projections.NewDirectories(s.db)
 }
 
 // extractor makes what turns sessions into knowledge.

@@ -36,10 +36,12 @@ type service struct {
 	forwarder *broker.NATS // nil for none
 	worker    *extraction.Worker
 	summaries *extraction.Summaries // nil without a model
-	accesses  *events.Accesses
-	keys      *projections.Keys
-	eraser    *projections.Eraser
-	issuer    *oidc.Issuer // nil if no tokens are believed
+
+	directories *extraction.Directories // nil without a model
+	accesses    *events.Accesses
+	keys        *projections.Keys
+	eraser      *projections.Eraser
+	issuer      *oidc.Issuer // nil if no tokens are believed
 
 	sweepAfter time.Duration
 	api        *annalshttp.Server
@@ -85,6 +87,7 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 		return nil, errors.Join(err, s.close())
 	}
 	s.worker, s.summaries = s.extractor(entrance, extractor), s.summarizing(entrance, extractor)
+	s.directories = s.browsing(entrance, extractor)
 	reader := projections.Reader{Knowledge: knowledge, Past: past, Progress: log}
 	api := annalshttp.Config{
 		Reporter: projections.Reports{Knowledge: knowledge, Log: log}, Recorder: s.accesses,
@@ -107,7 +110,7 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 	api.Mounts = []annalshttp.Mount{
 		mountViking(viking.Config{
 			PDF:    apart.PDF,
-			Writer: entrance, Reader: reader, Files: events.NewFiles(log), Sessions: projections.Sessions{Log: log}, Recorder: s.accesses,
+			Writer: entrance, Reader: reader, Directories: s.outlines(), Files: events.NewFiles(log), Sessions: projections.Sessions{Log: log}, Recorder: s.accesses,
 			Keys: s.keys, NewKey: hashedKey, Eraser: s.eraser, Closed: cfg.RootKey != "" || cfg.Issuer != "",
 			FetchPrivate: cfg.FetchPrivate, HostPaths: cfg.hostPaths(), Version: api.Version,
 			Probes: []viking.Probe{{Name: "database", Check: s.answers}},

@@ -1,0 +1,203 @@
+package extraction
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/text"
+)
+
+// Shelves keep what was said of directories, and which of them changed since.
+type Shelves interface {
+	Mark(ctx context.Context, tx bun.IDB, tenant string, uris []domain.URI, at time.Time) error
+	Next(ctx context.Context, now, quiet, overdue time.Time) (domain.DirectoryTask, bool, error)
+	Keep(ctx context.Context, t domain.DirectoryTask, said domain.DirectorySummary, parents []domain.URI, at time.Time) error
+	Leave(ctx context.Context, t domain.DirectoryTask, then time.Time) error
+	Said(ctx context.Context, tenant string, uris []domain.URI) (map[domain.URI]domain.DirectorySummary, error)
+}
+
+// Browser reads what lies in directories, and what is written there.
+type Browser interface {
+	Places(ctx context.Context, directory domain.Directory) ([]domain.Place, error)
+	At(ctx context.Context, tenant string, uri domain.URI) (*domain.Knowledge, error)
+}
+
+// DirectoryOptions are what [Directories] are made of.
+type DirectoryOptions struct {
+	Shelves    Shelves
+	Browser    Browser
+	Summarizer Summarizer
+	// Clean takes out of what the model wrote for a tenant what must not be recorded.
+	Clean func(ctx context.Context, tenant, said string) (string, error)
+	// Mine tells whether this process, of all that share the database, is the one that summarises.
+	Mine func(ctx context.Context) (bool, error)
+	// Quiet is for how long nothing must change in a directory before it is summarised, and Overdue how long that may take. 0 for half
+	// a minute and ten minutes.
+	Quiet, Overdue time.Duration
+	// Attempts are made at a directory while the summarizer is away, until it is passed over. 0 for twenty.
+	Attempts int
+	Logger   *slog.Logger
+	// Now tells the time. Nil for time.Now.
+	Now func() time.Time
+}
+
+// Directories lets a model say what directories are about, some time after something in them has changed, from the abstracts of what
+// lies in them. It is made anew when those are others, and not otherwise. It is safe for concurrent use.
+type Directories struct{ DirectoryOptions }
+
+// NewDirectories makes them.
+func NewDirectories(options DirectoryOptions) *Directories {
+	options.Quiet, options.Overdue = cmp.Or(options.Quiet, 30*time.Second), cmp.Or(options.Overdue, 10*time.Minute)
+	options.Attempts = cmp.Or(options.Attempts, 20)
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	return &Directories{options}
+}
+
+// betweenLooks is how long a directory that is due may wait.
+const betweenLooks = 5 * time.Second
+
+// Run summarises what is due until ctx ends.
+func (d *Directories) Run(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := d.SummarizeDue(ctx); err != nil && ctx.Err() == nil {
+			d.Logger.WarnContext(ctx, "directories were not summarised; it is tried again", "error", err, "after", betweenLooks.String())
+		}
+		select {
+		case <-time.After(betweenLooks):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// SummarizeDue summarises the directories that are due, one after the other.
+func (d *Directories) SummarizeDue(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if mine, err := d.Mine(ctx); err != nil || !mine {
+			return err
+		}
+		now := d.Now()
+		t, due, err := d.Shelves.Next(ctx, now, now.Add(-d.Quiet), now.Add(-d.Overdue))
+		if err != nil || !due {
+			return err
+		}
+		if err := d.summarize(database.ForTenant(ctx, t.Tenant), t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Directories) summarize(ctx context.Context, t domain.DirectoryTask) error {
+	shown, audience, err := d.shown(ctx, t)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256([]byte(d.Summarizer.Name() + "\n" + string(audience) + "\n" + shown))
+	said := domain.DirectorySummary{Audience: audience, MadeOf: hex.EncodeToString(sum[:])}
+	switch {
+	case shown == "": // what lies in it says enough
+		return d.Shelves.Keep(ctx, t, domain.DirectorySummary{}, nil, d.Now())
+	case said.MadeOf == t.MadeOf:
+		return d.Shelves.Leave(ctx, t, time.Time{})
+	}
+	said.Summary, err = d.Summarizer.Summarize(ctx, "What lies in the directory "+string(t.URI), shown)
+	switch {
+	case err == nil:
+		return d.keep(ctx, t, said)
+	case ctx.Err() != nil:
+		return err
+	case errors.Is(err, errSettings): // until somebody has seen to them, no directory fares better
+		return errors.Join(err, d.Shelves.Leave(ctx, t, d.Now().Add(time.Minute)))
+	}
+	if t.Attempts++; errors.Is(err, domain.ErrUnavailable) && t.Attempts < d.Attempts {
+		return errors.Join(err, d.Shelves.Leave(ctx, t, d.Now().Add(min(time.Hour, time.Second<<t.Attempts))))
+	}
+	d.Logger.WarnContext(ctx, "a directory was not summarised, and is not until it changes", "tenant", t.Tenant, "error", err)
+	return d.Shelves.Leave(ctx, t, time.Time{})
+}
+
+func (d *Directories) keep(ctx context.Context, t domain.DirectoryTask, said domain.DirectorySummary) (err error) {
+	if said.Abstract, err = d.Clean(ctx, t.Tenant, said.Abstract); err != nil {
+		return err
+	}
+	if said.Overview, err = d.Clean(ctx, t.Tenant, said.Overview); err != nil {
+		return err
+	}
+	above := t.URI.Summarised()
+	return d.Shelves.Keep(ctx, t, said, above[max(0, len(above)-1):], d.Now())
+}
+
+// mostShown is how many of the things in a directory a model is shown.
+const mostShown = 200
+
+// shown is what a model is shown of a directory: what the widest audience sees in it. Empty if the directory needs no model: if a
+// person wrote what it is about, if a skill says it, or if all of it fits into an abstract.
+func (d *Directories) shown(ctx context.Context, t domain.DirectoryTask) (shown string, audience domain.Scope, err error) {
+	for _, name := range []string{domain.AbstractName, domain.OverviewName} {
+		switch written, err := d.Browser.At(ctx, t.Tenant, t.URI.Join(name)); {
+		case err == nil && written.Status == domain.Active && !written.Text.OnlyNames():
+			return "", "", nil
+		case err != nil && !errors.Is(err, domain.ErrNotFound):
+			return "", "", err
+		}
+	}
+	everybody := domain.SystemPrincipal()
+	everybody.Tenant = t.Tenant
+	all, err := d.Browser.Places(ctx, domain.Directory{By: everybody, URI: t.URI, Limit: mostShown})
+	if err != nil {
+		return "", "", err
+	}
+	var first []*domain.Knowledge
+	for _, place := range all {
+		first = append(first, place.First)
+	}
+	if audience = domain.WidestAudience(first); audience == "" {
+		return "", "", nil
+	}
+	places, err := d.Browser.Places(ctx, domain.Directory{By: domain.Listener(t.Tenant, audience), URI: t.URI, Limit: mostShown})
+	if err != nil {
+		return "", "", err
+	}
+	var below []domain.URI
+	for _, place := range places {
+		if place.IsDir {
+			below = append(below, place.URI)
+		}
+	}
+	said, err := d.Shelves.Said(ctx, t.Tenant, below)
+	if err != nil {
+		return "", "", err
+	}
+	var list, abstracts strings.Builder
+	for _, place := range places {
+		name, short := place.URI.Name(), ""
+		switch s := said[place.URI]; {
+		case name == domain.SkillName:
+			return "", "", nil
+		case strings.HasPrefix(name, "."):
+			continue
+		case place.IsDir && s.Abstract != "" && s.Audience == audience:
+			name, short = name+"/", s.Abstract
+		default:
+			short = cmp.Or(place.First.Text.Abstract, text.Abstract(cut(place.First.Text.Content, 4<<10), abstractTokens))
+		}
+		abstracts.WriteString(short + " ")
+		list.WriteString("- " + name + ": " + strings.ReplaceAll(short, "\n", " ") + "\n")
+	}
+	if text.Tokens(abstracts.String()) <= abstractTokens {
+		return "", "", nil
+	}
+	return list.String(), audience, nil
+}
