@@ -2,7 +2,7 @@ package main
 
 // audience are the flags that say for whom something is searched.
 type audience struct {
-	User    string   `placeholder:"ID" help:"For whom: whose own knowledge counts as nearest."`
+	User    string   `placeholder:"ID" help:"For whom, whoever asks (--as): their own knowledge, and what is public, and nearest what is theirs."`
 	Agent   string   `placeholder:"ID" help:"By which agent."`
 	Project []string `placeholder:"ID" help:"In which project. Repeat for more."`
 	Team    []string `placeholder:"ID" help:"In which team. Repeat for more."`

@@ -37,13 +37,13 @@ func TestReadmeShowsWhatHappens(t *testing.T) {
 				}
 				r.waits()
 			}
-			r.asks(readme)
+			r.asks(readme, defaultServer)
 			for _, command := range regexp.MustCompile("`(bin/annals [^`]*)`").FindAllStringSubmatch(readme, -1) {
 				if command[1] != "bin/annals serve" { // which does not end
 					r.types(command[1])
 				}
 			}
-			r.asks(html.UnescapeString(r.get("/docs")))
+			r.asks(html.UnescapeString(r.get("/docs")), r.server)
 		})
 	}
 }
@@ -140,22 +140,25 @@ func (r *reader) waits() {
 	}
 }
 
-var curl = regexp.MustCompile(`curl (?:-s|-X POST) ` + regexp.QuoteMeta(defaultServer) + `(/\S+) -H '([^:']+): ([^']+)' -d '([^']+)'`)
+var curl = regexp.MustCompile(`curl (?:-s|-X POST) (http://\S+?)(/\S+) -H '([^:']+): ([^']+)' -d '([^']+)'`)
 
-// asks does what a page's calls of curl would do. A search must find something.
-func (r *reader) asks(page string) {
+// asks does what a page's calls of curl would do, which must be of the server at that address. A search must find something.
+func (r *reader) asks(page, at string) {
 	calls := curl.FindAllStringSubmatch(page, -1)
 	if len(calls) == 0 || len(calls) != strings.Count(page, "curl ") {
 		r.t.Fatalf("%d of %d calls of curl are understood", len(calls), strings.Count(page, "curl "))
 	}
 	for _, call := range calls {
-		request, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.server+call[1], strings.NewReader(call[4]))
+		if call[1] != at {
+			r.t.Errorf("%s is another server than %s", call[1], at)
+		}
+		request, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.server+call[2], strings.NewReader(call[5]))
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		request.Header.Set(call[2], call[3])
+		request.Header.Set(call[3], call[4])
 		answer := r.send(request)
-		if call[1] == "/v1/search" && !strings.Contains(answer, `"score"`) {
+		if call[2] == "/v1/search" && !strings.Contains(answer, `"score"`) {
 			r.t.Errorf("%s\nfinds nothing: %s", call[0], answer)
 		}
 		r.waits()

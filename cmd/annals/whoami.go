@@ -10,9 +10,12 @@ type whoamiCommand struct{ remote }
 
 // Help implements kong.HelpProvider.
 func (whoamiCommand) Help() string {
-	return `Examples:
+	return `Without a key you are whom --as names, or user:default; docs/security.md#in-open-mode has the same for HTTP, MCP and /api/v1.
+
+Examples:
 
     annals whoami
+    annals whoami --as agent:coder --on-behalf-of user:alice
     annals whoami --json`
 }
 
