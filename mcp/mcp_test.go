@@ -218,6 +218,9 @@ func TestKnowledgeIsReadAsAResource(t *testing.T) {
 		if err != nil || !strings.Contains(read.Contents[0].Text, "Retry 429s with jitter") || read.Contents[0].MIMEType != "text/markdown" {
 			t.Fatalf("got %+v, %v", read, err)
 		}
+		if listed.CacheScope != "private" || read.CacheScope != "private" || listed.TTLMs+read.TTLMs != 0 {
+			t.Errorf("caches may show one's memory to others: %+v, %+v", listed.Cacheable, read.Cacheable)
+		}
 		if _, err := w.host.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "viking://user/bob/memories/x.md"}); err == nil {
 			t.Error("read what there is not")
 		}

@@ -39,8 +39,11 @@ func (s *Server) addResources(server *sdk.Server) {
 	})
 }
 
+// own says that an answer is its caller's: a cache that others share would show it to them.
+var own = sdk.Cacheable{CacheScope: "private"}
+
 func (s *Server) newest(ctx context.Context, api *client.Client) (*sdk.ListResourcesResult, error) {
-	list := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}}
+	list := &sdk.ListResourcesResult{Cacheable: own, Resources: []*sdk.Resource{}}
 	for k, err := range api.List(ctx, url.Values{}) {
 		if err != nil {
 			return nil, errors.New(reasonOf(err).Message)

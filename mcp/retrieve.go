@@ -79,10 +79,10 @@ func (r retrieved) warning() string {
 			failed++
 		}
 	}
-	switch {
-	case failed == 0:
+	switch failed {
+	case 0:
 		return ""
-	case failed == r.Count:
+	case r.Count:
 		return "these are FAILED approaches; do not repeat them"
 	default:
 		return "what is marked to avoid are FAILED approaches; do not repeat them"

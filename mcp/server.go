@@ -43,7 +43,7 @@ func (s *Server) build(aliases bool) *sdk.Server {
 		&sdk.Implementation{Name: "annals", Title: "Annals", Version: s.cfg.Version},
 		&sdk.ServerOptions{Instructions: instructions, Logger: s.cfg.Logger, Capabilities: &sdk.ServerCapabilities{
 			Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{},
-		}},
+		}, SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { *c = own }},
 	)
 	for _, t := range tools() {
 		s.add(server, t)
