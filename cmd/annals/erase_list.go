@@ -6,18 +6,19 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"time"
 )
 
 // erasure is a line of a list of erasures: what a backup that is restored may not know.
 type erasure struct {
-	Tenant      string `json:"tenant"`
-	Stream      string `json:"stream"`
-	EventID     string `json:"event_id"`
-	RecordedAt  string `json:"recorded_at"`
-	ReasonCode  string `json:"reason_code"`
-	LegalBasis  string `json:"legal_basis,omitempty"`
-	RequestedBy string `json:"requested_by,omitempty"`
-	Ticket      string `json:"ticket,omitempty"`
+	Tenant      string    `json:"tenant"`
+	Stream      string    `json:"stream"`
+	EventID     string    `json:"event_id"`
+	RecordedAt  time.Time `json:"recorded_at,omitzero"`
+	ReasonCode  string    `json:"reason_code"`
+	LegalBasis  string    `json:"legal_basis,omitempty"`
+	RequestedBy string    `json:"requested_by,omitempty"`
+	Ticket      string    `json:"ticket,omitempty"`
 }
 
 // exportList writes what the log says was erased.
@@ -34,10 +35,10 @@ func (e *eraseCommand) exportList(ctx context.Context, c *console, api *client) 
 		return api.pages(ctx, []string{"v1", "events"}, query, func(page []json.RawMessage) error {
 			for _, raw := range page {
 				var event struct {
-					EventID    string  `json:"event_id"`
-					Stream     string  `json:"stream"`
-					RecordedAt string  `json:"recorded_at"`
-					Data       erasure `json:"data"`
+					EventID    string    `json:"event_id"`
+					Stream     string    `json:"stream"`
+					RecordedAt time.Time `json:"recorded_at"`
+					Data       erasure   `json:"data"`
 				}
 				if err := json.Unmarshal(raw, &event); err != nil {
 					return err

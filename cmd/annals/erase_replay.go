@@ -18,6 +18,7 @@ type replayed struct {
 	Erased  int `json:"erased"`
 	Known   int `json:"erased_before"`
 	Unknown int `json:"unknown"`
+	Held    int `json:"held"` // since they were erased
 }
 
 // replay erases in the database what a list names: what a backup that was restored may not know. No server of
@@ -46,6 +47,9 @@ func (e *eraseCommand) replay(ctx context.Context, c *console) (err error) {
 		return c.document(done)
 	}
 	c.say("erased %d; %d were erased before, %d are not known here", done.Erased, done.Known, done.Unknown)
+	if done.Held > 0 {
+		c.note("%s under legal hold since, and stay", some(int64(done.Held), "is", "are"))
+	}
 	return nil
 }
 
@@ -91,13 +95,21 @@ func (r *replayed) replay(ctx context.Context, log *events.Log, line erasure) er
 		}
 		doomed.State = stream.State
 	}
-	receipt, err := log.Submit(ctx, domain.Submission{
+	erasing := domain.Submission{
 		By: by, Command: doomed.Erasing(by, domain.Grounds{
 			ReasonCode: line.ReasonCode, LegalBasis: line.LegalBasis, RequestedBy: line.RequestedBy, Ticket: line.Ticket,
 		}),
 		Origin: domain.Origin{CausationID: line.EventID},
-	})
+	}
+	receipt, err := log.Submit(ctx, erasing)
+	if errors.Is(err, domain.ErrConflict) {
+		if err = line.release(ctx, log, erasing); err == nil {
+			receipt, err = log.Submit(ctx, erasing)
+		}
+	}
 	switch {
+	case errors.Is(err, domain.ErrConflict):
+		r.Held++
 	case errors.Is(err, domain.ErrNotFound):
 		r.Unknown++
 	case err != nil:

@@ -12,7 +12,7 @@ func (s *service) eraseAgain(ctx context.Context, list string) error {
 	}
 	done, err := replayList(ctx, s.log, list)
 	if err == nil {
-		s.logger.InfoContext(ctx, "erased what a list names", "erased", done.Erased, "before", done.Known, "unknown", done.Unknown)
+		s.logger.InfoContext(ctx, "erased what a list names", "erased", done.Erased, "before", done.Known, "unknown", done.Unknown, "held", done.Held)
 	}
 	return err
 }
