@@ -57,6 +57,8 @@ func (k Key) Opens(now time.Time) error {
 	switch {
 	case !k.RevokedAt.IsZero():
 		return Refuse(ErrUnauthenticated, "the key was revoked").WithFix("ask an admin for another")
+	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt) && k.ReplacedBy != "":
+		return Refuse(ErrUnauthenticated, "the key was replaced by another").WithFix("use that one, or ask an admin for another")
 	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
 		return Refuse(ErrUnauthenticated, "the key has expired").WithFix("ask an admin for another")
 	}
