@@ -71,7 +71,8 @@ func (c Certificate) matches(hash []byte) error {
 		return errors.New("the record is another than the one with this hash")
 	}
 	for _, said := range []struct{ name, outside, inside string }{
-		{"event_id", c.EventID, c.Record.EventID}, {"stream", c.Stream, c.Record.Stream},
+		{"event_id", c.EventID, c.Record.EventID},
+		{"stream", c.Stream, c.Record.Stream},
 		{"hash", strings.ToLower(c.Hash), strings.ToLower(cmp.Or(c.Record.Hash, c.Hash))}, // of the record it is computed
 	} {
 		if said.outside != "" && said.outside != said.inside {
