@@ -46,15 +46,18 @@ func (p *Knowledge) chosenItems(q domain.EventQuery) []*bun.SelectQuery {
 	owned := func(owner domain.Entity) *bun.SelectQuery {
 		return all().Where("k.owner = ?", owner).Where(now, args...)
 	}
+	by := func(table bun.Ident) *bun.SelectQuery { // in this order, or SQLite may look at every item
+		return p.db.NewSelect().TableExpr("? AS w", table).Join("CROSS JOIN ? AS k", p.tables().knowledge).ColumnExpr("k.id").
+			Where("w.tenant = ?", q.Tenant).Where("k.tenant = w.tenant").Where("k.number = w.number")
+	}
 	reaching := func(scope domain.Scope) *bun.SelectQuery {
-		return all().Join("JOIN ? AS a ON k.tenant = a.tenant AND k.number = a.number", p.tables().scopes).
-			Where("a.tenant = ?", q.Tenant).Where("a.scope = ?", scope).Where(now, args...)
+		return by(p.tables().scopes).Where("w.scope = ?", scope).Where(now, args...)
 	}
-	gone := func() *bun.SelectQuery { return all().Where("k.status IN ('deleted', 'erased')").Where(now, args...) }
-	once := func(table bun.Ident) *bun.SelectQuery {
-		return all().Distinct().Join("JOIN ? AS w ON w.tenant = k.tenant AND w.number = k.number", table).
-			Where("w.tenant = ?", q.Tenant).Where(readable, readableArgs...)
+	gone := func() *bun.SelectQuery {
+		return p.db.NewSelect().TableExpr("?", p.by("gone")).ColumnExpr("k.id").Where("k.tenant = ?", q.Tenant).
+			Where("k."+isGone).Where(now, args...)
 	}
+	once := func(table bun.Ident) *bun.SelectQuery { return by(table).Distinct().Where(readable, readableArgs...) }
 	then := p.past.Load()
 	switch {
 	case q.Owner != "" && then != nil:

@@ -32,6 +32,9 @@ func (p *Knowledge) where(query *bun.SelectQuery, tenant string, f domain.Filter
 		statuses = []domain.Status{domain.Active}
 	}
 	query = among(query, "k.status", statuses)
+	if _, condition := rare(f); condition != "" {
+		query = query.Where("k." + condition)
+	}
 	query = whereKind(query, f)
 	if f.URIPrefix != "" {
 		query = query.Where("k.uri >= ? AND k.uri < ?", f.URIPrefix, f.URIPrefix+last)
@@ -43,7 +46,7 @@ func (p *Knowledge) where(query *bun.SelectQuery, tenant string, f domain.Filter
 		query = levelled(query, "k.uri", f.Levels)
 	}
 	if f.Stale != nil {
-		query = query.Where("(k.stale_reporters > 0) = ?", *f.Stale)
+		query = query.Where(map[bool]string{true: "k.stale_reporters > 0", false: "k.stale_reporters = 0"}[*f.Stale])
 	}
 	query = between(query, "k.created_at", f.CreatedFrom, f.CreatedTo)
 	query = between(query, "k.updated_at", f.UpdatedFrom, f.UpdatedTo)

@@ -53,11 +53,10 @@ func (p *Knowledge) relatives(ctx context.Context, tenant string, ids []string) 
 	}{
 		{domain.DerivedFrom, `
 			SELECT e.stream, k.id
-			FROM ? AS k
-			JOIN events AS e ON e.tenant = k.tenant AND ` + p.isOrigin() + `
+			FROM ? AS k ` + p.origins() + `
 			WHERE k.tenant = ? AND k.id IN (?)
 			ORDER BY e.position`, []any{table, tenant, bun.List(ids)}},
-		{domain.Derives, p.madeFrom(), []any{table, tenant, bun.List(streams)}},
+		{domain.Derives, p.madeFrom(), []any{p.by("derived"), tenant, bun.List(streams)}},
 		{domain.SupersededBy, `
 			SELECT 'knowledge:' || k.superseded_by, k.id
 			FROM ? AS k
@@ -65,9 +64,9 @@ func (p *Knowledge) relatives(ctx context.Context, tenant string, ids []string) 
 			ORDER BY k.number`, []any{table, tenant, bun.List(ids)}},
 		{domain.Supersedes, `
 			SELECT 'knowledge:' || k.id, k.superseded_by
-			FROM ? AS k
-			WHERE k.tenant = ? AND k.superseded_by IN (?)
-			ORDER BY k.number`, []any{table, tenant, bun.List(ids)}},
+			FROM ?
+			WHERE k.tenant = ? AND k.superseded_by IN (?) AND k.superseded_by <> ''
+			ORDER BY k.number`, []any{p.by("replaced"), tenant, bun.List(ids)}},
 	} {
 		err := p.eachKin(ctx, step.query, step.args, func(kin domain.Kin) {
 			kin.Relation = step.relation
@@ -80,21 +79,26 @@ func (p *Knowledge) relatives(ctx context.Context, tenant string, ids []string) 
 	return found, nil
 }
 
-// isOrigin holds for the events e that an item k was made from.
-func (p *Knowledge) isOrigin() string {
+// origins joins items k with the events e that they were made from, each by its id.
+func (p *Knowledge) origins() string {
 	if p.db.Engine == database.Postgres {
-		return "e.event_id::text IN (SELECT o.value FROM json_array_elements_text(k.derived_from) AS o (value))"
+		return `CROSS JOIN json_array_elements_text(k.derived_from) AS o (value)
+			JOIN events AS e ON e.tenant = k.tenant AND e.event_id = o.value::uuid`
 	}
-	return "e.event_id IN (SELECT o.value FROM json_each(k.derived_from) AS o)"
+	return `CROSS JOIN json_each(k.derived_from) AS o
+			CROSS JOIN events AS e ON e.tenant = k.tenant AND e.event_id = o.value`
 }
 
 // madeFrom finds the items that were made from what is in streams.
 func (p *Knowledge) madeFrom() string {
+	made := "k.derived_from <> '[]'"
+	if p.db.Engine == database.Postgres {
+		made = "json_array_length(k.derived_from) > 0"
+	}
 	return `
 		SELECT 'knowledge:' || k.id, e.stream
-		FROM events AS e
-		JOIN ? AS k ON k.tenant = e.tenant AND ` + p.isOrigin() + `
-		WHERE e.tenant = ? AND e.stream IN (?)
+		FROM ? ` + p.origins() + `
+		WHERE k.tenant = ? AND ` + made + ` AND e.stream IN (?)
 		ORDER BY k.number, e.position`
 }
 
@@ -104,7 +108,7 @@ func (p *Knowledge) Learned(ctx context.Context, tenant string, streams []string
 		return nil, nil
 	}
 	seen := set{}
-	err = p.eachKin(ctx, p.madeFrom(), []any{p.tables().knowledge, tenant, bun.List(streams)}, func(kin domain.Kin) {
+	err = p.eachKin(ctx, p.madeFrom(), []any{p.by("derived"), tenant, bun.List(streams)}, func(kin domain.Kin) {
 		if !seen[kin.Stream] {
 			seen[kin.Stream] = true
 			kin.Relation = domain.Derives

@@ -50,7 +50,7 @@ func (p *Knowledge) numbers(list domain.List, limit int64) *bun.SelectQuery {
 		return query.ColumnExpr(number).OrderExpr(number + " DESC").Limit(limit)
 	}
 	all := func() *bun.SelectQuery {
-		return p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge)
+		return p.db.NewSelect().TableExpr("?", p.listed(list.Filter))
 	}
 	if list.By.SeesAll() {
 		return newest(all(), "k.number")
@@ -64,6 +64,14 @@ func (p *Knowledge) numbers(list domain.List, limit int64) *bun.SelectQuery {
 		union = union.Union(p.db.NewSelect().ColumnExpr("number").TableExpr("(?) AS part", part))
 	}
 	return union
+}
+
+// listed is the table that a list is read from.
+func (p *Knowledge) listed(f domain.Filter) bun.Safe {
+	if index, _ := rare(f); index != "" && f.Owner == "" { // whose items have an index of their own
+		return p.by(index)
+	}
+	return bun.Safe(string(p.tables().knowledge) + " AS k")
 }
 
 func (p *Knowledge) audience(list domain.List, newest func(*bun.SelectQuery, string) *bun.SelectQuery, all func() *bun.SelectQuery) []*bun.SelectQuery {

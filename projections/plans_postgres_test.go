@@ -76,7 +76,7 @@ func readsAll(most bool) func(n *node) bool {
 			return strings.HasPrefix(n.Relation, "knowledge_1") || n.Relation == "meaning_1" || n.Relation == "vectors_1"
 		}
 		// In the index of numbers, a tenant's newest items come first; of bags there are never many.
-		return n.Condition == "(tenant = 'default'::text)" && n.Index != "knowledge_1_number" && n.Index != "knowledge_1_scopes_bags"
+		return n.Condition == "(tenant = 'default'::text)" && !ofFew.MatchString(n.Index) && n.Index != "knowledge_1_scopes_bags"
 	}
 }
 

@@ -95,7 +95,7 @@ func (p *Knowledge) count(ctx context.Context, tenant string, scopes []domain.Sc
 		ColumnExpr("scope, count(*), coalesce(sum(words), 0)").
 		Where("tenant = ?", tenant).Where("scope IN (?)", bun.List(scopes)).GroupExpr("scope")
 	if scopes[0] == "" {
-		query = p.reads.NewSelect().TableExpr("? AS k", p.tables().knowledge).
+		query = p.reads.NewSelect().TableExpr("?", p.by("live")).
 			ColumnExpr("'', count(*), coalesce(sum(words), 0)").
 			Where("tenant = ?", tenant).Where(isLive)
 	}

@@ -96,7 +96,7 @@ func reads() []work {
 	}
 	admin := domain.OpenPrincipal()
 	member := domain.Principal{Tenant: admin.Tenant, Subject: "user:alice", Role: domain.Member, Memberships: []domain.Entity{"team:pay"}}
-	return []work{
+	return append([]work{
 		{name: "search a few items", do: asking("user:alice"), uses: []string{"knowledge_1_terms_pkey", "meaning_1_pkey"}},
 		{name: "search a team's items", do: asking("team:pay"), uses: []string{"knowledge_1_terms_pkey", "meaning_1_pkey"}},
 		{name: "search most items", do: asking("org:acme"), most: true, uses: []string{"knowledge_1_terms_pkey"}},
@@ -132,7 +132,7 @@ func reads() []work {
 		}},
 		{name: "vote", do: opening(1)},
 		{name: "vote in a batch", do: opening(20)},
-	}
+	}, rareReads()...)
 }
 
 // reading reads a directory's first places, and walks through the first of what lies below.

@@ -7,6 +7,11 @@ CREATE UNIQUE INDEX knowledge_{{.}}_uri ON knowledge_{{.}} (tenant, uri)
     WHERE status IN ('active', 'superseded');
 CREATE INDEX knowledge_{{.}}_gone ON knowledge_{{.}} (tenant, number)
     WHERE status IN ('deleted', 'erased');
+CREATE INDEX knowledge_{{.}}_live ON knowledge_{{.}} (tenant) INCLUDE (words)
+    WHERE status IN ('active', 'superseded');
+CREATE INDEX knowledge_{{.}}_stale ON knowledge_{{.}} (tenant, number) WHERE stale_reporters > 0;
+CREATE INDEX knowledge_{{.}}_derived ON knowledge_{{.}} (tenant, number) WHERE json_array_length(derived_from) > 0;
+CREATE INDEX knowledge_{{.}}_replaced ON knowledge_{{.}} (tenant, superseded_by) WHERE superseded_by <> '';
 CREATE INDEX knowledge_{{.}}_owner ON knowledge_{{.}} (tenant, owner, number);
 ALTER TABLE knowledge_{{.}}_scopes ADD CONSTRAINT knowledge_{{.}}_scopes_pkey PRIMARY KEY (tenant, scope, number) INCLUDE (words);
 CREATE INDEX knowledge_{{.}}_scopes_bags ON knowledge_{{.}}_scopes (tenant, scope, number) WHERE bag IS NOT NULL;

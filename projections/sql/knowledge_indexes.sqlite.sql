@@ -6,6 +6,11 @@ CREATE UNIQUE INDEX knowledge_{{.}}_uri ON knowledge_{{.}} (tenant, uri)
     WHERE status IN ('active', 'superseded');
 CREATE INDEX knowledge_{{.}}_gone ON knowledge_{{.}} (tenant, number)
     WHERE status IN ('deleted', 'erased');
+CREATE INDEX knowledge_{{.}}_live ON knowledge_{{.}} (tenant, words)
+    WHERE status IN ('active', 'superseded');
+CREATE INDEX knowledge_{{.}}_stale ON knowledge_{{.}} (tenant, number) WHERE stale_reporters > 0;
+CREATE INDEX knowledge_{{.}}_derived ON knowledge_{{.}} (tenant, number) WHERE derived_from <> '[]';
+CREATE INDEX knowledge_{{.}}_replaced ON knowledge_{{.}} (tenant, superseded_by) WHERE superseded_by <> '';
 CREATE INDEX knowledge_{{.}}_owner ON knowledge_{{.}} (tenant, owner, number);
 CREATE INDEX knowledge_{{.}}_scopes_bags ON knowledge_{{.}}_scopes (tenant, scope, number) WHERE bag IS NOT NULL;
 CREATE INDEX knowledge_{{.}}_scopes_number ON knowledge_{{.}}_scopes (tenant, number);
