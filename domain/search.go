@@ -161,7 +161,13 @@ func (f Filter) validate(p *Problems) {
 	}
 	oneOf(p, "visibility", f.Visibility, visibilities, false)
 	oneOf(p, "polarity", f.Polarity, Polarities, false)
-	atMost(p, "uri", f.URIPrefix, maxURI)
+	switch {
+	case f.URIPrefix == "":
+	case !strings.HasPrefix(f.URIPrefix, string(RootURI)):
+		p.Add("uri", "must begin with %s", RootURI)
+	default:
+		atMost(p, "uri", f.URIPrefix, maxURI)
+	}
 	for i, uri := range f.Under {
 		checkUnder(p, fmt.Sprintf("under[%d]", i), uri)
 	}

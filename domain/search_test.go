@@ -132,3 +132,13 @@ func TestALevelBringsAlongItsText(t *testing.T) {
 		}
 	}
 }
+
+func TestAPrefixOfURIsIsOne(t *testing.T) {
+	t.Parallel()
+	for prefix, bad := range map[string]int{"viking://": 0, "viking://user/1": 0, "": 0, "user/1": 1, "viking:/": 1} {
+		_, err := Search{By: as(alice), Text: "x", Filter: Filter{URIPrefix: prefix}}.Complete()
+		if got := len(badFields(err)); got != bad {
+			t.Errorf("%q: %d bad fields, want %d: %v", prefix, got, bad, err)
+		}
+	}
+}

@@ -82,7 +82,7 @@ func checkURI(p *Problems, uri string) {
 	case is:
 		*p = append(*p, invalid.Problems...)
 	case err != nil:
-		p.Add("uri", "%s", err)
+		p.Add("uri", "must not contain . or .. as a name, a backslash, or a drive")
 	case URI(uri) == RootURI:
 		p.Add("uri", "must name something")
 	}

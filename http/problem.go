@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -116,6 +117,8 @@ func problemOf(err error, instance string) *problem {
 		p.retryAfter = fast.wait
 	}
 	switch a.code {
+	case "unavailable":
+		p.Detail = cmp.Or(p.Detail, "the database cannot be reached just now")
 	case "timeout":
 		p.Fix = "try again: nothing was recorded"
 	case unexpected.code:

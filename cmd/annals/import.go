@@ -78,8 +78,10 @@ func (i *importCommand) Run(ctx context.Context, c *console) error {
 	if err := failures.close(); err != nil && stopped == nil {
 		stopped = err
 	}
-	if err := s.print(c, failures); err != nil {
-		return err
+	if stopped == nil || s.Lines > 0 || c.json {
+		if err := s.print(c, failures); err != nil {
+			return err
+		}
 	}
 	return s.verdict(stopped)
 }
@@ -161,6 +163,9 @@ func (s *summary) print(c *console, f *failures) error {
 func (s *summary) verdict(stopped error) error {
 	if stopped != nil {
 		f := *asFailure(stopped)
+		if s.Lines == 0 && f.Code == exitUsage {
+			return &f
+		}
 		f.Detail = fmt.Sprintf("stopped after %d lines: %s", s.Lines, f.Detail)
 		f.Fix = joined(", then ", f.Fix, "run the same command again: what is there already stays unchanged")
 		return &f

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/annals-kb/annals/database"
@@ -74,7 +73,7 @@ func (m *migrateCommand) migrate(ctx context.Context, c *console, db *database.D
 		err = &failure{Code: exitFailed, Detail: "somebody took away, or switched off, " + strings.Join(restored, ", "), Fix: "run annals verify, and annals migrate, which puts them back"}
 	}
 	if err == nil && m.Check && have != want {
-		err = &failure{Code: exitFailed, Detail: fmt.Sprintf("the database has schema %d, this annals needs %d", have, want), Fix: "run annals migrate"}
+		err = otherSchema(have, want, "run annals migrate")
 	}
 	return err
 }

@@ -149,13 +149,18 @@ func openDatabase(ctx context.Context, cfg config, logger *slog.Logger) (*databa
 func upToDate(ctx context.Context, db *database.DB) error {
 	have, want, err := db.Schema(ctx)
 	if err == nil && have != want {
-		return &failure{
-			Code:   exitFailed,
-			Detail: fmt.Sprintf("the database has schema %d, this annals needs %d", have, want),
-			Fix:    "run annals migrate, or leave out --no-migrate; a newer schema needs a newer annals",
-		}
+		return otherSchema(have, want, "run annals migrate, or leave out --no-migrate")
 	}
 	return err
+}
+
+// otherSchema refuses a schema, and says how an older one becomes this program's.
+func otherSchema(have, want uint, migrate string) error {
+	f := &failure{Code: exitFailed, Detail: fmt.Sprintf("the database has schema %d, this annals needs %d", have, want), Fix: migrate}
+	if have > want {
+		f.Fix = "use a newer annals"
+	}
+	return f
 }
 
 // answers tells whether the database does.
