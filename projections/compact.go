@@ -150,8 +150,25 @@ func (p *Knowledge) compact(ctx context.Context, log *events.Log, v version, ten
 	return nil
 }
 
+// crowded is how many times the bags that a tenant keeps are so many that every search over everything is slow by them,
+// as after a large import.
+const crowded = 10
+
+// rest is how long appends find the lock free after some bags were moved: twice as long as that took, and a quarter
+// where they are crowded.
+func (p *Knowledge) rest(took time.Duration) time.Duration {
+	p.backlog.mu.Lock()
+	defer p.backlog.mu.Unlock()
+	for _, left := range p.backlog.tenants {
+		if left.surplus > crowded*p.bagRows {
+			return took / 4
+		}
+	}
+	return 2 * took
+}
+
 // CompactAll compacts whenever there is something to compact, until ctx ends. It takes a third of the
-// time at most, so that appends find the lock free, and less while there are many.
+// time at most, unless bags are crowded, and less while there are many appends.
 func (p *Knowledge) CompactAll(ctx context.Context, log *events.Log) {
 	const idle = 2 * time.Second
 	for pause := idle; ; {
@@ -166,7 +183,7 @@ func (p *Knowledge) CompactAll(ctx context.Context, log *events.Log) {
 			p.log.WarnContext(ctx, "words were not compacted; it is tried again", "error", database.Classify(ctx, err))
 		}
 		if pause = idle; more && err == nil {
-			pause = 2 * time.Since(began)
+			pause = p.rest(time.Since(began))
 			log.GiveWay(ctx, time.Since(began), "")
 		}
 	}

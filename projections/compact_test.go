@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -48,6 +49,25 @@ func TestWordsAreFoundWhereverTheyLie(t *testing.T) {
 		w.submit(domain.Revise{Target: domain.Target{By: w.by, ID: "item-9"}, Scopes: []domain.Scope{"org:acme"}})
 		if diff := cmp.Diff(folded(w.items()), w.stored()); diff != "" {
 			t.Errorf("tables (-folded +stored):\n%s", diff)
+		}
+	})
+}
+
+func TestCrowdedBagsAreMovedWithLittleRest(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		projections.KeepBags(w.base, 1, 10)
+		for i := range 25 {
+			w.remember(fmt.Sprint("item-", i), "a lesson", "public")
+		}
+		for round, want := range []time.Duration{time.Second, 8 * time.Second} { // 14 bags too many, then 4
+			if _, err := w.base.Compact(t.Context(), w.log); err != nil {
+				t.Fatal(err)
+			}
+			if got := w.base.Rest(4 * time.Second); got != want {
+				t.Errorf("after round %d: %s, want %s", round, got, want)
+			}
 		}
 	})
 }

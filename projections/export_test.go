@@ -2,10 +2,14 @@ package projections
 
 import (
 	"context"
+	"time"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/text"
 )
+
+// Rest lets tests ask how long appends go first after bags were moved.
+func (p *Knowledge) Rest(took time.Duration) time.Duration { return p.rest(took) }
 
 // TermsOf lets tests compute without an index what the index should say: the terms of an item and
 // how often each counts, and its length in words.
