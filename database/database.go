@@ -25,8 +25,9 @@ type DB struct {
 	Opener string
 
 	writers *bun.DB
-	turn    turn   // SQLite: whose turn it is on the one connection that writes
-	owner   *owner // SQLite: this process's claim to the file
+	turn    turn    // SQLite: whose turn it is on the one connection that writes
+	owner   *owner  // SQLite: this process's claim to the file
+	copier  *copier // SQLite's, unless only to read; nil for none
 	log     *slog.Logger
 	close   func() error
 }
@@ -56,6 +57,7 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
 		return nil, err
 	}
 	db.log, db.Opener = log, newOpener()
+	db.copier.start()
 	db.close = sync.OnceValue(db.closeAll)
 	return db, nil
 }
@@ -74,9 +76,10 @@ func (db *DB) Announce(api string) error {
 func (db *DB) Close() error { return db.close() }
 
 func (db *DB) closeAll() error {
+	ended := db.copier.end()
 	done, _ := db.turn.take(context.Background())
 	defer done()
-	errs := []error{db.DB.Close(), db.writers.Close()}
+	errs := []error{ended, db.DB.Close(), db.writers.Close()}
 	if db.owner != nil {
 		errs = append(errs, db.owner.release())
 	}

@@ -29,9 +29,8 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 		return nil, err
 	}
 	writer, err := openFile(path, 1, "immediate", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-16000)",
-		// A page that many transactions change is copied from the WAL to the file once for all of them: 32 MiB of WAL
-		// cost a third less than the 4 MiB that are usual.
-		"wal_autocheckpoint(8192)", "journal_size_limit(67108864)")
+		// The copier comes first, unless it is kept from the processor.
+		fmt.Sprintf("wal_autocheckpoint(%d)", 2*longLog), "journal_size_limit(67108864)")
 	if err != nil {
 		return nil, errors.Join(err, owner.release())
 	}
@@ -39,7 +38,12 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(err, writer.Close(), owner.release())
 	}
+	copying, err := openPool(path, url.Values{"_pragma": {"busy_timeout(5000)"}}, 1)
+	if err != nil {
+		return nil, errors.Join(err, readers.Close(), writer.Close(), owner.release())
+	}
 	db := &DB{Engine: SQLite, DB: readers, writers: writer, turn: newTurn(), owner: owner}
+	db.copier = newCopier(db, copying)
 	// The writer first: it turns the file to WAL, which stays.
 	for _, pool := range []*bun.DB{writer, readers} {
 		if err := pool.PingContext(ctx); err != nil {

@@ -80,6 +80,7 @@ func (db *DB) transact(ctx context.Context, pace pace, fn func(ctx context.Conte
 		return err
 	}
 	ended = true
+	defer db.copier.tell()
 	return commit(outliving, tx)
 }
 

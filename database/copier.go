@@ -1,0 +1,115 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"sync"
+	"time"
+)
+
+const (
+	// longLog is how many pages SQLite's write-ahead log has when it is copied into the file. A page that many
+	// transactions change is copied once for all of them: 32 MiB cost a third less than the 4 MiB that are usual.
+	longLog = 8192
+	// lookAtLog is how often its length is looked at, at most. In that time it grows by a few hundred pages.
+	lookAtLog = 20 * time.Millisecond
+)
+
+// copier copies what was committed from SQLite's write-ahead log into the file, beside those who write: else
+// every so often one of them would do it, and wait for the disk to have it all, while everybody waits.
+type copier struct {
+	db        *DB
+	pool      *sql.DB
+	committed chan struct{} // holds one: there may be something to copy
+	next      int           // pages of the log at which it is copied
+
+	stop    context.CancelFunc
+	working sync.WaitGroup
+}
+
+func newCopier(db *DB, pool *sql.DB) *copier {
+	return &copier{db: db, pool: pool, committed: make(chan struct{}, 1), next: longLog, stop: func() {}}
+}
+
+// start begins to copy, until end.
+func (c *copier) start() {
+	if c == nil {
+		return
+	}
+	var ctx context.Context
+	ctx, c.stop = context.WithCancel(context.Background())
+	c.working.Go(func() { c.work(ctx) })
+}
+
+// tell says that something was committed.
+func (c *copier) tell() {
+	if c == nil {
+		return
+	}
+	select {
+	case c.committed <- struct{}{}:
+	default:
+	}
+}
+
+// end ends that, and closes its connection.
+func (c *copier) end() error {
+	if c == nil {
+		return nil
+	}
+	c.stop()
+	c.working.Wait()
+	return c.pool.Close()
+}
+
+func (c *copier) work(ctx context.Context) {
+	for {
+		select {
+		case <-c.committed:
+		case <-ctx.Done():
+			return
+		}
+		if err := c.copy(ctx); err != nil && ctx.Err() == nil {
+			c.db.log.WarnContext(ctx, "the write-ahead log was not copied into the file; it is tried again", "error", Classify(ctx, err))
+		}
+		select {
+		case <-time.After(lookAtLog):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// copy copies the log if it is long. What is written meanwhile is copied next, and in the end, while nobody can
+// write, the little that came during that: whoever writes next then begins the log anew.
+func (c *copier) copy(ctx context.Context) error {
+	logged, _, err := c.checkpoint(ctx, "NOOP")
+	if logged < longLog {
+		c.next = longLog
+	}
+	if err != nil || logged < c.next {
+		return err
+	}
+	for range 2 {
+		if _, _, err := c.checkpoint(ctx, "PASSIVE"); err != nil {
+			return err
+		}
+	}
+	done, err := c.db.turn.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	logged, copied, err := c.checkpoint(ctx, "PASSIVE")
+	if copied < logged { // somebody has been reading for long, and still needs what is in the file
+		c.next = logged + longLog
+	}
+	return err
+}
+
+// checkpoint gives how many pages the log has, and how many of them are in the file by now.
+func (c *copier) checkpoint(ctx context.Context, mode string) (logged, copied int, err error) {
+	var busy int
+	err = c.pool.QueryRowContext(ctx, "PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &logged, &copied)
+	return logged, copied, err
+}
