@@ -42,7 +42,7 @@ func (r *rebuildCommand) wait(ctx context.Context, c *console, api *client, vers
 		}
 	case "retired":
 		if !now.seen() {
-			return &failure{Code: exitFailed, Detail: fmt.Sprintf("version %d of %s was given up", now.Version, now.Projection)}
+			return &failure{Code: exitFailed, Detail: joined(": ", now.name()+" was given up", now.Error)}
 		}
 	}
 	return now.verdict()

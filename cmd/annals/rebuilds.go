@@ -135,7 +135,7 @@ func (r rebuild) print(c *console) error {
 	case "draining":
 		c.say("version %d of %s was rolled back: version %d is active", r.Version, r.Projection, r.Active)
 	case "retired":
-		c.say("version %d of %s was given up: version %d is active", r.Version, r.Projection, r.Active)
+		c.say("%s was given up: version %d is active", r.name(), r.Active)
 	}
 	return r.verdict()
 }
