@@ -30,6 +30,10 @@ type source struct {
 	bytes       []byte
 	path        string // where it came from, as the caller named it
 	url         string
+
+	files  []source // of a directory, those in it and below it
+	unread []string // of a directory, what was left out, and why
+	under  []string // of a file in a directory, the names of the directories between
 }
 
 // errPrivate is why an address is not asked.

@@ -1,42 +1,160 @@
 package viking
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/annals-kb/annals/domain"
 )
 
-// onHost reads a file of the machine that the server runs on, where that is allowed. Links do not lead out.
-func (s *Server) onHost(name string) (source, error) {
+// onHost reads a file of the machine that the server runs on, or what lies in a directory, where that is allowed. Links do not lead out.
+func (s *Server) onHost(in resourceRequest) (source, error) {
 	refused := domain.Refuse(domain.ErrForbidden, "the server reads no files of its own machine there").
 		WithFix("upload the file, or let the server be started with --host-paths")
 	for _, allowed := range s.cfg.HostPaths {
-		inside, err := filepath.Rel(allowed, name)
+		inside, err := filepath.Rel(allowed, in.Path)
 		if err != nil || !filepath.IsLocal(inside) {
 			continue
 		}
-		content, err := readWithin(allowed, inside)
-		if err != nil {
-			return source{}, invalid("path", "is no file that can be read, of at most %d bytes", maxUpload)
-		}
-		return source{name: filepath.Base(name), bytes: content, path: name}, nil
+		return readWithin(allowed, inside, in)
 	}
 	return source{}, refused
 }
 
-func readWithin(directory, name string) ([]byte, error) {
+func readWithin(directory, name string, in resourceRequest) (source, error) {
+	unreadable := invalid("path", "is no directory, and no file that can be read, of at most %d bytes", maxUpload)
 	root, err := os.OpenRoot(directory)
 	if err != nil {
-		return nil, err
+		return source{}, unreadable
 	}
 	defer root.Close() //nolint:errcheck // it was only read
 	info, err := root.Stat(name)
 	if err != nil {
-		return nil, err
+		return source{}, unreadable
 	}
+	found := source{name: filepath.Base(in.Path), path: in.Path}
+	if info.IsDir() {
+		found.files, found.unread, err = in.readDirectory(root, filepath.ToSlash(name))
+		return found, err
+	}
+	if found.bytes, err = readFile(root, name, info); err != nil {
+		return source{}, unreadable
+	}
+	return found, nil
+}
+
+func readFile(root *os.Root, name string, info fs.FileInfo) ([]byte, error) {
 	if !info.Mode().IsRegular() || info.Size() > maxUpload {
 		return nil, os.ErrInvalid
 	}
 	return root.ReadFile(name)
+}
+
+// How much of a directory becomes one resource.
+const (
+	mostFiles = 1000
+	mostBytes = 2 * maxUpload
+)
+
+// readDirectory reads the files in a directory and below it, but for hidden ones and for links. What cannot be read is told about.
+func (in resourceRequest) readDirectory(root *os.Root, directory string) (files []source, unread []string, err error) {
+	size := 0
+	err = fs.WalkDir(root.FS(), directory, func(name string, entry fs.DirEntry, err error) error {
+		relative := strings.TrimPrefix(strings.TrimPrefix(name, directory), "/")
+		switch base := path.Base(name); {
+		case err != nil:
+			unread = append(unread, relative+" cannot be read")
+			return fs.SkipDir
+		case name == directory:
+			return nil
+		case strings.HasPrefix(base, "."), entry.IsDir() && slices.Contains(parted(in.IgnoreDirs), base):
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case !entry.Type().IsRegular() || !in.includes(base):
+			return nil
+		}
+		file := source{name: path.Base(name), path: path.Join(in.Path, relative), under: strings.Split(relative, "/")}
+		file.under = file.under[:len(file.under)-1]
+		info, err := entry.Info()
+		if err == nil {
+			file.bytes, err = readFile(root, name, info)
+		}
+		if err != nil {
+			unread = append(unread, fmt.Sprintf("%s cannot be read, or has more than %d bytes", relative, maxUpload))
+			return nil
+		}
+		files, size = append(files, file), size+len(file.bytes)
+		if len(files) > mostFiles || size > mostBytes {
+			return domain.Refuse(domain.ErrTooLarge, "a directory may have at most %d files and %d bytes", mostFiles, mostBytes).WithFix("narrow it with include, exclude or ignore_dirs, or add its parts")
+		}
+		return nil
+	})
+	if err == nil && len(files) == 0 {
+		err = invalid("path", "is a directory without files that can be read")
+	}
+	return files, unread, err
+}
+
+// includes tells whether files of this name are wanted.
+func (in resourceRequest) includes(name string) bool {
+	matches := func(pattern string) bool {
+		is, _ := path.Match(pattern, name) // a bad pattern matches nothing
+		return is
+	}
+	wanted := parted(in.Include)
+	return (len(wanted) == 0 || slices.ContainsFunc(wanted, matches)) && !slices.ContainsFunc(parted(in.Exclude), matches)
+}
+
+// parted are the parts of what has commas between them.
+func parted(list string) (parts []string) {
+	for part := range strings.SplitSeq(list, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+// keepAll writes a file, or those of a directory under the names that they have there. Of what could not be read it says so.
+func (s *Server) keepAll(ctx context.Context, q *query, root address, in resourceRequest, from source) (unread []string, err error) {
+	if from.files == nil {
+		one, err := s.keep(ctx, q, root, in, from)
+		if one != "" {
+			unread = append(unread, one)
+		}
+		return unread, err
+	}
+	unread = from.unread
+	taken := map[domain.URI]bool{}
+	for _, file := range from.files {
+		at := root
+		for _, name := range file.under {
+			at.uri = at.uri.Join(segment(name))
+		}
+		for at.uri = at.uri.Join(file.stem()); taken[at.uri]; {
+			at.uri += "_"
+		}
+		taken[at.uri] = true
+		one, err := s.keep(ctx, q, at, in, file)
+		refused := new(domain.Invalid)
+		switch {
+		case errors.As(err, &refused), errors.Is(err, domain.ErrTooLarge):
+			one = strings.Join(append(file.under, file.name), "/") + " was left out: it is empty, or too large"
+		case err != nil:
+			return unread, err
+		}
+		if one != "" {
+			unread = append(unread, one)
+		}
+	}
+	return unread, nil
 }

@@ -1,6 +1,7 @@
 package viking
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -92,6 +93,14 @@ func validate(command domain.Command) error {
 }
 
 func (q *query) submission(command domain.Command) domain.Submission {
+	switch c := command.(type) {
+	case domain.Revise:
+		c.Reason = cmp.Or(c.Reason, q.reason)
+		command = c
+	case domain.Delete:
+		c.Reason = cmp.Or(c.Reason, q.reason)
+		command = c
+	}
 	return domain.Submission{Command: command, By: q.caller.Principal, Origin: q.caller.origin}
 }
 

@@ -19,6 +19,7 @@ type query struct {
 	caller  caller
 	found   domain.Problems // bad parameters, to be named together
 	sent    []byte          // the body, once it was bound
+	reason  string          // why something is changed, in the caller's words
 }
 
 // bind reads the body's JSON object into the fields of a struct, by their json tags. No body is an empty
@@ -38,6 +39,9 @@ func (q *query) bind(into any) error {
 	case json.Unmarshal(body, &fields) != nil:
 		return domain.Refuse(domain.ErrMalformed, "the body must be a JSON object")
 	}
+	if why := ""; json.Unmarshal(fields["reason"], &why) == nil && why != "" {
+		q.because(why)
+	}
 	value := reflect.ValueOf(into).Elem()
 	for _, field := range reflect.VisibleFields(value.Type()) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -50,6 +54,14 @@ func (q *query) bind(into any) error {
 		}
 	}
 	return q.found.Err()
+}
+
+// because notes why something is changed: every change that the request makes says so in its history.
+func (q *query) because(reason string) {
+	const most = 2000
+	if q.reason = reason; utf8.RuneCountInString(reason) > most {
+		q.found.Add("reason", "must be at most %d characters", most)
+	}
 }
 
 // kindOf is a type as the JSON's author knows it.

@@ -89,6 +89,11 @@ type resourceRequest struct {
 	Reason      string `json:"reason"`
 	Instruction string `json:"instruction"`
 	Wait        bool   `json:"wait"`
+
+	// Of a directory: names of directories that are left out, and patterns of the names of files; several with commas between them.
+	IgnoreDirs string `json:"ignore_dirs"`
+	Include    string `json:"include"`
+	Exclude    string `json:"exclude"`
 }
 
 // resourceAdded says what became of it.
@@ -124,7 +129,7 @@ func (s *Server) addResource(ctx context.Context, q *query) (any, error) {
 	if root, err = s.rootFor(ctx, q, in, root, file); err != nil {
 		return nil, err
 	}
-	unread, err := s.keep(ctx, q, root, in, file)
+	unread, err := s.keepAll(ctx, q, root, in, file)
 	if err != nil {
 		return nil, err
 	}
@@ -134,9 +139,7 @@ func (s *Server) addResource(ctx context.Context, q *query) (any, error) {
 		}
 	}
 	added := resourceAdded{Status: "success", RootURI: root.String(), Path: file.path, Meta: map[string]any{}, Errors: []string{}}
-	if unread != "" {
-		added.Errors = append(added.Errors, unread)
-	}
+	added.Errors = append(added.Errors, unread...)
 	if in.Wait {
 		added.Queue, err = s.settled(ctx, q, settling)
 	}
@@ -151,7 +154,7 @@ func (s *Server) named(ctx context.Context, q *query, in resourceRequest) (sourc
 	case strings.HasPrefix(in.Path, "http://"), strings.HasPrefix(in.Path, "https://"):
 		return s.fetch(ctx, in.Path)
 	}
-	return s.onHost(in.Path)
+	return s.onHost(in)
 }
 
 // root is where the request wants the tree to be; with parent, what it is to lie in.

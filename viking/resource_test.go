@@ -184,7 +184,9 @@ func TestOtherServersAreAskedWithCare(t *testing.T) {
 
 func TestFilesOfTheServerAreReadWhereItIsAllowed(t *testing.T) {
 	directory := t.TempDir()
-	for name, content := range map[string]string{"a.md": "# A\nallowed", "sub/b.txt": "b"} {
+	for name, content := range map[string]string{
+		"a.md": "# A\nallowed", "sub/b.txt": "b", "a.txt": "also", "c.log": "no", "xyz.md": "no", "node_modules/d.md": "no", ".git/e.md": "no", "empty.bin": "",
+	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(directory, name)), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -192,8 +194,10 @@ func TestFilesOfTheServerAreReadWhereItIsAllowed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink("/etc/hostname", filepath.Join(directory, "link.md")); err != nil {
-		t.Fatal(err)
+	for name, to := range map[string]string{"link.md": "/etc/hostname", "out": "/etc", "round": "."} {
+		if err := os.Symlink(to, filepath.Join(directory, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	eachWith(t, open, func(cfg *viking.Config) { cfg.HostPaths = []string{directory} }, func(t *testing.T, w *world) {
 		add := func(path string) *answer { return w.ask("POST", "/api/v1/resources", object{"path": path}) }
@@ -204,6 +208,18 @@ func TestFilesOfTheServerAreReadWhereItIsAllowed(t *testing.T) {
 		}
 		add(filepath.Join(directory, "link.md")).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 		add("/etc/hostname").refused(http.StatusForbidden, "PERMISSION_DENIED")
+		add(filepath.Join(directory, "nowhere")).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		add(filepath.Join(directory, "..")).refused(http.StatusForbidden, "PERMISSION_DENIED")
+		add(filepath.Join(directory, "out")).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+
+		all := w.ask("POST", "/api/v1/resources", object{"path": directory, "to": "viking://resources/all", "exclude": "*.log, x*", "ignore_dirs": "node_modules"}).object()
+		if all["root_uri"] != "viking://resources/all" || all["source_path"] != directory || len(all["errors"].([]any)) != 1 {
+			t.Errorf("added %v", all)
+		}
+		if got := w.simple("viking://resources/all"); !slices.Equal(got, []any{"a", "a/a.md", "a_", "a_/a.md", "sub", "sub/b", "sub/b/b.md"}) {
+			t.Errorf("there is %v", got)
+		}
+		w.ask("POST", "/api/v1/resources", object{"path": directory, "include": "*.pdf"}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 		add(directory+"/../../etc/hostname").refused(http.StatusForbidden, "PERMISSION_DENIED")
 	})
 }

@@ -111,7 +111,11 @@ func (s *Server) route(pattern string, handle handler) {
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		a := w.(*answering)
 		q := &query{request: r, caller: callerOf(r)}
-		result, err := handle(r.Context(), q)
+		q.because(q.text("reason"))
+		result, err := any(nil), q.found.Err()
+		if err == nil {
+			result, err = handle(r.Context(), q)
+		}
 		if err == nil {
 			err = q.found.Err()
 		}

@@ -46,6 +46,7 @@ func (s *Server) sessionRoutes() {
 	s.route("GET /api/v1/stats/sessions/{id}", s.sessionStats)
 	s.route("GET /api/v1/tasks", s.listTasks)
 	s.route("GET /api/v1/tasks/{id}", s.showTask)
+	s.route("POST /api/v1/tasks/{id}/cancel", s.cancelTask)
 }
 
 // session is the one that a request is about.

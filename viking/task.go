@@ -74,6 +74,20 @@ func (s *Server) showTask(ctx context.Context, q *query) (any, error) {
 	return taskOf(found), nil
 }
 
+// cancelTask leaves a task that is over as it is, and refuses to stop another: what a commit has taken out of a session is learned from,
+// and nowhere else any more.
+func (s *Server) cancelTask(ctx context.Context, q *query) (any, error) {
+	found, err := s.cfg.Sessions.Task(ctx, q.caller.Principal, q.path("id"))
+	if err != nil {
+		return nil, err
+	}
+	if found.Status == domain.TaskPending || found.Status == domain.TaskRunning {
+		return nil, domain.Refuse(domain.ErrPrecondition, "what was committed is learned from, whatever becomes of the session").
+			WithFix("remove what was learned when the task is done, or delete the session")
+	}
+	return taskOf(found), nil
+}
+
 const (
 	defaultTasks = 50
 	mostTasks    = 200
