@@ -13,6 +13,9 @@ const Extraction = "extraction"
 // Summaries is the name under which long items are summarised, as that of a projection.
 const Summaries = "summaries"
 
+// Directories is the name under which one process at a time summarises directories.
+const Directories = "directories"
+
 // SessionArchive is what was said in a session up to one of its commits.
 type SessionArchive struct {
 	Number    int

@@ -46,12 +46,6 @@ func (l *Log) moments() (now, later string) {
 	return `strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')`, `strftime('%Y-%m-%dT%H:%M:%f000Z', 'now', ? || ' seconds')`
 }
 
-// Mine tells whether this process works on a projection, of all that share the database.
-func (l *Log) Mine(ctx context.Context, projection string) (bool, error) {
-	lease, err := l.Lease(ctx, projection)
-	return lease.Held() && lease.Holder == l.db.Opener, err
-}
-
 // Lease looks who works on a projection.
 func (l *Log) Lease(ctx context.Context, projection string) (Lease, error) {
 	left := `(julianday(expires_at) - julianday('now')) * 86400`

@@ -56,6 +56,7 @@ func (l *Log) Standing(ctx context.Context, projection string) (Standing, error)
 	if s.Quarantined, err = l.passedOver(ctx, projection, ""); err != nil {
 		return s, err
 	}
-	s.Mine, err = l.Mine(ctx, projection)
+	lease, err := l.Lease(ctx, projection)
+	s.Mine = lease.Held() && lease.Holder == l.db.Opener
 	return s, err
 }

@@ -39,8 +39,8 @@ type DirectoryOptions struct {
 	Summarizer Summarizer
 	// Clean takes out of what the model wrote for a tenant what must not be recorded.
 	Clean func(ctx context.Context, tenant, said string) (string, error)
-	// Mine tells whether this process, of all that share the database, is the one that summarises.
-	Mine func(ctx context.Context) (bool, error)
+	// Alone does something unless another of the processes that share the database is at it.
+	Alone func(ctx context.Context, do func(ctx context.Context) error) error
 	// Quiet is for how long nothing must change in a directory before it is summarised, and Overdue how long that may take. 0 for half
 	// a minute and ten minutes.
 	Quiet, Overdue time.Duration
@@ -83,12 +83,20 @@ func (d *Directories) Run(ctx context.Context) {
 
 // SummarizeDue summarises the directories that are due, one after the other.
 func (d *Directories) SummarizeDue(ctx context.Context) error {
+	if _, due, err := d.next(ctx); err != nil || !due {
+		return err
+	}
+	return d.Alone(ctx, d.summarizeAll)
+}
+
+func (d *Directories) next(ctx context.Context) (domain.DirectoryTask, bool, error) {
+	now := d.Now()
+	return d.Shelves.Next(ctx, now, now.Add(-d.Quiet), now.Add(-d.Overdue))
+}
+
+func (d *Directories) summarizeAll(ctx context.Context) error {
 	for ctx.Err() == nil {
-		if mine, err := d.Mine(ctx); err != nil || !mine {
-			return err
-		}
-		now := d.Now()
-		t, due, err := d.Shelves.Next(ctx, now, now.Add(-d.Quiet), now.Add(-d.Overdue))
+		t, due, err := d.next(ctx)
 		if err != nil || !due {
 			return err
 		}

@@ -47,9 +47,17 @@ func newBrowsing(t *testing.T, db *database.DB, answers ...func(http.ResponseWri
 func (b *browsing) begin(model extraction.Summarizer) {
 	b.directories = extraction.NewDirectories(extraction.DirectoryOptions{
 		Shelves: b.shelves, Browser: b.base, Summarizer: interrupted{model, b.summarizing}, Clean: events.NewEntrance(b.log, true).Clean,
-		Mine: func(context.Context) (bool, error) { return !b.others, nil }, Attempts: 3, Logger: databasetest.Log(b.t),
+		Alone: b.alone, Attempts: 3, Logger: databasetest.Log(b.t),
 		Now: func() time.Time { return time.Now().Add(b.later) },
 	})
+}
+
+// alone does something unless another process is at it.
+func (b *browsing) alone(ctx context.Context, do func(context.Context) error) error {
+	if b.others {
+		return nil
+	}
+	return b.log.Alone(ctx, domain.Directories, do)
 }
 
 // chapter remembers what says of itself that it is about something.

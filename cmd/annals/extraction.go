@@ -53,7 +53,9 @@ func (s *service) browsing(entrance *events.Entrance, extractor extraction.Extra
 	}
 	return extraction.NewDirectories(extraction.DirectoryOptions{
 		Shelves: projections.NewDirectories(s.db), Browser: s.knowledge, Summarizer: model, Clean: entrance.Clean, Logger: s.logger,
-		Mine: func(ctx context.Context) (bool, error) { return s.log.Mine(ctx, domain.Summaries) },
+		Alone: func(ctx context.Context, do func(context.Context) error) error {
+			return s.log.Alone(ctx, domain.Directories, do)
+		},
 	})
 }
 
