@@ -287,6 +287,7 @@ func TestTheServerSaysHowItDoes(t *testing.T) {
 		if got := w.ask("GET", "/api/v1/debug/health", nil).object(); got["healthy"] != true {
 			t.Errorf("health: %v", got)
 		}
+		w.learning()
 		got := w.ask("POST", "/api/v1/system/wait", object{"timeout": 10}).object()
 		if embedding := got["Embedding"].(object); embedding["error_count"] != 0.0 || len(embedding["errors"].([]any)) != 0 {
 			t.Errorf("waited for %v", got)

@@ -95,7 +95,7 @@ type queue struct {
 	Messages  []string `json:"errors"`
 }
 
-// wait returns when what was written can be found by what it means.
+// wait returns when everything is learned from what was committed, and can be found by what it means.
 func (s *Server) wait(ctx context.Context, q *query) (any, error) {
 	in := struct {
 		Timeout *float64 `json:"timeout"`
@@ -107,7 +107,26 @@ func (s *Server) wait(ctx context.Context, q *query) (any, error) {
 	if in.Timeout != nil && *in.Timeout >= 0 {
 		patience = min(patience, time.Duration(*in.Timeout*float64(time.Second)))
 	}
-	return s.settled(ctx, q, patience)
+	before, err := s.meaning(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if s.cfg.Sessions != nil && before.Head > 0 {
+		if err := s.cfg.Sessions.AwaitExtraction(waiting, q.caller.Tenant, before.Head); err != nil {
+			return nil, err
+		}
+	}
+	after, err := s.meaning(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	queues, err := s.settled(waiting, q, patience)
+	if err == nil {
+		queues["Semantic"] = queue{Processed: after.Head - before.Head, Messages: []string{}}
+	}
+	return queues, err
 }
 
 // settling is how long a request waits at most for what happens in the background: it has thirty seconds in all.
