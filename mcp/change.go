@@ -49,7 +49,15 @@ func (c changed) says(what string) string {
 }
 
 // remember keeps what is about a user for him, and what is about work for everybody in the tenant, if the caller may.
+// Whoever says what is known already makes it surer.
 func remember(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
+	said, already, err := known(ctx, api, in)
+	if err != nil {
+		return nil, "", err
+	}
+	if already {
+		return sayAgain(ctx, api, said)
+	}
 	k := client.Knowledge{
 		Content: in.Content, Category: in.Category, Polarity: in.Polarity, Task: in.Task, Scopes: in.Scopes,
 	}

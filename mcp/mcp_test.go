@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -60,6 +61,37 @@ func TestAHostRemembersAndFinds(t *testing.T) {
 		}
 		if none := w.call("retrieve_memory", object{"query": "zygomorphic", "category": "skills"}).ok(); none["count"] != 0.0 || none["results"] == nil {
 			t.Errorf("got %v", none)
+		}
+	})
+}
+
+func TestWhatIsRememberedAgainIsOneItemAndSurer(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		lessons := []object{
+			{"content": "喜欢深色主题", "category": "preferences"},
+			{"content": "Retry 429s with jitter", "category": "patterns", "task": "call an API"},
+			{"content": "Deploy on Mondays", "category": "patterns", "scopes": []string{"team:pay", "user:mia"}},
+		}
+		for _, lesson := range lessons {
+			first := w.call("remember", lesson).ok()
+			again := w.call("remember", lesson)
+			if got := again.ok(); got["uri"] != first["uri"] || got["outcome"] != "restated" || got["helpful"] != 2.0 ||
+				!strings.HasPrefix(again.text, "Known already: viking://") {
+				t.Errorf("again: got %+v, first %v", again, first)
+			}
+			if got := w.call("remember", lesson).ok(); got["outcome"] != "unchanged" || got["helpful"] != 2.0 {
+				t.Errorf("a third time on one day: got %v", got)
+			}
+			other := maps.Clone(lesson)
+			other["task"] = "another situation"
+			if got := w.call("remember", other).ok(); got["outcome"] != "created" || got["uri"] == first["uri"] {
+				t.Errorf("another situation: got %v", got)
+			}
+		}
+		elsewhere := maps.Clone(lessons[2])
+		elsewhere["scopes"] = "user:mia"
+		if got := w.call("remember", elsewhere).ok(); got["outcome"] != "created" {
+			t.Errorf("for others: got %v", got)
 		}
 	})
 }

@@ -1,0 +1,61 @@
+package mcp
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/domain"
+)
+
+// askedOf is how many characters of a text are searched for: enough to tell it from others.
+const askedOf = 500
+
+// known is an item that says already what somebody wants to be remembered, for those whom it is meant for.
+func known(ctx context.Context, api *client.Client, in arguments) (client.Knowledge, bool, error) {
+	content := strings.TrimSpace(in.Content)
+	if content == "" {
+		return client.Knowledge{}, false, nil
+	}
+	level, question := int(domain.Detail), []rune(content)
+	found, err := api.Search(ctx, client.Search{Query: string(question[:min(askedOf, len(question))]), Order: "score", Level: &level})
+	if err != nil {
+		return client.Knowledge{}, false, err
+	}
+	for _, h := range found.Items {
+		k := h.Knowledge
+		if k.Content != content || k.Task != strings.TrimSpace(in.Task) || kindOf(k) != in.Category ||
+			in.Polarity != "" && k.Polarity != in.Polarity || len(in.Scopes) > 0 && !sameScopes(k.Scopes, in.Scopes) {
+			continue
+		}
+		if !personal(in.Category) {
+			return k, true, nil
+		}
+		who, err := api.Whoami(ctx)
+		if err != nil {
+			return client.Knowledge{}, false, err
+		}
+		if k.Owner == who.Subject && who.OnBehalfOf == "" || k.Owner == who.OnBehalfOf {
+			return k, true, nil
+		}
+	}
+	return client.Knowledge{}, false, nil
+}
+
+func sameScopes(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+// sayAgain counts what is said again as a helpful vote, one from everybody in a day.
+func sayAgain(ctx context.Context, api *client.Client, k client.Knowledge) (any, string, error) {
+	done, err := api.GiveFeedback(ctx, k.ID, client.Vote{Verdict: "helpful", Outcome: "said again"})
+	if err != nil {
+		return nil, "", err
+	}
+	c := changedOf(done)
+	if c.Outcome != "unchanged" {
+		c.Outcome = "restated"
+	}
+	return c, c.says("Known already:"), nil
+}
