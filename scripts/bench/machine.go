@@ -24,7 +24,7 @@ type Machine struct {
 func ThisMachine() Machine {
 	return Machine{
 		CPU: after("/proc/cpuinfo", "model name"), Cores: runtime.NumCPU(), Memory: after("/proc/meminfo", "MemTotal"),
-		System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(), Revision: revision(), Load: load(),
+		System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(), Revision: revision(), Load: Load(),
 	}
 }
 
@@ -49,7 +49,8 @@ func after(path, key string) string {
 	return ""
 }
 
-func load() float64 {
+// Load is how busy the machine was in the last minute; 0 where it does not tell.
+func Load() float64 {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
 		return 0

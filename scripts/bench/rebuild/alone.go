@@ -10,11 +10,8 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
-	"runtime"
 	"runtime/debug"
-	"runtime/pprof"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/annals-kb/annals/database"
@@ -28,10 +25,15 @@ type stages struct {
 	slog.Handler
 	mu      sync.Mutex
 	entered map[string]time.Time
+	used    map[string]float64 // seconds of the processor that the process had used by then
+	built   func()             // is called when all but verification is done
 }
 
 func newStages() *stages {
-	return &stages{Handler: slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}), entered: map[string]time.Time{}}
+	return &stages{
+		Handler: slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}),
+		entered: map[string]time.Time{}, used: map[string]float64{},
+	}
 }
 
 // Enabled implements [slog.Handler].
@@ -43,7 +45,7 @@ func (s *stages) Handle(ctx context.Context, r slog.Record) error {
 		if r.Message == "rebuild" && a.Key == "stage" {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.entered[a.Value.String()] = time.Now()
+			s.enter(a.Value.String())
 		}
 		return true
 	})
@@ -51,6 +53,13 @@ func (s *stages) Handle(ctx context.Context, r slog.Record) error {
 		return nil
 	}
 	return s.Handler.Handle(ctx, r)
+}
+
+func (s *stages) enter(stage string) {
+	s.entered[stage], s.used[stage] = time.Now(), processor()
+	if stage == "verifying" && s.built != nil {
+		s.built()
+	}
 }
 
 // WithAttrs implements [slog.Handler].
@@ -62,13 +71,15 @@ func (s *stages) between(from, to string) float64 {
 	return s.entered[to].Sub(s.entered[from]).Seconds()
 }
 
-// phases are how many seconds a rebuild spent on what, and the most memory that its process had.
+// phases are how many seconds a rebuild spent on what, how many of the processor on all but verification, and the most
+// memory that its process had.
 type phases struct {
-	Load   float64 `json:"load_s"`
-	Index  float64 `json:"index_s"`
-	Catch  float64 `json:"catch_up_s"`
-	Verify float64 `json:"verify_s"`
-	Peak   int64   `json:"peak_rss_mb"`
+	Load      float64 `json:"load_s"`
+	Index     float64 `json:"index_s"`
+	Catch     float64 `json:"catch_up_s"`
+	Verify    float64 `json:"verify_s"`
+	Processor float64 `json:"build_processor_s"`
+	memory
 }
 
 // build is everything without verification.
@@ -77,48 +88,32 @@ func (p phases) build() float64 { return p.Load + p.Index + p.Catch }
 // alone rebuilds a database that nobody else uses, with garbage collected as seldom as a server does.
 func alone(ctx context.Context, url, profile string, to io.Writer) (err error) {
 	debug.SetGCPercent(400)
-	if profile != "" {
-		file, err := os.Create(profile)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, file.Close()) }()
-		if err := pprof.StartCPUProfile(file); err != nil {
-			return err
-		}
-		defer pprof.StopCPUProfile()
-	}
 	db, err := database.Open(ctx, url, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	heard := newStages()
+	var most memory
 	err = within(ctx, db, slog.New(heard), func(_ *projections.Knowledge, _ *events.Log, r *projections.Rebuilder) error {
-		if _, err := r.Start(ctx, domain.RebuildOrder{}); err != nil {
+		return profiled(profile, heard, func() (err error) {
+			most, err = watched(func() error {
+				if _, err := r.Start(ctx, domain.RebuildOrder{}); err != nil {
+					return err
+				}
+				return ended(ctx, r)
+			})
 			return err
-		}
-		return ended(ctx, r)
+		})
 	})
 	if err != nil {
 		return err
 	}
 	return json.NewEncoder(to).Encode(phases{
 		Load: heard.between("building", "indexing"), Index: heard.between("indexing", "catching_up"),
-		Catch: heard.between("catching_up", "verifying"), Verify: heard.between("verifying", "ready"), Peak: peak(),
+		Catch: heard.between("catching_up", "verifying"), Verify: heard.between("verifying", "ready"),
+		Processor: heard.used["verifying"] - heard.used["building"], memory: most,
 	})
-}
-
-// peak is the most memory that this process ever had, in megabytes.
-func peak() int64 {
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		return 0
-	}
-	if runtime.GOOS == "darwin" {
-		return used.Maxrss >> 20 // bytes there
-	}
-	return used.Maxrss >> 10
 }
 
 // inChild rebuilds in a process of its own: memory is counted by process.

@@ -41,18 +41,22 @@ func measure(ctx context.Context, engine database.Engine, size int, whole bool, 
 	result := rebuilt{Engine: engine.String(), Events: size}
 	for range rounds {
 		// In turns, so that both meet the same weather.
+		busy := bench.Load()
 		built, err := inChild(ctx, address, o.profile)
 		if err != nil {
 			return err
 		}
-		result.Rounds = append(result.Rounds, round{phases: built})
+		result.Rounds = append(result.Rounds, round{phases: built, Busy: busy})
 		if !whole {
 			continue
 		}
 		err = opened(ctx, address, func(db *database.DB) (err error) {
 			last := &result.Rounds[len(result.Rounds)-1]
-			last.Reference, result.Rows, err = reference(ctx, db)
-			last.Ratio = last.build() / last.Reference
+			last.copied, result.Rows, err = reference(ctx, db)
+			last.Ratio = last.build() / last.Seconds
+			if last.copied.Processor > 0 {
+				last.Processors = last.phases.Processor / last.copied.Processor
+			}
 			return err
 		})
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,22 +14,31 @@ import (
 	"github.com/annals-kb/annals/database"
 )
 
-// reference is how many seconds INSERT … SELECT takes for the rows of a version, into empty tables with its columns, keys
-// and indexes, and how many rows each has.
-func reference(ctx context.Context, db *database.DB) (seconds float64, rows map[string]int64, err error) {
+// copied is what INSERT … SELECT takes for the rows of a version, into empty tables with its columns, keys and indexes:
+// seconds, and on SQLite those of the processor, which are all in this process there.
+type copied struct {
+	Seconds   float64            `json:"insert_select_s,omitempty"`
+	Processor float64            `json:"insert_select_processor_s,omitempty"`
+	Tables    map[string]float64 `json:"insert_select_tables_s,omitempty"`
+}
+
+// reference copies the rows of the active version, and tells how many each table has. What it does is as durable as a
+// rebuild is in the end, and is timed until it is: a transaction a table, and whatever SQLite then copies from its journal.
+func reference(ctx context.Context, db *database.DB) (took copied, rows map[string]int64, err error) {
 	var version int
+	took.Tables = map[string]float64{}
 	err = db.QueryRowContext(ctx, "SELECT version FROM projections WHERE name = 'knowledge' AND state = 'active'").Scan(&version)
 	if err != nil {
-		return 0, nil, err
+		return took, nil, err
 	}
 	rows = map[string]int64{}
 	for _, table := range []string{"", "_scopes", "_terms", "_votes", "_reports"} {
 		from := fmt.Sprintf("knowledge_%d%s", version, table)
 		to := "reference" + table
 		if err := alike(ctx, db, from, to); err != nil {
-			return 0, nil, fmt.Errorf("define %s: %w", to, err)
+			return took, nil, fmt.Errorf("define %s: %w", to, err)
 		}
-		began := time.Now()
+		began, used := time.Now(), processor()
 		err := db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 			columns, err := columns(ctx, tx, from)
 			if err != nil {
@@ -47,21 +57,26 @@ func reference(ctx context.Context, db *database.DB) (seconds float64, rows map[
 			rows[strings.TrimPrefix(table, "_")], err = result.RowsAffected()
 			return err
 		})
-		seconds += time.Since(began).Seconds()
+		lasted := time.Since(began).Seconds()
+		took.Seconds += lasted
+		took.Tables[strings.TrimPrefix(from, "knowledge_"+strconv.Itoa(version))] = lasted
+		if db.Engine == database.SQLite {
+			took.Processor += processor() - used
+		}
 		if err != nil {
-			return 0, nil, fmt.Errorf("fill %s: %w", to, err)
+			return took, nil, fmt.Errorf("fill %s: %w", to, err)
 		}
 		err = db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 			_, err := tx.ExecContext(ctx, "DROP TABLE "+to)
 			return err
 		})
 		if err != nil {
-			return 0, nil, err
+			return took, nil, err
 		}
 	}
 	rows["knowledge"] = rows[""]
 	delete(rows, "")
-	return seconds, rows, nil
+	return took, rows, nil
 }
 
 func columns(ctx context.Context, tx bun.Tx, table string) (list string, err error) {

@@ -36,11 +36,14 @@ type rebuilt struct {
 	Rounds []round          `json:"rounds"`
 }
 
-// round is a rebuild and its reference. The ratio is of everything but verification to it.
+// round is a rebuild and its reference. The ratios are of everything but verification to it: of the time, and of the
+// time of the processor, of which a rebuild may use several.
 type round struct {
 	phases
-	Reference float64 `json:"insert_select_s,omitempty"`
-	Ratio     float64 `json:"ratio,omitempty"`
+	copied
+	Ratio      float64 `json:"ratio,omitempty"`
+	Processors float64 `json:"processor_ratio,omitempty"`
+	Busy       float64 `json:"load"` // of the machine, before it
 }
 
 // loaded is what clients noticed of a rebuild, and of switching to and fro.
@@ -131,14 +134,15 @@ func (r *report) print(to io.Writer) error {
 	}
 	fmt.Fprintf(to, "Settings:  %+v\n", r.Settings)
 	fmt.Fprintf(to, "Targets:   load, indexes and catching up at most 2 × INSERT … SELECT of the same rows; switch pause p99 below 100 ms; nothing failed or inconsistent\n\n")
-	t := bench.NewTable(to, "engine", "events", "rows", "load s", "index s", "catch up s", "verify s", "INSERT … SELECT s", "ratio", "peak RSS MB")
+	t := bench.NewTable(to, "engine", "events", "rows", "load s", "index s", "catch up s", "verify s", "INSERT … SELECT s", "ratio", "of the processor: build s", "INSERT … SELECT s", "ratio", "peak RSS MB", "not mapped MB", "load of the machine")
 	for _, rebuilt := range r.Rebuilds {
 		var rows int64
 		for _, n := range rebuilt.Rows {
 			rows += n
 		}
 		for _, one := range rebuilt.Rounds {
-			t.Row(rebuilt.Engine, rebuilt.Events, rows, one.Load, one.Index, one.Catch, one.Verify, one.Reference, one.Ratio, one.Peak)
+			t.Row(rebuilt.Engine, rebuilt.Events, rows, one.Load, one.Index, one.Catch, one.Verify, one.Seconds, one.Ratio,
+				one.phases.Processor, one.copied.Processor, one.Processors, one.Peak, one.Own, one.Busy)
 		}
 	}
 	if err := t.End(); err != nil {

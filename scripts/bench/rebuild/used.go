@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/pprof"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// memory is the most that a process ever had, in megabytes: with what is mapped of files, which a system takes back when
+// it needs it, and without, where the system tells.
+type memory struct {
+	Peak int64 `json:"peak_rss_mb"`
+	Own  int64 `json:"peak_own_mb,omitempty"`
+}
+
+// watched does something, and looks at the memory that is not mapped of files all the while.
+func watched(do func() error) (most memory, err error) {
+	done := make(chan struct{})
+	var looking sync.WaitGroup
+	looking.Go(func() {
+		for often := time.Tick(20 * time.Millisecond); ; {
+			most.Own = max(most.Own, own())
+			select {
+			case <-often:
+			case <-done:
+				return
+			}
+		}
+	})
+	err = do()
+	close(done)
+	looking.Wait()
+	most.Peak = peak()
+	return most, err
+}
+
+// own is how much memory this process has that no file backs; 0 where nobody can tell.
+func own() (megabytes int64) {
+	file, err := os.Open("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		if value, found := strings.CutPrefix(lines.Text(), "RssAnon:"); found {
+			_, _ = fmt.Sscan(value, &megabytes) // stays 0
+			return megabytes >> 10
+		}
+	}
+	return 0
+}
+
+// peak is the most memory that this process ever had, in megabytes.
+func peak() int64 {
+	used := usage()
+	if runtime.GOOS == "darwin" {
+		return used.Maxrss >> 20 // bytes there
+	}
+	return used.Maxrss >> 10
+}
+
+// processor is how many seconds of the processor this process has used.
+func processor() float64 {
+	used := usage()
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds()
+}
+
+func usage() (used syscall.Rusage) {
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // all zeros where it is not known
+	return used
+}
+
+// profiled does something while a profile of the processor is written to a file, if one is named, until everything but
+// verification is done.
+func profiled(name string, heard *stages, do func() error) (err error) {
+	if name == "" {
+		return do()
+	}
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if err := pprof.StartCPUProfile(file); err != nil {
+		return err
+	}
+	defer pprof.StopCPUProfile()
+	heard.built = pprof.StopCPUProfile
+	return do()
+}
