@@ -2,10 +2,8 @@ package projections
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/lib/pq"
@@ -14,8 +12,8 @@ import (
 	"github.com/annals-kb/annals/database"
 )
 
-// copyInto writes an image into the empty places of a version's tables: COPY on PostgreSQL, prepared
-// statements on SQLite.
+// copyInto writes an image into the empty places of a version's tables: COPY on PostgreSQL, statements
+// that are kept on SQLite.
 func copyInto(ctx context.Context, engine database.Engine, tx bun.Tx, t tables, i *image) error {
 	for _, part := range []struct {
 		table   bun.Ident
@@ -31,14 +29,14 @@ func copyInto(ctx context.Context, engine database.Engine, tx bun.Tx, t tables, 
 		if len(part.rows) == 0 {
 			continue
 		}
-		if err := copyRows(ctx, engine, tx.Tx, string(part.table), part.columns, part.rows); err != nil {
+		if err := copyRows(ctx, engine, tx, string(part.table), part.columns, part.rows); err != nil {
 			return fmt.Errorf("copy into %s: %w", part.table, err)
 		}
 	}
 	return nil
 }
 
-func copyRows(ctx context.Context, engine database.Engine, tx *sql.Tx, table string, columns []string, rows [][]any) (err error) {
+func copyRows(ctx context.Context, engine database.Engine, tx bun.Tx, table string, columns []string, rows [][]any) (err error) {
 	if engine == database.SQLite {
 		return insertRows(ctx, tx, table, columns, rows)
 	}
@@ -56,44 +54,10 @@ func copyRows(ctx context.Context, engine database.Engine, tx *sql.Tx, table str
 	return err
 }
 
-// insertedValues is how many values one statement inserts: one of a single row spends half of its time
-// on being a statement.
-const insertedValues = 600
-
-// insertRows writes rows with prepared statements of many rows each, and one of the rest.
-func insertRows(ctx context.Context, tx *sql.Tx, table string, columns []string, rows [][]any) error {
-	most := max(1, insertedValues/len(columns))
-	if whole := len(rows) / most * most; whole > 0 {
-		if err := insertEach(ctx, tx, table, columns, rows[:whole], most); err != nil {
-			return err
-		}
-		rows = rows[whole:]
-	}
-	if len(rows) == 0 {
-		return nil
-	}
-	return insertEach(ctx, tx, table, columns, rows, len(rows))
-}
-
-// insertEach inserts so many rows at once. The first column is the tenant, whose rows they all are: it is
-// handed over once a statement.
-func insertEach(ctx context.Context, tx *sql.Tx, table string, columns []string, rows [][]any, at int) (err error) {
-	tuple := "(?1" + strings.Repeat(", ?", len(columns)-1) + "), "
-	inserting, err := tx.PrepareContext(ctx, "INSERT OR FAIL INTO "+table+" ("+strings.Join(columns, ", ")+") VALUES "+
-		strings.TrimSuffix(strings.Repeat(tuple, at), ", "))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, inserting.Close()) }()
-	values := make([]any, 0, 1+at*(len(columns)-1))
-	for some := range slices.Chunk(rows, at) {
-		values = append(values[:0], some[0][0])
-		for _, row := range some {
-			values = append(values, row[1:]...)
-		}
-		if _, err := inserting.ExecContext(ctx, values...); err != nil {
-			return err
-		}
-	}
-	return nil
+// insertRows writes rows on SQLite, with statements of many rows each: one of a single row spends half of its time on being
+// a statement.
+func insertRows(ctx context.Context, tx bun.Tx, table string, columns []string, rows [][]any) error {
+	var script database.Script
+	script.Insert(database.SQLite, table+" ("+strings.Join(columns, ", ")+")", "", rows)
+	return script.Run(ctx, tx)
 }

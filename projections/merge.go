@@ -27,7 +27,7 @@ func putSheaf(ctx context.Context, tx bun.Tx, t tables, tenant string, bound []c
 	for i, c := range bound {
 		rows = append(rows, []any{tenant, number, i, c.first, c.bytes})
 	}
-	return insertRows(ctx, tx.Tx, string(t.sheaves), sheavesColumns, rows)
+	return insertRows(ctx, tx, string(t.sheaves), sheavesColumns, rows)
 }
 
 var sheavesColumns = []string{"tenant", "number", "chunk", "first", "bytes"}
@@ -90,7 +90,7 @@ func (r *Rebuilder) writeTerms(ctx context.Context, v version, rows [][]any) err
 			if err != nil || len(rows) == 0 {
 				return err
 			}
-			return insertRows(ctx, tx.Tx, string(v.tables.terms), termsColumns, rows)
+			return insertRows(ctx, tx, string(v.tables.terms), termsColumns, rows)
 		})
 		return time.Since(began), err
 	})
