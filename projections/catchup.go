@@ -171,11 +171,11 @@ func touchedBy(page []domain.Event) wanted {
 		items.add(&w.items, id)
 		switch f := event.Fact.(type) {
 		case domain.FoundHelpful:
-			w.votes = appendVote(w.votes, f.Replaces)
+			w.votes = appendVote(w.votes, id, f.Replaces)
 		case domain.FoundHarmful:
-			w.votes = appendVote(w.votes, f.Replaces)
+			w.votes = appendVote(w.votes, id, f.Replaces)
 		case domain.FeedbackRetracted:
-			w.votes = appendVote(w.votes, f.Vote)
+			w.votes = appendVote(w.votes, id, f.Vote)
 		case domain.ReportedStale, domain.Confirmed:
 			reports.add(&w.reports, id)
 		}
@@ -183,9 +183,9 @@ func touchedBy(page []domain.Event) wanted {
 	return w
 }
 
-func appendVote(votes []string, eventID string) []string {
+func appendVote(votes [][]string, id, eventID string) [][]string {
 	if eventID == "" {
 		return votes
 	}
-	return append(votes, eventID)
+	return append(votes, []string{id, eventID})
 }

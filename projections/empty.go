@@ -21,7 +21,7 @@ func (t tables) keyOf(table bun.Ident) []string {
 	case t.terms:
 		return []string{"tenant", "term", "scope", "number"}
 	case t.votes:
-		return []string{"tenant", "event_id"}
+		return []string{"tenant", "id", "event_id"}
 	case t.reports:
 		return []string{"tenant", "id", "reporter"}
 	}

@@ -115,7 +115,7 @@ func (s *stage) writeRows(script *script, rows []row, update string) error {
 
 // votesChange and reportsChange are the rows that differ between what was loaded and what is.
 type votesChange struct {
-	gone []string
+	gone [][]string // id, event id
 	made []voteRow
 }
 
@@ -132,7 +132,7 @@ func (s *stage) voices() (votes votesChange, reports reportsChange) {
 		}
 		for eventID := range it.votes {
 			if _, stays := it.now.Votes[eventID]; !stays {
-				votes.gone = append(votes.gone, eventID)
+				votes.gone = append(votes.gone, []string{id, eventID})
 			}
 		}
 		for eventID, vote := range it.now.Votes {
@@ -151,7 +151,7 @@ func (s *stage) voices() (votes votesChange, reports reportsChange) {
 			}
 		}
 	}
-	slices.Sort(votes.gone)
+	slices.SortFunc(votes.gone, func(a, b []string) int { return strings.Compare(a[1], b[1]) })
 	slices.SortFunc(votes.made, func(a, b voteRow) int { return strings.Compare(a.EventID, b.EventID) })
 	slices.SortFunc(reports.made, func(a, b reportRow) int { return strings.Compare(a.EventID, b.EventID) })
 	return votes, reports
@@ -175,8 +175,13 @@ func (s *stage) forgetVoices(script *script) {
 
 func (c votesChange) write(script *script, s *stage) {
 	if len(c.gone) > 0 {
-		script.add(s.tx.NewDelete().TableExpr("?", s.tables.votes).
-			Where("tenant = ?", s.tenant).Where("event_id IN (?)", bun.List(c.gone)))
+		gone := s.tx.NewDelete().TableExpr("?", s.tables.votes).Where("tenant = ?", s.tenant)
+		if script.engine == database.SQLite { // which keeps them by item
+			gone = gone.Where("(id, event_id) IN (?)", pairsOf(c.gone))
+		} else {
+			gone = gone.Where("event_id IN (?)", bun.List(eventsOf(c.gone)))
+		}
+		script.add(gone)
 	}
 	if len(c.made) > 0 {
 		script.add(s.tx.NewInsert().Model(&c.made).ModelTableExpr("? AS v", s.tables.votes))
@@ -186,7 +191,7 @@ func (c votesChange) write(script *script, s *stage) {
 func (c reportsChange) write(script *script, s *stage) {
 	if len(c.gone) > 0 {
 		script.add(s.tx.NewDelete().TableExpr("?", s.tables.reports).
-			Where("tenant = ?", s.tenant).Where("(id, reporter) IN (VALUES ?)", tuples(c.gone)))
+			Where("tenant = ?", s.tenant).Where("(id, reporter) IN (?)", pairsOf(c.gone)))
 	}
 	if len(c.made) > 0 {
 		script.add(s.tx.NewInsert().Model(&c.made).ModelTableExpr("? AS r", s.tables.reports).

@@ -51,7 +51,9 @@ func (i *image) sort() {
 	slices.SortFunc(i.scopes, func(a, b []any) int {
 		return cmp.Or(cmp.Compare(a[1].(string), b[1].(string)), cmp.Compare(a[2].(int64), b[2].(int64)))
 	})
-	slices.SortFunc(i.votes, func(a, b []any) int { return cmp.Compare(a[2].(string), b[2].(string)) })
+	slices.SortFunc(i.votes, func(a, b []any) int {
+		return cmp.Or(cmp.Compare(a[1].(string), b[1].(string)), cmp.Compare(a[2].(string), b[2].(string)))
+	})
 }
 
 // addRows draws all of an item but its terms.

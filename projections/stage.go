@@ -63,7 +63,7 @@ type wanted struct {
 	items    []string
 	uris     []string
 	voices   [][]string // id, voter, ballot
-	votes    []string
+	votes    [][]string // id, event id
 	reports  []string
 	prepared map[string]prepared
 }
@@ -86,7 +86,9 @@ func collect(commands []domain.Command) wanted {
 		for _, voice := range reads.Voices {
 			w.voices = append(w.voices, []string{id, string(voice.Voter), voice.Key})
 		}
-		w.votes = append(w.votes, reads.Votes...)
+		for _, vote := range reads.Votes {
+			w.votes = append(w.votes, []string{id, vote})
+		}
 		if reads.Reports {
 			reports.add(&w.reports, id)
 		}
@@ -122,8 +124,7 @@ func (s *stage) reads(w wanted) []read {
 			lookUp(s.tx.NewSelect().Model((*voteRow)(nil)), s.in(s.tables.votes, "v"), w.voices, "id", "voter", "ballot")))
 	}
 	if len(w.votes) > 0 {
-		reads = append(reads, s.readVotes(s.tx.NewSelect().Model((*voteRow)(nil)).ModelTableExpr("? AS v", s.tables.votes).
-			Where("v.tenant = ?", s.tenant).Where("v.event_id IN (?)", bun.List(w.votes))))
+		reads = append(reads, s.readVotes(s.votesOf(s.tx.NewSelect().Model((*voteRow)(nil)), w.votes)))
 	}
 	if len(w.reports) > 0 {
 		reads = append(reads, s.readReports(w))
@@ -170,6 +171,24 @@ type holder struct {
 
 	ID  string `bun:"id"`
 	URI string `bun:"uri"`
+}
+
+// votesOf lets a query select votes by item and event.
+func (s *stage) votesOf(query *bun.SelectQuery, votes [][]string) *bun.SelectQuery {
+	if s.projection.db.Engine == database.SQLite { // which keeps them by item
+		return lookUp(query, s.in(s.tables.votes, "v"), votes, "id", "event_id")
+	}
+	return query.ModelTableExpr("? AS v", s.tables.votes).
+		Where("v.tenant = ?", s.tenant).Where("v.event_id IN (?)", bun.List(eventsOf(votes)))
+}
+
+// eventsOf are the event ids of votes.
+func eventsOf(votes [][]string) []string {
+	events := make([]string, len(votes))
+	for i, vote := range votes {
+		events[i] = vote[1]
+	}
+	return events
 }
 
 func (s *stage) readVotes(query *bun.SelectQuery) read {

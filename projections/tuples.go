@@ -1,6 +1,9 @@
 package projections
 
-import "github.com/uptrace/bun"
+import (
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
+)
 
 // tuples writes rows as SQL does after VALUES: (…), (…).
 func tuples[T any](rows [][]T) bun.ListValues {
@@ -9,4 +12,9 @@ func tuples[T any](rows [][]T) bun.ListValues {
 		values[i] = bun.Tuple(row)
 	}
 	return bun.List(values)
+}
+
+// pairsOf selects pairs from a list. SQLite looks each of them up by a key of both, as it does not for (…, …) IN (VALUES …).
+func pairsOf(pairs [][]string) schema.QueryWithArgs {
+	return bun.SafeQuery("SELECT column1, column2 FROM (VALUES ?) AS listed", tuples(pairs))
 }

@@ -72,7 +72,7 @@ CREATE TABLE knowledge_{{.}}_terms (
     PRIMARY KEY (tenant, term, scope, number)
 ) STRICT, WITHOUT ROWID;
 
--- The voices that count. A ballot has at most one.
+-- The voices that count, item by item, as a rebuild comes to them. A ballot has at most one.
 CREATE TABLE knowledge_{{.}}_votes (
     tenant   TEXT NOT NULL,
     id       TEXT NOT NULL,
@@ -84,7 +84,7 @@ CREATE TABLE knowledge_{{.}}_votes (
     query    TEXT NOT NULL,
     outcome  TEXT NOT NULL,
     at       TEXT NOT NULL,
-    PRIMARY KEY (tenant, event_id)
+    PRIMARY KEY (tenant, id, event_id)
 ) STRICT, WITHOUT ROWID;
 
 -- The reports of staleness since the last confirmation, one per reporter.
