@@ -25,7 +25,7 @@ type DB struct {
 	Opener string
 
 	writers *bun.DB
-	turn    turn    // SQLite: whose turn it is on the one connection that writes
+	turn    *turn   // SQLite: whose turn it is on the one connection that writes
 	owner   *owner  // SQLite: this process's claim to the file
 	copier  *copier // SQLite's, unless only to read; nil for none
 	log     *slog.Logger

@@ -33,5 +33,8 @@ func TestTurnsAreTakenInTheOrderTheyWereAskedFor(t *testing.T) {
 		if !slices.Equal(served, asked) {
 			t.Errorf("got %v, want %v", served, asked)
 		}
+		if waited := turn.waited.Load(); waited != 100 {
+			t.Errorf("%d have waited, want 100 and not the first", waited)
+		}
 	})
 }

@@ -244,7 +244,7 @@ func (p *Knowledge) Sweep(ctx context.Context) error {
 
 // drop removes a version's tables and what is known of its progress.
 func (p *Knowledge) drop(ctx context.Context, v version) error {
-	pace := &batches{}
+	pace := paced(p.db.Engine)
 	for _, table := range append(v.tables.all(), v.tables.sheaves) {
 		if err := p.empty(ctx, pace, v.tables, table); err != nil {
 			return fmt.Errorf("empty %s: %w", table, err)

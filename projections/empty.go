@@ -60,7 +60,7 @@ func (p *Knowledge) emptyBy(ctx context.Context, b *batches, table bun.Ident, co
 			return p.failed(ctx, "find the end of a batch", err)
 		}
 		remove := fmt.Sprintf("DELETE FROM %s WHERE (%s) < (%s)", table, key, strings.TrimSuffix(strings.Repeat("?, ", len(until)), ", "))
-		err = b.write(p.db.Engine, rows, func() (time.Duration, error) {
+		err = b.write(p.db, rows, func() (time.Duration, error) {
 			var began time.Time
 			err := p.db.TransactLazily(ctx, func(ctx context.Context, tx bun.Tx) error {
 				began = time.Now()

@@ -62,7 +62,13 @@ func (r *Rebuilder) load(ctx context.Context, now *run) error {
 	if err != nil {
 		return err
 	}
-	return r.index(ctx, now)
+	if err := r.index(ctx, now); err != nil {
+		return err
+	}
+	if longest := r.batch.waitedFor(); longest > 0 {
+		r.logger.InfoContext(ctx, "writes waited for a piece of the rebuild", "version", v.Version, "longest", longest)
+	}
+	return nil
 }
 
 // slices are those that were cut so far.
@@ -234,7 +240,7 @@ func (r *Rebuilder) write(ctx context.Context, now *run, part loading, through s
 	rest.After, rest.Streams = through, max(0, part.Streams-part.streams)
 	bound := part.sheaf.chunks() // before everybody else's writes wait for it
 	part.drawn.sort()
-	err = r.batch.write(p.db.Engine, part.drawn.rows(), func() (time.Duration, error) {
+	err = r.batch.write(p.db, part.drawn.rows(), func() (time.Duration, error) {
 		var began time.Time
 		err := p.db.TransactLazily(ctx, func(ctx context.Context, tx bun.Tx) error {
 			began = time.Now()
@@ -303,7 +309,7 @@ func (r *Rebuilder) index(ctx context.Context, now *run) error {
 		if err := r.merge(ctx, now); err != nil {
 			return fmt.Errorf("index words: %w", err)
 		}
-		if err := p.empty(ctx, &r.batch, v.tables, v.tables.sheaves); err != nil {
+		if err := p.empty(ctx, r.batch, v.tables, v.tables.sheaves); err != nil {
 			return err
 		}
 	}

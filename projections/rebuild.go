@@ -20,7 +20,7 @@ type Rebuilder struct {
 	knowledge *Knowledge
 	log       *events.Log
 	logger    *slog.Logger
-	batch     batches
+	batch     *batches
 
 	sliceStreams int
 	claimLasts   time.Duration
@@ -38,7 +38,10 @@ type Rebuilder struct {
 func NewRebuilder(p *Knowledge, log *events.Log) *Rebuilder {
 	p.history.Store(log)
 	ctx, stop := context.WithCancel(database.ForEveryTenant(context.Background()))
-	return &Rebuilder{knowledge: p, log: log, logger: p.log, sliceStreams: sliceStreams, claimLasts: claimLasts, ctx: ctx, stop: stop}
+	return &Rebuilder{
+		knowledge: p, log: log, logger: p.log, batch: paced(p.db.Engine), sliceStreams: sliceStreams, claimLasts: claimLasts,
+		ctx: ctx, stop: stop,
+	}
 }
 
 // Close interrupts a running rebuild, which goes on when it is resumed, and waits for it.

@@ -100,7 +100,7 @@ func (s *spaces) sweep(ctx context.Context) error {
 func (s *spaces) drop(ctx context.Context, e entry) error {
 	p := s.knowledge
 	pieces, vectors := meaningTablesOf(e.Version, space{}).pieces, bun.Ident(e.Settings[settingVectors])
-	pace := &batches{}
+	pace := paced(p.db.Engine)
 	if err := p.emptyBy(ctx, pace, pieces, "tenant", "scope", "number", "piece"); err != nil {
 		return err
 	}

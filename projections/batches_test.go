@@ -1,0 +1,59 @@
+package projections
+
+import (
+	"testing"
+	"time"
+
+	"github.com/annals-kb/annals/database"
+)
+
+func TestARebuildWritesLessAtOnceWhileOthersWrite(t *testing.T) {
+	t.Parallel()
+	const each = 10 * time.Microsecond // a row
+	b := paced(database.SQLite)
+	write := func(met bool) time.Duration {
+		took := time.Duration(b.rows()) * each
+		b.learn(b.rows(), took, met)
+		return time.Duration(b.rows()) * each
+	}
+	for range 20 {
+		write(false)
+	}
+	if next := write(false); next < batchTime*9/10 || next > batchTime {
+		t.Errorf("alone it writes for %s at once, want %s", next, batchTime)
+	}
+	if next := write(true); next > givingWay {
+		t.Errorf("when somebody has waited it writes for %s at once, want %s at once", next, givingWay)
+	}
+	for written := time.Duration(0); written < alone/2; {
+		next := write(false)
+		if next > givingWay {
+			t.Fatalf("%s after somebody has waited it writes for %s at once, want %s", written, next, givingWay)
+		}
+		written += next
+	}
+	for written := time.Duration(0); written < alone; {
+		written += write(false)
+	}
+	if next := write(false); next < batchTime*9/10 {
+		t.Errorf("when nobody has waited for long it writes for %s at once, want %s", next, batchTime)
+	}
+	if waited := b.waitedFor(); waited == 0 || waited > batchTime {
+		t.Errorf("somebody has waited for %s, want %s at most", waited, batchTime)
+	}
+}
+
+func TestARebuildNeverWritesSoLittleThatItOnlyWaits(t *testing.T) {
+	t.Parallel()
+	b := paced(database.SQLite)
+	for range 20 {
+		b.learn(b.rows(), 10*time.Second, true)
+	}
+	if rows := b.rows(); rows != leastRows {
+		t.Errorf("got %d rows at once on a machine that is busy, want %d", rows, leastRows)
+	}
+	b.limit = 3
+	if rows := b.rows(); rows != 3 {
+		t.Errorf("got %d rows at once, want no more than the limit of 3", rows)
+	}
+}
