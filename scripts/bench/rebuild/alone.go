@@ -80,6 +80,7 @@ type phases struct {
 	Verify    float64 `json:"verify_s"`
 	Processor float64 `json:"build_processor_s"`
 	memory
+	disk
 }
 
 // build is everything without verification.
@@ -95,13 +96,17 @@ func alone(ctx context.Context, url, profile string, to io.Writer) (err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	heard := newStages()
 	var most memory
+	var room disk
 	err = within(ctx, db, slog.New(heard), func(_ *projections.Knowledge, _ *events.Log, r *projections.Rebuilder) error {
 		return profiled(profile, heard, func() (err error) {
-			most, err = watched(func() error {
-				if _, err := r.Start(ctx, domain.RebuildOrder{}); err != nil {
-					return err
-				}
-				return ended(ctx, r)
+			room, err = weighed(ctx, db, url, r, func() (err error) {
+				most, err = watched(func() error {
+					if _, err := r.Start(ctx, domain.RebuildOrder{}); err != nil {
+						return err
+					}
+					return ended(ctx, r)
+				})
+				return err
 			})
 			return err
 		})
@@ -112,7 +117,7 @@ func alone(ctx context.Context, url, profile string, to io.Writer) (err error) {
 	return json.NewEncoder(to).Encode(phases{
 		Load: heard.between("building", "indexing"), Index: heard.between("indexing", "catching_up"),
 		Catch: heard.between("catching_up", "verifying"), Verify: heard.between("verifying", "ready"),
-		Processor: heard.used["verifying"] - heard.used["building"], memory: most,
+		Processor: heard.used["verifying"] - heard.used["building"], memory: most, disk: room,
 	})
 }
 

@@ -134,7 +134,7 @@ func (r *report) print(to io.Writer) error {
 	}
 	fmt.Fprintf(to, "Settings:  %+v\n", r.Settings)
 	fmt.Fprintf(to, "Targets:   load, indexes and catching up at most 2 × INSERT … SELECT of the same rows; switch pause p99 below 100 ms; nothing failed or inconsistent\n\n")
-	t := bench.NewTable(to, "engine", "events", "rows", "load s", "index s", "catch up s", "verify s", "INSERT … SELECT s", "ratio", "of the processor: build s", "INSERT … SELECT s", "ratio", "peak RSS MB", "not mapped MB", "load of the machine")
+	t := bench.NewTable(to, "engine", "events", "rows", "load s", "index s", "catch up s", "verify s", "INSERT … SELECT s", "ratio", "of the processor: build s", "INSERT … SELECT s", "ratio", "peak RSS MB", "not mapped MB", "disk at most MB", "planned", "disk left MB", "planned", "load of the machine")
 	for _, rebuilt := range r.Rebuilds {
 		var rows int64
 		for _, n := range rebuilt.Rows {
@@ -142,7 +142,7 @@ func (r *report) print(to io.Writer) error {
 		}
 		for _, one := range rebuilt.Rounds {
 			t.Row(rebuilt.Engine, rebuilt.Events, rows, one.Load, one.Index, one.Catch, one.Verify, one.Seconds, one.Ratio,
-				one.phases.Processor, one.copied.Processor, one.Processors, one.Peak, one.Own, one.Busy)
+				one.phases.Processor, one.copied.Processor, one.Processors, one.Peak, one.Own, one.Most, one.PlannedMost, one.Left, one.PlannedLeft, one.Busy)
 		}
 	}
 	if err := t.End(); err != nil {
