@@ -44,12 +44,22 @@ func (r Rebuilds) Plan(ctx context.Context, name string, order domain.RebuildOrd
 }
 
 // Parts of a hundred that a rebuild takes of disk at its most, of what it leaves. PostgreSQL writes
-// everything to its journal, too, and sorts for the indexes. SQLite's journal begins anew again and
-// again while the version is loaded; its indexes are built in one transaction.
+// everything to its journal, too, and sorts for the indexes. SQLite keeps the terms in sheaves until they
+// are merged, and its journal begins anew again and again.
 const (
-	needPostgres = 200
-	needSQLite   = 150
+	needPostgres  = 200
+	needSQLite    = 120
+	journalSQLite = 48 << 20 // bytes, and no more than is written
 )
+
+// need is how much disk a rebuild takes that leaves so many bytes.
+func need(engine database.Engine, left int64) int64 {
+	if engine == database.Postgres {
+		return left * needPostgres / 100
+	}
+	written := left * needSQLite / 100
+	return written + min(written, journalSQLite)
+}
 
 // Bytes of a row besides its values, in its table and in its indexes.
 const (
@@ -129,11 +139,11 @@ func (r Rebuilds) sample(ctx context.Context, plan *domain.RebuildPlan) error {
 	}
 	scale := float64(plan.Streams) / float64(streams)
 	plan.Bytes = int64(float64(bytes) * scale)
-	need, writing := needPostgres, float64(writingPostgres)
+	writing := float64(writingPostgres)
 	if r.knowledge.db.Engine == database.SQLite {
-		need, writing = needSQLite, writingSQLite
+		writing = writingSQLite
 	}
-	plan.Need = plan.Bytes * int64(need) / 100
+	plan.Need = need(r.knowledge.db.Engine, plan.Bytes)
 	plan.Took = time.Duration(float64(plan.Streams) * float64(each) * (1 + writing/float64(runtime.GOMAXPROCS(0))))
 	return nil
 }
