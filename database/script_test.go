@@ -193,3 +193,34 @@ func TestAKeptQueryIsAskedAgain(t *testing.T) {
 		}
 	})
 }
+
+// Rows that begin with the same word, as a tenant's do, are inserted as others are.
+func TestRowsMayBeginAlike(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		newThings(t, db)
+		for _, n := range []int{1, 2, 64, 65, 200} {
+			for name, word := range map[string]func(number int) string{
+				"all alike":                  func(int) string { return "acme" },
+				"the last one otherwise":     func(number int) string { return map[bool]string{true: "other", false: "acme"}[number == n] },
+				"the second one otherwise":   func(number int) string { return map[bool]string{true: "other", false: "acme"}[number == 2] },
+				"each in a way of their own": func(number int) string { return fmt.Sprint(number) },
+			} {
+				rows, want := make([][]any, n), make([]string, n)
+				for i := range rows {
+					rows[i] = []any{word(i + 1), i + 1, 0.5, true}
+					want[i] = fmt.Sprintf("%d|%s|NULL|0.5|NULL|yes|NULL", i+1, word(i+1))
+				}
+				run(t, db, func(ctx context.Context, tx bun.Tx) error {
+					script := &database.Script{}
+					script.Add("DELETE FROM things")
+					script.Insert(db.Engine, "things (name, number, share, yes)", "", rows)
+					return script.Finish(ctx, tx)
+				})
+				if diff := cmp.Diff(want, told(t, db)); diff != "" {
+					t.Errorf("%d rows, %s: %s", n, name, diff)
+				}
+			}
+		}
+	})
+}
