@@ -23,7 +23,8 @@ type copied struct {
 }
 
 // reference copies the rows of the active version, and tells how many each table has. What it does is as durable as a
-// rebuild is in the end, and is timed until it is: a transaction a table, and whatever SQLite then copies from its journal.
+// rebuild is in the end: a transaction a table, each of which waits for the disk. SQLite's journal is copied into the file
+// beside it, as beside a rebuild.
 func reference(ctx context.Context, db *database.DB) (took copied, rows map[string]int64, err error) {
 	var version int
 	took.Tables = map[string]float64{}
