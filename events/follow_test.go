@@ -45,6 +45,28 @@ func run(t *testing.T, add func(*message.Router)) (stop func()) {
 	return stop
 }
 
+func TestARouterThatIsToEndBeforeItHasBegunEnds(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		l := newLog(t, db, events.Options{})
+		began := time.Now()
+		for range 20 {
+			router, err := events.NewRouter(databasetest.Log(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 5 {
+				events.AddHandler(router, l, fmt.Sprintf("p-%d", i), func(context.Context, bun.IDB, events.Page) error { return nil })
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := events.Run(ctx, router); err != nil {
+				t.Errorf("after %s: %v", time.Since(began), err)
+			}
+		}
+	})
+}
+
 // effects is a projection with a row for every time that it has taken in an event.
 type effects struct {
 	table string

@@ -43,10 +43,28 @@ type handled struct {
 func (h handled) Write(ctx context.Context, tx bun.IDB) error { return h.handler(ctx, tx, h.page) }
 func (h handled) Done()                                       {}
 
-// NewRouter makes a Watermill router for the handlers of a log. Run it with Run, end it with Close.
+// NewRouter makes a Watermill router for the handlers of a log. Run it with [Run].
 func NewRouter(logger *slog.Logger) (*message.Router, error) {
 	levels := map[slog.Level]slog.Level{slog.LevelInfo: slog.LevelDebug}
 	return message.NewRouter(message.RouterConfig{}, watermill.NewSlogLoggerWithLevelMapping(logger, levels))
+}
+
+// Run runs a router until ctx ends, and returns when its handlers have ended. A router that is closed before it
+// has begun waits half a minute for handlers that never do.
+func Run(ctx context.Context, router *message.Router) error {
+	ended := make(chan error, 1)
+	go func() { ended <- router.Run(context.WithoutCancel(ctx)) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-router.Running():
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return errors.Join(router.Close(), <-ended)
+	}
 }
 
 // AddHandler lets a projection follow every tenant's log, under a name of its own. Of all processes that

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -42,12 +41,10 @@ func (s *service) work(ctx context.Context) error {
 	if s.directories != nil {
 		working.Go(func() { s.directories.Run(ctx) })
 	}
-	var failed error
-	working.Go(func() { failed = router.Run(ctx) })
+	err = events.Run(ctx, router)
 	<-ctx.Done()
-	err = router.Close()
 	working.Wait()
-	return errors.Join(failed, err)
+	return err
 }
 
 // betweenBuilds is how long an index that has become worth while is waited for.
