@@ -86,7 +86,7 @@ func TestAListIsFiltered(t *testing.T) {
 
 func TestEveryBadParameterIsNamedAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		got := w.ask("GET", "/v1/knowledge?type=hunch&owmer=user:1&limit=1000&stale=maybe&created_from=noon&owner=me&tag=%00&trace_id=%ff&uri=%00&scope=x&status=lost", nil).want(http.StatusUnprocessableEntity)
+		got := w.ask("GET", "/v1/knowledge?type=hunch&owmer=user:1&limit=1000&stale=maybe&created_from=noon&owner=me&tag=%00&trace_id=%ff&uri=viking://%00&scope=x&status=lost", nil).want(http.StatusUnprocessableEntity)
 		want := []string{
 			"owmer: is not a parameter here",
 			"stale: must be true or false",
