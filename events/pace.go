@@ -54,6 +54,16 @@ func (l *Log) busyness() (quiet time.Duration, share float64) {
 	return lull - now.Sub(l.load.since), l.load.level(now)
 }
 
+// Idle is for how long this process has written no command; 0 while it writes some.
+func (l *Log) Idle() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.lanes) > 0 {
+		return 0
+	}
+	return time.Since(l.load.since)
+}
+
 // load is how much of the time there was something to write, of late: what was half a second ago counts a
 // tenth of what is now.
 type load struct {

@@ -20,6 +20,8 @@ const (
 	// defaultCompactItems is how many bags are moved in one transaction, during which appends wait. Most
 	// of its time goes to pages of the index that a third of them would change as well.
 	defaultCompactItems = 300
+	// defaultCompactIdle is how long nobody must have appended anything before more are moved together.
+	defaultCompactIdle = 2 * time.Second
 )
 
 // backlog is what a tenant's bags are known to need: how many are too many, and up to which number they
@@ -36,6 +38,7 @@ type bagPlace struct {
 
 type bagsLeft struct {
 	surplus int   // of bags
+	items   int   // that are moved together, while they are crowded and nobody appends
 	after   int64 // the number that was moved last; what was revised since lies before it, and waits for the next round
 }
 
@@ -105,15 +108,18 @@ func (p *Knowledge) countBags(ctx context.Context) error {
 // compact moves a tenant's oldest bags, under its lock.
 func (p *Knowledge) compact(ctx context.Context, log *events.Log, v version, tenant string, left *bagsLeft) error {
 	t := v.tables
+	items := p.batchOf(left, log.Idle())
 	var rows []row
+	var began time.Time
 	err := p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := log.Hold(ctx, tx, tenant); err != nil {
 			return err
 		}
+		began = time.Now()
 		var oldest []int64
 		err := tx.NewSelect().TableExpr("?", t.scopes).Column("number").
 			Where("tenant = ?", tenant).Where("number > ?", left.after).Where("bag IS NOT NULL").
-			OrderExpr("number").Limit(int64(p.compactItems)).Scan(ctx, &oldest)
+			OrderExpr("number").Limit(int64(items)).Scan(ctx, &oldest)
 		rows = nil
 		if err != nil || len(oldest) == 0 {
 			return err
@@ -143,6 +149,7 @@ func (p *Knowledge) compact(ctx context.Context, log *events.Log, v version, ten
 		left.surplus = 0 // count again
 		return err
 	}
+	left.pace(items, time.Since(began))
 	for i := range rows {
 		left.surplus -= len(rows[i].Scopes)
 		left.after = max(left.after, rows[i].Number)
@@ -154,13 +161,39 @@ func (p *Knowledge) compact(ctx context.Context, log *events.Log, v version, ten
 // as after a large import.
 const crowded = 10
 
+// crowds tells whether they are that many.
+func (p *Knowledge) crowds(left *bagsLeft) bool { return left.surplus > crowded*p.bagRows }
+
+// batchOf is how many items are moved in one transaction. A page of the index is changed once for however many, so that
+// ten times as many cost three times as much; but whoever appends waits for all of them.
+func (p *Knowledge) batchOf(left *bagsLeft, idle time.Duration) int {
+	if idle < p.compactIdle || !p.crowds(left) {
+		left.items = 0
+	}
+	return max(left.items, p.compactItems)
+}
+
+// pace lets more items be moved together next time, or fewer, by how long so many took.
+func (left *bagsLeft) pace(items int, took time.Duration) {
+	const (
+		longest = 2 * time.Second // that somebody who begins to append just then waits
+		most    = 5_000           // items, whose texts are in memory meanwhile
+	)
+	switch {
+	case took > longest:
+		left.items = items / 2
+	case took < longest/2:
+		left.items = min(2*items, most)
+	}
+}
+
 // rest is how long appends find the lock free after some bags were moved: twice as long as that took, and a quarter
 // where they are crowded.
 func (p *Knowledge) rest(took time.Duration) time.Duration {
 	p.backlog.mu.Lock()
 	defer p.backlog.mu.Unlock()
 	for _, left := range p.backlog.tenants {
-		if left.surplus > crowded*p.bagRows {
+		if p.crowds(left) {
 			return took / 4
 		}
 	}

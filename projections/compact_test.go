@@ -72,6 +72,43 @@ func TestCrowdedBagsAreMovedWithLittleRest(t *testing.T) {
 	})
 }
 
+func TestCrowdedBagsAreMovedTogetherWhileNobodyAppends(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		projections.KeepBags(w.base, 1, 5)
+		for i := range 200 {
+			w.remember(fmt.Sprint("item-", i), "a lesson", "public")
+		}
+		bags := func() (n int) {
+			if err := db.NewRaw("SELECT count(*) FROM knowledge_1_scopes WHERE bag IS NOT NULL").Scan(t.Context(), &n); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		rounds := func(most int) (rounds int) {
+			for more := true; more && rounds < most; rounds++ {
+				var err error
+				if more, err = w.base.Compact(t.Context(), w.log); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return rounds
+		}
+		rounds(3)
+		if got := bags(); got != 185 {
+			t.Errorf("after three rounds while somebody appends: %d bags, want 185", got)
+		}
+		projections.CompactAtOnce(w.base)
+		if got := rounds(30); got > 20 {
+			t.Errorf("moved the rest in %d rounds, want them to grow", got)
+		}
+		if got := bags(); got > 1 {
+			t.Errorf("%d bags are left, want one at most", got)
+		}
+	})
+}
+
 // distinctWords are so many different words.
 func distinctWords(n int) string {
 	var words strings.Builder

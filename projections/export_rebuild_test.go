@@ -36,6 +36,9 @@ func InRebuild(ctx context.Context) context.Context { return database.ForWork(ct
 // KeepBags sets how many bags a tenant keeps, and how many items are moved at once.
 func KeepBags(p *Knowledge, rows, items int) { p.bagRows, p.compactItems = rows, items }
 
+// CompactAtOnce lets many items be moved together, though somebody has just appended something.
+func CompactAtOnce(p *Knowledge) { p.compactIdle = 0 }
+
 // KeepPostings sets how many items of a scope a search reads of a term.
 func KeepPostings(p *Knowledge, most int) { p.postings = most }
 

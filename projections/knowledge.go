@@ -78,6 +78,7 @@ type Knowledge struct {
 	carefulUntil *atomic.Int64 // nanoseconds since 1970; see takeCare
 
 	bagRows, compactItems int
+	compactIdle           time.Duration
 	postings              int // of a term in a scope that a search reads
 	backlog               *backlog
 
@@ -116,7 +117,7 @@ func newKnowledge(db *database.DB, settings Settings) *Knowledge {
 	p := &Knowledge{
 		db: db, reads: db.DB, lineup: &atomic.Pointer[lineup]{}, carefulUntil: &atomic.Int64{},
 		policies: map[string]domain.ConfidencePolicy{}, tokenizers: settings.Tokenizers, added: settings.added,
-		log: settings.Logger, now: settings.Now, bagRows: defaultBagRows, compactItems: defaultCompactItems, postings: maxPostings,
+		log: settings.Logger, now: settings.Now, bagRows: defaultBagRows, compactItems: defaultCompactItems, compactIdle: defaultCompactIdle, postings: maxPostings,
 		backlog: &backlog{}, history: &atomic.Pointer[events.Log]{}, past: &atomic.Pointer[pastTables]{}, profiles: newProfiles(),
 	}
 	for _, policy := range append(domain.ConfidencePolicies(), settings.Policy) {
