@@ -97,7 +97,7 @@ func (n *NATS) publish(ctx context.Context, page events.Page) (events.Change, er
 		return nil, fmt.Errorf("%w: NATS does not answer at %s", domain.ErrUnavailable, n.where())
 	}
 	if err := n.ensure(); err != nil {
-		return nil, fmt.Errorf("%w: %w", domain.ErrUnavailable, err)
+		return nil, passing(err)
 	}
 	for _, e := range page.Events {
 		if err := ctx.Err(); err != nil {
@@ -142,8 +142,11 @@ const recent = 10 * time.Minute
 func (n *NATS) ensure() error {
 	subjects := n.options.Prefix + ".>"
 	_, err := n.stream.StreamNameBySubject(subjects)
+	if err == nil {
+		return nil
+	}
 	if !errors.Is(err, nats.ErrNoMatchingStream) {
-		return err
+		return fmt.Errorf("look for the stream of %s: %w", subjects, err)
 	}
 	_, err = n.stream.AddStream(&nats.StreamConfig{
 		Name:     strings.ToUpper(strings.NewReplacer(".", "_", "/", "_", "\\", "_").Replace(n.options.Prefix)),

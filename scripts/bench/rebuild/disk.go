@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/annals-kb/annals/database"
@@ -34,22 +33,10 @@ func weighed(ctx context.Context, db *database.DB, url string, r *projections.Re
 		return took, err
 	}
 	most, failed := before.all(), error(nil)
-	done := make(chan struct{})
-	var looking sync.WaitGroup
-	looking.Go(func() {
-		for often := time.Tick(100 * time.Millisecond); ; {
-			now, err := taken(ctx, db, url)
-			most, failed = max(most, now.all()), errors.Join(failed, err)
-			select {
-			case <-often:
-			case <-done:
-				return
-			}
-		}
-	})
-	err = do()
-	close(done)
-	looking.Wait()
+	err = meanwhile(100*time.Millisecond, func() {
+		now, err := taken(ctx, db, url)
+		most, failed = max(most, now.all()), errors.Join(failed, err)
+	}, do)
 	left, lastErr := taken(ctx, db, url)
 	const mega = 1 << 20
 	took = disk{plan.Need / mega, plan.Bytes / mega, (most - before.all()) / mega, (left.kept - before.kept) / mega}

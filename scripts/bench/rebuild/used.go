@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 )
@@ -22,21 +21,7 @@ type memory struct {
 
 // watched does something, and looks at the memory that is not mapped of files all the while.
 func watched(do func() error) (most memory, err error) {
-	done := make(chan struct{})
-	var looking sync.WaitGroup
-	looking.Go(func() {
-		for often := time.Tick(20 * time.Millisecond); ; {
-			most.Own = max(most.Own, own())
-			select {
-			case <-often:
-			case <-done:
-				return
-			}
-		}
-	})
-	err = do()
-	close(done)
-	looking.Wait()
+	err = meanwhile(20*time.Millisecond, func() { most.Own = max(most.Own, own()) }, do)
 	most.Peak = peak()
 	return most, err
 }
