@@ -188,12 +188,12 @@ func (left *bagsLeft) pace(items int, took time.Duration) {
 }
 
 // rest is how long appends find the lock free after some bags were moved: twice as long as that took, and a quarter
-// where they are crowded.
-func (p *Knowledge) rest(took time.Duration) time.Duration {
+// where they are crowded and nobody has appended anything for a while.
+func (p *Knowledge) rest(took, idle time.Duration) time.Duration {
 	p.backlog.mu.Lock()
 	defer p.backlog.mu.Unlock()
 	for _, left := range p.backlog.tenants {
-		if p.crowds(left) {
+		if idle >= p.compactIdle && p.crowds(left) {
 			return took / 4
 		}
 	}
@@ -201,7 +201,7 @@ func (p *Knowledge) rest(took time.Duration) time.Duration {
 }
 
 // CompactAll compacts whenever there is something to compact, until ctx ends. It takes a third of the
-// time at most, unless bags are crowded, and less while there are many appends.
+// time at most, unless bags are crowded and nobody appends, and less while there are many appends.
 func (p *Knowledge) CompactAll(ctx context.Context, log *events.Log) {
 	const idle = 2 * time.Second
 	for pause := idle; ; {
@@ -216,7 +216,7 @@ func (p *Knowledge) CompactAll(ctx context.Context, log *events.Log) {
 			p.log.WarnContext(ctx, "words were not compacted; it is tried again", "error", database.Classify(ctx, err))
 		}
 		if pause = idle; more && err == nil {
-			pause = p.rest(time.Since(began))
+			pause = p.rest(time.Since(began), log.Idle())
 			log.GiveWay(ctx, time.Since(began), "")
 		}
 	}

@@ -65,8 +65,11 @@ func TestCrowdedBagsAreMovedWithLittleRest(t *testing.T) {
 			if _, err := w.base.Compact(t.Context(), w.log); err != nil {
 				t.Fatal(err)
 			}
-			if got := w.base.Rest(4 * time.Second); got != want {
+			if got := w.base.Rest(4*time.Second, time.Minute); got != want {
 				t.Errorf("after round %d: %s, want %s", round, got, want)
+			}
+			if got := w.base.Rest(4*time.Second, time.Second); got != 8*time.Second {
+				t.Errorf("after round %d, while somebody appends: %s, want 8s", round, got)
 			}
 		}
 	})

@@ -9,7 +9,7 @@ import (
 )
 
 // Rest lets tests ask how long appends go first after bags were moved.
-func (p *Knowledge) Rest(took time.Duration) time.Duration { return p.rest(took) }
+func (p *Knowledge) Rest(took, idle time.Duration) time.Duration { return p.rest(took, idle) }
 
 // TermsOf lets tests compute without an index what the index should say: the terms of an item and
 // how often each counts, and its length in words.

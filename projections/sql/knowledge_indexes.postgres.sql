@@ -7,8 +7,6 @@ CREATE UNIQUE INDEX knowledge_{{.}}_uri ON knowledge_{{.}} (tenant, uri)
     WHERE status IN ('active', 'superseded');
 CREATE INDEX knowledge_{{.}}_gone ON knowledge_{{.}} (tenant, number)
     WHERE status IN ('deleted', 'erased');
-CREATE INDEX knowledge_{{.}}_live ON knowledge_{{.}} (tenant) INCLUDE (words)
-    WHERE status IN ('active', 'superseded');
 CREATE INDEX knowledge_{{.}}_stale ON knowledge_{{.}} (tenant, number) WHERE stale_reporters > 0;
 CREATE INDEX knowledge_{{.}}_derived ON knowledge_{{.}} (tenant, number) WHERE json_array_length(derived_from) > 0;
 CREATE INDEX knowledge_{{.}}_replaced ON knowledge_{{.}} (tenant, superseded_by) WHERE superseded_by <> '';
