@@ -173,7 +173,7 @@ func (s *summary) verdict(stopped error) error {
 	if s.Failed > 0 {
 		return &failure{
 			Code: exitFailed, Detail: fmt.Sprintf("%d of %d lines failed", s.Failed, s.Lines),
-			Fix: "mend them (a line is like " + aLine + ") and run the same command again: what is there already stays unchanged",
+			Fix: "mend them (a line is like " + aLine + ") and run the same command again: what is there already stays unchanged, or with --update is revised",
 		}
 	}
 	return nil

@@ -71,10 +71,16 @@ func (v *verifyCommand) verify(ctx context.Context, c *console, verification pro
 	if v.Answers {
 		return nil, wrong("leave out the file, or --answers", "a file holds a log, and no answers")
 	}
+	if _, err := os.Stat(v.File); err != nil {
+		return nil, wrong("name the file that annals export log, annals proof or annals erase --certificate made", "the file cannot be read: %s", err)
+	}
 	if len(verification.Keys) == 0 {
 		return nil, wrong("annals proof key prints it; ask for it over a way that you trust", "a file is verified with a public key: name it with --key")
 	}
 	if continuation, is := proof.ReadContinuation(v.File); is {
+		if len(v.Checkpoint) > 0 {
+			return nil, beside("a proof between two checkpoints")
+		}
 		return nil, verifyContinuation(c, continuation, verification.Keys)
 	}
 	switch certificate, is, err := proof.ReadCertificate(v.File); {
@@ -84,11 +90,19 @@ func (v *verifyCommand) verify(ctx context.Context, c *console, verification pro
 		return nil, wrong("name the file that annals export log, annals proof event or annals erase --certificate made", "the file cannot be read: %s", err)
 	case is && err != nil:
 		return nil, &failure{Code: exitFailed, Detail: "not verified: " + err.Error(), Fix: "annals erase --certificate ID prints one, and annals export log an export"}
+	case is && len(v.Checkpoint) > 0:
+		return nil, beside("the proof of one event")
 	case is:
 		return nil, verifyCertificate(c, certificate, verification.Keys)
 	}
 	report, err := proof.VerifyFile(ctx, v.File, verification)
 	return &verified{Report: report}, unseen(err)
+}
+
+// beside refuses a checkpoint that was kept elsewhere where nothing could be said about it.
+func beside(what string) error {
+	return wrong("leave out --checkpoint; annals proof consistency FILE asks the server whether its log continues that checkpoint",
+		"%s cannot be held against a checkpoint that was kept elsewhere: only a log can", what)
 }
 
 func (v *verifyCommand) verifyDatabase(ctx context.Context, c *console, verification proof.Verification) (_ *verified, err error) {
@@ -156,6 +170,8 @@ func (v *verifyCommand) verification() (proof.Verification, error) {
 		if text, err := os.ReadFile(key); err == nil {
 			all.Keys = append(all.Keys, strings.Fields(string(text))...)
 			continue
+		} else if !strings.Contains(key, "+") {
+			return all, wrong("as in --key annals+6d1a0b3c+AfK…, which annals proof key prints, or a file that holds it", "the key cannot be read: %s", err)
 		}
 		all.Keys = append(all.Keys, key)
 	}
