@@ -15,13 +15,10 @@ func TestALongLogIsCopiedIntoTheFileBesideWriters(t *testing.T) {
 	db := databasetest.Open(t, databasetest.SQLite(t))
 	write := func(statement string) {
 		t.Helper()
-		err := db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+		run(t, db, func(ctx context.Context, tx bun.Tx) error {
 			_, err := tx.ExecContext(ctx, statement)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
 	write("CREATE TABLE notes (text BLOB)")
 	for range 9 { // 36 MiB: a long log, that is not yet one which a writer copies

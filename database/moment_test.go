@@ -15,13 +15,10 @@ func TestAMomentIsTheSameForEveryTransaction(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		write := func(statement string) {
 			t.Helper()
-			err := db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+			run(t, db, func(ctx context.Context, tx bun.Tx) error {
 				_, err := tx.ExecContext(ctx, statement)
 				return err
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
 		}
 		write("CREATE TABLE seen (at integer)")
 		stop, writing := make(chan struct{}), make(chan struct{})

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -36,7 +37,7 @@ func known(ctx context.Context, api *client.Client, in arguments) (client.Knowle
 		if err != nil {
 			return client.Knowledge{}, false, err
 		}
-		if k.Owner == who.Subject && who.OnBehalfOf == "" || k.Owner == who.OnBehalfOf {
+		if k.Owner == cmp.Or(who.OnBehalfOf, who.Subject) {
 			return k, true, nil
 		}
 	}

@@ -17,6 +17,21 @@ import (
 	"github.com/annals-kb/annals/database"
 )
 
+// Afresh does something with a database as [Fresh] opens it, and notes in engines of what kind it is.
+func Afresh(
+	ctx context.Context, engine database.Engine, engines map[database.Engine]map[string]string, do func(db *database.DB) error,
+) (err error) {
+	db, _, away, err := Fresh(ctx, engine)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, away()) }()
+	if engines[engine], err = Describe(ctx, db); err != nil {
+		return err
+	}
+	return do(db)
+}
+
 // Fresh opens a new, migrated database: a file in a temporary directory, or a database of its own on the server at
 // ANNALS_TEST_POSTGRES. Whoever is given it calls away, after which nothing is left of it; address is for those who would
 // rather keep it.

@@ -44,15 +44,11 @@ type server struct {
 }
 
 // measure opens a fresh database, and measures everything on it.
-func measure(ctx context.Context, engine database.Engine, o options, r *report) (err error) {
-	db, _, away, err := bench.Fresh(ctx, engine)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, away()) }()
-	if r.Engines[engine], err = bench.Describe(ctx, db); err != nil {
-		return err
-	}
+func measure(ctx context.Context, engine database.Engine, o options, r *report) error {
+	return bench.Afresh(ctx, engine, r.Engines, func(db *database.DB) error { return measureOn(ctx, db, o, r) })
+}
+
+func measureOn(ctx context.Context, db *database.DB, o options, r *report) (err error) {
 	base, err := projections.Open(ctx, db, projections.Settings{})
 	if err != nil {
 		return err
@@ -67,17 +63,17 @@ func measure(ctx context.Context, engine database.Engine, o options, r *report) 
 		if err != nil {
 			return err
 		}
-		found.Engine = engine.String()
+		found.Engine = db.Engine.String()
 		r.Coverage = append(r.Coverage, found)
 		told, err := s.ask(ctx, o)
 		if err != nil {
 			return err
 		}
-		told.Engine = engine.String()
+		told.Engine = db.Engine.String()
 		r.Asked = append(r.Asked, told)
 	}
 	measured, err := s.hurry(ctx, db, o)
-	measured.Engine = engine.String()
+	measured.Engine = db.Engine.String()
 	r.Speed = append(r.Speed, measured)
 	return err
 }

@@ -21,15 +21,11 @@ import (
 )
 
 // measure writes to a fresh database while everything follows that follows in a server.
-func measure(ctx context.Context, engine database.Engine, o options, r *report) (err error) {
-	db, _, away, err := bench.Fresh(ctx, engine)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, away()) }()
-	if r.Engines[engine], err = bench.Describe(ctx, db); err != nil {
-		return err
-	}
+func measure(ctx context.Context, engine database.Engine, o options, r *report) error {
+	return bench.Afresh(ctx, engine, r.Engines, func(db *database.DB) error { return measureOn(ctx, db, o, r) })
+}
+
+func measureOn(ctx context.Context, db *database.DB, o options, r *report) (err error) {
 	quiet := slog.New(slog.DiscardHandler)
 	base, err := projections.Open(ctx, db, projections.Settings{Logger: quiet})
 	if err != nil {
@@ -68,13 +64,13 @@ func measure(ctx context.Context, engine database.Engine, o options, r *report) 
 	for _, name := range followers {
 		s := bench.SpreadOf(late[name])
 		r.Behind = append(r.Behind, behind{
-			Engine: engine.String(), Rate: rate, Projection: name,
+			Engine: db.Engine.String(), Rate: rate, Projection: name,
 			P50: bench.Milliseconds(s.P50), P95: bench.Milliseconds(s.P95), Most: bench.Milliseconds(slices.Max(late[name])),
 		})
 	}
-	r.note(engine, "(the write itself)", lasted)
+	r.note(db.Engine, "(the write itself)", lasted)
 	for _, w := range watches {
-		r.note(engine, w.name, w.lags(answered))
+		r.note(db.Engine, w.name, w.lags(answered))
 	}
 	return nil
 }

@@ -22,15 +22,11 @@ import (
 	"github.com/annals-kb/annals/viking"
 )
 
-func measure(ctx context.Context, engine database.Engine, o options, r *report) (err error) {
-	db, _, away, err := bench.Fresh(ctx, engine)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, away()) }()
-	if r.Engines[engine], err = bench.Describe(ctx, db); err != nil {
-		return err
-	}
+func measure(ctx context.Context, engine database.Engine, o options, r *report) error {
+	return bench.Afresh(ctx, engine, r.Engines, func(db *database.DB) error { return measureOn(ctx, db, o, r) })
+}
+
+func measureOn(ctx context.Context, db *database.DB, o options, r *report) (err error) {
 	base, err := projections.Open(ctx, db, projections.Settings{})
 	if err != nil {
 		return err
@@ -58,7 +54,7 @@ func measure(ctx context.Context, engine database.Engine, o options, r *report) 
 		if err != nil {
 			return err
 		}
-		found.Engine, found.Items = engine.String(), to
+		found.Engine, found.Items = db.Engine.String(), to
 		r.Asked = append(r.Asked, found)
 	}
 	return nil
