@@ -278,17 +278,12 @@ func (k *keyRevokeCommand) Run(ctx context.Context, c *console) error {
 	return nil
 }
 
-// whenOf reads a moment ahead: a time, a date, or a while from now, of which days are written as 90d.
+// whenOf reads a moment ahead: a time, a date, or a while from now.
 func whenOf(flag, value string, now time.Time) (time.Time, error) {
 	if value == "" {
 		return time.Time{}, nil
 	}
-	if days, isDays := strings.CutSuffix(value, "d"); isDays {
-		if while, err := time.ParseDuration(days + "h"); err == nil {
-			return now.Add(24 * while), nil
-		}
-	}
-	if while, err := time.ParseDuration(value); err == nil {
+	if while, err := whileOf(value); err == nil {
 		return now.Add(while), nil
 	}
 	at, err := timeOf(flag, value)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/alecthomas/kong"
@@ -32,7 +31,7 @@ func run(ctx context.Context, args []string, c *console) int {
 	case helped: // the help has been printed; whatever else is wrong does not matter
 		return exitOK
 	}
-	c.json = g.JSON
+	c.json = g.JSON || err != nil && asksForJSON(args)
 	if err != nil {
 		return c.fail(misuse(err))
 	}
@@ -52,7 +51,7 @@ func habitual(args []string) []string {
 }
 
 func newParser(g *grammar, c *console, exit func(int)) (*kong.Kong, error) {
-	parser, err := kong.New(g,
+	options := append(amounts(),
 		kong.Name("annals"),
 		kong.Description(description),
 		kong.Vars{"server": defaultServer},
@@ -77,19 +76,9 @@ func newParser(g *grammar, c *console, exit func(int)) (*kong.Kong, error) {
 			{Key: "past", Title: "What was known then:"},
 		}),
 	)
+	parser, err := kong.New(g, options...)
 	if err != nil {
 		return nil, fmt.Errorf("read the command line's grammar: %w", err)
 	}
 	return parser, nil
-}
-
-// misuse turns what kong says about the command line into a failure with a fix.
-func misuse(err error) error {
-	f := &failure{Code: exitUsage, Detail: err.Error(), Fix: "annals --help lists the commands"}
-	if parsing, ok := errors.AsType[*kong.ParseError](err); ok {
-		if node := parsing.Context.Selected(); node != nil {
-			f.Fix = node.FullPath() + " --help shows how"
-		}
-	}
-	return f
 }
