@@ -37,7 +37,7 @@ func classOf(r rune) class {
 	switch {
 	case r == utf8.RuneError:
 		return classSpace
-	case 0x4E00 <= r && r <= 0x9FFF || r == 'ー': // most Chinese text; the long vowel mark belongs to no script
+	case usualHan(r) || r == 'ー': // the long vowel mark belongs to no script
 		return classDense
 	case isPicture(r):
 		return classPicture
@@ -51,6 +51,9 @@ func classOf(r rune) class {
 		return classWord
 	}
 }
+
+// usualHan tells the Han characters that most Chinese text consists of.
+func usualHan(r rune) bool { return 0x4E00 <= r && r <= 0x9FFF }
 
 func isPicture(r rune) bool {
 	return 0x2600 <= r && r <= 0x27BF || 0x1F000 <= r && r <= 0x1FAFF

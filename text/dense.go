@@ -34,13 +34,15 @@ func (t *tokenizer) dense(i int) int {
 
 // characterAt measures the dense character at s[i:] with the marks that belong to it; 0 if there is none.
 func characterAt(s string, i int) (size int, han bool) {
-	class, size := classAt(s, i)
-	if class != classDense {
+	if s[i] < utf8.RuneSelf {
 		return 0, false
 	}
-	r, _ := utf8.DecodeRuneInString(s[i:])
-	if 0x4E00 <= r && r <= 0x9FFF {
+	r, size := utf8.DecodeRuneInString(s[i:])
+	if usualHan(r) {
 		return size, true
+	}
+	if classOf(r) != classDense {
+		return 0, false
 	}
 	for i+size < len(s) {
 		mark, n := utf8.DecodeRuneInString(s[i+size:])

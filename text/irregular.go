@@ -2,15 +2,24 @@ package text
 
 import "strings"
 
-// settled are words that the rules would spoil, with their stems.
-var settledWords = map[string]string{
+// exception is a word that no rule gets right.
+type exception struct {
+	form   string // that it comes from
+	isStem bool   // and no rule changes
+}
+
+// exceptions are looked up for every word there is: in one place, therefore.
+var exceptions = exceptionsOf(spoilt, irregular)
+
+// spoilt are words that the rules would spoil, with their stems.
+var spoilt = map[string]string{
 	"skis": "ski", "skies": "sky", "sky": "sky", "dying": "die", "lying": "lie", "tying": "tie", "idly": "idl",
 	"gently": "gentl", "ugly": "ugli", "early": "earli", "only": "onli", "singly": "singl",
 	"news": "news", "howe": "howe", "atlas": "atlas", "cosmos": "cosmos", "bias": "bias", "andes": "andes",
 }
 
-// irregular leads forms that no rule explains to the form they come from.
-var irregular = formsOf(`
+// irregular forms, which no rule explains, stand behind the form they come from.
+const irregular = `
 	arise arose arisen
 	awake awoke awoken
 	be am is are was were been
@@ -146,18 +155,21 @@ var irregular = formsOf(`
 	withdraw withdrew withdrawn
 	woman women
 	write wrote written
-`)
+`
 
-// formsOf reads lines of a base and its irregular forms.
-func formsOf(lines string) map[string]string {
-	forms := map[string]string{}
+// exceptionsOf takes stems by their words, and lines of a base and its irregular forms.
+func exceptionsOf(stems map[string]string, lines string) map[string]exception {
+	all := map[string]exception{}
 	for line := range strings.Lines(lines) {
 		words := strings.Fields(line)
 		for i, form := range words {
 			if i > 0 {
-				forms[form] = words[0]
+				all[form] = exception{form: words[0]}
 			}
 		}
 	}
-	return forms
+	for word, stem := range stems {
+		all[word] = exception{form: stem, isStem: true}
+	}
+	return all
 }

@@ -4,11 +4,11 @@ package text
 // and then by the rules of Porter's second English stemmer (snowballstem.org/algorithms/english). It is our own code for
 // its speed alone: a test holds it to a stemmer that is not.
 func Stem(word string) string {
-	if stem, ok := settledWords[word]; ok {
-		return stem
-	}
-	if base, ok := irregular[word]; ok {
-		word = base
+	if known, ok := exceptions[word]; ok {
+		if known.isStem {
+			return known.form
+		}
+		word = known.form
 	}
 	if len(word) <= 2 || len(word) > MaxTermBytes {
 		return word
@@ -20,13 +20,13 @@ func Stem(word string) string {
 		s.step1b()
 		s.step1c()
 		// The longest ending that a word has may go or not; no shorter one is tried.
-		if e := s.longest(step2); e != nil && s.step2Allows(e.suffix) {
+		if e := s.longest(&step2); e != nil && s.step2Allows(e.suffix) {
 			s.exchange(e)
 		}
-		if e := s.longest(step3); e != nil && s.step3Allows(e.suffix) {
+		if e := s.longest(&step3); e != nil && s.step3Allows(e.suffix) {
 			s.exchange(e)
 		}
-		if e := s.longest(step4); e != nil && s.step4Allows(e.suffix) {
+		if e := s.longest(&step4); e != nil && s.step4Allows(e.suffix) {
 			s.exchange(e)
 		}
 		s.step5()

@@ -1,10 +1,21 @@
 package text
 
-// ending is a suffix and what replaces it. Longer suffixes stand before those they end with.
+// ending is a suffix and what replaces it.
 type ending struct{ suffix, by string }
 
+// endings are those of a step, by their last letter: few share one. Longer suffixes stand before those they end with.
+type endings [256][]ending
+
+func byLastLetter(all []ending) (by endings) {
+	for _, e := range all {
+		last := e.suffix[len(e.suffix)-1]
+		by[last] = append(by[last], e)
+	}
+	return by
+}
+
 var (
-	step2 = []ending{
+	step2 = byLastLetter([]ending{
 		{"ational", "ate"},
 		{"ization", "ize"},
 		{"fulness", "ful"},
@@ -29,8 +40,8 @@ var (
 		{"bli", "ble"},
 		{"ogi", "og"},
 		{"li", ""},
-	}
-	step3 = []ending{
+	})
+	step3 = byLastLetter([]ending{
 		{"ational", "ate"},
 		{"tional", "tion"},
 		{"alize", "al"},
@@ -40,8 +51,8 @@ var (
 		{"ical", "ic"},
 		{"ness", ""},
 		{"ful", ""},
-	}
-	step4 = []ending{
+	})
+	step4 = byLastLetter([]ending{
 		{"ement", ""},
 		{"ance", ""},
 		{"ence", ""},
@@ -60,20 +71,19 @@ var (
 		{"al", ""},
 		{"er", ""},
 		{"ic", ""},
-	}
+	})
 )
 
 // longest is the longest ending that the word has, nil if it has none or if none may go from its region.
-func (s *stemmer) longest(endings []ending) *ending {
+func (s *stemmer) longest(of *endings) *ending {
 	const shortest = 2 // of all endings
 	if s.n-s.r1 < shortest {
 		return nil
 	}
-	last := s.buffer[s.n-1]
-	for i := range endings {
-		suffix := endings[i].suffix
-		if suffix[len(suffix)-1] == last && s.ends(suffix) { // few endings share a last letter
-			return &endings[i]
+	alike := of[s.buffer[s.n-1]]
+	for i := range alike {
+		if s.ends(alike[i].suffix) {
+			return &alike[i]
 		}
 	}
 	return nil
@@ -123,6 +133,9 @@ func (s *stemmer) step4Allows(suffix string) bool {
 
 // step1a takes the s of plurals and verbs.
 func (s *stemmer) step1a() {
+	if last := s.buffer[s.n-1]; last != 's' && last != 'd' {
+		return
+	}
 	switch {
 	case s.ends("sses"):
 		s.put(2, "")
@@ -149,6 +162,9 @@ func (s *stemmer) settled() bool {
 
 // step1b takes -ed and -ing, and mends what is left.
 func (s *stemmer) step1b() {
+	if last := s.buffer[s.n-1]; last != 'd' && last != 'g' && last != 'y' {
+		return
+	}
 	for _, suffix := range [...]string{"eedly", "eed"} {
 		if s.ends(suffix) {
 			if s.n-len(suffix) >= s.r1 {

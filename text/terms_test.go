@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/annals-kb/annals/text"
 )
@@ -190,4 +191,14 @@ func FuzzTerms(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestATextIsCutAsItsCompatibleForm(t *testing.T) {
+	t.Parallel()
+	for r := rune(utf8.RuneSelf); r < 0x10000; r++ {
+		s := "ab" + string(r) + "c知" + string(r) + "识" + string(r)
+		if got, want := text.Terms(s), text.Terms(norm.NFKC.String(strings.ToValidUTF8(s, " "))); !slices.Equal(got, want) {
+			t.Errorf("Terms(%q) = %q, want %q", s, got, want)
+		}
+	}
 }

@@ -3,8 +3,6 @@ package text
 import (
 	"strings"
 	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 )
 
 // tokenizer cuts one text. Offsets into source and lower agree, since only ASCII letters are lowered ahead.
@@ -22,18 +20,9 @@ func newTokenizer(s string) *tokenizer {
 	s = normalize(s)
 	usual := len(s)/5 + 1
 	if !isASCII(s) {
-		usual = len(s)/2 + 1 // a Han character is three bytes and two terms
+		usual = len(s)*2/3 + 1 // a Han character is three bytes and two terms
 	}
 	return &tokenizer{source: s, lower: lowerASCII(s), terms: make([]string, 0, usual)}
-}
-
-// normalize makes s valid, compatible (NFKC) and gives it plain apostrophes.
-func normalize(s string) string {
-	if isASCII(s) {
-		return s
-	}
-	s = norm.NFKC.String(strings.ToValidUTF8(s, " "))
-	return strings.ReplaceAll(s, "’", "'")
 }
 
 func (t *tokenizer) run() {
@@ -90,15 +79,22 @@ func isASCII(s string) bool {
 
 // lowerASCII lowers the letters A to Z and keeps every offset.
 func lowerASCII(s string) string {
-	first := strings.IndexFunc(s, func(r rune) bool { return 'A' <= r && r <= 'Z' })
-	if first < 0 {
+	first := 0
+	for first < len(s) && !isUpper(s[first]) {
+		first++
+	}
+	if first == len(s) {
 		return s
 	}
-	lower := []byte(s)
-	for i := first; i < len(lower); i++ {
-		if c := lower[i]; 'A' <= c && c <= 'Z' {
-			lower[i] = c + 'a' - 'A'
+	var lower strings.Builder
+	lower.Grow(len(s))
+	lower.WriteString(s[:first])
+	for i := first; i < len(s); i++ {
+		c := s[i]
+		if isUpper(c) {
+			c += 'a' - 'A'
 		}
+		lower.WriteByte(c)
 	}
-	return string(lower)
+	return lower.String()
 }
