@@ -2,11 +2,11 @@ package main
 
 // audience are the flags that say for whom something is searched.
 type audience struct {
-	User    string   `placeholder:"ID" help:"For whom, whoever asks (--as): their own knowledge, and what is public, and nearest what is theirs."`
-	Agent   string   `placeholder:"ID" help:"By which agent."`
-	Project []string `placeholder:"ID" help:"In which project. Repeat for more."`
-	Team    []string `placeholder:"ID" help:"In which team. Repeat for more."`
-	Org     string   `placeholder:"ID" help:"In which organisation."`
+	User    string   `field:"context.user_id" placeholder:"ID" help:"For whom, whoever asks (--as): their own knowledge, and what is public, and nearest what is theirs."`
+	Agent   string   `field:"context.agent_id" placeholder:"ID" help:"By which agent."`
+	Project []string `field:"context.project_ids" placeholder:"ID" help:"In which project. Repeat for more."`
+	Team    []string `field:"context.team_ids" placeholder:"ID" help:"In which team. Repeat for more."`
+	Org     string   `field:"context.org_id" placeholder:"ID" help:"In which organisation."`
 }
 
 type contextBody struct {

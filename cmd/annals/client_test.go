@@ -58,7 +58,7 @@ func TestAProblemKeepsItsFieldsAndItsFix(t *testing.T) {
 	_, err := api.ask(t.Context(), request{Method: http.MethodGet, Path: []string{"x"}})
 	want := &failure{
 		Code: exitRefused, Status: 422, Detail: "Invalid", Fix: "mend them",
-		Fields: []field{{"scopes[0]", "must be an entity"}, {"content", "must not be empty"}},
+		Fields: []field{{Field: "scopes[0]", Message: "must be an entity"}, {Field: "content", Message: "must not be empty"}},
 	}
 	if diff := cmp.Diff(asFailure(err), want); diff != "" {
 		t.Errorf("(-got +want):\n%s", diff)

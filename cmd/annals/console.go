@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -101,7 +102,7 @@ func (c *console) fail(err error) int {
 	}
 	c.note("annals: %s", printable(f.Detail))
 	for _, field := range f.Fields {
-		c.note("  %s: %s", printable(field.Field), printable(field.Message))
+		c.note("  %s: %s", printable(cmp.Or(field.Flag, field.Field)), printable(field.Message))
 	}
 	if f.Fix != "" {
 		c.note("  → %s", printable(f.Fix))

@@ -13,7 +13,7 @@ type contextCommand struct {
 	remote
 
 	Moment string `arg:"" complete:"moments" help:"start: who the user is, then what fits the task. focus: what fits a goal. query: six kinds of knowledge side by side. analysis: what is known about the tools and of such cases, when something failed."`
-	About  string `arg:"" optional:"" help:"The task, goal or question; - reads it from standard input. At start it may be left out."`
+	About  string `field:"query,task,goal" arg:"" optional:"" help:"The task, goal or question; - reads it from standard input. At start it may be left out."`
 
 	ToolIssue []string `sep:"none" placeholder:"TEXT" help:"At analysis: what failed, the first failure first. Repeat for more."`
 	MaxTokens int      `placeholder:"N" help:"How long it is at most: 50 to 32000 tokens; 1800 unless told, 500 at analysis."`

@@ -15,7 +15,7 @@ type eraseCommand struct {
 	storage
 	logging
 
-	What string `arg:"" optional:"" help:"Which piece of knowledge; a session, such as session:123/planning; or whose, such as user:123: all that belongs to him, all that is meant for him alone, and what he said; or tenant:NAME, for root."`
+	What string `field:"of,id,stream" arg:"" optional:"" help:"Which piece of knowledge; a session, such as session:123/planning; or whose, such as user:123: all that belongs to him, all that is meant for him alone, and what he said; or tenant:NAME, for root."`
 
 	Plan        bool   `help:"Change nothing: say what would be erased, and what else goes back to it."`
 	WithLineage bool   `help:"Erase, too, what it was made from, what was made from it, and what took its place."`

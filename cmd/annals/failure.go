@@ -13,9 +13,9 @@ import (
 const (
 	exitOK          = 0
 	exitFailed      = 1 // failed, wholly or partly
-	exitUsage       = 2 // the command line is wrong
+	exitUsage       = 2 // the command line is wrong, or a value that was given there
 	exitNotFound    = 3 // there is no such thing, or it was forgotten or erased
-	exitRefused     = 4 // invalid, forbidden, in conflict, another revision
+	exitRefused     = 4 // forbidden, in conflict, another revision
 	exitUnavailable = 5 // nobody answers, or not now: try again
 )
 
@@ -33,6 +33,7 @@ type failure struct {
 // field is one bad field of a request.
 type field struct {
 	Field   string `json:"field"`
+	Flag    string `json:"flag,omitempty"` // or the argument that it was given by
 	Message string `json:"message"`
 }
 

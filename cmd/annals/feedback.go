@@ -13,8 +13,8 @@ type feedbackCommand struct {
 	Retract bool   `help:"Take the vote back."`
 	Query   string `short:"q" placeholder:"TEXT" help:"What the knowledge was used for."`
 	Outcome string `short:"o" placeholder:"TEXT" help:"What came of it."`
-	Trace   string `placeholder:"ID" help:"The trace of the run: one voice per trace, without one per day."`
-	Event   string `placeholder:"ID" help:"With --retract: the vote's event, instead of its trace."`
+	Trace   string `field:"trace_id" placeholder:"ID" help:"The trace of the run: one voice per trace, without one per day."`
+	Event   string `field:"event_id" placeholder:"ID" help:"With --retract: the vote's event, instead of its trace."`
 }
 
 // Help implements kong.HelpProvider.

@@ -13,13 +13,13 @@ type filters struct {
 	Type        []string `complete:"types" group:"filter" placeholder:"TYPE" help:"Is of this type. Repeat for alternatives."`
 	ContextType []string `complete:"contexts" group:"filter" placeholder:"WORD" help:"Is a memory, skill or resource."`
 	Category    []string `complete:"categories" group:"filter" placeholder:"WORD" help:"Is of this category."`
-	Tag         []string `group:"filter" sep:"none" placeholder:"KEY=VALUE" help:"Has this tag."`
+	Tag         []string `field:"tag,tags" group:"filter" sep:"none" placeholder:"KEY=VALUE" help:"Has this tag."`
 	Owner       string   `group:"filter" placeholder:"ENTITY" help:"Belongs to this owner."`
 	Scope       string   `group:"filter" placeholder:"SCOPE" help:"Reaches this scope."`
 	Visibility  string   `complete:"visibilities" group:"filter" placeholder:"WORD" help:"Is private, shared, org or public."`
 	URI         string   `group:"filter" name:"uri" placeholder:"PREFIX" help:"Lies below this URI."`
 	Polarity    string   `complete:"polarities" group:"filter" placeholder:"WORD" help:"Is positive, or negative: a failure to avoid."`
-	IsStale     *bool    `group:"filter" negatable:"" help:"Was reported stale."`
+	IsStale     *bool    `field:"stale" group:"filter" negatable:"" help:"Was reported stale."`
 }
 
 // listFilters narrow a list, which no question does.
@@ -27,7 +27,7 @@ type listFilters struct {
 	filters
 
 	Status      []string `complete:"statuses" group:"filter" placeholder:"WORD" help:"Is active, superseded, deleted or erased. Active unless told. Repeat for alternatives."`
-	Trace       string   `group:"filter" placeholder:"ID" help:"Came from this trace."`
+	Trace       string   `field:"trace_id" group:"filter" placeholder:"ID" help:"Came from this trace."`
 	CreatedFrom string   `group:"filter" placeholder:"TIME" help:"Was remembered since: a time or a date."`
 	CreatedTo   string   `group:"filter" placeholder:"TIME" help:"Was remembered before."`
 	UpdatedFrom string   `group:"filter" placeholder:"TIME" help:"Changed last since."`

@@ -53,5 +53,5 @@ const description = `The memory that people and AI agents share, and the record 
   annals remember "Retry 429s with jitter" --task "calling rate-limited APIs"
   annals search "how do I call a rate-limited API?"
 
-Exit codes: 0 done · 1 failed, wholly or partly · 2 wrong usage · 3 not found, or forgotten ·
-4 refused: invalid, forbidden, in conflict · 5 server or database unavailable, try again.`
+Exit codes: 0 done · 1 failed, wholly or partly · 2 wrong usage, or a value that is not right ·
+3 not found, or forgotten · 4 refused: forbidden, in conflict · 5 server or database unavailable, try again.`

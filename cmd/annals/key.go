@@ -29,10 +29,10 @@ type keyCreateCommand struct {
 
 	Subject       string   `arg:"" help:"Whose it is: an entity, such as user:mia or agent:crawler."`
 	Role          string   `default:"member" enum:"member,service,auditor,admin,root" placeholder:"ROLE" help:"member, service, auditor, admin or root. Member unless told."`
-	Member        []string `placeholder:"ENTITY" help:"What the subject belongs to, such as team:pay. Repeat for more."`
+	Member        []string `field:"memberships" placeholder:"ENTITY" help:"What the subject belongs to, such as team:pay. Repeat for more."`
 	ActsFor       bool     `help:"May act on somebody's behalf."`
 	PublishPublic bool     `help:"May write to the public scope."`
-	Expires       string   `placeholder:"TIME" help:"When it expires: a time, a date, or a while such as 90d or 12h. Never unless told."`
+	Expires       string   `field:"expires_at" placeholder:"TIME" help:"When it expires: a time, a date, or a while such as 90d or 12h. Never unless told."`
 	Note          string   `placeholder:"TEXT" help:"What it is for."`
 	Offline       bool     `help:"Write it into the database instead of asking a server: for the very first key."`
 }

@@ -24,7 +24,7 @@ type logCommand struct {
 // logFilters narrow the log.
 type logFilters struct {
 	Actor        string   `group:"events" placeholder:"ENTITY" help:"Only what this entity did, or what was done on its behalf."`
-	For          string   `group:"events" placeholder:"ENTITY" help:"Only what was done on this entity's behalf."`
+	For          string   `field:"on_behalf_of" group:"events" placeholder:"ENTITY" help:"Only what was done on this entity's behalf."`
 	Name         []string `group:"events" placeholder:"NAME" help:"Only events of this name, such as knowledge.found_helpful or knowledge.found_*. Repeat for alternatives."`
 	Stream       string   `group:"events" placeholder:"STREAM" help:"Only events of this stream, such as knowledge:ID."`
 	Scope        string   `group:"events" placeholder:"SCOPE" help:"Only what happened to knowledge that reached this scope then, or does now."`
@@ -33,9 +33,9 @@ type logFilters struct {
 	To           string   `group:"events" placeholder:"TIME" help:"Only what was recorded before: a time or a date."`
 	OccurredFrom string   `group:"events" placeholder:"TIME" help:"Only what happened in the world since, as far as anybody said."`
 	OccurredTo   string   `group:"events" placeholder:"TIME" help:"Only what happened in the world before."`
-	Trace        string   `group:"events" placeholder:"ID" help:"Only what belongs to this trace."`
-	Correlation  string   `group:"events" placeholder:"ID" help:"Only what has this correlation id."`
-	Request      string   `group:"events" placeholder:"ID" help:"Only what this request caused."`
+	Trace        string   `field:"trace_id" group:"events" placeholder:"ID" help:"Only what belongs to this trace."`
+	Correlation  string   `field:"correlation_id" group:"events" placeholder:"ID" help:"Only what has this correlation id."`
+	Request      string   `field:"request_id" group:"events" placeholder:"ID" help:"Only what this request caused."`
 }
 
 // Help implements kong.HelpProvider.

@@ -15,7 +15,7 @@ import (
 type rememberCommand struct {
 	writing
 
-	Text string `arg:"" help:"The knowledge itself; - reads it from standard input."`
+	Text string `field:"content" arg:"" help:"The knowledge itself; - reads it from standard input."`
 	ID   string `name:"id" placeholder:"ID" help:"A name of your own; without one the server finds one."`
 
 	Task        string   `short:"t" placeholder:"TEXT" help:"What one was doing, in which situation. Searched like the text."`
@@ -30,12 +30,12 @@ type rememberCommand struct {
 	Meta        string   `placeholder:"JSON" help:"An object with whatever else you keep."`
 	URI         string   `name:"uri" placeholder:"URI" help:"Where it lies: viking://… Derived unless told."`
 
-	SourceName     string   `placeholder:"NAME" help:"Where it comes from."`
-	SourceCategory string   `placeholder:"WORD" help:"paper, exp, skill, book …"`
-	SourceURL      []string `name:"source-url" sep:"none" placeholder:"URL" help:"Where to read it. Repeat for more."`
-	SourceAgent    string   `placeholder:"ID" help:"The agent that found it."`
-	SourceTrace    string   `placeholder:"ID" help:"The trace of the run that taught it."`
-	SourceTime     string   `placeholder:"TIME" help:"When: a time or a date."`
+	SourceName     string   `field:"source.name" placeholder:"NAME" help:"Where it comes from."`
+	SourceCategory string   `field:"source.category" placeholder:"WORD" help:"paper, exp, skill, book …"`
+	SourceURL      []string `field:"source.urls" name:"source-url" sep:"none" placeholder:"URL" help:"Where to read it. Repeat for more."`
+	SourceAgent    string   `field:"source.agent_id" placeholder:"ID" help:"The agent that found it."`
+	SourceTrace    string   `field:"source.trace_id" placeholder:"ID" help:"The trace of the run that taught it."`
+	SourceTime     string   `field:"source.timestamp" placeholder:"TIME" help:"When: a time or a date."`
 }
 
 // Help implements kong.HelpProvider.

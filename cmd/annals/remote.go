@@ -14,9 +14,9 @@ const defaultServer = "http://127.0.0.1:1933"
 type remote struct {
 	Server     string        `group:"server" default:"${server}" env:"ANNALS_SERVER" placeholder:"URL" help:"Where the server is: ${server} unless told."`
 	APIKey     string        `name:"api-key" group:"server" env:"ANNALS_KEY" placeholder:"KEY" help:"The key that opens the server. Better in ANNALS_KEY than on a command line, which others can see."`
-	Tenant     string        `group:"server" env:"ANNALS_TENANT" placeholder:"NAME" help:"For root: the tenant to act in; default unless told."`
-	As         string        `group:"server" env:"ANNALS_ACTOR" placeholder:"ENTITY" help:"Who acts, such as agent:crawler. A server in open mode believes it."`
-	OnBehalfOf string        `group:"server" env:"ANNALS_ON_BEHALF_OF" placeholder:"ENTITY" help:"For whom, such as user:123: it is their voice that counts."`
+	Tenant     string        `field:"Annals-Tenant" group:"server" env:"ANNALS_TENANT" placeholder:"NAME" help:"For root: the tenant to act in; default unless told."`
+	As         string        `field:"Annals-Actor" group:"server" env:"ANNALS_ACTOR" placeholder:"ENTITY" help:"Who acts, such as agent:crawler. A server in open mode believes it."`
+	OnBehalfOf string        `field:"Annals-On-Behalf-Of" group:"server" env:"ANNALS_ON_BEHALF_OF" placeholder:"ENTITY" help:"For whom, such as user:123: it is their voice that counts."`
 	Timeout    time.Duration `group:"server" default:"30s" help:"How long to wait for an answer."`
 }
 
@@ -48,7 +48,7 @@ func (r remote) connect() (*client, error) {
 type writing struct {
 	remote
 
-	IdempotencyKey string `group:"server" placeholder:"KEY" help:"The same command with the same key happens once, however often it is sent."`
+	IdempotencyKey string `field:"Idempotency-Key" group:"server" placeholder:"KEY" help:"The same command with the same key happens once, however often it is sent."`
 }
 
 // changing are the flags of the commands that change one piece of knowledge.
@@ -56,5 +56,5 @@ type changing struct {
 	writing
 
 	ID       string `arg:"" help:"Which piece of knowledge."`
-	Revision int64  `placeholder:"N" help:"Refuse if somebody changed it since this revision."`
+	Revision int64  `field:"If-Match" placeholder:"N" help:"Refuse if somebody changed it since this revision."`
 }

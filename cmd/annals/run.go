@@ -36,7 +36,7 @@ func run(ctx context.Context, args []string, c *console) int {
 		return c.fail(misuse(err))
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	return c.fail(parsed.Run(c))
+	return c.fail(flagged(parsed.Selected(), parsed.Run(c)))
 }
 
 // habitual understands what people type out of habit.

@@ -21,7 +21,7 @@ type scrubRulesCommand struct {
 
 	Off    []string `placeholder:"CLASS" enum:"api_key,jwt,private_key,email,phone,cc" help:"Leave a class as it is: api_key, jwt, private_key, email, phone or cc. Repeat for more."`
 	On     []string `placeholder:"CLASS" enum:"api_key,jwt,private_key,email,phone,cc" help:"Redact it again. Repeat for more."`
-	Add    []string `sep:"none" placeholder:"CLASS=EXPRESSION" help:"Redact what a regular expression (RE2) finds, as [REDACTED_CLASS]. It is recorded for ever: name no secret in it. Repeat for more."`
+	Add    []string `field:"patterns" sep:"none" placeholder:"CLASS=EXPRESSION" help:"Redact what a regular expression (RE2) finds, as [REDACTED_CLASS]. It is recorded for ever: name no secret in it. Repeat for more."`
 	Remove []string `placeholder:"CLASS" help:"Take the expressions of a class away. Repeat for more."`
 }
 

@@ -11,7 +11,7 @@ import (
 type searchCommand struct {
 	remote
 
-	Question string `arg:"" help:"What you want to know; - reads it from standard input."`
+	Question string `field:"query" arg:"" help:"What you want to know; - reads it from standard input."`
 
 	audience
 
