@@ -38,7 +38,7 @@ func (l *Log) Resolve(ctx context.Context, tenant string, at domain.AsOf) (int64
 	if err != nil {
 		return 0, err
 	}
-	return refused("lies before the beginning: the log begins at %s", began.Format(time.RFC3339))
+	return refused("lies before the beginning: the log begins at %s", began.Format(time.RFC3339Nano))
 }
 
 // AsOf is what an item was at a position of the log, with all of its votes and reports, by a confidence

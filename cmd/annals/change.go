@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -136,8 +135,8 @@ func (s *staleCommand) Run(ctx context.Context, c *console) error {
 type confirmCommand struct {
 	changing
 
-	Reason string    `short:"r" placeholder:"TEXT" help:"How you know. It stays in the history."`
-	Until  time.Time `format:"2006-01-02" placeholder:"YYYY-MM-DD" help:"Until when this holds."`
+	Reason string `short:"r" placeholder:"TEXT" help:"How you know. It stays in the history."`
+	Until  string `placeholder:"TIME" help:"Until when this holds: a time or a date."`
 }
 
 // Help implements kong.HelpProvider.
@@ -149,13 +148,17 @@ func (confirmCommand) Help() string {
 
 // Run implements the command.
 func (f *confirmCommand) Run(ctx context.Context, c *console) error {
+	until, err := timeOf("until", f.Until)
+	if err != nil {
+		return err
+	}
 	return f.change(ctx, c, request{
-		Method: http.MethodPost, Path: []string{"confirm"}, Body: reasonBody{Reason: f.Reason, Until: f.Until},
+		Method: http.MethodPost, Path: []string{"confirm"}, Body: reasonBody{Reason: f.Reason, Until: until},
 	}, "confirmed")
 }
 
 type reasonBody struct {
-	By     string    `json:"by,omitempty"`
-	Reason string    `json:"reason,omitempty"`
-	Until  time.Time `json:"until,omitzero"`
+	By     string `json:"by,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	Until  string `json:"until,omitempty"`
 }

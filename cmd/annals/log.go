@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 type logCommand struct {
@@ -151,19 +150,4 @@ func putTimes(query url.Values, given map[string]string) error {
 		put(query, strings.ReplaceAll(flag, "-", "_"), at)
 	}
 	return nil
-}
-
-// timeOf accepts a time or a date; a date begins at midnight here.
-func timeOf(flag, value string) (string, error) {
-	if value == "" {
-		return "", nil
-	}
-	at, err := time.Parse(time.RFC3339, value)
-	if err != nil {
-		at, err = time.ParseInLocation(time.DateOnly, value, time.Local)
-	}
-	if err != nil {
-		return "", wrong("as in --"+flag+" 2026-03-01 or --"+flag+" 2026-03-01T09:30:00Z", "--%s must be a time or a date", flag)
-	}
-	return at.UTC().Format(time.RFC3339Nano), nil
 }

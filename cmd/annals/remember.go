@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -109,6 +110,12 @@ func (r *rememberCommand) body(text string) (*rememberBody, error) {
 	if err != nil {
 		return nil, err
 	}
+	at := r.SourceTime
+	if _, err := time.Parse(time.DateOnly, at); err != nil { // a date stays one
+		if at, err = timeOf("source-time", at); err != nil {
+			return nil, err
+		}
+	}
 	b := &rememberBody{
 		ID: r.ID, Type: r.Type, ContextType: r.ContextType, Category: r.Category,
 		Task: r.Task, Content: text, Abstract: r.Abstract, Tags: tagsOf(r.Tag),
@@ -122,7 +129,7 @@ func (r *rememberCommand) body(text string) (*rememberBody, error) {
 	}
 	source := sourceBody{
 		Name: r.SourceName, Category: r.SourceCategory, URLs: r.SourceURL,
-		AgentID: r.SourceAgent, TraceID: r.SourceTrace, Timestamp: r.SourceTime,
+		AgentID: r.SourceAgent, TraceID: r.SourceTrace, Timestamp: at,
 	}
 	if source.Name+source.Category+source.AgentID+source.TraceID+source.Timestamp != "" || len(source.URLs) > 0 {
 		b.Source = &source

@@ -44,7 +44,14 @@ type scrubbedPage struct {
 
 // Run implements the command.
 func (s *scrubRecordedCommand) Run(ctx context.Context, c *console) error {
-	since, until := localDate(s.Since), localDate(s.Until)
+	since, err := sinceOf("since", s.Since)
+	if err != nil {
+		return err
+	}
+	until, err := throughOf("until", s.Until)
+	if err != nil {
+		return err
+	}
 	api, err := s.connect()
 	if err != nil {
 		return err
@@ -59,14 +66,6 @@ func (s *scrubRecordedCommand) Run(ctx context.Context, c *console) error {
 		return s.plan(ctx, c, &slow, query)
 	}
 	return s.redact(ctx, c, &slow, query)
-}
-
-// localDate is a date as the moment at which it begins here; everything else stays as it is.
-func localDate(given string) string {
-	if day, err := time.ParseInLocation(time.DateOnly, given, time.Local); err == nil {
-		return day.Format(time.RFC3339)
-	}
-	return given
 }
 
 // each asks until there is nothing left.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"strings"
-	"time"
 	"unicode"
 
 	"charm.land/lipgloss/v2"
@@ -36,14 +35,6 @@ func oneLine(s string, columns int) string {
 func (c *console) indented(s, indent string) string {
 	wrapped := ansi.Wrap(printable(s), c.width-ansi.StringWidth(indent), "")
 	return indent + strings.ReplaceAll(wrapped, "\n", "\n"+indent)
-}
-
-// moment is a time as people read it, in their own zone.
-func moment(t time.Time) string {
-	if t.IsZero() {
-		return "—"
-	}
-	return t.Local().Format("2006-01-02 15:04:05")
 }
 
 // trimRight drops the spaces that fill up a table's lines.

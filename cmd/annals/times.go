@@ -1,0 +1,69 @@
+package main
+
+import (
+	"strconv"
+	"time"
+)
+
+// shownTime is how a time is printed, in one's own zone; wherever a time is asked for it can be given back.
+const shownTime = time.DateTime
+
+// localTimes are the other forms of a time that names no zone; a date begins at midnight here.
+var localTimes = []string{shownTime, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", time.DateOnly}
+
+// moment is a time as people read it, in their own zone.
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return "—"
+	}
+	return t.Local().Format(shownTime)
+}
+
+func readTime(value string) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339, value)
+	for _, layout := range localTimes {
+		if err == nil {
+			break
+		}
+		at, err = time.ParseInLocation(layout, value, time.Local)
+	}
+	return at, err
+}
+
+// timeOf is the time that a flag gave as the server wants it; empty if it gave none.
+func timeOf(flag, value string) (string, error) {
+	if value == "" {
+		return "", nil
+	}
+	at, err := readTime(value)
+	if err != nil {
+		return "", wrong("as in --"+flag+" 2026-03-01, --"+flag+" '2026-03-01 09:30:00' (here) or --"+flag+" 2026-03-01T09:30:00Z", "--%s must be a time or a date", flag)
+	}
+	return at.UTC().Format(time.RFC3339Nano), nil
+}
+
+// throughOf is what a flag gave as the end of what counts: a time, a date or a position of the log. A time as it is
+// printed here names a whole second: what is shown as of that second had happened.
+func throughOf(flag, value string) (string, error) {
+	if at, err := time.ParseInLocation(shownTime, value, time.Local); err == nil {
+		end := at.Add(time.Second - time.Microsecond)
+		if now := time.Now(); at.Before(now) && end.After(now) {
+			end = now
+		}
+		return end.UTC().Format(time.RFC3339Nano), nil
+	}
+	return sinceOf(flag, value)
+}
+
+// sinceOf is what a flag gave as a beginning: a time, a date or a position of the log.
+func sinceOf(flag, value string) (string, error) {
+	if _, err := strconv.ParseInt(value, 10, 64); err == nil {
+		return value, nil
+	}
+	at, err := timeOf(flag, value)
+	if err != nil {
+		return "", wrong("as in --"+flag+" 2026-03-01, --"+flag+" '2026-03-01 09:30:00' (here), --"+flag+" 2026-03-01T09:30:00Z or --"+flag+" 4711",
+			"--%s must be a time, a date or a position of the log", flag)
+	}
+	return at, nil
+}
