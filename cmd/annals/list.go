@@ -102,9 +102,20 @@ func (p page) print(c *console, filtered bool) error {
 
 // kind is the item's type, and what is unusual about its state.
 func (k knowledge) kind() string {
-	kind := joined(" · ", k.Type, k.Category)
-	if k.Status != "active" {
-		kind += " (" + k.Status + ")"
+	return joined(" ", joined(" · ", k.Type, k.Category), k.unusual())
+}
+
+// unusual is what is unusual about the item's state, such as (superseded, stale).
+func (k knowledge) unusual() string {
+	status, stale := k.Status, ""
+	if status == "active" {
+		status = ""
 	}
-	return kind
+	if k.Stale != nil && k.Stale.Reporters > 0 {
+		stale = "stale"
+	}
+	if unusual := joined(", ", status, stale); unusual != "" {
+		return "(" + unusual + ")"
+	}
+	return ""
 }

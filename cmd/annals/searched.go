@@ -55,6 +55,9 @@ func (a searchAnswer) print(c *console, explain bool) {
 		rows := &grid{heads: []string{"SCORE", "SCOPE", "ID", "KNOWLEDGE"}}
 		for _, h := range a.Items {
 			text := h.Knowledge.snippet(snippetColumns)
+			if unusual := h.Knowledge.unusual(); unusual != "" {
+				text = amber.Render(printable(unusual)) + " " + text
+			}
 			if explain {
 				text += "\n" + faint.Render(h.how())
 			}
