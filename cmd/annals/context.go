@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -12,8 +13,8 @@ import (
 type contextCommand struct {
 	remote
 
-	Moment string `arg:"" complete:"moments" help:"start: who the user is, then what fits the task. focus: what fits a goal. query: six kinds of knowledge side by side. analysis: what is known about the tools and of such cases, when something failed."`
-	About  string `field:"query,task,goal" arg:"" optional:"" help:"The task, goal or question; - reads it from standard input. At start it may be left out."`
+	Moment string   `arg:"" complete:"moments" help:"start: who the user is, then what fits the task. focus: what fits a goal. query: six kinds of knowledge side by side. analysis: what is known about the tools and of such cases, when something failed."`
+	About  []string `field:"query,task,goal" arg:"" optional:"" help:"The task, goal or question; - reads it from standard input. At start it may be left out."`
 
 	ToolIssue []string `sep:"none" placeholder:"TEXT" help:"At analysis: what failed, the first failure first. Repeat for more."`
 	MaxTokens int      `placeholder:"N" help:"How long it is at most: 50 to 32000 tokens; 1800 unless told, 500 at analysis."`
@@ -39,7 +40,7 @@ Examples:
 
 // Run implements the command.
 func (n *contextCommand) Run(ctx context.Context, c *console) error {
-	about, err := textOf(c, n.About)
+	about, err := textOf(c, strings.Join(n.About, " "))
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 type searchCommand struct {
 	remote
 
-	Question string `field:"query" arg:"" help:"What you want to know; - reads it from standard input."`
+	Question []string `field:"query" arg:"" help:"What you want to know, with or without quotes; - reads it from standard input."`
 
 	audience
 
@@ -42,7 +42,7 @@ Examples:
 
 // Run implements the command.
 func (s *searchCommand) Run(ctx context.Context, c *console) error {
-	question, err := textOf(c, s.Question)
+	question, err := textOf(c, strings.Join(s.Question, " "))
 	if err != nil {
 		return err
 	}

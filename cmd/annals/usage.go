@@ -17,6 +17,9 @@ func misuse(err error) error {
 	if parsing, ok := errors.AsType[*kong.ParseError](err); ok {
 		if node := parsing.Context.Selected(); node != nil {
 			fix = node.FullPath() + " --help shows how"
+			if len(node.Positional) > 0 && strings.HasPrefix(err.Error(), "unexpected argument") {
+				fix = "several words that belong together need quotes; " + fix
+			}
 		}
 	}
 	if f, ok := errors.AsType[*failure](err); ok {
