@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
 )
 
 // Verification is what to verify with.
@@ -65,12 +66,22 @@ func (v Verification) examiner(report *Report, tenant string) (*examiner, error)
 // ErrCheckpoint says that something is no checkpoint.
 var ErrCheckpoint = errors.New("the checkpoint that was kept elsewhere is none")
 
+// IsCheckpoint tells whether a text is a checkpoint, whoever may have signed it.
+func IsCheckpoint(text string) bool {
+	_, err := kept(text)
+	return err == nil
+}
+
+func kept(text string) (domain.Checkpoint, error) {
+	said, _, _ := strings.Cut(text, "\n\n")
+	return parse(said + "\n")
+}
+
 // outside are the checkpoints that were kept elsewhere, by tenant.
 func (v Verification) outside() (map[string][]signed, error) {
 	byTenant := map[string][]signed{}
 	for _, text := range v.Checkpoints {
-		said, _, _ := strings.Cut(text, "\n\n")
-		c, err := parse(said + "\n")
+		c, err := kept(text)
 		if err != nil {
 			return nil, ErrCheckpoint
 		}

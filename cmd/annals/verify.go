@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,8 +72,11 @@ func (v *verifyCommand) verify(ctx context.Context, c *console, verification pro
 	if v.Answers {
 		return nil, wrong("leave out the file, or --answers", "a file holds a log, and no answers")
 	}
-	if _, err := os.Stat(v.File); err != nil {
-		return nil, wrong("name the file that annals export log, annals proof or annals erase --certificate made", "the file cannot be read: %s", err)
+	const made = "name the file that annals export log, annals proof or annals erase --certificate made"
+	if file, err := os.Stat(v.File); err != nil {
+		return nil, wrong(made, "the file cannot be read: %s", err)
+	} else if file.Mode().IsRegular() && file.Size() == 0 {
+		return nil, wrong(made, "%s is empty: there is nothing in it to verify", v.File)
 	}
 	if len(verification.Keys) == 0 {
 		return nil, wrong("annals proof key prints it; ask for it over a way that you trust", "a file is verified with a public key: name it with --key")
@@ -168,7 +172,11 @@ func (v *verifyCommand) verification() (proof.Verification, error) {
 	var all proof.Verification
 	for _, key := range v.Key {
 		if text, err := os.ReadFile(key); err == nil {
-			all.Keys = append(all.Keys, strings.Fields(string(text))...)
+			held := strings.Fields(string(text))
+			if len(held) == 0 {
+				return all, wrong("annals proof key prints one", "%s is empty: there is no key in it", key)
+			}
+			all.Keys = append(all.Keys, held...)
 			continue
 		} else if !strings.Contains(key, "+") {
 			return all, wrong("as in --key annals+6d1a0b3c+AfK…, which annals proof key prints, or a file that holds it", "the key cannot be read: %s", err)
@@ -179,6 +187,9 @@ func (v *verifyCommand) verification() (proof.Verification, error) {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			return all, wrong("it is the text that annals proof checkpoint prints", "the checkpoint cannot be read: %s", err)
+		}
+		if !proof.IsCheckpoint(string(text)) {
+			return all, wrong("it is the text that annals proof checkpoint prints", "%s is no checkpoint", name)
 		}
 		all.Checkpoints = append(all.Checkpoints, string(text))
 	}
@@ -238,6 +249,12 @@ func (v *verified) print(c *console) error {
 		return nil
 	case v.Count == 0:
 		return &failure{Code: exitFailed, Detail: "not verified: the log is as it was recorded, and what is answered is not what it says", Fix: "annals rebuild knowledge --repair computes the answers anew; annals history shows what the log says of an item"}
+	}
+	if slices.IndexFunc(v.Faults, func(f proof.Fault) bool { return f.Kind != proof.Signature }) < 0 {
+		return &failure{
+			Code: exitFailed, Detail: fmt.Sprintf("not verified: %s not signed by a trusted key", some(v.Count, "checkpoint is", "checkpoints are")),
+			Fix: "if you trust whoever signed them, name that key, too, with --key; annals proof key prints a server's. Otherwise somebody else wrote this log",
+		}
 	}
 	return &failure{Code: exitFailed, Detail: fmt.Sprintf("not verified: %s", faults(v.Count)), Fix: "keep a copy of what you have; a backup from before says what was there"}
 }
