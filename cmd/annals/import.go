@@ -11,7 +11,7 @@ type importCommand struct {
 	remote
 
 	File     string        `arg:"" complete:"file" help:"Lines of JSON, or a JSON array, one piece of knowledge each; - reads standard input. A directory is one that annals export files has written, or that is laid out like it."`
-	Update   bool          `help:"Where an id is taken by other content, revise it instead of refusing the line."`
+	Update   bool          `help:"Where an id is taken by other content, revise it instead of refusing the line. What the line leaves out of task, abstract, overview, category, tags and meta is emptied; owner, scopes, URI and source stay."`
 	Reason   string        `placeholder:"TEXT" help:"With --update: why, for the history of what is revised. A record's own reason goes before it."`
 	Errors   string        `complete:"file" placeholder:"FILE" help:"Write every line that failed there, with its problem, as lines of JSON."`
 	Patience time.Duration `default:"30s" help:"How long to try again when the server cannot be reached or is busy."`
@@ -154,6 +154,9 @@ func (s *summary) print(c *console, f *failures) error {
 		return c.document(s)
 	}
 	f.print(c, s.Failed)
+	if s.Lines == 0 {
+		c.note("nothing to import: there is no record in what was read")
+	}
 	c.say("%d created · %d unchanged · %d revised · %d failed · in %.1f s", s.Created, s.Unchanged, s.Revised, s.Failed, s.Seconds)
 	s.Redacted.print(c)
 	return nil

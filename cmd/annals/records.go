@@ -16,7 +16,7 @@ type record struct {
 	Place  string // "line 7" or "record 7"
 	Raw    []byte // JSON on one line, or whatever the line held
 	Size   int    // bytes of the input that it took
-	Err    error  // why it cannot be sent; Raw is then empty
+	Err    error  // why it cannot be sent
 
 	Spans bool // records are counted, and not lines
 }
@@ -110,6 +110,8 @@ func lines(reader *bufio.Reader, yield func(record, error) bool) {
 		case err != nil && !errors.Is(err, io.EOF):
 			yield(record{}, fmt.Errorf("read line %d: %w", number, err))
 			return
+		case len(trimmed) > 0:
+			r.Err = notJSON(bytes.TrimRight(raw, " \t\r\n"))
 		}
 		if (len(trimmed) > 0 || r.Err != nil) && !yield(r, nil) || errors.Is(err, io.EOF) {
 			return
@@ -137,7 +139,8 @@ func lineOf(reader *bufio.Reader) (raw []byte, size int, err error) {
 
 // values yields the elements of an array, or the values that follow one another.
 func values(reader io.Reader, array bool, yield func(record, error) bool) {
-	decoder := json.NewDecoder(reader)
+	place := &counting{in: reader, line: 1}
+	decoder := json.NewDecoder(place)
 	number := 0
 	var err error
 	if array {
@@ -150,6 +153,7 @@ func values(reader io.Reader, array bool, yield func(record, error) bool) {
 			break
 		}
 		number++
+		place.pass(decoder.InputOffset())
 		r := record{Number: number, Place: fmt.Sprintf("record %d", number), Spans: true, Size: int(decoder.InputOffset() - begin)}
 		var oneLine bytes.Buffer
 		switch {
@@ -165,13 +169,14 @@ func values(reader io.Reader, array bool, yield func(record, error) bool) {
 	if err == nil {
 		_, err = decoder.Token()
 	}
-	if errors.Is(err, io.EOF) {
-		if !array {
-			return
-		}
-		err = io.ErrUnexpectedEOF
+	if err == nil || errors.Is(err, io.EOF) && !array {
+		return
 	}
-	if err != nil {
-		yield(record{}, fmt.Errorf("the JSON cannot be read beyond record %d: %w", number, err))
+	switch _, broken := errors.AsType[*json.SyntaxError](err); {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		err = errors.New("it ends too early")
+	case broken:
+		err = errors.New("what follows is not valid JSON")
 	}
+	yield(record{}, fmt.Errorf("the JSON cannot be read beyond record %d, which ends in line %d: %w", number, place.line, err))
 }
