@@ -116,7 +116,13 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 		return err
 	}
 	if c.json {
-		return c.document(a.Body)
+		err = c.document(a.Body)
+	}
+	if err == nil && len(list.Items) == 0 && list.Keys == 0 {
+		err = &failure{Code: exitNotFound, Detail: fmt.Sprintf("nothing of %s is here: nothing would be erased", e.What), Fix: "if that is a surprise, look at how it is written"}
+	}
+	if err != nil || c.json {
+		return err
 	}
 	rows := &grid{heads: []string{"", "WHAT", "OWNER", "STATUS", "WHY"}}
 	goes, kept, others, related := 0, int64(0), int64(0), 0
@@ -148,9 +154,7 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 		}
 		rows.row(mark, printable(what), printable(d.Owner), d.Status, printable(why))
 	}
-	if len(list.Items) > 0 {
-		c.say("%s", rows.render(c.width))
-	}
+	c.say("%s", rows.render(c.width))
 	would := fmt.Sprintf("%d would be erased", goes)
 	if kept > 0 {
 		would += ", " + some(kept, "is under legal hold", "are under legal hold")
