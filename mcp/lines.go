@@ -175,11 +175,14 @@ func (c *lineConnection) Write(ctx context.Context, message jsonrpc.Message) err
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	answer, is := message.(*jsonrpc.Response)
+	if is && answer.Error != nil {
+		answer.Error = coded(answer.Error, jsonrpc.CodeInvalidRequest)
+	}
 	text, err := jsonrpc.EncodeMessage(message)
 	if err != nil {
 		return err
 	}
-	answer, is := message.(*jsonrpc.Response)
 	if !is {
 		return c.write(text)
 	}

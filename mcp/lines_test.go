@@ -63,6 +63,25 @@ func TestWhatWasAskedIsAnsweredAfterTheHostLeft(t *testing.T) {
 	})
 }
 
+func TestEveryErrorHasACode(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		early := strings.Replace(list, `"id":2`, `"id":9`, 1)
+		twice := strings.Replace(initialize, `"id":1`, `"id":3`, 1)
+		gone := `{"jsonrpc":"2.0","id":4,"method":"resources/read","params":{"uri":"viking://user/7/memories/../../x"}}`
+		answers := piped(t, w, early, initialize, initialized, twice, gone)
+		for _, id := range []string{"9 -32600", "1", "3 -32600", "4 -32602"} {
+			if answers[id] == nil {
+				t.Errorf("no %s among %v", id, answers)
+			}
+		}
+		for id := range answers {
+			if strings.HasSuffix(id, " 0") {
+				t.Errorf("an error has no code: %v", answers[id])
+			}
+		}
+	})
+}
+
 func TestALineThatIsNoMessageIsAnsweredAndTheNextOneToo(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		answers := piped(t, w, "{oops", initialize, initialized, "", `{"id":7}`, "["+list+"]", strings.Repeat(" ", 17<<20), list[:20])

@@ -45,6 +45,7 @@ func (s *Server) build(aliases bool) *sdk.Server {
 			Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{},
 		}, SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { *c = own }},
 	)
+	server.AddReceivingMiddleware(failing)
 	for _, t := range tools() {
 		s.add(server, t)
 		if aliases {
