@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +42,7 @@ func (m *mcpCommand) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	api, err := annalsclient.New(annalsclient.Config{
-		Server: m.Server, Key: m.APIKey, Tenant: m.Tenant, Actor: m.As, OnBehalfOf: m.OnBehalfOf, Timeout: m.Timeout, Transport: reach,
+		Server: cmp.Or(server.address, m.Server), Key: m.APIKey, Tenant: m.Tenant, Actor: m.As, OnBehalfOf: m.OnBehalfOf, Timeout: m.Timeout, Transport: reach,
 	})
 	if err != nil {
 		return wrong("annals mcp --help shows how", "%s", err)

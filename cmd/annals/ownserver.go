@@ -25,6 +25,7 @@ type ownServer struct {
 	console *console
 
 	service *service // nil while there is another
+	address string   // where others reach this one; empty if they cannot
 	stop    context.CancelFunc
 	ended   chan error
 }
@@ -109,7 +110,8 @@ func (o *ownServer) open(ctx context.Context) error {
 	}
 	listener, taken := o.listen(ctx)
 	if taken == nil { // else another program has the place, and the host alone is served
-		if err := service.db.Announce("http://" + listener.Addr().String()); err != nil {
+		o.address = "http://" + listener.Addr().String() // of port 0, the one that was picked
+		if err := service.db.Announce(o.address); err != nil {
 			return errors.Join(err, listener.Close(), service.close())
 		}
 	}
