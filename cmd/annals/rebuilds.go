@@ -301,8 +301,11 @@ func (v versions) render(width int) string {
 			settings = append(settings, name+" "+item.Settings[name])
 		}
 		state := item.State
-		if item.WhatIf {
+		switch {
+		case item.WhatIf:
 			state += " (what-if)"
+		case state == "draining":
+			state += " (still written, for --rollback)"
 		}
 		rows.row(strconv.Itoa(item.Version), state, moment(item.UpdatedAt),
 			printable(joined("\n", strings.Join(settings, " · "), item.Error)))
