@@ -35,10 +35,8 @@ func flagged(node *kong.Node, err error) error {
 // flagFor is the flag or the argument that a field of a request came from: the one whose tag names the
 // field, or that is called like it; "" if there is none.
 func flagFor(node *kong.Node, field string) string {
-	name, index := field, ""
-	if at := strings.IndexByte(field, '['); at >= 0 {
-		name, index = field[:at], strings.TrimSuffix(field[at+1:], "]")
-	}
+	name, index, _ := strings.Cut(field, "[")
+	index = strings.TrimSuffix(index, "]")
 	whole, _, _ := strings.Cut(name, ".")
 	for _, value := range valuesOf(node) {
 		fields := fieldsOf(value)

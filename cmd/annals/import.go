@@ -169,7 +169,7 @@ func (s *summary) verdict(stopped error) error {
 		if s.Lines == 0 && f.Code == exitUsage {
 			return &f
 		}
-		f.Detail = fmt.Sprintf("stopped after %d lines: %s", s.Lines, f.Detail)
+		f.Detail = fmt.Sprintf("stopped after %s: %s", several(s.Lines, "line"), f.Detail)
 		f.Fix = joined(", then ", f.Fix, "run the same command again: what is there already stays unchanged")
 		return &f
 	}

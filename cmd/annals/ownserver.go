@@ -34,12 +34,12 @@ type ownServer struct {
 // own directory: hosts start it in whichever directory their user works.
 func ownServerOf(ctx context.Context, c *console, r *remote, where storage) (*ownServer, error) {
 	o := &ownServer{named: r.Server != defaultServer, console: c}
-	parser, err := kong.New(&o.cfg)
+	parser, err := kong.New(&o.cfg, amounts()...)
 	if err == nil {
 		_, err = parser.Parse(nil)
 	}
 	if err != nil {
-		return nil, wrong("annals serve --help lists what can be set", "%s", err)
+		return nil, wrong("annals serve --help lists what can be set", "%s", misuse(err))
 	}
 	o.cfg.storage = storage{Database: cmp.Or(where.Database, o.cfg.Database), Data: cmp.Or(where.Data, o.cfg.Data)}
 	if home, err := os.UserHomeDir(); err == nil && o.cfg.Data == "" {

@@ -199,6 +199,9 @@ func (p *proofConsistencyCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return wrong("it is the text that annals proof checkpoint prints", "the checkpoint cannot be read: %s", err)
 	}
+	if !proof.IsCheckpoint(string(text)) {
+		return wrong("it is the text that annals proof checkpoint prints", "%s is no checkpoint", p.File)
+	}
 	kept, err := proof.Open(string(text), key)
 	if err != nil {
 		return &failure{Code: exitFailed, Detail: "the checkpoint that was kept: " + err.Error(), Fix: "name the key that signed it with --key"}

@@ -169,7 +169,7 @@ type sessionAddCommand struct {
 
 	ID   string `arg:"" help:"Which session."`
 	Text string `arg:"" optional:"" help:"What was said; standard input if it is left out or -."`
-	Role string `default:"user" help:"Who said it: user, assistant, system or tool."`
+	Role string `default:"user" enum:"user,assistant,system,tool" placeholder:"ROLE" help:"Who said it: user, assistant, system or tool."`
 }
 
 // Help implements kong.HelpProvider.
