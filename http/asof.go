@@ -10,15 +10,28 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// asOf is a moment of the past as it comes; empty for now.
+// asOf is a moment of the past as it comes, a position in JSON as a number, too; empty for now.
 type asOf string
 
 // Schema documents it.
 func (asOf) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
-		Type: huma.TypeString, Examples: []any{"2026-03-01T12:00:00Z"},
+		OneOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeInteger}}, Examples: []any{"2026-03-01T12:00:00Z", 17},
 		Description: "As things were then: a time, a date (its beginning, in UTC) or a position of the log. " +
 			"Of that you read what you may see today; what was erased since is gone from the past, too.",
+	}
+}
+
+// decode takes a string, or a position as a number.
+func (v *asOf) decode(r *reader) {
+	switch first := r.peek(); {
+	case first == '"':
+		*v = asOf(r.unquote(r.quoted()))
+	case '0' <= first && first <= '9':
+		*v = asOf(r.value())
+	default:
+		r.note("must be a time or a date as a string, or a position of the log")
+		r.value()
 	}
 }
 

@@ -78,7 +78,7 @@ func TestThePastCanBeAsked(t *testing.T) {
 		if list := w.ask("GET", "/v1/knowledge?as_of=1", nil, eve).want(http.StatusOK).items(); len(list) > 0 {
 			t.Errorf("eve lists %v", list)
 		}
-		if hits := w.ask("POST", "/v1/search", object{"query": "jitter", "as_of": "1"}, eve).want(http.StatusOK).items(); len(hits) > 0 {
+		if hits := w.ask("POST", "/v1/search", object{"query": "jitter", "as_of": 1}, eve).want(http.StatusOK).items(); len(hits) > 0 {
 			t.Errorf("eve finds %v", hits)
 		}
 	})
@@ -110,8 +110,8 @@ func TestAMomentThatWasNotIsRefused(t *testing.T) {
 		}
 		// A cursor belongs to its moment.
 		next := w.ask("GET", "/v1/knowledge?limit=1&as_of=3", nil).want(http.StatusOK).json()["next_cursor"].(string)
-		w.ask("GET", "/v1/knowledge?limit=1&as_of=4&cursor="+next, nil).want(http.StatusBadRequest)
-		w.ask("GET", "/v1/knowledge?limit=1&cursor="+next, nil).want(http.StatusBadRequest)
+		w.ask("GET", "/v1/knowledge?limit=1&as_of=4&cursor="+next, nil).want(http.StatusUnprocessableEntity)
+		w.ask("GET", "/v1/knowledge?limit=1&cursor="+next, nil).want(http.StatusUnprocessableEntity)
 		if diff := cmp.Diff(ids(w.ask("GET", "/v1/knowledge?as_of=3&cursor="+next, nil).want(http.StatusOK).items()), []string{"i1", "i0"}); diff != "" {
 			t.Errorf("(-got +want):\n%s", diff)
 		}

@@ -23,20 +23,35 @@ func cursor(place int64, question any) string {
 	return base64.RawURLEncoding.EncodeToString(append(placeBytes(place), sealOf(place, question)...))
 }
 
+const notItsCursor = "does not belong to this question: send next_cursor as it came, with the same filters, or begin without"
+
 // placeOf reads a cursor: 0 without one, a refusal if it came from another question.
 func placeOf(given string, question any) (int64, error) {
 	if given == "" {
 		return 0, nil
 	}
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(given)
-	if err == nil && len(raw) == cursorBytes {
-		place := int64(binary.BigEndian.Uint64(raw))
-		if place > 0 && bytes.Equal(raw[8:], sealOf(place, question)) {
-			return place, nil
-		}
+	place, seal := unseal(given)
+	if place > 0 && bytes.Equal(seal, sealOf(place, question)) {
+		return place, nil
 	}
-	return 0, domain.Refuse(domain.ErrMalformed, "the cursor does not belong to this question").
-		WithFix("use next_cursor as it came, with the same filters, or begin without")
+	var p domain.Problems
+	p.Add("cursor", notItsCursor)
+	return 0, p.Err()
+}
+
+// isCursor tells whether it may be one, of whichever question.
+func isCursor(given string) bool {
+	place, _ := unseal(given)
+	return given == "" || place > 0
+}
+
+// unseal takes a cursor apart: 0 for what is none.
+func unseal(given string) (place int64, seal []byte) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(given)
+	if err != nil || len(raw) != cursorBytes {
+		return 0, nil
+	}
+	return int64(binary.BigEndian.Uint64(raw)), raw[8:]
 }
 
 func placeBytes(place int64) []byte {

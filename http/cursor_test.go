@@ -31,7 +31,7 @@ func TestACursorIsOfUseForItsQuestionOnly(t *testing.T) {
 		"another filter": domain.Filter{Owner: "user:2"},
 		"another list":   domain.EventQuery{},
 	} {
-		if _, err := placeOf(given, question); !errors.Is(err, domain.ErrMalformed) {
+		if _, err := placeOf(given, question); !errors.Is(err, domain.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -137,8 +137,8 @@ func TestBadQuestionsAboutTheLogAreRefused(t *testing.T) {
 		next := w.ask("GET", "/v1/events?limit=1&scope=public", nil).json()["next_cursor"].(string)
 		for query, want := range map[string]int{
 			"scope=public&cursor=" + next:                     http.StatusOK,
-			"scope=user:bo&cursor=" + next:                    http.StatusBadRequest,
-			"cursor=" + next:                                  http.StatusBadRequest,
+			"scope=user:bo&cursor=" + next:                    http.StatusUnprocessableEntity,
+			"cursor=" + next:                                  http.StatusUnprocessableEntity,
 			"from=2026-03-02&to=2026-03-02":                   http.StatusUnprocessableEntity,
 			"occurred_from=2026-03-02&occurred_to=1999-03-02": http.StatusUnprocessableEntity,
 			"from=yesterday":                                  http.StatusUnprocessableEntity,

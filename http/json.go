@@ -40,6 +40,9 @@ func wellFormed(data []byte) error {
 	if !errors.As(json.Unmarshal(data, new(json.RawMessage)), &broken) {
 		return domain.Refuse(domain.ErrMalformed, "the body is not valid JSON")
 	}
+	if strings.HasSuffix(broken.Error(), "exceeded max depth") {
+		return domain.Refuse(domain.ErrMalformed, "the JSON is nested too deep: more than 10000 levels")
+	}
 	if broken.Offset >= int64(len(data)) {
 		return domain.Refuse(domain.ErrMalformed, "the JSON ends too early: something is still open")
 	}

@@ -38,9 +38,9 @@ func TestAListIsReadPageByPage(t *testing.T) {
 		}
 		first := w.ask("GET", "/v1/knowledge?limit=3", nil).json()["next_cursor"].(string)
 		w.ask("GET", "/v1/knowledge?limit=5&cursor="+first, nil).want(http.StatusOK)
-		w.ask("GET", "/v1/knowledge?type=tool&cursor="+first, nil).want(http.StatusBadRequest)
-		w.ask("GET", "/v1/knowledge?cursor=B"+first[1:], nil).want(http.StatusBadRequest)
-		w.ask("GET", "/v1/events?cursor="+first, nil).want(http.StatusBadRequest)
+		w.ask("GET", "/v1/knowledge?type=tool&cursor="+first, nil).want(http.StatusUnprocessableEntity)
+		w.ask("GET", "/v1/knowledge?cursor=B"+first[1:], nil).want(http.StatusUnprocessableEntity)
+		w.ask("GET", "/v1/events?cursor="+first, nil).want(http.StatusUnprocessableEntity)
 	})
 }
 

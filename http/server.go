@@ -98,7 +98,7 @@ func handle[I, O any](s *Server, op huma.Operation, do operation[I, O]) {
 		defer cancel()
 		err := s.admit(c)
 		if err == nil {
-			c.unknown(parameters)
+			c.parameters(parameters)
 			var out *O
 			ctx = s.cfg.Confine(ctx, c.principal.Tenant)
 			if out, err = do(domain.WithCaller(ctx, c.principal, c.origin), c, in); err == nil {
@@ -129,20 +129,20 @@ func interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// queryNames lists the parameters that an input's fields are filled from.
-func queryNames(input reflect.Type) []string {
-	var names []string
+// queryNames are the parameters that an input's fields are filled from, and whether they may be repeated.
+func queryNames(input reflect.Type) map[string]bool {
+	names := map[string]bool{}
 	for _, field := range reflect.VisibleFields(input) {
 		if name, _, _ := strings.Cut(field.Tag.Get("query"), ","); name != "" {
-			names = append(names, name)
+			names[name] = field.Type.Kind() == reflect.Slice
 		}
 	}
 	return names
 }
 
-// unknown notes query parameters that the operation does not have: a filter with a typing
-// mistake must not answer with everything.
-func (c *call) unknown(parameters []string) {
+// parameters notes query parameters that the operation does not have, or not twice: a filter with a typing
+// mistake must not answer with everything. A cursor is looked at here, so that it is named with the others.
+func (c *call) parameters(known map[string]bool) {
 	if c.request.URL.RawQuery == "" {
 		return
 	}
@@ -151,8 +151,13 @@ func (c *call) unknown(parameters []string) {
 		c.found.Add("?", "the parameters cannot be read: escape what is special, such as ; as %%3B")
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if !slices.Contains(parameters, name) {
+		switch repeatable, is := known[name]; {
+		case !is:
 			c.found.Add(brief(name), "is not a parameter here")
+		case len(given[name]) > 1 && !repeatable:
+			c.found.Add(name, "is given twice")
+		case name == "cursor" && !isCursor(given.Get(name)):
+			c.found.Add(name, notItsCursor)
 		}
 	}
 }
