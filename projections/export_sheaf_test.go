@@ -22,7 +22,8 @@ func (p Place) Compare(other Place) int {
 func ThroughASheaf(items []*domain.Knowledge) ([]Place, error) {
 	var s sheaf
 	for _, k := range items {
-		s.add(k, bagOf(text.Tokenizers()[0], k))
+		terms, words := cut(text.Tokenizers()[0], k)
+		s.add(k, terms, words)
 	}
 	var all []Place
 	for _, c := range s.chunks() {
@@ -37,13 +38,13 @@ func ThroughASheaf(items []*domain.Knowledge) ([]Place, error) {
 
 // Unbind reads a chunk of a sheaf.
 func Unbind(bytes []byte) ([]Place, error) {
-	u := unbound{bytes: bytes}
+	u := unbound{bytes: bytes, scopes: &interned{}}
 	var all []Place
 	for {
 		more, err := u.next()
 		if err != nil || !more {
 			return all, err
 		}
-		all = append(all, Place{u.term, u.at.scope, u.at.number, u.at.count, u.at.words})
+		all = append(all, Place{string(u.term), u.at.scope.text, u.at.number, int(u.at.count), int(u.at.words)})
 	}
 }

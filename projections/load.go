@@ -223,14 +223,14 @@ func (l *loading) add(f folded) error {
 		// Its text was erased after the position that is loaded up to, and that will be caught up with.
 		k.Text.URI = l.last
 	}
-	b := bagOf(l.tokenizer, k)
+	terms, words := cut(l.tokenizer, k)
 	if l.engine == database.Postgres {
-		return l.drawn.add(l.Tenant, k, b)
+		return l.drawn.add(l.Tenant, k, bagged(terms, words))
 	}
 	if isAlive(k) {
-		l.sheaf.add(k, b)
+		l.sheaf.add(k, terms, words)
 	}
-	return l.drawn.addRows(l.Tenant, k, b.Words)
+	return l.drawn.addRows(l.Tenant, k, words)
 }
 
 // write writes what was drawn of a slice up to a stream, and gives what is left of the slice.

@@ -1,9 +1,8 @@
 package projections
 
 import (
+	"cmp"
 	"encoding/binary"
-	"errors"
-	"math"
 	"slices"
 	"strings"
 
@@ -12,46 +11,66 @@ import (
 
 // sheaf is the terms of a part of a rebuild, in the order of the index of terms. SQLite inserts in that
 // order a dozen times faster than in the order of items, so that a load keeps sheaves, and the index is
-// written when they are merged.
+// written when they are merged. Terms have numbers in it, by which they are counted and put in order: to
+// compare words takes longer than anything else that is done with them.
 type sheaf struct {
-	terms map[string][]sheafTerm
-	count int
+	numbers map[string]uint32 // of the terms
+	terms   []sheafTerm       // by their numbers
+	items   []sheafItem
+	found   []mention // the terms of one item after those of the other
+	placed  []sheafPlace
 }
 
-// sheafTerm is a term's place in an item.
+// sheafTerm is a term, how many places it has, and where it was found last.
 type sheafTerm struct {
-	scope  string
-	number int64
-	count  int
-	words  int
+	name   string
+	places int
+	last   int
 }
 
-func (t sheafTerm) compare(other sheafTerm) int {
-	if c := strings.Compare(t.scope, other.scope); c != 0 {
-		return c
-	}
-	switch {
-	case t.number < other.number:
-		return -1
-	case t.number > other.number:
-		return 1
-	}
-	return 0
+// sheafItem is an item, and where those of its terms begin and end.
+type sheafItem struct {
+	number     int64
+	words      int
+	begin, end int
 }
 
-// add adds the terms of an item that answers may contain.
-func (s *sheaf) add(k *domain.Knowledge, b bag) {
-	if s.terms == nil {
-		s.terms = map[string][]sheafTerm{}
+// mention is how often an item has a term.
+type mention struct{ term, count uint32 }
+
+// sheafPlace is an item in one of its scopes.
+type sheafPlace struct {
+	scope string
+	item  uint32
+}
+
+// add adds the terms of an item that answers may contain, as they were cut.
+func (s *sheaf) add(k *domain.Knowledge, terms []string, words int) {
+	if s.numbers == nil {
+		s.numbers = map[string]uint32{}
 	}
-	for i, term := range b.Terms {
-		places := s.terms[term]
-		for _, scope := range k.Scopes {
-			places = append(places, sheafTerm{scope: string(scope), number: k.Number, count: b.Counts[i], words: b.Words})
+	item := sheafItem{number: k.Number, words: words, begin: len(s.found)}
+	for _, name := range terms {
+		number, known := s.numbers[name]
+		if !known {
+			number = uint32(len(s.terms))
+			s.numbers[name] = number
+			s.terms = append(s.terms, sheafTerm{name: name, last: -1})
 		}
-		s.terms[term] = places
+		term := &s.terms[number]
+		if term.last >= item.begin {
+			s.found[term.last].count++
+			continue
+		}
+		term.last = len(s.found)
+		term.places += len(k.Scopes)
+		s.found = append(s.found, mention{number, 1})
 	}
-	s.count += len(b.Terms) * len(k.Scopes)
+	item.end = len(s.found)
+	for _, scope := range k.Scopes {
+		s.placed = append(s.placed, sheafPlace{string(scope), uint32(len(s.items))})
+	}
+	s.items = append(s.items, item)
 }
 
 // sheafChunk is how many bytes of a sheaf are read at once.
@@ -71,101 +90,68 @@ type chunk struct {
 
 // chunks encodes the sheaf in order.
 func (s *sheaf) chunks() []chunk {
-	names := make([]string, 0, len(s.terms))
-	for name := range s.terms {
-		names = append(names, name)
+	slices.SortFunc(s.placed, func(a, b sheafPlace) int {
+		return cmp.Or(strings.Compare(a.scope, b.scope), cmp.Compare(s.items[a.item].number, s.items[b.item].number))
+	})
+	sorted := make([]uint32, len(s.terms))
+	for i := range sorted {
+		sorted[i] = uint32(i)
 	}
-	slices.Sort(names)
+	slices.SortFunc(sorted, func(a, b uint32) int { return strings.Compare(s.terms[a].name, s.terms[b].name) })
+	places := s.distribute(sorted)
 	var list []chunk
-	for _, name := range names {
+	for _, number := range sorted {
+		term := s.terms[number]
 		if len(list) == 0 || len(list[len(list)-1].bytes) >= sheafChunk {
-			list = append(list, chunk{first: name, bytes: make([]byte, 0, sheafChunk+sheafChunk/4)})
+			list = append(list, chunk{first: term.name, bytes: make([]byte, 0, sheafChunk+sheafChunk/4)})
 		}
 		last := &list[len(list)-1]
-		last.bytes = appendPlaces(last.bytes, name, s.terms[name])
+		last.bytes = s.appendPlaces(last.bytes, term.name, places[:term.places])
+		places = places[term.places:]
 	}
 	return list
 }
 
-func appendPlaces(b []byte, term string, places []sheafTerm) []byte {
-	slices.SortFunc(places, sheafTerm.compare)
+// placeCount is how often a term occurs at a place.
+type placeCount struct{ place, count uint32 }
+
+// distribute gives the places of one term after those of the other: places are gone through in their order, so
+// that those of each term are in order, too.
+func (s *sheaf) distribute(sorted []uint32) []placeCount {
+	next, all := make([]int, len(s.terms)), 0
+	for _, number := range sorted {
+		next[number] = all
+		all += s.terms[number].places
+	}
+	places := make([]placeCount, all)
+	for at, place := range s.placed {
+		item := &s.items[place.item]
+		for _, found := range s.found[item.begin:item.end] {
+			places[next[found.term]] = placeCount{uint32(at), found.count}
+			next[found.term]++
+		}
+	}
+	return places
+}
+
+func (s *sheaf) appendPlaces(b []byte, term string, places []placeCount) []byte {
 	b = binary.AppendUvarint(b, uint64(len(term)))
 	b = append(b, term...)
 	b = binary.AppendUvarint(b, uint64(len(places)))
 	scope := ""
 	for _, p := range places {
-		if p.scope == scope {
+		place := &s.placed[p.place]
+		item := &s.items[place.item]
+		if place.scope == scope {
 			b = append(b, 0)
 		} else {
-			scope = p.scope
+			scope = place.scope
 			b = binary.AppendUvarint(b, uint64(len(scope)))
 			b = append(b, scope...)
 		}
-		b = binary.AppendUvarint(b, uint64(p.number))
+		b = binary.AppendUvarint(b, uint64(item.number))
 		b = binary.AppendUvarint(b, uint64(p.count))
-		b = binary.AppendUvarint(b, uint64(p.words))
+		b = binary.AppendUvarint(b, uint64(item.words))
 	}
 	return b
-}
-
-// unbound reads a chunk.
-type unbound struct {
-	bytes []byte
-	term  string
-	left  int // places of the term
-	at    sheafTerm
-}
-
-var errSheaf = errors.New("a sheaf of terms cannot be read")
-
-// next goes on to the next place; false at the end of the chunk.
-func (u *unbound) next() (bool, error) {
-	for u.left == 0 {
-		if len(u.bytes) == 0 {
-			return false, nil
-		}
-		name, err := u.text()
-		if err != nil {
-			return false, err
-		}
-		u.term, u.at.scope = name, ""
-		if u.left, err = u.number(); err != nil {
-			return false, err
-		}
-	}
-	u.left--
-	scope, err := u.text()
-	if err != nil {
-		return false, err
-	}
-	if scope != "" {
-		u.at.scope = scope
-	}
-	var numbers [3]int
-	for i := range numbers {
-		if numbers[i], err = u.number(); err != nil {
-			return false, err
-		}
-	}
-	u.at.number, u.at.count, u.at.words = int64(numbers[0]), numbers[1], numbers[2]
-	return true, nil
-}
-
-func (u *unbound) number() (int, error) {
-	value, size := binary.Uvarint(u.bytes)
-	if size <= 0 || value > math.MaxInt64 {
-		return 0, errSheaf
-	}
-	u.bytes = u.bytes[size:]
-	return int(value), nil
-}
-
-func (u *unbound) text() (string, error) {
-	length, err := u.number()
-	if err != nil || length > len(u.bytes) {
-		return "", errSheaf
-	}
-	text := string(u.bytes[:length])
-	u.bytes = u.bytes[length:]
-	return text, nil
 }
