@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -87,17 +88,18 @@ func (k kind) decode(p Payload) (domain.Fact, error) {
 
 // apart is a kind whose facts have text.
 func apart[F domain.Fact, D, T any](split func(F) (D, T), join func(D, T) F) kind {
+	dataAs, textAs := formOf(reflect.TypeFor[D]()), formOf(reflect.TypeFor[T]())
 	return kind{
 		version: 1,
 		write:   func(fact domain.Fact) (any, any) { return split(fact.(F)) },
 		read: func(data, text json.RawMessage) (domain.Fact, error) {
 			var d D
 			var t T
-			if err := json.Unmarshal(data, &d); err != nil {
+			if err := dataAs.unmarshal(data, &d); err != nil {
 				return nil, err
 			}
 			if text != nil {
-				if err := json.Unmarshal(text, &t); err != nil {
+				if err := textAs.unmarshal(text, &t); err != nil {
 					return nil, err
 				}
 			}
