@@ -54,7 +54,7 @@ func (r *Rebuilder) load(ctx context.Context, now *run) error {
 		}
 	}
 	work, loading := errgroup.WithContext(ctx)
-	work.SetLimit(runtime.GOMAXPROCS(0))
+	work.SetLimit(workers(p.db.Engine))
 	err = r.dispatch(loading, now, known, work)
 	if waitErr := work.Wait(); waitErr != nil {
 		return waitErr
@@ -69,6 +69,15 @@ func (r *Rebuilder) load(ctx context.Context, now *run) error {
 		r.logger.InfoContext(ctx, "writes waited for a piece of the rebuild", "version", v.Version, "longest", longest)
 	}
 	return nil
+}
+
+// workers is how many slices are loaded at once. SQLite writes for one of them at a time, while the others read
+// and fold: with one more than there are processors, none of these is without work meanwhile.
+func workers(engine database.Engine) int {
+	if engine == database.SQLite {
+		return runtime.GOMAXPROCS(0) + 1
+	}
+	return runtime.GOMAXPROCS(0)
 }
 
 // slices are those that were cut so far.

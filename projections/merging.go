@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+
+	"github.com/annals-kb/annals/database"
 )
 
 // merging is the sheaves of a tenant, each open at a place: a heap, the least place first.
@@ -88,14 +90,16 @@ func (m *merging) next(ctx context.Context, o *opened) (bool, error) {
 		if more || err != nil {
 			return more, err
 		}
-		p := m.rebuilder.knowledge
-		err = p.db.NewSelect().TableExpr("? AS s", m.tables.sheaves).Column("bytes").
-			Where("tenant = ?", m.tenant.text).Where("number = ?", o.number).Where("chunk = ?", o.chunk).Scan(ctx, &o.bytes)
-		if errors.Is(err, sql.ErrNoRows) {
-			return false, nil
-		}
+		found, p := false, m.rebuilder.knowledge
+		err = database.ForEach(ctx, p.db.DB.DB, func(rows *sql.Rows) error {
+			found = true
+			return rows.Scan(&o.bytes)
+		}, "SELECT bytes FROM "+string(m.tables.sheaves)+" WHERE tenant = ? AND number = ? AND chunk = ?", m.tenant.text, o.number, o.chunk)
 		if err != nil {
 			return false, p.failed(ctx, "read sheaves", err)
+		}
+		if !found {
+			return false, nil
 		}
 		o.chunk++
 	}
