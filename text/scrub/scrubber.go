@@ -105,6 +105,9 @@ func (p Pattern) compile() (*regexp.Regexp, error) {
 // Marks divide a text: what lies between two is scrubbed as if it stood alone, again and again until nothing
 // is found. So nothing is found the second time.
 func (s *Scrubber) Scrub(text string) (string, Redactions) {
+	if s.isClean(text) {
+		return text, nil
+	}
 	w := scrubbing{scrubber: s}
 	for rest := text; ; {
 		at, length := findMark(rest)
@@ -120,6 +123,15 @@ func (s *Scrubber) Scrub(text string) (string, Redactions) {
 		return text, nil
 	}
 	return string(w.out), w.found
+}
+
+// isClean tells whether there is nothing to scrub in a text without marks, as are most.
+func (s *Scrubber) isClean(text string) bool {
+	if at, _ := findMark(text); at >= 0 {
+		return false
+	}
+	_, found := s.first(text)
+	return !found
 }
 
 // scrubbing is one text on its way.
