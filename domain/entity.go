@@ -3,7 +3,6 @@ package domain
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -30,8 +29,6 @@ const (
 
 var entityKinds = []string{User, Project, Agent, Team, Org}
 
-var entityID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$`)
-
 // errEntity refuses what is no entity at all.
 var errEntity = errors.New("must be one of user:ID, agent:ID, project:ID, team:ID, org:ID")
 
@@ -41,10 +38,23 @@ func ParseEntity(s string) (Entity, error) {
 	if !found || !slices.Contains(entityKinds, kind) {
 		return "", errEntity
 	}
-	if !entityID.MatchString(id) {
+	if !isID(id, "._@-") {
 		return "", fmt.Errorf("the id after %s: must be 1 to 128 of A-Z a-z 0-9 . _ @ - and begin with a letter or digit", kind)
 	}
 	return Entity(s), nil
+}
+
+// isID tells whether s is 1 to 128 letters, digits and marks, and begins with a letter or a digit.
+func isID(s, marks string) bool {
+	const most = 128
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		case i == 0, strings.IndexByte(marks, c) < 0:
+			return false
+		}
+	}
+	return s != "" && len(s) <= most
 }
 
 // ParseScope reads an entity or "public".

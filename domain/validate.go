@@ -26,10 +26,7 @@ const (
 	maxOrigins  = 1000 // events that an item was made from
 )
 
-var (
-	eventID     = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
-	knowledgeID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$`)
-)
+var eventID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 func given[T any](value *T, check func(T)) {
 	if value != nil {
@@ -72,7 +69,7 @@ func atMost(p *Problems, field, s string, characters int) {
 }
 
 func checkID(p *Problems, field, id string) {
-	if !knowledgeID.MatchString(id) {
+	if !isID(id, "._~-") {
 		p.Add(field, "must be 1 to 128 of A-Z a-z 0-9 . _ ~ - and begin with a letter or digit")
 	}
 }

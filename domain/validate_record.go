@@ -19,11 +19,10 @@ func checkScopes(p *Problems, scopes []Scope) {
 	}
 	seen := map[Scope]bool{}
 	for i, scope := range scopes {
-		field := fmt.Sprintf("scopes[%d]", i)
 		if _, err := ParseScope(string(scope)); err != nil {
-			p.Add(field, "%s", err)
+			p.Add(fmt.Sprintf("scopes[%d]", i), "%s", err)
 		} else if seen[scope] {
-			p.Add(field, "is named twice")
+			p.Add(fmt.Sprintf("scopes[%d]", i), "is named twice")
 		}
 		seen[scope] = true
 	}
@@ -67,9 +66,11 @@ func checkSource(p *Problems, s Source) {
 	if s.Timestamp == "" {
 		return
 	}
-	_, whole := time.Parse(time.RFC3339, s.Timestamp)
-	_, date := time.Parse(time.DateOnly, s.Timestamp)
-	if whole != nil && date != nil {
+	layout := time.RFC3339
+	if len(s.Timestamp) == len(time.DateOnly) {
+		layout = time.DateOnly
+	}
+	if _, err := time.Parse(layout, s.Timestamp); err != nil {
 		p.Add("source.timestamp", "must be a time (RFC 3339) or a date (YYYY-MM-DD)")
 	}
 }

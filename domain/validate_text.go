@@ -25,6 +25,9 @@ func checkContent(p *Problems, s string) {
 }
 
 func checkTags(p *Problems, tags Tags) {
+	if len(tags) == 0 {
+		return
+	}
 	all := 0
 	for _, key := range slices.Sorted(maps.Keys(tags)) {
 		if key == "" {
@@ -64,6 +67,9 @@ func checkMeta(p *Problems, meta json.RawMessage) {
 // compact is the form in which meta is kept and compared: without white space, nil for none.
 // What is not JSON stays as it is.
 func compact(meta json.RawMessage) json.RawMessage {
+	if len(meta) == 0 {
+		return meta
+	}
 	var b bytes.Buffer
 	if json.Compact(&b, meta) != nil {
 		return meta

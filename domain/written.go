@@ -132,6 +132,9 @@ func (r Rewriting) uses(uses []Use) []Use {
 }
 
 func (r Rewriting) tags(tags Tags) Tags {
+	if len(tags) == 0 {
+		return tags
+	}
 	tags = maps.Clone(tags)
 	for _, key := range slices.Sorted(maps.Keys(tags)) {
 		r.Name("tags", key)
@@ -143,7 +146,7 @@ func (r Rewriting) tags(tags Tags) Tags {
 // meta rewrites the strings of a JSON object and leaves everything else of it as it was written. What is not
 // JSON stays as it is, to be refused by others.
 func (r Rewriting) meta(meta json.RawMessage) json.RawMessage {
-	if !json.Valid(meta) {
+	if len(meta) == 0 || !json.Valid(meta) {
 		return meta
 	}
 	var out bytes.Buffer
