@@ -24,12 +24,13 @@ type command struct {
 	earlier *request
 }
 
-func newGroup(submissions []domain.Submission) *group {
-	g := &group{done: make(chan struct{})}
-	commands := make([]command, len(submissions))
-	for i, s := range submissions {
-		commands[i].Submission, commands[i].foreseen = s, foresee(s.Command)
-		g.commands = append(g.commands, &commands[i])
+// newGroup is of the submissions at these places.
+func newGroup(submissions []domain.Submission, places []int) *group {
+	g := &group{commands: make([]*command, len(places)), done: make(chan struct{})}
+	commands := make([]command, len(places))
+	for i, place := range places {
+		commands[i].Submission, commands[i].foreseen = submissions[place], foresee(submissions[place].Command)
+		g.commands[i] = &commands[i]
 	}
 	return g
 }

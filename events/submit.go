@@ -68,11 +68,7 @@ func fill(results []domain.Result, places []int, err error) {
 func (l *Log) submit(
 	ctx context.Context, tenant string, submissions []domain.Submission, results []domain.Result, places []int,
 ) error {
-	some := make([]domain.Submission, len(places))
-	for i, place := range places {
-		some[i] = submissions[place]
-	}
-	g := newGroup(some)
+	g := newGroup(submissions, places)
 	if preparation, prepares := l.inline.(Preparation); prepares {
 		for _, c := range g.commands {
 			c.Command = preparation.Prepare(c.Command)
