@@ -172,20 +172,20 @@ func decodeSlice(t reflect.Type) decoder {
 			r.value()
 			return
 		}
-		all := reflect.MakeSlice(t, 0, 4)
+		v.Set(reflect.MakeSlice(t, 0, 4))
 		r.elements(func(i int) {
 			r.enter(step{index: i})
-			one := reflect.New(t.Elem()).Elem()
-			inner(r, one)
-			all = reflect.Append(all, one)
+			v.Grow(1)
+			v.SetLen(i + 1)
+			inner(r, v.Index(i))
 			r.leave()
 		})
-		v.Set(all)
 	}
 }
 
 // member is a field of a struct as JSON knows it.
 type member struct {
+	name     string
 	index    int
 	read     decoder
 	readOnly bool
@@ -197,7 +197,7 @@ func decodeStruct(t reflect.Type) decoder {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		m := member{index: i, readOnly: f.Tag.Get("readOnly") == "true"}
+		m := member{name: name, index: i, readOnly: f.Tag.Get("readOnly") == "true"}
 		if !m.readOnly {
 			m.read = decoderOf(f.Type)
 			m.nullable = reflect.PointerTo(f.Type).Implements(reflect.TypeFor[nullable]())
@@ -211,13 +211,15 @@ func decodeStruct(t reflect.Type) decoder {
 			return
 		}
 		var seen uint64
-		r.members(func(name string) {
-			r.enter(step{name: name})
+		r.members(func(name []byte) {
+			m, found := known[string(name)]
+			if !found {
+				m.name = brief(string(name))
+			}
+			r.enter(step{name: m.name})
 			defer r.leave()
-			m, found := known[name]
 			switch again := seen&(1<<m.index) != 0; {
 			case !found:
-				r.path[len(r.path)-1].name = brief(name)
 				r.note("is not a field here")
 				r.value()
 			case again:

@@ -141,11 +141,16 @@ func (r *reader) nested() []byte {
 }
 
 // members calls each with the name of every member of the object that comes next; each must
-// take the value.
-func (r *reader) members(each func(name string)) {
+// take the value. The name is part of what is read.
+func (r *reader) members(each func(name []byte)) {
 	r.at++
 	for r.peek() != '}' {
-		each(r.unquote(r.quoted()))
+		written := r.quoted()
+		if bytes.IndexByte(written, '\\') >= 0 {
+			each([]byte(r.unquote(written)))
+		} else {
+			each(written[1 : len(written)-1])
+		}
 	}
 	r.at++
 }

@@ -24,7 +24,8 @@ func (t *tagPatch) decode(r *reader) {
 		return
 	}
 	t.set = tags{}
-	r.members(func(name string) {
+	r.members(func(written []byte) {
+		name := string(written)
 		r.enter(step{name: brief(name)})
 		defer r.leave()
 		if values := words(r); len(values) > 0 {

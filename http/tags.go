@@ -17,7 +17,8 @@ func (t *tags) decode(r *reader) {
 	switch r.peek() {
 	case '{':
 		*t = tags{}
-		r.members(func(name string) {
+		r.members(func(written []byte) {
+			name := string(written)
 			r.enter(step{name: brief(name)})
 			defer r.leave()
 			if _, again := (*t)[name]; again {
