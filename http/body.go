@@ -1,6 +1,7 @@
 package http
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"mime"
@@ -50,10 +51,14 @@ func (s *Server) body(c *call, accepted ...string) ([]byte, error) {
 
 // whole reads a single request's body from where it begins.
 func (s *Server) whole(c *call, from io.Reader) ([]byte, error) {
+	const usual = 64 << 10 // for so much there is room at once, if it is said to come
 	if c.request.ContentLength > s.cfg.MaxBody {
 		return nil, s.tooLarge(c, from)
 	}
-	body, err := io.ReadAll(io.LimitReader(from, s.cfg.MaxBody+1))
+	var whole bytes.Buffer
+	whole.Grow(int(min(max(0, c.request.ContentLength), usual)) + bytes.MinRead)
+	_, err := whole.ReadFrom(io.LimitReader(from, s.cfg.MaxBody+1))
+	body := whole.Bytes()
 	switch {
 	case err != nil:
 		c.response.Header().Set("Connection", "close") // where the next request begins nobody knows

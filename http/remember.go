@@ -40,7 +40,7 @@ func (s *Server) remember(ctx context.Context, c *call, in *rememberInput) (*str
 	if media == linesType {
 		return s.rememberMany(c, c.request.Body, lines, revise)
 	}
-	body := bufio.NewReaderSize(c.request.Body, 1<<10)
+	body := bufio.NewReaderSize(c.request.Body, 16) // to look at how it begins: what is read whole has a place of its own
 	if opening(body) == '[' {
 		return s.rememberMany(c, body, elements, revise)
 	}
