@@ -45,7 +45,7 @@ func New(cfg Config) *Server {
 	s.authenticate = s.identify
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.HTTPErrorHandler = func(err error, e echo.Context) { s.fail(callOf(e.Request().Context()), e, err) }
-	s.echo.Use(s.observe, protect)
+	s.echo.Use(s.observe, protect())
 	s.api = humaecho.New(s.echo, huma.Config{
 		OpenAPI:       description(cfg.Version),
 		Formats:       map[string]huma.Format{jsonType: huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat},
