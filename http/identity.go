@@ -44,27 +44,35 @@ func (s *Server) identify(r *http.Request) (domain.Principal, error) {
 	if err != nil {
 		return domain.Principal{}, err
 	}
-	p, actsFor, err := s.tried(r, key)
-	if errors.Is(err, domain.ErrUnauthenticated) || errors.Is(err, errRate) {
-		open, openErr := s.open(r.Context())
-		switch {
-		case openErr != nil:
-			return p, openErr
-		case open:
-			return openMode(r)
-		}
+	if key == "" {
+		return s.unless(r, func() error {
+			return unknownCaller("send it as Authorization: Bearer KEY; the annals command takes it from ANNALS_KEY")
+		})
 	}
-	if err != nil {
+	p, actsFor, err := s.tried(r, key)
+	switch {
+	case errors.Is(err, domain.ErrUnauthenticated) || errors.Is(err, errRate):
+		return s.unless(r, func() error { return err })
+	case err != nil:
 		return p, err
 	}
 	return s.acting(r, p, actsFor)
 }
 
+// unless refuses a caller whom nobody knows, unless the server asks nobody for a key.
+func (s *Server) unless(r *http.Request, refusal func() error) (domain.Principal, error) {
+	open, err := s.open(r.Context())
+	switch {
+	case err != nil:
+		return domain.Principal{}, err
+	case open:
+		return openMode(r)
+	}
+	return domain.Principal{}, refusal()
+}
+
 // tried is whose key it is, if not too many were wrong that came from there.
 func (s *Server) tried(r *http.Request, key string) (p domain.Principal, actsFor bool, err error) {
-	if key == "" {
-		return p, false, unknownCaller("send it as Authorization: Bearer KEY; the annals command takes it from ANNALS_KEY")
-	}
 	guess := s.guesses.guessOf(r, key, s.cfg.Now())
 	token := s.cfg.Tokens != nil && strings.Count(key, ".") == 2 // no key has a dot
 	if err := guess.try(); err != nil && !token {                // nobody guesses a signature
@@ -132,13 +140,11 @@ func unknownCaller(fix string) error {
 // holder is whose key it is, and whether it may act for others. What is wrong with a key only its holder is
 // told.
 func (s *Server) holder(ctx context.Context, key string) (p domain.Principal, actsFor bool, err error) {
-	unknown := domain.Refuse(domain.ErrUnauthenticated, "that key opens nothing here").
-		WithFix("look whether it is whole and this server's; an admin can give another")
 	switch {
 	case s.cfg.RootKey != "" && same(HashOfKey(key), HashOfKey(s.cfg.RootKey)):
 		return rootPrincipal(), true, nil
 	case s.cfg.Keys == nil || prefixOf(key) == "":
-		return p, false, unknown
+		return p, false, wrongKey()
 	}
 	prefix := prefixOf(key)
 	tenant, found, err := s.cfg.Keys.Key(ctx, prefix)
@@ -146,7 +152,7 @@ func (s *Server) holder(ctx context.Context, key string) (p domain.Principal, ac
 		return p, false, err
 	}
 	if hash := HashOfKey(key); err != nil || !same(hash, found.Hash) {
-		return p, false, unknown
+		return p, false, wrongKey()
 	}
 	now := s.cfg.Now()
 	if err := found.Opens(now); err != nil {
@@ -154,6 +160,11 @@ func (s *Server) holder(ctx context.Context, key string) (p domain.Principal, ac
 	}
 	s.cfg.Keys.Used(tenant, prefix, now)
 	return found.Principal(tenant, prefix), found.ActsFor, nil
+}
+
+func wrongKey() error {
+	return domain.Refuse(domain.ErrUnauthenticated, "that key opens nothing here").
+		WithFix("look whether it is whole and this server's; an admin can give another")
 }
 
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
