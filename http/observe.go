@@ -85,12 +85,12 @@ func (s *Server) note(c *call, e echo.Context) {
 	if !s.cfg.Logger.Enabled(c.request.Context(), level) {
 		return
 	}
-	attributes := []slog.Attr{
+	attributes := append(make([]slog.Attr, 0, 9),
 		slog.String("method", c.request.Method), slog.String("route", route),
 		slog.Int("status", status), slog.Int64("bytes", e.Response().Size),
 		slog.Float64("ms", float64(took.Round(10*time.Microsecond))/float64(time.Millisecond)),
 		slog.String("request_id", c.id),
-	}
+	)
 	if c.principal.Tenant != "" {
 		attributes = append(attributes,
 			slog.String("tenant", c.principal.Tenant), slog.String("actor", string(c.principal.Subject)))

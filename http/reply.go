@@ -47,7 +47,7 @@ func receiptOf(r domain.Receipt) *receipt {
 	ids, triples := make([]string, len(r.Events)), make([]string, len(r.Events))
 	for i, event := range keptOf(r) {
 		ids[i] = event.EventID
-		triples[i] = fmt.Sprintf("%s %d %s", event.EventID, event.Position, event.Hash)
+		triples[i] = event.EventID + " " + strconv.FormatInt(event.Position, 10) + " " + event.Hash
 	}
 	replayed := ""
 	if r.Replayed {
@@ -62,6 +62,9 @@ func receiptOf(r domain.Receipt) *receipt {
 
 // redactedOf is what was redacted, by class, for a header.
 func redactedOf(r domain.Receipt) string {
+	if len(r.Redacted) == 0 {
+		return ""
+	}
 	classes := make([]string, 0, len(r.Redacted))
 	for _, class := range slices.Sorted(maps.Keys(r.Redacted)) {
 		classes = append(classes, fmt.Sprintf("%s=%d", class, r.Redacted[class]))
