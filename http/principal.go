@@ -43,6 +43,9 @@ func claim(r *http.Request, header string, entity *domain.Entity, found *domain.
 // local tells whether a Host header is an address, a name without a dot, or one under localhost
 // or internal, which are kept for private use.
 func local(host string) bool {
+	if !strings.ContainsAny(host, ".:") {
+		return true
+	}
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}

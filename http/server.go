@@ -94,13 +94,12 @@ func handle[I, O any](s *Server, op huma.Operation, do operation[I, O]) {
 	parameters := queryNames(reflect.TypeFor[I]())
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
 		c, began := callOf(ctx), time.Now()
-		ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
-		defer cancel()
 		err := s.admit(c)
+		ctx, cancel := context.WithDeadline(c.request.Context(), began.Add(s.cfg.Timeout))
+		defer cancel()
 		if err == nil {
 			c.parameters(parameters)
 			var out *O
-			ctx = s.cfg.Confine(ctx, c.principal.Tenant)
 			if out, err = do(domain.WithCaller(ctx, c.principal, c.origin), c, in); err == nil {
 				return out, nil
 			}
