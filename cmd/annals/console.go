@@ -72,7 +72,7 @@ func (c *console) document(v any) error {
 	raw, isRaw := v.(json.RawMessage)
 	var encoded bytes.Buffer
 	if isRaw {
-		if err := json.Indent(&encoded, raw, "", "  "); err != nil {
+		if err := json.Indent(&encoded, bytes.TrimSpace(raw), "", "  "); err != nil {
 			return fmt.Errorf("read the server's answer: %w", err)
 		}
 		encoded.WriteByte('\n')
@@ -84,7 +84,7 @@ func (c *console) document(v any) error {
 			return fmt.Errorf("encode the answer: %w", err)
 		}
 	}
-	_, err := c.out.Write(bytes.TrimLeft(encoded.Bytes(), "\n"))
+	_, err := c.out.Write(encoded.Bytes())
 	return err
 }
 
