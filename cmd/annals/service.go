@@ -46,6 +46,7 @@ type service struct {
 	sweepAfter time.Duration
 	api        *annalshttp.Server
 	logger     *slog.Logger
+	leeway     leeway
 }
 
 // openService builds everything on the database. Whoever gets it closes it.
@@ -75,7 +76,7 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 	}
 	s := &service{
 		db: db, log: log, knowledge: knowledge, past: past, rebuilder: rebuilder, prover: prover, logger: logger,
-		keys: projections.NewKeys(db, log), eraser: projections.NewEraser(knowledge, log, logger), sweepAfter: cfg.SweepAfter,
+		keys: projections.NewKeys(db, log), eraser: projections.NewEraser(knowledge, log, logger), sweepAfter: cfg.SweepAfter, leeway: newLeeway(),
 	}
 	if s.forwarder, err = cfg.forwarder(log, logger); err != nil {
 		return nil, errors.Join(err, s.close())
