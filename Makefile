@@ -35,7 +35,7 @@ build: go ## Build bin/annals, one static program
 
 test: go ## Run every test on SQLite and on a PostgreSQL of their own, installed if need be
 	@scripts/postgres.sh install
-	@scripts/postgres.sh run go test -count=1 -timeout 9m $(TESTFLAGS) $(PACKAGES)
+	@scripts/postgres.sh run go test -count=1 -timeout 20m $(TESTFLAGS) $(PACKAGES)
 	@[ '$(PACKAGES)$(TESTFLAGS)' != ./... ] || scripts/fuzz.sh 1s $(PARSERS)
 
 race: go ## Run the tests with the race detector, which needs a C compiler
