@@ -74,6 +74,7 @@ type ProjectionStatus struct {
 	Holder      string    // the process that works on it now; empty if there is nothing to do, or nobody to do it
 	ReadAt      time.Time // when it last read something; zero for one that is written with the log
 	Quarantined int64     // streams that it passes over
+	Unindexed   int64     // words of so many items, once for each of their scopes, wait to be indexed, counted up to 100,000: a search over everything reads them all
 	CreatedAt   time.Time
 	UpdatedAt   time.Time      // when it came into its state
 	Report      *RebuildReport // what its verification found; nil if there was none

@@ -24,6 +24,7 @@ type projection struct {
 	Holder      string            `json:"holder,omitempty" doc:"The process that works on it now; missing when there is nothing to do, or nobody to do it."`
 	ReadAt      *time.Time        `json:"read_at,omitempty" doc:"When it last read something; missing for one that is written with the log."`
 	Quarantined int64             `json:"quarantined" doc:"Streams that it passes over, because it could not take in one of their events."`
+	Unindexed   int64             `json:"unindexed" doc:"The words of so many items, counted once for each of their scopes, wait to be indexed by the background: a search over everything reads them all. Counted up to 100,000."`
 	CreatedAt   *time.Time        `json:"created_at,omitempty"`
 	UpdatedAt   *time.Time        `json:"updated_at,omitempty" doc:"When it came into its state."`
 	Report      *rebuildReport    `json:"report,omitempty" doc:"What its verification found; for root."`
@@ -65,7 +66,7 @@ func (s *Server) versions(ctx context.Context, c *call, wanted func(domain.Proje
 		shown := projection{
 			Name: p.Name, Version: p.Version, State: p.State, Inline: p.Inline, WhatIf: p.WhatIf, Position: p.Position, Head: p.Head,
 			LagEvents: p.LagEvents, LagSeconds: p.LagSeconds, Settings: p.Settings, Error: p.Error,
-			Halted: p.Halted, Holder: p.Holder, ReadAt: known(p.ReadAt), Quarantined: p.Quarantined,
+			Halted: p.Halted, Holder: p.Holder, ReadAt: known(p.ReadAt), Quarantined: p.Quarantined, Unindexed: p.Unindexed,
 			CreatedAt: known(p.CreatedAt), UpdatedAt: known(p.UpdatedAt),
 		}
 		if c.principal.Operates() { // it names items of whomever

@@ -105,6 +105,19 @@ func (p *Knowledge) countBags(ctx context.Context) error {
 	return nil
 }
 
+// mostUnindexed is how far bags are counted for whoever asks how many there are: so many are slow anyway.
+const mostUnindexed = 100_000
+
+// unindexed is how many bags of a tenant wait to be moved.
+func (p *Knowledge) unindexed(ctx context.Context, t tables, tenant string) (bags int64, err error) {
+	some := p.db.NewSelect().TableExpr("?", t.scopes).ColumnExpr("1").
+		Where("tenant = ?", tenant).Where("bag IS NOT NULL").Limit(mostUnindexed + int64(p.bagRows))
+	if err := p.db.NewSelect().TableExpr("(?) AS some_bags", some).ColumnExpr("count(*)").Scan(ctx, &bags); err != nil {
+		return 0, p.failed(ctx, "count bags", err)
+	}
+	return max(0, bags-int64(p.bagRows)), nil
+}
+
 // compact moves a tenant's oldest bags, under its lock.
 func (p *Knowledge) compact(ctx context.Context, log *events.Log, v version, tenant string, left *bagsLeft) error {
 	t := v.tables

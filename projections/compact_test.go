@@ -102,6 +102,9 @@ func TestCrowdedBagsAreMovedTogetherWhileNobodyAppends(t *testing.T) {
 		if got := bags(); got != 185 {
 			t.Errorf("after three rounds while somebody appends: %d bags, want 185", got)
 		}
+		if got := w.unindexed(); got != 184 {
+			t.Errorf("after three rounds: %d are said to wait, want 184", got)
+		}
 		projections.CompactAtOnce(w.base)
 		if got := rounds(30); got > 20 {
 			t.Errorf("moved the rest in %d rounds, want them to grow", got)
@@ -109,7 +112,20 @@ func TestCrowdedBagsAreMovedTogetherWhileNobodyAppends(t *testing.T) {
 		if got := bags(); got > 1 {
 			t.Errorf("%d bags are left, want one at most", got)
 		}
+		if got := w.unindexed(); got != 0 {
+			t.Errorf("in the end: %d are said to wait, want none", got)
+		}
 	})
+}
+
+// unindexed is how many items wait for their words to be indexed, as whoever asks is told.
+func (w *world) unindexed() int64 {
+	w.t.Helper()
+	all, err := w.reader().Status(w.t.Context(), w.by.Tenant)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return all[0].Unindexed
 }
 
 // distinctWords are so many different words.

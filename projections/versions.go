@@ -89,6 +89,9 @@ func (p *Knowledge) statuses(ctx context.Context, progress Progress, tenant stri
 		switch {
 		case s.Inline:
 			s.Position = head
+			if s.Unindexed, err = p.unindexed(ctx, tablesOf(v.Version), tenant); err != nil {
+				return nil, err
+			}
 		case v.unfinished():
 			if s.Position, _, _, err = progress.Checkpoint(ctx, v.checkpoint(), tenant); err != nil {
 				return nil, err

@@ -57,7 +57,10 @@ func (e *examination) readiness(ctx context.Context, api *client) {
 }
 
 func (e *examination) projections(ctx context.Context, api *client) {
-	const late = 60.0 // seconds
+	const (
+		late = 60.0   // seconds
+		many = 20_000 // items that a search over everything looks at one by one
+	)
 	var list struct {
 		Items []struct {
 			Name        string            `json:"name"`
@@ -72,6 +75,7 @@ func (e *examination) projections(ctx context.Context, api *client) {
 			Halted      bool              `json:"halted"`
 			Holder      string            `json:"holder"`
 			Quarantined int64             `json:"quarantined"`
+			Unindexed   int64             `json:"unindexed"`
 		} `json:"items"`
 	}
 	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "projections"}}, &list); err != nil {
@@ -98,6 +102,9 @@ func (e *examination) projections(ctx context.Context, api *client) {
 		case p.Quarantined > 0:
 			e.note(name, warned, "annals quarantine list --projection "+p.Name+" says which and why",
 				"%d streams in quarantine: what comes to them is not taken in", p.Quarantined)
+		case p.Unindexed > many:
+			e.note(name, warned, "wait, it happens by itself",
+				"the words of some %s items and scopes are not indexed yet: searches over everything are slow until then", counted(p.Unindexed))
 		case p.LagSeconds > late && p.Holder == "":
 			e.note(name, broken, "see that a server runs that works on it, and its log",
 				"%d events behind, %.0f s, and nobody works on it", p.LagEvents, p.LagSeconds)
