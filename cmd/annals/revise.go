@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"net/http"
-	"slices"
-	"strings"
 )
 
 type reviseCommand struct {
@@ -19,8 +17,8 @@ type reviseCommand struct {
 	Scope      []string `short:"s" placeholder:"SCOPE" help:"Who may see it, from now on: the whole new set. Repeat for more."`
 	Owner      *string  `placeholder:"ENTITY" help:"Whose it is, from now on."`
 	Visibility *string  `complete:"visibilities" placeholder:"WORD" help:"What the scopes should come to: private, shared, org or public. Refused if they do not."`
-	Tag        []string `sep:"none" placeholder:"KEY=VALUE" help:"Set a tag; the others stay. Repeat for more."`
-	Untag      []string `placeholder:"KEY" help:"Take a tag away."`
+	Tag        []string `sep:"none" placeholder:"KEY=VALUE" help:"Set a tag, or add a label without KEY=; the others stay. Repeat for more."`
+	Untag      []string `placeholder:"KEY" help:"Take a tag or a label away."`
 	Meta       string   `placeholder:"JSON" help:"Merge into the object with whatever else you keep."`
 	URI        *string  `name:"uri" placeholder:"URI" help:"Where it lies, from now on."`
 	Reason     string   `short:"r" placeholder:"TEXT" help:"Why. It stays in the history."`
@@ -42,6 +40,13 @@ func (r *reviseCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	if r.relabels() {
+		return r.relabel(ctx, c, patch)
+	}
+	return r.send(ctx, c, patch)
+}
+
+func (r *reviseCommand) send(ctx context.Context, c *console, patch map[string]any) error {
 	return r.change(ctx, c, request{
 		Method: http.MethodPatch, Body: patch,
 		Header: http.Header{"Content-Type": {"application/merge-patch+json"}},
@@ -69,7 +74,10 @@ func (r *reviseCommand) patch(c *console) (map[string]any, error) {
 	if len(r.Scope) > 0 {
 		patch["scopes"] = r.Scope
 	}
-	if tags := r.tags(); len(tags) > 0 {
+	switch tags, err := r.tags(); {
+	case err != nil:
+		return nil, err
+	case len(tags) > 0:
 		patch["tags"] = tags
 	}
 	meta, err := metaOf(r.Meta)
@@ -92,14 +100,4 @@ func (r *reviseCommand) patch(c *console) (map[string]any, error) {
 		patch["reason"] = r.Reason
 	}
 	return patch, nil
-}
-
-func (r *reviseCommand) tags() tags {
-	t := tagsOf(r.Tag)
-	for _, key := range r.Untag {
-		if strings.TrimSpace(key) != "" && !slices.Contains(r.Tag, key) {
-			t[key] = nil
-		}
-	}
-	return t
 }
