@@ -225,8 +225,8 @@ func (e *examiner) compareSigned() {
 		case s.size < e.tree.size:
 			e.fault(s.size, Checkpoint, "a checkpoint came too late to be compared")
 		case c.Root != domain.Digest(e.tree.root()):
-			e.fault(s.size, Checkpoint, "%s signed another tree of %d events: something at the positions %d to %d was changed since",
-				s.signer, s.size, e.agreed+1, s.size)
+			e.fault(s.size, Checkpoint, "%s signed another tree of %d events: something at the positions %d to %d was changed since%s",
+				s.signer, s.size, e.agreed+1, s.size, otherLog(s))
 		default:
 			e.tenant.Checkpoints++
 			e.agreed, e.tenant.Signed = s.size, s.size

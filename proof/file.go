@@ -40,6 +40,9 @@ func VerifyFile(ctx context.Context, path string, v Verification) (*Report, erro
 		return nil, err
 	}
 	x.begin(m)
+	if err := x.hold(); err != nil {
+		return nil, err
+	}
 	err = examine(ctx, func(_ context.Context, emit func(*chunk) error) error { return x.read(file, emit) }, func(c *chunk) error {
 		for i := range c.records {
 			if x.manifest.Format == excerptFormat {
@@ -53,9 +56,7 @@ func VerifyFile(ctx context.Context, path string, v Verification) (*Report, erro
 	if err != nil {
 		return nil, fmt.Errorf("verify %s: %w", path, err)
 	}
-	if err := x.end(v); err != nil {
-		return nil, err
-	}
+	x.end()
 	report.finish(v, began)
 	return report, nil
 }
@@ -218,18 +219,19 @@ func (x *exported) take(c *chunk, r *record) {
 }
 
 // end compares what the file holds with what its manifest says, and that with what was signed.
-func (x *exported) end(v Verification) error {
+func (x *exported) end() {
 	m, t := x.manifest, x.tenant
 	if m.Format == excerptFormat {
 		x.endExcerpt()
-		return nil
+		return
 	}
 	if t.Events != m.Count || x.last != m.Through {
 		x.apart = true
 		x.fault(x.last, Export, "the manifest says that it holds %d events up to position %d, and it holds %d up to position %d", m.Count, m.Through, t.Events, x.last)
 	}
+	x.cut()
 	if m.Through == 0 {
-		return nil
+		return
 	}
 	c, ok := x.open(signed{size: m.Through, note: m.Checkpoint, signer: theCheckpoint})
 	x.signedBy(c, ok)
@@ -238,15 +240,6 @@ func (x *exported) end(v Verification) error {
 	} else {
 		x.account()
 	}
-	outside, err := v.outside()
-	if err != nil {
-		return err
-	}
-	for _, s := range outside[m.Tenant] {
-		x.report.Unchecked = append(x.report.Unchecked, fmt.Sprintf(
-			"the checkpoint kept elsewhere, of %d events: an export alone cannot be held against it; annals proof consistency does that", s.size))
-	}
-	return nil
 }
 
 func (x *exported) signedBy(c domain.Checkpoint, ok bool) {

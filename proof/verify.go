@@ -51,6 +51,7 @@ func Verify(ctx context.Context, db *database.DB, v Verification) (*Report, erro
 	if err != nil {
 		return nil, failed("verify", err)
 	}
+	report.elsewhere(outside)
 	report.finish(v, began)
 	return report, nil
 }
@@ -86,7 +87,7 @@ func (v Verification) outside() (map[string][]signed, error) {
 			return nil, ErrCheckpoint
 		}
 		tenant := c.Origin[strings.LastIndexByte(c.Origin, '/')+1:]
-		byTenant[tenant] = append(byTenant[tenant], signed{size: c.Size, signer: "the checkpoint kept elsewhere", note: text})
+		byTenant[tenant] = append(byTenant[tenant], signed{size: c.Size, signer: keptElsewhere, note: text})
 	}
 	return byTenant, nil
 }

@@ -290,6 +290,6 @@ func TestARewrittenHistoryIsFound(t *testing.T) {
 		// With the forger's own key all is well: what he cannot have changed is a checkpoint kept elsewhere.
 		finds(t, forger.verify(proof.Verification{}))
 		finds(t, w.verify(proof.Verification{Checkpoints: []string{kept.Note}}),
-			"checkpoint 10 the checkpoint kept elsewhere signed another tree of 10 events: something at the positions 1 to 10 was changed since")
+			"checkpoint 10 the checkpoint kept elsewhere signed another tree of 10 events: something at the positions 1 to 10 was changed since; it is not the log that the checkpoint was kept of")
 	})
 }

@@ -21,7 +21,7 @@ type verifyCommand struct {
 	File string `arg:"" optional:"" complete:"file" help:"An exported log, a proof as annals proof event --json and annals proof consistency --json print it, or the certificate of an erasure as annals erase --certificate prints it. Without it the database is verified."`
 
 	Key        []string `env:"ANNALS_LOG_KEYS" placeholder:"KEY" help:"A public key that is trusted, or a file with some. For the database, those in the data directory unless one is named."`
-	Checkpoint []string `complete:"file" placeholder:"FILE" help:"A checkpoint that was kept elsewhere, as annals proof checkpoint prints it: the database must continue it."`
+	Checkpoint []string `complete:"file" placeholder:"FILE" help:"A checkpoint that was kept elsewhere, as annals proof checkpoint prints it: the database, or the exported log, must continue it."`
 	Answers    bool     `help:"Compare what is answered with the log, too: fold every event anew, and name the items whose rows are not what it gives. Takes some times as long."`
 }
 
@@ -39,7 +39,7 @@ Examples:
     annals verify
     annals verify --answers
     annals verify --database postgres://annals:secret@db.internal/annals --checkpoint last-month.txt
-    annals verify log.ndjson --key annals+6d1a0b3c+AfK…
+    annals verify log.ndjson --key annals+6d1a0b3c+AfK… --checkpoint last-month.txt
     annals verify certificate.json --key annals+6d1a0b3c+AfK…`
 }
 
@@ -100,6 +100,9 @@ func (v *verifyCommand) verify(ctx context.Context, c *console, verification pro
 		return nil, verifyCertificate(c, certificate, verification.Keys)
 	}
 	report, err := proof.VerifyFile(ctx, v.File, verification)
+	if errors.Is(err, proof.ErrApart) {
+		return nil, wrong("annals export log exports the log from its beginning; annals proof consistency FILE asks the server whether its log continues that checkpoint", "%s", err)
+	}
 	return &verified{Report: report}, unseen(err)
 }
 
