@@ -31,6 +31,9 @@ func run(ctx context.Context, args []string, c *console) int {
 	case helped: // the help has been printed; whatever else is wrong does not matter
 		return exitOK
 	}
+	if err == nil {
+		err = nothingSaid(parsed)
+	}
 	c.json = g.JSON || err != nil && asksForJSON(args)
 	if err != nil {
 		return c.fail(misuse(err))

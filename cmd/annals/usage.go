@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -43,6 +44,46 @@ var kongSays = []struct {
 	{regexp.MustCompile(`^(--\S+): bool value must be .*$`), "$1 must be true or false"},
 	{regexp.MustCompile(`^(--\S+) must be one of (.*) but got .*$`), "$1 must be one of $2"},
 	{regexp.MustCompile(`(?s)^--\S+: (.*) \(from envar (\w+)=.*\)$`), "$2 in the environment: $1"},
+}
+
+// nothingSaid refuses a flag that was given with an empty value, as by a script whose variable is not set: to leave it
+// out would ask for something else.
+func nothingSaid(parsed *kong.Context) error {
+	given := map[*kong.Flag]int{}
+	for _, part := range parsed.Path {
+		if part.Flag == nil || part.Resolved {
+			continue
+		}
+		given[part.Flag]++
+		if !isEmpty(parsed.Value(part), given[part.Flag]) {
+			continue
+		}
+		fix := "leave the flag out if you mean none"
+		if command := parsed.Selected(); command != nil {
+			fix += "; " + command.FullPath() + " --help shows how"
+		}
+		return &failure{Code: exitUsage, Detail: "--" + part.Flag.Name + " must not be empty", Fix: fix}
+	}
+	return nil
+}
+
+// isEmpty tells whether a value is an empty text, or a list that has one in it or fewer values than it was given times:
+// of a flag whose values are divided by commas, an empty one has none.
+func isEmpty(value reflect.Value, times int) bool {
+	switch value.Kind() {
+	case reflect.Pointer:
+		return !value.IsNil() && isEmpty(value.Elem(), times)
+	case reflect.String:
+		return value.Len() == 0
+	case reflect.Slice:
+		for i := range value.Len() {
+			if isEmpty(value.Index(i), 1) {
+				return true
+			}
+		}
+		return value.Len() < times
+	}
+	return false
 }
 
 var (
