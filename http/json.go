@@ -43,7 +43,7 @@ func wellFormed(data []byte) error {
 	if strings.HasSuffix(broken.Error(), "exceeded max depth") {
 		return domain.Refuse(domain.ErrMalformed, "the JSON is nested too deep: more than 10000 levels")
 	}
-	if broken.Offset >= int64(len(data)) {
+	if broken.Error() == "unexpected end of JSON input" { // an error at the last byte has the same offset
 		return domain.Refuse(domain.ErrMalformed, "the JSON ends too early: something is still open")
 	}
 	before := data[:max(broken.Offset-1, 0)]

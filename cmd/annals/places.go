@@ -14,7 +14,7 @@ func notJSON(line []byte) error {
 	switch {
 	case !ok:
 		return nil
-	case broken.Offset >= int64(len(line)):
+	case broken.Error() == "unexpected end of JSON input": // an error at the last byte has the same offset
 		return errors.New("the JSON ends too early: something is still open")
 	}
 	return fmt.Errorf("this is not valid JSON: it breaks at column %d", utf8.RuneCount(line[:max(broken.Offset-1, 0)])+1)
