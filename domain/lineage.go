@@ -2,12 +2,12 @@ package domain
 
 import "time"
 
-// How one item is related to another.
+// How one thing is related to another.
 const (
-	DerivedFrom  = "derived_from"  // the other was made from it
-	Derives      = "derives"       // it was made from the other
-	SupersededBy = "superseded_by" // it took the other's place
-	Supersedes   = "supersedes"    // the other took its place
+	DerivedFrom  = "derived_from"  // it was made from the other
+	Derives      = "derives"       // the other was made from it
+	SupersededBy = "superseded_by" // the other took its place
+	Supersedes   = "supersedes"    // it took the other's place
 	ArchiveOf    = "archive_of"    // it says what was said in the other, a session, and goes with it
 )
 
@@ -16,7 +16,7 @@ type Kin struct {
 	ID       string // of an item; empty for another thing
 	Stream   string
 	Relation string // to Of, one of the words above
-	Of       string // the id of the item through which it is related
+	Of       string // the other: the id of the item through which it is related
 }
 
 // ErasureStatus tells what was erased of a tenant, and whether the files still hold it.

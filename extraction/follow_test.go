@@ -52,7 +52,7 @@ func TestACommittedSessionBecomesKnowledge(t *testing.T) {
 			t.Errorf("%v, %v", causes, err)
 		}
 		kin, err := w.base.Lineage(t.Context(), w.by.Tenant, preference.ID)
-		if err != nil || len(kin) != 1 || kin[0].Stream != "session:mia/s1" || kin[0].ID != "" {
+		if err != nil || len(kin) != 1 || kin[0].Stream != "session:mia/s1" || kin[0].ID != "" || kin[0].Relation != domain.Derives {
 			t.Errorf("lineage %v, %v", kin, err)
 		}
 	})

@@ -43,7 +43,7 @@ var decodeCase = decoderOf(reflect.TypeFor[legalCase]())
 type kin struct {
 	ID       string `json:"id,omitempty" doc:"Of an item."`
 	Stream   string `json:"stream" doc:"What it is, if no item."`
-	Relation string `json:"relation" enum:"derived_from,derives,superseded_by,supersedes"`
+	Relation string `json:"relation" enum:"derived_from,derives,superseded_by,supersedes" doc:"What it is to what of names: derived_from is made from that, derives is what that was made from, supersedes took its place."`
 	Of       string `json:"of" doc:"The item through which it is related."`
 	Owner    string `json:"owner,omitempty"`
 	Status   string `json:"status,omitempty" enum:"active,superseded,deleted,erased"`

@@ -67,8 +67,8 @@ type doomed struct {
 	Owner     string `json:"owner,omitempty"`
 	Status    string `json:"status,omitempty" enum:"active,superseded,deleted"`
 	Held      bool   `json:"held,omitempty" doc:"Under legal hold: it is refused."`
-	Relation  string `json:"relation,omitempty" enum:"derived_from,derives,superseded_by,supersedes,archive_of" doc:"Empty for what was named. The archives of a session go with it."`
-	RelatedTo string `json:"related_to,omitempty"`
+	Relation  string `json:"relation,omitempty" enum:"derived_from,derives,superseded_by,supersedes,archive_of" doc:"What it is to what related_to names: derived_from is made from that, derives is what that was made from, supersedes took its place. Empty for what was named. The archives of a session go with it."`
+	RelatedTo string `json:"related_to,omitempty" doc:"The id of an item, or a session, through which it is related."`
 	Goes      bool   `json:"goes" doc:"It would be erased."`
 	Kept      bool   `json:"kept,omitempty" doc:"It goes along, and stays: reason says why."`
 	Reason    string `json:"reason,omitempty" doc:"Why it stays: it is another's, under legal hold, or a session of which an archive stays."`

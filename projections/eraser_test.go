@@ -193,7 +193,7 @@ func TestThePlanForASessionListsWhatWasLearnedFromIt(t *testing.T) {
 		w.owned("other", "team:pay", "public")
 		for lineage, goes := range map[domain.Following]bool{domain.LineageListed: false, domain.LineageErased: true} {
 			doomed, err := w.eraser().Doomed(t.Context(), w.by.Tenant, "session:123/s", lineage)
-			if err != nil || len(doomed) != 2 || doomed[1].ID != "learned" || doomed[1].Goes != goes || doomed[1].RelatedTo != "session:123/s" {
+			if err != nil || len(doomed) != 2 || doomed[1].ID != "learned" || doomed[1].Goes != goes || doomed[1].RelatedTo != "session:123/s" || doomed[1].Relation != domain.DerivedFrom {
 				t.Errorf("%+v, %v", doomed, err)
 			}
 		}

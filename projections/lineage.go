@@ -51,18 +51,18 @@ func (p *Knowledge) relatives(ctx context.Context, tenant string, ids []string) 
 		relation, query string
 		args            []any
 	}{
-		{domain.DerivedFrom, `
+		{domain.Derives, `
 			SELECT e.stream, k.id
 			FROM ? AS k ` + p.origins() + `
 			WHERE k.tenant = ? AND k.id IN (?)
 			ORDER BY e.position`, []any{table, tenant, bun.List(ids)}},
-		{domain.Derives, p.madeFrom(), []any{p.by("derived"), tenant, bun.List(streams)}},
-		{domain.SupersededBy, `
+		{domain.DerivedFrom, p.madeFrom(), []any{p.by("derived"), tenant, bun.List(streams)}},
+		{domain.Supersedes, `
 			SELECT 'knowledge:' || k.superseded_by, k.id
 			FROM ? AS k
 			WHERE k.tenant = ? AND k.id IN (?) AND k.superseded_by <> ''
 			ORDER BY k.number`, []any{table, tenant, bun.List(ids)}},
-		{domain.Supersedes, `
+		{domain.SupersededBy, `
 			SELECT 'knowledge:' || k.id, k.superseded_by
 			FROM ?
 			WHERE k.tenant = ? AND k.superseded_by IN (?) AND k.superseded_by <> ''
@@ -111,7 +111,7 @@ func (p *Knowledge) Learned(ctx context.Context, tenant string, streams []string
 	err = p.eachKin(ctx, p.madeFrom(), []any{p.by("derived"), tenant, bun.List(streams)}, func(kin domain.Kin) {
 		if !seen[kin.Stream] {
 			seen[kin.Stream] = true
-			kin.Relation = domain.Derives
+			kin.Relation = domain.DerivedFrom
 			found = append(found, kin)
 		}
 	})

@@ -140,7 +140,7 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 			others++
 		}
 		if d.Relation != "" {
-			why = strings.ReplaceAll(d.Relation, "_", " ") + " " + d.RelatedTo
+			why = d.why()
 			if !d.Goes && !d.Kept || e.WithLineage {
 				related++
 			}
@@ -175,4 +175,12 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 		c.say("%s; what else is related to them, %d in all: --with-lineage erases those items, too", would, related)
 	}
 	return nil
+}
+
+// why says what a thing is to the one through which it is related, as a sentence about it.
+func (d doomed) why() string {
+	if d.Relation == "derives" {
+		return d.RelatedTo + " is derived from it"
+	}
+	return strings.ReplaceAll(d.Relation, "_", " ") + " " + d.RelatedTo
 }
