@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -180,6 +181,9 @@ func textOf(c *console, given string) (string, error) {
 	text, err := io.ReadAll(io.LimitReader(c.in, most))
 	if err != nil {
 		return "", fmt.Errorf("read standard input: %w", err)
+	}
+	if !utf8.Valid(text) && len(text) < most { // what was cut off may end within a character
+		return "", wrong("", "standard input %s", notText)
 	}
 	return strings.TrimRight(string(text), "\r\n"), nil
 }

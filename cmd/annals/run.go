@@ -24,6 +24,10 @@ func run(ctx context.Context, args []string, c *console) int {
 		complete(c, parser.Model, args[1:])
 		return exitOK
 	}
+	if err := readable(args); err != nil {
+		c.json = asksForJSON(args)
+		return c.fail(err)
+	}
 	parsed, err := parser.Parse(args)
 	switch {
 	case unsaid:
@@ -37,6 +41,9 @@ func run(ctx context.Context, args []string, c *console) int {
 	c.json = g.JSON || err != nil && asksForJSON(args)
 	if err != nil {
 		return c.fail(misuse(err))
+	}
+	if err := given(parsed.Selected()); err != nil {
+		return c.fail(err)
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return c.fail(flagged(parsed.Selected(), parsed.Run(c)))

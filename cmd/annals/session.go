@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // sessionCommands are what can be done with conversations.
@@ -189,6 +190,9 @@ func (s *sessionAddCommand) Run(ctx context.Context, c *console) error {
 		read, err := io.ReadAll(io.LimitReader(c.in, largestAnswer))
 		if err != nil {
 			return fmt.Errorf("read standard input: %w", err)
+		}
+		if !utf8.Valid(read) {
+			return wrong("", "standard input %s", notText)
 		}
 		s.Text = string(read)
 	}

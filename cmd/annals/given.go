@@ -1,0 +1,71 @@
+package main
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+const notText = "must be valid UTF-8"
+
+// readable refuses arguments that are not UTF-8: they would be changed unseen.
+func readable(args []string) error {
+	for n, arg := range args {
+		if utf8.ValidString(arg) {
+			continue
+		}
+		name, _, _ := strings.Cut(arg, "=")
+		if !strings.HasPrefix(name, "-") && n > 0 {
+			name = args[n-1]
+		}
+		if !strings.HasPrefix(name, "-") || !utf8.ValidString(name) || strings.Contains(name, "=") {
+			name = "what is given as argument " + strconv.Itoa(n+1)
+		}
+		return wrong("", "%s %s", name, notText)
+	}
+	return nil
+}
+
+// given refuses ids that no server could be asked for: they are no part of a path.
+func given(node *kong.Node) error {
+	if node == nil {
+		return nil
+	}
+	var bad []field
+	for _, value := range node.Positional {
+		if message := unfit(node, value.Target.String()); value.Name == "id" && message != "" {
+			bad = append(bad, field{Field: value.Name, Flag: nth(value, ""), Message: message})
+		}
+	}
+	if len(bad) == 0 {
+		return nil
+	}
+	return &failure{Code: exitUsage, Detail: "Some values are not right", Fields: bad}
+}
+
+// unfit says what is wrong with an id; "" if nothing is.
+func unfit(node *kong.Node, text string) string {
+	switch {
+	case node.Parent != nil && node.Parent.Name == "session":
+		return wrongSession(text)
+	case text == "":
+		return "must not be empty"
+	case strings.Contains(text, "/"):
+		return "must have no slash"
+	}
+	return ""
+}
+
+// wrongSession says what is wrong with a session's id; "" if nothing is.
+func wrongSession(id string) string {
+	err := domain.SessionTarget{ID: id, Owner: "user:default"}.Validate()
+	if invalid, is := errors.AsType[*domain.Invalid](err); is {
+		return invalid.Problems[0].Message
+	}
+	return ""
+}
