@@ -14,20 +14,27 @@ import (
 // amounts reads the numbers and lengths of time on the command line, and says in our words what is
 // wrong with one.
 func amounts() []kong.Option {
-	whole := kong.MapperFunc(wholeNumber)
 	return []kong.Option{
-		kong.KindMapper(reflect.Int, whole),
-		kong.KindMapper(reflect.Int64, whole),
-		kong.KindMapper(reflect.Float64, kong.MapperFunc(number)),
-		kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(lengthOfTime)),
+		kong.KindMapper(reflect.Int, amount(wholeNumber)),
+		kong.KindMapper(reflect.Int64, amount(wholeNumber)),
+		kong.KindMapper(reflect.Float64, amount(number)),
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), amount(lengthOfTime)),
 	}
 }
 
-func wholeNumber(at *kong.DecodeContext, target reflect.Value) error {
-	said, err := word(at)
-	if err != nil {
+// amount reads the one word that a flag was given.
+type amount func(at *kong.DecodeContext, said string, target reflect.Value) error
+
+// Decode implements kong.Mapper.
+func (read amount) Decode(at *kong.DecodeContext, target reflect.Value) error {
+	var said string
+	if err := at.Scan.PopValueInto("value", &said); err != nil {
 		return err
 	}
+	return read(at, said, target)
+}
+
+func wholeNumber(at *kong.DecodeContext, said string, target reflect.Value) error {
 	n, err := strconv.ParseInt(said, 10, target.Type().Bits())
 	if errors.Is(err, strconv.ErrRange) {
 		return noAmount(at, "10", "is too large a number")
@@ -39,11 +46,7 @@ func wholeNumber(at *kong.DecodeContext, target reflect.Value) error {
 	return nil
 }
 
-func number(at *kong.DecodeContext, target reflect.Value) error {
-	said, err := word(at)
-	if err != nil {
-		return err
-	}
+func number(at *kong.DecodeContext, said string, target reflect.Value) error {
 	n, err := strconv.ParseFloat(said, 64)
 	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
 		return noAmount(at, "0.5", "must be a number")
@@ -52,11 +55,7 @@ func number(at *kong.DecodeContext, target reflect.Value) error {
 	return nil
 }
 
-func lengthOfTime(at *kong.DecodeContext, target reflect.Value) error {
-	said, err := word(at)
-	if err != nil {
-		return err
-	}
+func lengthOfTime(at *kong.DecodeContext, said string, target reflect.Value) error {
 	while, err := whileOf(said)
 	if err != nil {
 		return noAmount(at, "30s", "must be a length of time with its unit: s, m, h or d")
@@ -75,12 +74,6 @@ func whileOf(said string) (time.Duration, error) {
 		return 24 * while, err
 	}
 	return time.ParseDuration(said)
-}
-
-// word is the value that a flag was given.
-func word(at *kong.DecodeContext) (string, error) {
-	var said string
-	return said, at.Scan.PopValueInto("value", &said)
 }
 
 // noAmount refuses a value of a flag, with the flag's usual one as the example.
