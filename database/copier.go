@@ -95,7 +95,7 @@ func (c *copier) copy(ctx context.Context) error {
 			return err
 		}
 	}
-	done, err := c.db.turn.take(ctx)
+	done, err := c.db.turn.takeForUpkeep(ctx)
 	if err != nil {
 		return err
 	}

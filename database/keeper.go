@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/uptrace/bun"
@@ -53,7 +54,7 @@ type keeper struct {
 type shape struct {
 	text, then string
 	rows       int
-	shared     bool // the first value of all rows is the same, and is given once
+	shared     int // how many values that rows begin with are the same in all of them, and are given once
 }
 
 // mostKept is how many statements are kept. There are more only while versions of projections change.
@@ -140,13 +141,14 @@ func (k *keeper) ExecContext(ctx context.Context, query string, values []driver.
 // insert inserts rows by statements of a few sizes, each half the one before.
 func (k *keeper) insert(ctx context.Context, i insertion) error {
 	defer func() { clear(k.values) }()
-	rows, shared := i.rows, beginAlike(i.rows)
+	rows := i.rows
 	for size := mostRows(len(rows[0])); size > 0; size /= 2 {
 		for len(rows) >= size {
+			shared := alike(rows[:size])
 			k.values = k.values[:0]
 			for at, row := range rows[:size] {
-				if shared && at > 0 {
-					row = row[1:]
+				if at > 0 {
+					row = row[shared:]
 				}
 				for _, value := range row {
 					k.values = append(k.values, driver.NamedValue{Ordinal: len(k.values) + 1, Value: driverValue(value)})
@@ -161,18 +163,28 @@ func (k *keeper) insert(ctx context.Context, i insertion) error {
 	return nil
 }
 
-// beginAlike tells whether all rows begin with the same word, as those of one tenant do.
-func beginAlike(rows [][]any) bool {
-	first, isWord := rows[0][0].(string)
-	if !isWord || len(rows) == 1 {
-		return false
+// mostShared is how many values rows are looked at for: each number of them is a statement of its own.
+const mostShared = 3
+
+// alike tells with how many words all rows begin alike, as those of one tenant do. Most of an index of terms
+// is a few terms that are everywhere, one after the other in each place.
+func alike(rows [][]any) int {
+	first, rest := rows[0], rows[1:]
+	if len(rest) == 0 {
+		return 0
 	}
-	for _, row := range rows[1:] {
-		if word, isWord := row[0].(string); !isWord || word != first {
-			return false
+	for column := range min(mostShared, len(first)-1) {
+		word, isWord := first[column].(string)
+		if !isWord {
+			return column
+		}
+		for _, row := range rest {
+			if other, isWord := row[column].(string); !isWord || other != word {
+				return column
+			}
 		}
 	}
-	return true
+	return min(mostShared, len(first)-1)
 }
 
 // mostRows is how many rows of so many columns one statement inserts: a power of two. More are not faster.
@@ -218,11 +230,11 @@ func (s shape) statement() string {
 		return s.text
 	}
 	_, columns, _ := strings.Cut(s.text, "(")
-	first := "?"
-	if s.shared {
-		first = "?1"
+	var shared string
+	for at := range s.shared {
+		shared += fmt.Sprintf("?%d, ", at+1)
 	}
-	row := "(" + first + strings.Repeat(", ?", strings.Count(columns, ",")) + ")"
+	row := "(" + shared + "?" + strings.Repeat(", ?", strings.Count(columns, ",")-s.shared) + ")"
 	return Insertion(SQLite) + s.text + "\nVALUES " + row + strings.Repeat(",\n"+row, s.rows-1) + s.then
 }
 

@@ -55,6 +55,53 @@ func told(t *testing.T, db *database.DB) (rows []string) {
 	return rows
 }
 
+// TestRowsThatBeginAlikeKeepTheirOwn inserts as many rows as make statements of every size, which begin with the
+// same words and end with others.
+func TestRowsThatBeginAlikeKeepTheirOwn(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		run(t, db, func(ctx context.Context, tx bun.Tx) error {
+			_, err := tx.ExecContext(ctx, "CREATE TABLE places (a TEXT, b TEXT, c TEXT, d TEXT, number BIGINT)")
+			return err
+		})
+		for alike := range 5 {
+			var rows [][]any
+			var want []string
+			for number := range 150 {
+				row, told := []any{}, ""
+				for column := range 4 {
+					word := "same"
+					if column >= alike {
+						word = fmt.Sprint("row", number/2)
+					}
+					row, told = append(row, word), told+word+"|"
+				}
+				rows = append(rows, append(row, number))
+				want = append(want, told+fmt.Sprint(number))
+			}
+			run(t, db, func(ctx context.Context, tx bun.Tx) error {
+				if _, err := tx.ExecContext(ctx, "DELETE FROM places"); err != nil {
+					return err
+				}
+				script := &database.Script{}
+				script.Insert(db.Engine, "places (a, b, c, d, number)", "", rows)
+				return script.Run(ctx, tx)
+			})
+			var got []string
+			err := database.ForEach(t.Context(), db, func(found *sql.Rows) error {
+				got = append(got, "")
+				return found.Scan(&got[len(got)-1])
+			}, "SELECT a || '|' || b || '|' || c || '|' || d || '|' || number FROM places ORDER BY number")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("rows of which %d words are the same (-want +got):\n%s", alike, diff)
+			}
+		}
+	})
+}
+
 func TestEveryValueIsInsertedAsItIs(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {

@@ -9,7 +9,8 @@ import (
 // serves senders blocked on a channel first come, first served. A nil turn lets everybody in.
 type turn struct {
 	taken  chan struct{}
-	waited atomic.Int64 // how many had to wait
+	upkeep atomic.Bool  // the database's own upkeep has the turn, or waits for it
+	waited atomic.Int64 // how many had to wait, though not because of upkeep
 }
 
 func newTurn() *turn { return &turn{taken: make(chan struct{}, 1)} }
@@ -24,7 +25,9 @@ func (t *turn) take(ctx context.Context) (done func(), err error) {
 	case t.taken <- struct{}{}:
 		return done, nil
 	default:
-		t.waited.Add(1)
+		if !t.upkeep.Load() {
+			t.waited.Add(1)
+		}
 	}
 	select {
 	case t.taken <- struct{}{}:
@@ -32,6 +35,21 @@ func (t *turn) take(ctx context.Context) (done func(), err error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// takeForUpkeep takes the turn for what the database does by itself, one at a time: whoever gives way to others who
+// write has nobody to give way to then.
+func (t *turn) takeForUpkeep(ctx context.Context) (done func(), err error) {
+	t.upkeep.Store(true)
+	giveBack, err := t.take(ctx)
+	if err != nil {
+		t.upkeep.Store(false)
+		return nil, err
+	}
+	return func() {
+		t.upkeep.Store(false)
+		giveBack()
+	}, nil
 }
 
 // Waits is how many transactions have had to wait until another one ended, so far. Where many can write at once it
