@@ -15,7 +15,7 @@ const (
 	firstRows = 2000
 	// batchTime is how long such a transaction may take on SQLite, where everybody else's writes wait
 	// for it, and givingWay how long while there are any, until this much was written and nobody waited.
-	batchTime = 40 * time.Millisecond
+	batchTime = 80 * time.Millisecond
 	givingWay = 10 * time.Millisecond
 	alone     = 2 * time.Second
 	// leastRows is how few rows it takes in any case: some milliseconds of a processor. On a busy machine
@@ -27,7 +27,8 @@ const (
 // time, and lets one worker at a time ask for the database's turn, so that a write of somebody else
 // never waits for two.
 type batches struct {
-	writing sync.Mutex
+	writing    sync.Mutex
+	processors *processors
 
 	mu      sync.Mutex
 	limit   int           // rows, whatever the time; 0 for batchRows
@@ -46,9 +47,9 @@ func (b *batches) rows() int {
 // paced are batches that begin small on SQLite.
 func paced(engine database.Engine) *batches {
 	if engine != database.SQLite {
-		return &batches{}
+		return &batches{processors: newProcessors()}
 	}
-	return &batches{most: firstRows}
+	return &batches{processors: newProcessors(), most: firstRows}
 }
 
 // write lets write do its transaction, and learns from how long it says that it took, and from whether anybody waited
@@ -60,7 +61,9 @@ func (b *batches) write(db *database.DB, rows int, write func() (took time.Durat
 	}
 	b.writing.Lock()
 	waits := db.Waits()
-	took, err := write()
+	var took time.Duration
+	var err error
+	b.processors.write(func() { took, err = write() })
 	met := db.Waits() != waits
 	b.writing.Unlock()
 	if err == nil && rows > 0 && took > 0 {

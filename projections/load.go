@@ -146,9 +146,12 @@ func (r *Rebuilder) cut(ctx context.Context, v version, tenant, after string) (s
 		Projection: knowledgeName, Version: v.Version, Tenant: tenant,
 		After: next.After, Through: next.Through, Streams: int64(next.Streams),
 	}
-	err = r.knowledge.db.TransactLazily(ctx, func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.NewInsert().Model(&s).Exec(ctx)
-		return err
+	// In its turn among what the rebuild itself writes, which must not be taken for somebody else who waits.
+	err = r.batch.write(r.knowledge.db, 0, func() (time.Duration, error) {
+		return 0, r.knowledge.db.TransactLazily(ctx, func(ctx context.Context, tx bun.Tx) error {
+			_, err := tx.NewInsert().Model(&s).Exec(ctx)
+			return err
+		})
 	})
 	if errors.Is(err, database.ErrUnique) {
 		err = fmt.Errorf("cut elsewhere: %w", errMoved)
@@ -164,7 +167,10 @@ func (r *Rebuilder) loadSlice(ctx context.Context, now *run, s sliceRow) error {
 		return err
 	}
 	for s.After < s.Through {
-		part, through, err := r.nextPart(ctx, now, s, upTo)
+		var part loading
+		var through string
+		var err error
+		r.batch.processors.read(func() { part, through, err = r.nextPart(ctx, now, s, upTo) })
 		if err != nil {
 			return err
 		}
