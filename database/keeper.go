@@ -230,11 +230,14 @@ func (s shape) statement() string {
 		return s.text
 	}
 	_, columns, _ := strings.Cut(s.text, "(")
-	var shared string
-	for at := range s.shared {
-		shared += fmt.Sprintf("?%d, ", at+1)
+	marks := make([]string, strings.Count(columns, ",")+1)
+	for at := range marks {
+		marks[at] = "?"
+		if at < s.shared {
+			marks[at] = fmt.Sprintf("?%d", at+1)
+		}
 	}
-	row := "(" + shared + "?" + strings.Repeat(", ?", strings.Count(columns, ",")-s.shared) + ")"
+	row := "(" + strings.Join(marks, ", ") + ")"
 	return Insertion(SQLite) + s.text + "\nVALUES " + row + strings.Repeat(",\n"+row, s.rows-1) + s.then
 }
 
