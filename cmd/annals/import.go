@@ -11,7 +11,7 @@ type importCommand struct {
 	remote
 
 	File     string        `arg:"" complete:"file" help:"Lines of JSON, or a JSON array, one piece of knowledge each; - reads standard input. A directory is one that annals export files has written, or that is laid out like it."`
-	Update   bool          `help:"Where an id is taken by other content, revise it instead of refusing the line. What the line leaves out of task, abstract, overview, category, tags and meta is emptied; owner, scopes, URI and source stay."`
+	Update   bool          `help:"Where an id is taken by other content, revise it instead of refusing the line. Of what the line leaves out, owner, scopes, URI and source stay as they are, and task, abstract, overview, category, tags and meta are emptied."`
 	Reason   string        `placeholder:"TEXT" help:"With --update: why, for the history of what is revised. A record's own reason goes before it."`
 	Errors   string        `complete:"file" placeholder:"FILE" help:"Write every line that failed there, with its problem, as lines of JSON."`
 	Patience time.Duration `default:"30s" help:"How long to try again when the server cannot be reached or is busy."`
@@ -99,7 +99,7 @@ func (i *importCommand) importFrom(ctx context.Context, c *console, api *client,
 		api: api, who: joined(" for ", i.As, i.OnBehalfOf), from: from, run: run,
 		update: i.Update, reason: i.Reason, patience: i.Patience,
 	}
-	m := &importer{send: sender.send, parallel: i.Parallel}
+	m := &importer{from: from, send: sender.send, parallel: i.Parallel}
 	if i.Update {
 		m.parallel = 1 // two lines about the same item: the later one must win
 	}
@@ -170,7 +170,7 @@ func (s *summary) verdict(stopped error) error {
 			return &f
 		}
 		f.Detail = fmt.Sprintf("stopped after %s: %s", several(s.Lines, "line"), f.Detail)
-		f.Fix = joined(", then ", f.Fix, "run the same command again: what is there already stays unchanged")
+		f.Fix = joined(", then ", f.Fix, "run the same command again: what was imported already is recognised and stays unchanged")
 		return &f
 	}
 	if s.Failed > 0 {

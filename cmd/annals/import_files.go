@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +14,14 @@ type source struct {
 	path string // to open it
 	name string // what histories call it
 	laid string // its place in a layout; empty for a file by itself
+}
+
+// broken says of which file of a directory it is that it cannot be read on, and that it has to be mended there.
+func (s source) broken(err error) error {
+	f := *asFailure(err)
+	f.Detail = joined(": ", s.laid, f.Detail)
+	f.Fix = cmp.Or(f.Fix, "mend it there")
+	return &f
 }
 
 // inputs are the file that was named, or all that lie in the directory that was named, in order.

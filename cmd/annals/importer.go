@@ -8,6 +8,7 @@ import (
 
 // importer sends batches, a few at a time, and hands their answers on in the order of the input.
 type importer struct {
+	from     source // what is read
 	send     func(context.Context, batch) ([]lineAnswer, error)
 	parallel int // requests under way at once, at least 1
 }
@@ -45,7 +46,7 @@ func (m *importer) run(ctx context.Context, input io.Reader, take func(batch, []
 			case !more:
 				source = nil
 			case read.err != nil:
-				failed, source = errors.Join(failed, read.err), nil
+				failed, source = errors.Join(failed, m.from.broken(read.err)), nil
 			default:
 				underway = append(underway, m.begin(ctx, read.batch))
 			}

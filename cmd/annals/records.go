@@ -32,8 +32,13 @@ var errTooLong = fmt.Errorf("longer than %d bytes", longestRecord)
 func records(in io.Reader) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
 		reader := bufio.NewReaderSize(in, longestRecord)
-		if mark, _ := reader.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
+		mark, _ := reader.Peek(3)
+		switch {
+		case bytes.Equal(mark, []byte("\xef\xbb\xbf")):
 			_, _ = reader.Discard(3)
+		case bytes.HasPrefix(mark, []byte("\x1f\x8b")):
+			yield(record{}, wrong("as in gunzip -c knowledge.ndjson.gz | annals import -", "the input is compressed with gzip"))
+			return
 		}
 		first, err := peekPastSpace(reader)
 		switch {
@@ -177,6 +182,10 @@ func values(reader io.Reader, array bool, yield func(record, error) bool) {
 		err = errors.New("it ends too early")
 	case broken:
 		err = errors.New("what follows is not valid JSON")
+	}
+	if number == 0 {
+		yield(record{}, fmt.Errorf("the JSON cannot be read from its first record on: %w", err))
+		return
 	}
 	yield(record{}, fmt.Errorf("the JSON cannot be read beyond record %d, which ends in line %d: %w", number, place.line, err))
 }
