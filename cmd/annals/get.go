@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -65,7 +66,7 @@ func (k knowledge) print(c *console) {
 	add("scopes", strings.Join(k.Scopes, ", ")+" ("+k.Visibility+")")
 	add("owner", k.Owner)
 	add("tags", compact(k.Tags))
-	add("source", compact(k.Source))
+	add("source", k.sourced())
 	add("meta", compact(k.Meta))
 	add("uri", k.URI)
 	add("confidence", fmt.Sprintf("%.2f · %d helpful, %d harmful", k.Eval.Confidence, k.Eval.Helpful, k.Eval.Harmful))
@@ -74,6 +75,13 @@ func (k knowledge) print(c *console) {
 	}
 	if k.Status != "active" {
 		add("status", joined(" by ", k.Status, k.SupersededBy))
+	}
+	if k.ConfirmedAt != nil {
+		said := moment(*k.ConfirmedAt)
+		if k.ConfirmUntil != nil {
+			said += " until " + moment(*k.ConfirmUntil)
+		}
+		add("confirmed", said)
 	}
 	add("revision", fmt.Sprintf("%d · %s", k.Revision, moment(k.UpdatedAt)))
 	add("remembered", moment(k.CreatedAt))
@@ -89,4 +97,16 @@ func joined(separator string, parts ...string) string {
 		}
 	}
 	return strings.Join(there, separator)
+}
+
+// sourced is where it comes from, in one line.
+func (k knowledge) sourced() string {
+	var source map[string]any
+	if json.Unmarshal(k.Source, &source) != nil {
+		return compact(k.Source)
+	}
+	if at, is := source["timestamp"].(string); is {
+		source["timestamp"] = timed(at)
+	}
+	return plain(source)
 }

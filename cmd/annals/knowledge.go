@@ -24,6 +24,8 @@ type knowledge struct {
 	Meta         json.RawMessage `json:"meta"`
 	Eval         eval            `json:"eval"`
 	Stale        *staleness      `json:"stale"`
+	ConfirmedAt  *time.Time      `json:"confirmed_at"`
+	ConfirmUntil *time.Time      `json:"confirm_until"`
 	Status       string          `json:"status"`
 	SupersededBy string          `json:"superseded_by"`
 	Revision     int64           `json:"revision"`

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -159,7 +160,7 @@ func (c cause) described() string {
 func (c change) line(widest, columns int) string {
 	name := printable(c.Field)
 	name += strings.Repeat(" ", widest-ansi.StringWidth(name))
-	before, after := compact(c.Before), cmp.Or(compact(c.After), "—")
+	before, after := c.shown(c.Before), cmp.Or(c.shown(c.After), "—")
 	rest := columns - widest - 2
 	if before == "" {
 		return faint.Render(name) + "  " + oneLine(after, rest)
@@ -167,6 +168,15 @@ func (c change) line(widest, columns int) string {
 	side := (rest - 3) / 2
 	before, after = fromDifference(before, after, side)
 	return faint.Render(name) + "  " + oneLine(before, side) + " → " + oneLine(after, rest-3-min(side, ansi.StringWidth(before)))
+}
+
+// shown is one side of a change: a time as all times are printed.
+func (c change) shown(side json.RawMessage) string {
+	switch c.Field {
+	case "confirmed_at", "confirm_until":
+		return timed(compact(side))
+	}
+	return compact(side)
 }
 
 // fromDifference leaves out how two texts both begin, where they would be cut to so many columns before they differ.

@@ -19,6 +19,15 @@ func moment(t time.Time) string {
 	return t.Local().Format(shownTime)
 }
 
+// timed prints what a server wrote as a time like any other; what is none, such as a date, stays as it is.
+func timed(written string) string {
+	at, err := time.Parse(time.RFC3339, written)
+	if err != nil {
+		return written
+	}
+	return moment(at)
+}
+
 func readTime(value string) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, value)
 	for _, layout := range localTimes {
