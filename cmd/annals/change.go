@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 
@@ -23,16 +24,28 @@ func (w writing) header(revision int64) http.Header {
 
 // change sends one change of an item and prints what became of it.
 func (t changing) change(ctx context.Context, c *console, r request, done string) error {
+	_, a, err := t.submit(ctx, r)
+	if err != nil {
+		return err
+	}
+	return t.print(c, a, done)
+}
+
+// submit sends one change of an item.
+func (t changing) submit(ctx context.Context, r request) (*client, *answer, error) {
 	api, err := t.connect()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	r.Path = append([]string{"v1", "knowledge", t.ID}, r.Path...)
-	r.Header = t.header(t.Revision)
+	header := t.header(t.Revision)
+	maps.Copy(header, r.Header)
+	r.Path, r.Header = append([]string{"v1", "knowledge", t.ID}, r.Path...), header
 	a, err := api.ask(ctx, r)
-	if err != nil {
-		return err
-	}
+	return api, a, err
+}
+
+// print shows what became of a change.
+func (t changing) print(c *console, a *answer, done string) error {
 	if c.json {
 		return c.document(orNothing(a))
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
 )
 
 type feedbackCommand struct {
@@ -19,7 +21,7 @@ type feedbackCommand struct {
 
 // Help implements kong.HelpProvider.
 func (feedbackCommand) Help() string {
-	return `One voice per voter and trace; another voice on the same trace replaces the first.
+	return `One voice per voter and trace, without a trace one per day (UTC); another voice there replaces the first.
 
 Examples:
 
@@ -49,9 +51,45 @@ func (f *feedbackCommand) Run(ctx context.Context, c *console) error {
 		put(query, "trace_id", f.Trace)
 		return f.change(ctx, c, request{Method: http.MethodDelete, Path: []string{"feedback"}, Query: query}, "took the vote back on")
 	}
-	return f.change(ctx, c, request{Method: http.MethodPost, Path: []string{"feedback"}, Body: feedbackBody{
+	api, a, err := f.submit(ctx, request{Method: http.MethodPost, Path: []string{"feedback"}, Body: feedbackBody{
 		Verdict: f.Verdict, Query: f.Query, TraceID: f.Trace, Outcome: f.Outcome,
-	}}, "found "+f.Verdict+":")
+	}})
+	if err != nil {
+		return err
+	}
+	if err := f.print(c, a, "found "+f.Verdict+":"); err != nil || c.json {
+		return err
+	}
+	switch {
+	case !replaced(ctx, api, a):
+	case f.Trace == "":
+		c.note("this replaces the voter's earlier vote of today; with --trace ID each run has a vote of its own")
+	default:
+		c.note("this replaces the voter's earlier vote on the trace %s", printable(f.Trace))
+	}
+	return nil
+}
+
+// replaced tells whether a vote took the place of an earlier one, which its event says. Whoever may not read that is
+// not told.
+func replaced(ctx context.Context, api *client, a *answer) bool {
+	id, rest, _ := strings.Cut(a.Header.Get("Annals-Receipt"), " ")
+	place, _, _ := strings.Cut(rest, " ")
+	position, err := strconv.ParseInt(place, 10, 64)
+	if err != nil { // nothing was recorded
+		return false
+	}
+	var page struct {
+		Items []struct {
+			EventID string `json:"event_id"`
+			Data    struct {
+				Replaces string `json:"replaces"`
+			} `json:"data"`
+		} `json:"items"`
+	}
+	query := url.Values{"after": {strconv.FormatInt(position-1, 10)}, "limit": {"1"}}
+	_, err = api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "events"}, Query: query}, &page)
+	return err == nil && len(page.Items) == 1 && page.Items[0].EventID == id && page.Items[0].Data.Replaces != ""
 }
 
 type feedbackBody struct {
