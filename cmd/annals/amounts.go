@@ -60,6 +60,11 @@ func lengthOfTime(at *kong.DecodeContext, said string, target reflect.Value) err
 	if err != nil {
 		return noAmount(at, "30s", "must be a length of time with its unit: s, m, h or d")
 	}
+	if least := at.Value.Tag.Get("least"); least != "" {
+		if shortest, err := whileOf(least); err != nil || while < shortest {
+			return noAmount(at, "30s", "must be at least "+least)
+		}
+	}
 	target.SetInt(int64(while))
 	return nil
 }

@@ -227,7 +227,7 @@ type keyRotateCommand struct {
 	remote
 
 	Prefix  string        `arg:"" help:"Which key: its prefix, as annals key list shows it."`
-	Overlap time.Duration `default:"24h" help:"For how long the old key still opens."`
+	Overlap time.Duration `least:"0s" default:"24h" help:"For how long the old key still opens."`
 }
 
 // Help implements kong.HelpProvider.

@@ -28,7 +28,7 @@ type rebuildCommand struct {
 	Confidence string `placeholder:"NAME" help:"The confidence policy to compute with, such as half-discounted/1 or wilson/1; that of the active version unless told."`
 
 	NoWait   bool          `help:"Return as soon as it has begun."`
-	Patience time.Duration `default:"30s" help:"How long to wait for a server that is away, such as for a restart: the rebuild goes on when it is back."`
+	Patience time.Duration `least:"0s" default:"30s" help:"How long to wait for a server that is away, such as for a restart: the rebuild goes on when it is back."`
 }
 
 // answerWithin bounds the wait for an answer that an interrupt does not end.

@@ -17,7 +17,7 @@ type remote struct {
 	Tenant     string        `field:"Annals-Tenant" group:"server" env:"ANNALS_TENANT" placeholder:"NAME" help:"For root: the tenant to act in; default unless told."`
 	As         string        `field:"Annals-Actor" group:"server" env:"ANNALS_ACTOR" placeholder:"ENTITY" help:"Who acts, such as agent:crawler. A server in open mode believes it."`
 	OnBehalfOf string        `field:"Annals-On-Behalf-Of" group:"server" env:"ANNALS_ON_BEHALF_OF" placeholder:"ENTITY" help:"For whom, such as user:123: it is their voice that counts."`
-	Timeout    time.Duration `group:"server" default:"30s" help:"How long to wait for an answer."`
+	Timeout    time.Duration `least:"1ms" group:"server" default:"30s" help:"How long to wait for an answer."`
 }
 
 // connect prepares a client. It talks to nobody yet.
