@@ -35,6 +35,9 @@ const (
 // download writes a list as the server sends it, as it comes. A file appears when all of it is there, one
 // of CSV with its manifest beside it.
 func (e exporting) download(ctx context.Context, c *console, media string, path []string, query url.Values) error {
+	if media == asCSV && c.json && e.Output == "" {
+		return wrong("leave one of them out; --format ndjson gives all of it as lines of JSON", "--format csv and --json contradict each other")
+	}
 	api, err := e.connect()
 	if err != nil {
 		return err

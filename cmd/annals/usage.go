@@ -42,7 +42,7 @@ var kongSays = []struct {
 	{regexp.MustCompile(`^(--\S+): expected .* \(short flag\); perhaps try .*$`), "$1 needs a value; one that begins with - is written $1=-…"},
 	{regexp.MustCompile(`^(--\S+): (?:expected \S+ value but got|missing value).*$`), "$1 needs a value"},
 	{regexp.MustCompile(`^(--\S+): bool value must be .*$`), "$1 must be true or false"},
-	{regexp.MustCompile(`^(--\S+) must be one of (.*) but got .*$`), "$1 must be one of $2"},
+	{regexp.MustCompile(`^(--\S+) must be one of (?:"",)?(.*) but got .*$`), "$1 must be one of $2"},
 	{regexp.MustCompile(`(?s)^--\S+: (.*) \(from envar (\w+)=.*\)$`), "$2 in the environment: $1"},
 }
 
