@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -46,6 +47,10 @@ func (e *eraseCommand) replay(ctx context.Context, c *console) (err error) {
 	if c.json {
 		return c.document(done)
 	}
+	if done == (replayed{}) {
+		c.say("nothing to replay: the list is empty, as of a tenant in which nothing was erased")
+		return nil
+	}
 	c.say("erased %d; %d were erased before, %d are not known here", done.Erased, done.Known, done.Unknown)
 	if done.Held > 0 {
 		c.note("%s under legal hold since, and stay", some(int64(done.Held), "is", "are"))
@@ -62,9 +67,9 @@ func replayList(ctx context.Context, log *events.Log, name string) (done replaye
 	defer func() { _ = file.Close() }() // it was only read
 	lines := bufio.NewScanner(file)
 	for number := 1; lines.Scan(); number++ {
-		var line erasure
-		if err := json.Unmarshal(lines.Bytes(), &line); err != nil || line.Stream == "" || line.Tenant == "" {
-			return done, wrong("it is the file that annals erase --export-list has written", "line %d of the list of erasures cannot be read", number)
+		line, err := erasureOf(lines.Bytes())
+		if err != nil {
+			return done, wrong(whichList, "line %d of the list of erasures cannot be read", number)
 		}
 		if err := done.replay(ctx, log, line); err != nil {
 			return done, err
@@ -73,8 +78,21 @@ func replayList(ctx context.Context, log *events.Log, name string) (done replaye
 	return done, lines.Err()
 }
 
+const whichList = "it is the file that annals erase --export-list has written"
+
+// erasureOf reads a line of a list. What it does not know makes it something else, such as a line of the log, which
+// names a stream, too: that is not to be erased.
+func erasureOf(written []byte) (line erasure, err error) {
+	strict := json.NewDecoder(bytes.NewReader(written))
+	strict.DisallowUnknownFields()
+	if err = strict.Decode(&line); err == nil && (line.Stream == "" || line.Tenant == "") {
+		err = errors.New("it names no stream of a tenant")
+	}
+	return line, err
+}
+
 func noList(err error) error {
-	return wrong("it is the file that annals erase --export-list has written", "the list of erasures cannot be read: %s", err)
+	return wrong(whichList, "the list of erasures cannot be read: %s", err)
 }
 
 // replay erases one thing again.
