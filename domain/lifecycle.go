@@ -33,9 +33,9 @@ func (c Supersede) Decide(book Book, _ time.Time) ([]Fact, error) {
 		return nil, nil
 	}
 	successor := book.Knowledge(c.Successor)
-	if !c.By.MaySee(successor) || Gone(successor) != nil {
+	if missing := c.By.misses(successor); missing != "" {
 		var p Problems
-		p.Add("by", "no such knowledge")
+		p.Add("by", "%s", missing)
 		return nil, p.Err()
 	}
 	if successor.Status == IsSuperseded { // so that following successors ends
@@ -43,6 +43,19 @@ func (c Supersede) Decide(book Book, _ time.Time) ([]Fact, error) {
 			WithFix("name an item that still holds")
 	}
 	return []Fact{Superseded{By: c.Successor, Reason: c.Reason}}, nil
+}
+
+// misses says why p cannot name k as something that is there; "" if he can. What he may not see is not there.
+func (p Principal) misses(k *Knowledge) string {
+	switch {
+	case !p.MaySee(k):
+		return "no such knowledge"
+	case k.Status == IsDeleted:
+		return "was forgotten: restore it, or name another item"
+	case k.Status == IsErased:
+		return "was erased for good: name another item"
+	}
+	return ""
 }
 
 // Delete asks to forget the item: it leaves the answers and stays in the history. A legal hold

@@ -1,6 +1,7 @@
 package domain_test
 
 import (
+	"strings"
 	"testing"
 
 	. "github.com/annals-kb/annals/domain"
@@ -58,8 +59,21 @@ func TestASuccessorMustBeThere(t *testing.T) {
 	if missing.Error() != invisible.Error() {
 		t.Errorf("got %q and %q, want the same sentence", missing, invisible)
 	}
-	given(t, remembered()).and("k2", successor(), Deleted{}).when(supersede(as(alice), "k2")).invalid("by")
-	given(t, remembered()).and("k2", successor(), Erased{}).when(supersede(as(alice), "k2")).invalid("by")
+}
+
+func TestOnlyWhoMaySeeThatASuccessorIsGoneIsToldSo(t *testing.T) {
+	t.Parallel()
+	shared := successor()
+	shared.Owner, shared.Scopes = bob, []Scope{bob.Scope(), alice.Scope()}
+	for what, story := range map[string]*story{
+		"was forgotten":     given(t, remembered()).and("k2", successor(), Deleted{}),
+		"was erased":        given(t, remembered()).and("k2", successor(), Erased{}),
+		"no such knowledge": given(t, remembered()).and("k2", shared, Deleted{}),
+	} {
+		if err := story.when(supersede(as(alice), "k2")).invalid("by").err; !strings.Contains(err.Error(), what) {
+			t.Errorf("got %q, want that it says %q", err, what)
+		}
+	}
 }
 
 func TestOnlyTheOwnerAndAdminsSupersedeDeleteAndRestore(t *testing.T) {

@@ -64,8 +64,8 @@ func (c Link) Decide(book Book, _ time.Time) ([]Fact, error) {
 	var facts []Fact
 	more := len(k.Relations)
 	for i, id := range c.To {
-		if other := book.Knowledge(id); !c.By.MaySee(other) || Gone(other) != nil {
-			p.Add("to", "no such knowledge")
+		if missing := c.By.misses(book.Knowledge(id)); missing != "" {
+			p.Add("to", "%s", missing)
 			continue
 		}
 		known, linked := k.relation(id)

@@ -182,7 +182,7 @@ func (c Remember) validate() error {
 	var p Problems
 	r := c.Knowledge
 	checkID(&p, "id", c.ID)
-	if r.Type == "" {
+	if r.Type == "" && (r.Category == "" || slices.Contains(Categories, r.Category)) { // from a wrong one it would follow, too
 		p.Add("type", "is missing: name one of %s, or a category, from which it follows", listed(Types))
 	}
 	oneOf(&p, "type", r.Type, Types, false)

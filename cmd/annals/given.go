@@ -51,12 +51,12 @@ func given(node *kong.Node) error {
 // unfit says what is wrong with an id; "" if nothing is.
 func unfit(node *kong.Node, text string) string {
 	switch {
-	case node.Parent != nil && node.Parent.Name == "session":
-		return wrongSession(text)
 	case text == "":
 		return "must not be empty"
 	case strings.Contains(text, "/"):
 		return "must have no slash"
+	case node.Parent != nil && node.Parent.Name == "session":
+		return wrongSession(text)
 	}
 	return ""
 }

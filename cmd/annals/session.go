@@ -168,9 +168,9 @@ func indented(text string) string {
 type sessionAddCommand struct {
 	remote
 
-	ID   string `arg:"" help:"Which session."`
-	Text string `arg:"" optional:"" help:"What was said; standard input if it is left out or -."`
-	Role string `default:"user" enum:"user,assistant,system,tool" placeholder:"ROLE" help:"Who said it: user, assistant, system or tool."`
+	ID   string  `arg:"" help:"Which session."`
+	Text *string `arg:"" optional:"" help:"What was said; standard input if it is left out or -."`
+	Role string  `default:"user" enum:"user,assistant,system,tool" placeholder:"ROLE" help:"Who said it: user, assistant, system or tool."`
 }
 
 // Help implements kong.HelpProvider.
@@ -183,25 +183,22 @@ func (sessionAddCommand) Help() string {
 
 // Run implements the command.
 func (s *sessionAddCommand) Run(ctx context.Context, c *console) error {
-	if s.Text == "" || s.Text == "-" {
-		if c.prompted && s.Text == "" {
-			return wrong("as in annals session add planning \"I prefer tabs\"", "say what was said")
+	text, err := s.said(c)
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(text) == "" {
+		return &failure{
+			Code: exitUsage, Detail: "Some values are not right", Fields: []field{{Field: "text", Message: "must say something"}},
+			Fix: "as in annals session add planning \"I prefer tabs\"",
 		}
-		read, err := io.ReadAll(io.LimitReader(c.in, largestAnswer))
-		if err != nil {
-			return fmt.Errorf("read standard input: %w", err)
-		}
-		if !utf8.Valid(read) {
-			return wrong("", "standard input %s", notText)
-		}
-		s.Text = string(read)
 	}
 	var added struct {
 		Messages int `json:"message_count"`
 		Tokens   int `json:"pending_tokens"`
 	}
 	raw, err := s.inSession(ctx, request{
-		Method: http.MethodPost, Path: []string{"sessions", s.ID, "messages"}, Body: map[string]string{"role": s.Role, "content": s.Text},
+		Method: http.MethodPost, Path: []string{"sessions", s.ID, "messages"}, Body: map[string]string{"role": s.Role, "content": text},
 	}, &added)
 	if err != nil {
 		return err
@@ -211,6 +208,24 @@ func (s *sessionAddCommand) Run(ctx context.Context, c *console) error {
 	}
 	c.say("added to %s: %s, about %s, to be committed", printable(s.ID), several(added.Messages, "message"), several(added.Tokens, "token"))
 	return nil
+}
+
+// said is the text, or standard input.
+func (s *sessionAddCommand) said(c *console) (string, error) {
+	if s.Text != nil && *s.Text != "-" {
+		return *s.Text, nil
+	}
+	if c.prompted && s.Text == nil {
+		return "", wrong("as in annals session add planning \"I prefer tabs\"", "say what was said")
+	}
+	read, err := io.ReadAll(io.LimitReader(c.in, largestAnswer))
+	if err != nil {
+		return "", fmt.Errorf("read standard input: %w", err)
+	}
+	if !utf8.Valid(read) {
+		return "", wrong("", "standard input %s", notText)
+	}
+	return string(read), nil
 }
 
 type sessionCommitCommand struct {
