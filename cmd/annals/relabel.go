@@ -2,9 +2,13 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -45,6 +49,7 @@ func (r *reviseCommand) relabel(ctx context.Context, c *console, patch map[strin
 		return err
 	}
 	given, _ := patch["tags"].(tags)
+	repeats := r.repeated(patch)
 	const most = 10
 	for try := 1; ; try++ {
 		var k struct {
@@ -59,12 +64,41 @@ func (r *reviseCommand) relabel(ctx context.Context, c *console, patch map[strin
 		if once.Revision == 0 {
 			once.Revision = k.Revision
 		}
-		err := once.send(ctx, c, patch)
+		err := once.send(ctx, c, patch, repeats)
 		f, refused := errors.AsType[*failure](err)
+		if refused && strings.HasSuffix(f.Type, "key-reused") && repeats != "" {
+			return r.again(ctx, c, api, repeats, err)
+		}
 		if !refused || f.Status != http.StatusPreconditionFailed || r.Revision != 0 || try == most {
 			return err
 		}
 	}
+}
+
+// repeated is how the log can tell that the same command was carried out before: the id of its request, which is the
+// same whatever labels are there; empty without a key.
+func (r *reviseCommand) repeated(patch map[string]any) string {
+	if r.IdempotencyKey == "" {
+		return ""
+	}
+	said, _ := json.Marshal([]any{r.IdempotencyKey, r.ID, r.Revision, r.As, r.OnBehalfOf, patch, r.Tag, r.untagged()})
+	return fmt.Sprintf("revise-%x", sha256.Sum256(said))
+}
+
+// again answers a command that was carried out before, or refuses as it was refused if another one was.
+func (r *reviseCommand) again(ctx context.Context, c *console, api *client, repeats string, refused error) error {
+	var before struct {
+		Items []json.RawMessage `json:"items"`
+	}
+	query := url.Values{"request_id": {repeats}, "stream": {domain.KnowledgeStream(r.ID)}, "limit": {"1"}}
+	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "events"}, Query: query}, &before); err != nil || len(before.Items) == 0 {
+		return refused
+	}
+	a, err := api.ask(ctx, request{Method: http.MethodGet, Path: []string{"v1", "knowledge", r.ID}})
+	if err != nil {
+		return err
+	}
+	return r.print(c, a, "revised")
 }
 
 // labelled is what was given with the whole new list of labels, if that changes.

@@ -43,14 +43,16 @@ func (r *reviseCommand) Run(ctx context.Context, c *console) error {
 	if r.relabels() {
 		return r.relabel(ctx, c, patch)
 	}
-	return r.send(ctx, c, patch)
+	return r.send(ctx, c, patch, "")
 }
 
-func (r *reviseCommand) send(ctx context.Context, c *console, patch map[string]any) error {
-	return r.change(ctx, c, request{
-		Method: http.MethodPatch, Body: patch,
-		Header: http.Header{"Content-Type": {"application/merge-patch+json"}},
-	}, "revised")
+// send sends the patch, as the request with this id if it has one.
+func (r *reviseCommand) send(ctx context.Context, c *console, patch map[string]any, id string) error {
+	header := http.Header{"Content-Type": {"application/merge-patch+json"}}
+	if id != "" {
+		header.Set("X-Request-Id", id)
+	}
+	return r.change(ctx, c, request{Method: http.MethodPatch, Body: patch, Header: header}, "revised")
 }
 
 // patch is a merge patch (RFC 7396): null clears, what is not named stays.
