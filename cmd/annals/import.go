@@ -11,7 +11,7 @@ type importCommand struct {
 	remote
 
 	File     string        `arg:"" complete:"file" help:"Lines of JSON, or a JSON array, one piece of knowledge each; - reads standard input. A directory is one that annals export files has written, or that is laid out like it."`
-	Update   bool          `help:"Where an id is taken by other content, revise it instead of refusing the line. Of what the line leaves out, owner, scopes, URI and source stay as they are, and task, abstract, overview, category, tags and meta are emptied."`
+	Update   bool          `help:"Where an id is taken by other content, revise it instead of refusing the line. Of what the line leaves out, owner, scopes and URI stay as they are, and task, abstract, overview, category, tags and meta are emptied. Source and eval stay whatever the line says."`
 	Reason   string        `placeholder:"TEXT" help:"With --update: why, for the history of what is revised. A record's own reason goes before it."`
 	Errors   string        `complete:"file" placeholder:"FILE" help:"Write every line that failed there, with its problem, as lines of JSON."`
 	Patience time.Duration `least:"0s" default:"30s" help:"How long to try again when the server cannot be reached or is busy."`
