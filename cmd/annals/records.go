@@ -13,7 +13,7 @@ import (
 // record is one piece of knowledge in an import.
 type record struct {
 	Number int    // of the line, or in JSON that spans lines of the record, from 1
-	Place  string // "line 7" or "record 7"
+	Place  string // "line 7" or "record 7, which ends in line 31"
 	Raw    []byte // JSON on one line, or whatever the line held
 	Size   int    // bytes of the input that it took
 	Err    error  // why it cannot be sent
@@ -159,7 +159,7 @@ func values(reader io.Reader, array bool, yield func(record, error) bool) {
 		}
 		number++
 		place.pass(decoder.InputOffset())
-		r := record{Number: number, Place: fmt.Sprintf("record %d", number), Spans: true, Size: int(decoder.InputOffset() - begin)}
+		r := record{Number: number, Place: fmt.Sprintf("record %d, which ends in line %d", number, place.line), Spans: true, Size: int(decoder.InputOffset() - begin)}
 		var oneLine bytes.Buffer
 		switch {
 		case len(raw) > longestRecord:
