@@ -14,10 +14,13 @@ type wrong struct{ message string }
 
 func (w wrong) Error() string { return w.message }
 
+// invalidArgument is the code of what the caller has to say otherwise.
+const invalidArgument = "INVALID_ARGUMENT"
+
 // codes are what results call errors, by the status of the API's answer.
 var codes = map[int]string{
-	http.StatusBadRequest: "INVALID_ARGUMENT", http.StatusUnprocessableEntity: "INVALID_ARGUMENT",
-	http.StatusRequestEntityTooLarge: "INVALID_ARGUMENT",
+	http.StatusBadRequest: invalidArgument, http.StatusUnprocessableEntity: invalidArgument,
+	http.StatusRequestEntityTooLarge: invalidArgument,
 	http.StatusUnauthorized:          "UNAUTHENTICATED", http.StatusForbidden: "PERMISSION_DENIED",
 	http.StatusNotFound: "NOT_FOUND", http.StatusGone: "NOT_FOUND",
 	http.StatusConflict: "CONFLICT", http.StatusPreconditionFailed: "CONFLICT",
@@ -34,7 +37,7 @@ var fixes = map[int]string{
 
 func reasonOf(err error) reason {
 	if bad, ok := errors.AsType[wrong](err); ok {
-		return reason{"INVALID_ARGUMENT", bad.message}
+		return reason{invalidArgument, bad.message}
 	}
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok {

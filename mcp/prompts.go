@@ -3,7 +3,9 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/annals-kb/annals/client"
@@ -49,10 +51,12 @@ func (s *Server) addPrompts(server *sdk.Server) {
 	for _, p := range prompts() {
 		server.AddPrompt(&sdk.Prompt{Name: p.name, Title: p.title, Description: p.description, Arguments: p.arguments},
 			func(ctx context.Context, asked *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+				if err := p.lacking(asked.Params.Arguments); err != nil {
+					return nil, promptless(err)
+				}
 				told, err := s.api(asked.Extra).Context(ctx, p.need(asked.Params.Arguments))
 				if err != nil {
-					why := reasonOf(err)
-					return nil, fmt.Errorf("%s: %s", why.Code, why.Message)
+					return nil, promptless(err)
 				}
 				text := told.Injection
 				if text == "" {
@@ -63,4 +67,28 @@ func (s *Server) addPrompts(server *sdk.Server) {
 				}}, nil
 			})
 	}
+}
+
+// lacking names the required arguments that are missing.
+func (p prompt) lacking(given map[string]string) error {
+	var bad []string
+	for _, a := range p.arguments {
+		if a.Required && strings.TrimSpace(given[a.Name]) == "" {
+			bad = append(bad, a.Name+" must not be empty")
+		}
+	}
+	if len(bad) > 0 {
+		return wrong{strings.Join(bad, "; ")}
+	}
+	return nil
+}
+
+// promptless is why there is no prompt: what is wrong with the arguments is the host's to mend.
+func promptless(err error) error {
+	why := reasonOf(err)
+	said := fmt.Errorf("%s: %s", why.Code, why.Message)
+	if why.Code == invalidArgument {
+		return coded(said, jsonrpc.CodeInvalidParams)
+	}
+	return said
 }
