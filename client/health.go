@@ -70,10 +70,11 @@ func (c *Client) Whoami(ctx context.Context) (Identity, error) {
 	return me, err
 }
 
-// Projection is how one of the server's projections does.
+// Projection is how a version of one of the server's projections does.
 type Projection struct {
 	Name      string `json:"name"`
-	State     string `json:"state"`
+	Version   int    `json:"version"`
+	State     string `json:"state"` // active is read; draining, retired and failed ones are not, and are not going to be
 	LagEvents int64  `json:"lag_events"`
 	Error     string `json:"error,omitempty"`
 }

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/annals-kb/annals/client"
 )
@@ -55,7 +57,7 @@ type story struct {
 	Events []client.Event `json:"events"`
 }
 
-const usualEvents = 50
+const usualEvents, mostEvents = 50, 500
 
 // history tells the newest events of an item, oldest first.
 func history(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
@@ -71,7 +73,7 @@ func history(ctx context.Context, api *client.Client, in arguments) (any, string
 		}
 		told.Count++
 		told.Events = append(told.Events, event)
-		if len(told.Events) > max(limit, 1) {
+		if len(told.Events) > limit {
 			told.Events = told.Events[1:]
 		}
 	}
@@ -82,7 +84,7 @@ func history(ctx context.Context, api *client.Client, in arguments) (any, string
 		if event.OnBehalfOf != "" {
 			who += " for " + event.OnBehalfOf
 		}
-		fmt.Fprintf(&out, "%s %s by %s", event.RecordedAt.UTC().Format("2006-01-02 15:04"), event.Name, who)
+		fmt.Fprintf(&out, "%s %s by %s", event.RecordedAt.UTC().Format(time.DateTime), event.Name, who)
 		if event.Reason != "" {
 			fmt.Fprintf(&out, ": %s", oneLine(event.Reason))
 		}
@@ -111,6 +113,7 @@ type state struct {
 	Server      string              `json:"server"`
 	Version     string              `json:"version,omitempty"`
 	Caller      *client.Identity    `json:"caller,omitempty"`
+	Healthy     bool                `json:"healthy"` // nothing that is read, or built to be read, has an error
 	Projections []client.Projection `json:"projections,omitempty"`
 	Problem     string              `json:"problem,omitempty"`
 }
@@ -133,11 +136,22 @@ func status(ctx context.Context, api *client.Client, _ arguments) (any, string, 
 	if s.Projections, err = api.Projections(ctx); err != nil && !errors.Is(err, client.ErrForbidden) {
 		s.Problem = reasonOf(err).Message
 	}
+	s.Healthy = s.Problem == ""
 	said := []string{fmt.Sprintf("Annals %s answers at %s. You are %s, %s in tenant %s.", s.Version, s.Server, me.Subject, me.Role, me.Tenant)}
 	for _, p := range s.Projections {
-		if p.LagEvents > 0 || p.Error != "" {
-			said = append(said, strings.TrimSpace(fmt.Sprintf("%s is %d events behind. %s", p.Name, p.LagEvents, p.Error)))
+		if !inUse(p) {
+			continue
 		}
+		if p.LagEvents > 0 || p.Error != "" {
+			behind := fmt.Sprintf("%s, version %d (%s), is %d events behind: %s", p.Name, p.Version, p.State, p.LagEvents, p.Error)
+			said = append(said, strings.TrimRight(behind, ": .")+".")
+		}
+		s.Healthy = s.Healthy && p.Error == ""
 	}
 	return s, strings.Join(said, " "), nil
+}
+
+// inUse tells whether a version is read, or built to be read: what became of others says nothing about the memory.
+func inUse(p client.Projection) bool {
+	return !slices.Contains([]string{"draining", "retired", "failed"}, p.State)
 }

@@ -28,6 +28,7 @@ type world struct {
 	key    string
 	api    *client.Client // as user:mia
 	host   *sdk.ClientSession
+	db     *database.DB
 }
 
 type object = map[string]any
@@ -65,7 +66,7 @@ func newWorld(t *testing.T, db *database.DB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t}
+	w := &world{t: t, db: db}
 	hosts := mcp.New(mcp.Config{API: inner, Version: "test"}).Handler()
 	cfg := base.Config(t)
 	cfg.Keys, cfg.RootKey = projections.NewKeys(db, base.Log), rootKey

@@ -1,0 +1,48 @@
+package mcp_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+)
+
+// What became of a version that nobody reads is no trouble of the memory's.
+func TestTheStatusTellsTheTroubleOfWhatIsReadOrBuilt(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		catalogue := func(statement string) {
+			t.Helper()
+			err := w.db.Transact(database.ForEveryTenant(t.Context()), func(ctx context.Context, tx bun.Tx) error {
+				_, err := tx.ExecContext(ctx, statement)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		defer catalogue("DELETE FROM projections WHERE version = 9")
+		catalogue(`INSERT INTO projections (name, version, state, settings, created_at, updated_at)
+			SELECT name, 9, 'failed', '{"error": "the disk is full"}', created_at, updated_at FROM projections WHERE name = 'knowledge' AND state = 'active'`)
+
+		calm := w.call("memory_status", nil)
+		if calm.ok()["healthy"] != true || strings.Contains(calm.text, "disk is full") {
+			t.Errorf("a version that was given up: %s, %v", calm.text, calm.ok())
+		}
+		states := map[float64]any{}
+		for _, p := range calm.ok()["projections"].([]any) {
+			if p := p.(object); p["name"] == "knowledge" {
+				states[p["version"].(float64)] = p["state"]
+			}
+		}
+		if len(states) != 2 || states[9] != "failed" {
+			t.Errorf("the versions of knowledge: %v", states)
+		}
+		catalogue("UPDATE projections SET state = 'building' WHERE version = 9")
+		if troubled := w.call("memory_status", nil); troubled.ok()["healthy"] != false || !strings.Contains(troubled.text, "knowledge, version 9 (building), is ") || !strings.Contains(troubled.text, "events behind: the disk is full.") {
+			t.Errorf("a version that is being built: %s, %v", troubled.text, troubled.ok())
+		}
+	})
+}
