@@ -30,18 +30,17 @@ type arguments struct {
 	Tags     json.RawMessage `json:"tags"`
 }
 
-// number is a whole number; models write it as a string, too.
+// number is a whole number of 1 or more; 0 if nobody said.
 type number int
 
-// UnmarshalJSON reads either.
+// UnmarshalJSON reads what the HTTP API takes for one: 5 and 5.0, but no "5".
 func (n *number) UnmarshalJSON(raw []byte) error {
-	text := strings.Trim(string(raw), `"`)
-	if text == "" || text == "null" {
+	if string(raw) == "null" {
 		return nil
 	}
-	value, err := strconv.ParseFloat(text, 64)
-	if err != nil || value != float64(int(value)) {
-		return wrong{"must be a whole number"}
+	value, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || value != float64(int(value)) || value < 1 {
+		return wrong{"must be a whole number of 1 or more"}
 	}
 	*n = number(value)
 	return nil
@@ -88,8 +87,8 @@ func read(raw json.RawMessage, fields []field) (arguments, error) {
 		if value == nil || err != nil {
 			continue
 		}
-		if json.Unmarshal(one, &in) != nil {
-			bad = append(bad, f.name+" must be "+kinds[f.kind])
+		if json.Unmarshal(one, &in) != nil || f.kind == "integer" && int(in.Limit) > f.most {
+			bad = append(bad, f.name+" must be "+f.wanted())
 			continue
 		}
 		if f.kind == "string" && len(f.values) > 0 && !empty(value) && !slices.Contains(f.values, textOf(value)) {
@@ -102,8 +101,14 @@ func read(raw json.RawMessage, fields []field) (arguments, error) {
 	return in, nil
 }
 
-var kinds = map[string]string{
-	"string": "a string", "integer": "a whole number", "strings": "a list of strings", "object": "an object",
+var kinds = map[string]string{"string": "a string", "strings": "a list of strings", "object": "an object"}
+
+// wanted says what may be given, as the HTTP API says it.
+func (f field) wanted() string {
+	if f.kind == "integer" {
+		return "a whole number from 1 to " + strconv.Itoa(f.most)
+	}
+	return kinds[f.kind]
 }
 
 func empty(value json.RawMessage) bool {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -47,7 +48,7 @@ func TestAHostRemembersAndFinds(t *testing.T) {
 				t.Errorf("the text lacks %q:\n%s", part, found.text)
 			}
 		}
-		avoid := w.call("retrieve_memory", object{"query": "chromedriver", "category": "antipatterns", "limit": "3"})
+		avoid := w.call("retrieve_memory", object{"query": "chromedriver", "category": "antipatterns", "limit": 3})
 		if avoid.ok()["count"] != 1.0 || !strings.Contains(avoid.text, "## WARNING: these are FAILED approaches") ||
 			avoid.ok()["warning"] != "these are FAILED approaches; do not repeat them" || avoid.ok()["results"].([]any)[0].(object)["avoid"] != true {
 			t.Errorf("got %s", avoid.text)
@@ -125,6 +126,9 @@ func TestAHostJudgesAndForgets(t *testing.T) {
 		for _, event := range told.ok()["events"].([]any) {
 			names = append(names, event.(object)["name"].(string))
 		}
+		if seconds := regexp.MustCompile(`(?m)^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d knowledge\.`); len(seconds.FindAllString(told.text, -1)) != 4 {
+			t.Errorf("the times of %s", told.text)
+		}
 		want := []string{"knowledge.remembered", "knowledge.found_helpful", "knowledge.reported_stale", "knowledge.deleted"}
 		if diff := cmp.Diff(names, want); diff != "" || !strings.Contains(told.text, "knowledge.deleted by user:mia: asked to") {
 			t.Errorf("%s\n%s", diff, told.text)
@@ -163,9 +167,12 @@ func TestAToolSaysWhatIsWrong(t *testing.T) {
 		}{
 			{"retrieve_memory", object{"query": "  "}, "INVALID_ARGUMENT", "query must not be empty"},
 			{"retrieve_memory", nil, "INVALID_ARGUMENT", "query must not be empty"},
-			{"retrieve_memory", object{"query": []string{"x"}, "limit": 1.5}, "INVALID_ARGUMENT", "query must be a string; limit must be a whole number"},
+			{"retrieve_memory", object{"query": []string{"x"}, "limit": 1.5}, "INVALID_ARGUMENT", "query must be a string; limit must be a whole number from 1 to 100"},
 			{"retrieve_memory", object{"query": "x", "category": "lunch"}, "INVALID_ARGUMENT", "category must be one of"},
-			{"retrieve_memory", object{"query": "x", "limit": 1000}, "INVALID_ARGUMENT", "limit must be 1 to 100"},
+			{"retrieve_memory", object{"query": "x", "limit": 1000}, "INVALID_ARGUMENT", "limit must be a whole number from 1 to 100"},
+			{"retrieve_memory", object{"query": "x", "limit": 0}, "INVALID_ARGUMENT", "limit must be a whole number from 1 to 100"},
+			{"retrieve_memory", object{"query": "x", "limit": "5"}, "INVALID_ARGUMENT", "limit must be a whole number from 1 to 100"},
+			{"memory_history", object{"uri": "x", "limit": -1}, "INVALID_ARGUMENT", "limit must be a whole number from 1 to 500"},
 			{"save_knowledge", object{"content": "x", "type": "tool", "bogus": 1}, "INVALID_ARGUMENT", `: "bogus" is not an argument of this tool`},
 			{"memory_status", object{"bogus": 1}, "INVALID_ARGUMENT", `: "bogus" is not an argument of this tool`},
 			{"remember", object{"content": "x", "category": "nonsense"}, "INVALID_ARGUMENT", ": category must be one of profile, "},

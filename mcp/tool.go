@@ -36,6 +36,7 @@ type field struct {
 	description string
 	required    bool
 	values      []string
+	most        int // of an integer; the least is 1
 }
 
 // schema is flat: models' function calling chokes on references and alternatives.
@@ -46,6 +47,8 @@ func (t tool) schema() map[string]any {
 		switch {
 		case f.kind == "strings":
 			property["type"], property["items"] = "array", map[string]any{"type": "string"}
+		case f.kind == "integer":
+			property["minimum"], property["maximum"] = 1, f.most
 		case len(f.values) > 0:
 			property["enum"] = f.values
 		}

@@ -34,7 +34,7 @@ func tools() []tool {
 		{
 			name: "retrieve_memory", title: "Retrieve memory", reads: true, aliases: []string{"openviking_retrieve_memory", "memory_search"},
 			description: "Find what is known about something: preferences of the user, how tools behave, cases, patterns, skills, failures to avoid. The nearest scope comes first. Use it before a task, and when something fails.",
-			input:       []field{aQuery, aCategory.with(categories(), false), {name: "limit", kind: "integer", description: "At most so many, 1 to 100; 5 if left out."}},
+			input:       []field{aQuery, aCategory.with(categories(), false), {name: "limit", kind: "integer", most: domain.MaxLimit, description: "At most so many; 5 if left out."}},
 			do:          retrieve,
 		},
 		{
@@ -88,7 +88,7 @@ func tools() []tool {
 		{
 			name: "memory_history", title: "Memory history", reads: true,
 			description: "How an item came to be what it is: who remembered, revised, used, judged and forgot it, when and why.",
-			input:       []field{anItem, {name: "limit", kind: "integer", description: "The newest so many events; 50 if left out."}}, do: history,
+			input:       []field{anItem, {name: "limit", kind: "integer", most: mostEvents, description: "The newest so many events; 50 if left out."}}, do: history,
 		},
 		{
 			name: "memory_status", title: "Memory status", reads: true, aliases: []string{"openviking_memory_status"},
