@@ -31,7 +31,7 @@ type Selecting struct {
 type eventsInput struct {
 	Selecting
 	Order string  `query:"order" enum:"asc,desc" doc:"Oldest or newest first; asc if left out."`
-	After integer `query:"after" doc:"Only positions after this one; with desc, before it."`
+	After integer `query:"after" doc:"Only positions after this one, which the log must have; with desc, before it."`
 	Paging
 }
 
@@ -65,6 +65,9 @@ func (s *Server) eventList(query domain.EventQuery) listing[event] {
 				asked.After = place
 			}
 			found, next, err := s.cfg.Historian.Find(ctx, asked)
+			if err == nil && len(found) == 0 {
+				err = s.reached(ctx, asked, place != 0)
+			}
 			items := make([]event, len(found))
 			for i, e := range found {
 				items[i] = eventOf(e)
@@ -72,6 +75,25 @@ func (s *Server) eventList(query domain.EventQuery) listing[event] {
 			return items, next, err
 		},
 	}
+}
+
+// reached refuses to look for what follows a position that the log does not have: whoever knows one beyond its end
+// has read another log, such as this one before an older backup of it was restored, and would wait for ever.
+func (s *Server) reached(ctx context.Context, q domain.EventQuery, byCursor bool) error {
+	if q.Descending || q.After == 0 {
+		return nil
+	}
+	head, _, err := s.cfg.Historian.Head(ctx, q.Tenant)
+	if err != nil || q.After <= head {
+		return err
+	}
+	field := "after"
+	if byCursor {
+		field = "cursor"
+	}
+	var p domain.Problems
+	p.Add(field, "is beyond the log, which ends at %d", head)
+	return p.Err()
 }
 
 // query reads the parameters, and notes those that cannot be right.

@@ -159,3 +159,26 @@ func TestBadQuestionsAboutTheLogAreRefused(t *testing.T) {
 		w.ask("GET", "/v1/events", nil, "Accept: image/png").want(http.StatusNotAcceptable)
 	})
 }
+
+// A reader that knows more of a log than there is has read another one: an older backup was restored.
+func TestAReaderBeyondTheLogIsToldWhereItEnds(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		told(w)
+		for path, headers := range map[string][]header{
+			"/v1/events?after=8":                         nil,
+			"/v1/events?after=8&name=knowledge.restored": nil,
+			"/v1/events?after=9":                         {"Accept: application/x-ndjson"},
+			"/v1/events?after=10":                        {"Accept: text/event-stream"},
+		} {
+			got := w.ask("GET", path, nil, headers...).want(http.StatusUnprocessableEntity).errors()
+			if want := []string{"after: is beyond the log, which ends at 7"}; !slices.Equal(got, want) {
+				t.Errorf("%s: got %v, want %v", path, got, want)
+			}
+		}
+		for path, want := range map[string]int{"/v1/events?after=7": 0, "/v1/events?after=6": 1, "/v1/events?after=9&order=desc": 7} {
+			if got := w.ask("GET", path, nil).want(http.StatusOK).items(); len(got) != want {
+				t.Errorf("%s: %d events, want %d", path, len(got), want)
+			}
+		}
+	})
+}

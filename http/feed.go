@@ -60,6 +60,8 @@ func (s *Server) follow(ctx context.Context, c *call, in *eventsInput, query dom
 			return nil, err
 		}
 		query.After = position
+	} else if err := s.reached(ctx, query, false); err != nil {
+		return nil, err
 	}
 	query.Limit = feedPage
 	if s.streams.Add(1) > mostStreams {
