@@ -66,8 +66,7 @@ func (k *Knowledge) Evolve(fact Fact, at Occasion, policy ConfidencePolicy) erro
 		k.Status = IsDeleted
 		k.Revision++
 	case Restored:
-		k.Status, k.SupersededBy = Active, ""
-		k.Revision++
+		k.restore()
 	case Held:
 		k.Held = true
 		k.Revision++
@@ -120,6 +119,16 @@ func (k *Knowledge) revise(f Revised) {
 	set(&k.Text.Tags, f.Tags)
 	if f.Meta != nil {
 		k.Text.Meta = json.RawMessage(slices.Clone(*f.Meta))
+	}
+	k.Revision++
+}
+
+// restore brings back what was forgotten as it was then, superseded perhaps; what was superseded holds again.
+func (k *Knowledge) restore() {
+	if k.Status == IsDeleted && k.SupersededBy != "" {
+		k.Status = IsSuperseded
+	} else {
+		k.Status, k.SupersededBy = Active, ""
 	}
 	k.Revision++
 }

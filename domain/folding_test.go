@@ -89,6 +89,10 @@ func step(t *rapid.T, s *story, command Command) {
 		if !errors.Is(err, ErrNotFound) {
 			t.Fatalf("retracted again: %v, %v", again, err)
 		}
+	case Restore: // from having been forgotten, and then from having been superseded
+		if (len(again) > 0) != (s.item(id).Status == IsSuperseded) {
+			t.Fatalf("restored again: %v, %v", again, err)
+		}
 	default:
 		if len(again) > 0 {
 			t.Fatalf("%T decided %v, and repeated %v", command, facts, again)

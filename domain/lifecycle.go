@@ -76,7 +76,8 @@ func (c Delete) Decide(book Book, _ time.Time) ([]Fact, error) {
 	return []Fact{Deleted{Reason: c.Reason}}, nil
 }
 
-// Restore asks to bring a deleted or superseded item back.
+// Restore asks to bring a deleted or superseded item back: to what it was before that. What was superseded and then
+// deleted is superseded again, and holds again when it is restored once more.
 type Restore struct {
 	Target
 	Reason string

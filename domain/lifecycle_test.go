@@ -108,10 +108,23 @@ func TestForgettingHidesAndRestoringBringsBack(t *testing.T) {
 
 func TestRestoringEndsASupersession(t *testing.T) {
 	t.Parallel()
-	given(t, remembered(), Superseded{By: "k2"}, Deleted{}).
+	given(t, remembered(), Superseded{By: "k2"}).
 		when(Restore{Target: on(as(alice))}).then(Restored{}).
 		leaves("active", func(k *Knowledge) bool { return k.Status == Active && k.SupersededBy == "" })
-	given(t, remembered(), Superseded{By: "k2"}).when(Restore{Target: on(as(alice))}).then(Restored{})
+}
+
+func TestWhatWasSupersededComesBackSupersededFromForgetting(t *testing.T) {
+	t.Parallel()
+	given(t, remembered(), Superseded{By: "k2"}, Deleted{}).
+		when(Restore{Target: on(as(alice))}).then(Restored{}).
+		leaves("superseded", func(k *Knowledge) bool {
+			return k.Status == IsSuperseded && k.SupersededBy == "k2" && k.Revision == 4
+		}).
+		when(Restore{Target: on(as(alice))}).then(Restored{}).
+		leaves("active", func(k *Knowledge) bool { return k.Status == Active && k.SupersededBy == "" })
+	given(t, remembered(), Superseded{By: "k2"}, Restored{}, Deleted{}).
+		when(Restore{Target: on(as(alice))}).then(Restored{}).
+		leaves("active", func(k *Knowledge) bool { return k.Status == Active && k.SupersededBy == "" })
 }
 
 func TestAnItemWhoseURIWasTakenMeanwhileCannotComeBack(t *testing.T) {

@@ -70,6 +70,7 @@ func (s *Server) knowledgeRoutes() {
 	handle(s, huma.Operation{
 		OperationID: "restore", Method: http.MethodPost, Path: one + "/restore", Tags: []string{tag},
 		Summary:     "Bring a forgotten or superseded item back",
+		Description: "It is what it was before: what was superseded, and then forgotten, is superseded again; restored once more, it holds again.",
 		RequestBody: bodies(s, false, map[string]any{jsonType: because{}}), Errors: changeErrors,
 	}, s.restore)
 	handle(s, huma.Operation{
