@@ -8,13 +8,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestABadCursorAndARepeatedParameterAreNamedWithTheOthers(t *testing.T) {
+func TestABadCursorAndARepeatedOrEmptyParameterAreNamedWithTheOthers(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for path, want := range map[string][]string{
 			"/v1/knowledge?cursor=x&limit=0&type=feeling":                           {"cursor", "limit", "type"},
 			"/v1/events?cursor=x&limit=0&order=sideways":                            {"cursor", "order", "limit"},
 			"/v1/knowledge?limit=1&limit=2&owner=user:1&owner=user:2&owned=user:1":  {"limit", "owned", "owner"},
 			"/v1/knowledge?limit=2&cursor=AAAAAAAAAAVIFF3N-s5a9Q&cursor=AAAAAAAAAA": {"cursor"},
+			// What is empty comes from a variable that was not set, and would answer with everything.
+			"/v1/knowledge?scope=&limit=&as_of=&type=&stale=&uri=&tag=&created_from=&polarity=sideways": {
+				"as_of", "created_from", "limit", "scope", "stale", "tag", "type", "uri", "polarity",
+			},
+			"/v1/knowledge?type=tool&type=&owner&owned=":                  {"owned", "owner", "type"},
+			"/v1/events?actor=&after=&name=&order=&from=&stream=&limit=0": {"actor", "after", "from", "name", "order", "stream", "limit"},
+			"/v1/knowledge/a?as_of=&min_position=":                        {"as_of", "min_position"},
+			"/v1/knowledge/a/history?diff=&limit=x":                       {"diff", "limit"},
+			"/v1/reports/relied?id=&from=":                                {"from", "id"},
+			"/v1/reports/actor?actor=":                                    {"actor"},
+			"/v1/log/export?through=&scope=":                              {"scope", "through"},
 		} {
 			var got []string
 			for _, bad := range w.ask("GET", path, nil).want(http.StatusUnprocessableEntity).errors() {
@@ -27,5 +38,9 @@ func TestABadCursorAndARepeatedParameterAreNamedWithTheOthers(t *testing.T) {
 		}
 		// What has alternatives may be repeated.
 		w.ask("GET", "/v1/knowledge?type=tool&type=plan&status=active&status=deleted&cursor=", nil).want(http.StatusOK)
+		// Nothing to say is an answer.
+		w.remember("a", "x")
+		w.ask("DELETE", "/v1/knowledge/a?erase=", nil).want(http.StatusUnprocessableEntity)
+		w.ask("DELETE", "/v1/knowledge/a?reason=", nil).want(http.StatusNoContent)
 	})
 }

@@ -128,20 +128,27 @@ func interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// queryNames are the parameters that an input's fields are filled from, and whether they may be repeated.
-func queryNames(input reflect.Type) map[string]bool {
-	names := map[string]bool{}
+// parameterForm is how a parameter may be given. Of one that is required, its operation says what is missing.
+type parameterForm struct{ repeatable, required bool }
+
+// queryNames are the parameters that an input's fields are filled from.
+func queryNames(input reflect.Type) map[string]parameterForm {
+	names := map[string]parameterForm{}
 	for _, field := range reflect.VisibleFields(input) {
 		if name, _, _ := strings.Cut(field.Tag.Get("query"), ","); name != "" {
-			names[name] = field.Type.Kind() == reflect.Slice
+			names[name] = parameterForm{repeatable: field.Type.Kind() == reflect.Slice, required: field.Tag.Get("required") == "true"}
 		}
 	}
 	return names
 }
 
-// parameters notes query parameters that the operation does not have, or not twice: a filter with a typing
-// mistake must not answer with everything. A cursor is looked at here, so that it is named with the others.
-func (c *call) parameters(known map[string]bool) {
+// mayBeEmpty are the parameters for which that is an answer: the first page, and nothing to say.
+var mayBeEmpty = []string{"cursor", "reason", "legal_basis", "requested_by", "ticket"}
+
+// parameters notes query parameters that the operation does not have, not twice, or not empty: a filter with a
+// typing mistake, or from a variable that was not set, must not answer with everything. A cursor is looked at
+// here, so that it is named with the others.
+func (c *call) parameters(known map[string]parameterForm) {
 	if c.request.URL.RawQuery == "" {
 		return
 	}
@@ -150,11 +157,13 @@ func (c *call) parameters(known map[string]bool) {
 		c.found.Add("?", "the parameters cannot be read: escape what is special, such as ; as %%3B")
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		switch repeatable, is := known[name]; {
+		switch form, is := known[name]; {
 		case !is:
 			c.found.Add(brief(name), "is not a parameter here")
-		case len(given[name]) > 1 && !repeatable:
+		case len(given[name]) > 1 && !form.repeatable:
 			c.found.Add(name, "is given twice")
+		case !form.required && slices.Contains(given[name], "") && !slices.Contains(mayBeEmpty, name):
+			c.found.Add(name, "is empty: give it a value, or leave it out")
 		case name == "cursor" && !isCursor(given.Get(name)):
 			c.found.Add(name, notItsCursor)
 		}
