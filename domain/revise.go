@@ -106,7 +106,7 @@ func (c Revise) facts(k *Knowledge) []Fact {
 		revised.Reason = c.Reason
 		facts = append(facts, revised)
 	}
-	if len(c.Scopes) > 0 && !sameSet(c.Scopes, k.Scopes) {
+	if len(c.Scopes) > 0 && !SameScopes(c.Scopes, k.Scopes) {
 		facts = append(facts, Rescoped{Scopes: c.Scopes, Reason: c.Reason})
 	}
 	if c.Owner != "" && c.Owner != k.Owner {
@@ -152,7 +152,7 @@ func added(scopes, before []Scope) []Scope {
 	return slices.DeleteFunc(slices.Clone(scopes), func(s Scope) bool { return slices.Contains(before, s) })
 }
 
-func sameSet(a, b []Scope) bool {
-	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
-	return slices.Equal(a, b)
+// SameScopes tells whether two lists name the same scopes, in whatever order.
+func SameScopes[S ~string](a, b []S) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }

@@ -3,7 +3,6 @@ package mcp
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/annals-kb/annals/client"
@@ -27,7 +26,7 @@ func known(ctx context.Context, api *client.Client, in arguments) (client.Knowle
 	for _, h := range found.Items {
 		k := h.Knowledge
 		if k.Content != content || k.Task != strings.TrimSpace(in.Task) || kindOf(k) != in.Category ||
-			in.Polarity != "" && k.Polarity != in.Polarity || len(in.Scopes) > 0 && !sameScopes(k.Scopes, in.Scopes) {
+			in.Polarity != "" && k.Polarity != in.Polarity || len(in.Scopes) > 0 && !domain.SameScopes(k.Scopes, in.Scopes) {
 			continue
 		}
 		if !personal(in.Category) {
@@ -42,10 +41,6 @@ func known(ctx context.Context, api *client.Client, in arguments) (client.Knowle
 		}
 	}
 	return client.Knowledge{}, false, nil
-}
-
-func sameScopes(a, b []string) bool {
-	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
 // sayAgain counts what is said again as a helpful vote, one from everybody in a day.
