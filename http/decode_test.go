@@ -73,6 +73,7 @@ func TestABodyIsReadStrictly(t *testing.T) {
 		`{"content": "a",}`:                 "the body is not valid JSON: it breaks at line 1, column 17",
 		`[1,]`:                              "the body is not valid JSON: it breaks at line 1, column 4",
 		"{\"content\":\n  secret}":          "the body is not valid JSON: it breaks at line 2, column 3",
+		`{"内容": 一二}`:                        "the body is not valid JSON: it breaks at line 1, column 8",
 		"{\"content\": \"a\x00b\"}":         "the body is not valid JSON: it breaks at line 1, column 15",
 		`{"content": "a"} {"content": "b"}`: "the body is not valid JSON: it breaks at line 1, column 18",
 		strings.Repeat(`{"meta":`, 20_000):  "the JSON is nested too deep: more than 10000 levels",

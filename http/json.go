@@ -3,7 +3,6 @@ package http
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -36,20 +35,11 @@ func wellFormed(data []byte) error {
 	case json.Valid(data):
 		return nil
 	}
-	var broken *json.SyntaxError
-	if !errors.As(json.Unmarshal(data, new(json.RawMessage)), &broken) {
-		return domain.Refuse(domain.ErrMalformed, "the body is not valid JSON")
+	broken, _ := BrokenJSON(data)
+	if broken.Why != "" {
+		return domain.Refuse(domain.ErrMalformed, "%s", broken.Why)
 	}
-	if strings.HasSuffix(broken.Error(), "exceeded max depth") {
-		return domain.Refuse(domain.ErrMalformed, "the JSON is nested too deep: more than 10000 levels")
-	}
-	if broken.Error() == "unexpected end of JSON input" { // an error at the last byte has the same offset
-		return domain.Refuse(domain.ErrMalformed, "the JSON ends too early: something is still open")
-	}
-	before := data[:max(broken.Offset-1, 0)]
-	line := bytes.Count(before, []byte{'\n'}) + 1
-	column := len(before) - bytes.LastIndexByte(before, '\n')
-	return domain.Refuse(domain.ErrMalformed, "the body is not valid JSON: it breaks at line %d, column %d", line, column)
+	return domain.Refuse(domain.ErrMalformed, "the body is not valid JSON: it breaks at line %d, column %d", broken.Line, broken.Column)
 }
 
 func (r *reader) note(format string, values ...any) {

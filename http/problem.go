@@ -3,6 +3,7 @@ package http
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"net/http"
@@ -125,6 +126,12 @@ func problemOf(err error, instance string) *problem {
 		p.Fix = "the server's log says why, at " + instance
 	}
 	return p
+}
+
+// Problem is an error as the API would show it, without a request's instance.
+func Problem(err error) json.RawMessage {
+	shown, _ := json.Marshal(problemOf(err, "")) // of strings and numbers
+	return shown
 }
 
 func (p *problem) Error() string { return p.Title }

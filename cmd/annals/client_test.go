@@ -139,7 +139,7 @@ func TestAnImportOutlastsABusyServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if answers[0].why() == nil || answers[1].Status != "created" {
+	if why := answers[0].why(); why == nil || why.Status != http.StatusRequestEntityTooLarge || why.Fix == "" || answers[1].Status != "created" {
 		t.Errorf("answers %+v", answers)
 	}
 	if waited := time.Since(began); waited < time.Second {

@@ -1,23 +1,22 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
-	"unicode/utf8"
+
+	"github.com/annals-kb/annals/domain"
+	annalshttp "github.com/annals-kb/annals/http"
 )
 
 // notJSON says where a line breaks, and not on what.
 func notJSON(line []byte) error {
-	broken, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(line, new(json.RawMessage)))
-	switch {
-	case !ok:
+	switch broken, is := annalshttp.BrokenJSON(line); {
+	case !is:
 		return nil
-	case broken.Error() == "unexpected end of JSON input": // an error at the last byte has the same offset
-		return errors.New("the JSON ends too early: something is still open")
+	case broken.Why != "":
+		return domain.Refuse(domain.ErrMalformed, "%s", broken.Why)
+	default:
+		return domain.Refuse(domain.ErrMalformed, "this is not valid JSON: it breaks at column %d", broken.Column)
 	}
-	return fmt.Errorf("this is not valid JSON: it breaks at column %d", utf8.RuneCount(line[:max(broken.Offset-1, 0)])+1)
 }
 
 // counting is a reader that knows at which line a place of what was read lies. It keeps the ends of the

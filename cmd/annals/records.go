@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // record is one piece of knowledge in an import.
@@ -24,7 +26,7 @@ type record struct {
 // longestRecord bounds one record: the largest acceptable one, every character escaped, is smaller.
 const longestRecord = 1 << 20
 
-var errTooLong = fmt.Errorf("longer than %d bytes", longestRecord)
+var errTooLong = domain.Refuse(domain.ErrTooLarge, "longer than %d bytes", longestRecord).WithFix("split it into sections")
 
 // records reads lines of JSON, a JSON array, or JSON records that span lines: whichever the
 // beginning says. It yields an error and ends where the input itself cannot be read on; a bad

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	annalshttp "github.com/annals-kb/annals/http"
 )
 
 // sender sends batches to the server, and again whatever it could not take just then: the same
@@ -111,8 +113,7 @@ func (a lineAnswer) why() *failure {
 	return p.failure()
 }
 
-// unreadable is the answer to a line that was not sent.
+// unreadable is the answer to a line that was not sent: what the server would have answered.
 func unreadable(err error) lineAnswer {
-	encoded, _ := json.Marshal(problem{Type: "about:blank", Title: "Unreadable", Status: http.StatusBadRequest, Detail: err.Error()})
-	return lineAnswer{Status: "error", Error: encoded}
+	return lineAnswer{Status: "error", Error: annalshttp.Problem(err)}
 }
