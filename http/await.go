@@ -20,9 +20,9 @@ const (
 func (s *Server) await(ctx context.Context, c *call, position, wait integer, search bool) error {
 	const header = "Annals-Min-Position"
 	var found domain.Problems
-	wanted := position.read(&found, "min_position", 0, 1<<62)
+	wanted := position.read(&found, "min_position", 0, endless)
 	if position == "" {
-		wanted = integer(c.request.Header.Get(header)).read(&found, header, 0, 1<<62)
+		wanted = integer(c.request.Header.Get(header)).read(&found, header, 0, endless)
 	}
 	patience := cmp.Or(time.Duration(wait.read(&found, "max_wait", 1, longestWait))*time.Second, usualWait)
 	if err := merge(c.found, found.Err()); err != nil || wanted == 0 {

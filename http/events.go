@@ -43,7 +43,7 @@ func (s *Server) events(ctx context.Context, c *call, in *eventsInput) (*streame
 		return nil, err
 	}
 	query := in.query(c, s.cfg.Historian.Names())
-	query.After = in.After.read(&c.found, "after", 0, 1<<62)
+	query.After = in.After.read(&c.found, "after", 0, endless)
 	query.Descending = in.Order == "desc"
 	if !slices.Contains([]string{"", "asc", "desc"}, in.Order) {
 		c.found.Add("order", "must be one of asc, desc")

@@ -26,7 +26,7 @@ type exportLogInput struct {
 // exportLog answers with the log as it is stored, or with an excerpt of it. It lasts as long as the caller goes on reading.
 func (s *Server) exportLog(_ context.Context, c *call, in *exportLogInput) (*streamed, error) {
 	x := domain.Export{
-		Tenant: c.principal.Tenant, After: in.After.read(&c.found, "after", 0, 1<<62), Through: in.Through.read(&c.found, "through", 1, 1<<62),
+		Tenant: c.principal.Tenant, After: in.After.read(&c.found, "after", 0, endless), Through: in.Through.read(&c.found, "through", 1, endless),
 	}
 	texts := in.Texts.read(&c.found, "texts")
 	x.Texts = texts == nil || *texts

@@ -79,11 +79,11 @@ type forgetInput struct {
 	ID     string `path:"id" doc:"The item's id."`
 	Reason string `query:"reason" maxLength:"2000" doc:"Why; also in the body as {\"reason\"}."`
 
-	Erase       bool   `query:"erase" doc:"Destroy what people wrote about it, for good."`
-	ReasonCode  string `query:"reason_code" doc:"With erase: a word, requested if left out. This and the following stay in the log for ever."`
-	LegalBasis  string `query:"legal_basis" maxLength:"200" doc:"With erase, such as Art. 17(1)(b) GDPR."`
-	RequestedBy string `query:"requested_by" maxLength:"200" doc:"With erase: a pseudonym."`
-	Ticket      string `query:"ticket" doc:"With erase."`
+	Erase       boolean `query:"erase" doc:"Destroy what people wrote about it, for good."`
+	ReasonCode  string  `query:"reason_code" doc:"With erase: a word, requested if left out. This and the following stay in the log for ever."`
+	LegalBasis  string  `query:"legal_basis" maxLength:"200" doc:"With erase, such as Art. 17(1)(b) GDPR."`
+	RequestedBy string  `query:"requested_by" maxLength:"200" doc:"With erase: a pseudonym."`
+	Ticket      string  `query:"ticket" doc:"With erase."`
 }
 
 func (s *Server) forget(ctx context.Context, c *call, in *forgetInput) (*receipt, error) {
@@ -91,7 +91,7 @@ func (s *Server) forget(ctx context.Context, c *call, in *forgetInput) (*receipt
 	if err != nil {
 		return nil, err
 	}
-	if in.Erase {
+	if erase := in.Erase.read(&c.found, "erase"); erase != nil && *erase {
 		if in.Reason != "" || given.Reason != "" {
 			c.found.Add("reason", "is for forgetting; erasing takes a reason_code, which stays for ever")
 		}

@@ -40,7 +40,12 @@ func TestABadCursorAndARepeatedOrEmptyParameterAreNamedWithTheOthers(t *testing.
 		w.ask("GET", "/v1/knowledge?type=tool&type=plan&status=active&status=deleted&cursor=", nil).want(http.StatusOK)
 		// Nothing to say is an answer.
 		w.remember("a", "x")
-		w.ask("DELETE", "/v1/knowledge/a?erase=", nil).want(http.StatusUnprocessableEntity)
+		for _, erase := range []string{"", "maybe", "1", "True"} { // what destroys is never guessed
+			got := w.ask("DELETE", "/v1/knowledge/a?reason_code=x&erase="+erase, nil).want(http.StatusUnprocessableEntity)
+			if kind := got.json()["type"]; kind != "urn:annals:problem:invalid" || !strings.HasPrefix(got.errors()[0], "erase: ") {
+				t.Errorf("erase=%s: %s", erase, got.body)
+			}
+		}
 		w.ask("DELETE", "/v1/knowledge/a?reason=", nil).want(http.StatusNoContent)
 	})
 }

@@ -159,7 +159,7 @@ func (s *Server) inclusion(ctx context.Context, c *call, in *inclusionInput) (*i
 }
 
 func (s *Server) consistency(ctx context.Context, c *call, in *consistencyInput) (*consistencyOutput, error) {
-	from, to := in.From.read(&c.found, "from", 1, 1<<62), in.To.read(&c.found, "to", 1, 1<<62)
+	from, to := in.From.read(&c.found, "from", 1, endless), in.To.read(&c.found, "to", 1, endless)
 	if in.From == "" {
 		c.found.Add("from", "is needed: the size of the checkpoint that you kept")
 	}
