@@ -114,14 +114,14 @@ func (c *lineConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 		var refused error
 		switch {
 		case errors.Is(next.err, errTooLong):
-			refused = c.write(refusal(&jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: errTooLong.Error()}))
+			refused = c.write(refusal(nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: errTooLong.Error()}))
 		case next.err != nil:
 			c.settle(ctx)
 			return nil, next.err
 		case len(bytes.TrimSpace(next.text)) > 0:
 			messages, wrong := messagesOf(next.text)
 			if c.queue = messages; wrong != nil {
-				refused = c.write(refusal(wrong))
+				refused = c.write(refusal(nil, wrong))
 			}
 		}
 		if refused != nil {
@@ -144,7 +144,7 @@ func (c *lineConnection) take(message jsonrpc.Message) (bool, error) {
 	if !again {
 		return true, nil
 	}
-	return false, c.write(refusal(&jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "a request with this id is not answered yet"}))
+	return false, c.write(refusal(nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "a request with this id is not answered yet"}))
 }
 
 // settle waits until everything is answered.

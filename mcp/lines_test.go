@@ -99,7 +99,13 @@ func TestALineThatIsNoMessageIsAnsweredAndTheNextOneToo(t *testing.T) {
 
 func TestABodyThatIsNoMessageIsAnsweredWithAnError(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		for body, want := range map[string]int{"{oops": -32700, "": -32700, `{"id":7}`: -32600, "[]": -32600} {
+		for body, want := range map[string]object{
+			"{oops": {"code": -32700.0}, "": {"code": -32700.0}, `{"id":7}`: {"code": -32600.0}, "[]": {"code": -32600.0},
+			`{"jsonrpc":"2.0","id":7,"method":"nothing"}`:     {"code": -32601.0, "id": 7.0},
+			`{"jsonrpc":"2.0","id":"a","method":"nothing"}`:   {"code": -32601.0, "id": "a"},
+			`{"jsonrpc":"2.0","method":"tools/list"}`:         {"code": -32600.0},
+			`{"jsonrpc":"2.0","id":8,"method":"initialized"}`: {"code": -32601.0, "id": 8.0},
+		} {
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/mcp", strings.NewReader(body))
 			if err != nil {
 				t.Fatal(err)
@@ -117,7 +123,7 @@ func TestABodyThatIsNoMessageIsAnsweredWithAnError(t *testing.T) {
 			}
 			wrong, _ := got["error"].(object)
 			delete(wrong, "message")
-			if diff := cmp.Diff(got, object{"jsonrpc": "2.0", "id": nil, "error": object{"code": float64(want)}}); diff != "" {
+			if diff := cmp.Diff(got, object{"jsonrpc": "2.0", "id": want["id"], "error": object{"code": want["code"]}}); diff != "" {
 				t.Errorf("%q: %s", body, diff)
 			}
 		}

@@ -36,9 +36,9 @@ func invalid() *jsonrpc.Error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "this is not a JSON-RPC 2.0 message"}
 }
 
-// refusal answers what is no message, and so has no id.
-func refusal(wrong *jsonrpc.Error) []byte {
-	text, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": wrong.Code, "message": wrong.Message}})
+// refusal answers a message with an id, or with nil what is no message.
+func refusal(id any, wrong *jsonrpc.Error) []byte {
+	text, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": wrong.Code, "message": wrong.Message}})
 	if err != nil {
 		panic(err) // texts and numbers always can be
 	}
@@ -59,15 +59,15 @@ func readable(next http.Handler) http.Handler {
 		} else if err != nil {
 			wrong = &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the message broke off"}
 		} else {
-			_, wrong = messagesOf(body)
-		}
-		if wrong == nil {
-			r.Body = io.NopCloser(bytes.NewReader(body))
-			next.ServeHTTP(w, r)
-			return
+			var all []jsonrpc.Message
+			if all, wrong = messagesOf(body); wrong == nil {
+				r.Body = io.NopCloser(bytes.NewReader(body))
+				next.ServeHTTP(&plain{ResponseWriter: w, id: idOfOnly(all)}, r)
+				return
+			}
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		_, _ = w.Write(append(refusal(wrong), '\n')) // a host that left reads nothing
+		_, _ = w.Write(append(refusal(nil, wrong), '\n')) // a host that left reads nothing
 	})
 }
