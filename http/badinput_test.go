@@ -67,6 +67,12 @@ func TestBadInputGetsAClearErrorAndCostsNothing(t *testing.T) {
 				t.Errorf("%s: answered as %s", name, got.header.Get("Content-Type"))
 			}
 		}
+		if fix, said := w.ask("POST", "/v1/knowledge", big).want(413).json()["fix"]; !said || !strings.Contains(fmt.Sprint(fix), "application/x-ndjson") {
+			t.Errorf("many items: do %v", fix)
+		}
+		if fix, said := w.ask("POST", "/v1/search", big).want(413).json()["fix"]; said { // which lines would not help
+			t.Errorf("a long question: do %v", fix)
+		}
 		if position, _, err := w.log.Head(database.ForTenant(t.Context(), "default"), "default"); position != 0 || err != nil {
 			t.Errorf("the log is at %d, %v", position, err)
 		}

@@ -76,8 +76,7 @@ func (s *Server) tooLarge(c *call, rest io.Reader) error {
 	if c.request.Header.Get("Expect") == "" {
 		_, _ = io.CopyN(io.Discard, rest, patience)
 	}
-	return domain.Refuse(domain.ErrTooLarge, "a body may have at most %d bytes", s.cfg.MaxBody).
-		WithFix("send many items as lines, with Content-Type: %s", linesType)
+	return domain.Refuse(domain.ErrTooLarge, "a body may have at most %d bytes", s.cfg.MaxBody)
 }
 
 // unread is the refusal of a body that did not arrive.

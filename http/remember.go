@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"reflect"
@@ -49,6 +50,9 @@ func (s *Server) remember(ctx context.Context, c *call, in *rememberInput) (*str
 
 func (s *Server) rememberOne(ctx context.Context, c *call, from io.Reader, revise bool) (*streamed, error) {
 	body, err := s.whole(c, from)
+	if refusal, ok := errors.AsType[*domain.Refusal](err); ok && errors.Is(err, domain.ErrTooLarge) {
+		return nil, refusal.WithFix("send many items as lines, with Content-Type: %s", linesType)
+	}
 	if err != nil {
 		return nil, err
 	}
