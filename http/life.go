@@ -100,6 +100,7 @@ func (s *Server) forget(ctx context.Context, c *call, in *forgetInput) (*receipt
 	if in.Reason != "" && given.Reason != "" {
 		c.found.Add("reason", "is given twice")
 	}
+	in.onlyForgetting(&c.found)
 	done, err := s.change(ctx, c, in.ID, body, func(t domain.Target) (domain.Command, error) {
 		command := domain.Delete{Target: t, Reason: in.Reason + given.Reason}
 		return command, command.Validate()
@@ -108,4 +109,15 @@ func (s *Server) forget(ctx context.Context, c *call, in *forgetInput) (*receipt
 		return nil, err
 	}
 	return receiptOf(done), nil
+}
+
+// onlyForgetting notes the grounds of an erasure that was not asked for: whoever gives them believes that it was.
+func (in *forgetInput) onlyForgetting(found *domain.Problems) {
+	for _, ground := range []struct{ name, given string }{
+		{"reason_code", in.ReasonCode}, {"legal_basis", in.LegalBasis}, {"requested_by", in.RequestedBy}, {"ticket", in.Ticket},
+	} {
+		if ground.given != "" {
+			found.Add(ground.name, "is for erase=true; forgetting takes a reason")
+		}
+	}
 }

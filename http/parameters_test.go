@@ -46,6 +46,10 @@ func TestABadCursorAndARepeatedOrEmptyParameterAreNamedWithTheOthers(t *testing.
 				t.Errorf("erase=%s: %s", erase, got.body)
 			}
 		}
+		forgetting := w.ask("DELETE", "/v1/knowledge/a?reason_code=gdpr-17&ticket=T-1&legal_basis=", nil).want(http.StatusUnprocessableEntity).errors()
+		if want := []string{"reason_code: is for erase=true; forgetting takes a reason", "ticket: is for erase=true; forgetting takes a reason"}; !cmp.Equal(forgetting, want) {
+			t.Errorf("the grounds of an erasure that was not asked for: %q", forgetting)
+		}
 		w.ask("DELETE", "/v1/knowledge/a?reason=", nil).want(http.StatusNoContent)
 	})
 }
