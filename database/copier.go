@@ -11,6 +11,11 @@ const (
 	// longLog is how many pages SQLite's write-ahead log has when it is copied into the file. A page that many
 	// transactions change is copied once for all of them: 32 MiB cost a third less than the 4 MiB that are usual.
 	longLog = 8192
+	// tooLongLog is how long it may become because somebody always reads: SQLite begins it anew only while nobody
+	// does who began before all of it was copied.
+	tooLongLog = 4 * longLog
+	// waitForReaders is for how long writers then wait until there is such a moment.
+	waitForReaders = 200 * time.Millisecond
 	// lookAtLog is how often its length is looked at, at most. In that time it grows by a few hundred pages.
 	lookAtLog = 20 * time.Millisecond
 )
@@ -100,16 +105,21 @@ func (c *copier) copy(ctx context.Context) error {
 		return err
 	}
 	defer done()
-	logged, copied, err := c.checkpoint(ctx, "PASSIVE")
-	if copied < logged { // somebody has been reading for long, and still needs what is in the file
-		c.next = logged + longLog
+	mode, patience := "PASSIVE", longLog
+	if logged > tooLongLog {
+		mode, patience = "RESTART", logged
+	}
+	logged, held, err := c.checkpoint(ctx, mode)
+	if held { // somebody has been reading for long, and still needs what is in the file, or in the log
+		c.next = logged + patience
 	}
 	return err
 }
 
-// checkpoint gives how many pages the log has, and how many of them are in the file by now.
-func (c *copier) checkpoint(ctx context.Context, mode string) (logged, copied int, err error) {
-	var busy int
+// checkpoint gives how many pages the log has, and whether some of them are not in the file yet, or the log could not
+// be begun anew, because of somebody who reads.
+func (c *copier) checkpoint(ctx context.Context, mode string) (logged int, held bool, err error) {
+	var busy, copied int
 	err = c.pool.QueryRowContext(ctx, "PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &logged, &copied)
-	return logged, copied, err
+	return logged, busy != 0 || copied < logged, err
 }

@@ -29,8 +29,9 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 		return nil, err
 	}
 	writer, err := openFile(path, 1, "immediate", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-16000)",
-		// The copier comes first, unless it is kept from the processor.
-		fmt.Sprintf("wal_autocheckpoint(%d)", 2*longLog), "journal_size_limit(67108864)")
+		// What is in the log is the copier's: a writer would copy all that somebody's long reading has kept, hundreds
+		// of megabytes at times, while everybody waits.
+		"wal_autocheckpoint(0)", "journal_size_limit(67108864)")
 	if err != nil {
 		return nil, errors.Join(err, owner.release())
 	}
@@ -38,7 +39,7 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(err, writer.Close(), owner.release())
 	}
-	copying, err := openPool(path, url.Values{"_pragma": {"busy_timeout(5000)"}}, 1)
+	copying, err := openPool(path, url.Values{"_pragma": {fmt.Sprintf("busy_timeout(%d)", waitForReaders.Milliseconds())}}, 1)
 	if err != nil {
 		return nil, errors.Join(err, readers.Close(), writer.Close(), owner.release())
 	}
