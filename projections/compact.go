@@ -110,7 +110,7 @@ const mostUnindexed = 100_000
 
 // unindexed is how many bags of a tenant wait to be moved.
 func (p *Knowledge) unindexed(ctx context.Context, t tables, tenant string) (bags int64, err error) {
-	some := p.db.NewSelect().TableExpr("?", t.scopes).ColumnExpr("1").
+	some := p.db.NewSelect().TableExpr("?", p.byBag(t, "b")).ColumnExpr("1").
 		Where("tenant = ?", tenant).Where("bag IS NOT NULL").Limit(mostUnindexed + int64(p.bagRows))
 	if err := p.db.NewSelect().TableExpr("(?) AS some_bags", some).ColumnExpr("count(*)").Scan(ctx, &bags); err != nil {
 		return 0, p.failed(ctx, "count bags", err)
@@ -130,7 +130,11 @@ func (p *Knowledge) compact(ctx context.Context, log *events.Log, v version, ten
 		}
 		began = time.Now()
 		var oldest []int64
-		err := tx.NewSelect().TableExpr("?", t.scopes).Column("number").
+		bags := bun.Safe(t.scopes)
+		if !p.crowds(left) { // few enough to be put in order; many are read in order
+			bags = p.byBag(t, "b")
+		}
+		err := tx.NewSelect().TableExpr("?", bags).Column("number").
 			Where("tenant = ?", tenant).Where("number > ?", left.after).Where("bag IS NOT NULL").
 			OrderExpr("number").Limit(int64(items)).Scan(ctx, &oldest)
 		rows = nil

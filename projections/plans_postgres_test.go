@@ -72,11 +72,13 @@ func (w *world) readsLittle(listener *statements, inMemory ...string) {
 // nearest in most of a table, all of it may be read.
 func readsAll(most bool) func(n *node) bool {
 	return func(n *node) bool {
-		if n.Type == "Seq Scan" && !(most && n.Relation == "meaning_1") {
+		if most && n.Relation == "meaning_1" { // a look at every sketch
+			return false
+		}
+		if n.Type == "Seq Scan" {
 			return strings.HasPrefix(n.Relation, "knowledge_1") || n.Relation == "meaning_1" || n.Relation == "vectors_1"
 		}
-		// In the index of numbers, a tenant's newest items come first; of bags there are never many.
-		return n.Condition == "(tenant = 'default'::text)" && !ofFew.MatchString(n.Index) && n.Index != "knowledge_1_scopes_bags"
+		return n.Condition == "(tenant = 'default'::text)" && !ofFew.MatchString(n.Index)
 	}
 }
 

@@ -21,9 +21,9 @@ func (w *world) readsLittleOfSQLite(listener *statements) {
 	}
 }
 
-// In the index of numbers, a tenant's newest items come first; others have few of its items.
+// In the index of numbers, a tenant's newest items come first; others have few of its items, or few bags.
 var (
-	ofFew       = regexp.MustCompile(`knowledge_1_(number|gone|stale|derived|replaced)\b`)
+	ofFew       = regexp.MustCompile(`knowledge_1_(number|gone|stale|derived|replaced|scopes_bags)\b`)
 	scansAll    = regexp.MustCompile(`^SCAN (k|s|t|m|v|a|r|knowledge_1\w*|meaning_1|vectors_1)( USING|$)`)
 	readsTenant = regexp.MustCompile(`\(tenant=\?\)$`)
 )

@@ -32,7 +32,7 @@ func (p *Knowledge) readWords(s domain.Search, audience domain.Audience, into *t
 				return err
 			}
 			if term != inBag {
-				if err := into.addList(term, string(said)); err != nil {
+				if err := into.addList(term, tier, said); err != nil {
 					return err
 				}
 				continue
@@ -52,41 +52,45 @@ const inBag = -1
 
 // fromTerms selects, per term and scope, the newest items that the index of terms has: one index scan
 // each, which ends at maxPostings. They come packed into one text per list, because a row costs more
-// to send than a posting.
+// to send than a posting, and two numbers a posting, because each costs more than to take it apart.
 func (p *Knowledge) fromTerms(s domain.Search, audience domain.Audience, terms []text.QueryTerm) *bun.RawQuery {
 	asked := make([][]any, len(terms))
 	for i, term := range terms {
 		asked[i] = []any{i, term.Term}
 	}
-	newest := p.db.NewSelect().TableExpr("? AS t", p.tables().terms).ColumnExpr("t.number, t.count, t.words, "+tierOf("t.scope")+" AS tier").
+	newest := p.db.NewSelect().TableExpr("? AS t", p.tables().terms).ColumnExpr("t.number, t.count, t.words").
 		Where("t.tenant = ?", s.By.Tenant).Where("t.term = asked.term").Limit(int64(p.postings))
 	var places [][]any
 	if audience.Everything { // each tier is read by itself, so that a term of many items does not hide the nearest
 		for _, prefix := range prefixes() {
-			places = append(places, []any{prefix, prefix + "\U0010FFFF"})
+			places = append(places, []any{prefix, prefix + "\U0010FFFF", int(domain.Scope(prefix).Tier())})
 		}
 		newest = newest.Where("t.scope >= place.low").Where("t.scope < place.high")
 	} else {
 		for _, scope := range audience.Scopes {
-			places = append(places, []any{string(scope), ""})
+			places = append(places, []any{string(scope), "", int(scope.Tier())})
 		}
 		newest = newest.Where("t.scope = place.low").OrderExpr("t.number DESC")
 	}
 	return p.db.NewRaw(`
 		WITH asked (place, term) AS (VALUES ?),
-		     place (low, high) AS (VALUES ?)
+		     place (low, high, tier) AS (VALUES ?)
 		SELECT asked.place,
-		       0 AS tier,
+		       place.tier,
 		       0 AS number,
 		       0 AS words,
-		       (SELECT string_agg(newest.number || ':' || newest.count || ':' || newest.words || ':' || newest.tier, ';') FROM (?) AS newest) AS said
+		       (SELECT string_agg(newest.number || ':' || ((CAST(newest.words AS BIGINT) << ?) | newest.count), ';') FROM (?) AS newest) AS said
 		FROM asked CROSS JOIN place`,
-		tuples(asked), tuples(places), p.passing(newest, "t", s))
+		tuples(asked), tuples(places), countBits, p.passing(newest, "t", s))
 }
+
+// countBits are the bits of a posting's second number that say how often the term occurs; those before say how many
+// words the item has.
+const countBits = 24
 
 // fromBags selects the bags of the audience's newer items, whole. The background keeps them few.
 func (p *Knowledge) fromBags(s domain.Search, audience domain.Audience) *bun.SelectQuery {
-	query := p.db.NewSelect().TableExpr("? AS b", p.tables().scopes).
+	query := p.db.NewSelect().TableExpr("?", p.byBag(p.tables(), "b")).
 		Where("b.tenant = ?", s.By.Tenant).Where("b.bag IS NOT NULL")
 	if !audience.Everything {
 		query = query.Where("b.scope IN (?)", bun.List(audience.Scopes))
@@ -96,6 +100,16 @@ func (p *Knowledge) fromBags(s domain.Search, audience domain.Audience) *bun.Sel
 		bag = "encode(b.bag, 'hex')"
 	}
 	return p.passing(query.ColumnExpr("?, "+tierOf("b.scope")+", b.number, b.words, "+bag, inBag), "b", s)
+}
+
+// byBag is the table of scopes, under an alias, to be read by the index of bags, which are few: SQLite would look at
+// every item of a tenant.
+func (p *Knowledge) byBag(t tables, alias string) bun.Safe {
+	table := string(t.scopes) + " AS " + alias
+	if p.db.Engine == database.SQLite {
+		table += " INDEXED BY " + string(t.scopes) + "_bags"
+	}
+	return bun.Safe(table)
 }
 
 // prefixes are how the scopes of each tier begin.

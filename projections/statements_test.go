@@ -101,6 +101,7 @@ func reads() []work {
 		{name: "search a team's items", do: asking("team:pay"), uses: []string{"knowledge_1_terms_pkey", "meaning_1_pkey"}},
 		{name: "search most items", do: asking("org:acme"), most: true, uses: []string{"knowledge_1_terms_pkey"}},
 		{name: "search everywhere", do: asking("user:alice", "team:pay", "org:acme"), most: true},
+		{name: "search whatever there is", do: func(w *world) { w.search(domain.Search{Text: "server tomato"}) }, most: true},
 		{name: "search with a filter", do: func(w *world) {
 			w.search(domain.Search{
 				Text: "server tomato", Filter: domain.Filter{Owner: "user:alice"},

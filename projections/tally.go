@@ -1,11 +1,9 @@
 package projections
 
 import (
-	"cmp"
 	"encoding/hex"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/annals-kb/annals/domain"
@@ -80,28 +78,35 @@ func (t *tally) addBag(number int64, words int, tier domain.Tier, bag bagOfTerms
 	}
 }
 
-// addList reads "number:count:words:tier" parts joined by semicolons, if there are any.
-func (t *tally) addList(term int, listed string) error {
-	if listed == "" {
-		return nil
-	}
-	for part := range strings.SplitSeq(listed, ";") {
-		number, rest, _ := strings.Cut(part, ":")
-		count, rest, _ := strings.Cut(rest, ":")
-		words, tier, _ := strings.Cut(rest, ":")
-		var values [4]int
-		var errs [4]error
-		for i, value := range [...]string{number, count, words, tier} {
-			values[i], errs[i] = strconv.Atoi(value)
+// addList reads postings of one tier, "NUMBER:WORDS AND COUNT" joined by semicolons, if there are any.
+func (t *tally) addList(term int, tier domain.Tier, listed []byte) error {
+	for rest := listed; len(rest) > 0; {
+		var number, said int64
+		var ends [2]bool
+		number, rest, ends[0] = leading(rest, ':')
+		said, rest, ends[1] = leading(rest, ';')
+		if ends != [2]bool{true, true} {
+			return fmt.Errorf("read postings: %.100q is no list", listed)
 		}
-		if err := cmp.Or(errs[0], errs[1], errs[2], errs[3]); err != nil {
-			return fmt.Errorf("read postings: %w", err)
-		}
-		item := t.item(int64(values[0]), values[2], domain.Tier(values[3]))
-		t.found[term] = append(t.found[term], occurrence{item, values[1]})
+		item := t.item(number, int(said>>countBits), tier)
+		t.found[term] = append(t.found[term], occurrence{item, int(said & (1<<countBits - 1))})
 		t.total++
 	}
 	return nil
+}
+
+// leading reads the number that a text begins with, up to a mark or the end of the text.
+func leading(text []byte, mark byte) (number int64, rest []byte, found bool) {
+	for at, c := range text {
+		if c == mark {
+			return number, text[at+1:], at > 0
+		}
+		if c < '0' || c > '9' {
+			return 0, nil, false
+		}
+		number = 10*number + int64(c-'0')
+	}
+	return number, nil, len(text) > 0
 }
 
 // level leaves of each term's items the newest alone, so many as the index gives of a scope: of bags, all
