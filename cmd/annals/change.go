@@ -58,6 +58,9 @@ func (t changing) print(c *console, a *answer, done string) error {
 		line += fmt.Sprintf(" · revision %d · confidence %.2f · %d helpful, %d harmful", k.Revision,
 			k.Eval.Confidence, k.Eval.Helpful, k.Eval.Harmful)
 	}
+	if k.SupersededBy != "" {
+		line += " · superseded by " + printable(k.SupersededBy)
+	}
 	c.say("%s", line)
 	redactionsOf(a).print(c)
 	return nil
@@ -111,7 +114,9 @@ type restoreCommand struct {
 
 // Help implements kong.HelpProvider.
 func (restoreCommand) Help() string {
-	return `Example:
+	return `What was superseded when it was forgotten is superseded again. To restore that ends it.
+
+Example:
 
     annals restore retry-advice --reason "forgotten by mistake"`
 }
