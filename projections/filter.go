@@ -97,7 +97,7 @@ func levelled(query *bun.SelectQuery, uri string, levels []domain.Level) *bun.Se
 // themselves.
 func (p *Knowledge) shared(query *bun.SelectQuery, scope domain.Scope, statuses []domain.Status) *bun.SelectQuery {
 	switch {
-	case !slices.Contains(statuses, domain.IsDeleted) && !slices.Contains(statuses, domain.IsErased):
+	case !withGone(statuses):
 		return query.Where("EXISTS (SELECT 1 FROM ? AS s WHERE s.tenant = k.tenant AND s.number = k.number AND s.scope = ?)",
 			p.tables().scopes, scope)
 	case p.db.Engine == database.SQLite:
@@ -105,6 +105,11 @@ func (p *Knowledge) shared(query *bun.SelectQuery, scope domain.Scope, statuses 
 	default:
 		return query.Where("jsonb_exists(k.scopes::jsonb, ?)", scope)
 	}
+}
+
+// withGone tells whether any of the statuses is one of items that no answer may contain.
+func withGone(statuses []domain.Status) bool {
+	return slices.Contains(statuses, domain.IsDeleted) || slices.Contains(statuses, domain.IsErased)
 }
 
 // isPlain tells whether a filter passes everything but superseded items.

@@ -49,6 +49,38 @@ func TestEveryFilterPassesWhatItSays(t *testing.T) {
 	})
 }
 
+// TestAListOfAScopeHasWhatThePrincipalMaySeeOfIt asks for scopes that one belongs to and for others.
+func TestAListOfAScopeHasWhatThePrincipalMaySeeOfIt(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		w.fill(newCorpus(5), 60)
+		items := w.items()
+		member := domain.Principal{Tenant: w.by.Tenant, Subject: "user:alice", Role: domain.Member, Memberships: []domain.Entity{"team:pay"}}
+		all := 0
+		for _, by := range []domain.Principal{w.by, member} {
+			for _, scope := range []domain.Scope{"user:alice", "team:pay", "org:acme", domain.Public, "user:nobody"} {
+				for _, statuses := range [][]domain.Status{nil, {domain.IsSuperseded, domain.Active}, {domain.IsDeleted}, {domain.IsDeleted, domain.Active}} {
+					filter := domain.Filter{Scope: scope, Statuses: statuses}
+					var want []string
+					for _, k := range slices.SortedFunc(maps.Values(items), newestFirst) {
+						if passes(k, filter) && by.MaySee(k) {
+							want = append(want, k.ID)
+						}
+					}
+					all += len(want)
+					if diff := cmp.Diff(want, w.list(domain.List{By: by, Filter: filter, Limit: 3})); diff != "" {
+						t.Errorf("%s lists %s, %v (-want +got):\n%s", by.Subject, scope, statuses, diff)
+					}
+				}
+			}
+		}
+		if all < 60 {
+			t.Errorf("%d items were listed: too few to tell anything", all)
+		}
+	})
+}
+
 // filters are filters by each field that some items pass, and some that none does.
 func filters(items map[string]*domain.Knowledge) map[string]domain.Filter {
 	all := map[string]domain.Filter{

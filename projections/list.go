@@ -2,6 +2,7 @@ package projections
 
 import (
 	"context"
+	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -42,15 +43,20 @@ func (p *Knowledge) List(ctx context.Context, list domain.List) (domain.ListPage
 // numbers selects the numbers of a page's items: everything, or the newest of each audience that
 // the principal belongs to, and of what each of its entities owns.
 func (p *Knowledge) numbers(list domain.List, limit int64) *bun.SelectQuery {
+	filter := list.Filter
 	newest := func(query *bun.SelectQuery, number string) *bun.SelectQuery {
-		query = p.where(query, list.By.Tenant, list.Filter)
+		query = p.where(query, list.By.Tenant, filter)
 		if list.Before > 0 {
 			query = query.Where(number+" < ?", list.Before)
 		}
 		return query.ColumnExpr(number).OrderExpr(number + " DESC").Limit(limit)
 	}
 	all := func() *bun.SelectQuery {
-		return p.db.NewSelect().TableExpr("?", p.listed(list.Filter))
+		return p.db.NewSelect().TableExpr("?", p.listed(filter))
+	}
+	if sharesAll(list) {
+		filter.Scope = "" // is where it is read from
+		return newest(p.sharedWith(list, list.Filter.Scope), "a.number")
 	}
 	if list.By.SeesAll() {
 		return newest(all(), "k.number")
@@ -76,16 +82,33 @@ func (p *Knowledge) listed(f domain.Filter) bun.Safe {
 
 func (p *Knowledge) audience(list domain.List, newest func(*bun.SelectQuery, string) *bun.SelectQuery, all func() *bun.SelectQuery) []*bun.SelectQuery {
 	var parts []*bun.SelectQuery
-	scopes := []domain.Scope{domain.Public}
 	for _, entity := range list.By.Entities() {
-		scopes = append(scopes, entity.Scope())
 		parts = append(parts, newest(all().Where("k.owner = ?", entity), "k.number"))
 	}
-	for _, scope := range scopes {
-		shared := p.db.NewSelect().TableExpr("? AS a", p.tables().scopes).
-			Join("JOIN ? AS k ON k.tenant = a.tenant AND k.number = a.number", p.tables().knowledge).
-			Where("a.tenant = ?", list.By.Tenant).Where("a.scope = ?", scope)
-		parts = append(parts, newest(shared, "a.number"))
+	for _, scope := range scopesOf(list.By) {
+		parts = append(parts, newest(p.sharedWith(list, scope), "a.number"))
 	}
 	return parts
+}
+
+// scopesOf are those whose items a principal may see, whoever owns them.
+func scopesOf(by domain.Principal) []domain.Scope {
+	scopes := []domain.Scope{domain.Public}
+	for _, entity := range by.Entities() {
+		scopes = append(scopes, entity.Scope())
+	}
+	return scopes
+}
+
+// sharesAll tells whether a list is of a scope whose items the principal may all see, and which has a row for each.
+func sharesAll(list domain.List) bool {
+	f := list.Filter
+	return f.Scope != "" && !withGone(f.Statuses) && (list.By.SeesAll() || slices.Contains(scopesOf(list.By), f.Scope))
+}
+
+// sharedWith is a scope's items, in the order of their numbers: however few there are, no other item is read.
+func (p *Knowledge) sharedWith(list domain.List, scope domain.Scope) *bun.SelectQuery {
+	return p.db.NewSelect().TableExpr("? AS a", p.tables().scopes).
+		Join("JOIN ? AS k ON k.tenant = a.tenant AND k.number = a.number", p.tables().knowledge).
+		Where("a.tenant = ?", list.By.Tenant).Where("a.scope = ?", scope)
 }

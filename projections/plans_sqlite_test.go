@@ -13,7 +13,8 @@ func (w *world) readsLittleOfSQLite(listener *statements) {
 				continue
 			}
 			for _, step := range w.steps(query.text) {
-				if scansAll.MatchString(step) || readsTenant.MatchString(step) && !ofFew.MatchString(step) {
+				few := ofFew.MatchString(step) && !(work.fromScopes && strings.Contains(step, "knowledge_1_number"))
+				if scansAll.MatchString(step) || readsTenant.MatchString(step) && !few {
 					w.t.Errorf("to %s: %s in\n%s", work.name, step, query.text)
 				}
 			}

@@ -22,6 +22,7 @@ func rareReads() []work {
 		}
 	}
 	return []work{
+		{name: "list a strange scope's", do: listing(domain.Filter{Scope: "user:nobody"}), fromScopes: true},
 		{name: "list what was forgotten", do: listing(domain.Filter{Statuses: []domain.Status{domain.IsDeleted}})},
 		{name: "list what was superseded", do: listing(domain.Filter{Statuses: []domain.Status{domain.IsSuperseded}})},
 		{name: "list what is stale", do: listing(domain.Filter{Stale: &stale})},

@@ -73,10 +73,11 @@ func newLoadedWorld(t *testing.T, db *database.DB) (*world, *statements) {
 
 // work is something that must not read a large table from end to end.
 type work struct {
-	name string
-	do   func(w *world)
-	most bool     // it is about most items
-	uses []string // indexes of PostgreSQL that are enough, without a look at their tables
+	name       string
+	do         func(w *world)
+	most       bool     // it is about most items
+	fromScopes bool     // no item is read but those of a scope
+	uses       []string // indexes of PostgreSQL that are enough, without a look at their tables
 }
 
 // reads are what people ask of the projection, and what appending reads.
