@@ -49,7 +49,7 @@ func (r Rebuilds) Plan(ctx context.Context, name string, order domain.RebuildOrd
 const (
 	needPostgres  = 200
 	needSQLite    = 120
-	journalSQLite = 48 << 20 // bytes, and no more than is written
+	journalSQLite = 128 << 20 // bytes, and no more than is written
 )
 
 // need is how much disk a rebuild takes that leaves so many bytes.
