@@ -42,6 +42,11 @@ func wholeNumber(at *kong.DecodeContext, said string, target reflect.Value) erro
 	if err != nil {
 		return noAmount(at, "10", "must be a whole number")
 	}
+	if least := at.Value.Tag.Get("least"); least != "" {
+		if smallest, err := strconv.ParseInt(least, 10, 64); err != nil || n < smallest {
+			return noAmount(at, least, "must be "+least+" or more")
+		}
+	}
 	target.SetInt(n)
 	return nil
 }

@@ -26,13 +26,40 @@ type console struct {
 }
 
 func newConsole(in, out, err *os.File) *console {
+	answers := &answers{File: out}
 	return &console{
-		in: in, out: out, err: err,
-		styled:   colorprofile.NewWriter(out, os.Environ()),
+		in: in, out: answers, err: err,
+		styled:   colorprofile.NewWriter(answers, os.Environ()),
 		width:    widthOf(out),
 		watched:  term.IsTerminal(int(err.Fd())),
 		prompted: term.IsTerminal(int(in.Fd())),
 	}
+}
+
+// answers are where answers go. They remember that something could not be written, as on a full disk: half of an
+// answer must not look like all of it.
+type answers struct {
+	*os.File
+
+	lost error
+}
+
+// Write implements [io.Writer].
+func (a *answers) Write(p []byte) (int, error) {
+	n, err := a.File.Write(p)
+	a.lost = cmp.Or(a.lost, err)
+	return n, err
+}
+
+// WriteString implements [io.StringWriter].
+func (a *answers) WriteString(s string) (int, error) { return a.Write([]byte(s)) }
+
+// end is how a command ended: if it was well, then with whatever could not be written of its answer.
+func (c *console) end(err error) error {
+	if a, kept := c.out.(*answers); kept && err == nil && a.lost != nil {
+		return fmt.Errorf("the answer could not be written: %w", a.lost)
+	}
+	return err
 }
 
 // widthOf is the terminal's width, COLUMNS if out is no terminal, else 100.

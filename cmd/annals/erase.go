@@ -17,7 +17,7 @@ type eraseCommand struct {
 
 	What string `field:"of,id,stream" arg:"" optional:"" help:"Which piece of knowledge; a session, such as session:123/planning; or whose, such as user:123: all that belongs to him, all that is meant for him alone, and what he said; or tenant:NAME, for root."`
 
-	Plan        bool   `help:"Change nothing: say what would be erased, and what else goes back to it."`
+	Plan        bool   `xor:"what" help:"Change nothing: say what would be erased, and what else goes back to it."`
 	WithLineage bool   `help:"Erase, too, what it was made from, what was made from it, and what took its place."`
 	ReasonCode  string `placeholder:"WORD" help:"Why, in a word, such as gdpr-17: requested unless told. It stays for ever, like the following."`
 	LegalBasis  string `placeholder:"TEXT" help:"Such as \"Art. 17(1)(b) GDPR\"."`
@@ -25,10 +25,10 @@ type eraseCommand struct {
 	Ticket      string `placeholder:"WORD" help:"Where it was asked for."`
 
 	Sweep      bool   `help:"Rewrite the database's files, so that they hold nothing of what was erased. Afterwards, if something is to be erased."`
-	ExportList string `complete:"file" placeholder:"FILE" help:"Write what was erased so far, as lines of JSON, to be replayed after a backup was restored."`
-	Replay     string `complete:"file" placeholder:"FILE" help:"Erase in the database what such a list names and is not erased there, while no server runs; serve --erased FILE does it before it serves."`
+	ExportList string `xor:"what" complete:"file" placeholder:"FILE" help:"Write what was erased so far, as lines of JSON, to be replayed after a backup was restored."`
+	Replay     string `xor:"what" complete:"file" placeholder:"FILE" help:"Erase in the database what such a list names and is not erased there, while no server runs; serve --erased FILE does it before it serves."`
 
-	Certificate string `placeholder:"ID" help:"Print what proves that a piece of knowledge was erased: the record that says so, and a signed proof that it is in the log."`
+	Certificate string `xor:"what" placeholder:"ID" help:"Print what proves that a piece of knowledge was erased: the record that says so, and a signed proof that it is in the log."`
 }
 
 // Help implements kong.HelpProvider.
@@ -52,6 +52,9 @@ Examples:
 
 // Run implements the command.
 func (e *eraseCommand) Run(ctx context.Context, c *console) error {
+	if err := e.agrees(); err != nil {
+		return err
+	}
 	if e.Replay != "" {
 		return e.replay(ctx, c)
 	}
@@ -80,6 +83,22 @@ func (e *eraseCommand) Run(ctx context.Context, c *console) error {
 		err = e.erase(ctx, c, api)
 	}
 	return e.swept(ctx, c, api, e.inTenant(err))
+}
+
+// agrees refuses what would leave something undone that was asked for beside something else.
+func (e *eraseCommand) agrees() error {
+	for _, way := range []struct {
+		flag  string
+		given bool
+	}{{"--replay", e.Replay != ""}, {"--export-list", e.ExportList != ""}, {"--certificate", e.Certificate != ""}} {
+		if way.given && e.What != "" {
+			return wrong("one after the other", "%s erases nothing that is named besides: %s", way.flag, printable(e.What))
+		}
+	}
+	if e.Replay != "" && e.Sweep {
+		return wrong("one after the other: annals erase --sweep, when a server runs again", "--replay sweeps nothing")
+	}
+	return nil
 }
 
 // inTenant tells root how to get into the tenant that is to be erased.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"os"
 
 	"github.com/annals-kb/annals/database"
@@ -30,6 +31,9 @@ func (e *eraseCommand) replay(ctx context.Context, c *console) (err error) {
 		return noList(err)
 	}
 	logger := cfg.logger(c)
+	if err := isThere(ctx, cfg, logger); err != nil {
+		return err
+	}
 	db, err := openDatabase(ctx, cfg, logger)
 	if err != nil {
 		return err
@@ -56,6 +60,16 @@ func (e *eraseCommand) replay(ctx context.Context, c *console) (err error) {
 		c.note("%s under legal hold since, and stay", some(int64(done.Held), "is", "are"))
 	}
 	return nil
+}
+
+// isThere refuses a database that does not exist: nothing could be erased in a new one, and that would look as if it
+// had been.
+func isThere(ctx context.Context, cfg config, logger *slog.Logger) error {
+	db, err := database.OpenToRead(ctx, cfg.Database, logger)
+	if err != nil {
+		return err
+	}
+	return db.Close()
 }
 
 // replayList erases what a list names, tenant by tenant as it says.

@@ -56,5 +56,5 @@ type changing struct {
 	writing
 
 	ID       string `arg:"" help:"Which piece of knowledge."`
-	Revision int64  `field:"If-Match" placeholder:"N" help:"Refuse if somebody changed it since this revision."`
+	Revision int64  `field:"If-Match" least:"1" placeholder:"N" help:"Refuse if somebody changed it since this revision."`
 }

@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, c *console) int {
 		return c.fail(err)
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	return c.fail(flagged(parsed.Selected(), parsed.Run(c)))
+	return c.fail(flagged(parsed.Selected(), c.end(parsed.Run(c))))
 }
 
 // habitual understands what people type out of habit.
