@@ -28,7 +28,7 @@ const longestRecord = 1 << 20
 
 var errTooLong = domain.Refuse(domain.ErrTooLarge, "longer than %d bytes", longestRecord).WithFix("split it into sections")
 
-// records reads lines of JSON, a JSON array, or JSON records that span lines: whichever the
+// records reads lines of JSON, or JSON arrays and records that span lines: whichever the
 // beginning says. It yields an error and ends where the input itself cannot be read on; a bad
 // record does not end it.
 func records(in io.Reader) iter.Seq2[record, error] {
@@ -47,10 +47,8 @@ func records(in io.Reader) iter.Seq2[record, error] {
 		case errors.Is(err, io.EOF):
 		case err != nil:
 			yield(record{}, fmt.Errorf("read the input: %w", err))
-		case first == '[':
-			values(reader, true, yield)
-		case first == '{' && spansLines(reader):
-			values(reader, false, yield)
+		case first == '[', first == '{' && spansLines(reader):
+			values(reader, yield)
 		default:
 			lines(reader, yield)
 		}
@@ -144,16 +142,21 @@ func lineOf(reader *bufio.Reader) (raw []byte, size int, err error) {
 	}
 }
 
-// values yields the elements of an array, or the values that follow one another.
-func values(reader io.Reader, array bool, yield func(record, error) bool) {
+// values yields the values that follow one another, and of an array its elements: files of either
+// kind that were joined are read like one after the other.
+func values(reader io.Reader, yield func(record, error) bool) {
 	place := &counting{in: reader, line: 1}
 	decoder := json.NewDecoder(place)
 	number := 0
+	within := false // an array
 	var err error
-	if array {
-		_, err = decoder.Token()
-	}
-	for err == nil && decoder.More() {
+	for err == nil {
+		if begins := !within && nextIsArray(decoder); begins || !decoder.More() {
+			if _, err = decoder.Token(); err == nil {
+				within = begins
+			}
+			continue
+		}
 		begin := decoder.InputOffset()
 		var raw json.RawMessage
 		if err = decoder.Decode(&raw); err != nil {
@@ -173,10 +176,7 @@ func values(reader io.Reader, array bool, yield func(record, error) bool) {
 			return
 		}
 	}
-	if err == nil {
-		_, err = decoder.Token()
-	}
-	if err == nil || errors.Is(err, io.EOF) && !array {
+	if errors.Is(err, io.EOF) && !within {
 		return
 	}
 	switch _, broken := errors.AsType[*json.SyntaxError](err); {
@@ -190,4 +190,18 @@ func values(reader io.Reader, array bool, yield func(record, error) bool) {
 		return
 	}
 	yield(record{}, fmt.Errorf("the JSON cannot be read beyond record %d, which ends in line %d: %w", number, place.line, err))
+}
+
+// nextIsArray looks at what follows without taking it: an array is not held as a whole.
+func nextIsArray(decoder *json.Decoder) bool {
+	if !decoder.More() { // which also reads until something follows
+		return false
+	}
+	ahead := bufio.NewReaderSize(decoder.Buffered(), 16)
+	for {
+		c, err := ahead.ReadByte()
+		if err != nil || !isSpace(c) {
+			return err == nil && c == '['
+		}
+	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"regexp"
 	"strings"
@@ -41,6 +42,9 @@ func TestRecordsComeFromLinesAndFromArrays(t *testing.T) {
 		"an array":                   {" [ {\"a\": 1},\n\n {\"b\":\n[2]} ]\n", []int{1, 2}, []string{`{"a":1}`, `{"b":[2]}`}},
 		"an empty array":             {"[]", nil, nil},
 		"records that span lines":    {"{\n  \"a\": 1\n}\n{\n  \"a\": 2\n}\n", []int{1, 2}, []string{`{"a":1}`, `{"a":2}`}},
+		"arrays one after the other": {"[{\"a\":1}]\n[]\n [{\"a\":2},[3]][4]\n", []int{1, 2, 3, 4}, []string{`{"a":1}`, `{"a":2}`, `[3]`, `4`}},
+		"records after an array":     {"[{\"a\":1}]\n{\"a\":2}\n{\n\"a\":3}", []int{1, 2, 3}, []string{`{"a":1}`, `{"a":2}`, `{"a":3}`}},
+		"an array after a record":    {"{\n\"a\":1}\n[{\"a\":2},{\"a\":3}]", []int{1, 2, 3}, []string{`{"a":1}`, `{"a":2}`, `{"a":3}`}},
 		"a first line cut short":     {"{\"a\":\n{\"a\":2}\n", []int{1, 2}, []string{`{"a":`, `{"a":2}`}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -63,7 +67,9 @@ func TestRecordsComeFromLinesAndFromArrays(t *testing.T) {
 
 func TestRecordsBeforeTheBreakOfAnArrayAreRead(t *testing.T) {
 	t.Parallel()
-	for _, broken := range []string{`[{"a":1},{"a":2},{"a":`, `[{"a":1},{"a":2}`, `[{"a":1},{"a":2}}`, `[{"a":1},{"a":2},,]`, "{\n\"a\":1}\n{\"a\":2}\n}"} {
+	for _, broken := range []string{`[{"a":1},{"a":2},{"a":`, `[{"a":1},{"a":2}`, `[{"a":1},{"a":2}}`, `[{"a":1},{"a":2},,]`,
+		`[{"a":1},{"a":2}] x`, `[{"a":1},{"a":2}]]`, `[{"a":1},{"a":2}],[{"a":3}]`, `[{"a":1}] [{"a":2}`, `[{"a":1},{"a":2}] {"a":`,
+		"{\n\"a\":1}\n{\"a\":2}\n}"} {
 		numbers, _, err := readAll(strings.NewReader(broken))
 		if err == nil || !strings.Contains(err.Error(), "beyond record 2") {
 			t.Errorf("%s: error %v, want one that names record 2", broken, err)
@@ -160,6 +166,7 @@ func TestBatchesHoldWhatARequestMayCarry(t *testing.T) {
 func FuzzRecordsOfLinesLoseNothing(f *testing.F) {
 	f.Add([]byte("{\"a\":1}\n\n\r\n[2]"))
 	f.Add([]byte(" [1, {\"b\": \"\\u0000\"}]"))
+	f.Add([]byte("[1]\n[2, 3] {}"))
 	f.Add([]byte("\xef\xbb\xbf\xff\n\x00"))
 	f.Fuzz(func(t *testing.T, input []byte) {
 		var got [][]byte
@@ -174,13 +181,12 @@ func FuzzRecordsOfLinesLoseNothing(f *testing.F) {
 			}
 			got = append(got, r.Raw)
 		}
-		trimmed := bytes.TrimSpace(bytes.TrimPrefix(input, []byte("\xef\xbb\xbf")))
+		trimmed := bytes.Trim(bytes.TrimPrefix(input, []byte("\xef\xbb\xbf")), " \t\r\n")
 		var first json.RawMessage
 		spans := json.NewDecoder(bytes.NewReader(trimmed)).Decode(&first) == nil && bytes.ContainsRune(first, '\n')
 		if array || spans || bytes.HasPrefix(trimmed, []byte("[")) {
-			var elements []json.RawMessage
-			if json.Unmarshal(trimmed, &elements) == nil && len(elements) != len(got) {
-				t.Fatalf("%d records of %d elements", len(got), len(elements))
+			if elements, valid := elementsOf(trimmed); valid == array || valid && elements != len(got) {
+				t.Fatalf("%d records of %d elements; broken %t, valid %t", len(got), elements, array, valid)
 			}
 			return
 		}
@@ -194,4 +200,24 @@ func FuzzRecordsOfLinesLoseNothing(f *testing.F) {
 			t.Fatalf("(-got +want):\n%s", diff)
 		}
 	})
+}
+
+// elementsOf counts the values that follow one another, and of an array its elements, holding each whole.
+func elementsOf(input []byte) (count int, valid bool) {
+	decoder := json.NewDecoder(bytes.NewReader(input))
+	for {
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			return count, errors.Is(err, io.EOF)
+		}
+		if value[0] != '[' {
+			count++
+			continue
+		}
+		var elements []json.RawMessage
+		if json.Unmarshal(value, &elements) != nil {
+			return count, false
+		}
+		count += len(elements)
+	}
 }
