@@ -53,6 +53,7 @@ func TestBadInputGetsAClearErrorAndCostsNothing(t *testing.T) {
 			"compressed":                    {"\x1f\x8b", "Content-Encoding: gzip", 415, "compressed"},
 			"nothing":                       {nil, "", 400, "empty"},
 			"a strange actor":               {item("a", "x"), "Annals-Actor: me", 422, "Annals-Actor"},
+			"another tenant":                {item("a", "x"), "Annals-Tenant: acme", 422, "Annals-Tenant"},
 			"a strange beneficiary":         {item("a", "x"), "Annals-On-Behalf-Of: user:", 422, "Annals-On-Behalf-Of"},
 		} {
 			var headers []header

@@ -24,6 +24,9 @@ func openMode(r *http.Request) (domain.Principal, error) {
 	p := domain.OpenPrincipal()
 	claim(r, "Annals-Actor", &p.Subject, &found)
 	claim(r, "Annals-On-Behalf-Of", &p.OnBehalfOf, &found)
+	if asked := r.Header.Get("Annals-Tenant"); asked != "" && asked != p.Tenant { // whoever sends it must not write elsewhere
+		found.Add("Annals-Tenant", "there is one tenant, %s, while the server asks nobody for a key", p.Tenant)
+	}
 	return p, found.Err()
 }
 
