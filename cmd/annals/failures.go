@@ -15,8 +15,9 @@ const shownFailures = 20
 // failures keeps the lines of an import that failed.
 type failures struct {
 	first []failedLine
+	name  string // of the file that keeps them all; empty without --errors
 	file  io.Closer
-	out   *bufio.Writer // nil without --errors
+	out   *bufio.Writer // nil until it is begun
 }
 
 // failedLine is a line with its problem, and with --errors what it said.
@@ -30,15 +31,32 @@ type failedLine struct {
 	place string
 }
 
-func openFailures(name string) (*failures, error) {
-	if name == "" {
-		return &failures{}, nil
+// keepFailures refuses to keep the failed lines in a file that is read, which that would empty.
+func keepFailures(c *console, name string, all []source) (*failures, error) {
+	kept, err := os.Stat(name)
+	if err != nil || !kept.Mode().IsRegular() {
+		return &failures{name: name}, nil // what is wrong with it shows when it is begun
 	}
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	for _, from := range all {
+		if read, err := from.stat(c); err == nil && os.SameFile(read, kept) {
+			return nil, wrong("name another file", "--errors %s is what is imported: it would be overwritten", name)
+		}
+	}
+	return &failures{name: name}, nil
+}
+
+// begin empties the file, so that what failed before does not pass for today's. Called again, it
+// does nothing. It is for when the input is open: a run that reads nothing leaves the file alone.
+func (f *failures) begin() error {
+	if f.name == "" || f.out != nil {
+		return nil
+	}
+	file, err := os.OpenFile(f.name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return nil, wrong("name a file that can be written", "%s", err)
+		return wrong("name a file that can be written", "%s", err)
 	}
-	return &failures{file: file, out: bufio.NewWriter(file)}, nil
+	f.file, f.out = file, bufio.NewWriter(file)
+	return nil
 }
 
 func (f *failures) add(from source, r record, a lineAnswer) error {

@@ -64,7 +64,7 @@ func (i *importCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	failures, err := openFailures(i.Errors)
+	failures, err := keepFailures(c, i.Errors, all)
 	if err != nil {
 		return err
 	}
@@ -93,6 +93,9 @@ func (i *importCommand) importFrom(ctx context.Context, c *console, api *client,
 		return err
 	}
 	defer input.Close() //nolint:errcheck // it was only read
+	if err := failures.begin(); err != nil {
+		return err
+	}
 	progress := watch(c, joined(" ", "importing", from.laid), size)
 	defer progress.end()
 	sender := &sender{

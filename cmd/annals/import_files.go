@@ -24,6 +24,17 @@ func (s source) broken(err error) error {
 	return &f
 }
 
+// stat tells which file it is, and of standard input the file that it was redirected from.
+func (s source) stat(c *console) (fs.FileInfo, error) {
+	if s.path != "-" {
+		return os.Stat(s.path)
+	}
+	if file, is := c.in.(*os.File); is {
+		return file.Stat()
+	}
+	return nil, fs.ErrNotExist
+}
+
 // inputs are the file that was named, or all that lie in the directory that was named, in order.
 func inputs(named string) ([]source, error) {
 	info, err := os.Stat(named)
