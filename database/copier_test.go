@@ -13,8 +13,9 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 )
 
-func TestALongLogIsCopiedIntoTheFileBesideWriters(t *testing.T) {
-	t.Parallel()
+// notes is a database with an empty table, and a way to write to it.
+func notes(t *testing.T) (*database.DB, func(statement string)) {
+	t.Helper()
 	db := databasetest.Open(t, databasetest.SQLite(t))
 	write := func(statement string) {
 		t.Helper()
@@ -24,6 +25,12 @@ func TestALongLogIsCopiedIntoTheFileBesideWriters(t *testing.T) {
 		})
 	}
 	write("CREATE TABLE notes (text BLOB)")
+	return db, write
+}
+
+func TestALongLogIsCopiedIntoTheFileBesideWriters(t *testing.T) {
+	t.Parallel()
+	db, write := notes(t)
 	for range 9 { // 36 MiB: a long log
 		write("INSERT INTO notes VALUES (randomblob(4194304))")
 	}
@@ -50,15 +57,7 @@ func TestALongLogIsCopiedIntoTheFileBesideWriters(t *testing.T) {
 // while so much is written that the log would be several times too long.
 func TestALogIsBegunAnewThoughSomebodyAlwaysReads(t *testing.T) {
 	t.Parallel()
-	db := databasetest.Open(t, databasetest.SQLite(t))
-	write := func(statement string) {
-		t.Helper()
-		run(t, db, func(ctx context.Context, tx bun.Tx) error {
-			_, err := tx.ExecContext(ctx, statement)
-			return err
-		})
-	}
-	write("CREATE TABLE notes (text BLOB)")
+	db, write := notes(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	turn, reading := make(chan struct{}, 1), make(chan struct{})

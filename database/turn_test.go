@@ -1,6 +1,7 @@
 package database
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -43,48 +44,35 @@ func TestWhoWaitsForUpkeepHasNotMetAnybody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		turn := newTurn()
-		finish := func(done func(), err error) {
+		type taking func(context.Context) (func(), error)
+		for _, test := range []struct {
+			name          string
+			first, second taking
+			want          int64
+		}{
+			{"somebody who writes waits for upkeep", turn.takeForUpkeep, turn.take, 0},
+			{"upkeep waits for somebody who writes", turn.take, turn.takeForUpkeep, 0},
+			{"somebody who writes waits for another", turn.take, turn.take, 1},
+		} {
+			before := turn.waited.Load()
+			done, err := test.first(t.Context())
 			if err != nil {
-				t.Error(err)
-				return
+				t.Fatal(err)
 			}
+			go func() {
+				done, err := test.second(t.Context())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				done()
+			}()
+			synctest.Wait() // the second stands in the queue
 			done()
-		}
-		copied, err := turn.takeForUpkeep(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		go func() { finish(turn.take(t.Context())) }()
-		synctest.Wait()
-		copied()
-		synctest.Wait()
-		if waited := turn.waited.Load(); waited != 0 {
-			t.Errorf("%d have waited for somebody who writes, want none: the database was at its upkeep", waited)
-		}
-
-		written, err := turn.take(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		go func() { finish(turn.takeForUpkeep(t.Context())) }()
-		synctest.Wait()
-		written()
-		synctest.Wait()
-		if waited := turn.waited.Load(); waited != 0 {
-			t.Errorf("%d have waited, want none: it was the database's upkeep that did", waited)
-		}
-
-		finish(turn.takeForUpkeep(t.Context()))
-		written, err = turn.take(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		go func() { finish(turn.take(t.Context())) }()
-		synctest.Wait()
-		written()
-		synctest.Wait()
-		if waited := turn.waited.Load(); waited != 1 {
-			t.Errorf("%d have waited for somebody who writes, want 1", waited)
+			synctest.Wait()
+			if waited := turn.waited.Load() - before; waited != test.want {
+				t.Errorf("%s: %d have waited, want %d", test.name, waited, test.want)
+			}
 		}
 	})
 }
