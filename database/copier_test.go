@@ -88,7 +88,7 @@ func TestALogIsBegunAnewThoughSomebodyAlwaysReads(t *testing.T) {
 	}
 	close(reading)
 	readers.Wait()
-	if most := 65536; longest > most {
+	if most := 78_000; longest > most { // of 82,000 that were written, and would all be there
 		t.Errorf("the log had %d pages, want %d at most", longest, most)
 	}
 }
