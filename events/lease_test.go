@@ -39,8 +39,9 @@ func TestALeaseIsReleasedWhenThereIsNothingToDo(t *testing.T) {
 				}
 				return ""
 			})
-			if got, want := leaseOf(t, l, "p").Term, int64(round)+1; got != want {
-				t.Errorf("got term %d, want %d: it is taken when there is work, and then only", got, want)
+			// Once more, where somebody looked for work while that was being done.
+			if got, least := leaseOf(t, l, "p").Term, int64(round)+1; got < least || got > 2*least {
+				t.Errorf("got term %d, want %d to %d: it is taken when there is work, and then only", got, least, 2*least)
 			}
 		}
 	})
