@@ -100,9 +100,13 @@ func scopesOf(by domain.Principal) []domain.Scope {
 	return scopes
 }
 
-// sharesAll tells whether a list is of a scope whose items the principal may all see, and which has a row for each.
+// sharesAll tells whether a list is of a scope whose items the principal may all see, and which has a row for each. What
+// has an index of its own is read by that: a scope may have many more items.
 func sharesAll(list domain.List) bool {
 	f := list.Filter
+	if index, _ := rare(f); index != "" || f.Owner != "" {
+		return false
+	}
 	return f.Scope != "" && !withGone(f.Statuses) && (list.By.SeesAll() || slices.Contains(scopesOf(list.By), f.Scope))
 }
 
