@@ -1,6 +1,7 @@
 package http_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -70,6 +71,10 @@ func TestFromTheFirstKeyOnEverybodyNeedsOne(t *testing.T) {
 		for _, item := range w.ask("GET", "/v1/keys", nil, bearer(admin)).want(http.StatusOK).items() {
 			if item["key"] != nil || item["used_at"] == nil {
 				t.Errorf("listed %v", item)
+			}
+			// Before it is written as well as after.
+			if used, err := time.Parse(time.RFC3339Nano, fmt.Sprint(item["used_at"])); err != nil || !used.Equal(used.Truncate(time.Microsecond)) {
+				t.Errorf("used at %v (%v), want that to the microsecond", item["used_at"], err)
 			}
 		}
 		log := w.ask("GET", "/v1/events", nil, bearer(admin)).want(http.StatusOK).body

@@ -107,7 +107,7 @@ func (k *Keys) Everywhere(ctx context.Context) (map[string][]domain.GivenKey, er
 func (k *Keys) Used(tenant, prefix string, at time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.used[keyName{tenant, prefix}] = at
+	k.used[keyName{tenant, prefix}] = database.At(at).Time
 }
 
 // Write writes when keys were used.
@@ -124,7 +124,7 @@ func (k *Keys) Write(ctx context.Context) error {
 			_, err := tx.NewRaw(`
 				INSERT INTO key_uses AS u (tenant, prefix, used_at) VALUES (?, ?, ?)
 				ON CONFLICT (tenant, prefix) DO UPDATE SET used_at = excluded.used_at
-				WHERE u.used_at < excluded.used_at`, name.tenant, name.prefix, database.At(at)).Exec(ctx)
+				WHERE u.used_at < excluded.used_at`, name.tenant, name.prefix, database.Time{Time: at}).Exec(ctx)
 			if err != nil {
 				return fmt.Errorf("note when keys were used: %w", err)
 			}
