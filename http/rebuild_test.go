@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -120,14 +121,17 @@ func TestOneRebuildRunsAtATimeAndCanBeCancelled(t *testing.T) {
 }
 
 func TestOnlyProjectionsThatThereAreAreRebuilt(t *testing.T) {
-	eachRebuilder(t, func(_ *testing.T, w *world) {
-		for name, status := range map[string]int{"nonsense": http.StatusNotFound, "meaning": http.StatusConflict} {
+	eachRebuilder(t, func(t *testing.T, w *world) {
+		for name, status := range map[string]int{"nonsense": http.StatusNotFound, "meaning": http.StatusConflict, "past": http.StatusConflict} {
 			at := "/v1/projections/" + name
 			w.ask("POST", at+"/rebuild", nil).want(status)
 			w.ask("GET", at+"/rebuild", nil).want(status)
 			w.ask("GET", at+"/rebuild/plan", nil).want(status)
 			w.ask("DELETE", at+"/rebuild", nil).want(status)
 			w.ask("POST", at+"/rollback", nil).want(status)
+		}
+		if fix, _ := w.ask("POST", "/v1/projections/past/rebuild", nil).want(http.StatusConflict).json()["fix"].(string); !strings.Contains(fix, "annals reread past") {
+			t.Errorf("do %q", fix)
 		}
 		w.ask("POST", "/v1/projections/nonsense/retire", nil).want(http.StatusNotFound)
 		w.ask("POST", "/v1/projections/meaning/retire", nil).want(http.StatusNotFound) // nothing is kept of a model before

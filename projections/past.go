@@ -27,11 +27,12 @@ type Past struct {
 
 const pastName = "past"
 
-// pastVersion is the version of its tables. Another fold is another name, and other tables.
+// pastVersion is the version of its tables: other columns are another version.
 const pastVersion = 1
 
-// pastFold names how events are folded into rows. With another one everything is computed anew.
-const pastFold = "past/1"
+// pastFold names how events are folded into rows, and changes with what [domain.Knowledge.Evolve] makes of them. With
+// another one everything is computed anew. By past/1 what was superseded, forgotten and restored held again.
+const pastFold = "past/2"
 
 // pastPatience is how long a question waits for the projection to have read what it asks about.
 const pastPatience = 2 * time.Second

@@ -14,7 +14,7 @@ import (
 // Plan tells what a rebuild would take, and changes nothing.
 func (r Rebuilds) Plan(ctx context.Context, name string, order domain.RebuildOrder) (domain.RebuildPlan, error) {
 	ctx = database.ForEveryTenant(ctx)
-	if err := known(name); err != nil {
+	if err := r.known(name); err != nil {
 		return domain.RebuildPlan{}, err
 	}
 	p := r.knowledge

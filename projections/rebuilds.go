@@ -14,15 +14,21 @@ type Rebuilds struct {
 }
 
 // known refuses names of projections that cannot be rebuilt.
-func known(name string) error {
+func (r Rebuilds) known(name string) error {
 	switch name {
 	case knowledgeName:
 		return nil
+	case pastName:
+		return domain.Refuse(domain.ErrConflict, "what was known in the past is read from the log, and follows it by itself").
+			WithFix("annals reread past lets it read the log again from its beginning")
 	case meaningName:
 		return domain.Refuse(domain.ErrConflict, "vectors are kept by the hash of their text and follow the log by themselves").
 			WithFix("annals reread meaning lets it read the log again; for another model change its setting, and restart")
 	}
-	return domain.Refuse(domain.ErrNotFound, "there is no projection of this name").WithFix("see /v1/projections, or annals doctor")
+	if _, err := (Background{Log: r.log}).follower(name); err != nil {
+		return err // there is none
+	}
+	return domain.Refuse(domain.ErrConflict, "%s follows the log by itself, and is not rebuilt", name)
 }
 
 // Start begins a rebuild, or goes on with the one that was interrupted, and returns at once. The error
@@ -30,7 +36,7 @@ func known(name string) error {
 // [domain.Invalid] if the order names what this program does not know.
 func (r Rebuilds) Start(ctx context.Context, name string, order domain.RebuildOrder) (domain.Rebuild, error) {
 	ctx = database.ForEveryTenant(ctx)
-	if err := known(name); err != nil {
+	if err := r.known(name); err != nil {
 		return domain.Rebuild{}, err
 	}
 	if err := r.fits(ctx, name, order); err != nil {
@@ -46,7 +52,7 @@ func (r Rebuilds) Start(ctx context.Context, name string, order domain.RebuildOr
 // [domain.ErrNotFound] if there was none.
 func (r Rebuilds) Last(ctx context.Context, name string) (domain.Rebuild, error) {
 	ctx = database.ForEveryTenant(ctx)
-	if err := known(name); err != nil {
+	if err := r.known(name); err != nil {
 		return domain.Rebuild{}, err
 	}
 	all, err := r.knowledge.versions(ctx)
@@ -106,7 +112,7 @@ func (r Rebuilds) progress(ctx context.Context, v listed) (*domain.RebuildProgre
 // [domain.ErrNotFound] if there is none, and [domain.ErrConflict] if it was faster.
 func (r Rebuilds) Cancel(ctx context.Context, name string) (domain.Rebuild, error) {
 	ctx = database.ForEveryTenant(ctx)
-	if err := known(name); err != nil {
+	if err := r.known(name); err != nil {
 		return domain.Rebuild{}, err
 	}
 	if err := r.Rebuilder.Cancel(ctx); err != nil {
@@ -123,7 +129,7 @@ func (r Rebuilds) Cancel(ctx context.Context, name string) (domain.Rebuild, erro
 // [domain.ErrNotFound] if none is kept, and [domain.ErrConflict] if a repair has replaced it.
 func (r Rebuilds) Rollback(ctx context.Context, name string) error {
 	ctx = database.ForEveryTenant(ctx)
-	err := known(name)
+	err := r.known(name)
 	if err == nil {
 		_, err = r.knowledge.Rollback(ctx)
 	}
@@ -136,7 +142,7 @@ func (r Rebuilds) Retire(ctx context.Context, name string) error {
 	if name == meaningName {
 		return r.knowledge.spaces.retire(ctx)
 	}
-	if err := known(name); err != nil {
+	if err := r.known(name); err != nil {
 		return err
 	}
 	var e entry
