@@ -2,8 +2,12 @@ package http
 
 import (
 	"mime"
+	"net/http"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -42,6 +46,21 @@ func (c *call) accepts(offered ...string) (string, error) {
 			WithFix("accept one of %s", strings.Join(offered, ", "))
 	}
 	return best, nil
+}
+
+// onlyForm is the form of what an operation reads out, and says that there is no other; empty for one that writes, or
+// that picks a form itself.
+func onlyForm(op *huma.Operation) string {
+	if op.Method != http.MethodGet || slices.Contains(op.Errors, http.StatusNotAcceptable) {
+		return ""
+	}
+	op.Errors = append(slices.Clone(op.Errors), http.StatusNotAcceptable)
+	if answer := op.Responses["200"]; answer != nil {
+		for form := range answer.Content {
+			return form
+		}
+	}
+	return jsonType
 }
 
 func matches(wanted, offer string) bool {

@@ -26,7 +26,9 @@ func (asOf) Schema(huma.Registry) *huma.Schema {
 func (v *asOf) decode(r *reader) {
 	switch first := r.peek(); {
 	case first == '"':
-		*v = asOf(r.unquote(r.quoted()))
+		if *v = asOf(r.unquote(r.quoted())); *v == "" {
+			r.note(unset)
+		}
 	case '0' <= first && first <= '9':
 		*v = asOf(r.value())
 	default:

@@ -72,9 +72,15 @@ func (c *call) header(name string) string {
 	return value
 }
 
-// headers reads what is recorded about how the request came about.
-func (c *call) headers() {
-	c.key = c.header("Idempotency-Key")
+// headers reads what is recorded about how the request came about. A key of nothing, from a variable that was not
+// set, would let what is repeated happen twice.
+func (c *call) headers() error {
+	const key = "Idempotency-Key"
+	if given := c.request.Header.Values(key); len(given) > 0 && given[0] == "" {
+		return domain.Refuse(domain.ErrMalformed, "the header %s is empty", key).
+			WithFix("give every request a key of its own, or leave the header out")
+	}
+	c.key = c.header(key)
 	c.origin = domain.Origin{
 		RequestID:     c.id,
 		CorrelationID: c.header("Annals-Correlation-Id"),
@@ -84,6 +90,7 @@ func (c *call) headers() {
 	if parent := c.request.Header.Get("Traceparent"); len(parent) == 55 && printable(parent) {
 		c.origin.Traceparent = parent
 	}
+	return nil
 }
 
 // submission is a command on its way to the log. The body is what makes the request this one

@@ -190,14 +190,15 @@ type member struct {
 	read     decoder
 	readOnly bool
 	nullable bool
+	filled   bool // may be left out, and not be empty
 }
 
 func decodeStruct(t reflect.Type) decoder {
 	known := map[string]member{}
 	for i := range t.NumField() {
 		f := t.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		m := member{name: name, index: i, readOnly: f.Tag.Get("readOnly") == "true"}
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		m := member{name: name, index: i, readOnly: f.Tag.Get("readOnly") == "true", filled: options == "omitempty" && f.Tag.Get("minLength") == "1"}
 		if !m.readOnly {
 			m.read = decoderOf(f.Type)
 			m.nullable = reflect.PointerTo(f.Type).Implements(reflect.TypeFor[nullable]())
@@ -228,6 +229,8 @@ func decodeStruct(t reflect.Type) decoder {
 			case m.readOnly:
 				r.value()
 			case !m.nullable && r.null():
+			case m.filled && r.blank():
+				r.note(unset)
 			default:
 				m.read(r, v.Field(m.index))
 			}

@@ -40,6 +40,18 @@ func (s *Server) healthy(context.Context, *struct{}) (*healthOutput, error) {
 	return &healthOutput{Body: health{Status: "ok", Version: s.cfg.Version}}, nil
 }
 
+// parameterless answers whoever asks for nothing in particular, and refuses every parameter: there are none.
+func parameterless[O any](answer func(context.Context, *struct{}) (*O, error)) func(context.Context, *struct{}) (*O, error) {
+	return func(ctx context.Context, in *struct{}) (*O, error) {
+		c := callOf(ctx)
+		c.parameters(nil)
+		if c.err = c.found.Err(); c.err != nil {
+			return nil, problemOf(c.err, c.instance())
+		}
+		return answer(ctx, in)
+	}
+}
+
 // ready asks all probes at once.
 func (s *Server) ready(ctx context.Context, _ *struct{}) (*readyOutput, error) {
 	const patience = 2 * time.Second

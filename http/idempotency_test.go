@@ -92,3 +92,14 @@ func TestAKeyMustBeFitToBeKept(t *testing.T) {
 		}
 	})
 }
+
+// TestAKeyOfNothingIsRefused sends the key of a variable that was not set: what is repeated would happen twice.
+func TestAKeyOfNothingIsRefused(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		refused := w.ask("POST", "/v1/knowledge", item("a", "x"), "Idempotency-Key:").want(http.StatusBadRequest).json()
+		if said := refused["detail"]; said != "the header Idempotency-Key is empty" {
+			t.Errorf("it says %q", said)
+		}
+		w.ask("GET", "/v1/knowledge/a", nil).want(http.StatusNotFound)
+	})
+}

@@ -163,6 +163,15 @@ func (r *reader) null() bool {
 	return true
 }
 
+// blank takes the next value if it is a string of nothing.
+func (r *reader) blank() bool {
+	if r.peek() != '"' || r.data[r.at+1] != '"' {
+		return false
+	}
+	r.value()
+	return true
+}
+
 // unquote reads a string as it is written. Half a surrogate pair stands for nothing and is noted.
 func (r *reader) unquote(written []byte) string {
 	if bytes.IndexByte(written, '\\') < 0 {

@@ -101,7 +101,9 @@ func (s *Server) admitTo(c *call, m Mount, public bool) (*http.Request, error) {
 		return r, err
 	}
 	c.principal = p
-	c.headers()
+	if err := c.headers(); err != nil {
+		return r, err
+	}
 	if err := c.found.Err(); err != nil {
 		return r, err
 	}

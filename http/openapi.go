@@ -80,7 +80,7 @@ func (s *Server) document(op *huma.Operation) {
 	op.SkipValidateParams = true // parameters are read together with the body
 	shared := []string{"Annals-Actor", "Annals-On-Behalf-Of", "Annals-Tenant", "X-Request-Id"}
 	common := []int{
-		http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable,
+		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable,
 	}
 	if op.Method != http.MethodGet && op.OperationID != "search" && !strings.HasPrefix(op.Path, projectionPath) {
 		common = append(common, http.StatusInsufficientStorage)

@@ -33,18 +33,19 @@ func (s *Server) describe() (err error) {
 
 func (s *Server) operatorRoutes() {
 	tags := []string{"Operation"}
+	unwanted := &huma.Response{Ref: "#/components/responses/" + responseName(http.StatusUnprocessableEntity)}
 	huma.Register(s.api, huma.Operation{
 		OperationID: "healthz", Method: http.MethodGet, Path: "/healthz", Tags: tags,
-		Summary: "Tell whether the process is alive",
-	}, s.healthy)
+		Summary: "Tell whether the process is alive", Responses: map[string]*huma.Response{"422": unwanted},
+	}, parameterless(s.healthy))
 	huma.Register(s.api, huma.Operation{
 		OperationID: "readyz", Method: http.MethodGet, Path: "/readyz", Tags: tags,
 		Summary: "Tell whether requests can be answered, and if not, why",
-		Responses: map[string]*huma.Response{"503": {
+		Responses: map[string]*huma.Response{"422": unwanted, "503": {
 			Description: "Not ready, with the reasons",
 			Content:     bodies(s, true, map[string]any{jsonType: readiness{}}).Content,
 		}},
-	}, s.ready)
+	}, parameterless(s.ready))
 	s.page("metrics", "/metrics", "Metrics for Prometheus", "text/plain",
 		echo.WrapHandler(promhttp.HandlerFor(s.cfg.Registry, promhttp.HandlerOpts{})))
 	s.page("openapi-yaml", "/openapi.yaml", "This description", "application/yaml",

@@ -2,6 +2,7 @@ package http_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,6 +27,10 @@ func TestABadCursorAndARepeatedOrEmptyParameterAreNamedWithTheOthers(t *testing.
 			"/v1/reports/relied?id=&from=":                                {"from", "id"},
 			"/v1/reports/actor?actor=":                                    {"actor"},
 			"/v1/log/export?through=&scope=":                              {"scope", "through"},
+			"/v1/knowledge?cursor=":                                       {"cursor"},
+			"/v1/events?cursor=&limit=0":                                  {"cursor", "limit"},
+			"/healthz?verbose=1":                                          {"verbose"},
+			"/readyz?exclude=database&verbose=":                           {"exclude", "verbose"},
 		} {
 			var got []string
 			for _, bad := range w.ask("GET", path, nil).want(http.StatusUnprocessableEntity).errors() {
@@ -37,7 +42,7 @@ func TestABadCursorAndARepeatedOrEmptyParameterAreNamedWithTheOthers(t *testing.
 			}
 		}
 		// What has alternatives may be repeated.
-		w.ask("GET", "/v1/knowledge?type=tool&type=plan&status=active&status=deleted&cursor=", nil).want(http.StatusOK)
+		w.ask("GET", "/v1/knowledge?type=tool&type=plan&status=active&status=deleted", nil).want(http.StatusOK)
 		// Nothing to say is an answer.
 		w.remember("a", "x")
 		for _, erase := range []string{"", "maybe", "1", "True"} { // what destroys is never guessed
@@ -51,5 +56,31 @@ func TestABadCursorAndARepeatedOrEmptyParameterAreNamedWithTheOthers(t *testing.
 			t.Errorf("the grounds of an erasure that was not asked for: %q", forgetting)
 		}
 		w.ask("DELETE", "/v1/knowledge/a?reason=", nil).want(http.StatusNoContent)
+	})
+}
+
+// TestWhatABodyLeavesEmptyIsNotTakenForLeftOut asks for nobody and for nothing in particular, as a variable does that was not set.
+func TestWhatABodyLeavesEmptyIsNotTakenForLeftOut(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		nobody := object{"user_id": "", "project_id": "", "team_id": nil, "org_id": "o"}
+		for path, c := range map[string]struct {
+			asked object
+			want  []string
+		}{
+			"/v1/search": {
+				object{"query": "x", "context": nobody, "scope": "", "owner": "", "uri": "", "trace_id": "", "as_of": "", "polarity": nil},
+				[]string{"as_of", "context.project_id", "context.user_id", "owner", "scope", "trace_id", "uri"},
+			},
+			"/v1/context": {object{"moment": "start", "context": nobody}, []string{"context.project_id", "context.user_id"}},
+		} {
+			got := w.ask("POST", path, c.asked).want(http.StatusUnprocessableEntity).errors()
+			slices.Sort(got)
+			for i, field := range c.want {
+				c.want[i] = field + ": is empty: give it a value, or leave it out"
+			}
+			if diff := cmp.Diff(got, c.want); diff != "" {
+				t.Errorf("%s (-got +want):\n%s", path, diff)
+			}
+		}
 	})
 }

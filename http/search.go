@@ -16,7 +16,7 @@ type search struct {
 	Context  *searcher     `json:"context,omitempty" doc:"For whom: only their scopes and public count, the nearest first. Left out: everything you belong to, or the whole tenant if you may read that."`
 	Limit    optional[int] `json:"limit,omitzero" nullable:"false" minimum:"1" maximum:"100" doc:"10 if left out."`
 	MinScore *float64      `json:"min_score,omitempty" minimum:"0" maximum:"1" doc:"0.5 means: about this. The embedder's default if left out."`
-	Order    string        `json:"order,omitempty" enum:"priority,score" doc:"priority, if left out: the best hits by tier, user > project > agent > team > org > public."`
+	Order    string        `json:"order,omitempty" minLength:"1" enum:"priority,score" doc:"priority, if left out: the best hits by tier, user > project > agent > team > org > public."`
 	Level    *int          `json:"level,omitempty" minimum:"0" maximum:"2" doc:"Which text stands as the content of a hit: 0 the abstract, 1 the overview, 2 the content itself, as if left out. What is short has nothing shorter, and stays. All of an item is searched, whatever is asked for."`
 	Explain  bool          `json:"explain,omitempty" doc:"Say how the answer came about."`
 	AsOf     asOf          `json:"as_of,omitempty"`
@@ -25,13 +25,13 @@ type search struct {
 	ContextType oneOrMore  `json:"context_type,omitempty"`
 	Category    oneOrMore  `json:"category,omitempty"`
 	Tags        tags       `json:"tags,omitempty" doc:"Every key must match, by any of its values."`
-	Owner       string     `json:"owner,omitempty"`
-	Scope       string     `json:"scope,omitempty"`
-	Visibility  string     `json:"visibility,omitempty" enum:"private,shared,org,public"`
-	URI         string     `json:"uri,omitempty" doc:"What the URI begins with."`
-	Polarity    string     `json:"polarity,omitempty" enum:"positive,negative"`
+	Owner       string     `json:"owner,omitempty" minLength:"1"`
+	Scope       string     `json:"scope,omitempty" minLength:"1"`
+	Visibility  string     `json:"visibility,omitempty" minLength:"1" enum:"private,shared,org,public"`
+	URI         string     `json:"uri,omitempty" minLength:"1" doc:"What the URI begins with."`
+	Polarity    string     `json:"polarity,omitempty" minLength:"1" enum:"positive,negative"`
 	Stale       *bool      `json:"stale,omitempty" doc:"true: reported stale since it was last confirmed; false: not."`
-	TraceID     string     `json:"trace_id,omitempty"`
+	TraceID     string     `json:"trace_id,omitempty" minLength:"1"`
 	Status      oneOrMore  `json:"status,omitempty" doc:"active if left out."`
 	CreatedFrom *time.Time `json:"created_from,omitempty"`
 	CreatedTo   *time.Time `json:"created_to,omitempty"`
@@ -41,13 +41,13 @@ type search struct {
 
 // searcher is for whom a search is made, in ids without the word before the colon.
 type searcher struct {
-	UserID     string   `json:"user_id,omitempty" example:"123"`
-	AgentID    string   `json:"agent_id,omitempty"`
-	ProjectID  string   `json:"project_id,omitempty"`
+	UserID     string   `json:"user_id,omitempty" minLength:"1" example:"123"`
+	AgentID    string   `json:"agent_id,omitempty" minLength:"1"`
+	ProjectID  string   `json:"project_id,omitempty" minLength:"1"`
 	ProjectIDs []string `json:"project_ids,omitempty"`
-	TeamID     string   `json:"team_id,omitempty"`
+	TeamID     string   `json:"team_id,omitempty" minLength:"1"`
 	TeamIDs    []string `json:"team_ids,omitempty"`
-	OrgID      string   `json:"org_id,omitempty"`
+	OrgID      string   `json:"org_id,omitempty" minLength:"1"`
 }
 
 // hit is an item in the answer.

@@ -87,6 +87,7 @@ type operation[I, O any] func(ctx context.Context, c *call, in *I) (*O, error)
 // huma documents and fills in the input's path and query fields; unknown parameters are refused
 // here, and what values may be is the operation's business.
 func handle[I, O any](s *Server, op huma.Operation, do operation[I, O]) {
+	form := onlyForm(&op)
 	s.document(&op)
 	body := op.RequestBody
 	op.RequestBody = nil // what huma knows, it reads and checks: that is done here
@@ -95,6 +96,9 @@ func handle[I, O any](s *Server, op huma.Operation, do operation[I, O]) {
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
 		c, began := callOf(ctx), time.Now()
 		err := s.admit(c)
+		if err == nil && form != "" {
+			_, err = c.accepts(form)
+		}
 		ctx, cancel := context.WithDeadline(c.request.Context(), began.Add(s.cfg.Timeout))
 		defer cancel()
 		if err == nil {
@@ -116,7 +120,9 @@ func (s *Server) admit(c *call) (err error) {
 		return err
 	}
 	c.request = c.request.WithContext(s.cfg.Confine(c.request.Context(), c.principal.Tenant))
-	c.headers()
+	if err := c.headers(); err != nil {
+		return err
+	}
 	return s.withinRate(c.principal, c.now)
 }
 
@@ -142,8 +148,11 @@ func queryNames(input reflect.Type) map[string]parameterForm {
 	return names
 }
 
-// mayBeEmpty are the parameters for which that is an answer: the first page, and nothing to say.
-var mayBeEmpty = []string{"cursor", "reason", "legal_basis", "requested_by", "ticket"}
+// unset is what is wrong with a value that comes from a variable that was not set.
+const unset = "is empty: give it a value, or leave it out"
+
+// mayBeEmpty are the parameters for which that is an answer: nothing to say.
+var mayBeEmpty = []string{"reason", "legal_basis", "requested_by", "ticket"}
 
 // parameters notes query parameters that the operation does not have, not twice, or not empty: a filter with a
 // typing mistake, or from a variable that was not set, must not answer with everything. A cursor is looked at
@@ -163,7 +172,7 @@ func (c *call) parameters(known map[string]parameterForm) {
 		case len(given[name]) > 1 && !form.repeatable:
 			c.found.Add(name, "is given twice")
 		case !form.required && slices.Contains(given[name], "") && !slices.Contains(mayBeEmpty, name):
-			c.found.Add(name, "is empty: give it a value, or leave it out")
+			c.found.Add(name, unset)
 		case name == "cursor" && !isCursor(given.Get(name)):
 			c.found.Add(name, notItsCursor)
 		}
