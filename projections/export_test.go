@@ -71,3 +71,6 @@ func VectorsOf(k *Knowledge, tenant string) int {
 	defer shelves.vectors.mu.RUnlock()
 	return len(shelves.vectors.vectors[tenant])
 }
+
+// Gather lets directories be read from what a member sees if that is no more than so much, and so much lies below them.
+func Gather(k *Knowledge, below, seen int64) { k.gathered = gathering{below: below, seen: seen} }

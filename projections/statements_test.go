@@ -116,7 +116,14 @@ func reads() []work {
 		{name: "list a scope's", do: listing(admin, domain.Filter{Scope: "user:alice"}, 0)},
 		{name: "read a directory", do: reading(admin, "viking://x")},
 		{name: "read the root", do: reading(admin, domain.RootURI)},
-		{name: "read a directory as a member", do: reading(member, "viking://x")},
+		{name: "read a directory as a member", do: func(w *world) {
+			projections.Gather(w.base, 1, 0)
+			reading(member, "viking://x")(w)
+		}},
+		{name: "gather a directory as a member", do: func(w *world) {
+			projections.Gather(w.base, 1, many)
+			reading(domain.Principal{Tenant: admin.Tenant, Subject: "user:alice", Role: domain.Member}, "viking://x")(w)
+		}},
 		{name: "find at a place", do: func(w *world) {
 			if _, err := w.base.At(w.t.Context(), w.by.Tenant, "viking://x/i77"); err != nil {
 				w.t.Error(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
@@ -69,8 +70,10 @@ func (p *Knowledge) Below(ctx context.Context, walk domain.Walk) ([]*domain.Know
 	}
 	p = p.pinned()
 	var rows []row
-	query := p.db.NewSelect().Model(&rows).ModelTableExpr("? AS k", p.tables().knowledge)
-	query = p.lying(query, walk.By, walk.Below)
+	query, err := p.lyingBelow(ctx, p.db.NewSelect().Model(&rows), walk.By, walk.Below, walk.After)
+	if err != nil {
+		return nil, err
+	}
 	if walk.After != "" {
 		query = query.Where("k.uri > ?", walk.After)
 	}
@@ -90,17 +93,20 @@ func (p *Knowledge) Places(ctx context.Context, d domain.Directory) ([]domain.Pl
 		return nil, err
 	}
 	p = p.pinned()
+	entries, err := p.entries(ctx, d)
+	if err != nil {
+		return nil, err
+	}
 	var rows []row
 	query := p.db.NewSelect().Model(&rows)
 	if p.isPostgres() { // which would rather compare everything with every step, if it could
 		query = query.ModelTableExpr("(?) AS c CROSS JOIN LATERAL (SELECT * FROM ? AS k WHERE tenant = ? AND k.uri = c.uri AND k."+isLive+" OFFSET 0) AS k",
-			p.steps(d), p.tables().knowledge, d.By.Tenant)
+			entries, p.tables().knowledge, d.By.Tenant)
 	} else {
-		query = query.ModelTableExpr("(?) AS c CROSS JOIN ? AS k", p.steps(d), p.tables().knowledge).
+		query = query.ModelTableExpr("(?) AS c CROSS JOIN ?", entries, p.by("uri")).
 			Where("k.tenant = ?", d.By.Tenant).Where("k.uri = c.uri").Where("k." + isLive)
 	}
-	err := query.OrderExpr("c.uri").Scan(ctx)
-	if err != nil {
+	if err := query.OrderExpr("c.uri").Scan(ctx); err != nil {
 		return nil, p.failed(ctx, "read a directory", err)
 	}
 	places := make([]domain.Place, len(rows))
@@ -116,21 +122,23 @@ func placeOf(directory domain.URI, k *domain.Knowledge) domain.Place {
 	return domain.Place{URI: directory.Join(name), IsDir: deeper, First: k}
 }
 
+// entries selects the first URI of each entry of a directory.
+func (p *Knowledge) entries(ctx context.Context, d domain.Directory) (schema.QueryAppender, error) {
+	gathers, err := p.gathers(ctx, d.By, d.URI, d.After)
+	if gathers {
+		return p.firsts(d), err
+	}
+	return p.steps(d), err
+}
+
 // steps selects the first URI of each entry: the first of all, then again and again the first that comes
 // after everything below the entry before.
 func (p *Knowledge) steps(d domain.Directory) *bun.RawQuery {
 	first := func() *bun.SelectQuery {
-		query := p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge).ColumnExpr("k.uri")
+		query := p.db.NewSelect().TableExpr("?", p.by("uri")).ColumnExpr("k.uri")
 		return p.lying(query, d.By, d.URI).OrderExpr("k.uri").Limit(1)
 	}
-	position := "strpos"
-	if !p.isPostgres() {
-		position = "instr"
-	}
-	prefix := beginning(d.URI)
-	at := len([]rune(prefix)) + 1
-	slash := fmt.Sprintf("%s(substr(e.uri, %d), '/')", position, at)
-	passed := fmt.Sprintf("k.uri > CASE %[1]s WHEN 0 THEN e.uri ELSE substr(e.uri, 1, %[2]d + %[1]s) || ? END", slash, at-1)
+	passed := "k.uri > " + p.entry(d.URI, "e.uri", "?")
 	begin := first()
 	if d.After != "" {
 		begin = begin.Where("k.uri > ?", string(d.After)+"/"+last).Where("k.uri > ?", d.After)
@@ -145,6 +153,18 @@ func (p *Knowledge) steps(d domain.Directory) *bun.RawQuery {
 		begin, first().Where(passed, last), d.Limit)
 }
 
+// entry is the part of a URI that names the entry of a directory in which it lies, and of one with more below it also a slash
+// and something else.
+func (p *Knowledge) entry(directory domain.URI, uri, after string) string {
+	position := "strpos"
+	if !p.isPostgres() {
+		position = "instr"
+	}
+	at := len([]rune(beginning(directory))) + 1
+	slash := fmt.Sprintf("%s(substr(%s, %d), '/')", position, uri, at)
+	return fmt.Sprintf("CASE %[1]s WHEN 0 THEN %[3]s ELSE substr(%[3]s, 1, %[2]d + %[1]s) || %[4]s END", slash, at-1, uri, after)
+}
+
 // beginning is what the URIs of everything in a directory begin with.
 func beginning(directory domain.URI) string {
 	if directory == domain.RootURI {
@@ -153,22 +173,25 @@ func beginning(directory domain.URI) string {
 	return string(directory) + "/"
 }
 
+// lyingBelow selects the active items k below a directory that the principal may see, whichever way leads there sooner.
+func (p *Knowledge) lyingBelow(ctx context.Context, query *bun.SelectQuery, by domain.Principal, directory, after domain.URI) (*bun.SelectQuery, error) {
+	gathers, err := p.gathers(ctx, by, directory, after)
+	if gathers {
+		return p.below(p.gather(query, by), by.Tenant, directory).Where("k.status = ?", domain.Active), err
+	}
+	return p.lying(query.ModelTableExpr("?", p.by("uri")), by, directory), err
+}
+
 // lying narrows the items k to the active ones below a directory that the principal may see.
 func (p *Knowledge) lying(query *bun.SelectQuery, by domain.Principal, directory domain.URI) *bun.SelectQuery {
-	prefix := beginning(directory)
-	query = query.Where("k.tenant = ?", by.Tenant).Where("k."+isLive).Where("k.status = ?", domain.Active).
-		Where("k.uri >= ?", prefix).Where("k.uri < ?", prefix+last)
+	query = p.below(query, by.Tenant, directory).Where("k.status = ?", domain.Active)
 	if by.SeesAll() {
 		return query
-	}
-	scopes := []domain.Scope{domain.Public}
-	for _, entity := range by.Entities() {
-		scopes = append(scopes, entity.Scope())
 	}
 	return query.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
 		return q.Where("k.owner IN (?)", bun.List(by.Entities())).
 			WhereOr("(SELECT 1 FROM ? AS s WHERE s.tenant = k.tenant AND s.number = k.number AND s.scope IN (?) LIMIT 1) = 1", // asked of each item, not of all
-				p.tables().scopes, bun.List(scopes))
+				p.tables().scopes, bun.List(scopesOf(by)))
 	})
 }
 
@@ -191,13 +214,15 @@ func (p *Knowledge) Memories(ctx context.Context, by domain.Principal, category 
 		return err
 	}
 	p = p.pinned()
-	query := p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge).
-		ColumnExpr("k.category, k.helpful + k.harmful, k.created_at, k.updated_at")
-	query = p.lying(query, by, domain.RootURI).Where("k.context_type = ?", domain.Memory)
+	query, err := p.lyingBelow(ctx, p.db.NewSelect().Model((*row)(nil)), by, domain.RootURI, "")
+	if err != nil {
+		return err
+	}
+	query = query.ColumnExpr("k.category, k.helpful + k.harmful, k.created_at, k.updated_at").Where("k.context_type = ?", domain.Memory)
 	if category != "" {
 		query = query.Where("k.category = ?", category)
 	}
-	err := database.ForEach(ctx, p.db, func(rows *sql.Rows) error {
+	err = database.ForEach(ctx, p.db, func(rows *sql.Rows) error {
 		var u domain.MemoryUse
 		var created, updated database.Time
 		err := rows.Scan(&u.Category, &u.Voices, &created, &updated)

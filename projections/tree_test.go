@@ -55,7 +55,10 @@ func TestADirectoryHasWhatItsItemsHaveInCommon(t *testing.T) {
 			"another":  {domain.Principal{Tenant: "elsewhere", Subject: "user:alice", Role: domain.Admin}, nil},
 		} {
 			for _, directory := range []domain.URI{domain.RootURI, "viking://a", "viking://a/b", "viking://a/bb", "viking://资源", "viking://资源/指南", "viking://nowhere", "viking://%", "viking://z'\""} {
-				w.holdDirectory(who, domain.Directory{By: c.by, URI: directory}, c.sees)
+				for _, most := range []int64{0, 1000} { // looked for, and gathered
+					projections.Gather(w.base, 1, most)
+					w.holdDirectory(who, domain.Directory{By: c.by, URI: directory}, c.sees)
+				}
 			}
 		}
 	})

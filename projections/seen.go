@@ -1,0 +1,82 @@
+package projections
+
+import (
+	"context"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// gathering is when what a principal sees below a directory is gathered from the scopes and owners that it belongs to, rather
+// than looked for among all that lies there: where there is much that it may not see.
+type gathering struct {
+	below int64 // from so many items below a directory on, seen or not
+	seen  int64 // and while it sees no more than so many anywhere
+}
+
+// Beyond these, either way is about as long.
+const (
+	gatheredBelow = 5000
+	gatheredSeen  = 20_000
+)
+
+// gathers tells whether what a principal sees below a directory, and after a place, is to be gathered.
+func (p *Knowledge) gathers(ctx context.Context, by domain.Principal, directory, after domain.URI) (yes bool, err error) {
+	if by.SeesAll() {
+		return false, nil
+	}
+	upTo := func(most int64, query *bun.SelectQuery) *bun.SelectQuery {
+		return p.db.NewSelect().ColumnExpr("count(*)").TableExpr("(?) AS part", query.ColumnExpr("1").Limit(most))
+	}
+	below := p.below(p.db.NewSelect().TableExpr("?", p.by("uri")), by.Tenant, directory)
+	if after != "" {
+		below = below.Where("k.uri > ?", after)
+	}
+	err = p.db.NewSelect().ColumnExpr("CASE WHEN (?) < ? THEN FALSE ELSE (?) + (?) <= ? END",
+		upTo(p.gathered.below, below), p.gathered.below,
+		upTo(p.gathered.seen+1, p.sharedSome(by)), upTo(p.gathered.seen+1, p.ownedSome(by)), p.gathered.seen).Scan(ctx, &yes)
+	if err != nil {
+		return false, p.failed(ctx, "count what may be seen", err)
+	}
+	return yes, nil
+}
+
+func (p *Knowledge) sharedSome(by domain.Principal) *bun.SelectQuery {
+	return p.db.NewSelect().TableExpr("? AS s", p.tables().scopes).
+		Where("s.tenant = ?", by.Tenant).Where("s.scope IN (?)", bun.List(scopesOf(by)))
+}
+
+func (p *Knowledge) ownedSome(by domain.Principal) *bun.SelectQuery {
+	return p.db.NewSelect().TableExpr("?", p.by("owner")).
+		Where("k.tenant = ?", by.Tenant).Where("k.owner IN (?)", bun.List(by.Entities()))
+}
+
+// gather lets a query select from the items k that a principal may see, each looked up by its number.
+func (p *Knowledge) gather(query *bun.SelectQuery, by domain.Principal) *bun.SelectQuery {
+	// Not a UNION, for which SQLite would rather read all that there is in the order of numbers.
+	seen := p.db.NewSelect().Distinct().ColumnExpr("number").TableExpr("(?) AS part",
+		p.sharedSome(by).ColumnExpr("s.number").UnionAll(p.ownedSome(by).ColumnExpr("k.number")))
+	if p.isPostgres() {
+		return query.ModelTableExpr("(?) AS seen CROSS JOIN LATERAL (SELECT * FROM ? AS k WHERE k.tenant = ? AND k.number = seen.number OFFSET 0) AS k",
+			seen, p.tables().knowledge, by.Tenant)
+	}
+	return query.ModelTableExpr("(?) AS seen CROSS JOIN ?", seen, p.by("number")).Where("k.number = seen.number")
+}
+
+// below narrows the items k to the live ones below a directory.
+func (p *Knowledge) below(query *bun.SelectQuery, tenant string, directory domain.URI) *bun.SelectQuery {
+	prefix := beginning(directory)
+	return query.Where("k.tenant = ?", tenant).Where("k."+isLive).Where("k.uri >= ?", prefix).Where("k.uri < ?", prefix+last)
+}
+
+// firsts selects the first URI of each entry of a directory from what is gathered, as steps does from all.
+func (p *Knowledge) firsts(d domain.Directory) *bun.SelectQuery {
+	found := p.below(p.gather(p.db.NewSelect().Model((*row)(nil)), d.By), d.By.Tenant, d.URI).
+		Where("k.status = ?", domain.Active).ColumnExpr("k.uri")
+	if d.After != "" {
+		found = found.Where("k.uri > ?", string(d.After)+"/"+last).Where("k.uri > ?", d.After)
+	}
+	return p.db.NewSelect().ColumnExpr("min(e.uri) AS uri").TableExpr("(?) AS e", found).
+		GroupExpr(p.entry(d.URI, "e.uri", "''")).OrderExpr("1").Limit(int64(d.Limit))
+}
