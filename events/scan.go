@@ -17,7 +17,7 @@ const recordColumns = `
 
 const recordTables = `
 	events AS e
-	LEFT JOIN event_texts AS t ON t.tenant = e.tenant AND t.position = e.position`
+	LEFT JOIN event_texts AS t ON e.text_commitment IS NOT NULL AND t.tenant = e.tenant AND t.position = e.position`
 
 // instead is what stands for a text that was destroyed: the text beside the redaction, if it was one. It is
 // looked up for no other event.
