@@ -61,9 +61,9 @@ func (b *batches) write(db *database.DB, rows int, write func() (took time.Durat
 	}
 	b.writing.Lock()
 	waits := db.Waits()
-	var took time.Duration
-	var err error
-	b.processors.write(func() { took, err = write() })
+	done := b.processors.write()
+	took, err := write()
+	done()
 	met := db.Waits() != waits
 	b.writing.Unlock()
 	if err == nil && rows > 0 && took > 0 {

@@ -167,10 +167,9 @@ func (r *Rebuilder) loadSlice(ctx context.Context, now *run, s sliceRow) error {
 		return err
 	}
 	for s.After < s.Through {
-		var part loading
-		var through string
-		var err error
-		r.batch.processors.read(func() { part, through, err = r.nextPart(ctx, now, s, upTo) })
+		done := r.batch.processors.read()
+		part, through, err := r.nextPart(ctx, now, s, upTo)
+		done()
 		if err != nil {
 			return err
 		}

@@ -21,16 +21,15 @@ func newProcessors() *processors {
 	return p
 }
 
-// read does the work of somebody who reads and folds, as soon as there is a processor left for that.
-func (p *processors) read(do func()) {
+// read waits until there is a processor for somebody who reads and folds, which is theirs until done is called.
+func (p *processors) read() (done func()) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	for p.readers > 0 && p.readers >= p.left() {
 		p.freed.Wait()
 	}
 	p.readers++
-	p.mu.Unlock()
-	defer p.change(func() { p.readers-- })
-	do()
+	return func() { p.change(func() { p.readers-- }) }
 }
 
 // left is for how many readers there are processors.
@@ -41,11 +40,10 @@ func (p *processors) left() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// write does the work of the one who writes.
-func (p *processors) write(do func()) {
+// write keeps a processor for the one who writes, until done is called.
+func (p *processors) write() (done func()) {
 	p.change(func() { p.writing = true })
-	defer p.change(func() { p.writing = false })
-	do()
+	return func() { p.change(func() { p.writing = false }) }
 }
 
 func (p *processors) change(change func()) {

@@ -12,13 +12,17 @@ func TestWhoeverWritesIsNotKeptFromAProcessorByReaders(t *testing.T) {
 		processors, all := newProcessors(), runtime.GOMAXPROCS(0)
 		written, read := make(chan struct{}), make(chan struct{})
 		var readers int
-		go processors.write(func() { <-written })
+		go func() {
+			defer processors.write()()
+			<-written
+		}()
 		synctest.Wait()
 		for range all + 2 {
-			go processors.read(func() {
+			go func() {
+				defer processors.read()()
 				readers++
 				<-read
-			})
+			}()
 			synctest.Wait()
 		}
 		if want := max(1, all-1); readers != want {
