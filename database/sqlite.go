@@ -28,7 +28,9 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	writer, err := openFile(path, 1, "immediate", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-16000)",
+	writer, err := openFile(path, 1, "immediate", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
+		// Rows of a large tenant go to places all over its indexes.
+		"cache_size(-64000)",
 		// What is in the log is the copier's: a writer would copy all that somebody's long reading has kept, hundreds
 		// of megabytes at times, while everybody waits.
 		"wal_autocheckpoint(0)", "journal_size_limit(67108864)")
