@@ -20,9 +20,11 @@ FUZZTIME ?= 10s
 LOCOMO ?= data/locomo
 # The conversations that nobody looked at while words and the built-in embedder were tuned.
 HELD_BACK ?= project:conv-30,project:conv-41,project:conv-43
+# The profile by which the program is compiled, and what is measured in a process of its own. Tests do without.
+PROFILE = cmd/annals/default.pgo
 BENCHES = $(filter-out retrieval,$(patsubst scripts/bench/%/main.go,%,$(wildcard scripts/bench/*/main.go)))
 
-.PHONY: help run build test race test-mcp demo check fmt fuzz sbom bench bench-retrieval clean go
+.PHONY: help run build test race test-mcp demo check fmt fuzz sbom bench bench-retrieval profile clean go
 
 help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,12 +37,12 @@ build: go ## Build bin/annals, one static program
 
 test: go ## Run every test on SQLite and on a PostgreSQL of their own, installed if need be
 	@scripts/postgres.sh install
-	@scripts/postgres.sh run go test -count=1 -timeout 20m $(TESTFLAGS) $(PACKAGES)
+	@scripts/postgres.sh run go test -pgo=off -count=1 -timeout 20m $(TESTFLAGS) $(PACKAGES)
 	@[ '$(PACKAGES)$(TESTFLAGS)' != ./... ] || scripts/fuzz.sh 1s $(PARSERS)
 
 race: go ## Run the tests with the race detector, which needs a C compiler
 	@scripts/postgres.sh install
-	@CGO_ENABLED=1 scripts/postgres.sh run go test -race -count=1 -timeout 20m $(TESTFLAGS) $(PACKAGES)
+	@CGO_ENABLED=1 scripts/postgres.sh run go test -pgo=off -race -count=1 -timeout 20m $(TESTFLAGS) $(PACKAGES)
 
 test-mcp: build ## Let an MCP client from npm, which it installs, use the server
 	@scripts/postgres.sh install
@@ -67,13 +69,17 @@ bench: go ## Measure speed beside a reference of the same run; results in bench-
 	@mkdir -p bench-results
 	@for bench in $(BENCHES); do \
 		echo "== $$bench"; \
-		scripts/postgres.sh run go run ./scripts/bench/$$bench --json bench-results/$$bench.json || exit; \
+		scripts/postgres.sh run go run -pgo=$(PROFILE) ./scripts/bench/$$bench --json bench-results/$$bench.json || exit; \
 	done
 
 bench-retrieval: go ## Measure how well questions find their evidence: LOCOMO=DIR names the data
 	@test -r $(LOCOMO)/queries.ndjson || { echo "there are no questions in $(LOCOMO): name their directory with make bench-retrieval LOCOMO=DIR" >&2; exit 1; }
 	@scripts/postgres.sh install
-	@scripts/postgres.sh run go run ./scripts/bench/retrieval --locomo $(LOCOMO) --held-back $(HELD_BACK) --json bench-results/retrieval.json
+	@scripts/postgres.sh run go run -pgo=$(PROFILE) ./scripts/bench/retrieval --locomo $(LOCOMO) --held-back $(HELD_BACK) --json bench-results/retrieval.json
+
+profile: go ## See what the program is busy with, and let the compiler know (cmd/annals/default.pgo)
+	@scripts/postgres.sh install
+	@scripts/profile.sh $(PROFILE)
 
 clean: ## Remove what was built and measured; ./data stays
 	@rm -rf bin .tools bench-results coverage.out

@@ -9,6 +9,8 @@ import (
 
 type serveCommand struct {
 	config
+
+	CPUProfile string `placeholder:"FILE" help:"Write what the processor is busy with to this file, for go tool pprof, until the server ends."`
 }
 
 // Help implements kong.HelpProvider.
@@ -25,12 +27,17 @@ Examples:
 }
 
 // Run implements the command.
-func (s *serveCommand) Run(ctx context.Context, c *console) error {
+func (s *serveCommand) Run(ctx context.Context, c *console) (err error) {
 	collectLess()
 	cfg := s.complete()
 	if err := cfg.validate(); err != nil {
 		return err
 	}
+	profiled, err := profile(s.CPUProfile)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, profiled()) }()
 	embedder, why, err := cfg.choose()
 	if err != nil {
 		return err

@@ -18,6 +18,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/scripts/bench"
 )
 
 // stages hears when a rebuild enters its stages.
@@ -98,7 +99,8 @@ func alone(ctx context.Context, url, profile string, to io.Writer) (err error) {
 	var most memory
 	var room disk
 	err = within(ctx, db, slog.New(heard), func(_ *projections.Knowledge, _ *events.Log, r *projections.Rebuilder) error {
-		return profiled(profile, heard, func() (err error) {
+		return bench.Profiled(profile, func(enough func()) (err error) {
+			heard.built = enough
 			room, err = weighed(ctx, db, url, r, func() (err error) {
 				most, err = watched(func() error {
 					if _, err := r.Start(ctx, domain.RebuildOrder{}); err != nil {

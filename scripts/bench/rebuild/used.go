@@ -2,11 +2,9 @@ package main
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
-	"runtime/pprof"
 	"strings"
 	"syscall"
 	"time"
@@ -60,23 +58,4 @@ func processor() float64 {
 func usage() (used syscall.Rusage) {
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // all zeros where it is not known
 	return used
-}
-
-// profiled does something while a profile of the processor is written to a file, if one is named, until everything but
-// verification is done.
-func profiled(name string, heard *stages, do func() error) (err error) {
-	if name == "" {
-		return do()
-	}
-	file, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	if err := pprof.StartCPUProfile(file); err != nil {
-		return err
-	}
-	defer pprof.StopCPUProfile()
-	heard.built = pprof.StopCPUProfile
-	return do()
 }

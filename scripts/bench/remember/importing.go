@@ -26,7 +26,7 @@ func measureImport(ctx context.Context, p program, engine database.Engine, o opt
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	command := exec.CommandContext(ctx, string(p), "import", "-", "--json", "--server", "http://"+s.address)
+	command := exec.CommandContext(ctx, p.path, "import", "-", "--json", "--server", "http://"+s.address)
 	command.Env, command.Stdin, command.Stderr = plainEnvironment(), &lines, os.Stderr
 	began := time.Now()
 	said, err := command.Output()

@@ -24,7 +24,7 @@ import (
 type options struct {
 	bench.Asked
 
-	program string
+	program program
 	parts   []string
 	clients []int
 	time    time.Duration // of one run
@@ -52,9 +52,8 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	built := program(o.program)
-	if built == "" {
-		if built, err = build(ctx, dir); err != nil {
+	if o.program.path == "" {
+		if o.program.path, err = build(ctx, dir); err != nil {
 			return err
 		}
 	}
@@ -67,7 +66,7 @@ func run(ctx context.Context) (err error) {
 			if !slices.Contains(o.parts, part.name) {
 				continue
 			}
-			if err := part.measure(ctx, built, engine, o, measured); err != nil {
+			if err := part.measure(ctx, o.program, engine, o, measured); err != nil {
 				return fmt.Errorf("%s: %w", part.name, err)
 			}
 		}
@@ -87,7 +86,8 @@ func parse() (options, error) {
 	var parts, clients string
 	var seconds int
 	o.Flags()
-	flag.StringVar(&o.program, "program", "", "measure this program instead of building one")
+	flag.StringVar(&o.program.path, "program", "", "measure this program instead of building one")
+	flag.StringVar(&o.program.profile, "profile", "", "write a profile of the processor of the server that ran last to this file")
 	flag.StringVar(&parts, "parts", "start,rate,import", "what to measure")
 	flag.StringVar(&clients, "clients", "1,8,64", "how many clients remember at once")
 	flag.IntVar(&seconds, "seconds", 10, "how long one run lasts")

@@ -16,17 +16,21 @@ import (
 	"time"
 )
 
-// program is the path of the program that is measured.
-type program string
+// program is what is measured.
+type program struct {
+	path    string
+	profile string // the file to which a server writes what the processor is busy with, if one is named
+}
 
-func build(ctx context.Context, dir string) (program, error) {
-	path := filepath.Join(dir, "annals")
+// build gives the path of a program that is built as everybody does.
+func build(ctx context.Context, dir string) (path string, err error) {
+	path = filepath.Join(dir, "annals")
 	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, "./cmd/annals")
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if said, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the program: %w\n%s", err, said)
 	}
-	return program(path), nil
+	return path, nil
 }
 
 // server is the program, serving.
@@ -51,7 +55,10 @@ func (p program) start(database, data string) (*server, error) {
 	if s.log, err = os.Create(filepath.Join(data, "log")); err != nil {
 		return nil, err
 	}
-	s.command = exec.Command(string(p), "serve", "--listen", address, "--data", data, "--database", database) //nolint:noctx // ended by stop
+	s.command = exec.Command(p.path, "serve", "--listen", address, "--data", data, "--database", database) //nolint:noctx // ended by stop
+	if p.profile != "" {
+		s.command.Args = append(s.command.Args, "--cpu-profile", p.profile)
+	}
 	s.command.Env, s.command.Stderr = plainEnvironment(), s.log
 	s.started = time.Now()
 	if err := s.command.Start(); err != nil {

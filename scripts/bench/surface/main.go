@@ -18,9 +18,10 @@ import (
 type options struct {
 	bench.Asked
 
-	items  int
-	asked  int
-	rounds int
+	items   int
+	asked   int
+	rounds  int
+	profile string
 }
 
 // report is everything measured in a run.
@@ -50,11 +51,15 @@ func run(ctx context.Context) error {
 	flag.IntVar(&o.items, "items", 100_000, "how many items; a tenth of them is measured first")
 	flag.IntVar(&o.asked, "questions", 50, "how many questions")
 	flag.IntVar(&o.rounds, "rounds", 10, "how often each is asked")
+	flag.StringVar(&o.profile, "profile", "", "write a profile of the processor to this file")
 	if err := o.Parse(func() bool { return o.items >= 1000 && o.asked >= 1 && o.rounds >= 1 }, "there must be a thousand items, a question and a round"); err != nil {
 		return err
 	}
 	r := &report{Machine: bench.ThisMachine(), Engines: map[database.Engine]map[string]string{}}
-	if err := o.Each(func(engine database.Engine) error { return measure(ctx, engine, o, r) }); err != nil {
+	err := bench.Profiled(o.profile, func(func()) error {
+		return o.Each(func(engine database.Engine) error { return measure(ctx, engine, o, r) })
+	})
+	if err != nil {
 		return err
 	}
 	if err := r.print(os.Stdout); err != nil {
