@@ -20,17 +20,16 @@ const (
 	linesType = "application/x-ndjson"
 )
 
-// mediaType is what the body claims to be; empty without a body. It must be one of those
+// mediaType is what the body claims to be; without a body it may claim nothing. It must be one of those
 // accepted: what a browser would send for another website's form is not.
 func mediaType(r *http.Request, accepted ...string) (string, error) {
-	if r.ContentLength == 0 {
-		return "", nil
-	}
 	claimed := r.Header.Get("Content-Type")
 	if claimed != jsonType {
 		claimed, _, _ = mime.ParseMediaType(claimed)
 	}
-	if !slices.Contains(accepted, claimed) {
+	if known := slices.Contains(accepted, claimed); !known && r.ContentLength == 0 {
+		return "", nil
+	} else if !known {
 		return "", domain.Refuse(errMediaType, "bodies are read in UTF-8 as %s", strings.Join(accepted, " or ")).
 			WithFix("send the header Content-Type: %s", accepted[0])
 	}

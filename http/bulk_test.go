@@ -223,3 +223,17 @@ func TestWhoeverPausesTooLongIsNotWaitedFor(t *testing.T) {
 		}
 	})
 }
+
+// TestManyMayBeNone sends what a search of somebody else's that found nothing was turned into.
+func TestManyMayBeNone(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for body, media := range map[string]header{
+			"": "Content-Type: application/x-ndjson", "\n \n": "Content-Type: application/x-ndjson; charset=utf-8", "[]": "Content-Type: application/json",
+		} {
+			if got := w.ask("POST", "/v1/knowledge", body, media).want(http.StatusOK); len(got.lines()) != 0 {
+				t.Errorf("%q as %s: %s", body, media, got.body)
+			}
+		}
+		w.ask("POST", "/v1/knowledge", "").want(http.StatusBadRequest) // which is no item
+	})
+}
