@@ -81,8 +81,15 @@ func TestARefusalSaysWhich(t *testing.T) {
 		if _, err := w.api.Knowledge(ctx, "../keys"); !errors.Is(err, client.ErrNotFound) {
 			t.Errorf("got %v", err)
 		}
-		if _, err := w.api.Remember(ctx, client.Knowledge{ID: "a", Content: "x", Type: "tool"}); err != nil {
+		done, err := w.api.Remember(ctx, client.Knowledge{ID: "a", Content: "x", Type: "tool"})
+		if err != nil {
 			t.Fatal(err)
+		}
+		if event, err := w.api.Event(ctx, done.Position); err != nil || event.EventID != done.Events || event.Name != "knowledge.remembered" {
+			t.Errorf("got %+v, %v", event, err)
+		}
+		if _, err := w.api.Event(ctx, done.Position+1); !errors.Is(err, client.ErrNotFound) {
+			t.Errorf("beyond the end of the log: %v", err)
 		}
 		if _, err := w.api.Remember(ctx, client.Knowledge{ID: "a", Content: "y", Type: "tool"}); !errors.Is(err, client.ErrConflict) {
 			t.Errorf("got %v", err)

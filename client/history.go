@@ -3,9 +3,11 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 )
 
@@ -47,4 +49,20 @@ func (c *Client) History(ctx context.Context, id string) iter.Seq2[Event, error]
 			query.Set("cursor", page.Next)
 		}
 	}
+}
+
+// Event reads what happened at a position of the log. The error matches [ErrNotFound] if the caller may not know.
+func (c *Client) Event(ctx context.Context, position int64) (Event, error) {
+	var page struct {
+		Items []Event `json:"items"`
+	}
+	query := url.Values{"after": {strconv.FormatInt(position-1, 10)}, "limit": {"1"}}
+	_, err := c.ask(ctx, request{method: http.MethodGet, path: []string{"v1", "events"}, query: query}, &page)
+	if err == nil && (len(page.Items) == 0 || page.Items[0].Position != position) {
+		err = &Error{Status: http.StatusNotFound, Title: "Not found", Detail: fmt.Sprintf("no event at position %d that you may read", position)}
+	}
+	if err != nil {
+		return Event{}, err
+	}
+	return page.Items[0], nil
 }

@@ -40,6 +40,14 @@ type Found struct {
 	Embedder string  `json:"embedder"`
 	Degraded string  `json:"degraded,omitempty"` // why words stand alone
 	MinScore float64 `json:"min_score"`
+	Explain  *Looked `json:"explain,omitempty"` // where nothing was found
+}
+
+// Looked is where a search has looked.
+type Looked struct {
+	Visible   int64   `json:"visible"`    // items that whoever asks may see
+	Passed    int64   `json:"passed"`     // of those, items that passed the filters
+	BestBelow float64 `json:"best_below"` // the best score below MinScore
 }
 
 // Hit is an item in the answer.

@@ -25,6 +25,7 @@ type changed struct {
 	Confidence *float64       `json:"confidence,omitempty"`
 	Helpful    *int           `json:"helpful,omitempty"`
 	Harmful    *int           `json:"harmful,omitempty"`
+	Replaced   bool           `json:"replaced,omitempty"` // an earlier vote of the same voice, which counts no more
 	Redacted   map[string]int `json:"redacted,omitempty"`
 }
 
@@ -134,7 +135,30 @@ func giveFeedback(ctx context.Context, api *client.Client, in arguments) (any, s
 		return nil, "", err
 	}
 	c := changedOf(done)
-	return c, fmt.Sprintf("Found %s %s; its confidence is %.2f now", in.Verdict, c.URI, *cmp.Or(c.Confidence, new(float64))), nil
+	said := fmt.Sprintf("Found %s %s; its confidence is %.2f now", in.Verdict, c.URI, *cmp.Or(c.Confidence, new(float64)))
+	if c.Replaced = replaced(ctx, api, done); c.Replaced {
+		said += replacing[in.TraceID == ""]
+	}
+	return c, said, nil
+}
+
+// replacing says which vote counts no more, and without a trace how several of a day would.
+var replacing = map[bool]string{
+	false: "; this replaces your earlier vote on this trace_id",
+	true:  "; this replaces your earlier vote of today: with a trace_id each run has a vote of its own",
+}
+
+// replaced tells whether a vote took the place of an earlier one, which its event says. Whoever may not read that is
+// not told.
+func replaced(ctx context.Context, api *client.Client, done client.Receipt) bool {
+	if done.Events == "" { // the same vote again
+		return false
+	}
+	event, err := api.Event(ctx, done.Position)
+	var vote struct {
+		Replaces string `json:"replaces"`
+	}
+	return err == nil && event.EventID == done.Events && json.Unmarshal(event.Data, &vote) == nil && vote.Replaces != ""
 }
 
 // find is the item at a URI, or with an id. What was forgotten is refused as that, and not as if it had never been.

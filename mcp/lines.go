@@ -130,12 +130,15 @@ func (c *lineConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// take remembers what is to be answered. A request with the id of one that is not answered yet is refused: nobody
-// could tell the answers apart.
+// take remembers what is to be answered. A request whose parameters cannot be is refused at once, as is one with the id
+// of one that is not answered yet: nobody could tell the answers apart.
 func (c *lineConnection) take(message jsonrpc.Message) (bool, error) {
 	request, is := message.(*jsonrpc.Request)
 	if !is || !request.IsCall() || request.Method == "subscriptions/listen" { // which is answered when it ends
 		return true, nil
+	}
+	if wrong := mistyped(request); wrong != nil {
+		return false, c.write(refusal(request.ID.Raw(), wrong))
 	}
 	c.mu.Lock()
 	again := c.asked[request.ID]

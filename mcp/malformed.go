@@ -45,14 +45,14 @@ func refusal(id any, wrong *jsonrpc.Error) []byte {
 	return text
 }
 
-// readable answers requests whose body is no message, and hands the others on.
+// readable answers requests whose body is no message, or one with parameters that cannot be, and hands the others on.
 func readable(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
 			next.ServeHTTP(w, r)
 			return
 		}
-		status, wrong := http.StatusBadRequest, (*jsonrpc.Error)(nil)
+		status, id, wrong := http.StatusBadRequest, any(nil), (*jsonrpc.Error)(nil)
 		body, err := io.ReadAll(r.Body)
 		if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
 			status, wrong = http.StatusRequestEntityTooLarge, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the message is too long"}
@@ -60,14 +60,18 @@ func readable(next http.Handler) http.Handler {
 			wrong = &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the message broke off"}
 		} else {
 			var all []jsonrpc.Message
-			if all, wrong = messagesOf(body); wrong == nil {
+			all, wrong = messagesOf(body)
+			if id = idOfOnly(all); id != nil {
+				status, wrong = http.StatusOK, mistyped(all[0])
+			}
+			if wrong == nil {
 				r.Body = io.NopCloser(bytes.NewReader(body))
-				next.ServeHTTP(&plain{ResponseWriter: w, id: idOfOnly(all)}, r)
+				next.ServeHTTP(&plain{ResponseWriter: w, id: id}, r)
 				return
 			}
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		_, _ = w.Write(append(refusal(nil, wrong), '\n')) // a host that left reads nothing
+		_, _ = w.Write(append(refusal(id, wrong), '\n')) // a host that left reads nothing
 	})
 }

@@ -60,8 +60,19 @@ func TestAHostRemembersAndFinds(t *testing.T) {
 		if all.ok()["count"] != 2.0 || !strings.Contains(all.ok()["warning"].(string), "marked to avoid") || strings.Count(all.text, "(FAILED approach: avoid)") != 1 {
 			t.Errorf("found of any kind: %s", all.text)
 		}
-		if none := w.call("retrieve_memory", object{"query": "zygomorphic", "category": "skills"}).ok(); none["count"] != 0.0 || none["results"] == nil {
-			t.Errorf("got %v", none)
+		none := w.call("retrieve_memory", object{"query": "zygomorphic", "category": "skills"})
+		if got := none.ok(); got["count"] != 0.0 || got["results"] == nil {
+			t.Errorf("got %v", got)
+		}
+		const narrower = "othing of this category is about this: try other words, or fewer, or leave the category out"
+		if none.ok()["hint"] != "n"+narrower || !strings.HasSuffix(none.text, "0 result(s)\nN"+narrower+".\n") {
+			t.Errorf("found no skill: %v\n%s", none.ok()["hint"], none.text)
+		}
+		if anywhere := w.call("retrieve_memory", object{"query": "zygomorphic"}); !strings.HasPrefix(anywhere.ok()["hint"].(string), "nothing is about this, of ") {
+			t.Errorf("found nothing: %v", anywhere.ok())
+		}
+		if all.ok()["hint"] != nil {
+			t.Errorf("found something: %v", all.ok()["hint"])
 		}
 	})
 }
@@ -104,6 +115,20 @@ func TestAHostJudgesAndForgets(t *testing.T) {
 		if voted["confidence"] != 0.75 || voted["helpful"] != 2.0 {
 			t.Errorf("got %v", voted)
 		}
+		if voted["replaced"] != nil {
+			t.Errorf("the first vote replaces one: %v", voted)
+		}
+		same := object{"uri": uri, "verdict": "helpful", "trace_id": "run-1", "outcome": "no more 429s"}
+		if again := w.call("give_feedback", same); again.ok()["outcome"] != "unchanged" || again.ok()["replaced"] != nil {
+			t.Errorf("the same vote again: %v", again.ok())
+		}
+		same["verdict"] = "harmful"
+		other := w.call("give_feedback", same)
+		if other.ok()["replaced"] != true || other.ok()["helpful"] != 1.0 || !strings.HasSuffix(other.text, "; this replaces your earlier vote on this trace_id") {
+			t.Errorf("the other way on the same trace: %v\n%s", other.ok(), other.text)
+		}
+		same["verdict"] = "helpful"
+		w.call("give_feedback", same).ok()
 		stale := w.call("report_stale_memory", object{"uri": uri, "reason": "the API sends 503 now"})
 		if stale.ok()["confidence"] != 0.375 || !strings.Contains(stale.text, "0.38") {
 			t.Errorf("got %+v", stale)
@@ -126,10 +151,10 @@ func TestAHostJudgesAndForgets(t *testing.T) {
 		for _, event := range told.ok()["events"].([]any) {
 			names = append(names, event.(object)["name"].(string))
 		}
-		if seconds := regexp.MustCompile(`(?m)^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d knowledge\.`); len(seconds.FindAllString(told.text, -1)) != 4 {
+		if seconds := regexp.MustCompile(`(?m)^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d knowledge\.`); len(seconds.FindAllString(told.text, -1)) != 6 {
 			t.Errorf("the times of %s", told.text)
 		}
-		want := []string{"knowledge.remembered", "knowledge.found_helpful", "knowledge.reported_stale", "knowledge.deleted"}
+		want := []string{"knowledge.remembered", "knowledge.found_helpful", "knowledge.found_harmful", "knowledge.found_helpful", "knowledge.reported_stale", "knowledge.deleted"}
 		if diff := cmp.Diff(names, want); diff != "" || !strings.Contains(told.text, "knowledge.deleted by user:mia: asked to") {
 			t.Errorf("%s\n%s", diff, told.text)
 		}

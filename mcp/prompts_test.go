@@ -1,13 +1,33 @@
 package mcp_test
 
 import (
+	"encoding/json"
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/annals-kb/annals/http/servertest"
 )
+
+// asked is the answer to a message of a host that does not check what it sends.
+func (w *world) asked(message string) object {
+	w.t.Helper()
+	if w.tenant == "stdio" {
+		return piped(w.t, w, initialize, initialized, message)["p -32602"]
+	}
+	request := servertest.Request(w.t, http.MethodPost, w.url+"/mcp", message, "X-API-Key: "+w.key, "Accept: application/json, text/event-stream")
+	status, _, body := servertest.Answer(w.t, http.DefaultClient, request)
+	var answer object
+	if err := json.Unmarshal(body, &answer); err != nil || status != http.StatusOK {
+		w.t.Fatalf("%v, %d %s", err, status, body)
+	}
+	return answer
+}
 
 func TestAPromptNamesTheArgumentsThatItLacks(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
@@ -17,6 +37,16 @@ func TestAPromptNamesTheArgumentsThatItLacks(t *testing.T) {
 			_, err := w.host.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: name, Arguments: arguments})
 			if refused, ok := errors.AsType[*jsonrpc.Error](err); !ok || refused.Code != jsonrpc.CodeInvalidParams || !strings.Contains(refused.Message, "task must not be empty") {
 				t.Errorf("%s: %v", name, err)
+			}
+		}
+		for _, c := range []struct{ params, says string }{
+			{`{"name":"after_failure","arguments":{"task":5,"tool_issue":["x"]}}`, "INVALID_ARGUMENT: task must be a string; tool_issue must be a string"},
+			{`{"name":"before_task","arguments":[7]}`, "INVALID_ARGUMENT: arguments must be an object of strings"},
+			{`{"name":5}`, "INVALID_ARGUMENT: name must be a string"},
+		} {
+			got := w.asked(`{"jsonrpc":"2.0","id":"p","method":"prompts/get","params":` + c.params + `}`)
+			if diff := cmp.Diff(got, object{"jsonrpc": "2.0", "id": "p", "error": object{"code": -32602.0, "message": c.says}}); diff != "" {
+				t.Errorf("%s (-got +want):\n%s", c.params, diff)
 			}
 		}
 		long := map[string]string{"task": strings.Repeat("x", 100_000)} // what the API finds wrong is wrong with an argument, too

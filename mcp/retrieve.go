@@ -19,6 +19,7 @@ type retrieved struct {
 	Count     int    `json:"count"`
 	Results   []hit  `json:"results"`
 	Warning   string `json:"warning,omitempty"` // hosts show their model the data or the text, and never both
+	Hint      string `json:"hint,omitempty"`    // what to try where nothing was found
 	Degraded  string `json:"degraded,omitempty"`
 }
 
@@ -39,7 +40,7 @@ func retrieve(ctx context.Context, api *client.Client, in arguments) (any, strin
 	abstract := int(domain.Abstract)
 	question := client.Search{Query: in.Query, Limit: cmp.Or(int(in.Limit), usualHits), Level: &abstract}
 	found := retrieved{Query: in.Query, Category: in.Category, TargetURI: target(in.Category), Results: []hit{}}
-	seen := map[string]bool{}
+	seen, visible := map[string]bool{}, int64(0)
 	all := searches(question, in.Category)
 	for _, search := range all {
 		answer, err := api.Search(ctx, search)
@@ -47,6 +48,9 @@ func retrieve(ctx context.Context, api *client.Client, in arguments) (any, strin
 			return nil, "", err
 		}
 		found.Degraded = answer.Degraded
+		if answer.Explain != nil {
+			visible = max(visible, answer.Explain.Visible)
+		}
 		for _, h := range answer.Items {
 			if !seen[h.Knowledge.ID] {
 				seen[h.Knowledge.ID] = true
@@ -60,6 +64,9 @@ func retrieve(ctx context.Context, api *client.Client, in arguments) (any, strin
 	}
 	found.Count = len(found.Results)
 	found.Warning = found.warning()
+	if found.Count == 0 {
+		found.Hint = hint(visible, in.Category)
+	}
 	return found, found.String(), nil
 }
 
@@ -68,6 +75,18 @@ func hitOf(h client.Hit) hit {
 	return hit{
 		URI: k.URI, ID: k.ID, Abstract: cmp.Or(k.Abstract, k.Content), Score: h.Score, Category: kindOf(k), Scope: h.Scope,
 		Avoid: k.Polarity == string(domain.Negative), Stale: k.Stale != nil && k.Stale.Reporters > 0,
+	}
+}
+
+// hint says what to try where nothing was found.
+func hint(visible int64, category string) string {
+	switch {
+	case visible == 0:
+		return "nothing is known yet that you may see: remember what you learn"
+	case category == "":
+		return fmt.Sprintf("nothing is about this, of %d that you may see: try other words, or fewer", visible)
+	default:
+		return "nothing of this category is about this: try other words, or fewer, or leave the category out"
 	}
 }
 
@@ -95,6 +114,9 @@ func (r retrieved) String() string {
 	fmt.Fprintf(&out, "# Retrieved from Annals — query: '%s'\n# Category: %s, %d result(s)\n", oneLine(r.Query), cmp.Or(r.Category, "any"), r.Count)
 	if r.Warning != "" {
 		fmt.Fprintf(&out, "## WARNING: %s\n", r.Warning)
+	}
+	if r.Hint != "" {
+		fmt.Fprintf(&out, "%s.\n", strings.ToUpper(r.Hint[:1])+r.Hint[1:])
 	}
 	for i, h := range r.Results {
 		doubt := ""
