@@ -129,7 +129,11 @@ func (c *console) fail(err error) int {
 	}
 	c.note("annals: %s", printable(f.Detail))
 	for _, field := range f.Fields {
-		c.note("  %s: %s", printable(cmp.Or(field.Flag, field.Field)), printable(field.Message))
+		said := field.Message
+		if field.Flag != "" { // where one's own times are taken
+			said = withTimes(said)
+		}
+		c.note("  %s: %s", printable(cmp.Or(field.Flag, field.Field)), printable(said))
 	}
 	if f.Fix != "" {
 		c.note("  → %s", printable(f.Fix))

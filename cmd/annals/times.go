@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"strconv"
 	"time"
 )
@@ -27,6 +28,11 @@ func timed(written string) string {
 	}
 	return moment(at)
 }
+
+var writtenTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
+
+// withTimes prints the times in what a server says like any other.
+func withTimes(said string) string { return writtenTime.ReplaceAllStringFunc(said, timed) }
 
 func readTime(value string) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, value)
