@@ -2,15 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 )
 
 type importCommand struct {
 	remote
 
-	File     string        `arg:"" complete:"file" help:"Lines of JSON, or a JSON array, one piece of knowledge each; - reads standard input. A directory is one that annals export files has written, or that is laid out like it."`
+	File     string        `arg:"" complete:"file" help:"Lines of JSON, or a JSON array, one piece of knowledge each, also compressed with gzip; - reads standard input. A directory is one that annals export files has written, or that is laid out like it: its .json, .ndjson and .jsonl files are read, also with .gz after that, and what else lies there is counted."`
 	Update   bool          `help:"Where an id is taken by other content, revise it instead of refusing the line. Of what the line leaves out, owner, scopes and URI stay as they are, and task, abstract, overview, category, tags and meta are emptied. Source and eval stay whatever the line says."`
 	Reason   string        `placeholder:"TEXT" help:"With --update: why, for the history of what is revised. A record's own reason goes before it."`
 	Errors   string        `complete:"file" placeholder:"FILE" help:"Write every line that failed there, with its problem, as lines of JSON."`
@@ -27,7 +29,7 @@ func (importCommand) Help() string {
 
     ` + aLine + `
 
-A bad line never spoils the others, and nothing is lost: the same content again is unchanged, so whatever
+A bad line never spoils the others, nor a file that breaks off those beside it, and nothing is lost: the same content again is unchanged, so whatever
 stopped an import, run the same command again. A record without an id is named after what it says, and each item's
 history tells the file and the line that it came from. Exit code 1 says that lines failed.
 
@@ -36,7 +38,7 @@ Examples:
     annals import knowledge.ndjson
     annals import knowledge/
     annals import --update --reason "the review of March" --errors failed.ndjson knowledge.json
-    zcat knowledge.ndjson.gz | annals import - --json`
+    annals import knowledge.ndjson.gz --json`
 }
 
 // Validate implements kong.Validatable.
@@ -60,7 +62,7 @@ func (i *importCommand) Run(ctx context.Context, c *console) error {
 	if _, err := api.ask(ctx, request{Method: http.MethodGet, Path: []string{"healthz"}}); err != nil {
 		return err
 	}
-	all, err := inputs(i.File)
+	all, left, err := inputs(i.File)
 	if err != nil {
 		return err
 	}
@@ -68,7 +70,7 @@ func (i *importCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	s := summary{began: time.Now(), Redacted: redactions{}}
+	s := summary{began: time.Now(), Redacted: redactions{}, LeftOut: left}
 	run, stopped := importRun(), error(nil)
 	for _, from := range all {
 		if stopped = i.importFrom(ctx, c, api, from, run, &s, failures); stopped != nil {
@@ -86,9 +88,13 @@ func (i *importCommand) Run(ctx context.Context, c *console) error {
 	return s.verdict(stopped)
 }
 
-// importFrom imports one file.
+// importFrom imports one file. One of a directory that cannot be read does not keep the others from being imported.
 func (i *importCommand) importFrom(ctx context.Context, c *console, api *client, from source, run string, s *summary, failures *failures) error {
-	input, size, err := openInput(c, from.path)
+	input, size, err := openInput(ctx, c, from.path)
+	if err != nil && ctx.Err() == nil && from.laid != "" {
+		s.Torn = append(s.Torn, tornFile{from.laid, from.broken(err).Error()})
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -106,7 +112,7 @@ func (i *importCommand) importFrom(ctx context.Context, c *console, api *client,
 	if i.Update {
 		m.parallel = 1 // two lines about the same item: the later one must win
 	}
-	return m.run(ctx, input, func(b batch, answers []lineAnswer) error {
+	err = m.run(ctx, input, func(b batch, answers []lineAnswer) error {
 		progress.add(b.size(), len(b.Records))
 		for n, answer := range answers {
 			s.count(answer.Status)
@@ -119,6 +125,11 @@ func (i *importCommand) importFrom(ctx context.Context, c *console, api *client,
 		}
 		return nil
 	})
+	if m.torn != nil && err == nil && from.laid != "" {
+		s.Torn = append(s.Torn, tornFile{from.laid, m.torn.Error()})
+		return nil
+	}
+	return errors.Join(err, m.torn)
 }
 
 // summary is what became of an import.
@@ -130,10 +141,18 @@ type summary struct {
 	Failed    int     `json:"failed"`
 	Seconds   float64 `json:"seconds"`
 
-	Redacted redactions   `json:"redacted,omitempty"` // by class, in all lines
-	Failures []failedLine `json:"failures,omitempty"` // the first ones
+	Redacted redactions     `json:"redacted,omitempty"` // by class, in all lines
+	Failures []failedLine   `json:"failures,omitempty"` // the first ones
+	Torn     []tornFile     `json:"torn,omitempty"`     // of a directory
+	LeftOut  map[string]int `json:"left_out,omitempty"` // of a directory: how much that is of another kind
 
 	began time.Time
+}
+
+// tornFile is one that could not be read to its end.
+type tornFile struct {
+	File   string `json:"file"`
+	Detail string `json:"detail"`
 }
 
 func (s *summary) count(status string) {
@@ -157,11 +176,19 @@ func (s *summary) print(c *console, f *failures) error {
 		return c.document(s)
 	}
 	f.print(c, s.Failed)
-	if s.Lines == 0 {
+	if len(s.Torn) > 1 { // one is what the command fails with
+		for _, torn := range s.Torn {
+			c.note("%s", printable(torn.Detail))
+		}
+	}
+	if s.Lines == 0 && len(s.Torn) == 0 {
 		c.note("nothing to import: there is no record in what was read")
 	}
 	c.say("%d created · %d unchanged · %d revised · %d failed · in %.1f s", s.Created, s.Unchanged, s.Revised, s.Failed, s.Seconds)
 	s.Redacted.print(c)
+	if len(s.LeftOut) > 0 {
+		c.note("left out, since it is none of %s: %s", strings.Join(endings, ", "), leftOut(s.LeftOut))
+	}
 	return nil
 }
 
@@ -176,11 +203,23 @@ func (s *summary) verdict(stopped error) error {
 		f.Fix = joined(", then ", f.Fix, "run the same command again: what was imported already is recognised and stays unchanged")
 		return &f
 	}
-	if s.Failed > 0 {
-		return &failure{
-			Code: exitFailed, Detail: fmt.Sprintf("%d of %d lines failed", s.Failed, s.Lines),
-			Fix: "mend them (a line is like " + aLine + ") and run the same command again: what is there already stays unchanged, or with --update is revised",
+	const again = "and run the same command again: what is there already stays unchanged"
+	lines := fmt.Sprintf("%d of %d lines failed", s.Failed, s.Lines)
+	switch {
+	case len(s.Torn) > 1:
+		torn := fmt.Sprintf("%d files could not be read to their ends", len(s.Torn))
+		if s.Failed > 0 {
+			torn = lines + ", and " + torn
 		}
+		return &failure{Code: exitFailed, Detail: torn, Fix: "mend them where it is said, " + again}
+	case len(s.Torn) == 1:
+		torn := s.Torn[0].Detail
+		if s.Failed > 0 {
+			torn = lines + "; " + torn
+		}
+		return &failure{Code: exitFailed, Detail: torn, Fix: "mend it there, " + again}
+	case s.Failed > 0:
+		return &failure{Code: exitFailed, Detail: lines, Fix: "mend them (a line is like " + aLine + ") " + again + ", or with --update is revised"}
 	}
 	return nil
 }

@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,33 +37,84 @@ func (s source) stat(c *console) (fs.FileInfo, error) {
 	return nil, fs.ErrNotExist
 }
 
-// inputs are the file that was named, or all that lie in the directory that was named, in order.
-func inputs(named string) ([]source, error) {
+// endings are those of files that are read; what is compressed has .gz after it.
+var endings = []string{".json", ".ndjson", ".jsonl"}
+
+// endingOf is how a file's name ends, and what it says without that.
+func endingOf(name string) (plain, ending string) {
+	plain = strings.TrimSuffix(name, ".gz")
+	plain = strings.TrimSuffix(plain, path.Ext(plain))
+	return plain, strings.TrimPrefix(name, plain)
+}
+
+// inputs are the file that was named, or all that lie in the directory that was named, in order; and how much of what
+// kind lies there that is left out. Hidden files are nobody's knowledge, and count as neither.
+func inputs(named string) ([]source, map[string]int, error) {
 	info, err := os.Stat(named)
 	if named == "-" || err != nil || !info.IsDir() {
-		return []source{{path: named, name: fileName(named)}}, nil // what is wrong with it shows when it is opened
+		return []source{{path: named, name: fileName(named)}}, nil, nil // what is wrong with it shows when it is opened
+	}
+	root := named
+	if resolved, err := filepath.EvalSymlinks(named); err == nil {
+		root = resolved // a walk follows no link, and this one was named
 	}
 	var all []source
-	err = filepath.WalkDir(named, func(path string, entry fs.DirEntry, err error) error {
+	left := map[string]int{}
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		hidden := strings.HasPrefix(entry.Name(), ".") && path != named
+		hidden := strings.HasPrefix(entry.Name(), ".") && path != root
 		switch {
 		case hidden && entry.IsDir():
 			return fs.SkipDir
-		case hidden || entry.IsDir() || !slices.Contains([]string{".json", ".ndjson"}, filepath.Ext(path)):
+		case hidden || entry.IsDir():
 			return nil
 		}
-		relative, err := filepath.Rel(named, path)
+		if kind := unread(path, entry); kind != "" {
+			left[kind]++
+			return nil
+		}
+		relative, err := filepath.Rel(root, path)
 		all = append(all, source{path: path, name: fileName(path), laid: filepath.ToSlash(relative)})
 		return err
 	})
 	switch {
 	case err != nil:
-		return nil, wrong("name a directory that can be read", "%s", err)
+		return nil, nil, wrong("name a directory that can be read", "%s", err)
 	case len(all) == 0:
-		return nil, wrong("name one that annals export files has written, or a file", "there is no .json file in %s", named)
+		detail := "there is no .json file in " + named
+		if len(left) > 0 {
+			detail += ", only " + leftOut(left)
+		}
+		return nil, nil, wrong("name one that annals export files has written, or a file", "%s", detail)
 	}
-	return all, nil
+	return all, left, nil
+}
+
+// unread is what kind of thing it is, if it is none that is read. A link leads to a file, but not to a directory, in
+// which it might lie itself; and a pipe might be waited for in vain.
+func unread(path string, entry fs.DirEntry) string {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return "link to a directory"
+	} else if err == nil && !info.Mode().IsRegular() {
+		return "pipe or device"
+	}
+	_, ending := endingOf(strings.ToLower(entry.Name()))
+	switch {
+	case slices.Contains(endings, strings.TrimSuffix(ending, ".gz")):
+		return ""
+	case ending == "":
+		return "without an ending"
+	}
+	return ending
+}
+
+// leftOut says how much of what kind was left out.
+func leftOut(left map[string]int) string {
+	var said []string
+	for _, kind := range slices.Sorted(maps.Keys(left)) {
+		said = append(said, counted(int64(left[kind]))+" "+printable(kind))
+	}
+	return strings.Join(said, ", ")
 }

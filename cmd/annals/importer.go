@@ -11,6 +11,8 @@ type importer struct {
 	from     source // what is read
 	send     func(context.Context, batch) ([]lineAnswer, error)
 	parallel int // requests under way at once, at least 1
+
+	torn error // why the input could not be read to its end
 }
 
 // pending is a batch on its way.
@@ -21,9 +23,8 @@ type pending struct {
 	done    chan struct{}
 }
 
-// run reads the input to its end. When something fails or ctx ends it reads no further, and waits
-// for the answers to what it has sent. The error joins the input's, the server's, take's and the
-// context's.
+// run reads the input to its end, or as far as it can be read. When something fails or ctx ends it reads no further,
+// and waits for the answers to what it has sent. The error joins the server's, take's and the context's.
 func (m *importer) run(ctx context.Context, input io.Reader, take func(batch, []lineAnswer) error) error {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
@@ -46,7 +47,7 @@ func (m *importer) run(ctx context.Context, input io.Reader, take func(batch, []
 			case !more:
 				source = nil
 			case read.err != nil:
-				failed, source = errors.Join(failed, m.from.broken(read.err)), nil
+				m.torn, source = m.from.broken(read.err), nil
 			default:
 				underway = append(underway, m.begin(ctx, read.batch))
 			}

@@ -92,7 +92,7 @@ func (l laid) kind() string {
 func implied(file string) map[string]string {
 	said := map[string]string{}
 	parts := strings.Split(path.Clean(file), "/")
-	name := strings.TrimSuffix(parts[len(parts)-1], path.Ext(file))
+	name, _ := endingOf(parts[len(parts)-1])
 	for t, in := range filesByType {
 		if in == name {
 			said["type"] = string(t)
@@ -131,7 +131,7 @@ func placed(raw []byte, file string) []byte {
 // next export.
 func divided(raw []byte, file string) []byte {
 	parts := strings.Split(path.Clean(file), "/")
-	name := strings.TrimSuffix(parts[len(parts)-1], path.Ext(file))
+	name, _ := endingOf(parts[len(parts)-1])
 	var fields map[string]json.RawMessage
 	if len(parts) != 3 || parts[0] != "users" || filesByCategory[name] != name || json.Unmarshal(raw, &fields) != nil || fields == nil {
 		return raw

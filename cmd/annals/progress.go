@@ -49,7 +49,7 @@ func (p *progress) add(bytes int64, items int) {
 	}
 	p.said = time.Now()
 	if p.size > 0 {
-		p.c.note("%s: %d so far, %d %%", p.verb, p.items, 100*p.bytes/p.size)
+		p.c.note("%s: %d so far, %d %%", p.verb, p.items, min(100, 100*p.bytes/p.size))
 		return
 	}
 	p.c.note("%s: %d so far", p.verb, p.items)

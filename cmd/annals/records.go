@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,21 +31,26 @@ var errTooLong = domain.Refuse(domain.ErrTooLarge, "longer than %d bytes", longe
 
 // records reads lines of JSON, or JSON arrays and records that span lines: whichever the
 // beginning says. It yields an error and ends where the input itself cannot be read on; a bad
-// record does not end it.
+// record does not end it. What is compressed with gzip is read as what it holds.
 func records(in io.Reader) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
 		reader := bufio.NewReaderSize(in, longestRecord)
-		mark, _ := reader.Peek(3)
-		switch {
-		case bytes.Equal(mark, []byte("\xef\xbb\xbf")):
+		if mark, _ := reader.Peek(2); bytes.Equal(mark, []byte("\x1f\x8b")) {
+			opened, err := gzip.NewReader(reader)
+			if err != nil {
+				yield(record{}, fmt.Errorf("the input looks compressed with gzip, and is not: %w", err))
+				return
+			}
+			reader = bufio.NewReaderSize(opened, longestRecord)
+		}
+		if mark, _ := reader.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
 			_, _ = reader.Discard(3)
-		case bytes.HasPrefix(mark, []byte("\x1f\x8b")):
-			yield(record{}, wrong("as in gunzip -c knowledge.ndjson.gz | annals import -", "the input is compressed with gzip"))
-			return
 		}
 		first, err := peekPastSpace(reader)
 		switch {
 		case errors.Is(err, io.EOF):
+		case errors.Is(err, io.ErrUnexpectedEOF): // of what is compressed
+			yield(record{}, errors.New("the input cannot be read: it ends too early"))
 		case err != nil:
 			yield(record{}, fmt.Errorf("read the input: %w", err))
 		case first == '[', first == '{' && spansLines(reader):
@@ -112,6 +118,9 @@ func lines(reader *bufio.Reader, yield func(record, error) bool) {
 		switch {
 		case errors.Is(err, errTooLong):
 			r.Raw, r.Err = nil, errTooLong
+		case errors.Is(err, io.ErrUnexpectedEOF): // of what is compressed
+			yield(record{}, fmt.Errorf("line %d cannot be read: it ends too early", number))
+			return
 		case err != nil && !errors.Is(err, io.EOF):
 			yield(record{}, fmt.Errorf("read line %d: %w", number, err))
 			return
@@ -186,7 +195,8 @@ func values(reader io.Reader, yield func(record, error) bool) {
 		err = errors.New("what follows is not valid JSON")
 	}
 	if number == 0 {
-		yield(record{}, fmt.Errorf("the JSON cannot be read from its first record on: %w", err))
+		place.pass(decoder.InputOffset() + 1)
+		yield(record{}, fmt.Errorf("the JSON cannot be read from line %d on: %w", place.line, err))
 		return
 	}
 	yield(record{}, fmt.Errorf("the JSON cannot be read beyond record %d, which ends in line %d: %w", number, place.line, err))

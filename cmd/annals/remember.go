@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -186,21 +185,4 @@ func textOf(c *console, given string) (string, error) {
 		return "", wrong("", "standard input %s", notText)
 	}
 	return strings.TrimRight(string(text), "\r\n"), nil
-}
-
-// openInput is the named file, or standard input if it is "-".
-func openInput(c *console, name string) (io.ReadCloser, int64, error) {
-	if name == "-" {
-		return io.NopCloser(c.in), 0, nil
-	}
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, 0, wrong("name a file that can be read, or - for standard input", "%s", err)
-	}
-	info, err := file.Stat()
-	if err != nil || info.IsDir() {
-		_ = file.Close()
-		return nil, 0, wrong("name a file that can be read, or - for standard input", "%s is no file", name)
-	}
-	return file, info.Size(), nil
 }
