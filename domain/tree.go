@@ -23,3 +23,9 @@ type Walk struct {
 	After URI // only what comes after this; empty from the beginning
 	Limit int
 }
+
+// Leaf is an item below a directory: where it lies, and what it says if that was asked for.
+type Leaf struct {
+	URI     URI
+	Content string
+}

@@ -72,5 +72,6 @@ func VectorsOf(k *Knowledge, tenant string) int {
 	return len(shelves.vectors.vectors[tenant])
 }
 
-// Gather lets directories be read from what a member sees if that is no more than so much, and so much lies below them.
-func Gather(k *Knowledge, below, seen int64) { k.gathered = gathering{below: below, seen: seen} }
+// Gather lets directories be read from what a member sees if that is no more than so much, and so much lies below them, and so many
+// bytes of contents at once.
+func Gather(k *Knowledge, below, seen int64, bytes int) { k.gathered = gathering{below, seen, bytes} }

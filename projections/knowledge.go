@@ -119,7 +119,7 @@ func newKnowledge(db *database.DB, settings Settings) *Knowledge {
 		db: db, reads: db.DB, lineup: &atomic.Pointer[lineup]{}, carefulUntil: &atomic.Int64{},
 		policies: map[string]domain.ConfidencePolicy{}, tokenizers: settings.Tokenizers, added: settings.added,
 		log: settings.Logger, now: settings.Now, bagRows: defaultBagRows, compactItems: defaultCompactItems, compactIdle: defaultCompactIdle, postings: maxPostings,
-		backlog: &backlog{}, gathered: gathering{gatheredBelow, gatheredSeen}, history: &atomic.Pointer[events.Log]{}, past: &atomic.Pointer[pastTables]{}, profiles: newProfiles(),
+		backlog: &backlog{}, gathered: gathering{gatheredBelow, gatheredSeen, gatheredBytes}, history: &atomic.Pointer[events.Log]{}, past: &atomic.Pointer[pastTables]{}, profiles: newProfiles(),
 	}
 	for _, policy := range append(domain.ConfidencePolicies(), settings.Policy) {
 		p.policies[policy.Name] = policy

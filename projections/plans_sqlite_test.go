@@ -12,6 +12,9 @@ func (w *world) readsLittleOfSQLite(listener *statements) {
 			if strings.Contains(query.text, "count(*)") {
 				continue
 			}
+			if lowerBounds.MatchString(query.text) {
+				w.t.Errorf("to %s: SQLite may begin at the lower of two bounds in\n%s", work.name, query.text)
+			}
 			for _, step := range w.steps(query.text) {
 				few := ofFew.MatchString(step) && !(work.fromScopes && strings.Contains(step, "knowledge_1_number"))
 				if scansAll.MatchString(step) || readsTenant.MatchString(step) && !few {
@@ -26,6 +29,7 @@ func (w *world) readsLittleOfSQLite(listener *statements) {
 var (
 	ofFew       = regexp.MustCompile(`knowledge_1_(number|gone|stale|derived|replaced|scopes_bags)\b`)
 	scansAll    = regexp.MustCompile(`^SCAN (k|s|t|m|v|a|r|knowledge_1\w*|meaning_1|vectors_1)( USING|$)`)
+	lowerBounds = regexp.MustCompile(`k\.uri >[^()]*\)( AND \([^()]*\))* AND \(k\.uri >`)
 	readsTenant = regexp.MustCompile(`\(tenant=\?\)$`)
 )
 

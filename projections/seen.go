@@ -13,12 +13,14 @@ import (
 type gathering struct {
 	below int64 // from so many items below a directory on, seen or not
 	seen  int64 // and while it sees no more than so many anywhere
+	bytes int   // of contents that are read at once; what goes beyond them is the last
 }
 
 // Beyond these, either way is about as long.
 const (
 	gatheredBelow = 5000
 	gatheredSeen  = 20_000
+	gatheredBytes = 8 << 20
 )
 
 // gathers tells whether what a principal sees below a directory, and after a place, is to be gathered.
@@ -29,10 +31,7 @@ func (p *Knowledge) gathers(ctx context.Context, by domain.Principal, directory,
 	upTo := func(most int64, query *bun.SelectQuery) *bun.SelectQuery {
 		return p.db.NewSelect().ColumnExpr("count(*)").TableExpr("(?) AS part", query.ColumnExpr("1").Limit(most))
 	}
-	below := p.below(p.db.NewSelect().TableExpr("?", p.by("uri")), by.Tenant, directory)
-	if after != "" {
-		below = below.Where("k.uri > ?", after)
-	}
+	below := p.below(p.db.NewSelect().TableExpr("?", p.by("uri")), by.Tenant, directory, behind(after))
 	err = p.db.NewSelect().ColumnExpr("CASE WHEN (?) < ? THEN FALSE ELSE (?) + (?) <= ? END",
 		upTo(p.gathered.below, below), p.gathered.below,
 		upTo(p.gathered.seen+1, p.sharedSome(by)), upTo(p.gathered.seen+1, p.ownedSome(by)), p.gathered.seen).Scan(ctx, &yes)
@@ -64,19 +63,37 @@ func (p *Knowledge) gather(query *bun.SelectQuery, by domain.Principal) *bun.Sel
 	return query.ModelTableExpr("(?) AS seen CROSS JOIN ?", seen, p.by("number")).Where("k.number = seen.number")
 }
 
-// below narrows the items k to the live ones below a directory.
-func (p *Knowledge) below(query *bun.SelectQuery, tenant string, directory domain.URI) *bun.SelectQuery {
+// below narrows the items k to the live ones below a directory; unless that is nil, behind a URI in it. That is the only lower bound:
+// of several, SQLite may begin at the lowest.
+func (p *Knowledge) below(query *bun.SelectQuery, tenant string, directory domain.URI, after any) *bun.SelectQuery {
 	prefix := beginning(directory)
-	return query.Where("k.tenant = ?", tenant).Where("k."+isLive).Where("k.uri >= ?", prefix).Where("k.uri < ?", prefix+last)
+	query = query.Where("k.tenant = ?", tenant).Where("k."+isLive).Where("k.uri < ?", prefix+last)
+	if after == nil {
+		return query.Where("k.uri >= ?", prefix)
+	}
+	return query.Where("k.uri > ?", after)
+}
+
+// behind is where to begin.
+func behind(after domain.URI) any {
+	if after == "" {
+		return nil
+	}
+	return after
+}
+
+// behindAll is where to begin behind an entry of a directory and everything below it.
+func behindAll(entry domain.URI) any {
+	if entry == "" {
+		return nil
+	}
+	return string(entry) + "/" + last
 }
 
 // firsts selects the first URI of each entry of a directory from what is gathered, as steps does from all.
 func (p *Knowledge) firsts(d domain.Directory) *bun.SelectQuery {
-	found := p.below(p.gather(p.db.NewSelect().Model((*row)(nil)), d.By), d.By.Tenant, d.URI).
+	found := p.below(p.gather(p.db.NewSelect().Model((*row)(nil)), d.By), d.By.Tenant, d.URI, behindAll(d.After)).
 		Where("k.status = ?", domain.Active).ColumnExpr("k.uri")
-	if d.After != "" {
-		found = found.Where("k.uri > ?", string(d.After)+"/"+last).Where("k.uri > ?", d.After)
-	}
 	return p.db.NewSelect().ColumnExpr("min(e.uri) AS uri").TableExpr("(?) AS e", found).
 		GroupExpr(p.entry(d.URI, "e.uri", "''")).OrderExpr("1").Limit(int64(d.Limit))
 }

@@ -117,11 +117,11 @@ func reads() []work {
 		{name: "read a directory", do: reading(admin, "viking://x")},
 		{name: "read the root", do: reading(admin, domain.RootURI)},
 		{name: "read a directory as a member", do: func(w *world) {
-			projections.Gather(w.base, 1, 0)
+			projections.Gather(w.base, 1, 0, 1<<20)
 			reading(member, "viking://x")(w)
 		}},
 		{name: "gather a directory as a member", do: func(w *world) {
-			projections.Gather(w.base, 1, many)
+			projections.Gather(w.base, 1, many, 1<<20)
 			reading(domain.Principal{Tenant: admin.Tenant, Subject: "user:alice", Role: domain.Member}, "viking://x")(w)
 		}},
 		{name: "find at a place", do: func(w *world) {
@@ -154,6 +154,12 @@ func reading(by domain.Principal, directory domain.URI) func(*world) {
 		items, err := w.base.Below(w.t.Context(), domain.Walk{By: by, Below: directory, After: directory.Join("i5"), Limit: 10})
 		if err != nil || len(items) == 0 {
 			w.t.Errorf("walked through %d items of %s, %v", len(items), directory, err)
+		}
+		for _, contents := range []bool{true, false} {
+			leaves, _, err := w.base.Leaves(w.t.Context(), domain.Walk{By: by, Below: directory, After: directory.Join("i5"), Limit: 10}, contents)
+			if err != nil || len(leaves) == 0 {
+				w.t.Errorf("walked through %d leaves of %s, %v", len(leaves), directory, err)
+			}
 		}
 	}
 }

@@ -74,9 +74,6 @@ func (p *Knowledge) Below(ctx context.Context, walk domain.Walk) ([]*domain.Know
 	if err != nil {
 		return nil, err
 	}
-	if walk.After != "" {
-		query = query.Where("k.uri > ?", walk.After)
-	}
 	if err := query.OrderExpr("k.uri").Limit(int64(walk.Limit)).Scan(ctx); err != nil {
 		return nil, p.failed(ctx, "walk through a directory", err)
 	}
@@ -134,14 +131,9 @@ func (p *Knowledge) entries(ctx context.Context, d domain.Directory) (schema.Que
 // steps selects the first URI of each entry: the first of all, then again and again the first that comes
 // after everything below the entry before.
 func (p *Knowledge) steps(d domain.Directory) *bun.RawQuery {
-	first := func() *bun.SelectQuery {
+	first := func(after any) *bun.SelectQuery {
 		query := p.db.NewSelect().TableExpr("?", p.by("uri")).ColumnExpr("k.uri")
-		return p.lying(query, d.By, d.URI).OrderExpr("k.uri").Limit(1)
-	}
-	passed := "k.uri > " + p.entry(d.URI, "e.uri", "?")
-	begin := first()
-	if d.After != "" {
-		begin = begin.Where("k.uri > ?", string(d.After)+"/"+last).Where("k.uri > ?", d.After)
+		return p.lying(query, d.By, d.URI, after).OrderExpr("k.uri").Limit(1)
 	}
 	return p.db.NewRaw(`
 		WITH RECURSIVE entry AS (
@@ -150,7 +142,7 @@ func (p *Knowledge) steps(d domain.Directory) *bun.RawQuery {
 			SELECT (?), e.n + 1 FROM entry AS e WHERE e.uri IS NOT NULL AND e.n < ?
 		)
 		SELECT uri FROM entry WHERE uri IS NOT NULL`,
-		begin, first().Where(passed, last), d.Limit)
+		first(behindAll(d.After)), first(bun.SafeQuery(p.entry(d.URI, "e.uri", "?"), last)), d.Limit)
 }
 
 // entry is the part of a URI that names the entry of a directory in which it lies, and of one with more below it also a slash
@@ -177,14 +169,14 @@ func beginning(directory domain.URI) string {
 func (p *Knowledge) lyingBelow(ctx context.Context, query *bun.SelectQuery, by domain.Principal, directory, after domain.URI) (*bun.SelectQuery, error) {
 	gathers, err := p.gathers(ctx, by, directory, after)
 	if gathers {
-		return p.below(p.gather(query, by), by.Tenant, directory).Where("k.status = ?", domain.Active), err
+		return p.below(p.gather(query, by), by.Tenant, directory, behind(after)).Where("k.status = ?", domain.Active), err
 	}
-	return p.lying(query.ModelTableExpr("?", p.by("uri")), by, directory), err
+	return p.lying(query.ModelTableExpr("?", p.by("uri")), by, directory, behind(after)), err
 }
 
-// lying narrows the items k to the active ones below a directory that the principal may see.
-func (p *Knowledge) lying(query *bun.SelectQuery, by domain.Principal, directory domain.URI) *bun.SelectQuery {
-	query = p.below(query, by.Tenant, directory).Where("k.status = ?", domain.Active)
+// lying narrows the items k to the active ones below a directory, and behind a URI in it, that the principal may see.
+func (p *Knowledge) lying(query *bun.SelectQuery, by domain.Principal, directory domain.URI, after any) *bun.SelectQuery {
+	query = p.below(query, by.Tenant, directory, after).Where("k.status = ?", domain.Active)
 	if by.SeesAll() {
 		return query
 	}

@@ -56,7 +56,7 @@ func TestADirectoryHasWhatItsItemsHaveInCommon(t *testing.T) {
 		} {
 			for _, directory := range []domain.URI{domain.RootURI, "viking://a", "viking://a/b", "viking://a/bb", "viking://资源", "viking://资源/指南", "viking://nowhere", "viking://%", "viking://z'\""} {
 				for _, most := range []int64{0, 1000} { // looked for, and gathered
-					projections.Gather(w.base, 1, most)
+					projections.Gather(w.base, 1, most, 2)
 					w.holdDirectory(who, domain.Directory{By: c.by, URI: directory}, c.sees)
 				}
 			}
@@ -116,5 +116,34 @@ func (w *world) holdDirectory(who string, d domain.Directory, sees []domain.URI)
 		if diff := cmp.Diff(walked, below, cmp.Transformer("empty", func(all []domain.URI) []domain.URI { return append([]domain.URI{}, all...) })); diff != "" {
 			w.t.Errorf("%s walks through %s, %d at a time (-got +want):\n%s", who, d.URI, limit, diff)
 		}
+		for _, contents := range []bool{true, false} {
+			w.holdLeaves(who, domain.Walk{By: d.By, Below: d.URI, Limit: limit}, contents, below)
+		}
+	}
+}
+
+// holdLeaves holds the leaves below a directory, page by page, against what can be seen. Each says "x", and two of these are read at once.
+func (w *world) holdLeaves(who string, walk domain.Walk, contents bool, want []domain.URI) {
+	w.t.Helper()
+	var got []domain.URI
+	for more := true; more; {
+		var leaves []domain.Leaf
+		var err error
+		leaves, more, err = w.base.Leaves(w.t.Context(), walk, contents)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if len(leaves) > walk.Limit || contents && len(leaves) > 2 || more && len(leaves) == 0 {
+			w.t.Fatalf("%s reads %d leaves of %s, %d at a time", who, len(leaves), walk.Below, walk.Limit)
+		}
+		for _, leaf := range leaves {
+			if (leaf.Content == "x") != contents {
+				w.t.Errorf("%s says %q, with contents: %v", leaf.URI, leaf.Content, contents)
+			}
+			got, walk.After = append(got, leaf.URI), leaf.URI
+		}
+	}
+	if !slices.Equal(got, want) {
+		w.t.Errorf("%s walks through the leaves of %s, %d at a time, with contents %v: %s, want %s", who, walk.Below, walk.Limit, contents, got, want)
 	}
 }

@@ -55,16 +55,15 @@ func (s *Server) grep(ctx context.Context, q *query) (any, error) {
 	}
 	limit, levels := orSo(in.Limit, 256), orSo(in.Levels, 10)
 	matches := []line{}
-	err = s.walk(ctx, q, a, func(k *domain.Knowledge) (more bool) {
-		uri := domain.URI(k.Text.URI)
-		if in.Exclude != "" && uri.Within(exclude.uri) || len(uri.Names())-len(a.uri.Names()) > levels {
+	err = s.walk(ctx, q, a, true, func(leaf domain.Leaf) (more bool) {
+		if in.Exclude != "" && leaf.URI.Within(exclude.uri) || len(leaf.URI.Names())-len(a.uri.Names()) > levels {
 			return true
 		}
 		number := 0
-		for text := range strings.Lines(k.Text.Content) {
+		for text := range strings.Lines(leaf.Content) {
 			number++
 			if text = strings.TrimRight(text, "\r\n"); wanted.MatchString(text) && len(matches) < limit {
-				matches = append(matches, line{Line: number, URI: a.spell(uri), Content: text})
+				matches = append(matches, line{Line: number, URI: a.spell(leaf.URI), Content: text})
 			}
 		}
 		return len(matches) < limit
@@ -93,45 +92,6 @@ func orSo(given *int, otherwise int) int {
 	return *given
 }
 
-// mostWalked is how many items a request looks through.
-const mostWalked = 50_000
-
-// walk shows the items at and below an address, in the order of URIs, until it has seen enough. The error
-// matches domain.ErrNotFound if nothing is there, and errFar if more is there than a request looks through.
-func (s *Server) walk(ctx context.Context, q *query, a address, see func(*domain.Knowledge) (more bool)) error {
-	const page = 200
-	n, err := s.look(ctx, q.caller, a)
-	if err != nil {
-		return err
-	}
-	if !n.isDir {
-		see(n.item)
-		return nil
-	}
-	walked := 0
-	for after := domain.URI(""); ; {
-		if walked >= mostWalked {
-			return errFar
-		}
-		items, err := s.cfg.Reader.Below(ctx, domain.Walk{By: q.caller.Principal, Below: a.uri, After: after, Limit: page})
-		if err != nil {
-			return err
-		}
-		for _, k := range items {
-			if !see(k) {
-				return nil
-			}
-			after = domain.URI(k.Text.URI)
-		}
-		if walked += len(items); len(items) < page {
-			return nil
-		}
-	}
-}
-
-// errFar is that there is more than was looked through.
-var errFar = errors.New("there is more than a request looks through")
-
 // glob looks for names below a place.
 func (s *Server) glob(ctx context.Context, q *query) (any, error) {
 	in := struct {
@@ -154,8 +114,8 @@ func (s *Server) glob(ctx context.Context, q *query) (any, error) {
 	wanted, limit := globbed(in.Pattern), min(orSo(in.Limit, most), most)
 	matches := []string{}
 	seen := map[string]bool{}
-	err = s.walk(ctx, q, a, func(k *domain.Knowledge) (more bool) {
-		names := domain.URI(k.Text.URI).Names()[len(a.uri.Names()):]
+	err = s.walk(ctx, q, a, false, func(leaf domain.Leaf) (more bool) {
+		names := leaf.URI.Names()[len(a.uri.Names()):]
 		for depth := 1; depth <= len(names); depth++ { // the directories on the way, too
 			path := strings.Join(names[:depth], "/")
 			if !seen[path] && len(matches) < limit && wanted.MatchString(path) {

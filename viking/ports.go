@@ -28,6 +28,9 @@ type Reader interface {
 	Places(ctx context.Context, directory domain.Directory) ([]domain.Place, error)
 	// Below reads the items below a directory, in the order of URIs, as far as its principal sees them.
 	Below(ctx context.Context, walk domain.Walk) ([]*domain.Knowledge, error)
+	// Leaves reads where the items below a directory lie, and with contents what they say, in the order of URIs, as far as its
+	// principal sees them: at most as many as the limit, and fewer where they say much. More tells whether there are others.
+	Leaves(ctx context.Context, walk domain.Walk, contents bool) (leaves []domain.Leaf, more bool, err error)
 	// Began is when the tenant's log begins; zero if it is empty.
 	Began(ctx context.Context, tenant string) (time.Time, error)
 	// Memories tells of the use of every memory that the principal sees; of one category, unless that is empty.

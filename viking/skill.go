@@ -186,7 +186,7 @@ func (s *Server) listSkills(ctx context.Context, q *query) (any, error) {
 	}{Roots: []string{}, Skills: []skillShown{}}
 	for _, root := range roots {
 		list.Roots = append(list.Roots, string(root))
-		err := s.walk(ctx, q, address{uri: root}, func(k *domain.Knowledge) (more bool) {
+		err := s.walkItems(ctx, q, address{uri: root}, func(k *domain.Knowledge) (more bool) {
 			if k.ContextType == domain.Skill && (domain.URI(k.Text.URI).Name() == domain.SkillName || domain.URI(k.Text.URI).Parent() == root) {
 				list.Skills = append(list.Skills, skillOf(k, root))
 			}

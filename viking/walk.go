@@ -1,0 +1,87 @@
+package viking
+
+import (
+	"context"
+	"errors"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// mostWalked is how many items a request looks through.
+const mostWalked = 50_000
+
+// Of what lies below an address, so many items are read at first, and then more at a time: the first may be enough.
+const (
+	firstLeaves  = 200
+	moreLeaves   = 4
+	mostLeaves   = 10_000
+	mostContents = 1000
+)
+
+// walk shows the items at and below an address, in the order of URIs and with contents what they say, until it has seen enough. The
+// error matches domain.ErrNotFound if nothing is there, and errFar if more is there than a request looks through.
+func (s *Server) walk(ctx context.Context, q *query, a address, contents bool, see func(domain.Leaf) (more bool)) error {
+	n, err := s.look(ctx, q.caller, a)
+	if err != nil {
+		return err
+	}
+	if !n.isDir {
+		see(domain.Leaf{URI: n.uri, Content: n.item.Text.Content})
+		return nil
+	}
+	most := mostLeaves
+	if contents {
+		most = mostContents
+	}
+	walk := domain.Walk{By: q.caller.Principal, Below: a.uri, Limit: firstLeaves}
+	for walked := 0; walked < mostWalked; walk.Limit = min(moreLeaves*walk.Limit, most, mostWalked-walked) {
+		leaves, more, err := s.cfg.Reader.Leaves(ctx, walk, contents)
+		if err != nil {
+			return err
+		}
+		for _, leaf := range leaves {
+			if !see(leaf) {
+				return nil
+			}
+			walk.After = leaf.URI
+		}
+		if !more {
+			return nil
+		}
+		walked += len(leaves)
+	}
+	return errFar
+}
+
+// errFar is that there is more than was looked through.
+var errFar = errors.New("there is more than a request looks through")
+
+// walkItems shows whole items, as walk shows what they say.
+func (s *Server) walkItems(ctx context.Context, q *query, a address, see func(*domain.Knowledge) (more bool)) error {
+	n, err := s.look(ctx, q.caller, a)
+	if err != nil {
+		return err
+	}
+	if !n.isDir {
+		see(n.item)
+		return nil
+	}
+	walk := domain.Walk{By: q.caller.Principal, Below: a.uri, Limit: firstLeaves}
+	for walked := 0; walked < mostWalked; walk.Limit = min(moreLeaves*walk.Limit, mostContents) {
+		items, err := s.cfg.Reader.Below(ctx, walk)
+		if err != nil {
+			return err
+		}
+		for _, k := range items {
+			if !see(k) {
+				return nil
+			}
+			walk.After = domain.URI(k.Text.URI)
+		}
+		if len(items) < walk.Limit {
+			return nil
+		}
+		walked += len(items)
+	}
+	return errFar
+}
