@@ -11,9 +11,9 @@ const (
 	// longLog is how many pages SQLite's write-ahead log has when it is copied into the file. A page that many
 	// transactions change is copied once for all of them: 32 MiB cost a third less than the 4 MiB that are usual.
 	longLog = 8192
-	// tooLongLog is how long it may become because somebody always reads: SQLite begins it anew only while nobody
+	// tooLong is how many times that it may have because somebody always reads: SQLite begins it anew only while nobody
 	// does who began before all of it was copied.
-	tooLongLog = 4 * longLog
+	tooLong = 4
 	// waitForReaders is for how long writers then wait until there is such a moment.
 	waitForReaders = 200 * time.Millisecond
 	// lookAtLog is how often its length is looked at, at most. In that time it grows by a few hundred pages.
@@ -26,6 +26,7 @@ type copier struct {
 	db        *DB
 	pool      *sql.DB
 	committed chan struct{} // holds one: there may be something to copy
+	long      int           // how many pages are many; longLog
 	next      int           // pages of the log at which it is copied
 
 	stop    context.CancelFunc
@@ -33,7 +34,7 @@ type copier struct {
 }
 
 func newCopier(db *DB, pool *sql.DB) *copier {
-	return &copier{db: db, pool: pool, committed: make(chan struct{}, 1), next: longLog, stop: func() {}}
+	return &copier{db: db, pool: pool, committed: make(chan struct{}, 1), long: longLog, next: longLog, stop: func() {}}
 }
 
 // start begins to copy, until end.
@@ -89,8 +90,8 @@ func (c *copier) work(ctx context.Context) {
 // write, the little that came during that: whoever writes next then begins the log anew.
 func (c *copier) copy(ctx context.Context) error {
 	logged, _, err := c.checkpoint(ctx, "NOOP")
-	if logged < longLog {
-		c.next = longLog
+	if logged < c.long {
+		c.next = c.long
 	}
 	if err != nil || logged < c.next {
 		return err
@@ -105,8 +106,8 @@ func (c *copier) copy(ctx context.Context) error {
 		return err
 	}
 	defer done()
-	mode, patience := "PASSIVE", longLog
-	if logged > tooLongLog {
+	mode, patience := "PASSIVE", c.long
+	if logged > tooLong*c.long {
 		mode, patience = "RESTART", logged
 	}
 	logged, held, err := c.checkpoint(ctx, mode)

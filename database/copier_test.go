@@ -3,7 +3,6 @@ package database_test
 import (
 	"context"
 	"errors"
-	"sync"
 	"testing"
 	"time"
 
@@ -36,76 +35,117 @@ func TestALongLogIsCopiedIntoTheFileBesideWriters(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	look := func() (logged, copied int) {
-		t.Helper()
-		var busy int
-		if err := db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(NOOP)").Scan(&busy, &logged, &copied); err != nil {
-			t.Fatal(err)
-		}
-		return logged, copied
-	}
-	for logged, copied := look(); copied < logged; logged, copied = look() {
+	for log := pages(ctx, t, db); log.copied < log.logged; log = pages(ctx, t, db) {
 		time.Sleep(time.Millisecond)
 	}
 	write("INSERT INTO notes VALUES ('a little more')")
-	if logged, _ := look(); logged > 1000 {
-		t.Errorf("the log has %d pages: it goes on, though everything in it is in the file", logged)
+	if log := pages(ctx, t, db); log.logged > 10 {
+		t.Errorf("the log has %d pages: it goes on, though everything in it is in the file", log.logged)
 	}
 }
 
-// TestALogIsBegunAnewThoughSomebodyAlwaysReads lets two read by turns, each of whom begins before the other one ends,
-// while so much is written that the log would be several times too long.
+// TestALogIsBegunAnewThoughSomebodyAlwaysReads lets each who reads begin before the one before ends.
 func TestALogIsBegunAnewThoughSomebodyAlwaysReads(t *testing.T) {
 	t.Parallel()
 	db, write := notes(t)
+	copies := db.CopiesWhenTold(t, time.Minute) // until there is such a moment, however slow the machine
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	turn, reading := make(chan struct{}, 1), make(chan struct{})
-	var readers sync.WaitGroup
-	for range 2 {
-		readers.Go(func() {
-			for {
-				select {
-				case turn <- struct{}{}: // the other one is about to end
-				case <-reading:
-					return
-				}
-				if err := readForAWhile(ctx, db, turn); err != nil {
-					t.Error(err)
-					return
-				}
-			}
-		})
+	first := beginToRead(ctx, t, db)
+	for pages(ctx, t, db).logged <= database.TooLongLog {
+		write("INSERT INTO notes VALUES (randomblob(131072))")
 	}
-	longest := 0
-	for range 80 { // 4 MiB each, 320 MiB of what is too long at 128
-		write("INSERT INTO notes VALUES (randomblob(4194304))")
-		var busy, logged, copied int
-		if err := db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(NOOP)").Scan(&busy, &logged, &copied); err != nil {
-			t.Fatal(err)
+	if log := pages(ctx, t, db); log.copied > 0 {
+		t.Fatalf("of %d pages %d are in the file: whoever writes has copied them", log.logged, log.copied)
+	}
+	copied := make(chan error, 1)
+	go func() { copied <- copies.Copy(ctx) }()
+	for !copies.Waits() {
+		select {
+		case err := <-copied:
+			t.Fatalf("it does not wait for who reads: %v", err)
+		case <-time.After(time.Millisecond):
 		}
-		longest = max(longest, logged)
 	}
-	close(reading)
-	readers.Wait()
-	if most := 78_000; longest > most { // of 82,000 that were written, and would all be there
-		t.Errorf("the log had %d pages, want %d at most", longest, most)
+	second := beginToRead(ctx, t, db)
+	first()
+	for log := pages(ctx, t, db); log.copied < log.logged; log = pages(ctx, t, db) {
+		time.Sleep(time.Millisecond)
+	}
+	third := beginToRead(ctx, t, db) // what is in the file
+	defer third()
+	second()
+	if err := <-copied; err != nil {
+		t.Fatal(err)
+	}
+	write("INSERT INTO notes VALUES ('a little more')")
+	if log := pages(ctx, t, db); log.logged > 10 {
+		t.Errorf("the log has %d pages: it goes on, though everything in it is in the file", log.logged)
 	}
 }
 
-// readForAWhile begins to read, lets the other one begin in the middle of that, and ends.
-func readForAWhile(ctx context.Context, db *database.DB, turn chan struct{}) (err error) {
+// TestALogThatSomebodyNeedsIsTriedAgainWhenItHasDoubled gives up waiting for a reader who does not end.
+func TestALogThatSomebodyNeedsIsTriedAgainWhenItHasDoubled(t *testing.T) {
+	t.Parallel()
+	db, write := notes(t)
+	copies := db.CopiesWhenTold(t, time.Millisecond)
+	ctx := t.Context()
+	ended := beginToRead(ctx, t, db)
+	for pages(ctx, t, db).logged <= database.TooLongLog {
+		write("INSERT INTO notes VALUES (randomblob(131072))")
+	}
+	given := pages(ctx, t, db).logged
+	if err := copies.Copy(ctx); err != nil {
+		t.Fatal(err)
+	}
+	ended()
+	before := given
+	for pages(ctx, t, db).logged < 2*given {
+		if err := copies.Copy(ctx); err != nil {
+			t.Fatal(err)
+		}
+		write("INSERT INTO notes VALUES (randomblob(131072))")
+		now := pages(ctx, t, db).logged
+		if now <= before {
+			t.Fatalf("the log had %d pages, and was begun anew at %d: it is tried again at %d", given, before, 2*given)
+		}
+		before = now
+	}
+	if err := copies.Copy(ctx); err != nil {
+		t.Fatal(err)
+	}
+	write("INSERT INTO notes VALUES ('a little more')")
+	if log := pages(ctx, t, db); log.logged > 10 {
+		t.Errorf("the log has %d pages, and had %d when it was given up: it goes on", log.logged, given)
+	}
+}
+
+// walPages are how many pages the log has, and how many of them are in the file.
+type walPages struct{ logged, copied int }
+
+func pages(ctx context.Context, t *testing.T, db *database.DB) (log walPages) {
+	t.Helper()
+	var busy int
+	if err := db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(NOOP)").Scan(&busy, &log.logged, &log.copied); err != nil {
+		t.Fatal(err)
+	}
+	return log
+}
+
+// beginToRead reads what is there, and needs it until end.
+func beginToRead(ctx context.Context, t *testing.T, db *database.DB) (end func()) {
+	t.Helper()
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
-		return err
+		t.Fatal(err)
 	}
-	defer func() { err = errors.Join(err, tx.Rollback()) }()
 	var found int
 	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM notes").Scan(&found); err != nil {
-		return err
+		t.Fatal(errors.Join(err, tx.Rollback()))
 	}
-	time.Sleep(15 * time.Millisecond)
-	<-turn
-	time.Sleep(15 * time.Millisecond)
-	return nil
+	return func() {
+		if err := tx.Rollback(); err != nil {
+			t.Error(err)
+		}
+	}
 }
