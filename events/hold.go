@@ -59,15 +59,14 @@ func (f *follower) attend(ctx context.Context, w *watcher, tenants map[string]st
 	if now.Held() {
 		return min(now.Left, betweenGlances), nil
 	}
-	if tenants == nil {
-		behind, err := f.log.behind(ctx, f.projection)
-		if err != nil || len(behind) == 0 {
-			return 0, err
-		}
-		tenants = map[string]struct{}{}
-		for _, tenant := range behind {
-			tenants[tenant] = struct{}{}
-		}
+	// What is told may have been read meanwhile: what this process appends it hears of at once, and again when it polls.
+	behind, err := f.log.behind(ctx, f.projection, tenants)
+	if err != nil || len(behind) == 0 {
+		return 0, err
+	}
+	tenants = map[string]struct{}{}
+	for _, tenant := range behind {
+		tenants[tenant] = struct{}{}
 	}
 	l, taken, err := f.log.takeLease(ctx, f.projection)
 	if err != nil || !taken {

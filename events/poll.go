@@ -3,6 +3,7 @@ package events
 import (
 	"context"
 	"database/sql"
+	"strings"
 	"sync"
 	"time"
 
@@ -67,16 +68,19 @@ func (l *Log) poll(ctx context.Context) {
 }
 
 // everyTenant has those with events and those with a checkpoint: their log may have been restored to
-// nothing. A head is the id of the newest event, NULL without one.
-const everyTenant = tenantsQuery + `, heads (tenant, head) AS (
+// nothing.
+const everyTenant = tenantsQuery + `, chosen (tenant) AS (
+		SELECT tenant FROM tenants WHERE tenant IS NOT NULL
+		UNION
+		SELECT tenant FROM checkpoints
+	)` + theirHeads
+
+// theirHeads are those of some tenants. A head is the id of the newest event, NULL without one.
+const theirHeads = `, heads (tenant, head) AS (
 		SELECT
 			t.tenant,
 			(SELECT event_id FROM events WHERE tenant = t.tenant ORDER BY position DESC LIMIT 1)
-		FROM (
-			SELECT tenant FROM tenants WHERE tenant IS NOT NULL
-			UNION
-			SELECT tenant FROM checkpoints
-		) AS t
+		FROM chosen AS t
 	)`
 
 // heads are the ids of every tenant's newest event, empty without one.
@@ -92,19 +96,29 @@ func (l *Log) heads(ctx context.Context) (map[string]string, error) {
 	return heads, err
 }
 
-// behind lists the tenants whose newest event is not the one at the projection's checkpoint.
-func (l *Log) behind(ctx context.Context, projection string) ([]string, error) {
+// behind lists the tenants whose newest event is not the one at the projection's checkpoint: of these, or nil for all.
+func (l *Log) behind(ctx context.Context, projection string, of map[string]struct{}) ([]string, error) {
+	heads, args := everyTenant, []any{}
+	if of != nil {
+		if len(of) == 0 {
+			return nil, nil
+		}
+		for tenant := range of {
+			args = append(args, tenant)
+		}
+		heads = `WITH chosen (tenant) AS (VALUES (?)` + strings.Repeat(`, (?)`, len(of)-1) + `)` + theirHeads
+	}
 	var tenants []string
 	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
 		var tenant string
 		err := rows.Scan(&tenant)
 		tenants = append(tenants, tenant)
 		return err
-	}, everyTenant+`
+	}, heads+`
 		SELECT h.tenant
 		FROM heads AS h
 		LEFT JOIN checkpoints AS c ON c.projection = ? AND c.tenant = h.tenant
 		WHERE h.head IS DISTINCT FROM c.event_id
-		ORDER BY h.tenant`, projection)
+		ORDER BY h.tenant`, append(args, projection)...)
 	return tenants, err
 }
