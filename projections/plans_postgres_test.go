@@ -44,6 +44,9 @@ func (w *world) readsLittleOfPostgreSQL(listener *statements) { w.readsLittle(li
 // readsLittle reads everything there is to read. What is in memory needs no index.
 func (w *world) readsLittle(listener *statements, inMemory ...string) {
 	for _, work := range reads() {
+		if work.onSQLite {
+			continue
+		}
 		var used []string
 		for _, query := range listener.during(func() { work.do(w) }) {
 			if strings.Contains(query.text, "count(*)") {

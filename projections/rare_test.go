@@ -1,9 +1,11 @@
 package projections_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
 )
 
 // rareReads look for what few items are, and most are not.
@@ -21,7 +23,14 @@ func rareReads() []work {
 			nothing(w.t)(nil, err)
 		}
 	}
+	reporting := func(report func(projections.Reports, context.Context, domain.ReportQuery) ([]domain.Standing, error)) func(*world) {
+		return func(w *world) {
+			nothing(w.t)(report(projections.Reports{Knowledge: w.base, Log: w.log}, w.t.Context(), domain.ReportQuery{Tenant: by.Tenant, Limit: 10}))
+		}
+	}
 	return []work{
+		{name: "report what did harm", do: reporting(projections.Reports.Harm), onSQLite: true},
+		{name: "report what is stale", do: reporting(projections.Reports.Stale)},
 		{name: "list a strange scope's", do: listing(domain.Filter{Scope: "user:nobody"}), fromScopes: true},
 		{name: "list what was forgotten", do: listing(domain.Filter{Statuses: []domain.Status{domain.IsDeleted}})},
 		{name: "list what was superseded", do: listing(domain.Filter{Statuses: []domain.Status{domain.IsSuperseded}})},

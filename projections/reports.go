@@ -54,8 +54,10 @@ func (r Reports) Harm(ctx context.Context, q domain.ReportQuery) ([]domain.Stand
 	if err != nil {
 		return nil, err
 	}
-	voices := p.db.NewSelect().TableExpr("? AS v", p.tables().votes).Where("v.verdict = 'harmful'")
-	return p.ranked(ctx, q, voices, "v", "k.harmful")
+	voices := func() *bun.SelectQuery {
+		return p.db.NewSelect().TableExpr("? AS v", p.tables().votes).Where("v.verdict = 'harmful'")
+	}
+	return p.ranked(ctx, q, voices, "harmful", "harmful")
 }
 
 // Stale ranks items by the reports of staleness since they were last confirmed.
@@ -64,8 +66,8 @@ func (r Reports) Stale(ctx context.Context, q domain.ReportQuery) ([]domain.Stan
 	if err != nil {
 		return nil, err
 	}
-	reports := p.db.NewSelect().TableExpr("? AS v", p.tables().reports)
-	return p.ranked(ctx, q, reports, "v", "k.stale_reporters")
+	reports := func() *bun.SelectQuery { return p.db.NewSelect().TableExpr("? AS v", p.tables().reports) }
+	return p.ranked(ctx, q, reports, "stale_reporters", "stale")
 }
 
 func (r Reports) pinned(ctx context.Context) (*Knowledge, error) {
@@ -75,22 +77,27 @@ func (r Reports) pinned(ctx context.Context) (*Knowledge, error) {
 	return r.Knowledge.pinned(), nil
 }
 
-// ranked counts what is said of each item, and lists those that most is said of first.
-func (p *Knowledge) ranked(ctx context.Context, q domain.ReportQuery, said *bun.SelectQuery, alias, everCounted string) ([]domain.Standing, error) {
-	counted := everCounted
-	if !q.From.IsZero() || !q.To.IsZero() {
-		counted = "coalesce(said.counted, 0)"
+// ranked counts what is said of each item, and lists those that most is said of first. What a column counts that has an index of
+// the items with any is looked up there; and when the last was said, of the items that are listed.
+func (p *Knowledge) ranked(ctx context.Context, q domain.ReportQuery, said func() *bun.SelectQuery, everCounted, index string) ([]domain.Standing, error) {
+	counted := "k." + everCounted
+	query := p.db.NewSelect().ColumnExpr(standingColumns)
+	if q.From.IsZero() && q.To.IsZero() {
+		query = query.TableExpr("?", p.by(index))
+	} else {
+		counted = "said.counted"
+		then := between(said().ColumnExpr("v.id, count(*) AS counted").Where("v.tenant = ?", q.Tenant).GroupExpr("v.id"), "v.at", q.From, q.To)
+		query = query.TableExpr("(?) AS said CROSS JOIN ? AS k", then, p.tables().knowledge).Where("k.id = said.id")
 	}
-	said = said.ColumnExpr("id, count(*) AS counted, max(at) AS last").Where("tenant = ?", q.Tenant).GroupExpr("id")
-	said = between(said, alias+".at", q.From, q.To)
 	chosen, args := p.isChosen(about(q))
-	var rows []standing
-	err := p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge).
-		Join("LEFT JOIN (?) AS said ON said.id = k.id", said).
-		ColumnExpr(standingColumns+", "+counted+" AS counted, said.last AS last").
+	query = query.ColumnExpr("k.number, "+counted+" AS counted").
 		Where("k.tenant = ?", q.Tenant).Where(counted+" > 0").Where(chosen, args...).
-		OrderExpr(counted+" DESC, k.confidence, k.number").
-		Limit(int64(q.Limit)).Offset(q.Skip).Scan(ctx, &rows)
+		OrderExpr(counted + " DESC, k.confidence, k.number").Limit(int64(q.Limit)).Offset(q.Skip)
+	last := between(said().ColumnExpr("max(v.at)").Where("v.tenant = ?", q.Tenant).Where("v.id = most.id"), "v.at", q.From, q.To)
+	var rows []standing
+	err := p.db.NewSelect().TableExpr("(?) AS most", query).
+		ColumnExpr(strings.ReplaceAll(standingColumns, "k.", "most.")+", most.counted, (?) AS last", last).
+		OrderExpr("most.counted DESC, most.confidence, most.number").Scan(ctx, &rows)
 	if err != nil {
 		return nil, p.failed(ctx, "rank knowledge", err)
 	}

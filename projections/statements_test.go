@@ -77,6 +77,7 @@ type work struct {
 	do         func(w *world)
 	most       bool     // it is about most items
 	fromScopes bool     // no item is read but those of a scope
+	onSQLite   bool     // PostgreSQL has no index for it: one of what votes change would cost every vote
 	uses       []string // indexes of PostgreSQL that are enough, without a look at their tables
 }
 
