@@ -41,6 +41,17 @@ func SketchesOf(k *Knowledge, tenant string) int {
 	return l.bytes
 }
 
+// ReadAhead reads sketches into memory, as the background does in the beginning.
+func ReadAhead(ctx context.Context, k *Knowledge) error {
+	return k.meaning.nearest.(*memoryNearest).shelves.readAhead(ctx, k.meaning)
+}
+
+// LoadSketches reads a tenant's sketches, as its first search does.
+func LoadSketches(ctx context.Context, k *Knowledge, tenant string) error {
+	_, err := k.meaning.nearest.(*memoryNearest).sketches(ctx, tenant)
+	return err
+}
+
 // ClosestOnShelf puts sketches on a shelf, and gives the places of at least most that differ least from another.
 func ClosestOnShelf(sketches [][]uint64, sketch []uint64, most int) []int {
 	s := newShelf(len(sketch))

@@ -2,8 +2,10 @@ package projections
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -43,6 +45,33 @@ func (n *libraries) load(ctx context.Context, m *Meaning, tenant string) (*libra
 		n.weigh(tenant, l)
 	}
 	return l.library, err
+}
+
+// readAhead reads tenants' sketches before they are searched for the first time: those of the longest logs, as long as half of the
+// room is left.
+func (n *libraries) readAhead(ctx context.Context, m *Meaning) error {
+	var tenants []string
+	err := m.db.NewSelect().TableExpr("checkpoints").Column("tenant").Where("projection = ?", m.Name()).
+		OrderExpr("position DESC, tenant").Scan(database.ForEveryTenant(ctx), &tenants)
+	if err != nil {
+		return fmt.Errorf("look for sketches to read: %w", err)
+	}
+	for _, tenant := range tenants {
+		if ctx.Err() != nil || n.held() > n.budget/2 {
+			return nil
+		}
+		if _, err := n.load(database.ForTenant(ctx, tenant), m, tenant); err != nil {
+			return fmt.Errorf("read sketches: %w", err)
+		}
+	}
+	return nil
+}
+
+// held is how many bytes there are.
+func (n *libraries) held() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.bytes
 }
 
 // learn replaces the pieces of items, and forgets the vectors of those that went. It comes after their

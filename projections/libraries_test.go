@@ -1,6 +1,8 @@
 package projections_test
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -64,5 +66,50 @@ func TestOnlySomeTenantsSketchesAreKeptInMemory(t *testing.T) {
 	ask("acme")
 	if diff := cmp.Diff(kept(), []string{"acme"}); diff != "" {
 		t.Errorf("kept (-got +want):\n%s", diff)
+	}
+}
+
+func TestSketchesAreReadBeforeTheyAreSearchedFor(t *testing.T) {
+	t.Parallel()
+	db := databasetest.Open(t, databasetest.SQLite(t))
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, db, projections.Settings{})
+	tenants := []string{"acme", "bolt", "coil"}
+	for i, tenant := range tenants {
+		there := w.in(tenant)
+		for n := range i + 1 {
+			there.remember(fmt.Sprint("i", n), "water the tomatoes in the garden", "team:pay")
+		}
+		there.understand()
+	}
+	held := func() (held []string) {
+		for _, tenant := range tenants {
+			if projections.SketchesOf(w.base, tenant) > 0 {
+				held = append(held, tenant)
+			}
+		}
+		return held
+	}
+	for _, room := range []struct {
+		bytes int
+		want  []string
+	}{{1 << 20, tenants}, {1, []string{"coil"}}} {
+		projections.RememberSketches(w.base, room.bytes)
+		if err := projections.ReadAhead(t.Context(), w.base); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(held(), room.want); diff != "" {
+			t.Errorf("with room for %d bytes (-read +want):\n%s", room.bytes, diff)
+		}
+	}
+
+	// Whoever no longer waits for them has not asked in vain.
+	projections.RememberSketches(w.base, 1<<20)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := projections.LoadSketches(gone, w.base, "acme"); err != nil || len(held()) != 1 {
+		t.Errorf("read %v, %v", held(), err)
 	}
 }

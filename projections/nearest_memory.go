@@ -17,11 +17,17 @@ type memoryNearest struct {
 func (n *memoryNearest) learn(e *embedded) { n.shelves.learn(e) }
 
 func (n *memoryNearest) closest(ctx context.Context, q question) (shortlist, error) {
-	l, err := n.shelves.load(ctx, n.meaning, q.search.By.Tenant)
+	l, err := n.sketches(ctx, q.search.By.Tenant)
 	if err != nil {
 		return shortlist{}, n.meaning.knowledge.failed(ctx, "read sketches", err)
 	}
 	return q.among(ctx, l)
+}
+
+// sketches are those of a tenant. Reading them goes on if whoever asked no longer waits: where there are many, nobody might ever wait
+// long enough.
+func (n *memoryNearest) sketches(ctx context.Context, tenant string) (*library, error) {
+	return n.shelves.load(context.WithoutCancel(ctx), n.meaning, tenant)
 }
 
 // among looks for the closest pieces in memory.

@@ -116,8 +116,14 @@ func (p *Knowledge) FollowMeaning(router *message.Router, log *events.Log) {
 }
 
 // TendSpaces switches searches to the space of the configured embedder when it is complete, and then
-// stops keeping up the one before, until ctx ends.
+// stops keeping up the one before, until ctx ends. It begins with reading into memory what searches compare there, so that the first
+// need not wait for it.
 func (p *Knowledge) TendSpaces(ctx context.Context) {
+	if n, ok := p.spaces.read.Load().nearest.(*memoryNearest); ok {
+		if err := n.shelves.readAhead(ctx, n.meaning); err != nil && ctx.Err() == nil {
+			p.log.WarnContext(ctx, "sketches were not read ahead; the first search reads them", "error", err)
+		}
+	}
 	var behind chase
 	for {
 		if err := p.tendSpaces(ctx, &behind); err != nil && ctx.Err() == nil {
