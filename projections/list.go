@@ -1,6 +1,7 @@
 package projections
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -22,9 +23,16 @@ func (p *Knowledge) List(ctx context.Context, list domain.List) (domain.ListPage
 	if limit == 0 {
 		limit = defaultList
 	}
-	numbers := p.numbers(list, limit+1)
+	if list.Filter.Visibility == domain.PublicWide {
+		list.Filter.Scope = cmp.Or(list.Filter.Scope, domain.Public) // which all of these have
+	}
+	few, err := p.fewBegin(ctx, list)
+	if err != nil {
+		return domain.ListPage{}, err
+	}
+	numbers := p.numbers(list, limit+1, few)
 	var rows []row
-	err := p.db.NewSelect().Model(&rows).ModelTableExpr("? AS k", p.tables().knowledge).
+	err = p.db.NewSelect().Model(&rows).ModelTableExpr("? AS k", p.tables().knowledge).
 		Where("k.tenant = ?", list.By.Tenant).Where("k.number IN (?)", numbers).
 		OrderExpr("k.number DESC").Limit(limit + 1).Scan(ctx)
 	if err != nil {
@@ -41,8 +49,9 @@ func (p *Knowledge) List(ctx context.Context, list domain.List) (domain.ListPage
 }
 
 // numbers selects the numbers of a page's items: everything, or the newest of each audience that
-// the principal belongs to, and of what each of its entities owns.
-func (p *Knowledge) numbers(list domain.List, limit int64) *bun.SelectQuery {
+// the principal belongs to, and of what each of its entities owns. Where few have a URI that begins as the filter asks, the newest of
+// those.
+func (p *Knowledge) numbers(list domain.List, limit int64, few bool) *bun.SelectQuery {
 	filter := list.Filter
 	newest := func(query *bun.SelectQuery, number string) *bun.SelectQuery {
 		query = p.where(query, list.By.Tenant, filter)
@@ -53,6 +62,9 @@ func (p *Knowledge) numbers(list domain.List, limit int64) *bun.SelectQuery {
 	}
 	all := func() *bun.SelectQuery {
 		return p.db.NewSelect().TableExpr("?", p.listed(filter))
+	}
+	if few {
+		return newest(p.visible(p.db.NewSelect().TableExpr("?", p.by("uri")).Where("k."+isLive), list.By), "k.number")
 	}
 	if sharesAll(list) {
 		filter.Scope = "" // is where it is read from
@@ -70,6 +82,25 @@ func (p *Knowledge) numbers(list domain.List, limit int64) *bun.SelectQuery {
 		union = union.Union(p.db.NewSelect().ColumnExpr("number").TableExpr("(?) AS part", part))
 	}
 	return union
+}
+
+// mostBegun is up to how many items are few: so many are read for a page of them.
+const mostBegun = 5000
+
+// fewBegin tells whether few items have a URI that begins as the filter of a list asks, so that they are found by that. PostgreSQL
+// knows it by itself.
+func (p *Knowledge) fewBegin(ctx context.Context, list domain.List) (few bool, err error) {
+	prefix := list.Filter.URIPrefix
+	if prefix == "" || withGone(list.Filter.Statuses) || p.isPostgres() {
+		return false, nil
+	}
+	begun := p.db.NewSelect().TableExpr("?", p.by("uri")).ColumnExpr("1").Where("k.tenant = ?", list.By.Tenant).Where("k."+isLive).
+		Where("k.uri >= ?", prefix).Where("k.uri < ?", prefix+last).Limit(mostBegun)
+	err = p.db.NewSelect().TableExpr("(?) AS begun", begun).ColumnExpr("count(*) < ?", mostBegun).Scan(ctx, &few)
+	if err != nil {
+		return false, p.failed(ctx, "count what lies there", err)
+	}
+	return few, nil
 }
 
 // listed is the table that a list is read from.

@@ -32,6 +32,8 @@ func rareReads() []work {
 		{name: "report what did harm", do: reporting(projections.Reports.Harm), onSQLite: true},
 		{name: "report what is stale", do: reporting(projections.Reports.Stale)},
 		{name: "list a strange scope's", do: listing(domain.Filter{Scope: "user:nobody"}), fromScopes: true},
+		{name: "list what lies nowhere", do: listing(domain.Filter{URIPrefix: "viking://nowhere/"}), fromScopes: true},
+		{name: "list what is public", do: listing(domain.Filter{Visibility: domain.PublicWide}), fromScopes: true},
 		{name: "list what was forgotten", do: listing(domain.Filter{Statuses: []domain.Status{domain.IsDeleted}})},
 		{name: "list what was superseded", do: listing(domain.Filter{Statuses: []domain.Status{domain.IsSuperseded}})},
 		{name: "list what is stale", do: listing(domain.Filter{Stale: &stale})},

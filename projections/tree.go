@@ -177,6 +177,11 @@ func (p *Knowledge) lyingBelow(ctx context.Context, query *bun.SelectQuery, by d
 // lying narrows the items k to the active ones below a directory, and behind a URI in it, that the principal may see.
 func (p *Knowledge) lying(query *bun.SelectQuery, by domain.Principal, directory domain.URI, after any) *bun.SelectQuery {
 	query = p.below(query, by.Tenant, directory, after).Where("k.status = ?", domain.Active)
+	return p.visible(query, by)
+}
+
+// visible narrows the items k to those that the principal may see.
+func (p *Knowledge) visible(query *bun.SelectQuery, by domain.Principal) *bun.SelectQuery {
 	if by.SeesAll() {
 		return query
 	}
