@@ -7,7 +7,8 @@ import (
 )
 
 // memoryNearest keeps the sketches of SQLite's one process in memory and compares the vectors of
-// the best, of which it keeps some. A tenant's sketches are read when it is searched and they are not there.
+// the best, of which it keeps some. A tenant's sketches are read when the program starts, while
+// there is room, and when it is searched and they are not there.
 type memoryNearest struct {
 	meaning *Meaning
 	shelves *libraries
