@@ -64,7 +64,7 @@ func prepareFile(path string) (string, error) {
 		return "", misnamed{errors.New("sqlite: takes the path of a file and no options, as in sqlite:./data/annals.db")}
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return "", fmt.Errorf("the directory of the database cannot be made, name another file with sqlite:PATH: %w", err)
+		return "", misnamed{fmt.Errorf("the directory of the database cannot be made, name another file with sqlite:PATH: %w", err)}
 	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

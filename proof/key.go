@@ -108,9 +108,17 @@ func NewKey(directory, name string) (Key, error) {
 	return OpenKey(directory)
 }
 
-func makeKey(directory, name string, put func(from, to string) error) error {
+// CheckName refuses a name that a signing key could not have.
+func CheckName(name string) error {
 	if !keyName.MatchString(name) {
 		return errors.New("the name of a signing key has at most 128 letters, digits and any of ._/-")
+	}
+	return nil
+}
+
+func makeKey(directory, name string, put func(from, to string) error) error {
+	if err := CheckName(name); err != nil {
+		return err
 	}
 	private, _, err := note.GenerateKey(rand.Reader, name)
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"github.com/annals-kb/annals/proof"
 )
 
 // config is everything that a server can be told. The environment says it; a flag wins over the
@@ -100,6 +102,12 @@ func (c config) validate() error {
 	}
 	if c.RootKey != "" && len(c.RootKey) < shortestRootKey {
 		problems = append(problems, fmt.Errorf("ANNALS_ROOT_KEY must have at least %d characters, as openssl rand -hex 32 makes them", shortestRootKey))
+	}
+	if err := proof.CheckName(c.LogName); err != nil {
+		problems = append(problems, fmt.Errorf("log-name (ANNALS_LOG_NAME): %w", err))
+	}
+	if err := fitForData(c.Data); err != nil {
+		return err
 	}
 	if _, err := c.issuer(); err != nil {
 		problems = append(problems, err)

@@ -27,8 +27,9 @@ type replayed struct {
 // this SQLite file may be running.
 func (e *eraseCommand) replay(ctx context.Context, c *console) (err error) {
 	cfg := config{storage: e.placed()}
-	if _, err := os.Stat(e.Replay); err != nil {
-		return noList(err)
+	list, err := erasuresIn(e.Replay)
+	if err != nil {
+		return err
 	}
 	logger := cfg.logger(c)
 	if err := isThere(ctx, cfg, logger); err != nil {
@@ -44,7 +45,7 @@ func (e *eraseCommand) replay(ctx context.Context, c *console) (err error) {
 	}
 	log := events.NewLog(db, knowledge, events.Options{Policy: knowledge.Policy(), Logger: logger})
 	defer func() { err = errors.Join(err, log.Close(context.WithoutCancel(ctx)), db.Close()) }()
-	done, err := replayList(ctx, log, e.Replay)
+	done, err := replayList(ctx, log, list)
 	if err != nil {
 		return err
 	}
@@ -72,24 +73,39 @@ func isThere(ctx context.Context, cfg config, logger *slog.Logger) error {
 	return db.Close()
 }
 
-// replayList erases what a list names, tenant by tenant as it says.
-func replayList(ctx context.Context, log *events.Log, name string) (done replayed, err error) {
+// erasuresIn reads a whole list, before anything is done; no name is no list.
+func erasuresIn(name string) ([]erasure, error) {
+	if name == "" {
+		return nil, nil
+	}
 	file, err := os.Open(name)
 	if err != nil {
-		return done, noList(err)
+		return nil, noList(err)
 	}
 	defer func() { _ = file.Close() }() // it was only read
+	var list []erasure
 	lines := bufio.NewScanner(file)
 	for number := 1; lines.Scan(); number++ {
 		line, err := erasureOf(lines.Bytes())
 		if err != nil {
-			return done, wrong(whichList, "line %d of the list of erasures cannot be read", number)
+			return nil, wrong(whichList, "line %d of the list of erasures cannot be read", number)
 		}
+		list = append(list, line)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, noList(err)
+	}
+	return list, nil
+}
+
+// replayList erases what a list names, tenant by tenant as it says.
+func replayList(ctx context.Context, log *events.Log, list []erasure) (done replayed, err error) {
+	for _, line := range list {
 		if err := done.replay(ctx, log, line); err != nil {
 			return done, err
 		}
 	}
-	return done, lines.Err()
+	return done, nil
 }
 
 const whichList = "it is the file that annals erase --export-list has written"

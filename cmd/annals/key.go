@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
@@ -42,6 +41,14 @@ func (keyCreateCommand) Help() string {
 	return `The first key must be root's or an admin's: from then on the server asks everybody for a key. With --offline no server
 is asked, and none may be using the SQLite file.
 
+What a role may do (docs/security.md has the whole table):
+
+    member    reads what is meant for it, what it belongs to, or everybody; changes what is its own
+    service   acts for everybody in its tenant, as programs do, and administers nothing
+    auditor   reads everything in its tenant, also what was forgotten, and changes nothing
+    admin     does everything in its tenant: gives keys, erases, changes what is others'
+    root      does that in every tenant, makes tenants, rebuilds projections and sweeps files
+
 Examples:
 
     annals key create user:you --role root --offline
@@ -55,6 +62,9 @@ func (k *keyCreateCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	if err := c.willBeRead("the key"); err != nil {
+		return err
+	}
 	if k.Offline {
 		return k.offline(ctx, c, expires)
 	}
@@ -65,22 +75,17 @@ func (k *keyCreateCommand) Run(ctx context.Context, c *console) error {
 	if !expires.IsZero() {
 		body["expires_at"] = expires
 	}
-	return showKey(ctx, c, k.remote, request{Method: http.MethodPost, Path: []string{"v1", "keys"}, Body: body})
+	open := k.isOpen(ctx)
+	err = showKey(ctx, c, k.remote, request{Method: http.MethodPost, Path: []string{"v1", "keys"}, Body: body})
+	if open && (err == nil || isLost(err)) {
+		closed(c)
+	}
+	return err
 }
 
 // offline writes the key into the database.
 func (k *keyCreateCommand) offline(ctx context.Context, c *console, expires time.Time) (err error) {
 	cfg := config{storage: k.placed()}
-	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
-		return wrong("name another with --data DIR or ANNALS_DATA", "the data directory cannot be made: %s", err)
-	}
-	logger := cfg.logger(c)
-	db, err := openDatabase(ctx, cfg, logger)
-	if err != nil {
-		return err
-	}
-	log := events.NewLog(db, events.Replay{}, events.Options{Logger: logger}) // which reads no knowledge for this
-	defer func() { err = errors.Join(err, log.Close(context.WithoutCancel(ctx)), db.Close()) }()
 	by := domain.SystemPrincipal()
 	by.Tenant = domain.DefaultTenant
 	if k.Tenant != "" {
@@ -95,25 +100,39 @@ func (k *keyCreateCommand) offline(ctx context.Context, c *console, expires time
 		created.Memberships = append(created.Memberships, domain.Entity(e))
 	}
 	command := domain.CreateKey{By: by, Prefix: prefix, Key: created}
+	if err := command.Validate(time.Now()); err != nil {
+		return refusedKey(err)
+	}
+	administers := created.Role == domain.Admin || created.Role == domain.Root
+	notFirst := wrong("add --role admin", "the first key must be an admin's: from then on the server asks everybody for a key")
+	logger := cfg.logger(c)
+	if fresh, err := isNew(ctx, cfg.Database, logger); err != nil {
+		return err
+	} else if fresh && !administers {
+		return notFirst
+	}
+	db, err := openDatabase(ctx, cfg, logger)
+	if err != nil {
+		return err
+	}
+	log := events.NewLog(db, events.Replay{}, events.Options{Logger: logger}) // which reads no knowledge for this
+	defer func() { err = errors.Join(err, log.Close(context.WithoutCancel(ctx)), db.Close()) }()
 	keyed, err := projections.NewKeys(db, log).Any(ctx)
 	if err != nil {
 		return err
 	}
-	if administers := created.Role == domain.Admin || created.Role == domain.Root; !keyed && !administers {
-		return wrong("add --role admin", "the first key must be an admin's: from then on the server asks everybody for a key")
-	}
-	if err := command.Validate(time.Now()); err != nil {
-		return &failure{Code: exitRefused, Detail: err.Error(), Fix: "annals key create --help shows how"}
+	if !keyed && !administers {
+		return notFirst
 	}
 	if _, err := events.NewEntrance(log, true).Submit(ctx, domain.Submission{By: by, Command: command}); err != nil {
 		return err
 	}
 	shown := givenKey{Prefix: prefix, Key: key, Tenant: by.Tenant, Subject: k.Subject, Role: k.Role}
-	if c.json {
-		return c.document(shown)
+	err = shown.show(c, shown)
+	if !keyed {
+		closed(c)
 	}
-	shown.print(c)
-	return nil
+	return err
 }
 
 // givenKey is a key as the server shows it.
@@ -134,6 +153,9 @@ type givenKey struct {
 // print shows a key that was just made: the key itself on standard output, so that a script can keep it.
 func (k givenKey) print(c *console) {
 	c.say("%s", k.Key)
+	if c.end(nil) != nil {
+		return // which [givenKey.show] tells of
+	}
 	if domain.Role(k.Role) == domain.Root {
 		c.note("a key for %s, root of every tenant; it is not shown again", printable(k.Subject))
 		c.note("it is kept in tenant %s: erasing that revokes it", printable(k.Tenant))
@@ -154,11 +176,7 @@ func showKey(ctx context.Context, c *console, r remote, q request) error {
 	if err != nil {
 		return err
 	}
-	if c.json {
-		return c.document(a.Body)
-	}
-	made.print(c)
-	return nil
+	return made.show(c, a.Body)
 }
 
 type keyListCommand struct{ remote }
@@ -239,6 +257,9 @@ func (keyRotateCommand) Help() string {
 
 // Run implements the command.
 func (k *keyRotateCommand) Run(ctx context.Context, c *console) error {
+	if err := c.willBeRead("the key"); err != nil {
+		return err
+	}
 	return showKey(ctx, c, k.remote, request{
 		Method: http.MethodPost, Path: []string{"v1", "keys", k.Prefix, "rotate"},
 		Body: map[string]any{"overlap": max(1, int64(k.Overlap/time.Second))},

@@ -30,7 +30,17 @@ Examples:
 // Run implements the command.
 func (m *migrateCommand) Run(ctx context.Context, c *console) error {
 	storage := m.placed()
-	db, err := database.Open(ctx, storage.Database, m.logger(c))
+	if _, isFile := sqliteFile(storage.Database); isFile && m.Role != "" {
+		return wrong("leave out --role and ANNALS_DATABASE_ROLE: whoever may read the file may do everything", "a role is for PostgreSQL: SQLite has none")
+	}
+	open := database.Open
+	if m.Check {
+		open = database.OpenToRead
+	}
+	db, err := open(ctx, storage.Database, m.logger(c))
+	if m.Check && errors.Is(err, database.ErrAbsent) {
+		return notMade(storage.Database, "run annals migrate")
+	}
 	if err != nil {
 		return err
 	}

@@ -101,9 +101,6 @@ func (o *ownServer) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(o.cfg.Data, 0o700); err != nil {
-		return wrong("name another with --data DIR or ANNALS_DATA", "the data directory cannot be made: %s", err)
-	}
 	service, err := openService(ctx, o.cfg, embedder, former, o.cfg.logger(o.console))
 	if err != nil {
 		return err
@@ -140,12 +137,7 @@ func (o *ownServer) listen(ctx context.Context) (net.Listener, error) {
 
 // kept tells whether there is anything to serve: whoever only reads makes no database.
 func (o *ownServer) kept() bool {
-	path, isFile := sqliteFile(o.cfg.Database)
-	if !isFile {
-		return true
-	}
-	_, err := os.Stat(path)
-	return err == nil
+	return !isAbsent(o.cfg.Database)
 }
 
 // close finishes what was accepted.

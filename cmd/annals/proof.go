@@ -269,9 +269,12 @@ Examples:
 
 // Run implements the command.
 func (p *proofNewKeyCommand) Run(c *console) error {
+	if err := proof.CheckName(p.LogName); err != nil {
+		return wrong("as in --log-name annals.example.com", "%s", err)
+	}
 	data := p.placed().Data
-	if err := os.MkdirAll(data, 0o700); err != nil {
-		return wrong("name another with --data DIR or ANNALS_DATA", "the data directory cannot be made: %s", err)
+	if err := makeData(data); err != nil {
+		return err
 	}
 	key, err := proof.NewKey(data, p.LogName)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 )
 
 type serveCommand struct {
@@ -33,6 +32,10 @@ func (s *serveCommand) Run(ctx context.Context, c *console) (err error) {
 	if err := cfg.validate(); err != nil {
 		return err
 	}
+	erased, err := erasuresIn(cfg.Erased)
+	if err != nil {
+		return err
+	}
 	profiled, err := profile(s.CPUProfile)
 	if err != nil {
 		return err
@@ -55,24 +58,25 @@ func (s *serveCommand) Run(ctx context.Context, c *console) (err error) {
 		return err
 	}
 	defer listener.Close() //nolint:errcheck // the service closes it; this is for when there is none
-	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
-		return wrong("name another with --data DIR or ANNALS_DATA", "the data directory cannot be made: %s", err)
-	}
 	logger := cfg.logger(c)
 	if listener, err = cfg.encrypt(listener, logger); err != nil {
 		return err
+	}
+	if beyond && cfg.isOpenWithoutKeys() {
+		if fresh, err := isNew(ctx, cfg.Database, logger); err == nil && fresh {
+			return openBeyond(cfg.Listen)
+		}
 	}
 	service, err := openService(ctx, cfg, embedder, former, logger)
 	if err != nil {
 		return err
 	}
-	if err := service.eraseAgain(ctx, cfg.Erased); err != nil {
+	if err := service.eraseAgain(ctx, erased); err != nil {
 		return errors.Join(err, service.close())
 	}
 	access, open, err := service.access(ctx, cfg)
 	if err == nil && open && beyond {
-		err = wrong("make a key first: annals key create user:YOU --role root --offline; or listen on 127.0.0.1",
-			"in open mode annals serves this machine alone, and %s is reachable from others", cfg.Listen)
+		err = openBeyond(cfg.Listen)
 	}
 	if err != nil {
 		return errors.Join(err, service.close())
@@ -92,4 +96,10 @@ func (s *serveCommand) Run(ctx context.Context, c *console) (err error) {
 	}
 	logger.InfoContext(context.WithoutCancel(ctx), "stopped")
 	return nil
+}
+
+// openBeyond refuses to be open to others than this machine.
+func openBeyond(address string) error {
+	return wrong("make a key first: annals key create user:YOU --role root --offline; or listen on 127.0.0.1",
+		"in open mode annals serves this machine alone, and %s is reachable from others", address)
 }

@@ -51,13 +51,16 @@ type service struct {
 
 // openService builds everything on the database. Whoever gets it closes it.
 func openService(ctx context.Context, cfg config, embedder, former embedding.Embedder, logger *slog.Logger) (*service, error) {
-	key, err := proof.EnsureKey(cfg.Data, cfg.LogName)
-	if err != nil {
+	if _, err := proof.OpenKey(cfg.Data); err != nil && !errors.Is(err, proof.ErrNoKey) {
 		return nil, err
 	}
 	db, err := openDatabase(ctx, cfg, logger)
 	if err != nil {
 		return nil, err
+	}
+	key, err := cfg.signingKey()
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
 	knowledge, err := projections.Open(ctx, db, projections.Settings{Embedder: embedder, Former: former, Logger: logger})
 	if err != nil {
@@ -131,6 +134,9 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 
 // openDatabase opens the database and sees to its schema.
 func openDatabase(ctx context.Context, cfg config, logger *slog.Logger) (*database.DB, error) {
+	if cfg.NoMigrate && isAbsent(cfg.Database) {
+		return nil, notMade(cfg.Database, "run annals migrate, or leave out --no-migrate")
+	}
 	db, err := database.Open(ctx, cfg.Database, logger)
 	if err != nil {
 		return nil, err

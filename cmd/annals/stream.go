@@ -19,7 +19,7 @@ func (c *client) open(ctx context.Context, r request) (io.ReadCloser, error) {
 	}
 	response, err := c.http.Do(req) //nolint:bodyclose // its reader closes it, see closing
 	if err != nil || !late.Stop() {
-		cancel()
+		defer cancel()
 		return nil, c.unreachable(ctx, err)
 	}
 	body := &closing{ReadCloser: response.Body, cancel: cancel}

@@ -6,8 +6,8 @@ import (
 )
 
 // eraseAgain erases what a list names, before anybody reads it.
-func (s *service) eraseAgain(ctx context.Context, list string) error {
-	if list == "" {
+func (s *service) eraseAgain(ctx context.Context, list []erasure) error {
+	if len(list) == 0 {
 		return nil
 	}
 	done, err := replayList(ctx, s.log, list)
