@@ -40,15 +40,17 @@ type examiner struct {
 	lastID    []byte
 	lastAt    []byte
 	versions  map[[16]byte]int64
-	whole     bool // the streams begin in what is examined
-	noTexts   bool // texts were left out on purpose
+	doubtful  int64 // records that are not what was recorded, each the missing version of a stream that nobody knows
+	whole     bool  // the streams begin in what is examined
+	noTexts   bool  // texts were left out on purpose
 	missing   map[string]int64
 	erasedIDs map[string]bool
 
 	leaves  []leaf // of the tree, not compared yet
 	tree    frontier
-	number  int64 // of the next stored hash
-	torn    bool  // the rest of the tree cannot be read
+	other   *frontier // of a file: the tree if of what was changed the record is right, and not its stored hash
+	number  int64     // of the next stored hash
+	torn    bool      // the rest of the tree cannot be read
 	signed  []signed
 	agreed  int64 // the newest signed size that the tree agrees with
 	unknown bool
@@ -95,7 +97,7 @@ func (e *examiner) takeRecord(c *chunk, r *record) {
 	if r.fault != "" {
 		e.fault(r.position, r.kind, "%s", r.fault)
 		if r.kind == Hash { // what it says of itself is not to be believed
-			e.versions[r.key] = max(e.versions[r.key], r.version)
+			e.doubtful++
 			return
 		}
 	}
@@ -145,7 +147,11 @@ func (e *examiner) ascends(c *chunk, r *record) {
 		e.lastAt = append(e.lastAt[:0], at...)
 	}
 	before, seen := e.versions[r.key]
-	if want := before + 1; r.version != want && (seen || e.whole) {
+	switch want := before + 1; {
+	case r.version == want || !seen && !e.whole:
+	case r.version > want && r.version-want <= e.doubtful:
+		e.doubtful -= r.version - want
+	default:
 		e.fault(r.position, Order, "it is version %d of its stream, and version %d was to come", r.version, want)
 	}
 	e.versions[r.key] = r.version
@@ -224,7 +230,7 @@ func (e *examiner) compareSigned() {
 		case !ok:
 		case s.size < e.tree.size:
 			e.fault(s.size, Checkpoint, "a checkpoint came too late to be compared")
-		case c.Root != domain.Digest(e.tree.root()):
+		case !e.hasRoot(c.Root):
 			e.fault(s.size, Checkpoint, "%s signed another tree of %d events: something at the positions %d to %d was changed since%s",
 				s.signer, s.size, e.agreed+1, s.size, otherLog(s))
 		default:
@@ -232,6 +238,19 @@ func (e *examiner) compareSigned() {
 			e.agreed, e.tenant.Signed = s.size, s.size
 		}
 	}
+}
+
+// hasRoot tells whether that is the tree's root. Where a record and its stored hash differ, either may be what was
+// signed: what does not lead to the root is given up.
+func (e *examiner) hasRoot(root domain.Digest) bool {
+	if e.other != nil && root == domain.Digest(e.other.root()) {
+		e.tree, e.other = *e.other, nil
+	}
+	if root != domain.Digest(e.tree.root()) {
+		return false
+	}
+	e.other = nil
+	return true
 }
 
 // open reads a checkpoint, and checks that a trusted key has signed it, for this log.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -206,15 +207,28 @@ func (x *exported) take(c *chunk, r *record) {
 		copy(leaf[:], c.of(r.hash)) // so that what comes after it can be judged by itself
 	}
 	if !x.apart {
-		x.tree.add(tlog.RecordHash(leaf[:]), nil)
+		x.grow(r, leaf)
 		x.compareSigned()
 	}
 	if r.fault != "" {
 		x.fault(r.position, r.kind, "%s", r.fault)
 	}
-	if r.kind != Hash {
-		x.ascends(c, r)
-		x.texts(c, r)
+	if r.kind == Hash { // what it says of itself is not to be believed
+		x.doubtful++
+		return
+	}
+	x.ascends(c, r)
+	x.texts(c, r)
+}
+
+// grow adds a leaf to the tree, and to the other one that there is once a record and its hash differ.
+func (x *exported) grow(r *record, leaf tlog.Hash) {
+	if r.kind == Hash && x.other == nil {
+		x.other = &frontier{size: x.tree.size, roots: slices.Clone(x.tree.roots)}
+	}
+	x.tree.add(tlog.RecordHash(leaf[:]), nil)
+	if x.other != nil {
+		x.other.add(tlog.RecordHash(r.computed[:]), nil)
 	}
 }
 
@@ -244,10 +258,14 @@ func (x *exported) end() {
 
 func (x *exported) signedBy(c domain.Checkpoint, ok bool) {
 	m := x.manifest
+	if !ok || x.apart {
+		return
+	}
+	if c.Size == m.Through {
+		x.hasRoot(c.Root)
+	}
 	root := x.tree.root()
 	switch {
-	case !ok || x.apart:
-		return
 	case c.Size == m.Through && c.Root == domain.Digest(root):
 	case c.Size > m.Through && tlog.CheckTree(m.Consistency, c.Size, tlog.Hash(c.Root), m.Through, root) == nil:
 	default:
