@@ -46,7 +46,7 @@ func (s *Server) identify(r *http.Request) (domain.Principal, error) {
 	}
 	if key == "" {
 		return s.unless(r, func() error {
-			return unknownCaller("send it as Authorization: Bearer KEY; the annals command takes it from ANNALS_KEY")
+			return unknownCaller("send it as Authorization: Bearer KEY; the annals command takes it from ANNALS_KEY or --api-key")
 		})
 	}
 	p, actsFor, err := s.tried(r, key)
@@ -194,7 +194,7 @@ func (s *Server) acting(r *http.Request, p domain.Principal, actsFor bool) (doma
 	}
 	if p.OnBehalfOf != known && !actsFor && p.OnBehalfOf != "" {
 		return p, domain.Refuse(domain.ErrForbidden, "the key does not let %s act on anybody's behalf", p.Subject).
-			WithFix("use a key that was created with acts_for")
+			WithFix("use a key that was created with acts_for, as annals key create --acts-for does")
 	}
 	return s.within(r, p)
 }

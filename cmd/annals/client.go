@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -170,6 +171,11 @@ func (c *client) problem(a *answer) error {
 	}
 	p.Status = a.Status
 	f := p.failure()
+	f.Fix = ownWords(f.Fix)
+	if a.Status == http.StatusRequestEntityTooLarge {
+		f.Detail = strings.Replace(f.Detail, "a body may", "what is sent at once may", 1)
+		f.Fix = cmp.Or(f.Fix, "send less at once: one piece of knowledge has at most 64 KiB of content")
+	}
 	if seconds, err := strconv.Atoi(a.Header.Get("Retry-After")); err == nil && f.Fix == "" {
 		f.Fix = fmt.Sprintf("try again in %d s", seconds)
 	}

@@ -18,6 +18,7 @@ type eraseCommand struct {
 	What string `field:"of,id,stream" arg:"" optional:"" help:"Which piece of knowledge; a session, such as session:123/planning; or whose, such as user:123: all that belongs to him, all that is meant for him alone, and what he said; or tenant:NAME, for root."`
 
 	Plan        bool   `xor:"what" help:"Change nothing: say what would be erased, and what else goes back to it."`
+	Rows        bool   `help:"With --plan: name every thing, however many there are. Unless told, more than twenty are only counted."`
 	WithLineage bool   `help:"Erase, too, what it was made from, what was made from it, and what took its place."`
 	ReasonCode  string `placeholder:"WORD" help:"Why, in a word, such as gdpr-17: requested unless told. It stays for ever, like the following."`
 	LegalBasis  string `placeholder:"TEXT" help:"Such as \"Art. 17(1)(b) GDPR\"."`
@@ -94,6 +95,9 @@ func (e *eraseCommand) agrees() error {
 		if way.given && e.What != "" {
 			return wrong("one after the other", "%s erases nothing that is named besides: %s", way.flag, printable(e.What))
 		}
+	}
+	if e.Rows && !e.Plan {
+		return wrong("add --plan, or leave it out", "--rows is for a plan")
 	}
 	if e.Replay != "" && e.Sweep {
 		return wrong("one after the other: annals erase --sweep, when a server runs again", "--replay sweeps nothing")

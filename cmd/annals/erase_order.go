@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -93,6 +96,21 @@ type doomed struct {
 	Reason    string `json:"reason"` // why it stays
 }
 
+// kind is what kind of thing it is.
+func (d doomed) kind() string {
+	kind, _, _ := strings.Cut(d.Stream, ":")
+	return cmp.Or(kind, "knowledge")
+}
+
+// byKind counts what becomes of the things of each kind.
+func byKind(kinds map[[2]string]int64) *grid {
+	rows := &grid{heads: []string{"", "KIND", "HOW MANY"}}
+	for _, kind := range slices.SortedFunc(maps.Keys(kinds), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+		rows.row(kind[0], printable(kind[1]), counted(kinds[kind]))
+	}
+	return rows
+}
+
 // some says how many there are of something.
 func some(n int64, one, more string) string {
 	if n == 1 {
@@ -124,7 +142,7 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 	if err != nil || c.json {
 		return err
 	}
-	rows := &grid{heads: []string{"", "WHAT", "OWNER", "STATUS", "WHY"}}
+	rows, kinds := &grid{heads: []string{"", "WHAT", "OWNER", "STATUS", "WHY"}}, map[[2]string]int64{}
 	goes, kept, others, related := 0, int64(0), int64(0), 0
 	for _, d := range list.Items {
 		mark, why := "keep", "named"
@@ -153,6 +171,11 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 			what = d.Stream
 		}
 		rows.row(mark, printable(what), printable(d.Owner), d.Status, printable(why))
+		kinds[[2]string{mark, d.kind()}]++
+	}
+	if few := 20; len(list.Items) > few && !e.Rows {
+		rows = byKind(kinds)
+		c.note("--rows names each of them, --json gives all")
 	}
 	c.say("%s", rows.render(c.width))
 	would := fmt.Sprintf("%d would be erased", goes)

@@ -16,7 +16,15 @@ import (
 // that were all given on the command line are wrong usage, whoever found out.
 func flagged(node *kong.Node, err error) error {
 	refused, ok := errors.AsType[*failure](err)
-	if !ok || node == nil || len(refused.Fields) == 0 {
+	if !ok || node == nil {
+		return err
+	}
+	if refused.Status != 0 && refused.Fix != "" {
+		f := *asFailure(err)
+		f.Fix = headersAsFlags(node, f.Fix)
+		refused, err = &f, &f
+	}
+	if len(refused.Fields) == 0 {
 		return err
 	}
 	f := *asFailure(err)

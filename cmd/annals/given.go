@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"reflect"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -38,7 +39,14 @@ func given(node *kong.Node) error {
 	}
 	var bad []field
 	for _, value := range node.Positional {
-		if message := unfit(node, value.Target.String()); value.Name == "id" && message != "" {
+		message := ""
+		switch text := value.Target.String(); {
+		case value.Name == "id" || value.Name == "prefix":
+			message = unfit(node, text)
+		case value.Set && value.Target.Kind() == reflect.String && text == "" && value.Name != "text":
+			message = "must not be empty" // what a session is to be told says more
+		}
+		if message != "" {
 			bad = append(bad, field{Field: value.Name, Flag: nth(value, ""), Message: message})
 		}
 	}

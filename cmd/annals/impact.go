@@ -46,7 +46,7 @@ func (i rebuildImpact) any() bool { return len(i.Confidence.Most)+len(i.Answers.
 
 // print says whose confidence moves, and which answers differ.
 func (i rebuildImpact) print(c *console, r rebuildReport) {
-	i.printConfidence(c)
+	i.printConfidence(c, r.Changed["confidence"])
 	c.say("%s", sameHits(r.Overlap, r.Searches))
 	a := i.Answers
 	if len(a.Most) == 0 {
@@ -72,10 +72,14 @@ func sameHits(overlap float64, searches int) string {
 		percent(overlap), counted(int64(searches)))
 }
 
-func (i rebuildImpact) printConfidence(c *console) {
+// printConfidence says whose moves, of so many that differ: those that were forgotten are in no answer.
+func (i rebuildImpact) printConfidence(c *console, differ int64) {
 	m := i.Confidence
+	if gone := differ - m.Raised - m.Lowered; gone > 0 {
+		c.say("%s forgotten or erased, and in no answer", some(gone, "of those that differ in confidence is", "of those that differ in confidence are"))
+	}
 	if m.Raised+m.Lowered == 0 {
-		c.say("nobody's confidence moves, of %s items", counted(m.Items))
+		c.say("nobody's confidence moves, of %s items that can be answered with", counted(m.Items))
 		return
 	}
 	c.say("the confidence of %s of %s items moves: %s up, %s down, by %.2f on average",

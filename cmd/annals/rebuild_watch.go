@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -22,6 +23,9 @@ func (r *rebuildCommand) wait(ctx context.Context, c *console, api *client, vers
 	view := &rebuildView{c: c}
 	now, raw, err := r.follow(ctx, api, view, version)
 	view.end()
+	if r.Watch && err == nil && view.doing == "" && !c.json {
+		c.note("nothing is being rebuilt now; this is what became of the last one, which ended %s:", moment(now.UpdatedAt))
+	}
 	if ctx.Err() != nil && r.WhatIf && err != nil {
 		return r.giveUp(ctx, api)
 	}
@@ -38,7 +42,7 @@ func (r *rebuildCommand) wait(ctx context.Context, c *console, api *client, vers
 	switch now.State {
 	case "active":
 		if !c.json {
-			c.note("%s", now.wayBack())
+			c.note("%s", r.wayBack(ctx, api, now))
 		}
 	case "retired":
 		if !now.seen() {
@@ -46,6 +50,17 @@ func (r *rebuildCommand) wait(ctx context.Context, c *console, api *client, vers
 		}
 	}
 	return now.verdict()
+}
+
+// wayBack says how to undo the switch to a version, as far as that can be done still.
+func (r *rebuildCommand) wayBack(ctx context.Context, api *client, now rebuild) string {
+	var all versions
+	_, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "projections"}}, &all)
+	kept := slices.ContainsFunc(all.of(r.Projection).Items, func(v versionOf) bool { return v.State == "draining" })
+	if err == nil && !kept {
+		return "there is no way back: no version before it is kept any more"
+	}
+	return now.wayBack()
 }
 
 // giveUp ends a what-if that nobody waits for any more.

@@ -34,7 +34,7 @@ func (searchCommand) Help() string {
 Examples:
 
     annals search "how do I call a rate-limited API?"
-    annals search "编码风格" --user 123 --project 456 --explain
+    annals search "rate limits" --user default --team pay --explain
     annals search "deploy" --type plan --type tool --tag domain=web --limit 3 --json
     annals search "deploy" --as-of 2026-03-01T09:00:00Z
     annals search "deploy" --min-position 42`
