@@ -51,7 +51,7 @@ func (s *Server) remember(ctx context.Context, c *call, in *rememberInput) (*str
 func (s *Server) rememberOne(ctx context.Context, c *call, from io.Reader, revise bool) (*streamed, error) {
 	body, err := s.whole(c, from)
 	if refusal, ok := errors.AsType[*domain.Refusal](err); ok && errors.Is(err, domain.ErrTooLarge) {
-		return nil, refusal.WithFix("send many items as lines, with Content-Type: %s; the annals command splits them: annals import FILE", linesType)
+		return nil, refusal.WithFix("send many items as lines, with Content-Type: %s", linesType)
 	}
 	if err != nil {
 		return nil, err

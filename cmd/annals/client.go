@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -172,9 +171,8 @@ func (c *client) problem(a *answer) error {
 	p.Status = a.Status
 	f := p.failure()
 	f.Fix = ownWords(f.Fix)
-	if a.Status == http.StatusRequestEntityTooLarge {
-		f.Detail = strings.Replace(f.Detail, "a body may", "what is sent at once may", 1)
-		f.Fix = cmp.Or(f.Fix, "send less at once: one piece of knowledge has at most 64 KiB of content")
+	if rest, is := strings.CutPrefix(f.Detail, "a body may"); is {
+		f.Detail, f.Fix = "what is sent at once may"+rest, "one piece of knowledge has at most 64 KiB of content: divide it; many at once are for annals import"
 	}
 	if seconds, err := strconv.Atoi(a.Header.Get("Retry-After")); err == nil && f.Fix == "" {
 		f.Fix = fmt.Sprintf("try again in %d s", seconds)

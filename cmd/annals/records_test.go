@@ -67,9 +67,11 @@ func TestRecordsComeFromLinesAndFromArrays(t *testing.T) {
 
 func TestRecordsBeforeTheBreakOfAnArrayAreRead(t *testing.T) {
 	t.Parallel()
-	for _, broken := range []string{`[{"a":1},{"a":2},{"a":`, `[{"a":1},{"a":2}`, `[{"a":1},{"a":2}}`, `[{"a":1},{"a":2},,]`,
+	for _, broken := range []string{
+		`[{"a":1},{"a":2},{"a":`, `[{"a":1},{"a":2}`, `[{"a":1},{"a":2}}`, `[{"a":1},{"a":2},,]`,
 		`[{"a":1},{"a":2}] x`, `[{"a":1},{"a":2}]]`, `[{"a":1},{"a":2}],[{"a":3}]`, `[{"a":1}] [{"a":2}`, `[{"a":1},{"a":2}] {"a":`,
-		"{\n\"a\":1}\n{\"a\":2}\n}"} {
+		"{\n\"a\":1}\n{\"a\":2}\n}",
+	} {
 		numbers, _, err := readAll(strings.NewReader(broken))
 		if err == nil || !strings.Contains(err.Error(), "beyond record 2") {
 			t.Errorf("%s: error %v, want one that names record 2", broken, err)
