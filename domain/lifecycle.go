@@ -29,14 +29,14 @@ func (c Supersede) Decide(book Book, _ time.Time) ([]Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k.SupersededBy == c.Successor {
-		return nil, nil
-	}
 	successor := book.Knowledge(c.Successor)
 	if missing := c.By.misses(successor); missing != "" {
 		var p Problems
 		p.Add("by", "%s", missing)
 		return nil, p.Err()
+	}
+	if k.SupersededBy == c.Successor {
+		return nil, nil
 	}
 	if successor.Status == IsSuperseded { // so that following successors ends
 		return nil, Refuse(ErrConflict, "%s is itself superseded by %s", successor.ID, successor.SupersededBy).

@@ -27,6 +27,12 @@ func TestAnotherItemTakesItsPlace(t *testing.T) {
 		when(supersede(as(alice), "k2")).thenNothing()
 }
 
+func TestWhatWasForgottenTakesNoPlaceAgain(t *testing.T) {
+	t.Parallel()
+	given(t, remembered(), Superseded{By: "k2"}).and("k2", successor(), Deleted{}).
+		when(supersede(as(alice), "k2")).invalid("by")
+}
+
 func TestAnItemDoesNotSupersedeItself(t *testing.T) {
 	t.Parallel()
 	given(t, remembered()).when(supersede(as(alice), itemID)).invalid("by")
