@@ -93,6 +93,32 @@ func TestAKeyMustBeFitToBeKept(t *testing.T) {
 	})
 }
 
+// TestWhatChangedNothingIsAnsweredAgainAsThat repeats it when it would change something, and when nothing can be changed.
+func TestWhatChangedNothingIsAnsweredAgainAsThat(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.ask("POST", "/v1/knowledge", object{"id": "a", "type": "tool", "content": "x", "tags": []string{"draft"}}).want(http.StatusCreated)
+		label := func() *answer {
+			return w.ask("PATCH", "/v1/knowledge/a", object{"tags": object{"labels": object{"draft": true}}}, "Idempotency-Key: k").want(http.StatusOK)
+		}
+		first := label()
+		if outcome := first.header.Get("Annals-Outcome"); outcome != "unchanged" {
+			t.Fatalf("it is %s", outcome)
+		}
+		for _, other := range []func(){
+			func() {
+				w.ask("PATCH", "/v1/knowledge/a", object{"tags": object{"labels": object{"draft": nil}}}).want(http.StatusOK)
+			},
+			func() { w.ask("DELETE", "/v1/knowledge/a", nil).want(http.StatusNoContent) },
+		} {
+			other()
+			if again := label(); string(again.body) != string(first.body) || again.header.Get("Idempotent-Replayed") != "true" {
+				t.Errorf("again: %s, first %s", again.body, first.body)
+			}
+		}
+		w.ask("PATCH", "/v1/knowledge/a", object{"tags": []string{"other"}}, "Idempotency-Key: another").want(http.StatusGone)
+	})
+}
+
 // TestAKeyOfNothingIsRefused sends the key of a variable that was not set: what is repeated would happen twice.
 func TestAKeyOfNothingIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {

@@ -2,7 +2,13 @@ package http
 
 import (
 	"encoding/json"
+	"errors"
+	"reflect"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 func TestMetaIsMergedAsRFC7396HasIt(t *testing.T) {
@@ -25,5 +31,37 @@ func TestMetaIsMergedAsRFC7396HasIt(t *testing.T) {
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s with %s: %s, %v; want %s", c.target, c.patch, got, err, c.want)
 		}
+	}
+}
+
+func TestATagPatchChangesSingleValues(t *testing.T) {
+	t.Parallel()
+	type patched struct {
+		Tags optional[tagPatch] `json:"tags,omitzero"`
+	}
+	there := domain.Tags{"labels": {"old", "kept"}, "lang": {"go"}}
+	for patch, want := range map[string]domain.Tags{
+		`{"tags": {"labels": {"new": true, "old": null}}}`:                   {"labels": {"kept", "new"}, "lang": {"go"}},
+		`{"tags": {"labels": {"kept": true, "nobody": null}, "lang": null}}`: {"labels": {"old", "kept"}},
+		`{"tags": {"labels": {"old": null, "kept": null}}}`:                  {"lang": {"go"}},
+		`{"tags": {"os": {"linux": true}, "labels": ["all"], "lang": "c"}}`:  {"labels": {"all"}, "lang": {"c"}, "os": {"linux"}},
+		`{"tags": {"lang": {"c": true}, "labels": {}}}`:                      {"labels": {"old", "kept"}, "lang": {"go", "c"}},
+	} {
+		var found domain.Problems
+		given, err := decode[patched](decoderOf(reflect.TypeFor[patched]()), []byte(patch), &found)
+		if err = errors.Join(err, found.Err()); err != nil {
+			t.Errorf("%s: %v", patch, err)
+		}
+		if diff := cmp.Diff(given.Tags.Value.onto(there), want); diff != "" {
+			t.Errorf("%s (-got +want):\n%s", patch, diff)
+		}
+	}
+	var found domain.Problems
+	_, _ = decode[patched](decoderOf(reflect.TypeFor[patched]()), []byte(`{"tags": {"labels": {"x": false, "y": {}}}}`), &found)
+	want := domain.Problems{
+		{Field: "tags.labels.x", Message: "must be true, or null to take it away"}, {Field: "tags.labels.y", Message: "must be true, or null to take it away"},
+	}
+	if diff := cmp.Diff(found, want); diff != "" {
+		t.Errorf("(-got +want):\n%s", diff)
 	}
 }

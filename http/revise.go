@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"reflect"
 
 	"github.com/annals-kb/annals/domain"
@@ -16,7 +17,7 @@ type patch struct {
 	Content    optional[string]   `json:"content,omitzero" nullable:"false" minLength:"1"`
 	Abstract   optional[string]   `json:"abstract,omitzero" maxLength:"4000" doc:"null to derive it from the content again."`
 	Overview   optional[string]   `json:"overview,omitzero" maxLength:"16000" doc:"null to derive it from the content again."`
-	Tags       optional[tagPatch] `json:"tags,omitzero" doc:"An object is merged, key by key; null takes a key away. An array replaces all tags with labels."`
+	Tags       optional[tagPatch] `json:"tags,omitzero" doc:"An object is merged, key by key; null takes a key away. An object of values, as in {\"labels\": {\"new\": true, \"old\": null}}, adds and takes away those, and leaves the others. An array replaces all tags with labels."`
 	Scopes     optional[[]string] `json:"scopes,omitzero" nullable:"false" doc:"The whole new set."`
 	Owner      optional[string]   `json:"owner,omitzero" nullable:"false" doc:"Who is to own it from now on."`
 	Visibility optional[string]   `json:"visibility,omitzero" nullable:"false" enum:"private,shared,org,public" doc:"Refused if it contradicts the scopes."`
@@ -53,6 +54,9 @@ func (s *Server) revise(ctx context.Context, c *call, in *itemInput) (*reply, er
 	}
 }
 
+// never is a revision that no item has.
+const never = math.MaxInt64
+
 // revision is the command that a patch asks for. Tags and meta are merged with what the item
 // has; then the command holds for that revision only.
 func (s *Server) revision(ctx context.Context, c *call, t domain.Target, given patch) (domain.Command, error) {
@@ -60,8 +64,11 @@ func (s *Server) revision(ctx context.Context, c *call, t domain.Target, given p
 	command := given.command(t, &found)
 	if given.merges() {
 		k, err := s.living(ctx, c, t.ID)
-		if err != nil {
+		switch {
+		case err != nil && (c.key == "" || !errors.Is(err, domain.ErrDeleted)):
 			return nil, err
+		case err != nil: // the log refuses it, too, or answers as it did before
+			k = &domain.Knowledge{Revision: never}
 		}
 		if t.Revision == 0 {
 			command.Revision = k.Revision

@@ -40,18 +40,7 @@ func (r *reviseCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	if r.relabels() {
-		return r.relabel(ctx, c, patch)
-	}
-	return r.send(ctx, c, patch, "")
-}
-
-// send sends the patch, as the request with this id if it has one.
-func (r *reviseCommand) send(ctx context.Context, c *console, patch map[string]any, id string) error {
 	header := http.Header{"Content-Type": {"application/merge-patch+json"}}
-	if id != "" {
-		header.Set("X-Request-Id", id)
-	}
 	return r.change(ctx, c, request{Method: http.MethodPatch, Body: patch, Header: header}, "revised")
 }
 
