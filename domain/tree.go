@@ -5,7 +5,7 @@ package domain
 type Directory struct {
 	By    Principal
 	URI   URI
-	After URI // only what comes after this; empty from the beginning
+	After Place // only what comes after this one; none from the beginning
 	Limit int
 }
 

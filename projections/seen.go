@@ -82,12 +82,12 @@ func behind(after domain.URI) any {
 	return after
 }
 
-// behindAll is where to begin behind an entry of a directory and everything below it.
-func behindAll(entry domain.URI) any {
-	if entry == "" {
-		return nil
+// behindAll is where to begin behind a place in a directory, and everything below it if that is a directory, too.
+func behindAll(place domain.Place) any {
+	if place.IsDir {
+		return string(place.URI) + "/" + last
 	}
-	return string(entry) + "/" + last
+	return behind(place.URI)
 }
 
 // firsts selects the first URI of each entry of a directory from what is gathered, as steps does from all.

@@ -121,7 +121,7 @@ func placeOf(directory domain.URI, k *domain.Knowledge) domain.Place {
 
 // entries selects the first URI of each entry of a directory.
 func (p *Knowledge) entries(ctx context.Context, d domain.Directory) (schema.QueryAppender, error) {
-	gathers, err := p.gathers(ctx, d.By, d.URI, d.After)
+	gathers, err := p.gathers(ctx, d.By, d.URI, d.After.URI)
 	if gathers {
 		return p.firsts(d), err
 	}

@@ -83,7 +83,7 @@ func (s *Server) children(ctx context.Context, c caller, directory domain.URI, h
 	const page = 500
 	var nodes []node
 	listed := map[domain.URI]int{}
-	for after := domain.URI(""); len(nodes) < limit; {
+	for after := (domain.Place{}); len(nodes) < limit; {
 		places, err := s.cfg.Reader.Places(ctx, domain.Directory{By: c.Principal, URI: directory, After: after, Limit: page})
 		if err != nil {
 			return nil, err
@@ -102,7 +102,7 @@ func (s *Server) children(ctx context.Context, c caller, directory domain.URI, h
 		if len(places) < page {
 			break
 		}
-		after = places[len(places)-1].URI
+		after = places[len(places)-1]
 	}
 	for _, preset := range c.presets() {
 		known := func(n node) bool { return n.uri == preset }
