@@ -34,6 +34,7 @@ func VerifyFile(ctx context.Context, path string, v Verification) (*Report, erro
 	m, err := readManifest(file)
 	if err != nil {
 		report.fault("", 0, Export, "%s", err)
+		report.BreaksOff = errors.Is(err, errBreaksOff)
 		report.finish(v, began)
 		return report, nil
 	}
@@ -62,6 +63,9 @@ func VerifyFile(ctx context.Context, path string, v Verification) (*Report, erro
 	return report, nil
 }
 
+// errBreaksOff says that the end of an export is missing.
+var errBreaksOff = errors.New("the file breaks off")
+
 // readManifest reads the last line of an export.
 func readManifest(file *os.File) (*manifest, error) {
 	info, err := file.Stat()
@@ -73,12 +77,12 @@ func readManifest(file *os.File) (*manifest, error) {
 		return nil, err
 	}
 	if len(tail) == 0 || tail[len(tail)-1] != '\n' {
-		return nil, errors.New("the file breaks off: its last line is not whole; export it again")
+		return nil, fmt.Errorf("%w: its last line is not whole; export it again", errBreaksOff)
 	}
 	tail = tail[:len(tail)-1]
 	l, err := parseLine(tail[bytes.LastIndexByte(tail, '\n')+1:])
 	if err != nil || l.Manifest == nil {
-		return nil, errors.New("the file breaks off: its last line is no manifest; export it again with annals export log")
+		return nil, fmt.Errorf("%w: its last line is no manifest; export it again with annals export log", errBreaksOff)
 	}
 	if l.Manifest.Format != exportFormat && l.Manifest.Format != excerptFormat {
 		return nil, fmt.Errorf("its format is not %q or %q: a newer annals wrote it", exportFormat, excerptFormat)

@@ -57,6 +57,9 @@ type Report struct {
 	Count     int64         `json:"fault_count"`
 	Unchecked []string      `json:"unchecked,omitempty"` // what could not be checked, and why
 	Took      time.Duration `json:"-"`
+
+	// BreaksOff says that the file has no end: nothing was wrong with what is there, since nothing was compared.
+	BreaksOff bool `json:"incomplete,omitempty"`
 }
 
 func (r *Report) fault(tenant string, position int64, kind, format string, values ...any) {

@@ -250,6 +250,11 @@ func (v *verified) print(c *console) error {
 	switch {
 	case v.Verified:
 		return nil
+	case v.BreaksOff:
+		return &failure{
+			Code: exitFailed, Detail: "not verified: the file is incomplete, and nothing of it was compared",
+			Fix: "export it again with annals export log, or copy the whole of it",
+		}
 	case v.Count == 0:
 		return &failure{Code: exitFailed, Detail: "not verified: the log is as it was recorded, and what is answered is not what it says", Fix: "annals rebuild knowledge --repair computes the answers anew; annals history shows what the log says of an item"}
 	}
@@ -271,6 +276,10 @@ func faults(count int64) string {
 
 func (v *verified) printFindings(c *console) {
 	report := v.Report
+	if report.BreaksOff {
+		c.say("%s: its last lines are missing, which say what it should hold", red.Render("the file breaks off"))
+		return
+	}
 	if len(report.Faults) > 0 {
 		rows := &grid{heads: []string{"TENANT", "POSITION", "WHAT", "FINDING"}}
 		for _, fault := range report.Faults {
