@@ -1,7 +1,9 @@
 package domain
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -55,6 +57,21 @@ func StateOf[S State](book Book, stream string) S {
 
 // KnowledgeStream is the stream of the item with this id.
 func KnowledgeStream(id string) string { return "knowledge:" + id }
+
+// StreamKinds are what streams are about: the word before the colon of their names.
+var StreamKinds = []string{"knowledge", "session", "key", "tenant", "erasure", "projection", "scrubbing"}
+
+// CheckStream says how a stream is named, if nothing could ever have this name.
+func CheckStream(name string) error {
+	kind, id, parted := strings.Cut(name, ":")
+	switch {
+	case parted && id != "" && slices.Contains(StreamKinds, kind):
+		return nil
+	case !parted && isID(name, "._~-"):
+		return errors.New("must say what it is of: knowledge:ID, if this is the id of an item")
+	}
+	return fmt.Errorf("must be such as knowledge:ID, and begin with one of %s", strings.Join(StreamKinds, ", "))
+}
 
 // ItemOf is the id of the item that a stream is about; false if it is about something else.
 func ItemOf(stream string) (id string, isItem bool) {

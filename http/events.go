@@ -16,7 +16,7 @@ type Selecting struct {
 	Actor         string   `query:"actor" doc:"Who did it, or for whom: an entity such as user:123."`
 	OnBehalfOf    string   `query:"on_behalf_of" doc:"For whom it was done: an entity such as user:123."`
 	Name          []string `query:"name,explode" doc:"Several are alternatives. Example: knowledge.remembered. An asterisk at the end stands for anything: knowledge.*."`
-	Stream        string   `query:"stream" doc:"Example: knowledge:profile_001."`
+	Stream        string   `query:"stream" doc:"Of one thing, by its name: knowledge:profile_001, session:mia/planning."`
 	Scope         string   `query:"scope" doc:"Whom the item reached when it happened, or reaches now: a scope such as project:456 or public."`
 	Owner         string   `query:"owner" doc:"Whose the item was when it happened, or is now: an entity such as user:123."`
 	From          moment   `query:"from" doc:"Recorded at or after this time or date."`
@@ -100,10 +100,11 @@ func (s *Server) reached(ctx context.Context, q domain.EventQuery, byCursor bool
 func (in *Selecting) query(c *call, known []string) domain.EventQuery {
 	found := &c.found
 	for field, value := range map[string]string{
-		"stream": in.Stream, "trace_id": in.TraceID, "correlation_id": in.CorrelationID, "request_id": in.RequestID,
+		"trace_id": in.TraceID, "correlation_id": in.CorrelationID, "request_id": in.RequestID,
 	} {
 		text(found, field, value)
 	}
+	streamNamed(found, in.Stream)
 	if in.Scope != "" {
 		if _, err := domain.ParseScope(in.Scope); err != nil {
 			found.Add("scope", "%s", err)
@@ -121,6 +122,18 @@ func (in *Selecting) query(c *call, known []string) domain.EventQuery {
 		q.Only = &c.principal
 	}
 	return q
+}
+
+// streamNamed refuses what no stream is called: nothing would ever be found in it.
+func streamNamed(found *domain.Problems, name string) {
+	before := len(*found)
+	text(found, "stream", name)
+	if name == "" || len(*found) > before {
+		return
+	}
+	if err := domain.CheckStream(name); err != nil {
+		found.Add("stream", "%s", err)
+	}
 }
 
 func entity(found *domain.Problems, field, given string) domain.Entity {

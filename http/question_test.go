@@ -104,7 +104,7 @@ func TestEveryBadParameterIsNamedAtOnce(t *testing.T) {
 			t.Error(diff)
 		}
 		for _, path := range []string{
-			"/v1/events?actor=me", "/v1/events?name=DROP", "/v1/events?stream=%00", "/v1/events?order=up", "/v1/events?limit=501",
+			"/v1/events?actor=me", "/v1/events?name=DROP", "/v1/events?stream=%00", "/v1/events?stream=retry-429", "/v1/events?stream=foo:bar", "/v1/events?stream=knowledge:", "/v1/events?order=up", "/v1/events?limit=501",
 			"/v1/events?after=-1", "/v1/events?from=x", "/v1/projections?x=y", "/v1/knowledge/a?x=y", "/v1/knowledge/a/history?limit=0",
 		} {
 			w.ask("GET", path, nil).want(http.StatusUnprocessableEntity)
