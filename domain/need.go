@@ -62,7 +62,7 @@ func (n Need) Complete() (Need, error) {
 	if strings.TrimSpace(n.About) == "" && n.Moment != AtStart && slices.Contains(Moments, n.Moment) {
 		p.Add(field, "must not be empty at %s", n.Moment)
 	}
-	atMost(&p, field, n.About, maxQuery)
+	atMost(&p, field, n.About, MaxQuery)
 	if len(n.Failures) > 0 && n.Moment != AtAnalysis {
 		p.Add("tool_issues", "belongs to %s", AtAnalysis)
 	}
@@ -70,7 +70,7 @@ func (n Need) Complete() (Need, error) {
 		p.Add("tool_issues", "must be at most %d", maxFailures)
 	}
 	for i, failure := range n.Failures {
-		atMost(&p, fmt.Sprintf("tool_issues[%d]", i), failure, maxQuery)
+		atMost(&p, fmt.Sprintf("tool_issues[%d]", i), failure, MaxQuery)
 	}
 	if n.MinScore != nil && !(*n.MinScore >= 0 && *n.MinScore <= 1) {
 		p.Add("min_score", "must be 0 to 1")

@@ -22,7 +22,7 @@ const (
 const (
 	DefaultLimit = 10
 	MaxLimit     = 100
-	maxQuery     = 8000 // characters
+	MaxQuery     = 8000 // characters
 )
 
 // Search asks what is known about something.
@@ -110,7 +110,7 @@ func (s Search) Complete() (Search, error) {
 	if strings.TrimSpace(s.Text) == "" && len(s.Vector) == 0 {
 		p.Add("query", "must not be empty")
 	}
-	atMost(&p, "query", s.Text, maxQuery)
+	atMost(&p, "query", s.Text, MaxQuery)
 	if slices.ContainsFunc(s.Vector, func(x float32) bool {
 		return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0)
 	}) {

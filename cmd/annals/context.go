@@ -40,7 +40,7 @@ Examples:
 
 // Run implements the command.
 func (n *contextCommand) Run(ctx context.Context, c *console) error {
-	about, err := textOf(c, strings.Join(n.About, " "))
+	about, err := textOf(c, strings.Join(n.About, " "), domain.Moment(n.Moment).Asks(), mostAsked)
 	if err != nil {
 		return err
 	}

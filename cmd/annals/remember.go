@@ -50,7 +50,7 @@ func (rememberCommand) Help() string {
 
 // Run implements the command.
 func (r *rememberCommand) Run(ctx context.Context, c *console) error {
-	text, err := textOf(c, r.Text)
+	text, err := textOf(c, r.Text, "content", mostSaid)
 	if err != nil {
 		return err
 	}
@@ -168,20 +168,32 @@ func metaOf(text string) (json.RawMessage, error) {
 	return json.RawMessage(text), nil
 }
 
-// textOf is the argument, or standard input if it is "-".
-func textOf(c *console, given string) (string, error) {
+// How long the texts are that the server takes, as it says itself.
+var (
+	mostSaid  = fmt.Sprintf("%d bytes", domain.MaxContent)
+	mostAsked = fmt.Sprintf("%d characters", domain.MaxQuery)
+)
+
+// textOf is the argument, or standard input if it is "-". What is far too long for the field is refused here: the
+// server would refuse such a request whole, without saying which text it is.
+func textOf(c *console, given, asked, most string) (string, error) {
 	if given != "-" {
 		return given, nil
 	}
 	if c.prompted {
 		c.note("type the text, then end it with Ctrl-D")
 	}
-	const most = 16 * domain.MaxContent // beyond this the server need not be asked
-	text, err := io.ReadAll(io.LimitReader(c.in, most))
-	if err != nil {
+	const farTooLong = 2 * domain.MaxContent // anything shorter the server counts itself
+	text, err := io.ReadAll(io.LimitReader(c.in, farTooLong+1))
+	switch {
+	case err != nil:
 		return "", fmt.Errorf("read standard input: %w", err)
-	}
-	if !utf8.Valid(text) && len(text) < most { // what was cut off may end within a character
+	case len(text) > farTooLong:
+		return "", &failure{
+			Code: exitUsage, Detail: "Some values are not right",
+			Fields: []field{{Field: asked, Message: "must have at most " + most + ", has far more"}},
+		}
+	case !utf8.Valid(text):
 		return "", wrong("", "standard input %s", notText)
 	}
 	return strings.TrimRight(string(text), "\r\n"), nil

@@ -48,7 +48,7 @@ func (r *reviseCommand) Run(ctx context.Context, c *console) error {
 func (r *reviseCommand) patch(c *console) (map[string]any, error) {
 	patch := map[string]any{}
 	if r.Content != nil {
-		text, err := textOf(c, *r.Content)
+		text, err := textOf(c, *r.Content, "content", mostSaid)
 		if err != nil {
 			return nil, err
 		}

@@ -42,7 +42,7 @@ Examples:
 
 // Run implements the command.
 func (s *searchCommand) Run(ctx context.Context, c *console) error {
-	question, err := textOf(c, strings.Join(s.Question, " "))
+	question, err := textOf(c, strings.Join(s.Question, " "), "query", mostAsked)
 	if err != nil {
 		return err
 	}
