@@ -60,6 +60,9 @@ func (f *failures) begin() error {
 }
 
 func (f *failures) add(from source, r record, a lineAnswer) error {
+	if !saysID(r.Raw) {
+		a.ID = "" // nobody but this program knows it
+	}
 	line := failedLine{File: from.laid, Line: r.Number, ID: a.ID, Error: a.Error, place: joined(", ", from.laid, r.Place)}
 	if len(f.first) < shownFailures {
 		f.first = append(f.first, line)

@@ -15,7 +15,7 @@ func identified(raw []byte, who string) []byte {
 	if json.Unmarshal(raw, &fields) != nil || fields == nil {
 		return raw
 	}
-	if _, named := fields["id"]; named {
+	if saysID(raw) {
 		return raw
 	}
 	var said bytes.Buffer
@@ -25,6 +25,14 @@ func identified(raw []byte, who string) []byte {
 	const version = 8            // "custom" in RFC 9562
 	id := uuid.NewHash(sha256.New(), uuid.Nil, said.Bytes(), version)
 	return begun(raw, "id", id.String())
+}
+
+// saysID tells whether a record has an id of its own.
+func saysID(raw []byte) bool {
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(raw, &fields) // what is no object has none
+	_, says := fields["id"]
+	return says
 }
 
 // trimmed is JSON without the spaces before it.

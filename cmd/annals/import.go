@@ -117,7 +117,8 @@ func (i *importCommand) importFrom(ctx context.Context, c *console, api *client,
 		for n, answer := range answers {
 			s.count(answer.Status)
 			s.Redacted.add(answer.Redacted)
-			if answer.why() != nil {
+			if why := answer.why(); why != nil {
+				s.blame(why)
 				if err := failures.add(from, b.Records[n], answer); err != nil {
 					return err
 				}
@@ -146,7 +147,8 @@ type summary struct {
 	Torn     []tornFile     `json:"torn,omitempty"`     // of a directory
 	LeftOut  map[string]int `json:"left_out,omitempty"` // of a directory: how much that is of another kind
 
-	began time.Time
+	began                 time.Time
+	bad, taken, otherwise bool // why lines failed: what they say, an id that is taken, or something else
 }
 
 // tornFile is one that could not be read to its end.
@@ -167,6 +169,33 @@ func (s *summary) count(status string) {
 	default:
 		s.Failed++
 	}
+}
+
+// blame notes why a line failed, for the advice at the end.
+func (s *summary) blame(why *failure) {
+	switch why.Status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusRequestEntityTooLarge:
+		s.bad = true
+	case http.StatusConflict:
+		s.taken = true
+	default:
+		s.otherwise = true
+	}
+}
+
+// advice is what to do about the lines that failed.
+func (s *summary) advice() string {
+	var parts []string
+	if s.bad {
+		parts = append(parts, "mend what is bad (a line is like "+aLine+")")
+	}
+	if s.taken {
+		parts = append(parts, "choose other ids where they are taken, or add --update to revise what still holds there")
+	}
+	if s.otherwise {
+		parts = append(parts, "see what is said of each")
+	}
+	return strings.Join(parts, ", ")
 }
 
 func (s *summary) print(c *console, f *failures) error {
@@ -219,7 +248,7 @@ func (s *summary) verdict(stopped error) error {
 		}
 		return &failure{Code: exitFailed, Detail: torn, Fix: "mend it there, " + again}
 	case s.Failed > 0:
-		return &failure{Code: exitFailed, Detail: lines, Fix: "mend them (a line is like " + aLine + ") " + again + ", or with --update is revised"}
+		return &failure{Code: exitFailed, Detail: lines, Fix: s.advice() + ", " + again}
 	}
 	return nil
 }

@@ -53,6 +53,8 @@ func records(in io.Reader) iter.Seq2[record, error] {
 			yield(record{}, errors.New("the input cannot be read: it ends too early"))
 		case err != nil:
 			yield(record{}, fmt.Errorf("read the input: %w", err))
+		case first == '{' && isLog(reader):
+			yield(record{}, wrong("annals export knowledge writes what can be imported", "this is an exported log: it says what happened, and not what is known"))
 		case first == '[', first == '{' && spansLines(reader):
 			values(reader, yield)
 		default:
@@ -89,6 +91,15 @@ func spansLines(reader *bufio.Reader) bool {
 		return false
 	}
 	return bytes.ContainsRune(whole, '\n')
+}
+
+// isLog tells whether the first record is an event, which is no knowledge, and nor is what follows it.
+func isLog(reader *bufio.Reader) bool {
+	var fields map[string]json.RawMessage
+	if json.NewDecoder(&peeking{reader: reader}).Decode(&fields) != nil {
+		return false
+	}
+	return fields["event_id"] != nil && fields["stream"] != nil
 }
 
 // peeking reads what lies in the reader's buffer, and takes nothing.
