@@ -139,7 +139,7 @@ func wordsFor(value *kong.Value) []candidate {
 	case "projections":
 		return candidates([]string{"knowledge"})
 	case "followers":
-		return candidates([]string{"meaning", "proof"})
+		return candidates([]string{"meaning", "past", "extraction", "proof"})
 	case "types":
 		return candidates(domain.Types)
 	case "contexts":

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 )
 
@@ -23,10 +26,18 @@ type quarantine struct {
 }
 
 func (q quarantine) path(more ...string) []string {
-	return append([]string{"v1", "projections", q.Projection, "quarantine"}, more...)
+	return quarantineOf(q.Projection, more...)
 }
 
-type quarantineListCommand struct{ quarantine }
+func quarantineOf(projection string, more ...string) []string {
+	return append([]string{"v1", "projections", projection, "quarantine"}, more...)
+}
+
+type quarantineListCommand struct {
+	remote
+
+	Projection string `complete:"followers" placeholder:"NAME" help:"Which projection; all of them unless told."`
+}
 
 // Help implements kong.HelpProvider.
 func (quarantineListCommand) Help() string {
@@ -56,25 +67,58 @@ func (q *quarantineListCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	var list struct{ Items []quarantined }
-	a, err := api.read(ctx, request{Method: http.MethodGet, Path: q.path()}, &list)
-	if err != nil {
-		return err
+	names := []string{q.Projection}
+	if q.Projection == "" {
+		if names, err = passingOver(ctx, api); err != nil {
+			return err
+		}
+	}
+	items := []json.RawMessage{}
+	rows := &grid{heads: []string{"PROJECTION", "STREAM", "FROM", "WAITING", "SINCE", "TRIED", "WHY"}}
+	for _, name := range names {
+		var list struct{ Items []json.RawMessage }
+		if _, err := api.read(ctx, request{Method: http.MethodGet, Path: quarantineOf(name)}, &list); err != nil {
+			return err
+		}
+		for _, raw := range list.Items {
+			var s quarantined
+			if err := json.Unmarshal(raw, &s); err != nil {
+				return fmt.Errorf("read the server's answer: %w", err)
+			}
+			items = append(items, begun(raw, "projection", name))
+			rows.row(name, printable(s.Stream), counted(s.Position), counted(s.Waiting), moment(s.Since), counted(int64(s.Attempts)), printable(s.Error))
+		}
 	}
 	if c.json {
-		return c.document(a.Body)
+		return c.document(map[string]any{"items": items})
 	}
-	if len(list.Items) == 0 {
-		c.say("nothing is in quarantine: %s takes in everything", q.Projection)
+	if len(items) == 0 {
+		c.say("nothing is in quarantine: %s", cmp.Or(q.Projection, "every projection")+" takes in everything")
 		return nil
 	}
-	rows := &grid{heads: []string{"STREAM", "FROM", "WAITING", "SINCE", "TRIED", "WHY"}}
-	for _, s := range list.Items {
-		rows.row(printable(s.Stream), counted(s.Position), counted(s.Waiting), moment(s.Since), counted(int64(s.Attempts)), printable(s.Error))
-	}
 	c.say("%s", rows.render(c.width))
-	c.note("when the reason is mended: annals quarantine replay; to go on without: annals quarantine skip STREAM")
+	c.note("when the reason is mended: annals quarantine replay --projection NAME; to go on without: annals quarantine skip STREAM --projection NAME")
 	return nil
+}
+
+// passingOver names the projections that have something in quarantine.
+func passingOver(ctx context.Context, api *client) ([]string, error) {
+	var all struct {
+		Items []struct {
+			Name        string
+			Quarantined int64
+		}
+	}
+	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "projections"}}, &all); err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, p := range all.Items {
+		if p.Quarantined > 0 && !slices.Contains(names, p.Name) {
+			names = append(names, p.Name)
+		}
+	}
+	return names, nil
 }
 
 type quarantineReplayCommand struct {
@@ -136,6 +180,7 @@ func (q *quarantineReplayCommand) Run(ctx context.Context, c *console) error {
 	}
 	if len(done.Items) == 0 && !c.json {
 		c.say("nothing is in quarantine: %s takes in everything", q.Projection)
+		c.note("annals quarantine list shows that of every projection, and --projection NAME replays it")
 	}
 	if left > 0 {
 		return &failure{

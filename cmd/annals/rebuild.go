@@ -82,9 +82,9 @@ func (r *rebuildCommand) Run(ctx context.Context, c *console) error {
 	case r.Cancel:
 		return r.cancel(ctx, c, api)
 	case r.Rollback:
-		return r.change(ctx, c, api, "rollback", versions.wayBack)
+		return r.change(ctx, c, api, "rollback", versions.switched, versions.wayBack)
 	case r.Retire:
-		return r.change(ctx, c, api, "retire", func(versions) string { return "its tables are dropped within a minute" })
+		return r.change(ctx, c, api, "retire", versions.left, func(versions) string { return "its tables are dropped within a minute" })
 	}
 	return r.start(ctx, c, api)
 }
@@ -183,8 +183,8 @@ func (r *rebuildCommand) cancel(ctx context.Context, c *console, api *client) er
 	return nil
 }
 
-// change does something to the versions, shows them afterwards, and says what comes then.
-func (r *rebuildCommand) change(ctx context.Context, c *console, api *client, what string, then func(versions) string) error {
+// change does something to the versions, says what it has done, shows them, and says what comes then.
+func (r *rebuildCommand) change(ctx context.Context, c *console, api *client, what string, did, then func(versions) string) error {
 	var list versions
 	a, err := api.read(ctx, request{Method: http.MethodPost, Path: r.path(what)}, &list)
 	if err != nil {
@@ -193,6 +193,7 @@ func (r *rebuildCommand) change(ctx context.Context, c *console, api *client, wh
 	if c.json {
 		return c.document(a.Body)
 	}
+	c.say("%s", did(list))
 	c.say("%s", list.render(c.width))
 	c.note("%s", then(list))
 	return nil
@@ -224,11 +225,8 @@ func (r *rebuildCommand) showStatus(ctx context.Context, c *console, api *client
 }
 
 func (p rebuildPlan) String() string {
-	said := fmt.Sprintf("version %d of %s: %s items from %s events, about %s",
-		p.Version, p.Projection, counted(p.Streams), counted(p.Events), bytesOf(p.Bytes))
-	if p.Seconds > 0 {
-		said += ", about " + lasting(p.Seconds)
-	}
+	said := fmt.Sprintf("version %d of %s: %s items from %s events, about %s, about %s",
+		p.Version, p.Projection, counted(p.Streams), counted(p.Events), bytesOf(p.Bytes), lasting(p.Seconds))
 	said += fmt.Sprintf("\nit needs about %s of disk meanwhile", bytesOf(p.Need))
 	if p.Free > 0 {
 		said += fmt.Sprintf("; %s are free", bytesOf(p.Free))

@@ -275,9 +275,8 @@ func (v versions) of(name string) versions {
 	return found
 }
 
-// wayBack says how to undo the rollback that led to these versions: forward to a newer one, or back to an older one.
-func (v versions) wayBack() string {
-	active, kept := 0, 0
+// inUse are the version that is read, and the one that is only written; 0 if there is none.
+func (v versions) inUse() (active, kept int) {
 	for _, item := range v.Items {
 		switch item.State {
 		case "active":
@@ -286,6 +285,24 @@ func (v versions) wayBack() string {
 			kept = item.Version
 		}
 	}
+	return active, kept
+}
+
+// switched says what a rollback has done.
+func (v versions) switched() string {
+	active, kept := v.inUse()
+	return fmt.Sprintf("version %d is active again; version %d is still written", active, kept)
+}
+
+// left says what there is when the version before was given up.
+func (v versions) left() string {
+	active, _ := v.inUse()
+	return fmt.Sprintf("the version before is given up; version %d is active, as before", active)
+}
+
+// wayBack says how to undo the rollback that led to these versions: forward to a newer one, or back to an older one.
+func (v versions) wayBack() string {
+	active, kept := v.inUse()
 	which := "roll forward"
 	if kept < active {
 		which = "go back"
