@@ -122,7 +122,7 @@ func (c OrderErasure) allowed() error {
 	}
 	switch {
 	case isTenant && !c.By.Operates():
-		return Refuse(ErrForbidden, "erasing a tenant is for root")
+		return c.By.notRoot("erasing a tenant is for root")
 	case isTenant, IsItem(c.Of): // each item decides
 		return nil
 	case c.By.Role == Auditor, !c.By.inPerson(whose) && !c.By.InCharge():

@@ -122,7 +122,7 @@ func mayGive(by Principal, role Role) error {
 	case !by.Administers():
 		return Refuse(ErrForbidden, "keys are for admins")
 	case role == Root && by.Role != Root:
-		return Refuse(ErrForbidden, "only root gives keys to root")
+		return by.notRoot("only root gives keys to root")
 	}
 	return nil
 }

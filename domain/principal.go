@@ -55,6 +55,18 @@ func (p Principal) Voter() Entity {
 	return p.Subject
 }
 
+// notRoot refuses what is root's to do, and says how to be root: a server that asks nobody for a key has none.
+func (p Principal) notRoot(refused string) error {
+	refusal := Refuse(ErrForbidden, "%s", refused)
+	switch {
+	case p.Role == Root: // who acts for somebody else
+		return refusal
+	case p.Authentication == OpenAuthentication:
+		return refusal.WithFix("stop the server, make root a key with annals key create user:YOU --role root --offline, and start it again; or start it with ANNALS_ROOT_KEY")
+	}
+	return refusal.WithFix("use the server's ANNALS_ROOT_KEY, or a key of the role root")
+}
+
 // Administers tells whether p may do anything within its tenant.
 func (p Principal) Administers() bool { return p.Role == Admin || p.Role == Root }
 

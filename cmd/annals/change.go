@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -82,9 +84,20 @@ func (supersedeCommand) Help() string {
 
 // Run implements the command.
 func (s *supersedeCommand) Run(ctx context.Context, c *console) error {
-	return s.change(ctx, c, request{
+	err := s.change(ctx, c, request{
 		Method: http.MethodPost, Path: []string{"supersede"}, Body: reasonBody{By: s.By, Reason: s.Reason},
 	}, "superseded")
+	if f, refused := errors.AsType[*failure](err); refused && f.misses("by") {
+		f.Code, f.Detail = exitNotFound, "what is to take its place is not there"
+	}
+	return err
+}
+
+// misses tells whether a field names something that is not there, in a form that it could have: of bad forms is said
+// what they must be.
+func (f *failure) misses(name string) bool {
+	return f.Status == http.StatusUnprocessableEntity && len(f.Fields) == 1 && f.Fields[0].Field == name &&
+		!strings.HasPrefix(f.Fields[0].Message, "must ")
 }
 
 type forgetCommand struct {

@@ -34,7 +34,7 @@ func flagged(node *kong.Node, err error) error {
 		f.Fields[i].Flag = flagFor(node, f.Fields[i].Field)
 		unknown = unknown || f.Fields[i].Flag == ""
 	}
-	if !unknown && f.Status == http.StatusUnprocessableEntity {
+	if !unknown && f.Status == http.StatusUnprocessableEntity && f.Code != exitNotFound {
 		f.Code, f.Detail = exitUsage, "Some values are not right"
 	}
 	return &f

@@ -34,6 +34,7 @@ func (searchCommand) Help() string {
 Examples:
 
     annals search "how do I call a rate-limited API?"
+    annals search "用户偏好什么语言" --user 123
     annals search "rate limits" --user default --team pay --explain
     annals search "deploy" --type plan --type tool --tag domain=web --limit 3 --json
     annals search "deploy" --as-of 2026-03-01T09:00:00Z

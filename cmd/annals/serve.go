@@ -62,10 +62,9 @@ func (s *serveCommand) Run(ctx context.Context, c *console) (err error) {
 	if listener, err = cfg.encrypt(listener, logger); err != nil {
 		return err
 	}
-	if beyond && cfg.isOpenWithoutKeys() {
-		if fresh, err := isNew(ctx, cfg.Database, logger); err == nil && fresh {
-			return openBeyond(cfg.Listen)
-		}
+	fresh, unknown := isNew(ctx, cfg.Database, logger) // what is wrong with it shows when it is opened
+	if beyond && cfg.isOpenWithoutKeys() && unknown == nil && fresh {
+		return openBeyond(cfg.Listen)
 	}
 	service, err := openService(ctx, cfg, embedder, former, logger)
 	if err != nil {
@@ -84,7 +83,7 @@ func (s *serveCommand) Run(ctx context.Context, c *console) (err error) {
 	url := cfg.scheme() + listener.Addr().String()
 	err = errors.Join(service.db.Announce(url), welcome{
 		URL: url, Database: databaseName(cfg.Database), Access: access,
-		Embedder: embedder.Name(), Why: why, Data: absolute(cfg.Data), Open: open,
+		Embedder: embedder.Name(), Why: why, Data: absolute(cfg.Data), Open: open, New: unknown == nil && fresh,
 	}.print(c))
 	if err == nil {
 		logger.InfoContext(ctx, "serving", "url", url, "version", version().Version)

@@ -18,7 +18,8 @@ type welcome struct {
 	Why      string `json:"embedder_reason"` // it is this one, and how to have another
 	Data     string `json:"data"`
 
-	Open bool `json:"-"` // nobody needs a key
+	New  bool `json:"new"` // nothing was in the database before
+	Open bool `json:"-"`   // nobody needs a key
 }
 
 const openAccess = "open mode: every program on this machine may do everything, nobody beyond it may do anything"
@@ -28,7 +29,11 @@ func (w welcome) print(c *console) error {
 		return c.document(w)
 	}
 	c.say("%s    %s", bold.Render("annals"), bold.Render(w.URL))
-	c.say("database  %s", w.Database)
+	made := ""
+	if w.New {
+		made = ", new"
+	}
+	c.say("database  %s%s", w.Database, made)
 	c.say("access    %s", w.Access)
 	c.say("embedder  %s: %s", w.Embedder, w.Why)
 	c.say("data      %s", w.Data)
