@@ -256,9 +256,11 @@ func (r Reports) Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.R
 		given = given.Where("a.kind = 'denied'")
 	} else {
 		voices := p.db.NewSelect().TableExpr("? AS v", p.tables().votes).
-			ColumnExpr("v.at, 'found helpful', v.voter, '', v.id, 0, 0.0, '', 0, '', '', v.trace_id, CAST(v.event_id AS text)").
+			Join("JOIN events AS e ON e.tenant = v.tenant AND e.event_id = v.event_id"). // who voted, and for whom
+			ColumnExpr("v.at, 'found helpful', e.actor, coalesce(e.on_behalf_of, ''), v.id, 0, 0.0, '', 0").
+			ColumnExpr("coalesce(e.request_id, ''), coalesce(e.correlation_id, ''), v.trace_id, CAST(v.event_id AS text)").
 			Where("v.tenant = ?", q.Tenant).Where("v.id = ?", q.Item).Where("v.verdict = 'helpful'")
-		voices = within(voices, q, "v.voter", "v.voter", "v.at")
+		voices = within(voices, q, "e.actor", "e.on_behalf_of", "v.at")
 		given = given.Where("a.item = ?", q.Item).Where("a.item <> ''").Where("a.kind <> 'denied'").UnionAll(voices)
 	}
 	var rows []reliance
