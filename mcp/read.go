@@ -137,7 +137,11 @@ func status(ctx context.Context, api *client.Client, _ arguments) (any, string, 
 		s.Problem = reasonOf(err).Message
 	}
 	s.Healthy = s.Problem == ""
-	said := []string{fmt.Sprintf("Annals %s answers at %s. You are %s, %s in tenant %s.", s.Version, s.Server, me.Subject, me.Role, me.Tenant)}
+	who := me.Subject
+	if me.OnBehalfOf != "" {
+		who += " for " + me.OnBehalfOf
+	}
+	said := []string{fmt.Sprintf("Annals %s answers at %s. You are %s, %s in tenant %s.", s.Version, s.Server, who, me.Role, me.Tenant)}
 	for _, p := range s.Projections {
 		if !inUse(p) {
 			continue
