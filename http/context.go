@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -95,7 +96,7 @@ func (in need) need(c *call) (domain.Need, map[string]string) {
 	}
 	about := map[string]string{"task": in.Task, "goal": in.Goal, "query": in.Query}
 	for _, field := range []string{"task", "goal", "query"} {
-		if field != n.Moment.Asks() && about[field] != "" {
+		if slices.Contains(domain.Moments, n.Moment) && field != n.Moment.Asks() && about[field] != "" {
 			c.found.Add(field, "belongs to another moment: this one is about a %s", n.Moment.Asks())
 		}
 	}

@@ -121,6 +121,12 @@ func TestANeedNamesAllThatIsWrong(t *testing.T) {
 		for _, body := range []object{{}, {"moment": "lunch"}, {"moment": "focus"}, {"moment": "analysis", "task": " "}} {
 			w.ask("POST", "/v1/context", body).want(http.StatusUnprocessableEntity)
 		}
+		for _, moment := range []string{"", "lunch"} {
+			got := w.ask("POST", "/v1/context", object{"moment": moment, "query": "a"}).want(http.StatusUnprocessableEntity).errors()
+			if len(got) != 1 || !strings.HasPrefix(got[0], "moment: ") {
+				t.Errorf("at the moment %q: got %q", moment, got)
+			}
+		}
 		w.ask("POST", "/v1/context", object{"moment": "start"}).want(http.StatusOK)
 	})
 }
