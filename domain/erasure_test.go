@@ -27,6 +27,8 @@ func TestWhoMayOrderAnErasure(t *testing.T) {
 		{"an admin", administrator(), string(alice), nil},
 		{"an admin on somebody's behalf", onBehalfOf(administrator(), bob), string(alice), ErrForbidden},
 		{"an admin, the tenant", administrator(), "tenant:default", ErrForbidden},
+		{"whoever calls in open mode, the tenant", OpenPrincipal(), "tenant:default", ErrForbidden},
+		{"whoever calls in open mode, another tenant", OpenPrincipal(), "tenant:acme", ErrForbidden},
 		{"root, the tenant", root, "tenant:default", nil},
 		{"root, another tenant", elsewhere, "tenant:default", ErrInvalid},
 		{"nonsense", administrator(), "robot:7", ErrInvalid},
