@@ -84,6 +84,19 @@ func (l *Log) countCaused(ctx context.Context, tenant, order string, since int64
 	return n, nil
 }
 
+// ErasedBy tells whether a thing other than an item was erased by the event with this id, or because of it.
+func (l *Log) ErasedBy(ctx context.Context, tenant, stream, event string) (erased bool, err error) {
+	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&erased) }, `
+		SELECT count(*) > 0
+		FROM events
+		WHERE tenant = ? AND stream = ? AND name IN (?) AND (CAST(event_id AS text) = ? OR causation_id = ?)`,
+		tenant, stream, bun.List([]string{domain.SessionErased{}.Name(), domain.TextsErased{}.Name()}), event, event)
+	if err != nil {
+		return false, fmt.Errorf("look for an erasure: %w", unavailable(err))
+	}
+	return erased, nil
+}
+
 // Belonging are the streams of a tenant, of other things than items, that belong to somebody, of every kind whose
 // states tell whose they are; and those of them that have texts.
 func (l *Log) Belonging(ctx context.Context, tenant string, owner domain.Entity) (all, written []domain.Stream, err error) {

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
-	"os"
+	"strings"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
@@ -21,6 +19,8 @@ type replayed struct {
 	Known   int `json:"erased_before"`
 	Unknown int `json:"unknown"`
 	Held    int `json:"held"` // since they were erased
+
+	Strangers []string `json:"not_known"` // the streams that are not known here
 }
 
 // replay erases in the database what a list names: what a backup that was restored may not know. No server of
@@ -52,15 +52,31 @@ func (e *eraseCommand) replay(ctx context.Context, c *console) (err error) {
 	if c.json {
 		return c.document(done)
 	}
-	if done == (replayed{}) {
+	if done.empty() {
 		c.say("nothing to replay: the list is empty, as of a tenant in which nothing was erased")
 		return nil
 	}
 	c.say("erased %d; %d were erased before, %d are not known here", done.Erased, done.Known, done.Unknown)
+	if done.Unknown > 0 {
+		c.note("not known here: %s", printable(done.strangers()))
+	}
 	if done.Held > 0 {
 		c.note("%s under legal hold since, and stay", some(int64(done.Held), "is", "are"))
 	}
 	return nil
+}
+
+func (r replayed) empty() bool { return r.Erased+r.Known+r.Unknown+r.Held == 0 }
+
+// namedStrangers is how many of what is not known are named, where there is no room for all.
+const namedStrangers = 20
+
+func (r replayed) strangers() string {
+	named := strings.Join(r.Strangers[:min(len(r.Strangers), namedStrangers)], ", ")
+	if more := len(r.Strangers) - namedStrangers; more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	return named
 }
 
 // isThere refuses a database that does not exist: nothing could be erased in a new one, and that would look as if it
@@ -73,56 +89,15 @@ func isThere(ctx context.Context, cfg config, logger *slog.Logger) error {
 	return db.Close()
 }
 
-// erasuresIn reads a whole list, before anything is done; no name is no list.
-func erasuresIn(name string) ([]erasure, error) {
-	if name == "" {
-		return nil, nil
-	}
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, noList(err)
-	}
-	defer func() { _ = file.Close() }() // it was only read
-	var list []erasure
-	lines := bufio.NewScanner(file)
-	for number := 1; lines.Scan(); number++ {
-		line, err := erasureOf(lines.Bytes())
-		if err != nil {
-			return nil, wrong(whichList, "line %d of the list of erasures cannot be read", number)
-		}
-		list = append(list, line)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, noList(err)
-	}
-	return list, nil
-}
-
 // replayList erases what a list names, tenant by tenant as it says.
 func replayList(ctx context.Context, log *events.Log, list []erasure) (done replayed, err error) {
-	for _, line := range list {
+	done.Strangers = []string{}
+	for _, line := range lastOfEach(list) {
 		if err := done.replay(ctx, log, line); err != nil {
 			return done, err
 		}
 	}
 	return done, nil
-}
-
-const whichList = "it is the file that annals erase --export-list has written"
-
-// erasureOf reads a line of a list. What it does not know makes it something else, such as a line of the log, which
-// names a stream, too: that is not to be erased.
-func erasureOf(written []byte) (line erasure, err error) {
-	strict := json.NewDecoder(bytes.NewReader(written))
-	strict.DisallowUnknownFields()
-	if err = strict.Decode(&line); err == nil && (line.Stream == "" || line.Tenant == "") {
-		err = errors.New("it names no stream of a tenant")
-	}
-	return line, err
-}
-
-func noList(err error) error {
-	return wrong(whichList, "the list of erasures cannot be read: %s", err)
 }
 
 // replay erases one thing again.
@@ -131,17 +106,12 @@ func (r *replayed) replay(ctx context.Context, log *events.Log, line erasure) er
 	by.Tenant = line.Tenant
 	ctx = database.ForTenant(ctx, line.Tenant)
 	doomed := domain.Doomed{Stream: line.Stream}
-	doomed.ID, _ = domain.ItemOf(line.Stream)
-	if doomed.ID == "" {
-		stream, err := log.State(ctx, line.Tenant, line.Stream)
-		if err != nil {
-			return err
-		}
-		if !stream.Exists() {
-			r.Unknown++
-			return nil
-		}
-		doomed.State = stream.State
+	if id, isItem := domain.ItemOf(line.Stream); isItem {
+		doomed.ID = id
+	} else if left, err := r.left(ctx, log, line); err != nil || !left.Exists() {
+		return err
+	} else {
+		doomed.State = left.State
 	}
 	erasing := domain.Submission{
 		By: by, Command: doomed.Erasing(by, domain.Grounds{
@@ -159,7 +129,7 @@ func (r *replayed) replay(ctx context.Context, log *events.Log, line erasure) er
 	case errors.Is(err, domain.ErrConflict):
 		r.Held++
 	case errors.Is(err, domain.ErrNotFound):
-		r.Unknown++
+		r.unknown(line)
 	case err != nil:
 		return err
 	case len(receipt.Events) == 0:
@@ -168,4 +138,31 @@ func (r *replayed) replay(ctx context.Context, log *events.Log, line erasure) er
 		r.Erased++
 	}
 	return nil
+}
+
+// left is a thing other than an item that is still to be erased; none if it is not known, or was erased before. What
+// was said in it after that stays: a session can be begun again, and a list may be left set.
+func (r *replayed) left(ctx context.Context, log *events.Log, line erasure) (none domain.Stream, err error) {
+	stream, err := log.State(ctx, line.Tenant, line.Stream)
+	if err != nil {
+		return none, err
+	}
+	if !stream.Exists() {
+		r.unknown(line)
+		return none, nil
+	}
+	erased, err := log.ErasedBy(ctx, line.Tenant, line.Stream, line.EventID)
+	if err != nil {
+		return none, err
+	}
+	if erased {
+		r.Known++
+		return none, nil
+	}
+	return stream, nil
+}
+
+func (r *replayed) unknown(line erasure) {
+	r.Unknown++
+	r.Strangers = append(r.Strangers, line.Stream)
 }

@@ -12,7 +12,8 @@ func (s *service) eraseAgain(ctx context.Context, list []erasure) error {
 	}
 	done, err := replayList(ctx, s.log, list)
 	if err == nil {
-		s.logger.InfoContext(ctx, "erased what a list names", "erased", done.Erased, "before", done.Known, "unknown", done.Unknown, "held", done.Held)
+		s.logger.InfoContext(ctx, "erased what a list names",
+			"erased", done.Erased, "before", done.Known, "unknown", done.Unknown, "held", done.Held, "not_known", done.strangers())
 	}
 	return err
 }

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections"
+)
+
+func TestAReplayErasesEveryKindOfThingThatAListNames(t *testing.T) {
+	t.Parallel()
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
+		w := restoredBackup(t, db)
+		w.say("locker", 1)
+		w.submit(w.key("abcdefghij"))
+		list := w.list(
+			erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1"},
+			erasure{Stream: "key:abcdefghij", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2"},
+			erasure{Stream: "session:ann/never", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b3"},
+			erasure{Stream: "knowledge:never", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b4"},
+		)
+		if got := w.texts(); got != 2 {
+			t.Fatalf("%d texts before, want 2", got)
+		}
+		strangers := []string{"session:ann/never", "knowledge:never"}
+		w.replays(list, replayed{Erased: 2, Unknown: 2, Strangers: strangers})
+		if got := w.texts(); got != 0 {
+			t.Errorf("%d texts are left", got)
+		}
+		w.replays(list, replayed{Known: 2, Unknown: 2, Strangers: strangers})
+	})
+}
+
+// A list may stay set: what is said in a session that is begun again is not on it.
+func TestAReplayLeavesWhatWasSaidSince(t *testing.T) {
+	t.Parallel()
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
+		w := restoredBackup(t, db)
+		w.say("locker", 1)
+		first := erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: time.Unix(1, 0)}
+		second := erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2", RecordedAt: time.Unix(2, 0)}
+		list := w.list(second, first)
+		w.replays(list, replayed{Erased: 1, Strangers: []string{}})
+		w.say("locker", 2)
+		w.replays(list, replayed{Known: 1, Strangers: []string{}})
+		if got := w.texts(); got != 1 {
+			t.Errorf("%d texts, want what was said since", got)
+		}
+		w.replays(w.list(erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b5"}), replayed{Erased: 1, Strangers: []string{}})
+	})
+}
+
+// restored is a database that knows nothing of what a list of erasures names.
+type restored struct {
+	*testing.T
+
+	db  *database.DB
+	log *events.Log
+	by  domain.Principal
+}
+
+func restoredBackup(t *testing.T, db *database.DB) restored {
+	t.Helper()
+	knowledge, err := projections.Open(t.Context(), db, projections.Settings{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := events.NewLog(db, knowledge, events.Options{Policy: knowledge.Policy(), Logger: databasetest.Log(t)})
+	t.Cleanup(func() {
+		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return restored{T: t, db: db, log: log, by: domain.OpenPrincipal()}
+}
+
+func (w restored) session(id string) domain.SessionTarget {
+	return domain.SessionTarget{By: w.by, Owner: "user:ann", ID: id}
+}
+
+func (w restored) say(session string, seven int) {
+	w.Helper()
+	w.submit(domain.AddMessages{SessionTarget: w.session(session), Messages: []domain.Said{{
+		Role: domain.RoleUser, Tokens: seven, Message: domain.Message{Parts: []domain.Part{{Type: domain.PartText, Text: "my locker code is seven"}}},
+	}}})
+}
+
+func (w restored) key(prefix string) domain.Command {
+	return domain.CreateKey{By: w.by, Prefix: prefix, Key: domain.KeyCreated{
+		Subject: "user:ann", Role: domain.Member, Hash: strings.Repeat("0", 64), Note: "for Ann's new telephone",
+	}}
+}
+
+func (w restored) submit(command domain.Command) {
+	w.Helper()
+	ctx := database.ForTenant(w.Context(), w.by.Tenant)
+	if _, err := w.log.Submit(ctx, domain.Submission{By: w.by, Command: command}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w restored) list(lines ...erasure) []erasure {
+	for i := range lines {
+		lines[i].Tenant, lines[i].ReasonCode = w.by.Tenant, "gdpr-17"
+	}
+	return lines
+}
+
+func (w restored) replays(list []erasure, want replayed) {
+	w.Helper()
+	got, err := replayList(w.Context(), w.log, list)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		w.Error(diff)
+	}
+}
+
+func (w restored) texts() (n int) {
+	w.Helper()
+	err := w.db.QueryRowContext(database.ForEveryTenant(w.Context()), "SELECT count(*) FROM event_texts").Scan(&n)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return n
+}
