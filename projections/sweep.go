@@ -63,24 +63,29 @@ func (p *Knowledge) Unswept(ctx context.Context) (domain.ErasureStatus, error) {
 
 // SweepFiles rewrites the database's files, so that they hold nothing any more of what was erased before.
 func (p *Knowledge) SweepFiles(ctx context.Context) (domain.Sweep, error) {
-	s := domain.Sweep{BeganAt: p.now().UTC().Truncate(time.Microsecond)}
-	var err error
-	if s.Notes, s.Complete, err = p.db.Sweep(ctx); err != nil {
+	s, err := SweepFiles(ctx, p.db, p.now)
+	if err != nil {
 		return s, p.failed(ctx, "sweep", err)
 	}
-	s.EndedAt = p.now().UTC().Truncate(time.Microsecond)
+	return s, nil
+}
+
+// SweepFiles does that for whoever opened the database, such as the owner of the tables where a role serves that
+// owns none.
+func SweepFiles(ctx context.Context, db *database.DB, now func() time.Time) (s domain.Sweep, err error) {
+	s.BeganAt = now().UTC().Truncate(time.Microsecond)
+	if s.Notes, s.Complete, err = db.Sweep(ctx); err != nil {
+		return s, err
+	}
+	s.EndedAt = now().UTC().Truncate(time.Microsecond)
 	report, err := json.Marshal(s.Notes)
 	if err != nil {
 		return s, err
 	}
-	err = p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s, db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewInsert().Model(&sweepRow{
 			BeganAt: database.At(s.BeganAt), EndedAt: database.At(s.EndedAt), Complete: s.Complete, Report: string(report),
 		}).Exec(ctx)
 		return err
 	})
-	if err != nil {
-		return s, p.failed(ctx, "note the sweep", err)
-	}
-	return s, nil
 }

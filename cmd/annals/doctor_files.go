@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -9,26 +10,24 @@ import (
 // files says whether they still hold what was erased, and what else does.
 func (e *examination) files(ctx context.Context, api *client) {
 	var status struct {
-		Unswept   int64     `json:"unswept"`
-		Oldest    time.Time `json:"oldest"`
-		Kept      []string  `json:"kept"`
-		LastSweep *struct {
-			EndedAt  time.Time `json:"ended_at"`
-			Complete bool      `json:"complete"`
-		} `json:"last_sweep"`
+		Unswept   int64      `json:"unswept"`
+		Oldest    time.Time  `json:"oldest"`
+		Kept      []string   `json:"kept"`
+		LastSweep *sweepDone `json:"last_sweep"`
 	}
 	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "erasures"}}, &status); err != nil {
 		return // what was erased is for admins and auditors
 	}
-	last := "never rewritten"
+	last, fix := "never rewritten", "annals erase --sweep; or let the server do it: ANNALS_SWEEP=24h"
 	if status.LastSweep != nil {
 		last = "rewritten last " + moment(status.LastSweep.EndedAt)
 		if !status.LastSweep.Complete {
 			last += ", not all of them"
+			fix = cmp.Or(status.LastSweep.left(), fix)
 		}
 	}
 	if status.Unswept > 0 {
-		e.note("files", warned, "annals erase --sweep; or let the server do it: ANNALS_SWEEP=24h",
+		e.note("files", warned, fix,
 			"hold the bytes of %s destroyed texts, since %s; %s", counted(status.Unswept), moment(status.Oldest), last)
 	} else {
 		e.note("files", fine, "", "hold nothing of what was erased; %s", last)

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/alecthomas/kong"
 )
 
 type eraseCommand struct {
@@ -25,7 +27,7 @@ type eraseCommand struct {
 	RequestedBy string `placeholder:"WHO" help:"A pseudonym, such as user:123."`
 	Ticket      string `placeholder:"WORD" help:"Where it was asked for."`
 
-	Sweep      bool   `help:"Rewrite the database's files, so that they hold nothing of what was erased. Afterwards, if something is to be erased."`
+	Sweep      bool   `help:"Rewrite the database's files, so that they hold nothing of what was erased. Afterwards, if something is to be erased. The server does it; alone, and with --database, whoever that names, such as the owner of the tables."`
 	ExportList string `xor:"what" complete:"file" placeholder:"FILE" help:"Write what was erased so far, as lines of JSON, to be replayed after a backup was restored."`
 	Replay     string `xor:"what" complete:"file" placeholder:"FILE" help:"Erase in the database what such a list names and is not erased there, while no server runs; serve --erased FILE does it before it serves."`
 
@@ -47,17 +49,21 @@ Examples:
     annals erase session:123/planning
     annals erase tenant:acme --tenant acme
     annals erase --certificate retry-advice > certificate.json
+    annals erase --sweep --database postgres://log_owner:secret@db.internal/annals
     annals erase --export-list erased.ndjson
     annals erase --replay erased.ndjson`
 }
 
 // Run implements the command.
-func (e *eraseCommand) Run(ctx context.Context, c *console) error {
+func (e *eraseCommand) Run(ctx context.Context, c *console, said *kong.Context) error {
 	if err := e.agrees(); err != nil {
 		return err
 	}
-	if e.Replay != "" {
+	switch {
+	case e.Replay != "":
 		return e.replay(ctx, c)
+	case e.sweepsAlone() && onCommandLine(said, "database"):
+		return e.sweepAsOwner(ctx, c)
 	}
 	if e.What == "" && !e.Sweep && e.ExportList == "" && e.Certificate == "" {
 		return wrong("as in annals erase retry-advice, or annals erase user:123 --plan", "say what to erase")
@@ -103,6 +109,16 @@ func (e *eraseCommand) agrees() error {
 		return wrong("one after the other: annals erase --sweep, when a server runs again", "--replay sweeps nothing")
 	}
 	return nil
+}
+
+func (e *eraseCommand) sweepsAlone() bool {
+	return e.Sweep && e.What == "" && e.ExportList == "" && e.Certificate == "" && !e.Plan
+}
+
+// onCommandLine tells whether a flag was given there, and not by the environment, which may name the database of a
+// server on this machine.
+func onCommandLine(said *kong.Context, flag string) bool {
+	return slices.ContainsFunc(said.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == flag && !p.Resolved })
 }
 
 // inTenant tells root how to get into the tenant that is to be erased.

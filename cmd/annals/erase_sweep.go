@@ -1,9 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/projections"
 )
 
 // partlyErased is why some of what was to be erased was not; the rest was.
@@ -48,29 +53,77 @@ func (e *eraseCommand) swept(ctx context.Context, c *console, api *client, erase
 	return errors.Join(erased, err)
 }
 
+// sweepDone is a rewriting of the files.
+type sweepDone struct {
+	BeganAt  time.Time `json:"began_at"`
+	EndedAt  time.Time `json:"ended_at"`
+	Complete bool      `json:"complete"`
+	Notes    []string  `json:"notes"`
+}
+
+const rewriting = "rewriting the files: who writes there waits meanwhile"
+
 // sweep lets the server rewrite its files.
 func sweep(ctx context.Context, c *console, api *client) error {
 	slow := *api
 	slow.timeout = 0
-	var done struct {
-		BeganAt  string   `json:"began_at"`
-		EndedAt  string   `json:"ended_at"`
-		Complete bool     `json:"complete"`
-		Notes    []string `json:"notes"`
-	}
-	c.note("rewriting the files: who writes there waits meanwhile")
+	var done sweepDone
+	c.note(rewriting)
 	if _, err := slow.read(ctx, request{Method: http.MethodPost, Path: []string{"v1", "erasures", "sweep"}}, &done); err != nil {
 		return err
 	}
+	return done.tell(c)
+}
+
+// sweepAsOwner rewrites the files of the database that is named, as whoever the URL names: the owner of the tables,
+// where a role serves that owns none. Servers may be running, but for one of a SQLite file.
+func (e *eraseCommand) sweepAsOwner(ctx context.Context, c *console) error {
+	cfg := config{storage: e.placed(), NoMigrate: true}
+	logger := cfg.logger(c)
+	if err := isThere(ctx, cfg, logger); err != nil {
+		return err
+	}
+	db, err := openDatabase(ctx, cfg, logger)
+	if err != nil {
+		return err
+	}
+	c.note(rewriting)
+	done, err := projections.SweepFiles(ctx, db, time.Now)
+	if err = errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	return sweepDone(done).tell(c)
+}
+
+// tell says what became of it. What was left is a failure.
+func (s sweepDone) tell(c *console) error {
 	if c.json {
-		return c.document(done)
+		if err := c.document(s); err != nil {
+			return err
+		}
+	} else {
+		for _, note := range s.Notes {
+			c.say("%s", printable(note))
+		}
 	}
-	for _, note := range done.Notes {
-		c.say("%s", printable(note))
+	if !s.Complete {
+		return &failure{
+			Code: exitFailed, Detail: "not everything was rewritten: the files may still hold what was erased",
+			Fix: cmp.Or(s.left(), "run it again when less is going on; docs/privacy.md says what keeps it"),
+		}
 	}
-	if !done.Complete {
-		return &failure{Code: exitFailed, Detail: "not everything was rewritten", Fix: "let the owner of the tables run it, when less is going on; docs/privacy.md says how"}
+	if !c.json {
+		c.say("%s: the files hold nothing of what was erased", green.Render("swept"))
 	}
-	c.say("%s: the files hold nothing of what was erased", green.Render("swept"))
 	return nil
+}
+
+// left is what the owner of the tables is to do about those that are not the server's; empty if all are.
+func (s sweepDone) left() string {
+	for _, note := range s.Notes {
+		if _, owners, is := strings.Cut(note, "; let the owner do it: "); is {
+			return "let the owner of the tables do it: " + owners
+		}
+	}
+	return ""
 }

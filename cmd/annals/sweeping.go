@@ -42,8 +42,11 @@ func (s *service) sweepIfDue(ctx context.Context, after time.Duration) error {
 		return err
 	}
 	done, err := s.knowledge.SweepFiles(ctx)
-	if err == nil {
-		s.logger.InfoContext(ctx, "rewrote the files", "complete", done.Complete, "took", done.EndedAt.Sub(done.BeganAt).String())
+	switch {
+	case err == nil && !done.Complete:
+		s.logger.WarnContext(ctx, "the files were not rewritten as a whole, and may still hold what was erased", "notes", done.Notes)
+	case err == nil:
+		s.logger.InfoContext(ctx, "rewrote the files", "took", done.EndedAt.Sub(done.BeganAt).String())
 	}
 	return err
 }
