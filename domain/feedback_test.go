@@ -90,7 +90,7 @@ func TestTheVoiceIsTheirsOnWhoseBehalfItIsGiven(t *testing.T) {
 	given(t, remembered()).
 		when(vote(onBehalfOf(as(bot), alice), Helpful, "t")).then(FoundHelpful{onTrace(alice, "t")}).
 		when(vote(as(alice), Helpful, "t")).thenNothing().
-		when(vote(onBehalfOf(of(service(), project), bob), Helpful, "t")).then(FoundHelpful{onTrace(bob, "t")}).
+		when(vote(onBehalfOf(service(), bob), Helpful, "t")).then(FoundHelpful{onTrace(bob, "t")}).
 		leaves("two voters", counts(3, 0, 2.5/3))
 }
 
@@ -126,7 +126,7 @@ func TestOnlyTheVoterAndAdminsTakeAVoteBack(t *testing.T) {
 	given(t, voted...).when(take(auditor())).refused(ErrForbidden)
 	given(t, voted...).when(take(as(eve))).refused(ErrNotFound)
 	given(t, voted...).when(take(administrator())).then(FeedbackRetracted{Vote: eventID(2)})
-	given(t, voted...).when(take(onBehalfOf(of(service(), project), bob))).then(FeedbackRetracted{Vote: eventID(2)})
+	given(t, voted...).when(take(onBehalfOf(service(), bob))).then(FeedbackRetracted{Vote: eventID(2)})
 	given(t, voted...).when(RetractFeedback{Target: on(as(alice)), TraceID: "t"}).refused(ErrNotFound)
 }
 

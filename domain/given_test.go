@@ -52,12 +52,6 @@ func onBehalfOf(p Principal, e Entity) Principal {
 	return p
 }
 
-// of is p as somebody who belongs to groups.
-func of(p Principal, groups ...Entity) Principal {
-	p.Memberships = groups
-	return p
-}
-
 // remembered is Alice's item, shared with a project.
 func remembered() Remembered {
 	return Remembered{

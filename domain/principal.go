@@ -113,10 +113,11 @@ func (p Principal) SeesAll() bool {
 	return p.OnBehalfOf == "" && (p.Administers() || p.Role == Auditor)
 }
 
-// ReadsAs tells whether p reads what is meant for e. On somebody's behalf that is only what p belongs to
-// then, whatever the role: what a list leaves out is not to be had by its id either.
+// ReadsAs tells whether p reads what is meant for e. On somebody's behalf, another user's own
+// is out of reach whatever the role. Which groups that somebody belongs to only the caller
+// knows, so a role that acts for anyone is believed about them.
 func (p Principal) ReadsAs(e Entity) bool {
-	if p.OnBehalfOf != "" {
+	if p.OnBehalfOf != "" && e.Kind() == User {
 		return p.belongs(e)
 	}
 	return p.SeesAll() || p.Entitled(e)
@@ -144,8 +145,8 @@ func (p Principal) MayChange(k *Knowledge) bool {
 	return p.Role != Auditor && p.ReadsAs(k.Owner)
 }
 
-// MayPublish tells whether p may name scope as an audience. On somebody's behalf others are out of
-// reach, as they are when reading.
+// MayPublish tells whether p may name scope as an audience. On somebody's behalf another user is out of
+// reach, as he is when reading.
 func (p Principal) MayPublish(scope Scope) bool {
 	switch {
 	case p.Role == Auditor:

@@ -32,9 +32,8 @@ func TestWhoSeesWhat(t *testing.T) {
 		{"an agent for the owner", onBehalfOf(as(bot), alice), true, true, true},
 		{"an agent of the project for a stranger", onBehalfOf(as(bot, project), eve), false, true, true},
 		{"a service for the owner", onBehalfOf(service(), alice), true, true, true},
-		{"a service for somebody else", onBehalfOf(service(), eve), false, false, true},
-		{"a service of the project for a stranger", onBehalfOf(of(service(), project), eve), false, true, true},
-		{"an admin for somebody else", onBehalfOf(administrator(), eve), false, false, true},
+		{"a service for somebody else", onBehalfOf(service(), eve), false, true, true},
+		{"an admin for somebody else", onBehalfOf(administrator(), eve), false, true, true},
 		{"an auditor for somebody else", onBehalfOf(auditor(), eve), false, false, true},
 	} {
 		got := []bool{c.p.MaySee(private), c.p.MaySee(shared), c.p.MaySee(public)}

@@ -81,7 +81,7 @@ type caller struct {
 
 var callers = []string{"member", "service", "auditor", "admin", "root", "member for a user", "service for a user", "admin for a user", "root for a user"}
 
-const group, stranger, elsewhere = "team:pay", "user:bob", "team:far"
+const group, stranger = "team:pay", "user:bob"
 
 // eachPeopled runs a test on both engines, in a world with every kind of caller.
 func eachPeopled(t *testing.T, test func(t *testing.T, w *world, people map[string]caller)) {
@@ -153,7 +153,7 @@ func TestWhatMayBeDestroyedIsAsDocumented(t *testing.T) {
 func (w *world) decide(people map[string]caller, heading string, actions map[string]func(*world, caller, string) string) {
 	t, table := w.t, decisions(w.t, heading)
 	t.Helper()
-	relations := []string{"its own", "its group's", "shared", "public", "hidden", "another group's", "shared elsewhere", "another tenant's"}
+	relations := []string{"its own", "its group's", "shared", "public", "hidden", "another tenant's"}
 	seen := map[decision]int{}
 	for i, d := range table {
 		seen[decision{d.caller, d.item, d.action, ""}]++
@@ -197,8 +197,6 @@ func (w *world) peopleItems(people map[string]caller, table []decision) {
 		switch d.item {
 		case "shared":
 			made["scopes"] = []string{owner, group}
-		case "shared elsewhere":
-			made["scopes"] = []string{owner, elsewhere}
 		case "public":
 			made["scopes"] = []string{"public"}
 		}
@@ -340,8 +338,6 @@ func ownerOf(who caller, id string) string {
 		return who.self
 	case "its-group-s":
 		return group
-	case "another-group-s":
-		return elsewhere
 	}
 	return stranger
 }
