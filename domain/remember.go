@@ -140,8 +140,7 @@ func (c Remember) again(book Book, k *Knowledge, now time.Time) ([]Fact, error) 
 	}
 	switch k.Status {
 	case IsErased:
-		return nil, Refuse(ErrTaken, "the id %s is taken: what it named was erased for good", c.ID).
-			WithFix("choose another id: this one stays taken")
+		return nil, Refuse(ErrErased, "%s was erased for good", c.ID).WithFix("choose another id: this one stays taken")
 	case IsDeleted:
 		return nil, taken.WithFix("restore the item, or choose another id")
 	}

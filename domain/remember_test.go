@@ -162,7 +162,7 @@ func TestAnIDIsReservedForEver(t *testing.T) {
 	t.Parallel()
 	given(t, remembered(), Deleted{}).when(remember(as(alice))).refused(ErrTaken)
 	given(t, remembered(), Deleted{}).when(remember(as(eve))).refused(ErrTaken)
-	given(t, remembered(), Erased{}).when(remember(as(alice))).refused(ErrTaken)
+	given(t, remembered(), Erased{}).when(remember(as(alice))).refused(ErrErased)
 	given(t, remembered(), Erased{}).when(remember(as(eve), orRevise)).refused(ErrTaken)
 }
 
