@@ -97,6 +97,21 @@ func (l *Log) ErasedBy(ctx context.Context, tenant, stream, event string) (erase
 	return erased, nil
 }
 
+// OrderedBy is the order that an event has recorded, or that was given because of it; without a stream if there is none.
+func (l *Log) OrderedBy(ctx context.Context, tenant, event string) (order Order, err error) {
+	order.Tenant = tenant
+	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&order.Stream) }, `
+		SELECT stream
+		FROM events
+		WHERE tenant = ? AND name = ? AND (CAST(event_id AS text) = ? OR causation_id = ?)
+		ORDER BY position DESC
+		LIMIT 1`, tenant, domain.ErasureOrdered{}.Name(), event, event)
+	if err != nil {
+		return order, fmt.Errorf("look for an order: %w", unavailable(err))
+	}
+	return order, nil
+}
+
 // Belonging are the streams of a tenant, of other things than items, that belong to somebody, of every kind whose
 // states tell whose they are; and those of them that have texts.
 func (l *Log) Belonging(ctx context.Context, tenant string, owner domain.Entity) (all, written []domain.Stream, err error) {

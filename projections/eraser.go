@@ -70,7 +70,7 @@ func (e *Eraser) CarryOut(ctx context.Context) error {
 	}
 	var failed []error
 	for _, order := range orders {
-		if err := e.carryOut(database.ForTenant(ctx, order.Tenant), order); err != nil {
+		if err := e.CarryOutOrder(ctx, order); err != nil {
 			failed = append(failed, fmt.Errorf("%s of tenant %s: %w", order.Stream, order.Tenant, err))
 		}
 	}
@@ -88,7 +88,9 @@ type order struct {
 	done    set
 }
 
-func (e *Eraser) carryOut(ctx context.Context, of events.Order) error {
+// CarryOutOrder carries out one order, if it is under way.
+func (e *Eraser) CarryOutOrder(ctx context.Context, of events.Order) error {
+	ctx = database.ForTenant(ctx, of.Tenant)
 	history, err := e.log.Stream(ctx, of.Tenant, of.Stream)
 	if err != nil || len(history) != 1 {
 		return err
@@ -170,16 +172,27 @@ func (e *Eraser) closeTenant(ctx context.Context, o *order) error {
 	if _, isTenant := domain.TenantOf(o.erasure.Of); !isTenant {
 		return nil
 	}
-	return e.eachKey(ctx, o.Tenant, func(prefix string, _ domain.Key) error {
-		_, err := e.log.Submit(ctx, domain.Submission{
-			By: o.by, Command: domain.RevokeKey{By: o.by, Prefix: prefix},
-			Origin: domain.Origin{CorrelationID: o.Stream, CausationID: o.event.EventID},
-		})
-		if errors.Is(err, domain.ErrForbidden) {
+	_, err := e.RevokeKeys(ctx, o.by, domain.Origin{CorrelationID: o.Stream, CausationID: o.event.EventID}, time.Time{})
+	return err
+}
+
+// RevokeKeys revokes the keys of by's tenant that were made until a moment, all if it is zero, but for those that are
+// not by's to revoke; and counts them.
+func (e *Eraser) RevokeKeys(ctx context.Context, by domain.Principal, origin domain.Origin, until time.Time) (revoked int64, err error) {
+	err = e.eachKey(ctx, by.Tenant, func(prefix string, key domain.Key) error {
+		if !until.IsZero() && key.CreatedAt.After(until) {
 			return nil
+		}
+		_, err := e.log.Submit(ctx, domain.Submission{By: by, Command: domain.RevokeKey{By: by, Prefix: prefix}, Origin: origin})
+		switch {
+		case errors.Is(err, domain.ErrForbidden):
+			return nil
+		case err == nil:
+			revoked++
 		}
 		return err
 	})
+	return revoked, err
 }
 
 // eachKey goes through a tenant's keys that were not revoked.

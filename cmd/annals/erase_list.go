@@ -35,20 +35,29 @@ func (e *eraseCommand) exportList(ctx context.Context, c *console, api *client) 
 		return err
 	}
 	err := writeWhole(c, e.ExportList, func(buffer *bytes.Buffer, flush func() error) error {
-		query := url.Values{"name": {"knowledge.erased", "session.erased", "text.erased"}, "limit": {"500"}}
+		query := url.Values{"name": {"knowledge.erased", "session.erased", "text.erased", "erasure.ordered"}, "limit": {"500"}}
 		return api.pages(ctx, []string{"v1", "events"}, query, func(page []json.RawMessage) error {
 			for _, raw := range page {
 				var event struct {
 					EventID    string    `json:"event_id"`
 					Stream     string    `json:"stream"`
 					RecordedAt time.Time `json:"recorded_at"`
-					Data       erasure   `json:"data"`
+					Data       struct {
+						erasure
+
+						Of string `json:"of"` // of an order: what is erased is named by itself, but for a tenant
+					} `json:"data"`
 				}
 				if err := json.Unmarshal(raw, &event); err != nil {
 					return err
 				}
-				line := event.Data
+				line := event.Data.erasure
 				line.Tenant, line.Stream, line.EventID, line.RecordedAt = caller.Tenant, event.Stream, event.EventID, event.RecordedAt
+				if event.Data.Of != "" {
+					if line.Stream = event.Data.Of; !line.isTenant() {
+						continue
+					}
+				}
 				if err := json.NewEncoder(buffer).Encode(line); err != nil {
 					return err
 				}

@@ -6,7 +6,20 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+
+	"github.com/annals-kb/annals/domain"
 )
+
+// submission is by whom and because of what it is erased again.
+func (e erasure) submission() domain.Submission {
+	by := domain.SystemPrincipal()
+	by.Tenant = e.Tenant
+	return domain.Submission{By: by, Origin: domain.Origin{CausationID: e.EventID}}
+}
+
+func (e erasure) grounds() domain.Grounds {
+	return domain.Grounds{ReasonCode: e.ReasonCode, LegalBasis: e.LegalBasis, RequestedBy: e.RequestedBy, Ticket: e.Ticket}
+}
 
 // erasuresIn reads a whole list, before anything is done; no name is no list.
 func erasuresIn(name string) ([]erasure, error) {

@@ -45,7 +45,7 @@ func (e *eraseCommand) replay(ctx context.Context, c *console) (err error) {
 	}
 	log := events.NewLog(db, knowledge, events.Options{Policy: knowledge.Policy(), Logger: logger})
 	defer func() { err = errors.Join(err, log.Close(context.WithoutCancel(ctx)), db.Close()) }()
-	done, err := replayList(ctx, log, list)
+	done, err := replayList(ctx, log, projections.NewEraser(knowledge, log, logger), list)
 	if err != nil {
 		return err
 	}
@@ -90,10 +90,10 @@ func isThere(ctx context.Context, cfg config, logger *slog.Logger) error {
 }
 
 // replayList erases what a list names, tenant by tenant as it says.
-func replayList(ctx context.Context, log *events.Log, list []erasure) (done replayed, err error) {
+func replayList(ctx context.Context, log *events.Log, eraser *projections.Eraser, list []erasure) (done replayed, err error) {
 	done.Strangers = []string{}
-	for _, line := range lastOfEach(list) {
-		if err := done.replay(ctx, log, line); err != nil {
+	for _, line := range tenantsLast(lastOfEach(list)) {
+		if err := done.replay(ctx, log, eraser, line); err != nil {
 			return done, err
 		}
 	}
@@ -101,10 +101,11 @@ func replayList(ctx context.Context, log *events.Log, list []erasure) (done repl
 }
 
 // replay erases one thing again.
-func (r *replayed) replay(ctx context.Context, log *events.Log, line erasure) error {
-	by := domain.SystemPrincipal()
-	by.Tenant = line.Tenant
+func (r *replayed) replay(ctx context.Context, log *events.Log, eraser *projections.Eraser, line erasure) error {
 	ctx = database.ForTenant(ctx, line.Tenant)
+	if line.isTenant() {
+		return r.tenant(ctx, log, eraser, line)
+	}
 	doomed := domain.Doomed{Stream: line.Stream}
 	if id, isItem := domain.ItemOf(line.Stream); isItem {
 		doomed.ID = id
@@ -113,12 +114,8 @@ func (r *replayed) replay(ctx context.Context, log *events.Log, line erasure) er
 	} else {
 		doomed.State = left.State
 	}
-	erasing := domain.Submission{
-		By: by, Command: doomed.Erasing(by, domain.Grounds{
-			ReasonCode: line.ReasonCode, LegalBasis: line.LegalBasis, RequestedBy: line.RequestedBy, Ticket: line.Ticket,
-		}),
-		Origin: domain.Origin{CausationID: line.EventID},
-	}
+	erasing := line.submission()
+	erasing.Command = doomed.Erasing(erasing.By, line.grounds())
 	receipt, err := log.Submit(ctx, erasing)
 	if errors.Is(err, domain.ErrConflict) {
 		if err = line.release(ctx, log, erasing); err == nil {

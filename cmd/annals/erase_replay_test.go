@@ -59,16 +59,97 @@ func TestAReplayLeavesWhatWasSaidSince(t *testing.T) {
 	})
 }
 
+func TestAReplayErasesATenantAgain(t *testing.T) {
+	t.Parallel()
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
+		w := restoredBackup(t, db)
+		w.submit(w.key("ofdefault1"))
+		w.tenant("acme")
+		w.say("locker", 1)
+		w.submit(w.key("withanote1"))
+		w.submit(w.remember("lunch"))
+		w.submit(w.remember("unlisted"))
+		later := time.Now().Add(time.Hour)
+		list := w.list(
+			erasure{Stream: "tenant:acme", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: later},
+			erasure{Stream: "knowledge:lunch", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: later},
+			erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2", RecordedAt: later},
+		)
+		w.replays(list, replayed{Erased: 3, Strangers: []string{}})
+		if got := w.texts(); got != 1 {
+			t.Errorf("%d texts, want the note of another tenant's key", got)
+		}
+		w.opens("withanote1", false)
+		if lives, err := w.keys().Lives(t.Context(), "acme"); err != nil || lives {
+			t.Errorf("the tenant lives: %t, %v", lives, err)
+		}
+		w.replays(list, replayed{Known: 3, Strangers: []string{}})
+		w.by.Tenant = domain.DefaultTenant
+		w.opens("ofdefault1", true)
+	})
+}
+
+// The default tenant lives on after it was erased, and a name may have been given anew.
+func TestAReplayLeavesTheTenantThatBeganAfterTheErasure(t *testing.T) {
+	t.Parallel()
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
+		w := restoredBackup(t, db)
+		w.submit(w.key("ofdefault1"))
+		w.submit(w.remember("lunch"))
+		was, later := time.Unix(1, 0), time.Now().Add(time.Hour)
+		w.replays(w.list(erasure{Stream: "tenant:default", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: was}),
+			replayed{Known: 1, Strangers: []string{}})
+		w.opens("ofdefault1", true)
+		w.replays(w.list(erasure{Stream: "tenant:default", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: later}),
+			replayed{Erased: 1, Strangers: []string{}})
+		w.opens("ofdefault1", false)
+		w.tenant("acme")
+		w.submit(w.remember("lunch"))
+		w.submit(w.key("ofacme1234"))
+		w.replays(w.list(erasure{Stream: "tenant:acme", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: was}),
+			replayed{Unknown: 1, Strangers: []string{"tenant:acme"}})
+		w.opens("ofacme1234", true)
+		if got := w.texts(); got != 4 {
+			t.Errorf("%d texts, want those of both tenants", got)
+		}
+	})
+}
+
+// A replay that was killed in the middle of a tenant goes on where it was.
+func TestAReplayGoesOnWithATenant(t *testing.T) {
+	t.Parallel()
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
+		w := restoredBackup(t, db)
+		w.tenant("acme")
+		w.submit(w.remember("lunch"))
+		line := erasure{Stream: "tenant:acme", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: time.Now().Add(time.Hour)}
+		by := domain.SystemPrincipal()
+		by.Tenant = "acme"
+		killed := domain.Submission{
+			By: by, Command: domain.OrderErasure{By: by, ID: "killed", Of: line.Stream, Grounds: domain.Grounds{ReasonCode: "gdpr-17"}},
+			Origin: domain.Origin{CausationID: line.EventID},
+		}
+		if _, err := w.log.Submit(database.ForTenant(t.Context(), "acme"), killed); err != nil {
+			t.Fatal(err)
+		}
+		w.replays(w.list(line), replayed{Known: 1, Strangers: []string{}})
+		if got := w.texts(); got != 0 {
+			t.Errorf("%d texts are left", got)
+		}
+	})
+}
+
 // restored is a database that knows nothing of what a list of erasures names.
 type restored struct {
 	*testing.T
 
-	db  *database.DB
-	log *events.Log
-	by  domain.Principal
+	db        *database.DB
+	log       *events.Log
+	knowledge *projections.Knowledge
+	by        domain.Principal
 }
 
-func restoredBackup(t *testing.T, db *database.DB) restored {
+func restoredBackup(t *testing.T, db *database.DB) *restored {
 	t.Helper()
 	knowledge, err := projections.Open(t.Context(), db, projections.Settings{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -80,27 +161,57 @@ func restoredBackup(t *testing.T, db *database.DB) restored {
 			t.Error(err)
 		}
 	})
-	return restored{T: t, db: db, log: log, by: domain.OpenPrincipal()}
+	return &restored{T: t, db: db, log: log, knowledge: knowledge, by: domain.OpenPrincipal()}
 }
 
-func (w restored) session(id string) domain.SessionTarget {
+// tenant makes one, and goes there.
+func (w *restored) tenant(name string) {
+	w.Helper()
+	w.by = domain.SystemPrincipal()
+	w.submit(domain.CreateTenant{By: w.by, Name: name})
+	w.by.Tenant = name
+}
+
+func (w *restored) keys() *projections.Keys { return projections.NewKeys(w.db, w.log) }
+
+func (w *restored) opens(prefix string, want bool) {
+	w.Helper()
+	stream, err := w.log.State(database.ForTenant(w.Context(), w.by.Tenant), w.by.Tenant, domain.KeyStream(prefix))
+	key, is := stream.State.(domain.Key)
+	if err != nil || !is || (key.Opens(time.Now()) == nil) != want {
+		w.Errorf("the key %s is %+v, %v", prefix, stream, err)
+	}
+}
+
+func (w *restored) remember(id string) domain.Command {
+	w.Helper()
+	command, err := domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
+		Type: domain.Definition, Owner: "user:ann", Scopes: []domain.Scope{"public"}, Text: domain.Text{Content: "Ann has her lunch at noon"},
+	}}.Complete()
+	if err != nil {
+		w.Fatal(err)
+	}
+	return command
+}
+
+func (w *restored) session(id string) domain.SessionTarget {
 	return domain.SessionTarget{By: w.by, Owner: "user:ann", ID: id}
 }
 
-func (w restored) say(session string, seven int) {
+func (w *restored) say(session string, seven int) {
 	w.Helper()
 	w.submit(domain.AddMessages{SessionTarget: w.session(session), Messages: []domain.Said{{
 		Role: domain.RoleUser, Tokens: seven, Message: domain.Message{Parts: []domain.Part{{Type: domain.PartText, Text: "my locker code is seven"}}},
 	}}})
 }
 
-func (w restored) key(prefix string) domain.Command {
+func (w *restored) key(prefix string) domain.Command {
 	return domain.CreateKey{By: w.by, Prefix: prefix, Key: domain.KeyCreated{
 		Subject: "user:ann", Role: domain.Member, Hash: strings.Repeat("0", 64), Note: "for Ann's new telephone",
 	}}
 }
 
-func (w restored) submit(command domain.Command) {
+func (w *restored) submit(command domain.Command) {
 	w.Helper()
 	ctx := database.ForTenant(w.Context(), w.by.Tenant)
 	if _, err := w.log.Submit(ctx, domain.Submission{By: w.by, Command: command}); err != nil {
@@ -108,16 +219,16 @@ func (w restored) submit(command domain.Command) {
 	}
 }
 
-func (w restored) list(lines ...erasure) []erasure {
+func (w *restored) list(lines ...erasure) []erasure {
 	for i := range lines {
 		lines[i].Tenant, lines[i].ReasonCode = w.by.Tenant, "gdpr-17"
 	}
 	return lines
 }
 
-func (w restored) replays(list []erasure, want replayed) {
+func (w *restored) replays(list []erasure, want replayed) {
 	w.Helper()
-	got, err := replayList(w.Context(), w.log, list)
+	got, err := replayList(w.Context(), w.log, projections.NewEraser(w.knowledge, w.log, databasetest.Log(w)), list)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -126,7 +237,7 @@ func (w restored) replays(list []erasure, want replayed) {
 	}
 }
 
-func (w restored) texts() (n int) {
+func (w *restored) texts() (n int) {
 	w.Helper()
 	err := w.db.QueryRowContext(database.ForEveryTenant(w.Context()), "SELECT count(*) FROM event_texts").Scan(&n)
 	if err != nil {
