@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -22,11 +23,37 @@ type quarantineCommands struct {
 type quarantine struct {
 	remote
 
-	Projection string `complete:"followers" default:"meaning" placeholder:"NAME" help:"Which projection: meaning unless told."`
+	Projection string `complete:"followers" placeholder:"NAME" help:"Which projection; needed if more than one has it in quarantine."`
 }
 
-func (q quarantine) path(more ...string) []string {
-	return quarantineOf(q.Projection, more...)
+// of is the projection that is meant: the one that was named, or the only one that has the stream in quarantine, or
+// anything if no stream is named. It is empty if nothing is in quarantine; command is how to ask again.
+func (q quarantine) of(ctx context.Context, api *client, stream, command string) (string, error) {
+	if q.Projection != "" {
+		return q.Projection, nil
+	}
+	having, err := passingOver(ctx, api, stream)
+	if err != nil {
+		return "", err
+	}
+	switch what := cmp.Or(printable(stream), "something"); {
+	case len(having) > 1:
+		return "", wrong(fmt.Sprintf("say which: %s --projection %s", command, having[0]), "%s have %s in quarantine", strings.Join(having, " and "), what)
+	case len(having) == 1:
+		return having[0], nil
+	case stream != "":
+		return "", &failure{Code: exitNotFound, Detail: what + " is in the quarantine of no projection", Fix: "annals quarantine list shows what is"}
+	}
+	return "", nil
+}
+
+// nothingAside says that there was nothing to do.
+func nothingAside(c *console, projection string) error {
+	if c.json {
+		return c.document(map[string]any{"items": []any{}})
+	}
+	c.say("nothing is in quarantine: %s takes in everything", cmp.Or(projection, "every projection"))
+	return nil
 }
 
 func quarantineOf(projection string, more ...string) []string {
@@ -59,6 +86,8 @@ type quarantined struct {
 	Since    time.Time `json:"since"`
 	Attempts int       `json:"attempts"`
 	Waiting  int64     `json:"waiting"`
+
+	raw json.RawMessage // all that the server said of it
 }
 
 // Run implements the command.
@@ -69,40 +98,35 @@ func (q *quarantineListCommand) Run(ctx context.Context, c *console) error {
 	}
 	names := []string{q.Projection}
 	if q.Projection == "" {
-		if names, err = passingOver(ctx, api); err != nil {
+		if names, err = passingOver(ctx, api, ""); err != nil {
 			return err
 		}
 	}
 	items := []json.RawMessage{}
 	rows := &grid{heads: []string{"PROJECTION", "STREAM", "FROM", "WAITING", "SINCE", "TRIED", "WHY"}}
 	for _, name := range names {
-		var list struct{ Items []json.RawMessage }
-		if _, err := api.read(ctx, request{Method: http.MethodGet, Path: quarantineOf(name)}, &list); err != nil {
+		list, err := passedOver(ctx, api, name)
+		if err != nil {
 			return err
 		}
-		for _, raw := range list.Items {
-			var s quarantined
-			if err := json.Unmarshal(raw, &s); err != nil {
-				return fmt.Errorf("read the server's answer: %w", err)
-			}
-			items = append(items, begun(raw, "projection", name))
+		for _, s := range list {
+			items = append(items, begun(s.raw, "projection", name))
 			rows.row(name, printable(s.Stream), counted(s.Position), counted(s.Waiting), moment(s.Since), counted(int64(s.Attempts)), printable(s.Error))
 		}
 	}
+	if len(items) == 0 {
+		return nothingAside(c, q.Projection)
+	}
 	if c.json {
 		return c.document(map[string]any{"items": items})
-	}
-	if len(items) == 0 {
-		c.say("nothing is in quarantine: %s", cmp.Or(q.Projection, "every projection")+" takes in everything")
-		return nil
 	}
 	c.say("%s", rows.render(c.width))
 	c.note("when the reason is mended: annals quarantine replay --projection NAME; to go on without: annals quarantine skip STREAM --projection NAME")
 	return nil
 }
 
-// passingOver names the projections that have something in quarantine.
-func passingOver(ctx context.Context, api *client) ([]string, error) {
+// passingOver names the projections that have a stream in quarantine; anything at all if it is empty.
+func passingOver(ctx context.Context, api *client, stream string) ([]string, error) {
 	var all struct {
 		Items []struct {
 			Name        string
@@ -114,11 +138,34 @@ func passingOver(ctx context.Context, api *client) ([]string, error) {
 	}
 	var names []string
 	for _, p := range all.Items {
-		if p.Quarantined > 0 && !slices.Contains(names, p.Name) {
+		if p.Quarantined == 0 || slices.Contains(names, p.Name) {
+			continue
+		}
+		list, err := passedOver(ctx, api, p.Name)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(list, func(q quarantined) bool { return stream == "" || q.Stream == stream }) {
 			names = append(names, p.Name)
 		}
 	}
 	return names, nil
+}
+
+// passedOver are the streams that a projection passes over.
+func passedOver(ctx context.Context, api *client, projection string) ([]quarantined, error) {
+	var list struct{ Items []json.RawMessage }
+	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: quarantineOf(projection)}, &list); err != nil {
+		return nil, err
+	}
+	streams := make([]quarantined, len(list.Items))
+	for i, raw := range list.Items {
+		if err := json.Unmarshal(raw, &streams[i]); err != nil {
+			return nil, fmt.Errorf("read the server's answer: %w", err)
+		}
+		streams[i].raw = raw
+	}
+	return streams, nil
 }
 
 type quarantineReplayCommand struct {
@@ -143,6 +190,13 @@ func (q *quarantineReplayCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	projection, err := q.of(ctx, api, q.Stream, strings.TrimSpace("annals quarantine replay "+printable(q.Stream)))
+	if err != nil {
+		return err
+	}
+	if projection == "" {
+		return nothingAside(c, "")
+	}
 	var done struct {
 		Items []struct {
 			Stream   string
@@ -155,7 +209,7 @@ func (q *quarantineReplayCommand) Run(ctx context.Context, c *console) error {
 	if q.Stream != "" {
 		query.Set("stream", q.Stream)
 	}
-	a, err := api.read(ctx, request{Method: http.MethodPost, Path: q.path("replay"), Query: query}, &done)
+	a, err := api.read(ctx, request{Method: http.MethodPost, Path: quarantineOf(projection, "replay"), Query: query}, &done)
 	if err != nil {
 		return err
 	}
@@ -179,13 +233,13 @@ func (q *quarantineReplayCommand) Run(ctx context.Context, c *console) error {
 		}
 	}
 	if len(done.Items) == 0 && !c.json {
-		c.say("nothing is in quarantine: %s takes in everything", q.Projection)
+		c.say("nothing is in quarantine: %s takes in everything", projection)
 		c.note("annals quarantine list shows that of every projection, and --projection NAME replays it")
 	}
 	if left > 0 {
 		return &failure{
 			Code: exitFailed, Detail: fmt.Sprintf("%d of %d streams stay in quarantine", left, len(done.Items)),
-			Fix: "mend the reason and replay again, or go on without: annals quarantine skip STREAM",
+			Fix: "mend the reason and replay again, or go on without: annals quarantine skip STREAM --projection " + projection,
 		}
 	}
 	return nil
@@ -230,6 +284,13 @@ func (q *quarantineSkipCommand) Run(ctx context.Context, c *console) error {
 	if q.All {
 		query = url.Values{"all": {"true"}}
 	}
+	projection, err := q.of(ctx, api, q.Stream, "annals quarantine skip "+cmp.Or(printable(q.Stream), "--all"))
+	if err != nil {
+		return err
+	}
+	if projection == "" {
+		return nothingAside(c, "")
+	}
 	var done struct {
 		Items []struct {
 			Stream string
@@ -240,7 +301,7 @@ func (q *quarantineSkipCommand) Run(ctx context.Context, c *console) error {
 			}
 		}
 	}
-	a, err := api.read(ctx, request{Method: http.MethodPost, Path: q.path("skip"), Query: query}, &done)
+	a, err := api.read(ctx, request{Method: http.MethodPost, Path: quarantineOf(projection, "skip"), Query: query}, &done)
 	if err != nil {
 		return err
 	}
@@ -254,10 +315,9 @@ func (q *quarantineSkipCommand) Run(ctx context.Context, c *console) error {
 		}
 	}
 	if len(done.Items) == 0 {
-		c.say("nothing is in quarantine: %s takes in everything", q.Projection)
-		return nil
+		return nothingAside(c, projection)
 	}
-	c.say("%s never takes in:", q.Projection)
+	c.say("%s never takes in:", projection)
 	c.say("%s", rows.render(c.width))
 	return nil
 }
