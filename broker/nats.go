@@ -5,12 +5,14 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"strings"
 	"time"
 
@@ -26,10 +28,26 @@ import (
 
 // NATSOptions say where the log is forwarded to. URL is required.
 type NATSOptions struct {
-	URL    string // nats://… or tls://…; several with commas
+	URL    string // nats://HOST:PORT or tls://HOST:PORT; several with commas
 	Prefix string // of the subjects PREFIX.TENANT.NAME; "annals"
 	Texts  bool   // what people wrote, too
 	Logger *slog.Logger
+}
+
+// Validate names everything that is wrong at once. It repeats no URL, which may hold a password.
+func (o NATSOptions) Validate() error {
+	var problems []error
+	for server := range strings.SplitSeq(o.URL, ",") {
+		u, err := url.Parse(strings.TrimSpace(server))
+		if err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" {
+			problems = append(problems, errors.New("a URL must be nats://HOST:PORT or tls://HOST:PORT"))
+			break
+		}
+	}
+	if strings.ContainsAny(o.Prefix, " \t\r\n*>") || o.Prefix != "" && strings.Contains("."+o.Prefix+".", "..") {
+		problems = append(problems, errors.New("the subjects' prefix must be words joined by dots, without * and >"))
+	}
+	return errors.Join(problems...)
 }
 
 // NATS publishes every event to JetStream. It is safe for concurrent use; whoever made it closes it,
@@ -45,12 +63,10 @@ type NATS struct {
 // OpenNATS prepares to publish. A server that cannot be reached is tried again for as long as it takes;
 // the error says that the options cannot be right.
 func OpenNATS(l *events.Log, o NATSOptions) (*NATS, error) {
-	if o.Prefix == "" {
-		o.Prefix = "annals"
+	if err := o.Validate(); err != nil {
+		return nil, err
 	}
-	if strings.ContainsAny(o.Prefix, " \t\r\n*>") || strings.Contains("."+o.Prefix+".", "..") {
-		return nil, errors.New("the subjects' prefix must be words joined by dots, without * and >")
-	}
+	o.Prefix = cmp.Or(o.Prefix, "annals")
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

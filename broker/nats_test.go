@@ -280,6 +280,18 @@ func TestAServerThatIsAwayIsWaitedFor(t *testing.T) {
 	})
 }
 
+func TestAServerIsNamedByAURL(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]bool{
+		"nats://127.0.0.1:4222": true, "tls://user:secret@nats.internal": true, "nats://a:1, nats://b:2": true,
+		"nonsense": false, "": false, "127.0.0.1:4222": false, "http://127.0.0.1:4222": false, "nats://": false, "nats://a:1,b:2": false, "nats://a:1,": false,
+	} {
+		if err := (broker.NATSOptions{URL: url}).Validate(); (err == nil) != want {
+			t.Errorf("%q: %v", url, err)
+		}
+	}
+}
+
 func TestASubjectThatCannotBeIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, prefix := range []string{"a.>", "a b", ".a", "a.", "a..b", "*"} {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -56,15 +57,15 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 	return db, nil
 }
 
-// prepareFile makes the file and its directory for their owner alone, and returns the path that
+// prepareFile makes the file and the directory that it lies in for their owner alone, and returns the path that
 // every name of the file leads to, since the claim to the file lies beside it.
 func prepareFile(path string) (string, error) {
 	path = strings.TrimPrefix(path, "//") // as in sqlite:///var/lib/annals.db
 	if path == "" || strings.HasPrefix(path, ":") || strings.ContainsAny(path, "?\x00") {
 		return "", misnamed{errors.New("sqlite: takes the path of a file and no options, as in sqlite:./data/annals.db")}
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return "", misnamed{fmt.Errorf("the directory of the database cannot be made, name another file with sqlite:PATH: %w", err)}
+	if err := makeDirectory(filepath.Dir(path)); err != nil {
+		return "", misnamed{err}
 	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -78,6 +79,21 @@ func prepareFile(path string) (string, error) {
 		return "", fmt.Errorf("resolve %s: %w", path, err)
 	}
 	return resolved, nil
+}
+
+// makeDirectory makes a directory if it is not there, and nothing that leads there: that may be mistyped.
+func makeDirectory(path string) error {
+	err := os.Mkdir(path, 0o700)
+	if info, unknown := os.Stat(path); unknown == nil && info.IsDir() {
+		return nil
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("the directory %s is not there: make it, or name another file with sqlite:PATH", filepath.Dir(path))
+	case err != nil:
+		return fmt.Errorf("the directory of the database cannot be made, name another file with sqlite:PATH: %w", err)
+	}
+	return nil
 }
 
 // openFile opens a pool whose connections run the pragmas. The driver honours the options of a

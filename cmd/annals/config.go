@@ -115,6 +115,9 @@ func (c config) validate() error {
 	if _, err := c.extractor(); err != nil {
 		problems = append(problems, err)
 	}
+	if _, err := c.forwards(); err != nil {
+		problems = append(problems, err)
+	}
 	if err := errors.Join(problems...); err != nil {
 		return wrong("annals serve --help lists what can be set", "%s", err)
 	}

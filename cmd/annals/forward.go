@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 
 	"github.com/annals-kb/annals/broker"
@@ -14,7 +15,7 @@ import (
 // forwarding says where the log goes besides the database.
 type forwarding struct {
 	// NATSURL is a NATS server with JetStream that gets every event.
-	NATSURL string `group:"forwarding" name:"nats-url" env:"ANNALS_NATS_URL" placeholder:"URL" help:"Forward the log to this NATS JetStream, as in nats://127.0.0.1:4222."`
+	NATSURL string `group:"forwarding" name:"nats-url" env:"ANNALS_NATS_URL" placeholder:"URL" help:"Forward the log to this NATS JetStream, as in nats://127.0.0.1:4222 or tls://nats.internal:4222; several with commas."`
 
 	// NATSPrefix begins the subjects: another one forwards the whole log again.
 	NATSPrefix string `group:"forwarding" name:"nats-prefix" env:"ANNALS_NATS_PREFIX" default:"annals" placeholder:"WORDS" help:"What subjects begin with: PREFIX.TENANT.NAME."`
@@ -23,12 +24,29 @@ type forwarding struct {
 	NATSTexts bool `group:"forwarding" name:"nats-texts" env:"ANNALS_NATS_TEXTS" help:"Forward what people wrote, too. Erasing does not reach it there."`
 }
 
+func (f forwarding) options() broker.NATSOptions {
+	return broker.NATSOptions{URL: f.NATSURL, Prefix: f.NATSPrefix, Texts: f.NATSTexts}
+}
+
+// forwards tells whether the log is forwarded, and what is wrong with how.
+func (f forwarding) forwards() (bool, error) {
+	if f.NATSURL == "" {
+		return false, nil
+	}
+	if err := f.options().Validate(); err != nil {
+		return false, fmt.Errorf("nats-url, nats-prefix (ANNALS_NATS_URL, ANNALS_NATS_PREFIX): %w", err)
+	}
+	return true, nil
+}
+
 // forwarder opens what the log is forwarded to; nil for nothing.
 func (f forwarding) forwarder(l *events.Log, logger *slog.Logger) (*broker.NATS, error) {
-	if f.NATSURL == "" {
-		return nil, nil
+	if forwards, err := f.forwards(); !forwards {
+		return nil, err
 	}
-	n, err := broker.OpenNATS(l, broker.NATSOptions{URL: f.NATSURL, Prefix: f.NATSPrefix, Texts: f.NATSTexts, Logger: logger})
+	options := f.options()
+	options.Logger = logger
+	n, err := broker.OpenNATS(l, options)
 	if err != nil {
 		return nil, wrong("as in ANNALS_NATS_URL=nats://127.0.0.1:4222", "%s", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/proof"
@@ -63,6 +64,14 @@ func makeData(directory string) error {
 
 func noData(err error) error {
 	return wrong("name another with --data DIR or ANNALS_DATA", "the data directory cannot be made: %s", err)
+}
+
+// makeRoom makes the data directory if the database is to lie in it.
+func (s storage) makeRoom() error {
+	if path, isFile := sqliteFile(s.Database); isFile && filepath.Dir(path) == filepath.Clean(s.Data) {
+		return makeData(s.Data)
+	}
+	return nil
 }
 
 // signingKey is the key that the log is signed with, made if there is none.

@@ -36,6 +36,8 @@ func (m *migrateCommand) Run(ctx context.Context, c *console) error {
 	open := database.Open
 	if m.Check {
 		open = database.OpenToRead
+	} else if err := storage.makeRoom(); err != nil {
+		return err
 	}
 	db, err := open(ctx, storage.Database, m.logger(c))
 	if m.Check && errors.Is(err, database.ErrAbsent) {

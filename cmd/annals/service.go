@@ -137,6 +137,9 @@ func openDatabase(ctx context.Context, cfg config, logger *slog.Logger) (*databa
 	if cfg.NoMigrate && isAbsent(cfg.Database) {
 		return nil, notMade(cfg.Database, "run annals migrate, or leave out --no-migrate")
 	}
+	if err := cfg.makeRoom(); err != nil {
+		return nil, err
+	}
 	db, err := database.Open(ctx, cfg.Database, logger)
 	if err != nil {
 		return nil, err
