@@ -3,6 +3,7 @@ package database
 import (
 	"context"
 	"database/sql"
+	"errors"
 )
 
 // Querier is what reads: the pool, or a transaction.
@@ -10,8 +11,11 @@ type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// ForEach calls each for every row of the answer. Errors of the database come back as [Classify] names
-// them, those of each as they are.
+// ErrEnough ends a reading early, and well: nobody wants the rows after this one.
+var ErrEnough = errors.New("enough")
+
+// ForEach calls each for every row of the answer, until it returns [ErrEnough]. Errors of the database come back as
+// [Classify] names them, other ones of each as they are.
 func ForEach(ctx context.Context, db Querier, each func(*sql.Rows) error, query string, args ...any) error {
 	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -21,10 +25,13 @@ func ForEach(ctx context.Context, db Querier, each func(*sql.Rows) error, query 
 	return ScanAll(ctx, rows, each)
 }
 
-// ScanAll calls each for every row of the current result set.
+// ScanAll calls each for every row of the current result set, until it returns [ErrEnough].
 func ScanAll(ctx context.Context, rows *sql.Rows, each func(*sql.Rows) error) error {
 	for rows.Next() {
-		if err := each(rows); err != nil {
+		switch err := each(rows); {
+		case errors.Is(err, ErrEnough):
+			return nil
+		case err != nil:
 			return err
 		}
 	}

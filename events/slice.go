@@ -3,7 +3,6 @@ package events
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"iter"
 
@@ -70,7 +69,6 @@ func (l *Log) InSlice(ctx context.Context, s Slice, upTo int64) iter.Seq2[domain
 
 // InSlice is [Log.InSlice] at the snapshot's moment. The transaction reads nothing else meanwhile.
 func (at Snapshot) InSlice(ctx context.Context, s Slice, upTo int64) iter.Seq2[domain.Event, error] {
-	stop := errors.New("enough")
 	return func(yield func(domain.Event, error) bool) {
 		err := database.ForEach(ctx, at.db, func(rows *sql.Rows) error {
 			r := Record{Tenant: s.Tenant}
@@ -86,7 +84,7 @@ func (at Snapshot) InSlice(ctx context.Context, s Slice, upTo int64) iter.Seq2[d
 			}
 			event.TextErased = hadText && r.Text == nil
 			if !yield(event, nil) {
-				return stop
+				return database.ErrEnough
 			}
 			return nil
 		}, `
@@ -96,7 +94,7 @@ func (at Snapshot) InSlice(ctx context.Context, s Slice, upTo int64) iter.Seq2[d
 			FROM `+recordTables+`
 			WHERE e.tenant = ? AND e.stream > ? AND e.stream <= ? AND e.position <= ?
 			ORDER BY e.stream, e.version`, s.Tenant, s.After, s.Through, upTo)
-		if err != nil && !errors.Is(err, stop) {
+		if err != nil {
 			yield(domain.Event{}, fmt.Errorf("read slice: %w", unavailable(err)))
 		}
 	}

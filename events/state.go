@@ -3,7 +3,6 @@ package events
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -110,9 +109,6 @@ func (l *Log) States(ctx context.Context, tenant, kind, after string, limit int)
 	return list, nil
 }
 
-// errEnough ends a reading early.
-var errEnough = errors.New("enough")
-
 // plainEvents reads a stream up to a version, or all of it if that is 0: facts without their texts, and
 // [domain.Occasion]s. Memory is that of one event.
 func plainEvents(ctx context.Context, db database.Querier, tenant, stream string, upTo int64) iter.Seq2[domain.Event, error] {
@@ -131,7 +127,7 @@ func plainEvents(ctx context.Context, db database.Querier, tenant, stream string
 				return err
 			}
 			if !yield(event, nil) {
-				return errEnough
+				return database.ErrEnough
 			}
 			return nil
 		}, `
@@ -139,7 +135,7 @@ func plainEvents(ctx context.Context, db database.Querier, tenant, stream string
 			FROM events
 			WHERE tenant = ? AND stream = ? AND version <= ?
 			ORDER BY version`, tenant, stream, upTo)
-		if err != nil && !errors.Is(err, errEnough) {
+		if err != nil {
 			yield(domain.Event{}, err)
 		}
 	}

@@ -3,14 +3,10 @@ package projections
 import (
 	"context"
 	"database/sql"
-	"errors"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 )
-
-// errEnough ends a reading early.
-var errEnough = errors.New("that is enough")
 
 // Leaves reads where the active items below a directory lie that the principal may see, and with contents what they say, in the order
 // of their URIs: at most as many as the limit, and fewer where they say much. More tells whether there are others.
@@ -32,15 +28,16 @@ func (p *Knowledge) Leaves(ctx context.Context, walk domain.Walk, contents bool)
 	read := 0
 	err = database.ForEach(ctx, p.db, func(rows *sql.Rows) error {
 		if len(leaves) == walk.Limit || read >= p.gathered.bytes {
-			return errEnough
+			more = true
+			return database.ErrEnough
 		}
 		var leaf domain.Leaf
 		err := rows.Scan(&leaf.URI, &leaf.Content)
 		leaves, read = append(leaves, leaf), read+len(leaf.Content)
 		return err
 	}, query.OrderExpr("k.uri").Limit(int64(walk.Limit)+1).String())
-	if err != nil && !errors.Is(err, errEnough) {
+	if err != nil {
 		return nil, false, p.failed(ctx, "walk through a directory", err)
 	}
-	return leaves, err != nil, nil
+	return leaves, more, nil
 }
