@@ -73,7 +73,10 @@ func CheckStream(name string) error {
 	return fmt.Errorf("must be such as knowledge:ID, and begin with one of %s", strings.Join(StreamKinds, ", "))
 }
 
-// ItemOf is the id of the item that a stream is about; false if it is about something else.
+// ItemOf is the id of the item that a stream is about; empty and false if it is about something else.
 func ItemOf(stream string) (id string, isItem bool) {
-	return strings.CutPrefix(stream, KnowledgeStream(""))
+	if id, isItem = strings.CutPrefix(stream, KnowledgeStream("")); !isItem {
+		return "", false
+	}
+	return id, true
 }
