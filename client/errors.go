@@ -36,6 +36,7 @@ type Error struct {
 type Field struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
+	Missing bool   `json:"missing"` // it names an item that is not there for the caller
 }
 
 // Error is one line.

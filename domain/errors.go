@@ -55,6 +55,7 @@ func (r *Refusal) WithFix(format string, values ...any) *Refusal {
 type Problem struct {
 	Field   string
 	Message string
+	Missing bool // it names something that is not there, in a form that it could have
 }
 
 // Invalid names every bad field of a request at once. It matches [ErrInvalid].
@@ -79,6 +80,11 @@ type Problems []Problem
 // Add notes that a field is bad.
 func (p *Problems) Add(field, format string, values ...any) {
 	*p = append(*p, Problem{Field: field, Message: fmt.Sprintf(format, values...)})
+}
+
+// Miss notes that a field names something that is not there, and why.
+func (p *Problems) Miss(field, why string) {
+	*p = append(*p, Problem{Field: field, Message: why, Missing: true})
 }
 
 // Err is nil when nothing was noted, else an [*Invalid].

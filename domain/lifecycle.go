@@ -32,7 +32,7 @@ func (c Supersede) Decide(book Book, _ time.Time) ([]Fact, error) {
 	successor := book.Knowledge(c.Successor)
 	if missing := c.By.misses(successor); missing != "" {
 		var p Problems
-		p.Add("by", "%s", missing)
+		p.Miss("by", missing)
 		return nil, p.Err()
 	}
 	if k.SupersededBy == c.Successor {

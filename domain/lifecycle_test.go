@@ -1,6 +1,7 @@
 package domain_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -76,8 +77,12 @@ func TestOnlyWhoMaySeeThatASuccessorIsGoneIsToldSo(t *testing.T) {
 		"was erased":        given(t, remembered()).and("k2", successor(), Erased{}),
 		"no such knowledge": given(t, remembered()).and("k2", shared, Deleted{}),
 	} {
-		if err := story.when(supersede(as(alice), "k2")).invalid("by").err; !strings.Contains(err.Error(), what) {
+		err := story.when(supersede(as(alice), "k2")).invalid("by").err
+		if !strings.Contains(err.Error(), what) {
 			t.Errorf("got %q, want that it says %q", err, what)
+		}
+		if invalid, is := errors.AsType[*Invalid](err); !is || !invalid.Problems[0].Missing {
+			t.Errorf("%q does not say that it is missing", err)
 		}
 	}
 }

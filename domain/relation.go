@@ -65,7 +65,7 @@ func (c Link) Decide(book Book, _ time.Time) ([]Fact, error) {
 	more := len(k.Relations)
 	for i, id := range c.To {
 		if missing := c.By.misses(book.Knowledge(id)); missing != "" {
-			p.Add("to", "%s", missing)
+			p.Miss("to", missing)
 			continue
 		}
 		known, linked := k.relation(id)

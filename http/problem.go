@@ -29,6 +29,7 @@ type problem struct {
 type badField struct {
 	Field   string `json:"field" example:"scopes[1]"`
 	Message string `json:"message"`
+	Missing bool   `json:"missing,omitempty" doc:"It names an item that is not there for the caller."`
 }
 
 // What may be wrong with a request besides what the domain refuses.
@@ -111,7 +112,7 @@ func problemOf(err error, instance string) *problem {
 	if invalid, ok := errors.AsType[*domain.Invalid](err); ok {
 		p.Detail = "see errors"
 		for _, bad := range invalid.Problems {
-			p.Errors = append(p.Errors, badField{Field: bad.Field, Message: bad.Message})
+			p.Errors = append(p.Errors, badField(bad))
 		}
 	}
 	if fast, ok := errors.AsType[tooFast](err); ok {

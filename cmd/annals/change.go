@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -93,11 +92,9 @@ func (s *supersedeCommand) Run(ctx context.Context, c *console) error {
 	return err
 }
 
-// misses tells whether a field names something that is not there, in a form that it could have: of bad forms is said
-// what they must be.
+// misses tells whether nothing is wrong but that a field names something that is not there.
 func (f *failure) misses(name string) bool {
-	return f.Status == http.StatusUnprocessableEntity && len(f.Fields) == 1 && f.Fields[0].Field == name &&
-		!strings.HasPrefix(f.Fields[0].Message, "must ")
+	return len(f.Fields) == 1 && f.Fields[0].Field == name && f.Fields[0].Missing
 }
 
 type forgetCommand struct {

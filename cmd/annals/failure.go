@@ -35,6 +35,7 @@ type field struct {
 	Field   string `json:"field"`
 	Flag    string `json:"flag,omitempty"` // or the argument that it was given by
 	Message string `json:"message"`
+	Missing bool   `json:"missing,omitempty"` // it names something that is not there
 }
 
 func (f *failure) Error() string { return f.Detail }
