@@ -149,9 +149,11 @@ func (c Remember) again(book Book, k *Knowledge, now time.Time) ([]Fact, error) 
 	}
 	revise := c.revision()
 	revise.Changes = revise.Changes.keepingSummary(book, k)
-	switch {
-	case len(revise.facts(k)) == 0 && (c.OrSame || c.OrRevise):
+	switch same := len(revise.facts(k)) == 0; {
+	case same && (c.OrSame || c.OrRevise):
 		return nil, nil
+	case same:
+		return nil, Refuse(ErrTaken, "the id %s is taken, by an item that says exactly this", c.ID).WithFix("nothing is left to do; revise the item to change it")
 	case c.OrRevise:
 		return revise.Decide(book, now)
 	}
