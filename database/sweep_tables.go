@@ -64,11 +64,11 @@ func (db *DB) sweepTables(ctx context.Context) (notes []string, complete bool, e
 	}
 	if len(others) > 0 {
 		complete = false
-		note, err := ownersSweep(ctx, conn.Conn, others)
-		if err != nil {
+		var user string
+		if err := conn.QueryRowContext(ctx, "SELECT current_user").Scan(&user); err != nil {
 			return notes, false, Classify(ctx, err)
 		}
-		notes = append(notes, note)
+		notes = append(notes, fmt.Sprintf("not rewritten, since %s owns neither them nor the database: %s", user, strings.Join(others, ", ")))
 	}
 	if _, failed := rewrite(ctx, conn.Conn, "CHECKPOINT"); failed != nil {
 		notes = append(notes, "the former files go with PostgreSQL's next checkpoint")
@@ -76,15 +76,25 @@ func (db *DB) sweepTables(ctx context.Context) (notes []string, complete bool, e
 	return notes, complete, nil
 }
 
-// ownersSweep says whose the tables are that the role could not rewrite, and how they are.
-func ownersSweep(ctx context.Context, conn *sql.Conn, tables []string) (note string, err error) {
-	var user, owner, name string
-	err = conn.QueryRowContext(ctx, `
-		SELECT current_user, pg_get_userbyid(relowner), current_database()
+// OwnersSweep is the command by which the owner of the tables rewrites them, where the role may not: it is empty where
+// the role may, and on SQLite.
+func (db *DB) OwnersSweep(ctx context.Context) (command string, err error) {
+	if db.Engine == SQLite {
+		return "", nil
+	}
+	err = ForEach(ctx, db, func(rows *sql.Rows) error {
+		var owner, name string
+		err := rows.Scan(&owner, &name)
+		command = fmt.Sprintf("annals erase --sweep --database 'postgres://%s:PASSWORD@HOST/%s'", url.PathEscape(owner), url.PathEscape(name))
+		return err
+	}, `
+		SELECT pg_get_userbyid(relowner), current_database()
 		FROM pg_class
-		WHERE oid = to_regclass('event_texts')`).Scan(&user, &owner, &name)
-	return fmt.Sprintf("not rewritten, since %s owns neither them nor the database: %s; let the owner do it: annals erase --sweep --database 'postgres://%s:PASSWORD@HOST/%s'",
-		user, strings.Join(tables, ", "), url.PathEscape(owner), url.PathEscape(name)), err
+		WHERE oid = to_regclass('event_texts') AND NOT pg_has_role(relowner, 'USAGE')`)
+	if err != nil {
+		return "", fmt.Errorf("find the owner of the tables: %w", err)
+	}
+	return command, nil
 }
 
 // outlast waits until every transaction has ended that may still see what was deleted: as long as one may, a

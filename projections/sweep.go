@@ -47,7 +47,9 @@ func (p *Knowledge) Unswept(ctx context.Context) (domain.ErasureStatus, error) {
 	if err == nil && len(rows) > 0 {
 		r := rows[0]
 		s.Last = &domain.Sweep{BeganAt: r.BeganAt.Time, EndedAt: r.EndedAt.Time, Complete: r.Complete}
-		err = json.Unmarshal([]byte(r.Report), &s.Last.Notes)
+		if err = json.Unmarshal([]byte(r.Report), &s.Last.Notes); err == nil && !r.Complete {
+			s.Last.ForOwner, err = p.db.OwnersSweep(ctx)
+		}
 	}
 	var oldest database.Time
 	if err == nil {
@@ -76,6 +78,11 @@ func SweepFiles(ctx context.Context, db *database.DB, now func() time.Time) (s d
 	s.BeganAt = now().UTC().Truncate(time.Microsecond)
 	if s.Notes, s.Complete, err = db.Sweep(ctx); err != nil {
 		return s, err
+	}
+	if !s.Complete {
+		if s.ForOwner, err = db.OwnersSweep(ctx); err != nil {
+			return s, err
+		}
 	}
 	s.EndedAt = now().UTC().Truncate(time.Microsecond)
 	report, err := json.Marshal(s.Notes)

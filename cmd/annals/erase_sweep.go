@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/annals-kb/annals/projections"
@@ -59,6 +58,7 @@ type sweepDone struct {
 	EndedAt  time.Time `json:"ended_at"`
 	Complete bool      `json:"complete"`
 	Notes    []string  `json:"notes"`
+	ForOwner string    `json:"for_owner,omitempty"`
 }
 
 const rewriting = "rewriting the files: who writes there waits meanwhile"
@@ -118,12 +118,10 @@ func (s sweepDone) tell(c *console) error {
 	return nil
 }
 
-// left is what the owner of the tables is to do about those that are not the server's; empty if all are.
+// left is what is to be done about tables that are not the server's; empty if all are.
 func (s sweepDone) left() string {
-	for _, note := range s.Notes {
-		if _, owners, is := strings.Cut(note, "; let the owner do it: "); is {
-			return "let the owner of the tables do it: " + owners
-		}
+	if s.ForOwner == "" {
+		return ""
 	}
-	return ""
+	return "let the owner of the tables do it: " + s.ForOwner
 }

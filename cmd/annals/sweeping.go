@@ -44,7 +44,7 @@ func (s *service) sweepIfDue(ctx context.Context, after time.Duration) error {
 	done, err := s.knowledge.SweepFiles(ctx)
 	switch {
 	case err == nil && !done.Complete:
-		s.logger.WarnContext(ctx, "the files were not rewritten as a whole, and may still hold what was erased", "notes", done.Notes)
+		s.logger.WarnContext(ctx, "the files were not rewritten as a whole, and may still hold what was erased", "notes", done.Notes, "for_owner", done.ForOwner)
 	case err == nil:
 		s.logger.InfoContext(ctx, "rewrote the files", "took", done.EndedAt.Sub(done.BeganAt).String())
 	}
