@@ -121,7 +121,10 @@ func (c OrderErasure) allowed() error {
 		whose = owner
 	}
 	switch {
-	case isTenant && (c.By.Role != Root || c.By.OnBehalfOf != ""): // in open mode, too: nothing would keep anybody out after
+	case isTenant && c.By.Authentication == OpenAuthentication: // nothing would keep anybody out after
+		return Refuse(ErrForbidden, "erasing a tenant is for root").
+			WithFix("start the server again with ANNALS_ROOT_KEY, and use that one: it is no key of the tenant, which are revoked")
+	case isTenant && (c.By.Role != Root || c.By.OnBehalfOf != ""):
 		return c.By.notRoot("erasing a tenant is for root")
 	case isTenant, IsItem(c.Of): // each item decides
 		return nil
