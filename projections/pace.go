@@ -19,6 +19,10 @@ const (
 	shareVerifying = 1.2
 )
 
+// soonest is how long a phase lasts at least before its pace says anything: the first items come with all that is done
+// once.
+const soonest = time.Second
+
 // phaseIndexing is the second half of building: everything is loaded.
 const phaseIndexing = "indexing"
 
@@ -65,7 +69,7 @@ func (p pace) estimate(progress domain.RebuildProgress, took, inPhase time.Durat
 		done = float64(progress.Verified)
 		left = total - done
 	}
-	if done > 0 && inPhase > 0 {
+	if done > 0 && inPhase >= soonest {
 		progress.Rate = done / inPhase.Seconds()
 		progress.Left = time.Duration(max(left, 0) / progress.Rate * float64(time.Second))
 	}

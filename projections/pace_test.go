@@ -34,3 +34,11 @@ func TestAnEstimateCountsOnlyWhatThisProcessDid(t *testing.T) {
 		}
 	}
 }
+
+func TestTheFirstItemsOfAPhaseSayNothingOfItsPace(t *testing.T) {
+	t.Parallel()
+	progress := domain.RebuildProgress{Phase: stateVerifying, Total: 3000, Streams: 3000, Verified: 1}
+	if got := (pace{}).estimate(progress, time.Minute, 160*time.Millisecond); got.Rate != 0 || got.Left != 0 {
+		t.Errorf("got %v a second, %v left, want neither", got.Rate, got.Left)
+	}
+}

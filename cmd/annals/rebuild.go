@@ -99,12 +99,11 @@ func (r *rebuildCommand) path(more ...string) []string {
 }
 
 func (r *rebuildCommand) start(ctx context.Context, c *console, api *client) error {
+	var p rebuildPlan
 	if !c.json {
-		var p rebuildPlan
 		if _, err := api.read(ctx, request{Method: http.MethodGet, Path: r.path("rebuild", "plan"), Query: r.plan()}, &p); err != nil {
 			return err
 		}
-		c.note("%s", p)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -116,6 +115,9 @@ func (r *rebuildCommand) start(ctx context.Context, c *console, api *client) err
 	a, err := api.read(ordering, request{Method: http.MethodPost, Path: r.path("rebuild"), Query: r.order()}, &begun)
 	if err != nil {
 		return err
+	}
+	if !c.json {
+		c.note("%s", p)
 	}
 	if !r.NoWait {
 		return r.wait(ctx, c, api, begun.Version)

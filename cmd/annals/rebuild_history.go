@@ -73,7 +73,14 @@ func (s stage) details() string {
 	var parts []string
 	say := func(format string, values ...any) { parts = append(parts, fmt.Sprintf(format, values...)) }
 	for _, name := range slices.Sorted(maps.Keys(s.Data.Settings)) {
-		say("%s %s", name, s.Data.Settings[name])
+		switch name {
+		case "what_if":
+			say("a what-if")
+		case "repair":
+			say("a repair")
+		default:
+			say("%s %s", name, s.Data.Settings[name])
+		}
 	}
 	if s.Data.From > 0 {
 		say("from version %d", s.Data.From)
