@@ -18,8 +18,8 @@ type Doomed struct {
 func Stays(by Principal, all []Doomed) map[string]string {
 	why := map[string]string{}
 	for _, d := range all {
-		if err := d.refused(by); d.Goes && err != nil {
-			why[d.Stream] = err.Detail
+		if reason := d.NotFor(by); d.Goes && reason != "" {
+			why[d.Stream] = reason
 		}
 	}
 	for _, d := range all {
@@ -36,25 +36,18 @@ func Stays(by Principal, all []Doomed) map[string]string {
 	return why
 }
 
-func (d Doomed) refused(by Principal) *Refusal {
+// NotFor says why by may not erase it, or order to; empty if he may.
+func (d Doomed) NotFor(by Principal) string {
 	switch k := (&Knowledge{ID: d.ID, Owner: d.Owner, Held: d.Held}); {
 	case d.ID == "":
 		if by.InCharge() || by.inPerson(d.Owner) {
-			return nil
+			return ""
 		}
-		return Refuse(ErrForbidden, "%s may be erased by %s", d.Stream, erasers(d.Owner))
+		return d.Stream + " may be erased by " + erasers(d.Owner)
 	case !by.MayErase(k):
-		return notYoursToErase(k)
-	case k.Held:
-		return Refuse(ErrConflict, "%s is under legal hold", k.ID)
-	}
-	return nil
-}
-
-// NotFor says why by may not order to erase an item, whatever else keeps it; empty if he may.
-func (d Doomed) NotFor(by Principal) string {
-	if k := (&Knowledge{ID: d.ID, Owner: d.Owner}); !by.MayErase(k) {
 		return notYoursToErase(k).Detail
+	case k.Held:
+		return k.ID + " is under legal hold"
 	}
 	return ""
 }

@@ -161,6 +161,8 @@ func (c OrderErasure) Decide(book Book, _ time.Time) ([]Fact, error) {
 			return nil, NotFound(c.Of)
 		} else if !c.By.MayErase(k) {
 			return nil, notYoursToErase(k)
+		} else if k.Held { // what is related to it goes for its sake
+			return nil, onHold(book, k)
 		}
 	}
 	if book.Stream(c.Stream()).Exists() {

@@ -58,6 +58,13 @@ func TestAnOrderForAnItemIsForThoseWhoMayEraseIt(t *testing.T) {
 	}
 }
 
+// What is related to an item goes for its sake: if it has to stay, nothing is ordered.
+func TestAnItemUnderLegalHoldIsNotOrderedToBeErased(t *testing.T) {
+	t.Parallel()
+	given(t, remembered(), Held{ReasonCode: "litigation"}).
+		when(OrderErasure{By: as(alice), ID: "1", Of: itemID, WithLineage: true}).refused(ErrConflict)
+}
+
 func TestRedactingIsForAdmins(t *testing.T) {
 	t.Parallel()
 	redact := func(by Principal) Redact {

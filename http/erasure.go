@@ -37,7 +37,7 @@ type erasure struct {
 	WithLineage bool        `json:"with_lineage,omitempty"`
 	State       string      `json:"state" enum:"under_way,completed"`
 	Erased      int64       `json:"erased" doc:"Items, sessions and other things."`
-	Left        int64       `json:"left,omitempty" doc:"As far as this server knows."`
+	Left        int64       `json:"left,omitempty" doc:"While it is under way, as far as this server knows."`
 	Revoked     int64       `json:"revoked,omitempty" doc:"Keys, of a tenant."`
 	NotErased   int64       `json:"not_erased,omitempty" doc:"That were refused, for a legal hold or another's sake."`
 	Refused     []notErased `json:"refused,omitempty" doc:"The first of those."`
@@ -180,7 +180,7 @@ func (s *Server) planErasure(ctx context.Context, c *call, in *erasurePlanInput)
 		if !c.principal.MaySee(k) {
 			return nil, domain.NotFound(in.Of)
 		}
-		refused = domain.Doomed{ID: k.ID, Owner: k.Owner}.NotFor(c.principal)
+		refused = domain.Doomed{ID: k.ID, Owner: k.Owner, Held: k.Held}.NotFor(c.principal)
 	}
 	all, err := s.cfg.Eraser.Doomed(ctx, c.principal.Tenant, in.Of, lineage)
 	if err != nil {

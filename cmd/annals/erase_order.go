@@ -49,7 +49,9 @@ func (e *eraseCommand) order(ctx context.Context, c *console, api *client) error
 			c.note("the server goes on: %s", order.ID)
 			return ctx.Err()
 		}
-		if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "erasures", order.ID}}, &order); err != nil {
+		seen := request{Method: http.MethodGet, Path: []string{"v1", "erasures", order.ID}}
+		order = erasureOrder{} // an answer leaves out what is none
+		if _, err := api.read(ctx, seen, &order); err != nil {
 			return err
 		}
 		bar.set(order.Erased, order.Erased+order.Left)
@@ -63,7 +65,11 @@ func (e *eraseCommand) order(ctx context.Context, c *console, api *client) error
 	case order.Erased+order.NotErased+order.Revoked == 0:
 		c.say("nothing to erase: %s", bold.Render(printable(e.What)))
 	default:
-		c.say("erased %s for good: %d of %d", bold.Render(printable(e.What)), order.Erased, order.Erased+order.NotErased)
+		gone, err := e.gone(ctx, api, order)
+		if err != nil {
+			return err
+		}
+		c.say("erased %s for good: %d of %d", bold.Render(printable(gone)), order.Erased, order.Erased+order.NotErased)
 	}
 	if order.Revoked > 0 && !c.json {
 		c.say("%s; nobody but root gets in any more", some(order.Revoked, "key was revoked", "keys were revoked"))
@@ -80,6 +86,30 @@ func (e *eraseCommand) order(ctx context.Context, c *console, api *client) error
 	}
 	refused.Code = exitFailed
 	return partlyErased{refused}
+}
+
+// gone names what an order has erased: one of an item and its lineage that was refused in part, thing by thing.
+func (e *eraseCommand) gone(ctx context.Context, api *client, order erasureOrder) (string, error) {
+	switch {
+	case order.Erased == 0:
+		return "nothing", nil
+	case order.NotErased == 0, strings.Contains(e.What, ":"):
+		return e.What, nil
+	}
+	query := url.Values{"correlation_id": {"erasure:" + order.ID}, "name": {"knowledge.erased", "session.erased"}}
+	var list struct {
+		Items []struct {
+			Stream string `json:"stream"`
+		} `json:"items"`
+	}
+	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "events"}, Query: query}, &list); err != nil {
+		return "", err
+	}
+	var things []string
+	for _, event := range list.Items {
+		things = append(things, strings.TrimPrefix(event.Stream, "knowledge:"))
+	}
+	return enumerated(things, int(order.Erased)), nil
 }
 
 // doomed is something that is to be erased, or that is related to it.
@@ -143,7 +173,7 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 		return err
 	}
 	rows, kinds := &grid{heads: []string{"", "WHAT", "OWNER", "STATUS", "WHY"}}, map[[2]string]int64{}
-	goes, kept, others, related := 0, int64(0), int64(0), 0
+	goes, kept, others, related, refused := 0, int64(0), int64(0), 0, ""
 	for _, d := range list.Items {
 		mark, why := "keep", "named"
 		switch {
@@ -156,6 +186,9 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 		case d.Kept:
 			mark = amber.Render("stays")
 			others++
+		}
+		if d.ID == e.What && !strings.Contains(e.What, ":") {
+			refused = d.Reason
 		}
 		if d.Relation != "" {
 			why = d.why()
@@ -187,6 +220,8 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 	}
 	tenant, isTenant := strings.CutPrefix(e.What, "tenant:")
 	switch {
+	case refused != "":
+		c.say("nothing would be erased: %s", printable(refused))
 	case isTenant:
 		c.say("%s, which is all that was written in %s; %s, so that nobody but root gets in; its name stays taken",
 			would, printable(tenant), some(list.Keys, "key would be revoked", "keys would be revoked"))

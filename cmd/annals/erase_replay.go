@@ -58,7 +58,7 @@ func (e *eraseCommand) replay(ctx context.Context, c *console) (err error) {
 	}
 	c.say("erased %d; %d were erased before, %d are not known here", done.Erased, done.Known, done.Unknown)
 	if done.Unknown > 0 {
-		c.note("not known here: %s", printable(done.strangers()))
+		c.note("not known here: %s", printable(enumerated(done.Strangers, done.Unknown)))
 	}
 	if done.Held > 0 {
 		c.note("%s under legal hold since, and stay", some(int64(done.Held), "is", "are"))
@@ -68,15 +68,17 @@ func (e *eraseCommand) replay(ctx context.Context, c *console) (err error) {
 
 func (r replayed) empty() bool { return r.Erased+r.Known+r.Unknown+r.Held == 0 }
 
-// namedStrangers is how many of what is not known are named, where there is no room for all.
-const namedStrangers = 20
+// mostNamed is how many things are named, where there is no room for all.
+const mostNamed = 20
 
-func (r replayed) strangers() string {
-	named := strings.Join(r.Strangers[:min(len(r.Strangers), namedStrangers)], ", ")
-	if more := len(r.Strangers) - namedStrangers; more > 0 {
-		named += fmt.Sprintf(" and %d more", more)
+// enumerated names the first of some things, and says how many more there are.
+func enumerated(first []string, all int) string {
+	first = first[:min(len(first), mostNamed)]
+	said := strings.Join(first, ", ")
+	if more := all - len(first); more > 0 {
+		said += fmt.Sprintf(" and %d more", more)
 	}
-	return named
+	return said
 }
 
 // isThere refuses a database that does not exist: nothing could be erased in a new one, and that would look as if it
