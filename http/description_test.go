@@ -79,9 +79,12 @@ func (d *description) hold(t *testing.T, request *http.Request, a *answer) {
 
 // operation finds what the description says of a request.
 func (d *description) operation(request *http.Request) *openapi3.Operation {
+	method := strings.Replace(request.Method, http.MethodHead, http.MethodGet, 1)
+	if item := d.doc.Paths.Value(request.URL.Path); item != nil && item.GetOperation(method) != nil {
+		return item.GetOperation(method)
+	}
 	for path, pattern := range d.paths {
 		if pattern.MatchString(request.URL.Path) {
-			method := strings.Replace(request.Method, http.MethodHead, http.MethodGet, 1)
 			return d.doc.Paths.Value(path).GetOperation(method)
 		}
 	}

@@ -35,6 +35,7 @@ type docsOperation struct {
 	Inputs  []docsField
 	Bodies  []docsType
 	Answers []docsAnswer
+	Keyless bool
 }
 
 // docsType is a type as a word, linked to its table if it has one.
@@ -118,7 +119,7 @@ func isNotOfHosts(r rune) bool {
 }
 
 func docsOperationOf(api *huma.OpenAPI, op *huma.Operation) docsOperation {
-	view := docsOperation{Operation: op}
+	view := docsOperation{Operation: op, Keyless: op.Security != nil && len(op.Security) == 0}
 	for _, p := range op.Parameters {
 		if p.Ref != "" {
 			p = api.Components.Parameters[p.Ref[strings.LastIndexByte(p.Ref, '/')+1:]]

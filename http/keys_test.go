@@ -39,6 +39,29 @@ func (w *world) given(by string, key object) string {
 
 func bearer(key string) header { return header("Authorization: Bearer " + key) }
 
+// What the description says of each route about keys is what the server does.
+func TestTheDescriptionSaysWhichRoutesNeedAKey(t *testing.T) {
+	eachKeyed(t, func(t *testing.T, w *world, _ *time.Duration) {
+		w.given("", object{"subject": "user:olga", "role": "admin"})
+		doc := describedBy(t, w).doc
+		if bearer, key := doc.Components.SecuritySchemes["bearer"], doc.Components.SecuritySchemes["key"]; bearer.Value.Scheme != "bearer" || key.Value.Name != "X-API-Key" {
+			t.Errorf("keys are described as %v and %v", bearer.Value, key.Value)
+		}
+		for path, item := range doc.Paths.Map() {
+			for method, operation := range item.Operations() {
+				security := doc.Security
+				if operation.Security != nil {
+					security = *operation.Security
+				}
+				answer := w.ask(method, strings.NewReplacer("{", "", "}", "").Replace(path), nil)
+				if refused := answer.status == http.StatusUnauthorized; refused != (len(security) == 2) {
+					t.Errorf("%s %s: %d without a key, described as %v", method, path, answer.status, security)
+				}
+			}
+		}
+	})
+}
+
 func TestFromTheFirstKeyOnEverybodyNeedsOne(t *testing.T) {
 	eachKeyed(t, func(t *testing.T, w *world, ahead *time.Duration) {
 		w.ask("GET", "/v1/whoami", nil).want(http.StatusOK)

@@ -14,7 +14,7 @@ import (
 func description(version string) *huma.OpenAPI {
 	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	components := &huma.Components{
-		Schemas: schemas, Parameters: headers(), Responses: map[string]*huma.Response{},
+		Schemas: schemas, Parameters: headers(), Responses: map[string]*huma.Response{}, SecuritySchemes: keys(),
 	}
 	for _, a := range append(slices.Clone(answers), unexpected) {
 		components.Responses[responseName(a.status)] = &huma.Response{
@@ -42,8 +42,24 @@ func description(version string) *huma.OpenAPI {
 			{Name: "Operation", Description: "How the server does."},
 		},
 		Components: components,
+		Security:   []map[string][]string{{"bearer": {}}, {"key": {}}},
 	}
 }
+
+// keys are the two ways in which a key is sent.
+func keys() map[string]*huma.SecurityScheme {
+	return map[string]*huma.SecurityScheme{
+		"bearer": {
+			Type: "http", Scheme: "bearer",
+			Description: "A key, which annals key create or POST /v1/keys gives, or a token of the issuer that the server believes. " +
+				"None is needed in open mode, which is until a first key is given, without a root key and an issuer: then the server answers its own machine alone, and whoever reaches it.",
+		},
+		"key": {Type: "apiKey", In: "header", Name: "X-API-Key", Description: "The same, for clients that send no Authorization."},
+	}
+}
+
+// keyless is the security of what answers callers whom nobody knows.
+func keyless() []map[string][]string { return []map[string][]string{} }
 
 // headers are the request headers that operations share.
 func headers() map[string]*huma.Param {

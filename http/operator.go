@@ -35,11 +35,11 @@ func (s *Server) operatorRoutes() {
 	tags := []string{"Operation"}
 	unwanted := &huma.Response{Ref: "#/components/responses/" + responseName(http.StatusUnprocessableEntity)}
 	huma.Register(s.api, huma.Operation{
-		OperationID: "healthz", Method: http.MethodGet, Path: "/healthz", Tags: tags,
+		OperationID: "healthz", Method: http.MethodGet, Path: "/healthz", Tags: tags, Security: keyless(),
 		Summary: "Tell whether the process is alive", Responses: map[string]*huma.Response{"422": unwanted},
 	}, parameterless(s.healthy))
 	huma.Register(s.api, huma.Operation{
-		OperationID: "readyz", Method: http.MethodGet, Path: "/readyz", Tags: tags,
+		OperationID: "readyz", Method: http.MethodGet, Path: "/readyz", Tags: tags, Security: keyless(),
 		Summary: "Tell whether requests can be answered, and if not, why",
 		Responses: map[string]*huma.Response{"422": unwanted, "503": {
 			Description: "Not ready, with the reasons",
@@ -60,10 +60,10 @@ func (s *Server) operatorRoutes() {
 	s.api.OpenAPI().Paths["/"].Get.Responses["302"] = &huma.Response{Description: "A browser: to /docs"}
 }
 
-// page registers a route that is not about knowledge.
+// page registers a route that is not about knowledge, and asks for no key.
 func (s *Server) page(id, path, summary, contentType string, handler echo.HandlerFunc) {
 	s.api.OpenAPI().AddOperation(&huma.Operation{
-		OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"Operation"},
+		OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"Operation"}, Security: keyless(),
 		Responses: map[string]*huma.Response{"200": {
 			Description: http.StatusText(http.StatusOK),
 			Content:     map[string]*huma.MediaType{contentType: {Schema: &huma.Schema{}}},
