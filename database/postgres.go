@@ -64,6 +64,9 @@ func parsePostgres(rawURL string) (config pq.Config, connections int, err error)
 		return config, 0, errors.New("the database URL names no server: " + accepted)
 	}
 	query := parsed.Query()
+	if spilled(parsed, query) {
+		return config, 0, errors.New("the database URL has a # or an @ where none can stand: write special characters of the password as %XX (# as %23, @ as %40, / as %2F), or give it as PGPASSWORD and leave it out of the URL")
+	}
 	connections = max(16, 4*runtime.GOMAXPROCS(0))
 	if query.Has("pool_max_conns") {
 		connections, err = strconv.Atoi(query.Get("pool_max_conns"))
@@ -88,6 +91,17 @@ func parsePostgres(rawURL string) (config pq.Config, connections int, err error)
 		config.ConnectTimeout = 10 * time.Second
 	}
 	return config, connections, nil
+}
+
+// spilled tells whether what comes after the host looks like the rest of a password, whose / or # ended the host too early:
+// then the host is a piece of the password, and must not be called, nor named.
+func spilled(u *url.URL, query url.Values) bool {
+	for name := range query {
+		if strings.Contains(name, "@") {
+			return true
+		}
+	}
+	return u.Fragment != "" || strings.Contains(u.EscapedPath(), "@")
 }
 
 // isLocal says whether every server named is on this machine, where TLS protects nothing.
