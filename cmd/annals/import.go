@@ -12,7 +12,7 @@ import (
 type importCommand struct {
 	remote
 
-	File     string        `arg:"" complete:"file" help:"Lines of JSON, or a JSON array, one piece of knowledge each, also compressed with gzip; - reads standard input. A directory is one that annals export files has written, or that is laid out like it: its .json, .ndjson and .jsonl files are read, also with .gz after that, and what else lies there is counted."`
+	File     string        `arg:"" complete:"file" help:"Lines of JSON, or a JSON array, one piece of knowledge each, also compressed with gzip; - reads standard input. A directory is one that annals export files has written, or that is laid out like it: its .json, .ndjson and .jsonl files are read, also with .gz after that, and what else lies there is counted, links that lead elsewhere too."`
 	Update   bool          `help:"Where an id is taken by other content, revise it instead of refusing the line. Of what the line leaves out, owner, scopes and URI stay as they are, and task, abstract, overview, category, tags and meta are emptied. Source and eval stay whatever the line says."`
 	Reason   string        `placeholder:"TEXT" help:"With --update: why, for the history of what is revised. A record's own reason goes before it."`
 	Errors   string        `complete:"file" placeholder:"FILE" help:"Write every line that failed there, with its problem, as lines of JSON."`

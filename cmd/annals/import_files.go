@@ -55,7 +55,7 @@ func inputs(named string) ([]source, map[string]int, error) {
 		return []source{{path: named, name: fileName(named)}}, nil, nil // what is wrong with it shows when it is opened
 	}
 	root := named
-	if resolved, err := filepath.EvalSymlinks(named); err == nil {
+	if resolved, err := filepath.EvalSymlinks(absolute(named)); err == nil {
 		root = resolved // a walk follows no link, and this one was named
 	}
 	var all []source
@@ -71,7 +71,7 @@ func inputs(named string) ([]source, map[string]int, error) {
 		case hidden || entry.IsDir():
 			return nil
 		}
-		if kind := unread(path, entry); kind != "" {
+		if kind := unread(root, path, entry); kind != "" {
 			left[kind]++
 			return nil
 		}
@@ -87,18 +87,21 @@ func inputs(named string) ([]source, map[string]int, error) {
 		if len(left) > 0 {
 			detail += ", only " + leftOut(left)
 		}
-		return nil, nil, wrong("name one that annals export files has written, or a file", "%s", detail)
+		return nil, nil, wrong("name one that annals export files has written, or a file; for a text, "+insteadOfImport, "%s", detail)
 	}
 	return all, left, nil
 }
 
-// unread is what kind of thing it is, if it is none that is read. A link leads to a file, but not to a directory, in
-// which it might lie itself; and a pipe might be waited for in vain.
-func unread(path string, entry fs.DirEntry) string {
+// unread is what kind of thing it is, if it is none that is read. A link leads to a file below root, and neither to what
+// lies elsewhere, which nobody has named, nor to a directory, in which it might lie itself; and a pipe might be waited for
+// in vain.
+func unread(root, path string, entry fs.DirEntry) string {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return "link to a directory"
 	} else if err == nil && !info.Mode().IsRegular() {
 		return "pipe or device"
+	} else if entry.Type()&fs.ModeSymlink != 0 && !leadsBelow(root, path) {
+		return "link that leads elsewhere"
 	}
 	_, ending := endingOf(strings.ToLower(entry.Name()))
 	switch {
@@ -108,6 +111,16 @@ func unread(path string, entry fs.DirEntry) string {
 		return "without an ending"
 	}
 	return ending
+}
+
+// leadsBelow tells whether the link at path leads to what lies below root.
+func leadsBelow(root, path string) bool {
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return true // what is wrong with it shows when it is opened
+	}
+	relative, err := filepath.Rel(root, target)
+	return err == nil && filepath.IsLocal(relative)
 }
 
 // leftOut says how much of what kind was left out.

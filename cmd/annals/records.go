@@ -55,6 +55,8 @@ func records(in io.Reader) iter.Seq2[record, error] {
 			yield(record{}, fmt.Errorf("read the input: %w", err))
 		case first == '{' && isLog(reader):
 			yield(record{}, wrong("annals export knowledge writes what can be imported", "this is an exported log: it says what happened, and not what is known"))
+		case first != '[' && first != '{' && isProse(reader):
+			yield(record{}, wrong(insteadOfImport, "no line of this is a JSON object"))
 		case first == '[', first == '{' && spansLines(reader):
 			values(reader, yield)
 		default:
@@ -100,6 +102,23 @@ func isLog(reader *bufio.Reader) bool {
 		return false
 	}
 	return fields["event_id"] != nil && fields["stream"] != nil
+}
+
+// insteadOfImport is how what is no JSON becomes knowledge.
+const insteadOfImport = "annals remember - < FILE keeps it as one item, and POST /api/v1/resources as a page or several (docs/openviking.md)"
+
+// isProse tells whether no line is an object, if the reader's buffer holds all lines.
+func isProse(reader *bufio.Reader) bool {
+	all, err := reader.Peek(longestRecord)
+	if !errors.Is(err, io.EOF) {
+		return false
+	}
+	for line := range bytes.Lines(all) {
+		if line = bytes.TrimSpace(line); bytes.HasPrefix(line, []byte("{")) && json.Valid(line) {
+			return false
+		}
+	}
+	return true
 }
 
 // peeking reads what lies in the reader's buffer, and takes nothing.
