@@ -48,7 +48,7 @@ type config struct {
 	resources
 
 	// Erased brings erasures to a backup that was restored, before anybody reads it.
-	Erased string `group:"where" env:"ANNALS_ERASED" placeholder:"FILE" complete:"file" help:"Before serving, erase what this list names: annals erase --export-list writes it. For a database that was restored from a backup."`
+	Erased string `group:"where" env:"ANNALS_ERASED" placeholder:"FILE" complete:"file" help:"Before serving, erase what this list names, and revoke its keys: annals erase --export-list writes it. For a database that was restored from a backup."`
 
 	// SweepAfter rewrites the files by itself.
 	SweepAfter time.Duration `group:"limits" name:"sweep" env:"ANNALS_SWEEP" default:"0s" placeholder:"24h" help:"How long the files may hold what was erased, until they are rewritten; 0 for as long as nobody runs annals erase --sweep."`

@@ -9,21 +9,25 @@ import (
 	"time"
 )
 
-// erasure is a line of a list of erasures: what a backup that is restored may not know.
+// erasure is a line of a list of erasures: what a backup that is restored may not know. A key that was revoked is on
+// it, too.
 type erasure struct {
 	Tenant      string    `json:"tenant"`
 	Stream      string    `json:"stream"`
 	EventID     string    `json:"event_id"`
 	RecordedAt  time.Time `json:"recorded_at,omitzero"`
-	ReasonCode  string    `json:"reason_code"`
+	Revoked     bool      `json:"revoked,omitempty"` // it is a key, and not erased
+	ReasonCode  string    `json:"reason_code,omitempty"`
 	LegalBasis  string    `json:"legal_basis,omitempty"`
 	RequestedBy string    `json:"requested_by,omitempty"`
 	Ticket      string    `json:"ticket,omitempty"`
 }
 
-// exportList writes what the log says was erased.
+const revocation = "key.revoked"
+
+// exportList writes what the log says was erased, and which keys were revoked.
 func (e *eraseCommand) exportList(ctx context.Context, c *console, api *client) error {
-	count := 0
+	var erasures, revocations int64
 	var caller struct {
 		Tenant string `json:"tenant"`
 	}
@@ -35,10 +39,11 @@ func (e *eraseCommand) exportList(ctx context.Context, c *console, api *client) 
 		return err
 	}
 	err := writeWhole(c, e.ExportList, func(buffer *bytes.Buffer, flush func() error) error {
-		query := url.Values{"name": {"knowledge.erased", "session.erased", "text.erased", "erasure.ordered"}, "limit": {"500"}}
+		query := url.Values{"name": {"knowledge.erased", "session.erased", "text.erased", "erasure.ordered", revocation}, "limit": {"500"}}
 		return api.pages(ctx, []string{"v1", "events"}, query, func(page []json.RawMessage) error {
 			for _, raw := range page {
 				var event struct {
+					Name       string    `json:"name"`
 					EventID    string    `json:"event_id"`
 					Stream     string    `json:"stream"`
 					RecordedAt time.Time `json:"recorded_at"`
@@ -53,6 +58,7 @@ func (e *eraseCommand) exportList(ctx context.Context, c *console, api *client) 
 				}
 				line := event.Data.erasure
 				line.Tenant, line.Stream, line.EventID, line.RecordedAt = caller.Tenant, event.Stream, event.EventID, event.RecordedAt
+				line.Revoked = event.Name == revocation
 				if event.Data.Of != "" {
 					if line.Stream = event.Data.Of; !line.isTenant() {
 						continue
@@ -61,13 +67,20 @@ func (e *eraseCommand) exportList(ctx context.Context, c *console, api *client) 
 				if err := json.NewEncoder(buffer).Encode(line); err != nil {
 					return err
 				}
-				count++
+				if line.Revoked {
+					revocations++
+				} else {
+					erasures++
+				}
 			}
 			return flush()
 		})
 	})
 	if err == nil {
-		c.note("%s of tenant %s in %s", some(int64(count), "erasure", "erasures"), printable(caller.Tenant), e.ExportList)
+		c.note("%s of tenant %s in %s", some(erasures, "erasure", "erasures"), printable(caller.Tenant), e.ExportList)
+	}
+	if err == nil && revocations > 0 {
+		c.note("%s there, too", some(revocations, "revoked key is", "revoked keys are"))
 	}
 	return err
 }

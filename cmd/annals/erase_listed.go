@@ -49,17 +49,20 @@ func erasuresIn(name string) ([]erasure, error) {
 // lastOfEach leaves the last erasure of each thing: a session that was begun again after it was erased may have been
 // erased again.
 func lastOfEach(list []erasure) []erasure {
-	type thing struct{ tenant, stream string }
+	type thing struct {
+		tenant, stream string
+		revoked        bool
+	}
 	last := map[thing]int{}
 	for i, line := range list {
-		of := thing{line.Tenant, line.Stream}
+		of := thing{line.Tenant, line.Stream, line.Revoked}
 		if before, named := last[of]; !named || !line.RecordedAt.Before(list[before].RecordedAt) {
 			last[of] = i
 		}
 	}
 	var left []erasure
 	for i, line := range list {
-		if last[thing{line.Tenant, line.Stream}] == i {
+		if last[thing{line.Tenant, line.Stream, line.Revoked}] == i {
 			left = append(left, line)
 		}
 	}

@@ -20,6 +20,9 @@ type replayed struct {
 	Unknown int `json:"unknown"`
 	Held    int `json:"held"` // since they were erased
 
+	Revoked       int `json:"revoked"` // keys
+	RevokedBefore int `json:"revoked_before"`
+
 	Strangers []string `json:"not_known"` // the streams that are not known here
 }
 
@@ -57,6 +60,9 @@ func (e *eraseCommand) replay(ctx context.Context, c *console) (err error) {
 		return nil
 	}
 	c.say("erased %d; %d were erased before, %d are not known here", done.Erased, done.Known, done.Unknown)
+	if done.Revoked+done.RevokedBefore > 0 {
+		c.say("revoked %s; %d before", some(int64(done.Revoked), "key", "keys"), done.RevokedBefore)
+	}
 	if done.Unknown > 0 {
 		c.note("not known here: %s", printable(enumerated(done.Strangers, done.Unknown)))
 	}
@@ -66,7 +72,9 @@ func (e *eraseCommand) replay(ctx context.Context, c *console) (err error) {
 	return nil
 }
 
-func (r replayed) empty() bool { return r.Erased+r.Known+r.Unknown+r.Held == 0 }
+func (r replayed) empty() bool {
+	return r.Erased+r.Known+r.Unknown+r.Held+r.Revoked+r.RevokedBefore == 0
+}
 
 // mostNamed is how many things are named, where there is no room for all.
 const mostNamed = 20
@@ -105,8 +113,11 @@ func replayList(ctx context.Context, log *events.Log, eraser *projections.Eraser
 // replay erases one thing again.
 func (r *replayed) replay(ctx context.Context, log *events.Log, eraser *projections.Eraser, line erasure) error {
 	ctx = database.ForTenant(ctx, line.Tenant)
-	if line.isTenant() {
+	switch {
+	case line.isTenant():
 		return r.tenant(ctx, log, eraser, line)
+	case line.Revoked:
+		return r.revoke(ctx, log, line)
 	}
 	doomed := domain.Doomed{Stream: line.Stream}
 	if id, isItem := domain.ItemOf(line.Stream); isItem {

@@ -89,6 +89,31 @@ func TestAReplayErasesATenantAgain(t *testing.T) {
 	})
 }
 
+// A key that was revoked after the backup opens again in it.
+func TestAReplayRevokesKeysAgain(t *testing.T) {
+	t.Parallel()
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
+		w := restoredBackup(t, db)
+		w.submit(w.key("stolen1234"))
+		w.submit(w.key("madesince1"))
+		w.submit(w.key("inuse12345"))
+		later := time.Now().Add(time.Hour)
+		list := w.list(
+			erasure{Stream: "key:stolen1234", Revoked: true, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: later},
+			erasure{Stream: "key:stolen1234", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: later},
+			erasure{Stream: "key:madesince1", Revoked: true, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2", RecordedAt: time.Unix(1, 0)},
+			erasure{Stream: "key:never12345", Revoked: true, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b3", RecordedAt: later},
+		)
+		strangers := []string{"key:madesince1", "key:never12345"}
+		w.opens("stolen1234", true)
+		w.replays(list, replayed{Erased: 1, Revoked: 1, Unknown: 2, Strangers: strangers})
+		w.opens("stolen1234", false)
+		w.opens("madesince1", true)
+		w.opens("inuse12345", true)
+		w.replays(list, replayed{Known: 1, RevokedBefore: 1, Unknown: 2, Strangers: strangers})
+	})
+}
+
 // The default tenant lives on after it was erased, and a name may have been given anew.
 func TestAReplayLeavesTheTenantThatBeganAfterTheErasure(t *testing.T) {
 	t.Parallel()
