@@ -20,7 +20,7 @@ type verifyCommand struct {
 
 	File string `arg:"" optional:"" complete:"file" help:"An exported log, a proof as annals proof event --json and annals proof consistency --json print it, or the certificate of an erasure as annals erase --certificate prints it. Without it the database is verified."`
 
-	Key        []string `env:"ANNALS_LOG_KEYS" placeholder:"KEY" help:"A public key that is trusted, or a file with some. For the database, those in the data directory unless one is named."`
+	Key        []string `env:"ANNALS_LOG_KEYS" placeholder:"KEY" help:"A public key that is trusted, or a file with some. For the database, those in the data directory unless one is named; needed if its log has signed checkpoints."`
 	Checkpoint []string `complete:"file" placeholder:"FILE" help:"A checkpoint that was kept elsewhere, as annals proof checkpoint prints it: the database, or the exported log, must continue it."`
 	Answers    bool     `help:"Compare what is answered with the log, too: fold every event anew, and name the items whose rows are not what it gives. Takes some times as long."`
 }
@@ -126,6 +126,10 @@ func (v *verifyCommand) verifyDatabase(ctx context.Context, c *console, verifica
 		return nil, err
 	}
 	report, err := proof.Verify(ctx, db, verification)
+	if err == nil && len(verification.Keys) == 0 && report.Verified && slices.ContainsFunc(report.Tenants, isSigned) {
+		return nil, wrong("name one with --key or ANNALS_LOG_KEYS, or with --data the directory that holds it; annals proof key prints it",
+			"the log has signed checkpoints, and no public key is known that tells whether they are genuine")
+	}
 	if err != nil || !v.Answers {
 		return described(report), err
 	}
@@ -140,6 +144,8 @@ func (v *verifyCommand) verifyDatabase(ctx context.Context, c *console, verifica
 	found.Answers = &checked
 	return found, nil
 }
+
+func isSigned(t *proof.Tenant) bool { return t.Checkpoints > 0 }
 
 // described is what was found out about a database, which a signature is to follow.
 func described(report *proof.Report) *verified {
