@@ -1,6 +1,9 @@
 package domain
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Role is what a principal may do beyond its own entities.
 type Role string
@@ -53,6 +56,17 @@ func (p Principal) Voter() Entity {
 		return p.OnBehalfOf
 	}
 	return p.Subject
+}
+
+// mayNot refuses to do something as those whom p is not and does not belong to. On somebody's behalf it is p's own
+// memberships that count, and so that is said.
+func (p Principal) mayNot(do string, denied []string) *Refusal {
+	whom := strings.Join(denied, ", ")
+	if p.OnBehalfOf == "" {
+		return Refuse(ErrForbidden, "%s may not %s %s", p.Subject, do, whom).WithFix("name only entities you are or belong to")
+	}
+	return Refuse(ErrForbidden, "%s on behalf of %s may not %s %s", p.Subject, p.OnBehalfOf, do, whom).
+		WithFix("name only %s and what the key belongs to that acts: what %s belongs to by other keys does not count", p.OnBehalfOf, p.OnBehalfOf)
 }
 
 // notRoot refuses what is root's to do, and says how to be root: a server that asks nobody for a key has none.

@@ -2,7 +2,6 @@ package domain
 
 import (
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -82,11 +81,11 @@ func mayPublish(by Principal, scopes []Scope, owner Entity) error {
 		denied = append(denied, string(owner))
 	}
 	if len(denied) > 0 {
-		refused := Refuse(ErrForbidden, "%s may not publish as or to %s", by.Voter(), strings.Join(denied, ", "))
+		refused := by.mayNot("publish as or to", denied)
 		if slices.Contains(denied, string(Public)) {
 			return refused.WithFix("name only entities you are or belong to; to everybody publish admins, and keys with publish_public, as annals key create --publish-public makes them")
 		}
-		return refused.WithFix("name only entities you are or belong to")
+		return refused
 	}
 	return nil
 }

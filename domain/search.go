@@ -201,8 +201,7 @@ func (s Search) entitled() error {
 	if len(denied) == 0 {
 		return nil
 	}
-	return Refuse(ErrForbidden, "%s may not search as %s", s.By.Voter(), strings.Join(denied, ", ")).
-		WithFix("name only entities you are or belong to")
+	return s.By.mayNot("search as", denied)
 }
 
 // Audience is who a search is made for: the scopes that count, or everything in the tenant.

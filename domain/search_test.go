@@ -77,7 +77,11 @@ func TestAContextNamesOnlyWhomTheCallerReadsAs(t *testing.T) {
 		if (err == nil) != (c.denied == nil) || err != nil && !errors.Is(err, ErrForbidden) {
 			t.Errorf("%s within %v: got %v", c.s.By.Role, c.s.Context.Entities, err)
 		}
-		if want := "may not search as " + strings.Join(c.denied, ", "); err != nil && !strings.HasSuffix(err.Error(), want) {
+		who := string(c.s.By.Subject)
+		if c.s.By.OnBehalfOf != "" { // it is the key that acts which lacks them
+			who += " on behalf of " + string(c.s.By.OnBehalfOf)
+		}
+		if want := who + " may not search as " + strings.Join(c.denied, ", "); err != nil && err.Error() != want {
 			t.Errorf("got %q, want %q", err, want)
 		}
 	}
