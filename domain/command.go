@@ -112,7 +112,9 @@ func (t Target) usable(book Book) (*Knowledge, error) {
 	return k, t.expected(k)
 }
 
-func errAuditor() error { return Refuse(ErrForbidden, "auditors change nothing") }
+func errAuditor() error {
+	return Refuse(ErrForbidden, "auditors change nothing").WithFix("ask an admin, or use a key of another role")
+}
 
 // changeable finds the item if the caller may change it, in the revision expected.
 func (t Target) changeable(book Book) (*Knowledge, error) {

@@ -65,7 +65,8 @@ func (c CreateTenant) Reads() Reads { return Reads{} }
 // Decide implements [Command].
 func (c CreateTenant) Decide(book Book, _ time.Time) ([]Fact, error) {
 	if c.Name == DefaultTenant || book.Stream(c.Stream()).Exists() {
-		return nil, Refuse(ErrConflict, "the tenant %s exists", c.Name)
+		return nil, Refuse(ErrConflict, "the tenant %s exists", c.Name).
+			WithFix("choose another name, or give a key to it: annals key create user:NAME --role admin --tenant %s", c.Name)
 	}
 	return []Fact{TenantCreated{}}, nil
 }

@@ -88,7 +88,7 @@ func (c Config) Validate() error {
 	if err := validURL(c.URL); err != nil {
 		problems = append(problems, err)
 	}
-	problem(c.Model == "", "embedding model: missing")
+	problem(c.Model == "", "embedding model: missing, set ANNALS_EMBEDDING_MODEL to its name")
 	problem(c.Dims == 0 && c.Model != "", "embedding dimensions: unknown for model %q: state the length of its vectors", c.Model)
 	problem(c.Dims < 0 || c.Dims > 65536, "embedding dimensions: %d is not between 1 and 65536", c.Dims)
 	problem(strings.ContainsFunc(c.Key, func(r rune) bool { return r <= ' ' || r >= 0x7F }),

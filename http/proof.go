@@ -146,7 +146,7 @@ func (s *Server) inclusion(ctx context.Context, c *call, in *inclusionInput) (*i
 	if may, err := s.mayRead(ctx, c, entry.Stream); err != nil {
 		return nil, err
 	} else if !may && !c.principal.SeesAll() {
-		return nil, domain.Refuse(domain.ErrNotFound, "there is no such event")
+		return nil, domain.NoSuchEvent()
 	}
 	made, err := prover.Inclusion(ctx, c.principal.Tenant, entry)
 	if err != nil {

@@ -58,10 +58,9 @@ func (p *Prover) tree(tenant string) tree { return tree{db: p.db, tenant: tenant
 
 // Entry looks an event up. The error matches [domain.ErrNotFound] if there is none.
 func (p *Prover) Entry(ctx context.Context, tenant, eventID string) (domain.Entry, error) {
-	missing := domain.Refuse(domain.ErrNotFound, "there is no such event")
 	id, err := uuid.Parse(eventID)
 	if err != nil {
-		return domain.Entry{}, missing
+		return domain.Entry{}, domain.NoSuchEvent()
 	}
 	entry := domain.Entry{EventID: id.String()}
 	err = database.ForEach(ctx, p.db, func(rows *sql.Rows) error {
@@ -74,7 +73,7 @@ func (p *Prover) Entry(ctx context.Context, tenant, eventID string) (domain.Entr
 	case err != nil:
 		return entry, failed("look up an event", err)
 	case entry.Position == 0:
-		return entry, missing
+		return entry, domain.NoSuchEvent()
 	}
 	return entry, nil
 }

@@ -307,9 +307,9 @@ func whenOf(flag, value string, now time.Time) (time.Time, error) {
 	if while, err := whileOf(value); err == nil {
 		return now.Add(while), nil
 	}
-	at, err := timeOf(flag, value)
+	at, err := readTime(value)
 	if err != nil {
-		return time.Time{}, err
+		return at, wrong("as in --"+flag+" 90d, --"+flag+" 12h or --"+flag+" 2026-03-01", "--%s must be a time, a date or a while", flag)
 	}
-	return time.Parse(time.RFC3339Nano, at)
+	return at, nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -14,21 +15,48 @@ import (
 // misuse turns what kong says about the command line into a failure with a fix. What a command or
 // a flag of ours says goes before it.
 func misuse(err error) error {
-	fix := "annals --help lists the commands"
+	detail, fix := inOurWords(err.Error()), "annals --help lists the commands"
 	if parsing, ok := errors.AsType[*kong.ParseError](err); ok {
 		if node := parsing.Context.Selected(); node != nil {
 			fix = node.FullPath() + " --help shows how"
 			if len(node.Positional) > 0 && strings.HasPrefix(err.Error(), "unexpected argument") {
 				fix = "several words that belong together need quotes; " + fix
 			}
+		} else if flag, is := strings.CutPrefix(detail, "unknown flag "); is && isOfACommand(parsing.Context, flag) {
+			fix = flag + " goes after the command; " + fix
 		}
+		detail = withVariable(parsing.Context, detail)
 	}
 	if f, ok := errors.AsType[*failure](err); ok {
 		ours := *f
 		ours.Fix = cmp.Or(f.Fix, fix)
 		return &ours
 	}
-	return &failure{Code: exitUsage, Detail: inOurWords(err.Error()), Fix: fix}
+	return &failure{Code: exitUsage, Detail: detail, Fix: fix}
+}
+
+// isOfACommand tells whether there is a command that has the flag.
+func isOfACommand(parsed *kong.Context, flag string) bool {
+	return slices.ContainsFunc(parsed.Model.Leaves(true), func(command *kong.Node) bool {
+		return slices.ContainsFunc(command.Flags, func(f *kong.Flag) bool { return "--"+f.Name == flag })
+	})
+}
+
+// withVariable names, beside a flag whose value is refused, the variable that it comes from.
+func withVariable(parsed *kong.Context, detail string) string {
+	named, rest, _ := strings.Cut(detail, " ")
+	for _, flag := range parsed.Flags() {
+		given := slices.ContainsFunc(parsed.Path, func(part *kong.Path) bool { return part.Flag == flag && !part.Resolved })
+		if "--"+flag.Name != named || given {
+			continue
+		}
+		for _, variable := range flag.Envs {
+			if os.Getenv(variable) != "" {
+				return named + " (" + variable + " in the environment) " + rest
+			}
+		}
+	}
+	return detail
 }
 
 // kongSays tells what people read in its place. The value that was given is left out:
@@ -42,7 +70,7 @@ var kongSays = []struct {
 	{regexp.MustCompile(`^(--\S+): expected .* \(short flag\); perhaps try .*$`), "$1 needs a value; one that begins with - is written $1=-…"},
 	{regexp.MustCompile(`^(--\S+): (?:expected \S+ value but got|missing value).*$`), "$1 needs a value"},
 	{regexp.MustCompile(`^(--\S+): bool value must be .*$`), "$1 must be true or false"},
-	{regexp.MustCompile(`^(--\S+) must be one of (?:"",)?(.*) but got .*$`), "$1 must be one of $2"},
+	{regexp.MustCompile(`^(--\S+) must be one of (?:"",)?(.*?)(?:,"")? but got .*$`), "$1 must be one of $2"},
 	{regexp.MustCompile(`(?s)^--\S+: (.*) \(from envar (\w+)=.*\)$`), "$2 in the environment: $1"},
 }
 

@@ -89,7 +89,7 @@ func (v *verifyCommand) verify(ctx context.Context, c *console, verification pro
 	}
 	switch certificate, is, err := proof.ReadCertificate(v.File); {
 	case errors.Is(err, proof.ErrNeither):
-		return nil, wrong("annals export log, annals proof event --json and annals erase --certificate print what can be verified", "%s", err)
+		return nil, wrong("annals export log, annals proof event --json, annals proof consistency --json and annals erase --certificate print what can be verified", "%s", err)
 	case !is && err != nil:
 		return nil, wrong("name the file that annals export log, annals proof event or annals erase --certificate made", "the file cannot be read: %s", err)
 	case is && err != nil:
