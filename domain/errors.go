@@ -24,6 +24,7 @@ var (
 	ErrBehind          = errors.New("behind")                 // a projection has not read so far yet
 	ErrUnavailable     = errors.New("unavailable")            // the database or a model cannot be reached
 	ErrFull            = errors.New("full")                   // nowhere to write to any more
+	ErrUnprivileged    = errors.New("unprivileged")           // the database does not let the server do it
 	ErrTooLarge        = errors.New("too large")
 	ErrBroken          = errors.New("broken") // what is stored makes no sense to this program
 )

@@ -78,6 +78,7 @@ var answers = []answer{
 	{domain.ErrBehind, http.StatusServiceUnavailable, "behind", "Not that far yet", "1"},
 	{domain.ErrUnavailable, http.StatusServiceUnavailable, "unavailable", "Cannot be reached just now", "5"},
 	{domain.ErrBroken, http.StatusInternalServerError, "broken", "What is stored makes no sense here", ""},
+	{domain.ErrUnprivileged, http.StatusInternalServerError, "unprivileged", "The database refuses it to the server", ""},
 	{domain.ErrFull, http.StatusInsufficientStorage, "full", "No room to write", "30"},
 	{errClosing, http.StatusServiceUnavailable, "closing", "Shutting down", "5"},
 	{context.DeadlineExceeded, http.StatusServiceUnavailable, "timeout", "Took too long", "5"},

@@ -28,6 +28,7 @@ func TestEveryErrorHasItsAnswer(t *testing.T) {
 		domain.ErrBusy:           http.StatusServiceUnavailable,
 		domain.ErrUnavailable:    http.StatusServiceUnavailable,
 		domain.ErrFull:           http.StatusInsufficientStorage,
+		domain.ErrUnprivileged:   http.StatusInternalServerError,
 		domain.ErrTooLarge:       http.StatusRequestEntityTooLarge,
 		context.DeadlineExceeded: http.StatusServiceUnavailable,
 		errRate:                  http.StatusTooManyRequests,

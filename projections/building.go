@@ -77,7 +77,7 @@ func (p *Knowledge) begin(ctx context.Context, log *events.Log, order domain.Reb
 		}
 		return p.recordBegin(ctx, tx, v.entry, items)
 	})
-	return v, noRoom(err)
+	return v, mendable(err)
 }
 
 // preparedDefinitions are what a version consists of before it is loaded. SQLite's indexes are there from

@@ -138,7 +138,7 @@ func failedKeys(ctx context.Context, err error) error {
 	if errors.Is(err, database.ErrUnavailable) {
 		err = fmt.Errorf("%w: %w", domain.ErrUnavailable, err)
 	}
-	return fmt.Errorf("read keys: %w", err)
+	return fmt.Errorf("read keys: %w", mendable(err))
 }
 
 // Tenants lists the tenants there are, by name: [domain.DefaultTenant] first, which needs no event.

@@ -204,14 +204,17 @@ func (p *Knowledge) failed(ctx context.Context, what string, err error) error {
 	if errors.Is(err, database.ErrUnavailable) {
 		return fmt.Errorf("%s: %w: %w", what, domain.ErrUnavailable, err)
 	}
-	return fmt.Errorf("%s: %w", what, noRoom(err))
+	return fmt.Errorf("%s: %w", what, mendable(err))
 }
 
-// noRoom says to callers, where there is no room on the database's disk, what to do about it.
-func noRoom(err error) error {
-	if !errors.Is(err, database.ErrFull) {
+// mendable says to callers what to do where the database's disk has no room, or the server's role lacks a privilege.
+func mendable(err error) error {
+	refused := domain.Refuse(domain.ErrFull, "the database's disk is full, and nothing was changed").WithFix("make room on that disk, then try again")
+	if denied := database.Denied(err); denied != "" {
+		refused = domain.Refuse(domain.ErrUnprivileged, "the database refuses it to the server's role: %s", denied).
+			WithFix("let the owner of the tables run annals migrate --role ROLE, naming that role")
+	} else if !errors.Is(err, database.ErrFull) {
 		return err
 	}
-	full := domain.Refuse(domain.ErrFull, "the database's disk is full, and nothing was changed").WithFix("make room on that disk, then try again")
-	return fmt.Errorf("%w: %w", full, err)
+	return fmt.Errorf("%w: %w", refused, err)
 }
