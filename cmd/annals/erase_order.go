@@ -173,7 +173,8 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 		return err
 	}
 	rows, kinds := &grid{heads: []string{"", "WHAT", "OWNER", "STATUS", "WHY"}}, map[[2]string]int64{}
-	goes, kept, others, related, refused := 0, int64(0), int64(0), 0, ""
+	var goes, kept, others, related int64
+	refused := ""
 	for _, d := range list.Items {
 		mark, why := "keep", "named"
 		switch {
@@ -208,10 +209,10 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 	}
 	if few := 20; len(list.Items) > few && !e.Rows {
 		rows = byKind(kinds)
-		c.note("--rows names each of them, --json gives all")
+		defer c.note("--rows names each of them, --json gives all")
 	}
 	c.say("%s", rows.render(c.width))
-	would := fmt.Sprintf("%d would be erased", goes)
+	would := counted(goes) + " would be erased"
 	if kept > 0 {
 		would += ", " + some(kept, "is under legal hold", "are under legal hold")
 	}
@@ -230,7 +231,7 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 	case e.WithLineage:
 		c.say("%s, what is related among them", would)
 	default:
-		c.say("%s; what else is related to them, %d in all: --with-lineage erases those items, too", would, related)
+		c.say("%s; what else is related to them, %s in all: --with-lineage erases those items, too", would, counted(related))
 	}
 	return nil
 }

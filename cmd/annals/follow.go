@@ -19,7 +19,7 @@ import (
 // follow shows events and then those that are recorded from now on, until Ctrl-C. A server that goes
 // away is waited for, and nothing is missed.
 func (l *logCommand) follow(ctx context.Context, c *console, api *client, query url.Values, items []json.RawMessage) error {
-	seen := &seen{}
+	seen := &seen{position: l.After}
 	for _, raw := range items {
 		if err := seen.show(c, raw); err != nil {
 			return err

@@ -16,8 +16,9 @@ type logCommand struct {
 	remote
 	logFilters
 
-	Limit  int  `short:"n" default:"20" placeholder:"N" help:"At most so many, the newest."`
-	Follow bool `short:"f" help:"Go on with what is recorded from now on, until Ctrl-C."`
+	After  int64 `group:"events" placeholder:"N" help:"Only positions after this one, the first of them instead of the newest."`
+	Limit  int   `short:"n" default:"20" placeholder:"N" help:"At most so many, the newest."`
+	Follow bool  `short:"f" help:"Go on with what is recorded from now on, until Ctrl-C."`
 }
 
 // logFilters narrow the log.
@@ -44,6 +45,7 @@ func (logCommand) Help() string {
     annals log
     annals log --actor user:123 --from 2026-03-01 --limit 50
     annals log --follow --scope project:456
+    annals log --after 1000 --limit 100
     annals log --name 'knowledge.found_*' --name knowledge.reported_stale --json`
 }
 
@@ -63,7 +65,7 @@ func (l *logCommand) Run(ctx context.Context, c *console) error {
 	if l.Follow && l.To != "" {
 		return wrong("leave out --to, or --follow", "what is recorded from now on has no end")
 	}
-	items, err := l.newest(ctx, api, query)
+	items, err := l.chosen(ctx, api, query)
 	if err != nil {
 		return err
 	}
@@ -73,7 +75,7 @@ func (l *logCommand) Run(ctx context.Context, c *console) error {
 	if c.json {
 		return c.document(map[string]any{"items": items})
 	}
-	if len(items) == 0 && len(query) > 0 {
+	if len(items) == 0 && (len(query) > 0 || l.After != 0) {
 		c.say("nothing of that kind happened, as far as you may see")
 		return nil
 	}
@@ -85,10 +87,14 @@ func nothingAsked(limit int) error {
 	return wrong("as in --limit 20", "--limit must be 1 or more, and is %d", limit)
 }
 
-// newest reads the newest events that the query selects, and gives them oldest first.
-func (l *logCommand) newest(ctx context.Context, api *client, query url.Values) ([]json.RawMessage, error) {
+// chosen reads the newest events that the query selects, or the first after a position, and gives them oldest first.
+func (l *logCommand) chosen(ctx context.Context, api *client, query url.Values) ([]json.RawMessage, error) {
 	query = maps.Clone(query)
-	query.Set("order", "desc")
+	if l.After != 0 {
+		query.Set("after", strconv.FormatInt(l.After, 10))
+	} else {
+		query.Set("order", "desc")
+	}
 	items := []json.RawMessage{}
 	for len(items) < l.Limit {
 		query.Set("limit", strconv.Itoa(min(l.Limit-len(items), largestLogPage)))
@@ -102,7 +108,9 @@ func (l *logCommand) newest(ctx context.Context, api *client, query url.Values) 
 		}
 		query.Set("cursor", page.NextCursor)
 	}
-	slices.Reverse(items)
+	if l.After == 0 {
+		slices.Reverse(items)
+	}
 	return items, nil
 }
 
