@@ -140,7 +140,7 @@ func (r *reader) waits() {
 	}
 }
 
-var curl = regexp.MustCompile(`curl (?:-s|-X POST) (http://\S+?)(/\S+) -H '([^:']+): ([^']+)' -d '([^']+)'`)
+var curl = regexp.MustCompile(`curl (?:-s |-X POST )?(http://\S+?)(/\S+) -H ['"]([^'":]+): ([^'"]+)['"](?: -d '([^']+)')?`)
 
 // asks does what a page's calls of curl would do, which must be of the server at that address. A search must find something.
 func (r *reader) asks(page, at string) {
@@ -152,7 +152,11 @@ func (r *reader) asks(page, at string) {
 		if call[1] != at {
 			r.t.Errorf("%s is another server than %s", call[1], at)
 		}
-		request, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.server+call[2], strings.NewReader(call[5]))
+		method := http.MethodPost
+		if call[5] == "" {
+			method = http.MethodGet
+		}
+		request, err := http.NewRequestWithContext(r.t.Context(), method, r.server+call[2], strings.NewReader(call[5]))
 		if err != nil {
 			r.t.Fatal(err)
 		}
