@@ -148,6 +148,12 @@ func (t Target) expected(k *Knowledge) error {
 // NotFound is the answer for what does not exist and for what may not be seen: always the same.
 func NotFound(id string) error { return Refuse(ErrNotFound, "no knowledge with id %s", id) }
 
+// Unprivileged is the refusal of what the database denies to the server's role, in the database's words.
+func Unprivileged(denied string) *Refusal {
+	return Refuse(ErrUnprivileged, "the database refuses it to the server's role: %s", denied).
+		WithFix("let the owner of the tables run annals migrate --role ROLE, naming that role")
+}
+
 // Gone is the refusal that a deleted or erased item answers with; nil while it is alive.
 func Gone(k *Knowledge) error {
 	switch k.Status {

@@ -48,14 +48,17 @@ func (l *Log) commit(tenant string, commands []*command) {
 		if isHopeless(err) {
 			c.result = domain.Result{Err: passing(err)}
 		} else if err != nil {
-			c.result = domain.Result{Err: errors.Join(refusalOf(c.Command.Stream()), fmt.Errorf("record %s: %w", c.Command.Stream(), err))}
+			c.result = domain.Result{Err: errors.Join(refusalOf(c.Command.Stream(), err), fmt.Errorf("record %s: %w", c.Command.Stream(), err))}
 		}
 	}
 }
 
 // refusalOf is what the caller of a command hears that could not be written even alone, though nothing is
 // down: other commands could.
-func refusalOf(stream string) *domain.Refusal {
+func refusalOf(stream string, err error) *domain.Refusal {
+	if denied := database.Denied(err); denied != "" {
+		return domain.Unprivileged(denied)
+	}
 	refusal := domain.Refuse(domain.ErrBroken, "nothing was recorded: what is stored of %s, or what it would become, makes no sense to this server", stream)
 	if _, isItem := domain.ItemOf(stream); isItem {
 		return refusal.WithFix("the server's log says why; annals rebuild knowledge --repair computes what is stored anew")

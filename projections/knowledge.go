@@ -209,12 +209,12 @@ func (p *Knowledge) failed(ctx context.Context, what string, err error) error {
 
 // mendable says to callers what to do where the database's disk has no room, or the server's role lacks a privilege.
 func mendable(err error) error {
-	refused := domain.Refuse(domain.ErrFull, "the database's disk is full, and nothing was changed").WithFix("make room on that disk, then try again")
 	if denied := database.Denied(err); denied != "" {
-		refused = domain.Refuse(domain.ErrUnprivileged, "the database refuses it to the server's role: %s", denied).
-			WithFix("let the owner of the tables run annals migrate --role ROLE, naming that role")
-	} else if !errors.Is(err, database.ErrFull) {
-		return err
+		return fmt.Errorf("%w: %w", domain.Unprivileged(denied), err)
 	}
-	return fmt.Errorf("%w: %w", refused, err)
+	if errors.Is(err, database.ErrFull) {
+		full := domain.Refuse(domain.ErrFull, "the database's disk is full, and nothing was changed").WithFix("make room on that disk, then try again")
+		return fmt.Errorf("%w: %w", full, err)
+	}
+	return err
 }
