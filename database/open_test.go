@@ -50,7 +50,7 @@ func TestAURLThatDoesNotFitIsRefusedWithWhatDoes(t *testing.T) {
 
 func TestAFileOfAnyNameWorks(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"annals.db", "with space", "100%41.db", "a#b&c.db", "编年史.db", filepath.Join("made", "for", "it.db")} {
+	for _, name := range []string{"annals.db", "with space", "100%41.db", "a#b&c.db", "编年史.db", filepath.Join("made", "it.db")} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), name)
