@@ -286,9 +286,10 @@ func (k *keyRevokeCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	a, err := api.ask(ctx, request{
+	var revoked givenKey
+	a, err := api.read(ctx, request{
 		Method: http.MethodDelete, Path: []string{"v1", "keys", k.Prefix}, Body: map[string]any{"reason": k.Reason},
-	})
+	}, &revoked)
 	if err != nil {
 		return err
 	}
@@ -296,6 +297,9 @@ func (k *keyRevokeCommand) Run(ctx context.Context, c *console) error {
 		return c.document(json.RawMessage(a.Body))
 	}
 	c.say("the key %s opens nothing any more", printable(k.Prefix))
+	if next := printable(revoked.ReplacedBy); next != "" {
+		c.note("it was replaced by %s: if that is lost, too, annals key revoke %s", next, next)
+	}
 	return nil
 }
 
