@@ -124,7 +124,7 @@ func (c OrderErasure) allowed() error {
 	case isTenant && c.By.Authentication == OpenAuthentication: // nothing would keep anybody out after
 		return Refuse(ErrForbidden, "erasing a tenant is for root").
 			WithFix("start the server again with ANNALS_ROOT_KEY, and use that one: it is no key of the tenant, which are revoked")
-	case isTenant && (c.By.Role != Root || c.By.OnBehalfOf != ""):
+	case isTenant && !c.By.Operates():
 		return c.By.notRoot("erasing a tenant is for root")
 	case isTenant, IsItem(c.Of): // each item decides
 		return nil

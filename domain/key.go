@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -24,6 +25,9 @@ type Key struct {
 
 // KeyStream is the stream of a key, in its tenant's log.
 func KeyStream(prefix string) string { return "key:" + prefix }
+
+// KeyPrefix is the prefix of the key whose stream it is.
+func KeyPrefix(stream string) string { return strings.TrimPrefix(stream, KeyStream("")) }
 
 // Evolve implements [State].
 func (k Key) Evolve(fact Fact, at Occasion) (State, error) {

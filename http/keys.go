@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -172,7 +171,7 @@ func madeKey(c *call, receipt domain.Receipt, key string, err error) (*keyOutput
 		return nil, err
 	}
 	state, _ := receipt.Stream.State.(domain.Key)
-	prefix := strings.TrimPrefix(receipt.Stream.Name, domain.KeyStream(""))
+	prefix := domain.KeyPrefix(receipt.Stream.Name)
 	out := &keyOutput{Position: fmt.Sprint(receipt.Position), Redacted: redactedOf(receipt), Body: givenKeyOf(c.principal.Tenant, domain.GivenKey{Key: state, Prefix: prefix})}
 	if receipt.Replayed {
 		out.Replayed = "true"

@@ -206,7 +206,7 @@ func (e *Eraser) eachKey(ctx context.Context, tenant string, do func(prefix stri
 		for _, s := range keys {
 			after = s.Name
 			if key, is := s.State.(domain.Key); is && key.RevokedAt.IsZero() {
-				if err := do(strings.TrimPrefix(s.Name, domain.KeyStream("")), key); err != nil {
+				if err := do(domain.KeyPrefix(s.Name), key); err != nil {
 					return err
 				}
 			}

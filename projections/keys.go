@@ -81,7 +81,7 @@ func (k *Keys) Given(ctx context.Context, tenant string) ([]domain.GivenKey, err
 		}
 		for _, s := range some {
 			after = s.Name
-			prefix := strings.TrimPrefix(s.Name, domain.KeyStream(""))
+			prefix := domain.KeyPrefix(s.Name)
 			if key, isKey := s.State.(domain.Key); isKey {
 				list = append(list, domain.GivenKey{Key: key, Prefix: prefix, UsedAt: usedAt[prefix]})
 			}
@@ -97,7 +97,7 @@ func (k *Keys) Everywhere(ctx context.Context) (map[string][]domain.GivenKey, er
 	given := map[string][]domain.GivenKey{}
 	err := k.log.EachState(ctx, isKey, func(tenant string, s domain.Stream) {
 		if key, is := s.State.(domain.Key); is {
-			given[tenant] = append(given[tenant], domain.GivenKey{Key: key, Prefix: strings.TrimPrefix(s.Name, domain.KeyStream(""))})
+			given[tenant] = append(given[tenant], domain.GivenKey{Key: key, Prefix: domain.KeyPrefix(s.Name)})
 		}
 	})
 	return given, err

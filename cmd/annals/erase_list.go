@@ -76,11 +76,12 @@ func (e *eraseCommand) exportList(ctx context.Context, c *console, api *client) 
 			return flush()
 		})
 	})
-	if err == nil {
-		c.note("%s of tenant %s in %s", some(erasures, "erasure", "erasures"), printable(caller.Tenant), e.ExportList)
+	if err != nil {
+		return err
 	}
-	if err == nil && revocations > 0 {
+	c.note("%s of tenant %s in %s", some(erasures, "erasure", "erasures"), printable(caller.Tenant), e.ExportList)
+	if revocations > 0 {
 		c.note("%s there, too", some(revocations, "revoked key is", "revoked keys are"))
 	}
-	return err
+	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // erasureOrder is an order to erase, as the server keeps it.
@@ -96,7 +98,7 @@ func (e *eraseCommand) gone(ctx context.Context, api *client, order erasureOrder
 	case order.NotErased == 0, strings.Contains(e.What, ":"):
 		return e.What, nil
 	}
-	query := url.Values{"correlation_id": {"erasure:" + order.ID}, "name": {"knowledge.erased", "session.erased"}}
+	query := url.Values{"correlation_id": {domain.ErasureStream(order.ID)}, "name": {"knowledge.erased", "session.erased"}}
 	var list struct {
 		Items []struct {
 			Stream string `json:"stream"`
@@ -107,7 +109,7 @@ func (e *eraseCommand) gone(ctx context.Context, api *client, order erasureOrder
 	}
 	var things []string
 	for _, event := range list.Items {
-		things = append(things, strings.TrimPrefix(event.Stream, "knowledge:"))
+		things = append(things, strings.TrimPrefix(event.Stream, domain.KnowledgeStream("")))
 	}
 	return enumerated(things, int(order.Erased)), nil
 }
@@ -188,7 +190,7 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 			mark = amber.Render("stays")
 			others++
 		}
-		if d.ID == e.What && !strings.Contains(e.What, ":") {
+		if d.ID == e.What {
 			refused = d.Reason
 		}
 		if d.Relation != "" {

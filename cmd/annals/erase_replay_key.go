@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"strings"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
@@ -24,7 +23,7 @@ func (r *replayed) revoke(ctx context.Context, log *events.Log, line erasure) er
 		return nil
 	}
 	revoking := line.submission()
-	revoking.Command = domain.RevokeKey{By: revoking.By, Prefix: strings.TrimPrefix(line.Stream, domain.KeyStream(""))}
+	revoking.Command = domain.RevokeKey{By: revoking.By, Prefix: domain.KeyPrefix(line.Stream)}
 	if _, err := log.Submit(ctx, revoking); err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (f *failures) begin() error {
 }
 
 func (f *failures) add(from source, r record, a lineAnswer) error {
-	if !saysID(r.Raw) {
+	if _, says := membersOf(r.Raw)["id"]; !says {
 		a.ID = "" // nobody but this program knows it
 	}
 	line := failedLine{File: from.laid, Line: r.Number, ID: a.ID, Error: a.Error, place: joined(", ", from.laid, r.Place)}

@@ -11,11 +11,8 @@ import (
 // identified gives a record without an id one that follows from what it says and who says it, so
 // that sending it again changes nothing. Whatever has an id, or is no object, stays as it is.
 func identified(raw []byte, who string) []byte {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(raw, &fields) != nil || fields == nil {
-		return raw
-	}
-	if saysID(raw) {
+	members := membersOf(raw)
+	if _, says := members["id"]; says || members == nil {
 		return raw
 	}
 	var said bytes.Buffer
@@ -27,12 +24,12 @@ func identified(raw []byte, who string) []byte {
 	return begun(raw, "id", id.String())
 }
 
-// saysID tells whether a record has an id of its own.
-func saysID(raw []byte) bool {
-	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(raw, &fields) // what is no object has none
-	_, says := fields["id"]
-	return says
+// membersOf are those of a record; nil if it is no object.
+func membersOf(raw []byte) (members map[string]json.RawMessage) {
+	if json.Unmarshal(raw, &members) != nil {
+		return nil
+	}
+	return members
 }
 
 // trimmed is JSON without the spaces before it.

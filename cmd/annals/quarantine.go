@@ -38,9 +38,13 @@ func (q quarantine) of(ctx context.Context, api *client, stream, command string)
 	}
 	switch what := cmp.Or(printable(stream), "something"); {
 	case len(having) > 1:
-		return "", wrong(fmt.Sprintf("say which: %s --projection %s", command, having[0]), "%s have %s in quarantine", strings.Join(having, " and "), what)
+		var names []string
+		for _, a := range having {
+			names = append(names, a.projection)
+		}
+		return "", wrong(fmt.Sprintf("say which: %s --projection %s", command, names[0]), "%s have %s in quarantine", strings.Join(names, " and "), what)
 	case len(having) == 1:
-		return having[0], nil
+		return having[0].projection, nil
 	case stream != "":
 		return "", &failure{Code: exitNotFound, Detail: what + " is in the quarantine of no projection", Fix: "annals quarantine list shows what is"}
 	}
@@ -96,22 +100,21 @@ func (q *quarantineListCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	names := []string{q.Projection}
+	all := []aside{{projection: q.Projection}}
 	if q.Projection == "" {
-		if names, err = passingOver(ctx, api, ""); err != nil {
-			return err
-		}
+		all, err = passingOver(ctx, api, "")
+	} else {
+		all[0].streams, err = passedOver(ctx, api, q.Projection)
+	}
+	if err != nil {
+		return err
 	}
 	items := []json.RawMessage{}
 	rows := &grid{heads: []string{"PROJECTION", "STREAM", "FROM", "WAITING", "SINCE", "TRIED", "WHY"}}
-	for _, name := range names {
-		list, err := passedOver(ctx, api, name)
-		if err != nil {
-			return err
-		}
-		for _, s := range list {
-			items = append(items, begun(s.raw, "projection", name))
-			rows.row(name, printable(s.Stream), counted(s.Position), counted(s.Waiting), moment(s.Since), counted(int64(s.Attempts)), printable(s.Error))
+	for _, of := range all {
+		for _, s := range of.streams {
+			items = append(items, begun(s.raw, "projection", of.projection))
+			rows.row(of.projection, printable(s.Stream), counted(s.Position), counted(s.Waiting), moment(s.Since), counted(int64(s.Attempts)), printable(s.Error))
 		}
 	}
 	if len(items) == 0 {
@@ -125,8 +128,15 @@ func (q *quarantineListCommand) Run(ctx context.Context, c *console) error {
 	return nil
 }
 
-// passingOver names the projections that have a stream in quarantine; anything at all if it is empty.
-func passingOver(ctx context.Context, api *client, stream string) ([]string, error) {
+// aside is what a projection has in quarantine.
+type aside struct {
+	projection string
+	streams    []quarantined
+}
+
+// passingOver are the projections that have a stream in quarantine, with all that they have there; anything at all if it
+// is empty.
+func passingOver(ctx context.Context, api *client, stream string) ([]aside, error) {
 	var all struct {
 		Items []struct {
 			Name        string
@@ -136,9 +146,9 @@ func passingOver(ctx context.Context, api *client, stream string) ([]string, err
 	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "projections"}}, &all); err != nil {
 		return nil, err
 	}
-	var names []string
+	var having []aside
 	for _, p := range all.Items {
-		if p.Quarantined == 0 || slices.Contains(names, p.Name) {
+		if p.Quarantined == 0 || slices.ContainsFunc(having, func(a aside) bool { return a.projection == p.Name }) {
 			continue
 		}
 		list, err := passedOver(ctx, api, p.Name)
@@ -146,10 +156,10 @@ func passingOver(ctx context.Context, api *client, stream string) ([]string, err
 			return nil, err
 		}
 		if slices.ContainsFunc(list, func(q quarantined) bool { return stream == "" || q.Stream == stream }) {
-			names = append(names, p.Name)
+			having = append(having, aside{p.Name, list})
 		}
 	}
-	return names, nil
+	return having, nil
 }
 
 // passedOver are the streams that a projection passes over.

@@ -46,8 +46,7 @@ func isOfACommand(parsed *kong.Context, flag string) bool {
 func withVariable(parsed *kong.Context, detail string) string {
 	named, rest, _ := strings.Cut(detail, " ")
 	for _, flag := range parsed.Flags() {
-		given := slices.ContainsFunc(parsed.Path, func(part *kong.Path) bool { return part.Flag == flag && !part.Resolved })
-		if "--"+flag.Name != named || given {
+		if "--"+flag.Name != named || onCommandLine(parsed, flag.Name) {
 			continue
 		}
 		for _, variable := range flag.Envs {
