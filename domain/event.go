@@ -58,12 +58,6 @@ type Origin struct {
 	ReasonCode    string
 }
 
-// Request recognises a request that was made before: unique per tenant and subject.
-type Request struct {
-	Key         string   // the caller's Idempotency-Key; bulk lines add #line
-	Fingerprint [32]byte // of everything the request asks for
-}
-
 // Receipt says what became of a submission.
 type Receipt struct {
 	Events    []Event        // what was recorded; none if nothing changed

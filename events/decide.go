@@ -1,6 +1,7 @@
 package events
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/annals-kb/annals/database"
@@ -36,8 +37,7 @@ func (b *batch) decide(c *command) (outcome, error) {
 
 // again is the outcome of a request whose key came before.
 func again(c *command, earlier request) outcome {
-	// What was asked for is forgotten with what it was about.
-	if len(earlier.Fingerprint) > 0 && string(earlier.Fingerprint) != string(c.Request.Fingerprint[:]) {
+	if !bytes.HasPrefix(recorded(c.Request.Fingerprint), earlier.Fingerprint) {
 		err := domain.Refuse(domain.ErrKeyReused, "the idempotency key came with another request before").
 			WithFix("use a new key for a new request")
 		return outcome{result: domain.Result{Err: err}}
@@ -160,7 +160,7 @@ func (b *batch) stamp(c *command, w written, first bool) Record {
 // remember notes what a request is to be answered with when it comes again.
 func (b *batch) remember(c *command, receipt domain.Receipt) {
 	r := request{
-		requestKey: keyOf(c.Submission), Fingerprint: c.Request.Fingerprint[:],
+		requestKey: keyOf(c.Submission), Fingerprint: recorded(c.Request.Fingerprint),
 		Stream: c.Command.Stream(), Version: b.subject(c.Command.Stream()).version,
 		Position: receipt.Position, Outcome: receipt.Outcome,
 	}

@@ -100,8 +100,8 @@ func (b *batch) destruction(statements []byte) []byte {
 	}
 	format(`
 		UPDATE requests
-		SET fingerprint = ?
-		WHERE tenant = ? AND stream IN (?)`, []byte{}, b.tenant, bun.List(slices.Sorted(maps.Keys(streams))))
+		SET fingerprint = substr(fingerprint, 1, ?)
+		WHERE tenant = ? AND stream IN (?)`, len(domain.Fingerprint{}.Outline), b.tenant, bun.List(slices.Sorted(maps.Keys(streams))))
 	return statements
 }
 

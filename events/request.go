@@ -15,12 +15,15 @@ import (
 // request is a row of requests: what was answered to an idempotency key.
 type request struct {
 	requestKey
-	Fingerprint []byte
+	Fingerprint []byte // outline and whole; the outline alone if a text of its stream was destroyed since
 	Stream      string
 	Version     int64 // of the stream, afterwards
 	Position    int64
 	Outcome     string
 }
+
+// recorded is how a request's row has its fingerprint.
+func recorded(f domain.Fingerprint) []byte { return slices.Concat(f.Outline[:], f.Whole[:]) }
 
 type requestKey struct{ Subject, Key string }
 

@@ -2,8 +2,6 @@ package http
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -103,21 +101,12 @@ func (c *call) submission(command domain.Command, body []byte) domain.Submission
 	return submission
 }
 
-// fingerprint is of everything the request asks for: method, path, parameters, expected
-// revision, who asks, and the body regardless of spaces and of the order of its fields.
-func (c *call) fingerprint(body []byte) [32]byte {
+// fingerprint is of method, path and who asks, and then of parameters, expected revision, and the body
+// regardless of spaces and of the order of its fields.
+func (c *call) fingerprint(body []byte) domain.Fingerprint {
 	r := c.request
-	hash := sha256.New()
-	for _, part := range []string{
-		r.Method, r.URL.Path, r.URL.Query().Encode(), r.Header.Get("If-Match"),
-		string(c.principal.Subject), string(c.principal.OnBehalfOf), canonical(body),
-	} {
-		var length [8]byte
-		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
-		hash.Write(length[:])
-		hash.Write([]byte(part))
-	}
-	return [32]byte(hash.Sum(nil))
+	outline := []string{r.Method, r.URL.Path, string(c.principal.Subject), string(c.principal.OnBehalfOf)}
+	return domain.FingerprintOf(outline, r.URL.Query().Encode(), r.Header.Get("If-Match"), canonical(body))
 }
 
 // canonical writes JSON in one way only.

@@ -119,6 +119,30 @@ func TestWhatChangedNothingIsAnsweredAgainAsThat(t *testing.T) {
 	})
 }
 
+// TestAKeyThatErasedIsNoKeyForAnythingElse uses it again for other things, when what the first request said is destroyed.
+func TestAKeyThatErasedIsNoKeyForAnythingElse(t *testing.T) {
+	eachPeopled(t, func(t *testing.T, w *world, people map[string]caller) {
+		admin, key := people["admin"].headers[0], header("Idempotency-Key: k")
+		for _, id := range []string{"a", "b"} {
+			w.ask("POST", "/v1/knowledge", item(id, "x"), admin).want(http.StatusCreated)
+		}
+		const erase = "/v1/knowledge/a?erase=true&reason_code=gdpr-17"
+		w.ask("DELETE", erase, nil, admin, key).want(http.StatusNoContent)
+		if again := w.ask("DELETE", erase, nil, admin, key).want(http.StatusNoContent); again.header.Get("Idempotent-Replayed") != "true" {
+			t.Error("the same request was not recognised")
+		}
+		for path, body := range map[string]object{
+			"/v1/erasures":             {"of": "b"},
+			"/v1/knowledge":            item("c", "x"),
+			"/v1/knowledge/b/feedback": {"verdict": "helpful"},
+		} {
+			if refused := w.ask("POST", path, body, admin, key).want(http.StatusUnprocessableEntity).json(); refused["type"] != "urn:annals:problem:key-reused" {
+				t.Errorf("%s: got %s", path, refused["type"])
+			}
+		}
+	})
+}
+
 // TestAKeyOfNothingIsRefused sends the key of a variable that was not set: what is repeated would happen twice.
 func TestAKeyOfNothingIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {

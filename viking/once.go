@@ -2,8 +2,6 @@ package viking
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 
 	"github.com/google/uuid"
 
@@ -43,19 +41,10 @@ func (s *Server) submitOnce(ctx context.Context, q *query, command domain.Comman
 	return s.cfg.Writer.Submit(ctx, submission)
 }
 
-// fingerprint is of everything the request asks for.
-func (q *query) fingerprint() [32]byte {
-	hash := sha256.New()
-	for _, part := range []string{
-		q.request.Method, q.request.URL.Path, q.request.URL.Query().Encode(),
-		string(q.caller.Subject), string(q.caller.OnBehalfOf), string(q.sent),
-	} {
-		var length [8]byte
-		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
-		hash.Write(length[:])
-		hash.Write([]byte(part))
-	}
-	return [32]byte(hash.Sum(nil))
+// fingerprint is of method, path and who asks, and then of parameters and body.
+func (q *query) fingerprint() domain.Fingerprint {
+	outline := []string{q.request.Method, q.request.URL.Path, string(q.caller.Subject), string(q.caller.OnBehalfOf)}
+	return domain.FingerprintOf(outline, q.request.URL.Query().Encode(), string(q.sent))
 }
 
 // newSession is the id of a session that the caller has not named: the same for a request that is repeated.

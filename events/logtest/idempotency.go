@@ -1,6 +1,7 @@
 package logtest
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/google/go-cmp/cmp"
@@ -143,7 +144,22 @@ func keysAreApart(w *world) {
 func repeatedAfterErasure(w *world) {
 	w.must(w.keyed(w.remember("k"), "key", 1))
 	w.do(w.erase("k"))
-	if _, err := w.log.Submit(w.Context(), w.keyed(w.remember("k"), "key", 1)); !errors.Is(err, domain.ErrErased) {
+	if _, err := w.log.Submit(w.Context(), w.keyed(w.remember("k"), "key", 2)); !errors.Is(err, domain.ErrErased) {
 		w.Errorf("got %v, want %v", err, domain.ErrErased)
+	}
+	if _, err := w.log.Submit(w.Context(), w.keyed(w.remember("l"), "key", 1)); !errors.Is(err, domain.ErrKeyReused) {
+		w.Errorf("about another item: got %v, want %v", err, domain.ErrKeyReused)
+	}
+	var kept []byte
+	if err := w.db.NewRaw("SELECT fingerprint FROM requests").Scan(w.Context(), &kept); err != nil {
+		w.Fatal(err)
+	}
+	if outline := domain.FingerprintOf([]string{"knowledge:k"}).Outline; !bytes.Equal(kept, outline[:]) {
+		w.Errorf("kept %x of the request, want %x", kept, outline)
+	}
+	erasing := w.must(w.keyed(w.erase("k"), "erasing", 1))
+	w.sameAnswer(erasing, w.must(w.keyed(w.erase("k"), "erasing", 1)))
+	if _, err := w.log.Submit(w.Context(), w.keyed(w.remember("l"), "erasing", 1)); !errors.Is(err, domain.ErrKeyReused) {
+		w.Errorf("a key that erased: got %v, want %v", err, domain.ErrKeyReused)
 	}
 }

@@ -156,7 +156,7 @@ func (w *world) submission(command domain.Command) domain.Submission {
 // keyed is a submission that is recognised when it comes again.
 func (w *world) keyed(command domain.Command, key string, fingerprint byte) domain.Submission {
 	s := w.submission(command)
-	s.Request = &domain.Request{Key: key, Fingerprint: [32]byte{fingerprint}}
+	s.Request = &domain.Request{Key: key, Fingerprint: domain.FingerprintOf([]string{command.Stream()}, string(fingerprint))}
 	return s
 }
 
