@@ -44,7 +44,7 @@ type guess struct {
 
 // guessOf is a key that came with a request.
 func (g *guesses) guessOf(r *http.Request, key string, now time.Time) guess {
-	return guess{g, addressOf(r), prefixOf(key), HashOfKey(key), now}
+	return guess{g, addressOf(r), PrefixOf(key), HashOfKey(key), now}
 }
 
 // try refuses to look whether the key is right if too many were wrong.

@@ -143,10 +143,10 @@ func (s *Server) holder(ctx context.Context, key string) (p domain.Principal, ac
 	switch {
 	case s.cfg.RootKey != "" && same(HashOfKey(key), HashOfKey(s.cfg.RootKey)):
 		return rootPrincipal(), true, nil
-	case s.cfg.Keys == nil || prefixOf(key) == "":
+	case s.cfg.Keys == nil || PrefixOf(key) == "":
 		return p, false, wrongKey()
 	}
-	prefix := prefixOf(key)
+	prefix := PrefixOf(key)
 	tenant, found, err := s.cfg.Keys.Key(ctx, prefix)
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return p, false, err

@@ -66,6 +66,7 @@ func givenKeyOf(tenant string, k domain.GivenKey) givenKey {
 
 type keyOutput struct {
 	Position string `header:"Annals-Position" doc:"Of the newest event."`
+	Outcome  string `header:"Annals-Outcome" enum:"created,recorded,unchanged" doc:"What the write did: unchanged is a key that had been revoked before."`
 	Replayed string `header:"Idempotent-Replayed" doc:"true if the request had been made before; then the key itself is not shown again."`
 	Redacted string `header:"Annals-Redacted" doc:"What was taken out of the note or the reason before it was recorded."`
 	Body     givenKey
@@ -103,7 +104,7 @@ func (s *Server) keyRoutes() {
 	}, s.rotateKey)
 	handle(s, huma.Operation{
 		OperationID: "revoke-key", Method: http.MethodDelete, Path: path + "/{prefix}", Tags: tags,
-		Summary: "Take a key back", Description: "It opens nothing any more, on any server. For admins.",
+		Summary: "Take a key back", Description: "It opens nothing any more, on any server. One that was revoked before is answered like the first time. For admins.",
 		RequestBody: bodies(s, false, map[string]any{jsonType: because{}}), Errors: writing,
 	}, s.revokeKey)
 	handle(s, huma.Operation{
@@ -172,7 +173,10 @@ func madeKey(c *call, receipt domain.Receipt, key string, err error) (*keyOutput
 	}
 	state, _ := receipt.Stream.State.(domain.Key)
 	prefix := domain.KeyPrefix(receipt.Stream.Name)
-	out := &keyOutput{Position: fmt.Sprint(receipt.Position), Redacted: redactedOf(receipt), Body: givenKeyOf(c.principal.Tenant, domain.GivenKey{Key: state, Prefix: prefix})}
+	out := &keyOutput{
+		Position: fmt.Sprint(receipt.Position), Outcome: receipt.Outcome, Redacted: redactedOf(receipt),
+		Body: givenKeyOf(c.principal.Tenant, domain.GivenKey{Key: state, Prefix: prefix}),
+	}
 	if receipt.Replayed {
 		out.Replayed = "true"
 	} else {

@@ -162,8 +162,14 @@ func TestARevokedKeyOpensNoServer(t *testing.T) {
 		*ahead = 0
 		w.ask("DELETE", "/v1/keys/aaaaaaaaaa", nil, bearer(admin)).want(http.StatusNotFound)
 		w.ask("DELETE", at, nil, bearer(next)).want(http.StatusForbidden)
-		w.ask("DELETE", at, object{"reason": "lost"}, bearer(admin)).want(http.StatusOK)
-		w.ask("DELETE", at, nil, bearer(admin)).want(http.StatusOK) // revoked it stays
+		revoked := w.ask("DELETE", at, object{"reason": "lost"}, bearer(admin)).want(http.StatusOK)
+		again := w.ask("DELETE", at, nil, bearer(admin)).want(http.StatusOK)
+		if got := []string{revoked.header.Get("Annals-Outcome"), again.header.Get("Annals-Outcome")}; got[0] != "recorded" || got[1] != "unchanged" {
+			t.Errorf("the outcomes are %q", got)
+		}
+		if was, is := revoked.json()["revoked_at"], again.json()["revoked_at"]; was != is || was == nil {
+			t.Errorf("revoked at %v, then at %v", was, is)
+		}
 		refused := w.ask("GET", "/v1/whoami", nil, bearer(mia)).want(http.StatusUnauthorized).json()
 		if refused["detail"] != "the key was revoked" {
 			t.Errorf("got %v", refused)

@@ -29,8 +29,8 @@ func HashOfKey(key string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// prefixOf is the part of a key that names it; empty if it is none.
-func prefixOf(key string) string {
+// PrefixOf is the part of a key that names it; empty if it is none.
+func PrefixOf(key string) string {
 	if parts := keyForm.FindStringSubmatch(strings.TrimSpace(key)); parts != nil {
 		return parts[1]
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -195,22 +196,19 @@ func (k *keyListCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	var list struct {
-		Items []givenKey `json:"items"`
-	}
-	a, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "keys"}}, &list)
+	keys, a, err := keysOf(ctx, api)
 	if err != nil {
 		return err
 	}
 	if c.json {
 		return c.document(a.Body)
 	}
-	if len(list.Items) == 0 {
+	if len(keys) == 0 {
 		c.say("no keys yet: the server asks nobody for one")
 		return nil
 	}
 	rows := &grid{heads: []string{"PREFIX", "WHO", "ROLE", "LAST USED", "STATE"}}
-	for _, key := range list.Items {
+	for _, key := range keys {
 		used := "never"
 		if !key.UsedAt.IsZero() {
 			used = moment(key.UsedAt)
@@ -219,6 +217,15 @@ func (k *keyListCommand) Run(ctx context.Context, c *console) error {
 	}
 	c.say("%s", rows.render(c.width))
 	return nil
+}
+
+// keysOf are the keys of the tenant, as the server lists them.
+func keysOf(ctx context.Context, api *client) ([]givenKey, *answer, error) {
+	var list struct {
+		Items []givenKey `json:"items"`
+	}
+	a, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "keys"}}, &list)
+	return list.Items, a, err
 }
 
 func (k givenKey) state() string {
@@ -275,7 +282,9 @@ type keyRevokeCommand struct {
 
 // Help implements kong.HelpProvider.
 func (keyRevokeCommand) Help() string {
-	return `Examples:
+	return `What was revoked stays revoked. Whoever revokes the key that he calls with, or the last one of an admin, is told.
+
+Examples:
 
     annals key revoke PREFIX`
 }
@@ -286,6 +295,10 @@ func (k *keyRevokeCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	before, _, err := keysOf(ctx, api) // afterwards this key may open nothing
+	if err != nil {
+		return err
+	}
 	var revoked givenKey
 	a, err := api.read(ctx, request{
 		Method: http.MethodDelete, Path: []string{"v1", "keys", k.Prefix}, Body: map[string]any{"reason": k.Reason},
@@ -293,14 +306,43 @@ func (k *keyRevokeCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	if a.Header.Get("Annals-Outcome") != domain.Unchanged {
+		k.warn(c, revoked, before)
+	}
 	if c.json {
 		return c.document(json.RawMessage(a.Body))
 	}
-	c.say("the key %s opens nothing any more", printable(k.Prefix))
+	if a.Header.Get("Annals-Outcome") == domain.Unchanged {
+		c.say("nothing to change: the key %s was revoked already, %s", printable(k.Prefix), moment(revoked.RevokedAt))
+	} else {
+		c.say("the key %s opens nothing any more", printable(k.Prefix))
+	}
 	if next := printable(revoked.ReplacedBy); next != "" {
 		c.note("it was replaced by %s: if that is lost, too, annals key revoke %s", next, next)
 	}
 	return nil
+}
+
+// warn says whom the revocation shuts out.
+func (k *keyRevokeCommand) warn(c *console, revoked givenKey, before []givenKey) {
+	if annalshttp.PrefixOf(k.APIKey) == revoked.Prefix {
+		c.note("it is the key that this was asked with: from now on use another")
+	}
+	left := slices.ContainsFunc(before, func(other givenKey) bool {
+		return other.Prefix != revoked.Prefix && other.administers() && other.opens()
+	})
+	if revoked.administers() && !left {
+		tenant := printable(revoked.Tenant)
+		c.note("no key of an admin is left in tenant %s: root gives another, or annals key create user:YOU --role admin --tenant %s --offline", tenant, tenant)
+	}
+}
+
+func (k givenKey) administers() bool {
+	return domain.Principal{Role: domain.Role(k.Role)}.Administers()
+}
+
+func (k givenKey) opens() bool {
+	return domain.Key{RevokedAt: k.RevokedAt, ExpiresAt: k.ExpiresAt}.Opens(time.Now()) == nil
 }
 
 // whenOf reads a moment ahead: a time, a date, or a while from now.
