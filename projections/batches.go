@@ -89,9 +89,9 @@ func (b *batches) learn(rows int, took time.Duration, met bool) {
 	if most == 0 {
 		most = rows
 	}
-	if met { // at once
-		most = min(most, fitting)
-	} else { // half way there: one slow transaction says little about the next
+	if met && fitting < most { // at once
+		most = fitting
+	} else { // half way there: one transaction says little about the next
 		most = (most + fitting) / 2
 	}
 	b.most = min(max(most, leastRows), cmp.Or(b.limit, batchRows))

@@ -43,6 +43,29 @@ func TestARebuildWritesLessAtOnceWhileOthersWrite(t *testing.T) {
 	}
 }
 
+func TestARebuildRecoversFromOneSlowTransactionWhileOthersWrite(t *testing.T) {
+	t.Parallel()
+	const each = time.Microsecond // a row
+	b := paced(database.SQLite)
+	write := func(hiccup time.Duration) time.Duration {
+		took := time.Duration(b.rows())*each + hiccup
+		b.learn(b.rows(), took, true)
+		return time.Duration(b.rows()) * each
+	}
+	for range 20 {
+		write(0)
+	}
+	if next := write(time.Second); next > givingWay/4 {
+		t.Errorf("after a slow one it writes for %s at once", next)
+	}
+	for range 20 {
+		write(0)
+	}
+	if next := write(0); next < givingWay*9/10 || next > givingWay {
+		t.Errorf("when all is well again, and others always wait, it writes for %s at once, want %s", next, givingWay)
+	}
+}
+
 func TestARebuildNeverWritesSoLittleThatItOnlyWaits(t *testing.T) {
 	t.Parallel()
 	b := paced(database.SQLite)
