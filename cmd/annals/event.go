@@ -56,8 +56,17 @@ type cause struct {
 
 func (e event) who() string { return printable(joined(" for ", e.Actor, e.OnBehalfOf)) }
 
-// what is the event's name without its kind: "knowledge.found_helpful" reads "found helpful".
-func (e event) what() string { return happened(e.Name) }
+// what is the event's name without its kind: "knowledge.found_helpful" reads "found helpful". A projection that is
+// rolled back to a later version goes forward again.
+func (e event) what() string {
+	if e.Name == "projection.rolled_back" {
+		var to stage
+		if json.Unmarshal(e.Data, &to) == nil && to.Version > to.From {
+			return "rolled forward"
+		}
+	}
+	return happened(e.Name)
+}
 
 func happened(name string) string {
 	_, what, found := strings.Cut(name, ".")

@@ -32,79 +32,71 @@ func (r *rebuildCommand) showHistory(ctx context.Context, c *console, api *clien
 	}
 	rows := &grid{heads: []string{"WHEN", "VERSION", "WHAT", "WHO", "DETAILS"}}
 	for _, raw := range page.Items {
+		var e event
 		var s stage
-		if err := json.Unmarshal(raw, &s); err != nil {
+		err := json.Unmarshal(raw, &e)
+		if err == nil {
+			err = json.Unmarshal(e.Data, &s)
+		}
+		if err != nil {
 			return fmt.Errorf("read the server's answer: %w", err)
 		}
-		rows.row(moment(s.RecordedAt), strconv.Itoa(s.Data.Version), s.what(), s.who(), printable(s.details()))
+		details := joined(" · ", s.details(), e.Reason)
+		rows.row(moment(e.RecordedAt), strconv.Itoa(s.Version), e.what(), e.who(), printable(details))
 	}
 	c.say("%s", rows.render(c.width))
 	return nil
 }
 
-// stage is an event of a projection.
+// stage is what an event of a projection says.
 type stage struct {
-	event
-	Data struct {
-		Version    int               `json:"version"`
-		Settings   map[string]string `json:"settings"`
-		From       int               `json:"from"`
-		Items      int64             `json:"items"`
-		Streams    int64             `json:"streams"`
-		Events     int64             `json:"events"`
-		Deviations int64             `json:"deviations"`
-		Changed    map[string]int64  `json:"changed"`
-		Overlap    float64           `json:"overlap"`
-		Searches   int               `json:"searches"`
-		Seconds    float64           `json:"seconds"`
-	} `json:"data"`
-}
-
-// what happened: going back a second time goes forward again.
-func (s stage) what() string {
-	if s.Name == "projection.rolled_back" && s.Data.Version > s.Data.From {
-		return "rolled forward"
-	}
-	return s.event.what()
+	Version    int               `json:"version"`
+	Settings   map[string]string `json:"settings"`
+	From       int               `json:"from"`
+	Items      int64             `json:"items"`
+	Streams    int64             `json:"streams"`
+	Events     int64             `json:"events"`
+	Deviations int64             `json:"deviations"`
+	Changed    map[string]int64  `json:"changed"`
+	Overlap    float64           `json:"overlap"`
+	Searches   int               `json:"searches"`
+	Seconds    float64           `json:"seconds"`
 }
 
 // details are what is worth knowing about the event, on a line.
 func (s stage) details() string {
 	var parts []string
 	say := func(format string, values ...any) { parts = append(parts, fmt.Sprintf(format, values...)) }
-	for _, name := range slices.Sorted(maps.Keys(s.Data.Settings)) {
+	for _, name := range slices.Sorted(maps.Keys(s.Settings)) {
 		switch name {
 		case "what_if":
 			say("a what-if")
 		case "repair":
 			say("a repair")
 		default:
-			say("%s %s", name, s.Data.Settings[name])
+			say("%s %s", name, s.Settings[name])
 		}
 	}
-	if s.Data.From > 0 {
-		say("from version %d", s.Data.From)
+	if s.From > 0 {
+		say("from version %d", s.From)
 	}
-	if s.Data.Items > 0 {
-		say("%s items", counted(s.Data.Items))
+	if s.Items > 0 {
+		say("%s items", counted(s.Items))
 	}
-	if s.Data.Events > 0 {
-		say("%s events", counted(s.Data.Events))
+	if s.Events > 0 {
+		say("%s events", counted(s.Events))
 	}
-	if s.Data.Deviations > 0 {
-		say("%s wrong", counted(s.Data.Deviations))
+	if s.Deviations > 0 {
+		say("%s wrong", counted(s.Deviations))
 	}
-	for _, column := range slices.Sorted(maps.Keys(s.Data.Changed)) {
-		say("%s of %s", column, counted(s.Data.Changed[column]))
+	for _, column := range slices.Sorted(maps.Keys(s.Changed)) {
+		say("%s of %s", column, counted(s.Changed[column]))
 	}
-	if s.Data.Searches > 0 && s.Data.Overlap < 1 {
-		say("%.0f %% of what searches find first is the same", percent(s.Data.Overlap))
+	if s.Searches > 0 && s.Overlap < 1 {
+		say("%.0f %% of what searches find first is the same", percent(s.Overlap))
 	}
-	if s.Data.Seconds > 0 {
-		say("%.1f s", s.Data.Seconds)
-	}
-	if s.Reason != "" {
-		say("%s", s.Reason)
+	if s.Seconds > 0 {
+		say("%.1f s", s.Seconds)
 	}
 	return strings.Join(parts, " · ")
 }
