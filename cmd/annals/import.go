@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -215,8 +217,9 @@ func (s *summary) print(c *console, f *failures) error {
 	}
 	c.say("%d created · %d unchanged · %d revised · %d failed · in %.1f s", s.Created, s.Unchanged, s.Revised, s.Failed, s.Seconds)
 	s.Redacted.print(c)
-	if len(s.LeftOut) > 0 {
-		c.note("left out, since it is none of %s: %s", strings.Join(endings, ", "), leftOut(s.LeftOut))
+	why := whyLeftOut(s.LeftOut)
+	for _, reason := range slices.Sorted(maps.Keys(why)) {
+		c.note("left out, %s: %s", reason, leftOut(why[reason]))
 	}
 	return nil
 }

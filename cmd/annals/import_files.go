@@ -92,16 +92,23 @@ func inputs(named string) ([]source, map[string]int, error) {
 	return all, left, nil
 }
 
+// What is left out whatever its name says.
+const (
+	linkToDirectory = "link to a directory"
+	linkElsewhere   = "link that leads elsewhere"
+	noFile          = "pipe or device"
+)
+
 // unread is what kind of thing it is, if it is none that is read. A link leads to a file below root, and neither to what
 // lies elsewhere, which nobody has named, nor to a directory, in which it might lie itself; and a pipe might be waited for
 // in vain.
 func unread(root, path string, entry fs.DirEntry) string {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return "link to a directory"
+		return linkToDirectory
 	} else if err == nil && !info.Mode().IsRegular() {
-		return "pipe or device"
+		return noFile
 	} else if entry.Type()&fs.ModeSymlink != 0 && !leadsBelow(root, path) {
-		return "link that leads elsewhere"
+		return linkElsewhere
 	}
 	_, ending := endingOf(strings.ToLower(entry.Name()))
 	switch {
@@ -121,6 +128,25 @@ func leadsBelow(root, path string) bool {
 	}
 	relative, err := filepath.Rel(root, target)
 	return err == nil && filepath.IsLocal(relative)
+}
+
+// whyLeftOut groups what was left out by the reason.
+func whyLeftOut(left map[string]int) map[string]map[string]int {
+	why := map[string]map[string]int{}
+	for kind, count := range left {
+		reason := "since it is none of " + strings.Join(endings, ", ")
+		switch kind {
+		case linkToDirectory, linkElsewhere:
+			reason = "since a link is followed only to a file in the directory"
+		case noFile:
+			reason = "since it is no file"
+		}
+		if why[reason] == nil {
+			why[reason] = map[string]int{}
+		}
+		why[reason][kind] = count
+	}
+	return why
 }
 
 // leftOut says how much of what kind was left out.

@@ -55,8 +55,8 @@ func records(in io.Reader) iter.Seq2[record, error] {
 			yield(record{}, fmt.Errorf("read the input: %w", err))
 		case first == '{' && isLog(reader):
 			yield(record{}, wrong("annals export knowledge writes what can be imported", "this is an exported log: it says what happened, and not what is known"))
-		case first != '[' && first != '{' && isProse(reader):
-			yield(record{}, wrong(insteadOfImport, "no line of this is a JSON object"))
+		case first != '{' && !(first == '[' && isArray(reader)) && isProse(reader):
+			yield(record{}, wrong(insteadOfImport, noObject))
 		case first == '[', first == '{' && spansLines(reader):
 			values(reader, yield)
 		default:
@@ -95,6 +95,21 @@ func spansLines(reader *bufio.Reader) bool {
 	return bytes.ContainsRune(whole, '\n')
 }
 
+// isArray tells whether what begins with a bracket goes on like an array of objects, or an empty one, or is valid JSON
+// as a whole: a text may begin with a link.
+func isArray(reader *bufio.Reader) bool {
+	ahead, _ := reader.Peek(reader.Buffered())
+	if within := bytes.TrimLeft(ahead, "[ \t\r\n"); len(within) == 0 || within[0] == '{' || within[0] == ']' {
+		return true
+	}
+	var err error
+	decoder := json.NewDecoder(&peeking{reader: reader})
+	for err == nil {
+		err = decoder.Decode(new(json.RawMessage))
+	}
+	return errors.Is(err, io.EOF)
+}
+
 // isLog tells whether the first record is an event, which is no knowledge, and nor is what follows it.
 func isLog(reader *bufio.Reader) bool {
 	var fields map[string]json.RawMessage
@@ -104,8 +119,11 @@ func isLog(reader *bufio.Reader) bool {
 	return fields["event_id"] != nil && fields["stream"] != nil
 }
 
-// insteadOfImport is how what is no JSON becomes knowledge.
-const insteadOfImport = "annals remember - < FILE keeps it as one item, and POST /api/v1/resources as a page or several (docs/openviking.md)"
+// noObject is what is wrong with a text, and insteadOfImport how it becomes knowledge.
+const (
+	noObject        = "no line of this is a JSON object"
+	insteadOfImport = "annals remember - < FILE keeps it as one item, and POST /api/v1/resources as a page or several (docs/openviking.md)"
+)
 
 // isProse tells whether no line is an object, if the reader's buffer holds all lines.
 func isProse(reader *bufio.Reader) bool {

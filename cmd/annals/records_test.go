@@ -82,6 +82,20 @@ func TestRecordsBeforeTheBreakOfAnArrayAreRead(t *testing.T) {
 	}
 }
 
+func TestATextThatBeginsWithABracketIsNoArray(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"[see](x)", "[x] done\n[ ] to do {soon}", "[1] a footnote", "[[a wiki link]]", "[2026-03-01] it began\n"} {
+		if _, _, err := readAll(strings.NewReader(text)); err == nil || err.Error() != noObject {
+			t.Errorf("%s: got %v", text, err)
+		}
+	}
+	for array, count := range map[string]int{"[]": 0, "[ ]\n[\n{}]": 1, `["a", "b"]`: 2, " [ [{}]]": 1} {
+		if numbers, _, err := readAll(strings.NewReader(array)); err != nil || len(numbers) != count {
+			t.Errorf("%s: got %d records, %v, want %d", array, len(numbers), err, count)
+		}
+	}
+}
+
 func TestAnOverlongLineFailsAloneAndIsNotHeld(t *testing.T) {
 	t.Parallel()
 	input := `{"a":1}` + "\n" + strings.Repeat("x", longestRecord+1) + "\n" + `{"a":2}`
@@ -170,12 +184,14 @@ func FuzzRecordsOfLinesLoseNothing(f *testing.F) {
 	f.Add([]byte(" [1, {\"b\": \"\\u0000\"}]"))
 	f.Add([]byte("[1]\n[2, 3] {}"))
 	f.Add([]byte("\xef\xbb\xbf\xff\n\x00"))
+	f.Add([]byte("0"))
+	f.Add([]byte("[see](x)\n{}"))
 	f.Fuzz(func(t *testing.T, input []byte) {
 		var got [][]byte
-		array := false
+		array, text := false, false
 		for r, err := range records(bytes.NewReader(input)) {
 			if err != nil {
-				array = true
+				array, text = true, err.Error() == noObject
 				break
 			}
 			if bytes.ContainsRune(r.Raw, '\n') {
@@ -184,6 +200,12 @@ func FuzzRecordsOfLinesLoseNothing(f *testing.F) {
 			got = append(got, r.Raw)
 		}
 		trimmed := bytes.Trim(bytes.TrimPrefix(input, []byte("\xef\xbb\xbf")), " \t\r\n")
+		if text {
+			if elements, valid := elementsOf(trimmed); valid && elements > 0 && trimmed[0] == '[' {
+				t.Fatalf("%d elements of an array are no text", elements)
+			}
+			return
+		}
 		var first json.RawMessage
 		spans := json.NewDecoder(bytes.NewReader(trimmed)).Decode(&first) == nil && bytes.ContainsRune(first, '\n')
 		if array || spans || bytes.HasPrefix(trimmed, []byte("[")) {
