@@ -9,25 +9,32 @@ import (
 	"time"
 )
 
-// erasure is a line of a list of erasures: what a backup that is restored may not know. A key that was revoked is on
-// it, too.
+// erasure is a line of a list of erasures: what a backup that is restored may not know. Keys that were revoked or rotated
+// are on it, too.
 type erasure struct {
 	Tenant      string    `json:"tenant"`
 	Stream      string    `json:"stream"`
 	EventID     string    `json:"event_id"`
 	RecordedAt  time.Time `json:"recorded_at,omitzero"`
 	Revoked     bool      `json:"revoked,omitempty"` // it is a key, and not erased
+	ReplacedBy  string    `json:"replaced_by,omitempty"`
+	Until       time.Time `json:"until,omitzero"` // it is a key that was rotated, and opened until then
 	ReasonCode  string    `json:"reason_code,omitempty"`
 	LegalBasis  string    `json:"legal_basis,omitempty"`
 	RequestedBy string    `json:"requested_by,omitempty"`
 	Ticket      string    `json:"ticket,omitempty"`
 }
 
-const revocation = "key.revoked"
+const (
+	revocation = "key.revoked"
+	rotation   = "key.rotated"
+)
 
-// exportList writes what the log says was erased, and which keys were revoked.
+func (e erasure) isRotation() bool { return !e.Until.IsZero() }
+
+// exportList writes what the log says was erased, and which keys were revoked or rotated.
 func (e *eraseCommand) exportList(ctx context.Context, c *console, api *client) error {
-	var erasures, revocations int64
+	var erasures, revocations, rotations int64
 	var caller struct {
 		Tenant string `json:"tenant"`
 	}
@@ -39,7 +46,7 @@ func (e *eraseCommand) exportList(ctx context.Context, c *console, api *client) 
 		return err
 	}
 	err := writeWhole(c, e.ExportList, func(buffer *bytes.Buffer, flush func() error) error {
-		query := url.Values{"name": {"knowledge.erased", "session.erased", "text.erased", "erasure.ordered", revocation}, "limit": {"500"}}
+		query := url.Values{"name": {"knowledge.erased", "session.erased", "text.erased", "erasure.ordered", revocation, rotation}, "limit": {"500"}}
 		return api.pages(ctx, []string{"v1", "events"}, query, func(page []json.RawMessage) error {
 			for _, raw := range page {
 				var event struct {
@@ -51,6 +58,7 @@ func (e *eraseCommand) exportList(ctx context.Context, c *console, api *client) 
 						erasure
 
 						Of string `json:"of"` // of an order: what is erased is named by itself, but for a tenant
+						By string `json:"by"` // of a rotation: the prefix of the other key
 					} `json:"data"`
 				}
 				if err := json.Unmarshal(raw, &event); err != nil {
@@ -58,7 +66,7 @@ func (e *eraseCommand) exportList(ctx context.Context, c *console, api *client) 
 				}
 				line := event.Data.erasure
 				line.Tenant, line.Stream, line.EventID, line.RecordedAt = caller.Tenant, event.Stream, event.EventID, event.RecordedAt
-				line.Revoked = event.Name == revocation
+				line.Revoked, line.ReplacedBy = event.Name == revocation, event.Data.By
 				if event.Data.Of != "" {
 					if line.Stream = event.Data.Of; !line.isTenant() {
 						continue
@@ -67,9 +75,12 @@ func (e *eraseCommand) exportList(ctx context.Context, c *console, api *client) 
 				if err := json.NewEncoder(buffer).Encode(line); err != nil {
 					return err
 				}
-				if line.Revoked {
+				switch {
+				case line.Revoked:
 					revocations++
-				} else {
+				case line.isRotation():
+					rotations++
+				default:
 					erasures++
 				}
 			}
@@ -82,6 +93,9 @@ func (e *eraseCommand) exportList(ctx context.Context, c *console, api *client) 
 	c.note("%s of tenant %s in %s", some(erasures, "erasure", "erasures"), printable(caller.Tenant), e.ExportList)
 	if revocations > 0 {
 		c.note("%s there, too", some(revocations, "revoked key is", "revoked keys are"))
+	}
+	if rotations > 0 {
+		c.note("%s there, too", some(rotations, "rotated key is", "rotated keys are"))
 	}
 	return nil
 }

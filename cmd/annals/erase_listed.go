@@ -50,19 +50,22 @@ func erasuresIn(name string) ([]erasure, error) {
 // erased again.
 func lastOfEach(list []erasure) []erasure {
 	type thing struct {
-		tenant, stream string
-		revoked        bool
+		tenant, stream   string
+		revoked, rotated bool
+	}
+	thingOf := func(line erasure) thing {
+		return thing{line.Tenant, line.Stream, line.Revoked, line.isRotation()}
 	}
 	last := map[thing]int{}
 	for i, line := range list {
-		of := thing{line.Tenant, line.Stream, line.Revoked}
+		of := thingOf(line)
 		if before, named := last[of]; !named || !line.RecordedAt.Before(list[before].RecordedAt) {
 			last[of] = i
 		}
 	}
 	var left []erasure
 	for i, line := range list {
-		if last[thing{line.Tenant, line.Stream, line.Revoked}] == i {
+		if last[thingOf(line)] == i {
 			left = append(left, line)
 		}
 	}

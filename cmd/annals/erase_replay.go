@@ -22,6 +22,8 @@ type replayed struct {
 
 	Revoked       int `json:"revoked"` // keys
 	RevokedBefore int `json:"revoked_before"`
+	Rotated       int `json:"rotated"`
+	RotatedBefore int `json:"rotated_before"`
 
 	Strangers []string `json:"not_known"` // the streams that are not known here
 }
@@ -63,6 +65,12 @@ func (e *eraseCommand) replay(ctx context.Context, c *console) (err error) {
 	if done.Revoked+done.RevokedBefore > 0 {
 		c.say("revoked %s; %d before", some(int64(done.Revoked), "key", "keys"), done.RevokedBefore)
 	}
+	if done.Rotated+done.RotatedBefore > 0 {
+		c.say("rotated %s; %d before", some(int64(done.Rotated), "key", "keys"), done.RotatedBefore)
+	}
+	if done.Rotated > 0 {
+		c.note("what took the place of a rotated key was made after the backup, and opens nothing here: whoever needs one is given another, with annals key create")
+	}
 	if done.Unknown > 0 {
 		c.note("not known here: %s", printable(enumerated(done.Strangers, done.Unknown)))
 	}
@@ -73,7 +81,7 @@ func (e *eraseCommand) replay(ctx context.Context, c *console) (err error) {
 }
 
 func (r replayed) empty() bool {
-	return r.Erased+r.Known+r.Unknown+r.Held+r.Revoked+r.RevokedBefore == 0
+	return r.Erased+r.Known+r.Unknown+r.Held+r.Revoked+r.RevokedBefore+r.Rotated+r.RotatedBefore == 0
 }
 
 // mostNamed is how many things are named, where there is no room for all.
@@ -118,6 +126,8 @@ func (r *replayed) replay(ctx context.Context, log *events.Log, eraser *projecti
 		return r.tenant(ctx, log, eraser, line)
 	case line.Revoked:
 		return r.revoke(ctx, log, line)
+	case line.isRotation():
+		return r.rotate(ctx, log, line)
 	}
 	doomed := domain.Doomed{Stream: line.Stream}
 	if id, isItem := domain.ItemOf(line.Stream); isItem {

@@ -114,6 +114,39 @@ func TestAReplayRevokesKeysAgain(t *testing.T) {
 	})
 }
 
+// A key that was rotated after the backup has no end in it, and the one that took its place was never there.
+func TestAReplayLetsRotatedKeysEndAsTheyDid(t *testing.T) {
+	t.Parallel()
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
+		w := restoredBackup(t, db)
+		for _, prefix := range []string{"overlong12", "ending1234", "revoked123", "inuse12345"} {
+			w.submit(w.key(prefix))
+		}
+		w.submit(domain.RevokeKey{By: w.by, Prefix: "revoked123"})
+		later, ended, ends := time.Now().Add(time.Hour), time.Now().Add(-time.Minute), time.Now().Add(time.Hour)
+		list := w.list(
+			erasure{Stream: "key:overlong12", ReplacedBy: "successor1", Until: ended, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: later},
+			erasure{Stream: "key:ending1234", ReplacedBy: "successor2", Until: ends, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: later},
+			erasure{Stream: "key:revoked123", ReplacedBy: "successor3", Until: ended, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2", RecordedAt: later},
+			erasure{Stream: "key:inuse12345", ReplacedBy: "successor4", Until: ended, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b3", RecordedAt: time.Unix(1, 0)},
+			erasure{Stream: "key:never12345", ReplacedBy: "successor5", Until: ended, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b4", RecordedAt: later},
+		)
+		strangers := []string{"key:inuse12345", "key:never12345"}
+		w.opens("overlong12", true)
+		w.replays(list, replayed{Rotated: 2, RotatedBefore: 1, Unknown: 2, Strangers: strangers})
+		w.opens("overlong12", false)
+		w.opens("ending1234", true)
+		w.opens("inuse12345", true)
+		if got := w.given("ending1234"); !got.ExpiresAt.Equal(ends.Truncate(time.Microsecond)) || got.ReplacedBy != "successor2" {
+			t.Errorf("the key ends at %v, replaced by %q", got.ExpiresAt, got.ReplacedBy)
+		}
+		w.replays(list, replayed{RotatedBefore: 3, Unknown: 2, Strangers: strangers})
+		w.replays(w.list(erasure{Stream: "key:ending1234", Revoked: true, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b5", RecordedAt: later}, list[1]),
+			replayed{Revoked: 1, RotatedBefore: 1, Strangers: []string{}})
+		w.opens("ending1234", false)
+	})
+}
+
 // The default tenant lives on after it was erased, and a name may have been given anew.
 func TestAReplayLeavesTheTenantThatBeganAfterTheErasure(t *testing.T) {
 	t.Parallel()
@@ -201,11 +234,19 @@ func (w *restored) keys() *projections.Keys { return projections.NewKeys(w.db, w
 
 func (w *restored) opens(prefix string, want bool) {
 	w.Helper()
+	if key := w.given(prefix); (key.Opens(time.Now()) == nil) != want {
+		w.Errorf("the key %s is %+v", prefix, key)
+	}
+}
+
+func (w *restored) given(prefix string) domain.Key {
+	w.Helper()
 	stream, err := w.log.State(database.ForTenant(w.Context(), w.by.Tenant), w.by.Tenant, domain.KeyStream(prefix))
 	key, is := stream.State.(domain.Key)
-	if err != nil || !is || (key.Opens(time.Now()) == nil) != want {
-		w.Errorf("the key %s is %+v, %v", prefix, stream, err)
+	if err != nil || !is {
+		w.Fatalf("the key %s is %+v, %v", prefix, stream, err)
 	}
+	return key
 }
 
 func (w *restored) remember(id string) domain.Command {
