@@ -76,8 +76,8 @@ func (db *DB) sweepTables(ctx context.Context) (notes []string, complete bool, e
 	return notes, complete, nil
 }
 
-// OwnersSweep is the command by which the owner of the tables rewrites them, where the role may not: it is empty where
-// the role may, and on SQLite.
+// OwnersSweep is the command by which the owner of the tables rewrites them, where the role may not, or that of the
+// database what the planner remembers: it is empty where the role may do both, and on SQLite.
 func (db *DB) OwnersSweep(ctx context.Context) (command string, err error) {
 	if db.Engine == SQLite {
 		return "", nil
@@ -88,11 +88,12 @@ func (db *DB) OwnersSweep(ctx context.Context) (command string, err error) {
 		command = fmt.Sprintf("annals erase --sweep --database 'postgres://%s:PASSWORD@HOST/%s'", url.PathEscape(owner), url.PathEscape(name))
 		return err
 	}, `
-		SELECT pg_get_userbyid(relowner), current_database()
-		FROM pg_class
-		WHERE oid = to_regclass('event_texts') AND NOT pg_has_role(relowner, 'USAGE')`)
+		SELECT pg_get_userbyid(CASE WHEN pg_has_role(relowner, 'USAGE') THEN datdba ELSE relowner END), datname
+		FROM pg_class, pg_database
+		WHERE pg_class.oid = to_regclass('event_texts') AND datname = current_database()
+		  AND NOT (pg_has_role(relowner, 'USAGE') AND pg_has_role(datdba, 'USAGE'))`)
 	if err != nil {
-		return "", fmt.Errorf("find the owner of the tables: %w", err)
+		return "", fmt.Errorf("find the owners of the tables and the database: %w", err)
 	}
 	return command, nil
 }

@@ -35,5 +35,5 @@ type Sweep struct {
 	EndedAt  time.Time
 	Complete bool
 	Notes    []string // what was rewritten, or why not
-	ForOwner string   // the command by which the owner of the tables rewrites what was left; empty if the server may itself
+	ForOwner string   // the command by which the owner of what was left rewrites it; empty if the server may itself
 }

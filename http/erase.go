@@ -61,7 +61,7 @@ type sweepDone struct {
 	EndedAt  time.Time `json:"ended_at"`
 	Complete bool      `json:"complete"`
 	Notes    []string  `json:"notes" nullable:"false"`
-	ForOwner string    `json:"for_owner,omitempty" doc:"The command by which the owner of the tables rewrites those that the server may not."`
+	ForOwner string    `json:"for_owner,omitempty" doc:"The command by which the owner of the tables, or of the database, rewrites what the server may not."`
 }
 
 type sweepOutput struct{ Body sweepDone }

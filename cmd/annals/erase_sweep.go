@@ -118,10 +118,10 @@ func (s sweepDone) tell(c *console) error {
 	return nil
 }
 
-// left is what is to be done about tables that are not the server's; empty if all are.
+// left is what is to be done about what is not the server's; empty if all is.
 func (s sweepDone) left() string {
 	if s.ForOwner == "" {
 		return ""
 	}
-	return "let the owner of the tables do it: " + s.ForOwner
+	return "let the owner of what is left do it: " + s.ForOwner
 }
