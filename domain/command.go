@@ -154,6 +154,12 @@ func Unprivileged(denied string) *Refusal {
 		WithFix("let the owner of the tables run annals migrate --role ROLE, naming that role")
 }
 
+// Full is the refusal of what the database's disk has no room for; undone says what was not done, such as recorded.
+func Full(undone string) *Refusal {
+	return Refuse(ErrFull, "the database's disk is full, and nothing was %s", undone).
+		WithFix("make room on that disk, then try again")
+}
+
 // Gone is the refusal that a deleted or erased item answers with; nil while it is alive.
 func Gone(k *Knowledge) error {
 	switch k.Status {

@@ -50,9 +50,7 @@ func unavailable(err error) error {
 // passing says what callers are told of a trouble of ours.
 func passing(err error) error {
 	if errors.Is(err, database.ErrFull) {
-		full := domain.Refuse(domain.ErrFull, "the database's disk is full, nothing was recorded").
-			WithFix("make room on that disk, then try again")
-		return fmt.Errorf("%w: %w", full, err)
+		return fmt.Errorf("%w: %w", domain.Full("recorded"), err)
 	}
 	return fmt.Errorf("%w: %w", domain.ErrUnavailable, err)
 }

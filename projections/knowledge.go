@@ -213,8 +213,7 @@ func mendable(err error) error {
 		return fmt.Errorf("%w: %w", domain.Unprivileged(denied), err)
 	}
 	if errors.Is(err, database.ErrFull) {
-		full := domain.Refuse(domain.ErrFull, "the database's disk is full, and nothing was changed").WithFix("make room on that disk, then try again")
-		return fmt.Errorf("%w: %w", full, err)
+		return fmt.Errorf("%w: %w", domain.Full("changed"), err)
 	}
 	return err
 }
