@@ -77,8 +77,14 @@ func (w *world) isFollowed(more int) {
 // fillWith remembers as many items of somebody else's.
 func (w *world) fillWith(n int) {
 	w.t.Helper()
+	w.fillFrom(0, n)
+}
+
+// fillFrom is fillWith for items by their numbers.
+func (w *world) fillFrom(first, n int) {
+	w.t.Helper()
 	var submissions []domain.Submission
-	for i := range n {
+	for i := first; i < first+n; i++ {
 		command := w.complete(domain.Remember{By: w.by, ID: fmt.Sprint("more-", i), Knowledge: domain.Remembered{
 			Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"org:acme"}, Text: domain.Text{Content: fmt.Sprint("item ", i)},
 		}})

@@ -97,6 +97,9 @@ func (s *sieve) widen(reach []int, near [][]int64) (enough, tooMany bool) {
 	sizes := s.sizes()
 	enough = true
 	for i, place := range s.q.places {
+		if reach[i] == 0 { // it had given that before
+			continue
+		}
 		want, passed := s.q.depths(place).sketches, 0
 		for _, number := range near[i] {
 			if s.passed[number] {

@@ -3,9 +3,16 @@ package projections_test
 import (
 	"slices"
 	"strings"
+	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/projections"
 )
 
 // narrowed are filters over the loaded items: what few pass, what most do, and what nothing does.
@@ -93,4 +100,33 @@ func inOrder(found []string, ranked []domain.Hit) bool {
 		last = max(last, at)
 	}
 	return true
+}
+
+// TestASearchEndsThoughOnePlaceHasGivenAllThatItHas asks for what few pass, where one of two places is nearly empty.
+func TestASearchEndsThoughOnePlaceHasGivenAllThatItHas(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		hers := domain.Search{
+			Text: "indentation", Context: domain.Context{Given: true, Entities: []domain.Entity{"user:alice", "org:acme"}},
+			Filter: domain.Filter{Owner: "user:alice"}, MinScore: new(float64),
+		}
+		w.submit(w.complete(domain.Remember{By: w.by, ID: "hers", Knowledge: domain.Remembered{
+			Type: domain.Strategy, Owner: "user:alice", Scopes: []domain.Scope{"user:alice"}, Text: domain.Text{Content: "spaces, not tabs"},
+		}}))
+		for items := range 4 {
+			w.fillFrom(items*400, 400)
+			w.understand()
+			found := make(chan []string, 1)
+			go func() { found <- w.find(hers) }()
+			select {
+			case ids := <-found:
+				if diff := cmp.Diff(ids, []string{"hers"}); diff != "" {
+					t.Errorf("among %d others (-got +want):\n%s", 400*(items+1), diff)
+				}
+			case <-time.After(time.Minute):
+				t.Fatalf("among %d others the search never ends", 400*(items+1))
+			}
+		}
+	})
 }
