@@ -2,6 +2,7 @@ package database_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"net"
 	"net/url"
@@ -81,6 +82,43 @@ func TestAServerThatGoesAwayIsUnavailableAndThenFoundAgain(t *testing.T) {
 	mustTransact(t, db, `INSERT INTO items (id) VALUES (2)`) // although every pooled connection was dead
 	if got, want := count(t, db), 1; got != want {
 		t.Errorf("got %d items, want %d", got, want)
+	}
+}
+
+// TestAServerThatLetsNobodyInIsUnavailableAndThenFoundAgain changes what a running program connects by.
+func TestAServerThatLetsNobodyInIsUnavailableAndThenFoundAgain(t *testing.T) {
+	t.Parallel()
+	operator := databasetest.Open(t, databasetest.Postgres(t))
+	address, err := url.Parse(databasetest.Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, role := strings.TrimPrefix(address.Path, "/"), strings.ToLower("guest_"+rand.Text())
+	address.User = url.UserPassword(role, "first")
+	do := func(statement string) {
+		t.Helper()
+		statement = strings.NewReplacer("DB", name, "GUEST", role).Replace(statement)
+		if _, err := operator.ExecContext(context.WithoutCancel(t.Context()), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do("CREATE ROLE GUEST LOGIN PASSWORD 'first'")
+	t.Cleanup(func() { do("DROP ROLE GUEST") })
+	db := databasetest.Open(t, address.String())
+	for away, back := range map[string]string{
+		"ALTER DATABASE DB ALLOW_CONNECTIONS false": "ALTER DATABASE DB ALLOW_CONNECTIONS true",
+		"ALTER DATABASE DB RENAME TO DB_moved":      "ALTER DATABASE DB_moved RENAME TO DB",
+		"ALTER ROLE GUEST NOLOGIN":                  "ALTER ROLE GUEST LOGIN",
+	} {
+		do("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE usename = 'GUEST'")
+		do(away)
+		if _, err := db.ExecContext(t.Context(), "SELECT 1"); !errors.Is(database.Classify(t.Context(), err), database.ErrUnavailable) {
+			t.Errorf("%s: got %v, want unavailable", away, err)
+		}
+		do(back)
+		if _, err := db.ExecContext(t.Context(), "SELECT 1"); err != nil {
+			t.Errorf("%s: got %v", back, err)
+		}
 	}
 }
 

@@ -58,16 +58,13 @@ func (db *DB) checkPostgres(ctx context.Context, config pq.Config, log *slog.Log
 
 // unreached says why the database did not answer and what to do.
 func (s server) unreached(err error) error {
-	var code pqerror.Code
-	if refusal, ok := errors.AsType[*pq.Error](err); ok {
-		code = refusal.Code
-	}
+	refusal, refused := errors.AsType[*pq.Error](err)
 	switch {
-	case code == pqerror.InvalidPassword || code == pqerror.InvalidAuthorizationSpecification:
-		return misnamed{fmt.Errorf("PostgreSQL at %s refuses the user or the password of the database URL, see that both are right: %w", s.address, err)}
-	case code == pqerror.InvalidCatalogName:
-		return misnamed{fmt.Errorf("PostgreSQL at %s has no database %s, make it with CREATE DATABASE: %w", s.address, s.database, err)}
-	case code == "" && errors.Is(err, ErrUnavailable):
+	case refused && (refusal.Code == pqerror.InvalidPassword || refusal.Code == pqerror.InvalidAuthorizationSpecification):
+		return misnamed{fmt.Errorf("PostgreSQL at %s refuses the user or the password of the database URL, see that both are right: %w", s.address, refusal)}
+	case refused && refusal.Code == pqerror.InvalidCatalogName:
+		return misnamed{fmt.Errorf("PostgreSQL at %s has no database %s, make it with CREATE DATABASE: %w", s.address, s.database, refusal)}
+	case !refused && errors.Is(err, ErrUnavailable):
 		return fmt.Errorf("PostgreSQL at %s cannot be reached, see that it runs there and that host and port of the database URL are right: %w", s.address, err)
 	}
 	return fmt.Errorf("PostgreSQL at %s: %w", s.address, err)

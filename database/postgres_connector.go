@@ -53,6 +53,9 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if errors.Is(err, io.EOF) { // as from a load balancer without a server behind it
 		return nil, fmt.Errorf("%w: connection closed before the server greeted: %w", ErrUnavailable, err)
 	}
+	if refusal, refused := errors.AsType[*pq.Error](err); refused { // whoever serves is let in again one day
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, refusal)
+	}
 	if err != nil {
 		return nil, err
 	}
