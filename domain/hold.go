@@ -71,7 +71,7 @@ func onHold(book Book, k *Knowledge) error {
 		why += ", " + held.Ticket
 	}
 	return Refuse(ErrConflict, "%s is under legal hold: %s", k.ID, why).
-		WithFix("when the case allows it, let an admin release it: annals release %s", k.ID)
+		WithFix("when the case allows it, let an admin release it: annals release %s --reason-code WORD", k.ID)
 }
 
 // reasonCode is a word that stays in the log for ever, so it is no sentence.

@@ -23,8 +23,8 @@ type committed struct {
 	Stats     stats   `json:"stats"`
 }
 
-// longestWait is for how long somebody waits for an extraction. It goes on without him.
-const longestWait = time.Minute
+// longestWait is for how long somebody waits for an extraction: less than a request may take. It goes on without him.
+const longestWait = 25 * time.Second
 
 func (s *Server) commitSession(ctx context.Context, q *query) (any, error) {
 	var in struct {

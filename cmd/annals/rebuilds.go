@@ -275,14 +275,15 @@ func (v versions) of(name string) versions {
 	return found
 }
 
-// inUse are the version that is read, and the one that is only written; 0 if there is none.
+// inUse are the version that is read, and the one that a rollback leads to; 0 if there is none.
 func (v versions) inUse() (active, kept int) {
+	var since time.Time
 	for _, item := range v.Items {
-		switch item.State {
-		case "active":
+		switch {
+		case item.State == "active":
 			active = item.Version
-		case "draining":
-			kept = item.Version
+		case item.State == "draining" && item.UpdatedAt.After(since): // an older one is about to be retired
+			kept, since = item.Version, item.UpdatedAt
 		}
 	}
 	return active, kept
@@ -312,6 +313,7 @@ func (v versions) wayBack() string {
 
 func (v versions) render(width int) string {
 	rows := &grid{heads: []string{"VERSION", "STATE", "SINCE", "COMPUTED WITH"}}
+	_, kept := v.inUse()
 	for _, item := range v.Items {
 		var settings []string
 		for _, name := range slices.Sorted(maps.Keys(item.Settings)) {
@@ -321,8 +323,10 @@ func (v versions) render(width int) string {
 		switch {
 		case item.WhatIf:
 			state += " (what-if)"
-		case state == "draining":
+		case state == "draining" && item.Version == kept:
 			state += " (still written, for --rollback)"
+		case state == "draining":
+			state += " (still written for a moment)"
 		}
 		rows.row(strconv.Itoa(item.Version), state, moment(item.UpdatedAt),
 			printable(joined("\n", strings.Join(settings, " · "), item.Error)))

@@ -31,12 +31,17 @@ func (r remote) connect() (*client, error) {
 	if key != "" {
 		key = "Bearer " + key
 	}
-	for name, value := range map[string]string{"Authorization": key, "Annals-Tenant": r.Tenant, "Annals-Actor": r.As, "Annals-On-Behalf-Of": r.OnBehalfOf} {
-		if strings.ContainsAny(value, "\r\n\x00") {
-			return nil, wrong("as in --as user:123", "an entity's name has no line breaks")
+	for _, h := range []struct{ name, value, what, as string }{
+		{"Authorization", key, "a key", "set ANNALS_KEY to what annals key create has printed, and nothing else"},
+		{"Annals-Tenant", r.Tenant, "a tenant's name", "as in --tenant acme"},
+		{"Annals-Actor", r.As, "an entity's name", "as in --as user:123"},
+		{"Annals-On-Behalf-Of", r.OnBehalfOf, "an entity's name", "as in --on-behalf-of user:123"},
+	} {
+		if strings.ContainsAny(h.value, "\r\n\x00") {
+			return nil, wrong(h.as, "%s has no line breaks", h.what)
 		}
-		if value != "" {
-			header.Set(name, value)
+		if h.value != "" {
+			header.Set(h.name, h.value)
 		}
 	}
 	return &client{base: base, header: header, timeout: r.Timeout, http: &http.Client{

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -28,7 +29,6 @@ func (r remote) inSession(ctx context.Context, what request, out any) (json.RawM
 	if err != nil {
 		return nil, err
 	}
-	api.timeout = max(api.timeout, time.Minute)
 	what.Path = append([]string{"api", "v1"}, what.Path...)
 	a, err := api.ask(ctx, what)
 	var envelope struct {
@@ -265,6 +265,9 @@ func (s *sessionCommitCommand) Run(ctx context.Context, c *console) error {
 		Method: http.MethodPost, Path: []string{"sessions", s.ID, "commit"}, Query: query,
 		Body: map[string]any{"keep_recent_count": s.Keep, "trigger": s.Trigger},
 	}, &committed)
+	if f, failed := errors.AsType[*failure](err); failed && s.Wait && f.Code == exitUnavailable && ctx.Err() == nil {
+		f.Fix = fmt.Sprintf("it may be archived all the same, and learned from in the background: annals session show %s", s.ID)
+	}
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// An older version is written for a moment more after a rollback to another, and is not where the next one leads to.
+func TestARollbackNamesTheVersionThatItLeft(t *testing.T) {
+	t.Parallel()
+	at := func(minute int) time.Time { return time.Date(2031, 1, 1, 12, minute, 0, 0, time.UTC) }
+	v := versions{Items: []versionOf{
+		{Version: 6, State: "draining", UpdatedAt: at(9)},
+		{Version: 5, State: "draining", UpdatedAt: at(8)},
+		{Version: 4, State: "active", UpdatedAt: at(9)},
+	}}
+	if got := v.switched(); got != "version 4 is active again; version 6 is still written" {
+		t.Errorf("got %s", got)
+	}
+	for i, want := range []string{"draining (still written, for --rollback)", "draining (still written for a moment)", "active "} {
+		if line := strings.Split(v.render(120), "\n")[1+i]; !strings.Contains(line, want) {
+			t.Errorf("got %s, want %s", line, want)
+		}
+	}
+}
+
+func TestWhatHasALineBreakIsNamed(t *testing.T) {
+	t.Parallel()
+	for want, r := range map[string]remote{
+		"a key has":            {APIKey: "x\ny"},
+		"a tenant's name has":  {Tenant: "a\nb"},
+		"an entity's name has": {As: "user:a\nb"},
+	} {
+		r.Server = "http://127.0.0.1:1933"
+		if _, err := r.connect(); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
