@@ -150,7 +150,7 @@ func (c Remember) again(book Book, k *Knowledge, now time.Time) ([]Fact, error) 
 	revise.Changes = revise.Changes.keepingSummary(book, k)
 	switch same := len(revise.facts(k)) == 0; {
 	case same && (c.OrSame || c.OrRevise):
-		return nil, nil
+		return nil, revise.agrees(k)
 	case same:
 		return nil, Refuse(ErrTaken, "the id %s is taken, by an item that says exactly this", c.ID).WithFix("nothing is left to do; revise the item to change it")
 	case c.OrRevise:
@@ -163,7 +163,7 @@ func (c Remember) again(book Book, k *Knowledge, now time.Time) ([]Fact, error) 
 func (c Remember) revision() Revise {
 	r := c.Knowledge
 	revise := Revise{
-		Target: Target{By: c.By, ID: c.ID}, Reason: c.Reason,
+		Target: Target{By: c.By, ID: c.ID}, Reason: c.Reason, Visibility: c.Visibility,
 		Changes: Revised{
 			Type: &r.Type, Category: &r.Category, Polarity: &r.Polarity,
 			Task: &r.Text.Task, Content: &r.Text.Content, Abstract: &r.Text.Abstract,

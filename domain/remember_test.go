@@ -235,6 +235,18 @@ func TestRememberingOverAnItemChangesTheAudienceOwnerAndURIThatItNames(t *testin
 	})).then(Rescoped{Scopes: []Scope{Public}}, Transferred{Owner: bob}, Moved{URI: "viking://x"})
 }
 
+func TestRememberingOverAnItemIsRefusedWhereItsAudienceIsNotTheOneClaimed(t *testing.T) {
+	t.Parallel()
+	private := func(c *Remember) { c.Knowledge.Scopes, c.Visibility = nil, Private }
+	secret := func(c *Remember) { c.Knowledge.Text.Content = "between us" }
+	for _, or := range []func(*Remember){orSame, orRevise} {
+		given(t, remembered()).when(same(as(alice, project), private, or)).invalid("visibility")
+	}
+	given(t, remembered()).when(same(as(alice, project), private, orRevise, secret)).invalid("visibility")
+	given(t, remembered(), Rescoped{Scopes: []Scope{"user:alice"}}).when(same(as(alice, project), private, orRevise, secret)).
+		then(Revised{Content: new("between us")})
+}
+
 func TestAnItemNeverBecomesAnotherKindOfContext(t *testing.T) {
 	t.Parallel()
 	given(t, remembered()).when(same(as(alice, project), orRevise, func(c *Remember) {
