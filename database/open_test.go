@@ -119,6 +119,7 @@ func TestAFileHasOneOwnerAtATime(t *testing.T) {
 			}
 		}
 	}
+	first.ShareClaim(t)
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}

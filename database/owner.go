@@ -67,8 +67,11 @@ func (o *owner) write() error {
 	return nil
 }
 
-// release leaves the lock file where it is: removing it would race with whoever opens it next.
-func (o *owner) release() error { return o.file.Close() }
+// release leaves the lock file where it is: removing it would race with whoever opens it next. Closing it would not do:
+// a process that is just being started has it, too, until it is a program of its own.
+func (o *owner) release() error {
+	return errors.Join(syscall.Flock(int(o.file.Fd()), syscall.LOCK_UN), o.file.Close())
+}
 
 // readNote returns the zero note if the owner is just writing it.
 func readNote(file *os.File) ownerNote {
