@@ -2,6 +2,7 @@ package domain
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -79,9 +80,9 @@ type Items interface {
 
 // Target is the item a command is about, and who asks.
 type Target struct {
-	By       Principal
-	ID       string
-	Revision int64 // the expected revision (If-Match); 0 for any
+	By        Principal
+	ID        string
+	Revisions []int64 // of which one is expected (If-Match); nil for any
 }
 
 // Stream implements [Command].
@@ -138,11 +139,11 @@ func (t Target) permitted(k *Knowledge) error {
 }
 
 func (t Target) expected(k *Knowledge) error {
-	if t.Revision == 0 || t.Revision == k.Revision {
+	if t.Revisions == nil || slices.Contains(t.Revisions, k.Revision) {
 		return nil
 	}
-	return Refuse(ErrPrecondition, "%s is at revision %d, not %d", k.ID, k.Revision, t.Revision).
-		WithFix("read it again and decide anew")
+	return Refuse(ErrPrecondition, "%s is at revision %d", k.ID, k.Revision).
+		WithFix("read it again and decide anew; a weak ETag never matches")
 }
 
 // NotFound is the answer for what does not exist and for what may not be seen: always the same.

@@ -57,7 +57,7 @@ func TestOnlyTheOwnerInPersonAndAdminsErase(t *testing.T) {
 	story.when(erase(auditor())).refused(ErrForbidden)
 	story.when(erase(onBehalfOf(as(bot), alice))).refused(ErrForbidden) // an agent for the owner
 	story.when(erase(as(eve))).refused(ErrNotFound)
-	story.when(Erase{Target: Target{By: as(alice), ID: itemID, Revision: 7}}).refused(ErrPrecondition)
+	story.when(Erase{Target: Target{By: as(alice), ID: itemID, Revisions: []int64{7}}}).refused(ErrPrecondition)
 	story.when(Erase{Target: on(as(alice))}).
 		then(Erased{ReasonCode: DefaultErasureReason, Events: []string{eventID(1)}})
 }

@@ -139,7 +139,7 @@ func TestAVoteIsFoundOnItsOwnItemOnly(t *testing.T) {
 func TestAVoteMayExpectARevision(t *testing.T) {
 	t.Parallel()
 	expecting := vote(as(alice), Helpful, "t")
-	expecting.Revision = 2
+	expecting.Revisions = []int64{2}
 	given(t, remembered()).when(expecting).refused(ErrPrecondition)
 	given(t, remembered(), Moved{URI: "viking://x"}).when(expecting).then(FoundHelpful{onTrace(alice, "t")})
 }

@@ -230,7 +230,7 @@ var (
 func anything(t *rapid.T, s *story) Command {
 	to := Target{By: somebody.Draw(t, "by"), ID: someItem.Draw(t, "item")}
 	if rapid.IntRange(0, 9).Draw(t, "expects") == 0 {
-		to.Revision = s.item(to.ID).Revision
+		to.Revisions = []int64{s.item(to.ID).Revision}
 	}
 	words := someWords.Draw(t, "words")
 	switch rapid.SampledFrom([]string{

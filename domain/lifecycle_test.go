@@ -98,7 +98,7 @@ func TestOnlyTheOwnerAndAdminsSupersedeDeleteAndRestore(t *testing.T) {
 		story.when(command(on(as(bob, project)))).refused(ErrForbidden)
 		story.when(command(on(auditor()))).refused(ErrForbidden)
 		story.when(command(on(as(eve)))).refused(ErrNotFound)
-		story.when(command(Target{By: as(alice), ID: itemID, Revision: 7})).refused(ErrPrecondition)
+		story.when(command(Target{By: as(alice), ID: itemID, Revisions: []int64{7}})).refused(ErrPrecondition)
 		if story.when(command(on(administrator()))); story.err != nil {
 			t.Errorf("%T by an admin: %v", command(Target{}), story.err)
 		}

@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -18,6 +19,7 @@ type Remember struct {
 	Reason     string     // why it revises, if it does
 	OrRevise   bool       // other content under a taken id revises it instead of being refused
 	OrSame     bool       // the same content again is no conflict
+	Revisions  []int64    // of which the item that it revises is expected to be one (If-Match); nil for any, and for none
 
 	assumed struct{ scopes, owner, uri bool } // filled in by Complete, not asked for
 }
@@ -107,6 +109,9 @@ func (c Remember) Decide(book Book, now time.Time) ([]Fact, error) {
 	if k.Exists() {
 		return c.again(book, k, now)
 	}
+	if c.Revisions != nil {
+		return nil, Refuse(ErrPrecondition, "there is no item %s to revise", c.ID).WithFix("leave the expected revision out to remember it")
+	}
 	item, err := c.placed(book)
 	if err != nil {
 		return nil, err
@@ -150,7 +155,7 @@ func (c Remember) again(book Book, k *Knowledge, now time.Time) ([]Fact, error) 
 	revise.Changes = revise.Changes.keepingSummary(book, k)
 	switch same := len(revise.facts(k)) == 0; {
 	case same && (c.OrSame || c.OrRevise):
-		return nil, revise.agrees(k)
+		return nil, cmp.Or(revise.expected(k), revise.agrees(k))
 	case same:
 		return nil, Refuse(ErrTaken, "the id %s is taken, by an item that says exactly this", c.ID).WithFix("nothing is left to do; revise the item to change it")
 	case c.OrRevise:
@@ -163,7 +168,7 @@ func (c Remember) again(book Book, k *Knowledge, now time.Time) ([]Fact, error) 
 func (c Remember) revision() Revise {
 	r := c.Knowledge
 	revise := Revise{
-		Target: Target{By: c.By, ID: c.ID}, Reason: c.Reason, Visibility: c.Visibility,
+		Target: Target{By: c.By, ID: c.ID, Revisions: c.Revisions}, Reason: c.Reason, Visibility: c.Visibility,
 		Changes: Revised{
 			Type: &r.Type, Category: &r.Category, Polarity: &r.Polarity,
 			Task: &r.Text.Task, Content: &r.Text.Content, Abstract: &r.Text.Abstract,

@@ -247,6 +247,21 @@ func TestRememberingOverAnItemIsRefusedWhereItsAudienceIsNotTheOneClaimed(t *tes
 		then(Revised{Content: new("between us")})
 }
 
+func TestRememberingOverAnItemHoldsForTheRevisionExpected(t *testing.T) {
+	t.Parallel()
+	expecting := func(revisions ...int64) func(*Remember) {
+		return func(c *Remember) { c.Revisions = revisions }
+	}
+	other := func(c *Remember) { c.Knowledge.Text.Content = "Now Go." }
+	alices := as(alice, project)
+	given(t, remembered()).when(same(alices, other, orRevise, expecting(2))).refused(ErrPrecondition)
+	given(t, remembered()).when(same(alices, orRevise, expecting(2))).refused(ErrPrecondition)
+	given(t, remembered()).when(same(alices, other, orRevise, expecting(1, 2))).then(Revised{Content: new("Now Go.")})
+	given(t).when(same(alices, orRevise, expecting(1))).refused(ErrPrecondition)
+	elsewhere := func(c *Remember) { c.Knowledge.Owner, c.Knowledge.Scopes = eve, []Scope{Scope(eve)} }
+	given(t, remembered()).when(same(as(eve), orRevise, elsewhere, expecting(2))).refused(ErrTaken) // who may not see it learns no revision
+}
+
 func TestAnItemNeverBecomesAnotherKindOfContext(t *testing.T) {
 	t.Parallel()
 	given(t, remembered()).when(same(as(alice, project), orRevise, func(c *Remember) {

@@ -137,7 +137,7 @@ func TestInvisibleAndMissingAnswerAlike(t *testing.T) {
 func TestAnotherRevisionThanExpectedIsRefused(t *testing.T) {
 	t.Parallel()
 	expecting := func(revision int64) Revise {
-		return revise(as(alice), func(c *Revise) { c.Revision, c.Changes.Task = revision, new("x") })
+		return revise(as(alice), func(c *Revise) { c.Revisions, c.Changes.Task = []int64{revision}, new("x") })
 	}
 	vote := FoundHelpful{Ballot{Voter: bob, Key: "trace:t", TraceID: "t"}}
 	given(t, remembered(), vote).when(expecting(1)).then(Revised{Task: new("x")}).

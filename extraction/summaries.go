@@ -128,7 +128,7 @@ func (s *Summaries) record(ctx context.Context, tenant string, k *domain.Knowled
 		if !wants(k) || k.Text.Content != content {
 			return nil
 		}
-		command := domain.Revise{Target: domain.Target{By: by, ID: k.ID, Revision: k.Revision}, Changes: domain.Revised{Abstract: &summary.Abstract}}
+		command := domain.Revise{Target: domain.Target{By: by, ID: k.ID, Revisions: []int64{k.Revision}}, Changes: domain.Revised{Abstract: &summary.Abstract}}
 		if k.Text.Overview == "" {
 			command.Changes.Overview = &summary.Overview
 		}

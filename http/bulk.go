@@ -45,6 +45,9 @@ type bulk struct {
 // rememberMany answers records while they arrive. One that is refused never spoils the others,
 // and none is answered before it is durable.
 func (s *Server) rememberMany(c *call, body io.Reader, split splitter, revise bool) (*streamed, error) {
+	if c.request.Header.Get("If-Match") != "" {
+		c.found.Add("If-Match", "is for one item: send what it is for by itself")
+	}
 	if err := c.found.Err(); err != nil {
 		return nil, err
 	}

@@ -125,6 +125,6 @@ func canonical(body []byte) string {
 }
 
 // target is the item a command is about.
-func (c *call) target(id string, revision int64) domain.Target {
-	return domain.Target{By: c.principal, ID: id, Revision: revision}
+func (c *call) target(id string, revisions []int64) domain.Target {
+	return domain.Target{By: c.principal, ID: id, Revisions: revisions}
 }

@@ -15,11 +15,11 @@ func (s *Server) change(ctx context.Context, c *call, id string, body []byte, de
 	if !possible(id) {
 		return domain.Receipt{}, domain.NotFound(id)
 	}
-	revision, err := s.expected(ctx, c, id)
+	revisions, err := c.expected()
 	if err != nil {
 		return domain.Receipt{}, err
 	}
-	command, err := decide(c.target(id, revision))
+	command, err := decide(c.target(id, revisions))
 	if err := merge(c.found, err); err != nil {
 		return domain.Receipt{}, err
 	}

@@ -1,7 +1,6 @@
 package http
 
 import (
-	"context"
 	"strconv"
 	"strings"
 
@@ -38,34 +37,24 @@ func unchanged(header string, revision int64) bool {
 	return false
 }
 
-// expected is the revision that If-Match names; 0 for any. What names several is settled here;
-// a weak tag never matches.
-func (s *Server) expected(ctx context.Context, c *call, id string) (int64, error) {
+// expected are the revisions of which If-Match names one: nil for any, none where no tag can match.
+func (c *call) expected() ([]int64, error) {
 	header := strings.TrimSpace(strings.Join(c.request.Header.Values("If-Match"), ","))
 	if header == "" || header == "*" {
-		return 0, nil
+		return nil, nil
 	}
 	list, ok := tagsIn(header)
 	if !ok {
-		return 0, domain.Refuse(domain.ErrMalformed, "If-Match cannot be read").
+		return nil, domain.Refuse(domain.ErrMalformed, "If-Match cannot be read").
 			WithFix(`send the ETag as it came, such as "3" with its quotation marks`)
 	}
-	if len(list) == 1 {
-		if revision, ok := strong(list[0]); ok {
-			return revision, nil
-		}
-	}
-	k, err := s.living(ctx, c, id)
-	if err != nil {
-		return 0, err
-	}
+	revisions := make([]int64, 0, len(list))
 	for _, tag := range list {
-		if tag == etag(k.Revision) {
-			return k.Revision, nil
+		if revision, ok := strong(tag); ok {
+			revisions = append(revisions, revision)
 		}
 	}
-	return 0, domain.Refuse(domain.ErrPrecondition, "%s is at revision %d", k.ID, k.Revision).
-		WithFix("read it again and decide anew; a weak ETag never matches")
+	return revisions, nil
 }
 
 // strong reads a revision from a tag that could be one of ours.

@@ -61,6 +61,9 @@ func (s *Server) rememberOne(ctx context.Context, c *call, from io.Reader, revis
 		return nil, err
 	}
 	command.OrRevise = revise
+	if command.Revisions, err = c.expected(); err != nil {
+		return nil, err
+	}
 	submission := c.submission(command, body)
 	whence.into(&submission.Origin)
 	receipt, err := s.cfg.Writer.Submit(ctx, submission)

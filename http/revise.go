@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -43,7 +44,7 @@ func (s *Server) revise(ctx context.Context, c *call, in *itemInput) (*reply, er
 	for try := 1; ; try++ {
 		var merged bool
 		receipt, err := s.change(ctx, c, in.ID, body, func(t domain.Target) (domain.Command, error) {
-			merged = t.Revision == 0 && given.merges()
+			merged = t.Revisions == nil && given.merges()
 			return s.revision(ctx, c, t, given)
 		})
 		// Merged with a revision that was overtaken meanwhile, though the caller asked for none.
@@ -70,8 +71,8 @@ func (s *Server) revision(ctx context.Context, c *call, t domain.Target, given p
 		case err != nil: // the log refuses it, too, or answers as it did before
 			k = &domain.Knowledge{Revision: never}
 		}
-		if t.Revision == 0 {
-			command.Revision = k.Revision
+		if t.Revisions == nil || slices.Contains(t.Revisions, k.Revision) {
+			command.Revisions = []int64{k.Revision}
 		}
 		given.merge(&command, k, &found)
 	}

@@ -1,6 +1,7 @@
 package http_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -98,6 +99,43 @@ func TestIfMatchHoldsAChangeToTheRevisionThatWasRead(t *testing.T) {
 		w.ask("DELETE", "/v1/knowledge/a", nil, `If-Match: "4"`).want(http.StatusNoContent)
 		w.ask("PATCH", "/v1/knowledge/b", object{"content": "x"}, `If-Match: W/"1"`).want(http.StatusNotFound)
 		w.ask("PATCH", "/v1/knowledge/a", object{"tags": object{"a": "b"}}, `If-Match: "5"`).want(http.StatusGone)
+	})
+}
+
+// TestARepeatedChangeIsRecognisedByWhateverRevisionsItExpects repeats it when the item is at none of them any more.
+func TestARepeatedChangeIsRecognisedByWhateverRevisionsItExpects(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.remember("a", "one")
+		const several = header(`If-Match: "1", "7"`)
+		for i, change := range []func(...header) *answer{
+			func(h ...header) *answer {
+				return w.ask("PATCH", "/v1/knowledge/a", object{"content": "two"}, append(h, several)...)
+			},
+			func(h ...header) *answer {
+				return w.ask("DELETE", "/v1/knowledge/a", nil, append(h, `If-Match: "2", "7"`)...)
+			},
+			func(h ...header) *answer {
+				return w.ask("POST", "/v1/knowledge/a/restore", nil, append(h, `If-Match: "3", "7"`)...)
+			},
+		} {
+			key := header(fmt.Sprint("Idempotency-Key: ", i))
+			first := change(key)
+			if again := change(key); first.status/100 != 2 || again.status != first.status || again.header.Get("Idempotent-Replayed") != "true" {
+				t.Errorf("change %d: first %d %s, then %d %s", i, first.status, first.body, again.status, again.body)
+			}
+		}
+	})
+}
+
+func TestIfMatchHoldsRememberingOverAnItemToTheRevisionThatWasRead(t *testing.T) {
+	each(t, func(_ *testing.T, w *world) {
+		w.remember("a", "one")
+		over := func(body any, h ...header) *answer { return w.ask("POST", "/v1/knowledge?update=true", body, h...) }
+		over(item("a", "two"), `If-Match: "1"`).want(http.StatusOK)
+		over(item("a", "three"), `If-Match: "1"`).want(http.StatusPreconditionFailed)
+		over(item("a", "three"), `If-Match: 2`).want(http.StatusBadRequest)
+		over(item("b", "new"), `If-Match: "1"`).want(http.StatusPreconditionFailed)
+		over([]object{item("a", "three")}, `If-Match: "2"`).want(http.StatusUnprocessableEntity)
 	})
 }
 

@@ -38,9 +38,10 @@ func (s *Server) knowledgeRoutes() {
 		Summary: "Remember one item, or many",
 		Description: "An object is one item: 201. An array, or one object per line (" + linesType + "), is many: " +
 			"they are taken 500 to a commit while they arrive, and answered with one line each, in order. " +
-			"One bad record never spoils the others; the same content again is unchanged.",
+			"One bad record never spoils the others; the same content again is unchanged. " +
+			"With If-Match, which is for one item, update=true revises only the revision that you read.",
 		RequestBody: orMany(bodies(s, true, map[string]any{jsonType: knowledge{}, linesType: knowledge{}})),
-		Responses:   s.remembered(), Errors: writeErrors,
+		Responses:   s.remembered(), Errors: append([]int{http.StatusPreconditionFailed}, writeErrors...),
 	}, s.remember)
 	handle(s, huma.Operation{
 		OperationID: "list", Method: http.MethodGet, Path: many, Tags: []string{tag},

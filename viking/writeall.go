@@ -117,7 +117,7 @@ func (s *Server) writing(ctx context.Context, q *query, root address, one oneWri
 		return nil, "", domain.Refuse(domain.ErrConflict, "the file says something else by now")
 	}
 	target := q.target(n.item)
-	target.Revision = n.item.Revision
+	target.Revisions = []int64{n.item.Revision}
 	command := domain.Revise{Target: target, Changes: domain.Revised{Content: one.Content}}
 	return command, a.String(), command.Validate()
 }

@@ -28,7 +28,7 @@ func oneEditWins(w *world) {
 	w.do(w.remember("k"))
 	var edits []domain.Submission
 	for i := range 20 {
-		edits = append(edits, w.submission(w.revise("k", 1, numbered("Edit", i))))
+		edits = append(edits, w.submission(w.revise("k", numbered("Edit", i), 1)))
 	}
 	won := 0
 	for _, r := range w.atOnce(edits) {
@@ -112,7 +112,7 @@ func (w *world) anything(random *rand.Rand, id, other string) domain.Command {
 	case 0, 1, 2:
 		return w.remember(id)
 	case 3:
-		return w.revise(id, 0, numbered("Edit", random.IntN(3)))
+		return w.revise(id, numbered("Edit", random.IntN(3)))
 	case 4:
 		return domain.Revise{
 			Target: target, Owner: "team:pay", Scopes: []domain.Scope{"team:pay"},

@@ -24,7 +24,7 @@ func (w *world) sameAnswer(first, again domain.Receipt) {
 func repeatedRequest(w *world) {
 	created := w.must(w.keyed(w.remember("k"), "key-1", 1))
 	voted := w.must(w.keyed(w.vote("k", "t"), "key-2", 2))
-	w.do(w.revise("k", 0, "Something else.")) // what comes later does not change the answer
+	w.do(w.revise("k", "Something else.")) // what comes later does not change the answer
 	w.sameAnswer(created, w.must(w.keyed(w.remember("k"), "key-1", 1)))
 	w.sameAnswer(voted, w.must(w.keyed(w.vote("k", "t"), "key-2", 2)))
 	if created.Outcome != domain.Created || voted.Outcome != domain.Recorded {

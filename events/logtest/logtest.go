@@ -142,9 +142,9 @@ func (w *world) vote(id, trace string) domain.Command {
 	}
 }
 
-func (w *world) revise(id string, revision int64, content string) domain.Command {
+func (w *world) revise(id, content string, revisions ...int64) domain.Command {
 	return domain.Revise{
-		Target: domain.Target{By: w.by, ID: id, Revision: revision}, Changes: domain.Revised{Content: &content},
+		Target: domain.Target{By: w.by, ID: id, Revisions: revisions}, Changes: domain.Revised{Content: &content},
 	}
 }
 

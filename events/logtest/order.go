@@ -68,7 +68,7 @@ func readIsAnswered(w *world) {
 		RequestID:  "r'1", CorrelationID: "c?2", CausationID: `e\3`, Traceparent: "00-4", ReasonCode: "理由",
 	}}
 	answered := w.must(s).Events
-	answered = append(answered, w.do(w.revise("k", 1, "Retry twice.")).Events...)
+	answered = append(answered, w.do(w.revise("k", "Retry twice.", 1)).Events...)
 	if diff := cmp.Diff(answered, w.events()); diff != "" {
 		w.Errorf("(-answered +read):\n%s", diff)
 	}

@@ -14,7 +14,7 @@ import (
 // destroyedText deletes what people wrote about an item, as its erasure does.
 func destroyedText(w *world) {
 	w.do(w.remember("k"))
-	w.do(w.revise("k", 1, "Retry twice."))
+	w.do(w.revise("k", "Retry twice.", 1))
 	w.do(w.vote("k", "t"))
 	w.do(domain.Revise{Target: domain.Target{By: w.by, ID: "k"}, Owner: "team:pay"})
 	kept := w.do(w.remember("l")).Events[0]
