@@ -28,6 +28,8 @@ type failure struct {
 	Detail string  `json:"detail"`
 	Fields []field `json:"errors,omitempty"`
 	Fix    string  `json:"fix,omitempty"`
+
+	late bool // nobody waited for the answer: what was asked for may have happened
 }
 
 // field is one bad field of a request.
