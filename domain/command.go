@@ -142,8 +142,11 @@ func (t Target) expected(k *Knowledge) error {
 	if t.Revisions == nil || slices.Contains(t.Revisions, k.Revision) {
 		return nil
 	}
-	return Refuse(ErrPrecondition, "%s is at revision %d", k.ID, k.Revision).
-		WithFix("read it again and decide anew; a weak ETag never matches")
+	refused := Refuse(ErrPrecondition, "%s is at revision %d", k.ID, k.Revision)
+	if len(t.Revisions) == 0 { // no tag named one
+		return refused.WithFix("send the ETag as it came: a weak one never matches")
+	}
+	return refused.WithFix("read it again and decide anew")
 }
 
 // NotFound is the answer for what does not exist and for what may not be seen: always the same.
