@@ -144,7 +144,7 @@ func (c *client) unreachable(ctx context.Context, err error) error {
 	}
 	if ctx.Err() != nil {
 		f.Detail = fmt.Sprintf("the server at %s did not answer within %s", c.base.Redacted(), c.timeout)
-		f.Fix, f.late = "wait longer with --timeout, or ask: annals doctor", true
+		f.Fix, f.Late = "wait longer with --timeout, or ask: annals doctor", true
 	}
 	return f
 }

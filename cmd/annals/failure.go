@@ -29,7 +29,7 @@ type failure struct {
 	Fields []field `json:"errors,omitempty"`
 	Fix    string  `json:"fix,omitempty"`
 
-	late bool // nobody waited for the answer: what was asked for may have happened
+	Late bool `json:"-"` // nobody waited for the answer: what was asked for may have happened
 }
 
 // field is one bad field of a request.

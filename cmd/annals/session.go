@@ -265,7 +265,7 @@ func (s *sessionCommitCommand) Run(ctx context.Context, c *console) error {
 		Method: http.MethodPost, Path: []string{"sessions", s.ID, "commit"}, Query: query,
 		Body: map[string]any{"keep_recent_count": s.Keep, "trigger": s.Trigger},
 	}, &committed)
-	if f, failed := errors.AsType[*failure](err); failed && s.Wait && (f.late || f.Status == http.StatusGatewayTimeout) {
+	if f, failed := errors.AsType[*failure](err); failed && s.Wait && (f.Late || f.Status == http.StatusGatewayTimeout) {
 		f.Fix = fmt.Sprintf("it may be archived all the same, and learned from in the background: annals session show %s", s.ID)
 	}
 	if err != nil {
