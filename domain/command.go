@@ -142,11 +142,14 @@ func (t Target) expected(k *Knowledge) error {
 	if t.Revisions == nil || slices.Contains(t.Revisions, k.Revision) {
 		return nil
 	}
-	refused := Refuse(ErrPrecondition, "%s is at revision %d", k.ID, k.Revision)
-	if len(t.Revisions) == 0 { // no tag named one
-		return refused.WithFix("send the ETag as it came: a weak one never matches")
+	const again = "read it again and decide anew"
+	switch len(t.Revisions) {
+	case 0: // no tag named one
+		return Refuse(ErrPrecondition, "%s is at revision %d", k.ID, k.Revision).WithFix("send the ETag as it came: a weak one never matches")
+	case 1:
+		return Refuse(ErrPrecondition, "%s is at revision %d, not %d", k.ID, k.Revision, t.Revisions[0]).WithFix(again)
 	}
-	return refused.WithFix("read it again and decide anew")
+	return Refuse(ErrPrecondition, "%s is at revision %d", k.ID, k.Revision).WithFix(again)
 }
 
 // NotFound is the answer for what does not exist and for what may not be seen: always the same.
