@@ -11,9 +11,17 @@ func (db *DB) Free(ctx context.Context) (bytes int64, err error) {
 	if db.Engine != SQLite {
 		return 0, nil
 	}
-	var file string
-	if err := db.NewRaw("SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(ctx, &file); err != nil {
-		return 0, Classify(ctx, fmt.Errorf("find the database's file: %w", err))
+	file, err := db.file(ctx)
+	if err != nil {
+		return 0, err
 	}
 	return freeAt(file)
+}
+
+// file is where SQLite's database lies.
+func (db *DB) file(ctx context.Context) (path string, err error) {
+	if err := db.NewRaw("SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(ctx, &path); err != nil {
+		return "", Classify(ctx, fmt.Errorf("find the database's file: %w", err))
+	}
+	return path, nil
 }

@@ -104,8 +104,8 @@ func (db *DB) ownership(ctx context.Context) (Wall, error) {
 }
 
 func (db *DB) fileMode(ctx context.Context) (Wall, error) {
-	var file string
-	if err := db.QueryRowContext(ctx, "SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&file); err != nil {
+	file, err := db.file(ctx)
+	if err != nil {
 		return Wall{}, err
 	}
 	info, err := os.Stat(file)

@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"github.com/annals-kb/annals/database"
-
-	"github.com/uptrace/bun"
 )
 
 // Snapshot is the log as somebody's transaction sees it.
@@ -15,7 +13,7 @@ type Snapshot struct{ db database.Querier }
 
 // SnapshotOf reads the log within a transaction, so that what it says and what the transaction reads
 // elsewhere are of one moment, where the transaction promises that.
-func SnapshotOf(tx bun.IDB) Snapshot { return Snapshot{tx} }
+func SnapshotOf(tx database.Querier) Snapshot { return Snapshot{tx} }
 
 // Ahead is what a projection has still to read of a tenant's log.
 type Ahead struct {

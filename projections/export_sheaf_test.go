@@ -2,6 +2,7 @@ package projections
 
 import (
 	"cmp"
+	"context"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/text"
@@ -47,4 +48,17 @@ func Unbind(bytes []byte) ([]Place, error) {
 		}
 		all = append(all, Place{string(u.term), u.at.scope.text, u.at.number, int(u.at.count), int(u.at.words)})
 	}
+}
+
+// MergeSome writes so many rows from the sheaves of a version that is being built, as if a process had come no further.
+func MergeSome(ctx context.Context, r *Rebuilder, tenant string, version, rows int) error {
+	m, err := r.openSheaves(ctx, tablesOf(version), tenant)
+	if err != nil {
+		return err
+	}
+	batch, err := m.batch(ctx, rows)
+	if err != nil {
+		return err
+	}
+	return r.writePlaces(ctx, r.knowledge.versionOf(entry{Name: knowledgeName, Version: version}), batch)
 }

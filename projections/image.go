@@ -58,6 +58,16 @@ func (i *image) sort() {
 
 // addRows draws all of an item but its terms.
 func (i *image) addRows(tenant string, k *domain.Knowledge, words int) error {
+	if isAlive(k) {
+		for _, scope := range k.Scopes {
+			i.scopes = append(i.scopes, []any{tenant, string(scope), k.Number, words})
+		}
+	}
+	return i.addItem(tenant, k, words)
+}
+
+// addItem draws an item, and neither who may see it nor its terms.
+func (i *image) addItem(tenant string, k *domain.Knowledge, words int) error {
 	r := rowOf(tenant, k, words)
 	r.added = valuesOf(i.added, k)
 	values, err := r.values()
@@ -65,11 +75,6 @@ func (i *image) addRows(tenant string, k *domain.Knowledge, words int) error {
 		return fmt.Errorf("%s: %w", k.ID, err)
 	}
 	i.knowledge = append(i.knowledge, values)
-	if isAlive(k) {
-		for _, scope := range k.Scopes {
-			i.scopes = append(i.scopes, []any{tenant, string(scope), k.Number, words})
-		}
-	}
 	for _, vote := range k.Votes {
 		v := voteRowOf(tenant, k.ID, vote)
 		i.votes = append(i.votes, []any{v.Tenant, v.ID, v.EventID, v.Voter, v.Ballot, v.Verdict, v.TraceID, v.Query, v.Outcome, v.At})

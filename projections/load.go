@@ -1,6 +1,7 @@
 package projections
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,12 +54,13 @@ func (r *Rebuilder) load(ctx context.Context, now *run) error {
 			now.resume(s)
 		}
 	}
-	work, loading := errgroup.WithContext(ctx)
-	work.SetLimit(workers(p.db.Engine))
-	err = r.dispatch(loading, now, known, work)
-	if waitErr := work.Wait(); waitErr != nil {
-		return waitErr
-	}
+	workers := workers(p.db.Engine)
+	err = p.db.Traverse(ctx, workers, func(reads database.Querier) error {
+		work, ctx := errgroup.WithContext(ctx)
+		work.SetLimit(workers)
+		err := r.dispatch(ctx, events.SnapshotOf(reads), now, known, work)
+		return cmp.Or(work.Wait(), err)
+	})
 	if err != nil {
 		return err
 	}
@@ -105,12 +107,12 @@ func (r *Rebuilder) count(ctx context.Context, now *run) error {
 // dispatch hands out the slices that are known and not loaded, and cuts what is left of each tenant's
 // streams into more. Tenants that came after the rebuild began have no position to be loaded up to;
 // they are caught up with.
-func (r *Rebuilder) dispatch(ctx context.Context, now *run, known []sliceRow, work *errgroup.Group) error {
+func (r *Rebuilder) dispatch(ctx context.Context, log events.Snapshot, now *run, known []sliceRow, work *errgroup.Group) error {
 	through := map[string]string{}
 	for _, s := range known {
 		through[s.Tenant] = max(through[s.Tenant], s.Through)
 		if s.LoadedAt.IsZero() {
-			work.Go(func() error { return r.loadSlice(ctx, now, s) })
+			work.Go(func() error { return r.loadSlice(ctx, log, now, s) })
 		}
 	}
 	var tenants []string
@@ -121,7 +123,7 @@ func (r *Rebuilder) dispatch(ctx context.Context, now *run, known []sliceRow, wo
 	}
 	for _, tenant := range tenants {
 		for after := through[tenant]; ; {
-			s, found, err := r.cut(ctx, now.version, tenant, after)
+			s, found, err := r.cut(ctx, log, now.version, tenant, after)
 			if err != nil {
 				return err
 			}
@@ -129,7 +131,7 @@ func (r *Rebuilder) dispatch(ctx context.Context, now *run, known []sliceRow, wo
 				break
 			}
 			after = s.Through
-			work.Go(func() error { return r.loadSlice(ctx, now, s) })
+			work.Go(func() error { return r.loadSlice(ctx, log, now, s) })
 		}
 	}
 	return nil
@@ -137,8 +139,8 @@ func (r *Rebuilder) dispatch(ctx context.Context, now *run, known []sliceRow, wo
 
 // cut notes the next slice before it is loaded, so that after a crash the same ranges are loaded,
 // whatever was remembered meanwhile.
-func (r *Rebuilder) cut(ctx context.Context, v version, tenant, after string) (sliceRow, bool, error) {
-	next, found, err := r.log.NextSlice(ctx, tenant, domain.KnowledgeStream(""), after, r.sliceStreams)
+func (r *Rebuilder) cut(ctx context.Context, log events.Snapshot, v version, tenant, after string) (sliceRow, bool, error) {
+	next, found, err := log.NextSlice(ctx, tenant, domain.KnowledgeStream(""), after, r.sliceStreams)
 	if err != nil || !found {
 		return sliceRow{}, false, err
 	}
@@ -161,14 +163,14 @@ func (r *Rebuilder) cut(ctx context.Context, v version, tenant, after string) (s
 
 // loadSlice folds a slice and writes what it gives, in parts that fit into memory: each with a note of
 // how far it goes, in one transaction.
-func (r *Rebuilder) loadSlice(ctx context.Context, now *run, s sliceRow) error {
+func (r *Rebuilder) loadSlice(ctx context.Context, log events.Snapshot, now *run, s sliceRow) error {
 	upTo, _, _, err := r.log.Checkpoint(ctx, now.version.checkpoint(), s.Tenant)
 	if err != nil {
 		return err
 	}
 	for s.After < s.Through {
 		done := r.batch.processors.read()
-		part, through, err := r.nextPart(ctx, now, s, upTo)
+		part, through, err := r.nextPart(ctx, log, now, s, upTo)
 		done()
 		if err != nil {
 			return err
@@ -187,14 +189,14 @@ func (r *Rebuilder) loadSlice(ctx context.Context, now *run, s sliceRow) error {
 
 // nextPart folds what fits into memory. It has stopped reading when that is written: SQLite's journal
 // begins anew only while nobody reads, and would grow to many times the size of the database.
-func (r *Rebuilder) nextPart(ctx context.Context, now *run, s sliceRow, upTo int64) (part loading, through string, err error) {
+func (r *Rebuilder) nextPart(ctx context.Context, log events.Snapshot, now *run, s sliceRow, upTo int64) (part loading, through string, err error) {
 	part.drawn.added = now.version.added
 	part.sliceRow, part.engine, part.tokenizer = s, r.knowledge.db.Engine, now.version.tokenizer
 	if part.mark, err = events.Erasures(ctx, r.knowledge.db, s.Tenant); err != nil {
 		return part, "", err
 	}
 	rest := events.Slice{Tenant: s.Tenant, After: s.After, Through: s.Through}
-	for f, err := range foldStreams(r.log.InSlice(ctx, rest, upTo), now.version.policy) {
+	for f, err := range foldStreams(log.InSlice(ctx, rest, upTo), now.version.policy) {
 		if err != nil {
 			return part, "", err
 		}
@@ -214,7 +216,7 @@ type loading struct {
 	engine    database.Engine
 	tokenizer text.Tokenizer
 	drawn     image
-	sheaf     sheaf  // of the terms, on SQLite
+	sheaf     sheaf  // of scopes and terms, on SQLite
 	bytes     int    // that people wrote
 	last      string // the stream that was drawn last
 	mark      int64  // how far erasures had come before it was read
@@ -244,7 +246,7 @@ func (l *loading) add(f folded) error {
 	if isAlive(k) {
 		l.sheaf.add(k, terms, words)
 	}
-	return l.drawn.addRows(l.Tenant, k, words)
+	return l.drawn.addItem(l.Tenant, k, words)
 }
 
 // write writes what was drawn of a slice up to a stream, and gives what is left of the slice.

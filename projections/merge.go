@@ -28,8 +28,8 @@ func putSheaf(ctx context.Context, tx bun.Tx, t tables, tenant string, bound []c
 
 var sheavesColumns = []string{"tenant", "number", "chunk", "first", "bytes"}
 
-// merge writes the index of terms from the sheaves, in its own order. What an interrupted rebuild has
-// written of it is not written again.
+// merge writes the table of scopes and the index of terms from the sheaves, in their own order. What an
+// interrupted rebuild has written of them is not written again.
 func (r *Rebuilder) merge(ctx context.Context, now *run) error {
 	var tenants []string
 	err := r.knowledge.db.NewSelect().Distinct().TableExpr("?", now.version.tables.sheaves).Column("tenant").OrderExpr("tenant").Scan(ctx, &tenants)
@@ -68,7 +68,7 @@ func (r *Rebuilder) mergeTenant(ctx context.Context, now *run, tenant string) er
 	})
 	working.Go(func() error {
 		for batch := range batches {
-			if err := r.writeTerms(ctx, now.version, batch); err != nil {
+			if err := r.writePlaces(ctx, now.version, batch); err != nil {
 				return err
 			}
 		}
@@ -77,7 +77,8 @@ func (r *Rebuilder) mergeTenant(ctx context.Context, now *run, tenant string) er
 	return working.Wait()
 }
 
-func (r *Rebuilder) writeTerms(ctx context.Context, v version, rows [][]any) error {
+// writePlaces writes what [merging.batch] took.
+func (r *Rebuilder) writePlaces(ctx context.Context, v version, rows [][]any) error {
 	return r.batch.write(r.knowledge.db, len(rows), func() (time.Duration, error) {
 		var began time.Time
 		err := r.knowledge.db.TransactLazily(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -86,13 +87,27 @@ func (r *Rebuilder) writeTerms(ctx context.Context, v version, rows [][]any) err
 			if err != nil || len(rows) == 0 {
 				return err
 			}
-			return insertRows(ctx, tx, string(v.tables.terms), termsColumns, rows)
+			scopes, terms := scopesFirst(rows)
+			if err := insertRows(ctx, tx, string(v.tables.scopes), scopesColumns, scopes); err != nil {
+				return err
+			}
+			return insertRows(ctx, tx, string(v.tables.terms), termsColumns, terms)
 		})
 		return time.Since(began), err
 	})
 }
 
-// withoutErased leaves out the terms of items that were erased since they were put into a sheaf, or of which
+// scopesFirst parts the rows of items in their scopes from those of terms, which come after them.
+func scopesFirst(rows [][]any) (scopes, terms [][]any) {
+	for len(rows) > 0 && rows[0][1] == any(itself) {
+		tenant, scope, number, words := rows[0][0], rows[0][2], rows[0][3], rows[0][5]
+		scopes = append(scopes, []any{tenant, scope, number, words})
+		rows = rows[1:]
+	}
+	return scopes, rows
+}
+
+// withoutErased leaves out the scopes and terms of items that were erased since they were put into a sheaf, or of which
 // something was redacted after what was loaded: those are indexed when the version comes to that. The rows are of
 // one tenant.
 func withoutErased(ctx context.Context, tx bun.IDB, v version, rows [][]any) ([][]any, error) {

@@ -25,15 +25,13 @@ type opened struct {
 	chunk  int // of the one that comes next
 }
 
-// openSheaves opens a tenant's sheaves after the last term that the index has.
+// openSheaves opens a tenant's sheaves after the last row that was written from them.
 func (r *Rebuilder) openSheaves(ctx context.Context, t tables, tenant string) (*merging, error) {
 	p := r.knowledge
 	m := &merging{rebuilder: r, tables: t, tenant: name{tenant, tenant}}
-	var done unbound
-	err := p.db.NewSelect().TableExpr("? AS t", t.terms).Column("term", "scope", "number").Where("tenant = ?", tenant).
-		OrderExpr("term DESC, scope DESC, number DESC").Limit(1).Scan(ctx, &done.term, &done.at.scope.text, &done.at.number)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return nil, p.failed(ctx, "read terms", err)
+	done, err := r.merged(ctx, t, tenant)
+	if err != nil {
+		return nil, err
 	}
 	var starts []struct{ Number, Chunk int }
 	err = p.db.NewSelect().TableExpr("? AS s", t.sheaves).ColumnExpr("number, max(CASE WHEN first <= ? THEN chunk ELSE 0 END) AS chunk", string(done.term)).
@@ -61,6 +59,22 @@ func (r *Rebuilder) openSheaves(ctx context.Context, t tables, tenant string) (*
 		m.sink(i)
 	}
 	return m, nil
+}
+
+// merged is the last place that was written: of a term, or while there is none, of an item in a scope.
+func (r *Rebuilder) merged(ctx context.Context, t tables, tenant string) (done unbound, err error) {
+	p := r.knowledge
+	err = p.db.NewSelect().TableExpr("? AS t", t.terms).Column("term", "scope", "number").Where("tenant = ?", tenant).
+		OrderExpr("term DESC, scope DESC, number DESC").Limit(1).Scan(ctx, &done.term, &done.at.scope.text, &done.at.number)
+	if errors.Is(err, sql.ErrNoRows) {
+		done.term = []byte(itself)
+		err = p.db.NewSelect().TableExpr("? AS s", t.scopes).Column("scope", "number").Where("tenant = ?", tenant).
+			OrderExpr("scope DESC, number DESC").Limit(1).Scan(ctx, &done.at.scope.text, &done.at.number)
+	}
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return done, p.failed(ctx, "read what was merged", err)
+	}
+	return done, nil
 }
 
 // sink lets a sheaf go down to where none below it has a place that comes before its own.
@@ -105,7 +119,7 @@ func (m *merging) next(ctx context.Context, o *opened) (bool, error) {
 	}
 }
 
-// batch takes the next rows of the index of terms. Their values lie one beside the other, and each text is made once
+// batch takes the next places, as rows of the index of terms. Their values lie one beside the other, and each text is made once
 // for all rows that follow each other with it.
 func (m *merging) batch(ctx context.Context, most int) ([][]any, error) {
 	columns := len(termsColumns)

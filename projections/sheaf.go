@@ -9,10 +9,10 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// sheaf is the terms of a part of a rebuild, in the order of the index of terms. SQLite inserts in that
-// order a dozen times faster than in the order of items, so that a load keeps sheaves, and the index is
-// written when they are merged. Terms have numbers in it, by which they are counted and put in order: to
-// compare words takes longer than anything else that is done with them.
+// sheaf is the terms of a part of a rebuild, in the order of the index of terms, after the items themselves, scope
+// by scope. SQLite inserts in that order a dozen times faster than in the order of items, so that a load keeps
+// sheaves, and the index is written when they are merged, after the table of scopes. Terms have numbers in it,
+// by which they are counted and put in order: to compare words takes longer than anything else that is done with them.
 type sheaf struct {
 	numbers map[string]uint32 // of the terms
 	terms   []sheafTerm       // by their numbers
@@ -20,6 +20,9 @@ type sheaf struct {
 	found   []mention // the terms of one item after those of the other
 	placed  []sheafPlace
 }
+
+// itself stands for an item in its scopes, before all terms: no term is empty.
+const itself = ""
 
 // sheafTerm is a term, how many places it has, and where it was found last.
 type sheafTerm struct {
@@ -50,27 +53,33 @@ func (s *sheaf) add(k *domain.Knowledge, terms []string, words int) {
 		s.numbers = map[string]uint32{}
 	}
 	item := sheafItem{number: k.Number, words: words, begin: len(s.found)}
+	s.mention(itself, item.begin, len(k.Scopes))
 	for _, name := range terms {
-		number, known := s.numbers[name]
-		if !known {
-			number = uint32(len(s.terms))
-			s.numbers[name] = number
-			s.terms = append(s.terms, sheafTerm{name: name, last: -1})
-		}
-		term := &s.terms[number]
-		if term.last >= item.begin {
-			s.found[term.last].count++
-			continue
-		}
-		term.last = len(s.found)
-		term.places += len(k.Scopes)
-		s.found = append(s.found, mention{number, 1})
+		s.mention(name, item.begin, len(k.Scopes))
 	}
 	item.end = len(s.found)
 	for _, scope := range k.Scopes {
 		s.placed = append(s.placed, sheafPlace{string(scope), uint32(len(s.items))})
 	}
 	s.items = append(s.items, item)
+}
+
+// mention counts a term of the item whose terms begin there, in so many scopes.
+func (s *sheaf) mention(name string, begin, scopes int) {
+	number, known := s.numbers[name]
+	if !known {
+		number = uint32(len(s.terms))
+		s.numbers[name] = number
+		s.terms = append(s.terms, sheafTerm{name: name, last: -1})
+	}
+	term := &s.terms[number]
+	if term.last >= begin {
+		s.found[term.last].count++
+		return
+	}
+	term.last = len(s.found)
+	term.places += scopes
+	s.found = append(s.found, mention{number, 1})
 }
 
 // sheafChunk is how many bytes of a sheaf are read at once.

@@ -1,5 +1,5 @@
--- While a version of the knowledge projection is built: its terms as they came, in sheaves that are
--- merged into the index of terms.
+-- While a version of the knowledge projection is built: its items' scopes and terms as they came, in
+-- sheaves that are merged into the table of scopes and the index of terms.
 
 CREATE TABLE knowledge_{{.}}_sheaves (
     tenant TEXT NOT NULL,
