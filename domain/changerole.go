@@ -37,4 +37,17 @@ func (c ChangeRole) Decide(book Book, _ time.Time) ([]Fact, error) {
 	return []Fact{KeyRoleChanged{Role: c.Role}}, nil
 }
 
+// Lowered is what is left of a role that is to become another, and never more than it was. Between a service and an
+// auditor neither is less: what is left is a member.
+func (r Role) Lowered(to Role) Role {
+	reach := map[Role]int{Service: 1, Auditor: 1, Admin: 2, Root: 3}
+	switch {
+	case to == r || reach[to] < reach[r]:
+		return to
+	case reach[to] > reach[r]:
+		return r
+	}
+	return Member
+}
+
 var _ Command = ChangeRole{}

@@ -24,3 +24,23 @@ func TestWhoeverHasAnOldKeySeesWhyItOpensNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestALoweredRoleIsNeverMoreThanItWas(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ was, to, want Role }{
+		{Root, Admin, Admin},
+		{Admin, Auditor, Auditor},
+		{Admin, Service, Service},
+		{Service, Member, Member},
+		{Member, Member, Member},
+		{Member, Auditor, Member},
+		{Service, Admin, Service},
+		{Admin, Root, Admin},
+		{Service, Auditor, Member},
+		{Auditor, Service, Member},
+	} {
+		if got := c.was.Lowered(c.to); got != c.want {
+			t.Errorf("%s, to be %s, is %s, want %s", c.was, c.to, got, c.want)
+		}
+	}
+}

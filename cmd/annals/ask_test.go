@@ -10,7 +10,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// ask sends a request to the server, as curl would, and shows what it says; with -until TEXT again and again until it says that.
+// ask sends a request to the server, as curl would, with the key in ANNALS_KEY if there is one, and shows what it says; with -until TEXT
+// again and again until it says that.
 func ask(ts *testscript.TestScript, neg bool, args []string) {
 	until := ""
 	if len(args) > 2 && args[0] == "-until" {
@@ -40,6 +41,9 @@ func sent(ts *testscript.TestScript, method, path, body string) (status int, sai
 	ts.Check(err)
 	if body != "" {
 		request.Header.Set("Content-Type", "application/json")
+	}
+	if key := ts.Getenv("ANNALS_KEY"); key != "" {
+		request.Header.Set("Authorization", "Bearer "+key)
 	}
 	response, err := http.DefaultClient.Do(request)
 	ts.Check(err)

@@ -28,8 +28,8 @@ type eraseCommand struct {
 	Ticket      string `placeholder:"WORD" help:"Where it was asked for."`
 
 	Sweep      bool   `help:"Rewrite the database's files, so that they hold nothing of what was erased. Afterwards, if something is to be erased. The server does it; alone, and with --database, whoever that names, such as the owner of the tables."`
-	ExportList string `xor:"what" complete:"file" placeholder:"FILE" help:"Write what was erased so far, and which keys were revoked or rotated, as lines of JSON, to be replayed after a backup was restored."`
-	Replay     string `xor:"what" complete:"file" placeholder:"FILE" help:"Erase in the database what such a list names and is not erased there, revoke its keys, and let those end that were rotated, while no server runs; serve --erased FILE does it before it serves."`
+	ExportList string `xor:"what" complete:"file" placeholder:"FILE" help:"Write what was erased so far, and which keys were revoked, rotated or given another role, as lines of JSON, to be replayed after a backup was restored."`
+	Replay     string `xor:"what" complete:"file" placeholder:"FILE" help:"Erase in the database what such a list names and is not erased there, revoke its keys, let those end that were rotated, and take from others the role that they lost, while no server runs; serve --erased FILE does it before it serves."`
 
 	Certificate string `xor:"what" placeholder:"ID" help:"Print what proves that a piece of knowledge was erased: the record that says so, and a signed proof that it is in the log."`
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"slices"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -49,12 +50,9 @@ func erasuresIn(name string) ([]erasure, error) {
 // lastOfEach leaves the last erasure of each thing: a session that was begun again after it was erased may have been
 // erased again.
 func lastOfEach(list []erasure) []erasure {
-	type thing struct {
-		tenant, stream   string
-		revoked, rotated bool
-	}
+	type thing struct{ tenant, stream, ofKey string }
 	thingOf := func(line erasure) thing {
-		return thing{line.Tenant, line.Stream, line.Revoked, line.isRotation()}
+		return thing{line.Tenant, line.Stream, line.ofKey()}
 	}
 	last := map[thing]int{}
 	for i, line := range list {
@@ -79,8 +77,14 @@ const whichList = "it is the file that annals erase --export-list has written"
 func erasureOf(written []byte) (line erasure, err error) {
 	strict := json.NewDecoder(bytes.NewReader(written))
 	strict.DisallowUnknownFields()
-	if err = strict.Decode(&line); err == nil && (line.Stream == "" || line.Tenant == "") {
+	if err = strict.Decode(&line); err != nil {
+		return line, err
+	}
+	switch {
+	case line.Stream == "" || line.Tenant == "":
 		err = errors.New("it names no stream of a tenant")
+	case line.Role != "" && !slices.Contains(domain.Roles, line.Role):
+		err = errors.New("it names no role")
 	}
 	return line, err
 }

@@ -24,6 +24,8 @@ type replayed struct {
 	RevokedBefore int `json:"revoked_before"`
 	Rotated       int `json:"rotated"`
 	RotatedBefore int `json:"rotated_before"`
+	Demoted       int `json:"demoted"`
+	DemotedBefore int `json:"demoted_before"` // or has a role since that the list does not know
 
 	Strangers []string `json:"not_known"` // the streams that are not known here
 }
@@ -71,6 +73,9 @@ func (e *eraseCommand) replay(ctx context.Context, c *console) (err error) {
 	if done.Rotated > 0 {
 		c.note("what took the place of a rotated key was made after the backup, and opens nothing here: whoever needs one is given another, with annals key create")
 	}
+	if done.Demoted+done.DemotedBefore > 0 {
+		c.say("demoted %s; %d before", some(int64(done.Demoted), "key", "keys"), done.DemotedBefore)
+	}
 	if done.Unknown > 0 {
 		c.note("not known here: %s", printable(enumerated(done.Strangers, done.Unknown)))
 	}
@@ -81,7 +86,8 @@ func (e *eraseCommand) replay(ctx context.Context, c *console) (err error) {
 }
 
 func (r replayed) empty() bool {
-	return r.Erased+r.Known+r.Unknown+r.Held+r.Revoked+r.RevokedBefore+r.Rotated+r.RotatedBefore == 0
+	keys := r.Revoked + r.RevokedBefore + r.Rotated + r.RotatedBefore + r.Demoted + r.DemotedBefore
+	return r.Erased+r.Known+r.Unknown+r.Held+keys == 0
 }
 
 // mostNamed is how many things are named, where there is no room for all.
@@ -121,13 +127,16 @@ func replayList(ctx context.Context, log *events.Log, eraser *projections.Eraser
 // replay erases one thing again.
 func (r *replayed) replay(ctx context.Context, log *events.Log, eraser *projections.Eraser, line erasure) error {
 	ctx = database.ForTenant(ctx, line.Tenant)
-	switch {
-	case line.isTenant():
+	if line.isTenant() {
 		return r.tenant(ctx, log, eraser, line)
-	case line.Revoked:
+	}
+	switch line.ofKey() {
+	case revocation:
 		return r.revoke(ctx, log, line)
-	case line.isRotation():
+	case rotation:
 		return r.rotate(ctx, log, line)
+	case roleChange:
+		return r.demote(ctx, log, line)
 	}
 	doomed := domain.Doomed{Stream: line.Stream}
 	if id, isItem := domain.ItemOf(line.Stream); isItem {

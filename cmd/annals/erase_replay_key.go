@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/annals-kb/annals/domain"
@@ -43,6 +44,34 @@ func (r *replayed) rotate(ctx context.Context, log *events.Log, line erasure) er
 		return err
 	}
 	r.Rotated++
+	return nil
+}
+
+// demote takes from a key again what it was not to have any more, unless its role was decided upon since. It gives no
+// key more than it has: whoever was promoted after the backup is promoted by root.
+func (r *replayed) demote(ctx context.Context, log *events.Log, line erasure) error {
+	key, known, err := r.key(ctx, log, line)
+	if err != nil || !known {
+		return err
+	}
+	history, err := log.Stream(ctx, line.Tenant, line.Stream)
+	if err != nil {
+		return err
+	}
+	decided := slices.ContainsFunc(history, func(event domain.Event) bool {
+		return event.Name == roleChange && !event.RecordedAt.Before(line.RecordedAt)
+	})
+	demoting := line.submission()
+	change := domain.ChangeRole{By: demoting.By, Prefix: domain.KeyPrefix(line.Stream), Role: key.Role.Lowered(line.Role)}
+	if decided || change.Role == key.Role {
+		r.DemotedBefore++
+		return nil
+	}
+	demoting.Command = change
+	if _, err := log.Submit(ctx, demoting); err != nil {
+		return err
+	}
+	r.Demoted++
 	return nil
 }
 

@@ -147,6 +147,70 @@ func TestAReplayLetsRotatedKeysEndAsTheyDid(t *testing.T) {
 	})
 }
 
+// A role that was taken away after the backup is there again in it. The list gives none back, and what root decided
+// after it stays.
+func TestAReplayDemotesKeysAgainAndPromotesNone(t *testing.T) {
+	t.Parallel()
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
+		w := restoredBackup(t, db)
+		w.by = domain.SystemPrincipal()
+		w.by.Tenant = domain.DefaultTenant
+		for prefix, role := range map[string]domain.Role{
+			"wasadmin12": domain.Admin, "wasroot123": domain.Root, "wasmember1": domain.Member, "tworoles12": domain.Admin,
+			"service123": domain.Service, "madesince1": domain.Admin, "isthemost1": domain.Member,
+		} {
+			w.submit(w.keyOf(prefix, role))
+		}
+		changed := time.Now()
+		list := w.list(
+			erasure{Stream: "key:wasadmin12", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: changed},
+			erasure{Stream: "key:wasroot123", Role: domain.Admin, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: changed},
+			erasure{Stream: "key:wasmember1", Role: domain.Admin, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2", RecordedAt: changed},
+			erasure{Stream: "key:tworoles12", Role: domain.Auditor, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b3", RecordedAt: changed},
+			erasure{Stream: "key:tworoles12", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b4", RecordedAt: changed.Add(-time.Microsecond)},
+			erasure{Stream: "key:service123", Role: domain.Auditor, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b5", RecordedAt: changed},
+			erasure{Stream: "key:madesince1", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b6", RecordedAt: time.Unix(1, 0)},
+			erasure{Stream: "key:isthemost1", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b7", RecordedAt: changed},
+			erasure{Stream: "key:never12345", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b8", RecordedAt: changed},
+		)
+		strangers := []string{"key:madesince1", "key:never12345"}
+		w.replays(list, replayed{Demoted: 4, DemotedBefore: 2, Unknown: 2, Strangers: strangers})
+		want := map[string]domain.Role{
+			"wasadmin12": domain.Member, "wasroot123": domain.Admin, "wasmember1": domain.Member, "tworoles12": domain.Auditor,
+			"service123": domain.Member, "madesince1": domain.Admin, "isthemost1": domain.Member,
+		}
+		w.haveRoles(want)
+		w.replays(list, replayed{DemotedBefore: 6, Unknown: 2, Strangers: strangers})
+		for _, prefix := range []string{"wasadmin12", "isthemost1"} {
+			w.submit(domain.ChangeRole{By: w.by, Prefix: prefix, Role: domain.Admin})
+			want[prefix] = domain.Admin
+		}
+		w.replays(list, replayed{DemotedBefore: 6, Unknown: 2, Strangers: strangers})
+		w.haveRoles(want)
+	})
+}
+
+// A list that is replayed where it was written finds everything done.
+func TestAReplayLeavesARoleThatWasGivenBackAfterTheListWasWritten(t *testing.T) {
+	t.Parallel()
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
+		w := restoredBackup(t, db)
+		w.by = domain.SystemPrincipal()
+		w.by.Tenant = domain.DefaultTenant
+		w.submit(w.keyOf("forgiven12", domain.Admin))
+		w.submit(domain.ChangeRole{By: w.by, Prefix: "forgiven12", Role: domain.Member})
+		history, err := w.log.Stream(database.ForTenant(t.Context(), w.by.Tenant), w.by.Tenant, "key:forgiven12")
+		if err != nil {
+			t.Fatal(err)
+		}
+		demoted := history[len(history)-1]
+		w.submit(domain.ChangeRole{By: w.by, Prefix: "forgiven12", Role: domain.Admin})
+		w.replays(w.list(erasure{Stream: demoted.Stream, Role: domain.Member, EventID: demoted.EventID, RecordedAt: demoted.RecordedAt}),
+			replayed{DemotedBefore: 1, Strangers: []string{}})
+		w.haveRoles(map[string]domain.Role{"forgiven12": domain.Admin})
+	})
+}
+
 // The default tenant lives on after it was erased, and a name may have been given anew.
 func TestAReplayLeavesTheTenantThatBeganAfterTheErasure(t *testing.T) {
 	t.Parallel()
@@ -249,6 +313,17 @@ func (w *restored) given(prefix string) domain.Key {
 	return key
 }
 
+func (w *restored) haveRoles(want map[string]domain.Role) {
+	w.Helper()
+	got := map[string]domain.Role{}
+	for prefix := range want {
+		got[prefix] = w.given(prefix).Role
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		w.Error(diff)
+	}
+}
+
 func (w *restored) remember(id string) domain.Command {
 	w.Helper()
 	command, err := domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
@@ -271,9 +346,11 @@ func (w *restored) say(session string, seven int) {
 	}}})
 }
 
-func (w *restored) key(prefix string) domain.Command {
+func (w *restored) key(prefix string) domain.Command { return w.keyOf(prefix, domain.Member) }
+
+func (w *restored) keyOf(prefix string, role domain.Role) domain.Command {
 	return domain.CreateKey{By: w.by, Prefix: prefix, Key: domain.KeyCreated{
-		Subject: "user:ann", Role: domain.Member, Hash: strings.Repeat("0", 64), Note: "for Ann's new telephone",
+		Subject: "user:ann", Role: role, Hash: strings.Repeat("0", 64), Note: "for Ann's new telephone",
 	}}
 }
 

@@ -13,7 +13,7 @@ func (s *service) eraseAgain(ctx context.Context, list []erasure) error {
 	done, err := replayList(ctx, s.log, s.eraser, list)
 	if err == nil {
 		s.logger.InfoContext(ctx, "erased what a list names",
-			"erased", done.Erased, "before", done.Known, "unknown", done.Unknown, "held", done.Held, "revoked", done.Revoked, "rotated", done.Rotated, "not_known", enumerated(done.Strangers, done.Unknown))
+			"erased", done.Erased, "before", done.Known, "unknown", done.Unknown, "held", done.Held, "revoked", done.Revoked, "rotated", done.Rotated, "demoted", done.Demoted, "not_known", enumerated(done.Strangers, done.Unknown))
 	}
 	return err
 }
