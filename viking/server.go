@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
 	"sync"
@@ -84,6 +85,9 @@ func Paths() (paths, public []string) {
 // Answer answers a request whose context says who is calling. The error is for Refuse.
 func (s *Server) Answer(w http.ResponseWriter, r *http.Request) error {
 	a := &answering{writer: w, started: s.cfg.Now()}
+	if r.URL.Path != path.Clean(r.URL.Path) { // http.ServeMux would send the caller to what it leads to
+		return noRoute()
+	}
 	s.mux.ServeHTTP(a, r)
 	return a.err
 }
@@ -132,10 +136,12 @@ func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), '
 
 var errRoute = errors.New("no such route")
 
+func noRoute() error {
+	return domain.Refuse(errRoute, "there is nothing at this path, or not with this method")
+}
+
 func (s *Server) routes() {
-	s.route("/", func(context.Context, *query) (any, error) {
-		return nil, domain.Refuse(errRoute, "there is nothing at this path, or not with this method")
-	})
+	s.route("/", func(context.Context, *query) (any, error) { return nil, noRoute() })
 	s.healthRoutes()
 	if s.cfg.Sessions != nil {
 		s.sessionRoutes()
