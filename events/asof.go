@@ -27,8 +27,15 @@ func (l *Log) Resolve(ctx context.Context, tenant string, at domain.AsOf) (int64
 		return refused("lies in the future: the log ends at position %d", head)
 	case at.Position > 0:
 		return at.Position, nil
-	case at.Time.After(l.options.Clock()):
-		return refused("lies in the future")
+	}
+	if at.Time.After(l.options.Clock()) {
+		newest, err := l.recordedAt(ctx, tenant, head) // ahead of a clock that was set back
+		if err != nil {
+			return 0, err
+		}
+		if at.Time.After(newest) {
+			return refused("lies in the future")
+		}
 	}
 	position, err := l.PositionAt(ctx, tenant, at.Time)
 	if err != nil || position > 0 {

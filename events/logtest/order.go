@@ -1,6 +1,7 @@
 package logtest
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -100,6 +101,13 @@ func timesNeverDecrease(w *world) {
 	w.do(w.remember("a"))
 	minute.Store(20) // somebody set the clock
 	w.do(w.remember("b"))
+	newest := w.events()[1].RecordedAt
+	if got, err := w.log.Resolve(w.Context(), w.by.Tenant, domain.AsOf{Time: newest}); err != nil || got != 2 {
+		w.Errorf("as of %v, when the newest was recorded: got position %d, %v, want 2", newest, got, err)
+	}
+	if got, err := w.log.Resolve(w.Context(), w.by.Tenant, domain.AsOf{Time: newest.Add(time.Microsecond)}); !errors.Is(err, domain.ErrInvalid) {
+		w.Errorf("as of a moment after the newest, by a clock that was set back: got position %d, %v", got, err)
+	}
 	minute.Store(40)
 	w.do(w.remember("c"))
 	var got []int
