@@ -284,6 +284,13 @@ func (e *examiner) strays(positions []int64) {
 	}
 }
 
+// bereft notes that nothing is left of the log of a tenant whom other tables name.
+func (e *examiner) bereft(naming []string) {
+	if len(naming) > 0 {
+		e.fault(1, Missing, "the whole log of the tenant is missing, and it is still named in %s", strings.Join(naming, ", "))
+	}
+}
+
 // account closes that of the texts.
 func (e *examiner) account() {
 	for _, id := range slices.Sorted(maps.Keys(e.missing)) {

@@ -5,8 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -19,9 +19,10 @@ type live struct {
 	verification Verification
 	outside      map[string][]signed
 
-	tx    database.Querier
-	total int64
-	done  int64
+	tx     database.Querier
+	naming map[string][]string // tables that name a tenant of whom the log has nothing
+	total  int64
+	done   int64
 }
 
 const (
@@ -48,30 +49,24 @@ func (l *live) read(ctx context.Context, emit func(*chunk) error) (err error) {
 	return nil
 }
 
-// tenants are all that any of the four tables names, and counts their events.
+// tenants are all that any of the four tables names, and those whom others name though these do not. It counts their events.
 func (l *live) tenants(ctx context.Context) ([]string, error) {
 	var all []string
 	for _, table := range []string{"events", "event_texts", "tree", "signed_checkpoints"} {
-		err := database.ForEach(ctx, l.tx, func(rows *sql.Rows) error {
-			var tenant string
-			err := rows.Scan(&tenant)
-			all = append(all, tenant)
-			return err
-		}, strings.ReplaceAll(`
-			WITH RECURSIVE tenants (tenant) AS (
-				SELECT (SELECT tenant FROM TABLE_ ORDER BY tenant LIMIT 1)
-				UNION ALL
-				SELECT (SELECT tenant FROM TABLE_ WHERE tenant > t.tenant ORDER BY tenant LIMIT 1)
-				FROM tenants AS t
-				WHERE t.tenant IS NOT NULL
-			)
-			SELECT tenant FROM tenants WHERE tenant IS NOT NULL`, "TABLE_", table))
+		named, err := l.list(ctx, tenantsIn(table))
 		if err != nil {
 			return nil, err
 		}
+		all = append(all, named...)
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
+	var err error
+	if l.naming, err = l.bereft(ctx, all); err != nil {
+		return nil, err
+	}
+	all = slices.AppendSeq(all, maps.Keys(l.naming))
+	slices.Sort(all)
 	for _, tenant := range all {
 		var head int64
 		err := database.ForEach(ctx, l.tx, func(rows *sql.Rows) error { return rows.Scan(&head) }, headQuery, tenant)
@@ -130,6 +125,7 @@ func (l *live) readTenant(ctx context.Context, tenant string, emit func(*chunk) 
 			c = &chunk{tenant: tenant, bytes: c.bytes, records: records}
 		}
 		if c.last = ended; ended {
+			c.naming = l.naming[tenant]
 			var err error
 			if c.strays, err = l.strays(ctx, tenant, texts); err != nil {
 				return fmt.Errorf("read the texts of tenant %s: %w", tenant, err)

@@ -102,7 +102,8 @@ type chunk struct {
 	records []record
 	rows    []row
 	signed  []signed
-	strays  []int64 // positions of texts without an event
+	strays  []int64  // positions of texts without an event
+	naming  []string // tables that name a tenant of whom the log has nothing
 	last    bool
 
 	examined chan struct{}

@@ -44,6 +44,7 @@ func Verify(ctx context.Context, db *database.DB, v Verification) (*Report, erro
 		e.take(c)
 		if c.last {
 			e.strays(c.strays)
+			e.bereft(c.naming)
 			e.end()
 		}
 		return nil

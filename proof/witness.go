@@ -1,0 +1,88 @@
+package proof
+
+import (
+	"context"
+	"database/sql"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/database"
+)
+
+// witness matches the tables whose every row is about a tenant of whom something was recorded.
+var witness = regexp.MustCompile(`^(streams|erasures|destroyed_texts|directories|key_uses|(knowledge|meaning|past|vectors)_\d+(_[a-z]+)?)$`)
+
+// testimonies are the questions to other tables about whom something was recorded.
+var testimonies = map[string]string{
+	"checkpoints": "SELECT DISTINCT tenant FROM checkpoints", // whose key does not begin with the tenant
+	"requests":    tenantsIn("(SELECT tenant FROM requests WHERE position > 0) AS recorded"),
+	"accesses":    tenantsIn("(SELECT tenant FROM accesses WHERE item <> '' AND kind <> 'denied') AS given"),
+}
+
+// bereft are the tenants of whom the log has nothing, and the tables that say that it had. Those whom it has are sorted.
+func (l *live) bereft(ctx context.Context, logged []string) (map[string][]string, error) {
+	tables, err := l.tables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	naming := map[string][]string{}
+	for _, table := range tables {
+		question, isAsked := testimonies[table]
+		if witness.MatchString(table) {
+			question, isAsked = tenantsIn(table), true
+		}
+		if !isAsked {
+			continue
+		}
+		named, err := l.list(ctx, question)
+		if err != nil {
+			return nil, err
+		}
+		for _, tenant := range named {
+			if _, has := slices.BinarySearch(logged, tenant); !has {
+				naming[tenant] = append(naming[tenant], table)
+			}
+		}
+	}
+	return naming, nil
+}
+
+// tables are those of the database that may be read.
+func (l *live) tables(ctx context.Context) ([]string, error) {
+	if l.db.Engine == database.SQLite {
+		return l.list(ctx, `
+			SELECT name
+			FROM sqlite_schema
+			WHERE type = 'table'
+			ORDER BY name`)
+	}
+	return l.list(ctx, `
+		SELECT relname::text
+		FROM pg_class
+		WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND has_table_privilege(oid, 'SELECT')
+		ORDER BY relname COLLATE "C"`)
+}
+
+// tenantsIn asks whom a table names whose key begins with the tenant, and reads a row of each.
+func tenantsIn(table string) string {
+	return strings.ReplaceAll(`
+		WITH RECURSIVE tenants (tenant) AS (
+			SELECT (SELECT tenant FROM TABLE_ ORDER BY tenant LIMIT 1)
+			UNION ALL
+			SELECT (SELECT tenant FROM TABLE_ WHERE tenant > t.tenant ORDER BY tenant LIMIT 1)
+			FROM tenants AS t
+			WHERE t.tenant IS NOT NULL
+		)
+		SELECT tenant FROM tenants WHERE tenant IS NOT NULL`, "TABLE_", table)
+}
+
+func (l *live) list(ctx context.Context, query string) (names []string, err error) {
+	err = database.ForEach(ctx, l.tx, func(rows *sql.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		names = append(names, name)
+		return err
+	}, query)
+	return names, err
+}
