@@ -128,6 +128,17 @@ func TestNoIDReachesTheDatabaseThatCouldNotBeOne(t *testing.T) {
 	})
 }
 
+func TestAnIDLeadsToNothingElse(t *testing.T) {
+	each(t, func(_ *testing.T, w *world) {
+		w.remember("a", "x")
+		w.ask("POST", "/v1/knowledge/a/feedback", object{"verdict": "helpful"}).want(http.StatusOK)
+		for _, path := range []string{"a%2Fhistory", "a%2flineage", "b%2F..%2Fa"} {
+			w.ask("GET", "/v1/knowledge/"+path, nil).want(http.StatusNotFound)
+		}
+		w.ask("DELETE", "/v1/knowledge/a%2Ffeedback", nil).want(http.StatusNotFound)
+	})
+}
+
 func TestAForgottenItemIsGoneUntilItIsRestored(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.remember("a", "x")

@@ -68,10 +68,17 @@ func (s *Server) Handler() http.Handler {
 	})
 }
 
+// slashes keeps them escaped when a path is unescaped.
+var slashes = strings.NewReplacer("%2F", "%252F", "%2f", "%252F")
+
 // plainly is the same request as routes know it: HEAD is a GET whose body the connection leaves
-// out by itself, and an escaped letter of a path is that letter.
+// out by itself, and an escaped letter of a path is that letter. A slash is none: it would end a name that it is part of,
+// and an id would lead to something else.
 func plainly(r *http.Request) *http.Request {
 	r = r.Clone(r.Context())
+	if path, err := url.PathUnescape(slashes.Replace(r.URL.RawPath)); err == nil && path != "" {
+		r.URL.Path = path
+	}
 	r.URL.RawPath = ""
 	if r.Method == http.MethodHead {
 		r.Method = http.MethodGet

@@ -206,7 +206,8 @@ func TestAToolSaysWhatIsWrong(t *testing.T) {
 			{"forget_memory", object{"uri": "viking://agent/memories/tools/nothing.md"}, "NOT_FOUND", "NOT_FOUND: no knowledge lies at viking://agent/memories/tools/nothing.md (retrieve_memory shows the uri of whatever there is)"},
 			{"memory_history", object{"uri": "viking://agent/memories/tools/nothing.md"}, "NOT_FOUND", "no knowledge lies at viking://agent/"},
 			{"get_knowledge", object{"uri": "nothing"}, "NOT_FOUND", "NOT_FOUND: no knowledge with id nothing (retrieve_memory "},
-			{"get_knowledge", object{"uri": "../../v1/keys"}, "NOT_FOUND", ""},
+			{"get_knowledge", object{"uri": "../../v1/keys"}, "NOT_FOUND", "no knowledge with id "},
+			{"get_knowledge", object{"uri": "nothing/feedback"}, "NOT_FOUND", "no knowledge with id nothing"},
 			{"give_feedback", object{"uri": "x", "verdict": "so-so"}, "INVALID_ARGUMENT", "verdict must be one of helpful, harmful"},
 			{"save_knowledge", object{"content": "x", "type": "tool", "tags": "hot"}, "INVALID_ARGUMENT", "tags must be"},
 		} {
