@@ -25,7 +25,7 @@ type Remember struct {
 }
 
 // Complete fills in defaults and validates. The error is an [*Invalid] naming every bad field,
-// or a refusal to publish where the caller may not.
+// or a refusal to publish where the caller may not; with OrRevise that is left to [Remember.Decide].
 func (c Remember) Complete() (Remember, error) {
 	r := &c.Knowledge
 	if r.ContextType == "" {
@@ -55,6 +55,9 @@ func (c Remember) Complete() (Remember, error) {
 	}
 	if r.Text.URI == "" {
 		r.Text.URI, c.assumed.uri = string(URIOf(c.ID, r.Owner, r.ContextType, r.Category, r.Type)), true
+	}
+	if c.OrRevise { // what an older item has already may stay: Decide knows
+		return c, mayPublish(c.By, nil, "")
 	}
 	return c, mayPublish(c.By, r.Scopes, r.Owner)
 }
@@ -111,6 +114,9 @@ func (c Remember) Decide(book Book, now time.Time) ([]Fact, error) {
 	}
 	if c.Revisions != nil {
 		return nil, Refuse(ErrPrecondition, "there is no item %s to revise", c.ID).WithFix("leave the expected revision out to remember it")
+	}
+	if err := mayPublish(c.By, c.Knowledge.Scopes, c.Knowledge.Owner); err != nil {
+		return nil, err
 	}
 	item, err := c.placed(book)
 	if err != nil {

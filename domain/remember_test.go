@@ -309,6 +309,30 @@ func TestOneNamesOnlyOwnersAndScopesThatOneIsOrBelongsTo(t *testing.T) {
 	may(publish(trusted, alice, Public))
 }
 
+// Over an item that is there one may keep the audience and the owner that somebody else gave it, as when revising it.
+func TestRememberingOverAnItemAddsOnlyWhatOneMayPublishTo(t *testing.T) {
+	t.Parallel()
+	there := remembered()
+	there.Owner, there.Scopes = project, []Scope{"project:456", Public}
+	over := func(by Principal, owner Entity, scopes ...Scope) Remember {
+		return remember(by, orRevise, func(c *Remember) {
+			c.Knowledge.Type, c.Knowledge.Category, c.Knowledge.Text = there.Type, there.Category, there.Text
+			c.Knowledge.Text.Content, c.Knowledge.Owner, c.Knowledge.Scopes = "other", owner, scopes
+		})
+	}
+	member := as(alice, project)
+	revised := Revised{Content: new("other")}
+	given(t, there).when(over(member, project, "project:456", Public)).then(revised)
+	given(t, there).when(over(member, project, "project:456")).then(revised, Rescoped{Scopes: []Scope{"project:456"}})
+	given(t, there).when(over(member, project, "project:456", Public, "team:x")).refused(ErrForbidden)
+	given(t, there).when(over(member, bob, "project:456", Public)).refused(ErrForbidden)
+	given(t, there).when(over(as(bob), project, "project:456", Public)).refused(ErrForbidden)
+	given(t, there).when(over(auditor(), project, "project:456", Public)).refused(ErrForbidden)
+	given(t, there, Deleted{}).when(over(member, project, "project:456", Public)).refused(ErrTaken)
+	given(t).when(over(member, project, "project:456", Public)).refused(ErrForbidden)
+	given(t).when(over(member, bob, "project:456")).refused(ErrForbidden)
+}
+
 func TestARefusalToPublishNamesEveryEntityOnce(t *testing.T) {
 	t.Parallel()
 	_, err := remember(as(alice), func(c *Remember) {

@@ -205,11 +205,11 @@ func (b *bulk) submission(r record, number int) (domain.Submission, error) {
 	if r.err != nil {
 		return domain.Submission{}, r.err
 	}
-	command, whence, err := remembering(b.call.principal, r.data, nil)
+	command, whence, err := remembering(b.call.principal, r.data, b.revise, nil)
 	if err != nil {
 		return domain.Submission{Command: command}, err
 	}
-	command.OrSame, command.OrRevise = true, b.revise
+	command.OrSame = true
 	submission := b.call.submission(command, r.data)
 	whence.into(&submission.Origin)
 	submission.Origin.RequestID += "#" + strconv.Itoa(number)

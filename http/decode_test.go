@@ -36,7 +36,7 @@ func TestEveryBadFieldIsNamedAtOnce(t *testing.T) {
 		"type": "hunch", "contnet": "x", "task": 7, "scopes": ["user:1", "galaxy:9", 3, "user:1"],
 		"owner": "nobody", "tags": {"a": 1, "b": ["x", false]}, "meta": [], "status": "deleted",
 		"eval": {"helpful": "many", "confidence": 2, "harmfull": 0},
-		"source": {"urls": "http://x", "timestamp": "yesterday"}, "occurred_at": "noon"}`), nil)
+		"source": {"urls": "http://x", "timestamp": "yesterday"}, "occurred_at": "noon"}`), false, nil)
 	want := []string{
 		"contnet: is not a field here",
 		"task: must be a string",
@@ -168,7 +168,7 @@ func TestWhatWasReadCanBeRememberedAgain(t *testing.T) {
 	out.Eval.HelpfulHistory = usesOf([]domain.Use{{Query: "q", TraceID: "t", Outcome: "o", By: "user:1", At: k.CreatedAt}})
 	var written bytes.Buffer
 	write(&written, out)
-	command, whence, err := remembering(domain.OpenPrincipal(), written.Bytes(), nil)
+	command, whence, err := remembering(domain.OpenPrincipal(), written.Bytes(), false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,6 +37,31 @@ func (w *world) given(by string, key object) string {
 	return made["key"].(string)
 }
 
+// Whoever may change an item may keep the audience that somebody else gave it, whichever way it is changed.
+func TestRememberingOverAnItemPublishesOnlyWhatIsNew(t *testing.T) {
+	eachKeyed(t, func(_ *testing.T, w *world, _ *time.Duration) {
+		olga := w.given("", object{"subject": "user:olga", "role": "admin"})
+		admin := bearer(olga)
+		mia := bearer(w.given(olga, object{"subject": "user:mia", "memberships": []string{"team:pay"}}))
+		auditor := bearer(w.given(olga, object{"subject": "user:otto", "role": "auditor"}))
+		says := func(content string, scopes ...string) object {
+			return object{"id": "a", "type": "strategy", "content": content, "owner": "team:pay", "scopes": scopes}
+		}
+		over := func(body any, by header) *answer { return w.ask("POST", "/v1/knowledge?update=true", body, by) }
+		w.ask("POST", "/v1/knowledge", says("one", "team:pay", "public"), admin).want(http.StatusCreated)
+		w.ask("PATCH", "/v1/knowledge/a", object{"content": "two", "scopes": []string{"team:pay", "public"}}, mia).want(http.StatusOK)
+		over(says("three", "team:pay", "public"), mia).want(http.StatusOK)
+		over(says("four", "team:pay", "public", "org:acme"), mia).want(http.StatusForbidden)
+		over(says("four", "team:pay", "public"), auditor).want(http.StatusForbidden)
+		lines := over([]object{says("four", "public", "team:pay"), says("five", "user:olga")}, mia).want(http.StatusOK).lines()
+		if lines[0]["status"] != "revised" || lines[1]["status"] != "error" {
+			w.t.Errorf("got %v", lines)
+		}
+		over(says("five", "team:pay"), mia).want(http.StatusOK)
+		over(says("six", "team:pay", "public"), mia).want(http.StatusForbidden)
+	})
+}
+
 func bearer(key string) header { return header("Authorization: Bearer " + key) }
 
 // What the description says of each route about keys is what the server does.

@@ -22,7 +22,7 @@ import (
 var decodeKnowledge = decoderOf(reflect.TypeFor[knowledge]())
 
 type rememberInput struct {
-	Update boolean `query:"update" doc:"Other content under a taken id revises that item instead of being refused."`
+	Update boolean `query:"update" doc:"Other content under a taken id revises that item instead of being refused. Whoever may change it may leave the owner and the scopes that it has."`
 }
 
 // streamed is an answer that writes itself.
@@ -56,11 +56,10 @@ func (s *Server) rememberOne(ctx context.Context, c *call, from io.Reader, revis
 	if err != nil {
 		return nil, err
 	}
-	command, whence, err := remembering(c.principal, body, c.found)
+	command, whence, err := remembering(c.principal, body, revise, c.found)
 	if err != nil {
 		return nil, err
 	}
-	command.OrRevise = revise
 	if command.Revisions, err = c.expected(); err != nil {
 		return nil, err
 	}
@@ -129,7 +128,7 @@ func (w whence) into(origin *domain.Origin) {
 
 // remembering reads a record into a command. The error names everything that is wrong with it,
 // and with what was found wrong before.
-func remembering(by domain.Principal, record []byte, found domain.Problems) (domain.Remember, whence, error) {
+func remembering(by domain.Principal, record []byte, revise bool, found domain.Problems) (domain.Remember, whence, error) {
 	in, err := decode[knowledge](decodeKnowledge, record, &found)
 	if err != nil {
 		return domain.Remember{ID: in.ID}, whence{}, err
@@ -140,7 +139,9 @@ func remembering(by domain.Principal, record []byte, found domain.Problems) (dom
 	if in.Status != "" && in.Status != string(domain.Active) {
 		found.Add("status", "must be active or left out: an item in another state is not remembered again")
 	}
-	command, err := in.command(by).Complete()
+	command := in.command(by)
+	command.OrRevise = revise
+	command, err = command.Complete()
 	if err = merge(found, err); err != nil {
 		return domain.Remember{ID: in.ID}, whence{}, err
 	}
