@@ -105,7 +105,7 @@ func (s *Server) wait(ctx context.Context, q *query) (any, error) {
 	}
 	patience := settling
 	if in.Timeout != nil && *in.Timeout >= 0 {
-		patience = min(patience, time.Duration(*in.Timeout*float64(time.Second)))
+		patience = time.Duration(min(*in.Timeout, settling.Seconds()) * float64(time.Second))
 	}
 	before, err := s.meaning(ctx, q)
 	if err != nil {

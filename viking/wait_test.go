@@ -34,7 +34,7 @@ func TestWhoHasWaitedFindsWhatWasLearned(t *testing.T) {
 		answered := make(chan *answer, 1)
 		go func() {
 			defer close(answered)
-			answered <- w.ask("POST", "/api/v1/system/wait", object{"timeout": 20})
+			answered <- w.ask("POST", "/api/v1/system/wait", object{"timeout": 1e10}) // seconds, as who waits for ever says
 		}()
 		<-begun // before anybody learns
 		w.embedding()
