@@ -18,7 +18,7 @@ type importCommand struct {
 	Update   bool          `help:"Where an id is taken by other content, revise it instead of refusing the line. Of what the line leaves out, owner, scopes and URI stay as they are, and task, abstract, overview, category, tags and meta are emptied. Source and eval stay whatever the line says."`
 	Reason   string        `placeholder:"TEXT" help:"With --update: why, for the history of what is revised. A record's own reason goes before it."`
 	Errors   string        `complete:"file" placeholder:"FILE" help:"Write every line that failed there, with its problem, as lines of JSON."`
-	Patience time.Duration `least:"0s" default:"30s" help:"How long to try again when the server cannot be reached or is busy."`
+	Patience time.Duration `least:"0s" default:"30s" help:"How long to try again when the server goes away meanwhile, or is busy."`
 	Parallel int           `default:"1" placeholder:"N" help:"How many requests are under way at once, for a server that is far away: 1 to 8. More than one may mix up the order of the file in the log, so --update sends one."`
 }
 
