@@ -71,7 +71,8 @@ type WrittenText struct {
 
 // Items are the part of a book that is about knowledge.
 type Items interface {
-	// Knowledge is the item's state, never nil; it does not exist if nothing was remembered.
+	// Knowledge is the item's state, never nil; it does not exist if nothing was remembered. One that Reads
+	// did not name costs a look-up of its own.
 	Knowledge(id string) *Knowledge
 	// Holder is the id of the live item with this URI, or empty. A URI that Reads did not
 	// name costs a look-up of its own.

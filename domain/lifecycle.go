@@ -102,7 +102,21 @@ func (c Restore) Decide(book Book, _ time.Time) ([]Fact, error) {
 		return nil, nil
 	}
 	if holder := book.Holder(k.Text.URI); holder != "" && holder != k.ID {
-		return nil, Refuse(ErrTaken, "the uri belongs to another item by now")
+		return nil, c.displaced(book.Knowledge(holder))
 	}
 	return []Fact{Restored{Reason: c.Reason}}, nil
+}
+
+// displaced refuses to restore an item whose place another one has by now, which is named to whoever may see it.
+func (c Restore) displaced(other *Knowledge) error {
+	named := Refuse(ErrTaken, "the uri belongs to %s by now", other.ID)
+	switch anew := "or remember what the history of " + c.ID + " has under another id"; {
+	case c.By.MayChange(other):
+		return named.WithFix("give %s another uri, or forget it, and then restore %s", other.ID, c.ID)
+	case c.By.MaySee(other):
+		return named.WithFix("ask %s, to whom %s belongs, or an admin to give it another uri; %s", other.Owner, other.ID, anew)
+	default:
+		return Refuse(ErrTaken, "the uri belongs to another item by now").
+			WithFix("ask an admin to restore %s, and to make room for it; %s", c.ID, anew)
+	}
 }

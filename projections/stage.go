@@ -21,7 +21,7 @@ type stage struct {
 	tables     tables
 	policy     domain.ConfidencePolicy
 	tx         bun.IDB
-	ctx        context.Context // Holder has none, and a stage ends with its transaction
+	ctx        context.Context // Knowledge and Holder have none, and a stage ends with its transaction
 	tenant     string
 
 	items    map[string]*item
@@ -29,7 +29,7 @@ type stage struct {
 	holders  map[string]string
 	prepared map[string]prepared // commands, by item
 	emptied  []string            // ids of those whose texts are destroyed, all or some
-	err      error               // of a look-up that Holder could not report
+	err      error               // of a look-up that Knowledge or Holder could not report
 	spoilt   error               // why this version cannot be written any more, if nobody reads it
 }
 
@@ -133,6 +133,9 @@ func (s *stage) reads(w wanted) []read {
 }
 
 func (s *stage) readItems(w wanted) read {
+	for _, id := range w.items {
+		s.item(id) // is looked up, whether it is there or not
+	}
 	each := func(r *row) {
 		k := r.knowledge()
 		s.items[k.ID] = &item{was: *k, now: k, words: r.Words}
@@ -222,7 +225,14 @@ func (s *stage) readReports(w wanted) read {
 }
 
 // Knowledge implements [domain.Book].
-func (s *stage) Knowledge(id string) *domain.Knowledge { return s.item(id).now }
+func (s *stage) Knowledge(id string) *domain.Knowledge {
+	if _, known := s.items[id]; !known {
+		if err := s.projection.readAll(s.ctx, s.tx, []read{s.readItems(wanted{items: []string{id}})}); err != nil {
+			s.err = fmt.Errorf("look an item up: %w", err)
+		}
+	}
+	return s.item(id).now
+}
 
 func (s *stage) item(id string) *item {
 	it, found := s.items[id]
