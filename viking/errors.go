@@ -15,6 +15,9 @@ var errInvalidFilter = errors.New("invalid filter")
 // errMode is what a way of answering is refused with that is not offered.
 var errMode = errors.New("unsupported mode")
 
+// errBody is what a body is refused with that is too large to be read.
+var errBody = errors.New("body too large")
+
 // code is what becomes of an error.
 type code struct {
 	to     error
@@ -29,6 +32,7 @@ var codes = []code{
 	{domain.ErrMalformed, http.StatusBadRequest, "INVALID_ARGUMENT"},
 	{domain.ErrTooLarge, http.StatusBadRequest, "INVALID_ARGUMENT"},
 	{domain.ErrKeyReused, http.StatusBadRequest, "INVALID_ARGUMENT"},
+	{errBody, http.StatusRequestEntityTooLarge, "INVALID_ARGUMENT"},
 	{errSkill, http.StatusBadRequest, "SKILL_INVALID"},
 	{errMode, http.StatusBadRequest, "UNSUPPORTED_MODE"},
 	{errInvalidFilter, http.StatusBadRequest, "INVALID_FILTER"},

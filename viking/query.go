@@ -88,7 +88,7 @@ func (q *query) body() ([]byte, error) {
 	const most = 8 << 20
 	body, err := io.ReadAll(http.MaxBytesReader(nil, q.request.Body, most))
 	if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is {
-		return nil, domain.Refuse(domain.ErrTooLarge, "a body may have at most %d bytes here", tooLarge.Limit)
+		return nil, domain.Refuse(errBody, "a body may have at most %d bytes here", tooLarge.Limit)
 	}
 	if err != nil {
 		return nil, domain.Refuse(domain.ErrMalformed, "the body ended too early")

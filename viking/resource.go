@@ -42,7 +42,7 @@ func (s *Server) upload(ctx context.Context, q *query) (any, error) {
 	const inMemory = 8 << 20
 	if err := q.request.ParseMultipartForm(inMemory); err != nil {
 		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-			return nil, domain.Refuse(domain.ErrTooLarge, "a file may have at most %d bytes", maxUpload)
+			return nil, domain.Refuse(errBody, "a file may have at most %d bytes", maxUpload)
 		}
 		return nil, domain.Refuse(domain.ErrMalformed, "the body must be multipart/form-data with a file")
 	}
@@ -57,7 +57,7 @@ func (s *Server) upload(ctx context.Context, q *query) (any, error) {
 		return nil, domain.Refuse(domain.ErrMalformed, "the body ended too early")
 	}
 	if len(content) > maxUpload {
-		return nil, domain.Refuse(domain.ErrTooLarge, "a file may have at most %d bytes", maxUpload)
+		return nil, domain.Refuse(errBody, "a file may have at most %d bytes", maxUpload)
 	}
 	id := "upload_" + strings.ReplaceAll(newID(), "-", "")
 	err = s.cfg.Files.Keep(ctx, q.caller.Tenant, domain.File{

@@ -2,6 +2,7 @@ package viking_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 )
 
@@ -13,5 +14,16 @@ func TestAnIDLeadsToNothingElse(t *testing.T) {
 			w.ask("DELETE", path, nil).refused(http.StatusNotFound, "NOT_FOUND")
 		}
 		w.ask("GET", "/api/v1/skills/deploy", nil).object()
+	})
+}
+
+func TestABodyThatIsTooLargeIsRefusedAsSuch(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		for _, route := range [][2]string{{"POST", "/api/v1/search/find"}, {"POST", "/api/v1/skills"}, {"POST", "/api/v1/content/write"}} {
+			got := w.ask(route[0], route[1], object{"query": strings.Repeat("x", 8<<20)})
+			if message := got.refused(http.StatusRequestEntityTooLarge, "INVALID_ARGUMENT"); message != "a body may have at most 8388608 bytes here" {
+				t.Errorf("%s: %s", route[1], message)
+			}
+		}
 	})
 }
