@@ -47,7 +47,9 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
 	case "postgres", "postgresql":
 		db, err = openPostgres(ctx, url, log)
 	case "sqlite":
-		db, err = openSQLite(ctx, rest)
+		if err = isNoDirectory(rest); err == nil {
+			db, err = openSQLite(ctx, rest)
+		}
 	case "":
 		err = misnamed{errors.New("no database is named: " + accepted)}
 	default:

@@ -30,8 +30,8 @@ func OpenToRead(ctx context.Context, address string, log *slog.Logger) (*DB, err
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w at %s", ErrAbsent, path)
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, misnamed{fmt.Errorf("%s is a directory, name the file in it", path)}
+	if err := isNoDirectory(path); err != nil {
+		return nil, err
 	}
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
