@@ -13,6 +13,7 @@ type Candidate struct {
 	Position   int64   // of its newest event
 	Score      float64 // 0…1: how much it is about the query, 0.5 = "about this"
 	Semantic   float64 // calibrated meaning, part of Score; 0 if unknown
+	Pending    bool    // Semantic is unknown, since the item's vector is still to come
 	Lexical    float64 // calibrated words, part of Score
 }
 

@@ -131,6 +131,24 @@ func TestQuarantineIsSeenReplayedAndSkipped(t *testing.T) {
 	})
 }
 
+func TestAnExplanationSaysThatMeaningIsStillToCome(t *testing.T) {
+	eachFollowed(t, func(t *testing.T, w *followed) {
+		position := w.remember("k", "retry with jitter").header.Get("Annals-Position")
+		pending := func(explain bool, query string) any {
+			t.Helper()
+			a := w.ask("POST", "/v1/search"+query, object{"query": "retry with jitter", "explain": explain}).want(http.StatusOK)
+			return pick(a.items()[0], "parts", "semantic_pending")
+		}
+		if before, unasked := pending(true, ""), pending(false, ""); before != true || unasked != nil {
+			t.Errorf("at once: %v, and %v where nobody asked", before, unasked)
+		}
+		w.follow()
+		if after := pending(true, "?min_position="+position); after != nil {
+			t.Errorf("when the vector is there: %v", after)
+		}
+	})
+}
+
 func TestAReadWaitsUntilItIsAsNewAsAPosition(t *testing.T) {
 	eachFollowed(t, func(t *testing.T, w *followed) {
 		position := w.remember("k", "retry with jitter").header.Get("Annals-Position")

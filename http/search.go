@@ -65,6 +65,7 @@ type hit struct {
 // parts are what score and weight are made of, each 0 to 1.
 type parts struct {
 	Semantic   float64 `json:"semantic" doc:"Meaning."`
+	Pending    bool    `json:"semantic_pending,omitempty" doc:"With explain: meaning is not computed yet, and words stand alone."`
 	Lexical    float64 `json:"lexical" doc:"Words."`
 	Confidence float64 `json:"confidence"`
 }
@@ -201,7 +202,7 @@ func searchedOf(a domain.Answer) searched {
 		out.Items[i] = hit{
 			Knowledge: knowledgeOf(h.Knowledge), Score: h.Score, Scope: string(h.Scope),
 			Tier: h.Scope.Tier().String(), Weight: h.Weight, Best: h.Best, Terms: h.Terms,
-			Parts: parts{Semantic: h.Semantic, Lexical: h.Lexical, Confidence: h.Confidence},
+			Parts: parts{Semantic: h.Semantic, Pending: h.Pending && a.Explain != nil, Lexical: h.Lexical, Confidence: h.Confidence},
 		}
 	}
 	if e := a.Explain; e != nil {

@@ -23,7 +23,7 @@ func (f *finding) look(ctx context.Context, all *field, prospects []prospect) er
 		all.read[item.number] = true
 		c := domain.Candidate{
 			ID: item.id, Scopes: item.scopes, Confidence: item.confidence, Position: item.position,
-			Score: p.score, Semantic: p.semantic, Lexical: p.lexical,
+			Score: p.score, Semantic: p.semantic, Lexical: p.lexical, Pending: f.asked.vector != nil && !p.compared,
 		}
 		if f.evenly {
 			c.Confidence = 1

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
@@ -63,6 +65,29 @@ func TestWhatWasRememberedIsFoundThoughNothingWasFoundBefore(t *testing.T) {
 				t.Errorf("found %v by meaning", got)
 			}
 		}
+	})
+}
+
+func TestAHitSaysThatItsMeaningIsStillToCome(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		pending := func(want map[string]bool) {
+			t.Helper()
+			got := map[string]bool{}
+			for _, hit := range w.search(domain.Search{Text: "retry payment"}).Hits {
+				got[hit.ID] = hit.Pending
+			}
+			if diff := cmp.Diff(got, want); diff != "" {
+				t.Error(diff)
+			}
+		}
+		w.remember("first", "retry the payment call", "team:pay")
+		w.understand()
+		w.remember("second", "retry the payment twice", "team:pay")
+		pending(map[string]bool{"first": false, "second": true})
+		w.understand()
+		pending(map[string]bool{"first": false, "second": false})
 	})
 }
 

@@ -23,6 +23,7 @@ type hit struct {
 	Weight    float64   `json:"weight"`
 	Parts     struct {
 		Semantic   float64 `json:"semantic"`
+		Pending    bool    `json:"semantic_pending"`
 		Lexical    float64 `json:"lexical"`
 		Confidence float64 `json:"confidence"`
 	} `json:"parts"`
@@ -94,8 +95,11 @@ func (a searchAnswer) nothing() string {
 
 // how says where the hit's score and place come from.
 func (h hit) how() string {
-	line := fmt.Sprintf("meaning %.2f · words %.2f · confidence %.2f → weight %.2f",
-		h.Parts.Semantic, h.Parts.Lexical, h.Parts.Confidence, h.Weight)
+	meaning := fmt.Sprintf("meaning %.2f", h.Parts.Semantic)
+	if h.Parts.Pending {
+		meaning = "meaning not computed yet"
+	}
+	line := fmt.Sprintf("%s · words %.2f · confidence %.2f → weight %.2f", meaning, h.Parts.Lexical, h.Parts.Confidence, h.Weight)
 	if len(h.Terms) > 0 {
 		line += " · " + printable(strings.Join(h.Terms, " "))
 	}
