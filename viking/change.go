@@ -77,8 +77,13 @@ func (s *Server) removeAt(ctx context.Context, q *query, uri string, recursive b
 	case err != nil:
 		return nil, err
 	case !n.isDir:
-		gone["estimated_deleted_count"] = 1
 		_, err = s.change(ctx, q, domain.Delete{Target: q.target(n.item)})
+		switch {
+		case err == nil:
+			gone["estimated_deleted_count"] = 1
+		case isGone(err):
+			err = nil
+		}
 		return gone, err
 	}
 	if !recursive {
@@ -93,6 +98,11 @@ func (s *Server) removeAt(ctx context.Context, q *query, uri string, recursive b
 	count, err := s.each(ctx, q, n.uri, func(k *domain.Knowledge) domain.Command { return domain.Delete{Target: q.target(k)} })
 	gone["estimated_deleted_count"] = count
 	return gone, err
+}
+
+// isGone tells of what was looked up whether somebody else was faster to remove it.
+func isGone(err error) bool {
+	return errors.Is(err, domain.ErrDeleted) || errors.Is(err, domain.ErrErased)
 }
 
 // each does something to every item below a directory for which there is a command, and tells to how many. Those that the caller may not
@@ -118,10 +128,11 @@ func (s *Server) each(ctx context.Context, q *query, directory domain.URI, comma
 			}
 		}
 		for _, result := range s.cfg.Writer.SubmitAll(ctx, submissions) {
-			if result.Err != nil {
-				refusals = append(refusals, result.Err)
-			} else {
+			switch {
+			case result.Err == nil:
 				count++
+			case !isGone(result.Err):
+				refusals = append(refusals, result.Err)
 			}
 		}
 		if len(items) < page {

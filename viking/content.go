@@ -156,13 +156,12 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 	if there && n.isDir {
 		return nil, domain.Refuse(domain.ErrPrecondition, "it is a directory")
 	}
-	content := *in.Content
 	switch in.Mode {
 	case "create":
-		if there {
+		if there && q.once() == "" { // a request that is repeated may find what it has written
 			return nil, occupied(a)
 		}
-		_, err = s.remember(ctx, q, a, func(r *domain.Remembered) { r.Text.Content = content })
+		err = s.create(ctx, q, a, *in.Content)
 	case "replace", "append":
 		if !there {
 			if a.beyond {
@@ -171,9 +170,10 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 			return nil, err
 		}
 		if in.Mode == "append" {
-			content = n.item.Text.Content + content
+			err = s.extend(ctx, q, n.item, *in.Content)
+		} else {
+			_, err = s.submitOnce(ctx, q, domain.Revise{Target: q.target(n.item), Changes: domain.Revised{Content: in.Content}})
 		}
-		_, err = s.revise(ctx, q, n.item, content)
 	default:
 		return nil, invalid("mode", "must be replace, append or create")
 	}
@@ -186,8 +186,27 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 	return out, err
 }
 
-func (s *Server) revise(ctx context.Context, q *query, k *domain.Knowledge, content string) (*domain.Knowledge, error) {
-	return s.change(ctx, q, domain.Revise{Target: q.target(k), Changes: domain.Revised{Content: &content}})
+func (s *Server) create(ctx context.Context, q *query, a address, content string) error {
+	command, err := s.remembering(q, a, func(r *domain.Remembered) { r.Text.Content = content })
+	if err == nil {
+		_, err = s.submitOnce(ctx, q, command)
+	}
+	return err
+}
+
+// extend adds to what a file says, and to what others add to it meanwhile.
+func (s *Server) extend(ctx context.Context, q *query, k *domain.Knowledge, more string) error {
+	for uri := domain.URI(k.Text.URI); ; {
+		target, content := q.target(k), k.Text.Content+more
+		target.Revisions = []int64{k.Revision}
+		_, err := s.submitOnce(ctx, q, domain.Revise{Target: target, Changes: domain.Revised{Content: &content}})
+		if !errors.Is(err, domain.ErrPrecondition) {
+			return err
+		}
+		if k, err = s.cfg.Reader.At(ctx, q.caller.Tenant, uri); err != nil {
+			return err
+		}
+	}
 }
 
 // rootOf is the tree that something belongs to: a resource's, or the directory that it lies in.

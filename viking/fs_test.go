@@ -1,10 +1,12 @@
 package viking_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -147,6 +149,78 @@ func TestATreeIsChanged(t *testing.T) {
 		w.ask("DELETE", "/api/v1/fs", nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 		for _, everything := range []string{"viking://", "viking://user", "viking://agent", "viking://tenants/default"} {
 			rm(everything, "recursive=true").refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		}
+	})
+}
+
+func TestSeveralMayRemoveTheSame(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		for range 8 {
+			for _, name := range []string{"a.md", "d/b.md", "d/c.md"} {
+				w.ask("POST", "/api/v1/content/write", object{"uri": "viking://resources/" + name, "content": name, "mode": "create"}).result()
+			}
+			var removing sync.WaitGroup
+			for range 8 {
+				for _, name := range []string{"a.md", "d"} {
+					removing.Go(func() {
+						if removed := w.ask("DELETE", at("/api/v1/fs", "viking://resources/"+name, "recursive=true"), nil); removed.status != http.StatusOK {
+							t.Errorf("%s: %d %s", name, removed.status, removed.body)
+						}
+					})
+				}
+			}
+			removing.Wait()
+		}
+	})
+}
+
+func TestNothingThatIsAppendedIsLost(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		const uri = "viking://resources/diary.md"
+		write := func(mode, content string, headers ...header) *answer {
+			return w.ask("POST", "/api/v1/content/write", object{"uri": uri, "content": content, "mode": mode}, headers...)
+		}
+		for range 2 {
+			write("create", "Day 0.", "Idempotency-Key: create").result()
+		}
+		write("create", "Day 0.").refused(http.StatusConflict, "ALREADY_EXISTS")
+		var writing sync.WaitGroup
+		for day := range 16 {
+			writing.Go(func() {
+				for range 2 {
+					if written := write("append", fmt.Sprintf(" Day %d.", day+1), header(fmt.Sprint("Idempotency-Key: ", day))); written.status != http.StatusOK {
+						t.Errorf("day %d: %d %s", day+1, written.status, written.body)
+					}
+				}
+			})
+		}
+		writing.Wait()
+		got := w.ask("GET", at("/api/v1/content/read", uri), nil).result().(string)
+		for day := range 17 {
+			if times := strings.Count(got, fmt.Sprintf("Day %d.", day)); times != 1 {
+				t.Errorf("day %d is there %d times, in %s", day, times, got)
+			}
+		}
+	})
+}
+
+func TestNoTagThatIsAppendedIsLost(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		const uri = "viking://resources/diary.md"
+		w.ask("POST", "/api/v1/content/write", object{"uri": uri, "content": "Day 0.", "mode": "create"}).result()
+		var tagging sync.WaitGroup
+		for day := range 16 {
+			tagging.Go(func() {
+				tagged := w.ask("POST", "/api/v1/content/set_tags", object{"uri": uri, "tags": []string{fmt.Sprint("day=", day)}, "mode": "append"})
+				if tagged.status != http.StatusOK {
+					t.Errorf("day %d: %d %s", day, tagged.status, tagged.body)
+				}
+			})
+		}
+		tagging.Wait()
+		item := w.ask("GET", "/v1/knowledge?uri="+uri, nil).want(http.StatusOK).json()["items"].([]any)[0].(object)
+		if days, _ := item["tags"].(object)["day"].([]any); len(days) != 16 {
+			t.Errorf("it has the tags %v", item["tags"])
 		}
 	})
 }

@@ -2,6 +2,7 @@ package viking
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -36,21 +37,26 @@ func (s *Server) setTags(ctx context.Context, q *query) (any, error) {
 	}
 	tagged := []string{}
 	depth := len(a.uri.Names()) + 1
-	_, err = s.eachOf(ctx, q, a, func(k *domain.Knowledge) domain.Command {
+	command := func(k *domain.Knowledge) domain.Command {
 		uri := domain.URI(k.Text.URI)
 		if !in.Recursive && len(uri.Names()) > depth {
 			return nil
 		}
-		tags := given
+		target, tags := q.target(k), given
 		switch in.Mode {
 		case "append":
-			tags = joined(k.Text.Tags, given)
+			target.Revisions, tags = []int64{k.Revision}, joined(k.Text.Tags, given)
 		case "clear":
 			tags = domain.Tags{}
 		}
 		tagged = append(tagged, a.spell(uri))
-		return domain.Revise{Target: q.target(k), Changes: domain.Revised{Tags: &tags}}
-	})
+		return domain.Revise{Target: target, Changes: domain.Revised{Tags: &tags}}
+	}
+	_, err = s.eachOf(ctx, q, a, command)
+	for errors.Is(err, domain.ErrPrecondition) { // somebody else changed something meanwhile
+		tagged = tagged[:0]
+		_, err = s.eachOf(ctx, q, a, command)
+	}
 	return map[string]any{"uri": a.String(), "mode": in.Mode, "updated_uris": tagged, "updated_count": len(tagged)}, err
 }
 
