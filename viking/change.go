@@ -23,18 +23,21 @@ func (s *Server) makeDirectory(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := map[string]string{"uri": a.String()}
+	return map[string]string{"uri": a.String()}, again(func() error { return s.makeAt(ctx, q, a, in.Description) })
+}
+
+func (s *Server) makeAt(ctx context.Context, q *query, a address, description string) error {
 	n, err := s.look(ctx, q.caller, a)
 	switch {
 	case errors.Is(err, domain.ErrNotFound):
 	case err != nil:
-		return nil, err
+		return err
 	case !n.isDir:
-		return nil, domain.Refuse(domain.ErrTaken, "a file lies there")
-	case in.Description == "":
-		return made, nil
+		return domain.Refuse(domain.ErrTaken, "a file lies there")
+	case description == "":
+		return nil
 	}
-	return made, s.describe(ctx, q, address{uri: a.uri.Join(domain.AbstractName), tenant: a.tenant, beyond: a.beyond}, cmp.Or(in.Description, a.uri.Name()))
+	return s.describe(ctx, q, address{uri: a.uri.Join(domain.AbstractName), tenant: a.tenant, beyond: a.beyond}, cmp.Or(description, a.uri.Name()))
 }
 
 // describe writes what a directory is about.

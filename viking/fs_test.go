@@ -153,6 +153,27 @@ func TestATreeIsChanged(t *testing.T) {
 	})
 }
 
+func TestSeveralMayMakeTheSame(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		w.ask("POST", "/api/v1/content/write", object{"uri": "viking://resources/diary/a.md", "content": "Day 0.", "mode": "create"}).result()
+		var making sync.WaitGroup
+		for range 8 {
+			for path, body := range map[string]object{
+				"fs/mkdir":       {"uri": "viking://resources/notes"},
+				"skills":         {"data": object{"name": "deploy", "description": "Deploys", "content": "Build first"}},
+				"relations/link": {"from_uri": "viking://resources/diary", "to_uris": "viking://resources/diary/a.md"},
+			} {
+				making.Go(func() {
+					if made := w.ask("POST", "/api/v1/"+path, body); made.status != http.StatusOK {
+						t.Errorf("%s: %d %s", path, made.status, made.body)
+					}
+				})
+			}
+		}
+		making.Wait()
+	})
+}
+
 func TestSeveralMayRemoveTheSame(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
 		for range 8 {

@@ -3,6 +3,7 @@ package viking
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/google/uuid"
@@ -67,6 +68,15 @@ func (s *Server) remember(ctx context.Context, q *query, a address, fill func(*d
 		return nil, err
 	}
 	return s.change(ctx, q, command)
+}
+
+// again does once more what found a place free and was told that it is taken: by now what lies there can be seen.
+func again(do func() error) error {
+	err := do()
+	if errors.Is(err, domain.ErrTaken) {
+		err = do()
+	}
+	return err
 }
 
 func (s *Server) remembering(q *query, a address, fill func(*domain.Remembered)) (domain.Remember, error) {

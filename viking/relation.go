@@ -137,12 +137,15 @@ func (s *Server) linkable(ctx context.Context, q *query, field, uri string) (str
 	if err != nil {
 		return "", err
 	}
-	k, err := s.standingFor(ctx, q, a)
-	if err == nil && k == nil {
-		about := a
-		about.uri = a.uri.Join(domain.AbstractName)
-		k, err = s.remember(ctx, q, about, named(a.uri.Name()))
-	}
+	var k *domain.Knowledge
+	err = again(func() (err error) {
+		if k, err = s.standingFor(ctx, q, a); err == nil && k == nil {
+			about := a
+			about.uri = a.uri.Join(domain.AbstractName)
+			k, err = s.remember(ctx, q, about, named(a.uri.Name()))
+		}
+		return err
+	})
 	if err != nil {
 		return "", err
 	}

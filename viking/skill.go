@@ -91,7 +91,11 @@ func (s *Server) replaceSkill(ctx context.Context, q *query) (any, error) {
 
 // putSkill keeps a skill. The upload that it came in is used up.
 func (s *Server) putSkill(ctx context.Context, q *query, k skill, upload string) (any, error) {
-	added, err := s.kept(ctx, q, k)
+	var added skillAdded
+	err := again(func() (err error) {
+		added, err = s.kept(ctx, q, k)
+		return err
+	})
 	if err == nil && upload != "" {
 		err = s.cfg.Files.Drop(ctx, q.caller.Tenant, upload)
 	}
