@@ -140,6 +140,8 @@ func wordsFor(value *kong.Value) []candidate {
 		return candidates([]string{"knowledge"})
 	case "followers":
 		return candidates([]string{"meaning", "past", "extraction", "proof"})
+	case "rereadable":
+		return candidates(rereadable)
 	case "types":
 		return candidates(domain.Types)
 	case "contexts":

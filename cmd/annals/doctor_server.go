@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -94,7 +95,11 @@ func (e *examination) projections(ctx context.Context, api *client) {
 			e.note("model before", fine, "annals rebuild meaning --retire drops them", "the vectors of %s are kept: going back to it costs only what came since", p.Settings["space"])
 		case p.State != "active": // what rebuilding has left is examined by itself
 		case p.Halted:
-			e.note(name, broken, "if the log is as it should be: annals reread "+p.Name, "has halted: %s", p.Error)
+			fix := "put all tables of one backup back: it takes in every event once, and cannot begin anew"
+			if slices.Contains(rereadable, p.Name) {
+				fix = "if the log is as it should be: annals reread " + p.Name
+			}
+			e.note(name, broken, fix, "has halted: %s", p.Error)
 		case strings.HasPrefix(p.Error, "words answer alone"):
 			e.note(name, warned, "wait until the other model has caught up, or name this one: ANNALS_EMBEDDING_PREVIOUS_MODEL", "%s: %s", p.Settings["space"], p.Error)
 		case p.Error != "":

@@ -5,10 +5,13 @@ import (
 	"net/http"
 )
 
+// rereadable are the projections that may take in an event twice.
+var rereadable = []string{"meaning", "past"}
+
 type rereadCommand struct {
 	remote
 
-	Projection string `arg:"" complete:"followers" help:"Which projection: meaning or past."`
+	Projection string `arg:"" complete:"rereadable" help:"Which projection: meaning or past."`
 }
 
 // Help implements kong.HelpProvider.
