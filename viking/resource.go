@@ -126,10 +126,7 @@ func (s *Server) addResource(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if root, err = s.rootFor(ctx, q, in, root, file); err != nil {
-		return nil, err
-	}
-	unread, err := s.keepAll(ctx, q, root, in, file)
+	root, unread, err := s.settle(ctx, q, in, root, file)
 	if err != nil {
 		return nil, err
 	}
@@ -176,36 +173,50 @@ func (in resourceRequest) root(q *query) (address, error) {
 	return a, nil
 }
 
-// rootFor is where the tree is: where it was asked for, in the place of what lay there, or else under a name
-// of its own.
-func (s *Server) rootFor(ctx context.Context, q *query, in resourceRequest, root address, file source) (address, error) {
+// settle keeps a file where it was asked for, in the place of what lay there, or else under a name of its own: one is
+// passed over that is taken by now, or by what the caller does not see.
+func (s *Server) settle(ctx context.Context, q *query, in resourceRequest, root address, file source) (address, []string, error) {
 	if in.To != "" {
-		n, err := s.look(ctx, q.caller, root)
-		switch {
-		case errors.Is(err, domain.ErrNotFound):
-			return root, nil
-		case err != nil:
-			return root, err
-		case !n.isDir:
-			_, err = s.change(ctx, q, domain.Delete{Target: q.target(n.item)})
-			return root, err
+		if err := s.clear(ctx, q, root); err != nil {
+			return root, nil, err
 		}
-		_, err = s.each(ctx, q, root.uri, func(k *domain.Knowledge) domain.Command { return domain.Delete{Target: q.target(k)} })
-		return root, err
+		unread, err := s.keepAll(ctx, q, root, in, file)
+		return root, unread, err
 	}
-	parent := root.uri
 	for n := 0; ; n++ {
-		name := file.stem()
+		at, name := root, file.stem()
 		if n > 0 {
 			name = fmt.Sprintf("%s_%d", name, n)
 		}
-		root.uri = parent.Join(name)
-		if _, err := s.look(ctx, q.caller, root); errors.Is(err, domain.ErrNotFound) {
-			return root, nil
-		} else if err != nil {
-			return root, err
+		at.uri = root.uri.Join(name)
+		_, err := s.look(ctx, q.caller, at)
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, domain.ErrNotFound) {
+			return at, nil, err
+		}
+		unread, err := s.keepAll(ctx, q, at, in, file)
+		if !errors.Is(err, domain.ErrTaken) {
+			return at, unread, err
 		}
 	}
+}
+
+// clear forgets what lies at a place, and below it.
+func (s *Server) clear(ctx context.Context, q *query, at address) error {
+	n, err := s.look(ctx, q.caller, at)
+	switch {
+	case errors.Is(err, domain.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	case !n.isDir:
+		_, err = s.change(ctx, q, domain.Delete{Target: q.target(n.item)})
+		return err
+	}
+	_, err = s.each(ctx, q, at.uri, func(k *domain.Knowledge) domain.Command { return domain.Delete{Target: q.target(k)} })
+	return err
 }
 
 // keep writes the parts of a file, or its bytes. Of a document that could not be read it says so.

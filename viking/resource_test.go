@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/annals-kb/annals/database"
@@ -244,5 +245,38 @@ func TestWhatIsNoResourceIsRefused(t *testing.T) {
 		w.ask("POST", "/api/v1/resources/temp_upload", object{}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 		w.ask("DELETE", "/api/v1/resources", nil).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 		w.ask("POST", "/api/v1/resources", object{"temp_file_id": id}).result() // nothing above has used it up
+	})
+}
+
+func TestResourcesOfOneNameLieBesideEachOther(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		hidden := object{"type": "definition", "content": "x", "scopes": []string{"user:eve"}, "owner": "user:eve", "uri": "viking://resources/guide/guide.md"}
+		w.ask("POST", "/v1/knowledge", hidden).want(http.StatusCreated)
+		mia := header("Annals-On-Behalf-Of: user:mia") // who does not see it
+		var uploads []string
+		for range 6 {
+			uploads = append(uploads, w.upload("guide.md", "text/markdown", []byte("Retry with jitter."), mia))
+		}
+		roots := make(chan any, len(uploads))
+		var adding sync.WaitGroup
+		for _, upload := range uploads {
+			adding.Go(func() {
+				added := w.ask("POST", "/api/v1/resources", object{"temp_file_id": upload}, mia)
+				if added.status != http.StatusOK {
+					t.Errorf("got %d %s", added.status, added.body)
+					return
+				}
+				roots <- added.json()["result"].(object)["root_uri"]
+			})
+		}
+		adding.Wait()
+		close(roots)
+		places := map[any]bool{"viking://resources/guide": true}
+		for root := range roots {
+			places[root] = true
+		}
+		if len(places) != len(uploads)+1 {
+			t.Errorf("they lie at %v", places)
+		}
 	})
 }
