@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/ThreeDotsLabs/watermill/message"
@@ -24,6 +25,7 @@ type Prover struct {
 	db      *database.DB
 	log     *events.Log
 	key     Key
+	known   []string // the keys that it can verify with, as [signerID] has them
 	options Options
 }
 
@@ -36,6 +38,8 @@ type Options struct {
 	Clock func() time.Time
 	// Logger; slog.Default.
 	Logger *slog.Logger
+	// Known are the public keys that there were before this one; none.
+	Known []string
 }
 
 // NewProver makes a prover that signs with the key.
@@ -45,7 +49,7 @@ func NewProver(db *database.DB, log *events.Log, key Key, options Options) *Prov
 	if options.Clock == nil {
 		options.Clock = time.Now
 	}
-	return &Prover{db: db, log: log, key: key, options: options}
+	return &Prover{db: db, log: log, key: key, known: idsOf(append(options.Known, key.Public())), options: options}
 }
 
 // Follow lets the trees grow with the log, as a handler of the router.
@@ -150,10 +154,18 @@ func (p *Prover) Consistency(ctx context.Context, tenant string, from, to int64)
 	return c, nil
 }
 
-// Status is how the tree does.
+// Status is how the tree does. Its settings name the key, and as unknown_keys those that also sign the log and that
+// this server does not have.
 func (p *Prover) Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error) {
 	s := domain.ProjectionStatus{
 		Name: Name, Version: 1, State: "active", Settings: map[string]string{"key": signerID(p.key.signer)},
+	}
+	unknown, err := p.strangers(ctx, tenant)
+	if err != nil {
+		return s, err
+	}
+	if len(unknown) > 0 {
+		s.Settings["unknown_keys"] = strings.Join(unknown, ", ")
 	}
 	f, err := p.log.Follower(ctx, Name, tenant)
 	return f.Describe(s), err

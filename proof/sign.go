@@ -23,6 +23,7 @@ func (p *Prover) Checkpoint(ctx context.Context, tenant string) (domain.Checkpoi
 
 // Keep signs every tree that has grown, now and then, until ctx ends.
 func (p *Prover) Keep(ctx context.Context) {
+	p.warnOfStrangers(ctx)
 	for ctx.Err() == nil {
 		select {
 		case <-time.After(p.options.Every):

@@ -104,6 +104,9 @@ func (e *examination) projections(ctx context.Context, api *client) {
 			e.note(name, warned, "wait until the other model has caught up, or name this one: ANNALS_EMBEDDING_PREVIOUS_MODEL", "%s: %s", p.Settings["space"], p.Error)
 		case p.Error != "":
 			e.note(name, broken, "see the server's log", "stands still: %s", p.Error)
+		case p.Settings["unknown_keys"] != "":
+			e.note(name, warned, "all servers of a database need the same log.key and log.pub: copy them to the others' data directories, and restart",
+				"the log was also signed by %s, which this server does not know: neither can verify the other's checkpoints", p.Settings["unknown_keys"])
 		case p.Quarantined > 0:
 			e.note(name, warned, "annals quarantine list --projection "+p.Name+" says which and why",
 				"%d streams in quarantine: what comes to them is not taken in", p.Quarantined)

@@ -72,7 +72,7 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 	log := events.NewLog(db, knowledge, events.Options{Policy: policy, Logger: logger, Registerer: registry})
 	rebuilder := projections.NewRebuilder(knowledge, log)
 	registry.MustRegister(projections.NewGauges(log, rebuilder))
-	prover := proof.NewProver(db, log, key, proof.Options{Logger: logger})
+	prover := proof.NewProver(db, log, key, proof.Options{Logger: logger, Known: proof.PublicKeys(cfg.Data)})
 	past, err := projections.OpenPast(ctx, knowledge, log)
 	if err != nil {
 		return nil, errors.Join(err, log.Close(ctx), db.Close())
