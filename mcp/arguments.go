@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,6 +92,10 @@ func read(raw json.RawMessage, fields []field) (arguments, error) {
 			bad = append(bad, f.name+" must be "+f.wanted())
 			continue
 		}
+		if !f.names(textOf(value)) {
+			bad = append(bad, f.name+" must be "+f.wanted())
+			continue
+		}
 		if f.kind == "string" && len(f.values) > 0 && !empty(value) && !slices.Contains(f.values, textOf(value)) {
 			bad = append(bad, f.name+" must be one of "+strings.Join(f.values, ", "))
 		}
@@ -101,7 +106,27 @@ func read(raw json.RawMessage, fields []field) (arguments, error) {
 	return in, nil
 }
 
-var kinds = map[string]string{"string": "a string", "strings": "a list of strings", "object": "an object"}
+// What names an item: its URI or its id, or its id alone.
+const item, id = "item", "id"
+
+const anID = "1 to 128 of A-Z a-z 0-9 . _ ~ - that begin with a letter or digit"
+
+var kinds = map[string]string{
+	"string": "a string", "strings": "a list of strings", "object": "an object", item: "a viking:// URI, or an id: " + anID, id: anID,
+}
+
+var ids = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$`)
+
+// names tells whether a text can name an item, if it is there to: in a path of the API any other could lead elsewhere.
+func (f field) names(text string) bool {
+	switch f.kind {
+	case item:
+		return strings.HasPrefix(text, "viking://") || ids.MatchString(text)
+	case id:
+		return text == "" || ids.MatchString(text)
+	}
+	return true
+}
 
 // wanted says what may be given, as the HTTP API says it.
 func (f field) wanted() string {

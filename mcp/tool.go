@@ -32,7 +32,7 @@ func (t tool) as(name string) tool {
 // field is an argument of a tool.
 type field struct {
 	name        string
-	kind        string // string, integer, strings, object
+	kind        string // string, integer, strings, object; or item, id
 	description string
 	required    bool
 	values      []string
@@ -45,6 +45,8 @@ func (t tool) schema() map[string]any {
 	for _, f := range t.input {
 		property := map[string]any{"type": f.kind, "description": f.description}
 		switch {
+		case f.kind == item || f.kind == id:
+			property["type"] = "string"
 		case f.kind == "strings":
 			property["type"], property["items"] = "array", map[string]any{"type": "string"}
 		case f.kind == "integer":

@@ -5,7 +5,7 @@ import "github.com/annals-kb/annals/domain"
 var (
 	aQuery    = field{name: "query", kind: "string", description: "What you want to know, in your own words: the task, the error, the question.", required: true}
 	aCategory = field{name: "category", kind: "string", description: "Only this kind: preferences, profile, entities and events are about the user; tools, patterns, skills, cases and antipatterns about work."}
-	anItem    = field{name: "uri", kind: "string", description: "The item's viking:// URI, as retrieve_memory shows it, or its id.", required: true}
+	anItem    = field{name: "uri", kind: item, description: "The item's viking:// URI, as retrieve_memory shows it, or its id.", required: true}
 	aReason   = field{name: "reason", kind: "string", description: "Why. It stands in the item's history."}
 	aContent  = field{name: "content", kind: "string", description: "The knowledge itself, understandable without this conversation.", required: true}
 	aTask     = field{name: "task", kind: "string", description: "In which situation it helps. Searched like the content."}
@@ -75,7 +75,7 @@ func tools() []tool {
 			input: []field{
 				aContent,
 				{name: "type", kind: "string", description: "What kind of knowledge it is.", required: true, values: types},
-				{name: "id", kind: "string", description: "Yours: letters, digits and . _ ~ -. An item with that id is revised. The server's choice if left out."},
+				{name: "id", kind: id, description: "Yours: letters, digits and . _ ~ -. An item with that id is revised. The server's choice if left out."},
 				aTask,
 				{name: "abstract", kind: "string", description: "A hundred words or so; derived if left out."},
 				aCategory.with(categories(), false), aPolarity, theScopes,
