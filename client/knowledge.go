@@ -16,7 +16,7 @@ type Knowledge struct {
 	ID          string          `json:"id,omitempty"`       // yours, or the server's choice
 	Type        string          `json:"type,omitempty"`     // user_profile, strategy, tool, usecase, definition, plan
 	Task        string          `json:"task,omitempty"`     // what one was doing, in which situation
-	Content     string          `json:"content"`            // at most 64 KiB
+	Content     string          `json:"content,omitempty"`  // at most 64 KiB
 	Abstract    string          `json:"abstract,omitempty"` // some hundred tokens; derived if left out
 	Overview    string          `json:"overview,omitempty"` // one or two thousand
 	Tags        Tags            `json:"tags,omitempty"`
@@ -31,7 +31,7 @@ type Knowledge struct {
 	Source      *Source         `json:"source,omitempty"`
 	Eval        *Eval           `json:"eval,omitempty"`
 	OccurredAt  *time.Time      `json:"occurred_at,omitempty"`
-	Reason      string          `json:"reason,omitempty"` // why it is revised, for its history; only sent, by [Client.Save]
+	Reason      string          `json:"reason,omitempty"` // why it is revised, for its history; only sent, by [Client.Save] and [Client.Revise]
 
 	Visibility   string         `json:"visibility,omitempty"` // follows from the scopes, as all below from what happened
 	Stale        *Stale         `json:"stale,omitempty"`
@@ -137,9 +137,16 @@ func (c *Client) Remember(ctx context.Context, k Knowledge) (Receipt, error) {
 	return c.write(ctx, request{method: http.MethodPost, path: []string{"v1", "knowledge"}, body: k})
 }
 
-// Save adds an item, or revises the one that has its id, for the Reason that it gives.
+// Save adds an item, or replaces what the one says that has its id, for the Reason that it gives.
 func (c *Client) Save(ctx context.Context, k Knowledge) (Receipt, error) {
 	return c.write(ctx, request{method: http.MethodPost, path: []string{"v1", "knowledge"}, query: url.Values{"update": {"true"}}, body: k})
+}
+
+// Revise changes what k gives of an item that has an id, for the Reason that it gives; the rest stays. Of Tags those are
+// replaced whose key is given; an empty list takes one away. The error matches [ErrNotFound], or [ErrGone] if the item was forgotten.
+func (c *Client) Revise(ctx context.Context, id string, k Knowledge) (Receipt, error) {
+	k.ID = ""
+	return c.write(ctx, request{method: http.MethodPatch, path: []string{"v1", "knowledge", id}, body: k})
 }
 
 // Knowledge reads an item. The error matches [ErrNotFound], or [ErrGone] if it was forgotten.

@@ -92,12 +92,27 @@ func save(ctx context.Context, api *client.Client, in arguments) (any, string, e
 			return nil, "", wrong{"tags must be an object of strings, or of lists of strings"}
 		}
 	}
-	done, err := api.Save(ctx, k)
+	done, err := saved(ctx, api, k)
 	if err != nil {
 		return nil, "", err
 	}
 	c := changedOf(done)
 	return c, c.says(outcomes[c.Outcome]), nil
+}
+
+// saved revises the item that has an id, or remembers one.
+func saved(ctx context.Context, api *client.Client, k client.Knowledge) (client.Receipt, error) {
+	if k.ID == "" {
+		return api.Remember(ctx, k)
+	}
+	done, err := api.Revise(ctx, k.ID, k)
+	switch {
+	case errors.Is(err, client.ErrNotFound):
+		return api.Remember(ctx, k)
+	case errors.Is(err, client.ErrGone):
+		return done, advised{err, "save it under another id, or without one; memory_history tells by whom, and why"}
+	}
+	return done, err
 }
 
 func forget(ctx context.Context, api *client.Client, in arguments) (any, string, error) {

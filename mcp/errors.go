@@ -14,6 +14,14 @@ type wrong struct{ message string }
 
 func (w wrong) Error() string { return w.message }
 
+// advised is a refusal with what a model can do about it, where that depends on what it wanted.
+type advised struct {
+	error
+	fix string
+}
+
+func (a advised) Unwrap() error { return a.error }
+
 // invalidArgument is the code of what the caller has to say otherwise.
 const invalidArgument = "INVALID_ARGUMENT"
 
@@ -50,7 +58,8 @@ func reasonOf(err error) reason {
 	if refused.Detail != "" && len(refused.Fields) == 0 {
 		why.Message = refused.Detail // the code says what the title says
 	}
-	if fix := cmp.Or(fixes[refused.Status], refused.Fix); fix != "" {
+	advice, _ := errors.AsType[advised](err)
+	if fix := cmp.Or(advice.fix, fixes[refused.Status], refused.Fix); fix != "" {
 		why.Message += " (" + fix + ")"
 	}
 	switch code := codes[refused.Status]; {

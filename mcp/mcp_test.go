@@ -182,6 +182,44 @@ func TestAHostSavesAndRevises(t *testing.T) {
 	})
 }
 
+func TestWhatARevisionLeavesOutStays(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.call("save_knowledge", object{
+			"id": "deploy", "type": "plan", "content": "Deploy on Mondays", "task": "release a version", "abstract": "When to deploy",
+			"category": "patterns", "polarity": "negative", "tags": object{"domain": "web", "lang": []string{"go", "c"}}, "scopes": []string{"team:pay"}, "owner": "team:pay",
+		}).ok()
+		before, err := w.api.Knowledge(t.Context(), "deploy")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.call("save_knowledge", object{"id": "deploy", "type": "strategy", "content": "Deploy on Tuesdays", "tags": object{"domain": "api", "lang": []string{}}}).ok()
+		after, err := w.api.Knowledge(t.Context(), "deploy")
+		before.Type, before.Content, before.Tags = "strategy", "Deploy on Tuesdays", client.Tags{"domain": {"api"}}
+		before.Revision, before.Version, before.Position, before.UpdatedAt = after.Revision, after.Version, after.Position, after.UpdatedAt
+		if diff := cmp.Diff(after, before); diff != "" || err != nil {
+			t.Errorf("what was left out changed, %v:\n%s", err, diff)
+		}
+		if got := w.call("save_knowledge", object{"id": "deploy", "type": "strategy", "content": "Deploy on Tuesdays"}); got.ok()["outcome"] != "unchanged" {
+			t.Errorf("again: got %+v", got)
+		}
+	})
+}
+
+func TestAForgottenIDIsNotSavedTo(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		one := object{"id": "deploy", "type": "plan", "content": "Deploy on Mondays", "reason": "asked to"}
+		w.call("save_knowledge", one).ok()
+		w.call("forget_memory", object{"uri": "deploy"}).ok()
+		got := w.call("save_knowledge", one)
+		const want = "NOT_FOUND: deploy was forgotten (save it under another id, or without one; memory_history tells by whom, and why)"
+		if got.refused(); got.text != want {
+			t.Errorf("got %s", got.text)
+		}
+		one["id"] = "deploy-2"
+		w.call("save_knowledge", one).ok()
+	})
+}
+
 func TestAToolSaysWhatIsWrong(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for i, c := range []struct {

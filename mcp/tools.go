@@ -2,9 +2,11 @@ package mcp
 
 import "github.com/annals-kb/annals/domain"
 
+const kindsOfKnowledge = "preferences, profile, entities and events are about the user; tools, patterns, skills, cases and antipatterns about work."
+
 var (
 	aQuery    = field{name: "query", kind: "string", description: "What you want to know, in your own words: the task, the error, the question.", required: true}
-	aCategory = field{name: "category", kind: "string", description: "Only this kind: preferences, profile, entities and events are about the user; tools, patterns, skills, cases and antipatterns about work."}
+	aCategory = field{name: "category", kind: "string", description: "Only this kind: " + kindsOfKnowledge}
 	anItem    = field{name: "uri", kind: item, description: "The item's viking:// URI, as retrieve_memory shows it, or its id.", required: true}
 	aReason   = field{name: "reason", kind: "string", description: "Why. It stands in the item's history."}
 	aContent  = field{name: "content", kind: "string", description: "The knowledge itself, understandable without this conversation.", required: true}
@@ -40,7 +42,7 @@ func tools() []tool {
 		{
 			name: "remember", title: "Remember", aliases: []string{"openviking_remember"},
 			description: "Remember one thing that will help later. What is about the user is kept for the user; what is about work is shared with everybody here who may know it, unless scopes say otherwise.",
-			input:       []field{aContent, aCategory.with(categories(), true).saying("What kind of knowledge it is: preferences, profile, entities and events are about the user; tools, patterns, skills, cases and antipatterns about work."), aPolarity, aTask, theScopes},
+			input:       []field{aContent, aCategory.with(categories(), true).saying("What kind of knowledge it is: " + kindsOfKnowledge), aPolarity, aTask, theScopes},
 			do:          remember,
 		},
 		{
@@ -71,16 +73,16 @@ func tools() []tool {
 		},
 		{
 			name: "save_knowledge", title: "Save knowledge",
-			description: "Save an item with everything it can have, or revise the one with the same id.",
+			description: "Save an item with everything it can have, or revise the one with the same id: what you leave out stays as it is.",
 			input: []field{
 				aContent,
 				{name: "type", kind: "string", description: "What kind of knowledge it is.", required: true, values: types},
 				{name: "id", kind: id, description: "Yours: letters, digits and . _ ~ -. An item with that id is revised. The server's choice if left out."},
 				aTask,
-				{name: "abstract", kind: "string", description: "A hundred words or so; derived if left out."},
-				aCategory.with(categories(), false), aPolarity, theScopes,
+				{name: "abstract", kind: "string", description: "A hundred words or so; derived for a new item if left out."},
+				aCategory.with(categories(), false).saying("What kind of knowledge it is: " + kindsOfKnowledge), aPolarity, theScopes,
 				{name: "owner", kind: "string", description: "Who may change it: user:ID, agent:ID, project:ID, team:ID or org:ID. You, if left out."},
-				{name: "tags", kind: "object", description: "Labels: a key with a string or a list of strings."},
+				{name: "tags", kind: "object", description: "Labels: a key with a string or a list of strings. Of an item that is revised the other keys stay; an empty list takes a key away."},
 				aReason.saying("Why, if it revises an item. It stands in the item's history."),
 			},
 			do: save,
