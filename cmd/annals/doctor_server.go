@@ -109,18 +109,18 @@ func (e *examination) projections(ctx context.Context, api *client) {
 				"the log was also signed by %s, which this server does not know: neither can verify the other's checkpoints", p.Settings["unknown_keys"])
 		case p.Quarantined > 0:
 			e.note(name, warned, "annals quarantine list --projection "+p.Name+" says which and why",
-				"%d streams in quarantine: what comes to them is not taken in", p.Quarantined)
+				"%s in quarantine: what comes to them is not taken in", several(int(p.Quarantined), "stream"))
 		case p.Unindexed > many:
 			e.note(name, warned, "wait, it happens by itself",
 				"the words of some %s items and scopes are not indexed yet: searches over everything are slow until then", counted(p.Unindexed))
 		case p.LagSeconds > late && p.Holder == "":
 			e.note(name, broken, "see that a server runs that works on it, and its log",
-				"%d events behind, %.0f s, and nobody works on it", p.LagEvents, p.LagSeconds)
+				"%s behind, %.0f s, and nobody works on it", several(int(p.LagEvents), "event"), p.LagSeconds)
 		case p.LagSeconds > late:
-			e.note(name, warned, "wait; it catches up by itself", "%d events behind, %.0f s; %s works on it", p.LagEvents, p.LagSeconds, p.Holder)
+			e.note(name, warned, "wait; it catches up by itself", "%s behind, %.0f s; %s works on it", several(int(p.LagEvents), "event"), p.LagSeconds, p.Holder)
 		default:
 			e.note(name, fine, "", "%s", joined(" · ", fmt.Sprintf("version %d %s", p.Version, p.State),
-				fmt.Sprintf("%d events behind", p.LagEvents), p.Settings["space"]))
+				several(int(p.LagEvents), "event")+" behind", p.Settings["space"]))
 		}
 	}
 }

@@ -94,7 +94,7 @@ func (p rebuildProgress) String() string {
 		parts = append(parts, fmt.Sprintf("%s of %s items", counted(p.Verified), counted(max(p.Total, p.Verified))))
 	case "catching up":
 		if p.Behind > 0 {
-			parts = append(parts, counted(p.Behind)+" events behind")
+			parts = append(parts, several(int(p.Behind), "event")+" behind")
 		}
 	}
 	if p.Rate > 0 {
