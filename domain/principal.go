@@ -65,8 +65,11 @@ func (p Principal) mayNot(do string, denied []string) *Refusal {
 	if p.OnBehalfOf == "" {
 		return Refuse(ErrForbidden, "%s may not %s %s", p.Subject, do, whom).WithFix("name only entities you are or belong to")
 	}
-	return Refuse(ErrForbidden, "%s on behalf of %s may not %s %s", p.Subject, p.OnBehalfOf, do, whom).
-		WithFix("name only %s and what the key belongs to that acts: what %s belongs to by other keys does not count", p.OnBehalfOf, p.OnBehalfOf)
+	refused := Refuse(ErrForbidden, "%s on behalf of %s may not %s %s", p.Subject, p.OnBehalfOf, do, whom)
+	if p.speaksForAny() {
+		return refused.WithFix("name no other user than %s", p.OnBehalfOf)
+	}
+	return refused.WithFix("name only %s and what the key belongs to that acts: what %s belongs to by other keys does not count", p.OnBehalfOf, p.OnBehalfOf)
 }
 
 // notRoot refuses what is root's to do, and says how to be root: a server that asks nobody for a key has none.
@@ -119,8 +122,10 @@ func (p Principal) Entities() []Entity {
 
 // Entitled tells whether p may act as, or as a member of, e.
 func (p Principal) Entitled(e Entity) bool {
-	return p.Administers() || p.Role == Service || p.belongs(e)
+	return p.speaksForAny() || p.belongs(e)
 }
+
+func (p Principal) speaksForAny() bool { return p.Administers() || p.Role == Service }
 
 // SeesAll tells whether p reads everything of its tenant.
 func (p Principal) SeesAll() bool {

@@ -1,6 +1,7 @@
 package domain_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,6 +80,25 @@ func TestAnAgentKeepsItsOwnExperienceWhomeverItServes(t *testing.T) {
 	}
 	if diff := cmp.Diff(as(alice, alice, project).Entities(), []Entity{project, alice}); diff != "" {
 		t.Errorf("duplicates (-got +want):\n%s", diff)
+	}
+}
+
+func TestOnSomebodysBehalfOneIsToldWhomOneMayName(t *testing.T) {
+	t.Parallel()
+	open := OpenPrincipal()
+	open.Subject, open.OnBehalfOf = "agent:coder", "user:alice"
+	keyed := open
+	keyed.Role, keyed.Authentication = Member, "key:abc"
+	for want, by := range map[string]Principal{
+		"name no other user than user:alice": open,
+		"name only user:alice and what the key belongs to that acts: what user:alice belongs to by other keys does not count": keyed,
+	} {
+		said := Remembered{Type: Strategy, Scopes: []Scope{"user:bob"}, Text: Text{Content: "x"}}
+		_, err := Remember{By: by, ID: "a", Knowledge: said}.Complete()
+		refused, is := errors.AsType[*Refusal](err)
+		if !is || refused.Fix != want {
+			t.Errorf("got %+v, want %s", refused, want)
+		}
 	}
 }
 

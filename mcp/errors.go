@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
+	"strconv"
 
 	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/domain"
 )
 
 // wrong is an argument that cannot be.
@@ -21,6 +24,20 @@ type advised struct {
 }
 
 func (a advised) Unwrap() error { return a.error }
+
+// saying names fields of a request that was refused as the arguments that they were made of.
+func saying(err error, arguments map[string]string) error {
+	refused, ok := errors.AsType[*client.Error](err)
+	if !ok {
+		return err
+	}
+	said := *refused
+	said.Fields = slices.Clone(refused.Fields)
+	for i, f := range said.Fields {
+		said.Fields[i].Field = cmp.Or(arguments[f.Field], f.Field)
+	}
+	return &said
+}
 
 // invalidArgument is the code of what the caller has to say otherwise.
 const invalidArgument = "INVALID_ARGUMENT"
@@ -41,6 +58,8 @@ var codes = map[int]string{
 var fixes = map[int]string{
 	http.StatusNotFound: "retrieve_memory shows the uri of whatever there is",
 	http.StatusGone:     "memory_history tells by whom, and why",
+
+	http.StatusRequestEntityTooLarge: "content has at most " + strconv.Itoa(domain.MaxContent) + " bytes: make several items of it",
 }
 
 func reasonOf(err error) reason {

@@ -21,7 +21,7 @@ func known(ctx context.Context, api *client.Client, in arguments) (client.Knowle
 	level, question := int(domain.Detail), []rune(content)
 	found, err := api.Search(ctx, client.Search{Query: string(question[:min(askedOf, len(question))]), Order: "score", Level: &level})
 	if err != nil {
-		return client.Knowledge{}, false, err
+		return client.Knowledge{}, false, saying(err, map[string]string{"query": "content"})
 	}
 	for _, h := range found.Items {
 		k := h.Knowledge

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/mcp"
 )
 
@@ -93,6 +94,25 @@ func TestALineThatIsNoMessageIsAnsweredAndTheNextOneToo(t *testing.T) {
 		}
 		if len(answers) > 0 {
 			t.Errorf("and %v", answers)
+		}
+	})
+}
+
+func TestWhatIsTooLongIsToldHowLongItMayBe(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		long := object{"content": strings.Repeat("x", 2<<20), "category": "tools"}
+		if w.tenant == "stdio" {
+			got := w.call("remember", long)
+			if got.refused() != "INVALID_ARGUMENT" || !strings.HasSuffix(got.text, " (content has at most 65536 bytes: make several items of it)") {
+				t.Errorf("got %s", got.text)
+			}
+			return
+		}
+		request := servertest.Request(t, http.MethodPost, w.url+"/mcp", long, "X-API-Key: "+w.key, "Accept: application/json, text/event-stream")
+		status, _, body := servertest.Answer(t, http.DefaultClient, request)
+		const want = `{"error":{"code":-32600,"message":"a message has at most 1048576 bytes"},"id":null,"jsonrpc":"2.0"}`
+		if status != http.StatusRequestEntityTooLarge || strings.TrimSpace(string(body)) != want {
+			t.Errorf("%d %s", status, body)
 		}
 	})
 }

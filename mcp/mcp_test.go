@@ -239,6 +239,8 @@ func TestAToolSaysWhatIsWrong(t *testing.T) {
 			{"save_knowledge", object{"content": "x", "type": "tool", "bogus": 1}, "INVALID_ARGUMENT", `: "bogus" is not an argument of this tool`},
 			{"memory_status", object{"bogus": 1}, "INVALID_ARGUMENT", `: "bogus" is not an argument of this tool`},
 			{"remember", object{"content": "x", "category": "nonsense"}, "INVALID_ARGUMENT", ": category must be one of profile, "},
+			{"remember", object{"content": "a\x00b", "category": "tools"}, "INVALID_ARGUMENT", ": content must not contain NUL characters"},
+			{"remember", object{"content": strings.Repeat("x", 70_000), "category": "tools"}, "INVALID_ARGUMENT", ": content must have at most 65536 bytes, has 70000"},
 			{"remember", object{"content": "x"}, "INVALID_ARGUMENT", "category must not be empty"},
 			{"remember", object{"content": "x", "category": "tools", "scopes": []string{"team:web"}}, "PERMISSION_DENIED", "PERMISSION_DENIED: user:mia may not publish as or to team:web ("},
 			{"forget_memory", object{"uri": "viking://agent/memories/tools/nothing.md"}, "NOT_FOUND", "NOT_FOUND: no knowledge lies at viking://agent/memories/tools/nothing.md (retrieve_memory shows the uri of whatever there is)"},

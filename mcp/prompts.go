@@ -56,7 +56,7 @@ func (s *Server) addPrompts(server *sdk.Server) {
 				}
 				told, err := s.api(asked.Extra).Context(ctx, p.need(asked.Params.Arguments))
 				if err != nil {
-					return nil, promptless(err)
+					return nil, promptless(saying(err, map[string]string{"query": "task", "tool_issues[0]": "tool_issue"}))
 				}
 				text := told.Injection
 				if text == "" {
