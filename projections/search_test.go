@@ -2,6 +2,7 @@ package projections_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -107,6 +108,41 @@ func TestAnItemInSeveralScopesCountsOnce(t *testing.T) {
 		}
 		if scores[0] == 0 || scores[1] != scores[0] || scores[2] != scores[0] {
 			t.Errorf("words score %v in one, two and three scopes of the same items", scores)
+		}
+	})
+}
+
+// A manual among notes is found by what it is for, however long it is.
+func TestALongItemIsFoundByItsTask(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		for i := range 30 {
+			w.remember(fmt.Sprint("note-", i), fmt.Sprintf("note %d: 重试 payments twice", i), "team:pay")
+		}
+		for id, manual := range map[string]struct {
+			task, filler string
+			runes        int
+		}{
+			"english": {"deploy the gateway", "abcdefghijklmnopqrstuvwxyz     ", 18_000},
+			"chinese": {"部署网关", "的一是在不了有和人这中大为上个国我以要他", 18_000},
+		} {
+			letters, content := []rune(manual.filler), []rune{}
+			random := rand.New(rand.NewPCG(1, 2))
+			for range manual.runes {
+				content = append(content, letters[random.IntN(len(letters))])
+			}
+			w.submit(w.complete(domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
+				Type: domain.Strategy, Owner: "org:acme", Scopes: []domain.Scope{"team:pay"},
+				Text: domain.Text{Task: manual.task, Content: string(content)},
+			}}))
+		}
+		w.understand()
+		for id, question := range map[string]string{"english": "deploy the gateway", "chinese": "部署网关"} {
+			hits := w.search(domain.Search{Text: question}).Hits
+			if len(hits) == 0 || hits[0].ID != id || hits[0].Lexical < 0.4 {
+				t.Errorf("%q found %+v", question, hits)
+			}
 		}
 	})
 }

@@ -18,11 +18,16 @@ func IDF(items, containing int) float64 {
 }
 
 // Saturation turns a term's count in a text of the given length into what it adds, in units of its IDF: 1 for a term
-// that occurs once in a text of average length, and never more than 1+BM25K1.
+// that occurs once in a text of average length, and never more than 1+BM25K1. Beyond the average it is the logarithm
+// of length that counts: by length itself a manual among notes of ten words would hardly be found by any word of its
+// (Lv and Zhai, "When Documents Are Very Long, BM25 Fails!", 2011).
 func Saturation(count, length int, averageLength float64) float64 {
 	relative := 1.0
 	if averageLength > 0 {
 		relative = float64(length) / averageLength
+	}
+	if relative > 1 {
+		relative = 1 + math.Log(relative)
 	}
 	n := float64(count)
 	return n * (BM25K1 + 1) / (n + BM25K1*(1-BM25B+BM25B*relative))

@@ -36,6 +36,9 @@ func TestATermCountsOnceInAnAverageText(t *testing.T) {
 	if short, long := text.Saturation(1, 5, 20), text.Saturation(1, 100, 20); short <= 1 || long >= 1 {
 		t.Errorf("in a short text %v, in a long one %v, want more and less than 1", short, long)
 	}
+	if manual := text.Saturation(1, 10_000, 20); manual < 0.5 {
+		t.Errorf("in a manual among notes %v, want at least a half", manual)
+	}
 	if got := text.Saturation(1, 0, 0); math.IsNaN(got) || got <= 0 {
 		t.Errorf("without an average %v, want a number", got)
 	}
