@@ -158,34 +158,63 @@ func (s *Server) move(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.free(ctx, q.caller, from, to); err != nil {
+	there, err := s.free(ctx, q.caller, from, to)
+	if err != nil {
 		return nil, err
 	}
-	moved := map[string]string{"from": from.String(), "to": to.String()}
-	if !n.isDir {
-		_, err = s.change(ctx, q, domain.Revise{Target: q.target(n.item), URI: string(to.uri)})
-		return moved, err
+	for err = s.moveTo(ctx, q, n, there); errors.Is(err, domain.ErrPrecondition); err = s.moveTo(ctx, q, n, there) { // somebody else changed something meanwhile
+		if n, err = s.look(ctx, q.caller, from); err != nil {
+			return nil, err
+		}
 	}
-	_, err = s.each(ctx, q, from.uri, func(k *domain.Knowledge) domain.Command {
-		return domain.Revise{Target: q.target(k), URI: string(to.uri) + strings.TrimPrefix(k.Text.URI, string(from.uri))}
-	})
-	return moved, err
+	return map[string]string{"from": from.String(), "to": to.String()}, err
 }
 
-// free refuses a place to move to that is taken, or lies in what is moved.
-func (s *Server) free(ctx context.Context, c caller, from, to address) error {
-	if _, err := c.placed(to); err != nil {
+// moveTo moves a node to where there says that it is to lie.
+func (s *Server) moveTo(ctx context.Context, q *query, n node, there domain.Remembered) error {
+	if !n.isDir {
+		_, err := s.change(ctx, q, q.moving(n.item, there))
 		return err
 	}
-	if to.uri.Within(from.uri) {
-		return invalid("to_uri", "must not lie in what is moved")
+	_, err := s.each(ctx, q, n.uri, func(k *domain.Knowledge) domain.Command {
+		at := there
+		at.Text.URI += strings.TrimPrefix(k.Text.URI, string(n.uri))
+		return q.moving(k, at)
+	})
+	return err
+}
+
+// moving gives an item the place that there says. Where that is not for the same as the former one, the item is for those for whom
+// it would have been written there, and belongs to whose space it is; among what is everybody's it stays its author's.
+func (q *query) moving(k *domain.Knowledge, there domain.Remembered) domain.Command {
+	command := domain.Revise{Target: q.target(k), URI: there.Text.URI}
+	command.Revisions = []int64{k.Revision}
+	space := domain.URI(there.Text.URI).Space()
+	if space == domain.URI(k.Text.URI).Space() {
+		return command
 	}
-	_, err := s.look(ctx, c, to)
+	command.Scopes = there.Scopes
+	if space != "" {
+		command.Owner = there.Owner
+	}
+	return command
+}
+
+// free is what follows from a place to move to. One that is taken is refused, or that lies in what is moved.
+func (s *Server) free(ctx context.Context, c caller, from, to address) (domain.Remembered, error) {
+	there, err := c.placed(to)
+	if err != nil {
+		return there, err
+	}
+	if to.uri.Within(from.uri) {
+		return there, invalid("to_uri", "must not lie in what is moved")
+	}
+	_, err = s.look(ctx, c, to)
 	if err == nil {
-		return occupied(to)
+		return there, occupied(to)
 	}
 	if errors.Is(err, domain.ErrNotFound) {
-		return nil
+		return there, nil
 	}
-	return err
+	return there, err
 }

@@ -1,0 +1,123 @@
+package viking_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// who makes a key for each of some users who may publish, and gives what they send.
+func (w *world) who(publishes bool, users ...string) []header {
+	w.t.Helper()
+	keys := make([]header, len(users))
+	for i, user := range users {
+		made := w.ask("POST", "/v1/keys", object{"subject": "user:" + user, "role": "member", "publish_public": publishes}, as(rootKey))
+		keys[i] = as(made.want(http.StatusCreated).json()["key"].(string))
+	}
+	return keys
+}
+
+// put makes a file as somebody, and gives the id of the item.
+func (w *world) put(uri string, by header) string {
+	w.t.Helper()
+	w.ask("POST", "/api/v1/content/write", object{"uri": uri, "content": "at first at " + uri, "mode": "create"}, by).object()
+	return w.ask("GET", at("/api/v1/fs/stat", uri), nil, by).object()["meta"].(object)["id"].(string)
+}
+
+func (w *world) mv(from, to string, by header) *answer {
+	w.t.Helper()
+	return w.ask("POST", "/api/v1/fs/mv", object{"from_uri": from, "to_uri": to}, by)
+}
+
+// belongs compares whose an item is, and for whom.
+func (w *world) belongs(id, owner string, by header, scopes ...any) {
+	w.t.Helper()
+	item := w.ask("GET", "/v1/knowledge/"+id, nil, by).want(http.StatusOK).json()
+	if diff := cmp.Diff([]any{item["owner"], item["scopes"]}, []any{owner, scopes}); diff != "" {
+		w.t.Errorf("%v (-got +want):\n%s", item["uri"], diff)
+	}
+}
+
+func TestWhatIsMovedIsForThoseWhomThePlaceIsFor(t *testing.T) {
+	each(t, keyed, func(t *testing.T, w *world) {
+		keys := w.who(true, "amy", "ben")
+		amy, ben := keys[0], keys[1]
+		const public, private = "viking://resources/pub.md", "viking://user/amy/secret/pub.md"
+		id := w.put(public, amy)
+		reads := func(uri string, by header) int {
+			return w.ask("GET", at("/api/v1/content/read", uri), nil, by).status
+		}
+		w.mv(public, private, amy).object()
+		w.belongs(id, "user:amy", amy, "user:amy")
+		if got := reads(private, ben); got != http.StatusNotFound {
+			t.Errorf("ben is answered %d where amy keeps what is hers", got)
+		}
+		if found := w.ask("POST", "/api/v1/search/find", object{"query": "at first at"}, ben).object()["total"]; found != 0.0 {
+			t.Errorf("ben finds %v of it", found)
+		}
+		w.mv(private, public, amy).object()
+		w.belongs(id, "user:amy", amy, "public")
+		if got := reads(public, ben); got != http.StatusOK {
+			t.Errorf("ben is answered %d where everybody reads", got)
+		}
+		w.put("viking://user/amy/notes/one.md", amy)
+		w.mv("viking://user/amy/notes", "viking://resources/notes", amy).object()
+		if got := reads("viking://resources/notes/one.md", ben); got != http.StatusOK {
+			t.Errorf("ben is answered %d in a directory that everybody reads", got)
+		}
+		// Who moves what is somebody else's to their own space makes it their own; what becomes everybody's stays its author's.
+		made := w.ask("POST", "/v1/keys", object{"subject": "user:boss", "role": "admin"}, as(rootKey))
+		boss := as(made.want(http.StatusCreated).json()["key"].(string))
+		w.mv(public, "viking://user/boss/pub.md", boss).object()
+		w.belongs(id, "user:boss", boss, "user:boss")
+		plan := w.put("viking://user/amy/plan.md", amy)
+		w.mv("viking://user/amy/plan.md", "viking://resources/plan.md", boss).object()
+		w.belongs(plan, "user:amy", boss, "public")
+		w.mv("viking://resources/notes/one.md", "viking://user/ben/one.md", amy).refused(http.StatusForbidden, "PERMISSION_DENIED")
+		// Within one space, and among what is everybody's, a move changes the place alone.
+		shared := w.put("viking://user/ben/shared.md", ben)
+		w.ask("PATCH", "/v1/knowledge/"+shared, object{"scopes": []string{"public"}}, ben).want(http.StatusOK)
+		w.mv("viking://user/ben/shared.md", "viking://user/ben/deeper/shared.md", ben).object()
+		w.belongs(shared, "user:ben", ben, "public")
+	})
+}
+
+func TestWhoMayNotPublishMovesNothingToEverybody(t *testing.T) {
+	each(t, keyed, func(_ *testing.T, w *world) {
+		amy := w.who(false, "amy")[0]
+		id := w.put("viking://user/amy/plan.md", amy)
+		w.mv("viking://user/amy/plan.md", "viking://resources/plan.md", amy).refused(http.StatusForbidden, "PERMISSION_DENIED")
+		w.belongs(id, "user:amy", amy, "user:amy")
+	})
+}
+
+func TestOfTwoWhoMoveTheSameOneDoes(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		const many = 6
+		w.put("viking://resources/one.md", "X-OpenViking-User: amy")
+		moved := 0
+		var all sync.WaitGroup
+		statuses := make([]int, many)
+		for i := range many {
+			all.Go(func() {
+				statuses[i] = w.mv("viking://resources/one.md", fmt.Sprintf("viking://resources/%d.md", i), "X-OpenViking-User: amy").status
+			})
+		}
+		all.Wait()
+		for _, status := range statuses {
+			switch status {
+			case http.StatusOK:
+				moved++
+			case http.StatusNotFound:
+			default:
+				t.Errorf("answered %d", status)
+			}
+		}
+		if moved != 1 {
+			t.Errorf("%d moved it", moved)
+		}
+	})
+}
