@@ -155,29 +155,24 @@ func TestMergedTagsOfManyWritersAreAllKept(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.remember("a", "x")
 		var writers sync.WaitGroup
-		for _, key := range []string{"k1", "k2", "k3", "k4"} {
+		want := object{}
+		for i := range 20 {
+			key := fmt.Sprint("k", i)
+			want[key] = "v"
 			writers.Go(func() {
-				for {
-					request := w.request("PATCH", "/v1/knowledge/a", object{"tags": object{key: "v"}})
-					answer, err := w.client.Do(request)
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					answer.Body.Close()
-					if answer.StatusCode == http.StatusOK {
-						return
-					}
-					if answer.StatusCode != http.StatusPreconditionFailed {
-						t.Errorf("%s: %d", key, answer.StatusCode)
-						return
-					}
+				answer, err := w.client.Do(w.request("PATCH", "/v1/knowledge/a", object{"tags": object{key: "v"}}))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				answer.Body.Close()
+				if answer.StatusCode != http.StatusOK { // who asks for no revision is told of none
+					t.Errorf("%s: %d", key, answer.StatusCode)
 				}
 			})
 		}
 		writers.Wait()
 		got := w.ask("GET", "/v1/knowledge/a", nil).want(http.StatusOK).json()["tags"]
-		want := object{"k1": "v", "k2": "v", "k3": "v", "k4": "v"}
 		if diff := cmp.Diff(got, any(want)); diff != "" {
 			t.Error(diff)
 		}
