@@ -16,6 +16,7 @@ import (
 type oneWrite struct {
 	URI       string  `json:"uri"`
 	Content   *string `json:"content"`
+	Mode      string  `json:"mode"` // as of content/write; empty to make it or to replace what it says
 	Condition struct {
 		Kind string `json:"kind"`      // create_if_absent, replace_if_hash; empty for either
 		Hash string `json:"base_hash"` // of what lies there: SHA-256 in hexadecimal
@@ -54,11 +55,22 @@ func (s *Server) writeAll(ctx context.Context, q *query) (any, error) {
 	}
 	out := writtenAll{RootURI: root.String(), Created: []string{}, Updated: []string{}, Unchanged: []string{}}
 	var submissions []domain.Submission
+	named := map[domain.URI]int{}
 	for i, one := range in.Writes {
-		command, uri, err := s.writing(ctx, q, root, one, fmt.Sprintf("operations[%d]", i))
+		field := fmt.Sprintf("operations[%d]", i)
+		a, err := q.caller.address(field+".uri", one.URI)
 		if err != nil {
 			return nil, err
 		}
+		if first, twice := named[a.uri]; twice {
+			return nil, invalid(field+".uri", "must be another than that of operations[%d]", first)
+		}
+		named[a.uri] = i
+		command, err := s.writing(ctx, q, root, a, one)
+		if err != nil {
+			return nil, inside(field, err)
+		}
+		uri := a.String()
 		switch command.(type) {
 		case nil:
 			out.Unchanged = append(out.Unchanged, uri)
@@ -85,41 +97,72 @@ func (s *Server) writeAll(ctx context.Context, q *query) (any, error) {
 }
 
 // writing is the command for one file; none if it says that already.
-func (s *Server) writing(ctx context.Context, q *query, root address, one oneWrite, field string) (domain.Command, string, error) {
-	a, err := q.caller.address(field+".uri", one.URI)
-	if err != nil {
-		return nil, "", err
-	}
-	switch kind := one.Condition.Kind; {
-	case a.uri == root.uri || !a.uri.Within(root.uri):
-		return nil, "", invalid(field+".uri", "must lie below root_uri")
-	case one.Content == nil:
-		return nil, "", invalid(field+".content", "is required")
-	case !slices.Contains([]string{"", "create_if_absent", "replace_if_hash"}, kind):
-		return nil, "", invalid(field+".precondition", "must be create_if_absent or replace_if_hash")
+func (s *Server) writing(ctx context.Context, q *query, root, a address, one oneWrite) (domain.Command, error) {
+	if err := one.check(root, a); err != nil {
+		return nil, err
 	}
 	n, err := s.look(ctx, q.caller, a)
 	switch {
+	case errors.Is(err, domain.ErrNotFound) && (one.Mode == "replace" || one.Mode == "append"):
+		return nil, err
 	case errors.Is(err, domain.ErrNotFound) && one.Condition.Kind == "replace_if_hash":
-		return nil, "", domain.Refuse(domain.ErrConflict, "nothing lies there any more")
+		return nil, domain.Refuse(domain.ErrConflict, "nothing lies there any more")
 	case errors.Is(err, domain.ErrNotFound):
-		command, err := s.remembering(q, a, func(r *domain.Remembered) { r.Text.Content = *one.Content })
-		return command, a.String(), err
+		return s.remembering(q, a, func(r *domain.Remembered) { r.Text.Content = *one.Content })
 	case err != nil:
-		return nil, "", err
+		return nil, err
 	case n.isDir:
-		return nil, "", domain.Refuse(domain.ErrPrecondition, "it is a directory")
-	case n.item.Text.Content == *one.Content:
-		return nil, a.String(), nil
+		return nil, domain.Refuse(domain.ErrPrecondition, "it is a directory")
+	case one.Mode == "create":
+		return nil, occupied(a)
+	}
+	content := *one.Content
+	if one.Mode == "append" {
+		content = n.item.Text.Content + content
+	}
+	switch {
+	case n.item.Text.Content == content:
+		return nil, nil
 	case one.Condition.Kind == "create_if_absent":
-		return nil, "", occupied(a)
+		return nil, occupied(a)
 	case one.Condition.Kind == "replace_if_hash" && !hashes(n.item.Text.Content, one.Condition.Hash):
-		return nil, "", domain.Refuse(domain.ErrConflict, "the file says something else by now")
+		return nil, domain.Refuse(domain.ErrConflict, "the file says something else by now")
 	}
 	target := q.target(n.item)
 	target.Revisions = []int64{n.item.Revision}
-	command := domain.Revise{Target: target, Changes: domain.Revised{Content: one.Content}}
-	return command, a.String(), command.Validate()
+	command := domain.Revise{Target: target, Changes: domain.Revised{Content: &content}}
+	return command, command.Validate()
+}
+
+// check refuses what is no operation below a directory.
+func (one oneWrite) check(root, a address) error {
+	var p domain.Problems
+	if a.uri == root.uri || !a.uri.Within(root.uri) {
+		p.Add("uri", "must lie below root_uri")
+	}
+	if one.Content == nil {
+		p.Add("content", "is required")
+	}
+	if !slices.Contains([]string{"", "create", "replace", "append"}, one.Mode) {
+		p.Add("mode", "must be replace, append or create")
+	}
+	if !slices.Contains([]string{"", "create_if_absent", "replace_if_hash"}, one.Condition.Kind) {
+		p.Add("precondition", "must be create_if_absent or replace_if_hash")
+	}
+	return p.Err()
+}
+
+// inside gives the problems of what lies in a field that field's name, too.
+func inside(field string, err error) error {
+	bad, is := errors.AsType[*domain.Invalid](err)
+	if !is {
+		return err
+	}
+	var p domain.Problems
+	for _, problem := range bad.Problems {
+		p.Add(field+"."+problem.Field, "%s", problem.Message)
+	}
+	return p.Err()
 }
 
 // hashes tells whether a text has this hash.

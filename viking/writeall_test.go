@@ -1,0 +1,56 @@
+package viking_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestABatchWritesByTheModeOfEachOperation(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		const root = "viking://resources/notes"
+		batch := func(operations ...object) *answer {
+			return w.ask("POST", "/api/v1/content/batch-write", object{"root_uri": root, "operations": operations})
+		}
+		says := func(name, want string) {
+			t.Helper()
+			if got := w.ask("GET", at("/api/v1/content/read", root+"/"+name), nil).result(); got != want {
+				t.Errorf("%s says %q, want %q", name, got, want)
+			}
+		}
+		one := func(mode, content string) object {
+			return object{"uri": root + "/one.md", "content": content, "mode": mode}
+		}
+		another := object{"uri": root + "/another.md", "content": "another", "mode": "create"}
+		batch(one("replace", "x")).refused(http.StatusNotFound, "NOT_FOUND")
+		batch(one("append", "x")).refused(http.StatusNotFound, "NOT_FOUND")
+		batch(one("create", "first")).object()
+		for _, content := range []string{"over it", "first"} {
+			batch(another, one("create", content)).refused(http.StatusConflict, "ALREADY_EXISTS")
+		}
+		w.ask("GET", at("/api/v1/content/read", root+"/another.md"), nil).refused(http.StatusNotFound, "NOT_FOUND")
+		says("one.md", "first")
+		batch(another, one("append", ", second")).object()
+		says("one.md", "first, second")
+		batch(one("replace", "third")).object()
+		says("one.md", "third")
+
+		for _, c := range []struct {
+			operation object
+			field     string
+		}{
+			{one("delete", "x"), "operations[1].mode"},
+			{one("", strings.Repeat("x", 70<<10)), "operations[1].content"},
+			{object{"uri": root + "/new.md", "content": strings.Repeat("x", 70<<10)}, "operations[1].content"},
+			{object{"uri": root + "/one.md"}, "operations[1].content"},
+			{object{"uri": "viking://resources/elsewhere.md", "content": "x"}, "operations[1].uri"},
+			{object{"uri": "viking://tenants/default/resources/notes/fourth.md", "content": "x"}, "operations[1].uri: must be another than that of operations[0]"},
+		} {
+			said := batch(object{"uri": root + "/fourth.md", "content": "fourth"}, c.operation).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+			if !strings.HasPrefix(said, c.field) {
+				t.Errorf("%.100v: %s, want %s", c.operation, said, c.field)
+			}
+		}
+		w.ask("GET", at("/api/v1/content/read", root+"/fourth.md"), nil).refused(http.StatusNotFound, "NOT_FOUND")
+	})
+}
