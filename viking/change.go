@@ -98,8 +98,8 @@ func (s *Server) removeAt(ctx context.Context, q *query, uri string, recursive b
 			return nil, domain.Refuse(domain.ErrPrecondition, "the directory is not empty").WithFix("ask with recursive=true")
 		}
 	}
-	count, err := s.each(ctx, q, n.uri, func(k *domain.Knowledge) domain.Command { return domain.Delete{Target: q.target(k)} })
-	gone["estimated_deleted_count"] = count
+	deleted, err := s.each(ctx, q, n.uri, q.deletion)
+	gone["estimated_deleted_count"] = len(deleted)
 	return gone, err
 }
 
@@ -108,44 +108,88 @@ func isGone(err error) bool {
 	return errors.Is(err, domain.ErrDeleted) || errors.Is(err, domain.ErrErased)
 }
 
-// each does something to every item below a directory for which there is a command, and tells to how many. Those that the caller may not
-// change stay, and are told about at the end.
-func (s *Server) each(ctx context.Context, q *query, directory domain.URI, command func(*domain.Knowledge) domain.Command) (int, error) {
-	const page = 500
-	var refusals []error
-	count := 0
-	for after := domain.URI(""); ; {
-		items, err := s.cfg.Reader.Below(ctx, domain.Walk{By: q.caller.Principal, Below: directory, After: after, Limit: page})
-		if err != nil {
-			return count, err
-		}
+// commanding says what is to be done to an item: nothing without a command. The error says what is in the way of it.
+type commanding func(k *domain.Knowledge) (domain.Command, error)
+
+// deletion forgets an item.
+func (q *query) deletion(k *domain.Knowledge) (domain.Command, error) {
+	return domain.Delete{Target: q.target(k)}, nil
+}
+
+// each does something to every item below a directory for which there is a command, and tells where they lay. Nothing is done to any
+// while something is in the way of one, as far as that can be seen before.
+func (s *Server) each(ctx context.Context, q *query, directory domain.URI, command commanding) ([]domain.URI, error) {
+	if err := s.allowed(ctx, q, directory, command); err != nil {
+		return nil, err
+	}
+	var done []domain.URI
+	var refused error
+	err := s.pages(ctx, q, directory, func(items []*domain.Knowledge) error {
 		var submissions []domain.Submission
+		var places []domain.URI
 		for _, k := range items {
-			after = domain.URI(k.Text.URI)
-			switch c := command(k); {
-			case c == nil:
-			case validate(c) != nil:
-				refusals = append(refusals, validate(c))
-			default:
-				submissions = append(submissions, q.submission(c))
+			c, err := command(k)
+			if err != nil {
+				return err
+			}
+			if c != nil {
+				submissions, places = append(submissions, q.submission(c)), append(places, domain.URI(k.Text.URI))
 			}
 		}
-		for _, result := range s.cfg.Writer.SubmitAll(ctx, submissions) {
+		for i, result := range s.cfg.Writer.SubmitAll(ctx, submissions) {
 			switch {
 			case result.Err == nil:
-				count++
+				done = append(done, places[i])
 			case !isGone(result.Err):
-				refusals = append(refusals, result.Err)
+				refused = cmp.Or(refused, result.Err)
 			}
 		}
-		if len(items) < page {
-			break
+		return nil
+	})
+	return done, cmp.Or(err, refused)
+}
+
+// allowed refuses to do something to the items below a directory if something is in the way of one, or if some that the caller sees are others'.
+func (s *Server) allowed(ctx context.Context, q *query, directory domain.URI, command commanding) error {
+	all, others := 0, 0
+	err := s.pages(ctx, q, directory, func(items []*domain.Knowledge) error {
+		for _, k := range items {
+			c, err := command(k)
+			if err == nil {
+				err = validate(c)
+			}
+			if err != nil {
+				return err
+			}
+			if c != nil {
+				all++
+			}
+			if c != nil && !q.caller.MayChange(k) {
+				others++
+			}
 		}
+		return nil
+	})
+	if err == nil && others > 0 && q.caller.Role != domain.Auditor { // auditors change nothing, whosever it is
+		err = domain.Refuse(domain.ErrForbidden, "nothing was changed: %d of the %d items there belong to others", others, all).
+			WithFix("ask their owners or an admin, or name what is the caller's own")
 	}
-	if len(refusals) > 0 {
-		return count, refusals[0]
+	return err
+}
+
+// pages shows the items below a directory that the caller sees, in the order of URIs, some at a time.
+func (s *Server) pages(ctx context.Context, q *query, directory domain.URI, see func([]*domain.Knowledge) error) error {
+	const page = 500
+	for after := domain.URI(""); ; {
+		items, err := s.cfg.Reader.Below(ctx, domain.Walk{By: q.caller.Principal, Below: directory, After: after, Limit: page})
+		if err == nil {
+			err = see(items)
+		}
+		if err != nil || len(items) < page {
+			return err
+		}
+		after = domain.URI(items[len(items)-1].Text.URI)
 	}
-	return count, nil
 }
 
 // move gives what lies somewhere another place, with everything below it.
@@ -176,10 +220,23 @@ func (s *Server) moveTo(ctx context.Context, q *query, n node, there domain.Reme
 		_, err := s.change(ctx, q, q.moving(n.item, there))
 		return err
 	}
-	_, err := s.each(ctx, q, n.uri, func(k *domain.Knowledge) domain.Command {
+	everybody := domain.Principal{Tenant: q.caller.Tenant, Role: domain.Admin} // what the caller does not see may be in the way, too
+	hidden, _, err := s.cfg.Reader.Leaves(ctx, domain.Walk{By: everybody, Below: domain.URI(there.Text.URI), Limit: 1}, false)
+	if err != nil {
+		return err
+	}
+	_, err = s.each(ctx, q, n.uri, func(k *domain.Knowledge) (domain.Command, error) {
 		at := there
 		at.Text.URI += strings.TrimPrefix(k.Text.URI, string(n.uri))
-		return q.moving(k, at)
+		if len(hidden) > 0 {
+			switch _, err := s.cfg.Reader.At(ctx, q.caller.Tenant, domain.URI(at.Text.URI)); {
+			case err == nil:
+				return nil, domain.Refuse(domain.ErrTaken, "nothing was changed: a uri there belongs to another item").WithFix("choose another uri")
+			case !errors.Is(err, domain.ErrNotFound):
+				return nil, err
+			}
+		}
+		return q.moving(k, at), nil
 	})
 	return err
 }

@@ -121,3 +121,42 @@ func TestOfTwoWhoMoveTheSameOneDoes(t *testing.T) {
 		}
 	})
 }
+
+func TestAmongWhatIsOthersNothingIsChanged(t *testing.T) {
+	each(t, keyed, func(t *testing.T, w *world) {
+		keys := w.who(true, "amy", "ben")
+		amy, ben := keys[0], keys[1]
+		const mixed = "viking://resources/mixed"
+		w.put(mixed+"/1.md", amy)
+		w.put(mixed+"/2.md", ben)
+		w.put(mixed+"/3.md", amy)
+		private := w.put(mixed+"/4.md", ben)
+		w.ask("PATCH", "/v1/knowledge/"+private, object{"scopes": []string{"user:ben"}}, ben).want(http.StatusOK)
+		before := w.position()
+		for what, a := range map[string]*answer{
+			"moved":   w.mv(mixed, "viking://resources/elsewhere", amy),
+			"removed": w.ask("DELETE", at("/api/v1/fs", mixed, "recursive=true"), nil, amy),
+			"tagged":  w.ask("POST", "/api/v1/content/set_tags", object{"uri": mixed, "tags": []string{"a=b"}, "recursive": true}, amy),
+		} {
+			const want = "nothing was changed: 1 of the 3 items there belong to others: ask their owners or an admin, or name what is the caller's own"
+			if said := a.refused(http.StatusForbidden, "PERMISSION_DENIED"); said != want {
+				t.Errorf("%s: %s", what, said)
+			}
+		}
+		if after := w.position(); after != before {
+			t.Errorf("%d events were recorded", after-before)
+		}
+		// What amy does not see stays out of it, and in nobody's way but at its very place.
+		w.ask("DELETE", at("/api/v1/fs", mixed+"/2.md"), nil, ben).object()
+		w.mv(mixed, "viking://resources/hers", amy).object()
+		w.mv("viking://resources/hers", mixed, amy).object()
+		w.put("viking://resources/other/1.md", amy)
+		w.put("viking://resources/other/4.md", amy)
+		w.ask("DELETE", at("/api/v1/fs", mixed, "recursive=true"), nil, amy).object()
+		before = w.position()
+		w.mv("viking://resources/other", mixed, amy).refused(http.StatusConflict, "ALREADY_EXISTS")
+		if after := w.position(); after != before {
+			t.Errorf("%d events were recorded", after-before)
+		}
+	})
+}

@@ -215,7 +215,7 @@ func (s *Server) clear(ctx context.Context, q *query, at address) error {
 		_, err = s.change(ctx, q, domain.Delete{Target: q.target(n.item)})
 		return err
 	}
-	_, err = s.each(ctx, q, at.uri, func(k *domain.Knowledge) domain.Command { return domain.Delete{Target: q.target(k)} })
+	_, err = s.each(ctx, q, at.uri, q.deletion)
 	return err
 }
 

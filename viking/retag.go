@@ -35,12 +35,10 @@ func (s *Server) setTags(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	tagged := []string{}
 	depth := len(a.uri.Names()) + 1
-	command := func(k *domain.Knowledge) domain.Command {
-		uri := domain.URI(k.Text.URI)
-		if !in.Recursive && len(uri.Names()) > depth {
-			return nil
+	command := func(k *domain.Knowledge) (domain.Command, error) {
+		if !in.Recursive && len(domain.URI(k.Text.URI).Names()) > depth {
+			return nil, nil
 		}
 		target, tags := q.target(k), given
 		switch in.Mode {
@@ -49,28 +47,33 @@ func (s *Server) setTags(ctx context.Context, q *query) (any, error) {
 		case "clear":
 			tags = domain.Tags{}
 		}
-		tagged = append(tagged, a.spell(uri))
-		return domain.Revise{Target: target, Changes: domain.Revised{Tags: &tags}}
+		return domain.Revise{Target: target, Changes: domain.Revised{Tags: &tags}}, nil
 	}
-	_, err = s.eachOf(ctx, q, a, command)
+	done, err := s.eachOf(ctx, q, a, command)
 	for errors.Is(err, domain.ErrPrecondition) { // somebody else changed something meanwhile
-		tagged = tagged[:0]
-		_, err = s.eachOf(ctx, q, a, command)
+		done, err = s.eachOf(ctx, q, a, command)
+	}
+	tagged := make([]string, len(done))
+	for i, uri := range done {
+		tagged[i] = a.spell(uri)
 	}
 	return map[string]any{"uri": a.String(), "mode": in.Mode, "updated_uris": tagged, "updated_count": len(tagged)}, err
 }
 
-// eachOf does something to what lies at an address, or below it.
-func (s *Server) eachOf(ctx context.Context, q *query, a address, command func(*domain.Knowledge) domain.Command) (int, error) {
+// eachOf does something to what lies at an address, or below it, and tells where.
+func (s *Server) eachOf(ctx context.Context, q *query, a address, command commanding) ([]domain.URI, error) {
 	n, err := s.look(ctx, q.caller, a)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if n.isDir {
 		return s.each(ctx, q, a.uri, command)
 	}
-	_, err = s.change(ctx, q, command(n.item))
-	return 1, err
+	c, err := command(n.item)
+	if err == nil {
+		_, err = s.change(ctx, q, c)
+	}
+	return []domain.URI{a.uri}, err
 }
 
 // joined are the tags of both.

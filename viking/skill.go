@@ -249,6 +249,6 @@ func (s *Server) removeSkill(ctx context.Context, q *query) (any, error) {
 		return nil, err
 	}
 	place := placeOf(k)
-	_, err = s.each(ctx, q, place, func(k *domain.Knowledge) domain.Command { return domain.Delete{Target: q.target(k)} })
+	_, err = s.each(ctx, q, place, q.deletion)
 	return map[string]string{"uri": string(place), "name": q.path("name")}, err
 }
