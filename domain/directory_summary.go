@@ -81,7 +81,7 @@ func (t Text) OnlyNames() bool {
 // A session's archives are summarised when it is committed.
 func (u URI) Summarised() []URI {
 	names := u.Names()
-	if len(names) == 0 || names[0] == "session" {
+	if len(names) == 0 || names[0] == "session" || u.Space() != "" && slices.Index(u.below(), "sessions") == 0 {
 		return nil
 	}
 	least := 2

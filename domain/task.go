@@ -48,9 +48,12 @@ func (s Session) ArchiveItems(stream string) []string {
 	return ids
 }
 
-// SessionURI is where a session lies.
+// SessionURI is where a session lies: a user's among the sessions of users, an agent's in its own space.
 func SessionURI(owner Entity, session string) string {
-	return "viking://session/" + owner.ID() + "/" + session
+	if owner.Kind() == Agent {
+		return string(URIOfNames(Agent, owner.ID(), "sessions", session))
+	}
+	return string(URIOfNames("session", owner.ID(), session))
 }
 
 // TaskStatus is how far a task has come.

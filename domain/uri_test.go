@@ -53,6 +53,18 @@ func TestAURISaysWhatLiesThere(t *testing.T) {
 	}
 }
 
+func TestADirectoryOfSessionsIsNotSummarised(t *testing.T) {
+	t.Parallel()
+	for _, owner := range []Entity{"user:alice", "agent:bot"} {
+		if above := URI(ArchiveURI(owner, "s1", 1)).Summarised(); above != nil {
+			t.Errorf("%s: %v", owner, above)
+		}
+	}
+	if above := URI("viking://agent/bot/memories/sessions/x.md").Summarised(); len(above) != 3 {
+		t.Errorf("got %v", above)
+	}
+}
+
 func TestAURIEndsWhereItsNamesEnd(t *testing.T) {
 	t.Parallel()
 	const tools URI = "viking://agent/memories/tools"

@@ -47,6 +47,35 @@ func (w *world) learningBy(extractor extraction.Extractor) {
 	})
 }
 
+func TestAnAgentsOwnSessionLiesInItsOwnSpace(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		w.learning()
+		said := map[header]string{"Annals-Actor: user:lonely": "The user flew to Lisbon.", "Annals-Actor: agent:lonely": "The agent crawled the zanzibar index."}
+		places := map[header]string{
+			"Annals-Actor: user:lonely":  "viking://session/lonely/trip",
+			"Annals-Actor: agent:lonely": "viking://agent/lonely/sessions/trip",
+		}
+		for who, text := range said {
+			w.ask("POST", sessions+"/trip/messages", object{"role": "assistant", "content": text}, who).object()
+			committed := w.ask("POST", sessions+"/trip/commit?wait=true", nil, who).object()
+			archive := places[who] + "/history/archive_001"
+			if committed["archive_uri"] != archive {
+				t.Fatalf("%s: committed %v", who, committed)
+			}
+			if got := w.ask("GET", sessions+"/trip", nil, who).object()["uri"]; got != places[who] {
+				t.Errorf("%s: the session lies at %v", who, got)
+			}
+			if read := w.ask("GET", at("/api/v1/content/read", archive), nil, who).result(); !strings.Contains(read.(string), text) {
+				t.Errorf("%s: read %v", who, read)
+			}
+		}
+		found := w.ask("POST", "/api/v1/search/find", object{"query": "zanzibar index"}, "Annals-Actor: agent:lonely").object()
+		if memories := found["memories"].([]any); len(memories) != 1 || memories[0].(object)["uri"] != "viking://agent/lonely/sessions/trip/history/archive_001" {
+			t.Errorf("found %v", found)
+		}
+	})
+}
+
 func TestASessionAsItsClientsUseIt(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
 		w.learning()
