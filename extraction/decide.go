@@ -221,7 +221,7 @@ func (a assignment) judge(lesson *domain.Lesson, f Finding, known []neighbour, b
 		case keyed(f.Category) && n.keyed && (mine || a.shared(f.Category)):
 			return decide(domain.DecideMerge, n.item, "there is one item for all that is known of it")
 		case !mine:
-		case f.Correction && (n.keyed || n.alike >= related):
+		case f.Correction && (n.keyed || n.quantity || n.alike >= related):
 			return decide(domain.DecideSupersede, n.item, "it corrects what was said before")
 		case n.keyed && f.Single:
 			return decide(domain.DecideSupersede, n.item, "there is one such fact, and it has changed")

@@ -123,6 +123,10 @@ func TestWhatIsKnownDecides(t *testing.T) {
 			{"We decided to use Kafka.", domain.DecideSkip},
 			{"我喜欢喝绿茶。", domain.DecideCreate},
 			{"我喜欢喝绿茶", domain.DecideVote},
+			{"Remember that the staging port is 8443.", domain.DecideCreate},
+			{"Actually, the production port is 8443.", domain.DecideCreate},
+			{"Actually, the staging port is open to the office.", domain.DecideCreate},
+			{"Actually, the staging port is 9000 now.", domain.DecideSupersede},
 		}
 		for i, step := range steps {
 			w.hold("s1", talk(step.said))
@@ -138,7 +142,8 @@ func TestWhatIsKnownDecides(t *testing.T) {
 		if k := items["我喜欢喝绿茶。"]; k == nil || k.Helpful != 2 || k.Confidence != 0.75 {
 			t.Errorf("a preference that was said again: %+v", k)
 		}
-		if items["Actually, I prefer spaces for indentation."] == nil || items["I live in Lisbon."] == nil || items["I live in Berlin."] != nil {
+		if items["Actually, I prefer spaces for indentation."] == nil || items["I live in Lisbon."] == nil || items["I live in Berlin."] != nil ||
+			items["Remember that the staging port is 8443."] != nil || items["Actually, the production port is 8443."] == nil {
 			t.Errorf("%v", items)
 		}
 		if got := len(w.items(domain.IsDeleted)); got != 0 {

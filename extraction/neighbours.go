@@ -44,10 +44,22 @@ func (a assignment) similar(ctx context.Context, reader Reader, findings []Findi
 
 // neighbour is an item that says something like a finding.
 type neighbour struct {
-	item  *domain.Knowledge
-	score float64 // of the search
-	alike float64 // of the texts
-	keyed bool    // it is about the same, by its key
+	item     *domain.Knowledge
+	score    float64 // of the search
+	alike    float64 // of the texts
+	keyed    bool    // it is about the same, by its key
+	quantity bool    // it says the number of the same thing
+}
+
+// first puts what is so before what is not.
+func first(x, y bool) int {
+	switch {
+	case x == y:
+		return 0
+	case x:
+		return -1
+	}
+	return 1
 }
 
 // known are the items nearest to a finding, those that are about the same first.
@@ -55,7 +67,7 @@ func (a assignment) known(ctx context.Context, reader Reader, f Finding, similar
 	var all []neighbour
 	add := func(k *domain.Knowledge, score float64, byKey bool) {
 		if !slices.ContainsFunc(all, func(n neighbour) bool { return n.item.ID == k.ID }) {
-			all = append(all, neighbour{k, score, likeness(k.Text.Content, f.Content), byKey})
+			all = append(all, neighbour{k, score, likeness(k.Text.Content, f.Content), byKey, sameQuantity(k.Text.Content, f.Content)})
 		}
 	}
 	if f.Key != "" {
@@ -75,13 +87,7 @@ func (a assignment) known(ctx context.Context, reader Reader, f Finding, similar
 		add(hit.Knowledge, hit.Score, false)
 	}
 	slices.SortStableFunc(all, func(x, y neighbour) int {
-		if x.keyed != y.keyed {
-			if x.keyed {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(y.alike, x.alike)
+		return cmp.Or(first(x.keyed, y.keyed), first(x.quantity, y.quantity), cmp.Compare(y.alike, x.alike))
 	})
 	return all, nil
 }

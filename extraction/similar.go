@@ -1,6 +1,7 @@
 package extraction
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -29,6 +30,15 @@ func likeness(a, b string) float64 {
 		return min(float64(common)/float64(all), 0.99)
 	}
 	return 0
+}
+
+// quantity is a statement that something is a number, such as a port or a time.
+var quantity = regexp.MustCompile(`(?i)\b(?:the|our|my) ([a-z][\w -]*?) (?:is|are)(?: now)? \S*\d\S*?(?: now)?[.!]?$`)
+
+// sameQuantity tells whether two texts say the number of the same thing: few words, of which the likeness says little.
+func sameQuantity(a, b string) bool {
+	left, right := quantity.FindStringSubmatch(a), quantity.FindStringSubmatch(b)
+	return left != nil && right != nil && normal(left[1]) == normal(right[1])
 }
 
 // normal leaves nothing of a text but its letters and digits.
