@@ -298,9 +298,11 @@ func (e *examiner) account() {
 	}
 }
 
-// end says what is missing at the end.
-func (e *examiner) end() {
-	if e.tree.size > e.last {
+// end says what is missing at the end, which tables know of that are computed from the log only where nothing that was
+// signed does.
+func (e *examiner) end(known beyond) {
+	cut := e.tree.size > e.last
+	if cut {
 		e.gone(e.last+1, e.tree.size)
 	}
 	for _, s := range e.signed {
@@ -309,10 +311,14 @@ func (e *examiner) end() {
 		}
 		switch {
 		case s.size > e.last:
+			cut = true
 			e.fault(e.last+1, Missing, "the log was cut: %s signed that it has %d events, and it ends at position %d", s.signer, s.size, e.last)
 		default:
 			e.fault(s.size, Tree, "the stored tree was cut: %s signed that it has %d events, and it ends at position %d", s.signer, s.size, e.tree.size)
 		}
+	}
+	if !cut && e.last > 0 && len(known.tables) > 0 {
+		e.fault(e.last+1, Missing, "the log was cut: it ends at position %d, and %s knew position %d", e.last, strings.Join(known.tables, ", "), known.position)
 	}
 	e.account()
 	if e.tree.size > 0 {

@@ -19,10 +19,11 @@ type live struct {
 	verification Verification
 	outside      map[string][]signed
 
-	tx     database.Querier
-	naming map[string][]string // tables that name a tenant of whom the log has nothing
-	total  int64
-	done   int64
+	tx       database.Querier
+	readable []string            // the tables that may be read
+	naming   map[string][]string // those that name a tenant of whom the log has nothing
+	total    int64
+	done     int64
 }
 
 const (
@@ -129,6 +130,9 @@ func (l *live) readTenant(ctx context.Context, tenant string, emit func(*chunk) 
 			var err error
 			if c.strays, err = l.strays(ctx, tenant, texts); err != nil {
 				return fmt.Errorf("read the texts of tenant %s: %w", tenant, err)
+			}
+			if c.beyond, err = l.beyond(ctx, tenant, position); err != nil {
+				return fmt.Errorf("look who has read more of tenant %s: %w", tenant, err)
 			}
 		}
 		if err := emit(c); err != nil || ended {

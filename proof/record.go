@@ -104,6 +104,7 @@ type chunk struct {
 	signed  []signed
 	strays  []int64  // positions of texts without an event
 	naming  []string // tables that name a tenant of whom the log has nothing
+	beyond  beyond   // what other tables know of after the log's end
 	last    bool
 
 	examined chan struct{}

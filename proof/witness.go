@@ -22,12 +22,12 @@ var testimonies = map[string]string{
 
 // bereft are the tenants of whom the log has nothing, and the tables that say that it had. Those whom it has are sorted.
 func (l *live) bereft(ctx context.Context, logged []string) (map[string][]string, error) {
-	tables, err := l.tables(ctx)
-	if err != nil {
+	var err error
+	if l.readable, err = l.tables(ctx); err != nil {
 		return nil, err
 	}
 	naming := map[string][]string{}
-	for _, table := range tables {
+	for _, table := range l.readable {
 		question, isAsked := testimonies[table]
 		if witness.MatchString(table) {
 			question, isAsked = tenantsIn(table), true
@@ -46,6 +46,43 @@ func (l *live) bereft(ctx context.Context, logged []string) (map[string][]string
 		}
 	}
 	return naming, nil
+}
+
+// beyond is the last position that other tables know of, and which they are; nothing if the log goes as far.
+type beyond struct {
+	position int64
+	tables   []string
+}
+
+// farthest matches the tables that know positions, the last of which an index finds.
+var farthest = []struct {
+	names    *regexp.Regexp
+	question string
+}{
+	{regexp.MustCompile(`^checkpoints$`), "SELECT coalesce(max(position), 0) FROM checkpoints WHERE tenant = ?"},
+	{regexp.MustCompile(`^(knowledge|past)_\d+$`), "SELECT coalesce(max(number), 0) FROM TABLE_ WHERE tenant = ?"}, // of each item's first event
+}
+
+// beyond asks other tables what a tenant's log had after its end.
+func (l *live) beyond(ctx context.Context, tenant string, end int64) (found beyond, err error) {
+	for _, table := range l.readable {
+		for _, known := range farthest {
+			if !known.names.MatchString(table) {
+				continue
+			}
+			var position int64
+			err := database.ForEach(ctx, l.tx, func(rows *sql.Rows) error { return rows.Scan(&position) },
+				strings.ReplaceAll(known.question, "TABLE_", table), tenant)
+			if err != nil {
+				return found, err
+			}
+			if position > end {
+				found.position = max(found.position, position)
+				found.tables = append(found.tables, table)
+			}
+		}
+	}
+	return found, nil
 }
 
 // tables are those of the database that may be read.

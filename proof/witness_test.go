@@ -92,3 +92,24 @@ func (w *world) notes(table, columns string) {
 	}
 	w.tamper(fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, columns, strings.Join(values, ", ")))
 }
+
+// Somebody who has the database cuts the end of a log off every table that proves it.
+func TestAnEndThatWasCutOffIsMissed(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db)
+		w.live(3)
+		w.grow()
+		w.sign()
+		finds(t, w.verify(proof.Verification{}))
+		w.tamper(
+			"DELETE FROM events WHERE tenant = 'default' AND position > 4", "DELETE FROM event_texts WHERE tenant = 'default' AND position > 4",
+			"DELETE FROM tree WHERE tenant = 'default'", "DELETE FROM signed_checkpoints WHERE tenant = 'default'",
+		)
+		finds(t, w.verify(proof.Verification{}), "missing 5 the log was cut: it ends at position 4, and checkpoints, knowledge_1 knew position 6")
+		w.leaves("checkpoints")
+		finds(t, w.verify(proof.Verification{}), "missing 5 the log was cut: it ends at position 4, and knowledge_1 knew position 5")
+		w.tamper("DELETE FROM knowledge_1 WHERE tenant = 'default' AND number > 4")
+		finds(t, w.verify(proof.Verification{})) // nothing is left that knows better
+	})
+}
