@@ -2,6 +2,8 @@ package viking
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/annals-kb/annals/domain"
@@ -9,13 +11,44 @@ import (
 
 // condition narrows a search by fields: all of several conditions, one of several values, or a time.
 type condition struct {
-	Op    string            `json:"op"` // and, or, must, range; empty for none
-	Field string            `json:"field"`
-	Conds []json.RawMessage `json:"conds"` // of and, or: conditions; of must: values
-	From  *time.Time        `json:"gte"`
-	After *time.Time        `json:"gt"`
-	To    *time.Time        `json:"lt"`
-	Until *time.Time        `json:"lte"`
+	op      string // and, or, must, range; empty for none
+	field   string
+	conds   []json.RawMessage // of and, or: conditions; of must: values
+	members map[string]json.RawMessage
+}
+
+// membersOf are the fields of a condition, by op.
+var membersOf = map[string][]string{
+	"and":   {"op", "conds"},
+	"or":    {"op", "conds"},
+	"must":  {"op", "field", "conds"},
+	"range": {"op", "field", "gte", "gt", "lt", "lte"},
+}
+
+// conditionOf reads a condition. What its op does not know is refused.
+func conditionOf(raw json.RawMessage) (condition, error) {
+	c := condition{}
+	if json.Unmarshal(raw, &c.members) != nil {
+		return c, errFilter("a condition must be an object")
+	}
+	if len(c.members) == 0 {
+		return c, nil
+	}
+	if json.Unmarshal(c.members["op"], &c.op) != nil || membersOf[c.op] == nil {
+		return c, errFilter("op must be one of and, or, must, range")
+	}
+	for name := range c.members {
+		if known := membersOf[c.op]; !slices.Contains(known, name) {
+			return c, errFilter("a condition with op %s has no fields but %s", c.op, strings.Join(known, ", "))
+		}
+	}
+	if raw, given := c.members["field"]; given && json.Unmarshal(raw, &c.field) != nil {
+		return c, errFilter("field must be a string")
+	}
+	if raw, given := c.members["conds"]; given && json.Unmarshal(raw, &c.conds) != nil {
+		return c, errFilter("conds must be an array")
+	}
+	return c, nil
 }
 
 // errFilter is what a filter is refused with that cannot be followed: one that was ignored would answer
@@ -25,63 +58,69 @@ func errFilter(format string, values ...any) error {
 }
 
 func (c condition) narrow(f *domain.Filter, by caller) error {
-	switch c.Op {
-	case "":
-		return nil
+	switch c.op {
 	case "or":
 		return c.either(f, by)
 	case "and":
-		for _, cond := range c.Conds {
-			var inner condition
-			if json.Unmarshal(cond, &inner) != nil || inner.Op == "" {
-				return errFilter("the conditions of and must be conditions")
+		for _, cond := range c.conds {
+			inner, err := conditionOf(cond)
+			if err == nil && inner.op == "" {
+				err = errFilter("the conditions of and must be conditions")
 			}
-			if err := inner.narrow(f, by); err != nil {
+			if err == nil {
+				err = inner.narrow(f, by)
+			}
+			if err != nil {
 				return err
 			}
 		}
-		return nil
 	case "must":
 		return c.must(f, by)
 	case "range":
 		return c.between(f)
 	}
-	return errFilter("op must be one of and, or, must, range")
+	return nil
 }
 
 // either asks for one of several conditions: of values of one field, which is as good as one condition.
 func (c condition) either(f *domain.Filter, by caller) error {
-	one := condition{Op: "must"}
-	for _, cond := range c.Conds {
-		var inner condition
-		if json.Unmarshal(cond, &inner) != nil || inner.Op != "must" || one.Field != "" && inner.Field != one.Field {
+	one := condition{op: "must"}
+	for _, cond := range c.conds {
+		inner, err := conditionOf(cond)
+		if err != nil {
+			return err
+		}
+		if inner.op != "must" || one.field != "" && inner.field != one.field {
 			return errFilter("the conditions of or must be must, all of one field")
 		}
-		one.Field, one.Conds = inner.Field, append(one.Conds, inner.Conds...)
+		one.field, one.conds = inner.field, append(one.conds, inner.conds...)
 	}
-	if len(one.Conds) == 0 {
+	if len(one.conds) == 0 {
 		return errFilter("or must have conditions")
 	}
 	return one.must(f, by)
 }
 
 func (c condition) must(f *domain.Filter, by caller) error {
-	if c.Field == "level" {
+	if len(c.conds) == 0 {
+		return errFilter("must must have conds")
+	}
+	if c.field == "level" {
 		var wanted levels
-		list, err := json.Marshal(c.Conds)
+		list, err := json.Marshal(c.conds)
 		if err != nil || json.Unmarshal(list, &wanted) != nil {
 			return errFilter("conds must be levels: 0, 1, 2")
 		}
 		f.Levels = append(f.Levels, wanted...)
 		return nil
 	}
-	values := make([]string, len(c.Conds))
-	for i, cond := range c.Conds {
+	values := make([]string, len(c.conds))
+	for i, cond := range c.conds {
 		if json.Unmarshal(cond, &values[i]) != nil {
 			return errFilter("conds must be strings")
 		}
 	}
-	switch c.Field {
+	switch c.field {
 	case "context_type":
 		for _, value := range values {
 			f.ContextTypes = append(f.ContextTypes, domain.ContextType(value))
@@ -107,21 +146,31 @@ func (c condition) must(f *domain.Filter, by caller) error {
 // between asks for times. Those of the log are in microseconds: what follows one is the next.
 func (c condition) between(f *domain.Filter) error {
 	from, to := &f.UpdatedFrom, &f.UpdatedTo
-	switch c.Field {
+	switch c.field {
 	case "created_at":
 		from, to = &f.CreatedFrom, &f.CreatedTo
 	case "updated_at":
 	default:
 		return errFilter("field must be one of created_at, updated_at")
 	}
-	set := func(bound *time.Time, value *time.Time, later time.Duration) {
-		if value != nil {
-			*bound = value.Add(later)
+	bounded := false
+	for _, b := range []struct {
+		name  string
+		bound *time.Time
+		later time.Duration
+	}{
+		{"gte", from, 0}, {"gt", from, time.Microsecond}, {"lt", to, 0}, {"lte", to, time.Microsecond},
+	} {
+		var at *time.Time
+		if raw, given := c.members[b.name]; given && json.Unmarshal(raw, &at) != nil {
+			return errFilter("%s must be a time, as in 2026-03-12T08:00:00Z", b.name)
+		}
+		if at != nil {
+			*b.bound, bounded = at.Add(b.later), true
 		}
 	}
-	set(from, c.From, 0)
-	set(from, c.After, time.Microsecond)
-	set(to, c.To, 0)
-	set(to, c.Until, time.Microsecond)
+	if !bounded {
+		return errFilter("range must have gte, gt, lt or lte")
+	}
 	return nil
 }

@@ -36,19 +36,19 @@ func (o *oneOrMore) UnmarshalJSON(data []byte) error {
 
 // findRequest is a question. An unknown session_id is none.
 type findRequest struct {
-	Query       string     `json:"query"`
-	Targets     oneOrMore  `json:"target_uri"`
-	Limit       *int       `json:"limit"`
-	NodeLimit   *int       `json:"node_limit"`
-	Threshold   *float64   `json:"score_threshold"`
-	Filter      condition  `json:"filter"`
-	ContextType oneOrMore  `json:"context_type"`
-	Since       *time.Time `json:"since"`
-	Until       *time.Time `json:"until"`
-	TimeField   string     `json:"time_field"`
-	Tags        oneOrMore  `json:"tags"` // each of which must match
-	Levels      levels     `json:"level"`
-	Mode        string     `json:"mode"` // list
+	Query       string          `json:"query"`
+	Targets     oneOrMore       `json:"target_uri"`
+	Limit       *int            `json:"limit"`
+	NodeLimit   *int            `json:"node_limit"`
+	Threshold   *float64        `json:"score_threshold"`
+	Filter      json.RawMessage `json:"filter"` // see condition
+	ContextType oneOrMore       `json:"context_type"`
+	Since       *time.Time      `json:"since"`
+	Until       *time.Time      `json:"until"`
+	TimeField   string          `json:"time_field"`
+	Tags        oneOrMore       `json:"tags"` // each of which must match
+	Levels      levels          `json:"level"`
+	Mode        string          `json:"mode"` // list
 }
 
 // limit is how many are wanted; none, for what is no number of things.
@@ -172,8 +172,14 @@ func (in findRequest) search(q *query) (domain.Search, []address, error) {
 	if in.Until != nil {
 		*to = *in.Until
 	}
-	if err := in.Filter.narrow(&search.Filter, q.caller); err != nil {
-		return search, nil, err
+	if in.Filter != nil {
+		filter, err := conditionOf(in.Filter)
+		if err == nil {
+			err = filter.narrow(&search.Filter, q.caller)
+		}
+		if err != nil {
+			return search, nil, err
+		}
 	}
 	search, err := search.Complete()
 	return search, targets, fieldsOf(err)

@@ -152,6 +152,29 @@ func TestWhatCannotBeSearchedForIsSaidSo(t *testing.T) {
 		} {
 			w.ask("POST", "/api/v1/search/find", object{"query": "x", "filter": filter}).refused(http.StatusBadRequest, "INVALID_FILTER")
 		}
+		for filter, why := range map[string]string{
+			`"memory"`:                               "a condition must be an object",
+			`{"field":"category","conds":["tools"]}`: "op must be one of and, or, must, range",
+			`{"op":7}`:                               "op must be one of and, or, must, range",
+			`{"op":"range","field":"active_count","gte":1}`:                                       "field must be one of created_at, updated_at",
+			`{"op":"range","field":"created_at","gte":1}`:                                         "gte must be a time, as in 2026-03-12T08:00:00Z",
+			`{"op":"range","field":"created_at","from":"2020-01-01T00:00:00Z"}`:                   "a condition with op range has no fields but op, field, gte, gt, lt, lte",
+			`{"op":"range","field":"created_at"}`:                                                 "range must have gte, gt, lt or lte",
+			`{"op":"must","field":"category","values":["tools"]}`:                                 "a condition with op must has no fields but op, field, conds",
+			`{"op":"must","field":"category"}`:                                                    "must must have conds",
+			`{"op":"must","field":"category","conds":"tools"}`:                                    "conds must be an array",
+			`{"op":"must","field":7,"conds":["tools"]}`:                                           "field must be a string",
+			`{"op":"and","conds":[{}]}`:                                                           "the conditions of and must be conditions",
+			`{"op":"or","conds":[{"op":"must","field":"category","conds":["tools"],"not":true}]}`: "a condition with op must has no fields but op, field, conds",
+		} {
+			body := `{"query":"x","filter":` + filter + `}`
+			if said := w.ask("POST", "/api/v1/search/find", body).refused(http.StatusBadRequest, "INVALID_FILTER"); said != why {
+				t.Errorf("%s: %s", filter, said)
+			}
+		}
+		if got := w.ask("POST", "/api/v1/search/find", `{"query":"something","filter":{}}`).object(); got["total"] != 1.0 {
+			t.Errorf("a filter of nothing: found %v", got)
+		}
 		narrowed := w.ask("POST", "/api/v1/search/find", object{"query": "something", "filter": object{"op": "and", "conds": []any{
 			object{"op": "must", "field": "context_type", "conds": []string{"memory"}}, object{"op": "range", "field": "created_at", "gte": "2020-01-01T00:00:00Z"},
 		}}}).object()
