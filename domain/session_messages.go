@@ -17,6 +17,8 @@ const (
 
 var roles = []string{RoleUser, RoleAssistant, RoleSystem, RoleTool}
 
+var partTypes = []string{PartText, PartContext, PartTool, PartImage}
+
 // Limits of what a session takes at once.
 const (
 	MaxMessages = 100     // in one command
@@ -69,6 +71,18 @@ func (m Said) check(p *Problems, prefix string) {
 	bytes := 0
 	for i, part := range m.Message.Parts {
 		at := fmt.Sprintf("%sparts[%d]", prefix, i)
+		if !slices.Contains(partTypes, part.Type) {
+			p.Add(at+".type", "must be text, context, tool or image_url")
+		}
+		if part.DurationMS < 0 {
+			p.Add(at+".duration_ms", "must not be negative")
+		}
+		if part.PromptTokens < 0 {
+			p.Add(at+".prompt_tokens", "must not be negative")
+		}
+		if part.CompletionTokens < 0 {
+			p.Add(at+".completion_tokens", "must not be negative")
+		}
 		if part.ToolInput != nil && !json.Valid(part.ToolInput) {
 			p.Add(at+".tool_input", "must be JSON")
 		}

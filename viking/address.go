@@ -41,7 +41,7 @@ func (c caller) address(field, s string) (address, error) {
 	}
 	uri, err := domain.ParseURI(scheme + path)
 	if err != nil {
-		return address{}, renamed(err, field)
+		return address{}, fieldsOf(err, func(string) string { return field })
 	}
 	a := address{}
 	names := uri.Names()
@@ -114,15 +114,16 @@ func invalid(field, format string, values ...any) error {
 	return p.Err()
 }
 
-// renamed gives the problems of one field the name that the caller has for it.
-func renamed(err error, field string) error {
+// fieldsOf gives the fields that an error names the names that the caller has for them.
+func fieldsOf(err error, name func(field string) string) error {
 	bad, is := errors.AsType[*domain.Invalid](err)
 	if !is {
 		return err
 	}
 	var p domain.Problems
 	for _, problem := range bad.Problems {
-		p.Add(field, "%s", problem.Message)
+		problem.Field = name(problem.Field)
+		p = append(p, problem)
 	}
 	return p.Err()
 }

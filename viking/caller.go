@@ -18,6 +18,9 @@ const (
 	agentHeader   = "X-OpenViking-Agent"
 )
 
+// tenantHeader is what an account is named by elsewhere.
+const tenantHeader = "Annals-Tenant"
+
 // nobody is the id of a user or an agent that nobody named.
 const nobody = "default"
 

@@ -263,6 +263,9 @@ func (s *Server) free(ctx context.Context, c caller, from, to address) (domain.R
 	if err != nil {
 		return there, err
 	}
+	if to.uri == from.uri {
+		return there, invalid("to_uri", "must be another place than from_uri")
+	}
 	if to.uri.Within(from.uri) {
 		return there, invalid("to_uri", "must not lie in what is moved")
 	}

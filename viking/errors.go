@@ -87,9 +87,20 @@ func occupied(a address) error {
 }
 
 // Refuse answers with what went wrong. Status is what the server itself would answer with.
-func (s *Server) Refuse(w http.ResponseWriter, _ *http.Request, status int, err error) {
+func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, status int, err error) {
 	c := codeOf(err, status)
+	if r.Header.Get(accountHeader) != "" { // a tenant is what it names
+		err = fieldsOf(err, func(field string) string {
+			if field == tenantHeader {
+				return accountHeader
+			}
+			return field
+		})
+	}
 	f := failure{Code: c.name, Message: "something went wrong here"}
+	if errors.Is(err, domain.ErrUnavailable) {
+		f.Message = "the database cannot be reached just now"
+	}
 	if refusal, is := errors.AsType[*domain.Refusal](err); is {
 		f.Message = refusal.Detail
 		if refusal.Fix != "" {

@@ -13,7 +13,9 @@ func TestInOpenModeCallersAreBelieved(t *testing.T) {
 		if got := w.ask("GET", "/api/v1/system/status", nil, "X-OpenViking-User: alice").object()["user"]; got != "alice" {
 			t.Errorf("known as %v", got)
 		}
-		w.ask("GET", "/api/v1/system/status", nil, "X-OpenViking-Account: nowhere").refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		if said := w.ask("GET", "/api/v1/system/status", nil, "X-OpenViking-Account: nowhere").refused(http.StatusBadRequest, "INVALID_ARGUMENT"); said != "X-OpenViking-Account: there is no such tenant" {
+			t.Errorf("an account that there is not: %s", said)
+		}
 		w.ask("GET", "/api/v1/system/status", nil, "X-OpenViking-User: a b").refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 		w.ask("GET", "/api/v1/nowhere", nil).refused(http.StatusNotFound, "NOT_FOUND")
 		w.ask("PUT", "/api/v1/system/status", nil).refused(http.StatusNotFound, "NOT_FOUND")
@@ -27,7 +29,9 @@ func TestAKeySaysWhoIsCalling(t *testing.T) {
 	each(t, keyed, func(t *testing.T, w *world) {
 		w.ask("GET", "/api/v1/system/status", nil).refused(http.StatusUnauthorized, "UNAUTHENTICATED")
 		w.ask("GET", "/api/v1/system/status", nil, as("wrong")).refused(http.StatusUnauthorized, "UNAUTHENTICATED")
-		w.ask("GET", "/api/v1/system/status", nil, as(rootKey), "X-OpenViking-Account: nowhere").refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		if said := w.ask("GET", "/api/v1/system/status", nil, as(rootKey), "X-OpenViking-Account: nowhere").refused(http.StatusBadRequest, "INVALID_ARGUMENT"); said != "X-OpenViking-Account: there is no such tenant" {
+			t.Errorf("an account that there is not: %s", said)
+		}
 		w.ask("POST", "/v1/tenants", object{"name": "acme"}, as(rootKey)).want(http.StatusCreated)
 		alice, _ := w.ask("POST", "/v1/keys", object{"subject": "user:alice"}, as(rootKey)).want(http.StatusCreated).json()["key"].(string)
 		for _, c := range []struct {

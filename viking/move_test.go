@@ -155,6 +155,9 @@ func TestAmongWhatIsOthersNothingIsChanged(t *testing.T) {
 		w.ask("DELETE", at("/api/v1/fs", mixed, "recursive=true"), nil, amy).object()
 		before = w.position()
 		w.mv("viking://resources/other", mixed, amy).refused(http.StatusConflict, "ALREADY_EXISTS")
+		if said := w.mv("viking://resources/other", "viking://resources/other/", amy).refused(http.StatusBadRequest, "INVALID_ARGUMENT"); said != "to_uri: must be another place than from_uri" {
+			t.Errorf("the same place: %s", said)
+		}
 		if after := w.position(); after != before {
 			t.Errorf("%d events were recorded", after-before)
 		}

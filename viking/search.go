@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 
@@ -182,23 +181,12 @@ func (in findRequest) search(q *query) (domain.Search, []address, error) {
 		}
 	}
 	search, err := search.Complete()
-	return search, targets, fieldsOf(err)
-}
-
-// fieldsOf gives the domain's fields their names here.
-func fieldsOf(err error) error {
-	bad, is := errors.AsType[*domain.Invalid](err)
-	if !is {
-		return err
-	}
-	var p domain.Problems
-	for _, problem := range bad.Problems {
-		if problem.Field == "min_score" {
-			problem.Field = "score_threshold"
+	return search, targets, fieldsOf(err, func(field string) string {
+		if field == "min_score" {
+			return "score_threshold"
 		}
-		p = append(p, problem)
-	}
-	return p.Err()
+		return field
+	})
 }
 
 // grouped arranges hits by kind of context; within a kind they keep their order. Others are what they have to do with.

@@ -4,6 +4,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/viking"
 )
 
 func TestAnIDLeadsToNothingElse(t *testing.T) {
@@ -26,4 +29,24 @@ func TestABodyThatIsTooLargeIsRefusedAsSuch(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestADatabaseThatIsAwayIsNamed(t *testing.T) {
+	t.Parallel()
+	near := databasetest.Open(t, databasetest.Postgres(t))
+	if err := near.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	proxy := databasetest.NewProxy(t, databasetest.LetServe(t, near))
+	w := newWorld(t, databasetest.Open(t, proxy.URL), open, func(*viking.Config) {})
+	w.write("viking://resources/one.md", "one")
+	proxy.Down()
+	for _, a := range []*answer{
+		w.ask("GET", at("/api/v1/content/read", "viking://resources/one.md"), nil),
+		w.ask("POST", "/api/v1/content/write", object{"uri": "viking://resources/two.md", "content": "two", "mode": "create"}),
+	} {
+		if said := a.refused(http.StatusServiceUnavailable, "UNAVAILABLE"); said != "the database cannot be reached just now" {
+			t.Errorf("%s: %s", a.what, said)
+		}
+	}
 }

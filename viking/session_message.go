@@ -170,8 +170,8 @@ func (s *Server) addMessage(ctx context.Context, q *query) (any, error) {
 	if err := q.bind(&in); err != nil {
 		return nil, err
 	}
-	message := in.domain(q, "")
-	return s.add(ctx, q, []domain.Said{message})
+	added, err := s.add(ctx, q, []domain.Said{in.domain(q, "")})
+	return added, fieldsOf(err, func(field string) string { return strings.TrimPrefix(field, "messages[0].") })
 }
 
 func (s *Server) addMessages(ctx context.Context, q *query) (any, error) {

@@ -182,8 +182,12 @@ func TestWhatCannotBeSaidIsRefused(t *testing.T) {
 			`{"role":"user"}`: "content", `{"content":"x"}`: "role", `{"role":"user","content":"x","created_at":"yesterday"}`: "created_at",
 			`{"role":"user","content":7}`: "content", `{"role":"wizard","content":"x"}`: "role: must be user, assistant, system or tool",
 			`{"role":"User","content":"x"}`: "role",
+			`{"role":"user","parts":[{"type":"text","text":"x"},{"type":"thought","text":"x"}]}`: "parts[1].type: must be text, context, tool or image_url",
+			`{"role":"tool","parts":[{"type":"tool","tool_name":"ls","duration_ms":-5}]}`:        "parts[0].duration_ms: must not be negative",
+			`{"role":"tool","parts":[{"type":"tool","tool_name":"ls","prompt_tokens":-5}]}`:      "parts[0].prompt_tokens: must not be negative",
+			`{"role":"tool","parts":[{"type":"tool","tool_name":"ls","completion_tokens":-5}]}`:  "parts[0].completion_tokens: must not be negative",
 		} {
-			if said := w.ask("POST", sessions+"/s1/messages", body).refused(http.StatusBadRequest, "INVALID_ARGUMENT"); !strings.Contains(said, field) {
+			if said := w.ask("POST", sessions+"/s1/messages", body).refused(http.StatusBadRequest, "INVALID_ARGUMENT"); !strings.HasPrefix(said, field) {
 				t.Errorf("%s: %s", body, said)
 			}
 		}

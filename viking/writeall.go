@@ -68,7 +68,7 @@ func (s *Server) writeAll(ctx context.Context, q *query) (any, error) {
 		named[a.uri] = i
 		command, err := s.writing(ctx, q, root, a, one)
 		if err != nil {
-			return nil, inside(field, err)
+			return nil, fieldsOf(err, func(name string) string { return field + "." + name })
 		}
 		uri := a.String()
 		switch command.(type) {
@@ -148,19 +148,6 @@ func (one oneWrite) check(root, a address) error {
 	}
 	if !slices.Contains([]string{"", "create_if_absent", "replace_if_hash"}, one.Condition.Kind) {
 		p.Add("precondition", "must be create_if_absent or replace_if_hash")
-	}
-	return p.Err()
-}
-
-// inside gives the problems of what lies in a field that field's name, too.
-func inside(field string, err error) error {
-	bad, is := errors.AsType[*domain.Invalid](err)
-	if !is {
-		return err
-	}
-	var p domain.Problems
-	for _, problem := range bad.Problems {
-		p.Add(field+"."+problem.Field, "%s", problem.Message)
 	}
 	return p.Err()
 }
