@@ -198,19 +198,20 @@ func (s *Server) move(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := s.look(ctx, q.caller, from)
-	if err != nil {
+	if _, err := s.look(ctx, q.caller, from); err != nil {
 		return nil, err
 	}
 	there, err := s.free(ctx, q.caller, from, to)
 	if err != nil {
 		return nil, err
 	}
-	for err = s.moveTo(ctx, q, n, there); errors.Is(err, domain.ErrPrecondition); err = s.moveTo(ctx, q, n, there) { // somebody else changed something meanwhile
-		if n, err = s.look(ctx, q.caller, from); err != nil {
-			return nil, err
+	err = overtaking(func() error {
+		n, err := s.look(ctx, q.caller, from)
+		if err != nil {
+			return err
 		}
-	}
+		return s.moveTo(ctx, q, n, there)
+	})
 	return map[string]string{"from": from.String(), "to": to.String()}, err
 }
 

@@ -196,17 +196,21 @@ func (s *Server) create(ctx context.Context, q *query, a address, content string
 
 // extend adds to what a file says, and to what others add to it meanwhile.
 func (s *Server) extend(ctx context.Context, q *query, k *domain.Knowledge, more string) error {
-	for uri := domain.URI(k.Text.URI); ; {
+	uri := domain.URI(k.Text.URI)
+	return overtaking(func() error {
 		target, content := q.target(k), k.Text.Content+more
 		target.Revisions = []int64{k.Revision}
 		_, err := s.submitOnce(ctx, q, domain.Revise{Target: target, Changes: domain.Revised{Content: &content}})
 		if !errors.Is(err, domain.ErrPrecondition) {
 			return err
 		}
-		if k, err = s.cfg.Reader.At(ctx, q.caller.Tenant, uri); err != nil {
-			return err
+		now, lost := s.cfg.Reader.At(ctx, q.caller.Tenant, uri)
+		if lost != nil {
+			return lost
 		}
-	}
+		k = now
+		return err
+	})
 }
 
 // rootOf is the tree that something belongs to: a resource's, or the directory that it lies in.

@@ -79,6 +79,18 @@ func again(do func() error) error {
 	return err
 }
 
+// overtaking does once more what followed from an item that somebody else has changed meanwhile. The error matches
+// domain.ErrConflict if others are faster every time.
+func overtaking(do func() error) error {
+	const tries = 100
+	for range tries {
+		if err := do(); !errors.Is(err, domain.ErrPrecondition) {
+			return err
+		}
+	}
+	return domain.Refuse(domain.ErrConflict, "others change the same all the time").WithFix("try again")
+}
+
 func (s *Server) remembering(q *query, a address, fill func(*domain.Remembered)) (domain.Remember, error) {
 	item, err := q.caller.placed(a)
 	if err != nil {

@@ -2,7 +2,6 @@ package viking
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 
@@ -49,10 +48,11 @@ func (s *Server) setTags(ctx context.Context, q *query) (any, error) {
 		}
 		return domain.Revise{Target: target, Changes: domain.Revised{Tags: &tags}}, nil
 	}
-	done, err := s.eachOf(ctx, q, a, command)
-	for errors.Is(err, domain.ErrPrecondition) { // somebody else changed something meanwhile
+	var done []domain.URI
+	err = overtaking(func() error {
 		done, err = s.eachOf(ctx, q, a, command)
-	}
+		return err
+	})
 	tagged := make([]string, len(done))
 	for i, uri := range done {
 		tagged[i] = a.spell(uri)
