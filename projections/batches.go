@@ -14,8 +14,9 @@ const (
 	// firstRows is how many it writes on SQLite before it knows how long that takes.
 	firstRows = 2000
 	// batchTime is how long such a transaction may take on SQLite, where everybody else's writes wait
-	// for it, and givingWay how long while there are any, until this much was written and nobody waited.
-	batchTime = 80 * time.Millisecond
+	// for it, and givingWay how long while there are any, until this much was written and nobody waited. The longer
+	// it is, the more items that lie far apart share the pages that it writes.
+	batchTime = 200 * time.Millisecond
 	givingWay = 10 * time.Millisecond
 	alone     = 2 * time.Second
 	// leastRows is how few rows it takes in any case: some milliseconds of a processor. On a busy machine

@@ -18,7 +18,7 @@ import (
 )
 
 // sliceStreams is how many streams a worker is given at once.
-const sliceStreams = 2000
+const sliceStreams = 4000
 
 // errErasedSince says that what was read may have been erased by now: it is read again.
 var errErasedSince = errors.New("texts were erased since")
