@@ -67,7 +67,7 @@ func CheckStream(name string) error {
 	switch {
 	case parted && id != "" && slices.Contains(StreamKinds, kind):
 		return nil
-	case !parted && isID(name, "._~-"):
+	case !parted && IsItemID(name):
 		return errors.New("must say what it is of: knowledge:ID, if this is the id of an item")
 	}
 	return fmt.Errorf("must be such as knowledge:ID, and begin with one of %s", strings.Join(StreamKinds, ", "))

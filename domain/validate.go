@@ -68,8 +68,11 @@ func atMost(p *Problems, field, s string, characters int) {
 	}
 }
 
+// IsItemID tells whether an item can have this id.
+func IsItemID(id string) bool { return isID(id, "._~-") }
+
 func checkID(p *Problems, field, id string) {
-	if !isID(id, "._~-") {
+	if !IsItemID(id) {
 		p.Add(field, "must be 1 to 128 of A-Z a-z 0-9 . _ ~ - and begin with a letter or digit")
 	}
 }

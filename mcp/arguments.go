@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // arguments are all that tools take; each takes some.
@@ -88,11 +89,7 @@ func read(raw json.RawMessage, fields []field) (arguments, error) {
 		if value == nil || err != nil {
 			continue
 		}
-		if json.Unmarshal(one, &in) != nil || f.kind == "integer" && int(in.Limit) > f.most {
-			bad = append(bad, f.name+" must be "+f.wanted())
-			continue
-		}
-		if !f.names(textOf(value)) {
+		if json.Unmarshal(one, &in) != nil || f.kind == "integer" && int(in.Limit) > f.most || !f.names(textOf(value)) {
 			bad = append(bad, f.name+" must be "+f.wanted())
 			continue
 		}
@@ -115,15 +112,13 @@ var kinds = map[string]string{
 	"string": "a string", "strings": "a list of strings", "object": "an object", item: "a viking:// URI, or an id: " + anID, id: anID,
 }
 
-var ids = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$`)
-
 // names tells whether a text can name an item, if it is there to: in a path of the API any other could lead elsewhere.
 func (f field) names(text string) bool {
 	switch f.kind {
 	case item:
-		return strings.HasPrefix(text, "viking://") || ids.MatchString(text)
+		return strings.HasPrefix(text, "viking://") || domain.IsItemID(text)
 	case id:
-		return text == "" || ids.MatchString(text)
+		return text == "" || domain.IsItemID(text)
 	}
 	return true
 }

@@ -54,7 +54,7 @@ func (l *live) read(ctx context.Context, emit func(*chunk) error) (err error) {
 func (l *live) tenants(ctx context.Context) ([]string, error) {
 	var all []string
 	for _, table := range []string{"events", "event_texts", "tree", "signed_checkpoints"} {
-		named, err := l.list(ctx, tenantsIn(table))
+		named, err := namesIn(ctx, l.tx, tenantsIn(table))
 		if err != nil {
 			return nil, err
 		}

@@ -2,12 +2,9 @@ package proof
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 
 	"golang.org/x/mod/sumdb/note"
-
-	"github.com/annals-kb/annals/database"
 )
 
 // lookedThrough is how many of the newest checkpoints of a log are looked at for signatures by other keys.
@@ -15,17 +12,8 @@ const lookedThrough = 1000
 
 // strangers are the keys that have signed a tenant's log lately, and that this server does not know: it could not
 // verify what they signed, nor could another one what this one signs.
-func (p *Prover) strangers(ctx context.Context, tenant string) (unknown []string, err error) {
-	err = database.ForEach(ctx, p.db, func(rows *sql.Rows) error {
-		var signer string
-		if err := rows.Scan(&signer); err != nil {
-			return err
-		}
-		if !slices.Contains(p.known, signer) {
-			unknown = append(unknown, signer)
-		}
-		return nil
-	}, `
+func (p *Prover) strangers(ctx context.Context, tenant string) ([]string, error) {
+	signers, err := namesIn(ctx, p.db, `
 		SELECT DISTINCT signer
 		FROM (
 			SELECT signer
@@ -38,7 +26,7 @@ func (p *Prover) strangers(ctx context.Context, tenant string) (unknown []string
 	if err != nil {
 		return nil, failed("look who signed", err)
 	}
-	return unknown, nil
+	return slices.DeleteFunc(signers, func(signer string) bool { return slices.Contains(p.known, signer) }), nil
 }
 
 // warnOfStrangers says in the log that other servers sign with other keys.

@@ -35,7 +35,7 @@ func (l *live) bereft(ctx context.Context, logged []string) (map[string][]string
 		if !isAsked {
 			continue
 		}
-		named, err := l.list(ctx, question)
+		named, err := namesIn(ctx, l.tx, question)
 		if err != nil {
 			return nil, err
 		}
@@ -88,13 +88,13 @@ func (l *live) beyond(ctx context.Context, tenant string, end int64) (found beyo
 // tables are those of the database that may be read.
 func (l *live) tables(ctx context.Context) ([]string, error) {
 	if l.db.Engine == database.SQLite {
-		return l.list(ctx, `
+		return namesIn(ctx, l.tx, `
 			SELECT name
 			FROM sqlite_schema
 			WHERE type = 'table'
 			ORDER BY name`)
 	}
-	return l.list(ctx, `
+	return namesIn(ctx, l.tx, `
 		SELECT relname::text
 		FROM pg_class
 		WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND has_table_privilege(oid, 'SELECT')
@@ -114,12 +114,13 @@ func tenantsIn(table string) string {
 		SELECT tenant FROM tenants WHERE tenant IS NOT NULL`, "TABLE_", table)
 }
 
-func (l *live) list(ctx context.Context, query string) (names []string, err error) {
-	err = database.ForEach(ctx, l.tx, func(rows *sql.Rows) error {
+// namesIn are the answer to a query for names.
+func namesIn(ctx context.Context, db database.Querier, query string, args ...any) (names []string, err error) {
+	err = database.ForEach(ctx, db, func(rows *sql.Rows) error {
 		var name string
 		err := rows.Scan(&name)
 		names = append(names, name)
 		return err
-	}, query)
+	}, query, args...)
 	return names, err
 }

@@ -205,17 +205,10 @@ func (s *Server) settle(ctx context.Context, q *query, in resourceRequest, root 
 
 // clear forgets what lies at a place, and below it.
 func (s *Server) clear(ctx context.Context, q *query, at address) error {
-	n, err := s.look(ctx, q.caller, at)
-	switch {
-	case errors.Is(err, domain.ErrNotFound):
+	_, err := s.eachOf(ctx, q, at, q.deletion)
+	if errors.Is(err, domain.ErrNotFound) {
 		return nil
-	case err != nil:
-		return err
-	case !n.isDir:
-		_, err = s.change(ctx, q, domain.Delete{Target: q.target(n.item)})
-		return err
 	}
-	_, err = s.each(ctx, q, at.uri, q.deletion)
 	return err
 }
 

@@ -84,7 +84,7 @@ func (e *examination) projections(ctx context.Context, api *client) {
 		return
 	}
 	for _, p := range list.Items {
-		name := "projection " + p.Name
+		name, behind := "projection "+p.Name, several(int(p.LagEvents), "event")+" behind"
 		switch {
 		case p.Name == "meaning" && p.State == "catching_up":
 			e.note("another model", fine, "wait: searches are made there when it is complete", "%s: %d of %d events read", p.Settings["space"], p.Position, p.Head)
@@ -115,12 +115,11 @@ func (e *examination) projections(ctx context.Context, api *client) {
 				"the words of some %s items and scopes are not indexed yet: searches over everything are slow until then", counted(p.Unindexed))
 		case p.LagSeconds > late && p.Holder == "":
 			e.note(name, broken, "see that a server runs that works on it, and its log",
-				"%s behind, %.0f s, and nobody works on it", several(int(p.LagEvents), "event"), p.LagSeconds)
+				"%s, %.0f s, and nobody works on it", behind, p.LagSeconds)
 		case p.LagSeconds > late:
-			e.note(name, warned, "wait; it catches up by itself", "%s behind, %.0f s; %s works on it", several(int(p.LagEvents), "event"), p.LagSeconds, p.Holder)
+			e.note(name, warned, "wait; it catches up by itself", "%s, %.0f s; %s works on it", behind, p.LagSeconds, p.Holder)
 		default:
-			e.note(name, fine, "", "%s", joined(" · ", fmt.Sprintf("version %d %s", p.Version, p.State),
-				several(int(p.LagEvents), "event")+" behind", p.Settings["space"]))
+			e.note(name, fine, "", "%s", joined(" · ", fmt.Sprintf("version %d %s", p.Version, p.State), behind, p.Settings["space"]))
 		}
 	}
 }
