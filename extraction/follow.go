@@ -252,9 +252,13 @@ func (w *Worker) forget(task string) {
 	delete(w.attempts, task)
 }
 
-// Status is how the worker gets on with a tenant's log.
+// Status is how the worker gets on with a tenant's log. Its error is also the refusal of a model's endpoint, by which archives fail without
+// keeping the log waiting.
 func (w *Worker) Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error) {
 	f, err := w.Log.Follower(ctx, domain.Extraction, tenant)
+	if model, is := w.Extractor.(*Model); is && f.Trouble == nil {
+		f.Trouble = model.Refusal()
+	}
 	return f.Describe(domain.ProjectionStatus{
 		Name: domain.Extraction, Version: 1, State: "active", Settings: map[string]string{"extractor": w.Extractor.Name()},
 	}), err

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/annals-kb/annals/domain"
@@ -56,6 +57,9 @@ func (c ModelConfig) Validate() error {
 type Model struct {
 	config  ModelConfig
 	limiter *embedding.Limiter
+
+	mu      sync.Mutex
+	refusal error // of an endpoint that cannot be asked as it is configured
 }
 
 var _ Extractor = (*Model)(nil)
@@ -137,8 +141,39 @@ func (b *busy) Error() string { return b.what }
 // archive is tried again later.
 const longestPause = 30 * time.Second
 
-// errSettings is the refusal of an endpoint that somebody has to see to.
-var errSettings = errors.New("it cannot be asked like this")
+// errSettings is the refusal of an endpoint that somebody has to see to, and errKey that of one which does not know the key.
+var (
+	errSettings = errors.New("it cannot be asked like this")
+	errKey      = fmt.Errorf("%w", errSettings)
+)
+
+// Refusal is why the endpoint cannot be asked as it is configured, as far as its answers say; nil if nothing is known to be wrong.
+func (m *Model) Refusal() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.refusal
+}
+
+// heed remembers a refusal until the endpoint answers. What passes says nothing about it.
+func (m *Model) heed(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case errors.Is(err, errSettings):
+		m.refusal = fmt.Errorf("ask %s: %w", m.Name(), err)
+	case err == nil, errors.Is(err, errNonsense):
+		m.refusal = nil
+	}
+}
+
+// Knock asks the endpoint for its models, which costs nothing, and returns its refusal if it does not know the key: so that is
+// known before there is anything to learn. Another answer says nothing, since not every endpoint lists its models, nor to every key.
+func (m *Model) Knock(ctx context.Context) error {
+	if _, err := m.send(ctx, http.MethodGet, "/models", nil); errors.Is(err, errKey) {
+		m.heed(err)
+	}
+	return m.Refusal()
+}
 
 // ask sends a request until the answer can be read.
 func (m *Model) ask(ctx context.Context, request chatRequest, read func(raw []byte) error) error {
@@ -147,6 +182,7 @@ func (m *Model) ask(ctx context.Context, request chatRequest, read func(raw []by
 			return err
 		}
 		err := m.try(ctx, request, read)
+		m.heed(err)
 		waiting, passes := errors.AsType[*busy](err)
 		last := attempt >= m.config.Attempts
 		switch {
@@ -175,11 +211,20 @@ func (m *Model) try(ctx context.Context, request chatRequest, read func(raw []by
 	if err != nil {
 		return err
 	}
-	attempt, cancel := context.WithTimeout(ctx, m.config.Timeout)
-	defer cancel()
-	r, err := http.NewRequestWithContext(attempt, http.MethodPost, strings.TrimSuffix(m.config.URL, "/")+"/chat/completions", bytes.NewReader(body))
+	answer, err := m.send(ctx, http.MethodPost, "/chat/completions", body)
 	if err != nil {
 		return err
+	}
+	return read(answer)
+}
+
+// send returns what the endpoint answers with 200.
+func (m *Model) send(ctx context.Context, method, path string, body []byte) ([]byte, error) {
+	attempt, cancel := context.WithTimeout(ctx, m.config.Timeout)
+	defer cancel()
+	r, err := http.NewRequestWithContext(attempt, method, strings.TrimSuffix(m.config.URL, "/")+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	if m.config.Key != "" {
@@ -187,17 +232,17 @@ func (m *Model) try(ctx context.Context, request chatRequest, read func(raw []by
 	}
 	response, err := m.config.Client.Do(r)
 	if err != nil {
-		return broken(err, m.config.Timeout)
+		return nil, broken(err, m.config.Timeout)
 	}
 	defer response.Body.Close() //nolint:errcheck // read to its end or given up
 	answer, err := io.ReadAll(io.LimitReader(response.Body, largestAnswer))
 	if err != nil {
-		return broken(err, m.config.Timeout)
+		return nil, broken(err, m.config.Timeout)
 	}
 	if response.StatusCode != http.StatusOK {
-		return refusal(response)
+		return nil, m.refused(response)
 	}
-	return read(answer)
+	return answer, nil
 }
 
 // broken says in our own words what became of a request: the error might repeat what was sent.
@@ -208,19 +253,32 @@ func broken(err error, timeout time.Duration) error {
 	return &busy{what: "no connection, or one that broke"}
 }
 
-// refusal is an answer other than 200: busy, or an error for good.
-func refusal(response *http.Response) error {
+// refused is an answer other than 200: busy, or an error for good.
+func (m *Model) refused(response *http.Response) error {
 	what := fmt.Sprintf("status %d", response.StatusCode)
 	switch status := response.StatusCode; {
 	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status == http.StatusTooEarly,
 		status >= 500 && status != http.StatusNotImplemented:
 		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 if nobody says, or a date
 		return &busy{what: what, after: time.Duration(max(0, seconds)) * time.Second}
-	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return fmt.Errorf("%w, %s: check its key, ANNALS_LLM_KEY", errSettings, what)
+	case status == http.StatusUnauthorized:
+		does := "refuses the key"
+		if m.config.Key == "" {
+			does = "wants a key"
+		}
+		return fmt.Errorf("%w: %s %s, %s: set ANNALS_LLM_KEY to one that it takes", errKey, m.endpoint(), does, what)
+	case status == http.StatusForbidden:
+		return fmt.Errorf("%w: %s forbids it, %s: see what the key may do (ANNALS_LLM_KEY)", errSettings, m.endpoint(), what)
 	case status == http.StatusNotFound:
-		return fmt.Errorf("%w, %s: check ANNALS_LLM_URL, to which /chat/completions is appended, and ANNALS_LLM_MODEL", errSettings, what)
+		return fmt.Errorf("%w: %s has no such thing, %s: check ANNALS_LLM_URL, to which /chat/completions is appended, and ANNALS_LLM_MODEL",
+			errSettings, m.endpoint(), what)
 	default:
 		return errors.New(what)
 	}
+}
+
+// endpoint is the endpoint's URL without a password.
+func (m *Model) endpoint() string {
+	endpoint, _ := url.Parse(m.config.URL) // Validate has parsed it
+	return endpoint.Redacted()
 }

@@ -160,7 +160,7 @@ func TestWhatDoesNotPassIsSaid(t *testing.T) {
 	}{
 		"away":              {status(502), true, 3, "status 502"},
 		"busy for an hour":  {status(429, "Retry-After", "3600"), true, 1, "status 429"},
-		"a wrong key":       {status(401), false, 1, "check its key"},
+		"a wrong key":       {status(401), false, 1, "refuses the key, status 401: set ANNALS_LLM_KEY"},
 		"an unknown model":  {status(404), false, 1, "ANNALS_LLM_MODEL"},
 		"refused":           {status(400), false, 1, "status 400"},
 		"nonsense for ever": {completion("no"), false, 3, "cannot be read"},
@@ -174,6 +174,49 @@ func TestWhatDoesNotPassIsSaid(t *testing.T) {
 			}
 			if err != nil && strings.Contains(err.Error(), "tabs") {
 				t.Errorf("the error repeats what was said: %v", err)
+			}
+		})
+	}
+}
+
+// A refusal of the key is known before anything is asked, and until the endpoint answers.
+func TestARefusalOfTheKeyIsKnown(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		knocked, asked int // statuses; 0 for nothing asked
+		says           string
+	}{
+		"a key that is known":       {200, 0, ""},
+		"one that is not":           {401, 0, "refuses the key"},
+		"one that may list nothing": {403, 0, ""},
+		"no list":                   {404, 0, ""},
+		"away":                      {503, 0, ""},
+		"refused later":             {200, 401, "refuses the key"},
+		"away after that":           {401, 503, "refuses the key"},
+		"an unknown model":          {200, 404, "ANNALS_LLM_MODEL"},
+		"known by now":              {401, 200, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodGet && r.URL.Path == "/v1/models" && r.Header.Get("Authorization") == "Bearer secret" {
+					w.WriteHeader(test.knocked)
+				} else {
+					w.WriteHeader(test.asked)
+				}
+			}))
+			t.Cleanup(server.Close)
+			model, err := extraction.NewModel(extraction.ModelConfig{URL: server.URL + "/v1", Model: "m", Key: "secret", Attempts: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			refusal := model.Knock(t.Context())
+			if test.asked != 0 {
+				_, _ = model.Extract(t.Context(), talk("I prefer tabs.")) // what comes of it is told elsewhere
+				refusal = model.Refusal()
+			}
+			if said := fmt.Sprint(refusal); (refusal != nil) != (test.says != "") || !strings.Contains(said, test.says) || refusal != nil && !strings.Contains(said, server.URL) {
+				t.Errorf("%s, want %q of %s", said, test.says, server.URL)
 			}
 		})
 	}

@@ -19,7 +19,7 @@ type projection struct {
 	LagEvents   int64             `json:"lag_events"`
 	LagSeconds  float64           `json:"lag_seconds" doc:"Age of the oldest event it has not read."`
 	Settings    map[string]string `json:"settings,omitempty" doc:"What it is computed with."`
-	Error       string            `json:"error,omitempty" doc:"Why it stands still, or failed; missing when it did not."`
+	Error       string            `json:"error,omitempty" doc:"Why it stands still, failed, or comes to nothing; missing when it does not."`
 	Halted      bool              `json:"halted" doc:"It does not go on by itself: see error."`
 	Holder      string            `json:"holder,omitempty" doc:"The process that works on it now; missing when there is nothing to do, or nobody to do it."`
 	ReadAt      *time.Time        `json:"read_at,omitempty" doc:"When it last read something; missing for one that is written with the log."`

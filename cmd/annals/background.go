@@ -37,6 +37,7 @@ func (s *service) work(ctx context.Context) error {
 	working.Go(func() { s.knowledge.CompactAll(ctx, s.log) })
 	working.Go(func() { s.writeUses(ctx) })
 	working.Go(func() { s.introduce(ctx) })
+	working.Go(func() { s.knock(ctx) })
 	working.Go(func() { s.worker.Retry(ctx) })
 	if s.directories != nil {
 		working.Go(func() { s.directories.Run(ctx) })

@@ -102,6 +102,9 @@ func (e *examination) projections(ctx context.Context, api *client) {
 			e.note(name, broken, fix, "has halted: %s", p.Error)
 		case strings.HasPrefix(p.Error, "words answer alone"):
 			e.note(name, warned, "wait until the other model has caught up, or name this one: ANNALS_EMBEDDING_PREVIOUS_MODEL", "%s: %s", p.Settings["space"], p.Error)
+		case p.Name == "extraction" && p.Error != "":
+			e.note(name, broken, "mend that, and restart the server if its settings change: what failed is tried again by itself, at once with annals session retry ID",
+				"nothing is learned from sessions: %s", p.Error)
 		case p.Error != "":
 			e.note(name, broken, "see the server's log", "stands still: %s", p.Error)
 		case p.Settings["unknown_keys"] != "":

@@ -73,3 +73,14 @@ func (s *service) extractor(entrance *events.Entrance, extractor extraction.Extr
 		Log: s.log, Writer: entrance, Reader: s.knowledge, Archivist: projections.Sessions{Log: s.log}, Extractor: extractor, Logger: s.logger,
 	})
 }
+
+// knock asks a model's endpoint whether it knows the key: nobody else would notice before something is to be learned.
+func (s *service) knock(ctx context.Context) {
+	model, is := s.worker.Extractor.(*extraction.Model)
+	if !is {
+		return
+	}
+	if err := model.Knock(ctx); err != nil && ctx.Err() == nil {
+		s.logger.WarnContext(ctx, "nothing is learned from sessions until the model's endpoint can be asked", "error", err)
+	}
+}

@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 //	phase PHASE                waits until a rebuild is in this phase
 //	gauge SERIES VALUE         waits until the server's metrics say so; with ! the series must be missing
 //	occupied                   lets another program listen on a port, and ANNALS_LISTEN name it
+//	locked                     lets ANNALS_LLM_URL name an endpoint of a model that refuses every key
 //	free-port                  lets ANNALS_LISTEN and ANNALS_SERVER name a port that is free
 //	detour, cut, mend          lets DATABASE_URL lead through a proxy; cuts it off; opens it again
 //	schema N                   makes the database say that it has this schema
@@ -79,7 +80,7 @@ func TestScripts(t *testing.T) {
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){
 					"files": files,
 					"exits": exits, "serving": serving, "shutdown": shutdown, "crash": crash, "count": count,
-					"many": many, "occupied": occupied, "schema": schema, "behind": behind, "statement": statement, "phase": phase, "gauge": gauge,
+					"many": many, "occupied": occupied, "locked": locked, "schema": schema, "behind": behind, "statement": statement, "phase": phase, "gauge": gauge,
 					"until": until, "free-port": freePort, "detour": detour, "cut": cut, "mend": mend,
 					"keep": keep, "humble": humble, "host": host, "crowd": crowd, "leave": leave, "ask": ask,
 				},

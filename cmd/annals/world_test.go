@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strconv"
 	"strings"
@@ -49,6 +51,16 @@ func occupied(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Defer(func() { _ = listener.Close() })
 	ts.Setenv("ANNALS_LISTEN", listener.Addr().String())
+}
+
+// locked lets ANNALS_LLM_URL name an endpoint of a model that refuses every key.
+func locked(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: locked")
+	}
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	ts.Defer(endpoint.Close)
+	ts.Setenv("ANNALS_LLM_URL", endpoint.URL+"/v1")
 }
 
 // freePort finds a port that nobody listens on, for a server that a script starts by itself.
