@@ -1,9 +1,11 @@
 package extraction
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -71,7 +73,7 @@ func (a assignment) carryOut(ctx context.Context, reader Reader, writer Writer, 
 		if errors.Is(err, domain.ErrTaken) && l.Text.URI != "" {
 			err = a.elsewhere(ctx, writer, l, nil)
 		}
-		if err := final(err); err != nil {
+		if err := final(ctx, a.about(l), err); err != nil {
 			return fmt.Errorf("carry out decision %d of task %s: %w", places[i]+1, a.task, err)
 		}
 	}
@@ -123,13 +125,16 @@ func (a assignment) title(about string) string {
 
 // keep remembers an archive, unless nothing was written in it.
 func (a assignment) keep(ctx context.Context, writer Writer, stream string, fact domain.SessionExtracted) error {
-	command, err := a.archive(stream, fact).Complete()
-	if err != nil {
-		return final(err)
+	archive := a.archive(stream, fact)
+	if archive.Knowledge.Text.Content == "" {
+		return nil
 	}
-	origin := domain.Origin{CorrelationID: a.task, CausationID: a.task}
-	_, err = writer.Submit(ctx, domain.Submission{Command: command, By: command.By, Origin: origin})
-	return final(err)
+	command, err := archive.Complete()
+	if err == nil {
+		origin := domain.Origin{CorrelationID: a.task, CausationID: a.task}
+		_, err = writer.Submit(ctx, domain.Submission{Command: command, By: command.By, Origin: origin})
+	}
+	return final(ctx, a.logger.With("item", archive.ID), err)
 }
 
 // origin says that a lesson follows from the first message that says it.
@@ -158,11 +163,11 @@ func (a assignment) single(l domain.Lesson) (domain.Command, bool) {
 // replace remembers the item that takes another's place, and says so of the other.
 func (a assignment) replace(ctx context.Context, reader Reader, writer Writer, l domain.Lesson) error {
 	target, err := reader.Find(ctx, a.tenant, l.Target)
-	if err != nil {
-		if final(err) != nil {
-			return err
-		}
-		return final(a.elsewhere(ctx, writer, l, nil)) // it is gone: nobody's place is taken
+	switch {
+	case refused(err): // it is gone: nobody's place is taken
+		return final(ctx, a.about(l), a.elsewhere(ctx, writer, l, nil))
+	case err != nil:
+		return err
 	}
 	by := a.by()
 	if target.Owner != a.owner {
@@ -174,7 +179,7 @@ func (a assignment) replace(ctx context.Context, reader Reader, writer Writer, l
 	}
 	if l.Text.URI != "" && target.Text.URI == l.Text.URI {
 		aside := strings.TrimSuffix(l.Text.URI, ".md") + "@" + l.Item + ".md"
-		if err := final(submit(domain.Revise{Target: domain.Target{By: by, ID: target.ID}, URI: aside})); err != nil {
+		if err := final(ctx, a.about(l), submit(domain.Revise{Target: domain.Target{By: by, ID: target.ID}, URI: aside})); err != nil {
 			return err
 		}
 	}
@@ -185,10 +190,10 @@ func (a assignment) replace(ctx context.Context, reader Reader, writer Writer, l
 	if errors.Is(err, domain.ErrTaken) && l.Text.URI != "" {
 		err = a.elsewhere(ctx, writer, l, target)
 	}
-	if err := final(err); err != nil {
+	if err := final(ctx, a.about(l), err); err != nil {
 		return err
 	}
-	return final(submit(domain.Supersede{Target: domain.Target{By: by, ID: target.ID}, Successor: l.Item, Reason: l.Text.Reason}))
+	return final(ctx, a.about(l), submit(domain.Supersede{Target: domain.Target{By: by, ID: target.ID}, Successor: l.Item, Reason: l.Text.Reason}))
 }
 
 // elsewhere remembers an item under a name of its own beside its place, which is taken: still where others look for what is shared.
@@ -209,7 +214,7 @@ func (a assignment) elsewhere(ctx context.Context, writer Writer, l domain.Lesso
 func (a assignment) vote(ctx context.Context, reader Reader, writer Writer, uri, cause string) error {
 	page, err := reader.List(ctx, domain.List{By: a.by(), Filter: domain.Filter{URIPrefix: uri}, Limit: neighbours})
 	if err != nil {
-		return final(err)
+		return final(ctx, a.logger, err)
 	}
 	for _, k := range page.Items {
 		if k.Text.URI != uri && k.Text.URI != uri+"/"+domain.SkillName {
@@ -221,20 +226,34 @@ func (a assignment) vote(ctx context.Context, reader Reader, writer Writer, uri,
 			},
 			By: a.by(), Origin: domain.Origin{CorrelationID: a.task, CausationID: cause},
 		})
-		return final(err)
+		return final(ctx, a.logger.With("item", k.ID), err)
 	}
 	return nil
 }
 
+// about is the logger of what becomes of a lesson.
+func (a assignment) about(l domain.Lesson) *slog.Logger {
+	return a.logger.With("decision", l.Decision, "item", cmp.Or(l.Target, l.Item))
+}
+
 // final forgives refusals: what was decided then cannot be done any more, since people have done something
-// else meanwhile. What may pass is an error.
-func final(err error) error {
+// else meanwhile, and the log of the server says so. What may pass is an error.
+func final(ctx context.Context, logger *slog.Logger, err error) error {
+	if refused(err) {
+		logger.InfoContext(ctx, "what was decided on is refused, and left out", "error", err)
+		return nil
+	}
+	return err
+}
+
+// refused tells a refusal, which is for good, from what may pass.
+func refused(err error) bool {
 	for _, refusal := range []error{
 		domain.ErrInvalid, domain.ErrNotFound, domain.ErrForbidden, domain.ErrTaken, domain.ErrConflict, domain.ErrDeleted, domain.ErrErased,
 	} {
 		if errors.Is(err, refusal) {
-			return nil
+			return true
 		}
 	}
-	return err
+	return false
 }

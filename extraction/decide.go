@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -32,6 +33,7 @@ type assignment struct {
 	audience []domain.Scope
 	retry    int // of an archive of which nothing could be made before
 	messages []Message
+	logger   *slog.Logger
 }
 
 // by is who remembers what is found: the server itself, for the session's owner.

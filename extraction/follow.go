@@ -108,7 +108,7 @@ func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.
 	if err != nil {
 		return err
 	}
-	a := assigned(event, commit)
+	a := w.assigned(event, commit)
 	state, err := w.Log.State(ctx, event.Tenant, event.Stream)
 	if err != nil {
 		return err
@@ -181,9 +181,12 @@ func (w *Worker) praise(ctx context.Context, event domain.Event, commit domain.S
 	return nil
 }
 
-func assigned(event domain.Event, commit domain.SessionCommitted) assignment {
+func (w *Worker) assigned(event domain.Event, commit domain.SessionCommitted) assignment {
 	owner, session, _ := domain.SessionOf(event.Stream)
-	return assignment{tenant: event.Tenant, owner: owner, session: session, task: event.EventID, audience: commit.Audience}
+	return assignment{
+		tenant: event.Tenant, owner: owner, session: session, task: event.EventID, audience: commit.Audience,
+		logger: w.Logger.With("tenant", event.Tenant, "stream", event.Stream, "archive", commit.Archive),
+	}
 }
 
 // settle decides on an archive, and records the decisions, or why there are none.

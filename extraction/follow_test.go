@@ -161,6 +161,42 @@ func TestWhatIsKnownDecides(t *testing.T) {
 	})
 }
 
+func TestWhatIsRefusedIsNamedInTheLog(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, extraction.BuiltIn{})
+		for said, decision := range map[string]domain.Decision{
+			"i prefer tabs, for indentation!":            domain.DecideVote,
+			"I like elastic tabstops for indentation.":   domain.DecideMerge,
+			"Actually, I prefer spaces for indentation.": domain.DecideSupersede,
+		} {
+			session := "about-" + string(decision)
+			w.hold(session, talk("I prefer tabs for indentation."))
+			w.learn()
+			if w.logged.Len() > 0 {
+				t.Errorf("nothing is refused, and the log says %s", w.logged)
+			}
+			known := w.items()[0].ID
+			w.hold(session, talk(said))
+			w.broken.left = 1 // it is killed when that is decided
+			if err := w.follow(); !errors.Is(err, errKilled) {
+				t.Fatal(err)
+			}
+			w.submit(domain.Delete{Target: domain.Target{By: w.by, ID: known}})
+			w.broken.left = -1
+			w.learn()
+			want := fmt.Sprintf("refused, and left out\" tenant=default stream=session:mia/%s archive=2 decision=%s item=%s error=\"%[3]s was forgotten\"", session, decision, known)
+			if got := w.logged.String(); !strings.Contains(got, want) || strings.Contains(got, "indentation") {
+				t.Errorf("the log says %s, want %s", got, want)
+			}
+			for _, k := range w.items() { // the next session begins with nothing
+				w.submit(domain.Delete{Target: domain.Target{By: w.by, ID: k.ID}})
+			}
+			w.logged.Reset()
+		}
+	})
+}
+
 func TestWhatIsSharedIsCountedForEverybody(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {

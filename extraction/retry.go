@@ -71,5 +71,8 @@ func (w *Worker) ask(ctx context.Context, tenant, stream string) error {
 	_, err := w.Writer.Submit(ctx, domain.Submission{
 		Command: domain.RetryExtraction{SessionTarget: domain.SessionTarget{By: by, Owner: owner, ID: id}, OnlyDue: true}, By: by,
 	})
-	return final(err)
+	if refused(err) {
+		return nil
+	}
+	return err
 }

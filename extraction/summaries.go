@@ -95,8 +95,11 @@ func wants(k *domain.Knowledge) bool {
 
 func (s *Summaries) summarize(ctx context.Context, tenant, id, cause string) error {
 	k, err := s.Reader.Find(ctx, tenant, id)
-	if err != nil {
-		return final(err)
+	switch {
+	case refused(err): // it is gone
+		return nil
+	case err != nil:
+		return err
 	}
 	if !wants(k) || s.attempts(cause) >= s.Attempts {
 		return nil
@@ -124,6 +127,7 @@ const races = 5
 func (s *Summaries) record(ctx context.Context, tenant string, k *domain.Knowledge, cause string, summary domain.Summary) error {
 	by := assignment{tenant: tenant}.librarian()
 	content := k.Text.Content
+	logger := s.Logger.With("tenant", tenant, "item", k.ID)
 	for range races {
 		if !wants(k) || k.Text.Content != content {
 			return nil
@@ -133,16 +137,16 @@ func (s *Summaries) record(ctx context.Context, tenant string, k *domain.Knowled
 			command.Changes.Overview = &summary.Overview
 		}
 		if err := command.Validate(); err != nil {
-			return final(err)
+			return final(ctx, logger, err)
 		}
 		_, err := s.Writer.Submit(ctx, domain.Submission{Command: command, By: by, Origin: domain.Origin{
 			CausationID: cause, ReasonCode: cut("summarised by "+s.Summarizer.Name(), longestReason),
 		}})
 		if !errors.Is(err, domain.ErrPrecondition) {
-			return final(err)
+			return final(ctx, logger, err)
 		}
 		if k, err = s.Reader.Find(ctx, tenant, k.ID); err != nil {
-			return final(err)
+			return final(ctx, logger, err)
 		}
 	}
 	return nil

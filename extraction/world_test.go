@@ -1,9 +1,12 @@
 package extraction_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -27,6 +30,7 @@ type world struct {
 	read   int64
 	worker *extraction.Worker
 	broken *breakable
+	logged *bytes.Buffer // by the worker
 }
 
 // breakable is a writer that stops in the middle.
@@ -72,9 +76,10 @@ func newWorldWith(t *testing.T, db *database.DB, extractor extraction.Extractor,
 			t.Error(err)
 		}
 	})
-	w := &world{t: t, log: log, base: base, by: domain.OpenPrincipal(), broken: &breakable{Writer: log, left: -1}}
+	w := &world{t: t, log: log, base: base, by: domain.OpenPrincipal(), broken: &breakable{Writer: log, left: -1}, logged: &bytes.Buffer{}}
 	w.worker = extraction.NewWorker(extraction.Options{
-		Log: log, Writer: w.broken, Reader: base, Archivist: projections.Sessions{Log: log}, Extractor: extractor, Logger: databasetest.Log(t), Now: options.Clock,
+		Log: log, Writer: w.broken, Reader: base, Archivist: projections.Sessions{Log: log}, Extractor: extractor, Now: options.Clock,
+		Logger: slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), w.logged), nil)),
 	})
 	return w
 }
