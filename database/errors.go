@@ -18,8 +18,10 @@ import (
 
 // What can go wrong with a database, whichever engine it is. Match with [errors.Is].
 var (
-	// ErrUnavailable: the server does not answer, or the file stayed locked. Nothing was written; try later.
+	// ErrUnavailable: the server does not answer, or the file stayed locked or cannot be used. Nothing was written; try later.
 	ErrUnavailable = errors.New("database unavailable")
+	// ErrReadOnly: the server or the file takes no writes for now, as a standby does. It matches [ErrUnavailable].
+	ErrReadOnly = fmt.Errorf("%w: read-only", ErrUnavailable)
 	// ErrOutcomeUnknown: COMMIT was sent and no answer came. The transaction may have been
 	// committed or not: look for what it would have written before doing anything else.
 	ErrOutcomeUnknown = errors.New("outcome of COMMIT unknown")
@@ -75,7 +77,7 @@ func kindOf(ctx context.Context, err error) error {
 		kind = ErrUnavailable
 	}
 	// What a stopped query leaves behind differs; that it was stopped is known from its context.
-	stopped := errors.Is(kind, ErrUnavailable) || errors.Is(kind, context.Canceled)
+	stopped := errors.Is(kind, ErrUnavailable) || errors.Is(kind, context.Canceled) || errors.Is(kind, context.DeadlineExceeded)
 	if stopped && ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -94,11 +96,10 @@ func kindOfPostgres(refusal *pq.Error) error {
 		return ErrUnique
 	case pqerror.DiskFull:
 		return ErrFull
-	case pqerror.QueryCanceled:
-		if strings.Contains(refusal.Message, "timeout") { // statement_timeout
-			return context.DeadlineExceeded
-		}
-		return context.Canceled
+	case pqerror.ReadOnlySQLTransaction:
+		return ErrReadOnly
+	case pqerror.QueryCanceled, pqerror.LockNotAvailable, pqerror.TransactionTimeout: // by the server's timeouts, or its operator
+		return context.DeadlineExceeded
 	case pqerror.AdminShutdown, pqerror.CrashShutdown, pqerror.CannotConnectNow, pqerror.IdleSessionTimeout,
 		pqerror.IdleInTransactionSessionTimeout, pqerror.TooManyConnections:
 		return ErrUnavailable
@@ -119,7 +120,9 @@ func kindOfSQLite(refusal *sqlite.Error) error {
 	switch refusal.Code() & 0xff { // the primary result code
 	case sqlitecode.SQLITE_FULL:
 		return ErrFull
-	case sqlitecode.SQLITE_BUSY, sqlitecode.SQLITE_LOCKED:
+	case sqlitecode.SQLITE_READONLY:
+		return ErrReadOnly
+	case sqlitecode.SQLITE_BUSY, sqlitecode.SQLITE_LOCKED, sqlitecode.SQLITE_IOERR, sqlitecode.SQLITE_CANTOPEN:
 		return ErrUnavailable
 	case sqlitecode.SQLITE_CORRUPT:
 		return ErrDamaged
@@ -135,8 +138,9 @@ func kindOfSQLite(refusal *sqlite.Error) error {
 // server said so, or SQLite did before it began to write.
 func isRefusal(err error) bool {
 	if refusal, ok := errors.AsType[*pq.Error](err); ok {
+		kind := kindOfPostgres(refusal)
 		return !refusal.Fatal() && refusal.Code != pqerror.TRStatementCompletionUnknown &&
-			!errors.Is(kindOfPostgres(refusal), ErrUnavailable)
+			(!errors.Is(kind, ErrUnavailable) || errors.Is(kind, ErrReadOnly))
 	}
 	if refusal, ok := errors.AsType[*sqlite.Error](err); ok {
 		// A commit record that was written but not synced may come back after a crash.

@@ -199,6 +199,36 @@ func TestAServersOwnTimeoutIsADeadline(t *testing.T) {
 	}
 }
 
+func TestAQueryThatItsCallerDidNotStopIsNotCancelled(t *testing.T) {
+	t.Parallel()
+	db := databasetest.Open(t, databasetest.Postgres(t))
+	if err := transact(t, db, `SELECT pg_cancel_backend(pg_backend_pid())`); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want %v", err, context.DeadlineExceeded)
+	}
+}
+
+func TestAServerThatTakesNoWritesIsReadOnly(t *testing.T) {
+	t.Parallel()
+	through, err := url.Parse(databasetest.Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := through.Query()
+	query.Set("default_transaction_read_only", "on")
+	through.RawQuery = query.Encode()
+	for engine, db := range map[string]*database.DB{
+		"postgres": databasetest.Open(t, through.String()), "sqlite": databasetest.Open(t, databasetest.SQLite(t)),
+	} {
+		create := `CREATE TABLE items (id bigint)`
+		if db.Engine == database.SQLite {
+			create = `PRAGMA query_only = on; ` + create
+		}
+		if err := transact(t, db, create); !errors.Is(err, database.ErrReadOnly) || !errors.Is(err, database.ErrUnavailable) {
+			t.Errorf("%s: got %v, want %v", engine, err, database.ErrReadOnly)
+		}
+	}
+}
+
 func TestASecondRowOfOneKeyIsNotUnique(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {

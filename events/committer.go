@@ -45,7 +45,7 @@ func (l *Log) commit(tenant string, commands []*command) {
 		if !isHopeless(err) {
 			err = l.appendAlone(tenant, c)
 		}
-		if isHopeless(err) {
+		if isHopeless(err) || errors.Is(err, errAbsent) { // COMMIT was not answered again and again
 			c.result = domain.Result{Err: passing(err)}
 		} else if err != nil {
 			c.result = domain.Result{Err: errors.Join(refusalOf(c.Command.Stream(), err), fmt.Errorf("record %s: %w", c.Command.Stream(), err))}

@@ -52,6 +52,9 @@ func passing(err error) error {
 	if errors.Is(err, database.ErrFull) {
 		return fmt.Errorf("%w: %w", domain.Full("recorded"), err)
 	}
+	if errors.Is(err, database.ErrReadOnly) {
+		return fmt.Errorf("%w: %w", domain.Refuse(domain.ErrUnavailable, "the database is read-only just now, and nothing was recorded"), err)
+	}
 	return fmt.Errorf("%w: %w", domain.ErrUnavailable, err)
 }
 
