@@ -91,7 +91,18 @@ func TestARefusalSaysWhich(t *testing.T) {
 		if _, err := w.api.Event(ctx, done.Position+1); !errors.Is(err, client.ErrNotFound) {
 			t.Errorf("beyond the end of the log: %v", err)
 		}
-		if _, err := w.api.Remember(ctx, client.Knowledge{ID: "a", Content: "y", Type: "tool"}); !errors.Is(err, client.ErrConflict) {
+		if _, err := w.api.Remember(ctx, client.Knowledge{ID: "a", Content: "y", Type: "tool"}); !errors.Is(err, client.ErrConflict) || errors.Is(err, client.ErrOvertaken) {
+			t.Errorf("got %v", err)
+		}
+		found, err := w.api.Search(ctx, client.Search{Query: "y", Position: true})
+		if err != nil || found.Position != done.Position {
+			t.Errorf("looked up to %d, %v", found.Position, err)
+		}
+		same := client.Knowledge{Content: "y", Type: "tool"}
+		if _, err := w.api.RememberUnlessSaid(ctx, same, found.Position); err != nil {
+			t.Error(err)
+		}
+		if _, err := w.api.RememberUnlessSaid(ctx, same, found.Position); !errors.Is(err, client.ErrOvertaken) || !errors.Is(err, client.ErrConflict) {
 			t.Errorf("got %v", err)
 		}
 		if err := w.api.Forget(ctx, "a", ""); err != nil {

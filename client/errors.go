@@ -17,6 +17,7 @@ var (
 	ErrNotFound        = errors.New("not found")       // it does not exist, or you may not see it
 	ErrGone            = errors.New("gone")            // forgotten or erased
 	ErrConflict        = errors.New("conflict")        // not in its present state
+	ErrOvertaken       = errors.New("overtaken")       // a conflict, too: somebody was faster; read again, and decide anew
 )
 
 // Error is how a server refuses.
@@ -69,6 +70,8 @@ func (e *Error) Is(target error) bool {
 		return e.Status == http.StatusNotFound
 	case ErrGone:
 		return e.Status == http.StatusGone
+	case ErrOvertaken:
+		return e.Status == http.StatusPreconditionFailed
 	case ErrConflict:
 		return e.Status == http.StatusConflict || e.Status == http.StatusPreconditionFailed
 	}

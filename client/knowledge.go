@@ -137,6 +137,13 @@ func (c *Client) Remember(ctx context.Context, k Knowledge) (Receipt, error) {
 	return c.write(ctx, request{method: http.MethodPost, path: []string{"v1", "knowledge"}, body: k})
 }
 
+// RememberUnlessSaid adds an item unless another that the caller may see came to have exactly its content after a search
+// that looked at everything up to a position, [Found.Position]. The error matches [ErrOvertaken] if one did: search again.
+func (c *Client) RememberUnlessSaid(ctx context.Context, k Knowledge, since int64) (Receipt, error) {
+	query := url.Values{"unless_said_since": {strconv.FormatInt(since, 10)}}
+	return c.write(ctx, request{method: http.MethodPost, path: []string{"v1", "knowledge"}, query: query, body: k})
+}
+
 // Save adds an item, or replaces what the one says that has its id, for the Reason that it gives.
 func (c *Client) Save(ctx context.Context, k Knowledge) (Receipt, error) {
 	return c.write(ctx, request{method: http.MethodPost, path: []string{"v1", "knowledge"}, query: url.Values{"update": {"true"}}, body: k})

@@ -32,6 +32,7 @@ type Search struct {
 	Polarity    string    `json:"polarity,omitempty"`
 	Stale       *bool     `json:"stale,omitempty"`
 	AsOf        string    `json:"as_of,omitempty"`
+	Position    bool      `json:"position,omitempty"` // tell [Found.Position]
 }
 
 // Found is what is known.
@@ -41,6 +42,7 @@ type Found struct {
 	Degraded string  `json:"degraded,omitempty"` // why words stand alone
 	MinScore float64 `json:"min_score"`
 	Explain  *Looked `json:"explain,omitempty"` // where nothing was found
+	Position int64   `json:"position"`          // up to which everything was looked at; for [Client.RememberUnlessSaid]
 }
 
 // Looked is where a search has looked.

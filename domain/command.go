@@ -58,6 +58,11 @@ type Archive interface {
 	// Newest is a stream's newest fact of this name, of those whose actor was authenticated like that unless that
 	// is empty; nil if there is none.
 	Newest(stream, name, authentication string) Fact
+	// Saying are the ids of the items into which this content was written after a position, the oldest first. There may
+	// be others among them, and they may say something else by now.
+	Saying(content string, after int64) []string
+	// Head is the newest position of the log.
+	Head() int64
 }
 
 // WrittenText is a text beside an event.

@@ -169,6 +169,25 @@ func (s *story) Newest(stream, name, authentication string) Fact {
 	return nil
 }
 
+// Saying implements [Book].
+func (s *story) Saying(content string, after int64) (ids []string) {
+	for id := range s.events {
+		for _, w := range s.Written(KnowledgeStream(id)) {
+			var text struct{ Content any }
+			if err := json.Unmarshal(w.Text, &text); err != nil {
+				s.t.Fatal(err)
+			}
+			if w.Position > after && text.Content == content {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
+}
+
+// Head implements [Book].
+func (s *story) Head() int64 { return s.head }
+
 // Holder implements [Book].
 func (s *story) Holder(uri string) string {
 	for id, k := range s.items {

@@ -21,6 +21,10 @@ type Remember struct {
 	OrSame     bool       // the same content again is no conflict
 	Revisions  []int64    // of which the item that it revises is expected to be one (If-Match); nil for any, and for none
 
+	// UnlessSaidSince is the position of the log up to which the caller has looked for what says this already: a new
+	// item is refused if another that he may see came to say the same later. Nil if he has not looked.
+	UnlessSaidSince *int64
+
 	assumed struct{ scopes, owner, uri bool } // filled in by Complete, not asked for
 }
 
@@ -116,6 +120,9 @@ func (c Remember) Decide(book Book, now time.Time) ([]Fact, error) {
 		return nil, Refuse(ErrPrecondition, "there is no item %s to revise", c.ID).WithFix("leave the expected revision out to remember it")
 	}
 	if err := mayPublish(c.By, c.Knowledge.Scopes, c.Knowledge.Owner); err != nil {
+		return nil, err
+	}
+	if err := c.unsaid(book); err != nil {
 		return nil, err
 	}
 	item, err := c.placed(book)

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"bytes"
 	"database/sql"
 	"encoding/json"
 	"fmt"
@@ -79,6 +80,48 @@ func (a archive) Newest(stream, name, authentication string) (found domain.Fact)
 	a.note(err)
 	return found
 }
+
+// Saying implements [domain.Archive]. It looks for the content as it is written in texts: PostgreSQL reads no JSON that
+// has half a surrogate pair anywhere.
+func (a archive) Saying(content string, after int64) (ids []string) {
+	written, err := marshal(content)
+	if err != nil {
+		a.note(err)
+		return nil
+	}
+	part, find := `"content":`+string(written), "strpos"
+	if a.log.db.Engine == database.SQLite {
+		find = "instr"
+	}
+	add := func(stream string) {
+		if id, isItem := domain.ItemOf(stream); isItem {
+			ids = append(ids, id)
+		}
+	}
+	a.each(func(rows *sql.Rows) error {
+		var stream string
+		err := rows.Scan(&stream)
+		add(stream)
+		return err
+	}, `
+		SELECT e.stream
+		FROM events AS e
+		WHERE e.tenant = ? AND e.position > ? AND (
+			SELECT `+find+`(CAST(t.text AS text), ?)
+			FROM event_texts AS t
+			WHERE t.tenant = e.tenant AND t.position = e.position
+		) > 0
+		ORDER BY e.position`, a.tenant, after, part)
+	for _, r := range a.records {
+		if r.Position > after && bytes.Contains(r.Text, []byte(part)) {
+			add(r.Stream)
+		}
+	}
+	return ids
+}
+
+// Head implements [domain.Archive].
+func (a archive) Head() int64 { return a.head.position }
 
 // each asks the database, in the batch's transaction.
 func (a archive) each(scan func(*sql.Rows) error, query string, args ...any) {

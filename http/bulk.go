@@ -44,9 +44,14 @@ type bulk struct {
 
 // rememberMany answers records while they arrive. One that is refused never spoils the others,
 // and none is answered before it is durable.
-func (s *Server) rememberMany(c *call, body io.Reader, split splitter, revise bool) (*streamed, error) {
+func (s *Server) rememberMany(c *call, body io.Reader, split splitter, in *rememberInput) (*streamed, error) {
+	const forOne = "is for one item: send what it is for by itself"
+	revise := in.revise(&c.found)
 	if c.request.Header.Get("If-Match") != "" {
-		c.found.Add("If-Match", "is for one item: send what it is for by itself")
+		c.found.Add("If-Match", forOne)
+	}
+	if in.UnlessSaidSince != "" {
+		c.found.Add("unless_said_since", forOne)
 	}
 	if err := c.found.Err(); err != nil {
 		return nil, err

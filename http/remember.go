@@ -23,6 +23,22 @@ var decodeKnowledge = decoderOf(reflect.TypeFor[knowledge]())
 
 type rememberInput struct {
 	Update boolean `query:"update" doc:"Other content under a taken id revises that item instead of being refused. Whoever may change it may leave the owner and the scopes that it has."`
+
+	UnlessSaidSince integer `query:"unless_said_since" doc:"For one item that is new: the position that a search told. 412 if an item that you may see came to have exactly this content after it: search again."`
+}
+
+// revise tells whether other content under a taken id revises that item.
+func (in *rememberInput) revise(found *domain.Problems) bool {
+	update := in.Update.read(found, "update")
+	return update != nil && *update
+}
+
+// unlessSaidSince is up to where the caller has looked; nil if he did not say.
+func (in *rememberInput) unlessSaidSince(found *domain.Problems) *int64 {
+	if in.UnlessSaidSince == "" {
+		return nil
+	}
+	return new(in.UnlessSaidSince.read(found, "unless_said_since", 0, endless))
 }
 
 // streamed is an answer that writes itself.
@@ -32,23 +48,22 @@ type streamed struct {
 
 // remember takes one item, or many: an array, or lines.
 func (s *Server) remember(ctx context.Context, c *call, in *rememberInput) (*streamed, error) {
-	update := in.Update.read(&c.found, "update")
-	revise := update != nil && *update
 	media, err := mediaType(c.request, jsonType, linesType)
 	if err != nil {
 		return nil, err
 	}
 	if media == linesType {
-		return s.rememberMany(c, c.request.Body, lines, revise)
+		return s.rememberMany(c, c.request.Body, lines, in)
 	}
 	body := bufio.NewReaderSize(c.request.Body, 16) // to look at how it begins: what is read whole has a place of its own
 	if opening(body) == '[' {
-		return s.rememberMany(c, body, elements, revise)
+		return s.rememberMany(c, body, elements, in)
 	}
-	return s.rememberOne(ctx, c, body, revise)
+	return s.rememberOne(ctx, c, body, in)
 }
 
-func (s *Server) rememberOne(ctx context.Context, c *call, from io.Reader, revise bool) (*streamed, error) {
+func (s *Server) rememberOne(ctx context.Context, c *call, from io.Reader, in *rememberInput) (*streamed, error) {
+	revise, since := in.revise(&c.found), in.unlessSaidSince(&c.found)
 	body, err := s.whole(c, from)
 	if refusal, ok := errors.AsType[*domain.Refusal](err); ok && errors.Is(err, domain.ErrTooLarge) {
 		return nil, refusal.WithFix("send many items as lines, with Content-Type: %s", linesType)
@@ -63,6 +78,7 @@ func (s *Server) rememberOne(ctx context.Context, c *call, from io.Reader, revis
 	if command.Revisions, err = c.expected(); err != nil {
 		return nil, err
 	}
+	command.UnlessSaidSince = since
 	submission := c.submission(command, body)
 	whence.into(&submission.Origin)
 	receipt, err := s.cfg.Writer.Submit(ctx, submission)

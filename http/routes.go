@@ -39,7 +39,8 @@ func (s *Server) knowledgeRoutes() {
 		Description: "An object is one item: 201. An array, or one object per line (" + linesType + "), is many: " +
 			"they are taken 500 to a commit while they arrive, and answered with one line each, in order. " +
 			"One bad record never spoils the others; the same content again is unchanged. " +
-			"With If-Match, which is for one item, update=true revises only the revision that you read.",
+			"With If-Match, which is for one item, update=true revises only the revision that you read. " +
+			"What several may say at once is remembered once by those who search for it with position, and then send unless_said_since.",
 		RequestBody: orMany(bodies(s, true, map[string]any{jsonType: knowledge{}, linesType: knowledge{}})),
 		Responses:   s.remembered(), Errors: append([]int{http.StatusPreconditionFailed}, writeErrors...),
 	}, s.remember)

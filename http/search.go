@@ -19,6 +19,7 @@ type search struct {
 	Order    string        `json:"order,omitempty" minLength:"1" enum:"priority,score" doc:"priority, if left out: the best hits by tier, user > project > agent > team > org > public."`
 	Level    *int          `json:"level,omitempty" minimum:"0" maximum:"2" doc:"Which text stands as the content of a hit: 0 the abstract, 1 the overview, 2 the content itself, as if left out. What is short has nothing shorter, and stays. All of an item is searched, whatever is asked for."`
 	Explain  bool          `json:"explain,omitempty" doc:"Say how the answer came about."`
+	Position bool          `json:"position,omitempty" doc:"Say up to which position of the log everything was looked at."`
 	AsOf     asOf          `json:"as_of,omitempty"`
 
 	Types       oneOrMore  `json:"types,omitempty" doc:"Several are alternatives, as with all of these."`
@@ -77,6 +78,7 @@ type searched struct {
 	Degraded string       `json:"degraded,omitempty" doc:"Why words stand alone; missing when meaning took part."`
 	MinScore float64      `json:"min_score"`
 	Explain  *explanation `json:"explain,omitempty" doc:"When asked for, or when there are no hits."`
+	Position *int64       `json:"position,omitempty" doc:"When asked for: whatever was recorded up to here was looked at, by its words at least. What is remembered with it as unless_said_since is not said twice."`
 }
 
 // explanation says how an answer came about.
@@ -128,6 +130,12 @@ func (s *Server) search(ctx context.Context, c *call, asked *searchInput) (*sear
 	if query.AsOf, err = s.position(ctx, c, at); err != nil {
 		return nil, err
 	}
+	var looked *int64
+	if in.Position {
+		if looked, err = s.lookedAt(ctx, query); err != nil {
+			return nil, err
+		}
+	}
 	answer, err := s.cfg.Reader.Search(ctx, query)
 	if err != nil {
 		return nil, err
@@ -135,7 +143,18 @@ func (s *Server) search(ctx context.Context, c *call, asked *searchInput) (*sear
 	s.retrieved(c, "search", len(answer.Hits), func(i int) domain.Retrieved {
 		return domain.Retrieved{ID: answer.Hits[i].ID, Score: answer.Hits[i].Score}
 	})
-	return &searchOutput{Body: searchedOf(answer)}, nil
+	out := searchedOf(answer)
+	out.Position = looked
+	return &searchOutput{Body: out}, nil
+}
+
+// lookedAt is up to where a search that begins now looks at everything.
+func (s *Server) lookedAt(ctx context.Context, query domain.Search) (*int64, error) {
+	if query.AsOf != 0 {
+		return &query.AsOf, nil
+	}
+	head, _, err := s.cfg.Historian.Head(ctx, query.By.Tenant)
+	return &head, err
 }
 
 // query is the question as the domain knows it, with the caller's names for the fields of the

@@ -78,6 +78,8 @@ func onBothEngines() map[string]func(*world) {
 		"streams take no facts but their own":              strictStreams,
 		"five thousand commands take few transactions":     manyCommands,
 		"what was foreseen may be decided otherwise":       decidedOtherwise,
+		"of twenty who say the same one is first":          sayingOnce,
+		"who has looked says what was not said since":      unlessSaidSince,
 	}
 }
 
