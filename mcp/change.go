@@ -50,15 +50,30 @@ func (c changed) says(what string) string {
 }
 
 // remember keeps what is about a user for him, and what is about work for everybody in the tenant, if the caller may.
-// Whoever says what is known already makes it surer.
+// Whoever says what is known already makes it surer, also if others say it at the same time.
 func remember(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
-	said, already, err := known(ctx, api, in)
-	if err != nil {
-		return nil, "", err
+	for {
+		said, looked, err := known(ctx, api, in)
+		if err != nil {
+			return nil, "", err
+		}
+		if said != nil {
+			return sayAgain(ctx, api, *said)
+		}
+		done, err := keep(ctx, api, in, looked)
+		if errors.Is(err, client.ErrOvertaken) {
+			continue // somebody has just said it, perhaps for others
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		c := changedOf(done)
+		return c, c.says("Remembered"), nil
 	}
-	if already {
-		return sayAgain(ctx, api, said)
-	}
+}
+
+// keep remembers what was not known at a position of the log.
+func keep(ctx context.Context, api *client.Client, in arguments, looked int64) (client.Receipt, error) {
 	k := client.Knowledge{
 		Content: in.Content, Category: in.Category, Polarity: in.Polarity, Task: in.Task, Scopes: in.Scopes,
 	}
@@ -67,16 +82,12 @@ func remember(ctx context.Context, api *client.Client, in arguments) (any, strin
 		k.Scopes = []string{string(domain.Public)}
 		k.URI = target(in.Category) + "mem_" + strings.ToLower(rand.Text()) + ".md"
 	}
-	done, err := api.Remember(ctx, k)
+	done, err := api.RememberUnlessSaid(ctx, k, looked)
 	if share && errors.Is(err, client.ErrForbidden) {
 		k.Scopes, k.URI = nil, ""
-		done, err = api.Remember(ctx, k)
+		done, err = api.RememberUnlessSaid(ctx, k, looked)
 	}
-	if err != nil {
-		return nil, "", err
-	}
-	c := changedOf(done)
-	return c, c.says("Remembered"), nil
+	return done, err
 }
 
 // outcomes are what saving may come to.

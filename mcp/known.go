@@ -12,16 +12,19 @@ import (
 // askedOf is how many characters of a text are searched for: enough to tell it from others.
 const askedOf = 500
 
-// known is an item that says already what somebody wants to be remembered, for those whom it is meant for.
-func known(ctx context.Context, api *client.Client, in arguments) (client.Knowledge, bool, error) {
+// known is an item that says already what somebody wants to be remembered, for those whom it is meant for; nil if none of
+// those does that were recorded up to a position of the log.
+func known(ctx context.Context, api *client.Client, in arguments) (said *client.Knowledge, looked int64, err error) {
 	content := strings.TrimSpace(in.Content)
 	if content == "" {
-		return client.Knowledge{}, false, nil
+		return nil, 0, nil
 	}
 	level, question := int(domain.Detail), []rune(content)
-	found, err := api.Search(ctx, client.Search{Query: string(question[:min(askedOf, len(question))]), Order: "score", Level: &level})
+	found, err := api.Search(ctx, client.Search{
+		Query: string(question[:min(askedOf, len(question))]), Order: "score", Level: &level, Position: true,
+	})
 	if err != nil {
-		return client.Knowledge{}, false, saying(err, map[string]string{"query": "content"})
+		return nil, 0, saying(err, map[string]string{"query": "content"})
 	}
 	for _, h := range found.Items {
 		k := h.Knowledge
@@ -30,17 +33,17 @@ func known(ctx context.Context, api *client.Client, in arguments) (client.Knowle
 			continue
 		}
 		if !personal(in.Category) {
-			return k, true, nil
+			return &k, found.Position, nil
 		}
 		who, err := api.Whoami(ctx)
 		if err != nil {
-			return client.Knowledge{}, false, err
+			return nil, 0, err
 		}
 		if k.Owner == cmp.Or(who.OnBehalfOf, who.Subject) {
-			return k, true, nil
+			return &k, found.Position, nil
 		}
 	}
-	return client.Knowledge{}, false, nil
+	return nil, found.Position, nil
 }
 
 // sayAgain counts what is said again as a helpful vote, one from everybody in a day.
