@@ -15,7 +15,7 @@ const askedOf = 500
 // known is an item that says already what somebody wants to be remembered, for those whom it is meant for; nil if none of
 // those does that were recorded up to a position of the log.
 func known(ctx context.Context, api *client.Client, in arguments) (said *client.Knowledge, looked int64, err error) {
-	content := strings.TrimSpace(in.Content)
+	content, task := strings.TrimSpace(in.Content), strings.TrimSpace(in.Task)
 	if content == "" {
 		return nil, 0, nil
 	}
@@ -28,7 +28,7 @@ func known(ctx context.Context, api *client.Client, in arguments) (said *client.
 	}
 	for _, h := range found.Items {
 		k := h.Knowledge
-		if k.Content != content || k.Task != strings.TrimSpace(in.Task) || kindOf(k) != in.Category ||
+		if strings.TrimSpace(k.Content) != content || strings.TrimSpace(k.Task) != task || kindOf(k) != in.Category ||
 			in.Polarity != "" && k.Polarity != in.Polarity || len(in.Scopes) > 0 && !domain.SameScopes(k.Scopes, in.Scopes) {
 			continue
 		}

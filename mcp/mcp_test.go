@@ -81,7 +81,7 @@ func TestWhatIsRememberedAgainIsOneItemAndSurer(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		lessons := []object{
 			{"content": "喜欢深色主题", "category": "preferences"},
-			{"content": "Retry 429s with jitter", "category": "patterns", "task": "call an API"},
+			{"content": "Retry 429s:\n\twith jitter\n", "category": "patterns", "task": "call an API\n"},
 			{"content": "Deploy on Mondays", "category": "patterns", "scopes": []string{"team:pay", "user:mia"}},
 		}
 		for _, lesson := range lessons {
