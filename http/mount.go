@@ -2,6 +2,7 @@ package http
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ type Mount struct {
 	// request's context tells who is calling: the zero Principal, if nobody knows.
 	Handler func(w http.ResponseWriter, r *http.Request) error
 	// Refuse answers what was refused, here or by Handler. Status is what the API's own routes would answer
-	// with. Nil to answer as they do.
+	// with; the headers that go with it (Retry-After, Www-Authenticate) are set. Nil to answer as they do.
 	Refuse func(w http.ResponseWriter, r *http.Request, status int, err error)
 	// As is who is calling, as the request's own headers name it; p is who has the key. Only root and whoever
 	// calls in open mode can be given another tenant. Nil to leave it at p.
@@ -72,7 +73,8 @@ func (s *Server) mounted(c *call, w *echo.Response, m Mount, public bool) {
 	case m.Refuse == nil:
 		problemOf(err, c.instance()).write(w)
 	default:
-		if m.Refuse(w, r, answerTo(err).status, err); w.Status < http.StatusInternalServerError {
+		maps.Copy(w.Header(), problemOf(err, "").GetHeaders())
+		if m.Refuse(w, r, answerTo(err).status, err); w.Status >= http.StatusBadRequest && w.Status < http.StatusInternalServerError {
 			c.err = nil // it was the caller's, and has its answer
 		}
 	}

@@ -125,7 +125,10 @@ func problemOf(err error, instance string) *problem {
 	case "timeout":
 		p.Fix = "try again: nothing was recorded"
 	case unexpected.code:
-		p.Fix = "the server's log says why, at " + instance
+		p.Fix = "the server's log says why"
+		if instance != "" {
+			p.Fix += ", at " + instance
+		}
 	}
 	return p
 }

@@ -3,9 +3,11 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -13,6 +15,7 @@ import (
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/servertest"
@@ -29,6 +32,21 @@ type world struct {
 	api    *client.Client // as user:mia
 	host   *sdk.ClientSession
 	db     *database.DB
+	keys   *keyring
+}
+
+// keyring is a table of keys that may be out of reach.
+type keyring struct {
+	annalshttp.Keyring
+	away atomic.Bool
+}
+
+// Key fails while the table is away.
+func (k *keyring) Key(ctx context.Context, prefix string) (string, domain.Key, error) {
+	if k.away.Load() {
+		return "", domain.Key{}, fmt.Errorf("dial tcp 10.0.0.9:5432: %w", domain.ErrUnavailable)
+	}
+	return k.Keyring.Key(ctx, prefix)
 }
 
 type object = map[string]any
@@ -66,14 +84,20 @@ func newWorld(t *testing.T, db *database.DB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, db: db}
+	w := &world{t: t, db: db, keys: &keyring{Keyring: projections.NewKeys(db, base.Log)}}
 	hosts := mcp.New(mcp.Config{API: inner, Version: "test"}).Handler()
 	cfg := base.Config(t)
-	cfg.Keys, cfg.RootKey = projections.NewKeys(db, base.Log), rootKey
-	cfg.Mounts = []annalshttp.Mount{{Paths: []string{"/mcp"}, Handler: func(w http.ResponseWriter, r *http.Request) error {
-		hosts.ServeHTTP(w, r)
-		return nil
-	}}}
+	cfg.Keys, cfg.RootKey = w.keys, rootKey
+	cfg.Mounts = []annalshttp.Mount{{
+		Paths: []string{"/mcp"},
+		Handler: func(w http.ResponseWriter, r *http.Request) error {
+			hosts.ServeHTTP(w, r)
+			return nil
+		},
+		Refuse: func(w http.ResponseWriter, r *http.Request, status int, err error) {
+			mcp.Refuse(w, r, status, annalshttp.Problem(err))
+		},
+	}}
 	api = annalshttp.New(cfg)
 	listening := httptest.NewServer(api.Handler())
 	w.url = listening.URL

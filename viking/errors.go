@@ -113,13 +113,8 @@ func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, status int, err 
 	if invalid, is := errors.AsType[*domain.Invalid](err); is {
 		f.Message, f.Details = invalid.Error(), map[string]any{"validation_errors": badFields(invalid)}
 	}
-	switch c.status {
-	case http.StatusGatewayTimeout:
+	if c.status == http.StatusGatewayTimeout {
 		f.Message = "it took too long"
-	case http.StatusUnauthorized:
-		w.Header().Set("Www-Authenticate", "Bearer")
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		w.Header().Set("Retry-After", "1")
 	}
 	w.Header().Set(processTime, cmp.Or(w.Header().Get(processTime), seconds(0)))
 	write(w, c.status, envelope{Status: "error", Error: &f})
