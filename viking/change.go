@@ -275,7 +275,7 @@ func (s *Server) free(ctx context.Context, c caller, from, to address) (domain.R
 		return there, occupied(to)
 	}
 	if errors.Is(err, domain.ErrNotFound) {
-		return there, nil
+		err = s.ofDirectory(ctx, c, to)
 	}
 	return there, err
 }

@@ -156,6 +156,11 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 	if there && n.isDir {
 		return nil, domain.Refuse(domain.ErrPrecondition, "it is a directory")
 	}
+	if !there {
+		if err := s.ofDirectory(ctx, q.caller, a); err != nil {
+			return nil, err
+		}
+	}
 	switch in.Mode {
 	case "create":
 		if there && q.once() == "" { // a request that is repeated may find what it has written

@@ -61,6 +61,25 @@ func (c caller) everybody() ([]domain.Scope, error) {
 		WithFix("write to viking://user/, or use a key that may publish or belongs to a team")
 }
 
+// ofDirectory refuses to make a file by which another one would say what it is about: only directories have such files, and nobody
+// would be shown it.
+func (s *Server) ofDirectory(ctx context.Context, c caller, a address) error {
+	if a.uri.Level() == domain.Detail {
+		return nil
+	}
+	above := a
+	above.uri = a.uri.Parent()
+	n, err := s.look(ctx, c, above)
+	switch {
+	case errors.Is(err, domain.ErrNotFound), err == nil && n.isDir:
+		return nil
+	case err != nil:
+		return err
+	}
+	return domain.Refuse(domain.ErrPrecondition, "it would lie in a file, which says by itself what it is about").
+		WithFix("PATCH /v1/knowledge/{id} changes the abstract and the overview of a file")
+}
+
 // remember writes an item to a place that is free. Fill says the rest about it.
 func (s *Server) remember(ctx context.Context, q *query, a address, fill func(*domain.Remembered)) (*domain.Knowledge, error) {
 	command, err := s.remembering(q, a, fill)

@@ -102,6 +102,11 @@ func (s *Server) writing(ctx context.Context, q *query, root, a address, one one
 		return nil, err
 	}
 	n, err := s.look(ctx, q.caller, a)
+	if errors.Is(err, domain.ErrNotFound) {
+		if err := s.ofDirectory(ctx, q.caller, a); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case errors.Is(err, domain.ErrNotFound) && (one.Mode == "replace" || one.Mode == "append"):
 		return nil, err

@@ -1,0 +1,42 @@
+package viking_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// What a file is about it says itself: something below it would be accepted and never shown.
+func TestAFileHasNoFileAboutItself(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		const file, own = "viking://resources/a.md", "viking://resources/notes.md"
+		w.write(file, "# Deploying\n\nOn Mondays.")
+		w.write(own, "Something else.")
+		written := w.position()
+		for _, name := range []string{".abstract.md", ".overview.md"} {
+			at := file + "/" + name
+			for what, refused := range map[string]*answer{
+				"create":  w.ask("POST", "/api/v1/content/write", object{"uri": at, "content": "mine", "mode": "create"}),
+				"replace": w.ask("POST", "/api/v1/content/write", object{"uri": at, "content": "mine"}),
+				"append":  w.ask("POST", "/api/v1/content/write", object{"uri": at, "content": "mine", "mode": "append"}),
+				"batch":   w.ask("POST", "/api/v1/content/batch-write", object{"root_uri": "viking://resources", "operations": []object{{"uri": at, "content": "mine"}}}),
+				"move":    w.ask("POST", "/api/v1/fs/mv", object{"from_uri": own, "to_uri": at}),
+			} {
+				if got := refused.refused(http.StatusPreconditionFailed, "FAILED_PRECONDITION"); !strings.Contains(got, "which says by itself what it is about: PATCH /v1/knowledge/{id}") {
+					t.Errorf("%s %s: %s", what, name, got)
+				}
+			}
+		}
+		if got := w.position(); got != written {
+			t.Errorf("the log is at %d, want %d", got, written)
+		}
+		listed := w.ask("GET", at("/api/v1/fs/ls", "viking://resources"), nil).entries()
+		if len(listed) != 2 || listed[0]["isDir"] != false {
+			t.Errorf("listed as %v", listed)
+		}
+		w.write("viking://resources/guide/.abstract.md", "All about it.") // nothing else lies there yet
+		if got := w.ask("GET", at("/api/v1/content/abstract", "viking://resources/guide"), nil).result(); got != "All about it." {
+			t.Errorf("the directory is about %v", got)
+		}
+	})
+}
