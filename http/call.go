@@ -24,6 +24,8 @@ type call struct {
 	key       string          // Idempotency-Key; empty without one
 	found     domain.Problems // bad headers and parameters, to be named together with the body's
 	err       error           // what went wrong; logged once, when the request is over
+
+	known map[string]parameterForm // the operation's parameters
 }
 
 type callKey struct{}

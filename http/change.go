@@ -34,6 +34,7 @@ func read[T any](s *Server, c *call, decoder decoder, accepted ...string) (T, []
 		return nothing, nil, err
 	}
 	value, err := decode[T](decoder, body, &c.found)
+	c.misplaced()
 	return value, body, err
 }
 
@@ -45,7 +46,17 @@ func readAny[T any](s *Server, c *call, decoder decoder) (T, []byte, error) {
 		return nothing, nil, err
 	}
 	value, err := decode[T](decoder, body, &c.found)
+	c.misplaced()
 	return value, body, err
+}
+
+// misplaced says of parameters of the URL that stand in the body where they belong.
+func (c *call) misplaced() {
+	for i, bad := range c.found {
+		if _, is := c.known[bad.Field]; is && bad.Message == noField {
+			c.found[i].Message = "is not a field here, but a parameter of the URL: ?" + bad.Field + "=…"
+		}
+	}
 }
 
 // replied answers a change with the item afterwards.

@@ -193,6 +193,9 @@ type member struct {
 	filled   bool // may be left out, and not be empty
 }
 
+// noField is what is wrong with a field that the body does not have.
+const noField = "is not a field here"
+
 func decodeStruct(t reflect.Type) decoder {
 	known := map[string]member{}
 	for i := range t.NumField() {
@@ -221,7 +224,7 @@ func decodeStruct(t reflect.Type) decoder {
 			defer r.leave()
 			switch again := seen&(1<<m.index) != 0; {
 			case !found:
-				r.note("is not a field here")
+				r.note(noField)
 				r.value()
 			case again:
 				r.note("is given twice")

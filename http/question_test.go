@@ -164,11 +164,13 @@ func TestASearchFindsWhatTheSearcherMaySeeNearestFirst(t *testing.T) {
 func TestABadSearchNamesEveryField(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		got := w.ask("POST", "/v1/search", `{"querry": "x", "limit": 0, "min_score": 7, "order": "best", "types": ["tool", "x"], "category": 3,
-			"context": {"user_id": "not an id", "project_ids": ["ok", "no no"], "user": "x"}, "vector": [1, "2"], "stale": "yes"}`).want(http.StatusUnprocessableEntity)
+			"context": {"user_id": "not an id", "project_ids": ["ok", "no no"], "user": "x", "max_wait": 1}, "min_position": 7, "vector": [1, "2"], "stale": "yes"}`).want(http.StatusUnprocessableEntity)
 		want := []string{
 			"querry: is not a field here",
 			"category: must be a string or an array of strings",
 			"context.user: is not a field here",
+			"context.max_wait: is not a field here",
+			"min_position: is not a field here, but a parameter of the URL: ?min_position=…",
 			"vector[1]: must be a number",
 			"stale: must be true or false",
 			"limit: must be 1 to 100",

@@ -109,6 +109,7 @@ func handle[I, O any](s *Server, op huma.Operation, do operation[I, O]) {
 		ctx, cancel := context.WithDeadline(c.request.Context(), began.Add(s.cfg.Timeout))
 		defer cancel()
 		if err == nil {
+			c.known = parameters
 			c.parameters(parameters)
 			var out *O
 			if out, err = do(domain.WithCaller(ctx, c.principal, c.origin), c, in); err == nil {
