@@ -53,7 +53,7 @@ func (m *Meaning) embedAll(ctx context.Context, all []domain.Search) []asked {
 		switch {
 		case len(s.Vector) > 0:
 		case err != nil:
-			vectors[i].degraded = fmt.Sprintf("words alone: the model of %s does not answer", m.embedder.Name())
+			vectors[i].degraded = fmt.Sprintf("the model of %s does not answer", m.embedder.Name())
 		default:
 			vectors[i].vector = made[places[s.Text]]
 		}
