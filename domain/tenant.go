@@ -64,7 +64,10 @@ func (c CreateTenant) Reads() Reads { return Reads{} }
 
 // Decide implements [Command].
 func (c CreateTenant) Decide(book Book, _ time.Time) ([]Fact, error) {
-	if c.Name == DefaultTenant || book.Stream(c.Stream()).Exists() {
+	switch {
+	case !StateOf[Tenant](book, c.Stream()).ErasedAt.IsZero():
+		return nil, Refuse(ErrConflict, "the tenant %s was erased, and its name stays taken", c.Name).WithFix("choose another name")
+	case c.Name == DefaultTenant, book.Stream(c.Stream()).Exists():
 		return nil, Refuse(ErrConflict, "the tenant %s exists", c.Name).
 			WithFix("choose another name, or give a key to it: annals key create user:NAME --role admin --tenant %s", c.Name)
 	}
