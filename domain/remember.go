@@ -54,7 +54,7 @@ func (c Remember) Complete() (Remember, error) {
 		return c, err
 	}
 	r.Text.Meta = compact(r.Text.Meta)
-	if len(r.Scopes) == 0 {
+	if r.Scopes == nil {
 		r.Scopes, c.assumed.scopes = r.audience(), true
 	}
 	if r.Text.URI == "" {
@@ -212,7 +212,7 @@ func (c Remember) validate() error {
 	oneOf(&p, "category", r.Category, Categories, false)
 	oneOf(&p, "polarity", r.Polarity, Polarities, true)
 	oneOf(&p, "media", r.Media, MediaTypes, true)
-	if len(r.Scopes) > 0 {
+	if r.Scopes != nil { // none of them is not the same as leaving them out
 		checkScopes(&p, r.Scopes)
 	}
 	checkEntity(&p, "owner", r.Owner)

@@ -54,6 +54,7 @@ func TestEveryLimitHoldsAtItsEdge(t *testing.T) {
 
 		{"scopes", func(r *Remembered) { r.Scopes = many(32, team) }, true},
 		{"scopes", func(r *Remembered) { r.Scopes = many(33, team) }, false},
+		{"scopes", func(r *Remembered) { r.Scopes = []Scope{} }, false},
 		{"scopes[1]", func(r *Remembered) { r.Scopes = []Scope{"team:x", "team:x"} }, false},
 		{"scopes[1]", func(r *Remembered) { r.Scopes = []Scope{"team:x", "team:X"} }, true},
 		{"scopes[0]", func(r *Remembered) { r.Scopes = []Scope{"public:everyone"} }, false},

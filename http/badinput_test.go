@@ -45,6 +45,7 @@ func TestBadInputGetsAClearErrorAndCostsNothing(t *testing.T) {
 			"a NUL byte":                    {"{\"content\": \"\x00\"}", "", 400, "line 1, column 14"},
 			"an escaped NUL":                {`{"type": "tool", "content": "\u0000"}`, "", 422, "NUL"},
 			"wrong types":                   {`{"type": 1, "content": [], "scopes": "public", "eval": 3, "meta": 1}`, "", 422, `"field":"eval"`},
+			"scopes, and none":              {`{"type": "tool", "content": "x", "scopes": []}`, "", 422, "1 to 32 scopes"},
 			"unknown fields":                {`{"type": "tool", "content": "x", "contents": "y"}`, "", 422, `"contents"`},
 			"no JSON":                       {"hello", "", 400, "line 1, column 1"},
 			"half of it":                    {`{"content": "x`, "", 400, "ends too early"},

@@ -16,7 +16,7 @@ type knowledge struct {
 	Abstract    string     `json:"abstract,omitempty" maxLength:"4000" doc:"A hundred tokens or so. Derived from the content if left out."`
 	Overview    string     `json:"overview,omitempty" maxLength:"16000" doc:"One or two thousand tokens. Derived from the content if left out."`
 	Tags        tags       `json:"tags,omitempty" doc:"Business labels: category, domain, and any other key, each with a string or strings; at most 64 values. An array of strings is taken as labels."`
-	Scopes      []string   `json:"scopes,omitempty" maxItems:"32" uniqueItems:"true" doc:"Who may see it: user:ID, agent:ID, project:ID, team:ID, org:ID or public. Only the owner if left out."`
+	Scopes      []string   `json:"scopes,omitempty" minItems:"1" maxItems:"32" uniqueItems:"true" doc:"Who may see it: user:ID, agent:ID, project:ID, team:ID, org:ID or public. Only the owner if left out."`
 	Owner       string     `json:"owner,omitempty" doc:"Who may revise, share, transfer and forget it: user:ID, agent:ID, project:ID, team:ID or org:ID. You, if left out."`
 	Visibility  string     `json:"visibility,omitempty" enum:"private,shared,org,public" doc:"Follows from the scopes; refused if given and contradicting them."`
 	ContextType string     `json:"context_type,omitempty" enum:"memory,skill,resource" doc:"memory if left out."`
