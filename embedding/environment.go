@@ -1,6 +1,7 @@
 package embedding
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -27,9 +28,8 @@ const (
 // The error names every setting that is missing or wrong, never a value that may be a secret.
 func FromEnvironment(getenv func(string) string) (embedder Embedder, reason string, err error) {
 	config, reason := choose(getenv)
-	if config == nil {
-		return Builtin{}, reason, nil
-	}
+	isBuiltIn := config == nil
+	config = cmp.Or(config, &Config{})
 	var problems []error
 	if rate := getenv("ANNALS_EMBEDDING_RATE"); rate != "" {
 		if config.RequestsPerSecond, err = strconv.ParseFloat(rate, 64); err != nil || !(config.RequestsPerSecond >= 0) {
@@ -42,11 +42,14 @@ func FromEnvironment(getenv func(string) string) (embedder Embedder, reason stri
 			problems = append(problems, errors.New("ANNALS_EMBEDDING_DIMS: not a number"))
 		}
 	}
+	if isBuiltIn && len(problems) == 0 {
+		return Builtin{}, reason, nil
+	}
 	if modelNamed(config.Model).dims == 0 && config.Dims == 0 && config.Model != "" && len(problems) == 0 {
 		problems = append(problems, fmt.Errorf("ANNALS_EMBEDDING_DIMS: set it to the length of the vectors of %q", config.Model))
 		config.Dims = 1
 	}
-	if err := config.Validate(); err != nil {
+	if err := config.Validate(); err != nil && !isBuiltIn {
 		problems = append(problems, fmt.Errorf("ANNALS_EMBEDDING_URL, _MODEL, _KEY, _DIMS: %w", err))
 	}
 	if len(problems) > 0 {

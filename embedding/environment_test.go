@@ -58,6 +58,7 @@ func TestEverySettingThatIsWrongIsNamed(t *testing.T) {
 		{"no URL", map[string]string{"ANNALS_EMBEDDING_MODEL": "bge-m3"}, []string{"URL: missing"}},
 		{"only a key", map[string]string{"ANNALS_EMBEDDING_KEY": secret}, []string{"URL: missing", "model: missing"}},
 		{"an unknown model", map[string]string{"ANNALS_EMBEDDING_URL": "http://x", "ANNALS_EMBEDDING_MODEL": "ours"}, []string{"ANNALS_EMBEDDING_DIMS", `"ours"`}},
+		{"no model that they are of", map[string]string{"ANNALS_EMBEDDING_DIMS": "many", "ANNALS_EMBEDDING_RATE": "fast"}, []string{"RATE: not a number", "DIMS: not a number"}},
 		{"everything", map[string]string{
 			"ANNALS_EMBEDDING_URL": "http://u:" + secret + "@x", "ANNALS_EMBEDDING_MODEL": "m", "ANNALS_EMBEDDING_KEY": secret + "\n",
 			"ANNALS_EMBEDDING_DIMS": "many", "ANNALS_EMBEDDING_RATE": "fast",

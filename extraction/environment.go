@@ -11,14 +11,14 @@ import (
 // ANNALS_LLM_RATE requests a second), else the built-in rules.
 func FromEnvironment(getenv func(string) string) (Extractor, string, error) {
 	config := ModelConfig{URL: getenv("ANNALS_LLM_URL"), Model: getenv("ANNALS_LLM_MODEL"), Key: getenv("ANNALS_LLM_KEY")}
-	if config.URL == "" && config.Model == "" && config.Key == "" {
-		return BuiltIn{}, "rules, built in: no model, no network. For one that reads between the lines set ANNALS_LLM_URL and ANNALS_LLM_MODEL", nil
-	}
 	if rate := getenv("ANNALS_LLM_RATE"); rate != "" {
 		var err error
 		if config.RequestsPerSecond, err = strconv.ParseFloat(rate, 64); err != nil || !(config.RequestsPerSecond >= 0) {
 			return nil, "", errors.New("ANNALS_LLM_RATE: not a number of requests a second")
 		}
+	}
+	if config.URL == "" && config.Model == "" && config.Key == "" {
+		return BuiltIn{}, "rules, built in: no model, no network. For one that reads between the lines set ANNALS_LLM_URL and ANNALS_LLM_MODEL", nil
 	}
 	model, err := NewModel(config)
 	if err != nil {

@@ -266,12 +266,13 @@ func TestTheEnvironmentChoosesTheExtractor(t *testing.T) {
 		want string
 		bad  bool
 	}{
-		"nothing":     {nil, "built-in 2", false},
-		"a model":     {map[string]string{"ANNALS_LLM_URL": "http://127.0.0.1:11434/v1", "ANNALS_LLM_MODEL": "qwen3"}, "model qwen3", false},
-		"a rate":      {map[string]string{"ANNALS_LLM_URL": "http://127.0.0.1:11434/v1", "ANNALS_LLM_MODEL": "qwen3", "ANNALS_LLM_RATE": "0.5"}, "model qwen3", false},
-		"no rate":     {map[string]string{"ANNALS_LLM_URL": "http://127.0.0.1:11434/v1", "ANNALS_LLM_MODEL": "qwen3", "ANNALS_LLM_RATE": "fast"}, "", true},
-		"half of one": {map[string]string{"ANNALS_LLM_URL": "http://127.0.0.1:11434/v1"}, "", true},
-		"no URL":      {map[string]string{"ANNALS_LLM_URL": "ollama", "ANNALS_LLM_MODEL": "qwen3"}, "", true},
+		"nothing":           {nil, "built-in 2", false},
+		"a model":           {map[string]string{"ANNALS_LLM_URL": "http://127.0.0.1:11434/v1", "ANNALS_LLM_MODEL": "qwen3"}, "model qwen3", false},
+		"a rate":            {map[string]string{"ANNALS_LLM_URL": "http://127.0.0.1:11434/v1", "ANNALS_LLM_MODEL": "qwen3", "ANNALS_LLM_RATE": "0.5"}, "model qwen3", false},
+		"a rate of nothing": {map[string]string{"ANNALS_LLM_RATE": "fast"}, "", true},
+		"no rate":           {map[string]string{"ANNALS_LLM_URL": "http://127.0.0.1:11434/v1", "ANNALS_LLM_MODEL": "qwen3", "ANNALS_LLM_RATE": "fast"}, "", true},
+		"half of one":       {map[string]string{"ANNALS_LLM_URL": "http://127.0.0.1:11434/v1"}, "", true},
+		"no URL":            {map[string]string{"ANNALS_LLM_URL": "ollama", "ANNALS_LLM_MODEL": "qwen3"}, "", true},
 	} {
 		extractor, why, err := extraction.FromEnvironment(func(variable string) string { return test.env[variable] })
 		if (err != nil) != test.bad || err == nil && (extractor.Name() != test.want || why == "") {
