@@ -24,6 +24,9 @@ func Corrupt(ctx context.Context, db *database.DB, statement string) error {
 	})
 }
 
+// LookAgain lets the next transaction know no version, as if nobody had written for a while.
+func LookAgain(p *Knowledge) { p.lineup.Store(&lineup{}) }
+
 // SmallSteps lets a rebuild work in slices of so many streams and transactions of so many rows.
 func SmallSteps(r *Rebuilder, streams, rows int) { r.sliceStreams, r.batch.limit = streams, rows }
 

@@ -33,6 +33,8 @@ func TestAVersionThatCannotBeWrittenKeepsNobodyFromWriting(t *testing.T) {
 				r.at("verifying", func() {
 					r.corrupt(spoil)
 					r.submit(vote)
+					projections.LookAgain(r.base)
+					r.remember("item-5", "retry with jitter", "team:pay")
 				})
 				last := r.run()
 				if last.State != "failed" || last.Active != 1 {

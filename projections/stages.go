@@ -68,7 +68,7 @@ func (p *Knowledge) open(ctx context.Context, tx bun.IDB, tenant string, w wante
 		}
 		reads = append(reads, s.reads(w)...)
 	}
-	if err := p.readAll(ctx, tx, reads); err != nil || !careful {
+	if err := p.readAll(ctx, tx, reads); err != nil || !careful || len(all) == 0 { // none: they are not known yet
 		return all, entries, err
 	}
 	return all, entries, all.beside(ctx, func(s *stage) error { return p.readAll(ctx, tx, s.reads(w)) })
