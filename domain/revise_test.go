@@ -62,6 +62,24 @@ func TestMetaIsKeptCompact(t *testing.T) {
 	})).then(Revised{Meta: new(json.RawMessage(`{"a":[1,2]}`))})
 }
 
+func TestHalfACharacterOfMetaIsNone(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		`"\ud800"`:               `"\ufffd"`,
+		`"\uDC00\uD83D"`:         `"\ufffd\ufffd"`,
+		`"\ud83d\ud83d\ude00"`:   `"\ufffd\ud83d\ude00"`,
+		`"\\ud800 \\\ud800"`:     `"\\ud800 \\\ufffd"`,
+		`"\u00e9 \n 😀 \ud7ff"`:   `"\u00e9 \n 😀 \ud7ff"`,
+		`"\"\ud83d\"\ude00\/"`:   `"\"\ufffd\"\ufffd\/"`,
+		`"\ud83d\ude00\uD83D\n"`: `"\ud83d\ude00\ufffd\n"`,
+	} {
+		c, err := remember(as(alice), func(c *Remember) { c.Knowledge.Text.Meta = json.RawMessage(`{"a":` + given + `}`) }).Complete()
+		if got := string(c.Knowledge.Text.Meta); err != nil || got != `{"a":`+want+`}` {
+			t.Errorf("%s: got %s, %v, want %s", given, got, err, want)
+		}
+	}
+}
+
 func TestContentCannotBeCleared(t *testing.T) {
 	t.Parallel()
 	given(t, remembered()).when(revise(as(alice), func(c *Revise) { c.Changes.Content = new(" \n") })).invalid("content")

@@ -64,8 +64,14 @@ func checkMeta(p *Problems, meta json.RawMessage) {
 	}
 }
 
-// compact is the form in which meta is kept and compared: without white space, nil for none.
-// What is not JSON stays as it is.
+// escapes are a surrogate pair, half of one, and any other escape.
+var escapes = regexp.MustCompile(`\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u[dD][89a-fA-F]..|.)`)
+
+// replacement stands for half a surrogate pair, as it does where JSON is read into strings.
+const replacement = `\ufffd`
+
+// compact is the form in which meta is kept and compared: without white space and half characters, which PostgreSQL
+// refuses to read, nil for none. What is not JSON stays as it is.
 func compact(meta json.RawMessage) json.RawMessage {
 	if len(meta) == 0 {
 		return meta
@@ -77,7 +83,20 @@ func compact(meta json.RawMessage) json.RawMessage {
 	if b.Len() == 0 || b.String() == "null" {
 		return nil
 	}
-	return b.Bytes()
+	return whole(b.Bytes())
+}
+
+// whole is JSON without half characters.
+func whole(text []byte) []byte {
+	if !bytes.Contains(text, []byte(`\u`)) {
+		return text
+	}
+	return escapes.ReplaceAllFunc(text, func(escape []byte) []byte {
+		if len(escape) == len(replacement) {
+			return []byte(replacement)
+		}
+		return escape
+	})
 }
 
 // checkURI wants a place for an item: any but the root.

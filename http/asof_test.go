@@ -84,6 +84,19 @@ func TestThePastCanBeAsked(t *testing.T) {
 	})
 }
 
+func TestThePastIsListedByPlaceWhateverMetaSays(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.followPast()
+		w.ask("POST", "/v1/knowledge", `{"id":"a","type":"tool","content":"x","tags":{"k":"v"},"meta":{"cut off":"\ud83d"}}`).want(http.StatusCreated)
+		w.remember("b", "y")
+		for _, filter := range []string{"uri=viking://user/default/memories/", "tag=k:v"} {
+			if got := w.ask("GET", "/v1/knowledge?as_of=1&"+filter, nil).want(http.StatusOK).items(); len(got) != 1 {
+				t.Errorf("%s: %v", filter, got)
+			}
+		}
+	})
+}
+
 func TestAMomentThatWasNotIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.followPast()
