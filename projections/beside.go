@@ -14,8 +14,8 @@ const carefulTime = time.Minute
 
 // takeCare remembers that a statement failed for another reason than that the database is away. It may
 // have been because of a version that nobody reads: the transactions that follow find out which.
-func (p *Knowledge) takeCare(versions int, err error) error {
-	if err != nil && versions > 1 && !isAway(err) {
+func (p *Knowledge) takeCare(ctx context.Context, versions int, err error) error {
+	if err = database.Classify(ctx, err); err != nil && versions > 1 && !isAway(err) {
 		p.carefulUntil.Store(time.Now().Add(carefulTime).UnixNano())
 	}
 	return err

@@ -27,6 +27,9 @@ func Corrupt(ctx context.Context, db *database.DB, statement string) error {
 // LookAgain lets the next transaction know no version, as if nobody had written for a while.
 func LookAgain(p *Knowledge) { p.lineup.Store(&lineup{}) }
 
+// IsCareful tells whether versions beside the active one are read and written each by itself.
+func IsCareful(p *Knowledge) bool { return p.careful() }
+
 // SmallSteps lets a rebuild work in slices of so many streams and transactions of so many rows.
 func SmallSteps(r *Rebuilder, streams, rows int) { r.sliceStreams, r.batch.limit = streams, rows }
 

@@ -1,11 +1,14 @@
 package projections_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
@@ -79,6 +82,52 @@ func TestADrainingVersionThatCannotBeWrittenIsRetired(t *testing.T) {
 			t.Errorf("rolling back to a version that misses a vote: got %v, want none to be kept", err)
 		}
 	})
+}
+
+func TestADatabaseThatWasAwayIsNoReasonForCare(t *testing.T) {
+	t.Parallel()
+	url := databasetest.Postgres(t)
+	proxy, operator := databasetest.NewProxy(t, url), databasetest.Open(t, url)
+	db := databasetest.Open(t, proxy.URL)
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r := newRebuilding(t, db, projections.Settings{})
+	r.remember("item", "retry with backoff", "team:pay")
+	if last := r.run(); last.State != "active" {
+		t.Fatalf("the rebuilt version is %s", last.State)
+	}
+	vote := domain.GiveFeedback{Target: domain.Target{By: r.by, ID: "item"}, Verdict: domain.Helpful, TraceID: "t1"}
+	voted := make(chan error, 1)
+	err := operator.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+		if err := r.log.Hold(ctx, tx, r.by.Tenant); err != nil {
+			return err
+		}
+		go func() {
+			_, err := r.log.Submit(t.Context(), domain.Submission{By: r.by, Command: vote})
+			voted <- err
+		}()
+		for waiting := 0; waiting == 0; {
+			err := tx.NewRaw("SELECT count(*) FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())").
+				Scan(ctx, &waiting)
+			if err != nil {
+				return err
+			}
+		}
+		proxy.Down() // in the middle of a statement
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-voted; !errors.Is(err, domain.ErrUnavailable) {
+		t.Errorf("got %v, want %v", err, domain.ErrUnavailable)
+	}
+	if projections.IsCareful(r.base) {
+		t.Error("versions are written each by itself")
+	}
+	proxy.Up()
+	r.submit(vote)
 }
 
 func TestUrisChangeHandsWithinABatch(t *testing.T) {

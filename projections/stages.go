@@ -32,7 +32,7 @@ func (p *Knowledge) Open(ctx context.Context, tx bun.IDB, tenant string, command
 	for {
 		all, entries, err := p.open(ctx, tx, tenant, wants, known, first)
 		if err != nil {
-			return nil, fmt.Errorf("load knowledge: %w", p.takeCare(len(known.versions), err))
+			return nil, fmt.Errorf("load knowledge: %w", p.takeCare(ctx, len(known.versions), err))
 		}
 		first = nil // done
 		isKnown := known.same(entries)
@@ -134,7 +134,7 @@ func (all stages) Flush(ctx context.Context, inserts *database.Script) error {
 	if len(all) == 1 {
 		return statements.finish(ctx, active.tx)
 	}
-	if err := active.projection.takeCare(len(all), statements.run(ctx, active.tx)); err != nil {
+	if err := active.projection.takeCare(ctx, len(all), statements.run(ctx, active.tx)); err != nil {
 		return err
 	}
 	if careful {
