@@ -2,6 +2,7 @@ package domain
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -62,6 +63,14 @@ type ContextUsed struct {
 	Skills   int
 	URIs     []string
 	Skill    *SkillUse // nil for none, or if it was erased
+}
+
+// Helped are the places of what helped, a skill's only if it did what it was to.
+func (f ContextUsed) Helped() []string {
+	if f.Skill == nil || !f.Skill.Success {
+		return f.URIs
+	}
+	return append(slices.Clip(f.URIs), f.Skill.URI)
 }
 
 // SkillUse is a run of a skill.

@@ -78,6 +78,13 @@ type Task struct {
 	UpdatedAt time.Time
 	Extracted *SessionExtracted // when it is completed
 	Failed    *ExtractionFailed // when it failed
+	Helped    []Help            // since the commit before; of a task by itself, not of one in a list
+}
+
+// Help is that something is said to have helped in a session.
+type Help struct {
+	URI     string // where it lies, or a skill; as it was said
+	EventID string // of who said it
 }
 
 // TaskQuery selects tasks, the newest first.

@@ -44,18 +44,33 @@ func (l *Log) Said(ctx context.Context, tenant, stream string, before int64, lim
 	return said, nil
 }
 
-// Used are the events of a session between two versions of its stream that say what helped.
-func (l *Log) Used(ctx context.Context, tenant, stream string, after, before int64) ([]domain.Event, error) {
+// Helped is what is said to have helped in a session since the commit before this one, each place once.
+func (l *Log) Helped(ctx context.Context, commit domain.Event, fact domain.SessionCommitted) ([]domain.Help, error) {
+	before, _, err := l.Commit(ctx, commit.Tenant, commit.Stream, fact.Archive-1)
+	if err != nil {
+		return nil, err
+	}
 	used, err := queryEvents(ctx, l.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.stream = ? AND e.name = ? AND e.version > ? AND e.version < ?
 		ORDER BY e.version
-		LIMIT ?`, tenant, stream, domain.ContextUsed{}.Name(), after, before, pageSize)
+		LIMIT ?`, commit.Tenant, commit.Stream, domain.ContextUsed{}.Name(), before.Version, commit.Version, pageSize)
 	if err != nil {
 		return nil, fmt.Errorf("read what was used: %w", unavailable(err))
 	}
-	return used, nil
+	var helped []domain.Help
+	known := map[string]bool{}
+	for _, event := range used {
+		fact, _ := event.Fact.(domain.ContextUsed)
+		for _, uri := range fact.Helped() {
+			if !known[uri] {
+				known[uri] = true
+				helped = append(helped, domain.Help{URI: uri, EventID: event.EventID})
+			}
+		}
+	}
+	return helped, nil
 }
 
 // Settlement is the newest event that says what was made of a commit's archive, or why nothing was; false if that

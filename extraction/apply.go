@@ -209,22 +209,22 @@ func (a assignment) elsewhere(ctx context.Context, writer Writer, l domain.Lesso
 	return err
 }
 
-// vote is a helpful voice for the item at a URI, or for the skill whose directory it is. What is not there
+// vote is a helpful voice for the item that helped, or for the skill whose directory is said to have. What is not there
 // gets none.
-func (a assignment) vote(ctx context.Context, reader Reader, writer Writer, uri, cause string) error {
-	page, err := reader.List(ctx, domain.List{By: a.by(), Filter: domain.Filter{URIPrefix: uri}, Limit: neighbours})
+func (a assignment) vote(ctx context.Context, reader Reader, writer Writer, help domain.Help) error {
+	page, err := reader.List(ctx, domain.List{By: a.by(), Filter: domain.Filter{URIPrefix: help.URI}, Limit: neighbours})
 	if err != nil {
 		return final(ctx, a.logger, err)
 	}
 	for _, k := range page.Items {
-		if k.Text.URI != uri && k.Text.URI != uri+"/"+domain.SkillName {
+		if k.Text.URI != help.URI && k.Text.URI != help.URI+"/"+domain.SkillName {
 			continue
 		}
 		_, err := writer.Submit(ctx, domain.Submission{
 			Command: domain.GiveFeedback{
 				Target: domain.Target{By: a.by(), ID: k.ID}, Verdict: domain.Helpful, TraceID: a.task, Outcome: "used in session " + a.session,
 			},
-			By: a.by(), Origin: domain.Origin{CorrelationID: a.task, CausationID: cause},
+			By: a.by(), Origin: domain.Origin{CorrelationID: a.task, CausationID: help.EventID},
 		})
 		return final(ctx, a.logger.With("item", k.ID), err)
 	}

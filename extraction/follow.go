@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -146,36 +145,13 @@ func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.
 
 // praise lets what helped in a session, as the caller said, have a helpful voice.
 func (w *Worker) praise(ctx context.Context, event domain.Event, commit domain.SessionCommitted, a assignment) error {
-	var after int64
-	if commit.Archive > 1 {
-		previous, _, err := w.Log.Commit(ctx, event.Tenant, event.Stream, commit.Archive-1)
-		if err != nil {
-			return err
-		}
-		after = previous.Version
-	}
-	used, err := w.Log.Used(ctx, event.Tenant, event.Stream, after, event.Version)
+	helped, err := w.Log.Helped(ctx, event, commit)
 	if err != nil {
 		return err
 	}
-	voted := map[string]bool{}
-	for _, e := range used {
-		fact, is := e.Fact.(domain.ContextUsed)
-		if !is {
-			continue
-		}
-		uris := fact.URIs
-		if fact.Skill != nil && fact.Skill.Success {
-			uris = append(slices.Clip(uris), fact.Skill.URI)
-		}
-		for _, uri := range uris {
-			if voted[uri] {
-				continue
-			}
-			voted[uri] = true
-			if err := a.vote(ctx, w.Reader, w.Writer, uri, e.EventID); err != nil {
-				return err
-			}
+	for _, help := range helped {
+		if err := a.vote(ctx, w.Reader, w.Writer, help); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -132,7 +132,8 @@ func (s Sessions) Task(ctx context.Context, by domain.Principal, id string) (dom
 	if !found || !by.MaySeeSession(event.Stream) {
 		return domain.Task{}, notFound
 	}
-	if _, is := event.Fact.(domain.SessionCommitted); !is {
+	commit, is := event.Fact.(domain.SessionCommitted)
+	if !is {
 		return domain.Task{}, notFound
 	}
 	done, err := s.done(ctx, by.Tenant)
@@ -143,7 +144,9 @@ func (s Sessions) Task(ctx context.Context, by domain.Principal, id string) (dom
 	if err != nil {
 		return domain.Task{}, err
 	}
-	return taskOf(event, settled, found, done), nil
+	task := taskOf(event, settled, found, done)
+	task.Helped, err = s.Log.Helped(ctx, event, commit)
+	return task, err
 }
 
 // scannedTasks is how many commits are looked at for one list.

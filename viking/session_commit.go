@@ -50,7 +50,26 @@ func (s *Server) commitSession(ctx context.Context, q *query) (any, error) {
 	}
 	out.Extracted = extractedOf(task)["total"]
 	out.Stats.Extracted += out.Extracted
-	return out, nil
+	out.Active, err = s.active(ctx, q.caller, task)
+	return out, err
+}
+
+// active is how many items a task gave a helpful voice, since they are said to have helped: what is not there got none.
+func (s *Server) active(ctx context.Context, c caller, task domain.Task) (n int, err error) {
+	for _, help := range task.Helped {
+		at := domain.URI(help.URI)
+		for _, uri := range []domain.URI{at, at.Join(domain.SkillName)} {
+			k, err := s.cfg.Reader.At(ctx, c.Tenant, uri)
+			if err != nil && !errors.Is(err, domain.ErrNotFound) {
+				return n, err
+			}
+			if err == nil && c.MaySee(k) {
+				n++
+				break
+			}
+		}
+	}
+	return n, nil
 }
 
 // commit archives a session, and says what that came to.
@@ -62,7 +81,7 @@ func (s *Server) commit(ctx context.Context, q *query, command domain.CommitSess
 	session, _ := receipt.Stream.State.(domain.Session)
 	out := committed{
 		ID: command.ID, Status: "accepted", Message: "there is nothing to archive", Trace: q.caller.origin.RequestID,
-		Active: session.Contexts, Stats: statsOf(session),
+		Stats: statsOf(session),
 	}
 	if len(receipt.Events) > 0 {
 		fact, _ := receipt.Events[0].Fact.(domain.SessionCommitted)

@@ -99,8 +99,10 @@ func TestASessionAsItsClientsUseIt(t *testing.T) {
 		if added["message_count"] != 3.0 || added["added"] != 2.0 || added["pending_tokens"].(float64) < 10 {
 			t.Errorf("added %v", added)
 		}
-		used := w.ask("POST", one+"/used", `{"contexts":["viking://agent/memories/tools/x.md"],"skill":{"uri":"viking://agent/skills/y","success":true}}`).object()
-		if used["contexts_used"] != 1.0 || used["skills_used"] != 1.0 {
+		w.write("viking://agent/memories/tools/x.md", "x needs y.")
+		w.ask("POST", "/api/v1/skills", object{"data": object{"name": "y", "description": "Does it.", "content": "# y"}}).object()
+		used := w.ask("POST", one+"/used", `{"contexts":["viking://agent/memories/tools/x.md","viking://nowhere/z.md","viking://nowhere/y.md"],"skill":{"uri":"viking://agent/skills/y","success":true}}`).object()
+		if used["contexts_used"] != 3.0 || used["skills_used"] != 1.0 {
 			t.Errorf("used %v", used)
 		}
 		before := w.ask("GET", one+"/context", nil).object()
@@ -109,14 +111,19 @@ func TestASessionAsItsClientsUseIt(t *testing.T) {
 		}
 		committed := w.ask("POST", one+"/commit?wait=true", `{"trigger":"task_done"}`).object()
 		if committed["status"] != "committed" || committed["archived"] != true || committed["memories_extracted"] != 2.0 ||
-			committed["archive_uri"] != "viking://session/default/openspace-evo-t42/history/archive_001" || committed["active_count_updated"] != 1.0 {
+			committed["archive_uri"] != "viking://session/default/openspace-evo-t42/history/archive_001" || committed["active_count_updated"] != 2.0 {
 			t.Errorf("committed %v", committed)
+		}
+		for _, uri := range []string{"viking://agent/memories/tools/", "viking://agent/skills/y/"} {
+			if got := w.ask("GET", "/v1/knowledge?uri="+uri, nil).want(http.StatusOK).json()["items"].([]any)[0].(object)["eval"].(object)["helpful"]; got != 2.0 {
+				t.Errorf("%s has %v voices", uri, got)
+			}
 		}
 		task := w.ask("GET", "/api/v1/tasks/"+committed["task_id"].(string), nil).object()
 		result := task["result"].(object)
 		counts := result["memories_extracted"].(object)
 		if task["status"] != "completed" || task["task_type"] != "session_commit" || task["resource_id"] != "openspace-evo-t42" ||
-			counts["preferences"] != 1.0 || counts["cases"] != 1.0 || counts["total"] != 2.0 || result["trigger"] != "task_done" {
+			counts["preferences"] != 1.0 || counts["cases"] != 1.0 || counts["total"] != 2.0 || result["trigger"] != "task_done" || result["active_count_updated"] != 2.0 {
 			t.Errorf("task %v", task)
 		}
 		archive := w.ask("GET", one+"/archives/archive_001", nil).object()

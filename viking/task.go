@@ -27,7 +27,7 @@ type taskResult struct {
 	Session   string         `json:"session_id"`
 	Archive   string         `json:"archive_uri"`
 	Extracted map[string]int `json:"memories_extracted"`
-	Active    int            `json:"active_count_updated"`
+	Active    *int           `json:"active_count_updated,omitempty"` // missing in lists
 	Usage     allUsage       `json:"token_usage"`
 	Decisions domain.Decided `json:"decisions"`
 	Extractor string         `json:"extractor"`
@@ -71,7 +71,18 @@ func (s *Server) showTask(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return taskOf(found), nil
+	return s.shown(ctx, q, found)
+}
+
+// shown is a task by itself.
+func (s *Server) shown(ctx context.Context, q *query, t domain.Task) (task, error) {
+	shown := taskOf(t)
+	if shown.Result == nil {
+		return shown, nil
+	}
+	active, err := s.active(ctx, q.caller, t)
+	shown.Result.Active = &active
+	return shown, err
 }
 
 // cancelTask leaves a task that is over as it is, and refuses to stop another: what a commit has taken out of a session is learned from,
@@ -85,7 +96,7 @@ func (s *Server) cancelTask(ctx context.Context, q *query) (any, error) {
 		return nil, domain.Refuse(domain.ErrPrecondition, "what was committed is learned from, whatever becomes of the session").
 			WithFix("remove what was learned when the task is done, or delete the session")
 	}
-	return taskOf(found), nil
+	return s.shown(ctx, q, found)
 }
 
 const (
