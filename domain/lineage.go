@@ -23,7 +23,7 @@ type Kin struct {
 type ErasureStatus struct {
 	Erasures int64
 	Texts    int64 // that were destroyed
-	Unswept  int64 // of those, since the last sweep that was complete, in every tenant's log
+	Unswept  int64 // since the last sweep that was complete; of every tenant, for whoever operates the server
 	Oldest   time.Time
 	Last     *Sweep   // nil if there was none
 	Kept     []string // what else may hold it, and for how long

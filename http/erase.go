@@ -25,8 +25,9 @@ type Eraser interface {
 	Erasure(ctx context.Context, tenant, id string) (domain.ErasureProgress, error)
 	// OrderedBy tells whether p ordered an erasure, in person or for the same one as now.
 	OrderedBy(ctx context.Context, p domain.Principal, id string) (bool, error)
-	// Erasures tells what was erased of a tenant, and whether files still hold some of it.
-	Erasures(ctx context.Context, tenant string) (domain.ErasureStatus, error)
+	// Erasures tells what was erased of p's tenant, and whether files still hold some of it; to whoever operates the
+	// server, whether they do of any tenant.
+	Erasures(ctx context.Context, p domain.Principal) (domain.ErasureStatus, error)
 	// SweepFiles rewrites the files, so that they hold nothing of what was erased.
 	SweepFiles(ctx context.Context) (domain.Sweep, error)
 }
@@ -70,7 +71,7 @@ type erasuresOutput struct {
 	Body struct {
 		Erasures  int64      `json:"erasures" doc:"Items of the tenant that were erased."`
 		Texts     int64      `json:"texts" doc:"Texts that were destroyed with them."`
-		Unswept   int64      `json:"unswept" doc:"Texts, of every tenant, whose bytes the files may still hold."`
+		Unswept   int64      `json:"unswept" doc:"Texts whose bytes the files may still hold: of the tenant, and for whoever operates the server of every tenant."`
 		Oldest    *time.Time `json:"oldest,omitempty" doc:"When the first of those was erased."`
 		LastSweep *sweepDone `json:"last_sweep,omitempty"`
 		Kept      []string   `json:"kept" nullable:"false" doc:"What else holds deleted bytes after a sweep, and for how long, as far as the database knows: nothing about backups."`
@@ -188,7 +189,7 @@ func (s *Server) erasures(ctx context.Context, c *call, _ *struct{}) (*erasuresO
 	if err := c.found.Err(); err != nil {
 		return nil, err
 	}
-	status, err := s.cfg.Eraser.Erasures(ctx, c.principal.Tenant)
+	status, err := s.cfg.Eraser.Erasures(ctx, c.principal)
 	if err != nil {
 		return nil, err
 	}

@@ -21,13 +21,18 @@ type sweepRow struct {
 	Report   string        `bun:"report"`
 }
 
-// Erasures tells what was erased of a tenant, and whether the files still hold some of it.
-func (p *Knowledge) Erasures(ctx context.Context, tenant string) (domain.ErasureStatus, error) {
-	s, err := p.Unswept(ctx)
+// Erasures tells what was erased of a caller's tenant, and whether the files still hold some of it; to whoever operates the server,
+// whether they do of any tenant.
+func (p *Knowledge) Erasures(ctx context.Context, by domain.Principal) (domain.ErasureStatus, error) {
+	whose := by.Tenant
+	if by.Operates() {
+		whose = ""
+	}
+	s, err := p.Unswept(ctx, whose)
 	if err == nil {
 		err = p.db.NewSelect().TableExpr("erasures").
 			ColumnExpr("coalesce(sum(CASE WHEN redaction THEN 0 ELSE 1 END), 0), coalesce(sum(texts), 0)").
-			Where("tenant = ?", tenant).Scan(ctx, &s.Erasures, &s.Texts)
+			Where("tenant = ?", by.Tenant).Scan(ctx, &s.Erasures, &s.Texts)
 	}
 	if err == nil {
 		s.Kept, err = p.db.Kept(ctx)
@@ -38,9 +43,11 @@ func (p *Knowledge) Erasures(ctx context.Context, tenant string) (domain.Erasure
 	return s, nil
 }
 
-// Unswept tells when the files were rewritten last, and what of every tenant they still hold.
-func (p *Knowledge) Unswept(ctx context.Context) (domain.ErasureStatus, error) {
-	ctx = database.ForEveryTenant(ctx)
+// Unswept tells when the files were rewritten last, and what of a tenant they still hold, or of every tenant if none is named.
+func (p *Knowledge) Unswept(ctx context.Context, tenant string) (domain.ErasureStatus, error) {
+	if tenant == "" {
+		ctx = database.ForEveryTenant(ctx)
+	}
 	var s domain.ErasureStatus
 	var rows []sweepRow
 	err := p.db.NewSelect().Model(&rows).OrderExpr("began_at DESC").Limit(1).Scan(ctx)
@@ -54,6 +61,7 @@ func (p *Knowledge) Unswept(ctx context.Context) (domain.ErasureStatus, error) {
 	var oldest database.Time
 	if err == nil {
 		err = p.db.NewSelect().TableExpr("erasures").ColumnExpr("coalesce(sum(texts), 0), min(erased_at)").
+			Where("? = '' OR tenant = ?", tenant, tenant).
 			Where("NOT EXISTS (SELECT 1 FROM sweeps AS s WHERE s.complete AND s.began_at > erased_at)").Scan(ctx, &s.Unswept, &oldest)
 	}
 	if err != nil {
