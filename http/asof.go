@@ -2,7 +2,6 @@ package http
 
 import (
 	"context"
-	"net/http"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -81,7 +80,7 @@ func (s *Server) findThen(ctx context.Context, c *call, id string, at domain.AsO
 	if err := domain.Gone(k); err != nil {
 		return nil, err
 	}
-	return &found{Status: http.StatusOK, Cache: "private, no-cache", Body: fullOf(k, k.Feedback())}, nil
+	return &found{Body: fullOf(k, k.Feedback())}, nil
 }
 
 // fullOf is an item with how it was found of use.

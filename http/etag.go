@@ -10,7 +10,7 @@ import (
 // etag is an item's revision as HTTP writes it.
 func etag(revision int64) string { return `"` + strconv.FormatInt(revision, 10) + `"` }
 
-// tagsIn takes the entity tags out of If-Match or If-None-Match; false if it holds anything else.
+// tagsIn takes the entity tags out of If-Match; false if it holds anything else.
 func tagsIn(header string) (list []string, ok bool) {
 	for tag := range strings.SplitSeq(header, ",") {
 		tag = strings.TrimSpace(tag)
@@ -21,20 +21,6 @@ func tagsIn(header string) (list []string, ok bool) {
 		list = append(list, tag)
 	}
 	return list, true
-}
-
-// unchanged tells whether If-None-Match already names the revision. Weakness does not matter here.
-func unchanged(header string, revision int64) bool {
-	if strings.TrimSpace(header) == "*" {
-		return true
-	}
-	list, _ := tagsIn(header)
-	for _, tag := range list {
-		if strings.TrimPrefix(tag, "W/") == etag(revision) {
-			return true
-		}
-	}
-	return false
 }
 
 // expected are the revisions of which If-Match names one: nil for any, none where no tag can match.

@@ -75,7 +75,6 @@ func headers() map[string]*huma.Param {
 		"Idempotency-Key":       "A request repeated with the same key happens once and is answered as the first time.",
 		"Last-Event-ID":         "For a stream: the id of the event that came last; what follows it comes next.",
 		"If-Match":              `The revision that you read, such as "3": the change happens only to that one.`,
-		"If-None-Match":         `The revision that you have, such as "3": if it is still that, the answer is 304.`,
 	} {
 		all[name] = &huma.Param{Name: name, In: "header", Description: doc, Schema: &huma.Schema{Type: huma.TypeString}}
 	}
@@ -174,10 +173,6 @@ func responseHeaders(t reflect.Type, more ...string) map[string]*huma.Param {
 		all[name] = &huma.Param{Schema: &huma.Schema{Type: huma.TypeString}}
 	}
 	return all
-}
-
-func notModified() map[string]*huma.Response {
-	return map[string]*huma.Response{"304": {Description: "Still the revision that you have"}}
 }
 
 // tidy corrects what huma assumes: that arrays may be null, and that a null is not among the

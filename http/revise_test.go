@@ -139,15 +139,14 @@ func TestIfMatchHoldsRememberingOverAnItemToTheRevisionThatWasRead(t *testing.T)
 	})
 }
 
-func TestIfNoneMatchSavesTheBody(t *testing.T) {
+func TestNoCopyOutlivesAVote(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.remember("a", "one")
-		same := w.ask("GET", "/v1/knowledge/a", nil, `If-None-Match: W/"7", "1"`).want(http.StatusNotModified)
-		if len(same.body) > 0 || same.header.Get("ETag") != `"1"` {
-			t.Errorf("%v %s", same.header, same.body)
+		w.ask("POST", "/v1/knowledge/a/feedback", object{"verdict": "harmful"}).want(http.StatusOK)
+		got := w.ask("GET", "/v1/knowledge/a", nil, `If-None-Match: "1"`).want(http.StatusOK)
+		if got.header.Get("ETag") != `"1"` || got.header.Get("Cache-Control") != "no-store" || got.json()["eval"].(object)["harmful"] != 1.0 {
+			t.Errorf("%v %s", got.header, got.body)
 		}
-		w.ask("GET", "/v1/knowledge/a", nil, `If-None-Match: "7"`).want(http.StatusOK)
-		w.ask("GET", "/v1/knowledge/b", nil, `If-None-Match: *`).want(http.StatusNotFound)
 	})
 }
 

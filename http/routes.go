@@ -51,8 +51,6 @@ func (s *Server) knowledgeRoutes() {
 	handle(s, huma.Operation{
 		OperationID: "find", Method: http.MethodGet, Path: one, Tags: []string{tag},
 		Summary: "Read one item, with how it was found of use", Errors: readErrors,
-		Parameters: []*huma.Param{parameter("If-None-Match")},
-		Responses:  notModified(),
 	}, s.find)
 	handle(s, huma.Operation{
 		OperationID: "revise", Method: http.MethodPatch, Path: one, Tags: []string{tag},
