@@ -29,6 +29,9 @@ type erasureOrder struct {
 	} `json:"refused"`
 }
 
+// orMisspelt is what else may be the matter if nothing is there to be erased. It may have been erased before, which is no failure.
+const orMisspelt = "if that is a surprise, look at how it is written"
+
 // order lets the server erase many things, and watches. The order is the server's: it is carried out whether
 // or not somebody watches.
 func (e *eraseCommand) order(ctx context.Context, c *console, api *client) error {
@@ -65,7 +68,8 @@ func (e *eraseCommand) order(ctx context.Context, c *console, api *client) error
 			return err
 		}
 	case order.Erased+order.NotErased+order.Revoked == 0:
-		c.say("nothing to erase: %s", bold.Render(printable(e.What)))
+		c.say("nothing to erase: nothing of %s is here", bold.Render(printable(e.What)))
+		c.note("%s", orMisspelt)
 	default:
 		gone, err := e.gone(ctx, api, order)
 		if err != nil {
@@ -169,7 +173,7 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 		err = c.document(a.Body)
 	}
 	if err == nil && len(list.Items) == 0 && list.Keys == 0 {
-		err = &failure{Code: exitNotFound, Detail: fmt.Sprintf("nothing of %s is here: nothing would be erased", e.What), Fix: "if that is a surprise, look at how it is written"}
+		err = &failure{Code: exitNotFound, Detail: fmt.Sprintf("nothing of %s is here: nothing would be erased", e.What), Fix: orMisspelt}
 	}
 	if err != nil || c.json {
 		return err

@@ -54,4 +54,5 @@ const description = `The memory that people and AI agents share, and the record 
   annals search "how do I call a rate-limited API?"
 
 Exit codes: 0 done · 1 failed, wholly or partly · 2 wrong usage, or a value that is not right ·
-3 not found, or forgotten · 4 refused: forbidden, in conflict · 5 server or database unavailable, try again.`
+3 not found, forgotten or erased · 4 refused: forbidden, taken, in conflict · 5 server or database unavailable,
+try again. docs/operations.md has the whole table.`
