@@ -173,8 +173,11 @@ func TestALongItemIsToldByItsAbstractAndADoubtfulOneWithTheDoubt(t *testing.T) {
 	t.Parallel()
 	s := found("long patterns " + strings.Repeat("A sentence about retries. ", 100))
 	s.items[0].Knowledge.Stale.Reporters = 1
-	line := s.best()[0].line
-	if text.Tokens(line) > said+10 || !strings.HasSuffix(line, "(reported out of date)") {
-		t.Errorf("%d tokens: %s", text.Tokens(line), line)
+	told := s.best()[0]
+	if text.Tokens(told.line) > said+10 || !strings.HasSuffix(told.line, "(reported out of date)") {
+		t.Errorf("%d tokens: %s", text.Tokens(told.line), told.line)
+	}
+	if content := told.Knowledge.Text.Content; text.Tokens(content) > text.AbstractTokens {
+		t.Errorf("the item brings along %d tokens: %s", text.Tokens(content), content)
 	}
 }

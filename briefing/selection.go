@@ -44,6 +44,8 @@ func (s *selection) best() []picked {
 			continue
 		}
 		seen[found.ID] = true
+		written := &found.Knowledge.Text
+		written.Abstract = cmp.Or(written.Abstract, text.Brief(written.Content))
 		domain.Abstract.Trim(found.Knowledge)
 		if shorter >= 0 { // it has the place of what it says as well
 			chosen[shorter] = next

@@ -122,16 +122,11 @@ func cut(s string, bytes int) string {
 	return strings.TrimSpace(s[:end]) + more
 }
 
-const (
-	abstractTokens = 100
-	overviewTokens = 1500
-)
-
 // outcome is what an agent said last, in short; empty if it said nothing.
 func outcome(c Conversation) string {
 	for _, m := range slices.Backward(c.Messages) {
 		if said := reporting.ReplaceAllString(strings.TrimSpace(m.Prose()), ""); m.Role == domain.RoleAssistant && said != "" {
-			return " → " + text.Abstract(said, abstractTokens/2)
+			return " → " + text.Abstract(said, text.AbstractTokens/2)
 		}
 	}
 	return ""
@@ -152,7 +147,7 @@ func summarize(c Conversation) domain.Summary {
 	about, _ := task(c)
 	heading := fmt.Sprintf("# Session Summary\n\nOverview: %d turns, %d messages\n", turns, len(c.Messages))
 	return domain.Summary{
-		Abstract: text.Abstract(about, abstractTokens) + outcome(c),
-		Overview: heading + "\n" + text.Overview(all.String(), overviewTokens),
+		Abstract: text.Abstract(about, text.AbstractTokens) + outcome(c),
+		Overview: heading + "\n" + text.Overview(all.String(), text.OverviewTokens),
 	}
 }

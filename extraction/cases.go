@@ -157,7 +157,7 @@ func report(c Conversation) []Finding {
 		}
 	}
 	f.Content = strings.Join(lines, "\n")
-	f.Abstract = text.Abstract(about+" → "+reporting.ReplaceAllString(c.Messages[final].Text(), ""), abstractTokens)
+	f.Abstract = text.Abstract(about+" → "+reporting.ReplaceAllString(c.Messages[final].Text(), ""), text.AbstractTokens)
 	f.Tags = tagsOf("", "", f.Content)
 	return []Finding{f}
 }
@@ -196,7 +196,7 @@ func failure(c Conversation) []Finding {
 	}
 	f.Content = cut(strings.Join(lines, "\n"), domain.MaxContent/2)
 	if reason != "" {
-		f.Abstract = text.Abstract(strings.TrimSpace(about+" → "+reason), abstractTokens)
+		f.Abstract = text.Abstract(strings.TrimSpace(about+" → "+reason), text.AbstractTokens)
 	}
 	f.Tags = tagsOf("", "", f.Content)
 	return []Finding{f}

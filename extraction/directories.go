@@ -199,12 +199,12 @@ func (d *Directories) shown(ctx context.Context, t domain.DirectoryTask) (shown 
 		case place.IsDir && s.Abstract != "" && s.Audience == audience:
 			name, short = name+"/", s.Abstract
 		default:
-			short = cmp.Or(place.First.Text.Abstract, text.Abstract(cut(place.First.Text.Content, 4<<10), abstractTokens))
+			short = cmp.Or(place.First.Text.Abstract, text.Abstract(cut(place.First.Text.Content, 4<<10), text.AbstractTokens))
 		}
 		abstracts.WriteString(short + " ")
 		list.WriteString("- " + name + ": " + strings.ReplaceAll(short, "\n", " ") + "\n")
 	}
-	if text.Tokens(abstracts.String()) <= abstractTokens {
+	if text.Tokens(abstracts.String()) <= text.AbstractTokens {
 		return "", "", nil
 	}
 	return list.String(), audience, nil

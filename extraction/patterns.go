@@ -45,7 +45,7 @@ func patterns(c Conversation) []Finding {
 		if !strings.HasPrefix(told, heading) { // a question alone tells nobody the answer
 			told = heading + " " + told
 		}
-		f.Abstract = text.Abstract(told, abstractTokens)
+		f.Abstract = text.Abstract(told, text.AbstractTokens)
 		f.Tags = tagsOf("", "", f.Content)
 		found = append(found, f)
 	}

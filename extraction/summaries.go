@@ -86,7 +86,7 @@ func says(fact domain.Fact) bool {
 }
 
 // long is from how many tokens on an item is summarised: what its beginning does not say already.
-const long = 2 * abstractTokens
+const long = 2 * text.AbstractTokens
 
 // wants tells whether an item is to be summarised.
 func wants(k *domain.Knowledge) bool {

@@ -13,8 +13,8 @@ type knowledge struct {
 	Type        string     `json:"type,omitempty" enum:"user_profile,strategy,tool,usecase,definition,plan" doc:"May be left out if category or context_type tells it."`
 	Task        string     `json:"task,omitempty" maxLength:"2000" doc:"What one was doing, in which situation. Searched like the content."`
 	Content     string     `json:"content" minLength:"1" doc:"The knowledge itself, at most 64 KiB."`
-	Abstract    string     `json:"abstract,omitempty" maxLength:"4000" doc:"A hundred tokens or so. Derived from the content if left out."`
-	Overview    string     `json:"overview,omitempty" maxLength:"16000" doc:"One or two thousand tokens. Derived from the content if left out."`
+	Abstract    string     `json:"abstract,omitempty" maxLength:"4000" doc:"A hundred tokens or so. If left out, a search with level 0 derives it from the content."`
+	Overview    string     `json:"overview,omitempty" maxLength:"16000" doc:"One or two thousand tokens. If left out, a search with level 1 derives it from the content."`
 	Tags        tags       `json:"tags,omitempty" doc:"Business labels: category, domain, and any other key, each with a string or strings; at most 64 values. An array of strings is taken as labels."`
 	Scopes      []string   `json:"scopes,omitempty" minItems:"1" maxItems:"32" uniqueItems:"true" doc:"Who may see it: user:ID, agent:ID, project:ID, team:ID, org:ID or public. Only the owner if left out."`
 	Owner       string     `json:"owner,omitempty" doc:"Who may revise, share, transfer and forget it: user:ID, agent:ID, project:ID, team:ID or org:ID. You, if left out."`

@@ -5,9 +5,12 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/text"
 )
 
 func ids(items []object) []string {
@@ -152,6 +155,18 @@ func TestASearchFindsWhatTheSearcherMaySeeNearestFirst(t *testing.T) {
 			got := w.ask("POST", "/v1/search", object{"query": "TypeScript", "min_score": 0, "scope": "project:789", "level": level}).want(http.StatusOK)
 			if said := pick(got.items()[0], "knowledge", "content"); said != want {
 				t.Errorf("level %d says %q, not %q", level, said, want)
+			}
+		}
+		long := strings.Repeat("TypeScript is checked before it runs. ", 500)
+		changed := w.ask("PATCH", "/v1/knowledge/theirs", object{"content": long, "abstract": nil}).want(http.StatusOK)
+		for level, most := range []int{text.AbstractTokens, text.OverviewTokens, text.Tokens(long)} {
+			question := object{"query": "TypeScript", "min_score": 0, "scope": "project:789", "level": level}
+			for range 2 {
+				said := pick(w.ask("POST", "/v1/search", question).want(http.StatusOK).items()[0], "knowledge", "content").(string)
+				if tokens := text.Tokens(said); tokens > most || tokens < most/2 || !strings.HasPrefix(long, said[:20]) {
+					t.Errorf("%v: %d tokens, want at most %d: %.60s", question, tokens, most, said)
+				}
+				question["as_of"] = changed.header.Get("Annals-Position")
 			}
 		}
 		few := w.ask("POST", "/v1/search", object{"query": "TypeScript", "types": "user_profile", "status": []string{"active"}, "limit": 1, "order": "score"}).want(http.StatusOK)

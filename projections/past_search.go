@@ -363,6 +363,7 @@ func (r *recollection) read(ctx context.Context, hits []domain.Hit) ([]domain.Fo
 	for _, hit := range hits {
 		for _, k := range items {
 			if k.ID == hit.ID {
+				tell(k, r.search.Level)
 				found = append(found, domain.Found{Hit: hit, Knowledge: k, Terms: r.wordsOf(k.Number)})
 			}
 		}

@@ -171,9 +171,7 @@ func (f *finding) read(ctx context.Context, hits []domain.Hit) ([]domain.Found, 
 		}
 		// It may have been forgotten or shared with others since it was ranked.
 		if _, shared := f.audience.Best(k.Scopes); shared && isAlive(k) {
-			if f.search.Level != nil {
-				f.search.Level.Trim(k)
-			}
+			tell(k, f.search.Level)
 			found = append(found, domain.Found{Hit: hit, Knowledge: k, Terms: f.words.explained[k.Number]})
 		}
 	}

@@ -10,22 +10,17 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// How long the texts of the levels are that nobody wrote, in tokens; and how many bytes of the content they
-// are made of.
-const (
-	abstractTokens = 100
-	overviewTokens = 1500
-	abstractFrom   = 4 << 10
-)
+// abstractFrom is how many bytes of the content an abstract is made of that nobody wrote.
+const abstractFrom = 4 << 10
 
 // abstractOf is an item's L0: what its author gave, else what it says first.
 func abstractOf(k *domain.Knowledge) string {
-	return cmp.Or(k.Text.Abstract, text.Abstract(head(k.Text.Content, abstractFrom), abstractTokens))
+	return cmp.Or(k.Text.Abstract, text.Abstract(head(k.Text.Content, abstractFrom), text.AbstractTokens))
 }
 
 // overviewOf is an item's L1.
 func overviewOf(k *domain.Knowledge) string {
-	return cmp.Or(k.Text.Overview, text.Overview(k.Text.Content, overviewTokens))
+	return cmp.Or(k.Text.Overview, text.Overview(k.Text.Content, text.OverviewTokens))
 }
 
 // head is the beginning of s, in whole characters.

@@ -230,7 +230,7 @@ func inShort(children []node) string {
 		if line == "" { // there is nothing in it
 			continue
 		}
-		if b.Len() > 0 && text.Tokens(b.String()+line) > abstractTokens {
+		if b.Len() > 0 && text.Tokens(b.String()+line) > text.AbstractTokens {
 			break
 		}
 		if b.Len() > 0 {
@@ -254,7 +254,7 @@ func inSome(n node, children []node) string {
 		if short := child.short(); short != "" {
 			line += ": " + strings.ReplaceAll(short, "\n", " ")
 		}
-		if text.Tokens(b.String()+line) > overviewTokens {
+		if text.Tokens(b.String()+line) > text.OverviewTokens {
 			break
 		}
 		b.WriteString(line)
