@@ -34,7 +34,7 @@ func run(t *testing.T, add func(*message.Router)) (stop func()) {
 	}
 	add(router)
 	ended := make(chan error, 1)
-	go func() { ended <- router.Run(context.WithoutCancel(t.Context())) }()
+	go func() { ended <- router.Run(database.ForEveryTenant(context.WithoutCancel(t.Context()))) }()
 	<-router.Running()
 	stop = sync.OnceFunc(func() {
 		if err := errors.Join(router.Close(), <-ended); err != nil {

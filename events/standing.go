@@ -21,6 +21,7 @@ type Standing struct {
 
 // Standing is how a projection gets on, in a few queries however many tenants there are.
 func (l *Log) Standing(ctx context.Context, projection string) (Standing, error) {
+	ctx = database.ForEveryTenant(ctx)
 	var s Standing
 	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
 		var tenant string

@@ -34,7 +34,7 @@ func wantStanding(t *testing.T, l *events.Log, want events.Standing) {
 // What is said of all tenants is what is said of each, of the one that is worst off.
 func TestAProjectionStandsAsItDoesForTheTenantThatIsWorstOff(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 		l := newLog(t, db, events.Options{Clock: func() time.Time { return now }})
 		wantStanding(t, l, events.Standing{})
@@ -46,7 +46,7 @@ func TestAProjectionStandsAsItDoesForTheTenantThatIsWorstOff(t *testing.T) {
 		for tenant, want := range map[string]events.Following{
 			"acme": {Head: 3, Lag: 40 * time.Second}, "globex": {Head: 5, Lag: 10 * time.Second},
 		} {
-			got, err := l.Follower(t.Context(), "p", tenant)
+			got, err := l.Follower(database.ForTenant(t.Context(), tenant), "p", tenant)
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("%s: %v (-want +got):\n%s", tenant, err, diff)
 			}
