@@ -137,6 +137,9 @@ func (c *client) unreachable(ctx context.Context, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
+	if f := c.untrusted(err); f != nil {
+		return f
+	}
 	f := &failure{
 		Code:   exitUnavailable,
 		Detail: fmt.Sprintf("no server answers at %s", c.base.Redacted()),

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What is refused of a certificate is said, and what helps against that.
+func TestACertificateThatIsNotTrustedIsNoSilence(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	trusted := x509.NewCertPool()
+	trusted.AddCert(server.Certificate())
+	later := func() time.Time { return server.Certificate().NotAfter.Add(time.Hour) }
+	for name, c := range map[string]struct {
+		client      *tls.Config
+		detail, fix string
+	}{
+		"signed by nobody known": {&tls.Config{}, "is not trusted: certificate signed by unknown authority", "SSL_CERT_FILE"},
+		"of another name":        {&tls.Config{RootCAs: trusted, ServerName: "elsewhere.internal"}, "not elsewhere.internal", "--server"},
+		"expired":                {&tls.Config{RootCAs: trusted, Time: later}, "has expired", "clock"},
+	} {
+		api, err := remote{Server: server.URL, Timeout: time.Minute}.connect()
+		if err != nil {
+			t.Fatal(err)
+		}
+		api.http.Transport = &http.Transport{TLSClientConfig: c.client}
+		_, err = api.ask(t.Context(), request{Method: http.MethodGet, Path: []string{"x"}})
+		f := asFailure(err)
+		if f.Code != exitUnavailable || !strings.Contains(f.Detail, c.detail) || !strings.Contains(f.Fix, c.fix) {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
