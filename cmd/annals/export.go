@@ -11,8 +11,8 @@ import (
 
 // exportCommands are what can be exported.
 type exportCommands struct {
-	Knowledge exportKnowledgeCommand `cmd:"" help:"Every piece of knowledge you may see, one a line."`
-	Files     exportFilesCommand     `cmd:"" help:"Every piece of knowledge you may see, in files by owner and type."`
+	Knowledge exportKnowledgeCommand `cmd:"" help:"Every active piece of knowledge you may see, one a line."`
+	Files     exportFilesCommand     `cmd:"" help:"Every active piece of knowledge you may see, in files by owner and type."`
 	Log       exportLogCommand       `cmd:"" help:"Every event of the log, one a line, in order."`
 }
 
@@ -30,12 +30,15 @@ type exportKnowledgeCommand struct {
 
 // Help implements kong.HelpProvider.
 func (exportKnowledgeCommand) Help() string {
-	return `What was exported can be imported again.
+	return `Active knowledge, unless --status names what else. annals import remembers active knowledge again, with the counts of its
+votes, and computes its confidence from them. It takes nothing of what else a line says of the past: reports of staleness,
+confirmations, relations, revisions, times.
 
 Examples:
 
     annals export knowledge --output knowledge.ndjson
     annals export knowledge --as-of 2026-03-01
+    annals export knowledge --status superseded --status deleted
     annals export knowledge --scope project:456 --type strategy | jq -r .content`
 }
 

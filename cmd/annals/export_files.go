@@ -24,8 +24,9 @@ type exportFilesCommand struct {
 
 // Help implements kong.HelpProvider.
 func (exportFilesCommand) Help() string {
-	return `Every piece of knowledge that you may see, with all that annals import DIR needs to remember it elsewhere as it is
-here. What an agent owns lies in agents/NAME, what a user owns and has not shared with everybody in users/ID, everything
+	return `Every active piece of knowledge that you may see, with all that annals import DIR can remember elsewhere: what it says,
+whose it is, whom it reaches, where it lies and came from, the counts of its votes and its newest uses. Confidence is computed
+from the counts. Reports of staleness, confirmations, relations, revisions and times stay in the log. What an agent owns lies in agents/NAME, what a user owns and has not shared with everybody in users/ID, everything
 else in global. Each file is a JSON array, by type, and profiles by category: users/123/preferences.json,
 agents/crawler/strategies.json, global/tools.json.
 

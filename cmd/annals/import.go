@@ -31,6 +31,9 @@ func (importCommand) Help() string {
 
     ` + aLine + `
 
+What annals export writes of the past of a piece of knowledge (reports of staleness, confirmations, relations, revisions, times)
+is passed over.
+
 A bad line never spoils the others, nor a file that breaks off those beside it, and nothing is lost: the same content again is unchanged, so whatever
 stopped an import, run the same command again. A record without an id is named after what it says, and each item's
 history tells the file and the line that it came from. Exit code 1 says that lines failed.
