@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// Free is how many bytes the disk of a SQLite file has left, for whoever may use it; 0 if that cannot
+// Free is how many bytes the disk of a SQLite file has left, for whoever may use it; nil if that cannot
 // be known, as on PostgreSQL, whose disk is another machine's.
-func (db *DB) Free(ctx context.Context) (bytes int64, err error) {
+func (db *DB) Free(ctx context.Context) (bytes *int64, err error) {
 	if db.Engine != SQLite {
-		return 0, nil
+		return nil, nil //nolint:nilnil // see above
 	}
 	file, err := db.file(ctx)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	return freeAt(file)
 }

@@ -2,4 +2,4 @@
 
 package database
 
-func freeAt(string) (int64, error) { return 0, nil }
+func freeAt(string) (*int64, error) { return nil, nil }

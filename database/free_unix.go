@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-func freeAt(file string) (int64, error) {
+func freeAt(file string) (*int64, error) {
 	var disk syscall.Statfs_t
 	if err := syscall.Statfs(file, &disk); err != nil {
-		return 0, fmt.Errorf("ask how much disk is free: %w", err)
+		return nil, fmt.Errorf("ask how much disk is free: %w", err)
 	}
-	return max(1, int64(disk.Bavail)*int64(disk.Bsize)), nil // none is not unknown
+	return new(int64(disk.Bavail) * int64(disk.Bsize)), nil
 }

@@ -14,7 +14,7 @@ type RebuildPlan struct {
 	Events     int64
 	Bytes      int64         // of the new version
 	Need       int64         // bytes of disk while it is being built, what it leaves included
-	Free       int64         // bytes of disk there are; 0 if nobody can say
+	Free       *int64        // bytes of disk there are; nil if nobody can say
 	Took       time.Duration // 0 if there is nothing to sample
 }
 
@@ -28,11 +28,11 @@ type RebuildOrder struct {
 
 // Fits refuses a rebuild that there is not enough disk for. The error matches [ErrConflict].
 func (p RebuildPlan) Fits() error {
-	if p.Free == 0 || p.Need <= p.Free {
+	if p.Free == nil || p.Need <= *p.Free {
 		return nil
 	}
 	const mega = 1 << 20
-	return Refuse(ErrConflict, "a rebuild needs about %d MB of disk, and %d MB are free", p.Need/mega, p.Free/mega).
+	return Refuse(ErrConflict, "a rebuild needs about %d MB of disk, and %d MB are free", p.Need/mega, *p.Free/mega).
 		WithFix("make room, or retire the version that was active before")
 }
 

@@ -62,7 +62,7 @@ type rebuildPlan struct {
 	Events     int64             `json:"events" doc:"Events in the log."`
 	Bytes      int64             `json:"bytes" doc:"Of the new version, as an estimate."`
 	Need       int64             `json:"need_bytes" doc:"Of disk while it is being built, what it leaves included."`
-	Free       int64             `json:"free_bytes,omitempty" doc:"Of disk; missing when only the database's machine knows."`
+	Free       *int64            `json:"free_bytes,omitempty" doc:"Of disk; missing when only the database's machine knows."`
 	Seconds    float64           `json:"seconds" doc:"An estimate, from a sample of the log; 0 when there is nothing to sample."`
 }
 

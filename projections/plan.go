@@ -70,7 +70,7 @@ const (
 // fits refuses a rebuild that the disk has no room for. What else may be wrong with it, it finds out
 // by itself.
 func (r Rebuilds) fits(ctx context.Context, name string, order domain.RebuildOrder) error {
-	if free, err := r.knowledge.db.Free(ctx); err != nil || free == 0 {
+	if free, err := r.knowledge.db.Free(ctx); err != nil || free == nil {
 		return err
 	}
 	plan, err := r.Plan(ctx, name, order)

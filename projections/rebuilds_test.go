@@ -78,7 +78,7 @@ func TestAPlanSaysWhatARebuildTakes(t *testing.T) {
 		if plan.Streams != 51 || plan.Events != 52 || plan.Active != 1 || plan.Version != 2 {
 			t.Errorf("got %+v, want 51 items of 52 events as version 2", plan)
 		}
-		if plan.Bytes <= 0 || plan.Need <= plan.Bytes || plan.Took <= 0 || (plan.Free > 0) != (db.Engine == database.SQLite) {
+		if plan.Bytes <= 0 || plan.Need <= plan.Bytes || plan.Took <= 0 || (plan.Free != nil) != (db.Engine == database.SQLite) {
 			t.Errorf("got %+v, want bytes and time", plan)
 		}
 		if diff := cmp.Diff(plan.Intended, []string{"confidence"}); diff != "" {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -32,8 +33,6 @@ func (e *examination) files(ctx context.Context, api *client) {
 	} else {
 		e.note("files", fine, "", "hold nothing of what was erased; %s", last)
 	}
-	for _, kept := range status.Kept {
-		e.note("kept besides", fine, "", "%s", kept)
-	}
-	e.note("kept besides", fine, "", "backups, exports and snapshots, as long as you keep them: docs/privacy.md")
+	e.note("kept by the database", fine, "", "%s", strings.Join(status.Kept, "; "))
+	e.note("kept by you", fine, "", "backups, exports and snapshots, as long as you keep them: docs/privacy.md")
 }

@@ -230,8 +230,8 @@ func (p rebuildPlan) String() string {
 	said := fmt.Sprintf("version %d of %s: %s items from %s events, about %s, about %s",
 		p.Version, p.Projection, counted(p.Streams), counted(p.Events), bytesOf(p.Bytes), lasting(p.Seconds))
 	said += fmt.Sprintf("\nit needs about %s of disk meanwhile", bytesOf(p.Need))
-	if p.Free > 0 {
-		said += fmt.Sprintf("; %s are free", bytesOf(p.Free))
+	if p.Free != nil {
+		said += fmt.Sprintf("; %s are free", bytesOf(*p.Free))
 	}
 	if len(p.Intended) > 0 {
 		said += fmt.Sprintf("\nwill differ from version %d: %s", p.Active, strings.Join(p.Intended, ", "))

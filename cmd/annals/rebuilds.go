@@ -58,7 +58,7 @@ type rebuildPlan struct {
 	Events     int64    `json:"events"`
 	Bytes      int64    `json:"bytes"`
 	Need       int64    `json:"need_bytes"`
-	Free       int64    `json:"free_bytes"`
+	Free       *int64   `json:"free_bytes"`
 	Seconds    float64  `json:"seconds"`
 }
 

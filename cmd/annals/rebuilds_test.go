@@ -25,6 +25,16 @@ func TestARollbackNamesTheVersionThatItLeft(t *testing.T) {
 	}
 }
 
+func TestAPlanTellsAFullDiskFromOneThatNobodyKnows(t *testing.T) {
+	t.Parallel()
+	if said := (rebuildPlan{Free: new(int64(0))}).String(); !strings.Contains(said, "; 0 B are free") {
+		t.Errorf("a full disk: %s", said)
+	}
+	if said := (rebuildPlan{}).String(); strings.Contains(said, "free") {
+		t.Errorf("a disk of another machine: %s", said)
+	}
+}
+
 func TestWhatHasALineBreakIsNamed(t *testing.T) {
 	t.Parallel()
 	for want, r := range map[string]remote{
