@@ -45,10 +45,18 @@ func (t changing) submit(ctx context.Context, r request) (*client, *answer, erro
 	return api, a, err
 }
 
+// outcome is the item as a change has left it, or the event that took it away.
+func (t changing) outcome(a *answer) any {
+	if len(a.Body) > 0 {
+		return a.Body
+	}
+	return map[string]string{"id": t.ID, "event": a.Header.Get("Annals-Events")}
+}
+
 // print shows what became of a change.
 func (t changing) print(c *console, a *answer, done string) error {
 	if c.json {
-		return c.document(orNothing(a))
+		return c.document(t.outcome(a))
 	}
 	k, known := knowledgeOf(a)
 	if a.Header.Get("Annals-Outcome") == domain.Unchanged {

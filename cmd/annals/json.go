@@ -1,21 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 )
-
-// orNothing is the body of an answer, or an empty object if it had none.
-func orNothing(a *answer) json.RawMessage {
-	if len(bytes.TrimSpace(a.Body)) == 0 {
-		return json.RawMessage("{}")
-	}
-	return a.Body
-}
 
 // knowledgeOf reads the item that a write answers with, if it does.
 func knowledgeOf(a *answer) (knowledge, bool) {

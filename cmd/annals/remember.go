@@ -28,6 +28,7 @@ type rememberCommand struct {
 	Owner       string   `placeholder:"ENTITY" help:"Who may change it. You unless told."`
 	Tag         []string `sep:"none" placeholder:"KEY=VALUE" help:"A tag, or a label without KEY=. Repeat for more."`
 	Abstract    string   `placeholder:"TEXT" help:"A sentence or two instead of the text."`
+	Overview    string   `placeholder:"TEXT" help:"A page or two instead of the text."`
 	Meta        string   `placeholder:"JSON" help:"An object with whatever else you keep."`
 	URI         string   `name:"uri" placeholder:"URI" help:"Where it lies: viking://… Derived unless told."`
 
@@ -88,6 +89,7 @@ type rememberBody struct {
 	Task        string          `json:"task,omitempty"`
 	Content     string          `json:"content"`
 	Abstract    string          `json:"abstract,omitempty"`
+	Overview    string          `json:"overview,omitempty"`
 	Tags        tags            `json:"tags,omitempty"`
 	Scopes      []string        `json:"scopes,omitempty"`
 	Owner       string          `json:"owner,omitempty"`
@@ -118,7 +120,7 @@ func (r *rememberCommand) body(text string) (*rememberBody, error) {
 	}
 	b := &rememberBody{
 		ID: r.ID, Type: r.Type, ContextType: r.ContextType, Category: r.Category,
-		Task: r.Task, Content: text, Abstract: r.Abstract, Tags: tagsOf(r.Tag),
+		Task: r.Task, Content: text, Abstract: r.Abstract, Overview: r.Overview, Tags: tagsOf(r.Tag),
 		Scopes: r.Scope, Owner: r.Owner, URI: r.URI, Meta: meta,
 	}
 	if b.Type == "" && b.Category == "" && b.ContextType == "" {

@@ -11,6 +11,7 @@ type reviseCommand struct {
 	Content    *string  `short:"c" placeholder:"TEXT" help:"What it says; - reads it from standard input."`
 	Task       *string  `short:"t" placeholder:"TEXT" help:"What one was doing, in which situation."`
 	Abstract   *string  `placeholder:"TEXT" help:"A sentence or two instead of the text."`
+	Overview   *string  `placeholder:"TEXT" help:"A page or two instead of the text."`
 	Type       *string  `complete:"types" placeholder:"TYPE" help:"user_profile, strategy, tool, usecase, definition or plan."`
 	Category   *string  `complete:"categories" placeholder:"WORD" help:"profile, preferences, entities, events, cases, patterns, tools, skills or antipatterns."`
 	Polarity   *string  `complete:"polarities" placeholder:"WORD" help:"positive, or negative: a failure to avoid."`
@@ -55,7 +56,7 @@ func (r *reviseCommand) patch(c *console) (map[string]any, error) {
 		r.Content = &text
 	}
 	for name, value := range map[string]*string{
-		"content": r.Content, "task": r.Task, "abstract": r.Abstract, "type": r.Type, "category": r.Category,
+		"content": r.Content, "task": r.Task, "abstract": r.Abstract, "overview": r.Overview, "type": r.Type, "category": r.Category,
 		"polarity": r.Polarity, "owner": r.Owner, "visibility": r.Visibility, "uri": r.URI,
 	} {
 		if value != nil {
