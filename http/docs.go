@@ -53,6 +53,7 @@ type docsField struct {
 type docsAnswer struct {
 	Status, Doc string
 	Types       []docsType
+	Headers     []docsField
 }
 
 type docsSchema struct {
@@ -141,6 +142,10 @@ func docsOperationOf(api *huma.OpenAPI, op *huma.Operation) docsOperation {
 			continue
 		}
 		answer := docsAnswer{Status: status, Doc: response.Description}
+		for _, name := range slices.Sorted(maps.Keys(response.Headers)) {
+			header := response.Headers[name].Schema
+			answer.Headers = append(answer.Headers, docsField{Name: name, Type: docsTypeOf(header), Doc: docsDoc(header.Description, header)})
+		}
 		for _, format := range slices.Sorted(maps.Keys(response.Content)) {
 			if t := docsTypeOf(response.Content[format].Schema); t.Linked {
 				answer.Types = append(answer.Types, t)
@@ -171,10 +176,14 @@ func docsTypeOf(s *huma.Schema) docsType {
 	case s.Ref != "":
 		return docsType{Name: s.Ref[strings.LastIndexByte(s.Ref, '/')+1:], Linked: true}
 	case len(s.OneOf) > 0:
-		t := docsTypeOf(s.OneOf[0])
-		t.After += ", or several"
-		if s.OneOf[0].Type == huma.TypeObject {
-			t.After = ", or strings"
+		t, other := docsTypeOf(s.OneOf[0]), s.OneOf[1]
+		switch {
+		case other.Type != huma.TypeArray:
+			t.After += " or " + docsTypeOf(other).Name
+		case s.OneOf[0].Type == huma.TypeObject:
+			t.After += ", or strings"
+		default:
+			t.After += ", or several"
 		}
 		return t
 	case s.Type == huma.TypeArray:

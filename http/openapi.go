@@ -17,20 +17,27 @@ func description(version string) *huma.OpenAPI {
 		Schemas: schemas, Parameters: headers(), Responses: map[string]*huma.Response{}, SecuritySchemes: keys(),
 	}
 	for _, a := range append(slices.Clone(answers), unexpected) {
-		components.Responses[responseName(a.status)] = &huma.Response{
+		response := &huma.Response{
 			Description: http.StatusText(a.status),
 			Content: map[string]*huma.MediaType{
 				problemType: {Schema: schemas.Schema(reflect.TypeFor[problem](), true, "")},
 			},
 		}
+		if a.retryAfter != "" {
+			response.Headers = map[string]*huma.Param{"Retry-After": {
+				Schema: &huma.Schema{Type: huma.TypeInteger, Description: "Seconds after which it may help to ask again."},
+			}}
+		}
+		components.Responses[responseName(a.status)] = response
 	}
 	delete(components.Responses, responseName(statusClientClosed))
 	return &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
 			Title: "Annals", Version: version,
-			Description: "The memory that an organisation's people and AI agents share, and the record of how it came to be.",
-			License:     &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
+			Description: "The memory that an organisation's people and AI agents share, and the record of how it came to be. " +
+				"MCP hosts use it at /mcp (docs/agents.md), and what was written for OpenViking at /api/v1 (docs/openviking.md).",
+			License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 		},
 		Tags: []*huma.Tag{
 			{Name: "Knowledge", Description: "Remember, read, revise and forget."},

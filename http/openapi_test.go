@@ -88,7 +88,7 @@ func TestThePageForPeopleNeedsNothingButItself(t *testing.T) {
 			t.Errorf("the page has %q", forbidden)
 		}
 	}
-	for _, wanted := range []string{"/v1/knowledge/{id}/supersede", "prefers-color-scheme: dark", `id="type-Problem"`, "Authorization: Bearer $ANNALS_KEY", "X-API-Key", "Needs no key", "user_profile", "width=device-width"} {
+	for _, wanted := range []string{"/v1/knowledge/{id}/supersede", "prefers-color-scheme: dark", `id="type-Problem"`, "Authorization: Bearer $ANNALS_KEY", "X-API-Key", "Needs no key", "user_profile", "string or integer", "Annals-Receipt", "Idempotent-Replayed", "Retry-After", "/mcp", "/api/v1", "width=device-width"} {
 		if !bytes.Contains(page, []byte(wanted)) {
 			t.Errorf("the page lacks %q", wanted)
 		}
