@@ -3,10 +3,12 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/text/scrub"
 )
 
 // askedOf is how many characters of a text are searched for: enough to tell it from others.
@@ -15,11 +17,15 @@ const askedOf = 500
 // known is an item that says already what somebody wants to be remembered, for those whom it is meant for; nil if none of
 // those does that were recorded up to a position of the log.
 func known(ctx context.Context, api *client.Client, in arguments) (said *client.Knowledge, looked int64, err error) {
-	content, task := strings.TrimSpace(in.Content), strings.TrimSpace(in.Task)
-	if content == "" {
+	usual, err := scrub.New(nil, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	content, task := spellings(usual, in.Content), spellings(usual, in.Task)
+	if content[0] == "" {
 		return nil, 0, nil
 	}
-	level, question := int(domain.Detail), []rune(content)
+	level, question := int(domain.Detail), []rune(content[0])
 	found, err := api.Search(ctx, client.Search{
 		Query: string(question[:min(askedOf, len(question))]), Order: "score", Level: &level, Position: true,
 	})
@@ -28,8 +34,8 @@ func known(ctx context.Context, api *client.Client, in arguments) (said *client.
 	}
 	for _, h := range found.Items {
 		k := h.Knowledge
-		if strings.TrimSpace(k.Content) != content || strings.TrimSpace(k.Task) != task || kindOf(k) != in.Category ||
-			in.Polarity != "" && k.Polarity != in.Polarity || len(in.Scopes) > 0 && !domain.SameScopes(k.Scopes, in.Scopes) {
+		if !slices.Contains(content, strings.TrimSpace(k.Content)) || !slices.Contains(task, strings.TrimSpace(k.Task)) ||
+			kindOf(k) != in.Category || in.Polarity != "" && k.Polarity != in.Polarity || len(in.Scopes) > 0 && !domain.SameScopes(k.Scopes, in.Scopes) {
 			continue
 		}
 		if !personal(in.Category) {
@@ -44,6 +50,14 @@ func known(ctx context.Context, api *client.Client, in arguments) (said *client.
 		}
 	}
 	return nil, found.Position, nil
+}
+
+// spellings are how a text may have been recorded: as it is said, or without the secrets in it. What a server redacts by a
+// tenant's own rules is not known here, and so is remembered anew.
+func spellings(usual *scrub.Scrubber, said string) []string {
+	said = strings.TrimSpace(said)
+	scrubbed, _ := usual.Scrub(said)
+	return []string{said, scrubbed}
 }
 
 // sayAgain counts what is said again as a helpful vote, one from everybody in a day.

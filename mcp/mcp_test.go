@@ -82,6 +82,7 @@ func TestWhatIsRememberedAgainIsOneItemAndSurer(t *testing.T) {
 		lessons := []object{
 			{"content": "喜欢深色主题", "category": "preferences"},
 			{"content": "Retry 429s:\n\twith jitter\n", "category": "patterns", "task": "call an API\n"},
+			{"content": "Ask ops@corp.example before you deploy", "category": "patterns", "task": "a deploy by dev@corp.example"},
 			{"content": "Deploy on Mondays", "category": "patterns", "scopes": []string{"team:pay", "user:mia"}},
 		}
 		for _, lesson := range lessons {
@@ -100,7 +101,7 @@ func TestWhatIsRememberedAgainIsOneItemAndSurer(t *testing.T) {
 				t.Errorf("another situation: got %v", got)
 			}
 		}
-		elsewhere := maps.Clone(lessons[2])
+		elsewhere := maps.Clone(lessons[len(lessons)-1])
 		elsewhere["scopes"] = "user:mia"
 		if got := w.call("remember", elsewhere).ok(); got["outcome"] != "created" {
 			t.Errorf("for others: got %v", got)

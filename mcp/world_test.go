@@ -87,7 +87,7 @@ func newWorld(t *testing.T, db *database.DB) *world {
 	w := &world{t: t, db: db, keys: &keyring{Keyring: projections.NewKeys(db, base.Log)}}
 	hosts := mcp.New(mcp.Config{API: inner, Version: "test"}).Handler()
 	cfg := base.Config(t)
-	cfg.Keys, cfg.RootKey = w.keys, rootKey
+	cfg.Writer, cfg.Keys, cfg.RootKey = events.NewEntrance(base.Log, true), w.keys, rootKey
 	cfg.Mounts = []annalshttp.Mount{{
 		Paths: []string{"/mcp"},
 		Handler: func(w http.ResponseWriter, r *http.Request) error {
