@@ -173,6 +173,11 @@ func Full(undone string) *Refusal {
 		WithFix("make room on that disk, then try again")
 }
 
+// ReadOnly is the refusal of what changes a database that takes no writes for now; undone says what was not done.
+func ReadOnly(undone string) *Refusal {
+	return Refuse(ErrUnavailable, "the database is read-only just now, and nothing was %s", undone)
+}
+
 // Gone is the refusal that a deleted or erased item answers with; nil while it is alive.
 func Gone(k *Knowledge) error {
 	switch k.Status {

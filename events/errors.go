@@ -53,7 +53,7 @@ func passing(err error) error {
 		return fmt.Errorf("%w: %w", domain.Full("recorded"), err)
 	}
 	if errors.Is(err, database.ErrReadOnly) {
-		return fmt.Errorf("%w: %w", domain.Refuse(domain.ErrUnavailable, "the database is read-only just now, and nothing was recorded"), err)
+		return fmt.Errorf("%w: %w", domain.ReadOnly("recorded"), err)
 	}
 	return fmt.Errorf("%w: %w", domain.ErrUnavailable, err)
 }

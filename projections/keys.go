@@ -2,7 +2,6 @@ package projections
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -134,11 +133,7 @@ func (k *Keys) Write(ctx context.Context) error {
 }
 
 func failedKeys(ctx context.Context, err error) error {
-	err = database.Classify(ctx, err)
-	if errors.Is(err, database.ErrUnavailable) {
-		err = fmt.Errorf("%w: %w", domain.ErrUnavailable, err)
-	}
-	return fmt.Errorf("read keys: %w", mendable(err))
+	return fmt.Errorf("read keys: %w", mendable(database.Classify(ctx, err)))
 }
 
 // Tenants lists the tenants there are, by name: [domain.DefaultTenant] first, which needs no event.

@@ -200,20 +200,23 @@ func (p *Knowledge) uses(ctx context.Context, tenant, id string, verdict domain.
 
 // failed says what a database error means to whoever asked.
 func (p *Knowledge) failed(ctx context.Context, what string, err error) error {
-	err = database.Classify(ctx, err)
-	if errors.Is(err, database.ErrUnavailable) {
-		return fmt.Errorf("%s: %w: %w", what, domain.ErrUnavailable, err)
-	}
-	return fmt.Errorf("%s: %w", what, mendable(err))
+	return fmt.Errorf("%s: %w", what, mendable(database.Classify(ctx, err)))
 }
 
-// mendable says to callers what to do where the database's disk has no room, or the server's role lacks a privilege.
+// mendable says to callers what to do where the database is away, takes no writes or has no room on its disk, or the server's
+// role lacks a privilege.
 func mendable(err error) error {
 	if denied := database.Denied(err); denied != "" {
 		return fmt.Errorf("%w: %w", domain.Unprivileged(denied), err)
 	}
 	if errors.Is(err, database.ErrFull) {
 		return fmt.Errorf("%w: %w", domain.Full("changed"), err)
+	}
+	if errors.Is(err, database.ErrReadOnly) {
+		return fmt.Errorf("%w: %w", domain.ReadOnly("changed"), err)
+	}
+	if errors.Is(err, database.ErrUnavailable) {
+		return fmt.Errorf("%w: %w", domain.ErrUnavailable, err)
 	}
 	return err
 }

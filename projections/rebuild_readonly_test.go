@@ -1,0 +1,56 @@
+package projections_test
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+// Whoever asks for a rebuild, or for its end, while the server takes no writes is told so, and can ask again.
+func TestVersionsOfAServerThatIsReadOnlyStayAsTheyAre(t *testing.T) {
+	t.Parallel()
+	direct := databasetest.Postgres(t)
+	address, err := url.Parse(direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	operator, proxy := databasetest.Open(t, direct), databasetest.NewProxy(t, direct)
+	db := databasetest.Open(t, proxy.URL)
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r := newRebuilding(t, db, projections.Settings{})
+	r.remember("item", "retry with backoff", "team:pay")
+	if last := r.run(); last.State != "active" {
+		t.Fatalf("the rebuilt version is %s", last.State)
+	}
+	readOnly := func(clause string) {
+		t.Helper()
+		if _, err := operator.ExecContext(t.Context(), "ALTER DATABASE "+strings.TrimPrefix(address.Path, "/")+clause); err != nil {
+			t.Fatal(err)
+		}
+		proxy.Down() // sessions keep the setting that they began with
+		proxy.Up()
+	}
+	readOnly(" SET default_transaction_read_only = on")
+	for name, change := range map[string]func() error{
+		"rebuild":  func() error { _, err := r.Start(t.Context(), domain.RebuildOrder{}); return err },
+		"rollback": func() error { _, err := r.base.Rollback(t.Context()); return err },
+		"retire":   func() error { return r.base.Retire(t.Context()) },
+	} {
+		err := change()
+		if told, is := errors.AsType[*domain.Refusal](err); !is || !errors.Is(err, domain.ErrUnavailable) || !errors.Is(err, database.ErrReadOnly) {
+			t.Errorf("%s: got %v, told %v", name, err, told)
+		}
+	}
+	readOnly(" RESET default_transaction_read_only")
+	if last := r.run(); last.State != "active" || last.Version != 3 {
+		t.Errorf("version %d is %s: %s", last.Version, last.State, last.Error)
+	}
+}
