@@ -3,6 +3,7 @@ package client_test
 import (
 	"errors"
 	"io"
+	"log"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -269,5 +270,23 @@ func TestAnAddressMustBeOne(t *testing.T) {
 		if _, err := client.New(cfg); err == nil {
 			t.Errorf("took %+v", cfg)
 		}
+	}
+}
+
+func TestACertificateThatIsNotTrustedIsNoSilence(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	c, err := client.New(client.Config{Server: server.URL, Retries: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, err = c.Search(t.Context(), client.Search{Query: "x"})
+	refused, known := errors.AsType[*client.Error](err)
+	if !known || !errors.Is(err, client.ErrUnavailable) || !strings.Contains(refused.Title, "not trusted: x509: ") || !strings.Contains(refused.Fix, "SSL_CERT_FILE") {
+		t.Errorf("got %v", err)
 	}
 }

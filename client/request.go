@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -139,9 +140,14 @@ func (c *Client) unreachable(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	return &Error{
+	e := &Error{
 		Title: "No server answers at " + c.base.Redacted(), Fix: "start one with: annals serve", err: errors.Join(ErrUnavailable, err),
 	}
+	if refused, isRefused := errors.AsType[*tls.CertificateVerificationError](err); isRefused {
+		e.Title = fmt.Sprintf("The certificate of the server at %s is not trusted: %s", c.base.Redacted(), refused.Err)
+		e.Fix = "let SSL_CERT_FILE or the system's trust store have what it was signed with, and name the server as its certificate does"
+	}
+	return e
 }
 
 // refusal reads a problem (RFC 9457).
