@@ -22,7 +22,7 @@ func (s *Server) proofRoutes() {
 		OperationID: "log-checkpoint", Method: http.MethodGet, Path: "/v1/log/checkpoint", Tags: tags,
 		Summary: "Read a signed checkpoint: what the log is now",
 		Description: "Keep it: whoever has one can tell later whether the log still begins with what it describes. " +
-			"It is at most a second or two old.",
+			"It is at most a second or two old. While nothing is signed yet, its size is 0 and its note empty.",
 	}, s.checkpoint)
 	handle(s, huma.Operation{
 		OperationID: "log-inclusion", Method: http.MethodGet, Path: "/v1/log/proof/{event_id}", Tags: tags,
@@ -63,7 +63,7 @@ type checkpoint struct {
 	Origin string `json:"origin" example:"annals/default" doc:"Which log: the key's name and the tenant."`
 	Size   int64  `json:"size" doc:"How many events it has: the position of the last one."`
 	Root   string `json:"root" doc:"Of the Merkle tree (RFC 6962) over their hashes, in base64."`
-	Note   string `json:"note" doc:"All of this as a signed note. This is what to keep."`
+	Note   string `json:"note" doc:"All of this as a signed note. This is what to keep; it is empty while nothing is signed yet."`
 }
 
 // inclusion proves that an event is in the log.

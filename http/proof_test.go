@@ -68,10 +68,11 @@ func TestAReceiptCanBeProven(t *testing.T) {
 		}
 		empty := w.ask("GET", "/v1/log/checkpoint", nil).want(http.StatusOK)
 		var first, last struct {
-			Note string `json:"note"`
-			Size int64  `json:"size"`
+			Origin string `json:"origin"`
+			Note   string `json:"note"`
+			Size   int64  `json:"size"`
 		}
-		if empty.into(&first); first.Size != 0 {
+		if empty.into(&first); first.Origin != "annals.example/default" || first.Size != 0 || first.Note != "" {
 			t.Errorf("got %+v of an empty log", first)
 		}
 		for i := range 7 {

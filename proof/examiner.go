@@ -299,8 +299,8 @@ func (e *examiner) account() {
 }
 
 // end says what is missing at the end, which tables know of that are computed from the log only where nothing that was
-// signed does.
-func (e *examiner) end(known beyond) {
+// signed does. Lost is what is missing of the tree, and of what was signed.
+func (e *examiner) end(known beyond, lost []Fault) {
 	cut := e.tree.size > e.last
 	if cut {
 		e.gone(e.last+1, e.tree.size)
@@ -319,6 +319,11 @@ func (e *examiner) end(known beyond) {
 	}
 	if !cut && e.last > 0 && len(known.tables) > 0 {
 		e.fault(e.last+1, Missing, "the log was cut: it ends at position %d, and %s knew position %d", e.last, strings.Join(known.tables, ", "), known.position)
+	}
+	if e.last > 0 {
+		for _, fault := range lost {
+			e.fault(fault.Position, fault.Kind, "%s", fault.Message)
+		}
 	}
 	e.account()
 	if e.tree.size > 0 {

@@ -29,6 +29,11 @@ func (h halt) Error() string { return string(h) }
 // Is makes followers of the log stand still, too, and pass nothing over.
 func (h halt) Is(target error) bool { return target == events.ErrRestored }
 
+// Unwrap lets callers be told what it is.
+func (h halt) Unwrap() error {
+	return domain.Refuse(domain.ErrBroken, "%s", string(h)).WithFix("annals verify names what else is not as it was; a backup from before has it")
+}
+
 // What halts the tree.
 const (
 	errTorn      halt = "the stored tree is damaged: annals verify names the place"
@@ -39,12 +44,15 @@ const (
 // Whether anybody can make sense of an event does not matter here, and none may be passed over. What is in the tree already, since the checkpoint was set back, is compared.
 func (p *Prover) grow(ctx context.Context, tx bun.IDB, page events.Page) error {
 	t := tree{db: tx, tenant: page.Tenant}
-	size, err := t.size(ctx)
+	x, err := t.extent(ctx)
 	if err != nil {
 		return fmt.Errorf("read the size of the tree: %w", err)
 	}
+	if err := x.whole(); err != nil {
+		return err
+	}
 	known := 0
-	for known < len(page.Events) && page.Events[known].Position <= size {
+	for known < len(page.Events) && page.Events[known].Position <= x.tree {
 		known++
 	}
 	if err := t.compare(ctx, page.Events[:known]); err != nil {

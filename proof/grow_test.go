@@ -133,31 +133,37 @@ func TestATreeThatIsNotTheLogsStandsStill(t *testing.T) {
 		w.rewrite(3)
 		w.tamper("DELETE FROM checkpoints WHERE projection = 'proof'")
 		w.remember("one-more")
-		router, err := events.NewRouter(databasetest.Log(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.prover.Follow(router)
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan error)
-		go func() { ended <- router.Run(ctx) }()
-		for w.log.Trouble(proof.Name, "default") == nil {
-			if t.Context().Err() != nil {
-				t.Fatal("no trouble")
-			}
-		}
-		if err := w.log.Trouble(proof.Name, "default"); !errors.Is(err, events.ErrRestored) {
-			t.Errorf("got %v, want it to halt", err)
-		}
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		var rows int
-		if err := db.NewRaw("SELECT count(*) FROM quarantine").Scan(t.Context(), &rows); err != nil || rows > 0 {
-			t.Errorf("%d streams are passed over (%v)", rows, err)
-		}
+		w.halts()
 	})
+}
+
+// halts waits until the tree stands still, and checks that it passes nothing over.
+func (w *world) halts() {
+	w.t.Helper()
+	router, err := events.NewRouter(databasetest.Log(w.t))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.prover.Follow(router)
+	ctx, stop := context.WithCancel(w.t.Context())
+	ended := make(chan error)
+	go func() { ended <- router.Run(ctx) }()
+	for w.log.Trouble(proof.Name, "default") == nil {
+		if w.t.Context().Err() != nil {
+			w.t.Fatal("no trouble")
+		}
+	}
+	if err := w.log.Trouble(proof.Name, "default"); !errors.Is(err, events.ErrRestored) {
+		w.t.Errorf("got %v, want it to halt", err)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		w.t.Error(err)
+	}
+	var rows int
+	if err := w.db.NewRaw("SELECT count(*) FROM quarantine").Scan(w.t.Context(), &rows); err != nil || rows > 0 {
+		w.t.Errorf("%d streams are passed over (%v)", rows, err)
+	}
 }
 
 func TestTheTablesOfTheLogRefuseChanges(t *testing.T) {

@@ -134,6 +134,9 @@ func (l *live) readTenant(ctx context.Context, tenant string, emit func(*chunk) 
 			if c.beyond, err = l.beyond(ctx, tenant, position); err != nil {
 				return fmt.Errorf("look who has read more of tenant %s: %w", tenant, err)
 			}
+			if c.lost, err = l.lost(ctx, tenant); err != nil {
+				return fmt.Errorf("look what was signed of tenant %s: %w", tenant, err)
+			}
 		}
 		if err := emit(c); err != nil || ended {
 			return err

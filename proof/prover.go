@@ -154,7 +154,7 @@ func (p *Prover) Consistency(ctx context.Context, tenant string, from, to int64)
 	return c, nil
 }
 
-// Status is how the tree does. Its settings name the key, and as unknown_keys those that also sign the log and that
+// Status is how the tree does. It has halted, too, if something is lost of it, or of what was signed. Its settings name the key, and as unknown_keys those that also sign the log and that
 // this server does not have.
 func (p *Prover) Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error) {
 	s := domain.ProjectionStatus{
@@ -168,7 +168,17 @@ func (p *Prover) Status(ctx context.Context, tenant string) (domain.ProjectionSt
 		s.Settings["unknown_keys"] = strings.Join(unknown, ", ")
 	}
 	f, err := p.log.Follower(ctx, Name, tenant)
-	return f.Describe(s), err
+	if err != nil {
+		return s, err
+	}
+	x, err := p.tree(tenant).extent(ctx)
+	if err != nil {
+		return s, failed("read what was signed", err)
+	}
+	if lost := x.whole(); lost != nil && !f.Halted {
+		f.Halted, f.Trouble = true, lost
+	}
+	return f.Describe(s), nil
 }
 
 func digests(hashes []tlog.Hash) []domain.Digest {

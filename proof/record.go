@@ -105,6 +105,7 @@ type chunk struct {
 	strays  []int64  // positions of texts without an event
 	naming  []string // tables that name a tenant of whom the log has nothing
 	beyond  beyond   // what other tables know of after the log's end
+	lost    []Fault  // what is missing of the tree, and of what was signed
 	last    bool
 
 	examined chan struct{}

@@ -16,7 +16,7 @@ import (
 )
 
 // Checkpoint is a signed checkpoint of the tree as it is now, or was a moment ago; of size 0 and
-// unsigned if the log is empty.
+// unsigned if the tree is empty.
 func (p *Prover) Checkpoint(ctx context.Context, tenant string) (domain.Checkpoint, error) {
 	return p.sign(ctx, tenant, 0)
 }
@@ -50,16 +50,26 @@ func (p *Prover) signAll(ctx context.Context) error {
 const errForked halt = "the tree is not what was signed before: annals verify names the place"
 
 // sign returns a checkpoint of at least so many events. One that was signed a moment ago will do. A tree that does
-// not continue what this key has signed is not signed.
+// not continue what this key has signed is not signed, and neither is one of which something is lost.
 func (p *Prover) sign(ctx context.Context, tenant string, atLeast int64) (domain.Checkpoint, error) {
 	t := p.tree(tenant)
 	last, signedAt, err := p.lastSigned(ctx, tenant)
 	if err != nil {
 		return last, failed("read the last checkpoint", err)
 	}
+	x, err := t.extent(ctx)
+	if err != nil {
+		return last, failed("read what was signed", err)
+	}
+	if err := x.whole(); err != nil {
+		return last, err
+	}
 	size, err := p.reach(ctx, tenant, atLeast)
 	if err != nil {
 		return last, failed("let the tree grow", err)
+	}
+	if size == 0 && last.Size == 0 {
+		return domain.Checkpoint{Origin: p.origin(tenant), Root: (&frontier{}).root()}, nil
 	}
 	fresh := p.options.Clock().Sub(signedAt.Time) < p.options.Every/10
 	if last.Size >= atLeast && (last.Size == size || fresh && last.Size < size) {
@@ -71,7 +81,7 @@ func (p *Prover) sign(ctx context.Context, tenant string, atLeast int64) (domain
 	} else if err != nil {
 		return last, failed("read the tree", err)
 	}
-	c := domain.Checkpoint{Origin: p.key.Name() + "/" + tenant, Size: size}
+	c := domain.Checkpoint{Origin: p.origin(tenant), Size: size}
 	if c.Root, err = tlog.TreeHash(size, reader); err != nil {
 		return c, failed("read the tree", err)
 	}
@@ -80,11 +90,11 @@ func (p *Prover) sign(ctx context.Context, tenant string, atLeast int64) (domain
 		return c, fmt.Errorf("sign: %w", err)
 	}
 	c.Note = string(signed)
-	if size == 0 {
-		return c, nil
-	}
 	return c, p.store(ctx, tenant, c)
 }
+
+// origin tells the log from all others.
+func (p *Prover) origin(tenant string) string { return p.key.Name() + "/" + tenant }
 
 // lastSigned is the newest checkpoint that this key has signed, and when; zero values if there is none.
 func (p *Prover) lastSigned(ctx context.Context, tenant string) (c domain.Checkpoint, at database.Time, err error) {
@@ -100,19 +110,32 @@ func (p *Prover) lastSigned(ctx context.Context, tenant string) (c domain.Checkp
 		return c, at, err
 	}
 	c, err = Open(signed, p.key.Public())
-	if err == nil && (c.Size != size || c.Origin != p.key.Name()+"/"+tenant) {
+	if err == nil && (c.Size != size || c.Origin != p.origin(tenant)) {
 		err = fmt.Errorf("%w: tenant %s, position %d", errForked, tenant, size)
 	}
 	return c, at, err
 }
 
+// store keeps a checkpoint, and notes elsewhere how far the log was signed with it.
 func (p *Prover) store(ctx context.Context, tenant string, c domain.Checkpoint) error {
+	now := database.At(p.options.Clock())
 	err := p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.ExecContext(ctx, `
 			INSERT INTO signed_checkpoints (tenant, size, signer, note, signed_at)
 			VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT DO NOTHING`,
-			tenant, c.Size, signerID(p.key.signer), c.Note, database.At(p.options.Clock()))
+			tenant, c.Size, signerID(p.key.signer), c.Note, now)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `
+			INSERT INTO checkpoints AS c (projection, tenant, position, event_id, updated_at)
+			SELECT ?, tenant, position, event_id, ?
+			FROM events
+			WHERE tenant = ? AND position = ?
+			ON CONFLICT (projection, tenant) DO UPDATE
+			SET position = excluded.position, event_id = excluded.event_id, updated_at = excluded.updated_at
+			WHERE c.position < excluded.position`, signedName, now, tenant, c.Size)
 		return err
 	})
 	if err != nil {

@@ -45,7 +45,7 @@ func Verify(ctx context.Context, db *database.DB, v Verification) (*Report, erro
 		if c.last {
 			e.strays(c.strays)
 			e.bereft(c.naming)
-			e.end(c.beyond)
+			e.end(c.beyond, c.lost)
 		}
 		return nil
 	})

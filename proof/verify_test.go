@@ -280,7 +280,7 @@ func TestARewrittenHistoryIsFound(t *testing.T) {
 		}
 
 		// And signs it with a key of his own.
-		w.tamper("DELETE FROM signed_checkpoints")
+		w.tamper("DELETE FROM signed_checkpoints", "DELETE FROM checkpoints")
 		forger := *w
 		forger.key = newKey(t, "annals.example")
 		forger.prover = proof.NewProver(db, w.log, forger.key, proof.Options{})

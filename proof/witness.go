@@ -85,6 +85,15 @@ func (l *live) beyond(ctx context.Context, tenant string, end int64) (found beyo
 	return found, nil
 }
 
+// lost is what is missing of a tenant's tree, and of what was signed.
+func (l *live) lost(ctx context.Context, tenant string) ([]Fault, error) {
+	if !slices.Contains(l.readable, "checkpoints") {
+		return nil, nil
+	}
+	x, err := tree{db: l.tx, tenant: tenant}.extent(ctx)
+	return x.lost(), err
+}
+
 // tables are those of the database that may be read.
 func (l *live) tables(ctx context.Context) ([]string, error) {
 	if l.db.Engine == database.SQLite {

@@ -87,18 +87,27 @@ func (p *proofCheckpointCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	var given struct {
-		Note string `json:"note"`
-	}
-	answer, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "log", "checkpoint"}}, &given)
+	note, answer, err := newestNote(ctx, api)
 	if err != nil {
 		return err
 	}
 	if c.json {
 		return c.document(answer.Body)
 	}
-	_, err = fmt.Fprint(c.out, given.Note)
+	_, err = fmt.Fprint(c.out, note)
 	return err
+}
+
+// newestNote is the newest checkpoint as it was signed, and all of the answer.
+func newestNote(ctx context.Context, api *client) (string, *answer, error) {
+	var given struct {
+		Note string `json:"note"`
+	}
+	answer, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "log", "checkpoint"}}, &given)
+	if err == nil && given.Note == "" {
+		err = &failure{Code: exitUnavailable, Detail: "nothing is signed yet", Fix: "the first event that is recorded is signed a second or two later: ask again"}
+	}
+	return given.Note, answer, err
 }
 
 type proofEventCommand struct {
@@ -237,13 +246,11 @@ func (p *proofConsistencyCommand) Run(ctx context.Context, c *console) error {
 
 // newest is the newest checkpoint, signed by the key.
 func newest(ctx context.Context, api *client, key string) (domain.Checkpoint, error) {
-	var given struct {
-		Note string `json:"note"`
-	}
-	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "log", "checkpoint"}}, &given); err != nil {
+	note, _, err := newestNote(ctx, api)
+	if err != nil {
 		return domain.Checkpoint{}, err
 	}
-	c, err := proof.Open(given.Note, key)
+	c, err := proof.Open(note, key)
 	if err != nil {
 		return c, &failure{Code: exitFailed, Detail: "the newest checkpoint: " + err.Error()}
 	}
