@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -101,10 +100,7 @@ func joined(separator string, parts ...string) string {
 
 // sourced is where it comes from, in one line.
 func (k knowledge) sourced() string {
-	var source map[string]any
-	if json.Unmarshal(k.Source, &source) != nil {
-		return compact(k.Source)
-	}
+	source, _ := decoded(k.Source).(map[string]any)
 	if at, is := source["timestamp"].(string); is {
 		source["timestamp"] = timed(at)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -156,14 +155,19 @@ func (c cause) described() string {
 	return fmt.Sprintf("%s %s, %s #%d", printable(c.Stream), happened(c.Name), printable(joined(" for ", c.Actor, c.OnBehalfOf)), c.Position)
 }
 
-// line shows a change as before → after, each side cut to what fits around what differs.
+// line shows a change as before → after, of objects the keys that differ, each side cut to what fits around what differs.
 func (c change) line(widest, columns int) string {
 	name := printable(c.Field)
 	name += strings.Repeat(" ", widest-ansi.StringWidth(name))
-	before, after := c.shown(c.Before), cmp.Or(c.shown(c.After), "—")
+	was, is := decoded(c.Before), decoded(c.After)
 	rest := columns - widest - 2
-	if before == "" {
-		return faint.Render(name) + "  " + oneLine(after, rest)
+	if c.shown(was) == "" {
+		return faint.Render(name) + "  " + oneLine(cmp.Or(c.shown(is), "—"), rest)
+	}
+	was, is = differing(was, is)
+	before, after := cmp.Or(c.shown(was), "—"), cmp.Or(c.shown(is), "—")
+	if _, isObject := was.(map[string]any); isObject && before == after { // as people write them, and not as JSON has them
+		before, after = literal(was), literal(is)
 	}
 	side := (rest - 3) / 2
 	before, after = fromDifference(before, after, side)
@@ -171,12 +175,12 @@ func (c change) line(widest, columns int) string {
 }
 
 // shown is one side of a change: a time as all times are printed.
-func (c change) shown(side json.RawMessage) string {
+func (c change) shown(side any) string {
 	switch c.Field {
 	case "confirmed_at", "confirm_until":
-		return timed(compact(side))
+		return timed(plain(side))
 	}
-	return compact(side)
+	return plain(side)
 }
 
 // fromDifference leaves out how two texts both begin, where they would be cut to so many columns before they differ.

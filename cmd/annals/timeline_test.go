@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -19,5 +20,36 @@ func TestAChangeIsCutAroundWhatDiffers(t *testing.T) {
 		if got := strings.TrimPrefix(ansi.Strip(line), "content  "); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
+	}
+}
+
+func TestAChangeOfAnObjectNamesTheKeysThatDiffer(t *testing.T) {
+	t.Parallel()
+	const long = `"a":"a value that is long enough to push everything else out of sight","b":"and another one like it"`
+	for _, c := range []struct{ before, after, want string }{
+		{`{"build":1234567,"order":20231105001,"n":null}`, `{"build":1234568}`, "build=1234567 · n=null · order=20231105001 → build=1234568"},
+		{`{` + long + `,"fell":41,"t":true}`, `{` + long + `,"fell":42,"t":true}`, "fell=41 → fell=42"},
+		{`{"in":{` + long + `,"n":1}}`, `{"in":{` + long + `,"n":2}}`, "in=n=1 → in=n=2"},
+		{`{"e":1e400}`, `{"e":1e400,"a":1}`, "— → a=1"},
+		{`{"e":1e400,"a":1}`, `{"e":1e400}`, "a=1 → —"},
+		{`{"a":0.10}`, `{"a":0.1}`, "a=0.10 → a=0.1"},
+		{`{"a":1}`, `{"a":"1"}`, `{"a":1} → {"a":"1"}`},
+		{`{"a":1}`, `{}`, "a=1 → —"},
+		{`{"a":1}`, `null`, "a=1 → —"},
+		{`null`, `{"a":null}`, "a=null"},
+	} {
+		line := change{Field: "meta", Before: json.RawMessage(c.before), After: json.RawMessage(c.after)}.line(4, 120)
+		if got := strings.TrimPrefix(ansi.Strip(line), "meta  "); got != c.want {
+			t.Errorf("%s, then %s: got %q, want %q", c.before, c.after, got, c.want)
+		}
+	}
+}
+
+func TestMetaIsPrintedAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	const written = `{"e":1e400,"a":1234567,"x":0.30000000000000004,"n":null,"s":"","l":[1,null,2.50],"o":{},"big":20231105001}`
+	want := `a=1234567 · big=20231105001 · e=1e400 · l=1, null, 2.50 · n=null · o={} · s="" · x=0.30000000000000004`
+	if got := compact(json.RawMessage(written)); got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
