@@ -73,6 +73,15 @@ func (db *DB) Announce(api string) error {
 	return db.owner.announce(api)
 }
 
+// Answers tells whether the database does. On SQLite it does not while its file is deleted, moved or replaced, though what
+// was read before can still be read.
+func (db *DB) Answers(ctx context.Context) error {
+	if err := db.owner.inPlace(); err != nil {
+		return err
+	}
+	return Classify(ctx, db.PingContext(ctx))
+}
+
 // Close closes every connection and gives up the SQLite file, there after the running
 // transaction. Closing again does nothing and answers as the first time.
 func (db *DB) Close() error { return db.close() }

@@ -90,6 +90,47 @@ func TestSQLiteKeepsWhatItAnswered(t *testing.T) {
 	}
 }
 
+func TestNothingIsWrittenToAFileThatIsNotThereAnyMore(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "annals.db")
+	db, err := database.Open(t.Context(), "sqlite:"+path, databasetest.Log(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	write := func() error {
+		return db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+			_, err := tx.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS written (id INTEGER PRIMARY KEY)")
+			return err
+		})
+	}
+	for _, step := range []struct {
+		name   string
+		change func() error
+		want   error
+	}{
+		{"as it was opened", func() error { return nil }, nil},
+		{"moved", func() error { return os.Rename(path, path+".moved") }, database.ErrUnavailable},
+		{"put back", func() error { return os.Rename(path+".moved", path) }, nil},
+		{"deleted", func() error { return os.Remove(path) }, database.ErrUnavailable},
+		{"replaced", func() error { return os.WriteFile(path, nil, 0o600) }, database.ErrUnavailable},
+	} {
+		if err := step.change(); err != nil {
+			t.Fatal(err)
+		}
+		if err := write(); !errors.Is(err, step.want) {
+			t.Errorf("%s: got %v, want %v", step.name, err, step.want)
+		}
+		if err := db.Answers(t.Context()); !errors.Is(err, step.want) {
+			t.Errorf("%s: it answers with %v, want %v", step.name, err, step.want)
+		}
+	}
+}
+
 func TestAFileHasOneOwnerAtATime(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "annals.db")

@@ -15,6 +15,9 @@ import (
 type owner struct {
 	file *os.File
 	note ownerNote
+
+	path   string
+	opened os.FileInfo // the database file as it was found there
 }
 
 type ownerNote struct {
@@ -40,12 +43,31 @@ func claim(path string, now time.Time) (*owner, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
+	opened, err := os.Stat(path)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("look at the database: %w", err), file.Close())
+	}
 	host, _ := os.Hostname()
-	o := &owner{file: file, note: ownerNote{PID: os.Getpid(), Host: host, Since: now.UTC().Truncate(time.Second)}}
+	o := &owner{file: file, path: path, opened: opened, note: ownerNote{PID: os.Getpid(), Host: host, Since: now.UTC().Truncate(time.Second)}}
 	if err := o.write(); err != nil {
 		return nil, errors.Join(err, o.release())
 	}
 	return o, nil
+}
+
+// inPlace tells whether the file that was opened is still where it was. What is written to one that was deleted or
+// replaced is gone when the process ends. The error matches [ErrUnavailable]: the file may be put back. On PostgreSQL,
+// where there is no owner, there is none.
+func (o *owner) inPlace() error {
+	if o == nil {
+		return nil
+	}
+	found, err := os.Stat(o.path)
+	if err == nil && os.SameFile(found, o.opened) {
+		return nil
+	}
+	return fmt.Errorf("%w: %s is not the file that was opened any more: put that one back, or stop this process and restore a backup",
+		ErrUnavailable, o.path)
 }
 
 func (o *owner) announce(api string) error {

@@ -35,6 +35,9 @@ func (db *DB) transact(ctx context.Context, pace pace, fn func(ctx context.Conte
 		return err
 	}
 	defer done()
+	if err := db.owner.inPlace(); err != nil {
+		return err
+	}
 
 	// The transaction is to outlive ctx until its outcome is known, but waiting for a connection is not.
 	t := &transaction{}

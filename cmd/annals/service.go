@@ -98,7 +98,7 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 		Writer: entrance, Scrubbing: entrance, Recorded: entrance, Reader: present{reader, s.forwarder, s.worker, s.summaries}, Historian: log, Policy: policy,
 		Rebuilder: projections.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Walls: wallsOf(db),
 		Keys: s.keys, RootKey: cfg.RootKey, Eraser: s.eraser, Confine: database.ForTenant,
-		Probes: []annalshttp.Probe{{Name: "database", Check: s.answers}},
+		Probes: []annalshttp.Probe{{Name: "database", Check: s.db.Answers}},
 		Logger: logger, Registry: registry, Version: version().Version,
 		Background: projections.Background{Log: log, Past: past},
 		Rate:       cfg.Rate, Notice: cfg.Notice, Drain: cfg.Drain,
@@ -117,7 +117,7 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 			Writer: entrance, Reader: reader, Directories: s.outlines(), Files: events.NewFiles(log), Sessions: projections.Sessions{Log: log}, Recorder: s.accesses,
 			Keys: s.keys, NewKey: hashedKey, Eraser: s.eraser, Closed: cfg.RootKey != "" || cfg.Issuer != "",
 			FetchPrivate: cfg.FetchPrivate, HostPaths: cfg.hostPaths(), Version: api.Version,
-			Probes: []viking.Probe{{Name: "database", Check: s.answers}},
+			Probes: []viking.Probe{{Name: "database", Check: s.db.Answers}},
 		}), hosts,
 	}
 	issuer, err := cfg.issuer()
@@ -171,14 +171,6 @@ func otherSchema(have, want uint, migrate string) error {
 		f.Fix = "use a newer annals"
 	}
 	return f
-}
-
-// answers tells whether the database does.
-func (s *service) answers(ctx context.Context) error {
-	if err := s.db.PingContext(ctx); err != nil {
-		return database.Classify(ctx, err)
-	}
-	return nil
 }
 
 // serve answers until ctx ends, then finishes what was accepted. It closes the listener.
