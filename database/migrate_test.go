@@ -129,3 +129,12 @@ func schema(t *testing.T, db *database.DB) (have, want uint) {
 	}
 	return have, want
 }
+
+func TestAServerThatTakesNoWritesIsNotSaidToLackPgvector(t *testing.T) {
+	t.Parallel()
+	db := databasetest.Open(t, withQuery(t, databasetest.Postgres(t), "default_transaction_read_only", "on"))
+	err := db.Migrate(t.Context())
+	if !errors.Is(err, database.ErrReadOnly) || !strings.Contains(err.Error(), "name a server that takes writes") {
+		t.Errorf("got %v, want %v and the way out", err, database.ErrReadOnly)
+	}
+}

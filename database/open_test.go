@@ -212,6 +212,7 @@ func TestAURLThatLeadsNowhereIsRefusedWithWhatIsWrong(t *testing.T) {
 	for want, change := range map[string]func(*url.URL){
 		"refuses the user or the password": func(u *url.URL) { u.User = url.UserPassword(u.User.Username(), "hunter2") },
 		"no database nowhere, make it":     func(u *url.URL) { u.Path = "/nowhere" },
+		"does not know what the database":  func(u *url.URL) { u.RawQuery += "&foo=bar" },
 		"see that it runs there":           func(u *url.URL) { u.Host = "127.0.0.1:1" },
 	} {
 		t.Run(want, func(t *testing.T) {

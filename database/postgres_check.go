@@ -64,6 +64,8 @@ func (s server) unreached(err error) error {
 		return misnamed{fmt.Errorf("PostgreSQL at %s refuses the user or the password of the database URL, see that both are right: %w", s.address, refusal)}
 	case refused && refusal.Code == pqerror.InvalidCatalogName:
 		return misnamed{fmt.Errorf("PostgreSQL at %s has no database %s, make it with CREATE DATABASE: %w", s.address, s.database, refusal)}
+	case refused && refusal.Code == pqerror.UndefinedObject:
+		return misnamed{fmt.Errorf("PostgreSQL at %s does not know what the database URL sets after its ?, take it out: %w", s.address, refusal)}
 	case !refused && errors.Is(err, ErrUnavailable):
 		return fmt.Errorf("PostgreSQL at %s cannot be reached, see that it runs there and that host and port of the database URL are right: %w", s.address, err)
 	}

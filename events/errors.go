@@ -29,7 +29,9 @@ type holeError struct {
 	missing        int64
 }
 
-func (e holeError) Unwrap() error { return ErrHole }
+func (e holeError) Unwrap() []error {
+	return []error{ErrHole, domain.Refuse(domain.ErrBroken, "%s", e.Error()).WithFix("annals verify names everything that is missing")}
+}
 
 func (e holeError) Error() string {
 	if e.stream != "" {

@@ -17,7 +17,8 @@ const scanned = 20_000
 
 // Find reads a page of the events that a query selects. next is what to ask for as After to get the
 // following page, and 0 at the end. The work of a page is limited: one that looked at many events and
-// found few answers with those, and a next.
+// found few answers with those, and a next. Where all events are selected the error matches [ErrHole] if one
+// is missing.
 func (l *Log) Find(ctx context.Context, q domain.EventQuery) (events []domain.Event, next int64, err error) {
 	limit := min(cmp.Or(max(q.Limit, 0), 100), pageSize)
 	window, err := l.window(ctx, q)
@@ -43,9 +44,15 @@ func (l *Log) Find(ctx context.Context, q domain.EventQuery) (events []domain.Ev
 		WHERE `+where+`
 		ORDER BY `+order+`
 		LIMIT ?`, append(args, limit+1)...)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, 0, fmt.Errorf("find events: %w", unavailable(err))
+	}
+	if choice.everything() {
+		if err := page.filledBy(events, q, limit+1); err != nil {
+			return nil, 0, fmt.Errorf("find events: %w", err)
+		}
+	}
+	switch {
 	case len(events) > limit:
 		events = events[:limit]
 		return events, events[limit-1].Position, nil
@@ -78,6 +85,20 @@ func (s span) page(whole, descending bool) (page span, more bool) {
 		page.to = min(s.to, s.from+scanned-1)
 	}
 	return page, page != s
+}
+
+// filledBy tells whether events are the first of the span, in the query's order, up to so many.
+func (s span) filledBy(events []domain.Event, q domain.EventQuery, most int) error {
+	for i := range min(s.length(), int64(most)) {
+		want := s.from + i
+		if q.Descending {
+			want = s.to - i
+		}
+		if i >= int64(len(events)) || events[i].Position != want {
+			return holeError{tenant: q.Tenant, missing: want}
+		}
+	}
+	return nil
 }
 
 // window turns the query's cursor and times into positions.

@@ -130,11 +130,13 @@ func TestAHoleIsNamedByEveryReader(t *testing.T) {
 		_, read := l.Read(t.Context(), "acme", 2, 10)
 		_, stream := l.Stream(t.Context(), "acme", "knowledge:k-1")
 		_, at := l.At(t.Context(), "acme", "k-1", 3)
+		_, _, found := l.Find(t.Context(), domain.EventQuery{Tenant: "acme", After: 3})
+		_, _, backwards := l.Find(t.Context(), domain.EventQuery{Tenant: "acme", After: 7, Descending: true})
 		var all error
 		for _, err := range l.All(t.Context(), "acme", 0) {
 			all = err
 		}
-		for name, err := range map[string]error{"Read": read, "Stream": stream, "At": at, "All": all} {
+		for name, err := range map[string]error{"Read": read, "Stream": stream, "At": at, "All": all, "Find": found, "Find backwards": backwards} {
 			if !errors.Is(err, events.ErrHole) {
 				t.Errorf("%s: got %v, want %v", name, err, events.ErrHole)
 			}
@@ -144,6 +146,9 @@ func TestAHoleIsNamedByEveryReader(t *testing.T) {
 		}
 		if _, err := l.Stream(t.Context(), "acme", "knowledge:k-0"); err != nil {
 			t.Errorf("another stream: %v", err)
+		}
+		if rest, _, err := l.Find(t.Context(), domain.EventQuery{Tenant: "acme", After: 5}); err != nil || len(rest) != 4 {
+			t.Errorf("found %d events after it (%v), want 4", len(rest), err)
 		}
 	})
 }

@@ -32,6 +32,9 @@ func (c *chosen) add(part string, args ...any) {
 	c.parts, c.args = append(c.parts, part), append(c.args, args...)
 }
 
+// everything tells whether all of a tenant's events are chosen.
+func (c *chosen) everything() bool { return len(c.parts) == 1 }
+
 // fewStreams is how many streams are rather looked up than recognised in passing.
 const fewStreams = 1000
 
