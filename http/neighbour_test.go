@@ -124,9 +124,12 @@ func (y try) compare(value unguessed, by header) {
 		if p.Value.In == "query" && (p.Value.Required || y.random.IntN(4) == 0) {
 			query.Set(p.Value.Name, fmt.Sprint(y.fill(p.Value.Schema.Value, 0)))
 		}
-		if query.Has("as_of") {
-			query.Set("as_of", y.empty)
-		}
+	}
+	if query.Has("as_of") {
+		query.Set("as_of", y.empty)
+	}
+	if query.Has("unless_said_since") { // the first of the two would have said it
+		query.Set("unless_said_since", "1000000")
 	}
 	body := ""
 	if y.operation.RequestBody != nil {
