@@ -3,7 +3,6 @@ package client_test
 import (
 	"errors"
 	"io"
-	"log"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -17,6 +16,7 @@ import (
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 func TestAProgramRemembersFindsAndJudges(t *testing.T) {
@@ -275,10 +275,7 @@ func TestAnAddressMustBeOne(t *testing.T) {
 
 func TestACertificateThatIsNotTrustedIsNoSilence(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewUnstartedServer(http.NotFoundHandler())
-	server.Config.ErrorLog = log.New(io.Discard, "", 0)
-	server.StartTLS()
-	t.Cleanup(server.Close)
+	server := servertest.Untrusted(t)
 	c, err := client.New(client.Config{Server: server.URL, Retries: -1})
 	if err != nil {
 		t.Fatal(err)

@@ -186,14 +186,7 @@ func TestAStoppedQueryIsCancelled(t *testing.T) {
 
 func TestAServersOwnTimeoutIsADeadline(t *testing.T) {
 	t.Parallel()
-	through, err := url.Parse(databasetest.Postgres(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	query := through.Query()
-	query.Set("statement_timeout", "50")
-	through.RawQuery = query.Encode()
-	db := databasetest.Open(t, through.String())
+	db := databasetest.Open(t, withQuery(t, databasetest.Postgres(t), "statement_timeout", "50"))
 	if err := transact(t, db, `SELECT pg_sleep(60)`); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want %v", err, context.DeadlineExceeded)
 	}
@@ -209,15 +202,9 @@ func TestAQueryThatItsCallerDidNotStopIsNotCancelled(t *testing.T) {
 
 func TestAServerThatTakesNoWritesIsReadOnly(t *testing.T) {
 	t.Parallel()
-	through, err := url.Parse(databasetest.Postgres(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	query := through.Query()
-	query.Set("default_transaction_read_only", "on")
-	through.RawQuery = query.Encode()
 	for engine, db := range map[string]*database.DB{
-		"postgres": databasetest.Open(t, through.String()), "sqlite": databasetest.Open(t, databasetest.SQLite(t)),
+		"postgres": databasetest.Open(t, withQuery(t, databasetest.Postgres(t), "default_transaction_read_only", "on")),
+		"sqlite":   databasetest.Open(t, databasetest.SQLite(t)),
 	} {
 		create := `CREATE TABLE items (id bigint)`
 		if db.Engine == database.SQLite {

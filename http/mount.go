@@ -2,6 +2,7 @@ package http
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
@@ -35,6 +36,21 @@ type Mount struct {
 	MaxBody int64
 	// Endless lets an answer take as long as it takes, until the server shuts down.
 	Endless bool
+}
+
+// Hosted is the mount of a handler that answers whatever reaches it. Refuse answers the rest: it is given the status and the
+// problem that the API's own routes would answer with.
+func Hosted(path string, handler http.Handler, refuse func(w http.ResponseWriter, r *http.Request, status int, problem json.RawMessage)) Mount {
+	return Mount{
+		Paths: []string{path},
+		Handler: func(w http.ResponseWriter, r *http.Request) error {
+			handler.ServeHTTP(w, r)
+			return nil
+		},
+		Refuse: func(w http.ResponseWriter, r *http.Request, status int, err error) {
+			refuse(w, r, status, Problem(err))
+		},
+	}
 }
 
 func (s *Server) mountRoutes() {

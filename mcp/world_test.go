@@ -88,16 +88,7 @@ func newWorld(t *testing.T, db *database.DB) *world {
 	hosts := mcp.New(mcp.Config{API: inner, Version: "test"}).Handler()
 	cfg := base.Config(t)
 	cfg.Writer, cfg.Keys, cfg.RootKey = events.NewEntrance(base.Log, true), w.keys, rootKey
-	cfg.Mounts = []annalshttp.Mount{{
-		Paths: []string{"/mcp"},
-		Handler: func(w http.ResponseWriter, r *http.Request) error {
-			hosts.ServeHTTP(w, r)
-			return nil
-		},
-		Refuse: func(w http.ResponseWriter, r *http.Request, status int, err error) {
-			mcp.Refuse(w, r, status, annalshttp.Problem(err))
-		},
-	}}
+	cfg.Mounts = []annalshttp.Mount{annalshttp.Hosted("/mcp", hosts, mcp.Refuse)}
 	api = annalshttp.New(cfg)
 	listening := httptest.NewServer(api.Handler())
 	w.url = listening.URL

@@ -86,17 +86,7 @@ func TestADrainingVersionThatCannotBeWrittenIsRetired(t *testing.T) {
 
 func TestADatabaseThatWasAwayIsNoReasonForCare(t *testing.T) {
 	t.Parallel()
-	url := databasetest.Postgres(t)
-	proxy, operator := databasetest.NewProxy(t, url), databasetest.Open(t, url)
-	db := databasetest.Open(t, proxy.URL)
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	r := newRebuilding(t, db, projections.Settings{})
-	r.remember("item", "retry with backoff", "team:pay")
-	if last := r.run(); last.State != "active" {
-		t.Fatalf("the rebuilt version is %s", last.State)
-	}
+	r, proxy, operator := newRebuildingAfar(t)
 	vote := domain.GiveFeedback{Target: domain.Target{By: r.by, ID: "item"}, Verdict: domain.Helpful, TraceID: "t1"}
 	voted := make(chan error, 1)
 	err := operator.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {

@@ -7,28 +7,16 @@ import (
 	"testing"
 
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/projections"
 )
 
 // Whoever asks for a rebuild, or for its end, while the server takes no writes is told so, and can ask again.
 func TestVersionsOfAServerThatIsReadOnlyStayAsTheyAre(t *testing.T) {
 	t.Parallel()
-	direct := databasetest.Postgres(t)
-	address, err := url.Parse(direct)
+	r, proxy, operator := newRebuildingAfar(t)
+	address, err := url.Parse(proxy.URL)
 	if err != nil {
 		t.Fatal(err)
-	}
-	operator, proxy := databasetest.Open(t, direct), databasetest.NewProxy(t, direct)
-	db := databasetest.Open(t, proxy.URL)
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	r := newRebuilding(t, db, projections.Settings{})
-	r.remember("item", "retry with backoff", "team:pay")
-	if last := r.run(); last.State != "active" {
-		t.Fatalf("the rebuilt version is %s", last.State)
 	}
 	readOnly := func(clause string) {
 		t.Helper()

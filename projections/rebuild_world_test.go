@@ -32,6 +32,23 @@ func newRebuilding(t *testing.T, db *database.DB, settings projections.Settings)
 	return r
 }
 
+// newRebuildingAfar is a rebuilding on PostgreSQL that has rebuilt an item once, behind a proxy, and the operator's own way to it.
+func newRebuildingAfar(t *testing.T) (r *rebuilding, proxy *databasetest.Proxy, operator *database.DB) {
+	t.Helper()
+	server := databasetest.Postgres(t)
+	proxy, operator = databasetest.NewProxy(t, server), databasetest.Open(t, server)
+	db := databasetest.Open(t, proxy.URL)
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r = newRebuilding(t, db, projections.Settings{})
+	r.remember("item", "retry with backoff", "team:pay")
+	if last := r.run(); last.State != "active" {
+		t.Fatalf("the rebuilt version is %s", last.State)
+	}
+	return r, proxy, operator
+}
+
 // run rebuilds and says what became of it.
 func (r *rebuilding) run() domain.Rebuild {
 	r.t.Helper()

@@ -154,8 +154,8 @@ func (p *Prover) Consistency(ctx context.Context, tenant string, from, to int64)
 	return c, nil
 }
 
-// Status is how the tree does. It has halted, too, if something is lost of it, or of what was signed. Its settings name the key, and as unknown_keys those that also sign the log and that
-// this server does not have.
+// Status is how the tree does. It has halted, too, if something is lost of it, or of what was signed. Its settings name
+// the key, and as unknown_keys those that also sign the log and that this server does not have.
 func (p *Prover) Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error) {
 	s := domain.ProjectionStatus{
 		Name: Name, Version: 1, State: "active", Settings: map[string]string{"key": signerID(p.key.signer)},

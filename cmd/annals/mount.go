@@ -33,14 +33,5 @@ func mountMCP(api http.HandlerFunc, logger *slog.Logger) (annalshttp.Mount, erro
 		return annalshttp.Mount{}, fmt.Errorf("mount /mcp: %w", err)
 	}
 	hosts := mcp.New(mcp.Config{API: inner, Version: version().Version, Logger: logger}).Handler()
-	return annalshttp.Mount{
-		Paths: []string{"/mcp"},
-		Handler: func(w http.ResponseWriter, r *http.Request) error {
-			hosts.ServeHTTP(w, r)
-			return nil
-		},
-		Refuse: func(w http.ResponseWriter, r *http.Request, status int, err error) {
-			mcp.Refuse(w, r, status, annalshttp.Problem(err))
-		},
-	}, nil
+	return annalshttp.Hosted("/mcp", hosts, mcp.Refuse), nil
 }

@@ -3,22 +3,18 @@ package main
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"io"
-	"log"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 // What is refused of a certificate is said, and what helps against that.
 func TestACertificateThatIsNotTrustedIsNoSilence(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewUnstartedServer(http.NotFoundHandler())
-	server.Config.ErrorLog = log.New(io.Discard, "", 0)
-	server.StartTLS()
-	t.Cleanup(server.Close)
+	server := servertest.Untrusted(t)
 	trusted := x509.NewCertPool()
 	trusted.AddCert(server.Certificate())
 	later := func() time.Time { return server.Certificate().NotAfter.Add(time.Hour) }

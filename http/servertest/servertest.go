@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -59,6 +61,16 @@ func (b Base) Config(t *testing.T) annalshttp.Config {
 		Writer: b.Log, Historian: b.Log, Reader: b.Reader(), Reporter: projections.Reports{Knowledge: b.Knowledge, Log: b.Log},
 		Version: "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
 	}
+}
+
+// Untrusted serves with a certificate that nobody trusts, until the test ends.
+func Untrusted(t *testing.T) *httptest.Server {
+	t.Helper()
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return server
 }
 
 // Request is a request with headers, each "Name: value". A body that is no string and no reader is sent as JSON.
