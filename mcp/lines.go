@@ -119,7 +119,7 @@ func (c *lineConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 			c.settle(ctx)
 			return nil, next.err
 		case len(bytes.TrimSpace(next.text)) > 0:
-			messages, wrong := messagesOf(next.text)
+			messages, _, wrong := messagesOf(next.text)
 			if c.queue = messages; wrong != nil {
 				refused = c.write(refusal(nil, wrong))
 			}
@@ -189,7 +189,7 @@ func (c *lineConnection) Write(ctx context.Context, message jsonrpc.Message) err
 	if !is {
 		return c.write(text)
 	}
-	return c.write(text, answer.ID)
+	return c.write(restoringID(text), answer.ID)
 }
 
 // write writes a line, which answers what has the ids.

@@ -22,13 +22,8 @@ func (discarded) Close() error { return nil }
 // piped is what a host is answered that says everything at once and leaves, by id.
 func piped(t *testing.T, w *world, said ...string) map[string]object {
 	t.Helper()
-	var out bytes.Buffer
-	server := mcp.New(mcp.Config{API: w.api, Version: "test"})
-	if err := server.Serve(t.Context(), io.NopCloser(strings.NewReader(strings.Join(said, "\n"))), discarded{&out}, false); err != nil {
-		t.Fatal(err)
-	}
 	answers := map[string]object{}
-	for line := range strings.Lines(out.String()) {
+	for _, line := range w.lines(said...) {
 		var answer object
 		if err := json.Unmarshal([]byte(line), &answer); err != nil {
 			t.Fatalf("%s: %v", line, err)
@@ -43,6 +38,17 @@ func piped(t *testing.T, w *world, said ...string) map[string]object {
 		answers[id] = answer
 	}
 	return answers
+}
+
+// lines are what such a host is answered, as it stands there.
+func (w *world) lines(said ...string) []string {
+	w.t.Helper()
+	var out bytes.Buffer
+	server := mcp.New(mcp.Config{API: w.api, Version: "test"})
+	if err := server.Serve(w.t.Context(), io.NopCloser(strings.NewReader(strings.Join(said, "\n"))), discarded{&out}, false); err != nil {
+		w.t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSpace(out.String()), "\n")
 }
 
 const (

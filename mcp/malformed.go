@@ -12,25 +12,24 @@ import (
 )
 
 // messagesOf reads a message, or a batch of them.
-func messagesOf(text []byte) ([]jsonrpc.Message, *jsonrpc.Error) {
+func messagesOf(text []byte) (all []jsonrpc.Message, batch bool, wrong *jsonrpc.Error) {
 	if !json.Valid(text) {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "this is not JSON"}
+		return nil, false, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "this is not JSON"}
 	}
 	parts := []json.RawMessage{text}
-	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
+	if batch = bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")); batch {
 		if err := json.Unmarshal(text, &parts); err != nil || len(parts) == 0 {
-			return nil, invalid()
+			return nil, batch, invalid()
 		}
 	}
-	var all []jsonrpc.Message
 	for _, part := range parts {
-		message, err := jsonrpc.DecodeMessage(part)
+		message, err := jsonrpc.DecodeMessage(keepingIDs(part))
 		if err != nil {
-			return nil, invalid()
+			return nil, batch, invalid()
 		}
 		all = append(all, message)
 	}
-	return all, nil
+	return all, batch, nil
 }
 
 func invalid() *jsonrpc.Error {
@@ -43,7 +42,7 @@ func refusal(id any, wrong *jsonrpc.Error) []byte {
 	if err != nil {
 		panic(err) // texts and numbers always can be
 	}
-	return text
+	return restoringID(text)
 }
 
 // readable answers requests whose body is no message, or one with parameters that cannot be, and hands the others on.
@@ -53,7 +52,7 @@ func readable(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		status, id, wrong := http.StatusBadRequest, any(nil), (*jsonrpc.Error)(nil)
+		status, wrong := http.StatusBadRequest, (*jsonrpc.Error)(nil)
 		body, err := io.ReadAll(r.Body)
 		if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
 			status, wrong = http.StatusRequestEntityTooLarge, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("a message has at most %d bytes", tooLong.Limit)}
@@ -61,18 +60,51 @@ func readable(next http.Handler) http.Handler {
 			wrong = &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the message broke off"}
 		} else {
 			var all []jsonrpc.Message
-			all, wrong = messagesOf(body)
-			if id = idOfOnly(all); id != nil {
-				status, wrong = http.StatusOK, mistyped(all[0])
+			var batch bool
+			all, batch, wrong = messagesOf(body)
+			if wrong == nil && batch {
+				wrong = badBatch(r, all)
 			}
-			if wrong == nil {
-				r.Body = io.NopCloser(bytes.NewReader(body))
-				next.ServeHTTP(&plain{ResponseWriter: w, id: id}, r)
+			switch {
+			case wrong != nil:
+			case batch:
+				answerBatch(next, w, r, all)
+				return
+			default:
+				answerOne(next, w, r, all[0])
 				return
 			}
 		}
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
-		_, _ = w.Write(append(refusal(id, wrong), '\n')) // a host that left reads nothing
+		writeJSON(w, status, append(refusal(nil, wrong), '\n'))
 	})
+}
+
+// answerOne answers a message.
+func answerOne(next http.Handler, w http.ResponseWriter, r *http.Request, message jsonrpc.Message) {
+	id := requestID(message)
+	if wrong := mistyped(message); wrong != nil && id != nil {
+		writeJSON(w, http.StatusOK, append(refusal(id, wrong), '\n'))
+		return
+	}
+	text, err := jsonrpc.EncodeMessage(message)
+	if err != nil {
+		panic(err) // it was decoded
+	}
+	r = r.Clone(r.Context())
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+	if !isKept(id) {
+		next.ServeHTTP(&plain{ResponseWriter: w, id: id}, r)
+		return
+	}
+	answer := &recording{header: w.Header(), status: http.StatusOK}
+	next.ServeHTTP(&plain{ResponseWriter: answer, id: id}, r)
+	answer.header.Del("Content-Length")
+	w.WriteHeader(answer.status)
+	_, _ = w.Write(restoringID(answer.body.Bytes())) // a host that left reads nothing
+}
+
+func writeJSON(w http.ResponseWriter, status int, text []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // a host that left reads nothing
 }

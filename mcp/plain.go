@@ -10,19 +10,8 @@ import (
 // plain puts what the SDK refuses in plain text, such as a method that it does not know, into the form that hosts read.
 type plain struct {
 	http.ResponseWriter
-	id      any // of the message, if there is one alone
+	id      any // of the message
 	refused bool
-}
-
-// idOfOnly is the id of a request that comes alone.
-func idOfOnly(all []jsonrpc.Message) any {
-	if len(all) != 1 {
-		return nil
-	}
-	if request, ok := all[0].(*jsonrpc.Request); ok {
-		return request.ID.Raw()
-	}
-	return nil
 }
 
 // WriteHeader implements [http.ResponseWriter].

@@ -44,9 +44,9 @@ func asked(r *http.Request) any {
 	if err != nil || r.Method != http.MethodPost {
 		return nil
 	}
-	all, wrong := messagesOf(bytes.TrimSpace(body))
-	if wrong != nil {
+	all, batch, wrong := messagesOf(bytes.TrimSpace(body))
+	if wrong != nil || batch {
 		return nil
 	}
-	return idOfOnly(all)
+	return requestID(all[0])
 }
