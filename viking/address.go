@@ -14,11 +14,12 @@ import (
 //	resources/x, /resources/x               viking:// left out
 //	viking://user/memories/…, viking://~/…  the caller's own space
 //	viking://user/ID/sessions/S/…           viking://session/ID/S/…
-//	viking://tenants/NAME/…                 the caller's own tenant, by its name
+//	viking://tenants/NAME/…                 the caller's own tenant, by its name or by that of one of its organisations
 type address struct {
 	uri    domain.URI
-	tenant string // of the form viking://tenants/NAME/…; empty for others
-	beyond bool   // another tenant than the caller's: nothing lies there
+	tenant string        // of the form viking://tenants/NAME/…; empty for others
+	beyond bool          // another tenant than the caller's: nothing lies there
+	org    domain.Entity // whose name stands in the place of the tenant's: what is written there is for the organisation
 }
 
 // own are the first names in a user's space: behind viking://user/ they are no user's id.
@@ -49,7 +50,11 @@ func (c caller) address(field, s string) (address, error) {
 		if len(names) == 1 {
 			return address{}, invalid(field, "must name a tenant after viking://tenants/")
 		}
-		a.tenant, a.beyond = names[1], !c.knownAs(names[1])
+		a.tenant = names[1]
+		if a.tenant != c.Tenant {
+			a.org = domain.Entity(domain.Org + ":" + a.tenant)
+			a.beyond = !slices.Contains(c.Memberships, a.org)
+		}
 		names = names[2:]
 	}
 	a.uri = domain.URIOfNames(c.expand(names)...)
@@ -72,12 +77,6 @@ func pathOf(field, s string) (string, error) {
 		path = strings.TrimPrefix(s, "/")
 	}
 	return strings.TrimSuffix(path, "/"), nil
-}
-
-// knownAs tells whether a name in viking://tenants/NAME is the caller's tenant's, or that of an organisation
-// that the caller belongs to.
-func (c caller) knownAs(name string) bool {
-	return name == c.Tenant || slices.Contains(c.Memberships, domain.Entity(domain.Org+":"+name))
 }
 
 // expand spells the short forms out.
@@ -134,7 +133,7 @@ func (q *query) fromTo() (from, to address, err error) {
 		From string `json:"from_uri"`
 		To   string `json:"to_uri"`
 	}
-	if err := q.bind(&in); err != nil {
+	if err := q.bindWrite(&in); err != nil {
 		return from, to, err
 	}
 	if from, err = q.caller.address("from_uri", in.From); err != nil {

@@ -16,7 +16,7 @@ func (s *Server) makeDirectory(ctx context.Context, q *query) (any, error) {
 		URI         string `json:"uri"`
 		Description string `json:"description"`
 	}
-	if err := q.bind(&in); err != nil {
+	if err := q.bindWrite(&in); err != nil {
 		return nil, err
 	}
 	a, err := q.caller.address("uri", in.URI)
@@ -37,7 +37,8 @@ func (s *Server) makeAt(ctx context.Context, q *query, a address, description st
 	case description == "":
 		return nil
 	}
-	return s.describe(ctx, q, address{uri: a.uri.Join(domain.AbstractName), tenant: a.tenant, beyond: a.beyond}, cmp.Or(description, a.uri.Name()))
+	a.uri = a.uri.Join(domain.AbstractName)
+	return s.describe(ctx, q, a, cmp.Or(description, a.uri.Parent().Name()))
 }
 
 // describe writes what a directory is about.

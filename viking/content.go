@@ -135,7 +135,7 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 		Mode    string  `json:"mode"`
 		Wait    bool    `json:"wait"`
 	}
-	if err := q.bind(&in); err != nil {
+	if err := q.bindWrite(&in); err != nil {
 		return nil, err
 	}
 	a, err := q.caller.address("uri", in.URI)

@@ -30,6 +30,9 @@ func (c caller) placed(a address) (domain.Remembered, error) {
 		r.Type = domain.Definition
 	}
 	switch space := a.uri.Space(); {
+	case space == "" && a.org != "":
+		r.Scopes = []domain.Scope{a.org.Scope()}
+		return r, nil
 	case space == "":
 		var err error
 		r.Scopes, err = c.everybody()

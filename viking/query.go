@@ -1,6 +1,7 @@
 package viking
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -51,6 +52,31 @@ func (q *query) bind(into any) error {
 		}
 		if json.Unmarshal(raw, value.FieldByIndex(field.Index).Addr().Interface()) != nil {
 			q.found.Add(name, "must be %s", kindOf(field.Type))
+		}
+	}
+	return q.found.Err()
+}
+
+// places are fields by which requests say where something goes, and for whom.
+var places = []string{"to", "parent", "target", "target_uri", "root_uri", "scope", "scopes", "visibility"}
+
+// bindWrite is bind for a request that writes. One of places that the request does not have is refused and not ignored: what is
+// written would be for others than the caller meant.
+func (q *query) bindWrite(into any) error {
+	if err := q.bind(into); err != nil {
+		return err
+	}
+	var sent map[string]any
+	if len(bytes.TrimSpace(q.sent)) > 0 {
+		_ = json.Unmarshal(q.sent, &sent) // bind has read it
+	}
+	for _, field := range reflect.VisibleFields(reflect.TypeOf(into).Elem()) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		delete(sent, name)
+	}
+	for _, name := range places {
+		if value := sent[name]; value != nil && value != "" {
+			q.found.Add(name, "is not a field of this request")
 		}
 	}
 	return q.found.Err()

@@ -140,9 +140,7 @@ func (s *Server) linkable(ctx context.Context, q *query, field, uri string) (str
 	var k *domain.Knowledge
 	err = again(func() (err error) {
 		if k, err = s.standingFor(ctx, q, a); err == nil && k == nil {
-			about := a
-			about.uri = a.uri.Join(domain.AbstractName)
-			k, err = s.remember(ctx, q, about, named(a.uri.Name()))
+			k, err = s.nameDirectory(ctx, q, a)
 		}
 		return err
 	})
@@ -150,6 +148,22 @@ func (s *Server) linkable(ctx context.Context, q *query, field, uri string) (str
 		return "", err
 	}
 	return k.ID, nil
+}
+
+// nameDirectory makes the file by which a directory is known. It is for those whom the first item there is for.
+func (s *Server) nameDirectory(ctx context.Context, q *query, a address) (*domain.Knowledge, error) {
+	n, err := s.look(ctx, q.caller, a)
+	if err != nil {
+		return nil, err
+	}
+	about := a
+	about.uri = a.uri.Join(domain.AbstractName)
+	return s.remember(ctx, q, about, func(r *domain.Remembered) {
+		named(a.uri.Name())(r)
+		if n.item != nil && a.uri.Space() == "" {
+			r.Scopes = n.item.Scopes
+		}
+	})
 }
 
 // named fills in a text that says the name of its directory.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/annals-kb/annals/domain"
@@ -94,6 +95,8 @@ type resourceRequest struct {
 	IgnoreDirs string `json:"ignore_dirs"`
 	Include    string `json:"include"`
 	Exclude    string `json:"exclude"`
+
+	scopes []domain.Scope // of what lay there before
 }
 
 // resourceAdded says what became of it.
@@ -109,7 +112,7 @@ type resourceAdded struct {
 // addResource takes a file in, as a tree of the parts that it has.
 func (s *Server) addResource(ctx context.Context, q *query) (any, error) {
 	var in resourceRequest
-	if err := q.bind(&in); err != nil {
+	if err := q.bindWrite(&in); err != nil {
 		return nil, err
 	}
 	switch in.FileID = cmp.Or(in.FileID, in.TempPath); {
@@ -175,9 +178,9 @@ func (in resourceRequest) root(q *query) (address, error) {
 
 // settle keeps a file where it was asked for, in the place of what lay there, or else under a name of its own: one is
 // passed over that is taken by now, or by what the caller does not see.
-func (s *Server) settle(ctx context.Context, q *query, in resourceRequest, root address, file source) (address, []string, error) {
+func (s *Server) settle(ctx context.Context, q *query, in resourceRequest, root address, file source) (at address, unread []string, err error) {
 	if in.To != "" {
-		if err := s.clear(ctx, q, root); err != nil {
+		if in.scopes, err = s.clear(ctx, q, root); err != nil {
 			return root, nil, err
 		}
 		unread, err := s.keepAll(ctx, q, root, in, file)
@@ -203,13 +206,23 @@ func (s *Server) settle(ctx context.Context, q *query, in resourceRequest, root 
 	}
 }
 
-// clear forgets what lies at a place, and below it.
-func (s *Server) clear(ctx context.Context, q *query, at address) error {
-	_, err := s.eachOf(ctx, q, at, q.deletion)
+// clear forgets what lies at a place, and below it, and tells whom it was for: what comes in its place is for the same.
+func (s *Server) clear(ctx context.Context, q *query, at address) (scopes []domain.Scope, err error) {
+	_, err = s.eachOf(ctx, q, at, func(k *domain.Knowledge) (domain.Command, error) {
+		if scopes != nil && !slices.Equal(scopes, k.Scopes) {
+			return nil, domain.Refuse(domain.ErrPrecondition, "nothing was changed: the items there have different audiences").
+				WithFix("choose another place, or remove them first")
+		}
+		if slices.ContainsFunc(k.Scopes, func(scope domain.Scope) bool { return !q.caller.MayPublish(scope) }) {
+			return nil, domain.Refuse(domain.ErrForbidden, "nothing was changed: the caller may not write for the audience of the items there")
+		}
+		scopes = k.Scopes
+		return q.deletion(k)
+	})
 	if errors.Is(err, domain.ErrNotFound) {
-		return nil
+		err = nil
 	}
-	return err
+	return scopes, err
 }
 
 // keep writes the parts of a file, or its bytes. Of a document that could not be read it says so.
@@ -229,13 +242,20 @@ func (s *Server) keep(ctx context.Context, q *query, root address, in resourceRe
 		return "", err
 	}
 	if !readable {
-		return file.whyUnread(), s.keepBytes(ctx, q, root, file, meta, said)
+		return file.whyUnread(), s.keepBytes(ctx, q, root, in, file, meta, said)
 	}
-	return "", s.keepText(ctx, q, root, file, content, meta, said)
+	return "", s.keepText(ctx, q, root, in, file, content, meta, said)
+}
+
+// fill gives an item what the request says of all.
+func (in resourceRequest) fill(r *domain.Remembered) {
+	if in.scopes != nil {
+		r.Scopes = in.scopes
+	}
 }
 
 // keepText writes what a file says, in its parts.
-func (s *Server) keepText(ctx context.Context, q *query, root address, file source, content string, meta map[string]any, said domain.Source) error {
+func (s *Server) keepText(ctx context.Context, q *query, root address, in resourceRequest, file source, content string, meta map[string]any, said domain.Source) error {
 	parts := sections(content)
 	encoded, err := json.Marshal(meta)
 	if err != nil {
@@ -250,6 +270,7 @@ func (s *Server) keepText(ctx context.Context, q *query, root address, file sour
 		at := root
 		at.uri = root.uri.Join(name)
 		command, err := s.remembering(q, at, func(r *domain.Remembered) {
+			in.fill(r)
 			r.Text.Content, r.Text.Task, r.Text.Meta, r.Source = part.content, part.title, encoded, said
 		})
 		if err != nil {
@@ -266,7 +287,7 @@ func (s *Server) keepText(ctx context.Context, q *query, root address, file sour
 }
 
 // keepBytes writes what cannot be read: an item that says what it is, with the bytes beside it.
-func (s *Server) keepBytes(ctx context.Context, q *query, root address, file source, meta map[string]any, said domain.Source) error {
+func (s *Server) keepBytes(ctx context.Context, q *query, root address, in resourceRequest, file source, meta map[string]any, said domain.Source) error {
 	if len(file.bytes) == 0 {
 		return invalid("path", "is empty")
 	}
@@ -280,9 +301,10 @@ func (s *Server) keepBytes(ctx context.Context, q *query, root address, file sou
 	at := root
 	at.uri = root.uri.Join(file.stem() + file.extension())
 	command, err := s.remembering(q, at, func(r *domain.Remembered) {
+		in.fill(r)
 		r.Text.Content = fmt.Sprintf("%s (%s, %d bytes)", file.name, kind, len(file.bytes))
-		if in, _ := meta["reason"].(string); in != "" {
-			r.Text.Content += "\n" + in
+		if in.Reason != "" {
+			r.Text.Content += "\n" + in.Reason
 		}
 		r.Media, r.Text.Meta, r.Source = mediaOf(kind), encoded, said
 	})

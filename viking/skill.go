@@ -26,6 +26,7 @@ type skillRequest struct {
 	Data   json.RawMessage `json:"data"`
 	FileID string          `json:"temp_file_id"`
 	Path   string          `json:"temp_path"`
+	Target string          `json:"target_uri"` // the directory of skills that it is to lie in
 }
 
 // skillAdded says what became of a skill.
@@ -36,22 +37,21 @@ type skillAdded struct {
 	Auxiliary int    `json:"auxiliary_files"`
 }
 
-// skillIn reads the skill of a request, and tells which upload it was.
-func (s *Server) skillIn(ctx context.Context, q *query) (k skill, upload string, err error) {
-	var in skillRequest
-	if err := q.bind(&in); err != nil {
-		return k, "", err
+// skillIn reads the skill of a request.
+func (s *Server) skillIn(ctx context.Context, q *query) (k skill, in skillRequest, err error) {
+	if err := q.bindWrite(&in); err != nil {
+		return k, in, err
 	}
-	upload = cmp.Or(in.FileID, in.Path)
+	in.FileID = cmp.Or(in.FileID, in.Path)
 	switch {
-	case upload != "":
-		k, err = s.skillUploaded(ctx, q, upload)
+	case in.FileID != "":
+		k, err = s.skillUploaded(ctx, q, in.FileID)
 	case len(in.Data) == 0:
 		err = invalid("data", "is required, or temp_file_id")
 	default:
 		k, err = parseSkill(in.Data)
 	}
-	return k, upload, err
+	return k, in, err
 }
 
 // skillUploaded reads a skill of a file that was uploaded before: of a SKILL.md.
@@ -68,50 +68,54 @@ func (s *Server) skillUploaded(ctx context.Context, q *query, id string) (skill,
 
 // addSkill takes a skill in, or in the place of an older one with its name.
 func (s *Server) addSkill(ctx context.Context, q *query) (any, error) {
-	k, upload, err := s.skillIn(ctx, q)
+	k, in, err := s.skillIn(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	return s.putSkill(ctx, q, k, upload)
+	return s.putSkill(ctx, q, k, in)
 }
 
 func (s *Server) replaceSkill(ctx context.Context, q *query) (any, error) {
-	k, upload, err := s.skillIn(ctx, q)
+	k, in, err := s.skillIn(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	if segment(k.Name) != segment(q.path("name")) {
 		return nil, noSkill("the skill's name is another than the path's")
 	}
-	if _, err := s.skillNamed(ctx, q, q.path("name")); err != nil {
+	if _, err := s.skillNamed(ctx, q, in.Target, q.path("name")); err != nil {
 		return nil, err
 	}
-	return s.putSkill(ctx, q, k, upload)
+	return s.putSkill(ctx, q, k, in)
 }
 
 // putSkill keeps a skill. The upload that it came in is used up.
-func (s *Server) putSkill(ctx context.Context, q *query, k skill, upload string) (any, error) {
+func (s *Server) putSkill(ctx context.Context, q *query, k skill, in skillRequest) (any, error) {
 	var added skillAdded
 	err := again(func() (err error) {
-		added, err = s.kept(ctx, q, k)
+		added, err = s.kept(ctx, q, k, in.Target)
 		return err
 	})
-	if err == nil && upload != "" {
-		err = s.cfg.Files.Drop(ctx, q.caller.Tenant, upload)
+	if err == nil && in.FileID != "" {
+		err = s.cfg.Files.Drop(ctx, q.caller.Tenant, in.FileID)
 	}
 	return added, err
 }
 
-func (s *Server) kept(ctx context.Context, q *query, k skill) (skillAdded, error) {
+func (s *Server) kept(ctx context.Context, q *query, k skill, target string) (skillAdded, error) {
 	meta, err := json.Marshal(k.described)
 	if err != nil {
 		return skillAdded{}, err
 	}
-	older, err := s.skillNamed(ctx, q, k.Name)
+	roots, err := q.caller.skillRootsAt(target, k.Name)
+	if err != nil {
+		return skillAdded{}, err
+	}
+	older, err := s.skillNamed(ctx, q, target, k.Name)
 	added := skillAdded{Status: "success", Name: k.Name}
 	switch {
 	case err == nil:
-		added.URI = string(placeOf(older))
+		added.URI = roots[0].spell(placeOf(older))
 		_, err = s.change(ctx, q, domain.Revise{Target: q.target(older), Changes: domain.Revised{
 			Content: &k.Text, Abstract: &k.Description, Meta: new(json.RawMessage(meta)),
 		}})
@@ -119,17 +123,18 @@ func (s *Server) kept(ctx context.Context, q *query, k skill) (skillAdded, error
 	case !errors.Is(err, domain.ErrNotFound):
 		return added, err
 	}
-	at := address{uri: domain.RootURI.Join(domain.Agent, "skills", segment(k.Name), domain.SkillName)}
-	if _, err := q.caller.everybody(); err != nil { // who may not write for everybody has skills of one's own
-		at.uri = domain.RootURI.Join(domain.Agent, q.caller.space, "skills", segment(k.Name), domain.SkillName)
+	at := roots[len(roots)-1]
+	if _, err := q.caller.everybody(); err != nil && target == "" { // a caller who may not write for everybody has skills of their own
+		at = roots[1]
 	}
+	at.uri = at.uri.Join(segment(k.Name), domain.SkillName)
 	item, err := s.remember(ctx, q, at, func(r *domain.Remembered) {
 		r.Text.Content, r.Text.Abstract, r.Text.Meta = k.Text, k.Description, meta
 	})
 	if err != nil {
 		return added, err
 	}
-	added.URI = string(placeOf(item))
+	added.URI = at.spell(placeOf(item))
 	return added, nil
 }
 
@@ -142,10 +147,38 @@ func (c caller) skillRoots() []domain.URI {
 	}
 }
 
-// skillNamed finds the nearest skill that lies under a name.
-func (s *Server) skillNamed(ctx context.Context, q *query, name string) (*domain.Knowledge, error) {
-	for _, root := range q.caller.skillRoots() {
-		k, err := s.cfg.Reader.At(ctx, q.caller.Tenant, root.Join(segment(name), domain.SkillName))
+// skillRootsAt are the directories that target_uri names for the skill with a name: one, or all that the caller has if it is empty.
+func (c caller) skillRootsAt(target, name string) (roots []address, err error) {
+	var named address
+	if target != "" {
+		if named, err = c.address("target_uri", target); err != nil {
+			return nil, err
+		}
+	}
+	for _, root := range c.skillRoots() {
+		if target == "" || named.uri == root || named.uri == root.Join(segment(name)) {
+			at := named
+			at.uri = root
+			roots = append(roots, at)
+		}
+	}
+	if len(roots) == 0 {
+		return nil, invalid("target_uri", "must be a directory of skills of the caller: viking://~/skills or viking://agent/skills")
+	}
+	return roots, nil
+}
+
+// skillNamed finds the skill that lies under a name: in the target, or else the nearest.
+func (s *Server) skillNamed(ctx context.Context, q *query, target, name string) (*domain.Knowledge, error) {
+	roots, err := q.caller.skillRootsAt(target, name)
+	if err != nil {
+		return nil, err
+	}
+	for _, root := range roots {
+		if root.beyond {
+			continue
+		}
+		k, err := s.cfg.Reader.At(ctx, q.caller.Tenant, root.uri.Join(segment(name), domain.SkillName))
 		switch {
 		case err == nil && q.caller.MaySee(k):
 			return k, nil
@@ -220,7 +253,10 @@ func (s *Server) findSkills(ctx context.Context, q *query) (any, error) {
 
 // validateSkill tells what is wrong with a skill, and takes nothing in.
 func (s *Server) validateSkill(ctx context.Context, q *query) (any, error) {
-	k, _, err := s.skillIn(ctx, q)
+	k, in, err := s.skillIn(ctx, q)
+	if err == nil {
+		_, err = q.caller.skillRootsAt(in.Target, k.Name)
+	}
 	verdict := map[string]any{"valid": err == nil, "name": k.Name, "description": k.Description, "errors": []string{}, "warnings": []string{}}
 	if refusal, is := errors.AsType[*domain.Refusal](err); is && errors.Is(err, errSkill) {
 		verdict["errors"] = []string{refusal.Detail}
@@ -233,7 +269,7 @@ func (s *Server) validateSkill(ctx context.Context, q *query) (any, error) {
 }
 
 func (s *Server) showSkill(ctx context.Context, q *query) (any, error) {
-	k, err := s.skillNamed(ctx, q, q.path("name"))
+	k, err := s.skillNamed(ctx, q, q.text("target_uri"), q.path("name"))
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +280,7 @@ func (s *Server) showSkill(ctx context.Context, q *query) (any, error) {
 }
 
 func (s *Server) removeSkill(ctx context.Context, q *query) (any, error) {
-	k, err := s.skillNamed(ctx, q, q.path("name"))
+	k, err := s.skillNamed(ctx, q, q.text("target_uri"), q.path("name"))
 	if err != nil {
 		return nil, err
 	}

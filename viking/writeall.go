@@ -43,7 +43,7 @@ func (s *Server) writeAll(ctx context.Context, q *query) (any, error) {
 		Writes  []oneWrite `json:"operations"`
 		Wait    bool       `json:"wait"`
 	}
-	if err := q.bind(&in); err != nil {
+	if err := q.bindWrite(&in); err != nil {
 		return nil, err
 	}
 	root, err := q.caller.address("root_uri", in.RootURI)
