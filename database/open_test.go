@@ -296,3 +296,51 @@ func withQuery(t *testing.T, server, key, value string) string {
 	parsed.RawQuery = query.Encode()
 	return parsed.String()
 }
+
+func TestAListOfHostsIsReadAsLibpqReadsIt(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"postgres://annals:hunter2@db1:5433,db2:5434/annals":                            "db1:5433,db2:5434/annals",
+		"postgres://annals:hunter2@db1,db2:5434/annals?target_session_attrs=read-write": "db1:5432,db2:5434/annals",
+		"postgresql://db1:5433,[::1]:5434,10.0.0.3/annals":                              "db1:5433,[::1]:5434,10.0.0.3:5432/annals",
+		"postgres://[::1],[::2]:5433/annals":                                            "[::1]:5432,[::2]:5433/annals",
+		"postgres://db1,db2/annals?port=5433,5434":                                      "db1:5433,db2:5434/annals",
+		"postgres://db1,db2/annals?port=5433":                                           "db1:5433,db2:5433/annals",
+		"postgres:///annals?host=db1,db2&port=5433,5434":                                "db1:5433,db2:5434/annals",
+		"postgres://%2Fvar%2Frun,db2/annals":                                            "/var/run,db2:5432/annals",
+		"postgres://annals:hunter2@db1:5433/annals":                                     "db1:5433/annals",
+		"postgres://annals@[::1]:5433/annals":                                           "[::1]:5433/annals",
+		"postgres://annals:hunter2@db1:5433,db2:http/annals":                            "",
+		"postgres://annals:hunter2@db1:5433,db2:5434:5435/annals":                       "",
+		"postgres://annals:hunter2@db1,db2/annals?port=5433,5434,5435":                  "",
+		"postgres://annals:hunter2@db1,db2/annals?pool_max_conns=8&sslmode=verify-full": "db1:5432,db2:5432/annals",
+	} {
+		if got := database.Where(address); got != want {
+			t.Errorf("%s: got %q, want %q", address, got, want)
+		}
+	}
+}
+
+func TestEveryServerOfAListIsNamedIfNoneAnswers(t *testing.T) {
+	t.Parallel()
+	_, err := database.Open(t.Context(), "postgres://annals:hunter2@127.0.0.1:1,127.0.0.2:2/annals", databasetest.Log(t))
+	if !errors.Is(err, database.ErrUnavailable) {
+		t.Fatalf("got %v, want %v", err, database.ErrUnavailable)
+	}
+	if got := err.Error(); !strings.Contains(got, "PostgreSQL at 127.0.0.1:1,127.0.0.2:2 cannot be reached") || strings.ContainsAny(got, "\n") {
+		t.Errorf("got %q, want one line that names both", got)
+	}
+}
+
+func TestTheFirstServerOfAListThatAnswersIsUsed(t *testing.T) {
+	t.Parallel()
+	server, err := url.Parse(databasetest.Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Host = "127.0.0.1:1," + server.Host
+	db := databasetest.Open(t, withQuery(t, server.String(), "target_session_attrs", "read-write"))
+	if err := db.Answers(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,12 +1,14 @@
 package database
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"runtime"
@@ -56,7 +58,8 @@ func newPool(connector *connector, connections int) *bun.DB {
 // parsePostgres reads a URL as lib/pq does, with defaults of our own: pool_max_conns (all
 // connections of this process), sslmode, application_name and connect_timeout.
 func parsePostgres(rawURL string) (config pq.Config, connections int, err error) {
-	parsed, err := url.Parse(rawURL)
+	address, hosts, ports := splitHosts(rawURL)
+	parsed, err := url.Parse(address)
 	if err != nil { // err would repeat the URL
 		return config, 0, errors.New("the database URL does not parse: write special characters of the password as %XX, " + accepted)
 	}
@@ -64,6 +67,12 @@ func parsePostgres(rawURL string) (config pq.Config, connections int, err error)
 		return config, 0, errors.New("the database URL names no server: " + accepted)
 	}
 	query := parsed.Query()
+	if hosts != "" && !query.Has("host") {
+		query.Set("host", hosts)
+		if ports != "" && !query.Has("port") {
+			query.Set("port", ports)
+		}
+	}
 	if spilled(parsed, query) {
 		return config, 0, errors.New("the database URL has a # or an @ where none can stand: write special characters of the password as %XX (# as %23, @ as %40, / as %2F), or give it as PGPASSWORD and leave it out of the URL")
 	}
@@ -93,6 +102,39 @@ func parsePostgres(rawURL string) (config pq.Config, connections int, err error)
 	return config, connections, nil
 }
 
+// splitHosts takes a list of hosts out of a URL, as in postgres://host1:port1,host2:port2/database, which net/url cannot
+// read. It leaves a single host where it is.
+func splitHosts(rawURL string) (address, hosts, ports string) {
+	scheme, rest, _ := strings.Cut(rawURL, "://")
+	authority, after := rest, ""
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		authority, after = rest[:end], rest[end:]
+	}
+	at := strings.LastIndex(authority, "@") + 1
+	list := strings.Split(authority[at:], ",")
+	if len(list) == 1 {
+		return rawURL, "", ""
+	}
+	var names, numbers []string
+	numbered := false
+	for _, host := range list {
+		name, port, _ := strings.Cut(host, ":")
+		if strings.HasPrefix(host, "[") { // an address of IPv6
+			name, port, _ = strings.Cut(host[1:], "]")
+			port = strings.TrimPrefix(port, ":")
+		}
+		if socket, err := url.PathUnescape(name); err == nil {
+			name = socket
+		}
+		numbered = numbered || port != ""
+		names, numbers = append(names, name), append(numbers, cmp.Or(port, "5432"))
+	}
+	if numbered {
+		ports = strings.Join(numbers, ",")
+	}
+	return scheme + "://" + authority[:at] + after, strings.Join(names, ","), ports
+}
+
 // spilled tells whether what comes after the host looks like the rest of a password, whose / or # ended the host too early:
 // then the host is a piece of the password, and must not be called, nor named.
 func spilled(u *url.URL, query url.Values) bool {
@@ -118,10 +160,31 @@ func isLocalHost(host string) bool {
 	return host == "" || host == "localhost" || strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || ip.IsLoopback()
 }
 
-// where names the server without its secrets.
+// where names the servers without their secrets.
 func where(config pq.Config) string {
-	if strings.HasPrefix(config.Host, "/") {
-		return config.Host
+	servers := []string{whereOne(config.Host, config.Hostaddr, config.Port)}
+	for _, other := range config.Multi {
+		servers = append(servers, whereOne(other.Host, other.Hostaddr, other.Port))
 	}
-	return net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))
+	return strings.Join(servers, ",")
+}
+
+func whereOne(host string, address netip.Addr, port uint16) string {
+	if strings.HasPrefix(host, "/") {
+		return host
+	}
+	if host == "" && address.IsValid() {
+		host = address.String()
+	}
+	return net.JoinHostPort(host, strconv.Itoa(int(port)))
+}
+
+// Where names the servers and the database of a PostgreSQL URL without its secrets, as in db1:5432,db2:5432/annals. It is
+// empty if the URL does not fit.
+func Where(rawURL string) string {
+	config, _, err := parsePostgres(rawURL)
+	if err != nil {
+		return ""
+	}
+	return where(config) + "/" + config.Database
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -31,6 +32,7 @@ SET idle_in_transaction_session_timeout = '5min'`
 type connector struct {
 	*pq.Connector
 	guarded atomic.Bool // whether this role sees only the rows that it says it wants to see
+	choosy  bool        // whether there are several servers, or not every one will do
 }
 
 var _ driver.Connector = (*connector)(nil)
@@ -44,7 +46,16 @@ func newConnector(config pq.Config) (*connector, error) {
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: silence / 2, Interval: silence / 6, Count: 3},
 		Control:         giveUpOnSilence,
 	}})
-	return &connector{Connector: c}, nil
+	return &connector{Connector: c, choosy: len(config.Multi) > 0 || config.TargetSessionAttrs != ""}, nil
+}
+
+// oneLine says in one line what lib/pq says in one for each server.
+type oneLine struct{ error }
+
+func (e oneLine) Unwrap() error { return e.error }
+
+func (e oneLine) Error() string {
+	return strings.ReplaceAll(strings.ReplaceAll(e.error.Error(), ":\n", ": "), "\n", "; ")
 }
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -56,7 +67,9 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if refusal, refused := errors.AsType[*pq.Error](err); refused { // whoever serves is let in again one day
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, refusal)
 	}
-	if err != nil {
+	if err != nil && ctx.Err() == nil && c.choosy { // no server of the list takes this session: they may be about to change places
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, oneLine{err})
+	} else if err != nil {
 		return nil, err
 	}
 	if _, err := conn.(driver.ExecerContext).ExecContext(ctx, sessionSettings, nil); err != nil {

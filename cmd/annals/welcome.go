@@ -1,12 +1,11 @@
 package main
 
 import (
-	"cmp"
-	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/annals-kb/annals/database"
 )
 
 // welcome is what serve says when it is ready: five lines to know, three commands to try.
@@ -81,9 +80,9 @@ func databaseName(address string) string {
 	if path, isFile := sqliteFile(address); isFile {
 		return "SQLite in " + absolute(path)
 	}
-	u, err := url.Parse(address)
-	if err != nil {
+	servers := database.Where(address)
+	if servers == "" {
 		return "PostgreSQL"
 	}
-	return fmt.Sprintf("PostgreSQL at %s%s", cmp.Or(u.Host, "the local socket"), u.Path)
+	return "PostgreSQL at " + servers
 }
