@@ -2,6 +2,7 @@ package projections
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -46,6 +47,9 @@ func (m *Meaning) embedAll(ctx context.Context, all []domain.Search) []asked {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	made, err := m.embedder.Embed(ctx, texts, embedding.Query)
+	if !errors.Is(err, context.Canceled) { // by a caller who left, which says nothing about the model
+		m.failure.Store(whyNot(err))
+	}
 	if err != nil {
 		m.knowledge.log.WarnContext(ctx, "search without meaning", "embedder", m.embedder.Name(), "error", err)
 	}
@@ -59,6 +63,14 @@ func (m *Meaning) embedAll(ctx context.Context, all []domain.Search) []asked {
 		}
 	}
 	return vectors
+}
+
+// whyNot is an error's text; empty for none.
+func whyNot(err error) string {
+	if err == nil {
+		return ""
+	}
+	return "words answer alone: " + err.Error()
 }
 
 // given is the vector that a question came with.

@@ -75,6 +75,15 @@ func TestWordsAnswerAloneWhileTheModelIsDown(t *testing.T) {
 			case down == nil && (hit.Semantic == 0 || len(answer.Hits) != 2):
 				t.Errorf("up: %+v", answer.Hits)
 			}
+			all, err := w.reader().Status(t.Context(), w.by.Tenant)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range all {
+				if p.Name == "meaning" && (p.Error != "") != (down != nil) {
+					t.Errorf("down %v: the status says %q", down, p.Error)
+				}
+			}
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/uptrace/bun"
@@ -28,6 +29,7 @@ type Meaning struct {
 	nearest   nearest
 	survey    *survey
 	follower  *message.Handler // nil while it follows no log
+	failure   atomic.Value     // why the model did not embed the last question, a string; empty if it did
 }
 
 func newMeaning(p *Knowledge, tables meaningTables, embedder embedding.Embedder) *Meaning {

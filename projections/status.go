@@ -1,6 +1,7 @@
 package projections
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -77,8 +78,12 @@ func (s *spaces) status(ctx context.Context, v listed, progress Progress, tenant
 		return status, err
 	}
 	status = f.Describe(status)
-	if read := s.read.Load(); read.tables.version == v.Version && !read.reachable() {
-		status.Error = "words answer alone: no setting of this server says how to reach the model of these vectors"
+	if read := s.read.Load(); read.tables.version == v.Version {
+		failure, _ := read.failure.Load().(string)
+		status.Error = cmp.Or(status.Error, failure)
+		if !read.reachable() {
+			status.Error = "words answer alone: no setting of this server says how to reach the model of these vectors"
+		}
 	}
 	return status, nil
 }

@@ -1,6 +1,7 @@
 package viking
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -13,7 +14,7 @@ func (s *Server) observerRoutes() {
 	s.route("GET /api/v1/observer/{component}", s.observe)
 }
 
-// components are what OpenViking's servers are made of. What stands here for most of them is the database.
+// components are what OpenViking's servers are made of.
 var components = []string{"queue", "vikingdb", "models", "lock", "retrieval", "filesystem"}
 
 // formerly are the names that some of them had before.
@@ -32,39 +33,81 @@ func (s *Server) observe(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	all = slices.DeleteFunc(all, func(p domain.ProjectionStatus) bool { return slices.Contains(unused, p.State) })
+	tasks, err := s.tasks(ctx, q)
+	if err != nil {
+		return nil, err
+	}
 	name := q.path("component")
 	if now, older := formerly[name]; older {
-		c := observed(now, all)
+		c := observed(now, all, tasks)
 		c.Name = name
 		return c, nil
 	}
 	switch {
 	case slices.Contains(components, name):
-		return observed(name, all), nil
+		return observed(name, all, tasks), nil
 	case name != "system":
 		return nil, domain.Refuse(domain.ErrNotFound, "there is no such component")
 	}
 	parts, healthy := map[string]component{}, true
 	for _, name := range components {
-		parts[name] = observed(name, all)
+		parts[name] = observed(name, all, tasks)
 		healthy = healthy && parts[name].Healthy
 	}
 	return map[string]any{"is_healthy": healthy, "errors": troubles(all), "components": parts}, nil
 }
 
-// observed is a component. What is behind the log, or stands still, is the queue's.
-func observed(name string, all []domain.ProjectionStatus) component {
-	c := component{Name: name, Healthy: true, Status: "works in the database"}
-	if name != "queue" && name != "vikingdb" {
+// unused are the states of versions that are neither read nor built: what became of them is no trouble of the server's.
+var unused = []string{"draining", "retired", "failed"}
+
+// tasks tells how many of the newest tasks that the caller sees are not done yet.
+func (s *Server) tasks(ctx context.Context, q *query) (string, error) {
+	if s.cfg.Sessions == nil {
+		return "", nil
+	}
+	newest, err := s.cfg.Sessions.Tasks(ctx, domain.TaskQuery{By: q.caller.Principal, Limit: mostTasks})
+	count := map[domain.TaskStatus]int{}
+	for _, t := range newest {
+		count[t.Status]++
+	}
+	return fmt.Sprintf("tasks: %d pending, %d running, %d failed, of the newest %d\n",
+		count[domain.TaskPending], count[domain.TaskRunning], count[domain.TaskFailed], len(newest)), err
+}
+
+// projectionsOf are the projections that a component consists of. What is in none is the queue's alone.
+var projectionsOf = map[string][]string{
+	"vikingdb":  {"knowledge", "meaning"},
+	"models":    {"meaning", domain.Extraction, domain.Summaries},
+	"retrieval": {"knowledge", "meaning"},
+}
+
+// observed is a component: the projections that it consists of, and how far they are behind the log.
+func observed(name string, all []domain.ProjectionStatus, tasks string) component {
+	c := component{Name: name, Healthy: true, Status: "works in the database, which answers"}
+	of, made := projectionsOf[name]
+	if !made && name != "queue" {
 		return c
 	}
+	var mine []domain.ProjectionStatus
 	var table strings.Builder
-	fmt.Fprintf(&table, "%-16s %10s %10s %8s  %s\n", "projection", "position", "behind", "seconds", "state")
+	fmt.Fprintf(&table, "%-16s %10s %10s %8s  %-8s  %-7s  %s\n", "projection", "position", "behind", "seconds", "state", "healthy", "model")
 	for _, p := range all {
-		fmt.Fprintf(&table, "%-16s %10d %10d %8.1f  %s\n", p.Name, p.Position, p.LagEvents, p.LagSeconds, p.State)
+		if made && !slices.Contains(of, p.Name) {
+			continue
+		}
+		mine = append(mine, p)
+		model := cmp.Or(p.Settings["space"], p.Settings["extractor"], p.Settings["summarizer"], "-")
+		fmt.Fprintf(&table, "%-16s %10d %10d %8.1f  %-8s  %-7t  %s\n", p.Name, p.Position, p.LagEvents, p.LagSeconds, p.State, p.Error == "", model)
+	}
+	if name == "queue" {
+		table.WriteString(tasks)
+	}
+	for _, trouble := range troubles(mine) {
+		table.WriteString(trouble + "\n")
 	}
 	c.Status = table.String()
-	c.Errors = len(troubles(all)) > 0
+	c.Errors = len(troubles(mine)) > 0
 	c.Healthy = !c.Errors
 	return c
 }

@@ -1,9 +1,13 @@
 package viking_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/viking"
 )
 
 func TestMemoriesAreCounted(t *testing.T) {
@@ -44,5 +48,42 @@ func TestComponentsAreObserved(t *testing.T) {
 			t.Errorf("the system is %v", got)
 		}
 		w.ask("GET", "/api/v1/observer/nothing", nil).refused(http.StatusNotFound, "NOT_FOUND")
+	})
+}
+
+// troubled is a reader whose models are away, and whose log nothing has read.
+type troubled struct{ viking.Reader }
+
+func (troubled) Status(context.Context, string) ([]domain.ProjectionStatus, error) {
+	return []domain.ProjectionStatus{
+		{Name: "knowledge", State: "active", Position: 9, Settings: map[string]string{}},
+		{Name: "knowledge", State: "failed", Error: "given up"},
+		{Name: "meaning", State: "active", Position: 5, LagEvents: 4, LagSeconds: 2.5, Settings: map[string]string{"space": "far:model:8"}, Error: "no connection"},
+		{Name: domain.Extraction, State: "active", LagEvents: 9, Settings: map[string]string{"extractor": "model far"}},
+	}, nil
+}
+
+func TestWhatIsInTroubleIsObserved(t *testing.T) {
+	set := func(cfg *viking.Config) { cfg.Reader = troubled{cfg.Reader} }
+	eachWith(t, open, set, func(t *testing.T, w *world) {
+		w.ask("POST", "/api/v1/sessions/s/messages", object{"role": "user", "content": "I prefer tabs."}).want(http.StatusOK)
+		w.ask("POST", "/api/v1/sessions/s/commit", object{}).want(http.StatusOK) // nobody learns from it
+		for name, healthy := range map[string]bool{"queue": false, "vikingdb": false, "models": false, "vlm": false, "retrieval": false, "lock": true, "filesystem": true} {
+			got := w.ask("GET", "/api/v1/observer/"+name, nil).object()
+			if status := got["status"].(string); got["is_healthy"] != healthy || got["has_errors"] == healthy || strings.Contains(status, "no connection") == healthy {
+				t.Errorf("%s: %v", name, got)
+			}
+		}
+		models := w.ask("GET", "/api/v1/observer/models", nil).object()["status"].(string)
+		if !strings.Contains(models, "far:model:8") || !strings.Contains(models, "model far") || strings.Contains(models, "knowledge") {
+			t.Errorf("the models are\n%s", models)
+		}
+		queue := w.ask("GET", "/api/v1/observer/queue", nil).object()["status"].(string)
+		if !strings.Contains(queue, "tasks: 1 pending, 0 running, 0 failed, of the newest 1") || !strings.Contains(queue, "      4      2.5") {
+			t.Errorf("the queue is\n%s", queue)
+		}
+		if got := w.ask("GET", "/api/v1/observer/system", nil).object(); got["is_healthy"] != false || len(got["errors"].([]any)) != 1 {
+			t.Errorf("the system is %v", got)
+		}
 	})
 }

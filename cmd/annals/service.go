@@ -92,10 +92,10 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 	}
 	s.worker, s.summaries = s.extractor(entrance, extractor), s.summarizing(entrance, extractor)
 	s.directories = s.browsing(entrance, extractor)
-	reader := projections.Reader{Knowledge: knowledge, Past: past, Progress: log}
+	reader := present{projections.Reader{Knowledge: knowledge, Past: past, Progress: log}, s.forwarder, s.worker, s.summaries}
 	api := annalshttp.Config{
 		Reporter: projections.Reports{Knowledge: knowledge, Log: log}, Recorder: s.accesses,
-		Writer: entrance, Scrubbing: entrance, Recorded: entrance, Reader: present{reader, s.forwarder, s.worker, s.summaries}, Historian: log, Policy: policy,
+		Writer: entrance, Scrubbing: entrance, Recorded: entrance, Reader: reader, Historian: log, Policy: policy,
 		Rebuilder: projections.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Walls: wallsOf(db),
 		Keys: s.keys, RootKey: cfg.RootKey, Eraser: s.eraser, Confine: database.ForTenant,
 		Probes: []annalshttp.Probe{{Name: "database", Check: s.db.Answers}},
