@@ -62,16 +62,19 @@ func (c *console) end(err error) error {
 	return err
 }
 
-// widthOf is the terminal's width, COLUMNS if out is no terminal, else 100.
+// unbounded is the width of what is no terminal: nothing is cut or wrapped there.
+const unbounded = 1 << 20
+
+// widthOf is the terminal's width, or COLUMNS if out is no terminal and that is set.
 func widthOf(out *os.File) int {
-	const narrowest, usual = 40, 100
+	const narrowest = 40
 	if width, _, err := term.GetSize(int(out.Fd())); err == nil {
 		return max(width, narrowest)
 	}
 	if width, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil {
 		return max(width, narrowest)
 	}
-	return usual
+	return unbounded
 }
 
 // coloured tells whether colours are seen.

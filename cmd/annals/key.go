@@ -180,7 +180,10 @@ func showKey(ctx context.Context, c *console, r remote, q request) error {
 	return made.show(c, a.Body)
 }
 
-type keyListCommand struct{ remote }
+type keyListCommand struct {
+	remote
+	tabular
+}
 
 // Help implements kong.HelpProvider.
 func (keyListCommand) Help() string {
@@ -204,10 +207,10 @@ func (k *keyListCommand) Run(ctx context.Context, c *console) error {
 		return c.document(a.Body)
 	}
 	if len(keys) == 0 {
-		c.say("no keys yet: the server asks nobody for one")
+		k.empty(c, "no keys yet: the server asks nobody for one")
 		return nil
 	}
-	rows := &grid{heads: []string{"PREFIX", "WHO", "ROLE", "LAST USED", "STATE"}}
+	rows := &grid{heads: []string{"PREFIX", "WHO", "ROLE", "LAST USED", "STATE"}, spare: []string{"LAST USED"}}
 	for _, key := range keys {
 		used := "never"
 		if !key.UsedAt.IsZero() {
@@ -215,8 +218,7 @@ func (k *keyListCommand) Run(ctx context.Context, c *console) error {
 		}
 		rows.row(key.Prefix, printable(joined(" in ", key.Subject, strings.Join(key.Memberships, ", "))), key.Role, used, key.state())
 	}
-	c.say("%s", rows.render(c.width))
-	return nil
+	return k.show(c, rows)
 }
 
 // keysOf are the keys of the tenant, as the server lists them.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 )
 
 type listCommand struct {
@@ -15,6 +16,7 @@ type listCommand struct {
 	Limit  int    `short:"n" default:"20" placeholder:"N" help:"At most so many: 20 unless told."`
 	Cursor string `placeholder:"CURSOR" help:"Go on where the page before ended: its next_cursor, with the same filters."`
 
+	tabular
 	hindsight
 	listFilters
 }
@@ -55,7 +57,7 @@ func (l *listCommand) Run(ctx context.Context, c *console) error {
 	if c.json {
 		return c.document(all)
 	}
-	return all.print(c, filtered)
+	return all.print(c, l.tabular, filtered)
 }
 
 // read asks for pages until there are as many items as wanted.
@@ -75,25 +77,31 @@ func (l *listCommand) read(ctx context.Context, api *client, query url.Values) (
 	}
 }
 
-// print shows a line or two of each item.
-func (p page) print(c *console, filtered bool) error {
+// print shows a line of each item.
+func (p page) print(c *console, t tabular, filtered bool) error {
 	if len(p.Items) == 0 {
 		if filtered {
-			c.say("nothing of that kind, as far as you may see")
+			t.empty(c, "nothing of that kind, as far as you may see")
 		} else {
-			c.say("nothing is known yet, as far as you may see")
+			t.empty(c, "nothing is known yet, as far as you may see")
 		}
 		return nil
 	}
-	rows := &grid{heads: []string{"REMEMBERED", "TYPE", "OWNER", "ID", "KNOWLEDGE"}}
+	rows := &grid{
+		heads: []string{"REMEMBERED", "TYPE", "SCOPE", "OWNER", "ID", "KNOWLEDGE"},
+		spare: []string{"REMEMBERED", "OWNER", "TYPE"},
+	}
 	for _, raw := range p.Items {
 		var k knowledge
 		if err := json.Unmarshal(raw, &k); err != nil {
 			return fmt.Errorf("read the server's answer: %w", err)
 		}
-		rows.row(moment(k.CreatedAt), printable(k.kind()), printable(k.Owner), printable(k.ID), k.snippet(snippetColumns))
+		rows.row(moment(k.CreatedAt), printable(k.kind()), printable(strings.Join(k.Scopes, ", ")),
+			printable(k.Owner), printable(k.ID), k.snippet(snippetColumns))
 	}
-	c.say("%s", rows.render(c.width))
+	if err := t.show(c, rows); err != nil {
+		return err
+	}
 	if p.NextCursor != "" {
 		c.note("there is more: --limit N shows it, or --cursor %s", p.NextCursor)
 	}

@@ -14,6 +14,7 @@ import (
 
 type logCommand struct {
 	remote
+	tabular
 	logFilters
 
 	After  int64 `group:"events" placeholder:"N" help:"Only positions after this one, the first of them instead of the newest."`
@@ -76,10 +77,10 @@ func (l *logCommand) Run(ctx context.Context, c *console) error {
 		return c.document(map[string]any{"items": items})
 	}
 	if len(items) == 0 && (len(query) > 0 || l.After != 0) {
-		c.say("nothing of that kind happened, as far as you may see")
+		l.empty(c, "nothing of that kind happened, as far as you may see")
 		return nil
 	}
-	return printLog(c, items)
+	return l.print(c, items)
 }
 
 // nothingAsked refuses to show nothing: it would read as if there were nothing.
@@ -114,8 +115,8 @@ func (l *logCommand) chosen(ctx context.Context, api *client, query url.Values) 
 	return items, nil
 }
 
-func printLog(c *console, items []json.RawMessage) error {
-	rows := &grid{heads: []string{"#", "WHEN", "WHAT", "WHO", "STREAM"}}
+func (l *logCommand) print(c *console, items []json.RawMessage) error {
+	rows := &grid{heads: []string{"#", "WHEN", "WHAT", "WHO", "STREAM"}, spare: []string{"WHO", "WHEN"}}
 	for _, raw := range items {
 		var e event
 		if err := json.Unmarshal(raw, &e); err != nil {
@@ -124,11 +125,10 @@ func printLog(c *console, items []json.RawMessage) error {
 		rows.row(strconv.FormatInt(e.Position, 10), moment(e.RecordedAt), e.what(), e.who(), printable(e.Stream))
 	}
 	if len(items) == 0 {
-		c.say("nothing happened yet")
+		l.empty(c, "nothing happened yet")
 		return nil
 	}
-	c.say("%s", rows.render(c.width))
-	return nil
+	return l.show(c, rows)
 }
 
 // asked are the filters as parameters of the log.

@@ -66,6 +66,7 @@ func quarantineOf(projection string, more ...string) []string {
 
 type quarantineListCommand struct {
 	remote
+	tabular
 
 	Projection string `complete:"followers" placeholder:"NAME" help:"Which projection; all of them unless told."`
 }
@@ -110,7 +111,7 @@ func (q *quarantineListCommand) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	items := []json.RawMessage{}
-	rows := &grid{heads: []string{"PROJECTION", "STREAM", "FROM", "WAITING", "SINCE", "TRIED", "WHY"}}
+	rows := &grid{heads: []string{"PROJECTION", "STREAM", "FROM", "WAITING", "SINCE", "TRIED", "WHY"}, spare: []string{"SINCE", "TRIED", "FROM"}}
 	for _, of := range all {
 		for _, s := range of.streams {
 			items = append(items, begun(s.raw, "projection", of.projection))
@@ -123,7 +124,9 @@ func (q *quarantineListCommand) Run(ctx context.Context, c *console) error {
 	if c.json {
 		return c.document(map[string]any{"items": items})
 	}
-	c.say("%s", rows.render(c.width))
+	if err := q.show(c, rows); err != nil {
+		return err
+	}
 	c.note("when the reason is mended: annals quarantine replay --projection NAME; to go on without: annals quarantine skip STREAM --projection NAME")
 	return nil
 }

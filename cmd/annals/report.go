@@ -27,6 +27,7 @@ type reportCommands struct {
 // reporting are the flags of every report.
 type reporting struct {
 	exporting
+	tabular
 
 	From   string `group:"events" placeholder:"TIME" help:"Only since: a time or a date."`
 	To     string `group:"events" placeholder:"TIME" help:"Only before: a time or a date."`
@@ -60,13 +61,13 @@ func (r reporting) report(ctx context.Context, c *console, name string, query ur
 		return c.document(map[string]any{"items": items})
 	}
 	if len(items) == 0 {
-		c.say("nothing")
+		r.empty(c, "nothing")
 		if name == "relied" {
 			c.note("who was given it is on record only if the server was told to record that: ANNALS_RECORD_RETRIEVALS=all, which is off by default")
 		}
 		return nil
 	}
-	rows := &grid{heads: heads}
+	rows := &grid{heads: heads, spare: []string{"WHO", "LAST", "WHEN"}}
 	for _, raw := range items {
 		cells, err := row(raw)
 		if err != nil {
@@ -74,7 +75,9 @@ func (r reporting) report(ctx context.Context, c *console, name string, query ur
 		}
 		rows.row(cells...)
 	}
-	c.say("%s", rows.render(c.width))
+	if err := r.show(c, rows); err != nil {
+		return err
+	}
 	if more {
 		c.note("there is more: --limit N shows it, --format csv has all of it")
 	}
@@ -147,17 +150,17 @@ Examples:
 
 // Run implements the command.
 func (r *reportChangesCommand) Run(ctx context.Context, c *console) error {
-	return r.report(ctx, c, "changes", url.Values{"scope": {r.Scope}}, []string{"#", "WHEN", "WHO", "KNOWLEDGE", "WHAT"}, func(raw json.RawMessage) ([]string, error) {
+	return r.report(ctx, c, "changes", url.Values{"scope": {r.Scope}}, []string{"#", "WHEN", "WHO", "ID", "WHAT"}, func(raw json.RawMessage) ([]string, error) {
 		var e event
 		err := json.Unmarshal(raw, &e)
 		_, id, _ := strings.Cut(e.Stream, ":")
-		what := []string{joined(": ", e.what(), oneLine(e.Reason, c.width))}
+		what := []string{joined(": ", e.what(), oneLine(e.Reason, snippetColumns))}
 		for _, change := range e.Changes {
 			if e.what() != "remembered" {
-				what = append(what, change.line(ansi.StringWidth(printable(change.Field)), c.width/2))
+				what = append(what, change.line(ansi.StringWidth(printable(change.Field)), snippetColumns))
 			}
 		}
-		return []string{strconv.FormatInt(e.Position, 10), moment(e.RecordedAt), e.who(), printable(id), strings.Join(what, "\n")}, err
+		return []string{strconv.FormatInt(e.Position, 10), moment(e.RecordedAt), e.who(), printable(id), strings.Join(what, " · ")}, err
 	})
 }
 
@@ -218,7 +221,7 @@ Examples:
 // Run implements the command.
 func (r *reportHarmCommand) Run(ctx context.Context, c *console) error {
 	return r.rank(ctx, c, "harm", []string{"HARM", "LAST", "HELPFUL", "CONFIDENCE", "ID", "TASK"}, func(s standing) []string {
-		return []string{strconv.Itoa(s.Count), moment(s.Last), strconv.Itoa(s.Helpful), fmt.Sprintf("%.2f", s.Confidence), printable(s.ID), oneLine(s.Task, c.width)}
+		return []string{strconv.Itoa(s.Count), moment(s.Last), strconv.Itoa(s.Helpful), fmt.Sprintf("%.2f", s.Confidence), printable(s.ID), oneLine(s.Task, snippetColumns)}
 	})
 }
 
@@ -236,7 +239,7 @@ Example:
 // Run implements the command.
 func (r *reportStaleCommand) Run(ctx context.Context, c *console) error {
 	return r.rank(ctx, c, "stale", []string{"REPORTS", "LAST", "CONFIDENCE", "ID", "WHY"}, func(s standing) []string {
-		return []string{strconv.Itoa(s.Count), moment(s.Last), fmt.Sprintf("%.2f", s.Confidence), printable(s.ID), oneLine(joined(" · ", s.Reason, s.Task), c.width)}
+		return []string{strconv.Itoa(s.Count), moment(s.Last), fmt.Sprintf("%.2f", s.Confidence), printable(s.ID), oneLine(joined(" · ", s.Reason, s.Task), snippetColumns)}
 	})
 }
 
@@ -258,7 +261,7 @@ func (r *reportFallingCommand) Run(ctx context.Context, c *console) error {
 	return r.rank(ctx, c, "falling", []string{"FROM", "TO", "FELL", "LAST", "ID", "TASK"}, func(s standing) []string {
 		return []string{
 			fmt.Sprintf("%.2f", s.Before), fmt.Sprintf("%.2f", s.After), fmt.Sprintf("%.2f", s.Before-s.After),
-			moment(s.Last), printable(s.ID), oneLine(s.Task, c.width),
+			moment(s.Last), printable(s.ID), oneLine(s.Task, snippetColumns),
 		}
 	})
 }
@@ -352,7 +355,7 @@ Example:
 func (r *reportDeniedCommand) Run(ctx context.Context, c *console) error {
 	query := url.Values{}
 	put(query, "actor", r.Actor)
-	return r.report(ctx, c, "denied", query, []string{"WHEN", "STATUS", "WHO", "WHAT", "KNOWLEDGE"}, func(raw json.RawMessage) ([]string, error) {
+	return r.report(ctx, c, "denied", query, []string{"WHEN", "STATUS", "WHO", "WHAT", "ID"}, func(raw json.RawMessage) ([]string, error) {
 		var a reliance
 		err := json.Unmarshal(raw, &a)
 		return []string{moment(a.At), strconv.Itoa(a.Status), a.who(), printable(a.Route), printable(a.Item)}, err

@@ -84,6 +84,7 @@ func newParser(g *grammar, c *console, exit func(int)) (*kong.Kong, error) {
 			{Key: "filter", Title: "Only knowledge that:"},
 			{Key: "events", Title: "Which events:"},
 			{Key: "past", Title: "What was known then:"},
+			{Key: "table", Title: "The table:"},
 		}),
 	)
 	parser, err := kong.New(g, options...)

@@ -23,6 +23,7 @@ type searchCommand struct {
 
 	MinPosition int64 `placeholder:"N" help:"Wait a moment until the answer is as new as this position of the log, such as that of a write."`
 
+	tabular
 	hindsight
 	filters
 }
@@ -65,8 +66,7 @@ func (s *searchCommand) Run(ctx context.Context, c *console) error {
 	if c.json {
 		return c.document(a.Body)
 	}
-	found.print(c, s.Explain)
-	return nil
+	return found.print(c, s.tabular, s.Explain)
 }
 
 func (s *searchCommand) query() url.Values {
@@ -119,5 +119,5 @@ func (k knowledge) snippet(columns int) string {
 	if k.Polarity == "negative" {
 		lines[0] = amber.Render("avoid") + " " + lines[0]
 	}
-	return strings.Join(lines, "\n")
+	return strings.Join(lines, ": ")
 }

@@ -49,9 +49,9 @@ type scopePlan struct {
 // snippetColumns is how much of the content a hit shows: a paragraph of some lines.
 const snippetColumns = 240
 
-func (a searchAnswer) print(c *console, explain bool) {
+func (a searchAnswer) print(c *console, t tabular, explain bool) error {
 	if len(a.Items) == 0 {
-		c.say("%s", a.nothing())
+		t.empty(c, a.nothing())
 	} else {
 		rows := &grid{heads: []string{"SCORE", "SCOPE", "ID", "KNOWLEDGE"}}
 		for _, h := range a.Items {
@@ -59,12 +59,14 @@ func (a searchAnswer) print(c *console, explain bool) {
 			if unusual := h.Knowledge.unusual(); unusual != "" {
 				text = amber.Render(printable(unusual)) + " " + text
 			}
-			if explain {
+			if explain && !t.Quiet {
 				text += "\n" + faint.Render(h.how())
 			}
 			rows.row(fmt.Sprintf("%.2f", h.Score), printable(h.Scope), printable(h.Knowledge.ID), text)
 		}
-		c.say("%s", rows.render(c.width))
+		if err := t.show(c, rows); err != nil {
+			return err
+		}
 	}
 	if explain && a.Explain != nil {
 		c.say("\n%s", a.how())
@@ -72,6 +74,7 @@ func (a searchAnswer) print(c *console, explain bool) {
 	if a.Degraded != "" {
 		c.note("found by words alone: %s", printable(a.Degraded))
 	}
+	return nil
 }
 
 // nothing says why an answer is empty, as far as the server knows.

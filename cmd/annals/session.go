@@ -52,7 +52,10 @@ func (r remote) inSession(ctx context.Context, what request, out any) (json.RawM
 	return envelope.Result, nil
 }
 
-type sessionListCommand struct{ remote }
+type sessionListCommand struct {
+	remote
+	tabular
+}
 
 // Help implements kong.HelpProvider.
 func (sessionListCommand) Help() string {
@@ -83,8 +86,7 @@ func (s *sessionListCommand) Run(ctx context.Context, c *console) error {
 	for _, item := range list {
 		rows.row(printable(item.ID), printable(item.URI))
 	}
-	c.say("%s", rows.render(c.width))
-	return nil
+	return s.show(c, rows)
 }
 
 type sessionShowCommand struct {

@@ -45,7 +45,10 @@ func (t *tenantCreateCommand) Run(ctx context.Context, c *console) error {
 	return nil
 }
 
-type tenantListCommand struct{ remote }
+type tenantListCommand struct {
+	remote
+	tabular
+}
 
 // Help implements kong.HelpProvider.
 func (tenantListCommand) Help() string {
@@ -86,6 +89,5 @@ func (t *tenantListCommand) Run(ctx context.Context, c *console) error {
 		}
 		rows.row(printable(item.Name), since, state)
 	}
-	c.say("%s", rows.render(c.width))
-	return nil
+	return t.show(c, rows)
 }

@@ -36,12 +36,3 @@ func (c *console) indented(s, indent string) string {
 	wrapped := ansi.Wrap(printable(s), c.width-ansi.StringWidth(indent), "")
 	return indent + strings.ReplaceAll(wrapped, "\n", "\n"+indent)
 }
-
-// trimRight drops the spaces that fill up a table's lines.
-func trimRight(s string) string {
-	lines := strings.Split(s, "\n")
-	for i, line := range lines {
-		lines[i] = strings.TrimRight(line, " ")
-	}
-	return strings.Join(lines, "\n")
-}
