@@ -10,7 +10,10 @@ import (
 
 // Moment is transactions that only read, and that all see the same moment of the database, so that several can look
 // at once. Each belongs to one goroutine at a time.
-type Moment []bun.Tx
+type Moment struct {
+	Transactions []bun.Tx
+	pool         *bun.DB // of their own; nil if there is one transaction
+}
 
 // Moment opens so many transactions, or one if this process does not own the SQLite file: others may write between
 // two. Whoever is given them ends them.
@@ -18,31 +21,36 @@ func (db *DB) Moment(ctx context.Context, transactions int) (m Moment, err error
 	defer func() {
 		if err != nil {
 			m.End()
-			m, err = nil, Classify(ctx, fmt.Errorf("read one moment: %w", err))
+			m, err = Moment{}, Classify(ctx, fmt.Errorf("read one moment: %w", err))
 		}
 	}()
 	if db.Engine == SQLite && db.owner == nil {
 		transactions = 1
 	}
+	pool := db.DB
 	if transactions > 1 {
+		if m.pool, err = db.Apart(ctx, transactions); err != nil {
+			return m, err
+		}
+		pool = m.pool
 		done, err := db.turn.take(ctx) // nobody writes to a SQLite file meanwhile
 		if err != nil {
-			return nil, err
+			return m, err
 		}
 		defer done()
 	}
 	var snapshot string
-	for len(m) < transactions {
-		tx, err := db.BeginTx(ctx, db.momentOptions())
+	for len(m.Transactions) < transactions {
+		tx, err := pool.BeginTx(ctx, db.momentOptions())
 		if err != nil {
 			return m, err
 		}
-		m = append(m, tx)
+		m.Transactions = append(m.Transactions, tx)
 		switch {
 		case transactions == 1:
 		case db.Engine == SQLite: // sees what is there when it first reads
 			err = tx.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(new(int))
-		case len(m) > 1:
+		case len(m.Transactions) > 1:
 			_, err = tx.ExecContext(ctx, "SET TRANSACTION SNAPSHOT "+string(AppendString(nil, snapshot)))
 		default:
 			err = tx.QueryRowContext(ctx, "SELECT pg_export_snapshot()").Scan(&snapshot)
@@ -66,7 +74,10 @@ func (db *DB) momentOptions() *sql.TxOptions {
 
 // End ends the transactions.
 func (m Moment) End() {
-	for _, tx := range m {
+	for _, tx := range m.Transactions {
 		_ = tx.Rollback() // it only read
+	}
+	if m.pool != nil {
+		_ = m.pool.Close()
 	}
 }

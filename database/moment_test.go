@@ -44,7 +44,7 @@ func TestAMomentIsTheSameForEveryTransaction(t *testing.T) {
 			}
 			write("INSERT INTO seen (at) VALUES (2)")
 			var counts [3]int
-			for i, tx := range moment {
+			for i, tx := range moment.Transactions {
 				if err := tx.QueryRowContext(t.Context(), "SELECT count(*) FROM seen").Scan(&counts[i]); err != nil {
 					t.Fatal(err)
 				}

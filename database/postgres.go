@@ -32,9 +32,10 @@ func openPostgres(ctx context.Context, rawURL string, log *slog.Logger) (*DB, er
 	}
 	writers := max(1, connections/4)
 	db := &DB{
-		Engine:  Postgres,
-		DB:      newPool(connector, max(1, connections-writers)),
-		writers: newPool(connector, writers),
+		Engine:    Postgres,
+		DB:        newPool(connector, max(1, connections-writers)),
+		writers:   newPool(connector, writers),
+		connector: connector,
 	}
 	guarded, err := db.checkPostgres(ctx, config, log)
 	if err != nil {

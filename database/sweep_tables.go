@@ -25,7 +25,7 @@ func (db *DB) sweepTables(ctx context.Context) (notes []string, complete bool, e
 	}
 	defer conn.Close()
 	var tables []string
-	if err := db.NewRaw(sweptTables).Scan(ctx, &tables); err != nil {
+	if err := conn.NewRaw(sweptTables).Scan(ctx, &tables); err != nil {
 		return nil, false, Classify(ctx, fmt.Errorf("list the tables to rewrite: %w", err))
 	}
 	if _, err := conn.ExecContext(ctx, "SET lock_timeout = '3s'"); err != nil {

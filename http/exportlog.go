@@ -23,7 +23,11 @@ type exportLogInput struct {
 	Texts   boolean `query:"texts" doc:"With what people wrote; true if left out. Without, the records still verify."`
 }
 
-// exportLog answers with the log as it is stored, or with an excerpt of it. It lasts as long as the caller goes on reading.
+// mostExports is how many exports run at once: each has a connection of its own for as long as its caller takes to read.
+const mostExports = 2
+
+// exportLog answers with the log as it is stored, or with an excerpt of it. It lasts as long as the caller goes on
+// reading: without progress it ends after the time that a request may take.
 func (s *Server) exportLog(_ context.Context, c *call, in *exportLogInput) (*streamed, error) {
 	x := domain.Export{
 		Tenant: c.principal.Tenant, After: in.After.read(&c.found, "after", 0, endless), Through: in.Through.read(&c.found, "through", 1, endless),
@@ -41,18 +45,29 @@ func (s *Server) exportLog(_ context.Context, c *call, in *exportLogInput) (*str
 		return nil, domain.Refuse(domain.ErrForbidden, "only auditors and admins export the log").
 			WithFix("ask for the events of an item, a scope or an actor: you are given those that you may read, each with its proof")
 	}
+	if s.exports.Add(1) > mostExports {
+		s.exports.Add(-1)
+		return nil, domain.Refuse(domain.ErrBusy, "%d exports of the log run already", mostExports).WithFix("try again when one has ended")
+	}
 	// The request's own context, since the one that operations get ends with the time limit.
-	ctx, cancel := context.WithCancel(c.request.Context())
+	ctx, cancel := context.WithCancelCause(c.request.Context())
+	stalled := time.AfterFunc(s.cfg.Timeout, func() { cancel(context.DeadlineExceeded) })
 	from, to := io.Pipe()
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
-		_ = to.CloseWithError(prover.Export(ctx, x, to))
+		err := prover.Export(ctx, x, to)
+		if cause := context.Cause(ctx); err != nil && cause != nil {
+			err = fmt.Errorf("%w: %w", cause, err)
+		}
+		_ = to.CloseWithError(err)
 	}()
 	end := func() {
-		cancel()
+		stalled.Stop()
+		cancel(nil)
 		_ = from.Close()
 		<-written
+		s.exports.Add(-1)
 	}
 	first := make([]byte, 64<<10)
 	n, err := from.Read(first)
@@ -63,7 +78,7 @@ func (s *Server) exportLog(_ context.Context, c *call, in *exportLogInput) (*str
 	return &streamed{Body: func(hc huma.Context) {
 		defer end()
 		hc.SetHeader("Content-Type", linesType)
-		c.err = s.pass(c.response, first, n, from)
+		c.err = s.pass(c.response, first, n, from, stalled)
 	}}, nil
 }
 
@@ -78,11 +93,12 @@ func (*Selecting) asked(given url.Values) map[string]string {
 	return filters
 }
 
-// pass hands on what is read, as long as somebody takes it and the server does not close. What was sent
-// lacks its end if there is an error.
-func (s *Server) pass(to http.ResponseWriter, buffer []byte, n int, from io.Reader) error {
+// pass hands on what is read, as long as the caller takes it and the server does not close. Each piece restarts the
+// timer that ends an export without progress. What was sent lacks its end if there is an error.
+func (s *Server) pass(to http.ResponseWriter, buffer []byte, n int, from io.Reader, stalled *time.Timer) error {
 	control := http.NewResponseController(to)
 	for {
+		stalled.Reset(s.cfg.Timeout)
 		_ = control.SetWriteDeadline(time.Now().Add(s.cfg.Timeout)) // not every writer has deadlines
 		if _, err := to.Write(buffer[:n]); err != nil {
 			return fmt.Errorf("send an export: %w: %w", context.Canceled, err)

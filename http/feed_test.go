@@ -197,37 +197,53 @@ func (n narrow) Accept() (net.Conn, error) {
 func TestWhoeverTakesNothingIsCutOff(t *testing.T) {
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
-		var cfg annalshttp.Config
-		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) { cfg = *c })
-		for i := range 20 {
-			w.remember(fmt.Sprint("item-", i), strings.Repeat("many words ", 2000))
-		}
-		if err := w.stop(); err != nil {
-			t.Fatal(err)
-		}
-		listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		cfg.Timeout = 300 * time.Millisecond
-		w.url = "http://" + listener.Addr().String()
-		w.serve(annalshttp.New(cfg), narrow{listener})
-		lazy, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(w.url, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer lazy.Close()
-		if err := lazy.(*net.TCPConn).SetReadBuffer(1 << 12); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := lazy.Write([]byte("GET /v1/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")); err != nil {
-			t.Fatal(err)
-		}
+		w := impatient(t, db, func(*annalshttp.Config) {})
+		w.ignore("/v1/events", "Accept: text/event-stream")
 		for !strings.Contains(string(w.ask("GET", "/metrics", nil).body), `annals_http_streams_ended_total{reason="slow"} 1`) {
 			time.Sleep(20 * time.Millisecond)
 		}
 		w.remember("a", "and others go on")
 	})
+}
+
+// impatient is a world with more in its log than a connection holds, and without patience for callers who do not read.
+func impatient(t *testing.T, db *database.DB, configure func(*annalshttp.Config)) *world {
+	t.Helper()
+	var cfg annalshttp.Config
+	w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) {
+		configure(c)
+		cfg = *c
+	})
+	for i := range 20 {
+		w.remember(fmt.Sprint("item-", i), strings.Repeat("many words ", 2000))
+	}
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Timeout = 5 * time.Second
+	w.url = "http://" + listener.Addr().String()
+	w.serve(annalshttp.New(cfg), narrow{listener})
+	return w
+}
+
+// ignore asks for something and does not read the answer.
+func (w *world) ignore(path, header string) {
+	w.t.Helper()
+	lazy, err := new(net.Dialer).DialContext(w.t.Context(), "tcp", strings.TrimPrefix(w.url, "http://"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = lazy.Close() })
+	if err := lazy.(*net.TCPConn).SetReadBuffer(1 << 12); err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := lazy.Write([]byte("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n" + header + "\r\n\r\n")); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 func TestAStreamThatCannotBeIsRefused(t *testing.T) {

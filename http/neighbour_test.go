@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -67,6 +68,37 @@ func TestATenantLearnsNothingOfAnother(t *testing.T) {
 	})
 }
 
+// Each route is asked by several callers at once. Of the two connections one reads, so a request that holds it and asks
+// for another would never be answered.
+func TestTwoConnectionsAreEnoughForEveryRoute(t *testing.T) {
+	eachPeopled(t, func(t *testing.T, w *world, people map[string]caller) {
+		values := w.neighbourhood(people)
+		random := rand.New(rand.NewPCG(1, 0)) //nolint:gosec // what is random here is no secret
+		doc := describedBy(t, w).doc
+		for _, path := range slices.Sorted(maps.Keys(doc.Paths.Map())) {
+			for method, operation := range doc.Paths.Value(path).Operations() {
+				at, body := try{w, random, "1", method, path, operation}.request()
+				var asking sync.WaitGroup
+				for i := range 3 {
+					fill := func(s string) string { return strings.ReplaceAll(s, slot, values[i%len(values)].theirs) }
+					asking.Go(func() {
+						var sent any
+						if body != "" {
+							sent = fill(body)
+						}
+						a := w.ask(method, fill(at), sent, people["root"].headers...)
+						waited := strings.Contains(string(a.body), "urn:annals:problem:behind") // nothing follows the log here
+						if a.status >= http.StatusInternalServerError && !waited {
+							t.Errorf("%s: got %d\n%.2000s", a.what, a.status, a.body)
+						}
+					})
+				}
+				asking.Wait()
+			}
+		}
+	})
+}
+
 // neighbourhood fills the tenant default, and returns what another might try.
 func (w *world) neighbourhood(people map[string]caller) []unguessed {
 	w.t.Helper()
@@ -117,7 +149,8 @@ var ofOnesOwn = []string{"/v1/context", "/v1/search", "/v1/scrubbing/redactions"
 // slot stands where the value comes.
 const slot = "~slot~"
 
-func (y try) compare(value unguessed, by header) {
+// request makes up a request to the route: a path and a body, with a slot where the value comes.
+func (y try) request() (path, body string) {
 	y.w.t.Helper()
 	query := url.Values{}
 	for _, p := range y.operation.Parameters {
@@ -131,7 +164,6 @@ func (y try) compare(value unguessed, by header) {
 	if query.Has("unless_said_since") { // the first of the two would have said it
 		query.Set("unless_said_since", "1000000")
 	}
-	body := ""
 	if y.operation.RequestBody != nil {
 		if content := y.operation.RequestBody.Value.Content.Get("application/json"); content != nil {
 			written, err := json.Marshal(y.fill(content.Schema.Value, 0))
@@ -141,13 +173,19 @@ func (y try) compare(value unguessed, by header) {
 			body = string(written)
 		}
 	}
+	path = regexp.MustCompile(`\{\w+\}`).ReplaceAllString(y.path, slot) + "?" + strings.ReplaceAll(query.Encode(), url.QueryEscape(slot), slot)
+	return path, body
+}
+
+func (y try) compare(value unguessed, by header) {
+	y.w.t.Helper()
+	path, body := y.request()
 	headers := []header{by}
 	for _, h := range []header{"Idempotency-Key: " + slot, "Annals-Causation-Id: " + slot, "Annals-On-Behalf-Of: user:" + slot, `If-Match: "1"`} {
 		if y.random.IntN(6) == 0 {
 			headers = append(headers, h)
 		}
 	}
-	path := regexp.MustCompile(`\{\w+\}`).ReplaceAllString(y.path, slot) + "?" + strings.ReplaceAll(query.Encode(), url.QueryEscape(slot), slot)
 	answers := [2]string{}
 	for i, v := range []string{value.theirs, value.nobodys} {
 		var sent any

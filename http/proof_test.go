@@ -194,3 +194,34 @@ func TestAnExportComesWholeOrWithoutItsEnd(t *testing.T) {
 		}
 	})
 }
+
+func TestExportsThatNobodyReadsHoldUpNoOtherRequest(t *testing.T) {
+	t.Parallel()
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
+		key, err := proof.NewKey(t.TempDir(), "annals.example")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := impatient(t, db, func(cfg *annalshttp.Config) {
+			cfg.Prover = proof.NewProver(db, cfg.Historian.(*events.Log), key, proof.Options{Logger: databasetest.Log(t)})
+		})
+		refused := func() *answer { return w.ask("GET", "/v1/log/export", nil) }
+		for range 4 {
+			w.ignore("/v1/log/export", "Accept: */*")
+		}
+		a := refused()
+		for ; a.status == http.StatusOK; a = refused() { // until as many run as may
+			time.Sleep(time.Millisecond)
+		}
+		if a.want(http.StatusServiceUnavailable).header.Get("Retry-After") == "" {
+			t.Errorf("got no Retry-After: %s", a.body)
+		}
+		for range 4 {
+			w.ask("GET", "/v1/knowledge/item-0", nil).want(http.StatusOK)
+			w.ask("POST", "/v1/knowledge", object{"type": "strategy", "content": "others go on"}).want(http.StatusCreated)
+		}
+		for refused().status != http.StatusOK { // until those that make no progress have ended
+			time.Sleep(20 * time.Millisecond)
+		}
+	})
+}

@@ -30,6 +30,7 @@ type Server struct {
 	metrics      *metrics
 	pages        pages
 	streams      atomic.Int64  // callers that follow the log
+	exports      atomic.Int64  // callers that export the log
 	closing      atomic.Bool   // shutdown began: ready no more
 	leaving      chan struct{} // closed when no connection is accepted any more: streams end
 	cut          chan struct{} // closed when requests without an end of their own must end

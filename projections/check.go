@@ -34,7 +34,7 @@ func Check(ctx context.Context, db *database.DB, settings Settings, progress fun
 		return Checked{}, err
 	}
 	defer moment.End()
-	tx := moment[0]
+	tx := moment.Transactions[0]
 	active, err := p.activeIn(ctx, tx)
 	if err != nil {
 		return Checked{}, err

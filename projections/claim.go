@@ -2,7 +2,6 @@ package projections
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,7 +15,7 @@ import (
 const (
 	claimRebuild   = "SELECT pg_try_advisory_lock(hashtextextended('annals.rebuild', 0))"
 	holdsRebuild   = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
-	releaseRebuild = "RESET idle_session_timeout; SELECT pg_advisory_unlock(hashtextextended('annals.rebuild', 0))"
+	releaseRebuild = "SELECT pg_advisory_unlock(hashtextextended('annals.rebuild', 0))"
 )
 
 // rebuildWork is what the transactions of a rebuild belong to.
@@ -31,7 +30,8 @@ const claimLasts = 10 * time.Second
 // lost unnoticed for a while, then every step still happens once: each is taken in the transaction that
 // does it.
 type claim struct {
-	conn *bun.Conn // nil on SQLite, whose file belongs to one process
+	pool *bun.DB // of this connection alone; nil on SQLite, whose file belongs to one process
+	conn bun.Conn
 }
 
 // claim gives nil if another process has the claim. What one left undone that had it before is undone.
@@ -40,28 +40,32 @@ func (r *Rebuilder) claim(ctx context.Context) (*claim, error) {
 	if p.db.Engine != database.Postgres {
 		return &claim{}, nil
 	}
-	conn, err := p.db.Conn(ctx)
+	pool, err := p.db.Apart(ctx, 1)
 	if err != nil {
 		return nil, p.failed(ctx, "claim the rebuild", err)
 	}
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		_ = pool.Close()
+		return nil, p.failed(ctx, "claim the rebuild", err)
+	}
+	taken := &claim{pool: pool, conn: conn}
 	var claimed bool
-	if err := conn.QueryRowContext(ctx, claimRebuild).Scan(&claimed); err != nil || !claimed {
-		conn.Close() //nolint:errcheck // it goes back to its pool
-		if err != nil {
-			err = p.failed(ctx, "claim the rebuild", err)
+	err = conn.QueryRowContext(ctx, claimRebuild).Scan(&claimed)
+	if err == nil && claimed {
+		_, err = conn.ExecContext(ctx, fmt.Sprintf("SET idle_session_timeout = %d", r.claimLasts.Milliseconds()))
+		if err == nil {
+			err = r.endElsewhere(ctx)
 		}
-		return nil, err
+		if err == nil {
+			return taken, nil
+		}
 	}
-	taken := &claim{conn: &conn}
-	_, err = conn.ExecContext(ctx, fmt.Sprintf("SET idle_session_timeout = %d", r.claimLasts.Milliseconds()))
-	if err == nil {
-		err = r.endElsewhere(ctx)
-	}
+	taken.release()
 	if err != nil {
-		taken.release()
-		return nil, p.failed(ctx, "claim the rebuild", err)
+		err = p.failed(ctx, "claim the rebuild", err)
 	}
-	return taken, nil
+	return nil, err
 }
 
 // endElsewhere throws a process out that is in the middle of a step of a rebuild.
@@ -75,21 +79,19 @@ func (r *Rebuilder) endElsewhere(ctx context.Context) error {
 
 // release lets another process have the claim.
 func (c *claim) release() {
-	if c.conn == nil {
+	if c.pool == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	if _, err := c.conn.ExecContext(ctx, releaseRebuild); err != nil {
-		// A connection that cannot let go is closed, which lets go.
-		_ = c.conn.Raw(func(any) error { return driver.ErrBadConn })
-	}
-	c.conn.Close() //nolint:errcheck // it goes back to its pool
+	_, _ = c.conn.ExecContext(ctx, releaseRebuild) // the end of the session lets go, too, a little later
+	_ = c.conn.Close()
+	_ = c.pool.Close()
 }
 
 // holds asks the database whether the claim still stands.
 func (c *claim) holds(ctx context.Context) error {
-	if c.conn == nil {
+	if c.pool == nil {
 		return nil
 	}
 	var locks int

@@ -33,10 +33,10 @@ type examiner struct {
 // transactions; what was read is compared one after the other.
 func (e *examination) slices(ctx context.Context, h head) (*wordSums, erasures, error) {
 	cutting := cutting{examination: e, head: h, size: examinedFirst}
-	all := make([]*examiner, len(e.moment))
+	all := make([]*examiner, len(e.moment.Transactions))
 	var noting sync.Mutex
 	working, ctx := errgroup.WithContext(ctx)
-	for i, tx := range e.moment {
+	for i, tx := range e.moment.Transactions {
 		all[i] = &examiner{examination: e, tx: tx, log: events.SnapshotOf(tx), words: newWordSums(h.Position), erased: erasures{}}
 		working.Go(func() error {
 			for {

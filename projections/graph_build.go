@@ -24,7 +24,12 @@ func (m *Meaning) BuildGraph(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	conn, err := m.db.Conn(ctx)
+	pool, err := m.db.Apart(ctx, 1)
+	if err != nil {
+		return m.knowledge.failed(ctx, "build graphs", err)
+	}
+	defer pool.Close()
+	conn, err := pool.Conn(ctx)
 	if err != nil {
 		return m.knowledge.failed(ctx, "build graphs", err)
 	}

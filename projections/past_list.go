@@ -149,7 +149,7 @@ func (p *Past) attempt(ctx context.Context, tenant string, position int64, ask f
 		return 0, p.knowledge.failed(ctx, "begin", err)
 	}
 	defer moment.End()
-	tx := moment[0]
+	tx := moment.Transactions[0]
 	if read, err = p.read(ctx, tx, tenant); err != nil || read < position {
 		return read, err
 	}

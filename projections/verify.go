@@ -60,7 +60,7 @@ func (r *Rebuilder) examine(ctx context.Context, now *run) (domain.RebuildReport
 		return domain.RebuildReport{}, err
 	}
 	defer moment.End()
-	tx := moment[0]
+	tx := moment.Transactions[0]
 	old, err := p.activeIn(ctx, tx)
 	if err != nil {
 		return domain.RebuildReport{}, err

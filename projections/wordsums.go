@@ -150,14 +150,14 @@ func (e *examination) words(ctx context.Context, tenant string, w *wordSums) err
 // readBoth reads the indexes of terms of both versions, side by side if the moment has transactions for that.
 func (e *examination) readBoth(ctx context.Context, tenant string, w *wordSums) error {
 	reading, ctx := errgroup.WithContext(ctx)
-	reading.SetLimit(min(len(e.moment), 2))
+	reading.SetLimit(min(len(e.moment.Transactions), 2))
 	told := &wordsTold{compared: e.compared, items: (1 - shareRows) * float64(w.streams), terms: 2 * w.want.terms}
 	if e.old == nil {
 		told.terms = w.want.terms
 	}
 	reading.Go(func() error { return e.readTerms(ctx, e.tx, e.new, tenant, told.of(&w.have)) })
 	if e.old != nil {
-		last := e.moment[len(e.moment)-1]
+		last := e.moment.Transactions[len(e.moment.Transactions)-1]
 		reading.Go(func() error { return e.readTerms(ctx, last, *e.old, tenant, told.of(&w.was)) })
 	}
 	defer told.rest()

@@ -24,14 +24,9 @@ const mostEarlier = 1000
 // it; or an excerpt, in which each line proves itself. Whoever has them and a public key needs nothing else: see
 // [VerifyFile].
 func (p *Prover) Export(ctx context.Context, x domain.Export, out io.Writer) (err error) {
-	// What is there and what was erased must be of one moment.
-	tx, err := oneMoment(ctx, p.db)
-	if err != nil {
-		return failed("export", err)
-	}
-	defer func() { err = errors.Join(err, ignoreDone(tx.Rollback())) }()
 	var head int64
-	if err := database.ForEach(ctx, tx, func(rows *sql.Rows) error { return rows.Scan(&head) }, headQuery, x.Tenant); err != nil {
+	readHead := func(rows *sql.Rows) error { return rows.Scan(&head) }
+	if err := database.ForEach(ctx, p.db, readHead, headQuery, x.Tenant); err != nil {
 		return failed("export", err)
 	}
 	x.Through = cmp.Or(x.Through, head)
@@ -52,7 +47,22 @@ func (p *Prover) Export(ctx context.Context, x domain.Export, out io.Writer) (er
 	if x.Chosen != nil {
 		return p.excerpt(ctx, x, head, c, out)
 	}
-	m, err := p.manifest(ctx, x, c)
+	// What is there and what was erased must be of one moment. From here on the export uses this connection alone, which
+	// is none of the pool's: the reader of an export may be slow.
+	pool, err := p.db.Apart(ctx, 1)
+	if err != nil {
+		return failed("export", err)
+	}
+	defer func() { err = errors.Join(err, pool.Close()) }()
+	tx, err := oneMoment(ctx, pool, p.db.Engine)
+	if err != nil {
+		return failed("export", err)
+	}
+	defer func() { err = errors.Join(err, ignoreDone(tx.Rollback())) }()
+	if err := database.ForEach(ctx, tx, readHead, headQuery, x.Tenant); err != nil {
+		return failed("export", err)
+	}
+	m, err := p.manifest(ctx, tx, x, c)
 	if err != nil {
 		return failed("prove an export", err)
 	}
@@ -96,9 +106,9 @@ const headQuery = `
 	WHERE tenant = ?`
 
 // oneMoment begins a transaction that reads, and sees one moment.
-func oneMoment(ctx context.Context, db *database.DB) (bun.Tx, error) {
+func oneMoment(ctx context.Context, db *bun.DB, engine database.Engine) (bun.Tx, error) {
 	var options *sql.TxOptions
-	if db.Engine == database.Postgres {
+	if engine == database.Postgres {
 		options = &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 	}
 	tx, err := db.BeginTx(ctx, options)
@@ -121,8 +131,8 @@ const selectRecords = `
 	ORDER BY e.position
 	LIMIT ?`
 
-func (p *Prover) manifest(ctx context.Context, x domain.Export, c domain.Checkpoint) (*manifest, error) {
-	t := p.tree(x.Tenant)
+func (p *Prover) manifest(ctx context.Context, tx database.Querier, x domain.Export, c domain.Checkpoint) (*manifest, error) {
+	t := tree{db: tx, tenant: x.Tenant}
 	m := &manifest{
 		Format: exportFormat, Tenant: x.Tenant, After: x.After, Through: x.Through, Count: x.Through - x.After, Texts: x.Texts,
 		Checkpoint: c.Note, Key: p.Key(),
@@ -142,7 +152,7 @@ func (p *Prover) manifest(ctx context.Context, x domain.Export, c domain.Checkpo
 		}
 	}
 	var skip, number int64
-	err = database.ForEach(ctx, p.db, func(rows *sql.Rows) error { return rows.Scan(&number) }, `
+	err = database.ForEach(ctx, tx, func(rows *sql.Rows) error { return rows.Scan(&number) }, `
 		SELECT count(*)
 		FROM signed_checkpoints
 		WHERE tenant = ? AND size > ? AND size < ? AND signer = ?`, x.Tenant, x.After, x.Through, signerID(p.key.signer))
@@ -150,7 +160,7 @@ func (p *Prover) manifest(ctx context.Context, x domain.Export, c domain.Checkpo
 		return nil, err
 	}
 	seen := int64(0)
-	return m, errors.Join(database.ForEach(ctx, p.db, func(rows *sql.Rows) error {
+	return m, errors.Join(database.ForEach(ctx, tx, func(rows *sql.Rows) error {
 		var text string
 		err := rows.Scan(&text)
 		if seen++; seen%skip == 0 {

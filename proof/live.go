@@ -32,7 +32,7 @@ const (
 )
 
 func (l *live) read(ctx context.Context, emit func(*chunk) error) (err error) {
-	tx, err := oneMoment(ctx, l.db)
+	tx, err := oneMoment(ctx, l.db.DB, l.db.Engine)
 	if err != nil {
 		return err
 	}

@@ -27,8 +27,9 @@ func Each(t *testing.T, test func(t *testing.T, db *database.DB)) {
 	})
 }
 
-// EachServed is [Each], but on PostgreSQL the database is opened by a role that owns nothing of the log and
-// sees one tenant at a time, as after annals migrate --role.
+// EachServed is [Each] with two connections, one that reads and one that writes: what holds a connection and asks for
+// another of its kind is never answered. On PostgreSQL the database is opened by a role that owns nothing of the log
+// and sees one tenant at a time, as after annals migrate --role.
 func EachServed(t *testing.T, test func(t *testing.T, db *database.DB)) {
 	t.Helper()
 	Each(t, func(t *testing.T, db *database.DB) { test(t, served(t, db)) })

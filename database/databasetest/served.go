@@ -17,9 +17,10 @@ const writer = "annals_test_writer"
 func served(t testing.TB, db *database.DB) *database.DB {
 	t.Helper()
 	if db.Engine != database.Postgres {
+		db.SetMaxOpenConns(1)
 		return db
 	}
-	return Open(t, LetServe(t, db))
+	return Open(t, LetServe(t, db)+"&pool_max_conns=2")
 }
 
 // LetServe lets a role that owns nothing of the log serve the database, and returns the URL to do it at.
