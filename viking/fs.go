@@ -12,6 +12,7 @@ func (s *Server) fsRoutes() {
 	s.route("GET /api/v1/fs/ls", s.list)
 	s.route("GET /api/v1/fs/tree", s.tree)
 	s.route("GET /api/v1/fs/stat", s.stat)
+	s.route("GET /api/v1/fs/attrs", s.attributes)
 	s.route("POST /api/v1/fs/mkdir", s.makeDirectory)
 	s.route("DELETE /api/v1/fs", s.remove)
 	s.route("POST /api/v1/fs/mv", s.move)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/annals-kb/annals/domain"
@@ -131,11 +132,16 @@ func (s *Server) glob(ctx context.Context, q *query) (any, error) {
 	return found(matches, err)
 }
 
-// globbed is a pattern as a regular expression: * and ? stay within a name, ** goes through directories.
+// globbed is a pattern as a regular expression: * and ? stay within a name, [a-z] and [!a-z] are one character of it, and **
+// goes through directories. A pattern matches at every level, unless it begins with a slash.
 func globbed(pattern string) *regexp.Regexp {
 	var b strings.Builder
-	b.WriteString("^")
-	for rest := strings.TrimPrefix(pattern, "/"); rest != ""; {
+	rest, anchored := strings.CutPrefix(pattern, "/")
+	if b.WriteString("^"); !anchored {
+		b.WriteString("(?:.*/)?")
+	}
+	for rest != "" {
+		class, size := classOf(rest)
 		switch {
 		case strings.HasPrefix(rest, "**/"):
 			b.WriteString("(?:.*/)?")
@@ -149,6 +155,9 @@ func globbed(pattern string) *regexp.Regexp {
 		case rest[0] == '?':
 			b.WriteString("[^/]")
 			rest = rest[1:]
+		case size > 0:
+			b.WriteString(class)
+			rest = rest[size:]
 		default:
 			r := []rune(rest)[0]
 			b.WriteString(regexp.QuoteMeta(string(r)))
@@ -161,4 +170,39 @@ func globbed(pattern string) *regexp.Regexp {
 		return regexp.MustCompile(`^\b\B$`)
 	}
 	return compiled
+}
+
+// classOf is the character class that a pattern begins with, as a regular expression, and its size in the pattern; 0 where
+// the pattern begins with none. It never matches a slash.
+func classOf(pattern string) (class string, size int) {
+	inside, is := strings.CutPrefix(pattern, "[")
+	inside, negated := strings.CutPrefix(inside, "!")
+	if !is || inside == "" {
+		return "", 0
+	}
+	end := strings.Index(inside[1:], "]") // one that stands first is a character
+	if end < 0 {
+		return "", 0
+	}
+	members := []rune(inside[:end+1])
+	var b strings.Builder
+	for i := 0; i < len(members); i++ {
+		from, to := members[i], members[i]
+		if i+2 < len(members) && members[i+1] == '-' {
+			to, i = members[i+2], i+2
+		}
+		for _, part := range [][2]rune{{from, min(to, '/'-1)}, {max(from, '/'+1), to}} {
+			if part[0] <= part[1] {
+				b.WriteString(`\x{` + strconv.FormatInt(int64(part[0]), 16) + `}-\x{` + strconv.FormatInt(int64(part[1]), 16) + `}`)
+			}
+		}
+	}
+	size = len(pattern) - len(inside) + end + 2
+	switch {
+	case negated:
+		return "[^/" + b.String() + "]", size
+	case b.Len() == 0: // nothing is in it
+		return `[^\x00-\x{10FFFF}]`, size
+	}
+	return "[" + b.String() + "]", size
 }

@@ -18,6 +18,7 @@ func (s *Server) healthRoutes() {
 	s.route("GET /ready", s.ready)
 	s.route("GET /api/v1/system/status", s.systemStatus)
 	s.route("POST /api/v1/system/wait", s.wait)
+	s.route("POST /api/v1/system/consistency", s.consistency)
 }
 
 // health says that the process is alive, and to whom it says so. Whether anybody was given a key is all that

@@ -29,7 +29,11 @@ func (c caller) placed(a address) (domain.Remembered, error) {
 	if r.Type = domain.TypeOf(r.Category, r.ContextType); r.Type == "" {
 		r.Type = domain.Definition
 	}
-	switch space := a.uri.Space(); {
+	space := a.uri.Space()
+	if _, err := domain.ParseEntity(string(space)); space != "" && err != nil {
+		return r, invalid("uri", "must name a user or an agent whose id is 1 to 128 of A-Z a-z 0-9 . _ @ - and begins with a letter or digit")
+	}
+	switch {
 	case space == "" && a.org != "":
 		r.Scopes = []domain.Scope{a.org.Scope()}
 		return r, nil

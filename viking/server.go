@@ -71,6 +71,7 @@ func New(cfg Config) *Server {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
+	cfg.Writer = anonymous{cfg.Writer}
 	s := &Server{cfg: cfg, mux: http.NewServeMux(), fetcher: fetcher(cfg.FetchPrivate), started: cfg.Now()}
 	s.routes()
 	return s

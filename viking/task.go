@@ -27,7 +27,7 @@ type taskResult struct {
 	Session   string         `json:"session_id"`
 	Archive   string         `json:"archive_uri"`
 	Extracted map[string]int `json:"memories_extracted"`
-	Active    *int           `json:"active_count_updated,omitempty"` // missing in lists
+	Active    int            `json:"active_count_updated"`
 	Usage     allUsage       `json:"token_usage"`
 	Decisions domain.Decided `json:"decisions"`
 	Extractor string         `json:"extractor"`
@@ -74,14 +74,14 @@ func (s *Server) showTask(ctx context.Context, q *query) (any, error) {
 	return s.shown(ctx, q, found)
 }
 
-// shown is a task by itself.
+// shown is a task with how many items it gave a helpful voice.
 func (s *Server) shown(ctx context.Context, q *query, t domain.Task) (task, error) {
 	shown := taskOf(t)
 	if shown.Result == nil {
 		return shown, nil
 	}
-	active, err := s.active(ctx, q.caller, t)
-	shown.Result.Active = &active
+	var err error
+	shown.Result.Active, err = s.active(ctx, q.caller, t)
 	return shown, err
 }
 
@@ -127,7 +127,12 @@ func (s *Server) listTasks(ctx context.Context, q *query) (any, error) {
 	}
 	tasks, err := s.cfg.Sessions.Tasks(ctx, query)
 	for _, t := range tasks {
-		list = append(list, taskOf(t))
+		if err != nil {
+			break
+		}
+		var one task
+		one, err = s.shown(ctx, q, t)
+		list = append(list, one)
 	}
 	return list, err
 }

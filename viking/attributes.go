@@ -1,0 +1,124 @@
+package viking
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// attributes are what is noted about a file beside its content.
+type attributes struct {
+	URI         string             `json:"uri"`
+	ContextType domain.ContextType `json:"context_type"`
+	Attributes  map[string]any     `json:"attrs"` // tags; of a file that is a memory, memory
+}
+
+// attributes shows all attributes of a place, or the one that key names.
+func (s *Server) attributes(ctx context.Context, q *query) (any, error) {
+	key, _, _ := strings.Cut(strings.TrimPrefix(q.text("key"), "attrs."), ".")
+	if key != "" && key != "tags" && key != "memory" {
+		return nil, invalid("key", "must be tags or memory")
+	}
+	a, err := q.caller.address("uri", q.text("uri"))
+	if err != nil {
+		return nil, err
+	}
+	n, err := s.look(ctx, q.caller, a)
+	if err != nil {
+		return nil, err
+	}
+	shown := attributes{URI: a.String(), ContextType: a.uri.ContextType(), Attributes: map[string]any{"tags": []string{}}}
+	k := n.item
+	if n.isDir { // what is noted about a directory stands with what it says of itself
+		k, err = s.cfg.Reader.At(ctx, q.caller.Tenant, a.uri.Join(domain.AbstractName))
+		if errors.Is(err, domain.ErrNotFound) || err == nil && !q.caller.MaySee(k) {
+			k, err = nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if k != nil {
+		shown.Attributes["tags"] = pairs(k.Text.Tags)
+	}
+	if !n.isDir {
+		shown.ContextType = k.ContextType
+		if k.ContextType == domain.Memory {
+			shown.Attributes["memory"] = map[string]any{
+				"id": k.ID, "category": k.Category, "type": k.Type, "owner": k.Owner, "created_at": stamp(k.CreatedAt.UTC()), "updated_at": stamp(k.UpdatedAt.UTC()),
+			}
+		}
+	}
+	if key != "" {
+		value, there := shown.Attributes[key]
+		if !there {
+			return nil, invalid("key", "names an attribute that this place does not have")
+		}
+		shown.Attributes = map[string]any{key: value}
+	}
+	return shown, nil
+}
+
+// pairs are tags as they are written here: key=value, and labels by themselves.
+func pairs(tags domain.Tags) []string {
+	list := []string{}
+	for key, values := range tags {
+		for _, value := range values {
+			if key != domain.Labels {
+				value = key + "=" + value
+			}
+			list = append(list, value)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// unreadItem is an item of which the projection of vectors has not read the newest event.
+type unreadItem struct {
+	URI   string       `json:"uri"`
+	Path  string       `json:"path"`
+	Level domain.Level `json:"level"`
+}
+
+// consistency compares the items at and below a place with the vectors that there are: how many are not found by what they mean yet.
+func (s *Server) consistency(ctx context.Context, q *query) (any, error) {
+	var in struct {
+		URI string `json:"uri"`
+	}
+	if err := q.bind(&in); err != nil {
+		return nil, err
+	}
+	a, err := q.caller.address("uri", in.URI)
+	if err != nil {
+		return nil, err
+	}
+	meaning, err := s.meaning(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	const most = 100
+	items, missing, list := 0, 0, []unreadItem{}
+	err = s.walkItems(ctx, q, a, func(k *domain.Knowledge) bool {
+		items++
+		if k.Position > meaning.Position {
+			uri := domain.URI(k.Text.URI)
+			if missing++; len(list) < most {
+				path := strings.TrimPrefix(strings.TrimPrefix(string(uri), string(a.uri)), "/")
+				list = append(list, unreadItem{URI: a.spell(uri), Path: path, Level: uri.Level()})
+			}
+		}
+		return true
+	})
+	far := errors.Is(err, errFar)
+	if err != nil && !far {
+		return nil, err
+	}
+	return map[string]any{
+		"ok": missing == 0 && !far, "expected_count": items, "missing_record_count": missing,
+		"missing_records": list, "missing_records_truncated": missing > len(list) || far,
+	}, nil
+}

@@ -1,0 +1,46 @@
+package viking_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestAGlobMatchesAtEveryLevel(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		const base = "viking://resources/g"
+		for _, name := range []string{"a1.md", "b2.txt", "sub/a3.md", "sub/deep/b4.md", "sub/deep/[x].md", "sub/中文.md"} {
+			w.write(base+"/"+name, name)
+		}
+		for pattern, want := range map[string][]string{
+			"*.md":           {"/a1.md", "/sub/a3.md", "/sub/deep/[x].md", "/sub/deep/b4.md", "/sub/中文.md"},
+			"/*.md":          {"/a1.md"},
+			"**/*.md":        {"/a1.md", "/sub/a3.md", "/sub/deep/[x].md", "/sub/deep/b4.md", "/sub/中文.md"},
+			"deep/*.md":      {"/sub/deep/[x].md", "/sub/deep/b4.md"},
+			"sub/*.md":       {"/sub/a3.md", "/sub/中文.md"},
+			"sub/**":         {"/sub/a3.md", "/sub/deep", "/sub/deep/[x].md", "/sub/deep/b4.md", "/sub/中文.md"},
+			"[ab][0-9].*":    {"/a1.md", "/b2.txt", "/sub/a3.md", "/sub/deep/b4.md"},
+			"[!a]?.*":        {"/b2.txt", "/sub/deep/b4.md", "/sub/中文.md"},
+			"[[]x].md":       {"/sub/deep/[x].md"},
+			"[]x[]x[]x].md":  {"/sub/deep/[x].md"},
+			"[中-丰]文.md":      {"/sub/中文.md"},
+			"sub[!-~]a3.md":  nil,
+			"sub[!a]a3.md":   nil,
+			"[z-a]*.md":      nil,
+			"[.md":           nil,
+			"d[e][e]p":       {"/sub/deep"},
+			"a[^1].md":       {"/a1.md"},
+			"sub/deep/b?.md": {"/sub/deep/b4.md"},
+		} {
+			var got []string
+			for _, uri := range w.ask("POST", "/api/v1/search/glob", object{"pattern": pattern, "uri": base}).object()["matches"].([]any) {
+				got = append(got, uri.(string)[len(base):])
+			}
+			slices.Sort(want)
+			if diff := cmp.Diff(got, want); diff != "" {
+				t.Errorf("%s: %s", pattern, diff)
+			}
+		}
+	})
+}
