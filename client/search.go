@@ -58,6 +58,8 @@ type Hit struct {
 	Score     float64   `json:"score"` // 0 to 1; 0.5 is "about this"
 	Scope     string    `json:"scope"`
 	Weight    float64   `json:"weight"`
+	Reason    string    `json:"reason"`    // "nearer scope" if it stands before a hit of more weight
+	Contested bool      `json:"contested"` // it was found harmful or stale, and has little confidence left
 }
 
 // Search finds what is known about something, nearest scope first.

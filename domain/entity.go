@@ -122,7 +122,7 @@ type Visibility string
 
 // Visibilities from the narrowest to the widest.
 const (
-	Private    Visibility = "private" // only the owner's own scope
+	Private    Visibility = "private" // only the scope of the user or agent that owns it
 	Shared     Visibility = "shared"  // users, agents, projects and teams
 	OrgWide    Visibility = "org"     // at least one org: scope
 	PublicWide Visibility = "public"  // everyone in the tenant
@@ -139,9 +139,12 @@ func VisibilityOf(scopes []Scope, owner Entity) Visibility {
 			return PublicWide
 		case scope.Tier() == TierOrg:
 			widest = OrgWide
-		case scope != owner.Scope() && widest == Private:
+		case (scope != owner.Scope() || isGroup(scope)) && widest == Private:
 			widest = Shared
 		}
 	}
 	return widest
 }
+
+// isGroup tells whether several users share a scope.
+func isGroup(s Scope) bool { return s.Tier() == TierProject || s.Tier() >= TierTeam }

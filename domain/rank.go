@@ -23,16 +23,17 @@ type Hit struct {
 	Scope  Scope   // the nearest that the item shares with the audience
 	Weight float64 // score × (½ + ½·confidence)
 	Best   bool    // among the best hits, which come by tier
+	Nearer bool    // its tier decided: it stands before a best hit of more weight
 }
 
 // Weight is how much a hit counts: its score, discounted by up to a half for lack of confidence.
 func Weight(score, confidence float64) float64 { return score * (0.5 + 0.5*confidence) }
 
 // Rank is the specification of search order. Candidates outside the audience or below minScore
-// go. By priority, the best hits (score ≥ max(minScore, ½ × the best score)) come by tier of
-// the nearest scope shared with the audience, within a tier by weight; the rest follow by
-// weight: otherwise ten notes of one's own that barely match would hide the team's answer. By
-// score, weight alone decides. Ties: newest position, then id.
+// go. By priority, the best hits (score ≥ [NearTie]) come by tier of the nearest scope shared
+// with the audience, within a tier by weight; the rest follow by weight: otherwise ten notes of
+// one's own that barely match would hide the team's answer. By score, weight alone decides.
+// Ties: newest position, then id.
 func Rank(candidates []Candidate, audience Audience, order Order, minScore float64, limit int) []Hit {
 	var hits []Hit
 	best := 0.0
@@ -44,7 +45,7 @@ func Rank(candidates []Candidate, audience Audience, order Order, minScore float
 		hits = append(hits, Hit{Candidate: c, Scope: scope, Weight: Weight(c.Score, c.Confidence)})
 		best = max(best, c.Score)
 	}
-	threshold := max(minScore, best/2)
+	threshold := max(minScore, NearTie(best))
 	for i := range hits {
 		hits[i].Best = hits[i].Score >= threshold
 	}
@@ -63,7 +64,24 @@ func Rank(candidates []Candidate, audience Audience, order Order, minScore float
 			cmp.Compare(a.ID, b.ID),
 		)
 	})
+	if order == ByPriority {
+		markNearer(hits)
+	}
 	return hits[:min(limit, len(hits))]
+}
+
+// NearTie is the least score at which a hit ties with the best one, so that its tier decides.
+func NearTie(best float64) float64 { return 0.75 * best }
+
+// markNearer marks the best hits that stand before heavier ones.
+func markNearer(hits []Hit) {
+	heaviest := 0.0
+	for i := len(hits) - 1; i >= 0; i-- {
+		if h := &hits[i]; h.Best {
+			h.Nearer = h.Weight < heaviest
+			heaviest = max(heaviest, h.Weight)
+		}
+	}
 }
 
 func first(yes bool) int {

@@ -34,9 +34,9 @@ func TestTheNearestScopeComesFirst(t *testing.T) {
 		candidate("public", 0.90, Public),
 		candidate("org", 0.85, "org:acme"),
 		candidate("team", 0.80, "team:t"),
-		candidate("agent", 0.75, "agent:bot"),
-		candidate("project", 0.70, "project:456"),
-		candidate("user", 0.65, Public, "user:alice"),
+		candidate("agent", 0.77, "agent:bot"),
+		candidate("project", 0.72, "project:456"),
+		candidate("user", 0.69, Public, "user:alice"),
 	}, everyone, ByPriority, 0.5, 10))
 	want := []string{"user", "project", "agent", "team", "org", "public"}
 	if diff := cmp.Diff(got, want); diff != "" {
@@ -53,6 +53,24 @@ func TestWhatBarelyMatchesHidesNothing(t *testing.T) {
 	hits := Rank(candidates, everyone, ByPriority, 0, 20)
 	if hits[0].ID != "team" || !hits[0].Best || hits[1].Best {
 		t.Errorf("first %s, best %t; second best %t", hits[0].ID, hits[0].Best, hits[1].Best)
+	}
+}
+
+func TestTheNearestScopeDecidesNearTiesOnlyAndSaysSo(t *testing.T) {
+	t.Parallel()
+	far := Rank([]Candidate{candidate("org", 0.42, "org:acme"), candidate("team", 0.22, "team:t")}, everyone, ByPriority, 0, 10)
+	if diff := cmp.Diff(ids(far), []string{"org", "team"}); diff != "" || far[0].Nearer || far[1].Nearer {
+		t.Errorf("a hit of half the score (-got +want):\n%s", diff)
+	}
+	candidates := []Candidate{candidate("org", 0.8, "org:acme"), candidate("team", 0.7, "team:t"), candidate("own", 0.9, "user:alice")}
+	near := Rank(candidates, everyone, ByPriority, 0, 10)
+	if diff := cmp.Diff(ids(near), []string{"own", "team", "org"}); diff != "" || near[0].Nearer || !near[1].Nearer || near[2].Nearer {
+		t.Errorf("a near tie: %+v (-got +want):\n%s", near, diff)
+	}
+	for _, hit := range Rank(candidates, everyone, ByScore, 0, 10) {
+		if hit.Nearer {
+			t.Errorf("by score, the scope of %s decided", hit.ID)
+		}
 	}
 }
 
@@ -82,10 +100,10 @@ func TestAmongScopesOfOneTierTheAlphabeticallyFirstIsNamed(t *testing.T) {
 func TestBothThresholdsAreInclusive(t *testing.T) {
 	t.Parallel()
 	hits := Rank([]Candidate{
-		candidate("best", 0.8, Public), candidate("half", 0.4, "user:alice"),
-		candidate("under", 0.3999, "user:alice"), candidate("least", 0.3, "user:alice"), candidate("gone", 0.2999, "user:alice"),
+		candidate("best", 1, Public), candidate("tie", 0.75, "user:alice"),
+		candidate("under", 0.7499, "user:alice"), candidate("least", 0.3, "user:alice"), candidate("gone", 0.2999, "user:alice"),
 	}, everyone, ByPriority, 0.3, 10)
-	if diff := cmp.Diff(ids(hits), []string{"half", "best", "under", "least"}); diff != "" {
+	if diff := cmp.Diff(ids(hits), []string{"tie", "best", "under", "least"}); diff != "" {
 		t.Errorf("(-got +want):\n%s", diff)
 	}
 }
@@ -168,7 +186,7 @@ func TestRankHoldsItsPromises(t *testing.T) {
 			}
 		}
 		for i, h := range hits {
-			if h.Best != (h.Score >= least && h.Score >= best/2) {
+			if h.Best != (h.Score >= least && h.Score >= NearTie(best)) {
 				t.Fatalf("%s scores %v of %v: best %t", h.ID, h.Score, best, h.Best)
 			}
 			if i > 0 {

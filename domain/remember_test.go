@@ -110,7 +110,9 @@ func TestVisibilityFollowsFromTheScopes(t *testing.T) {
 		want   Visibility
 	}{
 		{alice, []Scope{"user:alice"}, Private},
-		{project, []Scope{"project:456"}, Private},
+		{project, []Scope{"project:456"}, Shared},
+		{"team:web", []Scope{"team:web"}, Shared},
+		{"agent:bot", []Scope{"agent:bot"}, Private},
 		{alice, []Scope{"user:bob"}, Shared},
 		{alice, []Scope{"user:alice", "project:456"}, Shared},
 		{alice, []Scope{"team:t", "agent:bot"}, Shared},

@@ -93,14 +93,14 @@ func TestOneCommandMaySayMoveShareAndHandOver(t *testing.T) {
 		c.Scopes = []Scope{"project:456"}
 		c.Owner = project
 		c.URI = "viking://agent/memories/style.md"
-		c.Visibility = Private
+		c.Visibility = Shared
 	})).then(
 		Revised{Task: new("style")},
 		Rescoped{Scopes: []Scope{"project:456"}},
 		Transferred{Owner: project},
 		Moved{URI: "viking://agent/memories/style.md"},
-	).leaves("private to the project at revision 5", func(k *Knowledge) bool {
-		return k.Revision == 5 && k.Version == 5 && k.Visibility() == Private
+	).leaves("shared within the project at revision 5", func(k *Knowledge) bool {
+		return k.Revision == 5 && k.Version == 5 && k.Visibility() == Shared
 	})
 }
 

@@ -58,7 +58,9 @@ type hit struct {
 	Scope     string     `json:"scope" example:"project:456" doc:"The nearest that it shares with the searcher."`
 	Tier      string     `json:"tier" enum:"user,project,agent,team,org,public"`
 	Weight    float64    `json:"weight" doc:"score × (½ + ½·confidence): the order within a tier."`
-	Best      bool       `json:"best" doc:"Among the best hits, which come by tier."`
+	Best      bool       `json:"best" doc:"Among the best hits, which come by tier: at least three quarters of the best score."`
+	Reason    string     `json:"reason,omitempty" enum:"nearer scope" doc:"Why it stands before a hit of more weight."`
+	Contested bool       `json:"contested,omitempty" doc:"It was found harmful or stale, and its confidence is below 0.2: do not rely on it. The votes are in eval, reports of staleness in stale, what took its place in superseded_by."`
 	Parts     parts      `json:"parts"`
 	Terms     []string   `json:"terms,omitempty" doc:"With explain: which of the query's terms it contains."`
 }
@@ -213,6 +215,14 @@ func (in searcher) each(entity func(field, kind, id string)) {
 	}
 }
 
+// placedBy says why a hit stands before a heavier one.
+func placedBy(h domain.Found) string {
+	if h.Nearer {
+		return "nearer scope"
+	}
+	return ""
+}
+
 func searchedOf(a domain.Answer) searched {
 	out := searched{
 		Items: make([]hit, len(a.Hits)), Embedder: a.Embedder, Degraded: a.Degraded, MinScore: a.MinScore,
@@ -220,8 +230,9 @@ func searchedOf(a domain.Answer) searched {
 	for i, h := range a.Hits {
 		out.Items[i] = hit{
 			Knowledge: knowledgeOf(h.Knowledge), Score: h.Score, Scope: string(h.Scope),
-			Tier: h.Scope.Tier().String(), Weight: h.Weight, Best: h.Best, Terms: h.Terms,
-			Parts: parts{Semantic: h.Semantic, Pending: h.Pending && a.Explain != nil, Lexical: h.Lexical, Confidence: h.Confidence},
+			Tier: h.Scope.Tier().String(), Weight: h.Weight, Best: h.Best, Reason: placedBy(h), Terms: h.Terms,
+			Contested: h.Knowledge.Rating().Contested(),
+			Parts:     parts{Semantic: h.Semantic, Pending: h.Pending && a.Explain != nil, Lexical: h.Lexical, Confidence: h.Confidence},
 		}
 	}
 	if e := a.Explain; e != nil {

@@ -57,7 +57,7 @@ func TestAHostRemembersAndFinds(t *testing.T) {
 			t.Errorf("found %v tools", got)
 		}
 		all := w.call("retrieve_memory", object{"query": "chromedriver"})
-		if all.ok()["count"] != 2.0 || !strings.Contains(all.ok()["warning"].(string), "marked to avoid") || strings.Count(all.text, "(FAILED approach: avoid)") != 1 {
+		if all.ok()["count"] != 2.0 || !strings.Contains(all.ok()["warning"].(string), "marked as pitfalls") || strings.Count(all.text, "[pitfall] ") != 1 {
 			t.Errorf("found of any kind: %s", all.text)
 		}
 		none := w.call("retrieve_memory", object{"query": "zygomorphic", "category": "skills"})

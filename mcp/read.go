@@ -37,12 +37,18 @@ func page(k client.Knowledge) string {
 		out.WriteString(", category: " + k.Category)
 	}
 	if k.Polarity == "negative" {
-		out.WriteString(", a FAILED approach: avoid")
+		out.WriteString(", a FAILED approach")
 	}
 	fmt.Fprintf(&out, "\nowner: %s, scopes: %s\n", k.Owner, strings.Join(k.Scopes, ", "))
-	if e := k.Eval; e != nil {
-		fmt.Fprintf(&out, "confidence: %.2f, helpful: %d, harmful: %d\n",
-			*cmp.Or(e.Confidence, new(float64)), *cmp.Or(e.Helpful, new(int)), *cmp.Or(e.Harmful, new(int)))
+	if k.Eval != nil {
+		s := rating(k)
+		fmt.Fprintf(&out, "confidence: %.2f, helpful: %d, harmful: %d\n", s.Confidence, s.Others(), s.Harmful)
+		if s.Contested() {
+			out.WriteString("contested: do not rely on it\n")
+		}
+	}
+	if k.SupersededBy != "" {
+		fmt.Fprintf(&out, "superseded by: %s\n", k.SupersededBy)
 	}
 	if k.Stale != nil && k.Stale.Reporters > 0 {
 		fmt.Fprintf(&out, "reported out of date by %d: %s\n", k.Stale.Reporters, oneLine(k.Stale.Reason))

@@ -32,6 +32,13 @@ type hit struct {
 	Scope    string  `json:"scope"`
 	Avoid    bool    `json:"avoid,omitempty"` // it failed
 	Stale    bool    `json:"stale,omitempty"`
+
+	Confidence   float64 `json:"confidence"`
+	Helpful      int     `json:"helpful"`
+	Harmful      int     `json:"harmful"`
+	Contested    bool    `json:"contested,omitempty"` // do not rely on it
+	SupersededBy string  `json:"superseded_by,omitempty"`
+	marks        []string
 }
 
 const usualHits = 5
@@ -71,11 +78,26 @@ func retrieve(ctx context.Context, api *client.Client, in arguments) (any, strin
 }
 
 func hitOf(h client.Hit) hit {
-	k := h.Knowledge
+	k, s := h.Knowledge, rating(h.Knowledge)
 	return hit{
 		URI: k.URI, ID: k.ID, Abstract: cmp.Or(k.Abstract, k.Content), Score: h.Score, Category: kindOf(k), Scope: h.Scope,
-		Avoid: k.Polarity == string(domain.Negative), Stale: k.Stale != nil && k.Stale.Reporters > 0,
+		Avoid: k.Polarity == string(domain.Negative), Stale: s.Reporters > 0,
+		Confidence: s.Confidence, Helpful: s.Helpful, Harmful: s.Harmful, Contested: s.Contested(), SupersededBy: s.SupersededBy,
+		marks: s.Marks(),
 	}
+}
+
+// rating is what is known of how an item was judged.
+func rating(k client.Knowledge) domain.Rating {
+	s := domain.Rating{Status: domain.Status(k.Status), SupersededBy: k.SupersededBy}
+	if e := k.Eval; e != nil {
+		s.Helpful, s.Harmful = *cmp.Or(e.Helpful, new(int)), *cmp.Or(e.Harmful, new(int))
+		s.Confidence = *cmp.Or(e.Confidence, new(float64))
+	}
+	if k.Stale != nil {
+		s.Reporters = k.Stale.Reporters
+	}
+	return s
 }
 
 // hint says what to try where nothing was found.
@@ -92,20 +114,27 @@ func hint(visible int64, category string) string {
 
 // warning says what must not be overlooked of what was found.
 func (r retrieved) warning() string {
-	failed := 0
+	failed, contested := 0, 0
 	for _, h := range r.Results {
 		if h.Avoid {
 			failed++
 		}
+		if h.Contested {
+			contested++
+		}
 	}
-	switch failed {
-	case 0:
-		return ""
-	case r.Count:
-		return "these are FAILED approaches; do not repeat them"
+	var warnings []string
+	switch {
+	case failed == 0:
+	case failed == r.Count:
+		warnings = append(warnings, "these are FAILED approaches; do not repeat them")
 	default:
-		return "what is marked to avoid are FAILED approaches; do not repeat them"
+		warnings = append(warnings, "items marked as pitfalls are FAILED approaches; do not repeat them")
 	}
+	if contested > 0 {
+		warnings = append(warnings, "do not rely on contested items")
+	}
+	return strings.Join(warnings, "; ")
 }
 
 // String is the same for a model to read.
@@ -119,14 +148,14 @@ func (r retrieved) String() string {
 		fmt.Fprintf(&out, "%s.\n", strings.ToUpper(r.Hint[:1])+r.Hint[1:])
 	}
 	for i, h := range r.Results {
-		doubt := ""
-		if h.Stale {
-			doubt = " (reported out of date)"
-		}
+		pitfall, doubt := "", ""
 		if h.Avoid {
-			doubt += " (FAILED approach: avoid)"
+			pitfall = "[pitfall] "
 		}
-		fmt.Fprintf(&out, "%d. [score=%.2f] %s%s\n   uri: %s\n", i+1, h.Score, oneLine(h.Abstract), doubt, h.URI)
+		if len(h.marks) > 0 {
+			doubt = " (" + strings.Join(h.marks, "; ") + ")"
+		}
+		fmt.Fprintf(&out, "%d. [score=%.2f] %s%s%s\n   uri: %s\n", i+1, h.Score, pitfall, oneLine(h.Abstract), doubt, h.URI)
 	}
 	return out.String()
 }

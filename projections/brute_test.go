@@ -165,7 +165,7 @@ func newVerdict(s domain.Search, all []domain.Hit, minScore float64) verdict {
 	v := verdict{search: s, minScore: minScore, truth: map[string]domain.Hit{}}
 	for _, hit := range all {
 		v.truth[hit.ID] = hit
-		v.threshold = max(v.threshold, hit.Score/2, minScore)
+		v.threshold = max(v.threshold, domain.NearTie(hit.Score), minScore)
 	}
 	for id, hit := range v.truth {
 		hit.Best = hit.Score >= v.threshold

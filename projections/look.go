@@ -52,7 +52,7 @@ func (f *finding) first(prospects []prospect) int {
 	}
 	least := usual * prospects[limit-1].score
 	if f.search.Order == domain.ByPriority {
-		least = min(least, prospects[0].score/2)
+		least = min(least, domain.NearTie(prospects[0].score))
 	}
 	least = max(least, f.minScore)
 	n := slices.IndexFunc(prospects, func(p prospect) bool { return p.score < least })
@@ -69,7 +69,7 @@ func (f *finding) settled(hits []domain.Hit, top, rest float64) bool {
 		return true
 	}
 	byPriority := f.search.Order == domain.ByPriority
-	if len(hits) < f.search.Limit || byPriority && rest >= max(f.minScore, top/2) {
+	if len(hits) < f.search.Limit || byPriority && rest >= max(f.minScore, domain.NearTie(top)) {
 		return false
 	}
 	return !slices.ContainsFunc(hits, func(h domain.Hit) bool { return h.Weight <= rest && !(byPriority && h.Best) })

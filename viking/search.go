@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/annals-kb/annals/domain"
@@ -82,6 +83,12 @@ type match struct {
 	Relations   []toward `json:"relations"`
 	Abstract    string   `json:"abstract"`
 	Overview    *string  `json:"overview"`
+	Confidence  float64  `json:"confidence"`
+	Helpful     int      `json:"helpful"` // votes, the author's own included
+	Harmful     int      `json:"harmful"`
+	Stale       int      `json:"stale,omitempty"` // distinct reporters
+	Contested   bool     `json:"contested,omitempty"`
+	Superseded  string   `json:"superseded_by,omitempty"`
 	Name        string   `json:"name,omitempty"` // of skills
 	Description string   `json:"description,omitempty"`
 }
@@ -214,6 +221,8 @@ func matchOf(hit domain.Found, targets []address, others map[string]*domain.Know
 	m := match{
 		ContextType: string(k.ContextType), URI: spelt(uri, placeOf(k), targets), Level: int(uri.Level()),
 		Score: hit.Weight, Category: string(cmp.Or(k.Category, uri.Category())), Relations: []toward{}, Abstract: abstractOf(k),
+		Confidence: k.Confidence, Helpful: k.Helpful, Harmful: k.Harmful, Stale: k.Stale.Reporters,
+		Contested: k.Rating().Contested(), Superseded: k.SupersededBy, Reason: strings.Join(k.Rating().Marks(), "; "),
 	}
 	for _, r := range k.Relations {
 		if other := others[r.To]; other != nil {

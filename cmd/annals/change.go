@@ -64,8 +64,7 @@ func (t changing) print(c *console, a *answer, done string) error {
 	}
 	line := fmt.Sprintf("%s %s", done, bold.Render(printable(t.ID)))
 	if known {
-		line += fmt.Sprintf(" · revision %d · confidence %.2f · %d helpful, %d harmful", k.Revision,
-			k.Eval.Confidence, k.Eval.Helpful, k.Eval.Harmful)
+		line += fmt.Sprintf(" · revision %d · confidence %.2f · %s", k.Revision, k.Eval.Confidence, k.Eval.votes())
 	}
 	if k.SupersededBy != "" {
 		line += " · superseded by " + printable(k.SupersededBy)

@@ -68,7 +68,7 @@ func (k knowledge) print(c *console) {
 	add("source", k.sourced())
 	add("meta", compact(k.Meta))
 	add("uri", k.URI)
-	add("confidence", fmt.Sprintf("%.2f · %d helpful, %d harmful", k.Eval.Confidence, k.Eval.Helpful, k.Eval.Harmful))
+	add("confidence", fmt.Sprintf("%.2f · %s", k.Eval.Confidence, k.Eval.votes()))
 	if k.Stale != nil && k.Stale.Reporters > 0 {
 		add("stale", joined(": ", fmt.Sprintf("reported by %d since %s", k.Stale.Reporters, moment(k.Stale.Since)), k.Stale.Reason))
 	}

@@ -2,7 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // knowledge is what the commands show of a piece of knowledge; --json prints all of it.
@@ -37,6 +40,24 @@ type eval struct {
 	Helpful    int     `json:"helpful"`
 	Harmful    int     `json:"harmful"`
 	Confidence float64 `json:"confidence"`
+}
+
+// votes are those of others than the author, whose own an item begins with.
+func (e eval) votes() string {
+	return fmt.Sprintf("%d helpful, %d harmful", domain.Rating{Helpful: e.Helpful}.Others(), e.Harmful)
+}
+
+// short is the same for a table.
+func (e eval) short() string {
+	return fmt.Sprintf("+%d -%d", domain.Rating{Helpful: e.Helpful}.Others(), e.Harmful)
+}
+
+func (k knowledge) rating() domain.Rating {
+	s := domain.Rating{Harmful: k.Eval.Harmful, Confidence: k.Eval.Confidence}
+	if k.Stale != nil {
+		s.Reporters = k.Stale.Reporters
+	}
+	return s
 }
 
 type staleness struct {

@@ -110,19 +110,22 @@ func (p page) print(c *console, t tabular, filtered bool) error {
 
 // kind is the item's type, and what is unusual about its state.
 func (k knowledge) kind() string {
-	return joined(" ", joined(" · ", k.Type, k.Category), k.unusual())
+	return joined(" ", joined(" · ", k.Type, k.Category), k.unusual(""))
 }
 
-// unusual is what is unusual about the item's state, such as (superseded, stale).
-func (k knowledge) unusual() string {
-	status, stale := k.Status, ""
+// unusual is what is unusual about the item's state and, if there is a reason, its place, such as (superseded, stale).
+func (k knowledge) unusual(reason string) string {
+	status, stale, contested := k.Status, "", ""
 	if status == "active" {
 		status = ""
 	}
 	if k.Stale != nil && k.Stale.Reporters > 0 {
 		stale = "stale"
 	}
-	if unusual := joined(", ", status, stale); unusual != "" {
+	if k.rating().Contested() {
+		contested = "contested"
+	}
+	if unusual := joined(", ", reason, contested, status, stale); unusual != "" {
 		return "(" + unusual + ")"
 	}
 	return ""

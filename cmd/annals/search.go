@@ -117,7 +117,7 @@ func (k knowledge) snippet(columns int) string {
 		lines = []string{oneLine(k.Task, 80), lines[0]}
 	}
 	if k.Polarity == "negative" {
-		lines[0] = amber.Render("avoid") + " " + lines[0]
+		lines[0] = amber.Render("[pitfall]") + " " + lines[0]
 	}
 	return strings.Join(lines, ": ")
 }

@@ -21,6 +21,8 @@ type hit struct {
 	Scope     string    `json:"scope"`
 	Tier      string    `json:"tier"`
 	Weight    float64   `json:"weight"`
+	Reason    string    `json:"reason"`
+	Contested bool      `json:"contested"`
 	Parts     struct {
 		Semantic   float64 `json:"semantic"`
 		Pending    bool    `json:"semantic_pending"`
@@ -53,16 +55,16 @@ func (a searchAnswer) print(c *console, t tabular, explain bool) error {
 	if len(a.Items) == 0 {
 		t.empty(c, a.nothing())
 	} else {
-		rows := &grid{heads: []string{"SCORE", "SCOPE", "ID", "KNOWLEDGE"}}
+		rows := &grid{heads: []string{"SCORE", "SCOPE", "VOTES", "ID", "KNOWLEDGE"}}
 		for _, h := range a.Items {
 			text := h.Knowledge.snippet(snippetColumns)
-			if unusual := h.Knowledge.unusual(); unusual != "" {
+			if unusual := h.Knowledge.unusual(h.Reason); unusual != "" {
 				text = amber.Render(printable(unusual)) + " " + text
 			}
 			if explain && !t.Quiet {
 				text += "\n" + faint.Render(h.how())
 			}
-			rows.row(fmt.Sprintf("%.2f", h.Score), printable(h.Scope), printable(h.Knowledge.ID), text)
+			rows.row(fmt.Sprintf("%.2f", h.Score), printable(h.Scope), h.Knowledge.Eval.short(), printable(h.Knowledge.ID), text)
 		}
 		if err := t.show(c, rows); err != nil {
 			return err
