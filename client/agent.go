@@ -21,7 +21,7 @@ type AgentConfig struct {
 	MaxTokens int
 	// Sessions begins the names of the sessions that feedback makes. Empty for "agent".
 	Sessions string
-	// Scopes are who may see the skills that it pushes; the caller alone if empty.
+	// Scopes are who may see the skills that it pushes, and what is learned from its tasks; the caller alone if empty.
 	Scopes []string
 	// Environment is what feedback says of where it works, beside the operating system and Go.
 	Environment map[string]string

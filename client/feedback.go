@@ -97,7 +97,7 @@ func (a *Agent) tell(ctx context.Context, session string, messages []Message) bo
 		if err := a.cfg.Client.Say(ctx, session, messages...); err != nil {
 			return err
 		}
-		_, err := a.cfg.Client.CommitSession(ctx, session, "task_done")
+		_, err := a.cfg.Client.CommitSession(ctx, session, "task_done", a.cfg.Scopes...)
 		return err
 	})
 	a.note(func(s *Stats) {

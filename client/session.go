@@ -66,9 +66,9 @@ func (c *Client) Say(ctx context.Context, session string, messages ...Message) e
 }
 
 // CommitSession lets knowledge be made of what was said since the last commit. Trigger is why: stated, task_done,
-// compaction, feedback, periodic; empty for the server's choice.
-func (c *Client) CommitSession(ctx context.Context, session, trigger string) (Commit, error) {
-	body := map[string]string{}
+// compaction, feedback, periodic; empty for the server's choice. Scopes are who may see what is learned about work; default: the caller.
+func (c *Client) CommitSession(ctx context.Context, session, trigger string, scopes ...string) (Commit, error) {
+	body := map[string]any{"scopes": scopes}
 	if trigger != "" {
 		body["trigger"] = trigger
 	}

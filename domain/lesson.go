@@ -10,8 +10,9 @@ type Lesson struct {
 	Sources    []string // ids of the events of the messages that it was found in
 	Neighbours []Neighbour
 	Decision   Decision
-	Item       string // id of the item that it became; empty if it became none
-	Target     string // id of the item that it restates, goes into or replaces; may be empty
+	Item       string  // id of the item that it became; empty if it became none
+	Target     string  // id of the item that it restates, goes into or replaces; may be empty
+	Scopes     []Scope // of the item that it became, or restates; empty if it became none
 	Text       LessonText
 }
 

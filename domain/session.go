@@ -46,6 +46,12 @@ func (s Session) Committed() int { return s.Archives - s.Before }
 // Open tells whether the session exists, for those who may see it.
 func (s Session) Open() bool { return !s.OpenedAt.IsZero() && !s.Deleted }
 
+// Unsettled tells whether nothing was made of the newest archive yet.
+func (s Session) Unsettled() bool {
+	_, failed := s.Failures[s.Archives]
+	return s.Archives > s.Before && (s.Settled < s.Archives || failed)
+}
+
 // sessionPrefix is that of the names of sessions' streams.
 const sessionPrefix = "session:"
 

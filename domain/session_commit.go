@@ -11,6 +11,7 @@ type CommitSession struct {
 	SessionTarget
 	Keep    int     // so many of the newest messages stay with the session
 	Trigger Trigger // empty if nobody said
+	Scopes  []Scope // for whom what is learned about work is; empty for the owner, and the agent that commits
 }
 
 // Validate names every bad field at once.
@@ -21,11 +22,25 @@ func (c CommitSession) Validate() error {
 		p.Add("keep_recent_count", "must be 0 to %d", maxKept)
 	}
 	oneOf(&p, "trigger", c.Trigger, Triggers, false)
+	if len(c.Scopes) > 0 {
+		checkScopes(&p, c.Scopes)
+	}
 	return p.Err()
 }
 
-// Decide implements [Command]. What is learned about work is for everybody, if the caller may publish to
-// everybody.
+// audience is for whom what is learned about work is.
+func (c CommitSession) audience(s Session) []Scope {
+	if len(c.Scopes) > 0 {
+		return c.Scopes
+	}
+	audience := []Scope{s.Owner.Scope()}
+	if agent := c.By.Subject; agent == Entity(Agent+":"+s.Agent) && agent != s.Owner {
+		audience = append(audience, agent.Scope())
+	}
+	return audience
+}
+
+// Decide implements [Command]. A wider audience than the default is refused unless the caller may publish to it.
 func (c CommitSession) Decide(book Book, _ time.Time) ([]Fact, error) {
 	s, err := c.session(book)
 	switch {
@@ -38,14 +53,14 @@ func (c CommitSession) Decide(book Book, _ time.Time) ([]Fact, error) {
 	}
 	archived := s.Live - c.Keep
 	first := s.Number - int64(s.Live) + 1
-	audience := Public
-	if !c.By.MayPublish(Public) {
-		audience = s.Owner.Scope()
+	audience := c.audience(s)
+	if err := mayPublish(c.By, audience, ""); err != nil {
+		return nil, err
 	}
 	return []Fact{SessionCommitted{
 		Archive: s.Archives + 1, First: first, Last: first + int64(archived) - 1, Kept: c.Keep,
 		Tokens:  int(int64(s.Tokens) * int64(archived) / int64(s.Live)),
-		Trigger: c.Trigger, Audience: []Scope{audience},
+		Trigger: c.Trigger, Audience: audience,
 	}}, nil
 }
 

@@ -162,17 +162,25 @@ func TestACommitArchivesWhatWasSaid(t *testing.T) {
 	t.Parallel()
 	publisher := as(alice)
 	publisher.PublishPublic = true
+	everybody := []Scope{Public}
 	m := meet(t)
 	m.when(CommitSession{SessionTarget: with(as(alice))}).refused(ErrNotFound)
 	m.when(saying(as(alice), "a", "b", "c"))
-	m.when(CommitSession{SessionTarget: with(publisher), Keep: 1, Trigger: TriggerStated}).
+	m.when(CommitSession{SessionTarget: with(as(alice)), Scopes: everybody}).refused(ErrForbidden)
+	m.when(CommitSession{SessionTarget: with(as(alice)), Scopes: []Scope{"team:other"}}).refused(ErrForbidden)
+	m.when(CommitSession{SessionTarget: with(as(alice)), Scopes: []Scope{"all"}}).refused(ErrInvalid)
+	m.when(CommitSession{SessionTarget: with(publisher), Keep: 1, Trigger: TriggerStated, Scopes: everybody}).
 		then(SessionCommitted{Archive: 1, First: 1, Last: 2, Kept: 1, Tokens: 20, Trigger: TriggerStated, Audience: []Scope{Public}})
 	m.when(CommitSession{SessionTarget: with(publisher), Keep: 1}).then() // one is left, and stays
-	m.when(CommitSession{SessionTarget: with(as(alice))}).
+	m.when(CommitSession{SessionTarget: with(publisher)}).
 		then(SessionCommitted{Archive: 2, First: 3, Last: 3, Tokens: 10, Audience: []Scope{alice.Scope()}})
 	m.when(CommitSession{SessionTarget: with(as(alice))}).then()
 	m.when(CommitSession{SessionTarget: with(as(alice)), Keep: -1}).refused(ErrInvalid)
 	m.when(CommitSession{SessionTarget: with(as(alice)), Trigger: "boredom"}).refused(ErrInvalid)
+	m.when(AddMessages{SessionTarget: with(onBehalfOf(service(), eve)), Messages: []Said{say(RoleUser, "a")}})
+	// The agent of the session keeps its experience.
+	m.when(CommitSession{SessionTarget: with(onBehalfOf(service(), eve))}).
+		then(SessionCommitted{Archive: 1, First: 1, Last: 1, Tokens: 10, Audience: []Scope{eve.Scope(), "agent:platform"}})
 }
 
 func TestAnArchiveIsSettledOnceAndInOrder(t *testing.T) {

@@ -29,6 +29,7 @@ type lessonData struct {
 	Decision   domain.Decision `json:"decision"`
 	Item       string          `json:"item,omitempty"`
 	Target     string          `json:"target,omitempty"`
+	Scopes     []domain.Scope  `json:"scopes,omitempty"`
 }
 
 type neighbourData struct {
@@ -63,7 +64,7 @@ func splitExtracted(f domain.SessionExtracted) (extractedData, extractedText) {
 	text := extractedText{Abstract: f.Summary.Abstract, Overview: f.Summary.Overview}
 	for _, l := range f.Lessons {
 		d := lessonData{
-			Category: l.Category, Polarity: l.Polarity, Sources: l.Sources, Decision: l.Decision, Item: l.Item, Target: l.Target,
+			Category: l.Category, Polarity: l.Polarity, Sources: l.Sources, Decision: l.Decision, Item: l.Item, Target: l.Target, Scopes: l.Scopes,
 		}
 		for _, n := range l.Neighbours {
 			d.Neighbours = append(d.Neighbours, neighbourData(n))
@@ -81,7 +82,7 @@ func joinExtracted(d extractedData, t extractedText) domain.SessionExtracted {
 	}
 	for i, l := range d.Lessons {
 		lesson := domain.Lesson{
-			Category: l.Category, Polarity: l.Polarity, Sources: l.Sources, Decision: l.Decision, Item: l.Item, Target: l.Target,
+			Category: l.Category, Polarity: l.Polarity, Sources: l.Sources, Decision: l.Decision, Item: l.Item, Target: l.Target, Scopes: l.Scopes,
 		}
 		for _, n := range l.Neighbours {
 			lesson.Neighbours = append(lesson.Neighbours, domain.Neighbour(n))

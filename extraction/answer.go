@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/text"
 )
 
 // chatAnswer is what an endpoint answers with.
@@ -45,7 +46,7 @@ const mostLessons = 200
 
 // parse reads an answer. What is wrong with single lessons is mended or left out; an answer that is no list
 // of lessons matches errNonsense.
-func parse(raw []byte, p portion) (Found, error) {
+func parse(raw []byte, c Conversation, p portion) (Found, error) {
 	var written lessons
 	usage, err := decodeAnswer(raw, &written)
 	if err != nil {
@@ -67,14 +68,58 @@ func parse(raw []byte, p portion) (Found, error) {
 		if len(sources) == 0 { // nothing says it: it was invented
 			continue
 		}
+		if l.Category.AboutUser() && !slices.ContainsFunc(sources, func(i int) bool { return c.Messages[i].Role == domain.RoleUser }) {
+			continue // an assistant's words say nothing about the user
+		}
 		key := strings.ToLower(cut(clean(l.Key), 100))
-		found.Findings = append(found.Findings, Finding{
+		f := Finding{
 			Category: l.Category, Key: key, Single: l.Single, Correction: l.Correction, Sources: sources,
 			Task: cut(clean(l.Task), longestTask), Content: cut(l.Content, domain.MaxContent/2), Abstract: cut(clean(l.Abstract), 1000),
-			Tags: tagsOf(kindOf(l.Category), key, l.Content),
-		})
+			Tags: tagsOf(kindOf(l.Category), key),
+		}
+		f.Own = !supported(c, f)
+		found.Findings = append(found.Findings, f)
 	}
 	return found, nil
+}
+
+// supported tells whether a finding says nothing but what its messages say: they have all of its words, and it repeats no
+// sentence of another message. What a model adds is for the owner alone.
+func supported(c Conversation, f Finding) bool {
+	var cited strings.Builder
+	for _, i := range f.Sources {
+		cited.WriteString(c.Messages[i].all() + "\n")
+	}
+	written := strings.Join([]string{f.Key, f.Task, f.Content, f.Abstract}, "\n")
+	known := words(cited.String())
+	for word := range words(written) {
+		if !known[word] {
+			return false
+		}
+	}
+	here, there := normal(written), normal(cited.String())
+	for i, m := range c.Messages {
+		if slices.Contains(f.Sources, i) {
+			continue
+		}
+		for _, sentence := range text.Sentences(m.all()) {
+			if s := normal(sentence); s != "" && strings.Contains(here, s) && !strings.Contains(there, s) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// all is everything that a message shows to a model.
+func (m Message) all() string {
+	all := m.Text()
+	for _, part := range m.Parts {
+		if part.Type == domain.PartTool {
+			all += "\n" + part.ToolName + "\n" + part.ToolOutput
+		}
+	}
+	return all
 }
 
 // decodeAnswer reads what a model wrote as JSON. What is no such thing matches errNonsense.

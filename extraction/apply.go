@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +26,7 @@ const mostSources = 1000
 // nil.
 func (a assignment) remember(l domain.Lesson, target *domain.Knowledge) domain.Remember {
 	item := domain.Remembered{
-		ContextType: domain.Memory, Category: l.Category, Polarity: l.Polarity, Owner: a.owner, Scopes: a.scopes(l.Category),
+		ContextType: domain.Memory, Category: l.Category, Polarity: l.Polarity, Owner: a.owner, Scopes: l.Scopes,
 		Source:      domain.Source{Category: "exp", AgentID: a.agent, TraceID: a.session},
 		DerivedFrom: l.Sources[:min(len(l.Sources), mostSources)],
 		Text: domain.Text{
@@ -102,7 +103,7 @@ func (a assignment) archive(stream string, fact domain.SessionExtracted) domain.
 		if text := strings.TrimSpace(m.Text()); text != "" {
 			fmt.Fprintf(&said, "%s: %s\n", m.Role, text)
 		}
-		if len(item.DerivedFrom) < mostSources {
+		if len(item.DerivedFrom) < mostSources && !slices.Contains(item.DerivedFrom, m.EventID) {
 			item.DerivedFrom = append(item.DerivedFrom, m.EventID)
 		}
 	}

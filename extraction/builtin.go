@@ -1,6 +1,7 @@
 package extraction
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,7 +19,7 @@ type BuiltIn struct{}
 var _ Extractor = BuiltIn{}
 
 // Name implements [Extractor]. The number grows with the rules.
-func (BuiltIn) Name() string { return "built-in 2" }
+func (BuiltIn) Name() string { return "built-in 3" }
 
 // Extract implements [Extractor]. It never fails.
 func (BuiltIn) Extract(_ context.Context, c Conversation) (Found, error) {
@@ -67,14 +68,14 @@ func stated(sentence string) (Finding, bool) {
 	if either(s, preferring, preferringChinese) {
 		f.Category, f.Key = domain.CategoryPreferences, facetOf(s)
 		f.Task = in(s, "What the user prefers", "用户的偏好")
-		f.Tags = tagsOf("preference", f.Key, s)
+		f.Tags = tagsOf("preference", f.Key)
 		return f, true
 	}
 	for _, fact := range identity {
 		if fact.expression.MatchString(s) {
 			f.Category, f.Key, f.Single = domain.CategoryProfile, fact.key, fact.single
 			f.Task = in(s, "Who the user is", "用户是谁")
-			f.Tags = tagsOf("background", f.Key, s)
+			f.Tags = tagsOf("background", f.Key)
 			return f, true
 		}
 	}
@@ -82,15 +83,54 @@ func stated(sentence string) (Finding, bool) {
 	case either(s, deciding, decidingChinese), dated.MatchString(s), doing.MatchString(s):
 		f.Category = domain.CategoryEvents
 		f.Task = in(s, "What happened, or was decided", "发生或决定的事")
-		f.Tags = tagsOf("", "", s)
+		f.Tags = tagsOf("", "")
 	case noted || f.Correction && factual.MatchString(s) || either(s, describing, describingChinese) && !either(s, problem, problemChinese):
 		f.Category = domain.CategoryEntities
 		f.Task = in(s, "What the user's world is like", "用户所说的事实")
-		f.Tags = tagsOf("", "", s)
+		f.Tags = tagsOf("", "")
 	default:
 		return Finding{}, false
 	}
 	return f, true
+}
+
+// unheard is what the user says in a message that is to be remembered as it stands, and that no finding says.
+func unheard(c Conversation, findings []Finding) []Finding {
+	var contents []string
+	for _, f := range findings {
+		contents = append(contents, f.Content)
+	}
+	known := words(strings.Join(contents, "\n"))
+	var more []Finding
+	for i, m := range c.Messages {
+		said := cmp.Or(strings.TrimSpace(m.Prose()), strings.TrimSpace(m.Text()))
+		if m.Role != domain.RoleUser || said == "" {
+			continue
+		}
+		if len(findings) > 0 {
+			said = strings.Join(slices.DeleteFunc(text.Sentences(said), func(s string) bool {
+				return asking.MatchString(s) || passing.MatchString(s) || requesting.MatchString(s) || covered(s, known)
+			}), " ")
+		}
+		if said != "" {
+			more = append(more, Finding{
+				Category: domain.CategoryEntities, Sources: []int{i}, Content: cut(said, domain.MaxContent/2),
+				Task: in(said, "What the user's world is like", "用户所说的事实"), Tags: tagsOf("", ""),
+			})
+		}
+	}
+	return more
+}
+
+// covered tells whether at least half of what a sentence says is known.
+func covered(sentence string, known map[string]bool) bool {
+	said, common := words(sentence), 0
+	for word := range said {
+		if known[word] {
+			common++
+		}
+	}
+	return 2*common >= len(said)
 }
 
 // straight makes quotation marks what rules expect.

@@ -1,6 +1,7 @@
 package extraction
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -53,6 +54,9 @@ func cases(c Conversation) []Finding {
 func cluesOf(c Conversation) []clue {
 	var clues []clue
 	for i, m := range c.Messages {
+		if !m.speaks() {
+			continue
+		}
 		for _, sentence := range text.Sentences(m.Prose()) {
 			next := clueOf(sentence)
 			next.message, next.sentence = i, sentence
@@ -117,13 +121,7 @@ func caseOf(c Conversation, clues []clue) Finding {
 	section("Cause: ", "原因：", causes)
 	section("Fix: ", "解决：", fixes)
 	f.Content = strings.TrimSpace(content.String())
-	if about, i := task(c); i >= 0 && !strings.Contains(f.Content, about) && len(f.Sources) < 10 {
-		if !strings.Contains(about, f.Task) {
-			about += "\n" + f.Task
-		}
-		f.Task = cut(about, 2*longestTask)
-	}
-	f.Tags = tagsOf("", "", f.Content)
+	f.Tags = tagsOf("", "")
 	return f
 }
 
@@ -140,10 +138,30 @@ func reported(c Conversation) (parts map[string]int) {
 	return parts
 }
 
+// reportedTask is the task that messages report on: what the user said last before them. Without a report it is what a user
+// said who spoke once; another message would be a guess.
+func (c Conversation) reportedTask(parts map[string]int) (string, int) {
+	asked, turns := -1, 0
+	for i, m := range c.Messages {
+		if m.Role == domain.RoleUser && strings.TrimSpace(m.Text()) != "" {
+			asked, turns = i, turns+1
+		}
+	}
+	if len(parts) > 0 {
+		asked = before(c, slices.Min(slices.Collect(maps.Values(parts))))
+	} else if turns > 1 {
+		return "", -1
+	}
+	if asked < 0 {
+		return "", -1
+	}
+	return cut(strings.TrimSpace(c.Messages[asked].Text()), longestTask), asked
+}
+
 // report is the case of a task that was completed, as agents report it.
 func report(c Conversation) []Finding {
 	parts := reported(c)
-	about, asked := task(c)
+	about, asked := c.reportedTask(parts)
 	final, done := parts["final response"]
 	if !done || asked < 0 {
 		return nil
@@ -158,13 +176,13 @@ func report(c Conversation) []Finding {
 	}
 	f.Content = strings.Join(lines, "\n")
 	f.Abstract = text.Abstract(about+" → "+reporting.ReplaceAllString(c.Messages[final].Text(), ""), text.AbstractTokens)
-	f.Tags = tagsOf("", "", f.Content)
+	f.Tags = tagsOf("", "")
 	return []Finding{f}
 }
 
 // failure is what not to do again: all that a negative conversation says.
 func failure(c Conversation) []Finding {
-	about, asked := task(c)
+	about, asked := c.reportedTask(reported(c))
 	about = unmarked(about)
 	f := Finding{Category: domain.CategoryAntipatterns, Polarity: domain.Negative, Task: about}
 	if asked >= 0 {
@@ -198,7 +216,7 @@ func failure(c Conversation) []Finding {
 	if reason != "" {
 		f.Abstract = text.Abstract(strings.TrimSpace(about+" → "+reason), text.AbstractTokens)
 	}
-	f.Tags = tagsOf("", "", f.Content)
+	f.Tags = tagsOf("", "")
 	return []Finding{f}
 }
 

@@ -27,10 +27,11 @@ type Conversation struct {
 	Messages []Message
 }
 
-// Message is what somebody said.
+// Message is what one speaker said. A recorded message that holds several turns is several of these, with one EventID.
 type Message struct {
 	EventID string
 	Role    string
+	Peer    string // who speaks in the role of a user, if it is not the session's owner
 	At      time.Time
 	Parts   []domain.Part
 }
@@ -46,11 +47,50 @@ func (m Message) Text() string {
 	return strings.Join(parts, "\n")
 }
 
-// fenced is code that somebody quotes: what stands in it nobody says.
-var fenced = regexp.MustCompile("(?s)```.*?(?:```|$)")
+// fenced is code, and quoted a line of another text: the speaker's own words are neither.
+var (
+	fenced = regexp.MustCompile("(?s)```.*?(?:```|$)")
+	quoted = regexp.MustCompile(`(?m)^[ \t]*>(?:[ \t>].*)?$`)
+)
 
-// Prose is [Message.Text] without code.
-func (m Message) Prose() string { return fenced.ReplaceAllString(m.Text(), "\n") }
+// Prose is [Message.Text] in the speaker's own words: without code and quotations.
+func (m Message) Prose() string {
+	return quoted.ReplaceAllString(fenced.ReplaceAllString(m.Text(), "\n"), "")
+}
+
+// speaks tells whether a message is a person's or an agent's, and not the output of a tool or a program's instructions.
+func (m Message) speaks() bool { return m.Role == domain.RoleUser || m.Role == domain.RoleAssistant }
+
+// turn begins what one speaker says in a message that holds a whole exchange.
+var turn = regexp.MustCompile(`(?i)(?:^|\s)\[(user|assistant|system|tool)\]:\s*`)
+
+// turns are what each speaker says in a message of the form "[user]: … [assistant]: …". Only a user's message is split, so
+// that no text makes the words of an agent or a tool the user's.
+func (m Message) turns() []Message {
+	said := strings.TrimSpace(m.Text())
+	marks := turn.FindAllStringSubmatchIndex(said, -1)
+	if m.Role != domain.RoleUser || len(marks) == 0 || marks[0][0] != 0 {
+		return []Message{m}
+	}
+	var all []Message
+	for i, mark := range marks {
+		end := len(said)
+		if i+1 < len(marks) {
+			end = marks[i+1][0]
+		}
+		one := m
+		one.Role = strings.ToLower(said[mark[2]:mark[3]])
+		one.Parts = []domain.Part{{Type: domain.PartText, Text: strings.TrimSpace(said[mark[1]:end])}}
+		all = append(all, one)
+	}
+	last := &all[len(all)-1]
+	for _, part := range m.Parts {
+		if part.Type == domain.PartTool || part.Type == domain.PartContext {
+			last.Parts = append(last.Parts, part)
+		}
+	}
+	return all
+}
 
 // Found is what an extractor made of a conversation.
 type Found struct {
@@ -71,9 +111,47 @@ type Finding struct {
 	Content    string
 	Abstract   string
 	Tags       domain.Tags
+	Own        bool // it is for the owner alone, whatever the audience of the commit
 	Meta       json.RawMessage
 	Counted    *Counts // of a tool or a skill, whose counts are added up
 }
+
+// peerTag is the tag that names the peers who state a lesson.
+const peerTag = "peer"
+
+// attribute makes what peers state theirs: a lesson is tagged with its peers, and what a peer says of themselves is about a
+// person whom the owner knows.
+func attribute(c Conversation, findings []Finding) {
+	const longest = 100
+	for i := range findings {
+		f := &findings[i]
+		var peers []string
+		for _, source := range f.Sources {
+			if peer := cut(c.Messages[source].Peer, longest); peer != "" && !slices.Contains(peers, peer) {
+				peers = append(peers, peer)
+			}
+		}
+		if len(peers) == 0 {
+			continue
+		}
+		slices.Sort(peers)
+		f.Tags = tagsJoined(f.Tags, domain.Tags{peerTag: peers})
+		if !f.Category.AboutUser() {
+			continue
+		}
+		if f.Category != domain.CategoryEvents {
+			f.Category, f.Task = domain.CategoryEntities, ""
+			delete(f.Tags, "category")
+		}
+		f.Content = strings.Join(peers, ", ") + ": " + f.Content
+		if f.Abstract != "" {
+			f.Abstract = strings.Join(peers, ", ") + ": " + f.Abstract
+		}
+	}
+}
+
+// samePeers tells whether two lessons are stated by the same people: the owner, or the same peers.
+func samePeers(a, b domain.Tags) bool { return slices.Equal(a[peerTag], b[peerTag]) }
 
 // Counts are how often something ran, and what that cost.
 type Counts struct {
@@ -102,8 +180,8 @@ func (c Conversation) Negative() bool {
 	})
 }
 
-// ConversationOf is an archive whose messages were read. What was erased is left out.
-func ConversationOf(session, agent string, events []domain.Event) Conversation {
+// ConversationOf is an archive of the owner's whose messages were read. What was erased is left out.
+func ConversationOf(owner domain.Entity, session, agent string, events []domain.Event) Conversation {
 	c := Conversation{Session: session, Agent: agent}
 	for _, event := range events {
 		said, is := event.Fact.(domain.MessageAdded)
@@ -114,7 +192,17 @@ func ConversationOf(session, agent string, events []domain.Event) Conversation {
 		if at.IsZero() {
 			at = event.RecordedAt
 		}
-		c.Messages = append(c.Messages, Message{EventID: event.EventID, Role: said.Role, At: at, Parts: said.Message.Parts})
+		peer := said.Message.Peer
+		if peer == string(owner) || peer == owner.ID() {
+			peer = ""
+		}
+		m := Message{EventID: event.EventID, Role: said.Role, Peer: peer, At: at, Parts: said.Message.Parts}
+		for _, one := range m.turns() {
+			if one.Role != domain.RoleUser {
+				one.Peer = ""
+			}
+			c.Messages = append(c.Messages, one)
+		}
 	}
 	return c
 }

@@ -38,8 +38,14 @@ type assignment struct {
 
 // by is who remembers what is found: the server itself, for the session's owner.
 func (a assignment) by() domain.Principal {
+	var audience []domain.Entity
+	for _, scope := range a.audience {
+		if scope != domain.Public {
+			audience = append(audience, scope.Entity())
+		}
+	}
 	return domain.Principal{
-		Tenant: a.tenant, Subject: domain.SystemPrincipal().Subject, OnBehalfOf: a.owner, Role: domain.Service,
+		Tenant: a.tenant, Memberships: audience, Subject: domain.SystemPrincipal().Subject, OnBehalfOf: a.owner, Role: domain.Service,
 		Authentication: domain.SystemPrincipal().Authentication, PublishPublic: slices.Contains(a.audience, domain.Public),
 	}
 }
@@ -51,17 +57,22 @@ func (a assignment) librarian() domain.Principal {
 	return p
 }
 
-// scopes are for whom a lesson is: what is about the owner is his own.
-func (a assignment) scopes(category domain.Category) []domain.Scope {
-	if category.AboutUser() || len(a.audience) == 0 {
+// scopes are for whom a finding is: what is about the owner is the owner's alone.
+func (a assignment) scopes(f Finding) []domain.Scope {
+	if f.Own || f.Category.AboutUser() || len(a.audience) == 0 {
 		return []domain.Scope{a.owner.Scope()}
 	}
 	return a.audience
 }
 
-// shared tells whether lessons of a category lie where everybody's do.
-func (a assignment) shared(category domain.Category) bool {
-	return slices.Contains(a.scopes(category), domain.Public)
+// shared tells whether a finding lies where everybody's do.
+func (a assignment) shared(f Finding) bool {
+	return slices.Contains(a.scopes(f), domain.Public)
+}
+
+// sameScopes tells whether two audiences are the same, in whatever order they are named.
+func sameScopes(x, y []domain.Scope) bool {
+	return slices.Equal(slices.Sorted(slices.Values(x)), slices.Sorted(slices.Values(y)))
 }
 
 // decided are lessons that were decided on, with the items that they go into.
@@ -96,7 +107,7 @@ func combined(findings []Finding) []Finding {
 			all = append(all, f)
 			continue
 		}
-		name := string(f.Category) + " " + f.Key
+		name := string(f.Category) + " " + f.Key + " " + strings.Join(f.Tags[peerTag], " ")
 		i, known := at[name]
 		if !known {
 			at[name] = len(all)
@@ -104,6 +115,7 @@ func combined(findings []Finding) []Finding {
 			continue
 		}
 		all[i].Content = joined(all[i].Content, f.Content)
+		all[i].Own = all[i].Own || f.Own
 		for _, source := range f.Sources {
 			if !slices.Contains(all[i].Sources, source) {
 				all[i].Sources = append(slices.Clip(all[i].Sources), source)
@@ -144,7 +156,7 @@ func (a assignment) lesson(ctx context.Context, reader Reader, f Finding, simila
 		},
 	}
 	if slices.ContainsFunc(before.lessons, func(other domain.Lesson) bool {
-		return other.Category == f.Category && likeness(other.Text.Content, f.Content) >= same
+		return other.Category == f.Category && samePeers(other.Text.Tags, f.Tags) && likeness(other.Text.Content, f.Content) >= same
 	}) {
 		lesson.Decision, lesson.Text.Reason = domain.DecideSkip, "the conversation says it twice"
 		return lesson, nil
@@ -157,13 +169,19 @@ func (a assignment) lesson(ctx context.Context, reader Reader, f Finding, simila
 		lesson.Neighbours = append(lesson.Neighbours, domain.Neighbour{ID: k.item.ID, Score: k.score})
 	}
 	target := a.judge(&lesson, f, known, before)
+	switch lesson.Decision {
+	case domain.DecideCreate, domain.DecideSupersede:
+		lesson.Scopes = a.scopes(f)
+	default:
+		lesson.Scopes = target.Scopes
+	}
 	if lesson.Decision == domain.DecideSkip || lesson.Decision == domain.DecideVote {
 		return lesson, nil
 	}
 	lesson.Item = itemID(a.task, len(before.lessons))
 	a.write(&lesson, f, target)
 	if _, err := a.remember(lesson, target).Complete(); err != nil {
-		lesson.Decision, lesson.Item, lesson.Target = domain.DecideSkip, "", ""
+		lesson.Decision, lesson.Item, lesson.Target, lesson.Scopes = domain.DecideSkip, "", "", nil
 		lesson.Text.Reason = "it cannot be remembered: " + plain(err)
 	}
 	return lesson, nil
@@ -186,7 +204,7 @@ func polarityOf(c domain.Category) domain.Polarity {
 func (a assignment) sources(messages []int) []string {
 	var ids []string
 	for _, i := range messages {
-		if i >= 0 && i < len(a.messages) {
+		if i >= 0 && i < len(a.messages) && !slices.Contains(ids, a.messages[i].EventID) {
 			ids = append(ids, a.messages[i].EventID)
 		}
 	}
@@ -218,16 +236,17 @@ func (a assignment) judge(lesson *domain.Lesson, f Finding, known []neighbour, b
 	}
 	for _, n := range known {
 		mine := n.item.Owner == a.owner
+		alike := sameScopes(n.item.Scopes, a.scopes(f)) // an item is never told to others than it was for
 		switch {
 		case taken(n.item):
-		case keyed(f.Category) && n.keyed && (mine || a.shared(f.Category)):
+		case keyed(f.Category) && n.keyed && alike && (mine || a.shared(f)):
 			return decide(domain.DecideMerge, n.item, "there is one item for all that is known of it")
 		case !mine:
 		case f.Correction && (n.keyed || n.quantity || n.alike >= related):
 			return decide(domain.DecideSupersede, n.item, "it corrects what was said before")
 		case n.keyed && f.Single:
 			return decide(domain.DecideSupersede, n.item, "there is one such fact, and it has changed")
-		case n.keyed && mergeable(f.Category):
+		case n.keyed && alike && mergeable(f.Category):
 			return decide(domain.DecideMerge, n.item, "both are about the same")
 		}
 	}
@@ -250,18 +269,20 @@ func (a assignment) write(lesson *domain.Lesson, f Finding, target *domain.Knowl
 				previous = target.Text.Content
 			}
 		}
+		lesson.Sources = merged(lesson.Sources, target.DerivedFrom)
 		lesson.Text.Content = cut(joined(previous, f.Content), domain.MaxContent)
 		lesson.Text.Task = cmp.Or(target.Text.Task, f.Task)
 		lesson.Text.Tags = tagsJoined(target.Text.Tags, f.Tags)
 		lesson.Text.Meta = target.Text.Meta
 	}
-	name := lesson.Item
+	name, space := lesson.Item, domain.URIOfNames(a.owner.Kind(), a.owner.ID())
 	if keyed(f.Category) && f.Key != "" {
 		name = segment(f.Key)
 	}
-	if a.shared(f.Category) {
-		lesson.Text.URI = string(domain.URIOfNames(domain.Agent, "memories", string(f.Category), name+".md"))
+	if a.shared(f) {
+		space = domain.URIOfNames(domain.Agent)
 	}
+	lesson.Text.URI = string(space.Join("memories", string(f.Category), name+".md"))
 	if !keyed(f.Category) || f.Key == "" {
 		return
 	}
@@ -282,6 +303,16 @@ func (a assignment) write(lesson *domain.Lesson, f Finding, target *domain.Knowl
 	lesson.Text.Meta = meta
 	lesson.Text.Abstract = statistics(f.Key, counts)
 	lesson.Text.Content = strings.TrimSpace(lesson.Text.Abstract + "\n" + lesson.Text.Content)
+}
+
+// merged are the sources of two texts, each once, those of the first in front.
+func merged(a, b []string) []string {
+	for _, id := range b {
+		if len(a) < mostSources && !slices.Contains(a, id) {
+			a = append(slices.Clip(a), id)
+		}
+	}
+	return a
 }
 
 func tagsJoined(a, b domain.Tags) domain.Tags {

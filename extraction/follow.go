@@ -117,7 +117,7 @@ func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.
 		a.agent = session.Agent
 		if failure := session.Failures[commit.Archive]; session.Settled < commit.Archive || failure.Asked {
 			a.retry = failure.Retries
-			if err := w.settle(ctx, event, commit, a, ConversationOf(a.session, a.agent, said)); err != nil {
+			if err := w.settle(ctx, event, commit, a, ConversationOf(a.owner, a.session, a.agent, said)); err != nil {
 				return err
 			}
 		}
@@ -133,7 +133,7 @@ func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.
 	if !made {
 		return nil
 	}
-	a.messages = ConversationOf(a.session, a.agent, said).Messages
+	a.messages = ConversationOf(a.owner, a.session, a.agent, said).Messages
 	if err := a.carryOut(ctx, w.Reader, w.Writer, extracted.Lessons); err != nil {
 		return err
 	}
@@ -206,6 +206,10 @@ func (w *Worker) decided(ctx context.Context, event domain.Event, commit domain.
 	if err != nil {
 		return fact, err
 	}
+	if commit.Trigger == domain.TriggerStated && commit.Messages() == 1 {
+		found.Findings = append(found.Findings, unheard(c, found.Findings)...)
+	}
+	attribute(c, found.Findings)
 	a.messages = c.Messages
 	fact.Usage, fact.Summary = found.Usage, found.Summary
 	fact.Lessons, err = a.decide(ctx, w.Reader, found.Findings)

@@ -35,11 +35,11 @@ func TestACommittedSessionBecomesKnowledge(t *testing.T) {
 		if preference.Source.AgentID != "coder" || preference.Source.TraceID != "s1" || len(preference.DerivedFrom) != 1 {
 			t.Errorf("source %+v of %v", preference.Source, preference.DerivedFrom)
 		}
-		if !slices.Equal(tool.Scopes, []domain.Scope{domain.Public}) || tool.Text.URI != "viking://agent/memories/tools/chromedriver.md" || tool.Type != domain.Tool {
+		if !slices.Equal(tool.Scopes, []domain.Scope{"user:mia"}) || tool.Text.URI != "viking://user/mia/memories/tools/chromedriver.md" || tool.Type != domain.Tool {
 			t.Errorf("%+v", tool)
 		}
 		fact := w.settled("s1", 1).(domain.SessionExtracted)
-		if fact.Task != task || fact.Extractor != "built-in 2" || len(fact.Lessons) != 2 || fact.Lessons[0].Item != preference.ID {
+		if fact.Task != task || fact.Extractor != "built-in 3" || len(fact.Lessons) != 2 || fact.Lessons[0].Item != preference.ID {
 			t.Errorf("%+v", fact)
 		}
 		archive, err := w.base.Find(t.Context(), w.by.Tenant, domain.ArchiveItem("session:mia/s1", 1))
@@ -211,7 +211,11 @@ func TestWhatIsSharedIsCountedForEverybody(t *testing.T) {
 		}{{w.by, "user:mia"}, {w.by, "user:al"}, {private, "user:bo"}} {
 			target := domain.SessionTarget{By: by.principal, Owner: by.owner, ID: "s"}
 			w.submit(domain.AddMessages{SessionTarget: target, Messages: []domain.Said{{Role: "user", Message: domain.Message{Parts: call.Messages[0].Parts}}}})
-			w.submit(domain.CommitSession{SessionTarget: target})
+			commit := domain.CommitSession{SessionTarget: target}
+			if by.principal.PublishPublic {
+				commit.Scopes = []domain.Scope{domain.Public}
+			}
+			w.submit(commit)
 			w.learn()
 		}
 		items := w.items()
@@ -237,6 +241,7 @@ func TestWhatIsSharedLiesWhereOthersLookThoughItsPlaceIsTaken(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.submit(command)
+		w.scopes = []domain.Scope{domain.Public}
 		w.hold("s1", talk("chromedriver 124 requires Chrome 124."))
 		w.learn()
 		lesson := w.settled("s1", 1).(domain.SessionExtracted).Lessons[0]
@@ -253,9 +258,9 @@ func TestWhatHelpedIsVotedFor(t *testing.T) {
 		w := newWorld(t, db, extraction.BuiltIn{})
 		w.hold("s1", talk("chromedriver 124 requires Chrome 124."))
 		w.learn()
-		uri := "viking://agent/memories/tools/chromedriver.md"
+		uri := "viking://user/mia/memories/tools/chromedriver.md"
 		for range 2 {
-			w.submit(domain.UseContexts{SessionTarget: w.target("s2"), URIs: []string{uri, "viking://agent/memories/tools/chromedriver", "viking://nowhere/x.md"}})
+			w.submit(domain.UseContexts{SessionTarget: w.target("s2"), URIs: []string{uri, "viking://user/mia/memories/tools/chromedriver", "viking://nowhere/x.md"}})
 		}
 		w.hold("s2", talk("thanks, that was it"))
 		w.learn()

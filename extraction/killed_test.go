@@ -69,7 +69,7 @@ func converse(w *world) {
 		c.Messages[0].Parts = append(c.Messages[0].Parts, tool)
 		w.hold(fmt.Sprint("s", i), c)
 	}
-	w.submit(domain.UseContexts{SessionTarget: w.target("s9"), URIs: []string{"viking://agent/memories/tools/grep.md"}})
+	w.submit(domain.UseContexts{SessionTarget: w.target("s9"), URIs: []string{"viking://user/mia/memories/tools/grep.md"}})
 	w.hold("s9", talk("thanks, that was it"))
 }
 

@@ -107,7 +107,7 @@ func (m *Model) Extract(ctx context.Context, c Conversation) (Found, error) {
 	for _, part := range portions(c, m.config.MaxTokens) {
 		var got Found
 		err := m.ask(ctx, m.request(c, part), func(raw []byte) (err error) {
-			got, err = parse(raw, part)
+			got, err = parse(raw, c, part)
 			return err
 		})
 		if err != nil {

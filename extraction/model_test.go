@@ -115,7 +115,7 @@ func TestAModelIsAskedBySchema(t *testing.T) {
 		t.Errorf("asked %v with %q", e.requests[0], e.key)
 	}
 	said := fmt.Sprint(e.requests[0]["messages"])
-	if !strings.Contains(said, "[0] user") || !strings.Contains(said, "Deploy on Mondays.") {
+	if !strings.Contains(said, `{"message":0,"role":"user",`) || !strings.Contains(said, "Deploy on Mondays.") {
 		t.Errorf("asked about %s", said)
 	}
 }
@@ -266,7 +266,7 @@ func TestTheEnvironmentChoosesTheExtractor(t *testing.T) {
 		want string
 		bad  bool
 	}{
-		"nothing":           {nil, "built-in 2", false},
+		"nothing":           {nil, "built-in 3", false},
 		"a model":           {map[string]string{"ANNALS_LLM_URL": "http://127.0.0.1:11434/v1", "ANNALS_LLM_MODEL": "qwen3"}, "model qwen3", false},
 		"a rate":            {map[string]string{"ANNALS_LLM_URL": "http://127.0.0.1:11434/v1", "ANNALS_LLM_MODEL": "qwen3", "ANNALS_LLM_RATE": "0.5"}, "model qwen3", false},
 		"a rate of nothing": {map[string]string{"ANNALS_LLM_RATE": "fast"}, "", true},

@@ -62,18 +62,21 @@ func first(x, y bool) int {
 	return 1
 }
 
-// known are the items nearest to a finding, those that are about the same first.
+// known are the items nearest to a finding that are stated by the same people, those that are about the same first.
 func (a assignment) known(ctx context.Context, reader Reader, f Finding, similar []domain.Found) ([]neighbour, error) {
 	var all []neighbour
 	add := func(k *domain.Knowledge, score float64, byKey bool) {
-		if !slices.ContainsFunc(all, func(n neighbour) bool { return n.item.ID == k.ID }) {
+		if samePeers(k.Text.Tags, f.Tags) && !slices.ContainsFunc(all, func(n neighbour) bool { return n.item.ID == k.ID }) {
 			all = append(all, neighbour{k, score, likeness(k.Text.Content, f.Content), byKey, sameQuantity(k.Text.Content, f.Content)})
 		}
 	}
 	if f.Key != "" {
 		byKey := domain.Filter{Categories: []domain.Category{f.Category}, Tags: domain.Tags{"key": {f.Key}}}
-		if !a.shared(f.Category) {
-			byKey.Owner = a.owner
+		if peers := f.Tags[peerTag]; len(peers) > 0 {
+			byKey.Also = []domain.Tags{{peerTag: peers}}
+		}
+		if byKey.Owner = a.owner; a.shared(f) {
+			byKey.Owner, byKey.Scope = "", domain.Public
 		}
 		page, err := reader.List(ctx, domain.List{By: a.by(), Filter: byKey, Limit: neighbours})
 		if err != nil {

@@ -15,38 +15,34 @@ var (
 	fewestSteps = 3
 )
 
-// patterns are procedures that somebody spelt out, step by step.
+// patterns are procedures that a person or an agent spelt out, step by step. Steps in a user's message may be pasted: they
+// are for the owner alone.
 func patterns(c Conversation) []Finding {
 	var found []Finding
 	for i, m := range c.Messages {
-		said := strings.TrimSpace(m.Text())
+		said := strings.TrimSpace(m.Prose())
 		steps := step.FindAllStringIndex(said, -1)
-		if reporting.MatchString(said) || len(steps) < fewestSteps && !either(said, inOrder, inOrderHan) {
+		if !m.speaks() || reporting.MatchString(said) || len(steps) < fewestSteps && !either(said, inOrder, inOrderHan) {
 			continue
 		}
-		f := Finding{Category: domain.CategoryPatterns, Sources: []int{i}, Content: cut(said, domain.MaxContent/2)}
-		title := said
+		f := Finding{Category: domain.CategoryPatterns, Sources: []int{i}, Own: m.Role == domain.RoleUser, Tags: tagsOf("", "")}
+		f.Content = cut(strings.TrimSpace(quoted.ReplaceAllString(m.Text(), "")), domain.MaxContent/2)
+		heading := firstLine(said)
 		if len(steps) >= fewestSteps {
-			title = strings.TrimSpace(said[:steps[0][0]])
+			heading = firstLine(said[:steps[0][0]])
 		}
-		asked := before(c, i)
-		if title == "" && asked >= 0 {
-			title = c.Messages[asked].Text()
-		}
-		f.Task = cut(firstLine(title), longestTask)
-		if asked >= 0 && m.Role != domain.RoleUser {
+		f.Task = heading
+		if asked := before(c, i); asked >= 0 && m.Role != domain.RoleUser {
 			f.Sources = append(f.Sources, asked)
-			f.Task = cut(strings.TrimSpace(c.Messages[asked].Text()), longestTask)
+			f.Task = strings.TrimSpace(c.Messages[asked].Text())
+			heading = firstLine(f.Task)
 		}
-		told, heading := strings.Join(strings.Fields(said), " "), firstLine(title)
-		if asked >= 0 && m.Role != domain.RoleUser {
-			heading = firstLine(c.Messages[asked].Text())
-		}
+		f.Task = cut(f.Task, longestTask)
+		told := strings.Join(strings.Fields(said), " ")
 		if !strings.HasPrefix(told, heading) { // a question alone tells nobody the answer
 			told = heading + " " + told
 		}
 		f.Abstract = text.Abstract(told, text.AbstractTokens)
-		f.Tags = tagsOf("", "", f.Content)
 		found = append(found, f)
 	}
 	return found

@@ -79,37 +79,18 @@ var identity = []struct {
 	{"person", regexp.MustCompile(`(?i)\bi(?:'m| am) (?:a|an|the)\b|\bi(?:'ve| have) been (?:a|an|into|doing|working|playing|running|painting|living|married|together)\b|\bas an? \w+,? i\b|^我是`), false},
 }
 
-// domains are what a lesson is about, by words that give it away.
-var domains = []struct {
-	name       string
-	expression *regexp.Regexp
-}{
-	{"coding_style", regexp.MustCompile(`(?i)\b(?:tabs?|spaces|indent\w*|typescript|javascript|python|golang|rust|lint\w*|naming|camelcase|snake_case|type ?safe\w*|unit tests?|comments?|code style)\b|缩进|代码|命名|类型安全|注释|编码`)},
-	{"communication", regexp.MustCompile(`(?i)\b(?:repl(?:y|ies)|answers?|explain|explanations?|concise|brief|verbose|tone|emoji|in (?:english|chinese))\b|回答|回复|简洁|中文|英文|解释|语气`)},
-	{"presentation", regexp.MustCompile(`(?i)\b(?:charts?|tables?|markdown|dashboards?|plots?|colou?rs?|xlsx|csv|pdf|slides)\b|图表|柱状图|表格|颜色|看板`)},
-	{"infrastructure", regexp.MustCompile(`(?i)\b(?:database|postgres\w*|mysql|sqlite|redis|kubernetes|k8s|docker|deploy\w*|server|cluster|port|cloud)\b|数据库|部署|服务器|集群|端口`)},
-	{"tooling", regexp.MustCompile(`(?i)\b(?:editor|vim|emacs|vs ?code|ide|terminal|shell|git|cli|browser|chromedriver)\b|编辑器|终端|浏览器`)},
-	{"schedule", regexp.MustCompile(`(?i)\b(?:meetings?|mornings?|evenings?|deadline|calendar|monday|tuesday|wednesday|thursday|friday)\b|会议|早上|晚上|日程|周一`)},
-}
-
 func either(s string, english, chinese *regexp.Regexp) bool {
 	return english.MatchString(s) || chinese.MatchString(s)
 }
 
-// tagsOf are the labels of a lesson: what kind it is, and what it is about.
-func tagsOf(kind, key, content string) domain.Tags {
+// tagsOf are the labels of a lesson: what kind it is, and what it is about. What would be a guess is left out.
+func tagsOf(kind, key string) domain.Tags {
 	tags := domain.Tags{}
 	if kind != "" {
 		tags["category"] = []string{kind}
 	}
 	if key != "" {
 		tags["key"] = []string{key}
-	}
-	for _, d := range domains {
-		if d.expression.MatchString(content) {
-			tags["domain"] = []string{d.name}
-			break
-		}
 	}
 	return tags
 }

@@ -15,6 +15,9 @@ import (
 func behaviours(c Conversation) []Finding {
 	var found []Finding
 	for i, m := range c.Messages {
+		if !m.speaks() {
+			continue
+		}
 		for _, s := range text.Sentences(m.Prose()) {
 			for _, expression := range []interface{ FindStringSubmatch(string) []string }{behaving, behavingChinese} {
 				named := expression.FindStringSubmatch(s)
@@ -24,7 +27,7 @@ func behaviours(c Conversation) []Finding {
 				name, _, _ := strings.Cut(named[1], " ")
 				found = append(found, Finding{
 					Category: domain.CategoryTools, Key: strings.ToLower(name), Sources: []int{i},
-					Task: in(s, "Working with "+name, "使用 "+name), Content: s, Tags: tagsOf("", strings.ToLower(name), s),
+					Task: in(s, "Working with "+name, "使用 "+name), Content: s, Tags: tagsOf("", strings.ToLower(name)),
 				})
 				break
 			}
@@ -118,7 +121,7 @@ func (r *run) finding() Finding {
 	counts := r.counts
 	f := Finding{
 		Category: r.category, Key: strings.ToLower(r.name), Sources: r.sources, Counted: &counts,
-		Task: "Working with " + r.name, Tags: tagsOf("", strings.ToLower(r.name), r.name),
+		Task: "Working with " + r.name, Tags: tagsOf("", strings.ToLower(r.name)),
 	}
 	for _, failed := range r.failures {
 		f.Content += "Failure: " + failed + "\n"

@@ -30,7 +30,8 @@ type world struct {
 	read   int64
 	worker *extraction.Worker
 	broken *breakable
-	logged *bytes.Buffer // by the worker
+	logged *bytes.Buffer  // by the worker
+	scopes []domain.Scope // that commits ask for
 }
 
 // breakable is a writer that stops in the middle.
@@ -105,7 +106,7 @@ func (w *world) hold(session string, c extraction.Conversation) (task string) {
 		command.Messages = append(command.Messages, domain.Said{Role: m.Role, Message: domain.Message{Parts: m.Parts}})
 	}
 	w.submit(command)
-	return w.submit(domain.CommitSession{SessionTarget: w.target(session), Trigger: domain.TriggerTaskDone}).Events[0].EventID
+	return w.submit(domain.CommitSession{SessionTarget: w.target(session), Trigger: domain.TriggerTaskDone, Scopes: w.scopes}).Events[0].EventID
 }
 
 // follow takes in what is new in the log.

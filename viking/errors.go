@@ -101,6 +101,9 @@ func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, status int, err 
 	if errors.Is(err, domain.ErrUnavailable) {
 		f.Message = "the database cannot be reached just now"
 	}
+	if c.status == http.StatusGatewayTimeout {
+		f.Message = "it took too long"
+	}
 	if refusal, is := errors.AsType[*domain.Refusal](err); is {
 		f.Message = refusal.Detail
 		if refusal.Fix != "" {
@@ -112,9 +115,6 @@ func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, status int, err 
 	}
 	if invalid, is := errors.AsType[*domain.Invalid](err); is {
 		f.Message, f.Details = invalid.Error(), map[string]any{"validation_errors": badFields(invalid)}
-	}
-	if c.status == http.StatusGatewayTimeout {
-		f.Message = "it took too long"
 	}
 	w.Header().Set(processTime, cmp.Or(w.Header().Get(processTime), seconds(0)))
 	write(w, c.status, envelope{Status: "error", Error: &f})

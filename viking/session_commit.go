@@ -21,6 +21,8 @@ type committed struct {
 	Extracted int     `json:"memories_extracted"`
 	Active    int     `json:"active_count_updated"`
 	Stats     stats   `json:"stats"`
+
+	Lessons []extracted `json:"lessons,omitempty"` // if it was waited for
 }
 
 // longestWait is for how long somebody waits for an extraction: less than a request may take. It goes on without him.
@@ -31,19 +33,21 @@ func (s *Server) commitSession(ctx context.Context, q *query) (any, error) {
 		Keep    int            `json:"keep_recent_count"`
 		Trigger domain.Trigger `json:"trigger"`
 		Wait    bool           `json:"wait"`
+		Scopes  []domain.Scope `json:"scopes"`
 	}
 	wait := q.yes("wait")
 	if err := q.bind(&in); err != nil {
 		return nil, err
 	}
-	out, receipt, err := s.commit(ctx, q, domain.CommitSession{SessionTarget: q.session(), Keep: in.Keep, Trigger: in.Trigger})
+	out, receipt, err := s.commit(ctx, q, domain.CommitSession{SessionTarget: q.session(), Keep: in.Keep, Trigger: in.Trigger, Scopes: in.Scopes})
 	if err != nil || !out.Archived || !(wait || in.Wait) {
 		return out, err
 	}
-	task, done, err := s.extraction(ctx, q, receipt)
-	if err != nil || !done {
-		return out, err
+	task, err := s.extraction(ctx, q, receipt.Position, *out.Task)
+	if err != nil {
+		return out, tooLong(ctx, err)
 	}
+	out.Lessons = extractedFrom(task)
 	out.Status, out.Message = "committed", "extracted"
 	if task.Failed != nil {
 		out.Message = "nothing could be extracted: see the task"
@@ -92,15 +96,14 @@ func (s *Server) commit(ctx context.Context, q *query, command domain.CommitSess
 	return out, receipt, nil
 }
 
-// extraction waits until what a commit began is done; false if that takes too long.
-func (s *Server) extraction(ctx context.Context, q *query, receipt domain.Receipt) (domain.Task, bool, error) {
+// extraction waits until what a commit at a position began is done. The error matches [context.DeadlineExceeded] if that takes too long.
+func (s *Server) extraction(ctx context.Context, q *query, position int64, id string) (domain.Task, error) {
 	waiting, cancel := context.WithTimeout(ctx, longestWait)
 	defer cancel()
-	if err := s.cfg.Sessions.AwaitExtraction(waiting, q.caller.Tenant, receipt.Position); err != nil {
-		return domain.Task{}, false, tooLong(ctx, err)
+	if err := s.cfg.Sessions.AwaitExtraction(waiting, q.caller.Tenant, position); err != nil {
+		return domain.Task{}, err
 	}
-	task, err := s.cfg.Sessions.Task(ctx, q.caller.Principal, receipt.Events[0].EventID)
-	return task, err == nil, err
+	return s.cfg.Sessions.Task(ctx, q.caller.Principal, id)
 }
 
 // tooLong forgives that something takes longer than anybody waits for it.
@@ -135,6 +138,7 @@ type extracted struct {
 	Level       int             `json:"level"`
 	Decision    domain.Decision `json:"decision"`
 	Target      string          `json:"target,omitempty"`
+	Scopes      []domain.Scope  `json:"scopes,omitempty"` // who may see the item
 	Reason      string          `json:"reason,omitempty"`
 }
 
@@ -148,7 +152,7 @@ func extractedFrom(task domain.Task) []extracted {
 		e := extracted{
 			ID: lesson.Item, ContextType: string(domain.Memory), Category: string(lesson.Category),
 			Abstract: cmp.Or(lesson.Text.Abstract, lesson.Text.Content), Content: lesson.Text.Content, Level: int(domain.Detail),
-			Decision: lesson.Decision, Target: lesson.Target, Reason: lesson.Text.Reason,
+			Decision: lesson.Decision, Target: lesson.Target, Scopes: lesson.Scopes, Reason: lesson.Text.Reason,
 		}
 		if e.ID != "" {
 			e.URI = cmp.Or(lesson.Text.URI, string(domain.URIOf(lesson.Item, owner, domain.Memory, lesson.Category, "")))
@@ -158,21 +162,46 @@ func extractedFrom(task domain.Task) []extracted {
 	return list
 }
 
-// extractSession commits, waits, and lists what it came to.
+// extractSession commits, waits, and lists the items that say it by now: new ones, and those that said it before. What an earlier
+// commit began and did not end is waited for, too.
 func (s *Server) extractSession(ctx context.Context, q *query) (any, error) {
 	list := []extracted{}
 	out, receipt, err := s.commit(ctx, q, domain.CommitSession{SessionTarget: q.session(), Trigger: domain.TriggerStated})
-	if err != nil || !out.Archived {
+	if err != nil {
 		return list, err
 	}
-	task, done, err := s.extraction(ctx, q, receipt)
-	if err != nil || !done {
-		return list, err
+	position, id := receipt.Position, out.Task
+	if session, _ := receipt.Stream.State.(domain.Session); !out.Archived && session.Unsettled() {
+		earlier, err := s.cfg.Sessions.Task(ctx, q.caller.Principal, session.LastTask)
+		if err != nil {
+			return list, err
+		}
+		position, id = earlier.Position, &earlier.ID
 	}
+	if id == nil {
+		return list, nil
+	}
+	task, err := s.extraction(ctx, q, position, *id)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return list, domain.Refuse(context.DeadlineExceeded, "the extraction is not done yet, and goes on as task %s", *id)
+	case err != nil:
+		return list, err
+	case task.Failed != nil:
+		return list, domain.Refuse(domain.ErrUnavailable, "nothing could be extracted: %s", task.Failed.Reason)
+	}
+	var known []string
 	for _, e := range extractedFrom(task) {
+		known = append(known, e.Target)
+	}
+	before, err := s.cfg.Reader.Live(ctx, q.caller.Principal, known)
+	for _, e := range extractedFrom(task) {
+		if k := before[e.Target]; e.ID == "" && k != nil {
+			e.ID, e.URI = k.ID, k.Text.URI
+		}
 		if e.ID != "" {
 			list = append(list, e)
 		}
 	}
-	return list, nil
+	return list, err
 }

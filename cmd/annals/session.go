@@ -233,20 +233,22 @@ func (s *sessionAddCommand) said(c *console) (string, error) {
 type sessionCommitCommand struct {
 	remote
 
-	ID      string `arg:"" help:"Which session."`
-	Wait    bool   `help:"Wait until it was learned from, and say what was learned."`
-	Keep    int    `placeholder:"N" help:"Leave so many of the newest messages in the session."`
-	Trigger string `enum:",stated,task_done,compaction,feedback,periodic" default:"" placeholder:"WHY" help:"What made you: stated, task_done, compaction, feedback or periodic."`
+	ID      string   `arg:"" help:"Which session."`
+	Wait    bool     `help:"Wait until it was learned from, and say what was learned."`
+	Keep    int      `placeholder:"N" help:"Leave so many of the newest messages in the session."`
+	Scope   []string `short:"s" placeholder:"SCOPE" help:"Who may see what is learned about work: user:ID, agent:ID, project:ID, team:ID, org:ID or public. Repeat for more. Default: you, and the agent that commits."`
+	Trigger string   `enum:",stated,task_done,compaction,feedback,periodic" default:"" placeholder:"WHY" help:"What made you: stated, task_done, compaction, feedback or periodic."`
 }
 
 // Help implements kong.HelpProvider.
 func (sessionCommitCommand) Help() string {
-	return `What is learned about you is yours, what is learned about work is for everybody, if you may publish to everybody.
-annals history ITEM leads back to what was said.
+	return `What is learned is for you, and for the agent that commits. --scope names another audience for what is learned about work; what
+is learned about you stays yours. With --wait the table shows who may see each item. annals history ITEM leads back to what was said.
 
 Examples:
 
     annals session commit planning --wait
+    annals session commit planning --wait --scope team:web
     annals session commit planning --keep 4 --trigger compaction`
 }
 
@@ -265,7 +267,7 @@ func (s *sessionCommitCommand) Run(ctx context.Context, c *console) error {
 	}
 	raw, err := s.inSession(ctx, request{
 		Method: http.MethodPost, Path: []string{"sessions", s.ID, "commit"}, Query: query,
-		Body: map[string]any{"keep_recent_count": s.Keep, "trigger": s.Trigger},
+		Body: map[string]any{"keep_recent_count": s.Keep, "trigger": s.Trigger, "scopes": s.Scope},
 	}, &committed)
 	if f, failed := errors.AsType[*failure](err); failed && s.Wait && (f.Late || f.Status == http.StatusGatewayTimeout) {
 		f.Fix = fmt.Sprintf("it may be archived all the same, and learned from in the background: annals session show %s", s.ID)
@@ -293,12 +295,12 @@ func (s *sessionCommitCommand) lessons(ctx context.Context, c *console, task str
 		Error  string `json:"error"`
 		Result struct {
 			Lessons []struct {
-				ID       string `json:"id"`
-				Category string `json:"category"`
-				Abstract string `json:"abstract"`
-				Decision string `json:"decision"`
-				Target   string `json:"target"`
-				Reason   string `json:"reason"`
+				ID       string   `json:"id"`
+				Category string   `json:"category"`
+				Abstract string   `json:"abstract"`
+				Decision string   `json:"decision"`
+				Target   string   `json:"target"`
+				Scopes   []string `json:"scopes"`
 			} `json:"lessons"`
 		} `json:"result"`
 	}
@@ -312,7 +314,7 @@ func (s *sessionCommitCommand) lessons(ctx context.Context, c *console, task str
 		c.say("nothing was learned from it")
 		return nil
 	}
-	rows := &grid{heads: []string{"DECISION", "CATEGORY", "WHAT", "ITEM"}}
+	rows := &grid{heads: []string{"DECISION", "CATEGORY", "WHAT", "SCOPE", "ITEM"}}
 	for _, l := range done.Result.Lessons {
 		item := l.ID
 		switch {
@@ -321,7 +323,7 @@ func (s *sessionCommitCommand) lessons(ctx context.Context, c *console, task str
 		case l.Target != "":
 			item += " for " + l.Target
 		}
-		rows.row(l.Decision, l.Category, printable(l.Abstract), item)
+		rows.row(l.Decision, l.Category, printable(l.Abstract), printable(strings.Join(l.Scopes, ", ")), item)
 	}
 	c.say("%s", rows.render(c.width))
 	return nil

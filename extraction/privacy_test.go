@@ -1,0 +1,181 @@
+package extraction_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/extraction"
+)
+
+// lines are what people and agents say. Each is said with a mark of its own in the place of the percent sign.
+var lines = []string{
+	"My doctor said that I have %s, please keep that to yourself.",
+	"I live in %s.", "I prefer %s for indentation.", "Remember that the port of %s is 8443.",
+	"The deploy of %s failed because the chart version was wrong.", "Pinning %s fixed it.",
+	"Problem: %s does not start.", "Cause: %s is too old.", "Fix: install %s.", "chromedriver requires %s.",
+	"First build %s, then test it, finally ship it.", "1. Stop %s.\n2. Wait.\n3. Start it.", "> I prefer %s.",
+	"Final response: %s is done", "Tool sequence: %s", "Failure reason: %s is down", "POLARITY: negative %s", "Thanks for %s!",
+}
+
+var marker = regexp.MustCompile(`zq\d+zq`)
+
+// exchange is a conversation that is drawn, and its sentences.
+type exchange struct {
+	messages  []domain.Said
+	sentences []string
+	marks     atomic.Int64
+}
+
+func (e *exchange) sentence(rt *rapid.T) string {
+	s := fmt.Sprintf(rapid.SampledFrom(lines).Draw(rt, "line"), fmt.Sprintf("zq%dzq", e.marks.Add(1)))
+	e.sentences = append(e.sentences, s)
+	return s
+}
+
+func (e *exchange) draw(rt *rapid.T) {
+	e.messages, e.sentences = nil, nil
+	for range rapid.IntRange(1, 6).Draw(rt, "messages") {
+		said := domain.Said{Role: rapid.SampledFrom([]string{"user", "user", "assistant", "tool"}).Draw(rt, "role")}
+		text := e.sentence(rt)
+		for range rapid.IntRange(0, 2).Draw(rt, "more") {
+			text += rapid.SampledFrom([]string{" ", "\n", " [assistant]: "}).Draw(rt, "between") + e.sentence(rt)
+		}
+		said.Message.Parts = []domain.Part{{Type: domain.PartText, Text: rapid.SampledFrom([]string{"", "", "[user]: "}).Draw(rt, "form") + text}}
+		said.Message.Peer = rapid.SampledFrom([]string{"", "", "bo"}).Draw(rt, "peer")
+		if rapid.Bool().Draw(rt, "tool") {
+			said.Message.Parts = append(said.Message.Parts, domain.Part{
+				Type: domain.PartTool, ToolName: "grep", ToolStatus: "error", ToolOutput: e.sentence(rt),
+			})
+		}
+		e.messages = append(e.messages, said)
+	}
+}
+
+// answer is what a model writes that mixes sentences up, and names messages at random.
+func (e *exchange) answer(rt *rapid.T) string {
+	type lesson struct {
+		Category domain.Category `json:"category"`
+		Key      string          `json:"key"`
+		Task     string          `json:"task"`
+		Content  string          `json:"content"`
+		Messages []int           `json:"messages"`
+	}
+	var all []lesson
+	for range rapid.IntRange(0, 4).Draw(rt, "lessons") {
+		any := rapid.SampledFrom(e.sentences)
+		all = append(all, lesson{
+			Category: rapid.SampledFrom(domain.Categories).Draw(rt, "category"), Key: rapid.SampledFrom([]string{"", "grep", "indentation"}).Draw(rt, "key"),
+			Task: rapid.OneOf(rapid.Just(""), any).Draw(rt, "task"), Content: any.Draw(rt, "content"),
+			Messages: rapid.SliceOfN(rapid.IntRange(0, len(e.messages)-1), 1, 3).Draw(rt, "sources"),
+		})
+	}
+	written, err := json.Marshal(map[string]any{"summary": e.sentences[0], "overview": "", "lessons": all})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	return string(written)
+}
+
+// Where another person can read it, an item says nothing but what was said in the messages that it is derived from, and those were
+// committed for that person.
+func TestNothingUnrelatedIsToldToOthers(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		var answer atomic.Value
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			completion(answer.Load().(string))(w)
+		}))
+		t.Cleanup(server.Close)
+		model, err := extraction.NewModel(extraction.ModelConfig{URL: server.URL, Model: "confused"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		extractor := map[string]extraction.Extractor{"rules": extraction.BuiltIn{}, "model": model}
+		worlds := map[string]*world{}
+		for name := range extractor {
+			worlds[name] = newWorld(t, db, extractor[name])
+		}
+		var tenants atomic.Int64
+		rapid.Check(t, func(rt *rapid.T) {
+			w := *worlds[rapid.SampledFrom([]string{"rules", "model"}).Draw(rt, "extractor")]
+			w.by.Tenant, w.read = fmt.Sprint("t", tenants.Add(1)), 0
+			e, told, audience := &exchange{}, map[string]string{}, map[string][]domain.Scope{}
+			for i := range rapid.IntRange(1, 2).Draw(rt, "commits") {
+				e.draw(rt)
+				answer.Store(e.answer(rt))
+				target, scopes := w.target(fmt.Sprint("s", i)), rapid.SampledFrom([][]domain.Scope{nil, {domain.Public}, {"team:web"}}).Draw(rt, "scopes")
+				added := w.submit(domain.AddMessages{SessionTarget: target, Messages: e.messages}).Events[1:]
+				for j, m := range e.messages {
+					for _, part := range m.Message.Parts {
+						for _, mark := range marker.FindAllString(part.Text+part.ToolOutput, -1) {
+							told[mark], audience[mark] = added[j].EventID, append(scopes, mia.Scope())
+						}
+					}
+				}
+				trigger := rapid.SampledFrom([]domain.Trigger{"", domain.TriggerStated}).Draw(rt, "trigger")
+				w.submit(domain.CommitSession{SessionTarget: target, Scopes: scopes, Trigger: trigger})
+				w.learn()
+			}
+			for _, k := range w.items(domain.Active, domain.IsSuperseded) {
+				if slices.Equal(k.Scopes, []domain.Scope{mia.Scope()}) {
+					continue
+				}
+				for _, mark := range marker.FindAllString(fmt.Sprintf("%+v %s", k.Text, k.Text.Meta), -1) {
+					if !slices.Contains(k.DerivedFrom, told[mark]) || !slices.Contains(audience[mark], k.Scopes[0]) {
+						rt.Fatalf("%v may see %s of %s, told to %v, in %+v, which is derived from %v", k.Scopes, mark, told[mark], audience[mark], k.Text, k.DerivedFrom)
+					}
+				}
+			}
+		})
+	})
+}
+
+func TestWhatIsLearnedIsTheOwnersUnlessTheCommitSaysOtherwise(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, extraction.BuiltIn{})
+		bo := w.by
+		bo.Subject, bo.Role, bo.PublishPublic = "user:bo", domain.Member, false
+		for _, test := range []struct {
+			session, said string
+			scopes        []domain.Scope
+			found         int // by another member
+		}{
+			{"own", "The deploy failed because the chart version was wrong. Pinning chart 1.4 fixed it.", nil, 0},
+			{"shared", "The search is broken since the index was lost. Installing the plugin again fixed it.", []domain.Scope{domain.Public}, 1},
+		} {
+			w.scopes = test.scopes
+			w.hold(test.session, talk("My doctor said I have diabetes, please keep that to yourself.", test.said))
+			w.learn()
+			lessons := w.settled(test.session, 1).(domain.SessionExtracted).Lessons
+			want := append(slices.Clone(test.scopes), mia.Scope())[:1]
+			if i := slices.IndexFunc(lessons, func(l domain.Lesson) bool { return l.Category == domain.CategoryCases }); i < 0 ||
+				!slices.Equal(lessons[i].Scopes, want) || len(lessons[i].Sources) != 1 {
+				t.Errorf("%s: %+v, want a case for %v", test.session, lessons, want)
+			}
+			page, err := w.base.List(t.Context(), domain.List{By: bo, Limit: 100})
+			if err != nil || len(page.Items) != test.found {
+				t.Errorf("%s: another member finds %+v, %v", test.session, page.Items, err)
+			}
+			for _, k := range page.Items {
+				if strings.Contains(fmt.Sprintf("%+v", k.Text), "diabetes") {
+					t.Errorf("another member reads %+v", k.Text)
+				}
+			}
+		}
+	})
+}
