@@ -68,8 +68,8 @@ func TestAnItemUnderLegalHoldIsNotOrderedToBeErased(t *testing.T) {
 func TestRedactingIsForAdmins(t *testing.T) {
 	t.Parallel()
 	redact := func(by Principal) Redact {
-		return Redact{By: by, Of: KnowledgeStream(itemID), To: 100, Scrub: func(json.RawMessage) (json.RawMessage, map[string]int) {
-			return []byte(`{"content":"x"}`), map[string]int{"email": 1}
+		return Redact{By: by, Of: KnowledgeStream(itemID), To: 100, Scrub: func(json.RawMessage) (json.RawMessage, map[string]int, error) {
+			return []byte(`{"content":"x"}`), map[string]int{"email": 1}, nil
 		}}
 	}
 	story := given(t, remembered())

@@ -7,7 +7,7 @@ import (
 )
 
 // Scrub rewrites the text of an event, and counts by class what it took out; nil if there was nothing.
-type Scrub func(text json.RawMessage) (clean json.RawMessage, found map[string]int)
+type Scrub func(text json.RawMessage) (clean json.RawMessage, found map[string]int, err error)
 
 // MostRedactions is how many texts one command redacts: what is left takes another one.
 const MostRedactions = 1000
@@ -37,7 +37,10 @@ func (c Redact) Decide(book Book, _ time.Time) ([]Fact, error) {
 		if w.Position < c.From || w.Position > c.To {
 			continue
 		}
-		text, found := c.Scrub(w.Text)
+		text, found, err := c.Scrub(w.Text)
+		if err != nil {
+			return nil, err
+		}
 		if len(found) == 0 {
 			continue
 		}

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,8 +58,8 @@ func (e *Entrance) Clean(ctx context.Context, tenant, said string) (string, erro
 	if err != nil {
 		return "", err
 	}
-	clean, _ := scrubber.Scrub(said)
-	return clean, nil
+	clean, _, err := scrubber.Scrub(ctx, said)
+	return clean, err
 }
 
 // Submit is [Log.Submit] of what was scrubbed. The receipt counts what was.
@@ -133,9 +134,11 @@ func (e *Entrance) admit(ctx context.Context, s domain.Submission) (domain.Comma
 	}
 	var redacted map[string]int
 	var problems domain.Problems
+	var ended error
 	command := written.Rewritten(domain.Rewriting{
 		Text: func(text string) string {
-			clean, found := scrubber.Scrub(text)
+			clean, found, err := scrubber.Scrub(ctx, text)
+			ended = cmp.Or(ended, err)
 			for class, n := range found {
 				if redacted == nil {
 					redacted = map[string]int{}
@@ -145,7 +148,8 @@ func (e *Entrance) admit(ctx context.Context, s domain.Submission) (domain.Comma
 			return clean
 		},
 		Name: func(field, name string) {
-			_, found := scrubber.Scrub(name)
+			_, found, err := scrubber.Scrub(ctx, name)
+			ended = cmp.Or(ended, err)
 			for _, class := range secrets() {
 				if found[class] > 0 {
 					problems.Add(field, "has what looks like a secret (%s) in a name, where it cannot be redacted: choose another", class)
@@ -153,7 +157,7 @@ func (e *Entrance) admit(ctx context.Context, s domain.Submission) (domain.Comma
 			}
 		},
 	})
-	return command, redacted, problems.Err()
+	return command, redacted, cmp.Or(ended, problems.Err())
 }
 
 // scrubber is made of a tenant's rules, of a moment ago at most.

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -29,8 +30,10 @@ func (e *Entrance) Recorded(ctx context.Context, tenant string, from, to int64) 
 	}
 	through = from - 1
 	for looked, began := 0, time.Now(); looked < mostTexts && time.Since(began) < pageTime && through < to; {
-		last, n, err := e.look(ctx, tenant, through, to, func(w domain.WrittenText, stream string) {
-			found = append(found, findings(scrubber, w, stream)...)
+		last, n, err := e.look(ctx, tenant, through, to, func(w domain.WrittenText, stream string) error {
+			more, err := findings(ctx, scrubber, w, stream)
+			found = append(found, more...)
+			return err
 		})
 		if err != nil {
 			return nil, 0, err
@@ -52,7 +55,7 @@ func (e *Entrance) ready(ctx context.Context, tenant string) (*scrub.Scrubber, e
 }
 
 // look reads the next few texts after a position.
-func (e *Entrance) look(ctx context.Context, tenant string, after, to int64, each func(domain.WrittenText, string)) (last int64, n int, err error) {
+func (e *Entrance) look(ctx context.Context, tenant string, after, to int64, each func(domain.WrittenText, string) error) (last int64, n int, err error) {
 	err = database.ForEach(ctx, e.log.db, func(rows *sql.Rows) error {
 		var w domain.WrittenText
 		var stream string
@@ -62,8 +65,7 @@ func (e *Entrance) look(ctx context.Context, tenant string, after, to int64, eac
 		}
 		w.Text, last = text, w.Position
 		n++
-		each(w, stream)
-		return nil
+		return each(w, stream)
 	}, `
 		SELECT t.position, e.event_id, e.name, e.stream, t.text
 		FROM event_texts AS t
@@ -78,9 +80,10 @@ func (e *Entrance) look(ctx context.Context, tenant string, after, to int64, eac
 }
 
 // findings are what a scrubber finds in a text, by field and class.
-func findings(scrubber *scrub.Scrubber, w domain.WrittenText, stream string) (found []domain.Finding) {
+func findings(ctx context.Context, scrubber *scrub.Scrubber, w domain.WrittenText, stream string) (found []domain.Finding, ended error) {
 	domain.RewrittenText(w.Text, func(s domain.WrittenString) string {
-		_, redactions := scrubber.Scrub(s.Value)
+		_, redactions, err := scrubber.Scrub(ctx, s.Value)
+		ended = cmp.Or(ended, err)
 		for class, n := range redactions {
 			if s.Name && !slices.Contains(secrets(), class) {
 				continue // an id is what it is
@@ -101,7 +104,7 @@ func findings(scrubber *scrub.Scrubber, w domain.WrittenText, stream string) (fo
 		return s.Value
 	})
 	slices.SortFunc(found, domain.Finding.Compare)
-	return found
+	return found, ended
 }
 
 // secrets are the classes that have no place in a name either.
@@ -149,7 +152,7 @@ func (e *Entrance) Redact(ctx context.Context, s domain.Submission, streams []st
 		submissions := make([]domain.Submission, len(left))
 		for i, place := range left {
 			submissions[i] = s
-			submissions[i].Command = domain.Redact{By: s.By, Of: streams[place], From: from, To: to, Scrub: scrubWith(scrubber)}
+			submissions[i].Command = domain.Redact{By: s.By, Of: streams[place], From: from, To: to, Scrub: scrubWith(ctx, scrubber)}
 		}
 		var more []int
 		for i, result := range e.log.SubmitAll(ctx, submissions) {
@@ -166,14 +169,16 @@ func (e *Entrance) Redact(ctx context.Context, s domain.Submission, streams []st
 }
 
 // scrubWith lets a scrubber rewrite the texts of events.
-func scrubWith(scrubber *scrub.Scrubber) domain.Scrub {
-	return func(text json.RawMessage) (json.RawMessage, map[string]int) {
+func scrubWith(ctx context.Context, scrubber *scrub.Scrubber) domain.Scrub {
+	return func(text json.RawMessage) (json.RawMessage, map[string]int, error) {
 		var found map[string]int
+		var ended error
 		clean := domain.RewrittenText(text, func(s domain.WrittenString) string {
 			if s.Name {
 				return s.Value
 			}
-			rewritten, redactions := scrubber.Scrub(s.Value)
+			rewritten, redactions, err := scrubber.Scrub(ctx, s.Value)
+			ended = cmp.Or(ended, err)
 			for class, n := range redactions {
 				if found == nil {
 					found = map[string]int{}
@@ -182,6 +187,6 @@ func scrubWith(scrubber *scrub.Scrubber) domain.Scrub {
 			}
 			return rewritten
 		})
-		return clean, found
+		return clean, found, ended
 	}
 }

@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -21,9 +22,10 @@ func known(ctx context.Context, api *client.Client, in arguments) (said *client.
 	if err != nil {
 		return nil, 0, err
 	}
-	content, task := spellings(usual, in.Content), spellings(usual, in.Task)
-	if content[0] == "" {
-		return nil, 0, nil
+	content, contentErr := spellings(ctx, usual, in.Content)
+	task, taskErr := spellings(ctx, usual, in.Task)
+	if err := errors.Join(contentErr, taskErr); err != nil || content[0] == "" {
+		return nil, 0, err
 	}
 	level, question := int(domain.Detail), []rune(content[0])
 	found, err := api.Search(ctx, client.Search{
@@ -54,10 +56,10 @@ func known(ctx context.Context, api *client.Client, in arguments) (said *client.
 
 // spellings are how a text may have been recorded: as it is said, or without the secrets in it. What a server redacts by a
 // tenant's own rules is not known here, and so is remembered anew.
-func spellings(usual *scrub.Scrubber, said string) []string {
+func spellings(ctx context.Context, usual *scrub.Scrubber, said string) ([]string, error) {
 	said = strings.TrimSpace(said)
-	scrubbed, _ := usual.Scrub(said)
-	return []string{said, scrubbed}
+	scrubbed, _, err := usual.Scrub(ctx, said)
+	return []string{said, scrubbed}, err
 }
 
 // sayAgain counts what is said again as a helpful vote, one from everybody in a day.

@@ -27,12 +27,12 @@ func (w *world) leak(id string) { w.tell(id, "viking://resources/animals/"+id) }
 // redact takes the canary out of everything that was recorded about an item.
 func (w *world) redact(id string) domain.Receipt {
 	w.t.Helper()
-	return w.submit(domain.Redact{By: w.by, Of: domain.KnowledgeStream(id), To: 1 << 40, Scrub: func(text json.RawMessage) (json.RawMessage, map[string]int) {
+	return w.submit(domain.Redact{By: w.by, Of: domain.KnowledgeStream(id), To: 1 << 40, Scrub: func(text json.RawMessage) (json.RawMessage, map[string]int, error) {
 		n := bytes.Count(text, []byte(canary))
 		if n == 0 {
-			return text, nil
+			return text, nil, nil
 		}
-		return bytes.ReplaceAll(text, []byte(canary), []byte(mark)), map[string]int{"animal": n}
+		return bytes.ReplaceAll(text, []byte(canary), []byte(mark)), map[string]int{"animal": n}, nil
 	}})
 }
 
@@ -149,8 +149,8 @@ func TestWhatIsLeftIsATextLikeAnyOther(t *testing.T) {
 		r := lived(t, db, projections.Settings{})
 		r.leak("secret")
 		r.redact("secret")
-		second := r.submit(domain.Redact{By: r.by, Of: domain.KnowledgeStream("secret"), To: 1 << 40, Scrub: func(text json.RawMessage) (json.RawMessage, map[string]int) {
-			return bytes.ReplaceAll(text, []byte("called"), []byte("c…")), map[string]int{"animal": bytes.Count(text, []byte("called"))}
+		second := r.submit(domain.Redact{By: r.by, Of: domain.KnowledgeStream("secret"), To: 1 << 40, Scrub: func(text json.RawMessage) (json.RawMessage, map[string]int, error) {
+			return bytes.ReplaceAll(text, []byte("called"), []byte("c…")), map[string]int{"animal": bytes.Count(text, []byte("called"))}, nil
 		}})
 		if got := second.Knowledge.Text.Content; got != "we call it "+mark+" now" {
 			t.Errorf("it says %q", got)
@@ -181,7 +181,7 @@ func TestWhatIsUnderLegalHoldIsNotRedacted(t *testing.T) {
 		w.submit(domain.Hold{Target: domain.Target{By: w.by, ID: "secret"}, ReasonCode: "litigation"})
 		_, err := w.log.Submit(t.Context(), domain.Submission{By: w.by, Command: domain.Redact{
 			By: w.by, Of: domain.KnowledgeStream("secret"), To: 1 << 40,
-			Scrub: func(json.RawMessage) (json.RawMessage, map[string]int) { return []byte(`{}`), map[string]int{"x": 1} },
+			Scrub: func(json.RawMessage) (json.RawMessage, map[string]int, error) { return []byte(`{}`), map[string]int{"x": 1}, nil },
 		}})
 		if err == nil || !strings.Contains(err.Error(), "under legal hold") {
 			t.Errorf("got %v", err)

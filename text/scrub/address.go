@@ -13,8 +13,8 @@ var notDomains = []string{
 }
 
 // address finds an e-mail address around the @ at i, also where a URL has escaped it, or the password in a URL.
-func (s *Scrubber) address(text string, i int) span {
-	after := i + 1
+func (s *scanner) address(i int) span {
+	text, after := s.text, i+1
 	if text[i] == '%' {
 		if !strings.HasPrefix(text[i:], "%40") {
 			return span{}
@@ -23,18 +23,16 @@ func (s *Scrubber) address(text string, i int) span {
 	}
 	const longestLocal, longestToken = 64, 512
 	start := i
-	for start > 0 && i-start < longestLocal && (isWord(text[start-1]) || strings.IndexByte(".+-'", text[start-1]) >= 0) {
+	for start > s.from && i-start < longestLocal && (isWord(text[start-1]) || strings.IndexByte(".+-'", text[start-1]) >= 0) {
 		start--
 	}
-	token := i
-	for token > 0 && i-token < longestToken && strings.IndexByte(" \t\r\n\"'`<>()[]{},|", text[token-1]) < 0 && text[token-1] < 0x80 {
-		token--
-	}
-	if scheme := strings.LastIndex(text[token:i], "://"); scheme >= 0 {
-		if login := text[token+scheme+3 : i]; !strings.ContainsAny(login, "/?") {
+	s.spend(i - start)
+	if token := s.tokenStart(i); s.scheme >= max(token, s.from, i-longestToken) {
+		s.spend(i - s.scheme)
+		if login := text[s.scheme+3 : i]; strings.IndexByte(login, '/') < 0 && strings.IndexByte(login, '?') < 0 {
 			return passwordOf(login, i)
 		}
-		if strings.HasSuffix(text[token:token+scheme], "viking") {
+		if strings.HasSuffix(text[token:s.scheme], "viking") {
 			return span{}
 		}
 	}
@@ -44,10 +42,26 @@ func (s *Scrubber) address(text string, i int) span {
 	if start == i || isEntity(text[:start]) || slices.Contains([]string{"git", "hg", "svn"}, text[start:i]) {
 		return span{}
 	}
-	if end := domainEnd(text, after); end > after {
+	end, read := domainEnd(text, after)
+	s.spend(read - after)
+	if end > after {
 		return span{start, end, Email}
 	}
 	return span{}
+}
+
+// tokenStart is where what is written without a space or bracket begins that the @ at i is part of.
+func (s *scanner) tokenStart(i int) int {
+	start := i
+	for start > s.tokenTo && strings.IndexByte(" \t\r\n\"'`<>()[]{},|", s.text[start-1]) < 0 && s.text[start-1] < 0x80 {
+		start--
+	}
+	s.spend(i - start)
+	if start > s.tokenTo {
+		s.token = start
+	}
+	s.tokenTo = i
+	return s.token
 }
 
 // passwordOf finds the password in NAME:PASSWORD, the part of a URL that ends before i.
@@ -70,11 +84,12 @@ func isEntity(before string) bool {
 	return false
 }
 
-// domainEnd is where the domain that begins at i ends; i if there is none.
-func domainEnd(text string, i int) int {
+// domainEnd is where the domain that begins at i ends, i if there is none, and how far it was read.
+func domainEnd(text string, i int) (end, p int) {
 	const longest, longestTop = 253, 24
-	label, dots, end := i, 0, i
-	for p := i; p <= len(text) && p-i <= longest; p++ {
+	label, dots := i, 0
+	end = i
+	for p = i; p <= len(text) && p-i <= longest; p++ {
 		if p < len(text) && (isUpper(text[p]) || isLower(text[p]) || isDigit(text[p]) || text[p] == '-') {
 			continue
 		}
@@ -90,14 +105,14 @@ func domainEnd(text string, i int) int {
 		}
 		if p == len(text) || text[p] != '.' {
 			if p < len(text) && text[p] == '_' {
-				return i
+				return i, p
 			}
 			break
 		}
 		dots++
 		label = p + 1
 	}
-	return end
+	return end, p
 }
 
 func isTop(label string) bool {

@@ -20,11 +20,12 @@ const (
 	shortestSecret   = 16
 	shortestPassword = 8
 	longestValue     = 512
+	judged           = 128 // bytes of a longer value, by which it is told from words
 )
 
 // assigned finds a secret value after a name and the colon or equals sign at i; the value follows at from.
-func assigned(text string, i, from int) span {
-	name := i
+func (s *scanner) assigned(i, from int) span {
+	text, name := s.text, i
 	for name > 0 && strings.IndexByte(" \t\"'`\\]", text[name-1]) >= 0 && i-name < 6 {
 		name--
 	}
@@ -35,25 +36,23 @@ func assigned(text string, i, from int) span {
 	for start < len(text) && start-from < 6 && strings.IndexByte(" \t\"'`\\>=", text[start]) >= 0 {
 		start++
 	}
-	end := start
-	for end < len(text) && end-start < longestValue && isValue(text[end]) {
-		end++
-	}
-	if end-start < shortestPassword {
+	if s.end(start, min(len(text), start+shortestPassword), isValue) < start+shortestPassword {
 		return span{}
 	}
 	isSecret, isPassword := named(text[max(0, name-longestName):name])
 	if !isSecret && !isPassword {
 		return span{}
 	}
+	end := s.end(start, min(len(text), start+longestValue), isValue)
 	if amp := strings.IndexByte(text[start:end], '&'); amp >= 0 && inQuery(text[:name]) { // the next parameter
 		end = start + amp
 	}
 	for end > start && strings.IndexByte(".:", text[end-1]) >= 0 {
 		end--
 	}
-	value := text[start:end]
-	if end < len(text) && strings.IndexByte("([{", text[end]) >= 0 || placeholder(value) || isJWT.MatchString(value) {
+	value := text[start:min(end, start+judged)]
+	s.spend(len(value))
+	if end < len(text) && strings.IndexByte("([{", text[end]) >= 0 || placeholder(value) || isJWT(value) {
 		return span{}
 	}
 	if isSecret && len(value) >= shortestSecret && looksRandom(value) ||

@@ -10,10 +10,12 @@ import (
 const longestNumber = 32
 
 // number finds a card or phone number that begins at i.
-func (s *Scrubber) number(text string, i int) span {
-	if !mayBegin(text, i) {
+func (s *scanner) number(i int) span {
+	text := s.text
+	if !s.mayBegin(i) {
 		return span{}
 	}
+	s.spend(longestNumber)
 	window, digits := written(text[i:min(len(text), i+longestNumber)])
 	if digits < fewestDigits || text[i] != '+' && digits < fewestNational || strings.Count(strings.TrimRight(window, " .-("), ".") >= 3 { // an IP address
 		return span{}
@@ -43,10 +45,11 @@ func (s *Scrubber) number(text string, i int) span {
 }
 
 // mayBegin refuses what is part of something longer: an identifier, a hash, a version, a path.
-func mayBegin(text string, i int) bool {
-	if i == 0 {
+func (s *scanner) mayBegin(i int) bool {
+	if i == s.from {
 		return true
 	}
+	text := s.text
 	switch c := text[i-1]; c {
 	case '\\', '+', '#':
 		return false
@@ -55,6 +58,7 @@ func mayBegin(text string, i int) bool {
 	case '/':
 		const longestPath = 256
 		before := text[max(0, i-longestPath):i]
+		s.spend(len(before))
 		before = before[strings.LastIndexAny(before, " \t\n\"'<(=")+1:]
 		return !strings.Contains(before, "://") && before[0] != '/'
 	default:

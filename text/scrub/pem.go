@@ -2,92 +2,146 @@ package scrub
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
 var (
 	pemBegins = regexp.MustCompile(`^-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----`)
 	pemEnds   = regexp.MustCompile(`-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----`)
-	pemHeader = regexp.MustCompile(`^(?:Proc-Type|DEK-Info|Comment|Version): `)
+	pemHeader = []string{"Proc-Type: ", "DEK-Info: ", "Comment: ", "Version: "}
 )
 
-const longestPEM = 32 << 10
+const (
+	longestPEM     = 32 << 10
+	longestPEMLine = 128 // the first and the last
+)
 
 // pem finds a private key whose first or last line is at i. One that was cut off ends with its last line that
 // can be part of it; of one that lost its beginning, that is where it begins.
-func pem(text string, i int) span {
-	if !strings.HasPrefix(text[i:], "-----") {
+func (s *scanner) pem(i int) span {
+	if s.off[PrivateKey] || !strings.HasPrefix(s.text[i:], "-----") {
 		return span{}
 	}
-	rest := text[i:min(len(text), i+longestPEM)]
-	if begin := pemBegins.FindStringIndex(rest); begin != nil {
-		end := i + begin[1]
-		if ending := pemEnds.FindStringIndex(rest); ending != nil {
-			return span{i, i + ending[1], PrivateKey}
+	line := s.text[i:min(len(s.text), i+longestPEMLine)]
+	switch {
+	case strings.HasPrefix(line, "-----BEGIN "):
+		s.spend(len(line))
+		if begin := pemBegins.FindStringIndex(line); begin != nil {
+			if ending := s.nextPEMEnding(i); ending != nil && ending[1]-i <= longestPEM {
+				return span{i, ending[1], PrivateKey}
+			}
+			from := i + begin[1]
+			length, read := pemLines(s.text[from:min(len(s.text), i+longestPEM)])
+			s.spend(read)
+			return span{i, from + length, PrivateKey}
 		}
-		return span{i, end + pemLines(rest[begin[1]:]), PrivateKey}
-	}
-	if end := pemEnds.FindStringIndex(rest); end != nil && end[0] == 0 {
-		return span{pemStart(text, i), i + end[1], PrivateKey}
+	case strings.HasPrefix(line, "-----END "):
+		s.spend(len(line))
+		if end := pemEnds.FindStringIndex(line); end != nil && end[0] == 0 {
+			start := pemStart(s.text[s.from:i])
+			s.spend(i - s.from)
+			return span{s.from + start, i + end[1], PrivateKey}
+		}
 	}
 	return span{}
 }
 
-// pemLines is the length of what can be lines of a key. Lines end in line breaks, or in \n where the
-// key is part of a program.
-func pemLines(text string) int {
-	length := 0
-	for rest := text; rest != ""; {
-		line, after := cutLine(rest)
-		bare := strings.Trim(line, " \t\r\"'+,;>|")
-		if bare != "" && !isPEMLine(bare) && !pemHeader.MatchString(bare) {
-			break
-		}
-		if bare != "" {
-			length = len(text) - len(rest) + strings.Index(line, bare) + len(bare)
-		}
-		rest = after
+// nextPEMEnding is where the next last line of a private key is; nil if there is none.
+func (s *scanner) nextPEMEnding(i int) []int {
+	if s.pemFrom >= 0 && (s.pemEnding == nil || s.pemEnding[0] >= i) {
+		return s.pemEnding
 	}
-	return length
+	s.pemFrom, s.pemEnding = i, pemEnds.FindStringIndex(s.text[i:])
+	if s.pemEnding == nil {
+		s.spend(len(s.text) - i)
+		return nil
+	}
+	s.spend(s.pemEnding[1])
+	s.pemEnding[0] += i
+	s.pemEnding[1] += i
+	return s.pemEnding
 }
 
-// pemStart goes back from the last line of a key over lines of it.
-func pemStart(text string, end int) int {
-	start := end
-	for start > 0 && end-start < longestPEM {
-		before := strings.TrimSuffix(strings.TrimSuffix(text[:start], "\n"), `\n`)
-		if before == text[:start] {
-			break
+// pemLines is the length of what can be lines of a key, and how far was read. Lines end in line breaks, or in \n where the
+// key is part of a program.
+func pemLines(text string) (length, read int) {
+	for read < len(text) {
+		isHeader := slices.ContainsFunc(pemHeader, func(begin string) bool {
+			return strings.HasPrefix(strings.TrimLeft(text[read:min(len(text), read+longestPEMLine)], aroundPEM), begin)
+		})
+		end := read
+		for end < len(text) && lineBreak(text, end) == 0 && (isHeader || inPEM[text[end]]) {
+			end++
 		}
-		begin := max(strings.LastIndexByte(before, '\n')+1, strings.LastIndex(before, `\n`)+2)
-		if begin == 1 { // neither was found
-			begin = 0
+		bare := strings.Trim(text[read:end], aroundPEM)
+		if end < len(text) && lineBreak(text, end) == 0 || bare != "" && !isHeader && !isPEMLine(bare) {
+			return length, end
 		}
-		bare := strings.Trim(before[begin:], " \t\r\"'+,;>|")
-		if !isPEMLine(bare) {
-			break
+		if bare != "" {
+			length = read + strings.Index(text[read:end], bare) + len(bare)
 		}
-		start = begin + strings.Index(before[begin:], bare)
+		read = end
+		if end < len(text) {
+			read += lineBreak(text, end)
+		}
+	}
+	return length, read
+}
+
+// pemStart is where the lines begin that a text ends with and that can be lines of a key.
+func pemStart(text string) int {
+	start := len(text)
+	for start > 0 && len(text)-start < longestPEM {
+		end := start
+		switch {
+		case text[start-1] == '\n':
+			end--
+		case strings.HasSuffix(text[:start], `\n`):
+			end -= 2
+		default:
+			return start
+		}
+		begin := end
+		for begin > 0 && inPEM[text[begin-1]] && text[begin-1] != '\n' && !strings.HasSuffix(text[:begin], `\n`) {
+			begin--
+		}
+		bare := strings.Trim(text[begin:end], aroundPEM)
+		if !isPEMLine(bare) || begin > 0 && text[begin-1] != '\n' && !strings.HasSuffix(text[:begin], `\n`) {
+			return start
+		}
+		start = begin + strings.Index(text[begin:end], bare)
 	}
 	return start
 }
 
-func cutLine(text string) (line, rest string) {
-	plain, escaped := strings.IndexByte(text, '\n'), strings.Index(text, `\n`)
-	switch {
-	case plain >= 0 && (escaped < 0 || plain < escaped):
-		return text[:plain], text[plain+1:]
-	case escaped >= 0:
-		return text[:escaped], text[escaped+2:]
+// aroundPEM is what stands around a line of a key that is quoted, or part of a program.
+const aroundPEM = " \t\r\"'+,;>|"
+
+// inPEM has the bytes of lines of a key, with what stands around them.
+var inPEM = func() (is [256]bool) {
+	for c := range is {
+		is[c] = isPadded(byte(c)) || strings.IndexByte(aroundPEM, byte(c)) >= 0
 	}
-	return text, ""
+	return is
+}()
+
+// lineBreak is the length of the line break at i, 0 if there is none.
+func lineBreak(text string, i int) int {
+	switch {
+	case text[i] == '\n':
+		return 1
+	case strings.HasPrefix(text[i:], `\n`):
+		return 2
+	}
+	return 0
 }
 
 // isPEMLine tells base64 from a word: it is long, or has more than lower-case letters.
 func isPEMLine(line string) bool {
 	const surely = 32
 	for i := range len(line) {
-		if c := line[i]; !isUpper(c) && !isLower(c) && !isDigit(c) && c != '+' && c != '/' && c != '=' {
+		if !isPadded(line[i]) {
 			return false
 		}
 	}

@@ -2,10 +2,13 @@
 package scrub
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // Class says what kind of secret was found in a text.
@@ -100,63 +103,98 @@ func (p Pattern) compile() (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// Scrub gives the text without its secrets, and what they were; nil if there were none.
+// Scrub gives the text without its secrets, and what they were; nil if there were none. The time that it takes is linear in
+// the text's length. The only error is the context's.
 //
 // Marks divide a text: what lies between two is scrubbed as if it stood alone, again and again until nothing
-// is found. So nothing is found the second time.
-func (s *Scrubber) Scrub(text string) (string, Redactions) {
-	if s.isClean(text) {
-		return text, nil
-	}
-	w := scrubbing{scrubber: s}
-	for rest := text; ; {
-		at, length := findMark(rest)
-		if at < 0 {
-			w.part(rest)
-			break
-		}
-		w.part(rest[:at])
-		w.out = append(w.out, rest[at:at+length]...)
-		rest = rest[at+length:]
-	}
-	if w.found == nil {
-		return text, nil
-	}
-	return string(w.out), w.found
-}
-
-// isClean tells whether there is nothing to scrub in a text without marks, as are most.
-func (s *Scrubber) isClean(text string) bool {
-	if at, _ := findMark(text); at >= 0 {
-		return false
-	}
-	_, found := s.first(text)
-	return !found
+// is found. So nothing is found the second time. A part in which there is still something after mostRounds is replaced as a whole.
+func (s *Scrubber) Scrub(ctx context.Context, text string) (string, Redactions, error) {
+	w := scrubbing{Scrubber: s, ctx: ctx}
+	return w.scrub(text)
 }
 
 // scrubbing is one text on its way.
 type scrubbing struct {
-	scrubber *Scrubber
-	out      []byte
-	found    Redactions
+	*Scrubber
+	ctx   context.Context // of one call
+	out   []byte
+	found Redactions
+	steps int // bytes looked at; how often is what takes the time
+	look  int // after so many the context is asked
+	err   error
 }
 
-// part scrubs what lies between two marks.
-func (w *scrubbing) part(text string) {
-	for {
-		found, ok := w.scrubber.first(text)
-		if !ok {
-			w.out = append(w.out, text...)
-			return
-		}
-		w.part(text[:found.start])
-		w.out = append(w.out, found.class.Mark()...)
-		if w.found == nil {
-			w.found = Redactions{}
-		}
-		w.found[found.class]++
-		text = text[found.end:]
+// stepsAtOnce is how many steps are taken before the context is asked again: some milliseconds.
+const stepsAtOnce = 1 << 18
+
+// spend counts steps, and tells whether to go on.
+func (w *scrubbing) spend(steps int) bool {
+	w.steps += steps
+	return w.steps < w.look || w.goesOn()
+}
+
+func (w *scrubbing) goesOn() bool {
+	if w.err == nil {
+		w.look, w.err = w.steps+stepsAtOnce, w.ctx.Err()
 	}
+	return w.err == nil
+}
+
+func (w *scrubbing) scrub(text string) (string, Redactions, error) {
+	at, length := findMark(text)
+	if at < 0 { // as in most
+		if spans := w.secrets(text); len(spans) > 0 {
+			w.replace(text, spans, 0)
+		}
+	} else {
+		rest := text
+		for ; at >= 0; at, length = findMark(rest) {
+			w.part(rest[:at], 0)
+			w.out = append(w.out, rest[at:at+length]...)
+			rest = rest[at+length:]
+		}
+		w.part(rest, 0)
+	}
+	switch {
+	case w.err != nil:
+		return "", nil, w.err
+	case w.found == nil:
+		return text, nil, nil
+	}
+	return string(w.out), w.found, nil
+}
+
+// mostRounds is how often what is left between secrets is scrubbed again. Real texts take two.
+const mostRounds = 8
+
+// part scrubs what lies between two marks.
+func (w *scrubbing) part(text string, round int) { w.replace(text, w.secrets(text), round) }
+
+// replace puts marks in the place of secrets, and scrubs what is left between them.
+func (w *scrubbing) replace(text string, secrets []span, round int) {
+	switch {
+	case len(secrets) == 0:
+		w.out = append(w.out, text...)
+		return
+	case round == mostRounds:
+		w.mark(secrets[0].class)
+		return
+	}
+	from := 0
+	for _, secret := range secrets {
+		w.part(text[from:secret.start], round+1)
+		w.mark(secret.class)
+		from = secret.end
+	}
+	w.part(text[from:], round+1)
+}
+
+func (w *scrubbing) mark(class Class) {
+	w.out = append(w.out, class.Mark()...)
+	if w.found == nil {
+		w.found = Redactions{}
+	}
+	w.found[class]++
 }
 
 // span is where a secret is.
@@ -165,18 +203,61 @@ type span struct {
 	class      Class
 }
 
-// first finds a secret with none before it that was found in the same way.
-func (s *Scrubber) first(text string) (span, bool) {
-	found, ok := s.scan(text)
-	for _, p := range s.patterns {
-		if s.off[p.class] {
+// secrets finds what is secret in a text, in its order: by our own classes, and between that by each pattern.
+func (w *scrubbing) secrets(text string) []span {
+	if text == "" {
+		return nil
+	}
+	spans := w.scan(text)
+	for _, p := range w.patterns {
+		if w.off[p.class] || !w.spend(len(text)) || !p.re.MatchString(text) {
 			continue
 		}
-		if at := p.re.FindStringIndex(text); at != nil && at[1] > at[0] && (!ok || at[0] < found.start) {
-			found, ok = span{at[0], at[1], p.class}, true
+		from, all := 0, make([]span, 0, len(spans)+1)
+		for _, known := range spans {
+			all = append(w.matches(all, p, text, from, known.start), known)
+			from = known.end
 		}
+		spans = w.matches(all, p, text, from, len(text))
 	}
-	return found, ok
+	return spans
+}
+
+// matches adds what a pattern matches in a part of a text. A pattern may read far ahead for every match; one that has read the part
+// mostReads times over takes the rest of it.
+func (w *scrubbing) matches(spans []span, p compiled, text string, from, to int) []span {
+	const mostReads = 8
+	left := mostReads * (to - from + 1)
+	for from < to && w.err == nil {
+		ahead := reader{scrubbing: w, text: text[from:to], left: &left}
+		at := p.re.FindReaderIndex(&ahead)
+		switch {
+		case left < 0:
+			return append(spans, span{from, to, p.class})
+		case at == nil:
+			return spans
+		case at[1] > at[0]:
+			spans = append(spans, span{from + at[0], from + at[1], p.class})
+		}
+		from += max(at[1], 1)
+	}
+	return spans
+}
+
+// reader gives a text to a pattern as long as there are steps left.
+type reader struct {
+	*scrubbing
+	text string
+	left *int
+}
+
+func (r *reader) ReadRune() (rune, int, error) {
+	c, size := utf8.DecodeRuneInString(r.text)
+	if *r.left -= size; size == 0 || *r.left < 0 || !r.spend(size) {
+		return 0, 0, io.EOF
+	}
+	r.text = r.text[size:]
+	return c, size, nil
 }
 
 const markBegins = "[REDACTED_"
