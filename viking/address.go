@@ -2,6 +2,7 @@ package viking
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,6 +21,7 @@ type address struct {
 	tenant string        // of the form viking://tenants/NAME/…; empty for others
 	beyond bool          // another tenant than the caller's: nothing lies there
 	org    domain.Entity // whose name stands in the place of the tenant's: what is written there is for the organisation
+	shared domain.URI    // what all agents share, which a search at the address finds, too; empty for nothing
 }
 
 // own are the first names in a user's space: behind viking://user/ they are no user's id.
@@ -58,10 +60,55 @@ func (c caller) address(field, s string) (address, error) {
 		names = names[2:]
 	}
 	a.uri = domain.URIOfNames(c.expand(names)...)
+	if len(names) > 1 && names[0] == "~" || isAgentSpace(names) {
+		if inside := a.uri.Names()[2:]; len(inside) > 0 && (inside[0] == "memories" || inside[0] == "skills") {
+			a.shared = domain.URIOfNames(append([]string{domain.Agent}, inside...)...)
+		}
+	}
 	if names := a.uri.Names(); len(names) > 0 && slices.Contains(hidden, names[0]) {
 		return address{}, invalid(field, "lies in a scope that is not open to callers")
 	}
 	return a, nil
+}
+
+var spaceName = regexp.MustCompile(`^[0-9a-f]{12}$`)
+
+// isAgentSpace tells whether names lead into a space that a user's agent has for itself, see [spaceOf].
+func isAgentSpace(names []string) bool {
+	return len(names) > 1 && names[0] == domain.Agent && spaceName.MatchString(names[1])
+}
+
+// join is the address of what lies in this one.
+func (a address) join(name string) address {
+	if a.uri = a.uri.Join(name); a.shared != "" {
+		a.shared = a.shared.Join(name)
+	}
+	return a
+}
+
+// parent is the address of the directory that it lies in.
+func (a address) parent() address {
+	a.uri = a.uri.Parent()
+	if a.shared != "" {
+		a.shared = a.shared.Parent()
+	}
+	return a
+}
+
+// found are the places whose items a search at the address finds.
+func (a address) found() []domain.URI {
+	if a.shared == "" {
+		return []domain.URI{a.uri}
+	}
+	return []domain.URI{a.uri, a.shared}
+}
+
+// readings are the places that are read at the address: in the space of an agent, what all agents share, too.
+func (a address) readings() []address {
+	if a.shared == "" || !isAgentSpace(a.uri.Names()) {
+		return []address{a}
+	}
+	return []address{a, {uri: a.shared, tenant: a.tenant, beyond: a.beyond}}
 }
 
 // pathOf is what follows viking:// in s, without the slash that a directory may end with.

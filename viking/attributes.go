@@ -26,7 +26,7 @@ func (s *Server) attributes(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := s.look(ctx, q.caller, a)
+	n, err := s.lookToRead(ctx, q.caller, a)
 	if err != nil {
 		return nil, err
 	}

@@ -77,6 +77,9 @@ func (s *Server) removeAt(ctx context.Context, q *query, uri string, recursive b
 	n, err := s.look(ctx, q.caller, a)
 	switch {
 	case errors.Is(err, domain.ErrNotFound):
+		if shared, err := s.lookToRead(ctx, q.caller, a); err == nil {
+			return nil, domain.Refuse(domain.ErrPrecondition, "what is read there is shared by all agents").WithFix("remove %s", a.spell(shared.uri))
+		}
 		return gone, nil
 	case err != nil:
 		return nil, err

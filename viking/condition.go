@@ -135,7 +135,7 @@ func (c condition) must(f *domain.Filter, by caller) error {
 			if err != nil {
 				return err
 			}
-			f.Under = append(f.Under, a.uri)
+			f.Under = append(f.Under, a.found()...)
 		}
 	default:
 		return errFilter("field must be one of context_type, category, uri, level")

@@ -31,19 +31,16 @@ func (s *Server) contentAt(ctx context.Context, q *query) (string, *domain.Knowl
 	if err != nil {
 		return "", nil, err
 	}
-	n, err := s.look(ctx, q.caller, a)
+	n, err := s.lookToRead(ctx, q.caller, a)
 	if level := a.uri.Level(); errors.Is(err, domain.ErrNotFound) && level != domain.Detail {
-		above := a
-		above.uri = a.uri.Parent()
-		if n, err = s.look(ctx, q.caller, above); err == nil {
+		above := a.parent()
+		if n, err = s.lookToRead(ctx, q.caller, above); err == nil {
 			content, err := s.level(ctx, q.caller, n, level)
 			return content, n.item, err
 		}
 	}
 	if err == nil && n.isDir { // a skill is known by its directory
-		skill := a
-		skill.uri = a.uri.Join(domain.SkillName)
-		if n, err = s.look(ctx, q.caller, skill); err != nil {
+		if n, err = s.lookToRead(ctx, q.caller, a.join(domain.SkillName)); err != nil {
 			err = domain.Refuse(domain.ErrPrecondition, "it is a directory").WithFix("list it, or read its overview")
 		}
 	}
@@ -78,7 +75,7 @@ func (s *Server) levelOf(level domain.Level) handler {
 		if err != nil {
 			return nil, err
 		}
-		n, err := s.look(ctx, q.caller, a)
+		n, err := s.lookToRead(ctx, q.caller, a)
 		if err != nil {
 			return nil, err
 		}

@@ -123,7 +123,7 @@ func (s *Server) tree(ctx context.Context, q *query) (any, error) {
 }
 
 func (s *Server) listed(ctx context.Context, q *query, l listing) (any, error) {
-	n, err := s.look(ctx, q.caller, l.at)
+	n, err := s.lookToRead(ctx, q.caller, l.at)
 	if err != nil {
 		return nil, err
 	}
@@ -136,9 +136,18 @@ func (s *Server) listed(ctx context.Context, q *query, l listing) (any, error) {
 			return nil, domain.Refuse(domain.ErrPrecondition, "it is no directory")
 		}
 	}
-	nodes, err := s.descend(ctx, q.caller, n.uri, l, l.levels, nil)
-	if err != nil {
-		return nil, err
+	var nodes []node
+	known := map[string]bool{}
+	for _, place := range l.at.readings() {
+		below, err := s.descend(ctx, q.caller, place.uri, l, l.levels, nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, child := range below {
+			if name := l.relative(child); !known[name] && len(nodes) < l.limit {
+				known[name], nodes = true, append(nodes, child)
+			}
+		}
 	}
 	if err := s.date(ctx, q.caller.Tenant, nodes); err != nil {
 		return nil, err
@@ -185,8 +194,18 @@ func (s *Server) descend(ctx context.Context, c caller, directory domain.URI, l 
 	return to, nil
 }
 
+// relative is where a node lies, seen from the directory that is listed.
+func (l listing) relative(n node) string {
+	for _, place := range l.at.readings() {
+		if n.uri.Within(place.uri) {
+			return strings.TrimPrefix(strings.TrimPrefix(string(n.uri), string(place.uri)), "/")
+		}
+	}
+	return string(n.uri)
+}
+
 func (l listing) entry(n node) any {
-	relative := strings.TrimPrefix(strings.TrimPrefix(string(n.uri), string(l.at.uri)), "/")
+	relative := l.relative(n)
 	if l.simple {
 		return relative
 	}
@@ -210,7 +229,7 @@ func (s *Server) stat(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := s.look(ctx, q.caller, a)
+	n, err := s.lookToRead(ctx, q.caller, a)
 	if err != nil {
 		return nil, err
 	}

@@ -56,8 +56,8 @@ func (s *Server) grep(ctx context.Context, q *query) (any, error) {
 	}
 	limit, levels := orSo(in.Limit, 256), orSo(in.Levels, 10)
 	matches := []line{}
-	err = s.walk(ctx, q, a, true, func(leaf domain.Leaf) (more bool) {
-		if in.Exclude != "" && leaf.URI.Within(exclude.uri) || len(leaf.URI.Names())-len(a.uri.Names()) > levels {
+	err = s.walkReadings(ctx, q, a, true, func(at address, leaf domain.Leaf) (more bool) {
+		if in.Exclude != "" && leaf.URI.Within(exclude.uri) || len(leaf.URI.Names())-len(at.uri.Names()) > levels {
 			return true
 		}
 		number := 0
@@ -115,12 +115,12 @@ func (s *Server) glob(ctx context.Context, q *query) (any, error) {
 	wanted, limit := globbed(in.Pattern), min(orSo(in.Limit, most), most)
 	matches := []string{}
 	seen := map[string]bool{}
-	err = s.walk(ctx, q, a, false, func(leaf domain.Leaf) (more bool) {
-		names := leaf.URI.Names()[len(a.uri.Names()):]
+	err = s.walkReadings(ctx, q, a, false, func(at address, leaf domain.Leaf) (more bool) {
+		names := leaf.URI.Names()[len(at.uri.Names()):]
 		for depth := 1; depth <= len(names); depth++ { // the directories on the way, too
 			path := strings.Join(names[:depth], "/")
 			if !seen[path] && len(matches) < limit && wanted.MatchString(path) {
-				matches = append(matches, a.spell(a.uri.Join(names[:depth]...)))
+				matches = append(matches, a.spell(at.uri.Join(names[:depth]...)))
 			}
 			if depth < len(names) || wanted.MatchString(path) {
 				seen[path] = true

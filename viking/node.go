@@ -54,6 +54,18 @@ func (s *Server) look(ctx context.Context, c caller, a address) (node, error) {
 	return n, nil
 }
 
+// lookToRead finds what can be read at an address: what lies there, or else what all agents share under the same names.
+func (s *Server) lookToRead(ctx context.Context, c caller, a address) (node, error) {
+	places := a.readings()
+	n, err := s.look(ctx, c, a)
+	if nothing := errors.Is(err, domain.ErrNotFound) || err == nil && n.isDir && n.item == nil; nothing && len(places) > 1 {
+		if shared, wrong := s.look(ctx, c, places[1]); wrong == nil || !errors.Is(wrong, domain.ErrNotFound) {
+			return shared, wrong
+		}
+	}
+	return n, err
+}
+
 // presets are the directories that every caller finds, with or without something in them; the parents of
 // each before it.
 func (c caller) presets() []domain.URI {

@@ -150,7 +150,7 @@ func (in findRequest) search(q *query) (domain.Search, []address, error) {
 		}
 		if !a.beyond {
 			targets = append(targets, a)
-			search.Filter.Under = append(search.Filter.Under, a.uri)
+			search.Filter.Under = append(search.Filter.Under, a.found()...)
 		}
 	}
 	for _, context := range in.ContextType {
@@ -239,7 +239,7 @@ func matchOf(hit domain.Found, targets []address, others map[string]*domain.Know
 // spelt is the place of what lies at a URI, in the form of the target that it lies under.
 func spelt(uri, place domain.URI, targets []address) string {
 	for _, target := range targets {
-		if uri.Within(target.uri) {
+		if slices.ContainsFunc(target.found(), uri.Within) {
 			return target.spell(place)
 		}
 	}

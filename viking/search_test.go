@@ -64,7 +64,7 @@ func TestFindAnswersWithThreeLists(t *testing.T) {
 			"viking://tenants/other/agent/memories/":         nil,
 			"viking://user/memories/preferences/":            {"viking://user/default/memories/preferences/pref.md"},
 			"viking://user/memories":                         {"viking://user/default/memories/preferences/pref.md"},
-			"viking://~/memories":                            {"viking://user/default/memories/preferences/pref.md"},
+			"viking://~/memories":                            {tools + "chromedriver.md", "viking://user/default/memories/preferences/pref.md"},
 			"viking://user/default/memories":                 {"viking://user/default/memories/preferences/pref.md"},
 			"viking://user/nobody/memories":                  nil,
 			"viking://agent/7a1c9b0e44d2/memories/patterns/": nil,

@@ -212,8 +212,11 @@ func (s *Server) listSkills(ctx context.Context, q *query) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if roots = []domain.URI{a.uri}; a.beyond {
-			roots = nil
+		roots = nil
+		for _, place := range a.readings() {
+			if !place.beyond {
+				roots = append(roots, place.uri)
+			}
 		}
 	}
 	list := struct {

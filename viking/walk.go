@@ -53,6 +53,35 @@ func (s *Server) walk(ctx context.Context, q *query, a address, contents bool, s
 	return errFar
 }
 
+// walkReadings walks through all that is read at an address, and shows each item with the place that it was found below.
+func (s *Server) walkReadings(ctx context.Context, q *query, a address, contents bool, see func(at address, leaf domain.Leaf) (more bool)) error {
+	var missing, far error
+	found, more := false, true
+	for _, place := range a.readings() {
+		if !more {
+			break
+		}
+		err := s.walk(ctx, q, place, contents, func(leaf domain.Leaf) bool {
+			more = see(place, leaf)
+			return more
+		})
+		switch {
+		case errors.Is(err, domain.ErrNotFound):
+			missing = err
+			continue
+		case errors.Is(err, errFar):
+			far = err
+		case err != nil:
+			return err
+		}
+		found = true
+	}
+	if !found {
+		return missing
+	}
+	return far
+}
+
 // errFar is that there is more than was looked through.
 var errFar = errors.New("there is more than a request looks through")
 
