@@ -19,6 +19,7 @@ type Remember struct {
 	Reason     string     // why it revises, if it does
 	OrRevise   bool       // other content under a taken id revises it instead of being refused
 	OrSame     bool       // the same content again is no conflict
+	MayBeEmpty bool       // the content: a file may say nothing
 	Revisions  []int64    // of which the item that it revises is expected to be one (If-Match); nil for any, and for none
 
 	// UnlessSaidSince is the position of the log up to which the caller has looked for what says this already: a new
@@ -220,7 +221,7 @@ func (c Remember) validate() error {
 	checkSource(&p, r.Source)
 	checkEval(&p, r.Baseline)
 	checkTask(&p, r.Text.Task)
-	checkContent(&p, r.Text.Content)
+	checkContent(&p, r.Text.Content, c.MayBeEmpty)
 	atMost(&p, "abstract", r.Text.Abstract, maxAbstract)
 	atMost(&p, "overview", r.Text.Overview, maxOverview)
 	checkTags(&p, r.Text.Tags)

@@ -18,6 +18,7 @@ type Revise struct {
 	URI        string
 	Reason     string     // why, in the caller's words
 	Visibility Visibility // as claimed for the outcome; empty to derive
+	MayBeEmpty bool       // the content
 }
 
 // Validate names every bad field at once.
@@ -28,7 +29,7 @@ func (c Revise) Validate() error {
 	given(r.Category, func(v Category) { oneOf(&p, "category", v, Categories, false) })
 	given(r.Polarity, func(v Polarity) { oneOf(&p, "polarity", v, Polarities, true) })
 	given(r.Task, func(v string) { checkTask(&p, v) })
-	given(r.Content, func(v string) { checkContent(&p, v) })
+	given(r.Content, func(v string) { checkContent(&p, v, c.MayBeEmpty) })
 	given(r.Abstract, func(v string) { atMost(&p, "abstract", v, maxAbstract) })
 	given(r.Overview, func(v string) { atMost(&p, "overview", v, maxOverview) })
 	given(r.Tags, func(v Tags) { checkTags(&p, v) })

@@ -14,10 +14,10 @@ var escapedNUL = regexp.MustCompile(`(^|[^\\])(\\\\)*\\u0000`) // the backslash 
 
 func checkTask(p *Problems, s string) { atMost(p, "task", s, maxTask) }
 
-func checkContent(p *Problems, s string) {
+func checkContent(p *Problems, s string, mayBeEmpty bool) {
 	switch {
 	case !clean(p, "content", s):
-	case strings.TrimSpace(s) == "":
+	case strings.TrimSpace(s) == "" && !mayBeEmpty:
 		p.Add("content", "must not be empty")
 	case len(s) > MaxContent:
 		p.Add("content", "must have at most %d bytes, has %d", MaxContent, len(s))

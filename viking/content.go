@@ -174,7 +174,7 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 		if in.Mode == "append" {
 			err = s.extend(ctx, q, n.item, *in.Content)
 		} else {
-			_, err = s.submitOnce(ctx, q, domain.Revise{Target: q.target(n.item), Changes: domain.Revised{Content: in.Content}})
+			_, err = s.submitOnce(ctx, q, domain.Revise{Target: q.target(n.item), Changes: domain.Revised{Content: in.Content}, MayBeEmpty: true})
 		}
 	default:
 		return nil, invalid("mode", "must be replace, append or create")
@@ -202,7 +202,7 @@ func (s *Server) extend(ctx context.Context, q *query, k *domain.Knowledge, more
 	return overtaking(func() error {
 		target, content := q.target(k), k.Text.Content+more
 		target.Revisions = []int64{k.Revision}
-		_, err := s.submitOnce(ctx, q, domain.Revise{Target: target, Changes: domain.Revised{Content: &content}})
+		_, err := s.submitOnce(ctx, q, domain.Revise{Target: target, Changes: domain.Revised{Content: &content}, MayBeEmpty: true})
 		if !errors.Is(err, domain.ErrPrecondition) {
 			return err
 		}

@@ -34,6 +34,9 @@ type source struct {
 	files  []source // of a directory, those in it and below it
 	unread []string // of a directory, what was left out, and why
 	under  []string // of a file in a directory, the names of the directories between
+
+	content string // what it says
+	isText  bool   // false for one that was not read
 }
 
 // errPrivate is why an address is not asked.

@@ -67,23 +67,21 @@ const (
 func (in resourceRequest) readDirectory(root *os.Root, directory string) (files []source, unread []string, err error) {
 	size := 0
 	err = fs.WalkDir(root.FS(), directory, func(name string, entry fs.DirEntry, err error) error {
-		relative := strings.TrimPrefix(strings.TrimPrefix(name, directory), "/")
-		switch base := path.Base(name); {
+		relative := strings.TrimPrefix(name, directory+"/")
+		names := strings.Split(relative, "/")
+		under, base := names[:len(names)-1], names[len(names)-1]
+		switch {
 		case err != nil:
 			unread = append(unread, relative+" cannot be read")
 			return fs.SkipDir
 		case name == directory:
 			return nil
-		case strings.HasPrefix(base, "."), entry.IsDir() && slices.Contains(parted(in.IgnoreDirs), base):
-			if entry.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		case !entry.Type().IsRegular() || !in.includes(base):
+		case entry.IsDir() && !in.enters(base):
+			return fs.SkipDir
+		case !entry.Type().IsRegular() || !in.wants(under, base):
 			return nil
 		}
-		file := source{name: path.Base(name), path: path.Join(in.Path, relative), under: strings.Split(relative, "/")}
-		file.under = file.under[:len(file.under)-1]
+		file := source{name: base, path: path.Join(in.Path, relative), under: under}
 		info, err := entry.Info()
 		if err == nil {
 			file.bytes, err = readFile(root, name, info)
@@ -104,14 +102,20 @@ func (in resourceRequest) readDirectory(root *os.Root, directory string) (files 
 	return files, unread, err
 }
 
-// includes tells whether files of this name are wanted.
-func (in resourceRequest) includes(name string) bool {
+// enters tells whether a directory of this name is looked into.
+func (in resourceRequest) enters(name string) bool {
+	return !strings.HasPrefix(name, ".") && name != "__MACOSX" && !slices.Contains(parted(in.IgnoreDirs), name)
+}
+
+// wants tells whether a file of this name is wanted, in these directories.
+func (in resourceRequest) wants(under []string, name string) bool {
 	matches := func(pattern string) bool {
 		is, _ := path.Match(pattern, name) // a bad pattern matches nothing
 		return is
 	}
+	hidden := strings.HasPrefix(name, ".") || slices.ContainsFunc(under, func(directory string) bool { return !in.enters(directory) })
 	wanted := parted(in.Include)
-	return (len(wanted) == 0 || slices.ContainsFunc(wanted, matches)) && !slices.ContainsFunc(parted(in.Exclude), matches)
+	return !hidden && (len(wanted) == 0 || slices.ContainsFunc(wanted, matches)) && !slices.ContainsFunc(parted(in.Exclude), matches)
 }
 
 // parted are the parts of what has commas between them.
@@ -124,16 +128,36 @@ func parted(list string) (parts []string) {
 	return parts
 }
 
-// keepAll writes a file, or those of a directory under the names that they have there. Of what could not be read it says so.
-func (s *Server) keepAll(ctx context.Context, q *query, root address, in resourceRequest, from source) (unread []string, err error) {
-	if from.files == nil {
-		one, err := s.keep(ctx, q, root, in, from)
-		if one != "" {
-			unread = append(unread, one)
+// readAll reads what a file says, or those of a directory. Of what cannot be read it says so in unread.
+func (s *Server) readAll(ctx context.Context, f *source) error {
+	if f.files == nil {
+		why, err := s.parse(ctx, f)
+		if why != "" {
+			f.unread = append(f.unread, f.name+why)
 		}
-		return unread, err
+		return err
 	}
-	unread = from.unread
+	for i := range f.files {
+		file := &f.files[i]
+		why, err := s.parse(ctx, file)
+		if err != nil && !errors.Is(err, domain.ErrTooLarge) {
+			return err
+		}
+		if why != "" {
+			f.unread = append(f.unread, file.within()+why)
+		}
+	}
+	return nil
+}
+
+// within is the place of a file in its directory.
+func (f source) within() string { return path.Join(append(slices.Clip(f.under), f.name)...) }
+
+// keepAll writes a file, or those of a directory under the names that they have there, and tells which it could not write.
+func (s *Server) keepAll(ctx context.Context, q *query, root address, in resourceRequest, from source) (unkept []string, err error) {
+	if from.files == nil {
+		return nil, s.keep(ctx, q, root, in, from)
+	}
 	taken := map[domain.URI]bool{}
 	for _, file := range from.files {
 		at := root
@@ -144,17 +168,12 @@ func (s *Server) keepAll(ctx context.Context, q *query, root address, in resourc
 			at.uri += "_"
 		}
 		taken[at.uri] = true
-		one, err := s.keep(ctx, q, at, in, file)
-		refused := new(domain.Invalid)
-		switch {
-		case errors.As(err, &refused), errors.Is(err, domain.ErrTooLarge):
-			one = strings.Join(append(file.under, file.name), "/") + " was left out: it is empty, or too large"
-		case err != nil:
-			return unread, err
-		}
-		if one != "" {
-			unread = append(unread, one)
+		err := s.keep(ctx, q, at, in, file)
+		if _, invalid := errors.AsType[*domain.Invalid](err); invalid {
+			unkept = append(unkept, file.within()+" was left out: its name or its text is not accepted")
+		} else if err != nil {
+			return unkept, err
 		}
 	}
-	return unread, nil
+	return unkept, nil
 }

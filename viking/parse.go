@@ -1,7 +1,6 @@
 package viking
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"mime"
@@ -9,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/net/html"
 
@@ -34,74 +32,83 @@ func (f source) extension() string {
 
 // kind is the file's content type, as far as anybody knows.
 func (f source) kind() string {
-	if kind, _, err := mime.ParseMediaType(f.contentType); err == nil && kind != "application/octet-stream" {
+	if kind, _, err := mime.ParseMediaType(f.contentType); err == nil && kind != anyType {
 		return kind
 	}
 	kind, _, _ := mime.ParseMediaType(mime.TypeByExtension(f.extension()))
 	if kind == "" {
-		kind = "application/octet-stream"
+		kind = anyType
 	}
 	return kind
 }
 
-// text is what the file says; false for one that says nothing to read.
+// text is what the file says; false for one that is no text, or in an encoding that is not known.
 func (f source) text() (string, bool) {
 	extension, kind := f.extension(), f.kind()
-	if !slices.Contains(textual, extension) && !strings.HasPrefix(kind, "text/") && kind != "application/json" {
+	if !f.maySay() {
 		return "", false
 	}
-	if !utf8.Valid(f.bytes) || bytes.IndexByte(f.bytes, 0) >= 0 {
-		return "", false
-	}
-	content := strings.ReplaceAll(strings.TrimPrefix(string(f.bytes), "\ufeff"), "\r\n", "\n")
+	content, err := document.Text(f.bytes)
 	if extension == ".html" || extension == ".htm" || kind == "text/html" {
 		content = htmlText(content)
 	}
-	return content, strings.TrimSpace(content) != ""
+	return content, err == nil
 }
 
-// Documents are files that only a program can read.
+// maySay tells whether a file is taken for text: by its name or type, or because they say nothing of it.
+func (f source) maySay() bool {
+	kind := f.kind()
+	return slices.Contains(textual, f.extension()) || strings.HasPrefix(kind, "text/") || kind == "application/json" || kind == anyType
+}
+
+// Documents are files that only a program can read. The office's are archives, too.
 const (
+	anyType  = "application/octet-stream"
 	pdfType  = "application/pdf"
 	docxType = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 )
 
-// readable is what a file says; false for one that says nothing to read. One that would take too much to read is refused.
-func (s *Server) readable(ctx context.Context, f source) (string, bool, error) {
-	if content, is := f.text(); is {
-		return content, true, nil
+// parse reads what a file says, or tells why it could not. One that would take too much to read is refused.
+func (s *Server) parse(ctx context.Context, f *source) (why string, err error) {
+	if f.content, f.isText = f.text(); f.isText || len(f.bytes) == 0 {
+		f.isText = true
+		return "", nil
 	}
-	content, err := "", document.ErrUnreadable
-	switch extension, kind := f.extension(), f.kind(); {
-	case (extension == ".pdf" || kind == pdfType) && s.cfg.PDF != nil:
-		content, err = s.cfg.PDF(ctx, f.bytes)
-	case extension == ".docx" || kind == docxType:
-		content, err = document.DOCX(f.bytes)
+	isPDF, isDOCX := f.extension() == ".pdf" || f.kind() == pdfType, f.extension() == ".docx" || f.kind() == docxType
+	medium, _, _ := strings.Cut(f.kind(), "/")
+	switch {
+	case isPDF && s.cfg.PDF != nil:
+		f.content, err = s.cfg.PDF(ctx, f.bytes)
+		why = "it is damaged, encrypted, or made of images alone"
+	case isDOCX:
+		f.content, err = document.DOCX(f.bytes)
+		why = "it is damaged or encrypted, or has no text"
+	case slices.Contains([]string{"image", "audio", "video"}, medium): // which nobody expects to be read
+		return "", nil
+	case f.maySay():
+		return unreadFor("it is no text, or in an encoding that is not known"), nil
+	default:
+		return unreadFor("files of this kind are not read"), nil
 	}
 	switch {
 	case errors.Is(err, document.ErrTooMuch):
-		return "", false, domain.Refuse(domain.ErrTooLarge, "it would take too much to read the file").WithFix("divide it, or send its text")
+		return unreadFor("it would take too much to read it"), domain.Refuse(domain.ErrTooLarge, "it would take too much to read the file").WithFix("divide it, or send its text")
 	case errors.Is(err, document.ErrUnreadable):
-		return "", false, nil
+		return unreadFor(why), nil
 	}
-	return content, err == nil, err
+	f.isText = err == nil
+	return "", err
 }
 
-// whyUnread says that a document was kept as it is, and why; empty for what is no document.
-func (f source) whyUnread() string {
-	extension, kind := f.extension(), f.kind()
-	switch {
-	case extension == ".pdf" || kind == pdfType:
-		return f.name + " was kept unread: it is damaged, encrypted, or made of images alone"
-	case extension == ".docx" || kind == docxType:
-		return f.name + " was kept unread: it is damaged or encrypted, or has no text"
-	}
-	return ""
-}
+func unreadFor(why string) string { return " was kept unread: " + why }
 
 // stem is the name that the file's tree has.
 func (f source) stem() string {
-	if stem := segment(strings.TrimSuffix(f.name, path.Ext(f.name))); stem != "" {
+	extension := path.Ext(f.name)
+	if f.files != nil && extension != ".zip" { // a directory
+		extension = ""
+	}
+	if stem := segment(strings.TrimSuffix(f.name, extension)); stem != "" {
 		return stem
 	}
 	return "resource"

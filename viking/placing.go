@@ -123,7 +123,7 @@ func (s *Server) remembering(q *query, a address, fill func(*domain.Remembered))
 		return domain.Remember{}, err
 	}
 	fill(&item)
-	return domain.Remember{By: q.caller.Principal, ID: newID(), Knowledge: item}.Complete()
+	return domain.Remember{By: q.caller.Principal, ID: newID(), Knowledge: item, MayBeEmpty: true}.Complete()
 }
 
 // change lets a command be decided and gives the item as it is then.

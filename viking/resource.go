@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 
@@ -89,6 +90,7 @@ type resourceRequest struct {
 	Parent      string `json:"parent"`
 	Reason      string `json:"reason"`
 	Instruction string `json:"instruction"`
+	SourceName  string `json:"source_name"` // in the place of the file's own
 	Wait        bool   `json:"wait"`
 
 	// Of a directory: names of directories that are left out, and patterns of the names of files; several with commas between them.
@@ -129,7 +131,10 @@ func (s *Server) addResource(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, unread, err := s.settle(ctx, q, in, root, file)
+	if err := s.readAll(ctx, &file); err != nil {
+		return nil, err
+	}
+	root, unkept, err := s.settle(ctx, q, in, root, file)
 	if err != nil {
 		return nil, err
 	}
@@ -139,22 +144,41 @@ func (s *Server) addResource(ctx context.Context, q *query) (any, error) {
 		}
 	}
 	added := resourceAdded{Status: "success", RootURI: root.String(), Path: file.path, Meta: map[string]any{}, Errors: []string{}}
-	added.Errors = append(added.Errors, unread...)
+	added.Errors = append(append(added.Errors, file.unread...), unkept...)
 	if in.Wait {
 		added.Queue, err = s.settled(ctx, q, settling)
 	}
 	return added, err
 }
 
-// named is the file that a request names.
-func (s *Server) named(ctx context.Context, q *query, in resourceRequest) (source, error) {
+// named is the file that a request names, under the name that it gives it: of an archive, what is in it.
+func (s *Server) named(ctx context.Context, q *query, in resourceRequest) (file source, err error) {
 	switch {
 	case in.FileID != "":
-		return s.uploaded(ctx, q, in.FileID)
+		file, err = s.uploaded(ctx, q, in.FileID)
 	case strings.HasPrefix(in.Path, "http://"), strings.HasPrefix(in.Path, "https://"):
-		return s.fetch(ctx, in.Path)
+		file, err = s.fetch(ctx, in.Path)
+	default:
+		file, err = s.onHost(in)
 	}
-	return s.onHost(in)
+	if err != nil {
+		return file, err
+	}
+	isZip := file.isZip()
+	if in.SourceName != "" {
+		name := path.Base(strings.ReplaceAll(in.SourceName, `\`, "/"))
+		if path.Ext(name) == "" && !isZip && file.files == nil {
+			name += path.Ext(file.name)
+		}
+		file.name = name
+		if in.FileID != "" {
+			file.path = in.SourceName
+		}
+	}
+	if isZip {
+		return in.unpacked(file)
+	}
+	return file, nil
 }
 
 // root is where the request wants the tree to be; with parent, what it is to lie in.
@@ -178,13 +202,13 @@ func (in resourceRequest) root(q *query) (address, error) {
 
 // settle keeps a file where it was asked for, in the place of what lay there, or else under a name of its own: one is
 // passed over that is taken by now, or by what the caller does not see.
-func (s *Server) settle(ctx context.Context, q *query, in resourceRequest, root address, file source) (at address, unread []string, err error) {
+func (s *Server) settle(ctx context.Context, q *query, in resourceRequest, root address, file source) (at address, unkept []string, err error) {
 	if in.To != "" {
 		if in.scopes, err = s.clear(ctx, q, root); err != nil {
 			return root, nil, err
 		}
-		unread, err := s.keepAll(ctx, q, root, in, file)
-		return root, unread, err
+		unkept, err = s.keepAll(ctx, q, root, in, file)
+		return root, unkept, err
 	}
 	for n := 0; ; n++ {
 		at, name := root, file.stem()
@@ -199,9 +223,9 @@ func (s *Server) settle(ctx context.Context, q *query, in resourceRequest, root 
 		if !errors.Is(err, domain.ErrNotFound) {
 			return at, nil, err
 		}
-		unread, err := s.keepAll(ctx, q, at, in, file)
+		unkept, err = s.keepAll(ctx, q, at, in, file)
 		if !errors.Is(err, domain.ErrTaken) {
-			return at, unread, err
+			return at, unkept, err
 		}
 	}
 }
@@ -225,8 +249,8 @@ func (s *Server) clear(ctx context.Context, q *query, at address) (scopes []doma
 	return scopes, err
 }
 
-// keep writes the parts of a file, or its bytes. Of a document that could not be read it says so.
-func (s *Server) keep(ctx context.Context, q *query, root address, in resourceRequest, file source) (unread string, err error) {
+// keep writes the parts of a file, or its bytes.
+func (s *Server) keep(ctx context.Context, q *query, root address, in resourceRequest, file source) error {
 	meta := map[string]any{"source_path": file.path}
 	for name, value := range map[string]string{"reason": in.Reason, "instruction": in.Instruction} {
 		if value != "" {
@@ -237,14 +261,10 @@ func (s *Server) keep(ctx context.Context, q *query, root address, in resourceRe
 	if file.url != "" {
 		said.URLs = []string{file.url}
 	}
-	content, readable, err := s.readable(ctx, file)
-	if err != nil {
-		return "", err
+	if file.isText {
+		return s.keepText(ctx, q, root, in, file, meta, said)
 	}
-	if !readable {
-		return file.whyUnread(), s.keepBytes(ctx, q, root, in, file, meta, said)
-	}
-	return "", s.keepText(ctx, q, root, in, file, content, meta, said)
+	return s.keepBytes(ctx, q, root, in, file, meta, said)
 }
 
 // fill gives an item what the request says of all.
@@ -255,8 +275,8 @@ func (in resourceRequest) fill(r *domain.Remembered) {
 }
 
 // keepText writes what a file says, in its parts.
-func (s *Server) keepText(ctx context.Context, q *query, root address, in resourceRequest, file source, content string, meta map[string]any, said domain.Source) error {
-	parts := sections(content)
+func (s *Server) keepText(ctx context.Context, q *query, root address, in resourceRequest, file source, meta map[string]any, said domain.Source) error {
+	parts := sections(file.content)
 	encoded, err := json.Marshal(meta)
 	if err != nil {
 		return err
@@ -288,9 +308,6 @@ func (s *Server) keepText(ctx context.Context, q *query, root address, in resour
 
 // keepBytes writes what cannot be read: an item that says what it is, with the bytes beside it.
 func (s *Server) keepBytes(ctx context.Context, q *query, root address, in resourceRequest, file source, meta map[string]any, said domain.Source) error {
-	if len(file.bytes) == 0 {
-		return invalid("path", "is empty")
-	}
 	sum := sha256.Sum256(file.bytes)
 	kind := file.kind()
 	meta["bytes"] = map[string]any{"sha256": hex.EncodeToString(sum[:]), "size": len(file.bytes), "content_type": kind, "name": file.name}

@@ -135,7 +135,7 @@ func (s *Server) writing(ctx context.Context, q *query, root, a address, one one
 	}
 	target := q.target(n.item)
 	target.Revisions = []int64{n.item.Revision}
-	command := domain.Revise{Target: target, Changes: domain.Revised{Content: &content}}
+	command := domain.Revise{Target: target, Changes: domain.Revised{Content: &content}, MayBeEmpty: true}
 	return command, command.Validate()
 }
 

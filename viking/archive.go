@@ -1,0 +1,87 @@
+package viking
+
+import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// zipTypes are the content types of archives that clients put directories in.
+var zipTypes = []string{"application/zip", "application/x-zip-compressed", "application/x-zip"}
+
+func (f source) isZip() bool {
+	return f.extension() == ".zip" || path.Ext(f.name) == "" && slices.Contains(zipTypes, f.kind())
+}
+
+// unpacked is the directory that an archive holds, as far as the request wants it. An archive that is damaged, encrypted or too large,
+// or that names a place outside itself, is refused as a whole.
+func (in resourceRequest) unpacked(archive source) (source, error) {
+	refused := func(why string) (source, error) {
+		return source{}, domain.Refuse(domain.ErrMalformed, "the archive is refused: %s", why)
+	}
+	reader, err := zip.NewReader(bytes.NewReader(archive.bytes), int64(len(archive.bytes)))
+	if err != nil {
+		return refused("it is damaged, or no zip file")
+	}
+	directory := source{name: archive.name, path: archive.path, url: archive.url, files: []source{}}
+	size := 0
+	for _, entry := range reader.File {
+		name := strings.TrimSuffix(strings.ToValidUTF8(entry.Name, "_"), "/")
+		const encrypted = 1
+		switch {
+		case name == ".": // the directory itself
+			continue
+		case !filepath.IsLocal(name) || name != path.Clean(name) || strings.ContainsAny(name, "\\\x00"):
+			return refused("it names a file outside itself")
+		case entry.Flags&encrypted != 0:
+			return refused("it is encrypted")
+		case entry.Mode().IsDir():
+			continue
+		case entry.UncompressedSize64 > uint64(mostBytes-size), len(directory.files) == mostFiles:
+			return source{}, domain.Refuse(domain.ErrTooLarge, "an archive may have at most %d files and %d bytes", mostFiles, mostBytes).
+				WithFix("divide it into several archives")
+		}
+		if entry.Mode().Type() == fs.ModeSymlink {
+			to, err := unpack(entry)
+			if err != nil || !filepath.IsLocal(path.Join(path.Dir(name), string(to))) || path.IsAbs(string(to)) {
+				return refused("a link leads out of it")
+			}
+		}
+		names := strings.Split(name, "/")
+		under, base := names[:len(names)-1], names[len(names)-1]
+		switch {
+		case !in.wants(under, base):
+			continue
+		case !entry.Mode().IsRegular():
+			directory.unread = append(directory.unread, name+" was left out: it is a link, or no file")
+			continue
+		}
+		content, err := unpack(entry)
+		if err != nil {
+			return refused("it is damaged")
+		}
+		size += len(content)
+		directory.files = append(directory.files, source{name: base, path: path.Join(archive.name, name), bytes: content, under: under})
+	}
+	if len(directory.files) == 0 {
+		return refused("it has no files that are wanted")
+	}
+	return directory, nil
+}
+
+// unpack reads a file of an archive to its end. It has no more bytes than the archive says, or the archive is damaged.
+func unpack(entry *zip.File) ([]byte, error) {
+	file, err := entry.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	return io.ReadAll(file)
+}
