@@ -129,7 +129,11 @@ func (f *feed) step(ctx context.Context) (more bool, end string) {
 	if err == nil {
 		var events []domain.Event
 		var next int64
-		if events, next, err = f.server.cfg.Historian.Find(reading, f.query); err == nil {
+		events, next, err = f.server.cfg.Historian.Find(reading, f.query)
+		if err == nil && len(events) > 0 {
+			err = f.permitted(reading)
+		}
+		if err == nil {
 			for _, e := range events {
 				if end := f.send(frame(e)); end != "" {
 					return false, end
@@ -148,9 +152,20 @@ func (f *feed) step(ctx context.Context) (more bool, end string) {
 		return false, endLeft
 	case answerTo(err).status == http.StatusServiceUnavailable: // the database will be back
 		return false, f.send(": waiting for the database\n\n")
+	case answerTo(err).status < http.StatusInternalServerError:
+		return false, f.close(endRefused, err)
 	}
 	f.call.err = err
 	return false, f.close(endTrouble, err)
+}
+
+// permitted makes sure that the caller may still read, with the rights that the stream began with.
+func (f *feed) permitted(ctx context.Context) error {
+	p, err := f.server.authenticate(f.call.request.WithContext(ctx))
+	if err == nil && p.Role != f.call.principal.Role {
+		err = domain.Refuse(domain.ErrForbidden, "the role of the key was changed").WithFix("follow again")
+	}
+	return err
 }
 
 // frame is an event as a stream has it: its id is what a caller resumes with.
@@ -161,7 +176,7 @@ func frame(e domain.Event) string {
 
 // alive says that the stream is, and makes sure that the caller may still read.
 func (f *feed) alive() (end string) {
-	if _, err := f.server.authenticate(f.call.request); err != nil {
+	if err := f.permitted(f.call.request.Context()); err != nil {
 		return f.close(endRefused, err)
 	}
 	return f.send(": alive\n\n")

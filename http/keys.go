@@ -26,7 +26,7 @@ type newKey struct {
 
 // rotation is how a key is to be replaced.
 type rotation struct {
-	Overlap int64 `json:"overlap,omitempty" doc:"For how many seconds the old key still opens; a day if left out, at most 30 days."`
+	Overlap *int64 `json:"overlap,omitempty" doc:"For how many seconds the old key stays valid: 0 ends it now, at most 30 days. Default: a day."`
 }
 
 var (
@@ -50,6 +50,7 @@ type givenKey struct {
 	UsedAt        *time.Time `json:"used_at,omitempty" doc:"About when it was used last."`
 	ReplacedBy    string     `json:"replaced_by,omitempty"`
 	Replaces      string     `json:"replaces,omitempty"`
+	ReplacedUntil *time.Time `json:"replaced_until,omitempty" doc:"Until when the key that this one replaces is valid; in the answer to a rotation."`
 }
 
 func givenKeyOf(tenant string, k domain.GivenKey) givenKey {
@@ -99,7 +100,7 @@ func (s *Server) keyRoutes() {
 	handle(s, huma.Operation{
 		OperationID: "rotate-key", Method: http.MethodPost, Path: path + "/{prefix}/rotate", Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary:     "Let another key take this one's place",
-		Description: "The other allows the same. This one still opens for a while. For admins.",
+		Description: "The other allows the same. This one stays valid for the overlap, whose end the answer names. For admins.",
 		RequestBody: bodies(s, false, map[string]any{jsonType: rotation{}}), Errors: writing,
 	}, s.rotateKey)
 	handle(s, huma.Operation{
@@ -215,11 +216,11 @@ func (s *Server) rotateKey(ctx context.Context, c *call, in *keyInput) (*keyOutp
 		return nil, err
 	}
 	overlap := usualOverlap
-	if given.Overlap != 0 {
-		overlap = time.Duration(given.Overlap) * time.Second
-	}
-	if given.Overlap < 0 || given.Overlap > int64(mostOverlap/time.Second) {
-		c.found.Add("overlap", "must be 0 to %d seconds", int64(mostOverlap/time.Second))
+	if given.Overlap != nil {
+		overlap = time.Duration(*given.Overlap) * time.Second
+		if *given.Overlap < 0 || *given.Overlap > int64(mostOverlap/time.Second) {
+			c.found.Add("overlap", "must be 0 to %d seconds", int64(mostOverlap/time.Second))
+		}
 	}
 	if c.key != "" {
 		c.found.Add("Idempotency-Key", "is of no use here: the new key could not be shown again")
@@ -235,7 +236,11 @@ func (s *Server) rotateKey(ctx context.Context, c *call, in *keyInput) (*keyOutp
 	if results[0].Err != nil {
 		return nil, results[0].Err
 	}
-	return madeKey(c, results[1].Receipt, key, results[1].Err)
+	out, err := madeKey(c, results[1].Receipt, key, results[1].Err)
+	if old, is := results[0].Receipt.Stream.State.(domain.Key); err == nil && is {
+		out.Body.ReplacedUntil = known(old.ExpiresAt)
+	}
+	return out, err
 }
 
 func (s *Server) revokeKey(ctx context.Context, c *call, in *keyInput) (*keyOutput, error) {

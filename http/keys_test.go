@@ -168,6 +168,40 @@ func TestAKeyIsGivenOnceForARequest(t *testing.T) {
 	})
 }
 
+func TestAStreamSendsNothingOnceItsKeyHasEnded(t *testing.T) {
+	eachKeyed(t, func(t *testing.T, w *world, ahead *time.Duration) {
+		admin := w.given("", object{"subject": "user:olga", "role": "admin"})
+		says := func(id string) {
+			w.ask("POST", "/v1/knowledge", object{"id": id, "type": "strategy", "content": id, "scopes": []string{"public"}}, bearer(admin)).want(http.StatusCreated)
+		}
+		follow := func(key object) (prefix string, s *stream) {
+			made := w.given(admin, key)
+			s = w.follow("/v1/events", bearer(made))
+			s.next("comment")
+			return strings.Split(made, "_")[1], s
+		}
+		prefix, revoked := follow(object{"subject": "user:mia"})
+		_, expired := follow(object{"subject": "user:max", "expires_at": time.Now().Add(time.Hour)})
+		says("before")
+		for _, s := range []*stream{revoked, expired} {
+			s.next("")
+		}
+		w.ask("DELETE", "/v1/keys/"+prefix, nil, bearer(admin)).want(http.StatusOK)
+		*ahead = 2 * time.Hour
+		says("after")
+		for m := range revoked.heard {
+			if m.kind == "" {
+				t.Errorf("the revoked key was sent %s", m.data)
+			}
+		}
+		for m := range expired.heard {
+			if m.kind == "" {
+				t.Errorf("the expired key was sent %s", m.data)
+			}
+		}
+	})
+}
+
 func TestARevokedKeyOpensNoServer(t *testing.T) {
 	eachKeyed(t, func(t *testing.T, w *world, ahead *time.Duration) {
 		admin := w.given("", object{"subject": "user:olga", "role": "admin"})
@@ -176,6 +210,14 @@ func TestARevokedKeyOpensNoServer(t *testing.T) {
 		w.ask("POST", at+"/rotate", object{"overlap": -1}, bearer(admin)).want(http.StatusUnprocessableEntity)
 		next := w.ask("POST", at+"/rotate", object{"overlap": 3600}, bearer(admin)).want(http.StatusCreated).json()["key"].(string)
 		w.ask("POST", at+"/rotate", nil, bearer(admin)).want(http.StatusConflict)
+		ended := w.given(admin, object{"subject": "user:ned"})
+		rotated := w.ask("POST", "/v1/keys/"+strings.Split(ended, "_")[1]+"/rotate", object{"overlap": 0}, bearer(admin)).want(http.StatusCreated).json()
+		end, err := time.Parse(time.RFC3339Nano, fmt.Sprint(rotated["replaced_until"]))
+		if err != nil || end.After(time.Now()) {
+			t.Errorf("without an overlap the old key ends at %v", rotated["replaced_until"])
+		}
+		w.ask("GET", "/v1/whoami", nil, bearer(ended)).want(http.StatusUnauthorized)
+		w.ask("GET", "/v1/whoami", nil, bearer(rotated["key"].(string))).want(http.StatusOK)
 		w.ask("GET", "/v1/whoami", nil, bearer(mia)).want(http.StatusOK)
 		me := w.ask("GET", "/v1/whoami", nil, bearer(next)).want(http.StatusOK).json()
 		if me["subject"] != "user:mia" || len(me["memberships"].([]any)) != 1 {

@@ -149,6 +149,9 @@ type givenKey struct {
 	RevokedAt   time.Time `json:"revoked_at,omitzero"`
 	UsedAt      time.Time `json:"used_at,omitzero"`
 	ReplacedBy  string    `json:"replaced_by,omitempty"`
+
+	Replaces      string    `json:"replaces,omitempty"`
+	ReplacedUntil time.Time `json:"replaced_until,omitzero"`
 }
 
 // print shows a key that was just made: the key itself on standard output, so that a script can keep it.
@@ -162,6 +165,13 @@ func (k givenKey) print(c *console) {
 		c.note("it is kept in tenant %s: erasing that revokes it", printable(k.Tenant))
 	} else {
 		c.note("a key for %s, %s in tenant %s; it is not shown again", printable(k.Subject), k.Role, printable(k.Tenant))
+	}
+	switch {
+	case k.ReplacedUntil.IsZero():
+	case time.Now().Before(k.ReplacedUntil):
+		c.note("the old key %s is valid until %s", printable(k.Replaces), moment(k.ReplacedUntil))
+	default:
+		c.note("the old key %s ended at %s", printable(k.Replaces), moment(k.ReplacedUntil))
 	}
 	c.note("use it with: export ANNALS_KEY=…, or send it as Authorization: Bearer …")
 }
@@ -254,7 +264,7 @@ type keyRotateCommand struct {
 	remote
 
 	Prefix  string        `arg:"" help:"Which key: its prefix, as annals key list shows it."`
-	Overlap time.Duration `least:"0s" default:"24h" help:"For how long the old key still opens."`
+	Overlap time.Duration `least:"0s" default:"24h" help:"For how long the old key stays valid, in whole seconds; 0 ends it now."`
 }
 
 // Help implements kong.HelpProvider.
@@ -271,7 +281,7 @@ func (k *keyRotateCommand) Run(ctx context.Context, c *console) error {
 	}
 	return showKey(ctx, c, k.remote, request{
 		Method: http.MethodPost, Path: []string{"v1", "keys", k.Prefix, "rotate"},
-		Body: map[string]any{"overlap": max(1, int64(k.Overlap/time.Second))},
+		Body: map[string]any{"overlap": int64(k.Overlap / time.Second)},
 	})
 }
 
