@@ -121,7 +121,7 @@ func (w *world) people() map[string]caller {
 	const acting = header("Annals-On-Behalf-Of: user:una")
 	root := bearer(w.given(rootKey, object{"subject": "user:rita", "role": "root", "memberships": []string{group}, "acts_for": true}))
 	all := map[string]caller{
-		"root":            {self: "user:root", headers: []header{bearer(rootKey)}, silent: []header{bearer(rootKey)}},
+		"root":            {self: "user:default", headers: []header{bearer(rootKey)}, silent: []header{bearer(rootKey)}},
 		"root for a user": {self: "user:una", headers: []header{root, acting}, silent: []header{root, acting}},
 	}
 	for role, self := range map[string]string{"member": "user:mia", "service": "agent:worker", "auditor": "user:otto", "admin": "user:olga"} {

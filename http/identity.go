@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -37,9 +38,52 @@ type Tokens interface {
 	Principal(ctx context.Context, token string) (domain.Principal, error)
 }
 
-// identify finds out who is calling: by a key or, while nobody was ever given one, by what the caller says.
-// A key is looked up with every request, so that one that was revoked anywhere opens nothing here.
+// identify finds out who is calling. The rule is the same on every surface.
 func (s *Server) identify(r *http.Request) (domain.Principal, error) {
+	p, err := s.recognize(r)
+	if err != nil {
+		return p, err
+	}
+	return s.named(r, p)
+}
+
+// The headers by which OpenViking's clients name a tenant and a user.
+const (
+	accountHeader = "X-OpenViking-Account"
+	userHeader    = "X-OpenViking-User"
+)
+
+var headerID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$`)
+
+// named is p as OpenViking's headers name it. Root, and whoever calls in open mode, may name an account, which is a
+// tenant, and a user, on whose behalf it then acts. For everybody else these headers mean nothing.
+func (s *Server) named(r *http.Request, p domain.Principal) (domain.Principal, error) {
+	if !p.Roams() {
+		return p, nil
+	}
+	var found domain.Problems
+	account, user := r.Header.Get(accountHeader), r.Header.Get(userHeader)
+	for header, id := range map[string]string{accountHeader: account, userHeader: user} {
+		if id != "" && !headerID.MatchString(id) {
+			found.Add(header, "must be 1 to 128 of A-Z a-z 0-9 . _ @ - and begin with a letter or digit")
+		}
+	}
+	if err := found.Err(); err != nil {
+		return p, err
+	}
+	if e := domain.Entity(domain.User + ":" + user); user != "" && e != p.Subject {
+		p.OnBehalfOf = e
+	}
+	if account == "" || account == p.Tenant {
+		return p, nil
+	}
+	p.Tenant = account
+	return p, s.known(r.Context(), account)
+}
+
+// recognize finds out whose key it is or, while nobody was ever given one, who the caller says that it is.
+// A key is looked up with every request, so that one that was revoked anywhere opens nothing here.
+func (s *Server) recognize(r *http.Request) (domain.Principal, error) {
 	key, err := presented(r)
 	if err != nil {
 		return domain.Principal{}, err
@@ -169,10 +213,10 @@ func wrongKey() error {
 
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// rootPrincipal is whoever has the server's own key.
+// rootPrincipal is whoever has the server's own key: the same person as in open mode, before there was a key.
 func rootPrincipal() domain.Principal {
 	return domain.Principal{
-		Tenant: domain.SystemTenant, Subject: "user:root", Role: domain.Root, Authentication: "key:root", PublishPublic: true,
+		Tenant: domain.SystemTenant, Subject: domain.OpenPrincipal().Subject, Role: domain.Root, Authentication: "key:root", PublishPublic: true,
 	}
 }
 

@@ -29,8 +29,7 @@ type Mount struct {
 	// Refuse answers what was refused, here or by Handler. Status is what the API's own routes would answer
 	// with; the headers that go with it (Retry-After, Www-Authenticate) are set. Nil to answer as they do.
 	Refuse func(w http.ResponseWriter, r *http.Request, status int, err error)
-	// As is who is calling, as the request's own headers name it; p is who has the key. Only root and whoever
-	// calls in open mode can be given another tenant. Nil to leave it at p.
+	// As adds to p, who is calling, what the mount's own headers say. Nil to leave it at p.
 	As func(h http.Header, p domain.Principal) (domain.Principal, error)
 	// MaxBody is the size of a request's body in bytes. 0 for Config.MaxBody.
 	MaxBody int64
@@ -110,7 +109,7 @@ func (s *Server) admitTo(c *call, m Mount, public bool) (*http.Request, error) {
 	}
 	p, err := s.authenticate(r)
 	if err == nil && m.As != nil {
-		p, err = s.named(r, m, p)
+		p, err = m.As(r.Header, p)
 	}
 	if err != nil {
 		if public {
@@ -126,18 +125,6 @@ func (s *Server) admitTo(c *call, m Mount, public bool) (*http.Request, error) {
 		return r, err
 	}
 	return r, s.withinRate(p, c.now)
-}
-
-// named is p as a mount's own headers name it.
-func (s *Server) named(r *http.Request, m Mount, p domain.Principal) (domain.Principal, error) {
-	named, err := m.As(r.Header, p)
-	if err != nil || named.Tenant == p.Tenant {
-		return named, err
-	}
-	if !p.Roams() {
-		return p, domain.Refuse(domain.ErrForbidden, "the key opens one tenant, and this is another")
-	}
-	return named, s.known(r.Context(), named.Tenant)
 }
 
 // lend is the request as a mount gets it, and what to do when it has answered.

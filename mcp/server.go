@@ -85,7 +85,7 @@ func (s *Server) named(aliases bool) *sdk.Server {
 
 // passed on are the headers that tell who is calling, and what for.
 var passedOn = []string{
-	"Authorization", "X-Api-Key", "Annals-Tenant", "Annals-Actor", "Annals-On-Behalf-Of",
+	"Authorization", "X-Api-Key", "Annals-Tenant", "Annals-Actor", "Annals-On-Behalf-Of", "X-Openviking-Account", "X-Openviking-User",
 	"Annals-Correlation-Id", "X-Request-Id", "Traceparent",
 }
 

@@ -14,7 +14,6 @@ import (
 // The headers by which clients name themselves.
 const (
 	accountHeader = "X-OpenViking-Account"
-	userHeader    = "X-OpenViking-User"
 	agentHeader   = "X-OpenViking-Agent"
 )
 
@@ -57,30 +56,14 @@ func spaceOf(user, agent string) string {
 
 var headerID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$`)
 
-// As is who is calling as the headers name it. Root, and whoever calls in open mode, may name an account and
-// a user; without one, root works as the user default. Everybody may say which of the user's agents it is.
-// That agent's own space is the caller's, as a place: what lies there is the user's.
+// As is who is calling, with the space of the agent that a header names. Each caller may say which of the user's agents
+// it is. That agent's own space is the caller's, as a place: what lies there is the user's.
 func As(h http.Header, p domain.Principal) (domain.Principal, error) {
-	var found domain.Problems
-	named := func(header string) string {
-		id := h.Get(header)
-		if id != "" && !headerID.MatchString(id) {
-			found.Add(header, "must be 1 to 128 of A-Z a-z 0-9 . _ @ - and begin with a letter or digit")
-		}
-		return id
-	}
-	account, user, agent := named(accountHeader), named(userHeader), named(agentHeader)
-	if err := found.Err(); err != nil {
-		return p, err
-	}
-	if p.Roams() {
-		p.Tenant = cmp.Or(account, p.Tenant)
-		if p.Role == domain.Root && p.OnBehalfOf == "" {
-			user = cmp.Or(user, nobody)
-		}
-		if e := domain.Entity(domain.User + ":" + user); user != "" && e != p.Subject {
-			p.OnBehalfOf = e
-		}
+	agent := h.Get(agentHeader)
+	if agent != "" && !headerID.MatchString(agent) {
+		var found domain.Problems
+		found.Add(agentHeader, "must be 1 to 128 of A-Z a-z 0-9 . _ @ - and begin with a letter or digit")
+		return p, found.Err()
 	}
 	space := domain.Entity(domain.Agent + ":" + spaceOf(userOf(p), cmp.Or(agent, nobody)))
 	p.Memberships = append(slices.Clip(p.Memberships), space)

@@ -1,6 +1,7 @@
 package viking_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 )
@@ -46,6 +47,17 @@ func TestAKeySaysWhoIsCalling(t *testing.T) {
 		} {
 			if got := w.ask("GET", "/api/v1/system/status", nil, c.headers...).object()["user"]; got != c.user {
 				t.Errorf("%v: known as %v, want %s", c.headers, got, c.user)
+			}
+		}
+		for _, headers := range [][]header{{as(rootKey)}, {as(alice)}, {as(rootKey), "X-OpenViking-User: bob", "X-OpenViking-Account: acme"}} {
+			here := w.ask("GET", "/api/v1/system/status", nil, headers...).object()["user"]
+			there := w.ask("GET", "/v1/whoami", nil, headers...).want(http.StatusOK).json()
+			who := there["on_behalf_of"]
+			if who == nil {
+				who = there["subject"]
+			}
+			if who != fmt.Sprintf("user:%v", here) {
+				t.Errorf("%v: /api/v1 knows user %v, and /v1 %v", headers, here, who)
 			}
 		}
 		for _, headers := range [][]header{nil, {as("wrong")}} { // a bad key does not make it fail
