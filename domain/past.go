@@ -48,6 +48,13 @@ type AsOf struct {
 // IsNow tells whether nobody asks about the past.
 func (a AsOf) IsNow() bool { return a.Position == 0 && a.Time.IsZero() }
 
+// IsDate tells whether t can be a time that a caller names: its year has four digits, in UTC, and is not 1. The zero time
+// lies there, and means that none was named.
+func IsDate(t time.Time) bool {
+	year := t.UTC().Year()
+	return 1 < year && year <= 9999
+}
+
 // ParseAsOf reads a position, a time (RFC 3339) or a date, which begins at midnight UTC. The error says
 // what it must be, and nothing of what it was.
 func ParseAsOf(s string) (AsOf, error) {
@@ -55,7 +62,7 @@ func ParseAsOf(s string) (AsOf, error) {
 		return AsOf{Position: position}, nil
 	}
 	for _, layout := range []string{time.RFC3339, time.DateOnly} {
-		if t, err := time.Parse(layout, s); err == nil && 1 <= t.Year() && t.Year() <= 9999 {
+		if t, err := time.Parse(layout, s); err == nil && IsDate(t) {
 			return AsOf{Time: t.UTC()}, nil
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
@@ -142,5 +143,41 @@ func TestWhoAsksTooOftenIsToldWhenToComeBack(t *testing.T) {
 			t.Error("Retry-After is missing")
 		}
 		w.ask("GET", "/healthz", nil).want(http.StatusOK)
+	})
+}
+
+// The zero time of a program means that none was given, so one that is given would be ignored.
+func TestTheYearOneIsNoTime(t *testing.T) {
+	eachKeyed(t, func(t *testing.T, w *world, _ *time.Duration) {
+		w.remember("a", "x")
+		const one, almost = "0001-01-01T00:00:00Z", "0001-12-31T23:59:59Z"
+		for _, zero := range []string{one, almost} {
+			for _, bad := range []struct {
+				method, path, field string
+				body                object
+			}{
+				{"POST", "/v1/keys", "expires_at", object{"subject": "user:mia", "role": "admin", "expires_at": zero}},
+				{"POST", "/v1/knowledge", "occurred_at", object{"type": "strategy", "content": "y", "occurred_at": zero}},
+				{"POST", "/v1/knowledge/a/confirm", "until", object{"until": zero}},
+				{"POST", "/v1/search", "created_to", object{"query": "x", "created_to": zero}},
+				{"POST", "/v1/search", "updated_from", object{"query": "x", "updated_from": zero}},
+				{"POST", "/v1/search", "as_of", object{"query": "x", "as_of": zero}},
+				{"GET", "/v1/knowledge/a?as_of=" + zero, "as_of", nil},
+				{"GET", "/v1/knowledge?as_of=" + zero, "as_of", nil},
+				{"GET", "/v1/knowledge?as_of=0001-01-01", "as_of", nil},
+				{"GET", "/v1/knowledge?created_to=" + zero, "created_to", nil},
+				{"GET", "/v1/events?to=" + zero, "to", nil},
+				{"GET", "/v1/events?from=0001-01-01", "from", nil},
+			} {
+				var body any
+				if bad.body != nil {
+					body = bad.body
+				}
+				a := w.ask(bad.method, bad.path, body).want(http.StatusUnprocessableEntity)
+				if errs := a.errors(); len(errs) != 1 || !strings.HasPrefix(errs[0], bad.field+": must be a time") {
+					t.Errorf("%s %s %v: got %q", bad.method, bad.path, bad.body, errs)
+				}
+			}
+		}
 	})
 }

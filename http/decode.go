@@ -143,17 +143,11 @@ func decodeTime(r *reader, v reflect.Value) {
 		return
 	}
 	t, err := time.Parse(time.RFC3339, r.unquote(r.quoted()))
-	if err != nil || outlandish(t) {
+	if err != nil || !domain.IsDate(t) {
 		r.note(wanted)
 		return
 	}
 	v.Set(reflect.ValueOf(t.UTC()))
-}
-
-// outlandish tells whether t cannot be written as four digits of a year in UTC.
-func outlandish(t time.Time) bool {
-	year := t.UTC().Year()
-	return year < 1 || year > 9999
 }
 
 func decodePointer(t reflect.Type) decoder {

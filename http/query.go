@@ -69,7 +69,7 @@ func (v moment) read(p *domain.Problems, field string) time.Time {
 	// A plus sign that was not escaped arrives as a space.
 	text := strings.ReplaceAll(string(v), " ", "+")
 	for _, layout := range []string{time.RFC3339, time.DateOnly} {
-		if t, err := time.Parse(layout, text); err == nil && !outlandish(t) {
+		if t, err := time.Parse(layout, text); err == nil && domain.IsDate(t) {
 			return t.UTC()
 		}
 	}

@@ -162,7 +162,7 @@ func (c condition) between(f *domain.Filter) error {
 		{"gte", from, 0}, {"gt", from, time.Microsecond}, {"lt", to, 0}, {"lte", to, time.Microsecond},
 	} {
 		var at *time.Time
-		if raw, given := c.members[b.name]; given && json.Unmarshal(raw, &at) != nil {
+		if raw, given := c.members[b.name]; given && (json.Unmarshal(raw, &at) != nil || at != nil && !domain.IsDate(*at)) {
 			return errFilter("%s must be a time, as in 2026-03-12T08:00:00Z", b.name)
 		}
 		if at != nil {

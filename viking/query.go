@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/annals-kb/annals/domain"
@@ -50,7 +51,9 @@ func (q *query) bind(into any) error {
 		if !given || name == "" || string(raw) == "null" {
 			continue
 		}
-		if json.Unmarshal(raw, value.FieldByIndex(field.Index).Addr().Interface()) != nil {
+		into := value.FieldByIndex(field.Index).Addr().Interface()
+		err := json.Unmarshal(raw, into)
+		if at, is := into.(**time.Time); err != nil || is && *at != nil && !domain.IsDate(**at) {
 			q.found.Add(name, "must be %s", kindOf(field.Type))
 		}
 	}
@@ -92,6 +95,9 @@ func (q *query) because(reason string) {
 
 // kindOf is a type as the JSON's author knows it.
 func kindOf(t reflect.Type) string {
+	if t == reflect.TypeFor[*time.Time]() {
+		return "a time, as in 2026-03-12T08:00:00Z"
+	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		return kindOf(t.Elem())

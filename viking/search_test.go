@@ -146,6 +146,12 @@ func TestWhatCannotBeSearchedForIsSaidSo(t *testing.T) {
 		if details := e["details"].(object)["validation_errors"].([]any); details[0].(object)["field"] != "limit" {
 			t.Errorf("refused with %v", e)
 		}
+		for _, field := range []string{"since", "until"} { // the zero time means that none was given
+			why := w.ask("POST", "/api/v1/search/find", object{"query": "x", field: "0001-01-01T00:00:00Z"}).json()["error"].(object)
+			if details := why["details"].(object)["validation_errors"].([]any); details[0].(object)["field"] != field {
+				t.Errorf("%s of year 1 is refused with %v", field, why)
+			}
+		}
 		w.ask("POST", "/api/v1/search/find", object{"query": "x", "target_uri": "viking://a/../b"}).refused(http.StatusForbidden, "PERMISSION_DENIED")
 		for _, filter := range []object{
 			{"op": "or", "conds": []any{}}, {"op": "must", "field": "active_count", "conds": []string{"x"}}, {"op": "range", "field": "level"}, {"op": "and", "conds": []any{7}},
@@ -158,6 +164,7 @@ func TestWhatCannotBeSearchedForIsSaidSo(t *testing.T) {
 			`{"op":7}`:                               "op must be one of and, or, must, range",
 			`{"op":"range","field":"active_count","gte":1}`:                                       "field must be one of created_at, updated_at",
 			`{"op":"range","field":"created_at","gte":1}`:                                         "gte must be a time, as in 2026-03-12T08:00:00Z",
+			`{"op":"range","field":"created_at","lt":"0001-01-01T00:00:00Z"}`:                     "lt must be a time, as in 2026-03-12T08:00:00Z",
 			`{"op":"range","field":"created_at","from":"2020-01-01T00:00:00Z"}`:                   "a condition with op range has no fields but op, field, gte, gt, lt, lte",
 			`{"op":"range","field":"created_at"}`:                                                 "range must have gte, gt, lt or lte",
 			`{"op":"must","field":"category","values":["tools"]}`:                                 "a condition with op must has no fields but op, field, conds",

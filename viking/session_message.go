@@ -122,7 +122,7 @@ func (m said) domain(q *query, prefix string) domain.Said {
 	}
 	if m.CreatedAt != "" {
 		at, err := moment(m.CreatedAt)
-		if err != nil {
+		if err != nil || !domain.IsDate(at) {
 			q.found.Add(prefix+"created_at", "must be a time, as in 2026-03-12T08:00:00Z")
 		}
 		message.At = at

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
 	"regexp"
 	"strconv"
 	"time"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // shownTime is how a time is printed, in one's own zone; wherever a time is asked for it can be given back.
@@ -41,6 +44,9 @@ func readTime(value string) (time.Time, error) {
 			break
 		}
 		at, err = time.ParseInLocation(layout, value, time.Local)
+	}
+	if err == nil && !domain.IsDate(at) {
+		err = errors.New("no such year")
 	}
 	return at, err
 }
