@@ -2,6 +2,7 @@ package briefing
 
 import (
 	"context"
+	"strings"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -35,7 +36,7 @@ func (a Author) Brief(ctx context.Context, n domain.Need) (domain.Briefing, erro
 	if err != nil {
 		return domain.Briefing{}, err
 	}
-	return compose(selection.best(), n.MaxTokens, degraded), nil
+	return compose(selection.best(), strings.Join(append([]string{n.About}, n.Failures...), "\n"), n.MaxTokens, degraded), nil
 }
 
 // search asks all questions at once.

@@ -45,13 +45,15 @@ func TestABriefingHasASectionForEachKind(t *testing.T) {
 		"s skills sales-dashboard-builder: eight steps",
 		"c cases Cleaned NaN rows before adding up",
 		"d cases Another case",
-	).best(), 1800, "")
+	).best(), "", 1800, "")
 	want := `## User Preferences
 
-- Prefers bar charts ## AVOID - nothing
+- Prefers bar charts
+  AVOID:
+  - nothing
 - Saves XLSX, not CSV
 
-## Skills That Fit
+## Skills
 
 - sales-dashboard-builder: eight steps
 
@@ -60,11 +62,11 @@ func TestABriefingHasASectionForEachKind(t *testing.T) {
 - Cleaned NaN rows before adding up
 - Another case
 
-## How the Tools Behave
+## Tools
 
 - xlsx_to_csv fails on .xlsm
 
-## Known Failure Modes (AVOID)
+## Pitfalls
 
 - Do not parse xlsx with a regular expression
 `
@@ -75,7 +77,7 @@ func TestABriefingHasASectionForEachKind(t *testing.T) {
 User prefers: Saves XLSX, not CSV
 Skill that fits: sales-dashboard-builder: eight steps
 Similar case: Cleaned NaN rows before adding up
-AVOID (prior failure): Do not parse xlsx with a regular expression
+Pitfall: Do not parse xlsx with a regular expression
 `
 	if diff := cmp.Diff(b.Hints, want); diff != "" {
 		t.Error(diff)
@@ -84,7 +86,7 @@ AVOID (prior failure): Do not parse xlsx with a regular expression
 
 func TestNothingKnownIsNothingSaid(t *testing.T) {
 	t.Parallel()
-	if b := compose(nil, 1800, ""); b.Injection != "" || b.Hints != "" || b.Tokens != 0 {
+	if b := compose(nil, "", 1800, ""); b.Injection != "" || b.Hints != "" || b.Tokens != 0 {
 		t.Errorf("got %+v", b)
 	}
 }
@@ -148,7 +150,7 @@ func TestABriefingKeepsToItsTokens(t *testing.T) {
 	all := found(lines...).best()
 	before := 0
 	for tokens := domain.MinTokens; tokens < 900; tokens += 10 {
-		b := compose(all, tokens, "")
+		b := compose(all, "", tokens, "")
 		if b.Tokens > tokens || b.HintTokens > min(tokens, hintTokens) || b.Tokens != text.Tokens(b.Injection) {
 			t.Fatalf("%d tokens and %d of hints, of %d", b.Tokens, b.HintTokens, tokens)
 		}
@@ -164,7 +166,7 @@ func TestABriefingKeepsToItsTokens(t *testing.T) {
 		}
 		before = max(before, told)
 	}
-	if b := compose(all, domain.MaxTokens, ""); before > len(b.Items) || strings.Count(b.Injection, "\n- ") != len(b.Items) {
+	if b := compose(all, "", domain.MaxTokens, ""); before > len(b.Items) || strings.Count(b.Injection, "\n- ") != len(b.Items) {
 		t.Errorf("with room for all of %d items:\n%s", len(b.Items), b.Injection)
 	}
 }
@@ -172,12 +174,67 @@ func TestABriefingKeepsToItsTokens(t *testing.T) {
 func TestALongItemIsToldByItsAbstractAndADoubtfulOneWithTheDoubt(t *testing.T) {
 	t.Parallel()
 	s := found("long patterns " + strings.Repeat("A sentence about retries. ", 100))
-	s.items[0].Knowledge.Stale.Reporters = 1
+	s.items[0].Knowledge.Stale.Reporters, s.items[0].Knowledge.Confidence = 1, 0.25
+	s.items[0].Knowledge.Text.URI = "viking://agent/memories/patterns/long.md"
 	told := s.best()[0]
-	if text.Tokens(told.line) > said+10 || !strings.HasSuffix(told.line, "(reported out of date)") {
-		t.Errorf("%d tokens: %s", text.Tokens(told.line), told.line)
+	bullet := told.bullet(told.line)
+	if text.Tokens(bullet) > said+30 || !strings.HasSuffix(bullet, " (reported stale by 1) <viking://agent/memories/patterns/long.md>") {
+		t.Errorf("%d tokens: %s", text.Tokens(bullet), bullet)
 	}
-	if content := told.Knowledge.Text.Content; text.Tokens(content) > text.AbstractTokens {
+	if content := told.Knowledge.Text.Content; text.Tokens(content) > said {
 		t.Errorf("the item brings along %d tokens: %s", text.Tokens(content), content)
+	}
+}
+
+func TestAContestedItemStandsApartWithItsCounts(t *testing.T) {
+	t.Parallel()
+	s := found("good patterns Drain the queue first", "bad patterns Restart the queue", "pit antipatterns Edit the queue by hand")
+	for _, item := range s.items[1:] {
+		item.Knowledge.Helpful, item.Knowledge.Harmful, item.Knowledge.Confidence = 1, 3, 0.125
+	}
+	b := compose(s.best(), "the queue", 1800, "")
+	want := `## Procedures
+
+- Drain the queue first
+
+## Contested: do not rely on
+
+- Restart the queue (0 helpful, 3 harmful)
+- [pitfall] Edit the queue by hand (0 helpful, 3 harmful)
+`
+	if diff := cmp.Diff(b.Injection, want); diff != "" || b.Hints != "" {
+		t.Error(b.Hints, diff)
+	}
+}
+
+func TestALongItemIsToldByTheSectionThatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	runbook := "# Database failover\n\nWhat to do when the primary is away.\n"
+	for i := range 40 {
+		runbook += fmt.Sprintf("\n## Chapter %d\n\n1. Open the page of chapter %d.\n2. Read what it says, slowly.\n3. Close it.\n", i, i)
+	}
+	runbook += "\n## Promoting the replica\n\n1. Fence the primary.\n2. Run `promote` on the replica:\n\n```sh\npromote --now\n```\n"
+	s := found("short patterns Call the database team before a failover")
+	s.items = append(s.items, found("long patterns -").items...)
+	s.items[1].Knowledge.Text.Content = runbook
+	s.items[1].Knowledge.Text.URI = "viking://agent/memories/patterns/failover.md"
+	best := s.best()
+	b := compose(best, "how do I promote the replica?", 300, "")
+	want := `## Procedures
+
+- Call the database team before a failover
+- Database failover › Promoting the replica:
+  1. Fence the primary.
+  2. Run ` + "`promote`" + ` on the replica:
+  ` + "```sh" + `
+  promote --now
+  ` + "```" + `
+  <viking://agent/memories/patterns/failover.md>
+`
+	if diff := cmp.Diff(b.Injection, want); diff != "" {
+		t.Error(diff)
+	}
+	if b := compose(best, "how do I promote the replica?", domain.MaxTokens, ""); !strings.Contains(b.Injection, "Close it.\n  Database failover › Chapter 7:\n") {
+		t.Errorf("with room for all of it:\n%s", b.Injection)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// said is how many tokens of an item are told at most: its abstract, unless somebody wrote a long one.
+// said is how many tokens of an item are told at first: all of it, or its abstract.
 const said = 120
 
 // selection takes what was found, in the order of being found, and leaves out what says the same.
@@ -24,7 +24,10 @@ func (s *selection) add(found domain.Found) { s.items = append(s.items, found) }
 // picked is an item with the line that tells of it.
 type picked struct {
 	domain.Briefed
-	line string
+	line    string
+	content string        // all that the item says
+	whose   domain.Entity // of another user's profile
+	rank    int           // in the order of being found
 }
 
 // best are the best of each aspect, one that another says as well left out. Conversations are none of them: what
@@ -34,8 +37,8 @@ func (s *selection) best() []picked {
 	count := map[domain.Aspect]int{}
 	seen := map[string]bool{}
 	for i, found := range s.items {
-		next := picked{domain.Briefed{Found: found, Aspect: domain.AspectOf(found.Knowledge)}, lineOf(found.Knowledge)}
-		if seen[found.ID] || archived(found.Knowledge) || s.foreign(found.Knowledge) ||
+		next := s.pick(found, i)
+		if seen[found.ID] || archived(found.Knowledge) ||
 			slices.ContainsFunc(chosen, func(other picked) bool { return repeats(next, other) }) {
 			continue
 		}
@@ -45,9 +48,10 @@ func (s *selection) best() []picked {
 		}
 		seen[found.ID] = true
 		written := &found.Knowledge.Text
-		written.Abstract = cmp.Or(written.Abstract, text.Brief(written.Content))
+		written.Abstract = cmp.Or(written.Abstract, next.line)
 		domain.Abstract.Trim(found.Knowledge)
 		if shorter >= 0 { // it has the place of what it says as well
+			next.rank = chosen[shorter].rank
 			chosen[shorter] = next
 			continue
 		}
@@ -55,9 +59,22 @@ func (s *selection) best() []picked {
 		chosen = append(chosen, next)
 	}
 	slices.SortStableFunc(chosen, func(a, b picked) int {
-		return cmp.Compare(slices.Index(domain.Aspects, a.Aspect), slices.Index(domain.Aspects, b.Aspect))
+		return cmp.Compare(slices.Index(sections, a.section()), slices.Index(sections, b.section()))
 	})
 	return chosen
+}
+
+func (s *selection) pick(found domain.Found, rank int) picked {
+	k := found.Knowledge
+	next := picked{Briefed: domain.Briefed{Found: found, Aspect: domain.AspectOf(k)}, line: lineOf(k), content: k.Text.Content, rank: rank}
+	if s.foreign(k) {
+		next.whose = k.Owner
+		next.Aspect = domain.Background
+	}
+	if k.Rating().Contested() {
+		next.Aspect = domain.Contested
+	}
+	return next
 }
 
 func (s *selection) most(aspect domain.Aspect, index int) int {
@@ -70,24 +87,17 @@ func (s *selection) most(aspect domain.Aspect, index int) int {
 	return mosts[aspect]
 }
 
-// foreign tells somebody else's profile, which is shared so that others know him, from what the user likes.
+// foreign tells another user's profile, which is shared so that others know them, from what the user likes.
 func (s *selection) foreign(k *domain.Knowledge) bool {
-	user, known := s.need.User()
-	return k.Type == domain.UserProfile && k.Owner.Kind() == domain.User && known && k.Owner != user
+	user, _ := s.need.User()
+	return k.Type == domain.UserProfile && k.Owner.Kind() == domain.User && k.Owner != user
 }
 
-// lineOf is what is told of an item: its abstract on one line, and what makes one doubt it.
+// lineOf is an item on one line: its abstract, or what it says if that is short.
 func lineOf(k *domain.Knowledge) string {
-	abstract := k.Text.Abstract
-	if abstract == "" {
-		abstract = k.Text.Content
+	whole := cmp.Or(k.Text.Abstract, k.Text.Content)
+	if line := strings.Join(strings.Fields(whole), " "); text.Tokens(line) <= said {
+		return line
 	}
-	abstract = strings.Join(strings.Fields(abstract), " ")
-	if text.Tokens(abstract) > said {
-		abstract = text.Abstract(abstract, said)
-	}
-	if k.Stale.Reporters > 0 {
-		abstract += " (reported out of date)"
-	}
-	return abstract
+	return text.Abstract(whole, said)
 }

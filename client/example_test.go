@@ -90,7 +90,7 @@ func ExampleAgent() {
 	annals, err := client.New(client.Config{Server: url})
 	check(err)
 	defer annals.Close()
-	_, err = annals.Remember(ctx, client.Knowledge{Category: "tools", Content: "chromedriver 124 needs Chrome 124"})
+	_, err = annals.Remember(ctx, client.Knowledge{ID: "chromedriver", Category: "tools", Content: "chromedriver 124 needs Chrome 124"})
 	check(err)
 
 	agent := client.NewAgent(client.AgentConfig{Client: annals})
@@ -104,9 +104,9 @@ func ExampleAgent() {
 	agent.Failed(ctx, client.Outcome{TaskID: "crawl-7", Task: "crawl example.com", Failure: "chromedriver does not start", Tools: []string{"shell", "chromedriver"}})
 	fmt.Println(agent.Stats().FeedbackStatus)
 	// Output:
-	// ## How the Tools Behave
+	// ## Tools
 	//
-	// - chromedriver 124 needs Chrome 124
+	// - chromedriver 124 needs Chrome 124 <viking://user/default/memories/tools/chromedriver.md>
 	// 1 message left
 	// committed
 }
@@ -186,7 +186,7 @@ func ExampleAgent_Analysis() {
 	annals, err := client.New(client.Config{Server: url})
 	check(err)
 	defer annals.Close()
-	_, err = annals.Remember(ctx, client.Knowledge{Category: "tools", Content: "xlsx_to_csv works for .xlsx and fails for .xlsm"})
+	_, err = annals.Remember(ctx, client.Knowledge{ID: "xlsx", Category: "tools", Content: "xlsx_to_csv works for .xlsx and fails for .xlsm"})
 	check(err)
 
 	agent := client.NewAgent(client.AgentConfig{Client: annals})
@@ -196,9 +196,9 @@ func ExampleAgent_Analysis() {
 	})
 	fmt.Println(told, agent.Stats().FeedbackStatus)
 	// Output:
-	// ## How the Tools Behave
+	// ## Tools
 	//
-	// - xlsx_to_csv works for .xlsx and fails for .xlsm
+	// - xlsx_to_csv works for .xlsx and fails for .xlsm <viking://user/default/memories/tools/xlsx.md>
 	// true committed
 }
 

@@ -10,14 +10,15 @@ const (
 	Cases       Aspect = "cases"        // what was solved before
 	Patterns    Aspect = "patterns"     // procedures and experience
 	Tools       Aspect = "tools"        // how tools behave
-	Background  Aspect = "background"   // concepts and resources
+	Background  Aspect = "background"   // definitions, resources, and profiles of others
 	Failures    Aspect = "antipatterns" // what to avoid
+	Contested   Aspect = "contested"    // of any kind, but not to be relied on, see [Rating.Contested]
 )
 
 // Aspects are all of them.
-var Aspects = []Aspect{Preferences, Skills, Cases, Patterns, Tools, Background, Failures}
+var Aspects = []Aspect{Preferences, Skills, Cases, Patterns, Tools, Background, Failures, Contested}
 
-// AspectOf is what an item is to an agent.
+// AspectOf is what an item is to an agent, unless it is contested.
 func AspectOf(k *Knowledge) Aspect {
 	switch {
 	case k.Polarity == Negative || k.Category == CategoryAntipatterns:

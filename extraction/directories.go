@@ -199,7 +199,7 @@ func (d *Directories) shown(ctx context.Context, t domain.DirectoryTask) (shown 
 		case place.IsDir && s.Abstract != "" && s.Audience == audience:
 			name, short = name+"/", s.Abstract
 		default:
-			short = cmp.Or(place.First.Text.Abstract, text.Abstract(cut(place.First.Text.Content, 4<<10), text.AbstractTokens))
+			short = cmp.Or(place.First.Text.Abstract, text.Abstract(place.First.Text.Content, text.AbstractTokens))
 		}
 		abstracts.WriteString(short + " ")
 		list.WriteString("- " + name + ": " + strings.ReplaceAll(short, "\n", " ") + "\n")

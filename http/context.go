@@ -16,9 +16,9 @@ func (s *Server) contextRoutes() {
 	handle(s, huma.Operation{
 		OperationID: "context", Method: http.MethodPost, Path: "/v1/context", Tags: []string{"Questions"},
 		Summary: "What an agent should know at a moment of its work",
-		Description: "At start the user's profile, the surest first, and then what fits the task, if there is one; at focus what fits a goal; for a query " +
-			"tools, patterns, skills, preferences, cases and antipatterns side by side; at analysis what is known about the tools, and of such cases, " +
-			"for the task and for the first tool that failed. It comes as items and as two texts for prompts, both empty where nothing is known.",
+		Description: "It is what a search finds, arranged by kind: at start the user's profile, the surest first, and then what fits the task, if there is one; " +
+			"at focus what fits a goal; for a query what fits that; at analysis what fits the task and the first failure. Contested items stand apart: " +
+			"agents must not rely on them. It comes as items and as two texts for prompts, both empty where nothing is known.",
 		RequestBody: bodies(s, true, map[string]any{jsonType: need{}}),
 		Errors:      []int{http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
 	}, s.brief)
@@ -41,18 +41,18 @@ type need struct {
 type briefed struct {
 	Moment     string         `json:"moment" enum:"start,focus,query,analysis"`
 	About      string         `json:"about" doc:"The task, goal or query that it is for."`
-	Injection  string         `json:"injection" doc:"For the prompt of the first step: Markdown with a section for each kind. Empty if nothing is known."`
-	Hints      string         `json:"hints" doc:"For choosing a skill: what the user prefers, the best skill and case, what to avoid. Empty if nothing is known."`
+	Injection  string         `json:"injection" doc:"For the prompt of the first step: Markdown with a section for each kind; each item ends with its URI. Empty if nothing is known."`
+	Hints      string         `json:"hints" doc:"For choosing a skill: what the user prefers, the best skill and case, pitfalls. Empty if nothing is known."`
 	Tokens     int            `json:"tokens" doc:"Of the injection, estimated."`
 	HintTokens int            `json:"hint_tokens"`
-	HitCounts  map[string]int `json:"hit_counts" doc:"How many items of each kind were found: preferences, skills, cases, patterns, tools, background, antipatterns."`
+	HitCounts  map[string]int `json:"hit_counts" doc:"How many items of each kind were found: preferences, skills, cases, patterns, tools, background, antipatterns, contested."`
 	Items      []briefedItem  `json:"items" nullable:"false" doc:"By kind, the best first."`
 	Degraded   string         `json:"degraded,omitempty" doc:"Why words stand alone; missing when meaning took part."`
 }
 
 // briefedItem is one of the items that a briefing is made of.
 type briefedItem struct {
-	Kind      string     `json:"kind" enum:"preferences,skills,cases,patterns,tools,background,antipatterns"`
+	Kind      string     `json:"kind" enum:"preferences,skills,cases,patterns,tools,background,antipatterns,contested"`
 	Knowledge *knowledge `json:"knowledge" doc:"With its abstract as its content."`
 	Score     float64    `json:"score" doc:"0 to 1: how much it is about what was asked; 0 if it was listed, not searched for."`
 	Scope     string     `json:"scope" example:"project:456" doc:"The nearest that it shares with the one who asks."`

@@ -49,6 +49,7 @@ func TestAnAgentIsToldWhatItNeeds(t *testing.T) {
 		query := brief(object{"moment": "query", "query": "make the sales dashboard"})
 		want := map[string][]string{
 			"preferences": {"teal"}, "skills": {"builder"}, "cases": {"nan"}, "patterns": {"sheet"}, "tools": {"xlsx"}, "antipatterns": {"regex"},
+			"background": {"kpi", "red"}, // red is what another user prefers
 		}
 		if diff := cmp.Diff(byKind(query), want); diff != "" {
 			t.Errorf("for a query:\n%s", diff)
@@ -57,7 +58,7 @@ func TestAnAgentIsToldWhatItNeeds(t *testing.T) {
 			t.Errorf("counted %v tools", got)
 		}
 		for field, part := range map[string]string{
-			"injection": "## Known Failure Modes (AVOID)\n\n- Reading the sales dashboard's XML", "hints": "AVOID (prior failure): Reading the sales",
+			"injection": "## Pitfalls\n\n- Reading the sales dashboard's XML", "hints": "Pitfall: Reading the sales",
 		} {
 			if got := query.json()[field].(string); !strings.Contains(got, part) {
 				t.Errorf("%s lacks %q:\n%s", field, part, got)

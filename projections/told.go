@@ -15,7 +15,9 @@ func tell(k *domain.Knowledge, level *domain.Level) {
 	}
 	switch written := &k.Text; *level {
 	case domain.Abstract:
-		written.Abstract = cmp.Or(written.Abstract, text.Brief(written.Content))
+		if written.Abstract == "" && text.Tokens(written.Content) > text.AbstractTokens {
+			written.Abstract = text.Abstract(written.Content, text.AbstractTokens)
+		}
 	case domain.Overview:
 		written.Overview = cmp.Or(written.Overview, text.Overview(written.Content, text.OverviewTokens))
 	}

@@ -5,39 +5,105 @@ import (
 	"unicode/utf8"
 )
 
-// Abstract is what s says first, on one line of at most maxTokens: its title and its first sentences, without code.
+// What is told of something long, in tokens: at most so many as its abstract, and as its overview.
+const (
+	AbstractTokens = 100
+	OverviewTokens = 1500
+)
+
+// Abstract is what s says first, on one line of at most maxTokens: its title, its first sentences and list items, without
+// code and front matter. It ends behind a sentence or an item, and never with a heading; a first sentence that is too long is
+// cut behind a word.
 func Abstract(s string, maxTokens int) string {
-	var abstract string
-	for _, sentence := range leading(s) {
-		longer := join(abstract, sentence)
-		if Tokens(longer) > maxTokens {
-			break
+	var abstract, pending string // headings wait for what they head
+	rest := withoutFrontMatter(s)
+	for rest != "" {
+		end := blockEnd(rest)
+		for _, unit := range unitsOf(rest[:end]) {
+			if unit.heading {
+				pending = join(pending, unit.line)
+				continue
+			}
+			next := join(abstract, join(pending, unit.line))
+			if Tokens(next) > maxTokens {
+				if Tokens(abstract) > maxTokens/2 {
+					return abstract
+				}
+				return shorten(next, maxTokens)
+			}
+			abstract, pending = next, ""
 		}
-		abstract = longer
+		rest = rest[end:]
 	}
-	if abstract != "" {
-		return abstract
+	if abstract == "" {
+		abstract = shorten(strings.Join(strings.Fields(s), " "), maxTokens)
 	}
-	return shorten(strings.Join(strings.Fields(s), " "), maxTokens)
+	return abstract
 }
 
-// leading lists the sentences of s on a line each, a title as the beginning of what follows it.
-func leading(s string) []string {
-	var found []string
-	for _, block := range blocks(s) {
-		for _, sentence := range proseOf(block) {
-			line := strings.Join(strings.Fields(sentence), " ")
-			if isHeading(line) {
-				if line = strings.TrimLeft(line, "# "); line != "" {
-					line += ":"
-				}
+// unit is a heading, a sentence or an item of a list, on one line.
+type unit struct {
+	line    string
+	heading bool
+}
+
+// unitsOf lists those of a block up to its code.
+func unitsOf(block string) []unit {
+	var found []unit
+	for _, sentence := range proseOf(block) {
+		line := strings.Join(strings.Fields(sentence), " ")
+		if isHeading(line) {
+			if title := titleOf(line); title != "" {
+				found = append(found, unit{title + ":", true})
 			}
-			if line != "" {
-				found = append(found, line)
-			}
+			continue
 		}
+		item := startsItem(line)
+		line = withoutMarker(line)
+		if strings.Trim(line, "-=*_| :") == "" { // a rule, or the line under a table's head
+			continue
+		}
+		if last := len(found) - 1; item && last >= 0 && !found[last].heading && endsOpen(found[last].line) {
+			found[last].line += ";"
+		}
+		found = append(found, unit{line: line})
 	}
 	return found
+}
+
+// titleOf is the text of a heading.
+func titleOf(line string) string { return strings.Trim(line, "#*_.:： ") }
+
+// withoutMarker leaves out what makes a line an item of a list, a quotation or a row of a table. Numbers stay.
+func withoutMarker(line string) string {
+	for _, marker := range [...]string{"- ", "* ", "+ ", "• ", "> "} {
+		line = strings.TrimPrefix(line, marker)
+	}
+	for _, box := range [...]string{"[ ] ", "[x] ", "[X] "} {
+		line = strings.TrimPrefix(line, box)
+	}
+	if strings.HasPrefix(line, "|") {
+		line = strings.Trim(line, "| ")
+	}
+	return line
+}
+
+// endsOpen tells whether a line ends without a mark.
+func endsOpen(line string) bool {
+	last, _ := utf8.DecodeLastRuneInString(line)
+	return !strings.ContainsRune(".!?:;,…。！？：；，、", last)
+}
+
+// withoutFrontMatter leaves out the YAML between two rules at the beginning of a document.
+func withoutFrontMatter(s string) string {
+	body, begins := strings.CutPrefix(s, "---\n")
+	if !begins {
+		return s
+	}
+	if _, after, ends := strings.Cut(body, "\n---\n"); ends && strings.TrimSpace(after) != "" {
+		return after
+	}
+	return s
 }
 
 // proseOf lists the sentences of a block up to its code.

@@ -37,6 +37,11 @@ func TestAnAbstractIsWhatTheTextSaysFirst(t *testing.T) {
 		{"lines become one", "one\ntwo\n\nthree", 100, "one two three"},
 		{"no code", "```\ncode()\n```\nThe code above runs.", 100, "The code above runs."},
 		{"nothing but code", "```\ncode()\n```", 100, "``` code() ```"},
+		{"headings and lists", "# Runbook\n\n## Steps:\n\n1. Drain the node.\n2. Reboot it\n\n### Checks\n\n- [ ] pods run\n- no alerts\n", 100,
+			"Runbook: Steps: 1. Drain the node. 2. Reboot it Checks: pods run; no alerts"},
+		{"no heading at the end", "# Runbook\n\nWhat to do when a node fails.\n\n## Steps 1.\n\n1. Drain the node and wait until all its pods have moved elsewhere.\n", 14, "Runbook: What to do when a node fails."},
+		{"a long sentence under a heading", "# Title\n\n" + strings.Repeat("word ", 100), 6, "Title: word word word…"},
+		{"front matter", "---\nname: x\n---\n# Skill\n\nBuilds it.\n", 100, "Skill: Builds it."},
 		{"one long sentence", "one two three four five six seven eight nine ten", 6, "one two three four…"},
 		{"one long chinese sentence", "先停止写入再恢复备份最后验证", 6, "先停止写入…"},
 	} {
@@ -61,6 +66,23 @@ func TestAnOverviewHasTheHeadingsAndHowEachParagraphBegins(t *testing.T) {
 	}
 }
 
+func TestAPassageIsTheSectionThatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		query     string
+		maxTokens int
+		want      string
+	}{
+		"all of it":       {"anything", 1000, "Rolling back:\nStop the writers first, e.g. with Dr. Brown's script. Then restore the backup! It takes\nten minutes.\n```sh\nannals restore --from backup\n```\nRolling back › 中文说明:\n先停止写入。再恢复备份。最后验证。\n- Tell the team\n- Write it down"},
+		"a section":       {"恢复备份", 40, "Rolling back › 中文说明:\n先停止写入。再恢复备份。最后验证。\n- Tell the team\n- Write it down"},
+		"nothing matches": {"zygomorphic", 40, ""},
+	} {
+		if got := text.Passage(markdown, test.query, test.maxTokens); got != test.want {
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
+		}
+	}
+}
+
 func FuzzAbstractAndOverviewFit(f *testing.F) {
 	for i, s := range append(samples, englishText, chineseText, codeText, markdown) {
 		f.Add(s, i)
@@ -69,6 +91,9 @@ func FuzzAbstractAndOverviewFit(f *testing.F) {
 		maxTokens = maxTokens%100 + 5
 		if maxTokens < 5 {
 			return
+		}
+		if passage := text.Passage(s, "retry the upload", maxTokens); text.Tokens(passage) > maxTokens {
+			t.Errorf("a passage of %d tokens, want at most %d: %q", text.Tokens(passage), maxTokens, passage)
 		}
 		abstract, overview := text.Abstract(s, maxTokens), text.Overview(s, maxTokens)
 		if got := text.Tokens(abstract); got > maxTokens {

@@ -35,7 +35,7 @@ func sentenceEnd(s string) int {
 			if end == len(s) {
 				return end
 			}
-			if isBlank(s[end]) && !(r == '.' && isAbbreviation(s[:i-1])) {
+			if isBlank(s[end]) && !(r == '.' && (isAbbreviation(s[:i-1]) || isNumber(s[:i-1]))) {
 				return skipBlanks(s, end)
 			}
 		case '\n':
@@ -64,6 +64,11 @@ func skipBlanks(s string, i int) int {
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// isNumber tells whether a sentence is so far the number of a list's item.
+func isNumber(s string) bool {
+	return strings.Trim(s, " \t0123456789") == "" && strings.TrimSpace(s) != ""
+}
 
 // isAbbreviation tells whether what stands before a full stop is an abbreviation or an initial.
 func isAbbreviation(s string) bool {

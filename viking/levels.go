@@ -10,12 +10,9 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// abstractFrom is how many bytes of the content an abstract is made of that nobody wrote.
-const abstractFrom = 4 << 10
-
 // abstractOf is an item's L0: what its author gave, else what it says first.
 func abstractOf(k *domain.Knowledge) string {
-	return cmp.Or(k.Text.Abstract, text.Abstract(head(k.Text.Content, abstractFrom), text.AbstractTokens))
+	return cmp.Or(k.Text.Abstract, text.Abstract(k.Text.Content, text.AbstractTokens))
 }
 
 // overviewOf is an item's L1.

@@ -238,7 +238,7 @@ func (s *Server) level(ctx context.Context, c caller, n node, level domain.Level
 func inShort(children []node) string {
 	var b strings.Builder
 	for _, child := range children {
-		line := head(child.short(), abstractFrom)
+		line := head(child.short(), 4<<10)
 		if line == "" { // there is nothing in it
 			continue
 		}

@@ -1,0 +1,86 @@
+package http_test
+
+import (
+	_ "embed"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+//go:embed testdata/organisation.json
+var organisation []byte
+
+// askers are Alice, who belongs to every team, and an administrator, who sees everything.
+var askers = map[string]object{
+	"Alice":         {"user_id": "alice", "team_ids": []string{"platform", "payments"}, "org_id": "acme"},
+	"administrator": nil,
+}
+
+func TestContextFindsWhatSearchFinds(t *testing.T) {
+	var set struct {
+		Items                []object
+		Questions, Unrelated []string
+	}
+	if err := json.Unmarshal(organisation, &set); err != nil || len(set.Questions) != 30 {
+		t.Fatalf("%d questions: %v", len(set.Questions), err)
+	}
+	eachFollowed(t, func(t *testing.T, w *followed) {
+		last := ""
+		for _, item := range set.Items {
+			last = w.ask("POST", "/v1/knowledge", item).want(http.StatusCreated).header.Get("Annals-Position")
+		}
+		w.follow()
+		w.ask("POST", "/v1/search?max_wait=25&min_position="+last, object{"query": "deploy"}).want(http.StatusOK)
+		both := func(question string, asker object) (found, told *answer) {
+			search, need := object{"query": question}, object{"moment": "query", "query": question}
+			if asker != nil {
+				search["context"], need["context"] = asker, asker
+			}
+			return w.ask("POST", "/v1/search", search).want(http.StatusOK), w.ask("POST", "/v1/context", need).want(http.StatusOK)
+		}
+		for name, asker := range askers {
+			for _, question := range set.Questions {
+				found, told := both(question, asker)
+				if len(found.items()) == 0 {
+					t.Errorf("for %s, nothing is found about %q", name, question)
+					continue
+				}
+				best := found.items()[0]
+				if uri := "<" + pick(best, "knowledge", "uri").(string) + ">"; !strings.Contains(told.json()["injection"].(string), uri) {
+					t.Errorf("for %s, %q finds %v first, and the context is\n%s", name, question, pick(best, "knowledge", "id"), told.json()["injection"])
+				}
+			}
+			for _, question := range set.Unrelated {
+				if found, told := both(question, asker); told.json()["injection"] != "" {
+					t.Errorf("for %s, %q finds %d items, and the context is\n%s", name, question, len(found.items()), told.json()["injection"])
+				}
+			}
+		}
+	})
+}
+
+func TestWhatWasJudgedHarmfulIsContested(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.remember("good", "Drain the queue of the gateway, then restart it")
+		w.remember("bad", "Restart the queue of the gateway at once")
+		for _, trace := range []string{"1", "2", "3"} {
+			w.ask("POST", "/v1/knowledge/bad/feedback", object{"verdict": "harmful", "trace_id": trace}).want(http.StatusOK)
+		}
+		for _, hit := range w.ask("POST", "/v1/search", object{"query": "restart the queue of the gateway"}).want(http.StatusOK).items() {
+			id := pick(hit, "knowledge", "id")
+			if bad := id == "bad"; (hit["contested"] == true) != bad || bad && pick(hit, "knowledge", "eval", "harmful") != 3.0 {
+				t.Errorf("got %v", hit)
+			}
+		}
+		told := w.ask("POST", "/v1/context", object{"moment": "query", "query": "restart the queue of the gateway"}).want(http.StatusOK)
+		text := told.json()["injection"].(string)
+		before, after, apart := strings.Cut(text, "## Contested: do not rely on\n")
+		if !apart || !strings.Contains(before, "Drain the queue") || strings.Contains(before, "at once") || !strings.Contains(after, "at once (0 helpful, 3 harmful) <viking://") {
+			t.Errorf("got\n%s", text)
+		}
+		if got := byKind(told)["contested"]; len(got) != 1 || got[0] != "bad" {
+			t.Errorf("contested are %v", got)
+		}
+	})
+}

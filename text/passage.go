@@ -1,0 +1,167 @@
+package text
+
+import (
+	"slices"
+	"strings"
+)
+
+// pieceTokens is how finely a passage is chosen: about a paragraph.
+const pieceTokens = 150
+
+// Passage is s where it has room, else those of its sections that share most words with the query, in the order of s and
+// within maxTokens. Headings become plain lines, with those above them. It is empty if s is too long and shares no word
+// with the query.
+func Passage(s, query string, maxTokens int) string {
+	p := passage{pieces: piecesOf(withoutFrontMatter(s))}
+	p.chosen = make([]bool, len(p.pieces))
+	for i := range p.chosen {
+		p.chosen[i] = true
+	}
+	if cost(s) <= 2*maxTokens*oneToken { // else it has no room however it is written
+		if whole := p.String(); Tokens(whole) <= maxTokens {
+			return whole
+		}
+	}
+	clear(p.chosen)
+	p.choose(scores(p.pieces, query), maxTokens)
+	return p.String()
+}
+
+// piece is a part of a section.
+type piece struct {
+	path    string // the headings above it
+	section int
+	text    string
+}
+
+// piecesOf divides a text at its headings, and what lies between them into paragraphs.
+func piecesOf(s string) []piece {
+	var pieces []piece
+	var path []string // by level
+	section := 0
+	for _, block := range blocks(s) {
+		block = strings.TrimLeft(block, "\r\n")
+		for isHeading(block) {
+			end := lineEnd(block, 0)
+			level := len(block) - len(strings.TrimLeft(block, "#"))
+			path = append(path[:min(level-1, len(path))], titleOf(strings.TrimSpace(block[:end])))
+			section++
+			block = strings.TrimLeft(block[end:], "\r\n")
+		}
+		for _, part := range Pieces(block, pieceTokens) {
+			if strings.TrimSpace(part) != "" {
+				pieces = append(pieces, piece{strings.Join(path, " › "), section, part})
+			}
+		}
+	}
+	return pieces
+}
+
+// scores are how much the pieces say about a query, by BM25.
+func scores(pieces []piece, query string) []float64 {
+	counts, lengths := make([]map[string]int, len(pieces)), make([]int, len(pieces))
+	containing, total := map[string]int{}, 0
+	for i, p := range pieces {
+		counts[i], lengths[i] = TermCounts(p.path + "\n" + p.text)
+		total += lengths[i]
+		for term := range counts[i] {
+			containing[term]++
+		}
+	}
+	all := make([]float64, len(pieces))
+	for _, term := range Query(query) {
+		worth := IDF(len(pieces), containing[term.Term]) * term.Weight
+		for i := range pieces {
+			if n := counts[i][term.Term]; n > 0 {
+				all[i] += worth * Saturation(n, lengths[i], float64(total)/float64(len(pieces)))
+			}
+		}
+	}
+	return all
+}
+
+type passage struct {
+	pieces []piece
+	chosen []bool
+}
+
+// choose takes the best piece and the rest of its section, then the next best, while there is room. What says less than
+// half as much about the query as the best is left out.
+func (p *passage) choose(scores []float64, maxTokens int) {
+	order := make([]int, len(scores))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case scores[a] > scores[b]:
+			return -1
+		case scores[a] < scores[b]:
+			return 1
+		}
+		return 0
+	})
+	for _, i := range order {
+		if scores[i] == 0 || scores[i] < scores[order[0]]/2 || !p.take(i, maxTokens) {
+			continue
+		}
+		for _, step := range [...]int{1, -1} {
+			for next := i + step; next >= 0 && next < len(p.pieces) && p.pieces[next].section == p.pieces[i].section; next += step {
+				if !p.take(next, maxTokens) {
+					break
+				}
+			}
+		}
+	}
+}
+
+// take takes a piece if there is room for it.
+func (p *passage) take(i, maxTokens int) bool {
+	if p.chosen[i] {
+		return true
+	}
+	p.chosen[i] = true
+	if Tokens(p.String()) > maxTokens {
+		p.chosen[i] = false
+	}
+	return p.chosen[i]
+}
+
+// String writes the chosen pieces, with an ellipsis for what is left out.
+func (p *passage) String() string {
+	var out strings.Builder
+	last := -1
+	for i, chosen := range p.chosen {
+		if !chosen {
+			continue
+		}
+		piece := p.pieces[i]
+		skipped := i > last+1
+		begins := last < 0 || p.pieces[last].section != piece.section
+		if out.Len() > 0 && (skipped || begins) {
+			out.WriteString("\n")
+		}
+		if begins && piece.path != "" {
+			out.WriteString(piece.path + ":\n")
+		}
+		if skipped && (i == 0 || p.pieces[i-1].section == piece.section) {
+			out.WriteString("…\n")
+		}
+		if !begins && !skipped {
+			out.WriteString(piece.text)
+		} else {
+			out.WriteString(strings.TrimLeft(piece.text, "\r\n"))
+		}
+		last = i
+	}
+	if last >= 0 && last+1 < len(p.pieces) && p.pieces[last+1].section == p.pieces[last].section {
+		out.WriteString("\n…")
+	}
+	var lines []string
+	for line := range strings.Lines(out.String()) {
+		if line = strings.TrimRight(line, " \t\r\n"); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
