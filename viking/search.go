@@ -72,7 +72,7 @@ type findResult struct {
 	Plan      *plan   `json:"query_plan,omitempty"` // of a search that a session has shaped
 }
 
-// match is an item that was found. Its score is its weight, which it was ordered by.
+// match is an item that was found. Its score is what its weight is shown as, see [scores].
 type match struct {
 	ContextType string   `json:"context_type"`
 	URI         string   `json:"uri"`
@@ -115,17 +115,13 @@ func (s *Server) answer(ctx context.Context, q *query, in findRequest) (findResu
 		return findResult{}, err
 	}
 	if in.limit() == 0 || len(in.Targets) > 0 && len(targets) == 0 {
-		return grouped(nil, targets, nil), nil
+		return grouped(nil, nil, targets, nil), nil
 	}
 	answer, err := s.cfg.Reader.Search(ctx, search)
 	if err != nil {
 		return findResult{}, err
 	}
-	least := 0.0
-	if in.Threshold != nil {
-		least = *in.Threshold
-	}
-	found := slices.DeleteFunc(answer.Hits, func(hit domain.Found) bool { return hit.Weight < least })
+	found, shown := passing(answer, in.Threshold)
 	s.retrieved(q, "search", len(found), func(i int) domain.Retrieved {
 		return domain.Retrieved{ID: found[i].ID, Score: found[i].Score}
 	})
@@ -134,13 +130,13 @@ func (s *Server) answer(ctx context.Context, q *query, in findRequest) (findResu
 		items[i] = hit.Knowledge
 	}
 	others, err := s.related(ctx, q, items...)
-	return grouped(found, targets, others), err
+	return grouped(found, shown, targets, others), err
 }
 
 // search is the question as the domain knows it, and the places that it is about; none for everywhere.
 func (in findRequest) search(q *query) (domain.Search, []address, error) {
 	search := domain.Search{
-		By: q.caller.Principal, Text: in.Query, Limit: in.limit(), MinScore: in.Threshold, Order: domain.ByScore,
+		By: q.caller.Principal, Text: in.Query, Limit: in.limit(), MinScore: leastScore(in.Threshold), Order: domain.ByScore,
 	}
 	var targets []address
 	for _, target := range in.Targets {
@@ -197,10 +193,11 @@ func (in findRequest) search(q *query) (domain.Search, []address, error) {
 }
 
 // grouped arranges hits by kind of context; within a kind they keep their order. Others are what they have to do with.
-func grouped(hits []domain.Found, targets []address, others map[string]*domain.Knowledge) findResult {
+func grouped(hits []domain.Found, scores []float64, targets []address, others map[string]*domain.Knowledge) findResult {
 	result := findResult{Memories: []match{}, Resources: []match{}, Skills: []match{}, Total: len(hits)}
-	for _, hit := range hits {
+	for i, hit := range hits {
 		m := matchOf(hit, targets, others)
+		m.Score = scores[i]
 		switch hit.Knowledge.ContextType {
 		case domain.Skill:
 			d := describedBy(hit.Knowledge)
@@ -220,7 +217,7 @@ func matchOf(hit domain.Found, targets []address, others map[string]*domain.Know
 	uri := domain.URI(k.Text.URI)
 	m := match{
 		ContextType: string(k.ContextType), URI: spelt(uri, placeOf(k), targets), Level: int(uri.Level()),
-		Score: hit.Weight, Category: string(cmp.Or(k.Category, uri.Category())), Relations: []toward{}, Abstract: abstractOf(k),
+		Category: string(cmp.Or(k.Category, uri.Category())), Relations: []toward{}, Abstract: abstractOf(k),
 		Confidence: k.Confidence, Helpful: k.Helpful, Harmful: k.Harmful, Stale: k.Stale.Reporters,
 		Contested: k.Rating().Contested(), Superseded: k.SupersededBy, Reason: strings.Join(k.Rating().Marks(), "; "),
 	}
