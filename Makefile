@@ -30,7 +30,7 @@ help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## Build, and serve on http://127.0.0.1:1933 with everything in ./data
-	@bin/annals serve
+	@bin/annals serve --data ./data
 
 build: go ## Build bin/annals, one static program
 	@CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -ldflags '-s -w -X main.release=$(RELEASE)' -o bin/annals ./cmd/annals

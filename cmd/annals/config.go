@@ -71,14 +71,35 @@ type storage struct {
 	Database string `group:"where" env:"DATABASE_URL" placeholder:"URL" help:"postgres://USER:PASSWORD@HOST:PORT/DATABASE or sqlite:PATH. Unless told, sqlite:annals.db in the data directory."`
 
 	// Data is the directory for what is not in the database.
-	Data string `group:"where" env:"ANNALS_DATA" placeholder:"DIR" complete:"file" help:"The data directory: ./data unless told."`
+	Data string `group:"where" env:"ANNALS_DATA" placeholder:"DIR" complete:"file" help:"The data directory. Default: $XDG_DATA_HOME/annals, or ~/.local/share/annals."`
 }
 
-// placed fills in where things lie unless told.
+// opened fills in the default places, and prints the default data directory, which the command is about to open.
+func (s storage) opened(c *console) storage {
+	placed := s.placed()
+	if s.Data == "" && s.Database == "" && !c.json {
+		c.note("data directory: %s", placed.Data)
+	}
+	return placed
+}
+
+// placed fills in the default places.
 func (s storage) placed() storage {
-	s.Data = cmp.Or(s.Data, "data")
+	s.Data = cmp.Or(s.Data, defaultData())
 	s.Database = cmp.Or(s.Database, "sqlite:"+filepath.Join(s.Data, "annals.db"))
 	return s
+}
+
+// defaultData is the data directory of every command, following the XDG base directory specification.
+func defaultData() string {
+	if base := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(base) {
+		return filepath.Join(base, "annals")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "data"
+	}
+	return filepath.Join(home, ".local", "share", "annals")
 }
 
 // shortestRootKey is how many characters keep a root key from being guessed.

@@ -23,6 +23,7 @@ type console struct {
 	width    int  // columns of the terminal
 	watched  bool // err is a terminal: somebody is watching
 	prompted bool // in is a terminal: somebody would have to type
+	settings settings
 }
 
 func newConsole(in, out, err *os.File) *console {
@@ -91,6 +92,16 @@ func (c *console) print(format string, values ...any) { line(c.out, format, valu
 
 // note prints a line about the answer that is not part of it.
 func (c *console) note(format string, values ...any) { line(c.err, format, values) }
+
+// warn prints what may be wrong, in the form that errors have.
+func (c *console) warn(format string, values ...any) {
+	warning := printable(fmt.Sprintf(format, values...))
+	if c.json {
+		_ = json.NewEncoder(c.err).Encode(map[string]string{"warning": warning})
+		return
+	}
+	c.note("annals: warning: %s", warning)
+}
 
 // line writes a line. Whoever has stopped reading misses nothing.
 func line(to io.Writer, format string, values []any) {

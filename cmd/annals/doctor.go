@@ -23,7 +23,7 @@ Examples:
 
     annals doctor
     annals doctor --server http://10.0.0.7:1933 --json
-    annals doctor --database sqlite:data/annals.db
+    annals doctor --database sqlite:/var/lib/annals/annals.db
     annals doctor --alive`
 }
 

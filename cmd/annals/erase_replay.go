@@ -33,7 +33,7 @@ type replayed struct {
 // replay erases in the database what a list names: what a backup that was restored may not know. No server of
 // this SQLite file may be running.
 func (e *eraseCommand) replay(ctx context.Context, c *console) (err error) {
-	cfg := config{storage: e.placed()}
+	cfg := config{storage: e.opened(c)}
 	list, err := erasuresIn(e.Replay)
 	if err != nil {
 		return err

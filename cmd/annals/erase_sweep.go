@@ -78,7 +78,7 @@ func sweep(ctx context.Context, c *console, api *client) error {
 // sweepAsOwner rewrites the files of the database that is named, as whoever the URL names: the owner of the tables,
 // where a role serves that owns none. Servers may be running, but for one of a SQLite file.
 func (e *eraseCommand) sweepAsOwner(ctx context.Context, c *console) error {
-	cfg := config{storage: e.placed(), NoMigrate: true}
+	cfg := config{storage: e.opened(c), NoMigrate: true}
 	logger := cfg.logger(c)
 	if err := isThere(ctx, cfg, logger); err != nil {
 		return err

@@ -17,6 +17,8 @@ const (
 	exitNotFound    = 3 // there is no such thing, or it was forgotten or erased
 	exitRefused     = 4 // forbidden, in conflict, another revision
 	exitUnavailable = 5 // nobody answers, or not now: try again
+
+	exitInterrupted = 130 // Ctrl-C, as shells report it
 )
 
 // failure is why a command did not do what was asked: one sentence, the fields that are wrong,
@@ -60,7 +62,7 @@ func asFailure(err error) *failure {
 	f := &failure{Code: exitFailed, Detail: err.Error()}
 	switch {
 	case errors.Is(err, context.Canceled):
-		f.Detail = "interrupted"
+		f.Code, f.Detail = exitInterrupted, "interrupted"
 	case errors.Is(err, database.ErrUnavailable), errors.Is(err, database.ErrOwned):
 		f.Code = exitUnavailable
 	case errors.Is(err, database.ErrMisnamed):

@@ -4,6 +4,8 @@ package main
 type grammar struct {
 	JSON bool `name:"json" help:"Answer in JSON, for scripts. Errors come as JSON on standard error."`
 
+	Config string `env:"ANNALS_CONFIG" complete:"file" placeholder:"FILE" help:"The configuration file. Default: ~/.config/annals/annals.yaml, if it exists. annals config shows what is in effect."`
+
 	Remember  rememberCommand  `cmd:"" group:"know" help:"Remember a piece of knowledge."`
 	Search    searchCommand    `cmd:"" group:"know" help:"Find what is known about something."`
 	Context   contextCommand   `cmd:"" group:"know" help:"Show what an agent should know at a moment of its work, as Markdown for its prompt."`
@@ -42,6 +44,7 @@ type grammar struct {
 	Key        keyCommands        `cmd:"" group:"run" help:"Give, list, rotate and revoke keys."`
 	Scrub      scrubCommands      `cmd:"" group:"run" help:"Redact what is recorded already; say what is redacted in what people write."`
 	Tenant     tenantCommands     `cmd:"" group:"run" help:"Create and list tenants."`
+	Settings   configCommand      `cmd:"" name:"config" group:"run" help:"Show the settings in effect, and what each comes from."`
 	Whoami     whoamiCommand      `cmd:"" group:"run" help:"Show as whom the server knows you."`
 	Version    versionCommand     `cmd:"" group:"run" help:"Show the version."`
 	Completion completionCommand  `cmd:"" group:"run" help:"Print the completion script of a shell."`
@@ -55,4 +58,4 @@ const description = `The memory that people and AI agents share, and the record 
 
 Exit codes: 0 done · 1 failed, wholly or partly · 2 wrong usage, or a value that is not right ·
 3 not found, forgotten or erased · 4 refused: forbidden, taken, in conflict · 5 server or database unavailable,
-try again. docs/operations.md has the whole table.`
+try again · 130 interrupted by Ctrl-C. docs/operations.md has the whole table.`

@@ -86,7 +86,7 @@ func (k *keyCreateCommand) Run(ctx context.Context, c *console) error {
 
 // offline writes the key into the database.
 func (k *keyCreateCommand) offline(ctx context.Context, c *console, expires time.Time) (err error) {
-	cfg := config{storage: k.placed()}
+	cfg := config{storage: k.opened(c)}
 	by := domain.SystemPrincipal()
 	by.Tenant = domain.DefaultTenant
 	if k.Tenant != "" {

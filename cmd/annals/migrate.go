@@ -29,7 +29,7 @@ Examples:
 
 // Run implements the command.
 func (m *migrateCommand) Run(ctx context.Context, c *console) error {
-	storage := m.placed()
+	storage := m.opened(c)
 	if _, isFile := sqliteFile(storage.Database); isFile && m.Role != "" {
 		return wrong("leave out --role and ANNALS_DATABASE_ROLE: whoever may read the file may do everything", "a role is for PostgreSQL: SQLite has none")
 	}

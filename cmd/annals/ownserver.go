@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -30,11 +28,10 @@ type ownServer struct {
 	ended   chan error
 }
 
-// ownServerOf finds out what the environment says to a server. It serves this machine alone, and what lies in the user's
-// own directory: hosts start it in whichever directory their user works.
+// ownServerOf finds out what the environment and the configuration file say to a server. It serves this machine alone.
 func ownServerOf(ctx context.Context, c *console, r *remote, where storage) (*ownServer, error) {
 	o := &ownServer{named: r.Server != defaultServer, console: c}
-	parser, err := kong.New(&o.cfg, amounts()...)
+	parser, err := kong.New(&o.cfg, append(amounts(), kong.Resolvers(c.settings))...)
 	if err == nil {
 		_, err = parser.Parse(nil)
 	}
@@ -42,9 +39,6 @@ func ownServerOf(ctx context.Context, c *console, r *remote, where storage) (*ow
 		return nil, wrong("annals serve --help lists what can be set", "%s", misuse(err))
 	}
 	o.cfg.storage = storage{Database: cmp.Or(where.Database, o.cfg.Database), Data: cmp.Or(where.Data, o.cfg.Data)}
-	if home, err := os.UserHomeDir(); err == nil && o.cfg.Data == "" {
-		o.cfg.Data = filepath.Join(home, ".annals")
-	}
 	o.cfg.LogLevel = cmp.Or(o.cfg.LogLevel, "warn")
 	o.cfg = o.cfg.complete()
 	if beyond, err := reachable(ctx, o.cfg.Listen); err == nil && beyond {
@@ -113,7 +107,7 @@ func (o *ownServer) open(ctx context.Context) error {
 		}
 	}
 	if !o.passing {
-		o.console.note("no server answers here: this is one, on %s", databaseName(o.cfg.Database))
+		o.console.note("no server answers here: this is one, on %s, with the data directory %s", databaseName(o.cfg.Database), o.cfg.Data)
 	}
 	ctx, o.stop = context.WithCancel(ctx)
 	o.service, o.ended = service, make(chan error, 1)

@@ -279,7 +279,7 @@ func (p *proofNewKeyCommand) Run(c *console) error {
 	if err := proof.CheckName(p.LogName); err != nil {
 		return wrong("as in --log-name annals.example.com", "%s", err)
 	}
-	data := p.placed().Data
+	data := p.opened(c).Data
 	if err := makeData(data); err != nil {
 		return err
 	}

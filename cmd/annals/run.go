@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/alecthomas/kong"
 )
@@ -15,11 +17,13 @@ func run(ctx context.Context, args []string, c *console) int {
 		args, c.out = []string{"--help"}, c.err
 	}
 	helped := false
+	var unreadable error
+	c.settings, unreadable = settingsIn(args)
 	parser, err := newParser(&g, c, func(int) { helped = true })
 	if err != nil {
 		return c.fail(err)
 	}
-	args = habitual(args)
+	args = timesAsValues(habitual(args))
 	if len(args) > 0 && args[0] == "__complete" {
 		complete(c, parser.Model, args[1:])
 		return exitOK
@@ -27,6 +31,9 @@ func run(ctx context.Context, args []string, c *console) int {
 	if err := readable(args); err != nil {
 		c.json = asksForJSON(args)
 		return c.fail(err)
+	}
+	if unreadable == nil {
+		unreadable = c.settings.check(parser.Model)
 	}
 	parsed, err := parser.Parse(args)
 	switch {
@@ -36,7 +43,7 @@ func run(ctx context.Context, args []string, c *console) int {
 		return exitOK
 	}
 	if err == nil {
-		err = nothingSaid(parsed)
+		err = cmp.Or(nothingSaid(parsed), unreadable)
 	}
 	c.json = g.JSON || err != nil && asksForJSON(args)
 	if err != nil {
@@ -44,6 +51,9 @@ func run(ctx context.Context, args []string, c *console) int {
 	}
 	if err := given(parsed.Selected()); err != nil {
 		return c.fail(err)
+	}
+	for _, name := range unknownVariables(parser.Model, os.Environ()) {
+		c.warn("the variable %s is unknown and has no effect; annals config lists the settings", name)
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return c.fail(flagged(parsed.Selected(), c.end(parsed.Run(c))))
@@ -67,6 +77,7 @@ func newParser(g *grammar, c *console, exit func(int)) (*kong.Kong, error) {
 		kong.Vars{"server": defaultServer},
 		kong.Writers(c.out, c.err),
 		kong.Exit(exit),
+		kong.Resolvers(c.settings),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, NoAppDescFormat: true}),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "know", Title: "Remember and find:"},

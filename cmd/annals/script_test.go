@@ -73,6 +73,9 @@ func TestScripts(t *testing.T) {
 					env.Setenv("ENGINE", engine.String())
 					env.Setenv("DATABASE_URL", newDatabase(env.T().(testing.TB)))
 					env.Setenv("ANNALS_LISTEN", "127.0.0.1:0")
+					env.Setenv("ANNALS_DATA", "data")
+					env.Setenv("XDG_DATA_HOME", env.WorkDir+"/share")
+					env.Setenv("XDG_CONFIG_HOME", env.WorkDir+"/config")
 					env.Setenv("TZ", "UTC")
 					env.Setenv("COLUMNS", "160")
 					return nil

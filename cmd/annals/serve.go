@@ -14,7 +14,7 @@ type serveCommand struct {
 
 // Help implements kong.HelpProvider.
 func (serveCommand) Help() string {
-	return `Without any setting it keeps everything in ./data and listens on http://127.0.0.1:1933. SIGINT and SIGTERM end it
+	return `Without any setting it keeps everything in ~/.local/share/annals and listens on http://127.0.0.1:1933. SIGINT and SIGTERM end it
 when accepted requests are finished; a second signal ends it at once.
 
 Examples:

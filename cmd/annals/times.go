@@ -4,16 +4,17 @@ import (
 	"errors"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/annals-kb/annals/domain"
 )
 
-// shownTime is how a time is printed, in one's own zone; wherever a time is asked for it can be given back.
-const shownTime = time.DateTime
+// shownTime is how a time is printed, in the local zone, which it names. Every command that takes a time accepts it.
+const shownTime = "2006-01-02 15:04:05Z07:00"
 
-// localTimes are the other forms of a time that names no zone; a date begins at midnight here.
-var localTimes = []string{shownTime, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", time.DateOnly}
+// timeForms are the forms of a time beside RFC 3339. One without a zone is local; a date begins at midnight.
+var timeForms = []string{shownTime, time.DateTime, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", time.DateOnly}
 
 // moment is a time as people read it, in their own zone.
 func moment(t time.Time) string {
@@ -37,9 +38,42 @@ var writtenTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 // withTimes prints the times in what a server says like any other.
 func withTimes(said string) string { return writtenTime.ReplaceAllStringFunc(said, timed) }
 
+// before reads a time that counts back from now: yesterday (its midnight), -2d or 2h ago.
+func before(now time.Time, value string) (at time.Time, is bool) {
+	if value == "yesterday" {
+		year, month, day := now.Date()
+		return time.Date(year, month, day-1, 0, 0, 0, 0, now.Location()), true
+	}
+	length, is := strings.CutSuffix(value, " ago")
+	if !is {
+		length, is = strings.CutPrefix(value, "-")
+	}
+	while, err := whileOf(length)
+	return now.Add(-while), is && err == nil && while >= 0
+}
+
+// backward is a time that counts back from now, and looks like a flag.
+var backward = regexp.MustCompile(`^-\d+(\.\d+)?[a-z]+$`)
+
+// timesAsValues joins a time such as -2d to the flag before it, which it would be taken for a flag beside.
+func timesAsValues(args []string) []string {
+	var joined []string
+	for i, arg := range args {
+		if i > 0 && backward.MatchString(arg) && strings.HasPrefix(args[i-1], "--") && !strings.Contains(args[i-1], "=") {
+			joined[len(joined)-1] += "=" + arg
+			continue
+		}
+		joined = append(joined, arg)
+	}
+	return joined
+}
+
 func readTime(value string) (time.Time, error) {
+	if at, is := before(time.Now(), value); is {
+		return at, nil
+	}
 	at, err := time.Parse(time.RFC3339, value)
-	for _, layout := range localTimes {
+	for _, layout := range timeForms {
 		if err == nil {
 			break
 		}
@@ -58,7 +92,7 @@ func timeOf(flag, value string) (string, error) {
 	}
 	at, err := readTime(value)
 	if err != nil {
-		return "", wrong("as in --"+flag+" 2026-03-01, --"+flag+" '2026-03-01 09:30:00' (here) or --"+flag+" 2026-03-01T09:30:00Z", "--%s must be a time or a date", flag)
+		return "", wrong("as in --"+flag+" 2026-03-01, --"+flag+" '2026-03-01 09:30:00' (here), --"+flag+" 2026-03-01T09:30:00Z, --"+flag+" yesterday or --"+flag+" -2d", "--%s must be a time or a date", flag)
 	}
 	return at.UTC().Format(time.RFC3339Nano), nil
 }
@@ -66,7 +100,11 @@ func timeOf(flag, value string) (string, error) {
 // throughOf is what a flag gave as the end of what counts: a time, a date or a position of the log. A time as it is
 // printed here names a whole second: what is shown as of that second had happened.
 func throughOf(flag, value string) (string, error) {
-	if at, err := time.ParseInLocation(shownTime, value, time.Local); err == nil {
+	for _, layout := range []string{shownTime, time.DateTime} {
+		at, err := time.ParseInLocation(layout, value, time.Local)
+		if err != nil {
+			continue
+		}
 		end := at.Add(time.Second - time.Microsecond)
 		if now := time.Now(); at.Before(now) && end.After(now) {
 			end = now

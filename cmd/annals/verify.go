@@ -113,7 +113,7 @@ func beside(what string) error {
 }
 
 func (v *verifyCommand) verifyDatabase(ctx context.Context, c *console, verification proof.Verification) (_ *verified, err error) {
-	storage := v.placed()
+	storage := v.opened(c)
 	if len(verification.Keys) == 0 {
 		verification.Keys = proof.PublicKeys(storage.Data)
 	}
