@@ -82,6 +82,7 @@ type Filter struct {
 	Scope        Scope
 	Visibility   Visibility
 	URIPrefix    string
+	IDPrefix     string
 	Under        []URI   // at or below any of these
 	Levels       []Level // what is written at places of these levels, see [URI.Level]
 	Polarity     Polarity
@@ -168,6 +169,7 @@ func (f Filter) validate(p *Problems) {
 	default:
 		atMost(p, "uri", f.URIPrefix, maxURI)
 	}
+	atMost(p, "id_prefix", f.IDPrefix, maxURI)
 	for i, uri := range f.Under {
 		checkUnder(p, fmt.Sprintf("under[%d]", i), uri)
 	}

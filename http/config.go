@@ -85,6 +85,8 @@ type Config struct {
 	// Notice is how long /readyz says no, after shutdown began, before new connections are
 	// refused: a load balancer's polling interval. 0 to refuse at once.
 	Notice time.Duration
+	// PurgeAfter is how long the files may hold what was erased until the server rewrites them. 0 for ever.
+	PurgeAfter time.Duration
 	// Drain is how long shutdown waits for requests that were accepted. 0 for 30 s.
 	Drain time.Duration
 }
@@ -122,6 +124,7 @@ func (c Config) Validate() error {
 	negative("Rate", !(c.Rate >= 0))
 	negative("Notice", c.Notice < 0)
 	negative("Drain", c.Drain < 0)
+	negative("PurgeAfter", c.PurgeAfter < 0)
 	return errors.Join(errs...)
 }
 

@@ -73,6 +73,7 @@ type erasuresOutput struct {
 		Texts     int64      `json:"texts" doc:"Texts that were destroyed with them."`
 		Unswept   int64      `json:"unswept" doc:"Texts whose bytes the files may still hold: of the tenant, and for whoever operates the server of every tenant."`
 		Oldest    *time.Time `json:"oldest,omitempty" doc:"When the first of those was erased."`
+		PurgeBy   *time.Time `json:"purge_by,omitempty" doc:"When the server will have rewritten the files by itself; missing if they hold nothing, or if it does not do that."`
 		LastSweep *sweepDone `json:"last_sweep,omitempty"`
 		Kept      []string   `json:"kept" nullable:"false" doc:"What else holds deleted bytes after a sweep, and for how long, as far as the database knows: nothing about backups."`
 	} `nameHint:"Erasures"`
@@ -196,6 +197,9 @@ func (s *Server) erasures(ctx context.Context, c *call, _ *struct{}) (*erasuresO
 	out := &erasuresOutput{}
 	out.Body.Erasures, out.Body.Texts, out.Body.Unswept = status.Erasures, status.Texts, status.Unswept
 	out.Body.Oldest, out.Body.Kept = known(status.Oldest), append([]string{}, status.Kept...)
+	if s.cfg.PurgeAfter > 0 && !status.Oldest.IsZero() {
+		out.Body.PurgeBy = new(status.Oldest.Add(s.cfg.PurgeAfter))
+	}
 	if status.Last != nil {
 		last := sweepDone(*status.Last)
 		out.Body.LastSweep = &last

@@ -18,6 +18,7 @@ type listInput struct {
 	Visibility  string   `query:"visibility" enum:"private,shared,org,public"`
 	Polarity    string   `query:"polarity" enum:"positive,negative"`
 	URI         string   `query:"uri" doc:"What the URI begins with."`
+	IDPrefix    string   `query:"id_prefix" doc:"What the id begins with."`
 	Stale       boolean  `query:"stale" doc:"true: reported stale since it was last confirmed; false: not."`
 	TraceID     string   `query:"trace_id" doc:"Of the item's source."`
 	Status      []string `query:"status,explode" enum:"active,superseded,deleted,erased" doc:"active if left out."`
@@ -88,7 +89,7 @@ func (in *listInput) filter(found *domain.Problems) domain.Filter {
 		Categories: spoken[domain.Category](apart(in.Category)), Tags: tagsOf(in.Tag),
 		Owner: domain.Entity(in.Owner), Scope: domain.Scope(in.Scope),
 		Visibility: domain.Visibility(in.Visibility), Polarity: domain.Polarity(in.Polarity),
-		URIPrefix: in.URI, Stale: in.Stale.read(found, "stale"), TraceID: in.TraceID,
+		URIPrefix: in.URI, IDPrefix: in.IDPrefix, Stale: in.Stale.read(found, "stale"), TraceID: in.TraceID,
 		Statuses:    spoken[domain.Status](apart(in.Status)),
 		CreatedFrom: in.CreatedFrom.read(found, "created_from"), CreatedTo: in.CreatedTo.read(found, "created_to"),
 		UpdatedFrom: in.UpdatedFrom.read(found, "updated_from"), UpdatedTo: in.UpdatedTo.read(found, "updated_to"),

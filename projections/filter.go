@@ -20,6 +20,9 @@ func whereKind(query *bun.SelectQuery, f domain.Filter) *bun.SelectQuery {
 	query = equal(query, "k.owner", f.Owner)
 	query = equal(query, "k.visibility", f.Visibility)
 	query = equal(query, "k.polarity", f.Polarity)
+	if f.IDPrefix != "" {
+		query = query.Where("k.id >= ? AND k.id < ?", f.IDPrefix, f.IDPrefix+last)
+	}
 	return equal(query, "k.trace_id", f.TraceID)
 }
 
@@ -115,7 +118,7 @@ func withGone(statuses []domain.Status) bool {
 // isPlain tells whether a filter passes everything but superseded items.
 func isPlain(f domain.Filter) bool {
 	return len(f.Types)+len(f.ContextTypes)+len(f.Categories)+len(f.Tags)+len(f.Also)+len(f.Statuses)+len(f.Levels) == 0 &&
-		f.Owner == "" && f.Scope == "" && f.Visibility == "" && f.URIPrefix == "" && len(f.Under) == 0 && f.Polarity == "" &&
+		f.Owner == "" && f.Scope == "" && f.Visibility == "" && f.URIPrefix == "" && f.IDPrefix == "" && len(f.Under) == 0 && f.Polarity == "" &&
 		f.Stale == nil && f.TraceID == "" &&
 		f.CreatedFrom.IsZero() && f.CreatedTo.IsZero() && f.UpdatedFrom.IsZero() && f.UpdatedTo.IsZero()
 }

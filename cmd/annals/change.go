@@ -77,7 +77,7 @@ func (t changing) print(c *console, a *answer, done string) error {
 type supersedeCommand struct {
 	changing
 
-	By     string `arg:"" help:"The piece of knowledge that takes its place."`
+	By     string `complete:"ids" arg:"" help:"The piece of knowledge that takes its place."`
 	Reason string `short:"r" placeholder:"TEXT" help:"Why. It stays in the history."`
 }
 

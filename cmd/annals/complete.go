@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -13,7 +14,7 @@ const filesPlease = ":files"
 
 // complete prints what may stand in the place of the last word, one candidate a line with its
 // description behind a tab. The shells' completion scripts ask for it.
-func complete(c *console, app *kong.Application, words []string) {
+func complete(ctx context.Context, c *console, app *kong.Application, words []string) {
 	if len(words) == 0 {
 		words = []string{""}
 	}
@@ -22,6 +23,7 @@ func complete(c *console, app *kong.Application, words []string) {
 	if node == nil {
 		return
 	}
+	wordsFor := func(value *kong.Value) []candidate { return wordsFor(ctx, c, value, words) }
 	if name, value, assigned := strings.Cut(last, "="); assigned && strings.HasPrefix(name, "--") {
 		offer(c, name+"=", value, wordsFor(flagNamed(node, name)))
 		return
@@ -127,13 +129,21 @@ func commandsOf(node *kong.Node) []candidate {
 }
 
 // wordsFor lists the values that a flag or an argument takes, by its complete tag.
-func wordsFor(value *kong.Value) []candidate {
+func wordsFor(ctx context.Context, c *console, value *kong.Value, words []string) []candidate {
 	if value == nil {
 		return nil
 	}
 	switch value.Tag.Get("complete") {
 	case "file":
 		return []candidate{{word: filesPlease}}
+	case "ids", "sessions", "keys", "scopes":
+		return known(ctx, c, value.Tag.Get("complete"), words)
+	case "policies":
+		var names []string
+		for _, policy := range domain.ConfidencePolicies() {
+			names = append(names, policy.Name)
+		}
+		return candidates(names)
 	case "shells":
 		return candidates([]string{"bash", "zsh", "fish"})
 	case "projections":

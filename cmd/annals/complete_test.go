@@ -17,7 +17,7 @@ func completed(t *testing.T, words ...string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	complete(c, parser.Model, words)
+	complete(t.Context(), c, parser.Model, words)
 	var found []string
 	for line := range strings.Lines(out.String()) {
 		word, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")

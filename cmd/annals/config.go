@@ -51,7 +51,7 @@ type config struct {
 	Erased string `group:"where" env:"ANNALS_ERASED" placeholder:"FILE" complete:"file" help:"Before serving, erase what this list names, and revoke its keys: annals erase --export-list writes it. For a database that was restored from a backup."`
 
 	// SweepAfter rewrites the files by itself.
-	SweepAfter time.Duration `group:"limits" name:"sweep" env:"ANNALS_SWEEP" default:"0s" placeholder:"24h" help:"How long the files may hold what was erased, until they are rewritten; 0 for as long as nobody runs annals erase --sweep."`
+	SweepAfter time.Duration `group:"limits" name:"sweep" env:"ANNALS_SWEEP" default:"24h" help:"How long the files may hold what was erased, until the server rewrites them; 0: it does not, and annals erase --sweep does."`
 
 	// Rate keeps one key from crowding out the others.
 	Rate float64 `group:"limits" env:"ANNALS_RATE" default:"0" placeholder:"N" help:"Requests a second that may be made with one key, and twice as many at once; 0 for any number."`

@@ -14,12 +14,16 @@ func (e *examination) files(ctx context.Context, api *client) {
 		Unswept   int64      `json:"unswept"`
 		Oldest    time.Time  `json:"oldest"`
 		Kept      []string   `json:"kept"`
+		PurgeBy   time.Time  `json:"purge_by"`
 		LastSweep *sweepDone `json:"last_sweep"`
 	}
 	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "erasures"}}, &status); err != nil {
 		return // what was erased is for admins and auditors
 	}
 	last, fix := "never rewritten", "annals erase --sweep; or let the server do it: ANNALS_SWEEP=24h"
+	if !status.PurgeBy.IsZero() {
+		fix = "wait: the server rewrites them by " + moment(status.PurgeBy) + "; annals erase --sweep does it now"
+	}
 	if status.LastSweep != nil {
 		last = "rewritten last " + moment(status.LastSweep.EndedAt)
 		if !status.LastSweep.Complete {

@@ -14,11 +14,13 @@ import (
 
 type eraseCommand struct {
 	writing
+	tabular
 	storage
 	logging
 
-	What string `field:"of,id,stream" arg:"" optional:"" help:"Which piece of knowledge; a session, such as session:123/planning; or whose, such as user:123: all that belongs to him, all that is meant for him alone, and what he said; or tenant:NAME, for root."`
+	What string `complete:"ids" field:"of,id,stream" arg:"" optional:"" help:"Which piece of knowledge; a session, such as session:123/planning; or whose, such as user:123: all that belongs to him, all that is meant for him alone, and what he said; or tenant:NAME, for root."`
 
+	Yes         bool   `help:"Ask for no confirmation. Default: on a terminal, the plan is shown and has to be confirmed."`
 	Plan        bool   `xor:"what" help:"Change nothing: say what would be erased, and what else goes back to it."`
 	Rows        bool   `help:"With --plan: name every thing, however many there are. Unless told, more than twenty are only counted."`
 	WithLineage bool   `help:"Erase, too, what it was made from, what was made from it, and what took its place."`
@@ -30,6 +32,8 @@ type eraseCommand struct {
 	Sweep      bool   `help:"Rewrite the database's files, so that they hold nothing of what was erased. Afterwards, if something is to be erased. The server does it; alone, and with --database, whoever that names, such as the owner of the tables."`
 	ExportList string `xor:"what" complete:"file" placeholder:"FILE" help:"Write what was erased so far, and which keys were revoked, rotated or given another role, as lines of JSON, to be replayed after a backup was restored."`
 	Replay     string `xor:"what" complete:"file" placeholder:"FILE" help:"Erase in the database what such a list names and is not erased there, revoke its keys, let those end that were rotated, and take from others the role that they lost, while no server runs; serve --erased FILE does it before it serves."`
+
+	erased bool // something was, now
 
 	Certificate string `xor:"what" placeholder:"ID" help:"Print what proves that a piece of knowledge was erased: the record that says so, and a signed proof that it is in the log."`
 }
@@ -84,12 +88,20 @@ func (e *eraseCommand) Run(ctx context.Context, c *console, said *kong.Context) 
 		err = e.certificate(ctx, c, api)
 	case e.What != "" && e.Plan:
 		err = e.plan(ctx, c, api)
-	case e.What != "" && (e.WithLineage || strings.Contains(e.What, ":")):
+	case e.What == "":
+	default:
+		err = e.confirmed(ctx, c, api)
+	}
+	switch {
+	case err != nil || e.What == "" || e.Plan:
+	case e.WithLineage || strings.Contains(e.What, ":"):
 		err = e.order(ctx, c, api)
-	case e.What != "":
+	default:
 		err = e.erase(ctx, c, api)
 	}
-	return e.swept(ctx, c, api, e.inTenant(err))
+	err = e.swept(ctx, c, api, e.inTenant(err))
+	e.sayPurge(ctx, c, api)
+	return err
 }
 
 // agrees refuses what would leave something undone that was asked for beside something else.
@@ -102,8 +114,8 @@ func (e *eraseCommand) agrees() error {
 			return wrong("one after the other", "%s erases nothing that is named besides: %s", way.flag, printable(e.What))
 		}
 	}
-	if e.Rows && !e.Plan {
-		return wrong("add --plan, or leave it out", "--rows is for a plan")
+	if (e.Rows || e.Quiet || e.Wide || len(e.Columns) > 0) && !e.Plan {
+		return wrong("add --plan, or leave it out", "--rows is for a plan, and so are --wide, --columns and --quiet")
 	}
 	if e.Replay != "" && e.Sweep {
 		return wrong("one after the other: annals erase --sweep, when a server runs again", "--replay sweeps nothing")
@@ -159,6 +171,7 @@ func (e *eraseCommand) erase(ctx context.Context, c *console, api *client) error
 	case event == "":
 		c.say("nothing to erase: %s", bold.Render(printable(e.What)))
 	default:
+		e.erased = true
 		c.say("erased %s for good", bold.Render(printable(e.What)))
 		redactionsOf(a).print(c)
 	}

@@ -71,6 +71,7 @@ func (e *eraseCommand) order(ctx context.Context, c *console, api *client) error
 		c.say("nothing to erase: nothing of %s is here", bold.Render(printable(e.What)))
 		c.note("%s", orMisspelt)
 	default:
+		e.erased = order.Erased > 0
 		gone, err := e.gone(ctx, api, order)
 		if err != nil {
 			return err
@@ -178,7 +179,7 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 	if err != nil || c.json {
 		return err
 	}
-	rows, kinds := &grid{heads: []string{"", "WHAT", "OWNER", "STATUS", "WHY"}}, map[[2]string]int64{}
+	rows, kinds := &grid{heads: []string{"", "ID", "OWNER", "STATUS", "WHY"}, spare: []string{"STATUS"}}, map[[2]string]int64{}
 	var goes, kept, others, related int64
 	refused := ""
 	for _, d := range list.Items {
@@ -213,11 +214,13 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 		rows.row(mark, printable(what), printable(d.Owner), d.Status, printable(why))
 		kinds[[2]string{mark, d.kind()}]++
 	}
-	if few := 20; len(list.Items) > few && !e.Rows {
+	if few := 20; len(list.Items) > few && !e.Rows && !e.Quiet {
 		rows = byKind(kinds)
 		defer c.note("--rows names each of them, --json gives all")
 	}
-	c.say("%s", rows.render(c.width))
+	if err := e.show(c, rows); err != nil || e.Quiet {
+		return err
+	}
 	would := counted(goes) + " would be erased"
 	if kept > 0 {
 		would += ", " + some(kept, "is under legal hold", "are under legal hold")

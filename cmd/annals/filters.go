@@ -15,7 +15,7 @@ type filters struct {
 	Category    []string `complete:"categories" group:"filter" placeholder:"WORD" help:"Is of this category."`
 	Tag         []string `field:"tag,tags" group:"filter" sep:"none" placeholder:"KEY=VALUE" help:"Has this tag."`
 	Owner       string   `group:"filter" placeholder:"ENTITY" help:"Belongs to this owner."`
-	Scope       string   `group:"filter" placeholder:"SCOPE" help:"Reaches this scope."`
+	Scope       string   `complete:"scopes" group:"filter" placeholder:"SCOPE" help:"Reaches this scope."`
 	Visibility  string   `complete:"visibilities" group:"filter" placeholder:"WORD" help:"Is private, shared, org or public."`
 	URI         string   `group:"filter" name:"uri" placeholder:"PREFIX" help:"Lies below this URI."`
 	Polarity    string   `complete:"polarities" group:"filter" placeholder:"WORD" help:"Is positive, or negative: a failure to avoid."`

@@ -12,7 +12,7 @@ type getCommand struct {
 	remote
 	hindsight
 
-	ID string `arg:"" help:"Which piece of knowledge."`
+	ID string `complete:"ids" arg:"" help:"Which piece of knowledge."`
 }
 
 // Help implements kong.HelpProvider.

@@ -10,7 +10,7 @@ import (
 type historyCommand struct {
 	remote
 
-	ID   string `arg:"" help:"Which piece of knowledge."`
+	ID   string `complete:"ids" arg:"" help:"Which piece of knowledge."`
 	Diff bool   `help:"Show what changed in texts word by word, Chinese by character."`
 	IDs  bool   `name:"ids" help:"Show how each was authenticated, and the ids of the event, the request, the trace and what it belongs to."`
 }

@@ -62,7 +62,7 @@ func (m *importer) run(ctx context.Context, input io.Reader, take func(batch, []
 				failed, source = errors.Join(failed, err), nil
 			}
 		case <-interrupted:
-			failed, source, interrupted = errors.Join(failed, context.Cause(ctx)), nil, nil
+			failed, source, interrupted = errors.Join(failed, ctx.Err()), nil, nil
 		}
 	}
 	return failed

@@ -24,7 +24,7 @@ func openInput(ctx context.Context, c *console, name string) (io.ReadCloser, int
 	file, err := openAnything(ctx, name, info.Mode())
 	switch {
 	case ctx.Err() != nil:
-		return nil, 0, context.Cause(ctx)
+		return nil, 0, ctx.Err()
 	case err != nil:
 		return nil, 0, wrong(fix, "%s", err)
 	case strings.HasSuffix(name, ".gz"):
@@ -52,6 +52,6 @@ func openAnything(ctx context.Context, name string, mode fs.FileMode) (*os.File,
 	case o := <-pipe:
 		return o.file, o.err
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return nil, ctx.Err()
 	}
 }

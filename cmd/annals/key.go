@@ -263,7 +263,7 @@ func (k givenKey) state() string {
 type keyRotateCommand struct {
 	remote
 
-	Prefix  string        `arg:"" help:"Which key: its prefix, as annals key list shows it."`
+	Prefix  string        `complete:"keys" arg:"" help:"Which key: its prefix, as annals key list shows it."`
 	Overlap time.Duration `least:"0s" default:"24h" help:"For how long the old key stays valid, in whole seconds; 0 ends it now."`
 }
 
@@ -288,7 +288,7 @@ func (k *keyRotateCommand) Run(ctx context.Context, c *console) error {
 type keyRevokeCommand struct {
 	remote
 
-	Prefix string `arg:"" help:"Which key: its prefix, as annals key list shows it."`
+	Prefix string `complete:"keys" arg:"" help:"Which key: its prefix, as annals key list shows it."`
 	Reason string `placeholder:"TEXT" help:"Why."`
 }
 

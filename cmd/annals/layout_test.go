@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -75,9 +76,13 @@ func here(t *testing.T, url string) string {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(service.api.Handler())
+	working, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	worked := make(chan error, 1)
+	go func() { worked <- service.work(working) }()
 	t.Cleanup(func() {
 		server.Close()
-		if err := service.close(); err != nil {
+		stop()
+		if err := errors.Join(<-worked, service.close()); err != nil {
 			t.Error(err)
 		}
 	})

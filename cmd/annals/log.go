@@ -28,7 +28,7 @@ type logFilters struct {
 	For          string   `field:"on_behalf_of" group:"events" placeholder:"ENTITY" help:"Only what was done on this entity's behalf."`
 	Name         []string `group:"events" placeholder:"NAME" help:"Only events of this name, such as knowledge.found_helpful or knowledge.found_*. Repeat for alternatives."`
 	Stream       string   `group:"events" placeholder:"STREAM" help:"Only events of this stream, such as knowledge:ID."`
-	Scope        string   `group:"events" placeholder:"SCOPE" help:"Only what happened to knowledge that reached this scope then, or does now."`
+	Scope        string   `complete:"scopes" group:"events" placeholder:"SCOPE" help:"Only what happened to knowledge that reached this scope then, or does now."`
 	Owner        string   `group:"events" placeholder:"ENTITY" help:"Only what happened to knowledge that belonged to this owner then, or does now."`
 	From         string   `group:"events" placeholder:"TIME" help:"Only what was recorded since: a time or a date."`
 	To           string   `group:"events" placeholder:"TIME" help:"Only what was recorded before: a time or a date."`

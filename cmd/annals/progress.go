@@ -15,6 +15,7 @@ type progress struct {
 	bar   *progressbar.ProgressBar
 	bytes int64
 	items int
+	began time.Time
 	said  time.Time
 }
 
@@ -22,7 +23,7 @@ type progress struct {
 const betweenLines = 5 * time.Second
 
 func watch(c *console, verb string, size int64) *progress {
-	p := &progress{c: c, verb: verb, size: size, said: time.Now()}
+	p := &progress{c: c, verb: verb, size: size, began: time.Now(), said: time.Now()}
 	if c.watched {
 		total := size
 		if total == 0 {
@@ -30,8 +31,8 @@ func watch(c *console, verb string, size int64) *progress {
 		}
 		p.bar = progressbar.NewOptions64(total,
 			progressbar.OptionSetWriter(c.err), progressbar.OptionSetDescription(verb),
-			progressbar.OptionShowBytes(true), progressbar.OptionThrottle(100*time.Millisecond),
-			progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(20),
 		)
 	}
 	return p
@@ -41,7 +42,7 @@ func (p *progress) add(bytes int64, items int) {
 	p.bytes, p.items = p.bytes+bytes, p.items+items
 	if p.bar != nil {
 		_ = p.bar.Add64(bytes) // a bar that cannot be drawn stops nothing
-		p.bar.Describe(fmt.Sprintf("%s %d", p.verb, p.items))
+		p.bar.Describe(p.verb + " " + p.pace(time.Since(p.began)))
 		return
 	}
 	if time.Since(p.said) < betweenLines || p.c.json {
@@ -49,10 +50,19 @@ func (p *progress) add(bytes int64, items int) {
 	}
 	p.said = time.Now()
 	if p.size > 0 {
-		p.c.note("%s: %d so far, %d %%", p.verb, p.items, min(100, 100*p.bytes/p.size))
+		p.c.note("%s: %s, %d %%", p.verb, p.pace(time.Since(p.began)), min(100, 100*p.bytes/p.size))
 		return
 	}
-	p.c.note("%s: %d so far", p.verb, p.items)
+	p.c.note("%s: %s", p.verb, p.pace(time.Since(p.began)))
+}
+
+// pace is how many records were read, how many in a second, and how long the rest takes at that rate.
+func (p *progress) pace(took time.Duration) string {
+	text := fmt.Sprintf("%s records, %s/s", counted(int64(p.items)), counted(int64(float64(p.items)/max(took.Seconds(), 0.001))))
+	if p.size > 0 && p.bytes > 0 {
+		text += ", " + lasting(took.Seconds()*float64(max(0, p.size-p.bytes))/float64(p.bytes)) + " left"
+	}
+	return text
 }
 
 func (p *progress) end() {

@@ -25,7 +25,7 @@ type rebuildCommand struct {
 
 	Repair     bool   `help:"The version that is read is known to be wrong, as annals verify --answers finds out: switch to what the log says, however the two differ."`
 	WhatIf     bool   `help:"Build it beside the version that is read, say whose confidence and which answers would change, and throw it away."`
-	Confidence string `placeholder:"NAME" help:"The confidence policy to compute with, such as half-discounted/1 or wilson/1; that of the active version unless told."`
+	Confidence string `complete:"policies" placeholder:"NAME" help:"The confidence policy to compute with, such as half-discounted/1 or wilson/1; that of the active version unless told."`
 
 	NoWait   bool          `help:"Return as soon as it has begun."`
 	Patience time.Duration `least:"0s" default:"30s" help:"How long to wait for a server that is away, such as for a restart: the rebuild goes on when it is back."`

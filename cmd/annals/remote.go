@@ -60,6 +60,6 @@ type writing struct {
 type changing struct {
 	writing
 
-	ID       string `arg:"" help:"Which piece of knowledge."`
+	ID       string `complete:"ids" arg:"" help:"Which piece of knowledge."`
 	Revision int64  `field:"If-Match" least:"1" placeholder:"N" help:"Refuse if somebody changed it since this revision."`
 }

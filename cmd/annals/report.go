@@ -134,7 +134,7 @@ func deed(raw json.RawMessage) ([]string, error) {
 type reportChangesCommand struct {
 	reporting
 
-	Scope string `arg:"" help:"Whom the knowledge reaches, such as project:456."`
+	Scope string `complete:"scopes" arg:"" help:"Whom the knowledge reaches, such as project:456."`
 }
 
 // Help implements kong.HelpProvider.
@@ -168,7 +168,7 @@ func (r *reportChangesCommand) Run(ctx context.Context, c *console) error {
 type ranking struct {
 	reporting
 
-	Scope string `group:"filter" placeholder:"SCOPE" help:"Reaches this scope."`
+	Scope string `complete:"scopes" group:"filter" placeholder:"SCOPE" help:"Reaches this scope."`
 	Owner string `group:"filter" placeholder:"ENTITY" help:"Belongs to this owner."`
 }
 
@@ -293,7 +293,7 @@ func (r reliance) who() string {
 type reportReliedCommand struct {
 	reporting
 
-	ID    string `arg:"" help:"Which piece of knowledge."`
+	ID    string `complete:"ids" arg:"" help:"Which piece of knowledge."`
 	Actor string `group:"events" placeholder:"ENTITY" help:"Only what this entity did, or what was done on its behalf."`
 }
 

@@ -25,7 +25,7 @@ func run(ctx context.Context, args []string, c *console) int {
 	}
 	args = timesAsValues(habitual(args))
 	if len(args) > 0 && args[0] == "__complete" {
-		complete(c, parser.Model, args[1:])
+		complete(ctx, c, parser.Model, args[1:])
 		return exitOK
 	}
 	if err := readable(args); err != nil {
@@ -56,7 +56,13 @@ func run(ctx context.Context, args []string, c *console) int {
 		c.warn("the variable %s is unknown and has no effect; annals config lists the settings", name)
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	return c.fail(flagged(parsed.Selected(), c.end(parsed.Run(c))))
+	err = parsed.Run(c)
+	if whole, hint := wholeIDs(ctx, c, parsed, err); whole {
+		err = parsed.Run(c)
+	} else {
+		err = hint
+	}
+	return c.fail(flagged(parsed.Selected(), c.end(err)))
 }
 
 // habitual understands what people type out of habit.

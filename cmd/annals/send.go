@@ -49,7 +49,7 @@ func (s *sender) send(ctx context.Context, b batch) ([]lineAnswer, error) {
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return nil, ctx.Err()
 		}
 		pause *= 2
 	}

@@ -101,7 +101,7 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 		Probes: []annalshttp.Probe{{Name: "database", Check: s.db.Answers}},
 		Logger: logger, Registry: registry, Version: version().Version,
 		Background: projections.Background{Log: log, Past: past},
-		Rate:       cfg.Rate, Notice: cfg.Notice, Drain: cfg.Drain,
+		Rate:       cfg.Rate, Notice: cfg.Notice, Drain: cfg.Drain, PurgeAfter: cfg.SweepAfter,
 	}
 	hosts, err := mountMCP(func(w http.ResponseWriter, r *http.Request) { s.api.Handler().ServeHTTP(w, r) }, logger)
 	if err != nil {

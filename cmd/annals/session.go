@@ -92,7 +92,7 @@ func (s *sessionListCommand) Run(ctx context.Context, c *console) error {
 type sessionShowCommand struct {
 	remote
 
-	ID string `arg:"" help:"Which session."`
+	ID string `complete:"sessions" arg:"" help:"Which session."`
 }
 
 // Help implements kong.HelpProvider.
@@ -233,10 +233,10 @@ func (s *sessionAddCommand) said(c *console) (string, error) {
 type sessionCommitCommand struct {
 	remote
 
-	ID      string   `arg:"" help:"Which session."`
+	ID      string   `complete:"sessions" arg:"" help:"Which session."`
 	Wait    bool     `help:"Wait until it was learned from, and say what was learned."`
 	Keep    int      `placeholder:"N" help:"Leave so many of the newest messages in the session."`
-	Scope   []string `short:"s" placeholder:"SCOPE" help:"Who may see what is learned about work: user:ID, agent:ID, project:ID, team:ID, org:ID or public. Repeat for more. Default: you, and the agent that commits."`
+	Scope   []string `short:"s" complete:"scopes" placeholder:"SCOPE" help:"Who may see what is learned about work: user:ID, agent:ID, project:ID, team:ID, org:ID or public. Repeat for more. Default: you, and the agent that commits."`
 	Trigger string   `enum:",stated,task_done,compaction,feedback,periodic" default:"" placeholder:"WHY" help:"What made you: stated, task_done, compaction, feedback or periodic."`
 }
 

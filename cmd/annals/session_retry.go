@@ -10,7 +10,7 @@ import (
 type sessionRetryCommand struct {
 	remote
 
-	ID   string `arg:"" help:"Which session."`
+	ID   string `complete:"sessions" arg:"" help:"Which session."`
 	Wait bool   `help:"Wait until they were tried."`
 }
 

@@ -1,4 +1,6 @@
 # Completion of annals in bash: asks the program itself, so that it never lags behind.
+# A colon is part of a word, such as user:123.
+COMP_WORDBREAKS=${COMP_WORDBREAKS//:}
 _annals() {
 	local IFS=$'\n' line
 	local -a lines

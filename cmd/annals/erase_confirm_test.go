@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+)
+
+// atTerminal runs a command as on a terminal where this is typed.
+func atTerminal(ctx context.Context, typed io.Reader, args ...string) (code int, said string) {
+	var all bytes.Buffer
+	c := &console{in: typed, out: &all, err: &all, styled: &all, width: 80, prompted: true}
+	code = run(ctx, args, c)
+	return code, ansi.Strip(all.String())
+}
+
+func TestErasingIsConfirmedOnATerminal(t *testing.T) {
+	t.Parallel()
+	for engine, newDatabase := range map[database.Engine]func(testing.TB) string{
+		database.SQLite: databasetest.SQLite, database.Postgres: databasetest.Postgres,
+	} {
+		t.Run(engine.String(), func(t *testing.T) {
+			t.Parallel()
+			server := here(t, newDatabase(t))
+			ctx := context.WithoutCancel(t.Context())
+			for _, id := range []string{"one", "two"} {
+				annals(t, "remember", "mind the zorblaxquine", "--id", id, "--owner", "user:123", "--server", server)
+			}
+			for _, try := range []struct {
+				typed string
+				args  []string
+				code  int
+				said  string
+			}{
+				{"\n", []string{"one"}, exitFailed, "not confirmed: nothing was erased"},
+				{"", []string{"one"}, exitFailed, "1 would be erased"},
+				{"y\n", []string{"user:123"}, exitFailed, "2 would be erased"},
+				{"y\n", []string{"user:123"}, exitFailed, "Type user:123 to erase it"},
+				{"y\n", []string{"one"}, exitOK, "erased one for good"},
+				{"y\n", []string{"one"}, exitOK, "nothing to erase"},
+				{"user:123\n", []string{"user:123"}, exitOK, "erased user:123 for good: 1 of 1"},
+				{"", []string{"user:123", "--yes"}, exitOK, "nothing to erase"},
+			} {
+				code, said := atTerminal(ctx, strings.NewReader(try.typed), append([]string{"erase", "--server", server}, try.args...)...)
+				if code != try.code || !strings.Contains(said, try.said) {
+					t.Errorf("erase %q with %q typed: exit code %d, want %d and %q:\n%s", try.args, try.typed, code, try.code, try.said, said)
+				}
+			}
+		})
+	}
+}
+
+func TestCtrlCEndsWith130(t *testing.T) {
+	t.Parallel()
+	server := here(t, databasetest.SQLite(t))
+	annals(t, "remember", "mind the zorblaxquine", "--id", "one", "--server", server)
+	interrupted, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	if code, said := atTerminal(interrupted, strings.NewReader(""), "list", "--server", server); code != exitInterrupted {
+		t.Errorf("list: exit code %d, want %d: %s", code, exitInterrupted, said)
+	}
+	waiting, interrupt := context.WithCancel(t.Context())
+	typing, keyboard := io.Pipe()
+	defer keyboard.Close() //nolint:errcheck // it is a pipe of this test
+	ended := make(chan int)
+	asked := &watchedFor{text: "Erase it for good?", seen: interrupt}
+	go func() {
+		ended <- run(waiting, []string{"erase", "one", "--server", server}, &console{in: typing, out: asked, err: asked, styled: asked, width: 80, prompted: true})
+	}()
+	if code := <-ended; code != exitInterrupted {
+		t.Errorf("erase: exit code %d, want %d", code, exitInterrupted)
+	}
+	annals(t, "get", "one", "--server", server)
+}
+
+// watchedFor calls seen when the text is written.
+type watchedFor struct {
+	text string
+	seen func()
+}
+
+// Write implements [io.Writer].
+func (w *watchedFor) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), w.text) {
+		w.seen()
+	}
+	return len(p), nil
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// named lists what a kind of thing is called that begins as the text does: items, sessions or keys.
+func (c *client) named(ctx context.Context, kind, text string) ([]candidate, error) {
+	var all []candidate
+	add := func(name, help string) {
+		if strings.HasPrefix(name, text) {
+			all = append(all, candidate{printable(name), help})
+		}
+	}
+	switch kind {
+	case "ids":
+		found, err := c.begun(ctx, text, "active", "superseded", "deleted", "erased")
+		for _, k := range found {
+			const columns = 60
+			add(k.ID, ansi.Strip(k.snippet(columns)))
+		}
+		return all, err
+	case "sessions":
+		var list struct {
+			Result []struct {
+				ID string `json:"session_id"`
+			}
+		}
+		_, err := c.read(ctx, request{Method: http.MethodGet, Path: []string{"api", "v1", "sessions"}}, &list)
+		for _, session := range list.Result {
+			add(session.ID, "")
+		}
+		return all, err
+	case "keys":
+		keys, _, err := keysOf(ctx, c)
+		for _, key := range keys {
+			add(key.Prefix, key.Subject)
+		}
+		return all, err
+	}
+	found, err := c.begun(ctx, "")
+	all = append(all, candidate{word: "public"})
+	for _, k := range found {
+		for _, scope := range k.Scopes {
+			add(scope, "")
+		}
+	}
+	slices.SortFunc(all, func(a, b candidate) int { return strings.Compare(a.word, b.word) })
+	return slices.Compact(all), err
+}
+
+// begun lists the newest items whose ids begin as the text does; active ones without a status.
+func (c *client) begun(ctx context.Context, text string, statuses ...string) ([]knowledge, error) {
+	query := url.Values{"limit": {strconv.Itoa(largestPage)}, "status": statuses}
+	put(query, "id_prefix", text)
+	var list struct{ Items []knowledge }
+	_, err := c.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "knowledge"}, Query: query}, &list)
+	return list.Items, err
+}
+
+// wholeIDs replaces the ids that name nothing by those that they are the unique beginning of. It tells whether there
+// were any, so that the command, which has found nothing, may run again; else it gives the error to report.
+func wholeIDs(ctx context.Context, c *console, parsed *kong.Context, failed error) (bool, error) {
+	f, is := errors.AsType[*failure](failed)
+	command, asks := parsed.Selected().Target.Addr().Interface().(interface{ connect() (*client, error) })
+	if !is || !asks || f.Code != exitNotFound || f.Status == http.StatusGone || slices.Contains(parsed.Args, "-") {
+		return false, failed
+	}
+	api, err := command.connect()
+	if err != nil {
+		return false, failed
+	}
+	replaced := false
+	for _, arg := range parsed.Selected().Positional {
+		text, kind := arg.Target.String(), arg.Tag.Get("complete")
+		if text == "" || strings.Contains(text, ":") || !slices.Contains([]string{"ids", "sessions", "keys"}, kind) {
+			continue
+		}
+		found, err := api.named(ctx, kind, text)
+		switch {
+		case err != nil || len(found) == 0:
+			return false, failed
+		case slices.ContainsFunc(found, func(c candidate) bool { return c.word == text }):
+			continue
+		case len(found) > 1:
+			ambiguous := *f
+			ambiguous.Detail = text + " is the beginning of several ids, such as " + found[0].word + " and " + found[1].word
+			ambiguous.Fix = "write more of the id"
+			return false, &ambiguous
+		}
+		arg.Target.SetString(found[0].word)
+		replaced = true
+		if !c.json {
+			c.note("%s is %s", printable(text), found[0].word)
+		}
+	}
+	return replaced, failed
+}
+
+// known asks the server that the words of a command line name. A shell waits for it: without an answer soon there is none.
+func known(ctx context.Context, c *console, kind string, words []string) []candidate {
+	const patience = 2 * time.Second
+	var r struct{ remote }
+	parser, err := kong.New(&r, append(amounts(), kong.Vars{"server": defaultServer}, kong.Resolvers(c.settings), kong.Exit(func(int) {}))...)
+	if err != nil {
+		return nil
+	}
+	var own []string
+	last := len(words) - 1
+	for i, word := range words[:last] {
+		name, _, assigned := strings.Cut(word, "=")
+		switch is := flagOf(parser.Model.Node, name) != nil; {
+		case is && assigned:
+			own = append(own, word)
+		case is && i+1 < last:
+			own = append(own, word+"="+words[i+1])
+		}
+	}
+	if _, err := parser.Parse(own); err != nil {
+		return nil
+	}
+	api, err := r.connect()
+	if err != nil {
+		return nil
+	}
+	api.timeout = patience
+	_, text, assigned := strings.Cut(words[last], "=")
+	if !assigned {
+		text = words[last]
+	}
+	found, err := api.named(ctx, kind, text)
+	if err != nil {
+		return nil
+	}
+	return found
+}
