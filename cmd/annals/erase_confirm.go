@@ -64,8 +64,8 @@ func (e *eraseCommand) sayPurge(ctx context.Context, c *console, api *client) {
 		c.note("the files of the database may hold the text until the server purges it, by default within 24 hours")
 	case status.Unswept == 0:
 	case status.PurgeBy.IsZero():
-		c.note("the text still lies in the files of the database, and this server does not purge it by itself; %s", now)
+		c.note("the text still lies in the files of the database\nthis server does not purge it by itself; %s", now)
 	default:
-		c.note("the text still lies in the files of the database; the server purges it by %s; %s", moment(status.PurgeBy), now)
+		c.note("the text still lies in the files of the database\npurged by %s; %s", moment(status.PurgeBy), now)
 	}
 }
