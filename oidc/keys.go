@@ -1,10 +1,16 @@
 package oidc
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math/big"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,7 +35,7 @@ type keys struct {
 }
 
 func newKeys(at string, hear http.RoundTripper, now func() time.Time) *keys {
-	k := &keys{at: at, pace: newPace(hear, now), now: now, read: now()}
+	k := &keys{at: at, pace: newPace(signing{hear}, now), now: now, read: now()}
 	k.set = k.anew()
 	return k
 }
@@ -113,6 +119,44 @@ var _ oidc.KeySet = (*holding)(nil)
 // errUntrusted is a signature that is none of the issuer's.
 var errUntrusted error = domain.Refuse(domain.ErrUnauthenticated, "the token is not signed with a key that its issuer publishes, or was changed").
 	WithFix("ask the issuer for another; if it has just changed its keys, try again in ten seconds")
+
+// signing passes on those of an issuer's keys that are for signatures and long enough.
+type signing struct{ next http.RoundTripper }
+
+// RoundTrip implements [http.RoundTripper].
+func (s signing) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := s.next.RoundTrip(r)
+	if err != nil || status(answer) != nil {
+		return answer, err
+	}
+	const most = 1 << 20
+	body, err := io.ReadAll(io.LimitReader(answer.Body, most))
+	if err := errors.Join(err, answer.Body.Close()); err != nil {
+		return nil, err
+	}
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if json.Unmarshal(body, &set) == nil {
+		set.Keys = slices.DeleteFunc(set.Keys, func(key json.RawMessage) bool { return !signs(key) })
+		if body, err = json.Marshal(set); err != nil {
+			return nil, err
+		}
+	}
+	answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return answer, nil
+}
+
+// signs tells whether a key may sign tokens: one that is for encryption may not, nor an RSA key of less than 2,048 bits.
+func signs(encoded json.RawMessage) bool {
+	const shortest = 2048
+	var key struct{ Kty, Use, N string }
+	if json.Unmarshal(encoded, &key) != nil || key.Use != "" && key.Use != "sig" {
+		return false
+	}
+	modulus, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(key.N, "="))
+	return key.Kty != "RSA" || err == nil && new(big.Int).SetBytes(modulus).BitLen() >= shortest
+}
 
 // status is an answer that has no keys in it.
 func status(r *http.Response) error {

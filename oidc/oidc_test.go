@@ -108,7 +108,12 @@ func edKey(t *testing.T, kid string) (signer, map[string]string) {
 
 func rsaKey(t *testing.T, kid string) (signer, map[string]string) {
 	t.Helper()
-	private, err := rsa.GenerateKey(rand.Reader, 2048)
+	return rsaKeyOf(t, kid, 2048)
+}
+
+func rsaKeyOf(t *testing.T, kid string, bits int) (signer, map[string]string) {
+	t.Helper()
+	private, err := rsa.GenerateKey(rand.Reader, bits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,6 +266,27 @@ func TestWhatIsWrongWithATokenOpensNothing(t *testing.T) {
 	for _, garbage := range []string{"", "a.b.c", "..", good.token(t, p.claims(nil)) + "x"} {
 		if _, err := issuer.Principal(t.Context(), garbage); !errors.Is(err, domain.ErrUnauthenticated) {
 			t.Errorf("%.20q: got %v", garbage, err)
+		}
+	}
+}
+
+func TestAKeyThatIsShortOrForEncryptionSignsNoToken(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	good, public := edKey(t, "good")
+	short, shortPublic := rsaKeyOf(t, "short", 1024)
+	encrypting, encryptingPublic := rsaKey(t, "encrypting")
+	encryptingPublic["use"] = "enc"
+	for _, key := range []map[string]string{public, shortPublic, encryptingPublic} {
+		p.publish(key)
+	}
+	issuer := p.issuer(t)
+	if _, err := issuer.Principal(t.Context(), good.token(t, p.claims(nil))); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []signer{short, encrypting} {
+		if _, err := issuer.Principal(t.Context(), key.token(t, p.claims(nil))); !errors.Is(err, domain.ErrUnauthenticated) {
+			t.Errorf("a token signed with the key %q: got %v", key.kid, err)
 		}
 	}
 }

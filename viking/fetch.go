@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path"
+	"slices"
 	"syscall"
 	"time"
 
@@ -67,13 +68,19 @@ func fetcher(private bool) *http.Client {
 	}
 }
 
-// shared is the space that providers share among their customers (RFC 6598).
-var shared = netip.MustParsePrefix("100.64.0.0/10")
+// privatePrefixes lead into private networks, besides those that the standard library knows: what providers
+// share among their customers (RFC 6598), translation to IPv4 (NAT64, RFC 6052 and RFC 8215; 6to4, RFC 3056; Teredo,
+// RFC 4380), and site-local addresses (RFC 3879).
+var privatePrefixes = []netip.Prefix{
+	netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"),
+	netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"), netip.MustParsePrefix("fec0::/10"),
+}
 
 // public tells whether everybody reaches an address.
 func public(a netip.Addr) bool {
-	a = a.Unmap()
-	return a.IsGlobalUnicast() && !a.IsPrivate() && !a.IsLoopback() && !a.IsLinkLocalUnicast() && !shared.Contains(a)
+	a = a.Unmap().WithZone("")
+	return a.IsGlobalUnicast() && !a.IsPrivate() && !a.IsLoopback() && !a.IsLinkLocalUnicast() &&
+		!slices.ContainsFunc(privatePrefixes, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
 // fetch reads what a URL leads to.
