@@ -3,6 +3,7 @@ package projections
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -70,6 +71,9 @@ func (m *Meaning) buildGraphs(ctx context.Context, conn bun.Conn) error {
 	for name := range there {
 		statements = append(statements, "DROP INDEX CONCURRENTLY IF EXISTS "+name)
 	}
+	if len(statements) > 0 {
+		statements = slices.Insert(statements, 0, enoughMemory)
+	}
 	for _, statement := range statements {
 		if _, err := conn.ExecContext(ctx, statement); err != nil {
 			return err
@@ -78,6 +82,11 @@ func (m *Meaning) buildGraphs(ctx context.Context, conn bun.Conn) error {
 	return nil
 }
 
+// enoughMemory gives the session 256 MB for the build of an index, unless the database grants it more.
+const enoughMemory = `
+	SELECT set_config('maintenance_work_mem', '256MB', false)
+	WHERE pg_size_bytes(current_setting('maintenance_work_mem')) < pg_size_bytes('256MB')`
+
 // makeGraph makes a graph. One that an interrupted build left is made anew.
 func (m *Meaning) makeGraph(name string, place large) []string {
 	where := string(database.AppendString([]byte("tenant = "), place.tenant))
@@ -85,10 +94,8 @@ func (m *Meaning) makeGraph(name string, place large) []string {
 		where = string(database.AppendString([]byte(where+" AND scope = "), string(place.scope)))
 	}
 	return []string{
-		"SET maintenance_work_mem = '256MB'",
 		"DROP INDEX CONCURRENTLY IF EXISTS " + name,
 		fmt.Sprintf("CREATE INDEX CONCURRENTLY %s ON %s USING hnsw (sketch bit_hamming_ops) WHERE %s", name, m.tables.pieces, where),
-		"RESET maintenance_work_mem",
 	}
 }
 
