@@ -30,7 +30,7 @@ const (
 var common = []string{"memories", "skills", "instructions", "resources", "workspaces"}
 
 var (
-	vikingURI = regexp.MustCompile(`^viking://[^\s\x00-\x1f\x7f]*$`)
+	vikingURI = regexp.MustCompile(`^viking://[^\x00-\x1f\x7f]*$`)
 	drive     = regexp.MustCompile(`^[A-Za-z]:`)
 )
 
@@ -44,11 +44,13 @@ func ParseURI(s string) (URI, error) {
 	case len(s) > maxURI:
 		p.Add("uri", "must have at most %d bytes, has %d", maxURI, len(s))
 	case !vikingURI.MatchString(s):
-		p.Add("uri", "must begin with viking:// and contain no spaces")
+		p.Add("uri", "must begin with viking:// and contain no control characters")
 	case u.leaves():
 		return u, Refuse(ErrForbidden, "a uri must not contain . or .. as a name, a backslash, or a drive")
 	case slices.Contains(u.Names(), ""):
 		p.Add("uri", "must not contain an empty name, nor end with a slash")
+	case slices.ContainsFunc(u.Names(), func(name string) bool { return name != strings.TrimSpace(name) }):
+		p.Add("uri", "must not contain a name that begins or ends with a space")
 	}
 	return u, p.Err()
 }

@@ -44,6 +44,7 @@ func TestEveryFormOfAnAddressLeadsToOnePlace(t *testing.T) {
 		"viking://tenants/acme-gmbh/agent/memories/": {"viking://agent/memories", "viking://tenants/acme-gmbh/agent/memories", false},
 		"viking://tenants/acme":                      {"viking://", "viking://tenants/acme", false},
 		"viking://tenants/other/agent/memories/":     {"viking://agent/memories", "viking://tenants/other/agent/memories", true},
+		"viking://resources/my notes/a b.md":         {"viking://resources/my notes/a b.md", "viking://resources/my notes/a b.md", false},
 		"viking://用户/记忆.md":                          {"viking://用户/记忆.md", "viking://用户/记忆.md", false},
 	} {
 		got, err := alice().address("uri", form)
@@ -58,7 +59,7 @@ func TestWhatIsNoAddressIsRefused(t *testing.T) {
 	for form, want := range map[string]error{
 		"": domain.ErrInvalid, "http://x": domain.ErrInvalid, "file:///etc/passwd": domain.ErrInvalid, "viking://a//b": domain.ErrInvalid,
 		"viking://temp/x": domain.ErrInvalid, "viking://queue": domain.ErrInvalid, "upload/x": domain.ErrInvalid, "viking://tenants": domain.ErrInvalid,
-		"viking://tenants/acme/temp/x": domain.ErrInvalid, "viking://a b": domain.ErrInvalid,
+		"viking://tenants/acme/temp/x": domain.ErrInvalid, "viking://a /b": domain.ErrInvalid, "viking://a/ b": domain.ErrInvalid, "viking://a\nb": domain.ErrInvalid,
 		"viking://..": domain.ErrForbidden, "../x": domain.ErrForbidden, "viking://tenants/acme/../other": domain.ErrForbidden,
 		`viking://resources\x`: domain.ErrForbidden, `C:\x`: domain.ErrForbidden, "viking://~/..": domain.ErrForbidden,
 	} {

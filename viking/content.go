@@ -39,6 +39,11 @@ func (s *Server) contentAt(ctx context.Context, q *query) (string, *domain.Knowl
 			return content, n.item, err
 		}
 	}
+	if err == nil && n.isDir {
+		if parts, content, err := s.joinedAt(ctx, q, n.uri); err != nil || parts != nil {
+			return content, nil, err
+		}
+	}
 	if err == nil && n.isDir { // a skill is known by its directory
 		if n, err = s.lookToRead(ctx, q.caller, a.join(domain.SkillName)); err != nil {
 			err = domain.Refuse(domain.ErrPrecondition, "it is a directory").WithFix("list it, or read its overview")
@@ -121,7 +126,8 @@ type written struct {
 	Mode        string `json:"mode"`
 	Bytes       int    `json:"written_bytes"`
 
-	Queue map[string]queue `json:"queue_status,omitempty"`
+	Warnings []string         `json:"warnings,omitempty"`
+	Queue    map[string]queue `json:"queue_status,omitempty"`
 }
 
 // write makes a file, or changes what it says.
@@ -150,8 +156,15 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return nil, err
 	}
+	var parts []*domain.Knowledge
+	var before string
 	if there && n.isDir {
-		return nil, domain.Refuse(domain.ErrPrecondition, "it is a directory")
+		if parts, before, err = s.joinedAt(ctx, q, n.uri); err != nil {
+			return nil, err
+		}
+		if parts == nil {
+			return nil, domain.Refuse(domain.ErrPrecondition, "it is a directory")
+		}
 	}
 	if !there {
 		if err := s.ofDirectory(ctx, q.caller, a); err != nil {
@@ -163,7 +176,16 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 		if there && q.once() == "" { // a request that is repeated may find what it has written
 			return nil, occupied(a)
 		}
-		err = s.create(ctx, q, a, *in.Content)
+		switch long := len(*in.Content) > domain.MaxContent; {
+		case there && (long || n.isDir):
+			if before != *in.Content { // a request that is repeated finds what it has written
+				err = occupied(a)
+			}
+		case long:
+			err = s.writeParts(ctx, q, a, *in.Content, nil)
+		default:
+			err = s.create(ctx, q, a, *in.Content)
+		}
 	case "replace", "append":
 		if !there {
 			if a.beyond {
@@ -171,7 +193,19 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 			}
 			return nil, err
 		}
+		content := *in.Content
+		if parts == nil {
+			parts, before = []*domain.Knowledge{n.item}, n.item.Text.Content
+		}
 		if in.Mode == "append" {
+			content = before + content
+		}
+		if n.isDir || len(content) > domain.MaxContent {
+			if in.Mode == "append" && q.once() != "" {
+				return nil, invalid(onceHeader, "is not supported where a text grows beyond %d bytes", domain.MaxContent)
+			}
+			err = s.writeParts(ctx, q, a, content, parts)
+		} else if in.Mode == "append" {
 			err = s.extend(ctx, q, n.item, *in.Content)
 		} else {
 			_, err = s.submitOnce(ctx, q, domain.Revise{Target: q.target(n.item), Changes: domain.Revised{Content: in.Content}, MayBeEmpty: true})
@@ -181,6 +215,7 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 	}
 	out := written{
 		URI: a.String(), RootURI: a.spell(rootOf(a.uri)), ContextType: string(a.uri.ContextType()), Mode: in.Mode, Bytes: len(*in.Content),
+		Warnings: q.warnings(),
 	}
 	if err == nil && in.Wait {
 		out.Queue, err = s.settled(ctx, q, settling)

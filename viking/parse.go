@@ -216,10 +216,14 @@ func headed(content string) []section {
 // titleOf is what a text begins with.
 func titleOf(content string) string {
 	const most = 60
+	return cut(firstLine(content), most)
+}
+
+// firstLine is the first line of a text that is not empty, without the marks of a heading.
+func firstLine(content string) string {
 	for line := range strings.Lines(content) {
 		if line = strings.TrimSpace(strings.TrimLeft(line, "# ")); line != "" {
-			runes := []rune(line)
-			return string(runes[:min(len(runes), most)])
+			return line
 		}
 	}
 	return ""

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"reflect"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -157,6 +160,55 @@ func (q *query) yes(name string) bool {
 	}
 	q.found.Add(name, "must be true or false")
 	return false
+}
+
+const day = 24 * time.Hour
+
+// clocks are the forms of times, the last a whole day. Those without a zone are in UTC.
+var clocks = []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly}
+
+var ago = regexp.MustCompile(`^(\d{1,6})([smhdw])$`)
+
+// instant is a time as clients write it: with or without a zone, a date, or how long ago as in 2h or 7d. Of a date it is the day's begin,
+// and length later. Zero if nothing was given.
+func (q *query) instant(field, given string, now time.Time, length time.Duration) time.Time {
+	if given == "" {
+		return time.Time{}
+	}
+	if parts := ago.FindStringSubmatch(given); parts != nil {
+		count, _ := strconv.Atoi(parts[1]) // the expression lets digits pass
+		return now.Add(-time.Duration(count) * map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour, "d": day, "w": 7 * day}[parts[2]])
+	}
+	for _, clock := range clocks {
+		if at, err := time.Parse(clock, given); err == nil && at.Year() > 1 {
+			if clock == time.DateOnly {
+				at = at.Add(length)
+			}
+			return at
+		}
+	}
+	q.found.Add(field, "must be a time as in 2026-03-12T08:00:00Z, a date, or how long ago as in 2h or 7d")
+	return time.Time{}
+}
+
+// unsupported are fields of OpenViking's requests that have no effect here, with the value that asks for nothing.
+var unsupported = map[string]any{
+	"watch_interval": 0.0, "strict": false, "preserve_structure": false, "directly_upload_media": true, "timeout": nil, "telemetry": false, "source_metadata": nil,
+}
+
+// warnings name the fields of a request that have no effect here.
+func (q *query) warnings() []string {
+	var sent map[string]any
+	if json.Unmarshal(q.sent, &sent) != nil { // which is what a request without a body comes to
+		return nil
+	}
+	var warnings []string
+	for _, name := range slices.Sorted(maps.Keys(unsupported)) {
+		if value, given := sent[name]; given && value != nil && !reflect.DeepEqual(value, unsupported[name]) {
+			warnings = append(warnings, name+" is not supported and has no effect")
+		}
+	}
+	return warnings
 }
 
 // required notes that a field is missing.

@@ -98,17 +98,22 @@ type resourceRequest struct {
 	Include    string `json:"include"`
 	Exclude    string `json:"exclude"`
 
+	Tags oneOrMore `json:"tags"` // key=value, of each item
+
+	tags   domain.Tags
 	scopes []domain.Scope // of what lay there before
 }
 
 // resourceAdded says what became of it.
 type resourceAdded struct {
-	Status  string           `json:"status"`
-	RootURI string           `json:"root_uri"`
-	Path    string           `json:"source_path"`
-	Meta    map[string]any   `json:"meta"`
-	Errors  []string         `json:"errors"`
-	Queue   map[string]queue `json:"queue_status,omitempty"`
+	Status  string         `json:"status"`
+	RootURI string         `json:"root_uri"`
+	Path    string         `json:"source_path"`
+	Meta    map[string]any `json:"meta"`
+	Errors  []string       `json:"errors"`
+	// Warnings name what was asked for and is not done.
+	Warnings []string         `json:"warnings,omitempty"`
+	Queue    map[string]queue `json:"queue_status,omitempty"`
 }
 
 // addResource takes a file in, as a tree of the parts that it has.
@@ -127,6 +132,9 @@ func (s *Server) addResource(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if in.tags = taggedOf(q, in.Tags); q.found != nil {
+		return nil, q.found.Err()
+	}
 	file, err := s.named(ctx, q, in)
 	if err != nil {
 		return nil, err
@@ -143,7 +151,7 @@ func (s *Server) addResource(ctx context.Context, q *query) (any, error) {
 			return nil, err
 		}
 	}
-	added := resourceAdded{Status: "success", RootURI: root.String(), Path: file.path, Meta: map[string]any{}, Errors: []string{}}
+	added := resourceAdded{Warnings: q.warnings(), Status: "success", RootURI: root.String(), Path: file.path, Meta: map[string]any{}, Errors: []string{}}
 	added.Errors = append(append(added.Errors, file.unread...), unkept...)
 	if in.Wait {
 		added.Queue, err = s.settled(ctx, q, settling)
@@ -264,11 +272,15 @@ func (s *Server) keep(ctx context.Context, q *query, root address, in resourceRe
 	if file.isText {
 		return s.keepText(ctx, q, root, in, file, meta, said)
 	}
+	root.uri = root.uri.Join(file.stem() + file.extension())
 	return s.keepBytes(ctx, q, root, in, file, meta, said)
 }
 
 // fill gives an item what the request says of all.
 func (in resourceRequest) fill(r *domain.Remembered) {
+	if len(in.tags) > 0 {
+		r.Text.Tags = in.tags
+	}
 	if in.scopes != nil {
 		r.Scopes = in.scopes
 	}
@@ -276,27 +288,14 @@ func (in resourceRequest) fill(r *domain.Remembered) {
 
 // keepText writes what a file says, in its parts.
 func (s *Server) keepText(ctx context.Context, q *query, root address, in resourceRequest, file source, meta map[string]any, said domain.Source) error {
-	parts := sections(file.content)
-	encoded, err := json.Marshal(meta)
+	at := root
+	at.uri = root.uri.Join(file.stem() + ".md")
+	submissions, err := s.divided(q, at, root, sections(file.content), meta, func(r *domain.Remembered) {
+		in.fill(r)
+		r.Source = said
+	})
 	if err != nil {
 		return err
-	}
-	submissions := make([]domain.Submission, len(parts))
-	for i, part := range parts {
-		name := file.stem() + ".md"
-		if len(parts) > 1 {
-			name = fmt.Sprintf("%0*d_%s.md", len(fmt.Sprint(len(parts))), i+1, cmp.Or(segment(part.title), "part"))
-		}
-		at := root
-		at.uri = root.uri.Join(name)
-		command, err := s.remembering(q, at, func(r *domain.Remembered) {
-			in.fill(r)
-			r.Text.Content, r.Text.Task, r.Text.Meta, r.Source = part.content, part.title, encoded, said
-		})
-		if err != nil {
-			return err
-		}
-		submissions[i] = q.submission(command)
 	}
 	for _, result := range s.cfg.Writer.SubmitAll(ctx, submissions) {
 		if result.Err != nil {
@@ -307,7 +306,7 @@ func (s *Server) keepText(ctx context.Context, q *query, root address, in resour
 }
 
 // keepBytes writes what cannot be read: an item that says what it is, with the bytes beside it.
-func (s *Server) keepBytes(ctx context.Context, q *query, root address, in resourceRequest, file source, meta map[string]any, said domain.Source) error {
+func (s *Server) keepBytes(ctx context.Context, q *query, at address, in resourceRequest, file source, meta map[string]any, said domain.Source) error {
 	sum := sha256.Sum256(file.bytes)
 	kind := file.kind()
 	meta["bytes"] = map[string]any{"sha256": hex.EncodeToString(sum[:]), "size": len(file.bytes), "content_type": kind, "name": file.name}
@@ -315,15 +314,13 @@ func (s *Server) keepBytes(ctx context.Context, q *query, root address, in resou
 	if err != nil {
 		return err
 	}
-	at := root
-	at.uri = root.uri.Join(file.stem() + file.extension())
 	command, err := s.remembering(q, at, func(r *domain.Remembered) {
 		in.fill(r)
 		r.Text.Content = fmt.Sprintf("%s (%s, %d bytes)", file.name, kind, len(file.bytes))
 		if in.Reason != "" {
 			r.Text.Content += "\n" + in.Reason
 		}
-		r.Media, r.Text.Meta, r.Source = mediaOf(kind), encoded, said
+		r.ContextType, r.Media, r.Text.Meta, r.Source = domain.Resource, mediaOf(kind), encoded, said
 	})
 	if err != nil {
 		return err

@@ -280,3 +280,27 @@ func TestResourcesOfOneNameLieBesideEachOther(t *testing.T) {
 		}
 	})
 }
+
+func TestAResourceHasTagsAndWarnings(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		added := w.ask("POST", "/api/v1/resources", object{
+			"temp_file_id": w.upload("guide.md", "", []byte("Retry with jitter.")), "tags": []string{"team=web", "urgent"},
+			"watch_interval": 60, "preserve_structure": true, "directly_upload_media": true, "unheard_of": 1,
+		}).object()
+		want := []any{"preserve_structure is not supported and has no effect", "watch_interval is not supported and has no effect"}
+		if !slices.Equal(added["warnings"].([]any), want) {
+			t.Errorf("warned of %v", added["warnings"])
+		}
+		total := func(tags ...string) any {
+			return w.ask("POST", "/api/v1/search/find", object{"query": "retry", "tags": tags}).object()["total"]
+		}
+		if total("team=web", "urgent") != 1.0 || total("team=api") != 0.0 {
+			t.Errorf("found %v with the tags, and %v with another", total("team=web", "urgent"), total("team=api"))
+		}
+		id := w.upload("x.md", "", []byte("x"))
+		w.ask("POST", "/api/v1/resources", object{"temp_file_id": id, "tags": []string{"="}}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		if got := w.ask("POST", "/api/v1/resources", object{"temp_file_id": id, "watch_interval": 0}).object(); got["warnings"] != nil {
+			t.Errorf("warned of %v", got["warnings"])
+		}
+	})
+}

@@ -23,10 +23,7 @@ func (s *Server) setTags(ctx context.Context, q *query) (any, error) {
 	if !slices.Contains([]string{"replace", "append", "clear"}, in.Mode) {
 		q.found.Add("mode", "must be replace, append or clear")
 	}
-	given := domain.Tags{}
-	for _, set := range tagsOf(q, in.Tags) {
-		given = joined(given, set)
-	}
+	given := taggedOf(q, in.Tags)
 	if err := q.found.Err(); err != nil {
 		return nil, err
 	}
@@ -58,6 +55,15 @@ func (s *Server) setTags(ctx context.Context, q *query) (any, error) {
 		tagged[i] = a.spell(uri)
 	}
 	return map[string]any{"uri": a.String(), "mode": in.Mode, "updated_uris": tagged, "updated_count": len(tagged)}, err
+}
+
+// taggedOf are the tags of a request, all together.
+func taggedOf(q *query, tags []string) domain.Tags {
+	all := domain.Tags{}
+	for _, set := range tagsOf(q, tags) {
+		all = joined(all, set)
+	}
+	return all
 }
 
 // eachOf does something to what lies at an address, or below it, and tells where.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -43,8 +42,8 @@ type findRequest struct {
 	Threshold   *float64        `json:"score_threshold"`
 	Filter      json.RawMessage `json:"filter"` // see condition
 	ContextType oneOrMore       `json:"context_type"`
-	Since       *time.Time      `json:"since"`
-	Until       *time.Time      `json:"until"`
+	Since       string          `json:"since"` // see instant
+	Until       string          `json:"until"`
 	TimeField   string          `json:"time_field"`
 	Tags        oneOrMore       `json:"tags"` // each of which must match
 	Levels      levels          `json:"level"`
@@ -110,7 +109,7 @@ func (s *Server) find(ctx context.Context, q *query) (any, error) {
 }
 
 func (s *Server) answer(ctx context.Context, q *query, in findRequest) (findResult, error) {
-	search, targets, err := in.search(q)
+	search, targets, err := s.asked(q, in)
 	if err != nil {
 		return findResult{}, err
 	}
@@ -133,8 +132,8 @@ func (s *Server) answer(ctx context.Context, q *query, in findRequest) (findResu
 	return grouped(found, shown, targets, others), err
 }
 
-// search is the question as the domain knows it, and the places that it is about; none for everywhere.
-func (in findRequest) search(q *query) (domain.Search, []address, error) {
+// asked is the question as the domain knows it, and the places that it is about; none for everywhere.
+func (s *Server) asked(q *query, in findRequest) (domain.Search, []address, error) {
 	search := domain.Search{
 		By: q.caller.Principal, Text: in.Query, Limit: in.limit(), MinScore: leastScore(in.Threshold), Order: domain.ByScore,
 	}
@@ -168,11 +167,13 @@ func (in findRequest) search(q *query) (domain.Search, []address, error) {
 	if in.TimeField == "created_at" {
 		from, to = &search.Filter.CreatedFrom, &search.Filter.CreatedTo
 	}
-	if in.Since != nil {
-		*from = *in.Since
+	now := s.cfg.Now()
+	*from, *to = q.instant("since", in.Since, now, 0), q.instant("until", in.Until, now, day)
+	if !from.IsZero() && !to.IsZero() && !from.Before(*to) {
+		q.found.Add("since", "must be before until")
 	}
-	if in.Until != nil {
-		*to = *in.Until
+	if err := q.found.Err(); err != nil {
+		return search, nil, err
 	}
 	if in.Filter != nil {
 		filter, err := conditionOf(in.Filter)

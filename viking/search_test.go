@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // remember writes an item through the API's own route.
@@ -251,6 +252,39 @@ func TestGrepAndGlobLookThroughATree(t *testing.T) {
 		w.ask("POST", "/api/v1/search/glob", object{"pattern": "*", "uri": "viking://resources/nowhere"}).refused(http.StatusNotFound, "NOT_FOUND")
 		if got := w.ask("POST", "/api/v1/search/glob", object{"pattern": "resources/**/*.md", "node_limit": 1}).object(); got["count"] != 1.0 {
 			t.Errorf("found %v", got)
+		}
+	})
+}
+
+func TestTimesAreReadAsClientsWriteThem(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		w.put("viking://resources/x.md", "X-OpenViking-User: amy")
+		find := func(field, value any) *answer {
+			return w.ask("POST", "/api/v1/search/find", object{"query": "at first", field.(string): value})
+		}
+		today := time.Now().UTC().Format(time.DateOnly)
+		for _, c := range []struct {
+			field, value string
+			total        float64
+		}{
+			{"since", "2h", 1}, {"since", "7d", 1}, {"since", "1w", 1}, {"since", "2020-01-01", 1}, {"since", "2020-01-01T08:00:00", 1}, {"since", "2020-01-01T08:00", 1},
+			{"since", "2020-01-01 08:00:00.5", 1}, {"since", "2020-01-01T08:00:00+02:00", 1}, {"since", "2999-01-01", 0}, {"until", "2h", 0}, {"until", "2020-01-01", 0}, {"until", today, 1},
+		} {
+			if got := find(c.field, c.value).object()["total"]; got != c.total {
+				t.Errorf("%s %s: found %v", c.field, c.value, got)
+			}
+		}
+		for _, c := range []struct {
+			field string
+			value any
+		}{{"since", "soon"}, {"until", "2020-13-01"}, {"since", 7}, {"until", "0001-01-01T00:00:00Z"}, {"since", "2h ago"}} {
+			if said := find(c.field, c.value).refused(http.StatusBadRequest, "INVALID_ARGUMENT"); !strings.HasPrefix(said, c.field+": must be a ") {
+				t.Errorf("%s %v: %s", c.field, c.value, said)
+			}
+		}
+		said := w.ask("POST", "/api/v1/search/find", object{"query": "x", "since": "2h", "until": "2d"}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		if said != "since: must be before until" {
+			t.Errorf("the wrong way round: %s", said)
 		}
 	})
 }

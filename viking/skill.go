@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
+	"strings"
 	"time"
-	"unicode/utf8"
 
+	"github.com/annals-kb/annals/document"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -27,6 +29,7 @@ type skillRequest struct {
 	FileID string          `json:"temp_file_id"`
 	Path   string          `json:"temp_path"`
 	Target string          `json:"target_uri"` // the directory of skills that it is to lie in
+	Wait   bool            `json:"wait"`
 }
 
 // skillAdded says what became of a skill.
@@ -35,6 +38,9 @@ type skillAdded struct {
 	URI       string `json:"uri"`
 	Name      string `json:"name"`
 	Auxiliary int    `json:"auxiliary_files"`
+
+	Warnings []string         `json:"warnings,omitempty"`
+	Queue    map[string]queue `json:"queue_status,omitempty"`
 }
 
 // skillIn reads the skill of a request.
@@ -54,16 +60,21 @@ func (s *Server) skillIn(ctx context.Context, q *query) (k skill, in skillReques
 	return k, in, err
 }
 
-// skillUploaded reads a skill of a file that was uploaded before: of a SKILL.md.
+// skillUploaded reads a skill of a file that was uploaded before: of a SKILL.md, or of an archive with one and other files.
 func (s *Server) skillUploaded(ctx context.Context, q *query, id string) (skill, error) {
 	file, err := s.uploaded(ctx, q, id)
+	if err == nil && file.isZip() {
+		if file, err = (resourceRequest{}).unpacked(file); err == nil {
+			k, err := skillOfFiles(file)
+			k.isDir = true
+			return k, err
+		}
+	}
 	if err != nil {
 		return skill{}, err
 	}
-	if len(file.bytes) > domain.MaxContent || !utf8.Valid(file.bytes) {
-		return skill{}, noSkill("the file is no text of at most %d bytes", domain.MaxContent)
-	}
-	return skillOfText(string(file.bytes))
+	file.name, file.under = domain.SkillName, nil
+	return skillOfFiles(source{files: []source{file}})
 }
 
 // addSkill takes a skill in, or in the place of an older one with its name.
@@ -96,10 +107,49 @@ func (s *Server) putSkill(ctx context.Context, q *query, k skill, in skillReques
 		added, err = s.kept(ctx, q, k, in.Target)
 		return err
 	})
+	added.Warnings = append(q.warnings(), k.warnings...)
 	if err == nil && in.FileID != "" {
 		err = s.cfg.Files.Drop(ctx, q.caller.Tenant, in.FileID)
 	}
+	if err == nil && in.Wait {
+		added.Queue, err = s.settled(ctx, q, settling)
+	}
 	return added, err
+}
+
+// putFiles puts the files of a skill in the place of those that lay beside its SKILL.md. They are for those whom it is for.
+func (s *Server) putFiles(ctx context.Context, q *query, at address, main *domain.Knowledge, files []source) error {
+	in := resourceRequest{scopes: main.Scopes}
+	for i := range files {
+		f := &files[i]
+		if text, err := document.Text(f.bytes); err == nil && len(text) <= domain.MaxContent {
+			f.content, f.isText = text, true
+		}
+	}
+	_, err := s.each(ctx, q, placeOf(main), func(k *domain.Knowledge) (domain.Command, error) {
+		if k.ID == main.ID || domain.URI(k.Text.URI).Level() != domain.Detail {
+			return nil, nil
+		}
+		return q.deletion(k)
+	})
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		at.uri = placeOf(main).Join(append(slices.Clip(f.under), f.name)...)
+		if !f.isText {
+			err = s.keepBytes(ctx, q, at, in, f, map[string]any{}, domain.Source{})
+		} else {
+			_, err = s.remember(ctx, q, at, func(r *domain.Remembered) {
+				in.fill(r)
+				r.Text.Content, r.ContextType = f.content, domain.Resource
+			})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Server) kept(ctx context.Context, q *query, k skill, target string) (skillAdded, error) {
@@ -111,14 +161,22 @@ func (s *Server) kept(ctx context.Context, q *query, k skill, target string) (sk
 	if err != nil {
 		return skillAdded{}, err
 	}
+	for _, f := range k.files { // before anything is written
+		if _, err := domain.ParseURI(string(roots[0].uri.Join(segment(k.Name), f.within()))); err != nil {
+			return skillAdded{}, noSkill("%s has a name that is not accepted", f.within())
+		}
+	}
 	older, err := s.skillNamed(ctx, q, target, k.Name)
-	added := skillAdded{Status: "success", Name: k.Name}
+	added := skillAdded{Status: "success", Name: k.Name, Auxiliary: len(k.files)}
 	switch {
 	case err == nil:
 		added.URI = roots[0].spell(placeOf(older))
 		_, err = s.change(ctx, q, domain.Revise{Target: q.target(older), Changes: domain.Revised{
 			Content: &k.Text, Abstract: &k.Description, Meta: new(json.RawMessage(meta)),
 		}})
+		if err == nil && k.isDir {
+			err = s.putFiles(ctx, q, roots[0], older, k.files)
+		}
 		return added, err
 	case !errors.Is(err, domain.ErrNotFound):
 		return added, err
@@ -135,7 +193,7 @@ func (s *Server) kept(ctx context.Context, q *query, k skill, target string) (sk
 		return added, err
 	}
 	added.URI = at.spell(placeOf(item))
-	return added, nil
+	return added, s.putFiles(ctx, q, at, item, k.files)
 }
 
 // skillRoots are where the caller's skills lie, the nearest first.
@@ -195,8 +253,38 @@ type skillShown struct {
 	URI     string    `json:"uri"`
 	RootURI string    `json:"root_uri"`
 	Content string    `json:"content,omitempty"`
+	Files   []part    `json:"files,omitempty"`
 	Created time.Time `json:"created_at,omitzero"`
 	Updated time.Time `json:"updated_at,omitzero"`
+}
+
+// part is a file of a skill.
+type part struct {
+	Name  string `json:"name"`
+	URI   string `json:"uri"`
+	Path  string `json:"path"` // in the skill's directory
+	IsDir bool   `json:"is_dir"`
+	Kind  string `json:"kind"` // definition: SKILL.md; summary: .abstract.md and .overview.md; auxiliary
+	Size  int    `json:"size"`
+}
+
+// partsOf are the files of the skill whose text an item is.
+func (s *Server) partsOf(ctx context.Context, q *query, main *domain.Knowledge) (parts []part, err error) {
+	directory := placeOf(main)
+	err = s.pages(ctx, q, directory, func(items []*domain.Knowledge) error {
+		for _, k := range items {
+			uri := domain.URI(k.Text.URI)
+			p := part{Name: uri.Name(), URI: string(uri), Path: strings.TrimPrefix(string(uri), string(directory)+"/"), Kind: "auxiliary", Size: node{item: k}.size()}
+			if uri.Level() != domain.Detail {
+				p.Kind = "summary"
+			} else if k.ID == main.ID {
+				p.Kind = "definition"
+			}
+			parts = append(parts, p)
+		}
+		return nil
+	})
+	return parts, err
 }
 
 func skillOf(k *domain.Knowledge, root domain.URI) skillShown {
@@ -279,7 +367,8 @@ func (s *Server) showSkill(ctx context.Context, q *query) (any, error) {
 	s.given(q, k)
 	shown := skillOf(k, placeOf(k).Parent())
 	shown.Content, shown.Created, shown.Updated = k.Text.Content, k.CreatedAt, k.UpdatedAt
-	return shown, nil
+	shown.Files, err = s.partsOf(ctx, q, k)
+	return shown, err
 }
 
 func (s *Server) removeSkill(ctx context.Context, q *query) (any, error) {

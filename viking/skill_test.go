@@ -2,6 +2,7 @@ package viking_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -73,7 +74,7 @@ func TestASkillSurvivesARoundTrip(t *testing.T) {
 func TestWhatIsNoSkillIsRefused(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
 		for _, data := range []any{
-			"# no front matter", "---\nname: x\n---\nbody", "---\ndescription: x\n---\n", object{"name": "x"}, object{"description": "x"}, []string{"x"}, 7, "/etc/passwd",
+			"# no front matter", "---\nname: x\n---\n", "---\ndescription: x\n---\n", object{"name": "x"}, object{"description": "x"}, []string{"x"}, 7, "/etc/passwd",
 		} {
 			w.ask("POST", "/api/v1/skills", object{"data": data}).refused(http.StatusBadRequest, "SKILL_INVALID")
 			if got := w.ask("POST", "/api/v1/skills/validate", object{"data": data, "strict": true}).object(); got["valid"] != false || len(got["errors"].([]any)) != 1 {
@@ -86,6 +87,73 @@ func TestWhatIsNoSkillIsRefused(t *testing.T) {
 		}
 		if got := w.ask("GET", "/api/v1/skills", nil).object(); got["total"] != 0.0 {
 			t.Errorf("listed %v", got)
+		}
+	})
+}
+
+func TestASkillIsADirectory(t *testing.T) {
+	each(t, keyed, func(t *testing.T, w *world) {
+		keys := w.who(true, "amy", "ben")
+		amy, ben := keys[0], keys[1]
+		add := func(entries ...entry) *answer {
+			id := w.upload("tmp.zip", "application/zip", zipped(t, entries...), amy)
+			return w.ask("POST", "/api/v1/skills", object{"temp_file_id": id, "target_uri": "viking://~/skills", "source_metadata": object{"type": "git"}}, amy)
+		}
+		const text = "---\nname: charts\n---\n\n# Draws charts\n\nRun scripts/draw.py."
+		script := "#!/usr/bin/env python3\nprint(1)\n"
+		added := add(entry{"charts/SKILL.md", text}, entry{"charts/scripts/draw.py", script}, entry{"charts/my notes.txt", ""}, entry{"charts/logo.png", "\x89PNG\x00"}).object()
+		const root = "viking://user/amy/skills/charts"
+		if added["uri"] != root || added["auxiliary_files"] != 3.0 || len(added["warnings"].([]any)) != 1 {
+			t.Errorf("added %v", added)
+		}
+		paths := func() (all []string) {
+			shown := w.ask("GET", "/api/v1/skills/charts", nil, amy).object()
+			if shown["description"] != "Draws charts" || shown["content"] != text {
+				t.Errorf("shown %v", shown)
+			}
+			for _, f := range shown["files"].([]any) {
+				f := f.(object)
+				if f["uri"] != root+"/"+f["path"].(string) || f["is_dir"] != false {
+					t.Errorf("a file is %v", f)
+				}
+				all = append(all, f["path"].(string)+" "+f["kind"].(string))
+			}
+			slices.Sort(all)
+			return all
+		}
+		if got := paths(); !slices.Equal(got, []string{"SKILL.md definition", "logo.png auxiliary", "my notes.txt auxiliary", "scripts/draw.py auxiliary"}) {
+			t.Errorf("its files are %q", got)
+		}
+		if got := w.ask("GET", at("/api/v1/content/read", root+"/scripts/draw.py"), nil, amy).result(); got != script {
+			t.Errorf("read %q", got)
+		}
+		if got := w.ask("GET", at("/api/v1/content/download", root+"/logo.png"), nil, amy).want(http.StatusOK).body; string(got) != "\x89PNG\x00" {
+			t.Errorf("downloaded %q", got)
+		}
+		w.ask("GET", at("/api/v1/content/read", root+"/scripts/draw.py"), nil, ben).refused(http.StatusNotFound, "NOT_FOUND")
+		for _, path := range []string{"/api/v1/skills", "/api/v1/skills?target_uri=viking://~/skills"} {
+			if got := w.ask("GET", path, nil, amy).object()["total"]; got != 1.0 {
+				t.Errorf("%s: %v skills are listed", path, got)
+			}
+		}
+		if hits := w.ask("POST", "/api/v1/skills/find", object{"query": "charts draw"}, amy).object(); hits["total"] != 1.0 {
+			t.Errorf("found %v", hits)
+		}
+		add(entry{"SKILL.md", text}, entry{"scripts/plot.py", script}).object()
+		if got := paths(); !slices.Equal(got, []string{"SKILL.md definition", "scripts/plot.py auxiliary"}) {
+			t.Errorf("its files are %q", got)
+		}
+		w.ask("DELETE", "/api/v1/skills/charts", nil, amy).object()
+		w.ask("GET", at("/api/v1/content/read", root+"/scripts/plot.py"), nil, amy).refused(http.StatusNotFound, "NOT_FOUND")
+		before := w.position()
+		for _, entries := range [][]entry{
+			{{"readme.md", "x"}}, {{"a/SKILL.md", text}, {"b/SKILL.md", text}}, {{"charts/SKILL.md", text}, {"other/x.md", "x"}}, {{"SKILL.md", text}, {" x.md", "x"}},
+		} {
+			add(entries...).refused(http.StatusBadRequest, "SKILL_INVALID")
+		}
+		add(entry{"SKILL.md", text}, entry{"../x.md", "x"}).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
+		if after := w.position(); after != before {
+			t.Errorf("%d events were recorded", after-before)
 		}
 	})
 }

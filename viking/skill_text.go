@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/annals-kb/annals/document"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -18,6 +19,10 @@ import (
 type skill struct {
 	described
 	Text string // all of SKILL.md, front matter and all
+
+	files    []source // beside SKILL.md, of one that came as a directory
+	isDir    bool
+	warnings []string
 }
 
 // errSkill is what a skill is refused with that cannot be one.
@@ -42,6 +47,7 @@ func parseSkill(data json.RawMessage) (skill, error) {
 		return skill{}, noSkill("data must be a text or an object with name, description and content")
 	}
 	k := skill{described: fields.described}
+	k.describe(fields.Content)
 	if len(k.AllowedTools) == 0 {
 		k.AllowedTools = fields.Allowed
 	}
@@ -63,7 +69,7 @@ const fence = "---"
 func skillOfText(text string) (skill, error) {
 	k := skill{Text: text}
 	rest, opened := strings.CutPrefix(strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), fence+"\n")
-	front, _, closed := strings.Cut(rest, "\n"+fence)
+	front, body, closed := strings.Cut(rest, "\n"+fence)
 	if !opened || !closed {
 		return k, noSkill("a skill's text begins with front matter between two lines of ---, which has its name and description")
 	}
@@ -73,7 +79,45 @@ func skillOfText(text string) (skill, error) {
 	if len(k.AllowedTools) == 0 {
 		k.AllowedTools = values["allowed_tools"]
 	}
+	k.describe(body)
 	return k, k.check()
+}
+
+// describe gives a skill without a description the first line of its text.
+func (k *skill) describe(text string) {
+	const most = 1000
+	k.Description = cmp.Or(strings.TrimSpace(k.Description), cut(firstLine(text), most))
+}
+
+// skillOfFiles reads a skill that came as a directory: the files below the one SKILL.md that lies in it, or in its only directory.
+func skillOfFiles(directory source) (skill, error) {
+	var texts []int
+	for i, file := range directory.files {
+		if file.name == domain.SkillName && len(file.under) <= 1 {
+			texts = append(texts, i)
+		}
+	}
+	if len(texts) != 1 {
+		return skill{}, noSkill("the archive must have one SKILL.md, at its top or in its only directory")
+	}
+	main := directory.files[texts[0]]
+	text, err := document.Text(main.bytes)
+	if err != nil || len(text) > domain.MaxContent {
+		return skill{}, noSkill("SKILL.md is no text of at most %d bytes", domain.MaxContent)
+	}
+	k, err := skillOfText(text)
+	k.warnings = directory.unread
+	for i, file := range directory.files {
+		if i == texts[0] {
+			continue
+		}
+		if len(file.under) < len(main.under) || !slices.Equal(file.under[:len(main.under)], main.under) {
+			return k, noSkill("%s lies outside the directory of the skill", file.within())
+		}
+		file.under = file.under[len(main.under):]
+		k.files = append(k.files, file)
+	}
+	return k, err
 }
 
 // check wants what everybody needs to know of a skill.

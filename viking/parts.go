@@ -1,0 +1,117 @@
+package viking
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// divided are the commands that write a text: to one place, or its several sections into a directory, each with its number in meta.
+func (s *Server) divided(q *query, at, directory address, parts []section, meta map[string]any, fill func(*domain.Remembered)) ([]domain.Submission, error) {
+	submissions := make([]domain.Submission, len(parts))
+	for i, part := range parts {
+		meta := maps.Clone(meta)
+		if len(parts) > 1 {
+			at.uri = directory.uri.Join(fmt.Sprintf("%0*d_%s.md", len(fmt.Sprint(len(parts))), i+1, cmp.Or(segment(part.title), "part")))
+			meta["part"], meta["parts"] = i+1, len(parts)
+		}
+		encoded, err := json.Marshal(meta)
+		if err != nil {
+			return nil, err
+		}
+		command, err := s.remembering(q, at, func(r *domain.Remembered) {
+			fill(r)
+			r.Text.Content, r.Text.Task, r.Text.Meta = part.content, part.title, encoded
+		})
+		if err != nil {
+			return nil, err
+		}
+		submissions[i] = q.submission(command)
+	}
+	return submissions, nil
+}
+
+// numbered is which part of a text an item is, and of how many; 0 of 0 for one that is none.
+func numbered(k *domain.Knowledge) (part, parts int) {
+	var meta struct {
+		Part  int `json:"part"`
+		Parts int `json:"parts"`
+	}
+	if json.Unmarshal(k.Text.Meta, &meta) != nil { // another's meta may be anything
+		return 0, 0
+	}
+	return meta.Part, meta.Parts
+}
+
+// joinedAt are the parts of the text that was written to a directory, in order; none if there is another thing, or if one is missing.
+func (s *Server) joinedAt(ctx context.Context, q *query, directory domain.URI) (parts []*domain.Knowledge, content string, err error) {
+	const summaries = 2 // lie before the first part
+	walk := domain.Walk{By: q.caller.Principal, Below: directory, Limit: summaries + 1}
+	items, err := s.cfg.Reader.Below(ctx, walk)
+	if err != nil || !slices.ContainsFunc(items, func(k *domain.Knowledge) bool { number, _ := numbered(k); return number == 1 }) {
+		return nil, "", err
+	}
+	of := 0
+	err = s.pages(ctx, q, directory, func(items []*domain.Knowledge) error {
+		for _, k := range items {
+			if number, all := numbered(k); number > 0 && domain.URI(k.Text.URI).Parent() == directory {
+				parts, of = append(parts, k), all
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(parts, func(a, b *domain.Knowledge) int {
+		first, _ := numbered(a)
+		second, _ := numbered(b)
+		return cmp.Compare(first, second)
+	})
+	var b strings.Builder
+	for i, k := range parts {
+		if number, all := numbered(k); number != i+1 || all != of || len(parts) != of {
+			return nil, "", err
+		}
+		b.WriteString(k.Text.Content)
+	}
+	return parts, b.String(), err
+}
+
+// writeParts puts a text, in parts if it is too long for one item, in the place of some items. Of several requests that replace the
+// same items one does: it forgets the first of them before it writes. The error matches domain.ErrConflict for the others.
+func (s *Server) writeParts(ctx context.Context, q *query, a address, content string, instead []*domain.Knowledge) error {
+	parts := []section{{content: content}}
+	if len(content) > domain.MaxContent {
+		parts = sections(content)
+	}
+	submissions, err := s.divided(q, a, a, parts, map[string]any{}, func(r *domain.Remembered) {
+		if len(instead) > 0 {
+			r.Scopes = instead[0].Scopes
+		}
+	})
+	if err != nil {
+		return err
+	}
+	deletions := make([]domain.Submission, len(instead))
+	for i, k := range instead {
+		target := q.target(k)
+		target.Revisions = []int64{k.Revision}
+		deletions[i] = q.submission(domain.Delete{Target: target})
+	}
+	for _, some := range [][]domain.Submission{deletions[:min(1, len(deletions))], deletions[min(1, len(deletions)):], submissions[:1], submissions[1:]} {
+		for _, result := range s.cfg.Writer.SubmitAll(ctx, some) {
+			switch err := result.Err; {
+			case isGone(err), errors.Is(err, domain.ErrPrecondition), errors.Is(err, domain.ErrTaken):
+				return domain.Refuse(domain.ErrConflict, "another request changed the text at the same time").WithFix("read it, and try again")
+			case err != nil:
+				return err
+			}
+		}
+	}
+	return nil
+}

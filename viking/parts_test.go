@@ -1,0 +1,63 @@
+package viking_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestALongTextIsWrittenInSections(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		const uri = "viking://~/notes/the long one.md"
+		write := func(mode, content string) *answer {
+			return w.ask("POST", "/api/v1/content/write", object{"uri": uri, "content": content, "mode": mode})
+		}
+		var b strings.Builder
+		for i := range 40 {
+			fmt.Fprintf(&b, "## Chapter %d\n\n%s\n", i, strings.Repeat(fmt.Sprintf("Chapter %d says that the gateway retries. ", i), 60))
+		}
+		long := b.String()
+		write("create", long).object()
+		w.reads(uri, long)
+		if got := len(w.simple(uri)); got < 10 {
+			t.Errorf("it has %d sections", got)
+		}
+		if got := w.ask("GET", at("/api/v1/content/download", uri), nil).want(http.StatusOK).body; string(got) != long {
+			t.Errorf("downloaded %d bytes of %d", len(got), len(long))
+		}
+		if got := w.ask("GET", at("/api/v1/content/read", uri, "offset=2", "limit=1"), nil).result().(string); !strings.HasPrefix(got, "Chapter 0 says") {
+			t.Errorf("read %.50q", got)
+		}
+		write("create", long).refused(http.StatusConflict, "ALREADY_EXISTS")
+		write("append", "## The end\n").object()
+		w.reads(uri, long+"## The end\n")
+		write("replace", "short").object()
+		w.reads(uri, "short")
+		write("append", long).object()
+		w.reads(uri, "short"+long)
+		write("replace", long).object()
+		w.reads(uri, long)
+		if hits := w.ask("POST", "/api/v1/search/find", object{"query": "Chapter 39 gateway", "target_uri": uri, "limit": 1}).object(); hits["total"] != 1.0 {
+			t.Errorf("found %v", hits)
+		}
+	})
+}
+
+func TestAFileMaySayNothing(t *testing.T) {
+	each(t, open, func(_ *testing.T, w *world) {
+		const uri = "viking://resources/an empty file.md"
+		write := func(mode, content string) {
+			w.ask("POST", "/api/v1/content/write", object{"uri": uri, "content": content, "mode": mode}).object()
+			w.reads(uri, content)
+		}
+		write("create", "")
+		write("replace", "something")
+		write("replace", "")
+		write("append", "more")
+		write("replace", " \n")
+		w.ask("POST", "/api/v1/search/find", object{"query": "empty", "target_uri": "viking://resources"}).object()
+		w.ask("POST", "/api/v1/content/batch-write", object{"root_uri": "viking://resources", "operations": []object{{"uri": uri, "content": ""}}}).object()
+		w.reads(uri, "")
+	})
+}
