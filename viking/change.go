@@ -74,6 +74,16 @@ func (s *Server) removeAt(ctx context.Context, q *query, uri string, recursive b
 		return nil, err
 	}
 	gone := map[string]any{"uri": a.String(), "estimated_deleted_count": 0}
+	facts, err := s.profileFacts(ctx, q.caller, a)
+	if err != nil {
+		return nil, err
+	}
+	for _, fact := range facts {
+		if _, err := s.change(ctx, q, domain.Delete{Target: q.target(fact)}); err != nil && !isGone(err) {
+			return nil, err
+		}
+	}
+	gone["estimated_deleted_count"] = len(facts)
 	n, err := s.look(ctx, q.caller, a)
 	switch {
 	case errors.Is(err, domain.ErrNotFound):
@@ -87,7 +97,7 @@ func (s *Server) removeAt(ctx context.Context, q *query, uri string, recursive b
 		_, err = s.change(ctx, q, domain.Delete{Target: q.target(n.item)})
 		switch {
 		case err == nil:
-			gone["estimated_deleted_count"] = 1
+			gone["estimated_deleted_count"] = len(facts) + 1
 		case isGone(err):
 			err = nil
 		}

@@ -31,7 +31,7 @@ func (s *Server) contentAt(ctx context.Context, q *query) (string, *domain.Knowl
 	if err != nil {
 		return "", nil, err
 	}
-	n, err := s.lookToRead(ctx, q.caller, a)
+	n, err := s.seen(ctx, q.caller, a)
 	if level := a.uri.Level(); errors.Is(err, domain.ErrNotFound) && level != domain.Detail {
 		above := a.parent()
 		if n, err = s.lookToRead(ctx, q.caller, above); err == nil {
@@ -52,7 +52,12 @@ func (s *Server) contentAt(ctx context.Context, q *query) (string, *domain.Knowl
 	if err != nil {
 		return "", nil, err
 	}
-	s.given(q, n.item)
+	for _, fact := range n.facts {
+		s.given(q, fact)
+	}
+	if n.item.ID != "" {
+		s.given(q, n.item)
+	}
 	return n.item.Text.Content, n.item, nil
 }
 
@@ -80,7 +85,7 @@ func (s *Server) levelOf(level domain.Level) handler {
 		if err != nil {
 			return nil, err
 		}
-		n, err := s.lookToRead(ctx, q.caller, a)
+		n, err := s.seen(ctx, q.caller, a)
 		if err != nil {
 			return nil, err
 		}
@@ -158,6 +163,10 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 	}
 	var parts []*domain.Knowledge
 	var before string
+	facts, failed := s.profileFacts(ctx, q.caller, a)
+	if failed != nil {
+		return nil, failed
+	}
 	if there && n.isDir {
 		if parts, before, err = s.joinedAt(ctx, q, n.uri); err != nil {
 			return nil, err
@@ -173,7 +182,7 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 	}
 	switch in.Mode {
 	case "create":
-		if there && q.once() == "" { // a request that is repeated may find what it has written
+		if (there || len(facts) > 0) && q.once() == "" { // a request that is repeated may find what it has written
 			return nil, occupied(a)
 		}
 		switch long := len(*in.Content) > domain.MaxContent; {
@@ -187,20 +196,22 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 			err = s.create(ctx, q, a, *in.Content)
 		}
 	case "replace", "append":
-		if !there {
+		if !there && len(facts) == 0 {
 			if a.beyond {
 				_, err = q.caller.placed(a)
 			}
 			return nil, err
 		}
 		content := *in.Content
-		if parts == nil {
+		if parts == nil && there {
 			parts, before = []*domain.Knowledge{n.item}, n.item.Text.Content
 		}
 		if in.Mode == "append" {
-			content = before + content
+			content = withFacts(before, facts) + content
+		} else {
+			parts = append(parts, facts...) // which are not what the profile says any more
 		}
-		if n.isDir || len(content) > domain.MaxContent {
+		if n.isDir || len(facts) > 0 || len(content) > domain.MaxContent {
 			if in.Mode == "append" && q.once() != "" {
 				return nil, invalid(onceHeader, "is not supported where a text grows beyond %d bytes", domain.MaxContent)
 			}

@@ -149,6 +149,9 @@ func (s *Server) listed(ctx context.Context, q *query, l listing) (any, error) {
 			}
 		}
 	}
+	if nodes, err = s.withProfiles(ctx, q.caller, nodes); err != nil {
+		return nil, err
+	}
 	if err := s.date(ctx, q.caller.Tenant, nodes); err != nil {
 		return nil, err
 	}
@@ -229,7 +232,7 @@ func (s *Server) stat(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := s.lookToRead(ctx, q.caller, a)
+	n, err := s.seen(ctx, q.caller, a)
 	if err != nil {
 		return nil, err
 	}

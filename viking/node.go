@@ -17,9 +17,10 @@ import (
 type node struct {
 	uri   domain.URI
 	isDir bool
-	item  *domain.Knowledge // of a directory, the first that lies in it; nil of one that is empty
-	about string            // of a directory, what a model said of it, if the caller may hear it
-	when  time.Time         // of a directory, when something in it changed last, as far as that is known
+	item  *domain.Knowledge   // of a directory, the first that lies in it; nil of one that is empty
+	about string              // of a directory, what a model said of it, if the caller may hear it
+	facts []*domain.Knowledge // of a profile, what lies beside it
+	when  time.Time           // of a directory, when something in it changed last, as far as that is known
 }
 
 // errNowhere is the answer for what is not there, and for what the caller may not see: always the same.

@@ -90,7 +90,7 @@ func (s *Server) writeParts(ctx context.Context, q *query, a address, content st
 		parts = sections(content)
 	}
 	submissions, err := s.divided(q, a, a, parts, map[string]any{}, func(r *domain.Remembered) {
-		if len(instead) > 0 {
+		if len(instead) > 0 && domain.URI(instead[0].Text.URI).Within(a.uri) { // and is no fact beside a profile
 			r.Scopes = instead[0].Scopes
 		}
 	})

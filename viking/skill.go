@@ -216,7 +216,7 @@ func (c caller) skillRootsAt(target, name string) (roots []address, err error) {
 	for _, root := range c.skillRoots() {
 		if target == "" || named.uri == root || named.uri == root.Join(segment(name)) {
 			at := named
-			at.uri = root
+			at.uri, at.shared = root, ""
 			roots = append(roots, at)
 		}
 	}

@@ -1,0 +1,86 @@
+package viking
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// isProfile tells whether a place is the one file with a user's profile. What sessions say of the user lies in the directory
+// beside it, one item for each fact; read as a file, the profile says those, too.
+func isProfile(uri domain.URI) bool {
+	names := uri.Names()
+	return len(names) == 4 && names[0] == domain.User && names[2] == "memories" && names[3] == "profile.md"
+}
+
+// profileFacts are the active facts beside a user's profile; none of another place.
+func (s *Server) profileFacts(ctx context.Context, c caller, a address) ([]*domain.Knowledge, error) {
+	const most = 500
+	if !isProfile(a.uri) || a.beyond {
+		return nil, nil
+	}
+	directory := domain.URI(strings.TrimSuffix(string(a.uri), ".md"))
+	facts, err := s.cfg.Reader.Below(ctx, domain.Walk{By: c.Principal, Below: directory, Limit: most})
+	return slices.DeleteFunc(facts, func(k *domain.Knowledge) bool { return k.Status != domain.Active || k.Media != domain.MediaText }), err
+}
+
+// seen is lookToRead, and of a profile the file with the facts beside it.
+func (s *Server) seen(ctx context.Context, c caller, a address) (node, error) {
+	n, err := s.lookToRead(ctx, c, a)
+	if err != nil && !errors.Is(err, domain.ErrNotFound) {
+		return n, err
+	}
+	facts, failed := s.profileFacts(ctx, c, a)
+	if failed != nil || len(facts) == 0 || n.isDir {
+		return n, errors.Join(err, failed)
+	}
+	k := *facts[0]
+	if n.item != nil {
+		k = *n.item
+	} else {
+		k.ID, k.Text.URI, k.Text.Content = "", string(a.uri), ""
+	}
+	k.Text.Content, k.Text.Abstract, k.Text.Overview = withFacts(k.Text.Content, facts), "", ""
+	return node{uri: a.uri, item: &k, facts: facts}, nil
+}
+
+// withFacts is what a profile says, and then the facts that it does not say, each on its own lines.
+func withFacts(content string, facts []*domain.Knowledge) string {
+	for _, fact := range facts {
+		if said := strings.TrimSpace(fact.Text.Content); !strings.Contains(content, said) {
+			if content != "" && !strings.HasSuffix(content, "\n") {
+				content += "\n"
+			}
+			content += said + "\n"
+		}
+	}
+	return content
+}
+
+// withProfiles shows in a list the profile beside the directory of its facts.
+func (s *Server) withProfiles(ctx context.Context, c caller, nodes []node) ([]node, error) {
+	for i := 0; i < len(nodes); i++ {
+		at := address{uri: nodes[i].uri}
+		if nodes[i].isDir {
+			at.uri += ".md"
+		}
+		if !isProfile(at.uri) {
+			continue
+		}
+		n, err := s.seen(ctx, c, at)
+		switch known := func(other node) bool { return other.uri == at.uri }; {
+		case errors.Is(err, domain.ErrNotFound):
+		case err != nil:
+			return nil, err
+		case !nodes[i].isDir:
+			nodes[i] = n
+		case !slices.ContainsFunc(nodes, known):
+			nodes = slices.Insert(nodes, i, n)
+			i++
+		}
+	}
+	return nodes, nil
+}
