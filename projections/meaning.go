@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/ThreeDotsLabs/watermill/message"
@@ -69,6 +70,9 @@ type piece struct {
 // pieces cuts what an item says: its task and abstract stand before every piece of its content, so
 // that each is understood in its situation.
 func pieces(k *domain.Knowledge) []piece {
+	if strings.TrimSpace(k.Text.Content) == "" { // there is nothing to understand
+		return nil
+	}
 	var list []piece
 	for i, part := range text.Pieces(k.Text.Content, maxPieceTokens) {
 		said := part
