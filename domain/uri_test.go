@@ -90,7 +90,7 @@ func TestNobodyFollowsAURIOutOfWhereItBegins(t *testing.T) {
 			t.Errorf("%s: got %v, want a refusal", s, err)
 		}
 	}
-	for _, s := range []string{"", "viking:/", "viking:///", "viking://a/", "viking://a//b", "http://a", "resources", "viking://a b", "viking://a\x00"} {
+	for _, s := range []string{"", "viking:/", "viking:///", "viking://a/", "viking://a//b", "http://a", "resources", "viking://a /b", "viking://a\nb", "viking://a\x00"} {
 		if _, err := ParseURI(s); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%q: got %v, want it to be invalid", s, err)
 		}
