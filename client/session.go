@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
+	"strings"
 )
 
 // Message is something that was said.
@@ -82,4 +84,9 @@ func (c *Client) Task(ctx context.Context, id string) (Task, error) {
 	var t Task
 	err := c.session(ctx, request{method: http.MethodGet, path: []string{"tasks", id}}, &t)
 	return t, err
+}
+
+// Viking asks a route of the OpenViking-compatible surface, such as search/find, and decodes the result into out unless that is nil.
+func (c *Client) Viking(ctx context.Context, method, route string, query url.Values, body, out any) error {
+	return c.session(ctx, request{method: method, path: strings.Split(route, "/"), query: query, body: body}, out)
 }

@@ -15,6 +15,8 @@ import (
 type Config struct {
 	// API is where requests go. Required.
 	API *client.Client
+	// Tools is which set of tools a host is offered that started this process: [OpenViking], or empty for Annals' own.
+	Tools string
 	// Version is shown to hosts.
 	Version string
 	// Logger hears what goes wrong between a host and this server. Never what people wrote. Nil for no log.
@@ -23,8 +25,8 @@ type Config struct {
 
 // Server answers MCP hosts. It is safe for concurrent use.
 type Server struct {
-	cfg            Config
-	plain, aliased *sdk.Server
+	cfg                    Config
+	plain, aliased, viking *sdk.Server
 }
 
 const instructions = `Annals is the memory that people and agents share, with a history of everything in it.
@@ -34,11 +36,11 @@ Say with give_feedback whether what you retrieved helped; report what is out of 
 // New makes a server.
 func New(cfg Config) *Server {
 	s := &Server{cfg: cfg}
-	s.plain, s.aliased = s.build(false), s.build(true)
+	s.plain, s.aliased, s.viking = s.build("", false), s.build("", true), s.build(OpenViking, false)
 	return s
 }
 
-func (s *Server) build(aliases bool) *sdk.Server {
+func (s *Server) build(set string, aliases bool) *sdk.Server {
 	server := sdk.NewServer(
 		&sdk.Implementation{Name: "annals", Title: "Annals", Version: s.cfg.Version},
 		&sdk.ServerOptions{Instructions: instructions, Logger: s.cfg.Logger, Capabilities: &sdk.ServerCapabilities{
@@ -46,6 +48,12 @@ func (s *Server) build(aliases bool) *sdk.Server {
 		}, SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { *c = own }},
 	)
 	server.AddReceivingMiddleware(failing)
+	if set == OpenViking {
+		s.addViking(server)
+		s.addPrompts(server)
+		s.addResources(server)
+		return server
+	}
 	for _, t := range tools() {
 		s.add(server, t)
 		if aliases {
@@ -59,11 +67,11 @@ func (s *Server) build(aliases bool) *sdk.Server {
 	return server
 }
 
-// Handler answers hosts over HTTP, each request by itself. With ?aliases=true tools have the names, too, that
-// OpenViking's clients know.
+// Handler answers hosts over HTTP, each request by itself. With ?tools=openviking the tools are those of an OpenViking server,
+// with ?aliases=true they have the names, too, that older clients of one know.
 func (s *Server) Handler() http.Handler {
 	return addressed(readable(sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
-		return s.named(r.URL.Query().Get("aliases") == "true")
+		return s.offering(r.URL.Query().Get("tools"), r.URL.Query().Get("aliases") == "true")
 	}, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, Logger: s.cfg.Logger,
 		DisableLocalhostProtection: true, // whoever mounts the handler finds out who is calling, and from where
@@ -73,10 +81,13 @@ func (s *Server) Handler() http.Handler {
 // Serve answers the one host that started this process, line by line, until it leaves and everything that it asked is
 // answered, or ctx ends. Nothing else may write to out.
 func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, aliases bool) error {
-	return s.named(aliases).Run(ctx, &lines{in: in, out: out})
+	return s.offering(s.cfg.Tools, aliases).Run(ctx, &lines{in: in, out: out})
 }
 
-func (s *Server) named(aliases bool) *sdk.Server {
+func (s *Server) offering(set string, aliases bool) *sdk.Server {
+	if set == OpenViking {
+		return s.viking
+	}
 	if aliases {
 		return s.aliased
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/mcp"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/viking"
 )
 
 // world is a server on a database of its own, with a host for user:mia that is connected to it.
@@ -88,7 +89,14 @@ func newWorld(t *testing.T, db *database.DB) *world {
 	hosts := mcp.New(mcp.Config{API: inner, Version: "test"}).Handler()
 	cfg := base.Config(t)
 	cfg.Writer, cfg.Keys, cfg.RootKey = events.NewEntrance(base.Log, true), w.keys, rootKey
-	cfg.Mounts = []annalshttp.Mount{annalshttp.Hosted("/mcp", hosts, mcp.Refuse)}
+	surface := viking.New(viking.Config{
+		Writer: base.Log, Reader: base.Reader(), Files: events.NewFiles(base.Log), Sessions: projections.Sessions{Log: base.Log},
+		Eraser: projections.NewEraser(base.Knowledge, base.Log, databasetest.Log(t)), Version: "test",
+	})
+	paths, public := viking.Paths()
+	cfg.Mounts = []annalshttp.Mount{annalshttp.Hosted("/mcp", hosts, mcp.Refuse), {
+		Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As, MaxBody: viking.MaxBody,
+	}}
 	api = annalshttp.New(cfg)
 	listening := httptest.NewServer(api.Handler())
 	w.url = listening.URL
@@ -156,9 +164,14 @@ func (k keyed) RoundTrip(r *http.Request) (*http.Response, error) {
 // byLines connects a host as to a process that it started.
 func (w *world) byLines(aliases bool) *sdk.ClientSession {
 	w.t.Helper()
+	return w.byLinesWith("", aliases)
+}
+
+func (w *world) byLinesWith(tools string, aliases bool) *sdk.ClientSession {
+	w.t.Helper()
 	in, hostOut := io.Pipe()
 	hostIn, out := io.Pipe()
-	server := mcp.New(mcp.Config{API: w.api, Version: "test"})
+	server := mcp.New(mcp.Config{API: w.api, Tools: tools, Version: "test"})
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(context.WithoutCancel(w.t.Context()), in, out, aliases) }()
 	w.t.Cleanup(func() {

@@ -15,7 +15,8 @@ type mcpCommand struct {
 	remote
 	storage
 
-	Aliases bool `help:"Let the tools have the names, too, that OpenViking's clients know: openviking_retrieve_memory, memory_search and so on."`
+	Tools   string `enum:"annals,openviking" default:"annals" help:"Which tools hosts are offered: Annals' own, or those of an OpenViking server with their arguments (annals, openviking)."`
+	Aliases bool   `help:"Let the tools have the names, too, that OpenViking's clients know: openviking_retrieve_memory, memory_search and so on."`
 }
 
 // Help implements kong.HelpProvider.
@@ -28,7 +29,8 @@ Examples:
 
     annals mcp
     annals mcp --as agent:claude --on-behalf-of user:123
-    annals mcp --server https://annals.example.com --aliases`
+    annals mcp --server https://annals.example.com --aliases
+    annals mcp --tools openviking`
 }
 
 // Run implements the command.
@@ -47,7 +49,7 @@ func (m *mcpCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return wrong("annals mcp --help shows how", "%s", err)
 	}
-	err = mcp.New(mcp.Config{API: api, Version: version().Version}).Serve(ctx, io.NopCloser(c.in), unclosed{c.out}, m.Aliases)
+	err = mcp.New(mcp.Config{API: api, Tools: m.Tools, Version: version().Version}).Serve(ctx, io.NopCloser(c.in), unclosed{c.out}, m.Aliases)
 	if ctx.Err() != nil {
 		err = nil // the host, or somebody at a terminal, has ended it
 	}
