@@ -93,10 +93,22 @@ type Filter struct {
 	CreatedTo    time.Time
 	UpdatedFrom  time.Time
 	UpdatedTo    time.Time
+	NoArchives   bool // leave out what was said in sessions: searches do, unless they ask for it
 }
 
 // Tagged are the sets of tags that must all match.
 func (f Filter) Tagged() []Tags { return append([]Tags{f.Tags}, f.Also...) }
+
+// asksForArchives tells whether a filter names a place of archives, or the tag that they have.
+func (f Filter) asksForArchives() bool {
+	for _, place := range append([]URI{URI(f.URIPrefix)}, f.Under...) {
+		names := place.Names()
+		if len(names) > 0 && names[0] == "session" || len(names) > 2 && names[0] == Agent && names[2] == "sessions" {
+			return true
+		}
+	}
+	return slices.ContainsFunc(f.Tagged(), func(tags Tags) bool { return slices.Contains(tags["category"], ArchiveTag) })
+}
 
 // Complete fills in defaults and validates: every bad field at once, then the entitlement to
 // each entity that the context names.
@@ -108,6 +120,7 @@ func (s Search) Complete() (Search, error) {
 	if s.Order == "" {
 		s.Order = ByPriority
 	}
+	s.Filter.NoArchives = !s.Filter.asksForArchives()
 	if strings.TrimSpace(s.Text) == "" && len(s.Vector) == 0 {
 		p.Add("query", "must not be empty")
 	}

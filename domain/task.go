@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -35,7 +36,19 @@ func ArchiveURI(owner Entity, session string, number int) string {
 // ArchiveItem is the id of the item that says what an archive of a session says.
 func ArchiveItem(stream string, number int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", stream, number))
-	return "archive_" + hex.EncodeToString(sum[:12])
+	return ArchivePrefix + hex.EncodeToString(sum[:12])
+}
+
+// What the items of archives have in common: how their ids begin, how long those are, and a tag under "category".
+const (
+	ArchivePrefix = "archive_"
+	ArchiveLength = len(ArchivePrefix) + 24
+	ArchiveTag    = "archive"
+)
+
+// IsArchive tells whether an item's id is that of an archive.
+func IsArchive(id string) bool {
+	return strings.HasPrefix(id, ArchivePrefix) && len(id) == ArchiveLength
 }
 
 // ArchiveItems are the ids of the items that say what a session's archives say, those of before a deletion, too.

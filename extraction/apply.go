@@ -109,7 +109,7 @@ func (a assignment) archive(stream string, fact domain.SessionExtracted) domain.
 	}
 	item.Text = domain.Text{
 		Task: a.title(fact.Summary.Abstract), Content: cut(strings.TrimSpace(said.String()), longestTranscript),
-		Abstract: fact.Summary.Abstract, Overview: fact.Summary.Overview, Tags: domain.Tags{"category": {"archive"}},
+		Abstract: fact.Summary.Abstract, Overview: fact.Summary.Overview, Tags: domain.Tags{"category": {domain.ArchiveTag}},
 		URI: domain.ArchiveURI(a.owner, a.session, fact.Archive),
 	}
 	return domain.Remember{By: a.by(), ID: domain.ArchiveItem(stream, fact.Archive), Knowledge: item, OrSame: true}

@@ -70,6 +70,13 @@ func (a assignment) shared(f Finding) bool {
 	return slices.Contains(a.scopes(f), domain.Public)
 }
 
+// reaches tells whether those whom a finding is for may see an item with these scopes. The owner sees all items that are compared.
+func (a assignment) reaches(scopes []domain.Scope, f Finding) bool {
+	return slices.Contains(scopes, domain.Public) || !slices.ContainsFunc(a.scopes(f), func(s domain.Scope) bool {
+		return s != a.owner.Scope() && !slices.Contains(scopes, s)
+	})
+}
+
 // sameScopes tells whether two audiences are the same, in whatever order they are named.
 func sameScopes(x, y []domain.Scope) bool {
 	return slices.Equal(slices.Sorted(slices.Values(x)), slices.Sorted(slices.Values(y)))
@@ -223,7 +230,7 @@ func (a assignment) judge(lesson *domain.Lesson, f Finding, known []neighbour, b
 		return k
 	}
 	for _, n := range known {
-		if n.alike < same || f.Counted != nil {
+		if n.alike < same || f.Counted != nil || !a.reaches(n.item.Scopes, f) {
 			continue
 		}
 		if f.Category.Immutable() {

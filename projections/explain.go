@@ -31,7 +31,7 @@ func (f *finding) explain(ctx context.Context, started time.Time) (*domain.Expla
 		return nil, p.failed(ctx, "count what is visible", err)
 	}
 	e.Passed = e.Visible
-	if !isPlain(f.search.Filter) {
+	if !isPlain(f.search.Filter) || f.search.Filter.NoArchives {
 		if err := p.where(visible(), f.search.By.Tenant, f.search.Filter).Scan(ctx, &e.Passed); err != nil {
 			return nil, p.failed(ctx, "count what passes", err)
 		}

@@ -23,6 +23,9 @@ func whereKind(query *bun.SelectQuery, f domain.Filter) *bun.SelectQuery {
 	if f.IDPrefix != "" {
 		query = query.Where("k.id >= ? AND k.id < ?", f.IDPrefix, f.IDPrefix+last)
 	}
+	if f.NoArchives {
+		query = query.Where("(substr(k.id, 1, ?) <> ? OR length(k.id) <> ?)", len(domain.ArchivePrefix), domain.ArchivePrefix, domain.ArchiveLength)
+	}
 	return equal(query, "k.trace_id", f.TraceID)
 }
 
@@ -115,7 +118,7 @@ func withGone(statuses []domain.Status) bool {
 	return slices.Contains(statuses, domain.IsDeleted) || slices.Contains(statuses, domain.IsErased)
 }
 
-// isPlain tells whether a filter passes everything but superseded items.
+// isPlain tells whether a filter passes everything but superseded items, and archives where it leaves those out.
 func isPlain(f domain.Filter) bool {
 	return len(f.Types)+len(f.ContextTypes)+len(f.Categories)+len(f.Tags)+len(f.Also)+len(f.Statuses)+len(f.Levels) == 0 &&
 		f.Owner == "" && f.Scope == "" && f.Visibility == "" && f.URIPrefix == "" && f.IDPrefix == "" && len(f.Under) == 0 && f.Polarity == "" &&

@@ -24,7 +24,7 @@ func passes(k *domain.Knowledge, f domain.Filter) bool {
 		(len(f.Under) == 0 || slices.ContainsFunc(f.Under, domain.URI(k.Text.URI).Within)) &&
 		(f.Stale == nil || *f.Stale == (k.Stale.Reporters > 0)) &&
 		within(k.CreatedAt, f.CreatedFrom, f.CreatedTo) && within(k.UpdatedAt, f.UpdatedFrom, f.UpdatedTo) &&
-		oneOf(domain.URI(k.Text.URI).Level(), f.Levels) &&
+		oneOf(domain.URI(k.Text.URI).Level(), f.Levels) && !(f.NoArchives && domain.IsArchive(k.ID)) &&
 		!slices.ContainsFunc(f.Tagged(), func(wanted domain.Tags) bool { return !tagged(k.Text.Tags, wanted) })
 }
 
@@ -50,4 +50,7 @@ func tagged(tags, wanted domain.Tags) bool {
 	return true
 }
 
-func isPlain(f domain.Filter) bool { return reflect.ValueOf(f).IsZero() }
+func isPlain(f domain.Filter) bool {
+	f.NoArchives = false
+	return reflect.ValueOf(f).IsZero()
+}

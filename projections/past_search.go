@@ -175,7 +175,7 @@ func (r *recollection) compareWords(ctx context.Context, tx bun.IDB) error {
 		measure(i)
 		if plain {
 			compare(i)
-			if i.bag = nil; i.status == domain.Active { // its bytes are those of the next row by then
+			if i.bag = nil; i.status == domain.Active && !(r.search.Filter.NoArchives && domain.IsArchive(i.id)) { // its bytes are those of the next row by then
 				r.items = append(r.items, i)
 			}
 		}

@@ -85,9 +85,9 @@ type finding struct {
 	wherever   bool    // find the same, whether words lie in bags or in the index
 }
 
-// hits finds candidates and ranks them. Few items are superseded, so that at first candidates are
+// hits finds candidates and ranks them. Few items are superseded or archives, so that at first candidates are
 // looked for without asking: a search without a filter reads indexes alone. Where it turns out that
-// what was replaced has crowded out what holds, it is asked for inside.
+// those have crowded out the others, it is asked for inside.
 func (f *finding) hits(ctx context.Context) ([]domain.Hit, error) {
 	for {
 		hits, crowded, err := f.rank(ctx)

@@ -2,6 +2,7 @@ package viking_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/extraction"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/viking"
 )
 
 const sessions = "/api/v1/sessions"
@@ -69,7 +71,7 @@ func TestAnAgentsOwnSessionLiesInItsOwnSpace(t *testing.T) {
 				t.Errorf("%s: read %v", who, read)
 			}
 		}
-		found := w.ask("POST", "/api/v1/search/find", object{"query": "zanzibar index"}, "Annals-Actor: agent:lonely").object()
+		found := w.ask("POST", "/api/v1/search/find", object{"query": "zanzibar index", "target_uri": "viking://agent/lonely/sessions"}, "Annals-Actor: agent:lonely").object()
 		if memories := found["memories"].([]any); len(memories) != 1 || memories[0].(object)["uri"] != "viking://agent/lonely/sessions/trip/history/archive_001" {
 			t.Errorf("found %v", found)
 		}
@@ -298,7 +300,7 @@ func TestAnArchiveIsFoundUntilItsSessionGoes(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
 		w.learning()
 		found := func() int {
-			hits := w.ask("POST", "/v1/search", `{"query":"zorblaxquine","min_score":0.01}`).want(http.StatusOK).json()["items"].([]any)
+			hits := w.ask("POST", "/v1/search", `{"query":"zorblaxquine","min_score":0.01,"uri":"viking://session/"}`).want(http.StatusOK).json()["items"].([]any)
 			return len(hits)
 		}
 		one := sessions + "/s1"
@@ -356,5 +358,97 @@ func TestASessionIsErasedWholeOrNotAtAll(t *testing.T) {
 			t.Errorf("%v", gone)
 		}
 		w.ask("GET", archive, nil).want(http.StatusGone)
+	})
+}
+
+// A caller who asks for an extraction is told that it is not done, and not that there is nothing to learn.
+func TestExtractDoesNotCallAnOutageNothing(t *testing.T) {
+	eachWith(t, open, func(cfg *viking.Config) { cfg.Sessions = lateSessions{cfg.Sessions} }, func(t *testing.T, w *world) {
+		w.ask("POST", sessions+"/s1/messages", `{"role":"user","content":"My timezone is Europe/Berlin."}`).object()
+		for range 2 { // it goes on after the first request
+			if said := w.ask("POST", sessions+"/s1/extract", nil).refused(http.StatusGatewayTimeout, "DEADLINE_EXCEEDED"); !strings.Contains(said, "not done") {
+				t.Error(said)
+			}
+		}
+	})
+}
+
+// lateSessions have extractions that end too late for every caller.
+type lateSessions struct{ viking.Sessions }
+
+func (lateSessions) AwaitExtraction(context.Context, string, int64) error {
+	return context.DeadlineExceeded
+}
+
+type refusing struct{}
+
+func (refusing) Name() string { return "refusing" }
+func (refusing) Extract(context.Context, extraction.Conversation) (extraction.Found, error) {
+	return extraction.Found{}, errors.New("the endpoint refuses the key")
+}
+
+func TestExtractSaysThatNothingCouldBeExtracted(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		w.learningBy(refusing{})
+		w.ask("POST", sessions+"/s1/messages", `{"role":"user","content":"My timezone is Europe/Berlin."}`).object()
+		for range 2 {
+			if said := w.ask("POST", sessions+"/s1/extract", nil).refused(http.StatusServiceUnavailable, "UNAVAILABLE"); !strings.Contains(said, "refuses the key") {
+				t.Error(said)
+			}
+		}
+	})
+}
+
+// Clients that store what a user wants remembered open a session, add one message, extract and delete it.
+func TestAStatedMessageIsExtractedAndFound(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		w.learning()
+		store := func(session, fact string) object {
+			w.ask("POST", sessions, object{"session_id": session}).object()
+			w.ask("POST", sessions+"/"+session+"/messages", object{"role": "user", "content": fact}).object()
+			made := w.ask("POST", sessions+"/"+session+"/extract", nil).result().([]any)
+			w.ask("DELETE", sessions+"/"+session, nil).object()
+			if len(made) != 1 {
+				t.Fatalf("%q gave %v", fact, made)
+			}
+			return made[0].(object)
+		}
+		first, again := store("a", "My timezone is Europe/Berlin."), store("b", "My timezone is Europe/Berlin.")
+		if first["decision"] != "create" || again["decision"] != "vote" || again["id"] != first["id"] || again["uri"] != first["uri"] {
+			t.Errorf("%v, and then %v", first, again)
+		}
+		if found := w.ask("POST", "/api/v1/search/find", object{"query": "timezone"}).object()["memories"].([]any); len(found) != 1 || found[0].(object)["uri"] != first["uri"] {
+			t.Errorf("found %v", found)
+		}
+	})
+}
+
+func TestACommitNamesTheScopesOfEachItem(t *testing.T) {
+	each(t, keyed, func(t *testing.T, w *world) {
+		w.learning()
+		const tool = `{"role":"assistant","content":"chromedriver 124 requires Chrome 124."}`
+		key := func(user string) header {
+			made := w.ask("POST", "/v1/keys", object{"subject": "user:" + user, "memberships": []any{"team:web"}}, as(rootKey), "Annals-Tenant: default").want(http.StatusCreated)
+			return as(made.json()["key"].(string))
+		}
+		mia, bo := key("mia"), key("bo")
+		hits := func() int {
+			return len(w.ask("POST", "/api/v1/search/find", object{"query": "chromedriver"}, bo).object()["memories"].([]any))
+		}
+		for _, step := range []struct {
+			body, scope string
+			hits        int
+		}{{`{}`, "user:mia", 0}, {`{"scopes":["team:web"]}`, "team:web", 1}} {
+			w.ask("POST", sessions+"/s1/messages", tool, mia).object()
+			committed := w.ask("POST", sessions+"/s1/commit?wait=true", step.body, mia).object()
+			lessons := committed["lessons"].([]any)
+			task := w.ask("GET", "/api/v1/tasks/"+committed["task_id"].(string), nil, mia).object()["result"].(object)["lessons"]
+			if diff := cmp.Diff(any(lessons), task); diff != "" || len(lessons) != 1 || lessons[0].(object)["scopes"].([]any)[0] != step.scope || hits() != step.hits {
+				t.Errorf("%s: %v, and another member finds %d", step.body, committed, hits())
+			}
+		}
+		w.ask("POST", sessions+"/s1/messages", tool, mia).object()
+		w.ask("POST", sessions+"/s1/commit", `{"scopes":["public"]}`, mia).refused(http.StatusForbidden, "PERMISSION_DENIED")
+		w.ask("POST", sessions+"/s1/commit", `{"scopes":["everybody"]}`, mia).refused(http.StatusBadRequest, "INVALID_ARGUMENT")
 	})
 }
