@@ -33,8 +33,9 @@ func (a Author) list(ctx context.Context, n domain.Need, s *selection) error {
 	return err
 }
 
-// surest are the newest hundred that pass a filter, by confidence, then by how often they helped.
+// surest are the newest hundred that pass a filter, archives of sessions left out, by confidence, then by how often they helped.
 func (a Author) surest(ctx context.Context, n domain.Need, filter domain.Filter) ([]*domain.Knowledge, error) {
+	filter.NoArchives = true
 	page, err := a.Reader.List(ctx, domain.List{By: n.Reader(), Filter: filter, Limit: domain.MaxLimit})
 	slices.SortStableFunc(page.Items, func(a, b *domain.Knowledge) int {
 		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(b.Helpful, a.Helpful))
