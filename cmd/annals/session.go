@@ -232,6 +232,7 @@ func (s *sessionAddCommand) said(c *console) (string, error) {
 
 type sessionCommitCommand struct {
 	remote
+	tabular
 
 	ID      string   `complete:"sessions" arg:"" help:"Which session."`
 	Wait    bool     `help:"Wait until it was learned from, and say what was learned."`
@@ -314,17 +315,16 @@ func (s *sessionCommitCommand) lessons(ctx context.Context, c *console, task str
 		c.say("nothing was learned from it")
 		return nil
 	}
-	rows := &grid{heads: []string{"DECISION", "CATEGORY", "WHAT", "SCOPE", "ITEM"}}
+	rows := &grid{heads: []string{"DECISION", "CATEGORY", "SCOPE", "ID", "WHAT"}}
 	for _, l := range done.Result.Lessons {
-		item := l.ID
+		id, what := l.ID, l.Abstract
 		switch {
-		case item == "":
-			item = l.Target
+		case id == "":
+			id = l.Target
 		case l.Target != "":
-			item += " for " + l.Target
+			what += " (replaces " + l.Target + ")"
 		}
-		rows.row(l.Decision, l.Category, printable(l.Abstract), printable(strings.Join(l.Scopes, ", ")), item)
+		rows.row(l.Decision, l.Category, printable(strings.Join(l.Scopes, ", ")), id, printable(strings.Join(strings.Fields(what), " ")))
 	}
-	c.say("%s", rows.render(c.width))
-	return nil
+	return s.show(c, rows)
 }
