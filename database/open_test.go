@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -165,6 +166,30 @@ func TestAFileHasOneOwnerAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	databasetest.Open(t, "sqlite:"+path)
+}
+
+func TestAFileWithTwoNamesHasOneOwnerAtATime(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "annals.db")
+	databasetest.Open(t, "sqlite:"+path)
+
+	link := filepath.Join(t.TempDir(), "link.db")
+	if err := os.Link(path, link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := database.Open(t.Context(), "sqlite:"+link, databasetest.Log(t)); err == nil || !strings.Contains(err.Error(), "hard link") {
+		t.Errorf("through a hard link: got %v, want a refusal that says why", err)
+	}
+	if runtime.GOOS != "linux" {
+		return
+	}
+	// Under another name alone, as through a bind mount, which takes root to make.
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := database.Open(t.Context(), "sqlite:"+link, databasetest.Log(t)); !errors.Is(err, database.ErrOwned) {
+		t.Errorf("through another name: got %v, want %v", err, database.ErrOwned)
+	}
 }
 
 func TestClosingTwiceIsClosingOnce(t *testing.T) {
