@@ -23,6 +23,30 @@ func (l *Log) Watch(tenant string) (grown <-chan struct{}, leave func()) {
 	}
 }
 
+// AwaitHead returns when a tenant's log goes up to a position, whichever process appends to it, and tells where the log
+// ends. The error is that of ctx if it ends first.
+func (l *Log) AwaitHead(ctx context.Context, tenant string, position int64) (head int64, err error) {
+	if head, _, err = l.Head(ctx, tenant); err != nil || head >= position {
+		return head, err
+	}
+	grown, leave := l.Watch(tenant)
+	defer leave()
+	for {
+		now, _, err := l.Head(ctx, tenant)
+		if err != nil {
+			return head, err
+		}
+		if head = now; head >= position {
+			return head, nil
+		}
+		select {
+		case <-grown:
+		case <-ctx.Done():
+			return head, ctx.Err()
+		}
+	}
+}
+
 // PositionOf is where in a tenant's log an event is. The error matches [domain.ErrMalformed] if it is
 // nowhere.
 func (l *Log) PositionOf(ctx context.Context, tenant, eventID string) (position int64, err error) {

@@ -175,14 +175,23 @@ func TestAReadWaitsUntilItIsAsNewAsAPosition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		beyond := fmt.Sprint("min_position: is beyond the log, which ends at ", head)
-		for _, ask := range []*answer{
-			w.ask("POST", fmt.Sprint("/v1/search?min_position=", head+1), question),
-			w.ask("GET", fmt.Sprint("/v1/knowledge?min_position=", head+1), nil),
-			w.ask("GET", fmt.Sprint("/v1/knowledge/k?min_position=", head+1), nil),
+		coming := make(chan *answer)
+		go func() { coming <- w.ask("GET", fmt.Sprint("/v1/knowledge/k?min_position=", head+1), nil) }()
+		w.remember("later", "what somebody waits for")
+		(<-coming).want(http.StatusOK)
+
+		beyond := make(chan *answer)
+		for _, ask := range []func() *answer{
+			func() *answer { return w.ask("POST", fmt.Sprint("/v1/search?max_wait=1&min_position=", head+2), question) },
+			func() *answer { return w.ask("GET", fmt.Sprint("/v1/knowledge?max_wait=1&min_position=", head+2), nil) },
+			func() *answer { return w.ask("GET", fmt.Sprint("/v1/knowledge/k?max_wait=1&min_position=", head+2), nil) },
 		} {
-			if got := ask.want(http.StatusUnprocessableEntity).errors(); len(got) != 1 || got[0] != beyond {
-				t.Errorf("got %v, want %s", got, beyond)
+			go func() { beyond <- ask() }()
+		}
+		for range 3 {
+			a := (<-beyond).want(http.StatusServiceUnavailable)
+			if a.json()["type"] != "urn:annals:problem:behind" || a.header.Get("Retry-After") == "" {
+				t.Errorf("beyond the log: got %v, retry after %q", a.json(), a.header.Get("Retry-After"))
 			}
 		}
 		got := w.ask("POST", "/v1/search?min_position=x&max_wait=99", question).want(http.StatusUnprocessableEntity).errors()

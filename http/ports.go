@@ -33,8 +33,7 @@ type Reader interface {
 	// SearchAll answers several searches of the present at once, in order. What they have in common is embedded once.
 	SearchAll(ctx context.Context, searches []domain.Search) ([]domain.Answer, error)
 	// Await returns when an answer, of a search or of any other read, is as new as a position of the
-	// log. The error matches domain.ErrInvalid if the log does not go that far, and domain.ErrBehind
-	// if ctx ends first.
+	// log. The error matches domain.ErrBehind if ctx ends first.
 	Await(ctx context.Context, tenant string, position int64, search bool) error
 	// Status tells how each projection of the tenant does.
 	Status(ctx context.Context, tenant string) ([]domain.ProjectionStatus, error)

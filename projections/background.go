@@ -93,17 +93,15 @@ func (b Background) Reread(ctx context.Context, name, tenant string) error {
 }
 
 // Await returns when everything that an answer depends on has read the tenant's log up to a position: what
-// is written with the log always has, and a search waits for the vectors. The error is a [domain.Invalid]
-// if the log does not go that far, and matches [domain.ErrBehind] if ctx ends first.
+// is written with the log always has, and a search waits for the vectors. A standby, or a database that was restored,
+// may have less of the log than the caller has seen. The error matches [domain.ErrBehind] if ctx ends first.
 func (r Reader) Await(ctx context.Context, tenant string, position int64, search bool) error {
-	head, _, err := r.Progress.Head(ctx, tenant)
-	if err != nil {
+	head, err := r.Progress.AwaitHead(ctx, tenant, position)
+	if err != nil && ctx.Err() != nil {
+		return domain.Refuse(domain.ErrBehind, "the log ends at position %d here, and %d was asked for", head, position).
+			WithFix("try again, or ask without min_position")
+	} else if err != nil {
 		return err
-	}
-	if position > head {
-		var p domain.Problems
-		p.Add("min_position", "is beyond the log, which ends at %d", head)
-		return p.Err()
 	}
 	if !search {
 		return nil

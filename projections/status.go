@@ -14,6 +14,7 @@ type Progress interface {
 	Head(ctx context.Context, tenant string) (position int64, eventID string, err error)
 	Checkpoint(ctx context.Context, projection, tenant string) (position int64, eventID string, updatedAt time.Time, err error)
 	Follower(ctx context.Context, projection, tenant string) (events.Following, error)
+	AwaitHead(ctx context.Context, tenant string, position int64) (head int64, err error)
 	Await(ctx context.Context, projection, tenant string, position int64) error
 }
 
