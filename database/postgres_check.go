@@ -53,7 +53,10 @@ func (db *DB) checkPostgres(ctx context.Context, config pq.Config, log *slog.Log
 		log.WarnContext(ctx, "the server may lose answered writes in a crash: set fsync and full_page_writes to on",
 			"fsync", s.fsync, "full_page_writes", s.fullPages)
 	}
-	return guarded, s.unfit()
+	if err := s.unfit(); err != nil {
+		return false, err
+	}
+	return guarded, db.checkLocks(ctx, s)
 }
 
 // unreached says why the database did not answer and what to do.
