@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/uptrace/bun"
-
-	"github.com/annals-kb/annals/migrations"
 )
 
 // MissingGuards are the triggers around the log that somebody took away, or switched off.
@@ -71,22 +68,13 @@ var guardMade = map[Engine]*regexp.Regexp{
 
 // guardsMade are the triggers as the newest migration that makes them does.
 func guardsMade(engine Engine) (map[string]guard, error) {
-	names, err := migrations.Files.ReadDir(engine.String())
+	text, err := migrated(engine)
 	if err != nil {
 		return nil, err
 	}
 	made := map[string]guard{}
-	for _, name := range names {
-		if !strings.HasSuffix(name.Name(), ".up.sql") {
-			continue
-		}
-		text, err := migrations.Files.ReadFile(engine.String() + "/" + name.Name())
-		if err != nil {
-			return nil, err
-		}
-		for _, found := range guardMade[engine].FindAllStringSubmatch(string(text), -1) {
-			made[found[1]] = guard{table: found[2], statement: found[0]}
-		}
+	for _, found := range guardMade[engine].FindAllStringSubmatch(text, -1) {
+		made[found[1]] = guard{table: found[2], statement: found[0]}
 	}
 	return made, nil
 }

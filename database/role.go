@@ -9,8 +9,6 @@ import (
 
 	"github.com/lib/pq"
 	"github.com/uptrace/bun"
-
-	"github.com/annals-kb/annals/migrations"
 )
 
 // GrantTo lets a role serve that owns nothing of the log: it may append to it, and neither change, delete
@@ -114,22 +112,10 @@ var tableMade = regexp.MustCompile(`(?m)^CREATE TABLE (?:IF NOT EXISTS )?(\w+)`)
 
 // migratedTables are those that the migrations make.
 func migratedTables() ([]string, error) {
-	names, err := migrations.Files.ReadDir("postgres")
-	if err != nil {
-		return nil, err
-	}
+	text, err := migrated(Postgres)
 	var tables []string
-	for _, name := range names {
-		if !strings.HasSuffix(name.Name(), ".up.sql") {
-			continue
-		}
-		text, err := migrations.Files.ReadFile("postgres/" + name.Name())
-		if err != nil {
-			return nil, err
-		}
-		for _, made := range tableMade.FindAllStringSubmatch(string(text), -1) {
-			tables = append(tables, made[1])
-		}
+	for _, made := range tableMade.FindAllStringSubmatch(text, -1) {
+		tables = append(tables, made[1])
 	}
-	return tables, nil
+	return tables, err
 }

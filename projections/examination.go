@@ -91,9 +91,19 @@ func (e *examination) tenant(ctx context.Context, h head) error {
 	return e.texts(ctx, h, erased)
 }
 
-// forgives tells whether the active version may be impossible to read, since it is what is repaired.
-func (e *examination) forgives(ctx context.Context, err error) bool {
-	return e.report.Repair && ctx.Err() == nil && !errors.Is(err, domain.ErrUnavailable)
+// reading reads of the active version. That may be impossible while it is repaired; then the transaction goes on without.
+func (e *examination) reading(ctx context.Context, tx bun.IDB, read func() error) (unread bool, err error) {
+	if !e.report.Repair {
+		return false, read()
+	}
+	if _, err := tx.ExecContext(ctx, "SAVEPOINT active"); err != nil {
+		return false, err
+	}
+	if err = read(); err == nil || ctx.Err() != nil || errors.Is(err, domain.ErrUnavailable) {
+		return false, err
+	}
+	_, err = tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT active")
+	return true, err
 }
 
 // strangers looks for rows that belong to no item of any tenant.

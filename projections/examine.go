@@ -133,10 +133,10 @@ func (e *examiner) read(ctx context.Context, s events.Slice, upTo int64) (read s
 	if read.have, err = e.knowledge.imageOf(ctx, e.tx, e.new, s, e.words.have.add); err != nil || e.old == nil {
 		return read, err
 	}
-	read.was, err = e.knowledge.imageOf(ctx, e.tx, *e.old, s, e.words.was.add)
-	if err != nil && e.forgives(ctx, err) {
-		read.was, read.unread, err = nil, true, nil
-	}
+	read.unread, err = e.reading(ctx, e.tx, func() (err error) {
+		read.was, err = e.knowledge.imageOf(ctx, e.tx, *e.old, s, e.words.was.add)
+		return err
+	})
 	return read, err
 }
 

@@ -57,12 +57,20 @@ func (t pastTables) all() []bun.Ident {
 }
 
 // OpenPast finds the projection in a migrated database, or creates it. Where another release has written
-// it with another fold or tokeniser, it begins anew.
+// it with another fold or tokeniser, or where tables lack a column, it begins anew.
 func OpenPast(ctx context.Context, p *Knowledge, log *events.Log) (*Past, error) {
 	past := &Past{knowledge: p, log: log, tables: pastTablesOf(pastVersion), patience: pastPatience}
 	settings := map[string]string{"fold": pastFold, "tokenizer": p.tokenizers[0].Version}
 	now := database.At(p.now())
-	err := p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+	made, err := definition(p.db.Engine, pastName, pastVersion)
+	if err != nil {
+		return nil, err
+	}
+	lacking, err := p.db.Lacking(ctx, made)
+	if err != nil {
+		return nil, err
+	}
+	err = p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := lockCatalogue(ctx, p.db.Engine, tx); err != nil {
 			return err
 		}
@@ -72,9 +80,11 @@ func OpenPast(ctx context.Context, p *Knowledge, log *events.Log) (*Past, error)
 		case err != nil:
 			return err
 		case len(known) == 0:
-			return past.create(ctx, tx, entry{
+			return past.create(ctx, tx, made, entry{
 				Name: pastName, Version: pastVersion, State: stateActive, Settings: settings, CreatedAt: now, UpdatedAt: now,
 			})
+		case len(lacking) > 0:
+			return past.makeAgain(ctx, tx, made)
 		case maps.Equal(known[0].Settings, settings):
 			return nil
 		}
@@ -89,16 +99,25 @@ func OpenPast(ctx context.Context, p *Knowledge, log *events.Log) (*Past, error)
 	return past, nil
 }
 
-func (p *Past) create(ctx context.Context, tx bun.Tx, e entry) error {
-	tables, err := definition(p.knowledge.db.Engine, pastName, e.Version)
-	if err != nil {
+func (p *Past) create(ctx context.Context, tx bun.Tx, made string, e entry) error {
+	if _, err := tx.ExecContext(ctx, made); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, tables); err != nil {
-		return err
-	}
-	_, err = tx.NewInsert().Model(&e).Exec(ctx)
+	_, err := tx.NewInsert().Model(&e).Exec(ctx)
 	return err
+}
+
+// makeAgain makes tables that lack a column anew, and empty.
+func (p *Past) makeAgain(ctx context.Context, tx bun.Tx, made string) error {
+	for _, table := range p.tables.all() {
+		if _, err := tx.ExecContext(ctx, "DROP TABLE IF EXISTS ?", table); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.ExecContext(ctx, made); err != nil {
+		return err
+	}
+	return p.clear(ctx, tx)
 }
 
 // Name is the name under which the projection keeps its checkpoints.

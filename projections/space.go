@@ -110,10 +110,15 @@ func openVersion(ctx context.Context, engine database.Engine, tx bun.IDB, s spac
 	return mine.Version, catchUpBeside(ctx, tx, *mine, now)
 }
 
-func createMeaning(ctx context.Context, engine database.Engine, tx bun.IDB, e entry, s space) error {
-	tables, err := definition(engine, meaningName, struct{ Version, Space, Dims, Bits int }{
-		e.Version, s.Number, s.Dims, 8 * embedding.SketchBytes(s.Dims),
+// meaningDefinition is the SQL that creates a version's tables.
+func meaningDefinition(engine database.Engine, t meaningTables) (string, error) {
+	return definition(engine, meaningName, struct{ Version, Space, Dims, Bits int }{
+		t.version, t.space, t.dims, 8 * embedding.SketchBytes(t.dims),
 	})
+}
+
+func createMeaning(ctx context.Context, engine database.Engine, tx bun.IDB, e entry, s space) error {
+	tables, err := meaningDefinition(engine, meaningTablesOf(e.Version, s))
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func (p *Knowledge) Rollback(ctx context.Context) (version int, err error) {
 func (p *Knowledge) swap(ctx context.Context, to int, from string) error {
 	err := p.exclusively(ctx, func(ctx context.Context, tx bun.Tx) error {
 		// Somebody's long query over the view must not keep appends waiting: its lock comes first.
-		_, err := tx.ExecContext(ctx, fmt.Sprintf("DROP VIEW %s; %s", knowledgeName, view(to)))
+		_, err := tx.ExecContext(ctx, fmt.Sprintf("DROP VIEW IF EXISTS %s; %s", knowledgeName, view(to)))
 		return err
 	}, func(ctx context.Context, tx bun.Tx) error {
 		active, err := p.replaceable(ctx, tx, to, from)

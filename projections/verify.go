@@ -85,7 +85,7 @@ func (r *Rebuilder) examine(ctx context.Context, now *run) (domain.RebuildReport
 	if err := e.everything(ctx); err != nil {
 		return e.report, err
 	}
-	if err := e.search(ctx); err != nil && !e.forgives(ctx, err) {
+	if _, err := e.reading(ctx, tx, func() error { return e.search(ctx) }); err != nil {
 		return e.report, err
 	}
 	e.report.Passed = e.passed()

@@ -158,7 +158,10 @@ func (e *examination) readBoth(ctx context.Context, tenant string, w *wordSums) 
 	reading.Go(func() error { return e.readTerms(ctx, e.tx, e.new, tenant, told.of(&w.have)) })
 	if e.old != nil {
 		last := e.moment.Transactions[len(e.moment.Transactions)-1]
-		reading.Go(func() error { return e.readTerms(ctx, last, *e.old, tenant, told.of(&w.was)) })
+		reading.Go(func() error {
+			_, err := e.reading(ctx, last, func() error { return e.readTerms(ctx, last, *e.old, tenant, told.of(&w.was)) })
+			return err
+		})
 	}
 	defer told.rest()
 	return reading.Wait()

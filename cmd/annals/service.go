@@ -98,7 +98,7 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 		Writer: entrance, Scrubbing: entrance, Recorded: entrance, Reader: reader, Historian: log, Policy: policy,
 		Rebuilder: projections.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Walls: wallsOf(db),
 		Keys: s.keys, RootKey: cfg.RootKey, Eraser: s.eraser, Confine: database.ForTenant,
-		Probes: []annalshttp.Probe{{Name: "database", Check: s.db.Answers}},
+		Probes: []annalshttp.Probe{{Name: "database", Check: s.db.Answers}, {Name: "schema", Check: knowledge.Complete}},
 		Logger: logger, Registry: registry, Version: version().Version,
 		Background: projections.Background{Log: log, Past: past},
 		Rate:       cfg.Rate, Notice: cfg.Notice, Drain: cfg.Drain, PurgeAfter: cfg.SweepAfter,
@@ -117,7 +117,7 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 			Writer: entrance, Reader: reader, Directories: s.outlines(), Files: events.NewFiles(log), Sessions: projections.Sessions{Log: log}, Recorder: s.accesses,
 			Keys: s.keys, NewKey: hashedKey, Eraser: s.eraser, Closed: cfg.RootKey != "" || cfg.Issuer != "",
 			FetchPrivate: cfg.FetchPrivate, HostPaths: cfg.hostPaths(), Version: api.Version,
-			Probes: []viking.Probe{{Name: "database", Check: s.db.Answers}},
+			Probes: []viking.Probe{{Name: "database", Check: s.db.Answers}, {Name: "schema", Check: knowledge.Complete}},
 		}), hosts,
 	}
 	issuer, err := cfg.issuer()
@@ -148,6 +148,9 @@ func openDatabase(ctx context.Context, cfg config, logger *slog.Logger) (*databa
 		err = db.Migrate(ctx)
 	} else {
 		err = upToDate(ctx, db)
+	}
+	if err == nil {
+		err = db.Complete(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, db.Close())

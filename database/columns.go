@@ -1,0 +1,116 @@
+package database
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/migrations"
+)
+
+var (
+	columnsMade = regexp.MustCompile(`(?ms)^CREATE TABLE (?:IF NOT EXISTS )?(\w+) \(\n(.*?)^\)`)
+	columnMade  = regexp.MustCompile(`(?m)^ {4}([a-z_]+) `)
+	columnAdded = regexp.MustCompile(`(?m)^ALTER TABLE (\w+) ADD COLUMN (\w+) `)
+)
+
+// Lacking names the columns that statements make and the database does not have, as in events.hash, or the table where
+// it has none of them.
+func (db *DB) Lacking(ctx context.Context, statements string) ([]string, error) {
+	there, err := db.columns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var lacking []string
+	miss := func(table, column string) {
+		if len(there[table]) == 0 {
+			column = ""
+		}
+		name := strings.TrimSuffix(table+"."+column, ".")
+		if !slices.Contains(there[table], column) && !slices.Contains(lacking, name) {
+			lacking = append(lacking, name)
+		}
+	}
+	for _, table := range columnsMade.FindAllStringSubmatch(statements, -1) {
+		for _, column := range columnMade.FindAllStringSubmatch(table[2], -1) {
+			miss(table[1], column[1])
+		}
+	}
+	for _, added := range columnAdded.FindAllStringSubmatch(statements, -1) {
+		miss(added[1], added[2])
+	}
+	return lacking, nil
+}
+
+// columns are those that the database has, by table.
+func (db *DB) columns(ctx context.Context) (map[string][]string, error) {
+	query := `
+		SELECT m.name, c.name AS column_name
+		FROM sqlite_schema AS m
+		JOIN pragma_table_info(m.name) AS c
+		WHERE m.type = 'table'`
+	if db.Engine == Postgres {
+		query = `
+			SELECT c.relname AS name, a.attname AS column_name
+			FROM pg_class AS c
+			JOIN pg_attribute AS a ON a.attrelid = c.oid
+			WHERE c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
+			  AND c.relnamespace <> 'pg_catalog'::regnamespace AND pg_table_is_visible(c.oid)`
+	}
+	var rows []struct{ Name, ColumnName string }
+	if err := db.NewRaw(query).Scan(ctx, &rows); err != nil {
+		return nil, Classify(ctx, fmt.Errorf("look at the columns: %w", err))
+	}
+	there := map[string][]string{}
+	for _, row := range rows {
+		there[row.Name] = append(there[row.Name], row.ColumnName)
+	}
+	return there, nil
+}
+
+// Complete is nil if the database has every column that the migrations make. The error says what it lacks and what
+// helps.
+func (db *DB) Complete(ctx context.Context) error {
+	have, want, err := db.Schema(ctx)
+	if err != nil {
+		return err
+	}
+	if have < want {
+		return fmt.Errorf("the database has schema %d, and this annals needs %d: run annals migrate", have, want)
+	}
+	made, err := migrated(db.Engine)
+	if err != nil {
+		return err
+	}
+	return db.LacksNothing(ctx, made, "put a backup back, as docs/operations.md#restore says")
+}
+
+// LacksNothing is nil if the database has every column that statements make. The error names those that it lacks and
+// what helps.
+func (db *DB) LacksNothing(ctx context.Context, statements, help string) error {
+	lacking, err := db.Lacking(ctx, statements)
+	if err == nil && len(lacking) > 0 {
+		err = fmt.Errorf("the database lacks %s: %s", strings.Join(lacking, ", "), help)
+	}
+	return err
+}
+
+// migrated is the text of all migrations.
+func migrated(engine Engine) (string, error) {
+	names, err := fs.Glob(migrations.Files, engine.String()+"/*.up.sql")
+	if err != nil {
+		return "", err
+	}
+	var all strings.Builder
+	for _, name := range names {
+		text, err := migrations.Files.ReadFile(name)
+		if err != nil {
+			return "", err
+		}
+		all.Write(text)
+	}
+	return all.String(), nil
+}
