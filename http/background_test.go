@@ -182,9 +182,13 @@ func TestAReadWaitsUntilItIsAsNewAsAPosition(t *testing.T) {
 
 		beyond := make(chan *answer)
 		for _, ask := range []func() *answer{
-			func() *answer { return w.ask("POST", fmt.Sprint("/v1/search?max_wait=1&min_position=", head+2), question) },
+			func() *answer {
+				return w.ask("POST", fmt.Sprint("/v1/search?max_wait=1&min_position=", head+2), question)
+			},
 			func() *answer { return w.ask("GET", fmt.Sprint("/v1/knowledge?max_wait=1&min_position=", head+2), nil) },
-			func() *answer { return w.ask("GET", fmt.Sprint("/v1/knowledge/k?max_wait=1&min_position=", head+2), nil) },
+			func() *answer {
+				return w.ask("GET", fmt.Sprint("/v1/knowledge/k?max_wait=1&min_position=", head+2), nil)
+			},
 		} {
 			go func() { beyond <- ask() }()
 		}
