@@ -46,6 +46,15 @@ func (db *DB) Walls(ctx context.Context) ([]Wall, error) {
 		second.Stands, second.Detail = false, "somebody took away, or switched off, "+strings.Join(missing, ", ")
 		second.Fix = "run annals verify; annals migrate puts them back"
 	}
+	foreign, err := db.ForeignCode(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(foreign) > 0 {
+		second.Stands = false
+		second.Detail += "; the role that serves has code of its own, which would run with the rights of the owner: " + strings.Join(foreign, ", ")
+		second.Fix = strings.TrimPrefix(second.Fix+"; look at what the role has made, and drop it", "; ")
+	}
 	if db.Engine == SQLite {
 		return []Wall{first, second}, nil
 	}

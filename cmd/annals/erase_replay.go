@@ -52,6 +52,11 @@ func (e *eraseCommand) replay(ctx context.Context, c *console) (err error) {
 	}
 	log := events.NewLog(db, knowledge, events.Options{Policy: knowledge.Policy(), Logger: logger})
 	defer func() { err = errors.Join(err, log.Close(context.WithoutCancel(ctx)), db.Close()) }()
+	release, err := db.Guard(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
 	done, err := replayList(ctx, log, projections.NewEraser(knowledge, log, logger), list)
 	if err != nil {
 		return err

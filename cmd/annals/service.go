@@ -152,10 +152,22 @@ func openDatabase(ctx context.Context, cfg config, logger *slog.Logger) (*databa
 	if err == nil {
 		err = db.Complete(ctx)
 	}
+	if err == nil {
+		err = guarded(ctx, db)
+	}
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
+}
+
+// guarded refuses a database in which code of another role would run with the rights of this one.
+func guarded(ctx context.Context, db *database.DB) error {
+	release, err := db.Guard(ctx)
+	if err == nil {
+		release()
+	}
+	return err
 }
 
 // upToDate refuses a schema that is not this program's.

@@ -122,7 +122,7 @@ func (v *verifyCommand) verifyDatabase(ctx context.Context, c *console, verifica
 		return nil, unseen(err)
 	}
 	defer func() { err = unseen(errors.Join(err, db.Close())) }()
-	if err := upToDate(ctx, db); err != nil {
+	if err := errors.Join(upToDate(ctx, db), guarded(ctx, db)); err != nil {
 		return nil, err
 	}
 	report, err := proof.Verify(ctx, db, verification)

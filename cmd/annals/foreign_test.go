@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+)
+
+// A role that serves owns its tables, and so can let a trigger wait there for the owner of the log.
+func TestTheOwnerDoesNotRunWhatTheServingRoleHasAdded(t *testing.T) {
+	t.Parallel()
+	address := databasetest.Postgres(t)
+	owner := databasetest.Open(t, address)
+	if err := owner.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	serving := databasetest.Open(t, databasetest.LetServe(t, owner))
+	w := restoredBackup(t, serving)
+	w.submit(w.remember("lunch"))
+	as := func(db *database.DB, statements string) {
+		t.Helper()
+		err := db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+			_, err := tx.ExecContext(ctx, statements)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	line, err := json.Marshal(w.list(erasure{Stream: "knowledge:lunch", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: time.Now()})[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := filepath.Join(t.TempDir(), "erased.ndjson")
+	if err := os.WriteFile(list, line, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	replay := func() (code int, said string) {
+		var out bytes.Buffer
+		code = run(t.Context(), []string{"erase", "--replay", list, "--database", address, "--data", t.TempDir()}, &console{in: strings.NewReader(""), out: &out, err: &out, styled: &out, width: 1000})
+		return code, out.String()
+	}
+
+	const gain = `
+		CREATE FUNCTION gain() RETURNS trigger LANGUAGE plpgsql AS $$
+		BEGIN
+			EXECUTE format('GRANT UPDATE, DELETE, TRUNCATE ON events TO %I', (SELECT relowner::regrole FROM pg_class WHERE oid = TG_RELID));
+			RETURN NULL;
+		END $$;
+		CREATE TRIGGER gain AFTER INSERT OR UPDATE OR DELETE ON knowledge_1 FOR EACH STATEMENT EXECUTE FUNCTION gain();`
+	as(serving, gain)
+	if code, said := replay(); code == 0 || !strings.Contains(said, "function gain()") || !strings.Contains(said, "trigger gain on knowledge_1") {
+		t.Errorf("got %d, %s, want a refusal that names the trigger and its function", code, said)
+	}
+	var gained bool
+	if err := serving.QueryRowContext(t.Context(), "SELECT has_table_privilege('events', 'UPDATE, DELETE, TRUNCATE')").Scan(&gained); err != nil || gained {
+		t.Errorf("the serving role can change the log: %t, %v", gained, err)
+	}
+	for name, db := range map[string]*database.DB{"owner": owner, "serving role": serving} {
+		walls, err := db.Walls(t.Context())
+		if err != nil || walls[1].Stands || !strings.Contains(walls[1].Detail, "trigger gain on knowledge_1") {
+			t.Errorf("the %s is told %+v, %v, want the trigger in the list", name, walls, err)
+		}
+	}
+	as(serving, "DROP FUNCTION gain() CASCADE")
+
+	// While the owner works, none can be added.
+	release, err := owner.Guard(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	added := serving.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.ExecContext(ctx, "SET LOCAL lock_timeout = '100ms';"+gain)
+		return err
+	})
+	if added == nil {
+		t.Error("a trigger was added while the owner was at work")
+	}
+	release()
+	if code, said := replay(); code != 0 || w.texts() != 0 {
+		t.Errorf("when the trigger is gone: got %d, %s, %d texts, want what the list names to be erased", code, said, w.texts())
+	}
+}
