@@ -69,11 +69,17 @@ func (db *DB) Guard(ctx context.Context) (release func(), err error) {
 	if db.Engine == SQLite {
 		return func() {}, nil
 	}
-	tx, err := db.DB.BeginTx(context.WithoutCancel(ctx), nil)
+	pool, err := db.Apart(ctx, 1)
 	if err != nil {
+		return nil, err
+	}
+	release = func() { _ = pool.Close() }
+	tx, err := pool.BeginTx(context.WithoutCancel(ctx), nil)
+	if err != nil {
+		release()
 		return nil, Classify(ctx, fmt.Errorf("guard the tables: %w", err))
 	}
-	release = func() { _ = tx.Rollback() }
+	release = func() { _, _ = tx.Rollback(), pool.Close() }
 	if err = db.guard(ctx, tx); err != nil {
 		release()
 		return nil, err
