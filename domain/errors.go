@@ -95,3 +95,8 @@ func (p Problems) Err() error {
 	}
 	return &Invalid{Problems: p}
 }
+
+// IsGone tells whether an error says that what a command is about is not there any more.
+func IsGone(err error) bool {
+	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrDeleted) || errors.Is(err, ErrErased)
+}

@@ -28,6 +28,15 @@ func (c DeleteSession) Decide(book Book, _ time.Time) ([]Fact, error) {
 	return []Fact{SessionDeleted{Reason: c.Reason}}, nil
 }
 
+// DeleteArchives are the commands that delete the items of a deleted session's archives, those since it was deleted last.
+func (s Session) DeleteArchives(t SessionTarget) []Command {
+	var commands []Command
+	for _, id := range s.ArchiveItems(t.Stream())[s.Before:] {
+		commands = append(commands, Delete{Target: Target{By: t.By, ID: id}, Reason: "its session was deleted"})
+	}
+	return commands
+}
+
 // Rewritten implements [Written].
 func (c DeleteSession) Rewritten(r Rewriting) Command {
 	r.all(&c.Reason)

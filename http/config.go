@@ -38,6 +38,8 @@ type Config struct {
 	// Confine lets what is done in a context see the rows of one tenant, with an empty name of none. Nil if
 	// nothing but the statements themselves keeps tenants apart.
 	Confine func(ctx context.Context, tenant string) context.Context
+	// Sessions answers questions about sessions. Nil if this server keeps none.
+	Sessions Sessions
 	// Eraser follows lineages and sweeps files. Nil if this server does neither.
 	Eraser Eraser
 	// Scrubbing tells by which rules texts are scrubbed. Nil if nobody changes them here.

@@ -19,13 +19,13 @@ func (s *Server) contextRoutes() {
 		Description: "It is what a search finds, arranged by kind: at start the user's profile, the surest first, and then what fits the task, if there is one; " +
 			"at focus what fits a goal; for a query what fits that; at analysis what fits the task and the first failure. Contested items stand apart: " +
 			"agents must not rely on them. It comes as items and as two texts for prompts, both empty where nothing is known.",
-		RequestBody: bodies(s, true, map[string]any{jsonType: need{}}),
+		RequestBody: bodies(s, true, map[string]any{jsonType: contextRequest{}}),
 		Errors:      []int{http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
 	}, s.brief)
 }
 
-// need is what an agent asks for.
-type need struct {
+// contextRequest is what an agent asks for.
+type contextRequest struct {
 	Moment     string        `json:"moment" enum:"start,focus,query,analysis" doc:"When in its work."`
 	Task       string        `json:"task,omitempty" maxLength:"8000" doc:"At start, where it may be left out, and at analysis: what is to be done, or failed."`
 	Goal       string        `json:"goal,omitempty" maxLength:"8000" doc:"At focus."`
@@ -37,8 +37,8 @@ type need struct {
 	MaxTokens  optional[int] `json:"max_tokens,omitzero" nullable:"false" minimum:"50" maximum:"32000" doc:"How long the injection is at most, by an estimate. 1800 if left out, 500 at analysis."`
 }
 
-// briefed is what an agent should know.
-type briefed struct {
+// contextAnswer is what an agent should know.
+type contextAnswer struct {
 	Moment     string         `json:"moment" enum:"start,focus,query,analysis"`
 	About      string         `json:"about" doc:"The task, goal or query that it is for."`
 	Injection  string         `json:"injection" doc:"For the prompt of the first step: Markdown with a section for each kind; each item ends with its URI. Empty if nothing is known."`
@@ -46,12 +46,12 @@ type briefed struct {
 	Tokens     int            `json:"tokens" doc:"Of the injection, estimated."`
 	HintTokens int            `json:"hint_tokens"`
 	HitCounts  map[string]int `json:"hit_counts" doc:"How many items of each kind were found: preferences, skills, cases, patterns, tools, background, antipatterns, contested."`
-	Items      []briefedItem  `json:"items" nullable:"false" doc:"By kind, the best first."`
+	Items      []contextItem  `json:"items" nullable:"false" doc:"By kind, the best first."`
 	Degraded   string         `json:"degraded,omitempty" doc:"Why words stand alone; missing when meaning took part."`
 }
 
-// briefedItem is one of the items that a briefing is made of.
-type briefedItem struct {
+// contextItem is one of the items that a briefing is made of.
+type contextItem struct {
 	Kind      string     `json:"kind" enum:"preferences,skills,cases,patterns,tools,background,antipatterns,contested"`
 	Knowledge *knowledge `json:"knowledge" doc:"With its abstract as its content."`
 	Score     float64    `json:"score" doc:"0 to 1: how much it is about what was asked; 0 if it was listed, not searched for."`
@@ -60,13 +60,13 @@ type briefedItem struct {
 }
 
 type briefOutput struct {
-	Body briefed
+	Body contextAnswer
 }
 
-var decodeNeed = decoderOf(reflect.TypeFor[need]())
+var decodeNeed = decoderOf(reflect.TypeFor[contextRequest]())
 
 func (s *Server) brief(ctx context.Context, c *call, _ *struct{}) (*briefOutput, error) {
-	in, _, err := read[need](s, c, decodeNeed)
+	in, _, err := read[contextRequest](s, c, decodeNeed)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (s *Server) brief(ctx context.Context, c *call, _ *struct{}) (*briefOutput,
 }
 
 // need is what the domain knows of it, with the caller's names for the fields of the context.
-func (in need) need(c *call) (domain.Need, map[string]string) {
+func (in contextRequest) need(c *call) (domain.Need, map[string]string) {
 	n := domain.Need{
 		By: c.principal, Moment: domain.Moment(in.Moment), Failures: in.ToolIssues,
 		Tags: domain.Tags(in.Tags), MinScore: in.MinScore, MaxTokens: in.MaxTokens.Value,
@@ -108,15 +108,15 @@ func (in need) need(c *call) (domain.Need, map[string]string) {
 	return n, names
 }
 
-func briefedOf(asked domain.Need, told domain.Briefing) briefed {
-	out := briefed{
+func briefedOf(asked domain.Need, told domain.Briefing) contextAnswer {
+	out := contextAnswer{
 		Moment: string(asked.Moment), About: asked.About, Injection: told.Injection, Hints: told.Hints,
 		Tokens: told.Tokens, HintTokens: told.HintTokens, Degraded: told.Degraded,
-		HitCounts: map[string]int{}, Items: make([]briefedItem, len(told.Items)),
+		HitCounts: map[string]int{}, Items: make([]contextItem, len(told.Items)),
 	}
 	for i, item := range told.Items {
 		out.HitCounts[string(item.Aspect)]++
-		out.Items[i] = briefedItem{
+		out.Items[i] = contextItem{
 			Kind: string(item.Aspect), Knowledge: knowledgeOf(item.Knowledge), Score: item.Score,
 			Scope: string(item.Scope), Told: item.Told,
 		}

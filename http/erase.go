@@ -32,16 +32,16 @@ type Eraser interface {
 	SweepFiles(ctx context.Context) (domain.Sweep, error)
 }
 
-// legalCase is why an item is held, or released.
-type legalCase struct {
+// holdReason is why an item is held, or released.
+type holdReason struct {
 	ReasonCode string `json:"reason_code" example:"litigation" doc:"A word; it stays for ever."`
 	Ticket     string `json:"ticket,omitempty" example:"LEGAL-7" doc:"Of the case; it stays for ever."`
 }
 
-var decodeCase = decoderOf(reflect.TypeFor[legalCase]())
+var decodeCase = decoderOf(reflect.TypeFor[holdReason]())
 
-// kin is something that an item goes back to, or that goes back to it.
-type kin struct {
+// lineageEntry is something that an item goes back to, or that goes back to it.
+type lineageEntry struct {
 	ID       string `json:"id,omitempty" doc:"Of an item."`
 	Stream   string `json:"stream" doc:"What it is, if no item."`
 	Relation string `json:"relation" enum:"derived_from,derives,superseded_by,supersedes" doc:"What it is to what of names: derived_from is made from that, derives is what that was made from, supersedes took its place."`
@@ -52,12 +52,12 @@ type kin struct {
 
 type lineageOutput struct {
 	Body struct {
-		Items []kin `json:"items" nullable:"false"`
+		Items []lineageEntry `json:"items" nullable:"false"`
 	} `nameHint:"Lineage"`
 }
 
-// sweepDone is a rewriting of the files.
-type sweepDone struct {
+// purgeResult is a rewriting of the files.
+type purgeResult struct {
 	BeganAt  time.Time `json:"began_at"`
 	EndedAt  time.Time `json:"ended_at"`
 	Complete bool      `json:"complete"`
@@ -65,17 +65,17 @@ type sweepDone struct {
 	ForOwner string    `json:"for_owner,omitempty" doc:"The command by which the owner of the tables, or of the database, rewrites what the server may not."`
 }
 
-type sweepOutput struct{ Body sweepDone }
+type sweepOutput struct{ Body purgeResult }
 
 type erasuresOutput struct {
 	Body struct {
-		Erasures  int64      `json:"erasures" doc:"Items of the tenant that were erased."`
-		Texts     int64      `json:"texts" doc:"Texts that were destroyed with them."`
-		Unswept   int64      `json:"unswept" doc:"Texts whose bytes the files may still hold: of the tenant, and for whoever operates the server of every tenant."`
-		Oldest    *time.Time `json:"oldest,omitempty" doc:"When the first of those was erased."`
-		PurgeBy   *time.Time `json:"purge_by,omitempty" doc:"When the server will have rewritten the files by itself; missing if they hold nothing, or if it does not do that."`
-		LastSweep *sweepDone `json:"last_sweep,omitempty"`
-		Kept      []string   `json:"kept" nullable:"false" doc:"What else holds deleted bytes after a sweep, and for how long, as far as the database knows: nothing about backups."`
+		Erasures  int64        `json:"erasures" doc:"Items of the tenant that were erased."`
+		Texts     int64        `json:"texts" doc:"Texts that were destroyed with them."`
+		Unswept   int64        `json:"unswept" doc:"Texts whose bytes the files may still hold: of the tenant, and for whoever operates the server of every tenant."`
+		Oldest    *time.Time   `json:"oldest,omitempty" doc:"When the first of those was erased."`
+		PurgeBy   *time.Time   `json:"purge_by,omitempty" doc:"When the server will have rewritten the files by itself; missing if they hold nothing, or if it does not do that."`
+		LastSweep *purgeResult `json:"last_sweep,omitempty"`
+		Kept      []string     `json:"kept" nullable:"false" doc:"What else holds deleted bytes after a sweep, and for how long, as far as the database knows: nothing about backups."`
 	} `nameHint:"Erasures"`
 }
 
@@ -84,12 +84,12 @@ func (s *Server) eraseRoutes() {
 	handle(s, huma.Operation{
 		OperationID: "hold", Method: http.MethodPost, Path: one + "/hold", Tags: tags,
 		Summary: "Keep an item from being erased", Description: "For admins. It can be forgotten, since that destroys nothing.",
-		RequestBody: bodies(s, true, map[string]any{jsonType: legalCase{}}), Errors: changeErrors,
+		RequestBody: bodies(s, true, map[string]any{jsonType: holdReason{}}), Errors: changeErrors,
 	}, s.hold)
 	handle(s, huma.Operation{
 		OperationID: "release", Method: http.MethodPost, Path: one + "/release", Tags: tags,
 		Summary: "End an item's legal hold", Description: "For admins.",
-		RequestBody: bodies(s, true, map[string]any{jsonType: legalCase{}}), Errors: changeErrors,
+		RequestBody: bodies(s, true, map[string]any{jsonType: holdReason{}}), Errors: changeErrors,
 	}, s.release)
 	handle(s, huma.Operation{
 		OperationID: "lineage", Method: http.MethodGet, Path: one + "/lineage", Tags: tags,
@@ -109,7 +109,7 @@ func (s *Server) eraseRoutes() {
 }
 
 func (s *Server) hold(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := read[legalCase](s, c, decodeCase)
+	given, body, err := read[holdReason](s, c, decodeCase)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (s *Server) hold(ctx context.Context, c *call, in *itemInput) (*reply, erro
 }
 
 func (s *Server) release(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := read[legalCase](s, c, decodeCase)
+	given, body, err := read[holdReason](s, c, decodeCase)
 	if err != nil {
 		return nil, err
 	}
@@ -162,9 +162,9 @@ func (s *Server) lineage(ctx context.Context, c *call, in *itemInput) (*lineageO
 		return nil, err
 	}
 	out := &lineageOutput{}
-	out.Body.Items = []kin{}
+	out.Body.Items = []lineageEntry{}
 	for _, relative := range all {
-		shown := kin{ID: relative.ID, Stream: relative.Stream, Relation: relative.Relation, Of: relative.Of}
+		shown := lineageEntry{ID: relative.ID, Stream: relative.Stream, Relation: relative.Relation, Of: relative.Of}
 		if relative.ID == "" && !c.principal.SeesAll() && !c.principal.MaySeeSession(relative.Stream) {
 			continue
 		}
@@ -201,7 +201,7 @@ func (s *Server) erasures(ctx context.Context, c *call, _ *struct{}) (*erasuresO
 		out.Body.PurgeBy = new(status.Oldest.Add(s.cfg.PurgeAfter))
 	}
 	if status.Last != nil {
-		last := sweepDone(*status.Last)
+		last := purgeResult(*status.Last)
 		out.Body.LastSweep = &last
 	}
 	return out, nil
@@ -215,5 +215,5 @@ func (s *Server) sweep(ctx context.Context, c *call, _ *struct{}) (*sweepOutput,
 		return nil, err
 	}
 	done, err := s.cfg.Eraser.SweepFiles(context.WithoutCancel(ctx)) // half of it would be of no use
-	return &sweepOutput{Body: sweepDone(done)}, err
+	return &sweepOutput{Body: purgeResult(done)}, err
 }

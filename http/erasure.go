@@ -60,8 +60,8 @@ type erasureOutput struct {
 	Body     erasure
 }
 
-// doomed is something that an order would erase, or that is related to it.
-type doomed struct {
+// erasureTarget is something that an order would erase, or that is related to it.
+type erasureTarget struct {
 	ID        string `json:"id,omitempty" doc:"Of an item."`
 	Stream    string `json:"stream"`
 	Owner     string `json:"owner,omitempty"`
@@ -81,7 +81,7 @@ type erasurePlanInput struct {
 
 type erasurePlanOutput struct {
 	Body struct {
-		Items []doomed `json:"items" nullable:"false"`
+		Items []erasureTarget `json:"items" nullable:"false"`
 		Keys  int64    `json:"keys,omitempty" doc:"That would be revoked, of a tenant: nobody but root gets in from then on, and its name stays taken."`
 	} `nameHint:"ErasurePlan"`
 }
@@ -187,7 +187,7 @@ func (s *Server) planErasure(ctx context.Context, c *call, in *erasurePlanInput)
 		return nil, err
 	}
 	out := &erasurePlanOutput{}
-	out.Body.Items = []doomed{}
+	out.Body.Items = []erasureTarget{}
 	if out.Body.Keys, err = s.cfg.Eraser.Closing(ctx, c.principal.Tenant, in.Of); err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func (s *Server) planErasure(ctx context.Context, c *call, in *erasurePlanInput)
 			if d.Goes && refused != "" { // all of it
 				why = refused
 			}
-			out.Body.Items = append(out.Body.Items, doomed{
+			out.Body.Items = append(out.Body.Items, erasureTarget{
 				ID: d.ID, Stream: d.Stream, Owner: string(d.Owner), Status: string(d.Status), Held: d.Held,
 				Relation: d.Relation, RelatedTo: d.RelatedTo, Goes: d.Goes && why == "", Kept: why != "", Reason: why,
 			})

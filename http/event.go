@@ -43,7 +43,7 @@ type change struct {
 	Field  string `json:"field" example:"content"`
 	Before any    `json:"before,omitempty" doc:"Missing if there was nothing."`
 	After  any    `json:"after,omitempty" doc:"Missing if nothing is left."`
-	Diff   []edit `json:"diff,omitempty" doc:"With diff=true, for what people wrote: before and after, word by word, Chinese by character."`
+	Diff   []fieldChange `json:"diff,omitempty" doc:"With diff=true, for what people wrote: before and after, word by word, Chinese by character."`
 }
 
 func eventOf(e domain.Event) event {

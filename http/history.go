@@ -28,8 +28,8 @@ type cause struct {
 	OnBehalfOf string     `json:"on_behalf_of,omitempty"`
 }
 
-// edit is a part of a text that stayed, went or came.
-type edit struct {
+// fieldChange is a part of a text that stayed, went or came.
+type fieldChange struct {
 	Op   string `json:"op" enum:"same,removed,added"`
 	Text string `json:"text"`
 }
@@ -159,12 +159,12 @@ func isProse(field string) bool {
 	return false
 }
 
-func diffOf(before, after any) []edit {
+func diffOf(before, after any) []fieldChange {
 	was, _ := before.(string)
 	is, _ := after.(string)
-	var edits []edit
+	var edits []fieldChange
 	for _, e := range prose.Diff(was, is) {
-		edits = append(edits, edit{Op: string(e.Op), Text: e.Text})
+		edits = append(edits, fieldChange{Op: string(e.Op), Text: e.Text})
 	}
 	return edits
 }

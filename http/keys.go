@@ -24,18 +24,18 @@ type newKey struct {
 	Note          string     `json:"note,omitempty" maxLength:"200" doc:"What it is for."`
 }
 
-// rotation is how a key is to be replaced.
-type rotation struct {
+// keyRotation is how a key is to be replaced.
+type keyRotation struct {
 	Overlap *int64 `json:"overlap,omitempty" doc:"For how many seconds the old key stays valid: 0 ends it now, at most 30 days. Default: a day."`
 }
 
 var (
 	decodeNewKey   = decoderOf(reflect.TypeFor[newKey]())
-	decodeRotation = decoderOf(reflect.TypeFor[rotation]())
+	decodeRotation = decoderOf(reflect.TypeFor[keyRotation]())
 )
 
-// givenKey is a key as admins see it.
-type givenKey struct {
+// issuedKey is a key as admins see it.
+type issuedKey struct {
 	Prefix        string     `json:"prefix"`
 	Key           string     `json:"key,omitempty" doc:"The key itself: shown once, when it is made."`
 	Tenant        string     `json:"tenant"`
@@ -53,8 +53,8 @@ type givenKey struct {
 	ReplacedUntil *time.Time `json:"replaced_until,omitempty" doc:"Until when the key that this one replaces is valid; in the answer to a rotation."`
 }
 
-func givenKeyOf(tenant string, k domain.GivenKey) givenKey {
-	shown := givenKey{
+func givenKeyOf(tenant string, k domain.GivenKey) issuedKey {
+	shown := issuedKey{
 		Prefix: k.Prefix, Tenant: tenant, Subject: string(k.Subject), Role: string(k.Role), ActsFor: k.ActsFor,
 		PublishPublic: k.PublishPublic, CreatedAt: k.CreatedAt.UTC(), ExpiresAt: known(k.ExpiresAt),
 		RevokedAt: known(k.RevokedAt), UsedAt: known(k.UsedAt), ReplacedBy: k.ReplacedBy, Replaces: k.Replaces,
@@ -70,12 +70,12 @@ type keyOutput struct {
 	Outcome  string `header:"Annals-Outcome" enum:"created,recorded,unchanged" doc:"What the write did: unchanged is a key that had been revoked before."`
 	Replayed string `header:"Idempotent-Replayed" doc:"true if the request had been made before; then the key itself is not shown again."`
 	Redacted string `header:"Annals-Redacted" doc:"What was taken out of the note or the reason before it was recorded."`
-	Body     givenKey
+	Body     issuedKey
 }
 
 type keysOutput struct {
 	Body struct {
-		Items []givenKey `json:"items" nullable:"false"`
+		Items []issuedKey `json:"items" nullable:"false"`
 	} `nameHint:"Keys"`
 }
 
@@ -101,12 +101,12 @@ func (s *Server) keyRoutes() {
 		OperationID: "rotate-key", Method: http.MethodPost, Path: path + "/{prefix}/rotate", Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary:     "Let another key take this one's place",
 		Description: "The other allows the same. This one stays valid for the overlap, whose end the answer names. For admins.",
-		RequestBody: bodies(s, false, map[string]any{jsonType: rotation{}}), Errors: writing,
+		RequestBody: bodies(s, false, map[string]any{jsonType: keyRotation{}}), Errors: writing,
 	}, s.rotateKey)
 	handle(s, huma.Operation{
 		OperationID: "revoke-key", Method: http.MethodDelete, Path: path + "/{prefix}", Tags: tags,
 		Summary: "Take a key back", Description: "It opens nothing any more, on any server. One that was revoked before is answered like the first time. For admins.",
-		RequestBody: bodies(s, false, map[string]any{jsonType: because{}}), Errors: writing,
+		RequestBody: bodies(s, false, map[string]any{jsonType: reason{}}), Errors: writing,
 	}, s.revokeKey)
 	handle(s, huma.Operation{
 		OperationID: "whoami", Method: http.MethodGet, Path: "/v1/whoami", Tags: tags,
@@ -197,7 +197,7 @@ func (s *Server) listKeys(ctx context.Context, c *call, _ *struct{}) (*keysOutpu
 	}
 	slices.SortStableFunc(all, func(a, b domain.GivenKey) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	out := &keysOutput{}
-	out.Body.Items = make([]givenKey, len(all))
+	out.Body.Items = make([]issuedKey, len(all))
 	for i, k := range all {
 		out.Body.Items[i] = givenKeyOf(c.principal.Tenant, k)
 	}
@@ -211,7 +211,7 @@ const (
 )
 
 func (s *Server) rotateKey(ctx context.Context, c *call, in *keyInput) (*keyOutput, error) {
-	given, _, err := readAny[rotation](s, c, decodeRotation)
+	given, _, err := readAny[keyRotation](s, c, decodeRotation)
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +244,7 @@ func (s *Server) rotateKey(ctx context.Context, c *call, in *keyInput) (*keyOutp
 }
 
 func (s *Server) revokeKey(ctx context.Context, c *call, in *keyInput) (*keyOutput, error) {
-	given, body, err := readAny[because](s, c, decodeBecause)
+	given, body, err := readAny[reason](s, c, decodeBecause)
 	if err != nil {
 		return nil, err
 	}

@@ -64,12 +64,12 @@ type eval struct {
 	Helpful        *int     `json:"helpful,omitempty" minimum:"0" doc:"How often it was of use; begins at 1, the author's own vote."`
 	Harmful        *int     `json:"harmful,omitempty" minimum:"0" doc:"How often it did harm; begins at 0."`
 	Confidence     *float64 `json:"confidence,omitempty" minimum:"0" maximum:"1" doc:"Follows from the two counts and from reports of staleness."`
-	HelpfulHistory []use    `json:"helpful_history,omitempty" maxItems:"50" doc:"Newest first. Only where one item is asked for."`
-	HarmfulHistory []use    `json:"harmful_history,omitempty" maxItems:"50" doc:"Newest first. Only where one item is asked for."`
+	HelpfulHistory []voteRecord    `json:"helpful_history,omitempty" maxItems:"50" doc:"Newest first. Only where one item is asked for."`
+	HarmfulHistory []voteRecord    `json:"harmful_history,omitempty" maxItems:"50" doc:"Newest first. Only where one item is asked for."`
 }
 
-// use is one occasion on which an item was used and judged.
-type use struct {
+// voteRecord is one occasion on which an item was used and judged.
+type voteRecord struct {
 	Query   string     `json:"query,omitempty"`
 	TraceID string     `json:"trace_id,omitempty"`
 	Outcome string     `json:"outcome,omitempty"`
@@ -113,10 +113,10 @@ func sourceOf(s domain.Source) *source {
 	}
 }
 
-func usesOf(all []domain.Use) []use {
-	uses := make([]use, len(all))
+func usesOf(all []domain.Use) []voteRecord {
+	uses := make([]voteRecord, len(all))
 	for i, u := range all {
-		uses[i] = use{Query: u.Query, TraceID: u.TraceID, Outcome: u.Outcome, By: string(u.By), At: known(u.At)}
+		uses[i] = voteRecord{Query: u.Query, TraceID: u.TraceID, Outcome: u.Outcome, By: string(u.By), At: known(u.At)}
 	}
 	return uses
 }

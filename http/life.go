@@ -8,8 +8,8 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// because says why.
-type because struct {
+// reason says why.
+type reason struct {
 	Reason string `json:"reason,omitempty" maxLength:"2000"`
 }
 
@@ -19,20 +19,20 @@ type confirmation struct {
 	Until  *time.Time `json:"until,omitempty" doc:"When it should be looked at again; for good if left out."`
 }
 
-// succession names the item that takes another's place.
-type succession struct {
+// supersession names the item that takes another's place.
+type supersession struct {
 	By     string `json:"by" doc:"The id of the item that takes this one's place."`
 	Reason string `json:"reason,omitempty" maxLength:"2000"`
 }
 
 var (
-	decodeBecause      = decoderOf(reflect.TypeFor[because]())
+	decodeBecause      = decoderOf(reflect.TypeFor[reason]())
 	decodeConfirmation = decoderOf(reflect.TypeFor[confirmation]())
-	decodeSuccession   = decoderOf(reflect.TypeFor[succession]())
+	decodeSuccession   = decoderOf(reflect.TypeFor[supersession]())
 )
 
 func (s *Server) reportStale(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := readAny[because](s, c, decodeBecause)
+	given, body, err := readAny[reason](s, c, decodeBecause)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (s *Server) confirm(ctx context.Context, c *call, in *itemInput) (*reply, e
 }
 
 func (s *Server) supersede(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := read[succession](s, c, decodeSuccession)
+	given, body, err := read[supersession](s, c, decodeSuccession)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (s *Server) supersede(ctx context.Context, c *call, in *itemInput) (*reply,
 }
 
 func (s *Server) restore(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := readAny[because](s, c, decodeBecause)
+	given, body, err := readAny[reason](s, c, decodeBecause)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ type forgetInput struct {
 }
 
 func (s *Server) forget(ctx context.Context, c *call, in *forgetInput) (*receipt, error) {
-	given, body, err := readAny[because](s, c, decodeBecause)
+	given, body, err := readAny[reason](s, c, decodeBecause)
 	if err != nil {
 		return nil, err
 	}

@@ -43,6 +43,7 @@ func description(version string) *huma.OpenAPI {
 			{Name: "Knowledge", Description: "Remember, read, revise and forget."},
 			{Name: "Learning from use", Description: "What was of use, what did harm, what no longer holds."},
 			{Name: "Questions", Description: "What is known, and what happened."},
+			{Name: "Sessions", Description: "Record conversations and learn from them."},
 			{Name: "Reports", Description: "Who did what, what stands out, and who relied on it."},
 			{Name: "Erasing", Description: "Destroy what people wrote, for good; and keep it from being destroyed."},
 			{Name: "Access", Description: "Who may call."},
@@ -180,6 +181,23 @@ func responseHeaders(t reflect.Type, more ...string) map[string]*huma.Param {
 		all[name] = &huma.Param{Schema: &huma.Schema{Type: huma.TypeString}}
 	}
 	return all
+}
+
+// describeMCP describes what the MCP server answers at /mcp.
+func describeMCP(api *huma.OpenAPI) {
+	message := map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}}
+	api.AddOperation(&huma.Operation{
+		OperationID: "mcp", Method: http.MethodPost, Path: "/mcp", Tags: []string{"Operation"},
+		Summary: "Call the MCP server",
+		Description: "A message of the Model Context Protocol (JSON-RPC 2.0), with Accept: application/json, text/event-stream. " +
+			"docs/agents.md describes the tools.",
+		RequestBody: &huma.RequestBody{Required: true, Content: message},
+		Responses: map[string]*huma.Response{
+			"200": {Description: "The answer to the message", Content: map[string]*huma.MediaType{jsonType: {Schema: message[jsonType].Schema}}},
+			"202": {Description: "Accepted: a notification has no answer"},
+			"401": {Ref: "#/components/responses/" + responseName(http.StatusUnauthorized)},
+		},
+	})
 }
 
 // tidy corrects what huma assumes: that arrays may be null, and that a null is not among the

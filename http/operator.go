@@ -18,7 +18,11 @@ type pages struct {
 // describe renders the description of the API, once all routes are known.
 func (s *Server) describe() (err error) {
 	api := s.api.OpenAPI()
+	describeMCP(api)
 	tidy(api)
+	if err := exemplify(api); err != nil {
+		return err
+	}
 	if s.pages.yaml, err = api.YAML(); err != nil {
 		return fmt.Errorf("render openapi.yaml: %w", err)
 	}

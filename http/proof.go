@@ -190,8 +190,8 @@ func encoded(digests []domain.Digest) []string {
 	return all
 }
 
-// wall is something that keeps the log from being changed.
-type wall struct {
+// protection is something that keeps the log from being changed.
+type protection struct {
 	Name   string `json:"name" example:"triggers"`
 	Stands bool   `json:"stands"`
 	Detail string `json:"detail"`
@@ -200,8 +200,8 @@ type wall struct {
 
 type wallsOutput struct {
 	Body struct {
-		Items []wall `json:"items" nullable:"false"`
-	} `nameHint:"Walls"`
+		Items []protection `json:"items" nullable:"false"`
+	} `nameHint:"Protections"`
 }
 
 func (s *Server) walls(ctx context.Context, c *call, _ *struct{}) (*wallsOutput, error) {
@@ -218,9 +218,9 @@ func (s *Server) walls(ctx context.Context, c *call, _ *struct{}) (*wallsOutput,
 		return nil, err
 	}
 	out := &wallsOutput{}
-	out.Body.Items = make([]wall, len(all))
+	out.Body.Items = make([]protection, len(all))
 	for i, w := range all {
-		out.Body.Items[i] = wall(w)
+		out.Body.Items[i] = protection(w)
 	}
 	return out, nil
 }

@@ -52,8 +52,8 @@ type spanInput struct {
 	Cursor string `query:"cursor" doc:"next_cursor of the page before."`
 }
 
-// looked is how far a page got.
-type looked struct {
+// LogSpan is the part of the log that a page covers. It is exported because huma documents no other embedded types.
+type LogSpan struct {
 	From       int64  `json:"from"`
 	Through    int64  `json:"through" doc:"The position up to which this page looked."`
 	To         int64  `json:"to"`
@@ -63,14 +63,14 @@ type looked struct {
 type findingsOutput struct {
 	Body struct {
 		Items []finding `json:"items" nullable:"false"`
-		looked
+		LogSpan
 	} `nameHint:"Findings"`
 }
 
 type redactionsOutput struct {
 	Body struct {
 		Items []redaction `json:"items" nullable:"false"`
-		looked
+		LogSpan
 	} `nameHint:"Redactions"`
 }
 
@@ -92,7 +92,7 @@ func (s *Server) redactionRoutes() {
 }
 
 // span is the part of the log that a page looks at.
-func (s *Server) span(ctx context.Context, c *call, in *spanInput) (looked, error) {
+func (s *Server) span(ctx context.Context, c *call, in *spanInput) (LogSpan, error) {
 	moment := func(field, given string) domain.AsOf {
 		var p domain.Problems
 		at := asOf(given).read(&p)
@@ -104,7 +104,7 @@ func (s *Server) span(ctx context.Context, c *call, in *spanInput) (looked, erro
 	since, until := moment("since", in.Since), moment("until", in.Until)
 	asked := *in
 	asked.Cursor = ""
-	var span looked
+	var span LogSpan
 	place, err := placeOf(in.Cursor, asked)
 	if err = merge(c.found, err); err != nil {
 		return span, err
@@ -116,8 +116,8 @@ func (s *Server) span(ctx context.Context, c *call, in *spanInput) (looked, erro
 	return span, nil
 }
 
-// looked says how far a page got.
-func (in spanInput) looked(span looked, through int64) looked {
+// reached is the span of a page.
+func (in spanInput) reached(span LogSpan, through int64) LogSpan {
 	in.Cursor = ""
 	span.Through = min(through, span.To)
 	if span.Through < span.To {
@@ -155,7 +155,7 @@ func (s *Server) findings(ctx context.Context, c *call, in *spanInput) (*finding
 			Field: f.Field, Class: f.Class, Count: f.Count, InName: f.InName, Held: held[id],
 		}
 	}
-	out.Body.looked = in.looked(span, through)
+	out.Body.LogSpan = in.reached(span, through)
 	return out, nil
 }
 
@@ -212,6 +212,6 @@ func (s *Server) redact(ctx context.Context, c *call, in *spanInput) (*redaction
 			}
 		}
 	}
-	out.Body.looked = in.looked(span, through)
+	out.Body.LogSpan = in.reached(span, through)
 	return out, nil
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// reliance is an occasion on which somebody was given an item or found it helpful, or was denied
+// usage is an occasion on which somebody was given an item or found it helpful, or was denied
 // something.
-type reliance struct {
+type usage struct {
 	At            time.Time  `json:"at"`
 	Kind          string     `json:"kind" enum:"search,get,list,found helpful,denied"`
 	Actor         string     `json:"actor,omitempty" doc:"Missing if nobody knows."`
@@ -26,8 +26,8 @@ type reliance struct {
 	Before        bool       `json:"before_harm,omitempty" doc:"It was relied on before."`
 }
 
-func relianceOf(r domain.Reliance) reliance {
-	out := reliance{
+func relianceOf(r domain.Reliance) usage {
+	out := usage{
 		At: r.At.UTC(), Kind: r.Kind, Actor: string(r.Actor), OnBehalfOf: string(r.OnBehalfOf), Item: r.Item, Rank: r.Rank,
 		Score: r.Score, Route: r.Route, Status: r.Status, RequestID: r.RequestID, CorrelationID: r.CorrelationID,
 		TraceID: r.TraceID, HarmfulAt: known(r.HarmfulAt),
@@ -41,21 +41,21 @@ func relianceOf(r domain.Reliance) reliance {
 	return out
 }
 
-var relianceColumns = []column[reliance]{
-	{"at", func(r reliance) string { return timeCell(r.At) }},
-	{"kind", func(r reliance) string { return r.Kind }},
-	{"actor", func(r reliance) string { return r.Actor }},
-	{"on_behalf_of", func(r reliance) string { return r.OnBehalfOf }},
-	{"item", func(r reliance) string { return r.Item }},
-	{"rank", func(r reliance) string { return wholeCell(int64(r.Rank)) }},
-	{"score", func(r reliance) string { return shareCell(r.Score) }},
-	{"before_harm", func(r reliance) string { return map[bool]string{true: "true"}[r.Before] }},
-	{"harmful_at", func(r reliance) string { return timeCell(when(r.HarmfulAt)) }},
-	{"route", func(r reliance) string { return r.Route }},
-	{"status", func(r reliance) string { return wholeCell(int64(r.Status)) }},
-	{"request_id", func(r reliance) string { return r.RequestID }},
-	{"correlation_id", func(r reliance) string { return r.CorrelationID }},
-	{"trace_id", func(r reliance) string { return r.TraceID }},
+var relianceColumns = []column[usage]{
+	{"at", func(r usage) string { return timeCell(r.At) }},
+	{"kind", func(r usage) string { return r.Kind }},
+	{"actor", func(r usage) string { return r.Actor }},
+	{"on_behalf_of", func(r usage) string { return r.OnBehalfOf }},
+	{"item", func(r usage) string { return r.Item }},
+	{"rank", func(r usage) string { return wholeCell(int64(r.Rank)) }},
+	{"score", func(r usage) string { return shareCell(r.Score) }},
+	{"before_harm", func(r usage) string { return map[bool]string{true: "true"}[r.Before] }},
+	{"harmful_at", func(r usage) string { return timeCell(when(r.HarmfulAt)) }},
+	{"route", func(r usage) string { return r.Route }},
+	{"status", func(r usage) string { return wholeCell(int64(r.Status)) }},
+	{"request_id", func(r usage) string { return r.RequestID }},
+	{"correlation_id", func(r usage) string { return r.CorrelationID }},
+	{"trace_id", func(r usage) string { return r.TraceID }},
 }
 
 type reliedInput struct {
@@ -101,7 +101,7 @@ func (s *Server) accesses(ctx context.Context, c *call, item, actor string, from
 	if !c.principal.SeesAll() {
 		query.Only = c.principal.Voter()
 	}
-	return listing[reliance]{
+	return listing[usage]{
 		name: "report", asked: query, columns: relianceColumns,
 		page: offset(func(ctx context.Context, skip int64, limit int) ([]domain.Reliance, error) {
 			query.Skip, query.Limit = skip, limit

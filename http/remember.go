@@ -214,7 +214,7 @@ func override[T any](value *T, given *T) {
 	}
 }
 
-func usesIn(all []use) []domain.Use {
+func usesIn(all []voteRecord) []domain.Use {
 	var uses []domain.Use
 	for _, u := range all {
 		uses = append(uses, domain.Use{

@@ -72,17 +72,17 @@ func redactedOf(r domain.Receipt) string {
 	return strings.Join(classes, ",")
 }
 
-// kept is what to keep of an event that was recorded.
-type kept struct {
+// keptVersion is what to keep of an event that was recorded.
+type keptVersion struct {
 	EventID  string `json:"event_id"`
 	Position int64  `json:"position"`
 	Hash     string `json:"hash" doc:"Of the record, in hexadecimal."`
 }
 
-func keptOf(r domain.Receipt) []kept {
-	all := make([]kept, len(r.Events))
+func keptOf(r domain.Receipt) []keptVersion {
+	all := make([]keptVersion, len(r.Events))
 	for i, event := range r.Events {
-		all[i] = kept{EventID: event.EventID, Position: event.Position, Hash: hex.EncodeToString(event.Hash)}
+		all[i] = keptVersion{EventID: event.EventID, Position: event.Position, Hash: hex.EncodeToString(event.Hash)}
 	}
 	return all
 }

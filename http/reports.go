@@ -29,12 +29,12 @@ const reportPath = "/v1/reports/"
 func (s *Server) reportRoutes() {
 	report(s, "actor", "Read everything that an actor did, or that was done on its behalf", "", listed[event](s), s.reportActor)
 	report(s, "changes", "Read everything that changed in a scope", "Each event with what it changed. ", listed[event](s), s.reportChanges)
-	report(s, "harm", "List the knowledge that did most harm", "", listed[standing](s), s.reportStandings(Reporter.Harm))
-	report(s, "stale", "List the knowledge that most people report stale", "", listed[standing](s), s.reportStandings(Reporter.Stale))
-	report(s, "falling", "List the knowledge whose confidence fell furthest", "The last thirty days, unless from is given. ", listed[standing](s), s.reportFalling)
+	report(s, "harm", "List the knowledge that did most harm", "", listed[itemStanding](s), s.reportStandings(Reporter.Harm))
+	report(s, "stale", "List the knowledge that most people report stale", "", listed[itemStanding](s), s.reportStandings(Reporter.Stale))
+	report(s, "falling", "List the knowledge whose confidence fell furthest", "The last thirty days, unless from is given. ", listed[itemStanding](s), s.reportFalling)
 	report(s, "relied", "List who was given an item, or found it helpful",
-		"What was retrieved is recorded where the operator has asked for it. Members read what they did themselves. ", listed[reliance](s), s.reportRelied)
-	report(s, "denied", "List what was denied to whom", "Members read what was denied to them. ", listed[reliance](s), s.reportDenied)
+		"What was retrieved is recorded where the operator has asked for it. Members read what they did themselves. ", listed[usage](s), s.reportRelied)
+	report(s, "denied", "List what was denied to whom", "Members read what was denied to them. ", listed[usage](s), s.reportDenied)
 }
 
 func report[I any](s *Server, name, summary, more string, responses map[string]*huma.Response, do operation[I, streamed]) {
@@ -132,8 +132,8 @@ var changeColumns = []column[event]{
 	}},
 }
 
-// standing is an item that stands out, and why.
-type standing struct {
+// itemStanding is an item that stands out, and why.
+type itemStanding struct {
 	ID         string     `json:"id"`
 	Task       string     `json:"task,omitempty"`
 	Owner      string     `json:"owner"`
@@ -150,29 +150,29 @@ type standing struct {
 	Reason     string     `json:"stale_reason,omitempty" doc:"The newest."`
 }
 
-func standingOf(s domain.Standing) standing {
-	return standing{
+func standingOf(s domain.Standing) itemStanding {
+	return itemStanding{
 		ID: s.ID, Task: s.Task, Owner: string(s.Owner), Scopes: plain(s.Scopes), Status: string(s.Status),
 		Count: s.Count, Last: known(s.Last), Helpful: s.Helpful, Harmful: s.Harmful, Confidence: s.Confidence,
 		Reporters: s.Reporters, Reason: s.Reason,
 	}
 }
 
-var standingColumns = []column[standing]{
-	{"id", func(s standing) string { return s.ID }},
-	{"task", func(s standing) string { return s.Task }},
-	{"owner", func(s standing) string { return s.Owner }},
-	{"scopes", func(s standing) string { return strings.Join(s.Scopes, " ") }},
-	{"status", func(s standing) string { return s.Status }},
-	{"count", func(s standing) string { return wholeCell(int64(s.Count)) }},
-	{"last", func(s standing) string { return timeCell(when(s.Last)) }},
-	{"before", func(s standing) string { return givenCell(s.Before) }},
-	{"after", func(s standing) string { return givenCell(s.After) }},
-	{"helpful", func(s standing) string { return wholeCell(int64(s.Helpful)) }},
-	{"harmful", func(s standing) string { return wholeCell(int64(s.Harmful)) }},
-	{"confidence", func(s standing) string { return shareCell(s.Confidence) }},
-	{"stale_reporters", func(s standing) string { return wholeCell(int64(s.Reporters)) }},
-	{"stale_reason", func(s standing) string { return s.Reason }},
+var standingColumns = []column[itemStanding]{
+	{"id", func(s itemStanding) string { return s.ID }},
+	{"task", func(s itemStanding) string { return s.Task }},
+	{"owner", func(s itemStanding) string { return s.Owner }},
+	{"scopes", func(s itemStanding) string { return strings.Join(s.Scopes, " ") }},
+	{"status", func(s itemStanding) string { return s.Status }},
+	{"count", func(s itemStanding) string { return wholeCell(int64(s.Count)) }},
+	{"last", func(s itemStanding) string { return timeCell(when(s.Last)) }},
+	{"before", func(s itemStanding) string { return givenCell(s.Before) }},
+	{"after", func(s itemStanding) string { return givenCell(s.After) }},
+	{"helpful", func(s itemStanding) string { return wholeCell(int64(s.Helpful)) }},
+	{"harmful", func(s itemStanding) string { return wholeCell(int64(s.Harmful)) }},
+	{"confidence", func(s itemStanding) string { return shareCell(s.Confidence) }},
+	{"stale_reporters", func(s itemStanding) string { return wholeCell(int64(s.Reporters)) }},
+	{"stale_reason", func(s itemStanding) string { return s.Reason }},
 }
 
 func givenCell(x *float64) string {
@@ -203,7 +203,7 @@ func (s *Server) reportFalling(ctx context.Context, c *call, in *standingsInput)
 	if in.From == "" {
 		in.From = moment(c.now.Add(-recently).UTC().Truncate(24 * time.Hour).Format(time.RFC3339))
 	}
-	return s.standings(ctx, c, in, Reporter.Falling, func(d domain.Standing) standing {
+	return s.standings(ctx, c, in, Reporter.Falling, func(d domain.Standing) itemStanding {
 		out := standingOf(d)
 		out.Before, out.After = &d.Before, &d.After
 		return out
@@ -212,7 +212,7 @@ func (s *Server) reportFalling(ctx context.Context, c *call, in *standingsInput)
 
 func (s *Server) standings(
 	ctx context.Context, c *call, in *standingsInput,
-	rank func(Reporter, context.Context, domain.ReportQuery) ([]domain.Standing, error), show func(domain.Standing) standing,
+	rank func(Reporter, context.Context, domain.ReportQuery) ([]domain.Standing, error), show func(domain.Standing) itemStanding,
 ) (*streamed, error) {
 	format, err := c.forms()
 	if err != nil {
@@ -222,7 +222,7 @@ func (s *Server) standings(
 	query := domain.ReportQuery{
 		Tenant: chosen.Tenant, Only: chosen.Only, Scope: chosen.Scope, Owner: chosen.Owner, From: chosen.From, To: chosen.To,
 	}
-	return listing[standing]{
+	return listing[itemStanding]{
 		name: "report", asked: []any{c.request.URL.Path, query}, columns: standingColumns,
 		page: offset(func(ctx context.Context, skip int64, limit int) ([]domain.Standing, error) {
 			query.Skip, query.Limit = skip, limit

@@ -14,6 +14,7 @@ func (s *Server) routes() {
 	s.erasureRoutes()
 	s.questionRoutes()
 	s.contextRoutes()
+	s.sessionRoutes()
 	s.reportRoutes()
 	s.proofRoutes()
 	s.rebuildRoutes()
@@ -65,18 +66,18 @@ func (s *Server) knowledgeRoutes() {
 		Summary: "Forget an item, or erase it",
 		Description: "Forgotten, it leaves the answers and stays in the history; restore brings it back. With erase=true what people wrote about it is destroyed for good: " +
 			"for the owner in person or an admin, and not while it is under legal hold. Erased again is unchanged.",
-		RequestBody: bodies(s, false, map[string]any{jsonType: because{}}), Errors: changeErrors,
+		RequestBody: bodies(s, false, map[string]any{jsonType: reason{}}), Errors: changeErrors,
 	}, s.forget)
 	handle(s, huma.Operation{
 		OperationID: "restore", Method: http.MethodPost, Path: one + "/restore", Tags: []string{tag},
 		Summary:     "Bring a forgotten or superseded item back",
 		Description: "It is what it was before: what was superseded, and then forgotten, is superseded again; restored once more, it holds again.",
-		RequestBody: bodies(s, false, map[string]any{jsonType: because{}}), Errors: changeErrors,
+		RequestBody: bodies(s, false, map[string]any{jsonType: reason{}}), Errors: changeErrors,
 	}, s.restore)
 	handle(s, huma.Operation{
 		OperationID: "supersede", Method: http.MethodPost, Path: one + "/supersede", Tags: []string{tag},
 		Summary:     "Let another item take this one's place",
-		RequestBody: bodies(s, true, map[string]any{jsonType: succession{}}), Errors: changeErrors,
+		RequestBody: bodies(s, true, map[string]any{jsonType: supersession{}}), Errors: changeErrors,
 	}, s.supersede)
 	s.relationRoutes()
 	handle(s, huma.Operation{
@@ -101,7 +102,7 @@ func (s *Server) feedbackRoutes() {
 	handle(s, huma.Operation{
 		OperationID: "report-stale", Method: http.MethodPost, Path: one + "/stale", Tags: []string{tag},
 		Summary:     "Report that an item is out of date",
-		RequestBody: bodies(s, false, map[string]any{jsonType: because{}}), Errors: changeErrors,
+		RequestBody: bodies(s, false, map[string]any{jsonType: reason{}}), Errors: changeErrors,
 	}, s.reportStale)
 	handle(s, huma.Operation{
 		OperationID: "confirm", Method: http.MethodPost, Path: one + "/confirm", Tags: []string{tag},

@@ -73,8 +73,8 @@ type parts struct {
 	Confidence float64 `json:"confidence"`
 }
 
-// searched is what is known.
-type searched struct {
+// searchAnswer is what is known.
+type searchAnswer struct {
 	Items    []hit        `json:"items" nullable:"false"`
 	Embedder string       `json:"embedder" doc:"The vector space that meaning was compared in."`
 	Degraded string       `json:"degraded,omitempty" doc:"Why words stand alone; missing when meaning took part."`
@@ -102,7 +102,7 @@ type scopePlan struct {
 }
 
 type searchOutput struct {
-	Body searched
+	Body searchAnswer
 }
 
 type searchInput struct {
@@ -223,8 +223,8 @@ func placedBy(h domain.Found) string {
 	return ""
 }
 
-func searchedOf(a domain.Answer) searched {
-	out := searched{
+func searchedOf(a domain.Answer) searchAnswer {
+	out := searchAnswer{
 		Items: make([]hit, len(a.Hits)), Embedder: a.Embedder, Degraded: a.Degraded, MinScore: a.MinScore,
 	}
 	for i, h := range a.Hits {

@@ -79,7 +79,7 @@ func New(cfg Config) *Server {
 
 // Paths are where it answers, and Public those of them that ask for no key.
 func Paths() (paths, public []string) {
-	public = []string{"/health", "/ready"}
+	public = []string{"/health", "/ready", "/api/v1/openapi.json"}
 	return append([]string{"/api/v1/"}, public...), public
 }
 
@@ -143,6 +143,7 @@ func noRoute() error {
 
 func (s *Server) routes() {
 	s.route("/", func(context.Context, *query) (any, error) { return nil, noRoute() })
+	s.route("GET /api/v1/openapi.json", s.description)
 	s.healthRoutes()
 	if s.cfg.Sessions != nil {
 		s.sessionRoutes()

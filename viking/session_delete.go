@@ -40,11 +40,7 @@ func (s *Server) forgetSession(ctx context.Context, q *query, target domain.Sess
 		return err
 	}
 	session, _ := receipt.Stream.State.(domain.Session)
-	var commands []domain.Command
-	for _, id := range session.ArchiveItems(target.Stream())[session.Before:] {
-		commands = append(commands, domain.Delete{Target: domain.Target{By: q.caller.Principal, ID: id}, Reason: "its session was deleted"})
-	}
-	return s.archivesToo(ctx, q, commands)
+	return s.archivesToo(ctx, q, session.DeleteArchives(target))
 }
 
 // eraseSession erases at once what an order to erase the session would, or nothing: if one of the archives may
@@ -87,8 +83,7 @@ func (s *Server) archivesToo(ctx context.Context, q *query, commands []domain.Co
 		submissions[i] = domain.Submission{Command: command, By: q.caller.Principal, Origin: q.caller.origin}
 	}
 	for _, result := range s.cfg.Writer.SubmitAll(ctx, submissions) {
-		gone := errors.Is(result.Err, domain.ErrNotFound) || errors.Is(result.Err, domain.ErrDeleted) || errors.Is(result.Err, domain.ErrErased)
-		if result.Err != nil && !gone {
+		if result.Err != nil && !domain.IsGone(result.Err) {
 			return result.Err
 		}
 	}

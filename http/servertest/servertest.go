@@ -59,7 +59,8 @@ func (b Base) Reader() projections.Reader {
 func (b Base) Config(t *testing.T) annalshttp.Config {
 	return annalshttp.Config{
 		Writer: b.Log, Historian: b.Log, Reader: b.Reader(), Reporter: projections.Reports{Knowledge: b.Knowledge, Log: b.Log},
-		Version: "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
+		Sessions: projections.Sessions{Log: b.Log},
+		Version:  "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
 	}
 }
 

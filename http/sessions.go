@@ -1,0 +1,477 @@
+package http
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/domain"
+	annalstext "github.com/annals-kb/annals/text"
+)
+
+// Sessions answers questions about sessions, and about the tasks that their commits start.
+type Sessions interface {
+	// Find returns a session; the error matches domain.ErrNotFound if there is none that the principal may see.
+	Find(ctx context.Context, by domain.Principal, owner domain.Entity, id string) (domain.Stream, domain.Session, error)
+	// List returns up to limit sessions of an owner after an id, in the order of their ids.
+	List(ctx context.Context, by domain.Principal, owner domain.Entity, after string, limit int, deleted bool) (list []domain.Stream, more bool, err error)
+	// Messages returns the messages that no archive has yet, oldest first.
+	Messages(ctx context.Context, tenant string, stream domain.Stream) ([]domain.Event, error)
+	// Task returns an extraction; the error matches domain.ErrNotFound if there is none that the principal may see.
+	Task(ctx context.Context, by domain.Principal, id string) (domain.Task, error)
+	// Tasks lists extractions, newest first.
+	Tasks(ctx context.Context, q domain.TaskQuery) ([]domain.Task, error)
+}
+
+type newSession struct {
+	ID    string `json:"id,omitempty" doc:"Default: a new UUID."`
+	Agent string `json:"agent,omitempty" doc:"The id of the agent that takes part."`
+}
+
+type newMessages struct {
+	Agent    string       `json:"agent,omitempty" doc:"The id of the agent that takes part, if the session is new."`
+	Messages []newMessage `json:"messages" doc:"1 to 100, oldest first."`
+}
+
+type newMessage struct {
+	Role    string     `json:"role" enum:"user,assistant,system,tool"`
+	Content string     `json:"content"`
+	At      *time.Time `json:"at,omitempty" doc:"When it was said. Default: now."`
+	Peer    string     `json:"peer,omitempty" doc:"The id of another person who said it."`
+}
+
+type sessionCommit struct {
+	Keep    int64  `json:"keep,omitempty" doc:"How many of the newest messages stay with the session."`
+	Trigger string `json:"trigger,omitempty" enum:"stated,task_done,compaction,feedback,periodic" doc:"Why it is committed."`
+	Scopes  []string `json:"scopes,omitempty" doc:"Who may see what is learned about work. Default: the owner, and the agent that commits."`
+}
+
+type extractionRetry struct {
+	Archive int64 `json:"archive,omitempty" doc:"The number of an archive. Default: every archive whose extraction failed."`
+}
+
+var (
+	decodeNewSession  = decoderOf(reflect.TypeFor[newSession]())
+	decodeNewMessages = decoderOf(reflect.TypeFor[newMessages]())
+	decodeCommit      = decoderOf(reflect.TypeFor[sessionCommit]())
+	decodeRetry       = decoderOf(reflect.TypeFor[extractionRetry]())
+)
+
+type session struct {
+	ID           string         `json:"id"`
+	Owner        string         `json:"owner"`
+	Agent        string         `json:"agent,omitempty"`
+	URI          string         `json:"uri"`
+	CreatedAt    time.Time      `json:"created_at"`
+	UpdatedAt    time.Time      `json:"updated_at"`
+	MessageCount int            `json:"message_count" doc:"Messages that are in no archive."`
+	Archives     int            `json:"archives"`
+	LastTask     string         `json:"last_task,omitempty" doc:"The id of the newest commit's task."`
+	Learned      map[string]int `json:"learned,omitempty" doc:"How many items were made, by category."`
+	Messages     []message      `json:"messages,omitempty" doc:"The messages that are in no archive, oldest first; not in lists."`
+}
+
+type message struct {
+	EventID string    `json:"event_id"`
+	Role    string    `json:"role"`
+	At      time.Time `json:"at"`
+	Peer    string    `json:"peer,omitempty"`
+	Content string    `json:"content" doc:"The text parts, joined by a line break."`
+}
+
+// task is the extraction of knowledge from what one commit archived.
+type task struct {
+	ID        string       `json:"id"`
+	Session   string       `json:"session"`
+	Owner     string       `json:"owner"`
+	Archive   string       `json:"archive" doc:"The URI of the archive."`
+	Status    string       `json:"status" enum:"pending,running,completed,failed"`
+	Error     string       `json:"error,omitempty"`
+	CreatedAt time.Time    `json:"created_at"`
+	UpdatedAt time.Time    `json:"updated_at"`
+	Extractor string       `json:"extractor,omitempty"`
+	Lessons   []taskLesson `json:"lessons,omitempty"`
+}
+
+type taskLesson struct {
+	Decision string   `json:"decision" enum:"create,merge,supersede,vote,skip"`
+	Category string   `json:"category"`
+	Item     string   `json:"item,omitempty" doc:"The id of the item that was made."`
+	Target   string   `json:"target,omitempty" doc:"The id of the item that was voted for, merged or superseded."`
+	Scopes   []string `json:"scopes,omitempty" doc:"Who may see the item."`
+	Content  string   `json:"content"`
+	Reason   string   `json:"reason,omitempty"`
+}
+
+type sessionInput struct {
+	ID    string `path:"id" doc:"The session's id."`
+	Owner string `query:"owner" doc:"Whose session it is, an entity. Default: the caller, or the user that the caller acts for."`
+}
+
+type sessionsInput struct {
+	Owner string  `query:"owner" doc:"An entity. Default: the caller, or the user that the caller acts for."`
+	After string  `query:"after" doc:"The id of the last session of the page before."`
+	Limit integer `query:"limit" doc:"1 to 100. Default: 20."`
+}
+
+type tasksInput struct {
+	Owner   string  `query:"owner" doc:"With session: whose session it is."`
+	Session string  `query:"session" doc:"The id of a session. Default: every session that the caller may see."`
+	Status  string  `query:"status" enum:"pending,running,completed,failed"`
+	Limit   integer `query:"limit" doc:"1 to 100. Default: 20."`
+}
+
+type (
+	sessionOutput struct {
+		Status   int    `json:"-"`
+		Position string `header:"Annals-Position" doc:"The position of the newest event."`
+		Redacted string `header:"Annals-Redacted" doc:"What was removed from the text before it was recorded."`
+		Body     session
+	}
+	sessionsOutput struct {
+		Body struct {
+			Items []session `json:"items" nullable:"false"`
+			More  bool      `json:"more" doc:"Ask again with after, the last id."`
+		} `nameHint:"Sessions"`
+	}
+	taskOutput struct {
+		Status   int    `json:"-"`
+		Position string `header:"Annals-Position" doc:"The position of the newest event."`
+		Body     task
+	}
+	tasksOutput struct {
+		Body struct {
+			Items []task `json:"items" nullable:"false"`
+		} `nameHint:"Tasks"`
+	}
+)
+
+func (s *Server) sessionRoutes() {
+	tags := []string{"Sessions"}
+	const all, one = "/v1/sessions", "/v1/sessions/{id}"
+	writing := []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
+	handle(s, huma.Operation{
+		OperationID: "open-session", Method: http.MethodPost, Path: all, Tags: tags, DefaultStatus: http.StatusCreated,
+		Summary: "Open a session", RequestBody: bodies(s, false, map[string]any{jsonType: newSession{}}), Errors: writing,
+	}, s.openSession)
+	handle(s, huma.Operation{
+		OperationID: "sessions", Method: http.MethodGet, Path: all, Tags: tags, Summary: "List sessions, in the order of their ids",
+	}, s.sessions)
+	handle(s, huma.Operation{
+		OperationID: "session", Method: http.MethodGet, Path: one, Tags: tags, Summary: "Read a session with its messages",
+		Errors: []int{http.StatusNotFound},
+	}, s.session)
+	handle(s, huma.Operation{
+		OperationID: "add-messages", Method: http.MethodPost, Path: one + "/messages", Tags: tags, DefaultStatus: http.StatusCreated,
+		Summary: "Add messages to a session", Description: "A session that does not exist is opened.",
+		RequestBody: bodies(s, true, map[string]any{jsonType: newMessages{}}), Errors: writing,
+	}, s.addMessages)
+	handle(s, huma.Operation{
+		OperationID: "commit-session", Method: http.MethodPost, Path: one + "/commit", Tags: tags, DefaultStatus: http.StatusAccepted,
+		Summary:     "Archive a session's messages and learn from them",
+		Description: "The answer is the task that extracts knowledge in the background: GET /v1/tasks/{id} shows its result.",
+		RequestBody: bodies(s, false, map[string]any{jsonType: sessionCommit{}}), Errors: writing,
+	}, s.commitSession)
+	handle(s, huma.Operation{
+		OperationID: "retry-extraction", Method: http.MethodPost, Path: one + "/retry", Tags: tags,
+		Summary:     "Try failed extractions of a session again",
+		RequestBody: bodies(s, false, map[string]any{jsonType: extractionRetry{}}), Errors: writing,
+	}, s.retryExtraction)
+	handle(s, huma.Operation{
+		OperationID: "delete-session", Method: http.MethodDelete, Path: one, Tags: tags,
+		Summary:     "Delete a session and its archives",
+		Description: "Items that were learned from it stay. POST /v1/erasures destroys what was said.",
+		RequestBody: bodies(s, false, map[string]any{jsonType: reason{}}), Errors: writing,
+	}, s.deleteSession)
+	handle(s, huma.Operation{
+		OperationID: "tasks", Method: http.MethodGet, Path: "/v1/tasks", Tags: tags, Summary: "List extraction tasks, newest first",
+	}, s.tasks)
+	handle(s, huma.Operation{
+		OperationID: "task", Method: http.MethodGet, Path: "/v1/tasks/{id}", Tags: tags, Summary: "Read an extraction task",
+		Errors: []int{http.StatusNotFound},
+	}, s.task)
+}
+
+// sessionOwner is the owner that a request names. Default: the effective subject.
+func sessionOwner(c *call, owner string) domain.Entity {
+	if owner == "" {
+		return c.principal.Voter()
+	}
+	return domain.Entity(owner)
+}
+
+// submitAbout validates a command about a session and submits it. The error names every bad field.
+func (s *Server) submitAbout(ctx context.Context, c *call, command interface {
+	domain.Command
+	Validate() error
+}, body []byte) (domain.Receipt, error) {
+	if err := merge(c.found, command.Validate()); err != nil {
+		return domain.Receipt{}, err
+	}
+	if s.cfg.Sessions == nil {
+		return domain.Receipt{}, noSessions()
+	}
+	return s.cfg.Writer.Submit(ctx, c.submission(command, body))
+}
+
+// defaultPage is how many items a list has unless the caller sets a limit.
+const defaultPage = 20
+
+func noSessions() error { return domain.Refuse(domain.ErrNotFound, "this server keeps no sessions") }
+
+func (s *Server) openSession(ctx context.Context, c *call, _ *struct{}) (*sessionOutput, error) {
+	given, body, err := readAny[newSession](s, c, decodeNewSession)
+	if err != nil {
+		return nil, err
+	}
+	if given.ID == "" {
+		given.ID = newID()
+	}
+	receipt, err := s.submitAbout(ctx, c, domain.OpenSession{SessionTarget: c.sessionTarget("", given.ID), Agent: given.Agent}, body)
+	return sessionReply(http.StatusCreated, receipt, err)
+}
+
+func (c *call) sessionTarget(owner, id string) domain.SessionTarget {
+	return domain.SessionTarget{By: c.principal, Owner: sessionOwner(c, owner), ID: id}
+}
+
+func sessionReply(status int, receipt domain.Receipt, err error) (*sessionOutput, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &sessionOutput{
+		Status: status, Position: wholeCell(receipt.Position), Redacted: redactedOf(receipt), Body: sessionOf(receipt.Stream),
+	}, nil
+}
+
+func sessionOf(stream domain.Stream) session {
+	owner, id, _ := domain.SessionOf(stream.Name)
+	state, _ := stream.State.(domain.Session)
+	shown := session{
+		ID: id, Owner: string(owner), Agent: state.Agent, URI: domain.SessionURI(owner, id), CreatedAt: state.OpenedAt.UTC(), UpdatedAt: state.UpdatedAt.UTC(),
+		MessageCount: state.Live, Archives: state.Committed(), LastTask: state.LastTask,
+	}
+	for category, n := range state.Learned {
+		if shown.Learned == nil {
+			shown.Learned = map[string]int{}
+		}
+		shown.Learned[string(category)] = n
+	}
+	return shown
+}
+
+func (s *Server) sessions(ctx context.Context, c *call, in *sessionsInput) (*sessionsOutput, error) {
+	limit := in.Limit.read(&c.found, "limit", 1, domain.MaxLimit)
+	if limit == 0 {
+		limit = defaultPage
+	}
+	if err := c.found.Err(); err != nil {
+		return nil, err
+	}
+	out := &sessionsOutput{}
+	out.Body.Items = []session{}
+	if s.cfg.Sessions == nil {
+		return out, nil
+	}
+	list, more, err := s.cfg.Sessions.List(ctx, c.principal, sessionOwner(c, in.Owner), in.After, int(limit), false)
+	for _, stream := range list {
+		out.Body.Items = append(out.Body.Items, sessionOf(stream))
+	}
+	out.Body.More = more
+	return out, err
+}
+
+func (s *Server) session(ctx context.Context, c *call, in *sessionInput) (*sessionOutput, error) {
+	if err := c.found.Err(); err != nil {
+		return nil, err
+	}
+	if s.cfg.Sessions == nil {
+		return nil, noSessions()
+	}
+	stream, _, err := s.cfg.Sessions.Find(ctx, c.principal, sessionOwner(c, in.Owner), in.ID)
+	if err != nil {
+		return nil, err
+	}
+	said, err := s.cfg.Sessions.Messages(ctx, c.principal.Tenant, stream)
+	if err != nil {
+		return nil, err
+	}
+	out := &sessionOutput{Status: http.StatusOK, Position: wholeCell(stream.Position), Body: sessionOf(stream)}
+	for _, event := range said {
+		fact, _ := event.Fact.(domain.MessageAdded)
+		at := fact.At
+		if at.IsZero() {
+			at = event.RecordedAt
+		}
+		m := message{EventID: event.EventID, Role: fact.Role, At: at.UTC(), Peer: fact.Message.Peer}
+		for _, part := range fact.Message.Parts {
+			if part.Text != "" && m.Content != "" {
+				m.Content += "\n"
+			}
+			m.Content += part.Text
+		}
+		out.Body.Messages = append(out.Body.Messages, m)
+	}
+	return out, nil
+}
+
+func (s *Server) addMessages(ctx context.Context, c *call, in *sessionInput) (*sessionOutput, error) {
+	given, body, err := read[newMessages](s, c, decodeNewMessages)
+	if err != nil {
+		return nil, err
+	}
+	command := domain.AddMessages{SessionTarget: c.sessionTarget(in.Owner, in.ID), Agent: given.Agent}
+	for _, m := range given.Messages {
+		command.Messages = append(command.Messages, domain.Said{
+			Role: m.Role, Tokens: annalstext.Tokens(m.Content), At: when(m.At),
+			Message: domain.Message{Peer: m.Peer, Parts: []domain.Part{{Type: domain.PartText, Text: m.Content}}},
+		})
+	}
+	receipt, err := s.submitAbout(ctx, c, command, body)
+	return sessionReply(http.StatusCreated, receipt, err)
+}
+
+func (s *Server) commitSession(ctx context.Context, c *call, in *sessionInput) (*taskOutput, error) {
+	given, body, err := readAny[sessionCommit](s, c, decodeCommit)
+	if err != nil {
+		return nil, err
+	}
+	target := c.sessionTarget(in.Owner, in.ID)
+	command := domain.CommitSession{SessionTarget: target, Keep: int(given.Keep), Trigger: domain.Trigger(given.Trigger)}
+	for _, scope := range given.Scopes {
+		command.Scopes = append(command.Scopes, domain.Scope(scope))
+	}
+	receipt, err := s.submitAbout(ctx, c, command, body)
+	if err != nil {
+		return nil, err
+	}
+	state, _ := receipt.Stream.State.(domain.Session)
+	if len(receipt.Events) == 0 {
+		return nil, domain.Refuse(domain.ErrConflict, "the session has no messages to commit").WithFix("add messages first, or keep fewer")
+	}
+	found, err := s.cfg.Sessions.Task(ctx, c.principal, state.LastTask)
+	return &taskOutput{Status: http.StatusAccepted, Position: wholeCell(receipt.Position), Body: taskOf(found)}, err
+}
+
+func (s *Server) retryExtraction(ctx context.Context, c *call, in *sessionInput) (*tasksOutput, error) {
+	given, body, err := readAny[extractionRetry](s, c, decodeRetry)
+	if err != nil {
+		return nil, err
+	}
+	receipt, err := s.submitAbout(ctx, c, domain.RetryExtraction{SessionTarget: c.sessionTarget(in.Owner, in.ID), Archive: int(given.Archive)}, body)
+	if err != nil {
+		return nil, err
+	}
+	out := &tasksOutput{}
+	out.Body.Items = []task{}
+	for _, event := range receipt.Events {
+		if fact, is := event.Fact.(domain.ExtractionRequested); is {
+			found, err := s.cfg.Sessions.Task(ctx, c.principal, fact.Task)
+			if err != nil {
+				return nil, err
+			}
+			out.Body.Items = append(out.Body.Items, taskOf(found))
+		}
+	}
+	return out, nil
+}
+
+type sessionDeleted struct {
+	Position string `header:"Annals-Position" doc:"The position of the newest event."`
+}
+
+func (s *Server) deleteSession(ctx context.Context, c *call, in *sessionInput) (*sessionDeleted, error) {
+	given, body, err := readAny[reason](s, c, decodeBecause)
+	if err != nil {
+		return nil, err
+	}
+	target := c.sessionTarget(in.Owner, in.ID)
+	receipt, err := s.submitAbout(ctx, c, domain.DeleteSession{SessionTarget: target, Reason: given.Reason}, body)
+	if err != nil {
+		return nil, err
+	}
+	state, _ := receipt.Stream.State.(domain.Session)
+	var archives []domain.Submission
+	for _, command := range state.DeleteArchives(target) {
+		archives = append(archives, domain.Submission{Command: command, By: c.principal, Origin: c.origin})
+	}
+	for _, result := range s.cfg.Writer.SubmitAll(ctx, archives) {
+		if result.Err != nil && !domain.IsGone(result.Err) {
+			return nil, result.Err
+		}
+	}
+	return &sessionDeleted{Position: wholeCell(receipt.Position)}, nil
+}
+
+func (s *Server) tasks(ctx context.Context, c *call, in *tasksInput) (*tasksOutput, error) {
+	limit := in.Limit.read(&c.found, "limit", 1, domain.MaxLimit)
+	if limit == 0 {
+		limit = defaultPage
+	}
+	query := domain.TaskQuery{By: c.principal, Status: domain.TaskStatus(in.Status), Limit: int(limit)}
+	switch query.Status {
+	case "", domain.TaskPending, domain.TaskRunning, domain.TaskCompleted, domain.TaskFailed:
+	default:
+		c.found.Add("status", "must be one of pending, running, completed, failed")
+	}
+	if in.Session != "" {
+		target := c.sessionTarget(in.Owner, in.Session)
+		query.Session = target.Stream()
+	}
+	if err := c.found.Err(); err != nil {
+		return nil, err
+	}
+	out := &tasksOutput{}
+	out.Body.Items = []task{}
+	if s.cfg.Sessions == nil {
+		return out, nil
+	}
+	found, err := s.cfg.Sessions.Tasks(ctx, query)
+	for _, t := range found {
+		out.Body.Items = append(out.Body.Items, taskOf(t))
+	}
+	return out, err
+}
+
+func (s *Server) task(ctx context.Context, c *call, in *struct {
+	ID string `path:"id" doc:"The task's id: that of the commit's event."`
+},
+) (*taskOutput, error) {
+	if err := c.found.Err(); err != nil {
+		return nil, err
+	}
+	if s.cfg.Sessions == nil {
+		return nil, noSessions()
+	}
+	found, err := s.cfg.Sessions.Task(ctx, c.principal, in.ID)
+	return &taskOutput{Status: http.StatusOK, Position: strconv.FormatInt(found.Position, 10), Body: taskOf(found)}, err
+}
+
+func taskOf(t domain.Task) task {
+	owner, id, _ := domain.SessionOf(t.Session)
+	shown := task{
+		ID: t.ID, Session: id, Owner: string(owner), Archive: domain.ArchiveURI(owner, id, t.Archive.Archive), Status: string(t.Status),
+		CreatedAt: t.CreatedAt.UTC(), UpdatedAt: t.UpdatedAt.UTC(),
+	}
+	if t.Failed != nil {
+		shown.Error = t.Failed.Reason
+	}
+	if t.Extracted == nil {
+		return shown
+	}
+	shown.Extractor = t.Extracted.Extractor
+	for _, l := range t.Extracted.Lessons {
+		lesson := taskLesson{
+			Decision: string(l.Decision), Category: string(l.Category), Item: l.Item, Target: l.Target, Content: l.Text.Content, Reason: l.Text.Reason,
+		}
+		for _, scope := range l.Scopes {
+			lesson.Scopes = append(lesson.Scopes, string(scope))
+		}
+		shown.Lessons = append(shown.Lessons, lesson)
+	}
+	return shown
+}

@@ -1,0 +1,123 @@
+package viking
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// examplesJSON has one request of each route, and what a server answered. See cmd/annals, TestTheExamplesAreWhatAServerAnswers.
+//
+//go:embed examples.json
+var examplesJSON []byte
+
+type example struct {
+	Name    string // the pattern of the route
+	Summary string
+	Request string // method, path and query
+	Type    string // of the body; empty for JSON
+	Body    any    // a string, if it is not JSON
+	Status  int
+	Answers string // the media type of the answer
+	Answer  any
+}
+
+var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
+
+// description answers with the OpenAPI description of these routes. Its schemas are the examples' own.
+func (s *Server) description(context.Context, *query) (any, error) {
+	var all []example
+	if err := json.Unmarshal(examplesJSON, &all); err != nil {
+		return nil, fmt.Errorf("read examples.json: %w", err)
+	}
+	paths := map[string]map[string]any{}
+	for _, e := range all {
+		method, path, _ := strings.Cut(e.Name, " ")
+		if paths[path] == nil {
+			paths[path] = map[string]any{}
+		}
+		paths[path][strings.ToLower(method)] = e.operation(path)
+	}
+	return bare{status: http.StatusOK, header: http.Header{"Content-Type": {"application/json"}}, body: map[string]any{
+		"openapi": "3.1.0",
+		"info": map[string]any{
+			"title": "Annals: the OpenViking-compatible API", "version": s.cfg.Version,
+			"description": "For programs that were written for OpenViking. Annals' own API is described at /openapi.yaml.",
+		},
+		"security": []any{map[string]any{"bearer": []string{}}, map[string]any{"key": []string{}}},
+		"paths":    paths,
+		"components": map[string]any{"securitySchemes": map[string]any{
+			"bearer": map[string]any{"type": "http", "scheme": "bearer"},
+			"key":    map[string]any{"type": "apiKey", "in": "header", "name": "X-API-Key"},
+		}},
+	}}, nil
+}
+
+func (e example) operation(path string) map[string]any {
+	method, _, _ := strings.Cut(e.Name, " ")
+	content := func(media string, value any) map[string]any {
+		return map[string]any{media: map[string]any{"schema": schemaOf(value), "example": value}}
+	}
+	response := map[string]any{"description": http.StatusText(e.Status)}
+	if e.Answers != "" {
+		response["content"] = content(e.Answers, e.Answer)
+	}
+	operation := map[string]any{
+		"operationId": strings.ToLower(method) + strings.ReplaceAll(pathParameter.ReplaceAllString(path, "$1"), "/", "_"),
+		"summary":     e.Summary, "x-example-request": e.Request,
+		"responses": map[string]any{strconv.Itoa(e.Status): response, "default": map[string]any{
+			"description": "An error, with its code and message",
+			"content":     content("application/json", envelope{Status: "error", Error: &failure{Code: "INVALID_ARGUMENT", Message: "uri: is required"}}),
+		}},
+	}
+	var parameters []any
+	for _, name := range pathParameter.FindAllStringSubmatch(path, -1) {
+		parameters = append(parameters, map[string]any{"name": name[1], "in": "path", "required": true, "schema": map[string]any{"type": "string"}})
+	}
+	if at, err := url.Parse(e.Request[len(method)+1:]); err == nil {
+		for name, values := range at.Query() {
+			parameters = append(parameters, map[string]any{"name": name, "in": "query", "schema": map[string]any{"type": "string"}, "example": values[0]})
+		}
+	}
+	if parameters != nil {
+		operation["parameters"] = parameters
+	}
+	if e.Body != nil {
+		media := e.Type
+		if media == "" {
+			media = "application/json"
+		}
+		operation["requestBody"] = map[string]any{"content": content(media, e.Body)}
+	}
+	return operation
+}
+
+// schemaOf describes a JSON value by the fields that it has.
+func schemaOf(value any) map[string]any {
+	switch v := value.(type) {
+	case map[string]any:
+		properties := map[string]any{}
+		for name, inner := range v {
+			properties[name] = schemaOf(inner)
+		}
+		return map[string]any{"type": "object", "properties": properties}
+	case []any:
+		if len(v) > 0 {
+			return map[string]any{"type": "array", "items": schemaOf(v[0])}
+		}
+		return map[string]any{"type": "array"}
+	case string:
+		return map[string]any{"type": "string"}
+	case float64:
+		return map[string]any{"type": "number"}
+	case bool:
+		return map[string]any{"type": "boolean"}
+	}
+	return map[string]any{}
+}
