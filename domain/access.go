@@ -81,5 +81,6 @@ type Standing struct {
 	Last       time.Time // the newest of them
 	Before     float64   // for what falls: the confidence when the time began
 	After      float64   // and when it ended
+	Policy     string    // the confidence policy that computed Before and After
 	Reason     string    // for what is stale: the newest
 }

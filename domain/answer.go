@@ -67,7 +67,8 @@ type ProjectionStatus struct {
 	Position    int64  // how far it has read the tenant's log
 	Head        int64  // the log's newest position
 	LagEvents   int64
-	LagSeconds  float64 // age of the oldest event it has not yet read
+	LagSeconds  float64       // age of the oldest event it has not yet read
+	Ahead       time.Duration // the newest event was recorded so long after now by this clock; of the active version of knowledge
 	Settings    map[string]string
 	Error       string    // why it stands still, or failed; empty when it did not
 	Halted      bool      // it will not go on by itself

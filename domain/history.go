@@ -12,6 +12,7 @@ type HistoryItem struct {
 	Event      Event
 	Changes    []Change
 	Confidence float64 // after it
+	Policy     string  // which confidence policy computed that, and the changes of confidence
 	Revision   int64   // after it
 }
 
@@ -28,7 +29,7 @@ func History(id string, events []Event, policy ConfidencePolicy) ([]HistoryItem,
 		after := snapshot(k)
 		items = append(items, HistoryItem{
 			Event: event, Changes: differences(before, after),
-			Confidence: k.Confidence, Revision: k.Revision,
+			Confidence: k.Confidence, Policy: policy.Name, Revision: k.Revision,
 		})
 		before = after
 	}

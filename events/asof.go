@@ -8,6 +8,12 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
+// AheadOfClock is how long after now, by this process's clock, the event at a position was recorded; 0 if it was before.
+func (l *Log) AheadOfClock(ctx context.Context, tenant string, position int64) (time.Duration, error) {
+	at, err := l.recordedAt(ctx, tenant, position)
+	return max(0, at.Sub(l.options.Clock())), err
+}
+
 // Resolve is the position of a tenant's log at a moment of the past. The error matches
 // [domain.ErrInvalid] if that lies in the future, or before the log began.
 func (l *Log) Resolve(ctx context.Context, tenant string, at domain.AsOf) (int64, error) {

@@ -62,8 +62,8 @@ type Config struct {
 	Registry *prometheus.Registry
 	// Version is shown by /, /healthz and the API's description.
 	Version string
-	// Policy folds histories. Zero for domain.DefaultConfidence; must be the projection's.
-	Policy domain.ConfidencePolicy
+	// Policy is what folds histories. Default: domain.DefaultConfidence; must be the projection's.
+	Policy func() domain.ConfidencePolicy
 	// Now tells the time. Nil for time.Now.
 	Now func() time.Time
 
@@ -146,8 +146,8 @@ func (c Config) withDefaults() Config {
 	if c.Registry == nil {
 		c.Registry = prometheus.NewRegistry()
 	}
-	if c.Policy.Confidence == nil {
-		c.Policy = domain.DefaultConfidence()
+	if c.Policy == nil {
+		c.Policy = domain.DefaultConfidence
 	}
 	if c.Now == nil {
 		c.Now = time.Now

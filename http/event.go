@@ -32,17 +32,19 @@ type event struct {
 	TextRedacted   bool       `json:"text_redacted,omitempty" doc:"The text is what a later redaction left of it."`
 	Hash           string     `json:"hash,omitempty" doc:"SHA-256 over the canonical encoding of the whole record, in hexadecimal."`
 
-	Changes    []change `json:"changes,omitempty" doc:"In an item's history: what it changed."`
-	Revision   int64    `json:"revision,omitempty" doc:"In an item's history: the item's, after it."`
-	Confidence *float64 `json:"confidence,omitempty" doc:"In an item's history: the item's, after it."`
-	CausedBy   []cause  `json:"caused_by,omitempty" doc:"In an item's history: what caused it, what caused that, and so on back to where it began."`
+	Changes          []change `json:"changes,omitempty" doc:"In an item's history: what it changed."`
+	Revision         int64    `json:"revision,omitempty" doc:"In an item's history: the item's, after it."`
+	Confidence       *float64 `json:"confidence,omitempty" doc:"In an item's history: the item's, after it."`
+	ConfidencePolicy string   `json:"confidence_policy,omitempty" example:"half-discounted/1" doc:"In an item's history: the policy that computed the confidence, that of today. When the event was recorded, another may have been in force."`
+	CausedBy         []cause  `json:"caused_by,omitempty" doc:"In an item's history: what caused it, what caused that, and so on back to where it began."`
 }
 
 // change is what an event changed in one field.
 type change struct {
-	Field  string `json:"field" example:"content"`
-	Before any    `json:"before,omitempty" doc:"Missing if there was nothing."`
-	After  any    `json:"after,omitempty" doc:"Missing if nothing is left."`
+	Field  string        `json:"field" example:"content"`
+	Before any           `json:"before,omitempty" doc:"Missing if there was nothing."`
+	After  any           `json:"after,omitempty" doc:"Missing if nothing is left."`
+	Policy string        `json:"policy,omitempty" doc:"Of a confidence: the policy that computed it."`
 	Diff   []fieldChange `json:"diff,omitempty" doc:"With diff=true, for what people wrote: before and after, word by word, Chinese by character."`
 }
 

@@ -56,7 +56,7 @@ func (s *Server) history(ctx context.Context, c *call, in *historyInput) (*paged
 	if err != nil {
 		return nil, err
 	}
-	all, err := domain.History(k.ID, events, s.cfg.Policy)
+	all, err := domain.History(k.ID, events, s.cfg.Policy())
 	if err != nil {
 		return nil, err
 	}
@@ -139,9 +139,12 @@ func causesOf(e domain.Event, events map[string]domain.Event) []cause {
 
 func episodeOf(item domain.HistoryItem, diff bool) event {
 	e := eventOf(item.Event)
-	e.Revision, e.Confidence = item.Revision, &item.Confidence
+	e.Revision, e.Confidence, e.ConfidencePolicy = item.Revision, &item.Confidence, item.Policy
 	for _, ch := range item.Changes {
 		shown := change{Field: ch.Field, Before: shown(ch.Before), After: shown(ch.After)}
+		if ch.Field == "eval.confidence" {
+			shown.Policy = item.Policy
+		}
 		if diff && isProse(ch.Field) {
 			shown.Diff = diffOf(ch.Before, ch.After)
 		}

@@ -18,6 +18,7 @@ type projection struct {
 	Head        int64             `json:"head" doc:"The log's newest position."`
 	LagEvents   int64             `json:"lag_events"`
 	LagSeconds  float64           `json:"lag_seconds" doc:"Age of the oldest event it has not read."`
+	Ahead       float64           `json:"ahead_seconds,omitempty" doc:"The log is ahead of the server's clock: its newest event was recorded so long after now. Set the clock; new events get no earlier time."`
 	Settings    map[string]string `json:"settings,omitempty" doc:"What it is computed with."`
 	Error       string            `json:"error,omitempty" doc:"Why it stands still, failed, or comes to nothing; missing when it does not."`
 	Halted      bool              `json:"halted" doc:"It does not go on by itself: see error."`
@@ -65,7 +66,7 @@ func (s *Server) versions(ctx context.Context, c *call, wanted func(domain.Proje
 		}
 		shown := projection{
 			Name: p.Name, Version: p.Version, State: p.State, Inline: p.Inline, WhatIf: p.WhatIf, Position: p.Position, Head: p.Head,
-			LagEvents: p.LagEvents, LagSeconds: p.LagSeconds, Settings: p.Settings, Error: p.Error,
+			LagEvents: p.LagEvents, LagSeconds: p.LagSeconds, Ahead: p.Ahead.Seconds(), Settings: p.Settings, Error: p.Error,
 			Halted: p.Halted, Holder: p.Holder, ReadAt: known(p.ReadAt), Quarantined: p.Quarantined, Unindexed: p.Unindexed,
 			CreatedAt: known(p.CreatedAt), UpdatedAt: known(p.UpdatedAt),
 		}

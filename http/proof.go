@@ -22,7 +22,8 @@ func (s *Server) proofRoutes() {
 		OperationID: "log-checkpoint", Method: http.MethodGet, Path: "/v1/log/checkpoint", Tags: tags,
 		Summary: "Read a signed checkpoint: what the log is now",
 		Description: "Keep it: whoever has one can tell later whether the log still begins with what it describes. " +
-			"It is at most a second or two old. While nothing is signed yet, its size is 0 and its note empty.",
+			"It is at most a second or two old. While nothing is recorded, there is none: 404.",
+		Errors: []int{http.StatusNotFound},
 	}, s.checkpoint)
 	handle(s, huma.Operation{
 		OperationID: "log-inclusion", Method: http.MethodGet, Path: "/v1/log/proof/{event_id}", Tags: tags,
@@ -63,7 +64,7 @@ type checkpoint struct {
 	Origin string `json:"origin" example:"annals/default" doc:"Which log: the key's name and the tenant."`
 	Size   int64  `json:"size" doc:"How many events it has: the position of the last one."`
 	Root   string `json:"root" doc:"Of the Merkle tree (RFC 6962) over their hashes, in base64."`
-	Note   string `json:"note" doc:"All of this as a signed note. This is what to keep; it is empty while nothing is signed yet."`
+	Note   string `json:"note" doc:"All of this as a signed note. This is what to keep."`
 }
 
 // inclusion proves that an event is in the log.
@@ -130,6 +131,10 @@ func (s *Server) checkpoint(ctx context.Context, c *call, _ *struct{}) (*checkpo
 	made, err := prover.Checkpoint(ctx, c.principal.Tenant)
 	if err != nil {
 		return nil, err
+	}
+	if made.Size == 0 {
+		return nil, domain.Refuse(domain.ErrNotFound, "nothing is signed yet").
+			WithFix("the first event that is recorded is signed a second or two later: ask again")
 	}
 	return &checkpointOutput{checkpointOf(made)}, nil
 }

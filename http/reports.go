@@ -111,7 +111,7 @@ func (s *Server) episodes(ctx context.Context, tenant string, list []event) erro
 			if err != nil {
 				return err
 			}
-			if known[id], err = domain.History(id, past, s.cfg.Policy); err != nil {
+			if known[id], err = domain.History(id, past, s.cfg.Policy()); err != nil {
 				return err
 			}
 		}
@@ -130,6 +130,7 @@ var changeColumns = []column[event]{
 		}
 		return shareCell(*e.Confidence)
 	}},
+	{"confidence_policy", func(e event) string { return e.ConfidencePolicy }},
 }
 
 // itemStanding is an item that stands out, and why.
@@ -143,6 +144,7 @@ type itemStanding struct {
 	Last       *time.Time `json:"last,omitempty" doc:"The newest of them."`
 	Before     *float64   `json:"before,omitempty" doc:"Of what falls: the confidence when the time began."`
 	After      *float64   `json:"after,omitempty" doc:"And when it ended."`
+	Policy     string     `json:"confidence_policy,omitempty" doc:"Of what falls: the confidence policy that computed both."`
 	Helpful    int        `json:"helpful" doc:"By now, as the following."`
 	Harmful    int        `json:"harmful"`
 	Confidence float64    `json:"confidence"`
@@ -168,6 +170,7 @@ var standingColumns = []column[itemStanding]{
 	{"last", func(s itemStanding) string { return timeCell(when(s.Last)) }},
 	{"before", func(s itemStanding) string { return givenCell(s.Before) }},
 	{"after", func(s itemStanding) string { return givenCell(s.After) }},
+	{"confidence_policy", func(s itemStanding) string { return s.Policy }},
 	{"helpful", func(s itemStanding) string { return wholeCell(int64(s.Helpful)) }},
 	{"harmful", func(s itemStanding) string { return wholeCell(int64(s.Harmful)) }},
 	{"confidence", func(s itemStanding) string { return shareCell(s.Confidence) }},
@@ -205,7 +208,7 @@ func (s *Server) reportFalling(ctx context.Context, c *call, in *standingsInput)
 	}
 	return s.standings(ctx, c, in, Reporter.Falling, func(d domain.Standing) itemStanding {
 		out := standingOf(d)
-		out.Before, out.After = &d.Before, &d.After
+		out.Before, out.After, out.Policy = &d.Before, &d.After, d.Policy
 		return out
 	})
 }

@@ -128,10 +128,10 @@ func newKnowledge(db *database.DB, settings Settings) *Knowledge {
 }
 
 // Policy computes confidence as the version does that is active at that moment: what is replayed from the
-// log has the confidence that readers see.
+// log has the confidence that readers see. Its name is that of the active version's policy now.
 func (p *Knowledge) Policy() domain.ConfidencePolicy {
 	return domain.ConfidencePolicy{
-		Name: "of the active version",
+		Name: p.active().policy.Name,
 		Confidence: func(helpful, harmful, reporters int) float64 {
 			return p.active().policy.Confidence(helpful, harmful, reporters)
 		},

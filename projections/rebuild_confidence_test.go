@@ -28,6 +28,9 @@ func (r *rebuilding) helped(id, trace string) [3]float64 {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+	if got, want := history[len(history)-1].Policy, r.base.Policy().Name; got != want {
+		r.t.Errorf("the history names the policy %q, want %q", got, want)
+	}
 	return [3]float64{receipt.Knowledge.Confidence, stored.Confidence, history[len(history)-1].Confidence}
 }
 
@@ -37,6 +40,9 @@ func TestAnotherPolicyIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
 		r := lived(t, db, projections.Settings{})
 		said := func(trace string, policy domain.ConfidencePolicy, helpful int) {
 			t.Helper()
+			if got := r.base.Policy().Name; got != policy.Name {
+				t.Errorf("got the policy %s, want %s", got, policy.Name)
+			}
 			want := policy.Confidence(helpful, 0, 0)
 			if got := r.helped("item-1", trace); got != [3]float64{want, want, want} {
 				t.Errorf("after a vote: got %v from the answer, the table and the log, want %v by %s", got, want, policy.Name)

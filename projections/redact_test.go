@@ -181,7 +181,9 @@ func TestWhatIsUnderLegalHoldIsNotRedacted(t *testing.T) {
 		w.submit(domain.Hold{Target: domain.Target{By: w.by, ID: "secret"}, ReasonCode: "litigation"})
 		_, err := w.log.Submit(t.Context(), domain.Submission{By: w.by, Command: domain.Redact{
 			By: w.by, Of: domain.KnowledgeStream("secret"), To: 1 << 40,
-			Scrub: func(json.RawMessage) (json.RawMessage, map[string]int, error) { return []byte(`{}`), map[string]int{"x": 1}, nil },
+			Scrub: func(json.RawMessage) (json.RawMessage, map[string]int, error) {
+				return []byte(`{}`), map[string]int{"x": 1}, nil
+			},
 		}})
 		if err == nil || !strings.Contains(err.Error(), "under legal hold") {
 			t.Errorf("got %v", err)

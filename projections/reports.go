@@ -186,7 +186,7 @@ func (r Reports) fall(ctx context.Context, q domain.ReportQuery, stream string) 
 		if !q.To.IsZero() && !at.Before(q.To) {
 			break
 		}
-		s.After = step.Confidence
+		s.After, s.Policy = step.Confidence, step.Policy
 		if i > 0 && step.Confidence < steps[i-1].Confidence && !at.Before(q.From) {
 			s.Count, s.Last = s.Count+1, at
 		}
@@ -219,7 +219,7 @@ func (r Reports) describe(ctx context.Context, tenant string, list []domain.Stan
 	}
 	for i, s := range list {
 		now := known[s.ID]
-		now.ID, now.Before, now.After, now.Count, now.Last = s.ID, s.Before, s.After, s.Count, s.Last
+		now.ID, now.Before, now.After, now.Policy, now.Count, now.Last = s.ID, s.Before, s.After, s.Policy, s.Count, s.Last
 		list[i] = now
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 // Progress tells how far background projections have read; *events.Log keeps it.
 type Progress interface {
 	Head(ctx context.Context, tenant string) (position int64, eventID string, err error)
+	AheadOfClock(ctx context.Context, tenant string, position int64) (time.Duration, error)
 	Checkpoint(ctx context.Context, projection, tenant string) (position int64, eventID string, updatedAt time.Time, err error)
 	Follower(ctx context.Context, projection, tenant string) (events.Following, error)
 	AwaitHead(ctx context.Context, tenant string, position int64) (head int64, err error)
@@ -36,6 +37,11 @@ func (r Reader) Status(ctx context.Context, tenant string) ([]domain.ProjectionS
 	versions, err := r.statuses(ctx, r.Progress, tenant, head)
 	if err != nil {
 		return nil, err
+	}
+	if len(versions) > 0 && head > 0 {
+		if versions[0].Ahead, err = r.Progress.AheadOfClock(ctx, tenant, head); err != nil {
+			return nil, err
+		}
 	}
 	meaning, err := r.spaces.statuses(ctx, r.Progress, tenant, head)
 	if err != nil {

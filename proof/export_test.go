@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -122,13 +123,19 @@ func TestAnExportThatWasTamperedWithIsFoundAndNamed(t *testing.T) {
 			tamper func(lines []string) []string
 			wanted []string
 		}{
-			"data":          {in(4, `\"voter\"`, ` \"voter\"`), []string{"hash 4 the record is not what was recorded"}},
-			"actor":         {in(4, `"actor":"user:default"`, `"actor":"user:defaulu"`), []string{"hash 4 the record is not what was recorded"}},
-			"tenant":        {in(4, `"tenant":"default"`, `"tenant":"defaulu"`), []string{"hash 4 the record is not what was recorded"}},
-			"no request":    {in(4, `"request_id":"r-1",`, ""), []string{"hash 4 the record is not what was recorded"}},
-			"text":          {in(4, `worked`, `worker`), []string{"text 4 the text is not what was written"}},
-			"no text":       {in(4, `,"text":`, `,"texu":`), []string{"text 4 the text has no salt"}},
-			"no salt":       {in(4, `,"salt":`, `,"salu":`), []string{"text 4 the text has no salt"}},
+			"data":                     {in(4, `\"voter\"`, ` \"voter\"`), []string{"hash 4 the record is not what was recorded"}},
+			"actor":                    {in(4, `"actor":"user:default"`, `"actor":"user:defaulu"`), []string{"hash 4 the record is not what was recorded"}},
+			"tenant":                   {in(4, `"tenant":"default"`, `"tenant":"defaulu"`), []string{"hash 4 the record is not what was recorded"}},
+			"no request":               {in(4, `"request_id":"r-1",`, ""), []string{"hash 4 the record is not what was recorded"}},
+			"text":                     {in(4, `worked`, `worker`), []string{"text 4 the text is not what was written"}},
+			"repeated key":             {in(4, `{"tenant":`, `{"stream":"x","tenant":`), []string{"export 4 line 4 cannot be read: it is not JSON as an export has it: it has a repeated or unknown key"}},
+			"unknown key":              {in(4, `,"text":`, `,"texu":`), []string{"export 4 line 4 cannot be read: it is not JSON as an export has it: it cannot be read, or has an unknown key"}},
+			"upper-case key":           {in(4, `,"text":`, `,"Text":`), []string{"export 4 line 4 cannot be read: it is not JSON as an export has it: it has a repeated or unknown key"}},
+			"repeated in the manifest": {in(21, `"format":`, `"count":1,"format":`), []string{"export 0 the file breaks off"}},
+			"no salt": {func(l []string) []string {
+				l[3] = regexp.MustCompile(`,"salt":"[0-9a-f]+"`).ReplaceAllString(l[3], "")
+				return l
+			}, []string{"text 4 the text has no salt"}},
 			"neither":       {func(l []string) []string { l[3] = l[3][:strings.Index(l[3], `,"salt":`)] + "}\n"; return l }, []string{"text 4 the text is missing, and no event says"}},
 			"not JSON":      {in(4, `{`, `[`), []string{"export 4 line 4 cannot be read"}},
 			"dropped":       {func(l []string) []string { return slices.Delete(l, 3, 4) }, []string{"missing 4 the event is missing"}},

@@ -1,10 +1,14 @@
 package proof
 
 import (
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"strconv"
+	"strings"
 
 	"golang.org/x/mod/sumdb/tlog"
 )
@@ -131,8 +135,47 @@ func optional(s *string) any {
 // parseLine reads one line of an export.
 func parseLine(text []byte) (*line, error) {
 	var l line
-	if err := json.Unmarshal(text, &l); err != nil {
-		return nil, errors.New("it is not JSON as an export has it")
+	if err := strictly(text, &l); err != nil {
+		return nil, fmt.Errorf("it is not JSON as an export has it: %w", err)
 	}
 	return &l, nil
+}
+
+// strictly reads JSON in which every key is known and stands once, so that all parsers read the same. The error never has
+// what people wrote.
+func strictly(text []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return errors.New("it cannot be read, or has an unknown key")
+	}
+	var open []map[string]bool // the keys of the objects that are open; nil for a list
+	isKey := false
+	for tokens := json.NewDecoder(bytes.NewReader(text)); ; {
+		token, err := tokens.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return errors.New("there is more behind it")
+		}
+		if key, is := token.(string); is && isKey {
+			if keys := open[len(open)-1]; keys[key] || key != strings.ToLower(key) { // encoding/json takes upper case for lower
+				return errors.New("it has a repeated or unknown key")
+			} else {
+				keys[key] = true
+			}
+			isKey = false
+			continue
+		}
+		switch token {
+		case json.Delim('{'):
+			open = append(open, map[string]bool{})
+		case json.Delim('['):
+			open = append(open, nil)
+		case json.Delim('}'), json.Delim(']'):
+			open = open[:len(open)-1]
+		}
+		isKey = len(open) > 0 && open[len(open)-1] != nil
+	}
 }

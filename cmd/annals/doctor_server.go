@@ -60,6 +60,7 @@ func (e *examination) readiness(ctx context.Context, api *client) {
 func (e *examination) projections(ctx context.Context, api *client) {
 	const (
 		late = 60.0   // seconds
+		skew = 5.0    // seconds between clocks
 		many = 20_000 // items that a search over everything looks at one by one
 	)
 	var list struct {
@@ -71,6 +72,7 @@ func (e *examination) projections(ctx context.Context, api *client) {
 			State       string            `json:"state"`
 			LagEvents   int64             `json:"lag_events"`
 			LagSeconds  float64           `json:"lag_seconds"`
+			Ahead       float64           `json:"ahead_seconds"`
 			Settings    map[string]string `json:"settings"`
 			Error       string            `json:"error"`
 			Halted      bool              `json:"halted"`
@@ -84,6 +86,10 @@ func (e *examination) projections(ctx context.Context, api *client) {
 		return
 	}
 	for _, p := range list.Items {
+		if p.Ahead > skew {
+			e.note("clock", warned, "set the clocks of all servers: new events are not recorded with the right time until then",
+				"the newest event was recorded %.0f s after now: the log is ahead of the server's clock", p.Ahead)
+		}
 		name, behind := "projection "+p.Name, several(int(p.LagEvents), "event")+" behind"
 		switch {
 		case p.Name == "meaning" && p.State == "catching_up":

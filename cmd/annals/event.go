@@ -37,6 +37,7 @@ type change struct {
 	Field  string          `json:"field"`
 	Before json.RawMessage `json:"before"`
 	After  json.RawMessage `json:"after"`
+	Policy string          `json:"policy"`
 	Diff   []edit          `json:"diff"`
 }
 

@@ -140,7 +140,7 @@ type reportChangesCommand struct {
 // Help implements kong.HelpProvider.
 func (reportChangesCommand) Help() string {
 	return `Every event of knowledge that reached the scope when it happened, or reaches it now, forgotten knowledge too,
-with what it changed.
+with what it changed. Confidence is computed by the policy that is named beside it.
 
 Examples:
 
@@ -157,7 +157,11 @@ func (r *reportChangesCommand) Run(ctx context.Context, c *console) error {
 		what := []string{joined(": ", e.what(), oneLine(e.Reason, snippetColumns))}
 		for _, change := range e.Changes {
 			if e.what() != "remembered" {
-				what = append(what, change.line(ansi.StringWidth(printable(change.Field)), snippetColumns))
+				line := change.line(ansi.StringWidth(printable(change.Field)), snippetColumns)
+				if change.Policy != "" {
+					line += " by " + printable(change.Policy)
+				}
+				what = append(what, line)
 			}
 		}
 		return []string{strconv.FormatInt(e.Position, 10), moment(e.RecordedAt), e.who(), printable(id), strings.Join(what, " · ")}, err

@@ -95,7 +95,7 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 	reader := present{projections.Reader{Knowledge: knowledge, Past: past, Progress: log}, s.forwarder, s.worker, s.summaries}
 	api := annalshttp.Config{
 		Reporter: projections.Reports{Knowledge: knowledge, Log: log}, Recorder: s.accesses, Sessions: projections.Sessions{Log: log},
-		Writer: entrance, Scrubbing: entrance, Recorded: entrance, Reader: reader, Historian: log, Policy: policy,
+		Writer: entrance, Scrubbing: entrance, Recorded: entrance, Reader: reader, Historian: log, Policy: knowledge.Policy,
 		Rebuilder: projections.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Walls: wallsOf(db),
 		Keys: s.keys, RootKey: cfg.RootKey, Eraser: s.eraser, Confine: database.ForTenant,
 		Probes: []annalshttp.Probe{{Name: "database", Check: s.db.Answers}, {Name: "schema", Check: knowledge.Complete}},

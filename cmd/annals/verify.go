@@ -330,7 +330,10 @@ func (v *verified) printAnswers(c *console) {
 	for _, what := range v.Answers.Wrong {
 		c.say("%s %s", red.Render("answers"), printable(what))
 	}
+	for _, what := range v.Answers.Unchecked {
+		c.say("%s %s", amber.Render("not compared"), printable(what))
+	}
 	if len(v.Answers.Wrong) == 0 {
-		c.say("%s: %s items and everything else that is answered are what the log says", green.Render("compared"), counted(v.Answers.Items))
+		c.say("%s: %s items and what else was compared are what the log says", green.Render("compared"), counted(v.Answers.Items))
 	}
 }
