@@ -48,7 +48,7 @@ func TestEachLineOfAnExcerptProvesItself(t *testing.T) {
 		finds(t, w.verifyLines(tampered(1, `"actor":"user:default"`, `"actor":"user:defaulu"`)...), "hash ")
 		finds(t, w.verifyLines(tampered(1, `worked`, `worker`)...), "text ")
 		finds(t, w.verifyLines(tampered(1, `"path":["`, `"path":["x`)...), "tree ")
-		finds(t, w.verifyLines(tampered(1, `"path":[`, `"past":[`)...), "tree ")
+		finds(t, w.verifyLines(tampered(1, `"path":[`, `"past":[`)...), "export ")
 		lines := excerpt(domain.Export{Texts: true})
 		finds(t, w.verifyLines(append([]string{lines[1]}, lines[1:]...)...), "order ")
 		finds(t, w.verifyLines(lines[1:]...), "export ")
