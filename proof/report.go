@@ -11,6 +11,7 @@ const (
 	Missing    = "missing"    // positions are not there
 	Order      = "order"      // times, event ids or versions of a stream do not ascend
 	Text       = "text"       // a text is not what was written, or is missing, or should be
+	File       = "file"       // bytes beside the log are not those whose digest was recorded
 	Tree       = "tree"       // the log is not what the tree was built from
 	Checkpoint = "checkpoint" // the tree is not what was signed
 	Signature  = "signature"  // a checkpoint was not signed by a trusted key

@@ -52,6 +52,9 @@ func Verify(ctx context.Context, db *database.DB, v Verification) (*Report, erro
 	if err != nil {
 		return nil, failed("verify", err)
 	}
+	if err := live.files(ctx, report); err != nil {
+		return nil, failed("verify files", err)
+	}
 	report.elsewhere(outside)
 	report.finish(v, began)
 	return report, nil

@@ -2,6 +2,7 @@ package viking
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -102,16 +103,26 @@ func (s *Server) download(ctx context.Context, q *query) (any, error) {
 	if k != nil {
 		name = domain.URI(k.Text.URI).Name()
 		if k.Media != domain.MediaText {
-			return s.downloadBytes(ctx, q, name, k.ID)
+			return s.downloadBytes(ctx, q, name, k)
 		}
 	}
 	return attachment(name, "text/plain; charset=utf-8", []byte(content)), nil
 }
 
-func (s *Server) downloadBytes(ctx context.Context, q *query, name, id string) (any, error) {
-	file, err := s.cfg.Files.File(ctx, q.caller.Tenant, id)
+// downloadBytes answers the bytes of an item if they are those whose digest was recorded.
+func (s *Server) downloadBytes(ctx context.Context, q *query, name string, k *domain.Knowledge) (any, error) {
+	file, err := s.cfg.Files.File(ctx, q.caller.Tenant, k.ID)
 	if err != nil {
 		return nil, err
+	}
+	var meta struct {
+		Bytes struct {
+			SHA256 string `json:"sha256"`
+		} `json:"bytes"`
+	}
+	if json.Unmarshal(k.Text.Meta, &meta) == nil && meta.Bytes.SHA256 != "" && !hashes(string(file.Bytes), meta.Bytes.SHA256) {
+		return nil, domain.Refuse(domain.ErrBroken, "the stored bytes are not those that were recorded").
+			WithFix("annals verify names the file; a backup has its bytes")
 	}
 	return attachment(name, file.ContentType, file.Bytes), nil
 }
