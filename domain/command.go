@@ -36,10 +36,11 @@ type Reads struct {
 	Streams []string    // what other streams have come to, of things other than knowledge
 }
 
-// BallotKey finds one voice of a voter on the command's item.
+// BallotKey finds one voice of a voter on the command's item, and the voter's others since a time.
 type BallotKey struct {
 	Voter Entity
-	Key   string // see [BallotOf]
+	Key   string    // see [BallotOf]
+	Since time.Time // zero for no others
 }
 
 // Book is what a decision may look up.

@@ -3,15 +3,19 @@ package domain
 import "time"
 
 // GiveFeedback asks to count a voice for or against an item. A second voice on the same trace
-// (without a trace: on the same day) replaces the first; the same voice again changes nothing.
+// (without a trace: on the same day) replaces the first; the same voice again changes nothing. A day has
+// room for [MostTraces] voices of one voter on the item.
 type GiveFeedback struct {
 	Target
 	Verdict Verdict
 	Query   string
 	TraceID string
 	Outcome string
-	Day     time.Time // the day of a vote without a trace
+	Day     time.Time // the vote's day (UTC); a zero one, with a trace, has no limit
 }
+
+// MostTraces is how many voices of one voter on an item a day has room for: those given or changed on it.
+const MostTraces = 10
 
 // Validate names every bad field at once.
 func (c GiveFeedback) Validate() error {
@@ -27,7 +31,15 @@ func (c GiveFeedback) ballot() string { return BallotOf(c.TraceID, c.Day) }
 
 // Reads implements [Command].
 func (c GiveFeedback) Reads() Reads {
-	return Reads{Voices: []BallotKey{{Voter: c.By.Voter(), Key: c.ballot()}}}
+	return Reads{Voices: []BallotKey{{Voter: c.By.Voter(), Key: c.ballot(), Since: c.midnight()}}}
+}
+
+// midnight is when the vote's day began; zero without a day.
+func (c GiveFeedback) midnight() time.Time {
+	if c.Day.IsZero() {
+		return time.Time{}
+	}
+	return c.Day.UTC().Truncate(24 * time.Hour)
 }
 
 // Decide implements [Command].
@@ -44,6 +56,9 @@ func (c GiveFeedback) Decide(book Book, _ time.Time) ([]Fact, error) {
 			return nil, nil
 		}
 		ballot.Replaces = earlier.EventID
+	} else if since := c.midnight(); !since.IsZero() && k.votesSince(ballot.Voter, since) >= MostTraces {
+		return nil, Refuse(ErrConflict, "%s has %d votes of %s from this day (UTC) already", k.ID, MostTraces, ballot.Voter).
+			WithFix("vote again after midnight UTC, or change a vote: send the trace_id that it has")
 	}
 	if c.Verdict == Helpful {
 		return []Fact{FoundHelpful{ballot}}, nil

@@ -1,6 +1,7 @@
 package domain_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -70,6 +71,30 @@ func TestWithoutATraceAVoterHasOneVoiceADay(t *testing.T) {
 		when(voteOn(bobs, Harmful, evening.In(shanghai))).then(FoundHarmful{replacing(2, onDay(bob, "2026-03-02"))}).
 		when(voteOn(bobs, Harmful, evening.Add(time.Hour))).then(FoundHarmful{onDay(bob, "2026-03-03")}).
 		leaves("two days, two voices", counts(1, 2, 0.5/3))
+}
+
+func TestADayHasRoomForTenTracesOfAVoter(t *testing.T) {
+	t.Parallel()
+	voted := func(by Principal, verdict Verdict, trace string, day time.Time) GiveFeedback {
+		v := vote(by, verdict, trace)
+		v.Day = day
+		return v
+	}
+	bobs := as(bob, project)
+	facts := []Fact{remembered()}
+	for i := range MostTraces {
+		facts = append(facts, FoundHelpful{onTrace(bob, fmt.Sprint("t", i))})
+	}
+	given(t, facts...).
+		when(voted(bobs, Helpful, "eleventh", monday)).refused(ErrConflict).
+		when(voteOn(bobs, Helpful, monday)).refused(ErrConflict).
+		when(voted(bobs, Helpful, "t3", monday)).thenNothing().
+		when(voted(bobs, Harmful, "t3", monday)).then(FoundHarmful{replacing(5, onTrace(bob, "t3"))}).
+		when(voted(as(alice), Helpful, "eleventh", monday)).then(FoundHelpful{onTrace(alice, "eleventh")}).
+		when(RetractFeedback{Target: on(bobs), TraceID: "t4"}).then(FeedbackRetracted{Vote: eventID(6)}).
+		when(voted(bobs, Helpful, "eleventh", monday)).then(FoundHelpful{onTrace(bob, "eleventh")}).
+		when(voted(bobs, Helpful, "twelfth", monday)).refused(ErrConflict).
+		when(voted(bobs, Helpful, "twelfth", monday.AddDate(0, 0, 1))).then(FoundHelpful{onTrace(bob, "twelfth")})
 }
 
 func TestAnotherQueryOrOutcomeIsAnotherVoice(t *testing.T) {

@@ -144,3 +144,13 @@ func (k *Knowledge) vote(voter Entity, ballot string) (Vote, bool) {
 	}
 	return Vote{}, false
 }
+
+// votesSince counts the voices of a voter from a time on.
+func (k *Knowledge) votesSince(voter Entity, since time.Time) (n int) {
+	for _, v := range k.Votes {
+		if v.Voter == voter && !v.At.Before(since) {
+			n++
+		}
+	}
+	return n
+}

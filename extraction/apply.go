@@ -152,7 +152,7 @@ func (a assignment) single(l domain.Lesson) (domain.Command, bool) {
 	switch l.Decision {
 	case domain.DecideVote:
 		return domain.GiveFeedback{
-			Target: domain.Target{By: a.by(), ID: l.Target}, Verdict: domain.Helpful, TraceID: a.task, Outcome: "said again",
+			Target: domain.Target{By: a.by(), ID: l.Target}, Verdict: domain.Helpful, TraceID: a.task, Outcome: "said again", Day: time.Now(),
 		}, true
 	case domain.DecideCreate:
 		command, err := a.remember(l, nil).Complete()
@@ -224,6 +224,7 @@ func (a assignment) vote(ctx context.Context, reader Reader, writer Writer, help
 		_, err := writer.Submit(ctx, domain.Submission{
 			Command: domain.GiveFeedback{
 				Target: domain.Target{By: a.by(), ID: k.ID}, Verdict: domain.Helpful, TraceID: a.task, Outcome: "used in session " + a.session,
+				Day: time.Now(),
 			},
 			By: a.by(), Origin: domain.Origin{CorrelationID: a.task, CausationID: help.EventID},
 		})

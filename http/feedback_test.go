@@ -1,7 +1,9 @@
 package http_test
 
 import (
+	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,6 +41,30 @@ func TestVotesAreCountedOncePerVoterAndTrace(t *testing.T) {
 		w.ask("DELETE", "/v1/knowledge/a/feedback?event_id="+first.header.Get("Annals-Events"), nil).want(http.StatusNotFound)
 		o = w.ask("GET", "/v1/knowledge/a", nil).want(http.StatusOK).json()
 		if h, n := pick(o, "eval", "helpful"), pick(o, "eval", "harmful"); h != 2.0 || n != 0.0 {
+			t.Errorf("helpful %v, harmful %v", h, n)
+		}
+	})
+}
+
+func TestADayHasRoomForTenTracesOfAVoter(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.remember("a", "x")
+		w.remember("b", "y")
+		vote := func(id, trace, verdict string) *answer {
+			return w.ask("POST", "/v1/knowledge/"+id+"/feedback", object{"verdict": verdict, "trace_id": trace}, "Annals-Actor: agent:one")
+		}
+		for i := range 10 {
+			vote("a", fmt.Sprint("t", i), "helpful").want(http.StatusOK)
+		}
+		refused := vote("a", "t10", "helpful").want(http.StatusConflict).json()
+		if fix, _ := refused["fix"].(string); !strings.Contains(fix, "midnight UTC") {
+			t.Errorf("got %v, want when to vote again", refused)
+		}
+		vote("a", "t3", "harmful").want(http.StatusOK)
+		vote("b", "t10", "helpful").want(http.StatusOK)
+		w.ask("POST", "/v1/knowledge/a/feedback", object{"verdict": "helpful", "trace_id": "t10"}, "Annals-Actor: agent:two").want(http.StatusOK)
+		o := w.ask("GET", "/v1/knowledge/a", nil).want(http.StatusOK).json()
+		if h, n := pick(o, "eval", "helpful"), pick(o, "eval", "harmful"); h != 11.0 || n != 1.0 {
 			t.Errorf("helpful %v, harmful %v", h, n)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -63,6 +64,8 @@ type wanted struct {
 	items    []string
 	uris     []string
 	voices   [][]string // id, voter, ballot
+	voters   [][]string // id, voter; of their votes those since
+	since    time.Time
 	votes    [][]string // id, event id
 	reports  []string
 	prepared map[string]prepared
@@ -71,6 +74,7 @@ type wanted struct {
 func collect(commands []domain.Command) wanted {
 	w := wanted{prepared: preparedOf(commands)}
 	items, uris, reports := set{}, set{}, set{}
+	voters := map[[2]string]bool{}
 	for _, command := range commands {
 		id, isItem := domain.ItemOf(command.Stream())
 		if isItem {
@@ -85,6 +89,15 @@ func collect(commands []domain.Command) wanted {
 		}
 		for _, voice := range reads.Voices {
 			w.voices = append(w.voices, []string{id, string(voice.Voter), voice.Key})
+			if since := voice.Since; !since.IsZero() {
+				if voter := [2]string{id, string(voice.Voter)}; !voters[voter] {
+					voters[voter] = true
+					w.voters = append(w.voters, voter[:])
+				}
+				if w.since.IsZero() || since.Before(w.since) {
+					w.since = since
+				}
+			}
 		}
 		for _, vote := range reads.Votes {
 			w.votes = append(w.votes, []string{id, vote})
@@ -122,6 +135,11 @@ func (s *stage) reads(w wanted) []read {
 	if len(w.voices) > 0 {
 		reads = append(reads, s.readVotes(
 			lookUp(s.tx.NewSelect().Model((*voteRow)(nil)), s.in(s.tables.votes, "v"), w.voices, "id", "voter", "ballot")))
+	}
+	if len(w.voters) > 0 {
+		reads = append(reads, s.readVotes(
+			lookUp(s.tx.NewSelect().Model((*voteRow)(nil)), s.in(s.tables.votes, "v"), w.voters, "id", "voter").
+				Where("v.at >= ?", database.At(w.since))))
 	}
 	if len(w.votes) > 0 {
 		reads = append(reads, s.readVotes(s.votesOf(s.tx.NewSelect().Model((*voteRow)(nil)), w.votes)))
