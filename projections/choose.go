@@ -135,7 +135,7 @@ func (p *Knowledge) isReadable(q domain.EventQuery) (condition string, args []an
 // of scopes has only what answers may contain.
 func (p *Knowledge) reaches() string {
 	if p.db.Engine == database.SQLite {
-		return "EXISTS (SELECT 1 FROM json_each(k.scopes) AS s WHERE s.value IN (?))"
+		return "EXISTS (SELECT 1 FROM json_each(" + jsonOf("k.scopes") + ") AS s WHERE s.value IN (?))"
 	}
-	return "EXISTS (SELECT 1 FROM json_array_elements_text(k.scopes) AS s (scope) WHERE s.scope IN (?))"
+	return "EXISTS (SELECT 1 FROM json_array_elements_text(CASE json_typeof(k.scopes) WHEN 'array' THEN k.scopes END) AS s (scope) WHERE s.scope IN (?))"
 }

@@ -38,6 +38,13 @@ func (e *examination) compare(tenant string, want, have *image) {
 		for _, row := range table.rows(want) {
 			expected[table.keyOf(row)] = row
 		}
+		if table.name == "knowledge" {
+			for _, row := range have.unreadable {
+				e.report.Rows[table.name]++
+				delete(expected, table.keyOf(row))
+				e.wrong("tenant %s, item %s: its row of knowledge cannot be read", tenant, row[table.item])
+			}
+		}
 		for _, row := range table.rows(have) {
 			line := lineOf(row)
 			hash := sha256.Sum256([]byte(line))

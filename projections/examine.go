@@ -2,6 +2,7 @@ package projections
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"github.com/uptrace/bun"
@@ -135,6 +136,9 @@ func (e *examiner) read(ctx context.Context, s events.Slice, upTo int64) (read s
 	}
 	read.unread, err = e.reading(ctx, e.tx, func() (err error) {
 		read.was, err = e.knowledge.imageOf(ctx, e.tx, *e.old, s, e.words.was.add)
+		if err == nil && len(read.was.unreadable) > 0 {
+			err = fmt.Errorf("read a version: item %s: %w", read.was.unreadable[0][1], domain.ErrBroken)
+		}
 		return err
 	})
 	return read, err

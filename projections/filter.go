@@ -107,7 +107,7 @@ func (p *Knowledge) shared(query *bun.SelectQuery, scope domain.Scope, statuses 
 		return query.Where("EXISTS (SELECT 1 FROM ? AS s WHERE s.tenant = k.tenant AND s.number = k.number AND s.scope = ?)",
 			p.tables().scopes, scope)
 	case p.db.Engine == database.SQLite:
-		return query.Where("EXISTS (SELECT 1 FROM json_each(k.scopes) AS s WHERE s.value = ?)", scope)
+		return query.Where("EXISTS (SELECT 1 FROM json_each("+jsonOf("k.scopes")+") AS s WHERE s.value = ?)", scope)
 	default:
 		return query.Where("jsonb_exists(k.scopes::jsonb, ?)", scope)
 	}
@@ -150,13 +150,19 @@ func between(query *bun.SelectQuery, column string, from, to time.Time) *bun.Sel
 	return query
 }
 
+// jsonOf is a column of SQLite as JSON, or NULL where it is none: an item that cannot be read does not pass, and fails no
+// query.
+func jsonOf(column string) string {
+	return "CASE WHEN json_valid(" + column + ") THEN " + column + " END"
+}
+
 // tagged asks for any of the values under a key, or with none for the key itself.
 func (p *Knowledge) tagged(query *bun.SelectQuery, key string, values []string) *bun.SelectQuery {
 	if p.db.Engine == database.SQLite {
 		if len(values) == 0 {
-			return query.Where("EXISTS (SELECT 1 FROM json_each(k.tags) AS t WHERE t.key = ?)", key)
+			return query.Where("EXISTS (SELECT 1 FROM json_each("+jsonOf("k.tags")+") AS t WHERE t.key = ?)", key)
 		}
-		return query.Where("EXISTS (SELECT 1 FROM json_each(k.tags) AS t, json_each(t.value) AS v WHERE t.key = ? AND v.value IN (?))",
+		return query.Where("EXISTS (SELECT 1 FROM json_each("+jsonOf("k.tags")+") AS t, json_each(CASE t.type WHEN 'array' THEN t.value END) AS v WHERE t.key = ? AND v.value IN (?))",
 			key, bun.List(values))
 	}
 	if len(values) == 0 {

@@ -14,7 +14,8 @@ import (
 type image struct {
 	knowledge, scopes, terms, votes, reports [][]any
 
-	added []column // of the version's knowledge table
+	added      []column // of the version's knowledge table
+	unreadable [][]any  // rows of it that cannot be read, as far as they can be
 }
 
 // The columns of each table, in the order of an image's values.

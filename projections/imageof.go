@@ -16,7 +16,7 @@ import (
 func (p *Knowledge) imageOf(ctx context.Context, tx bun.IDB, v version, s events.Slice, inBag func(term)) (*image, error) {
 	t, i := v.tables, image{added: v.added}
 	var err error
-	if i.knowledge, err = p.knowledgeRows(ctx, tx, v, s); err != nil {
+	if i.knowledge, i.unreadable, err = p.knowledgeRows(ctx, tx, v, s); err != nil {
 		return nil, err
 	}
 	within := func(query *bun.SelectQuery) *bun.SelectQuery { return inSlice(query, s) }
@@ -44,24 +44,29 @@ func inSlice(query *bun.SelectQuery, s events.Slice) *bun.SelectQuery {
 	return query.Where("tenant = ?", s.Tenant).Where("id > ?", after).Where("id <= ?", through)
 }
 
-func (p *Knowledge) knowledgeRows(ctx context.Context, tx bun.IDB, v version, s events.Slice) ([][]any, error) {
-	var rows []row
-	err := inSlice(tx.NewSelect().Model(&rows).ModelTableExpr("? AS k", v.tables.knowledge), s).Scan(ctx)
+func (p *Knowledge) knowledgeRows(ctx context.Context, tx bun.IDB, v version, s events.Slice) (all, unreadable [][]any, err error) {
+	rows, err := p.readRows(ctx, inSlice(tx.NewSelect().Model((*row)(nil)).ModelTableExpr("? AS k", v.tables.knowledge), s))
 	if err != nil {
-		return nil, p.failed(ctx, "read a version", err)
+		return nil, nil, p.failed(ctx, "read a version", err)
 	}
 	added, err := p.readAdded(ctx, tx, v, s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	all := make([][]any, len(rows))
+	all = make([][]any, 0, len(rows))
 	for i := range rows {
 		rows[i].added = added[rows[i].ID]
-		if all[i], err = rows[i].values(); err != nil {
-			return nil, err
+		values, err := rows[i].values()
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case rows[i].broken:
+			unreadable = append(unreadable, values)
+		default:
+			all = append(all, values)
 		}
 	}
-	return all, nil
+	return all, unreadable, nil
 }
 
 func scanRows(ctx context.Context, query *bun.SelectQuery, scan func(*sql.Rows) ([]any, error)) (all [][]any, err error) {

@@ -143,21 +143,20 @@ func (p *Knowledge) Policy() domain.ConfidencePolicy {
 func (p *Knowledge) Meaning() *Meaning { return p.meaning }
 
 // Find reads one item, whatever its status: who may see it is for the caller to decide. The error
-// matches [domain.ErrNotFound] if it was never remembered.
+// matches [domain.ErrNotFound] if it was never remembered, and [domain.ErrBroken] if its row cannot be read.
 func (p *Knowledge) Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error) {
 	if err := p.refresh(ctx); err != nil {
 		return nil, err
 	}
-	var r row
-	err := p.db.NewSelect().Model(&r).ModelTableExpr("? AS k", p.tables().knowledge).
-		Where("tenant = ?", tenant).Where("id = ?", id).Scan(ctx)
+	k, err := p.readOne(ctx, p.db.NewSelect().Model((*row)(nil)).ModelTableExpr("? AS k", p.tables().knowledge).
+		Where("tenant = ?", tenant).Where("id = ?", id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, domain.NotFound(id)
 	}
 	if err != nil {
 		return nil, p.failed(ctx, "read knowledge", err)
 	}
-	return r.knowledge(), nil
+	return k, nil
 }
 
 // maxHistory is how many uses an item shows for, and how many against it.

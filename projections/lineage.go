@@ -85,7 +85,7 @@ func (p *Knowledge) origins() string {
 		return `CROSS JOIN json_array_elements_text(k.derived_from) AS o (value)
 			JOIN events AS e ON e.tenant = k.tenant AND e.event_id = o.value::uuid`
 	}
-	return `CROSS JOIN json_each(k.derived_from) AS o
+	return `CROSS JOIN json_each(` + jsonOf("k.derived_from") + `) AS o
 			CROSS JOIN events AS e ON e.tenant = k.tenant AND e.event_id = o.value`
 }
 

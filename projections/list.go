@@ -31,16 +31,17 @@ func (p *Knowledge) List(ctx context.Context, list domain.List) (domain.ListPage
 		return domain.ListPage{}, err
 	}
 	numbers := p.numbers(list, limit+1, few)
-	var rows []row
-	err = p.db.NewSelect().Model(&rows).ModelTableExpr("? AS k", p.tables().knowledge).
+	rows, err := p.readRows(ctx, p.db.NewSelect().Model((*row)(nil)).ModelTableExpr("? AS k", p.tables().knowledge).
 		Where("k.tenant = ?", list.By.Tenant).Where("k.number IN (?)", numbers).
-		OrderExpr("k.number DESC").Limit(limit + 1).Scan(ctx)
+		OrderExpr("k.number DESC").Limit(limit+1))
 	if err != nil {
 		return domain.ListPage{}, p.failed(ctx, "list knowledge", err)
 	}
 	page := domain.ListPage{Items: make([]*domain.Knowledge, 0, min(len(rows), int(limit)))}
 	for i := range rows[:min(len(rows), int(limit))] {
-		page.Items = append(page.Items, rows[i].knowledge())
+		if !rows[i].broken {
+			page.Items = append(page.Items, rows[i].knowledge())
+		}
 	}
 	if len(rows) > int(limit) {
 		page.Next = rows[limit-1].Number

@@ -21,6 +21,9 @@ func (f *finding) look(ctx context.Context, all *field, prospects []prospect) er
 	for _, item := range items {
 		p := by[item.number]
 		all.read[item.number] = true
+		if slices.Contains(f.unreadable, item.id) {
+			continue
+		}
 		c := domain.Candidate{
 			ID: item.id, Scopes: item.scopes, Confidence: item.confidence, Position: item.position,
 			Score: p.score, Semantic: p.semantic, Lexical: p.lexical, Pending: f.asked.vector != nil && !p.compared,

@@ -94,18 +94,28 @@ func (p *Knowledge) ranked(ctx context.Context, q domain.ReportQuery, said func(
 		Where("k.tenant = ?", q.Tenant).Where(counted+" > 0").Where(chosen, args...).
 		OrderExpr(counted + " DESC, k.confidence, k.number").Limit(int64(q.Limit)).Offset(q.Skip)
 	last := between(said().ColumnExpr("max(v.at)").Where("v.tenant = ?", q.Tenant).Where("v.id = most.id"), "v.at", q.From, q.To)
-	var rows []standing
-	err := p.db.NewSelect().TableExpr("(?) AS most", query).
+	list, err := p.standings(ctx, p.db.NewSelect().TableExpr("(?) AS most", query).
 		ColumnExpr(strings.ReplaceAll(standingColumns, "k.", "most.")+", most.counted, (?) AS last", last).
-		OrderExpr("most.counted DESC, most.confidence, most.number").Scan(ctx, &rows)
+		OrderExpr("most.counted DESC, most.confidence, most.number"))
 	if err != nil {
 		return nil, p.failed(ctx, "rank knowledge", err)
 	}
-	list := make([]domain.Standing, len(rows))
-	for i, row := range rows {
-		list[i] = row.domain()
-	}
 	return list, nil
+}
+
+// standings reads rows of a report, and leaves out those that cannot be read.
+func (p *Knowledge) standings(ctx context.Context, query *bun.SelectQuery) (list []domain.Standing, err error) {
+	list = []domain.Standing{}
+	var broken []string
+	err = scanEach(ctx, p.db.DB, query, func(s *standing, unreadable error) {
+		if unreadable != nil {
+			broken = append(broken, s.ID)
+			return
+		}
+		list = append(list, s.domain())
+	})
+	p.logUnreadable(ctx, broken)
+	return list, err
 }
 
 // about is the query for events of the same items.
@@ -142,7 +152,7 @@ func (r Reports) Falling(ctx context.Context, q domain.ReportQuery) ([]domain.St
 	})
 	fallen = fallen[min(q.Skip, int64(len(fallen))):]
 	fallen = fallen[:min(q.Limit, len(fallen))]
-	return fallen, r.describe(ctx, q.Tenant, fallen)
+	return r.described(ctx, q.Tenant, fallen)
 }
 
 // lowered are the streams in which something was recorded that may lower a confidence.
@@ -194,35 +204,36 @@ func (r Reports) fall(ctx context.Context, q domain.ReportQuery, stream string) 
 	return s, nil
 }
 
-// describe says what the items are now.
-func (r Reports) describe(ctx context.Context, tenant string, list []domain.Standing) error {
+// described says what the items are now, and leaves out those that cannot be read.
+func (r Reports) described(ctx context.Context, tenant string, list []domain.Standing) ([]domain.Standing, error) {
 	if len(list) == 0 {
-		return nil
+		return list, nil
 	}
 	p, err := r.pinned(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ids := make([]string, len(list))
 	for i, s := range list {
 		ids[i] = s.ID
 	}
-	var rows []standing
-	err = p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge).ColumnExpr(standingColumns).
-		Where("k.tenant = ?", tenant).Where("k.id IN (?)", bun.List(ids)).Scan(ctx, &rows)
+	rows, err := p.standings(ctx, p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge).ColumnExpr(standingColumns).
+		Where("k.tenant = ?", tenant).Where("k.id IN (?)", bun.List(ids)))
 	if err != nil {
-		return p.failed(ctx, "describe knowledge", err)
+		return nil, p.failed(ctx, "describe knowledge", err)
 	}
 	known := map[string]domain.Standing{}
 	for _, row := range rows {
-		known[row.ID] = row.domain()
+		known[row.ID] = row
 	}
-	for i, s := range list {
-		now := known[s.ID]
-		now.ID, now.Before, now.After, now.Policy, now.Count, now.Last = s.ID, s.Before, s.After, s.Policy, s.Count, s.Last
-		list[i] = now
+	left := list[:0]
+	for _, s := range list {
+		if now, readable := known[s.ID]; readable {
+			now.Before, now.After, now.Policy, now.Count, now.Last = s.Before, s.After, s.Policy, s.Count, s.Last
+			left = append(left, now)
+		}
 	}
-	return nil
+	return left, nil
 }
 
 // reliance is a row of who relied on what, or was denied it.

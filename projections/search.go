@@ -60,13 +60,17 @@ func (p *Knowledge) search(ctx context.Context, s domain.Search, vector *asked) 
 	if s.MinScore != nil {
 		f.minScore = *s.MinScore
 	}
-	hits, err := f.hits(ctx)
-	if err != nil {
-		return f, domain.Answer{}, err
+	for {
+		hits, err := f.hits(ctx)
+		if err != nil {
+			return f, domain.Answer{}, err
+		}
+		answer := domain.Answer{Embedder: p.meaning.embedder.Name(), Degraded: f.degraded, MinScore: f.minScore}
+		left := len(f.unreadable)
+		if answer.Hits, err = f.read(ctx, hits); err != nil || len(f.unreadable) == left {
+			return f, answer, err
+		} // else others take the places of those that cannot be read
 	}
-	answer := domain.Answer{Embedder: p.meaning.embedder.Name(), Degraded: f.degraded, MinScore: f.minScore}
-	answer.Hits, err = f.read(ctx, hits)
-	return f, answer, err
 }
 
 // finding is one search on its way.
@@ -83,6 +87,8 @@ type finding struct {
 	below      float64 // the best score under the threshold
 	evenly     bool    // leave confidence aside
 	wherever   bool    // find the same, whether words lie in bags or in the index
+
+	unreadable []string // items that were hits, and whose rows cannot be read
 }
 
 // hits finds candidates and ranks them. Few items are superseded or archives, so that at first candidates are
@@ -153,14 +159,17 @@ func (f *finding) read(ctx context.Context, hits []domain.Hit) ([]domain.Found, 
 		ids[i] = hit.ID
 	}
 	p := f.projection
-	var rows []row
-	err := p.db.NewSelect().Model(&rows).ModelTableExpr("? AS k", p.tables().knowledge).
-		Where("tenant = ?", f.search.By.Tenant).Where("id IN (?)", bun.List(ids)).Scan(ctx)
+	rows, err := p.readRows(ctx, p.db.NewSelect().Model((*row)(nil)).ModelTableExpr("? AS k", p.tables().knowledge).
+		Where("tenant = ?", f.search.By.Tenant).Where("id IN (?)", bun.List(ids)))
 	if err != nil {
 		return nil, p.failed(ctx, "read hits", err)
 	}
 	items := make(map[string]*domain.Knowledge, len(rows))
 	for i := range rows {
+		if rows[i].broken {
+			f.unreadable = append(f.unreadable, rows[i].ID)
+			continue
+		}
 		items[rows[i].ID] = rows[i].knowledge()
 	}
 	found := make([]domain.Found, 0, len(hits))

@@ -44,7 +44,7 @@ func (r *slimRow) slim(number int64) (slim, error) {
 
 // readScopes reads a list of scopes, in whose names nothing is escaped.
 func readScopes(list []byte) (scopes []domain.Scope, err error) {
-	if bytes.IndexByte(list, '\\') >= 0 || len(list) < 2 {
+	if bytes.IndexByte(list, '\\') >= 0 || len(list) < 2 || list[0] != '[' || list[len(list)-1] != ']' {
 		err = json.Unmarshal(list, &scopes)
 		return scopes, err
 	}
@@ -74,16 +74,20 @@ func (p *Knowledge) slims(ctx context.Context, s domain.Search, numbers []int64)
 	var number int64
 	var row slimRow
 	into := append([]any{&number}, row.into()...)
+	var broken []string
 	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			return nil, err
+		err := rows.Scan(into...)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
-		found, err := row.slim(number)
-		if err != nil {
-			return nil, err
+		found, unreadable := row.slim(number)
+		if err != nil || unreadable != nil {
+			broken = append(broken, found.id)
+			continue
 		}
 		list = append(list, found)
 	}
+	p.logUnreadable(ctx, broken)
 	if err := rows.Err(); err != nil {
 		return nil, p.failed(ctx, "read candidates", err)
 	}

@@ -23,21 +23,20 @@ import (
 const last = "\U0010FFFF"
 
 // At is the live item with this URI. Who may see it is for the caller to decide. The error matches
-// [domain.ErrNotFound] if there is none.
+// [domain.ErrNotFound] if there is none, and [domain.ErrBroken] if its row cannot be read.
 func (p *Knowledge) At(ctx context.Context, tenant string, uri domain.URI) (*domain.Knowledge, error) {
 	if err := p.refresh(ctx); err != nil {
 		return nil, err
 	}
-	var r row
-	err := p.db.NewSelect().Model(&r).ModelTableExpr("? AS k", p.tables().knowledge).
-		Where("tenant = ?", tenant).Where("uri = ?", uri).Where(isLive).Scan(ctx)
+	k, err := p.readOne(ctx, p.db.NewSelect().Model((*row)(nil)).ModelTableExpr("? AS k", p.tables().knowledge).
+		Where("tenant = ?", tenant).Where("uri = ?", uri).Where(isLive))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, domain.Refuse(domain.ErrNotFound, "nothing lies there")
 	}
 	if err != nil {
 		return nil, p.failed(ctx, "read what lies at a place", err)
 	}
-	return r.knowledge(), nil
+	return k, nil
 }
 
 // Live are those of these items that are neither forgotten nor erased, and that the principal may see, by id.
@@ -50,13 +49,13 @@ func (p *Knowledge) Live(ctx context.Context, by domain.Principal, ids []string)
 		return nil, err
 	}
 	p = p.pinned()
-	var rows []row
-	err := lookUp(p.db.NewSelect().Model(&rows), place{engine: p.db.Engine, tenant: by.Tenant, table: p.tables().knowledge, alias: "k"}, singly(ids), "id").Where("k." + isLive).Scan(ctx)
+	in := place{engine: p.db.Engine, tenant: by.Tenant, table: p.tables().knowledge, alias: "k"}
+	rows, err := p.readRows(ctx, lookUp(p.db.NewSelect().Model((*row)(nil)), in, singly(ids), "id").Where("k."+isLive))
 	if err != nil {
 		return nil, p.failed(ctx, "look items up", err)
 	}
 	for i := range rows {
-		if k := rows[i].knowledge(); by.MaySee(k) {
+		if k := rows[i].knowledge(); !rows[i].broken && by.MaySee(k) {
 			found[k.ID] = k
 		}
 	}
@@ -69,19 +68,27 @@ func (p *Knowledge) Below(ctx context.Context, walk domain.Walk) ([]*domain.Know
 		return nil, err
 	}
 	p = p.pinned()
-	var rows []row
-	query, err := p.lyingBelow(ctx, p.db.NewSelect().Model(&rows), walk.By, walk.Below, walk.After)
-	if err != nil {
-		return nil, err
+	items := make([]*domain.Knowledge, 0, walk.Limit)
+	for { // until that many could be read
+		query, err := p.lyingBelow(ctx, p.db.NewSelect().Model((*row)(nil)), walk.By, walk.Below, walk.After)
+		if err != nil {
+			return nil, err
+		}
+		wanted := walk.Limit - len(items)
+		rows, err := p.readRows(ctx, query.OrderExpr("k.uri").Limit(int64(wanted)))
+		if err != nil {
+			return nil, p.failed(ctx, "walk through a directory", err)
+		}
+		for i := range rows {
+			walk.After = domain.URI(rows[i].URI)
+			if !rows[i].broken {
+				items = append(items, rows[i].knowledge())
+			}
+		}
+		if len(rows) < wanted || len(items) == walk.Limit {
+			return items, nil
+		}
 	}
-	if err := query.OrderExpr("k.uri").Limit(int64(walk.Limit)).Scan(ctx); err != nil {
-		return nil, p.failed(ctx, "walk through a directory", err)
-	}
-	items := make([]*domain.Knowledge, len(rows))
-	for i := range rows {
-		items[i] = rows[i].knowledge()
-	}
-	return items, nil
 }
 
 // Places reads what lies directly in a directory and may be seen by the principal, in the order of names.
@@ -90,12 +97,37 @@ func (p *Knowledge) Places(ctx context.Context, d domain.Directory) ([]domain.Pl
 		return nil, err
 	}
 	p = p.pinned()
+	places := make([]domain.Place, 0, d.Limit)
+	for { // until that many could be read
+		wanted := d.Limit - len(places)
+		rows, err := p.firstOf(ctx, d, wanted)
+		if err != nil {
+			return nil, err
+		}
+		for i := range rows {
+			place := placeOf(d.URI, rows[i].knowledge())
+			d.After = place
+			if rows[i].broken {
+				place.First = nil
+			}
+			if place.IsDir || place.First != nil {
+				places = append(places, place)
+			}
+		}
+		if len(rows) < wanted || len(places) == d.Limit {
+			return places, nil
+		}
+	}
+}
+
+// firstOf reads the first item of each entry of a directory, of at most so many entries.
+func (p *Knowledge) firstOf(ctx context.Context, d domain.Directory, limit int) ([]row, error) {
+	d.Limit = limit
 	entries, err := p.entries(ctx, d)
 	if err != nil {
 		return nil, err
 	}
-	var rows []row
-	query := p.db.NewSelect().Model(&rows)
+	query := p.db.NewSelect().Model((*row)(nil))
 	if p.isPostgres() { // which would rather compare everything with every step, if it could
 		query = query.ModelTableExpr("(?) AS c CROSS JOIN LATERAL (SELECT * FROM ? AS k WHERE tenant = ? AND k.uri = c.uri AND k."+isLive+" OFFSET 0) AS k",
 			entries, p.tables().knowledge, d.By.Tenant)
@@ -103,14 +135,11 @@ func (p *Knowledge) Places(ctx context.Context, d domain.Directory) ([]domain.Pl
 		query = query.ModelTableExpr("(?) AS c CROSS JOIN ?", entries, p.by("uri")).
 			Where("k.tenant = ?", d.By.Tenant).Where("k.uri = c.uri").Where("k." + isLive)
 	}
-	if err := query.OrderExpr("c.uri").Scan(ctx); err != nil {
+	rows, err := p.readRows(ctx, query.OrderExpr("c.uri"))
+	if err != nil {
 		return nil, p.failed(ctx, "read a directory", err)
 	}
-	places := make([]domain.Place, len(rows))
-	for i := range rows {
-		places[i] = placeOf(d.URI, rows[i].knowledge())
-	}
-	return places, nil
+	return rows, nil
 }
 
 // placeOf is the place in a directory that an item has, or lies below.

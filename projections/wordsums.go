@@ -200,10 +200,10 @@ func (e *examination) wrongWords(ctx context.Context, tenant string, shift int, 
 	low, high := bucket<<shift, (bucket+1)<<shift
 	within := func(query *bun.SelectQuery) { query.Where("number >= ?", low).Where("number < ?", high) }
 	known := len(e.report.Wrong)
-	var rows []row
-	query := e.tx.NewSelect().Model(&rows).ModelTableExpr("? AS k", e.new.tables.knowledge).Where("tenant = ?", tenant)
+	query := e.tx.NewSelect().Model((*row)(nil)).ModelTableExpr("? AS k", e.new.tables.knowledge).Where("tenant = ?", tenant)
 	within(query)
-	if err := query.OrderExpr("number").Scan(ctx); err != nil {
+	rows, err := e.knowledge.readRows(ctx, query.OrderExpr("number"))
+	if err != nil {
 		return e.knowledge.failed(ctx, "read a version", err)
 	}
 	differences := map[int64]uint64{}
@@ -218,6 +218,11 @@ func (e *examination) wrongWords(ctx context.Context, tenant string, shift int, 
 	}
 	for i := range rows {
 		k := rows[i].knowledge()
+		if rows[i].broken {
+			e.wrong("tenant %s, item %s: its words are not compared, because its row of knowledge cannot be read", tenant, k.ID)
+			delete(differences, k.Number)
+			continue
+		}
 		if isAlive(k) {
 			termsOf(k, bagOf(e.new.tokenizer, k), func(t term) { differences[t.number] -= t.sum() })
 		}
