@@ -22,10 +22,11 @@ type address struct {
 	beyond bool          // another tenant than the caller's: nothing lies there
 	org    domain.Entity // whose name stands in the place of the tenant's: what is written there is for the organisation
 	shared domain.URI    // what all agents share, which a search at the address finds, too; empty for nothing
+	own    []domain.URI  // what was learned about work for the caller's user alone, which a search finds, too
 }
 
-// own are the first names in a user's space: behind viking://user/ they are no user's id.
-var own = []string{"memories", "resources", "skills", "sessions", "instructions", "profile.md", domain.AbstractName, domain.OverviewName}
+// ownNames are the first names in a user's space: behind viking://user/ they are no user's id.
+var ownNames = []string{"memories", "resources", "skills", "sessions", "instructions", "profile.md", domain.AbstractName, domain.OverviewName}
 
 // hidden are scopes that nobody reaches from outside.
 var hidden = []string{"temp", "queue", "upload"}
@@ -65,6 +66,7 @@ func (c caller) address(field, s string) (address, error) {
 			a.shared = domain.URIOfNames(append([]string{domain.Agent}, inside...)...)
 		}
 	}
+	a.own = c.learned(a.uri.Names())
 	if names := a.uri.Names(); len(names) > 0 && slices.Contains(hidden, names[0]) {
 		return address{}, invalid(field, "lies in a scope that is not open to callers")
 	}
@@ -95,12 +97,34 @@ func (a address) parent() address {
 	return a
 }
 
+// learned are the directories of the caller's user that hold what agents learned about work for that user alone.
+// Clients look for it among the memories of agents.
+func (c caller) learned(names []string) []domain.URI {
+	if isAgentSpace(names) {
+		names = slices.Concat(names[:1], names[2:])
+	}
+	if len(names) < 2 || names[0] != domain.Agent || names[1] != "memories" {
+		return nil
+	}
+	var all []domain.URI
+	for _, category := range domain.Categories {
+		directory := string(category)
+		if category.AboutUser() || len(names) > 2 && names[2] != directory {
+			continue
+		}
+		inside := append([]string{domain.User, c.user, "memories", directory}, names[min(3, len(names)):]...)
+		all = append(all, domain.URIOfNames(inside...))
+	}
+	return all
+}
+
 // found are the places whose items a search at the address finds.
 func (a address) found() []domain.URI {
-	if a.shared == "" {
-		return []domain.URI{a.uri}
+	all := append([]domain.URI{a.uri}, a.own...)
+	if a.shared != "" {
+		all = append(all, a.shared)
 	}
-	return []domain.URI{a.uri, a.shared}
+	return all
 }
 
 // readings are the places that are read at the address: in the space of an agent, what all agents share, too.
@@ -134,7 +158,7 @@ func (c caller) expand(names []string) []string {
 	switch {
 	case names[0] == "~":
 		names = append([]string{domain.User, c.user}, names[1:]...)
-	case names[0] == domain.User && len(names) > 1 && names[1] != c.user && slices.Contains(own, names[1]):
+	case names[0] == domain.User && len(names) > 1 && names[1] != c.user && slices.Contains(ownNames, names[1]):
 		names = append([]string{domain.User, c.user}, names[1:]...)
 	}
 	if names[0] == domain.User && len(names) > 2 && names[2] == "sessions" {

@@ -22,7 +22,9 @@ var different = regexp.MustCompile(`[\da-f]{8}-[\da-f]{4}-[\da-f-]{22}|task_\w+|
 // gets for what does not exist.
 func TestATenantLearnsNothingOfAnotherByAnyRoute(t *testing.T) {
 	routes := viking.New(viking.Config{Keys: &projections.Keys{}, Eraser: &projections.Eraser{}}).Routes()
-	routes = slices.DeleteFunc(routes, func(r string) bool { return strings.HasSuffix(r, "/system/wait") }) // is about nobody, and takes its time
+	routes = slices.DeleteFunc(routes, func(r string) bool {
+		return strings.HasSuffix(r, "/system/wait") || strings.HasSuffix(r, "/openapi.json")
+	}) // is about no item
 	if len(routes) < 20 {
 		t.Fatalf("there are %d routes, where are the others?", len(routes))
 	}

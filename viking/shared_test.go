@@ -31,21 +31,24 @@ func TestWhatAgentsShareIsFoundInTheSpaceOfAnAgent(t *testing.T) {
 		write(other, bob)
 		write("viking://user/bob/memories/zebra.md", bob)
 		write(private, alice, agent)
+		const learned = "viking://user/alice/memories/tools/zebra-counter.md" // as a session teaches it to its user
+		write(learned, alice, agent)
 		write("viking://user/memories/zebra.md", alice, agent)
 		w.ask("POST", "/api/v1/skills", object{"data": object{"name": "zebra-parade", "description": "zebra", "content": "zebra"}}, bob).object()
 
 		const mine = "viking://user/alice/memories/zebra.md"
 		for target, want := range map[string][]string{
-			own + "/memories":          {shared, private},
-			own + "/memories/":         {shared, private},
+			own + "/memories":          {shared, private, learned},
+			own + "/memories/":         {shared, private, learned},
 			own + "/memories/cases":    {shared},
+			own + "/memories/tools":    {learned},
 			own + "/skills":            {skill},
-			"viking://~/memories":      {shared, mine},
+			"viking://~/memories":      {shared, mine, learned},
 			"viking://~/skills":        {skill},
-			"viking://user/memories":   {mine},
-			"viking://agent/memories":  {shared},
+			"viking://user/memories":   {mine, learned},
+			"viking://agent/memories":  {shared, learned},
 			own:                        {private},
-			"viking://~":               {mine},
+			"viking://~":               {mine, learned},
 			"viking://~/memories/cool": nil,
 		} {
 			for _, route := range []string{"find", "search"} {
