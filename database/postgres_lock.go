@@ -31,7 +31,7 @@ func (db *DB) checkLocks(ctx context.Context, s server) error {
 func (db *DB) keepsLocks(ctx context.Context) (kept bool, err error) {
 	key := rand.Int64() // of this check alone: where locks do not work, this one may be left behind
 	take, giveBack := fmt.Sprintf("SELECT pg_try_advisory_lock(%d)", key), fmt.Sprintf("SELECT pg_advisory_unlock(%d)", key)
-	holder, err := db.DB.Conn(ctx)
+	holder, err := db.writers.Conn(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -40,12 +40,13 @@ func (db *DB) keepsLocks(ctx context.Context) (kept bool, err error) {
 	if err := holder.QueryRowContext(ctx, take).Scan(&taken); err != nil {
 		return false, err
 	}
-	conn, err := db.writers.Conn(ctx)
+	conn, err := db.DB.Conn(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer conn.Close() //nolint:errcheck // it goes back to its pool
-	// In a transaction, so that a pooler cannot lend this session to the holder meanwhile; one in statement mode refuses it.
+	// In a transaction, so that a pooler cannot lend this session to the holder meanwhile; one in statement mode refuses
+	// it. A connection of the pool that reads, since lib/pq must begin every transaction of a connection, or none.
 	other, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return false, ctx.Err()
