@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -62,9 +63,13 @@ func spellings(ctx context.Context, usual *scrub.Scrubber, said string) ([]strin
 	return []string{said, scrubbed}, err
 }
 
-// sayAgain counts what is said again as a helpful vote, one from everybody in a day.
+// sayAgain counts what is said again as a helpful vote, one from everybody in a day. Nothing changes if the day has no
+// room for another vote of the same voice.
 func sayAgain(ctx context.Context, api *client.Client, k client.Knowledge) (any, string, error) {
 	done, err := api.GiveFeedback(ctx, k.ID, client.Vote{Verdict: "helpful", Outcome: "said again"})
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusConflict {
+		done, err = client.Receipt{Knowledge: k, Outcome: "unchanged"}, nil
+	}
 	if err != nil {
 		return nil, "", err
 	}

@@ -77,6 +77,19 @@ func TestAHostRemembersAndFinds(t *testing.T) {
 	})
 }
 
+func TestWhatIsRememberedAgainIsKnownWhereADayHasNoRoomForAVote(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		lesson := object{"content": "Retry 429s with jitter", "category": "patterns"}
+		first := w.call("remember", lesson).ok()
+		for i := range 10 {
+			w.call("give_feedback", object{"uri": first["uri"], "verdict": "helpful", "trace_id": fmt.Sprint("run-", i)}).ok()
+		}
+		if got := w.call("remember", lesson).ok(); got["uri"] != first["uri"] || got["outcome"] != "unchanged" {
+			t.Errorf("got %v, want the item that is known", got)
+		}
+	})
+}
+
 func TestWhatIsRememberedAgainIsOneItemAndSurer(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		lessons := []object{
