@@ -94,10 +94,13 @@ func (e everything) hits(w *world, s domain.Search) []domain.Hit {
 	return domain.Rank(candidates, s.Audience(), s.Order, 0, len(candidates))
 }
 
-// wordScores is BM25 over what the audience may see. How many items that is, is judged from those that
-// have a word of the question: how many they are, and how many in each scope.
+// wordScores is BM25 over what the audience may see, or over the one scope that the filter names of that. How
+// many items that is, is judged from those that have a word of the question: how many they are, and how many in each scope.
 func (e everything) wordScores(s domain.Search) map[string]float64 {
-	audience := s.Audience()
+	audience, filter := s.Audience(), s.Filter
+	if scope := filter.Scope; scope != "" && (audience.Everything || slices.Contains(audience.Scopes, scope)) {
+		audience, filter.Scope = domain.Audience{Scopes: []domain.Scope{scope}}, ""
+	}
 	var seen []*known
 	all, length := 0, 0
 	for _, k := range e {
@@ -111,7 +114,7 @@ func (e everything) wordScores(s domain.Search) map[string]float64 {
 	found, listed := 0, 0
 	for _, term := range text.Query(s.Text) {
 		for _, k := range seen {
-			if k.counts[term.Term] == 0 || !isPlain(s.Filter) && !passes(k.Knowledge, s.Filter) {
+			if k.counts[term.Term] == 0 || !isPlain(filter) && !passes(k.Knowledge, filter) {
 				continue
 			}
 			with[term.Term] = append(with[term.Term], k)

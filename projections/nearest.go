@@ -73,12 +73,21 @@ func (q question) depths(place domain.Scope) depths {
 }
 
 func newQuestion(from *Knowledge, s domain.Search, audience domain.Audience, vector []float32) question {
-	q := question{from: from, search: s, vector: vector, sketch: embedding.Sketch(vector), judge: embedding.NewJudge(vector), places: placesOf(audience), rest: s.Filter}
-	// Where the filter names one of the places, the others hold nothing that passes and is not there.
-	if scope := s.Filter.Scope; scope != "" && (audience.Everything || slices.Contains(q.places, scope)) {
-		q.places, q.rest.Scope = []domain.Scope{scope}, ""
+	audience, s.Filter = narrowed(s.Filter, audience)
+	return question{
+		from: from, search: s, vector: vector, sketch: embedding.Sketch(vector), judge: embedding.NewJudge(vector), places: placesOf(audience), rest: s.Filter,
 	}
-	return q
+}
+
+// narrowed is the audience whose items may pass a filter, and what the filter still asks for among them. Where it names a scope that
+// the audience may see, that is one scope: the others hold nothing that passes and is not there.
+func narrowed(f domain.Filter, audience domain.Audience) (domain.Audience, domain.Filter) {
+	scope := f.Scope
+	if scope == "" || !audience.Everything && !slices.Contains(audience.Scopes, scope) {
+		return audience, f
+	}
+	f.Scope = ""
+	return domain.Audience{Scopes: []domain.Scope{scope}}, f
 }
 
 // placesOf are the scopes of an audience; everything in the tenant is one empty scope.

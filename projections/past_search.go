@@ -74,6 +74,7 @@ type recollection struct {
 	*hindsight
 	search   domain.Search
 	audience domain.Audience
+	counted  domain.Audience // whose items words are counted in
 	terms    []text.QueryTerm
 	minScore float64
 	asked    asked
@@ -170,10 +171,12 @@ func (r *recollection) compareWords(ctx context.Context, tx bun.IDB) error {
 			}
 		}
 	}
-	plain := isPlain(r.search.Filter)
+	var rest domain.Filter
+	r.counted, rest = narrowed(r.search.Filter, r.audience)
+	plain := isPlain(rest)
 	err := r.each(ctx, r.withWords(r.live(tx), plain), func(i remains) {
 		measure(i)
-		if plain {
+		if plain && len(r.shared(i.scopes)) > 0 {
 			compare(i)
 			if i.bag = nil; i.status == domain.Active && !(r.search.Filter.NoArchives && domain.IsArchive(i.id)) { // its bytes are those of the next row by then
 				r.items = append(r.items, i)
@@ -194,12 +197,12 @@ func (r *recollection) compareWords(ctx context.Context, tx bun.IDB) error {
 
 // shared are the scopes that count of an item's: those of the audience, or one for everything.
 func (r *recollection) shared(scopes []domain.Scope) []domain.Scope {
-	if r.audience.Everything {
+	if r.counted.Everything {
 		return []domain.Scope{""}
 	}
 	var both []domain.Scope
 	for _, scope := range scopes {
-		if slices.Contains(r.audience.Scopes, scope) {
+		if slices.Contains(r.counted.Scopes, scope) {
 			both = append(both, scope)
 		}
 	}

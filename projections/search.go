@@ -97,7 +97,7 @@ type finding struct {
 func (f *finding) hits(ctx context.Context) ([]domain.Hit, error) {
 	for {
 		hits, crowded, err := f.rank(ctx)
-		if err != nil || !crowded || !isPlain(f.search.Filter) {
+		if _, rest := narrowed(f.search.Filter, f.audience); err != nil || !crowded || !isPlain(rest) {
 			return hits, err
 		}
 		f.search.Filter.Statuses = []domain.Status{domain.Active}

@@ -20,13 +20,15 @@ type matches struct {
 }
 
 // match finds what contains any of the question's terms, within the audience and the filter, and
-// scores it by BM25 over what the audience may see: statistics of what is hidden would tell of it.
+// scores it by BM25 over what the audience may see, or over the one scope that the filter names of
+// that: statistics of what is hidden would tell of it.
 // Wherever asks that it makes no difference which words lie in bags and which in the index.
 func (p *Knowledge) match(ctx context.Context, s domain.Search, audience domain.Audience, wherever bool) (*matches, error) {
 	m := &matches{tally: newTally(p.active().tokenizer.Query(s.Text))}
 	if len(m.terms) == 0 {
 		return m, nil
 	}
+	audience, s.Filter = narrowed(s.Filter, audience)
 	var sizes map[domain.Scope]profile
 	err := p.together(ctx, func(ctx context.Context) (err error) {
 		sizes, err = p.profiles.of(ctx, p, s.By.Tenant, placesOf(audience))
