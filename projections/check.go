@@ -99,6 +99,9 @@ func (e *examination) past(ctx context.Context) (unchecked []string, err error) 
 		if c.Position < c.Head {
 			unchecked = append(unchecked, fmt.Sprintf("tenant %s: what as-of answers have still to read, from position %d on", c.Tenant, c.Position+1))
 		}
+		if c.Position == 0 { // nothing was read, and perhaps there is no table
+			continue
+		}
 		var ids []string
 		err := e.tx.NewRaw(`
 			SELECT k.id
