@@ -120,7 +120,9 @@ func (s *story) reading(command Command) *story {
 	id, _ := ItemOf(command.Stream())
 	k, loaded := s.item(id), few.item(id)
 	for id, v := range k.Votes {
-		if slices.Contains(reads.Votes, id) || slices.Contains(reads.Voices, BallotKey{Voter: v.Voter, Key: v.Ballot}) {
+		if slices.Contains(reads.Votes, id) || slices.ContainsFunc(reads.Voices, func(b BallotKey) bool {
+			return b.Voter == v.Voter && (b.Key == v.Ballot || !b.Since.IsZero() && !v.At.Before(b.Since))
+		}) {
 			loaded.Votes = map[string]Vote{id: v}
 		}
 	}
