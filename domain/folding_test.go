@@ -123,7 +123,10 @@ func (s *story) reading(command Command) *story {
 		if slices.Contains(reads.Votes, id) || slices.ContainsFunc(reads.Voices, func(b BallotKey) bool {
 			return b.Voter == v.Voter && (b.Key == v.Ballot || !b.Since.IsZero() && !v.At.Before(b.Since))
 		}) {
-			loaded.Votes = map[string]Vote{id: v}
+			if loaded.Votes == nil {
+				loaded.Votes = map[string]Vote{}
+			}
+			loaded.Votes[id] = v
 		}
 	}
 	if reads.Reports {
