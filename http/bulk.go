@@ -28,7 +28,7 @@ type bulkAnswer struct {
 	ID       string         `json:"id,omitempty" doc:"Of the item; missing if the record did not tell and nothing was remembered."`
 	Status   string         `json:"status" enum:"created,unchanged,revised,error"`
 	Revision int64          `json:"revision,omitempty"`
-	Receipt  []keptVersion         `json:"receipt,omitempty" doc:"What to keep in order to ask for proof; missing if nothing was recorded."`
+	Receipt  []keptVersion  `json:"receipt,omitempty" doc:"What to keep in order to ask for proof; missing if nothing was recorded."`
 	Redacted map[string]int `json:"redacted,omitempty" doc:"What was taken out of its texts before they were recorded, by class."`
 	Error    *problem       `json:"error,omitempty"`
 }

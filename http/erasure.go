@@ -82,7 +82,7 @@ type erasurePlanInput struct {
 type erasurePlanOutput struct {
 	Body struct {
 		Items []erasureTarget `json:"items" nullable:"false"`
-		Keys  int64    `json:"keys,omitempty" doc:"That would be revoked, of a tenant: nobody but root gets in from then on, and its name stays taken."`
+		Keys  int64           `json:"keys,omitempty" doc:"That would be revoked, of a tenant: nobody but root gets in from then on, and its name stays taken."`
 	} `nameHint:"ErasurePlan"`
 }
 

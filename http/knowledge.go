@@ -61,11 +61,11 @@ type source struct {
 
 // eval is how an item has proved itself. Given with a new item it is what it begins with.
 type eval struct {
-	Helpful        *int     `json:"helpful,omitempty" minimum:"0" doc:"How often it was of use; begins at 1, the author's own vote."`
-	Harmful        *int     `json:"harmful,omitempty" minimum:"0" doc:"How often it did harm; begins at 0."`
-	Confidence     *float64 `json:"confidence,omitempty" minimum:"0" maximum:"1" doc:"Follows from the two counts and from reports of staleness."`
-	HelpfulHistory []voteRecord    `json:"helpful_history,omitempty" maxItems:"50" doc:"Newest first. Only where one item is asked for."`
-	HarmfulHistory []voteRecord    `json:"harmful_history,omitempty" maxItems:"50" doc:"Newest first. Only where one item is asked for."`
+	Helpful        *int         `json:"helpful,omitempty" minimum:"0" doc:"How often it was of use; begins at 1, the author's own vote."`
+	Harmful        *int         `json:"harmful,omitempty" minimum:"0" doc:"How often it did harm; begins at 0."`
+	Confidence     *float64     `json:"confidence,omitempty" minimum:"0" maximum:"1" doc:"Follows from the two counts and from reports of staleness."`
+	HelpfulHistory []voteRecord `json:"helpful_history,omitempty" maxItems:"50" doc:"Newest first. Only where one item is asked for."`
+	HarmfulHistory []voteRecord `json:"harmful_history,omitempty" maxItems:"50" doc:"Newest first. Only where one item is asked for."`
 }
 
 // voteRecord is one occasion on which an item was used and judged.

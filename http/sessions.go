@@ -45,8 +45,8 @@ type newMessage struct {
 }
 
 type sessionCommit struct {
-	Keep    int64  `json:"keep,omitempty" doc:"How many of the newest messages stay with the session."`
-	Trigger string `json:"trigger,omitempty" enum:"stated,task_done,compaction,feedback,periodic" doc:"Why it is committed."`
+	Keep    int64    `json:"keep,omitempty" doc:"How many of the newest messages stay with the session."`
+	Trigger string   `json:"trigger,omitempty" enum:"stated,task_done,compaction,feedback,periodic" doc:"Why it is committed."`
 	Scopes  []string `json:"scopes,omitempty" doc:"Who may see what is learned about work. Default: the owner, and the agent that commits."`
 }
 
