@@ -73,6 +73,9 @@ func TestTheDescriptionSaysWhichRoutesNeedAKey(t *testing.T) {
 			t.Errorf("keys are described as %v and %v", bearer.Value, key.Value)
 		}
 		for path, item := range doc.Paths.Map() {
+			if path == "/mcp" { // cmd/annals mounts it
+				continue
+			}
 			for method, operation := range item.Operations() {
 				security := doc.Security
 				if operation.Security != nil {
