@@ -33,20 +33,21 @@ type Knowledge struct {
 	OccurredAt  *time.Time      `json:"occurred_at,omitempty"`
 	Reason      string          `json:"reason,omitempty"` // why it is revised, for its history; only sent, by [Client.Save] and [Client.Revise]
 
-	Visibility   string         `json:"visibility,omitempty"` // follows from the scopes, as all below from what happened
-	Stale        *Stale         `json:"stale,omitempty"`
-	ConfirmedAt  *time.Time     `json:"confirmed_at,omitempty"`
-	ConfirmUntil *time.Time     `json:"confirm_until,omitempty"`
-	Status       string         `json:"status,omitempty"`
-	SupersededBy string         `json:"superseded_by,omitempty"`
-	Held         bool           `json:"held,omitempty"`
-	DerivedFrom  []string       `json:"derived_from,omitempty"`
-	Revision     int64          `json:"revision,omitempty"`
-	Version      int64          `json:"version,omitempty"`
-	Position     int64          `json:"position,omitempty"`
-	CreatedAt    *time.Time     `json:"created_at,omitempty"`
-	UpdatedAt    *time.Time     `json:"updated_at,omitempty"`
-	Redacted     map[string]int `json:"redacted,omitempty"` // what was taken out of its texts, by class
+	Visibility          string         `json:"visibility,omitempty"` // follows from the scopes, as all below from what happened
+	Stale               *Stale         `json:"stale,omitempty"`
+	ConfirmedAt         *time.Time     `json:"confirmed_at,omitempty"`
+	ConfirmUntil        *time.Time     `json:"confirm_until,omitempty"`
+	ConfirmationExpired bool           `json:"confirmation_expired,omitempty"`
+	Status              string         `json:"status,omitempty"`
+	SupersededBy        string         `json:"superseded_by,omitempty"`
+	Held                bool           `json:"held,omitempty"`
+	DerivedFrom         []string       `json:"derived_from,omitempty"`
+	Revision            int64          `json:"revision,omitempty"`
+	Version             int64          `json:"version,omitempty"`
+	Position            int64          `json:"position,omitempty"`
+	CreatedAt           *time.Time     `json:"created_at,omitempty"`
+	UpdatedAt           *time.Time     `json:"updated_at,omitempty"`
+	Redacted            map[string]int `json:"redacted,omitempty"` // what was taken out of its texts, by class
 }
 
 // Source says where knowledge came from.

@@ -75,7 +75,8 @@ type Standing struct {
 	Status     Status
 	Helpful    int
 	Harmful    int
-	Reporters  int // of staleness
+	Reporters  int  // of staleness
+	Expired    bool // its confirmation
 	Confidence float64
 	Count      int       // what it was ranked by: voices against it, or reports, in the time that was asked about
 	Last       time.Time // the newest of them

@@ -3,6 +3,7 @@ package domain
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -57,8 +58,7 @@ func (k *Knowledge) Evolve(fact Fact, at Occasion, policy ConfidencePolicy) erro
 	case ReportedStale:
 		k.report(f, at)
 	case Confirmed:
-		k.Reports, k.Stale = nil, Staleness{}
-		k.ConfirmedAt, k.ConfirmUntil = at.RecordedAt, f.Until
+		k.confirm(f, at)
 	case Superseded:
 		k.Status, k.SupersededBy = IsSuperseded, f.By
 		k.Revision++
@@ -90,6 +90,7 @@ func (k *Knowledge) Evolve(fact Fact, at Occasion, policy ConfidencePolicy) erro
 		k.UpdatedAt = at.RecordedAt
 	}
 	k.Confidence = policy.Confidence(k.Helpful, k.Harmful, k.Stale.Reporters)
+	k.ExpiredConfidence = policy.Confidence(k.Helpful, k.Harmful, k.Stale.Reporters+k.Suspended.Reporters)
 	return nil
 }
 
@@ -185,8 +186,12 @@ func (k *Knowledge) report(f ReportedStale, at Occasion) {
 	if k.Reports == nil {
 		k.Reports = map[Entity]Report{}
 	}
-	if _, again := k.Reports[f.Reporter]; !again {
+	earlier, again := k.Reports[f.Reporter]
+	if !again || earlier.Suspended {
 		k.Stale.Reporters++
+	}
+	if earlier.Suspended { // a reporter counts once
+		k.Suspended.Reporters--
 	}
 	if k.Stale.Since.IsZero() {
 		k.Stale.Since = at.RecordedAt
@@ -195,6 +200,21 @@ func (k *Knowledge) report(f ReportedStale, at Occasion) {
 		k.Stale.Reason = f.Reason
 	}
 	k.Reports[f.Reporter] = Report{EventID: at.EventID, Reporter: f.Reporter, Reason: f.Reason, At: at.RecordedAt}
+}
+
+// confirm ends the reports for good, or until the confirmation expires.
+func (k *Knowledge) confirm(f Confirmed, at Occasion) {
+	k.ConfirmedAt, k.ConfirmUntil = at.RecordedAt, f.Until
+	if f.Until.IsZero() {
+		k.Reports, k.Stale, k.Suspended = nil, Staleness{}, Staleness{}
+		return
+	}
+	k.Suspended, k.Stale = k.Stale.plus(k.Suspended), Staleness{}
+	k.Reports = maps.Clone(k.Reports)
+	for reporter, report := range k.Reports {
+		report.Suspended = true
+		k.Reports[reporter] = report
+	}
 }
 
 // erase leaves a tombstone: that there was an item, and nothing of what it said.
@@ -222,5 +242,5 @@ func (k *Knowledge) Blank() {
 		report.Reason = ""
 		k.Reports[reporter] = report
 	}
-	k.Stale.Reason = ""
+	k.Stale.Reason, k.Suspended.Reason = "", ""
 }

@@ -27,6 +27,11 @@ type Knowledge struct {
 	Stale        Staleness
 	ConfirmedAt  time.Time
 	ConfirmUntil time.Time // when the last confirmation expires; zero for never
+	Suspended    Staleness // the earlier reports, which count again when it expires
+	Expired      bool      // the last confirmation has expired; only [Knowledge.At] sets it
+
+	ExpiredConfidence float64 // Confidence once the last confirmation has expired
+
 	Status       Status
 	SupersededBy string // the id of the item that took its place
 	Relations    []Relation
@@ -39,7 +44,7 @@ type Knowledge struct {
 	OccurredAt   time.Time // when it became true in the world, if its author said so
 
 	// Votes by the id of their event, and reports of staleness since the last confirmation
-	// by reporter. A projection loads only those that a batch of commands is about; the
+	// without an end by reporter. A projection loads only those that a batch of commands is about; the
 	// counters above count them all.
 	Votes   map[string]Vote
 	Reports map[Entity]Report
@@ -112,6 +117,8 @@ type Report struct {
 	Reporter Entity
 	Reason   string
 	At       time.Time
+
+	Suspended bool // until the confirmation that followed expires
 }
 
 // Staleness summarises the reports since the last confirmation.

@@ -7,7 +7,8 @@ type Rating struct {
 	Helpful      int // votes, the author's own included
 	Harmful      int
 	Confidence   float64
-	Reporters    int // of staleness
+	Reporters    int  // of staleness
+	Expired      bool // it was confirmed until a date that has passed
 	Status       Status
 	SupersededBy string
 }
@@ -18,7 +19,7 @@ const ContestedBelow = 0.2
 // Rating summarises how an item was judged.
 func (k *Knowledge) Rating() Rating {
 	return Rating{
-		Helpful: k.Helpful, Harmful: k.Harmful, Confidence: k.Confidence, Reporters: k.Stale.Reporters,
+		Helpful: k.Helpful, Harmful: k.Harmful, Confidence: k.Confidence, Reporters: k.Stale.Reporters, Expired: k.Expired,
 		Status: k.Status, SupersededBy: k.SupersededBy,
 	}
 }
@@ -31,7 +32,7 @@ func (s Rating) Contested() bool {
 // Others are the helpful votes without the one that an item begins with, which is its author's.
 func (s Rating) Others() int { return max(s.Helpful-1, 0) }
 
-// Marks are what is unusual, in words: votes against the item, reports of staleness, and the item that took its place.
+// Marks are what is unusual, in words: votes against the item, reports of staleness, an expired confirmation, and the item that took its place.
 func (s Rating) Marks() []string {
 	var marks []string
 	votes := fmt.Sprintf("%d helpful, %d harmful", s.Others(), s.Harmful)
@@ -43,6 +44,9 @@ func (s Rating) Marks() []string {
 	}
 	if s.Reporters > 0 {
 		marks = append(marks, fmt.Sprintf("reported stale by %d", s.Reporters))
+	}
+	if s.Expired {
+		marks = append(marks, "confirmation expired")
 	}
 	switch {
 	case s.SupersededBy != "":

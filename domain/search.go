@@ -37,7 +37,8 @@ type Search struct {
 	Order    Order    // empty for ByPriority
 	Level    *Level   // nil for Detail
 	Explain  bool
-	AsOf     int64 // what was known at this position of the log; 0 for what is known
+	AsOf     int64     // what was known at this position of the log; 0 for what is known
+	Then     time.Time // the time of that; zero for now
 }
 
 // Level is which text of an item an answer brings along. It narrows nothing: whatever is asked for, all
@@ -86,7 +87,7 @@ type Filter struct {
 	Under        []URI   // at or below any of these
 	Levels       []Level // what is written at places of these levels, see [URI.Level]
 	Polarity     Polarity
-	Stale        *bool // true: reported since the last confirmation
+	Stale        *bool // true: reported since the last confirmation, or that has expired
 	TraceID      string
 	Statuses     []Status // empty: active only
 	CreatedFrom  time.Time

@@ -1,6 +1,9 @@
 package domain
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // ReportStale asks to note that the item is out of date. One reporter counts once until the
 // item is confirmed; the same report again changes nothing.
@@ -16,13 +19,13 @@ func (c ReportStale) Validate() error { return checkReason(c.Reason) }
 func (c ReportStale) Reads() Reads { return Reads{Reports: true} }
 
 // Decide implements [Command].
-func (c ReportStale) Decide(book Book, _ time.Time) ([]Fact, error) {
+func (c ReportStale) Decide(book Book, now time.Time) ([]Fact, error) {
 	k, err := c.usable(book)
 	if err != nil {
 		return nil, err
 	}
 	reporter := c.By.Voter()
-	if earlier, again := k.Reports[reporter]; again && (c.Reason == "" || c.Reason == earlier.Reason) {
+	if earlier, again := k.Reports[reporter]; again && (!earlier.Suspended || k.expired(now)) && (c.Reason == "" || c.Reason == earlier.Reason) {
 		return nil, nil
 	}
 	return []Fact{ReportedStale{Reporter: reporter, Reason: c.Reason}}, nil
@@ -53,4 +56,29 @@ func (c Confirm) Decide(book Book, now time.Time) ([]Fact, error) {
 		return nil, p.Err()
 	}
 	return []Fact{Confirmed{Until: c.Until, Reason: c.Reason}}, nil
+}
+
+// At is the item as it stands at a time. Once its confirmation has expired, it says so, and the reports before the
+// confirmation count again. Folding goes on with what it was made from.
+func (k *Knowledge) At(now time.Time) *Knowledge {
+	if !k.expired(now) {
+		return k
+	}
+	then := *k
+	then.Expired, then.Stale, then.Confidence = true, k.Stale.plus(k.Suspended), k.ExpiredConfidence
+	return &then
+}
+
+func (k *Knowledge) expired(now time.Time) bool {
+	return !k.ConfirmUntil.IsZero() && !k.ConfirmUntil.After(now)
+}
+
+// plus adds reports that were made earlier.
+func (s Staleness) plus(earlier Staleness) Staleness {
+	s.Reporters += earlier.Reporters
+	s.Reason = cmp.Or(s.Reason, earlier.Reason)
+	if !earlier.Since.IsZero() {
+		s.Since = earlier.Since
+	}
+	return s
 }

@@ -76,3 +76,40 @@ func TestAConfirmationEndsInTheFuture(t *testing.T) {
 	given(t, remembered()).when(Confirm{Target: on(as(alice)), Until: now.Add(time.Microsecond)}).
 		then(Confirmed{Until: now.Add(time.Microsecond)})
 }
+
+func TestReportsCountAgainWhenAConfirmationHasExpired(t *testing.T) {
+	t.Parallel()
+	until := monday.AddDate(1, 0, 0)
+	confirmed := Confirmed{Until: until}
+	given(t, remembered(), ReportedStale{Reporter: bob, Reason: "old"}, ReportedStale{Reporter: eve}, confirmed).
+		leaves("fresh until then", func(k *Knowledge) bool {
+			k = k.At(until.Add(-time.Microsecond))
+			return !k.Expired && k.Stale == Staleness{} && k.Confidence == 0.5
+		}).
+		leaves("as before it from then on", func(k *Knowledge) bool {
+			k = k.At(until)
+			return k.Expired && k.Stale == Staleness{Reporters: 2, Since: monday.Add(2 * time.Second), Reason: "old"} && k.Confidence == 0.125
+		}).
+		when(stale(as(bob, project), "older")).then(ReportedStale{Reporter: bob, Reason: "older"}).
+		leaves("one reporter now, and still two in all", func(k *Knowledge) bool {
+			then := k.At(until)
+			return k.Stale.Reporters == 1 && k.Confidence == 0.25 &&
+				then.Stale == Staleness{Reporters: 2, Since: monday.Add(2 * time.Second), Reason: "older"} && then.Confidence == 0.125
+		}).
+		when(Confirm{Target: on(as(alice)), Until: until.AddDate(1, 0, 0)}).then(Confirmed{Until: until.AddDate(1, 0, 0)}).
+		leaves("fresh for longer", func(k *Knowledge) bool {
+			return k.At(until).Confidence == 0.5 && k.At(until.AddDate(1, 0, 0)).Stale.Reporters == 2
+		}).
+		when(Confirm{Target: on(as(alice))}).then(Confirmed{}).
+		leaves("fresh for good", func(k *Knowledge) bool {
+			k = k.At(until.AddDate(9, 0, 0))
+			return !k.Expired && k.Stale == Staleness{} && k.Confidence == 0.5
+		})
+}
+
+func TestAReportThatCountsAgainIsNotMadeTwice(t *testing.T) {
+	t.Parallel()
+	// given leaves the clock a second after each fact, and when decides a second later.
+	given(t, remembered(), ReportedStale{Reporter: eve}, Confirmed{Until: monday.Add(4 * time.Second)}).
+		when(stale(as(eve, project), "")).thenNothing()
+}

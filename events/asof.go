@@ -14,17 +14,17 @@ func (l *Log) AheadOfClock(ctx context.Context, tenant string, position int64) (
 	return max(0, at.Sub(l.options.Clock())), err
 }
 
-// Resolve is the position of a tenant's log at a moment of the past. The error matches
+// Resolve is the position of a tenant's log at a moment of the past, and its time. The error matches
 // [domain.ErrInvalid] if that lies in the future, or before the log began.
-func (l *Log) Resolve(ctx context.Context, tenant string, at domain.AsOf) (int64, error) {
+func (l *Log) Resolve(ctx context.Context, tenant string, at domain.AsOf) (domain.AsOf, error) {
 	head, _, err := l.Head(ctx, tenant)
 	if err != nil {
-		return 0, err
+		return at, err
 	}
-	refused := func(format string, values ...any) (int64, error) {
+	refused := func(format string, values ...any) (domain.AsOf, error) {
 		var p domain.Problems
 		p.Add("as_of", format, values...)
-		return 0, p.Err()
+		return at, p.Err()
 	}
 	switch {
 	case head == 0:
@@ -32,24 +32,24 @@ func (l *Log) Resolve(ctx context.Context, tenant string, at domain.AsOf) (int64
 	case at.Position > head:
 		return refused("lies in the future: the log ends at position %d", head)
 	case at.Position > 0:
-		return at.Position, nil
+		at.Time, err = l.recordedAt(ctx, tenant, at.Position)
+		return at, err
 	}
 	if at.Time.After(l.options.Clock()) {
 		newest, err := l.recordedAt(ctx, tenant, head) // ahead of a clock that was set back
 		if err != nil {
-			return 0, err
+			return at, err
 		}
 		if at.Time.After(newest) {
 			return refused("lies in the future")
 		}
 	}
-	position, err := l.PositionAt(ctx, tenant, at.Time)
-	if err != nil || position > 0 {
-		return position, err
+	if at.Position, err = l.PositionAt(ctx, tenant, at.Time); err != nil || at.Position > 0 {
+		return at, err
 	}
 	began, err := l.recordedAt(ctx, tenant, 1)
 	if err != nil {
-		return 0, err
+		return at, err
 	}
 	return refused("lies before the beginning: the log begins at %s", began.Format(time.RFC3339Nano))
 }

@@ -101,7 +101,7 @@ func (b *batch) record(c *command, facts []written) (domain.Receipt, error) {
 		receipt.Outcome = domain.Recorded
 	}
 	if id, isItem := domain.ItemOf(c.Command.Stream()); isItem {
-		receipt.Knowledge = clone(b.stage.Knowledge(id))
+		receipt.Knowledge = clone(b.stage.Knowledge(id).At(b.now))
 	} else {
 		receipt.Stream = b.streams.Stream(c.Command.Stream())
 	}

@@ -94,7 +94,7 @@ func (l *Log) answerAgain(ctx context.Context, tenant string, r request) (domain
 	if k.Version != r.Version {
 		return domain.Receipt{}, holeError{tenant: tenant, stream: r.Stream, missing: k.Version + 1}
 	}
-	receipt.Knowledge = k
+	receipt.Knowledge = k.At(events[len(events)-1].RecordedAt)
 	if r.Outcome != domain.Unchanged {
 		receipt.Events = lastCommand(events)
 	}

@@ -49,10 +49,10 @@ func (v asOf) read(p *domain.Problems) domain.AsOf {
 	return at
 }
 
-// position is where the log was then; 0 for now.
-func (s *Server) position(ctx context.Context, c *call, at domain.AsOf) (int64, error) {
+// then is where the log was then, and when; the zero value for now.
+func (s *Server) then(ctx context.Context, c *call, at domain.AsOf) (domain.AsOf, error) {
 	if at.IsNow() {
-		return 0, nil
+		return at, nil
 	}
 	return s.cfg.Historian.Resolve(ctx, c.principal.Tenant, at)
 }
@@ -66,21 +66,21 @@ func (s *Server) findThen(ctx context.Context, c *call, id string, at domain.AsO
 	if now.Status == domain.IsErased {
 		return nil, domain.Gone(now)
 	}
-	position, err := s.position(ctx, c, at)
+	at, err = s.then(ctx, c, at)
 	if err != nil {
 		return nil, err
 	}
-	k, err := s.cfg.Reader.AsOf(ctx, c.principal.Tenant, id, position)
+	k, err := s.cfg.Reader.AsOf(ctx, c.principal.Tenant, id, at.Position)
 	if err != nil {
 		return nil, err
 	}
 	if !k.Exists() {
-		return nil, domain.Refuse(domain.ErrNotFound, "%s was remembered later, at position %d and not by %d", id, now.Number, position)
+		return nil, domain.Refuse(domain.ErrNotFound, "%s was remembered later, at position %d and not by %d", id, now.Number, at.Position)
 	}
 	if err := domain.Gone(k); err != nil {
 		return nil, err
 	}
-	return &found{Body: fullOf(k, k.Feedback())}, nil
+	return &found{Body: fullOf(k.At(at.Time), k.Feedback())}, nil
 }
 
 // fullOf is an item with how it was found of use.

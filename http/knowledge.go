@@ -31,19 +31,20 @@ type knowledge struct {
 	CausationID string     `json:"causation_id,omitempty" writeOnly:"true" maxLength:"128" example:"file:knowledge.ndjson:7" doc:"What caused it: an event's id, or a word of your own. Recorded with the event, as from the header Annals-Causation-Id, which says it of all that a request remembers."`
 	Reason      string     `json:"reason,omitempty" writeOnly:"true" maxLength:"2000" doc:"Why, for the history, if update=true revises an item: nothing of the item."`
 
-	Stale        *stale     `json:"stale,omitempty" readOnly:"true"`
-	ConfirmedAt  *time.Time `json:"confirmed_at,omitempty" readOnly:"true" doc:"When somebody last said that it still holds."`
-	ConfirmUntil *time.Time `json:"confirm_until,omitempty" readOnly:"true" doc:"When that confirmation expires."`
-	Status       string     `json:"status,omitempty" enum:"active,superseded,deleted,erased" doc:"Only active items can be remembered."`
-	SupersededBy string     `json:"superseded_by,omitempty" readOnly:"true" doc:"The id of the item that took its place."`
-	Relations    []related  `json:"relations,omitempty" readOnly:"true" doc:"Other items that it has to do with."`
-	Held         bool       `json:"held,omitempty" readOnly:"true" doc:"Under legal hold."`
-	DerivedFrom  []string   `json:"derived_from,omitempty" readOnly:"true" doc:"Ids of the events it was made from."`
-	Revision     int64      `json:"revision,omitempty" readOnly:"true" doc:"Counts changes of the item itself; its ETag."`
-	Version      int64      `json:"version,omitempty" readOnly:"true" doc:"Counts everything that happened to it."`
-	Position     int64      `json:"position,omitempty" readOnly:"true" doc:"Of its newest event in the log."`
-	CreatedAt    *time.Time `json:"created_at,omitempty" readOnly:"true"`
-	UpdatedAt    *time.Time `json:"updated_at,omitempty" readOnly:"true" doc:"Of its newest revision."`
+	Stale               *stale     `json:"stale,omitempty" readOnly:"true"`
+	ConfirmedAt         *time.Time `json:"confirmed_at,omitempty" readOnly:"true" doc:"When somebody last said that it still holds."`
+	ConfirmUntil        *time.Time `json:"confirm_until,omitempty" readOnly:"true" doc:"When that confirmation expires."`
+	ConfirmationExpired bool       `json:"confirmation_expired,omitempty" readOnly:"true" doc:"It has: reports of staleness from before the confirmation count again."`
+	Status              string     `json:"status,omitempty" enum:"active,superseded,deleted,erased" doc:"Only active items can be remembered."`
+	SupersededBy        string     `json:"superseded_by,omitempty" readOnly:"true" doc:"The id of the item that took its place."`
+	Relations           []related  `json:"relations,omitempty" readOnly:"true" doc:"Other items that it has to do with."`
+	Held                bool       `json:"held,omitempty" readOnly:"true" doc:"Under legal hold."`
+	DerivedFrom         []string   `json:"derived_from,omitempty" readOnly:"true" doc:"Ids of the events it was made from."`
+	Revision            int64      `json:"revision,omitempty" readOnly:"true" doc:"Counts changes of the item itself; its ETag."`
+	Version             int64      `json:"version,omitempty" readOnly:"true" doc:"Counts everything that happened to it."`
+	Position            int64      `json:"position,omitempty" readOnly:"true" doc:"Of its newest event in the log."`
+	CreatedAt           *time.Time `json:"created_at,omitempty" readOnly:"true"`
+	UpdatedAt           *time.Time `json:"updated_at,omitempty" readOnly:"true" doc:"Of its newest revision."`
 
 	Redacted map[string]int `json:"redacted,omitempty" readOnly:"true" doc:"In the answer to a write: what was taken out of its texts before they were recorded, by class."`
 }
@@ -77,7 +78,7 @@ type voteRecord struct {
 	At      *time.Time `json:"at,omitempty"`
 }
 
-// stale summarises the reports of staleness since the item was last confirmed.
+// stale summarises the reports of staleness since the item was last confirmed, or all where that has expired.
 type stale struct {
 	Reporters int        `json:"reporters" doc:"Distinct; each halves the confidence."`
 	Since     *time.Time `json:"since,omitempty"`
@@ -96,7 +97,7 @@ func knowledgeOf(k *domain.Knowledge) *knowledge {
 		OccurredAt: known(k.OccurredAt),
 		Stale:      &stale{Reporters: k.Stale.Reporters, Since: known(k.Stale.Since), Reason: k.Stale.Reason},
 
-		ConfirmedAt: known(k.ConfirmedAt), ConfirmUntil: known(k.ConfirmUntil),
+		ConfirmedAt: known(k.ConfirmedAt), ConfirmUntil: known(k.ConfirmUntil), ConfirmationExpired: k.Expired,
 		Status: string(k.Status), SupersededBy: k.SupersededBy, Held: k.Held,
 		Relations: relationsOf(k.Relations), DerivedFrom: k.DerivedFrom, Revision: k.Revision, Version: k.Version,
 		Position: k.Position, CreatedAt: known(k.CreatedAt), UpdatedAt: known(k.UpdatedAt),

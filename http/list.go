@@ -19,7 +19,7 @@ type listInput struct {
 	Polarity    string   `query:"polarity" enum:"positive,negative"`
 	URI         string   `query:"uri" doc:"What the URI begins with."`
 	IDPrefix    string   `query:"id_prefix" doc:"What the id begins with."`
-	Stale       boolean  `query:"stale" doc:"true: reported stale since it was last confirmed; false: not."`
+	Stale       boolean  `query:"stale" doc:"true: reported stale since it was last confirmed, or that confirmation has expired; false: neither."`
 	TraceID     string   `query:"trace_id" doc:"Of the item's source."`
 	Status      []string `query:"status,explode" enum:"active,superseded,deleted,erased" doc:"active if left out."`
 	CreatedFrom moment   `query:"created_from" doc:"A time or a date, as with all of these; at or after it."`
@@ -60,17 +60,17 @@ func (s *Server) list(ctx context.Context, c *call, in *listInput) (*paged[*know
 	if err := s.await(ctx, c, in.MinPosition, in.MaxWait, false); err != nil {
 		return nil, err
 	}
-	position, err := s.position(ctx, c, at)
+	at, err := s.then(ctx, c, at)
 	if err != nil {
 		return nil, err
 	}
-	question := listQuestion{filter, position}
+	question := listQuestion{filter, at.Position}
 	before, err := placeOf(in.Cursor, question)
 	if err != nil {
 		return nil, err
 	}
 	got, err := s.cfg.Reader.List(ctx, domain.List{
-		By: c.principal, Filter: filter, Before: before, Limit: int(limit), AsOf: position,
+		By: c.principal, Filter: filter, Before: before, Limit: int(limit), AsOf: at.Position, Then: at.Time,
 	})
 	if err != nil {
 		return nil, err

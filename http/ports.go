@@ -48,7 +48,7 @@ type Historian interface {
 	Find(ctx context.Context, query domain.EventQuery) (events []domain.Event, next int64, err error)
 	// Resolve returns the position of a log at a moment of the past, or a refusal that names the
 	// field as_of if there was none.
-	Resolve(ctx context.Context, tenant string, at domain.AsOf) (int64, error)
+	Resolve(ctx context.Context, tenant string, at domain.AsOf) (domain.AsOf, error)
 	// Causes returns, by id, the events with these ids, those that caused them, and so on back to
 	// where it began; what no event of the tenant is called is left out.
 	Causes(ctx context.Context, tenant string, ids []string) (map[string]domain.Event, error)

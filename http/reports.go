@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,7 +31,7 @@ func (s *Server) reportRoutes() {
 	report(s, "actor", "Read everything that an actor did, or that was done on its behalf", "", listed[event](s), s.reportActor)
 	report(s, "changes", "Read everything that changed in a scope", "Each event with what it changed. ", listed[event](s), s.reportChanges)
 	report(s, "harm", "List the knowledge that did most harm", "", listed[itemStanding](s), s.reportStandings(Reporter.Harm))
-	report(s, "stale", "List the knowledge that most people report stale", "", listed[itemStanding](s), s.reportStandings(Reporter.Stale))
+	report(s, "stale", "List the knowledge that most people report stale, or whose confirmation has expired", "", listed[itemStanding](s), s.reportStandings(Reporter.Stale))
 	report(s, "falling", "List the knowledge whose confidence fell furthest", "The last thirty days, unless from is given. ", listed[itemStanding](s), s.reportFalling)
 	report(s, "relied", "List who was given an item, or found it helpful",
 		"What was retrieved is recorded where the operator has asked for it. Members read what they did themselves. ", listed[usage](s), s.reportRelied)
@@ -149,6 +150,7 @@ type itemStanding struct {
 	Harmful    int        `json:"harmful"`
 	Confidence float64    `json:"confidence"`
 	Reporters  int        `json:"stale_reporters"`
+	Expired    bool       `json:"confirmation_expired,omitempty" doc:"It was confirmed until a date that has passed."`
 	Reason     string     `json:"stale_reason,omitempty" doc:"The newest."`
 }
 
@@ -156,7 +158,7 @@ func standingOf(s domain.Standing) itemStanding {
 	return itemStanding{
 		ID: s.ID, Task: s.Task, Owner: string(s.Owner), Scopes: plain(s.Scopes), Status: string(s.Status),
 		Count: s.Count, Last: known(s.Last), Helpful: s.Helpful, Harmful: s.Harmful, Confidence: s.Confidence,
-		Reporters: s.Reporters, Reason: s.Reason,
+		Reporters: s.Reporters, Expired: s.Expired, Reason: s.Reason,
 	}
 }
 
@@ -175,6 +177,7 @@ var standingColumns = []column[itemStanding]{
 	{"harmful", func(s itemStanding) string { return wholeCell(int64(s.Harmful)) }},
 	{"confidence", func(s itemStanding) string { return shareCell(s.Confidence) }},
 	{"stale_reporters", func(s itemStanding) string { return wholeCell(int64(s.Reporters)) }},
+	{"confirmation_expired", func(s itemStanding) string { return strconv.FormatBool(s.Expired) }},
 	{"stale_reason", func(s itemStanding) string { return s.Reason }},
 }
 

@@ -31,7 +31,7 @@ type search struct {
 	Visibility  string     `json:"visibility,omitempty" minLength:"1" enum:"private,shared,org,public"`
 	URI         string     `json:"uri,omitempty" minLength:"1" doc:"What the URI begins with."`
 	Polarity    string     `json:"polarity,omitempty" minLength:"1" enum:"positive,negative"`
-	Stale       *bool      `json:"stale,omitempty" doc:"true: reported stale since it was last confirmed; false: not."`
+	Stale       *bool      `json:"stale,omitempty" doc:"true: reported stale since it was last confirmed, or that confirmation has expired; false: neither."`
 	TraceID     string     `json:"trace_id,omitempty" minLength:"1"`
 	Status      oneOrMore  `json:"status,omitempty" doc:"active if left out."`
 	CreatedFrom *time.Time `json:"created_from,omitempty"`
@@ -129,9 +129,10 @@ func (s *Server) search(ctx context.Context, c *call, asked *searchInput) (*sear
 	if err := s.await(ctx, c, asked.MinPosition, asked.MaxWait, true); err != nil {
 		return nil, err
 	}
-	if query.AsOf, err = s.position(ctx, c, at); err != nil {
+	if at, err = s.then(ctx, c, at); err != nil {
 		return nil, err
 	}
+	query.AsOf, query.Then = at.Position, at.Time
 	var looked *int64
 	if in.Position {
 		if looked, err = s.lookedAt(ctx, query); err != nil {

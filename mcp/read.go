@@ -50,6 +50,9 @@ func page(k client.Knowledge) string {
 	if k.SupersededBy != "" {
 		fmt.Fprintf(&out, "superseded by: %s\n", k.SupersededBy)
 	}
+	if k.ConfirmationExpired {
+		out.WriteString("confirmation expired: check that it still holds\n")
+	}
 	if k.Stale != nil && k.Stale.Reporters > 0 {
 		fmt.Fprintf(&out, "reported out of date by %d: %s\n", k.Stale.Reporters, oneLine(k.Stale.Reason))
 	}

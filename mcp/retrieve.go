@@ -89,7 +89,7 @@ func hitOf(h client.Hit) hit {
 
 // rating is what is known of how an item was judged.
 func rating(k client.Knowledge) domain.Rating {
-	s := domain.Rating{Status: domain.Status(k.Status), SupersededBy: k.SupersededBy}
+	s := domain.Rating{Status: domain.Status(k.Status), SupersededBy: k.SupersededBy, Expired: k.ConfirmationExpired}
 	if e := k.Eval; e != nil {
 		s.Helpful, s.Harmful = *cmp.Or(e.Helpful, new(int)), *cmp.Or(e.Harmful, new(int))
 		s.Confidence = *cmp.Or(e.Confidence, new(float64))

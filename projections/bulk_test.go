@@ -125,10 +125,11 @@ const (
 		INSERT INTO knowledge_1 (
 			tenant, id, number, type, context_type, category, polarity, media, owner, visibility, status, superseded_by,
 			held, uri, task, content, abstract, overview, tags, source, trace_id, scopes, baseline, derived_from, words,
-			helpful, harmful, confidence, stale_reporters, stale_reason, revision, version, position, created_at, updated_at)
+			helpful, harmful, confidence, stale_reporters, stale_reason,
+			suspended_reporters, suspended_reason, expired_confidence, revision, version, position, created_at, updated_at)
 		SELECT 'default', id, i, 'strategy', 'memory', '', 'positive', 'text', CASE WHEN i % 50 = 0 THEN 'user:alice' ELSE 'org:acme' END,
 			'shared', 'active', '', false, 'viking://x/' || id, '', 'item ' || i, '', '', '{}', '{}', '', @scopes, '{}', '[]', 20,
-			1, 0, 0.5, 0, '', 1, 1, i, '2026-01-01T00:00:00.000000Z', '2026-01-01T00:00:00.000000Z'
+			1, 0, 0.5, 0, '', 0, '', 0.5, 1, 1, i, '2026-01-01T00:00:00.000000Z', '2026-01-01T00:00:00.000000Z'
 		FROM item`
 	loadedScopes = `
 		INSERT INTO knowledge_1_scopes (tenant, scope, number, words)
@@ -140,8 +141,8 @@ const (
 		UNION ALL SELECT 'default', 'word' || (i % 1000), scope, i, 1, 20 FROM item
 		UNION ALL SELECT 'default', 'other' || (i % 300), scope, i, 1, 20 FROM item`
 	loadedReports = `
-		INSERT INTO knowledge_1_reports (tenant, id, reporter, event_id, reason, at)
-		SELECT 'default', id, 'user:bob', @event, '', '2026-01-01T00:00:00.000000Z' FROM item`
+		INSERT INTO knowledge_1_reports (tenant, id, reporter, event_id, reason, at, suspended)
+		SELECT 'default', id, 'user:bob', @event, '', '2026-01-01T00:00:00.000000Z', false FROM item`
 	loadedVotes = `
 		INSERT INTO knowledge_1_votes (tenant, id, event_id, voter, ballot, verdict, trace_id, query, outcome, at)
 		SELECT 'default', id, @event, 'user:alice', 'trace:t', 'helpful', 't', '', '', '2026-01-01T00:00:00.000000Z' FROM item`

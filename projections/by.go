@@ -23,19 +23,22 @@ func (p *Knowledge) by(index string) bun.Safe {
 	return bun.Safe(fmt.Sprintf("%s AS k INDEXED BY %s_%s", table, table, index))
 }
 
-// rare names the index that has what a filter asks for and little else, and says how that index says it; nothing if
-// there is none.
+// mayBeStale holds for items that were reported stale, or were confirmed until a date.
+const mayBeStale = "(k.stale_reporters > 0 OR k.confirm_until IS NOT NULL)"
+
+// rare names the index that has what a filter asks for and little else, and says how that index says it of k; nothing
+// if there is none.
 func rare(f domain.Filter) (index, condition string) {
 	only := func(statuses ...domain.Status) bool {
 		return len(f.Statuses) > 0 && !slices.ContainsFunc(f.Statuses, func(s domain.Status) bool { return !slices.Contains(statuses, s) })
 	}
 	switch {
 	case only(domain.IsDeleted, domain.IsErased):
-		return "gone", isGone
+		return "gone", "k." + isGone
 	case only(domain.IsSuperseded):
-		return "replaced", "superseded_by <> ''"
+		return "replaced", "k.superseded_by <> ''"
 	case f.Stale != nil && *f.Stale:
-		return "stale", "stale_reporters > 0"
+		return "stale", mayBeStale
 	}
 	return "", ""
 }

@@ -221,7 +221,7 @@ func (p *Knowledge) blank(ctx context.Context, tx bun.IDB, v version, left trace
 		source, baseline := source(blank.Source), baselineOf(blank.Baseline)
 		update := tx.NewUpdate().Model(&row{Source: source, Baseline: baseline, Relations: relationsOf(blank.Relations), Tags: map[string][]string{}}).
 			ModelTableExpr("? AS k", v.tables.knowledge).
-			Column("task", "content", "abstract", "overview", "tags", "meta", "source", "baseline", "relations", "stale_reason", "words").
+			Column("task", "content", "abstract", "overview", "tags", "meta", "source", "baseline", "relations", "stale_reason", "suspended_reason", "words").
 			Where("tenant = ?", left.tenant).Where("id = ?", k.ID)
 		script.add(update)
 		script.add(tx.NewUpdate().TableExpr("?", v.tables.knowledge).

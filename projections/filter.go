@@ -39,7 +39,7 @@ func (p *Knowledge) where(query *bun.SelectQuery, tenant string, f domain.Filter
 	}
 	query = among(query, "k.status", statuses)
 	if _, condition := rare(f); condition != "" {
-		query = query.Where("k." + condition)
+		query = query.Where(condition)
 	}
 	query = whereKind(query, f)
 	if f.URIPrefix != "" {
@@ -52,7 +52,10 @@ func (p *Knowledge) where(query *bun.SelectQuery, tenant string, f domain.Filter
 		query = levelled(query, "k.uri", f.Levels)
 	}
 	if f.Stale != nil {
-		query = query.Where(map[bool]string{true: "k.stale_reporters > 0", false: "k.stale_reporters = 0"}[*f.Stale])
+		query = query.Where(map[bool]string{
+			true:  "(k.stale_reporters > 0 OR k.confirm_until <= ?)",
+			false: "k.stale_reporters = 0 AND (k.confirm_until IS NULL OR k.confirm_until > ?)",
+		}[*f.Stale], database.At(p.now()))
 	}
 	query = between(query, "k.created_at", f.CreatedFrom, f.CreatedTo)
 	query = between(query, "k.updated_at", f.UpdatedFrom, f.UpdatedTo)

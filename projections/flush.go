@@ -83,7 +83,9 @@ const (
 	counters = `helpful = EXCLUDED.helpful, harmful = EXCLUDED.harmful, confidence = EXCLUDED.confidence,
 		stale_reporters = EXCLUDED.stale_reporters, stale_since = EXCLUDED.stale_since,
 		stale_reason = EXCLUDED.stale_reason, confirmed_at = EXCLUDED.confirmed_at,
-		confirm_until = EXCLUDED.confirm_until, version = EXCLUDED.version, position = EXCLUDED.position`
+		confirm_until = EXCLUDED.confirm_until, suspended_reporters = EXCLUDED.suspended_reporters,
+		suspended_since = EXCLUDED.suspended_since, suspended_reason = EXCLUDED.suspended_reason,
+		expired_confidence = EXCLUDED.expired_confidence, version = EXCLUDED.version, position = EXCLUDED.position`
 	everything = counters + `,
 		type = EXCLUDED.type, category = EXCLUDED.category, polarity = EXCLUDED.polarity,
 		owner = EXCLUDED.owner, visibility = EXCLUDED.visibility, status = EXCLUDED.status,
@@ -146,7 +148,7 @@ func (s *stage) voices() (votes votesChange, reports reportsChange) {
 			}
 		}
 		for _, report := range it.now.Reports {
-			if it.reports[report.Reporter] != report.EventID {
+			if was := it.reports[report.Reporter]; was.EventID != report.EventID || was.Suspended != report.Suspended {
 				reports.made = append(reports.made, reportRowOf(s.tenant, id, report))
 			}
 		}
@@ -196,6 +198,6 @@ func (c reportsChange) write(script *script, s *stage) {
 	if len(c.made) > 0 {
 		script.add(s.tx.NewInsert().Model(&c.made).ModelTableExpr("? AS r", s.tables.reports).
 			On("CONFLICT (tenant, id, reporter) DO UPDATE").
-			Set("event_id = EXCLUDED.event_id, reason = EXCLUDED.reason, at = EXCLUDED.at"))
+			Set("event_id = EXCLUDED.event_id, reason = EXCLUDED.reason, at = EXCLUDED.at, suspended = EXCLUDED.suspended"))
 	}
 }

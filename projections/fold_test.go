@@ -85,7 +85,7 @@ func (c contents) fold(k *domain.Knowledge) {
 	}
 	for _, r := range k.Reports {
 		c.add("reports", map[string]any{
-			"id": k.ID, "reporter": r.Reporter, "event_id": r.EventID, "reason": r.Reason, "at": moment(r.At),
+			"id": k.ID, "reporter": r.Reporter, "event_id": r.EventID, "reason": r.Reason, "at": moment(r.At), "suspended": r.Suspended,
 		})
 	}
 }
@@ -103,7 +103,9 @@ func knowledgeRow(k *domain.Knowledge, words int) map[string]any {
 		"helpful": k.Helpful, "harmful": k.Harmful, "confidence": k.Confidence,
 		"stale_reporters": k.Stale.Reporters, "stale_since": moment(k.Stale.Since), "stale_reason": k.Stale.Reason,
 		"confirmed_at": moment(k.ConfirmedAt), "confirm_until": moment(k.ConfirmUntil),
-		"revision": k.Revision, "version": k.Version, "position": k.Position,
+		"suspended_reporters": k.Suspended.Reporters, "suspended_since": moment(k.Suspended.Since), "suspended_reason": k.Suspended.Reason,
+		"expired_confidence": k.ExpiredConfidence,
+		"revision":           k.Revision, "version": k.Version, "position": k.Position,
 		"created_at": moment(k.CreatedAt), "updated_at": moment(k.UpdatedAt), "occurred_at": moment(k.OccurredAt),
 	}
 }

@@ -25,12 +25,12 @@ var (
 		"visibility", "status", "superseded_by", "held", "uri", "task", "content", "abstract", "overview",
 		"tags", "meta", "source", "trace_id", "scopes", "baseline", "derived_from", "relations", "words", "helpful",
 		"harmful", "confidence", "stale_reporters", "stale_since", "stale_reason", "confirmed_at",
-		"confirm_until", "revision", "version", "position", "created_at", "updated_at", "occurred_at",
+		"confirm_until", "suspended_reporters", "suspended_since", "suspended_reason", "expired_confidence", "revision", "version", "position", "created_at", "updated_at", "occurred_at",
 	}
 	scopesColumns  = []string{"tenant", "scope", "number", "words"} // without bags: a load fills the index of terms
 	termsColumns   = []string{"tenant", "term", "scope", "number", "count", "words"}
 	votesColumns   = []string{"tenant", "id", "event_id", "voter", "ballot", "verdict", "trace_id", "query", "outcome", "at"}
-	reportsColumns = []string{"tenant", "id", "reporter", "event_id", "reason", "at"}
+	reportsColumns = []string{"tenant", "id", "reporter", "event_id", "reason", "at", "suspended"}
 )
 
 // add draws an item, and its terms if it is one that answers may contain.
@@ -82,7 +82,7 @@ func (i *image) addItem(tenant string, k *domain.Knowledge, words int) error {
 	}
 	for _, report := range k.Reports {
 		r := reportRowOf(tenant, k.ID, report)
-		i.reports = append(i.reports, []any{r.Tenant, r.ID, r.Reporter, r.EventID, r.Reason, r.At})
+		i.reports = append(i.reports, []any{r.Tenant, r.ID, r.Reporter, r.EventID, r.Reason, r.At, r.Suspended})
 	}
 	return nil
 }
@@ -103,6 +103,6 @@ func (r *row) values() ([]any, error) {
 		r.Visibility, r.Status, r.SupersededBy, r.Held, r.URI, r.Task, r.Content, r.Abstract, r.Overview,
 		tags, r.Meta, source, r.TraceID, scopes, baseline, derived, relations, r.Words, r.Helpful,
 		r.Harmful, r.Confidence, r.StaleReporters, r.StaleSince, r.StaleReason, r.ConfirmedAt,
-		r.ConfirmUntil, r.Revision, r.Version, r.Position, r.CreatedAt, r.UpdatedAt, r.OccurredAt,
+		r.ConfirmUntil, r.SuspendedReporters, r.SuspendedSince, r.SuspendedReason, r.ExpiredConfidence, r.Revision, r.Version, r.Position, r.CreatedAt, r.UpdatedAt, r.OccurredAt,
 	}, r.added...), nil
 }

@@ -107,6 +107,6 @@ func scanVote(rows *sql.Rows) ([]any, error) {
 
 func scanReport(rows *sql.Rows) ([]any, error) {
 	var r reportRow
-	err := rows.Scan(&r.Tenant, &r.ID, &r.Reporter, &r.EventID, &r.Reason, &r.At)
-	return []any{r.Tenant, r.ID, r.Reporter, r.EventID, r.Reason, r.At}, err
+	err := rows.Scan(&r.Tenant, &r.ID, &r.Reporter, &r.EventID, &r.Reason, &r.At, &r.Suspended)
+	return []any{r.Tenant, r.ID, r.Reporter, r.EventID, r.Reason, r.At, r.Suspended}, err
 }

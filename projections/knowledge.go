@@ -33,7 +33,7 @@ type Settings struct {
 	Former embedding.Embedder
 	// Logger for what happens in the background. Default: discard.
 	Logger *slog.Logger
-	// Now is the clock of the catalogue. Default: [time.Now].
+	// Now is the clock of the catalogue, and by which confirmations expire. Default: [time.Now].
 	Now func() time.Time
 
 	added []column // nil for those of this program

@@ -40,7 +40,7 @@ func (p *Knowledge) List(ctx context.Context, list domain.List) (domain.ListPage
 	page := domain.ListPage{Items: make([]*domain.Knowledge, 0, min(len(rows), int(limit)))}
 	for i := range rows[:min(len(rows), int(limit))] {
 		if !rows[i].broken {
-			page.Items = append(page.Items, rows[i].knowledge())
+			page.Items = append(page.Items, p.item(&rows[i]))
 		}
 	}
 	if len(rows) > int(limit) {

@@ -31,8 +31,9 @@ const pastName = "past"
 const pastVersion = 1
 
 // pastFold names how events are folded into rows, and changes with what [domain.Knowledge.Evolve] makes of them. With
-// another one everything is computed anew. By past/1 what was superseded, forgotten and restored held again.
-const pastFold = "past/2"
+// another one everything is computed anew. By past/1 what was superseded, forgotten and restored held again; by past/2 a confirmation with an end took
+// away the reports before it.
+const pastFold = "past/3"
 
 // pastPatience is how long a question waits for the projection to have read what it asks about.
 const pastPatience = 2 * time.Second

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -17,13 +18,17 @@ type hindsight struct {
 	now      *Knowledge // pinned: who may see an item is a question of today
 	tenant   string
 	position int64
+	time     time.Time
 	all      bool            // whatever is not erased
 	owners   []domain.Entity // else: what these own, and what these scopes contain, today
 	scopes   []domain.Scope
 }
 
-func (p *Past) hindsight(by domain.Principal, position int64, also []domain.Entity) *hindsight {
-	v := &hindsight{past: p, now: p.knowledge.pinned(), tenant: by.Tenant, position: position, all: by.SeesAll()}
+func (p *Past) hindsight(by domain.Principal, position int64, then time.Time, also []domain.Entity) *hindsight {
+	v := &hindsight{past: p, now: p.knowledge.pinned(), tenant: by.Tenant, position: position, time: then, all: by.SeesAll()}
+	if then.IsZero() {
+		v.time = p.knowledge.now()
+	}
 	if v.all {
 		return v
 	}
@@ -121,11 +126,12 @@ func (v *hindsight) placed(query *bun.SelectQuery, where func(*bun.SelectQuery) 
 	return query.Where("EXISTS (?)", where(there))
 }
 
-// stale asks whether an item was reported stale. Few ever were.
+// stale asks whether an item was reported stale, or its confirmation had expired. Few ever were.
 func (v *hindsight) stale(query *bun.SelectQuery, stale bool) *bun.SelectQuery {
-	const reported = `k.number IN (SELECT c.number FROM ? AS c WHERE c.tenant = ? AND c.reporters > 0 AND c.since <= ?
+	const reported = `k.number IN (SELECT c.number FROM ? AS c WHERE c.tenant = ? AND (c.reporters > 0 OR c.confirm_until IS NOT NULL)
+		AND (c.reporters > 0 OR c.confirm_until <= ?) AND c.since <= ?
 		AND NOT EXISTS (SELECT 1 FROM ? AS l WHERE l.tenant = c.tenant AND l.number = c.number AND l.since > c.since AND l.since <= ?))`
-	args := []any{v.past.tables.counts, v.tenant, v.position, v.past.tables.counts, v.position}
+	args := []any{v.past.tables.counts, v.tenant, database.At(v.time), v.position, v.past.tables.counts, v.position}
 	if stale {
 		return query.Where(reported, args...)
 	}

@@ -174,6 +174,7 @@ func (p *passage) erase(f *former) {
 	for _, row := range p.counts {
 		if its(row) {
 			row[slices.Index(pastCountColumns, "reason_at")] = int64(0)
+			row[slices.Index(pastCountColumns, "suspended_reason_at")] = int64(0)
 		}
 	}
 }
@@ -219,7 +220,7 @@ func forget(s *script, tx bun.IDB, t pastTables, tenant string, numbers []int64)
 	for _, table := range []bun.Ident{t.words, t.pieces} {
 		s.add(tx.NewDelete().TableExpr("?", table).Where("tenant = ?", tenant).Where("number IN (?)", bun.List(numbers)))
 	}
-	s.add(tx.NewUpdate().TableExpr("?", t.counts).Set("reason_at = 0").
+	s.add(tx.NewUpdate().TableExpr("?", t.counts).Set("reason_at = 0, suspended_reason_at = 0").
 		Where("tenant = ?", tenant).Where("number IN (?)", bun.List(numbers)))
 }
 

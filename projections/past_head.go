@@ -1,6 +1,19 @@
 package projections
 
-import "context"
+import (
+	"context"
+	"time"
+)
+
+// then is the projection by whose clock it is a time; zero for now.
+func (p *Knowledge) then(at time.Time) *Knowledge {
+	if at.IsZero() {
+		return p
+	}
+	then := *p
+	then.now = func() time.Time { return at }
+	return &then
+}
 
 // atHead asks the present about a position, where the projection has not read so far: if it is the log's newest
 // position, before and after, what was known then is what is known.

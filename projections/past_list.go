@@ -32,7 +32,7 @@ func (p *Past) List(ctx context.Context, list domain.List) (domain.ListPage, err
 	if limit == 0 {
 		limit = defaultList
 	}
-	v := p.hindsight(list.By, list.AsOf, nil)
+	v := p.hindsight(list.By, list.AsOf, list.Then, nil)
 	var rows []toldRow
 	var present domain.ListPage
 	answered, err := p.patiently(ctx, list.AsOf, func() (read int64, err error) {
@@ -47,7 +47,7 @@ func (p *Past) List(ctx context.Context, list domain.List) (domain.ListPage, err
 		now := list
 		now.AsOf = 0
 		return p.atHead(ctx, list.By.Tenant, list.AsOf, func() (err error) {
-			present, err = p.knowledge.List(ctx, now)
+			present, err = p.knowledge.then(list.Then).List(ctx, now)
 			return err
 		})
 	})
@@ -67,17 +67,17 @@ func (p *Past) List(ctx context.Context, list domain.List) (domain.ListPage, err
 	if err != nil {
 		return domain.ListPage{}, err
 	}
-	page.Items = p.told(items, facts)
+	page.Items = v.told(items, facts)
 	return page, nil
 }
 
 // recalled are items with their texts, which the log has.
-func (p *Past) recalled(ctx context.Context, tenant string, rows []pastRow) ([]*domain.Knowledge, error) {
-	facts, err := p.log.Facts(ctx, tenant, saidBy(rows))
+func (v *hindsight) recalled(ctx context.Context, rows []pastRow) ([]*domain.Knowledge, error) {
+	facts, err := v.past.log.Facts(ctx, v.tenant, saidBy(rows))
 	if err != nil {
 		return nil, err
 	}
-	return p.told(rows, facts), nil
+	return v.told(rows, facts), nil
 }
 
 // saidBy are the positions at which lies what items say.
@@ -90,16 +90,16 @@ func saidBy(rows []pastRow) []int64 {
 }
 
 // told are items with what the log has about them.
-func (p *Past) told(rows []pastRow, facts map[int64]domain.Fact) []*domain.Knowledge {
+func (v *hindsight) told(rows []pastRow, facts map[int64]domain.Fact) []*domain.Knowledge {
 	items := make([]*domain.Knowledge, len(rows))
 	for i := range rows {
-		k := rows[i].knowledge(p.knowledge.Policy())
+		k := rows[i].knowledge(v.past.knowledge.Policy())
 		k.Reports = nil
 		rows[i].places().recall(k, facts)
 		if rows[i].Today == string(domain.IsErased) {
 			k.Status = domain.IsErased
 		}
-		items[i] = k
+		items[i] = k.At(v.time)
 	}
 	return items
 }

@@ -20,7 +20,7 @@ type toldRow struct {
 // factsBeside joins the facts at the positions that the items k and their counts c name. An index leads there once
 // for each row, which for a list of columns takes an array on PostgreSQL.
 func (v *hindsight) factsBeside(query *bun.SelectQuery) *bun.SelectQuery {
-	const at = "k.number, k.task_at, k.content_at, k.abstract_at, k.overview_at, k.tags_at, k.meta_at, k.uri_at, c.reason_at"
+	const at = "k.number, k.task_at, k.content_at, k.abstract_at, k.overview_at, k.tags_at, k.meta_at, k.uri_at, c.reason_at, c.suspended_reason_at"
 	among := "IN (" + at + ")"
 	if v.past.knowledge.db.Engine == database.Postgres {
 		among = "= ANY (ARRAY[" + at + "])"

@@ -11,6 +11,7 @@ import (
 type places struct {
 	task, content, abstract, overview, tags, meta, uri int64
 	reason                                             int64 // why it was reported stale
+	suspended                                          int64 // and why before it was confirmed until a date
 }
 
 // note takes in what a fact at a position says.
@@ -51,6 +52,10 @@ func (p *places) note(fact domain.Fact, position int64) {
 			p.reason = position
 		}
 	case domain.Confirmed:
+		p.suspended = cmp.Or(p.reason, p.suspended)
+		if f.Until.IsZero() {
+			p.suspended = 0
+		}
 		p.reason = 0
 	case domain.Erased:
 		*p = places{}
@@ -60,7 +65,7 @@ func (p *places) note(fact domain.Fact, position int64) {
 // all are the positions to be read, that of the item's first event among them.
 func (p places) all(number int64) []int64 {
 	list := []int64{number}
-	for _, position := range []int64{p.task, p.content, p.abstract, p.overview, p.tags, p.meta, p.uri, p.reason} {
+	for _, position := range []int64{p.task, p.content, p.abstract, p.overview, p.tags, p.meta, p.uri, p.reason, p.suspended} {
 		if position > 0 {
 			list = append(list, position)
 		}
@@ -115,5 +120,8 @@ func (p places) recall(k *domain.Knowledge, facts map[int64]domain.Fact) {
 	}
 	if f, ok := facts[p.reason].(domain.ReportedStale); ok {
 		k.Stale.Reason = f.Reason
+	}
+	if f, ok := facts[p.suspended].(domain.ReportedStale); ok {
+		k.Suspended.Reason = f.Reason
 	}
 }

@@ -52,16 +52,19 @@ type pastRow struct {
 	Reached int64  `bun:"reached"` // how far the projection has read
 
 	// How it had proved itself.
-	CountsSince    int64           `bun:"counts_since"`
-	CountsVersion  int64           `bun:"counts_version"`
-	Helpful        int             `bun:"helpful"`
-	Harmful        int             `bun:"harmful"`
-	StaleReporters int             `bun:"reporters"`
-	ReportedBy     []domain.Entity `bun:"reported_by"`
-	StaleSince     database.Time   `bun:"stale_since"`
-	ReasonAt       int64           `bun:"reason_at"`
-	ConfirmedAt    database.Time   `bun:"confirmed_at"`
-	ConfirmUntil   database.Time   `bun:"confirm_until"`
+	CountsSince       int64           `bun:"counts_since"`
+	CountsVersion     int64           `bun:"counts_version"`
+	Helpful           int             `bun:"helpful"`
+	Harmful           int             `bun:"harmful"`
+	StaleReporters    int             `bun:"reporters"`
+	ReportedBy        []domain.Entity `bun:"reported_by"`
+	StaleSince        database.Time   `bun:"stale_since"`
+	ReasonAt          int64           `bun:"reason_at"`
+	ConfirmedAt       database.Time   `bun:"confirmed_at"`
+	ConfirmUntil      database.Time   `bun:"confirm_until"`
+	Suspended         int             `bun:"suspended"`
+	SuspendedSince    database.Time   `bun:"suspended_since"`
+	SuspendedReasonAt int64           `bun:"suspended_reason_at"`
 }
 
 // pastColumns are what a pastRow is read from: the tables k and c.
@@ -70,7 +73,7 @@ const pastColumns = `
 	k.owner, k.status, k.superseded_by, k.held, k.trace_id, k.scopes, k.created_at, k.updated_at, k.occurred_at,
 	k.task_at, k.content_at, k.abstract_at, k.overview_at, k.tags_at, k.meta_at, k.uri_at, k.tag_bits,
 	c.since AS counts_since, c.version AS counts_version, c.helpful, c.harmful, c.reporters, c.reported_by,
-	c.stale_since, c.reason_at, c.confirmed_at, c.confirm_until`
+	c.stale_since, c.reason_at, c.confirmed_at, c.confirm_until, c.suspended, c.suspended_since, c.suspended_reason_at`
 
 // knowledge is the item without its texts, its votes, and its confidence.
 func (r *pastRow) knowledge(policy domain.ConfidencePolicy) *domain.Knowledge {
@@ -82,15 +85,17 @@ func (r *pastRow) knowledge(policy domain.ConfidencePolicy) *domain.Knowledge {
 		Helpful: r.Helpful, Harmful: r.Harmful, Confidence: policy.Confidence(r.Helpful, r.Harmful, r.StaleReporters),
 		Stale:       domain.Staleness{Reporters: r.StaleReporters, Since: r.StaleSince.Time},
 		ConfirmedAt: r.ConfirmedAt.Time, ConfirmUntil: r.ConfirmUntil.Time,
-		Status: domain.Status(r.Status), SupersededBy: r.SupersededBy, Held: r.Held,
+		Suspended:         domain.Staleness{Reporters: r.Suspended, Since: r.SuspendedSince.Time},
+		ExpiredConfidence: policy.Confidence(r.Helpful, r.Harmful, r.StaleReporters+r.Suspended),
+		Status:            domain.Status(r.Status), SupersededBy: r.SupersededBy, Held: r.Held,
 		Revision: r.Revision, Version: max(r.Version, r.CountsVersion), Position: max(r.Since, r.CountsSince),
 		CreatedAt: r.CreatedAt.Time, UpdatedAt: r.UpdatedAt.Time, OccurredAt: r.OccurredAt.Time,
 	}
-	for _, reporter := range r.ReportedBy {
+	for i, reporter := range r.ReportedBy {
 		if k.Reports == nil {
 			k.Reports = map[domain.Entity]domain.Report{}
 		}
-		k.Reports[reporter] = domain.Report{Reporter: reporter}
+		k.Reports[reporter] = domain.Report{Reporter: reporter, Suspended: i >= r.StaleReporters}
 	}
 	return k
 }
@@ -98,7 +103,7 @@ func (r *pastRow) knowledge(policy domain.ConfidencePolicy) *domain.Knowledge {
 func (r *pastRow) places() places {
 	return places{
 		task: r.TaskAt, content: r.ContentAt, abstract: r.AbstractAt, overview: r.OverviewAt,
-		tags: r.TagsAt, meta: r.MetaAt, uri: r.URIAt, reason: r.ReasonAt,
+		tags: r.TagsAt, meta: r.MetaAt, uri: r.URIAt, reason: r.ReasonAt, suspended: r.SuspendedReasonAt,
 	}
 }
 
@@ -109,7 +114,7 @@ var (
 		task_at content_at abstract_at overview_at tags_at meta_at uri_at tag_bits`)
 	pastScopeColumns = strings.Fields(`tenant scope number since until`)
 	pastCountColumns = strings.Fields(`tenant number since version helpful harmful reporters reported_by stale_since
-		reason_at confirmed_at confirm_until`)
+		reason_at confirmed_at confirm_until suspended suspended_since suspended_reason_at`)
 	pastWordColumns  = strings.Fields(`tenant number since until words bag`)
 	pastPieceColumns = strings.Fields(`tenant number since piece text_hash`)
 )
@@ -131,17 +136,23 @@ func itemValues(tenant string, k *domain.Knowledge, p places, tags signature, un
 
 // countValues are how an item had proved itself from the position of its newest event on.
 func countValues(tenant string, k *domain.Knowledge, p places) ([]any, error) {
-	reporters := make([]domain.Entity, 0, len(k.Reports))
-	for reporter := range k.Reports {
-		reporters = append(reporters, reporter)
+	reporters, suspended := make([]domain.Entity, 0, len(k.Reports)), []domain.Entity(nil)
+	for reporter, report := range k.Reports {
+		if report.Suspended {
+			suspended = append(suspended, reporter)
+		} else {
+			reporters = append(reporters, reporter)
+		}
 	}
 	slices.Sort(reporters)
-	reportedBy, err := json.Marshal(reporters)
+	slices.Sort(suspended)
+	reportedBy, err := json.Marshal(append(reporters, suspended...))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", k.ID, err)
 	}
 	return []any{
 		tenant, k.Number, k.Position, k.Version, k.Helpful, k.Harmful, k.Stale.Reporters, string(reportedBy),
 		database.At(k.Stale.Since), p.reason, database.At(k.ConfirmedAt), database.At(k.ConfirmUntil),
+		k.Suspended.Reporters, database.At(k.Suspended.Since), p.suspended,
 	}, nil
 }

@@ -28,7 +28,7 @@ func (p *Past) Search(ctx context.Context, s domain.Search) (domain.Answer, erro
 	if err := p.knowledge.refresh(ctx); err != nil {
 		return domain.Answer{}, err
 	}
-	then := p.hindsight(s.By, s.AsOf, s.Context.Entities)
+	then := p.hindsight(s.By, s.AsOf, s.Then, s.Context.Entities)
 	meaning := then.now.meaning
 	r := &recollection{
 		hindsight: then, search: s, audience: s.Audience(),
@@ -49,7 +49,7 @@ func (p *Past) Search(ctx context.Context, s domain.Search) (domain.Answer, erro
 		now := s
 		now.AsOf = 0
 		return p.atHead(ctx, s.By.Tenant, s.AsOf, func() (err error) {
-			present, err = p.knowledge.Search(ctx, now)
+			present, err = p.knowledge.then(s.Then).Search(ctx, now)
 			return err
 		})
 	})
@@ -340,7 +340,8 @@ func (r *recollection) weigh(ctx context.Context, tx bun.IDB, candidates []domai
 			Where("b.tenant = ?", r.tenant).Where("b.number IN (?)", bun.List(batch)).Where("b.since <= ?", r.position).GroupExpr("b.number")
 		err := tx.NewSelect().TableExpr("(?) AS newest", newest).
 			Join("JOIN ? AS c ON c.tenant = ? AND c.number = newest.number AND c.since = newest.since", r.past.tables.counts, r.tenant).
-			ColumnExpr("c.number, c.since, c.helpful, c.harmful, c.reporters").Scan(ctx, &rows)
+			ColumnExpr("c.number, c.since, c.helpful, c.harmful").
+			ColumnExpr("CASE WHEN c.confirm_until <= ? THEN c.reporters + c.suspended ELSE c.reporters END AS reporters", database.At(r.time)).Scan(ctx, &rows)
 		if err != nil {
 			return err
 		}
@@ -358,7 +359,7 @@ func (r *recollection) read(ctx context.Context, hits []domain.Hit) ([]domain.Fo
 	if len(hits) == 0 {
 		return nil, nil
 	}
-	items, err := r.past.recalled(ctx, r.tenant, r.rows)
+	items, err := r.recalled(ctx, r.rows)
 	if err != nil {
 		return nil, err
 	}

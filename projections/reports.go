@@ -32,18 +32,32 @@ type standing struct {
 	Harmful        int            `bun:"harmful"`
 	StaleReporters int            `bun:"stale_reporters"`
 	StaleReason    string         `bun:"stale_reason"`
+	Expired        bool           `bun:"expired"`
+	ConfirmUntil   database.Time  `bun:"confirm_until"`
 	Confidence     float64        `bun:"confidence"`
 	Count          int            `bun:"counted"`
 	Last           database.Time  `bun:"last"`
 }
 
-const standingColumns = "k.id, k.task, k.owner, k.scopes, k.status, k.helpful, k.harmful, k.stale_reporters, k.stale_reason, k.confidence"
+// The columns of a standing, but what it is ranked by; and of which expressions at the time ?0 they are the names.
+const (
+	standingColumns = `most.id, most.task, most.owner, most.scopes, most.status, most.helpful, most.harmful,
+		most.stale_reporters, most.stale_reason, most.expired, most.confirm_until, most.confidence`
+	standsThen = `k.id, k.number, k.task, k.owner, k.scopes, k.status, k.helpful, k.harmful, ` + reportersThen + ` AS stale_reporters,
+		CASE WHEN k.confirm_until <= ?0 AND k.stale_reason = '' THEN k.suspended_reason ELSE k.stale_reason END AS stale_reason,
+		coalesce(k.confirm_until <= ?0, FALSE) AS expired, k.confirm_until,
+		CASE WHEN k.confirm_until <= ?0 THEN k.expired_confidence ELSE k.confidence END AS confidence`
+	reportersThen = "(k.stale_reporters + CASE WHEN k.confirm_until <= ?0 THEN k.suspended_reporters ELSE 0 END)"
+)
 
 func (s standing) domain() domain.Standing {
+	if s.Expired && s.Last.IsZero() {
+		s.Last = s.ConfirmUntil
+	}
 	return domain.Standing{
 		ID: s.ID, Task: s.Task, Owner: domain.Entity(s.Owner), Scopes: s.Scopes, Status: domain.Status(s.Status),
 		Helpful: s.Helpful, Harmful: s.Harmful, Reporters: s.StaleReporters, Confidence: s.Confidence,
-		Count: s.Count, Last: s.Last.Time, Reason: s.StaleReason,
+		Expired: s.Expired, Count: s.Count, Last: s.Last.Time, Reason: s.StaleReason,
 	}
 }
 
@@ -57,17 +71,37 @@ func (r Reports) Harm(ctx context.Context, q domain.ReportQuery) ([]domain.Stand
 	voices := func() *bun.SelectQuery {
 		return p.db.NewSelect().TableExpr("? AS v", p.tables().votes).Where("v.verdict = 'harmful'")
 	}
-	return p.ranked(ctx, q, voices, "harmful", "harmful")
+	return p.ranked(ctx, q, ranking{said: voices, counted: "k.harmful", some: "k.harmful > 0", index: "harmful"})
 }
 
-// Stale ranks items by the reports of staleness since they were last confirmed.
+// Stale ranks items by the reports of staleness since they were last confirmed, or all where that has expired. It ends
+// with items whose confirmation has expired and that nobody reported.
 func (r Reports) Stale(ctx context.Context, q domain.ReportQuery) ([]domain.Standing, error) {
 	p, err := r.pinned(ctx)
 	if err != nil {
 		return nil, err
 	}
-	reports := func() *bun.SelectQuery { return p.db.NewSelect().TableExpr("? AS v", p.tables().reports) }
-	return p.ranked(ctx, q, reports, "stale_reporters", "stale")
+	now := database.At(p.now())
+	reports := func() *bun.SelectQuery {
+		return p.db.NewSelect().TableExpr("? AS v", p.tables().reports).
+			Where("(NOT v.suspended OR EXISTS (SELECT 1 FROM ? AS e WHERE e.tenant = v.tenant AND e.id = v.id AND e.confirm_until <= ?))",
+				p.tables().knowledge, now)
+	}
+	expired := p.db.NewSelect().TableExpr("?", p.by("stale")).ColumnExpr("k.id, 0 AS counted").
+		Where("k.tenant = ?", q.Tenant).Where(mayBeStale).Where("k.confirm_until <= ?", now)
+	return p.ranked(ctx, q, ranking{
+		said: reports, counted: reportersThen, some: mayBeStale + " AND (k.stale_reporters > 0 OR k.confirm_until <= ?0)", index: "stale",
+		also: between(expired, "k.confirm_until", q.From, q.To),
+	})
+}
+
+// ranking is by what items are ranked; ?0 is the time.
+type ranking struct {
+	said    func() *bun.SelectQuery // each voice v that counts
+	counted string                  // how many those about k are
+	some    string                  // which items are listed
+	index   string                  // of those
+	also    *bun.SelectQuery        // ids of items that are listed for a time although nothing is counted; nil for none
 }
 
 func (r Reports) pinned(ctx context.Context) (*Knowledge, error) {
@@ -79,23 +113,24 @@ func (r Reports) pinned(ctx context.Context) (*Knowledge, error) {
 
 // ranked counts what is said of each item, and lists those that most is said of first. What a column counts that has an index of
 // the items with any is looked up there; and when the last was said, of the items that are listed.
-func (p *Knowledge) ranked(ctx context.Context, q domain.ReportQuery, said func() *bun.SelectQuery, everCounted, index string) ([]domain.Standing, error) {
-	counted := "k." + everCounted
-	query := p.db.NewSelect().ColumnExpr(standingColumns)
+func (p *Knowledge) ranked(ctx context.Context, q domain.ReportQuery, by ranking) ([]domain.Standing, error) {
+	now := database.At(p.now())
+	query := p.db.NewSelect().ColumnExpr(standsThen, now)
 	if q.From.IsZero() && q.To.IsZero() {
-		query = query.TableExpr("?", p.by(index))
+		query = query.TableExpr("?", p.by(by.index)).ColumnExpr(by.counted+" AS counted", now).Where(by.some, now)
 	} else {
-		counted = "said.counted"
-		then := between(said().ColumnExpr("v.id, count(*) AS counted").Where("v.tenant = ?", q.Tenant).GroupExpr("v.id"), "v.at", q.From, q.To)
-		query = query.TableExpr("(?) AS said CROSS JOIN ? AS k", then, p.tables().knowledge).Where("k.id = said.id")
+		then := between(by.said().ColumnExpr("v.id, count(*) AS counted").Where("v.tenant = ?", q.Tenant).GroupExpr("v.id"), "v.at", q.From, q.To)
+		if by.also != nil {
+			then = p.db.NewSelect().TableExpr("(?) AS part", then.UnionAll(by.also)).
+				ColumnExpr("part.id, CAST(sum(part.counted) AS integer) AS counted").GroupExpr("part.id")
+		}
+		query = query.TableExpr("(?) AS said CROSS JOIN ? AS k", then, p.tables().knowledge).ColumnExpr("said.counted").Where("k.id = said.id")
 	}
 	chosen, args := p.isChosen(about(q))
-	query = query.ColumnExpr("k.number, "+counted+" AS counted").
-		Where("k.tenant = ?", q.Tenant).Where(counted+" > 0").Where(chosen, args...).
-		OrderExpr(counted + " DESC, k.confidence, k.number").Limit(int64(q.Limit)).Offset(q.Skip)
-	last := between(said().ColumnExpr("max(v.at)").Where("v.tenant = ?", q.Tenant).Where("v.id = most.id"), "v.at", q.From, q.To)
-	list, err := p.standings(ctx, p.db.NewSelect().TableExpr("(?) AS most", query).
-		ColumnExpr(strings.ReplaceAll(standingColumns, "k.", "most.")+", most.counted, (?) AS last", last).
+	query = query.Where("k.tenant = ?", q.Tenant).Where(chosen, args...).
+		OrderExpr("counted DESC, confidence, number").Limit(int64(q.Limit)).Offset(q.Skip)
+	last := between(by.said().ColumnExpr("max(v.at)").Where("v.tenant = ?", q.Tenant).Where("v.id = most.id"), "v.at", q.From, q.To)
+	list, err := p.standings(ctx, p.db.NewSelect().TableExpr("(?) AS most", query).ColumnExpr(standingColumns+", most.counted, (?) AS last", last).
 		OrderExpr("most.counted DESC, most.confidence, most.number"))
 	if err != nil {
 		return nil, p.failed(ctx, "rank knowledge", err)
@@ -217,8 +252,9 @@ func (r Reports) described(ctx context.Context, tenant string, list []domain.Sta
 	for i, s := range list {
 		ids[i] = s.ID
 	}
-	rows, err := p.standings(ctx, p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge).ColumnExpr(standingColumns).
-		Where("k.tenant = ?", tenant).Where("k.id IN (?)", bun.List(ids)))
+	now := p.db.NewSelect().TableExpr("? AS k", p.tables().knowledge).ColumnExpr(standsThen, database.At(p.now())).
+		Where("k.tenant = ?", tenant).Where("k.id IN (?)", bun.List(ids))
+	rows, err := p.standings(ctx, p.db.NewSelect().TableExpr("(?) AS most", now).ColumnExpr(standingColumns))
 	if err != nil {
 		return nil, p.failed(ctx, "describe knowledge", err)
 	}

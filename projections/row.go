@@ -14,47 +14,51 @@ import (
 type row struct {
 	bun.BaseModel `bun:"table:knowledge,alias:k"`
 
-	Tenant         string              `bun:"tenant"`
-	ID             string              `bun:"id"`
-	Number         int64               `bun:"number"`
-	Type           string              `bun:"type"`
-	ContextType    string              `bun:"context_type"`
-	Category       string              `bun:"category"`
-	Polarity       string              `bun:"polarity"`
-	Media          string              `bun:"media"`
-	Owner          string              `bun:"owner"`
-	Visibility     string              `bun:"visibility"`
-	Status         string              `bun:"status"`
-	SupersededBy   string              `bun:"superseded_by"`
-	Held           bool                `bun:"held"`
-	URI            string              `bun:"uri"`
-	Task           string              `bun:"task"`
-	Content        string              `bun:"content"`
-	Abstract       string              `bun:"abstract"`
-	Overview       string              `bun:"overview"`
-	Tags           map[string][]string `bun:"tags"`
-	Meta           *string             `bun:"meta"`
-	Source         source              `bun:"source"`
-	TraceID        string              `bun:"trace_id"`
-	Scopes         []domain.Scope      `bun:"scopes"`
-	Baseline       baseline            `bun:"baseline"`
-	DerivedFrom    []string            `bun:"derived_from"`
-	Relations      []relation          `bun:"relations"`
-	Words          int                 `bun:"words"`
-	Helpful        int                 `bun:"helpful"`
-	Harmful        int                 `bun:"harmful"`
-	Confidence     float64             `bun:"confidence"`
-	StaleReporters int                 `bun:"stale_reporters"`
-	StaleSince     database.Time       `bun:"stale_since"`
-	StaleReason    string              `bun:"stale_reason"`
-	ConfirmedAt    database.Time       `bun:"confirmed_at"`
-	ConfirmUntil   database.Time       `bun:"confirm_until"`
-	Revision       int64               `bun:"revision"`
-	Version        int64               `bun:"version"`
-	Position       int64               `bun:"position"`
-	CreatedAt      database.Time       `bun:"created_at"`
-	UpdatedAt      database.Time       `bun:"updated_at"`
-	OccurredAt     database.Time       `bun:"occurred_at"`
+	Tenant             string              `bun:"tenant"`
+	ID                 string              `bun:"id"`
+	Number             int64               `bun:"number"`
+	Type               string              `bun:"type"`
+	ContextType        string              `bun:"context_type"`
+	Category           string              `bun:"category"`
+	Polarity           string              `bun:"polarity"`
+	Media              string              `bun:"media"`
+	Owner              string              `bun:"owner"`
+	Visibility         string              `bun:"visibility"`
+	Status             string              `bun:"status"`
+	SupersededBy       string              `bun:"superseded_by"`
+	Held               bool                `bun:"held"`
+	URI                string              `bun:"uri"`
+	Task               string              `bun:"task"`
+	Content            string              `bun:"content"`
+	Abstract           string              `bun:"abstract"`
+	Overview           string              `bun:"overview"`
+	Tags               map[string][]string `bun:"tags"`
+	Meta               *string             `bun:"meta"`
+	Source             source              `bun:"source"`
+	TraceID            string              `bun:"trace_id"`
+	Scopes             []domain.Scope      `bun:"scopes"`
+	Baseline           baseline            `bun:"baseline"`
+	DerivedFrom        []string            `bun:"derived_from"`
+	Relations          []relation          `bun:"relations"`
+	Words              int                 `bun:"words"`
+	Helpful            int                 `bun:"helpful"`
+	Harmful            int                 `bun:"harmful"`
+	Confidence         float64             `bun:"confidence"`
+	StaleReporters     int                 `bun:"stale_reporters"`
+	StaleSince         database.Time       `bun:"stale_since"`
+	StaleReason        string              `bun:"stale_reason"`
+	ConfirmedAt        database.Time       `bun:"confirmed_at"`
+	ConfirmUntil       database.Time       `bun:"confirm_until"`
+	SuspendedReporters int                 `bun:"suspended_reporters"`
+	SuspendedSince     database.Time       `bun:"suspended_since"`
+	SuspendedReason    string              `bun:"suspended_reason"`
+	ExpiredConfidence  float64             `bun:"expired_confidence"`
+	Revision           int64               `bun:"revision"`
+	Version            int64               `bun:"version"`
+	Position           int64               `bun:"position"`
+	CreatedAt          database.Time       `bun:"created_at"`
+	UpdatedAt          database.Time       `bun:"updated_at"`
+	OccurredAt         database.Time       `bun:"occurred_at"`
 
 	added  []any // values of the version's added columns
 	broken bool  // it could not be read: only what precedes the column that makes no sense is known
@@ -110,10 +114,15 @@ func rowOf(tenant string, k *domain.Knowledge, words int) row {
 		Helpful: k.Helpful, Harmful: k.Harmful, Confidence: k.Confidence,
 		StaleReporters: k.Stale.Reporters, StaleSince: database.At(k.Stale.Since), StaleReason: k.Stale.Reason,
 		ConfirmedAt: database.At(k.ConfirmedAt), ConfirmUntil: database.At(k.ConfirmUntil),
-		Revision: k.Revision, Version: k.Version, Position: k.Position,
+		SuspendedReporters: k.Suspended.Reporters, SuspendedSince: database.At(k.Suspended.Since), SuspendedReason: k.Suspended.Reason,
+		ExpiredConfidence: k.ExpiredConfidence,
+		Revision:          k.Revision, Version: k.Version, Position: k.Position,
 		CreatedAt: database.At(k.CreatedAt), UpdatedAt: database.At(k.UpdatedAt), OccurredAt: database.At(k.OccurredAt),
 	}
 }
+
+// item is what readers see by now.
+func (p *Knowledge) item(r *row) *domain.Knowledge { return r.knowledge().At(p.now()) }
 
 // knowledge turns a row back into state, without votes and reports.
 func (r *row) knowledge() *domain.Knowledge {
@@ -129,7 +138,9 @@ func (r *row) knowledge() *domain.Knowledge {
 		Helpful:  r.Helpful, Harmful: r.Harmful, Confidence: r.Confidence,
 		Stale:       domain.Staleness{Reporters: r.StaleReporters, Since: r.StaleSince.Time, Reason: r.StaleReason},
 		ConfirmedAt: r.ConfirmedAt.Time, ConfirmUntil: r.ConfirmUntil.Time,
-		Status: domain.Status(r.Status), SupersededBy: r.SupersededBy, Held: r.Held,
+		Suspended:         domain.Staleness{Reporters: r.SuspendedReporters, Since: r.SuspendedSince.Time, Reason: r.SuspendedReason},
+		ExpiredConfidence: r.ExpiredConfidence,
+		Status:            domain.Status(r.Status), SupersededBy: r.SupersededBy, Held: r.Held,
 		Revision: r.Revision, Version: r.Version, Position: r.Position,
 		CreatedAt: r.CreatedAt.Time, UpdatedAt: r.UpdatedAt.Time, OccurredAt: r.OccurredAt.Time,
 	}

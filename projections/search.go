@@ -170,7 +170,7 @@ func (f *finding) read(ctx context.Context, hits []domain.Hit) ([]domain.Found, 
 			f.unreadable = append(f.unreadable, rows[i].ID)
 			continue
 		}
-		items[rows[i].ID] = rows[i].knowledge()
+		items[rows[i].ID] = p.item(&rows[i])
 	}
 	found := make([]domain.Found, 0, len(hits))
 	for _, hit := range hits {

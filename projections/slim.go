@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -19,8 +20,11 @@ type slim struct {
 	position   int64
 }
 
-// slimColumns are selected in the order in which slimRow scans them.
-const slimColumns = "k.id, k.scopes, k.confidence, k.position"
+// slimColumns are selected in the order in which slimRow scans them, at a time.
+const slimColumns = "k.id, k.scopes, " + confidenceThen + ", k.position"
+
+// confidenceThen is an item's confidence at a time.
+const confidenceThen = "CASE WHEN k.confirm_until <= ? THEN k.expired_confidence ELSE k.confidence END"
 
 // slimRow scans what may be missing, because the item did not pass.
 type slimRow struct {
@@ -64,7 +68,7 @@ func (p *Knowledge) slims(ctx context.Context, s domain.Search, numbers []int64)
 		return nil, nil
 	}
 	in := place{engine: p.db.Engine, tenant: s.By.Tenant, table: p.tables().knowledge, alias: "k", condition: isLive}
-	query := lookUp(p.reads.NewSelect().ColumnExpr("k.number, "+slimColumns), in, singly(numbers), "number")
+	query := lookUp(p.reads.NewSelect().ColumnExpr("k.number, "+slimColumns, database.At(p.now())), in, singly(numbers), "number")
 	rows, err := p.where(query, s.By.Tenant, s.Filter).Rows(ctx)
 	if err != nil {
 		return nil, p.failed(ctx, "read candidates", err)

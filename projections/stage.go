@@ -38,8 +38,8 @@ type stage struct {
 type item struct {
 	was     domain.Knowledge
 	now     *domain.Knowledge
-	votes   map[string]bool          // event ids of the votes that were loaded
-	reports map[domain.Entity]string // event ids of the reports that were loaded
+	votes   map[string]bool                 // event ids of the votes that were loaded
+	reports map[domain.Entity]domain.Report // that were loaded
 	words   int
 	changed bool
 	retold  bool           // texts of its past were redacted: now is folded anew, with all votes and reports
@@ -234,10 +234,10 @@ func (s *stage) readReports(w wanted) read {
 			return
 		}
 		if it.reports == nil {
-			it.reports, it.now.Reports = map[domain.Entity]string{}, map[domain.Entity]domain.Report{}
+			it.reports, it.now.Reports = map[domain.Entity]domain.Report{}, map[domain.Entity]domain.Report{}
 		}
 		report := r.report()
-		it.reports[report.Reporter] = report.EventID
+		it.reports[report.Reporter] = report
 		it.now.Reports[report.Reporter] = report
 	})
 }

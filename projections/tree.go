@@ -55,7 +55,7 @@ func (p *Knowledge) Live(ctx context.Context, by domain.Principal, ids []string)
 		return nil, p.failed(ctx, "look items up", err)
 	}
 	for i := range rows {
-		if k := rows[i].knowledge(); !rows[i].broken && by.MaySee(k) {
+		if k := p.item(&rows[i]); !rows[i].broken && by.MaySee(k) {
 			found[k.ID] = k
 		}
 	}
@@ -82,7 +82,7 @@ func (p *Knowledge) Below(ctx context.Context, walk domain.Walk) ([]*domain.Know
 		for i := range rows {
 			walk.After = domain.URI(rows[i].URI)
 			if !rows[i].broken {
-				items = append(items, rows[i].knowledge())
+				items = append(items, p.item(&rows[i]))
 			}
 		}
 		if len(rows) < wanted || len(items) == walk.Limit {
@@ -105,7 +105,7 @@ func (p *Knowledge) Places(ctx context.Context, d domain.Directory) ([]domain.Pl
 			return nil, err
 		}
 		for i := range rows {
-			place := placeOf(d.URI, rows[i].knowledge())
+			place := placeOf(d.URI, p.item(&rows[i]))
 			d.After = place
 			if rows[i].broken {
 				place.First = nil

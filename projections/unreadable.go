@@ -61,5 +61,5 @@ func (p *Knowledge) readOne(ctx context.Context, query *bun.SelectQuery) (*domai
 		return nil, domain.Refuse(domain.ErrBroken, "what is stored of %s cannot be read", rows[0].ID).
 			WithFix("annals rebuild knowledge --repair makes it again from the log")
 	}
-	return rows[0].knowledge(), nil
+	return p.item(&rows[0]), nil
 }

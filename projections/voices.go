@@ -37,24 +37,25 @@ func (r *voteRow) vote() domain.Vote {
 	}
 }
 
-// reportRow is a report of staleness since the last confirmation.
+// reportRow is a report of staleness since the last confirmation without an end.
 type reportRow struct {
 	bun.BaseModel `bun:"table:reports,alias:r"`
 
-	Tenant   string        `bun:"tenant"`
-	ID       string        `bun:"id"`
-	Reporter string        `bun:"reporter"`
-	EventID  string        `bun:"event_id"`
-	Reason   string        `bun:"reason"`
-	At       database.Time `bun:"at"`
+	Tenant    string        `bun:"tenant"`
+	ID        string        `bun:"id"`
+	Reporter  string        `bun:"reporter"`
+	EventID   string        `bun:"event_id"`
+	Reason    string        `bun:"reason"`
+	At        database.Time `bun:"at"`
+	Suspended bool          `bun:"suspended"`
 }
 
 func reportRowOf(tenant, id string, r domain.Report) reportRow {
 	return reportRow{
-		Tenant: tenant, ID: id, Reporter: string(r.Reporter), EventID: r.EventID, Reason: r.Reason, At: database.At(r.At),
+		Tenant: tenant, ID: id, Reporter: string(r.Reporter), EventID: r.EventID, Reason: r.Reason, At: database.At(r.At), Suspended: r.Suspended,
 	}
 }
 
 func (r *reportRow) report() domain.Report {
-	return domain.Report{EventID: r.EventID, Reporter: domain.Entity(r.Reporter), Reason: r.Reason, At: r.At.Time}
+	return domain.Report{EventID: r.EventID, Reporter: domain.Entity(r.Reporter), Reason: r.Reason, At: r.At.Time, Suspended: r.Suspended}
 }

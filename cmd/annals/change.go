@@ -176,7 +176,10 @@ type confirmCommand struct {
 
 // Help implements kong.HelpProvider.
 func (confirmCommand) Help() string {
-	return `Example:
+	return `After --until the confirmation has expired: the knowledge is marked, annals report stale and list --is-stale show it, and the
+reports of staleness before the confirmation count again.
+
+Example:
 
     annals confirm retry-advice --reason "tried it today" --until 2027-01-01`
 }

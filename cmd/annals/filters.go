@@ -19,7 +19,7 @@ type filters struct {
 	Visibility  string   `complete:"visibilities" group:"filter" placeholder:"WORD" help:"Is private, shared, org or public."`
 	URI         string   `group:"filter" name:"uri" placeholder:"PREFIX" help:"Lies below this URI."`
 	Polarity    string   `complete:"polarities" group:"filter" placeholder:"WORD" help:"Is positive, or negative: a failure to avoid."`
-	IsStale     *bool    `field:"stale" group:"filter" negatable:"" help:"Was reported stale."`
+	IsStale     *bool    `field:"stale" group:"filter" negatable:"" help:"Was reported stale, or its confirmation has expired."`
 }
 
 // listFilters narrow a list, which no question does.

@@ -80,6 +80,9 @@ func (k knowledge) print(c *console) {
 		if k.ConfirmUntil != nil {
 			said += " until " + moment(*k.ConfirmUntil)
 		}
+		if k.ConfirmationExpired {
+			said += " · confirmation expired"
+		}
 		add("confirmed", said)
 	}
 	add("revision", fmt.Sprintf("%d · %s", k.Revision, moment(k.UpdatedAt)))

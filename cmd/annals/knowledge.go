@@ -10,30 +10,31 @@ import (
 
 // knowledge is what the commands show of a piece of knowledge; --json prints all of it.
 type knowledge struct {
-	ID           string          `json:"id"`
-	Type         string          `json:"type"`
-	ContextType  string          `json:"context_type"`
-	Category     string          `json:"category"`
-	Polarity     string          `json:"polarity"`
-	Task         string          `json:"task"`
-	Content      string          `json:"content"`
-	Abstract     string          `json:"abstract"`
-	Tags         json.RawMessage `json:"tags"`
-	Scopes       []string        `json:"scopes"`
-	Owner        string          `json:"owner"`
-	Visibility   string          `json:"visibility"`
-	URI          string          `json:"uri"`
-	Source       json.RawMessage `json:"source"`
-	Meta         json.RawMessage `json:"meta"`
-	Eval         eval            `json:"eval"`
-	Stale        *staleness      `json:"stale"`
-	ConfirmedAt  *time.Time      `json:"confirmed_at"`
-	ConfirmUntil *time.Time      `json:"confirm_until"`
-	Status       string          `json:"status"`
-	SupersededBy string          `json:"superseded_by"`
-	Revision     int64           `json:"revision"`
-	CreatedAt    time.Time       `json:"created_at"`
-	UpdatedAt    time.Time       `json:"updated_at"`
+	ID                  string          `json:"id"`
+	Type                string          `json:"type"`
+	ContextType         string          `json:"context_type"`
+	Category            string          `json:"category"`
+	Polarity            string          `json:"polarity"`
+	Task                string          `json:"task"`
+	Content             string          `json:"content"`
+	Abstract            string          `json:"abstract"`
+	Tags                json.RawMessage `json:"tags"`
+	Scopes              []string        `json:"scopes"`
+	Owner               string          `json:"owner"`
+	Visibility          string          `json:"visibility"`
+	URI                 string          `json:"uri"`
+	Source              json.RawMessage `json:"source"`
+	Meta                json.RawMessage `json:"meta"`
+	Eval                eval            `json:"eval"`
+	Stale               *staleness      `json:"stale"`
+	ConfirmedAt         *time.Time      `json:"confirmed_at"`
+	ConfirmUntil        *time.Time      `json:"confirm_until"`
+	ConfirmationExpired bool            `json:"confirmation_expired"`
+	Status              string          `json:"status"`
+	SupersededBy        string          `json:"superseded_by"`
+	Revision            int64           `json:"revision"`
+	CreatedAt           time.Time       `json:"created_at"`
+	UpdatedAt           time.Time       `json:"updated_at"`
 }
 
 type eval struct {

@@ -115,17 +115,20 @@ func (k knowledge) kind() string {
 
 // unusual is what is unusual about the item's state and, if there is a reason, its place, such as (superseded, stale).
 func (k knowledge) unusual(reason string) string {
-	status, stale, contested := k.Status, "", ""
+	status, stale, expired, contested := k.Status, "", "", ""
 	if status == "active" {
 		status = ""
 	}
 	if k.Stale != nil && k.Stale.Reporters > 0 {
 		stale = "stale"
 	}
+	if k.ConfirmationExpired {
+		expired = "confirmation expired"
+	}
 	if k.rating().Contested() {
 		contested = "contested"
 	}
-	if unusual := joined(", ", reason, contested, status, stale); unusual != "" {
+	if unusual := joined(", ", reason, contested, status, stale, expired); unusual != "" {
 		return "(" + unusual + ")"
 	}
 	return ""

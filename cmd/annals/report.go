@@ -18,7 +18,7 @@ type reportCommands struct {
 	Actor   reportActorCommand   `cmd:"" help:"Everything that somebody did, or that was done on their behalf."`
 	Changes reportChangesCommand `cmd:"" help:"Everything that changed in a scope, and how."`
 	Harm    reportHarmCommand    `cmd:"" help:"The knowledge that did most harm."`
-	Stale   reportStaleCommand   `cmd:"" help:"The knowledge that most people report out of date."`
+	Stale   reportStaleCommand   `cmd:"" help:"The knowledge that most people report out of date, or whose confirmation has expired."`
 	Falling reportFallingCommand `cmd:"" help:"The knowledge whose confidence fell furthest."`
 	Relied  reportReliedCommand  `cmd:"" help:"Who was given a piece of knowledge, or found it helpful; before it proved harmful, or after."`
 	Denied  reportDeniedCommand  `cmd:"" help:"What was denied, and to whom."`
@@ -195,6 +195,7 @@ type standing struct {
 	Helpful    int       `json:"helpful"`
 	Harmful    int       `json:"harmful"`
 	Confidence float64   `json:"confidence"`
+	Expired    bool      `json:"confirmation_expired"`
 	Reason     string    `json:"stale_reason"`
 }
 
@@ -233,7 +234,8 @@ type reportStaleCommand struct{ ranking }
 
 // Help implements kong.HelpProvider.
 func (reportStaleCommand) Help() string {
-	return `Counted are the people who reported it since it was last confirmed.
+	return `Counted are the people who reported it since it was last confirmed. When a confirmation with an end expires, those who
+reported it before count again, and it is listed even if nobody did.
 
 Example:
 
@@ -243,7 +245,11 @@ Example:
 // Run implements the command.
 func (r *reportStaleCommand) Run(ctx context.Context, c *console) error {
 	return r.rank(ctx, c, "stale", []string{"REPORTS", "LAST", "CONFIDENCE", "ID", "WHY"}, func(s standing) []string {
-		return []string{strconv.Itoa(s.Count), moment(s.Last), fmt.Sprintf("%.2f", s.Confidence), printable(s.ID), oneLine(joined(" · ", s.Reason, s.Task), snippetColumns)}
+		expired := ""
+		if s.Expired {
+			expired = "confirmation expired"
+		}
+		return []string{strconv.Itoa(s.Count), moment(s.Last), fmt.Sprintf("%.2f", s.Confidence), printable(s.ID), oneLine(joined(" · ", expired, s.Reason, s.Task), snippetColumns)}
 	})
 }
 

@@ -102,7 +102,7 @@ func timesNeverDecrease(w *world) {
 	minute.Store(20) // somebody set the clock
 	w.do(w.remember("b"))
 	newest := w.events()[1].RecordedAt
-	if got, err := w.log.Resolve(w.Context(), w.by.Tenant, domain.AsOf{Time: newest}); err != nil || got != 2 {
+	if got, err := w.log.Resolve(w.Context(), w.by.Tenant, domain.AsOf{Time: newest}); err != nil || got.Position != 2 {
 		w.Errorf("as of %v, when the newest was recorded: got position %d, %v, want 2", newest, got, err)
 	}
 	if got, err := w.log.Resolve(w.Context(), w.by.Tenant, domain.AsOf{Time: newest.Add(time.Microsecond)}); !errors.Is(err, domain.ErrInvalid) {

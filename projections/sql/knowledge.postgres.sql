@@ -39,6 +39,10 @@ CREATE TABLE knowledge_{{.}} (
     stale_reason    text NOT NULL,
     confirmed_at    timestamptz,
     confirm_until   timestamptz,
+    suspended_reporters integer NOT NULL, -- reports that count again when the confirmation has expired
+    suspended_since     timestamptz,
+    suspended_reason    text NOT NULL,
+    expired_confidence  double precision NOT NULL, -- the confidence from then on
     revision        bigint NOT NULL,
     version         bigint NOT NULL,
     position        bigint NOT NULL,
@@ -83,12 +87,13 @@ CREATE TABLE knowledge_{{.}}_votes (
     at       timestamptz NOT NULL
 );
 
--- The reports of staleness since the last confirmation, one per reporter.
+-- The reports of staleness since the last confirmation without an end, one per reporter.
 CREATE TABLE knowledge_{{.}}_reports (
     tenant   text COLLATE "C" NOT NULL,
     id       text COLLATE "C" NOT NULL,
     reporter text COLLATE "C" NOT NULL,
     event_id uuid NOT NULL,
     reason   text NOT NULL,
-    at       timestamptz NOT NULL
+    at       timestamptz NOT NULL,
+    suspended boolean NOT NULL -- until the confirmation that followed expires
 );

@@ -38,6 +38,10 @@ CREATE TABLE knowledge_{{.}} (
     stale_reason    TEXT NOT NULL,
     confirmed_at    TEXT,
     confirm_until   TEXT,
+    suspended_reporters INTEGER NOT NULL, -- reports that count again when the confirmation has expired
+    suspended_since     TEXT,
+    suspended_reason    TEXT NOT NULL,
+    expired_confidence  REAL NOT NULL, -- the confidence from then on
     revision        INTEGER NOT NULL,
     version         INTEGER NOT NULL,
     position        INTEGER NOT NULL,
@@ -87,7 +91,7 @@ CREATE TABLE knowledge_{{.}}_votes (
     PRIMARY KEY (tenant, id, event_id)
 ) STRICT, WITHOUT ROWID;
 
--- The reports of staleness since the last confirmation, one per reporter.
+-- The reports of staleness since the last confirmation without an end, one per reporter.
 CREATE TABLE knowledge_{{.}}_reports (
     tenant   TEXT NOT NULL,
     id       TEXT NOT NULL,
@@ -95,5 +99,6 @@ CREATE TABLE knowledge_{{.}}_reports (
     event_id TEXT NOT NULL,
     reason   TEXT NOT NULL,
     at       TEXT NOT NULL,
+    suspended INTEGER NOT NULL, -- until the confirmation that followed expires
     PRIMARY KEY (tenant, id, reporter)
 ) STRICT, WITHOUT ROWID;

@@ -7,7 +7,8 @@ CREATE UNIQUE INDEX knowledge_{{.}}_uri ON knowledge_{{.}} (tenant, uri)
     WHERE status IN ('active', 'superseded');
 CREATE INDEX knowledge_{{.}}_gone ON knowledge_{{.}} (tenant, number)
     WHERE status IN ('deleted', 'erased');
-CREATE INDEX knowledge_{{.}}_stale ON knowledge_{{.}} (tenant, number) WHERE stale_reporters > 0;
+CREATE INDEX knowledge_{{.}}_stale ON knowledge_{{.}} (tenant, number)
+    WHERE stale_reporters > 0 OR confirm_until IS NOT NULL;
 CREATE INDEX knowledge_{{.}}_derived ON knowledge_{{.}} (tenant, number) WHERE json_array_length(derived_from) > 0;
 CREATE INDEX knowledge_{{.}}_replaced ON knowledge_{{.}} (tenant, superseded_by) WHERE superseded_by <> '';
 CREATE INDEX knowledge_{{.}}_owner ON knowledge_{{.}} (tenant, owner, number);

@@ -63,9 +63,13 @@ CREATE TABLE past_{{.}}_counts (
     reason_at     bigint NOT NULL,
     confirmed_at  timestamptz,
     confirm_until timestamptz,
+    suspended           integer NOT NULL, -- how many of reported_by, the last, count again when the confirmation has expired
+    suspended_since     timestamptz,
+    suspended_reason_at bigint NOT NULL,
     PRIMARY KEY (tenant, number, since)
 );
-CREATE INDEX past_{{.}}_counts_reported ON past_{{.}}_counts (tenant, number, since) WHERE reporters > 0;
+CREATE INDEX past_{{.}}_counts_reported ON past_{{.}}_counts (tenant, number, since)
+    WHERE reporters > 0 OR confirm_until IS NOT NULL;
 
 -- What it could be found by: the hashes of its terms, packed, and of the pieces of its text that have
 -- vectors. Hashes of a short text can be guessed, so these rows go when an item is erased.

@@ -1,0 +1,164 @@
+package projections_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections"
+)
+
+func TestAConfirmationExpires(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		day := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+		now := day
+		clock := func() time.Time { return now }
+		w := newWorldWith(t, db, projections.Settings{Now: clock}, events.Options{Clock: clock})
+		past := pastWorld{w, w.reader().Past}
+		until := day.AddDate(0, 1, 0)
+		for _, id := range []string{"doubted", "kept", "confirmed"} {
+			w.remember(id, "the deploy window of "+id, "org:acme")
+		}
+		for _, id := range []string{"doubted", "kept"} {
+			for _, who := range []domain.Entity{"user:ann", "user:ben"} {
+				by := w.by
+				by.Subject = who
+				w.submit(domain.ReportStale{Target: domain.Target{By: by, ID: id}, Reason: "says " + string(who)})
+			}
+		}
+		w.submit(domain.Confirm{Target: domain.Target{By: w.by, ID: "kept"}})
+		for _, id := range []string{"doubted", "confirmed"} {
+			w.submit(domain.Confirm{Target: domain.Target{By: w.by, ID: id}, Until: until})
+		}
+		asOf := w.head()
+		past.readOn(2) // so that the past goes on with what it has read
+
+		// looks are what every reader sees, with a question as of the position too.
+		type looks struct {
+			Marks              map[string][]string
+			Confidence, Ranked float64
+			Stale, Fresh       []string
+			Reported, Within   map[string]int
+			Since              time.Time
+			Reason             string
+		}
+		look := func(then domain.List, search domain.Search) looks {
+			t.Helper()
+			reader := w.reader()
+			l := looks{Marks: map[string][]string{}, Reported: map[string]int{}, Within: map[string]int{}}
+			list := func(stale *bool) []*domain.Knowledge {
+				then.By, then.Filter = w.by, domain.Filter{Stale: stale}
+				page, err := reader.List(t.Context(), then)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return page.Items
+			}
+			for _, k := range list(nil) {
+				l.Marks[k.ID] = k.Rating().Marks()
+				if k.ID == "doubted" {
+					l.Confidence, l.Since, l.Reason = k.Confidence, k.Stale.Since, k.Stale.Reason
+				}
+			}
+			for stale, ids := range map[bool]*[]string{true: &l.Stale, false: &l.Fresh} {
+				for _, k := range list(&stale) {
+					*ids = append(*ids, k.ID)
+				}
+				slices.Sort(*ids)
+			}
+			search.By, search.Text = w.by, "deploy window doubted"
+			complete, err := search.Complete()
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, err := reader.Search(t.Context(), complete)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, hit := range answer.Hits {
+				if hit.ID == "doubted" {
+					l.Ranked = hit.Confidence
+				}
+			}
+			reports := projections.Reports{Knowledge: w.base, Log: w.log}
+			for counts, q := range map[*map[string]int]domain.ReportQuery{
+				&l.Reported: {Tenant: w.by.Tenant, Limit: 9}, &l.Within: {Tenant: w.by.Tenant, Limit: 9, From: day, To: until.AddDate(0, 0, 1)},
+			} {
+				standings, err := reports.Stale(t.Context(), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, s := range standings {
+					(*counts)[s.ID] = s.Count
+					if !s.Expired || s.Last.IsZero() || s.Reporters != s.Count || s.ID == "doubted" && s.Confidence != 0.125 {
+						t.Errorf("%+v in a report", s)
+					}
+				}
+			}
+			return l
+		}
+		holds := func(name string, got, want looks) {
+			t.Helper()
+			if diff := cmp.Diff(got, want); diff != "" {
+				t.Errorf("%s (-got +want):\n%s", name, diff)
+			}
+		}
+
+		none := map[string]int{}
+		fresh := looks{
+			Marks:      map[string][]string{"doubted": nil, "kept": nil, "confirmed": nil},
+			Confidence: 0.5, Ranked: 0.5, Fresh: []string{"confirmed", "doubted", "kept"}, Reported: none, Within: none,
+		}
+		now = until.Add(-time.Microsecond)
+		holds("before the date", look(domain.List{}, domain.Search{}), fresh)
+
+		now = until
+		expired := looks{
+			Marks: map[string][]string{
+				"doubted": {"contested: 0 helpful, 0 harmful", "reported stale by 2", "confirmation expired"}, "kept": nil, "confirmed": {"confirmation expired"},
+			},
+			Confidence: 0.125, Ranked: 0.125, Stale: []string{"confirmed", "doubted"}, Fresh: []string{"kept"},
+			Reported: map[string]int{"doubted": 2, "confirmed": 0}, Within: map[string]int{"doubted": 2, "confirmed": 0},
+			Since: day, Reason: "says user:ben",
+		}
+		holds("after the date", look(domain.List{}, domain.Search{}), expired)
+		k, err := w.base.Find(t.Context(), w.by.Tenant, "doubted")
+		if err != nil || !k.Expired || k.Stale.Reporters != 2 {
+			t.Errorf("found %+v, %v", k, err)
+		}
+
+		fresh.Reported, fresh.Within = expired.Reported, expired.Within // reports are of now
+		holds("as of a time before the date",
+			look(domain.List{AsOf: asOf, Then: day}, domain.Search{AsOf: asOf, Then: day}), fresh)
+		now = until.AddDate(0, 0, -1)
+		fresh.Reported, fresh.Within = none, none
+		expired.Reported, expired.Within = none, none
+		holds("as of a time after the date", look(domain.List{AsOf: asOf, Then: until}, domain.Search{AsOf: asOf, Then: until}), expired)
+
+		now = until
+		receipt := w.submit(domain.GiveFeedback{Target: domain.Target{By: w.by, ID: "doubted"}, Verdict: domain.Helpful, TraceID: "t"})
+		if k := receipt.Knowledge; !k.Expired || k.Stale.Reporters != 2 || k.Confidence != 0.1875 {
+			t.Errorf("a vote answers %v, %+v, %v", k.Expired, k.Stale, k.Confidence)
+		}
+		by := w.by
+		by.Subject = "user:ann"
+		w.submit(domain.ReportStale{Target: domain.Target{By: by, ID: "doubted"}, Reason: "says it again"})
+		past.readOn(100)
+		if got := w.itemsAt(w.head())["doubted"].At(now); got.Stale.Reporters != 2 || got.Stale.Reason != "says it again" || !got.Stale.Since.Equal(day) {
+			t.Errorf("folded from the log it is %+v", got.Stale)
+		}
+		if diff := cmp.Diff(folded(w.items()), w.stored()); diff != "" {
+			t.Errorf("the tables (-log +tables):\n%s", diff)
+		}
+		if version := w.rebuild(); w.version() != version {
+			t.Errorf("version %d is read, want the rebuilt %d", w.version(), version)
+		}
+	})
+}
