@@ -246,7 +246,7 @@ func plainValue(column string, value any) any {
 	switch column {
 	case "tags", "source", "scopes", "baseline", "derived_from", "relations":
 		return json.RawMessage(fmt.Sprint(canonical(value.(string))))
-	case "held":
+	case "held", "suspended":
 		return value == true || value == int64(1)
 	}
 	return value
