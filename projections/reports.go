@@ -91,15 +91,16 @@ func (r Reports) Stale(ctx context.Context, q domain.ReportQuery) ([]domain.Stan
 		Where("k.tenant = ?", q.Tenant).Where(mayBeStale).Where("k.confirm_until <= ?", now)
 	return p.ranked(ctx, q, ranking{
 		said: reports, counted: reportersThen, some: mayBeStale + " AND (k.stale_reporters > 0 OR k.confirm_until <= ?0)", index: "stale",
-		also: between(expired, "k.confirm_until", q.From, q.To),
+		args: []any{now}, also: between(expired, "k.confirm_until", q.From, q.To),
 	})
 }
 
-// ranking is by what items are ranked; ?0 is the time.
+// ranking is by what items are ranked.
 type ranking struct {
 	said    func() *bun.SelectQuery // each voice v that counts
 	counted string                  // how many those about k are
 	some    string                  // which items are listed
+	args    []any                   // of both
 	index   string                  // of those
 	also    *bun.SelectQuery        // ids of items that are listed for a time although nothing is counted; nil for none
 }
@@ -117,7 +118,7 @@ func (p *Knowledge) ranked(ctx context.Context, q domain.ReportQuery, by ranking
 	now := database.At(p.now())
 	query := p.db.NewSelect().ColumnExpr(standsThen, now)
 	if q.From.IsZero() && q.To.IsZero() {
-		query = query.TableExpr("?", p.by(by.index)).ColumnExpr(by.counted+" AS counted", now).Where(by.some, now)
+		query = query.TableExpr("?", p.by(by.index)).ColumnExpr(by.counted+" AS counted", by.args...).Where(by.some, by.args...)
 	} else {
 		then := between(by.said().ColumnExpr("v.id, count(*) AS counted").Where("v.tenant = ?", q.Tenant).GroupExpr("v.id"), "v.at", q.From, q.To)
 		if by.also != nil {
