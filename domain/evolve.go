@@ -89,8 +89,7 @@ func (k *Knowledge) Evolve(fact Fact, at Occasion, policy ConfidencePolicy) erro
 	if k.Revision != before {
 		k.UpdatedAt = at.RecordedAt
 	}
-	k.Confidence = policy.Confidence(k.Helpful, k.Harmful, k.Stale.Reporters)
-	k.ExpiredConfidence = policy.Confidence(k.Helpful, k.Harmful, k.Stale.Reporters+k.Suspended.Reporters)
+	k.Rate(policy)
 	return nil
 }
 
@@ -180,6 +179,14 @@ func (k *Knowledge) voices(verdict Verdict, n int) {
 		return
 	}
 	k.Harmful += n
+}
+
+// Rate computes the confidence, and the confidence once the confirmation has expired, from the counts.
+func (k *Knowledge) Rate(policy ConfidencePolicy) {
+	k.Confidence, k.ExpiredConfidence = policy.Confidence(k.Helpful, k.Harmful, k.Stale.Reporters), 0
+	if !k.ConfirmUntil.IsZero() {
+		k.ExpiredConfidence = policy.Confidence(k.Helpful, k.Harmful, k.Stale.Reporters+k.Suspended.Reporters)
+	}
 }
 
 func (k *Knowledge) report(f ReportedStale, at Occasion) {

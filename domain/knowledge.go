@@ -30,7 +30,7 @@ type Knowledge struct {
 	Suspended    Staleness // the earlier reports, which count again when it expires
 	Expired      bool      // the last confirmation has expired; only [Knowledge.At] sets it
 
-	ExpiredConfidence float64 // Confidence once the last confirmation has expired
+	ExpiredConfidence float64 // Confidence once the last confirmation has expired; 0 if it never does
 
 	Status       Status
 	SupersededBy string // the id of the item that took its place

@@ -75,22 +75,22 @@ const pastColumns = `
 	c.since AS counts_since, c.version AS counts_version, c.helpful, c.harmful, c.reporters, c.reported_by,
 	c.stale_since, c.reason_at, c.confirmed_at, c.confirm_until, c.suspended, c.suspended_since, c.suspended_reason_at`
 
-// knowledge is the item without its texts, its votes, and its confidence.
+// knowledge is the item without its texts and its votes.
 func (r *pastRow) knowledge(policy domain.ConfidencePolicy) *domain.Knowledge {
 	k := &domain.Knowledge{
 		ID: r.ID, Number: r.Number,
 		Type: domain.Type(r.Type), ContextType: domain.ContextType(r.ContextType),
 		Category: domain.Category(r.Category), Polarity: domain.Polarity(r.Polarity), Media: domain.Media(r.Media),
 		Scopes: r.Scopes, Owner: domain.Entity(r.Owner), Source: domain.Source{TraceID: r.TraceID},
-		Helpful: r.Helpful, Harmful: r.Harmful, Confidence: policy.Confidence(r.Helpful, r.Harmful, r.StaleReporters),
+		Helpful: r.Helpful, Harmful: r.Harmful,
 		Stale:       domain.Staleness{Reporters: r.StaleReporters, Since: r.StaleSince.Time},
 		ConfirmedAt: r.ConfirmedAt.Time, ConfirmUntil: r.ConfirmUntil.Time,
-		Suspended:         domain.Staleness{Reporters: r.Suspended, Since: r.SuspendedSince.Time},
-		ExpiredConfidence: policy.Confidence(r.Helpful, r.Harmful, r.StaleReporters+r.Suspended),
-		Status:            domain.Status(r.Status), SupersededBy: r.SupersededBy, Held: r.Held,
+		Suspended: domain.Staleness{Reporters: r.Suspended, Since: r.SuspendedSince.Time},
+		Status:    domain.Status(r.Status), SupersededBy: r.SupersededBy, Held: r.Held,
 		Revision: r.Revision, Version: max(r.Version, r.CountsVersion), Position: max(r.Since, r.CountsSince),
 		CreatedAt: r.CreatedAt.Time, UpdatedAt: r.UpdatedAt.Time, OccurredAt: r.OccurredAt.Time,
 	}
+	k.Rate(policy)
 	for i, reporter := range r.ReportedBy {
 		if k.Reports == nil {
 			k.Reports = map[domain.Entity]domain.Report{}

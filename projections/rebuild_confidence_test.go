@@ -52,7 +52,7 @@ func TestAnotherPolicyIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
 		said("t2", usual, 2)
 
 		last := r.runFor(domain.RebuildOrder{Confidence: cautious.Name})
-		if last.State != "active" || !slices.Equal(last.Report.Intended, []string{"confidence"}) {
+		if last.State != "active" || !slices.Equal(last.Report.Intended, []string{"confidence", "expired_confidence"}) {
 			t.Fatalf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
 		}
 		if got := last.Report.Changed; len(got) != 1 || got["confidence"] != 2 { // one voice is 0.5 either way

@@ -31,7 +31,7 @@ func lived(t *testing.T, db *database.DB, settings projections.Settings) *rebuil
 // The gate stays closed for whatever is not what the log says, and its report names it.
 func TestAVersionThatIsNotWhatTheLogSaysIsNotSwitchedTo(t *testing.T) {
 	t.Parallel()
-	const vote, report = "tenant, id, event_id, voter, ballot, verdict, trace_id, query, outcome, at", "tenant, id, reporter, event_id, reason, at"
+	const vote, report = "tenant, id, event_id, voter, ballot, verdict, trace_id, query, outcome, at", "tenant, id, reporter, event_id, reason, suspended, at"
 	corruptions := []struct{ what, statement, named string }{
 		{"a counter", "UPDATE knowledge_N SET helpful = 99 WHERE id = 'item-3'", "item item-3: in knowledge not what the log says: helpful"},
 		{"a text", "UPDATE knowledge_N SET content = 'forged' WHERE id = 'item-3'", "item-3: in knowledge not what the log says: content"},
@@ -57,7 +57,7 @@ func TestAVersionThatIsNotWhatTheLogSaysIsNotSwitchedTo(t *testing.T) {
 		{"a vote too many", "INSERT INTO knowledge_N_votes (" + vote + ") SELECT tenant, 'item-4', '0198c0de-0000-7000-8000-000000000001', voter, ballot, verdict, trace_id, query, outcome, at FROM knowledge_N_votes", "item-4: a row of votes is one too many"},
 		{"a report", "UPDATE knowledge_N_reports SET reason = 'forged'", "item-3: in reports not what the log says: reason"},
 		{"a report missing", "DELETE FROM knowledge_N_reports", "item-3: a row of reports is missing"},
-		{"a report too many", "INSERT INTO knowledge_N_reports (" + report + ") SELECT tenant, 'item-4', reporter, event_id, reason, at FROM knowledge_N_reports", "item-4: a row of reports is one too many"},
+		{"a report too many", "INSERT INTO knowledge_N_reports (" + report + ") SELECT tenant, 'item-4', reporter, event_id, reason, suspended, at FROM knowledge_N_reports", "item-4: a row of reports is one too many"},
 	}
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		r := lived(t, db, projections.Settings{})
@@ -199,7 +199,7 @@ func TestAnotherFormulaIsSwitchedToAndItsChangesAreNamed(t *testing.T) {
 		if last.State != "active" || last.Report == nil || !last.Report.Passed {
 			t.Fatalf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
 		}
-		if got := last.Report; got.Changed["confidence"] != 12 || len(got.Changed) != 1 || !slices.Equal(got.Intended, []string{"confidence"}) {
+		if got := last.Report; got.Changed["confidence"] != 12 || len(got.Changed) != 1 || !slices.Equal(got.Intended, []string{"confidence", "expired_confidence"}) {
 			t.Errorf("got %v changed and %v intended, want the confidence of all 12 items", got.Changed, got.Intended)
 		}
 		if k, err := r.base.Find(t.Context(), r.by.Tenant, "item-3"); err != nil || k.Confidence != 1.0/3 {

@@ -81,7 +81,7 @@ func TestAPlanSaysWhatARebuildTakes(t *testing.T) {
 		if plan.Bytes <= 0 || plan.Need <= plan.Bytes || plan.Took <= 0 || (plan.Free != nil) != (db.Engine == database.SQLite) {
 			t.Errorf("got %+v, want bytes and time", plan)
 		}
-		if diff := cmp.Diff(plan.Intended, []string{"confidence"}); diff != "" {
+		if diff := cmp.Diff(plan.Intended, []string{"confidence", "expired_confidence"}); diff != "" {
 			t.Error(diff)
 		}
 		if got := w.states(); !slices.Equal(got, []string{"1 active"}) {

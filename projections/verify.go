@@ -103,11 +103,11 @@ func (p *Knowledge) activeIn(ctx context.Context, tx bun.IDB) (version, error) {
 }
 
 // intended are the columns and tables that differ because the versions were built with different
-// settings.
+// settings. A confirmation with an end has a second confidence.
 func intended(before, after version) []string {
 	var columns []string
 	if before.Settings["confidence"] != after.Settings["confidence"] {
-		columns = append(columns, "confidence")
+		columns = append(columns, "confidence", "expired_confidence")
 	}
 	if before.Settings["tokenizer"] != after.Settings["tokenizer"] {
 		columns = append(columns, "terms", "words")
