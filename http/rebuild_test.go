@@ -147,7 +147,7 @@ func TestAWhatIfIsAnsweredAndThrownAway(t *testing.T) {
 		w.ask("GET", rebuildPath+"/plan?confidence=nonsense", nil).want(http.StatusUnprocessableEntity)
 		w.ask("POST", rebuildPath+"?what_if=perhaps", nil).want(http.StatusUnprocessableEntity)
 		plan := w.ask("GET", rebuildPath+"/plan?confidence=wilson/1", nil).want(http.StatusOK).json()
-		if got := fmt.Sprint(plan["intended"]); got != "[confidence]" {
+		if got := fmt.Sprint(plan["intended"]); got != "[confidence expired_confidence]" {
 			t.Errorf("the plan intends %s", got)
 		}
 		started := w.ask("POST", rebuildPath+"?what_if=true&confidence=wilson/1", nil).want(http.StatusAccepted).json()
