@@ -19,10 +19,20 @@ import (
 
 var update = flag.Bool("update", false, "write golden files")
 
+// described is the API with its examples.
+func described(t *testing.T) *huma.OpenAPI {
+	t.Helper()
+	s := New(Config{Version: "0.0.0"})
+	if _, err := s.pages(); err != nil {
+		t.Fatal(err)
+	}
+	return s.api.OpenAPI()
+}
+
 func TestTheDescriptionIsTheOneThatWasReviewed(t *testing.T) {
 	t.Parallel()
 	const golden = "testdata/openapi.yaml"
-	api := New(Config{Version: "0.0.0"}).api.OpenAPI()
+	api := described(t)
 	for _, item := range api.Paths { // the examples change with every run that records them
 		for _, op := range operationsOf(item) {
 			op.Extensions = nil
@@ -84,7 +94,7 @@ func TestEveryRouteIsDescribedAndEveryDescriptionIsARoute(t *testing.T) {
 // Pages for people, metrics and this description itself need no example.
 func TestEveryOperationHasAnExampleOfARequestAndAnAnswer(t *testing.T) {
 	t.Parallel()
-	for path, item := range New(Config{}).api.OpenAPI().Paths {
+	for path, item := range described(t).Paths {
 		for _, op := range operationsOf(item) {
 			if slices.Contains([]string{"docs", "metrics", "openapi-json", "openapi-yaml"}, op.OperationID) {
 				continue
@@ -135,7 +145,11 @@ func TestTheDescribedWordsAreTheDomains(t *testing.T) {
 
 func TestThePageForPeopleNeedsNothingButItself(t *testing.T) {
 	t.Parallel()
-	page := New(Config{Version: "0.0.0"}).pages.docs
+	pages, err := New(Config{Version: "0.0.0"}).pages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := pages.docs
 	for _, forbidden := range []string{"<script", "@import", "url(", "<link", "src=", "%!"} {
 		if bytes.Contains(page, []byte(forbidden)) {
 			t.Errorf("the page has %q", forbidden)

@@ -10,29 +10,26 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// pages are rendered once: the API does not change while the server runs.
+// pages describe the API.
 type pages struct {
 	yaml, json, docs []byte
 }
 
-// describe renders the description of the API, once all routes are known.
-func (s *Server) describe() (err error) {
-	api := s.api.OpenAPI()
-	describeMCP(api)
-	tidy(api)
+// render renders the description of the API. The server does it once, when somebody first asks for it.
+func render(api *huma.OpenAPI) (p pages, err error) {
 	if err := exemplify(api); err != nil {
-		return err
+		return p, err
 	}
-	if s.pages.yaml, err = api.YAML(); err != nil {
-		return fmt.Errorf("render openapi.yaml: %w", err)
+	if p.yaml, err = api.YAML(); err != nil {
+		return p, fmt.Errorf("render openapi.yaml: %w", err)
 	}
-	if s.pages.json, err = api.MarshalJSON(); err != nil {
-		return fmt.Errorf("render openapi.json: %w", err)
+	if p.json, err = api.MarshalJSON(); err != nil {
+		return p, fmt.Errorf("render openapi.json: %w", err)
 	}
-	if s.pages.docs, err = renderDocs(api); err != nil {
-		return fmt.Errorf("render docs: %w", err)
+	if p.docs, err = renderDocs(api); err != nil {
+		return p, fmt.Errorf("render docs: %w", err)
 	}
-	return nil
+	return p, nil
 }
 
 func (s *Server) operatorRoutes() {
@@ -53,13 +50,11 @@ func (s *Server) operatorRoutes() {
 	s.page("metrics", "/metrics", "Metrics for Prometheus", "text/plain",
 		echo.WrapHandler(promhttp.HandlerFor(s.cfg.Registry, promhttp.HandlerOpts{})))
 	s.page("openapi-yaml", "/openapi.yaml", "This description", "application/yaml",
-		blob("application/yaml", func() []byte { return s.pages.yaml }))
+		s.described("application/yaml", func(p pages, _ *http.Request) []byte { return p.yaml }))
 	s.page("openapi-json", "/openapi.json", "This description, as JSON", jsonType,
-		blob(jsonType, func() []byte { return s.pages.json }))
+		s.described(jsonType, func(p pages, _ *http.Request) []byte { return p.json }))
 	s.page("docs", "/docs", "This description, for people", "text/html",
-		func(e echo.Context) error {
-			return e.Blob(http.StatusOK, "text/html; charset=utf-8", docsAt(s.pages.docs, e.Request()))
-		})
+		s.described("text/html; charset=utf-8", func(p pages, r *http.Request) []byte { return docsAt(p.docs, r) }))
 	s.page("root", "/", "Where to go from here", jsonType, s.root)
 	s.api.OpenAPI().Paths["/"].Get.Responses["302"] = &huma.Response{Description: "A browser: to /docs"}
 }
@@ -76,8 +71,15 @@ func (s *Server) page(id, path, summary, contentType string, handler echo.Handle
 	s.echo.GET(path, handler)
 }
 
-func blob(contentType string, content func() []byte) echo.HandlerFunc {
-	return func(e echo.Context) error { return e.Blob(http.StatusOK, contentType, content()) }
+// described answers with a page of the description.
+func (s *Server) described(contentType string, page func(pages, *http.Request) []byte) echo.HandlerFunc {
+	return func(e echo.Context) error {
+		p, err := s.pages()
+		if err != nil {
+			return err
+		}
+		return e.Blob(http.StatusOK, contentType, page(p, e.Request()))
+	}
 }
 
 // welcome says what this is.

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,7 +29,7 @@ type Server struct {
 	limiter      *limiter
 	guesses      *guesses
 	metrics      *metrics
-	pages        pages
+	pages        func() (pages, error)
 	streams      atomic.Int64  // callers that follow the log
 	exports      atomic.Int64  // callers that export the log
 	closing      atomic.Bool   // shutdown began: ready no more
@@ -53,9 +54,9 @@ func New(cfg Config) *Server {
 		DefaultFormat: jsonType,
 	})
 	s.routes()
-	if err := s.describe(); err != nil {
-		panic(err) // the routes above are wrong, whatever the configuration
-	}
+	describeMCP(s.api.OpenAPI())
+	tidy(s.api.OpenAPI())
+	s.pages = sync.OnceValues(func() (pages, error) { return render(s.api.OpenAPI()) })
 	return s
 }
 
