@@ -12,8 +12,8 @@ import (
 // neighbours is how many items that say something like it are looked at.
 const neighbours = 5
 
-// similar finds, for every finding, the items that say something like it. All are asked for at once; nothing changes what
-// is known until everything is decided.
+// similar finds, for every finding, the items that say something like it and that the owner or the commit's audience may see.
+// All are asked for at once; nothing changes what is known until everything is decided.
 func (a assignment) similar(ctx context.Context, reader Reader, findings []Finding) ([][]domain.Found, error) {
 	similar := make([][]domain.Found, len(findings))
 	var searches []domain.Search
@@ -25,7 +25,7 @@ func (a assignment) similar(ctx context.Context, reader Reader, findings []Findi
 		lowest := 0.0
 		search, err := domain.Search{
 			By: a.by(), Text: cut(f.Content, 1000), Filter: domain.Filter{Categories: []domain.Category{f.Category}}, Limit: neighbours,
-			MinScore: &lowest, Order: domain.ByScore, Context: domain.Context{Given: true, Entities: []domain.Entity{a.owner}},
+			MinScore: &lowest, Order: domain.ByScore,
 		}.Complete()
 		if err != nil {
 			return nil, err

@@ -179,3 +179,25 @@ func TestWhatIsLearnedIsTheOwnersUnlessTheCommitSaysOtherwise(t *testing.T) {
 		}
 	})
 }
+
+func TestALessonIsRememberedOnceForEachAudience(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, extraction.BuiltIn{})
+		said := talk("The deploy failed because the chart version was wrong. Pinning chart 1.4 fixed it.")
+		for i, scopes := range [][]domain.Scope{nil, {"team:ops"}, {"team:web", "agent:coder"}, {domain.Public}} {
+			w.scopes = scopes
+			for j, want := range []domain.Decision{domain.DecideCreate, domain.DecideSkip, domain.DecideSkip} {
+				session := fmt.Sprintf("s-%d-%d", i, j)
+				w.hold(session, said)
+				w.learn()
+				if got := w.decisions(session, 1); !slices.Equal(got, []domain.Decision{want}) {
+					t.Errorf("commit %d for %v: got %v, want %s", j+1, scopes, got, want)
+				}
+			}
+		}
+		if items := w.items(domain.Active); len(items) != 4 {
+			t.Errorf("got %d items, want one for each audience", len(items))
+		}
+	})
+}
