@@ -84,6 +84,13 @@ func kindOf(ctx context.Context, err error) error {
 	return kind
 }
 
+// IsTableMissing tells whether PostgreSQL did not find a table of a query, such as one that was dropped in the meantime. The
+// transactions of SQLite see the tables of one moment, too.
+func IsTableMissing(err error) bool {
+	refusal, ok := errors.AsType[*pq.Error](err)
+	return ok && refusal.Code == pqerror.UndefinedTable
+}
+
 func isConnectionLost(err error) bool {
 	_, network := errors.AsType[*net.OpError](err)
 	return network || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone)

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/uptrace/bun"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/annals-kb/annals/database"
@@ -19,8 +20,8 @@ type live struct {
 	verification Verification
 	outside      map[string][]signed
 
-	tx       database.Querier
-	readable []string            // the tables that may be read
+	tx       bun.Tx
+	readable []string            // the tables that were read for the names in them
 	naming   map[string][]string // those that name a tenant of whom the log has nothing
 	total    int64
 	done     int64

@@ -22,12 +22,12 @@ var testimonies = map[string]string{
 
 // bereft are the tenants of whom the log has nothing, and the tables that say that it had. Those whom it has are sorted.
 func (l *live) bereft(ctx context.Context, logged []string) (map[string][]string, error) {
-	var err error
-	if l.readable, err = l.tables(ctx); err != nil {
+	listed, err := l.tables(ctx)
+	if err != nil {
 		return nil, err
 	}
 	naming := map[string][]string{}
-	for _, table := range l.readable {
+	for _, table := range listed {
 		question, isAsked := testimonies[table]
 		if witness.MatchString(table) {
 			question, isAsked = tenantsIn(table), true
@@ -35,10 +35,14 @@ func (l *live) bereft(ctx context.Context, logged []string) (map[string][]string
 		if !isAsked {
 			continue
 		}
-		named, err := namesIn(ctx, l.tx, question)
+		named, dropped, err := l.ask(ctx, question)
 		if err != nil {
 			return nil, err
 		}
+		if dropped {
+			continue
+		}
+		l.readable = append(l.readable, table)
 		for _, tenant := range named {
 			if _, has := slices.BinarySearch(logged, tenant); !has {
 				naming[tenant] = append(naming[tenant], table)
@@ -46,6 +50,22 @@ func (l *live) bereft(ctx context.Context, logged []string) (map[string][]string
 		}
 	}
 	return naming, nil
+}
+
+// ask asks a table for names, which then stays until the transaction ends. On PostgreSQL the table of a retired version may be
+// dropped after the catalogue was read.
+func (l *live) ask(ctx context.Context, question string) (named []string, dropped bool, err error) {
+	tx, err := l.tx.BeginTx(ctx, nil) // a savepoint
+	if err != nil {
+		return nil, false, err
+	}
+	if named, err = namesIn(ctx, tx, question); database.IsTableMissing(err) {
+		return nil, true, tx.Rollback()
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	return named, false, tx.Commit()
 }
 
 // beyond is the last position that other tables know of, and which they are; nothing if the log goes as far.
