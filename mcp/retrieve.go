@@ -33,12 +33,13 @@ type hit struct {
 	Avoid    bool    `json:"avoid,omitempty"` // it failed
 	Stale    bool    `json:"stale,omitempty"`
 
-	Confidence   float64 `json:"confidence"`
-	Helpful      int     `json:"helpful"`
-	Harmful      int     `json:"harmful"`
-	Contested    bool    `json:"contested,omitempty"` // do not rely on it
-	SupersededBy string  `json:"superseded_by,omitempty"`
-	marks        []string
+	Confidence          float64 `json:"confidence"`
+	Helpful             int     `json:"helpful"`
+	Harmful             int     `json:"harmful"`
+	Contested           bool    `json:"contested,omitempty"` // do not rely on it
+	ConfirmationExpired bool    `json:"confirmation_expired,omitempty"`
+	SupersededBy        string  `json:"superseded_by,omitempty"`
+	marks               []string
 }
 
 const usualHits = 5
@@ -82,8 +83,8 @@ func hitOf(h client.Hit) hit {
 	return hit{
 		URI: k.URI, ID: k.ID, Abstract: cmp.Or(k.Abstract, k.Content), Score: h.Score, Category: kindOf(k), Scope: h.Scope,
 		Avoid: k.Polarity == string(domain.Negative), Stale: s.Reporters > 0,
-		Confidence: s.Confidence, Helpful: s.Helpful, Harmful: s.Harmful, Contested: s.Contested(), SupersededBy: s.SupersededBy,
-		marks: s.Marks(),
+		Confidence: s.Confidence, Helpful: s.Helpful, Harmful: s.Harmful, Contested: s.Contested(),
+		ConfirmationExpired: s.Expired, SupersededBy: s.SupersededBy, marks: s.Marks(),
 	}
 }
 

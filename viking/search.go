@@ -87,6 +87,7 @@ type match struct {
 	Harmful     int      `json:"harmful"`
 	Stale       int      `json:"stale,omitempty"` // distinct reporters
 	Contested   bool     `json:"contested,omitempty"`
+	Expired     bool     `json:"confirmation_expired,omitempty"`
 	Superseded  string   `json:"superseded_by,omitempty"`
 	Name        string   `json:"name,omitempty"` // of skills
 	Description string   `json:"description,omitempty"`
@@ -220,7 +221,7 @@ func matchOf(hit domain.Found, targets []address, others map[string]*domain.Know
 		ContextType: string(k.ContextType), URI: spelt(uri, placeOf(k), targets), Level: int(uri.Level()),
 		Category: string(cmp.Or(k.Category, uri.Category())), Relations: []toward{}, Abstract: abstractOf(k),
 		Confidence: k.Confidence, Helpful: k.Helpful, Harmful: k.Harmful, Stale: k.Stale.Reporters,
-		Contested: k.Rating().Contested(), Superseded: k.SupersededBy, Reason: strings.Join(k.Rating().Marks(), "; "),
+		Contested: k.Rating().Contested(), Expired: k.Expired, Superseded: k.SupersededBy, Reason: strings.Join(k.Rating().Marks(), "; "),
 	}
 	for _, r := range k.Relations {
 		if other := others[r.To]; other != nil {

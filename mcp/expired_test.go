@@ -1,0 +1,48 @@
+package mcp_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+)
+
+// Some hosts show their model only the data.
+func TestTheDataOfToolsTellsThatAConfirmationHasExpired(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		uri := w.call("remember", object{"content": "Retry 429s with jitter", "category": "patterns"}).ok()["uri"].(string)
+		said := func(tools string) (result, object) {
+			t.Helper()
+			host, name, kind := w.host, "retrieve_memory", "results"
+			if tools != "" {
+				host, name, kind = w.byLinesWith(tools, false), "find", "memories"
+			}
+			answer := w.callOn(host, name, object{"query": "429s with jitter"})
+			return answer, answer.ok()[kind].([]any)[0].(object)
+		}
+		for _, tools := range []string{"", "openviking"} {
+			if answer, found := said(tools); found["confirmation_expired"] != nil || strings.Contains(answer.text, "expired") {
+				t.Errorf("before: %v\n%s", found, answer.text)
+			}
+		}
+		id := w.call("get_knowledge", object{"uri": uri}).ok()["id"].(string)
+		err := w.db.Transact(database.ForEveryTenant(t.Context()), func(ctx context.Context, tx bun.Tx) error {
+			_, err := tx.ExecContext(ctx, "UPDATE knowledge_1 SET confirmed_at = created_at, confirm_until = created_at WHERE id = ?", id)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tools := range []string{"", "openviking"} {
+			if answer, found := said(tools); found["confirmation_expired"] != true || tools == "" && !strings.Contains(answer.text, "confirmation expired") {
+				t.Errorf("after: %v\n%s", found, answer.text)
+			}
+		}
+		if whole := w.call("get_knowledge", object{"uri": uri}); whole.ok()["confirmation_expired"] != true {
+			t.Errorf("the item: %v", whole.ok())
+		}
+	})
+}
