@@ -3,6 +3,7 @@ package events
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"time"
 )
@@ -125,8 +126,12 @@ func (f *follower) keep(ctx context.Context, l *lease, patience time.Duration) b
 	if err == nil {
 		return true
 	}
-	f.log.options.Logger.WarnContext(ctx, "a lease was not renewed", "projection", f.projection, "error", err)
-	return !errors.Is(err, errFenced) && time.Now().Before(l.until)
+	lasts, level := !errors.Is(err, errFenced) && time.Now().Before(l.until), slog.LevelWarn
+	if lasts { // such as on a busy machine: the next renewal comes in time
+		level = slog.LevelInfo
+	}
+	f.log.options.Logger.Log(ctx, level, "a lease was not renewed", "projection", f.projection, "error", err)
+	return lasts
 }
 
 // letGo releases the lease, also when ctx has ended. Whoever has it already keeps it, and while the
@@ -135,7 +140,7 @@ func (f *follower) letGo(ctx context.Context, l *lease) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.log.options.Lease/renewals)
 	defer cancel()
 	if err := l.release(ctx); err != nil && !errors.Is(err, errFenced) {
-		f.log.options.Logger.WarnContext(ctx, "a lease was not released", "projection", f.projection, "error", err)
+		f.log.options.Logger.InfoContext(ctx, "a lease was not released, and ends by itself", "projection", f.projection, "error", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package events_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -77,6 +78,56 @@ func TestALeaseIsKeptForAsLongAsTheWorkTakes(t *testing.T) {
 		})
 		e.reach(t, mine, db, "p", "acme", 1)
 		if got := leaseOf(t, mine, "p").Term; got != 1 {
+			t.Errorf("got term %d, want 1", got)
+		}
+	})
+}
+
+// levels hands over the level of each message about a lease that was not renewed.
+type levels struct {
+	slog.Handler
+	of chan slog.Level
+}
+
+func (l levels) Handle(ctx context.Context, r slog.Record) error {
+	if r.Message == "a lease was not renewed" {
+		select {
+		case l.of <- r.Level:
+		default:
+		}
+	}
+	return l.Handler.Handle(ctx, r)
+}
+
+func TestARenewalThatFailsInTimeForTheNextIsNoWarning(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		failed := levels{databasetest.Log(t).Handler(), make(chan slog.Level, 1)}
+		l := events.NewLog(db, events.Replay{}, events.Options{Lease: 6 * time.Second, Logger: slog.New(failed)})
+		t.Cleanup(func() {
+			if err := l.Close(context.WithoutCancel(t.Context())); err != nil {
+				t.Error(err)
+			}
+		})
+		e := newEffects(t, db, "effects")
+		began, mended := make(chan struct{}), make(chan struct{})
+		run(t, func(router *message.Router) {
+			events.AddPreparer(router, l, "p", func(_ context.Context, page events.Page) (events.Change, error) {
+				close(began)
+				<-mended
+				return change{page: page, write: e.handle, done: make(chan int64, 1)}, nil
+			})
+		})
+		remember(t, l, "acme", 0, 1)
+		<-began
+		damage(t, db, "ALTER TABLE leases RENAME TO away")
+		if got := <-failed.of; got != slog.LevelInfo {
+			t.Errorf("got a message of level %s, want INFO", got)
+		}
+		damage(t, db, "ALTER TABLE away RENAME TO leases")
+		close(mended)
+		e.reach(t, l, db, "p", "acme", 1)
+		if got := leaseOf(t, l, "p").Term; got != 1 {
 			t.Errorf("got term %d, want 1", got)
 		}
 	})
