@@ -76,6 +76,7 @@ type Knowledge struct {
 	now        func() time.Time
 
 	carefulUntil *atomic.Int64 // nanoseconds since 1970; see takeCare
+	unreadable   *atomic.Int64 // the version that was read last of those with rows that cannot be read
 
 	bagRows, compactItems int
 	compactIdle           time.Duration
@@ -116,7 +117,7 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 // newKnowledge is the projection before it has looked at the catalogue.
 func newKnowledge(db *database.DB, settings Settings) *Knowledge {
 	p := &Knowledge{
-		db: db, reads: db.DB, lineup: &atomic.Pointer[lineup]{}, carefulUntil: &atomic.Int64{},
+		db: db, reads: db.DB, lineup: &atomic.Pointer[lineup]{}, carefulUntil: &atomic.Int64{}, unreadable: &atomic.Int64{},
 		policies: map[string]domain.ConfidencePolicy{}, tokenizers: settings.Tokenizers, added: settings.added,
 		log: settings.Logger, now: settings.Now, bagRows: defaultBagRows, compactItems: defaultCompactItems, compactIdle: defaultCompactIdle, postings: maxPostings,
 		backlog: &backlog{}, gathered: gathering{gatheredBelow, gatheredSeen, gatheredBytes}, history: &atomic.Pointer[events.Log]{}, past: &atomic.Pointer[pastTables]{}, profiles: newProfiles(),

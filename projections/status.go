@@ -43,6 +43,9 @@ func (r Reader) Status(ctx context.Context, tenant string) ([]domain.ProjectionS
 			return nil, err
 		}
 	}
+	if len(versions) > 0 && r.unreadable.Load() == int64(versions[0].Version) {
+		versions[0].Settings["unreadable_rows"] = "found since the server started"
+	}
 	meaning, err := r.spaces.statuses(ctx, r.Progress, tenant, head)
 	if err != nil {
 		return nil, err

@@ -116,6 +116,9 @@ func (e *examination) projections(ctx context.Context, api *client) {
 		case p.Settings["unknown_keys"] != "":
 			e.note(name, warned, "all servers of a database need the same log.key and log.pub: copy them to the others' data directories, and restart",
 				"the log was also signed by %s, which this server does not know: neither can verify the other's checkpoints", p.Settings["unknown_keys"])
+		case p.Settings["unreadable_rows"] != "":
+			e.note(name, broken, "stop the server and name the items with annals verify --answers, then annals rebuild knowledge --repair",
+				"rows that cannot be read were %s: answers leave their items out", p.Settings["unreadable_rows"])
 		case p.Quarantined > 0:
 			e.note(name, warned, "annals quarantine list --projection "+p.Name+" says which and why",
 				"%s in quarantine: what comes to them is not taken in", several(int(p.Quarantined), "stream"))
