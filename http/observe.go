@@ -106,6 +106,8 @@ func levelOf(route string, status int, err error) slog.Level {
 	switch {
 	case route == "/healthz" || route == "/readyz" || route == "/metrics":
 		return slog.LevelDebug
+	case errors.Is(err, domain.ErrBusy): // as expected under load
+		return slog.LevelWarn
 	case status >= http.StatusInternalServerError || ours(err):
 		return slog.LevelError
 	}

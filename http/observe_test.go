@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/labstack/echo/v4"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // answered is what a server with one more route answers and logs.
@@ -57,6 +59,14 @@ func TestTheLogNamesTheRouteAndNotThePath(t *testing.T) {
 	}
 	if strings.Contains(log, "secret") || strings.Count(log, "\n") != 1 {
 		t.Errorf("the log says %s", log)
+	}
+}
+
+func TestABusyAnswerIsNoErrorOfTheServer(t *testing.T) {
+	t.Parallel()
+	got, log := answered(t, "/test/1", func(echo.Context) error { return domain.Refuse(domain.ErrBusy, "two exports run already") })
+	if got.Code != http.StatusServiceUnavailable || !strings.Contains(log, "level=WARN") || strings.Contains(log, "level=ERROR") {
+		t.Errorf("%d, and the log says %s", got.Code, log)
 	}
 }
 
