@@ -45,6 +45,7 @@ func TestAConfirmationExpires(t *testing.T) {
 			Marks              map[string][]string
 			Confidence, Ranked float64
 			Stale, Fresh       []string
+			Fallen             []string // in each report
 			Reported, Within   map[string]int
 			Since              time.Time
 			Reason             string
@@ -101,6 +102,17 @@ func TestAConfirmationExpires(t *testing.T) {
 						t.Errorf("%+v in a report", s)
 					}
 				}
+				q.From = until.Add(-time.Hour)
+				fallen, err := reports.Falling(t.Context(), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, s := range fallen {
+					if s.Before != 0.5 || s.After != 0.125 || s.Count != 1 || !s.Last.Equal(until) {
+						t.Errorf("%+v has fallen", s)
+					}
+					l.Fallen = append(l.Fallen, s.ID)
+				}
 			}
 			return l
 		}
@@ -125,6 +137,7 @@ func TestAConfirmationExpires(t *testing.T) {
 				"doubted": {"contested: 0 helpful, 0 harmful", "reported stale by 2", "confirmation expired"}, "kept": nil, "confirmed": {"confirmation expired"},
 			},
 			Confidence: 0.125, Ranked: 0.125, Stale: []string{"confirmed", "doubted"}, Fresh: []string{"kept"},
+			Fallen:   []string{"doubted", "doubted"},
 			Reported: map[string]int{"doubted": 2, "confirmed": 0}, Within: map[string]int{"doubted": 2, "confirmed": 0},
 			Since: day, Reason: "says user:ben",
 		}
@@ -134,12 +147,11 @@ func TestAConfirmationExpires(t *testing.T) {
 			t.Errorf("found %+v, %v", k, err)
 		}
 
-		fresh.Reported, fresh.Within = expired.Reported, expired.Within // reports are of now
+		fresh.Reported, fresh.Within, fresh.Fallen = expired.Reported, expired.Within, expired.Fallen // reports are of now
 		holds("as of a time before the date",
 			look(domain.List{AsOf: asOf, Then: day}, domain.Search{AsOf: asOf, Then: day}), fresh)
 		now = until.AddDate(0, 0, -1)
-		fresh.Reported, fresh.Within = none, none
-		expired.Reported, expired.Within = none, none
+		expired.Reported, expired.Within, expired.Fallen = none, none, nil
 		holds("as of a time after the date", look(domain.List{AsOf: asOf, Then: until}, domain.Search{AsOf: asOf, Then: until}), expired)
 
 		now = until

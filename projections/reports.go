@@ -87,12 +87,17 @@ func (r Reports) Stale(ctx context.Context, q domain.ReportQuery) ([]domain.Stan
 			Where("(NOT v.suspended OR EXISTS (SELECT 1 FROM ? AS e WHERE e.tenant = v.tenant AND e.id = v.id AND e.confirm_until <= ?))",
 				p.tables().knowledge, now)
 	}
-	expired := p.db.NewSelect().TableExpr("?", p.by("stale")).ColumnExpr("k.id, 0 AS counted").
-		Where("k.tenant = ?", q.Tenant).Where(mayBeStale).Where("k.confirm_until <= ?", now)
 	return p.ranked(ctx, q, ranking{
 		said: reports, counted: reportersThen, some: mayBeStale + " AND (k.stale_reporters > 0 OR k.confirm_until <= ?0)", index: "stale",
-		args: []any{now}, also: between(expired, "k.confirm_until", q.From, q.To),
+		args: []any{now}, also: p.expiredWithin(q).ColumnExpr("k.id, 0 AS counted"),
 	})
+}
+
+// expiredWithin selects the items whose last confirmation expired within the time.
+func (p *Knowledge) expiredWithin(q domain.ReportQuery) *bun.SelectQuery {
+	expired := p.db.NewSelect().TableExpr("?", p.by("stale")).
+		Where("k.tenant = ?", q.Tenant).Where(mayBeStale).Where("k.confirm_until <= ?", database.At(p.now()))
+	return between(expired, "k.confirm_until", q.From, q.To)
 }
 
 // ranking is by what items are ranked.
@@ -167,7 +172,8 @@ func lowering() []string {
 }
 
 // Falling ranks items by how far their confidence fell within the time. It folds the history of every
-// item about which something was recorded that may lower it, so it takes longer the more there are.
+// item about which something was recorded that may lower it, or whose last confirmation expired, so it takes longer the
+// more there are.
 func (r Reports) Falling(ctx context.Context, q domain.ReportQuery) ([]domain.Standing, error) {
 	streams, err := r.lowered(ctx, q)
 	if err != nil {
@@ -191,12 +197,23 @@ func (r Reports) Falling(ctx context.Context, q domain.ReportQuery) ([]domain.St
 	return r.described(ctx, q.Tenant, fallen)
 }
 
-// lowered are the streams in which something was recorded that may lower a confidence.
+// lowered are the streams in which something was recorded that may lower a confidence, or whose confirmation expired.
 func (r Reports) lowered(ctx context.Context, q domain.ReportQuery) ([]string, error) {
+	p, err := r.pinned(ctx)
+	if err != nil {
+		return nil, err
+	}
 	query := about(q)
-	query.Names, query.Limit = lowering(), 500
-	var streams []string
+	chosen, args := p.isChosen(query)
+	var expired, streams []string
+	if err := p.expiredWithin(q).ColumnExpr("k.id").Where(chosen, args...).Scan(ctx, &expired); err != nil {
+		return nil, p.failed(ctx, "find expired confirmations", err)
+	}
 	seen := set{}
+	for _, id := range expired {
+		seen.add(&streams, domain.KnowledgeStream(id))
+	}
+	query.Names, query.Limit = lowering(), 500
 	for {
 		found, next, err := r.Log.Find(ctx, query)
 		if err != nil {
@@ -220,23 +237,35 @@ func (r Reports) fall(ctx context.Context, q domain.ReportQuery, stream string) 
 	if err != nil {
 		return s, err
 	}
-	steps, err := domain.History(id, past, r.Knowledge.Policy())
-	if err != nil {
-		return s, fmt.Errorf("fold %s: %w", stream, err)
-	}
-	for i, step := range steps {
-		at := step.Event.RecordedAt
-		if i == 0 || at.Before(q.From) {
-			s.Before = step.Confidence
+	k, policy, first := &domain.Knowledge{ID: id}, r.Knowledge.Policy(), true
+	s.Policy = policy.Name
+	step := func(at time.Time, confidence float64) {
+		if first || at.Before(q.From) {
+			s.Before = confidence
 		}
 		if !q.To.IsZero() && !at.Before(q.To) {
-			break
+			return
 		}
-		s.After, s.Policy = step.Confidence, step.Policy
-		if i > 0 && step.Confidence < steps[i-1].Confidence && !at.Before(q.From) {
+		if !first && confidence < s.After && !at.Before(q.From) {
 			s.Count, s.Last = s.Count+1, at
 		}
+		s.After, first = confidence, false
 	}
+	var before time.Time
+	expire := func(now time.Time) { // nothing is recorded when a confirmation expires
+		if k.ConfirmUntil.After(before) && !k.ConfirmUntil.After(now) {
+			step(k.ConfirmUntil, k.ExpiredConfidence)
+		}
+	}
+	for _, event := range past {
+		expire(event.RecordedAt)
+		if err := k.Evolve(event.Fact, event.Occasion(), policy); err != nil {
+			return s, fmt.Errorf("fold %s: %w", stream, err)
+		}
+		before = event.RecordedAt
+		step(before, k.At(before).Confidence)
+	}
+	expire(r.Knowledge.now())
 	return s, nil
 }
 
