@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -65,6 +66,9 @@ func (t changing) print(c *console, a *answer, done string) error {
 	line := fmt.Sprintf("%s %s", done, bold.Render(printable(t.ID)))
 	if known {
 		line += fmt.Sprintf(" · revision %d · confidence %.2f · %s", k.Revision, k.Eval.Confidence, k.Eval.votes())
+	}
+	if k.ConfirmUntil != nil && !k.ConfirmationExpired {
+		line += " · confirmed until " + moment(*k.ConfirmUntil)
 	}
 	if k.SupersededBy != "" {
 		line += " · superseded by " + printable(k.SupersededBy)
@@ -171,7 +175,7 @@ type confirmCommand struct {
 	changing
 
 	Reason string `short:"r" placeholder:"TEXT" help:"How you know. It stays in the history."`
-	Until  string `placeholder:"TIME" help:"Until when this holds: a time or a date."`
+	Until  string `placeholder:"TIME" help:"Until when this holds: a time, a date, or a while such as 90d or 12h."`
 }
 
 // Help implements kong.HelpProvider.
@@ -186,7 +190,7 @@ Example:
 
 // Run implements the command.
 func (f *confirmCommand) Run(ctx context.Context, c *console) error {
-	until, err := timeOf("until", f.Until)
+	until, err := whenOf("until", f.Until, time.Now())
 	if err != nil {
 		return err
 	}
@@ -196,7 +200,7 @@ func (f *confirmCommand) Run(ctx context.Context, c *console) error {
 }
 
 type reasonBody struct {
-	By     string `json:"by,omitempty"`
-	Reason string `json:"reason,omitempty"`
-	Until  string `json:"until,omitempty"`
+	By     string    `json:"by,omitempty"`
+	Reason string    `json:"reason,omitempty"`
+	Until  time.Time `json:"until,omitzero"`
 }

@@ -21,6 +21,7 @@ type console struct {
 	styled   io.Writer // out for text with colours: they go when nobody could see them
 	json     bool
 	width    int  // columns of the terminal
+	errWidth int  // those of the terminal that err is; unbounded if it is none
 	watched  bool // err is a terminal: somebody is watching
 	prompted bool // in is a terminal: somebody would have to type
 	settings settings
@@ -31,7 +32,8 @@ func newConsole(in, out, err *os.File) *console {
 	return &console{
 		in: in, out: answers, err: err,
 		styled:   colorprofile.NewWriter(answers, os.Environ()),
-		width:    widthOf(out),
+		width:    widthOf(out, os.Getenv("COLUMNS")),
+		errWidth: widthOf(err, ""),
 		watched:  term.IsTerminal(int(err.Fd())),
 		prompted: term.IsTerminal(int(in.Fd())),
 	}
@@ -66,13 +68,13 @@ func (c *console) end(err error) error {
 // unbounded is the width of what is no terminal: nothing is cut or wrapped there.
 const unbounded = 1 << 20
 
-// widthOf is the terminal's width, or COLUMNS if out is no terminal and that is set.
-func widthOf(out *os.File) int {
+// widthOf is the terminal's width, or that of the columns if out is no terminal and they are set.
+func widthOf(out *os.File, columns string) int {
 	const narrowest = 40
 	if width, _, err := term.GetSize(int(out.Fd())); err == nil {
 		return max(width, narrowest)
 	}
-	if width, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil {
+	if width, err := strconv.Atoi(columns); err == nil {
 		return max(width, narrowest)
 	}
 	return unbounded
@@ -84,14 +86,17 @@ func (c *console) coloured() bool {
 	return known && w.Profile > colorprofile.Ascii
 }
 
-// say prints a line for people.
-func (c *console) say(format string, values ...any) { line(c.styled, format, values) }
+// say prints prose for people, wrapped to the terminal's width.
+func (c *console) say(format string, values ...any) { prose(c.styled, c.width, format, values) }
+
+// table prints lines for people that fit the terminal already, as far as they can.
+func (c *console) table(lines string) { _, _ = fmt.Fprintln(c.styled, lines) }
 
 // print prints a line for programs.
-func (c *console) print(format string, values ...any) { line(c.out, format, values) }
+func (c *console) print(format string, values ...any) { prose(c.out, unbounded, format, values) }
 
 // note prints a line about the answer that is not part of it.
-func (c *console) note(format string, values ...any) { line(c.err, format, values) }
+func (c *console) note(format string, values ...any) { prose(c.err, c.errWidth, format, values) }
 
 // warn prints what may be wrong, in the form that errors have.
 func (c *console) warn(format string, values ...any) {
@@ -103,9 +108,13 @@ func (c *console) warn(format string, values ...any) {
 	c.note("annals: warning: %s", warning)
 }
 
-// line writes a line. Whoever has stopped reading misses nothing.
-func line(to io.Writer, format string, values []any) {
-	_, _ = fmt.Fprintf(to, format+"\n", values...)
+// prose writes lines, wrapped at words. Without a width each stays one. A reader who has stopped reading misses nothing.
+func prose(to io.Writer, width int, format string, values []any) {
+	said := fmt.Sprintf(format, values...)
+	if width > 0 && width < unbounded {
+		said = filled(said, width)
+	}
+	_, _ = fmt.Fprintln(to, said)
 }
 
 // document prints v, or JSON as the server sent it, for scripts.

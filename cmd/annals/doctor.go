@@ -97,7 +97,7 @@ func (e *examination) print(c *console) error {
 		}
 		rows.row(mark, f.Check, text)
 	}
-	c.say("%s", rows.render(c.width))
+	c.table(rows.render(c.width))
 	return nil
 }
 

@@ -52,9 +52,9 @@ func (g *getCommand) Run(ctx context.Context, c *console) error {
 func (k knowledge) print(c *console) {
 	c.say("%s", bold.Render(printable(k.ID)))
 	if k.Task != "" {
-		c.say("%s", c.indented(k.Task, ""))
+		c.table(c.indented(k.Task, ""))
 	}
-	c.say("\n%s\n", c.indented(k.Content, "  "))
+	c.table("\n" + c.indented(k.Content, "  ") + "\n")
 	facts := &grid{heads: []string{"", ""}}
 	add := func(name, value string) {
 		if value != "" {
@@ -68,7 +68,11 @@ func (k knowledge) print(c *console) {
 	add("source", k.sourced())
 	add("meta", compact(k.Meta))
 	add("uri", k.URI)
-	add("confidence", fmt.Sprintf("%.2f · %s", k.Eval.Confidence, k.Eval.votes()))
+	contested := ""
+	if k.rating().Contested() {
+		contested = "contested"
+	}
+	add("confidence", joined(" · ", fmt.Sprintf("%.2f", k.Eval.Confidence), k.Eval.votes(), contested))
 	if k.Stale != nil && k.Stale.Reporters > 0 {
 		add("stale", joined(": ", fmt.Sprintf("reported by %d since %s", k.Stale.Reporters, moment(k.Stale.Since)), k.Stale.Reason))
 	}
@@ -87,7 +91,7 @@ func (k knowledge) print(c *console) {
 	}
 	add("revision", fmt.Sprintf("%d · %s", k.Revision, moment(k.UpdatedAt)))
 	add("remembered", moment(k.CreatedAt))
-	c.say("%s", facts.render(c.width))
+	c.table(facts.render(c.width))
 }
 
 // joined joins what there is.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
 )
 
@@ -53,5 +54,15 @@ func (h *historyCommand) Run(ctx context.Context, c *console) error {
 		t.last = i == len(items)-1
 		t.show(e)
 	}
+	h.expired(ctx, c, api)
 	return nil
+}
+
+// expired says that the last confirmation has expired, which is no event. An item that is gone says nothing.
+func (h *historyCommand) expired(ctx context.Context, c *console, api *client) {
+	var k knowledge
+	_, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "knowledge", h.ID}}, &k)
+	if err == nil && k.ConfirmationExpired && k.ConfirmUntil != nil {
+		c.say("○ %s  %s\n    %s", moment(*k.ConfirmUntil), bold.Render("confirmation expired"), bold.Render(fmt.Sprintf("confidence %.2f", k.Eval.Confidence)))
+	}
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // rebuildImpact is what a new version means to those who ask, as the server tells of it.
@@ -58,7 +60,7 @@ func (i rebuildImpact) print(c *console, r rebuildReport) {
 	for _, m := range a.Most {
 		rows.row(named(m.Tenant, m.ID), fmt.Sprintf("%.0f %%", 100*m.Same), printable(hitsFrom(m.Before, m.After)+"\n"+hitsFrom(m.After, m.Before)))
 	}
-	c.say("%s", rows.render(c.width))
+	c.table(rows.render(c.width))
 }
 
 // percent is a share in whole hundredths: what is not all is never shown as 100.
@@ -90,16 +92,16 @@ func (i rebuildImpact) printConfidence(c *console, differ int64) {
 			tenths.row(fmt.Sprintf("%.1f to %.1f", float64(t)/10, float64(t+1)/10), counted(m.Before[t]), counted(m.After[t]))
 		}
 	}
-	c.say("%s", tenths.render(c.width))
+	c.table(tenths.render(c.width))
 	rows := &grid{heads: []string{"MOVES MOST", "BEFORE", "AFTER", "VOICES"}}
 	for _, move := range m.Most {
-		voices := fmt.Sprintf("%d for, %d against", move.Helpful, move.Harmful)
+		voices := fmt.Sprintf("%d for, %d against", domain.Rating{Helpful: move.Helpful}.Others(), move.Harmful)
 		if move.Reporters > 0 {
 			voices += fmt.Sprintf(", stale to %d", move.Reporters)
 		}
 		rows.row(named(move.Tenant, move.ID), fmt.Sprintf("%.3f", move.Before), fmt.Sprintf("%.3f", move.After), voices)
 	}
-	c.say("%s", rows.render(c.width))
+	c.table(rows.render(c.width))
 }
 
 // named says which item, and of which tenant unless it is the one that there is at first.

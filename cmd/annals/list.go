@@ -88,7 +88,7 @@ func (p page) print(c *console, t tabular, filtered bool) error {
 		return nil
 	}
 	rows := &grid{
-		heads: []string{"REMEMBERED", "TYPE", "SCOPE", "OWNER", "ID", "KNOWLEDGE"},
+		heads: []string{"REMEMBERED", "TYPE", "SCOPE", "OWNER", "ID", mark, "KNOWLEDGE"},
 		spare: []string{"REMEMBERED", "OWNER", "TYPE"},
 	}
 	for _, raw := range p.Items {
@@ -96,8 +96,8 @@ func (p page) print(c *console, t tabular, filtered bool) error {
 		if err := json.Unmarshal(raw, &k); err != nil {
 			return fmt.Errorf("read the server's answer: %w", err)
 		}
-		rows.row(moment(k.CreatedAt), printable(k.kind()), printable(strings.Join(k.Scopes, ", ")),
-			printable(k.Owner), printable(k.ID), k.snippet(snippetColumns))
+		rows.row(moment(k.CreatedAt), printable(joined(" · ", k.Type, k.Category)), printable(strings.Join(k.Scopes, ", ")),
+			printable(k.Owner), printable(k.ID), k.marks(), k.snippet(snippetColumns))
 	}
 	if err := t.show(c, rows); err != nil {
 		return err
@@ -108,13 +108,8 @@ func (p page) print(c *console, t tabular, filtered bool) error {
 	return nil
 }
 
-// kind is the item's type, and what is unusual about its state.
-func (k knowledge) kind() string {
-	return joined(" ", joined(" · ", k.Type, k.Category), k.unusual(""))
-}
-
-// unusual is what is unusual about the item's state and, if there is a reason, its place, such as (superseded, stale).
-func (k knowledge) unusual(reason string) string {
+// marks are what is unusual about the item's state, such as superseded, stale.
+func (k knowledge) marks() string {
 	status, stale, expired, contested := k.Status, "", "", ""
 	if status == "active" {
 		status = ""
@@ -123,13 +118,18 @@ func (k knowledge) unusual(reason string) string {
 		stale = "stale"
 	}
 	if k.ConfirmationExpired {
-		expired = "confirmation expired"
+		expired = "expired"
 	}
 	if k.rating().Contested() {
 		contested = "contested"
 	}
-	if unusual := joined(", ", reason, contested, status, stale, expired); unusual != "" {
-		return "(" + unusual + ")"
+	return amberIf(joined(", ", contested, status, stale, expired))
+}
+
+// amberIf colours a mark, if there is one.
+func amberIf(said string) string {
+	if said == "" {
+		return ""
 	}
-	return ""
+	return amber.Render(printable(said))
 }

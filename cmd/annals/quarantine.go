@@ -331,6 +331,6 @@ func (q *quarantineSkipCommand) Run(ctx context.Context, c *console) error {
 		return nothingAside(c, projection)
 	}
 	c.say("%s never takes in:", projection)
-	c.say("%s", rows.render(c.width))
+	c.table(rows.render(c.width))
 	return nil
 }

@@ -196,7 +196,7 @@ func (r *rebuildCommand) change(ctx context.Context, c *console, api *client, wh
 		return c.document(a.Body)
 	}
 	c.say("%s", did(list))
-	c.say("%s", list.render(c.width))
+	c.table(list.render(c.width))
 	c.note("%s", then(list))
 	return nil
 }
@@ -217,7 +217,7 @@ func (r *rebuildCommand) showStatus(ctx context.Context, c *console, api *client
 	if c.json {
 		return c.document(map[string]any{"rebuild": raw, "versions": list.Raw})
 	}
-	c.say("%s", list.render(c.width))
+	c.table(list.render(c.width))
 	if never {
 		c.say("%s", asFailure(err).Detail)
 		return nil
@@ -234,7 +234,11 @@ func (p rebuildPlan) String() string {
 		said += fmt.Sprintf("; %s are free", bytesOf(*p.Free))
 	}
 	if len(p.Intended) > 0 {
-		said += fmt.Sprintf("\nwill differ from version %d: %s", p.Active, strings.Join(p.Intended, ", "))
+		intended := make([]string, len(p.Intended))
+		for i, column := range p.Intended {
+			intended[i] = computed(column)
+		}
+		said += fmt.Sprintf("\nwill differ from version %d: %s", p.Active, strings.Join(intended, ", "))
 	}
 	return said
 }

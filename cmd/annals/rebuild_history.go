@@ -44,7 +44,7 @@ func (r *rebuildCommand) showHistory(ctx context.Context, c *console, api *clien
 		details := joined(" · ", s.details(), e.Reason)
 		rows.row(moment(e.RecordedAt), strconv.Itoa(s.Version), e.what(), e.who(), printable(details))
 	}
-	c.say("%s", rows.render(c.width))
+	c.table(rows.render(c.width))
 	return nil
 }
 

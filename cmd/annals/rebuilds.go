@@ -209,7 +209,7 @@ func (r rebuildReport) print(c *console) {
 	for _, table := range slices.Sorted(maps.Keys(r.Rows)) {
 		rows.row(table, counted(r.Rows[table]), r.Checksums[table])
 	}
-	c.say("%s", rows.render(c.width))
+	c.table(rows.render(c.width))
 	for _, wrong := range r.Wrong {
 		c.say("%s %s", red.Render("wrong"), printable(wrong))
 	}
@@ -226,9 +226,17 @@ func (r rebuildReport) print(c *console) {
 		case r.Repair:
 			meant = amber.Render("repaired")
 		}
-		changes.row(column, counted(r.Changed[column]), meant)
+		changes.row(computed(column), counted(r.Changed[column]), meant)
 	}
 	c.say("compared with version %d:\n%s", r.Against, changes.render(c.width))
+}
+
+// computed is what a column of a projection holds, for people.
+func computed(column string) string {
+	if column == "expired_confidence" {
+		return "confidence once a confirmation has expired"
+	}
+	return strings.ReplaceAll(column, "_", " ")
 }
 
 // versions are versions of projections, the active one of each first.

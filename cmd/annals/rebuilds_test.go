@@ -35,6 +35,14 @@ func TestAPlanTellsAFullDiskFromOneThatNobodyKnows(t *testing.T) {
 	}
 }
 
+func TestAPlanNamesWhatDiffersForPeople(t *testing.T) {
+	t.Parallel()
+	said := rebuildPlan{Active: 1, Intended: []string{"confidence", "expired_confidence"}}.String()
+	if want := "will differ from version 1: confidence, confidence once a confirmation has expired"; !strings.HasSuffix(said, want) {
+		t.Errorf("got %s, want %s", said, want)
+	}
+}
+
 func TestWhatHasALineBreakIsNamed(t *testing.T) {
 	t.Parallel()
 	for want, r := range map[string]remote{

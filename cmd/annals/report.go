@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // reportCommands are the questions that auditors ask.
@@ -200,13 +203,18 @@ type standing struct {
 }
 
 func (r ranking) rank(ctx context.Context, c *console, name string, heads []string, row func(standing) []string) error {
-	return r.report(ctx, c, name, r.asked(), heads, func(raw json.RawMessage) ([]string, error) {
+	return r.report(ctx, c, name, r.asked(), slices.Insert(heads, len(heads)-1, mark), func(raw json.RawMessage) ([]string, error) {
 		var s standing
 		err := json.Unmarshal(raw, &s)
-		if s.Status != "active" {
-			s.Task = joined(" ", amber.Render(printable(s.Status)), s.Task)
+		status, expired := s.Status, ""
+		if status == "active" {
+			status = ""
 		}
-		return row(s), err
+		if s.Expired {
+			expired = "expired"
+		}
+		cells := row(s)
+		return slices.Insert(cells, len(cells)-1, amberIf(joined(", ", status, expired))), err
 	})
 }
 
@@ -226,7 +234,7 @@ Examples:
 // Run implements the command.
 func (r *reportHarmCommand) Run(ctx context.Context, c *console) error {
 	return r.rank(ctx, c, "harm", []string{"HARM", "LAST", "HELPFUL", "CONFIDENCE", "ID", "TASK"}, func(s standing) []string {
-		return []string{strconv.Itoa(s.Count), moment(s.Last), strconv.Itoa(s.Helpful), fmt.Sprintf("%.2f", s.Confidence), printable(s.ID), oneLine(s.Task, snippetColumns)}
+		return []string{strconv.Itoa(s.Count), moment(s.Last), strconv.Itoa(domain.Rating{Helpful: s.Helpful}.Others()), fmt.Sprintf("%.2f", s.Confidence), printable(s.ID), oneLine(s.Task, snippetColumns)}
 	})
 }
 
@@ -245,11 +253,7 @@ Example:
 // Run implements the command.
 func (r *reportStaleCommand) Run(ctx context.Context, c *console) error {
 	return r.rank(ctx, c, "stale", []string{"REPORTS", "LAST", "CONFIDENCE", "ID", "WHY"}, func(s standing) []string {
-		expired := ""
-		if s.Expired {
-			expired = "confirmation expired"
-		}
-		return []string{strconv.Itoa(s.Count), moment(s.Last), fmt.Sprintf("%.2f", s.Confidence), printable(s.ID), oneLine(joined(" · ", expired, s.Reason, s.Task), snippetColumns)}
+		return []string{strconv.Itoa(s.Count), moment(s.Last), fmt.Sprintf("%.2f", s.Confidence), printable(s.ID), oneLine(joined(" · ", s.Reason, s.Task), snippetColumns)}
 	})
 }
 

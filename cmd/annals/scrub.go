@@ -113,7 +113,7 @@ func (s scrubRules) print(c *console, classes []string) {
 	for _, p := range s.Patterns {
 		rows.row(printable(p.Class), "yes", printable(p.Expression))
 	}
-	c.say("%s", rows.render(c.width))
+	c.table(rows.render(c.width))
 }
 
 // redactions count what was redacted, by class.

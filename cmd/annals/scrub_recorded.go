@@ -141,7 +141,7 @@ func (s *scrubRecordedCommand) plan(ctx context.Context, c *console, api *client
 		c.say("nothing to redact")
 		return nil
 	}
-	c.say("%s", rows.render(c.width))
+	c.table(rows.render(c.width))
 	if len(texts) > 0 {
 		c.say("would redact %s in %s of %d", found.list(), several(len(texts), "text"), len(things))
 	}

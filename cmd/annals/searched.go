@@ -55,16 +55,19 @@ func (a searchAnswer) print(c *console, t tabular, explain bool) error {
 	if len(a.Items) == 0 {
 		t.empty(c, a.nothing())
 	} else {
-		rows := &grid{heads: []string{"SCORE", "SCOPE", "VOTES", "ID", "KNOWLEDGE"}}
+		rows := &grid{heads: []string{"SCORE", "SCOPE", "VOTES", "ID", mark, "KNOWLEDGE"}}
 		for _, h := range a.Items {
 			text := h.Knowledge.snippet(snippetColumns)
-			if unusual := h.Knowledge.unusual(h.Reason); unusual != "" {
-				text = amber.Render(printable(unusual)) + " " + text
+			if h.Reason != "" {
+				text = amber.Render("("+printable(h.Reason)+")") + " " + text
 			}
 			if explain && !t.Quiet {
 				text += "\n" + faint.Render(h.how())
 			}
-			rows.row(fmt.Sprintf("%.2f", h.Score), printable(h.Scope), h.Knowledge.Eval.short(), printable(h.Knowledge.ID), text)
+			rows.row(fmt.Sprintf("%.2f", h.Score), printable(h.Scope), h.Knowledge.Eval.short(), printable(h.Knowledge.ID), h.Knowledge.marks(), text)
+		}
+		if rows.marked() == rows { // the text needs their room
+			rows.spare = []string{"VOTES", "SCOPE"}
 		}
 		if err := t.show(c, rows); err != nil {
 			return err

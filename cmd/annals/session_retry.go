@@ -51,6 +51,6 @@ func (s *sessionRetryCommand) Run(ctx context.Context, c *console) error {
 	for _, archive := range retried.Archives {
 		rows.row(archive.Status, printable(archive.Archive), archive.Task)
 	}
-	c.say("%s", rows.render(c.width))
+	c.table(rows.render(c.width))
 	return nil
 }

@@ -98,8 +98,8 @@ type tabular struct {
 	Quiet   bool     `group:"table" short:"q" help:"Print only the ids."`
 }
 
-// show prints a list, one line per row. On a terminal, lines are cut to its width with an ellipsis; ids, times and
-// numbers stay whole.
+// show prints a list, one line per row. On a terminal, lines are cut to its width with an ellipsis; marks, times and
+// numbers stay whole, and of a long id a beginning that names it.
 func (t tabular) show(c *console, g *grid) error {
 	g, err := t.chosen(g)
 	if err != nil {
@@ -108,8 +108,9 @@ func (t tabular) show(c *console, g *grid) error {
 	width := c.width
 	if t.Wide || t.Quiet {
 		width = unbounded
-	} else if len(t.Columns) == 0 {
-		g = g.within(width)
+	}
+	if len(t.Columns) == 0 {
+		g = g.marked().within(width)
 	}
 	widths := g.cut(width)
 	text := g.lines(widths, func(cells []string) []string {
@@ -122,7 +123,7 @@ func (t tabular) show(c *console, g *grid) error {
 		return lines
 	})
 	for line := range strings.Lines(text) {
-		c.say("%s", ansi.Truncate(strings.TrimRight(line, "\n"), width, "…"))
+		c.table(ansi.Truncate(strings.TrimRight(line, "\n"), width, "…"))
 	}
 	return nil
 }
@@ -167,14 +168,33 @@ func (t tabular) chosen(g *grid) (*grid, error) {
 	return g.only(columns), nil
 }
 
-// leastOf is how narrow a column may become; 0 if it is not cut.
-func (g *grid) leastOf(column int) int {
-	const text, word = 20, 8
+// mark is the head of the column that says what is unusual about an item, such as contested. It is never cut.
+const mark = "MARK"
+
+// marked leaves out the column of marks if no row has one.
+func (g *grid) marked() *grid {
+	i := slices.Index(g.heads, mark)
+	if i < 0 || slices.ContainsFunc(g.rows, func(cells []string) bool { return cells[i] != "" }) {
+		return g
+	}
+	return g.without(i)
+}
+
+// isID tells whether a column names the thing in a row.
+func (g *grid) isID(column int) bool { return slices.Contains(idHeads, g.heads[column]) }
+
+// leastOf is how narrow a column may become in lines of this width; 0 if it is not cut.
+func (g *grid) leastOf(column, width int) int {
+	const text, event, word = 20, 15, 8
 	switch {
-	case slices.Contains(idHeads, g.heads[column]):
+	case g.heads[column] == mark:
 		return 0
+	case g.isID(column):
+		return width / 3
 	case column == len(g.heads)-1:
 		return text
+	case g.heads[column] == "WHAT":
+		return event // tells "found helpful" from "found harmful"
 	}
 	for _, row := range g.rows {
 		if cell := ansi.Strip(row[column]); cell == "" || cell[0] < '0' || cell[0] > '9' {
@@ -184,42 +204,69 @@ func (g *grid) leastOf(column int) int {
 	return 0 // times and numbers
 }
 
-// within leaves out the spare columns for which the width is too narrow.
+// within leaves out the spare columns for which the width is too narrow. Beside marks, ids are cut before that.
 func (g *grid) within(width int) *grid {
+	shortIDs := slices.Contains(g.heads, mark)
 	for _, spare := range g.spare {
 		needed := -gap
-		for i, each := range g.widths() {
-			if least := g.leastOf(i); least > 0 {
+		for i, each := range g.withShortIDs(width) {
+			if least := g.leastOf(i, width); least > 0 && (shortIDs || !g.isID(i)) {
 				each = min(each, least)
 			}
 			needed += each + gap
 		}
 		i := slices.Index(g.heads, spare)
-		if needed <= width || i < 0 {
-			break
+		if needed > width && i >= 0 {
+			g = g.without(i)
 		}
-		var rest []int
-		for column := range g.heads {
-			if column != i {
-				rest = append(rest, column)
-			}
-		}
-		g = g.only(rest)
 	}
 	return g
 }
 
-// cut are the widths of the columns, of which the widest are cut until the lines fit.
+func (g *grid) without(column int) *grid {
+	var rest []int
+	for i := range g.heads {
+		if i != column {
+			rest = append(rest, i)
+		}
+	}
+	return g.only(rest)
+}
+
+// withShortIDs are the widths of the widest cells. An id takes a third of the width, or as much as a UUID in its column.
+func (g *grid) withShortIDs(width int) []int {
+	const uuid = 36
+	widths := g.widths()
+	for i := range widths {
+		if !g.isID(i) {
+			continue
+		}
+		most := width / 3
+		for _, row := range g.rows {
+			id := row[i][strings.Index(row[i], ":")+1:] // of a stream
+			if ansi.StringWidth(id) <= uuid {
+				most = max(most, ansi.StringWidth(row[i]))
+			}
+		}
+		widths[i] = min(widths[i], most)
+	}
+	return widths
+}
+
+// cut are the widths of the columns, of which the widest are cut until the lines fit, and ids last.
 func (g *grid) cut(width int) []int {
 	widths := g.widths()
-	total := gap * (len(widths) - 1)
-	for _, each := range widths {
-		total += each
+	if sum(widths) > width {
+		widths = g.withShortIDs(width)
 	}
-	for ; total > width; total-- {
+	for total := sum(widths); total > width; total-- {
 		widest := -1
 		for i, each := range widths {
-			if least := g.leastOf(i); least > 0 && each > least && (widest < 0 || each > widths[widest]) {
+			least := g.leastOf(i, width)
+			if least == 0 || each <= least {
+				continue
+			}
+			if widest < 0 || g.isID(widest) && !g.isID(i) || g.isID(widest) == g.isID(i) && each > widths[widest] {
 				widest = i
 			}
 		}
@@ -231,24 +278,58 @@ func (g *grid) cut(width int) []int {
 	return widths
 }
 
+// sum is how wide lines of such columns are.
+func sum(widths []int) int {
+	total := gap * (len(widths) - 1)
+	for _, each := range widths {
+		total += each
+	}
+	return total
+}
+
 // wrapped breaks text between words. A word that is wider stays whole, such as an id; Chinese text is broken anywhere.
 func wrapped(text string, width int) []string {
 	var lines []string
-	for _, paragraph := range strings.Split(text, "\n") {
-		line := ""
-		for _, word := range strings.Split(paragraph, " ") {
-			if line != "" && ansi.StringWidth(line)+1+ansi.StringWidth(word) > width {
-				lines, line = append(lines, line), ""
-			} else if line != "" {
-				line += " "
+	for paragraph := range strings.SplitSeq(text, "\n") {
+		if ansi.StringWidth(paragraph) <= width {
+			lines = append(lines, paragraph)
+			continue
+		}
+		var line strings.Builder
+		columns := 0
+		for i, word := range strings.Split(paragraph, " ") {
+			switch taken := ansi.StringWidth(word); {
+			case columns > 0 && columns+1+taken > width:
+				lines, columns = append(lines, line.String()), 0
+				line.Reset()
+			case i > 0:
+				line.WriteByte(' ')
+				columns++
 			}
 			if plain := ansi.Strip(word); ansi.StringWidth(plain) > max(width, len([]rune(plain))) {
 				parts := strings.Split(ansi.Hardwrap(word, width, false), "\n")
 				lines, word = append(lines, parts[:len(parts)-1]...), parts[len(parts)-1]
 			}
-			line += word
+			line.WriteString(word)
+			columns += ansi.StringWidth(word)
 		}
-		lines = append(lines, line)
+		lines = append(lines, line.String())
 	}
 	return lines
+}
+
+// filled wraps each line that is wider, and indents what follows like its beginning.
+func filled(text string, width int) string {
+	var all []string
+	for line := range strings.SplitSeq(text, "\n") {
+		said := strings.TrimLeft(line, " ")
+		indent := line[:len(line)-len(said)]
+		if ansi.StringWidth(line) <= width {
+			said, indent = line, ""
+		}
+		for _, part := range wrapped(said, width-len(indent)) {
+			all = append(all, indent+part)
+		}
+	}
+	return strings.Join(all, "\n")
 }

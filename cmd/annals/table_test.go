@@ -24,7 +24,7 @@ func listed(t *testing.T, width int, flags tabular) []string {
 	return strings.Split(strings.TrimSuffix(ansi.Strip(out.String()), "\n"), "\n")
 }
 
-func TestAListHasOneLinePerItemAndCutsNoID(t *testing.T) {
+func TestAListHasOneLinePerItemAndNamesIt(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{60, 80, 120, 400, unbounded} {
 		lines := listed(t, width, tabular{})
@@ -35,7 +35,7 @@ func TestAListHasOneLinePerItemAndCutsNoID(t *testing.T) {
 			if ansi.StringWidth(line) > width {
 				t.Errorf("width %d: a line of %d columns: %s", width, ansi.StringWidth(line), line)
 			}
-			if id := []string{"ID", "01a1fe44-b7e6-714e-9df0-cd6cd361d3b9", "retry-advice"}[i]; !strings.Contains(line, id) {
+			if id := []string{"ID", "01a1fe44-b7e6-714e-9df0-cd6cd361d3b9", "retry-advice"}[i]; !strings.Contains(line, id[:min(len(id), width-41)]) {
 				t.Errorf("width %d: %s is not in %s", width, id, line)
 			}
 		}
@@ -73,6 +73,94 @@ func TestWrappedTextBreaksNoID(t *testing.T) {
 		}
 		if strings.Contains(line, "01a1") && !strings.Contains(line, id) {
 			t.Errorf("broken: %q", line)
+		}
+	}
+}
+
+// One long id takes no space from what the other rows say, and a mark is never cut.
+func TestALongIDLeavesRoomForMarksAndText(t *testing.T) {
+	t.Parallel()
+	const uuid = "01a1fe44-b7e6-714e-9df0-cd6cd361d3b9"
+	for _, long := range []int{41, 95} {
+		for name, g := range map[string]*grid{
+			"list":   {heads: []string{"REMEMBERED", "TYPE", "SCOPE", "OWNER", "ID", mark, "KNOWLEDGE"}, spare: []string{"REMEMBERED", "OWNER", "TYPE"}},
+			"search": {heads: []string{"SCORE", "SCOPE", "VOTES", "ID", mark, "KNOWLEDGE"}},
+			"stale":  {heads: []string{"REPORTS", "LAST", "CONFIDENCE", "ID", mark, "WHY"}, spare: []string{"WHO", "LAST", "WHEN"}},
+			"erase":  {heads: []string{"", "ID", "OWNER", "STATUS", "WHY"}, spare: []string{"STATUS"}},
+			"log":    {heads: []string{"#", "WHEN", "WHAT", "WHO", "STREAM"}, spare: []string{"WHO", "WHEN"}},
+		} {
+			id := "runbook-" + strings.Repeat("x", long-8)
+			said := strings.Repeat("Retry 429s with jitter. ", 9)
+			cells := map[string][2]string{
+				"REMEMBERED": {"2026-03-01 09:30:00Z", "2026-03-01 09:30:00Z"}, "TYPE": {"strategy · patterns", "tool"}, "SCOPE": {"project:456, public", "public"},
+				"OWNER": {"user:123", "user:1"}, "ID": {id, uuid}, mark: {"contested, stale", ""}, "KNOWLEDGE": {said, said}, "SCORE": {"0.50", "0.40"},
+				"VOTES": {"+0 -2", "+0 -0"}, "REPORTS": {"2", "1"}, "LAST": {"2026-03-01 09:30:00Z", "2026-03-01 09:30:00Z"}, "CONFIDENCE": {"0.13", "0.50"},
+				"WHY": {said, said}, "": {"erase", "stays"}, "STATUS": {"active", "active"}, "#": {"10", "9"}, "WHEN": {"2026-03-01 09:30:00Z", "2026-03-01 09:30:00Z"},
+				"WHAT": {"found helpful", "found harmful"}, "WHO": {"agent:crawler for user:123", "user:1"}, "STREAM": {"knowledge:" + id, "knowledge:" + uuid},
+			}
+			for row := range 2 {
+				var line []string
+				for _, head := range g.heads {
+					line = append(line, cells[head][row])
+				}
+				g.row(line...)
+			}
+			for _, flags := range []tabular{{}, {Wide: true}, {Quiet: true}} {
+				var out bytes.Buffer
+				if err := flags.show(&console{out: &out, styled: &out, err: &out, width: 80}, g); err != nil {
+					t.Fatal(err)
+				}
+				got := ansi.Strip(out.String())
+				if whole := strings.Contains(got, id); long == 95 && whole != (flags.Wide || flags.Quiet && name != "log") {
+					t.Errorf("%s, %+v: the whole id is shown: %v\n%s", name, flags, whole, got)
+				}
+				if flags.Quiet {
+					continue
+				}
+				wanted := map[string][]string{
+					"list": {"contested, stale", "Retry 4", "runbook-xxx", "public"}, "search": {"contested, stale", "Retry 4", "runbook-xxx", "public"},
+					"stale": {"contested, stale", "Retry 429s", "runbook-xxx"}, "erase": {"erase", "stays", "Retry 429s", "runbook-xxx"},
+					"log": {"found helpful", "found harmful", "knowledge:runbook-xxx"},
+				}
+				for _, want := range wanted[name] {
+					if !strings.Contains(got, want) {
+						t.Errorf("%s, %+v: %q is missing in\n%s", name, flags, want, got)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestProseIsWrappedBetweenWordsOnATerminalOnly(t *testing.T) {
+	t.Parallel()
+	const said = "  2,000 items, the words and pieces of them, and https://example.com/a-path-that-is-longer-than-the-rest-of-a-line-of-this-terminal are what the log says"
+	for width, want := range map[int]string{
+		40: "  2,000 items, the words and pieces of\n  them, and\n  https://example.com/a-path-that-is-longer-than-the-rest-of-a-line-of-this-terminal\n  are what the log says\n",
+		0:  said + "\n", unbounded: said + "\n",
+	} {
+		var out, err bytes.Buffer
+		c := &console{styled: &out, err: &err, width: width, errWidth: width}
+		c.say("%s", said)
+		c.note("%s", said)
+		if out.String() != want || err.String() != want {
+			t.Errorf("width %d: got %q and %q, want %q", width, &out, &err, want)
+		}
+		if got := c.indented(strings.TrimSpace(said), "  "); width == 40 && got+"\n" != want {
+			t.Errorf("indented: got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestGetBreaksNoWordThatIsShorterThanALine(t *testing.T) {
+	t.Parallel()
+	const url, uri = "https://example.com/a-page/with-hyphens-in-its-name", "viking://user/default/memories/skills/01a1fe44-b7e6-714e-9df0-cd6cd361d3b9.md"
+	var out bytes.Buffer
+	k := knowledge{ID: "x", Content: "The deploy window of the web team is described at " + url, URI: uri, Eval: eval{Harmful: 3, Confidence: 0.12}}
+	k.print(&console{styled: &out, width: 80})
+	for _, want := range []string{"\n  " + url + "\n", "uri         " + uri + "\n", " · 0 helpful, 3 harmful · contested\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, &out)
 		}
 	}
 }

@@ -45,6 +45,5 @@ func oneLine(s string, columns int) string {
 
 // indented wraps text at the terminal's width, every line behind the indent.
 func (c *console) indented(s, indent string) string {
-	wrapped := ansi.Wrap(printable(s), c.width-ansi.StringWidth(indent), "")
-	return indent + strings.ReplaceAll(wrapped, "\n", "\n"+indent)
+	return indent + strings.Join(wrapped(printable(s), c.width-ansi.StringWidth(indent)), "\n"+indent)
 }

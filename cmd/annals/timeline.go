@@ -138,11 +138,11 @@ func (t *timeline) bar() string {
 	return faint.Render("│") + "   "
 }
 
-func (t *timeline) line(said string) { t.console.say("%s%s", t.bar(), said) }
+func (t *timeline) line(said string) { t.console.table(t.bar() + said) }
 
 // text wraps what people wrote.
 func (t *timeline) text(said string) {
-	for line := range strings.SplitSeq(ansi.Wrap(said, t.console.width-margin, ""), "\n") {
+	for _, line := range wrapped(said, t.console.width-margin) {
 		t.line(line)
 	}
 }

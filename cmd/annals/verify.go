@@ -291,7 +291,7 @@ func (v *verified) printFindings(c *console) {
 		for _, fault := range report.Faults {
 			rows.row(printable(fault.Tenant), fmt.Sprint(fault.Position), red.Render(fault.Kind), printable(fault.Message))
 		}
-		c.say("%s", rows.render(c.width))
+		c.table(rows.render(c.width))
 		if more := report.Count - int64(len(report.Faults)); more > 0 {
 			c.say("and %s more", counted(more))
 		}
@@ -302,7 +302,7 @@ func (v *verified) printFindings(c *console) {
 			counted(t.Checkpoints), fmt.Sprint(t.Signed))
 	}
 	if len(report.Tenants) > 0 {
-		c.say("%s", rows.render(c.width))
+		c.table(rows.render(c.width))
 	}
 	for _, what := range report.Unchecked {
 		c.say("%s %s", amber.Render("not checked"), printable(what))
