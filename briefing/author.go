@@ -50,9 +50,7 @@ func (a Author) search(ctx context.Context, questions []domain.Search, s *select
 	}
 	for _, answer := range answers {
 		degraded = answer.Degraded
-		for _, hit := range answer.Hits {
-			s.add(hit)
-		}
+		s.add(answer.Hits...)
 	}
 	return degraded, nil
 }

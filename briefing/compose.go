@@ -1,15 +1,14 @@
 package briefing
 
 import (
-	"cmp"
-	"slices"
+	"math"
 	"strings"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/text"
 )
 
-// The sections of an injection, in order. A heading says what the items below it are.
+// The sections of an injection. A heading says what the items below it are.
 const (
 	preferences = "## User Preferences"
 	skills      = "## Skills"
@@ -22,8 +21,6 @@ const (
 	pitfalls    = "## Pitfalls"
 	contested   = "## Contested: do not rely on"
 )
-
-var sections = []string{preferences, skills, cases, procedures, tools, definitions, documents, profiles, pitfalls, contested}
 
 // section is the heading under which an item stands.
 func (p picked) section() string {
@@ -56,13 +53,20 @@ func (p picked) section() string {
 // hintTokens is how long hints are at most: they stand in another prompt, beside a list of skills.
 const hintTokens = 150
 
-// compose writes down as much as there is room for: first a line of each item, then all of what the best say, or the
-// sections that are about the question.
+// What an item may bring beside others: its section that fits best, and if it scores less than a quarter of the best item its
+// beginning. What scores enough to be about the question may have more.
+const (
+	sectionTokens   = 300
+	beginningTokens = 40
+	enough          = 0.5
+)
+
+// compose spends the room on the items in the order of their rank: on a line of each and the section of it that is about the
+// question; then on more of what is about the question; then on the beginnings of items that score far less than the best.
 func compose(all []picked, about string, maxTokens int, degraded string) domain.Briefing {
 	b := domain.Briefing{Degraded: degraded}
-	t := telling{items: all, shown: make([]string, len(all)), room: maxTokens}
-	t.lines()
-	t.passages(about)
+	t := telling{items: all, shown: make([]string, len(all)), about: about, room: maxTokens}
+	t.spend()
 	b.Injection = t.String()
 	for i, item := range all {
 		item.Told = t.shown[i] != ""
@@ -77,46 +81,55 @@ func compose(all []picked, about string, maxTokens int, degraded string) domain.
 type telling struct {
 	items []picked
 	shown []string
+	about string
 	room  int // in tokens
 }
 
-// lines tells the best of each section, beginning with the best of all, then the second best and so on, while there is room. What
-// does not fit makes room for shorter ones behind it, but the best item is cut.
-func (t *telling) lines() {
-	place, in := make([]int, len(t.items)), map[string]int{}
-	order := make([]int, len(t.items))
+func (t *telling) spend() {
+	order, best := make([]int, len(t.items)), 0.0
 	for i, item := range t.items {
-		place[i], order[i] = in[item.section()], i
-		in[item.section()]++
+		order[item.rank] = i
+		best = max(best, item.Score)
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(place[a], place[b]), cmp.Compare(t.items[a].rank, t.items[b].rank))
-	})
-	for n, i := range order {
-		line := t.items[i].line
-		for tokens := said / 2; !t.tell(i, line) && n == 0 && tokens > 5; tokens /= 2 {
-			line = text.Abstract(line, tokens)
+	far := func(i int) bool { return t.items[i].Score > 0 && t.items[i].Score < best/4 } // what was listed has no score
+	for rank, i := range order {
+		if !far(i) {
+			t.line(i, rank == 0)
+			t.passage(i, 1, min(sectionTokens, text.Tokens(t.shown[i])+t.left()/2))
+		}
+	}
+	for _, i := range order {
+		if score := t.items[i].Score; score == 0 || score >= enough {
+			t.passage(i, math.MaxInt, text.Tokens(t.shown[i])+t.left())
+		}
+	}
+	for _, i := range order {
+		if far(i) {
+			t.tell(i, text.Abstract(t.items[i].line, beginningTokens))
 		}
 	}
 }
 
-// passages tells more of the items, the best first.
-func (t *telling) passages(about string) {
-	order := make([]int, len(t.items))
-	for i := range order {
-		order[i] = i
+func (t *telling) left() int { return t.room - text.Tokens(t.String()) }
+
+// line tells a line of an item. What does not fit makes room for shorter ones behind it, but the best item is cut.
+func (t *telling) line(i int, cut bool) {
+	line := t.items[i].line
+	for tokens := said / 2; !t.tell(i, line) && cut && tokens > 5; tokens /= 2 {
+		line = text.Abstract(line, tokens)
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.items[a].rank, t.items[b].rank) })
-	for _, i := range order {
-		content := t.items[i].content
-		if t.shown[i] == "" || t.shown[i] == strings.Join(strings.Fields(content), " ") && !strings.Contains(strings.TrimSpace(content), "\n") {
-			continue
-		}
-		room := t.room - text.Tokens(t.String()) + text.Tokens(t.shown[i])
-		for _, share := range [...]int{100, 85, 60} { // indents and line ends take room, too
-			if passage := text.Passage(content, about, room*share/100); passage != "" && t.tell(i, passage) {
-				break
-			}
+}
+
+// passage tells what an item, of which a line is told, says about the question.
+func (t *telling) passage(i, sections, tokens int) {
+	item, shown := t.items[i], t.shown[i]
+	if shown == "" || shown == item.titled(oneLine(item.content)) && !strings.Contains(strings.TrimSpace(item.content), "\n") {
+		return
+	}
+	for _, share := range [...]int{100, 85, 60} { // indents and line ends take room, too
+		passage := text.Passage(item.content, t.about, sections, tokens*share/100)
+		if passage == "" || sections > 1 && len(passage) <= len(shown) || t.tell(i, item.titled(passage)) {
+			return
 		}
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// found are items as searches give them, "id aspect text".
+// found are items as a search gives them, "id aspect text".
 func found(lines ...string) *selection {
-	s := &selection{need: domain.Need{By: domain.OpenPrincipal()}}
+	var found []domain.Found
 	for _, line := range lines {
 		id, rest, _ := strings.Cut(line, " ")
 		aspect, said, _ := strings.Cut(rest, " ")
@@ -30,12 +30,14 @@ func found(lines ...string) *selection {
 		case domain.Failures:
 			k.Polarity = domain.Negative
 		}
-		s.add(domain.Found{Knowledge: k, Hit: domain.Hit{Candidate: domain.Candidate{ID: id}}})
+		found = append(found, domain.Found{Knowledge: k, Hit: domain.Hit{Candidate: domain.Candidate{ID: id, Score: 0.5}}})
 	}
+	s := &selection{need: domain.Need{By: domain.OpenPrincipal()}}
+	s.add(found...)
 	return s
 }
 
-func TestABriefingHasASectionForEachKind(t *testing.T) {
+func TestABriefingHasASectionForEachKindWhereItsBestItemRanks(t *testing.T) {
 	t.Parallel()
 	b := compose(found(
 		"t tools xlsx_to_csv fails on .xlsm",
@@ -46,12 +48,20 @@ func TestABriefingHasASectionForEachKind(t *testing.T) {
 		"c cases Cleaned NaN rows before adding up",
 		"d cases Another case",
 	).best(), "", 1800, "")
-	want := `## User Preferences
+	want := `## Tools
+
+- xlsx_to_csv fails on .xlsm
+
+## User Preferences
 
 - Prefers bar charts
   AVOID:
   - nothing
 - Saves XLSX, not CSV
+
+## Pitfalls
+
+- Do not parse xlsx with a regular expression
 
 ## Skills
 
@@ -61,14 +71,6 @@ func TestABriefingHasASectionForEachKind(t *testing.T) {
 
 - Cleaned NaN rows before adding up
 - Another case
-
-## Tools
-
-- xlsx_to_csv fails on .xlsm
-
-## Pitfalls
-
-- Do not parse xlsx with a regular expression
 `
 	if diff := cmp.Diff(b.Injection, want); diff != "" {
 		t.Error(diff)
@@ -138,7 +140,7 @@ func TestConversationsAreNoLessons(t *testing.T) {
 	}
 }
 
-// However little room there is, every kind comes before the second best of any, and no limit is passed.
+// However little room there is, the best item is told, and no limit is passed.
 func TestABriefingKeepsToItsTokens(t *testing.T) {
 	t.Parallel()
 	var lines []string
@@ -154,15 +156,14 @@ func TestABriefingKeepsToItsTokens(t *testing.T) {
 		if b.Tokens > tokens || b.HintTokens > min(tokens, hintTokens) || b.Tokens != text.Tokens(b.Injection) {
 			t.Fatalf("%d tokens and %d of hints, of %d", b.Tokens, b.HintTokens, tokens)
 		}
-		kinds, told := map[domain.Aspect]bool{}, 0
+		told := 0
 		for _, item := range b.Items {
 			if item.Told {
 				told++
-				kinds[item.Aspect] = true
 			}
 		}
-		if told == 0 || told > 6 && len(kinds) < 6 {
-			t.Fatalf("with %d tokens: %d items of %d kinds", tokens, told, len(kinds))
+		if !b.Items[0].Told {
+			t.Fatalf("with %d tokens: %d items without the best", tokens, told)
 		}
 		before = max(before, told)
 	}
@@ -236,5 +237,93 @@ func TestALongItemIsToldByTheSectionThatIsAskedFor(t *testing.T) {
 	}
 	if b := compose(best, "how do I promote the replica?", domain.MaxTokens, ""); !strings.Contains(b.Injection, "Close it.\n  Database failover › Chapter 7:\n") {
 		t.Errorf("with room for all of it:\n%s", b.Injection)
+	}
+}
+
+// scored gives items their scores.
+func (s *selection) scored(scores ...float64) *selection {
+	for i, score := range scores {
+		s.items[i].Score = score
+	}
+	return s
+}
+
+func TestTheRoomIsSpentInTheOrderOfRank(t *testing.T) {
+	t.Parallel()
+	window := "Deploy window of checkout-v2: production deploys from Monday to Thursday, 09:00 to 16:00 CET. No deploys on Friday."
+	rule := "Friday rule: on Friday only the search service may deploy to production, until noon."
+	runbook := "# Orion runbook\n"
+	for i := range 40 {
+		runbook += fmt.Sprintf("\n## Node %d\n\nDeploy to node %d of production with orionctl, wait for the green light, and write it in the channel.\n", i, i)
+	}
+	for name, test := range map[string]struct {
+		score  float64
+		tokens int
+		want   string // behind the definitions
+	}{
+		"no room":            {0.13, 75, ""},
+		"far below the best": {0.13, 1800, "\n## Procedures\n\n- Orion runbook: Node 0: Deploy to node 0 of production with orionctl, wait for the green light, and write it in the channel.\n"},
+		"below the best":     {0.3, 1800, "\n## Procedures\n\n- Orion runbook › Node 0:\n  Deploy to node 0 of production with orionctl, wait for the green light, and write it in the channel.\n"},
+	} {
+		s := found("window background "+window, "rule background "+rule, "orion patterns -").scored(0.82, 0.56, test.score)
+		for _, item := range s.items[:2] {
+			item.Knowledge.Type = domain.Definition
+		}
+		s.items[2].Knowledge.Text.Content = runbook
+		b := compose(s.best(), "may I deploy to production on Friday?", test.tokens, "")
+		if diff := cmp.Diff(b.Injection, "## Definitions\n\n- "+window+"\n- "+rule+"\n"+test.want); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	// What is about the question may fill the room that is left.
+	s := found("orion patterns -", "rule background "+rule).scored(0.6, 0.5)
+	s.items[0].Knowledge.Text.Content = runbook
+	b := compose(s.best(), "deploy to production", 1000, "")
+	if !strings.Contains(b.Injection, rule) || strings.Count(b.Injection, "Deploy to node") < 20 {
+		t.Errorf("got %d tokens:\n%s", b.Tokens, b.Injection)
+	}
+}
+
+func TestTheBestOfEachSearchRankBeforeTheSecondBest(t *testing.T) {
+	t.Parallel()
+	s := found("a tools The first of one search", "b tools The second")
+	other := found("c cases The first of another", "d cases Its second")
+	s.add(other.items[0].Found, other.items[1].Found)
+	ranks := map[string]int{}
+	for _, item := range s.best() {
+		ranks[item.ID] = item.rank
+	}
+	if diff := cmp.Diff(ranks, map[string]int{"a": 0, "c": 1, "b": 2, "d": 3}); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAnItemIsToldWithItsTaskUnlessTheTextNamesIt(t *testing.T) {
+	t.Parallel()
+	const hours = "Monday to Thursday, 9:00 to 16:00, never on Fridays"
+	for name, test := range map[string]struct{ task, content, want string }{
+		"a task":             {"deploy window of billing-v3", hours, "deploy window of billing-v3: " + hours},
+		"a sentence":         {"When may one deploy?\n", hours, "When may one deploy?: " + hours},
+		"several lines":      {"deploy window.", "1. Look\n2. Deploy", "deploy window:\n  1. Look\n  2. Deploy"},
+		"named at the start": {"Deploy  window", "deploy window: " + hours, "deploy window: " + hours},
+		"named later":        {"deploying billing-v3", "Before\ndeploying billing-v3, look", "Before\n  deploying billing-v3, look"},
+		"none":               {"", hours, hours},
+		"in Chinese":         {"部署窗口。", "周一到周四", "部署窗口: 周一到周四"},
+	} {
+		s := found("a patterns "+test.content, "b patterns No hours")
+		s.items[0].Knowledge.Text.Task, s.items[1].Knowledge.Text.Task = test.task, "maintenance window"
+		b := compose(s.best(), "deploy", 1800, "")
+		if diff := cmp.Diff(b.Injection, "## Procedures\n\n- "+test.want+"\n- maintenance window: No hours\n"); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	s := found("a cases " + hours)
+	s.items[0].Knowledge.Text.Task = strings.Repeat("a long task ", 100)
+	b := compose(s.best(), "deploy", 1800, "")
+	if b.Tokens > 70 || !strings.Contains(b.Injection, "…: "+hours) || !strings.HasPrefix(b.Hints, "Similar case: a long task") {
+		t.Errorf("got\n%s%s", b.Injection, b.Hints)
+	}
+	if got := b.Items[0].Knowledge.Text.Content; got != hours {
+		t.Errorf("the item's abstract is %q", got)
 	}
 }

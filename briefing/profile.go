@@ -17,19 +17,13 @@ func (a Author) list(ctx context.Context, n domain.Need, s *selection) error {
 			return err
 		}
 		s.profile = len(profile)
-		for _, k := range profile {
-			s.add(listed(k))
-		}
+		s.add(listed(profile)...)
 	}
 	if n.About != "" {
 		return nil
 	}
 	rest, err := a.surest(ctx, n, domain.Filter{Tags: n.Tags})
-	for _, k := range rest {
-		if k.Type != domain.UserProfile {
-			s.add(listed(k))
-		}
-	}
+	s.add(listed(slices.DeleteFunc(rest, func(k *domain.Knowledge) bool { return k.Type == domain.UserProfile }))...)
 	return err
 }
 
@@ -43,10 +37,14 @@ func (a Author) surest(ctx context.Context, n domain.Need, filter domain.Filter)
 	return page.Items, err
 }
 
-// listed is an item that nobody searched for.
-func listed(k *domain.Knowledge) domain.Found {
-	best, _ := domain.Audience{Everything: true}.Best(k.Scopes)
-	return domain.Found{Knowledge: k, Hit: domain.Hit{
-		Candidate: domain.Candidate{ID: k.ID, Scopes: k.Scopes, Confidence: k.Confidence, Position: k.Position}, Scope: best,
-	}}
+// listed are items that were not searched for: they have no score.
+func listed(items []*domain.Knowledge) []domain.Found {
+	found := make([]domain.Found, len(items))
+	for i, k := range items {
+		best, _ := domain.Audience{Everything: true}.Best(k.Scopes)
+		found[i] = domain.Found{Knowledge: k, Hit: domain.Hit{
+			Candidate: domain.Candidate{ID: k.ID, Scopes: k.Scopes, Confidence: k.Confidence, Position: k.Position}, Scope: best,
+		}}
+	}
+	return found
 }

@@ -9,17 +9,33 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// said is how many tokens of an item are told at first: all of it, or its abstract.
-const said = 120
+// How much of an item is told at first, in tokens: all of it or its abstract, and of a task its beginning.
+const (
+	said   = 120
+	titled = 30
+)
 
-// selection takes what was found, in the order of being found, and leaves out what says the same.
+// selection takes what was found by lists and searches, and leaves out what says the same.
 type selection struct {
 	need    domain.Need
-	profile int // how much of it belongs to the user's profile
-	items   []domain.Found
+	profile int // how much of it belongs to the user's profile, which is found first
+	items   []ranked
 }
 
-func (s *selection) add(found domain.Found) { s.items = append(s.items, found) }
+// ranked is an item and its place in the list or search that found it.
+type ranked struct {
+	domain.Found
+	place   int
+	profile bool
+}
+
+// add takes the items of one list or search, the best first.
+func (s *selection) add(found ...domain.Found) {
+	profile := len(s.items) < s.profile
+	for place, item := range found {
+		s.items = append(s.items, ranked{item, place, profile})
+	}
+}
 
 // picked is an item with the line that tells of it.
 type picked struct {
@@ -27,46 +43,58 @@ type picked struct {
 	line    string
 	content string        // all that the item says
 	whose   domain.Entity // of another user's profile
-	rank    int           // in the order of being found
+	rank    int           // 0 for the best of all
 }
 
-// best are the best of each aspect, one that another says as well left out. Conversations are none of them: what
-// they taught are items of their own.
+// best are the best of each aspect, one that another says as well left out, section by section; the section of the best item
+// comes first. The best of each list and search rank before the second best. Conversations are none of them: what they
+// taught are items of their own.
 func (s *selection) best() []picked {
+	slices.SortStableFunc(s.items, func(a, b ranked) int { return cmp.Compare(a.place, b.place) })
 	var chosen []picked
 	count := map[domain.Aspect]int{}
 	seen := map[string]bool{}
-	for i, found := range s.items {
-		next := s.pick(found, i)
+	for _, found := range s.items {
+		next := s.pick(found.Found)
 		if seen[found.ID] || archived(found.Knowledge) ||
 			slices.ContainsFunc(chosen, func(other picked) bool { return repeats(next, other) }) {
 			continue
 		}
 		shorter := slices.IndexFunc(chosen, func(other picked) bool { return other.Aspect == next.Aspect && repeats(other, next) })
-		if shorter < 0 && count[next.Aspect] >= s.most(next.Aspect, i) {
+		if shorter < 0 && count[next.Aspect] >= s.most(next.Aspect, found.profile) {
 			continue
 		}
 		seen[found.ID] = true
 		written := &found.Knowledge.Text
-		written.Abstract = cmp.Or(written.Abstract, next.line)
+		written.Abstract = cmp.Or(written.Abstract, abstractOf(found.Knowledge, said))
 		domain.Abstract.Trim(found.Knowledge)
 		if shorter >= 0 { // it has the place of what it says as well
-			next.rank = chosen[shorter].rank
 			chosen[shorter] = next
 			continue
 		}
 		count[next.Aspect]++
 		chosen = append(chosen, next)
 	}
-	slices.SortStableFunc(chosen, func(a, b picked) int {
-		return cmp.Compare(slices.Index(sections, a.section()), slices.Index(sections, b.section()))
-	})
+	return arranged(chosen)
+}
+
+// arranged puts items that are in the order of their rank under their headings. What is contested comes last.
+func arranged(chosen []picked) []picked {
+	first := map[string]int{contested: len(chosen)}
+	for i := range chosen {
+		chosen[i].rank = i
+		if _, known := first[chosen[i].section()]; !known {
+			first[chosen[i].section()] = i
+		}
+	}
+	slices.SortStableFunc(chosen, func(a, b picked) int { return cmp.Compare(first[a.section()], first[b.section()]) })
 	return chosen
 }
 
-func (s *selection) pick(found domain.Found, rank int) picked {
+func (s *selection) pick(found domain.Found) picked {
 	k := found.Knowledge
-	next := picked{Briefed: domain.Briefed{Found: found, Aspect: domain.AspectOf(k)}, line: lineOf(k), content: k.Text.Content, rank: rank}
+	next := picked{Briefed: domain.Briefed{Found: found, Aspect: domain.AspectOf(k)}, content: k.Text.Content}
+	next.line = next.titled(abstractOf(k, said))
 	if s.foreign(k) {
 		next.whose = k.Owner
 		next.Aspect = domain.Background
@@ -77,8 +105,8 @@ func (s *selection) pick(found domain.Found, rank int) picked {
 	return next
 }
 
-func (s *selection) most(aspect domain.Aspect, index int) int {
-	if index < s.profile {
+func (s *selection) most(aspect domain.Aspect, profile bool) int {
+	if profile {
 		return profileMost
 	}
 	if aspect == domain.Preferences {
@@ -93,11 +121,26 @@ func (s *selection) foreign(k *domain.Knowledge) bool {
 	return k.Type == domain.UserProfile && k.Owner.Kind() == domain.User && k.Owner != user
 }
 
-// lineOf is an item on one line: its abstract, or what it says if that is short.
-func lineOf(k *domain.Knowledge) string {
+// abstractOf is an item on one line: its abstract, or what it says if that is short.
+func abstractOf(k *domain.Knowledge, tokens int) string {
 	whole := cmp.Or(k.Text.Abstract, k.Text.Content)
-	if line := strings.Join(strings.Fields(whole), " "); text.Tokens(line) <= said {
+	if line := oneLine(whole); text.Tokens(line) <= tokens {
 		return line
 	}
-	return text.Abstract(whole, said)
+	return text.Abstract(whole, tokens)
 }
+
+// titled begins what is told of an item with its task, unless the text names that.
+func (p picked) titled(shown string) string {
+	task := text.Abstract(p.Knowledge.Text.Task, titled)
+	if task == "" || strings.Contains(normal(oneLine(shown)), normal(strings.TrimSuffix(task, "…"))) {
+		return shown
+	}
+	between := ": "
+	if strings.Contains(shown, "\n") {
+		between = ":\n"
+	}
+	return strings.TrimRight(task, ".。:：") + between + shown
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -3,6 +3,7 @@ package http_test
 import (
 	_ "embed"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -17,21 +18,35 @@ var askers = map[string]object{
 	"administrator": nil,
 }
 
-func TestContextFindsWhatSearchFinds(t *testing.T) {
-	var set struct {
-		Items                []object
-		Questions, Unrelated []string
-	}
-	if err := json.Unmarshal(organisation, &set); err != nil || len(set.Questions) != 30 {
+// questions are what an organisation knows, and questions about it and about nothing that it knows.
+type questions struct {
+	Items                []object
+	Questions, Unrelated []string
+}
+
+func readQuestions(t *testing.T) (set questions) {
+	t.Helper()
+	if err := json.Unmarshal(organisation, &set); err != nil || len(set.Questions) != 31 {
 		t.Fatalf("%d questions: %v", len(set.Questions), err)
 	}
+	return set
+}
+
+// know remembers items and waits until they are embedded.
+func (w *followed) know(items []object) {
+	w.t.Helper()
+	last := ""
+	for _, item := range items {
+		last = w.ask("POST", "/v1/knowledge", item).want(http.StatusCreated).header.Get("Annals-Position")
+	}
+	w.follow()
+	w.ask("POST", "/v1/search?max_wait=25&min_position="+last, object{"query": "deploy"}).want(http.StatusOK)
+}
+
+func TestContextFindsWhatSearchFinds(t *testing.T) {
+	set := readQuestions(t)
 	eachFollowed(t, func(t *testing.T, w *followed) {
-		last := ""
-		for _, item := range set.Items {
-			last = w.ask("POST", "/v1/knowledge", item).want(http.StatusCreated).header.Get("Annals-Position")
-		}
-		w.follow()
-		w.ask("POST", "/v1/search?max_wait=25&min_position="+last, object{"query": "deploy"}).want(http.StatusOK)
+		w.know(set.Items)
 		both := func(question string, asker object) (found, told *answer) {
 			search, need := object{"query": question}, object{"moment": "query", "query": question}
 			if asker != nil {
@@ -56,6 +71,32 @@ func TestContextFindsWhatSearchFinds(t *testing.T) {
 					t.Errorf("for %s, %q finds %d items, and the context is\n%s", name, question, len(found.items()), told.json()["injection"])
 				}
 			}
+		}
+	})
+}
+
+func TestAContextSpendsItsTokensOnTheBestHits(t *testing.T) {
+	runbook := "# Orion runbook\n\nHow the Orion cluster is run in production.\n"
+	for i := range 60 {
+		runbook += fmt.Sprintf("\n## Node %d\n\n1. Check the lag of node %d.\n2. Deploy the agent to node %d with orionctl, then wait until its light is green again.\n3. Call the next person on the list, and write in the channel that the node is finished.\n", i, i, i)
+	}
+	set := readQuestions(t)
+	eachFollowed(t, func(t *testing.T, w *followed) {
+		w.know(append(set.Items, object{"id": "orion", "type": "plan", "scopes": []string{"org:acme"}, "content": runbook}))
+		for _, tokens := range []int{100, 200, 1800} {
+			question := object{"moment": "query", "query": "may I deploy checkout-v2 to production on Friday?", "max_tokens": tokens}
+			told := w.ask("POST", "/v1/context", question).want(http.StatusOK).json()["injection"].(string)
+			best, rest, both := strings.Cut(told, "- Friday rule:")
+			if !both || !strings.HasPrefix(best, "## Definitions\n\n- Deploy window of checkout-v2:") || strings.Contains(best, "## Procedures") {
+				t.Errorf("with %d tokens the context is\n%s", tokens, told)
+			}
+			if steps := strings.Count(rest, "with orionctl"); steps > 1 || tokens == 100 && strings.Contains(rest, "##") {
+				t.Errorf("with %d tokens the context has %d steps of a runbook:\n%s", tokens, steps, told)
+			}
+		}
+		told := w.ask("POST", "/v1/context", object{"moment": "query", "query": "when may billing-v3 be deployed?"}).want(http.StatusOK)
+		if text := told.json()["injection"].(string); !strings.HasPrefix(text, "## Definitions\n\n- deploy window of billing-v3: Monday to Thursday") {
+			t.Errorf("got\n%s", text)
 		}
 	})
 }

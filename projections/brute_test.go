@@ -124,9 +124,12 @@ func (e everything) wordScores(s domain.Search) map[string]float64 {
 	items := int(math.Round(float64(all) * float64(found) / float64(max(1, listed))))
 	scores, attainable := map[string]float64{}, 0.0
 	for _, term := range text.Query(s.Text) {
-		worth := text.IDF(items, len(with[term.Term])) * term.Weight
+		worth := text.IDF(items, len(with[term.Term]))
 		attainable += worth
 		for _, k := range with[term.Term] {
+			if term.Beside && scores[k.ID] == 0 {
+				continue
+			}
 			scores[k.ID] += worth * text.Saturation(int(k.counts[term.Term]), k.words, average)
 		}
 	}

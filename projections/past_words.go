@@ -29,9 +29,12 @@ func (w *wordCount) score(terms []text.QueryTerm, all profile) {
 	items := int(distinct(all.items, w.listed, w.found))
 	attainable := 0.0
 	for i, term := range terms {
-		worth := text.IDF(items, len(w.with[i])) * term.Weight
+		worth := text.IDF(items, len(w.with[i]))
 		attainable += worth
 		for _, o := range w.with[i] {
+			if term.Beside && w.scores[o.number] == 0 {
+				continue
+			}
 			w.scores[o.number] += worth * text.Saturation(o.count, o.words, average)
 		}
 	}

@@ -22,7 +22,7 @@ func verbatim() text.Tokenizer {
 		},
 		Query: func(s string) (terms []text.QueryTerm) {
 			for word := range strings.FieldsSeq(s) {
-				terms = append(terms, text.QueryTerm{Term: word, Weight: 1})
+				terms = append(terms, text.QueryTerm{Term: word})
 			}
 			return terms
 		},

@@ -44,6 +44,35 @@ func TestWhatWasRememberedIsFoundAtOnceByItsWords(t *testing.T) {
 	})
 }
 
+func TestASmallNumberAloneFindsNothing(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, projections.Settings{})
+		for id, content := range map[string]string{
+			"list":     "1. Stop the writers.\n2. Promote the replica.\n3. Start the writers.",
+			"version":  "checkout-v2 reads the catalogue",
+			"error-42": "The exporter ends with error 42 when its disk is full",
+			"error-17": "Error 17 of the exporter: an error of its licence",
+			"go":       "The service is built with Go 1.26",
+			"http":     "HTTP 503 means that the pool is empty",
+			"port":     "The database listens on port 5432",
+			"release":  "The release of 3 July broke the catalogue",
+		} {
+			w.remember(id, content, "team:pay")
+		}
+		w.understand()
+		for question, want := range map[string]string{
+			"a lasagne for 2 guests": "", "bake 3 cakes": "",
+			"error 42": "error-42", "Go 1.26": "go", "HTTP 503": "http", "port 5432": "port", "July 3": "release", "42": "error-42",
+		} {
+			found := w.find(domain.Search{Text: question})
+			if want == "" && len(found) > 0 || want != "" && (len(found) == 0 || found[0] != want) {
+				t.Errorf("%q found %v, want %q first", question, found, want)
+			}
+		}
+	})
+}
+
 func TestWhatWasRememberedIsFoundThoughNothingWasFoundBefore(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {

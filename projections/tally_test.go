@@ -21,7 +21,7 @@ func TestPostingsAreReadAsTheyWereListed(t *testing.T) {
 		Tier         domain.Tier
 	}
 	var want []posting
-	tally := newTally([]text.QueryTerm{{Term: "a", Weight: 1}})
+	tally := newTally([]text.QueryTerm{{Term: "a"}})
 	for number, tier := range []domain.Tier{0, 1, 2, 3} {
 		var parts []string
 		for range number {

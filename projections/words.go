@@ -74,10 +74,13 @@ func (m *matches) score(all profile, everything bool) {
 	average := math.Max(1, float64(all.words)/math.Max(1, float64(all.items)))
 	attainable := 0.0
 	for i, term := range m.terms {
-		worth := text.IDF(int(items), len(m.found[i])) * term.Weight
+		worth := text.IDF(int(items), len(m.found[i]))
 		attainable += worth
 		for _, o := range m.found[i] {
 			it := &m.items[o.item]
+			if term.Beside && it.score == 0 {
+				continue
+			}
 			it.score += worth * text.Saturation(o.count, it.words, average)
 		}
 	}
@@ -116,7 +119,9 @@ func (m *matches) explain() {
 func (m *matches) best(depth int) []int64 {
 	tiers := map[domain.Tier][]tallied{}
 	for _, it := range m.items {
-		tiers[it.tier] = append(tiers[it.tier], it)
+		if it.score > 0 {
+			tiers[it.tier] = append(tiers[it.tier], it)
+		}
 	}
 	var numbers []int64
 	for _, list := range tiers {

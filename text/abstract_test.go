@@ -1,6 +1,7 @@
 package text_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -70,15 +71,30 @@ func TestAPassageIsTheSectionThatIsAskedFor(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		query     string
+		sections  int
 		maxTokens int
 		want      string
 	}{
-		"all of it":       {"anything", 1000, "Rolling back:\nStop the writers first, e.g. with Dr. Brown's script. Then restore the backup! It takes\nten minutes.\n```sh\nannals restore --from backup\n```\nRolling back › 中文说明:\n先停止写入。再恢复备份。最后验证。\n- Tell the team\n- Write it down"},
-		"a section":       {"恢复备份", 40, "Rolling back › 中文说明:\n先停止写入。再恢复备份。最后验证。\n- Tell the team\n- Write it down"},
-		"nothing matches": {"zygomorphic", 40, ""},
+		"all of it":       {"anything", 1, 1000, "Rolling back:\nStop the writers first, e.g. with Dr. Brown's script. Then restore the backup! It takes\nten minutes.\n```sh\nannals restore --from backup\n```\nRolling back › 中文说明:\n先停止写入。再恢复备份。最后验证。\n- Tell the team\n- Write it down"},
+		"a section":       {"恢复备份", 2, 40, "Rolling back › 中文说明:\n先停止写入。再恢复备份。最后验证。\n- Tell the team\n- Write it down"},
+		"nothing matches": {"zygomorphic", 2, 40, ""},
 	} {
-		if got := text.Passage(markdown, test.query, test.maxTokens); got != test.want {
+		if got := text.Passage(markdown, test.query, test.sections, test.maxTokens); got != test.want {
 			t.Errorf("%s: got %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+func TestAPassageHasAsManySectionsAsWanted(t *testing.T) {
+	t.Parallel()
+	var runbook strings.Builder
+	for i := range 9 {
+		fmt.Fprintf(&runbook, "## Node %d\n\nRestart node %d.\n\nThen call the next person.\n\n", i, i)
+	}
+	for _, sections := range []int{1, 2, 9} {
+		passage := text.Passage(runbook.String(), "which person restarts it?", sections, 100)
+		if got := strings.Count(passage, "Then call"); got != min(sections, 6) || strings.Count(passage, "Restart node") != got {
+			t.Errorf("want %d sections, got %d:\n%s", sections, got, passage)
 		}
 	}
 }
@@ -92,7 +108,7 @@ func FuzzAbstractAndOverviewFit(f *testing.F) {
 		if maxTokens < 5 {
 			return
 		}
-		if passage := text.Passage(s, "retry the upload", maxTokens); text.Tokens(passage) > maxTokens {
+		if passage := text.Passage(s, "retry the upload", 2, maxTokens); text.Tokens(passage) > maxTokens {
 			t.Errorf("a passage of %d tokens, want at most %d: %q", text.Tokens(passage), maxTokens, passage)
 		}
 		abstract, overview := text.Abstract(s, maxTokens), text.Overview(s, maxTokens)

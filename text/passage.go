@@ -8,10 +8,10 @@ import (
 // pieceTokens is how finely a passage is chosen: about a paragraph.
 const pieceTokens = 150
 
-// Passage is s where it has room, else those of its sections that share most words with the query, in the order of s and
-// within maxTokens. Headings become plain lines, with those above them. It is empty if s is too long and shares no word
-// with the query.
-func Passage(s, query string, maxTokens int) string {
+// Passage is s where it has room, else those of its sections that share most words with the query, at most so many, in the
+// order of s and within maxTokens. Headings become plain lines, with those above them. It is empty if s is too long and
+// shares no word with the query.
+func Passage(s, query string, sections, maxTokens int) string {
 	p := passage{pieces: piecesOf(withoutFrontMatter(s))}
 	p.chosen = make([]bool, len(p.pieces))
 	for i := range p.chosen {
@@ -23,7 +23,7 @@ func Passage(s, query string, maxTokens int) string {
 		}
 	}
 	clear(p.chosen)
-	p.choose(scores(p.pieces, query), maxTokens)
+	p.choose(scores(p.pieces, query), sections, maxTokens)
 	return p.String()
 }
 
@@ -70,7 +70,7 @@ func scores(pieces []piece, query string) []float64 {
 	}
 	all := make([]float64, len(pieces))
 	for _, term := range Query(query) {
-		worth := IDF(len(pieces), containing[term.Term]) * term.Weight
+		worth := IDF(len(pieces), containing[term.Term])
 		for i := range pieces {
 			if n := counts[i][term.Term]; n > 0 {
 				all[i] += worth * Saturation(n, lengths[i], float64(total)/float64(len(pieces)))
@@ -87,7 +87,7 @@ type passage struct {
 
 // choose takes the best piece and the rest of its section, then the next best, while there is room. What says less than
 // half as much about the query as the best is left out.
-func (p *passage) choose(scores []float64, maxTokens int) {
+func (p *passage) choose(scores []float64, sections, maxTokens int) {
 	order := make([]int, len(scores))
 	for i := range order {
 		order[i] = i
@@ -101,12 +101,15 @@ func (p *passage) choose(scores []float64, maxTokens int) {
 		}
 		return 0
 	})
+	begun := map[int]bool{}
 	for _, i := range order {
-		if scores[i] == 0 || scores[i] < scores[order[0]]/2 || !p.take(i, maxTokens) {
+		section := p.pieces[i].section
+		if scores[i] == 0 || scores[i] < scores[order[0]]/2 || len(begun) == sections && !begun[section] || !p.take(i, maxTokens) {
 			continue
 		}
+		begun[section] = true
 		for _, step := range [...]int{1, -1} {
-			for next := i + step; next >= 0 && next < len(p.pieces) && p.pieces[next].section == p.pieces[i].section; next += step {
+			for next := i + step; next >= 0 && next < len(p.pieces) && p.pieces[next].section == section; next += step {
 				if !p.take(next, maxTokens) {
 					break
 				}

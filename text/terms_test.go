@@ -132,11 +132,31 @@ func TestAQuestionLosesItsStopWordsUnlessItHasNothingElse(t *testing.T) {
 		var terms []string
 		for _, term := range text.Query(question) {
 			terms = append(terms, term.Term)
-			if term.Weight != 1 {
-				t.Errorf("Query(%q) weighs %q %v", question, term.Term, term.Weight)
-			}
 		}
 		if got := strings.Join(terms, " "); got != want {
+			t.Errorf("Query(%q) = %q, want %q", question, got, want)
+		}
+	}
+}
+
+func TestASmallNumberCountsBesideWordsAlone(t *testing.T) {
+	t.Parallel()
+	for question, want := range map[string]string{ // behind the bar what counts beside
+		"for 2 persons":                "person | 2",
+		"checkout-v2 in 05 steps":      "checkout-v2 checkout v2 step | 2 5",
+		"HTTP 503, port 5432, Go 1.26": "http 503 port 5432 go 1.26 |",
+		"7月的2个人":                       "月的 个人 | 7 2",
+		"is it 42 or 7?":               "42 7 |",
+	} {
+		var words, beside []string
+		for _, term := range text.Query(question) {
+			if term.Beside {
+				beside = append(beside, term.Term)
+			} else {
+				words = append(words, term.Term)
+			}
+		}
+		if got := strings.TrimSpace(strings.Join(words, " ") + " | " + strings.Join(beside, " ")); got != want {
 			t.Errorf("Query(%q) = %q, want %q", question, got, want)
 		}
 	}

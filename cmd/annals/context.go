@@ -28,7 +28,8 @@ type contextCommand struct {
 // Help implements kong.HelpProvider.
 func (contextCommand) Help() string {
 	return `It prints Markdown for a prompt, and nothing at all where nothing is known. Hosts run it when a session begins, before they
-have started annals mcp: where no server answers and none is named, it reads what that keeps in ~/.annals.
+have started annals mcp: where no server answers and none is named, it reads what that keeps in
+~/.local/share/annals.
 
 Examples:
 
@@ -113,8 +114,11 @@ func (a contextAnswer) print(c *console, hints bool) {
 	if hints {
 		text = a.Hints
 	}
-	if text == "" {
+	switch {
+	case a.Injection == "":
 		c.note("nothing is known about that yet")
+	case text == "":
+		c.note("nothing of what is known about that is a preference, a skill, a case or a pitfall: leave out --hints to read it")
 	}
 	_, _ = fmt.Fprint(c.out, text) // whoever has stopped reading misses nothing
 	if a.Degraded != "" {
