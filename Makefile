@@ -35,9 +35,6 @@ run: build ## Build, and serve on http://127.0.0.1:1933 with everything in ./dat
 build: go ## Build bin/annals, one static program
 	@CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -ldflags '-s -w -X main.release=$(RELEASE)' -o bin/annals ./cmd/annals
 
-# No test cuts the power: their PostgreSQL need not wait for the disk.
-test race: export ANNALS_PG_SETTINGS += -c fsync=off
-
 test: go ## Run every test on SQLite and on a PostgreSQL of their own, installed if need be
 	@scripts/postgres.sh install
 	@scripts/postgres.sh run go test -pgo=off -count=1 -timeout 20m $(TESTFLAGS) $(PACKAGES)
