@@ -20,7 +20,7 @@ environment
   ANNALS_PG_BIN       directory of initdb and postgres, instead of the newest one found
   ANNALS_PG_DIR       where the running cluster is remembered (.postgres in the project)
   ANNALS_PG_SETTINGS  more server settings, as in: -c work_mem=64MB -c jit=off
-  TMPDIR              where cluster data lies (/var/tmp)
+  ANNALS_PG_HOME      where cluster data lies (TMPDIR or /var/tmp)
 HELP
 }
 
@@ -251,7 +251,7 @@ make_cluster() {
 	local bin password port attempt locale="--locale=C"
 	bin=$(ready_server) || die "PostgreSQL with pgvector $needed_pgvector is missing: run 'scripts/postgres.sh install', or $image"
 	choose_owner
-	home=$(mktemp -d "${TMPDIR:-/var/tmp}/annals-postgres.XXXXXX")
+	home=$(mktemp -d "${ANNALS_PG_HOME:-${TMPDIR:-/var/tmp}}/annals-postgres.XXXXXX")
 	mkdir "$home/socket"
 	printf '%s\n' "$bin" >"$home/bin"
 	password=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
@@ -267,7 +267,7 @@ make_cluster() {
 	as_owner "$bin/initdb" -D "$home/data" -U annals --pwfile="$home/password" --auth-local=trust --auth-host=scram-sha-256 \
 		--encoding=UTF8 $locale --no-sync >"$home/log" 2>&1 || {
 		tail -n 5 "$home/log" >&2
-		die "initdb could not make a cluster in $home: mend what it says above, or set TMPDIR to another disk"
+		die "initdb could not make a cluster in $home: mend what it says above, or set ANNALS_PG_HOME to another disk"
 	}
 	rm "$home/password"
 	for attempt in 1 2 3 4 5; do
