@@ -40,7 +40,7 @@ func (db *DB) keepsLocks(ctx context.Context) (kept bool, err error) {
 	if err := holder.QueryRowContext(ctx, take).Scan(&taken); err != nil {
 		return false, err
 	}
-	conn, err := db.DB.Conn(ctx)
+	conn, err := db.Conn(ctx)
 	if err != nil {
 		return false, err
 	}

@@ -113,13 +113,13 @@ func supported(c Conversation, f Finding) bool {
 
 // all is everything that a message shows to a model.
 func (m Message) all() string {
-	all := m.Text()
+	all := []string{m.Text()}
 	for _, part := range m.Parts {
 		if part.Type == domain.PartTool {
-			all += "\n" + part.ToolName + "\n" + part.ToolOutput
+			all = append(all, part.ToolName, part.ToolOutput)
 		}
 	}
-	return all
+	return strings.Join(all, "\n")
 }
 
 // decodeAnswer reads what a model wrote as JSON. What is no such thing matches errNonsense.

@@ -30,7 +30,7 @@ func cases(c Conversation) []Finding {
 		first := clues[at]
 		if !first.problem || first.fix {
 			if first.problem && first.fix { // all in one sentence
-				found = append(found, caseOf(c, []clue{first}))
+				found = append(found, caseOf([]clue{first}))
 			}
 			at++
 			continue
@@ -42,7 +42,7 @@ func cases(c Conversation) []Finding {
 			at++
 			continue
 		}
-		found = append(found, caseOf(c, clues[at:at+solved+2]))
+		found = append(found, caseOf(clues[at:at+solved+2]))
 		at += solved + 2
 	}
 	if len(found) == 0 {
@@ -89,7 +89,7 @@ func clueOf(sentence string) clue {
 var label = regexp.MustCompile(`(?i)^\W*(?:problem|issue|symptom|error|root cause|cause|reason|fix|solution|resolution|workaround|问题|现象|症状|根本原因|原因|根因|解决方案|解决办法|解决方法|解决|修复|办法)\s*[:：]\s*|^\W*(?:根本)?(?:原因|根因)(?:是|在于)\s*`)
 
 // caseOf tells a problem, its cause and its fix from clues that stand together.
-func caseOf(c Conversation, clues []clue) Finding {
+func caseOf(clues []clue) Finding {
 	var problems, causes, fixes []string
 	f := Finding{Category: domain.CategoryCases}
 	for i, clue := range clues {

@@ -75,10 +75,10 @@ func (e *exchange) answer(rt *rapid.T) string {
 	}
 	var all []lesson
 	for range rapid.IntRange(0, 4).Draw(rt, "lessons") {
-		any := rapid.SampledFrom(e.sentences)
+		sentence := rapid.SampledFrom(e.sentences)
 		all = append(all, lesson{
 			Category: rapid.SampledFrom(domain.Categories).Draw(rt, "category"), Key: rapid.SampledFrom([]string{"", "grep", "indentation"}).Draw(rt, "key"),
-			Task: rapid.OneOf(rapid.Just(""), any).Draw(rt, "task"), Content: any.Draw(rt, "content"),
+			Task: rapid.OneOf(rapid.Just(""), sentence).Draw(rt, "task"), Content: sentence.Draw(rt, "content"),
 			Messages: rapid.SliceOfN(rapid.IntRange(0, len(e.messages)-1), 1, 3).Draw(rt, "sources"),
 		})
 	}

@@ -208,7 +208,8 @@ func sessionOwner(c *call, owner string) domain.Entity {
 func (s *Server) submitAbout(ctx context.Context, c *call, command interface {
 	domain.Command
 	Validate() error
-}, body []byte) (domain.Receipt, error) {
+}, body []byte,
+) (domain.Receipt, error) {
 	if err := merge(c.found, command.Validate()); err != nil {
 		return domain.Receipt{}, err
 	}

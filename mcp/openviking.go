@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -39,9 +40,7 @@ func (g given) but(renamed map[string]string, more map[string]any) map[string]an
 	for name, value := range g {
 		body[cmp.Or(renamed[name], name)] = value
 	}
-	for name, value := range more {
-		body[name] = value
-	}
+	maps.Copy(body, more)
 	return body
 }
 

@@ -125,9 +125,9 @@ func (r retrieved) warning() string {
 		}
 	}
 	var warnings []string
-	switch {
-	case failed == 0:
-	case failed == r.Count:
+	switch failed {
+	case 0:
+	case r.Count:
 		warnings = append(warnings, "these are FAILED approaches; do not repeat them")
 	default:
 		warnings = append(warnings, "items marked as pitfalls are FAILED approaches; do not repeat them")

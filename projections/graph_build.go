@@ -29,7 +29,7 @@ func (m *Meaning) BuildGraph(ctx context.Context) error {
 	if err != nil {
 		return m.knowledge.failed(ctx, "build graphs", err)
 	}
-	defer pool.Close()
+	defer pool.Close() //nolint:errcheck // nothing was written through it that is not committed
 	conn, err := pool.Conn(ctx)
 	if err != nil {
 		return m.knowledge.failed(ctx, "build graphs", err)

@@ -51,13 +51,14 @@ const (
 )
 
 func (s standing) domain() domain.Standing {
-	if s.Expired && s.Last.IsZero() {
-		s.Last = s.ConfirmUntil
+	last := s.Last.Time
+	if s.Expired && last.IsZero() {
+		last = s.ConfirmUntil.Time
 	}
 	return domain.Standing{
 		ID: s.ID, Task: s.Task, Owner: domain.Entity(s.Owner), Scopes: s.Scopes, Status: domain.Status(s.Status),
 		Helpful: s.Helpful, Harmful: s.Harmful, Reporters: s.StaleReporters, Confidence: s.Confidence,
-		Expired: s.Expired, Count: s.Count, Last: s.Last.Time, Reason: s.StaleReason,
+		Expired: s.Expired, Count: s.Count, Last: last, Reason: s.StaleReason,
 	}
 }
 

@@ -162,9 +162,8 @@ func strictly(text []byte, into any) error {
 		if key, is := token.(string); is && isKey {
 			if keys := open[len(open)-1]; keys[key] || key != strings.ToLower(key) { // encoding/json takes upper case for lower
 				return errors.New("it has a repeated or unknown key")
-			} else {
-				keys[key] = true
 			}
+			open[len(open)-1][key] = true
 			isKey = false
 			continue
 		}

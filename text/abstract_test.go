@@ -38,8 +38,10 @@ func TestAnAbstractIsWhatTheTextSaysFirst(t *testing.T) {
 		{"lines become one", "one\ntwo\n\nthree", 100, "one two three"},
 		{"no code", "```\ncode()\n```\nThe code above runs.", 100, "The code above runs."},
 		{"nothing but code", "```\ncode()\n```", 100, "``` code() ```"},
-		{"headings and lists", "# Runbook\n\n## Steps:\n\n1. Drain the node.\n2. Reboot it\n\n### Checks\n\n- [ ] pods run\n- no alerts\n", 100,
-			"Runbook: Steps: 1. Drain the node. 2. Reboot it Checks: pods run; no alerts"},
+		{
+			"headings and lists", "# Runbook\n\n## Steps:\n\n1. Drain the node.\n2. Reboot it\n\n### Checks\n\n- [ ] pods run\n- no alerts\n", 100,
+			"Runbook: Steps: 1. Drain the node. 2. Reboot it Checks: pods run; no alerts",
+		},
 		{"no heading at the end", "# Runbook\n\nWhat to do when a node fails.\n\n## Steps 1.\n\n1. Drain the node and wait until all its pods have moved elsewhere.\n", 14, "Runbook: What to do when a node fails."},
 		{"a long sentence under a heading", "# Title\n\n" + strings.Repeat("word ", 100), 6, "Title: word word word…"},
 		{"front matter", "---\nname: x\n---\n# Skill\n\nBuilds it.\n", 100, "Skill: Builds it."},

@@ -267,8 +267,18 @@ func TestTimesAreReadAsClientsWriteThem(t *testing.T) {
 			field, value string
 			total        float64
 		}{
-			{"since", "2h", 1}, {"since", "7d", 1}, {"since", "1w", 1}, {"since", "2020-01-01", 1}, {"since", "2020-01-01T08:00:00", 1}, {"since", "2020-01-01T08:00", 1},
-			{"since", "2020-01-01 08:00:00.5", 1}, {"since", "2020-01-01T08:00:00+02:00", 1}, {"since", "2999-01-01", 0}, {"until", "2h", 0}, {"until", "2020-01-01", 0}, {"until", today, 1},
+			{"since", "2h", 1},
+			{"since", "7d", 1},
+			{"since", "1w", 1},
+			{"since", "2020-01-01", 1},
+			{"since", "2020-01-01T08:00:00", 1},
+			{"since", "2020-01-01T08:00", 1},
+			{"since", "2020-01-01 08:00:00.5", 1},
+			{"since", "2020-01-01T08:00:00+02:00", 1},
+			{"since", "2999-01-01", 0},
+			{"until", "2h", 0},
+			{"until", "2020-01-01", 0},
+			{"until", today, 1},
 		} {
 			if got := find(c.field, c.value).object()["total"]; got != c.total {
 				t.Errorf("%s %s: found %v", c.field, c.value, got)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,7 +73,7 @@ func (c *client) begun(ctx context.Context, text string, statuses ...string) ([]
 // were any, so that the command, which has found nothing, may run again; else it gives the error to report.
 func wholeIDs(ctx context.Context, c *console, parsed *kong.Context, failed error) (bool, error) {
 	f, is := errors.AsType[*failure](failed)
-	command, asks := parsed.Selected().Target.Addr().Interface().(interface{ connect() (*client, error) })
+	command, asks := reflect.TypeAssert[interface{ connect() (*client, error) }](parsed.Selected().Target.Addr())
 	if !is || !asks || f.Code != exitNotFound || f.Status == http.StatusGone || slices.Contains(parsed.Args, "-") {
 		return false, failed
 	}

@@ -121,12 +121,12 @@ func (s *scanner) jwt(i int) span {
 		return span{}
 	}
 	header := s.runEnd(i)
-	if end, is := jwtEnd(s.text, i, header); is {
+	end, is := jwtEnd(s.text, i, header)
+	if is {
 		s.spend(end - i)
 		return span{i, i + len(strings.TrimRight(s.text[i:end], "-")), JWT}
-	} else {
-		s.spend(end - header)
 	}
+	s.spend(end - header)
 	s.noJWT = header // what follows is the same for every beginning in the header
 	return span{}
 }
