@@ -95,9 +95,6 @@ func (p *Knowledge) prepare(ctx context.Context, tx bun.IDB, log *events.Log, v 
 		if err != nil {
 			return err
 		}
-		if name == knowledgeName {
-			tables += addColumns(p.db.Engine, v.tables, v.added)
-		}
 		if _, err := tx.ExecContext(ctx, tables); err != nil {
 			return fmt.Errorf("create the tables of version %d: %w", v.Version, err)
 		}

@@ -42,7 +42,7 @@ const (
 // ensureActive makes sure that there is a version for readers and writers: the first call on an empty
 // database creates it, with its tables, and the view that people read. Several processes may ask at
 // once.
-func ensureActive(ctx context.Context, db *database.DB, settings map[string]string, added []column, now database.Time) error {
+func ensureActive(ctx context.Context, db *database.DB, settings map[string]string, now database.Time) error {
 	exists, err := hasActive(ctx, db)
 	if err != nil || exists {
 		return err
@@ -57,7 +57,7 @@ func ensureActive(ctx context.Context, db *database.DB, settings map[string]stri
 		}
 		return create(ctx, db.Engine, tx, entry{
 			Name: knowledgeName, Version: 1, State: stateActive, Settings: settings, CreatedAt: now, UpdatedAt: now,
-		}, added)
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("open the catalogue: %w", err)
@@ -70,7 +70,7 @@ func hasActive(ctx context.Context, db bun.IDB) (bool, error) {
 		Where("name = ?", knowledgeName).Where("state = ?", stateActive).Exists(ctx)
 }
 
-func create(ctx context.Context, engine database.Engine, tx bun.IDB, e entry, added []column) error {
+func create(ctx context.Context, engine database.Engine, tx bun.IDB, e entry) error {
 	tables, err := definition(engine, knowledgeName, e.Version)
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func create(ctx context.Context, engine database.Engine, tx bun.IDB, e entry, ad
 	if err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, tables+addColumns(engine, tablesOf(e.Version), added)+indexes+view(e.Version)); err != nil {
+	if _, err := tx.ExecContext(ctx, tables+indexes+view(e.Version)); err != nil {
 		return fmt.Errorf("create the tables of %s %d: %w", e.Name, e.Version, err)
 	}
 	_, err = tx.NewInsert().Model(&e).Exec(ctx)

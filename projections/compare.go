@@ -31,9 +31,6 @@ var comparedTables = [...]compared{
 func (e *examination) compare(tenant string, want, have *image) {
 	names := namesOf(want, have)
 	for _, table := range comparedTables {
-		if table.name == "knowledge" {
-			table.columns = columnsWith(have.added)
-		}
 		expected := map[string][]any{}
 		for _, row := range table.rows(want) {
 			expected[table.keyOf(row)] = row
@@ -83,7 +80,7 @@ func (e *examination) difference(was, have *image) {
 		}
 		delete(before, row[1])
 		e.noteConfidence(old, row)
-		for _, column := range append(comparedTables[0].differing(row, old), addedDiffering(*e.old, e.new, old, row)...) {
+		for _, column := range comparedTables[0].differing(row, old) {
 			e.report.Changed[column]++
 		}
 	}

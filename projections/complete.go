@@ -16,7 +16,6 @@ func (p *Knowledge) Complete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	made += addColumns(p.db.Engine, active.tables, active.added)
 	if err := p.db.LacksNothing(ctx, made, "run annals rebuild knowledge --repair"); err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func copyInto(ctx context.Context, engine database.Engine, tx bun.Tx, t tables, 
 		columns []string
 		rows    [][]any
 	}{
-		{t.knowledge, columnsWith(i.added), i.knowledge},
+		{t.knowledge, knowledgeColumns, i.knowledge},
 		{t.scopes, scopesColumns, i.scopes},
 		{t.terms, termsColumns, i.terms},
 		{t.votes, votesColumns, i.votes},

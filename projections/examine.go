@@ -115,7 +115,7 @@ func (c *cutting) learn(read sheet) {
 
 // read reads a range of items.
 func (e *examiner) read(ctx context.Context, s events.Slice, upTo int64) (read sheet, err error) {
-	read.want = &image{added: e.new.added}
+	read.want = &image{}
 	for f, err := range foldStreams(e.log.InSlice(ctx, s, upTo), e.new.policy) {
 		if err != nil {
 			return read, err

@@ -2,14 +2,12 @@ package projections
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
-	"github.com/annals-kb/annals/domain"
 )
 
 // BeforeVerification lets a test spoil what a rebuild has built.
@@ -47,18 +45,3 @@ func CompactAtOnce(p *Knowledge) { p.compactIdle = 0 }
 
 // KeepPostings sets how many items of a scope a search reads of a term.
 func KeepPostings(p *Knowledge, most int) { p.postings = most }
-
-// WithTitle are the settings of a release that has added a column to the knowledge table: the first line
-// of what an item says, and how often it was judged.
-func WithTitle(s Settings) Settings {
-	s.added = []column{
-		{"title", "text NOT NULL DEFAULT ''", "TEXT NOT NULL DEFAULT ''", func(k *domain.Knowledge) any {
-			title, _, _ := strings.Cut(k.Text.Content, "\n")
-			return title
-		}},
-		{"voices", "bigint NOT NULL DEFAULT 0", "INTEGER NOT NULL DEFAULT 0", func(k *domain.Knowledge) any {
-			return int64(k.Helpful + k.Harmful)
-		}},
-	}
-	return s
-}

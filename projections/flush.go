@@ -34,7 +34,6 @@ func (s *stage) write(script *script) error {
 			index.add(s.tenant, it, wording)
 		}
 		r := rowOf(s.tenant, it.now, wording.words)
-		r.added = valuesOf(s.version.added, it.now)
 		switch {
 		case !it.was.Exists() || slices.Contains(released, id):
 			fresh = append(fresh, r)
@@ -109,9 +108,9 @@ func (s *stage) writeRows(script *script, rows []row, update string) error {
 		all[i] = values
 	}
 	if update != "" {
-		update = "ON CONFLICT (tenant, id) DO UPDATE SET " + update + setting(s.version.added)
+		update = "ON CONFLICT (tenant, id) DO UPDATE SET " + update
 	}
-	script.insert(s.tables.knowledge, columnsWith(s.version.added), all, update)
+	script.insert(s.tables.knowledge, knowledgeColumns, all, update)
 	return nil
 }
 

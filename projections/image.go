@@ -14,8 +14,7 @@ import (
 type image struct {
 	knowledge, scopes, terms, votes, reports [][]any
 
-	added      []column // of the version's knowledge table
-	unreadable [][]any  // rows of it that cannot be read, as far as they can be
+	unreadable [][]any // rows of the knowledge table that cannot be read, as far as they can be
 }
 
 // The columns of each table, in the order of an image's values.
@@ -70,7 +69,6 @@ func (i *image) addRows(tenant string, k *domain.Knowledge, words int) error {
 // addItem draws an item, and neither who may see it nor its terms.
 func (i *image) addItem(tenant string, k *domain.Knowledge, words int) error {
 	r := rowOf(tenant, k, words)
-	r.added = valuesOf(i.added, k)
 	values, err := r.values()
 	if err != nil {
 		return fmt.Errorf("%s: %w", k.ID, err)
@@ -98,11 +96,11 @@ func (r *row) values() ([]any, error) {
 		encoded[i] = string(text)
 	}
 	tags, source, scopes, baseline, derived, relations := encoded[0], encoded[1], encoded[2], encoded[3], encoded[4], encoded[5]
-	return append([]any{
+	return []any{
 		r.Tenant, r.ID, r.Number, r.Type, r.ContextType, r.Category, r.Polarity, r.Media, r.Owner,
 		r.Visibility, r.Status, r.SupersededBy, r.Held, r.URI, r.Task, r.Content, r.Abstract, r.Overview,
 		tags, r.Meta, source, r.TraceID, scopes, baseline, derived, relations, r.Words, r.Helpful,
 		r.Harmful, r.Confidence, r.StaleReporters, r.StaleSince, r.StaleReason, r.ConfirmedAt,
 		r.ConfirmUntil, r.SuspendedReporters, r.SuspendedSince, r.SuspendedReason, r.ExpiredConfidence, r.Revision, r.Version, r.Position, r.CreatedAt, r.UpdatedAt, r.OccurredAt,
-	}, r.added...), nil
+	}, nil
 }

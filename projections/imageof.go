@@ -14,7 +14,7 @@ import (
 // imageOf reads what a version's tables hold about the items of a slice, all but the terms. Those that
 // lie in bags are handed to inBag.
 func (p *Knowledge) imageOf(ctx context.Context, tx bun.IDB, v version, s events.Slice, inBag func(term)) (*image, error) {
-	t, i := v.tables, image{added: v.added}
+	t, i := v.tables, image{}
 	var err error
 	if i.knowledge, i.unreadable, err = p.knowledgeRows(ctx, tx, v, s); err != nil {
 		return nil, err
@@ -49,13 +49,8 @@ func (p *Knowledge) knowledgeRows(ctx context.Context, tx bun.IDB, v version, s 
 	if err != nil {
 		return nil, nil, p.failed(ctx, "read a version", err)
 	}
-	added, err := p.readAdded(ctx, tx, v, s)
-	if err != nil {
-		return nil, nil, err
-	}
 	all = make([][]any, 0, len(rows))
 	for i := range rows {
-		rows[i].added = added[rows[i].ID]
 		values, err := rows[i].values()
 		switch {
 		case err != nil:

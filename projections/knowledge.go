@@ -35,8 +35,6 @@ type Settings struct {
 	Logger *slog.Logger
 	// Now is the clock of the catalogue, and by which confirmations expire. Default: [time.Now].
 	Now func() time.Time
-
-	added []column // nil for those of this program
 }
 
 func (s Settings) withDefaults() Settings {
@@ -48,9 +46,6 @@ func (s Settings) withDefaults() Settings {
 	}
 	if s.Embedder == nil {
 		s.Embedder = embedding.Builtin{}
-	}
-	if s.added == nil {
-		s.added = addedColumns()
 	}
 	if s.Logger == nil {
 		s.Logger = slog.New(slog.DiscardHandler)
@@ -67,7 +62,6 @@ type Knowledge struct {
 	reads      bun.IDB // the database, or a snapshot of it
 	lineup     *atomic.Pointer[lineup]
 	policies   map[string]domain.ConfidencePolicy // by name
-	added      []column                           // to the knowledge table
 	tokenizers []text.Tokenizer                   // that of versions that are built from now on first
 	spaces     *spaces
 	meaning    *Meaning // of the space that searches are made in; outside of a request, the configured one
@@ -94,8 +88,7 @@ type Knowledge struct {
 func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, error) {
 	settings = settings.withDefaults()
 	first := map[string]string{"confidence": settings.Policy.Name, "tokenizer": settings.Tokenizers[0].Version}
-	noteColumns(first, settings.added)
-	err := ensureActive(ctx, db, first, settings.added, database.At(settings.Now()))
+	err := ensureActive(ctx, db, first, database.At(settings.Now()))
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +111,7 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 func newKnowledge(db *database.DB, settings Settings) *Knowledge {
 	p := &Knowledge{
 		db: db, reads: db.DB, lineup: &atomic.Pointer[lineup]{}, carefulUntil: &atomic.Int64{}, unreadable: &atomic.Int64{},
-		policies: map[string]domain.ConfidencePolicy{}, tokenizers: settings.Tokenizers, added: settings.added,
+		policies: map[string]domain.ConfidencePolicy{}, tokenizers: settings.Tokenizers,
 		log: settings.Logger, now: settings.Now, bagRows: defaultBagRows, compactItems: defaultCompactItems, compactIdle: defaultCompactIdle, postings: maxPostings,
 		backlog: &backlog{}, gathered: gathering{gatheredBelow, gatheredSeen, gatheredBytes}, history: &atomic.Pointer[events.Log]{}, past: &atomic.Pointer[pastTables]{}, profiles: newProfiles(),
 	}

@@ -29,7 +29,6 @@ type version struct {
 	tables    tables
 	policy    domain.ConfidencePolicy
 	tokenizer text.Tokenizer
-	added     []column
 	foreign   bool // this program does not know how to write it
 }
 
@@ -64,8 +63,8 @@ func (p *Knowledge) assemble(entries []entry) (*lineup, error) {
 	for _, e := range entries {
 		v := p.versionOf(e)
 		if v.foreign && e.State == stateActive {
-			return nil, fmt.Errorf("version %d of knowledge is built with the confidence policy %q, the tokenizer %q and the columns %q, and this annals does not know all of them: start the release that built it; to leave that one, first go back there with annals rebuild knowledge --rollback",
-				e.Version, e.Settings["confidence"], e.Settings["tokenizer"], e.Settings[settingColumns])
+			return nil, fmt.Errorf("version %d of knowledge is built with the confidence policy %q and the tokenizer %q, and this annals does not know both: start the release that built it; to leave that one, first go back there with annals rebuild knowledge --rollback",
+				e.Version, e.Settings["confidence"], e.Settings["tokenizer"])
 		}
 		l.versions = append(l.versions, v)
 	}
@@ -84,9 +83,7 @@ func (p *Knowledge) versionOf(e entry) version {
 	if at >= 0 {
 		v.tokenizer = p.tokenizers[at]
 	}
-	var found bool
-	v.added, found = p.columnsNamed(e.Settings)
-	v.foreign = !known || at < 0 || !found
+	v.foreign = !known || at < 0
 	return v
 }
 

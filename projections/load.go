@@ -190,7 +190,6 @@ func (r *Rebuilder) loadSlice(ctx context.Context, log events.Snapshot, now *run
 // nextPart folds what fits into memory. It has stopped reading when that is written: SQLite's journal
 // begins anew only while nobody reads, and would grow to many times the size of the database.
 func (r *Rebuilder) nextPart(ctx context.Context, log events.Snapshot, now *run, s sliceRow, upTo int64) (part loading, through string, err error) {
-	part.drawn.added = now.version.added
 	part.sliceRow, part.engine, part.tokenizer = s, r.knowledge.db.Engine, now.version.tokenizer
 	if part.mark, err = events.Erasures(ctx, r.knowledge.db, s.Tenant); err != nil {
 		return part, "", err

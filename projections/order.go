@@ -22,7 +22,6 @@ const (
 // program does today, because that is what a release means to change.
 func (p *Knowledge) settingsFor(order domain.RebuildOrder, active entry) (map[string]string, error) {
 	settings := map[string]string{"confidence": active.Settings["confidence"], "tokenizer": p.tokenizers[0].Version}
-	noteColumns(settings, p.added)
 	if order.Confidence != "" {
 		if _, known := p.policies[order.Confidence]; !known {
 			var problems domain.Problems

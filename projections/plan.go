@@ -156,7 +156,7 @@ const (
 
 // draw folds a slice and writes nothing.
 func (r Rebuilds) draw(ctx context.Context, slice events.Slice, upTo int64, v version) (*image, error) {
-	drawn := &image{added: v.added}
+	drawn := &image{}
 	for f, err := range foldStreams(r.log.InSlice(ctx, slice, upTo), v.policy) {
 		if err != nil {
 			return nil, err

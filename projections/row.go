@@ -60,8 +60,7 @@ type row struct {
 	UpdatedAt          database.Time       `bun:"updated_at"`
 	OccurredAt         database.Time       `bun:"occurred_at"`
 
-	added  []any // values of the version's added columns
-	broken bool  // it could not be read: only what precedes the column that makes no sense is known
+	broken bool // it could not be read: only what precedes the column that makes no sense is known
 }
 
 // source and baseline are the JSON in a row: a shape of their own, which lives until the next

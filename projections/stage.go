@@ -160,7 +160,7 @@ func (s *stage) readItems(w wanted) read {
 	}
 	if s.projection.db.Engine == database.SQLite {
 		return readKept(`
-			SELECT k.`+strings.Join(columnsWith(nil), ", k.")+`
+			SELECT k.`+strings.Join(knowledgeColumns, ", k.")+`
 			FROM json_each(?) AS wanted CROSS JOIN `+string(s.tables.knowledge)+` AS k
 			WHERE k.tenant = ? AND k.id = wanted.value`, each, database.List(w.items), s.tenant)
 	}

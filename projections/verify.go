@@ -112,8 +112,6 @@ func intended(before, after version) []string {
 	if before.Settings["tokenizer"] != after.Settings["tokenizer"] {
 		columns = append(columns, "terms", "words")
 	}
-	columns = append(columns, onlyIn(after, before)...)
-	columns = append(columns, onlyIn(before, after)...)
 	return columns
 }
 
