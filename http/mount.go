@@ -70,14 +70,12 @@ func (s *Server) mountRoutes() {
 
 // mounted lets a mount answer. Half an answer is cut off, so that it is not taken for a whole one.
 func (s *Server) mounted(c *call, w *echo.Response, m Mount, public bool) {
-	began := time.Now()
 	r, err := s.admitTo(c, m, public)
 	if err == nil {
 		var done func()
 		r, done = s.lend(c, m, r)
 		defer done()
 		err = interrupted(r.Context(), m.Handler(w, r))
-		evenly(r.Context(), began, c.principal, err)
 		_, c.route, _ = strings.Cut(r.Pattern, " ")
 	}
 	c.err = err

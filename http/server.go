@@ -119,7 +119,6 @@ func handle[I, O any](s *Server, op huma.Operation, do operation[I, O]) {
 			}
 		}
 		c.err = interrupted(ctx, err)
-		evenly(ctx, began, c.principal, err)
 		return nil, problemOf(c.err, c.instance())
 	})
 }

@@ -7,7 +7,7 @@ import "os"
 // second, for an eighth of the processor's time.
 type leeway []byte
 
-const usualLeeway = 64 << 20
+const usualLeeway = 128 << 20
 
 // newLeeway reserves it, unless the operator has a say in when the collector runs.
 func newLeeway() leeway {

@@ -27,7 +27,6 @@ Examples:
 
 // Run implements the command.
 func (s *serveCommand) Run(ctx context.Context, c *console) (err error) {
-	defer collectLess(ctx)()
 	cfg := s.complete()
 	if err := cfg.validate(); err != nil {
 		return err
