@@ -46,7 +46,7 @@ func (p *Knowledge) begin(ctx context.Context, log *events.Log, order domain.Reb
 	if err := p.recordGivenUp(ctx); err != nil {
 		return version{}, err
 	}
-	items, err := p.items(ctx)
+	items, _, err := p.size(ctx)
 	if err != nil {
 		return version{}, err
 	}
