@@ -22,9 +22,11 @@ LOCOMO ?= data/locomo
 HELD_BACK ?= project:conv-30,project:conv-41,project:conv-43
 # The profile by which the program is compiled, and what is measured in a process of its own. Tests do without.
 PROFILE = cmd/annals/default.pgo
+# Counts what a request executes. Go writes the counters of the whole run to GOCOVERDIR, too.
+TRACE = dir=$$(mktemp -d) && trap "rm -r $$dir" EXIT && GOCOVERDIR=$$dir go run -pgo=off -cover -covermode=atomic -coverpkg=./... ./scripts/trace
 BENCHES = $(filter-out retrieval,$(patsubst scripts/bench/%/main.go,%,$(wildcard scripts/bench/*/main.go)))
 
-.PHONY: help run build test race test-mcp demo check fmt fuzz sbom bench bench-retrieval profile clean go
+.PHONY: help run build test race trace test-mcp demo check fmt fuzz sbom bench bench-retrieval profile clean go
 
 help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,11 +43,14 @@ test race: export ANNALS_PG_HOME ?= $(shell df -Pk /dev/shm 2>/dev/null | awk '$
 test: go ## Run every test on SQLite and on a PostgreSQL of their own, installed if need be
 	@scripts/postgres.sh install
 	@scripts/postgres.sh run go test -pgo=off -count=1 -timeout 20m $(TESTFLAGS) $(PACKAGES)
-	@[ '$(PACKAGES)$(TESTFLAGS)' != ./... ] || scripts/fuzz.sh 1s $(PARSERS)
+	@[ '$(PACKAGES)$(TESTFLAGS)' != ./... ] || { scripts/fuzz.sh 1s $(PARSERS) && $(TRACE) --check; }
 
 race: go ## Run the tests with the race detector, which needs a C compiler
 	@scripts/postgres.sh install
 	@CGO_ENABLED=1 scripts/postgres.sh run go test -pgo=off -race -count=1 -timeout 20m $(TESTFLAGS) $(PACKAGES)
+
+trace: go ## Show the functions that one remember and one search execute, in the order of their calls
+	@$(TRACE)
 
 test-mcp: build ## Let an MCP client from npm, which it installs, use the server
 	@scripts/postgres.sh install

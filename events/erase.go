@@ -158,7 +158,11 @@ func textLock(function, tenant string) string {
 // StreamsWithin reads whole streams of a tenant, one after the other and each in order of its versions, in
 // a transaction of the caller's.
 func StreamsWithin(ctx context.Context, tx bun.IDB, tenant string, streams []string) ([]domain.Event, error) {
-	return replayed(ctx, tx, tenant, streams)
+	return queryEvents(ctx, tx, `
+		SELECT `+recordColumns+`
+		FROM `+recordTables+`
+		WHERE e.tenant = ? AND e.stream IN (?)
+		ORDER BY e.stream, e.version`, tenant, bun.List(streams))
 }
 
 // Retold is what an item comes to by a version of its stream, from its whole history, in which every text

@@ -116,7 +116,11 @@ func (k *keyCreateCommand) offline(ctx context.Context, c *console, expires time
 	if err != nil {
 		return err
 	}
-	log := events.NewLog(db, events.Replay{}, events.Options{Logger: logger}) // which reads no knowledge for this
+	knowledge, err := projections.Open(ctx, db, projections.Settings{Logger: logger})
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	log := events.NewLog(db, knowledge, events.Options{Logger: logger})
 	defer func() { err = errors.Join(err, log.Close(context.WithoutCancel(ctx)), db.Close()) }()
 	keyed, err := projections.NewKeys(db, log).Any(ctx)
 	if err != nil {

@@ -34,7 +34,7 @@ func (p Replay) Open(ctx context.Context, tx bun.IDB, tenant string, commands []
 		since:  map[string][]domain.Event{},
 		untold: map[string]bool{},
 		find:   func(uri string) ([]string, error) { return streamsWith(ctx, tx, tenant, []string{uri}) },
-		load:   func(streams []string) ([]domain.Event, error) { return replayed(ctx, tx, tenant, streams) },
+		load:   func(streams []string) ([]domain.Event, error) { return StreamsWithin(ctx, tx, tenant, streams) },
 		write:  func(ctx context.Context, inserts *database.Script) error { return inserts.Finish(ctx, tx) },
 	}
 	var streams, uris []string
@@ -166,14 +166,6 @@ func (s *replayStage) replay(streams []string) error {
 		}
 	}
 	return nil
-}
-
-func replayed(ctx context.Context, tx bun.IDB, tenant string, streams []string) ([]domain.Event, error) {
-	return queryEvents(ctx, tx, `
-		SELECT `+recordColumns+`
-		FROM `+recordTables+`
-		WHERE e.tenant = ? AND e.stream IN (?)
-		ORDER BY e.stream, e.version`, tenant, bun.List(streams))
 }
 
 // streamsWith finds the streams that ever had one of these URIs.

@@ -1,0 +1,141 @@
+// Command trace shows what one request executes: the functions of this module, in the order in which they call one
+// another, and how many functions and files that is. Run it with make trace.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime/coverage"
+	"strings"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/events"
+	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/projections"
+)
+
+// limit is how much a request may execute.
+type limit struct{ functions, files int }
+
+// request is a request to trace. warm is sent several times before it.
+type request struct {
+	name, path, warm, body string
+	limit                  limit
+}
+
+var requests = []request{
+	{
+		name: "remember", path: "/v1/knowledge", limit: limit{functions: 360, files: 96},
+		warm: `{"type":"strategy","content":"Roll back first, then look for the cause."}`,
+		body: `{"type":"strategy","content":"Retry with backoff when the gateway answers 503."}`,
+	},
+	{
+		name: "search", path: "/v1/search", limit: limit{functions: 275, files: 86},
+		warm: `{"query":"what to do first"}`,
+		body: `{"query":"when to retry"}`,
+	},
+}
+
+func main() {
+	check := flag.Bool("check", false, "print the totals alone, and fail if a request executes more than it may")
+	flag.Parse()
+	if err := run(context.Background(), os.Stdout, *check); err != nil {
+		fmt.Fprintln(os.Stderr, "trace:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, out io.Writer, check bool) error {
+	dir, err := os.MkdirTemp("", "annals-trace")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	handler, stop, err := serve(ctx, dir)
+	if err != nil {
+		return err
+	}
+	var problems []error
+	for _, r := range requests {
+		counters := filepath.Join(dir, r.name)
+		if err := r.execute(ctx, handler, counters); err != nil {
+			return errors.Join(err, stop())
+		}
+		executed, err := executedIn(ctx, counters)
+		if err != nil {
+			return errors.Join(err, stop())
+		}
+		if !check {
+			executed.print(out)
+		}
+		total := executed.total()
+		_, _ = fmt.Fprintf(out, "%s: %d functions in %d files (at most %d in %d)\n", r.name, total.functions, total.files, r.limit.functions, r.limit.files)
+		if total.functions > r.limit.functions || total.files > r.limit.files {
+			problems = append(problems, fmt.Errorf("one %s executes more than it may", r.name))
+		}
+	}
+	return errors.Join(errors.Join(problems...), stop())
+}
+
+// serve returns what answers requests on a new SQLite database in dir, without background work.
+func serve(ctx context.Context, dir string) (http.Handler, func() error, error) {
+	logger := slog.New(slog.DiscardHandler)
+	db, err := database.Open(ctx, "sqlite:"+filepath.Join(dir, "annals.db"), logger)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := db.Migrate(ctx); err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	knowledge, err := projections.Open(ctx, db, projections.Settings{})
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	log := events.NewLog(db, knowledge, events.Options{Logger: logger})
+	stop := func() error { return errors.Join(log.Close(ctx), db.Close()) }
+	past, err := projections.OpenPast(ctx, knowledge, log)
+	if err != nil {
+		return nil, nil, errors.Join(err, stop())
+	}
+	server := annalshttp.New(annalshttp.Config{
+		Writer: log, Historian: log,
+		Reader:   projections.Reader{Knowledge: knowledge, Past: past, Progress: log},
+		Reporter: projections.Reports{Knowledge: knowledge, Log: log},
+		Sessions: projections.Sessions{Log: log},
+		Version:  "trace", Logger: logger, Confine: database.ForTenant,
+	})
+	return server.Handler(), stop, nil
+}
+
+// execute sends the request to a warm server, and writes what it executed to dir.
+func (r request) execute(ctx context.Context, handler http.Handler, dir string) error {
+	send := func(body string) error {
+		recorder := httptest.NewRecorder()
+		message := httptest.NewRequestWithContext(ctx, http.MethodPost, r.path, strings.NewReader(body))
+		message.Host = "localhost"
+		message.Header.Set("Content-Type", "application/json")
+		handler.ServeHTTP(recorder, message)
+		if recorder.Code >= http.StatusBadRequest {
+			return fmt.Errorf("%s: %d %s", r.name, recorder.Code, recorder.Body)
+		}
+		return nil
+	}
+	for range 3 {
+		if err := send(r.warm); err != nil {
+			return err
+		}
+	}
+	if err := coverage.ClearCounters(); err != nil {
+		return fmt.Errorf("run it with make trace: %w", err)
+	}
+	sent := send(r.body)
+	return errors.Join(sent, os.Mkdir(dir, 0o755), coverage.WriteMetaDir(dir), coverage.WriteCountersDir(dir))
+}
