@@ -26,9 +26,9 @@ type DB struct {
 
 	writers   *bun.DB
 	connector *connector // PostgreSQL's
-	turn      *turn      // SQLite: whose turn it is on the one connection that writes
+	writeLock      *writeLock      // SQLite: whose turn it is on the one connection that writes
 	owner     *owner     // SQLite: this process's claim to the file
-	copier    *copier    // SQLite's, unless only to read; nil for none
+	checkpointer    *checkpointer    // SQLite's, unless only to read; nil for none
 	log       *slog.Logger
 	close     func() error
 }
@@ -59,8 +59,8 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db.log, db.Opener = log, newOpener()
-	db.copier.start()
+	db.log, db.Opener = log, newInstanceID()
+	db.checkpointer.start()
 	db.close = sync.OnceValue(db.closeAll)
 	return db, nil
 }
@@ -88,8 +88,8 @@ func (db *DB) Answers(ctx context.Context) error {
 func (db *DB) Close() error { return db.close() }
 
 func (db *DB) closeAll() error {
-	ended := db.copier.end()
-	done, _ := db.turn.take(context.Background())
+	ended := db.checkpointer.end()
+	done, _ := db.writeLock.take(context.Background())
 	defer done()
 	errs := []error{ended, db.DB.Close(), db.writers.Close()}
 	if db.owner != nil {

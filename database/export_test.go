@@ -25,20 +25,20 @@ func (db *DB) ShareClaim(t *testing.T) {
 }
 
 // Copies copies the write-ahead log when it is told to, and never by itself.
-type Copies struct{ copier *copier }
+type Copies struct{ copier *checkpointer }
 
 // CopiesWhenTold ends that a database copies its log by itself, takes much less for long, and waits so long for those who read.
 func (db *DB) CopiesWhenTold(t *testing.T, patience time.Duration) Copies {
 	t.Helper()
-	db.copier.stop()
-	db.copier.working.Wait()
+	db.checkpointer.stop()
+	db.checkpointer.working.Wait()
 	var now int64
-	err := db.copier.pool.QueryRowContext(t.Context(), fmt.Sprintf("PRAGMA busy_timeout(%d)", patience.Milliseconds())).Scan(&now)
+	err := db.checkpointer.pool.QueryRowContext(t.Context(), fmt.Sprintf("PRAGMA busy_timeout(%d)", patience.Milliseconds())).Scan(&now)
 	if err != nil || now != patience.Milliseconds() {
 		t.Fatalf("it waits for %d ms, %v", now, err)
 	}
-	db.copier.long, db.copier.next = toldLong, toldLong // so that a test writes little
-	return Copies{db.copier}
+	db.checkpointer.long, db.checkpointer.next = toldLong, toldLong // so that a test writes little
+	return Copies{db.checkpointer}
 }
 
 // Copy takes one of the copier's steps.
@@ -46,5 +46,5 @@ func (c Copies) Copy(ctx context.Context) error { return c.copier.copy(ctx) }
 
 // Waits tells whether nobody can write meanwhile.
 func (c Copies) Waits() bool {
-	return c.copier.db.turn.upkeep.Load() && len(c.copier.db.turn.taken) == 1
+	return c.copier.db.writeLock.upkeep.Load() && len(c.copier.db.writeLock.taken) == 1
 }

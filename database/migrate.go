@@ -96,7 +96,7 @@ func cause(err error) error {
 // meanwhile. The driver is not closed: its Close would close connections that are ours.
 func (db *DB) withMigrationDriver(ctx context.Context, do func(database.Driver) error) error {
 	if db.Engine == SQLite {
-		done, err := db.turn.take(ctx)
+		done, err := db.writeLock.take(ctx)
 		if err != nil {
 			return err
 		}

@@ -44,7 +44,7 @@ func newConnector(config pq.Config) (*connector, error) {
 	}
 	c.Dialer(dialer{&net.Dialer{
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: silence / 2, Interval: silence / 6, Count: 3},
-		Control:         giveUpOnSilence,
+		Control:         setUserTimeout,
 	}})
 	return &connector{Connector: c, choosy: len(config.Multi) > 0 || config.TargetSessionAttrs != ""}, nil
 }

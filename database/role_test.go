@@ -40,7 +40,7 @@ func TestARoleThatOwnsNothingCanOnlyAppend(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if walls, err := owner.Walls(t.Context()); err != nil || walls[0].Stands || !walls[1].Stands || walls[0].Fix == "" {
+	if walls, err := owner.Protections(t.Context()); err != nil || walls[0].Stands || !walls[1].Stands || walls[0].Fix == "" {
 		t.Errorf("got %+v (%v) of the owner, want that the first does not stand", walls, err)
 	}
 
@@ -53,7 +53,7 @@ func TestARoleThatOwnsNothingCanOnlyAppend(t *testing.T) {
 	if err := app.Migrate(t.Context()); err != nil { // there is nothing to do
 		t.Error(err)
 	}
-	walls, err := app.Walls(t.Context())
+	walls, err := app.Protections(t.Context())
 	if err != nil || !walls[0].Stands || !walls[1].Stands {
 		t.Errorf("got %+v (%v), want both to stand", walls, err)
 	}
@@ -116,7 +116,7 @@ func TestDoctorSeesATriggerThatIsGone(t *testing.T) {
 			statement = "ALTER TABLE events DISABLE TRIGGER events_append_only"
 		}
 		mustTransact(t, db, statement)
-		walls, err := db.Walls(t.Context())
+		walls, err := db.Protections(t.Context())
 		if err != nil || walls[1].Stands || !strings.Contains(walls[1].Detail, "events_append_only") {
 			t.Errorf("got %+v (%v)", walls, err)
 		}

@@ -46,8 +46,8 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(err, readers.Close(), writer.Close(), owner.release())
 	}
-	db := &DB{Engine: SQLite, DB: readers, writers: writer, turn: newTurn(), owner: owner}
-	db.copier = newCopier(db, copying)
+	db := &DB{Engine: SQLite, DB: readers, writers: writer, writeLock: newWriteLock(), owner: owner}
+	db.checkpointer = newCheckpointer(db, copying)
 	// The writer first: it turns the file to WAL, which stays.
 	for _, pool := range []*bun.DB{writer, readers} {
 		if err := pool.PingContext(ctx); err != nil {

@@ -20,7 +20,7 @@ func (db *DB) Sweep(ctx context.Context) (notes []string, complete bool, err err
 }
 
 func (db *DB) sweepFile(ctx context.Context) (notes []string, complete bool, err error) {
-	done, err := db.turn.take(ctx)
+	done, err := db.writeLock.take(ctx)
 	if err != nil {
 		return nil, false, err
 	}

@@ -178,8 +178,8 @@ func TestDoctorSeesWhatSeparatesTenants(t *testing.T) {
 	if err := owner.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	separates := func(db *database.DB) database.Wall {
-		walls, err := db.Walls(t.Context())
+	separates := func(db *database.DB) database.Protection {
+		walls, err := db.Protections(t.Context())
 		if err != nil || len(walls) != 3 {
 			t.Fatalf("got %v, %v", walls, err)
 		}

@@ -23,14 +23,14 @@ type transacting struct{}
 // the transaction certainly was not. Once fn has returned nil and COMMIT is on its way, the end of ctx
 // no longer stops it, so that its answer is not lost.
 func (db *DB) Transact(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
-	return db.transact(ctx, promptly, fn)
+	return db.transact(ctx, syncCommit, fn)
 }
 
-func (db *DB) transact(ctx context.Context, pace pace, fn func(ctx context.Context, tx bun.Tx) error) error {
+func (db *DB) transact(ctx context.Context, pace commitMode, fn func(ctx context.Context, tx bun.Tx) error) error {
 	if ctx.Value(transacting{}) != nil {
 		return errors.New("a transaction inside a transaction: pass the outer one on")
 	}
-	done, err := db.turn.take(ctx)
+	done, err := db.writeLock.take(ctx)
 	if err != nil {
 		return err
 	}
@@ -44,8 +44,8 @@ func (db *DB) transact(ctx context.Context, pace pace, fn func(ctx context.Conte
 	outliving, end := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), opening{}, t))
 	defer end()
 	arrived := context.AfterFunc(ctx, end)
-	if pace == lazily {
-		hurry, err := db.slacken(outliving)
+	if pace == asyncCommit {
+		hurry, err := db.allowAsync(outliving)
 		if err != nil {
 			return Classify(ctx, err)
 		}
@@ -68,7 +68,7 @@ func (db *DB) transact(ctx context.Context, pace pace, fn func(ctx context.Conte
 		return ctx.Err()
 	}
 
-	if pace == lazily && db.Engine == Postgres {
+	if pace == asyncCommit && db.Engine == Postgres {
 		if _, err := tx.ExecContext(ctx, "SET LOCAL synchronous_commit = off"); err != nil {
 			return Classify(ctx, err)
 		}
@@ -83,7 +83,7 @@ func (db *DB) transact(ctx context.Context, pace pace, fn func(ctx context.Conte
 		return err
 	}
 	ended = true
-	defer db.copier.tell()
+	defer db.checkpointer.tell()
 	return commit(outliving, tx)
 }
 

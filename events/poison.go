@@ -21,5 +21,5 @@ func isPoison(err error) bool {
 			return false
 		}
 	}
-	return !database.IsBeyondData(err)
+	return !database.IsInfrastructureError(err)
 }

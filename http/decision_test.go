@@ -89,7 +89,7 @@ func eachPeopled(t *testing.T, test func(t *testing.T, w *world, people map[stri
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		heard := &statements{}
-		db.Hear(heard)
+		db.AddQueryHook(heard)
 		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
 			log := cfg.Writer.(*events.Log)
 			cfg.Keys, cfg.RootKey = projections.NewKeys(db, log), rootKey

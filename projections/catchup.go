@@ -57,7 +57,7 @@ func (r *Rebuilder) follow(ctx context.Context, now *run, rest int64) error {
 		for _, log := range ahead {
 			for taken := int64(0); taken < log.Events(); {
 				n := 0
-				err := r.knowledge.db.TransactLazily(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+				err := r.knowledge.db.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
 					n, err = r.takePage(ctx, tx, now.version, log.Tenant)
 					return err
 				})

@@ -32,7 +32,7 @@ type Checked struct {
 func Check(ctx context.Context, db *database.DB, settings Settings, progress func(items, of int64)) (Checked, error) {
 	settings = settings.withDefaults()
 	p := newKnowledge(db, settings)
-	moment, err := db.Moment(ctx, runtime.GOMAXPROCS(0))
+	moment, err := db.OpenSnapshot(ctx, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return Checked{}, err
 	}

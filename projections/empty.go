@@ -62,7 +62,7 @@ func (p *Knowledge) emptyBy(ctx context.Context, b *batches, table bun.Ident, co
 		remove := fmt.Sprintf("DELETE FROM %s WHERE (%s) < (%s)", table, key, strings.TrimSuffix(strings.Repeat("?, ", len(until)), ", "))
 		err = b.write(p.db, rows, func() (time.Duration, error) {
 			var began time.Time
-			err := p.db.TransactLazily(ctx, func(ctx context.Context, tx bun.Tx) error {
+			err := p.db.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) error {
 				began = time.Now()
 				_, err := tx.ExecContext(ctx, remove, until...)
 				return err

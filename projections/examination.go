@@ -19,7 +19,7 @@ type examination struct {
 	knowledge *Knowledge
 	new       version
 	old       *version // nil to compare with the log alone
-	moment    database.Moment
+	moment    database.Snapshot
 	tx        bun.Tx              // the first of the moment's
 	log       events.Snapshot     // as tx sees it
 	compared  func(items float64) // is told of a part of an item, too; may be called by several at a time

@@ -55,7 +55,7 @@ func (r *Rebuilder) load(ctx context.Context, now *run) error {
 		}
 	}
 	workers := workers(p.db.Engine)
-	err = p.db.Traverse(ctx, workers, func(reads database.Querier) error {
+	err = p.db.WithScanPool(ctx, workers, func(reads database.Querier) error {
 		work, ctx := errgroup.WithContext(ctx)
 		work.SetLimit(workers)
 		err := r.dispatch(ctx, events.SnapshotOf(reads), now, known, work)
@@ -150,7 +150,7 @@ func (r *Rebuilder) cut(ctx context.Context, log events.Snapshot, v version, ten
 	}
 	// In its turn among what the rebuild itself writes, which must not be taken for somebody else who waits.
 	err = r.batch.write(r.knowledge.db, 0, func() (time.Duration, error) {
-		return 0, r.knowledge.db.TransactLazily(ctx, func(ctx context.Context, tx bun.Tx) error {
+		return 0, r.knowledge.db.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) error {
 			_, err := tx.NewInsert().Model(&s).Exec(ctx)
 			return err
 		})
@@ -257,7 +257,7 @@ func (r *Rebuilder) write(ctx context.Context, now *run, part loading, through s
 	part.drawn.sort()
 	err = r.batch.write(p.db, part.drawn.rows(), func() (time.Duration, error) {
 		var began time.Time
-		err := p.db.TransactLazily(ctx, func(ctx context.Context, tx bun.Tx) error {
+		err := p.db.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) error {
 			began = time.Now()
 			mark, err := events.KeepTexts(ctx, tx, part.Tenant)
 			if err == nil && mark != part.mark {

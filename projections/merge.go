@@ -81,7 +81,7 @@ func (r *Rebuilder) mergeTenant(ctx context.Context, now *run, tenant string) er
 func (r *Rebuilder) writePlaces(ctx context.Context, v version, rows [][]any) error {
 	return r.batch.write(r.knowledge.db, len(rows), func() (time.Duration, error) {
 		var began time.Time
-		err := r.knowledge.db.TransactLazily(ctx, func(ctx context.Context, tx bun.Tx) error {
+		err := r.knowledge.db.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) error {
 			began = time.Now()
 			rows, err := withoutErased(ctx, tx, v, rows)
 			if err != nil || len(rows) == 0 {

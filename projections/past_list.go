@@ -144,7 +144,7 @@ func (p *Past) patiently(ctx context.Context, position int64, try func() (read i
 
 // attempt asks if the projection has read so far, and says how far it has.
 func (p *Past) attempt(ctx context.Context, tenant string, position int64, ask func(ctx context.Context, tx bun.IDB) error) (read int64, err error) {
-	moment, err := p.knowledge.db.Moment(ctx, 1)
+	moment, err := p.knowledge.db.OpenSnapshot(ctx, 1)
 	if err != nil {
 		return 0, p.knowledge.failed(ctx, "begin", err)
 	}

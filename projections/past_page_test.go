@@ -16,7 +16,7 @@ func TestAPageOfThePastIsReadWithItsTextsInOneStatement(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		listener := &statements{}
-		db.Hear(listener)
+		db.AddQueryHook(listener)
 		w := pastWorld{world: newWorld(t, db, projections.Settings{})}
 		w.past = w.reader().Past
 		w.fill(newCorpus(8), 300)

@@ -65,7 +65,7 @@ func (s *statements) during(do func()) []query {
 func newLoadedWorld(t *testing.T, db *database.DB) (*world, *statements) {
 	t.Helper()
 	listener := &statements{}
-	db.Hear(listener)
+	db.AddQueryHook(listener)
 	w := newWorld(t, db, projections.Settings{Embedder: tiny{}})
 	w.load()
 	return w, listener

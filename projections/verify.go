@@ -55,7 +55,7 @@ func (p *Knowledge) refuse(ctx context.Context, tx bun.IDB, v version, report do
 // examine reads everything in one snapshot.
 func (r *Rebuilder) examine(ctx context.Context, now *run) (domain.RebuildReport, error) {
 	p := r.knowledge
-	moment, err := p.db.Moment(ctx, runtime.GOMAXPROCS(0))
+	moment, err := p.db.OpenSnapshot(ctx, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return domain.RebuildReport{}, err
 	}

@@ -76,7 +76,7 @@ func TestContentIsBehindTheWall(t *testing.T) {
 					t.Errorf("%s without a predicate: %s", table, diff)
 				}
 			}
-			walls, err := app.Walls(t.Context())
+			walls, err := app.Protections(t.Context())
 			if err != nil || !walls[2].Stands {
 				t.Errorf("doctor says %+v, %v", walls, err)
 			}

@@ -111,7 +111,7 @@ func enumerated(first []string, all int) string {
 // isThere refuses a database that does not exist: nothing could be erased in a new one, and that would look as if it
 // had been.
 func isThere(ctx context.Context, cfg config, logger *slog.Logger) error {
-	db, err := database.OpenToRead(ctx, cfg.Database, logger)
+	db, err := database.OpenReadOnly(ctx, cfg.Database, logger)
 	if err != nil {
 		return err
 	}

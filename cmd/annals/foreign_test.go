@@ -67,7 +67,7 @@ func TestTheOwnerDoesNotRunWhatTheServingRoleHasAdded(t *testing.T) {
 		t.Errorf("the serving role can change the log: %t, %v", gained, err)
 	}
 	for name, db := range map[string]*database.DB{"owner": owner, "serving role": serving} {
-		walls, err := db.Walls(t.Context())
+		walls, err := db.Protections(t.Context())
 		if err != nil || walls[1].Stands || !strings.Contains(walls[1].Detail, "trigger gain on knowledge_1") {
 			t.Errorf("the %s is told %+v, %v, want the trigger in the list", name, walls, err)
 		}

@@ -27,7 +27,7 @@ func isAbsent(address string) bool {
 
 // isNew tells whether nothing was ever kept in the database: it is not there, or has no tables.
 func isNew(ctx context.Context, address string, logger *slog.Logger) (bool, error) {
-	db, err := database.OpenToRead(ctx, address, logger)
+	db, err := database.OpenReadOnly(ctx, address, logger)
 	if errors.Is(err, database.ErrAbsent) {
 		return true, nil
 	}

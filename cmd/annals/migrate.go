@@ -35,7 +35,7 @@ func (m *migrateCommand) Run(ctx context.Context, c *console) error {
 	}
 	open := database.Open
 	if m.Check {
-		open = database.OpenToRead
+		open = database.OpenReadOnly
 	} else if err := storage.makeRoom(); err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (m *migrateCommand) guards(ctx context.Context, db *database.DB, outdated b
 	case outdated:
 		return nil, nil
 	case m.Check:
-		return db.MissingGuards(ctx)
+		return db.MissingTriggers(ctx)
 	}
-	return db.RestoreGuards(ctx)
+	return db.RestoreTriggers(ctx)
 }

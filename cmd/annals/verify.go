@@ -117,7 +117,7 @@ func (v *verifyCommand) verifyDatabase(ctx context.Context, c *console, verifica
 	if len(verification.Keys) == 0 {
 		verification.Keys = proof.PublicKeys(storage.Data)
 	}
-	db, err := database.OpenToRead(ctx, storage.Database, v.logger(c))
+	db, err := database.OpenReadOnly(ctx, storage.Database, v.logger(c))
 	if err != nil {
 		return nil, unseen(err)
 	}

@@ -12,7 +12,7 @@ import (
 // wallsOf tells what keeps the log in a database from being changed.
 func wallsOf(db *database.DB) func(context.Context) ([]domain.Wall, error) {
 	return func(ctx context.Context) ([]domain.Wall, error) {
-		found, err := db.Walls(ctx)
+		found, err := db.Protections(ctx)
 		walls := make([]domain.Wall, len(found))
 		for i, wall := range found {
 			walls[i] = domain.Wall(wall)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Wall is something that keeps the log from being changed.
-type Wall struct {
+// Protection is something that keeps the log from being changed.
+type Protection struct {
 	Name   string
 	Stands bool
 	Detail string
@@ -20,8 +20,8 @@ type Wall struct {
 // their rows: texts are destroyed when an event says so.
 var appendOnly = []struct{ table, also string }{{"events", ""}, {"event_texts", "DELETE"}, {"tree", ""}, {"signed_checkpoints", ""}}
 
-// guards are the triggers that refuse changes, by engine.
-var guards = map[Engine][]string{
+// triggers are the triggers that refuse changes, by engine.
+var triggers = map[Engine][]string{
 	Postgres: {
 		"event_texts_append_only", "event_texts_erased", "events_append_only", "signed_checkpoints_append_only", "tree_append_only",
 	},
@@ -31,17 +31,17 @@ var guards = map[Engine][]string{
 	},
 }
 
-// Walls tells which walls stand around the log in this database, for the role that opened it.
-func (db *DB) Walls(ctx context.Context) ([]Wall, error) {
+// Protections tells which walls stand around the log in this database, for the role that opened it.
+func (db *DB) Protections(ctx context.Context) ([]Protection, error) {
 	first, err := db.ownership(ctx)
 	if err != nil {
 		return nil, Classify(ctx, fmt.Errorf("look at who owns the log: %w", err))
 	}
-	missing, err := db.MissingGuards(ctx)
+	missing, err := db.MissingTriggers(ctx)
 	if err != nil {
 		return nil, err
 	}
-	second := Wall{Name: "triggers", Stands: true, Detail: "events are appended and nothing else, and texts are destroyed only after an event says so"}
+	second := Protection{Name: "triggers", Stands: true, Detail: "events are appended and nothing else, and texts are destroyed only after an event says so"}
 	if len(missing) > 0 {
 		second.Stands, second.Detail = false, "somebody took away, or switched off, "+strings.Join(missing, ", ")
 		second.Fix = "run annals verify; annals migrate puts them back"
@@ -56,24 +56,24 @@ func (db *DB) Walls(ctx context.Context) ([]Wall, error) {
 		second.Fix = strings.TrimPrefix(second.Fix+"; look at what the role has made, and drop it", "; ")
 	}
 	if db.Engine == SQLite {
-		return []Wall{first, second}, nil
+		return []Protection{first, second}, nil
 	}
 	third, err := db.separation(ctx)
 	if err != nil {
 		return nil, Classify(ctx, fmt.Errorf("look at what separates tenants: %w", err))
 	}
-	return []Wall{first, second, third}, nil
+	return []Protection{first, second, third}, nil
 }
 
 // separation is the wall between tenants.
-func (db *DB) separation(ctx context.Context) (Wall, error) {
+func (db *DB) separation(ctx context.Context) (Protection, error) {
 	var open []string
 	err := db.NewRaw(`
 		SELECT c.relname
 		FROM pg_class AS c
 		WHERE NOT row_security_active(c.oid) AND`+ofTenants+`
 		ORDER BY c.relname`).Scan(ctx, &open)
-	w := Wall{Name: "tenants", Stands: len(open) == 0, Detail: "of what people wrote, whoever asks is shown the rows of one tenant, even by a statement that forgets to say which"}
+	w := Protection{Name: "tenants", Stands: len(open) == 0, Detail: "of what people wrote, whoever asks is shown the rows of one tenant, even by a statement that forgets to say which"}
 	if !w.Stands {
 		w.Detail = "nothing but the statements themselves keeps tenants apart in " + strings.Join(open, ", ")
 		w.Fix = "let a role serve that owns nothing: annals migrate --role ROLE, as docs/operations.md says"
@@ -82,7 +82,7 @@ func (db *DB) separation(ctx context.Context) (Wall, error) {
 }
 
 // ownership is the wall of who may do what.
-func (db *DB) ownership(ctx context.Context) (Wall, error) {
+func (db *DB) ownership(ctx context.Context) (Protection, error) {
 	if db.Engine == SQLite {
 		return db.fileMode(ctx)
 	}
@@ -104,7 +104,7 @@ func (db *DB) ownership(ctx context.Context) (Wall, error) {
 			may = append(may, a.table)
 		}
 	}
-	w := Wall{Name: "role", Stands: len(may) == 0, Detail: user + " may append to the log, and change or delete nothing of it"}
+	w := Protection{Name: "role", Stands: len(may) == 0, Detail: user + " may append to the log, and change or delete nothing of it"}
 	if !w.Stands {
 		w.Detail = user + " owns " + strings.Join(may, ", ") + ", or may change them"
 		w.Fix = "let a role serve that owns nothing: annals migrate --role ROLE, as docs/operations.md says"
@@ -112,16 +112,16 @@ func (db *DB) ownership(ctx context.Context) (Wall, error) {
 	return w, err
 }
 
-func (db *DB) fileMode(ctx context.Context) (Wall, error) {
+func (db *DB) fileMode(ctx context.Context) (Protection, error) {
 	file, err := db.file(ctx)
 	if err != nil {
-		return Wall{}, err
+		return Protection{}, err
 	}
 	info, err := os.Stat(file)
 	if err != nil {
-		return Wall{}, err
+		return Protection{}, err
 	}
-	w := Wall{Name: "file", Stands: info.Mode()&fs.FileMode(0o077) == 0, Detail: "only the user who serves can open the file; whoever is that user can change it"}
+	w := Protection{Name: "file", Stands: info.Mode()&fs.FileMode(0o077) == 0, Detail: "only the user who serves can open the file; whoever is that user can change it"}
 	if !w.Stands {
 		w.Detail, w.Fix = "other users of this machine can open the file", "chmod 600 "+file
 	}

@@ -19,9 +19,9 @@ import (
 // ErrAbsent means that there is no such database.
 var ErrAbsent = errors.New("there is no database")
 
-// OpenToRead is [Open] for whoever only looks: a SQLite file must be there, and may have an owner who
+// OpenReadOnly is [Open] for whoever only looks: a SQLite file must be there, and may have an owner who
 // goes on writing meanwhile. [DB.Transact] and [DB.Migrate] fail.
-func OpenToRead(ctx context.Context, address string, log *slog.Logger) (*DB, error) {
+func OpenReadOnly(ctx context.Context, address string, log *slog.Logger) (*DB, error) {
 	scheme, path, _ := strings.Cut(address, ":")
 	if scheme != "sqlite" {
 		return Open(ctx, address, log)
@@ -43,7 +43,7 @@ func OpenToRead(ctx context.Context, address string, log *slog.Logger) (*DB, err
 		return nil, err
 	}
 	readers := bun.NewDB(pool, sqlitedialect.New())
-	db := &DB{Engine: SQLite, DB: readers, writers: readers, turn: newTurn(), log: log}
+	db := &DB{Engine: SQLite, DB: readers, writers: readers, writeLock: newWriteLock(), log: log}
 	db.close = sync.OnceValue(db.closeAll)
 	if err := readers.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s cannot be read: %w", path, Classify(ctx, err)), db.Close())

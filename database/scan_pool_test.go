@@ -13,7 +13,7 @@ func TestWhoTraversesReadsWhatIsThere(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		newThings(t, db)
 		var kept database.Querier
-		err := db.Traverse(t.Context(), 2, func(reads database.Querier) error {
+		err := db.WithScanPool(t.Context(), 2, func(reads database.Querier) error {
 			kept = reads
 			return database.ForEach(t.Context(), reads, func(rows *sql.Rows) error { return rows.Err() }, "SELECT * FROM things")
 		})
@@ -40,7 +40,7 @@ func TestWhoTraversesMapsMoreOfTheFileAndWritesNothing(t *testing.T) {
 		}
 		return bytes
 	}
-	err := db.Traverse(t.Context(), 1, func(reads database.Querier) error {
+	err := db.WithScanPool(t.Context(), 1, func(reads database.Querier) error {
 		if usual, more := mapped(db), mapped(reads); more <= usual {
 			t.Errorf("maps %d bytes, others %d", more, usual)
 		}

@@ -20,9 +20,9 @@ const (
 	lookAtLog = 20 * time.Millisecond
 )
 
-// copier copies what was committed from SQLite's write-ahead log into the file, beside those who write: else
+// checkpointer copies what was committed from SQLite's write-ahead log into the file, beside those who write: else
 // every so often one of them would do it, and wait for the disk to have it all, while everybody waits.
-type copier struct {
+type checkpointer struct {
 	db        *DB
 	pool      *sql.DB
 	committed chan struct{} // holds one: there may be something to copy
@@ -33,12 +33,12 @@ type copier struct {
 	working sync.WaitGroup
 }
 
-func newCopier(db *DB, pool *sql.DB) *copier {
-	return &copier{db: db, pool: pool, committed: make(chan struct{}, 1), long: longLog, next: longLog, stop: func() {}}
+func newCheckpointer(db *DB, pool *sql.DB) *checkpointer {
+	return &checkpointer{db: db, pool: pool, committed: make(chan struct{}, 1), long: longLog, next: longLog, stop: func() {}}
 }
 
 // start begins to copy, until end.
-func (c *copier) start() {
+func (c *checkpointer) start() {
 	if c == nil {
 		return
 	}
@@ -48,7 +48,7 @@ func (c *copier) start() {
 }
 
 // tell says that something was committed.
-func (c *copier) tell() {
+func (c *checkpointer) tell() {
 	if c == nil {
 		return
 	}
@@ -59,7 +59,7 @@ func (c *copier) tell() {
 }
 
 // end ends that, and closes its connection.
-func (c *copier) end() error {
+func (c *checkpointer) end() error {
 	if c == nil {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (c *copier) end() error {
 	return c.pool.Close()
 }
 
-func (c *copier) work(ctx context.Context) {
+func (c *checkpointer) work(ctx context.Context) {
 	for {
 		select {
 		case <-c.committed:
@@ -88,7 +88,7 @@ func (c *copier) work(ctx context.Context) {
 
 // copy copies the log if it is long. What is written meanwhile is copied next, and in the end, while nobody can
 // write, the little that came during that: whoever writes next then begins the log anew.
-func (c *copier) copy(ctx context.Context) error {
+func (c *checkpointer) copy(ctx context.Context) error {
 	logged, _, err := c.checkpoint(ctx, "NOOP")
 	if logged < c.long {
 		c.next = c.long
@@ -101,7 +101,7 @@ func (c *copier) copy(ctx context.Context) error {
 			return err
 		}
 	}
-	done, err := c.db.turn.takeForUpkeep(ctx)
+	done, err := c.db.writeLock.takeForMaintenance(ctx)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (c *copier) copy(ctx context.Context) error {
 
 // checkpoint gives how many pages the log has, and whether some of them are not in the file yet, or the log could not
 // be begun anew, because of somebody who reads.
-func (c *copier) checkpoint(ctx context.Context, mode string) (logged int, held bool, err error) {
+func (c *checkpointer) checkpoint(ctx context.Context, mode string) (logged int, held bool, err error) {
 	var busy, copied int
 	err = c.pool.QueryRowContext(ctx, "PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &logged, &copied)
 	return logged, busy != 0 || copied < logged, err

@@ -5,18 +5,18 @@ import (
 	"sync/atomic"
 )
 
-// turn lets one caller at a time have something, in the order in which they asked: the runtime
-// serves senders blocked on a channel first come, first served. A nil turn lets everybody in.
-type turn struct {
+// writeLock lets one caller at a time have something, in the order in which they asked: the runtime
+// serves senders blocked on a channel first come, first served. A nil writeLock lets everybody in.
+type writeLock struct {
 	taken  chan struct{}
 	upkeep atomic.Bool  // the database's own upkeep has the turn, or waits for it
 	waited atomic.Int64 // how many had to wait, though not because of upkeep
 }
 
-func newTurn() *turn { return &turn{taken: make(chan struct{}, 1)} }
+func newWriteLock() *writeLock { return &writeLock{taken: make(chan struct{}, 1)} }
 
 // take waits for the caller's turn, which lasts until done is called. The error is ctx's.
-func (t *turn) take(ctx context.Context) (done func(), err error) {
+func (t *writeLock) take(ctx context.Context) (done func(), err error) {
 	if t == nil {
 		return func() {}, nil
 	}
@@ -37,9 +37,9 @@ func (t *turn) take(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// takeForUpkeep takes the turn for what the database does by itself, one at a time: whoever gives way to others who
+// takeForMaintenance takes the turn for what the database does by itself, one at a time: whoever gives way to others who
 // write has nobody to give way to then.
-func (t *turn) takeForUpkeep(ctx context.Context) (done func(), err error) {
+func (t *writeLock) takeForMaintenance(ctx context.Context) (done func(), err error) {
 	t.upkeep.Store(true)
 	giveBack, err := t.take(ctx)
 	if err != nil {
@@ -55,8 +55,8 @@ func (t *turn) takeForUpkeep(ctx context.Context) (done func(), err error) {
 // Waits is how many transactions have had to wait until another one ended, so far. Where many can write at once it
 // is always 0.
 func (db *DB) Waits() int64 {
-	if db.turn == nil {
+	if db.writeLock == nil {
 		return 0
 	}
-	return db.turn.waited.Load()
+	return db.writeLock.waited.Load()
 }

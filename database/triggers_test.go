@@ -39,7 +39,7 @@ func TestTriggersThatWereTakenAwayAreMadeAsTheyWere(t *testing.T) {
 			}
 		}
 		for _, want := range []int{len(away), 0} {
-			restored, err := db.RestoreGuards(t.Context())
+			restored, err := db.RestoreTriggers(t.Context())
 			if err != nil || len(restored) != want {
 				t.Errorf("got %v, %v; want %d restored", restored, err, want)
 			}

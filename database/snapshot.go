@@ -8,20 +8,20 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// Moment is transactions that only read, and that all see the same moment of the database, so that several can look
+// Snapshot is transactions that only read, and that all see the same moment of the database, so that several can look
 // at once. Each belongs to one goroutine at a time.
-type Moment struct {
+type Snapshot struct {
 	Transactions []bun.Tx
 	pool         *bun.DB // of their own; nil if there is one transaction
 }
 
-// Moment opens so many transactions, or one if this process does not own the SQLite file: others may write between
+// OpenSnapshot opens so many transactions, or one if this process does not own the SQLite file: others may write between
 // two. Whoever is given them ends them.
-func (db *DB) Moment(ctx context.Context, transactions int) (m Moment, err error) {
+func (db *DB) OpenSnapshot(ctx context.Context, transactions int) (m Snapshot, err error) {
 	defer func() {
 		if err != nil {
 			m.End()
-			m, err = Moment{}, Classify(ctx, fmt.Errorf("read one moment: %w", err))
+			m, err = Snapshot{}, Classify(ctx, fmt.Errorf("read one moment: %w", err))
 		}
 	}()
 	if db.Engine == SQLite && db.owner == nil {
@@ -33,7 +33,7 @@ func (db *DB) Moment(ctx context.Context, transactions int) (m Moment, err error
 			return m, err
 		}
 		pool = m.pool
-		done, err := db.turn.take(ctx) // nobody writes to a SQLite file meanwhile
+		done, err := db.writeLock.take(ctx) // nobody writes to a SQLite file meanwhile
 		if err != nil {
 			return m, err
 		}
@@ -41,7 +41,7 @@ func (db *DB) Moment(ctx context.Context, transactions int) (m Moment, err error
 	}
 	var snapshot string
 	for len(m.Transactions) < transactions {
-		tx, err := pool.BeginTx(ctx, db.momentOptions())
+		tx, err := pool.BeginTx(ctx, db.snapshotOptions())
 		if err != nil {
 			return m, err
 		}
@@ -65,7 +65,7 @@ func (db *DB) Moment(ctx context.Context, transactions int) (m Moment, err error
 	return m, nil
 }
 
-func (db *DB) momentOptions() *sql.TxOptions {
+func (db *DB) snapshotOptions() *sql.TxOptions {
 	if db.Engine == SQLite {
 		return nil // its connections for reading can do nothing else
 	}
@@ -73,7 +73,7 @@ func (db *DB) momentOptions() *sql.TxOptions {
 }
 
 // End ends the transactions.
-func (m Moment) End() {
+func (m Snapshot) End() {
 	for _, tx := range m.Transactions {
 		_ = tx.Rollback() // it only read
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// MissingGuards are the triggers around the log that somebody took away, or switched off.
-func (db *DB) MissingGuards(ctx context.Context) (missing []string, err error) {
+// MissingTriggers are the triggers around the log that somebody took away, or switched off.
+func (db *DB) MissingTriggers(ctx context.Context) (missing []string, err error) {
 	query := `SELECT name FROM sqlite_schema WHERE type = 'trigger'`
 	if db.Engine == Postgres {
 		query = `SELECT tgname FROM pg_trigger WHERE tgenabled IN ('O', 'A') AND NOT tgisinternal`
@@ -19,7 +19,7 @@ func (db *DB) MissingGuards(ctx context.Context) (missing []string, err error) {
 	if err := db.NewRaw(query).Scan(ctx, &there); err != nil {
 		return nil, Classify(ctx, fmt.Errorf("look at the triggers: %w", err))
 	}
-	for _, name := range guards[db.Engine] {
+	for _, name := range triggers[db.Engine] {
 		if !slices.Contains(there, name) {
 			missing = append(missing, name)
 		}
@@ -27,14 +27,14 @@ func (db *DB) MissingGuards(ctx context.Context) (missing []string, err error) {
 	return missing, nil
 }
 
-// RestoreGuards puts the triggers back that [DB.MissingGuards] names, as the migrations have them, and tells
+// RestoreTriggers puts the triggers back that [DB.MissingTriggers] names, as the migrations have them, and tells
 // which. The schema must be the newest, and the role must own the log.
-func (db *DB) RestoreGuards(ctx context.Context) (restored []string, err error) {
-	restored, err = db.MissingGuards(ctx)
+func (db *DB) RestoreTriggers(ctx context.Context) (restored []string, err error) {
+	restored, err = db.MissingTriggers(ctx)
 	if err != nil || len(restored) == 0 {
 		return nil, err
 	}
-	made, err := guardsMade(db.Engine)
+	made, err := definedTriggers(db.Engine)
 	if err != nil {
 		return nil, err
 	}
@@ -58,23 +58,23 @@ func (db *DB) RestoreGuards(ctx context.Context) (restored []string, err error) 
 	return restored, nil
 }
 
-// guard is how a trigger is made.
-type guard struct{ table, statement string }
+// protectionTrigger is how a trigger is made.
+type protectionTrigger struct{ table, statement string }
 
-var guardMade = map[Engine]*regexp.Regexp{
+var triggerDefinition = map[Engine]*regexp.Regexp{
 	Postgres: regexp.MustCompile(`(?ms)^CREATE TRIGGER (\w+) [^;]*? ON (\w+)$.*?;$`),
 	SQLite:   regexp.MustCompile(`(?ms)^CREATE TRIGGER (\w+) [^;]*? ON (\w+)$.*?END;$`),
 }
 
-// guardsMade are the triggers as the newest migration that makes them does.
-func guardsMade(engine Engine) (map[string]guard, error) {
+// definedTriggers are the triggers as the newest migration that makes them does.
+func definedTriggers(engine Engine) (map[string]protectionTrigger, error) {
 	text, err := migrated(engine)
 	if err != nil {
 		return nil, err
 	}
-	made := map[string]guard{}
-	for _, found := range guardMade[engine].FindAllStringSubmatch(text, -1) {
-		made[found[1]] = guard{table: found[2], statement: found[0]}
+	made := map[string]protectionTrigger{}
+	for _, found := range triggerDefinition[engine].FindAllStringSubmatch(text, -1) {
+		made[found[1]] = protectionTrigger{table: found[2], statement: found[0]}
 	}
 	return made, nil
 }

@@ -38,7 +38,7 @@ func TestAMomentIsTheSameForEveryTransaction(t *testing.T) {
 		}()
 		defer func() { close(stop); <-writing }()
 		for range 20 {
-			moment, err := db.Moment(t.Context(), 3)
+			moment, err := db.OpenSnapshot(t.Context(), 3)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,9 +8,9 @@ import (
 	sqlitecode "modernc.org/sqlite/lib"
 )
 
-// IsBeyondData tells whether the database refused a statement for a reason that has nothing to do with
+// IsInfrastructureError tells whether the database refused a statement for a reason that has nothing to do with
 // the values in it: a missing table, a deadlock, no memory. Other values would have fared no better.
-func IsBeyondData(err error) bool {
+func IsInfrastructureError(err error) bool {
 	if refusal, ok := errors.AsType[*pq.Error](err); ok {
 		switch refusal.Code.Class() {
 		case "22", "23", "P0": // data exception, constraint violation, raised by a trigger

@@ -7,24 +7,24 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// TransactLazily is [DB.Transact] for what can be done again: its COMMIT does not wait until the disk has it. A
+// TransactAsync is [DB.Transact] for what can be done again: its COMMIT does not wait until the disk has it. A
 // machine that fails may forget the transaction, together with all lazy ones after it, as long as none of
 // [DB.Transact] has followed.
-func (db *DB) TransactLazily(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
-	return db.transact(ctx, lazily, fn)
+func (db *DB) TransactAsync(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
+	return db.transact(ctx, asyncCommit, fn)
 }
 
-// pace says whether a COMMIT waits for the disk.
-type pace bool
+// commitMode says whether a COMMIT waits for the disk.
+type commitMode bool
 
 const (
-	promptly pace = false
-	lazily   pace = true
+	syncCommit commitMode = false
+	asyncCommit   commitMode = true
 )
 
-// slacken lets the next transaction on SQLite's one connection that writes be a lazy one, and hurry those after it be
+// allowAsync lets the next transaction on SQLite's one connection that writes be a lazy one, and hurry those after it be
 // prompt again. A connection that will not hurry is not used any more.
-func (db *DB) slacken(ctx context.Context) (hurry func(), err error) {
+func (db *DB) allowAsync(ctx context.Context) (hurry func(), err error) {
 	if db.Engine != SQLite {
 		return func() {}, nil
 	}

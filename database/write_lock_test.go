@@ -10,7 +10,7 @@ import (
 func TestTurnsAreTakenInTheOrderTheyWereAskedFor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		turn := newTurn()
+		turn := newWriteLock()
 		first, err := turn.take(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -43,15 +43,15 @@ func TestTurnsAreTakenInTheOrderTheyWereAskedFor(t *testing.T) {
 func TestWhoWaitsForUpkeepHasNotMetAnybody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		turn := newTurn()
+		turn := newWriteLock()
 		type taking func(context.Context) (func(), error)
 		for _, test := range []struct {
 			name          string
 			first, second taking
 			want          int64
 		}{
-			{"somebody who writes waits for upkeep", turn.takeForUpkeep, turn.take, 0},
-			{"upkeep waits for somebody who writes", turn.take, turn.takeForUpkeep, 0},
+			{"somebody who writes waits for upkeep", turn.takeForMaintenance, turn.take, 0},
+			{"upkeep waits for somebody who writes", turn.take, turn.takeForMaintenance, 0},
 			{"somebody who writes waits for another", turn.take, turn.take, 1},
 		} {
 			before := turn.waited.Load()

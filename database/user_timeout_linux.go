@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// giveUpOnSilence bounds how long sent bytes may stay unacknowledged. Keep-alive probes do not
+// setUserTimeout bounds how long sent bytes may stay unacknowledged. Keep-alive probes do not
 // run while there are such bytes, and the kernel alone would go on trying for a quarter of an hour.
-func giveUpOnSilence(network, _ string, raw syscall.RawConn) error {
+func setUserTimeout(network, _ string, raw syscall.RawConn) error {
 	if !strings.HasPrefix(network, "tcp") {
 		return nil
 	}

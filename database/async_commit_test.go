@@ -25,7 +25,7 @@ func TestOnlyALazyTransactionDoesNotWaitForTheDisk(t *testing.T) {
 			for _, one := range []struct {
 				transact func(context.Context, func(context.Context, bun.Tx) error) error
 				want     string
-			}{{db.TransactLazily, lazy}, {db.Transact, prompt}} {
+			}{{db.TransactAsync, lazy}, {db.Transact, prompt}} {
 				var got string
 				err := one.transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
 					return errors.Join(tx.QueryRowContext(ctx, query).Scan(&got), ending)
