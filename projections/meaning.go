@@ -28,12 +28,13 @@ type Meaning struct {
 	tables    meaningTables
 	embedder  embedding.Embedder
 	nearest   nearest
+	survey    *survey
 	follower  *message.Handler // nil while it follows no log
 	failure   atomic.Value     // why the model did not embed the last question, a string; empty if it did
 }
 
 func newMeaning(p *Knowledge, tables meaningTables, embedder embedding.Embedder) *Meaning {
-	m := &Meaning{knowledge: p, db: p.db, tables: tables, embedder: embedder}
+	m := &Meaning{knowledge: p, db: p.db, tables: tables, embedder: embedder, survey: &survey{knowledge: p}}
 	if p.db.Engine == database.Postgres {
 		m.nearest = &postgresNearest{meaning: m, shelves: newLibraries(postgresBudget)}
 	} else {
@@ -106,6 +107,7 @@ type embedded struct {
 // transaction that also moves the checkpoint. The error matches [embedding.ErrUnavailable] while the
 // model is down.
 func (m *Meaning) Prepare(ctx context.Context, page events.Page) (events.Change, error) {
+	m.survey.look(ctx, m.tables.pieces, m.tables.vectors)
 	e := &embedded{meaning: m, tenant: page.Tenant, turns: -1, late: page.Late()}
 	if turns, counted := page.Turns(); counted {
 		e.turns = turns
