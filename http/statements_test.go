@@ -44,7 +44,7 @@ var (
 	ofATenant = regexp.MustCompile(`'(?:default|other|_system|made-by-[\w-]+)'`)
 	// anyTenants are the questions that are asked of all: whose key it is, whether there is any, and what root
 	// asks before a rebuild; and which erasures are under way, which the server asks by itself.
-	anyTenants = regexp.MustCompile(`stream >= 'key:' AND stream < 'key;'|stream >= 'erasure:' AND stream < 'erasure;'|WITH RECURSIVE tenants|^SELECT count\(\*\) FROM "knowledge_\d+" AS k$`)
+	anyTenants = regexp.MustCompile(`stream >= 'key:' AND stream < 'key;'|stream >= 'erasure:' AND stream < 'erasure;'|WITH RECURSIVE tenants|^SELECT count\(\*\), coalesce\(sum\(words\), 0\) FROM "knowledge_\d+" AS k$`)
 )
 
 // check fails the test for every statement that reads or writes rows of tenants and does not say of which.
