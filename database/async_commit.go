@@ -18,8 +18,8 @@ func (db *DB) TransactAsync(ctx context.Context, fn func(ctx context.Context, tx
 type commitMode bool
 
 const (
-	syncCommit commitMode = false
-	asyncCommit   commitMode = true
+	syncCommit  commitMode = false
+	asyncCommit commitMode = true
 )
 
 // allowAsync lets the next transaction on SQLite's one connection that writes be a lazy one, and hurry those after it be

@@ -24,13 +24,13 @@ type DB struct {
 	// Opener says who has opened the database: host, process, and something random. No two are the same.
 	Opener string
 
-	writers   *bun.DB
-	connector *connector // PostgreSQL's
-	writeLock      *writeLock      // SQLite: whose turn it is on the one connection that writes
-	owner     *owner     // SQLite: this process's claim to the file
-	checkpointer    *checkpointer    // SQLite's, unless only to read; nil for none
-	log       *slog.Logger
-	close     func() error
+	writers      *bun.DB
+	connector    *connector    // PostgreSQL's
+	writeLock    *writeLock    // SQLite: whose turn it is on the one connection that writes
+	owner        *owner        // SQLite: this process's claim to the file
+	checkpointer *checkpointer // SQLite's, unless only to read; nil for none
+	log          *slog.Logger
+	close        func() error
 }
 
 const accepted = "use postgres://USER:PASSWORD@HOST:PORT/DATABASE or sqlite:PATH"
