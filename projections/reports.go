@@ -46,7 +46,7 @@ const (
 	standsThen = `k.id, k.number, k.task, k.owner, k.scopes, k.status, k.helpful, k.harmful, ` + reportersThen + ` AS stale_reporters,
 		CASE WHEN k.confirm_until <= ?0 AND k.stale_reason = '' THEN k.suspended_reason ELSE k.stale_reason END AS stale_reason,
 		coalesce(k.confirm_until <= ?0, FALSE) AS expired, k.confirm_until,
-		CASE WHEN k.confirm_until <= ?0 THEN k.expired_confidence ELSE k.confidence END AS confidence`
+		` + confidenceThen + ` AS confidence`
 	reportersThen = "(k.stale_reporters + CASE WHEN k.confirm_until <= ?0 THEN k.suspended_reporters ELSE 0 END)"
 )
 
@@ -90,7 +90,7 @@ func (r Reports) Stale(ctx context.Context, q domain.ReportQuery) ([]domain.Stan
 	}
 	return p.ranked(ctx, q, ranking{
 		said: reports, counted: reportersThen, some: mayBeStale + " AND (k.stale_reporters > 0 OR k.confirm_until <= ?0)", index: "stale",
-		args: []any{now}, also: p.expiredWithin(q).ColumnExpr("k.id, 0 AS counted"),
+		also: p.expiredWithin(q).ColumnExpr("k.id, 0 AS counted"),
 	})
 }
 
@@ -104,9 +104,8 @@ func (p *Knowledge) expiredWithin(q domain.ReportQuery) *bun.SelectQuery {
 // ranking is by what items are ranked.
 type ranking struct {
 	said    func() *bun.SelectQuery // each voice v that counts
-	counted string                  // how many those about k are
-	some    string                  // which items are listed
-	args    []any                   // of both
+	counted string                  // how many those about k are, at the time ?0
+	some    string                  // which items are listed, at that time
 	index   string                  // of those
 	also    *bun.SelectQuery        // ids of items that are listed for a time although nothing is counted; nil for none
 }
@@ -124,7 +123,7 @@ func (p *Knowledge) ranked(ctx context.Context, q domain.ReportQuery, by ranking
 	now := database.At(p.now())
 	query := p.db.NewSelect().ColumnExpr(standsThen, now)
 	if q.From.IsZero() && q.To.IsZero() {
-		query = query.TableExpr("?", p.by(by.index)).ColumnExpr(by.counted+" AS counted", by.args...).Where(by.some, by.args...)
+		query = query.TableExpr("?", p.by(by.index)).ColumnExpr(by.counted+" AS counted", now).Where(by.some, now)
 	} else {
 		then := between(by.said().ColumnExpr("v.id, count(*) AS counted").Where("v.tenant = ?", q.Tenant).GroupExpr("v.id"), "v.at", q.From, q.To)
 		if by.also != nil {

@@ -23,8 +23,8 @@ type slim struct {
 // slimColumns are selected in the order in which slimRow scans them, at a time.
 const slimColumns = "k.id, k.scopes, " + confidenceThen + ", k.position"
 
-// confidenceThen is an item's confidence at a time.
-const confidenceThen = "CASE WHEN k.confirm_until <= ? THEN k.expired_confidence ELSE k.confidence END"
+// confidenceThen is an item's confidence at the time ?0.
+const confidenceThen = "CASE WHEN k.confirm_until <= ?0 THEN k.expired_confidence ELSE k.confidence END"
 
 // slimRow scans what may be missing, because the item did not pass.
 type slimRow struct {

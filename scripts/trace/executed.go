@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"go/ast"
@@ -59,19 +60,9 @@ func executedIn(ctx context.Context, dir string) (executed, error) {
 		all = append(all, list...)
 	}
 	slices.SortFunc(all, func(a, b *function) int {
-		return 2*strings.Compare(a.file, b.file) + compare(a.line, b.line)
+		return cmp.Or(strings.Compare(a.file, b.file), cmp.Compare(a.line, b.line))
 	})
 	return all, nil
-}
-
-func compare(a, b int) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // functionsOf are the functions of a file that have any of these lines.
