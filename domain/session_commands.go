@@ -1,12 +1,11 @@
 package domain
 
 import (
-	"regexp"
 	"time"
 )
 
 // sessionID is what programs call their sessions.
-var sessionID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._~@:+-]{0,127}$`)
+var sessionID = expression(`^[A-Za-z0-9][A-Za-z0-9._~@:+-]{0,127}$`)
 
 // SessionTarget is the session that a command is about, and who asks.
 type SessionTarget struct {
@@ -36,7 +35,7 @@ func (t SessionTarget) Validate() error {
 }
 
 func (t SessionTarget) check(p *Problems) {
-	if !sessionID.MatchString(t.ID) {
+	if !sessionID().MatchString(t.ID) {
 		p.Add("session_id", "must be 1 to 128 of A-Z a-z 0-9 . _ ~ @ : + - and begin with a letter or digit")
 	}
 	checkEntity(p, "user", t.owner())

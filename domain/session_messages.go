@@ -91,7 +91,7 @@ func (m Said) check(p *Problems, prefix string) {
 			bytes += len(*s)
 		}
 		clean(p, at+".tool_input", string(part.ToolInput))
-		if escapedNUL.Match(part.ToolInput) {
+		if escapedNUL().Match(part.ToolInput) {
 			p.Add(at+".tool_input", "must not contain NUL characters")
 		}
 		bytes += len(part.ToolInput)

@@ -2,7 +2,6 @@ package domain
 
 import (
 	"errors"
-	"regexp"
 	"time"
 )
 
@@ -21,7 +20,7 @@ type NamedTenant struct {
 // TenantStream is the stream of a tenant, in the log of [SystemTenant].
 func TenantStream(name string) string { return "tenant:" + name }
 
-var tenantName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+var tenantName = expression(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // Evolve implements [State].
 func (t Tenant) Evolve(fact Fact, at Occasion) (State, error) {
@@ -50,7 +49,7 @@ func (c CreateTenant) Validate() error {
 		return c.By.notRoot("tenants are for root")
 	}
 	var p Problems
-	if !tenantName.MatchString(c.Name) {
+	if !tenantName().MatchString(c.Name) {
 		p.Add("name", "must be 1 to 63 of a-z 0-9 - and begin and end with a letter or digit")
 	}
 	return p.Err()

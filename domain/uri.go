@@ -1,7 +1,6 @@
 package domain
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -30,8 +29,8 @@ const (
 var common = []string{"memories", "skills", "instructions", "resources", "workspaces"}
 
 var (
-	vikingURI = regexp.MustCompile(`^viking://[^\x00-\x1f\x7f]*$`)
-	drive     = regexp.MustCompile(`^[A-Za-z]:`)
+	vikingURI = expression(`^viking://[^\x00-\x1f\x7f]*$`)
+	drive     = expression(`^[A-Za-z]:`)
 )
 
 // ParseURI reads a URI in its one spelling. The error matches [ErrForbidden] if some reader might follow it
@@ -43,7 +42,7 @@ func ParseURI(s string) (URI, error) {
 	case !clean(&p, "uri", s):
 	case len(s) > maxURI:
 		p.Add("uri", "must have at most %d bytes, has %d", maxURI, len(s))
-	case !vikingURI.MatchString(s):
+	case !vikingURI().MatchString(s):
 		p.Add("uri", "must begin with viking:// and contain no control characters")
 	case u.leaves():
 		return u, Refuse(ErrForbidden, "a uri must not contain . or .. as a name, a backslash, or a drive")
@@ -57,7 +56,7 @@ func ParseURI(s string) (URI, error) {
 
 func (u URI) leaves() bool {
 	return strings.Contains(string(u), `\`) || slices.ContainsFunc(u.Names(), func(name string) bool {
-		return name == "." || name == ".." || drive.MatchString(name)
+		return name == "." || name == ".." || drive().MatchString(name)
 	})
 }
 

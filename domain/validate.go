@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -26,7 +27,12 @@ const (
 	maxOrigins  = 1000 // events that an item was made from
 )
 
-var eventID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+// expression returns a function that compiles a regular expression at its first call, so that the start of a program costs less.
+func expression(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
+
+var eventID = expression(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 func given[T any](value *T, check func(T)) {
 	if value != nil {
@@ -78,7 +84,7 @@ func checkID(p *Problems, field, id string) {
 }
 
 func checkEventID(p *Problems, field, id string) {
-	if !eventID.MatchString(id) {
+	if !eventID().MatchString(id) {
 		p.Add(field, "must be the id of an event, a UUID in lower case")
 	}
 }

@@ -5,12 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 )
 
-var escapedNUL = regexp.MustCompile(`(^|[^\\])(\\\\)*\\u0000`) // the backslash itself not escaped
+var escapedNUL = expression(`(^|[^\\])(\\\\)*\\u0000`) // the backslash itself not escaped
 
 func checkTask(p *Problems, s string) { atMost(p, "task", s, maxTask) }
 
@@ -59,13 +58,13 @@ func checkMeta(p *Problems, meta json.RawMessage) {
 		p.Add("meta", "must have at most %d bytes as JSON, has %d", maxMeta, len(meta))
 	case json.Unmarshal(meta, &object) != nil:
 		p.Add("meta", "must be a JSON object")
-	case escapedNUL.Match(meta):
+	case escapedNUL().Match(meta):
 		p.Add("meta", "must not contain NUL characters")
 	}
 }
 
 // escapes are a surrogate pair, half of one, and any other escape.
-var escapes = regexp.MustCompile(`\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u[dD][89a-fA-F]..|.)`)
+var escapes = expression(`\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u[dD][89a-fA-F]..|.)`)
 
 // replacement stands for half a surrogate pair, as it does where JSON is read into strings.
 const replacement = `\ufffd`
@@ -91,7 +90,7 @@ func whole(text []byte) []byte {
 	if !bytes.Contains(text, []byte(`\u`)) {
 		return text
 	}
-	return escapes.ReplaceAllFunc(text, func(escape []byte) []byte {
+	return escapes().ReplaceAllFunc(text, func(escape []byte) []byte {
 		if len(escape) == len(replacement) {
 			return []byte(replacement)
 		}

@@ -53,11 +53,11 @@ const shortestStatement = 6
 // stated is what a sentence of the user's says about him and his world.
 func stated(sentence string) (Finding, bool) {
 	s := straight.Replace(sentence)
-	asked := asking.MatchString(s)
-	if len(s) < shortestStatement || len(s) > domain.MaxContent/2 || polarityMark.MatchString(s) {
+	asked := asking().MatchString(s)
+	if len(s) < shortestStatement || len(s) > domain.MaxContent/2 || polarityMark().MatchString(s) {
 		return Finding{}, false
 	}
-	if passing.MatchString(s) || requesting.MatchString(s) && !either(s, remembering, rememberingChinese) {
+	if passing().MatchString(s) || requesting().MatchString(s) && !either(s, remembering, rememberingChinese) {
 		return Finding{}, false
 	}
 	f := Finding{Content: sentence, Correction: either(s, correcting, correctingChinese)}
@@ -72,7 +72,7 @@ func stated(sentence string) (Finding, bool) {
 		return f, true
 	}
 	for _, fact := range identity {
-		if fact.expression.MatchString(s) {
+		if fact.expression().MatchString(s) {
 			f.Category, f.Key, f.Single = domain.CategoryProfile, fact.key, fact.single
 			f.Task = in(s, "Who the user is", "用户是谁")
 			f.Tags = tagsOf("background", f.Key)
@@ -80,11 +80,11 @@ func stated(sentence string) (Finding, bool) {
 		}
 	}
 	switch {
-	case either(s, deciding, decidingChinese), dated.MatchString(s), doing.MatchString(s):
+	case either(s, deciding, decidingChinese), dated().MatchString(s), doing().MatchString(s):
 		f.Category = domain.CategoryEvents
 		f.Task = in(s, "What happened, or was decided", "发生或决定的事")
 		f.Tags = tagsOf("", "")
-	case noted || f.Correction && factual.MatchString(s) || either(s, describing, describingChinese) && !either(s, problem, problemChinese):
+	case noted || f.Correction && factual().MatchString(s) || either(s, describing, describingChinese) && !either(s, problem, problemChinese):
 		f.Category = domain.CategoryEntities
 		f.Task = in(s, "What the user's world is like", "用户所说的事实")
 		f.Tags = tagsOf("", "")
@@ -109,7 +109,7 @@ func unheard(c Conversation, findings []Finding) []Finding {
 		}
 		if len(findings) > 0 {
 			said = strings.Join(slices.DeleteFunc(text.Sentences(said), func(s string) bool {
-				return asking.MatchString(s) || passing.MatchString(s) || requesting.MatchString(s) || covered(s, known)
+				return asking().MatchString(s) || passing().MatchString(s) || requesting().MatchString(s) || covered(s, known)
 			}), " ")
 		}
 		if said != "" {
@@ -165,7 +165,7 @@ func cut(s string, bytes int) string {
 // outcome is what an agent said last, in short; empty if it said nothing.
 func outcome(c Conversation) string {
 	for _, m := range slices.Backward(c.Messages) {
-		if said := reporting.ReplaceAllString(strings.TrimSpace(m.Prose()), ""); m.Role == domain.RoleAssistant && said != "" {
+		if said := reporting().ReplaceAllString(strings.TrimSpace(m.Prose()), ""); m.Role == domain.RoleAssistant && said != "" {
 			return " → " + text.Abstract(said, text.AbstractTokens/2)
 		}
 	}

@@ -2,7 +2,6 @@ package extraction
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -72,11 +71,11 @@ func cluesOf(c Conversation) []clue {
 func clueOf(sentence string) clue {
 	sentence = straight.Replace(sentence)
 	switch {
-	case namedProblem.MatchString(sentence):
+	case namedProblem().MatchString(sentence):
 		return clue{problem: true}
-	case namedCause.MatchString(sentence):
+	case namedCause().MatchString(sentence):
 		return clue{cause: true}
-	case namedFix.MatchString(sentence):
+	case namedFix().MatchString(sentence):
 		return clue{fix: true}
 	}
 	return clue{
@@ -86,14 +85,14 @@ func clueOf(sentence string) clue {
 }
 
 // label is a part's name before what it says.
-var label = regexp.MustCompile(`(?i)^\W*(?:problem|issue|symptom|error|root cause|cause|reason|fix|solution|resolution|workaround|问题|现象|症状|根本原因|原因|根因|解决方案|解决办法|解决方法|解决|修复|办法)\s*[:：]\s*|^\W*(?:根本)?(?:原因|根因)(?:是|在于)\s*`)
+var label = text.Expression(`(?i)^\W*(?:problem|issue|symptom|error|root cause|cause|reason|fix|solution|resolution|workaround|问题|现象|症状|根本原因|原因|根因|解决方案|解决办法|解决方法|解决|修复|办法)\s*[:：]\s*|^\W*(?:根本)?(?:原因|根因)(?:是|在于)\s*`)
 
 // caseOf tells a problem, its cause and its fix from clues that stand together.
 func caseOf(clues []clue) Finding {
 	var problems, causes, fixes []string
 	f := Finding{Category: domain.CategoryCases}
 	for i, clue := range clues {
-		told := reporting.ReplaceAllString(clue.sentence, "")
+		told := reporting().ReplaceAllString(clue.sentence, "")
 		switch {
 		case clue.fix && (i > 0 || len(clues) == 1):
 			fixes = append(fixes, told)
@@ -112,7 +111,7 @@ func caseOf(clues []clue) Finding {
 	section := func(english, chinese string, sentences []string) {
 		if len(sentences) > 0 {
 			for i, sentence := range sentences {
-				sentences[i] = label.ReplaceAllString(sentence, "")
+				sentences[i] = label().ReplaceAllString(sentence, "")
 			}
 			content.WriteString(in(said, english, chinese) + strings.Join(sentences, " ") + "\n")
 		}
@@ -125,13 +124,13 @@ func caseOf(clues []clue) Finding {
 	return f
 }
 
-var reporting = regexp.MustCompile(`(?is)^\s*(final response|tool sequence|environment|failure reason)\s*[:：]\s*`)
+var reporting = text.Expression(`(?is)^\s*(final response|tool sequence|environment|failure reason)\s*[:：]\s*`)
 
 // reported are the messages that report on a task, by what they report.
 func reported(c Conversation) (parts map[string]int) {
 	parts = map[string]int{}
 	for i, m := range c.Messages {
-		if found := reporting.FindStringSubmatch(m.Text()); found != nil {
+		if found := reporting().FindStringSubmatch(m.Text()); found != nil {
 			parts[strings.ToLower(found[1])] = i
 		}
 	}
@@ -175,7 +174,7 @@ func report(c Conversation) []Finding {
 		}
 	}
 	f.Content = strings.Join(lines, "\n")
-	f.Abstract = text.Abstract(about+" → "+reporting.ReplaceAllString(c.Messages[final].Text(), ""), text.AbstractTokens)
+	f.Abstract = text.Abstract(about+" → "+reporting().ReplaceAllString(c.Messages[final].Text(), ""), text.AbstractTokens)
 	f.Tags = tagsOf("", "")
 	return []Finding{f}
 }
@@ -195,13 +194,13 @@ func failure(c Conversation) []Finding {
 		if i == asked || said == "" || m.Role == domain.RoleUser {
 			continue
 		}
-		if rest := unmarked(said); rest == "" || justMarked.MatchString(said) && len(rest) < 80 {
+		if rest := unmarked(said); rest == "" || justMarked().MatchString(said) && len(rest) < 80 {
 			f.Sources = append(f.Sources, i)
 			continue // it says nothing else
 		}
 		said = unmarked(said)
-		if named := reporting.FindStringSubmatch(said); named != nil && strings.EqualFold(named[1], "failure reason") {
-			reason = strings.TrimSpace(reporting.ReplaceAllString(said, ""))
+		if named := reporting().FindStringSubmatch(said); named != nil && strings.EqualFold(named[1], "failure reason") {
+			reason = strings.TrimSpace(reporting().ReplaceAllString(said, ""))
 		}
 		lines = append(lines, cut(said, 8000))
 		f.Sources = append(f.Sources, i)
@@ -222,5 +221,5 @@ func failure(c Conversation) []Finding {
 
 // unmarked is a text without the mark that it tells of a failure, which the item says by its polarity.
 func unmarked(said string) string {
-	return strings.TrimSpace(markedAside.ReplaceAllString(markedLine.ReplaceAllString(said, ""), " "))
+	return strings.TrimSpace(markedAside().ReplaceAllString(markedLine().ReplaceAllString(said, ""), " "))
 }

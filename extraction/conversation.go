@@ -3,12 +3,12 @@ package extraction
 import (
 	"context"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/text"
 )
 
 // Extractor finds what is worth knowing in a conversation. It is safe for concurrent use.
@@ -49,26 +49,26 @@ func (m Message) Text() string {
 
 // fenced is code, and quoted a line of another text: the speaker's own words are neither.
 var (
-	fenced = regexp.MustCompile("(?s)```.*?(?:```|$)")
-	quoted = regexp.MustCompile(`(?m)^[ \t]*>(?:[ \t>].*)?$`)
+	fenced = text.Expression("(?s)```.*?(?:```|$)")
+	quoted = text.Expression(`(?m)^[ \t]*>(?:[ \t>].*)?$`)
 )
 
 // Prose is [Message.Text] in the speaker's own words: without code and quotations.
 func (m Message) Prose() string {
-	return quoted.ReplaceAllString(fenced.ReplaceAllString(m.Text(), "\n"), "")
+	return quoted().ReplaceAllString(fenced().ReplaceAllString(m.Text(), "\n"), "")
 }
 
 // speaks tells whether a message is a person's or an agent's, and not the output of a tool or a program's instructions.
 func (m Message) speaks() bool { return m.Role == domain.RoleUser || m.Role == domain.RoleAssistant }
 
 // turn begins what one speaker says in a message that holds a whole exchange.
-var turn = regexp.MustCompile(`(?i)(?:^|\s)\[(user|assistant|system|tool)\]:\s*`)
+var turn = text.Expression(`(?i)(?:^|\s)\[(user|assistant|system|tool)\]:\s*`)
 
 // turns are what each speaker says in a message of the form "[user]: … [assistant]: …". Only a user's message is split, so
 // that no text makes the words of an agent or a tool the user's.
 func (m Message) turns() []Message {
 	said := strings.TrimSpace(m.Text())
-	marks := turn.FindAllStringSubmatchIndex(said, -1)
+	marks := turn().FindAllStringSubmatchIndex(said, -1)
 	if m.Role != domain.RoleUser || len(marks) == 0 || marks[0][0] != 0 {
 		return []Message{m}
 	}
@@ -176,7 +176,7 @@ const negativePrefix = "openspace-neg-"
 // Negative tells whether the conversation reports what failed.
 func (c Conversation) Negative() bool {
 	return strings.HasPrefix(c.Session, negativePrefix) || slices.ContainsFunc(c.Messages, func(m Message) bool {
-		return polarityMark.MatchString(m.Text())
+		return polarityMark().MatchString(m.Text())
 	})
 }
 

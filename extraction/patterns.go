@@ -1,7 +1,6 @@
 package extraction
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/annals-kb/annals/domain"
@@ -9,9 +8,9 @@ import (
 )
 
 var (
-	step        = regexp.MustCompile(`(?im)^\s*(?:step\s*\d+[.:)]?|\d{1,2}[.)、]|第[一二三四五六七八九十]步[:：,，]?)\s*\S`)
-	inOrder     = regexp.MustCompile(`(?is)\bfirst(?:ly)?\b.+\b(?:then|next|second(?:ly)?)\b.+\b(?:finally|lastly|at the end)\b`)
-	inOrderHan  = regexp.MustCompile(`(?s)首先.+(?:然后|接着|其次).+最后`)
+	step        = text.Expression(`(?im)^\s*(?:step\s*\d+[.:)]?|\d{1,2}[.)、]|第[一二三四五六七八九十]步[:：,，]?)\s*\S`)
+	inOrder     = text.Expression(`(?is)\bfirst(?:ly)?\b.+\b(?:then|next|second(?:ly)?)\b.+\b(?:finally|lastly|at the end)\b`)
+	inOrderHan  = text.Expression(`(?s)首先.+(?:然后|接着|其次).+最后`)
 	fewestSteps = 3
 )
 
@@ -21,12 +20,12 @@ func patterns(c Conversation) []Finding {
 	var found []Finding
 	for i, m := range c.Messages {
 		said := strings.TrimSpace(m.Prose())
-		steps := step.FindAllStringIndex(said, -1)
-		if !m.speaks() || reporting.MatchString(said) || len(steps) < fewestSteps && !either(said, inOrder, inOrderHan) {
+		steps := step().FindAllStringIndex(said, -1)
+		if !m.speaks() || reporting().MatchString(said) || len(steps) < fewestSteps && !either(said, inOrder, inOrderHan) {
 			continue
 		}
 		f := Finding{Category: domain.CategoryPatterns, Sources: []int{i}, Own: m.Role == domain.RoleUser, Tags: tagsOf("", "")}
-		f.Content = cut(strings.TrimSpace(quoted.ReplaceAllString(m.Text(), "")), domain.MaxContent/2)
+		f.Content = cut(strings.TrimSpace(quoted().ReplaceAllString(m.Text(), "")), domain.MaxContent/2)
 		heading := firstLine(said)
 		if len(steps) >= fewestSteps {
 			heading = firstLine(said[:steps[0][0]])

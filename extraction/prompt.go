@@ -48,7 +48,7 @@ func transcribed(i int, m Message) string {
 		Tools   []run  `json:"tools,omitempty"`
 	}{Message: i, Role: m.Role, Peer: m.Peer, Date: m.At.UTC().Format(time.DateOnly)}
 	said := cut(m.Text(), longestMessage)
-	line.Text, line.Quoted = quoted.ReplaceAllString(said, ""), strings.Join(quoted.FindAllString(said, -1), "\n")
+	line.Text, line.Quoted = quoted().ReplaceAllString(said, ""), strings.Join(quoted().FindAllString(said, -1), "\n")
 	for _, part := range m.Parts {
 		if part.Type == domain.PartTool {
 			line.Tools = append(line.Tools, run{part.ToolName, part.ToolStatus, cut(part.ToolOutput, 500)})

@@ -1,7 +1,6 @@
 package extraction
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
@@ -33,11 +32,11 @@ func likeness(a, b string) float64 {
 }
 
 // quantity is a statement that something is a number, such as a port or a time.
-var quantity = regexp.MustCompile(`(?i)\b(?:the|our|my) ([a-z][\w -]*?) (?:is|are)(?: now)? \S*\d\S*?(?: now)?[.!]?$`)
+var quantity = text.Expression(`(?i)\b(?:the|our|my) ([a-z][\w -]*?) (?:is|are)(?: now)? \S*\d\S*?(?: now)?[.!]?$`)
 
 // sameQuantity tells whether two texts say the number of the same thing: few words, of which the likeness says little.
 func sameQuantity(a, b string) bool {
-	left, right := quantity.FindStringSubmatch(a), quantity.FindStringSubmatch(b)
+	left, right := quantity().FindStringSubmatch(a), quantity().FindStringSubmatch(b)
 	return left != nil && right != nil && normal(left[1]) == normal(right[1])
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -19,9 +20,9 @@ func behaviours(c Conversation) []Finding {
 			continue
 		}
 		for _, s := range text.Sentences(m.Prose()) {
-			for _, expression := range []interface{ FindStringSubmatch(string) []string }{behaving, behavingChinese} {
-				named := expression.FindStringSubmatch(s)
-				if named == nil || asking.MatchString(s) || text.IsStopWord(strings.ToLower(named[1])) || notTools[strings.ToLower(named[1])] {
+			for _, expression := range []func() *regexp.Regexp{behaving, behavingChinese} {
+				named := expression().FindStringSubmatch(s)
+				if named == nil || asking().MatchString(s) || text.IsStopWord(strings.ToLower(named[1])) || notTools[strings.ToLower(named[1])] {
 					continue
 				}
 				name, _, _ := strings.Cut(named[1], " ")

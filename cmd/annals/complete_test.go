@@ -13,7 +13,7 @@ func completed(t *testing.T, words ...string) []string {
 	t.Helper()
 	var out bytes.Buffer
 	c := &console{out: &out, err: &out}
-	parser, err := newParser(&grammar{}, c, func(int) {})
+	parser, err := newParser(&grammar{}, c, func(int) {}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestCompletionOffersWhatFits(t *testing.T) {
 
 func TestEveryCommandTeachesByExample(t *testing.T) {
 	t.Parallel()
-	parser, err := newParser(&grammar{}, &console{out: &bytes.Buffer{}, err: &bytes.Buffer{}}, func(int) {})
+	parser, err := newParser(&grammar{}, &console{out: &bytes.Buffer{}, err: &bytes.Buffer{}}, func(int) {}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"reflect"
+	"strings"
 
 	"github.com/alecthomas/kong"
 )
@@ -19,11 +21,11 @@ func run(ctx context.Context, args []string, c *console) int {
 	helped := false
 	var unreadable error
 	c.settings, unreadable = settingsIn(args)
-	parser, err := newParser(&g, c, func(int) { helped = true })
+	args = timesAsValues(habitual(args))
+	parser, err := newParser(&g, c, func(int) { helped = true }, otherCommands(args))
 	if err != nil {
 		return c.fail(err)
 	}
-	args = timesAsValues(habitual(args))
 	if len(args) > 0 && args[0] == "__complete" {
 		complete(ctx, c, parser.Model, args[1:])
 		return exitOK
@@ -32,8 +34,8 @@ func run(ctx context.Context, args []string, c *console) int {
 		c.json = asksForJSON(args)
 		return c.fail(err)
 	}
-	if unreadable == nil {
-		unreadable = c.settings.check(parser.Model)
+	if unreadable == nil && len(c.settings.values) > 0 {
+		unreadable = c.settings.check(allCommands(c))
 	}
 	parsed, err := parser.Parse(args)
 	switch {
@@ -52,7 +54,11 @@ func run(ctx context.Context, args []string, c *console) int {
 	if err := given(parsed.Selected()); err != nil {
 		return c.fail(err)
 	}
-	for _, name := range unknownVariables(parser.Model, os.Environ()) {
+	unknown := unknownVariables(parser.Model, os.Environ())
+	if len(unknown) > 0 { // to this command: another may know them
+		unknown = unknownVariables(allCommands(c), os.Environ())
+	}
+	for _, name := range unknown {
 		c.warn("the variable %s is unknown and has no effect; annals config lists the settings", name)
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
@@ -76,7 +82,40 @@ func habitual(args []string) []string {
 	return args
 }
 
-func newParser(g *grammar, c *console, exit func(int)) (*kong.Kong, error) {
+// otherCommands matches the commands that the arguments do not call; it is empty if they do not begin with a command, as in
+// "annals --json get". Reading the grammar of all commands takes most of the program's start.
+func otherCommands(args []string) string {
+	var others []string
+	called := false
+	all := reflect.TypeFor[grammar]()
+	for i := range all.NumField() {
+		field := all.Field(i)
+		if _, isCommand := field.Tag.Lookup("cmd"); !isCommand {
+			continue
+		}
+		if len(args) > 0 && args[0] == cmp.Or(field.Tag.Get("name"), strings.ToLower(field.Name)) {
+			called = true
+			continue
+		}
+		others = append(others, field.Name)
+	}
+	if !called {
+		return ""
+	}
+	return `^grammar\.(?:` + strings.Join(others, "|") + `)$`
+}
+
+// allCommands is the grammar of all commands.
+func allCommands(c *console) *kong.Application {
+	parser, err := newParser(&grammar{}, c, func(int) {}, "")
+	if err != nil {
+		panic(err) // the grammar is wrong, whatever the arguments
+	}
+	return parser.Model
+}
+
+// newParser reads the grammar, without the commands whose fields the expression without matches.
+func newParser(g *grammar, c *console, exit func(int), without string) (*kong.Kong, error) {
 	options := append(amounts(),
 		kong.Name("annals"),
 		kong.Description(description),
@@ -104,6 +143,9 @@ func newParser(g *grammar, c *console, exit func(int)) (*kong.Kong, error) {
 			{Key: "table", Title: "The table:"},
 		}),
 	)
+	if without != "" {
+		options = append(options, kong.IgnoreFields(without))
+	}
 	parser, err := kong.New(g, options...)
 	if err != nil {
 		return nil, fmt.Errorf("read the command line's grammar: %w", err)

@@ -4,14 +4,16 @@ import (
 	"encoding/base64"
 	"regexp"
 	"strings"
+
+	"github.com/annals-kb/annals/text"
 )
 
 // keyRule finds keys by how they begin.
 type keyRule struct {
-	begin  string            // of a word
-	re     *regexp.Regexp    // from there on, in at most longestBegin bytes
-	rest   func(c byte) bool // what may follow that; nil if nothing may
-	random bool              // whether it must look random too, since people write words like that
+	begin  string                // of a word
+	re     func() *regexp.Regexp // from there on, in at most longestBegin bytes
+	rest   func(c byte) bool     // what may follow that; nil if nothing may
+	random bool                  // whether it must look random too, since people write words like that
 }
 
 // Expressions have no end of their own. So a word is tried once, however long the key is that it may begin.
@@ -44,7 +46,7 @@ var keyRules = []keyRule{
 }
 
 func keyed(begin, form string, rest func(byte) bool) keyRule {
-	return keyRule{begin: begin, re: regexp.MustCompile(`^` + form), rest: rest}
+	return keyRule{begin: begin, re: text.Expression(`^` + form), rest: rest}
 }
 
 func (r keyRule) mustLookRandom() keyRule {
@@ -92,7 +94,7 @@ func (s *scanner) key(rule *keyRule, i int) int {
 	}
 	window := s.text[i:min(len(s.text), i+longestBegin)]
 	s.spend(len(window))
-	found := rule.re.FindStringIndex(window)
+	found := rule.re().FindStringIndex(window)
 	if found == nil {
 		return i
 	}

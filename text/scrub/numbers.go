@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/annals-kb/annals/text"
 )
 
 // longestNumber bounds how far a number may reach with what divides it.
@@ -33,7 +35,7 @@ func (s *scanner) number(i int) span {
 		if strings.IndexByte(form.first, text[i]) < 0 {
 			continue
 		}
-		found := form.re.FindString(window)
+		found := form.re().FindString(window)
 		if found == "" || !mayEnd(text, i+len(found)) {
 			continue
 		}
@@ -98,7 +100,7 @@ const fewestDigits, fewestNational = 9, 10
 
 type phoneForm struct {
 	first     string // the bytes that it may begin with
-	re        *regexp.Regexp
+	re        func() *regexp.Regexp
 	sure      bool // nothing else is written like that
 	announced bool // only where a word before says that it is a phone number
 	fits      func(number string) bool
@@ -106,16 +108,16 @@ type phoneForm struct {
 
 // phoneForms: international, Chinese mobile, North American.
 var phoneForms = []phoneForm{
-	{first: "+", re: regexp.MustCompile(`^\+[ ]?(?:86|0086)?[ -]?1[3-9][0-9](?:[0-9]{8}|[ -][0-9]{4}[ -][0-9]{4})`), sure: true, fits: hasCountry},
-	{first: "+", re: regexp.MustCompile(`^\+1[ .-]?\(?[2-9][0-9]{2}\)?[ .-]?[2-9][0-9]{2}[ .-]?[0-9]{4}`), sure: true, fits: always},
-	{first: "+", re: regexp.MustCompile(`^\+[1-9][0-9]{7,14}`), sure: true, fits: hasCountry},
-	{first: "+", re: regexp.MustCompile(`^\+[1-9][0-9]{0,2}(?:[ .-]?\(0?[0-9]{1,4}\))?(?:[ .-][0-9]{1,8}){1,5}`), sure: true, fits: hasCountry},
-	{first: "108", re: regexp.MustCompile(`^(?:(?:86|0086)[ -])?1[3-9][0-9](?:[0-9]{8}|[ -][0-9]{4}[ -][0-9]{4})`), fits: always},
-	{first: "0", re: regexp.MustCompile(`^00?86[ -]?1[3-9][0-9]{9}`), fits: always},
-	{first: "1(", re: regexp.MustCompile(`^(?:1[ .-])?\([2-9][0-9]{2}\)[ ]?[2-9][0-9]{2}[ .-][0-9]{4}`), sure: true, fits: always},
-	{first: "123456789", re: regexp.MustCompile(`^(?:1-)?[2-9][0-9]{2}-[2-9][0-9]{2}-[0-9]{4}`), fits: northAmerican},
-	{first: "123456789", re: regexp.MustCompile(`^(?:1\.)?[2-9][0-9]{2}\.[2-9][0-9]{2}\.[0-9]{4}`), fits: northAmerican},
-	{first: "123456789", re: regexp.MustCompile(`^(?:1[ -]?)?[2-9][0-9]{2}[ -]?[2-9][0-9]{2}[ -]?[0-9]{4}`), announced: true, fits: northAmerican},
+	{first: "+", re: text.Expression(`^\+[ ]?(?:86|0086)?[ -]?1[3-9][0-9](?:[0-9]{8}|[ -][0-9]{4}[ -][0-9]{4})`), sure: true, fits: hasCountry},
+	{first: "+", re: text.Expression(`^\+1[ .-]?\(?[2-9][0-9]{2}\)?[ .-]?[2-9][0-9]{2}[ .-]?[0-9]{4}`), sure: true, fits: always},
+	{first: "+", re: text.Expression(`^\+[1-9][0-9]{7,14}`), sure: true, fits: hasCountry},
+	{first: "+", re: text.Expression(`^\+[1-9][0-9]{0,2}(?:[ .-]?\(0?[0-9]{1,4}\))?(?:[ .-][0-9]{1,8}){1,5}`), sure: true, fits: hasCountry},
+	{first: "108", re: text.Expression(`^(?:(?:86|0086)[ -])?1[3-9][0-9](?:[0-9]{8}|[ -][0-9]{4}[ -][0-9]{4})`), fits: always},
+	{first: "0", re: text.Expression(`^00?86[ -]?1[3-9][0-9]{9}`), fits: always},
+	{first: "1(", re: text.Expression(`^(?:1[ .-])?\([2-9][0-9]{2}\)[ ]?[2-9][0-9]{2}[ .-][0-9]{4}`), sure: true, fits: always},
+	{first: "123456789", re: text.Expression(`^(?:1-)?[2-9][0-9]{2}-[2-9][0-9]{2}-[0-9]{4}`), fits: northAmerican},
+	{first: "123456789", re: text.Expression(`^(?:1\.)?[2-9][0-9]{2}\.[2-9][0-9]{2}\.[0-9]{4}`), fits: northAmerican},
+	{first: "123456789", re: text.Expression(`^(?:1[ -]?)?[2-9][0-9]{2}[ -]?[2-9][0-9]{2}[ -]?[0-9]{4}`), announced: true, fits: northAmerican},
 }
 
 func always(string) bool { return true }

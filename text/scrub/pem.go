@@ -1,14 +1,15 @@
 package scrub
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/annals-kb/annals/text"
 )
 
 var (
-	pemBegins = regexp.MustCompile(`^-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----`)
-	pemEnds   = regexp.MustCompile(`-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----`)
+	pemBegins = text.Expression(`^-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----`)
+	pemEnds   = text.Expression(`-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----`)
 	pemHeader = []string{"Proc-Type: ", "DEK-Info: ", "Comment: ", "Version: "}
 )
 
@@ -27,7 +28,7 @@ func (s *scanner) pem(i int) span {
 	switch {
 	case strings.HasPrefix(line, "-----BEGIN "):
 		s.spend(len(line))
-		if begin := pemBegins.FindStringIndex(line); begin != nil {
+		if begin := pemBegins().FindStringIndex(line); begin != nil {
 			if ending := s.nextPEMEnding(i); ending != nil && ending[1]-i <= longestPEM {
 				return span{i, ending[1], PrivateKey}
 			}
@@ -38,7 +39,7 @@ func (s *scanner) pem(i int) span {
 		}
 	case strings.HasPrefix(line, "-----END "):
 		s.spend(len(line))
-		if end := pemEnds.FindStringIndex(line); end != nil && end[0] == 0 {
+		if end := pemEnds().FindStringIndex(line); end != nil && end[0] == 0 {
 			start := pemStart(s.text[s.from:i])
 			s.spend(i - s.from)
 			return span{s.from + start, i + end[1], PrivateKey}
@@ -52,7 +53,7 @@ func (s *scanner) nextPEMEnding(i int) []int {
 	if s.pemFrom >= 0 && (s.pemEnding == nil || s.pemEnding[0] >= i) {
 		return s.pemEnding
 	}
-	s.pemFrom, s.pemEnding = i, pemEnds.FindStringIndex(s.text[i:])
+	s.pemFrom, s.pemEnding = i, pemEnds().FindStringIndex(s.text[i:])
 	if s.pemEnding == nil {
 		s.spend(len(s.text) - i)
 		return nil

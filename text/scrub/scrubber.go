@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/annals-kb/annals/text"
 )
 
 // Class says what kind of secret was found in a text.
@@ -78,7 +80,7 @@ func New(off []Class, patterns []Pattern) (*Scrubber, error) {
 	return s, errors.Join(problems...)
 }
 
-var className = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
+var className = text.Expression(`^[a-z][a-z0-9_]{0,31}$`)
 
 // Validate says what is wrong with the pattern, without its text.
 func (p Pattern) Validate() error {
@@ -87,7 +89,7 @@ func (p Pattern) Validate() error {
 }
 
 func (p Pattern) compile() (*regexp.Regexp, error) {
-	if !className.MatchString(string(p.Class)) {
+	if !className().MatchString(string(p.Class)) {
 		return nil, errors.New("the class must be 1 to 32 of a-z 0-9 _ and begin with a letter")
 	}
 	if len(p.Expression) > LongestPattern {
