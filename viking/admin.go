@@ -8,22 +8,11 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Keyring knows who was given keys.
-type Keyring interface {
-	// Any tells whether anybody was ever given a key.
-	Any(ctx context.Context) (bool, error)
-	// Given lists the keys of a tenant, whoever's tenant it is.
-	Given(ctx context.Context, tenant string) ([]domain.GivenKey, error)
-	// Everywhere lists the keys of all tenants, by tenant.
-	Everywhere(ctx context.Context) (map[string][]domain.GivenKey, error)
-	// Tenants lists the tenants there are, by name.
-	Tenants(ctx context.Context) ([]domain.NamedTenant, error)
-	// HasTenant tells whether there is a tenant of this name.
-	HasTenant(ctx context.Context, name string) (bool, error)
-}
+// accounts administers accounts, which are tenants, and their users.
+type accounts struct{ *Server }
 
 // adminRoutes administer accounts, which are tenants, and their users: whoever has a key that opens.
-func (s *Server) adminRoutes() {
+func (s accounts) adminRoutes() {
 	const accounts = "/api/v1/admin/accounts"
 	s.route("GET "+accounts, s.listAccounts)
 	s.route("POST "+accounts, s.createAccount)
@@ -63,7 +52,7 @@ func root(q *query) (domain.Principal, error) {
 
 // within is who administers, at work in the account that the path names. The admins of other accounts are not
 // told whether there is one of that name.
-func (s *Server) within(ctx context.Context, q *query, admit func(*query) (domain.Principal, error)) (domain.Principal, error) {
+func (s accounts) within(ctx context.Context, q *query, admit func(*query) (domain.Principal, error)) (domain.Principal, error) {
 	by, err := admit(q)
 	if err != nil {
 		return by, err
@@ -92,7 +81,7 @@ type account struct {
 	Users   int        `json:"user_count"`
 }
 
-func (s *Server) listAccounts(ctx context.Context, q *query) (any, error) {
+func (s accounts) listAccounts(ctx context.Context, q *query) (any, error) {
 	if _, err := root(q); err != nil {
 		return nil, err
 	}
@@ -120,7 +109,7 @@ func (s *Server) listAccounts(ctx context.Context, q *query) (any, error) {
 
 // createAccount makes a tenant and gives its admin a key. The two are in different logs: where the second does
 // not come about, root registers an admin in the account that is there.
-func (s *Server) createAccount(ctx context.Context, q *query) (any, error) {
+func (s accounts) createAccount(ctx context.Context, q *query) (any, error) {
 	by, err := root(q)
 	if err != nil {
 		return nil, err
@@ -176,3 +165,32 @@ func (s *Server) mode(ctx context.Context) string {
 
 // removed is the answer to what was taken away.
 func removed() map[string]bool { return map[string]bool{"deleted": true} }
+
+// removeAccount lets nobody into an account any more, and orders that everything that was written in it is
+// erased. That happens in the background; the account is listed until it is done.
+func (s accounts) removeAccount(ctx context.Context, q *query) (any, error) {
+	by, err := s.within(ctx, q, root)
+	if err != nil {
+		return nil, err
+	}
+	if by.Tenant == domain.DefaultTenant {
+		return nil, domain.Refuse(domain.ErrPrecondition, "the account %s is always there", by.Tenant).WithFix("erase what is in it")
+	}
+	order, err := domain.OrderErasure{By: by, ID: newID(), Of: domain.TenantStream(by.Tenant)}.Complete()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.cfg.Writer.Submit(ctx, q.administered(by, order)); err != nil {
+		return nil, err
+	}
+	s.cfg.Eraser.Begin()
+	users, err := s.usersOf(ctx, by.Tenant)
+	for _, u := range users {
+		if err == nil {
+			err = s.every(ctx, q, by, u, func(prefix string) domain.Command {
+				return domain.RevokeKey{By: by, Prefix: prefix, Reason: "the account was removed"}
+			})
+		}
+	}
+	return removed(), err
+}

@@ -85,7 +85,7 @@ type unreadItem struct {
 }
 
 // consistency compares the items at and below a place with the vectors that there are: how many are not found by what they mean yet.
-func (s *Server) consistency(ctx context.Context, q *query) (any, error) {
+func (s status) consistency(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		URI string `json:"uri"`
 	}

@@ -84,7 +84,7 @@ func public(a netip.Addr) bool {
 }
 
 // fetch reads what a URL leads to.
-func (s *Server) fetch(ctx context.Context, address string) (source, error) {
+func (s resources) fetch(ctx context.Context, address string) (source, error) {
 	at, err := url.Parse(address)
 	if err != nil || at.Host == "" {
 		return source{}, invalid("path", "is no URL")

@@ -1,7 +1,9 @@
 package viking
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,7 +12,7 @@ import (
 
 func (s *Server) fsRoutes() {
 	s.route("GET /api/v1/fs/ls", s.list)
-	s.route("GET /api/v1/fs/tree", s.tree)
+	s.route("GET /api/v1/fs/tree", s.listTree)
 	s.route("GET /api/v1/fs/stat", s.stat)
 	s.route("GET /api/v1/fs/attrs", s.attributes)
 	s.route("POST /api/v1/fs/mkdir", s.makeDirectory)
@@ -112,7 +114,7 @@ func (s *Server) list(ctx context.Context, q *query) (any, error) {
 	return s.listed(ctx, q, l)
 }
 
-func (s *Server) tree(ctx context.Context, q *query) (any, error) {
+func (s *Server) listTree(ctx context.Context, q *query) (any, error) {
 	const usual = 3
 	l, err := q.listing(usual)
 	l.deep = true
@@ -169,7 +171,7 @@ func (s *Server) listed(ctx context.Context, q *query, l listing) (any, error) {
 }
 
 // descend adds what lies in a directory, each before what lies in it.
-func (s *Server) descend(ctx context.Context, c caller, directory domain.URI, l listing, levels int, to []node) ([]node, error) {
+func (s tree) descend(ctx context.Context, c caller, directory domain.URI, l listing, levels int, to []node) ([]node, error) {
 	if levels == 0 || len(to) >= l.limit {
 		return to, nil
 	}
@@ -253,4 +255,44 @@ func (s *Server) stat(ctx context.Context, q *query) (any, error) {
 		n = only[0]
 	}
 	return n.file(a), nil
+}
+
+// orders are how entries may be sorted, under the names that clients have for that. A tree stays in the order of
+// its paths.
+var orders = map[string]func(a, b node) int{
+	"name": func(a, b node) int { return strings.Compare(a.uri.Name(), b.uri.Name()) },
+	"size": func(a, b node) int { return cmp.Compare(a.size(), b.size()) },
+	"time": func(a, b node) int { return a.changed().Compare(b.changed()) },
+}
+
+var ordersAlso = map[string]string{"modTime": "time", "mod_time": "time", "mtime": "time", "modified": "time", "updated_at": "time"}
+
+// sorted reads how the entries are to be sorted.
+func (l *listing) sorted(q *query) {
+	l.sortBy = q.text("sort_by")
+	l.sortBy = cmp.Or(ordersAlso[l.sortBy], l.sortBy)
+	if _, known := orders[l.sortBy]; !known && l.sortBy != "" {
+		q.found.Add("sort_by", "must be name, size or time")
+	}
+	switch strings.ToLower(q.text("sort_order")) {
+	case "", "asc":
+	case "desc":
+		l.desc = true
+	default:
+		q.found.Add("sort_order", "must be asc or desc")
+	}
+}
+
+// sort arranges what was asked for: the entries of one directory, so many as there is room for.
+func (l *listing) sort(nodes []node) {
+	if l.sortBy == "" && !l.desc || l.deep {
+		return
+	}
+	order := orders[cmp.Or(l.sortBy, "name")]
+	slices.SortStableFunc(nodes, func(a, b node) int {
+		if l.desc {
+			return order(b, a)
+		}
+		return order(a, b)
+	})
 }

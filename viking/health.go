@@ -10,7 +10,10 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-func (s *Server) healthRoutes() {
+// status answers requests about the state of the server.
+type status struct{ *Server }
+
+func (s status) healthRoutes() {
 	s.route("GET /health", s.health)
 	s.route("GET /api/v1/debug/health", func(context.Context, *query) (any, error) {
 		return map[string]bool{"healthy": true}, nil
@@ -33,7 +36,7 @@ type health struct {
 	Role    string `json:"role,omitempty"`
 }
 
-func (s *Server) health(ctx context.Context, q *query) (any, error) {
+func (s status) health(ctx context.Context, q *query) (any, error) {
 	h := health{Status: "ok", Healthy: true, Version: s.cfg.Version, Mode: s.mode(ctx)}
 	if q.caller.Tenant != "" {
 		h.Account, h.User, h.Role = q.caller.Tenant, q.caller.user, roleOf(q.caller.Principal)
@@ -42,7 +45,7 @@ func (s *Server) health(ctx context.Context, q *query) (any, error) {
 }
 
 // systemStatus tells clients the user's id, of which they build URIs.
-func (s *Server) systemStatus(_ context.Context, q *query) (any, error) {
+func (s status) systemStatus(_ context.Context, q *query) (any, error) {
 	return map[string]any{"initialized": true, "user": q.caller.user}, nil
 }
 
@@ -53,7 +56,7 @@ type Probe struct {
 }
 
 // ready asks all probes at once.
-func (s *Server) ready(ctx context.Context, _ *query) (any, error) {
+func (s status) ready(ctx context.Context, _ *query) (any, error) {
 	const patience = 2 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -78,7 +81,7 @@ func (s *Server) ready(ctx context.Context, _ *query) (any, error) {
 
 // parts are OpenViking's names for what the database is: an agent's files, and their vectors. Vectors come in the
 // background, and nobody is less ready while their model is away.
-func (s *Server) parts(ctx context.Context, checks map[string]string, well bool) {
+func (s status) parts(ctx context.Context, checks map[string]string, well bool) {
 	state := "error"
 	if well {
 		state = "ok"
@@ -97,7 +100,7 @@ type queue struct {
 }
 
 // wait returns when everything is learned from what was committed, and can be found by what it means.
-func (s *Server) wait(ctx context.Context, q *query) (any, error) {
+func (s status) wait(ctx context.Context, q *query) (any, error) {
 	in := struct {
 		Timeout *float64 `json:"timeout"`
 	}{}

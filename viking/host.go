@@ -15,7 +15,7 @@ import (
 )
 
 // onHost reads a file of the machine that the server runs on, or what lies in a directory, where that is allowed. Links do not lead out.
-func (s *Server) onHost(in resourceRequest) (source, error) {
+func (s resources) onHost(in resourceRequest) (source, error) {
 	refused := domain.Refuse(domain.ErrForbidden, "the server reads no files of its own machine there").
 		WithFix("upload the file, or let the server be started with --host-paths")
 	for _, allowed := range s.cfg.HostPaths {
@@ -129,7 +129,7 @@ func parted(list string) (parts []string) {
 }
 
 // readAll reads what a file says, or those of a directory. Of what cannot be read it says so in unread.
-func (s *Server) readAll(ctx context.Context, f *source) error {
+func (s resources) readAll(ctx context.Context, f *source) error {
 	if f.files == nil {
 		why, err := s.parse(ctx, f)
 		if why != "" {
@@ -154,7 +154,7 @@ func (s *Server) readAll(ctx context.Context, f *source) error {
 func (f source) within() string { return path.Join(append(slices.Clip(f.under), f.name)...) }
 
 // keepAll writes a file, or those of a directory under the names that they have there, and tells which it could not write.
-func (s *Server) keepAll(ctx context.Context, q *query, root address, in resourceRequest, from source) (unkept []string, err error) {
+func (s resources) keepAll(ctx context.Context, q *query, root address, in resourceRequest, from source) (unkept []string, err error) {
 	if from.files == nil {
 		return nil, s.keep(ctx, q, root, in, from)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/annals-kb/annals/domain"
@@ -23,16 +24,24 @@ type node struct {
 	when  time.Time           // of a directory, when something in it changed last, as far as that is known
 }
 
+// tree reads directories and items as the caller sees them.
+type tree struct {
+	reader      Reader
+	directories Directories // nil where no model is asked
+	started     time.Time
+	begun       *sync.Map // by tenant, the time of its first event
+}
+
 // errNowhere is the answer for what is not there, and for what the caller may not see: always the same.
 var errNowhere = domain.Refuse(domain.ErrNotFound, "nothing lies there")
 
 // look finds what lies at an address.
-func (s *Server) look(ctx context.Context, c caller, a address) (node, error) {
+func (s tree) look(ctx context.Context, c caller, a address) (node, error) {
 	if a.beyond {
 		return node{}, errNowhere
 	}
 	if a.uri != domain.RootURI {
-		k, err := s.cfg.Reader.At(ctx, c.Tenant, a.uri)
+		k, err := s.reader.At(ctx, c.Tenant, a.uri)
 		switch {
 		case err == nil && c.MaySee(k):
 			return node{uri: a.uri, item: k}, nil
@@ -40,7 +49,7 @@ func (s *Server) look(ctx context.Context, c caller, a address) (node, error) {
 			return node{}, err
 		}
 	}
-	places, err := s.cfg.Reader.Places(ctx, domain.Directory{By: c.Principal, URI: a.uri, Limit: 1})
+	places, err := s.reader.Places(ctx, domain.Directory{By: c.Principal, URI: a.uri, Limit: 1})
 	if err != nil {
 		return node{}, err
 	}
@@ -56,7 +65,7 @@ func (s *Server) look(ctx context.Context, c caller, a address) (node, error) {
 }
 
 // lookToRead finds what can be read at an address: what lies there, or else what all agents share under the same names.
-func (s *Server) lookToRead(ctx context.Context, c caller, a address) (node, error) {
+func (s tree) lookToRead(ctx context.Context, c caller, a address) (node, error) {
 	places := a.readings()
 	n, err := s.look(ctx, c, a)
 	if nothing := errors.Is(err, domain.ErrNotFound) || err == nil && n.isDir && n.item == nil; nothing && len(places) > 1 {
@@ -92,12 +101,12 @@ func (c caller) presets() []domain.URI {
 
 // children are what lies directly in a directory, in the order of names, at most so many; presets too, and
 // what is hidden only if asked for.
-func (s *Server) children(ctx context.Context, c caller, directory domain.URI, hidden bool, limit int) ([]node, error) {
+func (s tree) children(ctx context.Context, c caller, directory domain.URI, hidden bool, limit int) ([]node, error) {
 	const page = 500
 	var nodes []node
 	listed := map[domain.URI]int{}
 	for after := (domain.Place{}); len(nodes) < limit; {
-		places, err := s.cfg.Reader.Places(ctx, domain.Directory{By: c.Principal, URI: directory, After: after, Limit: page})
+		places, err := s.reader.Places(ctx, domain.Directory{By: c.Principal, URI: directory, After: after, Limit: page})
 		if err != nil {
 			return nil, err
 		}
@@ -152,7 +161,7 @@ func (n node) changed() time.Time {
 }
 
 // date gives directories in which nothing lies yet the date on which the account began.
-func (s *Server) date(ctx context.Context, tenant string, nodes []node) error {
+func (s tree) date(ctx context.Context, tenant string, nodes []node) error {
 	for i := range nodes {
 		if n := &nodes[i]; n.item == nil && n.when.IsZero() {
 			var err error
@@ -165,11 +174,11 @@ func (s *Server) date(ctx context.Context, tenant string, nodes []node) error {
 }
 
 // began is when an account was first written to; when this server began, if nobody has yet.
-func (s *Server) began(ctx context.Context, tenant string) (time.Time, error) {
+func (s tree) began(ctx context.Context, tenant string) (time.Time, error) {
 	if known, found := s.begun.Load(tenant); found {
 		return known.(time.Time), nil
 	}
-	at, err := s.cfg.Reader.Began(ctx, tenant)
+	at, err := s.reader.Began(ctx, tenant)
 	switch {
 	case err != nil:
 		return at, err
@@ -195,7 +204,7 @@ func (n node) short() string {
 }
 
 // level is a node's L0 or L1: what is written down in a directory, or what follows from what lies in it.
-func (s *Server) level(ctx context.Context, c caller, n node, level domain.Level) (string, error) {
+func (s tree) level(ctx context.Context, c caller, n node, level domain.Level) (string, error) {
 	if !n.isDir {
 		if level == domain.Abstract {
 			return abstractOf(n.item), nil
@@ -206,7 +215,7 @@ func (s *Server) level(ctx context.Context, c caller, n node, level domain.Level
 	if level == domain.Overview {
 		name = domain.OverviewName
 	}
-	k, err := s.cfg.Reader.At(ctx, c.Tenant, n.uri.Join(name))
+	k, err := s.reader.At(ctx, c.Tenant, n.uri.Join(name))
 	if err == nil && c.MaySee(k) && !k.Text.OnlyNames() {
 		return k.Text.Content, nil
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-func (s *Server) observerRoutes() {
+func (s status) observerRoutes() {
 	s.route("GET /api/v1/observer/{component}", s.observe)
 }
 
@@ -28,7 +28,7 @@ type component struct {
 	Status  string `json:"status"`
 }
 
-func (s *Server) observe(ctx context.Context, q *query) (any, error) {
+func (s status) observe(ctx context.Context, q *query) (any, error) {
 	all, err := s.cfg.Reader.Status(ctx, q.caller.Tenant)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (s *Server) observe(ctx context.Context, q *query) (any, error) {
 var unused = []string{"draining", "retired", "failed"}
 
 // tasks tells how many of the newest tasks that the caller sees are not done yet.
-func (s *Server) tasks(ctx context.Context, q *query) (string, error) {
+func (s status) tasks(ctx context.Context, q *query) (string, error) {
 	if s.cfg.Sessions == nil {
 		return "", nil
 	}

@@ -69,7 +69,7 @@ const (
 )
 
 // parse reads what a file says, or tells why it could not. One that would take too much to read is refused.
-func (s *Server) parse(ctx context.Context, f *source) (why string, err error) {
+func (s resources) parse(ctx context.Context, f *source) (why string, err error) {
 	if f.content, f.isText = f.text(); f.isText || len(f.bytes) == 0 {
 		f.isText = true
 		return "", nil

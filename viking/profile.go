@@ -17,18 +17,18 @@ func isProfile(uri domain.URI) bool {
 }
 
 // profileFacts are the active facts beside a user's profile; none of another place.
-func (s *Server) profileFacts(ctx context.Context, c caller, a address) ([]*domain.Knowledge, error) {
+func (s tree) profileFacts(ctx context.Context, c caller, a address) ([]*domain.Knowledge, error) {
 	const most = 500
 	if !isProfile(a.uri) || a.beyond {
 		return nil, nil
 	}
 	directory := domain.URI(strings.TrimSuffix(string(a.uri), ".md"))
-	facts, err := s.cfg.Reader.Below(ctx, domain.Walk{By: c.Principal, Below: directory, Limit: most})
+	facts, err := s.reader.Below(ctx, domain.Walk{By: c.Principal, Below: directory, Limit: most})
 	return slices.DeleteFunc(facts, func(k *domain.Knowledge) bool { return k.Status != domain.Active || k.Media != domain.MediaText }), err
 }
 
 // seen is lookToRead, and of a profile the file with the facts beside it.
-func (s *Server) seen(ctx context.Context, c caller, a address) (node, error) {
+func (s tree) seen(ctx context.Context, c caller, a address) (node, error) {
 	n, err := s.lookToRead(ctx, c, a)
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return n, err
@@ -61,7 +61,7 @@ func withFacts(content string, facts []*domain.Knowledge) string {
 }
 
 // withProfiles shows in a list the profile beside the directory of its facts.
-func (s *Server) withProfiles(ctx context.Context, c caller, nodes []node) ([]node, error) {
+func (s tree) withProfiles(ctx context.Context, c caller, nodes []node) ([]node, error) {
 	for i := 0; i < len(nodes); i++ {
 		at := address{uri: nodes[i].uri}
 		if nodes[i].isDir {

@@ -8,7 +8,10 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-func (s *Server) relationRoutes() {
+// relations answers requests about the relations between items.
+type relations struct{ *Server }
+
+func (s relations) relationRoutes() {
 	s.route("GET /api/v1/relations", s.relations)
 	s.route("POST /api/v1/relations/link", s.link)
 	s.route("DELETE /api/v1/relations/link", s.unlink)
@@ -21,7 +24,7 @@ type relation struct {
 }
 
 // relations lists what a place has to do with: what is still there, and visible, under the URIs of today.
-func (s *Server) relations(ctx context.Context, q *query) (any, error) {
+func (s relations) relations(ctx context.Context, q *query) (any, error) {
 	a, err := q.caller.address("uri", q.text("uri"))
 	if err != nil {
 		return nil, err
@@ -41,7 +44,7 @@ func (s *Server) relations(ctx context.Context, q *query) (any, error) {
 }
 
 // link says that a place has to do with others.
-func (s *Server) link(ctx context.Context, q *query) (any, error) {
+func (s relations) link(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		From   string          `json:"from_uri"`
 		To     json.RawMessage `json:"to_uris"`
@@ -81,7 +84,7 @@ func (s *Server) link(ctx context.Context, q *query) (any, error) {
 }
 
 // unlink takes a relation back. To something that is not there any more, there is none.
-func (s *Server) unlink(ctx context.Context, q *query) (any, error) {
+func (s relations) unlink(ctx context.Context, q *query) (any, error) {
 	from, to, err := q.fromTo()
 	if err != nil {
 		return nil, err
@@ -104,7 +107,7 @@ func (s *Server) unlink(ctx context.Context, q *query) (any, error) {
 
 // standingFor is the item that a place's relations are noted with: of a directory, what says what it is about, or a
 // skill's text; none, if nothing was ever said about it. The error matches domain.ErrNotFound if nothing lies there.
-func (s *Server) standingFor(ctx context.Context, q *query, a address) (*domain.Knowledge, error) {
+func (s relations) standingFor(ctx context.Context, q *query, a address) (*domain.Knowledge, error) {
 	n, err := s.look(ctx, q.caller, a)
 	if err != nil || !n.isDir {
 		return n.item, err
@@ -122,7 +125,7 @@ func (s *Server) standingFor(ctx context.Context, q *query, a address) (*domain.
 }
 
 // there refuses a place where nothing lies.
-func (s *Server) there(ctx context.Context, q *query, field, uri string) error {
+func (s relations) there(ctx context.Context, q *query, field, uri string) error {
 	a, err := q.caller.address(field, uri)
 	if err == nil {
 		_, err = s.look(ctx, q.caller, a)
@@ -132,7 +135,7 @@ func (s *Server) there(ctx context.Context, q *query, field, uri string) error {
 
 // linkable is the id of the item that stands for a place. A directory that nobody has said anything about begins to
 // say its name, as one that was made does.
-func (s *Server) linkable(ctx context.Context, q *query, field, uri string) (string, error) {
+func (s relations) linkable(ctx context.Context, q *query, field, uri string) (string, error) {
 	a, err := q.caller.address(field, uri)
 	if err != nil {
 		return "", err
@@ -151,7 +154,7 @@ func (s *Server) linkable(ctx context.Context, q *query, field, uri string) (str
 }
 
 // nameDirectory makes the file by which a directory is known. It is for those whom the first item there is for.
-func (s *Server) nameDirectory(ctx context.Context, q *query, a address) (*domain.Knowledge, error) {
+func (s relations) nameDirectory(ctx context.Context, q *query, a address) (*domain.Knowledge, error) {
 	n, err := s.look(ctx, q.caller, a)
 	if err != nil {
 		return nil, err
@@ -172,7 +175,7 @@ func named(name string) func(*domain.Remembered) {
 }
 
 // related are the items that some have to do with, by id, as far as they are there and visible.
-func (s *Server) related(ctx context.Context, q *query, items ...*domain.Knowledge) (map[string]*domain.Knowledge, error) {
+func (s tree) related(ctx context.Context, q *query, items ...*domain.Knowledge) (map[string]*domain.Knowledge, error) {
 	var ids []string
 	for _, k := range items {
 		for _, r := range k.Relations {
@@ -182,7 +185,7 @@ func (s *Server) related(ctx context.Context, q *query, items ...*domain.Knowled
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return s.cfg.Reader.Live(ctx, q.caller.Principal, ids)
+	return s.reader.Live(ctx, q.caller.Principal, ids)
 }
 
 // directoryOf is the place that an item stands for: the directory that it says something about, or its own.

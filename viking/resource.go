@@ -17,17 +17,10 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Files keeps bytes that are no text.
-type Files interface {
-	// Keep keeps a file, and throws away uploads that have waited for too long.
-	Keep(ctx context.Context, tenant string, file domain.File) error
-	// File reads a file. The error matches domain.ErrNotFound if there is none.
-	File(ctx context.Context, tenant, id string) (domain.File, error)
-	// Drop throws a file away that no item has.
-	Drop(ctx context.Context, tenant, id string) error
-}
+// resources makes items of files, directories and web pages.
+type resources struct{ *Server }
 
-func (s *Server) resourceRoutes() {
+func (s resources) resourceRoutes() {
 	s.route("POST /api/v1/resources/temp_upload", s.upload)
 	s.route("POST /api/v1/resources", s.addResource)
 	s.route("DELETE /api/v1/resources", s.removeResource)
@@ -40,7 +33,7 @@ const maxUpload = 100 << 20
 const MaxBody = maxUpload + 1<<20
 
 // upload keeps a file until it is made a resource, or for a day.
-func (s *Server) upload(ctx context.Context, q *query) (any, error) {
+func (s resources) upload(ctx context.Context, q *query) (any, error) {
 	const inMemory = 8 << 20
 	if err := q.request.ParseMultipartForm(inMemory); err != nil {
 		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
@@ -70,7 +63,7 @@ func (s *Server) upload(ctx context.Context, q *query) (any, error) {
 }
 
 // uploaded is a file that the caller uploaded.
-func (s *Server) uploaded(ctx context.Context, q *query, id string) (source, error) {
+func (s resources) uploaded(ctx context.Context, q *query, id string) (source, error) {
 	file, err := s.cfg.Files.File(ctx, q.caller.Tenant, id)
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return source{}, err
@@ -117,7 +110,7 @@ type resourceAdded struct {
 }
 
 // addResource takes a file in, as a tree of the parts that it has.
-func (s *Server) addResource(ctx context.Context, q *query) (any, error) {
+func (s resources) addResource(ctx context.Context, q *query) (any, error) {
 	var in resourceRequest
 	if err := q.bindWrite(&in); err != nil {
 		return nil, err
@@ -160,7 +153,7 @@ func (s *Server) addResource(ctx context.Context, q *query) (any, error) {
 }
 
 // named is the file that a request names, under the name that it gives it: of an archive, what is in it.
-func (s *Server) named(ctx context.Context, q *query, in resourceRequest) (file source, err error) {
+func (s resources) named(ctx context.Context, q *query, in resourceRequest) (file source, err error) {
 	switch {
 	case in.FileID != "":
 		file, err = s.uploaded(ctx, q, in.FileID)
@@ -210,7 +203,7 @@ func (in resourceRequest) root(q *query) (address, error) {
 
 // settle keeps a file where it was asked for, in the place of what lay there, or else under a name of its own: one is
 // passed over that is taken by now, or by what the caller does not see.
-func (s *Server) settle(ctx context.Context, q *query, in resourceRequest, root address, file source) (at address, unkept []string, err error) {
+func (s resources) settle(ctx context.Context, q *query, in resourceRequest, root address, file source) (at address, unkept []string, err error) {
 	if in.To != "" {
 		if in.scopes, err = s.clear(ctx, q, root); err != nil {
 			return root, nil, err
@@ -239,7 +232,7 @@ func (s *Server) settle(ctx context.Context, q *query, in resourceRequest, root 
 }
 
 // clear forgets what lies at a place, and below it, and tells whom it was for: what comes in its place is for the same.
-func (s *Server) clear(ctx context.Context, q *query, at address) (scopes []domain.Scope, err error) {
+func (s resources) clear(ctx context.Context, q *query, at address) (scopes []domain.Scope, err error) {
 	_, err = s.eachOf(ctx, q, at, func(k *domain.Knowledge) (domain.Command, error) {
 		if scopes != nil && !slices.Equal(scopes, k.Scopes) {
 			return nil, domain.Refuse(domain.ErrPrecondition, "nothing was changed: the items there have different audiences").
@@ -258,7 +251,7 @@ func (s *Server) clear(ctx context.Context, q *query, at address) (scopes []doma
 }
 
 // keep writes the parts of a file, or its bytes.
-func (s *Server) keep(ctx context.Context, q *query, root address, in resourceRequest, file source) error {
+func (s resources) keep(ctx context.Context, q *query, root address, in resourceRequest, file source) error {
 	meta := map[string]any{"source_path": file.path}
 	for name, value := range map[string]string{"reason": in.Reason, "instruction": in.Instruction} {
 		if value != "" {
@@ -287,7 +280,7 @@ func (in resourceRequest) fill(r *domain.Remembered) {
 }
 
 // keepText writes what a file says, in its parts.
-func (s *Server) keepText(ctx context.Context, q *query, root address, in resourceRequest, file source, meta map[string]any, said domain.Source) error {
+func (s resources) keepText(ctx context.Context, q *query, root address, in resourceRequest, file source, meta map[string]any, said domain.Source) error {
 	at := root
 	at.uri = root.uri.Join(file.stem() + ".md")
 	submissions, err := s.divided(q, at, root, sections(file.content), meta, func(r *domain.Remembered) {
@@ -306,7 +299,7 @@ func (s *Server) keepText(ctx context.Context, q *query, root address, in resour
 }
 
 // keepBytes writes what cannot be read: an item that says what it is, with the bytes beside it.
-func (s *Server) keepBytes(ctx context.Context, q *query, at address, in resourceRequest, file source, meta map[string]any, said domain.Source) error {
+func (s resources) keepBytes(ctx context.Context, q *query, at address, in resourceRequest, file source, meta map[string]any, said domain.Source) error {
 	sum := sha256.Sum256(file.bytes)
 	kind := file.kind()
 	meta["bytes"] = map[string]any{"sha256": hex.EncodeToString(sum[:]), "size": len(file.bytes), "content_type": kind, "name": file.name}
@@ -358,7 +351,7 @@ func isSkill(uri domain.URI) bool {
 
 // removeResource forgets what lies somewhere: its uri is a parameter, or in the body. A resource goes with
 // everything in it.
-func (s *Server) removeResource(ctx context.Context, q *query) (any, error) {
+func (s resources) removeResource(ctx context.Context, q *query) (any, error) {
 	in := struct {
 		URI       string `json:"uri"`
 		Recursive bool   `json:"recursive"`

@@ -2,11 +2,14 @@ package viking
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -57,8 +60,7 @@ type Server struct {
 	mux     *http.ServeMux
 	fetcher *http.Client
 	all     []string // patterns of the routes
-	started time.Time
-	begun   sync.Map // by tenant, when it began
+	tree
 }
 
 // Routes are the patterns of the routes there are, such as "GET /api/v1/tasks/{id}".
@@ -72,7 +74,10 @@ func New(cfg Config) *Server {
 		cfg.Now = time.Now
 	}
 	cfg.Writer = anonymous{cfg.Writer}
-	s := &Server{cfg: cfg, mux: http.NewServeMux(), fetcher: fetcher(cfg.FetchPrivate), started: cfg.Now()}
+	s := &Server{
+		cfg: cfg, mux: http.NewServeMux(), fetcher: fetcher(cfg.FetchPrivate),
+		tree: tree{reader: cfg.Reader, directories: cfg.Directories, started: cfg.Now(), begun: new(sync.Map)},
+	}
 	s.routes()
 	return s
 }
@@ -144,19 +149,89 @@ func noRoute() error {
 func (s *Server) routes() {
 	s.route("/", func(context.Context, *query) (any, error) { return nil, noRoute() })
 	s.route("GET /api/v1/openapi.json", s.description)
-	s.healthRoutes()
+	status{s}.healthRoutes()
 	if s.cfg.Sessions != nil {
-		s.sessionRoutes()
+		sessions{s}.sessionRoutes()
 	}
 	if s.cfg.Keys != nil {
-		s.adminRoutes()
+		accounts{s}.adminRoutes()
 	}
 	s.searchRoutes()
 	s.fsRoutes()
 	s.contentRoutes()
-	s.relationRoutes()
-	s.skillRoutes()
-	s.resourceRoutes()
-	s.statsRoutes()
-	s.observerRoutes()
+	relations{s}.relationRoutes()
+	skills{s}.skillRoutes()
+	resources{s}.resourceRoutes()
+	status{s}.statsRoutes()
+	status{s}.observerRoutes()
+}
+
+// envelope is around every answer but the bare ones. Time is what old clients want to see; it says nothing.
+type envelope struct {
+	Status string   `json:"status"` // ok, error
+	Result any      `json:"result"`
+	Error  *failure `json:"error"`
+	Time   float64  `json:"time"`
+}
+
+// failure says what went wrong, never what people wrote.
+type failure struct {
+	Code    string         `json:"code"`
+	Message string         `json:"message"`
+	Details map[string]any `json:"details,omitempty"`
+}
+
+// bare is an answer without an envelope.
+type bare struct {
+	status int
+	header http.Header // added to the answer's
+	body   any         // []byte as it is, everything else as JSON
+}
+
+// answer writes a result.
+func answer(w http.ResponseWriter, result any) {
+	if b, is := result.(bare); is {
+		maps.Copy(w.Header(), b.header)
+		if raw, is := b.body.([]byte); is {
+			w.WriteHeader(b.status)
+			_, _ = w.Write(raw) // a caller who left in the middle is no concern of ours
+			return
+		}
+		write(w, b.status, b.body)
+		return
+	}
+	write(w, http.StatusOK, envelope{Status: "ok", Result: result})
+}
+
+func write(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(body) // likewise
+}
+
+// retrieved records that the caller was given items.
+func (s *Server) retrieved(q *query, kind string, count int, item func(i int) domain.Retrieved) {
+	if s.cfg.Recorder == nil || count == 0 || !s.cfg.Recorder.Wants() {
+		return
+	}
+	c := q.caller
+	access := domain.Access{
+		Tenant: c.Tenant, At: s.cfg.Now(), Kind: kind, Status: http.StatusOK,
+		Actor: c.Subject, OnBehalfOf: c.OnBehalfOf, Authentication: c.Authentication,
+		RequestID: c.origin.RequestID, CorrelationID: c.origin.CorrelationID, Items: make([]domain.Retrieved, count),
+	}
+	if parts := strings.Split(c.origin.Traceparent, "-"); len(parts) == 4 {
+		access.TraceID = parts[1]
+	}
+	for i := range access.Items {
+		access.Items[i] = item(i)
+	}
+	s.cfg.Recorder.Record(access)
+}
+
+// given records that the caller was given one item.
+func (s *Server) given(q *query, k *domain.Knowledge) {
+	s.retrieved(q, "get", 1, func(int) domain.Retrieved { return domain.Retrieved{ID: k.ID} })
 }

@@ -8,28 +8,10 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Sessions answers questions about sessions, and about the tasks that their commits began.
-type Sessions interface {
-	// Find is somebody's session; the error matches [domain.ErrNotFound] if there is none, or none to see.
-	Find(ctx context.Context, by domain.Principal, owner domain.Entity, id string) (domain.Stream, domain.Session, error)
-	// List is up to limit of somebody's sessions, in the order of their ids, after one; those that were deleted and
-	// not erased only if asked for.
-	List(ctx context.Context, by domain.Principal, owner domain.Entity, after string, limit int, deleted bool) (list []domain.Stream, more bool, err error)
-	// Messages are those that are in no archive yet.
-	Messages(ctx context.Context, tenant string, stream domain.Stream) ([]domain.Event, error)
-	// Archive is one of a session's archives; the error matches [domain.ErrNotFound] if it has none of this number.
-	Archive(ctx context.Context, tenant string, stream domain.Stream, number int) (domain.SessionArchive, error)
-	// Summaries are what was made of a session's archives, the newest first.
-	Summaries(ctx context.Context, tenant string, stream domain.Stream, limit int) ([]domain.SessionExtracted, error)
-	// Task is an extraction; the error matches [domain.ErrNotFound] if there is none, or none to see.
-	Task(ctx context.Context, by domain.Principal, id string) (domain.Task, error)
-	// Tasks lists extractions, the newest first.
-	Tasks(ctx context.Context, q domain.TaskQuery) ([]domain.Task, error)
-	// AwaitExtraction returns when everything that was committed up to a position is done.
-	AwaitExtraction(ctx context.Context, tenant string, position int64) error
-}
+// sessions answers requests about sessions.
+type sessions struct{ *Server }
 
-func (s *Server) sessionRoutes() {
+func (s sessions) sessionRoutes() {
 	const one = "/api/v1/sessions/{id}"
 	s.route("POST /api/v1/sessions", s.openSession)
 	s.route("GET /api/v1/sessions", s.listSessions)
@@ -44,9 +26,9 @@ func (s *Server) sessionRoutes() {
 	s.route("GET "+one+"/context", s.sessionContext)
 	s.route("GET "+one+"/archives/{archive}", s.sessionArchive)
 	s.route("GET /api/v1/stats/sessions/{id}", s.sessionStats)
-	s.route("GET /api/v1/tasks", s.listTasks)
-	s.route("GET /api/v1/tasks/{id}", s.showTask)
-	s.route("POST /api/v1/tasks/{id}/cancel", s.cancelTask)
+	s.route("GET /api/v1/tasks", tasks{s.Server}.listTasks)
+	s.route("GET /api/v1/tasks/{id}", tasks{s.Server}.showTask)
+	s.route("POST /api/v1/tasks/{id}/cancel", tasks{s.Server}.cancelTask)
 }
 
 // session is the one that a request is about.
@@ -93,7 +75,7 @@ type opened struct {
 	User user   `json:"user"`
 }
 
-func (s *Server) openSession(ctx context.Context, q *query) (any, error) {
+func (s sessions) openSession(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		ID string `json:"session_id"`
 	}
@@ -119,7 +101,7 @@ type listed struct {
 // mostSessions is how many sessions one list has at most: it has no pages.
 const mostSessions = 10_000
 
-func (s *Server) listSessions(ctx context.Context, q *query) (any, error) {
+func (s sessions) listSessions(ctx context.Context, q *query) (any, error) {
 	limit, deleted := q.whole("limit", mostSessions), q.yes("deleted")
 	if err := q.found.Err(); err != nil {
 		return nil, err
@@ -167,7 +149,7 @@ func usage(prompt, completion int) tokenUsage {
 	return tokenUsage{Prompt: prompt, Completion: completion, Total: prompt + completion}
 }
 
-func (s *Server) showSession(ctx context.Context, q *query) (any, error) {
+func (s sessions) showSession(ctx context.Context, q *query) (any, error) {
 	create := q.yes("auto_create")
 	if err := q.found.Err(); err != nil {
 		return nil, err
@@ -223,7 +205,7 @@ func statsOf(session domain.Session) stats {
 	}
 }
 
-func (s *Server) sessionStats(ctx context.Context, q *query) (any, error) {
+func (s sessions) sessionStats(ctx context.Context, q *query) (any, error) {
 	target := q.session()
 	_, session, err := s.cfg.Sessions.Find(ctx, q.caller.Principal, target.Owner, target.ID)
 	if err != nil {

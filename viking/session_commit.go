@@ -28,7 +28,7 @@ type committed struct {
 // longestWait is for how long somebody waits for an extraction: less than a request may take. It goes on without him.
 const longestWait = 25 * time.Second
 
-func (s *Server) commitSession(ctx context.Context, q *query) (any, error) {
+func (s sessions) commitSession(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		Keep    int            `json:"keep_recent_count"`
 		Trigger domain.Trigger `json:"trigger"`
@@ -54,12 +54,12 @@ func (s *Server) commitSession(ctx context.Context, q *query) (any, error) {
 	}
 	out.Extracted = extractedOf(task)["total"]
 	out.Stats.Extracted += out.Extracted
-	out.Active, err = s.active(ctx, q.caller, task)
+	out.Active, err = tasks{s.Server}.active(ctx, q.caller, task)
 	return out, err
 }
 
 // active is how many items a task gave a helpful voice, since they are said to have helped: what is not there got none.
-func (s *Server) active(ctx context.Context, c caller, task domain.Task) (n int, err error) {
+func (s tasks) active(ctx context.Context, c caller, task domain.Task) (n int, err error) {
 	for _, help := range task.Helped {
 		at := domain.URI(help.URI)
 		for _, uri := range []domain.URI{at, at.Join(domain.SkillName)} {
@@ -77,7 +77,7 @@ func (s *Server) active(ctx context.Context, c caller, task domain.Task) (n int,
 }
 
 // commit archives a session, and says what that came to.
-func (s *Server) commit(ctx context.Context, q *query, command domain.CommitSession) (committed, domain.Receipt, error) {
+func (s sessions) commit(ctx context.Context, q *query, command domain.CommitSession) (committed, domain.Receipt, error) {
 	receipt, err := s.submitOnce(ctx, q, command)
 	if err != nil {
 		return committed{}, receipt, err
@@ -97,7 +97,7 @@ func (s *Server) commit(ctx context.Context, q *query, command domain.CommitSess
 }
 
 // extraction waits until what a commit at a position began is done. The error matches [context.DeadlineExceeded] if that takes too long.
-func (s *Server) extraction(ctx context.Context, q *query, position int64, id string) (domain.Task, error) {
+func (s sessions) extraction(ctx context.Context, q *query, position int64, id string) (domain.Task, error) {
 	waiting, cancel := context.WithTimeout(ctx, longestWait)
 	defer cancel()
 	if err := s.cfg.Sessions.AwaitExtraction(waiting, q.caller.Tenant, position); err != nil {
@@ -164,7 +164,7 @@ func extractedFrom(task domain.Task) []extracted {
 
 // extractSession commits, waits, and lists the items that say it by now: new ones, and those that said it before. What an earlier
 // commit began and did not end is waited for, too.
-func (s *Server) extractSession(ctx context.Context, q *query) (any, error) {
+func (s sessions) extractSession(ctx context.Context, q *query) (any, error) {
 	list := []extracted{}
 	out, receipt, err := s.commit(ctx, q, domain.CommitSession{SessionTarget: q.session(), Trigger: domain.TriggerStated})
 	if err != nil {
@@ -204,4 +204,68 @@ func (s *Server) extractSession(ctx context.Context, q *query) (any, error) {
 		}
 	}
 	return list, err
+}
+
+// retried are the archives of a session that are tried again.
+type retried struct {
+	ID       string           `json:"session_id"`
+	Archives []retriedArchive `json:"retried"`
+}
+
+type retriedArchive struct {
+	Archive string `json:"archive_uri"`
+	Task    string `json:"task_id"`
+	Retry   int    `json:"retry"`
+	Status  string `json:"status"` // accepted; as the task's, if it was waited for
+}
+
+// retrySession asks for another attempt at the archives of which nothing could be made, now, and not when it is time.
+func (s sessions) retrySession(ctx context.Context, q *query) (any, error) {
+	var in struct {
+		Archive int  `json:"archive"`
+		Wait    bool `json:"wait"`
+	}
+	wait := q.yes("wait")
+	if err := q.bind(&in); err != nil {
+		return nil, err
+	}
+	target := q.session()
+	receipt, err := s.submitOnce(ctx, q, domain.RetryExtraction{SessionTarget: target, Archive: in.Archive})
+	out := retried{ID: target.ID, Archives: []retriedArchive{}}
+	for _, event := range receipt.Events {
+		if fact, is := event.Fact.(domain.ExtractionRequested); is {
+			out.Archives = append(out.Archives, retriedArchive{
+				Archive: domain.ArchiveURI(target.Owner, target.ID, fact.Archive), Task: fact.Task, Retry: fact.Retry, Status: "accepted",
+			})
+		}
+	}
+	if err != nil || !(wait || in.Wait) {
+		return out, err
+	}
+	if err := s.awaitRetry(ctx, q, target, receipt.Position); err != nil {
+		return out, tooLong(ctx, err)
+	}
+	for i, archive := range out.Archives {
+		task, err := s.cfg.Sessions.Task(ctx, q.caller.Principal, archive.Task)
+		if err != nil {
+			return out, err
+		}
+		out.Archives[i].Status = string(task.Status)
+	}
+	return out, nil
+}
+
+// awaitRetry waits until what was asked for is tried, and what was decided is done: that is when what was recorded of it
+// has been read, too.
+func (s sessions) awaitRetry(ctx context.Context, q *query, target domain.SessionTarget, position int64) error {
+	waiting, cancel := context.WithTimeout(ctx, longestWait)
+	defer cancel()
+	if err := s.cfg.Sessions.AwaitExtraction(waiting, q.caller.Tenant, position); err != nil {
+		return err
+	}
+	stream, _, err := s.cfg.Sessions.Find(waiting, q.caller.Principal, target.Owner, target.ID)
+	if err != nil {
+		return err
+	}
+	return s.cfg.Sessions.AwaitExtraction(waiting, q.caller.Tenant, stream.Position)
 }

@@ -67,7 +67,7 @@ const (
 
 // sessionContext is what is there to go on with, within a budget: messages from the newest on, then the
 // overview of the newest archive, then the abstracts of those before.
-func (s *Server) sessionContext(ctx context.Context, q *query) (any, error) {
+func (s sessions) sessionContext(ctx context.Context, q *query) (any, error) {
 	budget := q.whole("token_budget", defaultBudget)
 	if budget < 0 {
 		q.found.Add("token_budget", "must not be negative")
@@ -133,7 +133,7 @@ type archiveShown struct {
 	At       time.Time `json:"committed_at"`
 }
 
-func (s *Server) sessionArchive(ctx context.Context, q *query) (any, error) {
+func (s sessions) sessionArchive(ctx context.Context, q *query) (any, error) {
 	target := q.session()
 	stream, _, err := s.cfg.Sessions.Find(ctx, q.caller.Principal, target.Owner, target.ID)
 	if err != nil {

@@ -14,7 +14,7 @@ type deleted struct {
 
 // deleteSession answers for sessions that do not exist as for those that do. The items by which archives are
 // found go the way of their session.
-func (s *Server) deleteSession(ctx context.Context, q *query) (any, error) {
+func (s sessions) deleteSession(ctx context.Context, q *query) (any, error) {
 	erase := q.yes("erase")
 	if err := q.found.Err(); err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (s *Server) deleteSession(ctx context.Context, q *query) (any, error) {
 }
 
 // forgetSession deletes a session, and the archives that it has since it was deleted last.
-func (s *Server) forgetSession(ctx context.Context, q *query, target domain.SessionTarget) error {
+func (s sessions) forgetSession(ctx context.Context, q *query, target domain.SessionTarget) error {
 	receipt, err := s.submit(ctx, q, domain.DeleteSession{SessionTarget: target, Reason: q.text("reason")})
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func (s *Server) forgetSession(ctx context.Context, q *query, target domain.Sess
 // eraseSession erases at once what an order to erase the session would, or nothing: if one of the archives may
 // not be erased, the session is not, either. It goes last, so that a legal hold that comes meanwhile keeps what is
 // there by then. It tells whether the session was erased just now.
-func (s *Server) eraseSession(ctx context.Context, q *query, target domain.SessionTarget) (bool, error) {
+func (s sessions) eraseSession(ctx context.Context, q *query, target domain.SessionTarget) (bool, error) {
 	command, err := domain.EraseSession{SessionTarget: target, Grounds: domain.Grounds{
 		ReasonCode: q.text("reason_code"), LegalBasis: q.text("legal_basis"), RequestedBy: q.text("requested_by"), Ticket: q.text("ticket"),
 	}}.Complete()
@@ -77,7 +77,7 @@ func (s *Server) eraseSession(ctx context.Context, q *query, target domain.Sessi
 }
 
 // archivesToo submits what becomes of archives. Those that are gone already are left alone.
-func (s *Server) archivesToo(ctx context.Context, q *query, commands []domain.Command) error {
+func (s sessions) archivesToo(ctx context.Context, q *query, commands []domain.Command) error {
 	submissions := make([]domain.Submission, len(commands))
 	for i, command := range commands {
 		submissions[i] = domain.Submission{Command: command, By: q.caller.Principal, Origin: q.caller.origin}

@@ -165,7 +165,7 @@ type received struct {
 	Pending  int    `json:"pending_tokens"`
 }
 
-func (s *Server) addMessage(ctx context.Context, q *query) (any, error) {
+func (s sessions) addMessage(ctx context.Context, q *query) (any, error) {
 	var in said
 	if err := q.bind(&in); err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (s *Server) addMessage(ctx context.Context, q *query) (any, error) {
 	return added, fieldsOf(err, func(field string) string { return strings.TrimPrefix(field, "messages[0].") })
 }
 
-func (s *Server) addMessages(ctx context.Context, q *query) (any, error) {
+func (s sessions) addMessages(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		Messages []said `json:"messages"`
 	}
@@ -188,7 +188,7 @@ func (s *Server) addMessages(ctx context.Context, q *query) (any, error) {
 	return s.add(ctx, q, messages)
 }
 
-func (s *Server) add(ctx context.Context, q *query, messages []domain.Said) (any, error) {
+func (s sessions) add(ctx context.Context, q *query, messages []domain.Said) (any, error) {
 	if err := q.found.Err(); err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ type used struct {
 	Skills   int    `json:"skills_used"`
 }
 
-func (s *Server) useContexts(ctx context.Context, q *query) (any, error) {
+func (s sessions) useContexts(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		Contexts []string `json:"contexts"`
 		Skill    *struct {

@@ -13,7 +13,10 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-func (s *Server) skillRoutes() {
+// skills answers requests about skills.
+type skills struct{ *Server }
+
+func (s skills) skillRoutes() {
 	s.route("POST /api/v1/skills", s.addSkill)
 	s.route("GET /api/v1/skills", s.listSkills)
 	s.route("POST /api/v1/skills/find", s.findSkills)
@@ -44,7 +47,7 @@ type skillAdded struct {
 }
 
 // skillIn reads the skill of a request.
-func (s *Server) skillIn(ctx context.Context, q *query) (k skill, in skillRequest, err error) {
+func (s skills) skillIn(ctx context.Context, q *query) (k skill, in skillRequest, err error) {
 	if err := q.bindWrite(&in); err != nil {
 		return k, in, err
 	}
@@ -61,8 +64,8 @@ func (s *Server) skillIn(ctx context.Context, q *query) (k skill, in skillReques
 }
 
 // skillUploaded reads a skill of a file that was uploaded before: of a SKILL.md, or of an archive with one and other files.
-func (s *Server) skillUploaded(ctx context.Context, q *query, id string) (skill, error) {
-	file, err := s.uploaded(ctx, q, id)
+func (s skills) skillUploaded(ctx context.Context, q *query, id string) (skill, error) {
+	file, err := resources{s.Server}.uploaded(ctx, q, id)
 	if err == nil && file.isZip() {
 		if file, err = (resourceRequest{}).unpacked(file); err == nil {
 			k, err := skillOfFiles(file)
@@ -78,7 +81,7 @@ func (s *Server) skillUploaded(ctx context.Context, q *query, id string) (skill,
 }
 
 // addSkill takes a skill in, or in the place of an older one with its name.
-func (s *Server) addSkill(ctx context.Context, q *query) (any, error) {
+func (s skills) addSkill(ctx context.Context, q *query) (any, error) {
 	k, in, err := s.skillIn(ctx, q)
 	if err != nil {
 		return nil, err
@@ -86,7 +89,7 @@ func (s *Server) addSkill(ctx context.Context, q *query) (any, error) {
 	return s.putSkill(ctx, q, k, in)
 }
 
-func (s *Server) replaceSkill(ctx context.Context, q *query) (any, error) {
+func (s skills) replaceSkill(ctx context.Context, q *query) (any, error) {
 	k, in, err := s.skillIn(ctx, q)
 	if err != nil {
 		return nil, err
@@ -101,7 +104,7 @@ func (s *Server) replaceSkill(ctx context.Context, q *query) (any, error) {
 }
 
 // putSkill keeps a skill. The upload that it came in is used up.
-func (s *Server) putSkill(ctx context.Context, q *query, k skill, in skillRequest) (any, error) {
+func (s skills) putSkill(ctx context.Context, q *query, k skill, in skillRequest) (any, error) {
 	var added skillAdded
 	err := again(func() (err error) {
 		added, err = s.kept(ctx, q, k, in.Target)
@@ -118,7 +121,7 @@ func (s *Server) putSkill(ctx context.Context, q *query, k skill, in skillReques
 }
 
 // putFiles puts the files of a skill in the place of those that lay beside its SKILL.md. They are for those whom it is for.
-func (s *Server) putFiles(ctx context.Context, q *query, at address, main *domain.Knowledge, files []source) error {
+func (s skills) putFiles(ctx context.Context, q *query, at address, main *domain.Knowledge, files []source) error {
 	in := resourceRequest{scopes: main.Scopes}
 	for i := range files {
 		f := &files[i]
@@ -138,7 +141,7 @@ func (s *Server) putFiles(ctx context.Context, q *query, at address, main *domai
 	for _, f := range files {
 		at.uri = placeOf(main).Join(append(slices.Clip(f.under), f.name)...)
 		if !f.isText {
-			err = s.keepBytes(ctx, q, at, in, f, map[string]any{}, domain.Source{})
+			err = resources{s.Server}.keepBytes(ctx, q, at, in, f, map[string]any{}, domain.Source{})
 		} else {
 			_, err = s.remember(ctx, q, at, func(r *domain.Remembered) {
 				in.fill(r)
@@ -152,7 +155,7 @@ func (s *Server) putFiles(ctx context.Context, q *query, at address, main *domai
 	return nil
 }
 
-func (s *Server) kept(ctx context.Context, q *query, k skill, target string) (skillAdded, error) {
+func (s skills) kept(ctx context.Context, q *query, k skill, target string) (skillAdded, error) {
 	meta, err := json.Marshal(k.described)
 	if err != nil {
 		return skillAdded{}, err
@@ -227,7 +230,7 @@ func (c caller) skillRootsAt(target, name string) (roots []address, err error) {
 }
 
 // skillNamed finds the skill that lies under a name: in the target, or else the nearest.
-func (s *Server) skillNamed(ctx context.Context, q *query, target, name string) (*domain.Knowledge, error) {
+func (s skills) skillNamed(ctx context.Context, q *query, target, name string) (*domain.Knowledge, error) {
 	roots, err := q.caller.skillRootsAt(target, name)
 	if err != nil {
 		return nil, err
@@ -269,7 +272,7 @@ type part struct {
 }
 
 // partsOf are the files of the skill whose text an item is.
-func (s *Server) partsOf(ctx context.Context, q *query, main *domain.Knowledge) (parts []part, err error) {
+func (s skills) partsOf(ctx context.Context, q *query, main *domain.Knowledge) (parts []part, err error) {
 	directory := placeOf(main)
 	err = s.pages(ctx, q, directory, func(items []*domain.Knowledge) error {
 		for _, k := range items {
@@ -291,7 +294,7 @@ func skillOf(k *domain.Knowledge, root domain.URI) skillShown {
 	return skillShown{described: describedBy(k), URI: string(placeOf(k)), RootURI: string(root)}
 }
 
-func (s *Server) listSkills(ctx context.Context, q *query) (any, error) {
+func (s skills) listSkills(ctx context.Context, q *query) (any, error) {
 	const most = 1000
 	limit := min(max(q.whole("node_limit", most), 0), most)
 	roots := q.caller.skillRoots()
@@ -329,7 +332,7 @@ func (s *Server) listSkills(ctx context.Context, q *query) (any, error) {
 	return list, nil
 }
 
-func (s *Server) findSkills(ctx context.Context, q *query) (any, error) {
+func (s skills) findSkills(ctx context.Context, q *query) (any, error) {
 	var in findRequest
 	if err := q.bind(&in); err != nil {
 		return nil, err
@@ -343,7 +346,7 @@ func (s *Server) findSkills(ctx context.Context, q *query) (any, error) {
 }
 
 // validateSkill tells what is wrong with a skill, and takes nothing in.
-func (s *Server) validateSkill(ctx context.Context, q *query) (any, error) {
+func (s skills) validateSkill(ctx context.Context, q *query) (any, error) {
 	k, in, err := s.skillIn(ctx, q)
 	if err == nil {
 		_, err = q.caller.skillRootsAt(in.Target, k.Name)
@@ -359,7 +362,7 @@ func (s *Server) validateSkill(ctx context.Context, q *query) (any, error) {
 	return verdict, err
 }
 
-func (s *Server) showSkill(ctx context.Context, q *query) (any, error) {
+func (s skills) showSkill(ctx context.Context, q *query) (any, error) {
 	k, err := s.skillNamed(ctx, q, q.text("target_uri"), q.path("name"))
 	if err != nil {
 		return nil, err
@@ -371,7 +374,7 @@ func (s *Server) showSkill(ctx context.Context, q *query) (any, error) {
 	return shown, err
 }
 
-func (s *Server) removeSkill(ctx context.Context, q *query) (any, error) {
+func (s skills) removeSkill(ctx context.Context, q *query) (any, error) {
 	k, err := s.skillNamed(ctx, q, q.text("target_uri"), q.path("name"))
 	if err != nil {
 		return nil, err

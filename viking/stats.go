@@ -9,7 +9,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-func (s *Server) statsRoutes() {
+func (s status) statsRoutes() {
 	s.route("GET /api/v1/stats/memories", s.memoryStats)
 }
 
@@ -29,7 +29,7 @@ type memoryStats struct {
 	} `json:"staleness"`
 }
 
-func (s *Server) memoryStats(ctx context.Context, q *query) (any, error) {
+func (s status) memoryStats(ctx context.Context, q *query) (any, error) {
 	category := domain.Category(q.text("category"))
 	if category != "" && !slices.Contains(domain.Categories, category) {
 		return nil, invalid("category", "is none that there is")

@@ -64,9 +64,12 @@ func taskOf(t domain.Task) task {
 	return shown
 }
 
+// tasks answers requests about extraction tasks.
+type tasks struct{ *Server }
+
 func epoch(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
 
-func (s *Server) showTask(ctx context.Context, q *query) (any, error) {
+func (s tasks) showTask(ctx context.Context, q *query) (any, error) {
 	found, err := s.cfg.Sessions.Task(ctx, q.caller.Principal, q.path("id"))
 	if err != nil {
 		return nil, err
@@ -75,7 +78,7 @@ func (s *Server) showTask(ctx context.Context, q *query) (any, error) {
 }
 
 // shown is a task with how many items it gave a helpful voice.
-func (s *Server) shown(ctx context.Context, q *query, t domain.Task) (task, error) {
+func (s tasks) shown(ctx context.Context, q *query, t domain.Task) (task, error) {
 	shown := taskOf(t)
 	if shown.Result == nil {
 		return shown, nil
@@ -87,7 +90,7 @@ func (s *Server) shown(ctx context.Context, q *query, t domain.Task) (task, erro
 
 // cancelTask leaves a task that is over as it is, and refuses to stop another: what a commit has taken out of a session is learned from,
 // and nowhere else any more.
-func (s *Server) cancelTask(ctx context.Context, q *query) (any, error) {
+func (s tasks) cancelTask(ctx context.Context, q *query) (any, error) {
 	found, err := s.cfg.Sessions.Task(ctx, q.caller.Principal, q.path("id"))
 	if err != nil {
 		return nil, err
@@ -104,7 +107,7 @@ const (
 	mostTasks    = 200
 )
 
-func (s *Server) listTasks(ctx context.Context, q *query) (any, error) {
+func (s tasks) listTasks(ctx context.Context, q *query) (any, error) {
 	limit := q.whole("limit", defaultTasks)
 	if limit < 0 || limit > mostTasks {
 		q.found.Add("limit", "must be 0 to %d", mostTasks)

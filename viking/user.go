@@ -36,13 +36,13 @@ func (q *query) namesUser(field, id string) {
 }
 
 // usersOf lists the users of an account, by id.
-func (s *Server) usersOf(ctx context.Context, tenant string) ([]member, error) {
+func (s accounts) usersOf(ctx context.Context, tenant string) ([]member, error) {
 	given, err := s.cfg.Keys.Given(ctx, tenant)
 	return s.usersAmong(given), err
 }
 
 // usersAmong are the users whose keys these are, by id.
-func (s *Server) usersAmong(given []domain.GivenKey) []member {
+func (s accounts) usersAmong(given []domain.GivenKey) []member {
 	now := s.cfg.Now()
 	given = slices.DeleteFunc(given, func(k domain.GivenKey) bool { return k.Subject.Kind() != domain.User || k.Opens(now) != nil })
 	slices.SortStableFunc(given, func(a, b domain.GivenKey) int {
@@ -61,7 +61,7 @@ func (s *Server) usersAmong(given []domain.GivenKey) []member {
 }
 
 // userNamed finds the user that the path names, and who administers.
-func (s *Server) userNamed(ctx context.Context, q *query, admit func(*query) (domain.Principal, error)) (domain.Principal, member, error) {
+func (s accounts) userNamed(ctx context.Context, q *query, admit func(*query) (domain.Principal, error)) (domain.Principal, member, error) {
 	by, err := s.within(ctx, q, admit)
 	if err != nil {
 		return by, member{}, err
@@ -84,13 +84,13 @@ func userKey(id string, role domain.Role) domain.KeyCreated {
 }
 
 // giveKey gives somebody a key. It is returned once, and kept nowhere.
-func (s *Server) giveKey(ctx context.Context, q *query, by domain.Principal, created domain.KeyCreated) (string, error) {
+func (s accounts) giveKey(ctx context.Context, q *query, by domain.Principal, created domain.KeyCreated) (string, error) {
 	key, _, err := s.giveNamedKey(ctx, q, by, created)
 	return key, err
 }
 
 // giveNamedKey is giveKey, and tells what names the key, too.
-func (s *Server) giveNamedKey(ctx context.Context, q *query, by domain.Principal, created domain.KeyCreated) (key, prefix string, err error) {
+func (s accounts) giveNamedKey(ctx context.Context, q *query, by domain.Principal, created domain.KeyCreated) (key, prefix string, err error) {
 	prefix, key, hash := s.cfg.NewKey()
 	created.Hash = hash
 	command := domain.CreateKey{By: by, Prefix: prefix, Key: created}
@@ -107,7 +107,7 @@ type shownUser struct {
 	Role string `json:"role"`
 }
 
-func (s *Server) listUsers(ctx context.Context, q *query) (any, error) {
+func (s accounts) listUsers(ctx context.Context, q *query) (any, error) {
 	const usual = 100
 	limit, name, role := max(q.whole("limit", usual), 0), q.text("name"), q.text("role")
 	by, err := s.within(ctx, q, administrator)
@@ -127,7 +127,7 @@ func (s *Server) listUsers(ctx context.Context, q *query) (any, error) {
 	return list, err
 }
 
-func (s *Server) registerUser(ctx context.Context, q *query) (any, error) {
+func (s accounts) registerUser(ctx context.Context, q *query) (any, error) {
 	by, err := s.within(ctx, q, administrator)
 	if err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func (s *Server) registerUser(ctx context.Context, q *query) (any, error) {
 }
 
 // first lets of two that register a user at once the one who came first: whoever sees an older key gives up the own.
-func (s *Server) first(ctx context.Context, q *query, by domain.Principal, user, prefix string) error {
+func (s accounts) first(ctx context.Context, q *query, by domain.Principal, user, prefix string) error {
 	users, err := s.usersOf(ctx, by.Tenant)
 	if err != nil {
 		return err
@@ -188,7 +188,7 @@ func registered(user string) error {
 }
 
 // removeUser takes all keys of a user back. What the user remembered stays.
-func (s *Server) removeUser(ctx context.Context, q *query) (any, error) {
+func (s accounts) removeUser(ctx context.Context, q *query) (any, error) {
 	by, u, err := s.userNamed(ctx, q, administrator)
 	if err == nil {
 		err = s.every(ctx, q, by, u, func(prefix string) domain.Command {
@@ -199,7 +199,7 @@ func (s *Server) removeUser(ctx context.Context, q *query) (any, error) {
 }
 
 // changeRole lets every key of a user allow more, or less, from now on.
-func (s *Server) changeRole(ctx context.Context, q *query) (any, error) {
+func (s accounts) changeRole(ctx context.Context, q *query) (any, error) {
 	by, u, err := s.userNamed(ctx, q, root)
 	if err != nil {
 		return nil, err
@@ -222,7 +222,7 @@ func (s *Server) changeRole(ctx context.Context, q *query) (any, error) {
 
 // regenerateKey gives a user another key that allows the same, and then takes those before back: not the other
 // way round, so that nobody is left without.
-func (s *Server) regenerateKey(ctx context.Context, q *query) (any, error) {
+func (s accounts) regenerateKey(ctx context.Context, q *query) (any, error) {
 	by, u, err := s.userNamed(ctx, q, administrator)
 	if err != nil {
 		return nil, err
@@ -241,7 +241,7 @@ func (s *Server) regenerateKey(ctx context.Context, q *query) (any, error) {
 }
 
 // every does something to every key of a user. The first refusal is returned, and spoils none of the others.
-func (s *Server) every(ctx context.Context, q *query, by domain.Principal, u member, command func(prefix string) domain.Command) error {
+func (s accounts) every(ctx context.Context, q *query, by domain.Principal, u member, command func(prefix string) domain.Command) error {
 	submissions := make([]domain.Submission, len(u.keys))
 	for i, k := range u.keys {
 		submissions[i] = q.administered(by, command(k.Prefix))
@@ -252,4 +252,15 @@ func (s *Server) every(ctx context.Context, q *query, by domain.Principal, u mem
 		}
 	}
 	return nil
+}
+
+// roleOf is a principal's role as OpenViking knows roles: there are three.
+func roleOf(p domain.Principal) string {
+	switch p.Role {
+	case domain.Root:
+		return "root"
+	case domain.Admin:
+		return "admin"
+	}
+	return "user"
 }

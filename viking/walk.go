@@ -1,8 +1,11 @@
 package viking
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -20,7 +23,7 @@ const (
 
 // walk shows the items at and below an address, in the order of URIs and with contents what they say, until it has seen enough. The
 // error matches domain.ErrNotFound if nothing is there, and errFar if more is there than a request looks through.
-func (s *Server) walk(ctx context.Context, q *query, a address, contents bool, see func(domain.Leaf) (more bool)) error {
+func (s tree) walk(ctx context.Context, q *query, a address, contents bool, see func(domain.Leaf) (more bool)) error {
 	n, err := s.look(ctx, q.caller, a)
 	if err != nil {
 		return err
@@ -35,7 +38,7 @@ func (s *Server) walk(ctx context.Context, q *query, a address, contents bool, s
 	}
 	walk := domain.Walk{By: q.caller.Principal, Below: a.uri, Limit: firstLeaves}
 	for walked := 0; walked < mostWalked; walk.Limit = min(moreLeaves*walk.Limit, most, mostWalked-walked) {
-		leaves, more, err := s.cfg.Reader.Leaves(ctx, walk, contents)
+		leaves, more, err := s.reader.Leaves(ctx, walk, contents)
 		if err != nil {
 			return err
 		}
@@ -54,7 +57,7 @@ func (s *Server) walk(ctx context.Context, q *query, a address, contents bool, s
 }
 
 // walkReadings walks through all that is read at an address, and shows each item with the place that it was found below.
-func (s *Server) walkReadings(ctx context.Context, q *query, a address, contents bool, see func(at address, leaf domain.Leaf) (more bool)) error {
+func (s tree) walkReadings(ctx context.Context, q *query, a address, contents bool, see func(at address, leaf domain.Leaf) (more bool)) error {
 	var missing, far error
 	found, more := false, true
 	for _, place := range a.readings() {
@@ -86,7 +89,7 @@ func (s *Server) walkReadings(ctx context.Context, q *query, a address, contents
 var errFar = errors.New("there is more than a request looks through")
 
 // walkItems shows whole items, as walk shows what they say.
-func (s *Server) walkItems(ctx context.Context, q *query, a address, see func(*domain.Knowledge) (more bool)) error {
+func (s tree) walkItems(ctx context.Context, q *query, a address, see func(*domain.Knowledge) (more bool)) error {
 	n, err := s.look(ctx, q.caller, a)
 	if err != nil {
 		return err
@@ -97,7 +100,7 @@ func (s *Server) walkItems(ctx context.Context, q *query, a address, see func(*d
 	}
 	walk := domain.Walk{By: q.caller.Principal, Below: a.uri, Limit: firstLeaves}
 	for walked := 0; walked < mostWalked; walk.Limit = min(moreLeaves*walk.Limit, mostContents) {
-		items, err := s.cfg.Reader.Below(ctx, walk)
+		items, err := s.reader.Below(ctx, walk)
 		if err != nil {
 			return err
 		}
@@ -113,4 +116,56 @@ func (s *Server) walkItems(ctx context.Context, q *query, a address, see func(*d
 		walked += len(items)
 	}
 	return errFar
+}
+
+// atOnce is how many items below a directory are read in one go: where there are no more, nothing below is asked for again.
+const atOnce = 200
+
+// whole is everything that lies below a directory, each before what lies in it, if that is little enough to be read at once.
+func (s tree) whole(ctx context.Context, c caller, directory domain.URI, l listing, levels int) (nodes []node, all bool, err error) {
+	items, err := s.reader.Below(ctx, domain.Walk{By: c.Principal, Below: directory, Limit: atOnce})
+	if err != nil || len(items) == atOnce {
+		return nil, false, err
+	}
+	depth := len(directory.Names())
+	known := map[domain.URI]int{}
+	add := func(n node) {
+		at, twice := known[n.uri]
+		switch {
+		case !twice:
+			known[n.uri] = len(nodes)
+			nodes = append(nodes, n)
+		default: // an item with others below it is a directory that says something itself
+			nodes[at].isDir = nodes[at].isDir || n.isDir
+			if n.when.After(nodes[at].when) {
+				nodes[at].when = n.when
+			}
+		}
+	}
+	for _, k := range items {
+		names := domain.URI(k.Text.URI).Names()
+		for i := depth + 1; i <= min(len(names), depth+levels); i++ {
+			if !l.hidden && strings.HasPrefix(names[i-1], ".") {
+				break
+			}
+			add(node{uri: domain.URIOfNames(names[:i]...), isDir: i < len(names), item: k, when: k.UpdatedAt})
+		}
+	}
+	for _, preset := range c.presets() {
+		if under := len(preset.Names()) - depth; under > 0 && under <= levels && preset.Within(directory) {
+			add(node{uri: preset, isDir: true})
+		}
+	}
+	slices.SortFunc(nodes, func(a, b node) int { return compareNames(a.uri.Names(), b.uri.Names()) })
+	return nodes, true, nil
+}
+
+// compareNames orders places as one walks through them: a directory, what lies in it, and then its neighbours.
+func compareNames(a, b []string) int {
+	for i := range min(len(a), len(b)) {
+		if by := cmp.Compare(a[i], b[i]); by != 0 {
+			return by
+		}
+	}
+	return len(a) - len(b)
 }

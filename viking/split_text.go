@@ -51,10 +51,10 @@ func numbered(k *domain.Knowledge) (part, parts int) {
 }
 
 // joinedAt are the parts of the text that was written to a directory, in order; none if there is another thing, or if one is missing.
-func (s *Server) joinedAt(ctx context.Context, q *query, directory domain.URI) (parts []*domain.Knowledge, content string, err error) {
+func (s tree) joinedAt(ctx context.Context, q *query, directory domain.URI) (parts []*domain.Knowledge, content string, err error) {
 	const summaries = 2 // lie before the first part
 	walk := domain.Walk{By: q.caller.Principal, Below: directory, Limit: summaries + 1}
-	items, err := s.cfg.Reader.Below(ctx, walk)
+	items, err := s.reader.Below(ctx, walk)
 	if err != nil || !slices.ContainsFunc(items, func(k *domain.Knowledge) bool { number, _ := numbered(k); return number == 1 }) {
 		return nil, "", err
 	}

@@ -70,7 +70,7 @@ func (c caller) everybody() ([]domain.Scope, error) {
 
 // ofDirectory refuses to make a file by which another one would say what it is about: only directories have such files, and nobody
 // would be shown it.
-func (s *Server) ofDirectory(ctx context.Context, c caller, a address) error {
+func (s tree) ofDirectory(ctx context.Context, c caller, a address) error {
 	if a.uri.Level() == domain.Detail {
 		return nil
 	}

@@ -192,10 +192,10 @@ func (s *Server) allowed(ctx context.Context, q *query, directory domain.URI, co
 }
 
 // pages shows the items below a directory that the caller sees, in the order of URIs, some at a time.
-func (s *Server) pages(ctx context.Context, q *query, directory domain.URI, see func([]*domain.Knowledge) error) error {
+func (s tree) pages(ctx context.Context, q *query, directory domain.URI, see func([]*domain.Knowledge) error) error {
 	const page = 500
 	for after := domain.URI(""); ; {
-		items, err := s.cfg.Reader.Below(ctx, domain.Walk{By: q.caller.Principal, Below: directory, After: after, Limit: page})
+		items, err := s.reader.Below(ctx, domain.Walk{By: q.caller.Principal, Below: directory, After: after, Limit: page})
 		if err == nil {
 			err = see(items)
 		}
