@@ -66,7 +66,7 @@ func (c caller) address(field, s string) (address, error) {
 			a.shared = domain.URIOfNames(append([]string{domain.Agent}, inside...)...)
 		}
 	}
-	a.own = c.learned(a.uri.Names())
+	a.own = c.learnedFor(a.uri.Names())
 	if names := a.uri.Names(); len(names) > 0 && slices.Contains(hidden, names[0]) {
 		return address{}, invalid(field, "lies in a scope that is not open to callers")
 	}
@@ -97,9 +97,9 @@ func (a address) parent() address {
 	return a
 }
 
-// learned are the directories of the caller's user that hold what agents learned about work for that user alone.
+// learnedFor are the directories of the caller's user that hold what agents learned about work for that user alone.
 // Clients look for it among the memories of agents.
-func (c caller) learned(names []string) []domain.URI {
+func (c caller) learnedFor(names []string) []domain.URI {
 	if isAgentSpace(names) {
 		names = slices.Concat(names[:1], names[2:])
 	}
@@ -118,8 +118,8 @@ func (c caller) learned(names []string) []domain.URI {
 	return all
 }
 
-// found are the places whose items a search at the address finds.
-func (a address) found() []domain.URI {
+// searchPlaces are the places whose items a search at the address finds.
+func (a address) searchPlaces() []domain.URI {
 	all := append([]domain.URI{a.uri}, a.own...)
 	if a.shared != "" {
 		all = append(all, a.shared)
@@ -127,8 +127,8 @@ func (a address) found() []domain.URI {
 	return all
 }
 
-// readings are the places that are read at the address: in the space of an agent, what all agents share, too.
-func (a address) readings() []address {
+// readPlaces are the places that are read at the address: in the space of an agent, what all agents share, too.
+func (a address) readPlaces() []address {
 	if a.shared == "" || !isAgentSpace(a.uri.Names()) {
 		return []address{a}
 	}
@@ -167,16 +167,16 @@ func (c caller) expand(names []string) []string {
 	return names
 }
 
-// spell is the URI of what lies at or near the address, in the form that the caller used: one that names
+// format is the URI of what lies at or near the address, in the form that the caller used: one that names
 // the tenant is answered likewise, every other with the one spelling.
-func (a address) spell(uri domain.URI) string {
+func (a address) format(uri domain.URI) string {
 	if a.tenant == "" {
 		return string(uri)
 	}
 	return string(domain.URIOfNames(append([]string{tenants, a.tenant}, uri.Names()...)...))
 }
 
-func (a address) String() string { return a.spell(a.uri) }
+func (a address) String() string { return a.format(a.uri) }
 
 func invalid(field, format string, values ...any) error {
 	var p domain.Problems
@@ -198,8 +198,8 @@ func fieldsOf(err error, name func(field string) string) error {
 	return p.Err()
 }
 
-// fromTo reads a body that names two places.
-func (q *query) fromTo() (from, to address, err error) {
+// bindFromTo reads a body that names two places.
+func (q *query) bindFromTo() (from, to address, err error) {
 	var in struct {
 		From string `json:"from_uri"`
 		To   string `json:"to_uri"`

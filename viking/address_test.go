@@ -12,7 +12,7 @@ import (
 func alice() caller {
 	return caller{
 		Principal: domain.Principal{Tenant: "acme", Subject: "user:alice", Memberships: []domain.Entity{"org:acme-gmbh"}},
-		user:      "alice", agent: nobody, space: spaceOf("alice", nobody),
+		user:      "alice", agent: defaultID, space: spaceOf("alice", defaultID),
 	}
 }
 

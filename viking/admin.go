@@ -26,9 +26,9 @@ func (s accounts) adminRoutes() {
 	s.route("POST "+accounts+"/{account}/users/{user}/key", s.regenerateKey)
 }
 
-// administrator admits admins, in person. Whom root names in headers says whose data it works with, and
+// requireAdmin admits admins, in person. Whom root names in headers says whose data it works with, and
 // nothing about who administers.
-func administrator(q *query) (domain.Principal, error) {
+func requireAdmin(q *query) (domain.Principal, error) {
 	by := q.caller.Principal
 	switch {
 	case by.Authentication == domain.OpenAuthentication:
@@ -43,21 +43,21 @@ func administrator(q *query) (domain.Principal, error) {
 
 // root admits root alone.
 func root(q *query) (domain.Principal, error) {
-	by, err := administrator(q)
+	by, err := requireAdmin(q)
 	if err == nil && by.Role != domain.Root {
 		err = domain.Refuse(domain.ErrForbidden, "this is for root")
 	}
 	return by, err
 }
 
-// within is who administers, at work in the account that the path names. The admins of other accounts are not
+// inAccount is who administers, at work in the account that the path names. The admins of other accounts are not
 // told whether there is one of that name.
-func (s accounts) within(ctx context.Context, q *query, admit func(*query) (domain.Principal, error)) (domain.Principal, error) {
+func (s accounts) inAccount(ctx context.Context, q *query, admit func(*query) (domain.Principal, error)) (domain.Principal, error) {
 	by, err := admit(q)
 	if err != nil {
 		return by, err
 	}
-	account := q.path("account")
+	account := q.pathValue("account")
 	if by.Role != domain.Root && by.Tenant != account {
 		return by, domain.Refuse(domain.ErrForbidden, "the key opens one account, and this is another")
 	}
@@ -69,8 +69,8 @@ func (s accounts) within(ctx context.Context, q *query, admit func(*query) (doma
 	return by, err
 }
 
-// administered is a command of whoever administers, for the log of the tenant where he is at work.
-func (q *query) administered(by domain.Principal, command domain.Command) domain.Submission {
+// submissionBy is a command of whoever administers, for the log of the tenant where he is at work.
+func (q *query) submissionBy(by domain.Principal, command domain.Command) domain.Submission {
 	return domain.Submission{Command: command, By: by, Origin: q.caller.origin}
 }
 
@@ -130,18 +130,18 @@ func (s accounts) createAccount(ctx context.Context, q *query) (any, error) {
 	} else if bad != nil {
 		q.found.Add("account_id", "must be 1 to 63 of a-z 0-9 - and begin and end with a letter or digit")
 	}
-	q.namesUser("admin_user_id", in.Admin)
+	q.checkUserID("admin_user_id", in.Admin)
 	if err := q.found.Err(); err != nil {
 		return nil, err
 	}
-	_, err = s.cfg.Writer.Submit(ctx, q.administered(system, create))
+	_, err = s.cfg.Writer.Submit(ctx, q.submissionBy(system, create))
 	if errors.Is(err, domain.ErrConflict) {
 		err = domain.Refuse(domain.ErrTaken, "the account %s exists", in.Account)
 	}
 	if err != nil {
 		return nil, err
 	}
-	key, err := s.giveKey(ctx, q, inside, userKey(in.Admin, domain.Admin))
+	key, err := s.issueKey(ctx, q, inside, userKey(in.Admin, domain.Admin))
 	return map[string]string{"account_id": in.Account, "admin_user_id": in.Admin, "user_key": key}, err
 }
 
@@ -169,7 +169,7 @@ func removed() map[string]bool { return map[string]bool{"deleted": true} }
 // removeAccount lets nobody into an account any more, and orders that everything that was written in it is
 // erased. That happens in the background; the account is listed until it is done.
 func (s accounts) removeAccount(ctx context.Context, q *query) (any, error) {
-	by, err := s.within(ctx, q, root)
+	by, err := s.inAccount(ctx, q, root)
 	if err != nil {
 		return nil, err
 	}
@@ -180,14 +180,14 @@ func (s accounts) removeAccount(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.cfg.Writer.Submit(ctx, q.administered(by, order)); err != nil {
+	if _, err := s.cfg.Writer.Submit(ctx, q.submissionBy(by, order)); err != nil {
 		return nil, err
 	}
 	s.cfg.Eraser.Begin()
 	users, err := s.usersOf(ctx, by.Tenant)
 	for _, u := range users {
 		if err == nil {
-			err = s.every(ctx, q, by, u, func(prefix string) domain.Command {
+			err = s.forEachKey(ctx, q, by, u, func(prefix string) domain.Command {
 				return domain.RevokeKey{By: by, Prefix: prefix, Reason: "the account was removed"}
 			})
 		}

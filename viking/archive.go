@@ -20,9 +20,9 @@ func (f source) isZip() bool {
 	return f.extension() == ".zip" || path.Ext(f.name) == "" && slices.Contains(zipTypes, f.kind())
 }
 
-// unpacked is the directory that an archive holds, as far as the request wants it. An archive that is damaged, encrypted or too large,
+// unpackZip is the directory that an archive holds, as far as the request wants it. An archive that is damaged, encrypted or too large,
 // or that names a place outside itself, is refused as a whole.
-func (in resourceRequest) unpacked(archive source) (source, error) {
+func (in resourceRequest) unpackZip(archive source) (source, error) {
 	refused := func(why string) (source, error) {
 		return source{}, domain.Refuse(domain.ErrMalformed, "the archive is refused: %s", why)
 	}
@@ -57,7 +57,7 @@ func (in resourceRequest) unpacked(archive source) (source, error) {
 		names := strings.Split(name, "/")
 		under, base := names[:len(names)-1], names[len(names)-1]
 		switch {
-		case !in.wants(under, base):
+		case !in.includesFile(under, base):
 			continue
 		case !entry.Mode().IsRegular():
 			directory.unread = append(directory.unread, name+" was left out: it is a link, or no file")

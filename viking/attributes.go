@@ -18,15 +18,15 @@ type attributes struct {
 
 // attributes shows all attributes of a place, or the one that key names.
 func (s *Server) attributes(ctx context.Context, q *query) (any, error) {
-	key, _, _ := strings.Cut(strings.TrimPrefix(q.text("key"), "attrs."), ".")
+	key, _, _ := strings.Cut(strings.TrimPrefix(q.param("key"), "attrs."), ".")
 	if key != "" && key != "tags" && key != "memory" {
 		return nil, invalid("key", "must be tags or memory")
 	}
-	a, err := q.caller.address("uri", q.text("uri"))
+	a, err := q.caller.address("uri", q.param("uri"))
 	if err != nil {
 		return nil, err
 	}
-	n, err := s.lookToRead(ctx, q.caller, a)
+	n, err := s.findReadable(ctx, q.caller, a)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (s status) consistency(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	meaning, err := s.meaning(ctx, q)
+	meaning, err := s.meaningStatus(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -108,12 +108,12 @@ func (s status) consistency(ctx context.Context, q *query) (any, error) {
 			uri := domain.URI(k.Text.URI)
 			if missing++; len(list) < most {
 				path := strings.TrimPrefix(strings.TrimPrefix(string(uri), string(a.uri)), "/")
-				list = append(list, unreadItem{URI: a.spell(uri), Path: path, Level: uri.Level()})
+				list = append(list, unreadItem{URI: a.format(uri), Path: path, Level: uri.Level()})
 			}
 		}
 		return true
 	})
-	far := errors.Is(err, errFar)
+	far := errors.Is(err, errTruncated)
 	if err != nil && !far {
 		return nil, err
 	}

@@ -66,7 +66,7 @@ func (s *Server) writeAll(ctx context.Context, q *query) (any, error) {
 			return nil, invalid(field+".uri", "must be another than that of operations[%d]", first)
 		}
 		named[a.uri] = i
-		command, err := s.writing(ctx, q, root, a, one)
+		command, err := s.writeCommand(ctx, q, root, a, one)
 		if err != nil {
 			return nil, fieldsOf(err, func(name string) string { return field + "." + name })
 		}
@@ -91,19 +91,19 @@ func (s *Server) writeAll(ctx context.Context, q *query) (any, error) {
 	}
 	slices.Sort(out.Unchanged)
 	if in.Wait {
-		out.Queue, err = s.settled(ctx, q, settling)
+		out.Queue, err = s.awaitIndexed(ctx, q, indexWait)
 	}
 	return out, err
 }
 
-// writing is the command for one file; none if it says that already.
-func (s *Server) writing(ctx context.Context, q *query, root, a address, one oneWrite) (domain.Command, error) {
+// writeCommand is the command for one file; none if it says that already.
+func (s *Server) writeCommand(ctx context.Context, q *query, root, a address, one oneWrite) (domain.Command, error) {
 	if err := one.check(root, a); err != nil {
 		return nil, err
 	}
-	n, err := s.look(ctx, q.caller, a)
+	n, err := s.find(ctx, q.caller, a)
 	if errors.Is(err, domain.ErrNotFound) {
-		if err := s.ofDirectory(ctx, q.caller, a); err != nil {
+		if err := s.requireDirectory(ctx, q.caller, a); err != nil {
 			return nil, err
 		}
 	}
@@ -179,7 +179,7 @@ func (s *Server) reindex(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.look(ctx, q.caller, a); err != nil {
+	if _, err := s.find(ctx, q.caller, a); err != nil {
 		return nil, err
 	}
 	out := map[string]any{"uri": a.String(), "mode": in.Mode, "dry_run": in.DryRun, "status": "accepted"}
@@ -187,6 +187,6 @@ func (s *Server) reindex(ctx context.Context, q *query) (any, error) {
 		return out, nil
 	}
 	out["status"] = "completed"
-	out["queue_status"], err = s.settled(ctx, q, settling)
+	out["queue_status"], err = s.awaitIndexed(ctx, q, indexWait)
 	return out, err
 }

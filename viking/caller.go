@@ -20,8 +20,8 @@ const (
 // tenantHeader is what an account is named by elsewhere.
 const tenantHeader = "Annals-Tenant"
 
-// nobody is the id of a user or an agent that nobody named.
-const nobody = "default"
+// defaultID is the id of a user or an agent that nobody named.
+const defaultID = "default"
 
 // caller is who is calling, in OpenViking's words.
 type caller struct {
@@ -34,7 +34,7 @@ type caller struct {
 
 func callerOf(r *http.Request) caller {
 	by, origin := domain.CallerOf(r.Context())
-	c := caller{Principal: by, origin: origin, user: userOf(by), agent: cmp.Or(r.Header.Get(agentHeader), nobody)}
+	c := caller{Principal: by, origin: origin, user: userOf(by), agent: cmp.Or(r.Header.Get(agentHeader), defaultID)}
 	c.space = spaceOf(c.user, c.agent)
 	return c
 }
@@ -44,7 +44,7 @@ func userOf(by domain.Principal) string {
 	if voter := by.Voter(); voter.Kind() == domain.User {
 		return voter.ID()
 	}
-	return nobody
+	return defaultID
 }
 
 // spaceOf is the name of the space that a user's agent has for itself.
@@ -65,7 +65,7 @@ func As(h http.Header, p domain.Principal) (domain.Principal, error) {
 		found.Add(agentHeader, "must be 1 to 128 of A-Z a-z 0-9 . _ @ - and begin with a letter or digit")
 		return p, found.Err()
 	}
-	space := domain.Entity(domain.Agent + ":" + spaceOf(userOf(p), cmp.Or(agent, nobody)))
+	space := domain.Entity(domain.Agent + ":" + spaceOf(userOf(p), cmp.Or(agent, defaultID)))
 	p.Memberships = append(slices.Clip(p.Memberships), space)
 	return p, nil
 }

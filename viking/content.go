@@ -28,25 +28,25 @@ func (s *Server) contentRoutes() {
 // contentAt is what is written at the address in a request. At X/.abstract.md and X/.overview.md lies
 // always something: what X is about.
 func (s *Server) contentAt(ctx context.Context, q *query) (string, *domain.Knowledge, error) {
-	a, err := q.caller.address("uri", q.text("uri"))
+	a, err := q.caller.address("uri", q.param("uri"))
 	if err != nil {
 		return "", nil, err
 	}
-	n, err := s.seen(ctx, q.caller, a)
+	n, err := s.findWithFacts(ctx, q.caller, a)
 	if level := a.uri.Level(); errors.Is(err, domain.ErrNotFound) && level != domain.Detail {
 		above := a.parent()
-		if n, err = s.lookToRead(ctx, q.caller, above); err == nil {
-			content, err := s.level(ctx, q.caller, n, level)
+		if n, err = s.findReadable(ctx, q.caller, above); err == nil {
+			content, err := s.levelText(ctx, q.caller, n, level)
 			return content, n.item, err
 		}
 	}
 	if err == nil && n.isDir {
-		if parts, content, err := s.joinedAt(ctx, q, n.uri); err != nil || parts != nil {
+		if parts, content, err := s.joinParts(ctx, q, n.uri); err != nil || parts != nil {
 			return content, nil, err
 		}
 	}
 	if err == nil && n.isDir { // a skill is known by its directory
-		if n, err = s.lookToRead(ctx, q.caller, a.join(domain.SkillName)); err != nil {
+		if n, err = s.findReadable(ctx, q.caller, a.join(domain.SkillName)); err != nil {
 			err = domain.Refuse(domain.ErrPrecondition, "it is a directory").WithFix("list it, or read its overview")
 		}
 	}
@@ -54,17 +54,17 @@ func (s *Server) contentAt(ctx context.Context, q *query) (string, *domain.Knowl
 		return "", nil, err
 	}
 	for _, fact := range n.facts {
-		s.given(q, fact)
+		s.recordGet(q, fact)
 	}
 	if n.item.ID != "" {
-		s.given(q, n.item)
+		s.recordGet(q, n.item)
 	}
 	return n.item.Text.Content, n.item, nil
 }
 
 // read answers with lines of a text.
 func (s *Server) read(ctx context.Context, q *query) (any, error) {
-	offset, limit := q.whole("offset", 0), q.whole("limit", -1)
+	offset, limit := q.intParam("offset", 0), q.intParam("limit", -1)
 	content, _, err := s.contentAt(ctx, q)
 	if err != nil {
 		return nil, err
@@ -82,15 +82,15 @@ func (s *Server) read(ctx context.Context, q *query) (any, error) {
 
 func (s *Server) levelOf(level domain.Level) handler {
 	return func(ctx context.Context, q *query) (any, error) {
-		a, err := q.caller.address("uri", q.text("uri"))
+		a, err := q.caller.address("uri", q.param("uri"))
 		if err != nil {
 			return nil, err
 		}
-		n, err := s.seen(ctx, q.caller, a)
+		n, err := s.findWithFacts(ctx, q.caller, a)
 		if err != nil {
 			return nil, err
 		}
-		return s.level(ctx, q.caller, n, level)
+		return s.levelText(ctx, q.caller, n, level)
 	}
 }
 
@@ -127,8 +127,8 @@ func (s *Server) downloadBytes(ctx context.Context, q *query, name string, k *do
 	return attachment(name, file.ContentType, file.Bytes), nil
 }
 
-func attachment(name, contentType string, content []byte) bare {
-	return bare{status: http.StatusOK, body: content, header: http.Header{
+func attachment(name, contentType string, content []byte) rawAnswer {
+	return rawAnswer{status: http.StatusOK, body: content, header: http.Header{
 		"Content-Type":        {contentType},
 		"Content-Disposition": {"attachment; filename*=UTF-8''" + url.PathEscape(name)},
 	}}
@@ -167,7 +167,7 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 	case in.Mode == "":
 		in.Mode = "replace"
 	}
-	n, err := s.look(ctx, q.caller, a)
+	n, err := s.find(ctx, q.caller, a)
 	there := err == nil
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return nil, err
@@ -179,7 +179,7 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 		return nil, failed
 	}
 	if there && n.isDir {
-		if parts, before, err = s.joinedAt(ctx, q, n.uri); err != nil {
+		if parts, before, err = s.joinParts(ctx, q, n.uri); err != nil {
 			return nil, err
 		}
 		if parts == nil {
@@ -187,13 +187,13 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 		}
 	}
 	if !there {
-		if err := s.ofDirectory(ctx, q.caller, a); err != nil {
+		if err := s.requireDirectory(ctx, q.caller, a); err != nil {
 			return nil, err
 		}
 	}
 	switch in.Mode {
 	case "create":
-		if (there || len(facts) > 0) && q.once() == "" { // a request that is repeated may find what it has written
+		if (there || len(facts) > 0) && q.idempotencyKey() == "" { // a request that is repeated may find what it has written
 			return nil, occupied(a)
 		}
 		switch long := len(*in.Content) > domain.MaxContent; {
@@ -209,7 +209,7 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 	case "replace", "append":
 		if !there && len(facts) == 0 {
 			if a.beyond {
-				_, err = q.caller.placed(a)
+				_, err = q.caller.assign(a)
 			}
 			return nil, err
 		}
@@ -223,24 +223,24 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 			parts = append(parts, facts...) // which are not what the profile says any more
 		}
 		if n.isDir || len(facts) > 0 || len(content) > domain.MaxContent {
-			if in.Mode == "append" && q.once() != "" {
-				return nil, invalid(onceHeader, "is not supported where a text grows beyond %d bytes", domain.MaxContent)
+			if in.Mode == "append" && q.idempotencyKey() != "" {
+				return nil, invalid(idempotencyHeader, "is not supported where a text grows beyond %d bytes", domain.MaxContent)
 			}
 			err = s.writeParts(ctx, q, a, content, parts)
 		} else if in.Mode == "append" {
-			err = s.extend(ctx, q, n.item, *in.Content)
+			err = s.appendTo(ctx, q, n.item, *in.Content)
 		} else {
-			_, err = s.submitOnce(ctx, q, domain.Revise{Target: q.target(n.item), Changes: domain.Revised{Content: in.Content}, MayBeEmpty: true})
+			_, err = s.submitIdempotent(ctx, q, domain.Revise{Target: q.target(n.item), Changes: domain.Revised{Content: in.Content}, MayBeEmpty: true})
 		}
 	default:
 		return nil, invalid("mode", "must be replace, append or create")
 	}
 	out := written{
-		URI: a.String(), RootURI: a.spell(rootOf(a.uri)), ContextType: string(a.uri.ContextType()), Mode: in.Mode, Bytes: len(*in.Content),
+		URI: a.String(), RootURI: a.format(rootOf(a.uri)), ContextType: string(a.uri.ContextType()), Mode: in.Mode, Bytes: len(*in.Content),
 		Warnings: q.warnings(),
 	}
 	if err == nil && in.Wait {
-		out.Queue, err = s.settled(ctx, q, settling)
+		out.Queue, err = s.awaitIndexed(ctx, q, indexWait)
 	}
 	return out, err
 }
@@ -248,18 +248,18 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 func (s *Server) create(ctx context.Context, q *query, a address, content string) error {
 	command, err := s.remembering(q, a, func(r *domain.Remembered) { r.Text.Content = content })
 	if err == nil {
-		_, err = s.submitOnce(ctx, q, command)
+		_, err = s.submitIdempotent(ctx, q, command)
 	}
 	return err
 }
 
-// extend adds to what a file says, and to what others add to it meanwhile.
-func (s *Server) extend(ctx context.Context, q *query, k *domain.Knowledge, more string) error {
+// appendTo adds to what a file says, and to what others add to it meanwhile.
+func (s *Server) appendTo(ctx context.Context, q *query, k *domain.Knowledge, more string) error {
 	uri := domain.URI(k.Text.URI)
-	return overtaking(func() error {
+	return retryOverwritten(func() error {
 		target, content := q.target(k), k.Text.Content+more
 		target.Revisions = []int64{k.Revision}
-		_, err := s.submitOnce(ctx, q, domain.Revise{Target: target, Changes: domain.Revised{Content: &content}, MayBeEmpty: true})
+		_, err := s.submitIdempotent(ctx, q, domain.Revise{Target: target, Changes: domain.Revised{Content: &content}, MayBeEmpty: true})
 		if !errors.Is(err, domain.ErrPrecondition) {
 			return err
 		}

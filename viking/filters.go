@@ -58,10 +58,10 @@ func errFilter(format string, values ...any) error {
 	return domain.Refuse(errInvalidFilter, format, values...)
 }
 
-func (c condition) narrow(f *domain.Filter, by caller) error {
+func (c condition) apply(f *domain.Filter, by caller) error {
 	switch c.op {
 	case "or":
-		return c.either(f, by)
+		return c.anyOf(f, by)
 	case "and":
 		for _, cond := range c.conds {
 			inner, err := conditionOf(cond)
@@ -69,22 +69,22 @@ func (c condition) narrow(f *domain.Filter, by caller) error {
 				err = errFilter("the conditions of and must be conditions")
 			}
 			if err == nil {
-				err = inner.narrow(f, by)
+				err = inner.apply(f, by)
 			}
 			if err != nil {
 				return err
 			}
 		}
 	case "must":
-		return c.must(f, by)
+		return c.allOf(f, by)
 	case "range":
-		return c.between(f)
+		return c.timeRange(f)
 	}
 	return nil
 }
 
-// either asks for one of several conditions: of values of one field, which is as good as one condition.
-func (c condition) either(f *domain.Filter, by caller) error {
+// anyOf asks for one of several conditions: of values of one field, which is as good as one condition.
+func (c condition) anyOf(f *domain.Filter, by caller) error {
 	one := condition{op: "must"}
 	for _, cond := range c.conds {
 		inner, err := conditionOf(cond)
@@ -99,10 +99,10 @@ func (c condition) either(f *domain.Filter, by caller) error {
 	if len(one.conds) == 0 {
 		return errFilter("or must have conditions")
 	}
-	return one.must(f, by)
+	return one.allOf(f, by)
 }
 
-func (c condition) must(f *domain.Filter, by caller) error {
+func (c condition) allOf(f *domain.Filter, by caller) error {
 	if len(c.conds) == 0 {
 		return errFilter("must must have conds")
 	}
@@ -136,7 +136,7 @@ func (c condition) must(f *domain.Filter, by caller) error {
 			if err != nil {
 				return err
 			}
-			f.Under = append(f.Under, a.found()...)
+			f.Under = append(f.Under, a.searchPlaces()...)
 		}
 	default:
 		return errFilter("field must be one of context_type, category, uri, level")
@@ -144,8 +144,8 @@ func (c condition) must(f *domain.Filter, by caller) error {
 	return nil
 }
 
-// between asks for times. Those of the log are in microseconds: what follows one is the next.
-func (c condition) between(f *domain.Filter) error {
+// timeRange asks for times. Those of the log are in microseconds: what follows one is the next.
+func (c condition) timeRange(f *domain.Filter) error {
 	from, to := &f.UpdatedFrom, &f.UpdatedTo
 	switch c.field {
 	case "created_at":

@@ -51,7 +51,7 @@ const (
 func (n node) file(a address) file {
 	f := file{
 		Name: n.uri.Name(), Size: n.size(), Mode: fileMode, Modified: stamp(n.changed()), IsDir: n.isDir,
-		Meta: map[string]any{}, URI: a.spell(n.uri),
+		Meta: map[string]any{}, URI: a.format(n.uri),
 	}
 	if n.isDir {
 		f.Mode = directoryMode
@@ -80,8 +80,8 @@ type listing struct {
 func (q *query) listing(levels int) (listing, error) {
 	const deepest, most = 64, 10_000
 	l := listing{
-		simple: q.yes("simple"), output: q.text("output"), abs: q.whole("abs_limit", 256), hidden: q.yes("show_all_hidden"),
-		limit: q.whole("node_limit", q.whole("limit", 1000)), levels: q.whole("level_limit", levels),
+		simple: q.boolParam("simple"), output: q.param("output"), abs: q.intParam("abs_limit", 256), hidden: q.boolParam("show_all_hidden"),
+		limit: q.intParam("node_limit", q.intParam("limit", 1000)), levels: q.intParam("level_limit", levels),
 	}
 	switch l.output {
 	case "":
@@ -97,7 +97,7 @@ func (q *query) listing(levels int) (listing, error) {
 		return l, err
 	}
 	var err error
-	l.at, err = q.caller.address("uri", q.text("uri"))
+	l.at, err = q.caller.address("uri", q.param("uri"))
 	return l, err
 }
 
@@ -107,7 +107,7 @@ func (s *Server) list(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.deep = q.yes("recursive")
+	l.deep = q.boolParam("recursive")
 	if !l.deep {
 		l.levels = 1
 	}
@@ -125,7 +125,7 @@ func (s *Server) listTree(ctx context.Context, q *query) (any, error) {
 }
 
 func (s *Server) listed(ctx context.Context, q *query, l listing) (any, error) {
-	n, err := s.lookToRead(ctx, q.caller, l.at)
+	n, err := s.findReadable(ctx, q.caller, l.at)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (s *Server) listed(ctx context.Context, q *query, l listing) (any, error) {
 	}
 	var nodes []node
 	known := map[string]bool{}
-	for _, place := range l.at.readings() {
+	for _, place := range l.at.readPlaces() {
 		below, err := s.descend(ctx, q.caller, place.uri, l, l.levels, nil)
 		if err != nil {
 			return nil, err
@@ -154,14 +154,14 @@ func (s *Server) listed(ctx context.Context, q *query, l listing) (any, error) {
 	if nodes, err = s.withProfiles(ctx, q.caller, nodes); err != nil {
 		return nil, err
 	}
-	if err := s.date(ctx, q.caller.Tenant, nodes); err != nil {
+	if err := s.setDates(ctx, q.caller.Tenant, nodes); err != nil {
 		return nil, err
 	}
-	said, err := s.said(ctx, q.caller, nodes)
+	said, err := s.summariesOf(ctx, q.caller, nodes)
 	if err != nil {
 		return nil, err
 	}
-	said.tell(nodes)
+	said.describe(nodes)
 	l.sort(nodes)
 	entries := make([]any, len(nodes))
 	for i, child := range nodes {
@@ -175,7 +175,7 @@ func (s tree) descend(ctx context.Context, c caller, directory domain.URI, l lis
 	if levels == 0 || len(to) >= l.limit {
 		return to, nil
 	}
-	below, all, err := s.whole(ctx, c, directory, l, levels)
+	below, all, err := s.subtree(ctx, c, directory, l, levels)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func (s tree) descend(ctx context.Context, c caller, directory domain.URI, l lis
 
 // relative is where a node lies, seen from the directory that is listed.
 func (l listing) relative(n node) string {
-	for _, place := range l.at.readings() {
+	for _, place := range l.at.readPlaces() {
 		if n.uri.Within(place.uri) {
 			return strings.TrimPrefix(strings.TrimPrefix(string(n.uri), string(place.uri)), "/")
 		}
@@ -222,7 +222,7 @@ func (l listing) entry(n node) any {
 	if l.output == "original" {
 		return f
 	}
-	abstract := []rune(n.short())
+	abstract := []rune(n.abstract())
 	if len(abstract) > l.abs && l.abs >= 0 {
 		abstract = append(abstract[:l.abs], '…')
 	}
@@ -230,16 +230,16 @@ func (l listing) entry(n node) any {
 }
 
 func (s *Server) stat(ctx context.Context, q *query) (any, error) {
-	a, err := q.caller.address("uri", q.text("uri"))
+	a, err := q.caller.address("uri", q.param("uri"))
 	if err != nil {
 		return nil, err
 	}
-	n, err := s.seen(ctx, q.caller, a)
+	n, err := s.findWithFacts(ctx, q.caller, a)
 	if err != nil {
 		return nil, err
 	}
 	if n.isDir {
-		below, all, err := s.whole(ctx, q.caller, n.uri, listing{hidden: true}, 1)
+		below, all, err := s.subtree(ctx, q.caller, n.uri, listing{hidden: true}, 1)
 		if err != nil {
 			return nil, err
 		}
@@ -249,7 +249,7 @@ func (s *Server) stat(ctx context.Context, q *query) (any, error) {
 			}
 		}
 		only := []node{n}
-		if err := s.date(ctx, q.caller.Tenant, only); err != nil {
+		if err := s.setDates(ctx, q.caller.Tenant, only); err != nil {
 			return nil, err
 		}
 		n = only[0]
@@ -269,12 +269,12 @@ var ordersAlso = map[string]string{"modTime": "time", "mod_time": "time", "mtime
 
 // sorted reads how the entries are to be sorted.
 func (l *listing) sorted(q *query) {
-	l.sortBy = q.text("sort_by")
+	l.sortBy = q.param("sort_by")
 	l.sortBy = cmp.Or(ordersAlso[l.sortBy], l.sortBy)
 	if _, known := orders[l.sortBy]; !known && l.sortBy != "" {
 		q.found.Add("sort_by", "must be name, size or time")
 	}
-	switch strings.ToLower(q.text("sort_order")) {
+	switch strings.ToLower(q.param("sort_order")) {
 	case "", "asc":
 	case "desc":
 		l.desc = true

@@ -54,7 +54,7 @@ func (s *Server) grep(ctx context.Context, q *query) (any, error) {
 			return nil, err
 		}
 	}
-	limit, levels := orSo(in.Limit, 256), orSo(in.Levels, 10)
+	limit, levels := limitOr(in.Limit, 256), limitOr(in.Levels, 10)
 	matches := []line{}
 	err = s.walkReadings(ctx, q, a, true, func(at address, leaf domain.Leaf) (more bool) {
 		if in.Exclude != "" && leaf.URI.Within(exclude.uri) || len(leaf.URI.Names())-len(at.uri.Names()) > levels {
@@ -64,7 +64,7 @@ func (s *Server) grep(ctx context.Context, q *query) (any, error) {
 		for text := range strings.Lines(leaf.Content) {
 			number++
 			if text = strings.TrimRight(text, "\r\n"); wanted.MatchString(text) && len(matches) < limit {
-				matches = append(matches, line{Line: number, URI: a.spell(leaf.URI), Content: text})
+				matches = append(matches, line{Line: number, URI: a.format(leaf.URI), Content: text})
 			}
 		}
 		return len(matches) < limit
@@ -74,7 +74,7 @@ func (s *Server) grep(ctx context.Context, q *query) (any, error) {
 
 // found is what matched; that more was there than was looked through is said beside it.
 func found[T any](matches []T, err error) (any, error) {
-	far := errors.Is(err, errFar)
+	far := errors.Is(err, errTruncated)
 	if far {
 		err = nil
 	}
@@ -85,8 +85,8 @@ func found[T any](matches []T, err error) (any, error) {
 	return answer, err
 }
 
-// orSo is a limit, or what it is if nobody said.
-func orSo(given *int, otherwise int) int {
+// limitOr is a limit, or what it is if nobody said.
+func limitOr(given *int, otherwise int) int {
 	if given == nil || *given < 0 {
 		return otherwise
 	}
@@ -112,7 +112,7 @@ func (s *Server) glob(ctx context.Context, q *query) (any, error) {
 		return nil, err
 	}
 	const most = 10_000
-	wanted, limit := globbed(in.Pattern), min(orSo(in.Limit, most), most)
+	wanted, limit := globPattern(in.Pattern), min(limitOr(in.Limit, most), most)
 	matches := []string{}
 	seen := map[string]bool{}
 	err = s.walkReadings(ctx, q, a, false, func(at address, leaf domain.Leaf) (more bool) {
@@ -120,7 +120,7 @@ func (s *Server) glob(ctx context.Context, q *query) (any, error) {
 		for depth := 1; depth <= len(names); depth++ { // the directories on the way, too
 			path := strings.Join(names[:depth], "/")
 			if !seen[path] && len(matches) < limit && wanted.MatchString(path) {
-				matches = append(matches, a.spell(at.uri.Join(names[:depth]...)))
+				matches = append(matches, a.format(at.uri.Join(names[:depth]...)))
 			}
 			if depth < len(names) || wanted.MatchString(path) {
 				seen[path] = true
@@ -132,9 +132,9 @@ func (s *Server) glob(ctx context.Context, q *query) (any, error) {
 	return found(matches, err)
 }
 
-// globbed is a pattern as a regular expression: * and ? stay within a name, [a-z] and [!a-z] are one character of it, and **
+// globPattern is a pattern as a regular expression: * and ? stay within a name, [a-z] and [!a-z] are one character of it, and **
 // goes through directories. A pattern matches at every level, unless it begins with a slash.
-func globbed(pattern string) *regexp.Regexp {
+func globPattern(pattern string) *regexp.Regexp {
 	var b strings.Builder
 	rest, anchored := strings.CutPrefix(pattern, "/")
 	if b.WriteString("^"); !anchored {

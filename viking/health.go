@@ -41,7 +41,7 @@ func (s status) health(ctx context.Context, q *query) (any, error) {
 	if q.caller.Tenant != "" {
 		h.Account, h.User, h.Role = q.caller.Tenant, q.caller.user, roleOf(q.caller.Principal)
 	}
-	return bare{status: http.StatusOK, body: h}, nil
+	return rawAnswer{status: http.StatusOK, body: h}, nil
 }
 
 // systemStatus tells clients the user's id, of which they build URIs.
@@ -74,9 +74,9 @@ func (s status) ready(ctx context.Context, _ *query) (any, error) {
 	}
 	s.parts(ctx, checks, errors.Join(failed...) == nil)
 	if errors.Join(failed...) != nil {
-		return bare{status: http.StatusServiceUnavailable, body: map[string]any{"status": "not_ready", "checks": checks}}, nil
+		return rawAnswer{status: http.StatusServiceUnavailable, body: map[string]any{"status": "not_ready", "checks": checks}}, nil
 	}
-	return bare{status: http.StatusOK, body: map[string]any{"status": "ready", "checks": checks}}, nil
+	return rawAnswer{status: http.StatusOK, body: map[string]any{"status": "ready", "checks": checks}}, nil
 }
 
 // parts are OpenViking's names for what the database is: an agent's files, and their vectors. Vectors come in the
@@ -107,11 +107,11 @@ func (s status) wait(ctx context.Context, q *query) (any, error) {
 	if err := q.bind(&in); err != nil {
 		return nil, err
 	}
-	patience := settling
+	patience := indexWait
 	if in.Timeout != nil && *in.Timeout >= 0 {
-		patience = time.Duration(min(*in.Timeout, settling.Seconds()) * float64(time.Second))
+		patience = time.Duration(min(*in.Timeout, indexWait.Seconds()) * float64(time.Second))
 	}
-	before, err := s.meaning(ctx, q)
+	before, err := s.meaningStatus(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -122,23 +122,23 @@ func (s status) wait(ctx context.Context, q *query) (any, error) {
 			return nil, err
 		}
 	}
-	after, err := s.meaning(ctx, q)
+	after, err := s.meaningStatus(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	queues, err := s.settled(waiting, q, patience)
+	queues, err := s.awaitIndexed(waiting, q, patience)
 	if err == nil {
 		queues["Semantic"] = queue{Processed: after.Head - before.Head, Messages: []string{}}
 	}
 	return queues, err
 }
 
-// settling is how long a request waits at most for what happens in the background: it has thirty seconds in all.
-const settling = 25 * time.Second
+// indexWait is how long a request waits at most for what happens in the background: it has thirty seconds in all.
+const indexWait = 25 * time.Second
 
-// settled waits until what was written can be found by what it means.
-func (s *Server) settled(ctx context.Context, q *query, patience time.Duration) (map[string]queue, error) {
-	before, err := s.meaning(ctx, q)
+// awaitIndexed waits until what was written can be found by what it means.
+func (s *Server) awaitIndexed(ctx context.Context, q *query, patience time.Duration) (map[string]queue, error) {
+	before, err := s.meaningStatus(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -155,8 +155,8 @@ func (s *Server) settled(ctx context.Context, q *query, patience time.Duration) 
 	}, nil
 }
 
-// meaning is how the projection does that is behind the log.
-func (s *Server) meaning(ctx context.Context, q *query) (domain.ProjectionStatus, error) {
+// meaningStatus is how the projection does that is behind the log.
+func (s *Server) meaningStatus(ctx context.Context, q *query) (domain.ProjectionStatus, error) {
 	all, err := s.cfg.Reader.Status(ctx, q.caller.Tenant)
 	for _, status := range all {
 		if status.Name == "meaning" {

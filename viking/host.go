@@ -76,9 +76,9 @@ func (in resourceRequest) readDirectory(root *os.Root, directory string) (files 
 			return fs.SkipDir
 		case name == directory:
 			return nil
-		case entry.IsDir() && !in.enters(base):
+		case entry.IsDir() && !in.includesDirectory(base):
 			return fs.SkipDir
-		case !entry.Type().IsRegular() || !in.wants(under, base):
+		case !entry.Type().IsRegular() || !in.includesFile(under, base):
 			return nil
 		}
 		file := source{name: base, path: path.Join(in.Path, relative), under: under}
@@ -102,24 +102,24 @@ func (in resourceRequest) readDirectory(root *os.Root, directory string) (files 
 	return files, unread, err
 }
 
-// enters tells whether a directory of this name is looked into.
-func (in resourceRequest) enters(name string) bool {
-	return !strings.HasPrefix(name, ".") && name != "__MACOSX" && !slices.Contains(parted(in.IgnoreDirs), name)
+// includesDirectory tells whether a directory of this name is looked into.
+func (in resourceRequest) includesDirectory(name string) bool {
+	return !strings.HasPrefix(name, ".") && name != "__MACOSX" && !slices.Contains(splitList(in.IgnoreDirs), name)
 }
 
-// wants tells whether a file of this name is wanted, in these directories.
-func (in resourceRequest) wants(under []string, name string) bool {
+// includesFile tells whether a file of this name is wanted, in these directories.
+func (in resourceRequest) includesFile(under []string, name string) bool {
 	matches := func(pattern string) bool {
 		is, _ := path.Match(pattern, name) // a bad pattern matches nothing
 		return is
 	}
-	hidden := strings.HasPrefix(name, ".") || slices.ContainsFunc(under, func(directory string) bool { return !in.enters(directory) })
-	wanted := parted(in.Include)
-	return !hidden && (len(wanted) == 0 || slices.ContainsFunc(wanted, matches)) && !slices.ContainsFunc(parted(in.Exclude), matches)
+	hidden := strings.HasPrefix(name, ".") || slices.ContainsFunc(under, func(directory string) bool { return !in.includesDirectory(directory) })
+	wanted := splitList(in.Include)
+	return !hidden && (len(wanted) == 0 || slices.ContainsFunc(wanted, matches)) && !slices.ContainsFunc(splitList(in.Exclude), matches)
 }
 
-// parted are the parts of what has commas between them.
-func parted(list string) (parts []string) {
+// splitList are the parts of what has commas between them.
+func splitList(list string) (parts []string) {
 	for part := range strings.SplitSeq(list, ",") {
 		if part = strings.TrimSpace(part); part != "" {
 			parts = append(parts, part)
@@ -144,19 +144,19 @@ func (s resources) readAll(ctx context.Context, f *source) error {
 			return err
 		}
 		if why != "" {
-			f.unread = append(f.unread, file.within()+why)
+			f.unread = append(f.unread, file.relativePath()+why)
 		}
 	}
 	return nil
 }
 
-// within is the place of a file in its directory.
-func (f source) within() string { return path.Join(append(slices.Clip(f.under), f.name)...) }
+// relativePath is the place of a file in its directory.
+func (f source) relativePath() string { return path.Join(append(slices.Clip(f.under), f.name)...) }
 
-// keepAll writes a file, or those of a directory under the names that they have there, and tells which it could not write.
-func (s resources) keepAll(ctx context.Context, q *query, root address, in resourceRequest, from source) (unkept []string, err error) {
+// storeAll writes a file, or those of a directory under the names that they have there, and tells which it could not write.
+func (s resources) storeAll(ctx context.Context, q *query, root address, in resourceRequest, from source) (unkept []string, err error) {
 	if from.files == nil {
-		return nil, s.keep(ctx, q, root, in, from)
+		return nil, s.storeFile(ctx, q, root, in, from)
 	}
 	taken := map[domain.URI]bool{}
 	for _, file := range from.files {
@@ -168,9 +168,9 @@ func (s resources) keepAll(ctx context.Context, q *query, root address, in resou
 			at.uri += "_"
 		}
 		taken[at.uri] = true
-		err := s.keep(ctx, q, at, in, file)
+		err := s.storeFile(ctx, q, at, in, file)
 		if _, invalid := errors.AsType[*domain.Invalid](err); invalid {
-			unkept = append(unkept, file.within()+" was left out: its name or its text is not accepted")
+			unkept = append(unkept, file.relativePath()+" was left out: its name or its text is not accepted")
 		} else if err != nil {
 			return unkept, err
 		}

@@ -9,30 +9,30 @@ import (
 )
 
 const (
-	onceHeader = "Idempotency-Key"
-	longestKey = 200
+	idempotencyHeader = "Idempotency-Key"
+	longestKey        = 200
 )
 
-// once is the key under which a request happens once, however often it is sent; empty for none.
-func (q *query) once() string {
-	key := q.request.Header.Get(onceHeader)
+// idempotencyKey is the key under which a request happens once, however often it is sent; empty for none.
+func (q *query) idempotencyKey() string {
+	key := q.request.Header.Get(idempotencyHeader)
 	for _, r := range key {
 		if r <= ' ' || r > '~' || len(key) > longestKey {
-			q.found.Add(onceHeader, "must be at most %d visible ASCII characters", longestKey)
+			q.found.Add(idempotencyHeader, "must be at most %d visible ASCII characters", longestKey)
 			return ""
 		}
 	}
 	return key
 }
 
-// submitOnce takes the one command that a request consists of to the log. A request repeated with the same
+// submitIdempotent takes the one command that a request consists of to the log. A request repeated with the same
 // Idempotency-Key happens once and is answered as the first time.
-func (s *Server) submitOnce(ctx context.Context, q *query, command domain.Command) (domain.Receipt, error) {
+func (s *Server) submitIdempotent(ctx context.Context, q *query, command domain.Command) (domain.Receipt, error) {
 	if err := validate(command); err != nil {
 		return domain.Receipt{}, err
 	}
 	submission := q.submission(command)
-	if key := q.once(); key != "" {
+	if key := q.idempotencyKey(); key != "" {
 		submission.Request = &domain.Request{Key: key, Fingerprint: q.fingerprint()}
 	}
 	if err := q.found.Err(); err != nil {
@@ -47,9 +47,9 @@ func (q *query) fingerprint() domain.Fingerprint {
 	return domain.FingerprintOf(outline, q.request.URL.Query().Encode(), string(q.sent))
 }
 
-// newSession is the id of a session that the caller has not named: the same for a request that is repeated.
-func (q *query) newSession() string {
-	if key := q.once(); key != "" {
+// newSessionID is the id of a session that the caller has not named: the same for a request that is repeated.
+func (q *query) newSessionID() string {
+	if key := q.idempotencyKey(); key != "" {
 		return uuid.NewSHA1(uuid.NameSpaceURL, []byte(q.caller.Tenant+" "+string(q.caller.Subject)+" "+key)).String()
 	}
 	return uuid.NewString()

@@ -23,11 +23,11 @@ func (s *Server) makeDirectory(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]string{"uri": a.String()}, again(func() error { return s.makeAt(ctx, q, a, in.Description) })
+	return map[string]string{"uri": a.String()}, retryIfTaken(func() error { return s.makeAt(ctx, q, a, in.Description) })
 }
 
 func (s *Server) makeAt(ctx context.Context, q *query, a address, description string) error {
-	n, err := s.look(ctx, q.caller, a)
+	n, err := s.find(ctx, q.caller, a)
 	switch {
 	case errors.Is(err, domain.ErrNotFound):
 	case err != nil:
@@ -59,7 +59,7 @@ func (s *Server) describe(ctx context.Context, q *query, a address, content stri
 
 // remove forgets what lies somewhere. What is not there is as good as removed.
 func (s *Server) remove(ctx context.Context, q *query) (any, error) {
-	return s.removeAt(ctx, q, q.text("uri"), q.yes("recursive"))
+	return s.removeAt(ctx, q, q.param("uri"), q.boolParam("recursive"))
 }
 
 func (s *Server) removeAt(ctx context.Context, q *query, uri string, recursive bool) (any, error) {
@@ -84,11 +84,11 @@ func (s *Server) removeAt(ctx context.Context, q *query, uri string, recursive b
 		}
 	}
 	gone["estimated_deleted_count"] = len(facts)
-	n, err := s.look(ctx, q.caller, a)
+	n, err := s.find(ctx, q.caller, a)
 	switch {
 	case errors.Is(err, domain.ErrNotFound):
-		if shared, err := s.lookToRead(ctx, q.caller, a); err == nil {
-			return nil, domain.Refuse(domain.ErrPrecondition, "what is read there is shared by all agents").WithFix("remove %s", a.spell(shared.uri))
+		if shared, err := s.findReadable(ctx, q.caller, a); err == nil {
+			return nil, domain.Refuse(domain.ErrPrecondition, "what is read there is shared by all agents").WithFix("remove %s", a.format(shared.uri))
 		}
 		return gone, nil
 	case err != nil:
@@ -112,7 +112,7 @@ func (s *Server) removeAt(ctx context.Context, q *query, uri string, recursive b
 			return nil, domain.Refuse(domain.ErrPrecondition, "the directory is not empty").WithFix("ask with recursive=true")
 		}
 	}
-	deleted, err := s.each(ctx, q, n.uri, q.deletion)
+	deleted, err := s.changeBelow(ctx, q, n.uri, q.deleteCommand)
 	gone["estimated_deleted_count"] = len(deleted)
 	return gone, err
 }
@@ -122,23 +122,23 @@ func isGone(err error) bool {
 	return errors.Is(err, domain.ErrDeleted) || errors.Is(err, domain.ErrErased)
 }
 
-// commanding says what is to be done to an item: nothing without a command. The error says what is in the way of it.
-type commanding func(k *domain.Knowledge) (domain.Command, error)
+// commandFor says what is to be done to an item: nothing without a command. The error says what is in the way of it.
+type commandFor func(k *domain.Knowledge) (domain.Command, error)
 
-// deletion forgets an item.
-func (q *query) deletion(k *domain.Knowledge) (domain.Command, error) {
+// deleteCommand forgets an item.
+func (q *query) deleteCommand(k *domain.Knowledge) (domain.Command, error) {
 	return domain.Delete{Target: q.target(k)}, nil
 }
 
-// each does something to every item below a directory for which there is a command, and tells where they lay. Nothing is done to any
+// changeBelow does something to every item below a directory for which there is a command, and tells where they lay. Nothing is done to any
 // while something is in the way of one, as far as that can be seen before.
-func (s *Server) each(ctx context.Context, q *query, directory domain.URI, command commanding) ([]domain.URI, error) {
-	if err := s.allowed(ctx, q, directory, command); err != nil {
+func (s *Server) changeBelow(ctx context.Context, q *query, directory domain.URI, command commandFor) ([]domain.URI, error) {
+	if err := s.checkAllowed(ctx, q, directory, command); err != nil {
 		return nil, err
 	}
 	var done []domain.URI
 	var refused error
-	err := s.pages(ctx, q, directory, func(items []*domain.Knowledge) error {
+	err := s.eachPage(ctx, q, directory, func(items []*domain.Knowledge) error {
 		var submissions []domain.Submission
 		var places []domain.URI
 		for _, k := range items {
@@ -163,10 +163,10 @@ func (s *Server) each(ctx context.Context, q *query, directory domain.URI, comma
 	return done, cmp.Or(err, refused)
 }
 
-// allowed refuses to do something to the items below a directory if something is in the way of one, or if some that the caller sees are others'.
-func (s *Server) allowed(ctx context.Context, q *query, directory domain.URI, command commanding) error {
+// checkAllowed refuses to do something to the items below a directory if something is in the way of one, or if some that the caller sees are others'.
+func (s *Server) checkAllowed(ctx context.Context, q *query, directory domain.URI, command commandFor) error {
 	all, others := 0, 0
-	err := s.pages(ctx, q, directory, func(items []*domain.Knowledge) error {
+	err := s.eachPage(ctx, q, directory, func(items []*domain.Knowledge) error {
 		for _, k := range items {
 			c, err := command(k)
 			if err == nil {
@@ -191,8 +191,8 @@ func (s *Server) allowed(ctx context.Context, q *query, directory domain.URI, co
 	return err
 }
 
-// pages shows the items below a directory that the caller sees, in the order of URIs, some at a time.
-func (s tree) pages(ctx context.Context, q *query, directory domain.URI, see func([]*domain.Knowledge) error) error {
+// eachPage shows the items below a directory that the caller sees, in the order of URIs, some at a time.
+func (s tree) eachPage(ctx context.Context, q *query, directory domain.URI, see func([]*domain.Knowledge) error) error {
 	const page = 500
 	for after := domain.URI(""); ; {
 		items, err := s.reader.Below(ctx, domain.Walk{By: q.caller.Principal, Below: directory, After: after, Limit: page})
@@ -208,19 +208,19 @@ func (s tree) pages(ctx context.Context, q *query, directory domain.URI, see fun
 
 // move gives what lies somewhere another place, with everything below it.
 func (s *Server) move(ctx context.Context, q *query) (any, error) {
-	from, to, err := q.fromTo()
+	from, to, err := q.bindFromTo()
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.look(ctx, q.caller, from); err != nil {
+	if _, err := s.find(ctx, q.caller, from); err != nil {
 		return nil, err
 	}
-	there, err := s.free(ctx, q.caller, from, to)
+	there, err := s.checkFree(ctx, q.caller, from, to)
 	if err != nil {
 		return nil, err
 	}
-	err = overtaking(func() error {
-		n, err := s.look(ctx, q.caller, from)
+	err = retryOverwritten(func() error {
+		n, err := s.find(ctx, q.caller, from)
 		if err != nil {
 			return err
 		}
@@ -232,7 +232,7 @@ func (s *Server) move(ctx context.Context, q *query) (any, error) {
 // moveTo moves a node to where there says that it is to lie.
 func (s *Server) moveTo(ctx context.Context, q *query, n node, there domain.Remembered) error {
 	if !n.isDir {
-		_, err := s.change(ctx, q, q.moving(n.item, there))
+		_, err := s.change(ctx, q, q.moveCommand(n.item, there))
 		return err
 	}
 	everybody := domain.Principal{Tenant: q.caller.Tenant, Role: domain.Admin} // what the caller does not see may be in the way, too
@@ -240,7 +240,7 @@ func (s *Server) moveTo(ctx context.Context, q *query, n node, there domain.Reme
 	if err != nil {
 		return err
 	}
-	_, err = s.each(ctx, q, n.uri, func(k *domain.Knowledge) (domain.Command, error) {
+	_, err = s.changeBelow(ctx, q, n.uri, func(k *domain.Knowledge) (domain.Command, error) {
 		at := there
 		at.Text.URI += strings.TrimPrefix(k.Text.URI, string(n.uri))
 		if len(hidden) > 0 {
@@ -251,14 +251,14 @@ func (s *Server) moveTo(ctx context.Context, q *query, n node, there domain.Reme
 				return nil, err
 			}
 		}
-		return q.moving(k, at), nil
+		return q.moveCommand(k, at), nil
 	})
 	return err
 }
 
-// moving gives an item the place that there says. Where that is not for the same as the former one, the item is for those for whom
+// moveCommand gives an item the place that there says. Where that is not for the same as the former one, the item is for those for whom
 // it would have been written there, and belongs to whose space it is; among what is everybody's it stays its author's.
-func (q *query) moving(k *domain.Knowledge, there domain.Remembered) domain.Command {
+func (q *query) moveCommand(k *domain.Knowledge, there domain.Remembered) domain.Command {
 	command := domain.Revise{Target: q.target(k), URI: there.Text.URI}
 	command.Revisions = []int64{k.Revision}
 	space := domain.URI(there.Text.URI).Space()
@@ -272,9 +272,9 @@ func (q *query) moving(k *domain.Knowledge, there domain.Remembered) domain.Comm
 	return command
 }
 
-// free is what follows from a place to move to. One that is taken is refused, or that lies in what is moved.
-func (s *Server) free(ctx context.Context, c caller, from, to address) (domain.Remembered, error) {
-	there, err := c.placed(to)
+// checkFree is what follows from a place to move to. One that is taken is refused, or that lies in what is moved.
+func (s *Server) checkFree(ctx context.Context, c caller, from, to address) (domain.Remembered, error) {
+	there, err := c.assign(to)
 	if err != nil {
 		return there, err
 	}
@@ -284,12 +284,12 @@ func (s *Server) free(ctx context.Context, c caller, from, to address) (domain.R
 	if to.uri.Within(from.uri) {
 		return there, invalid("to_uri", "must not lie in what is moved")
 	}
-	_, err = s.look(ctx, c, to)
+	_, err = s.find(ctx, c, to)
 	if err == nil {
 		return there, occupied(to)
 	}
 	if errors.Is(err, domain.ErrNotFound) {
-		err = s.ofDirectory(ctx, c, to)
+		err = s.requireDirectory(ctx, c, to)
 	}
 	return there, err
 }

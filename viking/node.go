@@ -32,13 +32,13 @@ type tree struct {
 	begun       *sync.Map // by tenant, the time of its first event
 }
 
-// errNowhere is the answer for what is not there, and for what the caller may not see: always the same.
-var errNowhere = domain.Refuse(domain.ErrNotFound, "nothing lies there")
+// errNothingThere is the answer for what is not there, and for what the caller may not see: always the same.
+var errNothingThere = domain.Refuse(domain.ErrNotFound, "nothing lies there")
 
-// look finds what lies at an address.
-func (s tree) look(ctx context.Context, c caller, a address) (node, error) {
+// find finds what lies at an address.
+func (s tree) find(ctx context.Context, c caller, a address) (node, error) {
 	if a.beyond {
-		return node{}, errNowhere
+		return node{}, errNothingThere
 	}
 	if a.uri != domain.RootURI {
 		k, err := s.reader.At(ctx, c.Tenant, a.uri)
@@ -58,27 +58,27 @@ func (s tree) look(ctx context.Context, c caller, a address) (node, error) {
 		n.item = places[0].First
 		return n, nil
 	}
-	if !slices.Contains(c.presets(), a.uri) {
-		return node{}, errNowhere
+	if !slices.Contains(c.presetDirectories(), a.uri) {
+		return node{}, errNothingThere
 	}
 	return n, nil
 }
 
-// lookToRead finds what can be read at an address: what lies there, or else what all agents share under the same names.
-func (s tree) lookToRead(ctx context.Context, c caller, a address) (node, error) {
-	places := a.readings()
-	n, err := s.look(ctx, c, a)
+// findReadable finds what can be read at an address: what lies there, or else what all agents share under the same names.
+func (s tree) findReadable(ctx context.Context, c caller, a address) (node, error) {
+	places := a.readPlaces()
+	n, err := s.find(ctx, c, a)
 	if nothing := errors.Is(err, domain.ErrNotFound) || err == nil && n.isDir && n.item == nil; nothing && len(places) > 1 {
-		if shared, wrong := s.look(ctx, c, places[1]); wrong == nil || !errors.Is(wrong, domain.ErrNotFound) {
+		if shared, wrong := s.find(ctx, c, places[1]); wrong == nil || !errors.Is(wrong, domain.ErrNotFound) {
 			return shared, wrong
 		}
 	}
 	return n, err
 }
 
-// presets are the directories that every caller finds, with or without something in them; the parents of
+// presetDirectories are the directories that every caller finds, with or without something in them; the parents of
 // each before it.
-func (c caller) presets() []domain.URI {
+func (c caller) presetDirectories() []domain.URI {
 	user := domain.RootURI.Join(domain.User, c.user)
 	all := domain.RootURI.Join(domain.Agent)
 	agent := all.Join(c.space)
@@ -126,7 +126,7 @@ func (s tree) children(ctx context.Context, c caller, directory domain.URI, hidd
 		}
 		after = places[len(places)-1]
 	}
-	for _, preset := range c.presets() {
+	for _, preset := range c.presetDirectories() {
 		known := func(n node) bool { return n.uri == preset }
 		if preset != directory && preset.Parent() == directory && !slices.ContainsFunc(nodes, known) {
 			nodes = append(nodes, node{uri: preset, isDir: true})
@@ -160,12 +160,12 @@ func (n node) changed() time.Time {
 	return n.item.UpdatedAt.UTC()
 }
 
-// date gives directories in which nothing lies yet the date on which the account began.
-func (s tree) date(ctx context.Context, tenant string, nodes []node) error {
+// setDates gives directories in which nothing lies yet the date on which the account began.
+func (s tree) setDates(ctx context.Context, tenant string, nodes []node) error {
 	for i := range nodes {
 		if n := &nodes[i]; n.item == nil && n.when.IsZero() {
 			var err error
-			if n.when, err = s.began(ctx, tenant); err != nil {
+			if n.when, err = s.firstEventAt(ctx, tenant); err != nil {
 				return err
 			}
 		}
@@ -173,8 +173,8 @@ func (s tree) date(ctx context.Context, tenant string, nodes []node) error {
 	return nil
 }
 
-// began is when an account was first written to; when this server began, if nobody has yet.
-func (s tree) began(ctx context.Context, tenant string) (time.Time, error) {
+// firstEventAt is when an account was first written to; when this server began, if nobody has yet.
+func (s tree) firstEventAt(ctx context.Context, tenant string) (time.Time, error) {
 	if known, found := s.begun.Load(tenant); found {
 		return known.(time.Time), nil
 	}
@@ -189,9 +189,9 @@ func (s tree) began(ctx context.Context, tenant string) (time.Time, error) {
 	return at, nil
 }
 
-// short is the node's L0, as far as one knows it without reading more: a directory's is written down in it,
+// abstract is the node's L0, as far as one knows it without reading more: a directory's is written down in it,
 // or else it is that of the first thing in it.
-func (n node) short() string {
+func (n node) abstract() string {
 	switch {
 	case n.item == nil:
 		return ""
@@ -203,8 +203,8 @@ func (n node) short() string {
 	return abstractOf(n.item)
 }
 
-// level is a node's L0 or L1: what is written down in a directory, or what follows from what lies in it.
-func (s tree) level(ctx context.Context, c caller, n node, level domain.Level) (string, error) {
+// levelText is a node's L0 or L1: what is written down in a directory, or what follows from what lies in it.
+func (s tree) levelText(ctx context.Context, c caller, n node, level domain.Level) (string, error) {
 	if !n.isDir {
 		if level == domain.Abstract {
 			return abstractOf(n.item), nil
@@ -227,28 +227,28 @@ func (s tree) level(ctx context.Context, c caller, n node, level domain.Level) (
 	if err != nil {
 		return "", err
 	}
-	said, err := s.said(ctx, c, append([]node{n}, children...))
+	said, err := s.summariesOf(ctx, c, append([]node{n}, children...))
 	if err != nil {
 		return "", err
 	}
-	if about := said[n.uri]; about.tells(c, children) {
+	if about := said[n.uri]; about.coversAll(c, children) {
 		if level == domain.Abstract {
 			return about.Abstract, nil
 		}
 		return about.Overview, nil
 	}
-	said.tell(children)
+	said.describe(children)
 	if level == domain.Abstract {
-		return cmp.Or(inShort(children), n.short()), nil
+		return cmp.Or(abstractOfChildren(children), n.abstract()), nil
 	}
-	return inSome(n, children), nil
+	return overviewOfChildren(n, children), nil
 }
 
-// inShort is a directory's L0: what the things in it are about, as far as there is room.
-func inShort(children []node) string {
+// abstractOfChildren is a directory's L0: what the things in it are about, as far as there is room.
+func abstractOfChildren(children []node) string {
 	var b strings.Builder
 	for _, child := range children {
-		line := head(child.short(), 4<<10)
+		line := head(child.abstract(), 4<<10)
 		if line == "" { // there is nothing in it
 			continue
 		}
@@ -263,8 +263,8 @@ func inShort(children []node) string {
 	return b.String()
 }
 
-// inSome is a directory's L1: a list of the things in it, as far as there is room.
-func inSome(n node, children []node) string {
+// overviewOfChildren is a directory's L1: a list of the things in it, as far as there is room.
+func overviewOfChildren(n node, children []node) string {
 	var b strings.Builder
 	b.WriteString("# " + cmp.Or(n.uri.Name(), "viking://") + "\n")
 	for _, child := range children {
@@ -273,7 +273,7 @@ func inSome(n node, children []node) string {
 			name += "/"
 		}
 		line := "\n- " + name
-		if short := child.short(); short != "" {
+		if short := child.abstract(); short != "" {
 			line += ": " + strings.ReplaceAll(short, "\n", " ")
 		}
 		if text.Tokens(b.String()+line) > text.OverviewTokens {

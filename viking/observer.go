@@ -17,8 +17,8 @@ func (s status) observerRoutes() {
 // components are what OpenViking's servers are made of.
 var components = []string{"queue", "vikingdb", "models", "lock", "retrieval", "filesystem"}
 
-// formerly are the names that some of them had before.
-var formerly = map[string]string{"vlm": "models", "transaction": "lock"}
+// componentAliases are the names that some of them had before.
+var componentAliases = map[string]string{"vlm": "models", "transaction": "lock"}
 
 // component is how a part of the server does, with a table for people.
 type component struct {
@@ -38,8 +38,8 @@ func (s status) observe(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := q.path("component")
-	if now, older := formerly[name]; older {
+	name := q.pathValue("component")
+	if now, older := componentAliases[name]; older {
 		c := observed(now, all, tasks)
 		c.Name = name
 		return c, nil
@@ -55,7 +55,7 @@ func (s status) observe(ctx context.Context, q *query) (any, error) {
 		parts[name] = observed(name, all, tasks)
 		healthy = healthy && parts[name].Healthy
 	}
-	return map[string]any{"is_healthy": healthy, "errors": troubles(all), "components": parts}, nil
+	return map[string]any{"is_healthy": healthy, "errors": errorsOf(all), "components": parts}, nil
 }
 
 // unused are the states of versions that are neither read nor built: what became of them is no trouble of the server's.
@@ -103,17 +103,17 @@ func observed(name string, all []domain.ProjectionStatus, tasks string) componen
 	if name == "queue" {
 		table.WriteString(tasks)
 	}
-	for _, trouble := range troubles(mine) {
+	for _, trouble := range errorsOf(mine) {
 		table.WriteString(trouble + "\n")
 	}
 	c.Status = table.String()
-	c.Errors = len(troubles(mine)) > 0
+	c.Errors = len(errorsOf(mine)) > 0
 	c.Healthy = !c.Errors
 	return c
 }
 
-// troubles are why projections stand still.
-func troubles(all []domain.ProjectionStatus) []string {
+// errorsOf are why projections stand still.
+func errorsOf(all []domain.ProjectionStatus) []string {
 	list := []string{}
 	for _, p := range all {
 		if p.Error != "" {

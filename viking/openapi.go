@@ -44,7 +44,7 @@ func (s *Server) description(context.Context, *query) (any, error) {
 		}
 		paths[path][strings.ToLower(method)] = e.operation(path)
 	}
-	return bare{status: http.StatusOK, header: http.Header{"Content-Type": {"application/json"}}, body: map[string]any{
+	return rawAnswer{status: http.StatusOK, header: http.Header{"Content-Type": {"application/json"}}, body: map[string]any{
 		"openapi": "3.1.0",
 		"info": map[string]any{
 			"title": "Annals: the OpenViking-compatible API", "version": s.cfg.Version,

@@ -45,7 +45,7 @@ func (f source) kind() string {
 // text is what the file says; false for one that is no text, or in an encoding that is not known.
 func (f source) text() (string, bool) {
 	extension, kind := f.extension(), f.kind()
-	if !f.maySay() {
+	if !f.mayBeText() {
 		return "", false
 	}
 	content, err := document.Text(f.bytes)
@@ -55,8 +55,8 @@ func (f source) text() (string, bool) {
 	return content, err == nil
 }
 
-// maySay tells whether a file is taken for text: by its name or type, or because they say nothing of it.
-func (f source) maySay() bool {
+// mayBeText tells whether a file is taken for text: by its name or type, or because they say nothing of it.
+func (f source) mayBeText() bool {
 	kind := f.kind()
 	return slices.Contains(textual, f.extension()) || strings.HasPrefix(kind, "text/") || kind == "application/json" || kind == anyType
 }
@@ -83,24 +83,24 @@ func (s resources) parse(ctx context.Context, f *source) (why string, err error)
 	case isDOCX:
 		f.content, err = document.DOCX(f.bytes)
 		why = "it is damaged or encrypted, or has no text"
-	case slices.Contains([]string{"image", "audio", "video"}, medium): // which nobody expects to be read
+	case slices.Contains([]string{"image", "audio", "video"}, medium): // not read
 		return "", nil
-	case f.maySay():
-		return unreadFor("it is no text, or in an encoding that is not known"), nil
+	case f.mayBeText():
+		return storedUnread("it is no text, or in an encoding that is not known"), nil
 	default:
-		return unreadFor("files of this kind are not read"), nil
+		return storedUnread("files of this kind are not read"), nil
 	}
 	switch {
 	case errors.Is(err, document.ErrTooMuch):
-		return unreadFor("it would take too much to read it"), domain.Refuse(domain.ErrTooLarge, "it would take too much to read the file").WithFix("divide it, or send its text")
+		return storedUnread("it would take too much to read it"), domain.Refuse(domain.ErrTooLarge, "it would take too much to read the file").WithFix("divide it, or send its text")
 	case errors.Is(err, document.ErrUnreadable):
-		return unreadFor(why), nil
+		return storedUnread(why), nil
 	}
 	f.isText = err == nil
 	return "", err
 }
 
-func unreadFor(why string) string { return " was kept unread: " + why }
+func storedUnread(why string) string { return " was kept unread: " + why }
 
 // stem is the name that the file's tree has.
 func (f source) stem() string {
@@ -177,7 +177,7 @@ func sections(content string) []section {
 		return []section{{title: titleOf(content), content: content}}
 	}
 	var all []section
-	for _, part := range headed(content) {
+	for _, part := range splitAtHeadings(content) {
 		for _, piece := range text.Pieces(part.content, longSection) {
 			if strings.TrimSpace(piece) == "" {
 				continue
@@ -192,8 +192,8 @@ func sections(content string) []section {
 	return all
 }
 
-// headed divides a text before each of its headings of the first two levels, but for what looks like one in code.
-func headed(content string) []section {
+// splitAtHeadings divides a text before each of its headings of the first two levels, but for what looks like one in code.
+func splitAtHeadings(content string) []section {
 	parts := []section{{}}
 	inCode := false
 	for line := range strings.Lines(content) {

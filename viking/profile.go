@@ -27,9 +27,9 @@ func (s tree) profileFacts(ctx context.Context, c caller, a address) ([]*domain.
 	return slices.DeleteFunc(facts, func(k *domain.Knowledge) bool { return k.Status != domain.Active || k.Media != domain.MediaText }), err
 }
 
-// seen is lookToRead, and of a profile the file with the facts beside it.
-func (s tree) seen(ctx context.Context, c caller, a address) (node, error) {
-	n, err := s.lookToRead(ctx, c, a)
+// findWithFacts is lookToRead, and of a profile the file with the facts beside it.
+func (s tree) findWithFacts(ctx context.Context, c caller, a address) (node, error) {
+	n, err := s.findReadable(ctx, c, a)
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return n, err
 	}
@@ -70,7 +70,7 @@ func (s tree) withProfiles(ctx context.Context, c caller, nodes []node) ([]node,
 		if !isProfile(at.uri) {
 			continue
 		}
-		n, err := s.seen(ctx, c, at)
+		n, err := s.findWithFacts(ctx, c, at)
 		switch known := func(other node) bool { return other.uri == at.uri }; {
 		case errors.Is(err, domain.ErrNotFound):
 		case err != nil:

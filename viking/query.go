@@ -45,7 +45,7 @@ func (q *query) bind(into any) error {
 		return domain.Refuse(domain.ErrMalformed, "the body must be a JSON object")
 	}
 	if why := ""; json.Unmarshal(fields["reason"], &why) == nil && why != "" {
-		q.because(why)
+		q.setReason(why)
 	}
 	value := reflect.ValueOf(into).Elem()
 	for _, field := range reflect.VisibleFields(value.Type()) {
@@ -63,8 +63,8 @@ func (q *query) bind(into any) error {
 	return q.found.Err()
 }
 
-// places are fields by which requests say where something goes, and for whom.
-var places = []string{"to", "parent", "target", "target_uri", "root_uri", "scope", "scopes", "visibility"}
+// audienceFields are fields by which requests say where something goes, and for whom.
+var audienceFields = []string{"to", "parent", "target", "target_uri", "root_uri", "scope", "scopes", "visibility"}
 
 // bindWrite is bind for a request that writes. One of places that the request does not have is refused and not ignored: what is
 // written would be for others than the caller meant.
@@ -80,7 +80,7 @@ func (q *query) bindWrite(into any) error {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		delete(sent, name)
 	}
-	for _, name := range places {
+	for _, name := range audienceFields {
 		if value := sent[name]; value != nil && value != "" {
 			q.found.Add(name, "is not a field of this request")
 		}
@@ -88,8 +88,8 @@ func (q *query) bindWrite(into any) error {
 	return q.found.Err()
 }
 
-// because notes why something is changed: every change that the request makes says so in its history.
-func (q *query) because(reason string) {
+// setReason notes why something is changed: every change that the request makes says so in its history.
+func (q *query) setReason(reason string) {
 	const most = 2000
 	if q.reason = reason; utf8.RuneCountInString(reason) > most {
 		q.found.Add("reason", "must be at most %d characters", most)
@@ -131,15 +131,15 @@ func (q *query) body() ([]byte, error) {
 	return body, nil
 }
 
-// path is a part of the route's path, as in {id}.
-func (q *query) path(name string) string { return q.request.PathValue(name) }
+// pathValue is a part of the route's path, as in {id}.
+func (q *query) pathValue(name string) string { return q.request.PathValue(name) }
 
-// text is a parameter; empty if it was left out.
-func (q *query) text(name string) string { return q.request.URL.Query().Get(name) }
+// param is a parameter; empty if it was left out.
+func (q *query) param(name string) string { return q.request.URL.Query().Get(name) }
 
-// whole is a parameter that is a whole number.
-func (q *query) whole(name string, otherwise int) int {
-	given := q.text(name)
+// intParam is a parameter that is a whole number.
+func (q *query) intParam(name string, otherwise int) int {
+	given := q.param(name)
 	if given == "" {
 		return otherwise
 	}
@@ -150,9 +150,9 @@ func (q *query) whole(name string, otherwise int) int {
 	return n
 }
 
-// yes is a parameter that is true or false, and false if it was left out.
-func (q *query) yes(name string) bool {
-	switch strings.ToLower(q.text(name)) {
+// boolParam is a parameter that is true or false, and false if it was left out.
+func (q *query) boolParam(name string) bool {
+	switch strings.ToLower(q.param(name)) {
 	case "", "false", "0", "no", "off":
 		return false
 	case "true", "1", "yes", "on":
@@ -169,9 +169,9 @@ var clocks = []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05"
 
 var ago = regexp.MustCompile(`^(\d{1,6})([smhdw])$`)
 
-// instant is a time as clients write it: with or without a zone, a date, or how long ago as in 2h or 7d. Of a date it is the day's begin,
+// timeParam is a time as clients write it: with or without a zone, a date, or how long ago as in 2h or 7d. Of a date it is the day's begin,
 // and length later. Zero if nothing was given.
-func (q *query) instant(field, given string, now time.Time, length time.Duration) time.Time {
+func (q *query) timeParam(field, given string, now time.Time, length time.Duration) time.Time {
 	if given == "" {
 		return time.Time{}
 	}

@@ -25,19 +25,19 @@ type relation struct {
 
 // relations lists what a place has to do with: what is still there, and visible, under the URIs of today.
 func (s relations) relations(ctx context.Context, q *query) (any, error) {
-	a, err := q.caller.address("uri", q.text("uri"))
+	a, err := q.caller.address("uri", q.param("uri"))
 	if err != nil {
 		return nil, err
 	}
 	list := []relation{}
-	k, err := s.standingFor(ctx, q, a)
+	k, err := s.noteItem(ctx, q, a)
 	if err != nil || k == nil {
 		return list, err
 	}
 	others, err := s.related(ctx, q, k)
 	for _, r := range k.Relations {
 		if other := others[r.To]; other != nil {
-			list = append(list, relation{URI: a.spell(directoryOf(other)), Reason: r.Reason})
+			list = append(list, relation{URI: a.format(directoryOf(other)), Reason: r.Reason})
 		}
 	}
 	return list, err
@@ -63,17 +63,17 @@ func (s relations) link(ctx context.Context, q *query) (any, error) {
 		return nil, err
 	}
 	for _, uri := range append(to, in.From) { // before anything is written
-		if err := s.there(ctx, q, "to_uris", uri); err != nil {
+		if err := s.mustExist(ctx, q, "to_uris", uri); err != nil {
 			return nil, err
 		}
 	}
-	id, err := s.linkable(ctx, q, "from_uri", in.From)
+	id, err := s.noteItemID(ctx, q, "from_uri", in.From)
 	if err != nil {
 		return nil, err
 	}
 	var ids []string
 	for _, uri := range to {
-		id, err := s.linkable(ctx, q, "to_uris", uri)
+		id, err := s.noteItemID(ctx, q, "to_uris", uri)
 		if err != nil {
 			return nil, err
 		}
@@ -85,16 +85,16 @@ func (s relations) link(ctx context.Context, q *query) (any, error) {
 
 // unlink takes a relation back. To something that is not there any more, there is none.
 func (s relations) unlink(ctx context.Context, q *query) (any, error) {
-	from, to, err := q.fromTo()
+	from, to, err := q.bindFromTo()
 	if err != nil {
 		return nil, err
 	}
 	done := map[string]string{"from": from.String(), "to": to.String()}
-	k, err := s.standingFor(ctx, q, from)
+	k, err := s.noteItem(ctx, q, from)
 	if err != nil || k == nil {
 		return done, err
 	}
-	other, err := s.standingFor(ctx, q, to)
+	other, err := s.noteItem(ctx, q, to)
 	if errors.Is(err, domain.ErrNotFound) || err == nil && other == nil {
 		return done, nil
 	}
@@ -105,10 +105,10 @@ func (s relations) unlink(ctx context.Context, q *query) (any, error) {
 	return done, err
 }
 
-// standingFor is the item that a place's relations are noted with: of a directory, what says what it is about, or a
+// noteItem is the item that a place's relations are noted with: of a directory, what says what it is about, or a
 // skill's text; none, if nothing was ever said about it. The error matches domain.ErrNotFound if nothing lies there.
-func (s relations) standingFor(ctx context.Context, q *query, a address) (*domain.Knowledge, error) {
-	n, err := s.look(ctx, q.caller, a)
+func (s relations) noteItem(ctx context.Context, q *query, a address) (*domain.Knowledge, error) {
+	n, err := s.find(ctx, q.caller, a)
 	if err != nil || !n.isDir {
 		return n.item, err
 	}
@@ -124,25 +124,25 @@ func (s relations) standingFor(ctx context.Context, q *query, a address) (*domai
 	return nil, nil
 }
 
-// there refuses a place where nothing lies.
-func (s relations) there(ctx context.Context, q *query, field, uri string) error {
+// mustExist refuses a place where nothing lies.
+func (s relations) mustExist(ctx context.Context, q *query, field, uri string) error {
 	a, err := q.caller.address(field, uri)
 	if err == nil {
-		_, err = s.look(ctx, q.caller, a)
+		_, err = s.find(ctx, q.caller, a)
 	}
 	return err
 }
 
-// linkable is the id of the item that stands for a place. A directory that nobody has said anything about begins to
+// noteItemID is the id of the item that stands for a place. A directory that nobody has said anything about begins to
 // say its name, as one that was made does.
-func (s relations) linkable(ctx context.Context, q *query, field, uri string) (string, error) {
+func (s relations) noteItemID(ctx context.Context, q *query, field, uri string) (string, error) {
 	a, err := q.caller.address(field, uri)
 	if err != nil {
 		return "", err
 	}
 	var k *domain.Knowledge
-	err = again(func() (err error) {
-		if k, err = s.standingFor(ctx, q, a); err == nil && k == nil {
+	err = retryIfTaken(func() (err error) {
+		if k, err = s.noteItem(ctx, q, a); err == nil && k == nil {
 			k, err = s.nameDirectory(ctx, q, a)
 		}
 		return err
@@ -155,7 +155,7 @@ func (s relations) linkable(ctx context.Context, q *query, field, uri string) (s
 
 // nameDirectory makes the file by which a directory is known. It is for those whom the first item there is for.
 func (s relations) nameDirectory(ctx context.Context, q *query, a address) (*domain.Knowledge, error) {
-	n, err := s.look(ctx, q.caller, a)
+	n, err := s.find(ctx, q.caller, a)
 	if err != nil {
 		return nil, err
 	}

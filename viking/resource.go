@@ -125,17 +125,17 @@ func (s resources) addResource(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in.tags = taggedOf(q, in.Tags); q.found != nil {
+	if in.tags = tagsOfRequest(q, in.Tags); q.found != nil {
 		return nil, q.found.Err()
 	}
-	file, err := s.named(ctx, q, in)
+	file, err := s.source(ctx, q, in)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.readAll(ctx, &file); err != nil {
 		return nil, err
 	}
-	root, unkept, err := s.settle(ctx, q, in, root, file)
+	root, unkept, err := s.store(ctx, q, in, root, file)
 	if err != nil {
 		return nil, err
 	}
@@ -147,13 +147,13 @@ func (s resources) addResource(ctx context.Context, q *query) (any, error) {
 	added := resourceAdded{Warnings: q.warnings(), Status: "success", RootURI: root.String(), Path: file.path, Meta: map[string]any{}, Errors: []string{}}
 	added.Errors = append(append(added.Errors, file.unread...), unkept...)
 	if in.Wait {
-		added.Queue, err = s.settled(ctx, q, settling)
+		added.Queue, err = s.awaitIndexed(ctx, q, indexWait)
 	}
 	return added, err
 }
 
-// named is the file that a request names, under the name that it gives it: of an archive, what is in it.
-func (s resources) named(ctx context.Context, q *query, in resourceRequest) (file source, err error) {
+// source is the file that a request names, under the name that it gives it: of an archive, what is in it.
+func (s resources) source(ctx context.Context, q *query, in resourceRequest) (file source, err error) {
 	switch {
 	case in.FileID != "":
 		file, err = s.uploaded(ctx, q, in.FileID)
@@ -177,7 +177,7 @@ func (s resources) named(ctx context.Context, q *query, in resourceRequest) (fil
 		}
 	}
 	if isZip {
-		return in.unpacked(file)
+		return in.unpackZip(file)
 	}
 	return file, nil
 }
@@ -201,14 +201,14 @@ func (in resourceRequest) root(q *query) (address, error) {
 	return a, nil
 }
 
-// settle keeps a file where it was asked for, in the place of what lay there, or else under a name of its own: one is
+// store keeps a file where it was asked for, in the place of what lay there, or else under a name of its own: one is
 // passed over that is taken by now, or by what the caller does not see.
-func (s resources) settle(ctx context.Context, q *query, in resourceRequest, root address, file source) (at address, unkept []string, err error) {
+func (s resources) store(ctx context.Context, q *query, in resourceRequest, root address, file source) (at address, unkept []string, err error) {
 	if in.To != "" {
-		if in.scopes, err = s.clear(ctx, q, root); err != nil {
+		if in.scopes, err = s.clearPlace(ctx, q, root); err != nil {
 			return root, nil, err
 		}
-		unkept, err = s.keepAll(ctx, q, root, in, file)
+		unkept, err = s.storeAll(ctx, q, root, in, file)
 		return root, unkept, err
 	}
 	for n := 0; ; n++ {
@@ -217,23 +217,23 @@ func (s resources) settle(ctx context.Context, q *query, in resourceRequest, roo
 			name = fmt.Sprintf("%s_%d", name, n)
 		}
 		at.uri = root.uri.Join(name)
-		_, err := s.look(ctx, q.caller, at)
+		_, err := s.find(ctx, q.caller, at)
 		if err == nil {
 			continue
 		}
 		if !errors.Is(err, domain.ErrNotFound) {
 			return at, nil, err
 		}
-		unkept, err = s.keepAll(ctx, q, at, in, file)
+		unkept, err = s.storeAll(ctx, q, at, in, file)
 		if !errors.Is(err, domain.ErrTaken) {
 			return at, unkept, err
 		}
 	}
 }
 
-// clear forgets what lies at a place, and below it, and tells whom it was for: what comes in its place is for the same.
-func (s resources) clear(ctx context.Context, q *query, at address) (scopes []domain.Scope, err error) {
-	_, err = s.eachOf(ctx, q, at, func(k *domain.Knowledge) (domain.Command, error) {
+// clearPlace forgets what lies at a place, and below it, and tells whom it was for: what comes in its place is for the same.
+func (s resources) clearPlace(ctx context.Context, q *query, at address) (scopes []domain.Scope, err error) {
+	_, err = s.changeAt(ctx, q, at, func(k *domain.Knowledge) (domain.Command, error) {
 		if scopes != nil && !slices.Equal(scopes, k.Scopes) {
 			return nil, domain.Refuse(domain.ErrPrecondition, "nothing was changed: the items there have different audiences").
 				WithFix("choose another place, or remove them first")
@@ -242,7 +242,7 @@ func (s resources) clear(ctx context.Context, q *query, at address) (scopes []do
 			return nil, domain.Refuse(domain.ErrForbidden, "nothing was changed: the caller may not write for the audience of the items there")
 		}
 		scopes = k.Scopes
-		return q.deletion(k)
+		return q.deleteCommand(k)
 	})
 	if errors.Is(err, domain.ErrNotFound) {
 		err = nil
@@ -250,8 +250,8 @@ func (s resources) clear(ctx context.Context, q *query, at address) (scopes []do
 	return scopes, err
 }
 
-// keep writes the parts of a file, or its bytes.
-func (s resources) keep(ctx context.Context, q *query, root address, in resourceRequest, file source) error {
+// storeFile writes the parts of a file, or its bytes.
+func (s resources) storeFile(ctx context.Context, q *query, root address, in resourceRequest, file source) error {
 	meta := map[string]any{"source_path": file.path}
 	for name, value := range map[string]string{"reason": in.Reason, "instruction": in.Instruction} {
 		if value != "" {
@@ -263,10 +263,10 @@ func (s resources) keep(ctx context.Context, q *query, root address, in resource
 		said.URLs = []string{file.url}
 	}
 	if file.isText {
-		return s.keepText(ctx, q, root, in, file, meta, said)
+		return s.storeText(ctx, q, root, in, file, meta, said)
 	}
 	root.uri = root.uri.Join(file.stem() + file.extension())
-	return s.keepBytes(ctx, q, root, in, file, meta, said)
+	return s.storeBytes(ctx, q, root, in, file, meta, said)
 }
 
 // fill gives an item what the request says of all.
@@ -279,11 +279,11 @@ func (in resourceRequest) fill(r *domain.Remembered) {
 	}
 }
 
-// keepText writes what a file says, in its parts.
-func (s resources) keepText(ctx context.Context, q *query, root address, in resourceRequest, file source, meta map[string]any, said domain.Source) error {
+// storeText writes what a file says, in its parts.
+func (s resources) storeText(ctx context.Context, q *query, root address, in resourceRequest, file source, meta map[string]any, said domain.Source) error {
 	at := root
 	at.uri = root.uri.Join(file.stem() + ".md")
-	submissions, err := s.divided(q, at, root, sections(file.content), meta, func(r *domain.Remembered) {
+	submissions, err := s.splitCommands(q, at, root, sections(file.content), meta, func(r *domain.Remembered) {
 		in.fill(r)
 		r.Source = said
 	})
@@ -298,8 +298,8 @@ func (s resources) keepText(ctx context.Context, q *query, root address, in reso
 	return nil
 }
 
-// keepBytes writes what cannot be read: an item that says what it is, with the bytes beside it.
-func (s resources) keepBytes(ctx context.Context, q *query, at address, in resourceRequest, file source, meta map[string]any, said domain.Source) error {
+// storeBytes writes what cannot be read: an item that says what it is, with the bytes beside it.
+func (s resources) storeBytes(ctx context.Context, q *query, at address, in resourceRequest, file source, meta map[string]any, said domain.Source) error {
 	sum := sha256.Sum256(file.bytes)
 	kind := file.kind()
 	meta["bytes"] = map[string]any{"sha256": hex.EncodeToString(sum[:]), "size": len(file.bytes), "content_type": kind, "name": file.name}
@@ -355,7 +355,7 @@ func (s resources) removeResource(ctx context.Context, q *query) (any, error) {
 	in := struct {
 		URI       string `json:"uri"`
 		Recursive bool   `json:"recursive"`
-	}{URI: q.text("uri"), Recursive: q.yes("recursive")}
+	}{URI: q.param("uri"), Recursive: q.boolParam("recursive")}
 	if in.URI == "" {
 		if err := q.bind(&in); err != nil {
 			return nil, err

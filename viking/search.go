@@ -13,7 +13,7 @@ import (
 )
 
 func (s *Server) searchRoutes() {
-	s.route("POST /api/v1/search/find", s.find)
+	s.route("POST /api/v1/search/find", s.findContexts)
 	s.route("POST /api/v1/search/search", s.searchInSession)
 	s.route("POST /api/v1/search/grep", s.grep)
 	s.route("POST /api/v1/search/glob", s.glob)
@@ -102,8 +102,8 @@ type toward struct {
 	Reason   string `json:"reason,omitempty"`
 }
 
-// find is one search, the same that everybody else makes.
-func (s *Server) find(ctx context.Context, q *query) (any, error) {
+// findContexts is one search, the same that everybody else makes.
+func (s *Server) findContexts(ctx context.Context, q *query) (any, error) {
 	var in findRequest
 	if err := q.bind(&in); err != nil {
 		return nil, err
@@ -112,19 +112,19 @@ func (s *Server) find(ctx context.Context, q *query) (any, error) {
 }
 
 func (s *Server) answer(ctx context.Context, q *query, in findRequest) (findResult, error) {
-	search, targets, err := s.asked(q, in)
+	search, targets, err := s.toSearch(q, in)
 	if err != nil {
 		return findResult{}, err
 	}
 	if in.limit() == 0 || len(in.Targets) > 0 && len(targets) == 0 {
-		return grouped(nil, nil, targets, nil), nil
+		return groupByType(nil, nil, targets, nil), nil
 	}
 	answer, err := s.cfg.Reader.Search(ctx, search)
 	if err != nil {
 		return findResult{}, err
 	}
-	found, shown := passing(answer, in.Threshold)
-	s.retrieved(q, "search", len(found), func(i int) domain.Retrieved {
+	found, shown := aboveThreshold(answer, in.Threshold)
+	s.recordAccess(q, "search", len(found), func(i int) domain.Retrieved {
 		return domain.Retrieved{ID: found[i].ID, Score: found[i].Score}
 	})
 	items := make([]*domain.Knowledge, len(found))
@@ -132,11 +132,11 @@ func (s *Server) answer(ctx context.Context, q *query, in findRequest) (findResu
 		items[i] = hit.Knowledge
 	}
 	others, err := s.related(ctx, q, items...)
-	return grouped(found, shown, targets, others), err
+	return groupByType(found, shown, targets, others), err
 }
 
-// asked is the question as the domain knows it, and the places that it is about; none for everywhere.
-func (s *Server) asked(q *query, in findRequest) (domain.Search, []address, error) {
+// toSearch is the question as the domain knows it, and the places that it is about; none for everywhere.
+func (s *Server) toSearch(q *query, in findRequest) (domain.Search, []address, error) {
 	search := domain.Search{
 		By: q.caller.Principal, Text: in.Query, Limit: in.limit(), MinScore: leastScore(in.Threshold), Order: domain.ByScore,
 	}
@@ -148,7 +148,7 @@ func (s *Server) asked(q *query, in findRequest) (domain.Search, []address, erro
 		}
 		if !a.beyond {
 			targets = append(targets, a)
-			search.Filter.Under = append(search.Filter.Under, a.found()...)
+			search.Filter.Under = append(search.Filter.Under, a.searchPlaces()...)
 		}
 	}
 	for _, context := range in.ContextType {
@@ -171,7 +171,7 @@ func (s *Server) asked(q *query, in findRequest) (domain.Search, []address, erro
 		from, to = &search.Filter.CreatedFrom, &search.Filter.CreatedTo
 	}
 	now := s.cfg.Now()
-	*from, *to = q.instant("since", in.Since, now, 0), q.instant("until", in.Until, now, day)
+	*from, *to = q.timeParam("since", in.Since, now, 0), q.timeParam("until", in.Until, now, day)
 	if !from.IsZero() && !to.IsZero() && !from.Before(*to) {
 		q.found.Add("since", "must be before until")
 	}
@@ -181,7 +181,7 @@ func (s *Server) asked(q *query, in findRequest) (domain.Search, []address, erro
 	if in.Filter != nil {
 		filter, err := conditionOf(in.Filter)
 		if err == nil {
-			err = filter.narrow(&search.Filter, q.caller)
+			err = filter.apply(&search.Filter, q.caller)
 		}
 		if err != nil {
 			return search, nil, err
@@ -196,8 +196,8 @@ func (s *Server) asked(q *query, in findRequest) (domain.Search, []address, erro
 	})
 }
 
-// grouped arranges hits by kind of context; within a kind they keep their order. Others are what they have to do with.
-func grouped(hits []domain.Found, scores []float64, targets []address, others map[string]*domain.Knowledge) findResult {
+// groupByType arranges hits by kind of context; within a kind they keep their order. Others are what they have to do with.
+func groupByType(hits []domain.Found, scores []float64, targets []address, others map[string]*domain.Knowledge) findResult {
 	result := findResult{Memories: []match{}, Resources: []match{}, Skills: []match{}, Total: len(hits)}
 	for i, hit := range hits {
 		m := matchOf(hit, targets, others)
@@ -220,7 +220,7 @@ func matchOf(hit domain.Found, targets []address, others map[string]*domain.Know
 	k := hit.Knowledge
 	uri := domain.URI(k.Text.URI)
 	m := match{
-		ContextType: string(k.ContextType), URI: spelt(uri, placeOf(k), targets), Level: int(uri.Level()),
+		ContextType: string(k.ContextType), URI: formatPlace(uri, placeOf(k), targets), Level: int(uri.Level()),
 		Category: string(cmp.Or(k.Category, uri.Category())), Relations: []toward{}, Abstract: abstractOf(k),
 		Confidence: k.Confidence, Helpful: k.Helpful, Harmful: k.Harmful, Stale: k.Stale.Reporters,
 		Contested: k.Rating().Contested(), Expired: k.Expired, Superseded: k.SupersededBy, Reason: strings.Join(k.Rating().Marks(), "; "),
@@ -228,7 +228,7 @@ func matchOf(hit domain.Found, targets []address, others map[string]*domain.Know
 	for _, r := range k.Relations {
 		if other := others[r.To]; other != nil {
 			place := directoryOf(other)
-			m.Relations = append(m.Relations, toward{URI: spelt(place, place, targets), Abstract: abstractOf(other), Reason: r.Reason})
+			m.Relations = append(m.Relations, toward{URI: formatPlace(place, place, targets), Abstract: abstractOf(other), Reason: r.Reason})
 		}
 	}
 	if k.Text.Overview != "" {
@@ -237,11 +237,11 @@ func matchOf(hit domain.Found, targets []address, others map[string]*domain.Know
 	return m
 }
 
-// spelt is the place of what lies at a URI, in the form of the target that it lies under.
-func spelt(uri, place domain.URI, targets []address) string {
+// formatPlace is the place of what lies at a URI, in the form of the target that it lies under.
+func formatPlace(uri, place domain.URI, targets []address) string {
 	for _, target := range targets {
-		if slices.ContainsFunc(target.found(), uri.Within) {
-			return target.spell(place)
+		if slices.ContainsFunc(target.searchPlaces(), uri.Within) {
+			return target.format(place)
 		}
 	}
 	return string(place)
@@ -287,8 +287,8 @@ func leastScore(threshold *float64) *float64 {
 	return &least
 }
 
-// passing are the hits that are shown with as much as a threshold, and their scores.
-func passing(answer domain.Answer, threshold *float64) (hits []domain.Found, shown []float64) {
+// aboveThreshold are the hits that are shown with as much as a threshold, and their scores.
+func aboveThreshold(answer domain.Answer, threshold *float64) (hits []domain.Found, shown []float64) {
 	for i, score := range scores(answer) {
 		if score >= *cmp.Or(threshold, new(float64)) {
 			hits, shown = append(hits, answer.Hits[i]), append(shown, score)

@@ -90,7 +90,7 @@ func Paths() (paths, public []string) {
 
 // Answer answers a request whose context says who is calling. The error is for Refuse.
 func (s *Server) Answer(w http.ResponseWriter, r *http.Request) error {
-	a := &answering{writer: w, started: s.cfg.Now()}
+	a := &errorWriter{writer: w, started: s.cfg.Now()}
 	if r.URL.Path != path.Clean(r.URL.Path) { // http.ServeMux would send the caller to what it leads to
 		return noRoute()
 	}
@@ -98,19 +98,19 @@ func (s *Server) Answer(w http.ResponseWriter, r *http.Request) error {
 	return a.err
 }
 
-// answering is a ResponseWriter that handlers leave what went wrong with.
-type answering struct {
+// errorWriter is a ResponseWriter that handlers leave what went wrong with.
+type errorWriter struct {
 	writer  http.ResponseWriter
 	started time.Time
 	err     error
 }
 
-func (a *answering) Header() http.Header         { return a.writer.Header() }
-func (a *answering) Write(b []byte) (int, error) { return a.writer.Write(b) }
-func (a *answering) WriteHeader(status int)      { a.writer.WriteHeader(status) }
+func (a *errorWriter) Header() http.Header         { return a.writer.Header() }
+func (a *errorWriter) Write(b []byte) (int, error) { return a.writer.Write(b) }
+func (a *errorWriter) WriteHeader(status int)      { a.writer.WriteHeader(status) }
 
 // Unwrap is for http.ResponseController.
-func (a *answering) Unwrap() http.ResponseWriter { return a.writer }
+func (a *errorWriter) Unwrap() http.ResponseWriter { return a.writer }
 
 // handler binds, calls and answers with a result for the envelope, or with a [bare] answer.
 type handler func(ctx context.Context, q *query) (any, error)
@@ -119,9 +119,9 @@ type handler func(ctx context.Context, q *query) (any, error)
 func (s *Server) route(pattern string, handle handler) {
 	s.all = append(s.all, pattern)
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		a := w.(*answering)
+		a := w.(*errorWriter)
 		q := &query{request: r, caller: callerOf(r)}
-		q.because(q.text("reason"))
+		q.setReason(q.param("reason"))
 		result, err := any(nil), q.found.Err()
 		if err == nil {
 			result, err = handle(r.Context(), q)
@@ -181,8 +181,8 @@ type failure struct {
 	Details map[string]any `json:"details,omitempty"`
 }
 
-// bare is an answer without an envelope.
-type bare struct {
+// rawAnswer is an answer without an envelope.
+type rawAnswer struct {
 	status int
 	header http.Header // added to the answer's
 	body   any         // []byte as it is, everything else as JSON
@@ -190,7 +190,7 @@ type bare struct {
 
 // answer writes a result.
 func answer(w http.ResponseWriter, result any) {
-	if b, is := result.(bare); is {
+	if b, is := result.(rawAnswer); is {
 		maps.Copy(w.Header(), b.header)
 		if raw, is := b.body.([]byte); is {
 			w.WriteHeader(b.status)
@@ -211,8 +211,8 @@ func write(w http.ResponseWriter, status int, body any) {
 	_ = encoder.Encode(body) // likewise
 }
 
-// retrieved records that the caller was given items.
-func (s *Server) retrieved(q *query, kind string, count int, item func(i int) domain.Retrieved) {
+// recordAccess records that the caller was given items.
+func (s *Server) recordAccess(q *query, kind string, count int, item func(i int) domain.Retrieved) {
 	if s.cfg.Recorder == nil || count == 0 || !s.cfg.Recorder.Wants() {
 		return
 	}
@@ -231,7 +231,7 @@ func (s *Server) retrieved(q *query, kind string, count int, item func(i int) do
 	s.cfg.Recorder.Record(access)
 }
 
-// given records that the caller was given one item.
-func (s *Server) given(q *query, k *domain.Knowledge) {
-	s.retrieved(q, "get", 1, func(int) domain.Retrieved { return domain.Retrieved{ID: k.ID} })
+// recordGet records that the caller was given one item.
+func (s *Server) recordGet(q *query, k *domain.Knowledge) {
+	s.recordAccess(q, "get", 1, func(int) domain.Retrieved { return domain.Retrieved{ID: k.ID} })
 }

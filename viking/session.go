@@ -33,12 +33,12 @@ func (s sessions) sessionRoutes() {
 
 // session is the one that a request is about.
 func (q *query) session() domain.SessionTarget {
-	return domain.SessionTarget{By: q.caller.Principal, Owner: q.owner(), ID: q.path("id")}
+	return domain.SessionTarget{By: q.caller.Principal, Owner: q.owner(), ID: q.pathValue("id")}
 }
 
 // owner is whose sessions a request is about: the caller's, unless it says otherwise and may see them.
 func (q *query) owner() domain.Entity {
-	if owner := q.text("owner"); owner != "" {
+	if owner := q.param("owner"); owner != "" {
 		return domain.Entity(owner)
 	}
 	return q.caller.Voter()
@@ -53,8 +53,8 @@ func (s *Server) submit(ctx context.Context, q *query, command domain.Command) (
 }
 
 // agent is the id of the agent that the caller named.
-func (c caller) named() string {
-	if c.agent == nobody {
+func (c caller) agentID() string {
+	if c.agent == defaultID {
 		return ""
 	}
 	return c.agent
@@ -84,9 +84,9 @@ func (s sessions) openSession(ctx context.Context, q *query) (any, error) {
 	}
 	target := q.session()
 	if target.ID = in.ID; target.ID == "" {
-		target.ID = q.newSession()
+		target.ID = q.newSessionID()
 	}
-	if _, err := s.submitOnce(ctx, q, domain.OpenSession{SessionTarget: target, Agent: q.caller.named()}); err != nil {
+	if _, err := s.submitIdempotent(ctx, q, domain.OpenSession{SessionTarget: target, Agent: q.caller.agentID()}); err != nil {
 		return nil, err
 	}
 	return opened{ID: target.ID, URI: domain.SessionURI(target.Owner, target.ID), User: q.caller.identity()}, nil
@@ -102,11 +102,11 @@ type listed struct {
 const mostSessions = 10_000
 
 func (s sessions) listSessions(ctx context.Context, q *query) (any, error) {
-	limit, deleted := q.whole("limit", mostSessions), q.yes("deleted")
+	limit, deleted := q.intParam("limit", mostSessions), q.boolParam("deleted")
 	if err := q.found.Err(); err != nil {
 		return nil, err
 	}
-	list, _, err := s.cfg.Sessions.List(ctx, q.caller.Principal, q.owner(), q.text("after"), min(max(limit, 0), mostSessions), deleted)
+	list, _, err := s.cfg.Sessions.List(ctx, q.caller.Principal, q.owner(), q.param("after"), min(max(limit, 0), mostSessions), deleted)
 	all := []listed{}
 	for _, stream := range list {
 		owner, id, _ := domain.SessionOf(stream.Name)
@@ -150,14 +150,14 @@ func usage(prompt, completion int) tokenUsage {
 }
 
 func (s sessions) showSession(ctx context.Context, q *query) (any, error) {
-	create := q.yes("auto_create")
+	create := q.boolParam("auto_create")
 	if err := q.found.Err(); err != nil {
 		return nil, err
 	}
 	target := q.session()
 	_, session, err := s.cfg.Sessions.Find(ctx, q.caller.Principal, target.Owner, target.ID)
 	if create && errors.Is(err, domain.ErrNotFound) {
-		if _, err := s.submit(ctx, q, domain.OpenSession{SessionTarget: target, Agent: q.caller.named()}); err != nil && !errors.Is(err, domain.ErrTaken) {
+		if _, err := s.submit(ctx, q, domain.OpenSession{SessionTarget: target, Agent: q.caller.agentID()}); err != nil && !errors.Is(err, domain.ErrTaken) {
 			return nil, err
 		}
 		_, session, err = s.cfg.Sessions.Find(ctx, q.caller.Principal, target.Owner, target.ID)

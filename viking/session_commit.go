@@ -35,7 +35,7 @@ func (s sessions) commitSession(ctx context.Context, q *query) (any, error) {
 		Wait    bool           `json:"wait"`
 		Scopes  []domain.Scope `json:"scopes"`
 	}
-	wait := q.yes("wait")
+	wait := q.boolParam("wait")
 	if err := q.bind(&in); err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (s tasks) active(ctx context.Context, c caller, task domain.Task) (n int, e
 
 // commit archives a session, and says what that came to.
 func (s sessions) commit(ctx context.Context, q *query, command domain.CommitSession) (committed, domain.Receipt, error) {
-	receipt, err := s.submitOnce(ctx, q, command)
+	receipt, err := s.submitIdempotent(ctx, q, command)
 	if err != nil {
 		return committed{}, receipt, err
 	}
@@ -225,12 +225,12 @@ func (s sessions) retrySession(ctx context.Context, q *query) (any, error) {
 		Archive int  `json:"archive"`
 		Wait    bool `json:"wait"`
 	}
-	wait := q.yes("wait")
+	wait := q.boolParam("wait")
 	if err := q.bind(&in); err != nil {
 		return nil, err
 	}
 	target := q.session()
-	receipt, err := s.submitOnce(ctx, q, domain.RetryExtraction{SessionTarget: target, Archive: in.Archive})
+	receipt, err := s.submitIdempotent(ctx, q, domain.RetryExtraction{SessionTarget: target, Archive: in.Archive})
 	out := retried{ID: target.ID, Archives: []retriedArchive{}}
 	for _, event := range receipt.Events {
 		if fact, is := event.Fact.(domain.ExtractionRequested); is {

@@ -68,7 +68,7 @@ const (
 // sessionContext is what is there to go on with, within a budget: messages from the newest on, then the
 // overview of the newest archive, then the abstracts of those before.
 func (s sessions) sessionContext(ctx context.Context, q *query) (any, error) {
-	budget := q.whole("token_budget", defaultBudget)
+	budget := q.intParam("token_budget", defaultBudget)
 	if budget < 0 {
 		q.found.Add("token_budget", "must not be negative")
 	}
@@ -139,7 +139,7 @@ func (s sessions) sessionArchive(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	number, err := strconv.Atoi(strings.TrimPrefix(q.path("archive"), "archive_"))
+	number, err := strconv.Atoi(strings.TrimPrefix(q.pathValue("archive"), "archive_"))
 	if err != nil {
 		return nil, domain.Refuse(domain.ErrNotFound, "the session has no such archive")
 	}

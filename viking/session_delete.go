@@ -15,7 +15,7 @@ type deleted struct {
 // deleteSession answers for sessions that do not exist as for those that do. The items by which archives are
 // found go the way of their session.
 func (s sessions) deleteSession(ctx context.Context, q *query) (any, error) {
-	erase := q.yes("erase")
+	erase := q.boolParam("erase")
 	if err := q.found.Err(); err != nil {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func (s sessions) deleteSession(ctx context.Context, q *query) (any, error) {
 	if erase {
 		out.Erased, err = s.eraseSession(ctx, q, target)
 	} else {
-		err = s.forgetSession(ctx, q, target)
+		err = s.softDelete(ctx, q, target)
 	}
 	if errors.Is(err, domain.ErrNotFound) {
 		err = nil
@@ -33,14 +33,14 @@ func (s sessions) deleteSession(ctx context.Context, q *query) (any, error) {
 	return out, err
 }
 
-// forgetSession deletes a session, and the archives that it has since it was deleted last.
-func (s sessions) forgetSession(ctx context.Context, q *query, target domain.SessionTarget) error {
-	receipt, err := s.submit(ctx, q, domain.DeleteSession{SessionTarget: target, Reason: q.text("reason")})
+// softDelete deletes a session, and the archives that it has since it was deleted last.
+func (s sessions) softDelete(ctx context.Context, q *query, target domain.SessionTarget) error {
+	receipt, err := s.submit(ctx, q, domain.DeleteSession{SessionTarget: target, Reason: q.param("reason")})
 	if err != nil {
 		return err
 	}
 	session, _ := receipt.Stream.State.(domain.Session)
-	return s.archivesToo(ctx, q, session.DeleteArchives(target))
+	return s.submitArchives(ctx, q, session.DeleteArchives(target))
 }
 
 // eraseSession erases at once what an order to erase the session would, or nothing: if one of the archives may
@@ -48,7 +48,7 @@ func (s sessions) forgetSession(ctx context.Context, q *query, target domain.Ses
 // there by then. It tells whether the session was erased just now.
 func (s sessions) eraseSession(ctx context.Context, q *query, target domain.SessionTarget) (bool, error) {
 	command, err := domain.EraseSession{SessionTarget: target, Grounds: domain.Grounds{
-		ReasonCode: q.text("reason_code"), LegalBasis: q.text("legal_basis"), RequestedBy: q.text("requested_by"), Ticket: q.text("ticket"),
+		ReasonCode: q.param("reason_code"), LegalBasis: q.param("legal_basis"), RequestedBy: q.param("requested_by"), Ticket: q.param("ticket"),
 	}}.Complete()
 	if err != nil {
 		return false, err
@@ -69,15 +69,15 @@ func (s sessions) eraseSession(ctx context.Context, q *query, target domain.Sess
 	for i, id := range command.Archives {
 		archives[i] = domain.Erase{Target: domain.Target{By: target.By, ID: id}, Grounds: command.Grounds, Together: command.Archives}
 	}
-	if err := s.archivesToo(ctx, q, archives); err != nil {
+	if err := s.submitArchives(ctx, q, archives); err != nil {
 		return false, err
 	}
 	receipt, err := s.submit(ctx, q, command)
 	return len(receipt.Events) > 0, err
 }
 
-// archivesToo submits what becomes of archives. Those that are gone already are left alone.
-func (s sessions) archivesToo(ctx context.Context, q *query, commands []domain.Command) error {
+// submitArchives submits what becomes of archives. Those that are gone already are left alone.
+func (s sessions) submitArchives(ctx context.Context, q *query, commands []domain.Command) error {
 	submissions := make([]domain.Submission, len(commands))
 	for i, command := range commands {
 		submissions[i] = domain.Submission{Command: command, By: q.caller.Principal, Origin: q.caller.origin}

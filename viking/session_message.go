@@ -13,8 +13,8 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// said is a message as clients send it.
-type said struct {
+// sentMessage is a message as clients send it.
+type sentMessage struct {
 	Role      string        `json:"role"`
 	Content   *string       `json:"content"`
 	Parts     []messagePart `json:"parts"`
@@ -106,7 +106,7 @@ func partOf(p domain.Part) messagePart {
 }
 
 // domain is the message as a command takes it; what is wrong with it is named behind the prefix.
-func (m said) domain(q *query, prefix string) domain.Said {
+func (m sentMessage) domain(q *query, prefix string) domain.Said {
 	message := domain.Said{Role: m.Role, Message: domain.Message{Peer: m.Peer, Turn: m.Turn, Kind: m.Kind}}
 	if m.Content == nil && m.Parts == nil {
 		q.found.Add(prefix+"content", "is required, or parts are")
@@ -121,7 +121,7 @@ func (m said) domain(q *query, prefix string) domain.Said {
 		message.Tokens += tokensOf(part.Text) + tokensOf(part.Abstract) + tokensOf(part.ToolOutput) + tokensOf(string(part.ToolInput))
 	}
 	if m.CreatedAt != "" {
-		at, err := moment(m.CreatedAt)
+		at, err := parseTime(m.CreatedAt)
 		if err != nil || !domain.IsDate(at) {
 			q.found.Add(prefix+"created_at", "must be a time, as in 2026-03-12T08:00:00Z")
 		}
@@ -145,8 +145,8 @@ func tokensOf(s string) int {
 	return (han*halves+1)/2 + text.Tokens(rest.String())
 }
 
-// moment reads a time as clients write it: with or without an offset, which is UTC then.
-func moment(s string) (time.Time, error) {
+// parseTime reads a time as clients write it: with or without an offset, which is UTC then.
+func parseTime(s string) (time.Time, error) {
 	var at time.Time
 	var err error
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", time.DateOnly} {
@@ -166,17 +166,17 @@ type received struct {
 }
 
 func (s sessions) addMessage(ctx context.Context, q *query) (any, error) {
-	var in said
+	var in sentMessage
 	if err := q.bind(&in); err != nil {
 		return nil, err
 	}
-	added, err := s.add(ctx, q, []domain.Said{in.domain(q, "")})
+	added, err := s.appendMessages(ctx, q, []domain.Said{in.domain(q, "")})
 	return added, fieldsOf(err, func(field string) string { return strings.TrimPrefix(field, "messages[0].") })
 }
 
 func (s sessions) addMessages(ctx context.Context, q *query) (any, error) {
 	var in struct {
-		Messages []said `json:"messages"`
+		Messages []sentMessage `json:"messages"`
 	}
 	if err := q.bind(&in); err != nil {
 		return nil, err
@@ -185,15 +185,15 @@ func (s sessions) addMessages(ctx context.Context, q *query) (any, error) {
 	for i, m := range in.Messages {
 		messages[i] = m.domain(q, fmt.Sprintf("messages[%d].", i))
 	}
-	return s.add(ctx, q, messages)
+	return s.appendMessages(ctx, q, messages)
 }
 
-func (s sessions) add(ctx context.Context, q *query, messages []domain.Said) (any, error) {
+func (s sessions) appendMessages(ctx context.Context, q *query, messages []domain.Said) (any, error) {
 	if err := q.found.Err(); err != nil {
 		return nil, err
 	}
 	target := q.session()
-	receipt, err := s.submitOnce(ctx, q, domain.AddMessages{SessionTarget: target, Agent: q.caller.named(), Messages: messages})
+	receipt, err := s.submitIdempotent(ctx, q, domain.AddMessages{SessionTarget: target, Agent: q.caller.agentID(), Messages: messages})
 	session, _ := receipt.Stream.State.(domain.Session)
 	return received{ID: target.ID, Messages: session.Live, Added: len(messages), Pending: session.Tokens}, err
 }
@@ -223,7 +223,7 @@ func (s sessions) useContexts(ctx context.Context, q *query) (any, error) {
 			URI: in.Skill.URI, Input: string(in.Skill.Input), Output: string(in.Skill.Output), Success: in.Skill.Success,
 		}
 	}
-	receipt, err := s.submitOnce(ctx, q, command)
+	receipt, err := s.submitIdempotent(ctx, q, command)
 	session, _ := receipt.Stream.State.(domain.Session)
 	return used{ID: command.ID, Contexts: session.Contexts, Skills: session.Skills}, err
 }

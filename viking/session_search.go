@@ -37,7 +37,7 @@ func (s *Server) searchInSession(ctx context.Context, q *query) (any, error) {
 	if err != nil || in.Session == "" || s.cfg.Sessions == nil || in.limit() == 0 {
 		return result, err
 	}
-	said, err := s.saidLast(ctx, q, in.Session)
+	said, err := s.recentMessages(ctx, q, in.Session)
 	if err != nil || said == "" {
 		return result, err
 	}
@@ -47,7 +47,7 @@ func (s *Server) searchInSession(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return in.joined(result, more, shaped.Query), nil
+	return in.merged(result, more, shaped.Query), nil
 }
 
 // How many messages of a session count, how many characters of them, and of the question with them; and by how much
@@ -59,8 +59,8 @@ const (
 	shapingWeight   = 0.8
 )
 
-// saidLast is what users said last in a session; before anything was said, what its newest archive is about.
-func (s *Server) saidLast(ctx context.Context, q *query, id string) (string, error) {
+// recentMessages is what users said last in a session; before anything was said, what its newest archive is about.
+func (s *Server) recentMessages(ctx context.Context, q *query, id string) (string, error) {
 	stream, _, err := s.cfg.Sessions.Find(ctx, q.caller.Principal, q.caller.Voter(), id)
 	if errors.Is(err, domain.ErrNotFound) {
 		return "", nil
@@ -98,8 +98,8 @@ func cut(s string, most int) string {
 	return string(runes[:min(len(runes), most)])
 }
 
-// joined are the matches of the question, and of the question with what was said, the best first.
-func (in findRequest) joined(own, more findResult, asked string) findResult {
+// merged are the matches of the question, and of the question with what was said, the best first.
+func (in findRequest) merged(own, more findResult, asked string) findResult {
 	limit, least := in.limit(), 0.0
 	if in.Threshold != nil {
 		least = *in.Threshold

@@ -67,7 +67,7 @@ func (s skills) skillIn(ctx context.Context, q *query) (k skill, in skillRequest
 func (s skills) skillUploaded(ctx context.Context, q *query, id string) (skill, error) {
 	file, err := resources{s.Server}.uploaded(ctx, q, id)
 	if err == nil && file.isZip() {
-		if file, err = (resourceRequest{}).unpacked(file); err == nil {
+		if file, err = (resourceRequest{}).unpackZip(file); err == nil {
 			k, err := skillOfFiles(file)
 			k.isDir = true
 			return k, err
@@ -94,10 +94,10 @@ func (s skills) replaceSkill(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if segment(k.Name) != segment(q.path("name")) {
+	if segment(k.Name) != segment(q.pathValue("name")) {
 		return nil, noSkill("the skill's name is another than the path's")
 	}
-	if _, err := s.skillNamed(ctx, q, in.Target, q.path("name")); err != nil {
+	if _, err := s.skillNamed(ctx, q, in.Target, q.pathValue("name")); err != nil {
 		return nil, err
 	}
 	return s.putSkill(ctx, q, k, in)
@@ -106,8 +106,8 @@ func (s skills) replaceSkill(ctx context.Context, q *query) (any, error) {
 // putSkill keeps a skill. The upload that it came in is used up.
 func (s skills) putSkill(ctx context.Context, q *query, k skill, in skillRequest) (any, error) {
 	var added skillAdded
-	err := again(func() (err error) {
-		added, err = s.kept(ctx, q, k, in.Target)
+	err := retryIfTaken(func() (err error) {
+		added, err = s.storeSkill(ctx, q, k, in.Target)
 		return err
 	})
 	added.Warnings = append(q.warnings(), k.warnings...)
@@ -115,7 +115,7 @@ func (s skills) putSkill(ctx context.Context, q *query, k skill, in skillRequest
 		err = s.cfg.Files.Drop(ctx, q.caller.Tenant, in.FileID)
 	}
 	if err == nil && in.Wait {
-		added.Queue, err = s.settled(ctx, q, settling)
+		added.Queue, err = s.awaitIndexed(ctx, q, indexWait)
 	}
 	return added, err
 }
@@ -129,11 +129,11 @@ func (s skills) putFiles(ctx context.Context, q *query, at address, main *domain
 			f.content, f.isText = text, true
 		}
 	}
-	_, err := s.each(ctx, q, placeOf(main), func(k *domain.Knowledge) (domain.Command, error) {
+	_, err := s.changeBelow(ctx, q, placeOf(main), func(k *domain.Knowledge) (domain.Command, error) {
 		if k.ID == main.ID || domain.URI(k.Text.URI).Level() != domain.Detail {
 			return nil, nil
 		}
-		return q.deletion(k)
+		return q.deleteCommand(k)
 	})
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func (s skills) putFiles(ctx context.Context, q *query, at address, main *domain
 	for _, f := range files {
 		at.uri = placeOf(main).Join(append(slices.Clip(f.under), f.name)...)
 		if !f.isText {
-			err = resources{s.Server}.keepBytes(ctx, q, at, in, f, map[string]any{}, domain.Source{})
+			err = resources{s.Server}.storeBytes(ctx, q, at, in, f, map[string]any{}, domain.Source{})
 		} else {
 			_, err = s.remember(ctx, q, at, func(r *domain.Remembered) {
 				in.fill(r)
@@ -155,7 +155,7 @@ func (s skills) putFiles(ctx context.Context, q *query, at address, main *domain
 	return nil
 }
 
-func (s skills) kept(ctx context.Context, q *query, k skill, target string) (skillAdded, error) {
+func (s skills) storeSkill(ctx context.Context, q *query, k skill, target string) (skillAdded, error) {
 	meta, err := json.Marshal(k.described)
 	if err != nil {
 		return skillAdded{}, err
@@ -165,15 +165,15 @@ func (s skills) kept(ctx context.Context, q *query, k skill, target string) (ski
 		return skillAdded{}, err
 	}
 	for _, f := range k.files { // before anything is written
-		if _, err := domain.ParseURI(string(roots[0].uri.Join(segment(k.Name), f.within()))); err != nil {
-			return skillAdded{}, noSkill("%s has a name that is not accepted", f.within())
+		if _, err := domain.ParseURI(string(roots[0].uri.Join(segment(k.Name), f.relativePath()))); err != nil {
+			return skillAdded{}, noSkill("%s has a name that is not accepted", f.relativePath())
 		}
 	}
 	older, err := s.skillNamed(ctx, q, target, k.Name)
 	added := skillAdded{Status: "success", Name: k.Name, Auxiliary: len(k.files)}
 	switch {
 	case err == nil:
-		added.URI = roots[0].spell(placeOf(older))
+		added.URI = roots[0].format(placeOf(older))
 		_, err = s.change(ctx, q, domain.Revise{Target: q.target(older), Changes: domain.Revised{
 			Content: &k.Text, Abstract: &k.Description, Meta: new(json.RawMessage(meta)),
 		}})
@@ -185,7 +185,7 @@ func (s skills) kept(ctx context.Context, q *query, k skill, target string) (ski
 		return added, err
 	}
 	at := roots[len(roots)-1]
-	if _, err := q.caller.everybody(); err != nil && target == "" { // a caller who may not write for everybody has skills of their own
+	if _, err := q.caller.widestScopes(); err != nil && target == "" { // a caller who may not write for everybody has skills of their own
 		at = roots[1]
 	}
 	at.uri = at.uri.Join(segment(k.Name), domain.SkillName)
@@ -195,7 +195,7 @@ func (s skills) kept(ctx context.Context, q *query, k skill, target string) (ski
 	if err != nil {
 		return added, err
 	}
-	added.URI = at.spell(placeOf(item))
+	added.URI = at.format(placeOf(item))
 	return added, s.putFiles(ctx, q, at, item, k.files)
 }
 
@@ -274,7 +274,7 @@ type part struct {
 // partsOf are the files of the skill whose text an item is.
 func (s skills) partsOf(ctx context.Context, q *query, main *domain.Knowledge) (parts []part, err error) {
 	directory := placeOf(main)
-	err = s.pages(ctx, q, directory, func(items []*domain.Knowledge) error {
+	err = s.eachPage(ctx, q, directory, func(items []*domain.Knowledge) error {
 		for _, k := range items {
 			uri := domain.URI(k.Text.URI)
 			p := part{Name: uri.Name(), URI: string(uri), Path: strings.TrimPrefix(string(uri), string(directory)+"/"), Kind: "auxiliary", Size: node{item: k}.size()}
@@ -296,15 +296,15 @@ func skillOf(k *domain.Knowledge, root domain.URI) skillShown {
 
 func (s skills) listSkills(ctx context.Context, q *query) (any, error) {
 	const most = 1000
-	limit := min(max(q.whole("node_limit", most), 0), most)
+	limit := min(max(q.intParam("node_limit", most), 0), most)
 	roots := q.caller.skillRoots()
-	if target := q.text("target_uri"); target != "" {
+	if target := q.param("target_uri"); target != "" {
 		a, err := q.caller.address("target_uri", target)
 		if err != nil {
 			return nil, err
 		}
 		roots = nil
-		for _, place := range a.readings() {
+		for _, place := range a.readPlaces() {
 			if !place.beyond {
 				roots = append(roots, place.uri)
 			}
@@ -323,7 +323,7 @@ func (s skills) listSkills(ctx context.Context, q *query) (any, error) {
 			}
 			return len(list.Skills) < limit
 		})
-		if err != nil && !errors.Is(err, domain.ErrNotFound) && !errors.Is(err, errFar) {
+		if err != nil && !errors.Is(err, domain.ErrNotFound) && !errors.Is(err, errTruncated) {
 			return nil, err
 		}
 	}
@@ -363,11 +363,11 @@ func (s skills) validateSkill(ctx context.Context, q *query) (any, error) {
 }
 
 func (s skills) showSkill(ctx context.Context, q *query) (any, error) {
-	k, err := s.skillNamed(ctx, q, q.text("target_uri"), q.path("name"))
+	k, err := s.skillNamed(ctx, q, q.param("target_uri"), q.pathValue("name"))
 	if err != nil {
 		return nil, err
 	}
-	s.given(q, k)
+	s.recordGet(q, k)
 	shown := skillOf(k, placeOf(k).Parent())
 	shown.Content, shown.Created, shown.Updated = k.Text.Content, k.CreatedAt, k.UpdatedAt
 	shown.Files, err = s.partsOf(ctx, q, k)
@@ -375,11 +375,11 @@ func (s skills) showSkill(ctx context.Context, q *query) (any, error) {
 }
 
 func (s skills) removeSkill(ctx context.Context, q *query) (any, error) {
-	k, err := s.skillNamed(ctx, q, q.text("target_uri"), q.path("name"))
+	k, err := s.skillNamed(ctx, q, q.param("target_uri"), q.pathValue("name"))
 	if err != nil {
 		return nil, err
 	}
 	place := placeOf(k)
-	_, err = s.each(ctx, q, place, q.deletion)
-	return map[string]string{"uri": string(place), "name": q.path("name")}, err
+	_, err = s.changeBelow(ctx, q, place, q.deleteCommand)
+	return map[string]string{"uri": string(place), "name": q.pathValue("name")}, err
 }

@@ -112,7 +112,7 @@ func skillOfFiles(directory source) (skill, error) {
 			continue
 		}
 		if len(file.under) < len(main.under) || !slices.Equal(file.under[:len(main.under)], main.under) {
-			return k, noSkill("%s lies outside the directory of the skill", file.within())
+			return k, noSkill("%s lies outside the directory of the skill", file.relativePath())
 		}
 		file.under = file.under[len(main.under):]
 		k.files = append(k.files, file)

@@ -13,8 +13,8 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// divided are the commands that write a text: to one place, or its several sections into a directory, each with its number in meta.
-func (s *Server) divided(q *query, at, directory address, parts []section, meta map[string]any, fill func(*domain.Remembered)) ([]domain.Submission, error) {
+// splitCommands are the commands that write a text: to one place, or its several sections into a directory, each with its number in meta.
+func (s *Server) splitCommands(q *query, at, directory address, parts []section, meta map[string]any, fill func(*domain.Remembered)) ([]domain.Submission, error) {
 	submissions := make([]domain.Submission, len(parts))
 	for i, part := range parts {
 		meta := maps.Clone(meta)
@@ -38,8 +38,8 @@ func (s *Server) divided(q *query, at, directory address, parts []section, meta 
 	return submissions, nil
 }
 
-// numbered is which part of a text an item is, and of how many; 0 of 0 for one that is none.
-func numbered(k *domain.Knowledge) (part, parts int) {
+// partNumber is which part of a text an item is, and of how many; 0 of 0 for one that is none.
+func partNumber(k *domain.Knowledge) (part, parts int) {
 	var meta struct {
 		Part  int `json:"part"`
 		Parts int `json:"parts"`
@@ -50,31 +50,31 @@ func numbered(k *domain.Knowledge) (part, parts int) {
 	return meta.Part, meta.Parts
 }
 
-// joinedAt are the parts of the text that was written to a directory, in order; none if there is another thing, or if one is missing.
-func (s tree) joinedAt(ctx context.Context, q *query, directory domain.URI) (parts []*domain.Knowledge, content string, err error) {
+// joinParts are the parts of the text that was written to a directory, in order; none if there is another thing, or if one is missing.
+func (s tree) joinParts(ctx context.Context, q *query, directory domain.URI) (parts []*domain.Knowledge, content string, err error) {
 	const summaries = 2 // lie before the first part
 	walk := domain.Walk{By: q.caller.Principal, Below: directory, Limit: summaries + 1}
 	items, err := s.reader.Below(ctx, walk)
-	if err != nil || !slices.ContainsFunc(items, func(k *domain.Knowledge) bool { number, _ := numbered(k); return number == 1 }) {
+	if err != nil || !slices.ContainsFunc(items, func(k *domain.Knowledge) bool { number, _ := partNumber(k); return number == 1 }) {
 		return nil, "", err
 	}
 	of := 0
-	err = s.pages(ctx, q, directory, func(items []*domain.Knowledge) error {
+	err = s.eachPage(ctx, q, directory, func(items []*domain.Knowledge) error {
 		for _, k := range items {
-			if number, all := numbered(k); number > 0 && domain.URI(k.Text.URI).Parent() == directory {
+			if number, all := partNumber(k); number > 0 && domain.URI(k.Text.URI).Parent() == directory {
 				parts, of = append(parts, k), all
 			}
 		}
 		return nil
 	})
 	slices.SortFunc(parts, func(a, b *domain.Knowledge) int {
-		first, _ := numbered(a)
-		second, _ := numbered(b)
+		first, _ := partNumber(a)
+		second, _ := partNumber(b)
 		return cmp.Compare(first, second)
 	})
 	var b strings.Builder
 	for i, k := range parts {
-		if number, all := numbered(k); number != i+1 || all != of || len(parts) != of {
+		if number, all := partNumber(k); number != i+1 || all != of || len(parts) != of {
 			return nil, "", err
 		}
 		b.WriteString(k.Text.Content)
@@ -89,7 +89,7 @@ func (s *Server) writeParts(ctx context.Context, q *query, a address, content st
 	if len(content) > domain.MaxContent {
 		parts = sections(content)
 	}
-	submissions, err := s.divided(q, a, a, parts, map[string]any{}, func(r *domain.Remembered) {
+	submissions, err := s.splitCommands(q, a, a, parts, map[string]any{}, func(r *domain.Remembered) {
 		if len(instead) > 0 && domain.URI(instead[0].Text.URI).Within(a.uri) { // and is no fact beside a profile
 			r.Scopes = instead[0].Scopes
 		}

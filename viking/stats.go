@@ -30,7 +30,7 @@ type memoryStats struct {
 }
 
 func (s status) memoryStats(ctx context.Context, q *query) (any, error) {
-	category := domain.Category(q.text("category"))
+	category := domain.Category(q.param("category"))
 	if category != "" && !slices.Contains(domain.Categories, category) {
 		return nil, invalid("category", "is none that there is")
 	}

@@ -12,16 +12,16 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// sayings are what a model said of directories, as far as the caller is among those for whom it was made.
-type sayings map[domain.URI]saying
+// visibleSummaries are what a model said of directories, as far as the caller is among those for whom it was made.
+type visibleSummaries map[domain.URI]visibleSummary
 
-type saying struct{ domain.DirectorySummary }
+type visibleSummary struct{ domain.DirectorySummary }
 
-// said is what a model said of the directories among these: one question, however many there are.
-func (s tree) said(ctx context.Context, c caller, nodes []node) (sayings, error) {
-	heard := sayings{}
+// summariesOf is what a model said of the directories among these: one question, however many there are.
+func (s tree) summariesOf(ctx context.Context, c caller, nodes []node) (visibleSummaries, error) {
+	visible := visibleSummaries{}
 	if s.directories == nil {
-		return heard, nil
+		return visible, nil
 	}
 	var uris []domain.URI
 	for _, n := range nodes {
@@ -35,20 +35,20 @@ func (s tree) said(ctx context.Context, c caller, nodes []node) (sayings, error)
 	}
 	for uri, said := range all {
 		if c.Hears(said.Audience) {
-			heard[uri] = saying{said}
+			visible[uri] = visibleSummary{said}
 		}
 	}
-	return heard, nil
+	return visible, nil
 }
 
-// tells whether it is about all that the caller sees in the directory: what others do not see it says nothing of.
-func (s saying) tells(c caller, children []node) bool {
+// coversAll tells whether it is about all that the caller sees in the directory: what others do not see it says nothing of.
+func (s visibleSummary) coversAll(c caller, children []node) bool {
 	listener := domain.Listener(c.Tenant, s.Audience)
 	return s.Abstract != "" && !slices.ContainsFunc(children, func(n node) bool { return n.item != nil && !listener.MaySee(n.item) })
 }
 
-// tell lets the directories among these nodes be about what was said of them.
-func (s sayings) tell(nodes []node) {
+// describe lets the directories among these nodes be about what was said of them.
+func (s visibleSummaries) describe(nodes []node) {
 	for i := range nodes {
 		if nodes[i].isDir {
 			nodes[i].about = s[nodes[i].uri].Abstract

@@ -23,7 +23,7 @@ func (s *Server) setTags(ctx context.Context, q *query) (any, error) {
 	if !slices.Contains([]string{"replace", "append", "clear"}, in.Mode) {
 		q.found.Add("mode", "must be replace, append or clear")
 	}
-	given := taggedOf(q, in.Tags)
+	given := tagsOfRequest(q, in.Tags)
 	if err := q.found.Err(); err != nil {
 		return nil, err
 	}
@@ -39,41 +39,41 @@ func (s *Server) setTags(ctx context.Context, q *query) (any, error) {
 		target, tags := q.target(k), given
 		switch in.Mode {
 		case "append":
-			target.Revisions, tags = []int64{k.Revision}, joined(k.Text.Tags, given)
+			target.Revisions, tags = []int64{k.Revision}, mergeTags(k.Text.Tags, given)
 		case "clear":
 			tags = domain.Tags{}
 		}
 		return domain.Revise{Target: target, Changes: domain.Revised{Tags: &tags}}, nil
 	}
 	var done []domain.URI
-	err = overtaking(func() error {
-		done, err = s.eachOf(ctx, q, a, command)
+	err = retryOverwritten(func() error {
+		done, err = s.changeAt(ctx, q, a, command)
 		return err
 	})
 	tagged := make([]string, len(done))
 	for i, uri := range done {
-		tagged[i] = a.spell(uri)
+		tagged[i] = a.format(uri)
 	}
 	return map[string]any{"uri": a.String(), "mode": in.Mode, "updated_uris": tagged, "updated_count": len(tagged)}, err
 }
 
-// taggedOf are the tags of a request, all together.
-func taggedOf(q *query, tags []string) domain.Tags {
+// tagsOfRequest are the tags of a request, all together.
+func tagsOfRequest(q *query, tags []string) domain.Tags {
 	all := domain.Tags{}
 	for _, set := range tagsOf(q, tags) {
-		all = joined(all, set)
+		all = mergeTags(all, set)
 	}
 	return all
 }
 
-// eachOf does something to what lies at an address, or below it, and tells where.
-func (s *Server) eachOf(ctx context.Context, q *query, a address, command commanding) ([]domain.URI, error) {
-	n, err := s.look(ctx, q.caller, a)
+// changeAt does something to what lies at an address, or below it, and tells where.
+func (s *Server) changeAt(ctx context.Context, q *query, a address, command commandFor) ([]domain.URI, error) {
+	n, err := s.find(ctx, q.caller, a)
 	if err != nil {
 		return nil, err
 	}
 	if n.isDir {
-		return s.each(ctx, q, a.uri, command)
+		return s.changeBelow(ctx, q, a.uri, command)
 	}
 	c, err := command(n.item)
 	if err == nil {
@@ -82,8 +82,8 @@ func (s *Server) eachOf(ctx context.Context, q *query, a address, command comman
 	return []domain.URI{a.uri}, err
 }
 
-// joined are the tags of both.
-func joined(a, b domain.Tags) domain.Tags {
+// mergeTags are the tags of both.
+func mergeTags(a, b domain.Tags) domain.Tags {
 	all := maps.Clone(a)
 	if all == nil {
 		all = domain.Tags{}

@@ -70,7 +70,7 @@ type tasks struct{ *Server }
 func epoch(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
 
 func (s tasks) showTask(ctx context.Context, q *query) (any, error) {
-	found, err := s.cfg.Sessions.Task(ctx, q.caller.Principal, q.path("id"))
+	found, err := s.cfg.Sessions.Task(ctx, q.caller.Principal, q.pathValue("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (s tasks) shown(ctx context.Context, q *query, t domain.Task) (task, error)
 // cancelTask leaves a task that is over as it is, and refuses to stop another: what a commit has taken out of a session is learned from,
 // and nowhere else any more.
 func (s tasks) cancelTask(ctx context.Context, q *query) (any, error) {
-	found, err := s.cfg.Sessions.Task(ctx, q.caller.Principal, q.path("id"))
+	found, err := s.cfg.Sessions.Task(ctx, q.caller.Principal, q.pathValue("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -108,11 +108,11 @@ const (
 )
 
 func (s tasks) listTasks(ctx context.Context, q *query) (any, error) {
-	limit := q.whole("limit", defaultTasks)
+	limit := q.intParam("limit", defaultTasks)
 	if limit < 0 || limit > mostTasks {
 		q.found.Add("limit", "must be 0 to %d", mostTasks)
 	}
-	status := domain.TaskStatus(q.text("status"))
+	status := domain.TaskStatus(q.param("status"))
 	all := []domain.TaskStatus{domain.TaskPending, domain.TaskRunning, domain.TaskCompleted, domain.TaskFailed, "cancelling", "cancelled"}
 	if status != "" && !slices.Contains(all, status) {
 		q.found.Add("status", "must be one of pending, running, completed, failed, cancelling, cancelled")
@@ -121,11 +121,11 @@ func (s tasks) listTasks(ctx context.Context, q *query) (any, error) {
 		return nil, err
 	}
 	list := []task{}
-	if kind := q.text("task_type"); limit == 0 || kind != "" && kind != commitTask {
+	if kind := q.param("task_type"); limit == 0 || kind != "" && kind != commitTask {
 		return list, nil
 	}
 	query := domain.TaskQuery{By: q.caller.Principal, Status: status, Limit: limit}
-	if session := q.text("resource_id"); session != "" {
+	if session := q.param("resource_id"); session != "" {
 		query.Session = domain.SessionStream(q.owner(), session)
 	}
 	tasks, err := s.cfg.Sessions.Tasks(ctx, query)

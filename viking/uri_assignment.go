@@ -14,10 +14,10 @@ import (
 // writable are the first names of URIs at which something can be written.
 var writable = []string{domain.User, domain.Agent, "session", "resources"}
 
-// placed is what follows for an item from the place that it is written to: what kind of context it is, whose,
+// assign is what follows for an item from the place that it is written to: what kind of context it is, whose,
 // and for whom. In a space it is its owner's alone; what is everybody's is for as many as the
 // caller may write to.
-func (c caller) placed(a address) (domain.Remembered, error) {
+func (c caller) assign(a address) (domain.Remembered, error) {
 	r := domain.Remembered{Owner: c.Voter(), ContextType: a.uri.ContextType(), Category: a.uri.Category(), Text: domain.Text{URI: string(a.uri)}}
 	names := a.uri.Names()
 	switch {
@@ -39,7 +39,7 @@ func (c caller) placed(a address) (domain.Remembered, error) {
 		return r, nil
 	case space == "":
 		var err error
-		r.Scopes, err = c.everybody()
+		r.Scopes, err = c.widestScopes()
 		return r, err
 	case space != domain.Entity(domain.Agent+":"+c.space): // which is the user's, like the user's own
 		r.Owner = space
@@ -48,8 +48,8 @@ func (c caller) placed(a address) (domain.Remembered, error) {
 	return r, nil
 }
 
-// everybody is the widest audience that the caller may write to.
-func (c caller) everybody() ([]domain.Scope, error) {
+// widestScopes is the widest audience that the caller may write to.
+func (c caller) widestScopes() ([]domain.Scope, error) {
 	if c.MayPublish(domain.Public) {
 		return []domain.Scope{domain.Public}, nil
 	}
@@ -68,15 +68,15 @@ func (c caller) everybody() ([]domain.Scope, error) {
 		WithFix("write to viking://user/, or use a key that may publish or belongs to a team")
 }
 
-// ofDirectory refuses to make a file by which another one would say what it is about: only directories have such files, and nobody
+// requireDirectory refuses to make a file by which another one would say what it is about: only directories have such files, and nobody
 // would be shown it.
-func (s tree) ofDirectory(ctx context.Context, c caller, a address) error {
+func (s tree) requireDirectory(ctx context.Context, c caller, a address) error {
 	if a.uri.Level() == domain.Detail {
 		return nil
 	}
 	above := a
 	above.uri = a.uri.Parent()
-	n, err := s.look(ctx, c, above)
+	n, err := s.find(ctx, c, above)
 	switch {
 	case errors.Is(err, domain.ErrNotFound), err == nil && n.isDir:
 		return nil
@@ -96,8 +96,8 @@ func (s *Server) remember(ctx context.Context, q *query, a address, fill func(*d
 	return s.change(ctx, q, command)
 }
 
-// again does once more what found a place free and was told that it is taken: by now what lies there can be seen.
-func again(do func() error) error {
+// retryIfTaken does once more what found a place free and was told that it is taken: by now what lies there can be seen.
+func retryIfTaken(do func() error) error {
 	err := do()
 	if errors.Is(err, domain.ErrTaken) {
 		err = do()
@@ -105,9 +105,9 @@ func again(do func() error) error {
 	return err
 }
 
-// overtaking does once more what followed from an item that somebody else has changed meanwhile. The error matches
+// retryOverwritten does once more what followed from an item that somebody else has changed meanwhile. The error matches
 // domain.ErrConflict if others are faster every time.
-func overtaking(do func() error) error {
+func retryOverwritten(do func() error) error {
 	const tries = 100
 	for range tries {
 		if err := do(); !errors.Is(err, domain.ErrPrecondition) {
@@ -118,7 +118,7 @@ func overtaking(do func() error) error {
 }
 
 func (s *Server) remembering(q *query, a address, fill func(*domain.Remembered)) (domain.Remember, error) {
-	item, err := q.caller.placed(a)
+	item, err := q.caller.assign(a)
 	if err != nil {
 		return domain.Remember{}, err
 	}

@@ -21,7 +21,7 @@ func (u member) role() string { return roleOf(domain.Principal{Role: u.keys[0].R
 // roles are those that a user can be given.
 var roles = map[string]domain.Role{"user": domain.Member, "admin": domain.Admin}
 
-func (q *query) namesRole(role string) domain.Role {
+func (q *query) parseRole(role string) domain.Role {
 	given, known := roles[role]
 	if !known {
 		q.found.Add("role", "must be user or admin")
@@ -29,7 +29,7 @@ func (q *query) namesRole(role string) domain.Role {
 	return given
 }
 
-func (q *query) namesUser(field, id string) {
+func (q *query) checkUserID(field, id string) {
 	if !headerID.MatchString(id) {
 		q.found.Add(field, "must be 1 to 128 of A-Z a-z 0-9 . _ @ - and begin with a letter or digit")
 	}
@@ -62,7 +62,7 @@ func (s accounts) usersAmong(given []domain.GivenKey) []member {
 
 // userNamed finds the user that the path names, and who administers.
 func (s accounts) userNamed(ctx context.Context, q *query, admit func(*query) (domain.Principal, error)) (domain.Principal, member, error) {
-	by, err := s.within(ctx, q, admit)
+	by, err := s.inAccount(ctx, q, admit)
 	if err != nil {
 		return by, member{}, err
 	}
@@ -71,7 +71,7 @@ func (s accounts) userNamed(ctx context.Context, q *query, admit func(*query) (d
 		return by, member{}, err
 	}
 	for _, u := range users {
-		if u.id == q.path("user") {
+		if u.id == q.pathValue("user") {
 			return by, u, nil
 		}
 	}
@@ -83,21 +83,21 @@ func userKey(id string, role domain.Role) domain.KeyCreated {
 	return domain.KeyCreated{Subject: domain.Entity(domain.User + ":" + id), Role: role, PublishPublic: true}
 }
 
-// giveKey gives somebody a key. It is returned once, and kept nowhere.
-func (s accounts) giveKey(ctx context.Context, q *query, by domain.Principal, created domain.KeyCreated) (string, error) {
-	key, _, err := s.giveNamedKey(ctx, q, by, created)
+// issueKey gives somebody a key. It is returned once, and kept nowhere.
+func (s accounts) issueKey(ctx context.Context, q *query, by domain.Principal, created domain.KeyCreated) (string, error) {
+	key, _, err := s.issueNamedKey(ctx, q, by, created)
 	return key, err
 }
 
-// giveNamedKey is giveKey, and tells what names the key, too.
-func (s accounts) giveNamedKey(ctx context.Context, q *query, by domain.Principal, created domain.KeyCreated) (key, prefix string, err error) {
+// issueNamedKey is giveKey, and tells what names the key, too.
+func (s accounts) issueNamedKey(ctx context.Context, q *query, by domain.Principal, created domain.KeyCreated) (key, prefix string, err error) {
 	prefix, key, hash := s.cfg.NewKey()
 	created.Hash = hash
 	command := domain.CreateKey{By: by, Prefix: prefix, Key: created}
 	if err := command.Validate(s.cfg.Now()); err != nil {
 		return "", "", err
 	}
-	_, err = s.cfg.Writer.Submit(ctx, q.administered(by, command))
+	_, err = s.cfg.Writer.Submit(ctx, q.submissionBy(by, command))
 	return key, prefix, err
 }
 
@@ -109,8 +109,8 @@ type shownUser struct {
 
 func (s accounts) listUsers(ctx context.Context, q *query) (any, error) {
 	const usual = 100
-	limit, name, role := max(q.whole("limit", usual), 0), q.text("name"), q.text("role")
-	by, err := s.within(ctx, q, administrator)
+	limit, name, role := max(q.intParam("limit", usual), 0), q.param("name"), q.param("role")
+	by, err := s.inAccount(ctx, q, requireAdmin)
 	if err == nil {
 		err = q.found.Err()
 	}
@@ -128,7 +128,7 @@ func (s accounts) listUsers(ctx context.Context, q *query) (any, error) {
 }
 
 func (s accounts) registerUser(ctx context.Context, q *query) (any, error) {
-	by, err := s.within(ctx, q, administrator)
+	by, err := s.inAccount(ctx, q, requireAdmin)
 	if err != nil {
 		return nil, err
 	}
@@ -139,8 +139,8 @@ func (s accounts) registerUser(ctx context.Context, q *query) (any, error) {
 	if err := q.bind(&in); err != nil {
 		return nil, err
 	}
-	role := q.namesRole(in.Role)
-	q.namesUser("user_id", in.User)
+	role := q.parseRole(in.Role)
+	q.checkUserID("user_id", in.User)
 	if err := q.found.Err(); err != nil {
 		return nil, err
 	}
@@ -151,9 +151,9 @@ func (s accounts) registerUser(ctx context.Context, q *query) (any, error) {
 	if slices.ContainsFunc(users, func(u member) bool { return u.id == in.User }) {
 		return nil, registered(in.User)
 	}
-	key, prefix, err := s.giveNamedKey(ctx, q, by, userKey(in.User, role))
+	key, prefix, err := s.issueNamedKey(ctx, q, by, userKey(in.User, role))
 	if err == nil {
-		err = s.first(ctx, q, by, in.User, prefix)
+		err = s.keepOldestKey(ctx, q, by, in.User, prefix)
 	}
 	if err != nil {
 		return nil, err
@@ -161,8 +161,8 @@ func (s accounts) registerUser(ctx context.Context, q *query) (any, error) {
 	return map[string]string{"account_id": by.Tenant, "user_id": in.User, "user_key": key}, nil
 }
 
-// first lets of two that register a user at once the one who came first: whoever sees an older key gives up the own.
-func (s accounts) first(ctx context.Context, q *query, by domain.Principal, user, prefix string) error {
+// keepOldestKey lets of two that register a user at once the one who came first: whoever sees an older key gives up the own.
+func (s accounts) keepOldestKey(ctx context.Context, q *query, by domain.Principal, user, prefix string) error {
 	users, err := s.usersOf(ctx, by.Tenant)
 	if err != nil {
 		return err
@@ -177,7 +177,7 @@ func (s accounts) first(ctx context.Context, q *query, by domain.Principal, user
 	if oldest.Prefix == prefix {
 		return nil
 	}
-	if _, err := s.cfg.Writer.Submit(ctx, q.administered(by, domain.RevokeKey{By: by, Prefix: prefix, Reason: "the user was registered at the same time"})); err != nil {
+	if _, err := s.cfg.Writer.Submit(ctx, q.submissionBy(by, domain.RevokeKey{By: by, Prefix: prefix, Reason: "the user was registered at the same time"})); err != nil {
 		return err
 	}
 	return registered(user)
@@ -189,9 +189,9 @@ func registered(user string) error {
 
 // removeUser takes all keys of a user back. What the user remembered stays.
 func (s accounts) removeUser(ctx context.Context, q *query) (any, error) {
-	by, u, err := s.userNamed(ctx, q, administrator)
+	by, u, err := s.userNamed(ctx, q, requireAdmin)
 	if err == nil {
-		err = s.every(ctx, q, by, u, func(prefix string) domain.Command {
+		err = s.forEachKey(ctx, q, by, u, func(prefix string) domain.Command {
 			return domain.RevokeKey{By: by, Prefix: prefix, Reason: "the user was removed"}
 		})
 	}
@@ -210,11 +210,11 @@ func (s accounts) changeRole(ctx context.Context, q *query) (any, error) {
 	if err := q.bind(&in); err != nil {
 		return nil, err
 	}
-	role := q.namesRole(in.Role)
+	role := q.parseRole(in.Role)
 	if err := q.found.Err(); err != nil {
 		return nil, err
 	}
-	err = s.every(ctx, q, by, u, func(prefix string) domain.Command {
+	err = s.forEachKey(ctx, q, by, u, func(prefix string) domain.Command {
 		return domain.ChangeRole{By: by, Prefix: prefix, Role: role}
 	})
 	return map[string]string{"account_id": by.Tenant, "user_id": u.id, "role": in.Role}, err
@@ -223,28 +223,28 @@ func (s accounts) changeRole(ctx context.Context, q *query) (any, error) {
 // regenerateKey gives a user another key that allows the same, and then takes those before back: not the other
 // way round, so that nobody is left without.
 func (s accounts) regenerateKey(ctx context.Context, q *query) (any, error) {
-	by, u, err := s.userNamed(ctx, q, administrator)
+	by, u, err := s.userNamed(ctx, q, requireAdmin)
 	if err != nil {
 		return nil, err
 	}
 	old := u.keys[0]
-	key, err := s.giveKey(ctx, q, by, domain.KeyCreated{
+	key, err := s.issueKey(ctx, q, by, domain.KeyCreated{
 		Subject: old.Subject, Memberships: old.Memberships, Role: old.Role, ActsFor: old.ActsFor,
 		PublishPublic: old.PublishPublic, ExpiresAt: old.ExpiresAt,
 	})
 	if err == nil {
-		err = s.every(ctx, q, by, u, func(prefix string) domain.Command {
+		err = s.forEachKey(ctx, q, by, u, func(prefix string) domain.Command {
 			return domain.RevokeKey{By: by, Prefix: prefix, Reason: "the key was regenerated"}
 		})
 	}
 	return map[string]string{"user_key": key}, err
 }
 
-// every does something to every key of a user. The first refusal is returned, and spoils none of the others.
-func (s accounts) every(ctx context.Context, q *query, by domain.Principal, u member, command func(prefix string) domain.Command) error {
+// forEachKey does something to every key of a user. The first refusal is returned, and spoils none of the others.
+func (s accounts) forEachKey(ctx context.Context, q *query, by domain.Principal, u member, command func(prefix string) domain.Command) error {
 	submissions := make([]domain.Submission, len(u.keys))
 	for i, k := range u.keys {
-		submissions[i] = q.administered(by, command(k.Prefix))
+		submissions[i] = q.submissionBy(by, command(k.Prefix))
 	}
 	for _, result := range s.cfg.Writer.SubmitAll(ctx, submissions) {
 		if result.Err != nil {

@@ -15,16 +15,16 @@ const mostWalked = 50_000
 
 // Of what lies below an address, so many items are read at first, and then more at a time: the first may be enough.
 const (
-	firstLeaves  = 200
-	moreLeaves   = 4
-	mostLeaves   = 10_000
-	mostContents = 1000
+	firstPage         = 200
+	pageGrowth        = 4
+	pageLimit         = 10_000
+	contentsPageLimit = 1000
 )
 
 // walk shows the items at and below an address, in the order of URIs and with contents what they say, until it has seen enough. The
 // error matches domain.ErrNotFound if nothing is there, and errFar if more is there than a request looks through.
 func (s tree) walk(ctx context.Context, q *query, a address, contents bool, see func(domain.Leaf) (more bool)) error {
-	n, err := s.look(ctx, q.caller, a)
+	n, err := s.find(ctx, q.caller, a)
 	if err != nil {
 		return err
 	}
@@ -32,12 +32,12 @@ func (s tree) walk(ctx context.Context, q *query, a address, contents bool, see 
 		see(domain.Leaf{URI: n.uri, Content: n.item.Text.Content})
 		return nil
 	}
-	most := mostLeaves
+	most := pageLimit
 	if contents {
-		most = mostContents
+		most = contentsPageLimit
 	}
-	walk := domain.Walk{By: q.caller.Principal, Below: a.uri, Limit: firstLeaves}
-	for walked := 0; walked < mostWalked; walk.Limit = min(moreLeaves*walk.Limit, most, mostWalked-walked) {
+	walk := domain.Walk{By: q.caller.Principal, Below: a.uri, Limit: firstPage}
+	for walked := 0; walked < mostWalked; walk.Limit = min(pageGrowth*walk.Limit, most, mostWalked-walked) {
 		leaves, more, err := s.reader.Leaves(ctx, walk, contents)
 		if err != nil {
 			return err
@@ -53,14 +53,14 @@ func (s tree) walk(ctx context.Context, q *query, a address, contents bool, see 
 		}
 		walked += len(leaves)
 	}
-	return errFar
+	return errTruncated
 }
 
 // walkReadings walks through all that is read at an address, and shows each item with the place that it was found below.
 func (s tree) walkReadings(ctx context.Context, q *query, a address, contents bool, see func(at address, leaf domain.Leaf) (more bool)) error {
 	var missing, far error
 	found, more := false, true
-	for _, place := range a.readings() {
+	for _, place := range a.readPlaces() {
 		if !more {
 			break
 		}
@@ -72,7 +72,7 @@ func (s tree) walkReadings(ctx context.Context, q *query, a address, contents bo
 		case errors.Is(err, domain.ErrNotFound):
 			missing = err
 			continue
-		case errors.Is(err, errFar):
+		case errors.Is(err, errTruncated):
 			far = err
 		case err != nil:
 			return err
@@ -85,12 +85,12 @@ func (s tree) walkReadings(ctx context.Context, q *query, a address, contents bo
 	return far
 }
 
-// errFar is that there is more than was looked through.
-var errFar = errors.New("there is more than a request looks through")
+// errTruncated is that there is more than was looked through.
+var errTruncated = errors.New("there is more than a request looks through")
 
 // walkItems shows whole items, as walk shows what they say.
 func (s tree) walkItems(ctx context.Context, q *query, a address, see func(*domain.Knowledge) (more bool)) error {
-	n, err := s.look(ctx, q.caller, a)
+	n, err := s.find(ctx, q.caller, a)
 	if err != nil {
 		return err
 	}
@@ -98,8 +98,8 @@ func (s tree) walkItems(ctx context.Context, q *query, a address, see func(*doma
 		see(n.item)
 		return nil
 	}
-	walk := domain.Walk{By: q.caller.Principal, Below: a.uri, Limit: firstLeaves}
-	for walked := 0; walked < mostWalked; walk.Limit = min(moreLeaves*walk.Limit, mostContents) {
+	walk := domain.Walk{By: q.caller.Principal, Below: a.uri, Limit: firstPage}
+	for walked := 0; walked < mostWalked; walk.Limit = min(pageGrowth*walk.Limit, contentsPageLimit) {
 		items, err := s.reader.Below(ctx, walk)
 		if err != nil {
 			return err
@@ -115,16 +115,16 @@ func (s tree) walkItems(ctx context.Context, q *query, a address, see func(*doma
 		}
 		walked += len(items)
 	}
-	return errFar
+	return errTruncated
 }
 
-// atOnce is how many items below a directory are read in one go: where there are no more, nothing below is asked for again.
-const atOnce = 200
+// subtreeLimit is how many items below a directory are read in one go: where there are no more, nothing below is asked for again.
+const subtreeLimit = 200
 
-// whole is everything that lies below a directory, each before what lies in it, if that is little enough to be read at once.
-func (s tree) whole(ctx context.Context, c caller, directory domain.URI, l listing, levels int) (nodes []node, all bool, err error) {
-	items, err := s.reader.Below(ctx, domain.Walk{By: c.Principal, Below: directory, Limit: atOnce})
-	if err != nil || len(items) == atOnce {
+// subtree is everything that lies below a directory, each before what lies in it, if that is little enough to be read at once.
+func (s tree) subtree(ctx context.Context, c caller, directory domain.URI, l listing, levels int) (nodes []node, all bool, err error) {
+	items, err := s.reader.Below(ctx, domain.Walk{By: c.Principal, Below: directory, Limit: subtreeLimit})
+	if err != nil || len(items) == subtreeLimit {
 		return nil, false, err
 	}
 	depth := len(directory.Names())
@@ -151,7 +151,7 @@ func (s tree) whole(ctx context.Context, c caller, directory domain.URI, l listi
 			add(node{uri: domain.URIOfNames(names[:i]...), isDir: i < len(names), item: k, when: k.UpdatedAt})
 		}
 	}
-	for _, preset := range c.presets() {
+	for _, preset := range c.presetDirectories() {
 		if under := len(preset.Names()) - depth; under > 0 && under <= levels && preset.Within(directory) {
 			add(node{uri: preset, isDir: true})
 		}
