@@ -106,10 +106,10 @@ func (r Reader) Await(ctx context.Context, tenant string, position int64, search
 	if !search {
 		return nil
 	}
-	read := r.spaces.read.Load()
+	read := r.models.read.Load()
 	err = r.Progress.Await(ctx, read.Name(), tenant, position)
 	if err == nil {
-		read.doubt(tenant)
+		read.recheck(tenant)
 		return nil
 	}
 	if ctx.Err() == nil {
@@ -126,12 +126,12 @@ func (r Reader) Await(ctx context.Context, tenant string, position int64, search
 	return refusal.WithFix("try again, or ask without min_position")
 }
 
-// doubt lets the next search look what other processes have embedded, however lately one looked.
-func (m *Meaning) doubt(tenant string) {
+// recheck lets the next search look what other processes have embedded, however lately one looked.
+func (m *Meaning) recheck(tenant string) {
 	if n, ok := m.nearest.(*postgresNearest); ok {
-		l := n.shelves.search(tenant).library
+		l := n.cache.entryFor(tenant).index
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.seen = time.Time{}
+		l.checkedAt = time.Time{}
 	}
 }

@@ -29,11 +29,11 @@ func isAway(err error) bool {
 	return slices.ContainsFunc(away, func(kind error) bool { return errors.Is(err, kind) })
 }
 
-// beside does something for each version beside the active one. Where it fails the version is spoilt,
+// beside does something for each version beside the active one. Where it fails the version has failed,
 // and the transaction goes on as if it had not been tried.
 func (all stages) beside(ctx context.Context, do func(*stage) error) error {
 	for _, s := range all[1:] {
-		if s.spoilt != nil {
+		if s.failed != nil {
 			continue
 		}
 		if _, err := s.tx.ExecContext(ctx, "SAVEPOINT beside"); err != nil {
@@ -43,7 +43,7 @@ func (all stages) beside(ctx context.Context, do func(*stage) error) error {
 		if err = database.Classify(ctx, err); err != nil && isAway(err) {
 			return err
 		}
-		if s.spoilt = err; err != nil {
+		if s.failed = err; err != nil {
 			if _, err := s.tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT beside"); err != nil {
 				return err
 			}
@@ -64,20 +64,20 @@ func (s *stage) flush(ctx context.Context) error {
 	return script.run(ctx, s.tx)
 }
 
-// giveUp ends the writing of what is spoilt.
-func (all stages) giveUp(ctx context.Context) error {
+// abandonFailed ends the writing of versions that failed.
+func (all stages) abandonFailed(ctx context.Context) error {
 	for _, s := range all[1:] {
-		if s.spoilt == nil {
+		if s.failed == nil {
 			continue
 		}
 		p := s.projection
 		p.log.ErrorContext(ctx, "a version that nobody reads cannot be written and is given up",
-			"version", s.version.Version, "error", s.spoilt)
+			"version", s.version.Version, "error", s.failed)
 		state := stateFailed
 		if s.version.State == stateDraining {
 			state = stateRetired
 		}
-		query := giveUp(s.tx, s.version.entry, state, s.spoilt, database.At(p.now())).Where("state <> ?", stateActive)
+		query := abandonVersion(s.tx, s.version.entry, state, s.failed, database.At(p.now())).Where("state <> ?", stateActive)
 		if _, err := query.Exec(ctx); err != nil {
 			return err
 		}

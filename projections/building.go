@@ -77,7 +77,7 @@ func (p *Knowledge) begin(ctx context.Context, log *events.Log, order domain.Reb
 		}
 		return p.recordBegin(ctx, tx, v.entry, items)
 	})
-	return v, mendable(err)
+	return v, withRemedy(err)
 }
 
 // preparedDefinitions are what a version consists of before it is loaded. SQLite's indexes are there from
@@ -124,12 +124,12 @@ func (p *Knowledge) prepare(ctx context.Context, tx bun.IDB, log *events.Log, v 
 // [domain.ErrConflict] if this program would not build it as it was begun.
 func (p *Knowledge) unfinished(ctx context.Context) (version, bool, error) {
 	var e entry
-	found, err := p.one(ctx, &e, unfinishedStates...)
+	found, err := p.newestIn(ctx, &e, unfinishedStates...)
 	if err != nil || !found {
 		return version{}, false, err
 	}
 	v := p.versionOf(e)
-	if !e.whatIf() && (v.foreign || v.tokenizer.Version != p.tokenizers[0].Version) {
+	if !e.whatIf() && (v.unsupported || v.tokenizer.Version != p.tokenizers[0].Version) {
 		return version{}, false, domain.Refuse(domain.ErrConflict, "version %d was begun by another release", e.Version).WithFix("cancel it")
 	}
 	return v, true, nil
@@ -176,7 +176,7 @@ func (p *Knowledge) fail(ctx context.Context, v version, reason error) error {
 	return p.exclusively(ctx, func(ctx context.Context, tx bun.Tx) error {
 		return p.holdEntry(ctx, tx, v.Version) // whoever works on it must not keep appends waiting
 	}, func(ctx context.Context, tx bun.Tx) error {
-		query := giveUp(tx, v.entry, state, reason, database.At(p.now())).Where("state IN (?)", bun.List(unfinishedStates))
+		query := abandonVersion(tx, v.entry, state, reason, database.At(p.now())).Where("state IN (?)", bun.List(unfinishedStates))
 		given, err := query.Exec(ctx)
 		if err != nil {
 			return err
@@ -197,22 +197,22 @@ func (p *Knowledge) holdEntry(ctx context.Context, tx bun.IDB, version int) erro
 	return err
 }
 
-// giveUp ends the building or writing of a version and says why.
-func giveUp(tx bun.IDB, e entry, state string, reason error, now database.Time) *bun.UpdateQuery {
+// abandonVersion ends the building or writing of a version and says why.
+func abandonVersion(tx bun.IDB, e entry, state string, reason error, now database.Time) *bun.UpdateQuery {
 	e.Settings = maps.Clone(e.Settings)
 	e.Settings["error"] = reason.Error()
 	return tx.NewUpdate().Model(&e).Column("settings").Set("state = ?, updated_at = ?", state, now).
 		Where("name = ?", knowledgeName).Where("version = ?", e.Version)
 }
 
-// grace is for how long the tables of a version stay that is not written any more: some process may
+// dropDelay is for how long the tables of a version stay that is not written any more: some process may
 // not have looked at the catalogue since, and a reader may be at work.
-const grace = 30 * time.Second
+const dropDelay = 30 * time.Second
 
 // Sweep drops the tables of versions that were retired or failed a while ago, and retires those that a
 // rollback no longer leads to.
 func (p *Knowledge) Sweep(ctx context.Context) error {
-	if err := p.spaces.sweep(ctx); err != nil {
+	if err := p.models.sweep(ctx); err != nil {
 		return err
 	}
 	if err := p.retireOlder(ctx); err != nil {
@@ -224,7 +224,7 @@ func (p *Knowledge) Sweep(ctx context.Context) error {
 	var old []entry
 	err := p.db.NewSelect().Model(&old).Where("name = ?", knowledgeName).
 		Where("state IN (?)", bun.List([]string{stateRetired, stateFailed})).
-		Where("updated_at < ?", database.At(p.now().Add(-grace))).Scan(ctx)
+		Where("updated_at < ?", database.At(p.now().Add(-dropDelay))).Scan(ctx)
 	if err != nil {
 		return p.failed(ctx, "read the catalogue", err)
 	}

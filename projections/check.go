@@ -42,7 +42,7 @@ func Check(ctx context.Context, db *database.DB, settings Settings, progress fun
 	if err != nil {
 		return Checked{}, err
 	}
-	if active.foreign {
+	if active.unsupported {
 		return Checked{}, fmt.Errorf("version %d of knowledge was made by another program: %w", active.Version, domain.ErrConflict)
 	}
 	of, err := tx.NewSelect().TableExpr("?", active.tables.knowledge).Count(ctx)
@@ -51,8 +51,8 @@ func Check(ctx context.Context, db *database.DB, settings Settings, progress fun
 	}
 	var items float64
 	var telling sync.Mutex
-	e := &examination{
-		knowledge: p, new: active, moment: moment, tx: tx, log: events.SnapshotOf(tx), sums: map[string]uint64{},
+	e := &verification{
+		knowledge: p, new: active, snapshot: moment, tx: tx, log: events.SnapshotOf(tx), sums: map[string]uint64{},
 		report: domain.RebuildReport{Wrong: []string{}, Rows: map[string]int64{}, Checksums: map[string]string{}},
 		compared: func(more float64) {
 			telling.Lock()
@@ -63,7 +63,7 @@ func Check(ctx context.Context, db *database.DB, settings Settings, progress fun
 			}
 		},
 	}
-	if err := e.everything(ctx); err != nil {
+	if err := e.run(ctx); err != nil {
 		return Checked{}, err
 	}
 	if err := e.states(ctx); err != nil {
@@ -78,7 +78,7 @@ func Check(ctx context.Context, db *database.DB, settings Settings, progress fun
 
 // past compares the tables of the past with the rows of knowledge, which were compared with the log. An item has a row for
 // each of its revisions, and counts for its first event and each that did not revise it.
-func (e *examination) past(ctx context.Context) (unchecked []string, err error) {
+func (e *verification) past(ctx context.Context) (unchecked []string, err error) {
 	unchecked = []string{"the values that as-of answers had before the newest, their words and pieces", "vectors and sketches"}
 	var checkpoints []struct {
 		Tenant   string `bun:"tenant"`
@@ -131,14 +131,14 @@ func (e *examination) past(ctx context.Context) (unchecked []string, err error) 
 			return nil, e.knowledge.failed(ctx, "compare the past", err)
 		}
 		for _, id := range ids {
-			e.wrong("tenant %s, item %s: what as-of answers read is not what the log says; annals reread past computes it anew", c.Tenant, id)
+			e.addWrong("tenant %s, item %s: what as-of answers read is not what the log says; annals reread past computes it anew", c.Tenant, id)
 		}
 	}
 	return unchecked, nil
 }
 
 // states compares what is kept about streams of other things than knowledge.
-func (e *examination) states(ctx context.Context) error {
+func (e *verification) states(ctx context.Context) error {
 	tenants, err := tenantsWithStreams(ctx, e.tx)
 	if err != nil {
 		return e.knowledge.failed(ctx, "list tenants", err)
@@ -149,7 +149,7 @@ func (e *examination) states(ctx context.Context) error {
 			return err
 		}
 		for _, stream := range streams {
-			e.wrong("tenant %s, stream %s: what is kept about it is not what the log says", tenant, stream)
+			e.addWrong("tenant %s, stream %s: what is kept about it is not what the log says", tenant, stream)
 		}
 	}
 	return nil

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// defaultBagRows is how many bags a tenant keeps: what a search over everything reads at most
+	// defaultPackedRows is how many bags a tenant keeps: what a search over everything reads at most
 	// besides the index of terms. A bag is read whole, for the few terms of a question that it may have.
-	defaultBagRows = 300
+	defaultPackedRows = 300
 	// defaultCompactItems is how many bags are moved in one transaction, during which appends wait. Most
 	// of its time goes to pages of the index that a third of them would change as well.
 	defaultCompactItems = 300
@@ -28,15 +28,15 @@ const (
 // were moved. Both save looking at every bag again for each few that are moved.
 type backlog struct {
 	mu      sync.Mutex
-	tenants map[bagPlace]*bagsLeft
+	tenants map[backlogKey]*backlogEntry
 }
 
-type bagPlace struct {
+type backlogKey struct {
 	version int
 	tenant  string
 }
 
-type bagsLeft struct {
+type backlogEntry struct {
 	surplus int   // of bags
 	items   int   // that are moved together, while they are crowded and nobody appends
 	after   int64 // the number that was moved last; what was revised since lies before it, and waits for the next round
@@ -52,13 +52,13 @@ func (p *Knowledge) Compact(ctx context.Context, log *events.Log) (more bool, er
 	p.backlog.mu.Lock()
 	defer p.backlog.mu.Unlock()
 	if len(p.backlog.tenants) == 0 {
-		if err := p.countBags(ctx); err != nil {
+		if err := p.countPacked(ctx); err != nil {
 			return false, err
 		}
 	}
 	for place, left := range p.backlog.tenants {
 		more = true
-		if v, written := p.compacts(place.version); written {
+		if v, written := p.writesVersion(place.version); written {
 			err = p.compact(ctx, log, v, place.tenant, left)
 		} else {
 			left.surplus = 0
@@ -73,20 +73,20 @@ func (p *Knowledge) Compact(ctx context.Context, log *events.Log) (more bool, er
 	return more, nil
 }
 
-// compacts tells whether a version's words are this process's to move: it is written, and by this release.
-func (p *Knowledge) compacts(number int) (version, bool) {
-	all := p.lineup.Load().versions
-	at := slices.IndexFunc(all, func(v version) bool { return v.Version == number && !v.foreign })
+// writesVersion tells whether a version's words are this process's to move: it is written, and by this release.
+func (p *Knowledge) writesVersion(number int) (version, bool) {
+	all := p.versionSet.Load().versions
+	at := slices.IndexFunc(all, func(v version) bool { return v.Version == number && !v.unsupported })
 	if at < 0 {
 		return version{}, false
 	}
 	return all[at], true
 }
 
-func (p *Knowledge) countBags(ctx context.Context) error {
-	p.backlog.tenants = map[bagPlace]*bagsLeft{}
-	for _, v := range p.lineup.Load().versions {
-		if v.foreign {
+func (p *Knowledge) countPacked(ctx context.Context) error {
+	p.backlog.tenants = map[backlogKey]*backlogEntry{}
+	for _, v := range p.versionSet.Load().versions {
+		if v.unsupported {
 			continue
 		}
 		var found []struct {
@@ -94,12 +94,12 @@ func (p *Knowledge) countBags(ctx context.Context) error {
 			Bags   int    `bun:"bags"`
 		}
 		err := p.db.NewSelect().TableExpr("?", v.tables.scopes).ColumnExpr("tenant, count(*) AS bags").Where("bag IS NOT NULL").
-			GroupExpr("tenant").Having("count(*) > ?", p.bagRows).Scan(ctx, &found)
+			GroupExpr("tenant").Having("count(*) > ?", p.packedRows).Scan(ctx, &found)
 		if err != nil {
 			return p.failed(ctx, "count bags", err)
 		}
 		for _, f := range found {
-			p.backlog.tenants[bagPlace{v.Version, f.Tenant}] = &bagsLeft{surplus: f.Bags - p.bagRows}
+			p.backlog.tenants[backlogKey{v.Version, f.Tenant}] = &backlogEntry{surplus: f.Bags - p.packedRows}
 		}
 	}
 	return nil
@@ -110,16 +110,16 @@ const mostUnindexed = 100_000
 
 // unindexed is how many bags of a tenant wait to be moved.
 func (p *Knowledge) unindexed(ctx context.Context, t tables, tenant string) (bags int64, err error) {
-	some := p.db.NewSelect().TableExpr("?", p.byBag(t, "b")).ColumnExpr("1").
-		Where("tenant = ?", tenant).Where("bag IS NOT NULL").Limit(mostUnindexed + int64(p.bagRows))
+	some := p.db.NewSelect().TableExpr("?", p.packedIndexHint(t, "b")).ColumnExpr("1").
+		Where("tenant = ?", tenant).Where("bag IS NOT NULL").Limit(mostUnindexed + int64(p.packedRows))
 	if err := p.db.NewSelect().TableExpr("(?) AS some_bags", some).ColumnExpr("count(*)").Scan(ctx, &bags); err != nil {
 		return 0, p.failed(ctx, "count bags", err)
 	}
-	return max(0, bags-int64(p.bagRows)), nil
+	return max(0, bags-int64(p.packedRows)), nil
 }
 
 // compact moves a tenant's oldest bags, under its lock.
-func (p *Knowledge) compact(ctx context.Context, log *events.Log, v version, tenant string, left *bagsLeft) error {
+func (p *Knowledge) compact(ctx context.Context, log *events.Log, v version, tenant string, left *backlogEntry) error {
 	t := v.tables
 	items := p.batchOf(left, log.Idle())
 	var rows []row
@@ -131,8 +131,8 @@ func (p *Knowledge) compact(ctx context.Context, log *events.Log, v version, ten
 		began = time.Now()
 		var oldest []int64
 		bags := bun.Safe(t.scopes)
-		if !p.crowds(left) { // few enough to be put in order; many are read in order
-			bags = p.byBag(t, "b")
+		if !p.isOverfull(left) { // few enough to be put in order; many are read in order
+			bags = p.packedIndexHint(t, "b")
 		}
 		err := tx.NewSelect().TableExpr("?", bags).Column("number").
 			Where("tenant = ?", tenant).Where("number > ?", left.after).Where("bag IS NOT NULL").
@@ -141,8 +141,8 @@ func (p *Knowledge) compact(ctx context.Context, log *events.Log, v version, ten
 		if err != nil || len(oldest) == 0 {
 			return err
 		}
-		in := place{engine: p.db.Engine, tenant: tenant, table: t.knowledge, alias: "k"}
-		if err := lookUp(tx.NewSelect().Model(&rows), in, singly(slices.Compact(oldest)), "number").Scan(ctx); err != nil {
+		in := lookupTable{engine: p.db.Engine, tenant: tenant, table: t.knowledge, alias: "k"}
+		if err := lookUp(tx.NewSelect().Model(&rows), in, singleKeys(slices.Compact(oldest)), "number").Scan(ctx); err != nil {
 			return err
 		}
 		var numbers []int64
@@ -150,7 +150,7 @@ func (p *Knowledge) compact(ctx context.Context, log *events.Log, v version, ten
 		for i := range rows {
 			k := rows[i].knowledge()
 			numbers = append(numbers, k.Number)
-			terms = appendTerms(terms, k, bagOf(v.tokenizer, k))
+			terms = appendTerms(terms, k, documentTermsOf(v.tokenizer, k))
 		}
 		script := &script{engine: p.db.Engine}
 		table := bun.Safe(t.scopes)
@@ -174,24 +174,24 @@ func (p *Knowledge) compact(ctx context.Context, log *events.Log, v version, ten
 	return nil
 }
 
-// crowded is how many times the bags that a tenant keeps are so many that every search over everything is slow by them,
+// overfull is how many times the bags that a tenant keeps are so many that every search over everything is slow by them,
 // as after a large import.
-const crowded = 10
+const overfull = 10
 
-// crowds tells whether they are that many.
-func (p *Knowledge) crowds(left *bagsLeft) bool { return left.surplus > crowded*p.bagRows }
+// isOverfull tells whether they are that many.
+func (p *Knowledge) isOverfull(left *backlogEntry) bool { return left.surplus > overfull*p.packedRows }
 
 // batchOf is how many items are moved in one transaction. A page of the index is changed once for however many, so that
 // ten times as many cost three times as much; but whoever appends waits for all of them.
-func (p *Knowledge) batchOf(left *bagsLeft, idle time.Duration) int {
-	if idle < p.compactIdle || !p.crowds(left) {
+func (p *Knowledge) batchOf(left *backlogEntry, idle time.Duration) int {
+	if idle < p.compactIdle || !p.isOverfull(left) {
 		left.items = 0
 	}
 	return max(left.items, p.compactItems)
 }
 
 // pace lets more items be moved together next time, or fewer, by how long so many took.
-func (left *bagsLeft) pace(items int, took time.Duration) {
+func (left *backlogEntry) pace(items int, took time.Duration) {
 	const (
 		longest = 2 * time.Second // that somebody who begins to append just then waits
 		most    = 5_000           // items, whose texts are in memory meanwhile
@@ -204,13 +204,13 @@ func (left *bagsLeft) pace(items int, took time.Duration) {
 	}
 }
 
-// rest is how long appends find the lock free after some bags were moved: twice as long as that took, and a quarter
+// compactPause is how long appends find the lock free after some bags were moved: twice as long as that took, and a quarter
 // where they are crowded and nobody has appended anything for a while.
-func (p *Knowledge) rest(took, idle time.Duration) time.Duration {
+func (p *Knowledge) compactPause(took, idle time.Duration) time.Duration {
 	p.backlog.mu.Lock()
 	defer p.backlog.mu.Unlock()
 	for _, left := range p.backlog.tenants {
-		if idle >= p.compactIdle && p.crowds(left) {
+		if idle >= p.compactIdle && p.isOverfull(left) {
 			return took / 4
 		}
 	}
@@ -233,7 +233,7 @@ func (p *Knowledge) CompactAll(ctx context.Context, log *events.Log) {
 			p.log.WarnContext(ctx, "words were not compacted; it is tried again", "error", database.Classify(ctx, err))
 		}
 		if pause = idle; more && err == nil {
-			pause = p.rest(time.Since(began), log.Idle())
+			pause = p.compactPause(time.Since(began), log.Idle())
 			log.GiveWay(ctx, time.Since(began), "")
 		}
 	}

@@ -28,7 +28,7 @@ var comparedTables = [...]compared{
 
 // compare notes rows that only one side has, or that differ, and adds the rows to their table's
 // checksum: the sum of their hashes, which does not depend on their order.
-func (e *examination) compare(tenant string, want, have *image) {
+func (e *verification) compare(tenant string, want, have *image) {
 	names := namesOf(want, have)
 	for _, table := range comparedTables {
 		expected := map[string][]any{}
@@ -39,7 +39,7 @@ func (e *examination) compare(tenant string, want, have *image) {
 			for _, row := range have.unreadable {
 				e.report.Rows[table.name]++
 				delete(expected, table.keyOf(row))
-				e.wrong("tenant %s, item %s: its row of knowledge cannot be read", tenant, row[table.item])
+				e.addWrong("tenant %s, item %s: its row of knowledge cannot be read", tenant, row[table.item])
 			}
 		}
 		for _, row := range table.rows(have) {
@@ -52,14 +52,14 @@ func (e *examination) compare(tenant string, want, have *image) {
 			delete(expected, key)
 			switch {
 			case !found:
-				e.wrong("tenant %s, item %s: a row of %s is one too many", tenant, item, table.name)
+				e.addWrong("tenant %s, item %s: a row of %s is one too many", tenant, item, table.name)
 			case line != lineOf(known):
-				e.wrong("tenant %s, item %s: in %s not what the log says: %s", tenant, item, table.name, strings.Join(table.differing(row, known), ", "))
+				e.addWrong("tenant %s, item %s: in %s not what the log says: %s", tenant, item, table.name, strings.Join(table.differing(row, known), ", "))
 			}
 		}
 		for _, row := range table.rows(want) {
 			if expected[table.keyOf(row)] != nil {
-				e.wrong("tenant %s, item %s: a row of %s is missing", tenant, names.of(row[table.item]), table.name)
+				e.addWrong("tenant %s, item %s: a row of %s is missing", tenant, names.of(row[table.item]), table.name)
 			}
 		}
 	}
@@ -67,7 +67,7 @@ func (e *examination) compare(tenant string, want, have *image) {
 
 // difference counts, by column, the items that differ from the active version, and the items whose rows
 // of other tables do.
-func (e *examination) difference(was, have *image) {
+func (e *verification) difference(was, have *image) {
 	before := map[any][]any{}
 	for _, row := range was.knowledge {
 		before[row[1]] = row

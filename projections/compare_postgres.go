@@ -11,14 +11,14 @@ import (
 
 // cosines compares vectors that are in memory, and lets the database compare the others. These are read
 // in the background, if the process hears of it when they are erased: it does of what it has sketches of.
-func (n *postgresNearest) cosines(ctx context.Context, q question, s shortlist, pieces []candidate) (map[hash]float64, error) {
+func (n *postgresNearest) cosines(ctx context.Context, q question, s shortlist, pieces []nearPiece) (map[hash]float64, error) {
 	cosines := make(map[hash]float64, len(pieces))
-	missing := n.shelves.vectors.compare(q, pieces, cosines)
+	missing := n.cache.vectors.compare(q, pieces, cosines)
 	if len(missing) == 0 {
 		return cosines, nil
 	}
-	if s.library != nil {
-		n.shelves.vectors.want(q.search.By.Tenant, missing)
+	if s.index != nil {
+		n.cache.vectors.want(q.search.By.Tenant, missing)
 	}
 	if err := n.distances(ctx, q, missing, cosines); err != nil {
 		return nil, n.meaning.knowledge.failed(ctx, "compare by meaning", err)
@@ -27,16 +27,16 @@ func (n *postgresNearest) cosines(ctx context.Context, q question, s shortlist, 
 }
 
 // piecesOf are the pieces of items that words found.
-func (n *postgresNearest) piecesOf(ctx context.Context, q question, s shortlist, numbers []int64) ([]candidate, error) {
-	if s.library != nil {
-		return s.library.piecesOf(numbers), nil
+func (n *postgresNearest) piecesOf(ctx context.Context, q question, s shortlist, numbers []int64) ([]nearPiece, error) {
+	if s.index != nil {
+		return s.index.piecesOf(numbers), nil
 	}
 	if len(numbers) == 0 {
 		return nil, nil
 	}
-	in := place{engine: n.meaning.db.Engine, tenant: q.search.By.Tenant, table: n.meaning.tables.pieces, alias: "m"}
-	found := make([][]candidate, 1)
-	query := lookUp(n.meaning.db.NewSelect().ColumnExpr("DISTINCT 0, m.number, m.text_hash"), in, singly(numbers), "number")
+	in := lookupTable{engine: n.meaning.db.Engine, tenant: q.search.By.Tenant, table: n.meaning.tables.pieces, alias: "m"}
+	found := make([][]nearPiece, 1)
+	query := lookUp(n.meaning.db.NewSelect().ColumnExpr("DISTINCT 0, m.number, m.text_hash"), in, singleKeys(numbers), "number")
 	if err := n.list(ctx, scanSettings, query, found); err != nil {
 		return nil, n.meaning.knowledge.failed(ctx, "look pieces up", err)
 	}

@@ -25,7 +25,7 @@ func (p *Knowledge) Complete(ctx context.Context) error {
 	if err := p.db.LacksNothing(ctx, made, "restart annals serve, which makes these tables again"); err != nil {
 		return err
 	}
-	if made, err = meaningDefinition(p.db.Engine, p.spaces.read.Load().tables); err != nil {
+	if made, err = meaningDefinition(p.db.Engine, p.models.read.Load().tables); err != nil {
 		return err
 	}
 	return p.db.LacksNothing(ctx, made, "put a backup back, as docs/operations.md#restore says")

@@ -15,7 +15,7 @@ import (
 )
 
 // Directories keeps what a model said of directories, and which of them changed since: the table that its summaries wait in. What is
-// said goes with the text that it was made of, see [stages.hush]. It is safe for concurrent use.
+// said goes with the text that it was made of, see [stages.invalidateSummaries]. It is safe for concurrent use.
 type Directories struct{ db *database.DB }
 
 // NewDirectories keeps them in a migrated database.
@@ -124,14 +124,14 @@ func (d Directories) Said(ctx context.Context, tenant string, uris []domain.URI)
 	return said, nil
 }
 
-// hush takes back what was said of the directories above items of which others may see less than before: that were forgotten, moved,
+// invalidateSummaries takes back what was said of the directories above items of which others may see less than before: that were forgotten, moved,
 // given to others, or that lose texts. What is being made of them just now is not written after.
-func (all stages) hush(script *script) {
+func (all stages) invalidateSummaries(script *script) {
 	s := all[0]
 	above := map[domain.URI]bool{}
 	for _, id := range s.order {
 		it := s.items[id]
-		if !it.was.Exists() || !slices.Contains(s.emptied, id) && it.was.Text.URI == it.now.Text.URI && it.was.Status == it.now.Status &&
+		if !it.was.Exists() || !slices.Contains(s.redacted, id) && it.was.Text.URI == it.now.Text.URI && it.was.Status == it.now.Status &&
 			it.was.Owner == it.now.Owner && slices.Equal(it.was.Scopes, it.now.Scopes) {
 			continue
 		}

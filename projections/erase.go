@@ -19,9 +19,9 @@ import (
 // that are written with the event at once, by the others when they come to it. What is written outside of that
 // transaction keeps away from it, see package events.
 
-// empty notes which items lose texts. One of which something is redacted is folded anew from its whole stream,
+// noteRedaction notes which items lose texts. One of which something is redacted is folded anew from its whole stream,
 // once all of the redactions that come together are known.
-func (s *stage) empty(it *item, event domain.Event) error {
+func (s *stage) noteRedaction(it *item, event domain.Event) error {
 	switch n := len(it.history); {
 	case n == 0:
 		it.fresh = append(it.fresh, event)
@@ -31,8 +31,8 @@ func (s *stage) empty(it *item, event domain.Event) error {
 	if domain.Destroys(event.Fact) == nil {
 		return nil
 	}
-	if !slices.Contains(s.emptied, it.now.ID) {
-		s.emptied = append(s.emptied, it.now.ID)
+	if !slices.Contains(s.redacted, it.now.ID) {
+		s.redacted = append(s.redacted, it.now.ID)
 	}
 	if _, redacted := event.Fact.(domain.Redacted); !redacted {
 		return nil
@@ -49,39 +49,39 @@ func (s *stage) empty(it *item, event domain.Event) error {
 		}
 		it.history = recorded
 	}
-	it.retold, it.untold = true, true
+	it.refold, it.refoldPending = true, true
 	return nil
 }
 
-// settle folds anew what was redacted since it was settled last.
-func (s *stage) settle() error {
-	for _, id := range s.emptied {
+// refoldRedacted folds anew what was redacted since it was settled last.
+func (s *stage) refoldRedacted() error {
+	for _, id := range s.redacted {
 		it := s.items[id]
-		if !it.untold {
+		if !it.refoldPending {
 			continue
 		}
 		now, err := events.Retold(id, it.history, it.now.Version, s.policy)
 		if err != nil {
 			return err
 		}
-		it.now, it.untold = now, false
+		it.now, it.refoldPending = now, false
 	}
 	return nil
 }
 
-// traces are what erased items have left: their numbers, and the hashes of all pieces of text that they
+// footprint are what erased items have left: their numbers, and the hashes of all pieces of text that they
 // ever consisted of, by which their vectors are kept.
-type traces struct {
+type footprint struct {
 	tenant  string
 	ids     []string
 	numbers []int64
 	hashes  [][]byte
 }
 
-// erase adds to a script what destroys the traces of the items that a batch has erased. It is called
+// erase adds to a script what destroys the footprint of the items that a batch has erased. It is called
 // before their texts are destroyed, by which vectors are found.
 func (all stages) erase(ctx context.Context, script *script) error {
-	ids := all[0].emptied
+	ids := all[0].redacted
 	if len(ids) == 0 {
 		return nil
 	}
@@ -90,7 +90,7 @@ func (all stages) erase(ctx context.Context, script *script) error {
 	if err := events.HoldTexts(ctx, tx, tenant); err != nil {
 		return err
 	}
-	left, err := active.tracesOf(ctx, ids)
+	left, err := active.footprintOf(ctx, ids)
 	if err != nil {
 		return fmt.Errorf("find out what to erase: %w", err)
 	}
@@ -107,7 +107,7 @@ func (all stages) erase(ctx context.Context, script *script) error {
 			if e.State != stateActive {
 				err = p.blank(ctx, tx, p.versionOf(e), left, script)
 			}
-			left.forgetVoices(tx, tablesOf(e.Version), script)
+			left.clearVoteTexts(tx, tablesOf(e.Version), script)
 		case pastName:
 			left.forgetPast(tx, pastTablesOf(e.Version), script)
 		}
@@ -118,9 +118,9 @@ func (all stages) erase(ctx context.Context, script *script) error {
 	return left.forgetMeaning(ctx, tx, entries, script)
 }
 
-// tracesOf folds the items' streams once more, as far as they were recorded before this batch.
-func (s *stage) tracesOf(ctx context.Context, ids []string) (traces, error) {
-	left := traces{tenant: s.tenant, ids: ids}
+// footprintOf folds the items' streams once more, as far as they were recorded before this batch.
+func (s *stage) footprintOf(ctx context.Context, ids []string) (footprint, error) {
+	left := footprint{tenant: s.tenant, ids: ids}
 	streams := make([]string, len(ids))
 	for i, id := range ids {
 		streams[i] = domain.KnowledgeStream(id)
@@ -153,8 +153,8 @@ func (s *stage) tracesOf(ctx context.Context, ids []string) (traces, error) {
 	return left, nil
 }
 
-// forgetVoices takes away what was said in votes and reports; that they were given stays.
-func (r traces) forgetVoices(tx bun.IDB, t tables, script *script) {
+// clearVoteTexts takes away what was said in votes and reports; that they were given stays.
+func (r footprint) clearVoteTexts(tx bun.IDB, t tables, script *script) {
 	script.add(tx.NewUpdate().TableExpr("?", t.votes).Set("query = '', outcome = ''").
 		Where("tenant = ?", r.tenant).Where("id IN (?)", bun.List(r.ids)))
 	script.add(tx.NewUpdate().TableExpr("?", t.reports).Set("reason = ''").
@@ -163,7 +163,7 @@ func (r traces) forgetVoices(tx bun.IDB, t tables, script *script) {
 
 // forgetPast takes away by which words, pieces and tags the items could be found; that they were there stays. Items
 // come first, as where the past is written: nobody waits for one who waits.
-func (r traces) forgetPast(tx bun.IDB, t pastTables, script *script) {
+func (r footprint) forgetPast(tx bun.IDB, t pastTables, script *script) {
 	script.add(tx.NewUpdate().TableExpr("?", t.items).Set("tag_bits = ?", anyTags.column()).
 		Where("tenant = ?", r.tenant).Where("number IN (?)", bun.List(r.numbers)))
 	for _, table := range []bun.Ident{t.words, t.pieces} {
@@ -174,8 +174,8 @@ func (r traces) forgetPast(tx bun.IDB, t pastTables, script *script) {
 
 // forgetMeaning takes away the items' pieces, and the vectors that no other item's pieces need. Searches in
 // memory learn of it with the event.
-func (r traces) forgetMeaning(ctx context.Context, tx bun.IDB, entries []entry, script *script) error {
-	var spaces []space
+func (r footprint) forgetMeaning(ctx context.Context, tx bun.IDB, entries []entry, script *script) error {
+	var spaces []embeddingModel
 	if err := tx.NewSelect().Model(&spaces).OrderExpr("number").Scan(ctx); err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (r traces) forgetMeaning(ctx context.Context, tx bun.IDB, entries []entry, 
 
 // blank takes the texts out of a version that is not read: whether it is written with this batch, too, or is
 // being built and will read in the log what happened, or waits to be dropped.
-func (p *Knowledge) blank(ctx context.Context, tx bun.IDB, v version, left traces, script *script) error {
+func (p *Knowledge) blank(ctx context.Context, tx bun.IDB, v version, left footprint, script *script) error {
 	var rows []row
 	err := tx.NewSelect().Model(&rows).ModelTableExpr("? AS k", v.tables.knowledge).
 		Where("tenant = ?", left.tenant).Where("id IN (?)", bun.List(left.ids)).Scan(ctx)
@@ -212,8 +212,8 @@ func (p *Knowledge) blank(ctx context.Context, tx bun.IDB, v version, left trace
 	for i := range rows {
 		k := rows[i].knowledge()
 		gone := tx.NewDelete().TableExpr("?", v.tables.terms).Where("tenant = ?", left.tenant).Where("number = ?", k.Number)
-		if !v.foreign { // an index leads there
-			gone.Where("term IN (?)", bun.List(append(bagOf(v.tokenizer, k).Terms, ""))).Where("scope IN (?)", bun.List(k.Scopes))
+		if !v.unsupported { // an index leads there
+			gone.Where("term IN (?)", bun.List(append(documentTermsOf(v.tokenizer, k).Terms, ""))).Where("scope IN (?)", bun.List(k.Scopes))
 		}
 		script.add(gone)
 		blank := *k

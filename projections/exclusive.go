@@ -51,7 +51,7 @@ func (p *Knowledge) exclusively(ctx context.Context, before, fn func(ctx context
 			return fn(ctx, tx)
 		})
 		if refusal, ok := errors.AsType[*pq.Error](err); !ok || refusal.Code != pqerror.LockNotAvailable {
-			return mendable(err)
+			return withRemedy(err)
 		}
 		if patience == patienceMost {
 			p.log.WarnContext(ctx, "waiting for a long transaction before versions of knowledge can change", "error", err)

@@ -12,9 +12,9 @@ import (
 )
 
 // explain counts what a search could have found, and says how it looked.
-func (f *finding) explain(ctx context.Context, started time.Time) (*domain.Explanation, error) {
+func (f *execution) explain(ctx context.Context, started time.Time) (*domain.Explanation, error) {
 	p := f.projection
-	e := &domain.Explanation{Audience: f.audience.Scopes, BestBelow: f.below}
+	e := &domain.Explanation{Audience: f.audience.Scopes, BestBelow: f.bestBelow}
 	for _, term := range f.words.terms {
 		e.Terms = append(e.Terms, term.Term)
 	}
@@ -44,16 +44,16 @@ func (f *finding) explain(ctx context.Context, started time.Time) (*domain.Expla
 }
 
 // plans says how each place that holds anything was searched by meaning, the smallest first.
-func (f *finding) plans(ctx context.Context) ([]domain.ScopePlan, error) {
-	if len(f.near.plans) == 0 {
+func (f *execution) plans(ctx context.Context) ([]domain.ScopePlan, error) {
+	if len(f.shortlist.plans) == 0 {
 		return nil, nil
 	}
 	q := f.question
-	sizes, err := f.projection.profiles.of(ctx, f.projection, f.search.By.Tenant, q.places)
+	sizes, err := f.projection.scopeSizes.of(ctx, f.projection, f.search.By.Tenant, q.scopes)
 	if err != nil {
 		return nil, err
 	}
-	plans := slices.Clone(f.near.plans)
+	plans := slices.Clone(f.shortlist.plans)
 	for i := range plans {
 		plans[i].Items = sizes[plans[i].Scope].items
 		if plans[i].Plan == planSketch && plans[i].Items <= int64(q.depths(plans[i].Scope).compared) {

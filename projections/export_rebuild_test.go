@@ -23,7 +23,7 @@ func Corrupt(ctx context.Context, db *database.DB, statement string) error {
 }
 
 // LookAgain lets the next transaction know no version, as if nobody had written for a while.
-func LookAgain(p *Knowledge) { p.lineup.Store(&lineup{}) }
+func LookAgain(p *Knowledge) { p.versionSet.Store(&versionSet{}) }
 
 // IsCareful tells whether versions beside the active one are read and written each by itself.
 func IsCareful(p *Knowledge) bool { return p.careful() }
@@ -32,13 +32,13 @@ func IsCareful(p *Knowledge) bool { return p.careful() }
 func SmallSteps(r *Rebuilder, streams, rows int) { r.sliceStreams, r.batch.limit = streams, rows }
 
 // ClaimFor sets for how long a rebuild may be held up before another process goes on with it.
-func ClaimFor(r *Rebuilder, lasts time.Duration) { r.claimLasts = lasts }
+func ClaimFor(r *Rebuilder, lasts time.Duration) { r.leaseDuration = lasts }
 
 // InRebuild lets transactions of ctx count as steps of a rebuild.
 func InRebuild(ctx context.Context) context.Context { return database.ForWork(ctx, rebuildWork) }
 
 // KeepBags sets how many bags a tenant keeps, and how many items are moved at once.
-func KeepBags(p *Knowledge, rows, items int) { p.bagRows, p.compactItems = rows, items }
+func KeepBags(p *Knowledge, rows, items int) { p.packedRows, p.compactItems = rows, items }
 
 // CompactAtOnce lets many items be moved together, though somebody has just appended something.
 func CompactAtOnce(p *Knowledge) { p.compactIdle = 0 }

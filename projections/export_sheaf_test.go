@@ -23,7 +23,7 @@ func (p Place) Compare(other Place) int {
 func ThroughASheaf(items []*domain.Knowledge) ([]Place, error) {
 	var s sheaf
 	for _, k := range items {
-		terms, words := cut(text.Tokenizers()[0], k)
+		terms, words := tokenize(text.Tokenizers()[0], k)
 		s.add(k, terms, words)
 	}
 	var all []Place

@@ -9,12 +9,12 @@ import (
 )
 
 // Rest lets tests ask how long appends go first after bags were moved.
-func (p *Knowledge) Rest(took, idle time.Duration) time.Duration { return p.rest(took, idle) }
+func (p *Knowledge) Rest(took, idle time.Duration) time.Duration { return p.compactPause(took, idle) }
 
 // TermsOf lets tests compute without an index what the index should say: the terms of an item and
 // how often each counts, and its length in words.
 func TermsOf(k *domain.Knowledge) (counts map[string]float64, words int) {
-	b := bagOf(text.Tokenizers()[0], k)
+	b := documentTermsOf(text.Tokenizers()[0], k)
 	counts = make(map[string]float64, len(b.Terms))
 	for i, term := range b.Terms {
 		counts[term] = float64(b.Counts[i])
@@ -25,16 +25,16 @@ func TermsOf(k *domain.Knowledge) (counts map[string]float64, words int) {
 // HashOf and EachTerm read what a bag holds.
 func HashOf(term string) uint64 { return hashOf(term) }
 
-func EachTerm(bag []byte, each func(hash uint64, count int)) { packed(bag).each(each) }
+func EachTerm(bag []byte, each func(hash uint64, count int)) { packedTerms(bag).each(each) }
 
 // RememberSketches lets go of all sketches in memory, and keeps so many bytes of them from now on.
 func RememberSketches(k *Knowledge, bytes int) {
-	k.meaning.nearest.(*memoryNearest).shelves = newLibraries(bytes)
+	k.meaning.nearest.(*memoryNearest).cache = newIndexCache(bytes)
 }
 
 // SketchesOf is how many bytes a tenant's sketches take in memory: none if they are not there.
 func SketchesOf(k *Knowledge, tenant string) int {
-	l := k.meaning.nearest.(*memoryNearest).shelves.tenants[tenant]
+	l := k.meaning.nearest.(*memoryNearest).cache.tenants[tenant]
 	if l == nil {
 		return 0
 	}
@@ -43,7 +43,7 @@ func SketchesOf(k *Knowledge, tenant string) int {
 
 // ReadAhead reads sketches into memory, as the background does in the beginning.
 func ReadAhead(ctx context.Context, k *Knowledge) error {
-	return k.meaning.nearest.(*memoryNearest).shelves.readAhead(ctx, k.meaning)
+	return k.meaning.nearest.(*memoryNearest).cache.readAhead(ctx, k.meaning)
 }
 
 // LoadSketches reads a tenant's sketches, as its first search does.
@@ -52,11 +52,11 @@ func LoadSketches(ctx context.Context, k *Knowledge, tenant string) error {
 	return err
 }
 
-// ClosestOnShelf puts sketches on a shelf, and gives the places of at least most that differ least from another.
+// ClosestOnShelf puts sketches in an index, and gives the places of at least most that differ least from another.
 func ClosestOnShelf(sketches [][]uint64, sketch []uint64, most int) []int {
-	s := newShelf(len(sketch))
+	s := newSketchIndex(len(sketch))
 	for i, other := range sketches {
-		s.put(int64(i), hash{}, other)
+		s.add(int64(i), hash{}, other)
 	}
 	return s.closest(sketch, most, nil)
 }
@@ -71,12 +71,12 @@ func HoldVectors(ctx context.Context, k *Knowledge) error {
 
 // VectorsOf is how many of a tenant's vectors are in memory.
 func VectorsOf(k *Knowledge, tenant string) int {
-	var shelves *libraries
+	var shelves *indexCache
 	switch n := k.meaning.nearest.(type) {
 	case *postgresNearest:
-		shelves = n.shelves
+		shelves = n.cache
 	case *memoryNearest:
-		shelves = n.shelves
+		shelves = n.cache
 	}
 	shelves.vectors.mu.RLock()
 	defer shelves.vectors.mu.RUnlock()

@@ -44,10 +44,10 @@ func TestFeedbackIsTheNewestVoicesAndThenWhatCameWithTheItem(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(traces(got.Helpful), []string{"t1", "t0"}); diff != "" {
+		if diff := cmp.Diff(footprint(got.Helpful), []string{"t1", "t0"}); diff != "" {
 			t.Errorf("helpful (-got +want):\n%s", diff)
 		}
-		if diff := cmp.Diff(traces(got.Harmful), []string{"t2", "t3", "t0"}); diff != "" {
+		if diff := cmp.Diff(footprint(got.Harmful), []string{"t2", "t3", "t0"}); diff != "" {
 			t.Errorf("harmful (-got +want):\n%s", diff)
 		}
 		if diff := cmp.Diff(got.Harmful[2], imported); diff != "" {
@@ -62,7 +62,7 @@ func TestFeedbackIsTheNewestVoicesAndThenWhatCameWithTheItem(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(got.Helpful) != 50 || got.Helpful[0].TraceID != "t59" || got.Helpful[49].TraceID != "t10" || len(got.Harmful) != 1 {
-			t.Errorf("of many: %v and %v", traces(got.Helpful), traces(got.Harmful))
+			t.Errorf("of many: %v and %v", footprint(got.Helpful), footprint(got.Harmful))
 		}
 		if _, err := w.base.Feedback(t.Context(), w.by.Tenant, "none"); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("of nothing: got %v, want not found", err)
@@ -70,7 +70,7 @@ func TestFeedbackIsTheNewestVoicesAndThenWhatCameWithTheItem(t *testing.T) {
 	})
 }
 
-func traces(uses []domain.Use) []string {
+func footprint(uses []domain.Use) []string {
 	var ids []string
 	for _, use := range uses {
 		ids = append(ids, use.TraceID)

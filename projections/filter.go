@@ -38,7 +38,7 @@ func (p *Knowledge) where(query *bun.SelectQuery, tenant string, f domain.Filter
 		statuses = []domain.Status{domain.Active}
 	}
 	query = among(query, "k.status", statuses)
-	if _, condition := rare(f); condition != "" {
+	if _, condition := selectiveIndex(f); condition != "" {
 		query = query.Where(condition)
 	}
 	query = whereKind(query, f)

@@ -16,7 +16,7 @@ func (s *stage) write(script *script) error {
 	if s.err != nil {
 		return s.err
 	}
-	if err := s.settle(); err != nil {
+	if err := s.refoldRedacted(); err != nil {
 		return err
 	}
 	const usual = 4 << 10 // bytes of SQL for an item
@@ -25,7 +25,7 @@ func (s *stage) write(script *script) error {
 	}
 	var fresh, revised, counted []row
 	var index indexChange
-	votes, reports := s.voices()
+	votes, reports := s.voteChanges()
 	released := s.released()
 	for _, id := range s.order {
 		it := s.items[id]
@@ -55,7 +55,7 @@ func (s *stage) write(script *script) error {
 			return err
 		}
 	}
-	s.forgetVoices(script)
+	s.clearVotes(script)
 	votes.write(script, s)
 	reports.write(script, s)
 	index.write(script, s)
@@ -125,10 +125,10 @@ type reportsChange struct {
 	made []reportRow
 }
 
-func (s *stage) voices() (votes votesChange, reports reportsChange) {
+func (s *stage) voteChanges() (votes votesChange, reports reportsChange) {
 	for _, id := range s.order {
 		it := s.items[id]
-		if it.retold {
+		if it.refold {
 			it.votes, it.reports = nil, nil
 		}
 		for eventID := range it.votes {
@@ -158,11 +158,11 @@ func (s *stage) voices() (votes votesChange, reports reportsChange) {
 	return votes, reports
 }
 
-// forgetVoices makes place for the votes and reports of items that are told anew.
-func (s *stage) forgetVoices(script *script) {
+// clearVotes makes place for the votes and reports of items that are told anew.
+func (s *stage) clearVotes(script *script) {
 	var ids []string
 	for _, id := range s.order {
-		if s.items[id].retold {
+		if s.items[id].refold {
 			ids = append(ids, id)
 		}
 	}

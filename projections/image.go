@@ -33,7 +33,7 @@ var (
 )
 
 // add draws an item, and its terms if it is one that answers may contain.
-func (i *image) add(tenant string, k *domain.Knowledge, b bag) error {
+func (i *image) add(tenant string, k *domain.Knowledge, b documentTerms) error {
 	if err := i.addRows(tenant, k, b.Words); err != nil || !isAlive(k) {
 		return err
 	}

@@ -85,7 +85,7 @@ func scanScope(inBag func(term)) func(*sql.Rows) ([]any, error) {
 		var tenant, scope string
 		var number int64
 		var words int
-		var bag packed
+		var bag packedTerms
 		err := rows.Scan(&tenant, &scope, &number, &words, (*[]byte)(&bag))
 		bag.each(func(hash uint64, count int) {
 			inBag(term{hash: hash, scope: scope, number: number, count: count, words: words})

@@ -16,7 +16,7 @@ var (
 )
 
 // noteConfidence adds to the impact how the confidence of an item moves that answers may contain.
-func (e *examination) noteConfidence(was, have []any) {
+func (e *verification) noteConfidence(was, have []any) {
 	switch domain.Status(have[statusColumn].(string)) {
 	case domain.Active, domain.IsSuperseded:
 	default:

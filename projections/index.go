@@ -11,22 +11,22 @@ import (
 
 // reindex tells whether the index of words must change for an item, and to what. The length of what
 // an item says is known even while no answer may contain it, however its events were batched.
-func (s *stage) reindex(it *item) (bool, wording) {
-	if it.retold {
-		return isAlive(&it.was) || isAlive(it.now), s.wordingOf(it.now)
+func (s *stage) reindex(it *item) (bool, itemTerms) {
+	if it.refold {
+		return isAlive(&it.was) || isAlive(it.now), s.itemTermsOf(it.now)
 	}
 	if it.was.Exists() && it.was.Revision == it.now.Revision {
-		return false, wording{words: it.words}
+		return false, itemTerms{words: it.words}
 	}
 	was, now := isAlive(&it.was), isAlive(it.now)
 	same := it.was.Exists() && saySame(it.was.Text, it.now.Text)
 	switch {
 	case !now && same:
-		return was, wording{words: it.words}
+		return was, itemTerms{words: it.words}
 	case was && now && same && slices.Equal(it.was.Scopes, it.now.Scopes):
-		return false, wording{words: it.words}
+		return false, itemTerms{words: it.words}
 	}
-	return was || now, s.wordingOf(it.now)
+	return was || now, s.itemTermsOf(it.now)
 }
 
 // saySame tells whether two texts have the same words for the index.
@@ -41,7 +41,7 @@ type indexChange struct {
 	terms []termRow // of what is too long for a bag
 }
 
-func (c *indexChange) add(tenant string, it *item, now wording) {
+func (c *indexChange) add(tenant string, it *item, now itemTerms) {
 	if isAlive(&it.was) {
 		c.gone = append(c.gone, &it.was)
 	}
@@ -49,9 +49,9 @@ func (c *indexChange) add(tenant string, it *item, now wording) {
 		return
 	}
 	for _, scope := range it.now.Scopes {
-		c.made = append(c.made, []any{tenant, string(scope), it.now.Number, now.words, []byte(now.bag)})
+		c.made = append(c.made, []any{tenant, string(scope), it.now.Number, now.words, []byte(now.packed)})
 	}
-	if now.bag == nil {
+	if now.packed == nil {
 		c.terms = appendTerms(c.terms, it.now, now.terms)
 	}
 }
@@ -61,7 +61,7 @@ var bagColumns = append(slices.Clone(scopesColumns), "bag")
 func (c indexChange) write(script *script, s *stage) {
 	for _, k := range c.gone {
 		script.add(s.tx.NewDelete().TableExpr("?", s.tables.terms).
-			Where("tenant = ?", s.tenant).Where("term IN (?)", bun.List(bagOf(s.version.tokenizer, k).Terms)).
+			Where("tenant = ?", s.tenant).Where("term IN (?)", bun.List(documentTermsOf(s.version.tokenizer, k).Terms)).
 			Where("scope IN (?)", bun.List(k.Scopes)).Where("number = ?", k.Number))
 		script.add(s.tx.NewDelete().TableExpr("?", s.tables.scopes).
 			Where("tenant = ?", s.tenant).Where("scope IN (?)", bun.List(k.Scopes)).Where("number = ?", k.Number))

@@ -133,7 +133,7 @@ func (k *Keys) Write(ctx context.Context) error {
 }
 
 func failedKeys(ctx context.Context, err error) error {
-	return fmt.Errorf("read keys: %w", mendable(database.Classify(ctx, err)))
+	return fmt.Errorf("read keys: %w", withRemedy(database.Classify(ctx, err)))
 }
 
 // Tenants lists the tenants there are, by name: [domain.DefaultTenant] first, which needs no event.

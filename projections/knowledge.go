@@ -30,7 +30,7 @@ type Settings struct {
 	Embedder embedding.Embedder
 	// Former is the embedder that was configured before, for questions in the space of its vectors until
 	// that of Embedder is complete. Default: none; the built-in one is always at hand.
-	Former embedding.Embedder
+	Previous embedding.Embedder
 	// Logger for what happens in the background. Default: discard.
 	Logger *slog.Logger
 	// Now is the clock of the catalogue, and by which confirmations expire. Default: [time.Now].
@@ -60,23 +60,23 @@ func (s Settings) withDefaults() Settings {
 type Knowledge struct {
 	db         *database.DB
 	reads      bun.IDB // the database, or a snapshot of it
-	lineup     *atomic.Pointer[lineup]
+	versionSet *atomic.Pointer[versionSet]
 	policies   map[string]domain.ConfidencePolicy // by name
 	tokenizers []text.Tokenizer                   // that of versions that are built from now on first
-	spaces     *spaces
+	models     *embeddingModels
 	meaning    *Meaning // of the space that searches are made in; outside of a request, the configured one
-	profiles   *profiles
+	scopeSizes *scopeSizes
 	log        *slog.Logger
 	now        func() time.Time
 
 	carefulUntil *atomic.Int64 // nanoseconds since 1970; see takeCare
 	unreadable   *atomic.Int64 // the version that was read last of those with rows that cannot be read
 
-	bagRows, compactItems int
-	compactIdle           time.Duration
-	postings              int // of a term in a scope that a search reads
-	backlog               *backlog
-	gathered              gathering
+	packedRows, compactItems int
+	compactIdle              time.Duration
+	postings                 int // of a term in a scope that a search reads
+	backlog                  *backlog
+	gathered                 gathering
 
 	past    *atomic.Pointer[pastTables] // whose items were whose, and whom they reached; nil before [OpenPast]
 	history *atomic.Pointer[events.Log] // in which is recorded what happens to the projection; nil without a Rebuilder
@@ -97,23 +97,23 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 		return nil, err
 	}
 	embedders := []embedding.Embedder{settings.Embedder}
-	if settings.Former != nil {
-		embedders = append(embedders, settings.Former)
+	if settings.Previous != nil {
+		embedders = append(embedders, settings.Previous)
 	}
-	if p.spaces, err = openSpaces(ctx, p, embedders...); err != nil {
+	if p.models, err = openEmbeddingModels(ctx, p, embedders...); err != nil {
 		return nil, err
 	}
-	p.meaning = p.spaces.wanted
+	p.meaning = p.models.wanted
 	return p, nil
 }
 
 // newKnowledge is the projection before it has looked at the catalogue.
 func newKnowledge(db *database.DB, settings Settings) *Knowledge {
 	p := &Knowledge{
-		db: db, reads: db.DB, lineup: &atomic.Pointer[lineup]{}, carefulUntil: &atomic.Int64{}, unreadable: &atomic.Int64{},
+		db: db, reads: db.DB, versionSet: &atomic.Pointer[versionSet]{}, carefulUntil: &atomic.Int64{}, unreadable: &atomic.Int64{},
 		policies: map[string]domain.ConfidencePolicy{}, tokenizers: settings.Tokenizers,
-		log: settings.Logger, now: settings.Now, bagRows: defaultBagRows, compactItems: defaultCompactItems, compactIdle: defaultCompactIdle, postings: maxPostings,
-		backlog: &backlog{}, gathered: gathering{gatheredBelow, gatheredSeen, gatheredBytes}, history: &atomic.Pointer[events.Log]{}, past: &atomic.Pointer[pastTables]{}, profiles: newProfiles(),
+		log: settings.Logger, now: settings.Now, packedRows: defaultPackedRows, compactItems: defaultCompactItems, compactIdle: defaultCompactIdle, postings: maxPostings,
+		backlog: &backlog{}, gathered: gathering{gatheredBelow, gatheredSeen, gatheredBytes}, history: &atomic.Pointer[events.Log]{}, past: &atomic.Pointer[pastTables]{}, scopeSizes: newScopeSizes(),
 	}
 	for _, policy := range append(domain.ConfidencePolicies(), settings.Policy) {
 		p.policies[policy.Name] = policy
@@ -193,12 +193,12 @@ func (p *Knowledge) uses(ctx context.Context, tenant, id string, verdict domain.
 
 // failed says what a database error means to whoever asked.
 func (p *Knowledge) failed(ctx context.Context, what string, err error) error {
-	return fmt.Errorf("%s: %w", what, mendable(database.Classify(ctx, err)))
+	return fmt.Errorf("%s: %w", what, withRemedy(database.Classify(ctx, err)))
 }
 
-// mendable says to callers what to do where the database is away, takes no writes or has no room on its disk, or the server's
+// withRemedy says to callers what to do where the database is away, takes no writes or has no room on its disk, or the server's
 // role lacks a privilege.
-func mendable(err error) error {
+func withRemedy(err error) error {
 	if denied := database.Denied(err); denied != "" {
 		return fmt.Errorf("%w: %w", domain.Unprivileged(denied), err)
 	}

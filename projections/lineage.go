@@ -56,7 +56,7 @@ func (p *Knowledge) relatives(ctx context.Context, tenant string, ids []string) 
 			FROM ? AS k ` + p.origins() + `
 			WHERE k.tenant = ? AND k.id IN (?)
 			ORDER BY e.position`, []any{table, tenant, bun.List(ids)}},
-		{domain.DerivedFrom, p.madeFrom(), []any{p.by("derived"), tenant, bun.List(streams)}},
+		{domain.DerivedFrom, p.madeFrom(), []any{p.indexHint("derived"), tenant, bun.List(streams)}},
 		{domain.Supersedes, `
 			SELECT 'knowledge:' || k.superseded_by, k.id
 			FROM ? AS k
@@ -66,7 +66,7 @@ func (p *Knowledge) relatives(ctx context.Context, tenant string, ids []string) 
 			SELECT 'knowledge:' || k.id, k.superseded_by
 			FROM ?
 			WHERE k.tenant = ? AND k.superseded_by IN (?) AND k.superseded_by <> ''
-			ORDER BY k.number`, []any{p.by("replaced"), tenant, bun.List(ids)}},
+			ORDER BY k.number`, []any{p.indexHint("replaced"), tenant, bun.List(ids)}},
 	} {
 		err := p.eachKin(ctx, step.query, step.args, func(kin domain.Kin) {
 			kin.Relation = step.relation
@@ -108,7 +108,7 @@ func (p *Knowledge) Learned(ctx context.Context, tenant string, streams []string
 		return nil, nil
 	}
 	seen := set{}
-	err = p.eachKin(ctx, p.madeFrom(), []any{p.by("derived"), tenant, bun.List(streams)}, func(kin domain.Kin) {
+	err = p.eachKin(ctx, p.madeFrom(), []any{p.indexHint("derived"), tenant, bun.List(streams)}, func(kin domain.Kin) {
 		if !seen[kin.Stream] {
 			seen[kin.Stream] = true
 			kin.Relation = domain.DerivedFrom

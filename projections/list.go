@@ -65,7 +65,7 @@ func (p *Knowledge) numbers(list domain.List, limit int64, few bool) *bun.Select
 		return p.db.NewSelect().TableExpr("?", p.listed(filter))
 	}
 	if few {
-		return newest(p.visible(p.db.NewSelect().TableExpr("?", p.by("uri")).Where("k."+isLive), list.By), "k.number")
+		return newest(p.visible(p.db.NewSelect().TableExpr("?", p.indexHint("uri")).Where("k."+isLive), list.By), "k.number")
 	}
 	if sharesAll(list) {
 		filter.Scope = "" // is where it is read from
@@ -95,7 +95,7 @@ func (p *Knowledge) fewBegin(ctx context.Context, list domain.List) (few bool, e
 	if prefix == "" || withGone(list.Filter.Statuses) || p.isPostgres() {
 		return false, nil
 	}
-	begun := p.db.NewSelect().TableExpr("?", p.by("uri")).ColumnExpr("1").Where("k.tenant = ?", list.By.Tenant).Where("k."+isLive).
+	begun := p.db.NewSelect().TableExpr("?", p.indexHint("uri")).ColumnExpr("1").Where("k.tenant = ?", list.By.Tenant).Where("k."+isLive).
 		Where("k.uri >= ?", prefix).Where("k.uri < ?", prefix+last).Limit(mostBegun)
 	err = p.db.NewSelect().TableExpr("(?) AS begun", begun).ColumnExpr("count(*) < ?", mostBegun).Scan(ctx, &few)
 	if err != nil {
@@ -106,8 +106,8 @@ func (p *Knowledge) fewBegin(ctx context.Context, list domain.List) (few bool, e
 
 // listed is the table that a list is read from.
 func (p *Knowledge) listed(f domain.Filter) bun.Safe {
-	if index, _ := rare(f); index != "" && f.Owner == "" { // whose items have an index of their own
-		return p.by(index)
+	if index, _ := selectiveIndex(f); index != "" && f.Owner == "" { // whose items have an index of their own
+		return p.indexHint(index)
 	}
 	return bun.Safe(string(p.tables().knowledge) + " AS k")
 }
@@ -136,7 +136,7 @@ func scopesOf(by domain.Principal) []domain.Scope {
 // has an index of its own is read by that: a scope may have many more items.
 func sharesAll(list domain.List) bool {
 	f := list.Filter
-	if index, _ := rare(f); index != "" || f.Owner != "" {
+	if index, _ := selectiveIndex(f); index != "" || f.Owner != "" {
 		return false
 	}
 	return f.Scope != "" && !withGone(f.Statuses) && (list.By.SeesAll() || slices.Contains(scopesOf(list.By), f.Scope))

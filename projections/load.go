@@ -238,9 +238,9 @@ func (l *loading) add(f folded) error {
 		// Its text was erased after the position that is loaded up to, and that will be caught up with.
 		k.Text.URI = l.last
 	}
-	terms, words := cut(l.tokenizer, k)
+	terms, words := tokenize(l.tokenizer, k)
 	if l.engine == database.Postgres {
-		return l.drawn.add(l.Tenant, k, bagged(terms, words))
+		return l.drawn.add(l.Tenant, k, countTerms(terms, words))
 	}
 	if isAlive(k) {
 		l.sheaf.add(k, terms, words)

@@ -9,8 +9,8 @@ import (
 	"github.com/annals-kb/annals/database"
 )
 
-// place is where rows are looked up.
-type place struct {
+// lookupTable is where rows are looked up.
+type lookupTable struct {
 	engine    database.Engine
 	tenant    string
 	table     bun.Ident
@@ -21,7 +21,7 @@ type place struct {
 // lookUp lets a query select rows by keys: the values of some columns. Each key is looked up by itself
 // in the index of those columns: left alone, either engine may rather compare everything that the
 // tenant has with every key.
-func lookUp[T any](query *bun.SelectQuery, in place, keys [][]T, columns ...string) *bun.SelectQuery {
+func lookUp[T any](query *bun.SelectQuery, in lookupTable, keys [][]T, columns ...string) *bun.SelectQuery {
 	wanted, equal := make([]string, len(columns)), make([]string, len(columns))
 	for i, column := range columns {
 		wanted[i] = fmt.Sprintf("column%d AS %s", i+1, column)
@@ -40,8 +40,8 @@ func lookUp[T any](query *bun.SelectQuery, in place, keys [][]T, columns ...stri
 		tuples(keys), in.table, bun.Ident(in.alias), in.tenant, bun.Ident(in.alias))
 }
 
-// singly makes a key of every value.
-func singly[T any](values []T) [][]T {
+// singleKeys makes a key of every value.
+func singleKeys[T any](values []T) [][]T {
 	keys := make([][]T, len(values))
 	for i, value := range values {
 		keys[i] = []T{value}

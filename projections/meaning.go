@@ -28,17 +28,17 @@ type Meaning struct {
 	tables    meaningTables
 	embedder  embedding.Embedder
 	nearest   nearest
-	survey    *survey
+	analyzer  *analyzer
 	follower  *message.Handler // nil while it follows no log
 	failure   atomic.Value     // why the model did not embed the last question, a string; empty if it did
 }
 
 func newMeaning(p *Knowledge, tables meaningTables, embedder embedding.Embedder) *Meaning {
-	m := &Meaning{knowledge: p, db: p.db, tables: tables, embedder: embedder, survey: &survey{knowledge: p}}
+	m := &Meaning{knowledge: p, db: p.db, tables: tables, embedder: embedder, analyzer: &analyzer{knowledge: p}}
 	if p.db.Engine == database.Postgres {
-		m.nearest = &postgresNearest{meaning: m, shelves: newLibraries(postgresBudget)}
+		m.nearest = &postgresNearest{meaning: m, cache: newIndexCache(postgresBudget)}
 	} else {
-		m.nearest = &memoryNearest{meaning: m, shelves: newLibraries(sketchBudget)}
+		m.nearest = &memoryNearest{meaning: m, cache: newIndexCache(sketchBudget)}
 	}
 	return m
 }
@@ -107,7 +107,7 @@ type embedded struct {
 // transaction that also moves the checkpoint. The error matches [embedding.ErrUnavailable] while the
 // model is down.
 func (m *Meaning) Prepare(ctx context.Context, page events.Page) (events.Change, error) {
-	m.survey.look(ctx, m.tables.pieces, m.tables.vectors)
+	m.analyzer.run(ctx, m.tables.pieces, m.tables.vectors)
 	e := &embedded{meaning: m, tenant: page.Tenant, turns: -1, late: page.Late()}
 	if turns, counted := page.Turns(); counted {
 		e.turns = turns
@@ -272,7 +272,7 @@ func (e *embedded) Write(ctx context.Context, tx bun.IDB) error {
 }
 
 // Done implements [events.Change]: searches in memory learn of it when it is committed.
-func (e *embedded) Done() { e.meaning.nearest.learn(e) }
+func (e *embedded) Done() { e.meaning.nearest.update(e) }
 
 // vectorValue is a vector as its column wants it.
 func (m *Meaning) vectorValue(v []float32) any {

@@ -68,7 +68,7 @@ func TestAChangeOfTheModelThatIsKilledGoesOn(t *testing.T) {
 				t.Errorf("%d texts were sent again after %d kills, want at most one request of each tenant: %d", repeated, kills, most)
 			}
 			t.Run("afterwards", func(t *testing.T) {
-				w := newWorld(t, databasetest.Open(t, url), projections.Settings{Embedder: e.model(t, "large"), Former: e.model(t, "small")})
+				w := newWorld(t, databasetest.Open(t, url), projections.Settings{Embedder: e.model(t, "large"), Previous: e.model(t, "small")})
 				for tenant, id := range map[string]string{w.by.Tenant: "item-7", "other": "theirs-7"} {
 					answer := w.in(tenant).search(domain.Search{Text: "number7", Limit: 3})
 					if answer.Embedder != "openai:large:160" || len(answer.Hits) == 0 || answer.Hits[0].ID != id || answer.Hits[0].Semantic == 0 {
@@ -121,7 +121,7 @@ func changedUntilKilled(t *testing.T, url string, e *endpoint, silent bool, more
 func changeModelAsChild(t *testing.T, url, endpoint string) {
 	t.Helper()
 	w, _ := servedWith(t, databasetest.Open(t, url), projections.Settings{
-		Embedder: modelAt(t, endpoint, "large"), Former: modelAt(t, endpoint, "small"),
+		Embedder: modelAt(t, endpoint, "large"), Previous: modelAt(t, endpoint, "small"),
 	}, events.Options{Lease: 300 * time.Millisecond}) // which whoever comes after a kill waits for
 	w.until("searches are made in the new space", func() bool { return w.spaces()[0] == "openai:large:160 active" && w.lag() == 0 })
 	databasetest.Saying(t)("done")

@@ -13,31 +13,31 @@ type nearest interface {
 	// closest gives the pieces of each place whose sketches differ least from the question's.
 	closest(ctx context.Context, q question) (shortlist, error)
 	// piecesOf gives the pieces of items, wherever they lie.
-	piecesOf(ctx context.Context, q question, s shortlist, numbers []int64) ([]candidate, error)
+	piecesOf(ctx context.Context, q question, s shortlist, numbers []int64) ([]nearPiece, error)
 	// cosines compares the vectors of pieces with the question's, by the hash of their text. Those that were
 	// erased since have none.
-	cosines(ctx context.Context, q question, s shortlist, pieces []candidate) (map[hash]float64, error)
+	cosines(ctx context.Context, q question, s shortlist, pieces []nearPiece) (map[hash]float64, error)
 	// learn takes note of pieces that were just committed.
-	learn(e *embedded)
+	update(e *embedded)
 }
 
 // shortlist is what sketches say: the pieces whose vectors are worth comparing.
 type shortlist struct {
-	places  [][]candidate      // as the question has its places
-	plans   []domain.ScopePlan // of each place, without its size
-	library *library           // where the pieces of other items are known; nil if that is not in memory
+	pieces [][]nearPiece      // as the question has its places
+	plans  []domain.ScopePlan // of each place, without its size
+	index  *vectorIndex       // where the pieces of other items are known; nil if that is not in memory
 }
 
 // question is what a search by meaning looks for.
 type question struct {
-	from   *Knowledge // at the request's version
-	search domain.Search
-	vector []float32
-	sketch []uint64
-	judge  embedding.Judge
+	from        *Knowledge // at the request's version
+	search      domain.Search
+	vector      []float32
+	sketch      []uint64
+	sketchQuery embedding.Judge
 
 	// places are the scopes to look in; an empty one is the whole tenant.
-	places []domain.Scope
+	scopes []domain.Scope
 	// rest is what the search's filter still asks for in these places.
 	rest domain.Filter
 }
@@ -75,7 +75,7 @@ func (q question) depths(place domain.Scope) depths {
 func newQuestion(from *Knowledge, s domain.Search, audience domain.Audience, vector []float32) question {
 	audience, s.Filter = narrowed(s.Filter, audience)
 	return question{
-		from: from, search: s, vector: vector, sketch: embedding.Sketch(vector), judge: embedding.NewJudge(vector), places: placesOf(audience), rest: s.Filter,
+		from: from, search: s, vector: vector, sketch: embedding.Sketch(vector), sketchQuery: embedding.NewJudge(vector), scopes: scopesToSearch(audience), rest: s.Filter,
 	}
 }
 
@@ -90,8 +90,8 @@ func narrowed(f domain.Filter, audience domain.Audience) (domain.Audience, domai
 	return domain.Audience{Scopes: []domain.Scope{scope}}, f
 }
 
-// placesOf are the scopes of an audience; everything in the tenant is one empty scope.
-func placesOf(audience domain.Audience) []domain.Scope {
+// scopesToSearch are the scopes of an audience; everything in the tenant is one empty scope.
+func scopesToSearch(audience domain.Audience) []domain.Scope {
 	if audience.Everything {
 		return []domain.Scope{""}
 	}

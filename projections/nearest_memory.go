@@ -11,11 +11,11 @@ import (
 // there is room, and when it is searched and they are not there.
 type memoryNearest struct {
 	meaning *Meaning
-	shelves *libraries
+	cache   *indexCache
 }
 
-// learn replaces the pieces of items in memory.
-func (n *memoryNearest) learn(e *embedded) { n.shelves.learn(e) }
+// update replaces the pieces of items in memory.
+func (n *memoryNearest) update(e *embedded) { n.cache.update(e) }
 
 func (n *memoryNearest) closest(ctx context.Context, q question) (shortlist, error) {
 	l, err := n.sketches(ctx, q.search.By.Tenant)
@@ -27,32 +27,32 @@ func (n *memoryNearest) closest(ctx context.Context, q question) (shortlist, err
 
 // sketches are those of a tenant. Reading them goes on if whoever asked no longer waits: where there are many, nobody might ever wait
 // long enough.
-func (n *memoryNearest) sketches(ctx context.Context, tenant string) (*library, error) {
-	return n.shelves.load(context.WithoutCancel(ctx), n.meaning, tenant)
+func (n *memoryNearest) sketches(ctx context.Context, tenant string) (*vectorIndex, error) {
+	return n.cache.load(context.WithoutCancel(ctx), n.meaning, tenant)
 }
 
 // among looks for the closest pieces in memory.
-func (q question) among(ctx context.Context, l *library) (shortlist, error) {
+func (q question) among(ctx context.Context, l *vectorIndex) (shortlist, error) {
 	wanted, err := q.wanted(ctx, l)
 	if err != nil {
 		return shortlist{}, err
 	}
-	s := shortlist{places: make([][]candidate, len(q.places)), plans: make([]domain.ScopePlan, len(q.places)), library: l}
-	for i, scope := range q.places {
-		s.places[i] = l.closest(scope, q, wanted)
+	s := shortlist{pieces: make([][]nearPiece, len(q.scopes)), plans: make([]domain.ScopePlan, len(q.scopes)), index: l}
+	for i, scope := range q.scopes {
+		s.pieces[i] = l.closest(scope, q, wanted)
 		s.plans[i] = domain.ScopePlan{Scope: scope, Plan: planSketch}
 	}
 	return s, nil
 }
 
-func (n *memoryNearest) piecesOf(_ context.Context, _ question, s shortlist, numbers []int64) ([]candidate, error) {
-	return s.library.piecesOf(numbers), nil
+func (n *memoryNearest) piecesOf(_ context.Context, _ question, s shortlist, numbers []int64) ([]nearPiece, error) {
+	return s.index.piecesOf(numbers), nil
 }
 
 // cosines compares vectors, after reading those that are not in memory.
-func (n *memoryNearest) cosines(ctx context.Context, q question, _ shortlist, pieces []candidate) (map[hash]float64, error) {
+func (n *memoryNearest) cosines(ctx context.Context, q question, _ shortlist, pieces []nearPiece) (map[hash]float64, error) {
 	cosines := make(map[hash]float64, len(pieces))
-	missing := n.shelves.vectors.compare(q, pieces, cosines)
+	missing := n.cache.vectors.compare(q, pieces, cosines)
 	if len(missing) == 0 {
 		return cosines, nil
 	}
@@ -60,7 +60,7 @@ func (n *memoryNearest) cosines(ctx context.Context, q question, _ shortlist, pi
 	if err != nil {
 		return nil, err
 	}
-	n.shelves.vectors.keep(q.search.By.Tenant, stored)
+	n.cache.vectors.keep(q.search.By.Tenant, stored)
 	q.compare(stored, cosines)
 	return cosines, nil
 }

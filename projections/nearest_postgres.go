@@ -18,7 +18,7 @@ import (
 // large ones, side by side. The database compares the vectors that are not in memory either.
 type postgresNearest struct {
 	meaning *Meaning
-	shelves *libraries
+	cache   *indexCache
 	graphs  graphs
 }
 
@@ -43,10 +43,10 @@ const (
 // walkSteps is how many pieces a walk may meet before a scan of all that pass is cheaper.
 const walkSteps = 4000
 
-func (n *postgresNearest) learn(e *embedded) { n.shelves.learn(e) }
+func (n *postgresNearest) update(e *embedded) { n.cache.update(e) }
 
 func (n *postgresNearest) closest(ctx context.Context, q question) (shortlist, error) {
-	l, err := n.shelves.current(ctx, n.meaning, q.search.By.Tenant)
+	l, err := n.cache.current(ctx, n.meaning, q.search.By.Tenant)
 	if err != nil {
 		return shortlist{}, n.meaning.knowledge.failed(ctx, "read new sketches", err)
 	}
@@ -57,36 +57,36 @@ func (n *postgresNearest) closest(ctx context.Context, q question) (shortlist, e
 	if err != nil {
 		return shortlist{}, n.meaning.knowledge.failed(ctx, "look at the graphs", err)
 	}
-	s := shortlist{places: make([][]candidate, len(q.places)), plans: make([]domain.ScopePlan, len(q.places))}
+	s := shortlist{pieces: make([][]nearPiece, len(q.scopes)), plans: make([]domain.ScopePlan, len(q.scopes))}
 	var scanned []int
 	var tasks []func(context.Context) error
-	for i, scope := range q.places {
+	for i, scope := range q.scopes {
 		s.plans[i] = domain.ScopePlan{Scope: scope, Plan: planSketch}
 		if !known[graphName(n.meaning.tables, q.search.By.Tenant, scope)] {
 			scanned = append(scanned, i)
 			continue
 		}
 		s.plans[i].Plan = planHNSW
-		tasks = append(tasks, func(ctx context.Context) error { return n.walk(ctx, q, i, s.places) })
+		tasks = append(tasks, func(ctx context.Context) error { return n.walk(ctx, q, i, s.pieces) })
 	}
 	if len(scanned) > 0 {
-		tasks = append(tasks, func(ctx context.Context) error { return n.scan(ctx, q, scanned, s.places) })
+		tasks = append(tasks, func(ctx context.Context) error { return n.scan(ctx, q, scanned, s.pieces) })
 	}
-	if err := q.from.together(ctx, tasks...); err != nil {
+	if err := q.from.inParallel(ctx, tasks...); err != nil {
 		return shortlist{}, n.meaning.knowledge.failed(ctx, "search by meaning", err)
 	}
 	return s, nil
 }
 
 // scan takes, of each place, the pieces whose sketches differ least, from the index alone.
-func (n *postgresNearest) scan(ctx context.Context, q question, places []int, into [][]candidate) error {
+func (n *postgresNearest) scan(ctx context.Context, q question, places []int, into [][]nearPiece) error {
 	listed := make([][]any, len(places))
 	for i, place := range places {
-		listed[i] = []any{place, string(q.places[place])}
+		listed[i] = []any{place, string(q.scopes[place])}
 	}
 	// Adding nothing keeps the planner from walking a graph instead.
 	near := n.pieces(q).OrderExpr("(m.sketch <~> ?) + 0", q.bits())
-	first := q.places[places[0]]
+	first := q.scopes[places[0]]
 	near = n.within(near, first, q.depths(first).scanned, 2, "place.scope")
 	return n.list(ctx, scanSettings, n.meaning.db.NewRaw(
 		"SELECT place.place, near.number, near.text_hash\nFROM (VALUES ?) AS place (place, scope)\nCROSS JOIN LATERAL (?) AS near",
@@ -95,8 +95,8 @@ func (n *postgresNearest) scan(ctx context.Context, q question, places []int, in
 
 // walk takes the pieces of a place that its graph meets first. If a filter leaves too few of those that
 // are met, all that pass are scanned.
-func (n *postgresNearest) walk(ctx context.Context, q question, place int, into [][]candidate) error {
-	scope := q.places[place]
+func (n *postgresNearest) walk(ctx context.Context, q question, place int, into [][]nearPiece) error {
+	scope := q.scopes[place]
 	depths := q.depths(scope)
 	steps := min(3*depths.scanned/2, 1000)
 	near := n.pieces(q).OrderExpr("m.sketch <~> ?", q.bits())
@@ -111,7 +111,7 @@ func (n *postgresNearest) walk(ctx context.Context, q question, place int, into 
 }
 
 // list reads the rows of a statement: place, number and the hash of the piece's text.
-func (n *postgresNearest) list(ctx context.Context, settings string, query fmt.Stringer, into [][]candidate) error {
+func (n *postgresNearest) list(ctx context.Context, settings string, query fmt.Stringer, into [][]nearPiece) error {
 	rows, err := n.meaning.db.QueryContext(ctx, settings+query.String())
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func (n *postgresNearest) list(ctx context.Context, settings string, query fmt.S
 		if err := rows.Scan(&place, &number, &name); err != nil {
 			return err
 		}
-		into[place] = append(into[place], candidate{number, hash(name)})
+		into[place] = append(into[place], nearPiece{number, hash(name)})
 	}
 	return rows.Err()
 }

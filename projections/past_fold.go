@@ -10,42 +10,42 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// former is an item on its way through a page of events, and the rows that it has left behind.
-type former struct {
+// pastItem is an item on its way through a page of events, and the rows that it has left behind.
+type pastItem struct {
 	*domain.Knowledge
-	places places
-	tags   signature
-	told   bool // its text is known, not only where it lies
+	positions textPositions
+	tags      tagSignature
+	hasText   bool // its text is known, not only where it lies
 
-	item, words spell            // what holds now
-	scopes      map[string]spell // of each scope
+	item, words validity            // what holds now
+	scopes      map[string]validity // of each scope
 }
 
-// spell is a row that still holds: one of the database, or one that is yet to be written.
-type spell struct {
+// validity is a row that still holds: one of the database, or one that is yet to be written.
+type validity struct {
 	open  bool
 	since int64
 	fresh []any // the values of a row that is to be written; nil if it is in the database
 }
 
-// until is where a row has the position at which it ceased to hold.
-func until(columns []string) int { return slices.Index(columns, "until") }
+// untilColumn is where a row has the position at which it ceased to hold.
+func untilColumn(columns []string) int { return slices.Index(columns, "until") }
 
-// passage is what a page of events does to the tables of the past.
-type passage struct {
+// pageChange is what a page of events does to the tables of the past.
+type pageChange struct {
 	tenant string
 	policy domain.ConfidencePolicy
 
 	tokenizer text.Tokenizer
 
 	items, scopes, counts, words, pieces [][]any // rows to be inserted
-	ended                                []ending
+	ended                                []rowEnd
 	erased                               []int64 // items that have lost their text
-	retold                               []int64 // items of which all rows are among these
+	refolded                             []int64 // items of which all rows are among these
 }
 
-// ending lets a row of the database cease to hold.
-type ending struct {
+// rowEnd lets a row of the database cease to hold.
+type rowEnd struct {
 	table  string // a column of pastTables
 	scope  string // of a row of scopes
 	number int64
@@ -54,15 +54,15 @@ type ending struct {
 }
 
 // fold folds an event into an item and notes the rows that begin and end with it.
-func (p *passage) fold(f *former, event domain.Event) error {
+func (p *pageChange) fold(f *pastItem, event domain.Event) error {
 	before := *f.Knowledge
-	scopesBefore := found(f.Knowledge)
-	at := f.places
+	scopesBefore := searchableScopes(f.Knowledge)
+	at := f.positions
 	if err := f.Evolve(event.Fact, event.Occasion(), p.policy); err != nil {
 		return fmt.Errorf("position %d of tenant %s, %s: %w", event.Position, event.Tenant, event.Stream, err)
 	}
-	f.places.note(event.Fact, event.Position)
-	if f.Version == 1 || at.tags != f.places.tags {
+	f.positions.note(event.Fact, event.Position)
+	if f.Version == 1 || at.tags != f.positions.tags {
 		f.tags = signatureOf(f.Text.Tags)
 	}
 	if f.Revision != before.Revision {
@@ -72,7 +72,7 @@ func (p *passage) fold(f *former, event domain.Event) error {
 		p.foldScopes(f, scopesBefore)
 	}
 	if f.Version == 1 || f.Revision == before.Revision {
-		values, err := countValues(p.tenant, f.Knowledge, f.places)
+		values, err := countValues(p.tenant, f.Knowledge, f.positions)
 		if err != nil {
 			return err
 		}
@@ -81,26 +81,26 @@ func (p *passage) fold(f *former, event domain.Event) error {
 	switch {
 	case f.Status == domain.IsErased && before.Status != domain.IsErased:
 		p.erase(f)
-	case f.Version == 1, at.content != f.places.content, at.task != f.places.task,
-		at.tags != f.places.tags, at.abstract != f.places.abstract:
+	case f.Version == 1, at.content != f.positions.content, at.task != f.positions.task,
+		at.tags != f.positions.tags, at.abstract != f.positions.abstract:
 		p.foldWords(f)
 	}
 	return nil
 }
 
-func (p *passage) foldItem(f *former) error {
-	p.end(&f.item, ending{table: "items", number: f.Number}, pastItemColumns, f.Position)
-	values, err := itemValues(p.tenant, f.Knowledge, f.places, f.tags, forever)
+func (p *pageChange) foldItem(f *pastItem) error {
+	p.end(&f.item, rowEnd{table: "items", number: f.Number}, pastItemColumns, f.Position)
+	values, err := itemValues(p.tenant, f.Knowledge, f.positions, f.tags, forever)
 	if err != nil {
 		return err
 	}
 	p.items = append(p.items, values)
-	f.item = spell{open: true, since: f.Position, fresh: values}
+	f.item = validity{open: true, since: f.Position, fresh: values}
 	return nil
 }
 
-// found are the scopes in which answers might contain an item.
-func found(k *domain.Knowledge) []string {
+// searchableScopes are the scopes in which answers might contain an item.
+func searchableScopes(k *domain.Knowledge) []string {
 	if !isAlive(k) {
 		return nil
 	}
@@ -111,14 +111,14 @@ func found(k *domain.Knowledge) []string {
 	return scopes
 }
 
-func (p *passage) foldScopes(f *former, before []string) {
-	after := found(f.Knowledge)
+func (p *pageChange) foldScopes(f *pastItem, before []string) {
+	after := searchableScopes(f.Knowledge)
 	for _, scope := range before {
 		if slices.Contains(after, scope) {
 			continue
 		}
 		spell := f.scopes[scope]
-		p.end(&spell, ending{table: "scopes", scope: scope, number: f.Number}, pastScopeColumns, f.Position)
+		p.end(&spell, rowEnd{table: "scopes", scope: scope, number: f.Number}, pastScopeColumns, f.Position)
 		delete(f.scopes, scope)
 	}
 	for _, scope := range after {
@@ -127,42 +127,42 @@ func (p *passage) foldScopes(f *former, before []string) {
 		}
 		values := []any{p.tenant, scope, f.Number, f.Position, int64(forever)}
 		p.scopes = append(p.scopes, values)
-		f.scopes[scope] = spell{open: true, since: f.Position, fresh: values}
+		f.scopes[scope] = validity{open: true, since: f.Position, fresh: values}
 	}
 }
 
-func (p *passage) foldWords(f *former) {
-	p.end(&f.words, ending{table: "words", number: f.Number}, pastWordColumns, f.Position)
-	terms, words := cut(p.tokenizer, f.Knowledge)
-	values := []any{p.tenant, f.Number, f.Position, int64(forever), words, []byte(pack(terms))}
+func (p *pageChange) foldWords(f *pastItem) {
+	p.end(&f.words, rowEnd{table: "words", number: f.Number}, pastWordColumns, f.Position)
+	terms, words := tokenize(p.tokenizer, f.Knowledge)
+	values := []any{p.tenant, f.Number, f.Position, int64(forever), words, []byte(packTerms(terms))}
 	p.words = append(p.words, values)
-	f.words = spell{open: true, since: f.Position, fresh: values}
+	f.words = validity{open: true, since: f.Position, fresh: values}
 	for _, piece := range pieces(f.Knowledge) {
 		p.pieces = append(p.pieces, []any{p.tenant, f.Number, f.Position, piece.index, piece.hash[:]})
 	}
 }
 
 // end lets a row cease to hold.
-func (p *passage) end(s *spell, e ending, columns []string, position int64) {
+func (p *pageChange) end(s *validity, e rowEnd, columns []string, position int64) {
 	switch {
 	case !s.open:
 	case s.fresh != nil:
-		s.fresh[until(columns)] = position
+		s.fresh[untilColumn(columns)] = position
 	default:
 		e.since, e.until = s.since, position
 		p.ended = append(p.ended, e)
 	}
-	*s = spell{}
+	*s = validity{}
 }
 
 // erase leaves nothing of an item that could tell what it said.
-func (p *passage) erase(f *former) {
+func (p *pageChange) erase(f *pastItem) {
 	p.erased = append(p.erased, f.Number)
 	its := func(row []any) bool { return row[1] == f.Number }
 	p.words = slices.DeleteFunc(p.words, its)
 	p.pieces = slices.DeleteFunc(p.pieces, its)
-	p.ended = slices.DeleteFunc(p.ended, func(e ending) bool { return e.table == "words" && e.number == f.Number })
-	f.words = spell{}
+	p.ended = slices.DeleteFunc(p.ended, func(e rowEnd) bool { return e.table == "words" && e.number == f.Number })
+	f.words = validity{}
 	first := slices.Index(pastItemColumns, "task_at")
 	for _, row := range p.items {
 		if its(row) {
@@ -179,8 +179,8 @@ func (p *passage) erase(f *former) {
 	}
 }
 
-// write writes the passage's rows, in one round trip.
-func (p *passage) write(s *script, tx bun.IDB, t pastTables) {
+// write writes the rows of the page change, in one round trip.
+func (p *pageChange) write(s *script, tx bun.IDB, t pastTables) {
 	p.clear(s, tx, t)
 	tables := map[string]bun.Ident{"items": t.items, "scopes": t.scopes, "words": t.words}
 	for _, e := range p.ended {
@@ -224,11 +224,11 @@ func forget(s *script, tx bun.IDB, t pastTables, tenant string, numbers []int64)
 		Where("tenant = ?", tenant).Where("number IN (?)", bun.List(numbers)))
 }
 
-// spells are the scopes of an item that the database has.
-func spells(k *domain.Knowledge) map[string]spell {
-	all := map[string]spell{}
-	for _, scope := range found(k) {
-		all[scope] = spell{open: true}
+// validities are the scopes of an item that the database has.
+func validities(k *domain.Knowledge) map[string]validity {
+	all := map[string]validity{}
+	for _, scope := range searchableScopes(k) {
+		all[scope] = validity{open: true}
 	}
 	return all
 }

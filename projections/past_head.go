@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// then is the projection by whose clock it is a time; zero for now.
-func (p *Knowledge) then(at time.Time) *Knowledge {
+// atTime is the projection by whose clock it is a time; zero for now.
+func (p *Knowledge) atTime(at time.Time) *Knowledge {
 	if at.IsZero() {
 		return p
 	}
@@ -15,9 +15,9 @@ func (p *Knowledge) then(at time.Time) *Knowledge {
 	return &then
 }
 
-// atHead asks the present about a position, where the projection has not read so far: if it is the log's newest
+// askPresent asks the present about a position, where the projection has not read so far: if it is the log's newest
 // position, before and after, what was known then is what is known.
-func (p *Past) atHead(ctx context.Context, tenant string, position int64, ask func() error) (answered bool, err error) {
+func (p *Past) askPresent(ctx context.Context, tenant string, position int64, ask func() error) (answered bool, err error) {
 	isHead := func() bool {
 		head, _, headErr := p.log.Head(ctx, tenant)
 		err = headErr

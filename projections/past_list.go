@@ -32,12 +32,12 @@ func (p *Past) List(ctx context.Context, list domain.List) (domain.ListPage, err
 	if limit == 0 {
 		limit = defaultList
 	}
-	v := p.hindsight(list.By, list.AsOf, list.Then, nil)
-	var rows []toldRow
+	v := p.asOf(list.By, list.AsOf, list.Then, nil)
+	var rows []factRow
 	var present domain.ListPage
-	answered, err := p.patiently(ctx, list.AsOf, func() (read int64, err error) {
+	answered, err := p.awaitPosition(ctx, list.AsOf, func() (read int64, err error) {
 		if rows, err = v.page(ctx, p.knowledge.db, list, limit+1); err != nil || len(rows) > 0 {
-			return reachedBy(rows), err
+			return readPosition(rows), err
 		}
 		return p.attempt(ctx, list.By.Tenant, list.AsOf, func(ctx context.Context, tx bun.IDB) (err error) {
 			rows, err = v.page(ctx, tx, list, limit+1)
@@ -46,8 +46,8 @@ func (p *Past) List(ctx context.Context, list domain.List) (domain.ListPage, err
 	}, func() (bool, error) {
 		now := list
 		now.AsOf = 0
-		return p.atHead(ctx, list.By.Tenant, list.AsOf, func() (err error) {
-			present, err = p.knowledge.then(list.Then).List(ctx, now)
+		return p.askPresent(ctx, list.By.Tenant, list.AsOf, func() (err error) {
+			present, err = p.knowledge.atTime(list.Then).List(ctx, now)
 			return err
 		})
 	})
@@ -57,45 +57,45 @@ func (p *Past) List(ctx context.Context, list domain.List) (domain.ListPage, err
 	case answered:
 		return present, nil
 	}
-	items, found := apart(rows)
+	items, found := splitRows(rows)
 	page := domain.ListPage{}
 	if len(items) > limit {
 		items = items[:limit]
 		page.Next = items[limit-1].Number
 	}
-	facts, err := events.FactsOf(list.By.Tenant, found, saidBy(items))
+	facts, err := events.FactsOf(list.By.Tenant, found, positionsOf(items))
 	if err != nil {
 		return domain.ListPage{}, err
 	}
-	page.Items = v.told(items, facts)
+	page.Items = v.withTexts(items, facts)
 	return page, nil
 }
 
-// recalled are items with their texts, which the log has.
-func (v *hindsight) recalled(ctx context.Context, rows []pastRow) ([]*domain.Knowledge, error) {
-	facts, err := v.past.log.Facts(ctx, v.tenant, saidBy(rows))
+// readTexts are items with their texts, which the log has.
+func (v *asOfQuery) readTexts(ctx context.Context, rows []pastRow) ([]*domain.Knowledge, error) {
+	facts, err := v.past.log.Facts(ctx, v.tenant, positionsOf(rows))
 	if err != nil {
 		return nil, err
 	}
-	return v.told(rows, facts), nil
+	return v.withTexts(rows, facts), nil
 }
 
-// saidBy are the positions at which lies what items say.
-func saidBy(rows []pastRow) []int64 {
+// positionsOf are the positions at which lies what items say.
+func positionsOf(rows []pastRow) []int64 {
 	var positions []int64
 	for i := range rows {
-		positions = append(positions, rows[i].places().all(rows[i].Number)...)
+		positions = append(positions, rows[i].positions().all(rows[i].Number)...)
 	}
 	return positions
 }
 
-// told are items with what the log has about them.
-func (v *hindsight) told(rows []pastRow, facts map[int64]domain.Fact) []*domain.Knowledge {
+// withTexts are items with what the log has about them.
+func (v *asOfQuery) withTexts(rows []pastRow, facts map[int64]domain.Fact) []*domain.Knowledge {
 	items := make([]*domain.Knowledge, len(rows))
 	for i := range rows {
 		k := rows[i].knowledge(v.past.knowledge.Policy())
 		k.Reports = nil
-		rows[i].places().recall(k, facts)
+		rows[i].positions().restore(k, facts)
 		if rows[i].Today == string(domain.IsErased) {
 			k.Status = domain.IsErased
 		}
@@ -107,12 +107,12 @@ func (v *hindsight) told(rows []pastRow, facts map[int64]domain.Fact) []*domain.
 // reached asks in a snapshot in which the projection has read a position. It waits for that, but not
 // for long.
 func (p *Past) reached(ctx context.Context, tenant string, position int64, ask func(ctx context.Context, tx bun.IDB) error, instead func() (bool, error)) (answered bool, err error) {
-	return p.patiently(ctx, position, func() (int64, error) { return p.attempt(ctx, tenant, position, ask) }, instead)
+	return p.awaitPosition(ctx, position, func() (int64, error) { return p.attempt(ctx, tenant, position, ask) }, instead)
 }
 
-// patiently tries, for a while, until the projection has read a position; a try says how far it has. If the first
+// awaitPosition tries, for a while, until the projection has read a position; a try says how far it has. If the first
 // try is too early, there may be an answer instead.
-func (p *Past) patiently(ctx context.Context, position int64, try func() (read int64, err error), instead func() (bool, error)) (answered bool, err error) {
+func (p *Past) awaitPosition(ctx context.Context, position int64, try func() (read int64, err error), instead func() (bool, error)) (answered bool, err error) {
 	deadline, pause := time.Now().Add(p.patience), 2*time.Millisecond
 	hurried := false
 	for {
@@ -166,8 +166,8 @@ func (p *Past) read(ctx context.Context, db bun.IDB, tenant string) (read int64,
 	return read, nil
 }
 
-// reachedBy is how far the projection had read when it gave these rows.
-func reachedBy(rows []toldRow) int64 {
+// readPosition is how far the projection had read when it gave these rows.
+func readPosition(rows []factRow) int64 {
 	if len(rows) == 0 {
 		return 0
 	}

@@ -11,15 +11,15 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// toldRow is an item as it was, and one of the facts that say what it said.
-type toldRow struct {
+// factRow is an item as it was, and one of the facts that say what it said.
+type factRow struct {
 	pastRow
 	events.RecordedFact
 }
 
 // factsBeside joins the facts at the positions that the items k and their counts c name. An index leads there once
 // for each row, which for a list of columns takes an array on PostgreSQL.
-func (v *hindsight) factsBeside(query *bun.SelectQuery) *bun.SelectQuery {
+func (v *asOfQuery) factsBeside(query *bun.SelectQuery) *bun.SelectQuery {
 	const at = "k.number, k.task_at, k.content_at, k.abstract_at, k.overview_at, k.tags_at, k.meta_at, k.uri_at, c.reason_at, c.suspended_reason_at"
 	among := "IN (" + at + ")"
 	if v.past.knowledge.db.Engine == database.Postgres {
@@ -32,8 +32,8 @@ func (v *hindsight) factsBeside(query *bun.SelectQuery) *bun.SelectQuery {
 
 // page reads the rows of a page with what they said, newest first, and in each how far the projection has read: one
 // statement is a snapshot, and one round trip. If nothing was found there is no row.
-func (v *hindsight) page(ctx context.Context, db bun.IDB, list domain.List, limit int) (rows []toldRow, err error) {
-	query := v.factsBeside(v.past.described(v.held(db, list, limit), v.position)).
+func (v *asOfQuery) page(ctx context.Context, db bun.IDB, list domain.List, limit int) (rows []factRow, err error) {
+	query := v.factsBeside(v.past.described(v.itemsAt(db, list, limit), v.position)).
 		ColumnExpr("(SELECT r.position FROM checkpoints AS r WHERE r.projection = ? AND r.tenant = ?) AS reached", v.past.Name(), v.tenant)
 	if slices.Contains(list.Filter.Statuses, domain.IsErased) {
 		query = query.ColumnExpr("(SELECT n.status FROM ? AS n WHERE n.tenant = k.tenant AND n.number = k.number) AS today", v.now.tables().knowledge)
@@ -41,8 +41,8 @@ func (v *hindsight) page(ctx context.Context, db bun.IDB, list domain.List, limi
 	return rows, query.OrderExpr("k.number DESC").Scan(ctx, &rows)
 }
 
-// apart are the items and the facts of rows, each once.
-func apart(rows []toldRow) (items []pastRow, facts []events.RecordedFact) {
+// splitRows are the items and the facts of rows, each once.
+func splitRows(rows []factRow) (items []pastRow, facts []events.RecordedFact) {
 	for i := range rows {
 		if len(items) == 0 || items[len(items)-1].Number != rows[i].Number {
 			items = append(items, rows[i].pastRow)
@@ -54,9 +54,9 @@ func apart(rows []toldRow) (items []pastRow, facts []events.RecordedFact) {
 	return items, facts
 }
 
-// held selects the items of a page: everything, or the newest of each audience that the principal belongs to,
+// itemsAt selects the items of a page: everything, or the newest of each audience that the principal belongs to,
 // and of what each of its entities owned.
-func (v *hindsight) held(db bun.IDB, list domain.List, limit int) *bun.SelectQuery {
+func (v *asOfQuery) itemsAt(db bun.IDB, list domain.List, limit int) *bun.SelectQuery {
 	newest := func(query *bun.SelectQuery, number string) *bun.SelectQuery {
 		query = v.where(query, list.Filter)
 		if list.Before > 0 {
@@ -90,14 +90,14 @@ func (v *hindsight) held(db bun.IDB, list domain.List, limit int) *bun.SelectQue
 		found = eachOf(db, list.By.Entities(), owned).Union(eachOf(db, v.scopes, reaching))
 	} else {
 		for _, owner := range list.By.Entities() {
-			found = together(db, found, owned(owner))
+			found = unite(db, found, owned(owner))
 		}
 		for _, scope := range v.scopes {
-			found = together(db, found, reaching(scope))
+			found = unite(db, found, reaching(scope))
 		}
 	}
 	numbers := db.NewSelect().ColumnExpr("number").TableExpr("(?) AS found", found).OrderExpr("number DESC").Limit(int64(limit))
-	return v.past.then(db, v.tenant, v.position).Where("k.number IN (?)", numbers)
+	return v.past.itemsAt(db, v.tenant, v.position).Where("k.number IN (?)", numbers)
 }
 
 // onlyLive says that only items of these statuses are wanted that answers might contain: the others have no
@@ -107,7 +107,7 @@ func onlyLive(statuses []domain.Status) bool {
 }
 
 // owned selects from the items by their owners.
-func (v *hindsight) owned(db bun.IDB) *bun.SelectQuery {
+func (v *asOfQuery) owned(db bun.IDB) *bun.SelectQuery {
 	query := db.NewSelect()
 	if v.past.knowledge.db.Engine == database.SQLite { // it takes the newest of everybody for fewer than somebody's
 		return query.TableExpr("? AS k INDEXED BY ?", v.past.tables.items, v.past.tables.owners)
@@ -121,8 +121,8 @@ func eachOf[T ~string](db bun.IDB, names []T, part func(name any) *bun.SelectQue
 		Join("CROSS JOIN LATERAL (?) AS part", part(bun.Safe("one.name")))
 }
 
-// together selects the numbers of both.
-func together(db bun.IDB, found, part *bun.SelectQuery) *bun.SelectQuery {
+// unite selects the numbers of both.
+func unite(db bun.IDB, found, part *bun.SelectQuery) *bun.SelectQuery {
 	one := db.NewSelect().ColumnExpr("number").TableExpr("(?) AS part", part)
 	if found == nil {
 		return one

@@ -11,21 +11,21 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// written is a passage on its way into the tables.
+// written is a page change on its way into the tables.
 type written struct {
 	past    *Past
-	passage *passage
+	passage *pageChange
 }
 
 // Prepare implements [events.Preparer]: it folds a page of events into the rows that begin and end with
 // it. Nobody else writes these, so that what it reads is what there will be when they are written.
 func (p *Past) Prepare(ctx context.Context, page events.Page) (events.Change, error) {
-	way := &passage{tenant: page.Tenant, policy: p.knowledge.Policy(), tokenizer: p.knowledge.tokenizers[0]}
-	retold, err := p.retell(ctx, page, way)
+	way := &pageChange{tenant: page.Tenant, policy: p.knowledge.Policy(), tokenizer: p.knowledge.tokenizers[0]}
+	retold, err := p.refold(ctx, page, way)
 	if err != nil {
 		return nil, err
 	}
-	formers, err := p.formers(ctx, page, retold)
+	formers, err := p.loadItems(ctx, page, retold)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (p *Past) Prepare(ctx context.Context, page events.Page) (events.Change, er
 		}
 		f := formers[id]
 		if f == nil {
-			f = &former{Knowledge: &domain.Knowledge{ID: id}, told: true, scopes: map[string]spell{}}
+			f = &pastItem{Knowledge: &domain.Knowledge{ID: id}, hasText: true, scopes: map[string]validity{}}
 			formers[id] = f
 		}
 		if err := way.fold(f, event); err != nil {
@@ -59,8 +59,8 @@ func (w written) Write(ctx context.Context, tx bun.IDB) error {
 // Done implements [events.Change].
 func (written) Done() {}
 
-// formers are the items that a page goes on with, as the projection has left them, by id.
-func (p *Past) formers(ctx context.Context, page events.Page, retold set) (map[string]*former, error) {
+// loadItems are the items that a page goes on with, as the projection has left them, by id.
+func (p *Past) loadItems(ctx context.Context, page events.Page, retold set) (map[string]*pastItem, error) {
 	var streams []string
 	seen, begun := set{}, set{}
 	for _, event := range page.Events {
@@ -74,7 +74,7 @@ func (p *Past) formers(ctx context.Context, page events.Page, retold set) (map[s
 			seen.add(&streams, event.Stream)
 		}
 	}
-	formers := map[string]*former{}
+	formers := map[string]*pastItem{}
 	if len(streams) == 0 {
 		return formers, p.votes(ctx, page, formers)
 	}
@@ -92,12 +92,12 @@ func (p *Past) formers(ctx context.Context, page events.Page, retold set) (map[s
 	}
 	for i := range rows {
 		k := rows[i].knowledge(p.knowledge.Policy())
-		formers[k.ID] = &former{
-			Knowledge: k, places: rows[i].places(), tags: signature(rows[i].TagBits), scopes: spells(k),
-			item: spell{open: true, since: rows[i].Since},
+		formers[k.ID] = &pastItem{
+			Knowledge: k, positions: rows[i].positions(), tags: tagSignature(rows[i].TagBits), scopes: validities(k),
+			item: validity{open: true, since: rows[i].Since},
 		}
 	}
-	if err := p.tell(ctx, page, formers); err != nil {
+	if err := p.loadTexts(ctx, page, formers); err != nil {
 		return nil, err
 	}
 	return formers, p.votes(ctx, page, formers)
@@ -106,15 +106,15 @@ func (p *Past) formers(ctx context.Context, page events.Page, retold set) (map[s
 // rows are what items were at a position, by number.
 func (p *Past) rows(ctx context.Context, db bun.IDB, tenant string, numbers []int64, position int64) ([]pastRow, error) {
 	var all []pastRow
-	items := p.then(db, tenant, position).Where("k.number IN (?)", bun.List(numbers))
+	items := p.itemsAt(db, tenant, position).Where("k.number IN (?)", bun.List(numbers))
 	if err := p.described(items, position).OrderExpr("k.number DESC").Scan(ctx, &all); err != nil {
 		return nil, p.knowledge.failed(ctx, "read the past", err)
 	}
 	return all, nil
 }
 
-// then selects the items as they were at a position.
-func (p *Past) then(db bun.IDB, tenant string, position int64) *bun.SelectQuery {
+// itemsAt selects the items as they were at a position.
+func (p *Past) itemsAt(db bun.IDB, tenant string, position int64) *bun.SelectQuery {
 	return db.NewSelect().TableExpr("? AS k", p.tables.items).ColumnExpr("k.*").
 		Where("k.tenant = ?", tenant).Where("k.since <= ?", position).Where("k.until > ?", position)
 }
@@ -132,19 +132,19 @@ func (p *Past) described(items *bun.SelectQuery, position int64) *bun.SelectQuer
 		p.tables.counts, p.tables.counts, position)
 }
 
-// tell reads the texts of items whose text a page changes: their words are those of all of it.
-func (p *Past) tell(ctx context.Context, page events.Page, formers map[string]*former) error {
+// loadTexts reads the texts of items whose text a page changes: their words are those of all of it.
+func (p *Past) loadTexts(ctx context.Context, page events.Page, formers map[string]*pastItem) error {
 	var positions, numbers []int64
-	var revised []*former
+	var revised []*pastItem
 	for _, event := range page.Events {
 		id, _ := domain.ItemOf(event.Stream)
 		f := formers[id]
-		if _, isRevision := event.Fact.(domain.Revised); !isRevision || f == nil || f.told {
+		if _, isRevision := event.Fact.(domain.Revised); !isRevision || f == nil || f.hasText {
 			continue
 		}
-		f.told = true
+		f.hasText = true
 		revised = append(revised, f)
-		positions, numbers = append(positions, f.places.all(f.Number)...), append(numbers, f.Number)
+		positions, numbers = append(positions, f.positions.all(f.Number)...), append(numbers, f.Number)
 	}
 	if len(revised) == 0 {
 		return nil
@@ -158,9 +158,9 @@ func (p *Past) tell(ctx context.Context, page events.Page, formers map[string]*f
 		return err
 	}
 	for _, f := range revised {
-		f.places.recall(f.Knowledge, facts)
+		f.positions.restore(f.Knowledge, facts)
 		if at, open := since[f.Number]; open {
-			f.words = spell{open: true, since: at}
+			f.words = validity{open: true, since: at}
 		}
 	}
 	return nil
@@ -183,8 +183,8 @@ func (p *Past) wordsSince(ctx context.Context, tenant string, numbers []int64) (
 
 // votes gives items the votes that a page takes back: all that a fold needs to know of them is what they
 // said.
-func (p *Past) votes(ctx context.Context, page events.Page, formers map[string]*former) error {
-	wanted := map[string]*former{}
+func (p *Past) votes(ctx context.Context, page events.Page, formers map[string]*pastItem) error {
+	wanted := map[string]*pastItem{}
 	for _, event := range page.Events {
 		id, _ := domain.ItemOf(event.Stream)
 		f := formers[id]

@@ -100,8 +100,8 @@ func (r *pastRow) knowledge(policy domain.ConfidencePolicy) *domain.Knowledge {
 	return k
 }
 
-func (r *pastRow) places() places {
-	return places{
+func (r *pastRow) positions() textPositions {
+	return textPositions{
 		task: r.TaskAt, content: r.ContentAt, abstract: r.AbstractAt, overview: r.OverviewAt,
 		tags: r.TagsAt, meta: r.MetaAt, uri: r.URIAt, reason: r.ReasonAt, suspended: r.SuspendedReasonAt,
 	}
@@ -120,7 +120,7 @@ var (
 )
 
 // itemValues are an item's row from the position of its newest event on.
-func itemValues(tenant string, k *domain.Knowledge, p places, tags signature, until int64) ([]any, error) {
+func itemValues(tenant string, k *domain.Knowledge, p textPositions, tags tagSignature, until int64) ([]any, error) {
 	scopes, err := json.Marshal(k.Scopes)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", k.ID, err)
@@ -135,7 +135,7 @@ func itemValues(tenant string, k *domain.Knowledge, p places, tags signature, un
 }
 
 // countValues are how an item had proved itself from the position of its newest event on.
-func countValues(tenant string, k *domain.Knowledge, p places) ([]any, error) {
+func countValues(tenant string, k *domain.Knowledge, p textPositions) ([]any, error) {
 	reporters, suspended := make([]domain.Entity, 0, len(k.Reports)), []domain.Entity(nil)
 	for reporter, report := range k.Reports {
 		if report.Suspended {

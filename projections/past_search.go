@@ -28,14 +28,14 @@ func (p *Past) Search(ctx context.Context, s domain.Search) (domain.Answer, erro
 	if err := p.knowledge.refresh(ctx); err != nil {
 		return domain.Answer{}, err
 	}
-	then := p.hindsight(s.By, s.AsOf, s.Then, s.Context.Entities)
+	then := p.asOf(s.By, s.AsOf, s.Then, s.Context.Entities)
 	meaning := then.now.meaning
-	r := &recollection{
-		hindsight: then, search: s, audience: s.Audience(),
-		terms: p.knowledge.tokenizers[0].Query(s.Text), minScore: meaning.embedder.Calibration().MinScore, asked: meaning.embed(ctx, s),
+	r := &asOfSearch{
+		asOfQuery: then, search: s, audience: s.Audience(),
+		terms: p.knowledge.tokenizers[0].Query(s.Text), minScore: meaning.embedder.Calibration().MinScore, embedding: meaning.embed(ctx, s),
 	}
-	if r.asked.err != nil {
-		return domain.Answer{}, r.asked.err
+	if r.embedding.err != nil {
+		return domain.Answer{}, r.embedding.err
 	}
 	if s.MinScore != nil {
 		r.minScore = *s.MinScore
@@ -48,8 +48,8 @@ func (p *Past) Search(ctx context.Context, s domain.Search) (domain.Answer, erro
 	}, func() (bool, error) {
 		now := s
 		now.AsOf = 0
-		return p.atHead(ctx, s.By.Tenant, s.AsOf, func() (err error) {
-			present, err = p.knowledge.then(s.Then).Search(ctx, now)
+		return p.askPresent(ctx, s.By.Tenant, s.AsOf, func() (err error) {
+			present, err = p.knowledge.atTime(s.Then).Search(ctx, now)
 			return err
 		})
 	})
@@ -59,7 +59,7 @@ func (p *Past) Search(ctx context.Context, s domain.Search) (domain.Answer, erro
 	case answered:
 		return present, nil
 	}
-	answer := domain.Answer{Embedder: meaning.embedder.Name(), Degraded: r.asked.degraded, MinScore: r.minScore}
+	answer := domain.Answer{Embedder: meaning.embedder.Name(), Degraded: r.embedding.degraded, MinScore: r.minScore}
 	if answer.Hits, err = r.read(ctx, hits); err != nil {
 		return domain.Answer{}, err
 	}
@@ -69,34 +69,34 @@ func (p *Past) Search(ctx context.Context, s domain.Search) (domain.Answer, erro
 	return answer, nil
 }
 
-// recollection is one search of the past on its way.
-type recollection struct {
-	*hindsight
-	search   domain.Search
-	audience domain.Audience
-	counted  domain.Audience // whose items words are counted in
-	terms    []text.QueryTerm
-	minScore float64
-	asked    asked
+// asOfSearch is one search of the past on its way.
+type asOfSearch struct {
+	*asOfQuery
+	search    domain.Search
+	audience  domain.Audience
+	counted   domain.Audience // whose items words are counted in
+	terms     []text.QueryTerm
+	minScore  float64
+	embedding queryEmbedding
 
-	words *wordCount
-	items []remains // what the audience had and passes the filter
-	rows  []pastRow // of the hits
+	words *termOccurrences
+	items []asOfCandidate // what the audience had and passes the filter
+	rows  []pastRow       // of the hits
 
 	seen, passed int64
 	below        float64
 }
 
-// remains are what a search of the past reads of an item.
-type remains struct {
-	slim
+// asOfCandidate are what a search of the past reads of an item.
+type asOfCandidate struct {
+	candidateRow
 	status domain.Status
 	since  int64
 	words  int
-	bag    packed
+	bag    packedTerms
 }
 
-func (r *recollection) hits(ctx context.Context, tx bun.IDB) ([]domain.Hit, error) {
+func (r *asOfSearch) hits(ctx context.Context, tx bun.IDB) ([]domain.Hit, error) {
 	if err := r.compareWords(ctx, tx); err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (r *recollection) hits(ctx context.Context, tx bun.IDB) ([]domain.Hit, erro
 }
 
 // had selects the items that answers might have contained, of the audience's scopes.
-func (r *recollection) had(tx bun.IDB) *bun.SelectQuery {
+func (r *asOfSearch) had(tx bun.IDB) *bun.SelectQuery {
 	query := tx.NewSelect().TableExpr("? AS k", r.past.tables.items)
 	if r.audience.Everything {
 		return query
@@ -135,12 +135,12 @@ func (r *recollection) had(tx bun.IDB) *bun.SelectQuery {
 }
 
 // live are all of them.
-func (r *recollection) live(tx bun.IDB) *bun.SelectQuery {
+func (r *asOfSearch) live(tx bun.IDB) *bun.SelectQuery {
 	return r.where(r.had(tx), domain.Filter{Statuses: liveStatuses})
 }
 
 // passing are those that pass the search's filter.
-func (r *recollection) passing(tx bun.IDB) *bun.SelectQuery {
+func (r *asOfSearch) passing(tx bun.IDB) *bun.SelectQuery {
 	return r.where(r.had(tx), r.search.Filter).Where("k.status IN (?)", bun.List(liveStatuses))
 }
 
@@ -149,21 +149,21 @@ var liveStatuses = []domain.Status{domain.Active, domain.IsSuperseded}
 
 // compareWords scores what contains any of the question's terms by BM25, over the statistics of what the
 // audience had.
-func (r *recollection) compareWords(ctx context.Context, tx bun.IDB) error {
-	r.words = &wordCount{with: make([][]occurred, len(r.terms))}
+func (r *asOfSearch) compareWords(ctx context.Context, tx bun.IDB) error {
+	r.words = &termOccurrences{with: make([][]occurred, len(r.terms))}
 	hashes := make([]uint64, len(r.terms))
 	for i, term := range r.terms {
 		hashes[i] = hashOf(term.Term)
 	}
-	var all profile
-	measure := func(i remains) {
+	var all scopeSize
+	measure := func(i asOfCandidate) {
 		times := int64(len(r.shared(i.scopes)))
 		all.items, all.words = all.items+times, all.words+times*int64(i.words)
 		if i.status == domain.Active {
 			r.seen++
 		}
 	}
-	compare := func(i remains) {
+	compare := func(i asOfCandidate) {
 		for term, hash := range hashes {
 			if count := i.bag.count(hash); count > 0 {
 				r.words.with[term] = append(r.words.with[term], occurred{i.number, count, i.words})
@@ -174,7 +174,7 @@ func (r *recollection) compareWords(ctx context.Context, tx bun.IDB) error {
 	var rest domain.Filter
 	r.counted, rest = narrowed(r.search.Filter, r.audience)
 	plain := isPlain(rest)
-	err := r.each(ctx, r.withWords(r.live(tx), plain), func(i remains) {
+	err := r.each(ctx, r.withWords(r.live(tx), plain), func(i asOfCandidate) {
 		measure(i)
 		if plain && len(r.shared(i.scopes)) > 0 {
 			compare(i)
@@ -184,7 +184,7 @@ func (r *recollection) compareWords(ctx context.Context, tx bun.IDB) error {
 		}
 	})
 	if err == nil && !plain {
-		err = r.each(ctx, r.withWords(r.passing(tx), true), func(i remains) {
+		err = r.each(ctx, r.withWords(r.passing(tx), true), func(i asOfCandidate) {
 			compare(i)
 			i.bag = nil
 			r.items = append(r.items, i)
@@ -196,7 +196,7 @@ func (r *recollection) compareWords(ctx context.Context, tx bun.IDB) error {
 }
 
 // shared are the scopes that count of an item's: those of the audience, or one for everything.
-func (r *recollection) shared(scopes []domain.Scope) []domain.Scope {
+func (r *asOfSearch) shared(scopes []domain.Scope) []domain.Scope {
 	if r.counted.Everything {
 		return []domain.Scope{""}
 	}
@@ -209,8 +209,8 @@ func (r *recollection) shared(scopes []domain.Scope) []domain.Scope {
 	return both
 }
 
-// withWords selects what remains are read from.
-func (r *recollection) withWords(query *bun.SelectQuery, bags bool) *bun.SelectQuery {
+// withWords selects what candidates are read from.
+func (r *asOfSearch) withWords(query *bun.SelectQuery, bags bool) *bun.SelectQuery {
 	query = query.ColumnExpr("k.number, k.id, k.scopes, k.status, k.since, w.words").
 		Join("JOIN ? AS w ON w.tenant = k.tenant AND w.number = k.number", r.past.tables.words)
 	if bags {
@@ -221,7 +221,7 @@ func (r *recollection) withWords(query *bun.SelectQuery, bags bool) *bun.SelectQ
 	return r.at(query, "w")
 }
 
-func (r *recollection) each(ctx context.Context, query *bun.SelectQuery, each func(remains)) (err error) {
+func (r *asOfSearch) each(ctx context.Context, query *bun.SelectQuery, each func(asOfCandidate)) (err error) {
 	rows, err := query.Rows(ctx)
 	if err != nil {
 		return err
@@ -230,7 +230,7 @@ func (r *recollection) each(ctx context.Context, query *bun.SelectQuery, each fu
 	var scopes, bag sql.RawBytes
 	known := map[string][]domain.Scope{}
 	for rows.Next() {
-		var i remains
+		var i asOfCandidate
 		if err := rows.Scan(&i.number, &i.id, &scopes, &i.status, &i.since, &i.words, &bag); err != nil {
 			return err
 		}
@@ -241,16 +241,16 @@ func (r *recollection) each(ctx context.Context, query *bun.SelectQuery, each fu
 			}
 			known[string(scopes)] = list
 		}
-		i.scopes, i.position, i.bag = list, i.since, packed(bag)
+		i.scopes, i.position, i.bag = list, i.since, packedTerms(bag)
 		each(i)
 	}
 	return rows.Err()
 }
 
 // cosines compares the vectors of every item that passes; of an item in pieces the nearest counts.
-func (r *recollection) cosines(ctx context.Context, tx bun.IDB) (found map[int64]float64, err error) {
+func (r *asOfSearch) cosines(ctx context.Context, tx bun.IDB) (found map[int64]float64, err error) {
 	found = map[int64]float64{}
-	if r.asked.vector == nil || len(r.items) == 0 {
+	if r.embedding.vector == nil || len(r.items) == 0 {
 		return found, nil
 	}
 	postgres := r.past.knowledge.db.Engine == database.Postgres
@@ -259,7 +259,7 @@ func (r *recollection) cosines(ctx context.Context, tx bun.IDB) (found map[int64
 		Join("JOIN ? AS p ON p.tenant = w.tenant AND p.number = w.number AND p.since = w.since", r.past.tables.pieces).
 		Join("JOIN ? AS v ON v.tenant = p.tenant AND v.text_hash = p.text_hash", r.now.meaning.tables.vectors)
 	if postgres {
-		query = query.ColumnExpr("1 - (v.vector <=> ?)", vectorText(r.asked.vector))
+		query = query.ColumnExpr("1 - (v.vector <=> ?)", vectorText(r.embedding.vector))
 	} else {
 		query = query.ColumnExpr("v.vector")
 	}
@@ -277,7 +277,7 @@ func (r *recollection) cosines(ctx context.Context, tx bun.IDB) (found map[int64
 		} else if err = rows.Scan(&number, &blob); err == nil {
 			var vector []float32
 			if vector, err = embedding.Decode(blob); err == nil {
-				cosine = embedding.Cosine(vector, r.asked.vector)
+				cosine = embedding.Cosine(vector, r.embedding.vector)
 			}
 		}
 		if err != nil {
@@ -291,7 +291,7 @@ func (r *recollection) cosines(ctx context.Context, tx bun.IDB) (found map[int64
 }
 
 // candidates are scored as a search of the present scores them. Confidence is added by weigh.
-func (r *recollection) candidates(cosines map[int64]float64) []domain.Candidate {
+func (r *asOfSearch) candidates(cosines map[int64]float64) []domain.Candidate {
 	var candidates []domain.Candidate
 	kept := r.items[:0]
 	for _, item := range r.items {
@@ -306,7 +306,7 @@ func (r *recollection) candidates(cosines map[int64]float64) []domain.Candidate 
 	return candidates
 }
 
-func (r *recollection) candidate(item remains, cosines map[int64]float64) domain.Candidate {
+func (r *asOfSearch) candidate(item asOfCandidate, cosines map[int64]float64) domain.Candidate {
 	c := domain.Candidate{ID: item.id, Scopes: item.scopes, Position: item.position, Lexical: r.words.scores[item.number]}
 	cosine, compared := cosines[item.number]
 	if !compared { // words stand alone
@@ -323,7 +323,7 @@ func (r *recollection) candidate(item remains, cosines map[int64]float64) domain
 }
 
 // weigh gives candidates, which are those of the items, the confidence that they had.
-func (r *recollection) weigh(ctx context.Context, tx bun.IDB, candidates []domain.Candidate) error {
+func (r *asOfSearch) weigh(ctx context.Context, tx bun.IDB, candidates []domain.Candidate) error {
 	const most = 5000
 	policy := r.now.active().policy
 	at := make(map[int64]int, len(r.items))
@@ -355,11 +355,11 @@ func (r *recollection) weigh(ctx context.Context, tx bun.IDB, candidates []domai
 }
 
 // read gives the hits their items, as they were.
-func (r *recollection) read(ctx context.Context, hits []domain.Hit) ([]domain.Found, error) {
+func (r *asOfSearch) read(ctx context.Context, hits []domain.Hit) ([]domain.Found, error) {
 	if len(hits) == 0 {
 		return nil, nil
 	}
-	items, err := r.recalled(ctx, r.rows)
+	items, err := r.readTexts(ctx, r.rows)
 	if err != nil {
 		return nil, err
 	}
@@ -367,7 +367,7 @@ func (r *recollection) read(ctx context.Context, hits []domain.Hit) ([]domain.Fo
 	for _, hit := range hits {
 		for _, k := range items {
 			if k.ID == hit.ID {
-				tell(k, r.search.Level)
+				applyLevel(k, r.search.Level)
 				found = append(found, domain.Found{Hit: hit, Knowledge: k, Terms: r.wordsOf(k.Number)})
 			}
 		}
@@ -375,14 +375,14 @@ func (r *recollection) read(ctx context.Context, hits []domain.Hit) ([]domain.Fo
 	return found, nil
 }
 
-func (r *recollection) explain(took time.Duration) *domain.Explanation {
+func (r *asOfSearch) explain(took time.Duration) *domain.Explanation {
 	e := &domain.Explanation{
 		Audience: r.audience.Scopes, Visible: r.seen, Passed: r.passed, BestBelow: r.below, Took: took,
 	}
 	for _, term := range r.terms {
 		e.Terms = append(e.Terms, term.Term)
 	}
-	if r.asked.vector != nil {
+	if r.embedding.vector != nil {
 		e.Plans = []domain.ScopePlan{{Items: r.passed, Plan: planExact}}
 	}
 	return e

@@ -219,7 +219,7 @@ func TestASearchOfThePastIsRankedAsItWouldHaveBeen(t *testing.T) {
 			}
 			want := may.hits(w.world, s)
 			if wrong := newVerdict(s, want, least).complaint(answer.Hits); wrong != "" {
-				rt.Errorf("%s\nsearch %+v\nanswer %s\ntruth %s", wrong, s, listed(answer.Hits), listed(found(want)))
+				rt.Errorf("%s\nsearch %+v\nanswer %s\ntruth %s", wrong, s, listed(answer.Hits), listed(searchableScopes(want)))
 			}
 			for _, hit := range answer.Hits {
 				if diff := gocmp.Diff(hit.Knowledge, truth[hit.ID].Knowledge, ignored); diff != "" {

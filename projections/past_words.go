@@ -6,8 +6,8 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// wordCount is where a question's terms occurred, of all that an audience had.
-type wordCount struct {
+// termOccurrences is where a question's terms occurred, of all that an audience had.
+type termOccurrences struct {
 	with          [][]occurred // of each term
 	found, listed int          // occurrences, and in how many scopes of the audience they were
 	scores        map[int64]float64
@@ -20,7 +20,7 @@ type occurred struct {
 }
 
 // score is BM25 as a search of the present has it; all is what the audience had.
-func (w *wordCount) score(terms []text.QueryTerm, all profile) {
+func (w *termOccurrences) score(terms []text.QueryTerm, all scopeSize) {
 	w.scores = map[int64]float64{}
 	if w.found == 0 {
 		return
@@ -44,7 +44,7 @@ func (w *wordCount) score(terms []text.QueryTerm, all profile) {
 }
 
 // wordsOf are the question's terms that an item had, when asked to explain.
-func (r *recollection) wordsOf(number int64) []string {
+func (r *asOfSearch) wordsOf(number int64) []string {
 	if !r.search.Explain {
 		return nil
 	}

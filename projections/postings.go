@@ -20,8 +20,8 @@ const maxPostings = 5000
 // readWords reads the postings of a question's terms from wherever they lie, in one statement and so
 // as of one moment: between two, words could move from one place to the other and be missed. The rows are
 // narrow, because a column of a row costs more than a term of a bag.
-func (p *Knowledge) readWords(s domain.Search, audience domain.Audience, into *tally) read {
-	query := p.db.NewRaw("?\nUNION ALL\n?", p.fromTerms(s, audience, into.terms), p.fromBags(s, audience))
+func (p *Knowledge) readWords(s domain.Search, audience domain.Audience, into *accumulator) read {
+	query := p.db.NewRaw("?\nUNION ALL\n?", p.selectPostings(s, audience, into.terms), p.selectPacked(s, audience))
 	return read{query: query, scan: func(_ context.Context, _ *bun.DB, rows *sql.Rows) error {
 		var term, words int
 		var number int64
@@ -31,29 +31,29 @@ func (p *Knowledge) readWords(s domain.Search, audience domain.Audience, into *t
 			if err := rows.Scan(&term, &tier, &number, &words, &said); err != nil {
 				return err
 			}
-			if term != inBag {
-				if err := into.addList(term, tier, said); err != nil {
+			if term != packedRow {
+				if err := into.addPostings(term, tier, said); err != nil {
 					return err
 				}
 				continue
 			}
 			if p.db.Engine == database.Postgres {
-				into.addBag(number, words, tier, hexed(said))
+				into.addPacked(number, words, tier, hexTerms(said))
 			} else {
-				into.addBag(number, words, tier, packed(said))
+				into.addPacked(number, words, tier, packedTerms(said))
 			}
 		}
 		return nil
 	}}
 }
 
-// inBag stands in the place of a term where a row has a bag.
-const inBag = -1
+// packedRow stands in the place of a term where a row has a bag.
+const packedRow = -1
 
-// fromTerms selects, per term and scope, the newest items that the index of terms has: one index scan
+// selectPostings selects, per term and scope, the newest items that the index of terms has: one index scan
 // each, which ends at maxPostings. They come packed into one text per list, because a row costs more
 // to send than a posting, and two numbers a posting, because each costs more than to take it apart.
-func (p *Knowledge) fromTerms(s domain.Search, audience domain.Audience, terms []text.QueryTerm) *bun.RawQuery {
+func (p *Knowledge) selectPostings(s domain.Search, audience domain.Audience, terms []text.QueryTerm) *bun.RawQuery {
 	asked := make([][]any, len(terms))
 	for i, term := range terms {
 		asked[i] = []any{i, term.Term}
@@ -88,9 +88,9 @@ func (p *Knowledge) fromTerms(s domain.Search, audience domain.Audience, terms [
 // words the item has.
 const countBits = 24
 
-// fromBags selects the bags of the audience's newer items, whole. The background keeps them few.
-func (p *Knowledge) fromBags(s domain.Search, audience domain.Audience) *bun.SelectQuery {
-	query := p.db.NewSelect().TableExpr("?", p.byBag(p.tables(), "b")).
+// selectPacked selects the bags of the audience's newer items, whole. The background keeps them few.
+func (p *Knowledge) selectPacked(s domain.Search, audience domain.Audience) *bun.SelectQuery {
+	query := p.db.NewSelect().TableExpr("?", p.packedIndexHint(p.tables(), "b")).
 		Where("b.tenant = ?", s.By.Tenant).Where("b.bag IS NOT NULL")
 	if !audience.Everything {
 		query = query.Where("b.scope IN (?)", bun.List(audience.Scopes))
@@ -99,12 +99,12 @@ func (p *Knowledge) fromBags(s domain.Search, audience domain.Audience) *bun.Sel
 	if p.db.Engine == database.Postgres { // as it would be sent anyway, and can be searched
 		bag = "encode(b.bag, 'hex')"
 	}
-	return p.passing(query.ColumnExpr("?, "+tierOf("b.scope")+", b.number, b.words, "+bag, inBag), "b", s)
+	return p.passing(query.ColumnExpr("?, "+tierOf("b.scope")+", b.number, b.words, "+bag, packedRow), "b", s)
 }
 
-// byBag is the table of scopes, under an alias, to be read by the index of bags, which are few: SQLite would look at
+// packedIndexHint is the table of scopes, under an alias, to be read by the index of bags, which are few: SQLite would look at
 // every item of a tenant.
-func (p *Knowledge) byBag(t tables, alias string) bun.Safe {
+func (p *Knowledge) packedIndexHint(t tables, alias string) bun.Safe {
 	table := string(t.scopes) + " AS " + alias
 	if p.db.Engine == database.SQLite {
 		table += " INDEXED BY " + string(t.scopes) + "_bags"

@@ -9,9 +9,9 @@ import (
 // to be remembered.
 type prepared struct {
 	domain.Command
-	id       string
-	text     domain.Text
-	wordings map[string]wording // by the tokenizer's version
+	id    string
+	text  domain.Text
+	terms map[string]itemTerms // by the tokenizer's version
 }
 
 var _ events.Preparation = (*Knowledge)(nil)
@@ -24,13 +24,13 @@ func (p *Knowledge) Prepare(command domain.Command) domain.Command {
 		return command
 	}
 	text := remember.Knowledge.Text
-	wordings := map[string]wording{}
-	for _, v := range p.lineup.Load().versions {
-		if _, cut := wordings[v.tokenizer.Version]; !cut && !v.foreign {
-			wordings[v.tokenizer.Version] = wordingOf(v.tokenizer, &domain.Knowledge{Text: text})
+	wordings := map[string]itemTerms{}
+	for _, v := range p.versionSet.Load().versions {
+		if _, cut := wordings[v.tokenizer.Version]; !cut && !v.unsupported {
+			wordings[v.tokenizer.Version] = itemTermsOf(v.tokenizer, &domain.Knowledge{Text: text})
 		}
 	}
-	return prepared{Command: command, id: remember.ID, text: text, wordings: wordings}
+	return prepared{Command: command, id: remember.ID, text: text, terms: wordings}
 }
 
 // preparedOf are the prepared commands, by item.
@@ -44,12 +44,12 @@ func preparedOf(commands []domain.Command) map[string]prepared {
 	return found
 }
 
-// wordingOf is the wording of an item as it is by now, from its command if that foresaw it.
-func (s *stage) wordingOf(k *domain.Knowledge) wording {
+// itemTermsOf are the terms of an item as it is by now, from its command if that foresaw it.
+func (s *stage) itemTermsOf(k *domain.Knowledge) itemTerms {
 	if p, found := s.prepared[k.ID]; found && saySame(p.text, k.Text) {
-		if w, cut := p.wordings[s.version.tokenizer.Version]; cut {
+		if w, cut := p.terms[s.version.tokenizer.Version]; cut {
 			return w
 		}
 	}
-	return wordingOf(s.version.tokenizer, k)
+	return itemTermsOf(s.version.tokenizer, k)
 }

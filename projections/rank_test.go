@@ -46,7 +46,7 @@ func TestEverySearchIsRankedAsIfEveryItemHadBeenLookedAt(t *testing.T) {
 			}
 			want := truth.hits(w, s)
 			if wrong := newVerdict(s, want, minScore).complaint(answer.Hits); wrong != "" {
-				rt.Errorf("%s\nsearch %+v\nanswer %s\ntruth %s", wrong, s, listed(answer.Hits), listed(found(want)))
+				rt.Errorf("%s\nsearch %+v\nanswer %s\ntruth %s", wrong, s, listed(answer.Hits), listed(searchableScopes(want)))
 			}
 		})
 	})
@@ -106,7 +106,7 @@ func listed(hits []domain.Found) string {
 	return lines
 }
 
-func found(hits []domain.Hit) []domain.Found {
+func searchableScopes(hits []domain.Hit) []domain.Found {
 	all := make([]domain.Found, len(hits))
 	for i, hit := range hits {
 		all[i].Hit = hit

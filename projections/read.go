@@ -54,8 +54,8 @@ func readFor(r events.Reading) read {
 	}}
 }
 
-// readKept is [readEach] for a query whose values are given apart.
-func readKept[T any](query string, each func(*T), values ...any) read {
+// readPrepared is [readEach] for a query whose values are given apart.
+func readPrepared[T any](query string, each func(*T), values ...any) read {
 	r := readEach(statement(query), each)
 	r.values = values
 	return r

@@ -22,8 +22,8 @@ type Rebuilder struct {
 	logger    *slog.Logger
 	batch     *batches
 
-	sliceStreams int
-	claimLasts   time.Duration
+	sliceStreams  int
+	leaseDuration time.Duration
 
 	ctx  context.Context // ends with Close
 	stop context.CancelFunc
@@ -39,7 +39,7 @@ func NewRebuilder(p *Knowledge, log *events.Log) *Rebuilder {
 	p.history.Store(log)
 	ctx, stop := context.WithCancel(database.ForEveryTenant(context.Background()))
 	return &Rebuilder{
-		knowledge: p, log: log, logger: p.log, batch: paced(p.db.Engine), sliceStreams: sliceStreams, claimLasts: claimLasts,
+		knowledge: p, log: log, logger: p.log, batch: paced(p.db.Engine), sliceStreams: sliceStreams, leaseDuration: leaseDuration,
 		ctx: ctx, stop: stop,
 	}
 }
@@ -53,7 +53,7 @@ func (r *Rebuilder) Close() {
 // run is one rebuild at work in this process.
 type run struct {
 	version version
-	claim   *claim
+	lease   *lease
 	done    chan struct{}
 	cancel  context.CancelCauseFunc
 	began   time.Time
@@ -91,7 +91,7 @@ func (r *Rebuilder) Start(ctx context.Context, order domain.RebuildOrder) (domai
 		return domain.RebuildProgress{}, domain.Refuse(domain.ErrConflict, "version %d of knowledge is being built", r.current.version.Version).
 			WithFix("wait for it, or cancel it")
 	}
-	claim, err := r.claim(ctx)
+	claim, err := r.acquireLease(ctx)
 	if err != nil {
 		return domain.RebuildProgress{}, err
 	}
@@ -119,11 +119,11 @@ func (r *Rebuilder) Resume(ctx context.Context) error {
 	if err != nil || !found {
 		return err
 	}
-	claim, err := r.claim(ctx)
+	claim, err := r.acquireLease(ctx)
 	if err != nil || claim == nil {
 		return err
 	}
-	v, found, err := r.knowledge.unfinished(ctx) // whoever had the claim may have finished
+	v, found, err := r.knowledge.unfinished(ctx) // the previous holder may have finished
 	if err == nil && found && v.whatIf() {
 		err, found = r.knowledge.fail(ctx, v, errAbandoned), false
 	}
@@ -135,15 +135,15 @@ func (r *Rebuilder) Resume(ctx context.Context) error {
 	return nil
 }
 
-func (r *Rebuilder) start(v version, claim *claim) domain.RebuildProgress {
+func (r *Rebuilder) start(v version, claim *lease) domain.RebuildProgress {
 	ctx, cancel := context.WithCancelCause(database.ForWork(r.ctx, rebuildWork))
-	now := &run{version: v, claim: claim, done: make(chan struct{}), cancel: cancel, began: time.Now()}
+	now := &run{version: v, lease: claim, done: make(chan struct{}), cancel: cancel, began: time.Now()}
 	now.progress = domain.RebuildProgress{Projection: knowledgeName, Version: v.Version, Phase: v.State}
 	r.current = now
 	r.runs.Go(func() {
 		defer close(now.done)
 		var guard sync.WaitGroup
-		guard.Go(func() { r.guard(ctx, now) })
+		guard.Go(func() { r.watchLease(ctx, now) })
 		err := r.build(ctx, now)
 		if cause := context.Cause(ctx); err != nil && cause != nil {
 			err = cause // and not what became of whatever was under way
@@ -159,7 +159,7 @@ func (r *Rebuilder) start(v version, claim *claim) domain.RebuildProgress {
 // stays as it is.
 func (r *Rebuilder) finish(now *run, err error) {
 	defer func() {
-		now.claim.release()
+		now.lease.release()
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.current = nil
@@ -171,7 +171,7 @@ func (r *Rebuilder) finish(now *run, err error) {
 	case errors.Is(err, errMoved):
 		logger.Warn("rebuild given up elsewhere", "error", err)
 		return
-	case r.left(err):
+	case r.isResumable(err):
 		logger.Warn("rebuild interrupted; it goes on when it is resumed", "error", err)
 		return
 	case errors.Is(err, errCancelled):
@@ -210,7 +210,7 @@ func (r *Rebuilder) build(ctx context.Context, now *run) error {
 		case stateVerifying:
 			err = r.verify(ctx, now)
 		case stateReady:
-			if err = r.mend(ctx, v); err == nil {
+			if err = r.repairStates(ctx, v); err == nil {
 				err = p.swap(ctx, v.Version, stateReady)
 			}
 		case stateActive, stateDraining, stateFailed: // done; or its entry says why not
@@ -243,13 +243,13 @@ func (r *Rebuilder) Cancel(ctx context.Context) error {
 		<-now.done
 	}
 	var e entry // whoever began it: what another release builds can be given up, too
-	found, err := r.knowledge.one(ctx, &e, unfinishedStates...)
+	found, err := r.knowledge.newestIn(ctx, &e, unfinishedStates...)
 	if err != nil {
 		return err
 	}
 	if found {
 		if now == nil { // a step under way elsewhere may take minutes, and holds what giving up needs
-			if err := r.endElsewhere(ctx); err != nil {
+			if err := r.terminateOthers(ctx); err != nil {
 				return err
 			}
 		}

@@ -103,12 +103,12 @@ func TestAnInterruptedRebuildGoesOnInAnotherProcess(t *testing.T) {
 	})
 }
 
-// A rebuild whose claim is lost stops, and goes on when it is resumed.
+// A rebuild whose lease is lost stops, and goes on when it is resumed.
 func TestALostClaimInterruptsARebuild(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		if db.Engine == database.SQLite {
-			return // the file has one owner: there is nothing to claim
+			return // the file has one owner: there is no lease
 		}
 		r := newRebuilding(t, db, projections.Settings{})
 		r.remember("item", "retry with backoff", "team:pay")

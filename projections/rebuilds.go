@@ -140,13 +140,13 @@ func (r Rebuilds) Rollback(ctx context.Context, name string) error {
 func (r Rebuilds) Retire(ctx context.Context, name string) error {
 	ctx = database.ForEveryTenant(ctx)
 	if name == meaningName {
-		return r.knowledge.spaces.retire(ctx)
+		return r.knowledge.models.retire(ctx)
 	}
 	if err := r.known(name); err != nil {
 		return err
 	}
 	var e entry
-	found, err := r.knowledge.one(ctx, &e, stateDraining)
+	found, err := r.knowledge.newestIn(ctx, &e, stateDraining)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ const (
 	standsThen = `k.id, k.number, k.task, k.owner, k.scopes, k.status, k.helpful, k.harmful, ` + reportersThen + ` AS stale_reporters,
 		CASE WHEN k.confirm_until <= ?0 AND k.stale_reason = '' THEN k.suspended_reason ELSE k.stale_reason END AS stale_reason,
 		coalesce(k.confirm_until <= ?0, FALSE) AS expired, k.confirm_until,
-		` + confidenceThen + ` AS confidence`
+		` + confidenceAt + ` AS confidence`
 	reportersThen = "(k.stale_reporters + CASE WHEN k.confirm_until <= ?0 THEN k.suspended_reporters ELSE 0 END)"
 )
 
@@ -96,7 +96,7 @@ func (r Reports) Stale(ctx context.Context, q domain.ReportQuery) ([]domain.Stan
 
 // expiredWithin selects the items whose last confirmation expired within the time.
 func (p *Knowledge) expiredWithin(q domain.ReportQuery) *bun.SelectQuery {
-	expired := p.db.NewSelect().TableExpr("?", p.by("stale")).
+	expired := p.db.NewSelect().TableExpr("?", p.indexHint("stale")).
 		Where("k.tenant = ?", q.Tenant).Where(mayBeStale).Where("k.confirm_until <= ?", database.At(p.now()))
 	return between(expired, "k.confirm_until", q.From, q.To)
 }
@@ -123,7 +123,7 @@ func (p *Knowledge) ranked(ctx context.Context, q domain.ReportQuery, by ranking
 	now := database.At(p.now())
 	query := p.db.NewSelect().ColumnExpr(standsThen, now)
 	if q.From.IsZero() && q.To.IsZero() {
-		query = query.TableExpr("?", p.by(by.index)).ColumnExpr(by.counted+" AS counted", now).Where(by.some, now)
+		query = query.TableExpr("?", p.indexHint(by.index)).ColumnExpr(by.counted+" AS counted", now).Where(by.some, now)
 	} else {
 		then := between(by.said().ColumnExpr("v.id, count(*) AS counted").Where("v.tenant = ?", q.Tenant).GroupExpr("v.id"), "v.at", q.From, q.To)
 		if by.also != nil {

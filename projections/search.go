@@ -39,23 +39,23 @@ func (p *Knowledge) SearchAll(ctx context.Context, all []domain.Search) ([]domai
 	tasks := make([]func(context.Context) error, len(all))
 	for i, s := range all {
 		tasks[i] = func(ctx context.Context) (err error) {
-			var f *finding
+			var f *execution
 			if f, answers[i], err = p.search(ctx, s, &vectors[i]); err == nil && s.Explain {
 				answers[i].Explain, err = f.explain(ctx, started)
 			}
 			return err
 		}
 	}
-	if err := p.together(ctx, tasks...); err != nil {
+	if err := p.inParallel(ctx, tasks...); err != nil {
 		return nil, err
 	}
 	return answers, nil
 }
 
 // search answers a question whose vector is known, or is made while its words are looked for.
-func (p *Knowledge) search(ctx context.Context, s domain.Search, vector *asked) (*finding, domain.Answer, error) {
-	f := &finding{
-		projection: p, search: s, audience: s.Audience(), minScore: p.meaning.embedder.Calibration().MinScore, asked: vector,
+func (p *Knowledge) search(ctx context.Context, s domain.Search, vector *queryEmbedding) (*execution, domain.Answer, error) {
+	f := &execution{
+		projection: p, search: s, audience: s.Audience(), minScore: p.meaning.embedder.Calibration().MinScore, embedding: vector,
 	}
 	if s.MinScore != nil {
 		f.minScore = *s.MinScore
@@ -73,20 +73,20 @@ func (p *Knowledge) search(ctx context.Context, s domain.Search, vector *asked) 
 	}
 }
 
-// finding is one search on its way.
-type finding struct {
-	projection *Knowledge
-	search     domain.Search
-	audience   domain.Audience
-	minScore   float64
-	asked      *asked
-	words      *matches
-	question   question
-	near       shortlist
-	degraded   string
-	below      float64 // the best score under the threshold
-	evenly     bool    // leave confidence aside
-	wherever   bool    // find the same, whether words lie in bags or in the index
+// execution is one search on its way.
+type execution struct {
+	projection         *Knowledge
+	search             domain.Search
+	audience           domain.Audience
+	minScore           float64
+	embedding          *queryEmbedding
+	words              *matches
+	question           question
+	shortlist          shortlist
+	degraded           string
+	bestBelow          float64 // the best score under the threshold
+	ignoreConfidence   bool    // leave confidence aside
+	storageIndependent bool    // find the same, whether words lie in bags or in the index
 
 	unreadable []string // items that were hits, and whose rows cannot be read
 }
@@ -94,7 +94,7 @@ type finding struct {
 // hits finds candidates and ranks them. Few items are superseded or archives, so that at first candidates are
 // looked for without asking: a search without a filter reads indexes alone. Where it turns out that
 // those have crowded out the others, it is asked for inside.
-func (f *finding) hits(ctx context.Context) ([]domain.Hit, error) {
+func (f *execution) hits(ctx context.Context) ([]domain.Hit, error) {
 	for {
 		hits, crowded, err := f.rank(ctx)
 		if _, rest := narrowed(f.search.Filter, f.audience); err != nil || !crowded || !isPlain(rest) {
@@ -107,50 +107,50 @@ func (f *finding) hits(ctx context.Context) ([]domain.Hit, error) {
 // rank looks for the best by words and for what looks nearest by its sketches, side by side, compares both
 // by meaning, and reads the items: first those that score well, and the others if that does not decide
 // who is in the answer. Crowded means that so much did not pass that others may not have become candidates.
-func (f *finding) rank(ctx context.Context) (hits []domain.Hit, crowded bool, err error) {
-	if err := f.projection.together(ctx, f.byWords, f.byMeaning); err != nil {
+func (f *execution) rank(ctx context.Context) (hits []domain.Hit, crowded bool, err error) {
+	if err := f.projection.inParallel(ctx, f.byWords, f.byMeaning); err != nil {
 		return nil, false, err
 	}
-	all, err := f.prospects(ctx)
+	all, err := f.findCandidates(ctx)
 	if err != nil {
 		return nil, false, err
 	}
-	rest := all.prospects
-	for n := f.first(rest); len(rest) > 0; n = len(rest) {
-		if err := f.look(ctx, all, rest[:n]); err != nil {
+	rest := all.list
+	for n := f.topSize(rest); len(rest) > 0; n = len(rest) {
+		if err := f.loadTop(ctx, all, rest[:n]); err != nil {
 			return nil, false, err
 		}
 		rest = rest[n:]
 		hits = domain.Rank(all.found, f.audience, f.search.Order, f.minScore, f.search.Limit)
-		if len(rest) > 0 && f.settled(hits, all.top, rest[0].score) {
+		if len(rest) > 0 && f.isFinal(hits, all.top, rest[0].score) {
 			break
 		}
 	}
-	return hits, f.crowded(all), nil
+	return hits, f.isTruncated(all), nil
 }
 
-func (f *finding) byWords(ctx context.Context) (err error) {
-	f.words, err = f.projection.match(ctx, f.search, f.audience, f.wherever)
+func (f *execution) byWords(ctx context.Context) (err error) {
+	f.words, err = f.projection.match(ctx, f.search, f.audience, f.storageIndependent)
 	return err
 }
 
-func (f *finding) byMeaning(ctx context.Context) (err error) {
+func (f *execution) byMeaning(ctx context.Context) (err error) {
 	m := f.projection.meaning
-	if f.asked == nil {
+	if f.embedding == nil {
 		a := m.embed(ctx, f.search)
-		f.asked = &a
+		f.embedding = &a
 	}
-	f.degraded = f.asked.degraded
-	if f.asked.err != nil || f.asked.vector == nil {
-		return f.asked.err
+	f.degraded = f.embedding.degraded
+	if f.embedding.err != nil || f.embedding.vector == nil {
+		return f.embedding.err
 	}
-	f.question = newQuestion(f.projection, f.search, f.audience, f.asked.vector)
-	f.near, err = m.nearest.closest(ctx, f.question)
+	f.question = newQuestion(f.projection, f.search, f.audience, f.embedding.vector)
+	f.shortlist, err = m.nearest.closest(ctx, f.question)
 	return err
 }
 
 // read fetches the items of the hits.
-func (f *finding) read(ctx context.Context, hits []domain.Hit) ([]domain.Found, error) {
+func (f *execution) read(ctx context.Context, hits []domain.Hit) ([]domain.Found, error) {
 	if len(hits) == 0 {
 		return nil, nil
 	}
@@ -180,7 +180,7 @@ func (f *finding) read(ctx context.Context, hits []domain.Hit) ([]domain.Found, 
 		}
 		// It may have been forgotten or shared with others since it was ranked.
 		if _, shared := f.audience.Best(k.Scopes); shared && isAlive(k) {
-			tell(k, f.search.Level)
+			applyLevel(k, f.search.Level)
 			found = append(found, domain.Found{Hit: hit, Knowledge: k, Terms: f.words.explained[k.Number]})
 		}
 	}

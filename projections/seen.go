@@ -31,7 +31,7 @@ func (p *Knowledge) gathers(ctx context.Context, by domain.Principal, directory,
 	upTo := func(most int64, query *bun.SelectQuery) *bun.SelectQuery {
 		return p.db.NewSelect().ColumnExpr("count(*)").TableExpr("(?) AS part", query.ColumnExpr("1").Limit(most))
 	}
-	below := p.below(p.db.NewSelect().TableExpr("?", p.by("uri")), by.Tenant, directory, behind(after))
+	below := p.below(p.db.NewSelect().TableExpr("?", p.indexHint("uri")), by.Tenant, directory, behind(after))
 	err = p.db.NewSelect().ColumnExpr("CASE WHEN (?) < ? THEN FALSE ELSE (?) + (?) <= ? END",
 		upTo(p.gathered.below, below), p.gathered.below,
 		upTo(p.gathered.seen+1, p.sharedSome(by)), upTo(p.gathered.seen+1, p.ownedSome(by)), p.gathered.seen).Scan(ctx, &yes)
@@ -47,7 +47,7 @@ func (p *Knowledge) sharedSome(by domain.Principal) *bun.SelectQuery {
 }
 
 func (p *Knowledge) ownedSome(by domain.Principal) *bun.SelectQuery {
-	return p.db.NewSelect().TableExpr("?", p.by("owner")).
+	return p.db.NewSelect().TableExpr("?", p.indexHint("owner")).
 		Where("k.tenant = ?", by.Tenant).Where("k.owner IN (?)", bun.List(by.Entities()))
 }
 
@@ -60,7 +60,7 @@ func (p *Knowledge) gather(query *bun.SelectQuery, by domain.Principal) *bun.Sel
 		return query.ModelTableExpr("(?) AS seen CROSS JOIN LATERAL (SELECT * FROM ? AS k WHERE k.tenant = ? AND k.number = seen.number OFFSET 0) AS k",
 			seen, p.tables().knowledge, by.Tenant)
 	}
-	return query.ModelTableExpr("(?) AS seen CROSS JOIN ?", seen, p.by("number")).Where("k.number = seen.number")
+	return query.ModelTableExpr("(?) AS seen CROSS JOIN ?", seen, p.indexHint("number")).Where("k.number = seen.number")
 }
 
 // below narrows the items k to the live ones below a directory; unless that is nil, behind a URI in it. That is the only lower bound:

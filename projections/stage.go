@@ -29,23 +29,23 @@ type stage struct {
 	order    []string // ids in the order of their first change: writes are deterministic
 	holders  map[string]string
 	prepared map[string]prepared // commands, by item
-	emptied  []string            // ids of those whose texts are destroyed, all or some
+	redacted []string            // ids of those whose texts are destroyed, all or some
 	err      error               // of a look-up that Knowledge or Holder could not report
-	spoilt   error               // why this version cannot be written any more, if nobody reads it
+	failed   error               // why this version cannot be written any more, if nobody reads it
 }
 
 // item is a piece of knowledge in a stage: as it was loaded, and as it is by now.
 type item struct {
-	was     domain.Knowledge
-	now     *domain.Knowledge
-	votes   map[string]bool                 // event ids of the votes that were loaded
-	reports map[domain.Entity]domain.Report // that were loaded
-	words   int
-	changed bool
-	retold  bool           // texts of its past were redacted: now is folded anew, with all votes and reports
-	untold  bool           // and is not yet, since the last of them was applied
-	fresh   []domain.Event // of the batch
-	history []domain.Event // the whole stream, once it was read
+	was           domain.Knowledge
+	now           *domain.Knowledge
+	votes         map[string]bool                 // event ids of the votes that were loaded
+	reports       map[domain.Entity]domain.Report // that were loaded
+	words         int
+	changed       bool
+	refold        bool           // texts of its past were redacted: now is folded anew, with all votes and reports
+	refoldPending bool           // and is not yet, since the last of them was applied
+	fresh         []domain.Event // of the batch
+	history       []domain.Event // the whole stream, once it was read
 }
 
 func newStage(ctx context.Context, p *Knowledge, v version, tx bun.IDB, tenant string) *stage {
@@ -53,8 +53,8 @@ func newStage(ctx context.Context, p *Knowledge, v version, tx bun.IDB, tenant s
 		projection: p, version: v, tables: v.tables, policy: v.policy, tx: tx, ctx: ctx, tenant: tenant,
 		items: map[string]*item{}, holders: map[string]string{},
 	}
-	if v.foreign {
-		s.spoilt = errForeign
+	if v.unsupported {
+		s.failed = errUnsupported
 	}
 	return s
 }
@@ -63,7 +63,7 @@ func newStage(ctx context.Context, p *Knowledge, v version, tx bun.IDB, tenant s
 type wanted struct {
 	items    []string
 	uris     []string
-	voices   [][]string // id, voter, ballot
+	ballots  [][]string // id, voter, ballot
 	voters   [][]string // id, voter; of their votes those since
 	since    time.Time
 	votes    [][]string // id, event id
@@ -88,7 +88,7 @@ func collect(commands []domain.Command) wanted {
 			uris.add(&w.uris, uri)
 		}
 		for _, voice := range reads.Voices {
-			w.voices = append(w.voices, []string{id, string(voice.Voter), voice.Key})
+			w.ballots = append(w.ballots, []string{id, string(voice.Voter), voice.Key})
 			if since := voice.Since; !since.IsZero() {
 				if voter := [2]string{id, string(voice.Voter)}; !voters[voter] {
 					voters[voter] = true
@@ -119,8 +119,8 @@ func (s set) add(list *[]string, value string) {
 }
 
 // in is the tenant's place in a table.
-func (s *stage) in(table bun.Ident, alias string) place {
-	return place{engine: s.projection.db.Engine, tenant: s.tenant, table: table, alias: alias}
+func (s *stage) in(table bun.Ident, alias string) lookupTable {
+	return lookupTable{engine: s.projection.db.Engine, tenant: s.tenant, table: table, alias: alias}
 }
 
 // reads are the queries that load what is wanted.
@@ -132,9 +132,9 @@ func (s *stage) reads(w wanted) []read {
 	if len(w.uris) > 0 {
 		reads = append(reads, s.readHolders(w))
 	}
-	if len(w.voices) > 0 {
+	if len(w.ballots) > 0 {
 		reads = append(reads, s.readVotes(
-			lookUp(s.tx.NewSelect().Model((*voteRow)(nil)), s.in(s.tables.votes, "v"), w.voices, "id", "voter", "ballot")))
+			lookUp(s.tx.NewSelect().Model((*voteRow)(nil)), s.in(s.tables.votes, "v"), w.ballots, "id", "voter", "ballot")))
 	}
 	if len(w.voters) > 0 {
 		reads = append(reads, s.readVotes(
@@ -159,12 +159,12 @@ func (s *stage) readItems(w wanted) read {
 		s.items[k.ID] = &item{was: *k, now: k, words: r.Words}
 	}
 	if s.projection.db.Engine == database.SQLite {
-		return readKept(`
+		return readPrepared(`
 			SELECT k.`+strings.Join(knowledgeColumns, ", k.")+`
 			FROM json_each(?) AS wanted CROSS JOIN `+string(s.tables.knowledge)+` AS k
 			WHERE k.tenant = ? AND k.id = wanted.value`, each, database.List(w.items), s.tenant)
 	}
-	return readEach(lookUp(s.tx.NewSelect().Model((*row)(nil)), s.in(s.tables.knowledge, "k"), singly(w.items), "id"), each)
+	return readEach(lookUp(s.tx.NewSelect().Model((*row)(nil)), s.in(s.tables.knowledge, "k"), singleKeys(w.items), "id"), each)
 }
 
 // isLive holds for items that answers may contain and whose URI is theirs alone.
@@ -176,14 +176,14 @@ func (s *stage) readHolders(w wanted) read {
 	}
 	each := func(h *holder) { s.holders[h.URI] = h.ID }
 	if s.projection.db.Engine == database.SQLite {
-		return readKept(`
+		return readPrepared(`
 			SELECT k.id, k.uri
 			FROM json_each(?) AS wanted CROSS JOIN `+string(s.tables.knowledge)+` AS k
 			WHERE k.tenant = ? AND k.uri = wanted.value AND k.`+isLive, each, database.List(w.uris), s.tenant)
 	}
 	live := s.in(s.tables.knowledge, "k")
 	live.condition = isLive
-	return readEach(lookUp(s.tx.NewSelect().Model((*holder)(nil)), live, singly(w.uris), "uri"), each)
+	return readEach(lookUp(s.tx.NewSelect().Model((*holder)(nil)), live, singleKeys(w.uris), "uri"), each)
 }
 
 // holder is whose a URI is.
@@ -227,7 +227,7 @@ func (s *stage) readVotes(query *bun.SelectQuery) read {
 }
 
 func (s *stage) readReports(w wanted) read {
-	query := lookUp(s.tx.NewSelect().Model((*reportRow)(nil)), s.in(s.tables.reports, "r"), singly(w.reports), "id")
+	query := lookUp(s.tx.NewSelect().Model((*reportRow)(nil)), s.in(s.tables.reports, "r"), singleKeys(w.reports), "id")
 	return readEach(query, func(r *reportRow) {
 		it, found := s.items[r.ID]
 		if !found {
@@ -291,7 +291,7 @@ func (s *stage) Apply(event domain.Event) error {
 		it.changed = true
 		s.order = append(s.order, id)
 	}
-	if err := s.empty(it, event); err != nil {
+	if err := s.noteRedaction(it, event); err != nil {
 		return err
 	}
 	if live && uri != "" && (uri != it.now.Text.URI || !isAlive(it.now)) {

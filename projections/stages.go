@@ -25,9 +25,9 @@ type stages []*stage
 // tables it knows may be gone.
 func (p *Knowledge) Open(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first []events.Reading) (events.Stage, error) {
 	wants := collect(commands)
-	known := p.lineup.Load()
-	if time.Since(known.seen) > lineupAge {
-		known = &lineup{}
+	known := p.versionSet.Load()
+	if time.Since(known.readAt) > versionSetAge {
+		known = &versionSet{}
 	}
 	for {
 		all, entries, err := p.open(ctx, tx, tenant, wants, known, first)
@@ -35,11 +35,11 @@ func (p *Knowledge) Open(ctx context.Context, tx bun.IDB, tenant string, command
 			return nil, fmt.Errorf("load knowledge: %w", p.takeCare(ctx, len(known.versions), err))
 		}
 		first = nil // done
-		isKnown := known.same(entries)
-		if known, err = p.assemble(entries); err != nil {
+		isKnown := known.matches(entries)
+		if known, err = p.newVersionSet(entries); err != nil {
 			return nil, err
 		}
-		p.lineup.Store(known)
+		p.versionSet.Store(known)
 		if isKnown {
 			return all, nil
 		}
@@ -47,7 +47,7 @@ func (p *Knowledge) Open(ctx context.Context, tx bun.IDB, tenant string, command
 }
 
 // open loads by what is known of the versions, and looks what they are.
-func (p *Knowledge) open(ctx context.Context, tx bun.IDB, tenant string, w wanted, known *lineup, first []events.Reading) (stages, []entry, error) {
+func (p *Knowledge) open(ctx context.Context, tx bun.IDB, tenant string, w wanted, known *versionSet, first []events.Reading) (stages, []entry, error) {
 	var entries []entry
 	reads := make([]read, 0, len(first)+4)
 	for _, r := range first {
@@ -56,14 +56,14 @@ func (p *Knowledge) open(ctx context.Context, tx bun.IDB, tenant string, w wante
 	if p.db.Engine == database.Postgres {
 		reads = append(reads, readNothing(tx.NewRaw(holdVersions)))
 	}
-	reads = append(reads, p.readLineup(func(e *entry) { entries = append(entries, *e) }))
+	reads = append(reads, p.readVersionSet(func(e *entry) { entries = append(entries, *e) }))
 	careful := p.careful()
 	var all stages
 	for i, v := range known.versions {
 		s := newStage(ctx, p, v, tx, tenant)
 		s.prepared = w.prepared
 		all = append(all, s)
-		if i > 0 && (careful || v.foreign) {
+		if i > 0 && (careful || v.unsupported) {
 			continue
 		}
 		reads = append(reads, s.reads(w)...)
@@ -83,14 +83,14 @@ func (all stages) Holder(uri string) string { return all[0].Holder(uri) }
 // Apply implements [events.Stage].
 func (all stages) Apply(event domain.Event) error {
 	for i, s := range all {
-		if s.spoilt != nil {
+		if s.failed != nil {
 			continue
 		}
 		err := s.Apply(event)
 		if err != nil && i == 0 {
 			return fmt.Errorf("%s: %w", s.tables.knowledge, err)
 		}
-		s.spoilt = err
+		s.failed = err
 	}
 	return nil
 }
@@ -98,14 +98,14 @@ func (all stages) Apply(event domain.Event) error {
 // Settle implements [events.Stage].
 func (all stages) Settle() error {
 	for i, s := range all {
-		if s.spoilt != nil {
+		if s.failed != nil {
 			continue
 		}
-		err := s.settle()
+		err := s.refoldRedacted()
 		if err != nil && i == 0 {
 			return fmt.Errorf("%s: %w", s.tables.knowledge, err)
 		}
-		s.spoilt = err
+		s.failed = err
 	}
 	return nil
 }
@@ -118,16 +118,16 @@ func (all stages) Flush(ctx context.Context, inserts *database.Script) error {
 	if err := all.erase(ctx, statements); err != nil {
 		return err
 	}
-	all.hush(statements)
+	all.invalidateSummaries(statements)
 	if err := active.write(statements); err != nil {
 		return err
 	}
 	for _, s := range all[1:] {
-		if s.spoilt != nil || careful {
+		if s.failed != nil || careful {
 			continue
 		}
 		part := &script{engine: engine}
-		if s.spoilt = s.write(part); s.spoilt == nil {
+		if s.failed = s.write(part); s.failed == nil {
 			statements.Append(&part.Script)
 		}
 	}
@@ -142,5 +142,5 @@ func (all stages) Flush(ctx context.Context, inserts *database.Script) error {
 			return err
 		}
 	}
-	return all.giveUp(ctx)
+	return all.abandonFailed(ctx)
 }

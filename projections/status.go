@@ -46,7 +46,7 @@ func (r Reader) Status(ctx context.Context, tenant string) ([]domain.ProjectionS
 	if len(versions) > 0 && r.unreadable.Load() == int64(versions[0].Version) {
 		versions[0].Settings["unreadable_rows"] = "found since the server started"
 	}
-	meaning, err := r.spaces.statuses(ctx, r.Progress, tenant, head)
+	meaning, err := r.models.statuses(ctx, r.Progress, tenant, head)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (r Reader) Status(ctx context.Context, tenant string) ([]domain.ProjectionS
 }
 
 // statuses are how the spaces do whose vectors are there, the one that is read first.
-func (s *spaces) statuses(ctx context.Context, progress Progress, tenant string, head int64) ([]domain.ProjectionStatus, error) {
+func (s *embeddingModels) statuses(ctx context.Context, progress Progress, tenant string, head int64) ([]domain.ProjectionStatus, error) {
 	p := s.knowledge
 	var all []listed
 	err := p.db.NewSelect().Model(&all).Where("name = ?", meaningName).
@@ -77,7 +77,7 @@ func (s *spaces) statuses(ctx context.Context, progress Progress, tenant string,
 	return list, nil
 }
 
-func (s *spaces) status(ctx context.Context, v listed, progress Progress, tenant string, head int64) (domain.ProjectionStatus, error) {
+func (s *embeddingModels) status(ctx context.Context, v listed, progress Progress, tenant string, head int64) (domain.ProjectionStatus, error) {
 	status := domain.ProjectionStatus{
 		Name: v.Name, Version: v.Version, State: v.State, Head: head, Settings: v.settings(),
 		CreatedAt: v.CreatedAt.Time, UpdatedAt: v.UpdatedAt.Time,

@@ -23,7 +23,7 @@ func (p *Knowledge) Switch(ctx context.Context, to int) error {
 // [domain.ErrNotFound] if there is none, and [domain.ErrConflict] if it is one that a repair has replaced.
 func (p *Knowledge) Rollback(ctx context.Context) (version int, err error) {
 	var e entry
-	found, err := p.one(ctx, &e, stateDraining)
+	found, err := p.newestIn(ctx, &e, stateDraining)
 	if err != nil {
 		return 0, err
 	}
@@ -90,9 +90,9 @@ func (v listed) replaced(other int) bool {
 	return v.Report != nil && v.Report.Repaired() && v.Report.Against == other
 }
 
-// settling is for how long a version is written at least after it was active: another process may
+// switchDelay is for how long a version is written at least after it was active: another process may
 // still take it for the active one, and let its clients read what they have just written.
-const settling = 2 * lineupAge
+const switchDelay = 2 * versionSetAge
 
 // Retire stops writing the version that was active before, and with it gives up the way back. Its
 // tables go with the next [Knowledge.Sweep]. It waits for a moment if the switch was just now.
@@ -102,7 +102,7 @@ func (p *Knowledge) Retire(ctx context.Context) error {
 		return err
 	}
 	select {
-	case <-time.After(settling - p.now().Sub(all[0].UpdatedAt.Time)):
+	case <-time.After(switchDelay - p.now().Sub(all[0].UpdatedAt.Time)):
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -124,7 +124,7 @@ func (p *Knowledge) retireOlder(ctx context.Context) error {
 	if !active.replaced(all[0].Version) {
 		all = all[1:]
 	}
-	settled := slices.DeleteFunc(all, func(e entry) bool { return p.now().Sub(e.UpdatedAt.Time) < settling })
+	settled := slices.DeleteFunc(all, func(e entry) bool { return p.now().Sub(e.UpdatedAt.Time) < switchDelay })
 	if len(settled) == 0 {
 		return nil
 	}
@@ -154,8 +154,8 @@ func (p *Knowledge) draining(ctx context.Context) ([]entry, error) {
 	return all, nil
 }
 
-// one finds the version of knowledge that came into one of the states last.
-func (p *Knowledge) one(ctx context.Context, e *entry, states ...string) (bool, error) {
+// newestIn finds the version of knowledge that came into one of the states last.
+func (p *Knowledge) newestIn(ctx context.Context, e *entry, states ...string) (bool, error) {
 	var found []entry
 	err := p.db.NewSelect().Model(&found).Where("name = ?", knowledgeName).Where("state IN (?)", bun.List(states)).
 		OrderExpr("updated_at DESC, version DESC").Limit(1).Scan(ctx)

@@ -20,7 +20,7 @@ type termRow struct {
 }
 
 // appendTerms appends the rows that index an item.
-func appendTerms(rows []termRow, k *domain.Knowledge, b bag) []termRow {
+func appendTerms(rows []termRow, k *domain.Knowledge, b documentTerms) []termRow {
 	for _, scope := range k.Scopes {
 		for i, term := range b.Terms {
 			rows = append(rows, termRow{term: term, scope: scope, number: k.Number, count: b.Counts[i], words: b.Words})

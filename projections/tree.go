@@ -49,8 +49,8 @@ func (p *Knowledge) Live(ctx context.Context, by domain.Principal, ids []string)
 		return nil, err
 	}
 	p = p.pinned()
-	in := place{engine: p.db.Engine, tenant: by.Tenant, table: p.tables().knowledge, alias: "k"}
-	rows, err := p.readRows(ctx, lookUp(p.db.NewSelect().Model((*row)(nil)), in, singly(ids), "id").Where("k."+isLive))
+	in := lookupTable{engine: p.db.Engine, tenant: by.Tenant, table: p.tables().knowledge, alias: "k"}
+	rows, err := p.readRows(ctx, lookUp(p.db.NewSelect().Model((*row)(nil)), in, singleKeys(ids), "id").Where("k."+isLive))
 	if err != nil {
 		return nil, p.failed(ctx, "look items up", err)
 	}
@@ -132,7 +132,7 @@ func (p *Knowledge) firstOf(ctx context.Context, d domain.Directory, limit int) 
 		query = query.ModelTableExpr("(?) AS c CROSS JOIN LATERAL (SELECT * FROM ? AS k WHERE tenant = ? AND k.uri = c.uri AND k."+isLive+" OFFSET 0) AS k",
 			entries, p.tables().knowledge, d.By.Tenant)
 	} else {
-		query = query.ModelTableExpr("(?) AS c CROSS JOIN ?", entries, p.by("uri")).
+		query = query.ModelTableExpr("(?) AS c CROSS JOIN ?", entries, p.indexHint("uri")).
 			Where("k.tenant = ?", d.By.Tenant).Where("k.uri = c.uri").Where("k." + isLive)
 	}
 	rows, err := p.readRows(ctx, query.OrderExpr("c.uri"))
@@ -161,7 +161,7 @@ func (p *Knowledge) entries(ctx context.Context, d domain.Directory) (schema.Que
 // after everything below the entry before.
 func (p *Knowledge) steps(d domain.Directory) *bun.RawQuery {
 	first := func(after any) *bun.SelectQuery {
-		query := p.db.NewSelect().TableExpr("?", p.by("uri")).ColumnExpr("k.uri")
+		query := p.db.NewSelect().TableExpr("?", p.indexHint("uri")).ColumnExpr("k.uri")
 		return p.lying(query, d.By, d.URI, after).OrderExpr("k.uri").Limit(1)
 	}
 	return p.db.NewRaw(`
@@ -200,7 +200,7 @@ func (p *Knowledge) lyingBelow(ctx context.Context, query *bun.SelectQuery, by d
 	if gathers {
 		return p.below(p.gather(query, by), by.Tenant, directory, behind(after)).Where("k.status = ?", domain.Active), err
 	}
-	return p.lying(query.ModelTableExpr("?", p.by("uri")), by, directory, behind(after)), err
+	return p.lying(query.ModelTableExpr("?", p.indexHint("uri")), by, directory, behind(after)), err
 }
 
 // lying narrows the items k to the active ones below a directory, and behind a URI in it, that the principal may see.

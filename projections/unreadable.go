@@ -44,7 +44,7 @@ func (p *Knowledge) readRows(ctx context.Context, query *bun.SelectQuery) (rows 
 // logUnreadable names items, and never says why: the error may quote what people wrote.
 func (p *Knowledge) logUnreadable(ctx context.Context, ids []string) {
 	if len(ids) > 0 {
-		if p.lineup.Load() != nil { // Check reports its findings itself
+		if p.versionSet.Load() != nil { // Check reports its findings itself
 			p.unreadable.Store(int64(p.active().Version))
 		}
 		p.log.ErrorContext(ctx, "the rows of items cannot be read: answers leave them out", "items", ids)

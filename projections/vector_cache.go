@@ -23,7 +23,7 @@ type vectorCache struct {
 }
 
 // compare adds the cosines of the vectors it has, and returns the texts of the others, each once.
-func (c *vectorCache) compare(q question, pieces []candidate, cosines map[hash]float64) (missing []hash) {
+func (c *vectorCache) compare(q question, pieces []nearPiece, cosines map[hash]float64) (missing []hash) {
 	found := make(map[hash][]float32, len(pieces))
 	c.mu.RLock()
 	vectors := c.vectors[q.search.By.Tenant]

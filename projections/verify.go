@@ -21,7 +21,7 @@ func (r *Rebuilder) verify(ctx context.Context, now *run) error {
 	if p.beforeVerification != nil {
 		p.beforeVerification(ctx, now.version.Version)
 	}
-	report, err := r.examine(ctx, now)
+	report, err := r.verifySnapshot(ctx, now)
 	if err != nil {
 		return err
 	}
@@ -52,8 +52,8 @@ func (p *Knowledge) refuse(ctx context.Context, tx bun.IDB, v version, report do
 	return p.advance(ctx, tx, v, stateVerifying, stateFailed)
 }
 
-// examine reads everything in one snapshot.
-func (r *Rebuilder) examine(ctx context.Context, now *run) (domain.RebuildReport, error) {
+// verifySnapshot reads everything in one snapshot.
+func (r *Rebuilder) verifySnapshot(ctx context.Context, now *run) (domain.RebuildReport, error) {
 	p := r.knowledge
 	moment, err := p.db.OpenSnapshot(ctx, runtime.GOMAXPROCS(0))
 	if err != nil {
@@ -66,8 +66,8 @@ func (r *Rebuilder) examine(ctx context.Context, now *run) (domain.RebuildReport
 		return domain.RebuildReport{}, err
 	}
 	var verified float64
-	e := &examination{
-		knowledge: p, old: &old, new: now.version, moment: moment, tx: tx, log: events.SnapshotOf(tx),
+	e := &verification{
+		knowledge: p, old: &old, new: now.version, snapshot: moment, tx: tx, log: events.SnapshotOf(tx),
 		sums: map[string]uint64{},
 		compared: func(items float64) {
 			now.note(func(p *domain.RebuildProgress) {
@@ -82,10 +82,10 @@ func (r *Rebuilder) examine(ctx context.Context, now *run) (domain.RebuildReport
 		},
 	}
 	now.note(func(p *domain.RebuildProgress) { p.Verified = 0 })
-	if err := e.everything(ctx); err != nil {
+	if err := e.run(ctx); err != nil {
 		return e.report, err
 	}
-	if _, err := e.reading(ctx, tx, func() error { return e.search(ctx) }); err != nil {
+	if _, err := e.readActive(ctx, tx, func() error { return e.search(ctx) }); err != nil {
 		return e.report, err
 	}
 	e.report.Passed = e.passed()
@@ -116,7 +116,7 @@ func intended(before, after version) []string {
 }
 
 // passed is the gate.
-func (e *examination) passed() bool {
+func (e *verification) passed() bool {
 	if e.report.Repair {
 		return len(e.report.Wrong) == 0
 	}

@@ -15,7 +15,7 @@ const wordsDepth = 100
 
 // matches is what the index of words says about a question.
 type matches struct {
-	*tally
+	*accumulator
 	explained map[int64][]string // which terms an item has, when asked to explain
 }
 
@@ -24,23 +24,23 @@ type matches struct {
 // that: statistics of what is hidden would tell of it.
 // Wherever asks that it makes no difference which words lie in bags and which in the index.
 func (p *Knowledge) match(ctx context.Context, s domain.Search, audience domain.Audience, wherever bool) (*matches, error) {
-	m := &matches{tally: newTally(p.active().tokenizer.Query(s.Text))}
+	m := &matches{accumulator: newAccumulator(p.active().tokenizer.Query(s.Text))}
 	if len(m.terms) == 0 {
 		return m, nil
 	}
 	audience, s.Filter = narrowed(s.Filter, audience)
-	var sizes map[domain.Scope]profile
-	err := p.together(ctx, func(ctx context.Context) (err error) {
-		sizes, err = p.profiles.of(ctx, p, s.By.Tenant, placesOf(audience))
+	var sizes map[domain.Scope]scopeSize
+	err := p.inParallel(ctx, func(ctx context.Context) (err error) {
+		sizes, err = p.scopeSizes.of(ctx, p, s.By.Tenant, scopesToSearch(audience))
 		return err
 	}, func(ctx context.Context) error {
-		return p.readAll(ctx, p.reads, []read{p.readWords(s, audience, m.tally)})
+		return p.readAll(ctx, p.reads, []read{p.readWords(s, audience, m.accumulator)})
 	})
 	if err != nil {
 		return nil, p.failed(ctx, "search by words", err)
 	}
 	if wherever {
-		m.level(p.postings)
+		m.keepNewest(p.postings)
 	}
 	m.score(total(sizes), audience.Everything)
 	if s.Explain {
@@ -49,8 +49,8 @@ func (p *Knowledge) match(ctx context.Context, s domain.Search, audience domain.
 	return m, nil
 }
 
-func total(sizes map[domain.Scope]profile) profile {
-	var sum profile
+func total(sizes map[domain.Scope]scopeSize) scopeSize {
+	var sum scopeSize
 	for _, size := range sizes {
 		sum.items += size.items
 		sum.words += size.words
@@ -60,9 +60,9 @@ func total(sizes map[domain.Scope]profile) profile {
 
 // score adds up each item's terms. An item in several scopes of the audience counts once, and
 // takes the nearest one's tier. Of everything in a tenant, items are counted once to begin with.
-func (m *matches) score(all profile, everything bool) {
+func (m *matches) score(all scopeSize, everything bool) {
 	listed := m.total
-	m.settle()
+	m.deduplicate()
 	found := 0
 	for _, occurrences := range m.found {
 		found += len(occurrences)
@@ -117,7 +117,7 @@ func (m *matches) explain() {
 
 // best are the numbers of the best matches of each tier.
 func (m *matches) best(depth int) []int64 {
-	tiers := map[domain.Tier][]tallied{}
+	tiers := map[domain.Tier][]scoredItem{}
 	for _, it := range m.items {
 		if it.score > 0 {
 			tiers[it.tier] = append(tiers[it.tier], it)
@@ -125,7 +125,7 @@ func (m *matches) best(depth int) []int64 {
 	}
 	var numbers []int64
 	for _, list := range tiers {
-		slices.SortFunc(list, func(a, b tallied) int {
+		slices.SortFunc(list, func(a, b scoredItem) int {
 			return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.number, a.number))
 		})
 		for _, it := range list[:min(depth, len(list))] {

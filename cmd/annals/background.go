@@ -26,7 +26,7 @@ func (s *service) work(ctx context.Context) error {
 		s.forwarder.Follow(router)
 	}
 	var working sync.WaitGroup
-	working.Go(func() { s.knowledge.TendSpaces(ctx) })
+	working.Go(func() { s.knowledge.MaintainModels(ctx) })
 	working.Go(func() { s.accesses.Run(ctx) })
 	working.Go(func() { s.buildGraphs(ctx) })
 	working.Go(func() { s.knowledge.Meaning().HoldSketches(ctx) })

@@ -62,7 +62,7 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	knowledge, err := projections.Open(ctx, db, projections.Settings{Embedder: embedder, Former: former, Logger: logger})
+	knowledge, err := projections.Open(ctx, db, projections.Settings{Embedder: embedder, Previous: former, Logger: logger})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the projections: %w", err), db.Close())
 	}

@@ -1,0 +1,210 @@
+package projections_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections"
+)
+
+// served is a world whose projections of vectors follow the log by themselves, until stop.
+func served(t *testing.T, db *database.DB, settings projections.Settings) (w *world, stop func()) {
+	t.Helper()
+	return servedWith(t, db, settings, events.Options{})
+}
+
+func servedWith(t *testing.T, db *database.DB, settings projections.Settings, options events.Options) (w *world, stop func()) {
+	t.Helper()
+	settings.Logger = databasetest.Log(t)
+	w = newWorldWith(t, db, settings, options)
+	router, err := events.NewRouter(databasetest.Log(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.base.FollowMeaning(router, w.log)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	var working sync.WaitGroup
+	working.Go(func() { w.base.MaintainModels(ctx) })
+	working.Go(func() {
+		if err := router.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	var once sync.Once
+	stop = func() {
+		once.Do(func() {
+			cancel()
+			if err := router.Close(); err != nil {
+				t.Error(err)
+			}
+			working.Wait()
+		})
+	}
+	t.Cleanup(stop)
+	return w, stop
+}
+
+// spaces are the spaces whose vectors are there, with their states, the one that is read first.
+func (w *world) spaces() []string {
+	w.t.Helper()
+	all, err := w.reader().Status(w.t.Context(), w.by.Tenant)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var list []string
+	for _, p := range all {
+		if p.Name == "meaning" {
+			list = append(list, p.Settings["space"]+" "+p.State)
+		}
+	}
+	return list
+}
+
+// until waits for something to become true.
+func (w *world) until(what string, holds func() bool) {
+	w.t.Helper()
+	for deadline := time.Now().Add(90 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("%s: not within a minute and a half; the spaces are %q", what, w.spaces())
+		}
+	}
+}
+
+// lag is how many events the projection of the configured embedder has still to read, of two tenants.
+func (w *world) lag() (unread int64) {
+	w.t.Helper()
+	ahead, err := events.SnapshotOf(w.db).Ahead(w.t.Context(), w.base.Meaning().Name())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, a := range ahead {
+		unread += a.Events()
+	}
+	return unread
+}
+
+func TestAnotherModelTakesOverWhenItKnowsEverything(t *testing.T) {
+	t.Parallel()
+	const small, large = "openai:small:96", "openai:large:160"
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		e := newEndpoint(t)
+		before, stop := served(t, db, projections.Settings{Embedder: e.model(t, "small")})
+		for i := range 20 {
+			before.remember(fmt.Sprint("item-", i), fmt.Sprintf("lesson number%d about backoff", i), "team:pay")
+			before.in("other").remember(fmt.Sprint("theirs-", i), fmt.Sprintf("note number%d about tomatoes", i), "team:pay")
+		}
+		before.until("everything has a vector of the small model", func() bool { return before.lag() == 0 })
+		question := func(n int) domain.Search { return domain.Search{Text: fmt.Sprintf("number%d backoff", n), Limit: 3} }
+		asked := func(w *world, n int, space string) {
+			t.Helper()
+			answer := w.search(question(n))
+			if answer.Embedder != space || answer.Degraded != "" || len(answer.Hits) == 0 || answer.Hits[0].ID != fmt.Sprint("item-", n) {
+				t.Errorf("question %d: %d hits by %s (%s), want item %d by %s", n, len(answer.Hits), answer.Embedder, answer.Degraded, n, space)
+			}
+		}
+		asked(before, 3, small)
+		stop()
+
+		// Another model is configured. It falls silent after a few requests, and its server is stopped.
+		e.answers("large", 4)
+		settings := projections.Settings{Embedder: e.model(t, "large"), Previous: e.model(t, "small")}
+		during, stop := served(t, db, settings)
+		during.until("the large model has answered what it does", func() bool { return len(e.times("large")) >= 12 })
+		during.remember("fresh", "what came while a freshly model was number99", "team:pay")
+		during.until("what is new has a vector of the small model, too", func() bool {
+			return during.search(domain.Search{Text: "freshly number99"}).Hits[0].Semantic > 0
+		})
+		asked(during, 4, small)
+		if got := during.spaces(); !slices.Equal(got, []string{small + " active", large + " catching_up"}) {
+			t.Errorf("meanwhile the spaces are %q", got)
+		}
+		stop()
+
+		// A server that goes on asks for nothing that was answered, and switches when everything was.
+		e.answers("large", -1)
+		after, stop := served(t, db, settings)
+		after.until("searches are made in the new space", func() bool { return after.search(question(5)).Embedder == large })
+		asked(after, 6, large)
+		during.until("other servers follow", func() bool { return during.search(question(5)).Embedder == large })
+		for text, times := range e.times("large") {
+			if times != 1 && text != question(5).Text && text != question(6).Text {
+				t.Errorf("the large model was asked %d times for %q", times, text)
+			}
+		}
+		if got := after.spaces(); !slices.Equal(got, []string{large + " active", small + " retired"}) {
+			t.Errorf("afterwards the spaces are %q", got)
+		}
+		after.remember("later", "what came later number100", "team:pay")
+		after.until("what is new has a vector of the large model", func() bool {
+			return after.search(domain.Search{Text: "later number100"}).Hits[0].Semantic > 0
+		})
+		stop()
+
+		// Going back costs what came since.
+		known := len(e.times("small"))
+		back, stop := served(t, db, projections.Settings{Embedder: e.model(t, "small"), Previous: e.model(t, "large")})
+		back.until("searches are made in the old space again", func() bool { return back.search(question(7)).Embedder == small })
+		asked(back, 8, small)
+		if got := len(e.times("small")); got > known+4 {
+			t.Errorf("the small model was asked for %d texts more, want what came since and two questions", got-known)
+		}
+
+		// What nobody wants any more is dropped, and begun anew if somebody does.
+		rebuilder := projections.NewRebuilder(back.base, back.log)
+		defer rebuilder.Close()
+		rebuilds := projections.Rebuilds{Rebuilder: rebuilder}
+		if err := rebuilds.Retire(t.Context(), "meaning"); err != nil {
+			t.Fatal(err)
+		}
+		if err := rebuilds.Retire(t.Context(), "meaning"); !errors.Is(err, domain.ErrNotFound) {
+			t.Errorf("retiring again: got %v", err)
+		}
+		if got := back.spaces(); !slices.Equal(got, []string{small + " active"}) {
+			t.Errorf("afterwards the spaces are %q", got)
+		}
+		asked(back, 9, small)
+		stop()
+		later := newWorld(t, db, projections.Settings{Embedder: e.model(t, "small"), Now: func() time.Time { return time.Now().Add(time.Hour) }})
+		if err := later.base.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, table := range []string{"meaning_2", "vectors_2"} {
+			if _, err := db.ExecContext(t.Context(), "SELECT count(*) FROM "+table); err == nil {
+				t.Errorf("%s is still there", table)
+			}
+		}
+		asked(later, 10, small)
+		again, _ := served(t, db, settings)
+		again.until("the large model has taken over again", func() bool { return again.search(question(11)).Embedder == large })
+		asked(again, 12, large)
+	})
+}
+
+// Without a word about the model before, words answer alone until the new one is complete, and say so.
+func TestAModelThatNoSettingNamesAnswersNoQuestions(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		e := newEndpoint(t)
+		before, stop := served(t, db, projections.Settings{Embedder: e.model(t, "small")})
+		before.remember("a", "retry with backoff", "team:pay")
+		before.until("it has a vector", func() bool { return before.lag() == 0 })
+		stop()
+		e.answers("large", 0)
+		w, _ := served(t, db, projections.Settings{Embedder: e.model(t, "large")})
+		answer := w.search(domain.Search{Text: "backoff"})
+		if answer.Degraded == "" || answer.Embedder != "openai:small:96" || len(answer.Hits) != 1 {
+			t.Errorf("got %+v, want words alone", answer)
+		}
+		e.answers("large", -1)
+		w.until("the new model answers", func() bool { return w.search(domain.Search{Text: "backoff"}).Degraded == "" })
+	})
+}
