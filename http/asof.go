@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/annals-kb/annals/api"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/domain"
@@ -84,7 +86,7 @@ func (s *Server) findThen(ctx context.Context, c *call, id string, at domain.AsO
 }
 
 // fullOf is an item with how it was found of use.
-func fullOf(k *domain.Knowledge, feedback domain.Feedback) *knowledge {
+func fullOf(k *domain.Knowledge, feedback domain.Feedback) *api.Knowledge {
 	body := knowledgeOf(k)
 	body.Eval.HelpfulHistory = usesOf(feedback.Helpful)
 	body.Eval.HarmfulHistory = usesOf(feedback.Harmful)

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/annals-kb/annals/api"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/domain"
@@ -22,16 +24,6 @@ const (
 	perCommit = 500                   // records
 	lull      = 50 * time.Millisecond // a commit waits no longer for its next record
 )
-
-// bulkAnswer is what became of one record among many, in their order.
-type bulkAnswer struct {
-	ID       string         `json:"id,omitempty" doc:"Of the item; missing if the record did not tell and nothing was remembered."`
-	Status   string         `json:"status" enum:"created,unchanged,revised,error"`
-	Revision int64          `json:"revision,omitempty"`
-	Receipt  []keptVersion  `json:"receipt,omitempty" doc:"What to keep in order to ask for proof; missing if nothing was recorded."`
-	Redacted map[string]int `json:"redacted,omitempty" doc:"What was taken out of its texts before they were recorded, by class."`
-	Error    *problem       `json:"error,omitempty"`
-}
 
 // bulk is a request to remember many.
 type bulk struct {
@@ -100,7 +92,7 @@ func (b *bulk) answer(incoming <-chan record) bool {
 		batch, more = b.gather(incoming)
 		select {
 		case <-b.server.cut:
-			_ = b.out.add(b.lines([]bulkAnswer{b.failed("", b.answered+1, errCut())}))
+			_ = b.out.add(b.lines([]api.BulkAnswer{b.failed("", b.answered+1, errCut())}))
 			return false
 		default:
 		}
@@ -144,8 +136,8 @@ func (b *bulk) gather(incoming <-chan record) (batch []record, more bool) {
 }
 
 // commit submits what can be submitted, in one go, and answers each record.
-func (b *bulk) commit(batch []record) []bulkAnswer {
-	answers := make([]bulkAnswer, len(batch))
+func (b *bulk) commit(batch []record) []api.BulkAnswer {
+	answers := make([]api.BulkAnswer, len(batch))
 	var submissions []domain.Submission
 	var places []int
 	for i, r := range batch {
@@ -172,7 +164,7 @@ func (b *bulk) commit(batch []record) []bulkAnswer {
 				continue
 			}
 			k := result.Receipt.Knowledge
-			answers[place] = bulkAnswer{ID: k.ID, Status: result.Receipt.Outcome, Revision: k.Revision, Receipt: keptOf(result.Receipt), Redacted: result.Receipt.Redacted}
+			answers[place] = api.BulkAnswer{ID: k.ID, Status: result.Receipt.Outcome, Revision: k.Revision, Receipt: keptOf(result.Receipt), Redacted: result.Receipt.Redacted}
 		}
 	}
 	b.answered += len(batch)
@@ -224,17 +216,17 @@ func (b *bulk) submission(r record, number int) (domain.Submission, error) {
 	return submission, nil
 }
 
-func (b *bulk) failed(id string, number int, err error) bulkAnswer {
+func (b *bulk) failed(id string, number int, err error) api.BulkAnswer {
 	if ours(err) {
 		b.call.err = err
 	}
-	return bulkAnswer{
+	return api.BulkAnswer{
 		ID: id, Status: "error",
-		Error: problemOf(err, b.call.instance()+"#"+strconv.Itoa(number)),
+		Error: &problemOf(err, b.call.instance()+"#"+strconv.Itoa(number)).Problem,
 	}
 }
 
-func (b *bulk) lines(answers []bulkAnswer) []byte {
+func (b *bulk) lines(answers []api.BulkAnswer) []byte {
 	var all bytes.Buffer
 	for _, answer := range answers {
 		b.server.metrics.records.WithLabelValues(answer.Status).Inc()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -23,9 +24,15 @@ type decoder func(r *reader, v reflect.Value)
 // [nullable]. Fields tagged readOnly are accepted and ignored, so that what was read can be
 // written again.
 func decoderOf(t reflect.Type) decoder {
+	form, several := forms[t]
+	if !several {
+		form = t
+	}
 	switch {
-	case reflect.PointerTo(t).Implements(reflect.TypeFor[selfDecoding]()):
-		return func(r *reader, v reflect.Value) { v.Addr().Interface().(selfDecoding).decode(r) }
+	case reflect.PointerTo(form).Implements(reflect.TypeFor[selfDecoding]()):
+		return func(r *reader, v reflect.Value) {
+			v.Addr().Convert(reflect.PointerTo(form)).Interface().(selfDecoding).decode(r)
+		}
 	case reflect.PointerTo(t).Implements(reflect.TypeFor[nullable]()):
 		return decodeNullable(t)
 	case t == reflect.TypeFor[time.Time]():
@@ -53,7 +60,15 @@ func decoderOf(t reflect.Type) decoder {
 // selfDecoding types know more than one form of themselves.
 type selfDecoding interface{ decode(r *reader) }
 
-// object is a JSON object that is kept as it is, without spaces.
+// forms are the types that decode and document those of package api which know more than one form.
+var forms = map[reflect.Type]reflect.Type{
+	reflect.TypeFor[api.Tags]():        reflect.TypeFor[tags](),
+	reflect.TypeFor[api.OneOrMore]():   reflect.TypeFor[oneOrMore](),
+	reflect.TypeFor[api.AsOf]():        reflect.TypeFor[asOf](),
+	reflect.TypeFor[json.RawMessage](): reflect.TypeFor[object](),
+}
+
+// object decodes and documents a JSON object that is kept as it is, without spaces.
 type object json.RawMessage
 
 func (o *object) decode(r *reader) {
@@ -72,9 +87,6 @@ func (o *object) decode(r *reader) {
 func (o *object) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
-
-// MarshalJSON gives the object as it is.
-func (o object) MarshalJSON() ([]byte, error) { return json.RawMessage(o).MarshalJSON() }
 
 // decode reads a body into a T. Bad values are noted in problems; the error says that it is
 // not JSON at all, or that it is nothing a T could be.
@@ -185,6 +197,7 @@ type member struct {
 	readOnly bool
 	nullable bool
 	filled   bool // may be left out, and not be empty
+	notNull  bool // may be left out, and null is the zero value, which is out of its range
 }
 
 // noField is what is wrong with a field that the body does not have.
@@ -199,6 +212,7 @@ func decodeStruct(t reflect.Type) decoder {
 		if !m.readOnly {
 			m.read = decoderOf(f.Type)
 			m.nullable = reflect.PointerTo(f.Type).Implements(reflect.TypeFor[nullable]())
+			m.notNull = f.Type.Kind() == reflect.Pointer && f.Tag.Get("nullable") == "false"
 		}
 		known[name] = m
 	}
@@ -225,6 +239,8 @@ func decodeStruct(t reflect.Type) decoder {
 				r.value()
 			case m.readOnly:
 				r.value()
+			case m.notNull && r.null():
+				v.Field(m.index).Set(reflect.New(v.Field(m.index).Type().Elem()))
 			case !m.nullable && r.null():
 			case m.filled && r.blank():
 				r.note(unset)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/annals-kb/annals/api"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/annals-kb/annals/domain"
@@ -95,7 +97,7 @@ func TestABodyIsReadStrictly(t *testing.T) {
 		`{"tags": "a"}`:                                                 "tags: must be an object of strings, or an array of labels",
 	} {
 		var found domain.Problems
-		_, err := decode[knowledge](decodeKnowledge, []byte(body), &found)
+		_, err := decode[api.Knowledge](decodeKnowledge, []byte(body), &found)
 		if err == nil {
 			err = found.Err()
 		}
@@ -107,12 +109,12 @@ func TestABodyIsReadStrictly(t *testing.T) {
 
 func TestTagsMayBeAnObjectOrLabels(t *testing.T) {
 	t.Parallel()
-	for body, want := range map[string]tags{
+	for body, want := range map[string]api.Tags{
 		`{"tags": {"category": "preference", "domain": ["a", "b"], "none": []}}`: {"category": {"preference"}, "domain": {"a", "b"}},
 		`{"tags": ["a", "b"]}`: {"labels": {"a", "b"}},
 		`{"tags": []}`:         {},
 	} {
-		in, err := decode[knowledge](decodeKnowledge, []byte(body), new(domain.Problems))
+		in, err := decode[api.Knowledge](decodeKnowledge, []byte(body), new(domain.Problems))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +212,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`[{"content": "\ud800"}]`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var found domain.Problems
-		in, err := decode[knowledge](decodeKnowledge, body, &found)
+		in, err := decode[api.Knowledge](decodeKnowledge, body, &found)
 		if err != nil || len(found) > 0 {
 			return
 		}

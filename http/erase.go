@@ -4,7 +4,8 @@ import (
 	"context"
 	"net/http"
 	"reflect"
-	"time"
+
+	"github.com/annals-kb/annals/api"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -32,64 +33,25 @@ type Eraser interface {
 	SweepFiles(ctx context.Context) (domain.Sweep, error)
 }
 
-// holdReason is why an item is held, or released.
-type holdReason struct {
-	ReasonCode string `json:"reason_code" example:"litigation" doc:"A word; it stays for ever."`
-	Ticket     string `json:"ticket,omitempty" example:"LEGAL-7" doc:"Of the case; it stays for ever."`
-}
+var decodeCase = decoderOf(reflect.TypeFor[api.HoldReason]())
 
-var decodeCase = decoderOf(reflect.TypeFor[holdReason]())
+type lineageOutput struct{ Body api.Lineage }
 
-// lineageEntry is something that an item goes back to, or that goes back to it.
-type lineageEntry struct {
-	ID       string `json:"id,omitempty" doc:"Of an item."`
-	Stream   string `json:"stream" doc:"What it is, if no item."`
-	Relation string `json:"relation" enum:"derived_from,derives,superseded_by,supersedes" doc:"What it is to what of names: derived_from is made from that, derives is what that was made from, supersedes took its place."`
-	Of       string `json:"of" doc:"The item through which it is related."`
-	Owner    string `json:"owner,omitempty"`
-	Status   string `json:"status,omitempty" enum:"active,superseded,deleted,erased"`
-}
+type sweepOutput struct{ Body api.PurgeResult }
 
-type lineageOutput struct {
-	Body struct {
-		Items []lineageEntry `json:"items" nullable:"false"`
-	} `nameHint:"Lineage"`
-}
-
-// purgeResult is a rewriting of the files.
-type purgeResult struct {
-	BeganAt  time.Time `json:"began_at"`
-	EndedAt  time.Time `json:"ended_at"`
-	Complete bool      `json:"complete"`
-	Notes    []string  `json:"notes" nullable:"false"`
-	ForOwner string    `json:"for_owner,omitempty" doc:"The command by which the owner of the tables, or of the database, rewrites what the server may not."`
-}
-
-type sweepOutput struct{ Body purgeResult }
-
-type erasuresOutput struct {
-	Body struct {
-		Erasures  int64        `json:"erasures" doc:"Items of the tenant that were erased."`
-		Texts     int64        `json:"texts" doc:"Texts that were destroyed with them."`
-		Unswept   int64        `json:"unswept" doc:"Texts whose bytes the files may still hold: of the tenant, and for whoever operates the server of every tenant."`
-		Oldest    *time.Time   `json:"oldest,omitempty" doc:"When the first of those was erased."`
-		PurgeBy   *time.Time   `json:"purge_by,omitempty" doc:"When the server will have rewritten the files by itself; missing if they hold nothing, or if it does not do that."`
-		LastSweep *purgeResult `json:"last_sweep,omitempty"`
-		Kept      []string     `json:"kept" nullable:"false" doc:"What else holds deleted bytes after a sweep, and for how long, as far as the database knows: nothing about backups."`
-	} `nameHint:"Erasures"`
-}
+type erasuresOutput struct{ Body api.Erasures }
 
 func (s *Server) eraseRoutes() {
 	tags := []string{"Erasing"}
 	handle(s, huma.Operation{
 		OperationID: "hold", Method: http.MethodPost, Path: one + "/hold", Tags: tags,
 		Summary: "Keep an item from being erased", Description: "For admins. It can be forgotten, since that destroys nothing.",
-		RequestBody: bodies(s, true, map[string]any{jsonType: holdReason{}}), Errors: changeErrors,
+		RequestBody: bodies(s, true, map[string]any{jsonType: api.HoldReason{}}), Errors: changeErrors,
 	}, s.hold)
 	handle(s, huma.Operation{
 		OperationID: "release", Method: http.MethodPost, Path: one + "/release", Tags: tags,
 		Summary: "End an item's legal hold", Description: "For admins.",
-		RequestBody: bodies(s, true, map[string]any{jsonType: holdReason{}}), Errors: changeErrors,
+		RequestBody: bodies(s, true, map[string]any{jsonType: api.HoldReason{}}), Errors: changeErrors,
 	}, s.release)
 	handle(s, huma.Operation{
 		OperationID: "lineage", Method: http.MethodGet, Path: one + "/lineage", Tags: tags,
@@ -109,7 +71,7 @@ func (s *Server) eraseRoutes() {
 }
 
 func (s *Server) hold(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := read[holdReason](s, c, decodeCase)
+	given, body, err := read[api.HoldReason](s, c, decodeCase)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +82,7 @@ func (s *Server) hold(ctx context.Context, c *call, in *itemInput) (*reply, erro
 }
 
 func (s *Server) release(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := read[holdReason](s, c, decodeCase)
+	given, body, err := read[api.HoldReason](s, c, decodeCase)
 	if err != nil {
 		return nil, err
 	}
@@ -162,9 +124,9 @@ func (s *Server) lineage(ctx context.Context, c *call, in *itemInput) (*lineageO
 		return nil, err
 	}
 	out := &lineageOutput{}
-	out.Body.Items = []lineageEntry{}
+	out.Body.Items = []api.LineageEntry{}
 	for _, relative := range all {
-		shown := lineageEntry{ID: relative.ID, Stream: relative.Stream, Relation: relative.Relation, Of: relative.Of}
+		shown := api.LineageEntry{ID: relative.ID, Stream: relative.Stream, Relation: relative.Relation, Of: relative.Of}
 		if relative.ID == "" && !c.principal.SeesAll() && !c.principal.MaySeeSession(relative.Stream) {
 			continue
 		}
@@ -201,7 +163,7 @@ func (s *Server) erasures(ctx context.Context, c *call, _ *struct{}) (*erasuresO
 		out.Body.PurgeBy = new(status.Oldest.Add(s.cfg.PurgeAfter))
 	}
 	if status.Last != nil {
-		last := purgeResult(*status.Last)
+		last := api.PurgeResult(*status.Last)
 		out.Body.LastSweep = &last
 	}
 	return out, nil
@@ -215,5 +177,5 @@ func (s *Server) sweep(ctx context.Context, c *call, _ *struct{}) (*sweepOutput,
 		return nil, err
 	}
 	done, err := s.cfg.Eraser.SweepFiles(context.WithoutCancel(ctx)) // half of it would be of no use
-	return &sweepOutput{Body: purgeResult(done)}, err
+	return &sweepOutput{Body: api.PurgeResult(done)}, err
 }

@@ -4,50 +4,15 @@ import (
 	"context"
 	"net/http"
 	"reflect"
-	"time"
+
+	"github.com/annals-kb/annals/api"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/domain"
 )
 
-// erasureOrder is what is to be erased, and why. All of it stays for ever.
-type erasureOrder struct {
-	Of          string `json:"of" example:"user:123" doc:"An entity: all that is its own, or meant for it alone; the stream of a session, such as session:123/planning: what was said in it, and its archives; tenant:NAME, for root: everything; or the id of an item."`
-	WithLineage bool   `json:"with_lineage,omitempty" doc:"Items that those were made from or into, too, and what took their place."`
-	ReasonCode  string `json:"reason_code,omitempty" example:"gdpr-17" doc:"A word; requested unless told."`
-	LegalBasis  string `json:"legal_basis,omitempty"`
-	RequestedBy string `json:"requested_by,omitempty" doc:"A pseudonym."`
-	Ticket      string `json:"ticket,omitempty" example:"DSR-12"`
-}
-
-var decodeErasure = decoderOf(reflect.TypeFor[erasureOrder]())
-
-// notErased is something that an order could not erase.
-type notErased struct {
-	ID     string `json:"id,omitempty" doc:"Of an item."`
-	Stream string `json:"stream"`
-	Reason string `json:"reason"`
-}
-
-// erasure is an order, and how far it has come.
-type erasure struct {
-	ID          string      `json:"id"`
-	Of          string      `json:"of"`
-	WithLineage bool        `json:"with_lineage,omitempty"`
-	State       string      `json:"state" enum:"under_way,completed"`
-	Erased      int64       `json:"erased" doc:"Items, sessions and other things."`
-	Left        int64       `json:"left,omitempty" doc:"While it is under way, as far as this server knows."`
-	Revoked     int64       `json:"revoked,omitempty" doc:"Keys, of a tenant."`
-	NotErased   int64       `json:"not_erased,omitempty" doc:"That were refused, for a legal hold or another's sake."`
-	Refused     []notErased `json:"refused,omitempty" doc:"The first of those."`
-	ReasonCode  string      `json:"reason_code"`
-	LegalBasis  string      `json:"legal_basis,omitempty"`
-	RequestedBy string      `json:"requested_by,omitempty"`
-	Ticket      string      `json:"ticket,omitempty"`
-	OrderedAt   time.Time   `json:"ordered_at"`
-	EndedAt     *time.Time  `json:"ended_at,omitempty"`
-}
+var decodeErasure = decoderOf(reflect.TypeFor[api.ErasureOrder]())
 
 type erasureInput struct {
 	ID string `path:"id" doc:"Of the order."`
@@ -57,21 +22,7 @@ type erasureOutput struct {
 	Status   int    `json:"-"`
 	Location string `header:"Location"`
 	Position string `header:"Annals-Position" doc:"Where the log is now."`
-	Body     erasure
-}
-
-// erasureTarget is something that an order would erase, or that is related to it.
-type erasureTarget struct {
-	ID        string `json:"id,omitempty" doc:"Of an item."`
-	Stream    string `json:"stream"`
-	Owner     string `json:"owner,omitempty"`
-	Status    string `json:"status,omitempty" enum:"active,superseded,deleted"`
-	Held      bool   `json:"held,omitempty" doc:"Under legal hold: it is refused."`
-	Relation  string `json:"relation,omitempty" enum:"derived_from,derives,superseded_by,supersedes,archive_of" doc:"What it is to what related_to names: derived_from is made from that, derives is what that was made from, supersedes took its place. Empty for what was named. The archives of a session go with it."`
-	RelatedTo string `json:"related_to,omitempty" doc:"The id of an item, or a session, through which it is related."`
-	Goes      bool   `json:"goes" doc:"It would be erased."`
-	Kept      bool   `json:"kept,omitempty" doc:"It goes along, and stays: reason says why."`
-	Reason    string `json:"reason,omitempty" doc:"Why it stays: it is another's, under legal hold, or a session of which an archive stays."`
+	Body     api.Erasure
 }
 
 type erasurePlanInput struct {
@@ -79,12 +30,7 @@ type erasurePlanInput struct {
 	WithLineage boolean `query:"with_lineage"`
 }
 
-type erasurePlanOutput struct {
-	Body struct {
-		Items []erasureTarget `json:"items" nullable:"false"`
-		Keys  int64           `json:"keys,omitempty" doc:"That would be revoked, of a tenant: nobody but root gets in from then on, and its name stays taken."`
-	} `nameHint:"ErasurePlan"`
-}
+type erasurePlanOutput struct{ Body api.ErasurePlan }
 
 func (s *Server) erasureRoutes() {
 	tags := []string{"Erasing"}
@@ -93,7 +39,7 @@ func (s *Server) erasureRoutes() {
 		Summary: "Erase all that is somebody's",
 		Description: "For admins, and for whoever it is in person. The order is recorded and carried out in the background, thing by thing, " +
 			"and goes on after a restart, however the server ended. What is under legal hold, or somebody else's, is left and named.",
-		RequestBody: bodies(s, true, map[string]any{jsonType: erasureOrder{}}), Errors: writeErrors,
+		RequestBody: bodies(s, true, map[string]any{jsonType: api.ErasureOrder{}}), Errors: writeErrors,
 	}, s.orderErasure)
 	handle(s, huma.Operation{
 		OperationID: "plan-erasure", Method: http.MethodGet, Path: "/v1/erasures/plan", Tags: tags,
@@ -108,7 +54,7 @@ func (s *Server) erasureRoutes() {
 }
 
 func (s *Server) orderErasure(ctx context.Context, c *call, _ *struct{}) (*erasureOutput, error) {
-	given, body, err := read[erasureOrder](s, c, decodeErasure)
+	given, body, err := read[api.ErasureOrder](s, c, decodeErasure)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +133,7 @@ func (s *Server) planErasure(ctx context.Context, c *call, in *erasurePlanInput)
 		return nil, err
 	}
 	out := &erasurePlanOutput{}
-	out.Body.Items = []erasureTarget{}
+	out.Body.Items = []api.ErasureTarget{}
 	if out.Body.Keys, err = s.cfg.Eraser.Closing(ctx, c.principal.Tenant, in.Of); err != nil {
 		return nil, err
 	}
@@ -202,7 +148,7 @@ func (s *Server) planErasure(ctx context.Context, c *call, in *erasurePlanInput)
 			if d.Goes && refused != "" { // all of it
 				why = refused
 			}
-			out.Body.Items = append(out.Body.Items, erasureTarget{
+			out.Body.Items = append(out.Body.Items, api.ErasureTarget{
 				ID: d.ID, Stream: d.Stream, Owner: string(d.Owner), Status: string(d.Status), Held: d.Held,
 				Relation: d.Relation, RelatedTo: d.RelatedTo, Goes: d.Goes && why == "", Kept: why != "", Reason: why,
 			})
@@ -244,8 +190,8 @@ func (s *Server) shownTo(ctx context.Context, p domain.Principal, e domain.Erasu
 	return e, nil
 }
 
-func erasureOf(id string, e domain.ErasureProgress) erasure {
-	body := erasure{
+func erasureOf(id string, e domain.ErasureProgress) api.Erasure {
+	body := api.Erasure{
 		ID: id, Of: e.Of, WithLineage: e.WithLineage, State: "completed", Erased: e.Erased, Left: e.Left, Revoked: e.Revoked, NotErased: e.NotErased,
 		ReasonCode: e.ReasonCode, LegalBasis: e.LegalBasis, RequestedBy: e.RequestedBy, Ticket: e.Ticket,
 		OrderedAt: e.OrderedAt, EndedAt: known(e.EndedAt),
@@ -255,7 +201,7 @@ func erasureOf(id string, e domain.ErasureProgress) erasure {
 	}
 	for _, r := range e.Refused {
 		item, _ := domain.ItemOf(r.Stream)
-		body.Refused = append(body.Refused, notErased{ID: item, Stream: r.Stream, Reason: r.Reason})
+		body.Refused = append(body.Refused, api.NotErased{ID: item, Stream: r.Stream, Reason: r.Reason})
 	}
 	return body
 }

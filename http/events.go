@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/annals-kb/annals/api"
+
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -55,10 +57,10 @@ func (s *Server) events(ctx context.Context, c *call, in *eventsInput) (*streame
 }
 
 // eventList is the list of the events that a query selects.
-func (s *Server) eventList(query domain.EventQuery) listing[event] {
-	return listing[event]{
+func (s *Server) eventList(query domain.EventQuery) listing[api.Event] {
+	return listing[api.Event]{
 		name: "events", asked: query, columns: eventColumns,
-		page: func(ctx context.Context, place int64, limit int) ([]event, int64, error) {
+		page: func(ctx context.Context, place int64, limit int) ([]api.Event, int64, error) {
 			asked := query
 			asked.Limit = limit
 			if place != 0 {
@@ -68,7 +70,7 @@ func (s *Server) eventList(query domain.EventQuery) listing[event] {
 			if err == nil && len(found) == 0 {
 				err = s.reached(ctx, asked, place != 0)
 			}
-			items := make([]event, len(found))
+			items := make([]api.Event, len(found))
 			for i, e := range found {
 				items[i] = eventOf(e)
 			}
@@ -181,26 +183,26 @@ func named(found *domain.Problems, given, known []string) []string {
 	return slices.Compact(names)
 }
 
-var eventColumns = []column[event]{
-	{"position", func(e event) string { return wholeCell(e.Position) }},
-	{"recorded_at", func(e event) string { return timeCell(e.RecordedAt) }},
-	{"occurred_at", func(e event) string { return timeCell(when(e.OccurredAt)) }},
-	{"name", func(e event) string { return e.Name }},
-	{"stream", func(e event) string { return e.Stream }},
-	{"version", func(e event) string { return wholeCell(e.Version) }},
-	{"actor", func(e event) string { return e.Actor }},
-	{"on_behalf_of", func(e event) string { return e.OnBehalfOf }},
-	{"authentication", func(e event) string { return e.Authentication }},
-	{"reason", func(e event) string { return e.Reason }},
-	{"reason_code", func(e event) string { return e.ReasonCode }},
-	{"data", func(e event) string { return jsonCell(json.RawMessage(e.Data)) }},
-	{"text", func(e event) string { return jsonCell(json.RawMessage(e.Text)) }},
-	{"text_erased", func(e event) string { return map[bool]string{true: "true"}[e.TextErased] }},
-	{"text_redacted", func(e event) string { return map[bool]string{true: "true"}[e.TextRedacted] }},
-	{"request_id", func(e event) string { return e.RequestID }},
-	{"correlation_id", func(e event) string { return e.CorrelationID }},
-	{"causation_id", func(e event) string { return e.CausationID }},
-	{"traceparent", func(e event) string { return e.Traceparent }},
-	{"event_id", func(e event) string { return e.EventID }},
-	{"hash", func(e event) string { return e.Hash }},
+var eventColumns = []column[api.Event]{
+	{"position", func(e api.Event) string { return wholeCell(e.Position) }},
+	{"recorded_at", func(e api.Event) string { return timeCell(e.RecordedAt) }},
+	{"occurred_at", func(e api.Event) string { return timeCell(when(e.OccurredAt)) }},
+	{"name", func(e api.Event) string { return e.Name }},
+	{"stream", func(e api.Event) string { return e.Stream }},
+	{"version", func(e api.Event) string { return wholeCell(e.Version) }},
+	{"actor", func(e api.Event) string { return e.Actor }},
+	{"on_behalf_of", func(e api.Event) string { return e.OnBehalfOf }},
+	{"authentication", func(e api.Event) string { return e.Authentication }},
+	{"reason", func(e api.Event) string { return e.Reason }},
+	{"reason_code", func(e api.Event) string { return e.ReasonCode }},
+	{"data", func(e api.Event) string { return jsonCell(json.RawMessage(e.Data)) }},
+	{"text", func(e api.Event) string { return jsonCell(json.RawMessage(e.Text)) }},
+	{"text_erased", func(e api.Event) string { return map[bool]string{true: "true"}[e.TextErased] }},
+	{"text_redacted", func(e api.Event) string { return map[bool]string{true: "true"}[e.TextRedacted] }},
+	{"request_id", func(e api.Event) string { return e.RequestID }},
+	{"correlation_id", func(e api.Event) string { return e.CorrelationID }},
+	{"causation_id", func(e api.Event) string { return e.CausationID }},
+	{"traceparent", func(e api.Event) string { return e.Traceparent }},
+	{"event_id", func(e api.Event) string { return e.EventID }},
+	{"hash", func(e api.Event) string { return e.Hash }},
 }

@@ -4,21 +4,15 @@ import (
 	"context"
 	"reflect"
 
+	"github.com/annals-kb/annals/api"
+
 	"github.com/annals-kb/annals/domain"
 )
 
-// vote is one voice for or against an item.
-type vote struct {
-	Verdict string `json:"verdict" enum:"helpful,harmful"`
-	Query   string `json:"query,omitempty" maxLength:"2000" doc:"What it was used for."`
-	TraceID string `json:"trace_id,omitempty" maxLength:"256" doc:"One voice counts per voter and trace; without a trace, per day."`
-	Outcome string `json:"outcome,omitempty" maxLength:"2000" doc:"What came of it."`
-}
-
-var decodeVote = decoderOf(reflect.TypeFor[vote]())
+var decodeVote = decoderOf(reflect.TypeFor[api.Vote]())
 
 func (s *Server) giveFeedback(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := read[vote](s, c, decodeVote)
+	given, body, err := read[api.Vote](s, c, decodeVote)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/annals-kb/annals/api"
+
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -44,7 +46,7 @@ func possible(id string) bool {
 // found answers with an item as it is.
 type found struct {
 	ETag string `header:"ETag" doc:"The item's revision, for If-Match. Votes and reports leave it as it is: it does not tell whether a copy is up to date."`
-	Body *knowledge
+	Body *api.Knowledge
 }
 
 type findInput struct {

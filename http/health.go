@@ -6,38 +6,21 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/annals-kb/annals/api"
 )
 
-// health says that the process is alive.
-type health struct {
-	Status  string `json:"status" enum:"ok"`
-	Version string `json:"version"`
-}
-
 type healthOutput struct {
-	Body health
-}
-
-// readiness says whether requests can be answered, and if not, why.
-type readiness struct {
-	Status string  `json:"status" enum:"ready,not ready,shutting down"`
-	Checks []check `json:"checks" nullable:"false"`
-}
-
-// check is one condition of readiness.
-type check struct {
-	Name   string `json:"name" example:"database"`
-	Status string `json:"status" enum:"ok,failed,degraded" doc:"Degraded: something is missing without which the server is ready all the same."`
-	Reason string `json:"reason,omitempty"`
+	Body api.Health
 }
 
 type readyOutput struct {
 	Status int
-	Body   readiness
+	Body   api.Readiness
 }
 
 func (s *Server) healthy(context.Context, *struct{}) (*healthOutput, error) {
-	return &healthOutput{Body: health{Status: "ok", Version: s.cfg.Version}}, nil
+	return &healthOutput{Body: api.Health{Status: "ok", Version: s.cfg.Version}}, nil
 }
 
 // parameterless answers whoever asks for nothing in particular, and refuses every parameter: there are none.
@@ -57,11 +40,11 @@ func (s *Server) ready(ctx context.Context, _ *struct{}) (*readyOutput, error) {
 	const patience = 2 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	checks := make([]check, len(s.cfg.Probes))
+	checks := make([]api.Check, len(s.cfg.Probes))
 	var asking sync.WaitGroup
 	for i, probe := range s.cfg.Probes {
 		asking.Go(func() {
-			checks[i] = check{Name: probe.Name, Status: "ok"}
+			checks[i] = api.Check{Name: probe.Name, Status: "ok"}
 			if err := probe.ask(ctx); err != nil {
 				checks[i].Status, checks[i].Reason = "failed", err.Error()
 				if probe.Beside {
@@ -71,7 +54,7 @@ func (s *Server) ready(ctx context.Context, _ *struct{}) (*readyOutput, error) {
 		})
 	}
 	asking.Wait()
-	out := &readyOutput{Status: http.StatusOK, Body: readiness{Status: "ready", Checks: checks}}
+	out := &readyOutput{Status: http.StatusOK, Body: api.Readiness{Status: "ready", Checks: checks}}
 	for _, c := range checks {
 		if c.Status == "failed" {
 			out.Status, out.Body.Status = http.StatusServiceUnavailable, "not ready"

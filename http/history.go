@@ -2,9 +2,9 @@ package http
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"time"
+
+	"github.com/annals-kb/annals/api"
 
 	"github.com/annals-kb/annals/domain"
 	prose "github.com/annals-kb/annals/text"
@@ -17,24 +17,7 @@ type historyInput struct {
 	Cursor string  `query:"cursor" doc:"next_cursor of the page before."`
 }
 
-// cause is a step of the way back to what an event began with.
-type cause struct {
-	ID         string     `json:"id" example:"file:knowledge.ndjson:7" doc:"Of an event, or a word of whoever caused it."`
-	Name       string     `json:"name,omitempty" doc:"The event's, as all that follows; missing if it is none of this log, or none that you may see."`
-	Stream     string     `json:"stream,omitempty"`
-	Position   int64      `json:"position,omitempty"`
-	RecordedAt *time.Time `json:"recorded_at,omitempty"`
-	Actor      string     `json:"actor,omitempty"`
-	OnBehalfOf string     `json:"on_behalf_of,omitempty"`
-}
-
-// fieldChange is a part of a text that stayed, went or came.
-type fieldChange struct {
-	Op   string `json:"op" enum:"same,removed,added"`
-	Text string `json:"text"`
-}
-
-func (s *Server) history(ctx context.Context, c *call, in *historyInput) (*paged[event], error) {
+func (s *Server) history(ctx context.Context, c *call, in *historyInput) (*paged[api.Event], error) {
 	const usual, most = 100, 500
 	limit := int(in.Limit.read(&c.found, "limit", 1, most))
 	if limit == 0 {
@@ -66,7 +49,7 @@ func (s *Server) history(ctx context.Context, c *call, in *historyInput) (*paged
 	if err != nil {
 		return nil, err
 	}
-	out := page[event]{Items: make([]event, len(shown))}
+	out := api.Page[api.Event]{Items: make([]api.Event, len(shown))}
 	for i, item := range shown {
 		out.Items[i] = episodeOf(item, diff != nil && *diff)
 		out.Items[i].CausedBy = causesOf(item.Event, causes)
@@ -74,7 +57,7 @@ func (s *Server) history(ctx context.Context, c *call, in *historyInput) (*paged
 	if len(rest) > limit {
 		out.NextCursor = cursor(first+int64(limit), k.ID)
 	}
-	return &paged[event]{Body: out}, nil
+	return &paged[api.Event]{Body: out}, nil
 }
 
 // causes finds what caused the events of a history. Of what the caller may not see there is only the
@@ -122,12 +105,12 @@ func (s *Server) mayRead(ctx context.Context, c *call, stream string) (bool, err
 	return err == nil, err
 }
 
-func causesOf(e domain.Event, events map[string]domain.Event) []cause {
-	var all []cause
+func causesOf(e domain.Event, events map[string]domain.Event) []api.Cause {
+	var all []api.Cause
 	for _, c := range domain.CausesOf(e, events) {
-		one := cause{ID: c.ID}
+		one := api.Cause{ID: c.ID}
 		if by := c.Event; by != nil {
-			one = cause{
+			one = api.Cause{
 				ID: c.ID, Name: by.Name, Stream: by.Stream, Position: by.Position, RecordedAt: known(by.RecordedAt),
 				Actor: string(by.Actor), OnBehalfOf: string(by.OnBehalfOf),
 			}
@@ -137,11 +120,11 @@ func causesOf(e domain.Event, events map[string]domain.Event) []cause {
 	return all
 }
 
-func episodeOf(item domain.HistoryItem, diff bool) event {
+func episodeOf(item domain.HistoryItem, diff bool) api.Event {
 	e := eventOf(item.Event)
 	e.Revision, e.Confidence, e.ConfidencePolicy = item.Revision, &item.Confidence, item.Policy
 	for _, ch := range item.Changes {
-		shown := change{Field: ch.Field, Before: shown(ch.Before), After: shown(ch.After)}
+		shown := api.Change{Field: ch.Field, Before: shown(ch.Before), After: shown(ch.After)}
 		if ch.Field == "eval.confidence" {
 			shown.Policy = item.Policy
 		}
@@ -162,23 +145,20 @@ func isProse(field string) bool {
 	return false
 }
 
-func diffOf(before, after any) []fieldChange {
+func diffOf(before, after any) []api.FieldChange {
 	was, _ := before.(string)
 	is, _ := after.(string)
-	var edits []fieldChange
+	var edits []api.FieldChange
 	for _, e := range prose.Diff(was, is) {
-		edits = append(edits, fieldChange{Op: string(e.Op), Text: e.Text})
+		edits = append(edits, api.FieldChange{Op: string(e.Op), Text: e.Text})
 	}
 	return edits
 }
 
 // shown writes tags as the API does everywhere.
 func shown(value any) any {
-	switch v := value.(type) {
-	case domain.Tags:
-		return tags(v)
-	case json.RawMessage:
-		return object(v)
+	if tags, are := value.(domain.Tags); are {
+		return api.Tags(tags)
 	}
 	return value
 }

@@ -8,53 +8,20 @@ import (
 	"slices"
 	"time"
 
+	"github.com/annals-kb/annals/api"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/domain"
 )
 
-// newKey is what somebody asks of a key.
-type newKey struct {
-	Subject       string     `json:"subject" example:"agent:crawler" doc:"Whose it is: an entity."`
-	Role          string     `json:"role,omitempty" enum:"member,service,auditor,admin,root" doc:"member if left out."`
-	Memberships   []string   `json:"memberships,omitempty" doc:"What the subject belongs to, such as team:pay."`
-	ActsFor       bool       `json:"acts_for,omitempty" doc:"May act on somebody's behalf."`
-	PublishPublic bool       `json:"publish_public,omitempty" doc:"May write to the public scope."`
-	ExpiresAt     *time.Time `json:"expires_at,omitempty" doc:"Never if left out."`
-	Note          string     `json:"note,omitempty" maxLength:"200" doc:"What it is for."`
-}
-
-// keyRotation is how a key is to be replaced.
-type keyRotation struct {
-	Overlap *int64 `json:"overlap,omitempty" doc:"For how many seconds the old key stays valid: 0 ends it now, at most 30 days. Default: a day."`
-}
-
 var (
-	decodeNewKey   = decoderOf(reflect.TypeFor[newKey]())
-	decodeRotation = decoderOf(reflect.TypeFor[keyRotation]())
+	decodeNewKey   = decoderOf(reflect.TypeFor[api.NewKey]())
+	decodeRotation = decoderOf(reflect.TypeFor[api.KeyRotation]())
 )
 
-// issuedKey is a key as admins see it.
-type issuedKey struct {
-	Prefix        string     `json:"prefix"`
-	Key           string     `json:"key,omitempty" doc:"The key itself: shown once, when it is made."`
-	Tenant        string     `json:"tenant"`
-	Subject       string     `json:"subject"`
-	Role          string     `json:"role" enum:"member,service,auditor,admin,root"`
-	Memberships   []string   `json:"memberships,omitempty"`
-	ActsFor       bool       `json:"acts_for,omitempty"`
-	PublishPublic bool       `json:"publish_public,omitempty"`
-	CreatedAt     time.Time  `json:"created_at"`
-	ExpiresAt     *time.Time `json:"expires_at,omitempty"`
-	RevokedAt     *time.Time `json:"revoked_at,omitempty"`
-	UsedAt        *time.Time `json:"used_at,omitempty" doc:"About when it was used last."`
-	ReplacedBy    string     `json:"replaced_by,omitempty"`
-	Replaces      string     `json:"replaces,omitempty"`
-	ReplacedUntil *time.Time `json:"replaced_until,omitempty" doc:"Until when the key that this one replaces is valid; in the answer to a rotation."`
-}
-
-func givenKeyOf(tenant string, k domain.GivenKey) issuedKey {
-	shown := issuedKey{
+func givenKeyOf(tenant string, k domain.GivenKey) api.IssuedKey {
+	shown := api.IssuedKey{
 		Prefix: k.Prefix, Tenant: tenant, Subject: string(k.Subject), Role: string(k.Role), ActsFor: k.ActsFor,
 		PublishPublic: k.PublishPublic, CreatedAt: k.CreatedAt.UTC(), ExpiresAt: known(k.ExpiresAt),
 		RevokedAt: known(k.RevokedAt), UsedAt: known(k.UsedAt), ReplacedBy: k.ReplacedBy, Replaces: k.Replaces,
@@ -70,14 +37,10 @@ type keyOutput struct {
 	Outcome  string `header:"Annals-Outcome" enum:"created,recorded,unchanged" doc:"What the write did: unchanged is a key that had been revoked before."`
 	Replayed string `header:"Idempotent-Replayed" doc:"true if the request had been made before; then the key itself is not shown again."`
 	Redacted string `header:"Annals-Redacted" doc:"What was taken out of the note or the reason before it was recorded."`
-	Body     issuedKey
+	Body     api.IssuedKey
 }
 
-type keysOutput struct {
-	Body struct {
-		Items []issuedKey `json:"items" nullable:"false"`
-	} `nameHint:"Keys"`
-}
+type keysOutput struct{ Body api.Keys }
 
 type keyInput struct {
 	Prefix string `path:"prefix" doc:"The key's prefix: what stands between the two underscores."`
@@ -91,7 +54,7 @@ func (s *Server) keyRoutes() {
 		OperationID: "create-key", Method: http.MethodPost, Path: path, Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary:     "Give somebody a key",
 		Description: "The key itself is in this answer and nowhere else. From the first key on, the server asks everybody for one. For admins.",
-		RequestBody: bodies(s, true, map[string]any{jsonType: newKey{}}), Errors: writing,
+		RequestBody: bodies(s, true, map[string]any{jsonType: api.NewKey{}}), Errors: writing,
 	}, s.createKey)
 	handle(s, huma.Operation{
 		OperationID: "list-keys", Method: http.MethodGet, Path: path, Tags: tags,
@@ -101,12 +64,12 @@ func (s *Server) keyRoutes() {
 		OperationID: "rotate-key", Method: http.MethodPost, Path: path + "/{prefix}/rotate", Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary:     "Let another key take this one's place",
 		Description: "The other allows the same. This one stays valid for the overlap, whose end the answer names. For admins.",
-		RequestBody: bodies(s, false, map[string]any{jsonType: keyRotation{}}), Errors: writing,
+		RequestBody: bodies(s, false, map[string]any{jsonType: api.KeyRotation{}}), Errors: writing,
 	}, s.rotateKey)
 	handle(s, huma.Operation{
 		OperationID: "revoke-key", Method: http.MethodDelete, Path: path + "/{prefix}", Tags: tags,
 		Summary: "Take a key back", Description: "It opens nothing any more, on any server. One that was revoked before is answered like the first time. For admins.",
-		RequestBody: bodies(s, false, map[string]any{jsonType: reason{}}), Errors: writing,
+		RequestBody: bodies(s, false, map[string]any{jsonType: api.Reason{}}), Errors: writing,
 	}, s.revokeKey)
 	handle(s, huma.Operation{
 		OperationID: "whoami", Method: http.MethodGet, Path: "/v1/whoami", Tags: tags,
@@ -126,7 +89,7 @@ func (s *Server) administers(c *call) (Keyring, error) {
 }
 
 func (s *Server) createKey(ctx context.Context, c *call, _ *struct{}) (*keyOutput, error) {
-	given, body, err := read[newKey](s, c, decodeNewKey)
+	given, body, err := read[api.NewKey](s, c, decodeNewKey)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +160,7 @@ func (s *Server) listKeys(ctx context.Context, c *call, _ *struct{}) (*keysOutpu
 	}
 	slices.SortStableFunc(all, func(a, b domain.GivenKey) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	out := &keysOutput{}
-	out.Body.Items = make([]issuedKey, len(all))
+	out.Body.Items = make([]api.IssuedKey, len(all))
 	for i, k := range all {
 		out.Body.Items[i] = givenKeyOf(c.principal.Tenant, k)
 	}
@@ -211,7 +174,7 @@ const (
 )
 
 func (s *Server) rotateKey(ctx context.Context, c *call, in *keyInput) (*keyOutput, error) {
-	given, _, err := readAny[keyRotation](s, c, decodeRotation)
+	given, _, err := readAny[api.KeyRotation](s, c, decodeRotation)
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +207,7 @@ func (s *Server) rotateKey(ctx context.Context, c *call, in *keyInput) (*keyOutp
 }
 
 func (s *Server) revokeKey(ctx context.Context, c *call, in *keyInput) (*keyOutput, error) {
-	given, body, err := readAny[reason](s, c, decodeBecause)
+	given, body, err := readAny[api.Reason](s, c, decodeBecause)
 	if err != nil {
 		return nil, err
 	}
@@ -260,26 +223,14 @@ func (s *Server) revokeKey(ctx context.Context, c *call, in *keyInput) (*keyOutp
 	return madeKey(c, receipt, "", err)
 }
 
-// identity is as whom the server knows a caller.
-type identity struct {
-	Tenant         string   `json:"tenant"`
-	Subject        string   `json:"subject"`
-	OnBehalfOf     string   `json:"on_behalf_of,omitempty"`
-	Role           string   `json:"role" enum:"member,service,auditor,admin,root"`
-	Memberships    []string `json:"memberships,omitempty"`
-	PublishPublic  bool     `json:"publish_public" doc:"May write to the public scope."`
-	Operates       bool     `json:"operates" doc:"Looks after the whole server: may sweep its files."`
-	Authentication string   `json:"authentication" example:"key:ab23cdefgh" doc:"How the server knows."`
-}
-
-type identityOutput struct{ Body identity }
+type identityOutput struct{ Body api.Identity }
 
 func (s *Server) whoami(_ context.Context, c *call, _ *struct{}) (*identityOutput, error) {
 	if err := c.found.Err(); err != nil {
 		return nil, err
 	}
 	p := c.principal
-	shown := identity{
+	shown := api.Identity{
 		Tenant: p.Tenant, Subject: string(p.Subject), OnBehalfOf: string(p.OnBehalfOf), Role: string(p.Role),
 		PublishPublic: p.MayPublish(domain.Public), Operates: p.Operates(), Authentication: p.Authentication,
 	}

@@ -3,36 +3,20 @@ package http
 import (
 	"context"
 	"reflect"
-	"time"
+
+	"github.com/annals-kb/annals/api"
 
 	"github.com/annals-kb/annals/domain"
 )
 
-// reason says why.
-type reason struct {
-	Reason string `json:"reason,omitempty" maxLength:"2000"`
-}
-
-// confirmation says that an item still holds.
-type confirmation struct {
-	Reason string     `json:"reason,omitempty" maxLength:"2000"`
-	Until  *time.Time `json:"until,omitempty" doc:"When it should be looked at again; for good if left out."`
-}
-
-// supersession names the item that takes another's place.
-type supersession struct {
-	By     string `json:"by" doc:"The id of the item that takes this one's place."`
-	Reason string `json:"reason,omitempty" maxLength:"2000"`
-}
-
 var (
-	decodeBecause      = decoderOf(reflect.TypeFor[reason]())
-	decodeConfirmation = decoderOf(reflect.TypeFor[confirmation]())
-	decodeSuccession   = decoderOf(reflect.TypeFor[supersession]())
+	decodeBecause      = decoderOf(reflect.TypeFor[api.Reason]())
+	decodeConfirmation = decoderOf(reflect.TypeFor[api.Confirmation]())
+	decodeSuccession   = decoderOf(reflect.TypeFor[api.Supersession]())
 )
 
 func (s *Server) reportStale(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := readAny[reason](s, c, decodeBecause)
+	given, body, err := readAny[api.Reason](s, c, decodeBecause)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +27,7 @@ func (s *Server) reportStale(ctx context.Context, c *call, in *itemInput) (*repl
 }
 
 func (s *Server) confirm(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := readAny[confirmation](s, c, decodeConfirmation)
+	given, body, err := readAny[api.Confirmation](s, c, decodeConfirmation)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +38,7 @@ func (s *Server) confirm(ctx context.Context, c *call, in *itemInput) (*reply, e
 }
 
 func (s *Server) supersede(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := read[supersession](s, c, decodeSuccession)
+	given, body, err := read[api.Supersession](s, c, decodeSuccession)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +49,7 @@ func (s *Server) supersede(ctx context.Context, c *call, in *itemInput) (*reply,
 }
 
 func (s *Server) restore(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := readAny[reason](s, c, decodeBecause)
+	given, body, err := readAny[api.Reason](s, c, decodeBecause)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +71,7 @@ type forgetInput struct {
 }
 
 func (s *Server) forget(ctx context.Context, c *call, in *forgetInput) (*receipt, error) {
-	given, body, err := readAny[reason](s, c, decodeBecause)
+	given, body, err := readAny[api.Reason](s, c, decodeBecause)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/annals-kb/annals/api"
+
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -34,14 +36,8 @@ type listInput struct {
 	MaxWait     integer `query:"max_wait" doc:"How many seconds to wait for min_position: 1 to 25; 5 if left out."`
 }
 
-// page is a piece of a list.
-type page[T any] struct {
-	Items      []T    `json:"items" nullable:"false"`
-	NextCursor string `json:"next_cursor,omitempty" doc:"Of the following page; missing at the end."`
-}
-
 type paged[T any] struct {
-	Body page[T]
+	Body api.Page[T]
 }
 
 // listQuestion is the question that the cursors of a list belong to.
@@ -50,7 +46,7 @@ type listQuestion struct {
 	AsOf   int64
 }
 
-func (s *Server) list(ctx context.Context, c *call, in *listInput) (*paged[*knowledge], error) {
+func (s *Server) list(ctx context.Context, c *call, in *listInput) (*paged[*api.Knowledge], error) {
 	filter := in.filter(&c.found)
 	limit := in.Limit.read(&c.found, "limit", 1, domain.MaxLimit)
 	at := in.AsOf.read(&c.found)
@@ -76,11 +72,11 @@ func (s *Server) list(ctx context.Context, c *call, in *listInput) (*paged[*know
 		return nil, err
 	}
 	s.retrieved(c, "list", len(got.Items), func(i int) domain.Retrieved { return domain.Retrieved{ID: got.Items[i].ID} })
-	out := page[*knowledge]{Items: make([]*knowledge, len(got.Items)), NextCursor: cursor(got.Next, question)}
+	out := api.Page[*api.Knowledge]{Items: make([]*api.Knowledge, len(got.Items)), NextCursor: cursor(got.Next, question)}
 	for i, k := range got.Items {
 		out.Items[i] = knowledgeOf(k)
 	}
-	return &paged[*knowledge]{Body: out}, nil
+	return &paged[*api.Knowledge]{Body: out}, nil
 }
 
 func (in *listInput) filter(found *domain.Problems) domain.Filter {

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/annals-kb/annals/api"
+
 	"github.com/danielgtaylor/huma/v2"
 )
 
@@ -58,7 +60,7 @@ func (l listing[T]) answer(ctx context.Context, s *Server, c *call, format strin
 	return &streamed{Body: func(to huma.Context) {
 		to.SetHeader("Content-Type", jsonType)
 		to.SetStatus(http.StatusOK)
-		write(to.BodyWriter(), page[T]{Items: append([]T{}, items...), NextCursor: cursor(next, l.asked)})
+		write(to.BodyWriter(), api.Page[T]{Items: append([]T{}, items...), NextCursor: cursor(next, l.asked)})
 	}}, nil
 }
 
@@ -136,7 +138,7 @@ func (l listing[T]) appendItems(rows []byte, format string, items []T) []byte {
 func listed[T any](s *Server, more ...string) map[string]*huma.Response {
 	schemas := s.api.OpenAPI().Components.Schemas
 	content := map[string]*huma.MediaType{
-		jsonType:  {Schema: schemas.Schema(reflect.TypeFor[page[T]](), true, "")},
+		jsonType:  {Schema: schemas.Schema(reflect.TypeFor[api.Page[T]](), true, "")},
 		linesType: {Schema: schemas.Schema(reflect.TypeFor[T](), true, "")},
 		csvType:   {Schema: &huma.Schema{Type: huma.TypeString}},
 	}

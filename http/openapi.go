@@ -7,12 +7,17 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/annals-kb/annals/api"
+
 	"github.com/danielgtaylor/huma/v2"
 )
 
 // description is the API's description before any route is registered.
 func description(version string) *huma.OpenAPI {
 	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	for shape, form := range forms {
+		schemas.RegisterTypeAlias(shape, form)
+	}
 	components := &huma.Components{
 		Schemas: schemas, Parameters: headers(), Responses: map[string]*huma.Response{}, SecuritySchemes: keys(),
 	}
@@ -20,7 +25,7 @@ func description(version string) *huma.OpenAPI {
 		response := &huma.Response{
 			Description: http.StatusText(a.status),
 			Content: map[string]*huma.MediaType{
-				problemType: {Schema: schemas.Schema(reflect.TypeFor[problem](), true, "")},
+				problemType: {Schema: schemas.Schema(reflect.TypeFor[api.Problem](), true, "")},
 			},
 		}
 		if a.retryAfter != "" {
@@ -153,8 +158,8 @@ func orMany(body *huma.RequestBody) *huma.RequestBody {
 // remembered documents the answers to one item, new or not, and to many.
 func (s *Server) remembered() map[string]*huma.Response {
 	schemas := s.api.OpenAPI().Components.Schemas
-	item := &huma.MediaType{Schema: schemas.Schema(reflect.TypeFor[knowledge](), true, "")}
-	line := &huma.MediaType{Schema: schemas.Schema(reflect.TypeFor[bulkAnswer](), true, "")}
+	item := &huma.MediaType{Schema: schemas.Schema(reflect.TypeFor[api.Knowledge](), true, "")}
+	line := &huma.MediaType{Schema: schemas.Schema(reflect.TypeFor[api.BulkAnswer](), true, "")}
 	return map[string]*huma.Response{
 		"201": {
 			Description: "Remembered", Headers: responseHeaders(reflect.TypeFor[reply](), "Location"),

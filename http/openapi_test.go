@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/annals-kb/annals/api"
+
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/go-cmp/cmp"
 
@@ -129,7 +131,7 @@ func TestTheDescribedWordsAreTheDomains(t *testing.T) {
 		"order":      fmt.Sprint([]domain.Order{domain.ByPriority, domain.ByScore}),
 		"moment":     fmt.Sprint(domain.Moments), "kind": fmt.Sprint(domain.Aspects),
 	}
-	for _, body := range []any{knowledge{}, patch{}, search{}, vote{}, listInput{}, contextRequest{}, contextAnswer{}, contextItem{}} {
+	for _, body := range []any{api.Knowledge{}, patch{}, api.Search{}, api.Vote{}, listInput{}, api.ContextRequest{}, api.ContextAnswer{}, api.ContextItem{}} {
 		described := reflect.TypeOf(body)
 		for f := range described.Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json")+f.Tag.Get("query"), ",")

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/annals-kb/annals/api"
+
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -44,7 +46,7 @@ func (s *Server) operatorRoutes() {
 		Summary: "Tell whether requests can be answered, and if not, why",
 		Responses: map[string]*huma.Response{"422": unwanted, "503": {
 			Description: "Not ready, with the reasons",
-			Content:     bodies(s, true, map[string]any{jsonType: readiness{}}).Content,
+			Content:     bodies(s, true, map[string]any{jsonType: api.Readiness{}}).Content,
 		}},
 	}, parameterless(s.ready))
 	s.page("metrics", "/metrics", "Metrics for Prometheus", "text/plain",
@@ -82,17 +84,9 @@ func (s *Server) described(contentType string, page func(pages, *http.Request) [
 	}
 }
 
-// welcome says what this is.
-type welcome struct {
-	Name    string `json:"name"`
-	Version string `json:"version"`
-	Docs    string `json:"docs"`
-	OpenAPI string `json:"openapi"`
-}
-
 func (s *Server) root(e echo.Context) error {
 	if strings.Contains(e.Request().Header.Get("Accept"), "text/html") {
 		return e.Redirect(http.StatusFound, "/docs")
 	}
-	return e.JSON(http.StatusOK, welcome{Name: "annals", Version: s.cfg.Version, Docs: "/docs", OpenAPI: "/openapi.yaml"})
+	return e.JSON(http.StatusOK, api.Welcome{Name: "annals", Version: s.cfg.Version, Docs: "/docs", OpenAPI: "/openapi.yaml"})
 }

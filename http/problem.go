@@ -8,28 +8,15 @@ import (
 	"maps"
 	"net/http"
 
+	"github.com/annals-kb/annals/api"
+
 	"github.com/annals-kb/annals/domain"
 )
 
-// problem is an error as the API shows it (RFC 9457). It never contains a value that somebody
-// sent: it may be a secret.
+// problem is the answer to a request that was refused.
 type problem struct {
-	Type     string     `json:"type" example:"urn:annals:problem:invalid"`
-	Title    string     `json:"title"`
-	Status   int        `json:"status"`
-	Detail   string     `json:"detail,omitempty"`
-	Instance string     `json:"instance,omitempty" doc:"urn:annals:request:ID, as in the server's log; of a record among many with #number."`
-	Fix      string     `json:"fix,omitempty" doc:"What to do about it, where we know it."`
-	Errors   []badField `json:"errors,omitempty" doc:"Every bad field at once."`
-
+	api.Problem
 	retryAfter string // seconds
-}
-
-// badField is one field with what is wrong with it.
-type badField struct {
-	Field   string `json:"field" example:"scopes[1]"`
-	Message string `json:"message"`
-	Missing bool   `json:"missing,omitempty" doc:"It names an item that is not there for the caller."`
 }
 
 // What may be wrong with a request besides what the domain refuses.
@@ -55,40 +42,40 @@ type answer struct {
 
 // answers is the one table from errors to answers; what is not in it is a 500.
 var answers = []answer{
-	{domain.ErrMalformed, http.StatusBadRequest, "malformed", "The request cannot be read", ""},
-	{domain.ErrInvalid, http.StatusUnprocessableEntity, "invalid", "Some fields are not right", ""},
-	{domain.ErrUnauthenticated, http.StatusUnauthorized, "unauthenticated", "Nobody knows who is calling", ""},
-	{domain.ErrForbidden, http.StatusForbidden, "forbidden", "Not yours to do", ""},
-	{errOrigin, http.StatusForbidden, "cross-origin", "Not from another website", ""},
-	{domain.ErrNotFound, http.StatusNotFound, "not-found", "Not found", ""},
-	{errRoute, http.StatusNotFound, "no-route", "No such route", ""},
-	{errMethod, http.StatusMethodNotAllowed, "method", "Not with this method", ""},
-	{errAccept, http.StatusNotAcceptable, "not-acceptable", "Not in a format that you accept", ""},
-	{errSlow, http.StatusRequestTimeout, "slow", "Did not arrive in time", ""},
-	{domain.ErrTaken, http.StatusConflict, "taken", "Taken by another item", ""},
-	{domain.ErrConflict, http.StatusConflict, "conflict", "Not in its present state", ""},
-	{domain.ErrDeleted, http.StatusGone, "deleted", "Forgotten", ""},
-	{domain.ErrErased, http.StatusGone, "erased", "Erased for good", ""},
-	{domain.ErrPrecondition, http.StatusPreconditionFailed, "precondition", "Somebody was faster", ""},
-	{domain.ErrTooLarge, http.StatusRequestEntityTooLarge, "too-large", "Too large", ""},
-	{errMediaType, http.StatusUnsupportedMediaType, "media-type", "Not in this format", ""},
-	{domain.ErrKeyReused, http.StatusUnprocessableEntity, "key-reused", "The idempotency key belongs to another request", ""},
-	{errRate, http.StatusTooManyRequests, "rate", "Too many requests", "1"},
-	{domain.ErrBusy, http.StatusServiceUnavailable, "busy", "Too busy just now", "1"},
-	{domain.ErrBehind, http.StatusServiceUnavailable, "behind", "Not that far yet", "1"},
-	{domain.ErrUnavailable, http.StatusServiceUnavailable, "unavailable", "Cannot be reached just now", "5"},
-	{domain.ErrBroken, http.StatusInternalServerError, "broken", "What is stored makes no sense here", ""},
-	{domain.ErrUnprivileged, http.StatusInternalServerError, "unprivileged", "The database refuses it to the server", ""},
-	{domain.ErrFull, http.StatusInsufficientStorage, "full", "No room to write", "30"},
-	{errClosing, http.StatusServiceUnavailable, "closing", "Shutting down", "5"},
-	{context.DeadlineExceeded, http.StatusServiceUnavailable, "timeout", "Took too long", "5"},
-	{context.Canceled, statusClientClosed, "canceled", "The caller left", ""},
+	{domain.ErrMalformed, http.StatusBadRequest, api.CodeMalformed, "The request cannot be read", ""},
+	{domain.ErrInvalid, http.StatusUnprocessableEntity, api.CodeInvalid, "Some fields are not right", ""},
+	{domain.ErrUnauthenticated, http.StatusUnauthorized, api.CodeUnauthenticated, "Nobody knows who is calling", ""},
+	{domain.ErrForbidden, http.StatusForbidden, api.CodeForbidden, "Not yours to do", ""},
+	{errOrigin, http.StatusForbidden, api.CodeCrossOrigin, "Not from another website", ""},
+	{domain.ErrNotFound, http.StatusNotFound, api.CodeNotFound, "Not found", ""},
+	{errRoute, http.StatusNotFound, api.CodeNoRoute, "No such route", ""},
+	{errMethod, http.StatusMethodNotAllowed, api.CodeMethod, "Not with this method", ""},
+	{errAccept, http.StatusNotAcceptable, api.CodeNotAcceptable, "Not in a format that you accept", ""},
+	{errSlow, http.StatusRequestTimeout, api.CodeSlow, "Did not arrive in time", ""},
+	{domain.ErrTaken, http.StatusConflict, api.CodeTaken, "Taken by another item", ""},
+	{domain.ErrConflict, http.StatusConflict, api.CodeConflict, "Not in its present state", ""},
+	{domain.ErrDeleted, http.StatusGone, api.CodeDeleted, "Forgotten", ""},
+	{domain.ErrErased, http.StatusGone, api.CodeErased, "Erased for good", ""},
+	{domain.ErrPrecondition, http.StatusPreconditionFailed, api.CodePrecondition, "Somebody was faster", ""},
+	{domain.ErrTooLarge, http.StatusRequestEntityTooLarge, api.CodeTooLarge, "Too large", ""},
+	{errMediaType, http.StatusUnsupportedMediaType, api.CodeMediaType, "Not in this format", ""},
+	{domain.ErrKeyReused, http.StatusUnprocessableEntity, api.CodeKeyReused, "The idempotency key belongs to another request", ""},
+	{errRate, http.StatusTooManyRequests, api.CodeRate, "Too many requests", "1"},
+	{domain.ErrBusy, http.StatusServiceUnavailable, api.CodeBusy, "Too busy just now", "1"},
+	{domain.ErrBehind, http.StatusServiceUnavailable, api.CodeBehind, "Not that far yet", "1"},
+	{domain.ErrUnavailable, http.StatusServiceUnavailable, api.CodeUnavailable, "Cannot be reached just now", "5"},
+	{domain.ErrBroken, http.StatusInternalServerError, api.CodeBroken, "What is stored makes no sense here", ""},
+	{domain.ErrUnprivileged, http.StatusInternalServerError, api.CodeUnprivileged, "The database refuses it to the server", ""},
+	{domain.ErrFull, http.StatusInsufficientStorage, api.CodeFull, "No room to write", "30"},
+	{errClosing, http.StatusServiceUnavailable, api.CodeClosing, "Shutting down", "5"},
+	{context.DeadlineExceeded, http.StatusServiceUnavailable, api.CodeTimeout, "Took too long", "5"},
+	{context.Canceled, statusClientClosed, api.CodeCanceled, "The caller left", ""},
 }
 
 // statusClientClosed is never read by anyone: it is what the log says of callers who left.
 const statusClientClosed = 499
 
-var unexpected = answer{nil, http.StatusInternalServerError, "unexpected", "Something went wrong here", ""}
+var unexpected = answer{nil, http.StatusInternalServerError, api.CodeUnexpected, "Something went wrong here", ""}
 
 func answerTo(err error) answer {
 	for _, a := range answers {
@@ -103,26 +90,25 @@ func answerTo(err error) answer {
 // into words for callers is not told.
 func problemOf(err error, instance string) *problem {
 	a := answerTo(err)
-	p := &problem{
-		Type: "urn:annals:problem:" + a.code, Title: a.title, Status: a.status,
-		Instance: instance, retryAfter: a.retryAfter,
-	}
+	p := &problem{retryAfter: a.retryAfter, Problem: api.Problem{
+		Type: api.ProblemType + a.code, Title: a.title, Status: a.status, Instance: instance,
+	}}
 	if refusal, ok := errors.AsType[*domain.Refusal](err); ok {
 		p.Detail, p.Fix = refusal.Detail, refusal.Fix
 	}
 	if invalid, ok := errors.AsType[*domain.Invalid](err); ok {
 		p.Detail = "see errors"
 		for _, bad := range invalid.Problems {
-			p.Errors = append(p.Errors, badField(bad))
+			p.Errors = append(p.Errors, api.BadField(bad))
 		}
 	}
 	if fast, ok := errors.AsType[tooFast](err); ok {
 		p.retryAfter = fast.wait
 	}
 	switch a.code {
-	case "unavailable":
+	case api.CodeUnavailable:
 		p.Detail = cmp.Or(p.Detail, "the database cannot be reached just now")
-	case "timeout":
+	case api.CodeTimeout:
 		p.Fix = "try again: nothing was recorded"
 	case unexpected.code:
 		p.Fix = "the server's log says why"

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/annals-kb/annals/api"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/annals-kb/annals/domain"
@@ -48,10 +50,10 @@ func TestEveryErrorHasItsAnswer(t *testing.T) {
 func TestWhatNobodyPutIntoWordsForCallersIsNotTold(t *testing.T) {
 	t.Parallel()
 	got := *problemOf(fmt.Errorf("query SELECT content: %w", errors.New("pq: password is hunter2")), "urn:x")
-	want := problem{
+	want := problem{Problem: api.Problem{
 		Type: "urn:annals:problem:unexpected", Title: "Something went wrong here",
 		Status: http.StatusInternalServerError, Instance: "urn:x", Fix: "the server's log says why, at urn:x",
-	}
+	}}
 	if diff := cmp.Diff(got, want, cmp.AllowUnexported(problem{})); diff != "" {
 		t.Error(diff)
 	}

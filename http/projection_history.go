@@ -3,6 +3,8 @@ package http
 import (
 	"context"
 
+	"github.com/annals-kb/annals/api"
+
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -14,7 +16,7 @@ type projectionHistoryInput struct {
 
 // projectionHistory lists what happened to a projection, newest first. It is in the
 // server's own log, which root reads.
-func (s *Server) projectionHistory(ctx context.Context, c *call, in *projectionHistoryInput) (*paged[event], error) {
+func (s *Server) projectionHistory(ctx context.Context, c *call, in *projectionHistoryInput) (*paged[api.Event], error) {
 	const most = 500
 	query := domain.EventQuery{
 		Tenant: domain.SystemTenant, Stream: domain.ProjectionStream(in.Name), Descending: true,
@@ -38,9 +40,9 @@ func (s *Server) projectionHistory(ctx context.Context, c *call, in *projectionH
 			return nil, err // there is no projection of this name, or none that has a history
 		}
 	}
-	out := page[event]{Items: make([]event, len(all)), NextCursor: cursor(next, in.Name)}
+	out := api.Page[api.Event]{Items: make([]api.Event, len(all)), NextCursor: cursor(next, in.Name)}
 	for i, e := range all {
 		out.Items[i] = eventOf(e)
 	}
-	return &paged[event]{Body: out}, nil
+	return &paged[api.Event]{Body: out}, nil
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"net/http"
 
+	"github.com/annals-kb/annals/api"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/domain"
@@ -54,55 +56,22 @@ func (s *Server) proofRoutes() {
 	}, s.exportLog)
 }
 
-// logKey is the public key.
-type logKey struct {
-	Key string `json:"key" example:"annals+6d1a0b3c+AfK…" doc:"NAME+HASH+KEY, as notes are verified with: an Ed25519 key in base64 after the byte 01."`
-}
+type logKeyOutput struct{ Body api.LogKey }
 
-// checkpoint describes the log, signed.
-type checkpoint struct {
-	Origin string `json:"origin" example:"annals/default" doc:"Which log: the key's name and the tenant."`
-	Size   int64  `json:"size" doc:"How many events it has: the position of the last one."`
-	Root   string `json:"root" doc:"Of the Merkle tree (RFC 6962) over their hashes, in base64."`
-	Note   string `json:"note" doc:"All of this as a signed note. This is what to keep."`
-}
-
-// inclusion proves that an event is in the log.
-type inclusion struct {
-	EventID    string     `json:"event_id"`
-	Stream     string     `json:"stream" example:"knowledge:profile_001"`
-	Position   int64      `json:"position" doc:"In the log; the leaf's number is one less."`
-	Hash       string     `json:"hash" doc:"Of the record, in hexadecimal: the leaf's data are its 32 bytes."`
-	Record     object     `json:"record" doc:"All that is hashed, as a line of an export without its text."`
-	Path       []string   `json:"path" doc:"Hashes in base64, from the leaf's neighbour upwards."`
-	Checkpoint checkpoint `json:"checkpoint"`
-}
-
-// consistency proves that a log continues an earlier one.
-type consistency struct {
-	From     int64    `json:"from"`
-	To       int64    `json:"to"`
-	FromRoot string   `json:"from_root" doc:"Compare it with that of the checkpoint that you kept."`
-	ToRoot   string   `json:"to_root"`
-	Path     []string `json:"path" doc:"Hashes in base64, as RFC 6962 has them."`
-}
-
-type logKeyOutput struct{ Body logKey }
-
-type checkpointOutput struct{ Body checkpoint }
+type checkpointOutput struct{ Body api.Checkpoint }
 
 type inclusionInput struct {
 	EventID string `path:"event_id" doc:"The event's id: of Annals-Events, or of a history."`
 }
 
-type inclusionOutput struct{ Body inclusion }
+type inclusionOutput struct{ Body api.Inclusion }
 
 type consistencyInput struct {
 	From integer `query:"from" doc:"The size of the checkpoint that you kept."`
 	To   integer `query:"to" doc:"The size of a later one; of the newest if left out."`
 }
 
-type consistencyOutput struct{ Body consistency }
+type consistencyOutput struct{ Body api.Consistency }
 
 // prover proves, if this server does and the request is right so far.
 func (s *Server) prover(c *call) (Prover, error) {
@@ -120,7 +89,7 @@ func (s *Server) logKey(_ context.Context, c *call, _ *struct{}) (*logKeyOutput,
 	if err != nil {
 		return nil, err
 	}
-	return &logKeyOutput{logKey{prover.Key()}}, nil
+	return &logKeyOutput{api.LogKey{Key: prover.Key()}}, nil
 }
 
 func (s *Server) checkpoint(ctx context.Context, c *call, _ *struct{}) (*checkpointOutput, error) {
@@ -157,8 +126,8 @@ func (s *Server) inclusion(ctx context.Context, c *call, in *inclusionInput) (*i
 	if err != nil {
 		return nil, err
 	}
-	return &inclusionOutput{inclusion{
-		EventID: made.EventID, Stream: made.Stream, Position: made.Position, Hash: hex.EncodeToString(made.Hash), Record: object(made.Record),
+	return &inclusionOutput{api.Inclusion{
+		EventID: made.EventID, Stream: made.Stream, Position: made.Position, Hash: hex.EncodeToString(made.Hash), Record: made.Record,
 		Path: encoded(made.Path), Checkpoint: checkpointOf(made.Checkpoint),
 	}}, nil
 }
@@ -176,13 +145,13 @@ func (s *Server) consistency(ctx context.Context, c *call, in *consistencyInput)
 	if err != nil {
 		return nil, err
 	}
-	return &consistencyOutput{consistency{
+	return &consistencyOutput{api.Consistency{
 		From: made.From, To: made.To, FromRoot: encode(made.FromRoot), ToRoot: encode(made.ToRoot), Path: encoded(made.Path),
 	}}, nil
 }
 
-func checkpointOf(c domain.Checkpoint) checkpoint {
-	return checkpoint{Origin: c.Origin, Size: c.Size, Root: encode(c.Root), Note: c.Note}
+func checkpointOf(c domain.Checkpoint) api.Checkpoint {
+	return api.Checkpoint{Origin: c.Origin, Size: c.Size, Root: encode(c.Root), Note: c.Note}
 }
 
 func encode(digest domain.Digest) string { return base64.StdEncoding.EncodeToString(digest[:]) }
@@ -195,19 +164,7 @@ func encoded(digests []domain.Digest) []string {
 	return all
 }
 
-// protection is something that keeps the log from being changed.
-type protection struct {
-	Name   string `json:"name" example:"triggers"`
-	Stands bool   `json:"stands"`
-	Detail string `json:"detail"`
-	Fix    string `json:"fix,omitempty"`
-}
-
-type wallsOutput struct {
-	Body struct {
-		Items []protection `json:"items" nullable:"false"`
-	} `nameHint:"Protections"`
-}
+type wallsOutput struct{ Body api.Protections }
 
 func (s *Server) walls(ctx context.Context, c *call, _ *struct{}) (*wallsOutput, error) {
 	switch {
@@ -223,9 +180,9 @@ func (s *Server) walls(ctx context.Context, c *call, _ *struct{}) (*wallsOutput,
 		return nil, err
 	}
 	out := &wallsOutput{}
-	out.Body.Items = make([]protection, len(all))
+	out.Body.Items = make([]api.Protection, len(all))
 	for i, w := range all {
-		out.Body.Items[i] = protection(w)
+		out.Body.Items[i] = api.Protection(w)
 	}
 	return out, nil
 }

@@ -3,7 +3,8 @@ package http
 import (
 	"context"
 	"net/http"
-	"time"
+
+	"github.com/annals-kb/annals/api"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -58,54 +59,18 @@ func (s *Server) quarantineRoutes() {
 	}, s.reread)
 }
 
-// quarantined is a stream that a projection passes over.
-type quarantined struct {
-	Stream   string     `json:"stream" example:"knowledge:profile_001"`
-	Position int64      `json:"position" doc:"Of the event that could not be taken in, the first of those that wait."`
-	EventID  string     `json:"event_id"`
-	Error    string     `json:"error" doc:"Why it could not."`
-	Since    *time.Time `json:"since,omitempty"`
-	Attempts int        `json:"attempts" doc:"Replays included."`
-	Waiting  int64      `json:"waiting" doc:"Events: that one, and what came to the stream later."`
-}
-
-func quarantinedOf(q domain.Quarantined) quarantined {
-	return quarantined{
+func quarantinedOf(q domain.Quarantined) api.Quarantined {
+	return api.Quarantined{
 		Stream: q.Stream, Position: q.Position, EventID: q.EventID, Error: q.Error, Since: known(q.Since),
 		Attempts: q.Attempts, Waiting: q.Waiting,
 	}
 }
 
-// replayed is what became of a stream.
-type replayed struct {
-	Stream   string       `json:"stream"`
-	Events   int64        `json:"events" doc:"That were taken in."`
-	Released bool         `json:"released"`
-	Left     *quarantined `json:"left,omitempty" doc:"What still waits; missing when the stream was released."`
-}
-
-// skipped is what a projection never takes in.
-type skipped struct {
-	Stream string         `json:"stream"`
-	Events []skippedEvent `json:"events" nullable:"false"`
-}
-
-type skippedEvent struct {
-	Position int64  `json:"position"`
-	EventID  string `json:"event_id"`
-	Name     string `json:"name" example:"knowledge.revised"`
-}
-
-// short is a list that is never long.
-type short[T any] struct {
-	Items []T `json:"items" nullable:"false"`
-}
-
 type (
-	quarantineOutput struct{ Body short[quarantined] }
-	replayOutput     struct{ Body short[replayed] }
-	skipOutput       struct{ Body short[skipped] }
-	rereadOutput     struct{ Body *projection }
+	quarantineOutput struct{ Body api.Short[api.Quarantined] }
+	replayOutput     struct{ Body api.Short[api.Replayed] }
+	skipOutput       struct{ Body api.Short[api.Skipped] }
+	rereadOutput     struct{ Body *api.Projection }
 )
 
 type streamInput struct {
@@ -136,7 +101,7 @@ func (s *Server) seeQuarantine(ctx context.Context, c *call, in *projectionInput
 		return nil, err
 	}
 	list, err := background.Quarantined(ctx, in.Name, c.principal.Tenant)
-	out := &quarantineOutput{Body: short[quarantined]{Items: make([]quarantined, len(list))}}
+	out := &quarantineOutput{Body: api.Short[api.Quarantined]{Items: make([]api.Quarantined, len(list))}}
 	for i, q := range list {
 		out.Body.Items[i] = quarantinedOf(q)
 	}
@@ -148,13 +113,13 @@ func (s *Server) replayQuarantine(ctx context.Context, c *call, in *streamInput)
 	if err != nil {
 		return nil, err
 	}
-	out := &replayOutput{Body: short[replayed]{Items: []replayed{}}}
+	out := &replayOutput{Body: api.Short[api.Replayed]{Items: []api.Replayed{}}}
 	err = eachStream(ctx, c, background, in.Name, in.Stream, func(stream string) error {
 		done, err := background.Replay(ctx, in.Name, c.principal.Tenant, stream)
 		if err != nil {
 			return err
 		}
-		shown := replayed{Stream: done.Stream, Events: done.Events, Released: done.Released}
+		shown := api.Replayed{Stream: done.Stream, Events: done.Events, Released: done.Released}
 		if done.Left != nil {
 			left := quarantinedOf(*done.Left)
 			shown.Left = &left
@@ -174,15 +139,15 @@ func (s *Server) skipQuarantine(ctx context.Context, c *call, in *skipInput) (*s
 	if err != nil {
 		return nil, err
 	}
-	out := &skipOutput{Body: short[skipped]{Items: []skipped{}}}
+	out := &skipOutput{Body: api.Short[api.Skipped]{Items: []api.Skipped{}}}
 	err = eachStream(ctx, c, background, in.Name, in.Stream, func(stream string) error {
 		done, err := background.Skip(ctx, in.Name, c.principal.Tenant, stream)
 		if err != nil {
 			return err
 		}
-		shown := skipped{Stream: done.Stream, Events: make([]skippedEvent, len(done.Events))}
+		shown := api.Skipped{Stream: done.Stream, Events: make([]api.SkippedEvent, len(done.Events))}
 		for i, event := range done.Events {
-			shown.Events[i] = skippedEvent{Position: event.Position, EventID: event.EventID, Name: event.Name}
+			shown.Events[i] = api.SkippedEvent{Position: event.Position, EventID: event.EventID, Name: event.Name}
 		}
 		out.Body.Items = append(out.Body.Items, shown)
 		return nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/annals-kb/annals/api"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/domain"
@@ -89,14 +91,14 @@ func (in *startInput) order(p *domain.Problems) domain.RebuildOrder {
 	return order
 }
 
-type rebuildOutput struct{ Body rebuild }
+type rebuildOutput struct{ Body api.Rebuild }
 
 type startedOutput struct {
 	Location string `header:"Location" doc:"Where to see how far it has come."`
-	Body     rebuild
+	Body     api.Rebuild
 }
 
-type planOutput struct{ Body rebuildPlan }
+type planOutput struct{ Body api.RebuildPlan }
 
 // administer admits whoever looks after the server, to projections that can be rebuilt.
 func (s *Server) administer(c *call) (Rebuilder, error) {

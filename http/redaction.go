@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/annals-kb/annals/api"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/domain"
@@ -22,29 +24,6 @@ type Recorded interface {
 	Redact(ctx context.Context, s domain.Submission, streams []string, from, to int64) ([]domain.Redaction, error)
 }
 
-// finding is something that today's rules would have redacted, and never what.
-type finding struct {
-	ID       string `json:"id,omitempty" doc:"Of the item."`
-	Stream   string `json:"stream"`
-	Position int64  `json:"position"`
-	EventID  string `json:"event_id"`
-	Name     string `json:"name" doc:"Of the event."`
-	Field    string `json:"field" doc:"Of its text."`
-	Class    string `json:"class"`
-	Count    int    `json:"count"`
-	InName   bool   `json:"in_name,omitempty" doc:"It is in a URI or the key of something and cannot be redacted: erase the item."`
-	Held     bool   `json:"held,omitempty" doc:"The item is under legal hold: to redact it is refused."`
-}
-
-// redaction is what became of the recorded texts of a stream.
-type redaction struct {
-	ID       string         `json:"id,omitempty" doc:"Of the item."`
-	Stream   string         `json:"stream"`
-	Events   []string       `json:"events" nullable:"false" doc:"Ids of the events that say what was redacted: one for each text."`
-	Redacted map[string]int `json:"redacted" nullable:"false" doc:"By class."`
-	Refused  string         `json:"refused,omitempty" doc:"Why nothing, or no more, was."`
-}
-
 // spanInput is a part of the log.
 type spanInput struct {
 	Since  string `query:"since" example:"2026-03-01" doc:"A time, a date (its beginning, in UTC) or a position of the log; from the beginning unless told."`
@@ -52,27 +31,9 @@ type spanInput struct {
 	Cursor string `query:"cursor" doc:"next_cursor of the page before."`
 }
 
-// LogSpan is the part of the log that a page covers. It is exported because huma documents no other embedded types.
-type LogSpan struct {
-	From       int64  `json:"from"`
-	Through    int64  `json:"through" doc:"The position up to which this page looked."`
-	To         int64  `json:"to"`
-	NextCursor string `json:"next_cursor,omitempty" doc:"Empty at the end."`
-}
+type findingsOutput struct{ Body api.Findings }
 
-type findingsOutput struct {
-	Body struct {
-		Items []finding `json:"items" nullable:"false"`
-		LogSpan
-	} `nameHint:"Findings"`
-}
-
-type redactionsOutput struct {
-	Body struct {
-		Items []redaction `json:"items" nullable:"false"`
-		LogSpan
-	} `nameHint:"Redactions"`
-}
+type redactionsOutput struct{ Body api.Redactions }
 
 func (s *Server) redactionRoutes() {
 	tags := []string{"Access"}
@@ -92,7 +53,7 @@ func (s *Server) redactionRoutes() {
 }
 
 // span is the part of the log that a page looks at.
-func (s *Server) span(ctx context.Context, c *call, in *spanInput) (LogSpan, error) {
+func (s *Server) span(ctx context.Context, c *call, in *spanInput) (api.LogSpan, error) {
 	moment := func(field, given string) domain.AsOf {
 		var p domain.Problems
 		at := asOf(given).read(&p)
@@ -104,7 +65,7 @@ func (s *Server) span(ctx context.Context, c *call, in *spanInput) (LogSpan, err
 	since, until := moment("since", in.Since), moment("until", in.Until)
 	asked := *in
 	asked.Cursor = ""
-	var span LogSpan
+	var span api.LogSpan
 	place, err := placeOf(in.Cursor, asked)
 	if err = merge(c.found, err); err != nil {
 		return span, err
@@ -117,7 +78,7 @@ func (s *Server) span(ctx context.Context, c *call, in *spanInput) (LogSpan, err
 }
 
 // reached is the span of a page.
-func (in spanInput) reached(span LogSpan, through int64) LogSpan {
+func (in spanInput) reached(span api.LogSpan, through int64) api.LogSpan {
 	in.Cursor = ""
 	span.Through = min(through, span.To)
 	if span.Through < span.To {
@@ -139,7 +100,7 @@ func (s *Server) findings(ctx context.Context, c *call, in *spanInput) (*finding
 		return nil, err
 	}
 	out := &findingsOutput{}
-	out.Body.Items = make([]finding, len(found))
+	out.Body.Items = make([]api.Finding, len(found))
 	held := map[string]bool{} // by item
 	for i, f := range found {
 		id, isItem := domain.ItemOf(f.Stream)
@@ -150,7 +111,7 @@ func (s *Server) findings(ctx context.Context, c *call, in *spanInput) (*finding
 			}
 			held[id] = k.Held
 		}
-		out.Body.Items[i] = finding{
+		out.Body.Items[i] = api.Finding{
 			ID: id, Stream: f.Stream, Position: f.Position, EventID: f.EventID, Name: f.Name,
 			Field: f.Field, Class: f.Class, Count: f.Count, InName: f.InName, Held: held[id],
 		}
@@ -185,7 +146,7 @@ func (s *Server) redact(ctx context.Context, c *call, in *spanInput) (*redaction
 		}
 	}
 	out := &redactionsOutput{}
-	out.Body.Items = []redaction{}
+	out.Body.Items = []api.Redaction{}
 	began := s.cfg.Now()
 	for chunk := range slices.Chunk(streams, streamsTogether) {
 		if s.cfg.Now().Sub(began) > redactingTime || through < first[chunk[0]]-1 {
@@ -198,7 +159,7 @@ func (s *Server) redact(ctx context.Context, c *call, in *spanInput) (*redaction
 			return nil, err
 		}
 		for _, r := range done {
-			item := redaction{Stream: r.Stream, Events: append([]string{}, r.Events...), Redacted: r.Redacted}
+			item := api.Redaction{Stream: r.Stream, Events: append([]string{}, r.Events...), Redacted: r.Redacted}
 			item.ID, _ = domain.ItemOf(r.Stream)
 			if r.Err != nil {
 				if !errors.Is(r.Err, domain.ErrConflict) {

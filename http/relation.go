@@ -4,35 +4,23 @@ import (
 	"context"
 	"net/http"
 	"reflect"
-	"time"
+
+	"github.com/annals-kb/annals/api"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/domain"
 )
 
-// related is an item that another has to do with.
-type related struct {
-	To     string     `json:"to" doc:"The other item's id: it may be gone by now, or not yours to see."`
-	Reason string     `json:"reason,omitempty"`
-	At     *time.Time `json:"at,omitempty" doc:"When somebody said so."`
-}
-
-func relationsOf(relations []domain.Relation) []related {
-	var list []related
+func relationsOf(relations []domain.Relation) []api.Related {
+	var list []api.Related
 	for _, r := range relations {
-		list = append(list, related{To: r.To, Reason: r.Reason, At: known(r.At)})
+		list = append(list, api.Related{To: r.To, Reason: r.Reason, At: known(r.At)})
 	}
 	return list
 }
 
-// link names items that an item has to do with.
-type link struct {
-	To     []string `json:"to" minItems:"1" maxItems:"64" doc:"Ids of other items that you see."`
-	Reason string   `json:"reason,omitempty" maxLength:"2000"`
-}
-
-var decodeLink = decoderOf(reflect.TypeFor[link]())
+var decodeLink = decoderOf(reflect.TypeFor[api.Link]())
 
 type unlinkInput struct {
 	ID string `path:"id" doc:"The item's id."`
@@ -45,7 +33,7 @@ func (s *Server) relationRoutes() {
 		OperationID: "link", Method: http.MethodPost, Path: one + "/relations", Tags: []string{tag},
 		Summary:     "Say that an item has to do with others",
 		Description: "Relations go with what they lead to, wherever that moves. The same again is unchanged; another reason replaces the one before.",
-		RequestBody: bodies(s, true, map[string]any{jsonType: link{}}), Errors: changeErrors,
+		RequestBody: bodies(s, true, map[string]any{jsonType: api.Link{}}), Errors: changeErrors,
 	}, s.link)
 	handle(s, huma.Operation{
 		OperationID: "unlink", Method: http.MethodDelete, Path: one + "/relations/{to}", Tags: []string{tag},
@@ -54,7 +42,7 @@ func (s *Server) relationRoutes() {
 }
 
 func (s *Server) link(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := read[link](s, c, decodeLink)
+	given, body, err := read[api.Link](s, c, decodeLink)
 	if err != nil {
 		return nil, err
 	}

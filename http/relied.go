@@ -2,32 +2,14 @@ package http
 
 import (
 	"context"
-	"time"
+
+	"github.com/annals-kb/annals/api"
 
 	"github.com/annals-kb/annals/domain"
 )
 
-// usage is an occasion on which somebody was given an item or found it helpful, or was denied
-// something.
-type usage struct {
-	At            time.Time  `json:"at"`
-	Kind          string     `json:"kind" enum:"search,get,list,found helpful,denied"`
-	Actor         string     `json:"actor,omitempty" doc:"Missing if nobody knows."`
-	OnBehalfOf    string     `json:"on_behalf_of,omitempty"`
-	Item          string     `json:"item,omitempty" doc:"The id of an item."`
-	Rank          int        `json:"rank,omitempty" doc:"Its place in the answer, from 1."`
-	Score         float64    `json:"score,omitempty" doc:"Of a search."`
-	Route         string     `json:"route,omitempty" doc:"What was denied."`
-	Status        int        `json:"status,omitempty" doc:"What it was denied with."`
-	RequestID     string     `json:"request_id,omitempty"`
-	CorrelationID string     `json:"correlation_id,omitempty"`
-	TraceID       string     `json:"trace_id,omitempty"`
-	HarmfulAt     *time.Time `json:"harmful_at,omitempty" doc:"When the item was first found harmful, of the voices that count; missing if it was not."`
-	Before        bool       `json:"before_harm,omitempty" doc:"It was relied on before."`
-}
-
-func relianceOf(r domain.Reliance) usage {
-	out := usage{
+func relianceOf(r domain.Reliance) api.Usage {
+	out := api.Usage{
 		At: r.At.UTC(), Kind: r.Kind, Actor: string(r.Actor), OnBehalfOf: string(r.OnBehalfOf), Item: r.Item, Rank: r.Rank,
 		Score: r.Score, Route: r.Route, Status: r.Status, RequestID: r.RequestID, CorrelationID: r.CorrelationID,
 		TraceID: r.TraceID, HarmfulAt: known(r.HarmfulAt),
@@ -41,21 +23,21 @@ func relianceOf(r domain.Reliance) usage {
 	return out
 }
 
-var relianceColumns = []column[usage]{
-	{"at", func(r usage) string { return timeCell(r.At) }},
-	{"kind", func(r usage) string { return r.Kind }},
-	{"actor", func(r usage) string { return r.Actor }},
-	{"on_behalf_of", func(r usage) string { return r.OnBehalfOf }},
-	{"item", func(r usage) string { return r.Item }},
-	{"rank", func(r usage) string { return wholeCell(int64(r.Rank)) }},
-	{"score", func(r usage) string { return shareCell(r.Score) }},
-	{"before_harm", func(r usage) string { return map[bool]string{true: "true"}[r.Before] }},
-	{"harmful_at", func(r usage) string { return timeCell(when(r.HarmfulAt)) }},
-	{"route", func(r usage) string { return r.Route }},
-	{"status", func(r usage) string { return wholeCell(int64(r.Status)) }},
-	{"request_id", func(r usage) string { return r.RequestID }},
-	{"correlation_id", func(r usage) string { return r.CorrelationID }},
-	{"trace_id", func(r usage) string { return r.TraceID }},
+var relianceColumns = []column[api.Usage]{
+	{"at", func(r api.Usage) string { return timeCell(r.At) }},
+	{"kind", func(r api.Usage) string { return r.Kind }},
+	{"actor", func(r api.Usage) string { return r.Actor }},
+	{"on_behalf_of", func(r api.Usage) string { return r.OnBehalfOf }},
+	{"item", func(r api.Usage) string { return r.Item }},
+	{"rank", func(r api.Usage) string { return wholeCell(int64(r.Rank)) }},
+	{"score", func(r api.Usage) string { return shareCell(r.Score) }},
+	{"before_harm", func(r api.Usage) string { return map[bool]string{true: "true"}[r.Before] }},
+	{"harmful_at", func(r api.Usage) string { return timeCell(when(r.HarmfulAt)) }},
+	{"route", func(r api.Usage) string { return r.Route }},
+	{"status", func(r api.Usage) string { return wholeCell(int64(r.Status)) }},
+	{"request_id", func(r api.Usage) string { return r.RequestID }},
+	{"correlation_id", func(r api.Usage) string { return r.CorrelationID }},
+	{"trace_id", func(r api.Usage) string { return r.TraceID }},
 }
 
 type reliedInput struct {
@@ -101,7 +83,7 @@ func (s *Server) accesses(ctx context.Context, c *call, item, actor string, from
 	if !c.principal.SeesAll() {
 		query.Only = c.principal.Voter()
 	}
-	return listing[usage]{
+	return listing[api.Usage]{
 		name: "report", asked: query, columns: relianceColumns,
 		page: offset(func(ctx context.Context, skip int64, limit int) ([]domain.Reliance, error) {
 			query.Skip, query.Limit = skip, limit

@@ -14,12 +14,14 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/annals-kb/annals/api"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/domain"
 )
 
-var decodeKnowledge = decoderOf(reflect.TypeFor[knowledge]())
+var decodeKnowledge = decoderOf(reflect.TypeFor[api.Knowledge]())
 
 type rememberInput struct {
 	Update boolean `query:"update" doc:"Other content under a taken id revises that item instead of being refused. Whoever may change it may leave the owner and the scopes that it has."`
@@ -145,7 +147,7 @@ func (w whence) into(origin *domain.Origin) {
 // remembering reads a record into a command. The error names everything that is wrong with it,
 // and with what was found wrong before.
 func remembering(by domain.Principal, record []byte, revise bool, found domain.Problems) (domain.Remember, whence, error) {
-	in, err := decode[knowledge](decodeKnowledge, record, &found)
+	in, err := decode[api.Knowledge](decodeKnowledge, record, &found)
 	if err != nil {
 		return domain.Remember{ID: in.ID}, whence{}, err
 	}
@@ -155,7 +157,7 @@ func remembering(by domain.Principal, record []byte, revise bool, found domain.P
 	if in.Status != "" && in.Status != string(domain.Active) {
 		found.Add("status", "must be active or left out: an item in another state is not remembered again")
 	}
-	command := in.command(by)
+	command := rememberOf(in, by)
 	command.OrRevise = revise
 	command, err = command.Complete()
 	if err = merge(found, err); err != nil {
@@ -164,7 +166,7 @@ func remembering(by domain.Principal, record []byte, revise bool, found domain.P
 	return command, whence{when(in.OccurredAt), in.CausationID}, nil
 }
 
-func (in knowledge) command(by domain.Principal) domain.Remember {
+func rememberOf(in api.Knowledge, by domain.Principal) domain.Remember {
 	id := in.ID
 	if id == "" {
 		id = newID()
@@ -175,16 +177,16 @@ func (in knowledge) command(by domain.Principal) domain.Remember {
 			Type: domain.Type(in.Type), ContextType: domain.ContextType(in.ContextType),
 			Category: domain.Category(in.Category), Polarity: domain.Polarity(in.Polarity),
 			Media: domain.Media(in.Media), Scopes: spoken[domain.Scope](in.Scopes),
-			Owner: domain.Entity(in.Owner), Source: in.Source.domain(), Baseline: in.Eval.domain(),
+			Owner: domain.Entity(in.Owner), Source: sourceIn(in.Source), Baseline: baselineIn(in.Eval),
 			Text: domain.Text{
 				Task: in.Task, Content: in.Content, Abstract: in.Abstract, Overview: in.Overview,
-				Tags: domain.Tags(in.Tags), Meta: json.RawMessage(in.Meta), URI: in.URI,
+				Tags: domain.Tags(in.Tags), Meta: in.Meta, URI: in.URI,
 			},
 		},
 	}
 }
 
-func (s *source) domain() domain.Source {
+func sourceIn(s *api.Source) domain.Source {
 	if s == nil {
 		return domain.Source{}
 	}
@@ -194,8 +196,8 @@ func (s *source) domain() domain.Source {
 	}
 }
 
-// domain is the baseline; what was left out of it begins as it would without one.
-func (e *eval) domain() *domain.Eval {
+// baselineIn is the baseline; what was left out of it begins as it would without one.
+func baselineIn(e *api.Eval) *domain.Eval {
 	if e == nil {
 		return nil
 	}
@@ -214,7 +216,7 @@ func override[T any](value *T, given *T) {
 	}
 }
 
-func usesIn(all []voteRecord) []domain.Use {
+func usesIn(all []api.VoteRecord) []domain.Use {
 	var uses []domain.Use
 	for _, u := range all {
 		uses = append(uses, domain.Use{
@@ -224,9 +226,12 @@ func usesIn(all []voteRecord) []domain.Use {
 	return uses
 }
 
-func when(t *time.Time) time.Time {
-	if t == nil {
-		return time.Time{}
+func when(t *time.Time) time.Time { return valueOf(t) }
+
+// valueOf is the value that was given, or the zero value.
+func valueOf[T any](given *T) (value T) {
+	if given != nil {
+		value = *given
 	}
-	return *t
+	return value
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/annals-kb/annals/api"
+
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -20,7 +22,7 @@ type reply struct {
 	Receipt  string `header:"Annals-Receipt" doc:"What to keep in order to ask for proof: of each event its id, position and hash in hexadecimal, separated by spaces; events by commas."`
 	Replayed string `header:"Idempotent-Replayed" doc:"true if the request had been made before."`
 	Redacted string `header:"Annals-Redacted" doc:"What was taken out of the texts before they were recorded, such as email=1,phone=2."`
-	Body     *knowledge
+	Body     *api.Knowledge
 }
 
 // receipt answers a write that leaves nothing to show.
@@ -72,17 +74,10 @@ func redactedOf(r domain.Receipt) string {
 	return strings.Join(classes, ",")
 }
 
-// keptVersion is what to keep of an event that was recorded.
-type keptVersion struct {
-	EventID  string `json:"event_id"`
-	Position int64  `json:"position"`
-	Hash     string `json:"hash" doc:"Of the record, in hexadecimal."`
-}
-
-func keptOf(r domain.Receipt) []keptVersion {
-	all := make([]keptVersion, len(r.Events))
+func keptOf(r domain.Receipt) []api.KeptVersion {
+	all := make([]api.KeptVersion, len(r.Events))
 	for i, event := range r.Events {
-		all[i] = keptVersion{EventID: event.EventID, Position: event.Position, Hash: hex.EncodeToString(event.Hash)}
+		all[i] = api.KeptVersion{EventID: event.EventID, Position: event.Position, Hash: hex.EncodeToString(event.Hash)}
 	}
 	return all
 }

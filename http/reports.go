@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/annals-kb/annals/api"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/domain"
@@ -28,14 +30,14 @@ type Reporter interface {
 const reportPath = "/v1/reports/"
 
 func (s *Server) reportRoutes() {
-	report(s, "actor", "Read everything that an actor did, or that was done on its behalf", "", listed[event](s), s.reportActor)
-	report(s, "changes", "Read everything that changed in a scope", "Each event with what it changed. ", listed[event](s), s.reportChanges)
-	report(s, "harm", "List the knowledge that did most harm", "", listed[itemStanding](s), s.reportStandings(Reporter.Harm))
-	report(s, "stale", "List the knowledge that most people report stale, or whose confirmation has expired", "", listed[itemStanding](s), s.reportStandings(Reporter.Stale))
-	report(s, "falling", "List the knowledge whose confidence fell furthest", "The last thirty days, unless from is given. ", listed[itemStanding](s), s.reportFalling)
+	report(s, "actor", "Read everything that an actor did, or that was done on its behalf", "", listed[api.Event](s), s.reportActor)
+	report(s, "changes", "Read everything that changed in a scope", "Each event with what it changed. ", listed[api.Event](s), s.reportChanges)
+	report(s, "harm", "List the knowledge that did most harm", "", listed[api.ItemStanding](s), s.reportStandings(Reporter.Harm))
+	report(s, "stale", "List the knowledge that most people report stale, or whose confirmation has expired", "", listed[api.ItemStanding](s), s.reportStandings(Reporter.Stale))
+	report(s, "falling", "List the knowledge whose confidence fell furthest", "The last thirty days, unless from is given. ", listed[api.ItemStanding](s), s.reportFalling)
 	report(s, "relied", "List who was given an item, or found it helpful",
-		"What was retrieved is recorded where the operator has asked for it. Members read what they did themselves. ", listed[usage](s), s.reportRelied)
-	report(s, "denied", "List what was denied to whom", "Members read what was denied to them. ", listed[usage](s), s.reportDenied)
+		"What was retrieved is recorded where the operator has asked for it. Members read what they did themselves. ", listed[api.Usage](s), s.reportRelied)
+	report(s, "denied", "List what was denied to whom", "Members read what was denied to them. ", listed[api.Usage](s), s.reportDenied)
 }
 
 func report[I any](s *Server, name, summary, more string, responses map[string]*huma.Response, do operation[I, streamed]) {
@@ -89,7 +91,7 @@ func (s *Server) reportChanges(ctx context.Context, c *call, in *changesInput) (
 	all := s.eventList(query)
 	events := all.page
 	all.name, all.columns = "changes", slices.Concat(eventColumns, changeColumns)
-	all.page = func(ctx context.Context, place int64, limit int) ([]event, int64, error) {
+	all.page = func(ctx context.Context, place int64, limit int) ([]api.Event, int64, error) {
 		found, next, err := events(ctx, place, limit)
 		if err != nil {
 			return nil, 0, err
@@ -100,7 +102,7 @@ func (s *Server) reportChanges(ctx context.Context, c *call, in *changesInput) (
 }
 
 // episodes adds to events what they changed.
-func (s *Server) episodes(ctx context.Context, tenant string, list []event) error {
+func (s *Server) episodes(ctx context.Context, tenant string, list []api.Event) error {
 	known := map[string][]domain.HistoryItem{}
 	for i, e := range list {
 		id, isItem := strings.CutPrefix(e.Stream, domain.KnowledgeStream(""))
@@ -123,62 +125,42 @@ func (s *Server) episodes(ctx context.Context, tenant string, list []event) erro
 	return nil
 }
 
-var changeColumns = []column[event]{
-	{"changes", func(e event) string { return jsonCell(e.Changes) }},
-	{"confidence", func(e event) string {
+var changeColumns = []column[api.Event]{
+	{"changes", func(e api.Event) string { return jsonCell(e.Changes) }},
+	{"confidence", func(e api.Event) string {
 		if e.Confidence == nil {
 			return ""
 		}
 		return shareCell(*e.Confidence)
 	}},
-	{"confidence_policy", func(e event) string { return e.ConfidencePolicy }},
+	{"confidence_policy", func(e api.Event) string { return e.ConfidencePolicy }},
 }
 
-// itemStanding is an item that stands out, and why.
-type itemStanding struct {
-	ID         string     `json:"id"`
-	Task       string     `json:"task,omitempty"`
-	Owner      string     `json:"owner"`
-	Scopes     []string   `json:"scopes" nullable:"false"`
-	Status     string     `json:"status" enum:"active,superseded,deleted,erased"`
-	Count      int        `json:"count" doc:"What it is ranked by: voices against it, reports of staleness, or how often its confidence fell, in the time that was asked about."`
-	Last       *time.Time `json:"last,omitempty" doc:"The newest of them."`
-	Before     *float64   `json:"before,omitempty" doc:"Of what falls: the confidence when the time began."`
-	After      *float64   `json:"after,omitempty" doc:"And when it ended."`
-	Policy     string     `json:"confidence_policy,omitempty" doc:"Of what falls: the confidence policy that computed both."`
-	Helpful    int        `json:"helpful" doc:"By now, as the following."`
-	Harmful    int        `json:"harmful"`
-	Confidence float64    `json:"confidence"`
-	Reporters  int        `json:"stale_reporters"`
-	Expired    bool       `json:"confirmation_expired,omitempty" doc:"It was confirmed until a date that has passed."`
-	Reason     string     `json:"stale_reason,omitempty" doc:"The newest."`
-}
-
-func standingOf(s domain.Standing) itemStanding {
-	return itemStanding{
+func standingOf(s domain.Standing) api.ItemStanding {
+	return api.ItemStanding{
 		ID: s.ID, Task: s.Task, Owner: string(s.Owner), Scopes: plain(s.Scopes), Status: string(s.Status),
 		Count: s.Count, Last: known(s.Last), Helpful: s.Helpful, Harmful: s.Harmful, Confidence: s.Confidence,
 		Reporters: s.Reporters, Expired: s.Expired, Reason: s.Reason,
 	}
 }
 
-var standingColumns = []column[itemStanding]{
-	{"id", func(s itemStanding) string { return s.ID }},
-	{"task", func(s itemStanding) string { return s.Task }},
-	{"owner", func(s itemStanding) string { return s.Owner }},
-	{"scopes", func(s itemStanding) string { return strings.Join(s.Scopes, " ") }},
-	{"status", func(s itemStanding) string { return s.Status }},
-	{"count", func(s itemStanding) string { return wholeCell(int64(s.Count)) }},
-	{"last", func(s itemStanding) string { return timeCell(when(s.Last)) }},
-	{"before", func(s itemStanding) string { return givenCell(s.Before) }},
-	{"after", func(s itemStanding) string { return givenCell(s.After) }},
-	{"confidence_policy", func(s itemStanding) string { return s.Policy }},
-	{"helpful", func(s itemStanding) string { return wholeCell(int64(s.Helpful)) }},
-	{"harmful", func(s itemStanding) string { return wholeCell(int64(s.Harmful)) }},
-	{"confidence", func(s itemStanding) string { return shareCell(s.Confidence) }},
-	{"stale_reporters", func(s itemStanding) string { return wholeCell(int64(s.Reporters)) }},
-	{"confirmation_expired", func(s itemStanding) string { return strconv.FormatBool(s.Expired) }},
-	{"stale_reason", func(s itemStanding) string { return s.Reason }},
+var standingColumns = []column[api.ItemStanding]{
+	{"id", func(s api.ItemStanding) string { return s.ID }},
+	{"task", func(s api.ItemStanding) string { return s.Task }},
+	{"owner", func(s api.ItemStanding) string { return s.Owner }},
+	{"scopes", func(s api.ItemStanding) string { return strings.Join(s.Scopes, " ") }},
+	{"status", func(s api.ItemStanding) string { return s.Status }},
+	{"count", func(s api.ItemStanding) string { return wholeCell(int64(s.Count)) }},
+	{"last", func(s api.ItemStanding) string { return timeCell(when(s.Last)) }},
+	{"before", func(s api.ItemStanding) string { return givenCell(s.Before) }},
+	{"after", func(s api.ItemStanding) string { return givenCell(s.After) }},
+	{"confidence_policy", func(s api.ItemStanding) string { return s.Policy }},
+	{"helpful", func(s api.ItemStanding) string { return wholeCell(int64(s.Helpful)) }},
+	{"harmful", func(s api.ItemStanding) string { return wholeCell(int64(s.Harmful)) }},
+	{"confidence", func(s api.ItemStanding) string { return shareCell(s.Confidence) }},
+	{"stale_reporters", func(s api.ItemStanding) string { return wholeCell(int64(s.Reporters)) }},
+	{"confirmation_expired", func(s api.ItemStanding) string { return strconv.FormatBool(s.Expired) }},
+	{"stale_reason", func(s api.ItemStanding) string { return s.Reason }},
 }
 
 func givenCell(x *float64) string {
@@ -209,7 +191,7 @@ func (s *Server) reportFalling(ctx context.Context, c *call, in *standingsInput)
 	if in.From == "" {
 		in.From = moment(c.now.Add(-recently).UTC().Truncate(24 * time.Hour).Format(time.RFC3339))
 	}
-	return s.standings(ctx, c, in, Reporter.Falling, func(d domain.Standing) itemStanding {
+	return s.standings(ctx, c, in, Reporter.Falling, func(d domain.Standing) api.ItemStanding {
 		out := standingOf(d)
 		out.Before, out.After, out.Policy = &d.Before, &d.After, d.Policy
 		return out
@@ -218,7 +200,7 @@ func (s *Server) reportFalling(ctx context.Context, c *call, in *standingsInput)
 
 func (s *Server) standings(
 	ctx context.Context, c *call, in *standingsInput,
-	rank func(Reporter, context.Context, domain.ReportQuery) ([]domain.Standing, error), show func(domain.Standing) itemStanding,
+	rank func(Reporter, context.Context, domain.ReportQuery) ([]domain.Standing, error), show func(domain.Standing) api.ItemStanding,
 ) (*streamed, error) {
 	format, err := c.forms()
 	if err != nil {
@@ -228,7 +210,7 @@ func (s *Server) standings(
 	query := domain.ReportQuery{
 		Tenant: chosen.Tenant, Only: chosen.Only, Scope: chosen.Scope, Owner: chosen.Owner, From: chosen.From, To: chosen.To,
 	}
-	return listing[itemStanding]{
+	return listing[api.ItemStanding]{
 		name: "report", asked: []any{c.request.URL.Path, query}, columns: standingColumns,
 		page: offset(func(ctx context.Context, skip int64, limit int) ([]domain.Standing, error) {
 			query.Skip, query.Limit = skip, limit

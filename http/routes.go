@@ -3,6 +3,8 @@ package http
 import (
 	"net/http"
 
+	"github.com/annals-kb/annals/api"
+
 	"github.com/danielgtaylor/huma/v2"
 )
 
@@ -42,7 +44,7 @@ func (s *Server) knowledgeRoutes() {
 			"One bad record never spoils the others; the same content again is unchanged. " +
 			"With If-Match, which is for one item, update=true revises only the revision that you read. " +
 			"What several may say at once is remembered once by those who search for it with position, and then send unless_said_since.",
-		RequestBody: orMany(bodies(s, true, map[string]any{jsonType: knowledge{}, linesType: knowledge{}})),
+		RequestBody: orMany(bodies(s, true, map[string]any{jsonType: api.Knowledge{}, linesType: api.Knowledge{}})),
 		Responses:   s.remembered(), Errors: append([]int{http.StatusPreconditionFailed}, writeErrors...),
 	}, s.remember)
 	handle(s, huma.Operation{
@@ -66,18 +68,18 @@ func (s *Server) knowledgeRoutes() {
 		Summary: "Forget an item, or erase it",
 		Description: "Forgotten, it leaves the answers and stays in the history; restore brings it back. With erase=true what people wrote about it is destroyed for good: " +
 			"for the owner in person or an admin, and not while it is under legal hold. Erased again is unchanged.",
-		RequestBody: bodies(s, false, map[string]any{jsonType: reason{}}), Errors: changeErrors,
+		RequestBody: bodies(s, false, map[string]any{jsonType: api.Reason{}}), Errors: changeErrors,
 	}, s.forget)
 	handle(s, huma.Operation{
 		OperationID: "restore", Method: http.MethodPost, Path: one + "/restore", Tags: []string{tag},
 		Summary:     "Bring a forgotten or superseded item back",
 		Description: "It is what it was before: what was superseded, and then forgotten, is superseded again; restored once more, it holds again.",
-		RequestBody: bodies(s, false, map[string]any{jsonType: reason{}}), Errors: changeErrors,
+		RequestBody: bodies(s, false, map[string]any{jsonType: api.Reason{}}), Errors: changeErrors,
 	}, s.restore)
 	handle(s, huma.Operation{
 		OperationID: "supersede", Method: http.MethodPost, Path: one + "/supersede", Tags: []string{tag},
 		Summary:     "Let another item take this one's place",
-		RequestBody: bodies(s, true, map[string]any{jsonType: supersession{}}), Errors: changeErrors,
+		RequestBody: bodies(s, true, map[string]any{jsonType: api.Supersession{}}), Errors: changeErrors,
 	}, s.supersede)
 	s.relationRoutes()
 	handle(s, huma.Operation{
@@ -93,7 +95,7 @@ func (s *Server) feedbackRoutes() {
 		OperationID: "give-feedback", Method: http.MethodPost, Path: one + "/feedback", Tags: []string{tag},
 		Summary:     "Say that an item was of use, or did harm",
 		Description: "One voice counts per voter and trace; another on the same trace replaces the first.",
-		RequestBody: bodies(s, true, map[string]any{jsonType: vote{}}), Errors: changeErrors,
+		RequestBody: bodies(s, true, map[string]any{jsonType: api.Vote{}}), Errors: changeErrors,
 	}, s.giveFeedback)
 	handle(s, huma.Operation{
 		OperationID: "retract-feedback", Method: http.MethodDelete, Path: one + "/feedback", Tags: []string{tag},
@@ -102,12 +104,12 @@ func (s *Server) feedbackRoutes() {
 	handle(s, huma.Operation{
 		OperationID: "report-stale", Method: http.MethodPost, Path: one + "/stale", Tags: []string{tag},
 		Summary:     "Report that an item is out of date",
-		RequestBody: bodies(s, false, map[string]any{jsonType: reason{}}), Errors: changeErrors,
+		RequestBody: bodies(s, false, map[string]any{jsonType: api.Reason{}}), Errors: changeErrors,
 	}, s.reportStale)
 	handle(s, huma.Operation{
 		OperationID: "confirm", Method: http.MethodPost, Path: one + "/confirm", Tags: []string{tag},
 		Summary:     "Confirm that an item still holds",
-		RequestBody: bodies(s, false, map[string]any{jsonType: confirmation{}}), Errors: changeErrors,
+		RequestBody: bodies(s, false, map[string]any{jsonType: api.Confirmation{}}), Errors: changeErrors,
 	}, s.confirm)
 }
 
@@ -115,7 +117,7 @@ func (s *Server) questionRoutes() {
 	handle(s, huma.Operation{
 		OperationID: "search", Method: http.MethodPost, Path: "/v1/search", Tags: []string{"Questions"},
 		Summary:     "Search by meaning and by words, nearest scope first",
-		RequestBody: bodies(s, true, map[string]any{jsonType: search{}}),
+		RequestBody: bodies(s, true, map[string]any{jsonType: api.Search{}}),
 		Errors:      []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
 	}, s.search)
 	handle(s, huma.Operation{
@@ -124,7 +126,7 @@ func (s *Server) questionRoutes() {
 		Description: "A page of JSON, the whole list as " + linesType + " or " + csvType + ", or what is recorded from now on and for ever as " +
 			streamType + ": Last-Event-ID resumes. Auditors and admins read everything; members read what happened to what they may see now.",
 		Parameters: []*huma.Param{parameter("Last-Event-ID")},
-		Responses:  listed[event](s, streamType), Errors: []int{http.StatusBadRequest, http.StatusNotAcceptable},
+		Responses:  listed[api.Event](s, streamType), Errors: []int{http.StatusBadRequest, http.StatusNotAcceptable},
 	}, s.events)
 	handle(s, huma.Operation{
 		OperationID: "projections", Method: http.MethodGet, Path: "/v1/projections", Tags: []string{"Questions"},

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"reflect"
 
+	"github.com/annals-kb/annals/api"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/domain"
@@ -19,23 +21,11 @@ type Scrubbing interface {
 	Rules(ctx context.Context, tenant string) (domain.Scrubbing, error)
 }
 
-// scrubbing is what is redacted in what people write.
-type scrubbing struct {
-	Off      []string       `json:"off,omitempty" doc:"Classes that are left as they are: api_key, jwt, private_key, email, phone, cc."`
-	Patterns []scrubPattern `json:"patterns,omitempty" maxItems:"32" doc:"What is redacted besides."`
-	Active   bool           `json:"active,omitempty" readOnly:"true" doc:"Whether this server scrubs at all: ANNALS_SCRUB."`
-}
-
-type scrubPattern struct {
-	Class      string `json:"class" example:"employee" doc:"Becomes [REDACTED_EMPLOYEE]: 1 to 32 of a-z 0-9 _, or one of the classes there are."`
-	Expression string `json:"expression" example:"\\bEMP-\\d{5}\\b" doc:"A regular expression (RE2) of at most 256 bytes. It is recorded for ever: name no secret in it."`
-}
-
-var decodeScrubbing = decoderOf(reflect.TypeFor[scrubbing]())
+var decodeScrubbing = decoderOf(reflect.TypeFor[api.Scrubbing]())
 
 type scrubbingOutput struct {
 	Position string `header:"Annals-Position" doc:"Where the log is now."`
-	Body     scrubbing
+	Body     api.Scrubbing
 }
 
 func (s *Server) scrubbingRoutes() {
@@ -50,7 +40,7 @@ func (s *Server) scrubbingRoutes() {
 		Summary: "Change what is redacted in what people write",
 		Description: "For admins. All rules are replaced, from now on: what is recorded already stays as it is until it is redacted. " +
 			"Every server follows within a second.",
-		RequestBody: bodies(s, true, map[string]any{jsonType: scrubbing{}}),
+		RequestBody: bodies(s, true, map[string]any{jsonType: api.Scrubbing{}}),
 		Errors:      []int{http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
 	}, s.changeScrubbing)
 }
@@ -70,7 +60,7 @@ func (s *Server) scrubbing(ctx context.Context, c *call, _ *struct{}) (*scrubbin
 }
 
 func (s *Server) changeScrubbing(ctx context.Context, c *call, _ *struct{}) (*scrubbingOutput, error) {
-	given, body, err := read[scrubbing](s, c, decodeScrubbing)
+	given, body, err := read[api.Scrubbing](s, c, decodeScrubbing)
 	if err != nil {
 		return nil, err
 	}
@@ -90,10 +80,10 @@ func (s *Server) changeScrubbing(ctx context.Context, c *call, _ *struct{}) (*sc
 	return &scrubbingOutput{Position: fmt.Sprint(receipt.Position), Body: s.scrubbingOf(changed)}, nil
 }
 
-func (s *Server) scrubbingOf(rules domain.Scrubbing) scrubbing {
-	shown := scrubbing{Off: rules.Off, Active: s.cfg.Scrubbing != nil && s.cfg.Scrubbing.Scrubs()}
+func (s *Server) scrubbingOf(rules domain.Scrubbing) api.Scrubbing {
+	shown := api.Scrubbing{Off: rules.Off, Active: s.cfg.Scrubbing != nil && s.cfg.Scrubbing.Scrubs()}
 	for _, p := range rules.Patterns {
-		shown.Patterns = append(shown.Patterns, scrubPattern(p))
+		shown.Patterns = append(shown.Patterns, api.ScrubPattern(p))
 	}
 	return shown
 }

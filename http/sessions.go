@@ -5,7 +5,8 @@ import (
 	"net/http"
 	"reflect"
 	"strconv"
-	"time"
+
+	"github.com/annals-kb/annals/api"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -27,85 +28,12 @@ type Sessions interface {
 	Tasks(ctx context.Context, q domain.TaskQuery) ([]domain.Task, error)
 }
 
-type newSession struct {
-	ID    string `json:"id,omitempty" doc:"Default: a new UUID."`
-	Agent string `json:"agent,omitempty" doc:"The id of the agent that takes part."`
-}
-
-type newMessages struct {
-	Agent    string       `json:"agent,omitempty" doc:"The id of the agent that takes part, if the session is new."`
-	Messages []newMessage `json:"messages" doc:"1 to 100, oldest first."`
-}
-
-type newMessage struct {
-	Role    string     `json:"role" enum:"user,assistant,system,tool"`
-	Content string     `json:"content"`
-	At      *time.Time `json:"at,omitempty" doc:"When it was said. Default: now."`
-	Peer    string     `json:"peer,omitempty" doc:"The id of another person who said it."`
-}
-
-type sessionCommit struct {
-	Keep    int64    `json:"keep,omitempty" doc:"How many of the newest messages stay with the session."`
-	Trigger string   `json:"trigger,omitempty" enum:"stated,task_done,compaction,feedback,periodic" doc:"Why it is committed."`
-	Scopes  []string `json:"scopes,omitempty" doc:"Who may see what is learned about work. Default: the owner, and the agent that commits."`
-}
-
-type extractionRetry struct {
-	Archive int64 `json:"archive,omitempty" doc:"The number of an archive. Default: every archive whose extraction failed."`
-}
-
 var (
-	decodeNewSession  = decoderOf(reflect.TypeFor[newSession]())
-	decodeNewMessages = decoderOf(reflect.TypeFor[newMessages]())
-	decodeCommit      = decoderOf(reflect.TypeFor[sessionCommit]())
-	decodeRetry       = decoderOf(reflect.TypeFor[extractionRetry]())
+	decodeNewSession  = decoderOf(reflect.TypeFor[api.NewSession]())
+	decodeNewMessages = decoderOf(reflect.TypeFor[api.NewMessages]())
+	decodeCommit      = decoderOf(reflect.TypeFor[api.SessionCommit]())
+	decodeRetry       = decoderOf(reflect.TypeFor[api.ExtractionRetry]())
 )
-
-type session struct {
-	ID           string         `json:"id"`
-	Owner        string         `json:"owner"`
-	Agent        string         `json:"agent,omitempty"`
-	URI          string         `json:"uri"`
-	CreatedAt    time.Time      `json:"created_at"`
-	UpdatedAt    time.Time      `json:"updated_at"`
-	MessageCount int            `json:"message_count" doc:"Messages that are in no archive."`
-	Archives     int            `json:"archives"`
-	LastTask     string         `json:"last_task,omitempty" doc:"The id of the newest commit's task."`
-	Learned      map[string]int `json:"learned,omitempty" doc:"How many items were made, by category."`
-	Messages     []message      `json:"messages,omitempty" doc:"The messages that are in no archive, oldest first; not in lists."`
-}
-
-type message struct {
-	EventID string    `json:"event_id"`
-	Role    string    `json:"role"`
-	At      time.Time `json:"at"`
-	Peer    string    `json:"peer,omitempty"`
-	Content string    `json:"content" doc:"The text parts, joined by a line break."`
-}
-
-// task is the extraction of knowledge from what one commit archived.
-type task struct {
-	ID        string       `json:"id"`
-	Session   string       `json:"session"`
-	Owner     string       `json:"owner"`
-	Archive   string       `json:"archive" doc:"The URI of the archive."`
-	Status    string       `json:"status" enum:"pending,running,completed,failed"`
-	Error     string       `json:"error,omitempty"`
-	CreatedAt time.Time    `json:"created_at"`
-	UpdatedAt time.Time    `json:"updated_at"`
-	Extractor string       `json:"extractor,omitempty"`
-	Lessons   []taskLesson `json:"lessons,omitempty"`
-}
-
-type taskLesson struct {
-	Decision string   `json:"decision" enum:"create,merge,supersede,vote,skip"`
-	Category string   `json:"category"`
-	Item     string   `json:"item,omitempty" doc:"The id of the item that was made."`
-	Target   string   `json:"target,omitempty" doc:"The id of the item that was voted for, merged or superseded."`
-	Scopes   []string `json:"scopes,omitempty" doc:"Who may see the item."`
-	Content  string   `json:"content"`
-	Reason   string   `json:"reason,omitempty"`
-}
 
 type sessionInput struct {
 	ID    string `path:"id" doc:"The session's id."`
@@ -130,24 +58,15 @@ type (
 		Status   int    `json:"-"`
 		Position string `header:"Annals-Position" doc:"The position of the newest event."`
 		Redacted string `header:"Annals-Redacted" doc:"What was removed from the text before it was recorded."`
-		Body     session
+		Body     api.Session
 	}
-	sessionsOutput struct {
-		Body struct {
-			Items []session `json:"items" nullable:"false"`
-			More  bool      `json:"more" doc:"Ask again with after, the last id."`
-		} `nameHint:"Sessions"`
-	}
-	taskOutput struct {
+	sessionsOutput struct{ Body api.Sessions }
+	taskOutput     struct {
 		Status   int    `json:"-"`
 		Position string `header:"Annals-Position" doc:"The position of the newest event."`
-		Body     task
+		Body     api.Task
 	}
-	tasksOutput struct {
-		Body struct {
-			Items []task `json:"items" nullable:"false"`
-		} `nameHint:"Tasks"`
-	}
+	tasksOutput struct{ Body api.Tasks }
 )
 
 func (s *Server) sessionRoutes() {
@@ -156,7 +75,7 @@ func (s *Server) sessionRoutes() {
 	writing := []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
 	handle(s, huma.Operation{
 		OperationID: "open-session", Method: http.MethodPost, Path: all, Tags: tags, DefaultStatus: http.StatusCreated,
-		Summary: "Open a session", RequestBody: bodies(s, false, map[string]any{jsonType: newSession{}}), Errors: writing,
+		Summary: "Open a session", RequestBody: bodies(s, false, map[string]any{jsonType: api.NewSession{}}), Errors: writing,
 	}, s.openSession)
 	handle(s, huma.Operation{
 		OperationID: "sessions", Method: http.MethodGet, Path: all, Tags: tags, Summary: "List sessions, in the order of their ids",
@@ -168,24 +87,24 @@ func (s *Server) sessionRoutes() {
 	handle(s, huma.Operation{
 		OperationID: "add-messages", Method: http.MethodPost, Path: one + "/messages", Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary: "Add messages to a session", Description: "A session that does not exist is opened.",
-		RequestBody: bodies(s, true, map[string]any{jsonType: newMessages{}}), Errors: writing,
+		RequestBody: bodies(s, true, map[string]any{jsonType: api.NewMessages{}}), Errors: writing,
 	}, s.addMessages)
 	handle(s, huma.Operation{
 		OperationID: "commit-session", Method: http.MethodPost, Path: one + "/commit", Tags: tags, DefaultStatus: http.StatusAccepted,
 		Summary:     "Archive a session's messages and learn from them",
 		Description: "The answer is the task that extracts knowledge in the background: GET /v1/tasks/{id} shows its result.",
-		RequestBody: bodies(s, false, map[string]any{jsonType: sessionCommit{}}), Errors: writing,
+		RequestBody: bodies(s, false, map[string]any{jsonType: api.SessionCommit{}}), Errors: writing,
 	}, s.commitSession)
 	handle(s, huma.Operation{
 		OperationID: "retry-extraction", Method: http.MethodPost, Path: one + "/retry", Tags: tags,
 		Summary:     "Try failed extractions of a session again",
-		RequestBody: bodies(s, false, map[string]any{jsonType: extractionRetry{}}), Errors: writing,
+		RequestBody: bodies(s, false, map[string]any{jsonType: api.ExtractionRetry{}}), Errors: writing,
 	}, s.retryExtraction)
 	handle(s, huma.Operation{
 		OperationID: "delete-session", Method: http.MethodDelete, Path: one, Tags: tags,
 		Summary:     "Delete a session and its archives",
 		Description: "Items that were learned from it stay. POST /v1/erasures destroys what was said.",
-		RequestBody: bodies(s, false, map[string]any{jsonType: reason{}}), Errors: writing,
+		RequestBody: bodies(s, false, map[string]any{jsonType: api.Reason{}}), Errors: writing,
 	}, s.deleteSession)
 	handle(s, huma.Operation{
 		OperationID: "tasks", Method: http.MethodGet, Path: "/v1/tasks", Tags: tags, Summary: "List extraction tasks, newest first",
@@ -225,7 +144,7 @@ const defaultPage = 20
 func noSessions() error { return domain.Refuse(domain.ErrNotFound, "this server keeps no sessions") }
 
 func (s *Server) openSession(ctx context.Context, c *call, _ *struct{}) (*sessionOutput, error) {
-	given, body, err := readAny[newSession](s, c, decodeNewSession)
+	given, body, err := readAny[api.NewSession](s, c, decodeNewSession)
 	if err != nil {
 		return nil, err
 	}
@@ -249,10 +168,10 @@ func sessionReply(status int, receipt domain.Receipt, err error) (*sessionOutput
 	}, nil
 }
 
-func sessionOf(stream domain.Stream) session {
+func sessionOf(stream domain.Stream) api.Session {
 	owner, id, _ := domain.SessionOf(stream.Name)
 	state, _ := stream.State.(domain.Session)
-	shown := session{
+	shown := api.Session{
 		ID: id, Owner: string(owner), Agent: state.Agent, URI: domain.SessionURI(owner, id), CreatedAt: state.OpenedAt.UTC(), UpdatedAt: state.UpdatedAt.UTC(),
 		MessageCount: state.Live, Archives: state.Committed(), LastTask: state.LastTask,
 	}
@@ -274,7 +193,7 @@ func (s *Server) sessions(ctx context.Context, c *call, in *sessionsInput) (*ses
 		return nil, err
 	}
 	out := &sessionsOutput{}
-	out.Body.Items = []session{}
+	out.Body.Items = []api.Session{}
 	if s.cfg.Sessions == nil {
 		return out, nil
 	}
@@ -308,7 +227,7 @@ func (s *Server) session(ctx context.Context, c *call, in *sessionInput) (*sessi
 		if at.IsZero() {
 			at = event.RecordedAt
 		}
-		m := message{EventID: event.EventID, Role: fact.Role, At: at.UTC(), Peer: fact.Message.Peer}
+		m := api.Message{EventID: event.EventID, Role: fact.Role, At: at.UTC(), Peer: fact.Message.Peer}
 		for _, part := range fact.Message.Parts {
 			if part.Text != "" && m.Content != "" {
 				m.Content += "\n"
@@ -321,7 +240,7 @@ func (s *Server) session(ctx context.Context, c *call, in *sessionInput) (*sessi
 }
 
 func (s *Server) addMessages(ctx context.Context, c *call, in *sessionInput) (*sessionOutput, error) {
-	given, body, err := read[newMessages](s, c, decodeNewMessages)
+	given, body, err := read[api.NewMessages](s, c, decodeNewMessages)
 	if err != nil {
 		return nil, err
 	}
@@ -337,7 +256,7 @@ func (s *Server) addMessages(ctx context.Context, c *call, in *sessionInput) (*s
 }
 
 func (s *Server) commitSession(ctx context.Context, c *call, in *sessionInput) (*taskOutput, error) {
-	given, body, err := readAny[sessionCommit](s, c, decodeCommit)
+	given, body, err := readAny[api.SessionCommit](s, c, decodeCommit)
 	if err != nil {
 		return nil, err
 	}
@@ -359,7 +278,7 @@ func (s *Server) commitSession(ctx context.Context, c *call, in *sessionInput) (
 }
 
 func (s *Server) retryExtraction(ctx context.Context, c *call, in *sessionInput) (*tasksOutput, error) {
-	given, body, err := readAny[extractionRetry](s, c, decodeRetry)
+	given, body, err := readAny[api.ExtractionRetry](s, c, decodeRetry)
 	if err != nil {
 		return nil, err
 	}
@@ -368,7 +287,7 @@ func (s *Server) retryExtraction(ctx context.Context, c *call, in *sessionInput)
 		return nil, err
 	}
 	out := &tasksOutput{}
-	out.Body.Items = []task{}
+	out.Body.Items = []api.Task{}
 	for _, event := range receipt.Events {
 		if fact, is := event.Fact.(domain.ExtractionRequested); is {
 			found, err := s.cfg.Sessions.Task(ctx, c.principal, fact.Task)
@@ -386,7 +305,7 @@ type sessionDeleted struct {
 }
 
 func (s *Server) deleteSession(ctx context.Context, c *call, in *sessionInput) (*sessionDeleted, error) {
-	given, body, err := readAny[reason](s, c, decodeBecause)
+	given, body, err := readAny[api.Reason](s, c, decodeBecause)
 	if err != nil {
 		return nil, err
 	}
@@ -427,7 +346,7 @@ func (s *Server) tasks(ctx context.Context, c *call, in *tasksInput) (*tasksOutp
 		return nil, err
 	}
 	out := &tasksOutput{}
-	out.Body.Items = []task{}
+	out.Body.Items = []api.Task{}
 	if s.cfg.Sessions == nil {
 		return out, nil
 	}
@@ -452,9 +371,9 @@ func (s *Server) task(ctx context.Context, c *call, in *struct {
 	return &taskOutput{Status: http.StatusOK, Position: strconv.FormatInt(found.Position, 10), Body: taskOf(found)}, err
 }
 
-func taskOf(t domain.Task) task {
+func taskOf(t domain.Task) api.Task {
 	owner, id, _ := domain.SessionOf(t.Session)
-	shown := task{
+	shown := api.Task{
 		ID: t.ID, Session: id, Owner: string(owner), Archive: domain.ArchiveURI(owner, id, t.Archive.Archive), Status: string(t.Status),
 		CreatedAt: t.CreatedAt.UTC(), UpdatedAt: t.UpdatedAt.UTC(),
 	}
@@ -466,7 +385,7 @@ func taskOf(t domain.Task) task {
 	}
 	shown.Extractor = t.Extracted.Extractor
 	for _, l := range t.Extracted.Lessons {
-		lesson := taskLesson{
+		lesson := api.TaskLesson{
 			Decision: string(l.Decision), Category: string(l.Category), Item: l.Item, Target: l.Target, Content: l.Text.Content, Reason: l.Text.Reason,
 		}
 		for _, scope := range l.Scopes {

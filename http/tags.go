@@ -1,17 +1,16 @@
 package http
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
 )
 
-// tags is an object whose values are a string or strings. Read, it may also be an array of
-// strings: those become the values of "labels".
-type tags map[string][]string
+// tags decode and document [api.Tags]. Read, they may also be an array of strings: those become the values of "labels".
+type tags api.Tags
 
 func (t *tags) decode(r *reader) {
 	switch r.peek() {
@@ -37,19 +36,6 @@ func (t *tags) decode(r *reader) {
 		r.note("must be an object of strings, or an array of labels")
 		r.value()
 	}
-}
-
-// MarshalJSON writes a single value as a string.
-func (t tags) MarshalJSON() ([]byte, error) {
-	plain := make(map[string]any, len(t))
-	for key, values := range t {
-		if len(values) == 1 {
-			plain[key] = values[0]
-		} else {
-			plain[key] = values
-		}
-	}
-	return json.Marshal(plain)
 }
 
 // Schema documents both forms.
@@ -96,8 +82,8 @@ func wordsSchema() *huma.Schema {
 	}}
 }
 
-// oneOrMore is a string or an array of strings.
-type oneOrMore []string
+// oneOrMore decodes and documents [api.OneOrMore].
+type oneOrMore api.OneOrMore
 
 func (o *oneOrMore) decode(r *reader) { *o = words(r) }
 

@@ -4,33 +4,19 @@ import (
 	"context"
 	"net/http"
 	"reflect"
-	"time"
+
+	"github.com/annals-kb/annals/api"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/domain"
 )
 
-type newTenant struct {
-	Name string `json:"name" example:"acme" doc:"1 to 63 of a-z 0-9 -."`
-}
+var decodeNewTenant = decoderOf(reflect.TypeFor[api.NewTenant]())
 
-var decodeNewTenant = decoderOf(reflect.TypeFor[newTenant]())
+type tenantOutput struct{ Body api.Tenant }
 
-// tenant is one organisation's world.
-type tenant struct {
-	Name      string     `json:"name"`
-	CreatedAt *time.Time `json:"created_at,omitempty" doc:"Missing for the tenant default, which is always there."`
-	ErasedAt  *time.Time `json:"erased_at,omitempty" doc:"When everything that was written in it was erased; its name stays taken."`
-}
-
-type tenantOutput struct{ Body tenant }
-
-type tenantsOutput struct {
-	Body struct {
-		Items []tenant `json:"items" nullable:"false"`
-	} `nameHint:"Tenants"`
-}
+type tenantsOutput struct{ Body api.Tenants }
 
 func (s *Server) tenantRoutes() {
 	tags := []string{"Access"}
@@ -38,7 +24,7 @@ func (s *Server) tenantRoutes() {
 	handle(s, huma.Operation{
 		OperationID: "create-tenant", Method: http.MethodPost, Path: path, Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary: "Create a tenant", Description: "Root acts in it with the header Annals-Tenant, and gives its admin a key. For root.",
-		RequestBody: bodies(s, true, map[string]any{jsonType: newTenant{}}),
+		RequestBody: bodies(s, true, map[string]any{jsonType: api.NewTenant{}}),
 		Errors:      []int{http.StatusBadRequest, http.StatusConflict, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
 	}, s.createTenant)
 	handle(s, huma.Operation{
@@ -48,7 +34,7 @@ func (s *Server) tenantRoutes() {
 }
 
 func (s *Server) createTenant(ctx context.Context, c *call, _ *struct{}) (*tenantOutput, error) {
-	given, body, err := read[newTenant](s, c, decodeNewTenant)
+	given, body, err := read[api.NewTenant](s, c, decodeNewTenant)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +49,7 @@ func (s *Server) createTenant(ctx context.Context, c *call, _ *struct{}) (*tenan
 		return nil, err
 	}
 	created, _ := receipt.Stream.State.(domain.Tenant)
-	return &tenantOutput{Body: tenant{Name: given.Name, CreatedAt: known(created.CreatedAt)}}, nil
+	return &tenantOutput{Body: api.Tenant{Name: given.Name, CreatedAt: known(created.CreatedAt)}}, nil
 }
 
 func (s *Server) listTenants(ctx context.Context, c *call, _ *struct{}) (*tenantsOutput, error) {
@@ -78,9 +64,9 @@ func (s *Server) listTenants(ctx context.Context, c *call, _ *struct{}) (*tenant
 		return nil, err
 	}
 	out := &tenantsOutput{}
-	out.Body.Items = make([]tenant, len(all))
+	out.Body.Items = make([]api.Tenant, len(all))
 	for i, t := range all {
-		out.Body.Items[i] = tenant{Name: t.Name, CreatedAt: known(t.CreatedAt), ErasedAt: known(t.ErasedAt)}
+		out.Body.Items[i] = api.Tenant{Name: t.Name, CreatedAt: known(t.CreatedAt), ErasedAt: known(t.ErasedAt)}
 	}
 	return out, nil
 }

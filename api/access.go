@@ -1,0 +1,73 @@
+package api
+
+import (
+	"time"
+)
+
+// NewKey is what somebody asks of a key.
+type NewKey struct {
+	Subject       string     `json:"subject" example:"agent:crawler" doc:"Whose it is: an entity."`
+	Role          string     `json:"role,omitempty" enum:"member,service,auditor,admin,root" doc:"member if left out."`
+	Memberships   []string   `json:"memberships,omitempty" doc:"What the subject belongs to, such as team:pay."`
+	ActsFor       bool       `json:"acts_for,omitempty" doc:"May act on somebody's behalf."`
+	PublishPublic bool       `json:"publish_public,omitempty" doc:"May write to the public scope."`
+	ExpiresAt     *time.Time `json:"expires_at,omitempty" doc:"Never if left out."`
+	Note          string     `json:"note,omitempty" maxLength:"200" doc:"What it is for."`
+}
+
+// KeyRotation is how a key is to be replaced.
+type KeyRotation struct {
+	Overlap *int64 `json:"overlap,omitempty" doc:"For how many seconds the old key stays valid: 0 ends it now, at most 30 days. Default: a day."`
+}
+
+// IssuedKey is a key as admins see it.
+type IssuedKey struct {
+	Prefix        string     `json:"prefix"`
+	Key           string     `json:"key,omitempty" doc:"The key itself: shown once, when it is made."`
+	Tenant        string     `json:"tenant"`
+	Subject       string     `json:"subject"`
+	Role          string     `json:"role" enum:"member,service,auditor,admin,root"`
+	Memberships   []string   `json:"memberships,omitempty"`
+	ActsFor       bool       `json:"acts_for,omitempty"`
+	PublishPublic bool       `json:"publish_public,omitempty"`
+	CreatedAt     time.Time  `json:"created_at"`
+	ExpiresAt     *time.Time `json:"expires_at,omitempty"`
+	RevokedAt     *time.Time `json:"revoked_at,omitempty"`
+	UsedAt        *time.Time `json:"used_at,omitempty" doc:"About when it was used last."`
+	ReplacedBy    string     `json:"replaced_by,omitempty"`
+	Replaces      string     `json:"replaces,omitempty"`
+	ReplacedUntil *time.Time `json:"replaced_until,omitempty" doc:"Until when the key that this one replaces is valid; in the answer to a rotation."`
+}
+
+// Keys are those of a tenant.
+type Keys struct {
+	Items []IssuedKey `json:"items" nullable:"false"`
+}
+
+// Identity is as whom the server knows a caller.
+type Identity struct {
+	Tenant         string   `json:"tenant"`
+	Subject        string   `json:"subject"`
+	OnBehalfOf     string   `json:"on_behalf_of,omitempty"`
+	Role           string   `json:"role" enum:"member,service,auditor,admin,root"`
+	Memberships    []string `json:"memberships,omitempty"`
+	PublishPublic  bool     `json:"publish_public" doc:"May write to the public scope."`
+	Operates       bool     `json:"operates" doc:"Looks after the whole server: may sweep its files."`
+	Authentication string   `json:"authentication" example:"key:ab23cdefgh" doc:"How the server knows."`
+}
+
+type NewTenant struct {
+	Name string `json:"name" example:"acme" doc:"1 to 63 of a-z 0-9 -."`
+}
+
+// Tenant is one organisation's world.
+type Tenant struct {
+	Name      string     `json:"name"`
+	CreatedAt *time.Time `json:"created_at,omitempty" doc:"Missing for the tenant default, which is always there."`
+	ErasedAt  *time.Time `json:"erased_at,omitempty" doc:"When everything that was written in it was erased; its name stays taken."`
+}
+
+// Tenants are those of a server.
+type Tenants struct {
+	Items []Tenant `json:"items" nullable:"false"`
+}

@@ -1,0 +1,40 @@
+package api
+
+import (
+	"time"
+)
+
+// BulkAnswer is what became of one record among many, in their order.
+type BulkAnswer struct {
+	ID       string         `json:"id,omitempty" doc:"Of the item; missing if the record did not tell and nothing was remembered."`
+	Status   string         `json:"status" enum:"created,unchanged,revised,error"`
+	Revision int64          `json:"revision,omitempty"`
+	Receipt  []KeptVersion  `json:"receipt,omitempty" doc:"What to keep in order to ask for proof; missing if nothing was recorded."`
+	Redacted map[string]int `json:"redacted,omitempty" doc:"What was taken out of its texts before they were recorded, by class."`
+	Error    *Problem       `json:"error,omitempty"`
+}
+
+// Vote is one voice for or against an item.
+type Vote struct {
+	Verdict string `json:"verdict" enum:"helpful,harmful"`
+	Query   string `json:"query,omitempty" maxLength:"2000" doc:"What it was used for."`
+	TraceID string `json:"trace_id,omitempty" maxLength:"256" doc:"One voice counts per voter and trace; without a trace, per day."`
+	Outcome string `json:"outcome,omitempty" maxLength:"2000" doc:"What came of it."`
+}
+
+// Reason says why.
+type Reason struct {
+	Reason string `json:"reason,omitempty" maxLength:"2000"`
+}
+
+// Confirmation says that an item still holds.
+type Confirmation struct {
+	Reason string     `json:"reason,omitempty" maxLength:"2000"`
+	Until  *time.Time `json:"until,omitempty" doc:"When it should be looked at again; for good if left out."`
+}
+
+// Supersession names the item that takes another's place.
+type Supersession struct {
+	By     string `json:"by" doc:"The id of the item that takes this one's place."`
+	Reason string `json:"reason,omitempty" maxLength:"2000"`
+}

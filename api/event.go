@@ -1,0 +1,64 @@
+package api
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Event is a fact as the log keeps it.
+type Event struct {
+	Name           string          `json:"name" example:"knowledge.remembered"`
+	Stream         string          `json:"stream" example:"knowledge:profile_001"`
+	Version        int64           `json:"version" doc:"Within the stream: 1, 2, 3 …"`
+	Position       int64           `json:"position" doc:"In the tenant's log: 1, 2, 3 … without a gap."`
+	EventID        string          `json:"event_id"`
+	SchemaVersion  int             `json:"schema_version"`
+	RecordedAt     time.Time       `json:"recorded_at"`
+	OccurredAt     *time.Time      `json:"occurred_at,omitempty" doc:"When it happened in the world, if somebody said."`
+	Actor          string          `json:"actor" doc:"Who did it."`
+	OnBehalfOf     string          `json:"on_behalf_of,omitempty" doc:"For whom."`
+	Authentication string          `json:"authentication" doc:"How we know."`
+	RequestID      string          `json:"request_id,omitempty"`
+	CorrelationID  string          `json:"correlation_id,omitempty"`
+	CausationID    string          `json:"causation_id,omitempty"`
+	Traceparent    string          `json:"traceparent,omitempty"`
+	ReasonCode     string          `json:"reason_code,omitempty"`
+	Reason         string          `json:"reason,omitempty" doc:"Why, as somebody wrote it."`
+	Data           json.RawMessage `json:"data,omitempty" doc:"The plain fields, as recorded."`
+	Text           json.RawMessage `json:"text,omitempty" doc:"What people wrote; missing if there was nothing, or if it was erased."`
+	TextErased     bool            `json:"text_erased,omitempty" doc:"There was text, and it was destroyed."`
+	TextRedacted   bool            `json:"text_redacted,omitempty" doc:"The text is what a later redaction left of it."`
+	Hash           string          `json:"hash,omitempty" doc:"SHA-256 over the canonical encoding of the whole record, in hexadecimal."`
+
+	Changes          []Change `json:"changes,omitempty" doc:"In an item's history: what it changed."`
+	Revision         int64    `json:"revision,omitempty" doc:"In an item's history: the item's, after it."`
+	Confidence       *float64 `json:"confidence,omitempty" doc:"In an item's history: the item's, after it."`
+	ConfidencePolicy string   `json:"confidence_policy,omitempty" example:"half-discounted/1" doc:"In an item's history: the policy that computed the confidence, that of today. When the event was recorded, another may have been in force."`
+	CausedBy         []Cause  `json:"caused_by,omitempty" doc:"In an item's history: what caused it, what caused that, and so on back to where it began."`
+}
+
+// Change is what an event changed in one field.
+type Change struct {
+	Field  string        `json:"field" example:"content"`
+	Before any           `json:"before,omitempty" doc:"Missing if there was nothing."`
+	After  any           `json:"after,omitempty" doc:"Missing if nothing is left."`
+	Policy string        `json:"policy,omitempty" doc:"Of a confidence: the policy that computed it."`
+	Diff   []FieldChange `json:"diff,omitempty" doc:"With diff=true, for what people wrote: before and after, word by word, Chinese by character."`
+}
+
+// Cause is a step of the way back to what an event began with.
+type Cause struct {
+	ID         string     `json:"id" example:"file:knowledge.ndjson:7" doc:"Of an event, or a word of whoever caused it."`
+	Name       string     `json:"name,omitempty" doc:"The event's, as all that follows; missing if it is none of this log, or none that you may see."`
+	Stream     string     `json:"stream,omitempty"`
+	Position   int64      `json:"position,omitempty"`
+	RecordedAt *time.Time `json:"recorded_at,omitempty"`
+	Actor      string     `json:"actor,omitempty"`
+	OnBehalfOf string     `json:"on_behalf_of,omitempty"`
+}
+
+// FieldChange is a part of a text that stayed, went or came.
+type FieldChange struct {
+	Op   string `json:"op" enum:"same,removed,added"`
+	Text string `json:"text"`
+}

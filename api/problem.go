@@ -1,0 +1,56 @@
+package api
+
+// ProblemType begins the type of every problem; its code follows.
+const ProblemType = "urn:annals:problem:"
+
+// Codes of problems.
+const (
+	CodeMalformed       = "malformed"
+	CodeInvalid         = "invalid"
+	CodeUnauthenticated = "unauthenticated"
+	CodeForbidden       = "forbidden"
+	CodeCrossOrigin     = "cross-origin"
+	CodeNotFound        = "not-found"
+	CodeNoRoute         = "no-route"
+	CodeMethod          = "method"
+	CodeNotAcceptable   = "not-acceptable"
+	CodeSlow            = "slow"
+	CodeTaken           = "taken"
+	CodeConflict        = "conflict"
+	CodeDeleted         = "deleted"
+	CodeErased          = "erased"
+	CodePrecondition    = "precondition"
+	CodeTooLarge        = "too-large"
+	CodeMediaType       = "media-type"
+	CodeKeyReused       = "key-reused"
+	CodeRate            = "rate"
+	CodeBusy            = "busy"
+	CodeBehind          = "behind"
+	CodeUnavailable     = "unavailable"
+	CodeBroken          = "broken"
+	CodeUnprivileged    = "unprivileged"
+	CodeFull            = "full"
+	CodeClosing         = "closing"
+	CodeTimeout         = "timeout"
+	CodeCanceled        = "canceled"
+	CodeUnexpected      = "unexpected"
+)
+
+// Problem is an error as the API shows it (RFC 9457). It never contains a value that somebody
+// sent: it may be a secret.
+type Problem struct {
+	Type     string     `json:"type" example:"urn:annals:problem:invalid"`
+	Title    string     `json:"title"`
+	Status   int        `json:"status"`
+	Detail   string     `json:"detail,omitempty"`
+	Instance string     `json:"instance,omitempty" doc:"urn:annals:request:ID, as in the server's log; of a record among many with #number."`
+	Fix      string     `json:"fix,omitempty" doc:"What to do about it, where we know it."`
+	Errors   []BadField `json:"errors,omitempty" doc:"Every bad field at once."`
+}
+
+// BadField is one field with what is wrong with it.
+type BadField struct {
+	Field   string `json:"field" example:"scopes[1]"`
+	Message string `json:"message"`
+	Missing bool   `json:"missing,omitempty" doc:"It names an item that is not there for the caller."`
+}

@@ -1,0 +1,44 @@
+package api
+
+import (
+	"time"
+)
+
+// Usage is an occasion on which somebody was given an item or found it helpful, or was denied
+// something.
+type Usage struct {
+	At            time.Time  `json:"at"`
+	Kind          string     `json:"kind" enum:"search,get,list,found helpful,denied"`
+	Actor         string     `json:"actor,omitempty" doc:"Missing if nobody knows."`
+	OnBehalfOf    string     `json:"on_behalf_of,omitempty"`
+	Item          string     `json:"item,omitempty" doc:"The id of an item."`
+	Rank          int        `json:"rank,omitempty" doc:"Its place in the answer, from 1."`
+	Score         float64    `json:"score,omitempty" doc:"Of a search."`
+	Route         string     `json:"route,omitempty" doc:"What was denied."`
+	Status        int        `json:"status,omitempty" doc:"What it was denied with."`
+	RequestID     string     `json:"request_id,omitempty"`
+	CorrelationID string     `json:"correlation_id,omitempty"`
+	TraceID       string     `json:"trace_id,omitempty"`
+	HarmfulAt     *time.Time `json:"harmful_at,omitempty" doc:"When the item was first found harmful, of the voices that count; missing if it was not."`
+	Before        bool       `json:"before_harm,omitempty" doc:"It was relied on before."`
+}
+
+// ItemStanding is an item that stands out, and why.
+type ItemStanding struct {
+	ID         string     `json:"id"`
+	Task       string     `json:"task,omitempty"`
+	Owner      string     `json:"owner"`
+	Scopes     []string   `json:"scopes" nullable:"false"`
+	Status     string     `json:"status" enum:"active,superseded,deleted,erased"`
+	Count      int        `json:"count" doc:"What it is ranked by: voices against it, reports of staleness, or how often its confidence fell, in the time that was asked about."`
+	Last       *time.Time `json:"last,omitempty" doc:"The newest of them."`
+	Before     *float64   `json:"before,omitempty" doc:"Of what falls: the confidence when the time began."`
+	After      *float64   `json:"after,omitempty" doc:"And when it ended."`
+	Policy     string     `json:"confidence_policy,omitempty" doc:"Of what falls: the confidence policy that computed both."`
+	Helpful    int        `json:"helpful" doc:"By now, as the following."`
+	Harmful    int        `json:"harmful"`
+	Confidence float64    `json:"confidence"`
+	Reporters  int        `json:"stale_reporters"`
+	Expired    bool       `json:"confirmation_expired,omitempty" doc:"It was confirmed until a date that has passed."`
+	Reason     string     `json:"stale_reason,omitempty" doc:"The newest."`
+}

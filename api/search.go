@@ -1,0 +1,97 @@
+package api
+
+import (
+	"time"
+)
+
+// Search is a question.
+type Search struct {
+	Query    string    `json:"query,omitempty" maxLength:"8000" example:"which language does the user prefer?"`
+	Vector   []float32 `json:"vector,omitempty" doc:"Instead of letting the server embed the query; of the embedder's dimensions."`
+	Context  *Searcher `json:"context,omitempty" doc:"For whom: only their scopes and public count, the nearest first. Left out: everything you belong to, or the whole tenant if you may read that."`
+	Limit    *int      `json:"limit,omitempty" nullable:"false" minimum:"1" maximum:"100" doc:"10 if left out."`
+	MinScore *float64  `json:"min_score,omitempty" minimum:"0" maximum:"1" doc:"0.5 means: about this. The embedder's default if left out."`
+	Order    string    `json:"order,omitempty" minLength:"1" enum:"priority,score" doc:"priority, if left out: the best hits by tier, user > project > agent > team > org > public."`
+	Level    *int      `json:"level,omitempty" minimum:"0" maximum:"2" doc:"Which text stands as the content of a hit: 0 the abstract, 1 the overview, 2 the content itself, as if left out. What is short has nothing shorter, and stays. All of an item is searched, whatever is asked for."`
+	Explain  bool      `json:"explain,omitempty" doc:"Say how the answer came about."`
+	Position bool      `json:"position,omitempty" doc:"Say up to which position of the log everything was looked at."`
+	AsOf     AsOf      `json:"as_of,omitempty"`
+
+	Types       OneOrMore  `json:"types,omitempty" doc:"Several are alternatives, as with all of these."`
+	ContextType OneOrMore  `json:"context_type,omitempty"`
+	Category    OneOrMore  `json:"category,omitempty"`
+	Tags        Tags       `json:"tags,omitempty" doc:"Every key must match, by any of its values."`
+	Owner       string     `json:"owner,omitempty" minLength:"1"`
+	Scope       string     `json:"scope,omitempty" minLength:"1"`
+	Visibility  string     `json:"visibility,omitempty" minLength:"1" enum:"private,shared,org,public"`
+	URI         string     `json:"uri,omitempty" minLength:"1" doc:"What the URI begins with."`
+	Polarity    string     `json:"polarity,omitempty" minLength:"1" enum:"positive,negative"`
+	Stale       *bool      `json:"stale,omitempty" doc:"true: reported stale since it was last confirmed, or that confirmation has expired; false: neither."`
+	TraceID     string     `json:"trace_id,omitempty" minLength:"1"`
+	Status      OneOrMore  `json:"status,omitempty" doc:"active if left out."`
+	CreatedFrom *time.Time `json:"created_from,omitempty"`
+	CreatedTo   *time.Time `json:"created_to,omitempty"`
+	UpdatedFrom *time.Time `json:"updated_from,omitempty"`
+	UpdatedTo   *time.Time `json:"updated_to,omitempty"`
+}
+
+// Searcher is for whom a search is made, in ids without the word before the colon.
+type Searcher struct {
+	UserID     string   `json:"user_id,omitempty" minLength:"1" example:"123"`
+	AgentID    string   `json:"agent_id,omitempty" minLength:"1"`
+	ProjectID  string   `json:"project_id,omitempty" minLength:"1"`
+	ProjectIDs []string `json:"project_ids,omitempty"`
+	TeamID     string   `json:"team_id,omitempty" minLength:"1"`
+	TeamIDs    []string `json:"team_ids,omitempty"`
+	OrgID      string   `json:"org_id,omitempty" minLength:"1"`
+}
+
+// Hit is an item in the answer.
+type Hit struct {
+	Knowledge *Knowledge `json:"knowledge"`
+	Score     float64    `json:"score" doc:"0 to 1: how much it is about the query; 0.5 means: about this."`
+	Scope     string     `json:"scope" example:"project:456" doc:"The nearest that it shares with the searcher."`
+	Tier      string     `json:"tier" enum:"user,project,agent,team,org,public"`
+	Weight    float64    `json:"weight" doc:"score × (½ + ½·confidence): the order within a tier."`
+	Best      bool       `json:"best" doc:"Among the best hits, which come by tier: at least three quarters of the best score."`
+	Reason    string     `json:"reason,omitempty" enum:"nearer scope" doc:"Why it stands before a hit of more weight."`
+	Contested bool       `json:"contested,omitempty" doc:"It was found harmful or stale, and its confidence is below 0.2: do not rely on it. The votes are in eval, reports of staleness in stale, what took its place in superseded_by."`
+	Parts     Parts      `json:"parts"`
+	Terms     []string   `json:"terms,omitempty" doc:"With explain: which of the query's terms it contains."`
+}
+
+// Parts are what score and weight are made of, each 0 to 1.
+type Parts struct {
+	Semantic   float64 `json:"semantic" doc:"Meaning."`
+	Pending    bool    `json:"semantic_pending,omitempty" doc:"With explain: meaning is not computed yet, and words stand alone."`
+	Lexical    float64 `json:"lexical" doc:"Words."`
+	Confidence float64 `json:"confidence"`
+}
+
+// SearchAnswer is what is known.
+type SearchAnswer struct {
+	Items    []Hit        `json:"items" nullable:"false"`
+	Embedder string       `json:"embedder" doc:"The vector space that meaning was compared in."`
+	Degraded string       `json:"degraded,omitempty" doc:"Why words stand alone; missing when meaning took part."`
+	MinScore float64      `json:"min_score"`
+	Explain  *Explanation `json:"explain,omitempty" doc:"When asked for, or when there are no hits."`
+	Position *int64       `json:"position,omitempty" doc:"When asked for: whatever was recorded up to here was looked at, by its words at least. What is remembered with it as unless_said_since is not said twice."`
+}
+
+// Explanation says how an answer came about.
+type Explanation struct {
+	Audience  []string    `json:"audience" nullable:"false" doc:"The scopes that counted; none means everything in the tenant."`
+	Visible   int64       `json:"visible" doc:"Items in those scopes."`
+	Passed    int64       `json:"passed" doc:"Of those, items that passed the filters."`
+	BestBelow float64     `json:"best_below" doc:"The best score below min_score; 0 if there was none."`
+	Terms     []string    `json:"terms" nullable:"false" doc:"The words of the query as they are compared."`
+	Plans     []ScopePlan `json:"plans" nullable:"false"`
+	TookMS    float64     `json:"took_ms"`
+}
+
+// ScopePlan says how the vectors of a scope were searched.
+type ScopePlan struct {
+	Scope string `json:"scope"`
+	Items int64  `json:"items"`
+	Plan  string `json:"plan" doc:"exact, sketch, hnsw or none."`
+}

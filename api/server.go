@@ -1,0 +1,28 @@
+package api
+
+// Health says that the process is alive.
+type Health struct {
+	Status  string `json:"status" enum:"ok"`
+	Version string `json:"version"`
+}
+
+// Readiness says whether requests can be answered, and if not, why.
+type Readiness struct {
+	Status string  `json:"status" enum:"ready,not ready,shutting down"`
+	Checks []Check `json:"checks" nullable:"false"`
+}
+
+// Check is one condition of readiness.
+type Check struct {
+	Name   string `json:"name" example:"database"`
+	Status string `json:"status" enum:"ok,failed,degraded" doc:"Degraded: something is missing without which the server is ready all the same."`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Welcome says what this is.
+type Welcome struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Docs    string `json:"docs"`
+	OpenAPI string `json:"openapi"`
+}
