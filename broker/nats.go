@@ -223,6 +223,6 @@ func (n *NATS) Status(ctx context.Context, tenant string) (domain.ProjectionStat
 	s := domain.ProjectionStatus{Name: "nats", Version: 1, State: "active", Settings: map[string]string{
 		"subjects": n.options.Prefix + "." + tenant + ".>", "texts": fmt.Sprint(n.options.Texts),
 	}}
-	f, err := n.log.Follower(ctx, n.Name(), tenant)
+	f, err := n.log.SubscriptionStatus(ctx, n.Name(), tenant)
 	return f.Describe(s), err
 }

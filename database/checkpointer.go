@@ -48,7 +48,7 @@ func (c *checkpointer) start() {
 }
 
 // tell says that something was committed.
-func (c *checkpointer) tell() {
+func (c *checkpointer) notify() {
 	if c == nil {
 		return
 	}

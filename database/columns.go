@@ -17,9 +17,9 @@ var (
 	columnAdded = regexp.MustCompile(`(?m)^ALTER TABLE (\w+) ADD COLUMN (\w+) `)
 )
 
-// Lacking names the columns that statements make and the database does not have, as in events.hash, or the table where
+// MissingColumns names the columns that statements make and the database does not have, as in events.hash, or the table where
 // it has none of them.
-func (db *DB) Lacking(ctx context.Context, statements string) ([]string, error) {
+func (db *DB) MissingColumns(ctx context.Context, statements string) ([]string, error) {
 	there, err := db.columns(ctx)
 	if err != nil {
 		return nil, err
@@ -71,9 +71,9 @@ func (db *DB) columns(ctx context.Context) (map[string][]string, error) {
 	return there, nil
 }
 
-// Complete is nil if the database has every column that the migrations make. The error says what it lacks and what
+// CheckComplete is nil if the database has every column that the migrations make. The error says what it lacks and what
 // helps.
-func (db *DB) Complete(ctx context.Context) error {
+func (db *DB) CheckComplete(ctx context.Context) error {
 	have, want, err := db.Schema(ctx)
 	if err != nil {
 		return err
@@ -85,13 +85,13 @@ func (db *DB) Complete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return db.LacksNothing(ctx, made, "put a backup back, as docs/operations.md#restore says")
+	return db.CheckColumns(ctx, made, "put a backup back, as docs/operations.md#restore says")
 }
 
-// LacksNothing is nil if the database has every column that statements make. The error names those that it lacks and
+// CheckColumns is nil if the database has every column that statements make. The error names those that it lacks and
 // what helps.
-func (db *DB) LacksNothing(ctx context.Context, statements, help string) error {
-	lacking, err := db.Lacking(ctx, statements)
+func (db *DB) CheckColumns(ctx context.Context, statements, help string) error {
+	lacking, err := db.MissingColumns(ctx, statements)
 	if err == nil && len(lacking) > 0 {
 		err = fmt.Errorf("the database lacks %s: %s", strings.Join(lacking, ", "), help)
 	}

@@ -6,9 +6,11 @@ package database
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
 
@@ -21,8 +23,8 @@ import (
 type DB struct {
 	*bun.DB
 	Engine Engine
-	// Opener says who has opened the database: host, process, and something random. No two are the same.
-	Opener string
+	// InstanceID says who has opened the database: host, process, and something random. No two are the same.
+	InstanceID string
 
 	writers      *bun.DB
 	connector    *connector    // PostgreSQL's
@@ -59,7 +61,7 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db.log, db.Opener = log, newInstanceID()
+	db.log, db.InstanceID = log, newInstanceID()
 	db.checkpointer.start()
 	db.close = sync.OnceValue(db.closeAll)
 	return db, nil
@@ -99,4 +101,28 @@ func (db *DB) closeAll() error {
 		return fmt.Errorf("close database: %w", err)
 	}
 	return nil
+}
+
+// Engine is the kind of database that holds the log and its projections.
+type Engine string
+
+// The two engines. Every feature works on both.
+const (
+	Postgres Engine = "postgres"
+	SQLite   Engine = "sqlite"
+)
+
+func (e Engine) String() string { return string(e) }
+
+// newInstanceID names this process once more, for people and to tell it from others.
+func newInstanceID() string {
+	host, _ := os.Hostname()
+	return fmt.Sprintf("%s:%d:%s", host, os.Getpid(), strings.ToLower(rand.Text()[:6]))
+}
+
+// AddQueryHook lets a hook hear every statement that is sent from now on, in transactions too. It is for before
+// anybody uses the database.
+func (db *DB) AddQueryHook(hook bun.QueryHook) {
+	db.DB = db.WithQueryHook(hook)
+	db.writers = db.writers.WithQueryHook(hook)
 }

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -154,4 +156,52 @@ func isRefusal(err error) bool {
 		return refusal.Code()&0xff != sqlitecode.SQLITE_IOERR
 	}
 	return errors.Is(err, pq.ErrInFailedTransaction) || errors.Is(err, sql.ErrTxDone)
+}
+
+// ErrMisnamed means that what was named as the database is none, or cannot be one.
+var ErrMisnamed = errors.New("no database of ours")
+
+// misnamed is an error that matches [ErrMisnamed] and says why by itself.
+type misnamed struct{ error }
+
+func (m misnamed) Is(target error) bool { return target == ErrMisnamed }
+
+func (m misnamed) Unwrap() error { return m.error }
+
+// isNoDirectory refuses a directory where the path of a SQLite file is to be.
+func isNoDirectory(path string) error {
+	path = strings.TrimPrefix(path, "//")
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return misnamed{fmt.Errorf("%s is a directory: name a file in it, as in sqlite:%s", path, filepath.Join(path, "annals.db"))}
+	}
+	return nil
+}
+
+// Denied is what PostgreSQL says of a privilege that the role lacks which asks it, such as "permission denied for table
+// events"; empty if err says nothing of that.
+func Denied(err error) string {
+	if refusal, ok := errors.AsType[*pq.Error](err); ok && refusal.Code == pqerror.InsufficientPrivilege {
+		return refusal.Message
+	}
+	return ""
+}
+
+// IsInfrastructureError tells whether the database refused a statement for a reason that has nothing to do with
+// the values in it: a missing table, a deadlock, no memory. Other values would have fared no better.
+func IsInfrastructureError(err error) bool {
+	if refusal, ok := errors.AsType[*pq.Error](err); ok {
+		switch refusal.Code.Class() {
+		case "22", "23", "P0": // data exception, constraint violation, raised by a trigger
+			return false
+		}
+		return true
+	}
+	if refusal, ok := errors.AsType[*sqlite.Error](err); ok {
+		switch refusal.Code() & 0xff {
+		case sqlitecode.SQLITE_CONSTRAINT, sqlitecode.SQLITE_MISMATCH, sqlitecode.SQLITE_TOOBIG:
+			return false
+		}
+		return true
+	}
+	return false
 }

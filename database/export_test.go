@@ -46,5 +46,5 @@ func (c Copies) Copy(ctx context.Context) error { return c.copier.copy(ctx) }
 
 // Waits tells whether nobody can write meanwhile.
 func (c Copies) Waits() bool {
-	return c.copier.db.writeLock.upkeep.Load() && len(c.copier.db.writeLock.taken) == 1
+	return c.copier.db.writeLock.maintenance.Load() && len(c.copier.db.writeLock.taken) == 1
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// writersRelations are the tables of projections that do not belong to the owner of the log, and who they belong to.
+// writersRelations are the tables of projections that do not joinWork to the owner of the log, and who they joinWork to.
 const writersRelations = `
 	WITH log AS (
 		SELECT relowner AS owner
@@ -62,14 +62,14 @@ func (db *DB) ForeignCode(ctx context.Context) (found []string, err error) {
 	return found, nil
 }
 
-// Guard refuses to use the tables of a role that serves with the rights of another one, such as the owner of the log,
+// LockWriterTables refuses to use the tables of a role that serves with the rights of another one, such as the owner of the log,
 // while they have [DB.ForeignCode]: it could give that role what it may not do. Until release is called nothing of the
 // kind can be added to a table, and no table of a projection be dropped. On a standby, where nothing can be granted, it does nothing.
-func (db *DB) Guard(ctx context.Context) (release func(), err error) {
+func (db *DB) LockWriterTables(ctx context.Context) (release func(), err error) {
 	if db.Engine == SQLite {
 		return func() {}, nil
 	}
-	pool, err := db.Apart(ctx, 1)
+	pool, err := db.OpenReadPool(ctx, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -77,17 +77,17 @@ func (db *DB) Guard(ctx context.Context) (release func(), err error) {
 	tx, err := pool.BeginTx(context.WithoutCancel(ctx), nil)
 	if err != nil {
 		release()
-		return nil, Classify(ctx, fmt.Errorf("guard the tables: %w", err))
+		return nil, Classify(ctx, fmt.Errorf("lockWriterTables the tables: %w", err))
 	}
 	release = func() { _, _ = tx.Rollback(), pool.Close() }
-	if err = db.guard(ctx, tx); err != nil {
+	if err = db.lockWriterTables(ctx, tx); err != nil {
 		release()
 		return nil, err
 	}
 	return release, nil
 }
 
-func (db *DB) guard(ctx context.Context, tx bun.Tx) error {
+func (db *DB) lockWriterTables(ctx context.Context, tx bun.Tx) error {
 	var others []string
 	err := tx.NewRaw(writersRelations+`
 		SELECT c.oid::regclass::text
@@ -103,7 +103,7 @@ func (db *DB) guard(ctx context.Context, tx bun.Tx) error {
 	defer cancel()
 	_, err = tx.ExecContext(ctx, "SET LOCAL idle_in_transaction_session_timeout = 0; LOCK TABLE "+strings.Join(others, ", ")+" IN ROW EXCLUSIVE MODE")
 	if err != nil {
-		return Classify(ctx, fmt.Errorf("guard the tables: %w", err))
+		return Classify(ctx, fmt.Errorf("lockWriterTables the tables: %w", err))
 	}
 	var found []string
 	if err := tx.NewRaw(foreignCode).Scan(ctx, &found); err != nil {

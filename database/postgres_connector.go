@@ -75,7 +75,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if _, err := conn.(driver.ExecerContext).ExecContext(ctx, sessionSettings, nil); err != nil {
 		return nil, errors.Join(fmt.Errorf("set up session: %w", err), conn.Close())
 	}
-	return &lean{pqConn: conn.(pqConn), unread: line.unread, guarded: &c.guarded}, nil
+	return &pipelinedConn{pqConn: conn.(pqConn), unread: line.unread, guarded: &c.guarded}, nil
 }
 
 // line is the network connection beneath one of lib/pq, which keeps it to itself.

@@ -29,7 +29,7 @@ func (db *DB) OpenSnapshot(ctx context.Context, transactions int) (m Snapshot, e
 	}
 	pool := db.DB
 	if transactions > 1 {
-		if m.pool, err = db.Apart(ctx, transactions); err != nil {
+		if m.pool, err = db.OpenReadPool(ctx, transactions); err != nil {
 			return m, err
 		}
 		pool = m.pool
@@ -56,7 +56,7 @@ func (db *DB) OpenSnapshot(ctx context.Context, transactions int) (m Snapshot, e
 			err = tx.QueryRowContext(ctx, "SELECT pg_export_snapshot()").Scan(&snapshot)
 		}
 		if err == nil {
-			err = db.belong(ctx, tx)
+			err = db.joinWork(ctx, tx)
 		}
 		if err != nil {
 			return m, err

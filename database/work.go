@@ -7,10 +7,10 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// work names what a context's transactions belong to.
+// work names what a context's transactions joinWork to.
 type work struct{}
 
-// ForWork lets the transactions of ctx belong to a piece of work, so that another process can end them: see
+// ForWork lets the transactions of ctx joinWork to a piece of work, so that another process can end them: see
 // [DB.EndWork].
 func ForWork(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, work{}, name)
@@ -38,8 +38,8 @@ func (db *DB) EndWork(ctx context.Context, name string) (ended int, err error) {
 	return ended, nil
 }
 
-// belong marks a transaction as part of its context's work.
-func (db *DB) belong(ctx context.Context, tx bun.Tx) error {
+// joinWork marks a transaction as part of its context's work.
+func (db *DB) joinWork(ctx context.Context, tx bun.Tx) error {
 	name, working := ctx.Value(work{}).(string)
 	if !working || db.Engine == SQLite {
 		return nil

@@ -8,9 +8,9 @@ import (
 // writeLock lets one caller at a time have something, in the order in which they asked: the runtime
 // serves senders blocked on a channel first come, first served. A nil writeLock lets everybody in.
 type writeLock struct {
-	taken  chan struct{}
-	upkeep atomic.Bool  // the database's own upkeep has the turn, or waits for it
-	waited atomic.Int64 // how many had to wait, though not because of upkeep
+	taken       chan struct{}
+	maintenance atomic.Bool  // the database's own maintenance has the turn, or waits for it
+	waited      atomic.Int64 // how many had to wait, though not because of maintenance
 }
 
 func newWriteLock() *writeLock { return &writeLock{taken: make(chan struct{}, 1)} }
@@ -25,7 +25,7 @@ func (t *writeLock) take(ctx context.Context) (done func(), err error) {
 	case t.taken <- struct{}{}:
 		return done, nil
 	default:
-		if !t.upkeep.Load() {
+		if !t.maintenance.Load() {
 			t.waited.Add(1)
 		}
 	}
@@ -40,14 +40,14 @@ func (t *writeLock) take(ctx context.Context) (done func(), err error) {
 // takeForMaintenance takes the turn for what the database does by itself, one at a time: whoever gives way to others who
 // write has nobody to give way to then.
 func (t *writeLock) takeForMaintenance(ctx context.Context) (done func(), err error) {
-	t.upkeep.Store(true)
+	t.maintenance.Store(true)
 	giveBack, err := t.take(ctx)
 	if err != nil {
-		t.upkeep.Store(false)
+		t.maintenance.Store(false)
 		return nil, err
 	}
 	return func() {
-		t.upkeep.Store(false)
+		t.maintenance.Store(false)
 		giveBack()
 	}, nil
 }

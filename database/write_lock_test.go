@@ -50,8 +50,8 @@ func TestWhoWaitsForUpkeepHasNotMetAnybody(t *testing.T) {
 			first, second taking
 			want          int64
 		}{
-			{"somebody who writes waits for upkeep", turn.takeForMaintenance, turn.take, 0},
-			{"upkeep waits for somebody who writes", turn.take, turn.takeForMaintenance, 0},
+			{"somebody who writes waits for maintenance", turn.takeForMaintenance, turn.take, 0},
+			{"maintenance waits for somebody who writes", turn.take, turn.takeForMaintenance, 0},
 			{"somebody who writes waits for another", turn.take, turn.take, 1},
 		} {
 			before := turn.waited.Load()

@@ -63,7 +63,7 @@ func (a archive) Newest(stream, name, authentication string) (found domain.Fact)
 		newest.Data, newest.Text = data, text
 		return err
 	}, `
-		SELECT e.schema_version, e.data, `+said+`
+		SELECT e.schema_version, e.data, `+currentText+`
 		FROM `+recordTables+`
 		WHERE e.tenant = ? AND e.stream = ? AND e.name = ? AND (? = '' OR e.authentication = ?)
 		ORDER BY e.version DESC

@@ -27,9 +27,9 @@ type batch struct {
 	streams  *streams
 	outcomes []outcome // of each command
 
-	records   []Record
-	erasures  []erasure // of those
-	newcomers []request
+	records     []Record
+	erasures    []erasure // of those
+	newRequests []request
 }
 
 // writeSafely turns a panic, of a decision or of the inline projection, into an error: it undoes the
@@ -58,7 +58,7 @@ func (b *batch) write(ctx context.Context, tx bun.IDB) error {
 	if b.stage, err = b.inline.Open(ctx, tx, b.tenant, commands, b.readings()); err != nil {
 		return fmt.Errorf("open inline projection: %w", err)
 	}
-	if err := b.streams.begin(ctx, tx); err != nil {
+	if err := b.streams.refresh(ctx, tx); err != nil {
 		return err
 	}
 	b.ids.last = b.head.eventID

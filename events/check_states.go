@@ -15,22 +15,22 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// kept is a row of streams as it is.
-type kept struct {
+// storedState is a row of streams as it is.
+type storedState struct {
 	version, position int64
 	form              int
 	state             []byte
 }
 
-// CheckStates compares what is kept about a tenant's streams of things other than knowledge with what
+// CheckStates compares what is storedState about a tenant's streams of things other than knowledge with what
 // their events come to, one stream at a time, and names the streams whose rows are missing, too many, or
 // not what the events say. What another program's form of a state is cannot be compared and counts as
 // right: it is computed again when it is used.
 func (at Snapshot) CheckStates(ctx context.Context, tenant string) (wrong []string, err error) {
-	rows := map[string]kept{}
+	rows := map[string]storedState{}
 	err = database.ForEach(ctx, at.db, func(found *sql.Rows) error {
 		var name string
-		var k kept
+		var k storedState
 		err := found.Scan(&name, &k.version, &k.position, &k.form, &k.state)
 		rows[name] = k
 		return err
@@ -68,7 +68,7 @@ func (at Snapshot) CheckStates(ctx context.Context, tenant string) (wrong []stri
 	return wrong, nil
 }
 
-func (k kept) says(s domain.Stream) bool {
+func (k storedState) says(s domain.Stream) bool {
 	if k.form != kindOfStream(s.Name).form {
 		return true
 	}
@@ -76,10 +76,10 @@ func (k kept) says(s domain.Stream) bool {
 	return err == nil && k.version == s.Version && k.position == s.Position && bytes.Equal(k.state, state)
 }
 
-// MendStates computes again what is kept about streams.
+// MendStates computes again what is storedState about streams.
 func (l *Log) MendStates(ctx context.Context, tenant string, names []string) error {
 	return l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if err := l.Hold(ctx, tx, tenant); err != nil {
+		if err := l.LockTenant(ctx, tx, tenant); err != nil {
 			return err
 		}
 		b := &batch{log: l, tenant: tenant, streams: newStreams(l.db.Engine, tenant, nil)}
@@ -87,7 +87,7 @@ func (l *Log) MendStates(ctx context.Context, tenant string, names []string) err
 			b.streams.want(name)
 			b.streams.stale = append(b.streams.stale, name)
 		}
-		if err := b.streams.begin(ctx, tx); err != nil {
+		if err := b.streams.refresh(ctx, tx); err != nil {
 			return err
 		}
 		for _, name := range names {

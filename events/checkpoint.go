@@ -96,7 +96,7 @@ func (l *Log) holdCheckpoint(ctx context.Context, tx bun.IDB, projection string,
 	}
 	var mark int64
 	if page.erasures != nil {
-		first = append(first, keepTexts(tx, page.Tenant, &mark)...)
+		first = append(first, shareTexts(tx, page.Tenant, &mark)...)
 	}
 	if err := Do(ctx, tx, append(first, c.reading(l.db, projection, page.Tenant, lock))); err != nil {
 		return fmt.Errorf("hold checkpoint of %s: %w", projection, unavailable(err))

@@ -15,7 +15,7 @@ const attempts = 3
 
 // commitAll writes what waits in a tenant's queue until it is empty. A command that finds the queue
 // empty is written at once; those that come meanwhile are written together.
-func (l *Log) commitAll(tenant string, q *lane) {
+func (l *Log) commitAll(tenant string, q *tenantQueue) {
 	for {
 		groups := l.take(tenant, q)
 		if len(groups) == 0 {
@@ -40,12 +40,12 @@ func (l *Log) commit(tenant string, commands []*command) {
 		return
 	}
 	l.options.Logger.WarnContext(l.ctx, "a batch of commands could not be written",
-		"tenant", tenant, "commands", len(commands), "alone", !isHopeless(err), "error", err)
+		"tenant", tenant, "commands", len(commands), "alone", !isFatal(err), "error", err)
 	for _, c := range commands {
-		if !isHopeless(err) {
+		if !isFatal(err) {
 			err = l.appendAlone(tenant, c)
 		}
-		if isHopeless(err) || errors.Is(err, errAbsent) { // COMMIT was not answered again and again
+		if isFatal(err) || errors.Is(err, errNotCommitted) { // COMMIT was not answered again and again
 			c.result = domain.Result{Err: passing(err)}
 		} else if err != nil {
 			c.result = domain.Result{Err: errors.Join(refusalOf(c.Command.Stream(), err), fmt.Errorf("record %s: %w", c.Command.Stream(), err))}
@@ -69,16 +69,16 @@ func refusalOf(stream string, err error) *domain.Refusal {
 // appendAlone tries a command a few times: another writer may have taken its position.
 func (l *Log) appendAlone(tenant string, c *command) (err error) {
 	for range attempts {
-		if err = l.append(tenant, []*command{c}); err == nil || isHopeless(err) {
+		if err = l.append(tenant, []*command{c}); err == nil || isFatal(err) {
 			break
 		}
 	}
 	return err
 }
 
-// isHopeless tells whether the next transaction would fare no better: the database is away or
+// isFatal tells whether the next transaction would fare no better: the database is away or
 // full, too slow, or the log gives up.
-func isHopeless(err error) bool {
+func isFatal(err error) bool {
 	return isPassing(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
@@ -86,7 +86,7 @@ func isHopeless(err error) bool {
 // command has its result, and what was recorded is committed. With one, certainly nothing was
 // recorded, unless it matches database.ErrOutcomeUnknown.
 func (l *Log) append(tenant string, commands []*command) error {
-	ctx, cancel := context.WithTimeout(database.ForTenant(l.ctx, tenant), l.options.Patience)
+	ctx, cancel := context.WithTimeout(database.ForTenant(l.ctx, tenant), l.options.CommitTimeout)
 	defer cancel()
 	began := time.Now()
 	b := &batch{log: l, inline: l.inline, tenant: tenant, commands: commands}
@@ -94,7 +94,7 @@ func (l *Log) append(tenant string, commands []*command) error {
 	l.metrics.commit.Observe(time.Since(began).Seconds())
 	l.metrics.batch.Observe(float64(len(commands)))
 	if errors.Is(err, database.ErrOutcomeUnknown) {
-		err = l.findOut(b, err)
+		err = l.resolveUnknownCommit(b, err)
 	}
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (l *Log) append(tenant string, commands []*command) error {
 	}
 	b.answer()
 	if len(b.records) > 0 {
-		l.news.tell(tenant)
+		l.news.notify(tenant)
 	}
 	return nil
 }

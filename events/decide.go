@@ -47,7 +47,7 @@ func again(c *command, earlier request) outcome {
 
 // facts are a command's decision, written down; the error is its refusal.
 func (b *batch) facts(c *command) ([]written, error) {
-	facts, err := c.Command.Decide(book{b.stage, b.streams, archive{b}}, b.now)
+	facts, err := c.Command.Decide(decisionContext{b.stage, b.streams, archive{b}}, b.now)
 	if err != nil {
 		return nil, err
 	}
@@ -63,14 +63,14 @@ func (b *batch) facts(c *command) ([]written, error) {
 	return all, nil
 }
 
-// book is what commands look up: items in the inline projection, and everything else among the streams.
-type book struct {
+// decisionContext is what commands look up: items in the inline projection, and everything else among the streams.
+type decisionContext struct {
 	Stage
 	*streams
 	archive
 }
 
-var _ domain.Book = book{}
+var _ domain.Book = decisionContext{}
 
 // record appends a command's facts to the batch, and folds them in.
 func (b *batch) record(c *command, facts []written) (domain.Receipt, error) {
@@ -108,16 +108,16 @@ func (b *batch) record(c *command, facts []written) (domain.Receipt, error) {
 	return receipt, nil
 }
 
-// subject is how far the stream has come that a command is about.
-type subject struct{ version, revision, position int64 }
+// streamHead is how far the stream has come that a command is about.
+type streamHead struct{ version, revision, position int64 }
 
-func (b *batch) subject(stream string) subject {
+func (b *batch) subject(stream string) streamHead {
 	if id, isItem := domain.ItemOf(stream); isItem {
 		k := b.stage.Knowledge(id)
-		return subject{k.Version, k.Revision, k.Position}
+		return streamHead{k.Version, k.Revision, k.Position}
 	}
 	s := b.streams.Stream(stream)
-	return subject{version: s.Version, position: s.Position}
+	return streamHead{version: s.Version, position: s.Position}
 }
 
 // apply folds an event into whatever keeps its stream.
@@ -165,5 +165,5 @@ func (b *batch) remember(c *command, receipt domain.Receipt) {
 		Position: receipt.Position, Outcome: receipt.Outcome,
 	}
 	b.requests[r.requestKey] = r
-	b.newcomers = append(b.newcomers, r)
+	b.newRequests = append(b.newRequests, r)
 }

@@ -119,16 +119,16 @@ func Erasures(ctx context.Context, db bun.IDB, tenant string) (mark int64, err e
 	return mark, nil
 }
 
-// KeepTexts keeps a tenant's texts from being erased until the transaction has ended, and tells how far
+// ShareTexts keeps a tenant's texts from being erased until the transaction has ended, and tells how far
 // erasures have come.
-func KeepTexts(ctx context.Context, tx bun.IDB, tenant string) (mark int64, err error) {
-	if err := Do(ctx, tx, keepTexts(tx, tenant, &mark)); err != nil {
+func ShareTexts(ctx context.Context, tx bun.IDB, tenant string) (mark int64, err error) {
+	if err := Do(ctx, tx, shareTexts(tx, tenant, &mark)); err != nil {
 		return 0, fmt.Errorf("keep texts: %w", unavailable(err))
 	}
 	return mark, nil
 }
 
-func keepTexts(tx bun.IDB, tenant string, mark *int64) []Reading {
+func shareTexts(tx bun.IDB, tenant string, mark *int64) []Reading {
 	readings := make([]Reading, 0, 2)
 	if tx.Dialect().Name() == dialect.PG {
 		readings = append(readings, Reading{Query: textLock("pg_advisory_xact_lock_shared", tenant), Each: ignore})
@@ -139,9 +139,9 @@ func keepTexts(tx bun.IDB, tenant string, mark *int64) []Reading {
 	})
 }
 
-// HoldTexts lets the transaction destroy texts of a tenant: it waits for those that were given time by
-// [KeepTexts], and keeps others waiting until it has ended.
-func HoldTexts(ctx context.Context, tx bun.IDB, tenant string) error {
+// LockTexts lets the transaction destroy texts of a tenant: it waits for those that were given time by
+// [ShareTexts], and keeps others waiting until it has ended.
+func LockTexts(ctx context.Context, tx bun.IDB, tenant string) error {
 	if tx.Dialect().Name() != dialect.PG {
 		return nil // the one writer is the lock
 	}
@@ -165,9 +165,9 @@ func StreamsWithin(ctx context.Context, tx bun.IDB, tenant string, streams []str
 		ORDER BY e.stream, e.version`, tenant, bun.List(streams))
 }
 
-// Retold is what an item comes to by a version of its stream, from its whole history, in which every text
+// Refold is what an item comes to by a version of its stream, from its whole history, in which every text
 // that was redacted is read as it is by the history's end.
-func Retold(id string, history []domain.Event, through int64, policy domain.ConfidencePolicy) (*domain.Knowledge, error) {
+func Refold(id string, history []domain.Event, through int64, policy domain.ConfidencePolicy) (*domain.Knowledge, error) {
 	return domain.Retold(id, history, through, policy, func(event domain.Event, text json.RawMessage) (domain.Event, error) {
 		fact, err := Decode(Payload{Name: event.Name, SchemaVersion: event.SchemaVersion, Data: event.Data, Text: text})
 		event.Fact, event.Text, event.TextErased, event.TextRedacted = fact, text, false, true

@@ -112,9 +112,9 @@ func (l *Log) OrderedBy(ctx context.Context, tenant, event string) (order Order,
 	return order, nil
 }
 
-// Belonging are the streams of a tenant, of other things than items, that belong to somebody, of every kind whose
+// StreamsOf are the streams of a tenant, of other things than items, that belong to somebody, of every kind whose
 // states tell whose they are; and those of them that have texts.
-func (l *Log) Belonging(ctx context.Context, tenant string, owner domain.Entity) (all, written []domain.Stream, err error) {
+func (l *Log) StreamsOf(ctx context.Context, tenant string, owner domain.Entity) (all, written []domain.Stream, err error) {
 	const page = 500
 	for _, prefix := range slices.Sorted(maps.Keys(streamKinds)) {
 		if _, belongs := streamKinds[prefix].none.(domain.Belonging); !belongs {
@@ -170,8 +170,8 @@ func (l *Log) WithTexts(ctx context.Context, tenant string, streams []domain.Str
 	return slices.DeleteFunc(slices.Clone(streams), func(s domain.Stream) bool { return !there[s.Name] }), nil
 }
 
-// Spoken are the streams of a tenant, of other things than items, that have texts.
-func (l *Log) Spoken(ctx context.Context, tenant string) ([]domain.Stream, error) {
+// StreamsWithText are the streams of a tenant, of other things than items, that have texts.
+func (l *Log) StreamsWithText(ctx context.Context, tenant string) ([]domain.Stream, error) {
 	var names []string
 	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
 		var name string

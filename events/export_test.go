@@ -1,7 +1,7 @@
 package events
 
 // Tell tells whoever follows a tenant's log that it has grown, as polling does when it sees what was read meanwhile.
-func (l *Log) Tell(tenant string) { l.news.tell(tenant) }
+func (l *Log) Tell(tenant string) { l.news.notify(tenant) }
 
 // Heard tells whether all who are told have taken notice.
 func (l *Log) Heard() bool {

@@ -60,7 +60,7 @@ type RecordedFact struct {
 // tenant and position if there are any.
 const FactColumns = `
 	e.position AS fact_position, e.name AS fact_name, e.schema_version AS fact_version, e.data AS fact_data,
-	` + said + ` AS fact_text`
+	` + currentText + ` AS fact_text`
 
 // FactsOf are the facts that a query has found, by their positions. The error matches [ErrHole] if any of the
 // positions that it was to find is not among them.

@@ -19,13 +19,13 @@ type Files struct{ log *Log }
 // NewFiles keeps files beside a log.
 func NewFiles(l *Log) Files { return Files{log: l} }
 
-// waiting is how long an upload waits to become an item.
-const waiting = 24 * time.Hour
+// uploadLifetime is how long an upload waits to become an item.
+const uploadLifetime = 24 * time.Hour
 
 // Keep keeps a file, and throws away uploads that have waited for too long.
 func (f Files) Keep(ctx context.Context, tenant string, file domain.File) error {
 	err := f.log.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM files WHERE waits AND uploaded_at < ?`, database.At(file.UploadedAt.Add(-waiting))); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM files WHERE waits AND uploaded_at < ?`, database.At(file.UploadedAt.Add(-uploadLifetime))); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, `

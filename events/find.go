@@ -12,8 +12,8 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// scanned is how many positions one page of [Log.Find] looks at, unless an index leads to the answers.
-const scanned = 20_000
+// scanLimit is how many positions one page of [Log.Find] looks at, unless an index leads to the answers.
+const scanLimit = 20_000
 
 // Find reads a page of the events that a query selects. next is what to ask for as After to get the
 // following page, and 0 at the end. The work of a page is limited: one that looked at many events and
@@ -80,9 +80,9 @@ func (s span) page(whole, descending bool) (page span, more bool) {
 		return page, false
 	}
 	if descending {
-		page.from = max(s.from, s.to-scanned+1)
+		page.from = max(s.from, s.to-scanLimit+1)
 	} else {
-		page.to = min(s.to, s.from+scanned-1)
+		page.to = min(s.to, s.from+scanLimit-1)
 	}
 	return page, page != s
 }

@@ -130,7 +130,7 @@ func eventually(t *testing.T, wrong func() string) {
 func newLog(t *testing.T, db *database.DB, options events.Options) *events.Log {
 	t.Helper()
 	options.Logger = databasetest.Log(t)
-	l := events.NewLog(db, events.Replay{}, options)
+	l := events.NewLog(db, events.RetryQuarantined{}, options)
 	t.Cleanup(func() {
 		if err := l.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Errorf("close log: %v", err)
@@ -188,7 +188,7 @@ func TestEveryEventHasItsEffectOnceAcrossFailuresAndRestarts(t *testing.T) {
 			}
 			stop()
 		}
-		if err := l.Trouble("p", "acme"); err != nil {
+		if err := l.LastError("p", "acme"); err != nil {
 			t.Errorf("got trouble %v after all went well", err)
 		}
 	})
@@ -301,12 +301,12 @@ func TestATenantInTroubleHoldsUpNobodyElse(t *testing.T) {
 			}
 		}
 		eventually(t, func() string {
-			if err := l.Trouble("p", "bad"); !errors.Is(err, broken) {
+			if err := l.LastError("p", "bad"); !errors.Is(err, broken) {
 				return fmt.Sprintf("got trouble %v, want %v", err, broken)
 			}
 			return ""
 		})
-		if err := l.Trouble("p", "a"); err != nil {
+		if err := l.LastError("p", "a"); err != nil {
 			t.Errorf("got trouble %v where there is none", err)
 		}
 	})
@@ -341,7 +341,7 @@ func TestARestoredLogHaltsWhoeverHasReadMore(t *testing.T) {
 					want = events.ErrHole
 				}
 				eventually(t, func() string {
-					if err := l.Trouble("p", "acme"); !errors.Is(err, want) {
+					if err := l.LastError("p", "acme"); !errors.Is(err, want) {
 						return fmt.Sprintf("got trouble %v, want %v", err, want)
 					}
 					return ""

@@ -35,7 +35,7 @@ func (f *follower) follow(ctx context.Context, l *lease, tenant string) {
 		page, err = f.step(ctx, l, tenant)
 		switch {
 		case err == nil && len(page.Events) == 0:
-			f.log.troubles.note(f.projection, tenant, nil)
+			f.log.lastErrors.note(f.projection, tenant, nil)
 			return
 		case err == nil && (page.After > before.After || len(before.Events) == 0):
 			pause = shortest
@@ -45,7 +45,7 @@ func (f *follower) follow(ctx context.Context, l *lease, tenant string) {
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, errRefused): // known to whoever refused it
-		case f.log.troubles.note(f.projection, tenant, err):
+		case f.log.lastErrors.note(f.projection, tenant, err):
 			f.log.options.Logger.ErrorContext(ctx, "a projection stands still",
 				"projection", f.projection, "tenant", tenant, "error", err)
 		}
@@ -101,7 +101,7 @@ func (f *follower) next(ctx context.Context, tenant string) (Page, error) {
 		return Page{}, err
 	}
 	page.erasures = &mark
-	if f.log.handlers.isUndivided(f.projection) {
+	if f.log.handlers.wantsWholePages(f.projection) {
 		page.Events, err = f.log.bare(ctx, tenant, c.position)
 		return page, err
 	}

@@ -22,7 +22,7 @@ func write(fact domain.Fact) (w written, err error) {
 		return w, err
 	}
 	if w.Text != nil {
-		w.salt, w.commitment = seal(w.Text)
+		w.salt, w.commitment = commitText(w.Text)
 	}
 	return w, nil
 }

@@ -25,7 +25,7 @@ type Handler func(ctx context.Context, tx bun.IDB, page Page) error
 
 // Change is what a page means for a projection, worked out before anything is written.
 type Change interface {
-	// Write writes it, in the transaction that also moves the checkpoint.
+	// Write writes it, in the transaction that also moved the checkpoint.
 	Write(ctx context.Context, tx bun.IDB) error
 	// Done is called when the page's changes are committed, be it by another process.
 	Done()
@@ -72,9 +72,9 @@ func Run(ctx context.Context, router *message.Router) error {
 // different tenants side by side.
 //
 // A page that fails because the database, a model or the network is away is tried again, at growing
-// intervals, until it succeeds; [Log.Trouble] says why a projection stands still. One that fails because of
+// intervals, until it succeeds; [Log.LastError] says why a projection stands still. One that fails because of
 // an event in it is taken apart until that event is alone. Then the event's stream is put into quarantine:
-// the projection passes it over, and nothing else. See [Log.Replay].
+// the projection passes it over, and nothing else. See [Log.RetryQuarantined].
 func AddHandler(router *message.Router, l *Log, projection string, handler Handler) *message.Handler {
 	return AddPreparer(router, l, projection, func(_ context.Context, page Page) (Change, error) {
 		return handled{handler, page}, nil
@@ -95,9 +95,9 @@ func add(router *message.Router, l *Log, projection string, prepare Preparer, ad
 		}
 		adapt(&page)
 		ctx := database.ForTenant(msg.Context(), page.Tenant)
-		err = l.takeIn(ctx, projection, page, prepare, attemptsAtPage)
+		err = l.processPage(ctx, projection, page, prepare, attemptsAtPage)
 		if ctx.Err() == nil {
-			l.troubles.note(projection, page.Tenant, err)
+			l.lastErrors.note(projection, page.Tenant, err)
 		}
 		return err
 	})
@@ -137,7 +137,7 @@ func (l *Log) handle(ctx context.Context, projection string, page Page, prepare 
 	switch {
 	case err == nil:
 		change.Done()
-		l.moves.tell(page.Tenant)
+		l.moved.notify(page.Tenant)
 		return nil
 	case errors.Is(err, errFenced):
 		page.lease.lose()

@@ -7,9 +7,9 @@ import (
 
 // handlers are what follows the log in this process, by projection.
 type handlers struct {
-	mu        sync.Mutex
-	prepares  map[string]Preparer
-	undivided []string
+	mu         sync.Mutex
+	prepares   map[string]Preparer
+	wholePages []string
 }
 
 func (h *handlers) add(projection string, prepare Preparer) {
@@ -28,16 +28,16 @@ func (h *handlers) of(projection string) (prepare Preparer, found bool) {
 	return prepare, found
 }
 
-func (h *handlers) keepUndivided(projection string) {
+func (h *handlers) addWholePages(projection string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.undivided = append(h.undivided, projection)
+	h.wholePages = append(h.wholePages, projection)
 }
 
-func (h *handlers) isUndivided(projection string) bool {
+func (h *handlers) wantsWholePages(projection string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return slices.Contains(h.undivided, projection)
+	return slices.Contains(h.wholePages, projection)
 }
 
 // Followers lists the projections that follow the log in this process, in order.

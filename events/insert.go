@@ -18,7 +18,7 @@ const insertRequests = `requests (
 // inserts are the statements that write the batch's rows; empty if there are none.
 func (b *batch) inserts() (*database.Script, error) {
 	events, texts := make([][]any, 0, len(b.records)), make([][]any, 0, len(b.records))
-	requests := make([][]any, 0, len(b.newcomers))
+	requests := make([][]any, 0, len(b.newRequests))
 	for _, r := range b.records {
 		events = append(events, []any{
 			r.Tenant, r.Position, r.EventID, r.Stream, r.Version, r.Name, r.SchemaVersion,
@@ -30,7 +30,7 @@ func (b *batch) inserts() (*database.Script, error) {
 			texts = append(texts, []any{r.Tenant, r.Position, r.Salt, string(r.Text)})
 		}
 	}
-	for _, r := range b.newcomers {
+	for _, r := range b.newRequests {
 		requests = append(requests, []any{
 			b.tenant, r.Subject, r.Key, r.Fingerprint, r.Stream, r.Version, r.Position, r.Outcome,
 			database.At(b.now),

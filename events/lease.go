@@ -62,7 +62,7 @@ func (l *Log) Lease(ctx context.Context, projection string) (Lease, error) {
 	if err != nil {
 		return found, fmt.Errorf("read lease of %s: %w", projection, unavailable(err))
 	}
-	if l.db.Engine == database.SQLite && found.Holder != l.db.Opener {
+	if l.db.Engine == database.SQLite && found.Holder != l.db.InstanceID {
 		found.Left = 0 // the file has one owner: whoever else it was is gone
 	}
 	return found, nil
@@ -80,7 +80,7 @@ func (l *Log) takeLease(ctx context.Context, projection string) (lease, bool, er
 		SET holder = excluded.holder, term = l.term + 1, expires_at = `+later+`
 		WHERE l.expires_at <= `+now+` OR ? AND l.holder <> excluded.holder
 		RETURNING term`,
-		projection, l.db.Opener, l.options.Lease.Seconds(), l.options.Lease.Seconds(), l.db.Engine == database.SQLite)
+		projection, l.db.InstanceID, l.options.Lease.Seconds(), l.options.Lease.Seconds(), l.db.Engine == database.SQLite)
 	err := l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		return Do(ctx, tx, append(l.whileWritten(projection, "pg_advisory_xact_lock"),
 			Reading{Query: upsert, Each: func(rows *sql.Rows) error { return rows.Scan(&taken.term) }}))

@@ -35,8 +35,8 @@ func TestALeaseIsReleasedWhenThereIsNothingToDo(t *testing.T) {
 			remember(t, l, "acme", round, 1)
 			e.reach(t, l, db, "p", "acme", int64(round)+1)
 			eventually(t, func() string {
-				if lease := leaseOf(t, l, "p"); lease.Held() || lease.Holder != db.Opener {
-					return fmt.Sprintf("got %+v, want the lease of %s to have ended", lease, db.Opener)
+				if lease := leaseOf(t, l, "p"); lease.Held() || lease.Holder != db.InstanceID {
+					return fmt.Sprintf("got %+v, want the lease of %s to have ended", lease, db.InstanceID)
 				}
 				return ""
 			})
@@ -103,7 +103,7 @@ func TestARenewalThatFailsInTimeForTheNextIsNoWarning(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		failed := levels{databasetest.Log(t).Handler(), make(chan slog.Level, 1)}
-		l := events.NewLog(db, events.Replay{}, events.Options{Lease: 6 * time.Second, Logger: slog.New(failed)})
+		l := events.NewLog(db, events.RetryQuarantined{}, events.Options{Lease: 6 * time.Second, Logger: slog.New(failed)})
 		t.Cleanup(func() {
 			if err := l.Close(context.WithoutCancel(t.Context())); err != nil {
 				t.Error(err)

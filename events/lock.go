@@ -95,9 +95,9 @@ func (b *batch) recall(rows *sql.Rows) error {
 	return err
 }
 
-// Hold keeps appends to a tenant's log waiting until the transaction has ended: for background work
+// LockTenant keeps appends to a tenant's log waiting until the transaction has ended: for background work
 // that must not overlap with one.
-func (l *Log) Hold(ctx context.Context, tx bun.IDB, tenant string) error {
+func (l *Log) LockTenant(ctx context.Context, tx bun.IDB, tenant string) error {
 	if l.db.Engine == database.SQLite {
 		return nil // the one writer is the lock
 	}

@@ -32,19 +32,19 @@ type Log struct {
 	stop context.CancelFunc
 
 	mu         sync.Mutex
-	lanes      map[string]*lane // by tenant; a tenant without waiting commands has none
+	queues     map[string]*tenantQueue // by tenant; a tenant without waiting commands has none
 	load       load
 	closed     bool
 	committers sync.WaitGroup
 
-	news     *news
-	moves    *news // of checkpoints
-	polling  polling
-	troubles troubles
-	handlers handlers
-	haste    haste
-	yielding atomic.Int64 // who gives way at the moment
-	keys     atomic.Int64 // commits that changed any
+	news       *notifier
+	moved      *notifier // of checkpoints
+	polling    polling
+	lastErrors lastErrors
+	handlers   handlers
+	haste      haste
+	yielding   atomic.Int64 // who gives way at the moment
+	keys       atomic.Int64 // commits that changed any
 
 	finishing sync.RWMutex // shared from a page's transaction until its change is done
 }
@@ -55,9 +55,9 @@ func NewLog(db *database.DB, inline Inline, options Options) *Log {
 	ctx, stop := context.WithCancel(database.ForEveryTenant(context.Background()))
 	return &Log{
 		db: db, inline: inline, options: options, metrics: newMetrics(options.Registerer),
-		ctx: ctx, stop: stop, lanes: map[string]*lane{}, news: newNews(), moves: newNews(),
-		haste:    haste{waiting: map[string]int{}, more: make(chan struct{})},
-		troubles: troubles{reasons: map[reading]error{}},
+		ctx: ctx, stop: stop, queues: map[string]*tenantQueue{}, news: newNotifier(), moved: newNotifier(),
+		haste:      haste{waiting: map[string]int{}, more: make(chan struct{})},
+		lastErrors: lastErrors{reasons: map[reading]error{}},
 	}
 }
 

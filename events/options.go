@@ -19,9 +19,9 @@ type Options struct {
 	Queue int
 	// Batch is how many commands are written in one transaction, at most; 512.
 	Batch int
-	// Patience is how long one transaction may take, and how long the log tries to find out
+	// CommitTimeout is how long one transaction may take, and how long the log tries to find out
 	// what became of a COMMIT that nobody answered; 30 seconds.
-	Patience time.Duration
+	CommitTimeout time.Duration
 	// Poll is how often those who follow the log look for what other processes appended; one
 	// second. What this process appends they hear of at once.
 	Poll time.Duration
@@ -46,7 +46,7 @@ func (o Options) withDefaults() Options {
 	}
 	o.Queue = cmp.Or(o.Queue, 4096)
 	o.Batch = min(cmp.Or(o.Batch, 512), o.Queue)
-	o.Patience = cmp.Or(o.Patience, 30*time.Second)
+	o.CommitTimeout = cmp.Or(o.CommitTimeout, 30*time.Second)
 	o.Poll = cmp.Or(o.Poll, time.Second)
 	o.Lease = cmp.Or(o.Lease, 10*time.Second)
 	o.Logger = cmp.Or(o.Logger, slog.Default())

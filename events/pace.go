@@ -17,7 +17,7 @@ const (
 // take the database, the lock and the processor from somebody who waits for an answer. The busier the log
 // has been of late, the longer: of a log that is never idle, everything that gives way together takes a
 // tenth of the time. It returns when no command came for a moment, and after two seconds at the latest (a quarter of one if
-// it is that of [AddUndivided]):
+// it is that of [AddWholePages]):
 // the work goes on, in larger pieces, however busy the log is; and at once if it is a projection's, and
 // somebody waits for that ([Log.Hurry]). Call it between pieces, with how long the last one took, and with
 // the projection's name if it is one.
@@ -48,7 +48,7 @@ func (l *Log) busyness() (quiet time.Duration, share float64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	if len(l.lanes) > 0 {
+	if len(l.queues) > 0 {
 		return lull, l.load.level(now)
 	}
 	return lull - now.Sub(l.load.since), l.load.level(now)
@@ -58,7 +58,7 @@ func (l *Log) busyness() (quiet time.Duration, share float64) {
 func (l *Log) Idle() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.lanes) > 0 {
+	if len(l.queues) > 0 {
 		return 0
 	}
 	return time.Since(l.load.since)

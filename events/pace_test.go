@@ -30,7 +30,7 @@ func TestBackgroundWorkGivesWayToCommandsForNineTimesItsOwnTimeUnlessSomebodyWai
 	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	h := held{events.Replay{}, make(chan struct{}), make(chan struct{})}
+	h := held{events.RetryQuarantined{}, make(chan struct{}), make(chan struct{})}
 	l := events.NewLog(db, h, events.Options{Logger: databasetest.Log(t)})
 	t.Cleanup(func() {
 		if err := l.Close(context.WithoutCancel(t.Context())); err != nil {

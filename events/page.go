@@ -24,10 +24,10 @@ type Page struct {
 	late       bool        // it waited in quarantine: its events lie behind what the projection has read
 }
 
-// Turns is how often the projection has left the order of the log before the page was read: a stream was
+// OrderChanges is how often the projection has left the order of the log before the page was read: a stream was
 // passed over or let out, or it began anew. Whoever remembers what pages have brought must not count on
 // positions alone when it has. The second result is false if nobody counts.
-func (p Page) Turns() (turns int64, counted bool) {
+func (p Page) OrderChanges() (turns int64, counted bool) {
 	if p.quarantine == nil {
 		return 0, false
 	}

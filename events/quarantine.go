@@ -39,8 +39,8 @@ const most = 100
 // errCrowded says that there are so many.
 var errCrowded = errors.New("too many streams are in quarantine")
 
-// putAway puts the stream of an event into quarantine and moves on; cause is why.
-func (l *Log) putAway(ctx context.Context, projection string, page Page, cause error, attempts int) error {
+// quarantineStream puts the stream of an event into quarantine and moves on; cause is why.
+func (l *Log) quarantineStream(ctx context.Context, projection string, page Page, cause error, attempts int) error {
 	event := page.Events[0]
 	err := l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := l.holdCheckpoint(ctx, tx, projection, page); err != nil {
@@ -91,7 +91,7 @@ func brief(err error) string {
 }
 
 // noteChange tells whoever prepared a page that the quarantine is not what it was, and whoever remembers what
-// pages have brought that something was taken in out of order; see [Page.Turns].
+// pages have brought that something was taken in out of order; see [Page.OrderChanges].
 func noteChange(ctx context.Context, tx bun.IDB, projection, tenant string) error {
 	_, err := tx.ExecContext(ctx, `
 		UPDATE checkpoints

@@ -118,24 +118,24 @@ func TestAPoisonEventQuarantinesItsStreamAndNothingElse(t *testing.T) {
 		p.reach(t, l, db, "p", "acme", 13)
 		wantPositions(t, p.positions(t, db), 2, 3, 4, 5, 6, 7, 9, 10, 11, 12)
 		wantQuarantine(t, l, "knowledge:k-0 from 1, 2 waiting: cannot fold this", "knowledge:k-7 from 8, 1 waiting: panic: nor this")
-		if err := l.Trouble("p", "acme"); err != nil {
+		if err := l.LastError("p", "acme"); err != nil {
 			t.Errorf("got trouble %v, want the projection to go on", err)
 		}
 
 		// What cannot be taken in yet stays, with the newest reason; what can is taken in, in order.
-		again, err := l.Replay(t.Context(), "p", "acme", "knowledge:k-0")
+		again, err := l.RetryQuarantined(t.Context(), "p", "acme", "knowledge:k-0")
 		if err != nil || again.Released || again.Left == nil || again.Left.Attempts != 4 {
 			t.Errorf("got %+v, %v, want it to stay after one more attempt", again, err)
 		}
 		p.mend("knowledge:k-0")
-		again, err = l.Replay(t.Context(), "p", "acme", "knowledge:k-0")
+		again, err = l.RetryQuarantined(t.Context(), "p", "acme", "knowledge:k-0")
 		if diff := cmp.Diff(domain.Replayed{Stream: "knowledge:k-0", Events: 2, Released: true}, again); err != nil || diff != "" {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
 		wantPositions(t, p.positions(t, db), 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13)
 
 		// What is skipped is never taken in, what comes later is.
-		skipped, err := l.Skip(t.Context(), "p", "acme", "knowledge:k-7")
+		skipped, err := l.SkipQuarantined(t.Context(), "p", "acme", "knowledge:k-7")
 		if err != nil || len(skipped.Events) != 1 || skipped.Events[0].Position != 8 {
 			t.Errorf("got %+v, %v, want position 8", skipped, err)
 		}
@@ -145,9 +145,9 @@ func TestAPoisonEventQuarantinesItsStreamAndNothingElse(t *testing.T) {
 		p.reach(t, l, db, "p", "acme", 15)
 		wantPositions(t, p.positions(t, db), 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15)
 		for _, release := range []func() error{
-			func() error { _, err := l.Replay(t.Context(), "p", "acme", "knowledge:k-7"); return err },
-			func() error { _, err := l.Skip(t.Context(), "p", "acme", "knowledge:k-7"); return err },
-			func() error { _, err := l.Replay(t.Context(), "nobody", "acme", "knowledge:k-7"); return err },
+			func() error { _, err := l.RetryQuarantined(t.Context(), "p", "acme", "knowledge:k-7"); return err },
+			func() error { _, err := l.SkipQuarantined(t.Context(), "p", "acme", "knowledge:k-7"); return err },
+			func() error { _, err := l.RetryQuarantined(t.Context(), "nobody", "acme", "knowledge:k-7"); return err },
 		} {
 			if err := release(); !errors.Is(err, domain.ErrNotFound) {
 				t.Errorf("got %v, want %v", err, domain.ErrNotFound)
@@ -184,7 +184,7 @@ func TestWhatPassesQuarantinesNobody(t *testing.T) {
 		}
 		wantQuarantine(t, l)
 		eventually(t, func() string {
-			if err := l.Trouble("broken", "acme"); err == nil || !strings.Contains(err.Error(), "no_such_table") {
+			if err := l.LastError("broken", "acme"); err == nil || !strings.Contains(err.Error(), "no_such_table") {
 				return fmt.Sprintf("got trouble %v", err)
 			}
 			return ""
@@ -240,7 +240,7 @@ func TestAProjectionThatCannotTakeInAnythingStandsStill(t *testing.T) {
 		p := newPicky(t, db, map[string]func() error{"knowledge:k-0": always(errors.New("the program is wrong"))})
 		follow(t, l, "p", p.handle)
 		eventually(t, func() string {
-			err := l.Trouble("p", "acme")
+			err := l.LastError("p", "acme")
 			if err == nil || !strings.Contains(err.Error(), "too many streams are in quarantine, 100 of tenant acme") ||
 				!strings.Contains(err.Error(), "the program is wrong") {
 				return fmt.Sprintf("got trouble %v", err)
@@ -260,9 +260,9 @@ func TestAProjectionThatNeedsEveryEventPassesNothingOver(t *testing.T) {
 		l := newLog(t, db, events.Options{})
 		remember(t, l, "acme", 0, 3)
 		p := newPicky(t, db, map[string]func() error{"knowledge:k-1": always(errors.New("not this"))})
-		run(t, func(router *message.Router) { events.AddUndivided(router, l, "p", p.handle) })
+		run(t, func(router *message.Router) { events.AddWholePages(router, l, "p", p.handle) })
 		eventually(t, func() string {
-			if err := l.Trouble("p", "acme"); err == nil || err.Error() != "not this" {
+			if err := l.LastError("p", "acme"); err == nil || err.Error() != "not this" {
 				return fmt.Sprintf("got trouble %v", err)
 			}
 			return ""
@@ -302,7 +302,7 @@ func TestAPageThatPassedOverAReleasedStreamComesAgain(t *testing.T) {
 		remember(t, l, "acme", 1, 1)
 		<-prepared
 		p.mend("knowledge:k-0")
-		if again, err := l.Replay(t.Context(), "p", "acme", "knowledge:k-0"); err != nil || again.Events != 2 || !again.Released {
+		if again, err := l.RetryQuarantined(t.Context(), "p", "acme", "knowledge:k-0"); err != nil || again.Events != 2 || !again.Released {
 			t.Errorf("got %+v, %v", again, err)
 		}
 		vote(t, l, 2)
@@ -321,7 +321,7 @@ func TestAProjectionThatBeginsAnewReadsEverythingAgain(t *testing.T) {
 		follow(t, l, "p", p.handle)
 		p.reach(t, l, db, "p", "acme", 3)
 		p.mend("knowledge:k-1")
-		if err := l.BeginAnew(t.Context(), "p", "acme"); err != nil {
+		if err := l.Reset(t.Context(), "p", "acme"); err != nil {
 			t.Fatal(err)
 		}
 		eventually(t, func() string {

@@ -35,8 +35,8 @@ func newGroup(submissions []domain.Submission, places []int) *group {
 	return g
 }
 
-// lane is a tenant's queue. It exists while there is a committer at work.
-type lane struct {
+// tenantQueue is a tenant's queue. It exists while there is a committer at work.
+type tenantQueue struct {
 	groups  []*group
 	waiting int // commands in all groups
 }
@@ -48,9 +48,9 @@ func (l *Log) enqueue(tenant string, g *group) error {
 	if l.closed {
 		return domain.Refuse(domain.ErrUnavailable, "the log is closing").WithFix("try again in a moment")
 	}
-	q, working := l.lanes[tenant]
+	q, working := l.queues[tenant]
 	if !working {
-		q = &lane{}
+		q = &tenantQueue{}
 	}
 	if q.waiting+len(g.commands) > l.options.Queue {
 		return domain.Refuse(domain.ErrBusy, "too many writes are waiting").WithFix("try again in a moment")
@@ -59,10 +59,10 @@ func (l *Log) enqueue(tenant string, g *group) error {
 	q.waiting += len(g.commands)
 	l.metrics.queue.Add(float64(len(g.commands)))
 	if !working {
-		if len(l.lanes) == 0 {
+		if len(l.queues) == 0 {
 			l.load.turn(true)
 		}
-		l.lanes[tenant] = q
+		l.queues[tenant] = q
 		l.committers.Go(func() { l.commitAll(tenant, q) })
 	}
 	return nil
@@ -71,7 +71,7 @@ func (l *Log) enqueue(tenant string, g *group) error {
 // take removes from a queue what fits into one transaction: whole groups, and at least one. Those
 // whose callers have given up are dropped. It returns nothing when the queue is empty, and the
 // queue with its committer has then ended.
-func (l *Log) take(tenant string, q *lane) []*group {
+func (l *Log) take(tenant string, q *tenantQueue) []*group {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var batch []*group
@@ -91,8 +91,8 @@ func (l *Log) take(tenant string, q *lane) []*group {
 	clear(q.groups[:n])
 	q.groups = q.groups[n:]
 	if len(batch) == 0 {
-		delete(l.lanes, tenant)
-		if len(l.lanes) == 0 {
+		delete(l.queues, tenant)
+		if len(l.queues) == 0 {
 			l.load.turn(false)
 		}
 	}

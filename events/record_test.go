@@ -140,8 +140,8 @@ func TestTheCanonicalEncodingIsWhatItsCommentSays(t *testing.T) {
 func TestEqualTextsHaveDifferentCommitments(t *testing.T) {
 	t.Parallel()
 	text := []byte(`{"reason":"moved"}`)
-	salt, first := seal(text)
-	_, second := seal(text)
+	salt, first := commitText(text)
+	_, second := commitText(text)
 	if len(salt) != 32 || len(first) != 32 || bytes.Equal(first, second) {
 		t.Errorf("got salt %x, commitments %x and %x", salt, first, second)
 	}

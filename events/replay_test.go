@@ -11,17 +11,17 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Replay is an inline projection that keeps nothing: it replays the streams that a batch of commands
+// RetryQuarantined is an inline projection that keeps nothing: it replays the streams that a batch of commands
 // reads. Who holds a URI costs it a pass over the tenant's texts, so it suits logs that are short,
 // tools and tests.
-type Replay struct {
+type RetryQuarantined struct {
 	Policy domain.ConfidencePolicy // domain.DefaultConfidence if it has no function
 }
 
-var _ Inline = Replay{}
+var _ Inline = RetryQuarantined{}
 
 // Open implements [Inline].
-func (p Replay) Open(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first []Reading) (Stage, error) {
+func (p RetryQuarantined) Open(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first []Reading) (Stage, error) {
 	if err := Do(ctx, tx, first); err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (s *replayStage) Settle() error {
 		if err != nil {
 			return fmt.Errorf("replay: %w", err)
 		}
-		if s.items[id], err = Retold(id, append(history, s.since[id]...), s.items[id].Version, s.policy); err != nil {
+		if s.items[id], err = Refold(id, append(history, s.since[id]...), s.items[id].Version, s.policy); err != nil {
 			return err
 		}
 	}

@@ -13,15 +13,15 @@ const recordColumns = `
 	e.tenant, e.position, e.event_id, e.stream, e.version, e.name, e.schema_version,
 	e.recorded_at, e.occurred_at, e.actor, e.on_behalf_of, e.authentication,
 	e.request_id, e.correlation_id, e.causation_id, e.traceparent, e.reason_code,
-	e.data, e.text_commitment, e.hash, t.salt, t.text, ` + instead
+	e.data, e.text_commitment, e.hash, t.salt, t.text, ` + replacementText
 
 const recordTables = `
 	events AS e
 	LEFT JOIN event_texts AS t ON e.text_commitment IS NOT NULL AND t.tenant = e.tenant AND t.position = e.position`
 
-// instead is what stands for a text that was destroyed: the text beside the redaction, if it was one. It is
+// replacementText is what stands for a text that was destroyed: the text beside the redaction, if it was one. It is
 // looked up for no other event.
-const instead = `
+const replacementText = `
 	CASE WHEN t.text IS NULL AND e.text_commitment IS NOT NULL THEN (
 		SELECT x.text
 		FROM destroyed_texts AS d
@@ -29,8 +29,8 @@ const instead = `
 		WHERE d.tenant = e.tenant AND d.position = e.position
 	) END`
 
-// said is the text of an event as it is read by now.
-const said = `coalesce(t.text, ` + instead + `)`
+// currentText is the text of an event as it is read by now.
+const currentText = `coalesce(t.text, ` + replacementText + `)`
 
 func scanRecord(rows *sql.Rows) (Record, error) {
 	var r Record

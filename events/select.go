@@ -86,7 +86,7 @@ func (l *Log) chooseItems(ctx context.Context, q domain.EventQuery, within span,
 		c.none = true
 		return nil
 	}
-	if q.Stream == "" && within.length() > scanned {
+	if q.Stream == "" && within.length() > scanLimit {
 		streams, many, err := selection.Streams(ctx, q, fewStreams)
 		switch {
 		case err != nil:

@@ -19,9 +19,9 @@ import (
 // engines see which index has the answer.
 const archivesCondition = `e.name IN ('session.committed', 'session.extracted', 'session.extraction_failed')`
 
-// Said are the newest messages of a session before a version of its stream, up to limit, the oldest first;
+// Messages are the newest messages of a session before a version of its stream, up to limit, the oldest first;
 // before 0 those up to now. It costs what it reads.
-func (l *Log) Said(ctx context.Context, tenant, stream string, before int64, limit int) ([]domain.Event, error) {
+func (l *Log) Messages(ctx context.Context, tenant, stream string, before int64, limit int) ([]domain.Event, error) {
 	if limit <= 0 {
 		return nil, nil
 	}
@@ -44,8 +44,8 @@ func (l *Log) Said(ctx context.Context, tenant, stream string, before int64, lim
 	return said, nil
 }
 
-// Helped is what is said to have helped in a session since the commit before this one, each place once.
-func (l *Log) Helped(ctx context.Context, commit domain.Event, fact domain.SessionCommitted) ([]domain.Help, error) {
+// ContextsThatHelped is what is said to have helped in a session since the commit before this one, each place once.
+func (l *Log) ContextsThatHelped(ctx context.Context, commit domain.Event, fact domain.SessionCommitted) ([]domain.Help, error) {
 	before, _, err := l.Commit(ctx, commit.Tenant, commit.Stream, fact.Archive-1)
 	if err != nil {
 		return nil, err
@@ -73,9 +73,9 @@ func (l *Log) Helped(ctx context.Context, commit domain.Event, fact domain.Sessi
 	return helped, nil
 }
 
-// Settlement is the newest event that says what was made of a commit's archive, or why nothing was; false if that
+// ExtractionResult is the newest event that says what was made of a commit's archive, or why nothing was; false if that
 // is still to come.
-func (l *Log) Settlement(ctx context.Context, commit domain.Event) (domain.Event, bool, error) {
+func (l *Log) ExtractionResult(ctx context.Context, commit domain.Event) (domain.Event, bool, error) {
 	return one(queryEvents(ctx, l.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`
@@ -84,8 +84,8 @@ func (l *Log) Settlement(ctx context.Context, commit domain.Event) (domain.Event
 		LIMIT 1`, commit.Tenant, commit.Stream, commit.Version, commit.EventID))
 }
 
-// SettlementsOf are those of several commits of a tenant, by the commits' positions: two statements, however many there are.
-func (l *Log) SettlementsOf(ctx context.Context, tenant string, commits []int64) (map[int64]domain.Event, error) {
+// ExtractionResultsOf are those of several commits of a tenant, by the commits' positions: two statements, however many there are.
+func (l *Log) ExtractionResultsOf(ctx context.Context, tenant string, commits []int64) (map[int64]domain.Event, error) {
 	settled := map[int64]domain.Event{}
 	if len(commits) == 0 {
 		return settled, nil
@@ -126,8 +126,8 @@ func (l *Log) SettlementsOf(ctx context.Context, tenant string, commits []int64)
 	return settled, nil
 }
 
-// Failures say why nothing was made of archives of a tenant, the newest first, since a time.
-func (l *Log) Failures(ctx context.Context, tenant string, since time.Time) ([]domain.Event, error) {
+// ExtractionFailures say why nothing was made of archives of a tenant, the newest first, since a time.
+func (l *Log) ExtractionFailures(ctx context.Context, tenant string, since time.Time) ([]domain.Event, error) {
 	found, err := queryEvents(ctx, l.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`
@@ -140,8 +140,8 @@ func (l *Log) Failures(ctx context.Context, tenant string, since time.Time) ([]d
 	return found, nil
 }
 
-// Settlements say what was made of a session's archives, the newest first.
-func (l *Log) Settlements(ctx context.Context, tenant, stream string, limit int) ([]domain.Event, error) {
+// ExtractionResults say what was made of a session's archives, the newest first.
+func (l *Log) ExtractionResults(ctx context.Context, tenant, stream string, limit int) ([]domain.Event, error) {
 	found, err := queryEvents(ctx, l.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`

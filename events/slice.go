@@ -90,7 +90,7 @@ func (at Snapshot) InSlice(ctx context.Context, s Slice, upTo int64) iter.Seq2[d
 		}, `
 			SELECT
 				e.position, e.event_id, e.stream, e.version, e.name, e.schema_version,
-				e.recorded_at, e.occurred_at, e.data, e.text_commitment IS NOT NULL, `+said+`
+				e.recorded_at, e.occurred_at, e.data, e.text_commitment IS NOT NULL, `+currentText+`
 			FROM `+recordTables+`
 			WHERE e.tenant = ? AND e.stream > ? AND e.stream <= ? AND e.position <= ?
 			ORDER BY e.stream, e.version`, s.Tenant, s.After, s.Through, upTo)

@@ -42,14 +42,14 @@ func (l *Log) StateAnywhere(ctx context.Context, stream, where string) (tenant s
 }
 
 // EachState goes through the streams of all tenants for which a condition holds that an index has: one statement, however many
-// tenants there are, and one more for each stream whose state is kept in another form than this program's.
+// tenants there are, and one more for each stream whose state is storedState in another form than this program's.
 func (l *Log) EachState(ctx context.Context, where string, each func(tenant string, s domain.Stream), args ...any) error {
 	ctx = database.ForEveryTenant(ctx)
 	var tenants []string
 	var states []*streams
 	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
 		var tenant, stream string
-		var of kept
+		var of storedState
 		var newest int64
 		if err := rows.Scan(&tenant, &stream, &of.version, &of.position, &of.form, &of.state, &newest); err != nil {
 			return err
@@ -66,7 +66,7 @@ func (l *Log) EachState(ctx context.Context, where string, each func(tenant stri
 		FROM streams AS s
 		WHERE `+where, args...)
 	for i := 0; err == nil && i < len(states); i++ {
-		if err = states[i].begin(ctx, l.db); err == nil {
+		if err = states[i].refresh(ctx, l.db); err == nil {
 			each(tenants[i], states[i].Stream(states[i].names[0]))
 		}
 	}
@@ -96,7 +96,7 @@ func (l *Log) States(ctx context.Context, tenant, kind, after string, limit int)
 	if err == nil && len(s.names) > 0 {
 		query, args := statesQuery(s.engine, tenant, s.names)
 		if err = database.ForEach(ctx, l.db, s.scan, query, args...); err == nil {
-			err = s.begin(ctx, l.db)
+			err = s.refresh(ctx, l.db)
 		}
 	}
 	if err != nil {

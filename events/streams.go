@@ -95,13 +95,13 @@ func (s *streams) scan(rows *sql.Rows) error {
 		return err
 	}
 	if newest.Int64 > 0 {
-		s.take(name, kept{version.Int64, position.Int64, int(form.Int64), state}, newest.Int64)
+		s.take(name, storedState{version.Int64, position.Int64, int(form.Int64), state}, newest.Int64)
 	}
 	return nil
 }
 
 // take takes a row if it tells what the stream has come to, whose newest version is known.
-func (s *streams) take(name string, row kept, newest int64) {
+func (s *streams) take(name string, row storedState, newest int64) {
 	kind := kindOfStream(name)
 	if row.version == newest && row.form == kind.form {
 		if state, err := kind.read(row.state); err == nil {
@@ -112,8 +112,8 @@ func (s *streams) take(name string, row kept, newest int64) {
 	s.stale = append(s.stale, name)
 }
 
-// begin computes what the rows did not tell. It costs nothing if they told everything.
-func (s *streams) begin(ctx context.Context, tx database.Querier) error {
+// refresh computes what the rows did not tell. It costs nothing if they told everything.
+func (s *streams) refresh(ctx context.Context, tx database.Querier) error {
 	s.ctx, s.tx = ctx, tx
 	for _, name := range s.stale {
 		stream, err := foldStream(ctx, tx, s.tenant, name, 0)
@@ -145,7 +145,7 @@ func (s *streams) lookUp(name string) error {
 	if err := database.ForEach(s.ctx, s.tx, s.scan, query, args...); err != nil {
 		return fmt.Errorf("look up %s: %w", name, err)
 	}
-	return s.begin(s.ctx, s.tx)
+	return s.refresh(s.ctx, s.tx)
 }
 
 // apply folds an event that was decided.

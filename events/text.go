@@ -9,9 +9,9 @@ import (
 // saltSize is the number of random bytes that keep a destroyed text from being guessed.
 const saltSize = 32
 
-// seal commits to a text with random bytes of its own. Once those are destroyed with the text, the
+// commitText commits to a text with random bytes of its own. Once those are destroyed with the text, the
 // commitment says nothing about even the shortest one.
-func seal(text []byte) (salt, committed []byte) {
+func commitText(text []byte) (salt, committed []byte) {
 	salt = make([]byte, saltSize)
 	_, _ = rand.Read(salt) // never fails, see crypto/rand
 	return salt, commitment(salt, text)

@@ -46,7 +46,7 @@ func newBrowsing(t *testing.T, db *database.DB, answers ...func(http.ResponseWri
 // begin begins as a process does that knows nothing.
 func (b *browsing) begin(model extraction.Summarizer) {
 	b.directories = extraction.NewDirectories(extraction.DirectoryOptions{
-		Shelves: b.shelves, Browser: b.base, Summarizer: interrupted{model, b.summarizing}, Clean: events.NewEntrance(b.log, true).Clean,
+		Shelves: b.shelves, Browser: b.base, Summarizer: interrupted{model, b.summarizing}, Clean: events.NewScrubbingWriter(b.log, true).Clean,
 		Alone: b.alone, Attempts: 3, Logger: databasetest.Log(b.t),
 		Now: func() time.Time { return time.Now().Add(b.later) },
 	})
@@ -57,7 +57,7 @@ func (b *browsing) alone(ctx context.Context, do func(context.Context) error) er
 	if b.others {
 		return nil
 	}
-	return b.log.Alone(ctx, domain.Directories, do)
+	return b.log.RunExclusively(ctx, domain.Directories, do)
 }
 
 // chapter remembers what says of itself that it is about something.

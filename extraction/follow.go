@@ -125,7 +125,7 @@ func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.
 	if err := w.praise(ctx, event, commit, a); err != nil {
 		return err
 	}
-	settled, found, err := w.Log.Settlement(ctx, event)
+	settled, found, err := w.Log.ExtractionResult(ctx, event)
 	if err != nil || !found {
 		return err
 	}
@@ -145,7 +145,7 @@ func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.
 
 // praise lets what helped in a session, as the caller said, have a helpful voice.
 func (w *Worker) praise(ctx context.Context, event domain.Event, commit domain.SessionCommitted, a assignment) error {
-	helped, err := w.Log.Helped(ctx, event, commit)
+	helped, err := w.Log.ContextsThatHelped(ctx, event, commit)
 	if err != nil {
 		return err
 	}
@@ -238,9 +238,9 @@ func (w *Worker) forget(task string) {
 // Status is how the worker gets on with a tenant's log. Its error is also the refusal of a model's endpoint, by which archives fail without
 // keeping the log waiting.
 func (w *Worker) Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error) {
-	f, err := w.Log.Follower(ctx, domain.Extraction, tenant)
-	if model, is := w.Extractor.(*Model); is && f.Trouble == nil {
-		f.Trouble = model.Refusal()
+	f, err := w.Log.SubscriptionStatus(ctx, domain.Extraction, tenant)
+	if model, is := w.Extractor.(*Model); is && f.LastError == nil {
+		f.LastError = model.Refusal()
 	}
 	return f.Describe(domain.ProjectionStatus{
 		Name: domain.Extraction, Version: 1, State: "active", Settings: map[string]string{"extractor": w.Extractor.Name()},

@@ -178,7 +178,7 @@ func (s *Summaries) forget(newest map[string]string) {
 
 // Status is how the summaries get on with a tenant's log.
 func (s *Summaries) Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error) {
-	f, err := s.Log.Follower(ctx, domain.Summaries, tenant)
+	f, err := s.Log.SubscriptionStatus(ctx, domain.Summaries, tenant)
 	return f.Describe(domain.ProjectionStatus{
 		Name: domain.Summaries, Version: 1, State: "active", Settings: map[string]string{"summarizer": s.Summarizer.Name()},
 	}), err

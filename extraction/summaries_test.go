@@ -55,7 +55,7 @@ func (i interrupted) Summarize(ctx context.Context, task, content string) (domai
 func (s *summarizing) restart(model extraction.Summarizer) {
 	s.position = 0
 	s.summaries = extraction.NewSummaries(extraction.SummaryOptions{
-		Log: s.log, Writer: events.NewEntrance(s.log, true), Reader: s.base, Summarizer: interrupted{model, s}, Attempts: 3, Logger: databasetest.Log(s.t),
+		Log: s.log, Writer: events.NewScrubbingWriter(s.log, true), Reader: s.base, Summarizer: interrupted{model, s}, Attempts: 3, Logger: databasetest.Log(s.t),
 	})
 }
 

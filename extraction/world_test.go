@@ -150,7 +150,7 @@ func (w *world) settled(session string, archive int) domain.Fact {
 	if err != nil || !found {
 		w.t.Fatalf("archive %d of %s: %t, %v", archive, session, found, err)
 	}
-	event, found, err := w.log.Settlement(w.t.Context(), commit)
+	event, found, err := w.log.ExtractionResult(w.t.Context(), commit)
 	if err != nil || !found {
 		w.t.Fatalf("archive %d of %s: %t, %v", archive, session, found, err)
 	}

@@ -222,7 +222,7 @@ func TestAProjectionTellsHowItGetsOn(t *testing.T) {
 		w.follow()
 		position := w.remember("l", "y").header.Get("Annals-Position")
 		w.ask("POST", "/v1/search?min_position="+position, object{"query": "y"}).want(http.StatusOK)
-		if p := meaning(); p["lag_events"] != 0.0 || p["read_at"] == nil || p["holder"] != w.db.Opener {
+		if p := meaning(); p["lag_events"] != 0.0 || p["read_at"] == nil || p["holder"] != w.db.InstanceID {
 			t.Errorf("while it works: got %v", p)
 		}
 

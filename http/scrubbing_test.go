@@ -21,7 +21,7 @@ func eachScrubbing(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		test(t, newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-			entrance := events.NewEntrance(cfg.Writer.(*events.Log), true)
+			entrance := events.NewScrubbingWriter(cfg.Writer.(*events.Log), true)
 			cfg.Writer, cfg.Scrubbing = entrance, entrance
 		}))
 	})
@@ -165,7 +165,7 @@ func changeOfScrubbing(off ...string) domain.Submission {
 
 func TestRulesAreSeenByOtherServers(t *testing.T) {
 	eachScrubbing(t, func(t *testing.T, w *world) {
-		there := events.NewEntrance(w.log, true)
+		there := events.NewScrubbingWriter(w.log, true)
 		w.ask("POST", "/v1/knowledge", object{"type": "strategy", "content": phone}).want(http.StatusCreated)
 		result, err := there.Submit(t.Context(), changeOfScrubbing("phone"))
 		if err != nil || result.Outcome == "unchanged" {

@@ -26,7 +26,7 @@ func (w *world) occupy() (release func()) {
 		err := w.db.Transact(w.t.Context(), func(ctx context.Context, tx bun.Tx) error {
 			defer func() { <-let }()
 			defer close(held)
-			return w.log.Hold(ctx, tx, "default")
+			return w.log.LockTenant(ctx, tx, "default")
 		})
 		if err != nil {
 			w.t.Errorf("hold the lock: %v", err)

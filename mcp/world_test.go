@@ -88,7 +88,7 @@ func newWorld(t *testing.T, db *database.DB) *world {
 	w := &world{t: t, db: db, keys: &keyring{Keyring: projections.NewKeys(db, base.Log)}}
 	hosts := mcp.New(mcp.Config{API: inner, Version: "test"}).Handler()
 	cfg := base.Config(t)
-	cfg.Writer, cfg.Keys, cfg.RootKey = events.NewEntrance(base.Log, true), w.keys, rootKey
+	cfg.Writer, cfg.Keys, cfg.RootKey = events.NewScrubbingWriter(base.Log, true), w.keys, rootKey
 	surface := viking.New(viking.Config{
 		Writer: base.Log, Reader: base.Reader(), Files: events.NewFiles(base.Log), Sessions: projections.Sessions{Log: base.Log},
 		Eraser: projections.NewEraser(base.Knowledge, base.Log, databasetest.Log(t)), Version: "test",

@@ -64,7 +64,7 @@ func (b Background) Replay(ctx context.Context, name, tenant, stream string) (do
 	if err != nil {
 		return domain.Replayed{}, err
 	}
-	return b.Log.Replay(ctx, follower, tenant, stream)
+	return b.Log.RetryQuarantined(ctx, follower, tenant, stream)
 }
 
 // Skip forgets what waits of one stream in quarantine; see [events.Log.Skip].
@@ -73,7 +73,7 @@ func (b Background) Skip(ctx context.Context, name, tenant, stream string) (doma
 	if err != nil {
 		return domain.Skipped{}, err
 	}
-	return b.Log.Skip(ctx, follower, tenant, stream)
+	return b.Log.SkipQuarantined(ctx, follower, tenant, stream)
 }
 
 // Reread lets a projection read the tenant's log again from its beginning. The error matches
@@ -89,7 +89,7 @@ func (b Background) Reread(ctx context.Context, name, tenant string) error {
 	case name != meaningName:
 		return domain.Refuse(domain.ErrConflict, "%s takes in every event once, and cannot begin anew", name)
 	}
-	return b.Log.BeginAnew(ctx, follower, tenant)
+	return b.Log.Reset(ctx, follower, tenant)
 }
 
 // Await returns when everything that an answer depends on has read the tenant's log up to a position: what
@@ -115,12 +115,12 @@ func (r Reader) Await(ctx context.Context, tenant string, position int64, search
 	if ctx.Err() == nil {
 		return err
 	}
-	f, err := r.Progress.Follower(context.WithoutCancel(ctx), read.Name(), tenant)
+	f, err := r.Progress.SubscriptionStatus(context.WithoutCancel(ctx), read.Name(), tenant)
 	if err != nil {
 		return err
 	}
 	refusal := domain.Refuse(domain.ErrBehind, "vectors are read up to position %d, and %d was asked for", f.Position, position)
-	if f.Trouble != nil {
+	if f.LastError != nil {
 		return refusal.WithFix("ask without min_position, or see /v1/projections why they stand still")
 	}
 	return refusal.WithFix("try again, or ask without min_position")

@@ -104,7 +104,7 @@ func (r *Rebuilder) ahead(ctx context.Context, tx bun.IDB, v version) (list []ev
 
 // takePage folds the next page of a tenant's log into a version's tables.
 func (r *Rebuilder) takePage(ctx context.Context, tx bun.IDB, v version, tenant string) (int, error) {
-	if _, err := events.KeepTexts(ctx, tx, tenant); err != nil {
+	if _, err := events.ShareTexts(ctx, tx, tenant); err != nil {
 		return 0, err
 	}
 	page, err := r.nextPage(ctx, tx, v, tenant)

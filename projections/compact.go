@@ -125,7 +125,7 @@ func (p *Knowledge) compact(ctx context.Context, log *events.Log, v version, ten
 	var rows []row
 	var began time.Time
 	err := p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if err := log.Hold(ctx, tx, tenant); err != nil {
+		if err := log.LockTenant(ctx, tx, tenant); err != nil {
 			return err
 		}
 		began = time.Now()

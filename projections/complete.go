@@ -5,7 +5,7 @@ import "context"
 // Complete is nil if the database has every column that this program reads. The error says what it lacks and which
 // command helps.
 func (p *Knowledge) Complete(ctx context.Context) error {
-	if err := p.db.Complete(ctx); err != nil {
+	if err := p.db.CheckComplete(ctx); err != nil {
 		return err
 	}
 	if err := p.look(ctx, p.db); err != nil {
@@ -16,17 +16,17 @@ func (p *Knowledge) Complete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.db.LacksNothing(ctx, made, "run annals rebuild knowledge --repair"); err != nil {
+	if err := p.db.CheckColumns(ctx, made, "run annals rebuild knowledge --repair"); err != nil {
 		return err
 	}
 	if made, err = definition(p.db.Engine, pastName, pastVersion); err != nil {
 		return err
 	}
-	if err := p.db.LacksNothing(ctx, made, "restart annals serve, which makes these tables again"); err != nil {
+	if err := p.db.CheckColumns(ctx, made, "restart annals serve, which makes these tables again"); err != nil {
 		return err
 	}
 	if made, err = meaningDefinition(p.db.Engine, p.models.read.Load().tables); err != nil {
 		return err
 	}
-	return p.db.LacksNothing(ctx, made, "put a backup back, as docs/operations.md#restore says")
+	return p.db.CheckColumns(ctx, made, "put a backup back, as docs/operations.md#restore says")
 }

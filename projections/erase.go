@@ -60,7 +60,7 @@ func (s *stage) refoldRedacted() error {
 		if !it.refoldPending {
 			continue
 		}
-		now, err := events.Retold(id, it.history, it.now.Version, s.policy)
+		now, err := events.Refold(id, it.history, it.now.Version, s.policy)
 		if err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func (all stages) erase(ctx context.Context, script *script) error {
 	}
 	active := all[0]
 	p, tx, tenant := active.projection, active.tx, active.tenant
-	if err := events.HoldTexts(ctx, tx, tenant); err != nil {
+	if err := events.LockTexts(ctx, tx, tenant); err != nil {
 		return err
 	}
 	left, err := active.footprintOf(ctx, ids)

@@ -56,7 +56,7 @@ func (e *Eraser) named(ctx context.Context, tenant, of string) (n named, err err
 	where, args := "k.id = ?", []any{of}
 	if _, isTenant := domain.TenantOf(of); isTenant {
 		where, args = "TRUE", nil
-		n.written, err = e.log.Spoken(ctx, tenant)
+		n.written, err = e.log.StreamsWithText(ctx, tenant)
 	} else if _, _, isSession := domain.SessionOf(of); isSession {
 		return e.namedSession(ctx, tenant, of)
 	} else if strings.Contains(of, ":") {
@@ -65,7 +65,7 @@ func (e *Eraser) named(ctx context.Context, tenant, of string) (n named, err err
 			return n, marshalErr
 		}
 		where, args = "(k.owner = ? OR CAST(k.scopes AS text) = ?)", []any{of, string(alone)}
-		n.others, n.written, err = e.log.Belonging(ctx, tenant, domain.Entity(of))
+		n.others, n.written, err = e.log.StreamsOf(ctx, tenant, domain.Entity(of))
 	}
 	if err != nil {
 		return n, err

@@ -94,7 +94,7 @@ func (g *Gauges) follower(ctx context.Context, to chan<- prometheus.Metric, e en
 	if e.Version > 0 {
 		checkpoint, version = e.Name+"_"+strconv.Itoa(e.Version), e.Version
 	}
-	s, err := g.log.Standing(ctx, checkpoint)
+	s, err := g.log.Lag(ctx, checkpoint)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func (m *Meaning) BuildGraph(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	pool, err := m.db.Apart(ctx, 1)
+	pool, err := m.db.OpenReadPool(ctx, 1)
 	if err != nil {
 		return m.knowledge.failed(ctx, "build graphs", err)
 	}

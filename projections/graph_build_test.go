@@ -10,7 +10,7 @@ func TestAnIndexBuildHasTheMemoryThatTheDatabaseGrants(t *testing.T) {
 	t.Parallel()
 	url := databasetest.Postgres(t)
 	for granted, want := range map[string]string{"64MB": "256MB", "1GB": "1GB"} {
-		pool, err := databasetest.Open(t, url+"&maintenance_work_mem="+granted).Apart(t.Context(), 1)
+		pool, err := databasetest.Open(t, url+"&maintenance_work_mem="+granted).OpenReadPool(t.Context(), 1)
 		if err != nil {
 			t.Fatal(err)
 		}

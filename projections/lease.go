@@ -40,7 +40,7 @@ func (r *Rebuilder) acquireLease(ctx context.Context) (*lease, error) {
 	if p.db.Engine != database.Postgres {
 		return &lease{}, nil
 	}
-	pool, err := p.db.Apart(ctx, 1)
+	pool, err := p.db.OpenReadPool(ctx, 1)
 	if err != nil {
 		return nil, p.failed(ctx, "lease the rebuild", err)
 	}

@@ -259,7 +259,7 @@ func (r *Rebuilder) write(ctx context.Context, now *run, part loading, through s
 		var began time.Time
 		err := p.db.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) error {
 			began = time.Now()
-			mark, err := events.KeepTexts(ctx, tx, part.Tenant)
+			mark, err := events.ShareTexts(ctx, tx, part.Tenant)
 			if err == nil && mark != part.mark {
 				err = errErasedSince
 			}

@@ -94,7 +94,7 @@ type embedded struct {
 	tenant  string
 	after   int64   // the page begins after this position
 	through int64   // and ends with this one
-	turns   int64   // as in [events.Page.Turns]; negative if nobody counts them
+	turns   int64   // as in [events.Page.OrderChanges]; negative if nobody counts them
 	late    bool    // as in [events.Page.Late]
 	numbers []int64 // the items, whose earlier pieces go
 	pieces  []piece
@@ -109,7 +109,7 @@ type embedded struct {
 func (m *Meaning) Prepare(ctx context.Context, page events.Page) (events.Change, error) {
 	m.analyzer.run(ctx, m.tables.pieces, m.tables.vectors)
 	e := &embedded{meaning: m, tenant: page.Tenant, turns: -1, late: page.Late()}
-	if turns, counted := page.Turns(); counted {
+	if turns, counted := page.OrderChanges(); counted {
 		e.turns = turns
 	}
 	if len(page.Events) > 0 {
@@ -205,7 +205,7 @@ func (m *Meaning) vectors(ctx context.Context, tenant string, wanted []piece, ma
 // it does nothing, and neither will that.
 func (m *Meaning) keep(ctx context.Context, tenant string, made []hash, vectors map[hash][]float32, mark int64) error {
 	err := m.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-		now, err := events.KeepTexts(ctx, tx, tenant)
+		now, err := events.ShareTexts(ctx, tx, tenant)
 		if err != nil || now != mark {
 			return err
 		}

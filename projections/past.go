@@ -67,7 +67,7 @@ func OpenPast(ctx context.Context, p *Knowledge, log *events.Log) (*Past, error)
 	if err != nil {
 		return nil, err
 	}
-	lacking, err := p.db.Lacking(ctx, made)
+	lacking, err := p.db.MissingColumns(ctx, made)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (p *Past) Follow(router *message.Router) {
 // tables. Questions about the tenant's past wait meanwhile, and are refused if it takes long; all others are
 // not concerned.
 func (p *Past) BeginAnew(ctx context.Context, tenant string) error {
-	return p.log.BeginAnew(ctx, p.Name(), tenant, func(ctx context.Context, tx bun.IDB) error {
+	return p.log.Reset(ctx, p.Name(), tenant, func(ctx context.Context, tx bun.IDB) error {
 		for _, table := range p.tables.all() {
 			if _, err := tx.ExecContext(ctx, "DELETE FROM ? WHERE tenant = ?", table, tenant); err != nil {
 				return fmt.Errorf("clear the past: %w", err)
@@ -168,6 +168,6 @@ func (p *Past) status(ctx context.Context, progress Progress, tenant string, hea
 		return s, p.knowledge.failed(ctx, "read the catalogue", err)
 	}
 	s.Settings, s.CreatedAt, s.UpdatedAt = e.Settings, e.CreatedAt.Time, e.UpdatedAt.Time
-	f, err := progress.Follower(ctx, p.Name(), tenant)
+	f, err := progress.SubscriptionStatus(ctx, p.Name(), tenant)
 	return f.Describe(s), err
 }

@@ -31,7 +31,7 @@ func (r Rebuilds) Plan(ctx context.Context, name string, order domain.RebuildOrd
 	plan.Intended = intended(
 		p.versionOf(entry{Settings: all[0].Settings}), p.versionOf(entry{Settings: plan.Settings}),
 	)
-	if plan.Free, err = p.db.Free(ctx); err != nil {
+	if plan.Free, err = p.db.FreeDiskSpace(ctx); err != nil {
 		return plan, err
 	}
 	return plan, r.estimate(ctx, &plan)
@@ -58,7 +58,7 @@ func need(engine database.Engine, left int64) int64 {
 // fits refuses a rebuild that the disk has no room for. What else may be wrong with it, it finds out
 // by itself.
 func (r Rebuilds) fits(ctx context.Context, name string, order domain.RebuildOrder) error {
-	if free, err := r.knowledge.db.Free(ctx); err != nil || free == nil {
+	if free, err := r.knowledge.db.FreeDiskSpace(ctx); err != nil || free == nil {
 		return err
 	}
 	plan, err := r.Plan(ctx, name, order)

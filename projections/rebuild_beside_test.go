@@ -90,7 +90,7 @@ func TestADatabaseThatWasAwayIsNoReasonForCare(t *testing.T) {
 	vote := domain.GiveFeedback{Target: domain.Target{By: r.by, ID: "item"}, Verdict: domain.Helpful, TraceID: "t1"}
 	voted := make(chan error, 1)
 	err := operator.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
-		if err := r.log.Hold(ctx, tx, r.by.Tenant); err != nil {
+		if err := r.log.LockTenant(ctx, tx, r.by.Tenant); err != nil {
 			return err
 		}
 		go func() {

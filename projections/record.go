@@ -21,7 +21,7 @@ func (p *Knowledge) record(ctx context.Context, tx bun.IDB, facts ...domain.Fact
 	}
 	by, origin := domain.CallerOf(ctx)
 	by.Tenant = domain.SystemTenant
-	_, err := log.Within(ctx, tx, domain.Submission{
+	_, err := log.AppendIn(ctx, tx, domain.Submission{
 		By: by, Origin: origin, Command: domain.RecordProjection{Projection: knowledgeName, Facts: facts},
 	})
 	return err
@@ -30,7 +30,7 @@ func (p *Knowledge) record(ctx context.Context, tx bun.IDB, facts ...domain.Fact
 // holdRecord takes the lock of the record, before locks that appends wait for.
 func (p *Knowledge) holdRecord(ctx context.Context, tx bun.IDB) error {
 	if log := p.history.Load(); log != nil {
-		return log.Hold(ctx, tx, domain.SystemTenant)
+		return log.LockTenant(ctx, tx, domain.SystemTenant)
 	}
 	return nil
 }

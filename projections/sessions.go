@@ -59,7 +59,7 @@ func (s Sessions) List(ctx context.Context, by domain.Principal, owner domain.En
 // Messages are those of a session that are in no archive yet, the oldest first.
 func (s Sessions) Messages(ctx context.Context, tenant string, stream domain.Stream) ([]domain.Event, error) {
 	session, _ := stream.State.(domain.Session)
-	return s.Log.Said(ctx, tenant, stream.Name, stream.Version+1, session.Live)
+	return s.Log.Messages(ctx, tenant, stream.Name, stream.Version+1, session.Live)
 }
 
 // Archive is one of a session's archives. The error matches [domain.ErrNotFound] if it has none of this
@@ -84,7 +84,7 @@ func (s Sessions) Archive(ctx context.Context, tenant string, stream domain.Stre
 		return archive, err
 	}
 	if number <= session.Settled {
-		settled, found, err := s.Log.Settlement(ctx, commit)
+		settled, found, err := s.Log.ExtractionResult(ctx, commit)
 		if err != nil {
 			return archive, err
 		}
@@ -99,7 +99,7 @@ func (s Sessions) Archive(ctx context.Context, tenant string, stream domain.Stre
 // of which nothing was made, are left out.
 func (s Sessions) Summaries(ctx context.Context, tenant string, stream domain.Stream, limit int) ([]domain.SessionExtracted, error) {
 	session, _ := stream.State.(domain.Session)
-	settled, err := s.Log.Settlements(ctx, tenant, stream.Name, limit)
+	settled, err := s.Log.ExtractionResults(ctx, tenant, stream.Name, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (s Sessions) Summaries(ctx context.Context, tenant string, stream domain.St
 
 // ArchivedMessages are the messages that a commit archived. They stand right before those that it kept.
 func (s Sessions) ArchivedMessages(ctx context.Context, tenant string, commit domain.Event, fact domain.SessionCommitted) ([]domain.Event, error) {
-	said, err := s.Log.Said(ctx, tenant, commit.Stream, commit.Version, fact.Messages()+fact.Kept)
+	said, err := s.Log.Messages(ctx, tenant, commit.Stream, commit.Version, fact.Messages()+fact.Kept)
 	if err != nil {
 		return nil, err
 	}
@@ -140,12 +140,12 @@ func (s Sessions) Task(ctx context.Context, by domain.Principal, id string) (dom
 	if err != nil {
 		return domain.Task{}, err
 	}
-	settled, found, err := s.Log.Settlement(ctx, event)
+	settled, found, err := s.Log.ExtractionResult(ctx, event)
 	if err != nil {
 		return domain.Task{}, err
 	}
 	task := taskOf(event, settled, found, done)
-	task.Helped, err = s.Log.Helped(ctx, event, commit)
+	task.Helped, err = s.Log.ContextsThatHelped(ctx, event, commit)
 	return task, err
 }
 
@@ -172,7 +172,7 @@ func (s Sessions) Tasks(ctx context.Context, q domain.TaskQuery) ([]domain.Task,
 				seen = append(seen, commit.Position)
 			}
 		}
-		settled, err := s.Log.SettlementsOf(ctx, q.By.Tenant, seen)
+		settled, err := s.Log.ExtractionResultsOf(ctx, q.By.Tenant, seen)
 		if err != nil {
 			return nil, err
 		}

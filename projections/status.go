@@ -14,7 +14,7 @@ type Progress interface {
 	Head(ctx context.Context, tenant string) (position int64, eventID string, err error)
 	AheadOfClock(ctx context.Context, tenant string, position int64) (time.Duration, error)
 	Checkpoint(ctx context.Context, projection, tenant string) (position int64, eventID string, updatedAt time.Time, err error)
-	Follower(ctx context.Context, projection, tenant string) (events.Following, error)
+	SubscriptionStatus(ctx context.Context, projection, tenant string) (events.SubscriptionStatus, error)
 	AwaitHead(ctx context.Context, tenant string, position int64) (head int64, err error)
 	Await(ctx context.Context, projection, tenant string, position int64) error
 }
@@ -83,7 +83,7 @@ func (s *embeddingModels) status(ctx context.Context, v listed, progress Progres
 		CreatedAt: v.CreatedAt.Time, UpdatedAt: v.UpdatedAt.Time,
 	}
 	name := meaningTables{version: v.Version}.checkpoint()
-	f, err := progress.Follower(ctx, name, tenant)
+	f, err := progress.SubscriptionStatus(ctx, name, tenant)
 	if err != nil {
 		return status, err
 	}

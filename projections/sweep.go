@@ -35,7 +35,7 @@ func (p *Knowledge) Erasures(ctx context.Context, by domain.Principal) (domain.E
 			Where("tenant = ?", by.Tenant).Scan(ctx, &s.Erasures, &s.Texts)
 	}
 	if err == nil {
-		s.Kept, err = p.db.Kept(ctx)
+		s.Kept, err = p.db.RetainedCopies(ctx)
 	}
 	if err != nil {
 		return s, p.failed(ctx, "read the erasures", err)
@@ -55,7 +55,7 @@ func (p *Knowledge) Unswept(ctx context.Context, tenant string) (domain.ErasureS
 		r := rows[0]
 		s.Last = &domain.Sweep{BeganAt: r.BeganAt.Time, EndedAt: r.EndedAt.Time, Complete: r.Complete}
 		if err = json.Unmarshal([]byte(r.Report), &s.Last.Notes); err == nil && !r.Complete {
-			s.Last.ForOwner, err = p.db.OwnersSweep(ctx)
+			s.Last.ForOwner, err = p.db.OwnersPurge(ctx)
 		}
 	}
 	var oldest database.Time
@@ -84,11 +84,11 @@ func (p *Knowledge) SweepFiles(ctx context.Context) (domain.Sweep, error) {
 // owns none.
 func SweepFiles(ctx context.Context, db *database.DB, now func() time.Time) (s domain.Sweep, err error) {
 	s.BeganAt = now().UTC().Truncate(time.Microsecond)
-	if s.Notes, s.Complete, err = db.Sweep(ctx); err != nil {
+	if s.Notes, s.Complete, err = db.Purge(ctx); err != nil {
 		return s, err
 	}
 	if !s.Complete {
-		if s.ForOwner, err = db.OwnersSweep(ctx); err != nil {
+		if s.ForOwner, err = db.OwnersPurge(ctx); err != nil {
 			return s, err
 		}
 	}

@@ -49,7 +49,7 @@ func (p *Prover) Export(ctx context.Context, x domain.Export, out io.Writer) (er
 	}
 	// What is there and what was erased must be of one moment. From here on the export uses this connection alone, which
 	// is none of the pool's: the reader of an export may be slow.
-	pool, err := p.db.Apart(ctx, 1)
+	pool, err := p.db.OpenReadPool(ctx, 1)
 	if err != nil {
 		return failed("export", err)
 	}

@@ -17,7 +17,7 @@ func (p *Prover) Finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, finishing)
 	defer cancel()
 	lease, err := p.log.Lease(ctx, Name)
-	if err == nil && (!lease.Held() || lease.Holder == p.db.Opener) {
+	if err == nil && (!lease.Held() || lease.Holder == p.db.InstanceID) {
 		err = p.finishAll(ctx)
 	}
 	if err != nil {

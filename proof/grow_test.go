@@ -148,12 +148,12 @@ func (w *world) halts() {
 	ctx, stop := context.WithCancel(w.t.Context())
 	ended := make(chan error)
 	go func() { ended <- router.Run(ctx) }()
-	for w.log.Trouble(proof.Name, "default") == nil {
+	for w.log.LastError(proof.Name, "default") == nil {
 		if w.t.Context().Err() != nil {
 			w.t.Fatal("no trouble")
 		}
 	}
-	if err := w.log.Trouble(proof.Name, "default"); !errors.Is(err, events.ErrRestored) {
+	if err := w.log.LastError(proof.Name, "default"); !errors.Is(err, events.ErrRestored) {
 		w.t.Errorf("got %v, want it to halt", err)
 	}
 	stop()

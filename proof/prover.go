@@ -53,7 +53,7 @@ func NewProver(db *database.DB, log *events.Log, key Key, options Options) *Prov
 }
 
 // Follow lets the trees grow with the log, as a handler of the router.
-func (p *Prover) Follow(router *message.Router) { events.AddUndivided(router, p.log, Name, p.grow) }
+func (p *Prover) Follow(router *message.Router) { events.AddWholePages(router, p.log, Name, p.grow) }
 
 // Key is the public key that checkpoints are verified with.
 func (p *Prover) Key() string { return p.key.Public() }
@@ -167,7 +167,7 @@ func (p *Prover) Status(ctx context.Context, tenant string) (domain.ProjectionSt
 	if len(unknown) > 0 {
 		s.Settings["unknown_keys"] = strings.Join(unknown, ", ")
 	}
-	f, err := p.log.Follower(ctx, Name, tenant)
+	f, err := p.log.SubscriptionStatus(ctx, Name, tenant)
 	if err != nil {
 		return s, err
 	}
@@ -176,7 +176,7 @@ func (p *Prover) Status(ctx context.Context, tenant string) (domain.ProjectionSt
 		return s, failed("read what was signed", err)
 	}
 	if lost := x.whole(); lost != nil && !f.Halted {
-		f.Halted, f.Trouble = true, lost
+		f.Halted, f.LastError = true, lost
 	}
 	return f.Describe(s), nil
 }

@@ -52,7 +52,7 @@ func (e *eraseCommand) replay(ctx context.Context, c *console) (err error) {
 	}
 	log := events.NewLog(db, knowledge, events.Options{Policy: knowledge.Policy(), Logger: logger})
 	defer func() { err = errors.Join(err, log.Close(context.WithoutCancel(ctx)), db.Close()) }()
-	release, err := db.Guard(ctx)
+	release, err := db.LockWriterTables(ctx)
 	if err != nil {
 		return err
 	}

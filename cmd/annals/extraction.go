@@ -35,7 +35,7 @@ func (e extracting) extractor() (extraction.Extractor, error) {
 }
 
 // summarizing makes what summarises long items; nil without a model.
-func (s *service) summarizing(entrance *events.Entrance, extractor extraction.Extractor) *extraction.Summaries {
+func (s *service) summarizing(entrance *events.ScrubbingWriter, extractor extraction.Extractor) *extraction.Summaries {
 	model, is := extractor.(extraction.Summarizer)
 	if !is {
 		return nil
@@ -46,7 +46,7 @@ func (s *service) summarizing(entrance *events.Entrance, extractor extraction.Ex
 }
 
 // browsing makes what says what directories are about; nil without a model.
-func (s *service) browsing(entrance *events.Entrance, extractor extraction.Extractor) *extraction.Directories {
+func (s *service) browsing(entrance *events.ScrubbingWriter, extractor extraction.Extractor) *extraction.Directories {
 	model, is := extractor.(extraction.Summarizer)
 	if !is {
 		return nil
@@ -54,7 +54,7 @@ func (s *service) browsing(entrance *events.Entrance, extractor extraction.Extra
 	return extraction.NewDirectories(extraction.DirectoryOptions{
 		Shelves: projections.NewDirectories(s.db), Browser: s.knowledge, Summarizer: model, Clean: entrance.Clean, Logger: s.logger,
 		Alone: func(ctx context.Context, do func(context.Context) error) error {
-			return s.log.Alone(ctx, domain.Directories, do)
+			return s.log.RunExclusively(ctx, domain.Directories, do)
 		},
 	})
 }
@@ -68,7 +68,7 @@ func (s *service) outlines() viking.Directories {
 }
 
 // extractor makes what turns sessions into knowledge.
-func (s *service) extractor(entrance *events.Entrance, extractor extraction.Extractor) *extraction.Worker {
+func (s *service) extractor(entrance *events.ScrubbingWriter, extractor extraction.Extractor) *extraction.Worker {
 	return extraction.NewWorker(extraction.Options{
 		Log: s.log, Writer: entrance, Reader: s.knowledge, Archivist: projections.Sessions{Log: s.log}, Extractor: extractor, Logger: s.logger,
 	})

@@ -75,7 +75,7 @@ func TestTheOwnerDoesNotRunWhatTheServingRoleHasAdded(t *testing.T) {
 	as(serving, "DROP FUNCTION gain() CASCADE")
 
 	// While the owner works, none can be added.
-	release, err := owner.Guard(t.Context())
+	release, err := owner.LockWriterTables(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -129,7 +129,7 @@ func (k *keyCreateCommand) offline(ctx context.Context, c *console, expires time
 	if !keyed && !administers {
 		return notFirst
 	}
-	if _, err := events.NewEntrance(log, true).Submit(ctx, domain.Submission{By: by, Command: command}); err != nil {
+	if _, err := events.NewScrubbingWriter(log, true).Submit(ctx, domain.Submission{By: by, Command: command}); err != nil {
 		return err
 	}
 	shown := givenKey{Prefix: prefix, Key: key, Tenant: by.Tenant, Subject: k.Subject, Role: k.Role}

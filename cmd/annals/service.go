@@ -85,7 +85,7 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 		return nil, errors.Join(err, s.close())
 	}
 	s.accesses = cfg.accesses(s, registry)
-	entrance := events.NewEntrance(log, cfg.Scrub == "on")
+	entrance := events.NewScrubbingWriter(log, cfg.Scrub == "on")
 	extractor, err := cfg.extractor()
 	if err != nil {
 		return nil, errors.Join(err, s.close())
@@ -150,7 +150,7 @@ func openDatabase(ctx context.Context, cfg config, logger *slog.Logger) (*databa
 		err = upToDate(ctx, db)
 	}
 	if err == nil {
-		err = db.Complete(ctx)
+		err = db.CheckComplete(ctx)
 	}
 	if err == nil {
 		err = guarded(ctx, db)
@@ -163,7 +163,7 @@ func openDatabase(ctx context.Context, cfg config, logger *slog.Logger) (*databa
 
 // guarded refuses a database in which code of another role would run with the rights of this one.
 func guarded(ctx context.Context, db *database.DB) error {
-	release, err := db.Guard(ctx)
+	release, err := db.LockWriterTables(ctx)
 	if err == nil {
 		release()
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // onPostgres is a world on a PostgreSQL database of its own, and the database's URL.
-func onPostgres(t *testing.T, open Opener) (w *world, url string) {
+func onPostgres(t *testing.T, open InstanceID) (w *world, url string) {
 	t.Helper()
 	url = databasetest.Postgres(t)
 	db := databasetest.Open(t, url)
@@ -31,7 +31,7 @@ func (w *world) behind(t *testing.T, url string, options events.Options) (*world
 	return far, proxy
 }
 
-func unansweredCommit(t *testing.T, open Opener) {
+func unansweredCommit(t *testing.T, open InstanceID) {
 	near, url := onPostgres(t, open)
 	for name, lose := range map[string]func(*databasetest.Proxy){
 		"the request is lost":          (*databasetest.Proxy).LoseCommit,
@@ -60,9 +60,9 @@ func unansweredCommit(t *testing.T, open Opener) {
 	}
 }
 
-func unknownCommit(t *testing.T, open Opener) {
+func unknownCommit(t *testing.T, open InstanceID) {
 	near, url := onPostgres(t, open)
-	w, proxy := near.behind(t, url, events.Options{Patience: 400 * time.Millisecond})
+	w, proxy := near.behind(t, url, events.Options{CommitTimeout: 400 * time.Millisecond})
 	w.do(w.remember("k"))
 	proxy.LoseAnswer(0)
 	proxy.AwayAtCommit(0)
@@ -72,7 +72,7 @@ func unknownCommit(t *testing.T, open Opener) {
 	}
 }
 
-func awayAndBack(t *testing.T, open Opener) {
+func awayAndBack(t *testing.T, open InstanceID) {
 	near, url := onPostgres(t, open)
 	w, proxy := near.behind(t, url, events.Options{})
 	w.do(w.remember("k"))

@@ -14,13 +14,13 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// Opener makes the inline projection under test on a migrated database, which may have been used
+// InstanceID makes the inline projection under test on a migrated database, which may have been used
 // before.
-type Opener func(t *testing.T, db *database.DB) events.Inline
+type InstanceID func(t *testing.T, db *database.DB) events.Inline
 
 // Run runs the suite on both engines. Some of its tests start the test program again as a process of
 // its own, up to the call of Run: let nothing that takes long stand before it.
-func Run(t *testing.T, open Opener) {
+func Run(t *testing.T, open InstanceID) {
 	t.Helper()
 	if isChild() {
 		beChild(t, open)
@@ -85,8 +85,8 @@ func onBothEngines() map[string]func(*world) {
 
 // onItsOwn are the tests that make databases of their own, most of them on PostgreSQL alone: nothing
 // comes between a process and its SQLite file.
-func onItsOwn() map[string]func(*testing.T, Opener) {
-	return map[string]func(*testing.T, Opener){
+func onItsOwn() map[string]func(*testing.T, InstanceID) {
+	return map[string]func(*testing.T, InstanceID){
 		"a COMMIT that nobody answers is looked up":       unansweredCommit,
 		"a COMMIT that stays unknown is said to be":       unknownCommit,
 		"a server that is away is unavailable then found": awayAndBack,
@@ -100,12 +100,12 @@ func onItsOwn() map[string]func(*testing.T, Opener) {
 type world struct {
 	*testing.T
 	db   *database.DB
-	open Opener
+	open InstanceID
 	log  *events.Log
 	by   domain.Principal
 }
 
-func newWorld(t *testing.T, db *database.DB, open Opener) *world {
+func newWorld(t *testing.T, db *database.DB, open InstanceID) *world {
 	t.Helper()
 	w := &world{T: t, db: db, open: open, by: domain.OpenPrincipal()}
 	w.log = w.newLog(open(t, db), events.Options{})

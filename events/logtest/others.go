@@ -65,7 +65,7 @@ func (w *world) promptly(do func(ctx context.Context)) {
 
 // rudeWriter takes a position without the lock, between the moment when the committer has looked
 // at the head and its insertion.
-func rudeWriter(t *testing.T, open Opener) {
+func rudeWriter(t *testing.T, open InstanceID) {
 	w, _ := onPostgres(t, open)
 	w.do(w.remember("k"))
 	log, gate := w.gated(events.Options{})

@@ -27,7 +27,7 @@ func isChild() bool { return os.Getenv(childURL) != "" }
 
 // beChild remembers items and votes on a common one, several at a time, and writes every receipt to
 // the file that its parent opened for it.
-func beChild(t *testing.T, open Opener) {
+func beChild(t *testing.T, open InstanceID) {
 	t.Helper()
 	db := databasetest.Open(t, os.Getenv(childURL))
 	if err := db.Migrate(t.Context()); err != nil {
@@ -110,7 +110,7 @@ func (c child) promised(enough int) map[int64]string {
 	return promises
 }
 
-func processes(t *testing.T, open Opener) {
+func processes(t *testing.T, open InstanceID) {
 	const each = 60
 	w, url := onPostgres(t, open)
 	w.strict()
@@ -134,7 +134,7 @@ func processes(t *testing.T, open Opener) {
 	}
 }
 
-func killed(t *testing.T, open Opener) {
+func killed(t *testing.T, open InstanceID) {
 	root := rootOf(t)
 	for name, makeURL := range map[string]func(testing.TB) string{
 		"sqlite": databasetest.SQLite, "postgres": databasetest.Postgres,
@@ -146,7 +146,7 @@ func killed(t *testing.T, open Opener) {
 	}
 }
 
-func killedOn(t *testing.T, open Opener, root, url string) {
+func killedOn(t *testing.T, open InstanceID, root, url string) {
 	const enough = 150
 	c := start(t, root, url, "child", 1_000_000)
 	promises := c.promised(enough)

@@ -40,7 +40,7 @@ func follow(ctx context.Context, log *events.Log, projection, tenant string, bar
 	}
 	for before := int64(0); before < head; {
 		position, _, _, err := log.Checkpoint(ctx, projection, tenant)
-		if err = errors.Join(err, log.Trouble(projection, tenant)); err != nil {
+		if err = errors.Join(err, log.LastError(projection, tenant)); err != nil {
 			return fmt.Errorf("follow %s: %w", tenant, err)
 		}
 		bar.Add(int(position - before))

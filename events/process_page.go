@@ -10,35 +10,35 @@ const (
 	attemptsAtEvent = 3 // until its stream is put into quarantine
 )
 
-// takeIn handles a page, a few times if need be. If what is in it is at fault, it finds the events
+// processPage handles a page, a few times if need be. If what is in it is at fault, it finds the events
 // that are, puts their streams into quarantine, and takes in everything else.
-func (l *Log) takeIn(ctx context.Context, projection string, page Page, prepare Preparer, attempts int) error {
+func (l *Log) processPage(ctx context.Context, projection string, page Page, prepare Preparer, attempts int) error {
 	if len(page.Events) == 1 {
 		attempts = max(attempts, attemptsAtEvent)
 	}
-	err := l.insist(ctx, projection, page, prepare, attempts)
+	err := l.retryPage(ctx, projection, page, prepare, attempts)
 	switch {
 	case err == nil || !isPoison(err) || page.quarantine == nil:
 		return err
 	case len(page.Events) == 1:
-		return l.putAway(ctx, projection, page, err, attempts)
+		return l.quarantineStream(ctx, projection, page, err, attempts)
 	}
 	first, second := page.halves()
-	if err := l.takeIn(ctx, projection, first, prepare, 1); err != nil {
+	if err := l.processPage(ctx, projection, first, prepare, 1); err != nil {
 		return err
 	}
-	return l.takeIn(ctx, projection, second, prepare, 1)
+	return l.processPage(ctx, projection, second, prepare, 1)
 }
 
-// insist tries a page until it succeeds, so many times. What has nothing to do with the page is noted at
+// retryPage tries a page until it succeeds, so many times. What has nothing to do with the page is noted at
 // once: whoever asks why a projection stands still does not wait until it is given up for now.
-func (l *Log) insist(ctx context.Context, projection string, page Page, prepare Preparer, attempts int) (err error) {
+func (l *Log) retryPage(ctx context.Context, projection string, page Page, prepare Preparer, attempts int) (err error) {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		if err = l.handleSafely(ctx, projection, page, prepare); err == nil || attempts <= 1 {
 			return err
 		}
 		if !isPoison(err) && ctx.Err() == nil {
-			l.troubles.note(projection, page.Tenant, err)
+			l.lastErrors.note(projection, page.Tenant, err)
 		}
 		attempts--
 		select {

@@ -11,37 +11,37 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Following is how a projection gets on with a tenant's log.
-type Following struct {
+// SubscriptionStatus is how a projection gets on with a tenant's log.
+type SubscriptionStatus struct {
 	Position    int64         // how far it has read
 	Head        int64         // the log's newest position, or its own if that is beyond it
 	Lag         time.Duration // age of the oldest event that it has not read; 0 if it has read all
 	ReadAt      time.Time     // when it got there; zero if it has not begun
 	Holder      string        // the process that works on it now; empty if none does
 	Quarantined int64         // streams that it passes over
-	Trouble     error         // why it stands still, as far as this process can tell
+	LastError   error         // why it stands still, as far as this process can tell
 	Halted      bool          // for good, until somebody mends it
 }
 
 // Describe fills in what following says about a projection.
-func (f Following) Describe(s domain.ProjectionStatus) domain.ProjectionStatus {
+func (f SubscriptionStatus) Describe(s domain.ProjectionStatus) domain.ProjectionStatus {
 	s.Position, s.Head, s.LagEvents, s.LagSeconds = f.Position, f.Head, f.Head-f.Position, f.Lag.Seconds()
 	s.ReadAt, s.Holder, s.Quarantined, s.Halted = f.ReadAt, f.Holder, f.Quarantined, f.Halted
-	if f.Trouble != nil {
-		s.Error = f.Trouble.Error()
+	if f.LastError != nil {
+		s.Error = f.LastError.Error()
 	}
 	return s
 }
 
-// Follower is how a projection gets on with a tenant's log, whichever process works on it.
-func (l *Log) Follower(ctx context.Context, projection, tenant string) (Following, error) {
+// SubscriptionStatus is how a projection gets on with a tenant's log, whichever process works on it.
+func (l *Log) SubscriptionStatus(ctx context.Context, projection, tenant string) (SubscriptionStatus, error) {
 	c, err := readCheckpoint(ctx, l.db, projection, tenant)
 	if err != nil {
-		return Following{}, err
+		return SubscriptionStatus{}, err
 	}
-	f := Following{Position: c.position, ReadAt: c.updatedAt.Time}
-	f.Trouble = l.stalled(projection, tenant, c)
-	f.Halted = isForGood(f.Trouble)
+	f := SubscriptionStatus{Position: c.position, ReadAt: c.updatedAt.Time}
+	f.LastError = l.stalled(projection, tenant, c)
+	f.Halted = isForGood(f.LastError)
 	head, _, err := l.Head(ctx, tenant)
 	if err != nil {
 		return f, err
@@ -75,7 +75,7 @@ func (l *Log) stalled(projection, tenant string, c checkpoint) error {
 	if restored := c.check(projection, tenant); restored != nil {
 		return restored
 	}
-	return l.Trouble(projection, tenant)
+	return l.LastError(projection, tenant)
 }
 
 // isForGood tells whether a projection that stands still does not go on by itself.
@@ -108,7 +108,7 @@ func (l *Log) Await(ctx context.Context, projection, tenant string, position int
 	const longest = 250 * time.Millisecond
 	defer l.Hurry(projection)()
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, longest) {
-		moved := l.moves.next()
+		moved := l.moved.next()
 		c, err := readCheckpoint(ctx, l.db, projection, tenant)
 		if err != nil {
 			return err

@@ -9,8 +9,8 @@ import (
 	"github.com/annals-kb/annals/database"
 )
 
-// Standing is how a projection gets on with the logs of all tenants.
-type Standing struct {
+// Lag is how a projection gets on with the logs of all tenants.
+type Lag struct {
 	LagEvents   int64         // with the log that it is farthest behind with
 	Lag         time.Duration // age of the oldest event of any log that it has not read
 	Stalled     int64         // logs that it does not get on with, as far as this process can tell
@@ -19,10 +19,10 @@ type Standing struct {
 	Mine        bool          // this process works on it now
 }
 
-// Standing is how a projection gets on, in a few queries however many tenants there are.
-func (l *Log) Standing(ctx context.Context, projection string) (Standing, error) {
+// Lag is how a projection gets on, in a few queries however many tenants there are.
+func (l *Log) Lag(ctx context.Context, projection string) (Lag, error) {
 	ctx = database.ForEveryTenant(ctx)
-	var s Standing
+	var s Lag
 	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
 		var tenant string
 		var head int64
@@ -58,6 +58,6 @@ func (l *Log) Standing(ctx context.Context, projection string) (Standing, error)
 		return s, err
 	}
 	lease, err := l.Lease(ctx, projection)
-	s.Mine = lease.Held() && lease.Holder == l.db.Opener
+	s.Mine = lease.Held() && lease.Holder == l.db.InstanceID
 	return s, err
 }

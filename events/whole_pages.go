@@ -17,13 +17,13 @@ const (
 	shortStay = 250 * time.Millisecond // so that a page or two of them keep up with any log within a second
 )
 
-// AddUndivided is [AddHandler] for a projection that means nothing without every single event: it passes
+// AddWholePages is [AddHandler] for a projection that means nothing without every single event: it passes
 // nothing over, and stands still until it can take in what comes next. Of each event it is given what can be
 // read of all, whatever they say: place, id, stream, name and hash. Its pages have up to 5,000 of them, and
 // it lets writers go first for a quarter of a second at most, so that it stays within a second of a log that
 // is never idle.
-func AddUndivided(router *message.Router, l *Log, projection string, handler Handler) *message.Handler {
-	l.handlers.keepUndivided(projection)
+func AddWholePages(router *message.Router, l *Log, projection string, handler Handler) *message.Handler {
+	l.handlers.addWholePages(projection)
 	return add(router, l, projection, func(_ context.Context, page Page) (Change, error) {
 		return handled{handler, page}, nil
 	}, func(page *Page) { page.quarantine = nil })
@@ -55,7 +55,7 @@ func (l *Log) bare(ctx context.Context, tenant string, after int64) (page []doma
 
 // longest is how long work in the background gives way to writers at most.
 func (l *Log) longest(projection string) time.Duration {
-	if l.handlers.isUndivided(projection) {
+	if l.handlers.wantsWholePages(projection) {
 		return shortStay
 	}
 	return longStay

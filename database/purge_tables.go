@@ -11,21 +11,21 @@ import (
 	"github.com/lib/pq"
 )
 
-const sweptTables = `
+const purgedTables = `
 	SELECT c.relname
 	FROM pg_class AS c
 	WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
 	  AND (c.relname IN ('event_texts', 'requests', 'files', 'directories') OR c.relname ~ '^(knowledge|meaning|vectors|past)_[0-9]+(_[a-z]+)?$')
 	ORDER BY c.relname`
 
-func (db *DB) sweepTables(ctx context.Context) (notes []string, complete bool, err error) {
+func (db *DB) purgeTables(ctx context.Context) (notes []string, complete bool, err error) {
 	conn, err := db.writers.Conn(ctx)
 	if err != nil {
 		return nil, false, Classify(ctx, err)
 	}
 	defer conn.Close()
 	var tables []string
-	if err := conn.NewRaw(sweptTables).Scan(ctx, &tables); err != nil {
+	if err := conn.NewRaw(purgedTables).Scan(ctx, &tables); err != nil {
 		return nil, false, Classify(ctx, fmt.Errorf("list the tables to rewrite: %w", err))
 	}
 	if _, err := conn.ExecContext(ctx, "SET lock_timeout = '3s'"); err != nil {
@@ -76,9 +76,9 @@ func (db *DB) sweepTables(ctx context.Context) (notes []string, complete bool, e
 	return notes, complete, nil
 }
 
-// OwnersSweep is the command by which the owner of the tables rewrites them, where the role may not, or that of the
+// OwnersPurge is the command by which the owner of the tables rewrites them, where the role may not, or that of the
 // database what the planner remembers: it is empty where the role may do both, and on SQLite.
-func (db *DB) OwnersSweep(ctx context.Context) (command string, err error) {
+func (db *DB) OwnersPurge(ctx context.Context) (command string, err error) {
 	if db.Engine == SQLite {
 		return "", nil
 	}

@@ -11,13 +11,13 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Within decides a command about something other than knowledge and records what follows, in a transaction
+// AppendIn decides a command about something other than knowledge and records what follows, in a transaction
 // of the caller's: what the fact is about and the fact itself are then committed together, or neither is.
 //
 // It takes the tenant's lock, as an append does, and keeps it until the transaction has ended. So it comes
 // last in a transaction that is long; whoever takes locks that appends wait for takes this one first, by
-// [Log.Hold]. Whoever follows the log hears of the event with their next poll.
-func (l *Log) Within(ctx context.Context, tx bun.IDB, s domain.Submission) (domain.Receipt, error) {
+// [Log.LockTenant]. Whoever follows the log hears of the event with their next poll.
+func (l *Log) AppendIn(ctx context.Context, tx bun.IDB, s domain.Submission) (domain.Receipt, error) {
 	if err := check(s); err != nil {
 		return domain.Receipt{}, err
 	}
@@ -25,7 +25,7 @@ func (l *Log) Within(ctx context.Context, tx bun.IDB, s domain.Submission) (doma
 		return domain.Receipt{}, errors.New("within: only what is not about knowledge, and cannot come again")
 	}
 	c := &command{Submission: s}
-	b := &batch{log: l, inline: nowhere{}, tenant: s.By.Tenant, commands: []*command{c}}
+	b := &batch{log: l, inline: noItems{}, tenant: s.By.Tenant, commands: []*command{c}}
 	if err := b.write(ctx, tx); err != nil {
 		return domain.Receipt{}, fmt.Errorf("record %s: %w", s.Command.Stream(), err)
 	}
@@ -33,22 +33,22 @@ func (l *Log) Within(ctx context.Context, tx bun.IDB, s domain.Submission) (doma
 	return c.result.Receipt, c.result.Err
 }
 
-// nowhere is an inline projection without items.
-type nowhere struct{}
+// noItems is an inline projection without items.
+type noItems struct{}
 
 // Open implements [Inline].
-func (nowhere) Open(ctx context.Context, tx bun.IDB, _ string, _ []domain.Command, first []Reading) (Stage, error) {
-	return nothingKnown{tx}, Do(ctx, tx, first)
+func (noItems) Open(ctx context.Context, tx bun.IDB, _ string, _ []domain.Command, first []Reading) (Stage, error) {
+	return emptyStage{tx}, Do(ctx, tx, first)
 }
 
-type nothingKnown struct{ tx bun.IDB }
+type emptyStage struct{ tx bun.IDB }
 
-func (nothingKnown) Knowledge(id string) *domain.Knowledge { return &domain.Knowledge{ID: id} }
-func (nothingKnown) Holder(string) string                  { return "" }
-func (nothingKnown) Apply(domain.Event) error              { return nil }
-func (nothingKnown) Settle() error                         { return nil }
+func (emptyStage) Knowledge(id string) *domain.Knowledge { return &domain.Knowledge{ID: id} }
+func (emptyStage) Holder(string) string                  { return "" }
+func (emptyStage) Apply(domain.Event) error              { return nil }
+func (emptyStage) Settle() error                         { return nil }
 
 // Flush implements [Stage].
-func (s nothingKnown) Flush(ctx context.Context, inserts *database.Script) error {
+func (s emptyStage) Flush(ctx context.Context, inserts *database.Script) error {
 	return inserts.Run(ctx, s.tx)
 }

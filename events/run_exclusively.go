@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Alone lets this process do something that one of those that share the database is to do at a time, and does nothing while another
+// RunExclusively lets this process do something that one of those that share the database is to do at a time, and does nothing while another
 // does it. What is done ends early should this process be held up for so long that another has taken over.
-func (l *Log) Alone(ctx context.Context, name string, do func(ctx context.Context) error) error {
+func (l *Log) RunExclusively(ctx context.Context, name string, do func(ctx context.Context) error) error {
 	held, taken, err := l.takeLease(ctx, name)
 	if err != nil || !taken {
 		return err

@@ -2,8 +2,8 @@ package events
 
 import "sync"
 
-// news tells whoever waits for it that logs have grown.
-type news struct {
+// notifier tells whoever waits for it that logs have grown.
+type notifier struct {
 	mu       sync.Mutex
 	changed  chan struct{}
 	watchers map[*watcher]struct{}
@@ -16,18 +16,18 @@ type watcher struct {
 	wake    chan struct{} // holds one: there is something to collect
 }
 
-func newNews() *news {
-	return &news{changed: make(chan struct{}), watchers: map[*watcher]struct{}{}}
+func newNotifier() *notifier {
+	return &notifier{changed: make(chan struct{}), watchers: map[*watcher]struct{}{}}
 }
 
-func (n *news) next() <-chan struct{} {
+func (n *notifier) next() <-chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.changed
 }
 
-// tell announces that the tenant's log has grown.
-func (n *news) tell(tenant string) {
+// notify announces that the tenant's log has grown.
+func (n *notifier) notify(tenant string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	close(n.changed)
@@ -45,7 +45,7 @@ func (n *news) tell(tenant string) {
 }
 
 // watch begins to collect what becomes of one tenant's log, or of all; call leave when done.
-func (n *news) watch(only string) (w *watcher, leave func()) {
+func (n *notifier) watch(only string) (w *watcher, leave func()) {
 	w = &watcher{only: only, tenants: map[string]struct{}{}, wake: make(chan struct{}, 1)}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -58,7 +58,7 @@ func (n *news) watch(only string) (w *watcher, leave func()) {
 }
 
 // collect returns the tenants of w and begins anew.
-func (n *news) collect(w *watcher) map[string]struct{} {
+func (n *notifier) collect(w *watcher) map[string]struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	tenants := w.tenants

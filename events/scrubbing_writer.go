@@ -15,9 +15,9 @@ import (
 	"github.com/annals-kb/annals/text/scrub"
 )
 
-// Entrance is where commands come in: what people wrote in them is scrubbed by their tenant's rules before
+// ScrubbingWriter is where commands come in: what people wrote in them is scrubbed by their tenant's rules before
 // anything is decided or kept. It is safe for concurrent use.
-type Entrance struct {
+type ScrubbingWriter struct {
 	log   *Log
 	scrub bool
 
@@ -34,23 +34,23 @@ type tenantRules struct {
 // freshRules is for how long rules hold that were changed on another node.
 const freshRules = time.Second
 
-// NewEntrance makes the entrance of a log, which scrubs or lets everything in as it is.
-func NewEntrance(log *Log, scrubs bool) *Entrance {
-	return &Entrance{log: log, scrub: scrubs, rules: map[string]tenantRules{}}
+// NewScrubbingWriter makes the entrance of a log, which scrubs or lets everything in as it is.
+func NewScrubbingWriter(log *Log, scrubs bool) *ScrubbingWriter {
+	return &ScrubbingWriter{log: log, scrub: scrubs, rules: map[string]tenantRules{}}
 }
 
 // Scrubs tells whether anything is scrubbed here at all.
-func (e *Entrance) Scrubs() bool { return e.scrub }
+func (e *ScrubbingWriter) Scrubs() bool { return e.scrub }
 
 // Rules are what a tenant changed about what is scrubbed.
-func (e *Entrance) Rules(ctx context.Context, tenant string) (domain.Scrubbing, error) {
+func (e *ScrubbingWriter) Rules(ctx context.Context, tenant string) (domain.Scrubbing, error) {
 	stream, err := e.log.State(ctx, tenant, domain.ScrubbingStream)
 	rules, _ := stream.State.(domain.Scrubbing)
 	return rules, err
 }
 
 // Clean is a text of a tenant as it may be recorded.
-func (e *Entrance) Clean(ctx context.Context, tenant, said string) (string, error) {
+func (e *ScrubbingWriter) Clean(ctx context.Context, tenant, said string) (string, error) {
 	if !e.scrub {
 		return said, nil
 	}
@@ -63,14 +63,14 @@ func (e *Entrance) Clean(ctx context.Context, tenant, said string) (string, erro
 }
 
 // Submit is [Log.Submit] of what was scrubbed. The receipt counts what was.
-func (e *Entrance) Submit(ctx context.Context, s domain.Submission) (domain.Receipt, error) {
+func (e *ScrubbingWriter) Submit(ctx context.Context, s domain.Submission) (domain.Receipt, error) {
 	result := e.SubmitAll(ctx, []domain.Submission{s})[0]
 	return result.Receipt, result.Err
 }
 
 // SubmitAll is [Log.SubmitAll] of what was scrubbed. A secret in a place that cannot be rewritten is an
 // [*domain.Invalid] that names the field.
-func (e *Entrance) SubmitAll(ctx context.Context, submissions []domain.Submission) []domain.Result {
+func (e *ScrubbingWriter) SubmitAll(ctx context.Context, submissions []domain.Submission) []domain.Result {
 	results := make([]domain.Result, len(submissions))
 	clean := make([]domain.Submission, 0, len(submissions))
 	places := make([]int, 0, len(submissions))
@@ -100,7 +100,7 @@ func (e *Entrance) SubmitAll(ctx context.Context, submissions []domain.Submissio
 
 // closed refuses what is written to a tenant that was erased. Its keys were revoked, so that only root can try, and
 // who comes with a token. What is known already is not asked again.
-func (e *Entrance) closed(ctx context.Context, s domain.Submission, known map[string]error) error {
+func (e *ScrubbingWriter) closed(ctx context.Context, s domain.Submission, known map[string]error) error {
 	tenant := s.By.Tenant
 	_, erases := s.Command.(domain.OrderErasure)
 	keyed := strings.HasPrefix(s.By.Authentication, "key:") && s.By.Role != domain.Root
@@ -119,7 +119,7 @@ func (e *Entrance) closed(ctx context.Context, s domain.Submission, known map[st
 }
 
 // admit is the command as it may come in, and what was taken out of it.
-func (e *Entrance) admit(ctx context.Context, s domain.Submission) (domain.Command, map[string]int, error) {
+func (e *ScrubbingWriter) admit(ctx context.Context, s domain.Submission) (domain.Command, map[string]int, error) {
 	if change, changes := s.Command.(domain.ChangeScrubbing); changes {
 		_, err := scrubberOf(change.Rules)
 		return s.Command, nil, err
@@ -161,7 +161,7 @@ func (e *Entrance) admit(ctx context.Context, s domain.Submission) (domain.Comma
 }
 
 // scrubber is made of a tenant's rules, of a moment ago at most.
-func (e *Entrance) scrubber(ctx context.Context, tenant string) (*scrub.Scrubber, error) {
+func (e *ScrubbingWriter) scrubber(ctx context.Context, tenant string) (*scrub.Scrubber, error) {
 	e.mu.Lock()
 	known, found := e.rules[tenant]
 	e.mu.Unlock()
@@ -183,7 +183,7 @@ func (e *Entrance) scrubber(ctx context.Context, tenant string) (*scrub.Scrubber
 	return scrubber, nil
 }
 
-func (e *Entrance) forget(tenant string) {
+func (e *ScrubbingWriter) forget(tenant string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.rules, tenant)

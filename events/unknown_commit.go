@@ -12,18 +12,18 @@ import (
 	"github.com/annals-kb/annals/database"
 )
 
-// errAbsent says that a transaction whose COMMIT nobody answered was certainly not committed.
-var errAbsent = errors.New("the COMMIT that nobody answered did not happen")
+// errNotCommitted says that a transaction whose COMMIT nobody answered was certainly not committed.
+var errNotCommitted = errors.New("the COMMIT that nobody answered did not happen")
 
-// findOut returns nil if a transaction whose COMMIT nobody answered was committed. It waits for the
+// resolveUnknownCommit returns nil if a transaction whose COMMIT nobody answered was committed. It waits for the
 // database to come back, as long as the log has patience. The error matches
 // database.ErrOutcomeUnknown if it did not come back, and no longer does if certainly nothing was
 // committed.
-func (l *Log) findOut(b *batch, unknown error) error {
+func (l *Log) resolveUnknownCommit(b *batch, unknown error) error {
 	if len(b.records) == 0 {
 		return unrecorded(b)
 	}
-	ctx, cancel := context.WithTimeout(l.ctx, l.options.Patience)
+	ctx, cancel := context.WithTimeout(l.ctx, l.options.CommitTimeout)
 	defer cancel()
 	l.options.Logger.WarnContext(ctx, "a COMMIT was not answered, looking for its events",
 		"tenant", b.tenant, "events", len(b.records), "error", unknown)
@@ -33,7 +33,7 @@ func (l *Log) findOut(b *batch, unknown error) error {
 		case err == nil && found == len(b.records):
 			return nil
 		case err == nil && found == 0:
-			return errAbsent
+			return errNotCommitted
 		case err == nil:
 			return fmt.Errorf("half a transaction of tenant %s is there, %d of %d events: %w",
 				b.tenant, found, len(b.records), ErrHole)
@@ -49,8 +49,8 @@ func (l *Log) findOut(b *batch, unknown error) error {
 // unrecorded decides about a transaction without events: if it was to note requests, it can be
 // repeated without harm, and otherwise there was nothing to commit.
 func unrecorded(b *batch) error {
-	if len(b.newcomers) > 0 {
-		return errAbsent
+	if len(b.newRequests) > 0 {
+		return errNotCommitted
 	}
 	return nil
 }

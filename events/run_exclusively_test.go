@@ -17,7 +17,7 @@ func TestOneProcessDoesSomethingAlone(t *testing.T) {
 		done := 0
 		alone := func(do func(context.Context) error) {
 			t.Helper()
-			if err := l.Alone(t.Context(), "chores", do); err != nil {
+			if err := l.RunExclusively(t.Context(), "chores", do); err != nil {
 				t.Fatal(err)
 			}
 		}

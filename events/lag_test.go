@@ -15,19 +15,19 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-func standing(t *testing.T, l *events.Log) events.Standing {
+func standing(t *testing.T, l *events.Log) events.Lag {
 	t.Helper()
-	s, err := l.Standing(t.Context(), "p")
+	s, err := l.Lag(t.Context(), "p")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func wantStanding(t *testing.T, l *events.Log, want events.Standing) {
+func wantStanding(t *testing.T, l *events.Log, want events.Lag) {
 	t.Helper()
 	eventually(t, func() string {
-		return cmp.Diff(want, standing(t, l), cmpopts.IgnoreFields(events.Standing{}, "Mine"))
+		return cmp.Diff(want, standing(t, l), cmpopts.IgnoreFields(events.Lag{}, "Mine"))
 	})
 }
 
@@ -37,16 +37,16 @@ func TestAProjectionStandsAsItDoesForTheTenantThatIsWorstOff(t *testing.T) {
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 		l := newLog(t, db, events.Options{Clock: func() time.Time { return now }})
-		wantStanding(t, l, events.Standing{})
+		wantStanding(t, l, events.Lag{})
 		remember(t, l, "acme", 0, 3)
 		now = now.Add(30 * time.Second)
 		remember(t, l, "globex", 0, 5)
 		now = now.Add(10 * time.Second)
-		wantStanding(t, l, events.Standing{LagEvents: 5, Lag: 40 * time.Second})
-		for tenant, want := range map[string]events.Following{
+		wantStanding(t, l, events.Lag{LagEvents: 5, Lag: 40 * time.Second})
+		for tenant, want := range map[string]events.SubscriptionStatus{
 			"acme": {Head: 3, Lag: 40 * time.Second}, "globex": {Head: 5, Lag: 10 * time.Second},
 		} {
-			got, err := l.Follower(database.ForTenant(t.Context(), tenant), "p", tenant)
+			got, err := l.SubscriptionStatus(database.ForTenant(t.Context(), tenant), "p", tenant)
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("%s: %v (-want +got):\n%s", tenant, err, diff)
 			}
@@ -59,7 +59,7 @@ func TestAProjectionStandsAsItDoesForTheTenantThatIsWorstOff(t *testing.T) {
 			}
 			return p.handle(ctx, tx, page)
 		})
-		wantStanding(t, l, events.Standing{LagEvents: 5, Lag: 10 * time.Second, Stalled: 1, Quarantined: 1})
+		wantStanding(t, l, events.Lag{LagEvents: 5, Lag: 10 * time.Second, Stalled: 1, Quarantined: 1})
 		if !standing(t, l).Mine {
 			t.Error("somebody else works on it")
 		}

@@ -13,10 +13,10 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Replay lets a projection take in what waits of a stream in quarantine, in order, and releases the stream
+// RetryQuarantined lets a projection take in what waits of a stream in quarantine, in order, and releases the stream
 // when nothing waits any more. What fails again stays, with the reason. The error matches
 // [domain.ErrNotFound] if the stream is not in quarantine or this process has no such projection.
-func (l *Log) Replay(ctx context.Context, projection, tenant, stream string) (domain.Replayed, error) {
+func (l *Log) RetryQuarantined(ctx context.Context, projection, tenant, stream string) (domain.Replayed, error) {
 	done := domain.Replayed{Stream: stream}
 	prepare, found := l.handlers.of(projection)
 	if !found {
@@ -32,7 +32,7 @@ func (l *Log) Replay(ctx context.Context, projection, tenant, stream string) (do
 			return done, err
 		}
 		if q.Waiting == 0 { // the projection began anew, or its checkpoint was set back
-			_, err := l.Skip(ctx, projection, tenant, stream)
+			_, err := l.SkipQuarantined(ctx, projection, tenant, stream)
 			done.Released = err == nil
 			return done, err
 		}
@@ -92,7 +92,7 @@ func (l *Log) replayPage(ctx context.Context, projection string, page Page, prep
 		return 0, err
 	}
 	err = l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-		switch mark, err := KeepTexts(ctx, tx, page.Tenant); {
+		switch mark, err := ShareTexts(ctx, tx, page.Tenant); {
 		case err != nil:
 			return err
 		case mark != *page.erasures:
@@ -193,10 +193,10 @@ func (l *Log) noteFailure(ctx context.Context, projection, tenant string, q doma
 	return &left, err
 }
 
-// Skip forgets what waits of a stream in quarantine: the projection never takes it in, unless it begins
+// SkipQuarantined forgets what waits of a stream in quarantine: the projection never takes it in, unless it begins
 // anew. Later events of the stream it does. The error matches [domain.ErrNotFound] if the stream is not in
 // quarantine.
-func (l *Log) Skip(ctx context.Context, projection, tenant, stream string) (domain.Skipped, error) {
+func (l *Log) SkipQuarantined(ctx context.Context, projection, tenant, stream string) (domain.Skipped, error) {
 	skipped := domain.Skipped{Stream: stream}
 	for {
 		q, err := l.inQuarantine(ctx, projection, tenant, stream)
@@ -230,10 +230,10 @@ func (l *Log) Skip(ctx context.Context, projection, tenant, stream string) (doma
 	}
 }
 
-// BeginAnew lets a projection read a tenant's log again from its beginning, quarantine and all. Its handler
+// Reset lets a projection read a tenant's log again from its beginning, quarantine and all. Its handler
 // must be one that may take in an event twice, or whatever it has written goes with empty, in the same
 // transaction.
-func (l *Log) BeginAnew(ctx context.Context, projection, tenant string, empty ...func(context.Context, bun.IDB) error) error {
+func (l *Log) Reset(ctx context.Context, projection, tenant string, empty ...func(context.Context, bun.IDB) error) error {
 	err := l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		// The row stays, and so does its count of turns: other processes notice by it.
 		_, err := tx.ExecContext(ctx, `
@@ -259,6 +259,6 @@ func (l *Log) BeginAnew(ctx context.Context, projection, tenant string, empty ..
 	if err != nil {
 		return fmt.Errorf("let %s begin anew: %w", projection, unavailable(err))
 	}
-	l.news.tell(tenant)
+	l.news.notify(tenant)
 	return nil
 }

@@ -30,10 +30,10 @@ type transaction struct {
 // opening marks the context in which [DB.Transact] opens its transaction.
 type opening struct{}
 
-// lean is lib/pq's connection, for a transaction of [DB.Transact] without the round trips in which nothing
+// pipelinedConn is lib/pq's connection, for a transaction of [DB.Transact] without the round trips in which nothing
 // but BEGIN or COMMIT is said: BEGIN goes with the first statement, and COMMIT with the last ones if
 // they were handed over with [Finally]. Whose rows a statement sees goes with it, too.
-type lean struct {
+type pipelinedConn struct {
 	pqConn
 	unread  func() bool  // whether the server has said something, or hung up, unasked
 	guarded *atomic.Bool // whether this role sees only the rows that it says it wants to see
@@ -56,18 +56,18 @@ type pqConn interface {
 	driver.Validator
 }
 
-var _ pqConn = (*lean)(nil)
+var _ pqConn = (*pipelinedConn)(nil)
 
 // ResetSession is asked before the connection is used again. One that the server has ended meanwhile is
 // refused, since there is no BEGIN any more that would find out while nothing is lost.
-func (c *lean) ResetSession(ctx context.Context) error {
+func (c *pipelinedConn) ResetSession(ctx context.Context) error {
 	if c.unread() {
 		return driver.ErrBadConn
 	}
 	return c.pqConn.ResetSession(ctx)
 }
 
-func (c *lean) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
+func (c *pipelinedConn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
 	t, ours := ctx.Value(opening{}).(*transaction)
 	if !ours {
 		if _, err := c.pqConn.BeginTx(ctx, options); err != nil {
@@ -81,7 +81,7 @@ func (c *lean) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx
 }
 
 // confinement says whose rows are seen, to a server that asks.
-func (c *lean) confinement(ctx context.Context) string {
+func (c *pipelinedConn) confinement(ctx context.Context) string {
 	if !c.guarded.Load() {
 		return ""
 	}
@@ -89,7 +89,7 @@ func (c *lean) confinement(ctx context.Context) string {
 }
 
 // unsaid is what is to be said before the next statement.
-func (c *lean) unsaid() string {
+func (c *pipelinedConn) unsaid() string {
 	before := c.begin
 	if c.open != nil {
 		before += c.open.last
@@ -100,7 +100,7 @@ func (c *lean) unsaid() string {
 }
 
 // before is what goes with a statement.
-func (c *lean) before(ctx context.Context, query string) string {
+func (c *pipelinedConn) before(ctx context.Context, query string) string {
 	if c.open == nil && !c.within && !alone.MatchString(query) {
 		return c.confinement(ctx) // holds for this message, which is a transaction of its own
 	}
@@ -108,7 +108,7 @@ func (c *lean) before(ctx context.Context, query string) string {
 }
 
 // speak says it by itself, before a statement that takes values.
-func (c *lean) speak(ctx context.Context) error {
+func (c *pipelinedConn) speak(ctx context.Context) error {
 	before := c.unsaid()
 	if before == "" {
 		return nil
@@ -117,7 +117,7 @@ func (c *lean) speak(ctx context.Context) error {
 	return err
 }
 
-func (c *lean) QueryContext(ctx context.Context, query string, values []driver.NamedValue) (driver.Rows, error) {
+func (c *pipelinedConn) QueryContext(ctx context.Context, query string, values []driver.NamedValue) (driver.Rows, error) {
 	if len(values) == 0 {
 		return c.pqConn.QueryContext(ctx, c.before(ctx, query)+query, nil)
 	}
@@ -127,7 +127,7 @@ func (c *lean) QueryContext(ctx context.Context, query string, values []driver.N
 	return c.pqConn.QueryContext(ctx, query, values)
 }
 
-func (c *lean) ExecContext(ctx context.Context, query string, values []driver.NamedValue) (driver.Result, error) {
+func (c *pipelinedConn) ExecContext(ctx context.Context, query string, values []driver.NamedValue) (driver.Result, error) {
 	if len(values) == 0 {
 		return c.pqConn.ExecContext(ctx, c.before(ctx, query)+query, nil)
 	}
@@ -137,7 +137,7 @@ func (c *lean) ExecContext(ctx context.Context, query string, values []driver.Na
 	return c.pqConn.ExecContext(ctx, query, values)
 }
 
-func (c *lean) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+func (c *pipelinedConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
 	if err := c.speak(ctx); err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (c *lean) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 }
 
 // Commit implements [driver.Tx]. What was never begun needs no end.
-func (c *lean) Commit() error {
+func (c *pipelinedConn) Commit() error {
 	defer c.end()
 	switch {
 	case c.within:
@@ -163,7 +163,7 @@ func (c *lean) Commit() error {
 }
 
 // Rollback implements [driver.Tx].
-func (c *lean) Rollback() error {
+func (c *pipelinedConn) Rollback() error {
 	defer c.end()
 	if !c.within && c.begin != "" { // unbegun
 		return nil
@@ -172,4 +172,4 @@ func (c *lean) Rollback() error {
 }
 
 // end forgets a transaction that has ended.
-func (c *lean) end() { c.begin, c.open, c.within = "", nil, false }
+func (c *pipelinedConn) end() { c.begin, c.open, c.within = "", nil, false }

@@ -1,0 +1,79 @@
+package database
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Purge rewrites the files so that nothing of what was deleted is left in them, and tells what it did, or
+// could not do. A database keeps the bytes of deleted rows until their place is needed.
+//
+// SQLite: whoever writes waits until the file is rewritten, at about the speed of the disk. PostgreSQL: one
+// table after the other, each of which nobody can read meanwhile; a table that is not to be had within
+// seconds is tried again, and then left, and so is what is not the role's own. The write-ahead log of PostgreSQL and backups are beyond its reach.
+func (db *DB) Purge(ctx context.Context) (notes []string, complete bool, err error) {
+	if db.Engine == SQLite {
+		return db.purgeFile(ctx)
+	}
+	return db.purgeTables(ctx)
+}
+
+func (db *DB) purgeFile(ctx context.Context) (notes []string, complete bool, err error) {
+	done, err := db.writeLock.take(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	defer done()
+	began := time.Now()
+	if _, err := db.writers.ExecContext(ctx, "VACUUM"); err != nil {
+		return nil, false, Classify(ctx, fmt.Errorf("rewrite the file: %w", err))
+	}
+	// The log of what was written before is emptied as soon as nobody reads in it.
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		var busy, pages, moved int
+		if err := db.writers.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved); err != nil {
+			return nil, false, Classify(ctx, fmt.Errorf("empty the write-ahead log: %w", err))
+		}
+		if busy == 0 {
+			return []string{fmt.Sprintf("rewrote the file in %s, and emptied its write-ahead log", time.Since(began).Round(time.Millisecond))}, true, nil
+		}
+		if time.Since(began) > time.Minute {
+			return []string{"rewrote the file; its write-ahead log is not empty, since somebody has been reading in it for a minute"}, false, nil
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, false, ctx.Err()
+		}
+	}
+}
+
+// Kept tells what holds deleted bytes after the files were rewritten, and for how long, as far as the database
+// knows. Of backups it knows nothing.
+func (db *DB) RetainedCopies(ctx context.Context) ([]string, error) {
+	if db.Engine == SQLite {
+		return []string{"nothing besides the file: its write-ahead log is emptied with it"}, nil
+	}
+	var largest, kept, timeout, archived string
+	var slots int
+	err := db.QueryRowContext(ctx, `
+		SELECT
+			current_setting('max_wal_size'), current_setting('wal_keep_size'), current_setting('checkpoint_timeout'),
+			current_setting('archive_mode'), (SELECT count(*) FROM pg_replication_slots)`).
+		Scan(&largest, &kept, &timeout, &archived, &slots)
+	if err != nil {
+		return nil, Classify(ctx, fmt.Errorf("look at what is kept: %w", err))
+	}
+	notes := []string{fmt.Sprintf("the write-ahead log, about max_wal_size = %s: its oldest parts are written over after each checkpoint, at least every %s while there are writes", largest, timeout)}
+	if kept != "0" {
+		notes = append(notes, "of it, always wal_keep_size = "+kept)
+	}
+	if archived != "off" {
+		notes = append(notes, "its archive (archive_mode = "+archived+"), as long as you keep that")
+	}
+	if slots > 0 {
+		notes = append(notes, fmt.Sprintf("what %d replication slots have not read yet, and their replicas", slots))
+	}
+	return notes, nil
+}
