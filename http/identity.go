@@ -117,9 +117,9 @@ func (s *Server) unless(r *http.Request, refusal func() error) (domain.Principal
 
 // tried is whose key it is, if not too many were wrong that came from there.
 func (s *Server) tried(r *http.Request, key string) (p domain.Principal, actsFor bool, err error) {
-	guess := s.guesses.guessOf(r, key, s.cfg.Now())
+	attempt := s.throttle.attempt(r, key, s.cfg.Now())
 	token := s.cfg.Tokens != nil && strings.Count(key, ".") == 2 // no key has a dot
-	if err := guess.try(); err != nil && !token {                // nobody guesses a signature
+	if err := attempt.allow(); err != nil && !token {            // a signature cannot be guessed
 		return p, false, err
 	}
 	if token {
@@ -129,9 +129,9 @@ func (s *Server) tried(r *http.Request, key string) (p domain.Principal, actsFor
 	}
 	switch {
 	case errors.Is(err, domain.ErrUnauthenticated):
-		err = guess.failed(err)
+		err = attempt.failed(err)
 	case err == nil:
-		guess.open()
+		attempt.succeeded()
 	}
 	return p, actsFor, err
 }

@@ -122,7 +122,7 @@ func (s *Server) admitTo(c *call, m Mount, public bool) (*http.Request, error) {
 	if err := c.found.Err(); err != nil {
 		return r, err
 	}
-	return r, s.withinRate(p, c.now)
+	return r, s.checkRate(p, c.now)
 }
 
 // lend is the request as a mount gets it, and what to do when it has answered.

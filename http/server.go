@@ -27,7 +27,7 @@ type Server struct {
 	api          huma.API
 	authenticate authenticator
 	limiter      *limiter
-	guesses      *guesses
+	throttle     *loginThrottle
 	metrics      *metrics
 	pages        func() (pages, error)
 	streams      atomic.Int64  // callers that follow the log
@@ -42,7 +42,7 @@ func New(cfg Config) *Server {
 	cfg = cfg.withDefaults()
 	s := &Server{
 		cfg: cfg, echo: echo.New(),
-		limiter: newLimiter(cfg.Rate, 2*cfg.Rate), guesses: newGuesses(), metrics: newMetrics(cfg.Registry), leaving: make(chan struct{}), cut: make(chan struct{}),
+		limiter: newLimiter(cfg.Rate, 2*cfg.Rate), throttle: newLoginThrottle(), metrics: newMetrics(cfg.Registry), leaving: make(chan struct{}), cut: make(chan struct{}),
 	}
 	s.authenticate = s.identify
 	s.echo.HideBanner, s.echo.HidePort = true, true
@@ -132,7 +132,7 @@ func (s *Server) admit(c *call) (err error) {
 	if err := c.headers(); err != nil {
 		return err
 	}
-	return s.withinRate(c.principal, c.now)
+	return s.checkRate(c.principal, c.now)
 }
 
 // interrupted tells errors that came from running out of time from those that came by themselves.

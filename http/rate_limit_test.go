@@ -21,24 +21,24 @@ func TestAKeyMayComeInBurstsButNotForLong(t *testing.T) {
 	t.Parallel()
 	s := limited(10)
 	for i := range 20 {
-		if err := s.withinRate(alice, start); err != nil {
+		if err := s.checkRate(alice, start); err != nil {
 			t.Fatalf("request %d of a burst: %v", i+1, err)
 		}
 	}
-	if err := s.withinRate(alice, start); !errors.Is(err, errRate) {
+	if err := s.checkRate(alice, start); !errors.Is(err, errRate) {
 		t.Errorf("beyond the burst: %v", err)
 	}
 	another := alice
 	another.Authentication = "key:b"
-	if err := s.withinRate(another, start); err != nil {
+	if err := s.checkRate(another, start); err != nil {
 		t.Errorf("with another key: %v", err)
 	}
-	if err := s.withinRate(alice, start.Add(100*time.Millisecond)); err != nil {
+	if err := s.checkRate(alice, start.Add(100*time.Millisecond)); err != nil {
 		t.Errorf("a tenth of a second later: %v", err)
 	}
 	forBob := alice
 	forBob.OnBehalfOf = "user:bob"
-	if err := s.withinRate(forBob, start.Add(100*time.Millisecond)); !errors.Is(err, errRate) {
+	if err := s.checkRate(forBob, start.Add(100*time.Millisecond)); !errors.Is(err, errRate) {
 		t.Errorf("and once more, for somebody else: %v", err)
 	}
 }
@@ -48,10 +48,10 @@ func TestTokensAreCountedBySubject(t *testing.T) {
 	s := limited(0.1)
 	for _, name := range []string{"a", "b"} {
 		p := domain.Principal{Tenant: "t", Subject: domain.Entity("user:" + name), Authentication: "jwt:https://issuer.example"}
-		if err := s.withinRate(p, start); err != nil {
+		if err := s.checkRate(p, start); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := s.withinRate(p, start); !errors.Is(err, errRate) {
+		if err := s.checkRate(p, start); !errors.Is(err, errRate) {
 			t.Errorf("%s once more: %v", name, err)
 		}
 	}
@@ -64,7 +64,7 @@ func TestAnUnauthenticatedCallerHasOneBucketUnderAnyName(t *testing.T) {
 	for i := range 10 {
 		p := domain.OpenPrincipal()
 		p.Subject = domain.Entity(fmt.Sprintf("user:%d", i))
-		if s.withinRate(p, start) != nil {
+		if s.checkRate(p, start) != nil {
 			refused++
 		}
 	}
@@ -76,7 +76,7 @@ func TestAnUnauthenticatedCallerHasOneBucketUnderAnyName(t *testing.T) {
 func TestFullBucketsAreForgotten(t *testing.T) {
 	t.Parallel()
 	l := newLimiter(1, 2)
-	for i := range manyBuckets + 1 {
+	for i := range maxBuckets + 1 {
 		if wait := l.take(fmt.Sprint(i), start.Add(time.Duration(i)*time.Second)); wait > 0 {
 			t.Fatal(wait)
 		}
@@ -89,9 +89,9 @@ func TestFullBucketsAreForgotten(t *testing.T) {
 func TestNeverMoreThanManyBucketsAreKept(t *testing.T) {
 	t.Parallel()
 	l := newLimiter(1, 2)
-	for i := range 2*manyBuckets + 1 {
+	for i := range 2*maxBuckets + 1 {
 		l.take(fmt.Sprint(i), start)
-		if len(l.buckets) > manyBuckets {
+		if len(l.buckets) > maxBuckets {
 			t.Fatalf("%d buckets are kept", len(l.buckets))
 		}
 	}
@@ -101,7 +101,7 @@ func TestWithoutARateThereIsNoLimit(t *testing.T) {
 	t.Parallel()
 	s := limited(0)
 	for range 1000 {
-		if err := s.withinRate(domain.OpenPrincipal(), start); err != nil {
+		if err := s.checkRate(domain.OpenPrincipal(), start); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -110,10 +110,10 @@ func TestWithoutARateThereIsNoLimit(t *testing.T) {
 func TestWhoCameTooOftenIsToldWhenToComeAgain(t *testing.T) {
 	t.Parallel()
 	s := limited(0.1)
-	if err := s.withinRate(alice, start); err != nil {
+	if err := s.checkRate(alice, start); err != nil {
 		t.Fatal(err)
 	}
-	refused := problemOf(s.withinRate(alice, start.Add(3*time.Second)), "")
+	refused := problemOf(s.checkRate(alice, start.Add(3*time.Second)), "")
 	if got := refused.GetHeaders().Get("Retry-After"); refused.Status != 429 || got != "7" {
 		t.Errorf("got %d, and to come again after %s s", refused.Status, got)
 	}

@@ -1,0 +1,113 @@
+package http
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// limiter gives each name a token bucket of its own. It is safe for concurrent use.
+type limiter struct {
+	rate    rate.Limit // requests per second; 0 for no limit
+	burst   int        // how many may come at once
+	mu      sync.Mutex
+	buckets map[string]*rate.Limiter
+}
+
+// maxBuckets is how many buckets a limiter keeps at most.
+const maxBuckets = 10_000
+
+func newLimiter(perSecond, burst float64) *limiter {
+	return &limiter{rate: rate.Limit(perSecond), burst: max(1, int(burst)), buckets: map[string]*rate.Limiter{}}
+}
+
+// take takes one token out of a bucket. If none is left, it tells after how many seconds there is one.
+func (l *limiter) take(name string, now time.Time) (wait int) {
+	if l.rate == 0 {
+		return 0
+	}
+	reserved := l.bucket(name, now).ReserveN(now, 1)
+	delay := reserved.DelayFrom(now)
+	if delay > 0 {
+		reserved.CancelAt(now)
+	}
+	return int(math.Ceil(delay.Seconds()))
+}
+
+// empty tells after how many seconds there is a token in a bucket; 0 if there is one now.
+func (l *limiter) empty(name string, now time.Time) (wait int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	bucket := l.buckets[name]
+	if bucket == nil {
+		return 0
+	}
+	return int(math.Ceil(max(0, 1-bucket.TokensAt(now)) / float64(l.rate)))
+}
+
+func (l *limiter) bucket(name string, now time.Time) *rate.Limiter {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	bucket := l.buckets[name]
+	if bucket == nil {
+		l.makeRoom(now)
+		bucket = rate.NewLimiter(l.rate, l.burst)
+		l.buckets[name] = bucket
+	}
+	return bucket
+}
+
+// makeRoom drops full buckets once there are many, and all of them if that is not enough.
+func (l *limiter) makeRoom(now time.Time) {
+	if len(l.buckets) < maxBuckets {
+		return
+	}
+	for name, bucket := range l.buckets {
+		if bucket.TokensAt(now) >= float64(l.burst) {
+			delete(l.buckets, name)
+		}
+	}
+	if len(l.buckets) > maxBuckets/2 { // otherwise each new name would look through all of them
+		clear(l.buckets)
+	}
+}
+
+// checkRate refuses a caller who has no request left.
+func (s *Server) checkRate(by domain.Principal, now time.Time) error {
+	if wait := s.limiter.take(bucketOf(by), now); wait > 0 {
+		return comeAgain(wait, "at most %g requests per second", float64(s.limiter.rate))
+	}
+	return nil
+}
+
+// tooFast is a refusal that says after how many seconds to come again.
+type tooFast struct {
+	error
+	wait string
+}
+
+// Unwrap gives the refusal.
+func (e tooFast) Unwrap() error { return e.error }
+
+func comeAgain(wait int, format string, args ...any) error {
+	seconds := strconv.Itoa(wait)
+	return tooFast{domain.Refuse(errRate, format, args...).WithFix("wait for %s s", seconds), seconds}
+}
+
+// bucketOf names the bucket of a caller: that of the key, or that of the subject of a token. What an unauthenticated caller
+// says about itself does not count: each name would be a new bucket.
+func bucketOf(p domain.Principal) string {
+	switch {
+	case p.Authentication == "open":
+		return p.Tenant
+	case strings.HasPrefix(p.Authentication, "key:"):
+		return p.Authentication
+	}
+	return p.Authentication + " " + string(p.Subject)
+}
