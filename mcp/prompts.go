@@ -88,7 +88,7 @@ func promptless(err error) error {
 	why := reasonOf(err)
 	said := fmt.Errorf("%s: %s", why.Code, why.Message)
 	if why.Code == invalidArgument {
-		return coded(said, jsonrpc.CodeInvalidParams)
+		return withCode(said, jsonrpc.CodeInvalidParams)
 	}
 	return said
 }

@@ -25,8 +25,8 @@ type Config struct {
 
 // Server answers MCP hosts. It is safe for concurrent use.
 type Server struct {
-	cfg                    Config
-	plain, aliased, viking *sdk.Server
+	cfg                       Config
+	standard, aliased, viking *sdk.Server
 }
 
 const instructions = `Annals is the memory that people and agents share, with a history of everything in it.
@@ -36,7 +36,7 @@ Say with give_feedback whether what you retrieved helped; report what is out of 
 // New makes a server.
 func New(cfg Config) *Server {
 	s := &Server{cfg: cfg}
-	s.plain, s.aliased, s.viking = s.build("", false), s.build("", true), s.build(OpenViking, false)
+	s.standard, s.aliased, s.viking = s.build("", false), s.build("", true), s.build(OpenViking, false)
 	return s
 }
 
@@ -47,7 +47,7 @@ func (s *Server) build(set string, aliases bool) *sdk.Server {
 			Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{},
 		}, SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { *c = own }},
 	)
-	server.AddReceivingMiddleware(failing)
+	server.AddReceivingMiddleware(withErrorCodes)
 	if set == OpenViking {
 		s.addViking(server)
 		s.addPrompts(server)
@@ -70,8 +70,8 @@ func (s *Server) build(set string, aliases bool) *sdk.Server {
 // Handler answers hosts over HTTP, each request by itself. With ?tools=openviking the tools are those of an OpenViking server,
 // with ?aliases=true they have the names, too, that older clients of one know.
 func (s *Server) Handler() http.Handler {
-	return addressed(readable(sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
-		return s.offering(r.URL.Query().Get("tools"), r.URL.Query().Get("aliases") == "true")
+	return noteAddress(parseMessages(sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
+		return s.serverFor(r.URL.Query().Get("tools"), r.URL.Query().Get("aliases") == "true")
 	}, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, Logger: s.cfg.Logger,
 		DisableLocalhostProtection: true, // whoever mounts the handler finds out who is calling, and from where
@@ -81,21 +81,21 @@ func (s *Server) Handler() http.Handler {
 // Serve answers the one host that started this process, line by line, until it leaves and everything that it asked is
 // answered, or ctx ends. Nothing else may write to out.
 func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, aliases bool) error {
-	return s.offering(s.cfg.Tools, aliases).Run(ctx, &lines{in: in, out: out})
+	return s.serverFor(s.cfg.Tools, aliases).Run(ctx, &stdioTransport{in: in, out: out})
 }
 
-func (s *Server) offering(set string, aliases bool) *sdk.Server {
+func (s *Server) serverFor(set string, aliases bool) *sdk.Server {
 	if set == OpenViking {
 		return s.viking
 	}
 	if aliases {
 		return s.aliased
 	}
-	return s.plain
+	return s.standard
 }
 
 // passed on are the headers that tell who is calling, and what for.
-var passedOn = []string{
+var forwardedHeaders = []string{
 	"Authorization", "X-Api-Key", "Annals-Tenant", "Annals-Actor", "Annals-On-Behalf-Of", "X-Openviking-Account", "X-Openviking-User",
 	"Annals-Correlation-Id", "X-Request-Id", "Traceparent",
 }
@@ -106,10 +106,41 @@ func (s *Server) api(extra *sdk.RequestExtra) *client.Client {
 		return s.cfg.API
 	}
 	header := http.Header{}
-	for _, name := range passedOn {
+	for _, name := range forwardedHeaders {
 		if values := extra.Header.Values(name); len(values) > 0 {
 			header[name] = values
 		}
 	}
 	return s.cfg.API.With(header)
+}
+
+// calledAtHeader tells a tool at which address its host has called. Whatever a host says there itself is replaced.
+const calledAtHeader = "Annals-Called-At"
+
+// noteAddress notes at which address a host calls: a server that listens on every address of its machine knows none.
+func noteAddress(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		address := "http://" + r.Host
+		if r.TLS != nil {
+			address = "https://" + r.Host
+		}
+		r.Header.Set(calledAtHeader, address)
+		next.ServeHTTP(w, r)
+	})
+}
+
+type addressKey struct{}
+
+// withCalledAt puts the address that a host has called into the context.
+func withCalledAt(ctx context.Context, extra *sdk.RequestExtra) context.Context {
+	if extra == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, addressKey{}, extra.Header.Get(calledAtHeader))
+}
+
+// calledAt is the address that a host has called; empty for one that has started this process.
+func calledAt(ctx context.Context) string {
+	address, _ := ctx.Value(addressKey{}).(string)
+	return address
 }

@@ -83,7 +83,7 @@ func (s *Server) add(server *sdk.Server, t tool) {
 		if err != nil {
 			return t.failed(err), nil
 		}
-		data, text, err := t.do(calling(ctx, call.Extra), s.api(call.Extra), in)
+		data, text, err := t.do(withCalledAt(ctx, call.Extra), s.api(call.Extra), in)
 		if err != nil {
 			return t.failed(err), nil
 		}

@@ -13,23 +13,23 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// patience is how long a host that has said everything is waited for with what is still to be answered.
-const patience = time.Minute
+// drainTimeout is how long a host that has said everything is waited for with what is still to be answered.
+const drainTimeout = time.Minute
 
-// longestLine is how many bytes a message has at most.
-const longestLine = 16 << 20
+// maxLine is how many bytes a message has at most.
+const maxLine = 16 << 20
 
-// lines is a transport of one message a line. It ends when everything that was asked is answered, and a line that
+// stdioTransport is a transport of one message a line. It ends when everything that was asked is answered, and a line that
 // is no message is answered with what is wrong with it.
-type lines struct {
+type stdioTransport struct {
 	in  io.ReadCloser
 	out io.WriteCloser
 }
 
 // Connect implements [sdk.Transport].
-func (l *lines) Connect(context.Context) (sdk.Connection, error) {
-	c := &lineConnection{
-		lines: l, read: make(chan line), closed: make(chan struct{}), asked: map[jsonrpc.ID]bool{}, quiet: make(chan struct{}, 1),
+func (l *stdioTransport) Connect(context.Context) (sdk.Connection, error) {
+	c := &stdioConnection{
+		stdioTransport: l, read: make(chan line), closed: make(chan struct{}), unanswered: map[jsonrpc.ID]bool{}, wrote: make(chan struct{}, 1),
 	}
 	go c.receive()
 	return c, nil
@@ -40,20 +40,20 @@ type line struct {
 	err  error
 }
 
-type lineConnection struct {
-	*lines
+type stdioConnection struct {
+	*stdioTransport
 	read   chan line
 	closed chan struct{}
 	close  sync.Once
 	queue  []jsonrpc.Message // the rest of a batch; of the one reader
 
-	mu    sync.Mutex // held while writing, so that an id is free again when its answer is out
-	asked map[jsonrpc.ID]bool
-	quiet chan struct{} // something was answered
+	mu         sync.Mutex // held while writing, so that an id is free again when its answer is out
+	unanswered map[jsonrpc.ID]bool
+	wrote      chan struct{} // something was answered
 }
 
 // receive reads until the host leaves. Standard input cannot be interrupted: then it ends with the process.
-func (c *lineConnection) receive() {
+func (c *stdioConnection) receive() {
 	reader := bufio.NewReader(c.in)
 	for {
 		text, err := readLine(reader)
@@ -62,13 +62,13 @@ func (c *lineConnection) receive() {
 		case <-c.closed:
 			return
 		}
-		if err != nil && !errors.Is(err, errTooLong) {
+		if err != nil && !errors.Is(err, errLineTooLong) {
 			return
 		}
 	}
 }
 
-var errTooLong = errors.New("a message has at most 16 MiB")
+var errLineTooLong = errors.New("a message has at most 16 MiB")
 
 // readLine reads a line, the last of which may lack its end. Of one that is too long it reads all, and keeps nothing.
 func readLine(reader *bufio.Reader) ([]byte, error) {
@@ -76,7 +76,7 @@ func readLine(reader *bufio.Reader) ([]byte, error) {
 	tooLong := false
 	for {
 		part, err := reader.ReadSlice('\n')
-		if tooLong = tooLong || len(text)+len(part) > longestLine; tooLong {
+		if tooLong = tooLong || len(text)+len(part) > maxLine; tooLong {
 			text = nil
 		} else {
 			text = append(text, part...)
@@ -85,7 +85,7 @@ func readLine(reader *bufio.Reader) ([]byte, error) {
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
 		case tooLong:
-			return nil, errTooLong
+			return nil, errLineTooLong
 		case errors.Is(err, io.EOF) && len(bytes.TrimSpace(text)) > 0:
 			return text, nil // the end is read again
 		}
@@ -94,12 +94,12 @@ func readLine(reader *bufio.Reader) ([]byte, error) {
 }
 
 // Read implements [sdk.Connection].
-func (c *lineConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
+func (c *stdioConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		for len(c.queue) > 0 {
 			next := c.queue[0]
 			c.queue = c.queue[1:]
-			if taken, err := c.take(next); taken || err != nil {
+			if taken, err := c.accept(next); taken || err != nil {
 				return next, err
 			}
 		}
@@ -113,10 +113,10 @@ func (c *lineConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 		}
 		var refused error
 		switch {
-		case errors.Is(next.err, errTooLong):
-			refused = c.write(refusal(nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: errTooLong.Error()}))
+		case errors.Is(next.err, errLineTooLong):
+			refused = c.write(refusal(nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: errLineTooLong.Error()}))
 		case next.err != nil:
-			c.settle(ctx)
+			c.awaitAnswers(ctx)
 			return nil, next.err
 		case len(bytes.TrimSpace(next.text)) > 0:
 			messages, _, wrong := messagesOf(next.text)
@@ -130,19 +130,19 @@ func (c *lineConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// take remembers what is to be answered. A request whose parameters cannot be is refused at once, as is one with the id
+// accept remembers what is to be answered. A request whose parameters cannot be is refused at once, as is one with the id
 // of one that is not answered yet: nobody could tell the answers apart.
-func (c *lineConnection) take(message jsonrpc.Message) (bool, error) {
+func (c *stdioConnection) accept(message jsonrpc.Message) (bool, error) {
 	request, is := message.(*jsonrpc.Request)
 	if !is || !request.IsCall() || request.Method == "subscriptions/listen" { // which is answered when it ends
 		return true, nil
 	}
-	if wrong := mistyped(request); wrong != nil {
+	if wrong := checkParams(request); wrong != nil {
 		return false, c.write(refusal(request.ID.Raw(), wrong))
 	}
 	c.mu.Lock()
-	again := c.asked[request.ID]
-	c.asked[request.ID] = true
+	again := c.unanswered[request.ID]
+	c.unanswered[request.ID] = true
 	c.mu.Unlock()
 	if !again {
 		return true, nil
@@ -150,19 +150,19 @@ func (c *lineConnection) take(message jsonrpc.Message) (bool, error) {
 	return false, c.write(refusal(nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "a request with this id is not answered yet"}))
 }
 
-// settle waits until everything is answered.
-func (c *lineConnection) settle(ctx context.Context) {
-	enough := time.NewTimer(patience)
+// awaitAnswers waits until everything is answered.
+func (c *stdioConnection) awaitAnswers(ctx context.Context) {
+	enough := time.NewTimer(drainTimeout)
 	defer enough.Stop()
 	for {
 		c.mu.Lock()
-		left := len(c.asked)
+		left := len(c.unanswered)
 		c.mu.Unlock()
 		if left == 0 {
 			return
 		}
 		select {
-		case <-c.quiet:
+		case <-c.wrote:
 		case <-c.closed:
 			return
 		case <-ctx.Done():
@@ -174,13 +174,13 @@ func (c *lineConnection) settle(ctx context.Context) {
 }
 
 // Write implements [sdk.Connection].
-func (c *lineConnection) Write(ctx context.Context, message jsonrpc.Message) error {
+func (c *stdioConnection) Write(ctx context.Context, message jsonrpc.Message) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	answer, is := message.(*jsonrpc.Response)
 	if is && answer.Error != nil {
-		answer.Error = coded(answer.Error, jsonrpc.CodeInvalidRequest)
+		answer.Error = withCode(answer.Error, jsonrpc.CodeInvalidRequest)
 	}
 	text, err := jsonrpc.EncodeMessage(message)
 	if err != nil {
@@ -189,26 +189,26 @@ func (c *lineConnection) Write(ctx context.Context, message jsonrpc.Message) err
 	if !is {
 		return c.write(text)
 	}
-	return c.write(restoringID(text), answer.ID)
+	return c.write(text, answer.ID)
 }
 
 // write writes a line, which answers what has the ids.
-func (c *lineConnection) write(text []byte, answered ...jsonrpc.ID) error {
+func (c *stdioConnection) write(text []byte, answered ...jsonrpc.ID) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, err := c.out.Write(append(text, '\n'))
 	for _, id := range answered {
-		delete(c.asked, id)
+		delete(c.unanswered, id)
 	}
 	select {
-	case c.quiet <- struct{}{}:
+	case c.wrote <- struct{}{}:
 	default:
 	}
 	return err
 }
 
 // Close implements [sdk.Connection].
-func (c *lineConnection) Close() error {
+func (c *stdioConnection) Close() error {
 	var err error
 	c.close.Do(func() {
 		close(c.closed)
@@ -218,4 +218,4 @@ func (c *lineConnection) Close() error {
 }
 
 // SessionID implements [sdk.Connection]: one process has one session.
-func (c *lineConnection) SessionID() string { return "" }
+func (c *stdioConnection) SessionID() string { return "" }

@@ -7,12 +7,12 @@ import (
 )
 
 // Inside is a transport to a handler of the same process.
-func Inside(handler http.Handler) http.RoundTripper { return inside{handler} }
+func Inside(handler http.Handler) http.RoundTripper { return handlerTransport{handler} }
 
-type inside struct{ handler http.Handler }
+type handlerTransport struct{ handler http.Handler }
 
 // RoundTrip implements [http.RoundTripper].
-func (i inside) RoundTrip(r *http.Request) (*http.Response, error) {
+func (i handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func (i inside) RoundTrip(r *http.Request) (*http.Response, error) {
 		asked.Body = http.NoBody
 	}
 	defer asked.Body.Close() //nolint:errcheck // it is in memory
-	w := &recording{header: http.Header{}, status: http.StatusOK}
+	w := &responseRecorder{header: http.Header{}, status: http.StatusOK}
 	i.handler.ServeHTTP(w, asked)
 	return &http.Response{
 		Status: http.StatusText(w.status), StatusCode: w.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
@@ -33,8 +33,8 @@ func (i inside) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// recording keeps an answer.
-type recording struct {
+// responseRecorder keeps an answer.
+type responseRecorder struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
@@ -42,20 +42,20 @@ type recording struct {
 }
 
 // Header implements [http.ResponseWriter].
-func (w *recording) Header() http.Header { return w.header }
+func (w *responseRecorder) Header() http.Header { return w.header }
 
 // WriteHeader implements [http.ResponseWriter].
-func (w *recording) WriteHeader(status int) {
+func (w *responseRecorder) WriteHeader(status int) {
 	if !w.begun && status >= http.StatusOK {
 		w.status, w.begun = status, true
 	}
 }
 
 // Write implements [http.ResponseWriter].
-func (w *recording) Write(part []byte) (int, error) {
+func (w *responseRecorder) Write(part []byte) (int, error) {
 	w.begun = true
 	return w.body.Write(part)
 }
 
 // Flush implements [http.Flusher].
-func (w *recording) Flush() {}
+func (w *responseRecorder) Flush() {}

@@ -100,7 +100,7 @@ func (s *Server) addViking(server *sdk.Server) {
 			if err != nil {
 				return t.failed(err), nil
 			}
-			data, text, err := v.do(calling(ctx, call.Extra), s.api(call.Extra), in)
+			data, text, err := v.do(withCalledAt(ctx, call.Extra), s.api(call.Extra), in)
 			if errors.Is(err, client.ErrNotFound) {
 				err = advised{err, "find shows the uri of whatever there is"}
 			}
