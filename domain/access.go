@@ -1,6 +1,9 @@
 package domain
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Access is that somebody was given knowledge, or was denied something.
 type Access struct {
@@ -16,6 +19,18 @@ type Access struct {
 	CorrelationID  string
 	TraceID        string
 	Items          []Retrieved // in the order of the answer
+}
+
+// AccessOf is an access by a caller.
+func AccessOf(by Principal, origin Origin, kind string, status int, at time.Time) Access {
+	access := Access{
+		Tenant: by.Tenant, At: at, Kind: kind, Status: status, Actor: by.Subject, OnBehalfOf: by.OnBehalfOf,
+		Authentication: by.Authentication, RequestID: origin.RequestID, CorrelationID: origin.CorrelationID,
+	}
+	if parts := strings.Split(origin.Traceparent, "-"); len(parts) == 4 {
+		access.TraceID = parts[1]
+	}
+	return access
 }
 
 // Denied is the kind of an access that was refused.

@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"context"
 	"errors"
 	"time"
 )
@@ -35,6 +36,20 @@ func (s Session) DeleteArchives(t SessionTarget) []Command {
 		commands = append(commands, Delete{Target: Target{By: t.By, ID: id}, Reason: "its session was deleted"})
 	}
 	return commands
+}
+
+// SubmitArchives submits what becomes of a session's archives. Those that are gone already are left alone.
+func SubmitArchives(ctx context.Context, submit func(context.Context, []Submission) []Result, by Principal, origin Origin, commands []Command) error {
+	submissions := make([]Submission, len(commands))
+	for i, command := range commands {
+		submissions[i] = Submission{Command: command, By: by, Origin: origin}
+	}
+	for _, result := range submit(ctx, submissions) {
+		if result.Err != nil && !IsGone(result.Err) {
+			return result.Err
+		}
+	}
+	return nil
 }
 
 // Rewritten implements [Written].

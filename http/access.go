@@ -3,7 +3,6 @@ package http
 import (
 	"cmp"
 	"net/http"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -45,13 +44,7 @@ func (s *Server) denied(c *call, e echo.Context, route string, status int) {
 }
 
 func (c *call) access(kind string, status int) domain.Access {
-	access := domain.Access{
-		Tenant: cmp.Or(c.principal.Tenant, domain.DefaultTenant), At: c.now, Kind: kind, Status: status,
-		Actor: c.principal.Subject, OnBehalfOf: c.principal.OnBehalfOf, Authentication: c.principal.Authentication,
-		RequestID: c.id, CorrelationID: c.origin.CorrelationID,
-	}
-	if parts := strings.Split(c.origin.Traceparent, "-"); len(parts) == 4 {
-		access.TraceID = parts[1]
-	}
+	access := domain.AccessOf(c.principal, c.origin, kind, status, c.now)
+	access.Tenant, access.RequestID = cmp.Or(access.Tenant, domain.DefaultTenant), c.id
 	return access
 }

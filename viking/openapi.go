@@ -30,8 +30,14 @@ type example struct {
 
 var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
-// description answers with the OpenAPI description of these routes. Its schemas are the examples' own.
+// description answers with the OpenAPI description of these routes.
 func (s *Server) description(context.Context, *query) (any, error) {
+	document, err := s.document()
+	return rawAnswer{status: http.StatusOK, header: http.Header{"Content-Type": {"application/json"}}, body: document}, err
+}
+
+// describe renders the description. Its schemas are the examples' own.
+func describe(version string) ([]byte, error) {
 	var all []example
 	if err := json.Unmarshal(examplesJSON, &all); err != nil {
 		return nil, fmt.Errorf("read examples.json: %w", err)
@@ -44,10 +50,10 @@ func (s *Server) description(context.Context, *query) (any, error) {
 		}
 		paths[path][strings.ToLower(method)] = e.operation(path)
 	}
-	return rawAnswer{status: http.StatusOK, header: http.Header{"Content-Type": {"application/json"}}, body: map[string]any{
+	return json.Marshal(map[string]any{
 		"openapi": "3.1.0",
 		"info": map[string]any{
-			"title": "Annals: the OpenViking-compatible API", "version": s.cfg.Version,
+			"title": "Annals: the OpenViking-compatible API", "version": version,
 			"description": "For programs that were written for OpenViking. Annals' own API is described at /openapi.yaml.",
 		},
 		"security": []any{map[string]any{"bearer": []string{}}, map[string]any{"key": []string{}}},
@@ -56,7 +62,7 @@ func (s *Server) description(context.Context, *query) (any, error) {
 			"bearer": map[string]any{"type": "http", "scheme": "bearer"},
 			"key":    map[string]any{"type": "apiKey", "in": "header", "name": "X-API-Key"},
 		}},
-	}}, nil
+	})
 }
 
 func (e example) operation(path string) map[string]any {

@@ -9,7 +9,6 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -60,6 +59,8 @@ type Server struct {
 	mux     *http.ServeMux
 	fetcher *http.Client
 	all     []string // patterns of the routes
+
+	document func() ([]byte, error) // the OpenAPI description, rendered when it is first asked for
 	tree
 }
 
@@ -76,7 +77,8 @@ func New(cfg Config) *Server {
 	cfg.Writer = anonymous{cfg.Writer}
 	s := &Server{
 		cfg: cfg, mux: http.NewServeMux(), fetcher: fetcher(cfg.FetchPrivate),
-		tree: tree{reader: cfg.Reader, directories: cfg.Directories, started: cfg.Now(), begun: new(sync.Map)},
+		document: sync.OnceValues(func() ([]byte, error) { return describe(cfg.Version) }),
+		tree:     tree{reader: cfg.Reader, directories: cfg.Directories, started: cfg.Now(), begun: new(sync.Map)},
 	}
 	s.routes()
 	return s
@@ -216,15 +218,8 @@ func (s *Server) recordAccess(q *query, kind string, count int, item func(i int)
 	if s.cfg.Recorder == nil || count == 0 || !s.cfg.Recorder.Wants() {
 		return
 	}
-	c := q.caller
-	access := domain.Access{
-		Tenant: c.Tenant, At: s.cfg.Now(), Kind: kind, Status: http.StatusOK,
-		Actor: c.Subject, OnBehalfOf: c.OnBehalfOf, Authentication: c.Authentication,
-		RequestID: c.origin.RequestID, CorrelationID: c.origin.CorrelationID, Items: make([]domain.Retrieved, count),
-	}
-	if parts := strings.Split(c.origin.Traceparent, "-"); len(parts) == 4 {
-		access.TraceID = parts[1]
-	}
+	access := domain.AccessOf(q.caller.Principal, q.caller.origin, kind, http.StatusOK, s.cfg.Now())
+	access.Items = make([]domain.Retrieved, count)
 	for i := range access.Items {
 		access.Items[i] = item(i)
 	}

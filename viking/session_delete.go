@@ -40,7 +40,7 @@ func (s sessions) softDelete(ctx context.Context, q *query, target domain.Sessio
 		return err
 	}
 	session, _ := receipt.Stream.State.(domain.Session)
-	return s.submitArchives(ctx, q, session.DeleteArchives(target))
+	return domain.SubmitArchives(ctx, s.cfg.Writer.SubmitAll, q.caller.Principal, q.caller.origin, session.DeleteArchives(target))
 }
 
 // eraseSession erases at once what an order to erase the session would, or nothing: if one of the archives may
@@ -69,23 +69,9 @@ func (s sessions) eraseSession(ctx context.Context, q *query, target domain.Sess
 	for i, id := range command.Archives {
 		archives[i] = domain.Erase{Target: domain.Target{By: target.By, ID: id}, Grounds: command.Grounds, Together: command.Archives}
 	}
-	if err := s.submitArchives(ctx, q, archives); err != nil {
+	if err := domain.SubmitArchives(ctx, s.cfg.Writer.SubmitAll, q.caller.Principal, q.caller.origin, archives); err != nil {
 		return false, err
 	}
 	receipt, err := s.submit(ctx, q, command)
 	return len(receipt.Events) > 0, err
-}
-
-// submitArchives submits what becomes of archives. Those that are gone already are left alone.
-func (s sessions) submitArchives(ctx context.Context, q *query, commands []domain.Command) error {
-	submissions := make([]domain.Submission, len(commands))
-	for i, command := range commands {
-		submissions[i] = domain.Submission{Command: command, By: q.caller.Principal, Origin: q.caller.origin}
-	}
-	for _, result := range s.cfg.Writer.SubmitAll(ctx, submissions) {
-		if result.Err != nil && !domain.IsGone(result.Err) {
-			return result.Err
-		}
-	}
-	return nil
 }
