@@ -16,17 +16,15 @@ PARSERS = FuzzParseEntity FuzzParseScope FuzzParseURI FuzzClaims FuzzCursor Fuzz
 # How long make fuzz tries each of what parses.
 FUZZTIME ?= 10s
 
-# Where the measured questions lie: see make bench-retrieval.
+# The directory of the LoCoMo questions: see make bench-retrieval.
 LOCOMO ?= data/locomo
-# The conversations that nobody looked at while words and the built-in embedder were tuned.
-HELD_BACK ?= project:conv-30,project:conv-41,project:conv-43
 # The profile by which the program is compiled, and what is measured in a process of its own. Tests do without.
 PROFILE = cmd/annals/default.pgo
 # Counts what a request executes. Go writes the counters of the whole run to GOCOVERDIR, too.
 TRACE = dir=$$(mktemp -d) && trap "rm -r $$dir" EXIT && GOCOVERDIR=$$dir go run -pgo=off -cover -covermode=atomic -coverpkg=./... ./scripts/trace
-BENCHES = $(filter-out retrieval,$(patsubst scripts/bench/%/main.go,%,$(wildcard scripts/bench/*/main.go)))
+BENCH = mkdir -p bench-results && scripts/postgres.sh install && scripts/postgres.sh run go run -pgo=off ./scripts/bench
 
-.PHONY: help run build test race trace test-mcp demo check fmt fuzz sbom bench bench-retrieval profile clean go
+.PHONY: help run build test race trace test-mcp demo check fmt fuzz sbom bench bench-compare bench-scale bench-retrieval profile clean go
 
 help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,18 +70,21 @@ sbom: build ## Say what the program consists of, as CycloneDX: bin/annals.cdx.js
 fuzz: go ## Try what parses with input that nobody thought of, FUZZTIME=10s each
 	@scripts/fuzz.sh $(FUZZTIME)
 
-bench: go ## Measure speed beside a reference of the same run; results in bench-results/
-	@scripts/postgres.sh install
-	@mkdir -p bench-results
-	@for bench in $(BENCHES); do \
-		echo "== $$bench"; \
-		scripts/postgres.sh run go run -pgo=$(PROFILE) ./scripts/bench/$$bench --json bench-results/$$bench.json || exit; \
+bench: go ## Measure speed beside references in the same run; results in bench-results/
+	@for name in remember search rebuild verify; do \
+		$(BENCH) $$name --json bench-results/$$name.json || exit; \
 	done
+
+bench-compare: go ## Measure remember, search and rebuild in turn with another build: BASE=PATH names it
+	@test -x "$(BASE)" || { echo "build the program to compare with, and name it: make bench-compare BASE=PATH" >&2; exit 1; }
+	@$(BENCH) compare --base $(BASE) --json bench-results/compare.json $(if $(wildcard $(LOCOMO)),--locomo $(LOCOMO))
+
+bench-scale: go ## Measure how figures grow from 10,000 to 1,000,000 items (takes hours)
+	@$(BENCH) scale --json bench-results/scale.json
 
 bench-retrieval: go ## Measure how well questions find their evidence: LOCOMO=DIR names the data
 	@test -r $(LOCOMO)/queries.ndjson || { echo "there are no questions in $(LOCOMO): name their directory with make bench-retrieval LOCOMO=DIR" >&2; exit 1; }
-	@scripts/postgres.sh install
-	@scripts/postgres.sh run go run -pgo=$(PROFILE) ./scripts/bench/retrieval --locomo $(LOCOMO) --held-back $(HELD_BACK) --json bench-results/retrieval.json
+	@$(BENCH) retrieval --locomo $(LOCOMO) --json bench-results/retrieval.json
 
 profile: go ## See what the program is busy with, and let the compiler know (cmd/annals/default.pgo)
 	@scripts/postgres.sh install

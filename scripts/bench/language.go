@@ -9,11 +9,11 @@ var names = []string{"order-service-", "getInvoiceByID_", "build/", "RFC-", "tic
 
 var english = language{
 	forms: []string{
-		"When SITUATION THING, DOING first, because REASON. ",
+		"When SITUATION THING, DOING first, because REASON (NAMES). ",
 		"DOING before you touch THING; REASON, and NAME needs NUMBER minutes to recover. ",
-		"In NAME we saw that REASON: DOING, then look at THING again. ",
+		"In NAME we saw that REASON: DOING, then look at THING again, and NAMES. ",
 		"The customer asked about THING while SITUATION it, so DOING and write down that REASON. ",
-		"After NUMBER attempts at SITUATION THING it turned out that REASON. ",
+		"After NUMBER attempts at SITUATION THING it turned out that REASON: NAMES. ",
 	},
 	situations: []string{
 		"deploying", "reviewing", "migrating", "testing", "configuring", "debugging", "rolling back", "scheduling", "renaming",
@@ -45,7 +45,7 @@ var english = language{
 var chinese = language{
 	forms: []string{
 		"SITUATIONTHING的时候，先DOING，因为REASON。",
-		"处理THING之前要DOING；REASON，NAME 需要NUMBER分钟才能恢复。",
+		"处理THING之前要DOING；REASON，NAME 需要NUMBER分钟才能恢复（NAMES）。",
 		"在 NAME 里我们发现REASON，于是DOING，然后再看THING。",
 		"客户问到THING，当时正在SITUATION，所以DOING，并记下REASON。",
 		"SITUATIONTHING试了NUMBER次以后，才知道REASON。",

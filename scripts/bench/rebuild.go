@@ -1,0 +1,309 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// rebuild measures a rebuild of the knowledge table.
+type rebuild struct {
+	settings
+	Events   int `help:"Events in the log." default:"100000"`
+	Clients  int `help:"Clients that read and write during the second rebuild." default:"32"`
+	Switches int `help:"How often versions are switched under load." default:"20"`
+}
+
+const rebuildPath = "/v1/projections/knowledge/rebuild"
+
+// Run implements the command.
+func (b *rebuild) Run(ctx context.Context) error {
+	return b.run(ctx, "rebuild", func(ctx context.Context, s *session) error {
+		return errors.Join(b.measureQuiet(ctx, s), b.measureUnderLoad(ctx, s))
+	})
+}
+
+// measureQuiet rebuilds while nobody else uses the server, each program in turn on a log of its own.
+func (b *rebuild) measureQuiet(ctx context.Context, s *session) (err error) {
+	var servers []*server
+	defer func() {
+		for _, server := range servers {
+			err = errors.Join(err, server.stop())
+		}
+	}()
+	for _, p := range s.programs {
+		server, err := s.start(ctx, p)
+		if err != nil {
+			return err
+		}
+		servers = append(servers, server)
+		if err := errors.Join(b.fill(ctx, server), server.caughtUp(ctx)); err != nil {
+			return err
+		}
+	}
+	for range s.Rounds {
+		for _, server := range servers {
+			took, verifying, err := server.rebuild(ctx)
+			if err != nil {
+				return err
+			}
+			name := server.program.name
+			s.add(name, "without verification", "s", less, (took - verifying).Seconds())
+			s.add(name, "with verification", "s", less, took.Seconds())
+			s.add(name, "memory afterwards", "MB", none, server.memory())
+		}
+	}
+	if err := servers[0].endProcess(); err != nil {
+		return err
+	}
+	for range s.Rounds {
+		took, err := s.insertSelect(ctx, servers[0].database)
+		if err != nil {
+			return err
+		}
+		s.add("INSERT ... SELECT", "without verification", "s", less, took.Seconds())
+	}
+	return nil
+}
+
+// fill writes a log through the API: of a hundred events 40 remember, 45 vote and 15 revise.
+func (b *rebuild) fill(ctx context.Context, server *server) error {
+	author := newAuthor(4)
+	items := b.Events * 40 / 100
+	if err := server.load(ctx, func(yield func(item) bool) {
+		for i := range items {
+			it := author.write()
+			if it.ID = "item-" + strconv.Itoa(i); !yield(it) {
+				return
+			}
+		}
+	}); err != nil {
+		return err
+	}
+	jobs := make(chan int)
+	failed := make(chan error, 16)
+	var working sync.WaitGroup
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for worker := range 16 {
+		working.Go(func() {
+			author := newAuthor(uint64(5 + worker))
+			for i := range jobs {
+				if err := server.change(ctx, author, author.random.IntN(items), i); err != nil {
+					failed <- err
+					cancel()
+					return
+				}
+			}
+		})
+	}
+	for i := range b.Events - items {
+		select {
+		case jobs <- i:
+		case <-ctx.Done():
+		}
+	}
+	close(jobs)
+	working.Wait()
+	close(failed)
+	return <-failed
+}
+
+// change votes for an item, or revises it.
+func (s *server) change(ctx context.Context, a author, number, i int) error {
+	path := "/v1/knowledge/item-" + strconv.Itoa(number)
+	if i%4 == 0 {
+		body := fmt.Sprintf(`{"content":%q}`, a.prose(20))
+		return s.send(ctx, http.MethodPatch, path, "application/merge-patch+json", strings.NewReader(body), nil)
+	}
+	verdict := "helpful"
+	if i%5 == 0 {
+		verdict = "harmful"
+	}
+	return s.post(ctx, path+"/feedback", map[string]any{"verdict": verdict, "trace_id": "trace-" + strconv.Itoa(i)}, nil)
+}
+
+// rebuild rebuilds the knowledge table, and waits until the new version is read.
+func (s *server) rebuild(ctx context.Context) (took, verifying time.Duration, err error) {
+	began := time.Now()
+	if err := s.post(ctx, rebuildPath, nil, nil); err != nil {
+		return 0, 0, err
+	}
+	var from time.Time
+	for ctx.Err() == nil {
+		var now struct {
+			State string `json:"state"`
+			Error string `json:"error"`
+		}
+		if err := s.get(ctx, rebuildPath, &now); err != nil {
+			return 0, 0, err
+		}
+		switch now.State {
+		case "verifying":
+			if from.IsZero() {
+				from = time.Now()
+			}
+		case "active":
+			if !from.IsZero() {
+				verifying = time.Since(from)
+			}
+			return time.Since(began), verifying, nil
+		case "failed", "retired":
+			return 0, 0, fmt.Errorf("the rebuild is %s: %s", now.State, now.Error)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return 0, 0, context.Cause(ctx)
+}
+
+// insertSelect copies the rows of the version that is read into empty tables with the same columns, keys and indexes, a
+// transaction a table.
+func (s *session) insertSelect(ctx context.Context, address string) (took time.Duration, err error) {
+	err = withPool(address, func(pool *sql.DB) error {
+		var version int
+		if err := pool.QueryRowContext(ctx, "SELECT version FROM projections WHERE name = 'knowledge' AND state = 'active'").Scan(&version); err != nil {
+			return err
+		}
+		for _, table := range []string{"", "_scopes", "_terms", "_votes", "_reports"} {
+			from, to := fmt.Sprintf("knowledge_%d%s", version, table), "reference"+table
+			if err := s.createLike(ctx, pool, from, to); err != nil {
+				return fmt.Errorf("create %s: %w", to, err)
+			}
+			columns, err := columnsOf(ctx, pool, from)
+			if err != nil {
+				return err
+			}
+			list := strings.Join(columns, ", ") // for "*", SQLite copies whole records
+			began := time.Now()
+			if _, err := pool.ExecContext(ctx, "INSERT INTO "+to+" ("+list+") SELECT "+list+" FROM "+from); err != nil {
+				return err
+			}
+			took += time.Since(began)
+			if _, err := pool.ExecContext(ctx, "DROP TABLE "+to); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return took, err
+}
+
+// createLike creates a table like another one, with its indexes.
+func (s *session) createLike(ctx context.Context, pool *sql.DB, from, to string) (err error) {
+	if s.engine == "postgres" {
+		_, err := pool.ExecContext(ctx, "CREATE TABLE "+to+" (LIKE "+from+" INCLUDING ALL)")
+		return err
+	}
+	found, err := pool.QueryContext(ctx, "SELECT sql FROM sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type DESC", from)
+	if err != nil {
+		return err
+	}
+	var definitions []string
+	for found.Next() {
+		var definition string
+		if err := found.Scan(&definition); err != nil {
+			return errors.Join(err, found.Close())
+		}
+		definitions = append(definitions, strings.ReplaceAll(definition, from, to))
+	}
+	if err := errors.Join(found.Err(), found.Close()); err != nil {
+		return err
+	}
+	for _, definition := range definitions {
+		if _, err := pool.ExecContext(ctx, definition); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// span is a piece of time.
+type span struct{ from, to time.Time }
+
+// measureUnderLoad rebuilds while clients read and write, and then switches versions to and fro.
+func (b *rebuild) measureUnderLoad(ctx context.Context, s *session) (err error) {
+	for _, p := range s.programs {
+		if err := b.underLoad(ctx, s, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *rebuild) underLoad(ctx context.Context, s *session, p program) (err error) {
+	server, err := s.start(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.stop()) }()
+	if err := errors.Join(b.fill(ctx, server), server.caughtUp(ctx)); err != nil {
+		return err
+	}
+	working, stop := context.WithCancel(ctx)
+	defer stop()
+	var mu sync.Mutex
+	var calls []span
+	var failures []error
+	var clients sync.WaitGroup
+	for n := range b.Clients {
+		clients.Go(func() {
+			author := newAuthor(uint64(100 + n))
+			for i := 0; working.Err() == nil; i++ {
+				from := time.Now()
+				err := server.use(working, author, n, i)
+				mu.Lock()
+				calls = append(calls, span{from, time.Now()})
+				if err != nil && working.Err() == nil {
+					failures = append(failures, err)
+				}
+				mu.Unlock()
+				time.Sleep(time.Duration(author.random.IntN(20)) * time.Millisecond)
+			}
+		})
+	}
+	took, _, err := server.rebuild(ctx)
+	var pauses []time.Duration
+	for range b.Switches {
+		if err != nil {
+			break
+		}
+		time.Sleep(200 * time.Millisecond)
+		from := time.Now()
+		err = server.post(ctx, "/v1/projections/knowledge/rollback", nil, nil)
+		until := time.Now().Add(100 * time.Millisecond)
+		time.Sleep(time.Until(until))
+		mu.Lock()
+		longest := time.Duration(0)
+		for _, call := range calls {
+			if call.to.After(from) && call.from.Before(until) {
+				longest = max(longest, call.to.Sub(call.from))
+			}
+		}
+		mu.Unlock()
+		pauses = append(pauses, longest)
+	}
+	stop()
+	clients.Wait()
+	s.add(p.name, "under load", "s", less, took.Seconds())
+	s.add(p.name, "under load, requests", "", none, float64(len(calls)))
+	s.add(p.name, "under load, failed requests", "", none, float64(len(failures)))
+	s.add(p.name, "slowest request around a switch, p50", "ms", none, percentile(pauses, 0.50))
+	s.add(p.name, "slowest request around a switch, p99", "ms", none, percentile(pauses, 0.99))
+	return errors.Join(err, errors.Join(failures[:min(3, len(failures))]...))
+}
+
+// use votes for an item, and sees the vote, in turn with changes and searches.
+func (s *server) use(ctx context.Context, a author, client, i int) error {
+	if i%2 == 0 {
+		_, err := s.search(ctx, map[string]any{"query": a.prose(4), "limit": depth})
+		return err
+	}
+	return s.change(ctx, a, rand.IntN(1000), client*1_000_000+i)
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// remember measures durable writes.
+type remember struct {
+	settings
+	Clients []int `help:"How many clients write at once." default:"1,8,64"`
+	Time    int   `help:"Seconds that one run of clients lasts." default:"10"`
+	Records int   `help:"Records to import." default:"20000"`
+	Starts  int   `help:"How often the program is started." default:"10"`
+}
+
+// Run implements the command.
+func (r *remember) Run(ctx context.Context) error {
+	return r.run(ctx, "remember", func(ctx context.Context, s *session) error {
+		return errors.Join(r.measureRates(ctx, s), r.measureReferences(ctx, s), r.measureImport(ctx, s), r.measureStarts(ctx, s))
+	})
+}
+
+// measureRates lets clients remember, each program in turn, on a new database in every turn.
+func (r *remember) measureRates(ctx context.Context, s *session) error {
+	author := newAuthor(2)
+	requests := make([][]byte, 50_000)
+	for i := range requests {
+		requests[i] = requestOf(author.write())
+	}
+	for _, clients := range r.Clients {
+		for range s.Rounds {
+			for _, p := range s.programs {
+				o, err := s.rememberFor(ctx, p, requests, clients, time.Duration(r.Time)*time.Second)
+				if err != nil {
+					return err
+				}
+				s.addRates(p.name, clients, o)
+			}
+		}
+	}
+	return nil
+}
+
+// requestOf is a request to remember, as it goes over the wire.
+func requestOf(it item) []byte {
+	body := it.body()
+	return fmt.Appendf(nil, "POST /v1/knowledge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+}
+
+// addRates notes a run of clients.
+func (s *session) addRates(name string, clients int, o outcome) {
+	who := strconv.Itoa(clients) + " clients"
+	s.add(name, who, "items/s", more, o.rate())
+	s.add(name, who+", p50", "ms", none, percentile(o.times, 0.50))
+	s.add(name, who+", p99", "ms", none, percentile(o.times, 0.99))
+}
+
+func (s *session) rememberFor(ctx context.Context, p program, requests [][]byte, clients int, length time.Duration) (o outcome, err error) {
+	server, err := s.start(ctx, p)
+	if err != nil {
+		return o, err
+	}
+	defer func() { err = errors.Join(err, server.stop()) }()
+	return server.rememberFor(ctx, requests, clients, length)
+}
+
+// rememberFor sends the requests, each client on one connection. Client and server share the machine. So the clients do as
+// little as pgbench does: a request was written before, and of an answer they read the status and the length.
+func (s *server) rememberFor(ctx context.Context, requests [][]byte, clients int, length time.Duration) (outcome, error) {
+	return repeat(ctx, clients, length, func() (func(int64) error, func() error, error) {
+		connection, err := net.Dial("tcp", s.address) //nolint:noctx // loopback: at once or never
+		if err != nil {
+			return nil, nil, err
+		}
+		buffer := make([]byte, 64<<10)
+		return func(i int64) error {
+			return exchange(connection, requests[i%int64(len(requests))], buffer)
+		}, connection.Close, nil
+	})
+}
+
+// exchange sends a request and reads the answer, which must say that something was created.
+func exchange(connection net.Conn, request, buffer []byte) error {
+	if _, err := connection.Write(request); err != nil {
+		return err
+	}
+	for read := 0; read < len(buffer); {
+		n, err := connection.Read(buffer[read:])
+		if err != nil {
+			return fmt.Errorf("after %q: %w", buffer[:read], err)
+		}
+		read += n
+		if length, known := answerLength(buffer[:read]); known && read >= length {
+			if !bytes.HasPrefix(buffer, []byte("HTTP/1.1 201 ")) {
+				return fmt.Errorf("remember: %s", buffer[:read])
+			}
+			return nil
+		}
+	}
+	return errors.New("an answer is longer than the buffer")
+}
+
+// answerLength is how long an answer will be with its head, as soon as that is known.
+func answerLength(answer []byte) (length int, known bool) {
+	head, _, whole := bytes.Cut(answer, []byte("\r\n\r\n"))
+	_, after, found := bytes.Cut(head, []byte("\r\nContent-Length: "))
+	if !whole || !found {
+		return 0, false
+	}
+	digits, _, _ := bytes.Cut(after, []byte("\r\n"))
+	body, err := strconv.Atoi(string(digits))
+	return len(head) + 4 + body, err == nil
+}
+
+// measureImport loads records, and waits until they can be found by meaning, too.
+func (r *remember) measureImport(ctx context.Context, s *session) error {
+	for range s.Rounds {
+		for _, p := range s.programs {
+			if err := r.importOnce(ctx, s, p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *remember) importOnce(ctx context.Context, s *session, p program) (err error) {
+	server, err := s.start(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.stop()) }()
+	began := time.Now()
+	if err := server.load(ctx, newAuthor(3).items(r.Records)); err != nil {
+		return err
+	}
+	s.add(p.name, "import", "items/s", more, float64(r.Records)/time.Since(began).Seconds())
+	if err := server.caughtUp(ctx); err != nil {
+		return err
+	}
+	s.add(p.name, "import, until found by meaning", "items/s", more, float64(r.Records)/time.Since(began).Seconds())
+	return nil
+}
+
+// measureStarts starts the program with an empty directory and database, and then with what is there.
+func (r *remember) measureStarts(ctx context.Context, s *session) error {
+	for _, p := range s.programs {
+		var cold, warm []float64
+		for range r.Starts {
+			c, w, err := s.startTwice(ctx, p)
+			if err != nil {
+				return err
+			}
+			cold, warm = append(cold, c.Seconds()*1000), append(warm, w.Seconds()*1000)
+		}
+		s.add(p.name, "first start, p50", "ms", less, median(cold))
+		s.add(p.name, "first start, max", "ms", none, slices.Max(cold))
+		s.add(p.name, "later start, p50", "ms", less, median(warm))
+	}
+	return nil
+}
+
+func (s *session) startTwice(ctx context.Context, p program) (cold, warm time.Duration, err error) {
+	server, err := s.start(ctx, p)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { err = errors.Join(err, server.stop()) }()
+	warm, err = server.restart(ctx)
+	return server.firstStart, warm, err
+}

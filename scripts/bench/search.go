@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/pgvector/pgvector-go"
+)
+
+// search measures searches by meaning.
+type search struct {
+	settings
+	Items     int `help:"Items, with a vector of 1,536 dimensions each." default:"100000"`
+	Questions int `help:"Questions." default:"30"`
+}
+
+// depth is how many hits count.
+const depth = 10
+
+// audience is for whom the questions are asked.
+type audience struct {
+	name   string
+	scopes []string       // with public; nil for the whole tenant
+	fields map[string]any // of the request
+	words  bool           // asked as words, too
+}
+
+var ada = map[string]any{"user_id": "ada", "project_id": "apollo", "team_id": "core"}
+
+var everyone = map[string]any{"user_id": "ada", "project_id": "apollo", "team_id": "core", "org_id": "acme"}
+
+var audiences = []audience{
+	{name: "public, 5,027 items", scopes: []string{"public"}, fields: map[string]any{"context": map[string]any{"user_id": "new"}}},
+	{name: "user, project, team, public", scopes: []string{"user:ada", "project:apollo", "team:core", "public"}, fields: map[string]any{"context": ada}},
+	{
+		name: "these and org, 25,695 items", scopes: []string{"user:ada", "project:apollo", "team:core", "public", "org:acme"},
+		fields: map[string]any{"context": everyone},
+	},
+	{name: "the whole tenant"},
+	{name: "… a type that 40 % have", fields: map[string]any{"types": types[1]}},
+	{name: "… a type that 1 % have", fields: map[string]any{"types": types[0]}},
+	{name: "… only one user's scope", scopes: []string{"user:ada"}, fields: map[string]any{"scope": "user:ada"}},
+	{name: "… by words too", words: true},
+}
+
+// Run implements the command.
+func (b *search) Run(ctx context.Context) error { return b.run(ctx, "search", b.measure) }
+
+// measure loads a database for each program, and asks all of them every question in turn.
+func (b *search) measure(ctx context.Context, s *session) (err error) {
+	w := newWorld(b.Items, b.Questions)
+	model := w.model()
+	defer model.Close()
+	environment := []string{"ANNALS_EMBEDDING_URL=" + model.URL, "ANNALS_EMBEDDING_MODEL=bench", fmt.Sprintf("ANNALS_EMBEDDING_DIMS=%d", dims)}
+	var servers []*server
+	defer func() {
+		for _, server := range servers {
+			err = errors.Join(err, server.stop())
+		}
+	}()
+	for _, p := range s.programs {
+		server, err := s.start(ctx, p, environment...)
+		if err != nil {
+			return err
+		}
+		servers = append(servers, server)
+		began := time.Now()
+		if err := errors.Join(server.load(ctx, slices.Values(w.items)), server.caughtUp(ctx)); err != nil {
+			return err
+		}
+		s.add(p.name, "load and embed", "s", none, time.Since(began).Seconds())
+		if _, err := server.restart(ctx, environment...); err != nil { // indexes over vectors are built at a start
+			return err
+		}
+	}
+	if err := warm(ctx, servers, w); err != nil {
+		return err
+	}
+	for _, a := range audiences {
+		if err := a.measure(ctx, s, servers, w); err != nil {
+			return fmt.Errorf("%s: %w", a.name, err)
+		}
+	}
+	if s.engine == "postgres" {
+		return s.measurePgvector(ctx, servers[0].database, w)
+	}
+	return nil
+}
+
+// warm asks until two searches in a row of the whole tenant are about as fast: sketches are in memory, indexes are built.
+func warm(ctx context.Context, servers []*server, w *world) error {
+	for _, server := range servers {
+		before := time.Hour
+		for range 60 {
+			began := time.Now()
+			for _, q := range w.questions[:min(5, len(w.questions))] {
+				if _, err := audiences[3].ask(ctx, server, q); err != nil {
+					return err
+				}
+			}
+			took := time.Since(began)
+			if took > before*9/10 && took < before*11/10 {
+				break
+			}
+			before = took
+			time.Sleep(time.Second)
+		}
+	}
+	return nil
+}
+
+// measure asks every question of every server, in an order of its own in each round; first for what is found.
+func (a audience) measure(ctx context.Context, s *session, servers []*server, w *world) error {
+	expected := w.nearest(a)
+	for round := range 1 + s.Rounds {
+		times := make([][]time.Duration, len(servers))
+		recall := make([]float64, len(servers))
+		for _, turn := range rand.New(rand.NewPCG(3, uint64(round))).Perm(len(servers) * len(w.questions)) {
+			q, n := turn/len(servers), turn%len(servers)
+			began := time.Now()
+			found, err := a.ask(ctx, servers[n], w.questions[q])
+			if err != nil {
+				return err
+			}
+			times[n] = append(times[n], time.Since(began))
+			recall[n] += expected[q].share(found) / float64(len(w.questions))
+		}
+		for n, server := range servers {
+			switch {
+			case round > 0:
+				s.add(server.program.name, a.name+", p50", "ms", less, percentile(times[n], 0.50))
+				s.add(server.program.name, a.name+", p95", "ms", less, percentile(times[n], 0.95))
+			case !a.words:
+				s.add(server.program.name, a.name+", recall@10", "", more, recall[n])
+			}
+		}
+	}
+	return nil
+}
+
+// ask searches, and gives the ids of the hits.
+func (a audience) ask(ctx context.Context, server *server, q question) ([]string, error) {
+	body := map[string]any{"vector": q.vector, "limit": depth, "order": "score", "min_score": 0}
+	for name, value := range a.fields {
+		body[name] = value
+	}
+	if a.words {
+		body["query"] = q.words
+	}
+	return server.search(ctx, body)
+}
+
+func (s *server) search(ctx context.Context, body map[string]any) (ids []string, err error) {
+	var answer struct {
+		Items []struct {
+			Knowledge struct {
+				ID string `json:"id"`
+			} `json:"knowledge"`
+		} `json:"items"`
+	}
+	err = s.post(ctx, "/v1/search", body, &answer)
+	for _, hit := range answer.Items {
+		ids = append(ids, hit.Knowledge.ID)
+	}
+	return ids, err
+}
+
+// share is how many of the expected ids were found, of all expected.
+func share(found []string, expected map[string]bool) float64 {
+	count := 0
+	for _, id := range found {
+		if expected[id] {
+			count++
+		}
+	}
+	return float64(count) / float64(max(1, len(expected)))
+}
+
+// visible yields the items that the audience may see and that pass its filter.
+func (a audience) visible(w *world) iter.Seq[int] {
+	wanted := a.fields["types"]
+	return func(yield func(int) bool) {
+		for i, it := range w.items {
+			seen := a.scopes == nil || slices.ContainsFunc(it.Scopes, func(scope string) bool { return slices.Contains(a.scopes, scope) })
+			if seen && (wanted == nil || wanted == it.Type) && !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// nearest is what an exact search finds for each question.
+func (w *world) nearest(a audience) []*nearest {
+	all := make([]*nearest, len(w.questions))
+	visible := slices.Collect(a.visible(w))
+	var comparing sync.WaitGroup
+	slots := make(chan struct{}, runtime.NumCPU())
+	for q := range w.questions {
+		comparing.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			all[q] = &nearest{}
+			for _, i := range visible {
+				all[q].add(w.items[i].ID, dot(w.vectors[i], w.questions[q].vector))
+			}
+		})
+	}
+	comparing.Wait()
+	return all
+}
+
+// measurePgvector asks the barest query there is, along an index over whole vectors that is made for it.
+func (s *session) measurePgvector(ctx context.Context, address string, w *world) error {
+	return withPool(address, func(pool *sql.DB) error {
+		pool.SetMaxOpenConns(1)
+		for _, statement := range []string{
+			"SET maintenance_work_mem = '1GB'", "SET hnsw.ef_search = 100", "SET jit = off", "SET enable_seqscan = off",
+			"CREATE INDEX bench_graph ON vectors_1 USING hnsw (vector halfvec_cosine_ops)", "ANALYZE vectors_1",
+		} {
+			if _, err := pool.ExecContext(ctx, statement); err != nil {
+				return err
+			}
+		}
+		query, err := pool.PrepareContext(ctx, "SELECT text_hash FROM vectors_1 ORDER BY vector <=> $1 LIMIT 10")
+		if err != nil {
+			return err
+		}
+		defer query.Close()
+		for range 1 + s.Rounds {
+			var times []time.Duration
+			for _, q := range w.questions {
+				began := time.Now()
+				var hashes int
+				rows, err := query.QueryContext(ctx, pgvector.NewHalfVector(q.vector))
+				if err != nil {
+					return err
+				}
+				for rows.Next() {
+					hashes++
+				}
+				if err := errors.Join(rows.Err(), rows.Close()); err != nil || hashes != depth {
+					return fmt.Errorf("%d hits: %w", hashes, err)
+				}
+				times = append(times, time.Since(began))
+			}
+			s.add("pgvector, no filter", "the whole tenant, p95", "ms", less, percentile(times, 0.95))
+		}
+		return nil
+	})
+}

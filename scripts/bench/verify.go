@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os/exec"
+	"time"
+)
+
+// verify measures the verification of a log.
+type verify struct {
+	settings
+	Events int `help:"Events in the log." default:"100000"`
+}
+
+// Run implements the command.
+func (v *verify) Run(ctx context.Context) error { return v.run(ctx, "verify", v.measure) }
+
+func (v *verify) measure(ctx context.Context, s *session) error {
+	for _, p := range s.programs {
+		if err := v.measureOne(ctx, s, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *verify) measureOne(ctx context.Context, s *session, p program) (err error) {
+	server, err := s.start(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.stop()) }()
+	err = errors.Join((&rebuild{Events: v.Events}).fill(ctx, server), server.caughtUp(ctx), server.endProcess())
+	if err != nil {
+		return err
+	}
+	for range s.Rounds {
+		began := time.Now()
+		command := exec.CommandContext(ctx, p.path, "verify", "--database", server.database, "--data", server.data)
+		command.Env = plainEnvironment()
+		if output, err := command.CombinedOutput(); err != nil {
+			return fmt.Errorf("verify: %w: %s", err, output)
+		}
+		s.add(p.name, "verify", "s", less, time.Since(began).Seconds())
+		if p != s.programs[0] {
+			continue
+		}
+		began = time.Now()
+		if err := readAndHash(ctx, server.database); err != nil {
+			return err
+		}
+		s.add("read and hash", "verify", "s", less, time.Since(began).Seconds())
+	}
+	return nil
+}
+
+// readAndHash reads the log, hashes every event, and computes the commitment of every text.
+func readAndHash(ctx context.Context, address string) error {
+	return withPool(address, func(pool *sql.DB) error {
+		rows, err := pool.QueryContext(ctx, `
+			SELECT e.event_id, e.stream, e.version, e.name, e.schema_version, e.recorded_at, e.actor, e.data, t.salt, t.text
+			FROM events AS e
+			LEFT JOIN event_texts AS t ON t.tenant = e.tenant AND t.position = e.position
+			ORDER BY e.tenant, e.position`)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		columns := make([]sql.RawBytes, 10)
+		into := make([]any, len(columns))
+		for i := range columns {
+			into[i] = &columns[i]
+		}
+		hash := sha256.New()
+		for rows.Next() {
+			if err := rows.Scan(into...); err != nil {
+				return err
+			}
+			hash.Reset()
+			for _, column := range columns[:8] {
+				hash.Write(column)
+			}
+			hash.Sum(nil)
+			mac := hmac.New(sha256.New, columns[8])
+			mac.Write(columns[9])
+			mac.Sum(nil)
+		}
+		return rows.Err()
+	})
+}
