@@ -84,7 +84,7 @@ func (p *Knowledge) begin(ctx context.Context, log *events.Log, order domain.Reb
 // the beginning: to build one of a large table, its writer would pause for as long as that takes.
 func preparedDefinitions(engine database.Engine) []string {
 	if engine == database.SQLite {
-		return []string{knowledgeName, knowledgeName + "_indexes", knowledgeName + "_sheaves"}
+		return []string{knowledgeName, knowledgeName + "_indexes"}
 	}
 	return []string{knowledgeName}
 }
@@ -242,7 +242,7 @@ func (p *Knowledge) Sweep(ctx context.Context) error {
 // drop removes a version's tables and what is known of its progress.
 func (p *Knowledge) drop(ctx context.Context, v version) error {
 	pace := paced(p.db.Engine)
-	for _, table := range append(v.tables.all(), v.tables.sheaves) {
+	for _, table := range v.tables.all() {
 		if err := p.empty(ctx, pace, v.tables, table); err != nil {
 			return fmt.Errorf("empty %s: %w", table, err)
 		}
@@ -257,7 +257,7 @@ func (p *Knowledge) forget(ctx context.Context, tx bun.IDB, v version) error {
 			return err
 		}
 	}
-	for _, table := range append(v.tables.all(), v.tables.sheaves) {
+	for _, table := range v.tables.all() {
 		if _, err := tx.NewRaw("DROP TABLE IF EXISTS ?", table).Exec(ctx); err != nil {
 			return fmt.Errorf("drop %s: %w", table, err)
 		}

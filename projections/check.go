@@ -3,7 +3,6 @@ package projections
 import (
 	"context"
 	"fmt"
-	"math"
 	"runtime"
 	"sync"
 
@@ -49,17 +48,16 @@ func Check(ctx context.Context, db *database.DB, settings Settings, progress fun
 	if err != nil {
 		return Checked{}, p.failed(ctx, "count items", err)
 	}
-	var items float64
-	var telling sync.Mutex
+	var items int64
+	var reporting sync.Mutex
 	e := &verification{
 		knowledge: p, new: active, snapshot: moment, tx: tx, log: events.SnapshotOf(tx), sums: map[string]uint64{},
 		report: domain.RebuildReport{Wrong: []string{}, Rows: map[string]int64{}, Checksums: map[string]string{}},
-		compared: func(more float64) {
-			telling.Lock()
-			defer telling.Unlock()
+		compared: func(more int64) {
+			reporting.Lock()
+			defer reporting.Unlock()
 			if items += more; progress != nil {
-				done := int64(math.Round(items))
-				progress(done, max(done, int64(of)))
+				progress(items, max(items, int64(of)))
 			}
 		},
 	}

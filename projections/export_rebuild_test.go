@@ -10,11 +10,6 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 )
 
-// BeforeVerification lets a test spoil what a rebuild has built.
-func BeforeVerification(p *Knowledge, spoil func(ctx context.Context, version int)) {
-	p.beforeVerification = spoil
-}
-
 // Corrupt changes a projection behind its back.
 func Corrupt(ctx context.Context, db *database.DB, statement string) error {
 	return db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -24,9 +19,6 @@ func Corrupt(ctx context.Context, db *database.DB, statement string) error {
 
 // LookAgain lets the next transaction know no version, as if nobody had written for a while.
 func LookAgain(p *Knowledge) { p.versionSet.Store(&versionSet{}) }
-
-// IsCareful tells whether versions beside the active one are read and written each by itself.
-func IsCareful(p *Knowledge) bool { return p.careful() }
 
 // SmallSteps lets a rebuild work in slices of so many streams and transactions of so many rows.
 func SmallSteps(r *Rebuilder, streams, rows int) { r.sliceStreams, r.batch.limit = streams, rows }

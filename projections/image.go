@@ -51,6 +51,10 @@ func (i *image) sort() {
 	slices.SortFunc(i.scopes, func(a, b []any) int {
 		return cmp.Or(cmp.Compare(a[1].(string), b[1].(string)), cmp.Compare(a[2].(int64), b[2].(int64)))
 	})
+	slices.SortFunc(i.terms, func(a, b []any) int {
+		return cmp.Or(cmp.Compare(a[1].(string), b[1].(string)), cmp.Compare(a[2].(string), b[2].(string)),
+			cmp.Compare(a[3].(int64), b[3].(int64)))
+	})
 	slices.SortFunc(i.votes, func(a, b []any) int {
 		return cmp.Or(cmp.Compare(a[1].(string), b[1].(string)), cmp.Compare(a[2].(string), b[2].(string)))
 	})
@@ -63,11 +67,6 @@ func (i *image) addRows(tenant string, k *domain.Knowledge, words int) error {
 			i.scopes = append(i.scopes, []any{tenant, string(scope), k.Number, words})
 		}
 	}
-	return i.addItem(tenant, k, words)
-}
-
-// addItem draws an item, and neither who may see it nor its terms.
-func (i *image) addItem(tenant string, k *domain.Knowledge, words int) error {
 	r := rowOf(tenant, k, words)
 	values, err := r.values()
 	if err != nil {

@@ -69,7 +69,6 @@ type Knowledge struct {
 	log        *slog.Logger
 	now        func() time.Time
 
-	carefulUntil *atomic.Int64 // nanoseconds since 1970; see takeCare
 	unreadable   *atomic.Int64 // the version that was read last of those with rows that cannot be read
 
 	packedRows, compactItems int
@@ -80,8 +79,6 @@ type Knowledge struct {
 
 	past    *atomic.Pointer[pastTables] // whose items were whose, and whom they reached; nil before [OpenPast]
 	history *atomic.Pointer[events.Log] // in which is recorded what happens to the projection; nil without a Rebuilder
-
-	beforeVerification func(ctx context.Context, version int) // for tests that spoil a version; else nil
 }
 
 // Open finds the active version of the projection in a migrated database, or creates the first.
@@ -110,7 +107,7 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 // newKnowledge is the projection before it has looked at the catalogue.
 func newKnowledge(db *database.DB, settings Settings) *Knowledge {
 	p := &Knowledge{
-		db: db, reads: db.DB, versionSet: &atomic.Pointer[versionSet]{}, carefulUntil: &atomic.Int64{}, unreadable: &atomic.Int64{},
+		db: db, reads: db.DB, versionSet: &atomic.Pointer[versionSet]{}, unreadable: &atomic.Int64{},
 		policies: map[string]domain.ConfidencePolicy{}, tokenizers: settings.Tokenizers,
 		log: settings.Logger, now: settings.Now, packedRows: defaultPackedRows, compactItems: defaultCompactItems, compactIdle: defaultCompactIdle, postings: maxPostings,
 		backlog: &backlog{}, gathered: gathering{gatheredBelow, gatheredSeen, gatheredBytes}, history: &atomic.Pointer[events.Log]{}, past: &atomic.Pointer[pastTables]{}, scopeSizes: newScopeSizes(),

@@ -40,20 +40,23 @@ type sliceRow struct {
 	LoadedAt   database.Time `bun:"loaded_at"`
 }
 
-// load folds every tenant's streams, in parallel, writes one final row per item, and the indexes last, or
-// on SQLite the index of words. Slices that an interrupted rebuild has loaded are not loaded again.
+// load folds every tenant's streams, in parallel, and writes one final row per item. On PostgreSQL the indexes
+// come last. Slices that an interrupted rebuild has loaded are not loaded again.
 func (r *Rebuilder) load(ctx context.Context, now *run) error {
 	p, v := r.knowledge, now.version
 	known, err := p.slices(ctx, v)
 	if err != nil {
 		return err
 	}
-	now.restart()
-	for _, s := range known {
-		if !s.LoadedAt.IsZero() {
-			now.resume(s)
+	now.note(func(p *domain.RebuildProgress) {
+		p.Streams, p.Events = 0, 0
+		for _, s := range known {
+			if !s.LoadedAt.IsZero() {
+				p.Streams, p.Events = p.Streams+s.Streams, p.Events+s.Events
+			}
 		}
-	}
+		now.resumed = p.Streams
+	})
 	workers := workers(p.db.Engine)
 	err = p.db.WithScanPool(ctx, workers, func(reads database.Querier) error {
 		work, ctx := errgroup.WithContext(ctx)
@@ -190,7 +193,7 @@ func (r *Rebuilder) loadSlice(ctx context.Context, log events.Snapshot, now *run
 // nextPart folds what fits into memory. It has stopped reading when that is written: SQLite's journal
 // begins anew only while nobody reads, and would grow to many times the size of the database.
 func (r *Rebuilder) nextPart(ctx context.Context, log events.Snapshot, now *run, s sliceRow, upTo int64) (part loading, through string, err error) {
-	part.sliceRow, part.engine, part.tokenizer = s, r.knowledge.db.Engine, now.version.tokenizer
+	part.sliceRow, part.tokenizer = s, now.version.tokenizer
 	if part.mark, err = events.Erasures(ctx, r.knowledge.db, s.Tenant); err != nil {
 		return part, "", err
 	}
@@ -212,10 +215,8 @@ func (r *Rebuilder) nextPart(ctx context.Context, log events.Snapshot, now *run,
 // loading is the part of a slice that is being drawn.
 type loading struct {
 	sliceRow
-	engine    database.Engine
 	tokenizer text.Tokenizer
 	drawn     image
-	sheaf     sheaf  // of scopes and terms, on SQLite
 	bytes     int    // that people wrote
 	last      string // the stream that was drawn last
 	mark      int64  // how far erasures had come before it was read
@@ -238,14 +239,7 @@ func (l *loading) add(f folded) error {
 		// Its text was erased after the position that is loaded up to, and that will be caught up with.
 		k.Text.URI = l.last
 	}
-	terms, words := tokenize(l.tokenizer, k)
-	if l.engine == database.Postgres {
-		return l.drawn.add(l.Tenant, k, countTerms(terms, words))
-	}
-	if isAlive(k) {
-		l.sheaf.add(k, terms, words)
-	}
-	return l.drawn.addItem(l.Tenant, k, words)
+	return l.drawn.add(l.Tenant, k, documentTermsOf(l.tokenizer, k))
 }
 
 // write writes what was drawn of a slice up to a stream, and gives what is left of the slice.
@@ -253,8 +247,7 @@ func (r *Rebuilder) write(ctx context.Context, now *run, part loading, through s
 	p, v := r.knowledge, now.version
 	rest.sliceRow = part.sliceRow
 	rest.After, rest.Streams = through, max(0, part.Streams-part.streams)
-	bound := part.sheaf.chunks() // before everybody else's writes wait for it
-	part.drawn.sort()
+	part.drawn.sort() // before the writes of others wait for this one
 	err = r.batch.write(p.db, part.drawn.rows(), func() (time.Duration, error) {
 		var began time.Time
 		err := p.db.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -273,9 +266,6 @@ func (r *Rebuilder) write(ctx context.Context, now *run, part loading, through s
 				if _, err := tx.NewInsert().Model(&rest.sliceRow).Exec(ctx); err != nil {
 					return err
 				}
-			}
-			if err := putSheaf(ctx, tx, v.tables, part.Tenant, bound); err != nil {
-				return err
 			}
 			return copyInto(ctx, p.db.Engine, tx, v.tables, &part.drawn)
 		})
@@ -310,22 +300,15 @@ func (r *Rebuilder) index(ctx context.Context, now *run) error {
 	p, v := r.knowledge, now.version
 	r.logger.InfoContext(ctx, "rebuild", "projection", knowledgeName, "version", v.Version, "stage", "indexing")
 	now.enter(phaseIndexing)
-	indexes := fmt.Sprintf("DROP TABLE %s;", v.tables.sheaves)
+	indexes := "" // SQLite has them from the beginning
 	if p.db.Engine == database.Postgres {
-		var err error
-		if indexes, err = definition(p.db.Engine, knowledgeName+"_indexes", v.Version); err != nil {
+		made, err := definition(p.db.Engine, knowledgeName+"_indexes", v.Version)
+		if err != nil {
 			return err
 		}
-		indexes = "SET LOCAL maintenance_work_mem = '512MB';\n" + indexes
+		indexes = "SET LOCAL maintenance_work_mem = '512MB';\n" + made
 		for _, table := range v.tables.all() {
 			indexes += "ANALYZE " + string(table) + ";\n"
-		}
-	} else {
-		if err := r.merge(ctx, now); err != nil {
-			return fmt.Errorf("index words: %w", err)
-		}
-		if err := p.empty(ctx, r.batch, v.tables, v.tables.sheaves); err != nil {
-			return err
 		}
 	}
 	return p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {

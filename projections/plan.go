@@ -38,8 +38,8 @@ func (r Rebuilds) Plan(ctx context.Context, name string, order domain.RebuildOrd
 }
 
 // Parts of a hundred that a rebuild takes of disk at its most, of what it leaves. PostgreSQL writes
-// everything to its journal, too, and sorts for the indexes. SQLite keeps the terms in sheaves until they
-// are merged, and its journal begins anew again and again.
+// everything to its journal, too, and sorts for the indexes. SQLite splits pages of the index of terms, and its
+// journal begins anew again and again.
 const (
 	needPostgres  = 200
 	needSQLite    = 120

@@ -81,6 +81,9 @@ func (p *Knowledge) readAll(ctx context.Context, tx bun.IDB, reads []read) error
 }
 
 func (p *Knowledge) readSets(ctx context.Context, tx bun.IDB, reads []read) error {
+	if len(reads) == 0 {
+		return nil
+	}
 	statements := make([]string, len(reads))
 	for i, r := range reads {
 		statements[i] = r.query.String()

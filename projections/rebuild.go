@@ -60,7 +60,39 @@ type run struct {
 
 	mu       sync.Mutex
 	progress domain.RebuildProgress
-	pace     pace
+	entered  time.Time // when its phase began
+	resumed  int64     // streams that another process had loaded before
+}
+
+// phaseIndexing is the second half of building: everything is loaded.
+const phaseIndexing = "indexing"
+
+// enter notes that a phase begins.
+func (r *run) enter(phase string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.progress.Phase, r.entered = phase, time.Now()
+}
+
+// now is the progress, with how fast its phase works and an estimate of the time left. To verify an item takes
+// about as long as to load it.
+func (r *run) now() domain.RebuildProgress {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	progress, inPhase := r.progress, time.Since(r.entered)
+	progress.Took = time.Since(r.began)
+	var done, left int64
+	switch progress.Phase {
+	case stateBuilding:
+		done, left = progress.Streams-r.resumed, 2*progress.Total-progress.Streams
+	case stateVerifying:
+		done, left = progress.Verified, progress.Total-progress.Verified
+	}
+	if done > 0 && inPhase >= time.Second { // before, the start of the phase counts for too much
+		progress.Rate = float64(done) / inPhase.Seconds()
+		progress.Left = time.Duration(float64(max(left, 0)) / progress.Rate * float64(time.Second))
+	}
+	return progress
 }
 
 func (r *run) note(change func(*domain.RebuildProgress)) {
@@ -280,9 +312,7 @@ func (r *Rebuilder) Progress() (domain.RebuildProgress, bool) {
 	if now == nil {
 		return domain.RebuildProgress{}, false
 	}
-	now.mu.Lock()
-	defer now.mu.Unlock()
-	return now.pace.estimate(now.progress, time.Since(now.began), time.Since(now.pace.entered)), true
+	return now.now(), true
 }
 
 // Wait returns when no rebuild is running in this process any more.

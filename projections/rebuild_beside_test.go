@@ -84,7 +84,7 @@ func TestADrainingVersionThatCannotBeWrittenIsRetired(t *testing.T) {
 	})
 }
 
-func TestADatabaseThatWasAwayIsNoReasonForCare(t *testing.T) {
+func TestADatabaseThatWasAwayAbandonsNoVersion(t *testing.T) {
 	t.Parallel()
 	r, proxy, operator := newRebuildingAfar(t)
 	vote := domain.GiveFeedback{Target: domain.Target{By: r.by, ID: "item"}, Verdict: domain.Helpful, TraceID: "t1"}
@@ -113,11 +113,11 @@ func TestADatabaseThatWasAwayIsNoReasonForCare(t *testing.T) {
 	if err := <-voted; !errors.Is(err, domain.ErrUnavailable) {
 		t.Errorf("got %v, want %v", err, domain.ErrUnavailable)
 	}
-	if projections.IsCareful(r.base) {
-		t.Error("versions are written each by itself")
-	}
 	proxy.Up()
 	r.submit(vote)
+	if _, err := r.base.Rollback(t.Context()); err != nil {
+		t.Errorf("roll back to the version that was written, too: %v", err)
+	}
 }
 
 func TestUrisChangeHandsWithinABatch(t *testing.T) {

@@ -101,18 +101,13 @@ func TestARebuildWhileEverybodyWritesLosesNothing(t *testing.T) {
 
 func TestAVersionThatDiffersFromTheLogIsNotSwitchedTo(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{Logger: databasetest.Log(t)})
+		r := newRebuilding(t, db, projections.Settings{})
 		for i := range 20 {
-			w.remember(fmt.Sprint("item-", i), "what the log says", "team:pay")
+			r.remember(fmt.Sprint("item-", i), "what the log says", "team:pay")
 		}
-		projections.BeforeVerification(w.base, func(ctx context.Context, version int) {
-			err := projections.Corrupt(ctx, db, fmt.Sprintf("UPDATE knowledge_%d SET helpful = 99 WHERE id = 'item-3'", version))
-			if err != nil {
-				t.Error(err)
-			}
-		})
-		w.rebuild()
-		if got := w.version(); got != 1 {
+		r.at("verifying", func() { r.corrupt("UPDATE knowledge_2 SET helpful = 99 WHERE id = 'item-3'") })
+		r.run()
+		if got := r.version(); got != 1 {
 			t.Errorf("version %d is active, want the gate closed and the first one kept", got)
 		}
 	})

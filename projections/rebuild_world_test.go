@@ -95,17 +95,28 @@ type stageHandler struct {
 	slog.Handler
 
 	mu sync.Mutex
-	at map[string]func()
+	at map[string]func(context.Context)
 }
 
 // at lets do happen when a rebuild enters a stage: building, indexing, catching_up, verifying, ready.
 func (r *rebuilding) at(stage string, do func()) {
-	r.stages.mu.Lock()
-	defer r.stages.mu.Unlock()
-	if r.stages.at == nil {
-		r.stages.at = map[string]func(){}
+	r.during(stage, func(context.Context) {
+		if do != nil {
+			do()
+		}
+	})
+}
+
+// during is at, with the context of the rebuild.
+func (r *rebuilding) during(stage string, do func(context.Context)) { r.stages.set(stage, do) }
+
+func (h *stageHandler) set(stage string, do func(context.Context)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.at == nil {
+		h.at = map[string]func(context.Context){}
 	}
-	r.stages.at[stage] = do
+	h.at[stage] = do
 }
 
 func (h *stageHandler) Handle(ctx context.Context, record slog.Record) error {
@@ -116,7 +127,7 @@ func (h *stageHandler) Handle(ctx context.Context, record slog.Record) error {
 				do := h.at[a.Value.String()]
 				h.mu.Unlock()
 				if do != nil {
-					do()
+					do(ctx)
 				}
 			}
 			return true

@@ -106,14 +106,14 @@ func TestAPlanCountsWhatIsLoadedAndNotWhatRebuildsRecord(t *testing.T) {
 
 func TestARebuildOutlivesItsProcess(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, projections.Settings{Logger: databasetest.Log(t)})
+		w := newRebuilding(t, db, projections.Settings{})
 		w.remember("one", "what the log says", "team:pay")
 		verifying := make(chan struct{})
-		projections.BeforeVerification(w.base, func(ctx context.Context, _ int) {
+		w.during("verifying", func(ctx context.Context) {
 			close(verifying)
 			<-ctx.Done() // the process ends in the middle
 		})
-		first := w.rebuilds()
+		first := projections.Rebuilds{Rebuilder: w.Rebuilder}
 		if _, err := first.Start(t.Context(), "knowledge", domain.RebuildOrder{}); err != nil {
 			t.Fatal(err)
 		}
@@ -141,14 +141,14 @@ func TestOneProcessRebuildsAtATime(t *testing.T) {
 	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, db, projections.Settings{Logger: databasetest.Log(t)})
+	w := newRebuilding(t, db, projections.Settings{})
 	w.remember("one", "what the log says", "team:pay")
 	verifying, goOn := make(chan struct{}), make(chan struct{})
-	projections.BeforeVerification(w.base, func(context.Context, int) {
+	w.at("verifying", func() {
 		close(verifying)
 		<-goOn
 	})
-	here, there := w.rebuilds(), newWorld(t, db, projections.Settings{}).rebuilds()
+	here, there := projections.Rebuilds{Rebuilder: w.Rebuilder}, newWorld(t, db, projections.Settings{}).rebuilds()
 	if _, err := here.Start(t.Context(), "knowledge", domain.RebuildOrder{}); err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestOneProcessRebuildsAtATime(t *testing.T) {
 		t.Errorf("seen from there: %+v (%v)", last, err)
 	}
 	close(goOn)
-	if last := w.ended(here); last.State != "active" {
+	if last := w.world.ended(here); last.State != "active" {
 		t.Errorf("got %+v", last)
 	}
 	if got := w.states(); !slices.Equal(got, []string{"2 active", "1 draining"}) {
@@ -173,11 +173,10 @@ func TestOneProcessRebuildsAtATime(t *testing.T) {
 
 func TestVersionsThatWereDroppedAreNotShown(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		later := time.Now
-		w := newWorld(t, db, projections.Settings{Now: func() time.Time { return later() }})
+		w := newRebuilding(t, db, projections.Settings{})
 		w.remember("one", "what the log says", "team:pay")
-		rebuilds := w.rebuilds()
-		projections.BeforeVerification(w.base, func(ctx context.Context, _ int) { <-ctx.Done() })
+		rebuilds := projections.Rebuilds{Rebuilder: w.Rebuilder}
+		w.during("verifying", func(ctx context.Context) { <-ctx.Done() })
 		if _, err := rebuilds.Start(t.Context(), "knowledge", domain.RebuildOrder{}); err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +187,7 @@ func TestVersionsThatWereDroppedAreNotShown(t *testing.T) {
 		if got := w.states(); !slices.Equal(got, []string{"1 active", "2 retired"}) {
 			t.Errorf("got %q", got)
 		}
-		later = func() time.Time { return time.Now().Add(time.Hour) }
+		w.clock.forward(time.Hour)
 		if err := w.base.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -68,8 +68,7 @@ func TestWhatHappensToAProjectionIsRecorded(t *testing.T) {
 		r.at("verifying", func() { r.corrupt("UPDATE knowledge_4 SET helpful = 99 WHERE id = 'item-3'") })
 		rebuild(domain.RebuildOrder{})
 		cancelled := make(chan error, 1)
-		r.at("verifying", nil)
-		projections.BeforeVerification(r.base, func(ctx context.Context, _ int) {
+		r.during("verifying", func(ctx context.Context) {
 			go func() { _, err := all.Cancel(asked, "knowledge"); cancelled <- err }()
 			<-ctx.Done()
 		})

@@ -132,7 +132,7 @@ func TestRedactingWhileAVersionIsBuiltBringsNothingBack(t *testing.T) {
 					r.submit(domain.Revise{Target: domain.Target{By: r.by, ID: "secret"}, Scopes: []domain.Scope{"team:pay"}})
 					r.redact("secret")
 					r.remember("after", "what came after", "team:pay")
-					if got := r.traces(); len(got) > 0 && !(len(got) == 1 && strings.HasSuffix(got[0], "_sheaves")) {
+					if got := r.traces(); len(got) > 0 {
 						t.Errorf("%v hold the canary", got)
 					}
 				})

@@ -2,7 +2,9 @@ package projections
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -14,9 +16,9 @@ import (
 
 var _ events.Inline = (*Knowledge)(nil)
 
-// stages write every version that is to be written. Commands decide on the active one's state. What
-// nobody reads keeps nobody from writing: a version beside the active one that cannot be written any
-// more is given up, in the same transaction.
+// stages write every version that is to be written. Commands decide on the state of the active one. The
+// secondary versions are read and written each under a savepoint: one that cannot be written any more is abandoned
+// in the same transaction, and commands succeed all the same.
 type stages []*stage
 
 // Open implements [events.Inline]: it loads what the commands read, for every version that is
@@ -32,7 +34,7 @@ func (p *Knowledge) Open(ctx context.Context, tx bun.IDB, tenant string, command
 	for {
 		all, entries, err := p.open(ctx, tx, tenant, wants, known, first)
 		if err != nil {
-			return nil, fmt.Errorf("load knowledge: %w", p.takeCare(ctx, len(known.versions), err))
+			return nil, fmt.Errorf("load knowledge: %w", database.Classify(ctx, err))
 		}
 		first = nil // done
 		isKnown := known.matches(entries)
@@ -57,21 +59,50 @@ func (p *Knowledge) open(ctx context.Context, tx bun.IDB, tenant string, w wante
 		reads = append(reads, readNothing(tx.NewRaw(holdVersions)))
 	}
 	reads = append(reads, p.readVersionSet(func(e *entry) { entries = append(entries, *e) }))
-	careful := p.careful()
 	var all stages
-	for i, v := range known.versions {
+	for _, v := range known.versions { // none, where they are not known yet
 		s := newStage(ctx, p, v, tx, tenant)
 		s.prepared = w.prepared
 		all = append(all, s)
-		if i > 0 && (careful || v.unsupported) {
-			continue
-		}
-		reads = append(reads, s.reads(w)...)
 	}
-	if err := p.readAll(ctx, tx, reads); err != nil || !careful || len(all) == 0 { // none: they are not known yet
+	if len(all) > 0 {
+		reads = append(reads, all[0].reads(w)...)
+	}
+	if err := p.readAll(ctx, tx, reads); err != nil {
 		return all, entries, err
 	}
-	return all, entries, all.beside(ctx, func(s *stage) error { return p.readAll(ctx, tx, s.reads(w)) })
+	return all, entries, all.isolated(ctx, func(s *stage) error { return p.readAll(ctx, tx, s.reads(w)) })
+}
+
+// isolated does something for each secondary version under a savepoint. Where it fails the version has failed, and
+// the transaction goes on as if it had not been tried.
+func (all stages) isolated(ctx context.Context, do func(*stage) error) error {
+	for _, s := range all[min(1, len(all)):] {
+		if s.failed != nil {
+			continue
+		}
+		if _, err := s.tx.ExecContext(ctx, "SAVEPOINT secondary"); err != nil {
+			return err
+		}
+		err := database.Classify(ctx, do(s))
+		if err != nil && isTransient(err) {
+			return err
+		}
+		end := "RELEASE SAVEPOINT secondary"
+		if s.failed = err; err != nil {
+			end = "ROLLBACK TO SAVEPOINT secondary; " + end
+		}
+		if _, err := s.tx.ExecContext(ctx, end); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isTransient tells whether an error says nothing about the version that was written.
+func isTransient(err error) bool {
+	transient := []error{database.ErrUnavailable, database.ErrFull, context.Canceled, context.DeadlineExceeded}
+	return slices.ContainsFunc(transient, func(kind error) bool { return errors.Is(err, kind) })
 }
 
 // Knowledge implements [domain.Book].
@@ -112,9 +143,8 @@ func (all stages) Settle() error {
 
 // Flush implements [events.Stage].
 func (all stages) Flush(ctx context.Context, inserts *database.Script) error {
-	active, careful := all[0], all[0].projection.careful()
-	engine := active.projection.db.Engine
-	statements := &script{engine: engine, Script: *inserts}
+	active := all[0]
+	statements := &script{engine: active.projection.db.Engine, Script: *inserts}
 	if err := all.erase(ctx, statements); err != nil {
 		return err
 	}
@@ -122,25 +152,42 @@ func (all stages) Flush(ctx context.Context, inserts *database.Script) error {
 	if err := active.write(statements); err != nil {
 		return err
 	}
-	for _, s := range all[1:] {
-		if s.failed != nil || careful {
-			continue
-		}
-		part := &script{engine: engine}
-		if s.failed = s.write(part); s.failed == nil {
-			statements.Append(&part.Script)
-		}
-	}
 	if len(all) == 1 {
 		return statements.finish(ctx, active.tx)
 	}
-	if err := active.projection.takeCare(ctx, len(all), statements.run(ctx, active.tx)); err != nil {
+	if err := statements.run(ctx, active.tx); err != nil {
 		return err
 	}
-	if careful {
-		if err := all.beside(ctx, func(s *stage) error { return s.flush(ctx) }); err != nil {
+	err := all.isolated(ctx, func(s *stage) error {
+		part := &script{engine: statements.engine}
+		if err := s.write(part); err != nil {
+			return err
+		}
+		return part.run(ctx, s.tx)
+	})
+	if err != nil {
+		return err
+	}
+	return all.abandonFailed(ctx)
+}
+
+// abandonFailed ends the writing of versions that failed.
+func (all stages) abandonFailed(ctx context.Context) error {
+	for _, s := range all[1:] {
+		if s.failed == nil {
+			continue
+		}
+		p := s.projection
+		p.log.ErrorContext(ctx, "a secondary version cannot be written and is abandoned",
+			"version", s.version.Version, "error", s.failed)
+		state := stateFailed
+		if s.version.State == stateDraining {
+			state = stateRetired
+		}
+		query := abandonVersion(s.tx, s.version.entry, state, s.failed, database.At(p.now())).Where("state <> ?", stateActive)
+		if _, err := query.Exec(ctx); err != nil {
 			return err
 		}
 	}
-	return all.abandonFailed(ctx)
+	return nil
 }

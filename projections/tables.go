@@ -23,7 +23,6 @@ type tables struct {
 	terms     bun.Ident
 	votes     bun.Ident
 	reports   bun.Ident
-	sheaves   bun.Ident // SQLite's, while it is built
 }
 
 func tablesOf(version int) tables {
@@ -35,7 +34,6 @@ func tablesOf(version int) tables {
 		terms:     bun.Ident(name + "_terms"),
 		votes:     bun.Ident(name + "_votes"),
 		reports:   bun.Ident(name + "_reports"),
-		sheaves:   bun.Ident(name + "_sheaves"),
 	}
 }
 

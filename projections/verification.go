@@ -22,7 +22,7 @@ type verification struct {
 	snapshot  database.Snapshot
 	tx        bun.Tx              // the first of the moment's
 	log       events.Snapshot     // as tx sees it
-	compared  func(items float64) // is told of a part of an item, too; may be called by several at a time
+	compared  func(items int64) // may be called by several goroutines at a time
 
 	report   domain.RebuildReport
 	sums     map[string]uint64 // by table

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"runtime"
 
 	"github.com/uptrace/bun"
@@ -18,9 +17,6 @@ import (
 // and the two versions differ in nothing but what the change intends.
 func (r *Rebuilder) verify(ctx context.Context, now *run) error {
 	p := r.knowledge
-	if p.beforeVerification != nil {
-		p.beforeVerification(ctx, now.version.Version)
-	}
 	report, err := r.verifySnapshot(ctx, now)
 	if err != nil {
 		return err
@@ -65,16 +61,10 @@ func (r *Rebuilder) verifySnapshot(ctx context.Context, now *run) (domain.Rebuil
 	if err != nil {
 		return domain.RebuildReport{}, err
 	}
-	var verified float64
 	e := &verification{
 		knowledge: p, old: &old, new: now.version, snapshot: moment, tx: tx, log: events.SnapshotOf(tx),
 		sums: map[string]uint64{},
-		compared: func(items float64) {
-			now.note(func(p *domain.RebuildProgress) {
-				verified += items
-				p.Verified = int64(math.Round(verified))
-			})
-		},
+		compared: func(items int64) { now.note(func(p *domain.RebuildProgress) { p.Verified += items }) },
 		report: domain.RebuildReport{
 			Version: now.version.Version, Against: old.Version, Wrong: []string{},
 			Rows: map[string]int64{}, Checksums: map[string]string{}, Changed: map[string]int64{},

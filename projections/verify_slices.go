@@ -53,7 +53,7 @@ func (e *verification) slices(ctx context.Context, h head) (*wordSums, erasures,
 				noting.Lock()
 				e.note(slice.Tenant, read)
 				noting.Unlock()
-				e.compared(float64(read.streams) * shareRows)
+				e.compared(int64(read.streams))
 			}
 		})
 	}
@@ -130,7 +130,6 @@ func (e *sliceVerifier) read(ctx context.Context, s events.Slice, upTo int64) (r
 		read.bytes += len(f.item.Text.Content) + len(f.item.Text.Overview) + 1000*(1+len(f.item.Votes))
 	}
 	read.streams = s.Streams
-	e.words.streams += int64(s.Streams)
 	if read.have, err = e.knowledge.imageOf(ctx, e.tx, e.new, s, e.words.have.add); err != nil || e.old == nil {
 		return read, err
 	}

@@ -84,7 +84,6 @@ func (s *sums) total() (total uint64) {
 type wordSums struct {
 	want, have, was sums
 	items           []int64 // of each bucket
-	streams         int64
 }
 
 func newWordSums(head int64) *wordSums {
@@ -101,7 +100,6 @@ func (w *wordSums) addAll(other *wordSums) {
 	for i, items := range other.items {
 		w.items[i] += items
 	}
-	w.streams += other.streams
 }
 
 // expect adds the terms of an item.
@@ -151,19 +149,14 @@ func (e *verification) words(ctx context.Context, tenant string, w *wordSums) er
 func (e *verification) readBoth(ctx context.Context, tenant string, w *wordSums) error {
 	reading, ctx := errgroup.WithContext(ctx)
 	reading.SetLimit(min(len(e.snapshot.Transactions), 2))
-	told := &wordsTold{compared: e.compared, items: (1 - shareRows) * float64(w.streams), terms: 2 * w.want.terms}
-	if e.old == nil {
-		told.terms = w.want.terms
-	}
-	reading.Go(func() error { return e.readTerms(ctx, e.tx, e.new, tenant, told.of(&w.have)) })
+	reading.Go(func() error { return e.readTerms(ctx, e.tx, e.new, tenant, w.have.add) })
 	if e.old != nil {
 		last := e.snapshot.Transactions[len(e.snapshot.Transactions)-1]
 		reading.Go(func() error {
-			_, err := e.readActive(ctx, last, func() error { return e.readTerms(ctx, last, *e.old, tenant, told.of(&w.was)) })
+			_, err := e.readActive(ctx, last, func() error { return e.readTerms(ctx, last, *e.old, tenant, w.was.add) })
 			return err
 		})
 	}
-	defer told.rest()
 	return reading.Wait()
 }
 
