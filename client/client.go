@@ -2,14 +2,17 @@ package client
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"log/slog"
 	"maps"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/annals-kb/annals/api"
 )
 
 // Defaults of a [Config].
@@ -19,35 +22,35 @@ const (
 	DefaultRetries = 2
 )
 
-// Config says where the server is, and who is calling.
+// Config names the server and the caller.
 type Config struct {
 	// Server is the server's address. Empty for [DefaultServer].
 	Server string
-	// Key opens the server. Empty for a server in open mode.
+	// Key authenticates the caller. Empty for a server in no-auth mode.
 	Key string
 	// Tenant is the one to act in, for root. Empty for the key's own.
 	Tenant string
-	// Actor is who acts, such as "agent:crawler". Only a server in open mode believes it.
+	// Actor is who acts, such as "agent:crawler". Only a server in no-auth mode trusts it.
 	Actor string
 	// OnBehalfOf is for whom, such as "user:123". The key must allow it.
 	OnBehalfOf string
 
-	// Timeout is how long a call may take, all of its tries together. 0 for [DefaultTimeout]; less than 0 for no limit but the context's.
+	// Timeout is how long a call may take, all of its tries together. 0 for [DefaultTimeout]; negative for no limit but the context's.
 	Timeout time.Duration
-	// Retries is how often what can be sent again is sent again. 0 for [DefaultRetries]; less than 0 for never.
+	// Retries is how often a request that can be sent again is sent again. 0 for [DefaultRetries]; negative for never.
 	Retries int
-	// UpFor is how long a server that answered is taken to be there, and DownFor how long one that did not is left
-	// alone by [Client.Available]. 0 for a minute, and for ten seconds.
+	// UpFor is how long a server that answered counts as available, and DownFor how long [Client.Available] does not
+	// ask one that did not answer. 0 for a minute, and for ten seconds.
 	UpFor, DownFor time.Duration
 	// Transport carries the requests. Nil for one that goes through the environment's proxies, except to this machine.
 	Transport http.RoundTripper
 	// Header goes with every request.
 	Header http.Header
-	// Logger hears what an [Agent] or a [Conversation] had to do without. Never what people wrote. Nil for no log.
+	// Logger gets the requests that an [Agent] or a [Conversation] could not make. It never contains what people wrote. Nil for no log.
 	Logger *slog.Logger
 }
 
-// Client speaks to one server. It is safe for concurrent use.
+// Client sends requests to one server. It is safe for concurrent use.
 type Client struct {
 	cfg    Config
 	base   *url.URL
@@ -56,7 +59,7 @@ type Client struct {
 	health *health
 }
 
-// New prepares a client. It talks to nobody yet.
+// New prepares a client. It sends nothing yet.
 func New(cfg Config) (*Client, error) {
 	base, err := url.Parse(strings.TrimRight(cmp.Or(cfg.Server, DefaultServer), "/"))
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
@@ -68,10 +71,19 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	if cfg.Transport == nil {
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport.MaxIdleConnsPerHost = 16
+		cfg.Transport = transport
+	}
 	c := &Client{cfg: cfg, base: base, header: http.Header{"User-Agent": {"annals-client"}}, health: &health{}}
 	maps.Copy(c.header, cfg.Header)
+	authorization := ""
+	if key := strings.TrimSpace(cfg.Key); key != "" {
+		authorization = "Bearer " + key
+	}
 	for name, value := range map[string]string{
-		"Authorization": bearer(cfg.Key), "Annals-Tenant": cfg.Tenant, "Annals-Actor": cfg.Actor, "Annals-On-Behalf-Of": cfg.OnBehalfOf,
+		"Authorization": authorization, "Annals-Tenant": cfg.Tenant, "Annals-Actor": cfg.Actor, "Annals-On-Behalf-Of": cfg.OnBehalfOf,
 	} {
 		if strings.ContainsAny(value, "\r\n\x00") {
 			return nil, errors.New("neither a key nor a name has line breaks")
@@ -80,21 +92,17 @@ func New(cfg Config) (*Client, error) {
 			c.header.Set(name, value)
 		}
 	}
-	transport := cfg.Transport
-	if transport == nil {
-		transport = direct()
-	}
 	c.http = &http.Client{
-		Transport:     transport,
+		Transport:     cfg.Transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return c, nil
 }
 
-// Close gives connections back that nobody uses any more.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// With is the same client with other headers, for whoever passes on what others ask.
+// With is the same client with other headers, such as those of a request that is passed on.
 func (c *Client) With(header http.Header) *Client {
 	other := *c
 	other.header = c.header.Clone()
@@ -102,33 +110,61 @@ func (c *Client) With(header http.Header) *Client {
 	return &other
 }
 
+// Within is the same client with another time limit; 0 for no limit but the context's.
+func (c *Client) Within(timeout time.Duration) *Client {
+	other := *c
+	other.cfg.Timeout = timeout
+	return &other
+}
+
 // Server is the server's address.
 func (c *Client) Server() string { return c.base.Redacted() }
 
-func bearer(key string) string {
-	if key = strings.TrimSpace(key); key == "" {
-		return ""
-	}
-	return "Bearer " + key
+// health remembers whether the server answered: for long if it did, for a moment if it did not.
+type health struct {
+	mu sync.Mutex
+	up bool
+	at time.Time // zero until the first answer
 }
 
-// direct is a transport that reaches this machine without a proxy, whatever the environment says: proxies that
-// people run for their browser would swallow what stays here.
-func direct() *http.Transport {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxIdleConnsPerHost = 16
-	transport.Proxy = func(r *http.Request) (*url.URL, error) {
-		if loopback(r.URL.Hostname()) {
-			return nil, nil
-		}
-		return http.ProxyFromEnvironment(r)
-	}
-	return transport
+func (h *health) note(up bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.up, h.at = up, time.Now()
 }
 
-func loopback(host string) bool {
-	if address, err := netip.ParseAddr(host); err == nil {
-		return address.IsLoopback()
+// known tells whether the server is available, if that was seen lately.
+func (h *health) known(upFor, downFor time.Duration) (up, known bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	age := time.Since(h.at)
+	return h.up, !h.at.IsZero() && (h.up && age < upFor || !h.up && age < downFor)
+}
+
+// Health asks whether the server is alive.
+func (c *Client) Health(ctx context.Context) (api.Health, error) {
+	return get[api.Health](ctx, c, nil, "healthz")
+}
+
+// Available tells whether the server answers. It asks only if nothing was received from it lately, so that it may be
+// called before every request.
+func (c *Client) Available(ctx context.Context) bool {
+	if up, known := c.health.known(c.cfg.UpFor, c.cfg.DownFor); known {
+		return up
 	}
-	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+	eager := *c // a caller that can do without the memory does not wait for it
+	eager.cfg.Retries = -1
+	_, err := eager.Health(ctx)
+	return err == nil
+}
+
+// Whoami asks as whom the server knows the caller.
+func (c *Client) Whoami(ctx context.Context) (Identity, error) {
+	return get[Identity](ctx, c, nil, "v1", "whoami")
+}
+
+// Projections asks how far the projections of the server have read the log.
+func (c *Client) Projections(ctx context.Context) ([]Projection, error) {
+	page, err := get[api.Projections](ctx, c, nil, "v1", "projections")
+	return page.Items, err
 }

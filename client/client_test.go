@@ -76,7 +76,7 @@ func TestARefusalSaysWhich(t *testing.T) {
 		ctx := t.Context()
 		_, err := w.api.Remember(ctx, client.Knowledge{Content: "x", Type: "lunch", Scopes: []string{"web"}})
 		refused, ok := errors.AsType[*client.Error](err)
-		if !errors.Is(err, client.ErrInvalid) || !ok || len(refused.Fields) != 2 || !strings.Contains(err.Error(), "scopes[0]") {
+		if !errors.Is(err, client.ErrInvalid) || !ok || len(refused.Errors) != 2 || !strings.Contains(err.Error(), "scopes[0]") {
 			t.Errorf("got %v", err)
 		}
 		if _, err := w.api.Knowledge(ctx, "../keys"); !errors.Is(err, client.ErrNotFound) {
@@ -96,14 +96,14 @@ func TestARefusalSaysWhich(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		found, err := w.api.Search(ctx, client.Search{Query: "y", Position: true})
-		if err != nil || found.Position != done.Position {
-			t.Errorf("looked up to %d, %v", found.Position, err)
+		if err != nil || *found.Position != done.Position {
+			t.Errorf("looked up to %d, %v", *found.Position, err)
 		}
 		same := client.Knowledge{Content: "y", Type: "tool"}
-		if _, err := w.api.RememberUnlessSaid(ctx, same, found.Position); err != nil {
+		if _, err := w.api.RememberUnlessSaid(ctx, same, *found.Position); err != nil {
 			t.Error(err)
 		}
-		if _, err := w.api.RememberUnlessSaid(ctx, same, found.Position); !errors.Is(err, client.ErrOvertaken) || !errors.Is(err, client.ErrConflict) {
+		if _, err := w.api.RememberUnlessSaid(ctx, same, *found.Position); !errors.Is(err, client.ErrOvertaken) || !errors.Is(err, client.ErrConflict) {
 			t.Errorf("got %v", err)
 		}
 		if err := w.api.Forget(ctx, "a", ""); err != nil {

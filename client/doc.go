@@ -5,5 +5,5 @@
 // [Client] says what went wrong. [Agent] and [Conversation], for programs that want to work on as if there were no
 // memory when there is none, never do: they answer with nothing.
 //
-// Its one rule: it needs nothing but the standard library and the server's HTTP API.
+// Its one rule: it needs nothing but the standard library, the shapes of package api and the HTTP API of a server.
 package client

@@ -1,52 +1,47 @@
 package client
 
 import (
+	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/annals-kb/annals/api"
 )
 
-// What may go wrong, for errors.Is. Whatever else does matches none of them.
+// Kinds of errors, for errors.Is. Any other error matches none of them.
 var (
-	ErrUnavailable     = errors.New("unavailable")     // nobody answers, or not now
-	ErrInvalid         = errors.New("invalid")         // see [Error.Fields]
-	ErrUnauthenticated = errors.New("unauthenticated") // the key opens nothing
+	ErrUnavailable     = errors.New("unavailable")     // no server answers, or not now
+	ErrInvalid         = errors.New("invalid")         // see the Errors of [Error]
+	ErrUnauthenticated = errors.New("unauthenticated") // the key is not valid
 	ErrForbidden       = errors.New("forbidden")       // not yours to do
 	ErrNotFound        = errors.New("not found")       // it does not exist, or you may not see it
 	ErrGone            = errors.New("gone")            // forgotten or erased
 	ErrConflict        = errors.New("conflict")        // not in its present state
-	ErrOvertaken       = errors.New("overtaken")       // a conflict, too: somebody was faster; read again, and decide anew
+	ErrOvertaken       = errors.New("overtaken")       // a conflict, too: another change came first; read again, and decide anew
+	ErrNotAnnals       = errors.New("not Annals")      // what answers is another program
 )
 
-// Error is how a server refuses.
+// Error is how a server refuses. The Status is 0 if no server answered.
 type Error struct {
-	Status     int           `json:"-"` // 0 if nobody answered
-	Type       string        `json:"type"`
-	Title      string        `json:"title"`
-	Detail     string        `json:"detail"`
-	Fix        string        `json:"fix"`    // what to do about it, where the server knows
-	Fields     []Field       `json:"errors"` // everything that is wrong with the request
-	RetryAfter time.Duration `json:"-"`
+	api.Problem
+	RetryAfter time.Duration
 
 	err error
-}
-
-// Field is one that is wrong, and why.
-type Field struct {
-	Field   string `json:"field"`
-	Message string `json:"message"`
-	Missing bool   `json:"missing"` // it names an item that is not there for the caller
 }
 
 // Error is one line.
 func (e *Error) Error() string {
 	parts := []string{e.Title}
-	if e.Detail != "" && len(e.Fields) == 0 {
+	if e.Detail != "" && len(e.Errors) == 0 {
 		parts = append(parts, e.Detail)
 	}
-	for _, f := range e.Fields {
+	for _, f := range e.Errors {
 		parts = append(parts, f.Field+" "+f.Message)
 	}
 	return strings.Join(parts, ": ")
@@ -78,14 +73,55 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// envelopeOf reads a refusal of the OpenViking-compatible surface.
-func envelopeOf(said []byte) *Error {
-	var envelope struct {
-		Error struct {
-			Code    string `json:"code"`
-			Message string `json:"message"`
-		} `json:"error"`
+// retryable tells whether a request may succeed if it is sent again, and how long the server asks to wait.
+func retryable(err error) (bool, time.Duration) {
+	refused, known := errors.AsType[*Error](err)
+	if !known {
+		return false, 0
 	}
-	_ = json.Unmarshal(said, &envelope) // what cannot be read says nothing
-	return &Error{Type: envelope.Error.Code, Title: envelope.Error.Message}
+	switch refused.Status {
+	case 0, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true, refused.RetryAfter
+	}
+	return false, 0
+}
+
+func (c *Client) unreachable(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	e := &Error{err: errors.Join(ErrUnavailable, err)}
+	e.Title, e.Fix = "No server answers at "+c.Server(), "start one with: annals serve"
+	if refused, isRefused := errors.AsType[*tls.CertificateVerificationError](err); isRefused {
+		e.Title = fmt.Sprintf("The certificate of the server at %s is not trusted: %s", c.Server(), refused.Err)
+		e.Fix = "let SSL_CERT_FILE or the system's trust store have what it was signed with, and name the server as its certificate does"
+	}
+	return e
+}
+
+// foreign says that what answers is no Annals server.
+func (c *Client) foreign(status int, err error) *Error {
+	e := &Error{err: errors.Join(ErrNotAnnals, err)}
+	e.Status, e.Title = status, fmt.Sprintf("What answers at %s is no Annals server (status %d)", c.Server(), status)
+	return e
+}
+
+// refusal reads a problem (RFC 9457), or the envelope of a refusal of the OpenViking API.
+func (c *Client) refusal(answer *Response) error {
+	e := &Error{}
+	if json.Unmarshal(answer.Body, &e.Problem) != nil || e.Title == "" {
+		var envelope struct {
+			Error struct{ Code, Message string }
+		}
+		_ = json.Unmarshal(answer.Body, &envelope) // a body of another form is not from Annals
+		e.Problem = api.Problem{Type: envelope.Error.Code, Title: envelope.Error.Message}
+		if e.Title == "" {
+			e = c.foreign(answer.Status, nil)
+		}
+	}
+	e.Status = answer.Status
+	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil {
+		e.RetryAfter = time.Duration(seconds) * time.Second
+	}
+	return e
 }

@@ -3,113 +3,34 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
+
+	"github.com/annals-kb/annals/api"
 )
 
-// Knowledge is a piece of knowledge. To remember one, Content and one of Type and Category are enough.
-type Knowledge struct {
-	ID          string          `json:"id,omitempty"`       // yours, or the server's choice
-	Type        string          `json:"type,omitempty"`     // user_profile, strategy, tool, usecase, definition, plan
-	Task        string          `json:"task,omitempty"`     // what one was doing, in which situation
-	Content     string          `json:"content,omitempty"`  // at most 64 KiB
-	Abstract    string          `json:"abstract,omitempty"` // some hundred tokens; derived if left out
-	Overview    string          `json:"overview,omitempty"` // one or two thousand
-	Tags        Tags            `json:"tags,omitempty"`
-	Scopes      []string        `json:"scopes,omitempty"`       // who may see it; the owner alone if left out
-	Owner       string          `json:"owner,omitempty"`        // who may change it; the caller if left out
-	ContextType string          `json:"context_type,omitempty"` // memory, skill, resource
-	Category    string          `json:"category,omitempty"`     // preferences, tools, cases, antipatterns …
-	Polarity    string          `json:"polarity,omitempty"`     // positive, negative
-	Media       string          `json:"media,omitempty"`        // text, image, video, audio, binary
-	Meta        json.RawMessage `json:"meta,omitempty"`         // an object
-	URI         string          `json:"uri,omitempty"`          // derived if left out
-	Source      *Source         `json:"source,omitempty"`
-	Eval        *Eval           `json:"eval,omitempty"`
-	OccurredAt  *time.Time      `json:"occurred_at,omitempty"`
-	Reason      string          `json:"reason,omitempty"` // why it is revised, for its history; only sent, by [Client.Save] and [Client.Revise]
-
-	Visibility          string         `json:"visibility,omitempty"` // follows from the scopes, as all below from what happened
-	Stale               *Stale         `json:"stale,omitempty"`
-	ConfirmedAt         *time.Time     `json:"confirmed_at,omitempty"`
-	ConfirmUntil        *time.Time     `json:"confirm_until,omitempty"`
-	ConfirmationExpired bool           `json:"confirmation_expired,omitempty"`
-	Status              string         `json:"status,omitempty"`
-	SupersededBy        string         `json:"superseded_by,omitempty"`
-	Held                bool           `json:"held,omitempty"`
-	DerivedFrom         []string       `json:"derived_from,omitempty"`
-	Revision            int64          `json:"revision,omitempty"`
-	Version             int64          `json:"version,omitempty"`
-	Position            int64          `json:"position,omitempty"`
-	CreatedAt           *time.Time     `json:"created_at,omitempty"`
-	UpdatedAt           *time.Time     `json:"updated_at,omitempty"`
-	Redacted            map[string]int `json:"redacted,omitempty"` // what was taken out of its texts, by class
-}
-
-// Source says where knowledge came from.
-type Source struct {
-	Name        string   `json:"name,omitempty"`
-	Category    string   `json:"category,omitempty"`
-	URLs        []string `json:"urls,omitempty"`
-	AgentID     string   `json:"agent_id,omitempty"`
-	SubmittedBy string   `json:"submitted_by,omitempty"`
-	Timestamp   string   `json:"timestamp,omitempty"`
-	TraceID     string   `json:"trace_id,omitempty"`
-}
-
-// Eval is how knowledge has proved itself.
-type Eval struct {
-	Helpful        *int     `json:"helpful,omitempty"`
-	Harmful        *int     `json:"harmful,omitempty"`
-	Confidence     *float64 `json:"confidence,omitempty"`
-	HelpfulHistory []Use    `json:"helpful_history,omitempty"`
-	HarmfulHistory []Use    `json:"harmful_history,omitempty"`
-}
-
-// Use is one occasion on which knowledge was used and judged.
-type Use struct {
-	Query   string     `json:"query,omitempty"`
-	TraceID string     `json:"trace_id,omitempty"`
-	Outcome string     `json:"outcome,omitempty"`
-	By      string     `json:"by,omitempty"`
-	At      *time.Time `json:"at,omitempty"`
-}
-
-// Stale sums up the reports that knowledge is out of date.
-type Stale struct {
-	Reporters int        `json:"reporters"`
-	Since     *time.Time `json:"since,omitempty"`
-	Reason    string     `json:"reason,omitempty"`
-}
-
-// Tags are labels: a key with one value or several.
-type Tags map[string][]string
-
-// UnmarshalJSON takes a string for a list of one.
-func (t *Tags) UnmarshalJSON(raw []byte) error {
-	var values map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &values); err != nil {
-		return err
-	}
-	*t = make(Tags, len(values))
-	for key, value := range values {
-		var one string
-		if json.Unmarshal(value, &one) == nil {
-			(*t)[key] = []string{one}
-			continue
-		}
-		var several []string
-		if err := json.Unmarshal(value, &several); err != nil {
-			return err
-		}
-		(*t)[key] = several
-	}
-	return nil
-}
+// The shapes of the API.
+type (
+	Knowledge  = api.Knowledge // to remember one, Content and one of Type and Category are enough
+	Source     = api.Source
+	Eval       = api.Eval
+	Tags       = api.Tags
+	Event      = api.Event
+	Identity   = api.Identity
+	Projection = api.Projection
+	Search     = api.Search // only Query is required
+	Audience   = api.Searcher
+	Found      = api.SearchAnswer
+	Hit        = api.Hit
+	Vote       = api.Vote
+	Need       = api.ContextRequest
+	Briefing   = api.ContextAnswer
+	Briefed    = api.ContextItem
+)
 
 // Receipt is what a write did.
 type Receipt struct {
@@ -119,49 +40,67 @@ type Receipt struct {
 	Position  int64     // read at this position of the log or later and you see it
 }
 
-func receipt(k Knowledge, header http.Header) Receipt {
-	position, _ := strconv.ParseInt(header.Get("Annals-Position"), 10, 64) // 0 if the server does not say
-	return Receipt{Knowledge: k, Outcome: header.Get("Annals-Outcome"), Events: header.Get("Annals-Events"), Position: position}
+func get[T any](ctx context.Context, c *Client, query url.Values, path ...string) (T, error) {
+	var out T
+	_, err := c.Do(ctx, Request{Method: http.MethodGet, Path: path, Query: query}, &out)
+	return out, err
 }
 
-func (c *Client) write(ctx context.Context, r request) (Receipt, error) {
-	var k Knowledge
-	header, err := c.ask(ctx, r, &k)
+func post[T any](ctx context.Context, c *Client, body any, path ...string) (T, error) {
+	var out T
+	_, err := c.Do(ctx, Request{Method: http.MethodPost, Path: path, Body: body}, &out)
+	return out, err
+}
+
+func (c *Client) write(ctx context.Context, method string, query url.Values, body any, path ...string) (Receipt, error) {
+	var done Receipt
+	answer, err := c.Do(ctx, Request{Method: method, Path: append([]string{"v1", "knowledge"}, path...), Query: query, Body: body}, &done.Knowledge)
 	if err != nil {
 		return Receipt{}, err
 	}
-	return receipt(k, header), nil
+	done.Outcome, done.Events = answer.Header.Get("Annals-Outcome"), answer.Header.Get("Annals-Events")
+	done.Position, _ = strconv.ParseInt(answer.Header.Get("Annals-Position"), 10, 64) // 0 if the server does not say
+	return done, nil
 }
 
 // Remember adds an item. The error matches [ErrConflict] if its id belongs to other knowledge.
 func (c *Client) Remember(ctx context.Context, k Knowledge) (Receipt, error) {
-	return c.write(ctx, request{method: http.MethodPost, path: []string{"v1", "knowledge"}, body: k})
+	return c.write(ctx, http.MethodPost, nil, k)
 }
 
-// RememberUnlessSaid adds an item unless another that the caller may see came to have exactly its content after a search
-// that looked at everything up to a position, [Found.Position]. The error matches [ErrOvertaken] if one did: search again.
+// RememberUnlessSaid adds an item unless another item with exactly its content was recorded, for the caller to see, after
+// the position up to which a search looked ([Found]). The error matches [ErrOvertaken] if one was: search again.
 func (c *Client) RememberUnlessSaid(ctx context.Context, k Knowledge, since int64) (Receipt, error) {
-	query := url.Values{"unless_said_since": {strconv.FormatInt(since, 10)}}
-	return c.write(ctx, request{method: http.MethodPost, path: []string{"v1", "knowledge"}, query: query, body: k})
+	return c.write(ctx, http.MethodPost, url.Values{"unless_said_since": {strconv.FormatInt(since, 10)}}, k)
 }
 
-// Save adds an item, or replaces what the one says that has its id, for the Reason that it gives.
+// Save adds an item, or replaces the texts of the one that has its id, for the Reason that it gives.
 func (c *Client) Save(ctx context.Context, k Knowledge) (Receipt, error) {
-	return c.write(ctx, request{method: http.MethodPost, path: []string{"v1", "knowledge"}, query: url.Values{"update": {"true"}}, body: k})
+	return c.write(ctx, http.MethodPost, url.Values{"update": {"true"}}, k)
 }
 
-// Revise changes what k gives of an item that has an id, for the Reason that it gives; the rest stays. Of Tags those are
-// replaced whose key is given; an empty list takes one away. The error matches [ErrNotFound], or [ErrGone] if the item was forgotten.
+// Revise changes the fields that k sets of an item that has an id, for the Reason that it gives; the rest stays. Of Tags
+// those are replaced whose key is given; an empty list takes one away. The error matches [ErrNotFound], or [ErrGone] if
+// the item was forgotten.
 func (c *Client) Revise(ctx context.Context, id string, k Knowledge) (Receipt, error) {
 	k.ID = ""
-	return c.write(ctx, request{method: http.MethodPatch, path: []string{"v1", "knowledge", id}, body: k})
+	encoded, err := json.Marshal(k)
+	if err != nil {
+		return Receipt{}, fmt.Errorf("encode request: %w", err)
+	}
+	var patch map[string]json.RawMessage
+	if err := json.Unmarshal(encoded, &patch); err != nil {
+		return Receipt{}, fmt.Errorf("encode request: %w", err)
+	}
+	if k.Content == "" {
+		delete(patch, "content")
+	}
+	return c.write(ctx, http.MethodPatch, nil, patch, id)
 }
 
 // Knowledge reads an item. The error matches [ErrNotFound], or [ErrGone] if it was forgotten.
 func (c *Client) Knowledge(ctx context.Context, id string) (Knowledge, error) {
-	var k Knowledge
-	_, err := c.ask(ctx, request{method: http.MethodGet, path: []string{"v1", "knowledge", id}}, &k)
-	return k, err
+	return get[Knowledge](ctx, c, nil, "v1", "knowledge", id)
 }
 
 // At reads the item that lies at a URI. The error matches [ErrNotFound] if none does.
@@ -171,63 +110,67 @@ func (c *Client) At(ctx context.Context, uri string) (Knowledge, error) {
 			return k, err
 		}
 	}
-	return Knowledge{}, &Error{Status: http.StatusNotFound, Title: "Not found", Detail: "no knowledge lies at " + uri}
+	return Knowledge{}, notFound("no knowledge lies at " + uri)
+}
+
+func notFound(detail string) error {
+	return &Error{Problem: api.Problem{Status: http.StatusNotFound, Title: "Not found", Detail: detail}}
 }
 
 // List reads what passes the filters of GET /v1/knowledge, newest first, a page at a time as it is asked for. An
 // error is the last thing that comes.
 func (c *Client) List(ctx context.Context, filters url.Values) iter.Seq2[Knowledge, error] {
-	return func(yield func(Knowledge, error) bool) {
-		query := url.Values{"limit": {"100"}}
-		maps.Copy(query, filters)
-		for {
-			var page struct {
-				Items []Knowledge `json:"items"`
-				Next  string      `json:"next_cursor"`
-			}
-			_, err := c.ask(ctx, request{method: http.MethodGet, path: []string{"v1", "knowledge"}, query: query}, &page)
-			if err != nil {
-				yield(Knowledge{}, err)
-				return
-			}
-			for _, k := range page.Items {
-				if !yield(k, nil) {
-					return
-				}
-			}
-			if page.Next == "" {
-				return
-			}
-			query.Set("cursor", page.Next)
-		}
-	}
+	query := url.Values{"limit": {"100"}}
+	maps.Copy(query, filters)
+	return all[Knowledge](ctx, c, []string{"v1", "knowledge"}, query)
 }
 
 // Forget takes an item out of all answers. Its history stays.
 func (c *Client) Forget(ctx context.Context, id, reason string) error {
-	_, err := c.ask(ctx, request{method: http.MethodDelete, path: []string{"v1", "knowledge", id}, body: map[string]string{"reason": reason}}, nil)
+	_, err := c.write(ctx, http.MethodDelete, nil, api.Reason{Reason: reason}, id)
 	return err
 }
 
-// Vote says what came of using an item. One voice counts for each voter and trace, or without a trace for a day.
-type Vote struct {
-	Verdict string `json:"verdict"` // helpful, harmful
-	Query   string `json:"query,omitempty"`
-	TraceID string `json:"trace_id,omitempty"`
-	Outcome string `json:"outcome,omitempty"`
-}
-
-// GiveFeedback says that an item was helpful or harmful.
+// GiveFeedback says that an item was helpful or harmful. One vote counts for each voter and trace, or without a trace for a day.
 func (c *Client) GiveFeedback(ctx context.Context, id string, vote Vote) (Receipt, error) {
-	return c.write(ctx, request{method: http.MethodPost, path: []string{"v1", "knowledge", id, "feedback"}, body: vote})
+	return c.write(ctx, http.MethodPost, nil, vote, id, "feedback")
 }
 
-// ReportStale says that an item is out of date: it counts half as much until somebody confirms it.
+// ReportStale says that an item is out of date: it counts half as much until it is confirmed.
 func (c *Client) ReportStale(ctx context.Context, id, reason string) (Receipt, error) {
-	return c.write(ctx, request{method: http.MethodPost, path: []string{"v1", "knowledge", id, "stale"}, body: map[string]string{"reason": reason}})
+	return c.write(ctx, http.MethodPost, nil, api.Reason{Reason: reason}, id, "stale")
 }
 
 // Confirm says that an item still holds.
 func (c *Client) Confirm(ctx context.Context, id, reason string) (Receipt, error) {
-	return c.write(ctx, request{method: http.MethodPost, path: []string{"v1", "knowledge", id, "confirm"}, body: map[string]string{"reason": reason}})
+	return c.write(ctx, http.MethodPost, nil, api.Reason{Reason: reason}, id, "confirm")
+}
+
+// Search finds what is known about something, nearest scope first.
+func (c *Client) Search(ctx context.Context, s Search) (Found, error) {
+	return post[Found](ctx, c, s, "v1", "search")
+}
+
+// Context asks what an agent should know at a stage of its work: "start" (Task, which may be empty), "focus" (Goal),
+// "query" (Query) or "analysis" (Task, and what failed).
+func (c *Client) Context(ctx context.Context, need Need) (Briefing, error) {
+	return post[Briefing](ctx, c, need, "v1", "context")
+}
+
+// History reads what happened to an item, oldest first, forgotten or not. An error is the last thing that comes.
+func (c *Client) History(ctx context.Context, id string) iter.Seq2[Event, error] {
+	return all[Event](ctx, c, []string{"v1", "knowledge", id, "history"}, nil)
+}
+
+// Event reads the event at a position of the log. The error matches [ErrNotFound] if the caller may not read it.
+func (c *Client) Event(ctx context.Context, position int64) (Event, error) {
+	query := url.Values{"after": {strconv.FormatInt(position-1, 10)}, "limit": {"1"}}
+	page, err := get[api.Page[Event]](ctx, c, query, "v1", "events")
+	if err == nil && (len(page.Items) == 0 || page.Items[0].Position != position) {
+		err = notFound(fmt.Sprintf("no event at position %d that you may read", position))
+	}
+	if err != nil {
+		return Event{}, err
+	}
+	return page.Items[0], nil
 }

@@ -4,164 +4,225 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/annals-kb/annals/api"
 )
 
-// request is what is asked of the server.
-type request struct {
-	method string
-	path   []string // segments, unescaped
-	query  url.Values
-	body   any // encoded as JSON; nil for none
-	header http.Header
+// Request is one request to the API.
+type Request struct {
+	Method string
+	Path   []string // segments, unescaped
+	Query  url.Values
+	Header http.Header
+	Body   any // encoded as JSON; nil for none, []byte as it is
 }
 
-// largestAnswer bounds what is held in memory.
-const largestAnswer = 64 << 20
+// Response is the server's answer.
+type Response struct {
+	Status int
+	Header http.Header
+	Body   json.RawMessage
+}
 
-// ask sends a request, again if that does no harm and may help, and decodes the answer into out unless that is
-// nil. The error is an [*Error] if a server refused.
-func (c *Client) ask(ctx context.Context, r request, out any) (http.Header, error) {
+// maxAnswer bounds what is held in memory.
+const maxAnswer = 64 << 20
+
+// Do sends a request and decodes the answer into out unless that is nil. It sends the request again if that does no
+// harm and may help. The error is an [*Error] unless ctx was cancelled; the response of a refusal is returned beside it.
+func (c *Client) Do(ctx context.Context, r Request, out any) (*Response, error) {
 	if c.cfg.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.cfg.Timeout)
 		defer cancel()
 	}
-	var body []byte
-	if r.body != nil {
-		var err error
-		if body, err = json.Marshal(r.body); err != nil {
-			return nil, fmt.Errorf("encode request: %w", err)
-		}
+	body, err := encode(r.Body)
+	if err != nil {
+		return nil, err
 	}
 	header := c.header.Clone()
-	maps.Copy(header, r.header)
-	if body != nil {
+	maps.Copy(header, r.Header)
+	if body != nil && header.Get("Content-Type") == "" {
 		header.Set("Content-Type", "application/json")
 	}
-	if r.method != http.MethodGet && header.Get("Idempotency-Key") == "" {
+	if c.cfg.Retries > 0 && r.Method != http.MethodGet && header.Get("Idempotency-Key") == "" {
 		header.Set("Idempotency-Key", rand.Text()) // so that it happens once, however often it is sent
 	}
 	pause := 50 * time.Millisecond
 	for try := 0; ; try++ {
-		answered, err := c.attempt(ctx, r, header, body, out)
-		again, wait := worthAnother(err)
-		if err == nil || !again || try >= c.cfg.Retries || ctx.Err() != nil {
-			return answered, err
+		answer, err := c.attempt(ctx, r, header, body, out)
+		again, wait := retryable(err)
+		if !again || try >= c.cfg.Retries || ctx.Err() != nil {
+			return answer, err
 		}
 		wait = max(wait, pause)
 		if deadline, limited := ctx.Deadline(); limited && time.Until(deadline) <= wait {
-			return answered, err
+			return answer, err
 		}
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return answered, err
+			return answer, err
 		}
 		pause *= 4
 	}
 }
 
-func (c *Client) attempt(ctx context.Context, r request, header http.Header, body []byte, out any) (http.Header, error) {
+func encode(body any) ([]byte, error) {
+	switch b := body.(type) {
+	case nil:
+		return nil, nil
+	case []byte:
+		return b, nil
+	}
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("encode request: %w", err)
+	}
+	return encoded, nil
+}
+
+func (c *Client) attempt(ctx context.Context, r Request, header http.Header, body []byte, out any) (*Response, error) {
+	response, err := c.send(ctx, r, header, body)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close() //nolint:errcheck // it has been read
+	answer, err := c.read(response)
+	if err != nil || out == nil || len(answer.Body) == 0 {
+		return answer, err
+	}
+	if err := json.Unmarshal(answer.Body, out); err != nil {
+		return answer, c.foreign(answer.Status, err)
+	}
+	return answer, nil
+}
+
+func (c *Client) send(ctx context.Context, r Request, header http.Header, body []byte) (*http.Response, error) {
 	var sent io.Reader
 	if body != nil {
 		sent = bytes.NewReader(body)
 	}
-	asked, err := http.NewRequestWithContext(ctx, r.method, c.address(r), sent)
+	request, err := http.NewRequestWithContext(ctx, r.Method, c.address(r), sent)
 	if err != nil {
 		return nil, fmt.Errorf("prepare request: %w", err)
 	}
-	asked.Header = header.Clone()
-	response, err := c.http.Do(asked)
+	request.Header = header.Clone()
+	response, err := c.http.Do(request)
 	if err != nil {
 		c.health.note(false)
 		return nil, c.unreachable(err)
 	}
-	defer response.Body.Close() //nolint:errcheck // it has been read
-	said, err := io.ReadAll(io.LimitReader(response.Body, largestAnswer))
+	return response, nil
+}
+
+// read reads a whole answer. Any other status than 2xx is an [*Error].
+func (c *Client) read(response *http.Response) (*Response, error) {
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {
-		return response.Header, c.unreachable(err)
+		return nil, c.unreachable(err)
 	}
 	c.health.note(response.StatusCode < http.StatusInternalServerError)
+	answer := &Response{Status: response.StatusCode, Header: response.Header, Body: body}
 	if response.StatusCode < 200 || response.StatusCode > 299 {
-		return response.Header, refusal(response, said)
+		return answer, c.refusal(answer)
 	}
-	if out == nil || len(said) == 0 {
-		return response.Header, nil
-	}
-	if raw, whole := out.(*json.RawMessage); whole {
-		*raw = said
-		return response.Header, nil
-	}
-	if err := json.Unmarshal(said, out); err != nil {
-		return response.Header, &Error{Status: response.StatusCode, Title: "What answers is no Annals server", err: err}
-	}
-	return response.Header, nil
+	return answer, nil
 }
 
 // address escapes each segment: an id may not leave its place.
-func (c *Client) address(r request) string {
-	escaped := make([]string, len(r.path))
-	for i, segment := range r.path {
+func (c *Client) address(r Request) string {
+	escaped := make([]string, len(r.Path))
+	for i, segment := range r.Path {
 		escaped[i] = url.PathEscape(segment)
 	}
 	address := strings.TrimRight(c.base.String(), "/") + "/" + strings.Join(escaped, "/")
-	if len(r.query) > 0 {
-		address += "?" + r.query.Encode()
+	if len(r.Query) > 0 {
+		address += "?" + r.Query.Encode()
 	}
 	return address
 }
 
-// worthAnother tells whether a request may succeed if it is sent again, and how long the server wants to be
-// left alone.
-func worthAnother(err error) (bool, time.Duration) {
-	refused, known := errors.AsType[*Error](err)
-	if !known {
-		return false, 0
+// Open sends a request once and leaves reading the answer, however long it is, to the caller, who closes it. The time
+// limit is for the beginning of the answer.
+func (c *Client) Open(ctx context.Context, r Request) (io.ReadCloser, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if c.cfg.Timeout > 0 {
+		late := time.AfterFunc(c.cfg.Timeout, func() { cancel(context.DeadlineExceeded) })
+		defer late.Stop()
 	}
-	switch refused.Status {
-	case 0, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return true, refused.RetryAfter
+	header := c.header.Clone()
+	maps.Copy(header, r.Header)
+	response, err := c.send(ctx, r, header, nil) //nolint:bodyclose // the caller closes it, see stream
+	if err != nil {
+		cause := context.Cause(ctx)
+		cancel(nil)
+		if errors.Is(cause, context.DeadlineExceeded) {
+			return nil, c.unreachable(cause)
+		}
+		return nil, err
 	}
-	return false, 0
+	body := &stream{ReadCloser: response.Body, cancel: cancel}
+	if response.StatusCode != http.StatusOK {
+		defer body.Close() //nolint:errcheck // it has been read
+		_, err := c.read(response)
+		return nil, err
+	}
+	return body, nil
 }
 
-func (c *Client) unreachable(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
-	e := &Error{
-		Title: "No server answers at " + c.base.Redacted(), Fix: "start one with: annals serve", err: errors.Join(ErrUnavailable, err),
-	}
-	if refused, isRefused := errors.AsType[*tls.CertificateVerificationError](err); isRefused {
-		e.Title = fmt.Sprintf("The certificate of the server at %s is not trusted: %s", c.base.Redacted(), refused.Err)
-		e.Fix = "let SSL_CERT_FILE or the system's trust store have what it was signed with, and name the server as its certificate does"
-	}
-	return e
+// stream ends the request when it is closed.
+type stream struct {
+	io.ReadCloser
+	cancel context.CancelCauseFunc
 }
 
-// refusal reads a problem (RFC 9457).
-func refusal(response *http.Response, said []byte) error {
-	e := &Error{}
-	if json.Unmarshal(said, e) != nil || e.Title == "" {
-		e = envelopeOf(said)
+func (s *stream) Close() error {
+	defer s.cancel(nil)
+	return s.ReadCloser.Close()
+}
+
+// Pages reads the pages of a list, following the cursors, as they are asked for. An error is the last thing that comes.
+func Pages[T any](ctx context.Context, c *Client, path []string, query url.Values) iter.Seq2[api.Page[T], error] {
+	return func(yield func(api.Page[T], error) bool) {
+		query = maps.Clone(query)
+		if query == nil {
+			query = url.Values{}
+		}
+		for {
+			var page api.Page[T]
+			_, err := c.Do(ctx, Request{Method: http.MethodGet, Path: path, Query: query}, &page)
+			if !yield(page, err) || err != nil || page.NextCursor == "" {
+				return
+			}
+			query.Set("cursor", page.NextCursor)
+		}
 	}
-	if e.Title == "" {
-		e.Title = http.StatusText(response.StatusCode)
+}
+
+// all reads the items of all pages of a list.
+func all[T any](ctx context.Context, c *Client, path []string, query url.Values) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for page, err := range Pages[T](ctx, c, path, query) {
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			for _, item := range page.Items {
+				if !yield(item, nil) {
+					return
+				}
+			}
+		}
 	}
-	e.Status = response.StatusCode
-	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil {
-		e.RetryAfter = time.Duration(seconds) * time.Second
-	}
-	return e
 }

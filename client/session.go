@@ -31,27 +31,27 @@ type Task struct {
 	Error  string          `json:"error"`
 }
 
-// session asks the OpenViking-compatible surface, whose answers come in an envelope.
-func (c *Client) session(ctx context.Context, r request, out any) error {
-	r.path = append([]string{"api", "v1"}, r.path...)
+// session asks the OpenViking API, whose answers come in an envelope.
+func (c *Client) session(ctx context.Context, r Request, out any) error {
+	r.Path = append([]string{"api", "v1"}, r.Path...)
 	var envelope struct {
 		Result json.RawMessage `json:"result"`
 	}
-	if _, err := c.ask(ctx, r, &envelope); err != nil {
+	if _, err := c.Do(ctx, r, &envelope); err != nil {
 		return err
 	}
 	if out == nil {
 		return nil
 	}
 	if err := json.Unmarshal(envelope.Result, out); err != nil {
-		return &Error{Title: "What answers is no Annals server", err: err}
+		return c.foreign(http.StatusOK, err)
 	}
 	return nil
 }
 
 // OpenSession begins a session under an id. That there is one is no error: what is said is added to it.
 func (c *Client) OpenSession(ctx context.Context, id string) error {
-	err := c.session(ctx, request{method: http.MethodPost, path: []string{"sessions"}, body: map[string]string{"session_id": id}}, nil)
+	err := c.session(ctx, Request{Method: http.MethodPost, Path: []string{"sessions"}, Body: map[string]string{"session_id": id}}, nil)
 	if errors.Is(err, ErrConflict) {
 		return nil
 	}
@@ -61,9 +61,9 @@ func (c *Client) OpenSession(ctx context.Context, id string) error {
 // Say adds messages to a session, in order; up to a hundred. A session that there is not yet begins with them. When the
 // answer is lost they are sent again, and stand in the session once.
 func (c *Client) Say(ctx context.Context, session string, messages ...Message) error {
-	return c.session(ctx, request{
-		method: http.MethodPost, path: []string{"sessions", session, "messages", "batch"},
-		body: map[string][]Message{"messages": messages},
+	return c.session(ctx, Request{
+		Method: http.MethodPost, Path: []string{"sessions", session, "messages", "batch"},
+		Body: map[string][]Message{"messages": messages},
 	}, nil)
 }
 
@@ -75,18 +75,18 @@ func (c *Client) CommitSession(ctx context.Context, session, trigger string, sco
 		body["trigger"] = trigger
 	}
 	var done Commit
-	err := c.session(ctx, request{method: http.MethodPost, path: []string{"sessions", session, "commit"}, body: body}, &done)
+	err := c.session(ctx, Request{Method: http.MethodPost, Path: []string{"sessions", session, "commit"}, Body: body}, &done)
 	return done, err
 }
 
 // Task tells how an extraction does.
 func (c *Client) Task(ctx context.Context, id string) (Task, error) {
 	var t Task
-	err := c.session(ctx, request{method: http.MethodGet, path: []string{"tasks", id}}, &t)
+	err := c.session(ctx, Request{Method: http.MethodGet, Path: []string{"tasks", id}}, &t)
 	return t, err
 }
 
-// Viking asks a route of the OpenViking-compatible surface, such as search/find, and decodes the result into out unless that is nil.
+// Viking asks a route of the OpenViking API, such as search/find, and decodes the result into out unless that is nil.
 func (c *Client) Viking(ctx context.Context, method, route string, query url.Values, body, out any) error {
-	return c.session(ctx, request{method: method, path: strings.Split(route, "/"), query: query, body: body}, out)
+	return c.session(ctx, Request{Method: method, Path: strings.Split(route, "/"), Query: query, Body: body}, out)
 }

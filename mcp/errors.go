@@ -32,9 +32,9 @@ func saying(err error, arguments map[string]string) error {
 		return err
 	}
 	said := *refused
-	said.Fields = slices.Clone(refused.Fields)
-	for i, f := range said.Fields {
-		said.Fields[i].Field = cmp.Or(arguments[f.Field], f.Field)
+	said.Errors = slices.Clone(refused.Errors)
+	for i, f := range said.Errors {
+		said.Errors[i].Field = cmp.Or(arguments[f.Field], f.Field)
 	}
 	return &said
 }
@@ -74,7 +74,7 @@ func reasonOf(err error) reason {
 		return reason{"INTERNAL", "something went wrong here"}
 	}
 	why := reason{Code: "INTERNAL", Message: refused.Error()}
-	if refused.Detail != "" && len(refused.Fields) == 0 {
+	if refused.Detail != "" && len(refused.Errors) == 0 {
 		why.Message = refused.Detail // the code says what the title says
 	}
 	advice, _ := errors.AsType[advised](err)

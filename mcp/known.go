@@ -38,21 +38,21 @@ func known(ctx context.Context, api *client.Client, in arguments) (said *client.
 	for _, h := range found.Items {
 		k := h.Knowledge
 		if !slices.Contains(content, strings.TrimSpace(k.Content)) || !slices.Contains(task, strings.TrimSpace(k.Task)) ||
-			kindOf(k) != in.Category || in.Polarity != "" && k.Polarity != in.Polarity || len(in.Scopes) > 0 && !domain.SameScopes(k.Scopes, in.Scopes) {
+			kindOf(*k) != in.Category || in.Polarity != "" && k.Polarity != in.Polarity || len(in.Scopes) > 0 && !domain.SameScopes(k.Scopes, in.Scopes) {
 			continue
 		}
 		if !personal(in.Category) {
-			return &k, found.Position, nil
+			return k, *found.Position, nil
 		}
 		who, err := api.Whoami(ctx)
 		if err != nil {
 			return nil, 0, err
 		}
 		if k.Owner == cmp.Or(who.OnBehalfOf, who.Subject) {
-			return &k, found.Position, nil
+			return k, *found.Position, nil
 		}
 	}
-	return nil, found.Position, nil
+	return nil, *found.Position, nil
 }
 
 // spellings are how a text may have been recorded: as it is said, or without the secrets in it. What a server redacts by a

@@ -282,8 +282,9 @@ func (p *jsonErrors) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 // Of a status that tells of trouble here most hosts show the number and nothing else. So what a host can only wait for is
 // the answer to its message; what it has to mend, such as its key, keeps the status by which hosts know what to do.
 func Refuse(w http.ResponseWriter, r *http.Request, status int, problem json.RawMessage) {
-	refused := &client.Error{Status: status}
-	if err := json.Unmarshal(problem, refused); err != nil {
+	refused := &client.Error{}
+	refused.Status = status
+	if err := json.Unmarshal(problem, &refused.Problem); err != nil {
 		panic(err) // the API wrote it
 	}
 	why := reasonOf(refused)

@@ -46,7 +46,8 @@ const usualHits = 5
 
 func retrieve(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 	abstract := int(domain.Abstract)
-	question := client.Search{Query: in.Query, Limit: cmp.Or(int(in.Limit), usualHits), Level: &abstract}
+	limit := cmp.Or(int(in.Limit), usualHits)
+	question := client.Search{Query: in.Query, Limit: &limit, Level: &abstract}
 	found := retrieved{Query: in.Query, Category: in.Category, TargetURI: target(in.Category), Results: []hit{}}
 	seen, visible := map[string]bool{}, int64(0)
 	all := searches(question, in.Category)
@@ -68,7 +69,7 @@ func retrieve(ctx context.Context, api *client.Client, in arguments) (any, strin
 	}
 	if len(all) > 1 {
 		slices.SortStableFunc(found.Results, func(a, b hit) int { return cmp.Compare(b.Score, a.Score) })
-		found.Results = found.Results[:min(question.Limit, len(found.Results))]
+		found.Results = found.Results[:min(limit, len(found.Results))]
 	}
 	found.Count = len(found.Results)
 	found.Warning = found.warning()
@@ -79,7 +80,7 @@ func retrieve(ctx context.Context, api *client.Client, in arguments) (any, strin
 }
 
 func hitOf(h client.Hit) hit {
-	k, s := h.Knowledge, rating(h.Knowledge)
+	k, s := *h.Knowledge, rating(*h.Knowledge)
 	return hit{
 		URI: k.URI, ID: k.ID, Abstract: cmp.Or(k.Abstract, k.Content), Score: h.Score, Category: kindOf(k), Scope: h.Scope,
 		Avoid: k.Polarity == string(domain.Negative), Stale: s.Reporters > 0,
