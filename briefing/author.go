@@ -23,7 +23,7 @@ type Author struct {
 // Brief tells what is known that meets a need, which is complete (see [domain.Need.Complete]).
 func (a Author) Brief(ctx context.Context, n domain.Need) (domain.Briefing, error) {
 	selection := &selection{need: n}
-	if n.Moment == domain.AtStart {
+	if n.Stage == domain.AtStart {
 		if err := a.list(ctx, n, selection); err != nil {
 			return domain.Briefing{}, err
 		}

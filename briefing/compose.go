@@ -69,7 +69,7 @@ func compose(all []picked, about string, maxTokens int, degraded string) domain.
 	t.spend()
 	b.Injection = t.String()
 	for i, item := range all {
-		item.Told = t.shown[i] != ""
+		item.Included = t.shown[i] != ""
 		b.Items = append(b.Items, item.Briefed)
 	}
 	b.Hints = hints(all, min(hintTokens, maxTokens))

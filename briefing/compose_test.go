@@ -158,11 +158,11 @@ func TestABriefingKeepsToItsTokens(t *testing.T) {
 		}
 		told := 0
 		for _, item := range b.Items {
-			if item.Told {
+			if item.Included {
 				told++
 			}
 		}
-		if !b.Items[0].Told {
+		if !b.Items[0].Included {
 			t.Fatalf("with %d tokens: %d items without the best", tokens, told)
 		}
 		before = max(before, told)

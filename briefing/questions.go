@@ -17,7 +17,7 @@ const profileMost = 10
 // caller would make, so that a briefing has what a search finds; types only arrange it.
 func questionsOf(n domain.Need) ([]domain.Search, error) {
 	abouts := []string{n.About}
-	if n.Moment == domain.AtAnalysis && len(n.Failures) > 0 {
+	if n.Stage == domain.AtAnalysis && len(n.Failures) > 0 {
 		abouts = append(abouts, n.Failures[0])
 	}
 	var all []domain.Search

@@ -53,8 +53,8 @@ type AccessQuery struct {
 	Limit    int
 }
 
-// Reliance is an occasion on which somebody was given an item or used it, or was denied something.
-type Reliance struct {
+// Usage is an occasion on which somebody was given an item or used it, or was denied something.
+type Usage struct {
 	At            time.Time
 	Kind          string // "search", "get", "list", "found helpful" or "denied"
 	Actor         Entity
@@ -81,8 +81,8 @@ type ReportQuery struct {
 	Limit    int
 }
 
-// Standing is an item that stands out, and why.
-type Standing struct {
+// ReportItem is an item that stands out, and why.
+type ReportItem struct {
 	ID         string
 	Task       string
 	Owner      Entity

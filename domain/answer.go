@@ -4,12 +4,12 @@ import "time"
 
 // List asks for items in order of remembering, newest first.
 type List struct {
-	By     Principal
-	Filter Filter
-	Before int64     // numbers less than this; 0 from the newest
-	Limit  int       // 1…100; 0 for 20
-	AsOf   int64     // as things were at this position of the log; 0 for as they are
-	Then   time.Time // the time of that; zero for now
+	By       Principal
+	Filter   Filter
+	Before   int64     // numbers less than this; 0 from the newest
+	Limit    int       // 1…100; 0 for 20
+	AsOf     int64     // as things were at this position of the log; 0 for as they are
+	AsOfTime time.Time // the time of that; zero for now
 }
 
 // ListPage is a piece of a list.

@@ -51,6 +51,6 @@ type Briefing struct {
 // Briefed is an item of a briefing.
 type Briefed struct {
 	Found
-	Aspect Aspect
-	Told   bool // there was room for it in the injection
+	Aspect   Aspect
+	Included bool // there was room for it in the injection
 }

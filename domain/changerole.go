@@ -26,8 +26,8 @@ func (c ChangeRole) Validate() error {
 }
 
 // Decide implements [Command].
-func (c ChangeRole) Decide(book Book, _ time.Time) ([]Fact, error) {
-	k, err := givenKey(book, c.By, c.Prefix)
+func (c ChangeRole) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	k, err := managedKey(dc, c.By, c.Prefix)
 	if err != nil || k.Role == c.Role {
 		return nil, err
 	}

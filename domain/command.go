@@ -15,14 +15,14 @@ type Command interface {
 	Reads() Reads
 	// Decide answers with what follows: facts to record, none if nothing changes, or a
 	// refusal. It has no side effects; now is the time of recording.
-	Decide(book Book, now time.Time) ([]Fact, error)
+	Decide(dc DecisionContext, now time.Time) ([]Fact, error)
 }
 
-// Foreseeing is a command that knows what it will come to, unless something is in its way.
-type Foreseeing interface {
+// Predictable is a command that knows what it will come to, unless something is in its way.
+type Predictable interface {
 	Command
-	// Foresee is the fact that follows if nothing is.
-	Foresee() Fact
+	// ExpectedFact is the fact that follows if nothing is.
+	ExpectedFact() Fact
 }
 
 // Reads says what a decision needs to know. What the command is about is always there. Voices, votes and
@@ -30,7 +30,7 @@ type Foreseeing interface {
 type Reads struct {
 	Items   []string    // ids of other items
 	URIs    []string    // whose holders matter
-	Voices  []BallotKey // votes found by ballot
+	Ballots []BallotKey // votes found by ballot
 	Votes   []string    // votes of the item found by event id
 	Reports bool        // the item's reports of staleness
 	Streams []string    // what other streams have come to, of things other than knowledge
@@ -43,31 +43,31 @@ type BallotKey struct {
 	Since time.Time // zero for no others
 }
 
-// Book is what a decision may look up.
-type Book interface {
-	Items
+// DecisionContext is what a decision may look up.
+type DecisionContext interface {
+	ItemReader
 	// Stream is a stream of something other than knowledge, as it is by now. One that Reads did
 	// not name costs a look-up of its own.
 	Stream(name string) Stream
-	Archive
+	LogReader
 }
 
-// Archive is the part of a book that few decisions need: each answer costs a look-up of its own.
-type Archive interface {
-	// Written are the texts of a stream that are there, the oldest first.
-	Written(stream string) []WrittenText
-	// Newest is a stream's newest fact of this name, of those whose actor was authenticated like that unless that
+// LogReader is the part of a book that few decisions need: each answer costs a look-up of its own.
+type LogReader interface {
+	// TextsOf are the texts of a stream that are there, the oldest first.
+	TextsOf(stream string) []RecordedText
+	// NewestFact is a stream's newest fact of this name, of those whose actor was authenticated like that unless that
 	// is empty; nil if there is none.
-	Newest(stream, name, authentication string) Fact
-	// Saying are the ids of the items into which this content was written after a position, the oldest first. There may
+	NewestFact(stream, name, authentication string) Fact
+	// ItemsWithContent are the ids of the items into which this content was written after a position, the oldest first. There may
 	// be others among them, and they may say something else by now.
-	Saying(content string, after int64) []string
+	ItemsWithContent(content string, after int64) []string
 	// Head is the newest position of the log.
 	Head() int64
 }
 
-// WrittenText is a text beside an event.
-type WrittenText struct {
+// RecordedText is a text beside an event.
+type RecordedText struct {
 	EventID  string
 	Position int64
 	Name     string
@@ -75,8 +75,8 @@ type WrittenText struct {
 	Instead  []string // ids of the events that it is read for, if the event is a redaction
 }
 
-// Items are the part of a book that is about knowledge.
-type Items interface {
+// ItemReader are the part of a book that is about knowledge.
+type ItemReader interface {
 	// Knowledge is the item's state, never nil; it does not exist if nothing was remembered. One that Reads
 	// did not name costs a look-up of its own.
 	Knowledge(id string) *Knowledge
@@ -99,8 +99,8 @@ func (t Target) Stream() string { return KnowledgeStream(t.ID) }
 func (t Target) Reads() Reads { return Reads{} }
 
 // visible finds the item if the caller may see it and it is not gone.
-func (t Target) visible(book Book) (*Knowledge, error) {
-	k := book.Knowledge(t.ID)
+func (t Target) visible(dc DecisionContext) (*Knowledge, error) {
+	k := dc.Knowledge(t.ID)
 	if !t.By.MaySee(k) {
 		return nil, NotFound(t.ID)
 	}
@@ -109,8 +109,8 @@ func (t Target) visible(book Book) (*Knowledge, error) {
 
 // usable finds an item that the caller may judge, in the revision expected: whoever may read
 // may vote and report, except auditors, who change nothing.
-func (t Target) usable(book Book) (*Knowledge, error) {
-	k, err := t.visible(book)
+func (t Target) usable(dc DecisionContext) (*Knowledge, error) {
+	k, err := t.visible(dc)
 	if err != nil {
 		return nil, err
 	}
@@ -125,8 +125,8 @@ func errAuditor() error {
 }
 
 // changeable finds the item if the caller may change it, in the revision expected.
-func (t Target) changeable(book Book) (*Knowledge, error) {
-	k, err := t.visible(book)
+func (t Target) changeable(dc DecisionContext) (*Knowledge, error) {
+	k, err := t.visible(dc)
 	if err != nil {
 		return nil, err
 	}

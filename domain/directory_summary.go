@@ -25,8 +25,8 @@ type DirectorySummary struct {
 	MadeOf   string // a hash of what the model was shown, and of its name
 }
 
-// Listener is who belongs to an audience and to nothing else: what it may see, everybody in the audience may.
-func Listener(tenant string, audience Scope) Principal {
+// AudiencePrincipal is who belongs to an audience and to nothing else: what it may see, everybody in the audience may.
+func AudiencePrincipal(tenant string, audience Scope) Principal {
 	p := Principal{Tenant: tenant, Role: Member}
 	if audience != Public {
 		p.Subject = audience.Entity()
@@ -34,9 +34,9 @@ func Listener(tenant string, audience Scope) Principal {
 	return p
 }
 
-// Hears tells whether p belongs to an audience.
-func (p Principal) Hears(audience Scope) bool {
-	return audience == Public || p.ReadsAs(audience.Entity())
+// InAudience tells whether p belongs to an audience.
+func (p Principal) InAudience(audience Scope) bool {
+	return audience == Public || p.ActsFor(audience.Entity())
 }
 
 // WidestAudience is the scope that most of the items have: the public one, if any has it. Empty if there are none.
@@ -64,22 +64,22 @@ type directoryNamed struct {
 	Name string `json:"directory_named"`
 }
 
-// NamesDirectory fills in a text that says the name of its directory.
-func (t *Text) NamesDirectory(name string) {
+// SetDirectoryName fills in a text that says the name of its directory.
+func (t *Text) SetDirectoryName(name string) {
 	t.Content = name
 	t.Meta, _ = json.Marshal(directoryNamed{name}) // a string can always be
 }
 
-// OnlyNames tells whether a text says no more than how its directory was called.
-func (t Text) OnlyNames() bool {
+// IsDirectoryNameOnly tells whether a text says no more than how its directory was called.
+func (t Text) IsDirectoryNameOnly() bool {
 	var n directoryNamed
 	_ = json.Unmarshal(t.Meta, &n) // another's meta may be anything
 	return n.Name != "" && n.Name == t.Content
 }
 
-// Summarised are the directories that an item lies in and that a model may say something about: those that hold what belongs together.
+// SummarizedDirectories are the directories that an item lies in and that a model may say something about: those that hold what belongs together.
 // A session's archives are summarised when it is committed.
-func (u URI) Summarised() []URI {
+func (u URI) SummarizedDirectories() []URI {
 	names := u.Names()
 	if len(names) == 0 || names[0] == "session" || u.Space() != "" && slices.Index(u.below(), "sessions") == 0 {
 		return nil

@@ -1,30 +1,30 @@
 package domain
 
-// Doomed is something that an order erases, or would, or that is related to it.
-type Doomed struct {
+// ErasureTarget is something that an order erases, or would, or that is related to it.
+type ErasureTarget struct {
 	Stream    string
 	ID        string // of an item
 	Owner     Entity
 	Status    Status // of an item
 	Held      bool
 	State     State  // of another thing
-	Relation  string // to RelatedTo, see [Kin]; empty if it was named itself
+	Relation  string // to RelatedTo, see [LineageRelation]; empty if it was named itself
 	RelatedTo string
-	Goes      bool // it is erased; what is related stays unless somebody asks for it
+	WillErase bool // it is erased; what is related stays unless somebody asks for it
 }
 
-// Stays says why an order of by's leaves what it would erase: what is another's, what is under legal hold, and the
+// Retained says why an order of by's leaves what it would erase: what is another's, what is under legal hold, and the
 // sessions of which an archive stays, since those go first. By stream; what goes is not in it.
-func Stays(by Principal, all []Doomed) map[string]string {
+func Retained(by Principal, all []ErasureTarget) map[string]string {
 	why := map[string]string{}
 	for _, d := range all {
-		if reason := d.NotFor(by); d.Goes && reason != "" {
+		if reason := d.ReasonRetained(by); d.WillErase && reason != "" {
 			why[d.Stream] = reason
 		}
 	}
 	for _, d := range all {
 		session, is := d.State.(Session)
-		if !is || !d.Goes || why[d.Stream] != "" {
+		if !is || !d.WillErase || why[d.Stream] != "" {
 			continue
 		}
 		for _, id := range session.ArchiveItems(d.Stream) {
@@ -36,11 +36,11 @@ func Stays(by Principal, all []Doomed) map[string]string {
 	return why
 }
 
-// NotFor says why by may not erase it, or order to; empty if he may.
-func (d Doomed) NotFor(by Principal) string {
+// ReasonRetained says why by may not erase it, or order to; empty if he may.
+func (d ErasureTarget) ReasonRetained(by Principal) string {
 	switch k := (&Knowledge{ID: d.ID, Owner: d.Owner, Held: d.Held}); {
 	case d.ID == "":
-		if by.InCharge() || by.inPerson(d.Owner) {
+		if by.IsTenantAdmin() || by.isSelf(d.Owner) {
 			return ""
 		}
 		return d.Stream + " may be erased by " + erasers(d.Owner)
@@ -52,23 +52,23 @@ func (d Doomed) NotFor(by Principal) string {
 	return ""
 }
 
-// Erasing is the command that erases it.
-func (d Doomed) Erasing(by Principal, grounds Grounds) Command {
+// EraseCommand is the command that erases it.
+func (d ErasureTarget) EraseCommand(by Principal, reason ErasureReason) Command {
 	if d.ID != "" {
-		return Erase{Target: Target{By: by, ID: d.ID}, Grounds: grounds}
+		return Erase{Target: Target{By: by, ID: d.ID}, ErasureReason: reason}
 	}
 	if own, is := d.State.(Erasable); is {
-		return own.Erasing(by, d.Stream, grounds)
+		return own.EraseCommand(by, d.Stream, reason)
 	}
-	return EraseTexts{By: by, Of: d.Stream, Grounds: grounds}
+	return EraseTexts{By: by, Of: d.Stream, ErasureReason: reason}
 }
 
-// Following is what becomes of what is related to what is erased.
-type Following int
+// LineageMode is what becomes of what is related to what is erased.
+type LineageMode int
 
 // It is not looked for, or listed, or erased, too.
 const (
-	LineageIgnored Following = iota
+	LineageIgnored LineageMode = iota
 	LineageListed
 	LineageErased
 )

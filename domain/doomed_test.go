@@ -14,14 +14,14 @@ func TestAnOrderLeavesWhatIsHeldWhatIsAnothersAndSessionsOfSuchArchives(t *testi
 	const name = "session:1/planning"
 	session := Session{Archives: 1, Owner: "user:1"}
 	archive := session.ArchiveItems(name)[0]
-	item := func(id string, owner Entity, held, goes bool) Doomed {
-		return Doomed{Stream: KnowledgeStream(id), ID: id, Owner: owner, Held: held, Goes: goes}
+	item := func(id string, owner Entity, held, goes bool) ErasureTarget {
+		return ErasureTarget{Stream: KnowledgeStream(id), ID: id, Owner: owner, Held: held, WillErase: goes}
 	}
-	all := []Doomed{
+	all := []ErasureTarget{
 		item(archive, "user:1", true, true), item("free", "user:1", false, true), item("related", "user:1", true, false), item("theirs", "team:pay", true, true),
-		{Stream: name, State: session, Owner: "user:1", Goes: true},
-		{Stream: "session:1/other", State: session, Owner: "user:1", Goes: true},
-		{Stream: "key:abc", State: Key{}, Owner: "user:2", Goes: true},
+		{Stream: name, State: session, Owner: "user:1", WillErase: true},
+		{Stream: "session:1/other", State: session, Owner: "user:1", WillErase: true},
+		{Stream: "key:abc", State: Key{}, Owner: "user:2", WillErase: true},
 	}
 	held := map[string]string{
 		KnowledgeStream(archive): archive + " is under legal hold", name: "its archive " + archive + " stays",
@@ -39,7 +39,7 @@ func TestAnOrderLeavesWhatIsHeldWhatIsAnothersAndSessionsOfSuchArchives(t *testi
 			"knowledge:theirs": "theirs may be erased by an admin", "key:abc": "key:abc may be erased by user:2 in person, or by an admin",
 		})},
 	} {
-		if diff := cmp.Diff(Stays(c.by, all), c.want); diff != "" {
+		if diff := cmp.Diff(Retained(c.by, all), c.want); diff != "" {
 			t.Errorf("%s (-got +want):\n%s", c.by.Subject, diff)
 		}
 	}

@@ -5,37 +5,37 @@ import "time"
 // DefaultErasureReason is the reason code of an erasure whose author gave none.
 const DefaultErasureReason = "requested"
 
-// Grounds are why something is erased. All of it stays in the log for ever.
-type Grounds struct {
+// ErasureReason is why something is erased. All of it stays in the log for ever.
+type ErasureReason struct {
 	ReasonCode  string // a word; [DefaultErasureReason] if nobody says
 	LegalBasis  string // such as "Art. 17(1)(b) GDPR"; may be empty
 	RequestedBy string // a pseudonym; may be empty
 	Ticket      string // may be empty
 }
 
-// maxGrounds is how many characters a legal basis, or the name of who requested it, has at most.
-const maxGrounds = 200
+// maxErasureReason is how many characters a legal basis, or the name of who requested it, has at most.
+const maxErasureReason = 200
 
 // Complete fills in the default reason, and names every bad field at once.
-func (g Grounds) Complete() (Grounds, error) {
+func (g ErasureReason) Complete() (ErasureReason, error) {
 	var p Problems
 	g = g.complete(&p)
 	return g, p.Err()
 }
 
-func (g Grounds) complete(p *Problems) Grounds {
+func (g ErasureReason) complete(p *Problems) ErasureReason {
 	if g.ReasonCode == "" {
 		g.ReasonCode = DefaultErasureReason
 	}
 	checkReasonCode(p, g.ReasonCode)
 	checkTicket(p, g.Ticket)
-	atMost(p, "legal_basis", g.LegalBasis, maxGrounds)
-	atMost(p, "requested_by", g.RequestedBy, maxGrounds)
+	atMost(p, "legal_basis", g.LegalBasis, maxErasureReason)
+	atMost(p, "requested_by", g.RequestedBy, maxErasureReason)
 	return g
 }
 
 // rewritten scrubs what is a text. A code that would have to be is refused.
-func (g Grounds) rewritten(r Rewriting) Grounds {
+func (g ErasureReason) rewritten(r TextRewriter) ErasureReason {
 	r.all(&g.LegalBasis)
 	r.Name("requested_by", g.RequestedBy)
 	r.Name("reason_code", g.ReasonCode)
@@ -48,7 +48,7 @@ func (g Grounds) rewritten(r Rewriting) Grounds {
 // again.
 type Erase struct {
 	Target
-	Grounds
+	ErasureReason
 
 	Together []string // ids of items that are to be erased, too: if one is under legal hold, this one stays as well
 }
@@ -62,14 +62,14 @@ func (c Erase) Reads() Reads {
 
 // Complete fills in defaults, and names every bad field at once.
 func (c Erase) Complete() (Erase, error) {
-	grounds, err := c.Grounds.Complete()
-	c.Grounds = grounds
+	reason, err := c.ErasureReason.Complete()
+	c.ErasureReason = reason
 	return c, err
 }
 
 // Decide implements [Command].
-func (c Erase) Decide(book Book, _ time.Time) ([]Fact, error) {
-	k := book.Knowledge(c.ID)
+func (c Erase) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	k := dc.Knowledge(c.ID)
 	switch {
 	case !c.By.MaySee(k):
 		return nil, NotFound(c.ID)
@@ -78,11 +78,11 @@ func (c Erase) Decide(book Book, _ time.Time) ([]Fact, error) {
 	case k.Status == IsErased:
 		return nil, nil
 	case k.Held:
-		return nil, onHold(book, k)
+		return nil, onHold(dc, k)
 	}
 	for _, id := range c.Together {
-		if other := book.Knowledge(id); other.Held {
-			return nil, onHold(book, other)
+		if other := dc.Knowledge(id); other.Held {
+			return nil, onHold(dc, other)
 		}
 	}
 	if err := c.expected(k); err != nil {
@@ -90,7 +90,7 @@ func (c Erase) Decide(book Book, _ time.Time) ([]Fact, error) {
 	}
 	return []Fact{Erased{
 		ReasonCode: c.ReasonCode, LegalBasis: c.LegalBasis, RequestedBy: c.RequestedBy, Ticket: c.Ticket,
-		Events: idsOf(book.Written(c.Stream())),
+		Events: idsOf(dc.TextsOf(c.Stream())),
 	}}, nil
 }
 
@@ -115,11 +115,11 @@ func (e Entity) isSomebody() bool { return e.Kind() == User || e.Kind() == Agent
 // MayErase tells whether p may destroy k: its owner, or an admin, each in person; nobody who merely belongs to
 // whom it belongs, or acts for somebody.
 func (p Principal) MayErase(k *Knowledge) bool {
-	return p.Role != Auditor && (p.inPerson(k.Owner) || p.InCharge())
+	return p.Role != Auditor && (p.isSelf(k.Owner) || p.IsTenantAdmin())
 }
 
-// inPerson tells whether p is e, and acts for nobody else.
-func (p Principal) inPerson(e Entity) bool {
+// isSelf tells whether p is e, and acts for nobody else.
+func (p Principal) isSelf(e Entity) bool {
 	return p.Subject == e && (p.OnBehalfOf == "" || p.OnBehalfOf == e)
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 func erase(by Principal) Erase {
-	return Erase{Target: on(by), Grounds: Grounds{
+	return Erase{Target: on(by), ErasureReason: ErasureReason{
 		ReasonCode: "gdpr-17", LegalBasis: "Art. 17(1)(b) GDPR", RequestedBy: "user:alice", Ticket: "DSR-1",
 	}}
 }

@@ -44,9 +44,9 @@ type ErasureProgress struct {
 	Revoked int64 // keys, of a tenant
 }
 
-// Grounds are why it was ordered.
-func (e Erasure) Grounds() Grounds {
-	return Grounds{ReasonCode: e.ReasonCode, LegalBasis: e.LegalBasis, RequestedBy: e.RequestedBy, Ticket: e.Ticket}
+// Reason is why it was ordered.
+func (e Erasure) Reason() ErasureReason {
+	return ErasureReason{ReasonCode: e.ReasonCode, LegalBasis: e.LegalBasis, RequestedBy: e.RequestedBy, Ticket: e.Ticket}
 }
 
 // ErasureStream is the stream of an order, in the log of the tenant that it is about. The events that it causes
@@ -54,7 +54,7 @@ func (e Erasure) Grounds() Grounds {
 func ErasureStream(id string) string { return "erasure:" + id }
 
 // Evolve implements [State].
-func (e Erasure) Evolve(fact Fact, at Occasion) (State, error) {
+func (e Erasure) Evolve(fact Fact, at EventMetadata) (State, error) {
 	switch f := fact.(type) {
 	case ErasureOrdered:
 		if at.Version == 1 {
@@ -78,7 +78,7 @@ type OrderErasure struct {
 	ID          string
 	Of          string // an entity: all that is its own, or meant for it alone; "tenant:NAME": everything; the stream of a session; otherwise the id of an item
 	WithLineage bool   // what items were made from, what was made from them, and what took their place, too
-	Grounds
+	ErasureReason
 }
 
 // TenantOf is the tenant that "tenant:NAME" means; false if it means something else.
@@ -96,7 +96,7 @@ func IsItem(of string) bool { return !strings.Contains(of, ":") }
 // may not.
 func (c OrderErasure) Complete() (OrderErasure, error) {
 	var p Problems
-	c.Grounds = c.complete(&p)
+	c.ErasureReason = c.complete(&p)
 	tenant, isTenant := TenantOf(c.Of)
 	switch _, err := ParseEntity(c.Of); {
 	case isTenant && tenant != c.By.Tenant && c.allowed() == nil:
@@ -124,11 +124,11 @@ func (c OrderErasure) allowed() error {
 	case isTenant && c.By.Authentication == OpenAuthentication: // nothing would keep anybody out after
 		return Refuse(ErrForbidden, "erasing a tenant is for root").
 			WithFix("start the server again with ANNALS_ROOT_KEY, and use that one: it is no key of the tenant, which are revoked")
-	case isTenant && !c.By.Operates():
+	case isTenant && !c.By.IsOperator():
 		return c.By.notRoot("erasing a tenant is for root")
 	case isTenant, IsItem(c.Of): // each item decides
 		return nil
-	case c.By.Role == Auditor, !c.By.inPerson(whose) && !c.By.InCharge():
+	case c.By.Role == Auditor, !c.By.isSelf(whose) && !c.By.IsTenantAdmin():
 		return Refuse(ErrForbidden, "what is %s's may be erased by %s", whose, erasers(whose))
 	}
 	return nil
@@ -145,27 +145,27 @@ func (c OrderErasure) Reads() Reads {
 	return Reads{Items: []string{c.Of}}
 }
 
-// Rewritten implements [Written].
-func (c OrderErasure) Rewritten(r Rewriting) Command {
-	c.Grounds = c.rewritten(r)
+// RewriteText implements [TextCommand].
+func (c OrderErasure) RewriteText(r TextRewriter) Command {
+	c.ErasureReason = c.rewritten(r)
 	return c
 }
 
 // Decide implements [Command].
-func (c OrderErasure) Decide(book Book, _ time.Time) ([]Fact, error) {
+func (c OrderErasure) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if err := c.allowed(); err != nil {
 		return nil, err
 	}
 	if IsItem(c.Of) {
-		if k := book.Knowledge(c.Of); !c.By.MaySee(k) {
+		if k := dc.Knowledge(c.Of); !c.By.MaySee(k) {
 			return nil, NotFound(c.Of)
 		} else if !c.By.MayErase(k) {
 			return nil, notYoursToErase(k)
 		} else if k.Held { // what is related to it goes for its sake
-			return nil, onHold(book, k)
+			return nil, onHold(dc, k)
 		}
 	}
-	if book.Stream(c.Stream()).Exists() {
+	if dc.Stream(c.Stream()).Exists() {
 		return nil, Refuse(ErrConflict, "the erasure is ordered already")
 	}
 	return []Fact{ErasureOrdered{
@@ -189,8 +189,8 @@ func (c CompleteErasure) Stream() string { return ErasureStream(c.ID) }
 func (c CompleteErasure) Reads() Reads { return Reads{} }
 
 // Decide implements [Command]. Another server may have been faster.
-func (c CompleteErasure) Decide(book Book, _ time.Time) ([]Fact, error) {
-	if !StateOf[Erasure](book, c.Stream()).UnderWay() {
+func (c CompleteErasure) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	if !StateOf[Erasure](dc, c.Stream()).UnderWay() {
 		return nil, nil
 	}
 	return []Fact{ErasureCompleted{Erased: c.Erased, NotErased: c.NotErased, Refused: c.Refused[:min(len(c.Refused), MostRefused)]}}, nil
@@ -200,7 +200,7 @@ func (c CompleteErasure) Decide(book Book, _ time.Time) ([]Fact, error) {
 type EraseTexts struct {
 	By Principal
 	Of string // the stream
-	Grounds
+	ErasureReason
 }
 
 // Stream implements [Command].
@@ -210,12 +210,12 @@ func (c EraseTexts) Stream() string { return c.Of }
 func (c EraseTexts) Reads() Reads { return Reads{} }
 
 // Decide implements [Command].
-func (c EraseTexts) Decide(book Book, _ time.Time) ([]Fact, error) {
-	belonging, isOwned := book.Stream(c.Of).State.(Belonging)
-	if (!isOwned || c.By.Role == Auditor || !c.By.inPerson(belonging.BelongsTo())) && !c.By.InCharge() {
+func (c EraseTexts) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	belonging, isOwned := dc.Stream(c.Of).State.(OwnedState)
+	if (!isOwned || c.By.Role == Auditor || !c.By.isSelf(belonging.StateOwner())) && !c.By.IsTenantAdmin() {
 		return nil, Refuse(ErrForbidden, "what was written there may be erased by its owner in person, or by an admin")
 	}
-	texts := book.Written(c.Of)
+	texts := dc.TextsOf(c.Of)
 	if len(texts) == 0 {
 		return nil, nil
 	}
@@ -224,38 +224,38 @@ func (c EraseTexts) Decide(book Book, _ time.Time) ([]Fact, error) {
 	}}, nil
 }
 
-// Belonging is a [State] of something that is somebody's: it is erased with all that is his.
-type Belonging interface {
+// OwnedState is a [State] of something that is somebody's: it is erased with all that is his.
+type OwnedState interface {
 	State
-	BelongsTo() Entity
+	StateOwner() Entity
 }
 
 // Erasable is a [State] that is not erased by [EraseTexts], but by a command of its own.
 type Erasable interface {
-	Belonging
-	// Erasing is the command that erases the stream.
-	Erasing(by Principal, stream string, grounds Grounds) Command
+	OwnedState
+	// EraseCommand is the command that erases the stream.
+	EraseCommand(by Principal, stream string, reason ErasureReason) Command
 }
 
-// BelongsTo implements [Belonging]: what is noted about a key is about whom it was given to.
-func (k Key) BelongsTo() Entity { return k.Subject }
+// StateOwner implements [OwnedState]: what is noted about a key is about whom it was given to.
+func (k Key) StateOwner() Entity { return k.Subject }
 
-// BelongsTo implements [Belonging].
-func (s Session) BelongsTo() Entity { return s.Owner }
+// StateOwner implements [OwnedState].
+func (s Session) StateOwner() Entity { return s.Owner }
 
-// Erasing implements [Erasable].
-func (s Session) Erasing(by Principal, stream string, grounds Grounds) Command {
+// EraseCommand implements [Erasable].
+func (s Session) EraseCommand(by Principal, stream string, reason ErasureReason) Command {
 	return EraseSession{
-		SessionTarget: SessionTarget{By: by, Owner: s.Owner, ID: strings.TrimPrefix(stream, SessionsOf(s.Owner))}, Grounds: grounds,
+		SessionTarget: SessionTarget{By: by, Owner: s.Owner, ID: strings.TrimPrefix(stream, SessionsOf(s.Owner))}, ErasureReason: reason,
 		Archives: s.ArchiveItems(stream),
 	}
 }
 
 var (
-	_ State     = Erasure{}
-	_ Written   = OrderErasure{}
-	_ Command   = CompleteErasure{}
-	_ Command   = EraseTexts{}
-	_ Belonging = Key{}
-	_ Erasable  = Session{}
+	_ State       = Erasure{}
+	_ TextCommand = OrderErasure{}
+	_ Command     = CompleteErasure{}
+	_ Command     = EraseTexts{}
+	_ OwnedState  = Key{}
+	_ Erasable    = Session{}
 )

@@ -83,7 +83,7 @@ func TestRedactingIsForAdmins(t *testing.T) {
 func TestTheTextOfAnEventIsRewrittenWhereItIsNoName(t *testing.T) {
 	t.Parallel()
 	names := 0
-	got := RewrittenText([]byte(`{"content":"a \"b\" {[","tags":{"key":["v"]},"meta":{"uri":"u","n":1.50},"uri":"viking://x","source":{"urls":["w"]}}`), func(s WrittenString) string {
+	got := RewriteRecordedText([]byte(`{"content":"a \"b\" {[","tags":{"key":["v"]},"meta":{"uri":"u","n":1.50},"uri":"viking://x","source":{"urls":["w"]}}`), func(s RecordedString) string {
 		if s.Name {
 			names++
 		}
@@ -102,7 +102,7 @@ func FuzzRewrittenText(f *testing.F) {
 	f.Add([]byte(`"`))
 	f.Add([]byte("{\"\\\\\":\"\\\\\"}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if got := RewrittenText(text, func(s WrittenString) string { return s.Value }); string(got) != string(text) {
+		if got := RewriteRecordedText(text, func(s RecordedString) string { return s.Value }); string(got) != string(text) {
 			t.Errorf("%q became %q", text, got)
 		}
 	})

@@ -32,9 +32,9 @@ type Event struct {
 	Fact           Fact            // decoded and upcast; its text fields are empty if erased
 }
 
-// Occasion is the part of the envelope that an item's state depends on.
-func (e Event) Occasion() Occasion {
-	return Occasion{
+// Metadata is the part of the envelope that an item's state depends on.
+func (e Event) Metadata() EventMetadata {
+	return EventMetadata{
 		EventID: e.EventID, Position: e.Position, Version: e.Version,
 		RecordedAt: e.RecordedAt, OccurredAt: e.OccurredAt,
 	}

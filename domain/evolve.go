@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Occasion is when and as what a fact was recorded: the part of an event's envelope that the
+// EventMetadata is when and as what a fact was recorded: the part of an event's envelope that the
 // state of an item depends on.
-type Occasion struct {
+type EventMetadata struct {
 	EventID    string
 	Position   int64
 	Version    int64 // of the stream; the first is 1
@@ -25,14 +25,14 @@ type Occasion struct {
 //
 // Live appends, catch-up and rebuilds share this function: whatever it computes, it computes
 // from the item's own stream alone.
-func (k *Knowledge) Evolve(fact Fact, at Occasion, policy ConfidencePolicy) error {
+func (k *Knowledge) Evolve(fact Fact, at EventMetadata, policy ConfidencePolicy) error {
 	if at.Version != k.Version+1 {
 		return fmt.Errorf("fold %s: version %d follows %d", fact.Name(), at.Version, k.Version)
 	}
 	if _, begins := fact.(Remembered); begins == k.Exists() {
 		return fmt.Errorf("fold %s as version %d: a stream begins with %s, once", fact.Name(), at.Version, Remembered{}.Name())
 	}
-	if vote := withdrawn(fact); vote != "" && !k.uncount(vote) {
+	if vote := retractedVote(fact); vote != "" && !k.removeVote(vote) {
 		return fmt.Errorf("fold %s: no vote %s", fact.Name(), vote)
 	}
 	before := k.Revision
@@ -51,9 +51,9 @@ func (k *Knowledge) Evolve(fact Fact, at Occasion, policy ConfidencePolicy) erro
 		k.Text.URI = f.URI
 		k.Revision++
 	case FoundHelpful:
-		k.count(Helpful, f.Ballot, at)
+		k.addVote(Helpful, f.Ballot, at)
 	case FoundHarmful:
-		k.count(Harmful, f.Ballot, at)
+		k.addVote(Harmful, f.Ballot, at)
 	case FeedbackRetracted: // the voice is gone already
 	case ReportedStale:
 		k.report(f, at)
@@ -93,7 +93,7 @@ func (k *Knowledge) Evolve(fact Fact, at Occasion, policy ConfidencePolicy) erro
 	return nil
 }
 
-func (k *Knowledge) remember(f Remembered, at Occasion) {
+func (k *Knowledge) remember(f Remembered, at EventMetadata) {
 	baseline := DefaultBaseline()
 	if f.Baseline != nil {
 		baseline = *f.Baseline
@@ -139,8 +139,8 @@ func set[T any](field *T, value *T) {
 	}
 }
 
-// withdrawn is the event id of the voice that a fact replaces or retracts, or empty.
-func withdrawn(fact Fact) string {
+// retractedVote is the event id of the voice that a fact replaces or retracts, or empty.
+func retractedVote(fact Fact) string {
 	switch f := fact.(type) {
 	case FoundHelpful:
 		return f.Replaces
@@ -152,7 +152,7 @@ func withdrawn(fact Fact) string {
 	return ""
 }
 
-func (k *Knowledge) count(verdict Verdict, b Ballot, at Occasion) {
+func (k *Knowledge) addVote(verdict Verdict, b Ballot, at EventMetadata) {
 	if k.Votes == nil {
 		k.Votes = map[string]Vote{}
 	}
@@ -160,20 +160,20 @@ func (k *Knowledge) count(verdict Verdict, b Ballot, at Occasion) {
 		EventID: at.EventID, Voter: b.Voter, Ballot: b.Key, Verdict: verdict,
 		TraceID: b.TraceID, Query: b.Query, Outcome: b.Outcome, At: at.RecordedAt,
 	}
-	k.voices(verdict, +1)
+	k.addVotes(verdict, +1)
 }
 
-func (k *Knowledge) uncount(eventID string) bool {
+func (k *Knowledge) removeVote(eventID string) bool {
 	vote, found := k.Votes[eventID]
 	if !found {
 		return false
 	}
 	delete(k.Votes, eventID)
-	k.voices(vote.Verdict, -1)
+	k.addVotes(vote.Verdict, -1)
 	return true
 }
 
-func (k *Knowledge) voices(verdict Verdict, n int) {
+func (k *Knowledge) addVotes(verdict Verdict, n int) {
 	if verdict == Helpful {
 		k.Helpful += n
 		return
@@ -189,7 +189,7 @@ func (k *Knowledge) Rate(policy ConfidencePolicy) {
 	}
 }
 
-func (k *Knowledge) report(f ReportedStale, at Occasion) {
+func (k *Knowledge) report(f ReportedStale, at EventMetadata) {
 	if k.Reports == nil {
 		k.Reports = map[Entity]Report{}
 	}
@@ -210,7 +210,7 @@ func (k *Knowledge) report(f ReportedStale, at Occasion) {
 }
 
 // confirm ends the reports for good, or until the confirmation expires.
-func (k *Knowledge) confirm(f Confirmed, at Occasion) {
+func (k *Knowledge) confirm(f Confirmed, at EventMetadata) {
 	k.ConfirmedAt, k.ConfirmUntil = at.RecordedAt, f.Until
 	if f.Until.IsZero() {
 		k.Reports, k.Stale, k.Suspended = nil, Staleness{}, Staleness{}
@@ -226,14 +226,14 @@ func (k *Knowledge) confirm(f Confirmed, at Occasion) {
 
 // erase leaves a tombstone: that there was an item, and nothing of what it said.
 func (k *Knowledge) erase() {
-	k.Blank()
+	k.ClearText()
 	k.Relations = nil
 	k.Status = IsErased
 	k.Revision++
 }
 
-// Blank takes away what people wrote.
-func (k *Knowledge) Blank() {
+// ClearText takes away what people wrote.
+func (k *Knowledge) ClearText() {
 	k.Text = Text{}
 	k.Relations = slices.Clone(k.Relations)
 	for i := range k.Relations {

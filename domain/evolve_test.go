@@ -9,7 +9,7 @@ import (
 
 // evolve folds a fact at a version into a copy of the item.
 func evolve(k *Knowledge, fact Fact, version int64) error {
-	return k.Evolve(fact, Occasion{EventID: eventID(version), Position: version, Version: version, RecordedAt: monday}, DefaultConfidence())
+	return k.Evolve(fact, EventMetadata{EventID: eventID(version), Position: version, Version: version, RecordedAt: monday}, DefaultConfidence())
 }
 
 type stranger struct{ Fact }
@@ -51,7 +51,7 @@ func TestTimesFollowTheEnvelope(t *testing.T) {
 	k := &Knowledge{ID: itemID}
 	fold := func(fact Fact, version int64, at time.Time) {
 		t.Helper()
-		if err := k.Evolve(fact, Occasion{EventID: eventID(version), Position: 40 + version, Version: version, RecordedAt: at, OccurredAt: happened}, DefaultConfidence()); err != nil {
+		if err := k.Evolve(fact, EventMetadata{EventID: eventID(version), Position: 40 + version, Version: version, RecordedAt: at, OccurredAt: happened}, DefaultConfidence()); err != nil {
 			t.Fatal(err)
 		}
 	}

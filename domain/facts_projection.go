@@ -26,13 +26,13 @@ type ProjectionCaughtUp struct {
 
 // ProjectionVerified says that a version is what the log says and differs from the one that is read in
 // nothing but what its change intends.
-type ProjectionVerified struct{ Findings }
+type ProjectionVerified struct{ VerificationResult }
 
 // ProjectionRefused says that a version failed its verification, and was given up.
-type ProjectionRefused struct{ Findings }
+type ProjectionRefused struct{ VerificationResult }
 
-// Findings are what a verification found, in short.
-type Findings struct {
+// VerificationResult are what a verification found, in short.
+type VerificationResult struct {
 	Version  int
 	Against  int // the version that is read
 	Items    int64

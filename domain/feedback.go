@@ -31,7 +31,7 @@ func (c GiveFeedback) ballot() string { return BallotOf(c.TraceID, c.Day) }
 
 // Reads implements [Command].
 func (c GiveFeedback) Reads() Reads {
-	return Reads{Voices: []BallotKey{{Voter: c.By.Voter(), Key: c.ballot(), Since: c.midnight()}}}
+	return Reads{Ballots: []BallotKey{{Voter: c.By.EffectiveSubject(), Key: c.ballot(), Since: c.midnight()}}}
 }
 
 // midnight is when the vote's day began; zero without a day.
@@ -43,13 +43,13 @@ func (c GiveFeedback) midnight() time.Time {
 }
 
 // Decide implements [Command].
-func (c GiveFeedback) Decide(book Book, _ time.Time) ([]Fact, error) {
-	k, err := c.usable(book)
+func (c GiveFeedback) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	k, err := c.usable(dc)
 	if err != nil {
 		return nil, err
 	}
 	ballot := Ballot{
-		Voter: c.By.Voter(), Key: c.ballot(), TraceID: c.TraceID, Query: c.Query, Outcome: c.Outcome,
+		Voter: c.By.EffectiveSubject(), Key: c.ballot(), TraceID: c.TraceID, Query: c.Query, Outcome: c.Outcome,
 	}
 	if earlier, found := k.vote(ballot.Voter, ballot.Key); found {
 		if earlier.Verdict == c.Verdict && earlier.Query == c.Query && earlier.Outcome == c.Outcome {
@@ -90,23 +90,23 @@ func (c RetractFeedback) Reads() Reads {
 	if c.EventID != "" {
 		return Reads{Votes: []string{c.EventID}}
 	}
-	return Reads{Voices: []BallotKey{{Voter: c.By.Voter(), Key: BallotOf(c.TraceID, c.Day)}}}
+	return Reads{Ballots: []BallotKey{{Voter: c.By.EffectiveSubject(), Key: BallotOf(c.TraceID, c.Day)}}}
 }
 
 // Decide implements [Command].
-func (c RetractFeedback) Decide(book Book, _ time.Time) ([]Fact, error) {
-	k, err := c.usable(book)
+func (c RetractFeedback) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	k, err := c.usable(dc)
 	if err != nil {
 		return nil, err
 	}
 	vote, found := k.Votes[c.EventID]
 	if c.EventID == "" {
-		vote, found = k.vote(c.By.Voter(), BallotOf(c.TraceID, c.Day))
+		vote, found = k.vote(c.By.EffectiveSubject(), BallotOf(c.TraceID, c.Day))
 	}
 	if !found {
 		return nil, Refuse(ErrNotFound, "%s has no such vote", k.ID)
 	}
-	if vote.Voter != c.By.Voter() && !c.By.InCharge() {
+	if vote.Voter != c.By.EffectiveSubject() && !c.By.IsTenantAdmin() {
 		return nil, Refuse(ErrForbidden, "the vote is somebody else's")
 	}
 	return []Fact{FeedbackRetracted{Vote: vote.EventID}}, nil

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Finding is something in a recorded text that the rules for scrubbing of today would have taken out. It never
+// Detection is something in a recorded text that the rules for scrubbing of today would have taken out. It never
 // says what.
-type Finding struct {
+type Detection struct {
 	Position int64
 	EventID  string
 	Name     string // of the event
@@ -19,7 +19,7 @@ type Finding struct {
 }
 
 // Compare orders findings by where they are.
-func (f Finding) Compare(other Finding) int {
+func (f Detection) Compare(other Detection) int {
 	return cmp.Or(
 		cmp.Compare(f.Position, other.Position), strings.Compare(f.Field, other.Field), strings.Compare(f.Class, other.Class),
 	)

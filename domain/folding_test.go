@@ -71,7 +71,7 @@ func step(t *rapid.T, s *story, command Command) {
 	for _, fact := range facts {
 		s.and(id, fact)
 		event := s.events[id][len(s.events[id])-1]
-		if err := few.Knowledge(id).Evolve(fact, event.Occasion(), s.policy); err != nil {
+		if err := few.Knowledge(id).Evolve(fact, event.Metadata(), s.policy); err != nil {
 			t.Fatalf("%T on what it reads: %v", command, err)
 		}
 	}
@@ -120,7 +120,7 @@ func (s *story) reading(command Command) *story {
 	id, _ := ItemOf(command.Stream())
 	k, loaded := s.item(id), few.item(id)
 	for id, v := range k.Votes {
-		if slices.Contains(reads.Votes, id) || slices.ContainsFunc(reads.Voices, func(b BallotKey) bool {
+		if slices.Contains(reads.Votes, id) || slices.ContainsFunc(reads.Ballots, func(b BallotKey) bool {
 			return b.Voter == v.Voter && (b.Key == v.Ballot || !b.Since.IsZero() && !v.At.Before(b.Since))
 		}) {
 			if loaded.Votes == nil {

@@ -83,7 +83,7 @@ type story struct {
 	err   error
 }
 
-// given begins a story in which these facts happened to the item.
+// ifSet begins a story in which these facts happened to the item.
 func given(t *testing.T, facts ...Fact) *story {
 	t.Helper()
 	s := &story{
@@ -104,7 +104,7 @@ func (s *story) and(id string, facts ...Fact) *story {
 			EventID: eventID(s.head), Position: s.head, Version: k.Version + 1,
 			Stream: KnowledgeStream(id), Name: fact.Name(), RecordedAt: s.now, Fact: fact,
 		}
-		if err := k.Evolve(fact, event.Occasion(), s.policy); err != nil {
+		if err := k.Evolve(fact, event.Metadata(), s.policy); err != nil {
 			s.t.Fatalf("%s: %v", id, err)
 		}
 		s.events[id] = append(s.events[id], event)
@@ -122,14 +122,14 @@ func (s *story) item(id string) *Knowledge {
 	return s.items[id]
 }
 
-// Knowledge implements [Book].
+// Knowledge implements [DecisionContext].
 func (s *story) Knowledge(id string) *Knowledge { return s.item(id) }
 
-// Stream implements [Book]: these stories are about knowledge alone.
+// Stream implements [DecisionContext]: these stories are about knowledge alone.
 func (s *story) Stream(name string) Stream { return Stream{Name: name} }
 
-// Written implements [Book].
-func (s *story) Written(stream string) (texts []WrittenText) {
+// TextsOf implements [DecisionContext].
+func (s *story) TextsOf(stream string) (texts []RecordedText) {
 	id, _ := ItemOf(stream)
 	gone := map[string]bool{}
 	for _, event := range s.events[id] {
@@ -138,7 +138,7 @@ func (s *story) Written(stream string) (texts []WrittenText) {
 		}
 	}
 	for _, event := range s.events[id] {
-		w := WrittenText{EventID: event.EventID, Position: event.Position, Name: event.Name}
+		w := RecordedText{EventID: event.EventID, Position: event.Position, Name: event.Name}
 		switch f := event.Fact.(type) {
 		case Remembered:
 			w.Text, _ = json.Marshal(map[string]string{"content": f.Text.Content})
@@ -158,8 +158,8 @@ func (s *story) Written(stream string) (texts []WrittenText) {
 	return texts
 }
 
-// Newest implements [Book].
-func (s *story) Newest(stream, name, authentication string) Fact {
+// NewestFact implements [DecisionContext].
+func (s *story) NewestFact(stream, name, authentication string) Fact {
 	id, _ := ItemOf(stream)
 	for _, event := range slices.Backward(s.events[id]) {
 		if event.Name == name && (authentication == "" || event.Authentication == authentication) {
@@ -169,10 +169,10 @@ func (s *story) Newest(stream, name, authentication string) Fact {
 	return nil
 }
 
-// Saying implements [Book].
-func (s *story) Saying(content string, after int64) (ids []string) {
+// ItemsWithContent implements [DecisionContext].
+func (s *story) ItemsWithContent(content string, after int64) (ids []string) {
 	for id := range s.events {
-		for _, w := range s.Written(KnowledgeStream(id)) {
+		for _, w := range s.TextsOf(KnowledgeStream(id)) {
 			var text struct{ Content any }
 			if err := json.Unmarshal(w.Text, &text); err != nil {
 				s.t.Fatal(err)
@@ -185,10 +185,10 @@ func (s *story) Saying(content string, after int64) (ids []string) {
 	return ids
 }
 
-// Head implements [Book].
+// Head implements [DecisionContext].
 func (s *story) Head() int64 { return s.head }
 
-// Holder implements [Book].
+// Holder implements [DecisionContext].
 func (s *story) Holder(uri string) string {
 	for id, k := range s.items {
 		if k.Exists() && k.Text.URI == uri && Gone(k) == nil {
@@ -263,7 +263,7 @@ func (s *story) invalid(fields ...string) *story {
 	return s
 }
 
-// leaves expects something of the item as it is now.
+// isUnsafe expects something of the item as it is now.
 func (s *story) leaves(what string, holds func(k *Knowledge) bool) *story {
 	s.t.Helper()
 	if !holds(s.item(itemID)) {

@@ -23,7 +23,7 @@ func History(id string, events []Event, policy ConfidencePolicy) ([]HistoryItem,
 	k := &Knowledge{ID: id}
 	before := snapshot(k)
 	for _, event := range events {
-		if err := k.Evolve(event.Fact, event.Occasion(), policy); err != nil {
+		if err := k.Evolve(event.Fact, event.Metadata(), policy); err != nil {
 			return nil, err
 		}
 		after := snapshot(k)

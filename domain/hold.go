@@ -16,8 +16,8 @@ type Hold struct {
 func (c Hold) Validate() error { return checkCase(c.ReasonCode, c.Ticket) }
 
 // Decide implements [Command].
-func (c Hold) Decide(book Book, _ time.Time) ([]Fact, error) {
-	k, err := c.administered(book)
+func (c Hold) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	k, err := c.administered(dc)
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func (c Hold) Decide(book Book, _ time.Time) ([]Fact, error) {
 		return nil, Gone(k)
 	}
 	held := Held{ReasonCode: c.ReasonCode, Ticket: c.Ticket}
-	if k.Held && book.Newest(c.Stream(), held.Name(), "") == Fact(held) {
+	if k.Held && dc.NewestFact(c.Stream(), held.Name(), "") == Fact(held) {
 		return nil, nil
 	}
 	return []Fact{held}, nil
@@ -42,8 +42,8 @@ type Release struct {
 func (c Release) Validate() error { return checkCase(c.ReasonCode, c.Ticket) }
 
 // Decide implements [Command].
-func (c Release) Decide(book Book, _ time.Time) ([]Fact, error) {
-	k, err := c.administered(book)
+func (c Release) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	k, err := c.administered(dc)
 	if err != nil || !k.Held {
 		return nil, err
 	}
@@ -51,20 +51,20 @@ func (c Release) Decide(book Book, _ time.Time) ([]Fact, error) {
 }
 
 // administered finds an item, forgotten ones too, for an admin.
-func (t Target) administered(book Book) (*Knowledge, error) {
-	k := book.Knowledge(t.ID)
+func (t Target) administered(dc DecisionContext) (*Knowledge, error) {
+	k := dc.Knowledge(t.ID)
 	switch {
 	case !t.By.MaySee(k):
 		return nil, NotFound(t.ID)
-	case !t.By.InCharge():
+	case !t.By.IsTenantAdmin():
 		return nil, Refuse(ErrForbidden, "legal holds are for admins, in person")
 	}
 	return k, t.expected(k)
 }
 
 // onHold is why a held item is not erased.
-func onHold(book Book, k *Knowledge) error {
-	held, _ := book.Newest(KnowledgeStream(k.ID), Held{}.Name(), "").(Held)
+func onHold(dc DecisionContext, k *Knowledge) error {
+	held, _ := dc.NewestFact(KnowledgeStream(k.ID), Held{}.Name(), "").(Held)
 	why := held.ReasonCode
 	if held.Ticket != "" {
 		why += ", " + held.Ticket

@@ -30,7 +30,7 @@ func KeyStream(prefix string) string { return "key:" + prefix }
 func KeyPrefix(stream string) string { return strings.TrimPrefix(stream, KeyStream("")) }
 
 // Evolve implements [State].
-func (k Key) Evolve(fact Fact, at Occasion) (State, error) {
+func (k Key) Evolve(fact Fact, at EventMetadata) (State, error) {
 	if _, begins := fact.(KeyCreated); begins != (at.Version == 1) {
 		return k, errors.New("the stream of a key begins with its creation, once")
 	}
@@ -56,8 +56,8 @@ func (k Key) Evolve(fact Fact, at Occasion) (State, error) {
 	return k, errors.New("not a fact about a key")
 }
 
-// Opens tells why a key opens nothing at a moment; nil if it does.
-func (k Key) Opens(now time.Time) error {
+// CheckValid tells why a key opens nothing at a moment; nil if it does.
+func (k Key) CheckValid(now time.Time) error {
 	switch {
 	case !k.RevokedAt.IsZero():
 		return Refuse(ErrUnauthenticated, "the key was revoked").WithFix("ask an admin for another")
@@ -77,8 +77,8 @@ func (k Key) Principal(tenant, prefix string) Principal {
 	}
 }
 
-// GivenKey is a key as admins see it: nobody sees the key itself twice.
-type GivenKey struct {
+// IssuedKey is a key as admins see it: nobody sees the key itself twice.
+type IssuedKey struct {
 	Key
 	Prefix string
 	UsedAt time.Time // about when it was used last; zero if never
@@ -117,11 +117,11 @@ func (c CreateKey) Validate(now time.Time) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	return mayGive(c.By, c.Key.Role)
+	return mayIssue(c.By, c.Key.Role)
 }
 
-// mayGive refuses to hand out more than one has.
-func mayGive(by Principal, role Role) error {
+// mayIssue refuses to hand out more than one has.
+func mayIssue(by Principal, role Role) error {
 	switch {
 	case !by.Administers():
 		return Refuse(ErrForbidden, "keys are for admins")
@@ -143,20 +143,20 @@ func (c CreateKey) Reads() Reads {
 }
 
 // Decide implements [Command].
-func (c CreateKey) Decide(book Book, _ time.Time) ([]Fact, error) {
-	if book.Stream(c.Stream()).Exists() {
+func (c CreateKey) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	if dc.Stream(c.Stream()).Exists() {
 		return nil, Refuse(ErrTaken, "the prefix of the key is taken").WithFix("try again")
 	}
 	created := c.Key
 	if created.Replaces != "" { // it is what the one before was, since that may have been revoked meanwhile
-		old := StateOf[Key](book, KeyStream(created.Replaces))
+		old := StateOf[Key](dc, KeyStream(created.Replaces))
 		if old.ReplacedBy != c.Prefix {
 			return nil, Refuse(ErrConflict, "the key was not rotated")
 		}
 		created.Subject, created.Memberships, created.Role = old.Subject, old.Memberships, old.Role
 		created.ActsFor, created.PublishPublic = old.ActsFor, old.PublishPublic
 	}
-	if err := mayGive(c.By, created.Role); err != nil {
+	if err := mayIssue(c.By, created.Role); err != nil {
 		return nil, err
 	}
 	return []Fact{created}, nil
@@ -178,12 +178,12 @@ func (c RotateKey) Stream() string { return KeyStream(c.Prefix) }
 func (c RotateKey) Reads() Reads { return Reads{} }
 
 // Decide implements [Command].
-func (c RotateKey) Decide(book Book, now time.Time) ([]Fact, error) {
-	k, err := givenKey(book, c.By, c.Prefix)
+func (c RotateKey) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
+	k, err := managedKey(dc, c.By, c.Prefix)
 	if err != nil {
 		return nil, err
 	}
-	if err := k.Opens(now); err != nil || k.ReplacedBy != "" {
+	if err := k.CheckValid(now); err != nil || k.ReplacedBy != "" {
 		return nil, Refuse(ErrConflict, "the key %s does not open any more, or was rotated before", c.Prefix).WithFix("create another")
 	}
 	return []Fact{KeyRotated{By: c.Next, Until: c.Until}}, nil
@@ -206,25 +206,25 @@ func (c RevokeKey) Stream() string { return KeyStream(c.Prefix) }
 func (c RevokeKey) Reads() Reads { return Reads{} }
 
 // Decide implements [Command].
-func (c RevokeKey) Decide(book Book, _ time.Time) ([]Fact, error) {
-	k, err := givenKey(book, c.By, c.Prefix)
+func (c RevokeKey) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	k, err := managedKey(dc, c.By, c.Prefix)
 	if err != nil || !k.RevokedAt.IsZero() {
 		return nil, err
 	}
 	return []Fact{KeyRevoked{Reason: c.Reason}}, nil
 }
 
-// givenKey finds a key that the caller may change.
-func givenKey(book Book, by Principal, prefix string) (Key, error) {
-	stream := book.Stream(KeyStream(prefix))
-	k := StateOf[Key](book, KeyStream(prefix))
+// managedKey finds a key that the caller may change.
+func managedKey(dc DecisionContext, by Principal, prefix string) (Key, error) {
+	stream := dc.Stream(KeyStream(prefix))
+	k := StateOf[Key](dc, KeyStream(prefix))
 	if !by.Administers() {
 		return k, Refuse(ErrForbidden, "keys are for admins")
 	}
 	if !stream.Exists() {
 		return k, Refuse(ErrNotFound, "no such key")
 	}
-	return k, mayGive(by, k.Role)
+	return k, mayIssue(by, k.Role)
 }
 
 var (

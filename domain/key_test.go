@@ -16,10 +16,10 @@ func TestWhoeverHasAnOldKeySeesWhyItOpensNothing(t *testing.T) {
 		"replaced":    {ExpiresAt: now, ReplacedBy: "next"},
 		"has expired": {ExpiresAt: now},
 	} {
-		if err := key.Opens(now); err == nil || !strings.Contains(err.Error(), why) {
+		if err := key.CheckValid(now); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v", why, err)
 		}
-		if err := key.Opens(now.Add(-2 * time.Hour)); (err == nil) != key.RevokedAt.IsZero() {
+		if err := key.CheckValid(now.Add(-2 * time.Hour)); (err == nil) != key.RevokedAt.IsZero() {
 			t.Errorf("%s, before: %v", why, err)
 		}
 	}

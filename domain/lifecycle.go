@@ -24,13 +24,13 @@ func (c Supersede) Validate() error {
 func (c Supersede) Reads() Reads { return Reads{Items: []string{c.Successor}} }
 
 // Decide implements [Command].
-func (c Supersede) Decide(book Book, _ time.Time) ([]Fact, error) {
-	k, err := c.changeable(book)
+func (c Supersede) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	k, err := c.changeable(dc)
 	if err != nil {
 		return nil, err
 	}
-	successor := book.Knowledge(c.Successor)
-	if missing := c.By.misses(successor); missing != "" {
+	successor := dc.Knowledge(c.Successor)
+	if missing := c.By.missing(successor); missing != "" {
 		var p Problems
 		p.Miss("by", missing)
 		return nil, p.Err()
@@ -45,8 +45,8 @@ func (c Supersede) Decide(book Book, _ time.Time) ([]Fact, error) {
 	return []Fact{Superseded{By: c.Successor, Reason: c.Reason}}, nil
 }
 
-// misses says why p cannot name k as something that is there; "" if he can. What he may not see is not there.
-func (p Principal) misses(k *Knowledge) string {
+// missing says why p cannot name k as something that is there; "" if he can. What he may not see is not there.
+func (p Principal) missing(k *Knowledge) string {
 	switch {
 	case !p.MaySee(k):
 		return "no such knowledge"
@@ -69,8 +69,8 @@ type Delete struct {
 func (c Delete) Validate() error { return checkReason(c.Reason) }
 
 // Decide implements [Command].
-func (c Delete) Decide(book Book, _ time.Time) ([]Fact, error) {
-	if _, err := c.changeable(book); err != nil {
+func (c Delete) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	if _, err := c.changeable(dc); err != nil {
 		return nil, err
 	}
 	return []Fact{Deleted{Reason: c.Reason}}, nil
@@ -87,8 +87,8 @@ type Restore struct {
 func (c Restore) Validate() error { return checkReason(c.Reason) }
 
 // Decide implements [Command].
-func (c Restore) Decide(book Book, _ time.Time) ([]Fact, error) {
-	k := book.Knowledge(c.ID)
+func (c Restore) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	k := dc.Knowledge(c.ID)
 	switch {
 	case !c.By.MaySee(k):
 		return nil, NotFound(c.ID)
@@ -101,8 +101,8 @@ func (c Restore) Decide(book Book, _ time.Time) ([]Fact, error) {
 	if k.Status == Active {
 		return nil, nil
 	}
-	if holder := book.Holder(k.Text.URI); holder != "" && holder != k.ID {
-		return nil, c.displaced(book.Knowledge(holder))
+	if holder := dc.Holder(k.Text.URI); holder != "" && holder != k.ID {
+		return nil, c.displaced(dc.Knowledge(holder))
 	}
 	return []Fact{Restored{Reason: c.Reason}}, nil
 }

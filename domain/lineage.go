@@ -11,8 +11,8 @@ const (
 	ArchiveOf    = "archive_of"    // it says what was said in the other, a session, and goes with it
 )
 
-// Kin is something that an item goes back to, or that goes back to it.
-type Kin struct {
+// LineageRelation is something that an item goes back to, or that goes back to it.
+type LineageRelation struct {
 	ID       string // of an item; empty for another thing
 	Stream   string
 	Relation string // to Of, one of the words above
@@ -23,14 +23,14 @@ type Kin struct {
 type ErasureStatus struct {
 	Erasures int64
 	Texts    int64 // that were destroyed
-	Unswept  int64 // since the last sweep that was complete; of every tenant, for whoever operates the server
+	Unpurged int64 // since the last sweep that was complete; of every tenant, for whoever operates the server
 	Oldest   time.Time
-	Last     *Sweep   // nil if there was none
+	Last     *Purge   // nil if there was none
 	Kept     []string // what else may hold it, and for how long
 }
 
-// Sweep is a rewriting of the database's files, after which they hold nothing of what was erased.
-type Sweep struct {
+// Purge is a rewriting of the database's files, after which they hold nothing of what was erased.
+type Purge struct {
 	BeganAt  time.Time
 	EndedAt  time.Time
 	Complete bool

@@ -5,7 +5,7 @@ import "time"
 // MemoryUse is how much a memory has been of use, without what it says.
 type MemoryUse struct {
 	Category Category
-	Voices   int // for and against it, its baseline's included
+	Votes    int // for and against it, its baseline's included
 	Created  time.Time
 	Updated  time.Time
 }

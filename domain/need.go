@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// Moment is when in its work an agent asks what it should know.
-type Moment string
+// Stage is when in its work an agent asks what it should know.
+type Stage string
 
 // The moments.
 const (
-	AtStart    Moment = "start"    // a session begins: who the user is, then what fits the task
-	AtFocus    Moment = "focus"    // a goal was set
-	AtQuery    Moment = "query"    // a question, before a task: six kinds of knowledge side by side
-	AtAnalysis Moment = "analysis" // something failed: what is known about the tools and of such cases
+	AtStart    Stage = "start"    // a session begins: who the user is, then what fits the task
+	AtFocus    Stage = "focus"    // a goal was set
+	AtQuery    Stage = "query"    // a question, before a task: six kinds of knowledge side by side
+	AtAnalysis Stage = "analysis" // something failed: what is known about the tools and of such cases
 )
 
-// Moments are all of them.
-var Moments = []Moment{AtStart, AtFocus, AtQuery, AtAnalysis}
+// Stages are all of them.
+var Stages = []Stage{AtStart, AtFocus, AtQuery, AtAnalysis}
 
-// Asks names what a moment is about: the field in which callers say it.
-func (m Moment) Asks() string {
+// FieldName names what a moment is about: the field in which callers say it.
+func (m Stage) FieldName() string {
 	switch m {
 	case AtFocus:
 		return "goal"
@@ -44,7 +44,7 @@ const (
 // Need asks what an agent should know at a moment of its work.
 type Need struct {
 	By        Principal
-	Moment    Moment
+	Stage     Stage
 	About     string   // the task, goal or question; only at the start it may be empty
 	Failures  []string // of tools, at analysis, the first one first
 	Context   Context
@@ -57,13 +57,13 @@ type Need struct {
 // entity that the context names.
 func (n Need) Complete() (Need, error) {
 	var p Problems
-	oneOf(&p, "moment", n.Moment, Moments, true)
-	field := n.Moment.Asks()
-	if strings.TrimSpace(n.About) == "" && n.Moment != AtStart && slices.Contains(Moments, n.Moment) {
-		p.Add(field, "must not be empty at %s", n.Moment)
+	oneOf(&p, "moment", n.Stage, Stages, true)
+	field := n.Stage.FieldName()
+	if strings.TrimSpace(n.About) == "" && n.Stage != AtStart && slices.Contains(Stages, n.Stage) {
+		p.Add(field, "must not be empty at %s", n.Stage)
 	}
 	atMost(&p, field, n.About, MaxQuery)
-	if len(n.Failures) > 0 && n.Moment != AtAnalysis {
+	if len(n.Failures) > 0 && n.Stage != AtAnalysis {
 		p.Add("tool_issues", "belongs to %s", AtAnalysis)
 	}
 	if len(n.Failures) > maxFailures {
@@ -77,7 +77,7 @@ func (n Need) Complete() (Need, error) {
 	}
 	if n.MaxTokens == 0 {
 		n.MaxTokens = usualTokens
-		if n.Moment == AtAnalysis {
+		if n.Stage == AtAnalysis {
 			n.MaxTokens = analysisTokens
 		}
 	}
@@ -107,7 +107,7 @@ func (n Need) User() (Entity, bool) {
 			return entity, true
 		}
 	}
-	voter := n.By.Voter()
+	voter := n.By.EffectiveSubject()
 	return voter, !n.Context.Given && voter.Kind() == User
 }
 

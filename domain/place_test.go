@@ -35,7 +35,7 @@ func TestASpaceIsItsOwnersAlone(t *testing.T) {
 			given(t).when(remember(by, at(uri))).refused(ErrForbidden)
 			given(t).and("another", heldAt(uri)).when(remember(by, at(uri), func(c *Remember) { c.ID = "third" })).refused(ErrForbidden)
 			own := remembered()
-			own.Owner, own.Scopes = by.Voter(), []Scope{by.Voter().Scope()}
+			own.Owner, own.Scopes = by.EffectiveSubject(), []Scope{by.EffectiveSubject().Scope()}
 			given(t, own).when(Revise{Target: on(by), URI: uri}).refused(ErrForbidden)
 		}
 	}

@@ -50,8 +50,8 @@ func OpenPrincipal() Principal {
 	}
 }
 
-// Voter is whose voice it is: on whose behalf, else the subject.
-func (p Principal) Voter() Entity {
+// EffectiveSubject is whose voice it is: on whose behalf, else the subject.
+func (p Principal) EffectiveSubject() Entity {
 	if p.OnBehalfOf != "" {
 		return p.OnBehalfOf
 	}
@@ -87,17 +87,17 @@ func (p Principal) notRoot(refused string) error {
 // Administers tells whether p may do anything within its tenant.
 func (p Principal) Administers() bool { return p.Role == Admin || p.Role == Root }
 
-// InCharge tells whether p administers its tenant in person: acting for somebody narrows that to what is his.
-func (p Principal) InCharge() bool { return p.Administers() && p.OnBehalfOf == "" }
+// IsTenantAdmin tells whether p administers its tenant in person: acting for somebody narrows that to what is his.
+func (p Principal) IsTenantAdmin() bool { return p.Administers() && p.OnBehalfOf == "" }
 
-// Operates tells whether p looks after the whole server in person, which concerns every tenant: root, and in open
+// IsOperator tells whether p looks after the whole server in person, which concerns every tenant: root, and in open
 // mode whoever calls.
-func (p Principal) Operates() bool {
-	return p.OnBehalfOf == "" && p.Roams()
+func (p Principal) IsOperator() bool {
+	return p.OnBehalfOf == "" && p.CrossesTenants()
 }
 
-// Roams tells whether p is of no tenant of its own, and may be given any.
-func (p Principal) Roams() bool {
+// CrossesTenants tells whether p is of no tenant of its own, and may be given any.
+func (p Principal) CrossesTenants() bool {
 	return p.Role == Root || p.Role == Admin && p.Authentication == OpenAuthentication
 }
 
@@ -106,13 +106,13 @@ const OpenAuthentication = "open"
 
 // belongs tells whether e is one of the [Principal.Entities].
 func (p Principal) belongs(e Entity) bool {
-	return e == p.Voter() || e == p.Subject && e.Kind() == Agent || slices.Contains(p.Memberships, e)
+	return e == p.EffectiveSubject() || e == p.Subject && e.Kind() == Agent || slices.Contains(p.Memberships, e)
 }
 
 // Entities lists what p is and belongs to, without duplicates. Who acts on somebody's behalf
 // is that somebody instead of itself; an agent keeps its own experience whomever it serves.
 func (p Principal) Entities() []Entity {
-	all := append([]Entity{p.Voter()}, p.Memberships...)
+	all := append([]Entity{p.EffectiveSubject()}, p.Memberships...)
 	if p.Subject.Kind() == Agent {
 		all = append(all, p.Subject)
 	}
@@ -132,10 +132,10 @@ func (p Principal) SeesAll() bool {
 	return p.OnBehalfOf == "" && (p.Administers() || p.Role == Auditor)
 }
 
-// ReadsAs tells whether p reads what is meant for e. On somebody's behalf, another user's own
+// ActsFor tells whether p reads what is meant for e. On somebody's behalf, another user's own
 // is out of reach whatever the role. Which groups that somebody belongs to only the caller
 // knows, so a role that acts for anyone is believed about them.
-func (p Principal) ReadsAs(e Entity) bool {
+func (p Principal) ActsFor(e Entity) bool {
 	if p.OnBehalfOf != "" && e.Kind() == User {
 		return p.belongs(e)
 	}
@@ -148,20 +148,20 @@ func (p Principal) MaySee(k *Knowledge) bool {
 	if !k.Exists() {
 		return false
 	}
-	if p.ReadsAs(k.Owner) {
+	if p.ActsFor(k.Owner) {
 		return true
 	}
 	if k.Status == IsDeleted || k.Status == IsErased {
 		return false
 	}
 	return slices.ContainsFunc(k.Scopes, func(s Scope) bool {
-		return s == Public || p.ReadsAs(s.Entity())
+		return s == Public || p.ActsFor(s.Entity())
 	})
 }
 
 // MayChange tells whether p may revise, share, transfer and forget k.
 func (p Principal) MayChange(k *Knowledge) bool {
-	return p.Role != Auditor && p.ReadsAs(k.Owner)
+	return p.Role != Auditor && p.ActsFor(k.Owner)
 }
 
 // MayPublish tells whether p may name scope as an audience. On somebody's behalf another user is out of
@@ -173,6 +173,6 @@ func (p Principal) MayPublish(scope Scope) bool {
 	case scope == Public:
 		return p.PublishPublic || p.Administers()
 	default:
-		return p.ReadsAs(scope.Entity())
+		return p.ActsFor(scope.Entity())
 	}
 }

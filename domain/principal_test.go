@@ -54,12 +54,12 @@ func TestForgottenItemsAreSeenByOwnersAuditorsAndAdmins(t *testing.T) {
 		k.Status = status
 		for _, p := range []Principal{as(alice), auditor(), administrator(), onBehalfOf(as(bot), alice)} {
 			if !p.MaySee(k) {
-				t.Errorf("%s: hidden from %s %s", status, p.Role, p.Voter())
+				t.Errorf("%s: hidden from %s %s", status, p.Role, p.EffectiveSubject())
 			}
 		}
 		for _, p := range []Principal{as(bob, project), as(eve), onBehalfOf(administrator(), eve)} {
 			if p.MaySee(k) {
-				t.Errorf("%s: shown to %s %s", status, p.Role, p.Voter())
+				t.Errorf("%s: shown to %s %s", status, p.Role, p.EffectiveSubject())
 			}
 		}
 	}

@@ -9,18 +9,18 @@ import (
 // Projection is what the record says about a projection: which of its versions readers read, which are
 // kept, and how far the newest has come.
 type Projection struct {
-	Version int   `json:"version"`          // the newest that the record knows
-	Stage   Stage `json:"stage"`            // that it has reached
-	Active  int   `json:"active,omitempty"` // 0 until there was a switch
-	Kept    []int `json:"kept,omitempty"`   // versions that a rollback leads to
+	Version int             `json:"version"`          // the newest that the record knows
+	Stage   ProjectionStage `json:"stage"`            // that it has reached
+	Active  int             `json:"active,omitempty"` // 0 until there was a switch
+	Kept    []int           `json:"kept,omitempty"`   // versions that a rollback leads to
 }
 
-// Stage is how far the computing of a version has come.
-type Stage int
+// ProjectionStage is how far the computing of a version has come.
+type ProjectionStage int
 
 // The stages, in their order. A version ends at one of the last five.
 const (
-	StageStarted Stage = iota + 1
+	StageStarted ProjectionStage = iota + 1
 	StageLoaded
 	StageCaughtUp
 	StageVerified
@@ -36,7 +36,7 @@ func ProjectionStream(name string) string { return "projection:" + name }
 
 // Evolve implements [State]. The stages of a version come in order, each once. Some may be missing, for a
 // version that was begun before there was a record.
-func (p Projection) Evolve(fact Fact, _ Occasion) (State, error) {
+func (p Projection) Evolve(fact Fact, _ EventMetadata) (State, error) {
 	switch f := fact.(type) {
 	case ProjectionStarted:
 		return p.reach(f.Version, StageStarted)
@@ -76,7 +76,7 @@ func (p Projection) Evolve(fact Fact, _ Occasion) (State, error) {
 	return p, fmt.Errorf("not a fact about a projection")
 }
 
-func (p Projection) reach(version int, stage Stage) (Projection, error) {
+func (p Projection) reach(version int, stage ProjectionStage) (Projection, error) {
 	if version < p.Version || version == p.Version && (stage <= p.Stage || p.Stage >= StageSwitched) {
 		return p, fmt.Errorf("version %d cannot come to stage %d when version %d is at stage %d", version, stage, p.Version, p.Stage)
 	}
@@ -85,7 +85,7 @@ func (p Projection) reach(version int, stage Stage) (Projection, error) {
 }
 
 // end ends what was only to be looked at, whatever its verification said.
-func (p Projection) end(stage Stage) (Projection, error) {
+func (p Projection) end(stage ProjectionStage) (Projection, error) {
 	if p.Stage != StageVerified && p.Stage != StageRefused {
 		return p, fmt.Errorf("version %d is at stage %d", p.Version, p.Stage)
 	}
@@ -118,18 +118,18 @@ func (c RecordProjection) Stream() string { return ProjectionStream(c.Projection
 func (c RecordProjection) Reads() Reads { return Reads{} }
 
 // Decide implements [Command].
-func (c RecordProjection) Decide(book Book, _ time.Time) ([]Fact, error) {
-	return c.News(book.Stream(c.Stream())), nil
+func (c RecordProjection) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	return c.NewFacts(dc.Stream(c.Stream())), nil
 }
 
-// News are the facts that the record does not know yet.
-func (c RecordProjection) News(known Stream) (news []Fact) {
+// NewFacts are the facts that the record does not know yet.
+func (c RecordProjection) NewFacts(known Stream) (news []Fact) {
 	state := known.State
 	if state == nil {
 		state = Projection{}
 	}
 	for _, fact := range c.Facts {
-		next, err := state.Evolve(fact, Occasion{})
+		next, err := state.Evolve(fact, EventMetadata{})
 		if err != nil {
 			continue // known already
 		}

@@ -15,7 +15,7 @@ func projected(t *testing.T, facts ...Fact) Stream {
 	t.Helper()
 	s := Stream{Name: ProjectionStream("knowledge"), State: Projection{}}
 	for _, fact := range facts {
-		if err := s.Evolve(fact, Occasion{Version: s.Version + 1, Position: s.Position + 7}); err != nil {
+		if err := s.Evolve(fact, EventMetadata{Version: s.Version + 1, Position: s.Position + 7}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -24,8 +24,8 @@ func projected(t *testing.T, facts ...Fact) Stream {
 
 // only is a book with one stream.
 type only struct {
-	Items
-	Archive
+	ItemReader
+	LogReader
 	stream Stream
 }
 
@@ -35,9 +35,9 @@ func TestTheRecordOfAProjectionKnowsWhatIsRead(t *testing.T) {
 	t.Parallel()
 	got := projected(t,
 		ProjectionStarted{Version: 2}, ProjectionLoaded{Version: 2}, ProjectionCaughtUp{Version: 2},
-		ProjectionVerified{Findings{Version: 2}}, ProjectionSwitched{Version: 2, From: 1},
+		ProjectionVerified{VerificationResult{Version: 2}}, ProjectionSwitched{Version: 2, From: 1},
 		ProjectionStarted{Version: 3}, ProjectionFailed{Version: 3},
-		ProjectionStarted{Version: 4}, ProjectionCaughtUp{Version: 4}, ProjectionRefused{Findings{Version: 4}},
+		ProjectionStarted{Version: 4}, ProjectionCaughtUp{Version: 4}, ProjectionRefused{VerificationResult{Version: 4}},
 		ProjectionStarted{Version: 5}, ProjectionSwitched{Version: 5, From: 2},
 		ProjectionRolledBack{Version: 2, From: 5}, ProjectionRetired{Version: 1}, ProjectionStarted{Version: 6}, ProjectionCancelled{Version: 6},
 	)
@@ -85,7 +85,7 @@ func TestAStreamTakesFactsInOrder(t *testing.T) {
 		"a fact that can not": {ProjectionStarted{Version: 2}, 2},
 		"another's fact":      {Deleted{}, 2},
 	} {
-		if err := s.Evolve(c.fact, Occasion{Version: c.version}); err == nil || !cmp.Equal(s, before) {
+		if err := s.Evolve(c.fact, EventMetadata{Version: c.version}); err == nil || !cmp.Equal(s, before) {
 			t.Errorf("%s: got %+v, %v", name, s, err)
 		}
 	}

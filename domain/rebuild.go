@@ -39,10 +39,10 @@ type RebuildReport struct {
 
 // Repaired tells whether the version that it was compared with was found not to be what the log says, and was
 // replaced for that.
-func (r RebuildReport) Repaired() bool { return r.Repair && r.Unasked() }
+func (r RebuildReport) Repaired() bool { return r.Repair && r.HasUnintendedChange() }
 
-// Unasked tells whether something differs that the change does not mean to change.
-func (r RebuildReport) Unasked() bool {
+// HasUnintendedChange tells whether something differs that the change does not mean to change.
+func (r RebuildReport) HasUnintendedChange() bool {
 	for column := range r.Changed {
 		if !slices.Contains(r.Intended, column) {
 			return true

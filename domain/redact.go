@@ -28,12 +28,12 @@ func (c Redact) Stream() string { return c.Of }
 func (c Redact) Reads() Reads { return Reads{} }
 
 // Decide implements [Command].
-func (c Redact) Decide(book Book, _ time.Time) ([]Fact, error) {
-	if !c.By.InCharge() {
+func (c Redact) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	if !c.By.IsTenantAdmin() {
 		return nil, Refuse(ErrForbidden, "redacting what is recorded is for admins")
 	}
 	var facts []Fact
-	for _, w := range book.Written(c.Of) {
+	for _, w := range dc.TextsOf(c.Of) {
 		if w.Position < c.From || w.Position > c.To {
 			continue
 		}
@@ -50,17 +50,17 @@ func (c Redact) Decide(book Book, _ time.Time) ([]Fact, error) {
 		}
 	}
 	if id, isItem := ItemOf(c.Of); isItem && len(facts) > 0 {
-		if k := book.Knowledge(id); k.Held {
-			return nil, onHold(book, k)
+		if k := dc.Knowledge(id); k.Held {
+			return nil, onHold(dc, k)
 		}
 	}
 	return facts, nil
 }
 
-// Retold is what an item comes to by a version of its stream, as its history is read when all of it is known:
+// Refold is what an item comes to by a version of its stream, as its history is read when all of it is known:
 // each text that an event of the history replaced is what that one says instead. The history is whole, in
 // order; read gives an event with another text.
-func Retold(id string, history []Event, through int64, policy ConfidencePolicy, read func(Event, json.RawMessage) (Event, error)) (*Knowledge, error) {
+func Refold(id string, history []Event, through int64, policy ConfidencePolicy, read func(Event, json.RawMessage) (Event, error)) (*Knowledge, error) {
 	instead := map[string]json.RawMessage{}
 	for _, event := range history {
 		if redacted, is := event.Fact.(Redacted); is && len(event.Text) > 0 {
@@ -80,7 +80,7 @@ func Retold(id string, history []Event, through int64, policy ConfidencePolicy, 
 				return nil, err
 			}
 		}
-		if err := k.Evolve(event.Fact, event.Occasion(), policy); err != nil {
+		if err := k.Evolve(event.Fact, event.Metadata(), policy); err != nil {
 			return nil, err
 		}
 	}
@@ -88,7 +88,7 @@ func Retold(id string, history []Event, through int64, policy ConfidencePolicy, 
 }
 
 // idsOf are the ids of the events that texts belong to.
-func idsOf(texts []WrittenText) []string {
+func idsOf(texts []RecordedText) []string {
 	ids := make([]string, len(texts))
 	for i, w := range texts {
 		ids[i] = w.EventID

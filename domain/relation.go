@@ -13,7 +13,7 @@ type Relation struct {
 	At     time.Time
 }
 
-func (k *Knowledge) link(f Linked, at Occasion) {
+func (k *Knowledge) link(f Linked, at EventMetadata) {
 	k.unlink(f.To)
 	k.Relations = append(k.Relations, Relation{To: f.To, Reason: f.Reason, At: at.RecordedAt})
 	k.Revision++
@@ -55,8 +55,8 @@ func (c Link) Validate() error {
 func (c Link) Reads() Reads { return Reads{Items: c.To} }
 
 // Decide implements [Command].
-func (c Link) Decide(book Book, _ time.Time) ([]Fact, error) {
-	k, err := c.changeable(book)
+func (c Link) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	k, err := c.changeable(dc)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (c Link) Decide(book Book, _ time.Time) ([]Fact, error) {
 	var facts []Fact
 	more := len(k.Relations)
 	for i, id := range c.To {
-		if missing := c.By.misses(book.Knowledge(id)); missing != "" {
+		if missing := c.By.missing(dc.Knowledge(id)); missing != "" {
 			p.Miss("to", missing)
 			continue
 		}
@@ -107,8 +107,8 @@ func (c Unlink) Validate() error {
 }
 
 // Decide implements [Command].
-func (c Unlink) Decide(book Book, _ time.Time) ([]Fact, error) {
-	k, err := c.changeable(book)
+func (c Unlink) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	k, err := c.changeable(dc)
 	if err != nil {
 		return nil, err
 	}

@@ -49,12 +49,12 @@ func (c Remember) Complete() (Remember, error) {
 		r.Type = TypeOf(r.Category, r.ContextType)
 	}
 	if r.Owner == "" {
-		r.Owner, c.assumed.owner = c.By.Voter(), true
+		r.Owner, c.assumed.owner = c.By.EffectiveSubject(), true
 	}
 	if err := c.validate(); err != nil {
 		return c, err
 	}
-	r.Text.Meta = compact(r.Text.Meta)
+	r.Text.Meta = compactJSON(r.Text.Meta)
 	if r.Scopes == nil {
 		r.Scopes, c.assumed.scopes = r.audience(), true
 	}
@@ -106,16 +106,16 @@ func (c Remember) Stream() string { return KnowledgeStream(c.ID) }
 // Reads implements [Command].
 func (c Remember) Reads() Reads { return Reads{URIs: []string{c.Knowledge.Text.URI}} }
 
-var _ Foreseeing = Remember{}
+var _ Predictable = Remember{}
 
-// Foresee implements [Foreseeing]: nobody has the id yet, and nobody is where the item is to lie.
-func (c Remember) Foresee() Fact { return c.Knowledge }
+// ExpectedFact implements [Predictable]: nobody has the id yet, and nobody is where the item is to lie.
+func (c Remember) ExpectedFact() Fact { return c.Knowledge }
 
 // Decide implements [Command].
-func (c Remember) Decide(book Book, now time.Time) ([]Fact, error) {
-	k := book.Knowledge(c.ID)
+func (c Remember) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
+	k := dc.Knowledge(c.ID)
 	if k.Exists() {
-		return c.again(book, k, now)
+		return c.decideTaken(dc, k, now)
 	}
 	if c.Revisions != nil {
 		return nil, Refuse(ErrPrecondition, "there is no item %s to revise", c.ID).WithFix("leave the expected revision out to remember it")
@@ -123,34 +123,34 @@ func (c Remember) Decide(book Book, now time.Time) ([]Fact, error) {
 	if err := mayPublish(c.By, c.Knowledge.Scopes, c.Knowledge.Owner); err != nil {
 		return nil, err
 	}
-	if err := c.unsaid(book); err != nil {
+	if err := c.checkNotRepeated(dc); err != nil {
 		return nil, err
 	}
-	item, err := c.placed(book)
+	item, err := c.assignURI(dc)
 	if err != nil {
 		return nil, err
 	}
 	return []Fact{item}, nil
 }
 
-// placed is what is to be remembered at a place that is free and the caller's to take.
-func (c Remember) placed(book Book) (Remembered, error) {
+// assignURI is what is to be remembered at a place that is free and the caller's to take.
+func (c Remember) assignURI(dc DecisionContext) (Remembered, error) {
 	item := c.Knowledge
-	taken := book.Holder(item.Text.URI) != ""
+	taken := dc.Holder(item.Text.URI) != ""
 	switch {
 	case c.assumed.uri && taken:
-		item.Text.URI = beside(book, item.Text.URI)
+		item.Text.URI = freeURIBeside(dc, item.Text.URI)
 	case c.assumed.uri:
-	case mayPlace(c.By, item.Text.URI) != nil:
-		return item, mayPlace(c.By, item.Text.URI)
+	case mayUseURI(c.By, item.Text.URI) != nil:
+		return item, mayUseURI(c.By, item.Text.URI)
 	case taken:
 		return item, Refuse(ErrTaken, "the uri belongs to another item").WithFix("choose another uri or leave it out")
 	}
 	return item, nil
 }
 
-// again decides about an id that is taken.
-func (c Remember) again(book Book, k *Knowledge, now time.Time) ([]Fact, error) {
+// decideTaken decides about an id that is taken.
+func (c Remember) decideTaken(dc DecisionContext, k *Knowledge, now time.Time) ([]Fact, error) {
 	taken := Refuse(ErrTaken, "the id %s is taken", c.ID).
 		WithFix("choose another id, or revise the item if it is yours")
 	if !c.By.MaySee(k) {
@@ -166,14 +166,14 @@ func (c Remember) again(book Book, k *Knowledge, now time.Time) ([]Fact, error) 
 		return nil, taken.WithFix("choose another id: context_type and media never change")
 	}
 	revise := c.revision()
-	revise.Changes = revise.Changes.keepingSummary(book, k)
+	revise.Changes = revise.Changes.keepingSummary(dc, k)
 	switch same := len(revise.facts(k)) == 0; {
 	case same && (c.OrSame || c.OrRevise):
 		return nil, cmp.Or(revise.expected(k), revise.agrees(k))
 	case same:
 		return nil, Refuse(ErrTaken, "the id %s is taken, by an item that says exactly this", c.ID).WithFix("nothing is left to do; revise the item to change it")
 	case c.OrRevise:
-		return revise.Decide(book, now)
+		return revise.Decide(dc, now)
 	}
 	return nil, taken
 }

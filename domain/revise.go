@@ -25,15 +25,15 @@ type Revise struct {
 func (c Revise) Validate() error {
 	var p Problems
 	r := c.Changes
-	given(r.Type, func(v Type) { oneOf(&p, "type", v, Types, true) })
-	given(r.Category, func(v Category) { oneOf(&p, "category", v, Categories, false) })
-	given(r.Polarity, func(v Polarity) { oneOf(&p, "polarity", v, Polarities, true) })
-	given(r.Task, func(v string) { checkTask(&p, v) })
-	given(r.Content, func(v string) { checkContent(&p, v, c.MayBeEmpty) })
-	given(r.Abstract, func(v string) { atMost(&p, "abstract", v, maxAbstract) })
-	given(r.Overview, func(v string) { atMost(&p, "overview", v, maxOverview) })
-	given(r.Tags, func(v Tags) { checkTags(&p, v) })
-	given(r.Meta, func(v json.RawMessage) { checkMeta(&p, v) })
+	ifSet(r.Type, func(v Type) { oneOf(&p, "type", v, Types, true) })
+	ifSet(r.Category, func(v Category) { oneOf(&p, "category", v, Categories, false) })
+	ifSet(r.Polarity, func(v Polarity) { oneOf(&p, "polarity", v, Polarities, true) })
+	ifSet(r.Task, func(v string) { checkTask(&p, v) })
+	ifSet(r.Content, func(v string) { checkContent(&p, v, c.MayBeEmpty) })
+	ifSet(r.Abstract, func(v string) { atMost(&p, "abstract", v, maxAbstract) })
+	ifSet(r.Overview, func(v string) { atMost(&p, "overview", v, maxOverview) })
+	ifSet(r.Tags, func(v Tags) { checkTags(&p, v) })
+	ifSet(r.Meta, func(v json.RawMessage) { checkMeta(&p, v) })
 	if c.Scopes != nil {
 		checkScopes(&p, c.Scopes)
 	}
@@ -58,12 +58,12 @@ func (c Revise) Reads() Reads {
 
 // Decide implements [Command]. Values that the item already has are not recorded again; if
 // nothing is left, nothing happened.
-func (c Revise) Decide(book Book, _ time.Time) ([]Fact, error) {
-	k, err := c.changeable(book)
+func (c Revise) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	k, err := c.changeable(dc)
 	if err != nil {
 		return nil, err
 	}
-	c.Changes = c.Changes.withoutSummary(book, k)
+	c.Changes = c.Changes.withoutSummary(dc, k)
 	facts := c.facts(k)
 	if err := c.agrees(k); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (c Revise) Decide(book Book, _ time.Time) ([]Fact, error) {
 		case Transferred:
 			err = mayPublish(c.By, nil, f.Owner)
 		case Moved:
-			if err = mayPlace(c.By, f.URI); err == nil && book.Holder(f.URI) != "" {
+			if err = mayUseURI(c.By, f.URI); err == nil && dc.Holder(f.URI) != "" {
 				err = Refuse(ErrTaken, "the uri belongs to another item").WithFix("choose another uri")
 			}
 		}
@@ -132,9 +132,9 @@ func (r Revised) different(k *Knowledge) (Revised, bool) {
 		r.Tags = nil
 	}
 	if r.Meta != nil {
-		meta := compact(*r.Meta)
+		meta := compactJSON(*r.Meta)
 		r.Meta = &meta
-		if bytes.Equal(meta, compact(k.Text.Meta)) {
+		if bytes.Equal(meta, compactJSON(k.Text.Meta)) {
 			r.Meta = nil
 		}
 	}

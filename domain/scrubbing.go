@@ -23,7 +23,7 @@ type ScrubPattern struct {
 const ScrubbingStream = "scrubbing:rules"
 
 // Evolve implements [State].
-func (s Scrubbing) Evolve(fact Fact, _ Occasion) (State, error) {
+func (s Scrubbing) Evolve(fact Fact, _ EventMetadata) (State, error) {
 	changed, is := fact.(ScrubbingChanged)
 	if !is {
 		return s, errors.New("not a fact about scrubbing")
@@ -39,7 +39,7 @@ type ChangeScrubbing struct {
 
 // Validate refuses those who may not. The error matches [ErrForbidden].
 func (c ChangeScrubbing) Validate() error {
-	if !c.By.InCharge() {
+	if !c.By.IsTenantAdmin() {
 		return Refuse(ErrForbidden, "rules for scrubbing are for admins")
 	}
 	return nil
@@ -52,12 +52,12 @@ func (ChangeScrubbing) Stream() string { return ScrubbingStream }
 func (ChangeScrubbing) Reads() Reads { return Reads{} }
 
 // Decide implements [Command].
-func (c ChangeScrubbing) Decide(book Book, _ time.Time) ([]Fact, error) {
+func (c ChangeScrubbing) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	rules := Scrubbing{Off: slices.Compact(slices.Sorted(slices.Values(c.Rules.Off))), Patterns: slices.Clone(c.Rules.Patterns)}
-	if now := StateOf[Scrubbing](book, ScrubbingStream); reflect.DeepEqual(rules, now) ||
+	if now := StateOf[Scrubbing](dc, ScrubbingStream); reflect.DeepEqual(rules, now) ||
 		len(rules.Off)+len(rules.Patterns)+len(now.Off)+len(now.Patterns) == 0 {
 		return nil, nil
 	}

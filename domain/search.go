@@ -38,7 +38,7 @@ type Search struct {
 	Level    *Level   // nil for Detail
 	Explain  bool
 	AsOf     int64     // what was known at this position of the log; 0 for what is known
-	Then     time.Time // the time of that; zero for now
+	AsOfTime time.Time // the time of that; zero for now
 }
 
 // Level is which text of an item an answer brings along. It narrows nothing: whatever is asked for, all
@@ -210,7 +210,7 @@ func each[T ~string](p *Problems, field string, values, all []T) {
 func (s Search) entitled() error {
 	var denied []string
 	for _, entity := range s.Context.Entities {
-		if !s.By.ReadsAs(entity) {
+		if !s.By.ActsFor(entity) {
 			denied = append(denied, string(entity))
 		}
 	}

@@ -23,7 +23,7 @@ type Session struct {
 	Skills     int             `json:"skills,omitempty"`
 	Archives   int             `json:"archives,omitempty"`   // of all time; it goes on after a deletion
 	Before     int             `json:"before,omitempty"`     // of those, archives of before a deletion
-	Settled    int             `json:"settled,omitempty"`    // archives that were extracted, or failed to be: all up to this one
+	Processed  int             `json:"settled,omitempty"`    // archives that were extracted, or failed to be: all up to this one
 	Failed     int             `json:"failed,omitempty"`     // of those, how many failed
 	Failures   map[int]Failure `json:"failures,omitempty"`   // of those, what can be tried again, by the archive's number
 	LastCommit time.Time       `json:"last_commit,omitzero"` // zero if there was none
@@ -46,10 +46,10 @@ func (s Session) Committed() int { return s.Archives - s.Before }
 // Open tells whether the session exists, for those who may see it.
 func (s Session) Open() bool { return !s.OpenedAt.IsZero() && !s.Deleted }
 
-// Unsettled tells whether nothing was made of the newest archive yet.
-func (s Session) Unsettled() bool {
+// AwaitsExtraction tells whether nothing was made of the newest archive yet.
+func (s Session) AwaitsExtraction() bool {
 	_, failed := s.Failures[s.Archives]
-	return s.Archives > s.Before && (s.Settled < s.Archives || failed)
+	return s.Archives > s.Before && (s.Processed < s.Archives || failed)
 }
 
 // sessionPrefix is that of the names of sessions' streams.
@@ -83,11 +83,11 @@ func SessionOf(stream string) (owner Entity, id string, isSession bool) {
 // MaySeeSession tells whether p may see what a stream "session:USER/ID" tells; false for any other.
 func (p Principal) MaySeeSession(stream string) bool {
 	owner, _, is := SessionOf(stream)
-	return is && p.ReadsAs(owner)
+	return is && p.ActsFor(owner)
 }
 
 // Evolve implements [State].
-func (s Session) Evolve(fact Fact, at Occasion) (State, error) {
+func (s Session) Evolve(fact Fact, at EventMetadata) (State, error) {
 	if _, opens := fact.(SessionOpened); !opens && s.OpenedAt.IsZero() {
 		return s, fmt.Errorf("the session was never opened")
 	}
@@ -99,7 +99,7 @@ func (s Session) Evolve(fact Fact, at Occasion) (State, error) {
 		}
 		s = Session{
 			Owner: f.Owner, Agent: f.Agent, OpenedAt: at.RecordedAt, UpdatedAt: at.RecordedAt,
-			Number: s.Number, Archives: s.Archives, Before: s.Archives, Settled: s.Settled, Failures: s.Failures,
+			Number: s.Number, Archives: s.Archives, Before: s.Archives, Processed: s.Processed, Failures: s.Failures,
 		}
 	case MessageAdded:
 		if s.Deleted || f.Number != s.Number+1 {
@@ -119,26 +119,26 @@ func (s Session) Evolve(fact Fact, at Occasion) (State, error) {
 		s.Archives, s.Live, s.Tokens = f.Archive, f.Kept, s.Tokens-f.Tokens
 		s.LastCommit, s.LastTask = at.RecordedAt, at.EventID
 	case SessionExtracted:
-		if err := s.settle(f.Archive); err != nil {
+		if err := s.checkNextArchive(f.Archive); err != nil {
 			return s, err
 		}
-		s.Settled = max(s.Settled, f.Archive)
-		s = s.mended(f.Archive)
+		s.Processed = max(s.Processed, f.Archive)
+		s = s.recovered(f.Archive)
 		s.Prompt, s.Completion = s.Prompt+f.Usage.PromptTokens, s.Completion+f.Usage.CompletionTokens
 		if f.Archive > s.Before {
 			s.Learned, s.Decided = s.count(f.Lessons)
 		}
 	case ExtractionFailed:
-		if err := s.settle(f.Archive); err != nil {
+		if err := s.checkNextArchive(f.Archive); err != nil {
 			return s, err
 		}
-		s.Settled = max(s.Settled, f.Archive)
+		s.Processed = max(s.Processed, f.Archive)
 		s = s.failed(f, at.RecordedAt)
 	case ExtractionRequested:
 		if _, failed := s.Failures[f.Archive]; !failed {
 			return s, fmt.Errorf("nothing failed about archive %d", f.Archive)
 		}
-		s = s.asked(f.Archive, f.Retry)
+		s = s.retryRequested(f.Archive, f.Retry)
 	case SessionDeleted:
 		if s.Deleted {
 			return s, fmt.Errorf("the session is deleted already")
@@ -152,13 +152,13 @@ func (s Session) Evolve(fact Fact, at Occasion) (State, error) {
 	return s, nil
 }
 
-// settle refuses archives out of order, but for those that are tried again.
-func (s Session) settle(archive int) error {
-	if s.Failures[archive].Asked {
+// checkNextArchive refuses archives out of order, but for those that are tried again.
+func (s Session) checkNextArchive(archive int) error {
+	if s.Failures[archive].RetryRequested {
 		return nil
 	}
-	if archive != s.Settled+1 || archive > s.Archives {
-		return fmt.Errorf("archive %d is settled after archive %d of %d", archive, s.Settled, s.Archives)
+	if archive != s.Processed+1 || archive > s.Archives {
+		return fmt.Errorf("archive %d is settled after archive %d of %d", archive, s.Processed, s.Archives)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func (t SessionTarget) owner() Entity {
 	if t.Owner != "" {
 		return t.Owner
 	}
-	return t.By.Voter()
+	return t.By.EffectiveSubject()
 }
 
 // Validate names every bad field at once.
@@ -42,8 +42,8 @@ func (t SessionTarget) check(p *Problems) {
 }
 
 // session is what the session has come to, for whom it exists and who may write to it.
-func (t SessionTarget) session(book Book) (Session, error) {
-	s := StateOf[Session](book, t.Stream())
+func (t SessionTarget) session(dc DecisionContext) (Session, error) {
+	s := StateOf[Session](dc, t.Stream())
 	switch {
 	case !t.By.MaySeeSession(t.Stream()):
 		return s, NoSession(t.ID)
@@ -88,8 +88,8 @@ func checkAgent(p *Problems, id string) {
 }
 
 // Decide implements [Command].
-func (c OpenSession) Decide(book Book, _ time.Time) ([]Fact, error) {
-	s, err := c.session(book)
+func (c OpenSession) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	s, err := c.session(dc)
 	if err != nil {
 		return nil, err
 	}

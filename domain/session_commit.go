@@ -41,8 +41,8 @@ func (c CommitSession) audience(s Session) []Scope {
 }
 
 // Decide implements [Command]. A wider audience than the default is refused unless the caller may publish to it.
-func (c CommitSession) Decide(book Book, _ time.Time) ([]Fact, error) {
-	s, err := c.session(book)
+func (c CommitSession) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	s, err := c.session(dc)
 	switch {
 	case err != nil:
 		return nil, err
@@ -64,9 +64,9 @@ func (c CommitSession) Decide(book Book, _ time.Time) ([]Fact, error) {
 	}}, nil
 }
 
-// Settle asks to record what was made of an archive: a [SessionExtracted] or an [ExtractionFailed]. Once is
+// RecordExtraction asks to record what was made of an archive: a [SessionExtracted] or an [ExtractionFailed]. Once is
 // enough: what is settled stays so, whoever comes second, until somebody asks for another attempt at what failed.
-type Settle struct {
+type RecordExtraction struct {
 	By      Principal
 	Session string // the stream
 	Archive int
@@ -74,20 +74,20 @@ type Settle struct {
 }
 
 // Stream implements [Command].
-func (c Settle) Stream() string { return c.Session }
+func (c RecordExtraction) Stream() string { return c.Session }
 
 // Reads implements [Command].
-func (c Settle) Reads() Reads { return Reads{} }
+func (c RecordExtraction) Reads() Reads { return Reads{} }
 
 // Decide implements [Command].
-func (c Settle) Decide(book Book, _ time.Time) ([]Fact, error) {
-	s := StateOf[Session](book, c.Session)
+func (c RecordExtraction) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	s := StateOf[Session](dc, c.Session)
 	switch {
-	case s.Failures[c.Archive].Asked:
-	case s.Settled >= c.Archive:
+	case s.Failures[c.Archive].RetryRequested:
+	case s.Processed >= c.Archive:
 		return nil, nil
-	case s.Settled+1 != c.Archive || c.Archive > s.Archives:
-		return nil, Refuse(ErrConflict, "archive %d comes before archive %d", s.Settled+1, c.Archive)
+	case s.Processed+1 != c.Archive || c.Archive > s.Archives:
+		return nil, Refuse(ErrConflict, "archive %d comes before archive %d", s.Processed+1, c.Archive)
 	}
 	if extracted, is := c.Fact.(SessionExtracted); is && s.Erased { // while it was being extracted
 		return []Fact{ExtractionFailed{Task: extracted.Task, Archive: c.Archive, Attempts: 1, Lost: true, Reason: "what was said was erased"}}, nil
@@ -97,5 +97,5 @@ func (c Settle) Decide(book Book, _ time.Time) ([]Fact, error) {
 
 var (
 	_ Command = CommitSession{}
-	_ Command = Settle{}
+	_ Command = RecordExtraction{}
 )

@@ -21,8 +21,8 @@ func (c DeleteSession) Validate() error {
 }
 
 // Decide implements [Command].
-func (c DeleteSession) Decide(book Book, _ time.Time) ([]Fact, error) {
-	s, err := c.session(book)
+func (c DeleteSession) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	s, err := c.session(dc)
 	if err != nil || !s.Open() {
 		return nil, err
 	}
@@ -52,8 +52,8 @@ func SubmitArchives(ctx context.Context, submit func(context.Context, []Submissi
 	return nil
 }
 
-// Rewritten implements [Written].
-func (c DeleteSession) Rewritten(r Rewriting) Command {
+// RewriteText implements [TextCommand].
+func (c DeleteSession) RewriteText(r TextRewriter) Command {
 	r.all(&c.Reason)
 	return c
 }
@@ -63,7 +63,7 @@ func (c DeleteSession) Rewritten(r Rewriting) Command {
 // is held until the session is keeps the session, too. The items that were made of it are erased by themselves.
 type EraseSession struct {
 	SessionTarget
-	Grounds
+	ErasureReason
 
 	Archives []string // ids of its items: if one may not be erased, the session is not, either
 }
@@ -76,28 +76,28 @@ func (c EraseSession) Complete() (EraseSession, error) {
 	if err := c.Validate(); err != nil {
 		return c, err
 	}
-	grounds, err := c.Grounds.Complete()
-	c.Grounds = grounds
+	reason, err := c.ErasureReason.Complete()
+	c.ErasureReason = reason
 	return c, err
 }
 
 // Decide implements [Command].
-func (c EraseSession) Decide(book Book, now time.Time) ([]Fact, error) {
-	s, err := c.session(book)
+func (c EraseSession) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
+	s, err := c.session(dc)
 	switch {
 	case err != nil:
 		return nil, err
 	case s.OpenedAt.IsZero():
 		return nil, NoSession(c.ID)
-	case !c.By.InCharge() && !c.By.inPerson(s.Owner):
+	case !c.By.IsTenantAdmin() && !c.By.isSelf(s.Owner):
 		return nil, Refuse(ErrForbidden, "the session may be erased by %s in person, or by an admin", s.Owner)
 	}
 	for _, id := range c.Archives {
-		if _, err := (Erase{Target: Target{By: c.By, ID: id}, Grounds: c.Grounds}).Decide(book, now); err != nil && !errors.Is(err, ErrNotFound) {
+		if _, err := (Erase{Target: Target{By: c.By, ID: id}, ErasureReason: c.ErasureReason}).Decide(dc, now); err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, err
 		}
 	}
-	texts := book.Written(c.Stream())
+	texts := dc.TextsOf(c.Stream())
 	if s.Erased && len(texts) == 0 {
 		return nil, nil
 	}
@@ -107,6 +107,6 @@ func (c EraseSession) Decide(book Book, now time.Time) ([]Fact, error) {
 }
 
 var (
-	_ Written = DeleteSession{}
-	_ Command = EraseSession{}
+	_ TextCommand = DeleteSession{}
+	_ Command     = EraseSession{}
 )

@@ -26,8 +26,8 @@ const (
 	maxParts    = 1000    // of a message
 )
 
-// Said is a message on its way into a session.
-type Said struct {
+// NewMessage is a message on its way into a session.
+type NewMessage struct {
 	Role    string
 	Tokens  int // an estimate
 	At      time.Time
@@ -37,8 +37,8 @@ type Said struct {
 // AddMessages asks to note what was said, in this order. A session that does not exist begins with it.
 type AddMessages struct {
 	SessionTarget
-	Agent    string // see [OpenSession]
-	Messages []Said // 1…[MaxMessages]
+	Agent    string       // see [OpenSession]
+	Messages []NewMessage // 1…[MaxMessages]
 }
 
 // Validate names every bad field at once.
@@ -55,7 +55,7 @@ func (c AddMessages) Validate() error {
 	return p.Err()
 }
 
-func (m Said) check(p *Problems, prefix string) {
+func (m NewMessage) check(p *Problems, prefix string) {
 	switch {
 	case m.Role == "":
 		p.Add(prefix+"role", "is required: user, assistant, system or tool")
@@ -87,10 +87,10 @@ func (m Said) check(p *Problems, prefix string) {
 			p.Add(at+".tool_input", "must be JSON")
 		}
 		for _, s := range part.strings() {
-			clean(p, at, *s)
+			isValidText(p, at, *s)
 			bytes += len(*s)
 		}
-		clean(p, at+".tool_input", string(part.ToolInput))
+		isValidText(p, at+".tool_input", string(part.ToolInput))
 		if escapedNUL().Match(part.ToolInput) {
 			p.Add(at+".tool_input", "must not contain NUL characters")
 		}
@@ -113,8 +113,8 @@ func (part *Part) prose() []*string {
 }
 
 // Decide implements [Command].
-func (c AddMessages) Decide(book Book, _ time.Time) ([]Fact, error) {
-	s, err := c.session(book)
+func (c AddMessages) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	s, err := c.session(dc)
 	if err != nil {
 		return nil, err
 	}
@@ -127,8 +127,8 @@ func (c AddMessages) Decide(book Book, _ time.Time) ([]Fact, error) {
 	return facts, nil
 }
 
-// Rewritten implements [Written].
-func (c AddMessages) Rewritten(r Rewriting) Command {
+// RewriteText implements [TextCommand].
+func (c AddMessages) RewriteText(r TextRewriter) Command {
 	c.Messages = slices.Clone(c.Messages)
 	for i := range c.Messages {
 		m := &c.Messages[i].Message
@@ -144,4 +144,4 @@ func (c AddMessages) Rewritten(r Rewriting) Command {
 	return c
 }
 
-var _ Written = AddMessages{}
+var _ TextCommand = AddMessages{}

@@ -8,25 +8,25 @@ import (
 
 // Failure is an archive of which nothing could be made so far.
 type Failure struct {
-	Task    string    `json:"task"`
-	At      time.Time `json:"at"`                // of the last attempt
-	Retries int       `json:"retries,omitempty"` // that were asked for, this one included
-	Asked   bool      `json:"asked,omitempty"`   // another attempt is asked for, and still to come
+	Task           string    `json:"task"`
+	At             time.Time `json:"at"`                // of the last attempt
+	Retries        int       `json:"retries,omitempty"` // that were asked for, this one included
+	RetryRequested bool      `json:"asked,omitempty"`   // another attempt is asked for, and still to come
 }
 
-// pauses are how long a failed archive is left alone before it is tried again: what is wrong may be a key that somebody has
+// retryDelays are how long a failed archive is left alone before it is tried again: what is wrong may be a key that somebody has
 // to change. After the last only people ask.
-var pauses = []time.Duration{10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
+var retryDelays = []time.Duration{10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
 
-// LongestRetrying is how long after a failure nobody but people tries again.
-const LongestRetrying = 48 * time.Hour
+// MaxRetryPeriod is how long after a failure nobody but people tries again.
+const MaxRetryPeriod = 48 * time.Hour
 
 // mostFailures is how many failed archives a session remembers, the newest: what a stream has come to must not grow with it.
 const mostFailures = 100
 
 // Due tells whether a failed archive is to be tried again by itself.
 func (f Failure) Due(now time.Time) bool {
-	return !f.Asked && f.Retries < len(pauses) && now.Sub(f.At) >= pauses[f.Retries]
+	return !f.RetryRequested && f.Retries < len(retryDelays) && now.Sub(f.At) >= retryDelays[f.Retries]
 }
 
 // Unextracted are the archives of which nothing could be made, and of which something still can be, in their order. Those of
@@ -59,8 +59,8 @@ func (c RetryExtraction) Validate() error {
 }
 
 // Decide implements [Command].
-func (c RetryExtraction) Decide(book Book, now time.Time) ([]Fact, error) {
-	s, err := c.session(book)
+func (c RetryExtraction) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
+	s, err := c.session(dc)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (c RetryExtraction) Decide(book Book, now time.Time) ([]Fact, error) {
 	var facts []Fact
 	for _, archive := range s.Unextracted() {
 		failure := s.Failures[archive]
-		if c.Archive != 0 && c.Archive != archive || failure.Asked || c.OnlyDue && !failure.Due(now) {
+		if c.Archive != 0 && c.Archive != archive || failure.RetryRequested || c.OnlyDue && !failure.Due(now) {
 			continue
 		}
 		facts = append(facts, ExtractionRequested{Task: failure.Task, Archive: archive, Retry: failure.Retries + 1})
@@ -99,8 +99,8 @@ func (s Session) failed(f ExtractionFailed, at time.Time) Session {
 	return s
 }
 
-// mended is the session with an archive of which something was made in the end.
-func (s Session) mended(archive int) Session {
+// recovered is the session with an archive of which something was made in the end.
+func (s Session) recovered(archive int) Session {
 	if _, failed := s.Failures[archive]; failed {
 		if archive > s.Before {
 			s.Failed--
@@ -111,10 +111,10 @@ func (s Session) mended(archive int) Session {
 	return s
 }
 
-// asked is the session with an attempt to come.
-func (s Session) asked(archive, retry int) Session {
+// retryRequested is the session with an attempt to come.
+func (s Session) retryRequested(archive, retry int) Session {
 	failure := s.Failures[archive]
-	failure.Asked, failure.Retries = true, retry
+	failure.RetryRequested, failure.Retries = true, retry
 	s.Failures = maps.Clone(s.Failures)
 	s.Failures[archive] = failure
 	return s

@@ -15,7 +15,7 @@ import (
 
 // meeting is a book of sessions, and what the last command led to.
 type meeting struct {
-	Book
+	DecisionContext
 	t       testing.TB
 	streams map[string]Stream
 	written []string
@@ -36,8 +36,8 @@ func (m *meeting) Stream(name string) Stream {
 	return Stream{Name: name, State: Session{}}
 }
 
-func (m *meeting) Written(string) []WrittenText {
-	texts := make([]WrittenText, len(m.written))
+func (m *meeting) TextsOf(string) []RecordedText {
+	texts := make([]RecordedText, len(m.written))
 	for i, id := range m.written {
 		texts[i].EventID = id
 	}
@@ -59,7 +59,7 @@ func (m *meeting) when(command Command) *meeting {
 	stream := m.Stream(m.about)
 	for _, fact := range m.facts {
 		m.now = m.now.Add(time.Second)
-		at := Occasion{EventID: eventID(stream.Version + 1), Position: stream.Version + 1, Version: stream.Version + 1, RecordedAt: m.now}
+		at := EventMetadata{EventID: eventID(stream.Version + 1), Position: stream.Version + 1, Version: stream.Version + 1, RecordedAt: m.now}
 		if err := stream.Evolve(fact, at); err != nil {
 			m.t.Fatal(err)
 		}
@@ -91,8 +91,8 @@ func (m *meeting) session() Session { return StateOf[Session](m, m.about) }
 
 func with(by Principal) SessionTarget { return SessionTarget{By: by, ID: "s1"} }
 
-func say(role, text string) Said {
-	return Said{Role: role, Tokens: 10, Message: Message{Parts: []Part{{Type: PartText, Text: text}}}}
+func say(role, text string) NewMessage {
+	return NewMessage{Role: role, Tokens: 10, Message: Message{Parts: []Part{{Type: PartText, Text: text}}}}
 }
 
 func saying(by Principal, texts ...string) AddMessages {
@@ -136,12 +136,12 @@ func TestASessionIsItsOwners(t *testing.T) {
 	theirs := func(by Principal) SessionTarget { return SessionTarget{By: by, Owner: alice, ID: "s1"} }
 	for _, by := range []Principal{as(eve), as(bob, project), onBehalfOf(service(), bob), onBehalfOf(administrator(), bob)} {
 		m.when(CommitSession{SessionTarget: theirs(by)}).refused(ErrNotFound)
-		m.when(AddMessages{SessionTarget: theirs(by), Messages: []Said{say(RoleUser, "x")}}).refused(ErrNotFound)
+		m.when(AddMessages{SessionTarget: theirs(by), Messages: []NewMessage{say(RoleUser, "x")}}).refused(ErrNotFound)
 		m.when(DeleteSession{SessionTarget: theirs(by)}).refused(ErrNotFound)
 	}
-	m.when(AddMessages{SessionTarget: theirs(auditor()), Messages: []Said{say(RoleUser, "x")}}).refused(ErrForbidden)
+	m.when(AddMessages{SessionTarget: theirs(auditor()), Messages: []NewMessage{say(RoleUser, "x")}}).refused(ErrForbidden)
 	for _, by := range []Principal{onBehalfOf(service(), alice), administrator()} {
-		m.when(AddMessages{SessionTarget: theirs(by), Messages: []Said{say(RoleUser, "x")}})
+		m.when(AddMessages{SessionTarget: theirs(by), Messages: []NewMessage{say(RoleUser, "x")}})
 		if m.err != nil {
 			t.Errorf("%s for %s: %v", by.Subject, by.OnBehalfOf, m.err)
 		}
@@ -177,7 +177,7 @@ func TestACommitArchivesWhatWasSaid(t *testing.T) {
 	m.when(CommitSession{SessionTarget: with(as(alice))}).then()
 	m.when(CommitSession{SessionTarget: with(as(alice)), Keep: -1}).refused(ErrInvalid)
 	m.when(CommitSession{SessionTarget: with(as(alice)), Trigger: "boredom"}).refused(ErrInvalid)
-	m.when(AddMessages{SessionTarget: with(onBehalfOf(service(), eve)), Messages: []Said{say(RoleUser, "a")}})
+	m.when(AddMessages{SessionTarget: with(onBehalfOf(service(), eve)), Messages: []NewMessage{say(RoleUser, "a")}})
 	// The agent of the session keeps its experience.
 	m.when(CommitSession{SessionTarget: with(onBehalfOf(service(), eve))}).
 		then(SessionCommitted{Archive: 1, First: 1, Last: 1, Tokens: 10, Audience: []Scope{eve.Scope(), "agent:platform"}})
@@ -189,8 +189,8 @@ func TestAnArchiveIsSettledOnceAndInOrder(t *testing.T) {
 	for range 2 {
 		m.when(saying(as(alice), "a")).when(CommitSession{SessionTarget: with(as(alice))})
 	}
-	settle := func(archive int, fact Fact) Settle {
-		return Settle{By: SystemPrincipal(), Session: SessionStream(alice, "s1"), Archive: archive, Fact: fact}
+	settle := func(archive int, fact Fact) RecordExtraction {
+		return RecordExtraction{By: SystemPrincipal(), Session: SessionStream(alice, "s1"), Archive: archive, Fact: fact}
 	}
 	first := SessionExtracted{Archive: 1, Lessons: []Lesson{{Category: CategoryTools, Item: "k", Decision: DecideCreate}, {Decision: DecideSkip}}}
 	m.when(settle(2, ExtractionFailed{Archive: 2})).refused(ErrConflict)
@@ -226,7 +226,7 @@ func TestASessionIsErasedByItsOwnerInPersonOrAnAdmin(t *testing.T) {
 	m := meet(t).when(saying(as(alice), "a"))
 	m.written = []string{eventID(2)}
 	erase := func(by Principal) EraseSession {
-		return EraseSession{SessionTarget: SessionTarget{By: by, Owner: alice, ID: "s1"}, Grounds: Grounds{ReasonCode: "gdpr-17"}}
+		return EraseSession{SessionTarget: SessionTarget{By: by, Owner: alice, ID: "s1"}, ErasureReason: ErasureReason{ReasonCode: "gdpr-17"}}
 	}
 	m.when(erase(onBehalfOf(service(), alice))).refused(ErrForbidden)
 	m.when(erase(onBehalfOf(administrator(), bob))).refused(ErrNotFound)
@@ -268,7 +268,7 @@ func TestSessionsKeepTheirPromises(t *testing.T) {
 				m.when(CommitSession{SessionTarget: target, Keep: rapid.IntRange(0, 3).Draw(rt, "keep")})
 			case 4:
 				s := StateOf[Session](m, target.Stream())
-				m.when(Settle{Session: target.Stream(), Archive: s.Settled + 1, Fact: SessionExtracted{Archive: s.Settled + 1}})
+				m.when(RecordExtraction{Session: target.Stream(), Archive: s.Processed + 1, Fact: SessionExtracted{Archive: s.Processed + 1}})
 			case 5:
 				m.when(DeleteSession{SessionTarget: target})
 			}
@@ -287,7 +287,7 @@ func TestSessionsKeepTheirPromises(t *testing.T) {
 				}
 			}
 			s := StateOf[Session](m, target.Stream())
-			if s.Live != live || s.Tokens != tokens || s.Archives != len(archives) || s.Settled > s.Archives {
+			if s.Live != live || s.Tokens != tokens || s.Archives != len(archives) || s.Processed > s.Archives {
 				rt.Fatalf("got %+v, want %d live of %d tokens", s, live, tokens)
 			}
 		}
@@ -297,15 +297,15 @@ func TestSessionsKeepTheirPromises(t *testing.T) {
 func TestWhatIsSaidIsRewrittenAndNamesAreNot(t *testing.T) {
 	t.Parallel()
 	var names []string
-	rewriting := Rewriting{
+	rewriting := TextRewriter{
 		Text: func(text string) string { return "<" + text + ">" },
 		Name: func(field, name string) { names = append(names, field+"="+name) },
 	}
-	before := AddMessages{SessionTarget: with(as(alice)), Messages: []Said{{Role: RoleUser, Message: Message{Parts: []Part{
+	before := AddMessages{SessionTarget: with(as(alice)), Messages: []NewMessage{{Role: RoleUser, Message: Message{Parts: []Part{
 		{Type: PartText, Text: "a"},
 		{Type: PartTool, ToolName: "grep", ToolInput: []byte(`{"q":"b"}`), ToolOutput: "c"},
 	}}}}}
-	after := before.Rewritten(rewriting).(AddMessages)
+	after := before.RewriteText(rewriting).(AddMessages)
 	parts := after.Messages[0].Message.Parts
 	if parts[0].Text != "<a>" || string(parts[1].ToolInput) != `{"q":"<b>"}` || parts[1].ToolOutput != "<c>" || parts[1].ToolName != "grep" {
 		t.Errorf("%+v", parts)
@@ -322,10 +322,10 @@ func TestMessagesHaveTheirLimits(t *testing.T) {
 	t.Parallel()
 	m := meet(t)
 	m.when(AddMessages{SessionTarget: with(as(alice))}).refused(ErrInvalid)
-	m.when(AddMessages{SessionTarget: with(as(alice)), Messages: make([]Said, MaxMessages+1)}).refused(ErrInvalid)
-	m.when(AddMessages{SessionTarget: with(as(alice)), Messages: []Said{{Message: say(RoleUser, "x").Message}}}).refused(ErrInvalid)
+	m.when(AddMessages{SessionTarget: with(as(alice)), Messages: make([]NewMessage, MaxMessages+1)}).refused(ErrInvalid)
+	m.when(AddMessages{SessionTarget: with(as(alice)), Messages: []NewMessage{{Message: say(RoleUser, "x").Message}}}).refused(ErrInvalid)
 	m.when(saying(as(alice), string(make([]byte, 10)))).refused(ErrInvalid) // NUL characters
-	m.when(AddMessages{SessionTarget: with(as(alice)), Messages: []Said{{Role: RoleUser}}})
+	m.when(AddMessages{SessionTarget: with(as(alice)), Messages: []NewMessage{{Role: RoleUser}}})
 	if m.err != nil {
 		t.Errorf("a message without parts: %v", m.err)
 	}
@@ -335,8 +335,8 @@ func TestWhatFailedIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	m := meet(t)
 	target := with(as(alice))
-	settle := func(archive int, fact Fact) Settle {
-		return Settle{By: SystemPrincipal(), Session: target.Stream(), Archive: archive, Fact: fact}
+	settle := func(archive int, fact Fact) RecordExtraction {
+		return RecordExtraction{By: SystemPrincipal(), Session: target.Stream(), Archive: archive, Fact: fact}
 	}
 	request := func(archive, retry int) Fact { return ExtractionRequested{Task: "t", Archive: archive, Retry: retry} }
 	for archive := 1; archive <= 3; archive++ {
@@ -359,7 +359,7 @@ func TestWhatFailedIsTriedAgain(t *testing.T) {
 	m.when(settle(1, again)).then()
 	for retry := 2; ; retry++ { // by the clock, at growing intervals, and not for ever
 		s, last := m.session(), m.now
-		for m.now.Sub(last) <= LongestRetrying && !s.Due(m.now) {
+		for m.now.Sub(last) <= MaxRetryPeriod && !s.Due(m.now) {
 			m.now = m.now.Add(time.Minute)
 		}
 		if !s.Due(m.now) {
@@ -373,7 +373,7 @@ func TestWhatFailedIsTriedAgain(t *testing.T) {
 	}
 	m.when(RetryExtraction{SessionTarget: target}).then(request(1, 5)) // people may go on
 	m.when(settle(1, SessionExtracted{Archive: 1, Retry: 5, Lessons: []Lesson{{Category: CategoryTools, Item: "k", Decision: DecideCreate}}}))
-	if s := m.session(); s.Failed != 1 || len(s.Unextracted()) > 0 || s.Learned[CategoryTools] != 1 || s.Settled != 3 {
+	if s := m.session(); s.Failed != 1 || len(s.Unextracted()) > 0 || s.Learned[CategoryTools] != 1 || s.Processed != 3 {
 		t.Errorf("%+v", s)
 	}
 	m.when(settle(1, again)).then()
@@ -383,11 +383,11 @@ func TestSomebodySpeaksInOneOfFourRoles(t *testing.T) {
 	t.Parallel()
 	m := meet(t)
 	for _, role := range []string{RoleUser, RoleAssistant, RoleSystem, RoleTool} {
-		if m.when(AddMessages{SessionTarget: with(as(alice)), Messages: []Said{say(role, "x")}}); m.err != nil {
+		if m.when(AddMessages{SessionTarget: with(as(alice)), Messages: []NewMessage{say(role, "x")}}); m.err != nil {
 			t.Errorf("%s: %v", role, m.err)
 		}
 	}
 	for _, role := range []string{"", "User", "wizard"} {
-		m.when(AddMessages{SessionTarget: with(as(alice)), Messages: []Said{say(role, "x")}}).refused(ErrInvalid)
+		m.when(AddMessages{SessionTarget: with(as(alice)), Messages: []NewMessage{say(role, "x")}}).refused(ErrInvalid)
 	}
 }

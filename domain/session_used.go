@@ -37,8 +37,8 @@ func (c UseContexts) Validate() error {
 }
 
 // Decide implements [Command].
-func (c UseContexts) Decide(book Book, _ time.Time) ([]Fact, error) {
-	s, err := c.session(book)
+func (c UseContexts) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	s, err := c.session(dc)
 	if err != nil || len(c.URIs) == 0 && c.Skill == nil {
 		return nil, err
 	}
@@ -49,8 +49,8 @@ func (c UseContexts) Decide(book Book, _ time.Time) ([]Fact, error) {
 	return append(c.opened(s, ""), used), nil
 }
 
-// Rewritten implements [Written].
-func (c UseContexts) Rewritten(r Rewriting) Command {
+// RewriteText implements [TextCommand].
+func (c UseContexts) RewriteText(r TextRewriter) Command {
 	for _, uri := range c.URIs {
 		r.Name("contexts", uri)
 	}
@@ -63,4 +63,4 @@ func (c UseContexts) Rewritten(r Rewriting) Command {
 	return c
 }
 
-var _ Written = UseContexts{}
+var _ TextCommand = UseContexts{}

@@ -34,8 +34,8 @@ func snapshot(k *Knowledge) []field {
 		{"eval.confidence", k.Confidence},
 		{"stale.reporters", k.Stale.Reporters},
 		{"stale.reason", present(k.Stale.Reason)},
-		{"confirmed_at", moment(k.ConfirmedAt)},
-		{"confirm_until", moment(k.ConfirmUntil)},
+		{"confirmed_at", timeValue(k.ConfirmedAt)},
+		{"confirm_until", timeValue(k.ConfirmUntil)},
 		{"status", present(k.Status)},
 		{"superseded_by", present(k.SupersededBy)},
 		{"held", k.Held},
@@ -83,7 +83,7 @@ func visibility(k *Knowledge) any {
 	return string(k.Visibility())
 }
 
-func moment(t time.Time) any {
+func timeValue(t time.Time) any {
 	if t.IsZero() {
 		return nil
 	}

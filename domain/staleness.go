@@ -19,12 +19,12 @@ func (c ReportStale) Validate() error { return checkReason(c.Reason) }
 func (c ReportStale) Reads() Reads { return Reads{Reports: true} }
 
 // Decide implements [Command].
-func (c ReportStale) Decide(book Book, now time.Time) ([]Fact, error) {
-	k, err := c.usable(book)
+func (c ReportStale) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
+	k, err := c.usable(dc)
 	if err != nil {
 		return nil, err
 	}
-	reporter := c.By.Voter()
+	reporter := c.By.EffectiveSubject()
 	if earlier, again := k.Reports[reporter]; again && (!earlier.Suspended || k.expired(now)) && (c.Reason == "" || c.Reason == earlier.Reason) {
 		return nil, nil
 	}
@@ -46,8 +46,8 @@ func (c Confirm) Validate() error { return checkReason(c.Reason) }
 func (c Confirm) Reads() Reads { return Reads{Reports: true} }
 
 // Decide implements [Command].
-func (c Confirm) Decide(book Book, now time.Time) ([]Fact, error) {
-	if _, err := c.changeable(book); err != nil {
+func (c Confirm) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
+	if _, err := c.changeable(dc); err != nil {
 		return nil, err
 	}
 	if !c.Until.IsZero() && !c.Until.After(now) {

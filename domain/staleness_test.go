@@ -70,7 +70,7 @@ func TestOnlyTheOwnerAndAdminsConfirm(t *testing.T) {
 
 func TestAConfirmationEndsInTheFuture(t *testing.T) {
 	t.Parallel()
-	// given leaves the clock at monday + 1 s, and when decides a second later.
+	// ifSet leaves the clock at monday + 1 s, and when decides a second later.
 	now := monday.Add(2 * time.Second)
 	given(t, remembered()).when(Confirm{Target: on(as(alice)), Until: now}).invalid("until")
 	given(t, remembered()).when(Confirm{Target: on(as(alice)), Until: now.Add(time.Microsecond)}).
@@ -109,7 +109,7 @@ func TestReportsCountAgainWhenAConfirmationHasExpired(t *testing.T) {
 
 func TestAReportThatCountsAgainIsNotMadeTwice(t *testing.T) {
 	t.Parallel()
-	// given leaves the clock a second after each fact, and when decides a second later.
+	// ifSet leaves the clock a second after each fact, and when decides a second later.
 	given(t, remembered(), ReportedStale{Reporter: eve}, Confirmed{Until: monday.Add(4 * time.Second)}).
 		when(stale(as(eve, project), "")).thenNothing()
 }

@@ -24,12 +24,12 @@ type Stream struct {
 type State interface {
 	// Evolve gives the state after one more fact. Facts come in order of their versions, each
 	// once. The error says that the fact cannot follow.
-	Evolve(fact Fact, at Occasion) (State, error)
+	Evolve(fact Fact, at EventMetadata) (State, error)
 }
 
 // Evolve folds one fact into the stream. Facts must come in order of their versions, each once. An
 // error leaves the stream as it was.
-func (s *Stream) Evolve(fact Fact, at Occasion) error {
+func (s *Stream) Evolve(fact Fact, at EventMetadata) error {
 	if at.Version != s.Version+1 {
 		return fmt.Errorf("fold %s: version %d follows %d", fact.Name(), at.Version, s.Version)
 	}
@@ -50,8 +50,8 @@ func (s *Stream) Evolve(fact Fact, at Occasion) error {
 func (s Stream) Exists() bool { return s.Version > 0 }
 
 // StateOf is what the book says that a stream has come to; the zero value if there is no such stream.
-func StateOf[S State](book Book, stream string) S {
-	state, _ := book.Stream(stream).State.(S)
+func StateOf[S State](dc DecisionContext, stream string) S {
+	state, _ := dc.Stream(stream).State.(S)
 	return state
 }
 

@@ -1,8 +1,8 @@
 package domain
 
 // summaryOf is what the server itself has written last about an item, and nobody has written over: nil where it has not.
-func summaryOf(book Book, k *Knowledge) (abstract, overview *string) {
-	summary, _ := book.Newest(KnowledgeStream(k.ID), Revised{}.Name(), SystemPrincipal().Authentication).(Revised)
+func summaryOf(dc DecisionContext, k *Knowledge) (abstract, overview *string) {
+	summary, _ := dc.NewestFact(KnowledgeStream(k.ID), Revised{}.Name(), SystemPrincipal().Authentication).(Revised)
 	if summary.Abstract != nil && *summary.Abstract == k.Text.Abstract && k.Text.Abstract != "" {
 		abstract = summary.Abstract
 	}
@@ -13,12 +13,12 @@ func summaryOf(book Book, k *Knowledge) (abstract, overview *string) {
 }
 
 // withoutSummary takes back what the server wrote about a content that changes: it holds no more.
-func (r Revised) withoutSummary(book Book, k *Knowledge) Revised {
+func (r Revised) withoutSummary(dc DecisionContext, k *Knowledge) Revised {
 	kept := r.Abstract == nil && k.Text.Abstract != "" || r.Overview == nil && k.Text.Overview != ""
 	if r.Content == nil || *r.Content == k.Text.Content || !kept {
 		return r
 	}
-	abstract, overview := summaryOf(book, k)
+	abstract, overview := summaryOf(dc, k)
 	if r.Abstract == nil && abstract != nil {
 		r.Abstract = new(string)
 	}
@@ -30,12 +30,12 @@ func (r Revised) withoutSummary(book Book, k *Knowledge) Revised {
 
 // keepingSummary leaves alone what the server wrote about a content that stays, where nobody writes another: who says the same again
 // has no summary to take back.
-func (r Revised) keepingSummary(book Book, k *Knowledge) Revised {
+func (r Revised) keepingSummary(dc DecisionContext, k *Knowledge) Revised {
 	cleared := func(field *string, current string) bool { return field != nil && *field == "" && current != "" }
 	if r.Content == nil || *r.Content != k.Text.Content || !cleared(r.Abstract, k.Text.Abstract) && !cleared(r.Overview, k.Text.Overview) {
 		return r
 	}
-	abstract, overview := summaryOf(book, k)
+	abstract, overview := summaryOf(dc, k)
 	if abstract != nil && r.Abstract != nil && *r.Abstract == "" {
 		r.Abstract = nil
 	}

@@ -22,7 +22,7 @@ type SessionArchive struct {
 	Number    int
 	Committed Event   // a [SessionCommitted]
 	Messages  []Event // [MessageAdded] each, the oldest first; of erased ones the text is missing
-	Settled   *Event  // a [SessionExtracted] or an [ExtractionFailed]; nil if it is still to come
+	Outcome   *Event  // a [SessionExtracted] or an [ExtractionFailed]; nil if it is still to come
 }
 
 // ArchiveName is how an archive is called within its session.

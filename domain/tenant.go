@@ -23,7 +23,7 @@ func TenantStream(name string) string { return "tenant:" + name }
 var tenantName = expression(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // Evolve implements [State].
-func (t Tenant) Evolve(fact Fact, at Occasion) (State, error) {
+func (t Tenant) Evolve(fact Fact, at EventMetadata) (State, error) {
 	if _, created := fact.(TenantCreated); created != (at.Version == 1) {
 		return t, errors.New("the stream of a tenant begins with its creation, once")
 	}
@@ -62,11 +62,11 @@ func (c CreateTenant) Stream() string { return TenantStream(c.Name) }
 func (c CreateTenant) Reads() Reads { return Reads{} }
 
 // Decide implements [Command].
-func (c CreateTenant) Decide(book Book, _ time.Time) ([]Fact, error) {
+func (c CreateTenant) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	switch {
-	case !StateOf[Tenant](book, c.Stream()).ErasedAt.IsZero():
+	case !StateOf[Tenant](dc, c.Stream()).ErasedAt.IsZero():
 		return nil, Refuse(ErrConflict, "the tenant %s was erased, and its name stays taken", c.Name).WithFix("choose another name")
-	case c.Name == DefaultTenant, book.Stream(c.Stream()).Exists():
+	case c.Name == DefaultTenant, dc.Stream(c.Stream()).Exists():
 		return nil, Refuse(ErrConflict, "the tenant %s exists", c.Name).
 			WithFix("choose another name, or give a key to it: annals key create user:NAME --role admin --tenant %s", c.Name)
 	}
@@ -83,8 +83,8 @@ func (c EndTenant) Stream() string { return TenantStream(c.Name) }
 func (c EndTenant) Reads() Reads { return Reads{} }
 
 // Decide implements [Command].
-func (c EndTenant) Decide(book Book, _ time.Time) ([]Fact, error) {
-	if !book.Stream(c.Stream()).Exists() || !StateOf[Tenant](book, c.Stream()).ErasedAt.IsZero() {
+func (c EndTenant) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	if !dc.Stream(c.Stream()).Exists() || !StateOf[Tenant](dc, c.Stream()).ErasedAt.IsZero() {
 		return nil, nil
 	}
 	return []Fact{TenantErased{}}, nil

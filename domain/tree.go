@@ -5,12 +5,12 @@ package domain
 type Directory struct {
 	By    Principal
 	URI   URI
-	After Place // only what comes after this one; none from the beginning
+	After DirectoryEntry // only what comes after this one; none from the beginning
 	Limit int
 }
 
-// Place is what lies in a directory: an item, or a directory of its own.
-type Place struct {
+// DirectoryEntry is what lies in a directory: an item, or a directory of its own.
+type DirectoryEntry struct {
 	URI   URI
 	IsDir bool
 	First *Knowledge // the item; of a directory, the first of all that lies in it

@@ -39,12 +39,12 @@ func ParseURI(s string) (URI, error) {
 	var p Problems
 	u := URI(s)
 	switch {
-	case !clean(&p, "uri", s):
+	case !isValidText(&p, "uri", s):
 	case len(s) > maxURI:
 		p.Add("uri", "must have at most %d bytes, has %d", maxURI, len(s))
 	case !vikingURI().MatchString(s):
 		p.Add("uri", "must begin with viking:// and contain no control characters")
-	case u.leaves():
+	case u.isUnsafe():
 		return u, Refuse(ErrForbidden, "a uri must not contain . or .. as a name, a backslash, or a drive")
 	case slices.Contains(u.Names(), ""):
 		p.Add("uri", "must not contain an empty name, nor end with a slash")
@@ -54,7 +54,7 @@ func ParseURI(s string) (URI, error) {
 	return u, p.Err()
 }
 
-func (u URI) leaves() bool {
+func (u URI) isUnsafe() bool {
 	return strings.Contains(string(u), `\`) || slices.ContainsFunc(u.Names(), func(name string) bool {
 		return name == "." || name == ".." || drive().MatchString(name)
 	})

@@ -56,11 +56,11 @@ func TestAURISaysWhatLiesThere(t *testing.T) {
 func TestADirectoryOfSessionsIsNotSummarised(t *testing.T) {
 	t.Parallel()
 	for _, owner := range []Entity{"user:alice", "agent:bot"} {
-		if above := URI(ArchiveURI(owner, "s1", 1)).Summarised(); above != nil {
+		if above := URI(ArchiveURI(owner, "s1", 1)).SummarizedDirectories(); above != nil {
 			t.Errorf("%s: %v", owner, above)
 		}
 	}
-	if above := URI("viking://agent/bot/memories/sessions/x.md").Summarised(); len(above) != 3 {
+	if above := URI("viking://agent/bot/memories/sessions/x.md").SummarizedDirectories(); len(above) != 3 {
 		t.Errorf("got %v", above)
 	}
 }

@@ -34,7 +34,7 @@ func expression(expression string) func() *regexp.Regexp {
 
 var eventID = expression(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-func given[T any](value *T, check func(T)) {
+func ifSet[T any](value *T, check func(T)) {
 	if value != nil {
 		check(*value)
 	}
@@ -55,8 +55,8 @@ func listed[T ~string](all []T) string {
 	return strings.Join(words, ", ")
 }
 
-// clean refuses text that a database or a reader would choke on.
-func clean(p *Problems, field, s string) bool {
+// isValidText refuses text that a database or a reader would choke on.
+func isValidText(p *Problems, field, s string) bool {
 	switch {
 	case !utf8.ValidString(s):
 		p.Add(field, "must be valid UTF-8")
@@ -69,7 +69,7 @@ func clean(p *Problems, field, s string) bool {
 }
 
 func atMost(p *Problems, field, s string, characters int) {
-	if clean(p, field, s) && utf8.RuneCountInString(s) > characters {
+	if isValidText(p, field, s) && utf8.RuneCountInString(s) > characters {
 		p.Add(field, "must have at most %d characters, has %d", characters, utf8.RuneCountInString(s))
 	}
 }

@@ -15,7 +15,7 @@ func checkTask(p *Problems, s string) { atMost(p, "task", s, maxTask) }
 
 func checkContent(p *Problems, s string, mayBeEmpty bool) {
 	switch {
-	case !clean(p, "content", s):
+	case !isValidText(p, "content", s):
 	case strings.TrimSpace(s) == "" && !mayBeEmpty:
 		p.Add("content", "must not be empty")
 	case len(s) > MaxContent:
@@ -47,13 +47,13 @@ func checkTags(p *Problems, tags Tags) {
 }
 
 func checkMeta(p *Problems, meta json.RawMessage) {
-	meta = compact(meta)
+	meta = compactJSON(meta)
 	if meta == nil {
 		return
 	}
 	var object map[string]json.RawMessage
 	switch {
-	case !clean(p, "meta", string(meta)):
+	case !isValidText(p, "meta", string(meta)):
 	case len(meta) > maxMeta:
 		p.Add("meta", "must have at most %d bytes as JSON, has %d", maxMeta, len(meta))
 	case json.Unmarshal(meta, &object) != nil:
@@ -69,9 +69,9 @@ var escapes = expression(`\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u[dD][89a-fA-F].
 // replacement stands for half a surrogate pair, as it does where JSON is read into strings.
 const replacement = `\ufffd`
 
-// compact is the form in which meta is kept and compared: without white space and half characters, which PostgreSQL
+// compactJSON is the form in which meta is kept and compared: without white space and half characters, which PostgreSQL
 // refuses to read, nil for none. What is not JSON stays as it is.
-func compact(meta json.RawMessage) json.RawMessage {
+func compactJSON(meta json.RawMessage) json.RawMessage {
 	if len(meta) == 0 {
 		return meta
 	}
@@ -82,11 +82,11 @@ func compact(meta json.RawMessage) json.RawMessage {
 	if b.Len() == 0 || b.String() == "null" {
 		return nil
 	}
-	return whole(b.Bytes())
+	return replaceLoneSurrogates(b.Bytes())
 }
 
-// whole is JSON without half characters.
-func whole(text []byte) []byte {
+// replaceLoneSurrogates is JSON without half characters.
+func replaceLoneSurrogates(text []byte) []byte {
 	if !bytes.Contains(text, []byte(`\u`)) {
 		return text
 	}

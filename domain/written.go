@@ -8,22 +8,22 @@ import (
 	"slices"
 )
 
-// Written is a command that carries what people wrote.
-type Written interface {
+// TextCommand is a command that carries what people wrote.
+type TextCommand interface {
 	Command
-	// Rewritten is the command with everything that people wrote gone through the rewriting, and with ids,
+	// RewriteText is the command with everything that people wrote gone through the rewriting, and with ids,
 	// entities and URIs as they were. It shares nothing that changed with the command.
-	Rewritten(Rewriting) Command
+	RewriteText(TextRewriter) Command
 }
 
-// Rewriting is what becomes of texts before anything is decided about them.
-type Rewriting struct {
+// TextRewriter is what becomes of texts before anything is decided about them.
+type TextRewriter struct {
 	Text func(text string) string
 	Name func(field, name string) // is told what is written and not rewritten: URIs, and the keys of tags and of meta
 }
 
-// Rewritten implements [Written].
-func (c Remember) Rewritten(r Rewriting) Command {
+// RewriteText implements [TextCommand].
+func (c Remember) RewriteText(r TextRewriter) Command {
 	k := &c.Knowledge
 	r.all(&k.Text.Task, &k.Text.Content, &k.Text.Abstract, &k.Text.Overview, &k.Source.Name, &k.Source.Category, &c.Reason)
 	k.Text.Tags, k.Text.Meta = r.tags(k.Text.Tags), r.meta(k.Text.Meta)
@@ -37,8 +37,8 @@ func (c Remember) Rewritten(r Rewriting) Command {
 	return c
 }
 
-// Rewritten implements [Written].
-func (c Revise) Rewritten(r Rewriting) Command {
+// RewriteText implements [TextCommand].
+func (c Revise) RewriteText(r TextRewriter) Command {
 	for _, text := range []**string{&c.Changes.Task, &c.Changes.Content, &c.Changes.Abstract, &c.Changes.Overview} {
 		if *text != nil {
 			*text = new(r.Text(**text))
@@ -55,67 +55,67 @@ func (c Revise) Rewritten(r Rewriting) Command {
 	return c
 }
 
-// Rewritten implements [Written].
-func (c GiveFeedback) Rewritten(r Rewriting) Command {
+// RewriteText implements [TextCommand].
+func (c GiveFeedback) RewriteText(r TextRewriter) Command {
 	r.all(&c.Query, &c.Outcome)
 	return c
 }
 
-// Rewritten implements [Written].
-func (c ReportStale) Rewritten(r Rewriting) Command {
+// RewriteText implements [TextCommand].
+func (c ReportStale) RewriteText(r TextRewriter) Command {
 	r.all(&c.Reason)
 	return c
 }
 
-// Rewritten implements [Written].
-func (c Confirm) Rewritten(r Rewriting) Command {
+// RewriteText implements [TextCommand].
+func (c Confirm) RewriteText(r TextRewriter) Command {
 	r.all(&c.Reason)
 	return c
 }
 
-// Rewritten implements [Written].
-func (c Supersede) Rewritten(r Rewriting) Command {
+// RewriteText implements [TextCommand].
+func (c Supersede) RewriteText(r TextRewriter) Command {
 	r.all(&c.Reason)
 	return c
 }
 
-// Rewritten implements [Written].
-func (c Delete) Rewritten(r Rewriting) Command {
+// RewriteText implements [TextCommand].
+func (c Delete) RewriteText(r TextRewriter) Command {
 	r.all(&c.Reason)
 	return c
 }
 
-// Rewritten implements [Written].
-func (c Restore) Rewritten(r Rewriting) Command {
+// RewriteText implements [TextCommand].
+func (c Restore) RewriteText(r TextRewriter) Command {
 	r.all(&c.Reason)
 	return c
 }
 
-// Rewritten implements [Written]: what is said about an erasure stays for ever.
-func (c Erase) Rewritten(r Rewriting) Command {
-	c.Grounds = c.rewritten(r)
+// RewriteText implements [TextCommand]: what is said about an erasure stays for ever.
+func (c Erase) RewriteText(r TextRewriter) Command {
+	c.ErasureReason = c.rewritten(r)
 	return c
 }
 
-// Rewritten implements [Written].
-func (c CreateKey) Rewritten(r Rewriting) Command {
+// RewriteText implements [TextCommand].
+func (c CreateKey) RewriteText(r TextRewriter) Command {
 	r.all(&c.Key.Note)
 	return c
 }
 
-// Rewritten implements [Written].
-func (c RevokeKey) Rewritten(r Rewriting) Command {
+// RewriteText implements [TextCommand].
+func (c RevokeKey) RewriteText(r TextRewriter) Command {
 	r.all(&c.Reason)
 	return c
 }
 
-func (r Rewriting) all(texts ...*string) {
+func (r TextRewriter) all(texts ...*string) {
 	for _, text := range texts {
 		*text = r.Text(*text)
 	}
 }
 
-func (r Rewriting) each(texts []string) []string {
+func (r TextRewriter) each(texts []string) []string {
 	texts = slices.Clone(texts)
 	for i := range texts {
 		r.all(&texts[i])
@@ -123,7 +123,7 @@ func (r Rewriting) each(texts []string) []string {
 	return texts
 }
 
-func (r Rewriting) uses(uses []Use) []Use {
+func (r TextRewriter) uses(uses []Use) []Use {
 	uses = slices.Clone(uses)
 	for i := range uses {
 		r.all(&uses[i].Query, &uses[i].Outcome)
@@ -131,7 +131,7 @@ func (r Rewriting) uses(uses []Use) []Use {
 	return uses
 }
 
-func (r Rewriting) tags(tags Tags) Tags {
+func (r TextRewriter) tags(tags Tags) Tags {
 	if len(tags) == 0 {
 		return tags
 	}
@@ -145,7 +145,7 @@ func (r Rewriting) tags(tags Tags) Tags {
 
 // meta rewrites the strings of a JSON object and leaves everything else of it as it was written. What is not
 // JSON stays as it is, to be refused by others.
-func (r Rewriting) meta(meta json.RawMessage) json.RawMessage {
+func (r TextRewriter) meta(meta json.RawMessage) json.RawMessage {
 	if len(meta) == 0 || !json.Valid(meta) {
 		return meta
 	}
@@ -165,7 +165,7 @@ func (r Rewriting) meta(meta json.RawMessage) json.RawMessage {
 }
 
 // quoted rewrites one string of JSON, unless it is a key.
-func (r Rewriting) quoted(quoted []byte, isKey bool) []byte {
+func (r TextRewriter) quoted(quoted []byte, isKey bool) []byte {
 	var text string
 	if json.Unmarshal(quoted, &text) != nil {
 		return quoted
@@ -205,15 +205,15 @@ func quote(text string) []byte {
 }
 
 var (
-	_ Written = Remember{}
-	_ Written = Revise{}
-	_ Written = GiveFeedback{}
-	_ Written = ReportStale{}
-	_ Written = Confirm{}
-	_ Written = Supersede{}
-	_ Written = Delete{}
-	_ Written = Restore{}
-	_ Written = Erase{}
-	_ Written = CreateKey{}
-	_ Written = RevokeKey{}
+	_ TextCommand = Remember{}
+	_ TextCommand = Revise{}
+	_ TextCommand = GiveFeedback{}
+	_ TextCommand = ReportStale{}
+	_ TextCommand = Confirm{}
+	_ TextCommand = Supersede{}
+	_ TextCommand = Delete{}
+	_ TextCommand = Restore{}
+	_ TextCommand = Erase{}
+	_ TextCommand = CreateKey{}
+	_ TextCommand = RevokeKey{}
 )

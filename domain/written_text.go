@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// WrittenString is a string in the text of an event.
-type WrittenString struct {
+// RecordedString is a string in the text of an event.
+type RecordedString struct {
 	Field string // of the text, such as content, or source
 	Name  bool   // it is a URI or the key of something, and never rewritten
 	Value string
 }
 
-// RewrittenText is the text of an event, whatever the event says, with its strings gone through a rewriting and
+// RewriteRecordedText is the text of an event, whatever the event says, with its strings gone through a rewriting and
 // with everything else of it, URIs and keys too, as it was recorded. Of names the rewriting is told, and what it
 // makes of them is not taken. What is not JSON stays as it is.
-func RewrittenText(text json.RawMessage, rewrite func(WrittenString) string) json.RawMessage {
+func RewriteRecordedText(text json.RawMessage, rewrite func(RecordedString) string) json.RawMessage {
 	if !json.Valid(text) {
 		return text
 	}
-	w := walk{rewrite: rewrite}
+	w := jsonWalk{rewrite: rewrite}
 	for rest := []byte(text); len(rest) > 0; {
 		start := bytes.IndexByte(rest, '"')
 		if start < 0 {
@@ -35,9 +35,9 @@ func RewrittenText(text json.RawMessage, rewrite func(WrittenString) string) jso
 	return w.out.Bytes()
 }
 
-// walk goes through a JSON document, from string to string.
-type walk struct {
-	rewrite func(WrittenString) string
+// jsonWalk goes through a JSON document, from string to string.
+type jsonWalk struct {
+	rewrite func(RecordedString) string
 	out     bytes.Buffer
 	depth   int
 	field   string // the outermost key
@@ -45,13 +45,13 @@ type walk struct {
 }
 
 // between is what stands outside of strings.
-func (w *walk) between(part []byte) {
+func (w *jsonWalk) between(part []byte) {
 	w.out.Write(part)
 	w.depth += bytes.Count(part, []byte("{")) + bytes.Count(part, []byte("["))
 	w.depth -= bytes.Count(part, []byte("}")) + bytes.Count(part, []byte("]"))
 }
 
-func (w *walk) quoted(quoted []byte, isKey bool) {
+func (w *jsonWalk) quoted(quoted []byte, isKey bool) {
 	var value string
 	if json.Unmarshal(quoted, &value) != nil {
 		w.out.Write(quoted)
@@ -61,13 +61,13 @@ func (w *walk) quoted(quoted []byte, isKey bool) {
 		if w.key = value; w.depth == 1 {
 			w.field = value
 		} else if w.field == "tags" || w.field == "meta" {
-			w.rewrite(WrittenString{Field: w.field, Name: true, Value: value})
+			w.rewrite(RecordedString{Field: w.field, Name: true, Value: value})
 		}
 		w.out.Write(quoted)
 		return
 	}
 	name := w.field != "meta" && w.field != "tags" && (w.key == "uri" || strings.HasSuffix(w.key, "_uri"))
-	rewritten := w.rewrite(WrittenString{Field: w.field, Name: name, Value: value})
+	rewritten := w.rewrite(RecordedString{Field: w.field, Name: name, Value: value})
 	if name || rewritten == value {
 		w.out.Write(quoted)
 		return

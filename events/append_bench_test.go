@@ -38,7 +38,7 @@ func (s blankStage) Knowledge(id string) *domain.Knowledge {
 func (blankStage) Holder(string) string { return "" }
 
 func (s blankStage) Apply(event domain.Event) error {
-	return s.Knowledge(event.Stream[len("knowledge:"):]).Evolve(event.Fact, event.Occasion(), domain.DefaultConfidence())
+	return s.Knowledge(event.Stream[len("knowledge:"):]).Evolve(event.Fact, event.Metadata(), domain.DefaultConfidence())
 }
 
 func (blankStage) Settle() error { return nil }

@@ -15,11 +15,11 @@ import (
 // archive looks up what few decisions need, among what is stored and what the batch has decided so far.
 type archive struct{ *batch }
 
-var _ domain.Archive = archive{}
+var _ domain.LogReader = archive{}
 
-// Written implements [domain.Archive].
-func (a archive) Written(stream string) (texts []domain.WrittenText) {
-	add := func(w domain.WrittenText, data []byte) error {
+// Written implements [domain.LogReader].
+func (a archive) TextsOf(stream string) (texts []domain.RecordedText) {
+	add := func(w domain.RecordedText, data []byte) error {
 		if w.Name == (domain.Redacted{}).Name() {
 			var named redactedData
 			if err := json.Unmarshal(data, &named); err != nil {
@@ -31,7 +31,7 @@ func (a archive) Written(stream string) (texts []domain.WrittenText) {
 		return nil
 	}
 	a.each(func(rows *sql.Rows) error {
-		var w domain.WrittenText
+		var w domain.RecordedText
 		var data, text []byte
 		if err := rows.Scan(&w.EventID, &w.Position, &w.Name, &data, &text); err != nil {
 			return err
@@ -46,15 +46,15 @@ func (a archive) Written(stream string) (texts []domain.WrittenText) {
 		ORDER BY e.version`, a.tenant, stream)
 	for _, r := range a.records {
 		if r.Stream == stream && r.Text != nil {
-			a.note(add(domain.WrittenText{EventID: r.EventID, Position: r.Position, Name: r.Name, Text: r.Text}, r.Data))
+			a.note(add(domain.RecordedText{EventID: r.EventID, Position: r.Position, Name: r.Name, Text: r.Text}, r.Data))
 		}
 	}
 	gone := a.destroyed()
-	return slices.DeleteFunc(texts, func(w domain.WrittenText) bool { return gone[w.EventID] })
+	return slices.DeleteFunc(texts, func(w domain.RecordedText) bool { return gone[w.EventID] })
 }
 
-// Newest implements [domain.Archive].
-func (a archive) Newest(stream, name, authentication string) (found domain.Fact) {
+// Newest implements [domain.LogReader].
+func (a archive) NewestFact(stream, name, authentication string) (found domain.Fact) {
 	var newest Payload
 	a.each(func(rows *sql.Rows) error {
 		var data, text []byte
@@ -81,9 +81,9 @@ func (a archive) Newest(stream, name, authentication string) (found domain.Fact)
 	return found
 }
 
-// Saying implements [domain.Archive]. It looks for the content as it is written in texts: PostgreSQL reads no JSON that
+// Saying implements [domain.LogReader]. It looks for the content as it is written in texts: PostgreSQL reads no JSON that
 // has half a surrogate pair anywhere.
-func (a archive) Saying(content string, after int64) (ids []string) {
+func (a archive) ItemsWithContent(content string, after int64) (ids []string) {
 	written, err := marshal(content)
 	if err != nil {
 		a.note(err)
@@ -120,7 +120,7 @@ func (a archive) Saying(content string, after int64) (ids []string) {
 	return ids
 }
 
-// Head implements [domain.Archive].
+// Head implements [domain.LogReader].
 func (a archive) Head() int64 { return a.head.position }
 
 // each asks the database, in the batch's transaction.

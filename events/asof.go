@@ -68,7 +68,7 @@ func (l *Log) AsOf(ctx context.Context, tenant, id string, position int64, polic
 		return nil, fmt.Errorf("read stream: %w", unavailable(err))
 	}
 	for _, event := range events {
-		if err := k.Evolve(event.Fact, event.Occasion(), policy); err != nil {
+		if err := k.Evolve(event.Fact, event.Metadata(), policy); err != nil {
 			return nil, fmt.Errorf("replay %s: %w", event.Stream, err)
 		}
 	}

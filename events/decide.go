@@ -70,7 +70,7 @@ type decisionContext struct {
 	archive
 }
 
-var _ domain.Book = decisionContext{}
+var _ domain.DecisionContext = decisionContext{}
 
 // record appends a command's facts to the batch, and folds them in.
 func (b *batch) record(c *command, facts []written) (domain.Receipt, error) {

@@ -168,7 +168,7 @@ func StreamsWithin(ctx context.Context, tx bun.IDB, tenant string, streams []str
 // Refold is what an item comes to by a version of its stream, from its whole history, in which every text
 // that was redacted is read as it is by the history's end.
 func Refold(id string, history []domain.Event, through int64, policy domain.ConfidencePolicy) (*domain.Knowledge, error) {
-	return domain.Retold(id, history, through, policy, func(event domain.Event, text json.RawMessage) (domain.Event, error) {
+	return domain.Refold(id, history, through, policy, func(event domain.Event, text json.RawMessage) (domain.Event, error) {
 		fact, err := Decode(Payload{Name: event.Name, SchemaVersion: event.SchemaVersion, Data: event.Data, Text: text})
 		event.Fact, event.Text, event.TextErased, event.TextRedacted = fact, text, false, true
 		return event, err

@@ -117,7 +117,7 @@ func (l *Log) OrderedBy(ctx context.Context, tenant, event string) (order Order,
 func (l *Log) StreamsOf(ctx context.Context, tenant string, owner domain.Entity) (all, written []domain.Stream, err error) {
 	const page = 500
 	for _, prefix := range slices.Sorted(maps.Keys(streamKinds)) {
-		if _, belongs := streamKinds[prefix].none.(domain.Belonging); !belongs {
+		if _, belongs := streamKinds[prefix].none.(domain.OwnedState); !belongs {
 			continue
 		}
 		for after := ""; ; {
@@ -128,7 +128,7 @@ func (l *Log) StreamsOf(ctx context.Context, tenant string, owner domain.Entity)
 			var his []domain.Stream
 			for _, s := range some {
 				after = s.Name
-				if b, is := s.State.(domain.Belonging); is && b.BelongsTo() == owner {
+				if b, is := s.State.(domain.OwnedState); is && b.StateOwner() == owner {
 					his = append(his, s)
 				}
 			}

@@ -36,11 +36,11 @@ type foresight struct {
 
 // foresee writes down what a command says it will come to; nil if it does not say.
 func foresee(command domain.Command) *foresight {
-	foreseeing, can := command.(domain.Foreseeing)
+	foreseeing, can := command.(domain.Predictable)
 	if !can {
 		return nil
 	}
-	fact := foreseeing.Foresee()
+	fact := foreseeing.ExpectedFact()
 	w, err := write(fact)
 	if err != nil {
 		return nil // if it is decided nevertheless, that fails

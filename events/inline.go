@@ -36,7 +36,7 @@ type Preparation interface {
 // Stage is the part of the state that one batch of commands is decided on which the inline projection
 // keeps. It is used by one goroutine.
 type Stage interface {
-	domain.Items
+	domain.ItemReader
 	// Apply folds an event into the state that later commands of the batch see. It is given those of
 	// every stream; of streams that it does not keep, the log itself keeps the state.
 	Apply(event domain.Event) error

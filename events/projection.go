@@ -62,29 +62,33 @@ type findingsData struct {
 	Seconds  float64          `json:"seconds"`
 }
 
-func splitFindings(f domain.Findings) findingsData {
+func splitFindings(f domain.VerificationResult) findingsData {
 	return findingsData{
 		Version: f.Version, Against: f.Against, Items: f.Items, Wrong: f.Wrong, Changed: f.Changed,
 		Intended: f.Intended, Overlap: f.Overlap, Searches: f.Searches, Seconds: seconds(f.Took),
 	}
 }
 
-func joinFindings(d findingsData) domain.Findings {
-	return domain.Findings{
+func joinFindings(d findingsData) domain.VerificationResult {
+	return domain.VerificationResult{
 		Version: d.Version, Against: d.Against, Items: d.Items, Wrong: d.Wrong, Changed: d.Changed,
 		Intended: d.Intended, Overlap: d.Overlap, Searches: d.Searches, Took: lasting(d.Seconds),
 	}
 }
 
-func splitVerified(f domain.ProjectionVerified) findingsData { return splitFindings(f.Findings) }
-func splitRefused(f domain.ProjectionRefused) findingsData   { return splitFindings(f.Findings) }
+func splitVerified(f domain.ProjectionVerified) findingsData {
+	return splitFindings(f.VerificationResult)
+}
+func splitRefused(f domain.ProjectionRefused) findingsData {
+	return splitFindings(f.VerificationResult)
+}
 
 func joinVerified(d findingsData) domain.ProjectionVerified {
-	return domain.ProjectionVerified{Findings: joinFindings(d)}
+	return domain.ProjectionVerified{VerificationResult: joinFindings(d)}
 }
 
 func joinRefused(d findingsData) domain.ProjectionRefused {
-	return domain.ProjectionRefused{Findings: joinFindings(d)}
+	return domain.ProjectionRefused{VerificationResult: joinFindings(d)}
 }
 
 type switchedData struct {

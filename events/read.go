@@ -138,7 +138,7 @@ func (l *Log) At(ctx context.Context, tenant, id string, version int64) (*domain
 	}
 	k := &domain.Knowledge{ID: id}
 	for _, event := range events {
-		if err := k.Evolve(event.Fact, event.Occasion(), l.options.Policy); err != nil {
+		if err := k.Evolve(event.Fact, event.Metadata(), l.options.Policy); err != nil {
 			return nil, fmt.Errorf("replay %s: %w", event.Stream, err)
 		}
 	}

@@ -23,14 +23,14 @@ const (
 
 // Recorded finds what a tenant's rules of today would have taken out of texts that are recorded already, beside
 // events from one position to another. The work of a page is limited: through says how far it got.
-func (e *ScrubbingWriter) Recorded(ctx context.Context, tenant string, from, to int64) (found []domain.Finding, through int64, err error) {
+func (e *ScrubbingWriter) Recorded(ctx context.Context, tenant string, from, to int64) (found []domain.Detection, through int64, err error) {
 	scrubber, err := e.ready(ctx, tenant)
 	if err != nil {
 		return nil, 0, err
 	}
 	through = from - 1
 	for looked, began := 0, time.Now(); looked < mostTexts && time.Since(began) < pageTime && through < to; {
-		last, n, err := e.look(ctx, tenant, through, to, func(w domain.WrittenText, stream string) error {
+		last, n, err := e.look(ctx, tenant, through, to, func(w domain.RecordedText, stream string) error {
 			more, err := findings(ctx, scrubber, w, stream)
 			found = append(found, more...)
 			return err
@@ -55,9 +55,9 @@ func (e *ScrubbingWriter) ready(ctx context.Context, tenant string) (*scrub.Scru
 }
 
 // look reads the next few texts after a position.
-func (e *ScrubbingWriter) look(ctx context.Context, tenant string, after, to int64, each func(domain.WrittenText, string) error) (last int64, n int, err error) {
+func (e *ScrubbingWriter) look(ctx context.Context, tenant string, after, to int64, each func(domain.RecordedText, string) error) (last int64, n int, err error) {
 	err = database.ForEach(ctx, e.log.db, func(rows *sql.Rows) error {
-		var w domain.WrittenText
+		var w domain.RecordedText
 		var stream string
 		var text []byte
 		if err := rows.Scan(&w.Position, &w.EventID, &w.Name, &stream, &text); err != nil {
@@ -80,19 +80,19 @@ func (e *ScrubbingWriter) look(ctx context.Context, tenant string, after, to int
 }
 
 // findings are what a scrubber finds in a text, by field and class.
-func findings(ctx context.Context, scrubber *scrub.Scrubber, w domain.WrittenText, stream string) (found []domain.Finding, ended error) {
-	domain.RewrittenText(w.Text, func(s domain.WrittenString) string {
+func findings(ctx context.Context, scrubber *scrub.Scrubber, w domain.RecordedText, stream string) (found []domain.Detection, ended error) {
+	domain.RewriteRecordedText(w.Text, func(s domain.RecordedString) string {
 		_, redactions, err := scrubber.Scrub(ctx, s.Value)
 		ended = cmp.Or(ended, err)
 		for class, n := range redactions {
 			if s.Name && !slices.Contains(secrets(), class) {
 				continue // an id is what it is
 			}
-			f := domain.Finding{
+			f := domain.Detection{
 				Position: w.Position, EventID: w.EventID, Name: w.Name, Stream: stream,
 				Field: s.Field, Class: string(class), Count: n, InName: s.Name,
 			}
-			same := func(other domain.Finding) bool {
+			same := func(other domain.Detection) bool {
 				return other.Field == f.Field && other.Class == f.Class && other.InName == f.InName
 			}
 			if i := slices.IndexFunc(found, same); i >= 0 {
@@ -103,7 +103,7 @@ func findings(ctx context.Context, scrubber *scrub.Scrubber, w domain.WrittenTex
 		}
 		return s.Value
 	})
-	slices.SortFunc(found, domain.Finding.Compare)
+	slices.SortFunc(found, domain.Detection.Compare)
 	return found, ended
 }
 
@@ -173,7 +173,7 @@ func scrubWith(ctx context.Context, scrubber *scrub.Scrubber) domain.Scrub {
 	return func(text json.RawMessage) (json.RawMessage, map[string]int, error) {
 		var found map[string]int
 		var ended error
-		clean := domain.RewrittenText(text, func(s domain.WrittenString) string {
+		clean := domain.RewriteRecordedText(text, func(s domain.RecordedString) string {
 			if s.Name {
 				return s.Value
 			}

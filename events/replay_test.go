@@ -75,7 +75,7 @@ type replayStage struct {
 	failed error // of a look-up that could not say so
 }
 
-// Knowledge implements [domain.Book].
+// Knowledge implements [domain.DecisionContext].
 func (s *replayStage) Knowledge(id string) *domain.Knowledge {
 	if _, loaded := s.items[id]; !loaded && s.failed == nil {
 		s.failed = s.replay([]string{domain.KnowledgeStream(id)})
@@ -86,7 +86,7 @@ func (s *replayStage) Knowledge(id string) *domain.Knowledge {
 	return &domain.Knowledge{ID: id}
 }
 
-// Holder implements [domain.Book].
+// Holder implements [domain.DecisionContext].
 func (s *replayStage) Holder(uri string) string {
 	if !s.known[uri] && s.failed == nil {
 		var streams []string
@@ -110,7 +110,7 @@ func (s *replayStage) Apply(event domain.Event) error {
 	if s.failed != nil || !isItem {
 		return s.failed
 	}
-	if err := s.Knowledge(id).Evolve(event.Fact, event.Occasion(), s.policy); err != nil {
+	if err := s.Knowledge(id).Evolve(event.Fact, event.Metadata(), s.policy); err != nil {
 		return err
 	}
 	s.since[id] = append(s.since[id], event)
@@ -161,7 +161,7 @@ func (s *replayStage) replay(streams []string) error {
 		return fmt.Errorf("replay: %w", err)
 	}
 	for _, event := range events {
-		if err := s.items[itemOf(event.Stream)].Evolve(event.Fact, event.Occasion(), s.policy); err != nil {
+		if err := s.items[itemOf(event.Stream)].Evolve(event.Fact, event.Metadata(), s.policy); err != nil {
 			return fmt.Errorf("replay %s: %w", event.Stream, err)
 		}
 	}

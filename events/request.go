@@ -87,7 +87,7 @@ func (l *Log) answerAgain(ctx context.Context, tenant string, r request) (domain
 		if event.Name == (domain.Erased{}).Name() && event.Version > r.Version {
 			return domain.Receipt{}, domain.Refuse(domain.ErrErased, "%s was erased for good", id)
 		}
-		if err := k.Evolve(event.Fact, event.Occasion(), l.options.Policy); err != nil {
+		if err := k.Evolve(event.Fact, event.Metadata(), l.options.Policy); err != nil {
 			return domain.Receipt{}, fmt.Errorf("answer again: %w", err)
 		}
 	}
@@ -112,7 +112,7 @@ func (l *Log) answerStreamAgain(ctx context.Context, tenant string, r request) (
 	first, before := int64(1), ""
 	for event, err := range plainEvents(ctx, l.db, tenant, r.Stream, r.Version) {
 		if err == nil {
-			err = receipt.Stream.Evolve(event.Fact, event.Occasion())
+			err = receipt.Stream.Evolve(event.Fact, event.Metadata())
 		}
 		if err != nil {
 			return domain.Receipt{}, fmt.Errorf("answer again: %w", unavailable(err))

@@ -21,7 +21,7 @@ func samples() []sample {
 		Voter: "user:mia", Key: "trace:t-17", TraceID: "t-17",
 		Replaces: "0195a000-0000-7000-8000-000000000001", Query: "how do we retry?", Outcome: "it <worked> & stayed",
 	}
-	findings := domain.Findings{
+	findings := domain.VerificationResult{
 		Version: 3, Against: 2, Items: 1000, Wrong: 1, Changed: map[string]int64{"confidence": 17},
 		Intended: []string{"confidence"}, Overlap: 0.9921875, Searches: 64, Took: time.Minute,
 	}
@@ -152,8 +152,8 @@ func samples() []sample {
 		{1, domain.ProjectionStarted{Version: 3, Settings: map[string]string{"confidence": "halving", "tokenizer": "2"}, Items: 1000}},
 		{1, domain.ProjectionLoaded{Version: 3, Streams: 1000, Events: 5000, Took: 2500 * time.Millisecond}},
 		{1, domain.ProjectionCaughtUp{Version: 3, Took: 1500 * time.Microsecond}},
-		{1, domain.ProjectionVerified{Findings: findings}},
-		{1, domain.ProjectionRefused{Findings: findings}},
+		{1, domain.ProjectionVerified{VerificationResult: findings}},
+		{1, domain.ProjectionRefused{VerificationResult: findings}},
 		{1, domain.ProjectionSwitched{Version: 3, From: 2}},
 		{1, domain.ProjectionRolledBack{Version: 2, From: 3}},
 		{1, domain.ProjectionCancelled{Version: 3}},

@@ -124,7 +124,7 @@ func (e *ScrubbingWriter) admit(ctx context.Context, s domain.Submission) (domai
 		_, err := scrubberOf(change.Rules)
 		return s.Command, nil, err
 	}
-	written, isWritten := s.Command.(domain.Written)
+	written, isWritten := s.Command.(domain.TextCommand)
 	if !isWritten || !e.scrub {
 		return s.Command, nil, nil
 	}
@@ -135,7 +135,7 @@ func (e *ScrubbingWriter) admit(ctx context.Context, s domain.Submission) (domai
 	var redacted map[string]int
 	var problems domain.Problems
 	var ended error
-	command := written.Rewritten(domain.Rewriting{
+	command := written.RewriteText(domain.TextRewriter{
 		Text: func(text string) string {
 			clean, found, err := scrubber.Scrub(ctx, text)
 			ended = cmp.Or(ended, err)

@@ -61,7 +61,7 @@ func (l *Log) Count(ctx context.Context, tenant, kind string) (n int64, err erro
 func successor(kind string) string { return kind[:len(kind)-1] + string(kind[len(kind)-1]+1) }
 
 // InSlice reads the events of a slice's streams at positions up to one, stream by stream and each in
-// order of its versions: their facts and [domain.Occasion], without the rest of the envelope. Memory is
+// order of its versions: their facts and [domain.EventMetadata], without the rest of the envelope. Memory is
 // that of one event. It ends with the first error.
 func (l *Log) InSlice(ctx context.Context, s Slice, upTo int64) iter.Seq2[domain.Event, error] {
 	return Snapshot{l.db}.InSlice(ctx, s, upTo)

@@ -110,7 +110,7 @@ func (l *Log) States(ctx context.Context, tenant, kind, after string, limit int)
 }
 
 // plainEvents reads a stream up to a version, or all of it if that is 0: facts without their texts, and
-// [domain.Occasion]s. Memory is that of one event.
+// [domain.EventMetadata]s. Memory is that of one event.
 func plainEvents(ctx context.Context, db database.Querier, tenant, stream string, upTo int64) iter.Seq2[domain.Event, error] {
 	if upTo == 0 {
 		upTo = math.MaxInt64

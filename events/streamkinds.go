@@ -52,6 +52,6 @@ func kindOfStream(name string) streamKind {
 type unknown struct{}
 
 // Evolve implements [domain.State].
-func (unknown) Evolve(domain.Fact, domain.Occasion) (domain.State, error) {
+func (unknown) Evolve(domain.Fact, domain.EventMetadata) (domain.State, error) {
 	return nil, fmt.Errorf("%w: no such kind of stream", ErrUnknownFact)
 }

@@ -24,10 +24,10 @@ func stateSamples() map[string]domain.State {
 		"tenant": domain.Tenant{CreatedAt: noon, ErasedAt: noon.Add(time.Hour)},
 		"session": domain.Session{
 			Owner: "user:mia", Agent: "coder", OpenedAt: noon, UpdatedAt: noon.Add(time.Hour), Deleted: true, Erased: true,
-			Number: 12, Live: 3, Tokens: 90, Turns: 6, Contexts: 2, Skills: 1, Archives: 3, Before: 1, Settled: 2, Failed: 1,
+			Number: 12, Live: 3, Tokens: 90, Turns: 6, Contexts: 2, Skills: 1, Archives: 3, Before: 1, Processed: 2, Failed: 1,
 			LastCommit: noon.Add(time.Minute), LastTask: "0195a000-0000-7000-8000-000000000005", Prompt: 900, Completion: 80,
 			Learned: domain.Learned{domain.CategoryTools: 2}, Decided: domain.Decided{domain.DecideVote: 1},
-			Failures: map[int]domain.Failure{2: {Task: "0195a000-0000-7000-8000-000000000005", At: noon, Retries: 1, Asked: true}},
+			Failures: map[int]domain.Failure{2: {Task: "0195a000-0000-7000-8000-000000000005", At: noon, Retries: 1, RetryRequested: true}},
 		},
 		"erasure": domain.Erasure{
 			Of: "user:mia", WithLineage: true, Role: domain.Admin, ReasonCode: "gdpr-17", LegalBasis: "Art. 17(1)(b) GDPR",

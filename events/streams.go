@@ -152,7 +152,7 @@ func (s *streams) lookUp(name string) error {
 func (s *streams) apply(event domain.Event, plain domain.Fact) error {
 	stream := s.known[event.Stream]
 	s.changed[event.Stream] = true
-	return stream.Evolve(plain, event.Occasion())
+	return stream.Evolve(plain, event.Metadata())
 }
 
 // anyOf tells whether a stream of this prefix has changed.
@@ -190,7 +190,7 @@ func foldStream(ctx context.Context, db database.Querier, tenant, name string, u
 	stream := domain.Stream{Name: name, State: kindOfStream(name).none}
 	for event, err := range plainEvents(ctx, db, tenant, name, upTo) {
 		if err == nil {
-			err = stream.Evolve(event.Fact, event.Occasion())
+			err = stream.Evolve(event.Fact, event.Metadata())
 		}
 		if err != nil {
 			return stream, fmt.Errorf("fold %s of tenant %s: %w", name, tenant, err)

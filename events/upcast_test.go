@@ -85,7 +85,7 @@ func TestAFactOfAnOlderVersionFoldsToTheSameState(t *testing.T) {
 func foldedWith(t *testing.T, fact domain.Fact) *domain.Knowledge {
 	t.Helper()
 	k := &domain.Knowledge{ID: "k"}
-	at := domain.Occasion{EventID: "0195a000-0000-7000-8000-000000000009", Position: 1, Version: 1, RecordedAt: time.Unix(1, 0).UTC()}
+	at := domain.EventMetadata{EventID: "0195a000-0000-7000-8000-000000000009", Position: 1, Version: 1, RecordedAt: time.Unix(1, 0).UTC()}
 	first, begins := fact.(domain.Remembered)
 	if !begins {
 		first = domain.Remembered{Type: domain.Strategy, Scopes: []domain.Scope{domain.Public}, Owner: "user:mia"}

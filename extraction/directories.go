@@ -28,7 +28,7 @@ type Shelves interface {
 
 // Browser reads what lies in directories, and what is written there.
 type Browser interface {
-	Places(ctx context.Context, directory domain.Directory) ([]domain.Place, error)
+	Places(ctx context.Context, directory domain.Directory) ([]domain.DirectoryEntry, error)
 	At(ctx context.Context, tenant string, uri domain.URI) (*domain.Knowledge, error)
 }
 
@@ -143,7 +143,7 @@ func (d *Directories) keep(ctx context.Context, t domain.DirectoryTask, said dom
 	if said.Overview, err = d.Clean(ctx, t.Tenant, said.Overview); err != nil {
 		return err
 	}
-	above := t.URI.Summarised()
+	above := t.URI.SummarizedDirectories()
 	return d.Shelves.Keep(ctx, t, said, above[max(0, len(above)-1):], d.Now())
 }
 
@@ -155,7 +155,7 @@ const mostShown = 200
 func (d *Directories) shown(ctx context.Context, t domain.DirectoryTask) (shown string, audience domain.Scope, err error) {
 	for _, name := range []string{domain.AbstractName, domain.OverviewName} {
 		switch written, err := d.Browser.At(ctx, t.Tenant, t.URI.Join(name)); {
-		case err == nil && written.Status == domain.Active && !written.Text.OnlyNames():
+		case err == nil && written.Status == domain.Active && !written.Text.IsDirectoryNameOnly():
 			return "", "", nil
 		case err != nil && !errors.Is(err, domain.ErrNotFound):
 			return "", "", err
@@ -174,7 +174,7 @@ func (d *Directories) shown(ctx context.Context, t domain.DirectoryTask) (shown 
 	if audience = domain.WidestAudience(first); audience == "" {
 		return "", "", nil
 	}
-	places, err := d.Browser.Places(ctx, domain.Directory{By: domain.Listener(t.Tenant, audience), URI: t.URI, Limit: mostShown})
+	places, err := d.Browser.Places(ctx, domain.Directory{By: domain.AudiencePrincipal(t.Tenant, audience), URI: t.URI, Limit: mostShown})
 	if err != nil {
 		return "", "", err
 	}

@@ -169,9 +169,11 @@ func TestAModelSaysWhatADirectoryIsAbout(t *testing.T) {
 func TestWhatIsSaidOfADirectoryGoesWithItsText(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		grounds := domain.Grounds{ReasonCode: "gdpr-17"}
+		grounds := domain.ErasureReason{ReasonCode: "gdpr-17"}
 		for name, gone := range map[string]func(b *browsing, target domain.Target){
-			"erased":    func(b *browsing, target domain.Target) { b.submit(domain.Erase{Target: target, Grounds: grounds}) },
+			"erased": func(b *browsing, target domain.Target) {
+				b.submit(domain.Erase{Target: target, ErasureReason: grounds})
+			},
 			"forgotten": func(b *browsing, target domain.Target) { b.submit(domain.Delete{Target: target}) },
 			"moved": func(b *browsing, target domain.Target) {
 				b.submit(domain.Revise{Target: target, URI: "viking://resources/elsewhere/" + target.ID + ".md"})
@@ -204,7 +206,7 @@ func TestWhatIsSaidOfADirectoryGoesWithItsText(t *testing.T) {
 				t.Errorf("%s: shown %s", name, b.shown())
 			}
 			for _, id := range ids {
-				b.submit(domain.Erase{Target: domain.Target{By: b.by, ID: id}, Grounds: grounds})
+				b.submit(domain.Erase{Target: domain.Target{By: b.by, ID: id}, ErasureReason: grounds})
 			}
 		}
 	})

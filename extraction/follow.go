@@ -115,7 +115,7 @@ func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.
 	session, is := state.State.(domain.Session)
 	if is {
 		a.agent = session.Agent
-		if failure := session.Failures[commit.Archive]; session.Settled < commit.Archive || failure.Asked {
+		if failure := session.Failures[commit.Archive]; session.Processed < commit.Archive || failure.RetryRequested {
 			a.retry = failure.Retries
 			if err := w.settle(ctx, event, commit, a, ConversationOf(a.owner, a.session, a.agent, said)); err != nil {
 				return err
@@ -185,7 +185,7 @@ func (w *Worker) settle(ctx context.Context, event domain.Event, commit domain.S
 		settled = fact
 	}
 	_, err = w.Writer.Submit(ctx, domain.Submission{
-		Command: domain.Settle{By: a.by(), Session: event.Stream, Archive: commit.Archive, Fact: settled},
+		Command: domain.RecordExtraction{By: a.by(), Session: event.Stream, Archive: commit.Archive, Fact: settled},
 		By:      a.by(), Origin: domain.Origin{CausationID: event.EventID, CorrelationID: event.EventID},
 	})
 	if err == nil {

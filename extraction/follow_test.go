@@ -155,7 +155,7 @@ func TestWhatIsKnownDecides(t *testing.T) {
 			t.Errorf("merged: %+v, %v", k, err)
 		}
 		stream, err := w.log.State(t.Context(), w.by.Tenant, "session:mia/s1")
-		if s := stream.State.(domain.Session); err != nil || s.Settled != len(steps) || s.Failed != 0 {
+		if s := stream.State.(domain.Session); err != nil || s.Processed != len(steps) || s.Failed != 0 {
 			t.Errorf("%+v, %v", s, err)
 		}
 	})
@@ -210,7 +210,7 @@ func TestWhatIsSharedIsCountedForEverybody(t *testing.T) {
 			owner     domain.Entity
 		}{{w.by, "user:mia"}, {w.by, "user:al"}, {private, "user:bo"}} {
 			target := domain.SessionTarget{By: by.principal, Owner: by.owner, ID: "s"}
-			w.submit(domain.AddMessages{SessionTarget: target, Messages: []domain.Said{{Role: "user", Message: domain.Message{Parts: call.Messages[0].Parts}}}})
+			w.submit(domain.AddMessages{SessionTarget: target, Messages: []domain.NewMessage{{Role: "user", Message: domain.Message{Parts: call.Messages[0].Parts}}}})
 			commit := domain.CommitSession{SessionTarget: target}
 			if by.principal.PublishPublic {
 				commit.Scopes = []domain.Scope{domain.Public}
@@ -309,7 +309,7 @@ func TestWhatWasErasedIsNotExtracted(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, extraction.BuiltIn{})
 		w.hold("s1", talk("I prefer tabs."))
-		w.submit(domain.EraseSession{SessionTarget: w.target("s1"), Grounds: domain.Grounds{ReasonCode: "gdpr-17"}})
+		w.submit(domain.EraseSession{SessionTarget: w.target("s1"), ErasureReason: domain.ErasureReason{ReasonCode: "gdpr-17"}})
 		w.learn()
 		if _, failed := w.settled("s1", 1).(domain.ExtractionFailed); !failed || len(w.items()) > 0 {
 			t.Errorf("%+v and %d items", w.settled("s1", 1), len(w.items()))
@@ -337,7 +337,7 @@ func TestAnOrderErasesASessionWithItsArchives(t *testing.T) {
 			t.Fatalf("nothing was learned from %s", session)
 			return nil
 		}
-		w.submit(domain.EraseSession{SessionTarget: w.target("s3"), Grounds: domain.Grounds{ReasonCode: "gdpr-17"}}) // alone
+		w.submit(domain.EraseSession{SessionTarget: w.target("s3"), ErasureReason: domain.ErasureReason{ReasonCode: "gdpr-17"}}) // alone
 		for i, order := range []domain.OrderErasure{
 			{Of: "session:mia/s1"},
 			{Of: learned("s2").ID, WithLineage: true},
@@ -349,8 +349,8 @@ func TestAnOrderErasesASessionWithItsArchives(t *testing.T) {
 				following = domain.LineageErased
 			}
 			planned, err := eraser.Doomed(t.Context(), w.by.Tenant, order.Of, following)
-			if err != nil || !slices.ContainsFunc(planned, func(d domain.Doomed) bool {
-				return d.ID == domain.ArchiveItem(stream, 1) && d.Goes && d.Relation == domain.ArchiveOf && d.RelatedTo == stream
+			if err != nil || !slices.ContainsFunc(planned, func(d domain.ErasureTarget) bool {
+				return d.ID == domain.ArchiveItem(stream, 1) && d.WillErase && d.Relation == domain.ArchiveOf && d.RelatedTo == stream
 			}) {
 				t.Errorf("%s: planned %+v, %v", session, planned, err)
 			}

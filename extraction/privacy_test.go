@@ -34,7 +34,7 @@ var marker = regexp.MustCompile(`zq\d+zq`)
 
 // exchange is a conversation that is drawn, and its sentences.
 type exchange struct {
-	messages  []domain.Said
+	messages  []domain.NewMessage
 	sentences []string
 	marks     atomic.Int64
 }
@@ -48,7 +48,7 @@ func (e *exchange) sentence(rt *rapid.T) string {
 func (e *exchange) draw(rt *rapid.T) {
 	e.messages, e.sentences = nil, nil
 	for range rapid.IntRange(1, 6).Draw(rt, "messages") {
-		said := domain.Said{Role: rapid.SampledFrom([]string{"user", "user", "assistant", "tool"}).Draw(rt, "role")}
+		said := domain.NewMessage{Role: rapid.SampledFrom([]string{"user", "user", "assistant", "tool"}).Draw(rt, "role")}
 		text := e.sentence(rt)
 		for range rapid.IntRange(0, 2).Draw(rt, "more") {
 			text += rapid.SampledFrom([]string{" ", "\n", " [assistant]: "}).Draw(rt, "between") + e.sentence(rt)

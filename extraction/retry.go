@@ -41,7 +41,7 @@ func (w *Worker) RetryDue(ctx context.Context) error {
 
 func (w *Worker) retryIn(ctx context.Context, tenant string) error {
 	now := w.Now()
-	failures, err := w.Log.ExtractionFailures(ctx, tenant, now.Add(-domain.LongestRetrying))
+	failures, err := w.Log.ExtractionFailures(ctx, tenant, now.Add(-domain.MaxRetryPeriod))
 	if err != nil {
 		return err
 	}

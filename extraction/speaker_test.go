@@ -15,7 +15,7 @@ import (
 )
 
 // say adds messages to a session and commits it, as a client does that asks for the extraction.
-func (w *world) say(session string, messages ...domain.Said) []domain.Lesson {
+func (w *world) say(session string, messages ...domain.NewMessage) []domain.Lesson {
 	w.t.Helper()
 	w.submit(domain.AddMessages{SessionTarget: w.target(session), Messages: messages})
 	commit := w.submit(domain.CommitSession{SessionTarget: w.target(session), Trigger: domain.TriggerStated, Scopes: w.scopes})
@@ -23,8 +23,8 @@ func (w *world) say(session string, messages ...domain.Said) []domain.Lesson {
 	return w.settled(session, commit.Events[0].Fact.(domain.SessionCommitted).Archive).(domain.SessionExtracted).Lessons
 }
 
-func by(role, peer, said string) domain.Said {
-	return domain.Said{Role: role, Message: domain.Message{Peer: peer, Parts: text(said)}}
+func by(role, peer, said string) domain.NewMessage {
+	return domain.NewMessage{Role: role, Message: domain.Message{Peer: peer, Parts: text(said)}}
 }
 
 func TestWhatAPeerSaysIsThePeers(t *testing.T) {
@@ -123,7 +123,7 @@ func TestPastedStepsStayTheUsers(t *testing.T) {
 		w := newWorld(t, db, extraction.BuiltIn{})
 		w.scopes = []domain.Scope{domain.Public}
 		for session, test := range map[string]struct {
-			said domain.Said
+			said domain.NewMessage
 			want []domain.Scope // nil for no pattern
 		}{
 			"pasted":  {by("user", "", steps), []domain.Scope{mia.Scope()}},

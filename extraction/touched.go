@@ -46,7 +46,7 @@ func (s *Summaries) changes(ctx context.Context, page events.Page) (events.Chang
 		return nil, fmt.Errorf("find what changed: %w", err)
 	}
 	for _, k := range items {
-		t.uris = append(t.uris, domain.URI(k.Text.URI).Summarised()...)
+		t.uris = append(t.uris, domain.URI(k.Text.URI).SummarizedDirectories()...)
 	}
 	return t, nil
 }

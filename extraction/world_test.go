@@ -103,7 +103,7 @@ func (w *world) hold(session string, c extraction.Conversation) (task string) {
 	w.t.Helper()
 	command := domain.AddMessages{SessionTarget: w.target(session), Agent: "coder"}
 	for _, m := range c.Messages {
-		command.Messages = append(command.Messages, domain.Said{Role: m.Role, Message: domain.Message{Parts: m.Parts}})
+		command.Messages = append(command.Messages, domain.NewMessage{Role: m.Role, Message: domain.Message{Parts: m.Parts}})
 	}
 	w.submit(command)
 	return w.submit(domain.CommitSession{SessionTarget: w.target(session), Trigger: domain.TriggerTaskDone, Scopes: w.scopes}).Events[0].EventID

@@ -55,7 +55,7 @@ func (s *Server) brief(ctx context.Context, c *call, _ *struct{}) (*briefOutput,
 // needOf is what the domain knows of it, with the caller's names for the fields of the context.
 func needOf(in api.ContextRequest, c *call) (domain.Need, map[string]string) {
 	n := domain.Need{
-		By: c.principal, Moment: domain.Moment(in.Moment), Failures: in.ToolIssues,
+		By: c.principal, Stage: domain.Stage(in.Moment), Failures: in.ToolIssues,
 		Tags: domain.Tags(in.Tags), MinScore: in.MinScore, MaxTokens: valueOf(in.MaxTokens),
 	}
 	if in.MaxTokens != nil && *in.MaxTokens == 0 {
@@ -63,11 +63,11 @@ func needOf(in api.ContextRequest, c *call) (domain.Need, map[string]string) {
 	}
 	about := map[string]string{"task": in.Task, "goal": in.Goal, "query": in.Query}
 	for _, field := range []string{"task", "goal", "query"} {
-		if slices.Contains(domain.Moments, n.Moment) && field != n.Moment.Asks() && about[field] != "" {
-			c.found.Add(field, "belongs to another moment: this one is about a %s", n.Moment.Asks())
+		if slices.Contains(domain.Stages, n.Stage) && field != n.Stage.FieldName() && about[field] != "" {
+			c.found.Add(field, "belongs to another moment: this one is about a %s", n.Stage.FieldName())
 		}
 	}
-	n.About = about[n.Moment.Asks()]
+	n.About = about[n.Stage.FieldName()]
 	names := map[string]string{}
 	if in.Context != nil {
 		n.Context = contextOf(*in.Context, names)
@@ -77,7 +77,7 @@ func needOf(in api.ContextRequest, c *call) (domain.Need, map[string]string) {
 
 func briefedOf(asked domain.Need, told domain.Briefing) api.ContextAnswer {
 	out := api.ContextAnswer{
-		Moment: string(asked.Moment), About: asked.About, Injection: told.Injection, Hints: told.Hints,
+		Moment: string(asked.Stage), About: asked.About, Injection: told.Injection, Hints: told.Hints,
 		Tokens: told.Tokens, HintTokens: told.HintTokens, Degraded: told.Degraded,
 		HitCounts: map[string]int{}, Items: make([]api.ContextItem, len(told.Items)),
 	}
@@ -85,7 +85,7 @@ func briefedOf(asked domain.Need, told domain.Briefing) api.ContextAnswer {
 		out.HitCounts[string(item.Aspect)]++
 		out.Items[i] = api.ContextItem{
 			Kind: string(item.Aspect), Knowledge: knowledgeOf(item.Knowledge), Score: item.Score,
-			Scope: string(item.Scope), Told: item.Told,
+			Scope: string(item.Scope), Told: item.Included,
 		}
 	}
 	return out

@@ -15,9 +15,9 @@ import (
 // Eraser knows what goes with an erasure.
 type Eraser interface {
 	// Lineage lists what an item goes back to, and what goes back to it.
-	Lineage(ctx context.Context, tenant, id string) ([]domain.Kin, error)
+	Lineage(ctx context.Context, tenant, id string) ([]domain.LineageRelation, error)
 	// Doomed lists what an order would erase, and what is related to it.
-	Doomed(ctx context.Context, tenant, of string, lineage domain.Following) ([]domain.Doomed, error)
+	Doomed(ctx context.Context, tenant, of string, lineage domain.LineageMode) ([]domain.ErasureTarget, error)
 	// Begin lets what was ordered be carried out at once.
 	Begin()
 	// Closing counts the keys that an order would revoke.
@@ -30,7 +30,7 @@ type Eraser interface {
 	// server, whether they do of any tenant.
 	Erasures(ctx context.Context, p domain.Principal) (domain.ErasureStatus, error)
 	// SweepFiles rewrites the files, so that they hold nothing of what was erased.
-	SweepFiles(ctx context.Context) (domain.Sweep, error)
+	SweepFiles(ctx context.Context) (domain.Purge, error)
 }
 
 var decodeCase = decoderOf(reflect.TypeFor[api.HoldReason]())
@@ -95,7 +95,7 @@ func (s *Server) release(ctx context.Context, c *call, in *itemInput) (*reply, e
 // erase is a forgetting for good.
 func (s *Server) erase(ctx context.Context, c *call, in *forgetInput) (*receipt, error) {
 	done, err := s.change(ctx, c, in.ID, nil, func(t domain.Target) (domain.Command, error) {
-		return domain.Erase{Target: t, Grounds: domain.Grounds{
+		return domain.Erase{Target: t, ErasureReason: domain.ErasureReason{
 			ReasonCode: in.ReasonCode, LegalBasis: in.LegalBasis, RequestedBy: in.RequestedBy, Ticket: in.Ticket,
 		}}.Complete()
 	})
@@ -157,7 +157,7 @@ func (s *Server) erasures(ctx context.Context, c *call, _ *struct{}) (*erasuresO
 		return nil, err
 	}
 	out := &erasuresOutput{}
-	out.Body.Erasures, out.Body.Texts, out.Body.Unswept = status.Erasures, status.Texts, status.Unswept
+	out.Body.Erasures, out.Body.Texts, out.Body.Unswept = status.Erasures, status.Texts, status.Unpurged
 	out.Body.Oldest, out.Body.Kept = known(status.Oldest), append([]string{}, status.Kept...)
 	if s.cfg.PurgeAfter > 0 && !status.Oldest.IsZero() {
 		out.Body.PurgeBy = new(status.Oldest.Add(s.cfg.PurgeAfter))
@@ -170,7 +170,7 @@ func (s *Server) erasures(ctx context.Context, c *call, _ *struct{}) (*erasuresO
 }
 
 func (s *Server) sweep(ctx context.Context, c *call, _ *struct{}) (*sweepOutput, error) {
-	if !c.principal.Operates() || s.cfg.Eraser == nil {
+	if !c.principal.IsOperator() || s.cfg.Eraser == nil {
 		return nil, domain.Refuse(domain.ErrForbidden, "sweeping the files is for whoever operates the server")
 	}
 	if err := c.found.Err(); err != nil {

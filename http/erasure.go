@@ -60,7 +60,7 @@ func (s *Server) orderErasure(ctx context.Context, c *call, _ *struct{}) (*erasu
 	}
 	command, err := domain.OrderErasure{
 		By: c.principal, ID: newID(), Of: given.Of, WithLineage: given.WithLineage,
-		Grounds: domain.Grounds{ReasonCode: given.ReasonCode, LegalBasis: given.LegalBasis, RequestedBy: given.RequestedBy, Ticket: given.Ticket},
+		ErasureReason: domain.ErasureReason{ReasonCode: given.ReasonCode, LegalBasis: given.LegalBasis, RequestedBy: given.RequestedBy, Ticket: given.Ticket},
 	}.Complete()
 	if err := merge(c.found, err); err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (s *Server) planErasure(ctx context.Context, c *call, in *erasurePlanInput)
 		if !c.principal.MaySee(k) {
 			return nil, domain.NotFound(in.Of)
 		}
-		refused = domain.Doomed{ID: k.ID, Owner: k.Owner, Held: k.Held}.NotFor(c.principal)
+		refused = domain.ErasureTarget{ID: k.ID, Owner: k.Owner, Held: k.Held}.ReasonRetained(c.principal)
 	}
 	all, err := s.cfg.Eraser.Doomed(ctx, c.principal.Tenant, in.Of, lineage)
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *Server) planErasure(ctx context.Context, c *call, in *erasurePlanInput)
 	if out.Body.Keys, err = s.cfg.Eraser.Closing(ctx, c.principal.Tenant, in.Of); err != nil {
 		return nil, err
 	}
-	stays := domain.Stays(c.principal, all)
+	stays := domain.Retained(c.principal, all)
 	for _, d := range all {
 		visible, err := s.sees(ctx, c.principal, d.Stream)
 		if err != nil {
@@ -145,12 +145,12 @@ func (s *Server) planErasure(ctx context.Context, c *call, in *erasurePlanInput)
 		}
 		if visible || d.Owner == c.principal.Subject {
 			why := stays[d.Stream]
-			if d.Goes && refused != "" { // all of it
+			if d.WillErase && refused != "" { // all of it
 				why = refused
 			}
 			out.Body.Items = append(out.Body.Items, api.ErasureTarget{
 				ID: d.ID, Stream: d.Stream, Owner: string(d.Owner), Status: string(d.Status), Held: d.Held,
-				Relation: d.Relation, RelatedTo: d.RelatedTo, Goes: d.Goes && why == "", Kept: why != "", Reason: why,
+				Relation: d.Relation, RelatedTo: d.RelatedTo, Goes: d.WillErase && why == "", Kept: why != "", Reason: why,
 			})
 		}
 	}

@@ -20,7 +20,7 @@ type Keyring interface {
 	// Any tells whether anybody was ever given a key.
 	Any(ctx context.Context) (bool, error)
 	// Given lists the keys of a tenant.
-	Given(ctx context.Context, tenant string) ([]domain.GivenKey, error)
+	Given(ctx context.Context, tenant string) ([]domain.IssuedKey, error)
 	// Used notes that a key was used.
 	Used(tenant, prefix string, at time.Time)
 	// Tenants lists the tenants there are, by name.
@@ -58,7 +58,7 @@ var headerID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$`)
 // named is p as OpenViking's headers name it. Root, and whoever calls in open mode, may name an account, which is a
 // tenant, and a user, on whose behalf it then acts. For everybody else these headers mean nothing.
 func (s *Server) named(r *http.Request, p domain.Principal) (domain.Principal, error) {
-	if !p.Roams() {
+	if !p.CrossesTenants() {
 		return p, nil
 	}
 	var found domain.Problems
@@ -199,7 +199,7 @@ func (s *Server) holder(ctx context.Context, key string) (p domain.Principal, ac
 		return p, false, wrongKey()
 	}
 	now := s.cfg.Now()
-	if err := found.Opens(now); err != nil {
+	if err := found.CheckValid(now); err != nil {
 		return p, false, err
 	}
 	s.cfg.Keys.Used(tenant, prefix, now)

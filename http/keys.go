@@ -20,7 +20,7 @@ var (
 	decodeRotation = decoderOf(reflect.TypeFor[api.KeyRotation]())
 )
 
-func givenKeyOf(tenant string, k domain.GivenKey) api.IssuedKey {
+func givenKeyOf(tenant string, k domain.IssuedKey) api.IssuedKey {
 	shown := api.IssuedKey{
 		Prefix: k.Prefix, Tenant: tenant, Subject: string(k.Subject), Role: string(k.Role), ActsFor: k.ActsFor,
 		PublishPublic: k.PublishPublic, CreatedAt: k.CreatedAt.UTC(), ExpiresAt: known(k.ExpiresAt),
@@ -139,7 +139,7 @@ func madeKey(c *call, receipt domain.Receipt, key string, err error) (*keyOutput
 	prefix := domain.KeyPrefix(receipt.Stream.Name)
 	out := &keyOutput{
 		Position: fmt.Sprint(receipt.Position), Outcome: receipt.Outcome, Redacted: redactedOf(receipt),
-		Body: givenKeyOf(c.principal.Tenant, domain.GivenKey{Key: state, Prefix: prefix}),
+		Body: givenKeyOf(c.principal.Tenant, domain.IssuedKey{Key: state, Prefix: prefix}),
 	}
 	if receipt.Replayed {
 		out.Replayed = "true"
@@ -158,7 +158,7 @@ func (s *Server) listKeys(ctx context.Context, c *call, _ *struct{}) (*keysOutpu
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(all, func(a, b domain.GivenKey) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	slices.SortStableFunc(all, func(a, b domain.IssuedKey) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	out := &keysOutput{}
 	out.Body.Items = make([]api.IssuedKey, len(all))
 	for i, k := range all {
@@ -232,7 +232,7 @@ func (s *Server) whoami(_ context.Context, c *call, _ *struct{}) (*identityOutpu
 	p := c.principal
 	shown := api.Identity{
 		Tenant: p.Tenant, Subject: string(p.Subject), OnBehalfOf: string(p.OnBehalfOf), Role: string(p.Role),
-		PublishPublic: p.MayPublish(domain.Public), Operates: p.Operates(), Authentication: p.Authentication,
+		PublishPublic: p.MayPublish(domain.Public), Operates: p.IsOperator(), Authentication: p.Authentication,
 	}
 	for _, e := range p.Memberships {
 		shown.Memberships = append(shown.Memberships, string(e))

@@ -66,7 +66,7 @@ func (s *Server) list(ctx context.Context, c *call, in *listInput) (*paged[*api.
 		return nil, err
 	}
 	got, err := s.cfg.Reader.List(ctx, domain.List{
-		By: c.principal, Filter: filter, Before: before, Limit: int(limit), AsOf: at.Position, Then: at.Time,
+		By: c.principal, Filter: filter, Before: before, Limit: int(limit), AsOf: at.Position, AsOfTime: at.Time,
 	})
 	if err != nil {
 		return nil, err

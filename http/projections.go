@@ -42,7 +42,7 @@ func (s *Server) versions(ctx context.Context, c *call, wanted func(domain.Proje
 			Halted: p.Halted, Holder: p.Holder, ReadAt: known(p.ReadAt), Quarantined: p.Quarantined, Unindexed: p.Unindexed,
 			CreatedAt: known(p.CreatedAt), UpdatedAt: known(p.UpdatedAt),
 		}
-		if c.principal.Operates() { // it names items of whomever
+		if c.principal.IsOperator() { // it names items of whomever
 			shown.Report = reportOf(p.Report)
 		}
 		out.Body.Items = append(out.Body.Items, shown)

@@ -87,7 +87,7 @@ type skipInput struct {
 // background admits admins alone, in person.
 func (s *Server) background(c *call) (Background, error) {
 	switch {
-	case !c.principal.InCharge():
+	case !c.principal.IsTenantAdmin():
 		return nil, domain.Refuse(domain.ErrForbidden, "looking after projections is for admins")
 	case s.cfg.Background == nil:
 		return nil, domain.Refuse(domain.ErrNotFound, "nothing follows the log in this server")

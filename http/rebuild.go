@@ -103,7 +103,7 @@ type planOutput struct{ Body api.RebuildPlan }
 // administer admits whoever looks after the server, to projections that can be rebuilt.
 func (s *Server) administer(c *call) (Rebuilder, error) {
 	switch {
-	case !c.principal.Operates():
+	case !c.principal.IsOperator():
 		return nil, domain.Refuse(domain.ErrForbidden, "rebuilding concerns every tenant: it is for root").
 			WithFix("use the server's ANNALS_ROOT_KEY, or a key of the role root; annals rebuild takes it from ANNALS_KEY")
 	case s.cfg.Rebuilder == nil:

@@ -19,7 +19,7 @@ type Recorded interface {
 	// Span turns moments, or positions, into positions; from is after to if nothing was recorded then.
 	Span(ctx context.Context, tenant string, since, until domain.AsOf) (from, to int64, err error)
 	// Recorded finds what the rules of today would have redacted, and tells through which position it looked.
-	Recorded(ctx context.Context, tenant string, from, to int64) (found []domain.Finding, through int64, err error)
+	Recorded(ctx context.Context, tenant string, from, to int64) (found []domain.Detection, through int64, err error)
 	// Redact redacts streams, each of which may fail alone. The submission has no command.
 	Redact(ctx context.Context, s domain.Submission, streams []string, from, to int64) ([]domain.Redaction, error)
 }
@@ -126,7 +126,7 @@ const (
 )
 
 func (s *Server) redact(ctx context.Context, c *call, in *spanInput) (*redactionsOutput, error) {
-	if !c.principal.InCharge() || s.cfg.Recorded == nil {
+	if !c.principal.IsTenantAdmin() || s.cfg.Recorded == nil {
 		return nil, domain.Refuse(domain.ErrForbidden, "redacting what is recorded is for admins")
 	}
 	span, err := s.span(ctx, c, in)

@@ -8,7 +8,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-func relianceOf(r domain.Reliance) api.Usage {
+func relianceOf(r domain.Usage) api.Usage {
 	out := api.Usage{
 		At: r.At.UTC(), Kind: r.Kind, Actor: string(r.Actor), OnBehalfOf: string(r.OnBehalfOf), Item: r.Item, Rank: r.Rank,
 		Score: r.Score, Route: r.Route, Status: r.Status, RequestID: r.RequestID, CorrelationID: r.CorrelationID,
@@ -81,11 +81,11 @@ func (s *Server) accesses(ctx context.Context, c *call, item, actor string, from
 	query := domain.AccessQuery{Tenant: c.principal.Tenant, Item: item, Actor: entity(&c.found, "actor", actor)}
 	query.From, query.To = between(&c.found, "from", from, "to", to)
 	if !c.principal.SeesAll() {
-		query.Only = c.principal.Voter()
+		query.Only = c.principal.EffectiveSubject()
 	}
 	return listing[api.Usage]{
 		name: "report", asked: query, columns: relianceColumns,
-		page: offset(func(ctx context.Context, skip int64, limit int) ([]domain.Reliance, error) {
+		page: offset(func(ctx context.Context, skip int64, limit int) ([]domain.Usage, error) {
 			query.Skip, query.Limit = skip, limit
 			return s.cfg.Reporter.Accesses(ctx, query)
 		}, relianceOf),

@@ -18,7 +18,7 @@ type instant struct{}
 func (instant) Submit(_ context.Context, s domain.Submission) (domain.Receipt, error) {
 	command := s.Command.(domain.Remember)
 	k := &domain.Knowledge{ID: command.ID}
-	at := domain.Occasion{EventID: newID(), Position: 1, Version: 1, RecordedAt: time.Now()}
+	at := domain.EventMetadata{EventID: newID(), Position: 1, Version: 1, RecordedAt: time.Now()}
 	err := k.Evolve(command.Knowledge, at, domain.DefaultConfidence())
 	return domain.Receipt{
 		Events: []domain.Event{{EventID: at.EventID}}, Knowledge: k, Position: 1, Outcome: domain.Created,

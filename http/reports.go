@@ -18,13 +18,13 @@ import (
 // Reporter answers which knowledge stands out, and who relied on it.
 type Reporter interface {
 	// Harm ranks items by the voices against them.
-	Harm(ctx context.Context, q domain.ReportQuery) ([]domain.Standing, error)
+	Harm(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error)
 	// Stale ranks items by the reports of staleness since they were last confirmed.
-	Stale(ctx context.Context, q domain.ReportQuery) ([]domain.Standing, error)
+	Stale(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error)
 	// Falling ranks items by how far their confidence fell.
-	Falling(ctx context.Context, q domain.ReportQuery) ([]domain.Standing, error)
+	Falling(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error)
 	// Accesses lists who was given an item or found it helpful, or what was denied, the newest first.
-	Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.Reliance, error)
+	Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.Usage, error)
 }
 
 const reportPath = "/v1/reports/"
@@ -136,7 +136,7 @@ var changeColumns = []column[api.Event]{
 	{"confidence_policy", func(e api.Event) string { return e.ConfidencePolicy }},
 }
 
-func standingOf(s domain.Standing) api.ItemStanding {
+func standingOf(s domain.ReportItem) api.ItemStanding {
 	return api.ItemStanding{
 		ID: s.ID, Task: s.Task, Owner: string(s.Owner), Scopes: plain(s.Scopes), Status: string(s.Status),
 		Count: s.Count, Last: known(s.Last), Helpful: s.Helpful, Harmful: s.Harmful, Confidence: s.Confidence,
@@ -178,7 +178,7 @@ type standingsInput struct {
 	Paging
 }
 
-func (s *Server) reportStandings(rank func(Reporter, context.Context, domain.ReportQuery) ([]domain.Standing, error)) operation[standingsInput, streamed] {
+func (s *Server) reportStandings(rank func(Reporter, context.Context, domain.ReportQuery) ([]domain.ReportItem, error)) operation[standingsInput, streamed] {
 	return func(ctx context.Context, c *call, in *standingsInput) (*streamed, error) {
 		return s.standings(ctx, c, in, rank, standingOf)
 	}
@@ -191,7 +191,7 @@ func (s *Server) reportFalling(ctx context.Context, c *call, in *standingsInput)
 	if in.From == "" {
 		in.From = moment(c.now.Add(-recently).UTC().Truncate(24 * time.Hour).Format(time.RFC3339))
 	}
-	return s.standings(ctx, c, in, Reporter.Falling, func(d domain.Standing) api.ItemStanding {
+	return s.standings(ctx, c, in, Reporter.Falling, func(d domain.ReportItem) api.ItemStanding {
 		out := standingOf(d)
 		out.Before, out.After, out.Policy = &d.Before, &d.After, d.Policy
 		return out
@@ -200,7 +200,7 @@ func (s *Server) reportFalling(ctx context.Context, c *call, in *standingsInput)
 
 func (s *Server) standings(
 	ctx context.Context, c *call, in *standingsInput,
-	rank func(Reporter, context.Context, domain.ReportQuery) ([]domain.Standing, error), show func(domain.Standing) api.ItemStanding,
+	rank func(Reporter, context.Context, domain.ReportQuery) ([]domain.ReportItem, error), show func(domain.ReportItem) api.ItemStanding,
 ) (*streamed, error) {
 	format, err := c.forms()
 	if err != nil {
@@ -212,7 +212,7 @@ func (s *Server) standings(
 	}
 	return listing[api.ItemStanding]{
 		name: "report", asked: []any{c.request.URL.Path, query}, columns: standingColumns,
-		page: offset(func(ctx context.Context, skip int64, limit int) ([]domain.Standing, error) {
+		page: offset(func(ctx context.Context, skip int64, limit int) ([]domain.ReportItem, error) {
 			query.Skip, query.Limit = skip, limit
 			return rank(s.cfg.Reporter, ctx, query)
 		}, show),

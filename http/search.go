@@ -42,7 +42,7 @@ func (s *Server) search(ctx context.Context, c *call, asked *searchInput) (*sear
 	if at, err = s.then(ctx, c, at); err != nil {
 		return nil, err
 	}
-	query.AsOf, query.Then = at.Position, at.Time
+	query.AsOf, query.AsOfTime = at.Position, at.Time
 	var looked *int64
 	if in.Position {
 		if looked, err = s.lookedAt(ctx, query); err != nil {

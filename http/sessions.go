@@ -118,7 +118,7 @@ func (s *Server) sessionRoutes() {
 // sessionOwner is the owner that a request names. Default: the effective subject.
 func sessionOwner(c *call, owner string) domain.Entity {
 	if owner == "" {
-		return c.principal.Voter()
+		return c.principal.EffectiveSubject()
 	}
 	return domain.Entity(owner)
 }
@@ -246,7 +246,7 @@ func (s *Server) addMessages(ctx context.Context, c *call, in *sessionInput) (*s
 	}
 	command := domain.AddMessages{SessionTarget: c.sessionTarget(in.Owner, in.ID), Agent: given.Agent}
 	for _, m := range given.Messages {
-		command.Messages = append(command.Messages, domain.Said{
+		command.Messages = append(command.Messages, domain.NewMessage{
 			Role: m.Role, Tokens: annalstext.Tokens(m.Content), At: when(m.At),
 			Message: domain.Message{Peer: m.Peer, Parts: []domain.Part{{Type: domain.PartText, Text: m.Content}}},
 		})

@@ -135,7 +135,7 @@ func (all stages) invalidateSummaries(script *script) {
 			it.was.Owner == it.now.Owner && slices.Equal(it.was.Scopes, it.now.Scopes) {
 			continue
 		}
-		for _, uri := range domain.URI(it.was.Text.URI).Summarised() {
+		for _, uri := range domain.URI(it.was.Text.URI).SummarizedDirectories() {
 			above[uri] = true
 		}
 	}

@@ -137,7 +137,7 @@ func (s *stage) footprintOf(ctx context.Context, ids []string) (footprint, error
 		if items[id] == nil {
 			items[id] = &domain.Knowledge{ID: id}
 		}
-		if err := items[id].Evolve(event.Fact, event.Occasion(), s.policy); err != nil {
+		if err := items[id].Evolve(event.Fact, event.Metadata(), s.policy); err != nil {
 			return left, fmt.Errorf("fold %s: %w", event.Stream, err)
 		}
 		switch event.Fact.(type) {
@@ -217,7 +217,7 @@ func (p *Knowledge) blank(ctx context.Context, tx bun.IDB, v version, left footp
 		}
 		script.add(gone)
 		blank := *k
-		blank.Blank()
+		blank.ClearText()
 		source, baseline := source(blank.Source), baselineOf(blank.Baseline)
 		update := tx.NewUpdate().Model(&row{Source: source, Baseline: baseline, Relations: relationsOf(blank.Relations), Tags: map[string][]string{}}).
 			ModelTableExpr("? AS k", v.tables.knowledge).

@@ -128,7 +128,7 @@ func (e *Eraser) CarryOutOrder(ctx context.Context, of events.Order) error {
 }
 
 // left is what is still to be erased.
-func (e *Eraser) left(ctx context.Context, o *order) ([]domain.Doomed, error) {
+func (e *Eraser) left(ctx context.Context, o *order) ([]domain.ErasureTarget, error) {
 	lineage := domain.LineageIgnored
 	if o.erasure.WithLineage {
 		lineage = domain.LineageErased
@@ -137,17 +137,17 @@ func (e *Eraser) left(ctx context.Context, o *order) ([]domain.Doomed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(all, func(d domain.Doomed) bool {
+	return slices.DeleteFunc(all, func(d domain.ErasureTarget) bool {
 		_, refused := o.refused[d.Stream]
-		return refused || o.done[d.Stream] || !d.Goes
+		return refused || o.done[d.Stream] || !d.WillErase
 	}), nil
 }
 
-func (e *Eraser) erase(ctx context.Context, o *order, some []domain.Doomed) error {
+func (e *Eraser) erase(ctx context.Context, o *order, some []domain.ErasureTarget) error {
 	submissions := make([]domain.Submission, len(some))
 	for i, d := range some {
 		submissions[i] = domain.Submission{
-			By: o.by, Command: d.Erasing(o.by, o.erasure.Grounds()),
+			By: o.by, Command: d.EraseCommand(o.by, o.erasure.Reason()),
 			Origin: domain.Origin{CorrelationID: o.Stream, CausationID: o.event.EventID},
 		}
 	}
@@ -157,7 +157,7 @@ func (e *Eraser) erase(ctx context.Context, o *order, some []domain.Doomed) erro
 		case err == nil:
 			o.done[stream] = true
 		case errors.Is(err, domain.ErrNotFound): // which he may not even see: for the record, which is not his
-			o.refused[stream] = domain.Refused{Stream: stream, Reason: some[i].NotFor(o.by)}
+			o.refused[stream] = domain.Refused{Stream: stream, Reason: some[i].ReasonRetained(o.by)}
 		case errors.Is(err, domain.ErrConflict), errors.Is(err, domain.ErrForbidden):
 			o.refused[stream] = domain.Refused{Stream: stream, Reason: err.Error()}
 		default:

@@ -49,7 +49,7 @@ func TestAnErasureThatWasInterruptedGoesOn(t *testing.T) {
 		w.submit(domain.Delete{Target: domain.Target{By: w.by, ID: "forgotten"}})
 		w.owned("other", "team:pay", "user:123", "public")
 		session := domain.SessionTarget{By: w.by, Owner: "user:123", ID: "s"}
-		w.submit(domain.AddMessages{SessionTarget: session, Messages: []domain.Said{{Role: "user", Message: domain.Message{Parts: []domain.Part{{Type: domain.PartText, Text: canary}}}}}})
+		w.submit(domain.AddMessages{SessionTarget: session, Messages: []domain.NewMessage{{Role: "user", Message: domain.Message{Parts: []domain.Part{{Type: domain.PartText, Text: canary}}}}}})
 		w.submit(domain.CreateKey{By: w.by, Prefix: "abc", Key: domain.KeyCreated{Hash: "5e", Subject: "user:123", Role: domain.Member, Note: canary}})
 		w.order("one", "user:123")
 
@@ -101,7 +101,7 @@ func TestTwoServersAtOneOrderEraseEverythingOnce(t *testing.T) {
 			one.owned(fmt.Sprint("his-", i), "user:123", "public")
 		}
 		session := domain.SessionTarget{By: one.by, Owner: "user:123", ID: "s"}
-		one.submit(domain.AddMessages{SessionTarget: session, Messages: []domain.Said{{Role: "user", Message: domain.Message{Parts: []domain.Part{{Type: domain.PartText, Text: canary}}}}}})
+		one.submit(domain.AddMessages{SessionTarget: session, Messages: []domain.NewMessage{{Role: "user", Message: domain.Message{Parts: []domain.Part{{Type: domain.PartText, Text: canary}}}}}})
 		one.submit(domain.CreateKey{By: one.by, Prefix: "abc", Key: domain.KeyCreated{Hash: "5e", Subject: "user:123", Role: domain.Member, Note: canary}})
 		one.order("all", "user:123")
 		failed := make(chan error, 2)
@@ -185,15 +185,15 @@ func TestThePlanForASessionListsWhatWasLearnedFromIt(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, projections.Settings{})
 		session := domain.SessionTarget{By: w.by, Owner: "user:123", ID: "s"}
-		said := w.submit(domain.AddMessages{SessionTarget: session, Messages: []domain.Said{{Role: "user", Message: domain.Message{Parts: []domain.Part{{Type: domain.PartText, Text: canary}}}}}})
+		said := w.submit(domain.AddMessages{SessionTarget: session, Messages: []domain.NewMessage{{Role: "user", Message: domain.Message{Parts: []domain.Part{{Type: domain.PartText, Text: canary}}}}}})
 		w.submit(w.complete(domain.Remember{By: w.by, ID: "learned", Knowledge: domain.Remembered{
 			Type: domain.Strategy, Owner: "team:pay", Scopes: []domain.Scope{"team:pay"}, Text: domain.Text{Content: "x"},
 			DerivedFrom: []string{said.Events[len(said.Events)-1].EventID},
 		}}))
 		w.owned("other", "team:pay", "public")
-		for lineage, goes := range map[domain.Following]bool{domain.LineageListed: false, domain.LineageErased: true} {
+		for lineage, goes := range map[domain.LineageMode]bool{domain.LineageListed: false, domain.LineageErased: true} {
 			doomed, err := w.eraser().Doomed(t.Context(), w.by.Tenant, "session:123/s", lineage)
-			if err != nil || len(doomed) != 2 || doomed[1].ID != "learned" || doomed[1].Goes != goes || doomed[1].RelatedTo != "session:123/s" || doomed[1].Relation != domain.DerivedFrom {
+			if err != nil || len(doomed) != 2 || doomed[1].ID != "learned" || doomed[1].WillErase != goes || doomed[1].RelatedTo != "session:123/s" || doomed[1].Relation != domain.DerivedFrom {
 				t.Errorf("%+v, %v", doomed, err)
 			}
 		}

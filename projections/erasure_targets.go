@@ -17,7 +17,7 @@ import (
 // all that is its own and all that is meant for it alone, of a tenant everything, of a session what was said in it
 // and its archives, otherwise one item. What is erased already is left out, and leads to what goes back to it all the
 // same: an order that was carried out by half, here or by another server, is still the same order.
-func (e *Eraser) Doomed(ctx context.Context, tenant, of string, lineage domain.Following) ([]domain.Doomed, error) {
+func (e *Eraser) Doomed(ctx context.Context, tenant, of string, lineage domain.LineageMode) ([]domain.ErasureTarget, error) {
 	if err := e.refresh(ctx); err != nil {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func (e *Eraser) Doomed(ctx context.Context, tenant, of string, lineage domain.F
 	if err != nil {
 		return nil, err
 	}
-	var kin []domain.Doomed
+	var kin []domain.ErasureTarget
 	if _, isTenant := domain.TenantOf(of); lineage != domain.LineageIgnored && !isTenant { // of a tenant all is
 		if kin, err = e.relatedTargets(ctx, tenant, named, lineage == domain.LineageErased); err != nil {
 			return nil, err
@@ -33,12 +33,12 @@ func (e *Eraser) Doomed(ctx context.Context, tenant, of string, lineage domain.F
 	}
 	doomed := notErased(named.items)
 	for i := range doomed {
-		doomed[i].Goes = true
+		doomed[i].WillErase = true
 	}
 	for _, s := range named.written {
-		d := domain.Doomed{Stream: s.Name, State: s.State, Goes: true}
-		if b, is := s.State.(domain.Belonging); is {
-			d.Owner = b.BelongsTo()
+		d := domain.ErasureTarget{Stream: s.Name, State: s.State, WillErase: true}
+		if b, is := s.State.(domain.OwnedState); is {
+			d.Owner = b.StateOwner()
 		}
 		doomed = append(doomed, d)
 	}
@@ -47,9 +47,9 @@ func (e *Eraser) Doomed(ctx context.Context, tenant, of string, lineage domain.F
 
 // named is what an order is of.
 type named struct {
-	items   []domain.Doomed // erased ones, too
-	others  []domain.Stream // in which something was written, though it may be gone
-	written []domain.Stream // those of them in which something is
+	items   []domain.ErasureTarget // erased ones, too
+	others  []domain.Stream        // in which something was written, though it may be gone
+	written []domain.Stream        // those of them in which something is
 }
 
 func (e *Eraser) named(ctx context.Context, tenant, of string) (n named, err error) {
@@ -89,9 +89,9 @@ func (e *Eraser) namedSession(ctx context.Context, tenant, of string) (n named, 
 }
 
 // targetItems are items with what decides about their erasure.
-func (e *Eraser) targetItems(ctx context.Context, tenant, where string, args ...any) (doomed []domain.Doomed, err error) {
+func (e *Eraser) targetItems(ctx context.Context, tenant, where string, args ...any) (doomed []domain.ErasureTarget, err error) {
 	err = database.ForEach(ctx, e.db, func(rows *sql.Rows) error {
-		var d domain.Doomed
+		var d domain.ErasureTarget
 		err := rows.Scan(&d.ID, &d.Owner, &d.Status, &d.Held)
 		d.Stream = domain.KnowledgeStream(d.ID)
 		doomed = append(doomed, d)
@@ -108,13 +108,13 @@ func (e *Eraser) targetItems(ctx context.Context, tenant, where string, args ...
 }
 
 // notErased leaves out what is erased.
-func notErased(items []domain.Doomed) []domain.Doomed {
-	return slices.DeleteFunc(slices.Clone(items), func(d domain.Doomed) bool { return d.Status == domain.IsErased })
+func notErased(items []domain.ErasureTarget) []domain.ErasureTarget {
+	return slices.DeleteFunc(slices.Clone(items), func(d domain.ErasureTarget) bool { return d.Status == domain.IsErased })
 }
 
 // archives are the items that say what a session's archives say. They are known by their ids, so that it costs
 // one look-up, whatever else the tenant has.
-func (e *Eraser) archives(ctx context.Context, tenant string, of domain.Stream) ([]domain.Doomed, error) {
+func (e *Eraser) archives(ctx context.Context, tenant string, of domain.Stream) ([]domain.ErasureTarget, error) {
 	session, is := of.State.(domain.Session)
 	if !is || session.Archives == 0 {
 		return nil, nil
@@ -128,7 +128,7 @@ func (e *Eraser) archives(ctx context.Context, tenant string, of domain.Stream) 
 
 // relatedTargets is what goes back to what is named, or that it goes back to, and so on from each of those. Sessions are
 // followed to nothing but their archives.
-func (e *Eraser) relatedTargets(ctx context.Context, tenant string, n named, goes bool) (all []domain.Doomed, err error) {
+func (e *Eraser) relatedTargets(ctx context.Context, tenant string, n named, goes bool) (all []domain.ErasureTarget, err error) {
 	seen := set{}
 	var next []string
 	for _, d := range n.items {
@@ -144,7 +144,7 @@ func (e *Eraser) relatedTargets(ctx context.Context, tenant string, n named, goe
 	}
 	found, err := e.Learned(ctx, tenant, sessions)
 	for err == nil {
-		var relatives []domain.Doomed
+		var relatives []domain.ErasureTarget
 		if relatives, err = e.related(ctx, tenant, found, seen); err != nil {
 			break
 		}
@@ -153,11 +153,11 @@ func (e *Eraser) relatedTargets(ctx context.Context, tenant string, n named, goe
 				next = append(next, r.ID)
 			}
 			_, erasable := r.State.(domain.Erasable)
-			r.Goes = goes && (r.ID != "" || erasable)
+			r.WillErase = goes && (r.ID != "" || erasable)
 			all = append(all, r)
 		}
 		if len(next) == 0 {
-			return slices.DeleteFunc(all, func(d domain.Doomed) bool { return d.Status == domain.IsErased }), nil
+			return slices.DeleteFunc(all, func(d domain.ErasureTarget) bool { return d.Status == domain.IsErased }), nil
 		}
 		some := next[:min(len(next), relatedAtOnce)]
 		next = next[len(some):]
@@ -171,10 +171,10 @@ const relatedAtOnce = 200
 
 // related is what kin are that was not seen yet; with a session come its archives, and one of which all is erased
 // is left out.
-func (e *Eraser) related(ctx context.Context, tenant string, kin []domain.Kin, seen set) (found []domain.Doomed, err error) {
-	why := map[string]domain.Kin{}
+func (e *Eraser) related(ctx context.Context, tenant string, kin []domain.LineageRelation, seen set) (found []domain.ErasureTarget, err error) {
+	why := map[string]domain.LineageRelation{}
 	var ids []string
-	var others []domain.Kin
+	var others []domain.LineageRelation
 	for _, k := range kin {
 		switch {
 		case seen[k.Stream]:
@@ -214,7 +214,7 @@ func (e *Eraser) related(ctx context.Context, tenant string, kin []domain.Kin, s
 }
 
 // relatedSession is a session, or another thing that is no item, after what goes before it.
-func (e *Eraser) relatedSession(ctx context.Context, tenant string, kin domain.Kin) ([]domain.Doomed, error) {
+func (e *Eraser) relatedSession(ctx context.Context, tenant string, kin domain.LineageRelation) ([]domain.ErasureTarget, error) {
 	stream, err := e.log.State(ctx, tenant, kin.Stream)
 	if err != nil {
 		return nil, err
@@ -227,9 +227,9 @@ func (e *Eraser) relatedSession(ctx context.Context, tenant string, kin domain.K
 	if err != nil || len(written) == 0 {
 		return all, err
 	}
-	d := domain.Doomed{Stream: kin.Stream, State: stream.State, Relation: kin.Relation, RelatedTo: kin.Of}
+	d := domain.ErasureTarget{Stream: kin.Stream, State: stream.State, Relation: kin.Relation, RelatedTo: kin.Of}
 	if own, is := stream.State.(domain.Erasable); is {
-		d.Owner = own.BelongsTo()
+		d.Owner = own.StateOwner()
 	}
 	return append(all, d), nil
 }

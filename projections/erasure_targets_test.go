@@ -37,7 +37,7 @@ func (f *family) owner() domain.Entity {
 
 func (f *family) says() {
 	talk := domain.SessionTarget{By: f.by, Owner: rapid.SampledFrom([]domain.Entity{"user:1", "user:2"}).Draw(f.T, "whose"), ID: fmt.Sprint("s", len(f.talks))}
-	said := f.submit(domain.AddMessages{SessionTarget: talk, Messages: []domain.Said{{Role: "user", Message: domain.Message{Parts: []domain.Part{{Type: domain.PartText, Text: "so it is"}}}}}})
+	said := f.submit(domain.AddMessages{SessionTarget: talk, Messages: []domain.NewMessage{{Role: "user", Message: domain.Message{Parts: []domain.Part{{Type: domain.PartText, Text: "so it is"}}}}}})
 	f.talks, f.events = append(f.talks, talk), append(f.events, said.Events[len(said.Events)-1].EventID)
 	if rapid.Bool().Draw(f.T, "archived") {
 		f.submit(domain.CommitSession{SessionTarget: talk})
@@ -68,10 +68,10 @@ func (f *family) lives() {
 		"supersede": domain.Supersede{Target: target, Successor: f.one(f.items, "by")},
 		"hold":      domain.Hold{Target: target, ReasonCode: "litigation"},
 		"forget":    domain.Delete{Target: target},
-		"erase":     domain.Erase{Target: target, Grounds: domain.Grounds{ReasonCode: "before"}},
+		"erase":     domain.Erase{Target: target, ErasureReason: domain.ErasureReason{ReasonCode: "before"}},
 	}
 	if len(f.talks) > 0 {
-		commands["erase a session"] = domain.EraseSession{SessionTarget: rapid.SampledFrom(f.talks).Draw(f.T, "talk"), Grounds: domain.Grounds{ReasonCode: "before"}}
+		commands["erase a session"] = domain.EraseSession{SessionTarget: rapid.SampledFrom(f.talks).Draw(f.T, "talk"), ErasureReason: domain.ErasureReason{ReasonCode: "before"}}
 	}
 	_, _ = f.log.Submit(f.t.Context(), domain.Submission{By: f.by, Command: commands[f.one(slices.Sorted(maps.Keys(commands)), "what")]})
 }
@@ -124,10 +124,10 @@ func TestAnOrderDoesWhatItsPlanSays(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			stays := domain.Stays(order.By, planned)
+			stays := domain.Retained(order.By, planned)
 			var goes []string
 			for _, d := range planned {
-				if d.Goes && stays[d.Stream] == "" {
+				if d.WillErase && stays[d.Stream] == "" {
 					goes = append(goes, d.Stream)
 				}
 			}
@@ -141,14 +141,14 @@ func TestAnOrderDoesWhatItsPlanSays(t *testing.T) {
 }
 
 // isKilled leaves of an order what a server leaves that was killed while it carried it out.
-func (f *family) isKilled(order domain.OrderErasure, planned []domain.Doomed) {
+func (f *family) isKilled(order domain.OrderErasure, planned []domain.ErasureTarget) {
 	before := rapid.IntRange(0, len(planned)).Draw(f.T, "erased before the server was killed")
 	for _, d := range planned[:before] {
-		if !d.Goes {
+		if !d.WillErase {
 			continue
 		}
 		_, err := f.log.Submit(f.t.Context(), domain.Submission{
-			By: order.By, Command: d.Erasing(order.By, order.Grounds), Origin: domain.Origin{CorrelationID: order.Stream()},
+			By: order.By, Command: d.EraseCommand(order.By, order.ErasureReason), Origin: domain.Origin{CorrelationID: order.Stream()},
 		})
 		if err != nil && !errors.Is(err, domain.ErrConflict) && !errors.Is(err, domain.ErrForbidden) && !errors.Is(err, domain.ErrNotFound) {
 			f.Fatal(err)

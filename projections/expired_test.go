@@ -149,10 +149,10 @@ func TestAConfirmationExpires(t *testing.T) {
 
 		fresh.Reported, fresh.Within, fresh.Fallen = expired.Reported, expired.Within, expired.Fallen // reports are of now
 		holds("as of a time before the date",
-			look(domain.List{AsOf: asOf, Then: day}, domain.Search{AsOf: asOf, Then: day}), fresh)
+			look(domain.List{AsOf: asOf, AsOfTime: day}, domain.Search{AsOf: asOf, AsOfTime: day}), fresh)
 		now = until.AddDate(0, 0, -1)
 		expired.Reported, expired.Within, expired.Fallen = none, none, nil
-		holds("as of a time after the date", look(domain.List{AsOf: asOf, Then: until}, domain.Search{AsOf: asOf, Then: until}), expired)
+		holds("as of a time after the date", look(domain.List{AsOf: asOf, AsOfTime: until}, domain.Search{AsOf: asOf, AsOfTime: until}), expired)
 
 		now = until
 		receipt := w.submit(domain.GiveFeedback{Target: domain.Target{By: w.by, ID: "doubted"}, Verdict: domain.Helpful, TraceID: "t"})

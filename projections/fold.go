@@ -36,7 +36,7 @@ func foldStreams(all iter.Seq2[domain.Event, error], policy domain.ConfidencePol
 			}
 			current.events++
 			current.erased = append(current.erased, domain.Destroys(event.Fact)...)
-			if err := current.item.Evolve(event.Fact, event.Occasion(), policy); err != nil {
+			if err := current.item.Evolve(event.Fact, event.Metadata(), policy); err != nil {
 				yield(folded{}, fmt.Errorf("position %d of tenant %s, %s: %w", event.Position, event.Tenant, event.Stream, err))
 				return
 			}

@@ -48,7 +48,7 @@ func (w *world) items() map[string]*domain.Knowledge {
 		if items[id] == nil {
 			items[id] = &domain.Knowledge{ID: id}
 		}
-		if err := items[id].Evolve(event.Fact, event.Occasion(), domain.DefaultConfidence()); err != nil {
+		if err := items[id].Evolve(event.Fact, event.Metadata(), domain.DefaultConfidence()); err != nil {
 			w.t.Fatalf("fold %s: %v", event.Stream, err)
 		}
 	}

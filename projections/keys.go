@@ -51,7 +51,7 @@ func (k *Keys) Key(ctx context.Context, prefix string) (tenant string, key domai
 
 // Given lists the keys of a tenant, those that open nothing any more too, whoever's tenant the context is
 // confined to.
-func (k *Keys) Given(ctx context.Context, tenant string) ([]domain.GivenKey, error) {
+func (k *Keys) Given(ctx context.Context, tenant string) ([]domain.IssuedKey, error) {
 	ctx = database.ForTenant(ctx, tenant)
 	var uses []struct {
 		Prefix string        `bun:"prefix"`
@@ -72,7 +72,7 @@ func (k *Keys) Given(ctx context.Context, tenant string) ([]domain.GivenKey, err
 	}
 	k.mu.Unlock()
 	const page = 500
-	list := []domain.GivenKey{}
+	list := []domain.IssuedKey{}
 	for after := ""; ; {
 		some, err := k.log.States(ctx, tenant, domain.KeyStream(""), after, page)
 		if err != nil {
@@ -82,7 +82,7 @@ func (k *Keys) Given(ctx context.Context, tenant string) ([]domain.GivenKey, err
 			after = s.Name
 			prefix := domain.KeyPrefix(s.Name)
 			if key, isKey := s.State.(domain.Key); isKey {
-				list = append(list, domain.GivenKey{Key: key, Prefix: prefix, UsedAt: usedAt[prefix]})
+				list = append(list, domain.IssuedKey{Key: key, Prefix: prefix, UsedAt: usedAt[prefix]})
 			}
 		}
 		if len(some) < page {
@@ -92,11 +92,11 @@ func (k *Keys) Given(ctx context.Context, tenant string) ([]domain.GivenKey, err
 }
 
 // Everywhere lists the keys of all tenants, by tenant, without when they were used last.
-func (k *Keys) Everywhere(ctx context.Context) (map[string][]domain.GivenKey, error) {
-	given := map[string][]domain.GivenKey{}
+func (k *Keys) Everywhere(ctx context.Context) (map[string][]domain.IssuedKey, error) {
+	given := map[string][]domain.IssuedKey{}
 	err := k.log.EachState(ctx, isKey, func(tenant string, s domain.Stream) {
 		if key, is := s.State.(domain.Key); is {
-			given[tenant] = append(given[tenant], domain.GivenKey{Key: key, Prefix: domain.KeyPrefix(s.Name)})
+			given[tenant] = append(given[tenant], domain.IssuedKey{Key: key, Prefix: domain.KeyPrefix(s.Name)})
 		}
 	})
 	return given, err

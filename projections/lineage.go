@@ -14,12 +14,12 @@ const maxKin = 10_000
 
 // Lineage lists what an item was made from and what was made from it, what took its place and whose place it
 // took, and so on from each of them.
-func (p *Knowledge) Lineage(ctx context.Context, tenant, id string) ([]domain.Kin, error) {
+func (p *Knowledge) Lineage(ctx context.Context, tenant, id string) ([]domain.LineageRelation, error) {
 	if err := p.refresh(ctx); err != nil {
 		return nil, err
 	}
 	seen := set{domain.KnowledgeStream(id): true}
-	var all []domain.Kin
+	var all []domain.LineageRelation
 	for next := []string{id}; len(next) > 0 && len(all) < maxKin; {
 		found, err := p.relatives(ctx, tenant, next)
 		if err != nil {
@@ -41,7 +41,7 @@ func (p *Knowledge) Lineage(ctx context.Context, tenant, id string) ([]domain.Ki
 }
 
 // relatives are the nearest of some items.
-func (p *Knowledge) relatives(ctx context.Context, tenant string, ids []string) (found []domain.Kin, err error) {
+func (p *Knowledge) relatives(ctx context.Context, tenant string, ids []string) (found []domain.LineageRelation, err error) {
 	streams := make([]string, len(ids))
 	for i, id := range ids {
 		streams[i] = domain.KnowledgeStream(id)
@@ -68,7 +68,7 @@ func (p *Knowledge) relatives(ctx context.Context, tenant string, ids []string) 
 			WHERE k.tenant = ? AND k.superseded_by IN (?) AND k.superseded_by <> ''
 			ORDER BY k.number`, []any{p.indexHint("replaced"), tenant, bun.List(ids)}},
 	} {
-		err := p.eachKin(ctx, step.query, step.args, func(kin domain.Kin) {
+		err := p.eachKin(ctx, step.query, step.args, func(kin domain.LineageRelation) {
 			kin.Relation = step.relation
 			found = append(found, kin)
 		})
@@ -103,12 +103,12 @@ func (p *Knowledge) madeFrom() string {
 }
 
 // Learned lists the items that were made from what is in streams of other things than items, such as sessions.
-func (p *Knowledge) Learned(ctx context.Context, tenant string, streams []string) (found []domain.Kin, err error) {
+func (p *Knowledge) Learned(ctx context.Context, tenant string, streams []string) (found []domain.LineageRelation, err error) {
 	if len(streams) == 0 {
 		return nil, nil
 	}
 	seen := set{}
-	err = p.eachKin(ctx, p.madeFrom(), []any{p.indexHint("derived"), tenant, bun.List(streams)}, func(kin domain.Kin) {
+	err = p.eachKin(ctx, p.madeFrom(), []any{p.indexHint("derived"), tenant, bun.List(streams)}, func(kin domain.LineageRelation) {
 		if !seen[kin.Stream] {
 			seen[kin.Stream] = true
 			kin.Relation = domain.DerivedFrom
@@ -122,14 +122,14 @@ func (p *Knowledge) Learned(ctx context.Context, tenant string, streams []string
 }
 
 // eachKin reads streams and whose kin they are.
-func (p *Knowledge) eachKin(ctx context.Context, query string, args []any, each func(domain.Kin)) error {
+func (p *Knowledge) eachKin(ctx context.Context, query string, args []any, each func(domain.LineageRelation)) error {
 	rows, err := p.db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var kin domain.Kin
+		var kin domain.LineageRelation
 		if err := rows.Scan(&kin.Stream, &kin.Of); err != nil {
 			return err
 		}

@@ -58,7 +58,7 @@ func (p *pageChange) fold(f *pastItem, event domain.Event) error {
 	before := *f.Knowledge
 	scopesBefore := searchableScopes(f.Knowledge)
 	at := f.positions
-	if err := f.Evolve(event.Fact, event.Occasion(), p.policy); err != nil {
+	if err := f.Evolve(event.Fact, event.Metadata(), p.policy); err != nil {
 		return fmt.Errorf("position %d of tenant %s, %s: %w", event.Position, event.Tenant, event.Stream, err)
 	}
 	f.positions.note(event.Fact, event.Position)

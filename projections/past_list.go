@@ -32,7 +32,7 @@ func (p *Past) List(ctx context.Context, list domain.List) (domain.ListPage, err
 	if limit == 0 {
 		limit = defaultList
 	}
-	v := p.asOf(list.By, list.AsOf, list.Then, nil)
+	v := p.asOf(list.By, list.AsOf, list.AsOfTime, nil)
 	var rows []factRow
 	var present domain.ListPage
 	answered, err := p.awaitPosition(ctx, list.AsOf, func() (read int64, err error) {
@@ -47,7 +47,7 @@ func (p *Past) List(ctx context.Context, list domain.List) (domain.ListPage, err
 		now := list
 		now.AsOf = 0
 		return p.askPresent(ctx, list.By.Tenant, list.AsOf, func() (err error) {
-			present, err = p.knowledge.atTime(list.Then).List(ctx, now)
+			present, err = p.knowledge.atTime(list.AsOfTime).List(ctx, now)
 			return err
 		})
 	})

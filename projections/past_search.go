@@ -28,7 +28,7 @@ func (p *Past) Search(ctx context.Context, s domain.Search) (domain.Answer, erro
 	if err := p.knowledge.refresh(ctx); err != nil {
 		return domain.Answer{}, err
 	}
-	then := p.asOf(s.By, s.AsOf, s.Then, s.Context.Entities)
+	then := p.asOf(s.By, s.AsOf, s.AsOfTime, s.Context.Entities)
 	meaning := then.now.meaning
 	r := &asOfSearch{
 		asOfQuery: then, search: s, audience: s.Audience(),
@@ -49,7 +49,7 @@ func (p *Past) Search(ctx context.Context, s domain.Search) (domain.Answer, erro
 		now := s
 		now.AsOf = 0
 		return p.askPresent(ctx, s.By.Tenant, s.AsOf, func() (err error) {
-			present, err = p.knowledge.atTime(s.Then).Search(ctx, now)
+			present, err = p.knowledge.atTime(s.AsOfTime).Search(ctx, now)
 			return err
 		})
 	})

@@ -82,7 +82,7 @@ func (w *world) itemsAt(position int64) map[string]*domain.Knowledge {
 		if items[id] == nil {
 			items[id] = &domain.Knowledge{ID: id}
 		}
-		if err := items[id].Evolve(event.Fact, event.Occasion(), domain.DefaultConfidence()); err != nil {
+		if err := items[id].Evolve(event.Fact, event.Metadata(), domain.DefaultConfidence()); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -287,7 +287,7 @@ func (w pastWorld) revise(c corpus, items, times int) {
 // erasing destroys an item's text, as far as the log is concerned.
 type erasing struct{ domain.Target }
 
-func (e erasing) Decide(domain.Book, time.Time) ([]domain.Fact, error) {
+func (e erasing) Decide(domain.DecisionContext, time.Time) ([]domain.Fact, error) {
 	return []domain.Fact{domain.Erased{ReasonCode: "test"}}, nil
 }
 

@@ -23,7 +23,7 @@ func rareReads() []work {
 			nothing(w.t)(nil, err)
 		}
 	}
-	reporting := func(report func(projections.Reports, context.Context, domain.ReportQuery) ([]domain.Standing, error)) func(*world) {
+	reporting := func(report func(projections.Reports, context.Context, domain.ReportQuery) ([]domain.ReportItem, error)) func(*world) {
 		return func(w *world) {
 			nothing(w.t)(report(projections.Reports{Knowledge: w.base, Log: w.log}, w.t.Context(), domain.ReportQuery{Tenant: by.Tenant, Limit: 10}))
 		}

@@ -93,7 +93,7 @@ func (p *Knowledge) moved(ctx context.Context, tx bun.IDB, was listed, to string
 
 // verdictOn is the outcome of a verification whose report lies with the version.
 func verdictOn(v listed, took time.Duration) domain.Fact {
-	findings := domain.Findings{Version: v.Version, Took: took}
+	findings := domain.VerificationResult{Version: v.Version, Took: took}
 	passed := false
 	if r := v.Report; r != nil {
 		passed = r.Passed
@@ -102,9 +102,9 @@ func verdictOn(v listed, took time.Duration) domain.Fact {
 		findings.Overlap, findings.Searches = r.Overlap, r.Searches
 	}
 	if passed {
-		return domain.ProjectionVerified{Findings: findings}
+		return domain.ProjectionVerified{VerificationResult: findings}
 	}
-	return domain.ProjectionRefused{Findings: findings}
+	return domain.ProjectionRefused{VerificationResult: findings}
 }
 
 // givenUp is what it means that a version is not built, or not written, any more.
@@ -143,7 +143,7 @@ func (p *Knowledge) recordGivenUp(ctx context.Context) error {
 		return err
 	}
 	command := domain.RecordProjection{Projection: knowledgeName, Facts: facts}
-	if len(command.News(known)) == 0 {
+	if len(command.NewFacts(known)) == 0 {
 		return nil
 	}
 	_, err = log.Submit(ctx, domain.Submission{By: domain.SystemPrincipal(), Command: command})

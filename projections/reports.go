@@ -50,12 +50,12 @@ const (
 	reportersThen = "(k.stale_reporters + CASE WHEN k.confirm_until <= ?0 THEN k.suspended_reporters ELSE 0 END)"
 )
 
-func (s standing) domain() domain.Standing {
+func (s standing) domain() domain.ReportItem {
 	last := s.Last.Time
 	if s.Expired && last.IsZero() {
 		last = s.ConfirmUntil.Time
 	}
-	return domain.Standing{
+	return domain.ReportItem{
 		ID: s.ID, Task: s.Task, Owner: domain.Entity(s.Owner), Scopes: s.Scopes, Status: domain.Status(s.Status),
 		Helpful: s.Helpful, Harmful: s.Harmful, Reporters: s.StaleReporters, Confidence: s.Confidence,
 		Expired: s.Expired, Count: s.Count, Last: last, Reason: s.StaleReason,
@@ -64,7 +64,7 @@ func (s standing) domain() domain.Standing {
 
 // Harm ranks items by the voices against them that count, cast within the time; without a time, those
 // that they were imported with count, too.
-func (r Reports) Harm(ctx context.Context, q domain.ReportQuery) ([]domain.Standing, error) {
+func (r Reports) Harm(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error) {
 	p, err := r.pinned(ctx)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (r Reports) Harm(ctx context.Context, q domain.ReportQuery) ([]domain.Stand
 
 // Stale ranks items by the reports of staleness since they were last confirmed, or all where that has expired. It ends
 // with items whose confirmation has expired and that nobody reported.
-func (r Reports) Stale(ctx context.Context, q domain.ReportQuery) ([]domain.Standing, error) {
+func (r Reports) Stale(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error) {
 	p, err := r.pinned(ctx)
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (r Reports) pinned(ctx context.Context) (*Knowledge, error) {
 
 // ranked counts what is said of each item, and lists those that most is said of first. What a column counts that has an index of
 // the items with any is looked up there; and when the last was said, of the items that are listed.
-func (p *Knowledge) ranked(ctx context.Context, q domain.ReportQuery, by ranking) ([]domain.Standing, error) {
+func (p *Knowledge) ranked(ctx context.Context, q domain.ReportQuery, by ranking) ([]domain.ReportItem, error) {
 	now := database.At(p.now())
 	query := p.db.NewSelect().ColumnExpr(standsThen, now)
 	if q.From.IsZero() && q.To.IsZero() {
@@ -145,8 +145,8 @@ func (p *Knowledge) ranked(ctx context.Context, q domain.ReportQuery, by ranking
 }
 
 // standings reads rows of a report, and leaves out those that cannot be read.
-func (p *Knowledge) standings(ctx context.Context, query *bun.SelectQuery) (list []domain.Standing, err error) {
-	list = []domain.Standing{}
+func (p *Knowledge) standings(ctx context.Context, query *bun.SelectQuery) (list []domain.ReportItem, err error) {
+	list = []domain.ReportItem{}
 	var broken []string
 	err = scanEach(ctx, p.db.DB, query, func(s *standing, unreadable error) {
 		if unreadable != nil {
@@ -174,12 +174,12 @@ func lowering() []string {
 // Falling ranks items by how far their confidence fell within the time. It folds the history of every
 // item about which something was recorded that may lower it, or whose last confirmation expired, so it takes longer the
 // more there are.
-func (r Reports) Falling(ctx context.Context, q domain.ReportQuery) ([]domain.Standing, error) {
+func (r Reports) Falling(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error) {
 	streams, err := r.lowered(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	var fallen []domain.Standing
+	var fallen []domain.ReportItem
 	for _, stream := range streams {
 		s, err := r.fall(ctx, q, stream)
 		if err != nil {
@@ -189,7 +189,7 @@ func (r Reports) Falling(ctx context.Context, q domain.ReportQuery) ([]domain.St
 			fallen = append(fallen, s)
 		}
 	}
-	slices.SortFunc(fallen, func(a, b domain.Standing) int {
+	slices.SortFunc(fallen, func(a, b domain.ReportItem) int {
 		return cmp.Or(cmp.Compare(b.Before-b.After, a.Before-a.After), cmp.Compare(a.ID, b.ID))
 	})
 	fallen = fallen[min(q.Skip, int64(len(fallen))):]
@@ -230,9 +230,9 @@ func (r Reports) lowered(ctx context.Context, q domain.ReportQuery) ([]string, e
 }
 
 // fall compares an item's confidence when the time began, or when the item did, with that when it ended.
-func (r Reports) fall(ctx context.Context, q domain.ReportQuery, stream string) (domain.Standing, error) {
+func (r Reports) fall(ctx context.Context, q domain.ReportQuery, stream string) (domain.ReportItem, error) {
 	id := strings.TrimPrefix(stream, domain.KnowledgeStream(""))
-	s := domain.Standing{ID: id}
+	s := domain.ReportItem{ID: id}
 	past, err := r.Log.Stream(ctx, q.Tenant, stream)
 	if err != nil {
 		return s, err
@@ -259,7 +259,7 @@ func (r Reports) fall(ctx context.Context, q domain.ReportQuery, stream string) 
 	}
 	for _, event := range past {
 		expire(event.RecordedAt)
-		if err := k.Evolve(event.Fact, event.Occasion(), policy); err != nil {
+		if err := k.Evolve(event.Fact, event.Metadata(), policy); err != nil {
 			return s, fmt.Errorf("fold %s: %w", stream, err)
 		}
 		before = event.RecordedAt
@@ -270,7 +270,7 @@ func (r Reports) fall(ctx context.Context, q domain.ReportQuery, stream string) 
 }
 
 // described says what the items are now, and leaves out those that cannot be read.
-func (r Reports) described(ctx context.Context, tenant string, list []domain.Standing) ([]domain.Standing, error) {
+func (r Reports) described(ctx context.Context, tenant string, list []domain.ReportItem) ([]domain.ReportItem, error) {
 	if len(list) == 0 {
 		return list, nil
 	}
@@ -288,7 +288,7 @@ func (r Reports) described(ctx context.Context, tenant string, list []domain.Sta
 	if err != nil {
 		return nil, p.failed(ctx, "describe knowledge", err)
 	}
-	known := map[string]domain.Standing{}
+	known := map[string]domain.ReportItem{}
 	for _, row := range rows {
 		known[row.ID] = row
 	}
@@ -320,7 +320,7 @@ type reliance struct {
 }
 
 // Accesses lists who was given an item or found it helpful, or what was denied, the newest first.
-func (r Reports) Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.Reliance, error) {
+func (r Reports) Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.Usage, error) {
 	p, err := r.pinned(ctx)
 	if err != nil {
 		return nil, err
@@ -347,9 +347,9 @@ func (r Reports) Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.R
 		return nil, p.failed(ctx, "read accesses", err)
 	}
 	harmful, err := p.firstHarm(ctx, q)
-	list := make([]domain.Reliance, len(rows))
+	list := make([]domain.Usage, len(rows))
 	for i, row := range rows {
-		list[i] = domain.Reliance{
+		list[i] = domain.Usage{
 			At: row.At.Time, Kind: row.Kind, Actor: domain.Entity(row.Actor), OnBehalfOf: domain.Entity(row.OnBehalfOf),
 			Item: row.Item, Rank: row.Rank, Score: row.Score, Route: row.Route, Status: row.Status,
 			RequestID: row.RequestID, CorrelationID: row.CorrelationID, TraceID: row.TraceID, HarmfulAt: harmful,

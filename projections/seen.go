@@ -83,7 +83,7 @@ func behind(after domain.URI) any {
 }
 
 // behindAll is where to begin behind a place in a directory, and everything below it if that is a directory, too.
-func behindAll(place domain.Place) any {
+func behindAll(place domain.DirectoryEntry) any {
 	if place.IsDir {
 		return string(place.URI) + "/" + last
 	}

@@ -83,13 +83,13 @@ func (s Sessions) Archive(ctx context.Context, tenant string, stream domain.Stre
 	if archive.Messages, err = s.ArchivedMessages(ctx, tenant, commit, fact); err != nil {
 		return archive, err
 	}
-	if number <= session.Settled {
+	if number <= session.Processed {
 		settled, found, err := s.Log.ExtractionResult(ctx, commit)
 		if err != nil {
 			return archive, err
 		}
 		if found {
-			archive.Settled = &settled
+			archive.Outcome = &settled
 		}
 	}
 	return archive, nil

@@ -32,7 +32,7 @@ func (w *world) say(id string, said ...string) domain.Receipt {
 	w.t.Helper()
 	command := domain.AddMessages{SessionTarget: w.session(id)}
 	for _, text := range said {
-		command.Messages = append(command.Messages, domain.Said{
+		command.Messages = append(command.Messages, domain.NewMessage{
 			Role: domain.RoleUser, Tokens: 3, Message: domain.Message{Parts: []domain.Part{{Type: domain.PartText, Text: text}}},
 		})
 	}
@@ -64,7 +64,7 @@ func TestASessionIsReadBack(t *testing.T) {
 		}
 		for number, want := range map[int][]string{1: {"a", "b"}, 2: {"c", "d"}} {
 			archive, err := sessions.Archive(t.Context(), w.by.Tenant, stream, number)
-			if diff := cmp.Diff(texts(archive.Messages), want); diff != "" || err != nil || archive.Settled != nil {
+			if diff := cmp.Diff(texts(archive.Messages), want); diff != "" || err != nil || archive.Outcome != nil {
 				t.Errorf("archive %d: %v %s", number, err, diff)
 			}
 		}
@@ -93,7 +93,7 @@ func TestASessionIsReadBack(t *testing.T) {
 		if err != nil || task.Status != domain.TaskPending || task.Archive.Archive != 1 {
 			t.Errorf("%+v, %v", task, err)
 		}
-		settle := domain.Settle{By: w.by, Session: stream.Name, Archive: 1, Fact: domain.ExtractionFailed{Task: task.ID, Archive: 1, Reason: "no idea"}}
+		settle := domain.RecordExtraction{By: w.by, Session: stream.Name, Archive: 1, Fact: domain.ExtractionFailed{Task: task.ID, Archive: 1, Reason: "no idea"}}
 		if _, err := w.log.Submit(t.Context(), domain.Submission{Command: settle, By: w.by, Origin: domain.Origin{CausationID: task.ID}}); err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func TestAnErasedSessionLeavesNoTrace(t *testing.T) {
 		w.say("s1", "we call it "+canary, "and "+canary+" again")
 		w.submit(domain.UseContexts{SessionTarget: w.session("s1"), Skill: &domain.SkillUse{Input: canary}})
 		commit := w.submit(domain.CommitSession{SessionTarget: w.session("s1")})
-		w.submit(domain.Settle{By: w.by, Session: "session:mia/s1", Archive: 1, Fact: domain.SessionExtracted{
+		w.submit(domain.RecordExtraction{By: w.by, Session: "session:mia/s1", Archive: 1, Fact: domain.SessionExtracted{
 			Task: commit.Events[0].EventID, Archive: 1, Lessons: []domain.Lesson{{
 				Category: domain.CategoryEntities, Decision: domain.DecideSkip, Text: domain.LessonText{Content: canary},
 			}},
@@ -156,7 +156,7 @@ func TestAnErasedSessionLeavesNoTrace(t *testing.T) {
 		if places := w.traces(); len(places) == 0 {
 			t.Fatal("the canary was nowhere to begin with")
 		}
-		w.submit(domain.EraseSession{SessionTarget: w.session("s1"), Grounds: domain.Grounds{ReasonCode: "gdpr-17"}})
+		w.submit(domain.EraseSession{SessionTarget: w.session("s1"), ErasureReason: domain.ErasureReason{ReasonCode: "gdpr-17"}})
 		if places := w.traces(); len(places) > 0 {
 			t.Errorf("the canary is still in %v", places)
 		}

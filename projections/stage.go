@@ -87,7 +87,7 @@ func collect(commands []domain.Command) wanted {
 		for _, uri := range reads.URIs {
 			uris.add(&w.uris, uri)
 		}
-		for _, voice := range reads.Voices {
+		for _, voice := range reads.Ballots {
 			w.ballots = append(w.ballots, []string{id, string(voice.Voter), voice.Key})
 			if since := voice.Since; !since.IsZero() {
 				if voter := [2]string{id, string(voice.Voter)}; !voters[voter] {
@@ -242,7 +242,7 @@ func (s *stage) readReports(w wanted) read {
 	})
 }
 
-// Knowledge implements [domain.Book].
+// Knowledge implements [domain.DecisionContext].
 func (s *stage) Knowledge(id string) *domain.Knowledge {
 	if _, known := s.items[id]; !known {
 		if err := s.projection.readAll(s.ctx, s.tx, []read{s.readItems(wanted{items: []string{id}})}); err != nil {
@@ -261,7 +261,7 @@ func (s *stage) item(id string) *item {
 	return it
 }
 
-// Holder implements [domain.Book].
+// Holder implements [domain.DecisionContext].
 func (s *stage) Holder(uri string) string {
 	if holder, known := s.holders[uri]; known {
 		return holder
@@ -284,7 +284,7 @@ func (s *stage) Apply(event domain.Event) error {
 	}
 	it := s.item(id)
 	uri, live := it.now.Text.URI, isAlive(it.now)
-	if err := it.now.Evolve(event.Fact, event.Occasion(), s.policy); err != nil {
+	if err := it.now.Evolve(event.Fact, event.Metadata(), s.policy); err != nil {
 		return err
 	}
 	if !it.changed {

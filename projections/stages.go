@@ -105,10 +105,10 @@ func isTransient(err error) bool {
 	return slices.ContainsFunc(transient, func(kind error) bool { return errors.Is(err, kind) })
 }
 
-// Knowledge implements [domain.Book].
+// Knowledge implements [domain.DecisionContext].
 func (all stages) Knowledge(id string) *domain.Knowledge { return all[0].Knowledge(id) }
 
-// Holder implements [domain.Book].
+// Holder implements [domain.DecisionContext].
 func (all stages) Holder(uri string) string { return all[0].Holder(uri) }
 
 // Apply implements [events.Stage].

@@ -168,7 +168,7 @@ func reading(by domain.Principal, directory domain.URI) func(*world) {
 // book is a stage without other streams.
 type book struct {
 	events.Stage
-	domain.Archive
+	domain.LogReader
 }
 
 func (book) Stream(name string) domain.Stream { return domain.Stream{Name: name} }

@@ -25,7 +25,7 @@ type sweepRow struct {
 // whether they do of any tenant.
 func (p *Knowledge) Erasures(ctx context.Context, by domain.Principal) (domain.ErasureStatus, error) {
 	whose := by.Tenant
-	if by.Operates() {
+	if by.IsOperator() {
 		whose = ""
 	}
 	s, err := p.Unswept(ctx, whose)
@@ -53,7 +53,7 @@ func (p *Knowledge) Unswept(ctx context.Context, tenant string) (domain.ErasureS
 	err := p.db.NewSelect().Model(&rows).OrderExpr("began_at DESC").Limit(1).Scan(ctx)
 	if err == nil && len(rows) > 0 {
 		r := rows[0]
-		s.Last = &domain.Sweep{BeganAt: r.BeganAt.Time, EndedAt: r.EndedAt.Time, Complete: r.Complete}
+		s.Last = &domain.Purge{BeganAt: r.BeganAt.Time, EndedAt: r.EndedAt.Time, Complete: r.Complete}
 		if err = json.Unmarshal([]byte(r.Report), &s.Last.Notes); err == nil && !r.Complete {
 			s.Last.ForOwner, err = p.db.OwnersPurge(ctx)
 		}
@@ -62,7 +62,7 @@ func (p *Knowledge) Unswept(ctx context.Context, tenant string) (domain.ErasureS
 	if err == nil {
 		err = p.db.NewSelect().TableExpr("erasures").ColumnExpr("coalesce(sum(texts), 0), min(erased_at)").
 			Where("? = '' OR tenant = ?", tenant, tenant).
-			Where("NOT EXISTS (SELECT 1 FROM sweeps AS s WHERE s.complete AND s.began_at > erased_at)").Scan(ctx, &s.Unswept, &oldest)
+			Where("NOT EXISTS (SELECT 1 FROM sweeps AS s WHERE s.complete AND s.began_at > erased_at)").Scan(ctx, &s.Unpurged, &oldest)
 	}
 	if err != nil {
 		return s, p.failed(ctx, "read the sweeps", err)
@@ -72,7 +72,7 @@ func (p *Knowledge) Unswept(ctx context.Context, tenant string) (domain.ErasureS
 }
 
 // SweepFiles rewrites the database's files, so that they hold nothing any more of what was erased before.
-func (p *Knowledge) SweepFiles(ctx context.Context) (domain.Sweep, error) {
+func (p *Knowledge) SweepFiles(ctx context.Context) (domain.Purge, error) {
 	s, err := SweepFiles(ctx, p.db, p.now)
 	if err != nil {
 		return s, p.failed(ctx, "sweep", err)
@@ -82,7 +82,7 @@ func (p *Knowledge) SweepFiles(ctx context.Context) (domain.Sweep, error) {
 
 // SweepFiles does that for whoever opened the database, such as the owner of the tables where a role serves that
 // owns none.
-func SweepFiles(ctx context.Context, db *database.DB, now func() time.Time) (s domain.Sweep, err error) {
+func SweepFiles(ctx context.Context, db *database.DB, now func() time.Time) (s domain.Purge, err error) {
 	s.BeganAt = now().UTC().Truncate(time.Microsecond)
 	if s.Notes, s.Complete, err = db.Purge(ctx); err != nil {
 		return s, err

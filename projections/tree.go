@@ -92,12 +92,12 @@ func (p *Knowledge) Below(ctx context.Context, walk domain.Walk) ([]*domain.Know
 }
 
 // Places reads what lies directly in a directory and may be seen by the principal, in the order of names.
-func (p *Knowledge) Places(ctx context.Context, d domain.Directory) ([]domain.Place, error) {
+func (p *Knowledge) Places(ctx context.Context, d domain.Directory) ([]domain.DirectoryEntry, error) {
 	if err := p.refresh(ctx); err != nil {
 		return nil, err
 	}
 	p = p.pinned()
-	places := make([]domain.Place, 0, d.Limit)
+	places := make([]domain.DirectoryEntry, 0, d.Limit)
 	for { // until that many could be read
 		wanted := d.Limit - len(places)
 		rows, err := p.firstOf(ctx, d, wanted)
@@ -143,9 +143,9 @@ func (p *Knowledge) firstOf(ctx context.Context, d domain.Directory, limit int) 
 }
 
 // placeOf is the place in a directory that an item has, or lies below.
-func placeOf(directory domain.URI, k *domain.Knowledge) domain.Place {
+func placeOf(directory domain.URI, k *domain.Knowledge) domain.DirectoryEntry {
 	name, _, deeper := strings.Cut(strings.TrimPrefix(k.Text.URI, beginning(directory)), "/")
-	return domain.Place{URI: directory.Join(name), IsDir: deeper, First: k}
+	return domain.DirectoryEntry{URI: directory.Join(name), IsDir: deeper, First: k}
 }
 
 // entries selects the first URI of each entry of a directory.
@@ -251,7 +251,7 @@ func (p *Knowledge) Memories(ctx context.Context, by domain.Principal, category 
 	err = database.ForEach(ctx, p.db, func(rows *sql.Rows) error {
 		var u domain.MemoryUse
 		var created, updated database.Time
-		err := rows.Scan(&u.Category, &u.Voices, &created, &updated)
+		err := rows.Scan(&u.Category, &u.Votes, &created, &updated)
 		u.Created, u.Updated = created.Time, updated.Time
 		if err == nil {
 			each(u)

@@ -78,7 +78,7 @@ func (w *world) holdDirectory(who string, d domain.Directory, sees []domain.URI)
 	}
 	for _, limit := range []int{1, 3, 100} {
 		got, walked := map[domain.URI]bool{}, []domain.URI{}
-		d.Limit, d.After = limit, domain.Place{}
+		d.Limit, d.After = limit, domain.DirectoryEntry{}
 		for {
 			page, err := w.base.Places(w.t.Context(), d)
 			if err != nil {

@@ -102,10 +102,10 @@ func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 				said("trees", tree, left...)
 
 				reports := projections.Reports{Knowledge: w.base, Log: w.log}
-				for name, report := range map[string]func() ([]domain.Standing, error){
-					"harm":    func() ([]domain.Standing, error) { return reports.Harm(t.Context(), w.asked()) },
-					"stale":   func() ([]domain.Standing, error) { return reports.Stale(t.Context(), w.asked()) },
-					"falling": func() ([]domain.Standing, error) { return reports.Falling(t.Context(), w.asked()) },
+				for name, report := range map[string]func() ([]domain.ReportItem, error){
+					"harm":    func() ([]domain.ReportItem, error) { return reports.Harm(t.Context(), w.asked()) },
+					"stale":   func() ([]domain.ReportItem, error) { return reports.Stale(t.Context(), w.asked()) },
+					"falling": func() ([]domain.ReportItem, error) { return reports.Falling(t.Context(), w.asked()) },
 				} {
 					rows, err := report()
 					if err != nil {

@@ -110,5 +110,5 @@ func (e *verification) passed() bool {
 	if e.report.Repair {
 		return len(e.report.Wrong) == 0
 	}
-	return len(e.report.Wrong) == 0 && !e.report.Unasked() && e.sameAnswers()
+	return len(e.report.Wrong) == 0 && !e.report.HasUnintendedChange() && e.sameAnswers()
 }

@@ -64,7 +64,7 @@ func (v listed) refused() string {
 	switch {
 	case len(v.Report.Wrong) > 0:
 		return "it is not what the log says"
-	case v.Report.Unasked():
+	case v.Report.HasUnintendedChange():
 		return fmt.Sprintf("it differs from version %d in what nobody meant to change", v.Report.Against)
 	}
 	return fmt.Sprintf("searches do not find in it what they find in version %d", v.Report.Against)

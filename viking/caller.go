@@ -41,7 +41,7 @@ func callerOf(r *http.Request) caller {
 
 // userOf is the user whom somebody is or acts for.
 func userOf(by domain.Principal) string {
-	if voter := by.Voter(); voter.Kind() == domain.User {
+	if voter := by.EffectiveSubject(); voter.Kind() == domain.User {
 		return voter.ID()
 	}
 	return defaultID

@@ -25,7 +25,7 @@ type Reader interface {
 	// Live are those of these items that are neither forgotten nor erased, and that the principal may see, by id.
 	Live(ctx context.Context, by domain.Principal, ids []string) (map[string]*domain.Knowledge, error)
 	// Places reads what lies directly in a directory, in the order of names, as far as its principal sees it.
-	Places(ctx context.Context, directory domain.Directory) ([]domain.Place, error)
+	Places(ctx context.Context, directory domain.Directory) ([]domain.DirectoryEntry, error)
 	// Below reads the items below a directory, in the order of URIs, as far as its principal sees them.
 	Below(ctx context.Context, walk domain.Walk) ([]*domain.Knowledge, error)
 	// Leaves reads where the items below a directory lie, and with contents what they say, in the order of URIs, as far as its
@@ -55,9 +55,9 @@ type Keyring interface {
 	// Any tells whether anybody was ever given a key.
 	Any(ctx context.Context) (bool, error)
 	// Given lists the keys of a tenant, whoever's tenant it is.
-	Given(ctx context.Context, tenant string) ([]domain.GivenKey, error)
+	Given(ctx context.Context, tenant string) ([]domain.IssuedKey, error)
 	// Everywhere lists the keys of all tenants, by tenant.
-	Everywhere(ctx context.Context) (map[string][]domain.GivenKey, error)
+	Everywhere(ctx context.Context) (map[string][]domain.IssuedKey, error)
 	// Tenants lists the tenants there are, by name.
 	Tenants(ctx context.Context) ([]domain.NamedTenant, error)
 	// HasTenant tells whether there is a tenant of this name.
@@ -69,7 +69,7 @@ type Eraser interface {
 	// Begin lets it be carried out at once. It never waits.
 	Begin()
 	// Doomed lists what an order would erase.
-	Doomed(ctx context.Context, tenant, of string, lineage domain.Following) ([]domain.Doomed, error)
+	Doomed(ctx context.Context, tenant, of string, lineage domain.LineageMode) ([]domain.ErasureTarget, error)
 }
 
 // Files keeps bytes that are no text.

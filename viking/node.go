@@ -105,7 +105,7 @@ func (s tree) children(ctx context.Context, c caller, directory domain.URI, hidd
 	const page = 500
 	var nodes []node
 	listed := map[domain.URI]int{}
-	for after := (domain.Place{}); len(nodes) < limit; {
+	for after := (domain.DirectoryEntry{}); len(nodes) < limit; {
 		places, err := s.reader.Places(ctx, domain.Directory{By: c.Principal, URI: directory, After: after, Limit: page})
 		if err != nil {
 			return nil, err
@@ -195,7 +195,7 @@ func (n node) abstract() string {
 	switch {
 	case n.item == nil:
 		return ""
-	case domain.URI(n.item.Text.URI) == n.uri.Join(domain.AbstractName) && (n.about == "" || !n.item.Text.OnlyNames()):
+	case domain.URI(n.item.Text.URI) == n.uri.Join(domain.AbstractName) && (n.about == "" || !n.item.Text.IsDirectoryNameOnly()):
 		return n.item.Text.Content
 	case n.about != "":
 		return n.about
@@ -216,7 +216,7 @@ func (s tree) levelText(ctx context.Context, c caller, n node, level domain.Leve
 		name = domain.OverviewName
 	}
 	k, err := s.reader.At(ctx, c.Tenant, n.uri.Join(name))
-	if err == nil && c.MaySee(k) && !k.Text.OnlyNames() {
+	if err == nil && c.MaySee(k) && !k.Text.IsDirectoryNameOnly() {
 		return k.Text.Content, nil
 	}
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {

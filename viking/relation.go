@@ -171,7 +171,7 @@ func (s relations) nameDirectory(ctx context.Context, q *query, a address) (*dom
 
 // named fills in a text that says the name of its directory.
 func named(name string) func(*domain.Remembered) {
-	return func(r *domain.Remembered) { r.Text.NamesDirectory(name) }
+	return func(r *domain.Remembered) { r.Text.SetDirectoryName(name) }
 }
 
 // related are the items that some have to do with, by id, as far as they are there and visible.

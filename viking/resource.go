@@ -56,7 +56,7 @@ func (s resources) upload(ctx context.Context, q *query) (any, error) {
 	}
 	id := "upload_" + strings.ReplaceAll(newID(), "-", "")
 	err = s.cfg.Files.Keep(ctx, q.caller.Tenant, domain.File{
-		ID: id, Waits: true, Uploader: q.caller.Voter(), Name: header.Filename, ContentType: header.Header.Get("Content-Type"),
+		ID: id, Waits: true, Uploader: q.caller.EffectiveSubject(), Name: header.Filename, ContentType: header.Header.Get("Content-Type"),
 		Bytes: content, UploadedAt: s.cfg.Now().UTC(),
 	})
 	return map[string]string{"temp_file_id": id, "temp_path": id}, err
@@ -68,7 +68,7 @@ func (s resources) uploaded(ctx context.Context, q *query, id string) (source, e
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return source{}, err
 	}
-	if err != nil || !file.Waits || file.Uploader != q.caller.Voter() {
+	if err != nil || !file.Waits || file.Uploader != q.caller.EffectiveSubject() {
 		return source{}, domain.Refuse(domain.ErrForbidden, "that is no file that the caller uploaded")
 	}
 	return source{name: file.Name, contentType: file.ContentType, bytes: file.Bytes, path: file.Name}, nil
@@ -319,7 +319,7 @@ func (s resources) storeBytes(ctx context.Context, q *query, at address, in reso
 		return err
 	}
 	err = s.cfg.Files.Keep(ctx, q.caller.Tenant, domain.File{
-		ID: command.ID, Uploader: q.caller.Voter(), Name: file.name, ContentType: kind, Bytes: file.bytes, UploadedAt: s.cfg.Now().UTC(),
+		ID: command.ID, Uploader: q.caller.EffectiveSubject(), Name: file.name, ContentType: kind, Bytes: file.bytes, UploadedAt: s.cfg.Now().UTC(),
 	})
 	if err != nil {
 		return err

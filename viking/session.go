@@ -41,7 +41,7 @@ func (q *query) owner() domain.Entity {
 	if owner := q.param("owner"); owner != "" {
 		return domain.Entity(owner)
 	}
-	return q.caller.Voter()
+	return q.caller.EffectiveSubject()
 }
 
 // submit takes a command to the log.

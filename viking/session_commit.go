@@ -171,7 +171,7 @@ func (s sessions) extractSession(ctx context.Context, q *query) (any, error) {
 		return list, err
 	}
 	position, id := receipt.Position, out.Task
-	if session, _ := receipt.Stream.State.(domain.Session); !out.Archived && session.Unsettled() {
+	if session, _ := receipt.Stream.State.(domain.Session); !out.Archived && session.AwaitsExtraction() {
 		earlier, err := s.cfg.Sessions.Task(ctx, q.caller.Principal, session.LastTask)
 		if err != nil {
 			return list, err

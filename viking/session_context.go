@@ -158,8 +158,8 @@ func (s sessions) sessionArchive(ctx context.Context, q *query) (any, error) {
 		}
 		out.Messages = append(out.Messages, m)
 	}
-	if archive.Settled != nil {
-		if fact, is := archive.Settled.Fact.(domain.SessionExtracted); is {
+	if archive.Outcome != nil {
+		if fact, is := archive.Outcome.Fact.(domain.SessionExtracted); is {
 			out.Abstract, out.Overview = fact.Summary.Abstract, fact.Summary.Overview
 		} else {
 			out.Overview = fmt.Sprintf("# Session Summary\n\nOverview: %d turns, %d messages\n", turns, len(out.Messages))

@@ -47,7 +47,7 @@ func (s sessions) softDelete(ctx context.Context, q *query, target domain.Sessio
 // not be erased, the session is not, either. It goes last, so that a legal hold that comes meanwhile keeps what is
 // there by then. It tells whether the session was erased just now.
 func (s sessions) eraseSession(ctx context.Context, q *query, target domain.SessionTarget) (bool, error) {
-	command, err := domain.EraseSession{SessionTarget: target, Grounds: domain.Grounds{
+	command, err := domain.EraseSession{SessionTarget: target, ErasureReason: domain.ErasureReason{
 		ReasonCode: q.param("reason_code"), LegalBasis: q.param("legal_basis"), RequestedBy: q.param("requested_by"), Ticket: q.param("ticket"),
 	}}.Complete()
 	if err != nil {
@@ -67,7 +67,7 @@ func (s sessions) eraseSession(ctx context.Context, q *query, target domain.Sess
 	}
 	archives := make([]domain.Command, len(command.Archives))
 	for i, id := range command.Archives {
-		archives[i] = domain.Erase{Target: domain.Target{By: target.By, ID: id}, Grounds: command.Grounds, Together: command.Archives}
+		archives[i] = domain.Erase{Target: domain.Target{By: target.By, ID: id}, ErasureReason: command.ErasureReason, Together: command.Archives}
 	}
 	if err := domain.SubmitArchives(ctx, s.cfg.Writer.SubmitAll, q.caller.Principal, q.caller.origin, archives); err != nil {
 		return false, err

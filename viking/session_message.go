@@ -106,8 +106,8 @@ func partOf(p domain.Part) messagePart {
 }
 
 // domain is the message as a command takes it; what is wrong with it is named behind the prefix.
-func (m sentMessage) domain(q *query, prefix string) domain.Said {
-	message := domain.Said{Role: m.Role, Message: domain.Message{Peer: m.Peer, Turn: m.Turn, Kind: m.Kind}}
+func (m sentMessage) domain(q *query, prefix string) domain.NewMessage {
+	message := domain.NewMessage{Role: m.Role, Message: domain.Message{Peer: m.Peer, Turn: m.Turn, Kind: m.Kind}}
 	if m.Content == nil && m.Parts == nil {
 		q.found.Add(prefix+"content", "is required, or parts are")
 	}
@@ -170,7 +170,7 @@ func (s sessions) addMessage(ctx context.Context, q *query) (any, error) {
 	if err := q.bind(&in); err != nil {
 		return nil, err
 	}
-	added, err := s.appendMessages(ctx, q, []domain.Said{in.domain(q, "")})
+	added, err := s.appendMessages(ctx, q, []domain.NewMessage{in.domain(q, "")})
 	return added, fieldsOf(err, func(field string) string { return strings.TrimPrefix(field, "messages[0].") })
 }
 
@@ -181,14 +181,14 @@ func (s sessions) addMessages(ctx context.Context, q *query) (any, error) {
 	if err := q.bind(&in); err != nil {
 		return nil, err
 	}
-	messages := make([]domain.Said, len(in.Messages))
+	messages := make([]domain.NewMessage, len(in.Messages))
 	for i, m := range in.Messages {
 		messages[i] = m.domain(q, fmt.Sprintf("messages[%d].", i))
 	}
 	return s.appendMessages(ctx, q, messages)
 }
 
-func (s sessions) appendMessages(ctx context.Context, q *query, messages []domain.Said) (any, error) {
+func (s sessions) appendMessages(ctx context.Context, q *query, messages []domain.NewMessage) (any, error) {
 	if err := q.found.Err(); err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ const (
 
 // recentMessages is what users said last in a session; before anything was said, what its newest archive is about.
 func (s *Server) recentMessages(ctx context.Context, q *query, id string) (string, error) {
-	stream, _, err := s.cfg.Sessions.Find(ctx, q.caller.Principal, q.caller.Voter(), id)
+	stream, _, err := s.cfg.Sessions.Find(ctx, q.caller.Principal, q.caller.EffectiveSubject(), id)
 	if errors.Is(err, domain.ErrNotFound) {
 		return "", nil
 	}

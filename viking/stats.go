@@ -72,6 +72,6 @@ func (m *memoryStats) count(u domain.MemoryUse, now time.Time) {
 // with is nobody's.
 func hotness(u domain.MemoryUse, now time.Time) float64 {
 	const halfLife = 7 * 24 * time.Hour
-	uses := float64(max(u.Voices-1, 0))
+	uses := float64(max(u.Votes-1, 0))
 	return 1 / (1 + math.Exp(-math.Log1p(uses))) * math.Exp2(-float64(now.Sub(u.Updated))/float64(halfLife))
 }

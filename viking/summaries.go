@@ -34,7 +34,7 @@ func (s tree) summariesOf(ctx context.Context, c caller, nodes []node) (visibleS
 		return nil, err
 	}
 	for uri, said := range all {
-		if c.Hears(said.Audience) {
+		if c.InAudience(said.Audience) {
 			visible[uri] = visibleSummary{said}
 		}
 	}
@@ -43,7 +43,7 @@ func (s tree) summariesOf(ctx context.Context, c caller, nodes []node) (visibleS
 
 // coversAll tells whether it is about all that the caller sees in the directory: what others do not see it says nothing of.
 func (s visibleSummary) coversAll(c caller, children []node) bool {
-	listener := domain.Listener(c.Tenant, s.Audience)
+	listener := domain.AudiencePrincipal(c.Tenant, s.Audience)
 	return s.Abstract != "" && !slices.ContainsFunc(children, func(n node) bool { return n.item != nil && !listener.MaySee(n.item) })
 }
 

@@ -18,7 +18,7 @@ var writable = []string{domain.User, domain.Agent, "session", "resources"}
 // and for whom. In a space it is its owner's alone; what is everybody's is for as many as the
 // caller may write to.
 func (c caller) assign(a address) (domain.Remembered, error) {
-	r := domain.Remembered{Owner: c.Voter(), ContextType: a.uri.ContextType(), Category: a.uri.Category(), Text: domain.Text{URI: string(a.uri)}}
+	r := domain.Remembered{Owner: c.EffectiveSubject(), ContextType: a.uri.ContextType(), Category: a.uri.Category(), Text: domain.Text{URI: string(a.uri)}}
 	names := a.uri.Names()
 	switch {
 	case a.beyond:

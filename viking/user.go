@@ -12,7 +12,7 @@ import (
 // member is somebody who has keys that open an account.
 type member struct {
 	id   string
-	keys []domain.GivenKey // the one that allows most first, then the newest
+	keys []domain.IssuedKey // the one that allows most first, then the newest
 }
 
 // role is the most that one of the user's keys allows, as OpenViking knows roles.
@@ -42,10 +42,10 @@ func (s accounts) usersOf(ctx context.Context, tenant string) ([]member, error) 
 }
 
 // usersAmong are the users whose keys these are, by id.
-func (s accounts) usersAmong(given []domain.GivenKey) []member {
+func (s accounts) usersAmong(given []domain.IssuedKey) []member {
 	now := s.cfg.Now()
-	given = slices.DeleteFunc(given, func(k domain.GivenKey) bool { return k.Subject.Kind() != domain.User || k.Opens(now) != nil })
-	slices.SortStableFunc(given, func(a, b domain.GivenKey) int {
+	given = slices.DeleteFunc(given, func(k domain.IssuedKey) bool { return k.Subject.Kind() != domain.User || k.CheckValid(now) != nil })
+	slices.SortStableFunc(given, func(a, b domain.IssuedKey) int {
 		return cmp.Or(strings.Compare(a.Subject.ID(), b.Subject.ID()),
 			slices.Index(domain.Roles, b.Role)-slices.Index(domain.Roles, a.Role), b.CreatedAt.Compare(a.CreatedAt))
 	})
@@ -171,7 +171,7 @@ func (s accounts) keepOldestKey(ctx context.Context, q *query, by domain.Princip
 	if at < 0 {
 		return nil
 	}
-	oldest := slices.MinFunc(users[at].keys, func(a, b domain.GivenKey) int {
+	oldest := slices.MinFunc(users[at].keys, func(a, b domain.IssuedKey) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.Prefix, b.Prefix))
 	})
 	if oldest.Prefix == prefix {

@@ -163,7 +163,7 @@ func wordsFor(ctx context.Context, c *console, value *kong.Value, words []string
 	case "verdicts":
 		return candidates(domain.Verdicts)
 	case "moments":
-		return candidates(domain.Moments)
+		return candidates(domain.Stages)
 	case "orders":
 		return candidates([]domain.Order{domain.ByPriority, domain.ByScore})
 	case "visibilities":

@@ -41,7 +41,7 @@ Examples:
 
 // Run implements the command.
 func (n *contextCommand) Run(ctx context.Context, c *console) error {
-	about, err := textOf(c, strings.Join(n.About, " "), domain.Moment(n.Moment).Asks(), mostAsked)
+	about, err := textOf(c, strings.Join(n.About, " "), domain.Stage(n.Moment).FieldName(), mostAsked)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (n *contextCommand) ask(ctx context.Context, c *console, body any, told *co
 func (n *contextCommand) body(about string) map[string]any {
 	body := map[string]any{"moment": n.Moment}
 	if about != "" {
-		body[domain.Moment(n.Moment).Asks()] = about
+		body[domain.Stage(n.Moment).FieldName()] = about
 	}
 	if len(n.ToolIssue) > 0 {
 		body["tool_issues"] = n.ToolIssue

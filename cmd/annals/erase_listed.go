@@ -18,8 +18,8 @@ func (e erasure) submission() domain.Submission {
 	return domain.Submission{By: by, Origin: domain.Origin{CausationID: e.EventID}}
 }
 
-func (e erasure) grounds() domain.Grounds {
-	return domain.Grounds{ReasonCode: e.ReasonCode, LegalBasis: e.LegalBasis, RequestedBy: e.RequestedBy, Ticket: e.Ticket}
+func (e erasure) grounds() domain.ErasureReason {
+	return domain.ErasureReason{ReasonCode: e.ReasonCode, LegalBasis: e.LegalBasis, RequestedBy: e.RequestedBy, Ticket: e.Ticket}
 }
 
 // erasuresIn reads a whole list, before anything is done; no name is no list.

@@ -143,7 +143,7 @@ func (r *replayed) replay(ctx context.Context, log *events.Log, eraser *projecti
 	case roleChange:
 		return r.demote(ctx, log, line)
 	}
-	doomed := domain.Doomed{Stream: line.Stream}
+	doomed := domain.ErasureTarget{Stream: line.Stream}
 	if id, isItem := domain.ItemOf(line.Stream); isItem {
 		doomed.ID = id
 	} else if left, err := r.left(ctx, log, line); err != nil || !left.Exists() {
@@ -152,7 +152,7 @@ func (r *replayed) replay(ctx context.Context, log *events.Log, eraser *projecti
 		doomed.State = left.State
 	}
 	erasing := line.submission()
-	erasing.Command = doomed.Erasing(erasing.By, line.grounds())
+	erasing.Command = doomed.EraseCommand(erasing.By, line.grounds())
 	receipt, err := log.Submit(ctx, erasing)
 	if errors.Is(err, domain.ErrConflict) {
 		if err = line.release(ctx, log, erasing); err == nil {

@@ -34,7 +34,7 @@ func (r *replayed) rotate(ctx context.Context, log *events.Log, line erasure) er
 	if err != nil || !known {
 		return err
 	}
-	if key.ReplacedBy != "" || key.Opens(time.Now()) != nil {
+	if key.ReplacedBy != "" || key.CheckValid(time.Now()) != nil {
 		r.RotatedBefore++
 		return nil
 	}

@@ -51,7 +51,7 @@ func (r *replayed) tenant(ctx context.Context, log *events.Log, eraser *projecti
 		return eraser.CarryOutOrder(ctx, order)
 	}
 	ordering := line.submission()
-	ordering.Command = domain.OrderErasure{By: ordering.By, ID: line.EventID, Of: line.Stream, Grounds: line.grounds()}
+	ordering.Command = domain.OrderErasure{By: ordering.By, ID: line.EventID, Of: line.Stream, ErasureReason: line.grounds()}
 	receipt, err := log.Submit(ctx, ordering)
 	if err != nil {
 		return err

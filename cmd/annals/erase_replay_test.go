@@ -248,7 +248,7 @@ func TestAReplayGoesOnWithATenant(t *testing.T) {
 		by := domain.SystemPrincipal()
 		by.Tenant = "acme"
 		killed := domain.Submission{
-			By: by, Command: domain.OrderErasure{By: by, ID: "killed", Of: line.Stream, Grounds: domain.Grounds{ReasonCode: "gdpr-17"}},
+			By: by, Command: domain.OrderErasure{By: by, ID: "killed", Of: line.Stream, ErasureReason: domain.ErasureReason{ReasonCode: "gdpr-17"}},
 			Origin: domain.Origin{CausationID: line.EventID},
 		}
 		if _, err := w.log.Submit(database.ForTenant(t.Context(), "acme"), killed); err != nil {
@@ -298,7 +298,7 @@ func (w *restored) keys() *projections.Keys { return projections.NewKeys(w.db, w
 
 func (w *restored) opens(prefix string, want bool) {
 	w.Helper()
-	if key := w.given(prefix); (key.Opens(time.Now()) == nil) != want {
+	if key := w.given(prefix); (key.CheckValid(time.Now()) == nil) != want {
 		w.Errorf("the key %s is %+v", prefix, key)
 	}
 }
@@ -341,7 +341,7 @@ func (w *restored) session(id string) domain.SessionTarget {
 
 func (w *restored) say(session string, seven int) {
 	w.Helper()
-	w.submit(domain.AddMessages{SessionTarget: w.session(session), Messages: []domain.Said{{
+	w.submit(domain.AddMessages{SessionTarget: w.session(session), Messages: []domain.NewMessage{{
 		Role: domain.RoleUser, Tokens: seven, Message: domain.Message{Parts: []domain.Part{{Type: domain.PartText, Text: "my locker code is seven"}}},
 	}}})
 }

@@ -358,7 +358,7 @@ func (k givenKey) administers() bool {
 }
 
 func (k givenKey) opens() bool {
-	return domain.Key{RevokedAt: k.RevokedAt, ExpiresAt: k.ExpiresAt}.Opens(time.Now()) == nil
+	return domain.Key{RevokedAt: k.RevokedAt, ExpiresAt: k.ExpiresAt}.CheckValid(time.Now()) == nil
 }
 
 // whenOf reads a moment ahead: a time, a date, or a while from now.

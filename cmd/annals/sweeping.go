@@ -37,7 +37,7 @@ func (s *service) sweepFiles(ctx context.Context, after time.Duration) {
 // sweepIfDue begins early enough to be done in time, and leaves what could not be rewritten for as long again.
 func (s *service) sweepIfDue(ctx context.Context, after time.Duration) error {
 	status, err := s.knowledge.Unswept(ctx, "")
-	if err != nil || status.Unswept == 0 || time.Since(status.Oldest) < after-min(after/2, betweenSweeps) ||
+	if err != nil || status.Unpurged == 0 || time.Since(status.Oldest) < after-min(after/2, betweenSweeps) ||
 		status.Last != nil && time.Since(status.Last.BeganAt) < after {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 // decision is a command that does what a test wants.
 type decision struct {
 	id     string
-	decide func(domain.Book) ([]domain.Fact, error)
+	decide func(domain.DecisionContext) ([]domain.Fact, error)
 }
 
 var _ domain.Command = decision{}
@@ -22,10 +22,12 @@ var _ domain.Command = decision{}
 func (d decision) Stream() string      { return domain.KnowledgeStream(d.id) }
 func (d decision) Reads() domain.Reads { return domain.Reads{} }
 
-func (d decision) Decide(book domain.Book, _ time.Time) ([]domain.Fact, error) { return d.decide(book) }
+func (d decision) Decide(book domain.DecisionContext, _ time.Time) ([]domain.Fact, error) {
+	return d.decide(book)
+}
 
 func (w *world) erase(id string) domain.Command {
-	return decision{id: id, decide: func(domain.Book) ([]domain.Fact, error) {
+	return decision{id: id, decide: func(domain.DecisionContext) ([]domain.Fact, error) {
 		return []domain.Fact{domain.Erased{ReasonCode: "gdpr-17"}}, nil
 	}}
 }

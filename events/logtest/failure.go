@@ -120,7 +120,7 @@ func (w *world) refuseAtCommit(id string) {
 func panicFailsAlone(w *world) {
 	results := w.log.SubmitAll(w.Context(), []domain.Submission{
 		w.submission(w.remember("a")),
-		w.submission(decision{id: "b", decide: func(domain.Book) ([]domain.Fact, error) { panic("a bug") }}),
+		w.submission(decision{id: "b", decide: func(domain.DecisionContext) ([]domain.Fact, error) { panic("a bug") }}),
 		w.submission(w.remember("c")),
 	})
 	if results[0].Err != nil || results[1].Err == nil || results[2].Err != nil {

@@ -5,7 +5,7 @@ import "github.com/annals-kb/annals/domain"
 // decidedOtherwise lets an item of the same transaction take the place that the next one foresaw for itself.
 func decidedOtherwise(w *world) {
 	second := w.remember("second").(domain.Remember)
-	place := second.Foresee().(domain.Remembered).Text.URI
+	place := second.ExpectedFact().(domain.Remembered).Text.URI
 	first := w.remember("first").(domain.Remember)
 	first.Knowledge.Text.URI = place
 	first, err := first.Complete()

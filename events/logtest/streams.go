@@ -195,7 +195,7 @@ func lookups(w *world) {
 	for _, foreseen := range [][]string{nil, {domain.ProjectionStream("p")}} {
 		var seen domain.Stream
 		var item int64
-		c := reading{turn("r", len(foreseen)), foreseen, func(book domain.Book) {
+		c := reading{turn("r", len(foreseen)), foreseen, func(book domain.DecisionContext) {
 			seen, item = book.Stream(domain.ProjectionStream("p")), book.Knowledge("k").Version
 		}}
 		w.do(c)
@@ -209,12 +209,12 @@ func lookups(w *world) {
 type reading struct {
 	domain.Command
 	streams []string
-	look    func(domain.Book)
+	look    func(domain.DecisionContext)
 }
 
 func (r reading) Reads() domain.Reads { return domain.Reads{Streams: r.streams, Items: []string{"k"}} }
 
-func (r reading) Decide(book domain.Book, now time.Time) ([]domain.Fact, error) {
+func (r reading) Decide(book domain.DecisionContext, now time.Time) ([]domain.Fact, error) {
 	r.look(book)
 	return r.Command.Decide(book, now)
 }
@@ -246,6 +246,6 @@ type said struct {
 func (s said) Stream() string      { return s.stream }
 func (s said) Reads() domain.Reads { return domain.Reads{} }
 
-func (s said) Decide(domain.Book, time.Time) ([]domain.Fact, error) {
+func (s said) Decide(domain.DecisionContext, time.Time) ([]domain.Fact, error) {
 	return []domain.Fact{s.fact}, nil
 }
