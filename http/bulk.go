@@ -13,11 +13,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/annals-kb/annals/api"
-
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/body"
 )
 
 const (
@@ -36,7 +36,7 @@ type bulk struct {
 
 // rememberMany answers records while they arrive. One that is refused never spoils the others,
 // and none is answered before it is durable.
-func (s *Server) rememberMany(c *call, body io.Reader, split splitter, in *rememberInput) (*streamed, error) {
+func (s *Server) rememberMany(c *call, sent io.Reader, split body.Splitter, in *rememberInput) (*streamed, error) {
 	const forOne = "is for one item: send what it is for by itself"
 	revise := in.revise(&c.found)
 	if c.request.Header.Get("If-Match") != "" {
@@ -52,7 +52,7 @@ func (s *Server) rememberMany(c *call, body io.Reader, split splitter, in *remem
 		to.SetHeader("Content-Type", linesType)
 		control := http.NewResponseController(c.response)
 		_ = control.EnableFullDuplex() // only HTTP/1.1 on a real connection needs it
-		from := &patient{from: body, control: control, patience: s.cfg.Timeout, left: s.cfg.MaxBulk}
+		from := &patient{from: sent, control: control, patience: s.cfg.Timeout, left: s.cfg.MaxBulk}
 		out := newOutbox(c.response, s.cfg.Timeout, func() {
 			if !from.ended.Load() { // and perhaps never will be: then nothing can follow it
 				to.SetHeader("Connection", "close")
@@ -60,7 +60,7 @@ func (s *Server) rememberMany(c *call, body io.Reader, split splitter, in *remem
 		})
 		b := &bulk{server: s, call: c, revise: revise, out: out}
 		stop := make(chan struct{})
-		incoming := make(chan record, perCommit)
+		incoming := make(chan body.Record, perCommit)
 		var reading sync.WaitGroup
 		reading.Go(func() {
 			defer close(incoming)
@@ -86,9 +86,9 @@ func (s *Server) rememberMany(c *call, body io.Reader, split splitter, in *remem
 
 // answer answers records until there are no more; false if nobody reads the answers, or if the
 // server closes.
-func (b *bulk) answer(incoming <-chan record) bool {
+func (b *bulk) answer(incoming <-chan body.Record) bool {
 	for more := true; more; {
-		var batch []record
+		var batch []body.Record
 		batch, more = b.gather(incoming)
 		select {
 		case <-b.server.cut:
@@ -109,7 +109,7 @@ func errCut() error {
 }
 
 // gather waits for a record, and a little for those that follow.
-func (b *bulk) gather(incoming <-chan record) (batch []record, more bool) {
+func (b *bulk) gather(incoming <-chan body.Record) (batch []body.Record, more bool) {
 	select {
 	case <-b.server.cut:
 		return nil, true
@@ -117,7 +117,7 @@ func (b *bulk) gather(incoming <-chan record) (batch []record, more bool) {
 		if !more {
 			return nil, false
 		}
-		batch = append(make([]record, 0, perCommit), first)
+		batch = append(make([]body.Record, 0, perCommit), first)
 	}
 	timer := time.NewTimer(lull)
 	defer timer.Stop()
@@ -136,7 +136,7 @@ func (b *bulk) gather(incoming <-chan record) (batch []record, more bool) {
 }
 
 // commit submits what can be submitted, in one go, and answers each record.
-func (b *bulk) commit(batch []record) []api.BulkAnswer {
+func (b *bulk) commit(batch []body.Record) []api.BulkAnswer {
 	answers := make([]api.BulkAnswer, len(batch))
 	var submissions []domain.Submission
 	var places []int
@@ -198,16 +198,16 @@ func (b *bulk) submit(ctx context.Context, all []domain.Submission) []domain.Res
 }
 
 // submission reads one record; with an error, its command tells at most the id.
-func (b *bulk) submission(r record, number int) (domain.Submission, error) {
-	if r.err != nil {
-		return domain.Submission{}, r.err
+func (b *bulk) submission(r body.Record, number int) (domain.Submission, error) {
+	if r.Err != nil {
+		return domain.Submission{}, unread(r.Err)
 	}
-	command, whence, err := remembering(b.call.principal, r.data, b.revise, nil)
+	command, whence, err := remembering(b.call.principal, r.Data, b.revise, nil)
 	if err != nil {
 		return domain.Submission{Command: command}, err
 	}
 	command.OrSame = true
-	submission := b.call.submission(command, r.data)
+	submission := b.call.submission(command, r.Data)
 	whence.into(&submission.Origin)
 	submission.Origin.RequestID += "#" + strconv.Itoa(number)
 	if submission.Request != nil {

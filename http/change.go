@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/body"
 )
 
 // decide makes the command that a request is; the error names every bad field at once.
@@ -27,33 +28,29 @@ func (s *Server) change(ctx context.Context, c *call, id string, body []byte, de
 }
 
 // read takes a JSON body. Bad fields are noted in the call's findings.
-func read[T any](s *Server, c *call, decoder decoder, accepted ...string) (T, []byte, error) {
-	var nothing T
-	body, err := s.body(c, append(accepted, jsonType)...)
-	if err != nil {
-		return nothing, nil, err
+func read[T any](s *Server, c *call, accepted ...string) (value T, sent []byte, err error) {
+	if sent, err = s.body(c, append(accepted, jsonType)...); err != nil {
+		return value, nil, err
 	}
-	value, err := decode[T](decoder, body, &c.found)
+	value, err = body.Decode[T](sent, &c.found)
 	c.misplaced()
-	return value, body, err
+	return value, sent, err
 }
 
 // readAny is read for bodies that may be left out.
-func readAny[T any](s *Server, c *call, decoder decoder) (T, []byte, error) {
-	var nothing T
-	body, err := s.body(c, jsonType)
-	if err != nil || len(bytes.TrimSpace(body)) == 0 {
-		return nothing, nil, err
+func readAny[T any](s *Server, c *call) (value T, sent []byte, err error) {
+	if sent, err = s.body(c, jsonType); err != nil || len(bytes.TrimSpace(sent)) == 0 {
+		return value, nil, err
 	}
-	value, err := decode[T](decoder, body, &c.found)
+	value, err = body.Decode[T](sent, &c.found)
 	c.misplaced()
-	return value, body, err
+	return value, sent, err
 }
 
 // misplaced says of parameters of the URL that stand in the body where they belong.
 func (c *call) misplaced() {
 	for i, bad := range c.found {
-		if _, is := c.known[bad.Field]; is && bad.Message == noField {
+		if _, is := c.known[bad.Field]; is && bad.Message == body.NoField {
 			c.found[i].Message = "is not a field here, but a parameter of the URL: ?" + bad.Field + "=…"
 		}
 	}

@@ -3,13 +3,11 @@ package http
 import (
 	"context"
 	"net/http"
-	"reflect"
 	"slices"
-
-	"github.com/annals-kb/annals/api"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/briefing"
 	"github.com/annals-kb/annals/domain"
 )
@@ -30,10 +28,8 @@ type briefOutput struct {
 	Body api.ContextAnswer
 }
 
-var decodeNeed = decoderOf(reflect.TypeFor[api.ContextRequest]())
-
 func (s *Server) brief(ctx context.Context, c *call, _ *struct{}) (*briefOutput, error) {
-	in, _, err := read[api.ContextRequest](s, c, decodeNeed)
+	in, _, err := read[api.ContextRequest](s, c)
 	if err != nil {
 		return nil, err
 	}

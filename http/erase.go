@@ -3,12 +3,10 @@ package http
 import (
 	"context"
 	"net/http"
-	"reflect"
-
-	"github.com/annals-kb/annals/api"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -32,8 +30,6 @@ type Eraser interface {
 	// SweepFiles rewrites the files, so that they hold nothing of what was erased.
 	SweepFiles(ctx context.Context) (domain.Purge, error)
 }
-
-var decodeCase = decoderOf(reflect.TypeFor[api.HoldReason]())
 
 type lineageOutput struct{ Body api.Lineage }
 
@@ -71,7 +67,7 @@ func (s *Server) eraseRoutes() {
 }
 
 func (s *Server) hold(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := read[api.HoldReason](s, c, decodeCase)
+	given, body, err := read[api.HoldReason](s, c)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +78,7 @@ func (s *Server) hold(ctx context.Context, c *call, in *itemInput) (*reply, erro
 }
 
 func (s *Server) release(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := read[api.HoldReason](s, c, decodeCase)
+	given, body, err := read[api.HoldReason](s, c)
 	if err != nil {
 		return nil, err
 	}

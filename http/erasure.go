@@ -3,16 +3,12 @@ package http
 import (
 	"context"
 	"net/http"
-	"reflect"
-
-	"github.com/annals-kb/annals/api"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
 )
-
-var decodeErasure = decoderOf(reflect.TypeFor[api.ErasureOrder]())
 
 type erasureInput struct {
 	ID string `path:"id" doc:"Of the order."`
@@ -54,7 +50,7 @@ func (s *Server) erasureRoutes() {
 }
 
 func (s *Server) orderErasure(ctx context.Context, c *call, _ *struct{}) (*erasureOutput, error) {
-	given, body, err := read[api.ErasureOrder](s, c, decodeErasure)
+	given, body, err := read[api.ErasureOrder](s, c)
 	if err != nil {
 		return nil, err
 	}

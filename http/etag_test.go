@@ -1,6 +1,8 @@
 package http
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestOnlyAStrongTagOfOursNamesARevision(t *testing.T) {
 	t.Parallel()

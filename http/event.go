@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 
 	"github.com/annals-kb/annals/api"
-
 	"github.com/annals-kb/annals/domain"
 )
 

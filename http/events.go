@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/api"
-
 	"github.com/annals-kb/annals/domain"
 )
 

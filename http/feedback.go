@@ -2,17 +2,13 @@ package http
 
 import (
 	"context"
-	"reflect"
 
 	"github.com/annals-kb/annals/api"
-
 	"github.com/annals-kb/annals/domain"
 )
 
-var decodeVote = decoderOf(reflect.TypeFor[api.Vote]())
-
 func (s *Server) giveFeedback(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := read[api.Vote](s, c, decodeVote)
+	given, body, err := read[api.Vote](s, c)
 	if err != nil {
 		return nil, err
 	}

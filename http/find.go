@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/annals-kb/annals/api"
-
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/body"
 )
 
 // seen finds the item if the caller may know of it, gone or not. What may not be seen is
@@ -50,15 +50,15 @@ type found struct {
 }
 
 type findInput struct {
-	ID   string `path:"id" doc:"The item's id."`
-	AsOf asOf   `query:"as_of"`
+	ID   string    `path:"id" doc:"The item's id."`
+	AsOf body.AsOf `query:"as_of"`
 
 	MinPosition integer `query:"min_position" doc:"Wait until the answer is as new as this position of the log, the Annals-Position of a write; also as the header Annals-Min-Position. 503 if that takes too long."`
 	MaxWait     integer `query:"max_wait" doc:"How many seconds to wait for min_position: 1 to 25; 5 if left out."`
 }
 
 func (s *Server) find(ctx context.Context, c *call, in *findInput) (*found, error) {
-	at := in.AsOf.read(&c.found)
+	at := in.AsOf.Parse(&c.found)
 	if err := s.await(ctx, c, in.MinPosition, in.MaxWait, false); err != nil {
 		return nil, err
 	}

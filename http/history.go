@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/annals-kb/annals/api"
-
 	"github.com/annals-kb/annals/domain"
 	prose "github.com/annals-kb/annals/text"
 )

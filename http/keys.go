@@ -4,20 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"reflect"
 	"slices"
 	"time"
 
-	"github.com/annals-kb/annals/api"
-
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
-)
-
-var (
-	decodeNewKey   = decoderOf(reflect.TypeFor[api.NewKey]())
-	decodeRotation = decoderOf(reflect.TypeFor[api.KeyRotation]())
 )
 
 func givenKeyOf(tenant string, k domain.IssuedKey) api.IssuedKey {
@@ -89,7 +82,7 @@ func (s *Server) administers(c *call) (Keyring, error) {
 }
 
 func (s *Server) createKey(ctx context.Context, c *call, _ *struct{}) (*keyOutput, error) {
-	given, body, err := read[api.NewKey](s, c, decodeNewKey)
+	given, body, err := read[api.NewKey](s, c)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +167,7 @@ const (
 )
 
 func (s *Server) rotateKey(ctx context.Context, c *call, in *keyInput) (*keyOutput, error) {
-	given, _, err := readAny[api.KeyRotation](s, c, decodeRotation)
+	given, _, err := readAny[api.KeyRotation](s, c)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +200,7 @@ func (s *Server) rotateKey(ctx context.Context, c *call, in *keyInput) (*keyOutp
 }
 
 func (s *Server) revokeKey(ctx context.Context, c *call, in *keyInput) (*keyOutput, error) {
-	given, body, err := readAny[api.Reason](s, c, decodeBecause)
+	given, body, err := readAny[api.Reason](s, c)
 	if err != nil {
 		return nil, err
 	}

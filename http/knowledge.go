@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/api"
-
 	"github.com/annals-kb/annals/domain"
 )
 

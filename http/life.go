@@ -2,21 +2,13 @@ package http
 
 import (
 	"context"
-	"reflect"
 
 	"github.com/annals-kb/annals/api"
-
 	"github.com/annals-kb/annals/domain"
 )
 
-var (
-	decodeBecause      = decoderOf(reflect.TypeFor[api.Reason]())
-	decodeConfirmation = decoderOf(reflect.TypeFor[api.Confirmation]())
-	decodeSuccession   = decoderOf(reflect.TypeFor[api.Supersession]())
-)
-
 func (s *Server) reportStale(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := readAny[api.Reason](s, c, decodeBecause)
+	given, body, err := readAny[api.Reason](s, c)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +19,7 @@ func (s *Server) reportStale(ctx context.Context, c *call, in *itemInput) (*repl
 }
 
 func (s *Server) confirm(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := readAny[api.Confirmation](s, c, decodeConfirmation)
+	given, body, err := readAny[api.Confirmation](s, c)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +30,7 @@ func (s *Server) confirm(ctx context.Context, c *call, in *itemInput) (*reply, e
 }
 
 func (s *Server) supersede(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := read[api.Supersession](s, c, decodeSuccession)
+	given, body, err := read[api.Supersession](s, c)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +41,7 @@ func (s *Server) supersede(ctx context.Context, c *call, in *itemInput) (*reply,
 }
 
 func (s *Server) restore(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := readAny[api.Reason](s, c, decodeBecause)
+	given, body, err := readAny[api.Reason](s, c)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +63,7 @@ type forgetInput struct {
 }
 
 func (s *Server) forget(ctx context.Context, c *call, in *forgetInput) (*receipt, error) {
-	given, body, err := readAny[api.Reason](s, c, decodeBecause)
+	given, body, err := readAny[api.Reason](s, c)
 	if err != nil {
 		return nil, err
 	}

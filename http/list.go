@@ -6,31 +6,31 @@ import (
 	"strings"
 
 	"github.com/annals-kb/annals/api"
-
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/body"
 )
 
 type listInput struct {
-	Type        []string `query:"type,explode" enum:"user_profile,strategy,tool,usecase,definition,plan" doc:"Several are alternatives, as with all of these."`
-	ContextType []string `query:"context_type,explode" enum:"memory,skill,resource"`
-	Category    []string `query:"category,explode" enum:"profile,preferences,entities,events,cases,patterns,tools,skills,antipatterns"`
-	Tag         []string `query:"tag,explode" doc:"key:value; without a colon it is a label. Different keys must all match, by any of their values."`
-	Owner       string   `query:"owner" doc:"An entity such as user:123."`
-	Scope       string   `query:"scope" doc:"A scope such as project:456 or public."`
-	Visibility  string   `query:"visibility" enum:"private,shared,org,public"`
-	Polarity    string   `query:"polarity" enum:"positive,negative"`
-	URI         string   `query:"uri" doc:"What the URI begins with."`
-	IDPrefix    string   `query:"id_prefix" doc:"What the id begins with."`
-	Stale       boolean  `query:"stale" doc:"true: reported stale since it was last confirmed, or that confirmation has expired; false: neither."`
-	TraceID     string   `query:"trace_id" doc:"Of the item's source."`
-	Status      []string `query:"status,explode" enum:"active,superseded,deleted,erased" doc:"active if left out."`
-	CreatedFrom moment   `query:"created_from" doc:"A time or a date, as with all of these; at or after it."`
-	CreatedTo   moment   `query:"created_to" doc:"Before it."`
-	UpdatedFrom moment   `query:"updated_from"`
-	UpdatedTo   moment   `query:"updated_to"`
-	AsOf        asOf     `query:"as_of"`
-	Limit       integer  `query:"limit" doc:"1 to 100; 20 if left out."`
-	Cursor      string   `query:"cursor" doc:"next_cursor of the page before, with the same filters."`
+	Type        []string  `query:"type,explode" enum:"user_profile,strategy,tool,usecase,definition,plan" doc:"Several are alternatives, as with all of these."`
+	ContextType []string  `query:"context_type,explode" enum:"memory,skill,resource"`
+	Category    []string  `query:"category,explode" enum:"profile,preferences,entities,events,cases,patterns,tools,skills,antipatterns"`
+	Tag         []string  `query:"tag,explode" doc:"key:value; without a colon it is a label. Different keys must all match, by any of their values."`
+	Owner       string    `query:"owner" doc:"An entity such as user:123."`
+	Scope       string    `query:"scope" doc:"A scope such as project:456 or public."`
+	Visibility  string    `query:"visibility" enum:"private,shared,org,public"`
+	Polarity    string    `query:"polarity" enum:"positive,negative"`
+	URI         string    `query:"uri" doc:"What the URI begins with."`
+	IDPrefix    string    `query:"id_prefix" doc:"What the id begins with."`
+	Stale       boolean   `query:"stale" doc:"true: reported stale since it was last confirmed, or that confirmation has expired; false: neither."`
+	TraceID     string    `query:"trace_id" doc:"Of the item's source."`
+	Status      []string  `query:"status,explode" enum:"active,superseded,deleted,erased" doc:"active if left out."`
+	CreatedFrom moment    `query:"created_from" doc:"A time or a date, as with all of these; at or after it."`
+	CreatedTo   moment    `query:"created_to" doc:"Before it."`
+	UpdatedFrom moment    `query:"updated_from"`
+	UpdatedTo   moment    `query:"updated_to"`
+	AsOf        body.AsOf `query:"as_of"`
+	Limit       integer   `query:"limit" doc:"1 to 100; 20 if left out."`
+	Cursor      string    `query:"cursor" doc:"next_cursor of the page before, with the same filters."`
 
 	MinPosition integer `query:"min_position" doc:"Wait until the answer is as new as this position of the log, the Annals-Position of a write; also as the header Annals-Min-Position. 503 if that takes too long."`
 	MaxWait     integer `query:"max_wait" doc:"How many seconds to wait for min_position: 1 to 25; 5 if left out."`
@@ -49,7 +49,7 @@ type listQuestion struct {
 func (s *Server) list(ctx context.Context, c *call, in *listInput) (*paged[*api.Knowledge], error) {
 	filter := in.filter(&c.found)
 	limit := in.Limit.read(&c.found, "limit", 1, domain.MaxLimit)
-	at := in.AsOf.read(&c.found)
+	at := in.AsOf.Parse(&c.found)
 	if err := merge(c.found, renamed(filter.Validate(), listNames)); err != nil {
 		return nil, err
 	}
@@ -114,4 +114,20 @@ func renamed(err error, names map[string]string) error {
 		}
 	}
 	return err
+}
+
+// tagsOf reads tags of the form key:value from a query; without a colon it is a label.
+func tagsOf(given []string) domain.Tags {
+	if len(given) == 0 {
+		return nil
+	}
+	tags := domain.Tags{}
+	for _, tag := range given {
+		key, value, found := strings.Cut(tag, ":")
+		if !found {
+			key, value = domain.Labels, tag
+		}
+		tags[key] = append(tags[key], value)
+	}
+	return tags
 }

@@ -8,9 +8,9 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/annals-kb/annals/api"
-
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/api"
 )
 
 // listing is a list that can be had as pages of JSON, or to its end as lines of JSON or as CSV.

@@ -7,15 +7,16 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/annals-kb/annals/api"
-
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/http/body"
 )
 
 // description is the API's description before any route is registered.
 func description(version string) *huma.OpenAPI {
 	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
-	for shape, form := range forms {
+	for shape, form := range body.Forms {
 		schemas.RegisterTypeAlias(shape, form)
 	}
 	components := &huma.Components{
@@ -138,21 +139,22 @@ func responseName(status int) string {
 
 // bodies documents a request body by examples of the types it may be in each format.
 func bodies(s *Server, required bool, formats map[string]any) *huma.RequestBody {
-	body := &huma.RequestBody{Required: required, Content: map[string]*huma.MediaType{}}
+	documented := &huma.RequestBody{Required: required, Content: map[string]*huma.MediaType{}}
 	for format, example := range formats {
+		body.Prepare(reflect.TypeOf(example))
 		schema := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(example), true, "")
-		body.Content[format] = &huma.MediaType{Schema: schema}
+		documented.Content[format] = &huma.MediaType{Schema: schema}
 	}
-	return body
+	return documented
 }
 
 // orMany says that a JSON body may also be an array of what it is.
-func orMany(body *huma.RequestBody) *huma.RequestBody {
-	one := body.Content[jsonType].Schema
-	body.Content[jsonType].Schema = &huma.Schema{
+func orMany(documented *huma.RequestBody) *huma.RequestBody {
+	one := documented.Content[jsonType].Schema
+	documented.Content[jsonType].Schema = &huma.Schema{
 		OneOf: []*huma.Schema{one, {Type: huma.TypeArray, Items: one}},
 	}
-	return body
+	return documented
 }
 
 // remembered documents the answers to one item, new or not, and to many.

@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/annals-kb/annals/api"
-
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/annals-kb/annals/api"
 )
 
 // pages describe the API.

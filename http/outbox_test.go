@@ -1,12 +1,18 @@
 package http
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/body"
 )
 
 // slowReader is a connection whose other side reads when it is let.
@@ -72,4 +78,16 @@ func TestWhenNobodyReadsAnyMoreTheSenderIsTold(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+func TestABodyWithoutEndIsCutOff(t *testing.T) {
+	t.Parallel()
+	endless := &patient{from: strings.NewReader("a\nb\nc\n"), left: 3, control: http.NewResponseController(httptest.NewRecorder())}
+	var last error
+	for r := range body.Lines(bufio.NewReader(endless), 20) {
+		last = r.Err
+	}
+	if !errors.Is(unread(last), domain.ErrTooLarge) {
+		t.Errorf("got %v", last)
+	}
 }

@@ -1,6 +1,8 @@
 package http
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestOpenModeAnswersToThisMachinesNamesOnly(t *testing.T) {
 	t.Parallel()

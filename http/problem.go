@@ -9,7 +9,6 @@ import (
 	"net/http"
 
 	"github.com/annals-kb/annals/api"
-
 	"github.com/annals-kb/annals/domain"
 )
 

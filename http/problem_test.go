@@ -7,10 +7,9 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/annals-kb/annals/api"
-
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
 )
 

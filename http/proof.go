@@ -6,10 +6,9 @@ import (
 	"encoding/hex"
 	"net/http"
 
-	"github.com/annals-kb/annals/api"
-
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
 )
 

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/annals-kb/annals/api"
-
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/body"
 )
 
 // Recorded finds and redacts what is recorded already.
@@ -56,7 +56,7 @@ func (s *Server) redactionRoutes() {
 func (s *Server) span(ctx context.Context, c *call, in *spanInput) (api.LogSpan, error) {
 	moment := func(field, given string) domain.AsOf {
 		var p domain.Problems
-		at := asOf(given).read(&p)
+		at := body.AsOf(given).Parse(&p)
 		if given != "" && p.Err() != nil {
 			c.found.Add(field, "must be a time such as 2026-03-01T12:00:00Z, a date, or a position of the log such as 17")
 		}

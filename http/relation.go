@@ -3,12 +3,10 @@ package http
 import (
 	"context"
 	"net/http"
-	"reflect"
-
-	"github.com/annals-kb/annals/api"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -19,8 +17,6 @@ func relationsOf(relations []domain.Relation) []api.Related {
 	}
 	return list
 }
-
-var decodeLink = decoderOf(reflect.TypeFor[api.Link]())
 
 type unlinkInput struct {
 	ID string `path:"id" doc:"The item's id."`
@@ -42,7 +38,7 @@ func (s *Server) relationRoutes() {
 }
 
 func (s *Server) link(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := read[api.Link](s, c, decodeLink)
+	given, body, err := read[api.Link](s, c)
 	if err != nil {
 		return nil, err
 	}

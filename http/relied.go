@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/annals-kb/annals/api"
-
 	"github.com/annals-kb/annals/domain"
 )
 

@@ -8,20 +8,17 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"reflect"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/annals-kb/annals/api"
-
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/body"
 )
-
-var decodeKnowledge = decoderOf(reflect.TypeFor[api.Knowledge]())
 
 type rememberInput struct {
 	Update boolean `query:"update" doc:"Other content under a taken id revises that item instead of being refused. Whoever may change it may leave the owner and the scopes that it has."`
@@ -55,25 +52,25 @@ func (s *Server) remember(ctx context.Context, c *call, in *rememberInput) (*str
 		return nil, err
 	}
 	if media == linesType {
-		return s.rememberMany(c, c.request.Body, lines, in)
+		return s.rememberMany(c, c.request.Body, body.Lines, in)
 	}
-	body := bufio.NewReaderSize(c.request.Body, 16) // to look at how it begins: what is read whole has a place of its own
-	if opening(body) == '[' {
-		return s.rememberMany(c, body, elements, in)
+	sent := bufio.NewReaderSize(c.request.Body, 16) // to look at how it begins: what is read whole has a place of its own
+	if body.Opening(sent) == '[' {
+		return s.rememberMany(c, sent, body.Elements, in)
 	}
-	return s.rememberOne(ctx, c, body, in)
+	return s.rememberOne(ctx, c, sent, in)
 }
 
 func (s *Server) rememberOne(ctx context.Context, c *call, from io.Reader, in *rememberInput) (*streamed, error) {
 	revise, since := in.revise(&c.found), in.unlessSaidSince(&c.found)
-	body, err := s.whole(c, from)
+	sent, err := s.whole(c, from)
 	if refusal, ok := errors.AsType[*domain.Refusal](err); ok && errors.Is(err, domain.ErrTooLarge) {
 		return nil, refusal.WithFix("send many items as lines, with Content-Type: %s", linesType)
 	}
 	if err != nil {
 		return nil, err
 	}
-	command, whence, err := remembering(c.principal, body, revise, c.found)
+	command, whence, err := remembering(c.principal, sent, revise, c.found)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +78,7 @@ func (s *Server) rememberOne(ctx context.Context, c *call, from io.Reader, in *r
 		return nil, err
 	}
 	command.UnlessSaidSince = since
-	submission := c.submission(command, body)
+	submission := c.submission(command, sent)
 	whence.into(&submission.Origin)
 	receipt, err := s.cfg.Writer.Submit(ctx, submission)
 	if err != nil {
@@ -118,20 +115,6 @@ func write(to io.Writer, body any) {
 	_ = encoder.Encode(body)
 }
 
-// opening is the first byte of the body that is no space; 0 if there is none.
-func opening(body *bufio.Reader) byte {
-	for {
-		first, err := body.Peek(1)
-		if err != nil {
-			return 0
-		}
-		if !strings.ContainsRune(" \t\r\n", rune(first[0])) {
-			return first[0]
-		}
-		_, _ = body.Discard(1)
-	}
-}
-
 // whence is what a record says of how it came about.
 type whence struct {
 	occurred time.Time
@@ -147,7 +130,7 @@ func (w whence) into(origin *domain.Origin) {
 // remembering reads a record into a command. The error names everything that is wrong with it,
 // and with what was found wrong before.
 func remembering(by domain.Principal, record []byte, revise bool, found domain.Problems) (domain.Remember, whence, error) {
-	in, err := decode[api.Knowledge](decodeKnowledge, record, &found)
+	in, err := body.Decode[api.Knowledge](record, &found)
 	if err != nil {
 		return domain.Remember{ID: in.ID}, whence{}, err
 	}

@@ -5,38 +5,36 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"reflect"
 	"slices"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/body"
 )
 
 // patch is a merge patch (RFC 7396) of what may change about an item.
 type patch struct {
-	Type       optional[string]   `json:"type,omitzero" nullable:"false" enum:"user_profile,strategy,tool,usecase,definition,plan"`
-	Task       optional[string]   `json:"task,omitzero" maxLength:"2000"`
-	Content    optional[string]   `json:"content,omitzero" nullable:"false" minLength:"1"`
-	Abstract   optional[string]   `json:"abstract,omitzero" maxLength:"4000" doc:"null to derive it from the content again."`
-	Overview   optional[string]   `json:"overview,omitzero" maxLength:"16000" doc:"null to derive it from the content again."`
-	Tags       optional[tagPatch] `json:"tags,omitzero" doc:"An object is merged, key by key; null takes a key away. An object of values, as in {\"labels\": {\"new\": true, \"old\": null}}, adds and takes away those, and leaves the others. An array replaces all tags with labels."`
-	Scopes     optional[[]string] `json:"scopes,omitzero" nullable:"false" doc:"The whole new set."`
-	Owner      optional[string]   `json:"owner,omitzero" nullable:"false" doc:"Who is to own it from now on."`
-	Visibility optional[string]   `json:"visibility,omitzero" nullable:"false" enum:"private,shared,org,public" doc:"Refused if it contradicts the scopes."`
-	Category   optional[string]   `json:"category,omitzero" enum:"profile,preferences,entities,events,cases,patterns,tools,skills,antipatterns"`
-	Polarity   optional[string]   `json:"polarity,omitzero" enum:"positive,negative"`
-	Meta       optional[object]   `json:"meta,omitzero" doc:"Merged, key by key; null takes a key away."`
-	URI        optional[string]   `json:"uri,omitzero" nullable:"false" pattern:"^viking://"`
-	Reason     optional[string]   `json:"reason,omitzero" nullable:"false" maxLength:"2000" doc:"Why, for the history: nothing of the item."`
+	Type       body.Optional[string]        `json:"type,omitzero" nullable:"false" enum:"user_profile,strategy,tool,usecase,definition,plan"`
+	Task       body.Optional[string]        `json:"task,omitzero" maxLength:"2000"`
+	Content    body.Optional[string]        `json:"content,omitzero" nullable:"false" minLength:"1"`
+	Abstract   body.Optional[string]        `json:"abstract,omitzero" maxLength:"4000" doc:"null to derive it from the content again."`
+	Overview   body.Optional[string]        `json:"overview,omitzero" maxLength:"16000" doc:"null to derive it from the content again."`
+	Tags       body.Optional[body.TagPatch] `json:"tags,omitzero" doc:"An object is merged, key by key; null takes a key away. An object of values, as in {\"labels\": {\"new\": true, \"old\": null}}, adds and takes away those, and leaves the others. An array replaces all tags with labels."`
+	Scopes     body.Optional[[]string]      `json:"scopes,omitzero" nullable:"false" doc:"The whole new set."`
+	Owner      body.Optional[string]        `json:"owner,omitzero" nullable:"false" doc:"Who is to own it from now on."`
+	Visibility body.Optional[string]        `json:"visibility,omitzero" nullable:"false" enum:"private,shared,org,public" doc:"Refused if it contradicts the scopes."`
+	Category   body.Optional[string]        `json:"category,omitzero" enum:"profile,preferences,entities,events,cases,patterns,tools,skills,antipatterns"`
+	Polarity   body.Optional[string]        `json:"polarity,omitzero" enum:"positive,negative"`
+	Meta       body.Optional[body.Object]   `json:"meta,omitzero" doc:"Merged, key by key; null takes a key away."`
+	URI        body.Optional[string]        `json:"uri,omitzero" nullable:"false" pattern:"^viking://"`
+	Reason     body.Optional[string]        `json:"reason,omitzero" nullable:"false" maxLength:"2000" doc:"Why, for the history: nothing of the item."`
 }
-
-var decodePatch = decoderOf(reflect.TypeFor[patch]())
 
 type itemInput struct {
 	ID string `path:"id" doc:"The item's id."`
 }
 
 func (s *Server) revise(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := read[patch](s, c, decodePatch, patchType)
+	given, body, err := read[patch](s, c, patchType)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +101,7 @@ func (p patch) command(target domain.Target, found *domain.Problems) domain.Revi
 }
 
 // changed is the new value; null clears.
-func changed[T ~string](o optional[string]) *T {
+func changed[T ~string](o body.Optional[string]) *T {
 	if !o.Given {
 		return nil
 	}
@@ -112,7 +110,7 @@ func changed[T ~string](o optional[string]) *T {
 }
 
 // required is the new value of what an item cannot be without.
-func required(o optional[string], field string, found *domain.Problems) string {
+func required(o body.Optional[string], field string, found *domain.Problems) string {
 	if o.Given && o.Value == "" {
 		found.Add(field, "cannot be taken away")
 	}
@@ -126,7 +124,7 @@ func (p patch) merge(command *domain.Revise, k *domain.Knowledge, found *domain.
 	if p.Tags.Given {
 		merged := domain.Tags{}
 		if !p.Tags.Null {
-			merged = p.Tags.Value.onto(k.Text.Tags)
+			merged = p.Tags.Value.Apply(k.Text.Tags)
 		}
 		command.Changes.Tags = &merged
 	}
@@ -134,7 +132,7 @@ func (p patch) merge(command *domain.Revise, k *domain.Knowledge, found *domain.
 		var merged json.RawMessage
 		if !p.Meta.Null {
 			var err error
-			if merged, err = mergePatch(k.Text.Meta, json.RawMessage(p.Meta.Value)); err != nil {
+			if merged, err = body.MergePatch(k.Text.Meta, json.RawMessage(p.Meta.Value)); err != nil {
 				found.Add("meta", "cannot be merged with what is there")
 			}
 		}

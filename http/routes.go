@@ -3,9 +3,9 @@ package http
 import (
 	"net/http"
 
-	"github.com/annals-kb/annals/api"
-
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/api"
 )
 
 // Routes in the order in which /docs shows them.

@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"reflect"
-
-	"github.com/annals-kb/annals/api"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -20,8 +18,6 @@ type Scrubbing interface {
 	// Rules are what a tenant changed about that.
 	Rules(ctx context.Context, tenant string) (domain.Scrubbing, error)
 }
-
-var decodeScrubbing = decoderOf(reflect.TypeFor[api.Scrubbing]())
 
 type scrubbingOutput struct {
 	Position string `header:"Annals-Position" doc:"Where the log is now."`
@@ -60,7 +56,7 @@ func (s *Server) scrubbing(ctx context.Context, c *call, _ *struct{}) (*scrubbin
 }
 
 func (s *Server) changeScrubbing(ctx context.Context, c *call, _ *struct{}) (*scrubbingOutput, error) {
-	given, body, err := read[api.Scrubbing](s, c, decodeScrubbing)
+	given, body, err := read[api.Scrubbing](s, c)
 	if err != nil {
 		return nil, err
 	}

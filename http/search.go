@@ -3,12 +3,11 @@ package http
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"time"
 
 	"github.com/annals-kb/annals/api"
-
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/body"
 )
 
 type searchOutput struct {
@@ -20,10 +19,8 @@ type searchInput struct {
 	MaxWait     integer `query:"max_wait" doc:"How many seconds to wait for min_position: 1 to 25; 5 if left out."`
 }
 
-var decodeSearch = decoderOf(reflect.TypeFor[api.Search]())
-
 func (s *Server) search(ctx context.Context, c *call, asked *searchInput) (*searchOutput, error) {
-	in, _, err := read[api.Search](s, c, decodeSearch)
+	in, _, err := read[api.Search](s, c)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +28,7 @@ func (s *Server) search(ctx context.Context, c *call, asked *searchInput) (*sear
 	if in.Limit != nil && *in.Limit == 0 {
 		query.Limit = -1 // nought was asked for, not left out
 	}
-	at := asOf(in.AsOf).read(&c.found)
+	at := body.AsOf(in.AsOf).Parse(&c.found)
 	query, err = query.Complete()
 	if err := merge(c.found, renamed(err, names)); err != nil {
 		return nil, err

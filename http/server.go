@@ -18,6 +18,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/body"
 )
 
 // Server answers the HTTP API. It is safe for concurrent use.
@@ -157,9 +158,6 @@ func queryNames(input reflect.Type) map[string]parameterForm {
 	return names
 }
 
-// unset is what is wrong with a value that comes from a variable that was not set.
-const unset = "is empty: give it a value, or leave it out"
-
 // mayBeEmpty are the parameters for which that is an answer: nothing to say.
 var mayBeEmpty = []string{"reason", "legal_basis", "requested_by", "ticket"}
 
@@ -177,11 +175,11 @@ func (c *call) parameters(known map[string]parameterForm) {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		switch form, is := known[name]; {
 		case !is:
-			c.found.Add(brief(name), "is not a parameter here")
+			c.found.Add(body.Shorten(name), "is not a parameter here")
 		case len(given[name]) > 1 && !form.repeatable:
 			c.found.Add(name, "is given twice")
 		case !form.required && slices.Contains(given[name], "") && !slices.Contains(mayBeEmpty, name):
-			c.found.Add(name, unset)
+			c.found.Add(name, body.Empty)
 		case name == "cursor" && !isCursor(given.Get(name)):
 			c.found.Add(name, notItsCursor)
 		}

@@ -3,13 +3,11 @@ package http
 import (
 	"context"
 	"net/http"
-	"reflect"
 	"strconv"
-
-	"github.com/annals-kb/annals/api"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
 	annalstext "github.com/annals-kb/annals/text"
 )
@@ -27,13 +25,6 @@ type Sessions interface {
 	// Tasks lists extractions, newest first.
 	Tasks(ctx context.Context, q domain.TaskQuery) ([]domain.Task, error)
 }
-
-var (
-	decodeNewSession  = decoderOf(reflect.TypeFor[api.NewSession]())
-	decodeNewMessages = decoderOf(reflect.TypeFor[api.NewMessages]())
-	decodeCommit      = decoderOf(reflect.TypeFor[api.SessionCommit]())
-	decodeRetry       = decoderOf(reflect.TypeFor[api.ExtractionRetry]())
-)
 
 type sessionInput struct {
 	ID    string `path:"id" doc:"The session's id."`
@@ -144,7 +135,7 @@ const defaultPage = 20
 func noSessions() error { return domain.Refuse(domain.ErrNotFound, "this server keeps no sessions") }
 
 func (s *Server) openSession(ctx context.Context, c *call, _ *struct{}) (*sessionOutput, error) {
-	given, body, err := readAny[api.NewSession](s, c, decodeNewSession)
+	given, body, err := readAny[api.NewSession](s, c)
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +231,7 @@ func (s *Server) session(ctx context.Context, c *call, in *sessionInput) (*sessi
 }
 
 func (s *Server) addMessages(ctx context.Context, c *call, in *sessionInput) (*sessionOutput, error) {
-	given, body, err := read[api.NewMessages](s, c, decodeNewMessages)
+	given, body, err := read[api.NewMessages](s, c)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +247,7 @@ func (s *Server) addMessages(ctx context.Context, c *call, in *sessionInput) (*s
 }
 
 func (s *Server) commitSession(ctx context.Context, c *call, in *sessionInput) (*taskOutput, error) {
-	given, body, err := readAny[api.SessionCommit](s, c, decodeCommit)
+	given, body, err := readAny[api.SessionCommit](s, c)
 	if err != nil {
 		return nil, err
 	}
@@ -278,7 +269,7 @@ func (s *Server) commitSession(ctx context.Context, c *call, in *sessionInput) (
 }
 
 func (s *Server) retryExtraction(ctx context.Context, c *call, in *sessionInput) (*tasksOutput, error) {
-	given, body, err := readAny[api.ExtractionRetry](s, c, decodeRetry)
+	given, body, err := readAny[api.ExtractionRetry](s, c)
 	if err != nil {
 		return nil, err
 	}
@@ -305,7 +296,7 @@ type sessionDeleted struct {
 }
 
 func (s *Server) deleteSession(ctx context.Context, c *call, in *sessionInput) (*sessionDeleted, error) {
-	given, body, err := readAny[api.Reason](s, c, decodeBecause)
+	given, body, err := readAny[api.Reason](s, c)
 	if err != nil {
 		return nil, err
 	}

@@ -3,16 +3,12 @@ package http
 import (
 	"context"
 	"net/http"
-	"reflect"
-
-	"github.com/annals-kb/annals/api"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
 )
-
-var decodeNewTenant = decoderOf(reflect.TypeFor[api.NewTenant]())
 
 type tenantOutput struct{ Body api.Tenant }
 
@@ -34,7 +30,7 @@ func (s *Server) tenantRoutes() {
 }
 
 func (s *Server) createTenant(ctx context.Context, c *call, _ *struct{}) (*tenantOutput, error) {
-	given, body, err := read[api.NewTenant](s, c, decodeNewTenant)
+	given, body, err := read[api.NewTenant](s, c)
 	if err != nil {
 		return nil, err
 	}

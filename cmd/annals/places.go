@@ -4,12 +4,12 @@ import (
 	"io"
 
 	"github.com/annals-kb/annals/domain"
-	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/body"
 )
 
 // notJSON says where a line breaks, and not on what.
 func notJSON(line []byte) error {
-	switch broken, is := annalshttp.BrokenJSON(line); {
+	switch broken, is := body.FindJSONError(line); {
 	case !is:
 		return nil
 	case broken.Why != "":

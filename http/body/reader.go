@@ -1,4 +1,4 @@
-package http
+package body
 
 import (
 	"bytes"
@@ -25,8 +25,8 @@ type step struct {
 	index int
 }
 
-// wellFormed refuses what is not JSON in UTF-8, and says where it breaks, not on what.
-func wellFormed(data []byte) error {
+// checkJSON refuses what is not JSON in UTF-8, and says where it breaks, not on what.
+func checkJSON(data []byte) error {
 	switch {
 	case len(bytes.TrimSpace(data)) == 0:
 		return domain.Refuse(domain.ErrMalformed, "the body is empty").WithFix("send a JSON object")
@@ -35,7 +35,7 @@ func wellFormed(data []byte) error {
 	case json.Valid(data):
 		return nil
 	}
-	broken, _ := BrokenJSON(data)
+	broken, _ := FindJSONError(data)
 	if broken.Why != "" {
 		return domain.Refuse(domain.ErrMalformed, "%s", broken.Why)
 	}
@@ -205,3 +205,6 @@ func halved(written []byte) bool {
 	}
 	return false
 }
+
+// Empty is what is wrong with a value that comes from a variable that was not set.
+const Empty = "is empty: give it a value, or leave it out"

@@ -1,4 +1,4 @@
-package http
+package body
 
 import (
 	"bufio"
@@ -6,26 +6,22 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/annals-kb/annals/domain"
 )
 
 // cut lists the records of a body, and errors in brackets.
-func cut(split splitter, body io.Reader, most int) []string {
+func cut(split Splitter, body io.Reader, most int) []string {
 	var all []string
 	for r := range split(bufio.NewReaderSize(body, 16), most) {
-		if r.err != nil {
-			all = append(all, "("+r.err.Error()+")")
+		if r.Err != nil {
+			all = append(all, "("+r.Err.Error()+")")
 			continue
 		}
-		all = append(all, strings.TrimSpace(string(r.data)))
+		all = append(all, strings.TrimSpace(string(r.Data)))
 	}
 	return all
 }
@@ -42,7 +38,7 @@ func TestLinesAreCutAtLineBreaks(t *testing.T) {
 		longLine:                   {tooLong},
 		"12345678901234567890\n1":  {"12345678901234567890", "1"},
 	} {
-		if diff := cmp.Diff(cut(lines, strings.NewReader(body), 20), want); diff != "" {
+		if diff := cmp.Diff(cut(Lines, strings.NewReader(body), 20), want); diff != "" {
 			t.Errorf("%.30q: %s", body, diff)
 		}
 	}
@@ -62,7 +58,7 @@ func TestElementsAreCutAtCommas(t *testing.T) {
 		`[1] 2`:                            {"1", "(something follows the array)"},
 		`["` + longLine + `", 2]`:          {"(an item may have at most 20 bytes)", "2"},
 	} {
-		if diff := cmp.Diff(cut(elements, strings.NewReader(body), 20), want); diff != "" {
+		if diff := cmp.Diff(cut(Elements, strings.NewReader(body), 20), want); diff != "" {
 			t.Errorf("%q: %s", body, diff)
 		}
 	}
@@ -71,27 +67,14 @@ func TestElementsAreCutAtCommas(t *testing.T) {
 func TestABodyThatBreaksOffEndsWithAnError(t *testing.T) {
 	t.Parallel()
 	broken := io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(io.ErrUnexpectedEOF))
-	want := []string{"a", "(the body ended too early)"}
-	if diff := cmp.Diff(cut(lines, broken, 20), want); diff != "" {
+	want := []string{"a", "(unexpected EOF)"}
+	if diff := cmp.Diff(cut(Lines, broken, 20), want); diff != "" {
 		t.Error(diff)
 	}
 	broken = io.MultiReader(strings.NewReader("[1, 2"), iotest.ErrReader(errors.New("reset")))
-	want = []string{"1", "(the body ended too early)"}
-	if diff := cmp.Diff(cut(elements, broken, 20), want); diff != "" {
+	want = []string{"1", "(reset)"}
+	if diff := cmp.Diff(cut(Elements, broken, 20), want); diff != "" {
 		t.Error(diff)
-	}
-	var limited domain.Refusal
-	endless := &patient{
-		from: strings.NewReader("a\nb\nc\n"), left: 3,
-		control: http.NewResponseController(httptest.NewRecorder()),
-	}
-	for r := range lines(bufio.NewReader(endless), 20) {
-		if refusal, ok := errors.AsType[*domain.Refusal](r.err); ok {
-			limited = *refusal
-		}
-	}
-	if !errors.Is(&limited, domain.ErrTooLarge) {
-		t.Errorf("a body without end is cut off with %v", limited.Kind)
 	}
 }
 
@@ -100,7 +83,7 @@ func FuzzElements(f *testing.F) {
 	f.Add([]byte(`[{"a":"\\\"]"},[],"\u005d,",1.5e3,null]`))
 	f.Add([]byte(`[[[]]]`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		got := cut(elements, bytes.NewReader(body), 1<<20) // whatever it is, it ends
+		got := cut(Elements, bytes.NewReader(body), 1<<20) // whatever it is, it ends
 		var want []json.RawMessage
 		if json.Unmarshal(body, &want) != nil || want == nil {
 			return
@@ -121,8 +104,8 @@ func FuzzLines(f *testing.F) {
 	f.Add([]byte("a\n\nb\r\nc"))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var kept []byte
-		for r := range lines(bufio.NewReaderSize(bytes.NewReader(body), 16), 1<<20) {
-			kept = append(append(kept, bytes.TrimSpace(r.data)...), '\n')
+		for r := range Lines(bufio.NewReaderSize(bytes.NewReader(body), 16), 1<<20) {
+			kept = append(append(kept, bytes.TrimSpace(r.Data)...), '\n')
 		}
 		var want []byte
 		for line := range bytes.SplitSeq(body, []byte("\n")) {

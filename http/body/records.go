@@ -1,4 +1,4 @@
-package http
+package body
 
 import (
 	"bufio"
@@ -6,35 +6,36 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"strings"
 
 	"github.com/annals-kb/annals/domain"
 )
 
-// record is one of many in a body, or why it cannot be had.
-type record struct {
-	data []byte
-	err  error
+// Record is one of many in a body, or why it cannot be had.
+type Record struct {
+	Data []byte
+	Err  error
 }
 
-// splitter cuts a body into records of at most so many bytes. A record that is too long is an
+// Splitter cuts a body into records of at most so many bytes. A record that is too long is an
 // error of its own, and the next one follows. A body that breaks off is an error too, the last.
-type splitter func(body *bufio.Reader, most int) iter.Seq[record]
+type Splitter func(body *bufio.Reader, most int) iter.Seq[Record]
 
-// lines are separated by line breaks; empty ones do not count, and the last needs no break.
-func lines(body *bufio.Reader, most int) iter.Seq[record] {
-	return func(yield func(record) bool) {
+// Lines are separated by line breaks; empty ones do not count, and the last needs no break.
+func Lines(body *bufio.Reader, most int) iter.Seq[Record] {
+	return func(yield func(Record) bool) {
 		for {
 			line, whole, err := readLine(body, most)
 			switch {
 			case err != nil && !errors.Is(err, io.EOF):
-				yield(record{err: unread(err)})
+				yield(Record{Err: err})
 				return
 			case !whole:
-				if !yield(record{err: tooLong(most)}) {
+				if !yield(Record{Err: tooLong(most)}) {
 					return
 				}
 			case len(bytes.TrimSpace(line)) > 0:
-				if !yield(record{data: line}) {
+				if !yield(Record{Data: line}) {
 					return
 				}
 			}
@@ -59,20 +60,20 @@ func readLine(body *bufio.Reader, most int) (line []byte, whole bool, err error)
 	}
 }
 
-// elements are those of one JSON array. An element with an error inside is left to its reader;
+// Elements are those of one JSON array. An element with an error inside is left to its reader;
 // one that breaks the array's own form breaks off the body.
-func elements(body *bufio.Reader, most int) iter.Seq[record] {
-	return func(yield func(record) bool) {
+func Elements(body *bufio.Reader, most int) iter.Seq[Record] {
+	return func(yield func(Record) bool) {
 		broken := func(format string, values ...any) {
-			yield(record{err: domain.Refuse(domain.ErrMalformed, format, values...)})
+			yield(Record{Err: domain.Refuse(domain.ErrMalformed, format, values...)})
 		}
-		if opening(body) != '[' {
+		if Opening(body) != '[' {
 			broken("the body is not an array")
 			return
 		}
 		_, _ = body.Discard(1)
 		for first := true; ; first = false {
-			if opening(body) == ']' && first {
+			if Opening(body) == ']' && first {
 				break
 			}
 			element, whole, end, err := readElement(body, most)
@@ -81,14 +82,14 @@ func elements(body *bufio.Reader, most int) iter.Seq[record] {
 				broken("the array is not closed")
 				return
 			case err != nil:
-				yield(record{err: unread(err)})
+				yield(Record{Err: err})
 				return
 			case !whole:
 				err = tooLong(most)
 			case len(bytes.TrimSpace(element)) == 0:
 				err = domain.Refuse(domain.ErrMalformed, "there is nothing between two commas")
 			}
-			if !yield(record{data: element, err: err}) {
+			if !yield(Record{Data: element, Err: err}) {
 				return
 			}
 			if end {
@@ -96,7 +97,7 @@ func elements(body *bufio.Reader, most int) iter.Seq[record] {
 			}
 		}
 		_, _ = body.Discard(1)
-		if opening(body) != 0 {
+		if Opening(body) != 0 {
 			broken("something follows the array")
 		}
 	}
@@ -136,4 +137,18 @@ func readElement(body *bufio.Reader, most int) (element []byte, whole, end bool,
 func tooLong(most int) error {
 	return domain.Refuse(domain.ErrTooLarge, "an item may have at most %d bytes", most).
 		WithFix("split it into sections")
+}
+
+// Opening is the first byte of the body that is no space; 0 if there is none.
+func Opening(body *bufio.Reader) byte {
+	for {
+		first, err := body.Peek(1)
+		if err != nil {
+			return 0
+		}
+		if !strings.ContainsRune(" \t\r\n", rune(first[0])) {
+			return first[0]
+		}
+		_, _ = body.Discard(1)
+	}
 }

@@ -1,9 +1,10 @@
-package http
+package body
 
 import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -11,10 +12,10 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// tagPatch changes tags: keys are set, or taken away, or some of their values are; or all are replaced by labels.
-type tagPatch struct {
+// TagPatch changes tags: keys are set, or taken away, or some of their values are; or all are replaced by labels.
+type TagPatch struct {
 	replace bool
-	set     tags
+	set     Tags
 	drop    []string
 	add     []tagged
 	remove  []tagged
@@ -23,16 +24,16 @@ type tagPatch struct {
 // tagged is one value of a key.
 type tagged struct{ key, value string }
 
-func (t *tagPatch) decode(r *reader) {
+func (t *TagPatch) decode(r *reader) {
 	if r.peek() != '{' {
 		t.replace = true
 		t.set.decode(r)
 		return
 	}
-	t.set = tags{}
+	t.set = Tags{}
 	r.members(func(written []byte) {
 		name := string(written)
-		r.enter(step{name: brief(name)})
+		r.enter(step{name: Shorten(name)})
 		defer r.leave()
 		if r.peek() == '{' {
 			t.decodeValues(r, name)
@@ -45,10 +46,10 @@ func (t *tagPatch) decode(r *reader) {
 }
 
 // decodeValues reads which values of a key are there from now on, and which are not.
-func (t *tagPatch) decodeValues(r *reader, key string) {
+func (t *TagPatch) decodeValues(r *reader, key string) {
 	r.members(func(written []byte) {
 		value := string(written)
-		r.enter(step{name: brief(value)})
+		r.enter(step{name: Shorten(value)})
 		defer r.leave()
 		switch given := string(r.value()); given {
 		case "true":
@@ -62,7 +63,7 @@ func (t *tagPatch) decodeValues(r *reader, key string) {
 }
 
 // Schema documents both forms; in the first, null takes a key away, or one of its values.
-func (t *tagPatch) Schema(huma.Registry) *huma.Schema {
+func (t *TagPatch) Schema(huma.Registry) *huma.Schema {
 	value := wordsSchema()
 	one := &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeBoolean, Enum: []any{true}}, {Type: "null"}}}
 	value.OneOf = append(value.OneOf, &huma.Schema{Type: "null"}, &huma.Schema{Type: huma.TypeObject, AdditionalProperties: one})
@@ -72,8 +73,8 @@ func (t *tagPatch) Schema(huma.Registry) *huma.Schema {
 	}}
 }
 
-// onto gives the tags that result.
-func (t tagPatch) onto(current domain.Tags) domain.Tags {
+// Apply gives the tags that result.
+func (t TagPatch) Apply(current domain.Tags) domain.Tags {
 	merged := domain.Tags{}
 	if !t.replace {
 		maps.Copy(merged, current)
@@ -96,9 +97,9 @@ func (t tagPatch) onto(current domain.Tags) domain.Tags {
 	return merged
 }
 
-// mergePatch applies a merge patch to a JSON object, as RFC 7396 has it. Numbers keep their
+// MergePatch applies a merge patch to a JSON object, as RFC 7396 has it. Numbers keep their
 // digits.
-func mergePatch(target, patch json.RawMessage) (json.RawMessage, error) {
+func MergePatch(target, patch json.RawMessage) (json.RawMessage, error) {
 	if len(target) == 0 {
 		target = json.RawMessage("{}")
 	}
@@ -145,4 +146,48 @@ func mergeValue(target, change any) any {
 		}
 	}
 	return merged
+}
+
+// Optional is a field of a merge patch: left out, null, or given.
+type Optional[T any] struct {
+	Given bool // null too
+	Null  bool
+	Value T
+}
+
+// nullable types tell null from left out.
+type nullable interface {
+	// present notes that there is a value and gives the place for it; null leaves it empty.
+	present(null bool) reflect.Value
+	inner() reflect.Type
+}
+
+func (o *Optional[T]) present(null bool) reflect.Value {
+	o.Given, o.Null = true, null
+	return reflect.ValueOf(&o.Value).Elem()
+}
+
+func (o *Optional[T]) inner() reflect.Type { return reflect.TypeFor[T]() }
+
+// Schema documents the value; that null clears it is said once, by the operation.
+func (o *Optional[T]) Schema(r huma.Registry) *huma.Schema {
+	s := *r.Schema(reflect.TypeFor[T](), true, "")
+	switch {
+	case s.Type != "":
+		s.Nullable = true
+	case len(s.OneOf) > 0:
+		s.OneOf = append(s.OneOf, &huma.Schema{Type: "null"})
+	}
+	return &s
+}
+
+func decodeNullable(t reflect.Type) decoder {
+	inner := decoderOf(reflect.New(t).Interface().(nullable).inner())
+	return func(r *reader, v reflect.Value) {
+		null := r.null()
+		place := v.Addr().Interface().(nullable).present(null)
+		if !null {
+			inner(r, place)
+		}
+	}
 }

@@ -1,9 +1,8 @@
-package http
+package body
 
 import (
 	"encoding/json"
 	"errors"
-	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,7 +26,7 @@ func TestMetaIsMergedAsRFC7396HasIt(t *testing.T) {
 		{`{"n":1}`, `{"m":12345678901234567890}`, `{"m":12345678901234567890,"n":1}`},
 		{`{"n":"<&>"}`, `{}`, `{"n":"<&>"}`},
 	} {
-		got, err := mergePatch(json.RawMessage(c.target), json.RawMessage(c.patch))
+		got, err := MergePatch(json.RawMessage(c.target), json.RawMessage(c.patch))
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s with %s: %s, %v; want %s", c.target, c.patch, got, err, c.want)
 		}
@@ -37,7 +36,7 @@ func TestMetaIsMergedAsRFC7396HasIt(t *testing.T) {
 func TestATagPatchChangesSingleValues(t *testing.T) {
 	t.Parallel()
 	type patched struct {
-		Tags optional[tagPatch] `json:"tags,omitzero"`
+		Tags Optional[TagPatch] `json:"tags,omitzero"`
 	}
 	there := domain.Tags{"labels": {"old", "kept"}, "lang": {"go"}}
 	for patch, want := range map[string]domain.Tags{
@@ -48,16 +47,16 @@ func TestATagPatchChangesSingleValues(t *testing.T) {
 		`{"tags": {"lang": {"c": true}, "labels": {}}}`:                      {"labels": {"old", "kept"}, "lang": {"go", "c"}},
 	} {
 		var found domain.Problems
-		given, err := decode[patched](decoderOf(reflect.TypeFor[patched]()), []byte(patch), &found)
+		given, err := Decode[patched]([]byte(patch), &found)
 		if err = errors.Join(err, found.Err()); err != nil {
 			t.Errorf("%s: %v", patch, err)
 		}
-		if diff := cmp.Diff(given.Tags.Value.onto(there), want); diff != "" {
+		if diff := cmp.Diff(given.Tags.Value.Apply(there), want); diff != "" {
 			t.Errorf("%s (-got +want):\n%s", patch, diff)
 		}
 	}
 	var found domain.Problems
-	_, _ = decode[patched](decoderOf(reflect.TypeFor[patched]()), []byte(`{"tags": {"labels": {"x": false, "y": {}}}}`), &found)
+	_, _ = Decode[patched]([]byte(`{"tags": {"labels": {"x": false, "y": {}}}}`), &found)
 	want := domain.Problems{
 		{Field: "tags.labels.x", Message: "must be true, or null to take it away"}, {Field: "tags.labels.y", Message: "must be true, or null to take it away"},
 	}

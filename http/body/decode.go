@@ -1,30 +1,21 @@
-package http
+package body
 
 import (
-	"bytes"
-	"encoding/json"
 	"math"
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
-	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
 )
 
 // decoder takes the next value into v, or notes why it cannot.
 type decoder func(r *reader, v reflect.Value)
 
-// decoderOf makes the decoder of a type that bodies are made of. It is strict, so that a
-// mistake is named instead of ignored: names are matched exactly, unknown and repeated ones are
-// refused, nothing is converted. null is the same as leaving a field out, unless the type is
-// [nullable]. Fields tagged readOnly are accepted and ignored, so that what was read can be
-// written again.
-func decoderOf(t reflect.Type) decoder {
-	form, several := forms[t]
+func newDecoder(t reflect.Type) decoder {
+	form, several := Forms[t]
 	if !several {
 		form = t
 	}
@@ -54,45 +45,20 @@ func decoderOf(t reflect.Type) decoder {
 	case reflect.Struct:
 		return decodeStruct(t)
 	}
-	panic("http: bodies cannot hold " + t.String())
+	panic("body: bodies cannot hold " + t.String())
 }
 
 // selfDecoding types know more than one form of themselves.
 type selfDecoding interface{ decode(r *reader) }
 
-// forms are the types that decode and document those of package api which know more than one form.
-var forms = map[reflect.Type]reflect.Type{
-	reflect.TypeFor[api.Tags]():        reflect.TypeFor[tags](),
-	reflect.TypeFor[api.OneOrMore]():   reflect.TypeFor[oneOrMore](),
-	reflect.TypeFor[api.AsOf]():        reflect.TypeFor[asOf](),
-	reflect.TypeFor[json.RawMessage](): reflect.TypeFor[object](),
-}
-
-// object decodes and documents a JSON object that is kept as it is, without spaces.
-type object json.RawMessage
-
-func (o *object) decode(r *reader) {
-	if r.peek() != '{' {
-		r.note("must be an object")
-		r.value()
-		return
-	}
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, r.value()); err == nil {
-		*o = compact.Bytes()
-	}
-}
-
-// Schema documents an object of any fields.
-func (o *object) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
-}
-
-// decode reads a body into a T. Bad values are noted in problems; the error says that it is
-// not JSON at all, or that it is nothing a T could be.
-func decode[T any](read decoder, body []byte, problems *domain.Problems) (T, error) {
+// Decode reads a body into a T. It notes bad values in problems; the error says that the body is no JSON object.
+//
+// It is strict, so that a mistake is named instead of ignored: names are matched exactly, unknown and repeated ones are
+// refused, nothing is converted. null is the same as leaving a field out, unless the type is an [Optional]. Fields tagged
+// readOnly are accepted and ignored, so that what was read can be written again.
+func Decode[T any](body []byte, problems *domain.Problems) (T, error) {
 	var into T
-	if err := wellFormed(body); err != nil {
+	if err := checkJSON(body); err != nil {
 		return into, err
 	}
 	r := reader{data: body, problems: problems, path: make([]step, 0, 4)}
@@ -100,8 +66,23 @@ func decode[T any](read decoder, body []byte, problems *domain.Problems) (T, err
 		r.note("must be a JSON object")
 		return into, problems.Err()
 	}
-	read(&r, reflect.ValueOf(&into).Elem())
+	decoderOf(reflect.TypeFor[T]())(&r, reflect.ValueOf(&into).Elem())
 	return into, nil
+}
+
+// decoders are those of the types that were decoded before.
+var decoders sync.Map // of decoder, by reflect.Type
+
+// Prepare makes the decoder of a type. It panics for a type that a body cannot hold.
+func Prepare(t reflect.Type) { decoderOf(t) }
+
+func decoderOf(t reflect.Type) decoder {
+	if known, ok := decoders.Load(t); ok {
+		return known.(decoder)
+	}
+	made := newDecoder(t)
+	decoders.Store(t, made)
+	return made
 }
 
 func decodeString(r *reader, v reflect.Value) {
@@ -200,8 +181,8 @@ type member struct {
 	notNull  bool // may be left out, and null is the zero value, which is out of its range
 }
 
-// noField is what is wrong with a field that the body does not have.
-const noField = "is not a field here"
+// NoField is what is wrong with a field that the body does not have.
+const NoField = "is not a field here"
 
 func decodeStruct(t reflect.Type) decoder {
 	known := map[string]member{}
@@ -226,13 +207,13 @@ func decodeStruct(t reflect.Type) decoder {
 		r.members(func(name []byte) {
 			m, found := known[string(name)]
 			if !found {
-				m.name = brief(string(name))
+				m.name = Shorten(string(name))
 			}
 			r.enter(step{name: m.name})
 			defer r.leave()
 			switch again := seen&(1<<m.index) != 0; {
 			case !found:
-				r.note(noField)
+				r.note(NoField)
 				r.value()
 			case again:
 				r.note("is given twice")
@@ -243,7 +224,7 @@ func decodeStruct(t reflect.Type) decoder {
 				v.Field(m.index).Set(reflect.New(v.Field(m.index).Type().Elem()))
 			case !m.nullable && r.null():
 			case m.filled && r.blank():
-				r.note(unset)
+				r.note(Empty)
 			default:
 				m.read(r, v.Field(m.index))
 			}
@@ -254,8 +235,8 @@ func decodeStruct(t reflect.Type) decoder {
 	}
 }
 
-// brief shortens a name that somebody else chose.
-func brief(name string) string {
+// Shorten shortens a name that somebody else chose.
+func Shorten(name string) string {
 	const most = 64
 	if runes := []rune(name); len(runes) > most {
 		return string(runes[:most]) + "…"

@@ -1,4 +1,4 @@
-package http
+package body
 
 import (
 	"bytes"
@@ -8,20 +8,20 @@ import (
 	"unicode/utf8"
 )
 
-// Broken is where JSON breaks, never on what.
-type Broken struct {
+// JSONError is where JSON breaks, never on what.
+type JSONError struct {
 	Line, Column int    // in characters; the first is 1
 	Why          string // a sentence that tells more than the place does; often empty
 }
 
-// BrokenJSON tells where JSON breaks, if it does.
-func BrokenJSON(data []byte) (Broken, bool) {
+// FindJSONError tells where JSON breaks, if it does.
+func FindJSONError(data []byte) (JSONError, bool) {
 	var broken *json.SyntaxError
 	if !errors.As(json.Unmarshal(data, new(json.RawMessage)), &broken) {
-		return Broken{}, false
+		return JSONError{}, false
 	}
 	before := data[:max(broken.Offset-1, 0)]
-	at := Broken{
+	at := JSONError{
 		Line:   bytes.Count(before, []byte{'\n'}) + 1,
 		Column: utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1,
 	}
