@@ -18,13 +18,6 @@ type Command interface {
 	Decide(dc DecisionContext, now time.Time) ([]Fact, error)
 }
 
-// Predictable is a command that knows what it will come to, unless something is in its way.
-type Predictable interface {
-	Command
-	// ExpectedFact is the fact that follows if nothing is.
-	ExpectedFact() Fact
-}
-
 // Reads says what a decision needs to know. What the command is about is always there. Voices, votes and
 // reports are those of the command's own item.
 type Reads struct {

@@ -14,17 +14,17 @@ type Fact interface {
 
 // Remembered began an item.
 type Remembered struct {
-	Type        Type
-	ContextType ContextType
-	Category    Category
-	Polarity    Polarity
-	Media       Media
-	Scopes      []Scope
-	Owner       Entity
-	Source      Source
-	Baseline    *Eval    // nil for [DefaultBaseline]
-	DerivedFrom []string // ids of the events it was made from
-	Text        Text
+	Text        Text        // first: its fields are the first ones of the text
+	Type        Type        `data:"type"`
+	ContextType ContextType `data:"context_type"`
+	Category    Category    `data:"category,omitempty"`
+	Polarity    Polarity    `data:"polarity"`
+	Media       Media       `data:"media"`
+	Scopes      []Scope     `data:"scopes"`
+	Owner       Entity      `data:"owner"`
+	Source      Source      `data:"source,omitzero" text:"source,omitzero"`
+	Baseline    *Eval       `data:"baseline,omitempty" text:"baseline,omitempty"` // nil for [DefaultBaseline]
+	DerivedFrom []string    `data:"derived_from,omitempty"`                       // ids of the events it was made from
 }
 
 // Revised changed an item; nil fields were left alone, empty ones were cleared.
@@ -43,18 +43,21 @@ type Revised struct {
 
 // Rescoped gave an item a new audience: Scopes is the whole new set.
 type Rescoped struct {
-	Scopes []Scope
-	Reason string
+	Scopes []Scope `data:"scopes"`
+	Reason string  `text:"reason,omitempty"`
 }
 
 // Transferred gave an item a new owner.
 type Transferred struct {
-	Owner  Entity
-	Reason string
+	Owner  Entity `data:"owner"`
+	Reason string `text:"reason,omitempty"`
 }
 
 // Moved gave an item another URI.
-type Moved struct{ URI, Reason string }
+type Moved struct {
+	URI    string `text:"uri,omitempty"`
+	Reason string `text:"reason,omitempty"`
+}
 
 // FoundHelpful is a voice for an item.
 type FoundHelpful struct{ Ballot }
@@ -64,54 +67,66 @@ type FoundHarmful struct{ Ballot }
 
 // Ballot is what was said in a vote.
 type Ballot struct {
-	Voter    Entity
-	Key      string // which of the voter's voices this is; see [BallotOf]
-	TraceID  string
-	Replaces string // the event id of the voice that this one replaces; may be empty
-	Query    string
-	Outcome  string
+	Voter    Entity `data:"voter"`
+	Key      string `data:"ballot"` // which of the voter's voices this is; see [BallotOf]
+	TraceID  string `data:"trace_id,omitempty"`
+	Replaces string `data:"replaces,omitempty"` // the event id of the voice that this one replaces; may be empty
+	Query    string `text:"query,omitempty"`
+	Outcome  string `text:"outcome,omitempty"`
 }
 
 // FeedbackRetracted took a vote back.
-type FeedbackRetracted struct{ Vote string } // the vote's event id
+type FeedbackRetracted struct {
+	Vote string `data:"vote"` // the vote's event id
+}
 
 // ReportedStale says that somebody found the item out of date.
 type ReportedStale struct {
-	Reporter Entity
-	Reason   string
+	Reporter Entity `data:"reporter"`
+	Reason   string `text:"reason,omitempty"`
 }
 
 // Confirmed says that the item still holds: earlier reports of staleness no longer count.
 type Confirmed struct {
-	Until  time.Time // zero for no end
-	Reason string
+	Until  time.Time `data:"until,omitzero"` // zero for no end
+	Reason string    `text:"reason,omitempty"`
 }
 
 // Superseded says that another item took this one's place.
 type Superseded struct {
-	By     string // the other item's id
-	Reason string
+	By     string `data:"by"` // the other item's id
+	Reason string `text:"reason,omitempty"`
 }
 
 // Deleted forgot the item: it leaves the answers and stays in the history.
-type Deleted struct{ Reason string }
+type Deleted struct {
+	Reason string `text:"reason,omitempty"`
+}
 
 // Restored brought a deleted or superseded item back.
-type Restored struct{ Reason string }
+type Restored struct {
+	Reason string `text:"reason,omitempty"`
+}
 
 // Held put the item under legal hold.
-type Held struct{ ReasonCode, Ticket string }
+type Held struct {
+	ReasonCode string `data:"reason_code"`
+	Ticket     string `data:"ticket,omitempty"`
+}
 
 // Released ended the legal hold.
-type Released struct{ ReasonCode, Ticket string }
+type Released struct {
+	ReasonCode string `data:"reason_code"`
+	Ticket     string `data:"ticket,omitempty"`
+}
 
 // Erased destroyed the item's text for good.
 type Erased struct {
-	ReasonCode  string
-	LegalBasis  string
-	RequestedBy string
-	Ticket      string
-	Events      []string // ids of the events that lost their text
+	ReasonCode  string   `data:"reason_code"`
+	LegalBasis  string   `data:"legal_basis,omitempty"`
+	RequestedBy string   `data:"requested_by,omitempty"`
+	Ticket      string   `data:"ticket,omitempty"`
+	Events      []string `data:"events,list"` // ids of the events that lost their text
 }
 
 // Name implements [Fact].

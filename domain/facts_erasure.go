@@ -2,20 +2,20 @@ package domain
 
 // ErasureOrdered began to erase many things.
 type ErasureOrdered struct {
-	Of          string
-	WithLineage bool
-	Role        Role
-	ReasonCode  string
-	LegalBasis  string
-	RequestedBy string
-	Ticket      string
+	Of          string `data:"of"`
+	WithLineage bool   `data:"with_lineage,omitempty"`
+	Role        Role   `data:"role"`
+	ReasonCode  string `data:"reason_code"`
+	LegalBasis  string `data:"legal_basis,omitempty"`
+	RequestedBy string `data:"requested_by,omitempty"`
+	Ticket      string `data:"ticket,omitempty"`
 }
 
 // ErasureCompleted says that nothing was left to erase, but for what was refused.
 type ErasureCompleted struct {
-	Erased    int64     // streams
-	NotErased int64     // streams that were refused
-	Refused   []Refused // the first of those
+	Erased    int64     `data:"erased"`               // streams
+	NotErased int64     `data:"not_erased,omitempty"` // streams that were refused
+	Refused   []Refused `data:"refused,omitempty"`    // the first of those
 }
 
 // TenantErased says that everything that was written in a tenant was erased.

@@ -4,24 +4,24 @@ import "time"
 
 // ProjectionStarted began to compute a version of a projection beside the one that is read.
 type ProjectionStarted struct {
-	Version  int
-	Settings map[string]string // what it is built with
-	Items    int64             // that there were
+	Version  int               `data:"version"`
+	Settings map[string]string `data:"settings,omitempty"` // what it is built with
+	Items    int64             `data:"items"`              // that there were
 }
 
 // ProjectionLoaded says that a version has what the log said when it was begun.
 type ProjectionLoaded struct {
-	Version int
-	Streams int64 // folded
-	Events  int64 // that these consist of
-	Took    time.Duration
+	Version int           `data:"version"`
+	Streams int64         `data:"streams"` // folded
+	Events  int64         `data:"events"`  // that these consist of
+	Took    time.Duration `data:"seconds"`
 }
 
 // ProjectionCaughtUp says that a version has what the log says: from here on it is written with every
 // append.
 type ProjectionCaughtUp struct {
-	Version int
-	Took    time.Duration
+	Version int           `data:"version"`
+	Took    time.Duration `data:"seconds"`
 }
 
 // ProjectionVerified says that a version is what the log says and differs from the one that is read in
@@ -33,42 +33,44 @@ type ProjectionRefused struct{ VerificationResult }
 
 // VerificationResult are what a verification found, in short.
 type VerificationResult struct {
-	Version  int
-	Against  int // the version that is read
-	Items    int64
-	Wrong    int              // rows that are not what the log says; those that were kept for the report
-	Changed  map[string]int64 // items that differ, by column
-	Intended []string         // columns that were meant to differ
-	Overlap  float64          // 0…1, of the first ten hits
-	Searches int
-	Took     time.Duration
+	Version  int              `data:"version"`
+	Against  int              `data:"against"` // the version that is read
+	Items    int64            `data:"items"`
+	Wrong    int              `data:"deviations"`         // rows that are not what the log says; those that were kept for the report
+	Changed  map[string]int64 `data:"changed,omitempty"`  // items that differ, by column
+	Intended []string         `data:"intended,omitempty"` // columns that were meant to differ
+	Overlap  float64          `data:"overlap"`            // 0…1, of the first ten hits
+	Searches int              `data:"searches"`
+	Took     time.Duration    `data:"seconds"`
 }
 
 // ProjectionSwitched let readers read a version.
 type ProjectionSwitched struct {
-	Version int
-	From    int // what they read before; it is kept
+	Version int `data:"version"`
+	From    int `data:"from"` // what they read before; it is kept
 }
 
 // ProjectionRolledBack let readers read a version again that was kept.
 type ProjectionRolledBack struct {
-	Version int
-	From    int // what they read before; it is kept
+	Version int `data:"version"`
+	From    int `data:"from"` // what they read before; it is kept
 }
 
 // ProjectionCancelled says that somebody gave up a version that was being computed.
-type ProjectionCancelled struct{ Version int }
+type ProjectionCancelled struct {
+	Version int `data:"version"`
+}
 
 // ProjectionFailed says that a version could not be computed, or not be written any more.
 type ProjectionFailed struct {
-	Version int
-	Reason  string
+	Version int    `data:"version"`
+	Reason  string `text:"reason,omitempty"`
 }
 
 // ProjectionRetired says that a version is not kept any more: there is no way back to it.
 type ProjectionRetired struct {
-	Version int
-	Reason  string // if it was not asked for
+	Version int    `data:"version"`
+	Reason  string `text:"reason,omitempty"` // if it was not asked for
 }
 
 // Name implements [Fact].

@@ -52,13 +52,13 @@ type Knowledge struct {
 
 // Text is what people wrote. It lies beside the facts and can be destroyed.
 type Text struct {
-	Task     string // what one was doing, in which situation; at most 2,000 characters
-	Content  string // the knowledge itself; 1 byte to 64 KiB
-	Abstract string // L0, about 100 tokens; empty when it is to be derived
-	Overview string // L1, one to two thousand tokens; empty when it is to be derived
-	Tags     Tags
-	Meta     json.RawMessage // a JSON object in compact form, at most 16 KiB; nil for none
-	URI      string
+	Task     string          `text:"task,omitempty"`     // what one was doing, in which situation; at most 2,000 characters
+	Content  string          `text:"content,omitempty"`  // the knowledge itself; 1 byte to 64 KiB
+	Abstract string          `text:"abstract,omitempty"` // L0, about 100 tokens; empty when it is to be derived
+	Overview string          `text:"overview,omitempty"` // L1, one to two thousand tokens; empty when it is to be derived
+	Tags     Tags            `text:"tags,omitempty"`
+	Meta     json.RawMessage `text:"meta,omitempty"` // a JSON object in compact form, at most 16 KiB; nil for none
+	URI      string          `text:"uri,omitempty"`
 }
 
 // Tags are business labels: category, domain, and any other key, each with one or more values.
@@ -69,31 +69,31 @@ const Labels = "labels"
 
 // Source says where an item came from.
 type Source struct {
-	Name        string
-	Category    string // paper, exp, skill, book …
-	URLs        []string
-	AgentID     string
-	SubmittedBy string
-	Timestamp   string // a time (RFC 3339) or a date, as given
-	TraceID     string
+	Name        string   `text:"name,omitempty"`
+	Category    string   `data:"category,omitempty"` // paper, exp, skill, book …
+	URLs        []string `text:"urls,omitempty"`
+	AgentID     string   `data:"agent_id,omitempty"`
+	SubmittedBy string   `data:"submitted_by,omitempty"`
+	Timestamp   string   `data:"timestamp,omitempty"` // a time (RFC 3339) or a date, as given
+	TraceID     string   `data:"trace_id,omitempty"`
 }
 
 // Eval is how an item has proved itself.
 type Eval struct {
-	Helpful        int
-	Harmful        int
-	Confidence     float64 // 0…1
-	HelpfulHistory []Use   // newest first
-	HarmfulHistory []Use
+	Helpful        int     `data:"helpful"`
+	Harmful        int     `data:"harmful"`
+	Confidence     float64 `data:"confidence"`                                                 // 0…1
+	HelpfulHistory []Use   `data:"helpful_history,omitempty" text:"helpful_history,omitempty"` // newest first
+	HarmfulHistory []Use   `data:"harmful_history,omitempty" text:"harmful_history,omitempty"`
 }
 
 // Use is one occasion on which an item was used and judged.
 type Use struct {
-	Query   string
-	TraceID string
-	Outcome string
-	By      Entity
-	At      time.Time
+	Query   string    `text:"query,omitempty"`
+	TraceID string    `data:"trace_id,omitempty"`
+	Outcome string    `text:"outcome,omitempty"`
+	By      Entity    `data:"by,omitempty"`
+	At      time.Time `data:"at,omitzero"`
 }
 
 // DefaultBaseline is how an item begins that came without an eval.

@@ -5,34 +5,34 @@ import "encoding/json"
 // Lesson is something that an extractor found in an archive, what is known that is like it, and what
 // was decided.
 type Lesson struct {
-	Category   Category
-	Polarity   Polarity
-	Sources    []string // ids of the events of the messages that it was found in
-	Neighbours []Neighbour
-	Decision   Decision
-	Item       string  // id of the item that it became; empty if it became none
-	Target     string  // id of the item that it restates, goes into or replaces; may be empty
-	Scopes     []Scope // of the item that it became, or restates; empty if it became none
+	Category   Category    `data:"category"`
+	Polarity   Polarity    `data:"polarity,omitempty"`
+	Sources    []string    `data:"sources"` // ids of the events of the messages that it was found in
+	Neighbours []Neighbour `data:"neighbours,omitempty"`
+	Decision   Decision    `data:"decision"`
+	Item       string      `data:"item,omitempty"`   // id of the item that it became; empty if it became none
+	Target     string      `data:"target,omitempty"` // id of the item that it restates, goes into or replaces; may be empty
+	Scopes     []Scope     `data:"scopes,omitempty"` // of the item that it became, or restates; empty if it became none
 	Text       LessonText
 }
 
 // LessonText is what people wrote about a lesson, or what was written by an extractor.
 type LessonText struct {
-	Key      string // what it is about, such as "indentation" or the name of a tool; may be empty
-	Task     string
-	Content  string
-	Abstract string
-	Overview string
-	Tags     Tags
-	Meta     json.RawMessage
-	URI      string // where the item is to lie; empty for where it follows from the rest
-	Reason   string // why it was decided so
+	Key      string          `text:"key,omitempty"` // what it is about, such as "indentation" or the name of a tool; may be empty
+	Task     string          `text:"task,omitempty"`
+	Content  string          `text:"content,omitempty"`
+	Abstract string          `text:"abstract,omitempty"`
+	Overview string          `text:"overview,omitempty"`
+	Tags     Tags            `text:"tags,omitempty"`
+	Meta     json.RawMessage `text:"meta,omitempty"`
+	URI      string          `text:"uri,omitempty"`    // where the item is to lie; empty for where it follows from the rest
+	Reason   string          `text:"reason,omitempty"` // why it was decided so
 }
 
 // Neighbour is an item that says something like a lesson.
 type Neighbour struct {
-	ID    string
-	Score float64 // 0…1
+	ID    string  `data:"id"`
+	Score float64 `data:"score"` // 0…1
 }
 
 // Decision is what becomes of a lesson.

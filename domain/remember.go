@@ -106,11 +106,6 @@ func (c Remember) Stream() string { return KnowledgeStream(c.ID) }
 // Reads implements [Command].
 func (c Remember) Reads() Reads { return Reads{URIs: []string{c.Knowledge.Text.URI}} }
 
-var _ Predictable = Remember{}
-
-// ExpectedFact implements [Predictable]: nobody has the id yet, and nobody is where the item is to lie.
-func (c Remember) ExpectedFact() Fact { return c.Knowledge }
-
 // Decide implements [Command].
 func (c Remember) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 	k := dc.Knowledge(c.ID)

@@ -9,8 +9,8 @@ import (
 
 // Scrubbing is what a tenant changed about what is scrubbed: the state of [ScrubbingStream], in its own log.
 type Scrubbing struct {
-	Off      []string       `json:"off,omitempty"` // classes that are left as they are
-	Patterns []ScrubPattern `json:"patterns,omitempty"`
+	Off      []string       `json:"off,omitempty" data:"off,omitempty"` // classes that are left as they are
+	Patterns []ScrubPattern `json:"patterns,omitempty" data:"patterns,omitempty"`
 }
 
 // ScrubPattern finds secrets that only a tenant knows of.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/events/codec"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -21,7 +22,9 @@ var _ domain.LogReader = archive{}
 func (a archive) TextsOf(stream string) (texts []domain.RecordedText) {
 	add := func(w domain.RecordedText, data []byte) error {
 		if w.Name == (domain.Redacted{}).Name() {
-			var named redactedData
+			var named struct {
+				Events []string `json:"events"`
+			}
 			if err := json.Unmarshal(data, &named); err != nil {
 				return err
 			}
@@ -55,7 +58,7 @@ func (a archive) TextsOf(stream string) (texts []domain.RecordedText) {
 
 // Newest implements [domain.LogReader].
 func (a archive) NewestFact(stream, name, authentication string) (found domain.Fact) {
-	var newest Payload
+	var newest codec.Payload
 	a.each(func(rows *sql.Rows) error {
 		var data, text []byte
 		newest.Name = name
@@ -70,13 +73,13 @@ func (a archive) NewestFact(stream, name, authentication string) (found domain.F
 		LIMIT 1`, a.tenant, stream, name, authentication, authentication)
 	for _, r := range a.records {
 		if r.Stream == stream && r.Name == name && (authentication == "" || r.Authentication == authentication) {
-			newest = Payload{Name: r.Name, SchemaVersion: r.SchemaVersion, Data: r.Data, Text: r.Text}
+			newest = codec.Payload{Name: r.Name, SchemaVersion: r.SchemaVersion, Data: r.Data, Text: r.Text}
 		}
 	}
 	if newest.Name == "" || a.streams.failed != nil {
 		return nil
 	}
-	found, err := Decode(newest)
+	found, err := codec.Decode(newest)
 	a.note(err)
 	return found
 }
@@ -84,7 +87,7 @@ func (a archive) NewestFact(stream, name, authentication string) (found domain.F
 // Saying implements [domain.LogReader]. It looks for the content as it is written in texts: PostgreSQL reads no JSON that
 // has half a surrogate pair anywhere.
 func (a archive) ItemsWithContent(content string, after int64) (ids []string) {
-	written, err := marshal(content)
+	written, err := codec.Marshal(content)
 	if err != nil {
 		a.note(err)
 		return nil

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/events/codec"
 
 	"github.com/uptrace/bun"
 
@@ -72,7 +73,7 @@ func (k storedState) says(s domain.Stream) bool {
 	if k.form != kindOfStream(s.Name).form {
 		return true
 	}
-	state, err := marshal(s.State)
+	state, err := codec.Marshal(s.State)
 	return err == nil && k.version == s.Version && k.position == s.Position && bytes.Equal(k.state, state)
 }
 

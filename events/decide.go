@@ -6,6 +6,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events/codec"
 )
 
 // outcome is a command's result, or the earlier request that it repeats.
@@ -56,7 +57,7 @@ func (b *batch) facts(c *command) ([]written, error) {
 	}
 	all := make([]written, len(facts))
 	for i, fact := range facts {
-		if all[i], err = c.foreseen.write(fact); err != nil {
+		if all[i], err = write(fact); err != nil {
 			return nil, err
 		}
 	}
@@ -121,7 +122,7 @@ func (b *batch) subject(stream string) streamHead {
 }
 
 // apply folds an event into whatever keeps its stream.
-func (b *batch) apply(event domain.Event, p Payload) error {
+func (b *batch) apply(event domain.Event, p codec.Payload) error {
 	if err := b.stage.Apply(event); err != nil {
 		return err
 	}
@@ -129,7 +130,7 @@ func (b *batch) apply(event domain.Event, p Payload) error {
 		return nil
 	}
 	p.Text = nil
-	plain, err := Decode(p)
+	plain, err := codec.Decode(p)
 	if err != nil {
 		return err
 	}
@@ -166,4 +167,25 @@ func (b *batch) remember(c *command, receipt domain.Receipt) {
 	}
 	b.requests[r.requestKey] = r
 	b.newRequests = append(b.newRequests, r)
+}
+
+// written is a fact written down: the bytes that are recorded, and the fact as it is read back from them,
+// so that what is folded now is what is folded whenever the log is read.
+type written struct {
+	codec.Payload
+	fact             domain.Fact
+	salt, commitment []byte // nil without a text
+}
+
+func write(fact domain.Fact) (w written, err error) {
+	if w.Payload, err = codec.Encode(fact); err != nil {
+		return w, err
+	}
+	if w.fact, err = codec.Decode(w.Payload); err != nil {
+		return w, err
+	}
+	if w.Text != nil {
+		w.salt, w.commitment = commitText(w.Text)
+	}
+	return w, nil
 }

@@ -11,6 +11,6 @@
 // thing, and a [Subscriber] for whoever wants to follow.
 //
 // A fact is written down as two JSON objects: data, the plain fields, lies in the event for ever;
-// text, what people wrote, lies beside it and can be destroyed. [Encode] and [Decode] turn facts into
-// these and back; [Record] says what is hashed, byte by byte.
+// text, what people wrote, lies beside it and can be destroyed. Package codec turns facts into these
+// and back; [Record] says what is hashed, byte by byte.
 package events

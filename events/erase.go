@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/events/codec"
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
@@ -169,7 +170,7 @@ func StreamsWithin(ctx context.Context, tx bun.IDB, tenant string, streams []str
 // that was redacted is read as it is by the history's end.
 func Refold(id string, history []domain.Event, through int64, policy domain.ConfidencePolicy) (*domain.Knowledge, error) {
 	return domain.Refold(id, history, through, policy, func(event domain.Event, text json.RawMessage) (domain.Event, error) {
-		fact, err := Decode(Payload{Name: event.Name, SchemaVersion: event.SchemaVersion, Data: event.Data, Text: text})
+		fact, err := codec.Decode(codec.Payload{Name: event.Name, SchemaVersion: event.SchemaVersion, Data: event.Data, Text: text})
 		event.Fact, event.Text, event.TextErased, event.TextRedacted = fact, text, false, true
 		return event, err
 	})

@@ -13,31 +13,6 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-type orderedData struct {
-	Of          string      `json:"of"`
-	WithLineage bool        `json:"with_lineage,omitempty"`
-	Role        domain.Role `json:"role"`
-	ReasonCode  string      `json:"reason_code"`
-	LegalBasis  string      `json:"legal_basis,omitempty"`
-	RequestedBy string      `json:"requested_by,omitempty"`
-	Ticket      string      `json:"ticket,omitempty"`
-}
-
-func splitOrdered(f domain.ErasureOrdered) orderedData { return orderedData(f) }
-func joinOrdered(d orderedData) domain.ErasureOrdered  { return domain.ErasureOrdered(d) }
-
-type completedData struct {
-	Erased    int64            `json:"erased"`
-	NotErased int64            `json:"not_erased,omitempty"`
-	Refused   []domain.Refused `json:"refused,omitempty"`
-}
-
-func splitCompleted(f domain.ErasureCompleted) completedData { return completedData(f) }
-func joinCompleted(d completedData) domain.ErasureCompleted  { return domain.ErasureCompleted(d) }
-
-func splitTenantErased(domain.TenantErased) nothing { return nothing{} }
-func joinTenantErased(nothing) domain.TenantErased  { return domain.TenantErased{} }
-
 // Order is an erasure that was ordered in a tenant, and is under way.
 type Order struct {
 	Tenant string

@@ -14,10 +14,6 @@ var (
 	ErrHole = errors.New("hole in the log")
 	// ErrTampered: a record is not what was appended.
 	ErrTampered = errors.New("record does not match its hash")
-	// ErrUnknownFact: the event's name, or its schema version, is newer than this program. Callers are told.
-	ErrUnknownFact error = &domain.Refusal{
-		Kind: domain.ErrBroken, Detail: "an event was written by a newer release of annals", Fix: "run that release on every server of this database",
-	}
 	// ErrRestored: a checkpoint is beyond the log's head, or the log has another event there. The
 	// log was restored to an earlier state, and what was read since then is not in it.
 	ErrRestored = errors.New("log was restored to an earlier state")

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/events/codec"
 
 	"github.com/uptrace/bun"
 
@@ -74,7 +75,7 @@ func FactsOf(tenant string, found []RecordedFact, positions []int64) (map[int64]
 
 func decodeFacts(facts map[int64]domain.Fact, found []RecordedFact) (err error) {
 	for _, f := range found {
-		if facts[f.Position], err = Decode(Payload{Name: f.Name, SchemaVersion: f.SchemaVersion, Data: f.Data, Text: f.Text}); err != nil {
+		if facts[f.Position], err = codec.Decode(codec.Payload{Name: f.Name, SchemaVersion: f.SchemaVersion, Data: f.Data, Text: f.Text}); err != nil {
 			return err
 		}
 	}

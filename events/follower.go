@@ -9,6 +9,7 @@ import (
 	"github.com/ThreeDotsLabs/watermill/message"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events/codec"
 )
 
 // abreast is how many tenants' pages one projection works on at the same time.
@@ -116,7 +117,7 @@ func (f *follower) next(ctx context.Context, tenant string) (Page, error) {
 			page.Events = append(page.Events, event)
 			continue
 		case len(page.Events) > 0: // it comes next
-		case errors.Is(err, ErrUnknownFact):
+		case errors.Is(err, codec.ErrUnknownFact):
 			return Page{}, fmt.Errorf("read log: %w", err)
 		default:
 			page.unreadable = err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events/codec"
 )
 
 // isPoison tells whether a page failed because of what is in it, and would fail again for ever. The
@@ -15,7 +16,7 @@ func isPoison(err error) bool {
 	for _, passing := range []error{
 		context.Canceled, context.DeadlineExceeded, domain.ErrUnavailable, domain.ErrBusy,
 		database.ErrUnavailable, database.ErrOutcomeUnknown, database.ErrFull,
-		ErrUnknownFact, ErrHole, ErrRestored, errCrowded,
+		codec.ErrUnknownFact, ErrHole, ErrRestored, errCrowded,
 	} {
 		if errors.Is(err, passing) {
 			return false

@@ -17,6 +17,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/codec"
 )
 
 // picky is a projection that cannot take in some streams.
@@ -164,7 +165,7 @@ func TestWhatPassesQuarantinesNobody(t *testing.T) {
 		var attempts atomic.Int64
 		failures := []error{
 			fmt.Errorf("the model: %w", domain.ErrUnavailable), database.ErrUnavailable, database.ErrFull,
-			context.DeadlineExceeded, events.ErrUnknownFact,
+			context.DeadlineExceeded, codec.ErrUnknownFact,
 		}
 		p := newPicky(t, db, nil)
 		p.refuse = map[string]func() error{"knowledge:k-0": func() error {

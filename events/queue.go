@@ -18,8 +18,7 @@ type group struct {
 // group's done afterwards.
 type command struct {
 	domain.Submission
-	foreseen *foresight // nil for none
-	result   domain.Result
+	result domain.Result
 	// earlier is set instead of a result if the request was made before.
 	earlier *request
 }
@@ -29,7 +28,7 @@ func newGroup(submissions []domain.Submission, places []int) *group {
 	g := &group{commands: make([]*command, len(places)), done: make(chan struct{})}
 	commands := make([]command, len(places))
 	for i, place := range places {
-		commands[i].Submission, commands[i].foreseen = submissions[place], foresee(submissions[place].Command)
+		commands[i].Submission = submissions[place]
 		g.commands[i] = &commands[i]
 	}
 	return g

@@ -12,6 +12,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events/codec"
 )
 
 // pageSize is how many events are read at once where nobody says otherwise.
@@ -162,5 +163,5 @@ func (l *Log) stream(ctx context.Context, db database.Querier, tenant, stream st
 	return events, nil
 }
 
-func splitTenantCreated(domain.TenantCreated) nothing { return nothing{} }
-func joinTenantCreated(nothing) domain.TenantCreated  { return domain.TenantCreated{} }
+// Names lists the names under which facts are recorded, in order.
+func (l *Log) Names() []string { return codec.Names() }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events/codec"
 )
 
 // Record is an event as it is stored: the columns of events and, unless the text was destroyed, of
@@ -149,7 +150,7 @@ func Verify(r Record) error {
 
 // event decodes what was recorded.
 func (r Record) event() (domain.Event, error) {
-	fact, err := Decode(Payload{Name: r.Name, SchemaVersion: r.SchemaVersion, Data: r.Data, Text: r.legible()})
+	fact, err := codec.Decode(codec.Payload{Name: r.Name, SchemaVersion: r.SchemaVersion, Data: r.Data, Text: r.legible()})
 	if err != nil {
 		return domain.Event{}, fmt.Errorf("position %d of tenant %s, %s: %w", r.Position, r.Tenant, r.Stream, err)
 	}

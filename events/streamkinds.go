@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events/codec"
 )
 
 // streamKinds are the kinds of streams other than knowledge, by what stands before the colon of their
@@ -45,7 +46,7 @@ func kindOfStream(name string) streamKind {
 	if kind, known := streamKinds[prefix]; known {
 		return kind
 	}
-	return streamKind{none: unknown{}, read: func([]byte) (domain.State, error) { return nil, ErrUnknownFact }}
+	return streamKind{none: unknown{}, read: func([]byte) (domain.State, error) { return nil, codec.ErrUnknownFact }}
 }
 
 // unknown is the state of streams that only a newer program knows.
@@ -53,5 +54,5 @@ type unknown struct{}
 
 // Evolve implements [domain.State].
 func (unknown) Evolve(domain.Fact, domain.EventMetadata) (domain.State, error) {
-	return nil, fmt.Errorf("%w: no such kind of stream", ErrUnknownFact)
+	return nil, fmt.Errorf("%w: no such kind of stream", codec.ErrUnknownFact)
 }

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,7 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events/codec"
 )
+
+var update = flag.Bool("update", false, "write the golden files that are missing")
 
 // stateSamples are a state of every kind of streams, with every field set.
 func stateSamples() map[string]domain.State {
@@ -49,7 +53,7 @@ func TestStatesAreKeptAsTheirGoldenFilesSay(t *testing.T) {
 			t.Errorf("%s has no sample", name)
 			continue
 		}
-		got, err := marshal(sample)
+		got, err := codec.Marshal(sample)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events/codec"
 )
 
 // streams are what the streams other than those of knowledge have come to, of one batch of commands:
@@ -175,7 +176,7 @@ func (s *streams) rows() ([][]any, error) {
 	rows := make([][]any, 0, len(s.changed))
 	for _, name := range slices.Sorted(maps.Keys(s.changed)) {
 		stream := s.known[name]
-		state, err := marshal(stream.State)
+		state, err := codec.Marshal(stream.State)
 		if err != nil {
 			return nil, fmt.Errorf("keep %s: %w", name, err)
 		}

@@ -77,7 +77,7 @@ func onBothEngines() map[string]func(*world) {
 		"commands look up streams and items":               lookups,
 		"streams take no facts but their own":              strictStreams,
 		"five thousand commands take few transactions":     manyCommands,
-		"what was foreseen may be decided otherwise":       decidedOtherwise,
+		"two items of one transaction want one place":      takenPlace,
 		"of twenty who say the same one is first":          sayingOnce,
 		"who has looked says what was not said since":      unlessSaidSince,
 	}

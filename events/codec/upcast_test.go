@@ -1,4 +1,4 @@
-package events
+package codec
 
 import (
 	"encoding/json"
@@ -11,34 +11,36 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// reportedData2 is what a release might write that lets several people report together: a list where
+// reportedLater is what a release might write that lets several people report together: a list where
 // version 1 had one name.
-type reportedData2 struct {
-	Reporters []domain.Entity `json:"reporters"`
+type reportedLater struct {
+	Reporters []domain.Entity `data:"reporters"`
+	Reason    string          `text:"reason,omitempty"`
 }
 
-// afterwards is the codec of such a release.
-func afterwards() codec {
-	later := maps.Clone(kinds)
-	k := apart(
-		func(f domain.ReportedStale) (reportedData2, reasonText) {
-			_, text := splitReportedStale(f)
-			return reportedData2{[]domain.Entity{f.Reporter}}, text
+// afterwards are the kinds of such a release.
+func afterwards() kinds {
+	later := maps.Clone(known)
+	k := converted(
+		func(f domain.ReportedStale) reportedLater {
+			return reportedLater{[]domain.Entity{f.Reporter}, f.Reason}
 		},
-		func(d reportedData2, t reasonText) domain.ReportedStale {
-			return joinReportedStale(reportedData{Reporter: d.Reporters[0]}, t)
+		func(w reportedLater) domain.ReportedStale {
+			return domain.ReportedStale{Reporter: w.Reporters[0], Reason: w.Reason}
 		},
 	)
 	k.version = 2
 	k.upcasters = []upcaster{func(data, text json.RawMessage) (json.RawMessage, json.RawMessage, error) {
-		var old reportedData
+		var old struct {
+			Reporter domain.Entity `json:"reporter"`
+		}
 		if err := json.Unmarshal(data, &old); err != nil {
 			return nil, nil, err
 		}
-		upcast, err := json.Marshal(reportedData2{[]domain.Entity{old.Reporter}})
+		upcast, err := json.Marshal(map[string]any{"reporters": []domain.Entity{old.Reporter}})
 		return upcast, text, err
 	}}
-	later[domain.ReportedStale{}.Name()] = k
+	later[k.name] = k
 	return later
 }
 

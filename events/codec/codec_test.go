@@ -1,4 +1,4 @@
-package events
+package codec
 
 import (
 	"bytes"
@@ -36,7 +36,7 @@ type golden struct {
 func TestFactsAreWrittenAsTheirGoldenFilesSay(t *testing.T) {
 	t.Parallel()
 	for _, s := range samples() {
-		if s.version != kinds[s.fact.Name()].version {
+		if s.version != known[s.fact.Name()].version {
 			continue
 		}
 		t.Run(goldenName(s), func(t *testing.T) {
@@ -89,8 +89,8 @@ func TestEveryFactOfTheDomainHasAGoldenFile(t *testing.T) {
 		t.Fatalf("found only %v in the domain", names)
 	}
 	for _, name := range names {
-		k, known := kinds[name]
-		if !known {
+		k, found := known[name]
+		if !found {
 			t.Errorf("%s cannot be recorded: add it to kinds", name)
 			continue
 		}
@@ -104,8 +104,8 @@ func TestEveryFactOfTheDomainHasAGoldenFile(t *testing.T) {
 			}
 		}
 	}
-	if len(kinds) != len(names) {
-		t.Errorf("%d kinds are known, the domain has %d facts", len(kinds), len(names))
+	if len(known) != len(names) {
+		t.Errorf("%d kinds are known, the domain has %d facts", len(known), len(names))
 	}
 }
 
@@ -212,7 +212,7 @@ func TestWhatANewerProgramWroteIsNamed(t *testing.T) {
 
 func TestOldSchemaVersionsAreUpcastOneByOne(t *testing.T) {
 	t.Parallel()
-	k := apart(splitReportedStale, joinReportedStale)
+	k := tagged[domain.ReportedStale]()
 	k.version = 3
 	rename := func(from, to string) upcaster {
 		return func(data, text json.RawMessage) (json.RawMessage, json.RawMessage, error) {
@@ -221,7 +221,7 @@ func TestOldSchemaVersionsAreUpcastOneByOne(t *testing.T) {
 	}
 	k.upcasters = []upcaster{rename("who", "whom"), rename("whom", "reporter")}
 	for version, data := range map[int]string{1: `{"who":"user:mia"}`, 2: `{"whom":"user:mia"}`, 3: `{"reporter":"user:mia"}`} {
-		got, err := k.decode(Payload{SchemaVersion: version, Data: json.RawMessage(data)})
+		got, err := kindsOf(k).decode(Payload{Name: k.name, SchemaVersion: version, Data: json.RawMessage(data)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,7 +266,7 @@ func FuzzDecode(f *testing.F) {
 // factNames reads the names of all facts from the domain's source.
 func factNames(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob("../domain/facts*.go")
+	files, err := filepath.Glob("../../domain/facts*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,7 +324,7 @@ func writeGolden(t *testing.T, s sample, content []byte) {
 
 func indented(t *testing.T, g golden) []byte {
 	t.Helper()
-	raw, err := marshal(g)
+	raw, err := Marshal(g)
 	if err != nil {
 		t.Fatal(err)
 	}

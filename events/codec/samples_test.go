@@ -1,4 +1,4 @@
-package events
+package codec
 
 import (
 	"encoding/json"

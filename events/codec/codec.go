@@ -1,0 +1,183 @@
+// Package codec turns facts into bytes and back.
+//
+// Its one rule: what was recorded is never written again and is read for ever. A fact is two JSON
+// objects: data, the plain fields, lies in the event for ever; text, what people wrote, lies beside it
+// and can be destroyed. The tags of the facts in package domain say which field goes where. A new
+// optional field gets a tag; any other change takes a new schema version and an upcaster.
+package codec
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// ErrUnknownFact: the event's name, or its schema version, is newer than this program. It is a refusal
+// for callers.
+var ErrUnknownFact error = &domain.Refusal{
+	Kind: domain.ErrBroken, Detail: "an event was written by a newer release of annals", Fix: "run that release on every server of this database",
+}
+
+// Payload is a fact as it is recorded.
+type Payload struct {
+	Name          string
+	SchemaVersion int
+	Data          json.RawMessage // the plain fields
+	Text          json.RawMessage // what people wrote; nil if they wrote nothing
+}
+
+// kinds are the facts that can be recorded, by name.
+type kinds map[string]*kind
+
+// known are the kinds of this program.
+var known = kindsOf(
+	tagged[domain.Remembered](), converted(writeRevised, readRevised), tagged[domain.Rescoped](), tagged[domain.Transferred](), tagged[domain.Moved](),
+	tagged[domain.FoundHelpful](), tagged[domain.FoundHarmful](), tagged[domain.FeedbackRetracted](),
+	tagged[domain.ReportedStale](), tagged[domain.Confirmed](), tagged[domain.Superseded](), tagged[domain.Deleted](), tagged[domain.Restored](),
+	tagged[domain.Held](), tagged[domain.Released](), tagged[domain.Erased](), tagged[domain.Linked](), tagged[domain.Unlinked](),
+
+	tagged[domain.SessionOpened](), tagged[domain.MessageAdded](), tagged[domain.ContextUsed](), tagged[domain.SessionCommitted](),
+	tagged[domain.SessionExtracted](), tagged[domain.ExtractionFailed](), tagged[domain.ExtractionRequested](),
+	tagged[domain.SessionDeleted](), tagged[domain.SessionErased](),
+
+	tagged[domain.Redacted](), tagged[domain.TextsErased](),
+	tagged[domain.KeyCreated](), tagged[domain.KeyRotated](), tagged[domain.KeyRevoked](), tagged[domain.KeyRoleChanged](),
+	tagged[domain.TenantCreated](), tagged[domain.TenantErased](), tagged[domain.ScrubbingChanged](),
+	tagged[domain.ErasureOrdered](), tagged[domain.ErasureCompleted](),
+
+	tagged[domain.ProjectionStarted](), tagged[domain.ProjectionLoaded](), tagged[domain.ProjectionCaughtUp](), tagged[domain.ProjectionVerified](),
+	tagged[domain.ProjectionRefused](), tagged[domain.ProjectionSwitched](), tagged[domain.ProjectionRolledBack](), tagged[domain.ProjectionCancelled](),
+	tagged[domain.ProjectionFailed](), tagged[domain.ProjectionRetired](),
+)
+
+func kindsOf(list ...*kind) kinds {
+	all := kinds{}
+	for _, k := range list {
+		all[k.name] = k
+	}
+	return all
+}
+
+// kind is how the facts of one name are written and read.
+type kind struct {
+	name       string
+	version    int        // the schema version that is written today
+	data, text *mapping   // nil for an object that is always empty
+	upcasters  []upcaster // upcasters[i] turns version i+1 into version i+2
+
+	shape reflect.Type                    // the struct that has the tags
+	write func(domain.Fact) any           // to that struct
+	read  func(reflect.Value) domain.Fact // from that struct
+}
+
+// upcaster turns what an older schema version wrote into what the next one would have written. text is
+// nil if there was none or if it was destroyed.
+type upcaster func(data, text json.RawMessage) (newData, newText json.RawMessage, err error)
+
+// tagged is the kind of facts whose struct has the tags.
+func tagged[F domain.Fact]() *kind {
+	return converted(func(f F) F { return f }, func(f F) F { return f })
+}
+
+// converted is the kind of facts that are written as another struct, which has the tags.
+func converted[F domain.Fact, W any](write func(F) W, read func(W) F) *kind {
+	var zero F
+	shape := reflect.TypeFor[W]()
+	return &kind{
+		name: zero.Name(), version: 1, data: structMapping(shape, data), text: structMapping(shape, text), shape: shape,
+		write: func(fact domain.Fact) any { return write(fact.(F)) },
+		read:  func(v reflect.Value) domain.Fact { return read(v.Interface().(W)) },
+	}
+}
+
+// Names are the names under which facts are recorded, in order.
+func Names() []string { return slices.Sorted(maps.Keys(known)) }
+
+// Encode writes a fact. The bytes are recorded and hashed as they are.
+func Encode(fact domain.Fact) (Payload, error) { return known.encode(fact) }
+
+func (all kinds) encode(fact domain.Fact) (Payload, error) {
+	k, found := all[fact.Name()]
+	if !found {
+		return Payload{}, fmt.Errorf("encode %s: %w", fact.Name(), ErrUnknownFact)
+	}
+	p := Payload{Name: k.name, SchemaVersion: k.version}
+	from := reflect.ValueOf(k.write(fact))
+	var err error
+	if p.Data, err = k.data.marshal(from); err != nil {
+		return Payload{}, fmt.Errorf("encode %s: %w", k.name, err)
+	}
+	if p.Text, err = k.text.marshal(from); err != nil {
+		return Payload{}, fmt.Errorf("encode text of %s: %w", k.name, err)
+	}
+	if string(p.Text) == "{}" {
+		p.Text = nil
+	}
+	return p, nil
+}
+
+// Decode reads a fact of any schema version up to today's. Without its text the fact's text fields are
+// empty. The error matches [ErrUnknownFact] if a newer program wrote the event.
+func Decode(p Payload) (domain.Fact, error) { return known.decode(p) }
+
+func (all kinds) decode(p Payload) (domain.Fact, error) {
+	k, found := all[p.Name]
+	if !found {
+		return nil, fmt.Errorf("%w: %q, which this one does not know", ErrUnknownFact, p.Name)
+	}
+	if p.SchemaVersion < 1 || p.SchemaVersion > k.version {
+		return nil, fmt.Errorf("%w: %s has schema version %d, this one knows 1 to %d", ErrUnknownFact, p.Name, p.SchemaVersion, k.version)
+	}
+	for v := p.SchemaVersion; v < k.version; v++ {
+		var err error
+		if p.Data, p.Text, err = k.upcasters[v-1](p.Data, p.Text); err != nil {
+			return nil, fmt.Errorf("upcast %s from schema version %d: %w", p.Name, v, err)
+		}
+	}
+	to := reflect.New(k.shape).Elem()
+	err := k.data.unmarshal(p.Data, to)
+	if err == nil && p.Text != nil {
+		err = k.text.unmarshal(p.Text, to)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("decode %s: %w", p.Name, err)
+	}
+	return k.read(to), nil
+}
+
+func (m *mapping) marshal(from reflect.Value) (json.RawMessage, error) {
+	if m == nil {
+		return json.RawMessage("{}"), nil
+	}
+	wire := reflect.New(m.wire)
+	m.write(from, wire.Elem())
+	return Marshal(wire.Interface())
+}
+
+func (m *mapping) unmarshal(written []byte, to reflect.Value) error {
+	if m == nil {
+		return json.Unmarshal(written, &struct{}{})
+	}
+	wire := reflect.New(m.wire)
+	if err := json.Unmarshal(written, wire.Interface()); err != nil {
+		return err
+	}
+	m.read(wire.Elem(), to)
+	return nil
+}
+
+// Marshal leaves <, > and & as they are: events are meant to be read by people.
+func Marshal(value any) (json.RawMessage, error) {
+	var buffer bytes.Buffer
+	encoder := json.NewEncoder(&buffer)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buffer.Bytes(), []byte("\n")), nil
+}
