@@ -1,0 +1,146 @@
+package http_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/events"
+	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/proof"
+)
+
+// testdata/earlier has the logs of three tenants as an earlier program exported them, events of nearly every kind, and the items as
+// that program answered them.
+const earlier = "testdata/earlier/"
+
+var earlierLogs = []string{"default", "acme", "_system"}
+
+func TestTheLogsOfAnEarlierProgramVerify(t *testing.T) {
+	t.Parallel()
+	key, err := os.ReadFile(earlier + "log.pub")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tenant := range earlierLogs {
+		report, err := proof.VerifyFile(t.Context(), earlier+tenant+".ndjson", proof.Verification{Keys: []string{strings.TrimSpace(string(key))}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !report.Verified {
+			t.Errorf("the log of %s does not verify: %+v", tenant, report.Faults)
+		}
+	}
+}
+
+func TestTheLogsOfAnEarlierProgramGiveTheSameItems(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		restore(t, db)
+		var rebuilder *projections.Rebuilder
+		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
+			rebuilder = projections.NewRebuilder(cfg.Reader.(projections.Reader).Knowledge, cfg.Writer.(*events.Log))
+			cfg.Rebuilder = projections.Rebuilds{Rebuilder: rebuilder}
+		})
+		defer rebuilder.Close()
+		w.ask("POST", rebuildPath+"?repair=true", nil).want(http.StatusAccepted)
+		if last := w.rebuilt(); last["state"] != "active" {
+			t.Fatalf("the rebuild is %v", last)
+		}
+		for _, line := range linesOf(t, earlier+"items.ndjson") {
+			var want object
+			if err := json.Unmarshal(line, &want); err != nil {
+				t.Fatal(err)
+			}
+			got := object{"id": want["id"], "status": "gone"}
+			if a := w.ask("GET", "/v1/knowledge/"+want["id"].(string), nil); a.status == http.StatusOK {
+				got = a.json()
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-earlier +now):\n%s", want["id"], diff)
+			}
+		}
+	})
+}
+
+// restore writes the records of the exported logs, and what says which of their texts were destroyed, into the tables of a
+// database.
+func restore(t *testing.T, db *database.DB) {
+	t.Helper()
+	err := db.Transact(database.ForEveryTenant(t.Context()), func(ctx context.Context, tx bun.Tx) error {
+		for _, tenant := range earlierLogs {
+			for _, line := range linesOf(t, earlier+tenant+".ndjson") {
+				if err := restoreRecord(ctx, tx, line); err != nil {
+					return err
+				}
+			}
+		}
+		for _, line := range linesOf(t, earlier+"destroyed.ndjson") {
+			var tables map[string]map[string]any
+			if err := json.Unmarshal(line, &tables); err != nil {
+				return err
+			}
+			for table, row := range tables {
+				if _, err := tx.NewInsert().Model(&row).Table(table).Exec(ctx); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// restoreRecord writes a record as its export has it: the bytes in hexadecimal. The last line, a manifest, is no record.
+func restoreRecord(ctx context.Context, tx bun.Tx, line []byte) error {
+	var event map[string]any
+	if err := json.Unmarshal(line, &event); err != nil || event["manifest"] != nil {
+		return err
+	}
+	for _, column := range []string{"hash", "salt", "text_commitment"} {
+		if event[column] == nil {
+			continue
+		}
+		bytes, err := hex.DecodeString(event[column].(string))
+		if err != nil {
+			return err
+		}
+		event[column] = bytes
+	}
+	text := map[string]any{"tenant": event["tenant"], "position": event["position"], "salt": event["salt"], "text": event["text"]}
+	delete(event, "salt")
+	delete(event, "text")
+	if _, err := tx.NewInsert().Model(&event).Table("events").Exec(ctx); err != nil || text["text"] == nil {
+		return err
+	}
+	_, err := tx.NewInsert().Model(&text).Table("event_texts").Exec(ctx)
+	return err
+}
+
+func linesOf(t *testing.T, path string) (lines [][]byte) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.FromSlash(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scanner := bufio.NewScanner(bytes.NewReader(text))
+	for scanner.Buffer(nil, 1<<20); scanner.Scan(); {
+		lines = append(lines, bytes.Clone(scanner.Bytes()))
+	}
+	return lines
+}
