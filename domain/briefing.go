@@ -1,5 +1,11 @@
 package domain
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // Aspect is what an item is to an agent that is being briefed. Every item has exactly one.
 type Aspect string
 
@@ -53,4 +59,122 @@ type Briefed struct {
 	Found
 	Aspect   Aspect
 	Included bool // there was room for it in the injection
+}
+
+// Stage is when in its work an agent asks what it should know.
+type Stage string
+
+// The moments.
+const (
+	AtStart    Stage = "start"    // a session begins: who the user is, then what fits the task
+	AtFocus    Stage = "focus"    // a goal was set
+	AtQuery    Stage = "query"    // a question, before a task: six kinds of knowledge side by side
+	AtAnalysis Stage = "analysis" // something failed: what is known about the tools and of such cases
+)
+
+// Stages are all of them.
+var Stages = []Stage{AtStart, AtFocus, AtQuery, AtAnalysis}
+
+// FieldName names what a moment is about: the field in which callers say it.
+func (m Stage) FieldName() string {
+	switch m {
+	case AtFocus:
+		return "goal"
+	case AtQuery:
+		return "query"
+	default:
+		return "task"
+	}
+}
+
+// Limits of a need.
+const (
+	MinTokens      = 50
+	MaxTokens      = 32_000
+	usualTokens    = 1800
+	analysisTokens = 500 // an analysis has a long prompt of its own
+	maxFailures    = 64
+)
+
+// Need asks what an agent should know at a moment of its work.
+type Need struct {
+	By        Principal
+	Stage     Stage
+	About     string   // the task, goal or question; only at the start it may be empty
+	Failures  []string // of tools, at analysis, the first one first
+	Context   Context
+	Tags      Tags     // every key must match, by any of its values
+	MinScore  *float64 // 0…1; nil for the embedder's default
+	MaxTokens int      // of what is told; 0 for what is usual at the moment
+}
+
+// Complete fills in defaults and validates: every bad field at once, then the entitlement to each
+// entity that the context names.
+func (n Need) Complete() (Need, error) {
+	var p Problems
+	oneOf(&p, "moment", n.Stage, Stages, true)
+	field := n.Stage.FieldName()
+	if strings.TrimSpace(n.About) == "" && n.Stage != AtStart && slices.Contains(Stages, n.Stage) {
+		p.Add(field, "must not be empty at %s", n.Stage)
+	}
+	atMost(&p, field, n.About, MaxQuery)
+	if len(n.Failures) > 0 && n.Stage != AtAnalysis {
+		p.Add("tool_issues", "belongs to %s", AtAnalysis)
+	}
+	if len(n.Failures) > maxFailures {
+		p.Add("tool_issues", "must be at most %d", maxFailures)
+	}
+	for i, failure := range n.Failures {
+		atMost(&p, fmt.Sprintf("tool_issues[%d]", i), failure, MaxQuery)
+	}
+	if n.MinScore != nil && !(*n.MinScore >= 0 && *n.MinScore <= 1) {
+		p.Add("min_score", "must be 0 to 1")
+	}
+	if n.MaxTokens == 0 {
+		n.MaxTokens = usualTokens
+		if n.Stage == AtAnalysis {
+			n.MaxTokens = analysisTokens
+		}
+	}
+	if n.MaxTokens < MinTokens || n.MaxTokens > MaxTokens {
+		p.Add("max_tokens", "must be %d to %d", MinTokens, MaxTokens)
+	}
+	for i, entity := range n.Context.Entities {
+		checkEntity(&p, fmt.Sprintf("context[%d]", i), entity)
+	}
+	checkTags(&p, n.Tags)
+	if err := p.Err(); err != nil {
+		return n, err
+	}
+	return n, n.Search("").entitled()
+}
+
+// Search is a search that a need asks for, within its context.
+func (n Need) Search(about string) Search {
+	return Search{By: n.By, Text: about, Context: n.Context, MinScore: n.MinScore, Filter: Filter{Tags: n.Tags}}
+}
+
+// User is for whom it is: the user whom the context names, or without a context the one who asks.
+// False if that is none.
+func (n Need) User() (Entity, bool) {
+	for _, entity := range n.Context.Entities {
+		if entity.Kind() == User {
+			return entity, true
+		}
+	}
+	voter := n.By.EffectiveSubject()
+	return voter, !n.Context.Given && voter.Kind() == User
+}
+
+// Reader is who reads what a list shows: the entities of its context and nobody else, or without a context
+// whoever asks.
+func (n Need) Reader() Principal {
+	if !n.Context.Given {
+		return n.By
+	}
+	reader := Principal{Tenant: n.By.Tenant, Role: Member}
+	if entities := n.Context.Entities; len(entities) > 0 {
+		reader.Subject, reader.Memberships = entities[0], entities[1:]
+	}
+	return reader
 }

@@ -1,6 +1,9 @@
 package domain
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // ConfidencePolicy turns voices into confidence. It is a pure function with a name and a
 // version: a projection records which one it was built with, and changing it is a rebuild.
@@ -31,4 +34,82 @@ func DefaultConfidence() ConfidencePolicy {
 // projection somewhere was built with stays for ever.
 func ConfidencePolicies() []ConfidencePolicy {
 	return []ConfidencePolicy{DefaultConfidence(), CautiousConfidence()}
+}
+
+// CautiousConfidence is the lower bound of Wilson's score interval for the share of helpful voices,
+// one standard error below its centre, halved for every distinct reporter of staleness. Few voices say
+// little: one helpful use gives 0.5, as by default, but five give 0.83 instead of 0.9, and one of each
+// 0.21 instead of 0.25. From Wilson, "Probable Inference, the Law of Succession, and Statistical
+// Inference" (1927).
+func CautiousConfidence() ConfidencePolicy {
+	return ConfidencePolicy{
+		Name: "wilson/1",
+		Confidence: func(helpful, harmful, reporters int) float64 {
+			n := float64(helpful) + float64(harmful)
+			if n <= 0 {
+				return 0
+			}
+			// With z = 1. A product that is converted is rounded by itself, so that every processor
+			// gives the same: a rebuild compares bit by bit.
+			p := float64(helpful) / n
+			spread := math.Sqrt(float64(p*(1-p))/n + 1/float64(4*n*n))
+			c := (p + 1/(2*n) - spread) / (1 + 1/n)
+			return math.Ldexp(min(max(c, 0), 1), -reporters)
+		},
+	}
+}
+
+// Rating is what readers should know about an item before they rely on it.
+type Rating struct {
+	Helpful      int // votes, the author's own included
+	Harmful      int
+	Confidence   float64
+	Reporters    int  // of staleness
+	Expired      bool // it was confirmed until a date that has passed
+	Status       Status
+	SupersededBy string
+}
+
+// ContestedBelow is the confidence below which an item that was judged harmful or stale is contested.
+const ContestedBelow = 0.2
+
+// Rating summarises how an item was judged.
+func (k *Knowledge) Rating() Rating {
+	return Rating{
+		Helpful: k.Helpful, Harmful: k.Harmful, Confidence: k.Confidence, Reporters: k.Stale.Reporters, Expired: k.Expired,
+		Status: k.Status, SupersededBy: k.SupersededBy,
+	}
+}
+
+// Contested tells whether agents must not rely on the item. An item that nobody has judged yet is not contested.
+func (s Rating) Contested() bool {
+	return s.Confidence < ContestedBelow && (s.Harmful > 0 || s.Reporters > 0)
+}
+
+// Others are the helpful votes without the one that an item begins with, which is its author's.
+func (s Rating) Others() int { return max(s.Helpful-1, 0) }
+
+// Marks are what is unusual, in words: votes against the item, reports of staleness, an expired confirmation, and the item that took its place.
+func (s Rating) Marks() []string {
+	var marks []string
+	votes := fmt.Sprintf("%d helpful, %d harmful", s.Others(), s.Harmful)
+	switch {
+	case s.Contested():
+		marks = append(marks, "contested: "+votes)
+	case s.Harmful > 0:
+		marks = append(marks, votes)
+	}
+	if s.Reporters > 0 {
+		marks = append(marks, fmt.Sprintf("reported stale by %d", s.Reporters))
+	}
+	if s.Expired {
+		marks = append(marks, "confirmation expired")
+	}
+	switch {
+	case s.SupersededBy != "":
+		marks = append(marks, "superseded by "+s.SupersededBy)
+	case s.Status != Active && s.Status != "":
+		marks = append(marks, string(s.Status))
+	}
+	return marks
 }

@@ -1,6 +1,8 @@
 package domain
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"time"
 )
@@ -81,4 +83,61 @@ const (
 type Result struct {
 	Receipt Receipt
 	Err     error
+}
+
+// EventQuery selects events of one tenant's log. Empty fields select everything; several names are
+// alternatives.
+type EventQuery struct {
+	Tenant     string
+	After      int64      // positions greater than this, or with Descending less than this
+	Limit      int        // at most 500; 0 for 100
+	Descending bool       // newest first; After 0 then means from the head
+	Only       *Principal // only events of items that it may see now; nil for all events
+
+	Stream        string
+	Actor         Entity // as actor or on whose behalf
+	OnBehalfOf    Entity
+	Names         []string
+	Scope         Scope  // of the item, as it is now
+	Owner         Entity // of the item, as it is now
+	RequestID     string
+	CorrelationID string
+	TraceID       string // of the traceparent, of a vote, or of what was remembered
+
+	From, To                 time.Time // recorded at or after From, before To
+	OccurredFrom, OccurredTo time.Time // happened in the world at or after, before; only what says when
+}
+
+// AboutItems tells whether it takes the items themselves to know which events are selected.
+func (q EventQuery) AboutItems() bool { return q.Scope != "" || q.Owner != "" || q.Only != nil }
+
+// Request recognises a request that was made before: unique per tenant and subject.
+type Request struct {
+	Key         string // the caller's Idempotency-Key; bulk lines add #line
+	Fingerprint Fingerprint
+}
+
+// Fingerprint tells whether two requests ask for the same, as SHA-256 digests.
+type Fingerprint struct {
+	Whole   [32]byte // of everything that the request says
+	Outline [32]byte // of what stays known when the texts that it brought are destroyed
+}
+
+// FingerprintOf is of a request that says what is in its outline, and more.
+func FingerprintOf(outline []string, more ...string) Fingerprint {
+	var f Fingerprint
+	hash := sha256.New()
+	write := func(parts []string) {
+		for _, part := range parts {
+			var length [8]byte
+			binary.BigEndian.PutUint64(length[:], uint64(len(part)))
+			hash.Write(length[:])
+			hash.Write([]byte(part))
+		}
+	}
+	write(outline)
+	hash.Sum(f.Outline[:0])
+	write(more)
+	hash.Sum(f.Whole[:0])
+	return f
 }

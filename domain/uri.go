@@ -2,6 +2,7 @@ package domain
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -190,4 +191,55 @@ func (u URI) Level() Level {
 		return Overview
 	}
 	return Detail
+}
+
+// mayUseURI refuses URIs in the space of somebody that the caller neither is nor acts for. Nobody else
+// learns from a conflict what lies there, and nobody occupies another's places.
+func mayUseURI(by Principal, uri string) error {
+	if space := URI(uri).Space(); space != "" && !by.MayPublish(space.Scope()) {
+		return Refuse(ErrForbidden, "the uri lies in a space that is not %s's", by.EffectiveSubject()).
+			WithFix("leave the uri out, or name one in your own space or in one that is everybody's, such as viking://resources/")
+	}
+	return nil
+}
+
+// freeURIBeside is the place next to one that is taken: it follows from the rest of the item and not from its
+// author, who is to learn nothing of who was there before. No id contains the character that sets it apart.
+func freeURIBeside(dc ItemReader, uri string) string {
+	stem := strings.TrimSuffix(uri, ".md")
+	for n := 2; ; n++ {
+		if other := stem + "@" + strconv.Itoa(n) + ".md"; dc.Holder(other) == "" {
+			return other
+		}
+	}
+}
+
+// Directory asks what lies directly in a directory, in the order of names. Directories are made by what
+// lies in them: one where nobody sees anything is not there.
+type Directory struct {
+	By    Principal
+	URI   URI
+	After DirectoryEntry // only what comes after this one; none from the beginning
+	Limit int
+}
+
+// DirectoryEntry is what lies in a directory: an item, or a directory of its own.
+type DirectoryEntry struct {
+	URI   URI
+	IsDir bool
+	First *Knowledge // the item; of a directory, the first of all that lies in it
+}
+
+// Walk asks for the items anywhere below a directory, in the order of URIs.
+type Walk struct {
+	By    Principal
+	Below URI
+	After URI // only what comes after this; empty from the beginning
+	Limit int
+}
+
+// Leaf is an item below a directory: where it lies, and what it says if that was asked for.
+type Leaf struct {
+	URI     URI
+	Content string
 }

@@ -2,6 +2,79 @@ package domain
 
 import "time"
 
+// ErasureOrdered began to erase many things.
+type ErasureOrdered struct {
+	Of          string `data:"of"`
+	WithLineage bool   `data:"with_lineage,omitempty"`
+	Role        Role   `data:"role"`
+	ReasonCode  string `data:"reason_code"`
+	LegalBasis  string `data:"legal_basis,omitempty"`
+	RequestedBy string `data:"requested_by,omitempty"`
+	Ticket      string `data:"ticket,omitempty"`
+}
+
+// ErasureCompleted says that nothing was left to erase, but for what was refused.
+type ErasureCompleted struct {
+	Erased    int64     `data:"erased"`               // streams
+	NotErased int64     `data:"not_erased,omitempty"` // streams that were refused
+	Refused   []Refused `data:"refused,omitempty"`    // the first of those
+}
+
+// TenantErased says that everything that was written in a tenant was erased.
+type TenantErased struct{}
+
+// Name implements [Fact].
+func (ErasureOrdered) Name() string   { return "erasure.ordered" }
+func (ErasureCompleted) Name() string { return "erasure.completed" }
+func (TenantErased) Name() string     { return "tenant.erased" }
+
+// KeyCreated gave somebody a key to the API. Of the key itself only a hash is recorded.
+type KeyCreated struct {
+	Hash          string    `data:"hash"` // SHA-256 of the whole key, in hexadecimal
+	Subject       Entity    `data:"subject"`
+	Memberships   []Entity  `data:"memberships,omitempty"`
+	Role          Role      `data:"role"`
+	ActsFor       bool      `data:"acts_for,omitempty"`       // may act on somebody's behalf
+	PublishPublic bool      `data:"publish_public,omitempty"` // may write to the public scope
+	ExpiresAt     time.Time `data:"expires_at,omitzero"`
+	Replaces      string    `data:"replaces,omitempty"` // the prefix of the key that this one takes the place of
+	Note          string    `text:"note,omitempty"`     // what it is for
+}
+
+// KeyRotated let another key take this one's place: this one still opens for a while.
+type KeyRotated struct {
+	By    string    `data:"by"` // the other key's prefix
+	Until time.Time `data:"until"`
+}
+
+// KeyRevoked took a key back, at once.
+type KeyRevoked struct {
+	Reason string `text:"reason,omitempty"`
+}
+
+// KeyRoleChanged let a key allow more, or less, from then on.
+type KeyRoleChanged struct {
+	Role Role `data:"role"`
+}
+
+// Name implements [Fact].
+func (KeyCreated) Name() string     { return "key.created" }
+func (KeyRotated) Name() string     { return "key.rotated" }
+func (KeyRevoked) Name() string     { return "key.revoked" }
+func (KeyRoleChanged) Name() string { return "key.role_changed" }
+
+// TenantCreated began a tenant: one organisation's world.
+type TenantCreated struct{}
+
+// Name implements [Fact].
+func (TenantCreated) Name() string { return "tenant.created" }
+
+// ScrubbingChanged gave a tenant other rules for scrubbing: Rules are all of them.
+type ScrubbingChanged struct{ Rules Scrubbing }
+
+// Name implements [Fact].
+func (ScrubbingChanged) Name() string { return "tenant.scrubbing_changed" }
+
 // ProjectionStarted began to compute a version of a projection beside the one that is read.
 type ProjectionStarted struct {
 	Version  int               `data:"version"`
