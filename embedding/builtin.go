@@ -41,7 +41,7 @@ func (Builtin) Embed(ctx context.Context, texts []string, kind Kind) ([][]float3
 
 func builtinVector(s string, kind Kind) []float32 {
 	f := features{words: thesaurus(), kind: kind}
-	bag := text.BagOf(s)
+	bag := text.DocumentTermsOf(s)
 	for i, term := range bag.Terms {
 		f.term(term, bag.Counts[i])
 	}

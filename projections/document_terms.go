@@ -28,7 +28,7 @@ func tokenize(by text.Tokenizer, k *domain.Knowledge) (terms []string, words int
 }
 
 func countTerms(terms []string, words int) documentTerms {
-	found := text.Count(terms, words)
+	found := text.CountTerms(terms, words)
 	return documentTerms{Terms: found.Terms, Counts: found.Counts, Words: found.Length}
 }
 

@@ -29,11 +29,11 @@ func BenchmarkTerms(b *testing.B) {
 	}
 }
 
-func BenchmarkBagOf(b *testing.B) {
+func BenchmarkDocumentTerms(b *testing.B) {
 	b.SetBytes(int64(len(englishText)))
 	b.ReportAllocs()
 	for b.Loop() {
-		text.BagOf(englishText)
+		text.DocumentTermsOf(englishText)
 	}
 }
 

@@ -1,124 +1,227 @@
 package text
 
-// Stem reduces a lower-case English word to the form its relatives share: irregular forms to the form they come from,
-// and then by the rules of Porter's second English stemmer (snowballstem.org/algorithms/english). It is our own code for
-// its speed alone: a test holds it to a stemmer that is not.
-func Stem(word string) string {
-	if known, ok := exceptions[word]; ok {
-		if known.isStem {
-			return known.form
-		}
-		word = known.form
+import (
+	"strings"
+	"sync"
+
+	"github.com/kljensen/snowball/english"
+)
+
+// Stem reduces a lower-case English word to the form its relatives share: an irregular form to the form it comes from,
+// and then by Porter's second English stemmer (snowballstem.org/algorithms/english).
+func Stem(word string) string { return stemSeen(word, nil) }
+
+// maxSeen bounds how many stems a tokenizer keeps.
+const maxSeen = 4096
+
+// stemCaches are stems by words that tokenizers have seen. Looking a word up is seven times as fast as computing its stem.
+var stemCaches = sync.Pool{New: func() any { return map[string]string{} }}
+
+// stemSeen is [Stem] with the stems of words seen before; nil for none.
+func stemSeen(word string, seen map[string]string) string {
+	if stem, found := seen[word]; found {
+		return stem
 	}
-	if len(word) <= 2 || len(word) > MaxTermBytes {
-		return word
+	form := word
+	if base, irregular := irregularForms()[word]; irregular {
+		form = base
 	}
-	var s stemmer
-	s.load(word)
-	s.step1a()
-	if !s.settled() {
-		s.step1b()
-		s.step1c()
-		// The longest ending that a word has may go or not; no shorter one is tried.
-		if e := s.longest(&step2); e != nil && s.step2Allows(e.suffix) {
-			s.exchange(e)
-		}
-		if e := s.longest(&step3); e != nil && s.step3Allows(e.suffix) {
-			s.exchange(e)
-		}
-		if e := s.longest(&step4); e != nil && s.step4Allows(e.suffix) {
-			s.exchange(e)
-		}
-		s.step5()
+	if len(form) > 2 && len(form) <= MaxTermBytes {
+		form = english.Stem(form, true)
 	}
-	return s.result(word)
+	if seen != nil {
+		if len(seen) >= maxSeen {
+			clear(seen)
+		}
+		seen[strings.Clone(word)] = strings.Clone(form)
+	}
+	return form
 }
 
-// stemmer works on one word. A y that stands for a consonant is written Y.
-type stemmer struct {
-	buffer [MaxTermBytes + 1]byte
-	n      int
-	r1, r2 int // where the regions begin in which endings may go
-}
-
-func (s *stemmer) load(word string) {
-	s.n = copy(s.buffer[:], word)
-	for i, c := range s.buffer[:s.n] {
-		if c == 'y' && (i == 0 || s.vowel(i-1)) {
-			s.buffer[i] = 'Y'
-		}
-	}
-	s.r1 = s.firstRegion()
-	s.r2 = s.region(s.r1)
-}
-
-func (s *stemmer) firstRegion() int {
-	for _, prefix := range [...]string{"gener", "commun", "arsen"} {
-		if s.n >= len(prefix) && string(s.buffer[:len(prefix)]) == prefix {
-			return len(prefix)
+// irregularForms are the bases of irregular forms, which no rule explains.
+var irregularForms = sync.OnceValue(func() map[string]string {
+	bases := map[string]string{}
+	for line := range strings.Lines(irregular) {
+		words := strings.Fields(line)
+		for i, form := range words {
+			if i > 0 {
+				bases[form] = words[0]
+			}
 		}
 	}
-	return s.region(0)
-}
+	return bases
+})
 
-// region begins behind the first consonant that follows a vowel at or behind i.
-func (s *stemmer) region(i int) int {
-	for i++; i < s.n; i++ {
-		if !s.vowel(i) && s.vowel(i-1) {
-			return i + 1
+// irregular has a verb or noun on each line, with its irregular forms behind it.
+const irregular = `
+	arise arose arisen
+	awake awoke awoken
+	be am is are was were been
+	bear bore borne
+	beat beaten
+	become became
+	begin began begun
+	bend bent
+	bite bit bitten
+	bleed bled
+	blow blew blown
+	break broke broken
+	breed bred
+	bring brought
+	build built
+	burn burnt
+	buy bought
+	catch caught
+	child children
+	choose chose chosen
+	cling clung
+	come came
+	creep crept
+	deal dealt
+	dig dug
+	do did done does
+	draw drew drawn
+	dream dreamt
+	drink drank drunk
+	drive drove driven
+	eat ate eaten
+	fall fell fallen
+	feed fed
+	feel felt
+	fight fought
+	find found
+	flee fled
+	fling flung
+	fly flew flown
+	foot feet
+	forbid forbade forbidden
+	forget forgot forgotten
+	forgive forgave forgiven
+	freeze froze frozen
+	get got gotten
+	give gave given
+	go went gone goes
+	goose geese
+	grow grew grown
+	hang hung
+	have has had
+	hear heard
+	hide hid hidden
+	hold held
+	keep kept
+	kneel knelt
+	know knew known
+	lay laid
+	lead led
+	lean leant
+	leap leapt
+	learn learnt
+	leave left
+	lend lent
+	life lives
+	light lit
+	lose lost
+	make made
+	man men
+	mean meant
+	meet met
+	mouse mice
+	overcome overcame
+	pay paid
+	person people
+	ride rode ridden
+	ring rang rung
+	rise rose risen
+	run ran
+	say said
+	see saw seen
+	seek sought
+	sell sold
+	send sent
+	sew sewn
+	shake shook shaken
+	shine shone
+	shoot shot
+	show shown
+	shrink shrank shrunk
+	sing sang sung
+	sink sank sunk
+	sit sat
+	sleep slept
+	slide slid
+	sling slung
+	speak spoke spoken
+	speed sped
+	spell spelt
+	spend spent
+	spill spilt
+	spin spun
+	spring sprang sprung
+	stand stood
+	steal stole stolen
+	stick stuck
+	sting stung
+	strike struck stricken
+	strive strove striven
+	swear swore sworn
+	sweep swept
+	swell swollen
+	swim swam swum
+	swing swung
+	take took taken
+	teach taught
+	tear tore torn
+	tell told
+	think thought
+	throw threw thrown
+	tooth teeth
+	understand understood
+	undertake undertook undertaken
+	undo undid undone
+	upset upsets
+	wake woke woken
+	wear wore worn
+	weave wove woven
+	weep wept
+	win won
+	wife wives
+	wind wound
+	withdraw withdrew withdrawn
+	woman women
+	write wrote written
+`
+
+// stopWords hold a sentence together and say nothing about its subject, as terms.
+var stopWords = sync.OnceValue(func() map[string]bool { return termSet(stopWordList) })
+
+const stopWordList = `
+	a an the this that these those such
+	i me my mine myself you your yours yourself he him his himself she her hers herself it its itself
+	we us our ours ourselves they them their theirs themselves one
+	who whom whose which what when where why how
+	be am is are was were been being do does did done doing have has had having
+	will would shall should can could may might must ought
+	and or but nor so if then than because while although though as until unless
+	of at by for with about into onto to from in on out off over under up down through during before after above below between
+	again further once here there all any both each few more most other another some no not only own same too very just also
+	ever never now still yet else
+	get got let s t d m ll re ve dont
+	的 了 是 在 和 与 及 或 就 都 而 也 着 吗 呢 吧 啊 把 被 从 对 于 个 之 其 这 那 我 你 您 他 她 它 们 有 为 以 到 要 会 可 上 下 中 不 没 很 还 又 再
+	什么 怎么 怎样 如何 为什 为何 哪些 哪个 哪里 是否 多少 我们 你们 他们 她们 它们 可以 这个 那个 这些 那些 一个 没有 就是 但是 因为 所以 如果 以及 或者 还是 不是
+	です ます した する して いる ある この その これ それ から まで
+`
+
+// IsStopWord tells whether a term (not a word: terms are stems) is so common in its language that it says nothing about
+// the subject. A search that has other terms may leave it out; one that has none must not.
+func IsStopWord(term string) bool { return stopWords()[term] }
+
+func termSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
+		if isASCII(word) {
+			set[Stem(word)] = true
 		}
 	}
-	return s.n
-}
-
-func (s *stemmer) vowel(i int) bool {
-	switch s.buffer[i] {
-	case 'a', 'e', 'i', 'o', 'u', 'y':
-		return true
-	}
-	return false
-}
-
-// hasVowel tells whether there is a vowel before i.
-func (s *stemmer) hasVowel(i int) bool {
-	for j := range i {
-		if s.vowel(j) {
-			return true
-		}
-	}
-	return false
-}
-
-// shortSyllable tells whether the letters before end close with a syllable such as the "op" of "hop".
-func (s *stemmer) shortSyllable(end int) bool {
-	switch {
-	case end < 2:
-		return false
-	case end == 2:
-		return s.vowel(0) && !s.vowel(1)
-	}
-	last := s.buffer[end-1]
-	return !s.vowel(end-1) && last != 'w' && last != 'x' && last != 'Y' && s.vowel(end-2) && !s.vowel(end-3)
-}
-
-func (s *stemmer) ends(suffix string) bool {
-	return s.n >= len(suffix) && string(s.buffer[s.n-len(suffix):s.n]) == suffix
-}
-
-// put replaces the last cut letters.
-func (s *stemmer) put(cut int, ending string) {
-	s.n += copy(s.buffer[s.n-cut:], ending) - cut
-}
-
-// result avoids a new string where the stem begins the word.
-func (s *stemmer) result(word string) string {
-	for i, c := range s.buffer[:s.n] {
-		if c == 'Y' {
-			s.buffer[i] = 'y'
-		}
-	}
-	if s.n <= len(word) && string(s.buffer[:s.n]) == word[:s.n] {
-		return word[:s.n]
-	}
-	return string(s.buffer[:s.n])
+	return set
 }

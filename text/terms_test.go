@@ -98,11 +98,11 @@ func TestTheLengthCountsWordsAndNotTheWaysToWriteThem(t *testing.T) {
 	}
 }
 
-func TestCountsAndBagsAgree(t *testing.T) {
+func TestCountsAndDocumentTermsAgree(t *testing.T) {
 	t.Parallel()
 	const s = "one two two 数据数据 getUser get the the the"
 	counts, length := text.TermCounts(s)
-	bag := text.BagOf(s)
+	bag := text.DocumentTermsOf(s)
 	if bag.Length != length {
 		t.Errorf("length %d, want %d", bag.Length, length)
 	}
@@ -197,13 +197,13 @@ func FuzzTerms(f *testing.F) {
 		if again := text.Terms(s); !slices.Equal(again, terms) {
 			t.Errorf("Terms(%q) = %q, then %q", s, terms, again)
 		}
-		bag := text.BagOf(s)
+		bag := text.DocumentTermsOf(s)
 		total := 0
 		for _, n := range bag.Counts {
 			total += n
 		}
 		if total != len(terms) || bag.Length > 2*len(terms) {
-			t.Errorf("BagOf(%q) counts %d of %d terms and %d words", s, total, len(terms), bag.Length)
+			t.Errorf("DocumentTermsOf(%q) counts %d of %d terms and %d words", s, total, len(terms), bag.Length)
 		}
 		for _, wanted := range text.Query(s) {
 			if _, found := slices.BinarySearch(bag.Terms, wanted.Term); !found {

@@ -1,8 +1,11 @@
 package text
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // class is what a character means to the tokenizer.
@@ -90,3 +93,71 @@ var shapes = func() (table [utf8.RuneSelf]shape) {
 	}
 	return table
 }()
+
+// normalize makes s valid, compatible (NFKC) and gives it plain apostrophes.
+func normalize(s string) string {
+	if isASCII(s) {
+		return s
+	}
+	if isOrdinary(s) {
+		return strings.Map(narrow, s)
+	}
+	s = norm.NFKC.String(strings.ToValidUTF8(s, " "))
+	return strings.ReplaceAll(s, "’", "'")
+}
+
+// isOrdinary tells whether s consists of ASCII and of what most Chinese is written with. There, NFKC makes full-width
+// forms narrow and nothing else; asking it for that takes as long as everything else that is done with such a text.
+func isOrdinary(s string) bool {
+	for _, r := range s {
+		switch {
+		case r < 0x80, usualHan(r), isFullWidth(r):
+		case 0x2012 <= r && r <= 0x2016, 0x2018 <= r && r <= 0x2023: // dashes, quotation marks, bullets
+		case 0x3001 <= r && r <= 0x3020: // punctuation and brackets
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// narrow is the ASCII character that r is a form of, or r.
+func narrow(r rune) rune {
+	switch {
+	case isFullWidth(r):
+		return r - '！' + '!'
+	case r == '’':
+		return '\''
+	}
+	return r
+}
+
+// isFullWidth tells the ASCII characters that are as wide as a Han character.
+func isFullWidth(r rune) bool { return '！' <= r && r <= '～' }
+
+// folded are the scripts whose marks are accents, points or vowels that many writers leave out. Elsewhere a mark is as
+// good as a letter and stays.
+var folded = []*unicode.RangeTable{unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Arabic, unicode.Hebrew}
+
+// ligatures spells letters that do not decompose.
+var ligatures = strings.NewReplacer(
+	"ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "đ", "d", "ð", "d", "þ", "th", "ł", "l", "ı", "i", "ħ", "h", "ς", "σ",
+	"ـ", "", "\u200c", "", "\u200d", "",
+)
+
+// fold lowers a word and takes its accents away: "Müller" and "Muller", "ёлка" and "елка" are the same.
+func fold(word string) string {
+	word = strings.ToLower(word)
+	var b strings.Builder
+	bare := false
+	for _, r := range norm.NFD.String(word) {
+		switch {
+		case !isMark(r):
+			bare = unicode.In(r, folded...)
+		case bare:
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return norm.NFKC.String(ligatures.Replace(b.String()))
+}

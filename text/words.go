@@ -1,6 +1,12 @@
 package text
 
-import "strings"
+import (
+	"hash/fnv"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // maxParts is the number of parts beyond which a mixture of letters and digits is no name but a hash.
 const maxParts = 6
@@ -86,7 +92,7 @@ func (t *tokenizer) partEnd(i, end int) int {
 func (t *tokenizer) whole(begin, end int) {
 	whole := t.lower[begin:end]
 	if strings.IndexFunc(whole, func(r rune) bool { return r < 'a' || r > 'z' }) < 0 {
-		whole = Stem(whole) // as who writes it without capitals gets it
+		whole = stemSeen(whole, t.stems) // as who writes it without capitals gets it
 	}
 	t.add(whole)
 }
@@ -104,3 +110,65 @@ func isOrdinal(s string) bool { return s == "st" || s == "nd" || s == "rd" || s 
 func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
 
 func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
+
+// dense adds the run of characters at i of a script without spaces: every pair of neighbours, Han characters also
+// alone, and a lone character whatever its script. It returns where the run ends.
+func (t *tokenizer) dense(i int) int {
+	begin := i
+	previous, characters := -1, 0
+	for i < len(t.source) {
+		size, han := characterAt(t.source, i)
+		if size == 0 {
+			break
+		}
+		if han && !t.pairsOnly {
+			t.add(t.source[i : i+size])
+		}
+		if previous >= 0 {
+			t.add(t.source[previous : i+size])
+		}
+		previous = i
+		i += size
+		characters++
+	}
+	if r, _ := utf8.DecodeRuneInString(t.source[begin:]); characters == 1 && (t.pairsOnly || !unicode.Is(unicode.Han, r)) {
+		t.add(t.source[begin:i])
+	}
+	t.words += characters
+	return i
+}
+
+// characterAt measures the dense character at s[i:] with the marks that belong to it; 0 if there is none.
+func characterAt(s string, i int) (size int, han bool) {
+	if s[i] < utf8.RuneSelf {
+		return 0, false
+	}
+	r, size := utf8.DecodeRuneInString(s[i:])
+	if usualHan(r) {
+		return size, true
+	}
+	if classOf(r) != classDense {
+		return 0, false
+	}
+	for i+size < len(s) {
+		mark, n := utf8.DecodeRuneInString(s[i+size:])
+		if !unicode.Is(unicode.M, mark) || classOf(mark) != classDense {
+			break
+		}
+		size += n
+	}
+	return size, unicode.Is(unicode.Han, r)
+}
+
+// abridge shortens a long term to its beginning and a hash of the whole, so that equal terms stay equal and different
+// ones different.
+func abridge(term string) string {
+	const kept = 44
+	hash := fnv.New64a()
+	hash.Write([]byte(term)) //nolint:errcheck // a hash never fails to be written
+	end := kept
+	for !utf8.RuneStart(term[end]) {
+		end--
+	}
+	return term[:end] + "#" + strconv.FormatUint(hash.Sum64(), 16)
+}
