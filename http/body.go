@@ -2,6 +2,7 @@ package http
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"mime"
@@ -10,7 +11,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/body"
 )
 
 // Media types of bodies.
@@ -87,4 +91,86 @@ func unread(err error) error {
 		return domain.Refuse(errSlow, "the body did not arrive in time")
 	}
 	return domain.Refuse(domain.ErrMalformed, "the body ended too early")
+}
+
+// decide makes the command that a request is; the error names every bad field at once.
+type decide func(domain.Target) (domain.Command, error)
+
+// change submits a command about one item, for the revision that the caller expects.
+func (s *Server) change(ctx context.Context, c *call, id string, body []byte, decide decide) (domain.Receipt, error) {
+	if !possible(id) {
+		return domain.Receipt{}, domain.NotFound(id)
+	}
+	revisions, err := c.expected()
+	if err != nil {
+		return domain.Receipt{}, err
+	}
+	command, err := decide(c.target(id, revisions))
+	if err := merge(c.found, err); err != nil {
+		return domain.Receipt{}, err
+	}
+	return s.cfg.Writer.Submit(ctx, c.submission(command, body))
+}
+
+// readBody takes a JSON body. Bad fields are noted in the call's findings.
+func readBody[T any](s *Server, c *call, accepted ...string) (value T, sent []byte, err error) {
+	if sent, err = s.body(c, append(accepted, jsonType)...); err != nil {
+		return value, nil, err
+	}
+	value, err = body.Decode[T](sent, &c.found)
+	c.misplaced()
+	return value, sent, err
+}
+
+// readAny is readBody for bodies that may be left out.
+func readAny[T any](s *Server, c *call) (value T, sent []byte, err error) {
+	if sent, err = s.body(c, jsonType); err != nil || len(bytes.TrimSpace(sent)) == 0 {
+		return value, nil, err
+	}
+	value, err = body.Decode[T](sent, &c.found)
+	c.misplaced()
+	return value, sent, err
+}
+
+// misplaced says of parameters of the URL that stand in the body where they belong.
+func (c *call) misplaced() {
+	for i, bad := range c.found {
+		if _, is := c.known[bad.Field]; is && bad.Message == body.NoField {
+			c.found[i].Message = "is not a field here, but a parameter of the URL: ?" + bad.Field + "=…"
+		}
+	}
+}
+
+// validated is a command that names every bad field at once.
+type validated interface {
+	domain.Command
+	Validate() error
+}
+
+// changeRoute registers an operation that changes one item. It makes a command of the body, which may be left out unless it is
+// required.
+func changeRoute[B any](s *Server, required bool, op huma.Operation, command func(c *call, t domain.Target, in B) validated) {
+	op.RequestBody, op.Errors = bodies(s, required, map[string]any{jsonType: *new(B)}), changeErrors
+	read := readAny[B]
+	if required {
+		read = func(s *Server, c *call) (B, []byte, error) { return readBody[B](s, c) }
+	}
+	handle(s, op, func(ctx context.Context, c *call, in *itemInput) (*reply, error) {
+		given, sent, err := read(s, c)
+		if err != nil {
+			return nil, err
+		}
+		return replied(s.change(ctx, c, in.ID, sent, func(t domain.Target) (domain.Command, error) {
+			command := command(c, t, given)
+			return command, command.Validate()
+		}))
+	})
+}
+
+// replied answers a change with the item afterwards.
+func replied(receipt domain.Receipt, err error) (*reply, error) {
+	if err != nil {
+		return nil, err
+	}
+	return replyOf(receipt), nil
 }

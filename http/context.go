@@ -29,7 +29,7 @@ type briefOutput struct {
 }
 
 func (s *Server) brief(ctx context.Context, c *call, _ *struct{}) (*briefOutput, error) {
-	in, _, err := read[api.ContextRequest](s, c)
+	in, _, err := readBody[api.ContextRequest](s, c)
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,10 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"strings"
+	"time"
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
@@ -75,4 +77,71 @@ func (s *Server) find(ctx context.Context, c *call, in *findInput) (*found, erro
 		return nil, err
 	}
 	return &found{ETag: etag(k.Revision), Body: fullOf(k, feedback)}, nil
+}
+
+// then is where the log was then, and when; the zero value for now.
+func (s *Server) then(ctx context.Context, c *call, at domain.AsOf) (domain.AsOf, error) {
+	if at.IsNow() {
+		return at, nil
+	}
+	return s.cfg.Historian.Resolve(ctx, c.principal.Tenant, at)
+}
+
+// findThen answers with an item as it was. Who may see it is a question of today.
+func (s *Server) findThen(ctx context.Context, c *call, id string, at domain.AsOf) (*found, error) {
+	now, err := s.seen(ctx, c, id)
+	if err != nil {
+		return nil, err
+	}
+	if now.Status == domain.IsErased {
+		return nil, domain.Gone(now)
+	}
+	at, err = s.then(ctx, c, at)
+	if err != nil {
+		return nil, err
+	}
+	k, err := s.cfg.Reader.AsOf(ctx, c.principal.Tenant, id, at.Position)
+	if err != nil {
+		return nil, err
+	}
+	if !k.Exists() {
+		return nil, domain.Refuse(domain.ErrNotFound, "%s was remembered later, at position %d and not by %d", id, now.Number, at.Position)
+	}
+	if err := domain.Gone(k); err != nil {
+		return nil, err
+	}
+	return &found{Body: fullOf(k.At(at.Time), k.Feedback())}, nil
+}
+
+// fullOf is an item with how it was found of use.
+func fullOf(k *domain.Knowledge, feedback domain.Feedback) *api.Knowledge {
+	body := knowledgeOf(k)
+	body.Eval.HelpfulHistory = usesOf(feedback.Helpful)
+	body.Eval.HarmfulHistory = usesOf(feedback.Harmful)
+	return body
+}
+
+// How long a read waits for min_position, and at most.
+const (
+	usualWait   = 5 * time.Second
+	longestWait = 25
+)
+
+// await waits, if the caller asks for it, until the answer is as new as min_position, which is the
+// Annals-Position of a write: what is written with the log always is, and a search needs the vectors. The
+// header says the same as the parameter.
+func (s *Server) await(ctx context.Context, c *call, position, wait integer, search bool) error {
+	const header = "Annals-Min-Position"
+	var found domain.Problems
+	wanted := position.read(&found, "min_position", 0, endless)
+	if position == "" {
+		wanted = integer(c.request.Header.Get(header)).read(&found, header, 0, endless)
+	}
+	patience := cmp.Or(time.Duration(wait.read(&found, "max_wait", 1, longestWait))*time.Second, usualWait)
+	if err := merge(c.found, found.Err()); err != nil || wanted == 0 {
+		return err
+	}
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return s.cfg.Reader.Await(waiting, c.principal.Tenant, wanted, search)
 }

@@ -5,41 +5,23 @@ import (
 	"context"
 	"crypto/subtle"
 	"errors"
+	"net"
 	"net/http"
+	"net/netip"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/annals-kb/annals/domain"
 )
 
-// Keyring answers whose key it is.
-type Keyring interface {
-	// Key finds a key by its prefix. The error matches domain.ErrNotFound if there is none.
-	Key(ctx context.Context, prefix string) (tenant string, key domain.Key, err error)
-	// Any tells whether anybody was ever given a key.
-	Any(ctx context.Context) (bool, error)
-	// Given lists the keys of a tenant.
-	Given(ctx context.Context, tenant string) ([]domain.IssuedKey, error)
-	// Used notes that a key was used.
-	Used(tenant, prefix string, at time.Time)
-	// Tenants lists the tenants there are, by name.
-	Tenants(ctx context.Context) ([]domain.NamedTenant, error)
-	// HasTenant tells whether there is a tenant of this name.
-	HasTenant(ctx context.Context, name string) (bool, error)
-	// Lives tells whether there is a tenant of this name that was not erased.
-	Lives(ctx context.Context, tenant string) (bool, error)
-}
-
-// Tokens answers whom an issuer of tokens has given one.
-type Tokens interface {
-	// Principal is whoever has the token. The error matches domain.ErrUnauthenticated if it is not to be
-	// trusted.
-	Principal(ctx context.Context, token string) (domain.Principal, error)
+// identities identifies callers.
+type identities struct {
+	cfg      Config
+	throttle *loginThrottle
 }
 
 // identify finds out who is calling. The rule is the same on every surface.
-func (s *Server) identify(r *http.Request) (domain.Principal, error) {
+func (s identities) identify(r *http.Request) (domain.Principal, error) {
 	p, err := s.recognize(r)
 	if err != nil {
 		return p, err
@@ -57,7 +39,7 @@ var headerID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$`)
 
 // named is p as OpenViking's headers name it. Root, and whoever calls in open mode, may name an account, which is a
 // tenant, and a user, on whose behalf it then acts. For everybody else these headers mean nothing.
-func (s *Server) named(r *http.Request, p domain.Principal) (domain.Principal, error) {
+func (s identities) named(r *http.Request, p domain.Principal) (domain.Principal, error) {
 	if !p.CrossesTenants() {
 		return p, nil
 	}
@@ -83,7 +65,7 @@ func (s *Server) named(r *http.Request, p domain.Principal) (domain.Principal, e
 
 // recognize finds out whose key it is or, while nobody was ever given one, who the caller says that it is.
 // A key is looked up with every request, so that one that was revoked anywhere opens nothing here.
-func (s *Server) recognize(r *http.Request) (domain.Principal, error) {
+func (s identities) recognize(r *http.Request) (domain.Principal, error) {
 	key, err := presented(r)
 	if err != nil {
 		return domain.Principal{}, err
@@ -104,7 +86,7 @@ func (s *Server) recognize(r *http.Request) (domain.Principal, error) {
 }
 
 // unless refuses a caller whom nobody knows, unless the server asks nobody for a key.
-func (s *Server) unless(r *http.Request, refusal func() error) (domain.Principal, error) {
+func (s identities) unless(r *http.Request, refusal func() error) (domain.Principal, error) {
 	open, err := s.open(r.Context())
 	switch {
 	case err != nil:
@@ -116,7 +98,7 @@ func (s *Server) unless(r *http.Request, refusal func() error) (domain.Principal
 }
 
 // tried is whose key it is, if not too many were wrong that came from there.
-func (s *Server) tried(r *http.Request, key string) (p domain.Principal, actsFor bool, err error) {
+func (s identities) tried(r *http.Request, key string) (p domain.Principal, actsFor bool, err error) {
 	attempt := s.throttle.attempt(r, key, s.cfg.Now())
 	token := s.cfg.Tokens != nil && strings.Count(key, ".") == 2 // no key has a dot
 	if err := attempt.allow(); err != nil && !token {            // a signature cannot be guessed
@@ -138,7 +120,7 @@ func (s *Server) tried(r *http.Request, key string) (p domain.Principal, actsFor
 
 // bearer is whoever has a token. It opens nothing of a tenant that nobody has made, nor of one that was erased, as the
 // keys do not that were revoked with it.
-func (s *Server) bearer(ctx context.Context, token string) (domain.Principal, error) {
+func (s identities) bearer(ctx context.Context, token string) (domain.Principal, error) {
 	p, err := s.cfg.Tokens.Principal(ctx, token)
 	if err != nil || s.cfg.Keys == nil || p.Tenant == domain.DefaultTenant {
 		return p, err
@@ -152,7 +134,7 @@ func (s *Server) bearer(ctx context.Context, token string) (domain.Principal, er
 }
 
 // open tells whether the server asks nobody for a key.
-func (s *Server) open(ctx context.Context) (bool, error) {
+func (s identities) open(ctx context.Context) (bool, error) {
 	if s.cfg.RootKey != "" || s.cfg.Tokens != nil {
 		return false, nil
 	}
@@ -183,7 +165,7 @@ func unknownCaller(fix string) error {
 
 // holder is whose key it is, and whether it may act for others. What is wrong with a key only its holder is
 // told.
-func (s *Server) holder(ctx context.Context, key string) (p domain.Principal, actsFor bool, err error) {
+func (s identities) holder(ctx context.Context, key string) (p domain.Principal, actsFor bool, err error) {
 	switch {
 	case s.cfg.RootKey != "" && same(HashOfKey(key), HashOfKey(s.cfg.RootKey)):
 		return rootPrincipal(), true, nil
@@ -221,7 +203,7 @@ func rootPrincipal() domain.Principal {
 }
 
 // acting is p as it says that it acts in this request: root in a tenant, and whoever may on somebody's behalf.
-func (s *Server) acting(r *http.Request, p domain.Principal, actsFor bool) (domain.Principal, error) {
+func (s identities) acting(r *http.Request, p domain.Principal, actsFor bool) (domain.Principal, error) {
 	var found domain.Problems
 	actor, known := p.Subject, p.OnBehalfOf // a token may say on whose behalf it is used
 	claim(r, "Annals-Actor", &actor, &found)
@@ -244,7 +226,7 @@ func (s *Server) acting(r *http.Request, p domain.Principal, actsFor bool) (doma
 }
 
 // within lets root choose a tenant. Everybody else has one.
-func (s *Server) within(r *http.Request, p domain.Principal) (domain.Principal, error) {
+func (s identities) within(r *http.Request, p domain.Principal) (domain.Principal, error) {
 	asked := r.Header.Get("Annals-Tenant")
 	if p.Role != domain.Root {
 		if asked != "" && asked != p.Tenant {
@@ -260,7 +242,7 @@ func (s *Server) within(r *http.Request, p domain.Principal) (domain.Principal, 
 }
 
 // known refuses a tenant that there is not. That of a fresh start there is always.
-func (s *Server) known(ctx context.Context, tenant string) error {
+func (s identities) known(ctx context.Context, tenant string) error {
 	if tenant == domain.DefaultTenant {
 		return nil
 	}
@@ -274,4 +256,55 @@ func (s *Server) known(ctx context.Context, tenant string) error {
 		err = found.Err()
 	}
 	return err
+}
+
+// authenticator finds out who is calling. The error is a refusal for the caller.
+type authenticator func(*http.Request) (domain.Principal, error)
+
+// openMode believes what the caller says about itself: whoever reaches this machine's loopback
+// is trusted. A website in a browser reaches it too, by letting its own name point here; so no
+// name will do that a stranger could register.
+func openMode(r *http.Request) (domain.Principal, error) {
+	if !local(r.Host) {
+		return domain.Principal{}, domain.Refuse(errOrigin, "in open mode the server answers to this machine's names only").
+			WithFix("call it as localhost or 127.0.0.1")
+	}
+	var found domain.Problems
+	p := domain.OpenPrincipal()
+	claim(r, "Annals-Actor", &p.Subject, &found)
+	claim(r, "Annals-On-Behalf-Of", &p.OnBehalfOf, &found)
+	if asked := r.Header.Get("Annals-Tenant"); asked != "" && asked != p.Tenant { // whoever sends it must not write elsewhere
+		found.Add("Annals-Tenant", "there is one tenant, %s, while the server asks nobody for a key", p.Tenant)
+	}
+	return p, found.Err()
+}
+
+func claim(r *http.Request, header string, entity *domain.Entity, found *domain.Problems) {
+	claimed := r.Header.Get(header)
+	if claimed == "" {
+		return
+	}
+	parsed, err := domain.ParseEntity(claimed)
+	if err != nil {
+		found.Add(header, "%s", err)
+		return
+	}
+	*entity = parsed
+}
+
+// local tells whether a Host header is an address, a name without a dot, or one under localhost
+// or internal, which are kept for private use.
+func local(host string) bool {
+	if !strings.ContainsAny(host, ".:") {
+		return true
+	}
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.TrimSuffix(strings.Trim(host, "[]"), ".")
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	host = strings.ToLower(host)
+	return !strings.Contains(host, ".") || strings.HasSuffix(host, ".localhost") || strings.HasSuffix(host, ".internal")
 }

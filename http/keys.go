@@ -2,9 +2,15 @@ package http
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/hex"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -39,39 +45,42 @@ type keyInput struct {
 	Prefix string `path:"prefix" doc:"The key's prefix: what stands between the two underscores."`
 }
 
-func (s *Server) keyRoutes() {
+// access answers requests about keys and tenants.
+type access struct{ *Server }
+
+func (s access) keyRoutes() {
 	tags := []string{"Access"}
 	const path = "/v1/keys"
 	writing := []int{http.StatusBadRequest, http.StatusConflict, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "create-key", Method: http.MethodPost, Path: path, Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary:     "Give somebody a key",
 		Description: "The key itself is in this answer and nowhere else. From the first key on, the server asks everybody for one. For admins.",
-		RequestBody: bodies(s, true, map[string]any{jsonType: api.NewKey{}}), Errors: writing,
+		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.NewKey{}}), Errors: writing,
 	}, s.createKey)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "list-keys", Method: http.MethodGet, Path: path, Tags: tags,
 		Summary: "List the tenant's keys", Description: "For admins.",
 	}, s.listKeys)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "rotate-key", Method: http.MethodPost, Path: path + "/{prefix}/rotate", Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary:     "Let another key take this one's place",
 		Description: "The other allows the same. This one stays valid for the overlap, whose end the answer names. For admins.",
-		RequestBody: bodies(s, false, map[string]any{jsonType: api.KeyRotation{}}), Errors: writing,
+		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.KeyRotation{}}), Errors: writing,
 	}, s.rotateKey)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "revoke-key", Method: http.MethodDelete, Path: path + "/{prefix}", Tags: tags,
 		Summary: "Take a key back", Description: "It opens nothing any more, on any server. One that was revoked before is answered like the first time. For admins.",
-		RequestBody: bodies(s, false, map[string]any{jsonType: api.Reason{}}), Errors: writing,
+		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}), Errors: writing,
 	}, s.revokeKey)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "whoami", Method: http.MethodGet, Path: "/v1/whoami", Tags: tags,
 		Summary: "See as whom the server knows you",
 	}, s.whoami)
 }
 
 // administers admits admins alone, to servers that keep keys.
-func (s *Server) administers(c *call) (Keyring, error) {
+func (s access) administers(c *call) (Keyring, error) {
 	switch {
 	case !c.principal.Administers() || c.principal.OnBehalfOf != "":
 		return nil, domain.Refuse(domain.ErrForbidden, "keys are for admins, in person")
@@ -81,8 +90,8 @@ func (s *Server) administers(c *call) (Keyring, error) {
 	return s.cfg.Keys, nil
 }
 
-func (s *Server) createKey(ctx context.Context, c *call, _ *struct{}) (*keyOutput, error) {
-	given, body, err := read[api.NewKey](s, c)
+func (s access) createKey(ctx context.Context, c *call, _ *struct{}) (*keyOutput, error) {
+	given, body, err := readBody[api.NewKey](s.Server, c)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +151,7 @@ func madeKey(c *call, receipt domain.Receipt, key string, err error) (*keyOutput
 	return out, nil
 }
 
-func (s *Server) listKeys(ctx context.Context, c *call, _ *struct{}) (*keysOutput, error) {
+func (s access) listKeys(ctx context.Context, c *call, _ *struct{}) (*keysOutput, error) {
 	keys, err := s.administers(c)
 	if err := merge(c.found, err); err != nil {
 		return nil, err
@@ -166,8 +175,8 @@ const (
 	mostOverlap  = 30 * 24 * time.Hour
 )
 
-func (s *Server) rotateKey(ctx context.Context, c *call, in *keyInput) (*keyOutput, error) {
-	given, _, err := readAny[api.KeyRotation](s, c)
+func (s access) rotateKey(ctx context.Context, c *call, in *keyInput) (*keyOutput, error) {
+	given, _, err := readAny[api.KeyRotation](s.Server, c)
 	if err != nil {
 		return nil, err
 	}
@@ -199,8 +208,8 @@ func (s *Server) rotateKey(ctx context.Context, c *call, in *keyInput) (*keyOutp
 	return out, err
 }
 
-func (s *Server) revokeKey(ctx context.Context, c *call, in *keyInput) (*keyOutput, error) {
-	given, body, err := readAny[api.Reason](s, c)
+func (s access) revokeKey(ctx context.Context, c *call, in *keyInput) (*keyOutput, error) {
+	given, body, err := readAny[api.Reason](s.Server, c)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +227,7 @@ func (s *Server) revokeKey(ctx context.Context, c *call, in *keyInput) (*keyOutp
 
 type identityOutput struct{ Body api.Identity }
 
-func (s *Server) whoami(_ context.Context, c *call, _ *struct{}) (*identityOutput, error) {
+func (s access) whoami(_ context.Context, c *call, _ *struct{}) (*identityOutput, error) {
 	if err := c.found.Err(); err != nil {
 		return nil, err
 	}
@@ -231,4 +240,32 @@ func (s *Server) whoami(_ context.Context, c *call, _ *struct{}) (*identityOutpu
 		shown.Memberships = append(shown.Memberships, string(e))
 	}
 	return &identityOutput{Body: shown}, nil
+}
+
+// A key is annals_PREFIX_SECRET: the prefix names it wherever people see it, the secret is 256 random bits.
+// Of the whole, the server keeps a hash.
+var keyForm = regexp.MustCompile(`^annals_([a-z2-7]{10})_[a-z2-7]{52}$`)
+
+var lowerBase32 = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+// NewKey makes a key.
+func NewKey() (prefix, key string) {
+	random := make([]byte, 7+32)
+	_, _ = rand.Read(random) // never fails, see crypto/rand
+	prefix = lowerBase32.EncodeToString(random[:7])[:10]
+	return prefix, "annals_" + prefix + "_" + lowerBase32.EncodeToString(random[7:])
+}
+
+// HashOfKey is what is kept of a key. A key is random enough to need no slower hash.
+func HashOfKey(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:])
+}
+
+// PrefixOf is the part of a key that names it; empty if it is none.
+func PrefixOf(key string) string {
+	if parts := keyForm.FindStringSubmatch(strings.TrimSpace(key)); parts != nil {
+		return parts[1]
+	}
+	return ""
 }

@@ -3,14 +3,23 @@ package http
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
 	"fmt"
+	"mime"
 	"net/http"
 	"reflect"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/domain"
 )
 
 // listing is a list that can be had as pages of JSON, or to its end as lines of JSON or as CSV.
@@ -146,4 +155,173 @@ func listed[T any](s *Server, more ...string) map[string]*huma.Response {
 		content[form] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
 	}
 	return map[string]*huma.Response{"200": {Description: "The list, in the form that you accept", Content: content}}
+}
+
+// column is one of a list as a table: its name, and what stands there.
+type column[T any] struct {
+	name string
+	cell func(T) string
+}
+
+// appendRow appends a line of CSV (RFC 4180: commas, double quotes, CRLF).
+func appendRow(b []byte, cells []string) []byte {
+	for i, cell := range cells {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendCell(b, harmless(cell))
+	}
+	return append(b, "\r\n"...)
+}
+
+func appendCell(b []byte, cell string) []byte {
+	if !strings.ContainsAny(cell, "\",\r\n") && strings.TrimSpace(cell) == cell {
+		return append(b, cell...)
+	}
+	b = append(b, '"')
+	b = append(b, strings.ReplaceAll(cell, `"`, `""`)...)
+	return append(b, '"')
+}
+
+// harmless lets a spreadsheet take for text what it would take for a formula: other people wrote it.
+// Numbers stay numbers.
+func harmless(cell string) string {
+	if cell == "" || !strings.ContainsRune("=+-@\t\r\n|%", rune(cell[0])) {
+		return cell
+	}
+	if _, err := strconv.ParseFloat(cell, 64); err == nil {
+		return cell
+	}
+	return "'" + cell
+}
+
+// The cells of values that are not text.
+
+func wholeCell(n int64) string { return strconv.FormatInt(n, 10) }
+
+func shareCell(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+func timeCell(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+func jsonCell(value any) string {
+	written, err := json.Marshal(value)
+	if err != nil || string(written) == "null" {
+		return ""
+	}
+	return string(written)
+}
+
+// A cursor says where the following page begins. It is base64url of the place, 8 bytes, and of
+// the first 8 bytes of a SHA-256 over the place and the question that was asked: so it is of
+// use for that question only. It is no secret, and keeps none.
+const cursorBytes = 16
+
+// cursor is empty at the end.
+func cursor(place int64, question any) string {
+	if place == 0 {
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString(append(placeBytes(place), sealOf(place, question)...))
+}
+
+const notItsCursor = "does not belong to this question: send next_cursor as it came, with the same filters, or begin without"
+
+// placeOf reads a cursor: 0 without one, a refusal if it came from another question.
+func placeOf(given string, question any) (int64, error) {
+	if given == "" {
+		return 0, nil
+	}
+	place, seal := unseal(given)
+	if place > 0 && bytes.Equal(seal, sealOf(place, question)) {
+		return place, nil
+	}
+	var p domain.Problems
+	p.Add("cursor", notItsCursor)
+	return 0, p.Err()
+}
+
+// isCursor tells whether it may be one, of whichever question.
+func isCursor(given string) bool {
+	place, _ := unseal(given)
+	return given == "" || place > 0
+}
+
+// unseal takes a cursor apart: 0 for what is none.
+func unseal(given string) (place int64, seal []byte) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(given)
+	if err != nil || len(raw) != cursorBytes {
+		return 0, nil
+	}
+	return int64(binary.BigEndian.Uint64(raw)), raw[8:]
+}
+
+func placeBytes(place int64) []byte {
+	return binary.BigEndian.AppendUint64(nil, uint64(place))
+}
+
+func sealOf(place int64, question any) []byte {
+	asked, _ := json.Marshal(question) // questions are plain structs
+	sum := sha256.Sum256(append(placeBytes(place), asked...))
+	return sum[:8]
+}
+
+// The forms in which lists can be had besides JSON.
+const (
+	streamType = "text/event-stream"
+	csvType    = "text/csv"
+)
+
+// accepts picks the form of an answer: of those offered, the one that the caller likes best, the first
+// if it has no preference. A refusal names what there is.
+func (c *call) accepts(offered ...string) (string, error) {
+	best, liked := "", 0.0
+	wanted := strings.Join(c.request.Header.Values("Accept"), ",")
+	if strings.TrimSpace(wanted) == "" {
+		return offered[0], nil
+	}
+	for part := range strings.SplitSeq(wanted, ",") {
+		media, parameters, err := mime.ParseMediaType(part)
+		if err != nil {
+			continue
+		}
+		quality, err := strconv.ParseFloat(parameters["q"], 64)
+		if err != nil {
+			quality = 1
+		}
+		for _, offer := range offered {
+			if matches(media, offer) && quality > liked {
+				best, liked = offer, quality
+			}
+		}
+	}
+	if best == "" {
+		return "", domain.Refuse(errAccept, "there is no such answer to this").
+			WithFix("accept one of %s", strings.Join(offered, ", "))
+	}
+	return best, nil
+}
+
+// onlyForm is the form of what an operation reads out, and says that there is no other; empty for one that writes, or
+// that picks a form itself.
+func onlyForm(op *huma.Operation) string {
+	if op.Method != http.MethodGet || slices.Contains(op.Errors, http.StatusNotAcceptable) {
+		return ""
+	}
+	op.Errors = append(slices.Clone(op.Errors), http.StatusNotAcceptable)
+	if answer := op.Responses["200"]; answer != nil {
+		for form := range answer.Content {
+			return form
+		}
+	}
+	return jsonType
+}
+
+func matches(wanted, offer string) bool {
+	family, _, _ := strings.Cut(offer, "/")
+	return wanted == offer || wanted == "*/*" || wanted == family+"/*"
 }

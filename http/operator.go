@@ -1,9 +1,13 @@
 package http
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
@@ -34,7 +38,10 @@ func render(api *huma.OpenAPI) (p pages, err error) {
 	return p, nil
 }
 
-func (s *Server) operatorRoutes() {
+// operations answers requests of operators and their programs.
+type operations struct{ *Server }
+
+func (s operations) operatorRoutes() {
 	tags := []string{"Operation"}
 	unwanted := &huma.Response{Ref: "#/components/responses/" + responseName(http.StatusUnprocessableEntity)}
 	huma.Register(s.api, huma.Operation{
@@ -46,7 +53,7 @@ func (s *Server) operatorRoutes() {
 		Summary: "Tell whether requests can be answered, and if not, why",
 		Responses: map[string]*huma.Response{"422": unwanted, "503": {
 			Description: "Not ready, with the reasons",
-			Content:     bodies(s, true, map[string]any{jsonType: api.Readiness{}}).Content,
+			Content:     bodies(s.Server, true, map[string]any{jsonType: api.Readiness{}}).Content,
 		}},
 	}, parameterless(s.ready))
 	s.page("metrics", "/metrics", "Metrics for Prometheus", "text/plain",
@@ -62,7 +69,7 @@ func (s *Server) operatorRoutes() {
 }
 
 // page registers a route that is not about knowledge, and asks for no key.
-func (s *Server) page(id, path, summary, contentType string, handler echo.HandlerFunc) {
+func (s operations) page(id, path, summary, contentType string, handler echo.HandlerFunc) {
 	s.api.OpenAPI().AddOperation(&huma.Operation{
 		OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"Operation"}, Security: keyless(),
 		Responses: map[string]*huma.Response{"200": {
@@ -74,7 +81,7 @@ func (s *Server) page(id, path, summary, contentType string, handler echo.Handle
 }
 
 // described answers with a page of the description.
-func (s *Server) described(contentType string, page func(pages, *http.Request) []byte) echo.HandlerFunc {
+func (s operations) described(contentType string, page func(pages, *http.Request) []byte) echo.HandlerFunc {
 	return func(e echo.Context) error {
 		p, err := s.pages()
 		if err != nil {
@@ -84,9 +91,75 @@ func (s *Server) described(contentType string, page func(pages, *http.Request) [
 	}
 }
 
-func (s *Server) root(e echo.Context) error {
+func (s operations) root(e echo.Context) error {
 	if strings.Contains(e.Request().Header.Get("Accept"), "text/html") {
 		return e.Redirect(http.StatusFound, "/docs")
 	}
 	return e.JSON(http.StatusOK, api.Welcome{Name: "annals", Version: s.cfg.Version, Docs: "/docs", OpenAPI: "/openapi.yaml"})
+}
+
+type healthOutput struct {
+	Body api.Health
+}
+
+type readyOutput struct {
+	Status int
+	Body   api.Readiness
+}
+
+func (s operations) healthy(context.Context, *struct{}) (*healthOutput, error) {
+	return &healthOutput{Body: api.Health{Status: "ok", Version: s.cfg.Version}}, nil
+}
+
+// parameterless answers whoever asks for nothing in particular, and refuses every parameter: there are none.
+func parameterless[O any](answer func(context.Context, *struct{}) (*O, error)) func(context.Context, *struct{}) (*O, error) {
+	return func(ctx context.Context, in *struct{}) (*O, error) {
+		c := callOf(ctx)
+		c.parameters(nil)
+		if c.err = c.found.Err(); c.err != nil {
+			return nil, problemOf(c.err, c.instance())
+		}
+		return answer(ctx, in)
+	}
+}
+
+// ready asks all probes at once.
+func (s operations) ready(ctx context.Context, _ *struct{}) (*readyOutput, error) {
+	const patience = 2 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	checks := make([]api.Check, len(s.cfg.Probes))
+	var asking sync.WaitGroup
+	for i, probe := range s.cfg.Probes {
+		asking.Go(func() {
+			checks[i] = api.Check{Name: probe.Name, Status: "ok"}
+			if err := probe.ask(ctx); err != nil {
+				checks[i].Status, checks[i].Reason = "failed", err.Error()
+				if probe.Beside {
+					checks[i].Status = "degraded"
+				}
+			}
+		})
+	}
+	asking.Wait()
+	out := &readyOutput{Status: http.StatusOK, Body: api.Readiness{Status: "ready", Checks: checks}}
+	for _, c := range checks {
+		if c.Status == "failed" {
+			out.Status, out.Body.Status = http.StatusServiceUnavailable, "not ready"
+		}
+	}
+	if s.closing.Load() {
+		out.Status, out.Body.Status = http.StatusServiceUnavailable, "shutting down"
+	}
+	return out, nil
+}
+
+// ask turns a panic into an error: nobody else would recover it.
+func (p Probe) ask(ctx context.Context) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = errors.New("the probe itself is broken")
+		}
+	}()
+	return p.Check(ctx)
 }

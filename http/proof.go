@@ -12,37 +12,40 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-func (s *Server) proofRoutes() {
+// proofs answers requests for proof, and exports the log.
+type proofs struct{ *Server }
+
+func (s proofs) proofRoutes() {
 	tags := []string{"Proof"}
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "log-key", Method: http.MethodGet, Path: "/v1/log/key", Tags: tags,
 		Summary:     "Read the public key that the log is signed with",
 		Description: "Ask for it once, over a way that you trust, and keep it.",
 	}, s.logKey)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "log-checkpoint", Method: http.MethodGet, Path: "/v1/log/checkpoint", Tags: tags,
 		Summary: "Read a signed checkpoint: what the log is now",
 		Description: "Keep it: whoever has one can tell later whether the log still begins with what it describes. " +
 			"It is at most a second or two old. While nothing is recorded, there is none: 404.",
 		Errors: []int{http.StatusNotFound},
 	}, s.checkpoint)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "log-inclusion", Method: http.MethodGet, Path: "/v1/log/proof/{event_id}", Tags: tags,
 		Summary:     "Prove that an event is in the log",
 		Description: "For whoever may read the event. annals verify checks the answer, as it is.",
 		Errors:      []int{http.StatusNotFound},
 	}, s.inclusion)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "log-consistency", Method: http.MethodGet, Path: "/v1/log/consistency", Tags: tags,
 		Summary: "Prove that the log was only appended to between two checkpoints",
 	}, s.consistency)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "log-walls", Method: http.MethodGet, Path: "/v1/log/walls", Tags: tags,
 		Summary:     "See what keeps the log from being changed",
 		Description: "What the database refuses to the role that serves. For auditors and admins.",
 		Errors:      []int{http.StatusNotFound},
 	}, s.walls)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "export-log", Method: http.MethodGet, Path: "/v1/log/export", Tags: tags,
 		Summary: "Export the log as it is stored, with what proves it",
 		Description: "One record a line, every column as the bytes that were hashed, and a last line with a signed checkpoint: " +
@@ -73,7 +76,7 @@ type consistencyInput struct {
 type consistencyOutput struct{ Body api.Consistency }
 
 // prover proves, if this server does and the request is right so far.
-func (s *Server) prover(c *call) (Prover, error) {
+func (s proofs) prover(c *call) (Prover, error) {
 	if err := c.found.Err(); err != nil {
 		return nil, err
 	}
@@ -83,7 +86,7 @@ func (s *Server) prover(c *call) (Prover, error) {
 	return s.cfg.Prover, nil
 }
 
-func (s *Server) logKey(_ context.Context, c *call, _ *struct{}) (*logKeyOutput, error) {
+func (s proofs) logKey(_ context.Context, c *call, _ *struct{}) (*logKeyOutput, error) {
 	prover, err := s.prover(c)
 	if err != nil {
 		return nil, err
@@ -91,7 +94,7 @@ func (s *Server) logKey(_ context.Context, c *call, _ *struct{}) (*logKeyOutput,
 	return &logKeyOutput{api.LogKey{Key: prover.Key()}}, nil
 }
 
-func (s *Server) checkpoint(ctx context.Context, c *call, _ *struct{}) (*checkpointOutput, error) {
+func (s proofs) checkpoint(ctx context.Context, c *call, _ *struct{}) (*checkpointOutput, error) {
 	prover, err := s.prover(c)
 	if err != nil {
 		return nil, err
@@ -107,7 +110,7 @@ func (s *Server) checkpoint(ctx context.Context, c *call, _ *struct{}) (*checkpo
 	return &checkpointOutput{checkpointOf(made)}, nil
 }
 
-func (s *Server) inclusion(ctx context.Context, c *call, in *inclusionInput) (*inclusionOutput, error) {
+func (s proofs) inclusion(ctx context.Context, c *call, in *inclusionInput) (*inclusionOutput, error) {
 	prover, err := s.prover(c)
 	if err != nil {
 		return nil, err
@@ -131,7 +134,7 @@ func (s *Server) inclusion(ctx context.Context, c *call, in *inclusionInput) (*i
 	}}, nil
 }
 
-func (s *Server) consistency(ctx context.Context, c *call, in *consistencyInput) (*consistencyOutput, error) {
+func (s proofs) consistency(ctx context.Context, c *call, in *consistencyInput) (*consistencyOutput, error) {
 	from, to := in.From.read(&c.found, "from", 1, endless), in.To.read(&c.found, "to", 1, endless)
 	if in.From == "" {
 		c.found.Add("from", "is needed: the size of the checkpoint that you kept")
@@ -165,7 +168,7 @@ func encoded(digests []domain.Digest) []string {
 
 type wallsOutput struct{ Body api.Protections }
 
-func (s *Server) walls(ctx context.Context, c *call, _ *struct{}) (*wallsOutput, error) {
+func (s proofs) walls(ctx context.Context, c *call, _ *struct{}) (*wallsOutput, error) {
 	switch {
 	case c.found.Err() != nil:
 		return nil, c.found.Err()

@@ -10,46 +10,31 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Background looks after the projections that follow the log. A name that it does not know gives an error
-// that matches domain.ErrNotFound.
-type Background interface {
-	// Quarantined lists the streams that a projection passes over.
-	Quarantined(ctx context.Context, name, tenant string) ([]domain.Quarantined, error)
-	// Replay lets it take in what waits of one of them; the error matches domain.ErrNotFound if it is
-	// none of them.
-	Replay(ctx context.Context, name, tenant, stream string) (domain.Replayed, error)
-	// Skip forgets what waits of one of them; the error matches domain.ErrNotFound if it is none of
-	// them.
-	Skip(ctx context.Context, name, tenant, stream string) (domain.Skipped, error)
-	// Reread lets a projection begin anew; the error matches domain.ErrConflict if it must not.
-	Reread(ctx context.Context, name, tenant string) error
-}
-
 const quarantinePath = projectionPath + "/quarantine"
 
-func (s *Server) quarantineRoutes() {
+func (s projections) quarantineRoutes() {
 	tags := []string{"Operation"}
 	refusals := []int{http.StatusNotFound, http.StatusConflict}
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "see-quarantine", Method: http.MethodGet, Path: quarantinePath, Tags: tags,
 		Summary: "See which streams a background projection passes over, and why",
 		Description: "An event that it could not take in, though nothing was down, puts its stream here; all other streams go on. " +
 			"The events wait in the log. For admins.",
 		Errors: refusals,
 	}, s.seeQuarantine)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "replay-quarantine", Method: http.MethodPost, Path: quarantinePath + "/replay", Tags: tags,
 		Summary:     "Let a projection take in what waits, in order",
 		Description: "A stream that was taken in whole is released. What fails again stays, with the newest reason. For admins.",
 		Errors:      refusals,
 	}, s.replayQuarantine)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "skip-quarantine", Method: http.MethodPost, Path: quarantinePath + "/skip", Tags: tags,
 		Summary:     "Forget what waits: the projection never takes it in",
 		Description: "What comes later is taken in again. Name a stream, or all. The log keeps everything. For admins.",
 		Errors:      refusals,
 	}, s.skipQuarantine)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "reread", Method: http.MethodPost, Path: projectionPath + "/reread", Tags: tags,
 		Summary: "Let a background projection read the log again from its beginning",
 		Description: "After the log was restored to an earlier state without it, for example. Until it has caught up, answers are as " +
@@ -84,7 +69,7 @@ type skipInput struct {
 }
 
 // background admits admins alone, in person.
-func (s *Server) background(c *call) (Background, error) {
+func (s projections) background(c *call) (Background, error) {
 	switch {
 	case !c.principal.IsTenantAdmin():
 		return nil, domain.Refuse(domain.ErrForbidden, "looking after projections is for admins")
@@ -94,7 +79,7 @@ func (s *Server) background(c *call) (Background, error) {
 	return s.cfg.Background, c.found.Err()
 }
 
-func (s *Server) seeQuarantine(ctx context.Context, c *call, in *projectionInput) (*quarantineOutput, error) {
+func (s projections) seeQuarantine(ctx context.Context, c *call, in *projectionInput) (*quarantineOutput, error) {
 	background, err := s.background(c)
 	if err != nil {
 		return nil, err
@@ -107,7 +92,7 @@ func (s *Server) seeQuarantine(ctx context.Context, c *call, in *projectionInput
 	return out, err
 }
 
-func (s *Server) replayQuarantine(ctx context.Context, c *call, in *streamInput) (*replayOutput, error) {
+func (s projections) replayQuarantine(ctx context.Context, c *call, in *streamInput) (*replayOutput, error) {
 	background, err := s.background(c)
 	if err != nil {
 		return nil, err
@@ -129,7 +114,7 @@ func (s *Server) replayQuarantine(ctx context.Context, c *call, in *streamInput)
 	return out, err
 }
 
-func (s *Server) skipQuarantine(ctx context.Context, c *call, in *skipInput) (*skipOutput, error) {
+func (s projections) skipQuarantine(ctx context.Context, c *call, in *skipInput) (*skipOutput, error) {
 	all := in.All.read(&c.found, "all")
 	if (in.Stream == "") != (all != nil && *all) {
 		c.found.Add("stream", "name one, or say all=true")
@@ -175,7 +160,7 @@ func eachStream(ctx context.Context, c *call, background Background, name, strea
 	return nil
 }
 
-func (s *Server) reread(ctx context.Context, c *call, in *projectionInput) (*rereadOutput, error) {
+func (s projections) reread(ctx context.Context, c *call, in *projectionInput) (*rereadOutput, error) {
 	background, err := s.background(c)
 	if err != nil {
 		return nil, err

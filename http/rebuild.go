@@ -15,10 +15,13 @@ const (
 	rebuildPath    = projectionPath + "/rebuild"
 )
 
-func (s *Server) rebuildRoutes() {
+// projections answers requests about projections: their versions, rebuilds and quarantines.
+type projections struct{ *Server }
+
+func (s projections) rebuildRoutes() {
 	tags := []string{"Operation"}
 	refusals := []int{http.StatusNotFound, http.StatusConflict}
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "start-rebuild", Method: http.MethodPost, Path: rebuildPath, Tags: tags,
 		Summary: "Compute a projection anew from the log, beside the one that is read",
 		Description: "Reading and writing go on. The new version is verified against an independent fold of the log and against the " +
@@ -26,32 +29,32 @@ func (s *Server) rebuildRoutes() {
 			"With what_if it is built and compared only to see what would change, never read, and thrown away. For root.",
 		DefaultStatus: http.StatusAccepted, Errors: refusals,
 	}, s.startRebuild)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "see-rebuild", Method: http.MethodGet, Path: rebuildPath, Tags: tags,
 		Summary:     "See how far the rebuild has come, or what became of the last one",
 		Description: "404 if there was none. For root.",
 		Errors:      refusals,
 	}, s.seeRebuild)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "plan-rebuild", Method: http.MethodGet, Path: rebuildPath + "/plan", Tags: tags,
 		Summary: "See what a rebuild would take, without starting it", Description: "For root.", Errors: refusals,
 	}, s.planRebuild)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "see-projection-history", Method: http.MethodGet, Path: projectionPath + "/history", Tags: tags,
 		Summary:     "See what happened to a projection, and who asked for it",
 		Description: "Every stage of every rebuild, every switch and every way back, newest first. For root.",
 		Errors:      refusals,
 	}, s.projectionHistory)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "cancel-rebuild", Method: http.MethodDelete, Path: rebuildPath, Tags: tags,
 		Summary: "Give the running rebuild up", Description: "What it has built is dropped. For root.", Errors: refusals,
 	}, s.cancelRebuild)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "roll-back", Method: http.MethodPost, Path: projectionPath + "/rollback", Tags: tags,
 		Summary:     "Read the version again that was active before",
 		Description: "Nothing is lost: it was written all the time. Done twice, it is undone. For root.", Errors: refusals,
 	}, s.rollBack)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "retire", Method: http.MethodPost, Path: projectionPath + "/retire", Tags: tags,
 		Summary:     "Stop writing the version that was active before, and drop it",
 		Description: "From then on there is no way back to it. For root.", Errors: refusals,
@@ -100,7 +103,7 @@ type startedOutput struct {
 type planOutput struct{ Body api.RebuildPlan }
 
 // administer admits whoever looks after the server, to projections that can be rebuilt.
-func (s *Server) administer(c *call) (Rebuilder, error) {
+func (s projections) administer(c *call) (Rebuilder, error) {
 	switch {
 	case !c.principal.IsOperator():
 		return nil, domain.Refuse(domain.ErrForbidden, "rebuilding concerns every tenant: it is for root").
@@ -111,7 +114,7 @@ func (s *Server) administer(c *call) (Rebuilder, error) {
 	return s.cfg.Rebuilder, c.found.Err()
 }
 
-func (s *Server) startRebuild(ctx context.Context, c *call, in *startInput) (*startedOutput, error) {
+func (s projections) startRebuild(ctx context.Context, c *call, in *startInput) (*startedOutput, error) {
 	order := in.order(&c.found)
 	rebuilder, err := s.administer(c)
 	if err != nil {
@@ -124,7 +127,7 @@ func (s *Server) startRebuild(ctx context.Context, c *call, in *startInput) (*st
 	return &startedOutput{Location: "/v1/projections/" + begun.Projection + "/rebuild", Body: rebuildOf(begun)}, nil
 }
 
-func (s *Server) seeRebuild(ctx context.Context, c *call, in *projectionInput) (*rebuildOutput, error) {
+func (s projections) seeRebuild(ctx context.Context, c *call, in *projectionInput) (*rebuildOutput, error) {
 	rebuilder, err := s.administer(c)
 	if err != nil {
 		return nil, err
@@ -133,7 +136,7 @@ func (s *Server) seeRebuild(ctx context.Context, c *call, in *projectionInput) (
 	return &rebuildOutput{Body: rebuildOf(last)}, err
 }
 
-func (s *Server) planRebuild(ctx context.Context, c *call, in *orderInput) (*planOutput, error) {
+func (s projections) planRebuild(ctx context.Context, c *call, in *orderInput) (*planOutput, error) {
 	rebuilder, err := s.administer(c)
 	if err != nil {
 		return nil, err
@@ -142,7 +145,7 @@ func (s *Server) planRebuild(ctx context.Context, c *call, in *orderInput) (*pla
 	return &planOutput{Body: planOf(plan)}, err
 }
 
-func (s *Server) cancelRebuild(ctx context.Context, c *call, in *projectionInput) (*rebuildOutput, error) {
+func (s projections) cancelRebuild(ctx context.Context, c *call, in *projectionInput) (*rebuildOutput, error) {
 	rebuilder, err := s.administer(c)
 	if err != nil {
 		return nil, err
@@ -151,7 +154,7 @@ func (s *Server) cancelRebuild(ctx context.Context, c *call, in *projectionInput
 	return &rebuildOutput{Body: rebuildOf(ended)}, err
 }
 
-func (s *Server) rollBack(ctx context.Context, c *call, in *projectionInput) (*projectionsOutput, error) {
+func (s projections) rollBack(ctx context.Context, c *call, in *projectionInput) (*projectionsOutput, error) {
 	rebuilder, err := s.administer(c)
 	if err != nil {
 		return nil, err
@@ -159,7 +162,7 @@ func (s *Server) rollBack(ctx context.Context, c *call, in *projectionInput) (*p
 	return s.after(ctx, c, in, rebuilder.Rollback)
 }
 
-func (s *Server) retire(ctx context.Context, c *call, in *projectionInput) (*projectionsOutput, error) {
+func (s projections) retire(ctx context.Context, c *call, in *projectionInput) (*projectionsOutput, error) {
 	rebuilder, err := s.administer(c)
 	if err != nil {
 		return nil, err
@@ -168,9 +171,90 @@ func (s *Server) retire(ctx context.Context, c *call, in *projectionInput) (*pro
 }
 
 // after does something to a projection and answers with its versions afterwards.
-func (s *Server) after(ctx context.Context, c *call, in *projectionInput, do func(context.Context, string) error) (*projectionsOutput, error) {
+func (s projections) after(ctx context.Context, c *call, in *projectionInput, do func(context.Context, string) error) (*projectionsOutput, error) {
 	if err := do(ctx, in.Name); err != nil {
 		return nil, err
 	}
 	return s.versions(ctx, c, func(p domain.ProjectionStatus) bool { return p.Name == in.Name })
+}
+
+type projectionHistoryInput struct {
+	Name   string  `path:"name" example:"knowledge" doc:"The projection's name."`
+	Limit  integer `query:"limit" doc:"1 to 500, the newest; 100 if left out."`
+	Cursor string  `query:"cursor" doc:"next_cursor of the page before, for what is older."`
+}
+
+// projectionHistory lists what happened to a projection, newest first. It is in the
+// server's own log, which root reads.
+func (s projections) projectionHistory(ctx context.Context, c *call, in *projectionHistoryInput) (*paged[api.Event], error) {
+	const most = 500
+	query := domain.EventQuery{
+		Tenant: domain.SystemTenant, Stream: domain.ProjectionStream(in.Name), Descending: true,
+		Limit: int(in.Limit.read(&c.found, "limit", 1, most)),
+	}
+	if _, err := s.administer(c); err != nil {
+		return nil, err
+	}
+	ctx = s.cfg.Confine(ctx, domain.SystemTenant)
+	place, err := placeOf(in.Cursor, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	query.After = place
+	all, next, err := s.cfg.Historian.Find(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		if _, err := s.cfg.Rebuilder.Plan(ctx, in.Name, domain.RebuildOrder{}); err != nil {
+			return nil, err // there is no projection of this name, or none that has a history
+		}
+	}
+	out := api.Page[api.Event]{Items: make([]api.Event, len(all)), NextCursor: cursor(next, in.Name)}
+	for i, e := range all {
+		out.Items[i] = eventOf(e)
+	}
+	return &paged[api.Event]{Body: out}, nil
+}
+
+type projectionsOutput struct{ Body api.Projections }
+
+func (s projections) projections(ctx context.Context, c *call, _ *struct{}) (*projectionsOutput, error) {
+	if err := c.found.Err(); err != nil {
+		return nil, err
+	}
+	return s.versions(ctx, c, func(domain.ProjectionStatus) bool { return true })
+}
+
+// versions lists the wanted ones.
+func (s projections) versions(ctx context.Context, c *call, wanted func(domain.ProjectionStatus) bool) (*projectionsOutput, error) {
+	all, err := s.cfg.Reader.Status(ctx, c.principal.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	if s.cfg.Prover != nil {
+		proof, err := s.cfg.Prover.Status(ctx, c.principal.Tenant)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, proof)
+	}
+	out := &projectionsOutput{}
+	out.Body.Items = []api.Projection{}
+	for _, p := range all {
+		if !wanted(p) {
+			continue
+		}
+		shown := api.Projection{
+			Name: p.Name, Version: p.Version, State: p.State, Inline: p.Inline, WhatIf: p.WhatIf, Position: p.Position, Head: p.Head,
+			LagEvents: p.LagEvents, LagSeconds: p.LagSeconds, Ahead: p.Ahead.Seconds(), Settings: p.Settings, Error: p.Error,
+			Halted: p.Halted, Holder: p.Holder, ReadAt: known(p.ReadAt), Quarantined: p.Quarantined, Unindexed: p.Unindexed,
+			CreatedAt: known(p.CreatedAt), UpdatedAt: known(p.UpdatedAt),
+		}
+		if c.principal.IsOperator() { // it names items of whomever
+			shown.Report = reportOf(p.Report)
+		}
+		out.Body.Items = append(out.Body.Items, shown)
+	}
+	return out, nil
 }

@@ -14,29 +14,20 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Reporter answers which knowledge stands out, and who relied on it.
-type Reporter interface {
-	// Harm ranks items by the voices against them.
-	Harm(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error)
-	// Stale ranks items by the reports of staleness since they were last confirmed.
-	Stale(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error)
-	// Falling ranks items by how far their confidence fell.
-	Falling(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error)
-	// Accesses lists who was given an item or found it helpful, or what was denied, the newest first.
-	Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.Usage, error)
-}
-
 const reportPath = "/v1/reports/"
 
-func (s *Server) reportRoutes() {
-	report(s, "actor", "Read everything that an actor did, or that was done on its behalf", "", listed[api.Event](s), s.reportActor)
-	report(s, "changes", "Read everything that changed in a scope", "Each event with what it changed. ", listed[api.Event](s), s.reportChanges)
-	report(s, "harm", "List the knowledge that did most harm", "", listed[api.ItemStanding](s), s.reportStandings(Reporter.Harm))
-	report(s, "stale", "List the knowledge that most people report stale, or whose confirmation has expired", "", listed[api.ItemStanding](s), s.reportStandings(Reporter.Stale))
-	report(s, "falling", "List the knowledge whose confidence fell furthest", "The last thirty days, unless from is given. ", listed[api.ItemStanding](s), s.reportFalling)
-	report(s, "relied", "List who was given an item, or found it helpful",
-		"What was retrieved is recorded where the operator has asked for it. Members read what they did themselves. ", listed[api.Usage](s), s.reportRelied)
-	report(s, "denied", "List what was denied to whom", "Members read what was denied to them. ", listed[api.Usage](s), s.reportDenied)
+// reports answers reports.
+type reports struct{ *Server }
+
+func (s reports) reportRoutes() {
+	report(s.Server, "actor", "Read everything that an actor did, or that was done on its behalf", "", listed[api.Event](s.Server), s.reportActor)
+	report(s.Server, "changes", "Read everything that changed in a scope", "Each event with what it changed. ", listed[api.Event](s.Server), s.reportChanges)
+	report(s.Server, "harm", "List the knowledge that did most harm", "", listed[api.ItemStanding](s.Server), s.reportStandings(Reporter.Harm))
+	report(s.Server, "stale", "List the knowledge that most people report stale, or whose confirmation has expired", "", listed[api.ItemStanding](s.Server), s.reportStandings(Reporter.Stale))
+	report(s.Server, "falling", "List the knowledge whose confidence fell furthest", "The last thirty days, unless from is given. ", listed[api.ItemStanding](s.Server), s.reportFalling)
+	report(s.Server, "relied", "List who was given an item, or found it helpful",
+		"What was retrieved is recorded where the operator has asked for it. Members read what they did themselves. ", listed[api.Usage](s.Server), s.reportRelied)
+	report(s.Server, "denied", "List what was denied to whom", "Members read what was denied to them. ", listed[api.Usage](s.Server), s.reportDenied)
 }
 
 func report[I any](s *Server, name, summary, more string, responses map[string]*huma.Response, do operation[I, streamed]) {
@@ -58,7 +49,7 @@ type actorInput struct {
 	Paging
 }
 
-func (s *Server) reportActor(ctx context.Context, c *call, in *actorInput) (*streamed, error) {
+func (s reports) reportActor(ctx context.Context, c *call, in *actorInput) (*streamed, error) {
 	format, err := c.forms()
 	if err != nil {
 		return nil, err
@@ -67,7 +58,7 @@ func (s *Server) reportActor(ctx context.Context, c *call, in *actorInput) (*str
 		c.found.Add("actor", "must say whose deeds to report")
 	}
 	query := (&Selecting{Actor: in.Actor, From: in.From, To: in.To}).query(c, nil)
-	return s.eventList(query).answer(ctx, s, c, format, in.Paging)
+	return s.eventList(query).answer(ctx, s.Server, c, format, in.Paging)
 }
 
 type changesInput struct {
@@ -78,7 +69,7 @@ type changesInput struct {
 }
 
 // reportChanges lists the events of a scope's items with what each changed.
-func (s *Server) reportChanges(ctx context.Context, c *call, in *changesInput) (*streamed, error) {
+func (s reports) reportChanges(ctx context.Context, c *call, in *changesInput) (*streamed, error) {
 	format, err := c.forms()
 	if err != nil {
 		return nil, err
@@ -97,11 +88,11 @@ func (s *Server) reportChanges(ctx context.Context, c *call, in *changesInput) (
 		}
 		return found, next, s.episodes(ctx, c.principal.Tenant, found)
 	}
-	return all.answer(ctx, s, c, format, in.Paging)
+	return all.answer(ctx, s.Server, c, format, in.Paging)
 }
 
 // episodes adds to events what they changed.
-func (s *Server) episodes(ctx context.Context, tenant string, list []api.Event) error {
+func (s reports) episodes(ctx context.Context, tenant string, list []api.Event) error {
 	known := map[string][]domain.HistoryItem{}
 	for i, e := range list {
 		id, isItem := strings.CutPrefix(e.Stream, domain.KnowledgeStream(""))
@@ -177,7 +168,7 @@ type standingsInput struct {
 	Paging
 }
 
-func (s *Server) reportStandings(rank func(Reporter, context.Context, domain.ReportQuery) ([]domain.ReportItem, error)) operation[standingsInput, streamed] {
+func (s reports) reportStandings(rank func(Reporter, context.Context, domain.ReportQuery) ([]domain.ReportItem, error)) operation[standingsInput, streamed] {
 	return func(ctx context.Context, c *call, in *standingsInput) (*streamed, error) {
 		return s.standings(ctx, c, in, rank, standingOf)
 	}
@@ -186,7 +177,7 @@ func (s *Server) reportStandings(rank func(Reporter, context.Context, domain.Rep
 // recently is how far back a report of what falls looks unless told.
 const recently = 30 * 24 * time.Hour
 
-func (s *Server) reportFalling(ctx context.Context, c *call, in *standingsInput) (*streamed, error) {
+func (s reports) reportFalling(ctx context.Context, c *call, in *standingsInput) (*streamed, error) {
 	if in.From == "" {
 		in.From = moment(c.now.Add(-recently).UTC().Truncate(24 * time.Hour).Format(time.RFC3339))
 	}
@@ -197,7 +188,7 @@ func (s *Server) reportFalling(ctx context.Context, c *call, in *standingsInput)
 	})
 }
 
-func (s *Server) standings(
+func (s reports) standings(
 	ctx context.Context, c *call, in *standingsInput,
 	rank func(Reporter, context.Context, domain.ReportQuery) ([]domain.ReportItem, error), show func(domain.ReportItem) api.ItemStanding,
 ) (*streamed, error) {
@@ -215,7 +206,7 @@ func (s *Server) standings(
 			query.Skip, query.Limit = skip, limit
 			return rank(s.cfg.Reporter, ctx, query)
 		}, show),
-	}.answer(ctx, s, c, format, in.Paging)
+	}.answer(ctx, s.Server, c, format, in.Paging)
 }
 
 // offset reads a list whose places are counted.

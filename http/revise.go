@@ -34,7 +34,7 @@ type itemInput struct {
 }
 
 func (s *Server) revise(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := read[patch](s, c, patchType)
+	given, body, err := readBody[patch](s, c, patchType)
 	if err != nil {
 		return nil, err
 	}

@@ -2,46 +2,45 @@ package http
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/body"
 )
-
-// Scrubbing tells by which rules what people write is scrubbed.
-type Scrubbing interface {
-	// Scrubs tells whether anything is scrubbed here at all.
-	Scrubs() bool
-	// Rules are what a tenant changed about that.
-	Rules(ctx context.Context, tenant string) (domain.Scrubbing, error)
-}
 
 type scrubbingOutput struct {
 	Position string `header:"Annals-Position" doc:"Where the log is now."`
 	Body     api.Scrubbing
 }
 
-func (s *Server) scrubbingRoutes() {
+// scrubbings answers requests about the redaction of texts.
+type scrubbings struct{ *Server }
+
+func (s scrubbings) scrubbingRoutes() {
 	tags := []string{"Access"}
 	const path = "/v1/scrubbing"
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "scrubbing", Method: http.MethodGet, Path: path, Tags: tags,
 		Summary: "Read what is redacted in what people write", Description: "For admins and auditors.",
 	}, s.scrubbing)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "change-scrubbing", Method: http.MethodPut, Path: path, Tags: tags,
 		Summary: "Change what is redacted in what people write",
 		Description: "For admins. All rules are replaced, from now on: what is recorded already stays as it is until it is redacted. " +
 			"Every server follows within a second.",
-		RequestBody: bodies(s, true, map[string]any{jsonType: api.Scrubbing{}}),
+		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.Scrubbing{}}),
 		Errors:      []int{http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
 	}, s.changeScrubbing)
 }
 
-func (s *Server) scrubbing(ctx context.Context, c *call, _ *struct{}) (*scrubbingOutput, error) {
+func (s scrubbings) scrubbing(ctx context.Context, c *call, _ *struct{}) (*scrubbingOutput, error) {
 	if !c.principal.SeesAll() {
 		return nil, domain.Refuse(domain.ErrForbidden, "rules for scrubbing are for admins and auditors")
 	}
@@ -55,8 +54,8 @@ func (s *Server) scrubbing(ctx context.Context, c *call, _ *struct{}) (*scrubbin
 	return &scrubbingOutput{Body: s.scrubbingOf(rules)}, nil
 }
 
-func (s *Server) changeScrubbing(ctx context.Context, c *call, _ *struct{}) (*scrubbingOutput, error) {
-	given, body, err := read[api.Scrubbing](s, c)
+func (s scrubbings) changeScrubbing(ctx context.Context, c *call, _ *struct{}) (*scrubbingOutput, error) {
+	given, body, err := readBody[api.Scrubbing](s.Server, c)
 	if err != nil {
 		return nil, err
 	}
@@ -76,10 +75,163 @@ func (s *Server) changeScrubbing(ctx context.Context, c *call, _ *struct{}) (*sc
 	return &scrubbingOutput{Position: fmt.Sprint(receipt.Position), Body: s.scrubbingOf(changed)}, nil
 }
 
-func (s *Server) scrubbingOf(rules domain.Scrubbing) api.Scrubbing {
+func (s scrubbings) scrubbingOf(rules domain.Scrubbing) api.Scrubbing {
 	shown := api.Scrubbing{Off: rules.Off, Active: s.cfg.Scrubbing != nil && s.cfg.Scrubbing.Scrubs()}
 	for _, p := range rules.Patterns {
 		shown.Patterns = append(shown.Patterns, api.ScrubPattern(p))
 	}
 	return shown
+}
+
+// spanInput is a part of the log.
+type spanInput struct {
+	Since  string `query:"since" example:"2026-03-01" doc:"A time, a date (its beginning, in UTC) or a position of the log; from the beginning unless told."`
+	Until  string `query:"until" doc:"Likewise; to the end unless told."`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before."`
+}
+
+type findingsOutput struct{ Body api.Findings }
+
+type redactionsOutput struct{ Body api.Redactions }
+
+func (s scrubbings) redactionRoutes() {
+	tags := []string{"Access"}
+	handle(s.Server, huma.Operation{
+		OperationID: "findings", Method: http.MethodGet, Path: "/v1/scrubbing/findings", Tags: tags,
+		Summary:     "Find what today's rules would have redacted in what is recorded",
+		Description: "For admins and auditors. Tells where, and never what. A page looks for some seconds: go on until there is no next_cursor.",
+		Errors:      []int{http.StatusBadRequest, http.StatusConflict},
+	}, s.findings)
+	handle(s.Server, huma.Operation{
+		OperationID: "redact", Method: http.MethodPost, Path: "/v1/scrubbing/redactions", Tags: tags,
+		Summary: "Redact what is recorded, by today's rules",
+		Description: "For admins. Each text in which something is found is destroyed for good, and what is left of it stands beside a new event, text.redacted: " +
+			"items, lists, searches, histories and answers about the past read that. Works for some seconds: go on until there is no next_cursor. Redacting again finds nothing.",
+		Errors: []int{http.StatusBadRequest, http.StatusConflict},
+	}, s.redact)
+}
+
+// span is the part of the log that a page looks at.
+func (s scrubbings) span(ctx context.Context, c *call, in *spanInput) (api.LogSpan, error) {
+	moment := func(field, given string) domain.AsOf {
+		var p domain.Problems
+		at := body.AsOf(given).Parse(&p)
+		if given != "" && p.Err() != nil {
+			c.found.Add(field, "must be a time such as 2026-03-01T12:00:00Z, a date, or a position of the log such as 17")
+		}
+		return at
+	}
+	since, until := moment("since", in.Since), moment("until", in.Until)
+	asked := *in
+	asked.Cursor = ""
+	var span api.LogSpan
+	place, err := placeOf(in.Cursor, asked)
+	if err = merge(c.found, err); err != nil {
+		return span, err
+	}
+	if span.From, span.To, err = s.cfg.Recorded.Span(ctx, c.principal.Tenant, since, until); err != nil {
+		return span, err
+	}
+	span.From = max(span.From, place)
+	return span, nil
+}
+
+// reached is the span of a page.
+func (in spanInput) reached(span api.LogSpan, through int64) api.LogSpan {
+	in.Cursor = ""
+	span.Through = min(through, span.To)
+	if span.Through < span.To {
+		span.NextCursor = cursor(span.Through+1, in)
+	}
+	return span
+}
+
+func (s scrubbings) findings(ctx context.Context, c *call, in *spanInput) (*findingsOutput, error) {
+	if !c.principal.SeesAll() || s.cfg.Recorded == nil {
+		return nil, domain.Refuse(domain.ErrForbidden, "what could be redacted is for admins and auditors")
+	}
+	span, err := s.span(ctx, c, in)
+	if err != nil {
+		return nil, err
+	}
+	found, through, err := s.cfg.Recorded.Recorded(ctx, c.principal.Tenant, span.From, span.To)
+	if err != nil {
+		return nil, err
+	}
+	out := &findingsOutput{}
+	out.Body.Items = make([]api.Finding, len(found))
+	held := map[string]bool{} // by item
+	for i, f := range found {
+		id, isItem := domain.ItemOf(f.Stream)
+		if _, known := held[id]; isItem && !known {
+			k, err := s.cfg.Reader.Find(ctx, c.principal.Tenant, id)
+			if err != nil {
+				return nil, err
+			}
+			held[id] = k.Held
+		}
+		out.Body.Items[i] = api.Finding{
+			ID: id, Stream: f.Stream, Position: f.Position, EventID: f.EventID, Name: f.Name,
+			Field: f.Field, Class: f.Class, Count: f.Count, InName: f.InName, Held: held[id],
+		}
+	}
+	out.Body.LogSpan = in.reached(span, through)
+	return out, nil
+}
+
+const (
+	redactingTime   = 5 * time.Second // of a page
+	streamsTogether = 50
+)
+
+func (s scrubbings) redact(ctx context.Context, c *call, in *spanInput) (*redactionsOutput, error) {
+	if !c.principal.IsTenantAdmin() || s.cfg.Recorded == nil {
+		return nil, domain.Refuse(domain.ErrForbidden, "redacting what is recorded is for admins")
+	}
+	span, err := s.span(ctx, c, in)
+	if err != nil {
+		return nil, err
+	}
+	found, through, err := s.cfg.Recorded.Recorded(ctx, c.principal.Tenant, span.From, span.To)
+	if err != nil {
+		return nil, err
+	}
+	var streams []string
+	first := map[string]int64{}
+	for _, f := range found {
+		if _, known := first[f.Stream]; !known && !f.InName {
+			first[f.Stream] = f.Position
+			streams = append(streams, f.Stream)
+		}
+	}
+	out := &redactionsOutput{}
+	out.Body.Items = []api.Redaction{}
+	began := s.cfg.Now()
+	for chunk := range slices.Chunk(streams, streamsTogether) {
+		if s.cfg.Now().Sub(began) > redactingTime || through < first[chunk[0]]-1 {
+			through = min(through, first[chunk[0]]-1)
+			break
+		}
+		submission := domain.Submission{By: c.principal, Origin: c.origin}
+		done, err := s.cfg.Recorded.Redact(ctx, submission, chunk, span.From, span.To)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range done {
+			item := api.Redaction{Stream: r.Stream, Events: append([]string{}, r.Events...), Redacted: r.Redacted}
+			item.ID, _ = domain.ItemOf(r.Stream)
+			if r.Err != nil {
+				if !errors.Is(r.Err, domain.ErrConflict) {
+					return nil, r.Err
+				}
+				item.Refused = r.Err.Error()
+			}
+			out.Body.Items = append(out.Body.Items, item)
+			if r.More {
+				through = min(through, first[r.Stream]-1)
+			}
+		}
+	}
+	out.Body.LogSpan = in.reached(span, through)
+	return out, nil
 }

@@ -3,7 +3,10 @@ package http
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
@@ -20,7 +23,7 @@ type searchInput struct {
 }
 
 func (s *Server) search(ctx context.Context, c *call, asked *searchInput) (*searchOutput, error) {
-	in, _, err := read[api.Search](s, c)
+	in, _, err := readBody[api.Search](s, c)
 	if err != nil {
 		return nil, err
 	}
@@ -154,4 +157,25 @@ func searchedOf(a domain.Answer) api.SearchAnswer {
 		}
 	}
 	return out
+}
+
+func (s *Server) questionRoutes() {
+	handle(s, huma.Operation{
+		OperationID: "search", Method: http.MethodPost, Path: "/v1/search", Tags: []string{"Questions"},
+		Summary:     "Search by meaning and by words, nearest scope first",
+		RequestBody: bodies(s, true, map[string]any{jsonType: api.Search{}}),
+		Errors:      []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
+	}, s.search)
+	handle(s, huma.Operation{
+		OperationID: "events", Method: http.MethodGet, Path: "/v1/events", Tags: []string{"Questions"},
+		Summary: "Read the log, or follow it",
+		Description: "A page of JSON, the whole list as " + linesType + " or " + csvType + ", or what is recorded from now on and for ever as " +
+			streamType + ": Last-Event-ID resumes. Auditors and admins read everything; members read what happened to what they may see now.",
+		Parameters: []*huma.Param{parameter("Last-Event-ID")},
+		Responses:  listed[api.Event](s, streamType), Errors: []int{http.StatusBadRequest, http.StatusNotAcceptable},
+	}, s.events)
+	handle(s, huma.Operation{
+		OperationID: "projections", Method: http.MethodGet, Path: "/v1/projections", Tags: []string{"Questions"},
+		Summary: "See how the projections do",
+	}, projections{s}.projections)
 }

@@ -3,7 +3,6 @@ package http
 import (
 	"context"
 	"net/http"
-	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -11,20 +10,6 @@ import (
 	"github.com/annals-kb/annals/domain"
 	annalstext "github.com/annals-kb/annals/text"
 )
-
-// Sessions answers questions about sessions, and about the tasks that their commits start.
-type Sessions interface {
-	// Find returns a session; the error matches domain.ErrNotFound if there is none that the principal may see.
-	Find(ctx context.Context, by domain.Principal, owner domain.Entity, id string) (domain.Stream, domain.Session, error)
-	// List returns up to limit sessions of an owner after an id, in the order of their ids.
-	List(ctx context.Context, by domain.Principal, owner domain.Entity, after string, limit int, deleted bool) (list []domain.Stream, more bool, err error)
-	// Messages returns the messages that no archive has yet, oldest first.
-	Messages(ctx context.Context, tenant string, stream domain.Stream) ([]domain.Event, error)
-	// Task returns an extraction; the error matches domain.ErrNotFound if there is none that the principal may see.
-	Task(ctx context.Context, by domain.Principal, id string) (domain.Task, error)
-	// Tasks lists extractions, newest first.
-	Tasks(ctx context.Context, q domain.TaskQuery) ([]domain.Task, error)
-}
 
 type sessionInput struct {
 	ID    string `path:"id" doc:"The session's id."`
@@ -35,13 +20,6 @@ type sessionsInput struct {
 	Owner string  `query:"owner" doc:"An entity. Default: the caller, or the user that the caller acts for."`
 	After string  `query:"after" doc:"The id of the last session of the page before."`
 	Limit integer `query:"limit" doc:"1 to 100. Default: 20."`
-}
-
-type tasksInput struct {
-	Owner   string  `query:"owner" doc:"With session: whose session it is."`
-	Session string  `query:"session" doc:"The id of a session. Default: every session that the caller may see."`
-	Status  string  `query:"status" enum:"pending,running,completed,failed"`
-	Limit   integer `query:"limit" doc:"1 to 100. Default: 20."`
 }
 
 type (
@@ -60,47 +38,50 @@ type (
 	tasksOutput struct{ Body api.Tasks }
 )
 
-func (s *Server) sessionRoutes() {
+// sessions answers requests about sessions and extraction tasks.
+type sessions struct{ *Server }
+
+func (s sessions) sessionRoutes() {
 	tags := []string{"Sessions"}
 	const all, one = "/v1/sessions", "/v1/sessions/{id}"
 	writing := []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "open-session", Method: http.MethodPost, Path: all, Tags: tags, DefaultStatus: http.StatusCreated,
-		Summary: "Open a session", RequestBody: bodies(s, false, map[string]any{jsonType: api.NewSession{}}), Errors: writing,
+		Summary: "Open a session", RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.NewSession{}}), Errors: writing,
 	}, s.openSession)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "sessions", Method: http.MethodGet, Path: all, Tags: tags, Summary: "List sessions, in the order of their ids",
 	}, s.sessions)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "session", Method: http.MethodGet, Path: one, Tags: tags, Summary: "Read a session with its messages",
 		Errors: []int{http.StatusNotFound},
 	}, s.session)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "add-messages", Method: http.MethodPost, Path: one + "/messages", Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary: "Add messages to a session", Description: "A session that does not exist is opened.",
-		RequestBody: bodies(s, true, map[string]any{jsonType: api.NewMessages{}}), Errors: writing,
+		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.NewMessages{}}), Errors: writing,
 	}, s.addMessages)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "commit-session", Method: http.MethodPost, Path: one + "/commit", Tags: tags, DefaultStatus: http.StatusAccepted,
 		Summary:     "Archive a session's messages and learn from them",
 		Description: "The answer is the task that extracts knowledge in the background: GET /v1/tasks/{id} shows its result.",
-		RequestBody: bodies(s, false, map[string]any{jsonType: api.SessionCommit{}}), Errors: writing,
+		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.SessionCommit{}}), Errors: writing,
 	}, s.commitSession)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "retry-extraction", Method: http.MethodPost, Path: one + "/retry", Tags: tags,
 		Summary:     "Try failed extractions of a session again",
-		RequestBody: bodies(s, false, map[string]any{jsonType: api.ExtractionRetry{}}), Errors: writing,
+		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.ExtractionRetry{}}), Errors: writing,
 	}, s.retryExtraction)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "delete-session", Method: http.MethodDelete, Path: one, Tags: tags,
 		Summary:     "Delete a session and its archives",
 		Description: "Items that were learned from it stay. POST /v1/erasures destroys what was said.",
-		RequestBody: bodies(s, false, map[string]any{jsonType: api.Reason{}}), Errors: writing,
+		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}), Errors: writing,
 	}, s.deleteSession)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "tasks", Method: http.MethodGet, Path: "/v1/tasks", Tags: tags, Summary: "List extraction tasks, newest first",
 	}, s.tasks)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "task", Method: http.MethodGet, Path: "/v1/tasks/{id}", Tags: tags, Summary: "Read an extraction task",
 		Errors: []int{http.StatusNotFound},
 	}, s.task)
@@ -115,11 +96,7 @@ func sessionOwner(c *call, owner string) domain.Entity {
 }
 
 // submitAbout validates a command about a session and submits it. The error names every bad field.
-func (s *Server) submitAbout(ctx context.Context, c *call, command interface {
-	domain.Command
-	Validate() error
-}, body []byte,
-) (domain.Receipt, error) {
+func (s sessions) submitAbout(ctx context.Context, c *call, command validated, body []byte) (domain.Receipt, error) {
 	if err := merge(c.found, command.Validate()); err != nil {
 		return domain.Receipt{}, err
 	}
@@ -134,8 +111,8 @@ const defaultPage = 20
 
 func noSessions() error { return domain.Refuse(domain.ErrNotFound, "this server keeps no sessions") }
 
-func (s *Server) openSession(ctx context.Context, c *call, _ *struct{}) (*sessionOutput, error) {
-	given, body, err := readAny[api.NewSession](s, c)
+func (s sessions) openSession(ctx context.Context, c *call, _ *struct{}) (*sessionOutput, error) {
+	given, body, err := readAny[api.NewSession](s.Server, c)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +152,7 @@ func sessionOf(stream domain.Stream) api.Session {
 	return shown
 }
 
-func (s *Server) sessions(ctx context.Context, c *call, in *sessionsInput) (*sessionsOutput, error) {
+func (s sessions) sessions(ctx context.Context, c *call, in *sessionsInput) (*sessionsOutput, error) {
 	limit := in.Limit.read(&c.found, "limit", 1, domain.MaxLimit)
 	if limit == 0 {
 		limit = defaultPage
@@ -196,7 +173,7 @@ func (s *Server) sessions(ctx context.Context, c *call, in *sessionsInput) (*ses
 	return out, err
 }
 
-func (s *Server) session(ctx context.Context, c *call, in *sessionInput) (*sessionOutput, error) {
+func (s sessions) session(ctx context.Context, c *call, in *sessionInput) (*sessionOutput, error) {
 	if err := c.found.Err(); err != nil {
 		return nil, err
 	}
@@ -230,8 +207,8 @@ func (s *Server) session(ctx context.Context, c *call, in *sessionInput) (*sessi
 	return out, nil
 }
 
-func (s *Server) addMessages(ctx context.Context, c *call, in *sessionInput) (*sessionOutput, error) {
-	given, body, err := read[api.NewMessages](s, c)
+func (s sessions) addMessages(ctx context.Context, c *call, in *sessionInput) (*sessionOutput, error) {
+	given, body, err := readBody[api.NewMessages](s.Server, c)
 	if err != nil {
 		return nil, err
 	}
@@ -246,8 +223,8 @@ func (s *Server) addMessages(ctx context.Context, c *call, in *sessionInput) (*s
 	return sessionReply(http.StatusCreated, receipt, err)
 }
 
-func (s *Server) commitSession(ctx context.Context, c *call, in *sessionInput) (*taskOutput, error) {
-	given, body, err := readAny[api.SessionCommit](s, c)
+func (s sessions) commitSession(ctx context.Context, c *call, in *sessionInput) (*taskOutput, error) {
+	given, body, err := readAny[api.SessionCommit](s.Server, c)
 	if err != nil {
 		return nil, err
 	}
@@ -268,8 +245,8 @@ func (s *Server) commitSession(ctx context.Context, c *call, in *sessionInput) (
 	return &taskOutput{Status: http.StatusAccepted, Position: wholeCell(receipt.Position), Body: taskOf(found)}, err
 }
 
-func (s *Server) retryExtraction(ctx context.Context, c *call, in *sessionInput) (*tasksOutput, error) {
-	given, body, err := readAny[api.ExtractionRetry](s, c)
+func (s sessions) retryExtraction(ctx context.Context, c *call, in *sessionInput) (*tasksOutput, error) {
+	given, body, err := readAny[api.ExtractionRetry](s.Server, c)
 	if err != nil {
 		return nil, err
 	}
@@ -295,8 +272,8 @@ type sessionDeleted struct {
 	Position string `header:"Annals-Position" doc:"The position of the newest event."`
 }
 
-func (s *Server) deleteSession(ctx context.Context, c *call, in *sessionInput) (*sessionDeleted, error) {
-	given, body, err := readAny[api.Reason](s, c)
+func (s sessions) deleteSession(ctx context.Context, c *call, in *sessionInput) (*sessionDeleted, error) {
+	given, body, err := readAny[api.Reason](s.Server, c)
 	if err != nil {
 		return nil, err
 	}
@@ -306,83 +283,8 @@ func (s *Server) deleteSession(ctx context.Context, c *call, in *sessionInput) (
 		return nil, err
 	}
 	state, _ := receipt.Stream.State.(domain.Session)
-	var archives []domain.Submission
-	for _, command := range state.DeleteArchives(target) {
-		archives = append(archives, domain.Submission{Command: command, By: c.principal, Origin: c.origin})
-	}
-	for _, result := range s.cfg.Writer.SubmitAll(ctx, archives) {
-		if result.Err != nil && !domain.IsGone(result.Err) {
-			return nil, result.Err
-		}
+	if err := domain.SubmitArchives(ctx, s.cfg.Writer.SubmitAll, c.principal, c.origin, state.DeleteArchives(target)); err != nil {
+		return nil, err
 	}
 	return &sessionDeleted{Position: wholeCell(receipt.Position)}, nil
-}
-
-func (s *Server) tasks(ctx context.Context, c *call, in *tasksInput) (*tasksOutput, error) {
-	limit := in.Limit.read(&c.found, "limit", 1, domain.MaxLimit)
-	if limit == 0 {
-		limit = defaultPage
-	}
-	query := domain.TaskQuery{By: c.principal, Status: domain.TaskStatus(in.Status), Limit: int(limit)}
-	switch query.Status {
-	case "", domain.TaskPending, domain.TaskRunning, domain.TaskCompleted, domain.TaskFailed:
-	default:
-		c.found.Add("status", "must be one of pending, running, completed, failed")
-	}
-	if in.Session != "" {
-		target := c.sessionTarget(in.Owner, in.Session)
-		query.Session = target.Stream()
-	}
-	if err := c.found.Err(); err != nil {
-		return nil, err
-	}
-	out := &tasksOutput{}
-	out.Body.Items = []api.Task{}
-	if s.cfg.Sessions == nil {
-		return out, nil
-	}
-	found, err := s.cfg.Sessions.Tasks(ctx, query)
-	for _, t := range found {
-		out.Body.Items = append(out.Body.Items, taskOf(t))
-	}
-	return out, err
-}
-
-func (s *Server) task(ctx context.Context, c *call, in *struct {
-	ID string `path:"id" doc:"The task's id: that of the commit's event."`
-},
-) (*taskOutput, error) {
-	if err := c.found.Err(); err != nil {
-		return nil, err
-	}
-	if s.cfg.Sessions == nil {
-		return nil, noSessions()
-	}
-	found, err := s.cfg.Sessions.Task(ctx, c.principal, in.ID)
-	return &taskOutput{Status: http.StatusOK, Position: strconv.FormatInt(found.Position, 10), Body: taskOf(found)}, err
-}
-
-func taskOf(t domain.Task) api.Task {
-	owner, id, _ := domain.SessionOf(t.Session)
-	shown := api.Task{
-		ID: t.ID, Session: id, Owner: string(owner), Archive: domain.ArchiveURI(owner, id, t.Archive.Archive), Status: string(t.Status),
-		CreatedAt: t.CreatedAt.UTC(), UpdatedAt: t.UpdatedAt.UTC(),
-	}
-	if t.Failed != nil {
-		shown.Error = t.Failed.Reason
-	}
-	if t.Extracted == nil {
-		return shown
-	}
-	shown.Extractor = t.Extracted.Extractor
-	for _, l := range t.Extracted.Lessons {
-		lesson := api.TaskLesson{
-			Decision: string(l.Decision), Category: string(l.Category), Item: l.Item, Target: l.Target, Content: l.Text.Content, Reason: l.Text.Reason,
-		}
-		for _, scope := range l.Scopes {
-			lesson.Scopes = append(lesson.Scopes, string(scope))
-		}
-		shown.Lessons = append(shown.Lessons, lesson)
-	}
-	return shown
 }

@@ -14,23 +14,23 @@ type tenantOutput struct{ Body api.Tenant }
 
 type tenantsOutput struct{ Body api.Tenants }
 
-func (s *Server) tenantRoutes() {
+func (s access) tenantRoutes() {
 	tags := []string{"Access"}
 	const path = "/v1/tenants"
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "create-tenant", Method: http.MethodPost, Path: path, Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary: "Create a tenant", Description: "Root acts in it with the header Annals-Tenant, and gives its admin a key. For root.",
-		RequestBody: bodies(s, true, map[string]any{jsonType: api.NewTenant{}}),
+		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.NewTenant{}}),
 		Errors:      []int{http.StatusBadRequest, http.StatusConflict, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
 	}, s.createTenant)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "list-tenants", Method: http.MethodGet, Path: path, Tags: tags,
 		Summary: "List the tenants", Description: "For root.",
 	}, s.listTenants)
 }
 
-func (s *Server) createTenant(ctx context.Context, c *call, _ *struct{}) (*tenantOutput, error) {
-	given, body, err := read[api.NewTenant](s, c)
+func (s access) createTenant(ctx context.Context, c *call, _ *struct{}) (*tenantOutput, error) {
+	given, body, err := readBody[api.NewTenant](s.Server, c)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (s *Server) createTenant(ctx context.Context, c *call, _ *struct{}) (*tenan
 	return &tenantOutput{Body: api.Tenant{Name: given.Name, CreatedAt: known(created.CreatedAt)}}, nil
 }
 
-func (s *Server) listTenants(ctx context.Context, c *call, _ *struct{}) (*tenantsOutput, error) {
+func (s access) listTenants(ctx context.Context, c *call, _ *struct{}) (*tenantsOutput, error) {
 	if c.principal.Role != domain.Root || c.principal.OnBehalfOf != "" || s.cfg.Keys == nil {
 		return nil, domain.Refuse(domain.ErrForbidden, "tenants are for root")
 	}

@@ -73,7 +73,7 @@ func TestABusyAnswerIsNoErrorOfTheServer(t *testing.T) {
 func TestAProbeThatPanicsHasFailed(t *testing.T) {
 	t.Parallel()
 	s := New(Config{Probes: []Probe{{Name: "p", Check: func(context.Context) error { panic("no") }}}})
-	out, err := s.ready(t.Context(), nil)
+	out, err := operations{s}.ready(t.Context(), nil)
 	if err != nil || out.Status != http.StatusServiceUnavailable || out.Body.Checks[0].Status != "failed" {
 		t.Errorf("%+v, %v", out, err)
 	}

@@ -28,7 +28,7 @@ const mostExports = 2
 
 // exportLog answers with the log as it is stored, or with an excerpt of it. It lasts as long as the caller goes on
 // reading: without progress it ends after the time that a request may take.
-func (s *Server) exportLog(_ context.Context, c *call, in *exportLogInput) (*streamed, error) {
+func (s proofs) exportLog(_ context.Context, c *call, in *exportLogInput) (*streamed, error) {
 	x := domain.Export{
 		Tenant: c.principal.Tenant, After: in.After.read(&c.found, "after", 0, endless), Through: in.Through.read(&c.found, "through", 1, endless),
 	}
@@ -95,7 +95,7 @@ func (*Selecting) asked(given url.Values) map[string]string {
 
 // pass hands on what is read, as long as the caller takes it and the server does not close. Each piece restarts the
 // timer that ends an export without progress. What was sent lacks its end if there is an error.
-func (s *Server) pass(to http.ResponseWriter, buffer []byte, n int, from io.Reader, stalled *time.Timer) error {
+func (s proofs) pass(to http.ResponseWriter, buffer []byte, n int, from io.Reader, stalled *time.Timer) error {
 	control := http.NewResponseController(to)
 	for {
 		stalled.Reset(s.cfg.Timeout)

@@ -1,33 +1,14 @@
 package http
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/domain"
 )
-
-// Routes in the order in which /docs shows them.
-func (s *Server) routes() {
-	s.knowledgeRoutes()
-	s.feedbackRoutes()
-	s.eraseRoutes()
-	s.erasureRoutes()
-	s.questionRoutes()
-	s.contextRoutes()
-	s.sessionRoutes()
-	s.reportRoutes()
-	s.proofRoutes()
-	s.rebuildRoutes()
-	s.keyRoutes()
-	s.tenantRoutes()
-	s.quarantineRoutes()
-	s.scrubbingRoutes()
-	s.redactionRoutes()
-	s.operatorRoutes()
-	s.mountRoutes()
-}
 
 const (
 	one  = "/v1/knowledge/{id}"
@@ -70,17 +51,19 @@ func (s *Server) knowledgeRoutes() {
 			"for the owner in person or an admin, and not while it is under legal hold. Erased again is unchanged.",
 		RequestBody: bodies(s, false, map[string]any{jsonType: api.Reason{}}), Errors: changeErrors,
 	}, s.forget)
-	handle(s, huma.Operation{
+	changeRoute(s, false, huma.Operation{
 		OperationID: "restore", Method: http.MethodPost, Path: one + "/restore", Tags: []string{tag},
 		Summary:     "Bring a forgotten or superseded item back",
 		Description: "It is what it was before: what was superseded, and then forgotten, is superseded again; restored once more, it holds again.",
-		RequestBody: bodies(s, false, map[string]any{jsonType: api.Reason{}}), Errors: changeErrors,
-	}, s.restore)
-	handle(s, huma.Operation{
+	}, func(_ *call, t domain.Target, in api.Reason) validated {
+		return domain.Restore{Target: t, Reason: in.Reason}
+	})
+	changeRoute(s, true, huma.Operation{
 		OperationID: "supersede", Method: http.MethodPost, Path: one + "/supersede", Tags: []string{tag},
-		Summary:     "Let another item take this one's place",
-		RequestBody: bodies(s, true, map[string]any{jsonType: api.Supersession{}}), Errors: changeErrors,
-	}, s.supersede)
+		Summary: "Let another item take this one's place",
+	}, func(_ *call, t domain.Target, in api.Supersession) validated {
+		return domain.Supersede{Target: t, Successor: in.By, Reason: in.Reason}
+	})
 	s.relationRoutes()
 	handle(s, huma.Operation{
 		OperationID: "history", Method: http.MethodGet, Path: one + "/history", Tags: []string{tag},
@@ -91,45 +74,77 @@ func (s *Server) knowledgeRoutes() {
 
 func (s *Server) feedbackRoutes() {
 	const tag = "Learning from use"
-	handle(s, huma.Operation{
+	changeRoute(s, true, huma.Operation{
 		OperationID: "give-feedback", Method: http.MethodPost, Path: one + "/feedback", Tags: []string{tag},
 		Summary:     "Say that an item was of use, or did harm",
 		Description: "One voice counts per voter and trace; another on the same trace replaces the first.",
-		RequestBody: bodies(s, true, map[string]any{jsonType: api.Vote{}}), Errors: changeErrors,
-	}, s.giveFeedback)
+	}, func(c *call, t domain.Target, in api.Vote) validated {
+		return domain.GiveFeedback{
+			Target: t, Verdict: domain.Verdict(in.Verdict), Query: in.Query, TraceID: in.TraceID, Outcome: in.Outcome, Day: c.now,
+		}
+	})
 	handle(s, huma.Operation{
 		OperationID: "retract-feedback", Method: http.MethodDelete, Path: one + "/feedback", Tags: []string{tag},
 		Summary: "Take a vote back", Errors: changeErrors,
 	}, s.retractFeedback)
-	handle(s, huma.Operation{
+	changeRoute(s, false, huma.Operation{
 		OperationID: "report-stale", Method: http.MethodPost, Path: one + "/stale", Tags: []string{tag},
-		Summary:     "Report that an item is out of date",
-		RequestBody: bodies(s, false, map[string]any{jsonType: api.Reason{}}), Errors: changeErrors,
-	}, s.reportStale)
-	handle(s, huma.Operation{
+		Summary: "Report that an item is out of date",
+	}, func(_ *call, t domain.Target, in api.Reason) validated {
+		return domain.ReportStale{Target: t, Reason: in.Reason}
+	})
+	changeRoute(s, false, huma.Operation{
 		OperationID: "confirm", Method: http.MethodPost, Path: one + "/confirm", Tags: []string{tag},
-		Summary:     "Confirm that an item still holds",
-		RequestBody: bodies(s, false, map[string]any{jsonType: api.Confirmation{}}), Errors: changeErrors,
-	}, s.confirm)
+		Summary: "Confirm that an item still holds",
+	}, func(_ *call, t domain.Target, in api.Confirmation) validated {
+		return domain.Confirm{Target: t, Until: when(in.Until), Reason: in.Reason}
+	})
 }
 
-func (s *Server) questionRoutes() {
+func relationsOf(relations []domain.Relation) []api.Related {
+	var list []api.Related
+	for _, r := range relations {
+		list = append(list, api.Related{To: r.To, Reason: r.Reason, At: known(r.At)})
+	}
+	return list
+}
+
+type unlinkInput struct {
+	ID string `path:"id" doc:"The item's id."`
+	To string `path:"to" doc:"The other item's id."`
+}
+
+func (s *Server) relationRoutes() {
+	const tag = "Knowledge"
+	changeRoute(s, true, huma.Operation{
+		OperationID: "link", Method: http.MethodPost, Path: one + "/relations", Tags: []string{tag},
+		Summary:     "Say that an item has to do with others",
+		Description: "Relations go with what they lead to, wherever that moves. The same again is unchanged; another reason replaces the one before.",
+	}, func(_ *call, t domain.Target, in api.Link) validated {
+		return domain.Link{Target: t, To: in.To, Reason: in.Reason}
+	})
 	handle(s, huma.Operation{
-		OperationID: "search", Method: http.MethodPost, Path: "/v1/search", Tags: []string{"Questions"},
-		Summary:     "Search by meaning and by words, nearest scope first",
-		RequestBody: bodies(s, true, map[string]any{jsonType: api.Search{}}),
-		Errors:      []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
-	}, s.search)
-	handle(s, huma.Operation{
-		OperationID: "events", Method: http.MethodGet, Path: "/v1/events", Tags: []string{"Questions"},
-		Summary: "Read the log, or follow it",
-		Description: "A page of JSON, the whole list as " + linesType + " or " + csvType + ", or what is recorded from now on and for ever as " +
-			streamType + ": Last-Event-ID resumes. Auditors and admins read everything; members read what happened to what they may see now.",
-		Parameters: []*huma.Param{parameter("Last-Event-ID")},
-		Responses:  listed[api.Event](s, streamType), Errors: []int{http.StatusBadRequest, http.StatusNotAcceptable},
-	}, s.events)
-	handle(s, huma.Operation{
-		OperationID: "projections", Method: http.MethodGet, Path: "/v1/projections", Tags: []string{"Questions"},
-		Summary: "See how the projections do",
-	}, s.projections)
+		OperationID: "unlink", Method: http.MethodDelete, Path: one + "/relations/{to}", Tags: []string{tag},
+		Summary: "Take a relation back", Errors: changeErrors,
+	}, s.unlink)
+}
+
+func (s *Server) unlink(ctx context.Context, c *call, in *unlinkInput) (*reply, error) {
+	return replied(s.change(ctx, c, in.ID, nil, func(t domain.Target) (domain.Command, error) {
+		command := domain.Unlink{Target: t, To: in.To}
+		return command, command.Validate()
+	}))
+}
+
+type retractInput struct {
+	ID      string `path:"id" doc:"The item's id."`
+	EventID string `query:"event_id" doc:"The vote's event (Annals-Events, when it was given)."`
+	TraceID string `query:"trace_id" doc:"Or its trace. With neither, today's vote without a trace."`
+}
+
+func (s *Server) retractFeedback(ctx context.Context, c *call, in *retractInput) (*reply, error) {
+	return replied(s.change(ctx, c, in.ID, nil, func(t domain.Target) (domain.Command, error) {
+		command := domain.RetractFeedback{Target: t, EventID: in.EventID, TraceID: in.TraceID, Day: c.now}
+		return command, command.Validate()
+	}))
 }

@@ -10,6 +10,134 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
+type lineageOutput struct{ Body api.Lineage }
+
+type sweepOutput struct{ Body api.PurgeResult }
+
+type erasuresOutput struct{ Body api.Erasures }
+
+// erasures answers requests about erasures and legal holds.
+type erasures struct{ *Server }
+
+func (s erasures) eraseRoutes() {
+	tags := []string{"Erasing"}
+	changeRoute(s.Server, true, huma.Operation{
+		OperationID: "hold", Method: http.MethodPost, Path: one + "/hold", Tags: tags,
+		Summary: "Keep an item from being erased", Description: "For admins. It can be forgotten, since that destroys nothing.",
+	}, func(_ *call, t domain.Target, in api.HoldReason) validated {
+		return domain.Hold{Target: t, ReasonCode: in.ReasonCode, Ticket: in.Ticket}
+	})
+	changeRoute(s.Server, true, huma.Operation{
+		OperationID: "release", Method: http.MethodPost, Path: one + "/release", Tags: tags,
+		Summary: "End an item's legal hold", Description: "For admins.",
+	}, func(_ *call, t domain.Target, in api.HoldReason) validated {
+		return domain.Release{Target: t, ReasonCode: in.ReasonCode, Ticket: in.Ticket}
+	})
+	handle(s.Server, huma.Operation{
+		OperationID: "lineage", Method: http.MethodGet, Path: one + "/lineage", Tags: tags,
+		Summary:     "List what an item goes back to, and what goes back to it",
+		Description: "What it was made from and what was made from it, what took its place and whose place it took, and so on from each of them: of what you may see.",
+		Errors:      readErrors,
+	}, s.lineage)
+	handle(s.Server, huma.Operation{
+		OperationID: "erasures", Method: http.MethodGet, Path: "/v1/erasures", Tags: tags,
+		Summary: "See what was erased, and whether the files still hold it", Description: "For admins and auditors. Each erasure is an event: GET /v1/events?name=knowledge.erased.",
+	}, s.erasures)
+	handle(s.Server, huma.Operation{
+		OperationID: "sweep", Method: http.MethodPost, Path: "/v1/erasures/sweep", Tags: tags,
+		Summary:     "Rewrite the files, so that they hold nothing of what was erased",
+		Description: "For whoever operates the server. On SQLite writes wait meanwhile; on PostgreSQL whoever uses the table that is being rewritten does.",
+	}, s.sweep)
+}
+
+// erase is a forgetting for good.
+func (s *Server) erase(ctx context.Context, c *call, in *forgetInput) (*receipt, error) {
+	done, err := s.change(ctx, c, in.ID, nil, func(t domain.Target) (domain.Command, error) {
+		return domain.Erase{Target: t, ErasureReason: domain.ErasureReason{
+			ReasonCode: in.ReasonCode, LegalBasis: in.LegalBasis, RequestedBy: in.RequestedBy, Ticket: in.Ticket,
+		}}.Complete()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return receiptOf(done), nil
+}
+
+func (s erasures) lineage(ctx context.Context, c *call, in *itemInput) (*lineageOutput, error) {
+	if err := c.found.Err(); err != nil {
+		return nil, err
+	}
+	if !possible(in.ID) || s.cfg.Eraser == nil {
+		return nil, domain.NotFound(in.ID)
+	}
+	k, err := s.cfg.Reader.Find(ctx, c.principal.Tenant, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if !c.principal.MaySee(k) {
+		return nil, domain.NotFound(in.ID)
+	}
+	all, err := s.cfg.Eraser.Lineage(ctx, c.principal.Tenant, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := &lineageOutput{}
+	out.Body.Items = []api.LineageEntry{}
+	for _, relative := range all {
+		shown := api.LineageEntry{ID: relative.ID, Stream: relative.Stream, Relation: relative.Relation, Of: relative.Of}
+		if relative.ID == "" && !c.principal.SeesAll() && !c.principal.MaySeeSession(relative.Stream) {
+			continue
+		}
+		if relative.ID != "" {
+			k, err := s.cfg.Reader.Find(ctx, c.principal.Tenant, relative.ID)
+			if err != nil {
+				return nil, err
+			}
+			if !c.principal.MaySee(k) {
+				continue
+			}
+			shown.Owner, shown.Status = string(k.Owner), string(k.Status)
+		}
+		out.Body.Items = append(out.Body.Items, shown)
+	}
+	return out, nil
+}
+
+func (s erasures) erasures(ctx context.Context, c *call, _ *struct{}) (*erasuresOutput, error) {
+	if !c.principal.SeesAll() || s.cfg.Eraser == nil {
+		return nil, domain.Refuse(domain.ErrForbidden, "what was erased is for admins and auditors")
+	}
+	if err := c.found.Err(); err != nil {
+		return nil, err
+	}
+	status, err := s.cfg.Eraser.Erasures(ctx, c.principal)
+	if err != nil {
+		return nil, err
+	}
+	out := &erasuresOutput{}
+	out.Body.Erasures, out.Body.Texts, out.Body.Unswept = status.Erasures, status.Texts, status.Unpurged
+	out.Body.Oldest, out.Body.Kept = known(status.Oldest), append([]string{}, status.Kept...)
+	if s.cfg.PurgeAfter > 0 && !status.Oldest.IsZero() {
+		out.Body.PurgeBy = new(status.Oldest.Add(s.cfg.PurgeAfter))
+	}
+	if status.Last != nil {
+		last := api.PurgeResult(*status.Last)
+		out.Body.LastSweep = &last
+	}
+	return out, nil
+}
+
+func (s erasures) sweep(ctx context.Context, c *call, _ *struct{}) (*sweepOutput, error) {
+	if !c.principal.IsOperator() || s.cfg.Eraser == nil {
+		return nil, domain.Refuse(domain.ErrForbidden, "sweeping the files is for whoever operates the server")
+	}
+	if err := c.found.Err(); err != nil {
+		return nil, err
+	}
+	done, err := s.cfg.Eraser.SweepFiles(context.WithoutCancel(ctx)) // half of it would be of no use
+	return &sweepOutput{Body: api.PurgeResult(done)}, err
+}
+
 type erasureInput struct {
 	ID string `path:"id" doc:"Of the order."`
 }
@@ -28,29 +156,29 @@ type erasurePlanInput struct {
 
 type erasurePlanOutput struct{ Body api.ErasurePlan }
 
-func (s *Server) erasureRoutes() {
+func (s erasures) erasureRoutes() {
 	tags := []string{"Erasing"}
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "order-erasure", Method: http.MethodPost, Path: "/v1/erasures", Tags: tags, DefaultStatus: http.StatusAccepted,
 		Summary: "Erase all that is somebody's",
 		Description: "For admins, and for whoever it is in person. The order is recorded and carried out in the background, thing by thing, " +
 			"and goes on after a restart, however the server ended. What is under legal hold, or somebody else's, is left and named.",
-		RequestBody: bodies(s, true, map[string]any{jsonType: api.ErasureOrder{}}), Errors: writeErrors,
+		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.ErasureOrder{}}), Errors: writeErrors,
 	}, s.orderErasure)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "plan-erasure", Method: http.MethodGet, Path: "/v1/erasures/plan", Tags: tags,
 		Summary: "See what an order would erase", Description: "And what else goes back to it. For whoever may order it.",
 		Errors: []int{http.StatusNotFound},
 	}, s.planErasure)
-	handle(s, huma.Operation{
+	handle(s.Server, huma.Operation{
 		OperationID: "erasure", Method: http.MethodGet, Path: "/v1/erasures/{id}", Tags: tags,
 		Summary: "See how far an order has come", Description: "For admins and auditors, for whoever ordered it, and for whom it is about.",
 		Errors: []int{http.StatusNotFound},
 	}, s.erasure)
 }
 
-func (s *Server) orderErasure(ctx context.Context, c *call, _ *struct{}) (*erasureOutput, error) {
-	given, body, err := read[api.ErasureOrder](s, c)
+func (s erasures) orderErasure(ctx context.Context, c *call, _ *struct{}) (*erasureOutput, error) {
+	given, body, err := readBody[api.ErasureOrder](s.Server, c)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +206,7 @@ func (s *Server) orderErasure(ctx context.Context, c *call, _ *struct{}) (*erasu
 	}, err
 }
 
-func (s *Server) erasure(ctx context.Context, c *call, in *erasureInput) (*erasureOutput, error) {
+func (s erasures) erasure(ctx context.Context, c *call, in *erasureInput) (*erasureOutput, error) {
 	if err := c.found.Err(); err != nil {
 		return nil, err
 	}
@@ -101,7 +229,7 @@ func (s *Server) erasure(ctx context.Context, c *call, in *erasureInput) (*erasu
 	return &erasureOutput{Status: http.StatusOK, Body: erasureOf(in.ID, shown)}, err
 }
 
-func (s *Server) planErasure(ctx context.Context, c *call, in *erasurePlanInput) (*erasurePlanOutput, error) {
+func (s erasures) planErasure(ctx context.Context, c *call, in *erasurePlanInput) (*erasurePlanOutput, error) {
 	lineage := domain.LineageListed
 	if with := in.WithLineage.read(&c.found, "with_lineage"); with != nil && *with {
 		lineage = domain.LineageErased
@@ -154,7 +282,7 @@ func (s *Server) planErasure(ctx context.Context, c *call, in *erasurePlanInput)
 }
 
 // sees tells whether p may know of what a stream is about, an item or a session.
-func (s *Server) sees(ctx context.Context, p domain.Principal, stream string) (bool, error) {
+func (s erasures) sees(ctx context.Context, p domain.Principal, stream string) (bool, error) {
 	id, isItem := domain.ItemOf(stream)
 	if p.SeesAll() || !isItem {
 		return p.SeesAll() || p.MaySeeSession(stream), nil
@@ -167,7 +295,7 @@ func (s *Server) sees(ctx context.Context, p domain.Principal, stream string) (b
 }
 
 // shownTo leaves out of what an order could not erase what p may not know of.
-func (s *Server) shownTo(ctx context.Context, p domain.Principal, e domain.ErasureProgress) (domain.ErasureProgress, error) {
+func (s erasures) shownTo(ctx context.Context, p domain.Principal, e domain.ErasureProgress) (domain.ErasureProgress, error) {
 	if p.SeesAll() {
 		return e, nil
 	}

@@ -7,50 +7,6 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-func (s *Server) reportStale(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := readAny[api.Reason](s, c)
-	if err != nil {
-		return nil, err
-	}
-	return replied(s.change(ctx, c, in.ID, body, func(t domain.Target) (domain.Command, error) {
-		command := domain.ReportStale{Target: t, Reason: given.Reason}
-		return command, command.Validate()
-	}))
-}
-
-func (s *Server) confirm(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := readAny[api.Confirmation](s, c)
-	if err != nil {
-		return nil, err
-	}
-	return replied(s.change(ctx, c, in.ID, body, func(t domain.Target) (domain.Command, error) {
-		command := domain.Confirm{Target: t, Until: when(given.Until), Reason: given.Reason}
-		return command, command.Validate()
-	}))
-}
-
-func (s *Server) supersede(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := read[api.Supersession](s, c)
-	if err != nil {
-		return nil, err
-	}
-	return replied(s.change(ctx, c, in.ID, body, func(t domain.Target) (domain.Command, error) {
-		command := domain.Supersede{Target: t, Successor: given.By, Reason: given.Reason}
-		return command, command.Validate()
-	}))
-}
-
-func (s *Server) restore(ctx context.Context, c *call, in *itemInput) (*reply, error) {
-	given, body, err := readAny[api.Reason](s, c)
-	if err != nil {
-		return nil, err
-	}
-	return replied(s.change(ctx, c, in.ID, body, func(t domain.Target) (domain.Command, error) {
-		command := domain.Restore{Target: t, Reason: given.Reason}
-		return command, command.Validate()
-	}))
-}
-
 type forgetInput struct {
 	ID     string `path:"id" doc:"The item's id."`
 	Reason string `query:"reason" maxLength:"2000" doc:"Why; also in the body as {\"reason\"}."`

@@ -3,6 +3,7 @@ package http
 import (
 	"context"
 	"io"
+	"time"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -109,4 +110,117 @@ type Probe struct {
 	Check func(context.Context) error // nil when all is well; the text is shown to the caller
 	// Beside says that the server is ready without it, and only does less.
 	Beside bool
+}
+
+// Recorder keeps a log of who was given which knowledge, and who was denied what.
+type Recorder interface {
+	// Wants tells whether this retrieval is to be recorded.
+	Wants() bool
+	// Record takes an access. It never waits.
+	Record(access domain.Access)
+}
+
+// Keyring answers whose key it is.
+type Keyring interface {
+	// Key finds a key by its prefix. The error matches domain.ErrNotFound if there is none.
+	Key(ctx context.Context, prefix string) (tenant string, key domain.Key, err error)
+	// Any tells whether anybody was ever given a key.
+	Any(ctx context.Context) (bool, error)
+	// Given lists the keys of a tenant.
+	Given(ctx context.Context, tenant string) ([]domain.IssuedKey, error)
+	// Used notes that a key was used.
+	Used(tenant, prefix string, at time.Time)
+	// Tenants lists the tenants there are, by name.
+	Tenants(ctx context.Context) ([]domain.NamedTenant, error)
+	// HasTenant tells whether there is a tenant of this name.
+	HasTenant(ctx context.Context, name string) (bool, error)
+	// Lives tells whether there is a tenant of this name that was not erased.
+	Lives(ctx context.Context, tenant string) (bool, error)
+}
+
+// Tokens answers whom an issuer of tokens has given one.
+type Tokens interface {
+	// Principal is whoever has the token. The error matches domain.ErrUnauthenticated if it is not to be
+	// trusted.
+	Principal(ctx context.Context, token string) (domain.Principal, error)
+}
+
+// Eraser knows what goes with an erasure.
+type Eraser interface {
+	// Lineage lists what an item goes back to, and what goes back to it.
+	Lineage(ctx context.Context, tenant, id string) ([]domain.LineageRelation, error)
+	// Doomed lists what an order would erase, and what is related to it.
+	Doomed(ctx context.Context, tenant, of string, lineage domain.LineageMode) ([]domain.ErasureTarget, error)
+	// Begin lets what was ordered be carried out at once.
+	Begin()
+	// Closing counts the keys that an order would revoke.
+	Closing(ctx context.Context, tenant, of string) (keys int64, err error)
+	// Erasure is an order, and how far it has come; the error matches domain.ErrNotFound if there is none.
+	Erasure(ctx context.Context, tenant, id string) (domain.ErasureProgress, error)
+	// OrderedBy tells whether p ordered an erasure, in person or for the same one as now.
+	OrderedBy(ctx context.Context, p domain.Principal, id string) (bool, error)
+	// Erasures tells what was erased of p's tenant, and whether files still hold some of it; to whoever operates the
+	// server, whether they do of any tenant.
+	Erasures(ctx context.Context, p domain.Principal) (domain.ErasureStatus, error)
+	// SweepFiles rewrites the files, so that they hold nothing of what was erased.
+	SweepFiles(ctx context.Context) (domain.Purge, error)
+}
+
+// Background looks after the projections that follow the log. A name that it does not know gives an error
+// that matches domain.ErrNotFound.
+type Background interface {
+	// Quarantined lists the streams that a projection passes over.
+	Quarantined(ctx context.Context, name, tenant string) ([]domain.Quarantined, error)
+	// Replay lets it take in what waits of one of them; the error matches domain.ErrNotFound if it is
+	// none of them.
+	Replay(ctx context.Context, name, tenant, stream string) (domain.Replayed, error)
+	// Skip forgets what waits of one of them; the error matches domain.ErrNotFound if it is none of
+	// them.
+	Skip(ctx context.Context, name, tenant, stream string) (domain.Skipped, error)
+	// Reread lets a projection begin anew; the error matches domain.ErrConflict if it must not.
+	Reread(ctx context.Context, name, tenant string) error
+}
+
+// Reporter answers which knowledge stands out, and who relied on it.
+type Reporter interface {
+	// Harm ranks items by the voices against them.
+	Harm(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error)
+	// Stale ranks items by the reports of staleness since they were last confirmed.
+	Stale(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error)
+	// Falling ranks items by how far their confidence fell.
+	Falling(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error)
+	// Accesses lists who was given an item or found it helpful, or what was denied, the newest first.
+	Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.Usage, error)
+}
+
+// Scrubbing tells by which rules what people write is scrubbed.
+type Scrubbing interface {
+	// Scrubs tells whether anything is scrubbed here at all.
+	Scrubs() bool
+	// Rules are what a tenant changed about that.
+	Rules(ctx context.Context, tenant string) (domain.Scrubbing, error)
+}
+
+// Recorded finds and redacts what is recorded already.
+type Recorded interface {
+	// Span turns moments, or positions, into positions; from is after to if nothing was recorded then.
+	Span(ctx context.Context, tenant string, since, until domain.AsOf) (from, to int64, err error)
+	// Recorded finds what the rules of today would have redacted, and tells through which position it looked.
+	Recorded(ctx context.Context, tenant string, from, to int64) (found []domain.Detection, through int64, err error)
+	// Redact redacts streams, each of which may fail alone. The submission has no command.
+	Redact(ctx context.Context, s domain.Submission, streams []string, from, to int64) ([]domain.Redaction, error)
+}
+
+// Sessions answers questions about sessions, and about the tasks that their commits start.
+type Sessions interface {
+	// Find returns a session; the error matches domain.ErrNotFound if there is none that the principal may see.
+	Find(ctx context.Context, by domain.Principal, owner domain.Entity, id string) (domain.Stream, domain.Session, error)
+	// List returns up to limit sessions of an owner after an id, in the order of their ids.
+	List(ctx context.Context, by domain.Principal, owner domain.Entity, after string, limit int, deleted bool) (list []domain.Stream, more bool, err error)
+	// Messages returns the messages that no archive has yet, oldest first.
+	Messages(ctx context.Context, tenant string, stream domain.Stream) ([]domain.Event, error)
+	// Task returns an extraction; the error matches domain.ErrNotFound if there is none that the principal may see.
+	Task(ctx context.Context, by domain.Principal, id string) (domain.Task, error)
+	// Tasks lists extractions, newest first.
+	Tasks(ctx context.Context, q domain.TaskQuery) ([]domain.Task, error)
 }

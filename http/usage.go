@@ -47,7 +47,7 @@ type reliedInput struct {
 	Paging
 }
 
-func (s *Server) reportRelied(ctx context.Context, c *call, in *reliedInput) (*streamed, error) {
+func (s reports) reportRelied(ctx context.Context, c *call, in *reliedInput) (*streamed, error) {
 	if in.ID == "" {
 		c.found.Add("id", "must say which item")
 	}
@@ -68,11 +68,11 @@ type deniedInput struct {
 	Paging
 }
 
-func (s *Server) reportDenied(ctx context.Context, c *call, in *deniedInput) (*streamed, error) {
+func (s reports) reportDenied(ctx context.Context, c *call, in *deniedInput) (*streamed, error) {
 	return s.accesses(ctx, c, "", in.Actor, in.From, in.To, in.Paging)
 }
 
-func (s *Server) accesses(ctx context.Context, c *call, item, actor string, from, to moment, in Paging) (*streamed, error) {
+func (s reports) accesses(ctx context.Context, c *call, item, actor string, from, to moment, in Paging) (*streamed, error) {
 	format, err := c.forms()
 	if err != nil {
 		return nil, err
@@ -88,5 +88,5 @@ func (s *Server) accesses(ctx context.Context, c *call, item, actor string, from
 			query.Skip, query.Limit = skip, limit
 			return s.cfg.Reporter.Accesses(ctx, query)
 		}, relianceOf),
-	}.answer(ctx, s, c, format, in)
+	}.answer(ctx, s.Server, c, format, in)
 }

@@ -1,0 +1,229 @@
+package http
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// unmatched is the route of requests that have none.
+const unmatched = "unmatched"
+
+// observe gives a request its id, answers for whatever went wrong with it, and notes once, when
+// it is over, what became of it: by route, never by what people wrote.
+func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(e echo.Context) error {
+		c := &call{request: e.Request(), response: e.Response(), id: requestID(e.Request()), now: s.cfg.Now()}
+		c.request = c.request.WithContext(withCall(c.request.Context(), c))
+		e.SetRequest(c.request)
+		e.Response().Header().Set("X-Request-Id", c.id)
+		s.metrics.inFlight.Inc()
+		defer s.metrics.inFlight.Dec()
+		defer s.note(c, e)
+		if err := guard(e, next); err != nil {
+			s.fail(c, e, err)
+		}
+		return nil
+	}
+}
+
+// guard turns a panic into an error. A panic that is meant to cut the connection goes on.
+func guard(e echo.Context, next echo.HandlerFunc) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			if cause == http.ErrAbortHandler { //nolint:errorlint // net/http compares it like this
+				panic(cause)
+			}
+			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	return next(e)
+}
+
+// fail answers with a problem; if the answer has begun already, it cuts the connection so that
+// half an answer is not taken for a whole one.
+func (s *Server) fail(c *call, e echo.Context, err error) {
+	err = fromEcho(err)
+	c.err = err
+	if e.Response().Committed {
+		panic(http.ErrAbortHandler)
+	}
+	problemOf(err, c.instance()).write(e.Response())
+}
+
+// fromEcho gives Echo's own errors their place in the table.
+func fromEcho(err error) error {
+	own, ok := errors.AsType[*echo.HTTPError](err)
+	if !ok {
+		return err
+	}
+	switch own.Code {
+	case http.StatusNotFound:
+		return domain.Refuse(errRoute, "there is nothing at this path").WithFix("see /docs for what there is")
+	case http.StatusMethodNotAllowed:
+		return domain.Refuse(errMethod, "this path does not know that method").WithFix("see the header Allow")
+	}
+	return err
+}
+
+func (s *Server) note(c *call, e echo.Context) {
+	route, status, took := cmp.Or(c.route, e.Path()), e.Response().Status, s.cfg.Now().Sub(c.now)
+	if route == "" || errors.Is(c.err, errRoute) || errors.Is(c.err, errMethod) {
+		route = unmatched
+	}
+	s.denied(c, e, route, status)
+	s.metrics.answered(c.request.Method, route, status, took)
+	level := levelOf(route, status, c.err)
+	if !s.cfg.Logger.Enabled(c.request.Context(), level) {
+		return
+	}
+	attributes := append(make([]slog.Attr, 0, 9),
+		slog.String("method", c.request.Method), slog.String("route", route),
+		slog.Int("status", status), slog.Int64("bytes", e.Response().Size),
+		slog.Float64("ms", float64(took.Round(10*time.Microsecond))/float64(time.Millisecond)),
+		slog.String("request_id", c.id),
+	)
+	if c.principal.Tenant != "" {
+		attributes = append(attributes,
+			slog.String("tenant", c.principal.Tenant), slog.String("actor", string(c.principal.Subject)))
+	}
+	if ours(c.err) {
+		attributes = append(attributes, slog.Any("err", c.err))
+	}
+	s.cfg.Logger.LogAttrs(c.request.Context(), level, "answered", attributes...)
+}
+
+// levelOf keeps what asks every few seconds out of the way.
+func levelOf(route string, status int, err error) slog.Level {
+	switch {
+	case route == "/healthz" || route == "/readyz" || route == "/metrics":
+		return slog.LevelDebug
+	case errors.Is(err, domain.ErrBusy): // as expected under load
+		return slog.LevelWarn
+	case status >= http.StatusInternalServerError || ours(err):
+		return slog.LevelError
+	}
+	return slog.LevelInfo
+}
+
+// ours tells whether an error is the server's, not the caller's.
+func ours(err error) bool {
+	return err != nil && answerTo(err).status >= http.StatusInternalServerError
+}
+
+// metrics count requests by method, route pattern and status: never by what was asked.
+type metrics struct {
+	requests *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+	inFlight prometheus.Gauge
+	records  *prometheus.CounterVec
+
+	following prometheus.Gauge
+	ended     *prometheus.CounterVec
+}
+
+func newMetrics(registry *prometheus.Registry) *metrics {
+	m := &metrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "annals_http_requests_total", Help: "Requests answered.",
+		}, []string{"method", "route", "status"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "annals_http_request_seconds", Help: "Time from the request's headers to the end of its answer.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+		}, []string{"method", "route"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "annals_http_requests_in_flight", Help: "Requests being answered.",
+		}),
+		records: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "annals_http_bulk_records_total", Help: "Records of bulk requests answered, by what became of them.",
+		}, []string{"status"}),
+	}
+	m.following = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "annals_http_streams", Help: "Callers that follow the log.",
+	})
+	m.ended = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "annals_http_streams_ended_total", Help: "Callers that followed the log, by why they do no more.",
+	}, []string{"reason"})
+	for _, reason := range feedEnds {
+		m.ended.WithLabelValues(reason)
+	}
+	registry.MustRegister(m.requests, m.seconds, m.inFlight, m.records, m.following, m.ended)
+	return m
+}
+
+func (m *metrics) answered(method, route string, status int, took time.Duration) {
+	if route == unmatched { // the method may be anything, too
+		method = ""
+	}
+	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Inc()
+	m.seconds.WithLabelValues(method, route).Observe(took.Seconds())
+}
+
+// protect keeps other websites' pages from using a browser to write here, and tells browsers
+// to take answers for what they say they are, and to come back over TLS once they came over it. No page of
+// another website may read an answer: nothing here allows it.
+func protect() echo.MiddlewareFunc {
+	guard := http.NewCrossOriginProtection()
+	always := http.Header{
+		"X-Content-Type-Options":  {"nosniff"},
+		"Content-Security-Policy": {"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"},
+		"Referrer-Policy":         {"no-referrer"},
+		"Cache-Control":           {"no-store"},
+	}
+	return func(next echo.HandlerFunc) echo.HandlerFunc { // for every request anew, as is Echo's way
+		return func(e echo.Context) error {
+			h := e.Response().Header()
+			maps.Copy(h, always)
+			if e.Request().TLS != nil {
+				h.Set("Strict-Transport-Security", "max-age=31536000")
+			}
+			if err := guard.Check(e.Request()); err != nil {
+				return domain.Refuse(errOrigin, "a page of another website asked for this")
+			}
+			return next(e)
+		}
+	}
+}
+
+// retrieved records that the caller was given items.
+func (s *Server) retrieved(c *call, kind string, count int, item func(i int) domain.Retrieved) {
+	if s.cfg.Recorder == nil || count == 0 || !s.cfg.Recorder.Wants() {
+		return
+	}
+	access := c.access(kind, http.StatusOK)
+	access.Items = make([]domain.Retrieved, count)
+	for i := range access.Items {
+		access.Items[i] = item(i)
+	}
+	s.cfg.Recorder.Record(access)
+}
+
+// denied records that the caller was refused.
+func (s *Server) denied(c *call, e echo.Context, route string, status int) {
+	if s.cfg.Recorder == nil || status != http.StatusForbidden && status != http.StatusUnauthorized {
+		return
+	}
+	access := c.access(domain.Denied, status)
+	access.Route = c.request.Method + " " + route
+	if id := e.Param("id"); possible(id) {
+		access.Items = []domain.Retrieved{{ID: id}}
+	}
+	s.cfg.Recorder.Record(access)
+}
+
+func (c *call) access(kind string, status int) domain.Access {
+	access := domain.AccessOf(c.principal, c.origin, kind, status, c.now)
+	access.Tenant, access.RequestID = cmp.Or(access.Tenant, domain.DefaultTenant), c.id
+	return access
+}
