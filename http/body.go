@@ -49,11 +49,11 @@ func (s *Server) body(c *call, accepted ...string) ([]byte, error) {
 	if _, err := mediaType(c.request, accepted...); err != nil {
 		return nil, err
 	}
-	return s.whole(c, c.request.Body)
+	return s.readWhole(c, c.request.Body)
 }
 
-// whole reads a single request's body from where it begins.
-func (s *Server) whole(c *call, from io.Reader) ([]byte, error) {
+// readWhole reads a single request's body from where it begins.
+func (s *Server) readWhole(c *call, from io.Reader) ([]byte, error) {
 	const usual = 64 << 10 // for so much there is room at once, if it is said to come
 	if c.request.ContentLength > s.cfg.MaxBody {
 		return nil, s.tooLarge(c, from)
@@ -65,7 +65,7 @@ func (s *Server) whole(c *call, from io.Reader) ([]byte, error) {
 	switch {
 	case err != nil:
 		c.response.Header().Set("Connection", "close") // where the next request begins nobody knows
-		return nil, unread(err)
+		return nil, bodyError(err)
 	case int64(len(body)) > s.cfg.MaxBody:
 		return nil, s.tooLarge(c, from)
 	}
@@ -82,8 +82,8 @@ func (s *Server) tooLarge(c *call, rest io.Reader) error {
 	return domain.Refuse(domain.ErrTooLarge, "a body may have at most %d bytes", s.cfg.MaxBody)
 }
 
-// unread is the refusal of a body that did not arrive.
-func unread(err error) error {
+// bodyError is the refusal of a body that did not arrive.
+func bodyError(err error) error {
 	if refusal, ok := errors.AsType[*domain.Refusal](err); ok {
 		return refusal
 	}
@@ -98,10 +98,10 @@ type decide func(domain.Target) (domain.Command, error)
 
 // change submits a command about one item, for the revision that the caller expects.
 func (s *Server) change(ctx context.Context, c *call, id string, body []byte, decide decide) (domain.Receipt, error) {
-	if !possible(id) {
+	if !isItemID(id) {
 		return domain.Receipt{}, domain.NotFound(id)
 	}
-	revisions, err := c.expected()
+	revisions, err := c.expectedRevisions()
 	if err != nil {
 		return domain.Receipt{}, err
 	}
@@ -118,7 +118,7 @@ func readBody[T any](s *Server, c *call, accepted ...string) (value T, sent []by
 		return value, nil, err
 	}
 	value, err = body.Decode[T](sent, &c.found)
-	c.misplaced()
+	c.noteMisplaced()
 	return value, sent, err
 }
 
@@ -128,12 +128,12 @@ func readAny[T any](s *Server, c *call) (value T, sent []byte, err error) {
 		return value, nil, err
 	}
 	value, err = body.Decode[T](sent, &c.found)
-	c.misplaced()
+	c.noteMisplaced()
 	return value, sent, err
 }
 
-// misplaced says of parameters of the URL that stand in the body where they belong.
-func (c *call) misplaced() {
+// noteMisplaced says of parameters of the URL that stand in the body where they belong.
+func (c *call) noteMisplaced() {
 	for i, bad := range c.found {
 		if _, is := c.known[bad.Field]; is && bad.Message == body.NoField {
 			c.found[i].Message = "is not a field here, but a parameter of the URL: ?" + bad.Field + "=…"

@@ -22,7 +22,7 @@ import (
 
 const (
 	perCommit = 500                   // records
-	lull      = 50 * time.Millisecond // a commit waits no longer for its next record
+	batchWait = 50 * time.Millisecond // a commit waits no longer for its next record
 )
 
 // bulk is a request to remember many.
@@ -31,7 +31,7 @@ type bulk struct {
 	call     *call
 	revise   bool
 	answered int // records
-	out      *outbox
+	out      *responseBuffer
 }
 
 // rememberMany answers records while they arrive. One that is refused never spoils the others,
@@ -52,8 +52,8 @@ func (s *Server) rememberMany(c *call, sent io.Reader, split body.Splitter, in *
 		to.SetHeader("Content-Type", linesType)
 		control := http.NewResponseController(c.response)
 		_ = control.EnableFullDuplex() // only HTTP/1.1 on a real connection needs it
-		from := &patient{from: sent, control: control, patience: s.cfg.Timeout, left: s.cfg.MaxBulk}
-		out := newOutbox(c.response, s.cfg.Timeout, func() {
+		from := &timedBody{from: sent, control: control, patience: s.cfg.Timeout, left: s.cfg.MaxBulk}
+		out := newResponseBuffer(c.response, s.cfg.Timeout, func() {
 			if !from.ended.Load() { // and perhaps never will be: then nothing can follow it
 				to.SetHeader("Connection", "close")
 			}
@@ -89,10 +89,10 @@ func (s *Server) rememberMany(c *call, sent io.Reader, split body.Splitter, in *
 func (b *bulk) answer(incoming <-chan body.Record) bool {
 	for more := true; more; {
 		var batch []body.Record
-		batch, more = b.gather(incoming)
+		batch, more = b.nextBatch(incoming)
 		select {
 		case <-b.server.cut:
-			_ = b.out.add(b.lines([]api.BulkAnswer{b.failed("", b.answered+1, errCut())}))
+			_ = b.out.add(b.lines([]api.BulkAnswer{b.failed("", b.answered+1, errServerClosing())}))
 			return false
 		default:
 		}
@@ -103,13 +103,13 @@ func (b *bulk) answer(incoming <-chan body.Record) bool {
 	return true
 }
 
-func errCut() error {
+func errServerClosing() error {
 	return domain.Refuse(errClosing, "the server shuts down; this record and those after it were not taken").
 		WithFix("send them again")
 }
 
-// gather waits for a record, and a little for those that follow.
-func (b *bulk) gather(incoming <-chan body.Record) (batch []body.Record, more bool) {
+// nextBatch waits for a record, and a little for those that follow.
+func (b *bulk) nextBatch(incoming <-chan body.Record) (batch []body.Record, more bool) {
 	select {
 	case <-b.server.cut:
 		return nil, true
@@ -119,7 +119,7 @@ func (b *bulk) gather(incoming <-chan body.Record) (batch []body.Record, more bo
 		}
 		batch = append(make([]body.Record, 0, perCommit), first)
 	}
-	timer := time.NewTimer(lull)
+	timer := time.NewTimer(batchWait)
 	defer timer.Stop()
 	for len(batch) < perCommit {
 		select {
@@ -160,7 +160,7 @@ func (b *bulk) commit(batch []body.Record) []api.BulkAnswer {
 			place := places[i]
 			if result.Err != nil {
 				id, _ := domain.ItemOf(submissions[i].Command.Stream())
-				answers[place] = b.failed(id, b.answered+place+1, interrupted(ctx, result.Err))
+				answers[place] = b.failed(id, b.answered+place+1, contextError(ctx, result.Err))
 				continue
 			}
 			k := result.Receipt.Knowledge
@@ -173,7 +173,7 @@ func (b *bulk) commit(batch []body.Record) []api.BulkAnswer {
 
 // submit waits for room in the queue instead of refusing what the caller would only send again.
 func (b *bulk) submit(ctx context.Context, all []domain.Submission) []domain.Result {
-	const breath = 50 * time.Millisecond
+	const feedDelay = 50 * time.Millisecond
 	results := b.server.cfg.Writer.SubmitAll(ctx, all)
 	for {
 		var waiting []int
@@ -189,7 +189,7 @@ func (b *bulk) submit(ctx context.Context, all []domain.Submission) []domain.Res
 		select {
 		case <-ctx.Done():
 			return results
-		case <-time.After(breath):
+		case <-time.After(feedDelay):
 		}
 		for i, r := range b.server.cfg.Writer.SubmitAll(ctx, again) {
 			results[waiting[i]] = r
@@ -200,15 +200,15 @@ func (b *bulk) submit(ctx context.Context, all []domain.Submission) []domain.Res
 // submission reads one record; with an error, its command tells at most the id.
 func (b *bulk) submission(r body.Record, number int) (domain.Submission, error) {
 	if r.Err != nil {
-		return domain.Submission{}, unread(r.Err)
+		return domain.Submission{}, bodyError(r.Err)
 	}
-	command, whence, err := remembering(b.call.principal, r.Data, b.revise, nil)
+	command, provenance, err := remembering(b.call.principal, r.Data, b.revise, nil)
 	if err != nil {
 		return domain.Submission{Command: command}, err
 	}
 	command.OrSame = true
 	submission := b.call.submission(command, r.Data)
-	whence.into(&submission.Origin)
+	provenance.into(&submission.Origin)
 	submission.Origin.RequestID += "#" + strconv.Itoa(number)
 	if submission.Request != nil {
 		submission.Request.Key += "#" + strconv.Itoa(number)
@@ -217,7 +217,7 @@ func (b *bulk) submission(r body.Record, number int) (domain.Submission, error) 
 }
 
 func (b *bulk) failed(id string, number int, err error) api.BulkAnswer {
-	if ours(err) {
+	if isServerError(err) {
 		b.call.err = err
 	}
 	return api.BulkAnswer{
@@ -235,8 +235,8 @@ func (b *bulk) lines(answers []api.BulkAnswer) []byte {
 	return all.Bytes()
 }
 
-// patient reads a body that may take as long as it likes, if only it does not pause too long.
-type patient struct {
+// timedBody reads a body that may take as long as it likes, if only it does not pause too long.
+type timedBody struct {
 	from        io.Reader
 	control     *http.ResponseController // not every connection has deadlines: its errors do not matter
 	patience    time.Duration
@@ -245,7 +245,7 @@ type patient struct {
 	interrupted atomic.Bool
 }
 
-func (p *patient) Read(into []byte) (int, error) {
+func (p *timedBody) Read(into []byte) (int, error) {
 	if p.left <= 0 {
 		return 0, domain.Refuse(domain.ErrTooLarge, "the rest is too much for one request")
 	}
@@ -262,14 +262,14 @@ func (p *patient) Read(into []byte) (int, error) {
 }
 
 // interrupt ends a Read that waits for the caller in another goroutine, and all that follow.
-func (p *patient) interrupt() {
+func (p *timedBody) interrupt() {
 	p.interrupted.Store(true)
 	_ = p.control.SetReadDeadline(time.Unix(1, 0))
 }
 
 // finish leaves the connection to its next request, or to nobody: net/http would wait for a
 // rest that may never come.
-func (p *patient) finish() {
+func (p *timedBody) finish() {
 	if !p.ended.Load() {
 		p.interrupt()
 		return

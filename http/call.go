@@ -148,8 +148,8 @@ func tagsIn(header string) (list []string, ok bool) {
 	return list, true
 }
 
-// expected are the revisions of which If-Match names one: nil for any, none where no tag can match.
-func (c *call) expected() ([]int64, error) {
+// expectedRevisions are the revisions of which If-Match names one: nil for any, none where no tag can match.
+func (c *call) expectedRevisions() ([]int64, error) {
 	header := strings.TrimSpace(strings.Join(c.request.Header.Values("If-Match"), ","))
 	if header == "" || header == "*" {
 		return nil, nil

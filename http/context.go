@@ -42,7 +42,7 @@ func (s *Server) brief(ctx context.Context, c *call, _ *struct{}) (*briefOutput,
 	if err != nil {
 		return nil, err
 	}
-	s.retrieved(c, "search", len(told.Items), func(i int) domain.Retrieved {
+	s.recordRetrieval(c, "search", len(told.Items), func(i int) domain.Retrieved {
 		return domain.Retrieved{ID: told.Items[i].ID, Score: told.Items[i].Score}
 	})
 	return &briefOutput{Body: briefedOf(asked, told)}, nil

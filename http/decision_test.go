@@ -188,7 +188,7 @@ func itemOf(d decision) string {
 // peopleItems remembers an item for every cell.
 func (w *world) peopleItems(people map[string]caller, table []decision) {
 	w.t.Helper()
-	var ours, theirs []object
+	var isServerError, theirs []object
 	for _, d := range table {
 		id := itemOf(d)
 		made := object{"id": id, "type": "strategy", "content": "How to try " + d.action, "tags": object{"cell": id}}
@@ -203,12 +203,12 @@ func (w *world) peopleItems(people map[string]caller, table []decision) {
 		if d.item == "another tenant's" {
 			theirs = append(theirs, made)
 		} else {
-			ours = append(ours, made)
+			isServerError = append(isServerError, made)
 		}
 	}
-	ours = append(ours, object{"id": "successor", "type": "strategy", "content": "better", "scopes": []string{"public"}})
+	isServerError = append(isServerError, object{"id": "successor", "type": "strategy", "content": "better", "scopes": []string{"public"}})
 	w.ask("POST", "/v1/tenants", object{"name": "other"}, bearer(rootKey)).want(http.StatusCreated)
-	for tenant, items := range map[header][]object{"default": ours, "other": theirs} {
+	for tenant, items := range map[header][]object{"default": isServerError, "other": theirs} {
 		for _, made := range w.ask("POST", "/v1/knowledge", items, bearer(rootKey), "Annals-Tenant: "+tenant).want(http.StatusOK).lines() {
 			if made["status"] != "created" {
 				w.t.Fatalf("got %v", made)

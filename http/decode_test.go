@@ -92,7 +92,7 @@ func TestWhatWasReadCanBeRememberedAgain(t *testing.T) {
 	out.Eval.HelpfulHistory = usesOf([]domain.Use{{Query: "q", TraceID: "t", Outcome: "o", By: "user:1", At: k.CreatedAt}})
 	var written bytes.Buffer
 	write(&written, out)
-	command, whence, err := remembering(domain.OpenPrincipal(), written.Bytes(), false, nil)
+	command, provenance, err := remembering(domain.OpenPrincipal(), written.Bytes(), false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,8 +107,8 @@ func TestWhatWasReadCanBeRememberedAgain(t *testing.T) {
 	if diff := cmp.Diff(command.Knowledge, want); diff != "" {
 		t.Error(diff)
 	}
-	if command.ID != k.ID || !whence.occurred.Equal(k.OccurredAt) {
-		t.Errorf("id %s, occurred %s", command.ID, whence.occurred)
+	if command.ID != k.ID || !provenance.occurred.Equal(k.OccurredAt) {
+		t.Errorf("id %s, occurred %s", command.ID, provenance.occurred)
 	}
 }
 

@@ -67,7 +67,7 @@ func (s erasures) lineage(ctx context.Context, c *call, in *itemInput) (*lineage
 	if err := c.found.Err(); err != nil {
 		return nil, err
 	}
-	if !possible(in.ID) || s.cfg.Eraser == nil {
+	if !isItemID(in.ID) || s.cfg.Eraser == nil {
 		return nil, domain.NotFound(in.ID)
 	}
 	k, err := s.cfg.Reader.Find(ctx, c.principal.Tenant, in.ID)
@@ -199,7 +199,7 @@ func (s erasures) orderErasure(ctx context.Context, c *call, _ *struct{}) (*eras
 	s.cfg.Eraser.Begin()
 	id := receipt.Stream.Name[len(domain.ErasureStream("")):] // that of the first time, if the request came again
 	ordered, _ := receipt.Stream.State.(domain.Erasure)
-	shown, err := s.shownTo(ctx, c.principal, domain.ErasureProgress{Erasure: ordered, Erased: ordered.Erased})
+	shown, err := s.redactFor(ctx, c.principal, domain.ErasureProgress{Erasure: ordered, Erased: ordered.Erased})
 	return &erasureOutput{
 		Status: http.StatusAccepted, Location: "/v1/erasures/" + id, Position: wholeCell(receipt.Position),
 		Body: erasureOf(id, shown),
@@ -211,7 +211,7 @@ func (s erasures) erasure(ctx context.Context, c *call, in *erasureInput) (*eras
 		return nil, err
 	}
 	unknown := domain.Refuse(domain.ErrNotFound, "there is no such erasure")
-	if s.cfg.Eraser == nil || !possible(in.ID) {
+	if s.cfg.Eraser == nil || !isItemID(in.ID) {
 		return nil, unknown
 	}
 	found, err := s.cfg.Eraser.Erasure(ctx, c.principal.Tenant, in.ID)
@@ -225,7 +225,7 @@ func (s erasures) erasure(ctx context.Context, c *call, in *erasureInput) (*eras
 			return nil, unknown
 		}
 	}
-	shown, err := s.shownTo(ctx, c.principal, found)
+	shown, err := s.redactFor(ctx, c.principal, found)
 	return &erasureOutput{Status: http.StatusOK, Body: erasureOf(in.ID, shown)}, err
 }
 
@@ -263,7 +263,7 @@ func (s erasures) planErasure(ctx context.Context, c *call, in *erasurePlanInput
 	}
 	stays := domain.Retained(c.principal, all)
 	for _, d := range all {
-		visible, err := s.sees(ctx, c.principal, d.Stream)
+		visible, err := s.mayKnowOf(ctx, c.principal, d.Stream)
 		if err != nil {
 			return nil, err
 		}
@@ -281,8 +281,8 @@ func (s erasures) planErasure(ctx context.Context, c *call, in *erasurePlanInput
 	return out, nil
 }
 
-// sees tells whether p may know of what a stream is about, an item or a session.
-func (s erasures) sees(ctx context.Context, p domain.Principal, stream string) (bool, error) {
+// mayKnowOf tells whether p may know of what a stream is about, an item or a session.
+func (s erasures) mayKnowOf(ctx context.Context, p domain.Principal, stream string) (bool, error) {
 	id, isItem := domain.ItemOf(stream)
 	if p.SeesAll() || !isItem {
 		return p.SeesAll() || p.MaySeeSession(stream), nil
@@ -294,15 +294,15 @@ func (s erasures) sees(ctx context.Context, p domain.Principal, stream string) (
 	return p.MaySee(k), nil
 }
 
-// shownTo leaves out of what an order could not erase what p may not know of.
-func (s erasures) shownTo(ctx context.Context, p domain.Principal, e domain.ErasureProgress) (domain.ErasureProgress, error) {
+// redactFor leaves out of what an order could not erase what p may not know of.
+func (s erasures) redactFor(ctx context.Context, p domain.Principal, e domain.ErasureProgress) (domain.ErasureProgress, error) {
 	if p.SeesAll() {
 		return e, nil
 	}
 	all := e.Refused
 	e.Refused = nil
 	for _, r := range all {
-		visible, err := s.sees(ctx, p, r.Stream)
+		visible, err := s.mayKnowOf(ctx, p, r.Stream)
 		if err != nil {
 			return e, err
 		}

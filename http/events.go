@@ -45,7 +45,7 @@ func (s *Server) events(ctx context.Context, c *call, in *eventsInput) (*streame
 		return nil, err
 	}
 	query := in.query(c, s.cfg.Historian.Names())
-	query.After = in.After.read(&c.found, "after", 0, endless)
+	query.After = in.After.read(&c.found, "after", 0, noLimit)
 	query.Descending = in.Order == "desc"
 	if !slices.Contains([]string{"", "asc", "desc"}, in.Order) {
 		c.found.Add("order", "must be one of asc, desc")
@@ -115,7 +115,7 @@ func (in *Selecting) query(c *call, known []string) domain.EventQuery {
 	q := domain.EventQuery{
 		Tenant: c.principal.Tenant, Stream: in.Stream, Scope: domain.Scope(in.Scope),
 		Actor: entity(found, "actor", in.Actor), OnBehalfOf: entity(found, "on_behalf_of", in.OnBehalfOf),
-		Owner: entity(found, "owner", in.Owner), Names: named(found, apart(in.Name), known),
+		Owner: entity(found, "owner", in.Owner), Names: named(found, splitCommas(in.Name), known),
 		TraceID: in.TraceID, CorrelationID: in.CorrelationID, RequestID: in.RequestID,
 	}
 	q.From, q.To = between(found, "from", in.From, "to", in.To)

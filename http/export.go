@@ -30,7 +30,7 @@ const mostExports = 2
 // reading: without progress it ends after the time that a request may take.
 func (s proofs) exportLog(_ context.Context, c *call, in *exportLogInput) (*streamed, error) {
 	x := domain.Export{
-		Tenant: c.principal.Tenant, After: in.After.read(&c.found, "after", 0, endless), Through: in.Through.read(&c.found, "through", 1, endless),
+		Tenant: c.principal.Tenant, After: in.After.read(&c.found, "after", 0, noLimit), Through: in.Through.read(&c.found, "through", 1, noLimit),
 	}
 	texts := in.Texts.read(&c.found, "texts")
 	x.Texts = texts == nil || *texts
@@ -78,7 +78,7 @@ func (s proofs) exportLog(_ context.Context, c *call, in *exportLogInput) (*stre
 	return &streamed{Body: func(hc huma.Context) {
 		defer end()
 		hc.SetHeader("Content-Type", linesType)
-		c.err = s.pass(c.response, first, n, from, stalled)
+		c.err = s.copyUntilShutdown(c.response, first, n, from, stalled)
 	}}, nil
 }
 
@@ -93,9 +93,9 @@ func (*Selecting) asked(given url.Values) map[string]string {
 	return filters
 }
 
-// pass hands on what is read, as long as the caller takes it and the server does not close. Each piece restarts the
+// copyUntilShutdown hands on what is read, as long as the caller takes it and the server does not close. Each piece restarts the
 // timer that ends an export without progress. What was sent lacks its end if there is an error.
-func (s proofs) pass(to http.ResponseWriter, buffer []byte, n int, from io.Reader, stalled *time.Timer) error {
+func (s proofs) copyUntilShutdown(to http.ResponseWriter, buffer []byte, n int, from io.Reader, stalled *time.Timer) error {
 	control := http.NewResponseController(to)
 	for {
 		stalled.Reset(s.cfg.Timeout)
@@ -105,7 +105,7 @@ func (s proofs) pass(to http.ResponseWriter, buffer []byte, n int, from io.Reade
 		}
 		select {
 		case <-s.cut:
-			return errCut()
+			return errServerClosing()
 		default:
 		}
 		var err error

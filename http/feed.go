@@ -19,8 +19,8 @@ const (
 	feedPage    = 100  // events that one stream holds in memory
 )
 
-// breath lets commits that follow one another closely be read together.
-const breath = 50 * time.Millisecond
+// feedDelay lets commits that follow one another closely be read together.
+const feedDelay = 50 * time.Millisecond
 
 // feed is a caller that follows the log. It reads a page, sends it, and reads the next when that was
 // taken: a slow caller costs a page, and one that takes nothing is cut off and may resume.
@@ -101,11 +101,11 @@ func (f *feed) run(ctx context.Context) (end string) {
 		select {
 		case <-grown:
 			select {
-			case <-time.After(breath):
+			case <-time.After(feedDelay):
 			case <-ctx.Done():
 			}
 		case <-beat.C:
-			if end := f.alive(); end != "" {
+			if end := f.heartbeat(); end != "" {
 				return end
 			}
 		case <-f.server.leaving:
@@ -135,7 +135,7 @@ func (f *feed) step(ctx context.Context) (more bool, end string) {
 		}
 		if err == nil {
 			for _, e := range events {
-				if end := f.send(frame(e)); end != "" {
+				if end := f.send(sseFrame(e)); end != "" {
 					return false, end
 				}
 				f.query.After = e.Position
@@ -168,14 +168,14 @@ func (f *feed) permitted(ctx context.Context) error {
 	return err
 }
 
-// frame is an event as a stream has it: its id is what a caller resumes with.
-func frame(e domain.Event) string {
+// sseFrame is an event as a stream has it: its id is what a caller resumes with.
+func sseFrame(e domain.Event) string {
 	data, _ := json.Marshal(eventOf(e)) // of strings, numbers and JSON that was valid when it was recorded
 	return "id: " + e.EventID + "\ndata: " + string(data) + "\n\n"
 }
 
-// alive says that the stream is, and makes sure that the caller may still read.
-func (f *feed) alive() (end string) {
+// heartbeat says that the stream is, and makes sure that the caller may still read.
+func (f *feed) heartbeat() (end string) {
 	if err := f.permitted(f.call.request.Context()); err != nil {
 		return f.close(endRefused, err)
 	}

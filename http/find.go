@@ -11,10 +11,10 @@ import (
 	"github.com/annals-kb/annals/http/body"
 )
 
-// seen finds the item if the caller may know of it, gone or not. What may not be seen is
+// visibleItem finds the item if the caller may know of it, gone or not. What may not be seen is
 // answered exactly as what does not exist.
-func (s *Server) seen(ctx context.Context, c *call, id string) (*domain.Knowledge, error) {
-	if !possible(id) {
+func (s *Server) visibleItem(ctx context.Context, c *call, id string) (*domain.Knowledge, error) {
+	if !isItemID(id) {
 		return nil, domain.NotFound(id)
 	}
 	k, err := s.cfg.Reader.Find(ctx, c.principal.Tenant, id)
@@ -27,18 +27,18 @@ func (s *Server) seen(ctx context.Context, c *call, id string) (*domain.Knowledg
 	return k, nil
 }
 
-// living finds the item if the caller may know of it and it is not gone.
-func (s *Server) living(ctx context.Context, c *call, id string) (*domain.Knowledge, error) {
-	k, err := s.seen(ctx, c, id)
+// existingItem finds the item if the caller may know of it and it is not gone.
+func (s *Server) existingItem(ctx context.Context, c *call, id string) (*domain.Knowledge, error) {
+	k, err := s.visibleItem(ctx, c, id)
 	if err != nil {
 		return nil, err
 	}
 	return k, domain.Gone(k)
 }
 
-// possible tells whether there could be an item with this id, so that nothing else reaches the
+// isItemID tells whether there could be an item with this id, so that nothing else reaches the
 // database.
-func possible(id string) bool {
+func isItemID(id string) bool {
 	const most = 128
 	return id != "" && len(id) <= most && !strings.ContainsFunc(id, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~-", r)
@@ -67,11 +67,11 @@ func (s *Server) find(ctx context.Context, c *call, in *findInput) (*found, erro
 	if !at.IsNow() {
 		return s.findThen(ctx, c, in.ID, at)
 	}
-	k, err := s.living(ctx, c, in.ID)
+	k, err := s.existingItem(ctx, c, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	s.retrieved(c, "get", 1, func(int) domain.Retrieved { return domain.Retrieved{ID: k.ID} })
+	s.recordRetrieval(c, "get", 1, func(int) domain.Retrieved { return domain.Retrieved{ID: k.ID} })
 	feedback, err := s.cfg.Reader.Feedback(ctx, c.principal.Tenant, k.ID)
 	if err != nil {
 		return nil, err
@@ -79,8 +79,8 @@ func (s *Server) find(ctx context.Context, c *call, in *findInput) (*found, erro
 	return &found{ETag: etag(k.Revision), Body: fullOf(k, feedback)}, nil
 }
 
-// then is where the log was then, and when; the zero value for now.
-func (s *Server) then(ctx context.Context, c *call, at domain.AsOf) (domain.AsOf, error) {
+// resolveAsOf is where the log was then, and when; the zero value for now.
+func (s *Server) resolveAsOf(ctx context.Context, c *call, at domain.AsOf) (domain.AsOf, error) {
 	if at.IsNow() {
 		return at, nil
 	}
@@ -89,14 +89,14 @@ func (s *Server) then(ctx context.Context, c *call, at domain.AsOf) (domain.AsOf
 
 // findThen answers with an item as it was. Who may see it is a question of today.
 func (s *Server) findThen(ctx context.Context, c *call, id string, at domain.AsOf) (*found, error) {
-	now, err := s.seen(ctx, c, id)
+	now, err := s.visibleItem(ctx, c, id)
 	if err != nil {
 		return nil, err
 	}
 	if now.Status == domain.IsErased {
 		return nil, domain.Gone(now)
 	}
-	at, err = s.then(ctx, c, at)
+	at, err = s.resolveAsOf(ctx, c, at)
 	if err != nil {
 		return nil, err
 	}
@@ -133,9 +133,9 @@ const (
 func (s *Server) await(ctx context.Context, c *call, position, wait integer, search bool) error {
 	const header = "Annals-Min-Position"
 	var found domain.Problems
-	wanted := position.read(&found, "min_position", 0, endless)
+	wanted := position.read(&found, "min_position", 0, noLimit)
 	if position == "" {
-		wanted = integer(c.request.Header.Get(header)).read(&found, header, 0, endless)
+		wanted = integer(c.request.Header.Get(header)).read(&found, header, 0, noLimit)
 	}
 	patience := cmp.Or(time.Duration(wait.read(&found, "max_wait", 1, longestWait))*time.Second, usualWait)
 	if err := merge(c.found, found.Err()); err != nil || wanted == 0 {

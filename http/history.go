@@ -26,7 +26,7 @@ func (s *Server) history(ctx context.Context, c *call, in *historyInput) (*paged
 	if err := c.found.Err(); err != nil {
 		return nil, err
 	}
-	k, err := s.seen(ctx, c, in.ID)
+	k, err := s.visibleItem(ctx, c, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (s *Server) history(ctx context.Context, c *call, in *historyInput) (*paged
 	}
 	out := api.Page[api.Event]{Items: make([]api.Event, len(shown))}
 	for i, item := range shown {
-		out.Items[i] = episodeOf(item, diff != nil && *diff)
+		out.Items[i] = historyEventOf(item, diff != nil && *diff)
 		out.Items[i].CausedBy = causesOf(item.Event, causes)
 	}
 	if len(rest) > limit {
@@ -79,7 +79,7 @@ func (s *Server) causes(ctx context.Context, c *call, items []domain.HistoryItem
 	for id, event := range known {
 		may, asked := visible[event.Stream]
 		if !asked {
-			if may, err = s.mayRead(ctx, c, event.Stream); err != nil {
+			if may, err = s.mayReadStream(ctx, c, event.Stream); err != nil {
 				return nil, err
 			}
 			visible[event.Stream] = may
@@ -91,13 +91,13 @@ func (s *Server) causes(ctx context.Context, c *call, items []domain.HistoryItem
 	return known, nil
 }
 
-// mayRead tells whether the caller may see what a stream tells.
-func (s *Server) mayRead(ctx context.Context, c *call, stream string) (bool, error) {
+// mayReadStream tells whether the caller may see what a stream tells.
+func (s *Server) mayReadStream(ctx context.Context, c *call, stream string) (bool, error) {
 	id, isItem := domain.ItemOf(stream)
 	if !isItem {
 		return c.principal.MaySeeSession(stream), nil
 	}
-	_, err := s.seen(ctx, c, id)
+	_, err := s.visibleItem(ctx, c, id)
 	if errors.Is(err, domain.ErrNotFound) {
 		return false, nil
 	}
@@ -119,7 +119,7 @@ func causesOf(e domain.Event, events map[string]domain.Event) []api.Cause {
 	return all
 }
 
-func episodeOf(item domain.HistoryItem, diff bool) api.Event {
+func historyEventOf(item domain.HistoryItem, diff bool) api.Event {
 	e := eventOf(item.Event)
 	e.Revision, e.Confidence, e.ConfidencePolicy = item.Revision, &item.Confidence, item.Policy
 	for _, ch := range item.Changes {

@@ -22,11 +22,11 @@ type identities struct {
 
 // identify finds out who is calling. The rule is the same on every surface.
 func (s identities) identify(r *http.Request) (domain.Principal, error) {
-	p, err := s.recognize(r)
+	p, err := s.fromCredentials(r)
 	if err != nil {
 		return p, err
 	}
-	return s.named(r, p)
+	return s.withVikingHeaders(r, p)
 }
 
 // The headers by which OpenViking's clients name a tenant and a user.
@@ -37,9 +37,9 @@ const (
 
 var headerID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$`)
 
-// named is p as OpenViking's headers name it. Root, and whoever calls in open mode, may name an account, which is a
+// withVikingHeaders is p as OpenViking's headers name it. Root, and whoever calls in open mode, may name an account, which is a
 // tenant, and a user, on whose behalf it then acts. For everybody else these headers mean nothing.
-func (s identities) named(r *http.Request, p domain.Principal) (domain.Principal, error) {
+func (s identities) withVikingHeaders(r *http.Request, p domain.Principal) (domain.Principal, error) {
 	if !p.CrossesTenants() {
 		return p, nil
 	}
@@ -60,54 +60,54 @@ func (s identities) named(r *http.Request, p domain.Principal) (domain.Principal
 		return p, nil
 	}
 	p.Tenant = account
-	return p, s.known(r.Context(), account)
+	return p, s.requireTenant(r.Context(), account)
 }
 
-// recognize finds out whose key it is or, while nobody was ever given one, who the caller says that it is.
+// fromCredentials finds out whose key it is or, while nobody was ever given one, who the caller says that it is.
 // A key is looked up with every request, so that one that was revoked anywhere opens nothing here.
-func (s identities) recognize(r *http.Request) (domain.Principal, error) {
-	key, err := presented(r)
+func (s identities) fromCredentials(r *http.Request) (domain.Principal, error) {
+	key, err := presentedKey(r)
 	if err != nil {
 		return domain.Principal{}, err
 	}
 	if key == "" {
-		return s.unless(r, func() error {
+		return s.refuseUnlessNoAuth(r, func() error {
 			return unknownCaller("send it as Authorization: Bearer KEY; the annals command takes it from ANNALS_KEY or --api-key")
 		})
 	}
-	p, actsFor, err := s.tried(r, key)
+	p, actsFor, err := s.checkKey(r, key)
 	switch {
 	case errors.Is(err, domain.ErrUnauthenticated) || errors.Is(err, errRate):
-		return s.unless(r, func() error { return err })
+		return s.refuseUnlessNoAuth(r, func() error { return err })
 	case err != nil:
 		return p, err
 	}
-	return s.acting(r, p, actsFor)
+	return s.onBehalf(r, p, actsFor)
 }
 
-// unless refuses a caller whom nobody knows, unless the server asks nobody for a key.
-func (s identities) unless(r *http.Request, refusal func() error) (domain.Principal, error) {
-	open, err := s.open(r.Context())
+// refuseUnlessNoAuth refuses a caller whom nobody knows, unless the server asks nobody for a key.
+func (s identities) refuseUnlessNoAuth(r *http.Request, refusal func() error) (domain.Principal, error) {
+	open, err := s.isNoAuth(r.Context())
 	switch {
 	case err != nil:
 		return domain.Principal{}, err
 	case open:
-		return openMode(r)
+		return noAuth(r)
 	}
 	return domain.Principal{}, refusal()
 }
 
-// tried is whose key it is, if not too many were wrong that came from there.
-func (s identities) tried(r *http.Request, key string) (p domain.Principal, actsFor bool, err error) {
+// checkKey is whose key it is, if not too many were wrong that came from there.
+func (s identities) checkKey(r *http.Request, key string) (p domain.Principal, actsFor bool, err error) {
 	attempt := s.throttle.attempt(r, key, s.cfg.Now())
 	token := s.cfg.Tokens != nil && strings.Count(key, ".") == 2 // no key has a dot
 	if err := attempt.allow(); err != nil && !token {            // a signature cannot be guessed
 		return p, false, err
 	}
 	if token {
-		p, err = s.bearer(r.Context(), key)
+		p, err = s.fromToken(r.Context(), key)
 	} else {
-		p, actsFor, err = s.holder(r.Context(), key)
+		p, actsFor, err = s.keyHolder(r.Context(), key)
 	}
 	switch {
 	case errors.Is(err, domain.ErrUnauthenticated):
@@ -118,9 +118,9 @@ func (s identities) tried(r *http.Request, key string) (p domain.Principal, acts
 	return p, actsFor, err
 }
 
-// bearer is whoever has a token. It opens nothing of a tenant that nobody has made, nor of one that was erased, as the
+// fromToken is whoever has a token. It opens nothing of a tenant that nobody has made, nor of one that was erased, as the
 // keys do not that were revoked with it.
-func (s identities) bearer(ctx context.Context, token string) (domain.Principal, error) {
+func (s identities) fromToken(ctx context.Context, token string) (domain.Principal, error) {
 	p, err := s.cfg.Tokens.Principal(ctx, token)
 	if err != nil || s.cfg.Keys == nil || p.Tenant == domain.DefaultTenant {
 		return p, err
@@ -133,8 +133,8 @@ func (s identities) bearer(ctx context.Context, token string) (domain.Principal,
 	return p, err
 }
 
-// open tells whether the server asks nobody for a key.
-func (s identities) open(ctx context.Context) (bool, error) {
+// isNoAuth tells whether the server asks nobody for a key.
+func (s identities) isNoAuth(ctx context.Context) (bool, error) {
 	if s.cfg.RootKey != "" || s.cfg.Tokens != nil {
 		return false, nil
 	}
@@ -145,8 +145,8 @@ func (s identities) open(ctx context.Context) (bool, error) {
 	return !given, err
 }
 
-// presented is the key that came with a request; empty if there was none.
-func presented(r *http.Request) (string, error) {
+// presentedKey is the key that came with a request; empty if there was none.
+func presentedKey(r *http.Request) (string, error) {
 	key := strings.TrimSpace(r.Header.Get("X-API-Key"))
 	scheme, token, given := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !given {
@@ -163,9 +163,9 @@ func unknownCaller(fix string) error {
 	return domain.Refuse(domain.ErrUnauthenticated, "a key is needed that opens this server").WithFix("%s", fix)
 }
 
-// holder is whose key it is, and whether it may act for others. What is wrong with a key only its holder is
+// keyHolder is whose key it is, and whether it may act for others. What is wrong with a key only its holder is
 // told.
-func (s identities) holder(ctx context.Context, key string) (p domain.Principal, actsFor bool, err error) {
+func (s identities) keyHolder(ctx context.Context, key string) (p domain.Principal, actsFor bool, err error) {
 	switch {
 	case s.cfg.RootKey != "" && same(HashOfKey(key), HashOfKey(s.cfg.RootKey)):
 		return rootPrincipal(), true, nil
@@ -202,8 +202,8 @@ func rootPrincipal() domain.Principal {
 	}
 }
 
-// acting is p as it says that it acts in this request: root in a tenant, and whoever may on somebody's behalf.
-func (s identities) acting(r *http.Request, p domain.Principal, actsFor bool) (domain.Principal, error) {
+// onBehalf is p as it says that it acts in this request: root in a tenant, and whoever may on somebody's behalf.
+func (s identities) onBehalf(r *http.Request, p domain.Principal, actsFor bool) (domain.Principal, error) {
 	var found domain.Problems
 	actor, known := p.Subject, p.OnBehalfOf // a token may say on whose behalf it is used
 	claim(r, "Annals-Actor", &actor, &found)
@@ -222,11 +222,11 @@ func (s identities) acting(r *http.Request, p domain.Principal, actsFor bool) (d
 		return p, domain.Refuse(domain.ErrForbidden, "the key does not let %s act on anybody's behalf", p.Subject).
 			WithFix("use a key that was created with acts_for, as annals key create --acts-for does")
 	}
-	return s.within(r, p)
+	return s.inTenant(r, p)
 }
 
-// within lets root choose a tenant. Everybody else has one.
-func (s identities) within(r *http.Request, p domain.Principal) (domain.Principal, error) {
+// inTenant lets root choose a tenant. Everybody else has one.
+func (s identities) inTenant(r *http.Request, p domain.Principal) (domain.Principal, error) {
 	asked := r.Header.Get("Annals-Tenant")
 	if p.Role != domain.Root {
 		if asked != "" && asked != p.Tenant {
@@ -238,11 +238,11 @@ func (s identities) within(r *http.Request, p domain.Principal) (domain.Principa
 	if asked == domain.SystemTenant && r.Method == http.MethodGet { // the server's own log is there to be read
 		return p, nil
 	}
-	return p, s.known(r.Context(), p.Tenant)
+	return p, s.requireTenant(r.Context(), p.Tenant)
 }
 
-// known refuses a tenant that there is not. That of a fresh start there is always.
-func (s identities) known(ctx context.Context, tenant string) error {
+// requireTenant refuses a tenant that there is not. That of a fresh start there is always.
+func (s identities) requireTenant(ctx context.Context, tenant string) error {
 	if tenant == domain.DefaultTenant {
 		return nil
 	}
@@ -261,10 +261,10 @@ func (s identities) known(ctx context.Context, tenant string) error {
 // authenticator finds out who is calling. The error is a refusal for the caller.
 type authenticator func(*http.Request) (domain.Principal, error)
 
-// openMode believes what the caller says about itself: whoever reaches this machine's loopback
+// noAuth believes what the caller says about itself: whoever reaches this machine's loopback
 // is trusted. A website in a browser reaches it too, by letting its own name point here; so no
 // name will do that a stranger could register.
-func openMode(r *http.Request) (domain.Principal, error) {
+func noAuth(r *http.Request) (domain.Principal, error) {
 	if !local(r.Host) {
 		return domain.Principal{}, domain.Refuse(errOrigin, "in open mode the server answers to this machine's names only").
 			WithFix("call it as localhost or 127.0.0.1")

@@ -19,7 +19,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-func givenKeyOf(tenant string, k domain.IssuedKey) api.IssuedKey {
+func issuedKeyOf(tenant string, k domain.IssuedKey) api.IssuedKey {
 	shown := api.IssuedKey{
 		Prefix: k.Prefix, Tenant: tenant, Subject: string(k.Subject), Role: string(k.Role), ActsFor: k.ActsFor,
 		PublishPublic: k.PublishPublic, CreatedAt: k.CreatedAt.UTC(), ExpiresAt: known(k.ExpiresAt),
@@ -79,8 +79,8 @@ func (s access) keyRoutes() {
 	}, s.whoami)
 }
 
-// administers admits admins alone, to servers that keep keys.
-func (s access) administers(c *call) (Keyring, error) {
+// requireAdmin admits admins alone, to servers that keep keys.
+func (s access) requireAdmin(c *call) (Keyring, error) {
 	switch {
 	case !c.principal.Administers() || c.principal.OnBehalfOf != "":
 		return nil, domain.Refuse(domain.ErrForbidden, "keys are for admins, in person")
@@ -95,7 +95,7 @@ func (s access) createKey(ctx context.Context, c *call, _ *struct{}) (*keyOutput
 	if err != nil {
 		return nil, err
 	}
-	keys, err := s.administers(c)
+	keys, err := s.requireAdmin(c)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (s access) createKey(ctx context.Context, c *call, _ *struct{}) (*keyOutput
 		return nil, err
 	}
 	receipt, err := s.cfg.Writer.Submit(ctx, c.submission(command, body))
-	return madeKey(c, receipt, key, err)
+	return keyReply(c, receipt, key, err)
 }
 
 // first refuses a first key that nobody could administer the server with.
@@ -132,8 +132,8 @@ func first(ctx context.Context, keys Keyring, rootKey string, role domain.Role) 
 		WithFix("create an admin's key first")
 }
 
-// madeKey answers with a key, and with the key itself if it was made by this very request.
-func madeKey(c *call, receipt domain.Receipt, key string, err error) (*keyOutput, error) {
+// keyReply answers with a key, and with the key itself if it was made by this very request.
+func keyReply(c *call, receipt domain.Receipt, key string, err error) (*keyOutput, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func madeKey(c *call, receipt domain.Receipt, key string, err error) (*keyOutput
 	prefix := domain.KeyPrefix(receipt.Stream.Name)
 	out := &keyOutput{
 		Position: fmt.Sprint(receipt.Position), Outcome: receipt.Outcome, Redacted: redactedOf(receipt),
-		Body: givenKeyOf(c.principal.Tenant, domain.IssuedKey{Key: state, Prefix: prefix}),
+		Body: issuedKeyOf(c.principal.Tenant, domain.IssuedKey{Key: state, Prefix: prefix}),
 	}
 	if receipt.Replayed {
 		out.Replayed = "true"
@@ -152,7 +152,7 @@ func madeKey(c *call, receipt domain.Receipt, key string, err error) (*keyOutput
 }
 
 func (s access) listKeys(ctx context.Context, c *call, _ *struct{}) (*keysOutput, error) {
-	keys, err := s.administers(c)
+	keys, err := s.requireAdmin(c)
 	if err := merge(c.found, err); err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (s access) listKeys(ctx context.Context, c *call, _ *struct{}) (*keysOutput
 	out := &keysOutput{}
 	out.Body.Items = make([]api.IssuedKey, len(all))
 	for i, k := range all {
-		out.Body.Items[i] = givenKeyOf(c.principal.Tenant, k)
+		out.Body.Items[i] = issuedKeyOf(c.principal.Tenant, k)
 	}
 	return out, nil
 }
@@ -190,7 +190,7 @@ func (s access) rotateKey(ctx context.Context, c *call, in *keyInput) (*keyOutpu
 	if c.key != "" {
 		c.found.Add("Idempotency-Key", "is of no use here: the new key could not be shown again")
 	}
-	if _, err := s.administers(c); merge(c.found, err) != nil {
+	if _, err := s.requireAdmin(c); merge(c.found, err) != nil {
 		return nil, merge(c.found, err)
 	}
 	prefix, key := NewKey()
@@ -201,7 +201,7 @@ func (s access) rotateKey(ctx context.Context, c *call, in *keyInput) (*keyOutpu
 	if results[0].Err != nil {
 		return nil, results[0].Err
 	}
-	out, err := madeKey(c, results[1].Receipt, key, results[1].Err)
+	out, err := keyReply(c, results[1].Receipt, key, results[1].Err)
 	if old, is := results[0].Receipt.Stream.State.(domain.Key); err == nil && is {
 		out.Body.ReplacedUntil = known(old.ExpiresAt)
 	}
@@ -214,7 +214,7 @@ func (s access) revokeKey(ctx context.Context, c *call, in *keyInput) (*keyOutpu
 		return nil, err
 	}
 	command := domain.RevokeKey{By: c.principal, Prefix: in.Prefix, Reason: given.Reason}
-	_, err = s.administers(c)
+	_, err = s.requireAdmin(c)
 	if err == nil {
 		err = command.Validate()
 	}
@@ -222,7 +222,7 @@ func (s access) revokeKey(ctx context.Context, c *call, in *keyInput) (*keyOutpu
 		return nil, err
 	}
 	receipt, err := s.cfg.Writer.Submit(ctx, c.submission(command, body))
-	return madeKey(c, receipt, "", err)
+	return keyReply(c, receipt, "", err)
 }
 
 type identityOutput struct{ Body api.Identity }

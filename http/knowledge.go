@@ -11,7 +11,7 @@ func knowledgeOf(k *domain.Knowledge) *api.Knowledge {
 	return &api.Knowledge{
 		ID: k.ID, Type: string(k.Type), Task: k.Text.Task, Content: k.Text.Content,
 		Abstract: k.Text.Abstract, Overview: k.Text.Overview, Tags: api.Tags(k.Text.Tags),
-		Scopes: plain(k.Scopes), Owner: string(k.Owner), Visibility: string(k.Visibility()),
+		Scopes: toStrings(k.Scopes), Owner: string(k.Owner), Visibility: string(k.Visibility()),
 		ContextType: string(k.ContextType), Category: string(k.Category),
 		Polarity: string(k.Polarity), Media: string(k.Media), Meta: k.Text.Meta,
 		URI: k.Text.URI, Source: sourceOf(k.Source),
@@ -53,8 +53,8 @@ func known(t time.Time) *time.Time {
 	return &t
 }
 
-// plain and spoken turn strings with a meaning into strings without, and back.
-func plain[T ~string](words []T) []string {
+// toStrings and fromStrings turn strings with a meaning into strings without, and back.
+func toStrings[T ~string](words []T) []string {
 	all := make([]string, len(words))
 	for i, word := range words {
 		all[i] = string(word)
@@ -62,7 +62,7 @@ func plain[T ~string](words []T) []string {
 	return all
 }
 
-func spoken[T ~string](words []string) []T {
+func fromStrings[T ~string](words []string) []T {
 	if words == nil {
 		return nil
 	}

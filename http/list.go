@@ -56,7 +56,7 @@ func (s *Server) list(ctx context.Context, c *call, in *listInput) (*paged[*api.
 	if err := s.await(ctx, c, in.MinPosition, in.MaxWait, false); err != nil {
 		return nil, err
 	}
-	at, err := s.then(ctx, c, at)
+	at, err := s.resolveAsOf(ctx, c, at)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (s *Server) list(ctx context.Context, c *call, in *listInput) (*paged[*api.
 	if err != nil {
 		return nil, err
 	}
-	s.retrieved(c, "list", len(got.Items), func(i int) domain.Retrieved { return domain.Retrieved{ID: got.Items[i].ID} })
+	s.recordRetrieval(c, "list", len(got.Items), func(i int) domain.Retrieved { return domain.Retrieved{ID: got.Items[i].ID} })
 	out := api.Page[*api.Knowledge]{Items: make([]*api.Knowledge, len(got.Items)), NextCursor: cursor(got.Next, question)}
 	for i, k := range got.Items {
 		out.Items[i] = knowledgeOf(k)
@@ -81,19 +81,19 @@ func (s *Server) list(ctx context.Context, c *call, in *listInput) (*paged[*api.
 
 func (in *listInput) filter(found *domain.Problems) domain.Filter {
 	return domain.Filter{
-		Types: spoken[domain.Type](apart(in.Type)), ContextTypes: spoken[domain.ContextType](apart(in.ContextType)),
-		Categories: spoken[domain.Category](apart(in.Category)), Tags: tagsOf(in.Tag),
+		Types: fromStrings[domain.Type](splitCommas(in.Type)), ContextTypes: fromStrings[domain.ContextType](splitCommas(in.ContextType)),
+		Categories: fromStrings[domain.Category](splitCommas(in.Category)), Tags: tagsOf(in.Tag),
 		Owner: domain.Entity(in.Owner), Scope: domain.Scope(in.Scope),
 		Visibility: domain.Visibility(in.Visibility), Polarity: domain.Polarity(in.Polarity),
 		URIPrefix: in.URI, IDPrefix: in.IDPrefix, Stale: in.Stale.read(found, "stale"), TraceID: in.TraceID,
-		Statuses:    spoken[domain.Status](apart(in.Status)),
+		Statuses:    fromStrings[domain.Status](splitCommas(in.Status)),
 		CreatedFrom: in.CreatedFrom.read(found, "created_from"), CreatedTo: in.CreatedTo.read(found, "created_to"),
 		UpdatedFrom: in.UpdatedFrom.read(found, "updated_from"), UpdatedTo: in.UpdatedTo.read(found, "updated_to"),
 	}
 }
 
-// apart takes several words in one parameter apart: type=tool,plan is type=tool&type=plan.
-func apart(given []string) []string {
+// splitCommas takes several words in one parameter apart: type=tool,plan is type=tool&type=plan.
+func splitCommas(given []string) []string {
 	var all []string
 	for _, words := range given {
 		all = append(all, strings.Split(words, ",")...)

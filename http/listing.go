@@ -37,7 +37,7 @@ type Paging struct {
 }
 
 // lines are read from the database so many at a time.
-const linesAtOnce = 200
+const streamedPage = 200
 
 // answer writes a list in the form that the caller accepts.
 func (l listing[T]) answer(ctx context.Context, s *Server, c *call, format string, in Paging) (*streamed, error) {
@@ -55,7 +55,7 @@ func (l listing[T]) answer(ctx context.Context, s *Server, c *call, format strin
 	}
 	switch {
 	case format != jsonType:
-		limit = linesAtOnce
+		limit = streamedPage
 	case limit == 0:
 		limit = usual
 	}
@@ -64,7 +64,7 @@ func (l listing[T]) answer(ctx context.Context, s *Server, c *call, format strin
 		return nil, err
 	}
 	if format != jsonType {
-		return &streamed{Body: func(to huma.Context) { l.toTheEnd(s, c, to, format, items, next) }}, nil
+		return &streamed{Body: func(to huma.Context) { l.streamAll(s, c, to, format, items, next) }}, nil
 	}
 	return &streamed{Body: func(to huma.Context) {
 		to.SetHeader("Content-Type", jsonType)
@@ -73,9 +73,9 @@ func (l listing[T]) answer(ctx context.Context, s *Server, c *call, format strin
 	}}, nil
 }
 
-// toTheEnd writes page after page while the next is not read before the last was taken. What goes
+// streamAll writes page after page while the next is not read before the last was taken. What goes
 // wrong on the way cuts the connection, so that half a list is not taken for a whole one.
-func (l listing[T]) toTheEnd(s *Server, c *call, to huma.Context, format string, items []T, next int64) {
+func (l listing[T]) streamAll(s *Server, c *call, to huma.Context, format string, items []T, next int64) {
 	to.SetHeader("Content-Type", format)
 	if format == csvType {
 		to.SetHeader("Content-Type", csvType+"; charset=utf-8; header=present")
@@ -99,7 +99,7 @@ func (l listing[T]) toTheEnd(s *Server, c *call, to huma.Context, format string,
 			return
 		}
 		var err error
-		if items, next, err = l.following(s, c, next); err != nil {
+		if items, next, err = l.nextPage(s, c, next); err != nil {
 			c.err = err
 			panic(http.ErrAbortHandler)
 		}
@@ -107,7 +107,7 @@ func (l listing[T]) toTheEnd(s *Server, c *call, to huma.Context, format string,
 	}
 }
 
-func (l listing[T]) following(s *Server, c *call, place int64) ([]T, int64, error) {
+func (l listing[T]) nextPage(s *Server, c *call, place int64) ([]T, int64, error) {
 	ctx, cancel := context.WithTimeout(c.request.Context(), s.cfg.Timeout)
 	defer cancel()
 	select {
@@ -115,7 +115,7 @@ func (l listing[T]) following(s *Server, c *call, place int64) ([]T, int64, erro
 		return nil, 0, errClosing
 	default:
 	}
-	return l.page(ctx, place, linesAtOnce)
+	return l.page(ctx, place, streamedPage)
 }
 
 func (l listing[T]) appendHead(rows []byte) []byte {
@@ -169,7 +169,7 @@ func appendRow(b []byte, cells []string) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendCell(b, harmless(cell))
+		b = appendCell(b, notFormula(cell))
 	}
 	return append(b, "\r\n"...)
 }
@@ -183,9 +183,9 @@ func appendCell(b []byte, cell string) []byte {
 	return append(b, '"')
 }
 
-// harmless lets a spreadsheet take for text what it would take for a formula: other people wrote it.
+// notFormula lets a spreadsheet take for text what it would take for a formula: other people wrote it.
 // Numbers stay numbers.
-func harmless(cell string) string {
+func notFormula(cell string) string {
 	if cell == "" || !strings.ContainsRune("=+-@\t\r\n|%", rune(cell[0])) {
 		return cell
 	}

@@ -30,16 +30,16 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		e.Response().Header().Set("X-Request-Id", c.id)
 		s.metrics.inFlight.Inc()
 		defer s.metrics.inFlight.Dec()
-		defer s.note(c, e)
-		if err := guard(e, next); err != nil {
-			s.fail(c, e, err)
+		defer s.logRequest(c, e)
+		if err := recoverPanic(e, next); err != nil {
+			s.answerError(c, e, err)
 		}
 		return nil
 	}
 }
 
-// guard turns a panic into an error. A panic that is meant to cut the connection goes on.
-func guard(e echo.Context, next echo.HandlerFunc) (err error) {
+// recoverPanic turns a panic into an error. A panic that is meant to cut the connection goes on.
+func recoverPanic(e echo.Context, next echo.HandlerFunc) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			if cause == http.ErrAbortHandler { //nolint:errorlint // net/http compares it like this
@@ -51,9 +51,9 @@ func guard(e echo.Context, next echo.HandlerFunc) (err error) {
 	return next(e)
 }
 
-// fail answers with a problem; if the answer has begun already, it cuts the connection so that
+// answerError answers with a problem; if the answer has begun already, it cuts the connection so that
 // half an answer is not taken for a whole one.
-func (s *Server) fail(c *call, e echo.Context, err error) {
+func (s *Server) answerError(c *call, e echo.Context, err error) {
 	err = fromEcho(err)
 	c.err = err
 	if e.Response().Committed {
@@ -77,12 +77,12 @@ func fromEcho(err error) error {
 	return err
 }
 
-func (s *Server) note(c *call, e echo.Context) {
+func (s *Server) logRequest(c *call, e echo.Context) {
 	route, status, took := cmp.Or(c.route, e.Path()), e.Response().Status, s.cfg.Now().Sub(c.now)
 	if route == "" || errors.Is(c.err, errRoute) || errors.Is(c.err, errMethod) {
 		route = unmatched
 	}
-	s.denied(c, e, route, status)
+	s.recordDenial(c, e, route, status)
 	s.metrics.answered(c.request.Method, route, status, took)
 	level := levelOf(route, status, c.err)
 	if !s.cfg.Logger.Enabled(c.request.Context(), level) {
@@ -98,7 +98,7 @@ func (s *Server) note(c *call, e echo.Context) {
 		attributes = append(attributes,
 			slog.String("tenant", c.principal.Tenant), slog.String("actor", string(c.principal.Subject)))
 	}
-	if ours(c.err) {
+	if isServerError(c.err) {
 		attributes = append(attributes, slog.Any("err", c.err))
 	}
 	s.cfg.Logger.LogAttrs(c.request.Context(), level, "answered", attributes...)
@@ -111,14 +111,14 @@ func levelOf(route string, status int, err error) slog.Level {
 		return slog.LevelDebug
 	case errors.Is(err, domain.ErrBusy): // as expected under load
 		return slog.LevelWarn
-	case status >= http.StatusInternalServerError || ours(err):
+	case status >= http.StatusInternalServerError || isServerError(err):
 		return slog.LevelError
 	}
 	return slog.LevelInfo
 }
 
-// ours tells whether an error is the server's, not the caller's.
-func ours(err error) bool {
+// isServerError tells whether an error is the server's, not the caller's.
+func isServerError(err error) bool {
 	return err != nil && answerTo(err).status >= http.StatusInternalServerError
 }
 
@@ -174,7 +174,7 @@ func (m *metrics) answered(method, route string, status int, took time.Duration)
 // to take answers for what they say they are, and to come back over TLS once they came over it. No page of
 // another website may read an answer: nothing here allows it.
 func protect() echo.MiddlewareFunc {
-	guard := http.NewCrossOriginProtection()
+	recoverPanic := http.NewCrossOriginProtection()
 	always := http.Header{
 		"X-Content-Type-Options":  {"nosniff"},
 		"Content-Security-Policy": {"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"},
@@ -188,7 +188,7 @@ func protect() echo.MiddlewareFunc {
 			if e.Request().TLS != nil {
 				h.Set("Strict-Transport-Security", "max-age=31536000")
 			}
-			if err := guard.Check(e.Request()); err != nil {
+			if err := recoverPanic.Check(e.Request()); err != nil {
 				return domain.Refuse(errOrigin, "a page of another website asked for this")
 			}
 			return next(e)
@@ -196,8 +196,8 @@ func protect() echo.MiddlewareFunc {
 	}
 }
 
-// retrieved records that the caller was given items.
-func (s *Server) retrieved(c *call, kind string, count int, item func(i int) domain.Retrieved) {
+// recordRetrieval records that the caller was given items.
+func (s *Server) recordRetrieval(c *call, kind string, count int, item func(i int) domain.Retrieved) {
 	if s.cfg.Recorder == nil || count == 0 || !s.cfg.Recorder.Wants() {
 		return
 	}
@@ -209,14 +209,14 @@ func (s *Server) retrieved(c *call, kind string, count int, item func(i int) dom
 	s.cfg.Recorder.Record(access)
 }
 
-// denied records that the caller was refused.
-func (s *Server) denied(c *call, e echo.Context, route string, status int) {
+// recordDenial records that the caller was refused.
+func (s *Server) recordDenial(c *call, e echo.Context, route string, status int) {
 	if s.cfg.Recorder == nil || status != http.StatusForbidden && status != http.StatusUnauthorized {
 		return
 	}
 	access := c.access(domain.Denied, status)
 	access.Route = c.request.Method + " " + route
-	if id := e.Param("id"); possible(id) {
+	if id := e.Param("id"); isItemID(id) {
 		access.Items = []domain.Retrieved{{ID: id}}
 	}
 	s.cfg.Recorder.Record(access)

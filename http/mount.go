@@ -73,9 +73,9 @@ func (s *Server) mounted(c *call, w *echo.Response, m Mount, public bool) {
 	r, err := s.admitTo(c, m, public)
 	if err == nil {
 		var done func()
-		r, done = s.lend(c, m, r)
+		r, done = s.lendRequest(c, m, r)
 		defer done()
-		err = interrupted(r.Context(), m.Handler(w, r))
+		err = contextError(r.Context(), m.Handler(w, r))
 		_, c.route, _ = strings.Cut(r.Pattern, " ")
 	}
 	c.err = err
@@ -125,14 +125,14 @@ func (s *Server) admitTo(c *call, m Mount, public bool) (*http.Request, error) {
 	return r, s.checkRate(p, c.now)
 }
 
-// lend is the request as a mount gets it, and what to do when it has answered.
-func (s *Server) lend(c *call, m Mount, r *http.Request) (*http.Request, func()) {
+// lendRequest is the request as a mount gets it, and what to do when it has answered.
+func (s *Server) lendRequest(c *call, m Mount, r *http.Request) (*http.Request, func()) {
 	var ctx context.Context
 	var cancel context.CancelFunc
 	var watching sync.WaitGroup
 	if m.Endless {
 		ctx, cancel = context.WithCancel(r.Context())
-		watching.Go(func() { s.endWith(ctx, cancel, r.Method) })
+		watching.Go(func() { s.cancelOnShutdown(ctx, cancel, r.Method) })
 		_ = http.NewResponseController(c.response).SetWriteDeadline(time.Time{}) // not every writer has deadlines
 	} else {
 		ctx, cancel = context.WithTimeout(r.Context(), s.cfg.Timeout)
@@ -149,9 +149,9 @@ func (s *Server) lend(c *call, m Mount, r *http.Request) (*http.Request, func())
 	}
 }
 
-// endWith ends an answer without an end of its own when the server shuts down: one that only follows at once,
+// cancelOnShutdown ends an answer without an end of its own when the server shuts down: one that only follows at once,
 // one that does something when its time is over.
-func (s *Server) endWith(ctx context.Context, cancel context.CancelFunc, method string) {
+func (s *Server) cancelOnShutdown(ctx context.Context, cancel context.CancelFunc, method string) {
 	end := s.cut
 	if method == http.MethodGet {
 		end = s.leaving

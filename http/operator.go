@@ -47,7 +47,7 @@ func (s operations) operatorRoutes() {
 	huma.Register(s.api, huma.Operation{
 		OperationID: "healthz", Method: http.MethodGet, Path: "/healthz", Tags: tags, Security: keyless(),
 		Summary: "Tell whether the process is alive", Responses: map[string]*huma.Response{"422": unwanted},
-	}, parameterless(s.healthy))
+	}, withoutParameters(s.healthy))
 	huma.Register(s.api, huma.Operation{
 		OperationID: "readyz", Method: http.MethodGet, Path: "/readyz", Tags: tags, Security: keyless(),
 		Summary: "Tell whether requests can be answered, and if not, why",
@@ -55,7 +55,7 @@ func (s operations) operatorRoutes() {
 			Description: "Not ready, with the reasons",
 			Content:     bodies(s.Server, true, map[string]any{jsonType: api.Readiness{}}).Content,
 		}},
-	}, parameterless(s.ready))
+	}, withoutParameters(s.ready))
 	s.page("metrics", "/metrics", "Metrics for Prometheus", "text/plain",
 		echo.WrapHandler(promhttp.HandlerFor(s.cfg.Registry, promhttp.HandlerOpts{})))
 	s.page("openapi-yaml", "/openapi.yaml", "This description", "application/yaml",
@@ -111,8 +111,8 @@ func (s operations) healthy(context.Context, *struct{}) (*healthOutput, error) {
 	return &healthOutput{Body: api.Health{Status: "ok", Version: s.cfg.Version}}, nil
 }
 
-// parameterless answers whoever asks for nothing in particular, and refuses every parameter: there are none.
-func parameterless[O any](answer func(context.Context, *struct{}) (*O, error)) func(context.Context, *struct{}) (*O, error) {
+// withoutParameters answers whoever asks for nothing in particular, and refuses every parameter: there are none.
+func withoutParameters[O any](answer func(context.Context, *struct{}) (*O, error)) func(context.Context, *struct{}) (*O, error) {
 	return func(ctx context.Context, in *struct{}) (*O, error) {
 		c := callOf(ctx)
 		c.parameters(nil)

@@ -119,7 +119,7 @@ func (s proofs) inclusion(ctx context.Context, c *call, in *inclusionInput) (*in
 	if err != nil {
 		return nil, err
 	}
-	if may, err := s.mayRead(ctx, c, entry.Stream); err != nil {
+	if may, err := s.mayReadStream(ctx, c, entry.Stream); err != nil {
 		return nil, err
 	} else if !may && !c.principal.SeesAll() {
 		return nil, domain.NoSuchEvent()
@@ -135,7 +135,7 @@ func (s proofs) inclusion(ctx context.Context, c *call, in *inclusionInput) (*in
 }
 
 func (s proofs) consistency(ctx context.Context, c *call, in *consistencyInput) (*consistencyOutput, error) {
-	from, to := in.From.read(&c.found, "from", 1, endless), in.To.read(&c.found, "to", 1, endless)
+	from, to := in.From.read(&c.found, "from", 1, noLimit), in.To.read(&c.found, "to", 1, noLimit)
 	if in.From == "" {
 		c.found.Add("from", "is needed: the size of the checkpoint that you kept")
 	}

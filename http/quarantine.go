@@ -68,8 +68,8 @@ type skipInput struct {
 	All    boolean `query:"all" doc:"true: all streams in quarantine."`
 }
 
-// background admits admins alone, in person.
-func (s projections) background(c *call) (Background, error) {
+// requireAdmin admits admins alone, in person.
+func (s projections) requireAdmin(c *call) (Background, error) {
 	switch {
 	case !c.principal.IsTenantAdmin():
 		return nil, domain.Refuse(domain.ErrForbidden, "looking after projections is for admins")
@@ -80,7 +80,7 @@ func (s projections) background(c *call) (Background, error) {
 }
 
 func (s projections) seeQuarantine(ctx context.Context, c *call, in *projectionInput) (*quarantineOutput, error) {
-	background, err := s.background(c)
+	background, err := s.requireAdmin(c)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (s projections) seeQuarantine(ctx context.Context, c *call, in *projectionI
 }
 
 func (s projections) replayQuarantine(ctx context.Context, c *call, in *streamInput) (*replayOutput, error) {
-	background, err := s.background(c)
+	background, err := s.requireAdmin(c)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (s projections) skipQuarantine(ctx context.Context, c *call, in *skipInput)
 	if (in.Stream == "") != (all != nil && *all) {
 		c.found.Add("stream", "name one, or say all=true")
 	}
-	background, err := s.background(c)
+	background, err := s.requireAdmin(c)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func eachStream(ctx context.Context, c *call, background Background, name, strea
 }
 
 func (s projections) reread(ctx context.Context, c *call, in *projectionInput) (*rereadOutput, error) {
-	background, err := s.background(c)
+	background, err := s.requireAdmin(c)
 	if err != nil {
 		return nil, err
 	}

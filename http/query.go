@@ -28,8 +28,8 @@ func (boolean) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: hu
 // Schema documents a time.
 func (moment) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
 
-// endless is the most of a number that has none: any position of a log is less.
-const endless = 1 << 62
+// noLimit is the most of a number that has none: any position of a log is less.
+const noLimit = 1 << 62
 
 // read gives a number from least to most, or 0 if there is none.
 func (v integer) read(p *domain.Problems, field string, least, most int64) int64 {
@@ -38,7 +38,7 @@ func (v integer) read(p *domain.Problems, field string, least, most int64) int64
 	}
 	n, err := strconv.ParseInt(string(v), 10, 64)
 	if err != nil || n < least || n > most {
-		if most == endless {
+		if most == noLimit {
 			p.Add(field, "must be a whole number of %d or more", least)
 		} else {
 			p.Add(field, "must be a whole number from %d to %d", least, most)

@@ -102,8 +102,8 @@ type startedOutput struct {
 
 type planOutput struct{ Body api.RebuildPlan }
 
-// administer admits whoever looks after the server, to projections that can be rebuilt.
-func (s projections) administer(c *call) (Rebuilder, error) {
+// requireOperator admits whoever looks after the server, to projections that can be rebuilt.
+func (s projections) requireOperator(c *call) (Rebuilder, error) {
 	switch {
 	case !c.principal.IsOperator():
 		return nil, domain.Refuse(domain.ErrForbidden, "rebuilding concerns every tenant: it is for root").
@@ -116,7 +116,7 @@ func (s projections) administer(c *call) (Rebuilder, error) {
 
 func (s projections) startRebuild(ctx context.Context, c *call, in *startInput) (*startedOutput, error) {
 	order := in.order(&c.found)
-	rebuilder, err := s.administer(c)
+	rebuilder, err := s.requireOperator(c)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (s projections) startRebuild(ctx context.Context, c *call, in *startInput) 
 }
 
 func (s projections) seeRebuild(ctx context.Context, c *call, in *projectionInput) (*rebuildOutput, error) {
-	rebuilder, err := s.administer(c)
+	rebuilder, err := s.requireOperator(c)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (s projections) seeRebuild(ctx context.Context, c *call, in *projectionInpu
 }
 
 func (s projections) planRebuild(ctx context.Context, c *call, in *orderInput) (*planOutput, error) {
-	rebuilder, err := s.administer(c)
+	rebuilder, err := s.requireOperator(c)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (s projections) planRebuild(ctx context.Context, c *call, in *orderInput) (
 }
 
 func (s projections) cancelRebuild(ctx context.Context, c *call, in *projectionInput) (*rebuildOutput, error) {
-	rebuilder, err := s.administer(c)
+	rebuilder, err := s.requireOperator(c)
 	if err != nil {
 		return nil, err
 	}
@@ -155,23 +155,23 @@ func (s projections) cancelRebuild(ctx context.Context, c *call, in *projectionI
 }
 
 func (s projections) rollBack(ctx context.Context, c *call, in *projectionInput) (*projectionsOutput, error) {
-	rebuilder, err := s.administer(c)
+	rebuilder, err := s.requireOperator(c)
 	if err != nil {
 		return nil, err
 	}
-	return s.after(ctx, c, in, rebuilder.Rollback)
+	return s.thenVersions(ctx, c, in, rebuilder.Rollback)
 }
 
 func (s projections) retire(ctx context.Context, c *call, in *projectionInput) (*projectionsOutput, error) {
-	rebuilder, err := s.administer(c)
+	rebuilder, err := s.requireOperator(c)
 	if err != nil {
 		return nil, err
 	}
-	return s.after(ctx, c, in, rebuilder.Retire)
+	return s.thenVersions(ctx, c, in, rebuilder.Retire)
 }
 
-// after does something to a projection and answers with its versions afterwards.
-func (s projections) after(ctx context.Context, c *call, in *projectionInput, do func(context.Context, string) error) (*projectionsOutput, error) {
+// thenVersions does something to a projection and answers with its versions afterwards.
+func (s projections) thenVersions(ctx context.Context, c *call, in *projectionInput, do func(context.Context, string) error) (*projectionsOutput, error) {
 	if err := do(ctx, in.Name); err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func (s projections) projectionHistory(ctx context.Context, c *call, in *project
 		Tenant: domain.SystemTenant, Stream: domain.ProjectionStream(in.Name), Descending: true,
 		Limit: int(in.Limit.read(&c.found, "limit", 1, most)),
 	}
-	if _, err := s.administer(c); err != nil {
+	if _, err := s.requireOperator(c); err != nil {
 		return nil, err
 	}
 	ctx = s.cfg.Confine(ctx, domain.SystemTenant)

@@ -27,13 +27,13 @@ func reportOf(r *domain.RebuildReport) *api.RebuildReport {
 	}
 	return &api.RebuildReport{
 		Version: r.Version, Against: r.Against, Passed: r.Passed, Items: r.Items, Rows: r.Rows, Checksums: r.Checksums,
-		Wrong: some(r.Wrong), Changed: r.Changed, Intended: some(r.Intended), Repair: r.Repair, Overlap: r.Overlap, Searches: r.Searches, Impact: impactOf(r.Impact),
+		Wrong: notNil(r.Wrong), Changed: r.Changed, Intended: notNil(r.Intended), Repair: r.Repair, Overlap: r.Overlap, Searches: r.Searches, Impact: impactOf(r.Impact),
 	}
 }
 
 func planOf(p domain.RebuildPlan) api.RebuildPlan {
 	return api.RebuildPlan{
-		Projection: p.Projection, Active: p.Active, Version: p.Version, Settings: p.Settings, Intended: some(p.Intended),
+		Projection: p.Projection, Active: p.Active, Version: p.Version, Settings: p.Settings, Intended: notNil(p.Intended),
 		Streams: p.Streams, Events: p.Events, Bytes: p.Bytes, Need: p.Need, Free: p.Free, Seconds: seconds(p.Took),
 	}
 }
@@ -41,8 +41,8 @@ func planOf(p domain.RebuildPlan) api.RebuildPlan {
 // seconds are rounded to what is worth reading.
 func seconds(d time.Duration) float64 { return d.Round(10 * time.Millisecond).Seconds() }
 
-// some is a list that is not null.
-func some(words []string) []string {
+// notNil is a list that is not null.
+func notNil(words []string) []string {
 	if words == nil {
 		return []string{}
 	}
@@ -65,7 +65,7 @@ func impactOf(i domain.RebuildImpact) api.RebuildImpact {
 	}
 	for _, m := range i.Answers.Most {
 		shown.Answers.Most = append(shown.Answers.Most, api.AnswerMove{
-			Tenant: m.Tenant, ID: m.ID, Same: m.Same, Before: some(m.Before), After: some(m.After),
+			Tenant: m.Tenant, ID: m.ID, Same: m.Same, Before: notNil(m.Before), After: notNil(m.After),
 		})
 	}
 	return shown

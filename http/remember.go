@@ -42,7 +42,7 @@ func (in *rememberInput) unlessSaidSince(found *domain.Problems) *int64 {
 	if in.UnlessSaidSince == "" {
 		return nil
 	}
-	return new(in.UnlessSaidSince.read(found, "unless_said_since", 0, endless))
+	return new(in.UnlessSaidSince.read(found, "unless_said_since", 0, noLimit))
 }
 
 // streamed is an answer that writes itself.
@@ -68,23 +68,23 @@ func (s *Server) remember(ctx context.Context, c *call, in *rememberInput) (*str
 
 func (s *Server) rememberOne(ctx context.Context, c *call, from io.Reader, in *rememberInput) (*streamed, error) {
 	revise, since := in.revise(&c.found), in.unlessSaidSince(&c.found)
-	sent, err := s.whole(c, from)
+	sent, err := s.readWhole(c, from)
 	if refusal, ok := errors.AsType[*domain.Refusal](err); ok && errors.Is(err, domain.ErrTooLarge) {
 		return nil, refusal.WithFix("send many items as lines, with Content-Type: %s", linesType)
 	}
 	if err != nil {
 		return nil, err
 	}
-	command, whence, err := remembering(c.principal, sent, revise, c.found)
+	command, provenance, err := remembering(c.principal, sent, revise, c.found)
 	if err != nil {
 		return nil, err
 	}
-	if command.Revisions, err = c.expected(); err != nil {
+	if command.Revisions, err = c.expectedRevisions(); err != nil {
 		return nil, err
 	}
 	command.UnlessSaidSince = since
 	submission := c.submission(command, sent)
-	whence.into(&submission.Origin)
+	provenance.into(&submission.Origin)
 	receipt, err := s.cfg.Writer.Submit(ctx, submission)
 	if err != nil {
 		return nil, err
@@ -120,24 +120,24 @@ func write(to io.Writer, body any) {
 	_ = encoder.Encode(body)
 }
 
-// whence is what a record says of how it came about.
-type whence struct {
+// provenance is what a record says of how it came about.
+type provenance struct {
 	occurred time.Time
 	cause    string
 }
 
 // into adds it to what the request says.
-func (w whence) into(origin *domain.Origin) {
+func (w provenance) into(origin *domain.Origin) {
 	origin.OccurredAt = w.occurred
 	origin.CausationID = cmp.Or(w.cause, origin.CausationID)
 }
 
 // remembering reads a record into a command. The error names everything that is wrong with it,
 // and with what was found wrong before.
-func remembering(by domain.Principal, record []byte, revise bool, found domain.Problems) (domain.Remember, whence, error) {
+func remembering(by domain.Principal, record []byte, revise bool, found domain.Problems) (domain.Remember, provenance, error) {
 	in, err := body.Decode[api.Knowledge](record, &found)
 	if err != nil {
-		return domain.Remember{ID: in.ID}, whence{}, err
+		return domain.Remember{ID: in.ID}, provenance{}, err
 	}
 	if utf8.RuneCountInString(in.CausationID) > 128 || strings.ContainsFunc(in.CausationID, unicode.IsControl) {
 		found.Add("causation_id", "must be at most 128 characters without line breaks")
@@ -149,9 +149,9 @@ func remembering(by domain.Principal, record []byte, revise bool, found domain.P
 	command.OrRevise = revise
 	command, err = command.Complete()
 	if err = merge(found, err); err != nil {
-		return domain.Remember{ID: in.ID}, whence{}, err
+		return domain.Remember{ID: in.ID}, provenance{}, err
 	}
-	return command, whence{when(in.OccurredAt), in.CausationID}, nil
+	return command, provenance{when(in.OccurredAt), in.CausationID}, nil
 }
 
 func rememberOf(in api.Knowledge, by domain.Principal) domain.Remember {
@@ -164,7 +164,7 @@ func rememberOf(in api.Knowledge, by domain.Principal) domain.Remember {
 		Knowledge: domain.Remembered{
 			Type: domain.Type(in.Type), ContextType: domain.ContextType(in.ContextType),
 			Category: domain.Category(in.Category), Polarity: domain.Polarity(in.Polarity),
-			Media: domain.Media(in.Media), Scopes: spoken[domain.Scope](in.Scopes),
+			Media: domain.Media(in.Media), Scopes: fromStrings[domain.Scope](in.Scopes),
 			Owner: domain.Entity(in.Owner), Source: sourceIn(in.Source), Baseline: baselineIn(in.Eval),
 			Text: domain.Text{
 				Task: in.Task, Content: in.Content, Abstract: in.Abstract, Overview: in.Overview,

@@ -39,8 +39,8 @@ func report[I any](s *Server, name, summary, more string, responses map[string]*
 	}, do)
 }
 
-// forms are those in which reports can be had.
-func (c *call) forms() (string, error) { return c.accepts(jsonType, linesType, csvType) }
+// reportFormat are those in which reports can be had.
+func (c *call) reportFormat() (string, error) { return c.accepts(jsonType, linesType, csvType) }
 
 type actorInput struct {
 	Actor string `query:"actor" required:"true" doc:"An entity such as agent:crawler."`
@@ -50,7 +50,7 @@ type actorInput struct {
 }
 
 func (s reports) reportActor(ctx context.Context, c *call, in *actorInput) (*streamed, error) {
-	format, err := c.forms()
+	format, err := c.reportFormat()
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ type changesInput struct {
 
 // reportChanges lists the events of a scope's items with what each changed.
 func (s reports) reportChanges(ctx context.Context, c *call, in *changesInput) (*streamed, error) {
-	format, err := c.forms()
+	format, err := c.reportFormat()
 	if err != nil {
 		return nil, err
 	}
@@ -86,13 +86,13 @@ func (s reports) reportChanges(ctx context.Context, c *call, in *changesInput) (
 		if err != nil {
 			return nil, 0, err
 		}
-		return found, next, s.episodes(ctx, c.principal.Tenant, found)
+		return found, next, s.addChanges(ctx, c.principal.Tenant, found)
 	}
 	return all.answer(ctx, s.Server, c, format, in.Paging)
 }
 
-// episodes adds to events what they changed.
-func (s reports) episodes(ctx context.Context, tenant string, list []api.Event) error {
+// addChanges adds to events what they changed.
+func (s reports) addChanges(ctx context.Context, tenant string, list []api.Event) error {
 	known := map[string][]domain.HistoryItem{}
 	for i, e := range list {
 		id, isItem := strings.CutPrefix(e.Stream, domain.KnowledgeStream(""))
@@ -109,7 +109,7 @@ func (s reports) episodes(ctx context.Context, tenant string, list []api.Event) 
 			}
 		}
 		if at := int(e.Version) - 1; at < len(known[id]) {
-			list[i] = episodeOf(known[id][at], false)
+			list[i] = historyEventOf(known[id][at], false)
 		}
 	}
 	return nil
@@ -128,7 +128,7 @@ var changeColumns = []column[api.Event]{
 
 func standingOf(s domain.ReportItem) api.ItemStanding {
 	return api.ItemStanding{
-		ID: s.ID, Task: s.Task, Owner: string(s.Owner), Scopes: plain(s.Scopes), Status: string(s.Status),
+		ID: s.ID, Task: s.Task, Owner: string(s.Owner), Scopes: toStrings(s.Scopes), Status: string(s.Status),
 		Count: s.Count, Last: known(s.Last), Helpful: s.Helpful, Harmful: s.Harmful, Confidence: s.Confidence,
 		Reporters: s.Reporters, Expired: s.Expired, Reason: s.Reason,
 	}
@@ -192,7 +192,7 @@ func (s reports) standings(
 	ctx context.Context, c *call, in *standingsInput,
 	rank func(Reporter, context.Context, domain.ReportQuery) ([]domain.ReportItem, error), show func(domain.ReportItem) api.ItemStanding,
 ) (*streamed, error) {
-	format, err := c.forms()
+	format, err := c.reportFormat()
 	if err != nil {
 		return nil, err
 	}

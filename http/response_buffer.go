@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// outbox sends answers while questions still come in. A caller who sends everything before it
+// responseBuffer sends answers while questions still come in. A caller who sends everything before it
 // reads anything is not kept waiting until 16 MiB of answers are due: then it must read. Twice
 // that may be in memory, since as much may be on its way.
-type outbox struct {
+type responseBuffer struct {
 	to       http.ResponseWriter
 	patience time.Duration // for one piece to be taken
 	begin    func()        // is called before the first
@@ -21,21 +21,21 @@ type outbox struct {
 	sending  sync.WaitGroup
 }
 
-const outboxLimit = 16 << 20
+const responseBufferLimit = 16 << 20
 
-// newOutbox begins to send; [outbox.close] ends it.
-func newOutbox(to http.ResponseWriter, patience time.Duration, begin func()) *outbox {
-	o := &outbox{to: to, patience: patience, begin: sync.OnceFunc(begin)}
+// newResponseBuffer begins to send; [responseBuffer.close] ends it.
+func newResponseBuffer(to http.ResponseWriter, patience time.Duration, begin func()) *responseBuffer {
+	o := &responseBuffer{to: to, patience: patience, begin: sync.OnceFunc(begin)}
 	o.changed.L = &o.mu
 	o.sending.Go(o.send)
 	return o
 }
 
 // add hands answers over. The error says that nobody takes them any more.
-func (o *outbox) add(answers []byte) error {
+func (o *responseBuffer) add(answers []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for len(o.due) > outboxLimit && o.err == nil {
+	for len(o.due) > responseBufferLimit && o.err == nil {
 		o.changed.Wait()
 	}
 	o.due = append(o.due, answers...)
@@ -44,7 +44,7 @@ func (o *outbox) add(answers []byte) error {
 }
 
 // close waits until everything is sent, or until nobody takes it.
-func (o *outbox) close() error {
+func (o *responseBuffer) close() error {
 	o.mu.Lock()
 	o.closed = true
 	o.changed.Broadcast()
@@ -53,7 +53,7 @@ func (o *outbox) close() error {
 	return o.err
 }
 
-func (o *outbox) send() {
+func (o *responseBuffer) send() {
 	var piece []byte
 	for {
 		o.mu.Lock()
@@ -76,7 +76,7 @@ func (o *outbox) send() {
 	}
 }
 
-func (o *outbox) write(piece []byte) error {
+func (o *responseBuffer) write(piece []byte) error {
 	o.begin()
 	control := http.NewResponseController(o.to)
 	_ = control.SetWriteDeadline(time.Now().Add(o.patience)) // not every writer has deadlines

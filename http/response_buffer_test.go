@@ -36,7 +36,7 @@ func TestAnswersWaitForAReaderUpToALimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reader := &slowReader{let: make(chan error)}
 		begun := 0
-		o := newOutbox(reader, time.Minute, func() { begun++ })
+		o := newResponseBuffer(reader, time.Minute, func() { begun++ })
 		megabyte := bytes.Repeat([]byte("x"), 1<<20)
 		const many = 50
 		added := 0
@@ -49,7 +49,7 @@ func TestAnswersWaitForAReaderUpToALimit(t *testing.T) {
 			}
 		}()
 		synctest.Wait()
-		if most := 2 * (outboxLimit>>20 + 1); added < 16 || added > most { // what is due, and what is being sent
+		if most := 2 * (responseBufferLimit>>20 + 1); added < 16 || added > most { // what is due, and what is being sent
 			t.Errorf("%d megabytes were accepted while nobody reads", added)
 		}
 		close(reader.let) // from now on everything is taken
@@ -66,7 +66,7 @@ func TestWhenNobodyReadsAnyMoreTheSenderIsTold(t *testing.T) {
 		reader := &slowReader{let: make(chan error, 1)}
 		gone := errors.New("gone")
 		reader.let <- gone
-		o := newOutbox(reader, time.Minute, func() {})
+		o := newResponseBuffer(reader, time.Minute, func() {})
 		if err := o.add([]byte("x")); err != nil {
 			t.Error(err)
 		}
@@ -82,12 +82,12 @@ func TestWhenNobodyReadsAnyMoreTheSenderIsTold(t *testing.T) {
 
 func TestABodyWithoutEndIsCutOff(t *testing.T) {
 	t.Parallel()
-	endless := &patient{from: strings.NewReader("a\nb\nc\n"), left: 3, control: http.NewResponseController(httptest.NewRecorder())}
+	noLimit := &timedBody{from: strings.NewReader("a\nb\nc\n"), left: 3, control: http.NewResponseController(httptest.NewRecorder())}
 	var last error
-	for r := range body.Lines(bufio.NewReader(endless), 20) {
+	for r := range body.Lines(bufio.NewReader(noLimit), 20) {
 		last = r.Err
 	}
-	if !errors.Is(unread(last), domain.ErrTooLarge) {
+	if !errors.Is(bodyError(last), domain.ErrTooLarge) {
 		t.Errorf("got %v", last)
 	}
 }

@@ -62,7 +62,7 @@ func (s *Server) revision(ctx context.Context, c *call, t domain.Target, given p
 	var found domain.Problems
 	command := given.command(t, &found)
 	if given.merges() {
-		k, err := s.living(ctx, c, t.ID)
+		k, err := s.existingItem(ctx, c, t.ID)
 		switch {
 		case err != nil && (c.key == "" || !errors.Is(err, domain.ErrDeleted)):
 			return nil, err
@@ -95,7 +95,7 @@ func (p patch) command(target domain.Target, found *domain.Problems) domain.Revi
 		found.Add("scopes", "cannot be taken away")
 	}
 	if p.Scopes.Given && !p.Scopes.Null {
-		command.Scopes = spoken[domain.Scope](p.Scopes.Value)
+		command.Scopes = fromStrings[domain.Scope](p.Scopes.Value)
 	}
 	return command
 }

@@ -39,7 +39,7 @@ func (s *Server) search(ctx context.Context, c *call, asked *searchInput) (*sear
 	if err := s.await(ctx, c, asked.MinPosition, asked.MaxWait, true); err != nil {
 		return nil, err
 	}
-	if at, err = s.then(ctx, c, at); err != nil {
+	if at, err = s.resolveAsOf(ctx, c, at); err != nil {
 		return nil, err
 	}
 	query.AsOf, query.AsOfTime = at.Position, at.Time
@@ -53,7 +53,7 @@ func (s *Server) search(ctx context.Context, c *call, asked *searchInput) (*sear
 	if err != nil {
 		return nil, err
 	}
-	s.retrieved(c, "search", len(answer.Hits), func(i int) domain.Retrieved {
+	s.recordRetrieval(c, "search", len(answer.Hits), func(i int) domain.Retrieved {
 		return domain.Retrieved{ID: answer.Hits[i].ID, Score: answer.Hits[i].Score}
 	})
 	out := searchedOf(answer)
@@ -77,12 +77,12 @@ func questionOf(in api.Search, by domain.Principal) (domain.Search, map[string]s
 		By: by, Text: in.Query, Vector: in.Vector, Limit: valueOf(in.Limit),
 		MinScore: in.MinScore, Order: domain.Order(in.Order), Explain: in.Explain,
 		Filter: domain.Filter{
-			Types: spoken[domain.Type](in.Types), ContextTypes: spoken[domain.ContextType](in.ContextType),
-			Categories: spoken[domain.Category](in.Category), Tags: domain.Tags(in.Tags),
+			Types: fromStrings[domain.Type](in.Types), ContextTypes: fromStrings[domain.ContextType](in.ContextType),
+			Categories: fromStrings[domain.Category](in.Category), Tags: domain.Tags(in.Tags),
 			Owner: domain.Entity(in.Owner), Scope: domain.Scope(in.Scope),
 			Visibility: domain.Visibility(in.Visibility), URIPrefix: in.URI,
 			Polarity: domain.Polarity(in.Polarity), Stale: in.Stale, TraceID: in.TraceID,
-			Statuses:    spoken[domain.Status](in.Status),
+			Statuses:    fromStrings[domain.Status](in.Status),
 			CreatedFrom: when(in.CreatedFrom), CreatedTo: when(in.CreatedTo),
 			UpdatedFrom: when(in.UpdatedFrom), UpdatedTo: when(in.UpdatedTo),
 		},
@@ -148,7 +148,7 @@ func searchedOf(a domain.Answer) api.SearchAnswer {
 	}
 	if e := a.Explain; e != nil {
 		out.Explain = &api.Explanation{
-			Audience: plain(e.Audience), Visible: e.Visible, Passed: e.Passed, BestBelow: e.BestBelow,
+			Audience: toStrings(e.Audience), Visible: e.Visible, Passed: e.Passed, BestBelow: e.BestBelow,
 			Terms: append([]string{}, e.Terms...), Plans: make([]api.ScopePlan, len(e.Plans)),
 			TookMS: float64(e.Took) / float64(time.Millisecond),
 		}

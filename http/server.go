@@ -49,7 +49,7 @@ func New(cfg Config) *Server {
 	}
 	s.authenticate = identities{cfg: cfg, throttle: newLoginThrottle()}.identify
 	s.echo.HideBanner, s.echo.HidePort = true, true
-	s.echo.HTTPErrorHandler = func(err error, e echo.Context) { s.fail(callOf(e.Request().Context()), e, err) }
+	s.echo.HTTPErrorHandler = func(err error, e echo.Context) { s.answerError(callOf(e.Request().Context()), e, err) }
 	s.echo.Use(s.observe, protect())
 	s.api = humaecho.New(s.echo, huma.Config{
 		OpenAPI:       description(cfg.Version),
@@ -121,7 +121,7 @@ func handle[I, O any](s *Server, op huma.Operation, do operation[I, O]) {
 				return out, nil
 			}
 		}
-		c.err = interrupted(ctx, err)
+		c.err = contextError(ctx, err)
 		return nil, problemOf(c.err, c.instance())
 	})
 }
@@ -138,8 +138,8 @@ func (s *Server) admit(c *call) (err error) {
 	return s.checkRate(c.principal, c.now)
 }
 
-// interrupted tells errors that came from running out of time from those that came by themselves.
-func interrupted(ctx context.Context, err error) error {
+// contextError tells errors that came from running out of time from those that came by themselves.
+func contextError(ctx context.Context, err error) error {
 	if ctx.Err() != nil && answerTo(err).to == nil {
 		return fmt.Errorf("%w: %w", ctx.Err(), err)
 	}
@@ -238,10 +238,10 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	s.closing.Store(true)
 	time.Sleep(s.cfg.Notice)
-	return s.drain(context.WithoutCancel(ctx), server)
+	return s.shutDown(context.WithoutCancel(ctx), server)
 }
 
-func (s *Server) drain(ctx context.Context, server *http.Server) error {
+func (s *Server) shutDown(ctx context.Context, server *http.Server) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Drain)
 	defer cancel()
 	close(s.leaving)

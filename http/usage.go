@@ -54,11 +54,11 @@ func (s reports) reportRelied(ctx context.Context, c *call, in *reliedInput) (*s
 	if err := c.found.Err(); err != nil {
 		return nil, err
 	}
-	k, err := s.seen(ctx, c, in.ID)
+	k, err := s.visibleItem(ctx, c, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return s.accesses(ctx, c, k.ID, in.Actor, in.From, in.To, in.Paging)
+	return s.listAccesses(ctx, c, k.ID, in.Actor, in.From, in.To, in.Paging)
 }
 
 type deniedInput struct {
@@ -69,11 +69,11 @@ type deniedInput struct {
 }
 
 func (s reports) reportDenied(ctx context.Context, c *call, in *deniedInput) (*streamed, error) {
-	return s.accesses(ctx, c, "", in.Actor, in.From, in.To, in.Paging)
+	return s.listAccesses(ctx, c, "", in.Actor, in.From, in.To, in.Paging)
 }
 
-func (s reports) accesses(ctx context.Context, c *call, item, actor string, from, to moment, in Paging) (*streamed, error) {
-	format, err := c.forms()
+func (s reports) listAccesses(ctx context.Context, c *call, item, actor string, from, to moment, in Paging) (*streamed, error) {
+	format, err := c.reportFormat()
 	if err != nil {
 		return nil, err
 	}
