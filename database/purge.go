@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/annals-kb/annals/background"
 )
 
 // Purge rewrites the files so that nothing of what was deleted is left in them, and tells what it did, or
@@ -30,23 +32,21 @@ func (db *DB) purgeFile(ctx context.Context) (notes []string, complete bool, err
 		return nil, false, Classify(ctx, fmt.Errorf("rewrite the file: %w", err))
 	}
 	// The log of what was written before is emptied as soon as nobody reads in it.
-	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+	err = background.Backoff{Shortest: 10 * time.Millisecond, Longest: time.Second}.Retry(ctx, func() (done bool, err error) {
 		var busy, pages, moved int
 		if err := db.writers.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved); err != nil {
-			return nil, false, Classify(ctx, fmt.Errorf("empty the write-ahead log: %w", err))
+			return true, Classify(ctx, fmt.Errorf("empty the write-ahead log: %w", err))
 		}
-		if busy == 0 {
-			return []string{fmt.Sprintf("rewrote the file in %s, and emptied its write-ahead log", time.Since(began).Round(time.Millisecond))}, true, nil
-		}
-		if time.Since(began) > time.Minute {
-			return []string{"rewrote the file; its write-ahead log is not empty, since somebody has been reading in it for a minute"}, false, nil
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return nil, false, ctx.Err()
-		}
+		complete = busy == 0
+		return complete || time.Since(began) > time.Minute, nil
+	})
+	switch {
+	case err != nil:
+		return nil, false, err
+	case !complete:
+		return []string{"rewrote the file; its write-ahead log is not empty, since somebody has been reading in it for a minute"}, false, nil
 	}
+	return []string{fmt.Sprintf("rewrote the file in %s, and emptied its write-ahead log", time.Since(began).Round(time.Millisecond))}, true, nil
 }
 
 // Kept tells what holds deleted bytes after the files were rewritten, and for how long, as far as the database

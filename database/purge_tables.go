@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/lib/pq"
+
+	"github.com/annals-kb/annals/background"
 )
 
 const purgedTables = `
@@ -105,28 +107,21 @@ func outlast(ctx context.Context, conn *sql.Conn) (late string, err error) {
 	if err := conn.QueryRowContext(ctx, "SELECT txid_current()").Scan(&now); err != nil {
 		return "", Classify(ctx, err)
 	}
-	for began := time.Now(); ; {
+	began := time.Now()
+	err = background.Backoff{Shortest: 20 * time.Millisecond, Longest: 20 * time.Millisecond}.Retry(ctx, func() (done bool, err error) {
 		var others int
-		err := conn.QueryRowContext(ctx, `
+		err = conn.QueryRowContext(ctx, `
 			SELECT
 				count(*) FILTER (WHERE pid <> pg_backend_pid() AND datname = current_database() AND age(backend_xmin) > age(($1::bigint % 4294967296)::text::xid))
 				-- One that is open in another database makes new ones here look as far back as itself.
 				+ (txid_snapshot_xmin(txid_current_snapshot()) <= $1::bigint)::integer
 			FROM pg_stat_activity`, now).Scan(&others)
-		switch {
-		case err != nil:
-			return "", Classify(ctx, err)
-		case others == 0:
-			return "", nil
-		case time.Since(began) > time.Minute:
-			return fmt.Sprintf("nothing was rewritten: %d transactions have been open for more than a minute, and may still see what was deleted", others), nil
+		if others > 0 && time.Since(began) > time.Minute {
+			late = fmt.Sprintf("nothing was rewritten: %d transactions have been open for more than a minute, and may still see what was deleted", others)
 		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			return "", ctx.Err()
-		}
-	}
+		return err != nil || others == 0 || late != "", Classify(ctx, err)
+	})
+	return late, err
 }
 
 // rewriteTable has a table's file written anew. PostgreSQL passes a table over that the role does not own with a

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/background"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 )
@@ -145,7 +146,7 @@ func (a *Accesses) flush(ctx context.Context) {
 			return
 		}
 		a.recorded.Add(float64(rows))
-		a.log.GiveWay(ctx, time.Since(began), "")
+		a.log.background.Yield(ctx, "", time.Since(began), background.LongestPause)
 	}
 }
 
@@ -251,6 +252,6 @@ func (a *Accesses) drop(ctx context.Context, tenant, until string) error {
 		if err != nil || dropped < accessBatch {
 			return err
 		}
-		a.log.GiveWay(ctx, time.Since(began), "")
+		a.log.background.Yield(ctx, "", time.Since(began), background.LongestPause)
 	}
 }

@@ -79,31 +79,34 @@ func (l *Log) Advance(ctx context.Context, tx bun.IDB, projection string, page P
 // errMoved says that somebody else has moved the checkpoint meanwhile.
 var errMoved = errors.New("checkpoint moved")
 
-// holdCheckpoint waits until nobody else works on the same projection and tenant, and keeps them out
-// until the transaction has ended. The error is errFenced if the page's lease has passed to another
-// process, and errMoved if the page is not what comes next any more, or if a stream was put into
-// quarantine or let out since, or a text was erased.
+// holdCheckpoint waits until no other transaction works on the same projection and tenant, and keeps others
+// out until this one has ended. The error is errMoved if the page is not what comes next any more, if a stream
+// was put into quarantine or released since, or if a text was erased.
+//
+// A process that stops in the middle of the transaction of a page is thrown out of it after the time of a lease,
+// or the next one would wait for it. Nor does that transaction wait for the disk: should the server fail, what it
+// wrote and the checkpoint are lost together, and the page comes again. Later transactions that wait for the
+// disk, as every append and every signature does, make it durable too.
 func (l *Log) holdCheckpoint(ctx context.Context, tx bun.IDB, projection string, page Page) error {
+	var c checkpoint
+	var readings []Reading
 	lock := ""
 	if l.db.Engine == database.Postgres {
 		lock = "FOR UPDATE OF c"
-	}
-	var c checkpoint
-	held := page.lease == nil
-	var first []Reading
-	if page.lease != nil {
-		first = page.lease.fence(&held)
+		if page.followed {
+			readings = append(readings, Reading{Each: ignore, Query: fmt.Sprintf(
+				`SELECT set_config('idle_in_transaction_session_timeout', '%d', true), set_config('synchronous_commit', 'off', true)`,
+				max(1, l.options.Lease.Milliseconds()))})
+		}
 	}
 	var mark int64
 	if page.erasures != nil {
-		first = append(first, shareTexts(tx, page.Tenant, &mark)...)
+		readings = append(readings, shareTexts(tx, page.Tenant, &mark)...)
 	}
-	if err := Do(ctx, tx, append(first, c.reading(l.db, projection, page.Tenant, lock))); err != nil {
+	if err := Do(ctx, tx, append(readings, c.reading(l.db, projection, page.Tenant, lock))); err != nil {
 		return fmt.Errorf("hold checkpoint of %s: %w", projection, unavailable(err))
 	}
 	switch {
-	case !held:
-		return errFenced
 	case c.position != page.After || c.eventID != page.AfterID:
 		return errMoved
 	case page.quarantine != nil && c.changes != page.quarantine.changes:

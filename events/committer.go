@@ -16,6 +16,7 @@ const attempts = 3
 // commitAll writes what waits in a tenant's queue until it is empty. A command that finds the queue
 // empty is written at once; those that come meanwhile are written together.
 func (l *Log) commitAll(tenant string, q *tenantQueue) {
+	defer l.background.Command()()
 	for {
 		groups := l.take(tenant, q)
 		if len(groups) == 0 {
@@ -104,7 +105,7 @@ func (l *Log) append(tenant string, commands []*command) error {
 	}
 	b.answer()
 	if len(b.records) > 0 {
-		l.news.notify(tenant)
+		l.appended.notify(tenant)
 	}
 	return nil
 }

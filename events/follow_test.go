@@ -130,7 +130,7 @@ func eventually(t *testing.T, wrong func() string) {
 func newLog(t *testing.T, db *database.DB, options events.Options) *events.Log {
 	t.Helper()
 	options.Logger = databasetest.Log(t)
-	l := events.NewLog(db, events.RetryQuarantined{}, options)
+	l := events.NewLog(db, events.Replay{}, options)
 	t.Cleanup(func() {
 		if err := l.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Errorf("close log: %v", err)

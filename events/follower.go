@@ -26,21 +26,21 @@ type follower struct {
 
 // follow delivers a tenant's pages until there are no more, or until the log cannot be what the
 // projection has read.
-func (f *follower) follow(ctx context.Context, l *lease, tenant string) {
+func (f *follower) follow(ctx context.Context, tenant string) {
 	const shortest, longest = 50 * time.Millisecond, 30 * time.Second
 	pause := shortest
 	var page Page
 	for ctx.Err() == nil {
 		before, began := page, time.Now()
 		var err error
-		page, err = f.step(ctx, l, tenant)
+		page, err = f.step(ctx, tenant)
 		switch {
 		case err == nil && len(page.Events) == 0:
 			f.log.lastErrors.note(f.projection, tenant, nil)
 			return
 		case err == nil && (page.After > before.After || len(before.Events) == 0):
 			pause = shortest
-			f.log.GiveWay(ctx, time.Since(began), f.projection)
+			f.log.background.Yield(ctx, f.projection, time.Since(began), f.log.longestPause(f.projection))
 			continue
 		case err == nil: // acknowledged without moving the checkpoint: no reason to hurry
 		case ctx.Err() != nil:
@@ -65,7 +65,7 @@ func (f *follower) follow(ctx context.Context, l *lease, tenant string) {
 var errRefused = errors.New("page refused")
 
 // step delivers the page that comes next; it is empty if there is none.
-func (f *follower) step(ctx context.Context, l *lease, tenant string) (Page, error) {
+func (f *follower) step(ctx context.Context, tenant string) (Page, error) {
 	select {
 	case f.abreast <- struct{}{}:
 		defer func() { <-f.abreast }()
@@ -73,7 +73,7 @@ func (f *follower) step(ctx context.Context, l *lease, tenant string) (Page, err
 		return Page{}, ctx.Err()
 	}
 	page, err := f.next(ctx, tenant)
-	page.lease = l
+	page.followed = true
 	if err != nil || len(page.Events) == 0 {
 		return page, err
 	}

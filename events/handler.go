@@ -139,9 +139,6 @@ func (l *Log) handle(ctx context.Context, projection string, page Page, prepare 
 		change.Done()
 		l.moved.notify(page.Tenant)
 		return nil
-	case errors.Is(err, errFenced):
-		page.lease.lose()
-		return nil
 	case !errors.Is(err, errMoved) && !errors.Is(err, database.ErrOutcomeUnknown):
 		return err
 	}

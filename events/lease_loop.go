@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	// linger is how long a lease is kept when there is nothing left to do: a process that writes now and
+	// leaseLinger is how long a lease is kept when there is nothing left to do: a process that writes now and
 	// then neither takes nor releases it every time.
-	linger = time.Second
-	// betweenGlances is how long a process with something to do waits before it looks again whether
-	// another one has released the lease.
-	betweenGlances = 250 * time.Millisecond
+	leaseLinger = time.Second
+	// pollInterval is how long a process with something to do waits before it looks again whether another
+	// one has released the lease.
+	pollInterval = 250 * time.Millisecond
 	// renewals is how often a lease is renewed while it lasts.
 	renewals = 3
 )
@@ -24,7 +24,7 @@ const (
 // as there is, and then released.
 func (f *follower) run(ctx context.Context) {
 	defer close(f.out)
-	watcher, leave := f.log.news.watch("")
+	watcher, leave := f.log.appended.watch("")
 	defer leave()
 	f.log.polling.join(f.log)
 	defer f.log.polling.leave()
@@ -36,11 +36,11 @@ func (f *follower) run(ctx context.Context) {
 		select {
 		case <-again.C:
 		case <-watcher.wake:
-			tenants = f.log.news.collect(watcher)
+			tenants = f.log.appended.collect(watcher)
 		case <-ctx.Done():
 			return
 		}
-		pause, err := f.attend(ctx, watcher, tenants)
+		pause, err := f.work(ctx, watcher, tenants)
 		if err != nil && ctx.Err() == nil {
 			f.log.options.Logger.WarnContext(ctx, "looking what a projection has to do", "projection", f.projection, "error", err)
 			pause = f.log.options.Poll
@@ -51,16 +51,16 @@ func (f *follower) run(ctx context.Context) {
 	}
 }
 
-// attend does what there is to do. It tells after what time to look again, 0 if there is no need to.
-func (f *follower) attend(ctx context.Context, w *watcher, tenants map[string]struct{}) (time.Duration, error) {
+// work does what there is to do. It tells after what time to look again, 0 if there is no need to.
+func (f *follower) work(ctx context.Context, w *watcher, tenants map[string]struct{}) (time.Duration, error) {
 	now, err := f.log.Lease(ctx, f.projection)
 	if err != nil {
 		return 0, err
 	}
 	if now.Held() {
-		return min(now.Left, betweenGlances), nil
+		return min(now.Left, pollInterval), nil
 	}
-	// What is told may have been read meanwhile: what this process appends it hears of at once, and again when it polls.
+	// A notification may be stale: check the lag before taking the lease.
 	behind, err := f.log.behind(ctx, f.projection, tenants)
 	if err != nil || len(behind) == 0 {
 		return 0, err
@@ -71,19 +71,18 @@ func (f *follower) attend(ctx context.Context, w *watcher, tenants map[string]st
 	}
 	l, taken, err := f.log.takeLease(ctx, f.projection)
 	if err != nil || !taken {
-		return betweenGlances, err
+		return pollInterval, err
 	}
 	return f.hold(ctx, &l, w, tenants), nil
 }
 
 // hold follows tenants until there has been nothing to do for a while, the lease is lost, or ctx ends.
 func (f *follower) hold(ctx context.Context, l *lease, w *watcher, tenants map[string]struct{}) (again time.Duration) {
-	working, lose := context.WithCancel(ctx)
-	l.lose = lose
-	defer f.letGo(ctx, l)
-	work := newWork(working, func(ctx context.Context, tenant string) { f.follow(ctx, l, tenant) })
+	working, stop := context.WithCancel(ctx)
+	defer f.release(ctx, l)
+	work := newWork(working, f.follow)
 	defer work.end()
-	defer lose()
+	defer stop()
 	for tenant := range tenants {
 		work.begin(tenant)
 	}
@@ -96,37 +95,37 @@ func (f *follower) hold(ctx context.Context, l *lease, w *watcher, tenants map[s
 		case !work.none():
 			idle = nil
 		case idle == nil:
-			idle = time.After(linger)
+			idle = time.After(leaseLinger)
 		}
 		select {
 		case <-w.wake:
-			for tenant := range f.log.news.collect(w) {
+			for tenant := range f.log.appended.collect(w) {
 				work.begin(tenant)
 			}
 		case tenant := <-work.finished:
 			work.done(tenant)
 		case <-renew.C:
-			if !f.keep(working, l, every) {
-				return betweenGlances
+			if !f.renew(working, l, every) {
+				return pollInterval
 			}
 		case <-idle:
 			return 0
 		case <-working.Done():
-			return betweenGlances
+			return pollInterval
 		}
 	}
 }
 
-// keep renews the lease. It tells whether the work may go on: while the database does not answer, until
+// renew renews the lease. It tells whether the work may go on: while the database does not answer, until
 // the lease has ended.
-func (f *follower) keep(ctx context.Context, l *lease, patience time.Duration) bool {
+func (f *follower) renew(ctx context.Context, l *lease, patience time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	err := l.renew(ctx)
 	if err == nil {
 		return true
 	}
-	lasts, level := !errors.Is(err, errFenced) && time.Now().Before(l.until), slog.LevelWarn
+	lasts, level := !errors.Is(err, errLeaseLost) && time.Now().Before(l.until), slog.LevelWarn
 	if lasts { // such as on a busy machine: the next renewal comes in time
 		level = slog.LevelInfo
 	}
@@ -134,12 +133,12 @@ func (f *follower) keep(ctx context.Context, l *lease, patience time.Duration) b
 	return lasts
 }
 
-// letGo releases the lease, also when ctx has ended. Whoever has it already keeps it, and while the
+// release releases the lease, also when ctx has ended. Whoever has it already keeps it, and while the
 // database is away it ends by itself.
-func (f *follower) letGo(ctx context.Context, l *lease) {
+func (f *follower) release(ctx context.Context, l *lease) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.log.options.Lease/renewals)
 	defer cancel()
-	if err := l.release(ctx); err != nil && !errors.Is(err, errFenced) {
+	if err := l.release(ctx); err != nil && !errors.Is(err, errLeaseLost) {
 		f.log.options.Logger.InfoContext(ctx, "a lease was not released, and ends by itself", "projection", f.projection, "error", err)
 	}
 }

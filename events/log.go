@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/annals-kb/annals/background"
 	"github.com/annals-kb/annals/database"
 )
 
@@ -33,17 +34,15 @@ type Log struct {
 
 	mu         sync.Mutex
 	queues     map[string]*tenantQueue // by tenant; a tenant without waiting commands has none
-	load       load
 	closed     bool
 	committers sync.WaitGroup
 
-	news       *notifier
-	moved      *notifier // of checkpoints
+	appended   *notifier // tenants whose logs have grown
+	moved      *notifier // tenants with a checkpoint that has moved
 	polling    polling
 	lastErrors lastErrors
 	handlers   handlers
-	haste      haste
-	yielding   atomic.Int64 // who gives way at the moment
+	background background.Worker
 	keys       atomic.Int64 // commits that changed any
 
 	finishing sync.RWMutex // shared from a page's transaction until its change is done
@@ -55,8 +54,7 @@ func NewLog(db *database.DB, inline Inline, options Options) *Log {
 	ctx, stop := context.WithCancel(database.ForEveryTenant(context.Background()))
 	return &Log{
 		db: db, inline: inline, options: options, metrics: newMetrics(options.Registerer),
-		ctx: ctx, stop: stop, queues: map[string]*tenantQueue{}, news: newNotifier(), moved: newNotifier(),
-		haste:      haste{waiting: map[string]int{}, more: make(chan struct{})},
+		ctx: ctx, stop: stop, queues: map[string]*tenantQueue{}, appended: newNotifier(), moved: newNotifier(),
 		lastErrors: lastErrors{reasons: map[reading]error{}},
 	}
 }
@@ -92,7 +90,10 @@ func (l *Log) Close(ctx context.Context) error {
 //		read()
 //		<-changed
 //	}
-func (l *Log) Changed() <-chan struct{} { return l.news.next() }
+func (l *Log) Changed() <-chan struct{} { return l.appended.next() }
 
 // KeyChanges counts the commits of this process that gave a key, or changed what one opens.
 func (l *Log) KeyChanges() int64 { return l.keys.Load() }
+
+// Background lets work of this process yield to its commands.
+func (l *Log) Background() *background.Worker { return &l.background }

@@ -17,7 +17,7 @@ type Page struct {
 	AfterID string         // the id of the event there; empty at 0
 	Events  []domain.Event // 1 to 500; up to 5,000 where they are bare: [AddUndivided]
 
-	lease      *lease      // under which it was read; nil for none
+	followed   bool        // a follower read it, and comes again if the transaction is lost
 	quarantine *quarantine // when it was read; nil for nothing
 	unreadable error       // why its one event cannot be decoded
 	erasures   *int64      // how far they had come before it was read; nil if it is read where it is taken in

@@ -53,7 +53,7 @@ func (l *Log) poll(ctx context.Context) {
 		}
 		for tenant, head := range heads {
 			if known[tenant] != head {
-				l.news.notify(tenant)
+				l.appended.notify(tenant)
 			}
 		}
 		if err == nil {

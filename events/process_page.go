@@ -3,6 +3,8 @@ package events
 import (
 	"context"
 	"time"
+
+	"github.com/annals-kb/annals/background"
 )
 
 const (
@@ -32,19 +34,15 @@ func (l *Log) processPage(ctx context.Context, projection string, page Page, pre
 
 // retryPage tries a page until it succeeds, so many times. What has nothing to do with the page is noted at
 // once: whoever asks why a projection stands still does not wait until it is given up for now.
-func (l *Log) retryPage(ctx context.Context, projection string, page Page, prepare Preparer, attempts int) (err error) {
-	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		if err = l.handleSafely(ctx, projection, page, prepare); err == nil || attempts <= 1 {
-			return err
+func (l *Log) retryPage(ctx context.Context, projection string, page Page, prepare Preparer, attempts int) error {
+	return background.Backoff{Shortest: 50 * time.Millisecond, Longest: time.Second}.Retry(ctx, func() (done bool, err error) {
+		err = l.handleSafely(ctx, projection, page, prepare)
+		if attempts--; err == nil || attempts <= 0 {
+			return true, err
 		}
 		if !isPoison(err) && ctx.Err() == nil {
 			l.lastErrors.note(projection, page.Tenant, err)
 		}
-		attempts--
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return err
-		}
-	}
+		return false, err
+	})
 }

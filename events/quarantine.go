@@ -67,9 +67,6 @@ func (l *Log) quarantineStream(ctx context.Context, projection string, page Page
 		return noteChange(ctx, tx, projection, page.Tenant)
 	})
 	switch {
-	case errors.Is(err, errFenced):
-		page.lease.lose()
-		return nil
 	case errors.Is(err, errMoved):
 		return nil // somebody else did it, or set it back
 	case err != nil:

@@ -58,9 +58,6 @@ func (l *Log) enqueue(tenant string, g *group) error {
 	q.waiting += len(g.commands)
 	l.metrics.queue.Add(float64(len(g.commands)))
 	if !working {
-		if len(l.queues) == 0 {
-			l.load.turn(true)
-		}
 		l.queues[tenant] = q
 		l.committers.Go(func() { l.commitAll(tenant, q) })
 	}
@@ -91,9 +88,6 @@ func (l *Log) take(tenant string, q *tenantQueue) []*group {
 	q.groups = q.groups[n:]
 	if len(batch) == 0 {
 		delete(l.queues, tenant)
-		if len(l.queues) == 0 {
-			l.load.turn(false)
-		}
 	}
 	return batch
 }

@@ -11,17 +11,17 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// RetryQuarantined is an inline projection that keeps nothing: it replays the streams that a batch of commands
+// Replay is an inline projection that keeps nothing: it replays the streams that a batch of commands
 // reads. Who holds a URI costs it a pass over the tenant's texts, so it suits logs that are short,
 // tools and tests.
-type RetryQuarantined struct {
+type Replay struct {
 	Policy domain.ConfidencePolicy // domain.DefaultConfidence if it has no function
 }
 
-var _ Inline = RetryQuarantined{}
+var _ Inline = Replay{}
 
 // Open implements [Inline].
-func (p RetryQuarantined) Open(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first []Reading) (Stage, error) {
+func (p Replay) Open(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first []Reading) (Stage, error) {
 	if err := Do(ctx, tx, first); err != nil {
 		return nil, err
 	}

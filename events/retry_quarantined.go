@@ -259,6 +259,6 @@ func (l *Log) Reset(ctx context.Context, projection, tenant string, empty ...fun
 	if err != nil {
 		return fmt.Errorf("let %s begin anew: %w", projection, unavailable(err))
 	}
-	l.news.notify(tenant)
+	l.appended.notify(tenant)
 	return nil
 }

@@ -23,7 +23,7 @@ func (l *Log) RunExclusively(ctx context.Context, name string, do func(ctx conte
 			case <-working.Done():
 				return
 			}
-			if err := held.renew(working); errors.Is(err, errFenced) {
+			if err := held.renew(working); errors.Is(err, errLeaseLost) {
 				cancel(err)
 			}
 		}
@@ -31,7 +31,7 @@ func (l *Log) RunExclusively(ctx context.Context, name string, do func(ctx conte
 	err = do(working)
 	cancel(nil)
 	renewing.Wait()
-	if left := held.release(context.WithoutCancel(ctx)); !errors.Is(left, errFenced) {
+	if left := held.release(context.WithoutCancel(ctx)); !errors.Is(left, errLeaseLost) {
 		err = errors.Join(err, left)
 	}
 	return err

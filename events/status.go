@@ -106,7 +106,7 @@ func (l *Log) passedOver(ctx context.Context, projection, tenant string) (n int6
 // error is that of ctx if it ends first.
 func (l *Log) Await(ctx context.Context, projection, tenant string, position int64) error {
 	const longest = 250 * time.Millisecond
-	defer l.Hurry(projection)()
+	defer l.background.Boost(projection)()
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, longest) {
 		moved := l.moved.next()
 		c, err := readCheckpoint(ctx, l.db, projection, tenant)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/background"
 	"github.com/annals-kb/annals/database"
 )
 
@@ -27,23 +28,19 @@ func (l *Log) resolveUnknownCommit(b *batch, unknown error) error {
 	defer cancel()
 	l.options.Logger.WarnContext(ctx, "a COMMIT was not answered, looking for its events",
 		"tenant", b.tenant, "events", len(b.records), "error", unknown)
-	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+	err := background.Backoff{Shortest: 20 * time.Millisecond, Longest: time.Second}.Retry(ctx, func() (done bool, err error) {
 		found, err := l.look(ctx, b)
 		switch {
-		case err == nil && found == len(b.records):
-			return nil
-		case err == nil && found == 0:
-			return errNotCommitted
-		case err == nil:
-			return fmt.Errorf("half a transaction of tenant %s is there, %d of %d events: %w",
-				b.tenant, found, len(b.records), ErrHole)
+		case err != nil:
+			return false, fmt.Errorf("%w; looking for it: %w", unknown, err)
+		case found == len(b.records):
+			return true, nil
+		case found == 0:
+			return true, errNotCommitted
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return fmt.Errorf("%w; looking for it: %w", unknown, err)
-		}
-	}
+		return true, fmt.Errorf("half a transaction of tenant %s is there, %d of %d events: %w", b.tenant, found, len(b.records), ErrHole)
+	})
+	return err
 }
 
 // unrecorded decides about a transaction without events: if it was to note requests, it can be

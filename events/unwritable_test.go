@@ -101,7 +101,7 @@ func submitter(t *testing.T, db *database.DB) (submit func() error) {
 	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	log := events.NewLog(db, events.RetryQuarantined{}, events.Options{Logger: databasetest.Log(t)})
+	log := events.NewLog(db, events.Replay{}, events.Options{Logger: databasetest.Log(t)})
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)

@@ -7,7 +7,7 @@ import "context"
 func (l *Log) NotifyAll(ctx context.Context) error {
 	tenants, err := l.Tenants(ctx)
 	for _, tenant := range tenants {
-		l.news.notify(tenant)
+		l.appended.notify(tenant)
 	}
 	return err
 }

@@ -15,7 +15,7 @@ import (
 // Watch tells that a tenant's log may have grown: at once if this process appended, within
 // [Options.Poll] if another did. Take it before reading, and nothing is missed. Call leave when done.
 func (l *Log) Watch(tenant string) (grown <-chan struct{}, leave func()) {
-	w, forget := l.news.watch(tenant)
+	w, forget := l.appended.watch(tenant)
 	l.polling.join(l)
 	return w.wake, func() {
 		forget()

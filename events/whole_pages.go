@@ -8,13 +8,14 @@ import (
 
 	"github.com/ThreeDotsLabs/watermill/message"
 
+	"github.com/annals-kb/annals/background"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 )
 
 const (
-	wholePage = 5000                   // bare events are small
-	shortStay = 250 * time.Millisecond // so that a page or two of them keep up with any log within a second
+	wholePage  = 5000                   // bare events are small
+	shortPause = 250 * time.Millisecond // so that a page or two of them keep up with any log within a second
 )
 
 // AddWholePages is [AddHandler] for a projection that means nothing without every single event: it passes
@@ -53,10 +54,10 @@ func (l *Log) bare(ctx context.Context, tenant string, after int64) (page []doma
 	return page, nil
 }
 
-// longest is how long work in the background gives way to writers at most.
-func (l *Log) longest(projection string) time.Duration {
+// longestPause is how long a projection yields to commands at most.
+func (l *Log) longestPause(projection string) time.Duration {
 	if l.handlers.wantsWholePages(projection) {
-		return shortStay
+		return shortPause
 	}
-	return longStay
+	return background.LongestPause
 }

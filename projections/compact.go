@@ -9,6 +9,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/background"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/events"
 )
@@ -121,7 +122,7 @@ func (p *Knowledge) unindexed(ctx context.Context, t tables, tenant string) (bag
 // compact moves a tenant's oldest bags, under its lock.
 func (p *Knowledge) compact(ctx context.Context, log *events.Log, v version, tenant string, left *backlogEntry) error {
 	t := v.tables
-	items := p.batchOf(left, log.Idle())
+	items := p.batchOf(left, log.Background().Idle())
 	var rows []row
 	var began time.Time
 	err := p.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -233,8 +234,8 @@ func (p *Knowledge) CompactAll(ctx context.Context, log *events.Log) {
 			p.log.WarnContext(ctx, "words were not compacted; it is tried again", "error", database.Classify(ctx, err))
 		}
 		if pause = idle; more && err == nil {
-			pause = p.compactPause(time.Since(began), log.Idle())
-			log.GiveWay(ctx, time.Since(began), "")
+			pause = p.compactPause(time.Since(began), log.Background().Idle())
+			log.Background().Yield(ctx, "", time.Since(began), background.LongestPause)
 		}
 	}
 }

@@ -69,7 +69,7 @@ type Knowledge struct {
 	log        *slog.Logger
 	now        func() time.Time
 
-	unreadable   *atomic.Int64 // the version that was read last of those with rows that cannot be read
+	unreadable *atomic.Int64 // the version that was read last of those with rows that cannot be read
 
 	packedRows, compactItems int
 	compactIdle              time.Duration

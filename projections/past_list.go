@@ -131,7 +131,7 @@ func (p *Past) awaitPosition(ctx context.Context, position int64, try func() (re
 		}
 		if !hurried {
 			hurried = true
-			defer p.log.Hurry(p.Name())()
+			defer p.log.Background().Boost(p.Name())()
 		}
 		select {
 		case <-time.After(pause):

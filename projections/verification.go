@@ -20,8 +20,8 @@ type verification struct {
 	new       version
 	old       *version // nil to compare with the log alone
 	snapshot  database.Snapshot
-	tx        bun.Tx              // the first of the moment's
-	log       events.Snapshot     // as tx sees it
+	tx        bun.Tx            // the first of the moment's
+	log       events.Snapshot   // as tx sees it
 	compared  func(items int64) // may be called by several goroutines at a time
 
 	report   domain.RebuildReport

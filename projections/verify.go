@@ -63,7 +63,7 @@ func (r *Rebuilder) verifySnapshot(ctx context.Context, now *run) (domain.Rebuil
 	}
 	e := &verification{
 		knowledge: p, old: &old, new: now.version, snapshot: moment, tx: tx, log: events.SnapshotOf(tx),
-		sums: map[string]uint64{},
+		sums:     map[string]uint64{},
 		compared: func(items int64) { now.note(func(p *domain.RebuildProgress) { p.Verified += items }) },
 		report: domain.RebuildReport{
 			Version: now.version.Version, Against: old.Version, Wrong: []string{},

@@ -1,6 +1,5 @@
 -- Which process works on a background projection: at most one at a time has a lease that has not
--- expired, by the clock of this database. term grows with every change of hands, and whoever writes for a
--- projection must still have the term under which it began.
+-- expired, by the clock of this database. term is not used any more.
 CREATE TABLE leases (
     projection text COLLATE "C" PRIMARY KEY,
     holder     text NOT NULL,

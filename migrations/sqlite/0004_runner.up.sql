@@ -1,6 +1,5 @@
 -- Which process works on a background projection: at most one at a time has a lease that has not
--- expired. term grows with every change of hands, and whoever writes for a projection must still have the
--- term under which it began. One process owns this file, so a lease of another one is of the past.
+-- expired. term is not used any more. One process owns this file, so a lease of another one is of the past.
 CREATE TABLE leases (
     projection TEXT PRIMARY KEY,
     holder     TEXT NOT NULL,
