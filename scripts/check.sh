@@ -44,6 +44,7 @@ fi
 check modules go mod verify
 check tidy go mod tidy -diff
 check vet go vet ./...
+check budget go run ./scripts/budget
 if build_linter; then
 	check format "$linter" fmt --diff
 	check lint "$linter" run

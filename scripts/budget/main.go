@@ -1,0 +1,168 @@
+// Command budget measures the size of the code base and the length of its sentences, and fails beyond the limits below.
+// Limits only fall: when a figure is clearly below its limit, lower the limit. Run it with make check.
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// The limits.
+const (
+	maxLines     = 92_000 // of Go without tests; 72,000 are wanted
+	maxTestLines = 46_500 // 34,000 are wanted
+	maxFiles     = 122    // in a folder, without tests; 45 are wanted
+	maxMethods   = 155    // of a type; 25 are wanted, and 60 of the two HTTP servers
+	maxFileLines = 500
+	maxWords     = 30 // of a sentence
+	maxSentences = 219
+)
+
+// measured is what was counted, with where the largest is.
+type measured struct {
+	lines, testLines   int
+	files, methods     map[string]int // by folder, and by folder and type
+	fileLines          map[string]int
+	sentences, longest map[string]int // by page, or file with help texts: those that are too long, and the words of the longest
+}
+
+func main() {
+	m := measured{
+		files: map[string]int{}, methods: map[string]int{}, fileLines: map[string]int{}, sentences: map[string]int{}, longest: map[string]int{},
+	}
+	err := errors.Join(filepath.WalkDir(".", m.visit), m.print())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "budget:", err)
+		os.Exit(1)
+	}
+}
+
+// visit counts one file.
+func (m *measured) visit(path string, entry fs.DirEntry, err error) error {
+	if err != nil {
+		return err
+	}
+	if name := entry.Name(); entry.IsDir() && (name == "testdata" || name != "." && strings.HasPrefix(name, ".")) {
+		return filepath.SkipDir
+	}
+	if entry.IsDir() || filepath.Ext(path) != ".go" && filepath.Ext(path) != ".md" {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	lines := bytes.Count(text, []byte("\n"))
+	switch {
+	case filepath.Ext(path) == ".md":
+		if path == "README.md" || filepath.Dir(path) == "docs" {
+			m.addSentences(path, string(text))
+		}
+	case strings.HasSuffix(path, "_test.go"):
+		m.testLines += lines
+	default:
+		m.lines += lines
+		m.files[filepath.Dir(path)]++
+		m.fileLines[path] = lines
+		for _, help := range helpTag.FindAllSubmatch(text, -1) {
+			m.addSentences(path, string(help[1]))
+		}
+		return m.addMethods(path, text)
+	}
+	return nil
+}
+
+func (m *measured) addMethods(path string, text []byte) error {
+	file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution)
+	if err != nil {
+		return err
+	}
+	for _, declaration := range file.Decls {
+		method, is := declaration.(*ast.FuncDecl)
+		if !is || method.Recv == nil {
+			continue
+		}
+		if method.Name.Name == "Help" { // of a command
+			m.addSentences(path, string(text[method.Body.Pos()-1:method.Body.End()-1]))
+		}
+		receiver := method.Recv.List[0].Type
+		if pointer, is := receiver.(*ast.StarExpr); is {
+			receiver = pointer.X
+		}
+		if generic, is := receiver.(*ast.IndexExpr); is {
+			receiver = generic.X
+		}
+		if name, is := receiver.(*ast.Ident); is {
+			m.methods[filepath.Dir(path)+"."+name.Name]++
+		}
+	}
+	return nil
+}
+
+var (
+	codeBlock   = regexp.MustCompile("(?s)```.*?```")
+	helpTag     = regexp.MustCompile(`help:"([^"]*)"`)
+	code        = regexp.MustCompile("`[^`]*`")
+	link        = regexp.MustCompile(`\]\([^)]*\)`)
+	paragraphs  = regexp.MustCompile(`\n\s*\n|\n\s*(?:[*-]|\d+\.)\s|\n#|\|`)
+	sentenceEnd = regexp.MustCompile(`[.!?]["”)*_]*(?:\s+|$)`)
+)
+
+// addSentences counts the sentences of a page that are too long: what stands in code counts as one word, and tables, lists
+// and headings end a sentence.
+func (m *measured) addSentences(path, text string) {
+	text = link.ReplaceAllString(code.ReplaceAllString(codeBlock.ReplaceAllString(text, "\n\n"), "code"), "]")
+	for _, paragraph := range paragraphs.Split(text, -1) {
+		for _, sentence := range sentenceEnd.Split(paragraph, -1) {
+			words := len(strings.Fields(sentence))
+			if m.longest[path] = max(m.longest[path], words); words > maxWords {
+				m.sentences[path]++
+			}
+		}
+	}
+}
+
+// print prints the figures, and tells which are beyond their limits.
+func (m *measured) print() error {
+	var failed []error
+	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	row := func(what string, value, limit int, where string) {
+		fmt.Fprintf(t, "%s\t%d\tat most %d\t%s\n", what, value, limit, where)
+		if value > limit {
+			failed = append(failed, fmt.Errorf("%s: %d is more than %d: %s", what, value, limit, where))
+		}
+	}
+	largest := func(what string, counts map[string]int, limit int) {
+		names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+			return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+		})
+		if len(names) > 0 {
+			row(what, counts[names[0]], limit, strings.Join(names[:min(3, len(names))], " "))
+		}
+	}
+	row("lines of Go", m.lines, maxLines, "")
+	row("lines of tests", m.testLines, maxTestLines, "")
+	largest("files in a folder", m.files, maxFiles)
+	largest("methods of a type", m.methods, maxMethods)
+	largest("lines of a file", m.fileLines, maxFileLines)
+	sentences := 0
+	for _, count := range m.sentences {
+		sentences += count
+	}
+	row(fmt.Sprintf("sentences over %d words", maxWords), sentences, maxSentences, "")
+	largest("words of a sentence", m.longest, 1000)
+	return errors.Join(t.Flush(), errors.Join(failed...))
+}
