@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,7 +21,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"annals": main})
 }
 
-// TestScripts runs testdata/script on both engines. Beside testscript's own commands there are:
+// TestScripts runs testdata/engines on both engines, and testdata/script, whose commands behave the same on both, on
+// SQLite. Beside testscript's own commands there are:
 //
 //	exits CODE COMMAND…        runs a command that must end with this exit code
 //	until CODE COMMAND…        runs a command again and again until it ends with this exit code
@@ -51,14 +53,22 @@ func TestMain(m *testing.M) {
 // DATABASE_URL is a database of the script's own, and ENGINE says which kind.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	both, err := filepath.Glob("testdata/engines/*.txtar")
+	if err != nil || len(both) == 0 {
+		t.Fatalf("testdata/engines: %d scripts, %v", len(both), err)
+	}
 	for engine, newDatabase := range map[database.Engine]func(testing.TB) string{
 		database.SQLite:   databasetest.SQLite,
 		database.Postgres: databasetest.Postgres,
 	} {
 		t.Run(engine.String(), func(t *testing.T) {
 			t.Parallel()
+			directory := ""
+			if engine == database.SQLite {
+				directory = "testdata/script"
+			}
 			testscript.Run(t, testscript.Params{
-				Dir: "testdata/script",
+				Dir: directory, Files: both,
 				Setup: func(env *testscript.Env) error {
 					own := &server{}
 					env.Values[serverKey{}] = own
