@@ -92,6 +92,9 @@ func (c *Client) unreachable(err error) error {
 	}
 	e := &Error{err: errors.Join(ErrUnavailable, err)}
 	e.Title, e.Fix = "No server answers at "+c.Server(), "start one with: annals serve"
+	if errors.Is(err, context.DeadlineExceeded) && c.cfg.Timeout > 0 {
+		e.Title, e.Fix = fmt.Sprintf("The server at %s did not answer within %s", c.Server(), c.cfg.Timeout), ""
+	}
 	if refused, isRefused := errors.AsType[*tls.CertificateVerificationError](err); isRefused {
 		e.Title = fmt.Sprintf("The certificate of the server at %s is not trusted: %s", c.Server(), refused.Err)
 		e.Fix = "let SSL_CERT_FILE or the system's trust store have what it was signed with, and name the server as its certificate does"

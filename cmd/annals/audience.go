@@ -1,5 +1,7 @@
 package main
 
+import "github.com/annals-kb/annals/api"
+
 // audience are the flags that say for whom something is searched.
 type audience struct {
 	User    string   `field:"context.user_id" placeholder:"ID" help:"For whom, whoever asks (--as): their own knowledge, and what is public, and nearest what is theirs."`
@@ -9,18 +11,10 @@ type audience struct {
 	Org     string   `field:"context.org_id" placeholder:"ID" help:"In which organisation."`
 }
 
-type contextBody struct {
-	UserID     string   `json:"user_id,omitempty"`
-	AgentID    string   `json:"agent_id,omitempty"`
-	ProjectIDs []string `json:"project_ids,omitempty"`
-	TeamIDs    []string `json:"team_ids,omitempty"`
-	OrgID      string   `json:"org_id,omitempty"`
-}
-
 // context is nil if nobody was named.
-func (a audience) context() *contextBody {
+func (a audience) context() *api.Searcher {
 	if a.User+a.Agent+a.Org == "" && len(a.Project)+len(a.Team) == 0 {
 		return nil
 	}
-	return &contextBody{UserID: a.User, AgentID: a.Agent, ProjectIDs: a.Project, TeamIDs: a.Team, OrgID: a.Org}
+	return &api.Searcher{UserID: a.User, AgentID: a.Agent, ProjectIDs: a.Project, TeamIDs: a.Team, OrgID: a.Org}
 }

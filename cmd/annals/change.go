@@ -2,13 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"strconv"
 	"time"
 
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -25,7 +26,7 @@ func (w writing) header(revision int64) http.Header {
 }
 
 // change sends one change of an item and prints what became of it.
-func (t changing) change(ctx context.Context, c *console, r request, done string) error {
+func (t changing) change(ctx context.Context, c *console, r client.Request, done string) error {
 	_, a, err := t.submit(ctx, r)
 	if err != nil {
 		return err
@@ -34,20 +35,20 @@ func (t changing) change(ctx context.Context, c *console, r request, done string
 }
 
 // submit sends one change of an item.
-func (t changing) submit(ctx context.Context, r request) (*client, *answer, error) {
-	api, err := t.connect()
+func (t changing) submit(ctx context.Context, r client.Request) (*client.Client, *client.Response, error) {
+	server, err := t.connect()
 	if err != nil {
 		return nil, nil, err
 	}
 	header := t.header(t.Revision)
 	maps.Copy(header, r.Header)
 	r.Path, r.Header = append([]string{"v1", "knowledge", t.ID}, r.Path...), header
-	a, err := api.ask(ctx, r)
-	return api, a, err
+	a, err := server.Do(ctx, r, nil)
+	return server, a, err
 }
 
 // outcome is the item as a change has left it, or the event that took it away.
-func (t changing) outcome(a *answer) any {
+func (t changing) outcome(a *client.Response) any {
 	if len(a.Body) > 0 {
 		return a.Body
 	}
@@ -55,7 +56,7 @@ func (t changing) outcome(a *answer) any {
 }
 
 // print shows what became of a change.
-func (t changing) print(c *console, a *answer, done string) error {
+func (t changing) print(c *console, a *client.Response, done string) error {
 	if c.json {
 		return c.document(t.outcome(a))
 	}
@@ -65,7 +66,7 @@ func (t changing) print(c *console, a *answer, done string) error {
 	}
 	line := fmt.Sprintf("%s %s", done, bold.Render(printable(t.ID)))
 	if known {
-		line += fmt.Sprintf(" · revision %d · confidence %.2f · %s", k.Revision, k.Eval.Confidence, k.Eval.votes())
+		line += fmt.Sprintf(" · revision %d · confidence %.2f · %s", k.Revision, k.rating().Confidence, k.votes())
 	}
 	if k.ConfirmUntil != nil && !k.ConfirmationExpired {
 		line += " · confirmed until " + moment(*k.ConfirmUntil)
@@ -94,11 +95,12 @@ func (supersedeCommand) Help() string {
 
 // Run implements the command.
 func (s *supersedeCommand) Run(ctx context.Context, c *console) error {
-	err := s.change(ctx, c, request{
-		Method: http.MethodPost, Path: []string{"supersede"}, Body: reasonBody{By: s.By, Reason: s.Reason},
+	err := s.change(ctx, c, client.Request{
+		Method: http.MethodPost, Path: []string{"supersede"}, Body: api.Supersession{By: s.By, Reason: s.Reason},
 	}, "superseded")
-	if f, refused := errors.AsType[*failure](err); refused && f.misses("by") {
+	if f := asFailure(err); err != nil && f.misses("by") {
 		f.Code, f.Detail = exitNotFound, "what is to take its place is not there"
+		return f
 	}
 	return err
 }
@@ -124,7 +126,7 @@ func (forgetCommand) Help() string {
 
 // Run implements the command.
 func (f *forgetCommand) Run(ctx context.Context, c *console) error {
-	return f.change(ctx, c, request{Method: http.MethodDelete, Query: reasonQuery(f.Reason)}, "forgot")
+	return f.change(ctx, c, client.Request{Method: http.MethodDelete, Query: reasonQuery(f.Reason)}, "forgot")
 }
 
 type restoreCommand struct {
@@ -144,8 +146,8 @@ Example:
 
 // Run implements the command.
 func (r *restoreCommand) Run(ctx context.Context, c *console) error {
-	return r.change(ctx, c, request{
-		Method: http.MethodPost, Path: []string{"restore"}, Body: reasonBody{Reason: r.Reason},
+	return r.change(ctx, c, client.Request{
+		Method: http.MethodPost, Path: []string{"restore"}, Body: api.Reason{Reason: r.Reason},
 	}, "restored")
 }
 
@@ -166,8 +168,8 @@ Example:
 
 // Run implements the command.
 func (s *staleCommand) Run(ctx context.Context, c *console) error {
-	return s.change(ctx, c, request{
-		Method: http.MethodPost, Path: []string{"stale"}, Body: reasonBody{Reason: s.Reason},
+	return s.change(ctx, c, client.Request{
+		Method: http.MethodPost, Path: []string{"stale"}, Body: api.Reason{Reason: s.Reason},
 	}, "reported stale:")
 }
 
@@ -194,13 +196,7 @@ func (f *confirmCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	return f.change(ctx, c, request{
-		Method: http.MethodPost, Path: []string{"confirm"}, Body: reasonBody{Reason: f.Reason, Until: until},
+	return f.change(ctx, c, client.Request{
+		Method: http.MethodPost, Path: []string{"confirm"}, Body: api.Confirmation{Reason: f.Reason, Until: ifSet(until)},
 	}, "confirmed")
-}
-
-type reasonBody struct {
-	By     string    `json:"by,omitempty"`
-	Reason string    `json:"reason,omitempty"`
-	Until  time.Time `json:"until,omitzero"`
 }

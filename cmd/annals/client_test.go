@@ -13,10 +13,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/client"
 )
 
 // connected is a client of a server that answers with handler.
-func connected(t *testing.T, handler http.HandlerFunc) *client {
+func connected(t *testing.T, handler http.HandlerFunc) *client.Client {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
@@ -44,7 +46,7 @@ func TestExitCodesTellARefusalFromAnOutage(t *testing.T) {
 		503: exitUnavailable, 504: exitUnavailable, 507: exitUnavailable,
 	} {
 		api := connected(t, refusing(status, `{"title":"No","detail":"it is so"}`))
-		_, err := api.ask(t.Context(), request{Method: http.MethodGet, Path: []string{"x"}})
+		_, err := api.Do(t.Context(), client.Request{Method: http.MethodGet, Path: []string{"x"}}, nil)
 		if got := asFailure(err).Code; got != want {
 			t.Errorf("status %d: exit code %d, want %d", status, got, want)
 		}
@@ -55,7 +57,7 @@ func TestAProblemKeepsItsFieldsAndItsFix(t *testing.T) {
 	t.Parallel()
 	api := connected(t, refusing(422, `{"status":422,"title":"Invalid","detail":"two fields","errors":[
 		{"field":"scopes[0]","message":"must be an entity"},{"field":"content","message":"must not be empty"}],"fix":"mend them"}`))
-	_, err := api.ask(t.Context(), request{Method: http.MethodGet, Path: []string{"x"}})
+	_, err := api.Do(t.Context(), client.Request{Method: http.MethodGet, Path: []string{"x"}}, nil)
 	want := &failure{
 		Code: exitRefused, Status: 422, Detail: "Invalid", Fix: "mend them",
 		Fields: []field{{Field: "scopes[0]", Message: "must be an entity"}, {Field: "content", Message: "must not be empty"}},
@@ -74,7 +76,7 @@ func TestWhatIsNoAnnalsIsCalledSo(t *testing.T) {
 		"half an item": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"id":`)) },
 	} {
 		var k knowledge
-		_, err := connected(t, handler).read(t.Context(), request{Method: http.MethodGet, Path: []string{"x"}}, &k)
+		_, err := connected(t, handler).Do(t.Context(), client.Request{Method: http.MethodGet, Path: []string{"x"}}, &k)
 		if f := asFailure(err); f.Code != exitUnavailable || !strings.Contains(f.Detail, "no Annals server") {
 			t.Errorf("%s: %+v", name, f)
 		}
@@ -85,7 +87,7 @@ func TestARequestSaysWhoAsksAndNeverLeavesItsPath(t *testing.T) {
 	t.Parallel()
 	var asked *http.Request
 	api := connected(t, func(_ http.ResponseWriter, r *http.Request) { asked = r })
-	if _, err := api.ask(t.Context(), request{Method: http.MethodGet, Path: []string{"v1", "knowledge", "a/../b?c#d"}}); err != nil {
+	if _, err := api.Do(t.Context(), client.Request{Method: http.MethodGet, Path: []string{"v1", "knowledge", "a/../b?c#d"}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := asked.URL.EscapedPath(), "/v1/knowledge/a%2F..%2Fb%3Fc%23d"; got != want {
@@ -108,7 +110,7 @@ func TestNobodyThereAndNobodyAnsweringAreBothUnavailable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = api.ask(t.Context(), request{Method: http.MethodGet, Path: []string{"x"}})
+		_, err = api.Do(t.Context(), client.Request{Method: http.MethodGet, Path: []string{"x"}}, nil)
 		return asFailure(err)
 	}
 	if f := ask(); f.Code != exitUnavailable || !strings.Contains(f.Detail, "within 100ms") {
@@ -132,7 +134,7 @@ func TestAnImportOutlastsABusyServer(t *testing.T) {
 		}
 		_, _ = w.Write([]byte(`{"id":"a","status":"created"}` + "\n"))
 	})
-	s := &sender{api: api, patience: time.Minute}
+	s := &sender{server: api, patience: time.Minute}
 	b := batch{Records: []record{{Number: 1, Err: errTooLong}, {Number: 2, Raw: []byte("{}")}}, Sent: []int{1}}
 	began := time.Now()
 	answers, err := s.send(t.Context(), b)
@@ -165,7 +167,7 @@ func TestAnImportSendsAgainWhatTheServerCouldNotTake(t *testing.T) {
 	for i := range 4 {
 		b.Records = append(b.Records, record{Number: i + 1, Raw: fmt.Appendf(nil, "%d", i+1)})
 	}
-	got, err := (&sender{api: api, patience: time.Minute}).send(t.Context(), b)
+	got, err := (&sender{server: api, patience: time.Minute}).send(t.Context(), b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,14 +187,14 @@ func TestAnImportGivesUpOnAServerThatStaysAwayOrRefuses(t *testing.T) {
 	t.Parallel()
 	b := batch{Records: []record{{Number: 1, Raw: []byte("{}")}}, Sent: []int{0}}
 	for status, want := range map[int]int{503: exitUnavailable, 403: exitRefused} {
-		s := &sender{api: connected(t, refusing(status, `{"title":"no"}`)), patience: 0}
+		s := &sender{server: connected(t, refusing(status, `{"title":"no"}`)), patience: 0}
 		if _, err := s.send(t.Context(), b); asFailure(err).Code != want {
 			t.Errorf("status %d: %v", status, err)
 		}
 	}
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	s := &sender{api: connected(t, refusing(503, `{"title":"no"}`)), patience: time.Hour}
+	s := &sender{server: connected(t, refusing(503, `{"title":"no"}`)), patience: time.Hour}
 	if _, err := s.send(ctx, b); err == nil {
 		t.Error("an interrupted import went on waiting")
 	}

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -45,7 +47,7 @@ func (n *contextCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	var told contextAnswer
+	var told api.ContextAnswer
 	a, err := n.ask(ctx, c, n.body(about), &told)
 	if err != nil {
 		return err
@@ -53,63 +55,55 @@ func (n *contextCommand) Run(ctx context.Context, c *console) error {
 	if c.json {
 		return c.document(a.Body)
 	}
-	told.print(c, n.Hints)
+	printBriefing(c, told, n.Hints)
 	return nil
 }
 
 // ask asks the server; where none answers and none is named, what annals mcp has kept is asked in this process.
-func (n *contextCommand) ask(ctx context.Context, c *console, body any, told *contextAnswer) (*answer, error) {
+func (n *contextCommand) ask(ctx context.Context, c *console, body any, told *api.ContextAnswer) (*client.Response, error) {
 	own, unfit := ownServerOf(ctx, c, &n.remote, storage{}) // unfit for a server: it is asked of nobody here
-	api, err := n.connect()
+	server, err := n.connect()
 	if err != nil {
 		return nil, err
 	}
-	question := request{Method: http.MethodPost, Path: []string{"v1", "context"}, Body: body}
-	a, err := api.read(ctx, question, told)
-	if away, ok := errors.AsType[*failure](err); !ok || away.Code != exitUnavailable || a != nil || unfit != nil || own.named || !own.kept() {
+	question := client.Request{Method: http.MethodPost, Path: []string{"v1", "context"}, Body: body}
+	a, err := server.Do(ctx, question, told)
+	if err == nil || asFailure(err).Code != exitUnavailable || a != nil || unfit != nil || own.named || !own.kept() {
 		return a, err
 	}
 	own.passing = true
-	if api.http.Transport, err = own.find(ctx); err != nil {
+	transport, err := own.find(ctx)
+	if err != nil {
 		return nil, err
 	}
-	a, err = api.read(ctx, question, told)
+	if server, err = n.through(transport); err != nil {
+		return nil, err
+	}
+	a, err = server.Do(ctx, question, told)
 	return a, errors.Join(err, own.close())
 }
 
-// body says in the moment's own field what it is about.
-func (n *contextCommand) body(about string) map[string]any {
-	body := map[string]any{"moment": n.Moment}
-	if about != "" {
-		body[domain.Stage(n.Moment).FieldName()] = about
-	}
-	if len(n.ToolIssue) > 0 {
-		body["tool_issues"] = n.ToolIssue
+// body says in the field of the stage what it is about.
+func (n *contextCommand) body(about string) api.ContextRequest {
+	body := api.ContextRequest{
+		Moment: n.Moment, ToolIssues: n.ToolIssue, MinScore: n.MinScore, Tags: tagsOf(n.Tag), Context: n.context(),
 	}
 	if n.MaxTokens != 0 {
-		body["max_tokens"] = n.MaxTokens
+		body.MaxTokens = &n.MaxTokens
 	}
-	if n.MinScore != nil {
-		body["min_score"] = *n.MinScore
-	}
-	if len(n.Tag) > 0 {
-		body["tags"] = tagsOf(n.Tag)
-	}
-	if who := n.context(); who != nil {
-		body["context"] = who
+	switch domain.Stage(n.Moment).FieldName() {
+	case "task":
+		body.Task = about
+	case "goal":
+		body.Goal = about
+	default:
+		body.Query = about
 	}
 	return body
 }
 
-// contextAnswer is what an agent should know.
-type contextAnswer struct {
-	Injection string `json:"injection"`
-	Hints     string `json:"hints"`
-	Degraded  string `json:"degraded"`
-}
-
-// print gives the text as it is: what reads it is another program's prompt.
-func (a contextAnswer) print(c *console, hints bool) {
+// printBriefing gives the text as it is: what reads it is another program's prompt.
+func printBriefing(c *console, a api.ContextAnswer, hints bool) {
 	text := a.Injection
 	if hints {
 		text = a.Hints

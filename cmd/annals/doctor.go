@@ -29,22 +29,22 @@ Examples:
 
 // Run implements the command.
 func (d *doctorCommand) Run(ctx context.Context, c *console) error {
-	api, err := d.connect()
+	server, err := d.connect()
 	if err != nil {
 		return err
 	}
 	var e examination
-	reached := e.server(ctx, api)
+	reached := e.server(ctx, server)
 	if d.Alive {
 		return errors.Join(e.print(c), e.verdict(reached))
 	}
 	if reached {
-		e.readiness(ctx, api)
-		e.projections(ctx, api)
-		e.rebuilt(ctx, api)
-		e.walls(ctx, api)
-		e.files(ctx, api)
-		e.question(ctx, api)
+		e.readiness(ctx, server)
+		e.projections(ctx, server)
+		e.rebuilt(ctx, server)
+		e.walls(ctx, server)
+		e.files(ctx, server)
+		e.question(ctx, server)
 	} else {
 		e.embedder(d.embedder)
 	}

@@ -5,35 +5,31 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"time"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 )
 
 // files says whether they still hold what was erased, and what else does.
-func (e *examination) files(ctx context.Context, api *client) {
-	var status struct {
-		Unswept   int64      `json:"unswept"`
-		Oldest    time.Time  `json:"oldest"`
-		Kept      []string   `json:"kept"`
-		PurgeBy   time.Time  `json:"purge_by"`
-		LastSweep *sweepDone `json:"last_sweep"`
-	}
-	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "erasures"}}, &status); err != nil {
+func (e *examination) files(ctx context.Context, server *client.Client) {
+	var status api.Erasures
+	if _, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "erasures"}}, &status); err != nil {
 		return // what was erased is for admins and auditors
 	}
 	last, fix := "never rewritten", "annals erase --sweep; or let the server do it: ANNALS_SWEEP=24h"
-	if !status.PurgeBy.IsZero() {
-		fix = "wait: the server rewrites them by " + moment(status.PurgeBy) + "; annals erase --sweep does it now"
+	if status.PurgeBy != nil {
+		fix = "wait: the server rewrites them by " + moment(*status.PurgeBy) + "; annals erase --sweep does it now"
 	}
 	if status.LastSweep != nil {
 		last = "rewritten last " + moment(status.LastSweep.EndedAt)
 		if !status.LastSweep.Complete {
 			last += ", not all of them"
-			fix = cmp.Or(status.LastSweep.left(), fix)
+			fix = cmp.Or(sweepDone(*status.LastSweep).left(), fix)
 		}
 	}
 	if status.Unswept > 0 {
 		e.note("files", warned, fix,
-			"hold the bytes of %s destroyed texts, since %s; %s", counted(status.Unswept), moment(status.Oldest), last)
+			"hold the bytes of %s destroyed texts, since %s; %s", counted(status.Unswept), momentOf(status.Oldest), last)
 	} else {
 		e.note("files", fine, "", "hold nothing of what was erased; %s", last)
 	}

@@ -2,40 +2,35 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 )
 
-func (e *examination) server(ctx context.Context, api *client) (reached bool) {
-	var health struct {
-		Version string `json:"version"`
-	}
-	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"healthz"}}, &health); err != nil {
+func (e *examination) server(ctx context.Context, server *client.Client) (reached bool) {
+	health, err := server.Health(ctx)
+	if err != nil {
 		e.failed("server", err)
 		return false
 	}
-	e.note("server", fine, "", "annals %s answers at %s", health.Version, api.base.Redacted())
+	e.note("server", fine, "", "annals %s answers at %s", health.Version, server.Server())
 	if ours := version().Version; health.Version != ours {
 		e.note("version", warned, "use the same version on both sides", "this program is %s, the server is %s", ours, health.Version)
 	}
 	return true
 }
 
-func (e *examination) readiness(ctx context.Context, api *client) {
-	var ready struct {
-		Status string `json:"status"`
-		Checks []struct {
-			Name   string `json:"name"`
-			Status string `json:"status"`
-			Reason string `json:"reason"`
-		} `json:"checks"`
-	}
+func (e *examination) readiness(ctx context.Context, server *client.Client) {
+	var ready api.Readiness
 	// Not being ready is an answer, too.
-	_, err := api.readAny(ctx, request{Method: http.MethodGet, Path: []string{"readyz"}}, &ready)
-	if err != nil {
+	answer, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"readyz"}}, &ready)
+	if err != nil && (answer == nil || json.Unmarshal(answer.Body, &ready) != nil) {
 		e.failed("readiness", err)
 		return
 	}
@@ -57,35 +52,18 @@ func (e *examination) readiness(ctx context.Context, api *client) {
 	e.note("readiness", fine, "", "%s", joined(": ", "ready", strings.Join(names, ", ")))
 }
 
-func (e *examination) projections(ctx context.Context, api *client) {
+func (e *examination) projections(ctx context.Context, server *client.Client) {
 	const (
 		late = 60.0   // seconds
 		skew = 5.0    // seconds between clocks
 		many = 20_000 // items that a search over everything looks at one by one
 	)
-	var list struct {
-		Items []struct {
-			Name        string            `json:"name"`
-			Version     int               `json:"version"`
-			Position    int64             `json:"position"`
-			Head        int64             `json:"head"`
-			State       string            `json:"state"`
-			LagEvents   int64             `json:"lag_events"`
-			LagSeconds  float64           `json:"lag_seconds"`
-			Ahead       float64           `json:"ahead_seconds"`
-			Settings    map[string]string `json:"settings"`
-			Error       string            `json:"error"`
-			Halted      bool              `json:"halted"`
-			Holder      string            `json:"holder"`
-			Quarantined int64             `json:"quarantined"`
-			Unindexed   int64             `json:"unindexed"`
-		} `json:"items"`
-	}
-	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "projections"}}, &list); err != nil {
+	list, err := server.Projections(ctx)
+	if err != nil {
 		e.failed("projections", err)
 		return
 	}
-	for _, p := range list.Items {
+	for _, p := range list {
 		if p.Ahead > skew {
 			e.note("clock", warned, "set the clocks of all servers: new events are not recorded with the right time until then",
 				"the newest event was recorded %.0f s after now: the log is ahead of the server's clock", p.Ahead)
@@ -137,12 +115,9 @@ func (e *examination) projections(ctx context.Context, api *client) {
 }
 
 // question sees whether a question is answered, by meaning and by words.
-func (e *examination) question(ctx context.Context, api *client) {
+func (e *examination) question(ctx context.Context, server *client.Client) {
 	began := time.Now()
-	var found searchAnswer
-	_, err := api.read(ctx, request{
-		Method: http.MethodPost, Path: []string{"v1", "search"}, Body: searchBody{Query: "annals doctor", Limit: new(1)},
-	}, &found)
+	found, err := server.Search(ctx, api.Search{Query: "annals doctor", Limit: new(1)})
 	switch {
 	case err != nil:
 		e.failed("search", err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"net/http"
 	"net/url"
@@ -10,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/annals-kb/annals/client"
 )
 
 type eraseCommand struct {
@@ -72,35 +73,35 @@ func (e *eraseCommand) Run(ctx context.Context, c *console, said *kong.Context) 
 	if e.What == "" && !e.Sweep && e.ExportList == "" && e.Certificate == "" {
 		return wrong("as in annals erase retry-advice, or annals erase user:123 --plan", "say what to erase")
 	}
-	api, err := e.connect()
+	server, err := e.connect()
 	if err != nil {
 		return err
 	}
 	if e.Sweep && !e.Plan {
-		if err := maySweep(ctx, api); err != nil {
+		if err := maySweep(ctx, server); err != nil {
 			return err
 		}
 	}
 	switch {
 	case e.ExportList != "":
-		err = e.exportList(ctx, c, api)
+		err = e.exportList(ctx, c, server)
 	case e.Certificate != "":
-		err = e.certificate(ctx, c, api)
+		err = e.certificate(ctx, c, server)
 	case e.What != "" && e.Plan:
-		err = e.plan(ctx, c, api)
+		err = e.plan(ctx, c, server)
 	case e.What == "":
 	default:
-		err = e.confirmed(ctx, c, api)
+		err = e.confirmed(ctx, c, server)
 	}
 	switch {
 	case err != nil || e.What == "" || e.Plan:
 	case e.WithLineage || strings.Contains(e.What, ":"):
-		err = e.order(ctx, c, api)
+		err = e.order(ctx, c, server)
 	default:
-		err = e.erase(ctx, c, api)
+		err = e.erase(ctx, c, server)
 	}
-	err = e.swept(ctx, c, api, e.inTenant(err))
-	e.sayPurge(ctx, c, api)
+	err = e.swept(ctx, c, server, e.inTenant(err))
+	e.sayPurge(ctx, c, server)
 	return err
 }
 
@@ -136,8 +137,11 @@ func onCommandLine(said *kong.Context, flag string) bool {
 // inTenant tells root how to get into the tenant that is to be erased.
 func (e *eraseCommand) inTenant(err error) error {
 	name, isTenant := strings.CutPrefix(e.What, "tenant:")
-	f, is := errors.AsType[*failure](err)
-	if !isTenant || !is || !slices.ContainsFunc(f.Fields, func(f field) bool { return f.Field == "of" }) {
+	if !isTenant || err == nil {
+		return err
+	}
+	f := asFailure(err)
+	if !slices.ContainsFunc(f.Fields, func(f field) bool { return f.Field == "of" }) {
 		return err
 	}
 	hinted := *f
@@ -155,12 +159,12 @@ func (e *eraseCommand) words() map[string]string {
 }
 
 // erase erases one piece of knowledge.
-func (e *eraseCommand) erase(ctx context.Context, c *console, api *client) error {
+func (e *eraseCommand) erase(ctx context.Context, c *console, server *client.Client) error {
 	query := url.Values{"erase": {"true"}}
 	for name, value := range e.words() {
 		query.Set(name, value)
 	}
-	a, err := api.ask(ctx, request{Method: http.MethodDelete, Path: []string{"v1", "knowledge", e.What}, Query: query, Header: e.header(0)})
+	a, err := server.Do(ctx, client.Request{Method: http.MethodDelete, Path: []string{"v1", "knowledge", e.What}, Query: query, Header: e.header(0)}, nil)
 	if err != nil {
 		return err
 	}
@@ -186,7 +190,7 @@ type legalHold struct {
 }
 
 func (l legalHold) do(ctx context.Context, c *console, what, done string) error {
-	return l.change(ctx, c, request{
+	return l.change(ctx, c, client.Request{
 		Method: http.MethodPost, Path: []string{what},
 		Body: map[string]string{"reason_code": l.ReasonCode, "ticket": l.Ticket},
 	}, done)

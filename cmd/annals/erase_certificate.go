@@ -5,12 +5,13 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/proof"
 )
 
 // certificate prints what proves, to anybody who has the public key, that something was erased: the record that
 // says so, and a signed proof that it is in the log.
-func (e *eraseCommand) certificate(ctx context.Context, c *console, api *client) error {
+func (e *eraseCommand) certificate(ctx context.Context, c *console, server *client.Client) error {
 	stream := "knowledge:" + e.Certificate
 	query := url.Values{"stream": {stream}, "name": {"knowledge.erased"}, "limit": {"1"}}
 	var found struct {
@@ -18,14 +19,14 @@ func (e *eraseCommand) certificate(ctx context.Context, c *console, api *client)
 			EventID string `json:"event_id"`
 		} `json:"items"`
 	}
-	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "events"}, Query: query}, &found); err != nil {
+	if _, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "events"}, Query: query}, &found); err != nil {
 		return err
 	}
 	if len(found.Items) == 0 {
 		return &failure{Code: exitNotFound, Detail: "no erasure of it is recorded", Fix: "annals history " + e.Certificate + " shows what is"}
 	}
 	var certificate proof.Certificate
-	a, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "log", "proof", found.Items[0].EventID}}, &certificate)
+	a, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "log", "proof", found.Items[0].EventID}}, &certificate)
 	if err != nil {
 		return err
 	}

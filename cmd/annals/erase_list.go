@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -48,22 +49,23 @@ func (e erasure) ofKey() string {
 }
 
 // exportList writes what the log says was erased, and which keys were revoked or rotated, or had their role changed.
-func (e *eraseCommand) exportList(ctx context.Context, c *console, api *client) error {
+func (e *eraseCommand) exportList(ctx context.Context, c *console, server *client.Client) error {
 	lines := map[string]int64{}
-	var caller struct {
-		Tenant string `json:"tenant"`
-	}
-	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "whoami"}}, &caller); err != nil {
+	caller, err := server.Whoami(ctx)
+	if err != nil {
 		return err
 	}
 	// Whoever may not see all erasures would get a list of some, that looks like one of all.
-	if _, err := api.ask(ctx, request{Method: http.MethodGet, Path: []string{"v1", "erasures"}}); err != nil {
+	if _, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "erasures"}}, nil); err != nil {
 		return err
 	}
-	err := writeWhole(c, e.ExportList, func(buffer *bytes.Buffer, flush func() error) error {
+	err = writeWhole(c, e.ExportList, func(buffer *bytes.Buffer, flush func() error) error {
 		query := url.Values{"name": {"knowledge.erased", "session.erased", "text.erased", "erasure.ordered", revocation, rotation, roleChange}, "limit": {"500"}}
-		return api.pages(ctx, []string{"v1", "events"}, query, func(page []json.RawMessage) error {
-			for _, raw := range page {
+		for page, err := range client.Pages[json.RawMessage](ctx, server, []string{"v1", "events"}, query) {
+			if err != nil {
+				return err
+			}
+			for _, raw := range page.Items {
 				var event struct {
 					Name       string    `json:"name"`
 					EventID    string    `json:"event_id"`
@@ -97,8 +99,11 @@ func (e *eraseCommand) exportList(ctx context.Context, c *console, api *client) 
 				}
 				lines[line.ofKey()]++
 			}
-			return flush()
-		})
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return err

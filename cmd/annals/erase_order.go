@@ -11,36 +11,23 @@ import (
 	"strings"
 	"time"
 
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/domain"
 )
-
-// erasureOrder is an order to erase, as the server keeps it.
-type erasureOrder struct {
-	ID        string `json:"id"`
-	State     string `json:"state"`
-	Erased    int64  `json:"erased"`
-	Left      int64  `json:"left"`
-	Revoked   int64  `json:"revoked"`
-	NotErased int64  `json:"not_erased"`
-	Refused   []struct {
-		ID     string `json:"id"`
-		Stream string `json:"stream"`
-		Reason string `json:"reason"`
-	} `json:"refused"`
-}
 
 // orMisspelt is what else may be the matter if nothing is there to be erased. It may have been erased before, which is no failure.
 const orMisspelt = "if that is a surprise, look at how it is written"
 
 // order lets the server erase many things, and watches. The order is the server's: it is carried out whether
 // or not somebody watches.
-func (e *eraseCommand) order(ctx context.Context, c *console, api *client) error {
-	body := map[string]any{"of": e.What, "with_lineage": e.WithLineage}
-	for name, value := range e.words() {
-		body[name] = value
+func (e *eraseCommand) order(ctx context.Context, c *console, server *client.Client) error {
+	body := api.ErasureOrder{
+		Of: e.What, WithLineage: e.WithLineage,
+		ReasonCode: e.ReasonCode, LegalBasis: e.LegalBasis, RequestedBy: e.RequestedBy, Ticket: e.Ticket,
 	}
-	var order erasureOrder
-	_, err := api.read(ctx, request{Method: http.MethodPost, Path: []string{"v1", "erasures"}, Header: e.header(0), Body: body}, &order)
+	var order api.Erasure
+	_, err := server.Do(ctx, client.Request{Method: http.MethodPost, Path: []string{"v1", "erasures"}, Header: e.header(0), Body: body}, &order)
 	if err != nil {
 		return err
 	}
@@ -54,9 +41,9 @@ func (e *eraseCommand) order(ctx context.Context, c *console, api *client) error
 			c.note("the server goes on: %s", order.ID)
 			return ctx.Err()
 		}
-		seen := request{Method: http.MethodGet, Path: []string{"v1", "erasures", order.ID}}
-		order = erasureOrder{} // an answer leaves out what is none
-		if _, err := api.read(ctx, seen, &order); err != nil {
+		seen := client.Request{Method: http.MethodGet, Path: []string{"v1", "erasures", order.ID}}
+		order = api.Erasure{} // an answer leaves out what is none
+		if _, err := server.Do(ctx, seen, &order); err != nil {
 			return err
 		}
 		bar.set(order.Erased, order.Erased+order.Left)
@@ -72,7 +59,7 @@ func (e *eraseCommand) order(ctx context.Context, c *console, api *client) error
 		c.note("%s", orMisspelt)
 	default:
 		e.erased = order.Erased > 0
-		gone, err := e.gone(ctx, api, order)
+		gone, err := e.gone(ctx, server, order)
 		if err != nil {
 			return err
 		}
@@ -96,7 +83,7 @@ func (e *eraseCommand) order(ctx context.Context, c *console, api *client) error
 }
 
 // gone names what an order has erased: one of an item and its lineage that was refused in part, thing by thing.
-func (e *eraseCommand) gone(ctx context.Context, api *client, order erasureOrder) (string, error) {
+func (e *eraseCommand) gone(ctx context.Context, server *client.Client, order api.Erasure) (string, error) {
 	switch {
 	case order.Erased == 0:
 		return "nothing", nil
@@ -109,7 +96,7 @@ func (e *eraseCommand) gone(ctx context.Context, api *client, order erasureOrder
 			Stream string `json:"stream"`
 		} `json:"items"`
 	}
-	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "events"}, Query: query}, &list); err != nil {
+	if _, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "events"}, Query: query}, &list); err != nil {
 		return "", err
 	}
 	var things []string
@@ -120,18 +107,7 @@ func (e *eraseCommand) gone(ctx context.Context, api *client, order erasureOrder
 }
 
 // doomed is something that is to be erased, or that is related to it.
-type doomed struct {
-	ID        string `json:"id"`
-	Stream    string `json:"stream"`
-	Owner     string `json:"owner"`
-	Status    string `json:"status"`
-	Held      bool   `json:"held"`
-	Relation  string `json:"relation"`
-	RelatedTo string `json:"related_to"`
-	Goes      bool   `json:"goes"`
-	Kept      bool   `json:"kept"`
-	Reason    string `json:"reason"` // why it stays
-}
+type doomed struct{ api.ErasureTarget }
 
 // kind is what kind of thing it is.
 func (d doomed) kind() string {
@@ -157,7 +133,7 @@ func some(n int64, one, more string) string {
 }
 
 // plan says what would be erased, and what goes back to it.
-func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error {
+func (e *eraseCommand) plan(ctx context.Context, c *console, server *client.Client) error {
 	query := url.Values{"of": {e.What}}
 	if e.WithLineage {
 		query.Set("with_lineage", "true")
@@ -166,7 +142,7 @@ func (e *eraseCommand) plan(ctx context.Context, c *console, api *client) error 
 		Items []doomed `json:"items"`
 		Keys  int64    `json:"keys"`
 	}
-	a, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "erasures", "plan"}, Query: query}, &list)
+	a, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "erasures", "plan"}, Query: query}, &list)
 	if err != nil {
 		return err
 	}

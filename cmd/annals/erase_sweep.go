@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/projections"
 )
 
@@ -17,11 +19,8 @@ type partlyErased struct{ *failure }
 func (p partlyErased) Unwrap() error { return p.failure }
 
 // maySweep refuses, before anything is erased, those who may not sweep.
-func maySweep(ctx context.Context, api *client) error {
-	var me struct {
-		Operates bool `json:"operates"`
-	}
-	_, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "whoami"}}, &me)
+func maySweep(ctx context.Context, server *client.Client) error {
+	me, err := server.Whoami(ctx)
 	if err == nil && !me.Operates {
 		err = &failure{
 			Code: exitRefused, Detail: "sweeping the files is for whoever operates the server; nothing was erased",
@@ -32,7 +31,7 @@ func maySweep(ctx context.Context, api *client) error {
 }
 
 // swept rewrites the files if that was asked for and something may be gone, and otherwise says that it did not.
-func (e *eraseCommand) swept(ctx context.Context, c *console, api *client, erased error) error {
+func (e *eraseCommand) swept(ctx context.Context, c *console, server *client.Client, erased error) error {
 	_, partly := errors.AsType[partlyErased](erased)
 	switch {
 	case !e.Sweep:
@@ -44,7 +43,7 @@ func (e *eraseCommand) swept(ctx context.Context, c *console, api *client, erase
 		c.note("the files were not swept; annals erase --sweep does it")
 		return erased
 	}
-	err := sweep(ctx, c, api)
+	err := sweep(ctx, c, server)
 	if err != nil && partly {
 		c.note("%s", printable(erased.Error()))
 		return err
@@ -53,23 +52,15 @@ func (e *eraseCommand) swept(ctx context.Context, c *console, api *client, erase
 }
 
 // sweepDone is a rewriting of the files.
-type sweepDone struct {
-	BeganAt  time.Time `json:"began_at"`
-	EndedAt  time.Time `json:"ended_at"`
-	Complete bool      `json:"complete"`
-	Notes    []string  `json:"notes"`
-	ForOwner string    `json:"for_owner,omitempty"`
-}
+type sweepDone api.PurgeResult
 
 const rewriting = "rewriting the files: who writes there waits meanwhile"
 
 // sweep lets the server rewrite its files.
-func sweep(ctx context.Context, c *console, api *client) error {
-	slow := *api
-	slow.timeout = 0
+func sweep(ctx context.Context, c *console, server *client.Client) error {
 	var done sweepDone
 	c.note(rewriting)
-	if _, err := slow.read(ctx, request{Method: http.MethodPost, Path: []string{"v1", "erasures", "sweep"}}, &done); err != nil {
+	if _, err := server.Within(0).Do(ctx, client.Request{Method: http.MethodPost, Path: []string{"v1", "erasures", "sweep"}}, &done); err != nil {
 		return err
 	}
 	return done.tell(c)

@@ -1,58 +1,22 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"strings"
-	"time"
+
+	"github.com/annals-kb/annals/api"
 )
 
-// event is an entry of the log; a history adds what it changed, and what caused it.
-type event struct {
-	Name           string          `json:"name"`
-	Position       int64           `json:"position"`
-	EventID        string          `json:"event_id"`
-	Stream         string          `json:"stream"`
-	RecordedAt     time.Time       `json:"recorded_at"`
-	OccurredAt     time.Time       `json:"occurred_at"`
-	Actor          string          `json:"actor"`
-	OnBehalfOf     string          `json:"on_behalf_of"`
-	Authentication string          `json:"authentication"`
-	RequestID      string          `json:"request_id"`
-	CorrelationID  string          `json:"correlation_id"`
-	Traceparent    string          `json:"traceparent"`
-	ReasonCode     string          `json:"reason_code"`
-	Reason         string          `json:"reason"`
-	Data           json.RawMessage `json:"data"`
-	Text           json.RawMessage `json:"text"`
-	TextErased     bool            `json:"text_erased"`
-	TextRedacted   bool            `json:"text_redacted"`
-	Changes        []change        `json:"changes"`
-	Confidence     *float64        `json:"confidence"`
-	Revision       int64           `json:"revision"`
-	CausedBy       []cause         `json:"caused_by"`
-}
+// event is an entry of the log as the commands show it; a history adds what it changed, and what caused it.
+type event struct{ api.Event }
 
-type change struct {
-	Field  string          `json:"field"`
-	Before json.RawMessage `json:"before"`
-	After  json.RawMessage `json:"after"`
-	Policy string          `json:"policy"`
-	Diff   []edit          `json:"diff"`
-}
-
-type edit struct {
-	Op   string `json:"op"`
-	Text string `json:"text"`
-}
-
-type cause struct {
-	ID         string `json:"id"`
-	Name       string `json:"name"`
-	Stream     string `json:"stream"`
-	Position   int64  `json:"position"`
-	Actor      string `json:"actor"`
-	OnBehalfOf string `json:"on_behalf_of"`
+// UnmarshalJSON keeps numbers as they were written.
+func (e *event) UnmarshalJSON(raw []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	return decoder.Decode(&e.Event)
 }
 
 func (e event) who() string { return printable(joined(" for ", e.Actor, e.OnBehalfOf)) }
@@ -83,12 +47,12 @@ func (e event) why() string {
 	return joined(": ", joined(", ", cmp.Or(e.ReasonCode, grounds.ReasonCode), grounds.Ticket), e.Reason)
 }
 
-// grounds are why something was erased, held or released.
 func (e event) grounds() (g grounds) {
 	_ = json.Unmarshal(e.Data, &g) // most events have none
 	return g
 }
 
+// grounds are why something was erased, held or released.
 type grounds struct {
 	ReasonCode  string `json:"reason_code"`
 	LegalBasis  string `json:"legal_basis"`

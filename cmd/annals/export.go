@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+
+	"github.com/annals-kb/annals/client"
 )
 
 // exportCommands are what can be exported.
@@ -107,7 +109,7 @@ func (e *exportLogCommand) piece(query url.Values) {
 
 // export writes a list to its end, one item a line.
 func (e exporting) export(ctx context.Context, c *console, list string, pageSize int, query url.Values) error {
-	api, err := e.connect()
+	server, err := e.connect()
 	if err != nil {
 		return err
 	}
@@ -115,17 +117,23 @@ func (e exporting) export(ctx context.Context, c *console, list string, pageSize
 	progress := watch(c, "exporting", 0)
 	written := 0
 	err = writeWhole(c, e.Output, func(out *bytes.Buffer, flush func() error) error {
-		return api.pages(ctx, []string{"v1", list}, query, func(items []json.RawMessage) error {
-			for _, item := range items {
+		for page, err := range client.Pages[json.RawMessage](ctx, server, []string{"v1", list}, query) {
+			if err != nil {
+				return err
+			}
+			for _, item := range page.Items {
 				if err := json.Compact(out, item); err != nil {
 					return fmt.Errorf("read the server's answer: %w", err)
 				}
 				out.WriteByte('\n')
 			}
-			written += len(items)
-			progress.add(int64(out.Len()), len(items))
-			return flush()
-		})
+			written += len(page.Items)
+			progress.add(int64(out.Len()), len(page.Items))
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	progress.end()
 	if err != nil || e.Output == "" {

@@ -13,6 +13,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/annals-kb/annals/client"
 )
 
 // manifest says what is in a file of CSV, so that whoever gets both can tell whether it is whole.
@@ -38,12 +40,12 @@ func (e exporting) download(ctx context.Context, c *console, media string, path 
 	if media == asCSV && c.json && e.Output == "" {
 		return wrong("leave one of them out; --format ndjson gives all of it as lines of JSON", "--format csv and --json contradict each other")
 	}
-	api, err := e.connect()
+	server, err := e.connect()
 	if err != nil {
 		return err
 	}
 	m := manifest{
-		File: e.Output, Question: "GET /" + strings.Join(path, "/"), Server: api.base.Redacted(),
+		File: e.Output, Question: "GET /" + strings.Join(path, "/"), Server: server.Server(),
 		ExportedAt: time.Now().UTC(), Filters: map[string]string{},
 	}
 	for name, values := range query {
@@ -51,7 +53,7 @@ func (e exporting) download(ctx context.Context, c *console, media string, path 
 	}
 	progress := watch(c, "exporting", 0)
 	err = writeWhole(c, e.Output, func(out *bytes.Buffer, flush func() error) error {
-		body, err := api.open(ctx, request{Method: http.MethodGet, Path: path, Query: query, Header: http.Header{"Accept": {media}}})
+		body, err := server.Open(ctx, client.Request{Method: http.MethodGet, Path: path, Query: query, Header: http.Header{"Accept": {media}}})
 		if err != nil {
 			return err
 		}

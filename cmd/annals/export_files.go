@@ -12,6 +12,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 )
 
 type exportFilesCommand struct {
@@ -41,11 +44,11 @@ func (e *exportFilesCommand) Run(ctx context.Context, c *console) error {
 	if err := e.writable(); err != nil {
 		return err
 	}
-	api, err := e.connect()
+	server, err := e.connect()
 	if err != nil {
 		return err
 	}
-	files, items, err := e.collect(ctx, c, api)
+	files, items, err := e.collect(ctx, c, server)
 	if err == nil {
 		err = e.write(files)
 	}
@@ -74,37 +77,35 @@ func (e *exportFilesCommand) writable() error {
 }
 
 // collect reads every item, with how it was judged, into the files that it belongs to.
-func (e *exportFilesCommand) collect(ctx context.Context, c *console, api *client) (files map[string][]json.RawMessage, items int, err error) {
+func (e *exportFilesCommand) collect(ctx context.Context, c *console, server *client.Client) (files map[string][]json.RawMessage, items int, err error) {
 	files = map[string][]json.RawMessage{}
 	progress := watch(c, "exporting", 0)
 	defer progress.end()
 	query := e.asked()
 	query.Set("limit", strconv.Itoa(largestPage))
-	err = api.pages(ctx, []string{"v1", "knowledge"}, query, func(page []json.RawMessage) error {
-		for _, listed := range page {
-			var k knowledge
-			if err := json.Unmarshal(listed, &k); err != nil {
-				return fmt.Errorf("read the server's answer: %w", err)
-			}
-			whole, err := api.ask(ctx, request{Method: http.MethodGet, Path: []string{"v1", "knowledge", k.ID}})
+	for page, err := range client.Pages[api.Knowledge](ctx, server, []string{"v1", "knowledge"}, query) {
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, k := range page.Items {
+			whole, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "knowledge", k.ID}}, nil)
 			if whole != nil && (whole.Status == http.StatusGone || whole.Status == http.StatusNotFound) {
 				continue // it was forgotten meanwhile
 			}
 			if err != nil {
-				return err
+				return nil, 0, err
 			}
 			var where laid
 			item, failed := portable(whole.Body)
 			if err := errors.Join(failed, json.Unmarshal(whole.Body, &where)); err != nil {
-				return fmt.Errorf("read the server's answer: %w", err)
+				return nil, 0, fmt.Errorf("read the server's answer: %w", err)
 			}
 			files[where.file()] = append(files[where.file()], item)
 			items++
 			progress.add(int64(len(item)), 1)
 		}
-		return nil
-	})
-	return files, items, err
+	}
+	return files, items, nil
 }
 
 // write makes everything beside its place, and puts it there when it is whole.

@@ -9,16 +9,18 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+
+	"github.com/annals-kb/annals/client"
 )
 
 // provenExport writes the log as it is stored, with what proves it.
 func (e exporting) provenExport(ctx context.Context, c *console, query url.Values) error {
-	api, err := e.connect()
+	server, err := e.connect()
 	if err != nil {
 		return err
 	}
 	progress := watch(c, "exporting", 0)
-	lines, whole, err := e.copyLines(ctx, c, api, query, progress)
+	lines, whole, err := e.copyLines(ctx, c, server, query, progress)
 	progress.end()
 	switch {
 	case err != nil:
@@ -33,9 +35,9 @@ func (e exporting) provenExport(ctx context.Context, c *console, query url.Value
 }
 
 // copyLines writes the lines that come; without the last one nothing is whole, and no file appears.
-func (e exporting) copyLines(ctx context.Context, c *console, api *client, query url.Values, progress *progress) (lines int, whole bool, err error) {
+func (e exporting) copyLines(ctx context.Context, c *console, server *client.Client, query url.Values, progress *progress) (lines int, whole bool, err error) {
 	err = writeWhole(c, e.Output, func(out *bytes.Buffer, flush func() error) error {
-		body, err := api.open(ctx, request{Method: http.MethodGet, Path: []string{"v1", "log", "export"}, Query: query})
+		body, err := server.Open(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "log", "export"}, Query: query})
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/annals-kb/annals/api"
 )
 
 // shownFailures is how many failed lines are printed; --errors keeps them all.
@@ -25,7 +27,7 @@ type failedLine struct {
 	File   string          `json:"file,omitempty"` // of a directory
 	Line   int             `json:"line"`
 	ID     string          `json:"id,omitempty"`
-	Error  json.RawMessage `json:"error"`
+	Error  *api.Problem    `json:"error"`
 	Record json.RawMessage `json:"record,omitempty"` // the line; a string if it is no JSON
 
 	place string
@@ -97,7 +99,7 @@ func (f *failures) close() error {
 // print shows the first failed lines, each bad field on a line of its own.
 func (f *failures) print(c *console, all int) {
 	for _, line := range f.first {
-		why := lineAnswer{Error: line.Error}.why()
+		why := problemOf(*line.Error)
 		c.note("%s: %s", line.place, printable(joined(": ", line.ID, why.Detail)))
 		for _, field := range why.Fields {
 			c.note("  %s: %s", printable(field.Field), printable(field.Message))

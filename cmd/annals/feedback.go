@@ -2,10 +2,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 )
 
 type feedbackCommand struct {
@@ -49,9 +53,9 @@ func (f *feedbackCommand) Run(ctx context.Context, c *console) error {
 		query := url.Values{}
 		put(query, "event_id", f.Event)
 		put(query, "trace_id", f.Trace)
-		return f.change(ctx, c, request{Method: http.MethodDelete, Path: []string{"feedback"}, Query: query}, "took the vote back on")
+		return f.change(ctx, c, client.Request{Method: http.MethodDelete, Path: []string{"feedback"}, Query: query}, "took the vote back on")
 	}
-	api, a, err := f.submit(ctx, request{Method: http.MethodPost, Path: []string{"feedback"}, Body: feedbackBody{
+	server, a, err := f.submit(ctx, client.Request{Method: http.MethodPost, Path: []string{"feedback"}, Body: api.Vote{
 		Verdict: f.Verdict, Query: f.Query, TraceID: f.Trace, Outcome: f.Outcome,
 	}})
 	if err != nil {
@@ -61,7 +65,7 @@ func (f *feedbackCommand) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	switch {
-	case !replaced(ctx, api, a):
+	case !replaced(ctx, server, a):
 	case f.Trace == "":
 		c.note("this replaces the voter's earlier vote of today; with --trace ID each run has a vote of its own")
 	default:
@@ -72,29 +76,19 @@ func (f *feedbackCommand) Run(ctx context.Context, c *console) error {
 
 // replaced tells whether a vote took the place of an earlier one, which its event says. Whoever may not read that is
 // not told.
-func replaced(ctx context.Context, api *client, a *answer) bool {
+func replaced(ctx context.Context, server *client.Client, a *client.Response) bool {
 	id, rest, _ := strings.Cut(a.Header.Get("Annals-Receipt"), " ")
 	place, _, _ := strings.Cut(rest, " ")
 	position, err := strconv.ParseInt(place, 10, 64)
 	if err != nil { // nothing was recorded
 		return false
 	}
-	var page struct {
-		Items []struct {
-			EventID string `json:"event_id"`
-			Data    struct {
-				Replaces string `json:"replaces"`
-			} `json:"data"`
-		} `json:"items"`
+	event, err := server.Event(ctx, position)
+	if err != nil || event.EventID != id {
+		return false
 	}
-	query := url.Values{"after": {strconv.FormatInt(position-1, 10)}, "limit": {"1"}}
-	_, err = api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "events"}, Query: query}, &page)
-	return err == nil && len(page.Items) == 1 && page.Items[0].EventID == id && page.Items[0].Data.Replaces != ""
-}
-
-type feedbackBody struct {
-	Verdict string `json:"verdict"`
-	Query   string `json:"query,omitempty"`
-	TraceID string `json:"trace_id,omitempty"`
-	Outcome string `json:"outcome,omitempty"`
+	var vote struct {
+		Replaces string `json:"replaces"`
+	}
+	return json.Unmarshal(event.Data, &vote) == nil && vote.Replaces != ""
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -15,12 +14,12 @@ import (
 // flagged tells of the fields that a server refused by which flag or argument they were given. Values
 // that were all given on the command line are wrong usage, whoever found out.
 func flagged(node *kong.Node, err error) error {
-	refused, ok := errors.AsType[*failure](err)
-	if !ok || node == nil {
+	if err == nil || node == nil {
 		return err
 	}
+	refused := asFailure(err)
 	if refused.Status != 0 && refused.Fix != "" {
-		f := *asFailure(err)
+		f := *refused
 		f.Fix = headersAsFlags(node, f.Fix)
 		refused, err = &f, &f
 	}

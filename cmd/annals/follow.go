@@ -14,11 +14,14 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 )
 
 // follow shows events and then those that are recorded from now on, until Ctrl-C. A server that goes
 // away is waited for, and nothing is missed.
-func (l *logCommand) follow(ctx context.Context, c *console, api *client, query url.Values, items []json.RawMessage) error {
+func (l *logCommand) follow(ctx context.Context, c *console, server *client.Client, query url.Values, items []json.RawMessage) error {
 	seen := &seen{position: l.After}
 	for _, raw := range items {
 		if err := seen.show(c, raw); err != nil {
@@ -31,7 +34,7 @@ func (l *logCommand) follow(ctx context.Context, c *console, api *client, query 
 	query.Set("after", strconv.FormatInt(seen.position, 10))
 	away := false
 	for {
-		err := seen.read(ctx, c, api, query)
+		err := seen.read(ctx, c, server, query)
 		f := asFailure(err)
 		switch {
 		case ctx.Err() != nil:
@@ -57,12 +60,12 @@ type seen struct {
 }
 
 // read shows what comes until the stream ends.
-func (s *seen) read(ctx context.Context, c *console, api *client, query url.Values) error {
+func (s *seen) read(ctx context.Context, c *console, server *client.Client, query url.Values) error {
 	header := http.Header{"Accept": {"text/event-stream"}}
 	if s.id != "" {
 		header.Set("Last-Event-ID", s.id)
 	}
-	body, err := api.open(ctx, request{Method: http.MethodGet, Path: []string{"v1", "events"}, Query: query, Header: header})
+	body, err := server.Open(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "events"}, Query: query, Header: header})
 	if err != nil {
 		return err
 	}
@@ -70,13 +73,13 @@ func (s *seen) read(ctx context.Context, c *console, api *client, query url.Valu
 	for m, err := range messages(body) {
 		switch {
 		case err != nil:
-			return api.unreachable(ctx, err)
+			return unreachable(err, "no server answers at "+server.Server())
 		case m.name == "closed":
-			var p problem
+			var p api.Problem
 			if err := json.Unmarshal(m.data, &p); err != nil {
 				return fmt.Errorf("read why the stream ended: %w", err)
 			}
-			return p.failure()
+			return problemOf(p)
 		case m.name == "":
 			if err := s.show(c, m.data); err != nil {
 				return err

@@ -2,10 +2,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 )
 
 type getCommand struct {
@@ -26,7 +30,7 @@ func (getCommand) Help() string {
 
 // Run implements the command.
 func (g *getCommand) Run(ctx context.Context, c *console) error {
-	api, err := g.connect()
+	server, err := g.connect()
 	if err != nil {
 		return err
 	}
@@ -37,7 +41,7 @@ func (g *getCommand) Run(ctx context.Context, c *console) error {
 	query := url.Values{}
 	put(query, "as_of", at)
 	var k knowledge
-	a, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "knowledge", g.ID}, Query: query}, &k)
+	a, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "knowledge", g.ID}, Query: query}, &k)
 	if err != nil {
 		return err
 	}
@@ -64,7 +68,7 @@ func (k knowledge) print(c *console) {
 	add("type", joined(" · ", k.Type, k.Category, k.ContextType, k.Polarity))
 	add("scopes", strings.Join(k.Scopes, ", ")+" ("+k.Visibility+")")
 	add("owner", k.Owner)
-	add("tags", compact(k.Tags))
+	add("tags", joinedTags(k.Tags))
 	add("source", k.sourced())
 	add("meta", compact(k.Meta))
 	add("uri", k.URI)
@@ -72,9 +76,9 @@ func (k knowledge) print(c *console) {
 	if k.rating().Contested() {
 		contested = "contested"
 	}
-	add("confidence", joined(" · ", fmt.Sprintf("%.2f", k.Eval.Confidence), k.Eval.votes(), contested))
+	add("confidence", joined(" · ", fmt.Sprintf("%.2f", k.rating().Confidence), k.votes(), contested))
 	if k.Stale != nil && k.Stale.Reporters > 0 {
-		add("stale", joined(": ", fmt.Sprintf("reported by %d since %s", k.Stale.Reporters, moment(k.Stale.Since)), k.Stale.Reason))
+		add("stale", joined(": ", fmt.Sprintf("reported by %d since %s", k.Stale.Reporters, momentOf(k.Stale.Since)), k.Stale.Reason))
 	}
 	if k.Status != "active" {
 		add("status", joined(" by ", k.Status, k.SupersededBy))
@@ -89,8 +93,8 @@ func (k knowledge) print(c *console) {
 		}
 		add("confirmed", said)
 	}
-	add("revision", fmt.Sprintf("%d · %s", k.Revision, moment(k.UpdatedAt)))
-	add("remembered", moment(k.CreatedAt))
+	add("revision", fmt.Sprintf("%d · %s", k.Revision, momentOf(k.UpdatedAt)))
+	add("remembered", momentOf(k.CreatedAt))
 	c.table(facts.render(c.width))
 }
 
@@ -107,9 +111,17 @@ func joined(separator string, parts ...string) string {
 
 // sourced is where it comes from, in one line.
 func (k knowledge) sourced() string {
-	source, _ := decoded(k.Source).(map[string]any)
-	if at, is := source["timestamp"].(string); is {
-		source["timestamp"] = timed(at)
+	if k.Source == nil {
+		return ""
 	}
-	return plain(source)
+	source := *k.Source
+	source.Timestamp = timed(source.Timestamp)
+	encoded, _ := json.Marshal(source) // of strings
+	return compact(encoded)
+}
+
+// joinedTags are tags in one line.
+func joinedTags(tags api.Tags) string {
+	encoded, _ := json.Marshal(tags) // of strings
+	return compact(encoded)
 }

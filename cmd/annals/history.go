@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+
+	"github.com/annals-kb/annals/client"
 )
 
 type historyCommand struct {
@@ -13,7 +15,7 @@ type historyCommand struct {
 
 	ID   string `complete:"ids" arg:"" help:"Which piece of knowledge."`
 	Diff bool   `help:"Show what changed in texts word by word, Chinese by character."`
-	IDs  bool   `name:"ids" help:"Show how each was authenticated, and the ids of the event, the request, the trace and what it belongs to."`
+	IDs  bool   `name:"ids" help:"Show how each was authenticated, and the ids of the event, the client.Request, the trace and what it belongs to."`
 }
 
 // Help implements kong.HelpProvider.
@@ -30,7 +32,7 @@ Examples:
 
 // Run implements the command.
 func (h *historyCommand) Run(ctx context.Context, c *console) error {
-	api, err := h.connect()
+	server, err := h.connect()
 	if err != nil {
 		return err
 	}
@@ -38,7 +40,7 @@ func (h *historyCommand) Run(ctx context.Context, c *console) error {
 	if h.Diff {
 		query.Set("diff", "true")
 	}
-	items, err := api.all(ctx, []string{"v1", "knowledge", h.ID, "history"}, query)
+	items, err := readList(ctx, server, []string{"v1", "knowledge", h.ID, "history"}, query)
 	if err != nil {
 		return err
 	}
@@ -54,15 +56,15 @@ func (h *historyCommand) Run(ctx context.Context, c *console) error {
 		t.last = i == len(items)-1
 		t.show(e)
 	}
-	h.expired(ctx, c, api)
+	h.expired(ctx, c, server)
 	return nil
 }
 
 // expired says that the last confirmation has expired, which is no event. An item that is gone says nothing.
-func (h *historyCommand) expired(ctx context.Context, c *console, api *client) {
+func (h *historyCommand) expired(ctx context.Context, c *console, server *client.Client) {
 	var k knowledge
-	_, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "knowledge", h.ID}}, &k)
+	_, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "knowledge", h.ID}}, &k)
 	if err == nil && k.ConfirmationExpired && k.ConfirmUntil != nil {
-		c.say("○ %s  %s\n    %s", moment(*k.ConfirmUntil), bold.Render("confirmation expired"), bold.Render(fmt.Sprintf("confidence %.2f", k.Eval.Confidence)))
+		c.say("○ %s  %s\n    %s", moment(*k.ConfirmUntil), bold.Render("confirmation expired"), bold.Render(fmt.Sprintf("confidence %.2f", k.rating().Confidence)))
 	}
 }

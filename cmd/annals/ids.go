@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -13,10 +12,13 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 )
 
-// named lists what a kind of thing is called that begins as the text does: items, sessions or keys.
-func (c *client) named(ctx context.Context, kind, text string) ([]candidate, error) {
+// namesOf lists what a kind of thing is called that begins as the text does: items, sessions or keys.
+func namesOf(ctx context.Context, server *client.Client, kind, text string) ([]candidate, error) {
 	var all []candidate
 	add := func(name, help string) {
 		if strings.HasPrefix(name, text) {
@@ -25,7 +27,7 @@ func (c *client) named(ctx context.Context, kind, text string) ([]candidate, err
 	}
 	switch kind {
 	case "ids":
-		found, err := c.begun(ctx, text, "active", "superseded", "deleted", "erased")
+		found, err := newestWith(ctx, server, text, "active", "superseded", "deleted", "erased")
 		for _, k := range found {
 			const columns = 60
 			add(k.ID, ansi.Strip(k.snippet(columns)))
@@ -37,19 +39,19 @@ func (c *client) named(ctx context.Context, kind, text string) ([]candidate, err
 				ID string `json:"session_id"`
 			}
 		}
-		_, err := c.read(ctx, request{Method: http.MethodGet, Path: []string{"api", "v1", "sessions"}}, &list)
+		_, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"api", "v1", "sessions"}}, &list)
 		for _, session := range list.Result {
 			add(session.ID, "")
 		}
 		return all, err
 	case "keys":
-		keys, _, err := keysOf(ctx, c)
+		keys, _, err := keysOf(ctx, server)
 		for _, key := range keys {
 			add(key.Prefix, key.Subject)
 		}
 		return all, err
 	}
-	found, err := c.begun(ctx, "")
+	found, err := newestWith(ctx, server, "")
 	all = append(all, candidate{word: "public"})
 	for _, k := range found {
 		for _, scope := range k.Scopes {
@@ -60,24 +62,29 @@ func (c *client) named(ctx context.Context, kind, text string) ([]candidate, err
 	return slices.Compact(all), err
 }
 
-// begun lists the newest items whose ids begin as the text does; active ones without a status.
-func (c *client) begun(ctx context.Context, text string, statuses ...string) ([]knowledge, error) {
+// newestWith lists the newest items whose ids begin as the text does; active ones without a status.
+func newestWith(ctx context.Context, server *client.Client, text string, statuses ...string) ([]knowledge, error) {
 	query := url.Values{"limit": {strconv.Itoa(largestPage)}, "status": statuses}
 	put(query, "id_prefix", text)
-	var list struct{ Items []knowledge }
-	_, err := c.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "knowledge"}, Query: query}, &list)
+	var list api.Page[knowledge]
+	_, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "knowledge"}, Query: query}, &list)
 	return list.Items, err
 }
 
 // wholeIDs replaces the ids that name nothing by those that they are the unique beginning of. It tells whether there
 // were any, so that the command, which has found nothing, may run again; else it gives the error to report.
 func wholeIDs(ctx context.Context, c *console, parsed *kong.Context, failed error) (bool, error) {
-	f, is := errors.AsType[*failure](failed)
-	command, asks := reflect.TypeAssert[interface{ connect() (*client, error) }](parsed.Selected().Target.Addr())
-	if !is || !asks || f.Code != exitNotFound || f.Status == http.StatusGone || slices.Contains(parsed.Args, "-") {
+	if failed == nil {
+		return false, nil
+	}
+	f := asFailure(failed)
+	command, asks := reflect.TypeAssert[interface {
+		connect() (*client.Client, error)
+	}](parsed.Selected().Target.Addr())
+	if !asks || f.Code != exitNotFound || f.Status == http.StatusGone || slices.Contains(parsed.Args, "-") {
 		return false, failed
 	}
-	api, err := command.connect()
+	server, err := command.connect()
 	if err != nil {
 		return false, failed
 	}
@@ -87,7 +94,7 @@ func wholeIDs(ctx context.Context, c *console, parsed *kong.Context, failed erro
 		if text == "" || strings.Contains(text, ":") || !slices.Contains([]string{"ids", "sessions", "keys"}, kind) {
 			continue
 		}
-		found, err := api.named(ctx, kind, text)
+		found, err := namesOf(ctx, server, kind, text)
 		switch {
 		case err != nil || len(found) == 0:
 			return false, failed
@@ -130,16 +137,16 @@ func known(ctx context.Context, c *console, kind string, words []string) []candi
 	if _, err := parser.Parse(own); err != nil {
 		return nil
 	}
-	api, err := r.connect()
+	server, err := r.connect()
 	if err != nil {
 		return nil
 	}
-	api.timeout = patience
+	server = server.Within(patience)
 	_, text, assigned := strings.Cut(words[last], "=")
 	if !assigned {
 		text = words[last]
 	}
-	found, err := api.named(ctx, kind, text)
+	found, err := namesOf(ctx, server, kind, text)
 	if err != nil {
 		return nil
 	}

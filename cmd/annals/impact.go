@@ -7,48 +7,16 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/domain"
 )
 
-// rebuildImpact is what a new version means to those who ask, as the server tells of it.
-type rebuildImpact struct {
-	Confidence struct {
-		Items   int64   `json:"items"`
-		Raised  int64   `json:"raised"`
-		Lowered int64   `json:"lowered"`
-		Mean    float64 `json:"mean"`
-		Before  []int64 `json:"before"`
-		After   []int64 `json:"after"`
-		Most    []struct {
-			Tenant    string  `json:"tenant"`
-			ID        string  `json:"id"`
-			Before    float64 `json:"before"`
-			After     float64 `json:"after"`
-			Helpful   int     `json:"helpful"`
-			Harmful   int     `json:"harmful"`
-			Reporters int     `json:"stale_reporters"`
-		} `json:"most"`
-	} `json:"confidence"`
-	Answers struct {
-		Others    int `json:"others"`
-		Reordered int `json:"reordered"`
-		First     int `json:"first"`
-		Most      []struct {
-			Tenant string   `json:"tenant"`
-			ID     string   `json:"id"`
-			Same   float64  `json:"same"`
-			Before []string `json:"before"`
-			After  []string `json:"after"`
-		} `json:"most"`
-	} `json:"answers"`
-}
+// changesAnything tells whether anything is other than before.
+func changesAnything(i api.RebuildImpact) bool { return len(i.Confidence.Most)+len(i.Answers.Most) > 0 }
 
-// any tells whether anything is other than before.
-func (i rebuildImpact) any() bool { return len(i.Confidence.Most)+len(i.Answers.Most) > 0 }
-
-// print says whose confidence moves, and which answers differ.
-func (i rebuildImpact) print(c *console, r rebuildReport) {
-	i.printConfidence(c, r.Changed["confidence"])
+// printImpact says whose confidence moves, and which answers differ.
+func printImpact(c *console, i api.RebuildImpact, r api.RebuildReport) {
+	printConfidence(c, i.Confidence, r.Changed["confidence"])
 	c.say("%s", sameHits(r.Overlap, r.Searches))
 	a := i.Answers
 	if len(a.Most) == 0 {
@@ -58,7 +26,7 @@ func (i rebuildImpact) print(c *console, r rebuildReport) {
 		counted(int64(a.Others)), counted(int64(a.Reordered)), counted(int64(a.First)))
 	rows := &grid{heads: []string{"BY THE TASK OF", "SAME", "HITS FROM THE FIRST THAT DIFFERS, BEFORE AND AFTER"}}
 	for _, m := range a.Most {
-		rows.row(named(m.Tenant, m.ID), fmt.Sprintf("%.0f %%", 100*m.Same), printable(hitsFrom(m.Before, m.After)+"\n"+hitsFrom(m.After, m.Before)))
+		rows.row(itemName(m.Tenant, m.ID), fmt.Sprintf("%.0f %%", 100*m.Same), printable(hitsFrom(m.Before, m.After)+"\n"+hitsFrom(m.After, m.Before)))
 	}
 	c.table(rows.render(c.width))
 }
@@ -75,8 +43,7 @@ func sameHits(overlap float64, searches int) string {
 }
 
 // printConfidence says whose moves, of so many that differ: those that were forgotten are in no answer.
-func (i rebuildImpact) printConfidence(c *console, differ int64) {
-	m := i.Confidence
+func printConfidence(c *console, m api.ConfidenceImpact, differ int64) {
 	if gone := differ - m.Raised - m.Lowered; gone > 0 {
 		c.say("%s forgotten or erased, and in no answer", some(gone, "of those that differ in confidence is", "of those that differ in confidence are"))
 	}
@@ -99,13 +66,13 @@ func (i rebuildImpact) printConfidence(c *console, differ int64) {
 		if move.Reporters > 0 {
 			voices += fmt.Sprintf(", stale to %d", move.Reporters)
 		}
-		rows.row(named(move.Tenant, move.ID), fmt.Sprintf("%.3f", move.Before), fmt.Sprintf("%.3f", move.After), voices)
+		rows.row(itemName(move.Tenant, move.ID), fmt.Sprintf("%.3f", move.Before), fmt.Sprintf("%.3f", move.After), voices)
 	}
 	c.table(rows.render(c.width))
 }
 
-// named says which item, and of which tenant unless it is the one that there is at first.
-func named(tenant, id string) string {
+// itemName says which item, and of which tenant unless it is the one that there is at first.
+func itemName(tenant, id string) string {
 	if tenant == "default" {
 		return printable(id)
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/annals-kb/annals/client"
 )
 
 type importCommand struct {
@@ -60,11 +62,11 @@ func (i *importCommand) Validate() error {
 
 // Run implements the command.
 func (i *importCommand) Run(ctx context.Context, c *console) error {
-	api, err := i.connect()
+	server, err := i.connect()
 	if err != nil {
 		return err
 	}
-	if _, err := api.ask(ctx, request{Method: http.MethodGet, Path: []string{"healthz"}}); err != nil {
+	if _, err := server.Health(ctx); err != nil {
 		return err
 	}
 	all, left, err := inputs(i.File)
@@ -78,7 +80,7 @@ func (i *importCommand) Run(ctx context.Context, c *console) error {
 	s := summary{began: time.Now(), Redacted: redactions{}, LeftOut: left}
 	run, stopped := importRun(), error(nil)
 	for _, from := range all {
-		if stopped = i.importFrom(ctx, c, api, from, run, &s, failures); stopped != nil {
+		if stopped = i.importFrom(ctx, c, server, from, run, &s, failures); stopped != nil {
 			break
 		}
 	}
@@ -94,7 +96,7 @@ func (i *importCommand) Run(ctx context.Context, c *console) error {
 }
 
 // importFrom imports one file. One of a directory that cannot be read does not keep the others from being imported.
-func (i *importCommand) importFrom(ctx context.Context, c *console, api *client, from source, run string, s *summary, failures *failures) error {
+func (i *importCommand) importFrom(ctx context.Context, c *console, server *client.Client, from source, run string, s *summary, failures *failures) error {
 	input, size, err := openInput(ctx, c, from.path)
 	if err != nil && ctx.Err() == nil && from.laid != "" {
 		s.Torn = append(s.Torn, tornFile{from.laid, from.broken(err).Error()})
@@ -110,7 +112,7 @@ func (i *importCommand) importFrom(ctx context.Context, c *console, api *client,
 	progress := watch(c, joined(" ", "importing", from.laid), size)
 	defer progress.end()
 	sender := &sender{
-		api: api, who: joined(" for ", i.As, i.OnBehalfOf), from: from, run: run,
+		server: server, who: joined(" for ", i.As, i.OnBehalfOf), from: from, run: run,
 		update: i.Update, reason: i.Reason, patience: i.Patience,
 	}
 	m := &importer{from: from, send: sender.send, parallel: i.Parallel}

@@ -9,10 +9,12 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/annals-kb/annals/client"
 )
 
 // knowledgeOf reads the item that a write answers with, if it does.
-func knowledgeOf(a *answer) (knowledge, bool) {
+func knowledgeOf(a *client.Response) (knowledge, bool) {
 	var k knowledge
 	return k, json.Unmarshal(a.Body, &k) == nil && k.ID != ""
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	annalshttp "github.com/annals-kb/annals/http"
@@ -69,15 +71,12 @@ func (k *keyCreateCommand) Run(ctx context.Context, c *console) error {
 	if k.Offline {
 		return k.offline(ctx, c, expires)
 	}
-	body := map[string]any{
-		"subject": k.Subject, "role": k.Role, "memberships": k.Member, "acts_for": k.ActsFor,
-		"publish_public": k.PublishPublic, "note": k.Note,
-	}
-	if !expires.IsZero() {
-		body["expires_at"] = expires
+	body := api.NewKey{
+		Subject: k.Subject, Role: k.Role, Memberships: k.Member, ActsFor: k.ActsFor,
+		PublishPublic: k.PublishPublic, Note: k.Note, ExpiresAt: ifSet(expires),
 	}
 	open := k.isOpen(ctx)
-	err = showKey(ctx, c, k.remote, request{Method: http.MethodPost, Path: []string{"v1", "keys"}, Body: body})
+	err = showKey(ctx, c, k.remote, client.Request{Method: http.MethodPost, Path: []string{"v1", "keys"}, Body: body})
 	if open && (err == nil || isLost(err)) {
 		closed(c)
 	}
@@ -132,7 +131,7 @@ func (k *keyCreateCommand) offline(ctx context.Context, c *console, expires time
 	if _, err := events.NewScrubbingWriter(log, true).Submit(ctx, domain.Submission{By: by, Command: command}); err != nil {
 		return err
 	}
-	shown := givenKey{Prefix: prefix, Key: key, Tenant: by.Tenant, Subject: k.Subject, Role: k.Role}
+	shown := givenKey{api.IssuedKey{Prefix: prefix, Key: key, Tenant: by.Tenant, Subject: k.Subject, Role: k.Role, CreatedAt: time.Now().UTC()}}
 	err = shown.show(c, shown)
 	if !keyed {
 		closed(c)
@@ -140,23 +139,8 @@ func (k *keyCreateCommand) offline(ctx context.Context, c *console, expires time
 	return err
 }
 
-// givenKey is a key as the server shows it.
-type givenKey struct {
-	Prefix      string    `json:"prefix"`
-	Key         string    `json:"key,omitempty"`
-	Tenant      string    `json:"tenant"`
-	Subject     string    `json:"subject"`
-	Role        string    `json:"role"`
-	Memberships []string  `json:"memberships,omitempty"`
-	ActsFor     bool      `json:"acts_for,omitempty"`
-	ExpiresAt   time.Time `json:"expires_at,omitzero"`
-	RevokedAt   time.Time `json:"revoked_at,omitzero"`
-	UsedAt      time.Time `json:"used_at,omitzero"`
-	ReplacedBy  string    `json:"replaced_by,omitempty"`
-
-	Replaces      string    `json:"replaces,omitempty"`
-	ReplacedUntil time.Time `json:"replaced_until,omitzero"`
-}
+// givenKey is a key as the commands show it.
+type givenKey struct{ api.IssuedKey }
 
 // print shows a key that was just made: the key itself on standard output, so that a script can keep it.
 func (k givenKey) print(c *console) {
@@ -171,23 +155,23 @@ func (k givenKey) print(c *console) {
 		c.note("a key for %s, %s in tenant %s; it is not shown again", printable(k.Subject), k.Role, printable(k.Tenant))
 	}
 	switch {
-	case k.ReplacedUntil.IsZero():
-	case time.Now().Before(k.ReplacedUntil):
-		c.note("the old key %s is valid until %s", printable(k.Replaces), moment(k.ReplacedUntil))
+	case k.ReplacedUntil == nil:
+	case time.Now().Before(*k.ReplacedUntil):
+		c.note("the old key %s is valid until %s", printable(k.Replaces), moment(*k.ReplacedUntil))
 	default:
-		c.note("the old key %s ended at %s", printable(k.Replaces), moment(k.ReplacedUntil))
+		c.note("the old key %s ended at %s", printable(k.Replaces), moment(*k.ReplacedUntil))
 	}
 	c.note("use it with: export ANNALS_KEY=…, or send it as Authorization: Bearer …")
 }
 
 // showKey sends a request that makes a key, and shows it.
-func showKey(ctx context.Context, c *console, r remote, q request) error {
-	api, err := r.connect()
+func showKey(ctx context.Context, c *console, r remote, q client.Request) error {
+	server, err := r.connect()
 	if err != nil {
 		return err
 	}
 	var made givenKey
-	a, err := api.read(ctx, q, &made)
+	a, err := server.Do(ctx, q, &made)
 	if err != nil {
 		return err
 	}
@@ -209,11 +193,11 @@ func (keyListCommand) Help() string {
 
 // Run implements the command.
 func (k *keyListCommand) Run(ctx context.Context, c *console) error {
-	api, err := k.connect()
+	server, err := k.connect()
 	if err != nil {
 		return err
 	}
-	keys, a, err := keysOf(ctx, api)
+	keys, a, err := keysOf(ctx, server)
 	if err != nil {
 		return err
 	}
@@ -227,8 +211,8 @@ func (k *keyListCommand) Run(ctx context.Context, c *console) error {
 	rows := &grid{heads: []string{"PREFIX", "WHO", "ROLE", "LAST USED", "STATE"}, spare: []string{"LAST USED"}}
 	for _, key := range keys {
 		used := "never"
-		if !key.UsedAt.IsZero() {
-			used = moment(key.UsedAt)
+		if key.UsedAt != nil {
+			used = moment(*key.UsedAt)
 		}
 		rows.row(key.Prefix, printable(joined(" in ", key.Subject, strings.Join(key.Memberships, ", "))), key.Role, used, key.state())
 	}
@@ -236,24 +220,22 @@ func (k *keyListCommand) Run(ctx context.Context, c *console) error {
 }
 
 // keysOf are the keys of the tenant, as the server lists them.
-func keysOf(ctx context.Context, api *client) ([]givenKey, *answer, error) {
-	var list struct {
-		Items []givenKey `json:"items"`
-	}
-	a, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "keys"}}, &list)
+func keysOf(ctx context.Context, server *client.Client) ([]givenKey, *client.Response, error) {
+	var list api.Page[givenKey]
+	a, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "keys"}}, &list)
 	return list.Items, a, err
 }
 
 func (k givenKey) state() string {
 	switch {
-	case !k.RevokedAt.IsZero():
-		return "revoked " + moment(k.RevokedAt)
-	case !k.ExpiresAt.IsZero() && !time.Now().Before(k.ExpiresAt):
-		return "expired " + moment(k.ExpiresAt)
+	case k.RevokedAt != nil:
+		return "revoked " + moment(*k.RevokedAt)
+	case k.ExpiresAt != nil && !time.Now().Before(*k.ExpiresAt):
+		return "expired " + moment(*k.ExpiresAt)
 	}
 	said := "opens"
-	if !k.ExpiresAt.IsZero() {
-		said += " until " + moment(k.ExpiresAt)
+	if k.ExpiresAt != nil {
+		said += " until " + moment(*k.ExpiresAt)
 	}
 	if k.ReplacedBy != "" {
 		said += ", replaced by " + k.ReplacedBy
@@ -283,9 +265,9 @@ func (k *keyRotateCommand) Run(ctx context.Context, c *console) error {
 	if err := c.willBeRead("the key"); err != nil {
 		return err
 	}
-	return showKey(ctx, c, k.remote, request{
+	return showKey(ctx, c, k.remote, client.Request{
 		Method: http.MethodPost, Path: []string{"v1", "keys", k.Prefix, "rotate"},
-		Body: map[string]any{"overlap": int64(k.Overlap / time.Second)},
+		Body: api.KeyRotation{Overlap: new(int64(k.Overlap / time.Second))},
 	})
 }
 
@@ -307,17 +289,17 @@ Examples:
 
 // Run implements the command.
 func (k *keyRevokeCommand) Run(ctx context.Context, c *console) error {
-	api, err := k.connect()
+	server, err := k.connect()
 	if err != nil {
 		return err
 	}
-	before, _, err := keysOf(ctx, api) // afterwards this key may open nothing
+	before, _, err := keysOf(ctx, server) // afterwards this key may open nothing
 	if err != nil {
 		return err
 	}
 	var revoked givenKey
-	a, err := api.read(ctx, request{
-		Method: http.MethodDelete, Path: []string{"v1", "keys", k.Prefix}, Body: map[string]any{"reason": k.Reason},
+	a, err := server.Do(ctx, client.Request{
+		Method: http.MethodDelete, Path: []string{"v1", "keys", k.Prefix}, Body: api.Reason{Reason: k.Reason},
 	}, &revoked)
 	if err != nil {
 		return err
@@ -329,7 +311,7 @@ func (k *keyRevokeCommand) Run(ctx context.Context, c *console) error {
 		return c.document(json.RawMessage(a.Body))
 	}
 	if a.Header.Get("Annals-Outcome") == domain.Unchanged {
-		c.say("nothing to change: the key %s was revoked already, %s", printable(k.Prefix), moment(revoked.RevokedAt))
+		c.say("nothing to change: the key %s was revoked already, %s", printable(k.Prefix), momentOf(revoked.RevokedAt))
 	} else {
 		c.say("the key %s opens nothing any more", printable(k.Prefix))
 	}
@@ -358,7 +340,7 @@ func (k givenKey) administers() bool {
 }
 
 func (k givenKey) opens() bool {
-	return domain.Key{RevokedAt: k.RevokedAt, ExpiresAt: k.ExpiresAt}.CheckValid(time.Now()) == nil
+	return domain.Key{RevokedAt: orZero(k.RevokedAt), ExpiresAt: orZero(k.ExpiresAt)}.CheckValid(time.Now()) == nil
 }
 
 // whenOf reads a moment ahead: a time, a date, or a while from now.

@@ -64,14 +64,11 @@ func isLost(err error) bool {
 
 // isOpen tells whether the server asks nobody for a key.
 func (r remote) isOpen(ctx context.Context) bool {
-	api, err := r.connect()
+	server, err := r.connect()
 	if err != nil {
 		return false
 	}
-	var me struct {
-		Authentication string `json:"authentication"`
-	}
-	_, err = api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "whoami"}}, &me)
+	me, err := server.Whoami(ctx)
 	return err == nil && me.Authentication == domain.OpenAuthentication
 }
 

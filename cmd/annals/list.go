@@ -4,10 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
+
+	"github.com/annals-kb/annals/api"
 )
 
 type listCommand struct {
@@ -46,39 +45,22 @@ func (l *listCommand) Run(ctx context.Context, c *console) error {
 	}
 	filtered := len(query) > 0
 	put(query, "cursor", l.Cursor)
-	api, err := l.connect()
+	server, err := l.connect()
 	if err != nil {
 		return err
 	}
-	all, err := l.read(ctx, api, query)
+	all, err := readFirst(ctx, server, []string{"v1", "knowledge"}, query, l.Limit, largestPage)
 	if err != nil {
 		return err
 	}
 	if c.json {
 		return c.document(all)
 	}
-	return all.print(c, l.tabular, filtered)
+	return printList(c, all, l.tabular, filtered)
 }
 
-// read asks for pages until there are as many items as wanted.
-func (l *listCommand) read(ctx context.Context, api *client, query url.Values) (page, error) {
-	all := page{Items: []json.RawMessage{}}
-	for {
-		query.Set("limit", strconv.Itoa(min(l.Limit-len(all.Items), largestPage)))
-		var p page
-		if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "knowledge"}, Query: query}, &p); err != nil {
-			return all, err
-		}
-		all.Items, all.NextCursor = append(all.Items, p.Items...), p.NextCursor
-		if p.NextCursor == "" || len(all.Items) >= l.Limit {
-			return all, nil
-		}
-		query.Set("cursor", p.NextCursor)
-	}
-}
-
-// print shows a line of each item.
-func (p page) print(c *console, t tabular, filtered bool) error {
+// printList shows a line of each item.
+func printList(c *console, p api.Page[json.RawMessage], t tabular, filtered bool) error {
 	if len(p.Items) == 0 {
 		if filtered {
 			t.empty(c, "nothing of that kind, as far as you may see")
@@ -96,7 +78,7 @@ func (p page) print(c *console, t tabular, filtered bool) error {
 		if err := json.Unmarshal(raw, &k); err != nil {
 			return fmt.Errorf("read the server's answer: %w", err)
 		}
-		rows.row(moment(k.CreatedAt), printable(joined(" · ", k.Type, k.Category)), printable(strings.Join(k.Scopes, ", ")),
+		rows.row(momentOf(k.CreatedAt), printable(joined(" · ", k.Type, k.Category)), printable(strings.Join(k.Scopes, ", ")),
 			printable(k.Owner), printable(k.ID), k.marks(), k.snippet(snippetColumns))
 	}
 	if err := t.show(c, rows); err != nil {

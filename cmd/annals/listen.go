@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"slices"
 	"syscall"
 	"time"
@@ -63,14 +62,10 @@ func taken(ctx context.Context, address string) error {
 func isAnnals(ctx context.Context, address string) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	api, err := remote{Server: "http://" + address}.connect()
+	server, err := remote{Server: "http://" + address}.connect()
 	if err != nil {
 		return false
 	}
-	var health struct {
-		Status  string `json:"status"`
-		Version string `json:"version"`
-	}
-	_, err = api.read(ctx, request{Method: http.MethodGet, Path: []string{"healthz"}}, &health)
+	health, err := server.Health(ctx)
 	return err == nil && health.Status != "" && health.Version != ""
 }

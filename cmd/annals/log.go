@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/annals-kb/annals/client"
 )
 
 type logCommand struct {
@@ -52,7 +53,7 @@ func (logCommand) Help() string {
 
 // Run implements the command.
 func (l *logCommand) Run(ctx context.Context, c *console) error {
-	api, err := l.connect()
+	server, err := l.connect()
 	if err != nil {
 		return err
 	}
@@ -66,12 +67,12 @@ func (l *logCommand) Run(ctx context.Context, c *console) error {
 	if l.Follow && l.To != "" {
 		return wrong("leave out --to, or --follow", "what is recorded from now on has no end")
 	}
-	items, err := l.chosen(ctx, api, query)
+	items, err := l.chosen(ctx, server, query)
 	if err != nil {
 		return err
 	}
 	if l.Follow {
-		return l.follow(ctx, c, api, query, items)
+		return l.follow(ctx, c, server, query, items)
 	}
 	if c.json {
 		return c.document(map[string]any{"items": items})
@@ -89,26 +90,18 @@ func nothingAsked(limit int) error {
 }
 
 // chosen reads the newest events that the query selects, or the first after a position, and gives them oldest first.
-func (l *logCommand) chosen(ctx context.Context, api *client, query url.Values) ([]json.RawMessage, error) {
+func (l *logCommand) chosen(ctx context.Context, server *client.Client, query url.Values) ([]json.RawMessage, error) {
 	query = maps.Clone(query)
 	if l.After != 0 {
 		query.Set("after", strconv.FormatInt(l.After, 10))
 	} else {
 		query.Set("order", "desc")
 	}
-	items := []json.RawMessage{}
-	for len(items) < l.Limit {
-		query.Set("limit", strconv.Itoa(min(l.Limit-len(items), largestLogPage)))
-		var page page
-		if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "events"}, Query: query}, &page); err != nil {
-			return nil, err
-		}
-		items = append(items, page.Items...)
-		if page.NextCursor == "" {
-			break
-		}
-		query.Set("cursor", page.NextCursor)
+	page, err := readFirst(ctx, server, []string{"v1", "events"}, query, l.Limit, largestLogPage)
+	if err != nil {
+		return nil, err
 	}
+	items := page.Items
 	if l.After == 0 {
 		slices.Reverse(items)
 	}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/proof"
 )
@@ -36,11 +38,11 @@ Examples:
 
 // Run implements the command.
 func (p *proofKeyCommand) Run(ctx context.Context, c *console) error {
-	api, err := p.connect()
+	server, err := p.connect()
 	if err != nil {
 		return err
 	}
-	key, err := publicKey(ctx, api)
+	key, err := publicKey(ctx, server)
 	if err != nil {
 		return err
 	}
@@ -51,11 +53,9 @@ func (p *proofKeyCommand) Run(ctx context.Context, c *console) error {
 	return nil
 }
 
-func publicKey(ctx context.Context, api *client) (string, error) {
-	var given struct {
-		Key string `json:"key"`
-	}
-	_, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "log", "key"}}, &given)
+func publicKey(ctx context.Context, server *client.Client) (string, error) {
+	var given api.LogKey
+	_, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "log", "key"}}, &given)
 	return given.Key, err
 }
 
@@ -83,11 +83,11 @@ Examples:
 
 // Run implements the command.
 func (p *proofCheckpointCommand) Run(ctx context.Context, c *console) error {
-	api, err := p.connect()
+	server, err := p.connect()
 	if err != nil {
 		return err
 	}
-	note, answer, err := newestNote(ctx, api)
+	note, answer, err := newestNote(ctx, server)
 	if err != nil {
 		return err
 	}
@@ -99,11 +99,9 @@ func (p *proofCheckpointCommand) Run(ctx context.Context, c *console) error {
 }
 
 // newestNote is the newest checkpoint as it was signed, and all of the answer.
-func newestNote(ctx context.Context, api *client) (string, *answer, error) {
-	var given struct {
-		Note string `json:"note"`
-	}
-	answer, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "log", "checkpoint"}}, &given)
+func newestNote(ctx context.Context, server *client.Client) (string, *client.Response, error) {
+	var given api.Checkpoint
+	answer, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "log", "checkpoint"}}, &given)
 	if err == nil && given.Note == "" {
 		err = &failure{Code: exitUnavailable, Detail: "nothing is signed yet", Fix: "the first event that is recorded is signed a second or two later: ask again"}
 	}
@@ -133,12 +131,12 @@ func (p *proofEventCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	api, err := p.connect()
+	server, err := p.connect()
 	if err != nil {
 		return err
 	}
 	var certificate proof.Certificate
-	answer, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "log", "proof", receipt.EventID}}, &certificate)
+	answer, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "log", "proof", receipt.EventID}}, &certificate)
 	if err != nil {
 		return err
 	}
@@ -151,7 +149,7 @@ func (p *proofEventCommand) Run(ctx context.Context, c *console) error {
 	key, trusted := keyIn(p.Key), "the key that you named"
 	if key == "" {
 		trusted = "the server's own key"
-		if key, err = publicKey(ctx, api); err != nil {
+		if key, err = publicKey(ctx, server); err != nil {
 			return err
 		}
 	}
@@ -194,13 +192,13 @@ func (proofConsistencyCommand) Help() string {
 
 // Run implements the command.
 func (p *proofConsistencyCommand) Run(ctx context.Context, c *console) error {
-	api, err := p.connect()
+	server, err := p.connect()
 	if err != nil {
 		return err
 	}
 	key := keyIn(p.Key)
 	if key == "" {
-		if key, err = publicKey(ctx, api); err != nil {
+		if key, err = publicKey(ctx, server); err != nil {
 			return err
 		}
 	}
@@ -215,19 +213,17 @@ func (p *proofConsistencyCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return &failure{Code: exitFailed, Detail: "the checkpoint that was kept: " + err.Error(), Fix: "name the key that signed it with --key"}
 	}
-	now, err := newest(ctx, api, key)
+	now, err := newest(ctx, server, key)
 	if err != nil {
 		return err
 	}
 	if now.Size < kept.Size {
 		return &failure{Code: exitFailed, Detail: fmt.Sprintf("the log was cut: it had %d events, and has %d", kept.Size, now.Size)}
 	}
-	var path struct {
-		Path []string `json:"path"`
-	}
+	var path api.Consistency
 	if kept.Size > 0 {
 		query := url.Values{"from": {strconv.FormatInt(kept.Size, 10)}, "to": {strconv.FormatInt(now.Size, 10)}}
-		if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "log", "consistency"}, Query: query}, &path); err != nil {
+		if _, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "log", "consistency"}, Query: query}, &path); err != nil {
 			return err
 		}
 		if err := proof.CheckConsistency(kept, now, path.Path); err != nil {
@@ -245,8 +241,8 @@ func (p *proofConsistencyCommand) Run(ctx context.Context, c *console) error {
 }
 
 // newest is the newest checkpoint, signed by the key.
-func newest(ctx context.Context, api *client, key string) (domain.Checkpoint, error) {
-	note, _, err := newestNote(ctx, api)
+func newest(ctx context.Context, server *client.Client, key string) (domain.Checkpoint, error) {
+	note, _, err := newestNote(ctx, server)
 	if err != nil {
 		return domain.Checkpoint{}, err
 	}

@@ -9,7 +9,9 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 )
 
 // quarantineCommands are what can be done about streams that a projection passes over.
@@ -28,11 +30,11 @@ type quarantine struct {
 
 // of is the projection that is meant: the one that was named, or the only one that has the stream in quarantine, or
 // anything if no stream is named. It is empty if nothing is in quarantine; command is how to ask again.
-func (q quarantine) of(ctx context.Context, api *client, stream, command string) (string, error) {
+func (q quarantine) of(ctx context.Context, server *client.Client, stream, command string) (string, error) {
 	if q.Projection != "" {
 		return q.Projection, nil
 	}
-	having, err := passingOver(ctx, api, stream)
+	having, err := passingOver(ctx, server, stream)
 	if err != nil {
 		return "", err
 	}
@@ -84,28 +86,22 @@ Examples:
 
 // quarantined is a stream that a projection passes over.
 type quarantined struct {
-	Stream   string    `json:"stream"`
-	Position int64     `json:"position"`
-	EventID  string    `json:"event_id"`
-	Error    string    `json:"error"`
-	Since    time.Time `json:"since"`
-	Attempts int       `json:"attempts"`
-	Waiting  int64     `json:"waiting"`
+	api.Quarantined
 
 	raw json.RawMessage // all that the server said of it
 }
 
 // Run implements the command.
 func (q *quarantineListCommand) Run(ctx context.Context, c *console) error {
-	api, err := q.connect()
+	server, err := q.connect()
 	if err != nil {
 		return err
 	}
 	all := []aside{{projection: q.Projection}}
 	if q.Projection == "" {
-		all, err = passingOver(ctx, api, "")
+		all, err = passingOver(ctx, server, "")
 	} else {
-		all[0].streams, err = passedOver(ctx, api, q.Projection)
+		all[0].streams, err = passedOver(ctx, server, q.Projection)
 	}
 	if err != nil {
 		return err
@@ -115,7 +111,7 @@ func (q *quarantineListCommand) Run(ctx context.Context, c *console) error {
 	for _, of := range all {
 		for _, s := range of.streams {
 			items = append(items, begun(s.raw, "projection", of.projection))
-			rows.row(of.projection, printable(s.Stream), counted(s.Position), counted(s.Waiting), moment(s.Since), counted(int64(s.Attempts)), printable(s.Error))
+			rows.row(of.projection, printable(s.Stream), counted(s.Position), counted(s.Waiting), momentOf(s.Since), counted(int64(s.Attempts)), printable(s.Error))
 		}
 	}
 	if len(items) == 0 {
@@ -139,22 +135,17 @@ type aside struct {
 
 // passingOver are the projections that have a stream in quarantine, with all that they have there; anything at all if it
 // is empty.
-func passingOver(ctx context.Context, api *client, stream string) ([]aside, error) {
-	var all struct {
-		Items []struct {
-			Name        string
-			Quarantined int64
-		}
-	}
-	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "projections"}}, &all); err != nil {
+func passingOver(ctx context.Context, server *client.Client, stream string) ([]aside, error) {
+	all, err := server.Projections(ctx)
+	if err != nil {
 		return nil, err
 	}
 	var having []aside
-	for _, p := range all.Items {
+	for _, p := range all {
 		if p.Quarantined == 0 || slices.ContainsFunc(having, func(a aside) bool { return a.projection == p.Name }) {
 			continue
 		}
-		list, err := passedOver(ctx, api, p.Name)
+		list, err := passedOver(ctx, server, p.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -166,9 +157,9 @@ func passingOver(ctx context.Context, api *client, stream string) ([]aside, erro
 }
 
 // passedOver are the streams that a projection passes over.
-func passedOver(ctx context.Context, api *client, projection string) ([]quarantined, error) {
+func passedOver(ctx context.Context, server *client.Client, projection string) ([]quarantined, error) {
 	var list struct{ Items []json.RawMessage }
-	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: quarantineOf(projection)}, &list); err != nil {
+	if _, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: quarantineOf(projection)}, &list); err != nil {
 		return nil, err
 	}
 	streams := make([]quarantined, len(list.Items))
@@ -199,30 +190,23 @@ Examples:
 
 // Run implements the command.
 func (q *quarantineReplayCommand) Run(ctx context.Context, c *console) error {
-	api, err := q.connect()
+	server, err := q.connect()
 	if err != nil {
 		return err
 	}
-	projection, err := q.of(ctx, api, q.Stream, strings.TrimSpace("annals quarantine replay "+printable(q.Stream)))
+	projection, err := q.of(ctx, server, q.Stream, strings.TrimSpace("annals quarantine replay "+printable(q.Stream)))
 	if err != nil {
 		return err
 	}
 	if projection == "" {
 		return nothingAside(c, "")
 	}
-	var done struct {
-		Items []struct {
-			Stream   string
-			Events   int64
-			Released bool
-			Left     quarantined
-		}
-	}
+	var done api.Short[api.Replayed]
 	query := url.Values{}
 	if q.Stream != "" {
 		query.Set("stream", q.Stream)
 	}
-	a, err := api.read(ctx, request{Method: http.MethodPost, Path: quarantineOf(projection, "replay"), Query: query}, &done)
+	a, err := server.Do(ctx, client.Request{Method: http.MethodPost, Path: quarantineOf(projection, "replay"), Query: query}, &done)
 	if err != nil {
 		return err
 	}
@@ -289,7 +273,7 @@ func (q *quarantineSkipCommand) Run(ctx context.Context, c *console) error {
 	if (q.Stream == "") != q.All {
 		return wrong("annals quarantine skip STREAM, or --all", "name one stream, or say that you mean all")
 	}
-	api, err := q.connect()
+	server, err := q.connect()
 	if err != nil {
 		return err
 	}
@@ -297,24 +281,15 @@ func (q *quarantineSkipCommand) Run(ctx context.Context, c *console) error {
 	if q.All {
 		query = url.Values{"all": {"true"}}
 	}
-	projection, err := q.of(ctx, api, q.Stream, "annals quarantine skip "+cmp.Or(printable(q.Stream), "--all"))
+	projection, err := q.of(ctx, server, q.Stream, "annals quarantine skip "+cmp.Or(printable(q.Stream), "--all"))
 	if err != nil {
 		return err
 	}
 	if projection == "" {
 		return nothingAside(c, "")
 	}
-	var done struct {
-		Items []struct {
-			Stream string
-			Events []struct {
-				Position int64
-				EventID  string `json:"event_id"`
-				Name     string
-			}
-		}
-	}
-	a, err := api.read(ctx, request{Method: http.MethodPost, Path: quarantineOf(projection, "skip"), Query: query}, &done)
+	var done api.Short[api.Skipped]
+	a, err := server.Do(ctx, client.Request{Method: http.MethodPost, Path: quarantineOf(projection, "skip"), Query: query}, &done)
 	if err != nil {
 		return err
 	}

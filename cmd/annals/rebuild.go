@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/annals-kb/annals/client"
 )
 
 type rebuildCommand struct {
@@ -57,7 +59,7 @@ Examples:
 
 // Run implements the command.
 func (r *rebuildCommand) Run(ctx context.Context, c *console) error {
-	api, err := r.connect()
+	server, err := r.connect()
 	if err != nil {
 		return err
 	}
@@ -72,21 +74,21 @@ func (r *rebuildCommand) Run(ctx context.Context, c *console) error {
 	}
 	switch {
 	case r.Plan:
-		return r.showPlan(ctx, c, api)
+		return r.showPlan(ctx, c, server)
 	case r.Status:
-		return r.showStatus(ctx, c, api)
+		return r.showStatus(ctx, c, server)
 	case r.Watch:
-		return r.wait(ctx, c, api, 0)
+		return r.wait(ctx, c, server, 0)
 	case r.History:
-		return r.showHistory(ctx, c, api)
+		return r.showHistory(ctx, c, server)
 	case r.Cancel:
-		return r.cancel(ctx, c, api)
+		return r.cancel(ctx, c, server)
 	case r.Rollback:
-		return r.change(ctx, c, api, "rollback", versions.switched, versions.wayBack)
+		return r.change(ctx, c, server, "rollback", versions.switched, versions.wayBack)
 	case r.Retire:
-		return r.change(ctx, c, api, "retire", versions.left, func(versions) string { return "its tables are dropped within a minute" })
+		return r.change(ctx, c, server, "retire", versions.left, func(versions) string { return "its tables are dropped within a minute" })
 	}
-	return r.start(ctx, c, api)
+	return r.start(ctx, c, server)
 }
 
 // builds tells whether anything is asked for that builds a version.
@@ -98,10 +100,10 @@ func (r *rebuildCommand) path(more ...string) []string {
 	return append([]string{"v1", "projections", r.Projection}, more...)
 }
 
-func (r *rebuildCommand) start(ctx context.Context, c *console, api *client) error {
+func (r *rebuildCommand) start(ctx context.Context, c *console, server *client.Client) error {
 	var p rebuildPlan
 	if !c.json {
-		if _, err := api.read(ctx, request{Method: http.MethodGet, Path: r.path("rebuild", "plan"), Query: r.plan()}, &p); err != nil {
+		if _, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: r.path("rebuild", "plan"), Query: r.plan()}, &p); err != nil {
 			return err
 		}
 	}
@@ -112,7 +114,7 @@ func (r *rebuildCommand) start(ctx context.Context, c *console, api *client) err
 	ordering, end := context.WithTimeout(context.WithoutCancel(ctx), answerWithin)
 	defer end()
 	var begun rebuild
-	a, err := api.read(ordering, request{Method: http.MethodPost, Path: r.path("rebuild"), Query: r.order()}, &begun)
+	a, err := server.Do(ordering, client.Request{Method: http.MethodPost, Path: r.path("rebuild"), Query: r.order()}, &begun)
 	if err != nil {
 		return err
 	}
@@ -120,7 +122,7 @@ func (r *rebuildCommand) start(ctx context.Context, c *console, api *client) err
 		c.note("%s", p)
 	}
 	if !r.NoWait {
-		return r.wait(ctx, c, api, begun.Version)
+		return r.wait(ctx, c, server, begun.Version)
 	}
 	if c.json {
 		return c.document(a.Body)
@@ -150,18 +152,18 @@ func (r *rebuildCommand) order() url.Values {
 }
 
 // last asks for the rebuild that is running, or for the last one.
-func (r *rebuildCommand) last(ctx context.Context, api *client) (rebuild, json.RawMessage, error) {
+func (r *rebuildCommand) last(ctx context.Context, server *client.Client) (rebuild, json.RawMessage, error) {
 	var last rebuild
-	a, err := api.read(ctx, request{Method: http.MethodGet, Path: r.path("rebuild")}, &last)
+	a, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: r.path("rebuild")}, &last)
 	if err != nil {
 		return last, nil, err
 	}
 	return last, a.Body, nil
 }
 
-func (r *rebuildCommand) showPlan(ctx context.Context, c *console, api *client) error {
+func (r *rebuildCommand) showPlan(ctx context.Context, c *console, server *client.Client) error {
 	var p rebuildPlan
-	a, err := api.read(ctx, request{Method: http.MethodGet, Path: r.path("rebuild", "plan"), Query: r.plan()}, &p)
+	a, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: r.path("rebuild", "plan"), Query: r.plan()}, &p)
 	if err != nil {
 		return err
 	}
@@ -172,9 +174,9 @@ func (r *rebuildCommand) showPlan(ctx context.Context, c *console, api *client) 
 	return nil
 }
 
-func (r *rebuildCommand) cancel(ctx context.Context, c *console, api *client) error {
+func (r *rebuildCommand) cancel(ctx context.Context, c *console, server *client.Client) error {
 	var ended rebuild
-	a, err := api.read(ctx, request{Method: http.MethodDelete, Path: r.path("rebuild")}, &ended)
+	a, err := server.Do(ctx, client.Request{Method: http.MethodDelete, Path: r.path("rebuild")}, &ended)
 	if err != nil {
 		return err
 	}
@@ -186,9 +188,9 @@ func (r *rebuildCommand) cancel(ctx context.Context, c *console, api *client) er
 }
 
 // change does something to the versions, says what it has done, shows them, and says what comes then.
-func (r *rebuildCommand) change(ctx context.Context, c *console, api *client, what string, did, then func(versions) string) error {
+func (r *rebuildCommand) change(ctx context.Context, c *console, server *client.Client, what string, did, then func(versions) string) error {
 	var list versions
-	a, err := api.read(ctx, request{Method: http.MethodPost, Path: r.path(what)}, &list)
+	a, err := server.Do(ctx, client.Request{Method: http.MethodPost, Path: r.path(what)}, &list)
 	if err != nil {
 		return err
 	}
@@ -202,13 +204,13 @@ func (r *rebuildCommand) change(ctx context.Context, c *console, api *client, wh
 }
 
 // showStatus shows the last rebuild and the versions there are. Never having rebuilt is a status, too.
-func (r *rebuildCommand) showStatus(ctx context.Context, c *console, api *client) error {
+func (r *rebuildCommand) showStatus(ctx context.Context, c *console, server *client.Client) error {
 	var all versions
-	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "projections"}}, &all); err != nil {
+	if _, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "projections"}}, &all); err != nil {
 		return err
 	}
 	list := all.of(r.Projection)
-	last, raw, err := r.last(ctx, api)
+	last, raw, err := r.last(ctx, server)
 	// A projection that is there may never have been rebuilt, or follow the log by itself.
 	never := err != nil && len(list.Items) > 0 && (asFailure(err).Code == exitNotFound || asFailure(err).Code == exitRefused)
 	if err != nil && !never {

@@ -10,16 +10,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 )
 
 // shownStages is how many of the newest events of a projection are shown.
 const shownStages = 100
 
 // showHistory shows what happened to the projection, oldest first.
-func (r *rebuildCommand) showHistory(ctx context.Context, c *console, api *client) error {
-	var page page
+func (r *rebuildCommand) showHistory(ctx context.Context, c *console, server *client.Client) error {
+	var page api.Page[json.RawMessage]
 	query := url.Values{"limit": {strconv.Itoa(shownStages)}}
-	if _, err := api.read(ctx, request{Method: http.MethodGet, Path: r.path("history"), Query: query}, &page); err != nil {
+	if _, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: r.path("history"), Query: query}, &page); err != nil {
 		return err
 	}
 	slices.Reverse(page.Items)

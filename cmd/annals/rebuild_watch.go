@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/schollz/progressbar/v3"
+
+	"github.com/annals-kb/annals/client"
 )
 
 // A running rebuild is looked at often in its first moments, and then once a second.
@@ -19,15 +21,15 @@ const (
 
 // wait watches a rebuild until it ends, and shows what became of it. A server that is away is waited
 // for: the rebuild goes on when it is back.
-func (r *rebuildCommand) wait(ctx context.Context, c *console, api *client, version int) error {
+func (r *rebuildCommand) wait(ctx context.Context, c *console, server *client.Client, version int) error {
 	view := &rebuildView{c: c}
-	now, raw, err := r.follow(ctx, api, view, version)
+	now, raw, err := r.follow(ctx, server, view, version)
 	view.end()
 	if r.Watch && err == nil && view.doing == "" && !c.json {
-		c.note("nothing is being rebuilt now; this is what became of the last one, which ended %s:", moment(now.UpdatedAt))
+		c.note("nothing is being rebuilt now; this is what became of the last one, which ended %s:", momentOf(now.UpdatedAt))
 	}
 	if ctx.Err() != nil && r.WhatIf && err != nil {
-		return r.giveUp(ctx, api)
+		return r.giveUp(ctx, server)
 	}
 	if err != nil {
 		return err
@@ -42,7 +44,7 @@ func (r *rebuildCommand) wait(ctx context.Context, c *console, api *client, vers
 	switch now.State {
 	case "active":
 		if !c.json {
-			c.note("%s", r.wayBack(ctx, api, now))
+			c.note("%s", r.wayBack(ctx, server, now))
 		}
 	case "retired":
 		if !now.seen() {
@@ -53,9 +55,9 @@ func (r *rebuildCommand) wait(ctx context.Context, c *console, api *client, vers
 }
 
 // wayBack says how to undo the switch to a version, as far as that can be done still.
-func (r *rebuildCommand) wayBack(ctx context.Context, api *client, now rebuild) string {
+func (r *rebuildCommand) wayBack(ctx context.Context, server *client.Client, now rebuild) string {
 	var all versions
-	_, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "projections"}}, &all)
+	_, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "projections"}}, &all)
 	kept := slices.ContainsFunc(all.of(r.Projection).Items, func(v versionOf) bool { return v.State == "draining" })
 	if err == nil && !kept {
 		return "there is no way back: no version before it is kept any more"
@@ -64,21 +66,21 @@ func (r *rebuildCommand) wayBack(ctx context.Context, api *client, now rebuild) 
 }
 
 // giveUp ends a what-if that nobody waits for any more.
-func (r *rebuildCommand) giveUp(ctx context.Context, api *client) error {
+func (r *rebuildCommand) giveUp(ctx context.Context, server *client.Client) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerWithin)
 	defer cancel()
 	var ended rebuild
-	if _, err := api.read(ctx, request{Method: http.MethodDelete, Path: r.path("rebuild")}, &ended); err != nil {
+	if _, err := server.Do(ctx, client.Request{Method: http.MethodDelete, Path: r.path("rebuild")}, &ended); err != nil {
 		return err
 	}
 	return &failure{Code: exitFailed, Detail: fmt.Sprintf("interrupted: what was built of version %d of %s is thrown away", ended.Version, ended.Projection)}
 }
 
 // follow looks at a rebuild again and again until it has ended. Version 0 is whichever is running.
-func (r *rebuildCommand) follow(ctx context.Context, api *client, view *rebuildView, version int) (rebuild, json.RawMessage, error) {
+func (r *rebuildCommand) follow(ctx context.Context, server *client.Client, view *rebuildView, version int) (rebuild, json.RawMessage, error) {
 	heard := time.Now()
 	for pause := firstLook; ; pause = min(pause*3/2, betweenLooks) {
-		now, raw, err := r.last(ctx, api)
+		now, raw, err := r.last(ctx, server)
 		switch {
 		case ctx.Err() != nil:
 			return now, nil, stoppedWatching(r.Projection)
@@ -95,7 +97,7 @@ func (r *rebuildCommand) follow(ctx context.Context, api *client, view *rebuildV
 			return now, raw, nil
 		default:
 			version, heard = now.Version, time.Now()
-			view.show(*now.Progress)
+			view.show(rebuildProgress(*now.Progress))
 		}
 		select {
 		case <-ctx.Done():

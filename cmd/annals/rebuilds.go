@@ -8,59 +8,21 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/annals-kb/annals/api"
 )
 
-// rebuild is the newest rebuild as the server tells of it.
-type rebuild struct {
-	Projection string           `json:"projection"`
-	Active     int              `json:"active"`
-	Version    int              `json:"version"`
-	State      string           `json:"state"`
-	WhatIf     bool             `json:"what_if"`
-	BeganAt    time.Time        `json:"began_at"`
-	UpdatedAt  time.Time        `json:"updated_at"`
-	Error      string           `json:"error"`
-	Progress   *rebuildProgress `json:"progress"`
-	Report     *rebuildReport   `json:"report"`
-}
+// rebuild is the newest rebuild as the commands show it.
+type rebuild struct{ api.Rebuild }
 
-type rebuildProgress struct {
-	Phase       string  `json:"phase"`
-	Streams     int64   `json:"streams"`
-	Total       int64   `json:"total"`
-	Behind      int64   `json:"behind"`
-	Verified    int64   `json:"verified"`
-	Rate        float64 `json:"rate"`
-	SecondsLeft float64 `json:"seconds_left"`
-}
+// rebuildProgress is how far it has come.
+type rebuildProgress api.RebuildProgress
 
-type rebuildReport struct {
-	Against   int               `json:"against"`
-	Passed    bool              `json:"passed"`
-	Items     int64             `json:"items"`
-	Rows      map[string]int64  `json:"rows"`
-	Checksums map[string]string `json:"checksums"`
-	Wrong     []string          `json:"wrong"`
-	Changed   map[string]int64  `json:"changed"`
-	Intended  []string          `json:"intended"`
-	Repair    bool              `json:"repair"`
-	Overlap   float64           `json:"overlap"`
-	Searches  int               `json:"searches"`
-	Impact    rebuildImpact     `json:"impact"`
-}
+// rebuildReport is what its verification found.
+type rebuildReport api.RebuildReport
 
-type rebuildPlan struct {
-	Projection string   `json:"projection"`
-	Active     int      `json:"active"`
-	Version    int      `json:"version"`
-	Intended   []string `json:"intended"`
-	Streams    int64    `json:"streams"`
-	Events     int64    `json:"events"`
-	Bytes      int64    `json:"bytes"`
-	Need       int64    `json:"need_bytes"`
-	Free       *int64   `json:"free_bytes"`
-	Seconds    float64  `json:"seconds"`
-}
+// rebuildPlan is what it would take.
+type rebuildPlan struct{ api.RebuildPlan }
 
 // doing is what a phase does, for people.
 func (p rebuildProgress) doing() string {
@@ -110,12 +72,12 @@ func (p rebuildProgress) String() string {
 func (r rebuild) print(c *console) error {
 	switch {
 	case r.Progress != nil:
-		c.say("%s: %s", r.name(), *r.Progress)
+		c.say("%s: %s", r.name(), rebuildProgress(*r.Progress))
 		return nil
 	case r.Report != nil:
-		r.Report.print(c)
-		if r.WhatIf || r.Report.Impact.any() {
-			r.Report.Impact.print(c, *r.Report)
+		rebuildReport(*r.Report).print(c)
+		if r.WhatIf || changesAnything(r.Report.Impact) {
+			printImpact(c, r.Report.Impact, *r.Report)
 		}
 	}
 	switch {
@@ -131,7 +93,7 @@ func (r rebuild) print(c *console) error {
 	}
 	switch r.State {
 	case "active":
-		c.say("version %d of %s is active since %s", r.Version, r.Projection, moment(r.UpdatedAt))
+		c.say("version %d of %s is active since %s", r.Version, r.Projection, momentOf(r.UpdatedAt))
 	case "draining":
 		c.say("version %d of %s was rolled back: version %d is active", r.Version, r.Projection, r.Active)
 	case "retired":
@@ -177,12 +139,12 @@ func (r rebuild) wayBack() string {
 
 // repaired tells whether this version is read now in place of one that was found to be wrong.
 func (r rebuild) repaired() bool {
-	return r.Version == r.Active && r.Report != nil && r.Report.Repair && r.Report.changedUnasked()
+	return r.Version == r.Active && r.Report != nil && r.Report.Repair && rebuildReport(*r.Report).changedUnasked()
 }
 
 // fix is what to do when a version was given up.
 func (r rebuild) fix() string {
-	if r.Report != nil && len(r.Report.Wrong) == 0 && r.Report.changedUnasked() {
+	if r.Report != nil && len(r.Report.Wrong) == 0 && rebuildReport(*r.Report).changedUnasked() {
 		return fmt.Sprintf("the new version is what the log says, and version %d is not: annals rebuild %s --repair switches all the same", r.Active, r.Projection)
 	}
 	return "see above and the server's log, then: annals rebuild " + r.Projection
@@ -245,15 +207,7 @@ type versions struct {
 	Raw   []json.RawMessage
 }
 
-type versionOf struct {
-	Name      string            `json:"name"`
-	Version   int               `json:"version"`
-	State     string            `json:"state"`
-	WhatIf    bool              `json:"what_if"`
-	Settings  map[string]string `json:"settings"`
-	Error     string            `json:"error"`
-	UpdatedAt time.Time         `json:"updated_at"`
-}
+type versionOf = api.Projection
 
 // UnmarshalJSON keeps each version as it came, too.
 func (v *versions) UnmarshalJSON(data []byte) error {
@@ -290,8 +244,8 @@ func (v versions) inUse() (active, kept int) {
 		switch {
 		case item.State == "active":
 			active = item.Version
-		case item.State == "draining" && item.UpdatedAt.After(since): // an older one is about to be retired
-			kept, since = item.Version, item.UpdatedAt
+		case item.State == "draining" && orZero(item.UpdatedAt).After(since): // an older one is about to be retired
+			kept, since = item.Version, orZero(item.UpdatedAt)
 		}
 	}
 	return active, kept
@@ -336,7 +290,7 @@ func (v versions) render(width int) string {
 		case state == "draining":
 			state += " (still written for a moment)"
 		}
-		rows.row(strconv.Itoa(item.Version), state, moment(item.UpdatedAt),
+		rows.row(strconv.Itoa(item.Version), state, momentOf(item.UpdatedAt),
 			printable(joined("\n", strings.Join(settings, " · "), item.Error)))
 	}
 	return rows.render(width)

@@ -4,12 +4,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/annals-kb/annals/api"
 )
 
 // An older version is written for a moment more after a rollback to another, and is not where the next one leads to.
 func TestARollbackNamesTheVersionThatItLeft(t *testing.T) {
 	t.Parallel()
-	at := func(minute int) time.Time { return time.Date(2031, 1, 1, 12, minute, 0, 0, time.UTC) }
+	at := func(minute int) *time.Time { return new(time.Date(2031, 1, 1, 12, minute, 0, 0, time.UTC)) }
 	v := versions{Items: []versionOf{
 		{Version: 6, State: "draining", UpdatedAt: at(9)},
 		{Version: 5, State: "draining", UpdatedAt: at(8)},
@@ -27,7 +29,7 @@ func TestARollbackNamesTheVersionThatItLeft(t *testing.T) {
 
 func TestAPlanTellsAFullDiskFromOneThatNobodyKnows(t *testing.T) {
 	t.Parallel()
-	if said := (rebuildPlan{Free: new(int64(0))}).String(); !strings.Contains(said, "; 0 B are free") {
+	if said := (rebuildPlan{api.RebuildPlan{Free: new(int64(0))}}).String(); !strings.Contains(said, "; 0 B are free") {
 		t.Errorf("a full disk: %s", said)
 	}
 	if said := (rebuildPlan{}).String(); strings.Contains(said, "free") {
@@ -37,7 +39,7 @@ func TestAPlanTellsAFullDiskFromOneThatNobodyKnows(t *testing.T) {
 
 func TestAPlanNamesWhatDiffersForPeople(t *testing.T) {
 	t.Parallel()
-	said := rebuildPlan{Active: 1, Intended: []string{"confidence", "expired_confidence"}}.String()
+	said := rebuildPlan{api.RebuildPlan{Active: 1, Intended: []string{"confidence", "expired_confidence"}}}.String()
 	if want := "will differ from version 1: confidence, confidence once a confirmation has expired"; !strings.HasSuffix(said, want) {
 		t.Errorf("got %s, want %s", said, want)
 	}

@@ -9,9 +9,16 @@ import (
 
 // tags are what --tag sets and --untag takes away. Of the labels those that are not named stay, unless all of them
 // are: labels=…, or --untag labels.
-func (r *reviseCommand) tags() (tags, error) {
-	t := tagsOf(r.Tag)
-	labels, _ := t[domain.Labels].([]string)
+func (r *reviseCommand) tags() (map[string]any, error) {
+	t, labels := map[string]any{}, []string(nil)
+	for key, values := range tagsOf(r.Tag) {
+		if t[key] = any(values); len(values) == 1 && key != domain.Labels {
+			t[key] = values[0]
+		}
+		if key == domain.Labels {
+			labels = values
+		}
+	}
 	untagged := slices.DeleteFunc(slices.Clone(r.Untag), func(key string) bool { return strings.TrimSpace(key) == "" })
 	for _, key := range untagged {
 		if t[key] != nil || slices.Contains(labels, key) {

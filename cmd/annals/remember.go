@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -59,12 +61,12 @@ func (r *rememberCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	api, err := r.connect()
+	server, err := r.connect()
 	if err != nil {
 		return err
 	}
 	var k knowledge
-	a, err := api.read(ctx, request{
+	a, err := server.Do(ctx, client.Request{
 		Method: http.MethodPost, Path: []string{"v1", "knowledge"}, Header: r.header(0), Body: body,
 	}, &k)
 	if err != nil {
@@ -78,36 +80,8 @@ func (r *rememberCommand) Run(ctx context.Context, c *console) error {
 	return nil
 }
 
-// rememberBody is the JSON form of what is to be remembered. What was not said is left to the
-// server, except the type: whoever types a sentence has learnt it by doing.
-type rememberBody struct {
-	ID          string          `json:"id,omitempty"`
-	Type        string          `json:"type,omitempty"`
-	ContextType string          `json:"context_type,omitempty"`
-	Category    string          `json:"category,omitempty"`
-	Polarity    string          `json:"polarity,omitempty"`
-	Task        string          `json:"task,omitempty"`
-	Content     string          `json:"content"`
-	Abstract    string          `json:"abstract,omitempty"`
-	Overview    string          `json:"overview,omitempty"`
-	Tags        tags            `json:"tags,omitempty"`
-	Scopes      []string        `json:"scopes,omitempty"`
-	Owner       string          `json:"owner,omitempty"`
-	URI         string          `json:"uri,omitempty"`
-	Meta        json.RawMessage `json:"meta,omitempty"`
-	Source      *sourceBody     `json:"source,omitempty"`
-}
-
-type sourceBody struct {
-	Name      string   `json:"name,omitempty"`
-	Category  string   `json:"category,omitempty"`
-	URLs      []string `json:"urls,omitempty"`
-	AgentID   string   `json:"agent_id,omitempty"`
-	TraceID   string   `json:"trace_id,omitempty"`
-	Timestamp string   `json:"timestamp,omitempty"`
-}
-
-func (r *rememberCommand) body(text string) (*rememberBody, error) {
+// body leaves to the server what was not given, except the type: a person who types a sentence has learnt it by doing.
+func (r *rememberCommand) body(text string) (*api.Knowledge, error) {
 	meta, err := metaOf(r.Meta)
 	if err != nil {
 		return nil, err
@@ -118,7 +92,7 @@ func (r *rememberCommand) body(text string) (*rememberBody, error) {
 			return nil, err
 		}
 	}
-	b := &rememberBody{
+	b := &api.Knowledge{
 		ID: r.ID, Type: r.Type, ContextType: r.ContextType, Category: r.Category,
 		Task: r.Task, Content: text, Abstract: r.Abstract, Overview: r.Overview, Tags: tagsOf(r.Tag),
 		Scopes: r.Scope, Owner: r.Owner, URI: r.URI, Meta: meta,
@@ -129,7 +103,7 @@ func (r *rememberCommand) body(text string) (*rememberBody, error) {
 	if r.Negative {
 		b.Polarity = string(domain.Negative)
 	}
-	source := sourceBody{
+	source := api.Source{
 		Name: r.SourceName, Category: r.SourceCategory, URLs: r.SourceURL,
 		AgentID: r.SourceAgent, TraceID: r.SourceTrace, Timestamp: at,
 	}
@@ -139,25 +113,17 @@ func (r *rememberCommand) body(text string) (*rememberBody, error) {
 	return b, nil
 }
 
-// tags are what --tag says: a key with one value is a string, with more a list.
-type tags map[string]any
-
-func tagsOf(given []string) tags {
-	values := map[string][]string{}
+// tagsOf are the tags that --tag gives; without a key it is a label.
+func tagsOf(given []string) api.Tags {
+	tags := api.Tags{}
 	for _, tag := range given {
 		key, value, keyed := strings.Cut(tag, "=")
 		if !keyed {
 			key, value = domain.Labels, tag
 		}
-		values[key] = append(values[key], value)
+		tags[key] = append(tags[key], value)
 	}
-	t := tags{}
-	for key, all := range values {
-		if t[key] = all; len(all) == 1 && key != domain.Labels {
-			t[key] = all[0]
-		}
-	}
-	return t
+	return tags
 }
 
 func metaOf(text string) (json.RawMessage, error) {

@@ -1,10 +1,16 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 )
 
 // defaultServer is where serve serves unless told otherwise.
@@ -21,32 +27,65 @@ type remote struct {
 }
 
 // connect prepares a client. It talks to nobody yet.
-func (r remote) connect() (*client, error) {
-	base, err := url.Parse(r.Server)
-	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
-		return nil, wrong("as in --server http://127.0.0.1:1933, or set ANNALS_SERVER", "the server's address must be an http:// or https:// URL")
-	}
-	header := http.Header{"User-Agent": {"annals/" + version().Version}}
-	key := strings.TrimSpace(r.APIKey)
-	if key != "" {
-		key = "Bearer " + key
-	}
-	for _, h := range []struct{ name, value, what, as string }{
-		{"Authorization", key, "a key", "set ANNALS_KEY to what annals key create has printed, and nothing else"},
-		{"Annals-Tenant", r.Tenant, "a tenant's name", "as in --tenant acme"},
-		{"Annals-Actor", r.As, "an entity's name", "as in --as user:123"},
-		{"Annals-On-Behalf-Of", r.OnBehalfOf, "an entity's name", "as in --on-behalf-of user:123"},
+func (r remote) connect() (*client.Client, error) {
+	return r.through(nil)
+}
+
+// through prepares a client that sends its requests through a transport; nil for the network.
+func (r remote) through(transport http.RoundTripper) (*client.Client, error) {
+	for _, name := range []struct{ value, what, as string }{
+		{strings.TrimSpace(r.APIKey), "a key", "set ANNALS_KEY to what annals key create has printed, and nothing else"},
+		{r.Tenant, "a tenant's name", "as in --tenant acme"},
+		{r.As, "an entity's name", "as in --as user:123"},
+		{r.OnBehalfOf, "an entity's name", "as in --on-behalf-of user:123"},
 	} {
-		if strings.ContainsAny(h.value, "\r\n\x00") {
-			return nil, wrong(h.as, "%s has no line breaks", h.what)
-		}
-		if h.value != "" {
-			header.Set(h.name, h.value)
+		if strings.ContainsAny(name.value, "\r\n\x00") {
+			return nil, wrong(name.as, "%s has no line breaks", name.what)
 		}
 	}
-	return &client{base: base, header: header, timeout: r.Timeout, http: &http.Client{
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
+	server, err := client.New(client.Config{
+		Server: r.Server, Key: r.APIKey, Tenant: r.Tenant, Actor: r.As, OnBehalfOf: r.OnBehalfOf, Timeout: r.Timeout, Retries: -1,
+		Transport: transport, Header: http.Header{"User-Agent": {"annals/" + version().Version}},
+	})
+	if err != nil {
+		return nil, wrong("as in --server http://127.0.0.1:1933, or set ANNALS_SERVER", "%s", err)
+	}
+	return server, nil
+}
+
+// The most that a list answers with at once.
+const (
+	largestPage    = 100 // pieces of knowledge
+	largestLogPage = 500 // events
+)
+
+// readList reads a list to its end.
+func readList(ctx context.Context, server *client.Client, path []string, query url.Values) ([]json.RawMessage, error) {
+	items := []json.RawMessage{}
+	for page, err := range client.Pages[json.RawMessage](ctx, server, path, query) {
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, page.Items...)
+	}
+	return items, nil
+}
+
+// readFirst reads so many items of a list, and returns the cursor of what follows them.
+func readFirst(ctx context.Context, server *client.Client, path []string, query url.Values, limit, largest int) (all api.Page[json.RawMessage], err error) {
+	all.Items = []json.RawMessage{}
+	for {
+		query.Set("limit", strconv.Itoa(min(limit-len(all.Items), largest)))
+		var page api.Page[json.RawMessage]
+		if _, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: path, Query: query}, &page); err != nil {
+			return all, err
+		}
+		all.Items, all.NextCursor = append(all.Items, page.Items...), page.NextCursor
+		if page.NextCursor == "" || len(all.Items) >= limit {
+			return all, nil
+		}
+		query.Set("cursor", page.NextCursor)
+	}
 }
 
 // writing are the flags of every command that changes something.

@@ -4,15 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -52,11 +52,11 @@ func (r reporting) report(ctx context.Context, c *console, name string, query ur
 	case r.Output != "":
 		return wrong("add --format csv or --format ndjson", "a file needs a format")
 	}
-	api, err := r.connect()
+	server, err := r.connect()
 	if err != nil {
 		return err
 	}
-	items, more, err := r.first(ctx, api, path, query)
+	items, more, err := r.first(ctx, server, path, query)
 	if err != nil {
 		return err
 	}
@@ -88,23 +88,12 @@ func (r reporting) report(ctx context.Context, c *console, name string, query ur
 }
 
 // first reads so many items of a list, and tells whether there are more.
-func (r reporting) first(ctx context.Context, api *client, path []string, query url.Values) (items []json.RawMessage, more bool, err error) {
+func (r reporting) first(ctx context.Context, server *client.Client, path []string, query url.Values) (items []json.RawMessage, more bool, err error) {
 	if r.Limit < 1 {
 		return nil, false, nothingAsked(r.Limit)
 	}
-	items = []json.RawMessage{}
-	for {
-		query.Set("limit", strconv.Itoa(min(r.Limit-len(items), largestLogPage)))
-		var p page
-		if _, err := api.read(ctx, request{Method: http.MethodGet, Path: path, Query: query}, &p); err != nil {
-			return nil, false, err
-		}
-		items = append(items, p.Items...)
-		if p.NextCursor == "" || len(items) >= r.Limit {
-			return items, p.NextCursor != "", nil
-		}
-		query.Set("cursor", p.NextCursor)
-	}
+	page, err := readFirst(ctx, server, path, query, r.Limit, largestLogPage)
+	return page.Items, page.NextCursor != "", err
 }
 
 type reportActorCommand struct {
@@ -160,7 +149,7 @@ func (r *reportChangesCommand) Run(ctx context.Context, c *console) error {
 		what := []string{joined(": ", e.what(), oneLine(e.Reason, snippetColumns))}
 		for _, change := range e.Changes {
 			if e.what() != "remembered" {
-				line := change.line(ansi.StringWidth(printable(change.Field)), snippetColumns)
+				line := changeLine(change, ansi.StringWidth(printable(change.Field)), snippetColumns)
 				if change.Policy != "" {
 					line += " by " + printable(change.Policy)
 				}
@@ -186,25 +175,9 @@ func (r ranking) asked() url.Values {
 	return query
 }
 
-// standing is a piece of knowledge that stands out.
-type standing struct {
-	ID         string    `json:"id"`
-	Task       string    `json:"task"`
-	Status     string    `json:"status"`
-	Count      int       `json:"count"`
-	Last       time.Time `json:"last"`
-	Before     float64   `json:"before"`
-	After      float64   `json:"after"`
-	Helpful    int       `json:"helpful"`
-	Harmful    int       `json:"harmful"`
-	Confidence float64   `json:"confidence"`
-	Expired    bool      `json:"confirmation_expired"`
-	Reason     string    `json:"stale_reason"`
-}
-
-func (r ranking) rank(ctx context.Context, c *console, name string, heads []string, row func(standing) []string) error {
+func (r ranking) rank(ctx context.Context, c *console, name string, heads []string, row func(api.ItemStanding) []string) error {
 	return r.report(ctx, c, name, r.asked(), slices.Insert(heads, len(heads)-1, mark), func(raw json.RawMessage) ([]string, error) {
-		var s standing
+		var s api.ItemStanding
 		err := json.Unmarshal(raw, &s)
 		status, expired := s.Status, ""
 		if status == "active" {
@@ -233,8 +206,8 @@ Examples:
 
 // Run implements the command.
 func (r *reportHarmCommand) Run(ctx context.Context, c *console) error {
-	return r.rank(ctx, c, "harm", []string{"HARM", "LAST", "HELPFUL", "CONFIDENCE", "ID", "TASK"}, func(s standing) []string {
-		return []string{strconv.Itoa(s.Count), moment(s.Last), strconv.Itoa(domain.Rating{Helpful: s.Helpful}.Others()), fmt.Sprintf("%.2f", s.Confidence), printable(s.ID), oneLine(s.Task, snippetColumns)}
+	return r.rank(ctx, c, "harm", []string{"HARM", "LAST", "HELPFUL", "CONFIDENCE", "ID", "TASK"}, func(s api.ItemStanding) []string {
+		return []string{strconv.Itoa(s.Count), momentOf(s.Last), strconv.Itoa(domain.Rating{Helpful: s.Helpful}.Others()), fmt.Sprintf("%.2f", s.Confidence), printable(s.ID), oneLine(s.Task, snippetColumns)}
 	})
 }
 
@@ -252,8 +225,8 @@ Example:
 
 // Run implements the command.
 func (r *reportStaleCommand) Run(ctx context.Context, c *console) error {
-	return r.rank(ctx, c, "stale", []string{"REPORTS", "LAST", "CONFIDENCE", "ID", "WHY"}, func(s standing) []string {
-		return []string{strconv.Itoa(s.Count), moment(s.Last), fmt.Sprintf("%.2f", s.Confidence), printable(s.ID), oneLine(joined(" · ", s.Reason, s.Task), snippetColumns)}
+	return r.rank(ctx, c, "stale", []string{"REPORTS", "LAST", "CONFIDENCE", "ID", "WHY"}, func(s api.ItemStanding) []string {
+		return []string{strconv.Itoa(s.Count), momentOf(s.Last), fmt.Sprintf("%.2f", s.Confidence), printable(s.ID), oneLine(joined(" · ", s.Reason, s.Task), snippetColumns)}
 	})
 }
 
@@ -272,30 +245,16 @@ Examples:
 
 // Run implements the command.
 func (r *reportFallingCommand) Run(ctx context.Context, c *console) error {
-	return r.rank(ctx, c, "falling", []string{"FROM", "TO", "FELL", "LAST", "ID", "TASK"}, func(s standing) []string {
+	return r.rank(ctx, c, "falling", []string{"FROM", "TO", "FELL", "LAST", "ID", "TASK"}, func(s api.ItemStanding) []string {
 		return []string{
-			fmt.Sprintf("%.2f", s.Before), fmt.Sprintf("%.2f", s.After), fmt.Sprintf("%.2f", s.Before-s.After),
-			moment(s.Last), printable(s.ID), oneLine(s.Task, snippetColumns),
+			fmt.Sprintf("%.2f", orZero(s.Before)), fmt.Sprintf("%.2f", orZero(s.After)), fmt.Sprintf("%.2f", orZero(s.Before)-orZero(s.After)),
+			momentOf(s.Last), printable(s.ID), oneLine(s.Task, snippetColumns),
 		}
 	})
 }
 
-// reliance is an occasion on which somebody relied on knowledge, or was denied something.
-type reliance struct {
-	At         time.Time `json:"at"`
-	Kind       string    `json:"kind"`
-	Actor      string    `json:"actor"`
-	OnBehalfOf string    `json:"on_behalf_of"`
-	Item       string    `json:"item"`
-	Rank       int       `json:"rank"`
-	Score      float64   `json:"score"`
-	Route      string    `json:"route"`
-	Status     int       `json:"status"`
-	RequestID  string    `json:"request_id"`
-	Trace      string    `json:"trace_id"`
-	HarmfulAt  time.Time `json:"harmful_at"`
-	Before     bool      `json:"before_harm"`
-}
+// reliance is an occasion on which an item was used, or a request was denied.
+type reliance struct{ api.Usage }
 
 func (r reliance) who() string {
 	if r.Actor == "" {
@@ -329,7 +288,7 @@ func (r *reportReliedCommand) Run(ctx context.Context, c *console) error {
 	return r.report(ctx, c, "relied", query, []string{"WHEN", "HOW", "WHO", "HARM", "TRACE OR REQUEST"}, func(raw json.RawMessage) ([]string, error) {
 		var a reliance
 		err := json.Unmarshal(raw, &a)
-		how, harm, belongs := a.Kind, "none known", a.Trace
+		how, harm, belongs := a.Kind, "none known", a.TraceID
 		switch a.Kind {
 		case "search":
 			how = fmt.Sprintf("search, %d. (%.2f)", a.Rank, a.Score)
@@ -339,7 +298,7 @@ func (r *reportReliedCommand) Run(ctx context.Context, c *console) error {
 		switch {
 		case a.Before:
 			harm = amber.Render("before it was known")
-		case !a.HarmfulAt.IsZero():
+		case a.HarmfulAt != nil:
 			harm = red.Render("though it was known")
 		}
 		if belongs == "" {

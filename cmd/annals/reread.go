@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"net/http"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 )
 
 // rereadable are the projections that may take in an event twice.
@@ -30,14 +33,12 @@ Examples:
 
 // Run implements the command.
 func (r *rereadCommand) Run(ctx context.Context, c *console) error {
-	api, err := r.connect()
+	server, err := r.connect()
 	if err != nil {
 		return err
 	}
-	var p struct {
-		Head int64 `json:"head"`
-	}
-	a, err := api.read(ctx, request{Method: http.MethodPost, Path: []string{"v1", "projections", r.Projection, "reread"}}, &p)
+	var p api.Projection
+	a, err := server.Do(ctx, client.Request{Method: http.MethodPost, Path: []string{"v1", "projections", r.Projection, "reread"}}, &p)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"net/http"
+
+	"github.com/annals-kb/annals/client"
 )
 
 type reviseCommand struct {
@@ -42,7 +44,7 @@ func (r *reviseCommand) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	header := http.Header{"Content-Type": {"application/merge-patch+json"}}
-	return r.change(ctx, c, request{Method: http.MethodPatch, Body: patch, Header: header}, "revised")
+	return r.change(ctx, c, client.Request{Method: http.MethodPatch, Body: patch, Header: header}, "revised")
 }
 
 // patch is a merge patch (RFC 7396): null clears, what is not named stays.

@@ -2,13 +2,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 )
 
 type scrubCommands struct {
@@ -37,27 +39,18 @@ Examples:
     annals scrub rules --on phone --remove employee`
 }
 
-// scrubRules are what the server scrubs by.
-type scrubRules struct {
-	Off      []string       `json:"off"`
-	Patterns []scrubPattern `json:"patterns"`
-	Active   bool           `json:"active,omitempty"`
-}
-
-type scrubPattern struct {
-	Class      string `json:"class"`
-	Expression string `json:"expression"`
-}
+// scrubRules are the rules by which the server scrubs.
+type scrubRules api.Scrubbing
 
 // Run implements the command.
 func (r *scrubRulesCommand) Run(ctx context.Context, c *console) error {
-	api, err := r.connect()
+	server, err := r.connect()
 	if err != nil {
 		return err
 	}
 	path := []string{"v1", "scrubbing"}
 	var rules scrubRules
-	a, err := api.read(ctx, request{Method: http.MethodGet, Path: path}, &rules)
+	a, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: path}, &rules)
 	if err != nil {
 		return err
 	}
@@ -65,7 +58,7 @@ func (r *scrubRulesCommand) Run(ctx context.Context, c *console) error {
 		if err := r.change(&rules); err != nil {
 			return err
 		}
-		a, err = api.read(ctx, request{Method: http.MethodPut, Path: path, Header: r.header(0), Body: rules}, &rules)
+		a, err = server.Do(ctx, client.Request{Method: http.MethodPut, Path: path, Header: r.header(0), Body: rules}, &rules)
 		if err != nil {
 			return err
 		}
@@ -87,13 +80,13 @@ func (r *scrubRulesCommand) change(rules *scrubRules) error {
 	rules.Off = slices.DeleteFunc(append(rules.Off, r.Off...), func(class string) bool { return slices.Contains(r.On, class) })
 	slices.Sort(rules.Off)
 	rules.Off = slices.Compact(rules.Off)
-	rules.Patterns = slices.DeleteFunc(rules.Patterns, func(p scrubPattern) bool { return slices.Contains(r.Remove, p.Class) })
+	rules.Patterns = slices.DeleteFunc(rules.Patterns, func(p api.ScrubPattern) bool { return slices.Contains(r.Remove, p.Class) })
 	for _, given := range r.Add {
 		class, expression, found := strings.Cut(given, "=")
 		if !found {
 			return wrong(`as in --add 'employee=\bEMP-\d{5}\b'`, "--add must be CLASS=EXPRESSION")
 		}
-		rules.Patterns = append(rules.Patterns, scrubPattern{class, expression})
+		rules.Patterns = append(rules.Patterns, api.ScrubPattern{Class: class, Expression: expression})
 	}
 	return nil
 }
@@ -120,7 +113,7 @@ func (s scrubRules) print(c *console, classes []string) {
 type redactions map[string]int
 
 // redactionsOf reads them from the header of an answer.
-func redactionsOf(a *answer) redactions {
+func redactionsOf(a *client.Response) redactions {
 	found := redactions{}
 	for part := range strings.SplitSeq(a.Header.Get("Annals-Redacted"), ",") {
 		class, count, _ := strings.Cut(part, "=")
@@ -131,9 +124,7 @@ func redactionsOf(a *answer) redactions {
 	return found
 }
 
-func (r redactions) add(encoded json.RawMessage) {
-	var more map[string]int
-	_ = json.Unmarshal(encoded, &more) // a line without any says nothing
+func (r redactions) add(more map[string]int) {
 	for class, n := range more {
 		r[class] += n
 	}

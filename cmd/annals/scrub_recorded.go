@@ -8,6 +8,9 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 )
 
 type scrubRecordedCommand struct {
@@ -35,11 +38,8 @@ Examples:
 
 // scrubbedPage is an answer about a part of the log.
 type scrubbedPage struct {
-	Items      []json.RawMessage `json:"items"`
-	From       int64             `json:"from"`
-	Through    int64             `json:"through"`
-	To         int64             `json:"to"`
-	NextCursor string            `json:"next_cursor"`
+	Items []json.RawMessage `json:"items"`
+	api.LogSpan
 }
 
 // Run implements the command.
@@ -52,30 +52,29 @@ func (s *scrubRecordedCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	api, err := s.connect()
+	server, err := s.connect()
 	if err != nil {
 		return err
 	}
-	slow := *api
-	slow.timeout = max(api.timeout, time.Minute)
+	slow := server.Within(max(s.Timeout, time.Minute))
 	query := url.Values{"since": {since}}
 	if until != "" {
 		query.Set("until", until)
 	}
 	if s.Plan {
-		return s.plan(ctx, c, &slow, query)
+		return s.plan(ctx, c, slow, query)
 	}
-	return s.redact(ctx, c, &slow, query)
+	return s.redact(ctx, c, slow, query)
 }
 
 // each asks until there is nothing left.
-func (s *scrubRecordedCommand) each(ctx context.Context, c *console, api *client, r request, item func(json.RawMessage) error) error {
+func (s *scrubRecordedCommand) each(ctx context.Context, c *console, server *client.Client, r client.Request, item func(json.RawMessage) error) error {
 	bar := watchCount(c, "scrubbing", 0)
 	defer bar.end()
 	first := int64(0)
 	for {
 		var page scrubbedPage
-		if _, err := api.read(ctx, r, &page); err != nil {
+		if _, err := server.Do(ctx, r, &page); err != nil {
 			return err
 		}
 		for _, raw := range page.Items {
@@ -94,20 +93,14 @@ func (s *scrubRecordedCommand) each(ctx context.Context, c *console, api *client
 	}
 }
 
-func (s *scrubRecordedCommand) plan(ctx context.Context, c *console, api *client, query url.Values) error {
+func (s *scrubRecordedCommand) plan(ctx context.Context, c *console, server *client.Client, query url.Values) error {
 	found, things, named, held := redactions{}, map[string]bool{}, 0, map[string]bool{}
 	texts := map[int64]bool{}
 	all := []json.RawMessage{}
 	rows := &grid{heads: []string{"WHAT", "POSITION", "EVENT", "FIELD", "FOUND"}}
-	r := request{Method: http.MethodGet, Path: []string{"v1", "scrubbing", "findings"}, Query: query}
-	err := s.each(ctx, c, api, r, func(raw json.RawMessage) error {
-		var f struct {
-			ID, Stream, Name, Field, Class string
-			Position                       int64
-			Count                          int
-			InName                         bool `json:"in_name"`
-			Held                           bool
-		}
+	r := client.Request{Method: http.MethodGet, Path: []string{"v1", "scrubbing", "findings"}, Query: query}
+	err := s.each(ctx, c, server, r, func(raw json.RawMessage) error {
+		var f api.Finding
 		if err := json.Unmarshal(raw, &f); err != nil {
 			return err
 		}
@@ -154,18 +147,13 @@ func (s *scrubRecordedCommand) plan(ctx context.Context, c *console, api *client
 	return nil
 }
 
-func (s *scrubRecordedCommand) redact(ctx context.Context, c *console, api *client, query url.Values) error {
+func (s *scrubRecordedCommand) redact(ctx context.Context, c *console, server *client.Client, query url.Values) error {
 	found, things, texts := redactions{}, 0, 0
 	all := []json.RawMessage{}
 	refused := map[string]string{}
-	r := request{Method: http.MethodPost, Path: []string{"v1", "scrubbing", "redactions"}, Query: query}
-	err := s.each(ctx, c, api, r, func(raw json.RawMessage) error {
-		var done struct {
-			Stream   string
-			Events   []string
-			Redacted json.RawMessage
-			Refused  string
-		}
+	r := client.Request{Method: http.MethodPost, Path: []string{"v1", "scrubbing", "redactions"}, Query: query}
+	err := s.each(ctx, c, server, r, func(raw json.RawMessage) error {
+		var done api.Redaction
 		if err := json.Unmarshal(raw, &done); err != nil {
 			return err
 		}

@@ -6,6 +6,9 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 )
 
 type searchCommand struct {
@@ -52,12 +55,12 @@ func (s *searchCommand) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	api, err := s.connect()
+	server, err := s.connect()
 	if err != nil {
 		return err
 	}
-	var found searchAnswer
-	a, err := api.read(ctx, request{
+	var found api.SearchAnswer
+	a, err := server.Do(ctx, client.Request{
 		Method: http.MethodPost, Path: []string{"v1", "search"}, Query: s.query(), Body: s.body(question, at),
 	}, &found)
 	if err != nil {
@@ -66,7 +69,7 @@ func (s *searchCommand) Run(ctx context.Context, c *console) error {
 	if c.json {
 		return c.document(a.Body)
 	}
-	return found.print(c, s.tabular, s.Explain)
+	return printAnswer(c, found, s.tabular, s.Explain)
 }
 
 func (s *searchCommand) query() url.Values {
@@ -76,31 +79,9 @@ func (s *searchCommand) query() url.Values {
 	return url.Values{"min_position": {strconv.FormatInt(s.MinPosition, 10)}}
 }
 
-type searchBody struct {
-	Query    string       `json:"query"`
-	Context  *contextBody `json:"context,omitempty"`
-	Limit    *int         `json:"limit,omitempty"`
-	MinScore *float64     `json:"min_score,omitempty"`
-	Order    string       `json:"order,omitempty"`
-	Level    *int         `json:"level,omitempty"`
-	Explain  bool         `json:"explain,omitempty"`
-	AsOf     string       `json:"as_of,omitempty"`
-
-	Types       []string `json:"types,omitempty"`
-	ContextType []string `json:"context_type,omitempty"`
-	Category    []string `json:"category,omitempty"`
-	Tags        tags     `json:"tags,omitempty"`
-	Owner       string   `json:"owner,omitempty"`
-	Scope       string   `json:"scope,omitempty"`
-	Visibility  string   `json:"visibility,omitempty"`
-	URI         string   `json:"uri,omitempty"`
-	Polarity    string   `json:"polarity,omitempty"`
-	Stale       *bool    `json:"stale,omitempty"`
-}
-
-func (s *searchCommand) body(question, asOf string) searchBody {
-	return searchBody{
-		Query: question, Context: s.context(), AsOf: asOf, Limit: s.Limit, MinScore: s.MinScore, Order: s.Order, Level: s.Level, Explain: s.Explain,
+func (s *searchCommand) body(question, asOf string) api.Search {
+	return api.Search{
+		Query: question, Context: s.context(), AsOf: api.AsOf(asOf), Limit: s.Limit, MinScore: s.MinScore, Order: s.Order, Level: s.Level, Explain: s.Explain,
 		Types: s.Type, ContextType: s.ContextType, Category: s.Category, Tags: tagsOf(s.Tag),
 		Owner: s.Owner, Scope: s.Scope, Visibility: s.Visibility, URI: s.URI, Polarity: s.Polarity, Stale: s.IsStale,
 	}

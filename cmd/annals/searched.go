@@ -4,67 +4,29 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/annals-kb/annals/api"
 )
-
-// searchAnswer is what a search found, and how.
-type searchAnswer struct {
-	Items    []hit        `json:"items"`
-	Embedder string       `json:"embedder"`
-	Degraded string       `json:"degraded"`
-	MinScore float64      `json:"min_score"`
-	Explain  *explanation `json:"explain"`
-}
-
-type hit struct {
-	Knowledge knowledge `json:"knowledge"`
-	Score     float64   `json:"score"`
-	Scope     string    `json:"scope"`
-	Tier      string    `json:"tier"`
-	Weight    float64   `json:"weight"`
-	Reason    string    `json:"reason"`
-	Contested bool      `json:"contested"`
-	Parts     struct {
-		Semantic   float64 `json:"semantic"`
-		Pending    bool    `json:"semantic_pending"`
-		Lexical    float64 `json:"lexical"`
-		Confidence float64 `json:"confidence"`
-	} `json:"parts"`
-	Terms []string `json:"terms"`
-}
-
-type explanation struct {
-	Audience  []string    `json:"audience"`
-	Visible   int64       `json:"visible"`
-	Passed    int64       `json:"passed"`
-	BestBelow float64     `json:"best_below"`
-	Terms     []string    `json:"terms"`
-	Plans     []scopePlan `json:"plans"`
-	Took      float64     `json:"took_ms"`
-}
-
-type scopePlan struct {
-	Scope string `json:"scope"`
-	Items int64  `json:"items"`
-	Plan  string `json:"plan"`
-}
 
 // snippetColumns is how much of the content a hit shows: a paragraph of some lines.
 const snippetColumns = 240
 
-func (a searchAnswer) print(c *console, t tabular, explain bool) error {
+// printAnswer shows what a search found, and how.
+func printAnswer(c *console, a api.SearchAnswer, t tabular, explain bool) error {
 	if len(a.Items) == 0 {
-		t.empty(c, a.nothing())
+		t.empty(c, whyNothing(a))
 	} else {
 		rows := &grid{heads: []string{"SCORE", "SCOPE", "VOTES", "ID", mark, "KNOWLEDGE"}}
 		for _, h := range a.Items {
-			text := h.Knowledge.snippet(snippetColumns)
+			k := knowledge{*h.Knowledge}
+			text := k.snippet(snippetColumns)
 			if h.Reason != "" {
 				text = amber.Render("("+printable(h.Reason)+")") + " " + text
 			}
 			if explain && !t.Quiet {
-				text += "\n" + faint.Render(h.how())
+				text += "\n" + faint.Render(howScored(h))
 			}
-			rows.row(fmt.Sprintf("%.2f", h.Score), printable(h.Scope), h.Knowledge.Eval.short(), printable(h.Knowledge.ID), h.Knowledge.marks(), text)
+			rows.row(fmt.Sprintf("%.2f", h.Score), printable(h.Scope), fmt.Sprintf("+%d -%d", k.rating().Others(), k.rating().Harmful), printable(k.ID), k.marks(), text)
 		}
 		if rows.marked() == rows { // the text needs their room
 			rows.spare = []string{"VOTES", "SCOPE"}
@@ -74,7 +36,7 @@ func (a searchAnswer) print(c *console, t tabular, explain bool) error {
 		}
 	}
 	if explain && a.Explain != nil {
-		c.say("\n%s", a.how())
+		c.say("\n%s", howAnswered(a))
 	}
 	if a.Degraded != "" {
 		c.note("found by words alone: %s", printable(a.Degraded))
@@ -82,8 +44,8 @@ func (a searchAnswer) print(c *console, t tabular, explain bool) error {
 	return nil
 }
 
-// nothing says why an answer is empty, as far as the server knows.
-func (a searchAnswer) nothing() string {
+// whyNothing says why an answer is empty, as far as the server knows.
+func whyNothing(a api.SearchAnswer) string {
 	if a.Explain == nil {
 		return "nothing found"
 	}
@@ -101,8 +63,8 @@ func (a searchAnswer) nothing() string {
 	}
 }
 
-// how says where the hit's score and place come from.
-func (h hit) how() string {
+// howScored says where the hit's score and place come from.
+func howScored(h api.Hit) string {
 	meaning := fmt.Sprintf("meaning %.2f", h.Parts.Semantic)
 	if h.Parts.Pending {
 		meaning = "meaning not computed yet"
@@ -114,15 +76,15 @@ func (h hit) how() string {
 	return line
 }
 
-// how says how the answer came about.
-func (a searchAnswer) how() string {
+// howAnswered says how the answer came about.
+func howAnswered(a api.SearchAnswer) string {
 	e := a.Explain
 	audience := "everything in the tenant"
 	if len(e.Audience) > 0 {
 		audience = strings.Join(e.Audience, ", ")
 	}
 	lines := []string{
-		fmt.Sprintf("searched   %s: %d visible, %d pass the filters, in %.1f ms", audience, e.Visible, e.Passed, e.Took),
+		fmt.Sprintf("searched   %s: %d visible, %d pass the filters, in %.1f ms", audience, e.Visible, e.Passed, e.TookMS),
 		fmt.Sprintf("terms      %s", strings.Join(e.Terms, " ")),
 		fmt.Sprintf("meaning    %s, threshold %.2f", a.Embedder, a.MinScore),
 	}

@@ -8,16 +8,17 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 	annalshttp "github.com/annals-kb/annals/http"
 )
 
 // sender sends batches to the server, and again whatever it could not take just then: the same
 // content again changes nothing.
 type sender struct {
-	api      *client
+	server   *client.Client
 	who      string // for whom records without an id are named
 	from     source // what they come from
 	run      string // what all of the import belongs to
@@ -63,22 +64,21 @@ func (s *sender) attempt(ctx context.Context, b batch, left []int, answers []lin
 	if s.update {
 		query.Set("update", "true")
 	}
-	a, err := s.api.ask(context.WithoutCancel(ctx), request{
+	answer, err := s.server.Do(context.WithoutCancel(ctx), client.Request{
 		Method: http.MethodPost, Path: []string{"v1", "knowledge"}, Query: query,
 		Header: http.Header{"Content-Type": {"application/x-ndjson"}, "Annals-Correlation-Id": {s.run}},
 		Body:   b.body(left, s.who, s.from, s.reason),
-	})
+	}, nil)
 	if err != nil {
-		if a != nil {
-			seconds, _ := strconv.Atoi(a.Header.Get("Retry-After")) // 0 if nobody says
-			wait = time.Duration(seconds) * time.Second
+		if refused, is := errors.AsType[*client.Error](err); is {
+			wait = refused.RetryAfter
 		}
-		if f, refused := errors.AsType[*failure](err); refused && f.Code == exitUnavailable {
+		if asFailure(err).Code == exitUnavailable {
 			again = left
 		}
 		return again, wait, err
 	}
-	decoder := json.NewDecoder(bytes.NewReader(a.Body))
+	decoder := json.NewDecoder(bytes.NewReader(answer.Body))
 	for n, i := range left {
 		var said lineAnswer
 		if decoder.Decode(&said) != nil { // the server went away in the middle
@@ -95,25 +95,19 @@ func (s *sender) attempt(ctx context.Context, b batch, left []int, answers []lin
 }
 
 // lineAnswer is what became of one line.
-type lineAnswer struct {
-	ID       string          `json:"id"`
-	Status   string          `json:"status"`
-	Revision int64           `json:"revision"`
-	Redacted json.RawMessage `json:"redacted"`
-	Error    json.RawMessage `json:"error"`
-}
+type lineAnswer struct{ api.BulkAnswer }
 
 // why is nil unless the line failed.
 func (a lineAnswer) why() *failure {
-	if len(a.Error) == 0 || string(a.Error) == "null" {
+	if a.Error == nil {
 		return nil
 	}
-	var p problem
-	_ = json.Unmarshal(a.Error, &p) // what cannot be read says nothing
-	return p.failure()
+	return problemOf(*a.Error)
 }
 
 // unreadable is the answer to a line that was not sent: what the server would have answered.
 func unreadable(err error) lineAnswer {
-	return lineAnswer{Status: "error", Error: annalshttp.Problem(err)}
+	var problem api.Problem
+	_ = json.Unmarshal(annalshttp.Problem(err), &problem) // it was just written
+	return lineAnswer{api.BulkAnswer{Status: "error", Error: &problem}}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/annals-kb/annals/client"
 )
 
 // sessionCommands are what can be done with conversations.
@@ -24,30 +25,20 @@ type sessionCommands struct {
 }
 
 // inSession asks for something at /api/v1. What stands in the envelope is decoded into out.
-func (r remote) inSession(ctx context.Context, what request, out any) (json.RawMessage, error) {
-	api, err := r.connect()
+func (r remote) inSession(ctx context.Context, what client.Request, out any) (json.RawMessage, error) {
+	server, err := r.connect()
 	if err != nil {
 		return nil, err
 	}
 	what.Path = append([]string{"api", "v1"}, what.Path...)
-	a, err := api.ask(ctx, what)
 	var envelope struct {
-		Status string          `json:"status"`
 		Result json.RawMessage `json:"result"`
-		Error  *struct {
-			Message string `json:"message"`
-		} `json:"error"`
 	}
-	if a == nil || json.Unmarshal(a.Body, &envelope) != nil {
+	if _, err := server.Do(ctx, what, &envelope); err != nil {
 		return nil, err
 	}
-	switch {
-	case envelope.Error != nil:
-		return nil, &failure{Code: exitCodeOf(a.Status), Status: a.Status, Detail: envelope.Error.Message}
-	case err != nil:
-		return nil, err
-	case envelope.Status != "ok" || json.Unmarshal(envelope.Result, out) != nil:
-		return nil, api.stranger(a)
+	if err := json.Unmarshal(envelope.Result, out); err != nil {
+		return nil, fmt.Errorf("read the server's answer: %w", err)
 	}
 	return envelope.Result, nil
 }
@@ -71,7 +62,7 @@ func (s *sessionListCommand) Run(ctx context.Context, c *console) error {
 		ID  string `json:"session_id"`
 		URI string `json:"uri"`
 	}
-	raw, err := s.inSession(ctx, request{Method: http.MethodGet, Path: []string{"sessions"}}, &list)
+	raw, err := s.inSession(ctx, client.Request{Method: http.MethodGet, Path: []string{"sessions"}}, &list)
 	if err != nil {
 		return err
 	}
@@ -116,7 +107,7 @@ type sessionShown struct {
 // Run implements the command.
 func (s *sessionShowCommand) Run(ctx context.Context, c *console) error {
 	var shown sessionShown
-	raw, err := s.inSession(ctx, request{Method: http.MethodGet, Path: []string{"sessions", s.ID}}, &shown)
+	raw, err := s.inSession(ctx, client.Request{Method: http.MethodGet, Path: []string{"sessions", s.ID}}, &shown)
 	if err != nil {
 		return err
 	}
@@ -133,7 +124,7 @@ func (s *sessionShowCommand) Run(ctx context.Context, c *console) error {
 			} `json:"parts"`
 		} `json:"messages"`
 	}
-	said, err := s.inSession(ctx, request{Method: http.MethodGet, Path: []string{"sessions", s.ID, "context"}}, &contents)
+	said, err := s.inSession(ctx, client.Request{Method: http.MethodGet, Path: []string{"sessions", s.ID, "context"}}, &contents)
 	if err != nil {
 		return err
 	}
@@ -199,7 +190,7 @@ func (s *sessionAddCommand) Run(ctx context.Context, c *console) error {
 		Messages int `json:"message_count"`
 		Tokens   int `json:"pending_tokens"`
 	}
-	raw, err := s.inSession(ctx, request{
+	raw, err := s.inSession(ctx, client.Request{
 		Method: http.MethodPost, Path: []string{"sessions", s.ID, "messages"}, Body: map[string]string{"role": s.Role, "content": text},
 	}, &added)
 	if err != nil {
@@ -212,6 +203,9 @@ func (s *sessionAddCommand) Run(ctx context.Context, c *console) error {
 	return nil
 }
 
+// largestInput bounds what is read from standard input.
+const largestInput = 64 << 20
+
 // said is the text, or standard input.
 func (s *sessionAddCommand) said(c *console) (string, error) {
 	if s.Text != nil && *s.Text != "-" {
@@ -220,7 +214,7 @@ func (s *sessionAddCommand) said(c *console) (string, error) {
 	if c.prompted && s.Text == nil {
 		return "", wrong("as in annals session add planning \"I prefer tabs\"", "say what was said")
 	}
-	read, err := io.ReadAll(io.LimitReader(c.in, largestAnswer))
+	read, err := io.ReadAll(io.LimitReader(c.in, largestInput))
 	if err != nil {
 		return "", fmt.Errorf("read standard input: %w", err)
 	}
@@ -266,12 +260,12 @@ func (s *sessionCommitCommand) Run(ctx context.Context, c *console) error {
 		Archived bool   `json:"archived"`
 		Message  string `json:"message"`
 	}
-	raw, err := s.inSession(ctx, request{
+	raw, err := s.inSession(ctx, client.Request{
 		Method: http.MethodPost, Path: []string{"sessions", s.ID, "commit"}, Query: query,
 		Body: map[string]any{"keep_recent_count": s.Keep, "trigger": s.Trigger, "scopes": s.Scope},
 	}, &committed)
-	if f, failed := errors.AsType[*failure](err); failed && s.Wait && (f.Late || f.Status == http.StatusGatewayTimeout) {
-		f.Fix = fmt.Sprintf("it may be archived all the same, and learned from in the background: annals session show %s", s.ID)
+	if f := asFailure(err); err != nil && s.Wait && (f.Late || f.Status == http.StatusGatewayTimeout) {
+		err, f.Fix = f, fmt.Sprintf("it may be archived all the same, and learned from in the background: annals session show %s", s.ID)
 	}
 	if err != nil {
 		return err
@@ -305,7 +299,7 @@ func (s *sessionCommitCommand) lessons(ctx context.Context, c *console, task str
 			} `json:"lessons"`
 		} `json:"result"`
 	}
-	if _, err := s.inSession(ctx, request{Method: http.MethodGet, Path: []string{"tasks", task}}, &done); err != nil {
+	if _, err := s.inSession(ctx, client.Request{Method: http.MethodGet, Path: []string{"tasks", task}}, &done); err != nil {
 		return err
 	}
 	if done.Error != "" {

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+
+	"github.com/annals-kb/annals/client"
 )
 
 type sessionRetryCommand struct {
@@ -36,7 +38,7 @@ func (s *sessionRetryCommand) Run(ctx context.Context, c *console) error {
 			Status  string `json:"status"`
 		} `json:"retried"`
 	}
-	raw, err := s.inSession(ctx, request{Method: http.MethodPost, Path: []string{"sessions", s.ID, "retry"}, Query: query}, &retried)
+	raw, err := s.inSession(ctx, client.Request{Method: http.MethodPost, Path: []string{"sessions", s.ID, "retry"}, Query: query}, &retried)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/annals-kb/annals/api"
 )
 
 // listed is what a list prints on a terminal of this width.
@@ -156,7 +158,9 @@ func TestGetBreaksNoWordThatIsShorterThanALine(t *testing.T) {
 	t.Parallel()
 	const url, uri = "https://example.com/a-page/with-hyphens-in-its-name", "viking://user/default/memories/skills/01a1fe44-b7e6-714e-9df0-cd6cd361d3b9.md"
 	var out bytes.Buffer
-	k := knowledge{ID: "x", Content: "The deploy window of the web team is described at " + url, URI: uri, Eval: eval{Harmful: 3, Confidence: 0.12}}
+	k := knowledge{api.Knowledge{
+		ID: "x", Content: "The deploy window of the web team is described at " + url, URI: uri, Eval: &api.Eval{Harmful: new(3), Confidence: new(0.12)},
+	}}
 	k.print(&console{styled: &out, width: 80})
 	for _, want := range []string{"\n  " + url + "\n", "uri         " + uri + "\n", " · 0 helpful, 3 harmful · contested\n"} {
 		if !strings.Contains(out.String(), want) {

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"net/http"
-	"time"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 )
 
 // tenantCommands are what root can do with tenants.
@@ -30,11 +32,11 @@ Examples:
 
 // Run implements the command.
 func (t *tenantCreateCommand) Run(ctx context.Context, c *console) error {
-	api, err := t.connect()
+	server, err := t.connect()
 	if err != nil {
 		return err
 	}
-	a, err := api.ask(ctx, request{Method: http.MethodPost, Path: []string{"v1", "tenants"}, Body: map[string]any{"name": t.Name}})
+	a, err := server.Do(ctx, client.Request{Method: http.MethodPost, Path: []string{"v1", "tenants"}, Body: api.NewTenant{Name: t.Name}}, nil)
 	if err != nil {
 		return err
 	}
@@ -59,18 +61,12 @@ func (tenantListCommand) Help() string {
 
 // Run implements the command.
 func (t *tenantListCommand) Run(ctx context.Context, c *console) error {
-	api, err := t.connect()
+	server, err := t.connect()
 	if err != nil {
 		return err
 	}
-	var list struct {
-		Items []struct {
-			Name      string    `json:"name"`
-			CreatedAt time.Time `json:"created_at"`
-			ErasedAt  time.Time `json:"erased_at"`
-		} `json:"items"`
-	}
-	a, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "tenants"}}, &list)
+	var list api.Tenants
+	a, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "tenants"}}, &list)
 	if err != nil {
 		return err
 	}
@@ -80,12 +76,12 @@ func (t *tenantListCommand) Run(ctx context.Context, c *console) error {
 	rows := &grid{heads: []string{"TENANT", "SINCE", "STATE"}}
 	for _, item := range list.Items {
 		since := "the beginning"
-		if !item.CreatedAt.IsZero() {
-			since = moment(item.CreatedAt)
+		if item.CreatedAt != nil {
+			since = moment(*item.CreatedAt)
 		}
 		state := "active"
-		if !item.ErasedAt.IsZero() {
-			state = "erased " + moment(item.ErasedAt)
+		if item.ErasedAt != nil {
+			state = "erased " + moment(*item.ErasedAt)
 		}
 		rows.row(printable(item.Name), since, state)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/annals-kb/annals/api"
 )
 
 // timeline shows a history step by step.
@@ -21,8 +23,8 @@ type timeline struct {
 func (t *timeline) show(e event) {
 	c := t.console
 	c.say("● %s  %s  %s  %s", moment(e.RecordedAt), bold.Render(e.what()), e.who(), faint.Render(fmt.Sprintf("#%d", e.Position)))
-	if !e.OccurredAt.IsZero() {
-		t.line("it happened " + moment(e.OccurredAt))
+	if e.OccurredAt != nil {
+		t.line("it happened " + moment(*e.OccurredAt))
 	}
 	if why := e.why(); why != "" {
 		t.text("why: " + why)
@@ -50,7 +52,7 @@ func (t *timeline) show(e event) {
 		t.confidence = *e.Confidence
 	}
 	for _, cause := range e.CausedBy {
-		t.text("caused by " + cause.described())
+		t.text("caused by " + describedCause(cause))
 	}
 	if t.ids {
 		t.envelope(e)
@@ -74,14 +76,14 @@ func (t *timeline) changes(e event) {
 			t.line(faint.Render(printable(change.Field)))
 			t.text(t.marked(change.Diff))
 		default:
-			t.line(change.line(widest, t.console.width-margin))
+			t.line(changeLine(change, widest, t.console.width-margin))
 		}
 	}
 }
 
 // marked is a difference on one colour for what went and another for what came, or between marks where
 // there are no colours.
-func (t *timeline) marked(edits []edit) string {
+func (t *timeline) marked(edits []api.FieldChange) string {
 	var all strings.Builder
 	for _, e := range edits {
 		said := printable(e.Text)
@@ -147,25 +149,25 @@ func (t *timeline) text(said string) {
 	}
 }
 
-// described says what a cause was, as far as anybody may know.
-func (c cause) described() string {
+// describedCause says what a cause was, as far as anybody may know.
+func describedCause(c api.Cause) string {
 	if c.Name == "" {
 		return printable(c.ID)
 	}
 	return fmt.Sprintf("%s %s, %s #%d", printable(c.Stream), happened(c.Name), printable(joined(" for ", c.Actor, c.OnBehalfOf)), c.Position)
 }
 
-// line shows a change as before → after, of objects the keys that differ, each side cut to what fits around what differs.
-func (c change) line(widest, columns int) string {
+// changeLine shows a change as before → after, of objects the keys that differ, each side cut to what fits around what differs.
+func changeLine(c api.Change, widest, columns int) string {
 	name := printable(c.Field)
 	name += strings.Repeat(" ", widest-ansi.StringWidth(name))
-	was, is := decoded(c.Before), decoded(c.After)
+	was, is := c.Before, c.After
 	rest := columns - widest - 2
-	if c.shown(was) == "" {
-		return faint.Render(name) + "  " + oneLine(cmp.Or(c.shown(is), "—"), rest)
+	if shownSide(c.Field, was) == "" {
+		return faint.Render(name) + "  " + oneLine(cmp.Or(shownSide(c.Field, is), "—"), rest)
 	}
 	was, is = differing(was, is)
-	before, after := cmp.Or(c.shown(was), "—"), cmp.Or(c.shown(is), "—")
+	before, after := cmp.Or(shownSide(c.Field, was), "—"), cmp.Or(shownSide(c.Field, is), "—")
 	if _, isObject := was.(map[string]any); isObject && before == after { // as people write them, and not as JSON has them
 		before, after = literal(was), literal(is)
 	}
@@ -174,9 +176,9 @@ func (c change) line(widest, columns int) string {
 	return faint.Render(name) + "  " + oneLine(before, side) + " → " + oneLine(after, rest-3-min(side, ansi.StringWidth(before)))
 }
 
-// shown is one side of a change: a time as all times are printed.
-func (c change) shown(side any) string {
-	switch c.Field {
+// shownSide is one side of a change: a time as all times are printed.
+func shownSide(field string, side any) string {
+	switch field {
 	case "confirmed_at", "confirm_until":
 		return timed(plain(side))
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/annals-kb/annals/api"
 )
 
 func TestAChangeIsCutAroundWhatDiffers(t *testing.T) {
@@ -16,7 +18,7 @@ func TestAChangeIsCutAroundWhatDiffers(t *testing.T) {
 		{"tabs", "spaces", "tabs → spaces"},
 		{"Retry at once, as often as you like", "Wait a moment and only then retry", "Retry at once, … → Wait a moment a…"},
 	} {
-		line := change{Field: "content", Before: []byte(`"` + c.before + `"`), After: []byte(`"` + c.after + `"`)}.line(7, 44)
+		line := changeLine(api.Change{Field: "content", Before: c.before, After: c.after}, 7, 44)
 		if got := strings.TrimPrefix(ansi.Strip(line), "content  "); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
@@ -38,7 +40,7 @@ func TestAChangeOfAnObjectNamesTheKeysThatDiffer(t *testing.T) {
 		{`{"a":1}`, `null`, "a=1 → —"},
 		{`null`, `{"a":null}`, "a=null"},
 	} {
-		line := change{Field: "meta", Before: json.RawMessage(c.before), After: json.RawMessage(c.after)}.line(4, 120)
+		line := changeLine(api.Change{Field: "meta", Before: decoded(json.RawMessage(c.before)), After: decoded(json.RawMessage(c.after))}, 4, 120)
 		if got := strings.TrimPrefix(ansi.Strip(line), "meta  "); got != c.want {
 			t.Errorf("%s, then %s: got %q, want %q", c.before, c.after, got, c.want)
 		}

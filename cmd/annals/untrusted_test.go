@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/http/servertest"
 )
 
@@ -26,12 +27,11 @@ func TestACertificateThatIsNotTrustedIsNoSilence(t *testing.T) {
 		"of another name":        {&tls.Config{RootCAs: trusted, ServerName: "elsewhere.internal"}, "not elsewhere.internal", "--server"},
 		"expired":                {&tls.Config{RootCAs: trusted, Time: later}, "has expired", "clock"},
 	} {
-		api, err := remote{Server: server.URL, Timeout: time.Minute}.connect()
+		api, err := remote{Server: server.URL, Timeout: time.Minute}.through(&http.Transport{TLSClientConfig: c.client})
 		if err != nil {
 			t.Fatal(err)
 		}
-		api.http.Transport = &http.Transport{TLSClientConfig: c.client}
-		_, err = api.ask(t.Context(), request{Method: http.MethodGet, Path: []string{"x"}})
+		_, err = api.Do(t.Context(), client.Request{Method: http.MethodGet, Path: []string{"x"}}, nil)
 		f := asFailure(err)
 		if f.Code != exitUnavailable || !strings.Contains(f.Detail, c.detail) || !strings.Contains(f.Fix, c.fix) {
 			t.Errorf("%s: %+v", name, f)

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 )
@@ -22,11 +24,15 @@ func wallsOf(db *database.DB) func(context.Context) ([]domain.Wall, error) {
 }
 
 // walls says which walls stand around the server's log.
-func (e *examination) walls(ctx context.Context, api *client) {
-	var list struct{ Items []domain.Wall }
-	_, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "log", "walls"}}, &list)
+func (e *examination) walls(ctx context.Context, server *client.Client) {
+	var list api.Protections
+	_, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "log", "walls"}}, &list)
 	if err == nil {
-		e.wallsAre(list.Items)
+		walls := make([]domain.Wall, len(list.Items))
+		for i, wall := range list.Items {
+			walls[i] = domain.Wall(wall)
+		}
+		e.wallsAre(walls)
 		return
 	}
 	if code := asFailure(err).Code; code != exitNotFound && code != exitRefused { // an older server, or for others to see

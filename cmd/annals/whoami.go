@@ -4,6 +4,9 @@ import (
 	"context"
 	"net/http"
 	"strings"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
 )
 
 type whoamiCommand struct{ remote }
@@ -21,19 +24,12 @@ Examples:
 
 // Run implements the command.
 func (w *whoamiCommand) Run(ctx context.Context, c *console) error {
-	api, err := w.connect()
+	server, err := w.connect()
 	if err != nil {
 		return err
 	}
-	var me struct {
-		Tenant         string   `json:"tenant"`
-		Subject        string   `json:"subject"`
-		OnBehalfOf     string   `json:"on_behalf_of"`
-		Role           string   `json:"role"`
-		Memberships    []string `json:"memberships"`
-		Authentication string   `json:"authentication"`
-	}
-	a, err := api.read(ctx, request{Method: http.MethodGet, Path: []string{"v1", "whoami"}}, &me)
+	var me api.Identity
+	a, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "whoami"}}, &me)
 	if err != nil {
 		return err
 	}
