@@ -201,27 +201,33 @@ func (s *session) createLike(ctx context.Context, pool *sql.DB, from, to string)
 		_, err := pool.ExecContext(ctx, "CREATE TABLE "+to+" (LIKE "+from+" INCLUDING ALL)")
 		return err
 	}
-	found, err := pool.QueryContext(ctx, "SELECT sql FROM sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type DESC", from)
+	definitions, err := definitionsOf(ctx, pool, from)
 	if err != nil {
 		return err
 	}
-	var definitions []string
-	for found.Next() {
-		var definition string
-		if err := found.Scan(&definition); err != nil {
-			return errors.Join(err, found.Close())
-		}
-		definitions = append(definitions, strings.ReplaceAll(definition, from, to))
-	}
-	if err := errors.Join(found.Err(), found.Close()); err != nil {
-		return err
-	}
 	for _, definition := range definitions {
-		if _, err := pool.ExecContext(ctx, definition); err != nil {
+		if _, err := pool.ExecContext(ctx, strings.ReplaceAll(definition, from, to)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// definitionsOf reads SQLite's definitions of a table and of its indexes.
+func definitionsOf(ctx context.Context, pool *sql.DB, table string) (definitions []string, err error) {
+	rows, err := pool.QueryContext(ctx, "SELECT sql FROM sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type DESC", table)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var definition string
+		if err := rows.Scan(&definition); err != nil {
+			return nil, err
+		}
+		definitions = append(definitions, definition)
+	}
+	return definitions, rows.Err()
 }
 
 // span is a piece of time.

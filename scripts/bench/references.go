@@ -208,13 +208,22 @@ func (p *plainSQLite) same(ctx context.Context) error {
 		return err
 	}
 	for i, r := range p.samples[p.next%sampled] {
-		for _, values := range r.values {
-			if _, err := tx.StmtContext(ctx, p.inserts[i]).ExecContext(ctx, p.renewed(r, values)...); err != nil {
-				return errors.Join(err, tx.Rollback())
-			}
+		if err := p.insert(ctx, tx, p.inserts[i], r); err != nil {
+			return errors.Join(err, tx.Rollback())
 		}
 	}
 	return tx.Commit()
+}
+
+func (p *plainSQLite) insert(ctx context.Context, tx *sql.Tx, into *sql.Stmt, r rows) (err error) {
+	statement := tx.StmtContext(ctx, into)
+	defer func() { err = errors.Join(err, statement.Close()) }()
+	for _, values := range r.values {
+		if _, err := statement.ExecContext(ctx, p.renewed(r, values)...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // renewed is a row with keys of its own.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -149,9 +150,7 @@ func (a audience) measure(ctx context.Context, s *session, servers []*server, w 
 // ask searches, and gives the ids of the hits.
 func (a audience) ask(ctx context.Context, server *server, q question) ([]string, error) {
 	body := map[string]any{"vector": q.vector, "limit": depth, "order": "score", "min_score": 0}
-	for name, value := range a.fields {
-		body[name] = value
-	}
+	maps.Copy(body, a.fields)
 	if a.words {
 		body["query"] = q.words
 	}
@@ -238,15 +237,7 @@ func (s *session) measurePgvector(ctx context.Context, address string, w *world)
 			var times []time.Duration
 			for _, q := range w.questions {
 				began := time.Now()
-				var hashes int
-				rows, err := query.QueryContext(ctx, pgvector.NewHalfVector(q.vector))
-				if err != nil {
-					return err
-				}
-				for rows.Next() {
-					hashes++
-				}
-				if err := errors.Join(rows.Err(), rows.Close()); err != nil || hashes != depth {
+				if hashes, err := count(ctx, query, pgvector.NewHalfVector(q.vector)); err != nil || hashes != depth {
 					return fmt.Errorf("%d hits: %w", hashes, err)
 				}
 				times = append(times, time.Since(began))
@@ -255,4 +246,17 @@ func (s *session) measurePgvector(ctx context.Context, address string, w *world)
 		}
 		return nil
 	})
+}
+
+// count runs a query and counts its rows.
+func count(ctx context.Context, query *sql.Stmt, argument any) (count int, err error) {
+	rows, err := query.QueryContext(ctx, argument)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		count++
+	}
+	return count, rows.Err()
 }

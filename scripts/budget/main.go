@@ -140,7 +140,7 @@ func (m *measured) print() error {
 	var failed []error
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	row := func(what string, value, limit int, where string) {
-		fmt.Fprintf(t, "%s\t%d\tat most %d\t%s\n", what, value, limit, where)
+		_, _ = fmt.Fprintf(t, "%s\t%d\tat most %d\t%s\n", what, value, limit, where)
 		if value > limit {
 			failed = append(failed, fmt.Errorf("%s: %d is more than %d: %s", what, value, limit, where))
 		}
