@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/ledongthuc/pdf"
 )
@@ -202,9 +204,136 @@ func (p *pages) space() {
 	p.current.WriteByte(' ')
 }
 
+// plain spells ligatures out, and leaves out what is no character: the library's sign for unknown codes.
+var plain = strings.NewReplacer("\x00", "", "\ufffd", "", "ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl")
+
 func (p *pages) endLine() {
-	if text := strings.Join(strings.Fields(strings.ToValidUTF8(p.current.String(), "")), " "); text != "" {
-		p.lines = append(p.lines, line{text: strings.ReplaceAll(text, "\x00", ""), size: p.lineSize})
+	text := plain.Replace(strings.ToValidUTF8(p.current.String(), ""))
+	if text = strings.Join(strings.Fields(text), " "); text != "" {
+		p.lines = append(p.lines, line{text: text, size: p.lineSize})
 	}
 	p.current.Reset()
+}
+
+// font is how codes are read, and how wide what they show is.
+type font struct {
+	encoding pdf.TextEncoding
+	widths   map[int]float64 // by code, in thousandths of the size
+	usual    float64         // of codes that are not there
+	bytes    int             // of a code
+}
+
+// fontOf reads a font once: the library looks for each width anew, which takes seconds for a page.
+func fontOf(v pdf.Value) *font {
+	f := &font{encoding: (&pdf.Font{V: v}).Encoder(), widths: map[int]float64{}, usual: 500, bytes: 1}
+	if v.Key("Subtype").Name() == "Type0" {
+		f.bytes = 2
+		f.composite(v.Key("DescendantFonts").Index(0))
+		return f
+	}
+	first, list := int(v.Key("FirstChar").Int64()), v.Key("Widths")
+	for i := range min(list.Len(), mostCodes) {
+		f.widths[first+i] = list.Index(i).Float64()
+	}
+	return f
+}
+
+const mostCodes = 1 << 16
+
+// composite reads the widths of a font of many characters: runs of codes, each with a list of widths or with one.
+func (f *font) composite(v pdf.Value) {
+	f.usual = 1000
+	if usual := v.Key("DW"); !usual.IsNull() {
+		f.usual = usual.Float64()
+	}
+	list := v.Key("W")
+	for i := 0; i+1 < list.Len() && len(f.widths) < mostCodes; {
+		first, second := int(list.Index(i).Int64()), list.Index(i+1)
+		if second.Kind() == pdf.Array {
+			for n := range min(second.Len(), mostCodes) {
+				f.widths[first+n] = second.Index(n).Float64()
+			}
+			i += 2
+			continue
+		}
+		width := list.Index(i + 2).Float64()
+		for code := first; code <= min(int(second.Int64()), first+mostCodes); code++ {
+			f.widths[code] = width
+		}
+		i += 3
+	}
+}
+
+// width is how wide codes are, in thousandths of the size.
+func (f *font) width(codes string) float64 {
+	wide := 0.0
+	for i := 0; i+f.bytes <= len(codes); i += f.bytes {
+		code := 0
+		for _, b := range []byte(codes[i : i+f.bytes]) {
+			code = code<<8 | int(b)
+		}
+		if width, known := f.widths[code]; known {
+			wide += width
+		} else {
+			wide += f.usual
+		}
+	}
+	return wide
+}
+
+// How much larger than everything else headings are set, and how long they are at most, in bytes.
+const (
+	title       = 1.45
+	heading     = 1.15
+	longHeading = 200
+)
+
+// markdown is what the pages say: lines in larger letters are headings.
+func (p *pages) markdown() string {
+	usual := p.usual()
+	var b strings.Builder
+	for i, l := range p.lines {
+		mark := ""
+		switch {
+		case l.text == "" || usual == 0 || len(l.text) > longHeading:
+		case l.size >= usual*title:
+			mark = "# "
+		case l.size >= usual*heading:
+			mark = "## "
+		}
+		if mark != "" && i > 0 && p.lines[i-1].text != "" {
+			b.WriteString("\n")
+		}
+		b.WriteString(mark + l.text + "\n")
+		if mark != "" {
+			b.WriteString("\n")
+		}
+	}
+	return strings.TrimSpace(collapsed(b.String()))
+}
+
+// usual is the size that most letters have.
+func (p *pages) usual() float64 {
+	letters := map[float64]int{}
+	most := 0.0
+	for _, l := range p.lines {
+		if letters[l.size] += len(l.text); letters[l.size] > letters[most] {
+			most = l.size
+		}
+	}
+	return most
+}
+
+// collapsed has no more than one empty line between others.
+func collapsed(text string) string {
+	for strings.Contains(text, "\n\n\n") {
+		text = strings.ReplaceAll(text, "\n\n\n", "\n\n")
+	}
+	return text
+}
+
+// endsInHan tells whether a text ends with a character of those that are written without spaces.
+func endsInHan(text string) bool {
+	r, _ := utf8.DecodeLastRuneInString(text)
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }
