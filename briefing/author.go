@@ -1,7 +1,9 @@
 package briefing
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/annals-kb/annals/domain"
@@ -53,4 +55,77 @@ func (a Author) search(ctx context.Context, questions []domain.Search, s *select
 		s.add(answer.Hits...)
 	}
 	return degraded, nil
+}
+
+// mosts is how many items of each aspect a briefing has.
+var mosts = map[domain.Aspect]int{
+	domain.Tools: 5, domain.Patterns: 5, domain.Skills: 5, domain.Background: 5,
+	domain.Preferences: 3, domain.Cases: 3, domain.Failures: 3, domain.Contested: 3,
+}
+
+// profileMost is how much of a profile is told at the start: it is what a session begins with.
+const profileMost = 10
+
+// questionsOf are the searches that a need asks for: what it is about, and at analysis the first failure. They are those that the
+// caller would make, so that a briefing has what a search finds; types only arrange it.
+func questionsOf(n domain.Need) ([]domain.Search, error) {
+	abouts := []string{n.About}
+	if n.Stage == domain.AtAnalysis && len(n.Failures) > 0 {
+		abouts = append(abouts, n.Failures[0])
+	}
+	var all []domain.Search
+	for _, about := range abouts {
+		if about == "" {
+			continue
+		}
+		question := n.Search(about)
+		question.Limit = domain.MaxLimit
+		complete, err := question.Complete()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, complete)
+	}
+	return all, nil
+}
+
+// list selects what a session begins with: the user's profile, what is surest first, and where nobody said
+// what the session is about, what is surest of everything else.
+func (a Author) list(ctx context.Context, n domain.Need, s *selection) error {
+	if user, known := n.User(); known {
+		profile, err := a.surest(ctx, n, domain.Filter{Types: []domain.Type{domain.UserProfile}, Scope: user.Scope(), Tags: n.Tags})
+		if err != nil {
+			return err
+		}
+		s.profile = len(profile)
+		s.add(listed(profile)...)
+	}
+	if n.About != "" {
+		return nil
+	}
+	rest, err := a.surest(ctx, n, domain.Filter{Tags: n.Tags})
+	s.add(listed(slices.DeleteFunc(rest, func(k *domain.Knowledge) bool { return k.Type == domain.UserProfile }))...)
+	return err
+}
+
+// surest are the newest hundred that pass a filter, archives of sessions left out, by confidence, then by how often they helped.
+func (a Author) surest(ctx context.Context, n domain.Need, filter domain.Filter) ([]*domain.Knowledge, error) {
+	filter.NoArchives = true
+	page, err := a.Reader.List(ctx, domain.List{By: n.Reader(), Filter: filter, Limit: domain.MaxLimit})
+	slices.SortStableFunc(page.Items, func(a, b *domain.Knowledge) int {
+		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(b.Helpful, a.Helpful))
+	})
+	return page.Items, err
+}
+
+// listed are items that were not searched for: they have no score.
+func listed(items []*domain.Knowledge) []domain.Found {
+	found := make([]domain.Found, len(items))
+	for i, k := range items {
+		best, _ := domain.Audience{Everything: true}.Best(k.Scopes)
+		found[i] = domain.Found{Knowledge: k, Hit: domain.Hit{
+			Candidate: domain.Candidate{ID: k.ID, Scopes: k.Scopes, Confidence: k.Confidence, Position: k.Position}, Scope: best,
+		}}
+	}
+	return found
 }

@@ -3,6 +3,7 @@ package embedding
 import (
 	"context"
 	"math"
+	"unicode/utf8"
 
 	"github.com/annals-kb/annals/text"
 )
@@ -100,4 +101,148 @@ func (f *features) fill() {
 	for i := range slack {
 		slack[i] *= scale
 	}
+}
+
+// The parts of a built-in vector. Words, their letters and their synonyms are hashed into the first part; a head of the
+// thesaurus has a place of its own; what is left of a short text's length lies in the last (see fill).
+const (
+	wordDims    = 768
+	headDims    = 192
+	slackDims   = 64
+	builtinDims = wordDims + headDims + slackDims
+
+	nothing = wordDims + headDims - 1 // where a text without any feature lies
+)
+
+// How much a feature counts beside the word it comes from, found by measuring retrieval.
+const (
+	lettersShare = 0.7
+	synonymShare = 0.5
+	headShare    = 1.3
+	askShare     = 0.5 // of headShare, for a synonym of the head
+	stopShare    = 0.5
+)
+
+// features collects the features of one text.
+type features struct {
+	vector [builtinDims]float64
+	words  *relations
+	kind   Kind
+}
+
+// term adds a term that occurs n times.
+func (f *features) term(term string, n int) {
+	if text.IsStopWord(term) {
+		f.stopWord(term)
+		return
+	}
+	weight := rarity(term) * (1 + math.Log(float64(n)))
+	f.hashed(hashOf(0, term), weight)
+	f.letters(term, weight*lettersShare)
+	f.synonyms(term, weight)
+	f.heads(term, weight*headShare)
+}
+
+// synonyms adds the groups to which a term belongs. Of a Chinese text's pairs only some are words, and those count more.
+func (f *features) synonyms(term string, weight float64) {
+	groups := f.words.synonyms[term]
+	share := synonymShare / math.Sqrt(float64(len(groups)))
+	if term[0] >= utf8.RuneSelf {
+		share = 1
+	}
+	for _, group := range groups {
+		f.hashed(hashOf(1, group), weight*share)
+	}
+}
+
+// stopWord adds what a question word asks for: "when" for a time. Otherwise it says nothing.
+func (f *features) stopWord(term string) {
+	if head, ok := f.words.heads[term]; ok && f.kind == Query {
+		f.head(head, stopShare)
+	}
+}
+
+// heads adds what a question's term asks for, or what a document's term answers.
+func (f *features) heads(term string, weight float64) {
+	if f.kind == Document {
+		for _, head := range f.words.answers[term] {
+			f.head(head, weight)
+		}
+		return
+	}
+	if head, ok := f.words.heads[term]; ok {
+		f.head(head, weight)
+		return
+	}
+	for _, head := range f.words.asks[term] {
+		f.head(head, weight*askShare)
+	}
+}
+
+// head sets a head's place to the strongest term that speaks for it.
+func (f *features) head(head int, weight float64) {
+	place := &f.vector[wordDims+head%(headDims-1)]
+	*place = max(*place, weight)
+}
+
+// letters adds the threes of letters inside a word, so that a misspelt or differently ended word is still near.
+func (f *features) letters(word string, weight float64) {
+	const most = 24
+	var buffer [(most + 2) * utf8.UTFMax]byte
+	var starts [most + 3]int
+	n := 0
+	padded := append(buffer[:0], '^')
+	for _, r := range word {
+		if n++; n > most || !inWord(r) {
+			return
+		}
+		starts[n] = len(padded)
+		padded = utf8.AppendRune(padded, r)
+	}
+	starts[n+1] = len(padded)
+	padded = append(padded, '$')
+	if n < 3 {
+		return
+	}
+	starts[n+2] = len(padded)
+	weight /= math.Sqrt(float64(n))
+	for i := range n {
+		f.hashed(hashOf(2, padded[starts[i]:starts[i+3]]), weight)
+	}
+}
+
+// inWord tells whether r is a letter of a script whose terms are whole words.
+func inWord(r rune) bool {
+	return 'a' <= r && r <= 'z' || 0xC0 <= r && r < 0x0E00
+}
+
+// hashed adds weight at the place and with the sign that a hash gives (Weinberger et al., "Feature hashing", 2009).
+func (f *features) hashed(hash uint64, weight float64) {
+	random := splitMix(hash)
+	bits := random.next()
+	if bits>>63 == 1 {
+		weight = -weight
+	}
+	f.vector[bits%wordDims] += weight
+}
+
+// hashOf is FNV-1a over the kind of a feature and its name.
+func hashOf[T string | []byte](kind byte, name T) uint64 {
+	const offset, prime = 14695981039346656037, 1099511628211
+	hash := (offset ^ uint64(kind)) * prime
+	for i := range len(name) {
+		hash = (hash ^ uint64(name[i])) * prime
+	}
+	return hash
+}
+
+// rarity guesses how much a term tells: longer words are rarer, a single Han character stands in pairs that tell more.
+func rarity(term string) float64 {
+	if len(term) > 1 && term[0] >= utf8.RuneSelf {
+		if utf8.RuneCountInString(term) == 1 {
+			return 0.4
+		}
+		return 1
+	}
+	return 0.4 + 0.1*float64(min(len(term), 8))
 }

@@ -96,7 +96,7 @@ func TestTheModelBeforeIsReachedAsThePresentOneUnlessToldOtherwise(t *testing.T)
 		"the built-in":  {map[string]string{"OPENAI_API_KEY": secret, previous + "MODEL": "builtin"}, "builtin-1"},
 		"other lengths": {map[string]string{"OPENAI_API_KEY": secret, "ANNALS_EMBEDDING_DIMS": "512", previous + "MODEL": "text-embedding-3-small"}, "openai:text-embedding-3-small:1536"},
 	} {
-		former, err := embedding.FormerFromEnvironment(func(name string) string { return test.environment[name] })
+		former, err := embedding.PreviousFromEnvironment(func(name string) string { return test.environment[name] })
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -109,7 +109,7 @@ func TestTheModelBeforeIsReachedAsThePresentOneUnlessToldOtherwise(t *testing.T)
 			t.Errorf("%s: got %q, want %q", name, got, test.former)
 		}
 	}
-	if _, err := embedding.FormerFromEnvironment(func(name string) string {
+	if _, err := embedding.PreviousFromEnvironment(func(name string) string {
 		return map[string]string{previous + "MODEL": "ours", previous + "URL": "http://x/v1"}[name]
 	}); err == nil {
 		t.Error("a model of unknown length is taken")
@@ -130,7 +130,7 @@ func TestTheKeyOfThePresentModelGoesNowhereElse(t *testing.T) {
 		if elsewhere {
 			environment["ANNALS_EMBEDDING_PREVIOUS_URL"] = server.URL
 		}
-		former, err := embedding.FormerFromEnvironment(func(name string) string { return environment[name] })
+		former, err := embedding.PreviousFromEnvironment(func(name string) string { return environment[name] })
 		if err != nil {
 			t.Fatal(err)
 		}

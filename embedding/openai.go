@@ -1,11 +1,15 @@
 package embedding
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/annals-kb/annals/text"
 )
@@ -93,4 +97,110 @@ func (o *OpenAI) prefixed(texts []string, kind Kind) []string {
 		inputs[i] = prefix + strings.ToValidUTF8(s, "\uFFFD")
 	}
 	return inputs
+}
+
+// Config says how to reach a model behind an OpenAI-compatible endpoint. URL, Model and, unless the model is known, Dims
+// are required; everything else has a default.
+type Config struct {
+	// Provider stands in front of the name of the vector space. Default "openai".
+	Provider string
+
+	// URL is the base, exactly: "/embeddings" is appended and nothing else. "https://api.openai.com/v1".
+	URL string
+
+	// Model is the model's name at that endpoint.
+	Model string
+
+	// Key is sent as a bearer token, if not empty. It appears in no error.
+	Key string
+
+	// Dims is the length of the vectors. Default: the model's own, if the model is known. A model that is known to
+	// shorten its vectors on request is asked for it; any other must answer with this many.
+	Dims int
+
+	// QueryPrefix and DocumentPrefix are put before each text, for models trained so. Default: what a known model wants.
+	QueryPrefix, DocumentPrefix string
+
+	// MaxBatch and MaxBatchTokens bound a request, by texts and by text.Tokens. Default 64 and 32,000.
+	MaxBatch, MaxBatchTokens int
+
+	// RequestsPerSecond spaces requests out, with bursts of a second's worth. Default 0: unlimited.
+	RequestsPerSecond float64
+
+	// RequestTimeout bounds one attempt. Default 30 seconds.
+	RequestTimeout time.Duration
+
+	// MaxAttempts bounds how often a request is sent if the endpoint is busy, broken or out of reach. Default 5.
+	MaxAttempts int
+
+	// MinBackoff and MaxBackoff bound the pause between attempts, which doubles and is random. Default 200 ms and 10 s.
+	MinBackoff, MaxBackoff time.Duration
+
+	// MaxRetryAfter is the longest pause that the endpoint may ask for; beyond it there is no further attempt. Default one
+	// minute.
+	MaxRetryAfter time.Duration
+
+	// Calibration says how to read the model's cosines. Default: by the model's name.
+	Calibration Calibration
+
+	// Client sends the requests. Default: one of its own, without redirects.
+	Client *http.Client
+}
+
+// withDefaults fills in what was left out.
+func (c Config) withDefaults() Config {
+	known := modelNamed(c.Model)
+	c.Provider = cmp.Or(c.Provider, "openai")
+	c.Dims = cmp.Or(c.Dims, known.dims)
+	c.QueryPrefix = cmp.Or(c.QueryPrefix, known.queryPrefix)
+	c.DocumentPrefix = cmp.Or(c.DocumentPrefix, known.documentPrefix)
+	c.MaxBatch = cmp.Or(c.MaxBatch, 64)
+	c.MaxBatchTokens = cmp.Or(c.MaxBatchTokens, 32_000)
+	c.RequestTimeout = cmp.Or(c.RequestTimeout, 30*time.Second)
+	c.MaxAttempts = cmp.Or(c.MaxAttempts, 5)
+	c.MinBackoff = cmp.Or(c.MinBackoff, 200*time.Millisecond)
+	c.MaxBackoff = cmp.Or(c.MaxBackoff, 10*time.Second)
+	c.MaxRetryAfter = cmp.Or(c.MaxRetryAfter, time.Minute)
+	c.Calibration = cmp.Or(c.Calibration, known.calibration)
+	return c
+}
+
+// Validate returns every problem at once, without the key.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	var problems []error
+	problem := func(wrong bool, format string, args ...any) {
+		if wrong {
+			problems = append(problems, fmt.Errorf(format, args...))
+		}
+	}
+	if err := validURL(c.URL); err != nil {
+		problems = append(problems, err)
+	}
+	problem(c.Model == "", "embedding model: missing, set ANNALS_EMBEDDING_MODEL to its name")
+	problem(c.Dims == 0 && c.Model != "", "embedding dimensions: unknown for model %q: state the length of its vectors", c.Model)
+	problem(c.Dims < 0 || c.Dims > 65536, "embedding dimensions: %d is not between 1 and 65536", c.Dims)
+	problem(strings.ContainsFunc(c.Key, func(r rune) bool { return r <= ' ' || r >= 0x7F }),
+		"embedding key: has blanks or characters that cannot be sent")
+	problem(c.MaxBatch < 0 || c.MaxBatchTokens < 0, "embedding batch: negative")
+	problem(c.RequestsPerSecond < 0, "embedding rate: negative")
+	problem(c.RequestTimeout < 0, "embedding timeout: negative")
+	problem(c.MaxAttempts < 0, "embedding attempts: negative")
+	problem(c.MinBackoff < 0 || c.MaxBackoff < c.MinBackoff, "embedding backoff: %v to %v is no range", c.MinBackoff, c.MaxBackoff)
+	return errors.Join(problems...)
+}
+
+func validURL(s string) error {
+	u, err := url.Parse(s)
+	switch {
+	case s == "":
+		return errors.New("embedding URL: missing")
+	case err != nil: // which would repeat what may be a secret
+		return errors.New("embedding URL: not a URL")
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return errors.New("embedding URL: must begin with http:// or https:// and a host")
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return errors.New("embedding URL: must have no user, query or fragment; the key has a setting of its own")
+	}
+	return nil
 }

@@ -35,14 +35,14 @@ func rotate(v []float32) []float32 {
 	return rotated
 }
 
-// Judge estimates how near sketched vectors lie to one that is known in full: with the question's numbers instead of its
+// SketchQuery estimates how near sketched vectors lie to one that is known in full: with the question's numbers instead of its
 // signs, the error is two thirds of what counting different bits has.
-type Judge struct {
+type SketchQuery struct {
 	sums [][16]float32 // of four dimensions each, by which of their bits are set
 }
 
-// NewJudge prepares to compare sketches with v.
-func NewJudge(v []float32) Judge {
+// NewSketchQuery prepares to compare sketches with v.
+func NewSketchQuery(v []float32) SketchQuery {
 	rotated := rotate(v)
 	sums := make([][16]float32, len(rotated)/4)
 	for i := range sums {
@@ -54,11 +54,11 @@ func NewJudge(v []float32) Judge {
 			}
 		}
 	}
-	return Judge{sums}
+	return SketchQuery{sums}
 }
 
-// Nearness grows with the cosine between v and what the sketch was made of. Only its order means anything.
-func (j Judge) Nearness(sketch []uint64) float32 {
+// Similarity grows with the cosine between v and what the sketch was made of. Only its order means anything.
+func (j SketchQuery) Similarity(sketch []uint64) float32 {
 	var nearness float32
 	for i, word := range sketch {
 		sums := j.sums[16*i : 16*i+16]

@@ -46,13 +46,13 @@ const mostLessons = 200
 
 // parse reads an answer. What is wrong with single lessons is mended or left out; an answer that is no list
 // of lessons matches errNonsense.
-func parse(raw []byte, c Conversation, p portion) (Found, error) {
+func parse(raw []byte, c Conversation, p portion) (Result, error) {
 	var written lessons
 	usage, err := decodeAnswer(raw, &written)
 	if err != nil {
-		return Found{}, err
+		return Result{}, err
 	}
-	found := Found{
+	found := Result{
 		Summary: domain.Summary{Abstract: cut(clean(written.Summary), 2000), Overview: cut(clean(written.Overview), 8000)},
 		Usage:   usage,
 	}
@@ -72,7 +72,7 @@ func parse(raw []byte, c Conversation, p portion) (Found, error) {
 			continue // an assistant's words say nothing about the user
 		}
 		key := strings.ToLower(cut(clean(l.Key), 100))
-		f := Finding{
+		f := LessonDraft{
 			Category: l.Category, Key: key, Single: l.Single, Correction: l.Correction, Sources: sources,
 			Task: cut(clean(l.Task), longestTask), Content: cut(l.Content, domain.MaxContent/2), Abstract: cut(clean(l.Abstract), 1000),
 			Tags: tagsOf(kindOf(l.Category), key),
@@ -85,7 +85,7 @@ func parse(raw []byte, c Conversation, p portion) (Found, error) {
 
 // supported tells whether a finding says nothing but what its messages say: they have all of its words, and it repeats no
 // sentence of another message. What a model adds is for the owner alone.
-func supported(c Conversation, f Finding) bool {
+func supported(c Conversation, f LessonDraft) bool {
 	var cited strings.Builder
 	for _, i := range f.Sources {
 		cited.WriteString(c.Messages[i].all() + "\n")

@@ -43,7 +43,7 @@ func (a assignment) remember(l domain.Lesson, target *domain.Knowledge) domain.R
 	}
 	by := a.by()
 	if item.Owner != a.owner {
-		by = a.librarian()
+		by = a.countsOwner()
 	}
 	return domain.Remember{By: by, ID: l.Item, Knowledge: item, OrSame: true}
 }
@@ -58,9 +58,9 @@ func (a assignment) saidAt(l domain.Lesson) time.Time {
 	return time.Time{}
 }
 
-// carryOut does what was decided. Every step may have been done before: it changes nothing then. What stands
+// apply does what was decided. Every step may have been done before: it changes nothing then. What stands
 // alone is done in one go, and then what takes another's place.
-func (a assignment) carryOut(ctx context.Context, reader Reader, writer Writer, lessons []domain.Lesson) error {
+func (a assignment) apply(ctx context.Context, reader Reader, writer Writer, lessons []domain.Lesson) error {
 	var alone []domain.Submission
 	var places []int
 	for i, l := range lessons {
@@ -172,7 +172,7 @@ func (a assignment) replace(ctx context.Context, reader Reader, writer Writer, l
 	}
 	by := a.by()
 	if target.Owner != a.owner {
-		by = a.librarian()
+		by = a.countsOwner()
 	}
 	submit := func(command domain.Command) error {
 		_, err := writer.Submit(ctx, domain.Submission{Command: command, By: by, Origin: a.origin(l)})

@@ -22,8 +22,8 @@ var _ Extractor = BuiltIn{}
 func (BuiltIn) Name() string { return "built-in 3" }
 
 // Extract implements [Extractor]. It never fails.
-func (BuiltIn) Extract(_ context.Context, c Conversation) (Found, error) {
-	found := Found{Summary: summarize(c)}
+func (BuiltIn) Extract(_ context.Context, c Conversation) (Result, error) {
+	found := Result{Summary: summarize(c)}
 	negative := c.Negative()
 	if negative {
 		found.Findings = append(found.Findings, failure(c)...)
@@ -51,19 +51,19 @@ func (BuiltIn) Extract(_ context.Context, c Conversation) (Found, error) {
 const shortestStatement = 6
 
 // stated is what a sentence of the user's says about him and his world.
-func stated(sentence string) (Finding, bool) {
+func stated(sentence string) (LessonDraft, bool) {
 	s := straight.Replace(sentence)
 	asked := asking().MatchString(s)
 	if len(s) < shortestStatement || len(s) > domain.MaxContent/2 || polarityMark().MatchString(s) {
-		return Finding{}, false
+		return LessonDraft{}, false
 	}
 	if passing().MatchString(s) || requesting().MatchString(s) && !either(s, remembering, rememberingChinese) {
-		return Finding{}, false
+		return LessonDraft{}, false
 	}
-	f := Finding{Content: sentence, Correction: either(s, correcting, correctingChinese)}
+	f := LessonDraft{Content: sentence, Correction: either(s, correcting, correctingChinese)}
 	noted := either(s, remembering, rememberingChinese)
 	if asked && !noted {
-		return Finding{}, false
+		return LessonDraft{}, false
 	}
 	if either(s, preferring, preferringChinese) {
 		f.Category, f.Key = domain.CategoryPreferences, facetOf(s)
@@ -89,19 +89,19 @@ func stated(sentence string) (Finding, bool) {
 		f.Task = in(s, "What the user's world is like", "用户所说的事实")
 		f.Tags = tagsOf("", "")
 	default:
-		return Finding{}, false
+		return LessonDraft{}, false
 	}
 	return f, true
 }
 
-// unheard is what the user says in a message that is to be remembered as it stands, and that no finding says.
-func unheard(c Conversation, findings []Finding) []Finding {
+// verbatimRequests is what the user says in a message that is to be remembered as it stands, and that no finding says.
+func verbatimRequests(c Conversation, findings []LessonDraft) []LessonDraft {
 	var contents []string
 	for _, f := range findings {
 		contents = append(contents, f.Content)
 	}
 	known := words(strings.Join(contents, "\n"))
-	var more []Finding
+	var more []LessonDraft
 	for i, m := range c.Messages {
 		said := cmp.Or(strings.TrimSpace(m.Prose()), strings.TrimSpace(m.Text()))
 		if m.Role != domain.RoleUser || said == "" {
@@ -113,7 +113,7 @@ func unheard(c Conversation, findings []Finding) []Finding {
 			}), " ")
 		}
 		if said != "" {
-			more = append(more, Finding{
+			more = append(more, LessonDraft{
 				Category: domain.CategoryEntities, Sources: []int{i}, Content: cut(said, domain.MaxContent/2),
 				Task: in(said, "What the user's world is like", "用户所说的事实"), Tags: tagsOf("", ""),
 			})

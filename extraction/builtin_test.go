@@ -27,7 +27,7 @@ func talk(lines ...string) extraction.Conversation {
 	return c
 }
 
-func extract(t *testing.T, c extraction.Conversation) extraction.Found {
+func extract(t *testing.T, c extraction.Conversation) extraction.Result {
 	t.Helper()
 	found, err := extraction.BuiltIn{}.Extract(t.Context(), c)
 	if err != nil {
@@ -98,7 +98,7 @@ func TestWhatIsStatedOutrightIsFound(t *testing.T) {
 	}
 }
 
-func categories(found extraction.Found) (all []string) {
+func categories(found extraction.Result) (all []string) {
 	for _, f := range found.Findings {
 		all = append(all, string(f.Category))
 	}
@@ -112,7 +112,7 @@ func TestAProblemWithItsFixIsACase(t *testing.T) {
 		"zh": {"浏览器驱动启动报错", "a: 原因是 Chrome 版本太旧。", "a: 升级到 124 之后解决了。"},
 	} {
 		found := extract(t, talk(lines...))
-		i := slices.IndexFunc(found.Findings, func(f extraction.Finding) bool { return f.Category == domain.CategoryCases })
+		i := slices.IndexFunc(found.Findings, func(f extraction.LessonDraft) bool { return f.Category == domain.CategoryCases })
 		if i < 0 {
 			t.Errorf("%s: %v", name, categories(found))
 			continue
@@ -198,7 +198,7 @@ func TestTheMarkOfAFailureIsNotToldWithIt(t *testing.T) {
 func TestACompletedTaskIsACase(t *testing.T) {
 	t.Parallel()
 	found := extract(t, talk("build a dashboard from sales.xlsx", "a: Final response: the dashboard has four charts", "a: Tool sequence: shell:xlsx_to_csv"))
-	i := slices.IndexFunc(found.Findings, func(f extraction.Finding) bool { return f.Category == domain.CategoryCases })
+	i := slices.IndexFunc(found.Findings, func(f extraction.LessonDraft) bool { return f.Category == domain.CategoryCases })
 	if i < 0 || found.Findings[i].Task != "build a dashboard from sales.xlsx" || !strings.Contains(found.Findings[i].Content, "xlsx_to_csv") {
 		t.Errorf("%+v", found.Findings)
 	}
@@ -215,7 +215,7 @@ func TestToolCallsAreCounted(t *testing.T) {
 	}
 	c.Messages[1].Parts = []domain.Part{call("completed", "ok"), call("error", "xlsm is not supported"), call("running", "")}
 	c.Messages[2].Parts = []domain.Part{call("completed", "ok")}
-	var tool, skill *extraction.Finding
+	var tool, skill *extraction.LessonDraft
 	for _, f := range extract(t, c).Findings {
 		switch f.Category {
 		case domain.CategoryTools:

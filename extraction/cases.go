@@ -22,8 +22,8 @@ type clue struct {
 }
 
 // cases are problems of which somebody says what helped, with the cause where it was found.
-func cases(c Conversation) []Finding {
-	var found []Finding
+func cases(c Conversation) []LessonDraft {
+	var found []LessonDraft
 	clues := cluesOf(c)
 	for at := 0; at < len(clues); {
 		first := clues[at]
@@ -88,9 +88,9 @@ func clueOf(sentence string) clue {
 var label = text.Expression(`(?i)^\W*(?:problem|issue|symptom|error|root cause|cause|reason|fix|solution|resolution|workaround|问题|现象|症状|根本原因|原因|根因|解决方案|解决办法|解决方法|解决|修复|办法)\s*[:：]\s*|^\W*(?:根本)?(?:原因|根因)(?:是|在于)\s*`)
 
 // caseOf tells a problem, its cause and its fix from clues that stand together.
-func caseOf(clues []clue) Finding {
+func caseOf(clues []clue) LessonDraft {
 	var problems, causes, fixes []string
-	f := Finding{Category: domain.CategoryCases}
+	f := LessonDraft{Category: domain.CategoryCases}
 	for i, clue := range clues {
 		told := reporting().ReplaceAllString(clue.sentence, "")
 		switch {
@@ -158,14 +158,14 @@ func (c Conversation) reportedTask(parts map[string]int) (string, int) {
 }
 
 // report is the case of a task that was completed, as agents report it.
-func report(c Conversation) []Finding {
+func report(c Conversation) []LessonDraft {
 	parts := reported(c)
 	about, asked := c.reportedTask(parts)
 	final, done := parts["final response"]
 	if !done || asked < 0 {
 		return nil
 	}
-	f := Finding{Category: domain.CategoryCases, Task: about, Sources: []int{asked}}
+	f := LessonDraft{Category: domain.CategoryCases, Task: about, Sources: []int{asked}}
 	lines := []string{in(about, "Task: ", "任务：") + about}
 	for _, name := range []string{"final response", "tool sequence", "environment"} {
 		if i, is := parts[name]; is {
@@ -176,14 +176,14 @@ func report(c Conversation) []Finding {
 	f.Content = strings.Join(lines, "\n")
 	f.Abstract = text.Abstract(about+" → "+reporting().ReplaceAllString(c.Messages[final].Text(), ""), text.AbstractTokens)
 	f.Tags = tagsOf("", "")
-	return []Finding{f}
+	return []LessonDraft{f}
 }
 
 // failure is what not to do again: all that a negative conversation says.
-func failure(c Conversation) []Finding {
+func failure(c Conversation) []LessonDraft {
 	about, asked := c.reportedTask(reported(c))
 	about = unmarked(about)
-	f := Finding{Category: domain.CategoryAntipatterns, Polarity: domain.Negative, Task: about}
+	f := LessonDraft{Category: domain.CategoryAntipatterns, Polarity: domain.Negative, Task: about}
 	if asked >= 0 {
 		f.Sources = append(f.Sources, asked)
 	}
@@ -216,7 +216,7 @@ func failure(c Conversation) []Finding {
 		f.Abstract = text.Abstract(strings.TrimSpace(about+" → "+reason), text.AbstractTokens)
 	}
 	f.Tags = tagsOf("", "")
-	return []Finding{f}
+	return []LessonDraft{f}
 }
 
 // unmarked is a text without the mark that it tells of a failure, which the item says by its polarity.

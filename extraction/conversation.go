@@ -17,7 +17,7 @@ type Extractor interface {
 	Name() string
 	// Extract gives lessons. The error matches [domain.ErrUnavailable] if another attempt may succeed, and
 	// else says why there will never be anything.
-	Extract(ctx context.Context, c Conversation) (Found, error)
+	Extract(ctx context.Context, c Conversation) (Result, error)
 }
 
 // Conversation is an archive of a session.
@@ -92,15 +92,15 @@ func (m Message) turns() []Message {
 	return all
 }
 
-// Found is what an extractor made of a conversation.
-type Found struct {
-	Findings []Finding
+// Result is what an extractor made of a conversation.
+type Result struct {
+	Findings []LessonDraft
 	Summary  domain.Summary
 	Usage    domain.ModelUsage
 }
 
-// Finding is one thing worth knowing.
-type Finding struct {
+// LessonDraft is one thing worth knowing.
+type LessonDraft struct {
 	Category   domain.Category
 	Polarity   domain.Polarity // empty for what follows from the category
 	Sources    []int           // messages that it was found in
@@ -121,7 +121,7 @@ const peerTag = "peer"
 
 // attribute makes what peers state theirs: a lesson is tagged with its peers, and what a peer says of themselves is about a
 // person whom the owner knows.
-func attribute(c Conversation, findings []Finding) {
+func attribute(c Conversation, findings []LessonDraft) {
 	const longest = 100
 	for i := range findings {
 		f := &findings[i]

@@ -50,15 +50,15 @@ func (a assignment) by() domain.Principal {
 	}
 }
 
-// librarian is who keeps the counts of tools and skills that everybody shares, whoever counted first.
-func (a assignment) librarian() domain.Principal {
+// countsOwner is who keeps the counts of tools and skills that everybody shares, whoever counted first.
+func (a assignment) countsOwner() domain.Principal {
 	p := a.by()
 	p.OnBehalfOf = ""
 	return p
 }
 
 // scopes are for whom a finding is: what is about the owner is the owner's alone.
-func (a assignment) scopes(f Finding) []domain.Scope {
+func (a assignment) scopes(f LessonDraft) []domain.Scope {
 	if f.Own || f.Category.AboutUser() || len(a.audience) == 0 {
 		return []domain.Scope{a.owner.Scope()}
 	}
@@ -66,12 +66,12 @@ func (a assignment) scopes(f Finding) []domain.Scope {
 }
 
 // shared tells whether a finding lies where everybody's do.
-func (a assignment) shared(f Finding) bool {
+func (a assignment) shared(f LessonDraft) bool {
 	return slices.Contains(a.scopes(f), domain.Public)
 }
 
 // reaches tells whether those whom a finding is for may see an item with these scopes. The owner sees all items that are compared.
-func (a assignment) reaches(scopes []domain.Scope, f Finding) bool {
+func (a assignment) reaches(scopes []domain.Scope, f LessonDraft) bool {
 	return slices.Contains(scopes, domain.Public) || !slices.ContainsFunc(a.scopes(f), func(s domain.Scope) bool {
 		return s != a.owner.Scope() && !slices.Contains(scopes, s)
 	})
@@ -88,7 +88,7 @@ type decided struct {
 }
 
 // decide finds out what becomes of findings, by what is known and by one another. It changes nothing.
-func (a assignment) decide(ctx context.Context, reader Reader, findings []Finding) ([]domain.Lesson, error) {
+func (a assignment) decide(ctx context.Context, reader Reader, findings []LessonDraft) ([]domain.Lesson, error) {
 	var d decided
 	all := combined(findings)
 	similar, err := a.similar(ctx, reader, all)
@@ -106,8 +106,8 @@ func (a assignment) decide(ctx context.Context, reader Reader, findings []Findin
 }
 
 // combined adds up what was found about one tool or skill.
-func combined(findings []Finding) []Finding {
-	var all []Finding
+func combined(findings []LessonDraft) []LessonDraft {
+	var all []LessonDraft
 	at := map[string]int{}
 	for _, f := range findings {
 		if !keyed(f.Category) || f.Key == "" {
@@ -155,7 +155,7 @@ func joined(a, b string) string {
 }
 
 // lesson decides on one finding, beside which the items stand that say something like it.
-func (a assignment) lesson(ctx context.Context, reader Reader, f Finding, similar []domain.Found, before decided) (domain.Lesson, error) {
+func (a assignment) lesson(ctx context.Context, reader Reader, f LessonDraft, similar []domain.Found, before decided) (domain.Lesson, error) {
 	lesson := domain.Lesson{
 		Category: f.Category, Polarity: cmp.Or(f.Polarity, polarityOf(f.Category)), Sources: a.sources(f.Sources), Decision: domain.DecideCreate,
 		Text: domain.LessonText{
@@ -175,7 +175,7 @@ func (a assignment) lesson(ctx context.Context, reader Reader, f Finding, simila
 	for _, k := range known {
 		lesson.Neighbours = append(lesson.Neighbours, domain.Neighbour{ID: k.item.ID, Score: k.score})
 	}
-	target := a.judge(&lesson, f, known, before)
+	target := a.decideDraft(&lesson, f, known, before)
 	switch lesson.Decision {
 	case domain.DecideCreate, domain.DecideSupersede:
 		lesson.Scopes = a.scopes(f)
@@ -218,8 +218,8 @@ func (a assignment) sources(messages []int) []string {
 	return ids
 }
 
-// judge chooses the decision, and the item that it concerns.
-func (a assignment) judge(lesson *domain.Lesson, f Finding, known []neighbour, before decided) *domain.Knowledge {
+// decideDraft chooses the decision, and the item that it concerns.
+func (a assignment) decideDraft(lesson *domain.Lesson, f LessonDraft, known []neighbour, before decided) *domain.Knowledge {
 	taken := func(k *domain.Knowledge) bool { // by an earlier lesson of the same conversation
 		return slices.ContainsFunc(before.lessons, func(l domain.Lesson) bool {
 			return l.Target == k.ID && l.Decision != domain.DecideSkip && l.Decision != domain.DecideVote
@@ -266,7 +266,7 @@ func mergeable(c domain.Category) bool {
 }
 
 // write puts together what the item is to say.
-func (a assignment) write(lesson *domain.Lesson, f Finding, target *domain.Knowledge) {
+func (a assignment) write(lesson *domain.Lesson, f LessonDraft, target *domain.Knowledge) {
 	merging := lesson.Decision == domain.DecideMerge && target != nil
 	if merging {
 		previous := target.Text.Content

@@ -17,8 +17,8 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// Shelves keep what was said of directories, and which of them changed since.
-type Shelves interface {
+// DirectoryStore keep what was said of directories, and which of them changed since.
+type DirectoryStore interface {
 	Mark(ctx context.Context, tx bun.IDB, tenant string, uris []domain.URI, at time.Time) error
 	Next(ctx context.Context, now, quiet, overdue time.Time) (domain.DirectoryTask, bool, error)
 	Keep(ctx context.Context, t domain.DirectoryTask, said domain.DirectorySummary, parents []domain.URI, at time.Time) error
@@ -34,13 +34,13 @@ type Browser interface {
 
 // DirectoryOptions are what [Directories] are made of.
 type DirectoryOptions struct {
-	Shelves    Shelves
+	Shelves    DirectoryStore
 	Browser    Browser
 	Summarizer Summarizer
 	// Clean takes out of what the model wrote for a tenant what must not be recorded.
 	Clean func(ctx context.Context, tenant, said string) (string, error)
-	// Alone does something unless another of the processes that share the database is at it.
-	Alone func(ctx context.Context, do func(ctx context.Context) error) error
+	// RunExclusively does something unless another of the processes that share the database is at it.
+	RunExclusively func(ctx context.Context, do func(ctx context.Context) error) error
 	// Quiet is for how long nothing must change in a directory before it is summarised, and Overdue how long that may take. 0 for half
 	// a minute and ten minutes.
 	Quiet, Overdue time.Duration
@@ -65,17 +65,17 @@ func NewDirectories(options DirectoryOptions) *Directories {
 	return &Directories{options}
 }
 
-// betweenLooks is how long a directory that is due may wait.
-const betweenLooks = 5 * time.Second
+// pollInterval is how long a directory that is due may wait.
+const pollInterval = 5 * time.Second
 
 // Run summarises what is due until ctx ends.
 func (d *Directories) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := d.SummarizeDue(ctx); err != nil && ctx.Err() == nil {
-			d.Logger.WarnContext(ctx, "directories were not summarised; it is tried again", "error", err, "after", betweenLooks.String())
+			d.Logger.WarnContext(ctx, "directories were not summarised; it is tried again", "error", err, "after", pollInterval.String())
 		}
 		select {
-		case <-time.After(betweenLooks):
+		case <-time.After(pollInterval):
 		case <-ctx.Done():
 		}
 	}
@@ -86,7 +86,7 @@ func (d *Directories) SummarizeDue(ctx context.Context) error {
 	if _, due, err := d.next(ctx); err != nil || !due {
 		return err
 	}
-	return d.Alone(ctx, d.summarizeAll)
+	return d.RunExclusively(ctx, d.summarizeAll)
 }
 
 func (d *Directories) next(ctx context.Context) (domain.DirectoryTask, bool, error) {

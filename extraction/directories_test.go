@@ -47,7 +47,7 @@ func newBrowsing(t *testing.T, db *database.DB, answers ...func(http.ResponseWri
 func (b *browsing) begin(model extraction.Summarizer) {
 	b.directories = extraction.NewDirectories(extraction.DirectoryOptions{
 		Shelves: b.shelves, Browser: b.base, Summarizer: interrupted{model, b.summarizing}, Clean: events.NewScrubbingWriter(b.log, true).Clean,
-		Alone: b.alone, Attempts: 3, Logger: databasetest.Log(b.t),
+		RunExclusively: b.alone, Attempts: 3, Logger: databasetest.Log(b.t),
 		Now: func() time.Time { return time.Now().Add(b.later) },
 	})
 }
@@ -91,7 +91,7 @@ func (b *browsing) follows(later time.Duration) error {
 	return b.directories.SummarizeDue(b.t.Context())
 }
 
-// says compares what is said of the guide, and how often the model was asked.
+// mayNeedSummary compares what is said of the guide, and how often the model was asked.
 func (b *browsing) says(later time.Duration, abstract string, requests int) {
 	b.t.Helper()
 	if err := b.follows(later); err != nil {

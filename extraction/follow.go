@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"github.com/ThreeDotsLabs/watermill/message"
-	"github.com/uptrace/bun"
-
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/uptrace/bun"
 )
 
-// Archivist reads what was said.
-type Archivist interface {
+// SessionLog reads what was said.
+type SessionLog interface {
 	ArchivedMessages(ctx context.Context, tenant string, commit domain.Event, fact domain.SessionCommitted) ([]domain.Event, error)
 }
 
@@ -25,7 +25,7 @@ type Options struct {
 	Log       *events.Log
 	Writer    Writer
 	Reader    Reader
-	Archivist Archivist
+	Archivist SessionLog
 	Extractor Extractor
 	// Patience is for how long an extractor that is away is asked again, before an archive's extraction has
 	// failed. 0 for an hour.
@@ -65,11 +65,11 @@ func (w *Worker) Follow(router *message.Router) {
 	events.AddPreparer(router, w.Log, domain.Extraction, w.Prepare)
 }
 
-// nothing is left to write: what follows from a page is submitted to the log.
-type nothing struct{}
+// noWork is left to write: what follows from a page is submitted to the log.
+type noWork struct{}
 
-func (nothing) Write(context.Context, bun.IDB) error { return nil }
-func (nothing) Done()                                {}
+func (noWork) Write(context.Context, bun.IDB) error { return nil }
+func (noWork) Done()                                {}
 
 // Prepare extracts what a page of the log commits, one archive after the other. An error leaves the page to
 // be tried again; what was done of it stays done.
@@ -87,7 +87,7 @@ func (w *Worker) Prepare(ctx context.Context, page events.Page) (events.Change, 
 			return nil, fmt.Errorf("extract from %s: %w", event.Stream, err)
 		}
 	}
-	return nothing{}, nil
+	return noWork{}, nil
 }
 
 // commitOf is the commit whose archive an event lets be extracted, for the first time or again.
@@ -117,12 +117,12 @@ func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.
 		a.agent = session.Agent
 		if failure := session.Failures[commit.Archive]; session.Processed < commit.Archive || failure.RetryRequested {
 			a.retry = failure.Retries
-			if err := w.settle(ctx, event, commit, a, ConversationOf(a.owner, a.session, a.agent, said)); err != nil {
+			if err := w.recordOutcome(ctx, event, commit, a, ConversationOf(a.owner, a.session, a.agent, said)); err != nil {
 				return err
 			}
 		}
 	}
-	if err := w.praise(ctx, event, commit, a); err != nil {
+	if err := w.voteForUsed(ctx, event, commit, a); err != nil {
 		return err
 	}
 	settled, found, err := w.Log.ExtractionResult(ctx, event)
@@ -134,7 +134,7 @@ func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.
 		return nil
 	}
 	a.messages = ConversationOf(a.owner, a.session, a.agent, said).Messages
-	if err := a.carryOut(ctx, w.Reader, w.Writer, extracted.Lessons); err != nil {
+	if err := a.apply(ctx, w.Reader, w.Writer, extracted.Lessons); err != nil {
 		return err
 	}
 	if session.Open() && commit.Archive > session.Before {
@@ -143,8 +143,8 @@ func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.
 	return nil
 }
 
-// praise lets what helped in a session, as the caller said, have a helpful voice.
-func (w *Worker) praise(ctx context.Context, event domain.Event, commit domain.SessionCommitted, a assignment) error {
+// voteForUsed lets what helped in a session, as the caller said, have a helpful voice.
+func (w *Worker) voteForUsed(ctx context.Context, event domain.Event, commit domain.SessionCommitted, a assignment) error {
 	helped, err := w.Log.ContextsThatHelped(ctx, event, commit)
 	if err != nil {
 		return err
@@ -165,8 +165,8 @@ func (w *Worker) assigned(event domain.Event, commit domain.SessionCommitted) as
 	}
 }
 
-// settle decides on an archive, and records the decisions, or why there are none.
-func (w *Worker) settle(ctx context.Context, event domain.Event, commit domain.SessionCommitted, a assignment, c Conversation) error {
+// recordOutcome decides on an archive, and records the decisions, or why there are none.
+func (w *Worker) recordOutcome(ctx context.Context, event domain.Event, commit domain.SessionCommitted, a assignment, c Conversation) error {
 	began := w.Now()
 	tried := w.tried(event.EventID)
 	fact, err := w.decided(ctx, event, commit, a, c)
@@ -207,7 +207,7 @@ func (w *Worker) decided(ctx context.Context, event domain.Event, commit domain.
 		return fact, err
 	}
 	if commit.Trigger == domain.TriggerStated && commit.Messages() == 1 {
-		found.Findings = append(found.Findings, unheard(c, found.Findings)...)
+		found.Findings = append(found.Findings, verbatimRequests(c, found.Findings)...)
 	}
 	attribute(c, found.Findings)
 	a.messages = c.Messages
@@ -245,4 +245,73 @@ func (w *Worker) Status(ctx context.Context, tenant string) (domain.ProjectionSt
 	return f.Describe(domain.ProjectionStatus{
 		Name: domain.Extraction, Version: 1, State: "active", Settings: map[string]string{"extractor": w.Extractor.Name()},
 	}), err
+}
+
+// betweenRetries is how often failed archives are looked for.
+const betweenRetries = time.Minute
+
+// Retry asks to try archives again of which nothing could be made, at growing intervals, until ctx ends. What asks for it is
+// recorded, so that any server can do it.
+func (w *Worker) Retry(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := w.RetryDue(ctx); err != nil && ctx.Err() == nil {
+			w.Logger.WarnContext(ctx, "failed archives were not looked for; that is tried again", "error", err, "after", betweenRetries.String())
+		}
+		select {
+		case <-time.After(betweenRetries):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// RetryDue asks once for all archives, of every tenant, that it is time to try again.
+func (w *Worker) RetryDue(ctx context.Context) error {
+	tenants, err := w.Log.Tenants(ctx)
+	if err != nil {
+		return err
+	}
+	for _, tenant := range tenants {
+		if err := w.retryIn(database.ForTenant(ctx, tenant), tenant); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *Worker) retryIn(ctx context.Context, tenant string) error {
+	now := w.Now()
+	failures, err := w.Log.ExtractionFailures(ctx, tenant, now.Add(-domain.MaxRetryPeriod))
+	if err != nil {
+		return err
+	}
+	asked := map[string]bool{}
+	for _, event := range failures {
+		if asked[event.Stream] {
+			continue
+		}
+		asked[event.Stream] = true
+		stream, err := w.Log.State(ctx, tenant, event.Stream)
+		if err != nil {
+			return err
+		}
+		if session, is := stream.State.(domain.Session); is && session.Due(now) {
+			if err := w.ask(ctx, tenant, event.Stream); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ask asks for what is due of a session. A refusal says that somebody was faster, or that the session is gone.
+func (w *Worker) ask(ctx context.Context, tenant, stream string) error {
+	owner, id, _ := domain.SessionOf(stream)
+	by := assignment{tenant: tenant, owner: owner}.by()
+	_, err := w.Writer.Submit(ctx, domain.Submission{
+		Command: domain.RetryExtraction{SessionTarget: domain.SessionTarget{By: by, Owner: owner, ID: id}, OnlyDue: true}, By: by,
+	})
+	if refused(err) {
+		return nil
+	}
+	return err
 }

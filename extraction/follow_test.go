@@ -273,10 +273,10 @@ func TestWhatHelpedIsVotedFor(t *testing.T) {
 }
 
 // extractorFunc is an extractor that a test makes up.
-type extractorFunc func(context.Context, extraction.Conversation) (extraction.Found, error)
+type extractorFunc func(context.Context, extraction.Conversation) (extraction.Result, error)
 
 func (extractorFunc) Name() string { return "made up" }
-func (f extractorFunc) Extract(ctx context.Context, c extraction.Conversation) (extraction.Found, error) {
+func (f extractorFunc) Extract(ctx context.Context, c extraction.Conversation) (extraction.Result, error) {
 	return f(ctx, c)
 }
 
@@ -284,11 +284,11 @@ func TestAnExtractionThatFailsSaysWhy(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		attempts := 0
-		w := newWorld(t, db, extractorFunc(func(context.Context, extraction.Conversation) (extraction.Found, error) {
+		w := newWorld(t, db, extractorFunc(func(context.Context, extraction.Conversation) (extraction.Result, error) {
 			if attempts++; attempts < 3 {
-				return extraction.Found{}, errKilled
+				return extraction.Result{}, errKilled
 			}
-			return extraction.Found{}, errNever
+			return extraction.Result{}, errNever
 		}))
 		task := w.hold("s1", talk("I prefer tabs."))
 		for range 2 {

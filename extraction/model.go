@@ -102,10 +102,10 @@ func (m *Model) Name() string { return "model " + m.config.Model }
 // Extract implements [Extractor]. How tools and skills did is counted and not guessed. The error matches
 // [domain.ErrUnavailable] if the endpoint is away or busy; an endpoint that refuses, or a model that answers
 // what cannot be read, again and again, is an error for good.
-func (m *Model) Extract(ctx context.Context, c Conversation) (Found, error) {
-	found := Found{}
+func (m *Model) Extract(ctx context.Context, c Conversation) (Result, error) {
+	found := Result{}
 	for _, part := range portions(c, m.config.MaxTokens) {
-		var got Found
+		var got Result
 		err := m.ask(ctx, m.request(c, part), func(raw []byte) (err error) {
 			got, err = parse(raw, c, part)
 			return err
@@ -154,8 +154,8 @@ func (m *Model) Refusal() error {
 	return m.refusal
 }
 
-// heed remembers a refusal until the endpoint answers. What passes says nothing about it.
-func (m *Model) heed(err error) {
+// noteRefusal remembers a refusal until the endpoint answers. What passes says nothing about it.
+func (m *Model) noteRefusal(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
@@ -166,11 +166,11 @@ func (m *Model) heed(err error) {
 	}
 }
 
-// Knock asks the endpoint for its models, which costs nothing, and returns its refusal if it does not know the key: so that is
+// Probe asks the endpoint for its models, which costs nothing, and returns its refusal if it does not know the key: so that is
 // known before there is anything to learn. Another answer says nothing, since not every endpoint lists its models, nor to every key.
-func (m *Model) Knock(ctx context.Context) error {
+func (m *Model) Probe(ctx context.Context) error {
 	if _, err := m.send(ctx, http.MethodGet, "/models", nil); errors.Is(err, errKey) {
-		m.heed(err)
+		m.noteRefusal(err)
 	}
 	return m.Refusal()
 }
@@ -182,7 +182,7 @@ func (m *Model) ask(ctx context.Context, request chatRequest, read func(raw []by
 			return err
 		}
 		err := m.try(ctx, request, read)
-		m.heed(err)
+		m.noteRefusal(err)
 		waiting, passes := errors.AsType[*busy](err)
 		last := attempt >= m.config.Attempts
 		switch {
@@ -281,4 +281,25 @@ func (m *Model) refused(response *http.Response) error {
 func (m *Model) endpoint() string {
 	endpoint, _ := url.Parse(m.config.URL) // Validate has parsed it
 	return endpoint.Redacted()
+}
+
+// FromEnvironment chooses the extractor that the environment names, and says in a sentence which and why: a
+// model, if ANNALS_LLM_URL and ANNALS_LLM_MODEL name one (with ANNALS_LLM_KEY, if it needs one, and at most
+// ANNALS_LLM_RATE requests a second), else the built-in rules.
+func FromEnvironment(getenv func(string) string) (Extractor, string, error) {
+	config := ModelConfig{URL: getenv("ANNALS_LLM_URL"), Model: getenv("ANNALS_LLM_MODEL"), Key: getenv("ANNALS_LLM_KEY")}
+	if rate := getenv("ANNALS_LLM_RATE"); rate != "" {
+		var err error
+		if config.RequestsPerSecond, err = strconv.ParseFloat(rate, 64); err != nil || !(config.RequestsPerSecond >= 0) {
+			return nil, "", errors.New("ANNALS_LLM_RATE: not a number of requests a second")
+		}
+	}
+	if config.URL == "" && config.Model == "" && config.Key == "" {
+		return BuiltIn{}, "rules, built in: no model, no network. For one that reads between the lines set ANNALS_LLM_URL and ANNALS_LLM_MODEL", nil
+	}
+	model, err := NewModel(config)
+	if err != nil {
+		return nil, "", fmt.Errorf("ANNALS_LLM_URL, _MODEL, _KEY: %w", err)
+	}
+	return model, fmt.Sprintf("%s at %s, because ANNALS_LLM_URL says so", config.Model, config.URL), nil
 }

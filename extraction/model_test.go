@@ -210,7 +210,7 @@ func TestARefusalOfTheKeyIsKnown(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			refusal := model.Knock(t.Context())
+			refusal := model.Probe(t.Context())
 			if test.asked != 0 {
 				_, _ = model.Extract(t.Context(), talk("I prefer tabs.")) // what comes of it is told elsewhere
 				refusal = model.Refusal()

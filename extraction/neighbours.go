@@ -5,8 +5,10 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/text"
 )
 
 // neighbours is how many items that say something like it are looked at.
@@ -14,7 +16,7 @@ const neighbours = 5
 
 // similar finds, for every finding, the items that say something like it and that the owner or the commit's audience may see.
 // All are asked for at once; nothing changes what is known until everything is decided.
-func (a assignment) similar(ctx context.Context, reader Reader, findings []Finding) ([][]domain.Found, error) {
+func (a assignment) similar(ctx context.Context, reader Reader, findings []LessonDraft) ([][]domain.Found, error) {
 	similar := make([][]domain.Found, len(findings))
 	var searches []domain.Search
 	var places []int
@@ -63,7 +65,7 @@ func first(x, y bool) int {
 }
 
 // known are the items nearest to a finding that are stated by the same people, those that are about the same first.
-func (a assignment) known(ctx context.Context, reader Reader, f Finding, similar []domain.Found) ([]neighbour, error) {
+func (a assignment) known(ctx context.Context, reader Reader, f LessonDraft, similar []domain.Found) ([]neighbour, error) {
 	var all []neighbour
 	add := func(k *domain.Knowledge, score float64, byKey bool) {
 		if samePeers(k.Text.Tags, f.Tags) && !slices.ContainsFunc(all, func(n neighbour) bool { return n.item.ID == k.ID }) {
@@ -93,4 +95,59 @@ func (a assignment) known(ctx context.Context, reader Reader, f Finding, similar
 		return cmp.Or(first(x.keyed, y.keyed), first(x.quantity, y.quantity), cmp.Compare(y.alike, x.alike))
 	})
 	return all, nil
+}
+
+// How alike two texts are, as the share of words that they have in common.
+const (
+	same    = 0.85 // they say the same
+	related = 0.34 // they are about the same
+)
+
+// likeness is the share of two texts' words that both have: 1 if they differ in nothing but spelling.
+func likeness(a, b string) float64 {
+	if normal(a) == normal(b) {
+		return 1
+	}
+	left, right := words(a), words(b)
+	common := 0
+	for word := range left {
+		if right[word] {
+			common++
+		}
+	}
+	if all := len(left) + len(right) - common; all > 0 {
+		return min(float64(common)/float64(all), 0.99)
+	}
+	return 0
+}
+
+// quantity is a statement that something is a number, such as a port or a time.
+var quantity = text.Expression(`(?i)\b(?:the|our|my) ([a-z][\w -]*?) (?:is|are)(?: now)? \S*\d\S*?(?: now)?[.!]?$`)
+
+// sameQuantity tells whether two texts say the number of the same thing: few words, of which the likeness says little.
+func sameQuantity(a, b string) bool {
+	left, right := quantity().FindStringSubmatch(a), quantity().FindStringSubmatch(b)
+	return left != nil && right != nil && normal(left[1]) == normal(right[1])
+}
+
+// normal leaves nothing of a text but its letters and digits.
+func normal(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, s)
+}
+
+// words are those of a text that say something.
+func words(s string) map[string]bool {
+	counts, _ := text.TermCounts(s)
+	set := make(map[string]bool, len(counts))
+	for word := range counts {
+		if !text.IsStopWord(word) {
+			set[word] = true
+		}
+	}
+	return set
 }

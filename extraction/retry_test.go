@@ -17,9 +17,9 @@ func TestAFailedArchiveIsTriedAgainByItself(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		now, broken := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC), error(nil)
-		extractor := extractorFunc(func(ctx context.Context, c extraction.Conversation) (extraction.Found, error) {
+		extractor := extractorFunc(func(ctx context.Context, c extraction.Conversation) (extraction.Result, error) {
 			if broken != nil {
-				return extraction.Found{}, broken
+				return extraction.Result{}, broken
 			}
 			return extraction.BuiltIn{}.Extract(ctx, c)
 		})

@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/ThreeDotsLabs/watermill/message"
-
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/text"
+	"github.com/uptrace/bun"
 )
 
 // SummaryOptions are what [Summaries] are made of.
@@ -24,7 +25,7 @@ type SummaryOptions struct {
 	}
 	Summarizer Summarizer
 	// Directories are told in which of them something changed. Nil for none.
-	Directories Shelves
+	Directories DirectoryStore
 	// Attempts are made at an item while the summarizer is away, until the item is passed over. 0 for twenty.
 	Attempts int
 	Logger   *slog.Logger
@@ -57,7 +58,7 @@ func (s *Summaries) Follow(router *message.Router) {
 func (s *Summaries) Prepare(ctx context.Context, page events.Page) (events.Change, error) {
 	newest := map[string]string{} // event ids
 	for _, event := range page.Events {
-		if id, is := domain.ItemOf(event.Stream); is && says(event.Fact) {
+		if id, is := domain.ItemOf(event.Stream); is && mayNeedSummary(event.Fact) {
 			newest[id] = event.EventID
 		}
 	}
@@ -74,8 +75,8 @@ func (s *Summaries) Prepare(ctx context.Context, page events.Page) (events.Chang
 	return s.changes(ctx, page)
 }
 
-// says tells whether an item may need another summary after a fact.
-func says(fact domain.Fact) bool {
+// mayNeedSummary tells whether an item may need another summary after a fact.
+func mayNeedSummary(fact domain.Fact) bool {
 	switch f := fact.(type) {
 	case domain.Remembered, domain.Restored:
 		return true
@@ -88,8 +89,8 @@ func says(fact domain.Fact) bool {
 // long is from how many tokens on an item is summarised: what its beginning does not say already.
 const long = 2 * text.AbstractTokens
 
-// wants tells whether an item is to be summarised.
-func wants(k *domain.Knowledge) bool {
+// needsSummary tells whether an item is to be summarised.
+func needsSummary(k *domain.Knowledge) bool {
 	return k.Status == domain.Active && k.Media == domain.MediaText && k.Text.Abstract == "" && text.Tokens(k.Text.Content) > long
 }
 
@@ -101,7 +102,7 @@ func (s *Summaries) summarize(ctx context.Context, tenant, id, cause string) err
 	case err != nil:
 		return err
 	}
-	if !wants(k) || s.attempts(cause) >= s.Attempts {
+	if !needsSummary(k) || s.attempts(cause) >= s.Attempts {
 		return nil
 	}
 	summary, err := s.Summarizer.Summarize(ctx, k.Text.Task, k.Text.Content)
@@ -125,11 +126,11 @@ const races = 5
 
 // record records a summary, unless the item says something else by now, or somebody has written an abstract.
 func (s *Summaries) record(ctx context.Context, tenant string, k *domain.Knowledge, cause string, summary domain.Summary) error {
-	by := assignment{tenant: tenant}.librarian()
+	by := assignment{tenant: tenant}.countsOwner()
 	content := k.Text.Content
 	logger := s.Logger.With("tenant", tenant, "item", k.ID)
 	for range races {
-		if !wants(k) || k.Text.Content != content {
+		if !needsSummary(k) || k.Text.Content != content {
 			return nil
 		}
 		command := domain.Revise{Target: domain.Target{By: by, ID: k.ID, Revisions: []int64{k.Revision}}, Changes: domain.Revised{Abstract: &summary.Abstract}}
@@ -182,4 +183,55 @@ func (s *Summaries) Status(ctx context.Context, tenant string) (domain.Projectio
 	return f.Describe(domain.ProjectionStatus{
 		Name: domain.Summaries, Version: 1, State: "active", Settings: map[string]string{"summarizer": s.Summarizer.Name()},
 	}), err
+}
+
+// changedDirectories are directories in which a page of the log says that something changed.
+type changedDirectories struct {
+	shelves DirectoryStore
+	tenant  string
+	uris    []domain.URI
+	at      time.Time
+}
+
+// Write implements [events.Change].
+func (t changedDirectories) Write(ctx context.Context, tx bun.IDB) error {
+	return t.shelves.Mark(ctx, tx, t.tenant, t.uris, t.at)
+}
+
+// Done implements [events.Change].
+func (changedDirectories) Done() {}
+
+// changes are the directories in which a page of the log says that something changed. Those that something has left know it already.
+func (s *Summaries) changes(ctx context.Context, page events.Page) (events.Change, error) {
+	if s.Directories == nil {
+		return noWork{}, nil
+	}
+	t := changedDirectories{shelves: s.Directories, tenant: page.Tenant}
+	var ids []string
+	for _, event := range page.Events {
+		if id, is := domain.ItemOf(event.Stream); is && mayChangeDirectory(event.Fact) {
+			ids, t.at = append(ids, id), event.RecordedAt
+		}
+	}
+	everybody := domain.SystemPrincipal()
+	everybody.Tenant = page.Tenant
+	items, err := s.Reader.Live(ctx, everybody, ids)
+	if err != nil {
+		return nil, fmt.Errorf("find what changed: %w", err)
+	}
+	for _, k := range items {
+		t.uris = append(t.uris, domain.URI(k.Text.URI).SummarizedDirectories()...)
+	}
+	return t, nil
+}
+
+// mayChangeDirectory whether what is said of an item's directory may be other after a fact.
+func mayChangeDirectory(fact domain.Fact) bool {
+	switch f := fact.(type) {
+	case domain.Remembered, domain.Restored, domain.Moved, domain.Rescoped, domain.Transferred, domain.Superseded, domain.Redacted:
+		return true
+	case domain.Revised:
+		return f.Content != nil || f.Abstract != nil
+	}
+	return false
 }

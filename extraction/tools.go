@@ -13,8 +13,8 @@ import (
 )
 
 // behaviours are statements about tools: that one needs, supports or returns something.
-func behaviours(c Conversation) []Finding {
-	var found []Finding
+func behaviours(c Conversation) []LessonDraft {
+	var found []LessonDraft
 	for i, m := range c.Messages {
 		if !m.speaks() {
 			continue
@@ -26,7 +26,7 @@ func behaviours(c Conversation) []Finding {
 					continue
 				}
 				name, _, _ := strings.Cut(named[1], " ")
-				found = append(found, Finding{
+				found = append(found, LessonDraft{
 					Category: domain.CategoryTools, Key: strings.ToLower(name), Sources: []int{i},
 					Task: in(s, "Working with "+name, "使用 "+name), Content: s, Tags: tagsOf("", strings.ToLower(name)),
 				})
@@ -54,7 +54,7 @@ type run struct {
 }
 
 // runs count how tools and skills did.
-func runs(c Conversation) []Finding {
+func runs(c Conversation) []LessonDraft {
 	byName := map[string]*run{}
 	var order []string
 	note := func(category domain.Category, name string, i int, part domain.Part) {
@@ -80,7 +80,7 @@ func runs(c Conversation) []Finding {
 			}
 		}
 	}
-	var found []Finding
+	var found []LessonDraft
 	for _, key := range order {
 		if r := byName[key]; r.counts.Calls > 0 {
 			found = append(found, r.finding())
@@ -118,9 +118,9 @@ func (r *run) take(part domain.Part, i int) {
 	}
 }
 
-func (r *run) finding() Finding {
+func (r *run) finding() LessonDraft {
 	counts := r.counts
-	f := Finding{
+	f := LessonDraft{
 		Category: r.category, Key: strings.ToLower(r.name), Sources: r.sources, Counted: &counts,
 		Task: "Working with " + r.name, Tags: tagsOf("", strings.ToLower(r.name)),
 	}

@@ -109,14 +109,14 @@ func TestAWithdrawnKeyOpensNothingSoonAfter(t *testing.T) {
 	}
 	opens("at first", true)
 	p.is(true)
-	clock.pass(good)
+	clock.pass(keyLifetime)
 	opens("while the issuer is down", true)
 	if err := issuer.Ready(t.Context()); !errors.Is(err, domain.ErrUnavailable) {
 		t.Errorf("nobody says that it is down: %v", err)
 	}
 	p.is(false)
 	p.withdraw()
-	clock.pass(good)
+	clock.pass(keyLifetime)
 	opens("withdrawn", false)
 }
 

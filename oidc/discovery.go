@@ -42,7 +42,7 @@ func (i *Issuer) Overheard() bool {
 
 // ready is where the issuer's keys are, which it says once. Whoever comes while it is asked waits for that answer,
 // and asks for no other.
-func (i *Issuer) ready(ctx context.Context) (*keys, error) {
+func (i *Issuer) ready(ctx context.Context) (*keySet, error) {
 	if known := i.known.Load(); known != nil {
 		return known, nil
 	}
@@ -50,13 +50,13 @@ func (i *Issuer) ready(ctx context.Context) (*keys, error) {
 	case i.turn <- struct{}{}:
 		defer func() { <-i.turn }()
 	case <-ctx.Done():
-		return nil, away(ctx.Err())
+		return nil, errUnavailable(ctx.Err())
 	}
 	if known := i.known.Load(); known != nil {
 		return known, nil
 	}
 	if now := i.cfg.Now(); i.failed != nil && now.Sub(i.failedAt) < pause {
-		return nil, away(i.failed)
+		return nil, errUnavailable(i.failed)
 	}
 	known, err := i.discover(ctx)
 	switch {
@@ -66,10 +66,10 @@ func (i *Issuer) ready(ctx context.Context) (*keys, error) {
 	case ctx.Err() == nil: // a caller who left has found out nothing
 		i.failed, i.failedAt = err, i.cfg.Now()
 	}
-	return nil, away(err)
+	return nil, errUnavailable(err)
 }
 
-func (i *Issuer) discover(ctx context.Context) (*keys, error) {
+func (i *Issuer) discover(ctx context.Context) (*keySet, error) {
 	asking := oidc.ClientContext(ctx, &http.Client{Timeout: patience, Transport: i.hear})
 	provider, err := oidc.NewProvider(asking, i.cfg.Issuer)
 	if err != nil {
@@ -84,11 +84,11 @@ func (i *Issuer) discover(ctx context.Context) (*keys, error) {
 	if says.KeysAt == "" {
 		return nil, errors.New("the issuer does not say where its keys are (jwks_uri)")
 	}
-	return newKeys(says.KeysAt, i.hear, i.cfg.Now), nil
+	return newKeySet(says.KeysAt, i.hear, i.cfg.Now), nil
 }
 
-// away is what callers are told while the issuer cannot be asked; why is for the log. Those who left are told nothing.
-func away(why error) error {
+// errUnavailable is what callers are told while the issuer cannot be asked; why is for the log. Those who left are told nothing.
+func errUnavailable(why error) error {
 	if errors.Is(why, context.Canceled) {
 		return why
 	}

@@ -51,7 +51,7 @@ type Issuer struct {
 	turn     chan struct{} // whoever holds it asks the issuer what it says of itself
 	failed   error         // the last answer, if it was none; with turn
 	failedAt time.Time     // with turn
-	known    atomic.Pointer[keys]
+	known    atomic.Pointer[keySet]
 }
 
 // New makes an issuer of a configuration that [Config.Validate] accepts. It asks nobody yet.
@@ -70,14 +70,14 @@ var algorithms = []string{
 // Principal is whoever has the token. The error is a refusal that matches [domain.ErrUnauthenticated], or
 // matches [domain.ErrUnavailable] if the issuer cannot be asked for its keys.
 func (i *Issuer) Principal(ctx context.Context, token string) (domain.Principal, error) {
-	if err := i.foreign(token); err != nil {
+	if err := i.checkClaims(token); err != nil {
 		return domain.Principal{}, err
 	}
 	known, err := i.ready(ctx)
 	if err != nil {
 		return domain.Principal{}, err
 	}
-	held := &holding{keys: known}
+	held := &capturingKeySet{keySet: known}
 	verified, err := oidc.NewVerifier(i.cfg.Issuer, held, &oidc.Config{
 		ClientID: i.cfg.Audience, SupportedSigningAlgs: algorithms, SkipExpiryCheck: true, // see timely
 	}).Verify(ctx, token)
@@ -88,7 +88,7 @@ func (i *Issuer) Principal(ctx context.Context, token string) (domain.Principal,
 	if err := verified.Claims(&claims); err != nil {
 		return domain.Principal{}, errUntrusted
 	}
-	if err := timely(claims, i.cfg.Now()); err != nil {
+	if err := checkTime(claims, i.cfg.Now()); err != nil {
 		return domain.Principal{}, err
 	}
 	p, err := i.cfg.Claims.principal(claims)
@@ -103,8 +103,8 @@ func refuse(detail string) *domain.Refusal {
 // skew is how far the issuer's clock may be from this one.
 const skew = time.Minute
 
-// timely refuses tokens before and after their time. One without an end would be good for ever.
-func timely(claims map[string]any, now time.Time) error {
+// checkTime refuses tokens before and after their time. One without an end would be good for ever.
+func checkTime(claims map[string]any, now time.Time) error {
 	end, ends := claims["exp"].(float64)
 	begin, begins := claims["nbf"].(float64)
 	switch {

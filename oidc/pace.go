@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // errOften says that the issuer was asked as often as it may be. Tokens make this server ask it, and anybody
@@ -17,24 +19,23 @@ const (
 	between = 10 * time.Second
 )
 
-// pace is a transport that asks no more often than that. It is safe for concurrent use.
-type pace struct {
-	next http.RoundTripper
-	now  func() time.Time
+// rateLimiter is a transport that asks no more often than that. It is safe for concurrent use.
+type rateLimiter struct {
+	next  http.RoundTripper
+	now   func() time.Time
+	limit *rate.Limiter
 
 	mu   sync.Mutex
-	left int
-	at   time.Time // when left grew last
-	last error     // why the last answer was none
+	last error // why the last request failed
 }
 
-func newPace(next http.RoundTripper, now func() time.Time) *pace {
-	return &pace{next: next, now: now, left: atOnce, at: now()}
+func newRateLimiter(next http.RoundTripper, now func() time.Time) *rateLimiter {
+	return &rateLimiter{next: next, now: now, limit: rate.NewLimiter(rate.Every(between), atOnce)}
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (p *pace) RoundTrip(r *http.Request) (*http.Response, error) {
-	if !p.take() {
+func (p *rateLimiter) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !p.limit.AllowN(p.now(), 1) {
 		return nil, errOften
 	}
 	answer, err := p.next.RoundTrip(r)
@@ -48,23 +49,9 @@ func (p *pace) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// failure is why the last answer was none; nil if it was one.
-func (p *pace) failure() error {
+// failure is why the last request failed; nil if it succeeded.
+func (p *rateLimiter) failure() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.last
-}
-
-func (p *pace) take() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if passed := p.now().Sub(p.at); passed >= between {
-		p.left = min(atOnce, p.left+int(passed/between))
-		p.at = p.now()
-	}
-	if p.left == 0 {
-		return false
-	}
-	p.left--
-	return true
 }

@@ -34,7 +34,7 @@ type question struct {
 	search      domain.Search
 	vector      []float32
 	sketch      []uint64
-	sketchQuery embedding.Judge
+	sketchQuery embedding.SketchQuery
 
 	// places are the scopes to look in; an empty one is the whole tenant.
 	scopes []domain.Scope
@@ -75,7 +75,7 @@ func (q question) depths(place domain.Scope) depths {
 func newQuestion(from *Knowledge, s domain.Search, audience domain.Audience, vector []float32) question {
 	audience, s.Filter = narrowed(s.Filter, audience)
 	return question{
-		from: from, search: s, vector: vector, sketch: embedding.Sketch(vector), sketchQuery: embedding.NewJudge(vector), scopes: scopesToSearch(audience), rest: s.Filter,
+		from: from, search: s, vector: vector, sketch: embedding.Sketch(vector), sketchQuery: embedding.NewSketchQuery(vector), scopes: scopesToSearch(audience), rest: s.Filter,
 	}
 }
 

@@ -176,7 +176,7 @@ func inParts(n, many int, do func(from, to int)) {
 }
 
 // keepNearest keeps as many of some places as may be, by a better judgement.
-func (s *sketchIndex) keepNearest(places []int, judge embedding.Judge, most int) []int {
+func (s *sketchIndex) keepNearest(places []int, judge embedding.SketchQuery, most int) []int {
 	if len(places) <= most {
 		return places
 	}
@@ -186,7 +186,7 @@ func (s *sketchIndex) keepNearest(places []int, judge embedding.Judge, most int)
 	}
 	list := make([]judged, len(places))
 	for i, place := range places {
-		list[i] = judged{place, judge.Nearness(s.sketch(place))}
+		list[i] = judged{place, judge.Similarity(s.sketch(place))}
 	}
 	slices.SortFunc(list, func(a, b judged) int { return cmp.Compare(b.nearness, a.nearness) })
 	kept := make([]int, most)

@@ -2,11 +2,17 @@ package proof
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+	"golang.org/x/mod/sumdb/tlog"
 )
 
 // ReadCertificate reads a file that holds one inclusion proof. It tells whether the file is to be one, and no
@@ -56,4 +62,94 @@ var ErrNeither = errors.New("the file is neither an exported log, nor the proof 
 func isExport(text []byte) bool {
 	text = bytes.TrimSpace(text)
 	return len(text) == 0 || bytes.HasPrefix(text, []byte(`{"tenant":`)) || bytes.HasPrefix(text, []byte(`{"manifest":`))
+}
+
+// Receipt is what a write was answered with, of one event. Position and hash are empty if only the id is known.
+type Receipt struct {
+	EventID  string
+	Position int64
+	Hash     string // hexadecimal
+}
+
+// ParseReceipt reads an id, a position and a hash.
+func ParseReceipt(words []string) (r Receipt, err error) {
+	if len(words) != 3 {
+		return r, errors.New("a receipt is an id, a position and a hash")
+	}
+	r.EventID, r.Hash = words[0], strings.ToLower(words[2])
+	if r.Position, err = strconv.ParseInt(words[1], 10, 64); err != nil || r.Position < 1 {
+		return r, errors.New("the receipt's position is none")
+	}
+	if _, err := hex.DecodeString(r.Hash); err != nil {
+		return r, errors.New("the receipt's hash is none")
+	}
+	return r, nil
+}
+
+// Check refuses a proof that is of another event than the receipt's, or of one that was not what it is. The proof
+// itself is verified by [Certificate.Check].
+func (r Receipt) Check(c Certificate) error {
+	switch {
+	case c.EventID != r.EventID, c.Record != nil && c.Record.EventID != r.EventID:
+		return fmt.Errorf("the proof is of another event than %s", r.EventID)
+	case r.Hash == "":
+		return nil
+	case c.Position != r.Position:
+		return fmt.Errorf("the receipt says position %d, and the event is at %d", r.Position, c.Position)
+	case !strings.EqualFold(c.Hash, r.Hash):
+		return fmt.Errorf("at position %d is another record than the one of which the receipt has the hash", r.Position)
+	}
+	return nil
+}
+
+// Continuation is a consistency proof as a file: that the log which was signed later begins with the one that was
+// signed earlier.
+type Continuation struct {
+	Earlier string   `json:"earlier"` // signed notes
+	Later   string   `json:"later"`
+	Path    []string `json:"path"` // base64
+}
+
+// ReadContinuation reads a file that holds one. It tells whether the file does.
+func ReadContinuation(path string) (c Continuation, is bool) {
+	const most = 1 << 20 // bytes
+	if about, err := os.Stat(path); err != nil || about.Size() > most {
+		return c, false
+	}
+	text, err := os.ReadFile(path)
+	return c, err == nil && json.Unmarshal(text, &c) == nil && c.Earlier != "" && c.Later != ""
+}
+
+// Check verifies a proof with public keys. The error says what is wrong with it.
+func (c Continuation) Check(keys ...string) (earlier, later domain.Checkpoint, err error) {
+	if earlier, err = Open(c.Earlier, keys...); err != nil {
+		return earlier, later, fmt.Errorf("the earlier checkpoint: %w", err)
+	}
+	if later, err = Open(c.Later, keys...); err != nil {
+		return earlier, later, fmt.Errorf("the later checkpoint: %w", err)
+	}
+	switch {
+	case earlier.Origin != later.Origin:
+		return earlier, later, fmt.Errorf("the checkpoints are of two logs, %s and %s", earlier.Origin, later.Origin)
+	case later.Size < earlier.Size:
+		return earlier, later, errors.New("the earlier checkpoint has more events than the later one: the log was cut")
+	case earlier.Size == 0:
+		return earlier, later, nil
+	}
+	return earlier, later, CheckConsistency(earlier, later, c.Path)
+}
+
+// CheckConsistency verifies that the tree of a later checkpoint begins with that of an earlier one.
+func CheckConsistency(earlier, later domain.Checkpoint, path []string) error {
+	hashes, err := hashesOf(path)
+	if err != nil {
+		return err
+	}
+	if earlier.Size == later.Size && earlier.Root == later.Root {
+		return nil
+	}
+	if tlog.CheckTree(hashes, later.Size, tlog.Hash(later.Root), earlier.Size, tlog.Hash(earlier.Root)) != nil {
+		return fmt.Errorf("the proof is wrong: the log of %d events does not begin with the one of %d events", later.Size, earlier.Size)
+	}
+	return nil
 }

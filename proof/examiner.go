@@ -29,9 +29,9 @@ type signed struct {
 	note   string
 }
 
-// examiner follows one tenant's log from its beginning to its end, and compares it with the tree and with
+// verifier follows one tenant's log from its beginning to its end, and compares it with the tree and with
 // what was signed. Its memory grows with streams, forty bytes each, and with texts that were erased.
-type examiner struct {
+type verifier struct {
 	report    *Report
 	tenant    *Tenant
 	verifiers note.Verifiers // nil if there is no key to verify with
@@ -62,21 +62,21 @@ type leaf struct {
 	hash     tlog.Hash
 }
 
-func newExaminer(report *Report, tenant string, verifiers note.Verifiers) *examiner {
+func newVerifier(report *Report, tenant string, verifiers note.Verifiers) *verifier {
 	t := &Tenant{Tenant: tenant, From: 1}
 	report.Tenants = append(report.Tenants, t)
-	return &examiner{
+	return &verifier{
 		report: report, tenant: t, verifiers: verifiers, whole: true,
 		versions: map[[16]byte]int64{}, missing: map[string]int64{}, erasedIDs: map[string]bool{},
 	}
 }
 
-func (e *examiner) fault(position int64, kind, format string, values ...any) {
+func (e *verifier) fault(position int64, kind, format string, values ...any) {
 	e.report.fault(e.tenant.Tenant, position, kind, format, values...)
 }
 
 // take goes on with a chunk that was examined.
-func (e *examiner) take(c *chunk) {
+func (e *verifier) take(c *chunk) {
 	e.signed = append(e.signed, c.signed...)
 	for _, row := range c.rows {
 		e.takeRow(row)
@@ -86,7 +86,7 @@ func (e *examiner) take(c *chunk) {
 	}
 }
 
-func (e *examiner) takeRecord(c *chunk, r *record) {
+func (e *verifier) takeRecord(c *chunk, r *record) {
 	e.tenant.Events++
 	if want := e.last + 1; r.position > want {
 		e.gone(want, r.position-1)
@@ -106,7 +106,7 @@ func (e *examiner) takeRecord(c *chunk, r *record) {
 }
 
 // gone notes positions that are not there. What the tree has of them is passed by.
-func (e *examiner) gone(from, through int64) {
+func (e *verifier) gone(from, through int64) {
 	if from == through {
 		e.fault(from, Missing, "the event is missing")
 	} else {
@@ -118,7 +118,7 @@ func (e *examiner) gone(from, through int64) {
 }
 
 // compare holds a record against the leaf at its position.
-func (e *examiner) compare(r *record) {
+func (e *verifier) compare(r *record) {
 	if len(e.leaves) == 0 || e.leaves[0].position != r.position {
 		return // the tree has not come so far
 	}
@@ -135,7 +135,7 @@ func (e *examiner) compare(r *record) {
 }
 
 // ascends checks what grows along a log.
-func (e *examiner) ascends(c *chunk, r *record) {
+func (e *verifier) ascends(c *chunk, r *record) {
 	if id := c.of(r.eventID); bytes.Compare(id, e.lastID) <= 0 {
 		e.fault(r.position, Order, "the event's id comes before that of the event before")
 	} else {
@@ -158,7 +158,7 @@ func (e *examiner) ascends(c *chunk, r *record) {
 }
 
 // texts keeps the account of texts that are missing, and of those that an event says were erased.
-func (e *examiner) texts(c *chunk, r *record) {
+func (e *verifier) texts(c *chunk, r *record) {
 	switch {
 	case r.text.present:
 		e.tenant.Texts++
@@ -186,7 +186,7 @@ func (e *examiner) texts(c *chunk, r *record) {
 }
 
 // takeRow goes on with the tree: its nodes must follow from its leaves.
-func (e *examiner) takeRow(r row) {
+func (e *verifier) takeRow(r row) {
 	if e.torn {
 		return
 	}
@@ -221,7 +221,7 @@ func (e *examiner) takeRow(r row) {
 }
 
 // compareSigned holds what was signed against the tree, as soon as it has that size.
-func (e *examiner) compareSigned() {
+func (e *verifier) compareSigned() {
 	for len(e.signed) > 0 && e.signed[0].size <= e.tree.size {
 		s := e.signed[0]
 		e.signed = e.signed[1:]
@@ -242,7 +242,7 @@ func (e *examiner) compareSigned() {
 
 // hasRoot tells whether that is the tree's root. Where a record and its stored hash differ, either may be what was
 // signed: what does not lead to the root is given up.
-func (e *examiner) hasRoot(root domain.Digest) bool {
+func (e *verifier) hasRoot(root domain.Digest) bool {
 	if e.other != nil && root == domain.Digest(e.other.root()) {
 		e.tree, e.other = *e.other, nil
 	}
@@ -254,7 +254,7 @@ func (e *examiner) hasRoot(root domain.Digest) bool {
 }
 
 // open reads a checkpoint, and checks that a trusted key has signed it, for this log.
-func (e *examiner) open(s signed) (domain.Checkpoint, bool) {
+func (e *verifier) open(s signed) (domain.Checkpoint, bool) {
 	var c domain.Checkpoint
 	var err error
 	if e.verifiers == nil {
@@ -277,22 +277,22 @@ func (e *examiner) open(s signed) (domain.Checkpoint, bool) {
 	return c, false
 }
 
-// strays notes texts that belong to no event.
-func (e *examiner) strays(positions []int64) {
+// orphanTexts notes texts that belong to no event.
+func (e *verifier) orphanTexts(positions []int64) {
 	for _, position := range positions {
 		e.fault(position, Text, "there is a text that belongs to no event")
 	}
 }
 
-// bereft notes that nothing is left of the log of a tenant whom other tables name.
-func (e *examiner) bereft(naming []string) {
+// missingTenant notes that nothing is left of the log of a tenant whom other tables name.
+func (e *verifier) missingTenant(naming []string) {
 	if len(naming) > 0 {
 		e.fault(1, Missing, "the whole log of the tenant is missing, and it is still named in %s", strings.Join(naming, ", "))
 	}
 }
 
 // account closes that of the texts.
-func (e *examiner) account() {
+func (e *verifier) account() {
 	for _, id := range slices.Sorted(maps.Keys(e.missing)) {
 		e.fault(e.missing[id], Text, "the text is missing, and no event says that it was erased")
 	}
@@ -300,7 +300,7 @@ func (e *examiner) account() {
 
 // end says what is missing at the end, which tables know of that are computed from the log only where nothing that was
 // signed does. Lost is what is missing of the tree, and of what was signed.
-func (e *examiner) end(known beyond, lost []Fault) {
+func (e *verifier) end(known positionQuery, lost []Fault) {
 	cut := e.tree.size > e.last
 	if cut {
 		e.gone(e.last+1, e.tree.size)

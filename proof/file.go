@@ -12,9 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/mod/sumdb/tlog"
-
 	"github.com/annals-kb/annals/domain"
+	"golang.org/x/mod/sumdb/tlog"
 )
 
 // largestManifest bounds the last line of an export.
@@ -30,7 +29,7 @@ func VerifyFile(ctx context.Context, path string, v Verification) (*Report, erro
 	}
 	defer file.Close() //nolint:errcheck // it was only read
 	report := &Report{Tenants: []*Tenant{}, Faults: []Fault{}}
-	x := &exported{Verification: v, report: report}
+	x := &fileVerifier{Verification: v, report: report}
 	m, err := readManifest(file)
 	if err != nil {
 		report.fault("", 0, Export, "%s", err)
@@ -38,7 +37,7 @@ func VerifyFile(ctx context.Context, path string, v Verification) (*Report, erro
 		report.finish(v, began)
 		return report, nil
 	}
-	if x.examiner, err = v.examiner(report, m.Tenant); err != nil {
+	if x.verifier, err = v.examiner(report, m.Tenant); err != nil {
 		return nil, err
 	}
 	x.begin(m)
@@ -90,10 +89,10 @@ func readManifest(file *os.File) (*manifest, error) {
 	return l.Manifest, nil
 }
 
-// exported is the verification of an export.
-type exported struct {
+// fileVerifier is the verification of an export.
+type fileVerifier struct {
 	Verification
-	*examiner
+	*verifier
 	report   *Report
 	manifest *manifest
 	apart    bool // the records are not one after the other: there is no tree over them
@@ -103,7 +102,7 @@ type exported struct {
 }
 
 // begin starts the tree where the export does.
-func (x *exported) begin(m *manifest) {
+func (x *fileVerifier) begin(m *manifest) {
 	x.manifest = m
 	x.whole, x.noTexts = m.After == 0, !m.Texts
 	x.last, x.tenant.From, x.tenant.Through = m.After, m.After+1, m.After
@@ -134,7 +133,7 @@ func (x *exported) begin(m *manifest) {
 }
 
 // read cuts the file into chunks of lines, but for the last one.
-func (x *exported) read(file *os.File, emit func(*chunk) error) error {
+func (x *fileVerifier) read(file *os.File, emit func(*chunk) error) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
@@ -188,7 +187,7 @@ func (c *chunk) parse() {
 }
 
 // take goes on with a record.
-func (x *exported) take(c *chunk, r *record) {
+func (x *fileVerifier) take(c *chunk, r *record) {
 	if r.kind == Export {
 		x.apart = true
 		x.fault(x.last+1, Export, "%s", r.fault)
@@ -226,7 +225,7 @@ func (x *exported) take(c *chunk, r *record) {
 }
 
 // grow adds a leaf to the tree, and to the other one that there is once a record and its hash differ.
-func (x *exported) grow(r *record, leaf tlog.Hash) {
+func (x *fileVerifier) grow(r *record, leaf tlog.Hash) {
 	if r.kind == Hash && x.other == nil {
 		x.other = &frontier{size: x.tree.size, roots: slices.Clone(x.tree.roots)}
 	}
@@ -237,7 +236,7 @@ func (x *exported) grow(r *record, leaf tlog.Hash) {
 }
 
 // end compares what the file holds with what its manifest says, and that with what was signed.
-func (x *exported) end() {
+func (x *fileVerifier) end() {
 	m, t := x.manifest, x.tenant
 	if m.Format == excerptFormat {
 		x.endExcerpt()
@@ -260,7 +259,7 @@ func (x *exported) end() {
 	}
 }
 
-func (x *exported) signedBy(c domain.Checkpoint, ok bool) {
+func (x *fileVerifier) signedBy(c domain.Checkpoint, ok bool) {
 	m := x.manifest
 	if !ok || x.apart {
 		return
@@ -281,4 +280,55 @@ func (x *exported) signedBy(c domain.Checkpoint, ok bool) {
 	}
 	x.tenant.Checkpoints++
 	x.tenant.Signed, x.tenant.Root = m.Through, root[:]
+}
+
+// beginExcerpt looks at what every line of an excerpt is held against.
+func (x *fileVerifier) beginExcerpt(m *manifest) {
+	x.whole, x.apart = false, true
+	x.checkpoint, x.trusted = x.open(signed{size: m.Through, note: m.Checkpoint, signer: theCheckpoint})
+	x.report.Unchecked = append(x.report.Unchecked,
+		"whether the filters would have chosen more: only a whole export can show that nothing is left out")
+}
+
+// takeExcerpt holds a record against the checkpoint.
+func (x *fileVerifier) takeExcerpt(c *chunk, i int) {
+	r := &c.records[i]
+	if r.kind == Export {
+		x.fault(x.last+1, Export, "%s", r.fault)
+		return
+	}
+	x.tenant.Events++
+	if r.position <= x.last {
+		x.fault(r.position, Order, "it comes after position %d", x.last)
+	}
+	x.last = max(x.last, r.position)
+	x.tenant.Through = x.last
+	if r.fault != "" {
+		x.fault(r.position, r.kind, "%s", r.fault)
+	}
+	if r.kind == Hash {
+		return
+	}
+	x.texts(c, r)
+	path, err := hashesOf(c.paths[i])
+	switch {
+	case err != nil:
+		x.fault(r.position, Tree, "%s", err)
+	case x.trusted && tlog.CheckRecord(path, x.checkpoint.Size, tlog.Hash(x.checkpoint.Root), r.position-1, tlog.RecordHash(r.computed[:])) != nil:
+		x.fault(r.position, Tree, "its proof does not lead to the log that was signed: it is not what was recorded at this position")
+	}
+}
+
+// endExcerpt compares what the file holds with what its manifest says.
+func (x *fileVerifier) endExcerpt() {
+	m, t := x.manifest, x.tenant
+	if t.Events != m.Count || x.last > m.Through {
+		x.fault(x.last, Export, "the manifest says that it holds %d events up to position %d, and it holds %d up to position %d", m.Count, m.Through, t.Events, x.last)
+	}
+	if n := len(x.missing); n > 0 {
+		x.report.Unchecked = append(x.report.Unchecked, fmt.Sprintf("%d missing texts: whether they were erased, the whole log says", n))
+	}
+	if x.trusted {
+		t.Checkpoints, t.Signed, t.Root = 1, x.checkpoint.Size, x.checkpoint.Root[:]
+	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/annals-kb/annals/database"
 )
 
-// live reads a database for its verification, in one transaction that sees one moment.
-type live struct {
+// databaseVerifier reads a database for its verification, in one transaction that sees one moment.
+type databaseVerifier struct {
 	db           *database.DB
 	verification Verification
 	outside      map[string][]signed
@@ -32,7 +32,7 @@ const (
 	chunkRows    = 16 // of up to 256 events each
 )
 
-func (l *live) read(ctx context.Context, emit func(*chunk) error) (err error) {
+func (l *databaseVerifier) read(ctx context.Context, emit func(*chunk) error) (err error) {
 	tx, err := oneMoment(ctx, l.db.DB, l.db.Engine)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (l *live) read(ctx context.Context, emit func(*chunk) error) (err error) {
 }
 
 // tenants are all that any of the four tables names, and those whom others name though these do not. It counts their events.
-func (l *live) tenants(ctx context.Context) ([]string, error) {
+func (l *databaseVerifier) tenants(ctx context.Context) ([]string, error) {
 	var all []string
 	for _, table := range []string{"events", "event_texts", "tree", "signed_checkpoints"} {
 		named, err := namesIn(ctx, l.tx, tenantsIn(table))
@@ -64,7 +64,7 @@ func (l *live) tenants(ctx context.Context) ([]string, error) {
 	slices.Sort(all)
 	all = slices.Compact(all)
 	var err error
-	if l.naming, err = l.bereft(ctx, all); err != nil {
+	if l.naming, err = l.missingTenants(ctx, all); err != nil {
 		return nil, err
 	}
 	all = slices.AppendSeq(all, maps.Keys(l.naming))
@@ -80,7 +80,7 @@ func (l *live) tenants(ctx context.Context) ([]string, error) {
 	return all, nil
 }
 
-func (l *live) readTenant(ctx context.Context, tenant string, emit func(*chunk) error) error {
+func (l *databaseVerifier) readTenant(ctx context.Context, tenant string, emit func(*chunk) error) error {
 	var position, number int64 // how far the log, and the tree, were read
 	cp := &checkpoints{live: l, tenant: tenant, outside: slices.Clone(l.outside[tenant])}
 	slices.SortStableFunc(cp.outside, func(a, b signed) int { return int(a.size - b.size) })
@@ -129,10 +129,10 @@ func (l *live) readTenant(ctx context.Context, tenant string, emit func(*chunk) 
 		if c.last = ended; ended {
 			c.naming = l.naming[tenant]
 			var err error
-			if c.strays, err = l.strays(ctx, tenant, texts); err != nil {
+			if c.strays, err = l.orphanTexts(ctx, tenant, texts); err != nil {
 				return fmt.Errorf("read the texts of tenant %s: %w", tenant, err)
 			}
-			if c.beyond, err = l.beyond(ctx, tenant, position); err != nil {
+			if c.beyond, err = l.lastPositions(ctx, tenant, position); err != nil {
 				return fmt.Errorf("look who has read more of tenant %s: %w", tenant, err)
 			}
 			if c.lost, err = l.lost(ctx, tenant); err != nil {
@@ -145,7 +145,7 @@ func (l *live) readTenant(ctx context.Context, tenant string, emit func(*chunk) 
 	}
 }
 
-func (l *live) readRecords(ctx context.Context, c *chunk, after int64) error {
+func (l *databaseVerifier) readRecords(ctx context.Context, c *chunk, after int64) error {
 	var s stored
 	return database.ForEach(ctx, l.tx, func(rows *sql.Rows) error {
 		if err := rows.Scan(s.targets()...); err != nil {
@@ -157,7 +157,7 @@ func (l *live) readRecords(ctx context.Context, c *chunk, after int64) error {
 }
 
 // readRows reads what the tree has up to a position; to its end at the end. There is more if it is full.
-func (l *live) readRows(ctx context.Context, c *chunk, number, position int64, toEnd bool) (full bool, err error) {
+func (l *databaseVerifier) readRows(ctx context.Context, c *chunk, number, position int64, toEnd bool) (full bool, err error) {
 	before := tlog.StoredHashCount(position)
 	if toEnd {
 		before = 1<<63 - 1
@@ -176,9 +176,9 @@ func (l *live) readRows(ctx context.Context, c *chunk, number, position int64, t
 	return len(c.rows) == chunkRows, err
 }
 
-// strays are positions of texts that belong to no event. They are looked for if there are more texts than
+// orphanTexts are positions of texts that belong to no event. They are looked for if there are more texts than
 // events have.
-func (l *live) strays(ctx context.Context, tenant string, texts int64) ([]int64, error) {
+func (l *databaseVerifier) orphanTexts(ctx context.Context, tenant string, texts int64) ([]int64, error) {
 	var count int64
 	err := database.ForEach(ctx, l.tx, func(rows *sql.Rows) error { return rows.Scan(&count) }, `
 		SELECT count(*)
@@ -205,7 +205,7 @@ func (l *live) strays(ctx context.Context, tenant string, texts int64) ([]int64,
 
 // checkpoints reads what was signed about one tenant's log, in order of size.
 type checkpoints struct {
-	live    *live
+	live    *databaseVerifier
 	tenant  string
 	outside []signed
 

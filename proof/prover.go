@@ -160,7 +160,7 @@ func (p *Prover) Status(ctx context.Context, tenant string) (domain.ProjectionSt
 	s := domain.ProjectionStatus{
 		Name: Name, Version: 1, State: "active", Settings: map[string]string{"key": signerID(p.key.signer)},
 	}
-	unknown, err := p.strangers(ctx, tenant)
+	unknown, err := p.unknownSigners(ctx, tenant)
 	if err != nil {
 		return s, err
 	}

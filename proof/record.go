@@ -102,10 +102,10 @@ type chunk struct {
 	records []record
 	rows    []row
 	signed  []signed
-	strays  []int64  // positions of texts without an event
-	naming  []string // tables that name a tenant of whom the log has nothing
-	beyond  beyond   // what other tables know of after the log's end
-	lost    []Fault  // what is missing of the tree, and of what was signed
+	strays  []int64       // positions of texts without an event
+	naming  []string      // tables that name a tenant of whom the log has nothing
+	beyond  positionQuery // what other tables know of after the log's end
+	lost    []Fault       // what is missing of the tree, and of what was signed
 	last    bool
 
 	examined chan struct{}

@@ -5,14 +5,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
-
-	"github.com/uptrace/bun"
-	"golang.org/x/mod/sumdb/note"
-	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/uptrace/bun"
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
 )
 
 // Checkpoint is a signed checkpoint of the tree as it is now, or was a moment ago; of size 0 and
@@ -23,7 +23,7 @@ func (p *Prover) Checkpoint(ctx context.Context, tenant string) (domain.Checkpoi
 
 // Keep signs every tree that has grown, now and then, until ctx ends.
 func (p *Prover) Keep(ctx context.Context) {
-	p.warnOfStrangers(ctx)
+	p.warnOfUnknownSigners(ctx)
 	for ctx.Err() == nil {
 		select {
 		case <-time.After(p.options.Every):
@@ -142,4 +142,90 @@ func (p *Prover) store(ctx context.Context, tenant string, c domain.Checkpoint) 
 		return failed("keep a checkpoint", err)
 	}
 	return nil
+}
+
+// finishing bounds how long the end may take that a process makes: what is not signed then is signed after the
+// next start.
+const finishing = 5 * time.Second
+
+// Finish signs what nobody has signed yet, when the log of this process has been closed: nobody knows when the next
+// one starts. If another process works on the tree, that one signs.
+func (p *Prover) Finish(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, finishing)
+	defer cancel()
+	lease, err := p.log.Lease(ctx, Name)
+	if err == nil && (!lease.Held() || lease.Holder == p.db.InstanceID) {
+		err = p.finishAll(ctx)
+	}
+	if err != nil {
+		p.options.Logger.WarnContext(ctx, "the newest events were not signed; they are after the next start", "error", err)
+	}
+}
+
+func (p *Prover) finishAll(ctx context.Context) error {
+	tenants, err := p.log.Tenants(ctx)
+	for _, tenant := range tenants {
+		head, _, refused := p.log.Head(ctx, tenant)
+		if refused == nil && head > 0 {
+			_, refused = p.sign(ctx, tenant, head)
+		}
+		if refused != nil {
+			err = errors.Join(err, fmt.Errorf("tenant %s: %w", tenant, refused))
+		}
+	}
+	return err
+}
+
+// lookedThrough is how many of the newest checkpoints of a log are looked at for signatures by other keys.
+const lookedThrough = 1000
+
+// unknownSigners are the keys that have signed a tenant's log lately, and that this server does not know: it could not
+// verify what they signed, nor could another one what this one signs.
+func (p *Prover) unknownSigners(ctx context.Context, tenant string) ([]string, error) {
+	signers, err := namesIn(ctx, p.db, `
+		SELECT DISTINCT signer
+		FROM (
+			SELECT signer
+			FROM signed_checkpoints
+			WHERE tenant = ?
+			ORDER BY size DESC
+			LIMIT ?
+		) AS newest
+		ORDER BY signer`, tenant, lookedThrough)
+	if err != nil {
+		return nil, failed("look who signed", err)
+	}
+	return slices.DeleteFunc(signers, func(signer string) bool { return slices.Contains(p.known, signer) }), nil
+}
+
+// warnOfUnknownSigners says in the log that other servers sign with other keys.
+func (p *Prover) warnOfUnknownSigners(ctx context.Context) {
+	tenants, err := p.log.Tenants(ctx)
+	var unknown []string
+	for _, tenant := range tenants {
+		signers, refused := p.unknownSigners(ctx, tenant)
+		if refused != nil {
+			err = refused
+		}
+		unknown = append(unknown, signers...)
+	}
+	slices.Sort(unknown)
+	unknown = slices.Compact(unknown)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		p.options.Logger.WarnContext(ctx, "it is not known who else signs the log", "error", err)
+	case len(unknown) > 0:
+		p.options.Logger.WarnContext(ctx, "the log was also signed with keys that this server does not have, so that it cannot be verified with its own: all servers of a database need the same log.key and log.pub",
+			"keys", unknown, "own", signerID(p.key.signer))
+	}
+}
+
+// idsOf are the public keys' [signerID]; what is no key is left out.
+func idsOf(public []string) (ids []string) {
+	for _, text := range public {
+		if key, err := note.NewVerifier(text); err == nil {
+			ids = append(ids, signerID(key))
+		}
+	}
+	return ids
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math/bits"
 	"strings"
 
-	"golang.org/x/mod/sumdb/tlog"
-
 	"github.com/annals-kb/annals/database"
+	"golang.org/x/mod/sumdb/tlog"
 )
 
 // tree is a tenant's stored tree, as the pool or a transaction sees it.
@@ -78,4 +78,96 @@ func (t tree) reader(ctx context.Context) tlog.HashReader {
 func (t tree) frontier(ctx context.Context, size int64) (frontier, error) {
 	roots, err := t.hashes(ctx, indexesOf(size))
 	return frontier{size: size, roots: roots}, err
+}
+
+// frontier is what has to be known of a tree to let it grow: the roots of its complete subtrees, the
+// largest first. One of them for every 1 in the binary number of its leaves.
+type frontier struct {
+	size  int64
+	roots []tlog.Hash
+}
+
+// indexesOf are the places of a frontier's roots among the stored hashes of a tree.
+func indexesOf(size int64) []int64 {
+	var indexes []int64
+	for before := int64(0); before < size; {
+		level := bits.Len64(uint64(size-before)) - 1
+		indexes = append(indexes, tlog.StoredHashIndex(level, before>>level))
+		before += 1 << level
+	}
+	return indexes
+}
+
+// add appends a leaf, given by its hash, and appends to stored the hashes that came into being, in the
+// order in which tlog stores them.
+func (f *frontier) add(leaf tlog.Hash, stored []tlog.Hash) []tlog.Hash {
+	stored = append(stored, leaf)
+	for range bits.TrailingZeros64(uint64(f.size) + 1) {
+		last := len(f.roots) - 1
+		leaf = tlog.NodeHash(f.roots[last], leaf)
+		stored, f.roots = append(stored, leaf), f.roots[:last]
+	}
+	f.roots = append(f.roots, leaf)
+	f.size++
+	return stored
+}
+
+// root is that of the whole tree.
+func (f *frontier) root() tlog.Hash {
+	if len(f.roots) == 0 {
+		root, _ := tlog.TreeHash(0, nil) // of the empty tree nothing is read
+		return root
+	}
+	root := f.roots[len(f.roots)-1]
+	for i := len(f.roots) - 2; i >= 0; i-- {
+		root = tlog.NodeHash(f.roots[i], root)
+	}
+	return root
+}
+
+// signedName is under which the table of checkpoints keeps how many events were signed.
+const signedName = Name + "_signed"
+
+// extent is how far a tenant's tree goes and what was signed of it, and how far both went as the table of checkpoints
+// has it.
+type extent struct {
+	tree, grown    int64 // events that are in the tree, and that were taken into it
+	newest, signed int64 // events of the newest signed checkpoint that is there, and of the newest that was signed
+}
+
+// extent reads all four as they are at one moment.
+func (t tree) extent(ctx context.Context) (x extent, err error) {
+	err = database.ForEach(ctx, t.db, func(rows *sql.Rows) error { return rows.Scan(&x.tree, &x.grown, &x.newest, &x.signed) }, `
+		SELECT
+			coalesce((SELECT size FROM tree WHERE tenant = ? ORDER BY number DESC LIMIT 1), 0),
+			coalesce((SELECT position FROM checkpoints WHERE projection = ? AND tenant = ?), 0),
+			coalesce((SELECT max(size) FROM signed_checkpoints WHERE tenant = ?), 0),
+			coalesce((SELECT position FROM checkpoints WHERE projection = ? AND tenant = ?), 0)`,
+		t.tenant, Name, t.tenant, t.tenant, signedName, t.tenant)
+	return x, err
+}
+
+// lost says what was there and is not any more.
+func (x extent) lost() (faults []Fault) {
+	if x.tree < x.grown {
+		faults = append(faults, Fault{
+			Position: x.tree + 1, Kind: Tree,
+			Message: fmt.Sprintf("the stored tree was cut: it had %d events, and ends at position %d", x.grown, x.tree),
+		})
+	}
+	if x.newest < x.signed {
+		faults = append(faults, Fault{
+			Position: x.newest + 1, Kind: Checkpoint,
+			Message: fmt.Sprintf("signed checkpoints are missing: %d events were signed, and those that are there cover %d", x.signed, x.newest),
+		})
+	}
+	return faults
+}
+
+// whole refuses to build and to sign anew what was built and signed already: the log may have been rewritten meanwhile.
+func (x extent) whole() error {
+	for _, fault := range x.lost() {
+		return halt(fault.Message)
+	}
+	return nil
 }

@@ -3,7 +3,10 @@ package proof
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -33,8 +36,8 @@ func Verify(ctx context.Context, db *database.DB, v Verification) (*Report, erro
 	if err != nil {
 		return nil, err
 	}
-	live := &live{db: db, verification: v, outside: outside}
-	var e *examiner
+	live := &databaseVerifier{db: db, verification: v, outside: outside}
+	var e *verifier
 	err = examine(ctx, live.read, func(c *chunk) error {
 		if e == nil || e.tenant.Tenant != c.tenant {
 			if e, err = v.examiner(report, c.tenant); err != nil {
@@ -43,8 +46,8 @@ func Verify(ctx context.Context, db *database.DB, v Verification) (*Report, erro
 		}
 		e.take(c)
 		if c.last {
-			e.strays(c.strays)
-			e.bereft(c.naming)
+			e.orphanTexts(c.strays)
+			e.missingTenant(c.naming)
 			e.end(c.beyond, c.lost)
 		}
 		return nil
@@ -60,12 +63,12 @@ func Verify(ctx context.Context, db *database.DB, v Verification) (*Report, erro
 	return report, nil
 }
 
-func (v Verification) examiner(report *Report, tenant string) (*examiner, error) {
+func (v Verification) examiner(report *Report, tenant string) (*verifier, error) {
 	if len(v.Keys) == 0 {
-		return newExaminer(report, tenant, nil), nil
+		return newVerifier(report, tenant, nil), nil
 	}
 	verifiers, err := verifiersOf(v.Keys)
-	return newExaminer(report, tenant, verifiers), err
+	return newVerifier(report, tenant, verifiers), err
 }
 
 // ErrCheckpoint says that something is no checkpoint.
@@ -73,11 +76,11 @@ var ErrCheckpoint = errors.New("the checkpoint that was kept elsewhere is none")
 
 // IsCheckpoint tells whether a text is a checkpoint, whoever may have signed it.
 func IsCheckpoint(text string) bool {
-	_, err := kept(text)
+	_, err := readKept(text)
 	return err == nil
 }
 
-func kept(text string) (domain.Checkpoint, error) {
+func readKept(text string) (domain.Checkpoint, error) {
 	said, _, _ := strings.Cut(text, "\n\n")
 	return parse(said + "\n")
 }
@@ -86,7 +89,7 @@ func kept(text string) (domain.Checkpoint, error) {
 func (v Verification) outside() (map[string][]signed, error) {
 	byTenant := map[string][]signed{}
 	for _, text := range v.Checkpoints {
-		c, err := kept(text)
+		c, err := readKept(text)
 		if err != nil {
 			return nil, ErrCheckpoint
 		}
@@ -150,4 +153,150 @@ func examine(ctx context.Context, read func(ctx context.Context, emit func(*chun
 		return taken
 	}
 	return failure
+}
+
+// The kinds of faults.
+const (
+	Hash       = "hash"       // a record is not what was recorded
+	Missing    = "missing"    // positions are not there
+	Order      = "order"      // times, event ids or versions of a stream do not ascend
+	Text       = "text"       // a text is not what was written, or is missing, or should be
+	File       = "file"       // bytes beside the log are not those whose digest was recorded
+	Tree       = "tree"       // the log is not what the tree was built from
+	Checkpoint = "checkpoint" // the tree is not what was signed
+	Signature  = "signature"  // a checkpoint was not signed by a trusted key
+	Export     = "export"     // an exported file is not whole
+)
+
+// Fault is something that is not as it was recorded, and where.
+type Fault struct {
+	Tenant   string `json:"tenant,omitempty"`
+	Position int64  `json:"position,omitempty"`
+	Kind     string `json:"kind"`
+	Message  string `json:"message"`
+}
+
+func (f Fault) String() string {
+	if f.Tenant == "" {
+		return fmt.Sprintf("%s: %s", f.Kind, f.Message)
+	}
+	return fmt.Sprintf("tenant %s, position %d: %s: %s", f.Tenant, f.Position, f.Kind, f.Message)
+}
+
+// mostFaults is how many are listed; the rest is counted.
+const mostFaults = 1000
+
+// Tenant is what was verified of one tenant's log.
+type Tenant struct {
+	Tenant      string `json:"tenant"`
+	Events      int64  `json:"events"`
+	From        int64  `json:"from"`
+	Through     int64  `json:"through"`
+	Texts       int64  `json:"texts"`       // that are there
+	Erased      int64  `json:"erased"`      // that are missing, and an event says so
+	Tree        int64  `json:"tree"`        // events that the tree has
+	Checkpoints int64  `json:"checkpoints"` // signed ones that the tree agrees with
+	Signed      int64  `json:"signed"`      // the position that the newest of them covers
+	Root        []byte `json:"root,omitempty"`
+}
+
+// Report is what a verification found.
+type Report struct {
+	Verified  bool          `json:"verified"`
+	Tenants   []*Tenant     `json:"tenants"`
+	Faults    []Fault       `json:"faults"`
+	Count     int64         `json:"fault_count"`
+	Unchecked []string      `json:"unchecked,omitempty"` // what could not be checked, and why
+	Took      time.Duration `json:"-"`
+
+	// BreaksOff says that the file has no end: nothing was wrong with what is there, since nothing was compared.
+	BreaksOff bool `json:"incomplete,omitempty"`
+}
+
+func (r *Report) fault(tenant string, position int64, kind, format string, values ...any) {
+	r.Count++
+	if len(r.Faults) < mostFaults {
+		r.Faults = append(r.Faults, Fault{Tenant: tenant, Position: position, Kind: kind, Message: fmt.Sprintf(format, values...)})
+	}
+}
+
+// Unsigned is how many of the newest events no checkpoint covers yet: nobody can prove them to others.
+func (r *Report) Unsigned() (events int64) {
+	for _, t := range r.Tenants {
+		events += max(0, t.Through-max(t.Signed, t.From-1))
+	}
+	return events
+}
+
+// Events is how many were verified.
+func (r *Report) Events() (events int64) {
+	for _, t := range r.Tenants {
+		events += t.Events
+	}
+	return events
+}
+
+// keptElsewhere signed the checkpoints that a verification names.
+const keptElsewhere = "the checkpoint kept elsewhere"
+
+// ErrApart says that a file has no tree of the size of a checkpoint that was kept elsewhere.
+var ErrApart = errors.New("the file cannot be held against the checkpoint kept elsewhere")
+
+// hold puts the checkpoints that were kept elsewhere among those that are held against the tree of an export as
+// it grows. It refuses those of fewer events than the tree has where the export begins.
+func (x *fileVerifier) hold() error {
+	outside, err := x.outside()
+	if err != nil {
+		return err
+	}
+	x.report.elsewhere(outside)
+	for _, s := range outside[x.manifest.Tenant] {
+		switch {
+		case x.manifest.Format == excerptFormat:
+			return fmt.Errorf("%w: it is an excerpt, and only a log that begins before the checkpoint can be", ErrApart)
+		case s.size < x.manifest.After:
+			return fmt.Errorf("%w: it begins at position %d, and the checkpoint is of %d events", ErrApart, x.manifest.After+1, s.size)
+		}
+		x.signed = append(x.signed, s)
+	}
+	slices.SortStableFunc(x.signed, func(a, b signed) int { return int(a.size - b.size) })
+	if !x.apart {
+		x.compareSigned()
+	}
+	return nil
+}
+
+// cut names the checkpoints kept elsewhere that the export has not come to.
+func (x *fileVerifier) cut() {
+	for _, s := range x.signed {
+		if s.signer != keptElsewhere || s.size <= x.last {
+			continue
+		}
+		if _, ok := x.open(s); ok {
+			x.fault(x.last+1, Missing, "%s is of %d events, and the export ends at position %d: the log was cut, or exported before that was signed",
+				s.signer, s.size, x.last)
+		}
+	}
+}
+
+// elsewhere names the logs of which checkpoints were kept, and which are not in what was examined.
+func (r *Report) elsewhere(outside map[string][]signed) {
+	for _, tenant := range slices.Sorted(maps.Keys(outside)) {
+		if slices.ContainsFunc(r.Tenants, func(t *Tenant) bool { return t.Tenant == tenant }) {
+			continue
+		}
+		for _, s := range outside[tenant] {
+			if s.size > 0 {
+				r.fault(tenant, 1, Missing, "%s is of %d events of the log of tenant %s, which is not in what was verified", s.signer, s.size, tenant)
+			}
+		}
+	}
+}
+
+// otherLog says what it means that a checkpoint signed another tree, of one that nobody can have changed.
+func otherLog(s signed) string {
+	if s.signer == keptElsewhere {
+		return "; it is not the log that the checkpoint was kept of"
+	}
+	return ""
 }

@@ -90,7 +90,7 @@ func (w *world) command(id string) domain.Command {
 	return command
 }
 
-// live lets items be remembered and found helpful: two events each.
+// databaseVerifier lets items be remembered and found helpful: two events each.
 func (w *world) live(items int) {
 	w.t.Helper()
 	by := w.by

@@ -15,9 +15,9 @@ type stubborn struct{ mended atomic.Bool }
 
 func (*stubborn) Name() string { return "stubborn" }
 
-func (s *stubborn) Extract(ctx context.Context, c extraction.Conversation) (extraction.Found, error) {
+func (s *stubborn) Extract(ctx context.Context, c extraction.Conversation) (extraction.Result, error) {
 	if !s.mended.Load() {
-		return extraction.Found{}, errors.New("the key opens nothing")
+		return extraction.Result{}, errors.New("the key opens nothing")
 	}
 	return extraction.BuiltIn{}.Extract(ctx, c)
 }

@@ -383,8 +383,8 @@ func (lateSessions) AwaitExtraction(context.Context, string, int64) error {
 type refusing struct{}
 
 func (refusing) Name() string { return "refusing" }
-func (refusing) Extract(context.Context, extraction.Conversation) (extraction.Found, error) {
-	return extraction.Found{}, errors.New("the endpoint refuses the key")
+func (refusing) Extract(context.Context, extraction.Conversation) (extraction.Result, error) {
+	return extraction.Result{}, errors.New("the endpoint refuses the key")
 }
 
 func TestExtractSaysThatNothingCouldBeExtracted(t *testing.T) {

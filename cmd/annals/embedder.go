@@ -40,7 +40,7 @@ func (e embedder) environment(name string) string {
 
 // former is the embedder that was configured before, nil if none is named.
 func (e embedder) former() (embedding.Embedder, error) {
-	former, err := embedding.FormerFromEnvironment(e.environment)
+	former, err := embedding.PreviousFromEnvironment(e.environment)
 	if err != nil {
 		return nil, wrong("annals serve --help lists the settings", "the model before (ANNALS_EMBEDDING_PREVIOUS_…): %s", err)
 	}

@@ -53,7 +53,7 @@ func (s *service) browsing(entrance *events.ScrubbingWriter, extractor extractio
 	}
 	return extraction.NewDirectories(extraction.DirectoryOptions{
 		Shelves: projections.NewDirectories(s.db), Browser: s.knowledge, Summarizer: model, Clean: entrance.Clean, Logger: s.logger,
-		Alone: func(ctx context.Context, do func(context.Context) error) error {
+		RunExclusively: func(ctx context.Context, do func(context.Context) error) error {
 			return s.log.RunExclusively(ctx, domain.Directories, do)
 		},
 	})
@@ -80,7 +80,7 @@ func (s *service) knock(ctx context.Context) {
 	if !is {
 		return
 	}
-	if err := model.Knock(ctx); err != nil && ctx.Err() == nil {
+	if err := model.Probe(ctx); err != nil && ctx.Err() == nil {
 		s.logger.WarnContext(ctx, "nothing is learned from sessions until the model's endpoint can be asked", "error", err)
 	}
 }

@@ -2,34 +2,38 @@ package proof
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
 )
 
-// witness matches the tables whose every row is about a tenant of whom something was recorded.
-var witness = regexp.MustCompile(`^(streams|erasures|destroyed_texts|directories|key_uses|(knowledge|meaning|past|vectors)_\d+(_[a-z]+)?)$`)
+// tenantTable matches the tables whose every row is about a tenant of whom something was recorded.
+var tenantTable = regexp.MustCompile(`^(streams|erasures|destroyed_texts|directories|key_uses|(knowledge|meaning|past|vectors)_\d+(_[a-z]+)?)$`)
 
-// testimonies are the questions to other tables about whom something was recorded.
-var testimonies = map[string]string{
+// tenantQueries are the questions to other tables about whom something was recorded.
+var tenantQueries = map[string]string{
 	"checkpoints": "SELECT DISTINCT tenant FROM checkpoints", // whose key does not begin with the tenant
 	"requests":    tenantsIn("(SELECT tenant FROM requests WHERE position > 0) AS recorded"),
 	"accesses":    tenantsIn("(SELECT tenant FROM accesses WHERE item <> '' AND kind <> 'denied') AS given"),
 }
 
-// bereft are the tenants of whom the log has nothing, and the tables that say that it had. Those whom it has are sorted.
-func (l *live) bereft(ctx context.Context, logged []string) (map[string][]string, error) {
+// missingTenant are the tenants of whom the log has nothing, and the tables that say that it had. Those whom it has are sorted.
+func (l *databaseVerifier) missingTenants(ctx context.Context, logged []string) (map[string][]string, error) {
 	listed, err := l.tables(ctx)
 	if err != nil {
 		return nil, err
 	}
 	naming := map[string][]string{}
 	for _, table := range listed {
-		question, isAsked := testimonies[table]
-		if witness.MatchString(table) {
+		question, isAsked := tenantQueries[table]
+		if tenantTable.MatchString(table) {
 			question, isAsked = tenantsIn(table), true
 		}
 		if !isAsked {
@@ -54,7 +58,7 @@ func (l *live) bereft(ctx context.Context, logged []string) (map[string][]string
 
 // ask asks a table for names, which then stays until the transaction ends. On PostgreSQL the table of a retired version may be
 // dropped after the catalogue was read.
-func (l *live) ask(ctx context.Context, question string) (named []string, dropped bool, err error) {
+func (l *databaseVerifier) ask(ctx context.Context, question string) (named []string, dropped bool, err error) {
 	tx, err := l.tx.BeginTx(ctx, nil) // a savepoint
 	if err != nil {
 		return nil, false, err
@@ -68,14 +72,14 @@ func (l *live) ask(ctx context.Context, question string) (named []string, droppe
 	return named, false, tx.Commit()
 }
 
-// beyond is the last position that other tables know of, and which they are; nothing if the log goes as far.
-type beyond struct {
+// positionQuery is the last position that other tables know of, and which they are; nothing if the log goes as far.
+type positionQuery struct {
 	position int64
 	tables   []string
 }
 
-// farthest matches the tables that know positions, the last of which an index finds.
-var farthest = []struct {
+// positionTables matches the tables that know positions, the last of which an index finds.
+var positionTables = []struct {
 	names    *regexp.Regexp
 	question string
 }{
@@ -83,10 +87,10 @@ var farthest = []struct {
 	{regexp.MustCompile(`^(knowledge|past)_\d+$`), "SELECT coalesce(max(number), 0) FROM TABLE_ WHERE tenant = ?"}, // of each item's first event
 }
 
-// beyond asks other tables what a tenant's log had after its end.
-func (l *live) beyond(ctx context.Context, tenant string, end int64) (found beyond, err error) {
+// positionQuery asks other tables what a tenant's log had after its end.
+func (l *databaseVerifier) lastPositions(ctx context.Context, tenant string, end int64) (found positionQuery, err error) {
 	for _, table := range l.readable {
-		for _, known := range farthest {
+		for _, known := range positionTables {
 			if !known.names.MatchString(table) {
 				continue
 			}
@@ -106,7 +110,7 @@ func (l *live) beyond(ctx context.Context, tenant string, end int64) (found beyo
 }
 
 // lost is what is missing of a tenant's tree, and of what was signed.
-func (l *live) lost(ctx context.Context, tenant string) ([]Fault, error) {
+func (l *databaseVerifier) lost(ctx context.Context, tenant string) ([]Fault, error) {
 	if !slices.Contains(l.readable, "checkpoints") {
 		return nil, nil
 	}
@@ -115,7 +119,7 @@ func (l *live) lost(ctx context.Context, tenant string) ([]Fault, error) {
 }
 
 // tables are those of the database that may be read.
-func (l *live) tables(ctx context.Context) ([]string, error) {
+func (l *databaseVerifier) tables(ctx context.Context) ([]string, error) {
 	if l.db.Engine == database.SQLite {
 		return namesIn(ctx, l.tx, `
 			SELECT name
@@ -152,4 +156,52 @@ func namesIn(ctx context.Context, db database.Querier, query string, args ...any
 		return err
 	}, query, args...)
 	return names, err
+}
+
+// recordedDigest is the digest of an item's bytes in the text of its first event; empty if there is none.
+func recordedDigest(text []byte) string {
+	var said struct {
+		Meta struct {
+			Bytes struct {
+				SHA256 string `json:"sha256"`
+			} `json:"bytes"`
+		} `json:"meta"`
+	}
+	if json.Unmarshal(text, &said) != nil {
+		return ""
+	}
+	return said.Meta.Bytes.SHA256
+}
+
+// files compares the bytes that are kept beside the log with their digests in it.
+func (l *databaseVerifier) files(ctx context.Context, report *Report) error {
+	tx, err := oneMoment(ctx, l.db.DB, l.db.Engine)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // it was only read
+	rows, err := tx.QueryContext(ctx, `
+		SELECT f.tenant, f.id, f.bytes, e.position, t.text
+		FROM files AS f
+		JOIN events AS e ON e.tenant = f.tenant AND e.stream = ? || f.id AND e.version = 1
+		JOIN event_texts AS t ON t.tenant = e.tenant AND t.position = e.position
+		WHERE NOT f.waits
+		ORDER BY f.tenant, f.id`, domain.KnowledgeStream(""))
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // its error is read below
+	for rows.Next() {
+		var tenant, id string
+		var position int64
+		var bytes, text sql.RawBytes
+		if err := rows.Scan(&tenant, &id, &bytes, &position, &text); err != nil {
+			return err
+		}
+		sum := sha256.Sum256(bytes)
+		if digest := recordedDigest(text); digest != "" && !strings.EqualFold(digest, hex.EncodeToString(sum[:])) {
+			report.fault(tenant, position, File, "the bytes of %s are not those that were recorded", id)
+		}
+	}
+	return rows.Err()
 }
