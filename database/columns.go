@@ -85,7 +85,7 @@ func (db *DB) CheckComplete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return db.CheckColumns(ctx, made, "put a backup back, as docs/operations.md#restore says")
+	return db.CheckColumns(ctx, made, "put a backup back, as described in docs/backup.md#restore")
 }
 
 // CheckColumns is nil if the database has every column that statements make. The error names those that it lacks and

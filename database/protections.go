@@ -80,7 +80,7 @@ func (db *DB) separation(ctx context.Context) (Protection, error) {
 	w := Protection{Name: "tenants", Stands: len(open) == 0, Detail: "of what people wrote, whoever asks is shown the rows of one tenant, even by a statement that forgets to say which"}
 	if !w.Stands {
 		w.Detail = "nothing but the statements themselves keeps tenants apart in " + strings.Join(open, ", ")
-		w.Fix = "let a role serve that owns nothing: annals migrate --role ROLE, as docs/operations.md says"
+		w.Fix = "let a role serve that owns nothing: annals migrate --role ROLE, as described in docs/install.md"
 	}
 	return w, err
 }
@@ -111,7 +111,7 @@ func (db *DB) ownership(ctx context.Context) (Protection, error) {
 	w := Protection{Name: "role", Stands: len(may) == 0, Detail: user + " may append to the log, and change or delete nothing of it"}
 	if !w.Stands {
 		w.Detail = user + " owns " + strings.Join(may, ", ") + ", or may change them"
-		w.Fix = "let a role serve that owns nothing: annals migrate --role ROLE, as docs/operations.md says"
+		w.Fix = "let a role serve that owns nothing: annals migrate --role ROLE, as described in docs/install.md"
 	}
 	return w, err
 }

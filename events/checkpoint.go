@@ -63,7 +63,7 @@ func (c checkpoint) check(projection, tenant string) error {
 	if c.found.Valid {
 		what = "there is another event"
 	}
-	return fmt.Errorf("%w: %s has read tenant %s up to position %d, and now %s: compare the two, and see Restore in docs/operations.md",
+	return fmt.Errorf("%w: %s has read tenant %s up to position %d, and now %s: compare the two, and see docs/backup.md#restore",
 		ErrRestored, projection, tenant, c.position, what)
 }
 

@@ -28,5 +28,5 @@ func (p *Knowledge) Complete(ctx context.Context) error {
 	if made, err = meaningDefinition(p.db.Engine, p.models.read.Load().tables); err != nil {
 		return err
 	}
-	return p.db.CheckColumns(ctx, made, "put a backup back, as docs/operations.md#restore says")
+	return p.db.CheckColumns(ctx, made, "put a backup back, as described in docs/backup.md#restore")
 }

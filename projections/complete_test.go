@@ -44,7 +44,7 @@ func TestADatabaseThatLacksAColumnSaysWhatHelps(t *testing.T) {
 		complete("")
 
 		databasetest.Tamper(t, db, "ALTER TABLE checkpoints DROP COLUMN quarantines")
-		complete("the database lacks checkpoints.quarantines: put a backup back, as docs/operations.md#restore says")
+		complete("the database lacks checkpoints.quarantines: put a backup back, as described in docs/backup.md#restore")
 		databasetest.Tamper(t, db, "UPDATE schema_migrations SET version = version - 1")
 		if err := r.base.Complete(t.Context()); err == nil || !strings.HasSuffix(err.Error(), ": run annals migrate") {
 			t.Errorf("got %v, want the command that migrates", err)

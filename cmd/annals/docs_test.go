@@ -44,10 +44,10 @@ func pages(t *testing.T) []string {
 	return names
 }
 
-func TestReadmeNamesEverySettingAndNoOther(t *testing.T) {
+func TestConfigurationNamesEverySettingAndNoOther(t *testing.T) {
 	t.Parallel()
 	setting := regexp.MustCompile(`\b(ANNALS_[A-Z_]+|DATABASE_URL|[A-Z]+_API_KEY)\b`)
-	_, table, _ := strings.Cut(written(t, "README.md"), "\n## Configuration\n")
+	_, table, _ := strings.Cut(written(t, "docs/configuration.md"), "\n## Settings\n")
 	table, _, _ = strings.Cut(table, "\n## ")
 	named := map[string]bool{}
 	for line := range strings.Lines(table) {
@@ -69,7 +69,7 @@ func TestReadmeNamesEverySettingAndNoOther(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(known)), slices.Sorted(maps.Keys(named))); diff != "" {
-		t.Errorf("settings (-program +README)\n%s", diff)
+		t.Errorf("settings (-program +configuration.md)\n%s", diff)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestDocsNameOnlyCommandsAndFlagsThatExist(t *testing.T) {
 	}
 }
 
-func TestOperationsExplainsEveryMetricAndNoOther(t *testing.T) {
+func TestTroubleshootingExplainsEveryMetricAndNoOther(t *testing.T) {
 	t.Parallel()
 	r := newReader(t, databasetest.SQLite(t))
 	r.types(`echo '{"id":"one","type":"tool","content":"a thing"}' | bin/annals import -`)
@@ -147,7 +147,7 @@ func TestOperationsExplainsEveryMetricAndNoOther(t *testing.T) {
 	metric := regexp.MustCompile(`(?m)(?:^# TYPE |\x60)(annals_[a-z_]+)`)
 	rebuilding := map[string]bool{"annals_rebuild_done": true, "annals_rebuild_behind_events": true} // while one runs
 	sets := [2]map[string]bool{rebuilding, {}}
-	for i, text := range []string{r.get("/metrics"), written(t, "docs/operations.md")} {
+	for i, text := range []string{r.get("/metrics"), written(t, "docs/troubleshooting.md")} {
 		for _, name := range metric.FindAllStringSubmatch(text, -1) {
 			sets[i][name[1]] = true
 		}

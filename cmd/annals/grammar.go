@@ -58,4 +58,4 @@ const description = `The memory that people and AI agents share, and the record 
 
 Exit codes: 0 done · 1 failed, wholly or partly · 2 wrong usage, or a value that is not right ·
 3 not found, forgotten or erased · 4 refused: forbidden, taken, in conflict · 5 server or database unavailable,
-try again · 130 interrupted by Ctrl-C. docs/operations.md has the whole table.`
+try again · 130 interrupted by Ctrl-C. docs/troubleshooting.md has the whole table.`

@@ -13,7 +13,7 @@ import (
 // testKey is the key of the test that a script runs in.
 type testKey struct{}
 
-// humble does what docs/operations.md says of a role that can only append.
+// humble does what docs/install.md says of a role that can only append.
 func humble(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 0 {
 		ts.Fatalf("usage: humble")

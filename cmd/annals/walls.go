@@ -44,7 +44,7 @@ func (e *examination) wallsAre(walls []domain.Wall) {
 	hardening := func(wall domain.Wall) bool { return !wall.Stands && (wall.Name == "role" || wall.Name == "tenants") }
 	if plain := slices.DeleteFunc(slices.Clone(walls), hardening); len(plain) == len(walls)-2 {
 		walls = plain
-		found := finding{Check: "hardening", Status: warned, Detail: "not configured (docs/operations.md)"}
+		found := finding{Check: "hardening", Status: warned, Detail: "not configured (docs/install.md)"}
 		if !slices.Contains(e.findings, found) {
 			e.findings = append(e.findings, found)
 		}

@@ -13,7 +13,7 @@ type whoamiCommand struct{ remote }
 
 // Help implements kong.HelpProvider.
 func (whoamiCommand) Help() string {
-	return `Without a key you are whom --as names, or user:default; docs/security.md#in-open-mode has the same for HTTP, MCP and /api/v1.
+	return `Without a key you are whom --as names, or user:default; docs/security.md#no-auth-mode has the same for HTTP, MCP and /api/v1.
 
 Examples:
 
