@@ -8,9 +8,9 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// traversed is how many bytes of the file a connection maps that reads all over it. What it maps is the operating
+// scanMapSize is how many bytes of the file a connection maps that reads all over it. What it maps is the operating
 // system's memory, which takes back what it needs.
-const traversed = 1 << 30
+const scanMapSize = 1 << 30
 
 // OpenReadPool opens connections for reading that do not joinWork to the pool. Work that holds one connection while it asks for
 // another uses them: from the pool, such work could take the last ones and wait for itself. The caller closes them.
@@ -22,7 +22,7 @@ func (db *DB) OpenReadPool(ctx context.Context, connections int) (*bun.DB, error
 	if err != nil {
 		return nil, err
 	}
-	return openFile(file, connections, "deferred", "query_only(1)", "cache_size(-8000)", fmt.Sprintf("mmap_size(%d)", traversed))
+	return openFile(file, connections, "deferred", "query_only(1)", "cache_size(-8000)", fmt.Sprintf("mmap_size(%d)", scanMapSize))
 }
 
 // WithScanPool gives do what it can read most of the database with, so many queries at once. On SQLite these are

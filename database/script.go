@@ -13,12 +13,12 @@ import (
 // message, complete with their values. On SQLite the rows to insert are given apart from their statements,
 // so that these are parsed once for all transactions.
 type Script struct {
-	Text     []byte // statements that come after the insertions, each with its semicolon
-	chapters []chapter
+	Text       []byte // statements that come after the insertions, each with its semicolon
+	insertions []insertionStep
 }
 
-// chapter is an insertion, and the statements before it.
-type chapter struct {
+// insertionStep is an insertion, and the statements before it.
+type insertionStep struct {
 	text string
 	insertion
 }
@@ -43,7 +43,7 @@ func (s *Script) Insert(engine Engine, into, then string, rows [][]any) {
 		then = "\n" + then
 	}
 	if engine == SQLite {
-		s.chapters = append(s.chapters, chapter{string(s.Text), insertion{into, then, rows}})
+		s.insertions = append(s.insertions, insertionStep{string(s.Text), insertion{into, then, rows}})
 		s.Text = nil
 		return
 	}
@@ -59,9 +59,9 @@ func (s *Script) Insert(engine Engine, into, then string, rows [][]any) {
 
 // Append adds all of another script, which must not be used any more.
 func (s *Script) Append(other *Script) {
-	if len(other.chapters) > 0 {
-		other.chapters[0].text = string(s.Text) + other.chapters[0].text
-		s.chapters = append(s.chapters, other.chapters...)
+	if len(other.insertions) > 0 {
+		other.insertions[0].text = string(s.Text) + other.insertions[0].text
+		s.insertions = append(s.insertions, other.insertions...)
 		s.Text = nil
 	}
 	s.Text = append(s.Text, other.Text...)
@@ -88,13 +88,13 @@ func (s *Script) Finish(ctx context.Context, tx bun.IDB) error {
 
 // insert runs everything up to the last insertion.
 func (s *Script) insert(ctx context.Context, tx bun.IDB) error {
-	for _, c := range s.chapters {
+	for _, c := range s.insertions {
 		if c.text != "" {
 			if _, err := tx.ExecContext(ctx, c.text); err != nil {
 				return err
 			}
 		}
-		if _, err := apart(tx).ExecContext(ctx, c.into, c.insertion); err != nil {
+		if _, err := unformatted(tx).ExecContext(ctx, c.into, c.insertion); err != nil {
 			return err
 		}
 	}

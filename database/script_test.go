@@ -204,7 +204,7 @@ func TestAKeptQueryIsAskedAgain(t *testing.T) {
 		newThings(t, db)
 		const query = "SELECT number FROM things WHERE number IN (SELECT value FROM json_each(?)) ORDER BY number"
 		ask := func(ctx context.Context, tx bun.Tx, list string, each func(int)) error {
-			rows, err := database.Kept(ctx, tx, query, list) //nolint:rowserrcheck // ScanAll does
+			rows, err := database.QueryPrepared(ctx, tx, query, list) //nolint:rowserrcheck // ScanAll does
 			if err != nil {
 				return err
 			}

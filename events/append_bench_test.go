@@ -19,8 +19,8 @@ import (
 // benchmark measures the log.
 type blank struct{}
 
-func (blank) Open(ctx context.Context, tx bun.IDB, _ string, _ []domain.Command, first []events.Reading) (events.Stage, error) {
-	return blankStage{tx, map[string]*domain.Knowledge{}}, events.Do(ctx, tx, first)
+func (blank) Load(ctx context.Context, tx bun.IDB, _ string, _ []domain.Command, first database.Batch) (events.Stage, error) {
+	return blankStage{tx, map[string]*domain.Knowledge{}}, first.Run(ctx, tx)
 }
 
 type blankStage struct {
@@ -41,9 +41,9 @@ func (s blankStage) Apply(event domain.Event) error {
 	return s.Knowledge(event.Stream[len("knowledge:"):]).Evolve(event.Fact, event.Metadata(), domain.DefaultConfidence())
 }
 
-func (blankStage) Settle() error { return nil }
+func (blankStage) Complete() error { return nil }
 
-func (s blankStage) Flush(ctx context.Context, inserts *database.Script) error {
+func (s blankStage) Save(ctx context.Context, inserts *database.Script) error {
 	return inserts.Run(ctx, s.tx)
 }
 

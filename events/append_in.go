@@ -36,9 +36,9 @@ func (l *Log) AppendIn(ctx context.Context, tx bun.IDB, s domain.Submission) (do
 // noItems is an inline projection without items.
 type noItems struct{}
 
-// Open implements [Inline].
-func (noItems) Open(ctx context.Context, tx bun.IDB, _ string, _ []domain.Command, first []Reading) (Stage, error) {
-	return emptyStage{tx}, Do(ctx, tx, first)
+// Load implements [Inline].
+func (noItems) Load(ctx context.Context, tx bun.IDB, _ string, _ []domain.Command, first database.Batch) (Stage, error) {
+	return emptyStage{tx}, first.Run(ctx, tx)
 }
 
 type emptyStage struct{ tx bun.IDB }
@@ -46,9 +46,9 @@ type emptyStage struct{ tx bun.IDB }
 func (emptyStage) Knowledge(id string) *domain.Knowledge { return &domain.Knowledge{ID: id} }
 func (emptyStage) Holder(string) string                  { return "" }
 func (emptyStage) Apply(domain.Event) error              { return nil }
-func (emptyStage) Settle() error                         { return nil }
+func (emptyStage) Complete() error                       { return nil }
 
-// Flush implements [Stage].
-func (s emptyStage) Flush(ctx context.Context, inserts *database.Script) error {
+// Save implements [Stage].
+func (s emptyStage) Save(ctx context.Context, inserts *database.Script) error {
 	return inserts.Run(ctx, s.tx)
 }

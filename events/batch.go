@@ -8,6 +8,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -55,8 +56,8 @@ func (b *batch) write(ctx context.Context, tx bun.IDB) error {
 	}
 	var err error
 	b.streams = newStreams(b.log.db.Engine, b.tenant, commands)
-	if b.stage, err = b.inline.Open(ctx, tx, b.tenant, commands, b.readings()); err != nil {
-		return fmt.Errorf("open inline projection: %w", err)
+	if b.stage, err = b.inline.Load(ctx, tx, b.tenant, commands, b.readings()); err != nil {
+		return fmt.Errorf("load inline projection: %w", err)
 	}
 	if err := b.streams.refresh(ctx, tx); err != nil {
 		return err
@@ -74,8 +75,8 @@ func (b *batch) write(ctx context.Context, tx bun.IDB) error {
 	case err != nil:
 		return err
 	case len(b.records) > 0:
-		if err := b.stage.Flush(ctx, inserts); err != nil {
-			return fmt.Errorf("flush inline projection: %w", err)
+		if err := b.stage.Save(ctx, inserts); err != nil {
+			return fmt.Errorf("save inline projection: %w", err)
 		}
 	default:
 		if err := inserts.Finish(ctx, tx); err != nil {
@@ -97,4 +98,56 @@ func later(a, b time.Time) time.Time {
 		return b
 	}
 	return a
+}
+
+const insertEvents = `events (
+	tenant, position, event_id, stream, version, name, schema_version,
+	recorded_at, occurred_at, actor, on_behalf_of, authentication,
+	request_id, correlation_id, causation_id, traceparent, reason_code,
+	data, text_commitment, hash)`
+
+const insertTexts = `event_texts (tenant, position, salt, text)`
+
+const insertRequests = `requests (
+	tenant, subject, key, fingerprint, stream, version, position, outcome, recorded_at)`
+
+// inserts are the statements that write the batch's rows; empty if there are none.
+func (b *batch) inserts() (*database.Script, error) {
+	events, texts := make([][]any, 0, len(b.records)), make([][]any, 0, len(b.records))
+	requests := make([][]any, 0, len(b.newRequests))
+	for _, r := range b.records {
+		events = append(events, []any{
+			r.Tenant, r.Position, r.EventID, r.Stream, r.Version, r.Name, r.SchemaVersion,
+			r.RecordedAt, r.OccurredAt, r.Actor, r.OnBehalfOf, r.Authentication,
+			r.RequestID, r.CorrelationID, r.CausationID, r.Traceparent, r.ReasonCode,
+			string(r.Data), r.TextCommitment, r.Hash,
+		})
+		if r.Text != nil {
+			texts = append(texts, []any{r.Tenant, r.Position, r.Salt, string(r.Text)})
+		}
+	}
+	for _, r := range b.newRequests {
+		requests = append(requests, []any{
+			b.tenant, r.Subject, r.Key, r.Fingerprint, r.Stream, r.Version, r.Position, r.Outcome,
+			database.At(b.now),
+		})
+	}
+	streams, err := b.streams.rows()
+	if err != nil {
+		return nil, err
+	}
+	statements := &database.Script{}
+	for _, part := range []struct {
+		into, then string
+		rows       [][]any
+	}{
+		{insertEvents, "", events},
+		{insertTexts, "", texts},
+		{insertRequests, "", requests},
+		{insertStreams, updateStreams, streams},
+	} {
+		statements.Insert(b.log.db.Engine, part.into, part.then, part.rows)
+	}
+	statements.Text = b.destruction(statements.Text)
+	return statements, nil
 }

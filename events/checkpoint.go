@@ -33,19 +33,19 @@ func (l *Log) Checkpoint(ctx context.Context, projection, tenant string) (
 func readCheckpoint(ctx context.Context, db *database.DB, projection, tenant string) (checkpoint, error) {
 	var c checkpoint
 	r := c.reading(db, projection, tenant, "")
-	if err := database.ForEach(ctx, db, r.Each, r.Query); err != nil {
+	if err := database.ForEach(ctx, db, r.Each, r.SQL); err != nil {
 		return c, fmt.Errorf("read checkpoint of %s: %w", projection, unavailable(err))
 	}
 	return c, nil
 }
 
 // reading fills the checkpoint in.
-func (c *checkpoint) reading(db *database.DB, projection, tenant, lock string) Reading {
-	return Reading{
+func (c *checkpoint) reading(db *database.DB, projection, tenant, lock string) database.Query {
+	return database.Query{
 		Each: func(rows *sql.Rows) error {
 			return rows.Scan(&c.position, &c.eventID, &c.updatedAt, &c.changes, &c.found)
 		},
-		Query: db.QueryGen().FormatQuery(`
+		SQL: db.QueryGen().FormatQuery(`
 			SELECT c.position, c.event_id, c.updated_at, c.quarantines, e.event_id
 			FROM checkpoints AS c
 			LEFT JOIN events AS e ON e.tenant = c.tenant AND e.position = c.position
@@ -89,12 +89,12 @@ var errMoved = errors.New("checkpoint moved")
 // disk, as every append and every signature does, make it durable too.
 func (l *Log) holdCheckpoint(ctx context.Context, tx bun.IDB, projection string, page Page) error {
 	var c checkpoint
-	var readings []Reading
+	var readings database.Batch
 	lock := ""
 	if l.db.Engine == database.Postgres {
 		lock = "FOR UPDATE OF c"
 		if page.followed {
-			readings = append(readings, Reading{Each: ignore, Query: fmt.Sprintf(
+			readings = append(readings, database.Query{Each: ignore, SQL: fmt.Sprintf(
 				`SELECT set_config('idle_in_transaction_session_timeout', '%d', true), set_config('synchronous_commit', 'off', true)`,
 				max(1, l.options.Lease.Milliseconds()))})
 		}
@@ -103,7 +103,7 @@ func (l *Log) holdCheckpoint(ctx context.Context, tx bun.IDB, projection string,
 	if page.erasures != nil {
 		readings = append(readings, shareTexts(tx, page.Tenant, &mark)...)
 	}
-	if err := Do(ctx, tx, append(readings, c.reading(l.db, projection, page.Tenant, lock))); err != nil {
+	if err := append(readings, c.reading(l.db, projection, page.Tenant, lock)).Run(ctx, tx); err != nil {
 		return fmt.Errorf("hold checkpoint of %s: %w", projection, unavailable(err))
 	}
 	switch {

@@ -3,6 +3,8 @@ package events
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
@@ -87,7 +89,7 @@ func (b *batch) record(c *command, facts []written) (domain.Receipt, error) {
 		b.noteErasure(event.Fact, record)
 		receipt.Events = append(receipt.Events, event)
 	}
-	if err := b.stage.Settle(); err != nil {
+	if err := b.stage.Complete(); err != nil {
 		return receipt, err
 	}
 	after := b.subject(c.Command.Stream())
@@ -188,4 +190,23 @@ func write(fact domain.Fact) (w written, err error) {
 		w.salt, w.commitment = commitText(w.Text)
 	}
 	return w, nil
+}
+
+// clone is a copy of an item that later events do not change.
+func clone(k *domain.Knowledge) *domain.Knowledge {
+	c := *k
+	c.Scopes = slices.Clone(k.Scopes)
+	c.DerivedFrom = slices.Clone(k.DerivedFrom)
+	c.Source.URLs = slices.Clone(k.Source.URLs)
+	c.Baseline.HelpfulHistory = slices.Clone(k.Baseline.HelpfulHistory)
+	c.Baseline.HarmfulHistory = slices.Clone(k.Baseline.HarmfulHistory)
+	c.Text.Meta = slices.Clone(k.Text.Meta)
+	c.Text.Tags = maps.Clone(k.Text.Tags)
+	for key, values := range c.Text.Tags {
+		c.Text.Tags[key] = slices.Clone(values)
+	}
+	c.Relations = slices.Clone(k.Relations)
+	c.Votes = maps.Clone(k.Votes)
+	c.Reports = maps.Clone(k.Reports)
+	return &c
 }

@@ -123,20 +123,20 @@ func Erasures(ctx context.Context, db bun.IDB, tenant string) (mark int64, err e
 // ShareTexts keeps a tenant's texts from being erased until the transaction has ended, and tells how far
 // erasures have come.
 func ShareTexts(ctx context.Context, tx bun.IDB, tenant string) (mark int64, err error) {
-	if err := Do(ctx, tx, shareTexts(tx, tenant, &mark)); err != nil {
+	if err := shareTexts(tx, tenant, &mark).Run(ctx, tx); err != nil {
 		return 0, fmt.Errorf("keep texts: %w", unavailable(err))
 	}
 	return mark, nil
 }
 
-func shareTexts(tx bun.IDB, tenant string, mark *int64) []Reading {
-	readings := make([]Reading, 0, 2)
+func shareTexts(tx bun.IDB, tenant string, mark *int64) database.Batch {
+	readings := make(database.Batch, 0, 2)
 	if tx.Dialect().Name() == dialect.PG {
-		readings = append(readings, Reading{Query: textLock("pg_advisory_xact_lock_shared", tenant), Each: ignore})
+		readings = append(readings, database.Query{SQL: textLock("pg_advisory_xact_lock_shared", tenant), Each: ignore})
 	}
-	return append(readings, Reading{
-		Query: tx.NewRaw(erasuresQuery, tenant).String(),
-		Each:  func(rows *sql.Rows) error { return rows.Scan(mark) },
+	return append(readings, database.Query{
+		SQL:  tx.NewRaw(erasuresQuery, tenant).String(),
+		Each: func(rows *sql.Rows) error { return rows.Scan(mark) },
 	})
 }
 

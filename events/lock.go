@@ -50,16 +50,16 @@ func lockQuery(tenant string) (query string, args []any) {
 // the first begin when the lock is held. In one statement with the lock, the head would be that of
 // before the wait, and its position would be given out twice. On SQLite the transaction has held the
 // lock since BEGIN IMMEDIATE.
-func (b *batch) readings() []Reading {
+func (b *batch) readings() database.Batch {
 	b.requests = map[requestKey]request{}
 	db := b.log.db
-	reading := func(each func(*sql.Rows) error, query string, args ...any) Reading {
+	reading := func(each func(*sql.Rows) error, query string, args ...any) database.Query {
 		if db.Engine == database.SQLite {
-			return Reading{Query: query, Values: args, Each: each}
+			return database.Query{SQL: query, Values: args, Each: each}
 		}
-		return Reading{Query: db.QueryGen().FormatQuery(query, args...), Each: each}
+		return database.Query{SQL: db.QueryGen().FormatQuery(query, args...), Each: each}
 	}
-	var readings []Reading
+	var readings database.Batch
 	if db.Engine == database.Postgres {
 		lock, args := lockQuery(b.tenant)
 		readings = append(readings, reading(ignore, lock, args...))

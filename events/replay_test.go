@@ -20,9 +20,9 @@ type Replay struct {
 
 var _ Inline = Replay{}
 
-// Open implements [Inline].
-func (p Replay) Open(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first []Reading) (Stage, error) {
-	if err := Do(ctx, tx, first); err != nil {
+// Load implements [Inline].
+func (p Replay) Load(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first database.Batch) (Stage, error) {
+	if err := first.Run(ctx, tx); err != nil {
 		return nil, err
 	}
 	if p.Policy.Confidence == nil {
@@ -121,7 +121,7 @@ func (s *replayStage) Apply(event domain.Event) error {
 }
 
 // Settle implements [Stage].
-func (s *replayStage) Settle() error {
+func (s *replayStage) Complete() error {
 	for id := range s.untold {
 		history, err := s.load([]string{domain.KnowledgeStream(id)})
 		if err != nil {
@@ -135,8 +135,8 @@ func (s *replayStage) Settle() error {
 	return nil
 }
 
-// Flush implements [Stage]: there is nothing else to write.
-func (s *replayStage) Flush(ctx context.Context, inserts *database.Script) error {
+// Save implements [Stage]: there is nothing else to write.
+func (s *replayStage) Save(ctx context.Context, inserts *database.Script) error {
 	if s.failed != nil {
 		return s.failed
 	}

@@ -142,7 +142,7 @@ func (l *Log) holdQuarantine(ctx context.Context, tx bun.IDB, projection, tenant
 	if l.db.Engine == database.Postgres {
 		lock = "FOR UPDATE OF c"
 	}
-	if err := Do(ctx, tx, []Reading{c.reading(l.db, projection, tenant, lock)}); err != nil {
+	if err := (database.Batch{c.reading(l.db, projection, tenant, lock)}).Run(ctx, tx); err != nil {
 		return err
 	}
 	found, err := l.quarantined(ctx, tx, projection, tenant, q.Stream)

@@ -54,12 +54,12 @@ func (s *streams) want(stream string) {
 }
 
 // readings read the states; there are none if no command needs one.
-func (s *streams) readings(query func(each func(*sql.Rows) error, query string, args ...any) Reading) []Reading {
+func (s *streams) readings(query func(each func(*sql.Rows) error, query string, args ...any) database.Query) database.Batch {
 	if len(s.names) == 0 {
 		return nil
 	}
 	text, args := statesQuery(s.engine, s.tenant, s.names)
-	return []Reading{query(s.scan, text, args...)}
+	return database.Batch{query(s.scan, text, args...)}
 }
 
 // statesQuery looks streams up one by one in the primary key's index, and their newest versions in that of

@@ -9,13 +9,12 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/events"
 )
 
 // read is a query and what becomes of its rows.
 type read struct {
 	query  fmt.Stringer
-	values []any // of SQLite's queries that come again and again: see [database.Kept]
+	values []any // of SQLite's queries that come again and again: see [database.QueryPrepared]
 	scan   func(ctx context.Context, db *bun.DB, rows *sql.Rows) error
 }
 
@@ -43,8 +42,8 @@ func readNothing(query fmt.Stringer) read {
 }
 
 // readFor does somebody else's reading.
-func readFor(r events.Reading) read {
-	return read{query: statement(r.Query), values: r.Values, scan: func(_ context.Context, _ *bun.DB, rows *sql.Rows) error {
+func readFor(r database.Query) read {
+	return read{query: statement(r.SQL), values: r.Values, scan: func(_ context.Context, _ *bun.DB, rows *sql.Rows) error {
 		for rows.Next() {
 			if err := r.Each(rows); err != nil {
 				return err
@@ -88,11 +87,11 @@ func (p *Knowledge) readSets(ctx context.Context, tx bun.IDB, reads []read) erro
 	for i, r := range reads {
 		statements[i] = r.query.String()
 	}
-	all := events.Reading{Query: strings.Join(statements, ";\n")}
+	all := database.Query{SQL: strings.Join(statements, ";\n")}
 	if len(reads) == 1 {
 		all.Values = reads[0].values
 	}
-	rows, err := all.Ask(ctx, tx)
+	rows, err := all.Rows(ctx, tx)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (r *Rebuilder) repairStates(ctx context.Context, v version) error {
 		if len(wrong) == 0 {
 			continue
 		}
-		if err := r.log.MendStates(ctx, tenant, wrong); err != nil {
+		if err := r.log.RepairStates(ctx, tenant, wrong); err != nil {
 			return p.failed(ctx, "mend streams", err)
 		}
 		r.logger.WarnContext(ctx, "what was kept about streams was not what the log says, and is computed again",

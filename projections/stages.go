@@ -21,11 +21,11 @@ var _ events.Inline = (*Knowledge)(nil)
 // in the same transaction, and commands succeed all the same.
 type stages []*stage
 
-// Open implements [events.Inline]: it loads what the commands read, for every version that is
+// Load implements [events.Inline]: it loads what the commands read, for every version that is
 // written, and keeps the versions as they are until the transaction has ended. On PostgreSQL that is
 // one round trip for a process that writes often. One that has not looked for a while looks first: the
 // tables it knows may be gone.
-func (p *Knowledge) Open(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first []events.Reading) (events.Stage, error) {
+func (p *Knowledge) Load(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first database.Batch) (events.Stage, error) {
 	wants := collect(commands)
 	known := p.versionSet.Load()
 	if time.Since(known.readAt) > versionSetAge {
@@ -49,7 +49,7 @@ func (p *Knowledge) Open(ctx context.Context, tx bun.IDB, tenant string, command
 }
 
 // open loads by what is known of the versions, and looks what they are.
-func (p *Knowledge) open(ctx context.Context, tx bun.IDB, tenant string, w wanted, known *versionSet, first []events.Reading) (stages, []entry, error) {
+func (p *Knowledge) open(ctx context.Context, tx bun.IDB, tenant string, w wanted, known *versionSet, first database.Batch) (stages, []entry, error) {
 	var entries []entry
 	reads := make([]read, 0, len(first)+4)
 	for _, r := range first {
@@ -126,8 +126,8 @@ func (all stages) Apply(event domain.Event) error {
 	return nil
 }
 
-// Settle implements [events.Stage].
-func (all stages) Settle() error {
+// Complete implements [events.Stage].
+func (all stages) Complete() error {
 	for i, s := range all {
 		if s.failed != nil {
 			continue
@@ -141,8 +141,8 @@ func (all stages) Settle() error {
 	return nil
 }
 
-// Flush implements [events.Stage].
-func (all stages) Flush(ctx context.Context, inserts *database.Script) error {
+// Save implements [events.Stage].
+func (all stages) Save(ctx context.Context, inserts *database.Script) error {
 	active := all[0]
 	statements := &script{engine: active.projection.db.Engine, Script: *inserts}
 	if err := all.erase(ctx, statements); err != nil {

@@ -189,7 +189,7 @@ func opening(items int) func(*world) {
 		}
 		undone := errors.New("nothing of it was to stay")
 		err := w.db.Transact(w.t.Context(), func(ctx context.Context, tx bun.Tx) error {
-			stage, err := w.base.Open(ctx, tx, w.by.Tenant, commands, nil)
+			stage, err := w.base.Load(ctx, tx, w.by.Tenant, commands, nil)
 			if err != nil {
 				w.t.Fatal(err)
 			}
@@ -210,7 +210,7 @@ func opening(items int) func(*world) {
 					}
 				}
 			}
-			if err := stage.Flush(w.t.Context(), &database.Script{}); err != nil { // not with COMMIT: it is to be heard
+			if err := stage.Save(w.t.Context(), &database.Script{}); err != nil { // not with COMMIT: it is to be heard
 				w.t.Fatal(err)
 			}
 			return undone

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 )
@@ -44,7 +45,7 @@ func newGate(inline events.Inline) *gate {
 	return &gate{Inline: inline, arrived: make(chan struct{}, 1), opened: make(chan struct{})}
 }
 
-func (g *gate) Open(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first []events.Reading) (events.Stage, error) {
+func (g *gate) Load(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first database.Batch) (events.Stage, error) {
 	select {
 	case g.arrived <- struct{}{}:
 	default:
@@ -54,7 +55,7 @@ func (g *gate) Open(ctx context.Context, tx bun.IDB, tenant string, commands []d
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	return g.Inline.Open(ctx, tx, tenant, commands, first)
+	return g.Inline.Load(ctx, tx, tenant, commands, first)
 }
 
 func (g *gate) open() { g.once.Do(func() { close(g.opened) }) }

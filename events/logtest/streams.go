@@ -128,7 +128,7 @@ func statesAreFolds(w *world) {
 	if wrong := w.checked(); len(wrong) != 2 {
 		w.Errorf("got %v, want both streams that were changed behind the log's back", wrong)
 	}
-	if err := w.log.MendStates(w.Context(), w.by.Tenant, w.checked()); err != nil {
+	if err := w.log.RepairStates(w.Context(), w.by.Tenant, w.checked()); err != nil {
 		w.Error(err)
 	}
 	if wrong := w.checked(); len(wrong) > 0 {

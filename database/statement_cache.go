@@ -12,12 +12,12 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// Kept asks a query whose values are given apart from it, each a ?, in a transaction of [DB.Transact]. On
+// QueryPrepared asks a query whose values are given apart from it, each a ?, in a transaction of [DB.Transact]. On
 // SQLite it is then parsed once for all transactions, which takes longer than to answer it; so it is for
 // queries that are asked with every append, and whose text is always the same. On PostgreSQL it takes a round
 // trip more than a query that is complete with its values.
-func Kept(ctx context.Context, tx bun.IDB, query string, values ...any) (*sql.Rows, error) {
-	return apart(tx).QueryContext(ctx, query, values...)
+func QueryPrepared(ctx context.Context, tx bun.IDB, query string, values ...any) (*sql.Rows, error) {
+	return unformatted(tx).QueryContext(ctx, query, values...)
 }
 
 // List is a list of strings, or of lists of them, as a value of such a query: json_each(?) has a row for each.
@@ -29,8 +29,8 @@ func List[T string | []string](list []T) string {
 	return string(text)
 }
 
-// apart is a transaction that does not write values into statements by itself, as bun does.
-func apart(tx bun.IDB) executor {
+// unformatted is a transaction that does not write values into statements by itself, as bun does.
+func unformatted(tx bun.IDB) executor {
 	if own, isOwn := tx.(bun.Tx); isOwn {
 		return own.Tx
 	}
@@ -42,11 +42,11 @@ type executor interface {
 	ExecContext(ctx context.Context, query string, values ...any) (sql.Result, error)
 }
 
-// keeper is a connection of SQLite's driver that keeps the statements prepared which are given their values
+// cachingConn is a connection of SQLite's driver that keeps the statements prepared which are given their values
 // apart: to parse one takes longer than to run it.
-type keeper struct {
+type cachingConn struct {
 	sqliteConn
-	kept   map[shape]keptStatement
+	cache  map[shape]cachedStatement
 	values []driver.NamedValue // of the insertion under way
 }
 
@@ -57,8 +57,8 @@ type shape struct {
 	shared     int // how many values that rows begin with are the same in all of them, and are given once
 }
 
-// mostKept is how many statements are kept. There are more only while versions of projections change.
-const mostKept = 200
+// cachedStatements is how many statements are kept. There are more only while versions of projections change.
+const cachedStatements = 200
 
 // sqliteConn is what the connections of the driver can do.
 type sqliteConn interface {
@@ -72,31 +72,31 @@ type sqliteConn interface {
 	driver.Validator
 }
 
-// keptStatement is what the driver's statements can do.
-type keptStatement interface {
+// cachedStatement is what the driver's statements can do.
+type cachedStatement interface {
 	driver.Stmt
 	driver.StmtExecContext
 	driver.StmtQueryContext
 }
 
 var (
-	_ sqliteConn               = (*keeper)(nil)
-	_ driver.NamedValueChecker = (*keeper)(nil)
+	_ sqliteConn               = (*cachingConn)(nil)
+	_ driver.NamedValueChecker = (*cachingConn)(nil)
 )
 
-// keeping makes the connections of another connector keep their statements.
-type keeping struct{ driver.Connector }
+// cachingConnector makes the connections of another connector keep their statements.
+type cachingConnector struct{ driver.Connector }
 
-func (k keeping) Connect(ctx context.Context) (driver.Conn, error) {
+func (k cachingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := k.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &keeper{sqliteConn: conn.(sqliteConn), kept: map[shape]keptStatement{}}, nil
+	return &cachingConn{sqliteConn: conn.(sqliteConn), cache: map[shape]cachedStatement{}}, nil
 }
 
 // CheckNamedValue implements [driver.NamedValueChecker]: rows to insert are for this connection to take apart.
-func (k *keeper) CheckNamedValue(value *driver.NamedValue) error {
+func (k *cachingConn) CheckNamedValue(value *driver.NamedValue) error {
 	if _, isInsertion := value.Value.(insertion); isInsertion {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (k *keeper) CheckNamedValue(value *driver.NamedValue) error {
 }
 
 // QueryContext implements [driver.QueryerContext].
-func (k *keeper) QueryContext(ctx context.Context, query string, values []driver.NamedValue) (driver.Rows, error) {
+func (k *cachingConn) QueryContext(ctx context.Context, query string, values []driver.NamedValue) (driver.Rows, error) {
 	if len(values) == 0 {
 		return k.sqliteConn.QueryContext(ctx, query, nil)
 	}
@@ -115,21 +115,21 @@ func (k *keeper) QueryContext(ctx context.Context, query string, values []driver
 	}
 	rows, err := statement.QueryContext(undisturbed(ctx), values)
 	if err != nil {
-		return nil, errors.Join(err, k.keep(asked, statement))
+		return nil, errors.Join(err, k.put(asked, statement))
 	}
-	return &keptRows{Rows: rows, done: func() error { return k.keep(asked, statement) }}, nil
+	return &cachedRows{Rows: rows, done: func() error { return k.put(asked, statement) }}, nil
 }
 
-// keptRows are those of a statement that is kept when they were read.
-type keptRows struct {
+// cachedRows are those of a statement that is kept when they were read.
+type cachedRows struct {
 	driver.Rows
 	done func() error
 }
 
-func (r *keptRows) Close() error { return errors.Join(r.Rows.Close(), r.done()) }
+func (r *cachedRows) Close() error { return errors.Join(r.Rows.Close(), r.done()) }
 
 // ExecContext implements [driver.ExecerContext].
-func (k *keeper) ExecContext(ctx context.Context, query string, values []driver.NamedValue) (driver.Result, error) {
+func (k *cachingConn) ExecContext(ctx context.Context, query string, values []driver.NamedValue) (driver.Result, error) {
 	if len(values) == 1 {
 		if rows, isInsertion := values[0].Value.(insertion); isInsertion {
 			return driver.ResultNoRows, k.insert(ctx, rows)
@@ -139,7 +139,7 @@ func (k *keeper) ExecContext(ctx context.Context, query string, values []driver.
 }
 
 // insert inserts rows by statements of a few sizes, each half the one before.
-func (k *keeper) insert(ctx context.Context, i insertion) error {
+func (k *cachingConn) insert(ctx context.Context, i insertion) error {
 	defer func() { clear(k.values) }()
 	rows := i.rows
 	for size := mostRows(len(rows[0])); size > 0; size /= 2 {
@@ -197,13 +197,13 @@ func mostRows(columns int) int {
 	return size
 }
 
-func (k *keeper) run(ctx context.Context, s shape, values []driver.NamedValue) error {
+func (k *cachingConn) run(ctx context.Context, s shape, values []driver.NamedValue) error {
 	statement, err := k.take(ctx, s)
 	if err != nil {
 		return err
 	}
 	_, err = statement.ExecContext(undisturbed(ctx), values)
-	return errors.Join(err, k.keep(s, statement))
+	return errors.Join(err, k.put(s, statement))
 }
 
 // undisturbed lets a statement that is kept come to its end, though ctx may not last: the driver would watch
@@ -212,16 +212,16 @@ func (k *keeper) run(ctx context.Context, s shape, values []driver.NamedValue) e
 func undisturbed(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
 
 // take takes a statement from those that are kept, or prepares it.
-func (k *keeper) take(ctx context.Context, s shape) (keptStatement, error) {
-	if statement, isKept := k.kept[s]; isKept {
-		delete(k.kept, s)
+func (k *cachingConn) take(ctx context.Context, s shape) (cachedStatement, error) {
+	if statement, isCached := k.cache[s]; isCached {
+		delete(k.cache, s)
 		return statement, nil
 	}
 	prepared, err := k.PrepareContext(ctx, s.statement())
 	if err != nil {
 		return nil, err
 	}
-	return prepared.(keptStatement), nil
+	return prepared.(cachedStatement), nil
 }
 
 // statement is the SQL of a shape.
@@ -241,28 +241,28 @@ func (s shape) statement() string {
 	return Insertion(SQLite) + s.text + "\nVALUES " + row + strings.Repeat(",\n"+row, s.rows-1) + s.then
 }
 
-// keep keeps a statement that has ended.
-func (k *keeper) keep(s shape, statement keptStatement) error {
-	if len(k.kept) >= mostKept {
+// put keeps a statement that has ended.
+func (k *cachingConn) put(s shape, statement cachedStatement) error {
+	if len(k.cache) >= cachedStatements {
 		if err := k.forget(); err != nil {
 			return err
 		}
 	}
-	if _, another := k.kept[s]; another {
+	if _, another := k.cache[s]; another {
 		return statement.Close()
 	}
-	k.kept[s] = statement
+	k.cache[s] = statement
 	return nil
 }
 
-func (k *keeper) forget() error {
+func (k *cachingConn) forget() error {
 	var errs []error
-	for s, statement := range k.kept {
+	for s, statement := range k.cache {
 		errs = append(errs, statement.Close())
-		delete(k.kept, s)
+		delete(k.cache, s)
 	}
 	return errors.Join(errs...)
 }
 
 // Close implements [driver.Conn].
-func (k *keeper) Close() error { return errors.Join(k.forget(), k.sqliteConn.Close()) }
+func (k *cachingConn) Close() error { return errors.Join(k.forget(), k.sqliteConn.Close()) }

@@ -1,0 +1,72 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect"
+)
+
+// Query is a query of a [Batch] and what becomes of its rows.
+type Query struct {
+	SQL    string // complete, unless there are values
+	Values []any  // of a query of SQLite that is prepared once: see [QueryPrepared]
+	Each   func(*sql.Rows) error
+}
+
+// Rows sends the query in a transaction.
+func (q Query) Rows(ctx context.Context, tx bun.IDB) (*sql.Rows, error) {
+	if len(q.Values) > 0 {
+		return QueryPrepared(ctx, tx, q.SQL, q.Values...)
+	}
+	return tx.QueryContext(ctx, q.SQL)
+}
+
+// Batch is queries that run one after the other. Each is a statement of its own, which sees what was
+// committed when it began. On PostgreSQL a batch takes one round trip.
+type Batch []Query
+
+// Run runs the queries in a transaction.
+func (b Batch) Run(ctx context.Context, tx bun.IDB) error {
+	if tx.Dialect().Name() == dialect.SQLite {
+		for _, q := range b {
+			if err := q.run(ctx, tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	queries := make([]string, len(b))
+	for i, q := range b {
+		queries[i] = q.SQL
+	}
+	rows, err := tx.QueryContext(ctx, strings.Join(queries, ";\n"))
+	if err != nil {
+		return Classify(ctx, err)
+	}
+	defer rows.Close()
+	for i, q := range b {
+		if i > 0 && !rows.NextResultSet() {
+			break
+		}
+		if err := ScanAll(ctx, rows, q.Each); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("next result: %w", Classify(ctx, err))
+	}
+	return nil
+}
+
+func (q Query) run(ctx context.Context, tx bun.IDB) error {
+	rows, err := q.Rows(ctx, tx) //nolint:rowserrcheck // ScanAll does
+	if err != nil {
+		return Classify(ctx, err)
+	}
+	defer rows.Close()
+	return ScanAll(ctx, rows, q.Each)
+}
