@@ -9,7 +9,7 @@ type NewKey struct {
 	Subject       string     `json:"subject" example:"agent:crawler" doc:"Whose it is: an entity."`
 	Role          string     `json:"role,omitempty" enum:"member,service,auditor,admin,root" doc:"member if left out."`
 	Memberships   []string   `json:"memberships,omitempty" doc:"What the subject belongs to, such as team:pay."`
-	ActsFor       bool       `json:"acts_for,omitempty" doc:"May act on somebody's behalf."`
+	ActsFor       bool       `json:"acts_for,omitempty" doc:"May act on behalf of others."`
 	PublishPublic bool       `json:"publish_public,omitempty" doc:"May write to the public scope."`
 	ExpiresAt     *time.Time `json:"expires_at,omitempty" doc:"Never if left out."`
 	Note          string     `json:"note,omitempty" maxLength:"200" doc:"What it is for."`
@@ -52,7 +52,7 @@ type Identity struct {
 	Role           string   `json:"role" enum:"member,service,auditor,admin,root"`
 	Memberships    []string `json:"memberships,omitempty"`
 	PublishPublic  bool     `json:"publish_public" doc:"May write to the public scope."`
-	Operates       bool     `json:"operates" doc:"Looks after the whole server: may sweep its files."`
+	Operates       bool     `json:"operates" doc:"Is an operator: may purge the files of the server."`
 	Authentication string   `json:"authentication" example:"key:ab23cdefgh" doc:"How the server knows."`
 }
 

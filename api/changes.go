@@ -18,7 +18,7 @@ type BulkAnswer struct {
 type Vote struct {
 	Verdict string `json:"verdict" enum:"helpful,harmful"`
 	Query   string `json:"query,omitempty" maxLength:"2000" doc:"What it was used for."`
-	TraceID string `json:"trace_id,omitempty" maxLength:"256" doc:"One voice counts per voter and trace; without a trace, per day."`
+	TraceID string `json:"trace_id,omitempty" maxLength:"256" doc:"One vote counts per voter and trace; without a trace, per day."`
 	Outcome string `json:"outcome,omitempty" maxLength:"2000" doc:"What came of it."`
 }
 

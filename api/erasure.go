@@ -38,18 +38,18 @@ type PurgeResult struct {
 type Erasures struct {
 	Erasures  int64        `json:"erasures" doc:"Items of the tenant that were erased."`
 	Texts     int64        `json:"texts" doc:"Texts that were destroyed with them."`
-	Unswept   int64        `json:"unswept" doc:"Texts whose bytes the files may still hold: of the tenant, and for whoever operates the server of every tenant."`
+	Unswept   int64        `json:"unswept" doc:"Texts whose bytes the files may still hold: of the tenant; for operators, of every tenant."`
 	Oldest    *time.Time   `json:"oldest,omitempty" doc:"When the first of those was erased."`
 	PurgeBy   *time.Time   `json:"purge_by,omitempty" doc:"When the server will have rewritten the files by itself; missing if they hold nothing, or if it does not do that."`
 	LastSweep *PurgeResult `json:"last_sweep,omitempty"`
-	Kept      []string     `json:"kept" nullable:"false" doc:"What else holds deleted bytes after a sweep, and for how long, as far as the database knows: nothing about backups."`
+	Kept      []string     `json:"kept" nullable:"false" doc:"What else holds deleted bytes after a purge, and for how long, as far as the database knows: nothing about backups."`
 }
 
 // ErasureOrder is what is to be erased, and why. All of it stays for ever.
 type ErasureOrder struct {
 	Of          string `json:"of" example:"user:123" doc:"An entity: all that is its own, or meant for it alone; the stream of a session, such as session:123/planning: what was said in it, and its archives; tenant:NAME, for root: everything; or the id of an item."`
 	WithLineage bool   `json:"with_lineage,omitempty" doc:"Items that those were made from or into, too, and what took their place."`
-	ReasonCode  string `json:"reason_code,omitempty" example:"gdpr-17" doc:"A word; requested unless told."`
+	ReasonCode  string `json:"reason_code,omitempty" example:"gdpr-17" doc:"A word. Default: requested."`
 	LegalBasis  string `json:"legal_basis,omitempty"`
 	RequestedBy string `json:"requested_by,omitempty" doc:"A pseudonym."`
 	Ticket      string `json:"ticket,omitempty" example:"DSR-12"`
@@ -98,5 +98,5 @@ type ErasureTarget struct {
 // ErasurePlan is what an order would erase.
 type ErasurePlan struct {
 	Items []ErasureTarget `json:"items" nullable:"false"`
-	Keys  int64           `json:"keys,omitempty" doc:"That would be revoked, of a tenant: nobody but root gets in from then on, and its name stays taken."`
+	Keys  int64           `json:"keys,omitempty" doc:"That would be revoked, of a tenant: after that only root has access, and its name stays taken."`
 }

@@ -14,7 +14,7 @@ type Event struct {
 	EventID        string          `json:"event_id"`
 	SchemaVersion  int             `json:"schema_version"`
 	RecordedAt     time.Time       `json:"recorded_at"`
-	OccurredAt     *time.Time      `json:"occurred_at,omitempty" doc:"When it happened in the world, if somebody said."`
+	OccurredAt     *time.Time      `json:"occurred_at,omitempty" doc:"When it happened in the world, if known."`
 	Actor          string          `json:"actor" doc:"Who did it."`
 	OnBehalfOf     string          `json:"on_behalf_of,omitempty" doc:"For whom."`
 	Authentication string          `json:"authentication" doc:"How we know."`
@@ -23,7 +23,7 @@ type Event struct {
 	CausationID    string          `json:"causation_id,omitempty"`
 	Traceparent    string          `json:"traceparent,omitempty"`
 	ReasonCode     string          `json:"reason_code,omitempty"`
-	Reason         string          `json:"reason,omitempty" doc:"Why, as somebody wrote it."`
+	Reason         string          `json:"reason,omitempty" doc:"Why, in the words of the actor."`
 	Data           json.RawMessage `json:"data,omitempty" doc:"The plain fields, as recorded."`
 	Text           json.RawMessage `json:"text,omitempty" doc:"What people wrote; missing if there was nothing, or if it was erased."`
 	TextErased     bool            `json:"text_erased,omitempty" doc:"There was text, and it was destroyed."`
@@ -48,7 +48,7 @@ type Change struct {
 
 // Cause is a step of the way back to what an event began with.
 type Cause struct {
-	ID         string     `json:"id" example:"file:knowledge.ndjson:7" doc:"Of an event, or a word of whoever caused it."`
+	ID         string     `json:"id" example:"file:knowledge.ndjson:7" doc:"The id of an event, or a word of the caller."`
 	Name       string     `json:"name,omitempty" doc:"The event's, as all that follows; missing if it is none of this log, or none that you may see."`
 	Stream     string     `json:"stream,omitempty"`
 	Position   int64      `json:"position,omitempty"`

@@ -10,7 +10,7 @@ import (
 type Knowledge struct {
 	ID          string          `json:"id,omitempty" pattern:"^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$" example:"profile_001" doc:"Yours, or a UUIDv7 if left out. Reserved for ever."`
 	Type        string          `json:"type,omitempty" enum:"user_profile,strategy,tool,usecase,definition,plan" doc:"May be left out if category or context_type tells it."`
-	Task        string          `json:"task,omitempty" maxLength:"2000" doc:"What one was doing, in which situation. Searched like the content."`
+	Task        string          `json:"task,omitempty" maxLength:"2000" doc:"The situation in which it helps. Searched like the content."`
 	Content     string          `json:"content" minLength:"1" doc:"The knowledge itself, at most 64 KiB."`
 	Abstract    string          `json:"abstract,omitempty" maxLength:"4000" doc:"A hundred tokens or so. If left out, a search with level 0 derives it from the content."`
 	Overview    string          `json:"overview,omitempty" maxLength:"16000" doc:"One or two thousand tokens. If left out, a search with level 1 derives it from the content."`
@@ -31,7 +31,7 @@ type Knowledge struct {
 	Reason      string          `json:"reason,omitempty" writeOnly:"true" maxLength:"2000" doc:"Why, for the history, if update=true revises an item: nothing of the item."`
 
 	Stale               *Stale     `json:"stale,omitempty" readOnly:"true"`
-	ConfirmedAt         *time.Time `json:"confirmed_at,omitempty" readOnly:"true" doc:"When somebody last said that it still holds."`
+	ConfirmedAt         *time.Time `json:"confirmed_at,omitempty" readOnly:"true" doc:"When it was last confirmed."`
 	ConfirmUntil        *time.Time `json:"confirm_until,omitempty" readOnly:"true" doc:"When that confirmation expires."`
 	ConfirmationExpired bool       `json:"confirmation_expired,omitempty" readOnly:"true" doc:"It has: reports of staleness from before the confirmation count again."`
 	Status              string     `json:"status,omitempty" enum:"active,superseded,deleted,erased" doc:"Only active items can be remembered."`
@@ -73,7 +73,7 @@ type VoteRecord struct {
 	Query   string     `json:"query,omitempty"`
 	TraceID string     `json:"trace_id,omitempty"`
 	Outcome string     `json:"outcome,omitempty"`
-	By      string     `json:"by,omitempty" doc:"Whose voice it is."`
+	By      string     `json:"by,omitempty" doc:"Who voted."`
 	At      *time.Time `json:"at,omitempty"`
 }
 
@@ -88,7 +88,7 @@ type Stale struct {
 type Related struct {
 	To     string     `json:"to" doc:"The other item's id: it may be gone by now, or not yours to see."`
 	Reason string     `json:"reason,omitempty"`
-	At     *time.Time `json:"at,omitempty" doc:"When somebody said so."`
+	At     *time.Time `json:"at,omitempty" doc:"When it was recorded."`
 }
 
 // Link names items that an item has to do with.

@@ -19,7 +19,7 @@ type Projection struct {
 	Settings    map[string]string `json:"settings,omitempty" doc:"What it is computed with."`
 	Error       string            `json:"error,omitempty" doc:"Why it stands still, failed, or comes to nothing; missing when it does not."`
 	Halted      bool              `json:"halted" doc:"It does not go on by itself: see error."`
-	Holder      string            `json:"holder,omitempty" doc:"The process that works on it now; missing when there is nothing to do, or nobody to do it."`
+	Holder      string            `json:"holder,omitempty" doc:"The process that works on it now; missing when no process works on it."`
 	ReadAt      *time.Time        `json:"read_at,omitempty" doc:"When it last read something; missing for one that is written with the log."`
 	Quarantined int64             `json:"quarantined" doc:"Streams that it passes over, because it could not take in one of their events."`
 	Unindexed   int64             `json:"unindexed" doc:"The words of so many items, counted once for each of their scopes, wait to be indexed by the background: a search over everything reads them all. Counted up to 100,000."`

@@ -9,7 +9,7 @@ import (
 type Usage struct {
 	At            time.Time  `json:"at"`
 	Kind          string     `json:"kind" enum:"search,get,list,found helpful,denied"`
-	Actor         string     `json:"actor,omitempty" doc:"Missing if nobody knows."`
+	Actor         string     `json:"actor,omitempty" doc:"Missing if unknown."`
 	OnBehalfOf    string     `json:"on_behalf_of,omitempty"`
 	Item          string     `json:"item,omitempty" doc:"The id of an item."`
 	Rank          int        `json:"rank,omitempty" doc:"Its place in the answer, from 1."`
@@ -19,8 +19,8 @@ type Usage struct {
 	RequestID     string     `json:"request_id,omitempty"`
 	CorrelationID string     `json:"correlation_id,omitempty"`
 	TraceID       string     `json:"trace_id,omitempty"`
-	HarmfulAt     *time.Time `json:"harmful_at,omitempty" doc:"When the item was first found harmful, of the voices that count; missing if it was not."`
-	Before        bool       `json:"before_harm,omitempty" doc:"It was relied on before."`
+	HarmfulAt     *time.Time `json:"harmful_at,omitempty" doc:"When the item was first found harmful, of the votes that count; missing if it was not."`
+	Before        bool       `json:"before_harm,omitempty" doc:"It was used before that."`
 }
 
 // ItemStanding is an item that stands out, and why.
@@ -30,7 +30,7 @@ type ItemStanding struct {
 	Owner      string     `json:"owner"`
 	Scopes     []string   `json:"scopes" nullable:"false"`
 	Status     string     `json:"status" enum:"active,superseded,deleted,erased"`
-	Count      int        `json:"count" doc:"What it is ranked by: voices against it, reports of staleness, or how often its confidence fell, in the time that was asked about."`
+	Count      int        `json:"count" doc:"What it is ranked by: votes against it, reports of staleness, or how often its confidence fell, in the time that was asked about."`
 	Last       *time.Time `json:"last,omitempty" doc:"The newest of them."`
 	Before     *float64   `json:"before,omitempty" doc:"Of what falls: the confidence when the time began."`
 	After      *float64   `json:"after,omitempty" doc:"And when it ended."`

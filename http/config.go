@@ -30,7 +30,7 @@ type Config struct {
 	Reporter Reporter
 	// Recorder keeps a log of accesses. Nil for none.
 	Recorder Recorder
-	// Keys answers whose key it is. Nil if this server keeps none: it is in open mode then, unless it has
+	// Keys answers whose key it is. Nil if this server keeps none: it is in no-auth mode then, unless it has
 	// a root key.
 	Keys Keyring
 	// Tokens answers whom a token was given to. Nil if no issuer's tokens are believed.

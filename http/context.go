@@ -60,7 +60,7 @@ func needOf(in api.ContextRequest, c *call) (domain.Need, map[string]string) {
 	about := map[string]string{"task": in.Task, "goal": in.Goal, "query": in.Query}
 	for _, field := range []string{"task", "goal", "query"} {
 		if slices.Contains(domain.Stages, n.Stage) && field != n.Stage.FieldName() && about[field] != "" {
-			c.found.Add(field, "belongs to another moment: this one is about a %s", n.Stage.FieldName())
+			c.found.Add(field, "belongs to another stage: this one is about a %s", n.Stage.FieldName())
 		}
 	}
 	n.About = about[n.Stage.FieldName()]

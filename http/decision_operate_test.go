@@ -24,7 +24,7 @@ var operateActions = map[string]func(*world, caller) *answer{
 	"roll back":       doing("POST", "/v1/projections/knowledge/rollback"),
 	"retire":          doing("POST", "/v1/projections/knowledge/retire"),
 	"reports": func(w *world, who caller) *answer {
-		for _, name := range []string{"changes?scope=public", "harm", "stale", "falling", "denied"} {
+		for _, name := range []string{"changes?scope=public", "harm", "stale", "declining", "denials"} {
 			w.ask("GET", "/v1/reports/"+name, nil, who.headers...).want(http.StatusOK)
 		}
 		return w.ask("GET", "/v1/reports/actor?actor=user:bob", nil, who.headers...)

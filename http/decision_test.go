@@ -245,8 +245,8 @@ var itemActions = map[string]func(w *world, who caller, id string) string{
 		kind, name, _ := strings.Cut(ownerOf(who, id), ":")
 		return searching(w, who, id, object{kind + "_id": name})
 	},
-	"relied": func(w *world, who caller, id string) string {
-		return w.alike(id, func(id string) *answer { return w.ask("GET", "/v1/reports/relied?id="+id, nil, who.headers...) })
+	"usage": func(w *world, who caller, id string) string {
+		return w.alike(id, func(id string) *answer { return w.ask("GET", "/v1/reports/usage?id="+id, nil, who.headers...) })
 	},
 	"vote":      asking("POST", "/feedback", object{"verdict": "helpful", "trace_id": "t"}),
 	"stale":     asking("POST", "/stale", object{"reason": "old"}),

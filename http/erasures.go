@@ -46,7 +46,7 @@ func (s erasures) eraseRoutes() {
 	handle(s.Server, huma.Operation{
 		OperationID: "sweep", Method: http.MethodPost, Path: "/v1/erasures/sweep", Tags: tags,
 		Summary:     "Rewrite the files, so that they hold nothing of what was erased",
-		Description: "For whoever operates the server. On SQLite writes wait meanwhile; on PostgreSQL whoever uses the table that is being rewritten does.",
+		Description: "For operators. On SQLite writes wait until it is done; on PostgreSQL requests for the table that is being rewritten do.",
 	}, s.sweep)
 }
 
@@ -129,7 +129,7 @@ func (s erasures) erasures(ctx context.Context, c *call, _ *struct{}) (*erasures
 
 func (s erasures) sweep(ctx context.Context, c *call, _ *struct{}) (*sweepOutput, error) {
 	if !c.principal.IsOperator() || s.cfg.Eraser == nil {
-		return nil, domain.Refuse(domain.ErrForbidden, "sweeping the files is for whoever operates the server")
+		return nil, domain.Refuse(domain.ErrForbidden, "purging the files is for operators")
 	}
 	if err := c.found.Err(); err != nil {
 		return nil, err
@@ -160,19 +160,19 @@ func (s erasures) erasureRoutes() {
 	tags := []string{"Erasing"}
 	handle(s.Server, huma.Operation{
 		OperationID: "order-erasure", Method: http.MethodPost, Path: "/v1/erasures", Tags: tags, DefaultStatus: http.StatusAccepted,
-		Summary: "Erase all that is somebody's",
-		Description: "For admins, and for whoever it is in person. The order is recorded and carried out in the background, thing by thing, " +
-			"and goes on after a restart, however the server ended. What is under legal hold, or somebody else's, is left and named.",
+		Summary: "Erase everything of an entity",
+		Description: "For admins, and for the entity itself. The order is recorded and carried out in the background, item by item, " +
+			"and goes on after a restart. What is under legal hold or belongs to another entity is left and named.",
 		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.ErasureOrder{}}), Errors: writeErrors,
 	}, s.orderErasure)
 	handle(s.Server, huma.Operation{
 		OperationID: "plan-erasure", Method: http.MethodGet, Path: "/v1/erasures/plan", Tags: tags,
-		Summary: "See what an order would erase", Description: "And what else goes back to it. For whoever may order it.",
+		Summary: "See what an order would erase", Description: "And what else was derived from it. For those who may order it.",
 		Errors: []int{http.StatusNotFound},
 	}, s.planErasure)
 	handle(s.Server, huma.Operation{
 		OperationID: "erasure", Method: http.MethodGet, Path: "/v1/erasures/{id}", Tags: tags,
-		Summary: "See how far an order has come", Description: "For admins and auditors, for whoever ordered it, and for whom it is about.",
+		Summary: "See how far an order has come", Description: "For admins and auditors, for the one who ordered it, and for the entity that it is about.",
 		Errors: []int{http.StatusNotFound},
 	}, s.erasure)
 }

@@ -64,7 +64,7 @@ func (s identities) withVikingHeaders(r *http.Request, p domain.Principal) (doma
 }
 
 // fromCredentials finds out whose key it is or, while nobody was ever given one, who the caller says that it is.
-// A key is looked up with every request, so that one that was revoked anywhere opens nothing here.
+// A key is looked up with every request, so that one that was revoked anywhere is not valid here.
 func (s identities) fromCredentials(r *http.Request) (domain.Principal, error) {
 	key, err := presentedKey(r)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s identities) fromCredentials(r *http.Request) (domain.Principal, error) {
 	return s.onBehalf(r, p, actsFor)
 }
 
-// refuseUnlessNoAuth refuses a caller whom nobody knows, unless the server asks nobody for a key.
+// refuseUnlessNoAuth refuses an unknown caller, unless the server is in no-auth mode.
 func (s identities) refuseUnlessNoAuth(r *http.Request, refusal func() error) (domain.Principal, error) {
 	open, err := s.isNoAuth(r.Context())
 	switch {
@@ -133,7 +133,7 @@ func (s identities) fromToken(ctx context.Context, token string) (domain.Princip
 	return p, err
 }
 
-// isNoAuth tells whether the server asks nobody for a key.
+// isNoAuth tells whether the server is in no-auth mode: it asks for no keys.
 func (s identities) isNoAuth(ctx context.Context) (bool, error) {
 	if s.cfg.RootKey != "" || s.cfg.Tokens != nil {
 		return false, nil
@@ -160,7 +160,7 @@ func presentedKey(r *http.Request) (string, error) {
 }
 
 func unknownCaller(fix string) error {
-	return domain.Refuse(domain.ErrUnauthenticated, "a key is needed that opens this server").WithFix("%s", fix)
+	return domain.Refuse(domain.ErrUnauthenticated, "a valid key is required").WithFix("%s", fix)
 }
 
 // keyHolder is whose key it is, and whether it may act for others. What is wrong with a key only its holder is
@@ -189,13 +189,13 @@ func (s identities) keyHolder(ctx context.Context, key string) (p domain.Princip
 }
 
 func wrongKey() error {
-	return domain.Refuse(domain.ErrUnauthenticated, "that key opens nothing here").
+	return domain.Refuse(domain.ErrUnauthenticated, "the key is not valid").
 		WithFix("look whether it is whole and this server's; an admin can give another")
 }
 
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// rootPrincipal is whoever has the server's own key: the same person as in open mode, before there was a key.
+// rootPrincipal is whoever has the server's own key: the same person as in no-auth mode, before there was a key.
 func rootPrincipal() domain.Principal {
 	return domain.Principal{
 		Tenant: domain.SystemTenant, Subject: domain.OpenPrincipal().Subject, Role: domain.Root, Authentication: "key:root", PublishPublic: true,
@@ -212,14 +212,14 @@ func (s identities) onBehalf(r *http.Request, p domain.Principal, actsFor bool) 
 		return p, err
 	}
 	if actor != p.Subject {
-		return p, domain.Refuse(domain.ErrForbidden, "the key is %s's, and nobody else's", p.Subject).
-			WithFix("leave Annals-Actor out, or name somebody in Annals-On-Behalf-Of")
+		return p, domain.Refuse(domain.ErrForbidden, "the key belongs to %s", p.Subject).
+			WithFix("leave Annals-Actor out, or use Annals-On-Behalf-Of")
 	}
 	if p.OnBehalfOf == p.Subject {
 		p.OnBehalfOf = ""
 	}
 	if p.OnBehalfOf != known && !actsFor && p.OnBehalfOf != "" {
-		return p, domain.Refuse(domain.ErrForbidden, "the key does not let %s act on anybody's behalf", p.Subject).
+		return p, domain.Refuse(domain.ErrForbidden, "the key does not let %s act on behalf of others", p.Subject).
 			WithFix("use a key that was created with acts_for, as annals key create --acts-for does")
 	}
 	return s.inTenant(r, p)
@@ -230,7 +230,7 @@ func (s identities) inTenant(r *http.Request, p domain.Principal) (domain.Princi
 	asked := r.Header.Get("Annals-Tenant")
 	if p.Role != domain.Root {
 		if asked != "" && asked != p.Tenant {
-			return p, domain.Refuse(domain.ErrForbidden, "the key opens one tenant, and this is another")
+			return p, domain.Refuse(domain.ErrForbidden, "the key is valid for another tenant only")
 		}
 		return p, nil
 	}
@@ -266,7 +266,7 @@ type authenticator func(*http.Request) (domain.Principal, error)
 // name will do that a stranger could register.
 func noAuth(r *http.Request) (domain.Principal, error) {
 	if !local(r.Host) {
-		return domain.Principal{}, domain.Refuse(errOrigin, "in open mode the server answers to this machine's names only").
+		return domain.Principal{}, domain.Refuse(errOrigin, "in no-auth mode the server answers to this machine's names only").
 			WithFix("call it as localhost or 127.0.0.1")
 	}
 	var found domain.Problems
@@ -274,7 +274,7 @@ func noAuth(r *http.Request) (domain.Principal, error) {
 	claim(r, "Annals-Actor", &p.Subject, &found)
 	claim(r, "Annals-On-Behalf-Of", &p.OnBehalfOf, &found)
 	if asked := r.Header.Get("Annals-Tenant"); asked != "" && asked != p.Tenant { // whoever sends it must not write elsewhere
-		found.Add("Annals-Tenant", "there is one tenant, %s, while the server asks nobody for a key", p.Tenant)
+		found.Add("Annals-Tenant", "in no-auth mode there is one tenant: %s", p.Tenant)
 	}
 	return p, found.Err()
 }

@@ -181,14 +181,14 @@ type Background interface {
 	Reread(ctx context.Context, name, tenant string) error
 }
 
-// Reporter answers which knowledge stands out, and who relied on it.
+// Reporter answers which knowledge stands out, and who used it.
 type Reporter interface {
 	// Harm ranks items by the voices against them.
 	Harm(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error)
 	// Stale ranks items by the reports of staleness since they were last confirmed.
 	Stale(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error)
-	// Falling ranks items by how far their confidence fell.
-	Falling(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error)
+	// Declining ranks items by how far their confidence fell.
+	Declining(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error)
 	// Accesses lists who was given an item or found it helpful, or what was denied, the newest first.
 	Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.Usage, error)
 }

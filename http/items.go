@@ -22,9 +22,9 @@ func (s *Server) knowledgeRoutes() {
 		Summary: "Remember one item, or many",
 		Description: "An object is one item: 201. An array, or one object per line (" + linesType + "), is many: " +
 			"they are taken 500 to a commit while they arrive, and answered with one line each, in order. " +
-			"One bad record never spoils the others; the same content again is unchanged. " +
+			"A bad record does not affect the others; the same content again is unchanged. " +
 			"With If-Match, which is for one item, update=true revises only the revision that you read. " +
-			"What several may say at once is remembered once by those who search for it with position, and then send unless_said_since.",
+			"To avoid duplicates under concurrent writes, search with position first and send that position as unless_said_since.",
 		RequestBody: orMany(bodies(s, true, map[string]any{jsonType: api.Knowledge{}, linesType: api.Knowledge{}})),
 		Responses:   s.remembered(), Errors: append([]int{http.StatusPreconditionFailed}, writeErrors...),
 	}, s.remember)
@@ -77,7 +77,7 @@ func (s *Server) feedbackRoutes() {
 	changeRoute(s, true, huma.Operation{
 		OperationID: "give-feedback", Method: http.MethodPost, Path: one + "/feedback", Tags: []string{tag},
 		Summary:     "Say that an item was of use, or did harm",
-		Description: "One voice counts per voter and trace; another on the same trace replaces the first.",
+		Description: "One vote counts per voter and trace; another on the same trace replaces the first.",
 	}, func(c *call, t domain.Target, in api.Vote) validated {
 		return domain.GiveFeedback{
 			Target: t, Verdict: domain.Verdict(in.Verdict), Query: in.Query, TraceID: in.TraceID, Outcome: in.Outcome, Day: c.now,

@@ -54,8 +54,8 @@ func (s access) keyRoutes() {
 	writing := []int{http.StatusBadRequest, http.StatusConflict, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
 	handle(s.Server, huma.Operation{
 		OperationID: "create-key", Method: http.MethodPost, Path: path, Tags: tags, DefaultStatus: http.StatusCreated,
-		Summary:     "Give somebody a key",
-		Description: "The key itself is in this answer and nowhere else. From the first key on, the server asks everybody for one. For admins.",
+		Summary:     "Issue a key",
+		Description: "The key itself is in this answer and nowhere else. After the first key is issued, every request needs one. For admins.",
 		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.NewKey{}}), Errors: writing,
 	}, s.createKey)
 	handle(s.Server, huma.Operation{
@@ -70,7 +70,7 @@ func (s access) keyRoutes() {
 	}, s.rotateKey)
 	handle(s.Server, huma.Operation{
 		OperationID: "revoke-key", Method: http.MethodDelete, Path: path + "/{prefix}", Tags: tags,
-		Summary: "Take a key back", Description: "It opens nothing any more, on any server. One that was revoked before is answered like the first time. For admins.",
+		Summary: "Revoke a key", Description: "It is not valid any more, on any server. A key that was revoked before is answered like the first time. For admins.",
 		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}), Errors: writing,
 	}, s.revokeKey)
 	handle(s.Server, huma.Operation{
@@ -128,7 +128,7 @@ func first(ctx context.Context, keys Keyring, rootKey string, role domain.Role) 
 	if err != nil || given || rootKey != "" || role == domain.Admin || role == domain.Root {
 		return err
 	}
-	return domain.Refuse(domain.ErrConflict, "the first key must be an admin's: from then on the server asks everybody for a key").
+	return domain.Refuse(domain.ErrConflict, "the first key must be an admin's: after it every request needs a key").
 		WithFix("create an admin's key first")
 }
 

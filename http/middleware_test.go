@@ -31,7 +31,7 @@ func TestAPanicIsAnsweredWithoutDetailsAndLoggedOnce(t *testing.T) {
 	if got.Code != http.StatusInternalServerError || strings.Contains(got.Body.String(), "hunter2") {
 		t.Errorf("%d %s", got.Code, got.Body)
 	}
-	if strings.Count(log, "hunter2") != 1 || !strings.Contains(log, "level=ERROR") || !strings.Contains(log, "observe_test.go") {
+	if strings.Count(log, "hunter2") != 1 || !strings.Contains(log, "level=ERROR") || !strings.Contains(log, "middleware_test.go") {
 		t.Errorf("the log says %s", log)
 	}
 }

@@ -54,7 +54,7 @@ func description(version string) *huma.OpenAPI {
 			{Name: "Learning from use", Description: "What was of use, what did harm, what no longer holds."},
 			{Name: "Questions", Description: "What is known, and what happened."},
 			{Name: "Sessions", Description: "Record conversations and learn from them."},
-			{Name: "Reports", Description: "Who did what, what stands out, and who relied on it."},
+			{Name: "Reports", Description: "Who did what, what stands out, and who used it."},
 			{Name: "Erasing", Description: "Destroy what people wrote, for good; and keep it from being destroyed."},
 			{Name: "Access", Description: "Who may call."},
 			{Name: "Operation", Description: "How the server does."},
@@ -70,7 +70,7 @@ func keys() map[string]*huma.SecurityScheme {
 		"bearer": {
 			Type: "http", Scheme: "bearer",
 			Description: "A key, which annals key create or POST /v1/keys gives, or a token of the issuer that the server believes. " +
-				"None is needed in open mode, which is until a first key is given, without a root key and an issuer: then the server answers its own machine alone, and whoever reaches it.",
+				"None is needed in no-auth mode: until the first key is issued, if there is no root key and no issuer. Then the server should be reachable from its own machine only.",
 		},
 		"key": {Type: "apiKey", In: "header", Name: "X-API-Key", Description: "The same, for clients that send no Authorization."},
 	}
@@ -83,8 +83,8 @@ func keyless() []map[string][]string { return []map[string][]string{} }
 func headers() map[string]*huma.Param {
 	all := map[string]*huma.Param{}
 	for name, doc := range map[string]string{
-		"Annals-Actor":          "In open mode: who you are, an entity such as user:123. user:default if left out.",
-		"Annals-Tenant":         "For root: the tenant to act in; default if left out.",
+		"Annals-Actor":          "In no-auth mode: who you are, an entity such as user:123. Default: user:default.",
+		"Annals-Tenant":         "For root: the tenant to act in. Default: default.",
 		"Annals-On-Behalf-Of":   "For whom you act: an entity such as user:123.",
 		"Annals-Correlation-Id": "Recorded with the events: what belongs together.",
 		"Annals-Causation-Id":   "Recorded with the events: what caused this.",

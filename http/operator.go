@@ -154,7 +154,7 @@ func (s operations) ready(ctx context.Context, _ *struct{}) (*readyOutput, error
 	return out, nil
 }
 
-// ask turns a panic into an error: nobody else would recover it.
+// ask turns a panic into an error: nothing else would recover it.
 func (p Probe) ask(ctx context.Context) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -43,7 +43,7 @@ type answer struct {
 var answers = []answer{
 	{domain.ErrMalformed, http.StatusBadRequest, api.CodeMalformed, "The request cannot be read", ""},
 	{domain.ErrInvalid, http.StatusUnprocessableEntity, api.CodeInvalid, "Some fields are not right", ""},
-	{domain.ErrUnauthenticated, http.StatusUnauthorized, api.CodeUnauthenticated, "Nobody knows who is calling", ""},
+	{domain.ErrUnauthenticated, http.StatusUnauthorized, api.CodeUnauthenticated, "Not authenticated", ""},
 	{domain.ErrForbidden, http.StatusForbidden, api.CodeForbidden, "Not yours to do", ""},
 	{errOrigin, http.StatusForbidden, api.CodeCrossOrigin, "Not from another website", ""},
 	{domain.ErrNotFound, http.StatusNotFound, api.CodeNotFound, "Not found", ""},
@@ -55,7 +55,7 @@ var answers = []answer{
 	{domain.ErrConflict, http.StatusConflict, api.CodeConflict, "Not in its present state", ""},
 	{domain.ErrDeleted, http.StatusGone, api.CodeDeleted, "Forgotten", ""},
 	{domain.ErrErased, http.StatusGone, api.CodeErased, "Erased for good", ""},
-	{domain.ErrPrecondition, http.StatusPreconditionFailed, api.CodePrecondition, "Somebody was faster", ""},
+	{domain.ErrPrecondition, http.StatusPreconditionFailed, api.CodePrecondition, "Changed in the meantime", ""},
 	{domain.ErrTooLarge, http.StatusRequestEntityTooLarge, api.CodeTooLarge, "Too large", ""},
 	{errMediaType, http.StatusUnsupportedMediaType, api.CodeMediaType, "Not in this format", ""},
 	{domain.ErrKeyReused, http.StatusUnprocessableEntity, api.CodeKeyReused, "The idempotency key belongs to another request", ""},

@@ -25,14 +25,14 @@ func (s proofs) proofRoutes() {
 	handle(s.Server, huma.Operation{
 		OperationID: "log-checkpoint", Method: http.MethodGet, Path: "/v1/log/checkpoint", Tags: tags,
 		Summary: "Read a signed checkpoint: what the log is now",
-		Description: "Keep it: whoever has one can tell later whether the log still begins with what it describes. " +
+		Description: "Keep it: it proves later that the log still begins with what it describes. " +
 			"It is at most a second or two old. While nothing is recorded, there is none: 404.",
 		Errors: []int{http.StatusNotFound},
 	}, s.checkpoint)
 	handle(s.Server, huma.Operation{
 		OperationID: "log-inclusion", Method: http.MethodGet, Path: "/v1/log/proof/{event_id}", Tags: tags,
 		Summary:     "Prove that an event is in the log",
-		Description: "For whoever may read the event. annals verify checks the answer, as it is.",
+		Description: "For callers who may read the event. annals verify checks the answer, as it is.",
 		Errors:      []int{http.StatusNotFound},
 	}, s.inclusion)
 	handle(s.Server, huma.Operation{
@@ -173,7 +173,7 @@ func (s proofs) walls(ctx context.Context, c *call, _ *struct{}) (*wallsOutput, 
 	case c.found.Err() != nil:
 		return nil, c.found.Err()
 	case !c.principal.SeesAll():
-		return nil, domain.Refuse(domain.ErrForbidden, "only auditors and admins see the walls")
+		return nil, domain.Refuse(domain.ErrForbidden, "only auditors and admins see the protections")
 	case s.cfg.Walls == nil:
 		return nil, domain.Refuse(domain.ErrNotFound, "nobody knows")
 	}

@@ -26,7 +26,7 @@ import (
 )
 
 type rememberInput struct {
-	Update boolean `query:"update" doc:"Other content under a taken id revises that item instead of being refused. Whoever may change it may leave the owner and the scopes that it has."`
+	Update boolean `query:"update" doc:"Other content under a taken id revises that item instead of being refused. A caller who may change the item may leave its owner and its scopes as they are."`
 
 	UnlessSaidSince integer `query:"unless_said_since" doc:"For one item that is new: the position that a search told. 412 if an item that you may see came to have exactly this content after it: search again."`
 }

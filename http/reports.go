@@ -24,10 +24,10 @@ func (s reports) reportRoutes() {
 	report(s.Server, "changes", "Read everything that changed in a scope", "Each event with what it changed. ", listed[api.Event](s.Server), s.reportChanges)
 	report(s.Server, "harm", "List the knowledge that did most harm", "", listed[api.ItemStanding](s.Server), s.reportStandings(Reporter.Harm))
 	report(s.Server, "stale", "List the knowledge that most people report stale, or whose confirmation has expired", "", listed[api.ItemStanding](s.Server), s.reportStandings(Reporter.Stale))
-	report(s.Server, "falling", "List the knowledge whose confidence fell furthest", "The last thirty days, unless from is given. ", listed[api.ItemStanding](s.Server), s.reportFalling)
-	report(s.Server, "relied", "List who was given an item, or found it helpful",
-		"What was retrieved is recorded where the operator has asked for it. Members read what they did themselves. ", listed[api.Usage](s.Server), s.reportRelied)
-	report(s.Server, "denied", "List what was denied to whom", "Members read what was denied to them. ", listed[api.Usage](s.Server), s.reportDenied)
+	report(s.Server, "declining", "List the knowledge whose confidence fell furthest", "The last thirty days, unless from is given. ", listed[api.ItemStanding](s.Server), s.reportDeclining)
+	report(s.Server, "usage", "List who was given an item, or found it helpful",
+		"What was retrieved is recorded where the operator has asked for it. Members read what they did themselves. ", listed[api.Usage](s.Server), s.reportUsage)
+	report(s.Server, "denials", "List what was denied to whom", "Members read what was denied to them. ", listed[api.Usage](s.Server), s.reportDenials)
 }
 
 func report[I any](s *Server, name, summary, more string, responses map[string]*huma.Response, do operation[I, streamed]) {
@@ -177,11 +177,11 @@ func (s reports) reportStandings(rank func(Reporter, context.Context, domain.Rep
 // recently is how far back a report of what falls looks unless told.
 const recently = 30 * 24 * time.Hour
 
-func (s reports) reportFalling(ctx context.Context, c *call, in *standingsInput) (*streamed, error) {
+func (s reports) reportDeclining(ctx context.Context, c *call, in *standingsInput) (*streamed, error) {
 	if in.From == "" {
 		in.From = moment(c.now.Add(-recently).UTC().Truncate(24 * time.Hour).Format(time.RFC3339))
 	}
-	return s.standings(ctx, c, in, Reporter.Falling, func(d domain.ReportItem) api.ItemStanding {
+	return s.standings(ctx, c, in, Reporter.Declining, func(d domain.ReportItem) api.ItemStanding {
 		out := standingOf(d)
 		out.Before, out.After, out.Policy = &d.Before, &d.After, d.Policy
 		return out

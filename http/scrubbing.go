@@ -85,8 +85,8 @@ func (s scrubbings) scrubbingOf(rules domain.Scrubbing) api.Scrubbing {
 
 // spanInput is a part of the log.
 type spanInput struct {
-	Since  string `query:"since" example:"2026-03-01" doc:"A time, a date (its beginning, in UTC) or a position of the log; from the beginning unless told."`
-	Until  string `query:"until" doc:"Likewise; to the end unless told."`
+	Since  string `query:"since" example:"2026-03-01" doc:"A time, a date (its beginning, in UTC) or a position of the log. Default: the beginning."`
+	Until  string `query:"until" doc:"Likewise. Default: the end."`
 	Cursor string `query:"cursor" doc:"next_cursor of the page before."`
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-func relianceOf(r domain.Usage) api.Usage {
+func usageOf(r domain.Usage) api.Usage {
 	out := api.Usage{
 		At: r.At.UTC(), Kind: r.Kind, Actor: string(r.Actor), OnBehalfOf: string(r.OnBehalfOf), Item: r.Item, Rank: r.Rank,
 		Score: r.Score, Route: r.Route, Status: r.Status, RequestID: r.RequestID, CorrelationID: r.CorrelationID,
@@ -22,7 +22,7 @@ func relianceOf(r domain.Usage) api.Usage {
 	return out
 }
 
-var relianceColumns = []column[api.Usage]{
+var usageColumns = []column[api.Usage]{
 	{"at", func(r api.Usage) string { return timeCell(r.At) }},
 	{"kind", func(r api.Usage) string { return r.Kind }},
 	{"actor", func(r api.Usage) string { return r.Actor }},
@@ -39,7 +39,7 @@ var relianceColumns = []column[api.Usage]{
 	{"trace_id", func(r api.Usage) string { return r.TraceID }},
 }
 
-type reliedInput struct {
+type usageInput struct {
 	ID    string `query:"id" required:"true" doc:"The item's id."`
 	Actor string `query:"actor" doc:"Only what this entity did, or what was done on its behalf."`
 	From  moment `query:"from" doc:"At or after this time or date."`
@@ -47,7 +47,7 @@ type reliedInput struct {
 	Paging
 }
 
-func (s reports) reportRelied(ctx context.Context, c *call, in *reliedInput) (*streamed, error) {
+func (s reports) reportUsage(ctx context.Context, c *call, in *usageInput) (*streamed, error) {
 	if in.ID == "" {
 		c.found.Add("id", "must say which item")
 	}
@@ -61,14 +61,14 @@ func (s reports) reportRelied(ctx context.Context, c *call, in *reliedInput) (*s
 	return s.listAccesses(ctx, c, k.ID, in.Actor, in.From, in.To, in.Paging)
 }
 
-type deniedInput struct {
+type denialsInput struct {
 	Actor string `query:"actor" doc:"Only what was denied to this entity, or on its behalf."`
 	From  moment `query:"from" doc:"At or after this time or date."`
 	To    moment `query:"to" doc:"Before it."`
 	Paging
 }
 
-func (s reports) reportDenied(ctx context.Context, c *call, in *deniedInput) (*streamed, error) {
+func (s reports) reportDenials(ctx context.Context, c *call, in *denialsInput) (*streamed, error) {
 	return s.listAccesses(ctx, c, "", in.Actor, in.From, in.To, in.Paging)
 }
 
@@ -83,10 +83,10 @@ func (s reports) listAccesses(ctx context.Context, c *call, item, actor string, 
 		query.Only = c.principal.EffectiveSubject()
 	}
 	return listing[api.Usage]{
-		name: "report", asked: query, columns: relianceColumns,
+		name: "report", asked: query, columns: usageColumns,
 		page: offset(func(ctx context.Context, skip int64, limit int) ([]domain.Usage, error) {
 			query.Skip, query.Limit = skip, limit
 			return s.cfg.Reporter.Accesses(ctx, query)
-		}, relianceOf),
+		}, usageOf),
 	}.answer(ctx, s.Server, c, format, in)
 }

@@ -35,7 +35,7 @@ func TestWhoIsRefusedIsToldInTheFormThatHostsRead(t *testing.T) {
 		w.key = w.given(object{"subject": "user:mia"})
 		const (
 			away  = `"error":{"code":-32603,"message":"UNAVAILABLE: the database cannot be reached just now"}`
-			wrong = `"error":{"code":-32600,"message":"UNAUTHENTICATED: that key opens nothing here`
+			wrong = `"error":{"code":-32600,"message":"UNAUTHENTICATED: the key is not valid`
 		)
 		for name, test := range map[string]struct {
 			away              bool

@@ -41,7 +41,7 @@ func tools() []tool {
 		},
 		{
 			name: "remember", title: "Remember", aliases: []string{"openviking_remember"},
-			description: "Remember one thing that will help later. What is about the user is kept for the user; what is about work is shared with everybody here who may know it, unless scopes say otherwise.",
+			description: "Remember one thing that will help later. What is about the user is kept for the user; what is about work is shared with everyone in the tenant, unless scopes say otherwise.",
 			input:       []field{aContent, aCategory.with(categories(), true).saying("What kind of knowledge it is: " + kindsOfKnowledge), aPolarity, aTask, theScopes},
 			do:          remember,
 		},
@@ -52,7 +52,7 @@ func tools() []tool {
 		},
 		{
 			name: "report_stale_memory", title: "Report stale memory", aliases: []string{"openviking_report_stale_memory"},
-			description: "Say that an item is out of date. It is still found, with less confidence and a mark, until somebody confirms it.",
+			description: "Say that an item is out of date. It is still found, with less confidence and a mark, until it is confirmed.",
 			input:       []field{anItem, aReason.with(nil, true)}, do: reportStale,
 		},
 		{
@@ -63,7 +63,7 @@ func tools() []tool {
 				{name: "verdict", kind: "string", description: "What came of using it.", required: true, values: []string{string(domain.Helpful), string(domain.Harmful)}},
 				{name: "query", kind: "string", description: "What it was used for."},
 				{name: "outcome", kind: "string", description: "What happened."},
-				{name: "trace_id", kind: "string", description: "The run that it was used in: one voice counts for each run, or without one for a day."},
+				{name: "trace_id", kind: "string", description: "The run that it was used in: one vote counts for each run, or without one for a day."},
 			},
 			do: giveFeedback,
 		},

@@ -103,7 +103,7 @@ func TestAConfirmationExpires(t *testing.T) {
 					}
 				}
 				q.From = until.Add(-time.Hour)
-				fallen, err := reports.Falling(t.Context(), q)
+				fallen, err := reports.Declining(t.Context(), q)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -171,10 +171,10 @@ func lowering() []string {
 	}
 }
 
-// Falling ranks items by how far their confidence fell within the time. It folds the history of every
+// Declining ranks items by how far their confidence fell within the time. It folds the history of every
 // item about which something was recorded that may lower it, or whose last confirmation expired, so it takes longer the
 // more there are.
-func (r Reports) Falling(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error) {
+func (r Reports) Declining(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error) {
 	streams, err := r.lowered(ctx, q)
 	if err != nil {
 		return nil, err

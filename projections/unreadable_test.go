@@ -105,7 +105,7 @@ func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 				for name, report := range map[string]func() ([]domain.ReportItem, error){
 					"harm":    func() ([]domain.ReportItem, error) { return reports.Harm(t.Context(), w.asked()) },
 					"stale":   func() ([]domain.ReportItem, error) { return reports.Stale(t.Context(), w.asked()) },
-					"falling": func() ([]domain.ReportItem, error) { return reports.Falling(t.Context(), w.asked()) },
+					"declining": func() ([]domain.ReportItem, error) { return reports.Declining(t.Context(), w.asked()) },
 				} {
 					rows, err := report()
 					if err != nil {

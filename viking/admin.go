@@ -59,7 +59,7 @@ func (s accounts) inAccount(ctx context.Context, q *query, admit func(*query) (d
 	}
 	account := q.pathValue("account")
 	if by.Role != domain.Root && by.Tenant != account {
-		return by, domain.Refuse(domain.ErrForbidden, "the key opens one account, and this is another")
+		return by, domain.Refuse(domain.ErrForbidden, "the key is valid for another account only")
 	}
 	exists, err := s.cfg.Keys.HasTenant(ctx, account)
 	if err == nil && !exists {

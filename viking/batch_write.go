@@ -84,7 +84,7 @@ func (s *Server) writeAll(ctx context.Context, q *query) (any, error) {
 	}
 	for _, result := range s.cfg.Writer.SubmitAll(ctx, submissions) {
 		if err := result.Err; errors.Is(err, domain.ErrPrecondition) || errors.Is(err, domain.ErrTaken) {
-			return nil, domain.Refuse(domain.ErrConflict, "somebody else wrote one of the files in the meantime")
+			return nil, domain.Refuse(domain.ErrConflict, "another request wrote one of the files in the meantime")
 		} else if err != nil {
 			return nil, err
 		}

@@ -68,7 +68,7 @@ func (s *Server) removeAt(ctx context.Context, q *query, uri string, recursive b
 		return nil, err
 	}
 	if names := a.uri.Names(); len(names) == 0 || len(names) == 1 && names[0] != "resources" {
-		q.found.Add("uri", "must name what is to go: not everything, nor everybody's")
+		q.found.Add("uri", "must name what to remove, and not everything, nor what all users share")
 	}
 	if err := q.found.Err(); err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ func (c caller) widestScopes() ([]domain.Scope, error) {
 			return scopes, nil
 		}
 	}
-	return nil, domain.Refuse(domain.ErrForbidden, "the caller may not write what everybody reads").
+	return nil, domain.Refuse(domain.ErrForbidden, "the caller may not write for all users").
 		WithFix("write to viking://user/, or use a key that may publish or belongs to a team")
 }
 

@@ -23,7 +23,7 @@ func maySweep(ctx context.Context, server *client.Client) error {
 	me, err := server.Whoami(ctx)
 	if err == nil && !me.Operates {
 		err = &failure{
-			Code: exitRefused, Detail: "sweeping the files is for whoever operates the server; nothing was erased",
+			Code: exitRefused, Detail: "purging the files is for operators; nothing was erased",
 			Fix: "leave out --sweep, and ask root for annals erase --sweep",
 		}
 	}

@@ -19,7 +19,7 @@ import (
 
 // keyCommands are what can be done with keys.
 type keyCommands struct {
-	Create keyCreateCommand `cmd:"" help:"Give somebody a key. It is shown once."`
+	Create keyCreateCommand `cmd:"" help:"Issue a key. It is shown once."`
 	List   keyListCommand   `cmd:"" help:"List the tenant's keys."`
 	Rotate keyRotateCommand `cmd:"" help:"Let another key take this one's place; this one still opens for a while."`
 	Revoke keyRevokeCommand `cmd:"" help:"Take a key back, at once and on every server."`
@@ -32,7 +32,7 @@ type keyCreateCommand struct {
 	Subject       string   `arg:"" help:"Whose it is: an entity, such as user:mia or agent:crawler."`
 	Role          string   `default:"member" enum:"member,service,auditor,admin,root" placeholder:"ROLE" help:"member, service, auditor, admin or root. Member unless told."`
 	Member        []string `field:"memberships" placeholder:"ENTITY" help:"What the subject belongs to, such as team:pay. Repeat for more."`
-	ActsFor       bool     `help:"May act on somebody's behalf."`
+	ActsFor       bool     `help:"May act on behalf of others."`
 	PublishPublic bool     `help:"May write to the public scope."`
 	Expires       string   `field:"expires_at" placeholder:"TIME" help:"When it expires: a time, a date, or a while such as 90d or 12h. Never unless told."`
 	Note          string   `placeholder:"TEXT" help:"What it is for."`
@@ -104,7 +104,7 @@ func (k *keyCreateCommand) offline(ctx context.Context, c *console, expires time
 		return refusedKey(err)
 	}
 	administers := created.Role == domain.Admin || created.Role == domain.Root
-	notFirst := wrong("add --role admin", "the first key must be an admin's: from then on the server asks everybody for a key")
+	notFirst := wrong("add --role admin", "the first key must be an admin's: after it every request needs a key")
 	logger := cfg.logger(c)
 	if fresh, err := isNew(ctx, cfg.Database, logger); err != nil {
 		return err

@@ -22,9 +22,9 @@ type reportCommands struct {
 	Changes reportChangesCommand `cmd:"" help:"Everything that changed in a scope, and how."`
 	Harm    reportHarmCommand    `cmd:"" help:"The knowledge that did most harm."`
 	Stale   reportStaleCommand   `cmd:"" help:"The knowledge that most people report out of date, or whose confirmation has expired."`
-	Falling reportFallingCommand `cmd:"" help:"The knowledge whose confidence fell furthest."`
-	Relied  reportReliedCommand  `cmd:"" help:"Who was given a piece of knowledge, or found it helpful; before it proved harmful, or after."`
-	Denied  reportDeniedCommand  `cmd:"" help:"What was denied, and to whom."`
+	Declining reportDecliningCommand `cmd:"" help:"The knowledge whose confidence fell furthest."`
+	Usage  reportUsageCommand  `cmd:"" help:"Who was given a piece of knowledge, or found it helpful; before it proved harmful, or after."`
+	Denials  reportDenialsCommand  `cmd:"" help:"What was denied, and to whom."`
 }
 
 // reporting are the flags of every report.
@@ -65,7 +65,7 @@ func (r reporting) report(ctx context.Context, c *console, name string, query ur
 	}
 	if len(items) == 0 {
 		r.empty(c, "nothing")
-		if name == "relied" {
+		if name == "usage" {
 			c.note("who was given it is on record only if the server was told to record that: ANNALS_RECORD_RETRIEVALS=all, which is off by default")
 		}
 		return nil
@@ -230,22 +230,22 @@ func (r *reportStaleCommand) Run(ctx context.Context, c *console) error {
 	})
 }
 
-type reportFallingCommand struct{ ranking }
+type reportDecliningCommand struct{ ranking }
 
 // Help implements kong.HelpProvider.
-func (reportFallingCommand) Help() string {
+func (reportDecliningCommand) Help() string {
 	return `Compares the confidence when the time began, or when the knowledge did, with that when it ended. Without --from it is
 the last thirty days.
 
 Examples:
 
-    annals report falling
-    annals report falling --from 2026-03-01 --to 2026-03-08 --scope org:acme`
+    annals report declining
+    annals report declining --from 2026-03-01 --to 2026-03-08 --scope org:acme`
 }
 
 // Run implements the command.
-func (r *reportFallingCommand) Run(ctx context.Context, c *console) error {
-	return r.rank(ctx, c, "falling", []string{"FROM", "TO", "FELL", "LAST", "ID", "TASK"}, func(s api.ItemStanding) []string {
+func (r *reportDecliningCommand) Run(ctx context.Context, c *console) error {
+	return r.rank(ctx, c, "declining", []string{"FROM", "TO", "FELL", "LAST", "ID", "TASK"}, func(s api.ItemStanding) []string {
 		return []string{
 			fmt.Sprintf("%.2f", orZero(s.Before)), fmt.Sprintf("%.2f", orZero(s.After)), fmt.Sprintf("%.2f", orZero(s.Before)-orZero(s.After)),
 			momentOf(s.Last), printable(s.ID), oneLine(s.Task, snippetColumns),
@@ -263,7 +263,7 @@ func (r reliance) who() string {
 	return printable(joined(" for ", r.Actor, r.OnBehalfOf))
 }
 
-type reportReliedCommand struct {
+type reportUsageCommand struct {
 	reporting
 
 	ID    string `complete:"ids" arg:"" help:"Which piece of knowledge."`
@@ -271,21 +271,21 @@ type reportReliedCommand struct {
 }
 
 // Help implements kong.HelpProvider.
-func (reportReliedCommand) Help() string {
+func (reportUsageCommand) Help() string {
 	return `Newest first. Who found it helpful is known from the log; who was given it only where the server records that
 (ANNALS_RECORD_RETRIEVALS).
 
 Examples:
 
-    annals report relied retry-429
-    annals report relied retry-429 --format csv --output relied.csv`
+    annals report usage retry-429
+    annals report usage retry-429 --format csv --output relied.csv`
 }
 
 // Run implements the command.
-func (r *reportReliedCommand) Run(ctx context.Context, c *console) error {
+func (r *reportUsageCommand) Run(ctx context.Context, c *console) error {
 	query := url.Values{"id": {r.ID}}
 	put(query, "actor", r.Actor)
-	return r.report(ctx, c, "relied", query, []string{"WHEN", "HOW", "WHO", "HARM", "TRACE OR REQUEST"}, func(raw json.RawMessage) ([]string, error) {
+	return r.report(ctx, c, "usage", query, []string{"WHEN", "HOW", "WHO", "HARM", "TRACE OR REQUEST"}, func(raw json.RawMessage) ([]string, error) {
 		var a reliance
 		err := json.Unmarshal(raw, &a)
 		how, harm, belongs := a.Kind, "none known", a.TraceID
@@ -308,27 +308,27 @@ func (r *reportReliedCommand) Run(ctx context.Context, c *console) error {
 	})
 }
 
-type reportDeniedCommand struct {
+type reportDenialsCommand struct {
 	reporting
 
 	Actor string `group:"events" placeholder:"ENTITY" help:"Only what was denied to this entity, or on its behalf."`
 }
 
 // Help implements kong.HelpProvider.
-func (reportDeniedCommand) Help() string {
+func (reportDenialsCommand) Help() string {
 	return `Requests that were answered with 401 or 403, newest first. They are written in the background: the last second or so may
 be missing.
 
 Example:
 
-    annals report denied --from 2026-03-01`
+    annals report denials --from 2026-03-01`
 }
 
 // Run implements the command.
-func (r *reportDeniedCommand) Run(ctx context.Context, c *console) error {
+func (r *reportDenialsCommand) Run(ctx context.Context, c *console) error {
 	query := url.Values{}
 	put(query, "actor", r.Actor)
-	return r.report(ctx, c, "denied", query, []string{"WHEN", "STATUS", "WHO", "WHAT", "ID"}, func(raw json.RawMessage) ([]string, error) {
+	return r.report(ctx, c, "denials", query, []string{"WHEN", "STATUS", "WHO", "WHAT", "ID"}, func(raw json.RawMessage) ([]string, error) {
 		var a reliance
 		err := json.Unmarshal(raw, &a)
 		return []string{moment(a.At), strconv.Itoa(a.Status), a.who(), printable(a.Route), printable(a.Item)}, err

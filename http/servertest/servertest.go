@@ -55,7 +55,7 @@ func (b Base) Reader() projections.Reader {
 	return projections.Reader{Knowledge: b.Knowledge, Past: b.Past, Progress: b.Log}
 }
 
-// Config serves them in open mode: each request sees one tenant where the database has roles for that.
+// Config serves them in no-auth mode: each request sees one tenant where the database has roles for that.
 func (b Base) Config(t *testing.T) annalshttp.Config {
 	return annalshttp.Config{
 		Writer: b.Log, Historian: b.Log, Reader: b.Reader(), Reporter: projections.Reports{Knowledge: b.Knowledge, Log: b.Log},
