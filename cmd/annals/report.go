@@ -278,7 +278,7 @@ func (reportUsageCommand) Help() string {
 Examples:
 
     annals report usage retry-429
-    annals report usage retry-429 --format csv --output relied.csv`
+    annals report usage retry-429 --format csv --output usage.csv`
 }
 
 // Run implements the command.
