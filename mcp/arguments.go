@@ -28,7 +28,7 @@ type arguments struct {
 	Outcome  string          `json:"outcome"`
 	TraceID  string          `json:"trace_id"`
 	Owner    string          `json:"owner"`
-	Scopes   words           `json:"scopes"`
+	Scopes   stringList      `json:"scopes"`
 	Tags     json.RawMessage `json:"tags"`
 }
 
@@ -42,21 +42,21 @@ func (n *number) UnmarshalJSON(raw []byte) error {
 	}
 	value, err := strconv.ParseFloat(string(raw), 64)
 	if err != nil || value != float64(int(value)) || value < 1 {
-		return wrong{"must be a whole number of 1 or more"}
+		return argumentError{"must be a whole number of 1 or more"}
 	}
 	*n = number(value)
 	return nil
 }
 
-// words are a list of strings; models write one alone, too.
-type words []string
+// stringList is a list of strings; models write one alone, too.
+type stringList []string
 
 // UnmarshalJSON reads either.
-func (w *words) UnmarshalJSON(raw []byte) error {
+func (w *stringList) UnmarshalJSON(raw []byte) error {
 	var one string
 	if json.Unmarshal(raw, &one) == nil {
 		if one != "" {
-			*w = words{one}
+			*w = stringList{one}
 		}
 		return nil
 	}
@@ -71,7 +71,7 @@ func read(raw json.RawMessage, fields []field) (arguments, error) {
 	}
 	given := map[string]json.RawMessage{}
 	if err := json.Unmarshal(raw, &given); err != nil {
-		return in, wrong{"the arguments must be an object"}
+		return in, argumentError{"the arguments must be an object"}
 	}
 	var bad []string
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -98,7 +98,7 @@ func read(raw json.RawMessage, fields []field) (arguments, error) {
 		}
 	}
 	if len(bad) > 0 {
-		return in, wrong{strings.Join(bad, "; ")}
+		return in, argumentError{strings.Join(bad, "; ")}
 	}
 	return in, nil
 }

@@ -16,19 +16,19 @@ func categories() []string {
 	return words
 }
 
-// personal tells whether knowledge of a category is about a user, not about work.
-func personal(category string) bool {
+// isAboutUser tells whether knowledge of a category is about a user, not about work.
+func isAboutUser(category string) bool {
 	return slices.Contains([]domain.Category{
 		domain.CategoryProfile, domain.CategoryPreferences, domain.CategoryEntities, domain.CategoryEvents,
 	}, domain.Category(category))
 }
 
-// target is the directory in which knowledge of a category lies, as OpenViking's clients name it.
-func target(category string) string {
+// directoryOf is the directory in which knowledge of a category lies, as OpenViking's clients name it.
+func directoryOf(category string) string {
 	switch {
 	case category == "":
 		return "viking://"
-	case personal(category):
+	case isAboutUser(category):
 		return "viking://user/memories/" + category + "/"
 	default:
 		return "viking://agent/memories/" + category + "/"

@@ -53,14 +53,14 @@ func (c changed) says(what string) string {
 // Whoever says what is known already makes it surer, also if others say it at the same time.
 func remember(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 	for {
-		said, looked, err := known(ctx, api, in)
+		said, looked, err := findKnown(ctx, api, in)
 		if err != nil {
 			return nil, "", err
 		}
 		if said != nil {
-			return sayAgain(ctx, api, *said)
+			return confirmKnown(ctx, api, *said)
 		}
-		done, err := keep(ctx, api, in, looked)
+		done, err := rememberNew(ctx, api, in, looked)
 		if errors.Is(err, client.ErrOvertaken) {
 			continue // somebody has just said it, perhaps for others
 		}
@@ -72,15 +72,15 @@ func remember(ctx context.Context, api *client.Client, in arguments) (any, strin
 	}
 }
 
-// keep remembers what was not known at a position of the log.
-func keep(ctx context.Context, api *client.Client, in arguments, looked int64) (client.Receipt, error) {
+// rememberNew remembers what was not known at a position of the log.
+func rememberNew(ctx context.Context, api *client.Client, in arguments, looked int64) (client.Receipt, error) {
 	k := client.Knowledge{
 		Content: in.Content, Category: in.Category, Polarity: in.Polarity, Task: in.Task, Scopes: in.Scopes,
 	}
-	share := len(in.Scopes) == 0 && !personal(in.Category)
+	share := len(in.Scopes) == 0 && !isAboutUser(in.Category)
 	if share { // it lies where the clients of OpenViking look for what agents share
 		k.Scopes = []string{string(domain.Public)}
-		k.URI = target(in.Category) + "mem_" + strings.ToLower(rand.Text()) + ".md"
+		k.URI = directoryOf(in.Category) + "mem_" + strings.ToLower(rand.Text()) + ".md"
 	}
 	done, err := api.RememberUnlessSaid(ctx, k, looked)
 	if share && errors.Is(err, client.ErrForbidden) {
@@ -100,10 +100,10 @@ func save(ctx context.Context, api *client.Client, in arguments) (any, string, e
 	}
 	if len(in.Tags) > 0 {
 		if err := json.Unmarshal(in.Tags, &k.Tags); err != nil {
-			return nil, "", wrong{"tags must be an object of strings, or of lists of strings"}
+			return nil, "", argumentError{"tags must be an object of strings, or of lists of strings"}
 		}
 	}
-	done, err := saved(ctx, api, k)
+	done, err := reviseOrRemember(ctx, api, k)
 	if err != nil {
 		return nil, "", err
 	}
@@ -111,8 +111,8 @@ func save(ctx context.Context, api *client.Client, in arguments) (any, string, e
 	return c, c.says(outcomes[c.Outcome]), nil
 }
 
-// saved revises the item that has an id, or remembers one.
-func saved(ctx context.Context, api *client.Client, k client.Knowledge) (client.Receipt, error) {
+// reviseOrRemember revises the item that has an id, or remembers one.
+func reviseOrRemember(ctx context.Context, api *client.Client, k client.Knowledge) (client.Receipt, error) {
 	if k.ID == "" {
 		return api.Remember(ctx, k)
 	}
@@ -121,7 +121,7 @@ func saved(ctx context.Context, api *client.Client, k client.Knowledge) (client.
 	case errors.Is(err, client.ErrNotFound):
 		return api.Remember(ctx, k)
 	case errors.Is(err, client.ErrGone):
-		return done, advised{err, "save it under another id, or without one; memory_history tells by whom, and why"}
+		return done, errorWithFix{err, "save it under another id, or without one; memory_history tells by whom, and why"}
 	}
 	return done, err
 }
@@ -163,13 +163,13 @@ func giveFeedback(ctx context.Context, api *client.Client, in arguments) (any, s
 	c := changedOf(done)
 	said := fmt.Sprintf("Found %s %s; its confidence is %.2f now", in.Verdict, c.URI, *cmp.Or(c.Confidence, new(float64)))
 	if c.Replaced = replaced(ctx, api, done); c.Replaced {
-		said += replacing[in.TraceID == ""]
+		said += replacedNote[in.TraceID == ""]
 	}
 	return c, said, nil
 }
 
-// replacing says which vote counts no more, and without a trace how several of a day would.
-var replacing = map[bool]string{
+// replacedNote says which vote counts no more, and without a trace how several of a day would.
+var replacedNote = map[bool]string{
 	false: "; this replaces your earlier vote on this trace_id",
 	true:  "; this replaces your earlier vote of today: with a trace_id each run has a vote of its own",
 }
@@ -194,15 +194,15 @@ func find(ctx context.Context, api *client.Client, named string) (client.Knowled
 	}
 	k, err := api.At(ctx, named)
 	if errors.Is(err, client.ErrNotFound) {
-		if was, gone := lay(ctx, api, named); gone {
+		if was, gone := lastAt(ctx, api, named); gone {
 			return api.Knowledge(ctx, was.ID)
 		}
 	}
 	return k, err
 }
 
-// lay is the item that lay at a URI last, as far as the caller may see it.
-func lay(ctx context.Context, api *client.Client, uri string) (client.Knowledge, bool) {
+// lastAt is the item that lay at a URI last, as far as the caller may see it.
+func lastAt(ctx context.Context, api *client.Client, uri string) (client.Knowledge, bool) {
 	for k, err := range api.List(ctx, url.Values{"uri": {uri}, "status": {"deleted,superseded"}}) {
 		if err != nil || k.URI == uri {
 			return k, err == nil

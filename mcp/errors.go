@@ -12,21 +12,21 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// wrong is an argument that cannot be.
-type wrong struct{ message string }
+// argumentError is an argument that cannot be.
+type argumentError struct{ message string }
 
-func (w wrong) Error() string { return w.message }
+func (w argumentError) Error() string { return w.message }
 
-// advised is a refusal with what a model can do about it, where that depends on what it wanted.
-type advised struct {
+// errorWithFix is a refusal with what a model can do about it, where that depends on what it wanted.
+type errorWithFix struct {
 	error
 	fix string
 }
 
-func (a advised) Unwrap() error { return a.error }
+func (a errorWithFix) Unwrap() error { return a.error }
 
-// saying names fields of a request that was refused as the arguments that they were made of.
-func saying(err error, arguments map[string]string) error {
+// renameFields names fields of a request that was refused as the arguments that they were made of.
+func renameFields(err error, arguments map[string]string) error {
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok {
 		return err
@@ -63,7 +63,7 @@ var fixes = map[int]string{
 }
 
 func reasonOf(err error) reason {
-	if bad, ok := errors.AsType[wrong](err); ok {
+	if bad, ok := errors.AsType[argumentError](err); ok {
 		return reason{invalidArgument, bad.message}
 	}
 	refused, ok := errors.AsType[*client.Error](err)
@@ -77,7 +77,7 @@ func reasonOf(err error) reason {
 	if refused.Detail != "" && len(refused.Errors) == 0 {
 		why.Message = refused.Detail // the code says what the title says
 	}
-	advice, _ := errors.AsType[advised](err)
+	advice, _ := errors.AsType[errorWithFix](err)
 	if fix := cmp.Or(advice.fix, fixes[refused.Status], refused.Fix); fix != "" {
 		why.Message += " (" + fix + ")"
 	}

@@ -20,22 +20,22 @@ import (
 // OpenViking is the name of the set of tools that an OpenViking server has.
 const OpenViking = "openviking"
 
-// given are the arguments of an OpenViking tool, as they came.
-type given map[string]json.RawMessage
+// rawArguments are the arguments of an OpenViking tool, as they came.
+type rawArguments map[string]json.RawMessage
 
-func (g given) text(name string) string {
+func (g rawArguments) text(name string) string {
 	return textOf(g[name])
 }
 
 // texts is one text, or a list of them.
-func (g given) texts(name string) []string {
-	var list words
+func (g rawArguments) texts(name string) []string {
+	var list stringList
 	_ = json.Unmarshal(g[name], &list)
 	return list
 }
 
 // but are the arguments under the names of the HTTP API.
-func (g given) but(renamed map[string]string, more map[string]any) map[string]any {
+func (g rawArguments) but(renamed map[string]string, more map[string]any) map[string]any {
 	body := map[string]any{}
 	for name, value := range g {
 		body[cmp.Or(renamed[name], name)] = value
@@ -50,7 +50,7 @@ type vikingTool struct {
 	input             map[string]any // JSON schemas of its arguments
 	required          []string
 	reads, destroys   bool
-	do                func(ctx context.Context, api *client.Client, in given) (any, string, error)
+	do                func(ctx context.Context, api *client.Client, in rawArguments) (any, string, error)
 }
 
 var (
@@ -81,7 +81,7 @@ func vikingTools() []vikingTool {
 		{name: "grep", description: "Find lines below a viking:// URI by a regular expression, or by several.", input: map[string]any{"uri": aText, "pattern": aTexts, "case_insensitive": aFlag, "node_limit": aNumber}, required: []string{"uri", "pattern"}, reads: true, do: vikingGrep},
 		{name: "glob", description: "Find files below a viking:// URI by their names, such as *.md.", input: map[string]any{"pattern": aText, "uri": aText, "node_limit": aNumber}, required: []string{"pattern"}, reads: true, do: vikingGlob},
 		{name: "forget", description: "Remove what lies at a viking:// URI from all answers, when the user asks for it. Its history stays.", input: map[string]any{"uri": aText, "recursive": aFlag}, required: []string{"uri"}, destroys: true, do: vikingForget},
-		{name: "health", description: "Whether the server answers, and as whom it knows the caller.", input: map[string]any{}, reads: true, do: func(ctx context.Context, api *client.Client, _ given) (any, string, error) {
+		{name: "health", description: "Whether the server answers, and as whom it knows the caller.", input: map[string]any{}, reads: true, do: func(ctx context.Context, api *client.Client, _ rawArguments) (any, string, error) {
 			return status(ctx, api, arguments{})
 		}},
 	}
@@ -102,7 +102,7 @@ func (s *Server) addViking(server *sdk.Server) {
 			}
 			data, text, err := v.do(withCalledAt(ctx, call.Extra), s.api(call.Extra), in)
 			if errors.Is(err, client.ErrNotFound) {
-				err = advised{err, "find shows the uri of whatever there is"}
+				err = errorWithFix{err, "find shows the uri of whatever there is"}
 			}
 			if err != nil {
 				return t.failed(err), nil
@@ -113,10 +113,10 @@ func (s *Server) addViking(server *sdk.Server) {
 }
 
 // read refuses arguments that the tool does not have, or lacks. Their types are judged by the API.
-func (v vikingTool) read(raw json.RawMessage) (given, error) {
-	in := given{}
+func (v vikingTool) read(raw json.RawMessage) (rawArguments, error) {
+	in := rawArguments{}
 	if len(raw) > 0 && json.Unmarshal(raw, &in) != nil {
-		return nil, wrong{"the arguments must be an object"}
+		return nil, argumentError{"the arguments must be an object"}
 	}
 	var bad []string
 	for name, value := range in {
@@ -134,13 +134,13 @@ func (v vikingTool) read(raw json.RawMessage) (given, error) {
 	}
 	slices.Sort(bad)
 	if len(bad) > 0 {
-		return nil, wrong{strings.Join(bad, "; ")}
+		return nil, argumentError{strings.Join(bad, "; ")}
 	}
 	return in, nil
 }
 
-func vikingSearch(route string) func(context.Context, *client.Client, given) (any, string, error) {
-	return func(ctx context.Context, api *client.Client, in given) (any, string, error) {
+func vikingSearch(route string) func(context.Context, *client.Client, rawArguments) (any, string, error) {
+	return func(ctx context.Context, api *client.Client, in rawArguments) (any, string, error) {
 		more := map[string]any{}
 		if in["min_score"] == nil {
 			more["score_threshold"] = 0.35
@@ -166,7 +166,7 @@ func vikingSearch(route string) func(context.Context, *client.Client, given) (an
 	}
 }
 
-func vikingRead(ctx context.Context, api *client.Client, in given) (any, string, error) {
+func vikingRead(ctx context.Context, api *client.Client, in rawArguments) (any, string, error) {
 	all := in.texts("uris")
 	contents := map[string]string{}
 	var parts []string
@@ -189,8 +189,8 @@ func vikingRead(ctx context.Context, api *client.Client, in given) (any, string,
 	return map[string]any{"contents": contents}, strings.Join(parts, "\n\n"), nil
 }
 
-func vikingList(route string) func(context.Context, *client.Client, given) (any, string, error) {
-	return func(ctx context.Context, api *client.Client, in given) (any, string, error) {
+func vikingList(route string) func(context.Context, *client.Client, rawArguments) (any, string, error) {
+	return func(ctx context.Context, api *client.Client, in rawArguments) (any, string, error) {
 		query := url.Values{"output": {"original"}}
 		for name, value := range in {
 			query.Set(name, cmp.Or(textOf(value), string(value)))
@@ -216,7 +216,7 @@ func vikingList(route string) func(context.Context, *client.Client, given) (any,
 	}
 }
 
-func vikingRemember(ctx context.Context, api *client.Client, in given) (any, string, error) {
+func vikingRemember(ctx context.Context, api *client.Client, in rawArguments) (any, string, error) {
 	session := "mcp-" + strings.ToLower(rand.Text())
 	if err := api.Viking(ctx, "POST", "sessions/"+session+"/messages/batch", nil, in, nil); err != nil {
 		return nil, "", err
@@ -226,7 +226,7 @@ func vikingRemember(ctx context.Context, api *client.Client, in given) (any, str
 	return done, "The messages are kept. What they teach is learned in the background.", err
 }
 
-func vikingWrite(ctx context.Context, api *client.Client, in given) (any, string, error) {
+func vikingWrite(ctx context.Context, api *client.Client, in rawArguments) (any, string, error) {
 	var done map[string]any
 	write := func(mode string) error {
 		return api.Viking(ctx, "POST", "content/write", nil, in.but(nil, map[string]any{"mode": mode}), &done)
@@ -239,13 +239,13 @@ func vikingWrite(ctx context.Context, api *client.Client, in given) (any, string
 	return done, "Written: " + in.text("uri"), err
 }
 
-func vikingAdd(ctx context.Context, api *client.Client, in given) (any, string, error) {
+func vikingAdd(ctx context.Context, api *client.Client, in rawArguments) (any, string, error) {
 	var done map[string]any
 	err := api.Viking(ctx, "POST", "resources", nil, in.but(map[string]string{"description": "reason"}, nil), &done)
 	return done, fmt.Sprintf("Added: %v", done["root_uri"]), err
 }
 
-func vikingGrep(ctx context.Context, api *client.Client, in given) (any, string, error) {
+func vikingGrep(ctx context.Context, api *client.Client, in rawArguments) (any, string, error) {
 	type line struct {
 		Line    int    `json:"line"`
 		URI     string `json:"uri"`
@@ -272,7 +272,7 @@ func vikingGrep(ctx context.Context, api *client.Client, in given) (any, string,
 	return map[string]any{"matches": all, "count": len(all)}, cmp.Or(strings.Join(lines, "\n"), "No line matches."), nil
 }
 
-func vikingGlob(ctx context.Context, api *client.Client, in given) (any, string, error) {
+func vikingGlob(ctx context.Context, api *client.Client, in rawArguments) (any, string, error) {
 	var found struct {
 		Matches []string `json:"matches"`
 		Count   int      `json:"count"`
@@ -281,7 +281,7 @@ func vikingGlob(ctx context.Context, api *client.Client, in given) (any, string,
 	return found, cmp.Or(strings.Join(found.Matches, "\n"), "No name matches."), err
 }
 
-func vikingForget(ctx context.Context, api *client.Client, in given) (any, string, error) {
+func vikingForget(ctx context.Context, api *client.Client, in rawArguments) (any, string, error) {
 	query := url.Values{"uri": {in.text("uri")}}
 	if in["recursive"] != nil {
 		query.Set("recursive", string(in["recursive"]))

@@ -52,11 +52,11 @@ func (s *Server) addPrompts(server *sdk.Server) {
 		server.AddPrompt(&sdk.Prompt{Name: p.name, Title: p.title, Description: p.description, Arguments: p.arguments},
 			func(ctx context.Context, asked *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 				if err := p.lacking(asked.Params.Arguments); err != nil {
-					return nil, promptless(err)
+					return nil, promptError(err)
 				}
 				told, err := s.api(asked.Extra).Context(ctx, p.need(asked.Params.Arguments))
 				if err != nil {
-					return nil, promptless(saying(err, map[string]string{"query": "task", "tool_issues[0]": "tool_issue"}))
+					return nil, promptError(renameFields(err, map[string]string{"query": "task", "tool_issues[0]": "tool_issue"}))
 				}
 				text := told.Injection
 				if text == "" {
@@ -78,13 +78,13 @@ func (p prompt) lacking(given map[string]string) error {
 		}
 	}
 	if len(bad) > 0 {
-		return wrong{strings.Join(bad, "; ")}
+		return argumentError{strings.Join(bad, "; ")}
 	}
 	return nil
 }
 
-// promptless is why there is no prompt: what is wrong with the arguments is the host's to mend.
-func promptless(err error) error {
+// promptError is why there is no prompt: what is wrong with the arguments is the host's to mend.
+func promptError(err error) error {
 	why := reasonOf(err)
 	said := fmt.Errorf("%s: %s", why.Code, why.Message)
 	if why.Code == invalidArgument {

@@ -22,11 +22,11 @@ func knowledge(ctx context.Context, api *client.Client, in arguments) (any, stri
 			return nil, "", err
 		}
 	}
-	return k, page(k), nil
+	return k, itemText(k), nil
 }
 
-// page is an item for a model to read.
-func page(k client.Knowledge) string {
+// itemText is an item for a model to read.
+func itemText(k client.Knowledge) string {
 	var out strings.Builder
 	if k.Task != "" {
 		fmt.Fprintf(&out, "Task: %s\n\n", oneLine(k.Task))
@@ -59,14 +59,14 @@ func page(k client.Knowledge) string {
 	return out.String()
 }
 
-// story is what memory_history answers with.
-type story struct {
+// historyAnswer is what memory_history answers with.
+type historyAnswer struct {
 	ID     string         `json:"id"`
 	Count  int            `json:"count"`
 	Events []client.Event `json:"events"`
 }
 
-const usualEvents, mostEvents = 50, 500
+const defaultEvents, maxEvents = 50, 500
 
 // history tells the newest events of an item, oldest first.
 func history(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
@@ -74,8 +74,8 @@ func history(ctx context.Context, api *client.Client, in arguments) (any, string
 	if err != nil {
 		return nil, "", err
 	}
-	limit := cmp.Or(int(in.Limit), usualEvents)
-	told := story{ID: id, Events: []client.Event{}}
+	limit := cmp.Or(int(in.Limit), defaultEvents)
+	told := historyAnswer{ID: id, Events: []client.Event{}}
 	for event, failed := range api.History(ctx, id) {
 		if err = failed; err != nil {
 			return nil, "", err
@@ -109,15 +109,15 @@ func idOf(ctx context.Context, api *client.Client, named string) (string, error)
 	}
 	k, err := api.At(ctx, named)
 	if errors.Is(err, client.ErrNotFound) {
-		if was, gone := lay(ctx, api, named); gone {
+		if was, gone := lastAt(ctx, api, named); gone {
 			return was.ID, nil
 		}
 	}
 	return k.ID, err
 }
 
-// state is what memory_status answers with.
-type state struct {
+// statusAnswer is what memory_status answers with.
+type statusAnswer struct {
 	Available   bool                `json:"available"`
 	Server      string              `json:"server"`
 	Version     string              `json:"version,omitempty"`
@@ -129,7 +129,7 @@ type state struct {
 
 // status never fails: that the memory cannot be reached is an answer.
 func status(ctx context.Context, api *client.Client, _ arguments) (any, string, error) {
-	s := state{Server: cmp.Or(calledAt(ctx), api.Server())}
+	s := statusAnswer{Server: cmp.Or(calledAt(ctx), api.Server())}
 	alive, err := api.Health(ctx)
 	if err != nil {
 		s.Problem = reasonOf(err).Message

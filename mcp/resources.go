@@ -11,8 +11,8 @@ import (
 	"github.com/annals-kb/annals/client"
 )
 
-// offered is how many items a host is shown to choose from: the newest. All others are read by their URI.
-const offered = 50
+// maxOffered is how many items a host is shown to choose from: the newest. All others are read by their URI.
+const maxOffered = 50
 
 // addResources lets hosts read knowledge by its URI, and offers the newest to choose from.
 func (s *Server) addResources(server *sdk.Server) {
@@ -27,7 +27,7 @@ func (s *Server) addResources(server *sdk.Server) {
 		if err != nil {
 			return nil, errors.New(reasonOf(err).Message)
 		}
-		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: k.URI, MIMEType: "text/markdown", Text: page(k)}}}, nil
+		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: k.URI, MIMEType: "text/markdown", Text: itemText(k)}}}, nil
 	})
 	server.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, request sdk.Request) (sdk.Result, error) {
@@ -39,11 +39,11 @@ func (s *Server) addResources(server *sdk.Server) {
 	})
 }
 
-// own says that an answer is its caller's: a cache that others share would show it to them.
-var own = sdk.Cacheable{CacheScope: "private"}
+// privateToCaller says that an answer is its caller's: a cache that others share would show it to them.
+var privateToCaller = sdk.Cacheable{CacheScope: "private"}
 
 func (s *Server) newest(ctx context.Context, api *client.Client) (*sdk.ListResourcesResult, error) {
-	list := &sdk.ListResourcesResult{Cacheable: own, Resources: []*sdk.Resource{}}
+	list := &sdk.ListResourcesResult{Cacheable: privateToCaller, Resources: []*sdk.Resource{}}
 	for k, err := range api.List(ctx, url.Values{}) {
 		if err != nil {
 			return nil, errors.New(reasonOf(err).Message)
@@ -58,7 +58,7 @@ func (s *Server) newest(ctx context.Context, api *client.Client) (*sdk.ListResou
 		list.Resources = append(list.Resources, &sdk.Resource{
 			URI: k.URI, Name: k.ID, Description: said, MIMEType: "text/markdown",
 		})
-		if len(list.Resources) == offered {
+		if len(list.Resources) == maxOffered {
 			break
 		}
 	}

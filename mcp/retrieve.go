@@ -42,13 +42,13 @@ type hit struct {
 	marks               []string
 }
 
-const usualHits = 5
+const defaultHits = 5
 
 func retrieve(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 	abstract := int(domain.Abstract)
-	limit := cmp.Or(int(in.Limit), usualHits)
+	limit := cmp.Or(int(in.Limit), defaultHits)
 	question := client.Search{Query: in.Query, Limit: &limit, Level: &abstract}
-	found := retrieved{Query: in.Query, Category: in.Category, TargetURI: target(in.Category), Results: []hit{}}
+	found := retrieved{Query: in.Query, Category: in.Category, TargetURI: directoryOf(in.Category), Results: []hit{}}
 	seen, visible := map[string]bool{}, int64(0)
 	all := searches(question, in.Category)
 	for _, search := range all {

@@ -45,7 +45,7 @@ func (s *Server) build(set string, aliases bool) *sdk.Server {
 		&sdk.Implementation{Name: "annals", Title: "Annals", Version: s.cfg.Version},
 		&sdk.ServerOptions{Instructions: instructions, Logger: s.cfg.Logger, Capabilities: &sdk.ServerCapabilities{
 			Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{},
-		}, SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { *c = own }},
+		}, SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { *c = privateToCaller }},
 	)
 	server.AddReceivingMiddleware(withErrorCodes)
 	if set == OpenViking {

@@ -90,7 +90,7 @@ func tools() []tool {
 		{
 			name: "memory_history", title: "Memory history", reads: true,
 			description: "How an item came to be what it is: who remembered, revised, used, judged and forgot it, when and why.",
-			input:       []field{anItem, {name: "limit", kind: "integer", most: mostEvents, description: "The newest so many events; 50 if left out."}}, do: history,
+			input:       []field{anItem, {name: "limit", kind: "integer", most: maxEvents, description: "The newest so many events; 50 if left out."}}, do: history,
 		},
 		{
 			name: "memory_status", title: "Memory status", reads: true, aliases: []string{"openviking_memory_status"},

@@ -13,27 +13,27 @@ import (
 	"github.com/annals-kb/annals/text/scrub"
 )
 
-// askedOf is how many characters of a text are searched for: enough to tell it from others.
-const askedOf = 500
+// queryRunes is how many characters of a text are searched for: enough to tell it from others.
+const queryRunes = 500
 
-// known is an item that says already what somebody wants to be remembered, for those whom it is meant for; nil if none of
+// findKnown is an item that says already what somebody wants to be remembered, for those whom it is meant for; nil if none of
 // those does that were recorded up to a position of the log.
-func known(ctx context.Context, api *client.Client, in arguments) (said *client.Knowledge, looked int64, err error) {
+func findKnown(ctx context.Context, api *client.Client, in arguments) (said *client.Knowledge, looked int64, err error) {
 	usual, err := scrub.New(nil, nil)
 	if err != nil {
 		return nil, 0, err
 	}
-	content, contentErr := spellings(ctx, usual, in.Content)
-	task, taskErr := spellings(ctx, usual, in.Task)
+	content, contentErr := recordedForms(ctx, usual, in.Content)
+	task, taskErr := recordedForms(ctx, usual, in.Task)
 	if err := errors.Join(contentErr, taskErr); err != nil || content[0] == "" {
 		return nil, 0, err
 	}
 	level, question := int(domain.Detail), []rune(content[0])
 	found, err := api.Search(ctx, client.Search{
-		Query: string(question[:min(askedOf, len(question))]), Order: "score", Level: &level, Position: true,
+		Query: string(question[:min(queryRunes, len(question))]), Order: "score", Level: &level, Position: true,
 	})
 	if err != nil {
-		return nil, 0, saying(err, map[string]string{"query": "content"})
+		return nil, 0, renameFields(err, map[string]string{"query": "content"})
 	}
 	for _, h := range found.Items {
 		k := h.Knowledge
@@ -41,7 +41,7 @@ func known(ctx context.Context, api *client.Client, in arguments) (said *client.
 			kindOf(*k) != in.Category || in.Polarity != "" && k.Polarity != in.Polarity || len(in.Scopes) > 0 && !domain.SameScopes(k.Scopes, in.Scopes) {
 			continue
 		}
-		if !personal(in.Category) {
+		if !isAboutUser(in.Category) {
 			return k, *found.Position, nil
 		}
 		who, err := api.Whoami(ctx)
@@ -55,17 +55,17 @@ func known(ctx context.Context, api *client.Client, in arguments) (said *client.
 	return nil, *found.Position, nil
 }
 
-// spellings are how a text may have been recorded: as it is said, or without the secrets in it. What a server redacts by a
+// recordedForms are how a text may have been recorded: as it is said, or without the secrets in it. What a server redacts by a
 // tenant's own rules is not known here, and so is remembered anew.
-func spellings(ctx context.Context, usual *scrub.Scrubber, said string) ([]string, error) {
+func recordedForms(ctx context.Context, usual *scrub.Scrubber, said string) ([]string, error) {
 	said = strings.TrimSpace(said)
 	scrubbed, _, err := usual.Scrub(ctx, said)
 	return []string{said, scrubbed}, err
 }
 
-// sayAgain counts what is said again as a helpful vote, one from everybody in a day. Nothing changes if the day has no
+// confirmKnown counts what is said again as a helpful vote, one from everybody in a day. Nothing changes if the day has no
 // room for another vote of the same voice.
-func sayAgain(ctx context.Context, api *client.Client, k client.Knowledge) (any, string, error) {
+func confirmKnown(ctx context.Context, api *client.Client, k client.Knowledge) (any, string, error) {
 	done, err := api.GiveFeedback(ctx, k.ID, client.Vote{Verdict: "helpful", Outcome: "said again"})
 	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusConflict {
 		done, err = client.Receipt{Knowledge: k, Outcome: "unchanged"}, nil
