@@ -90,7 +90,7 @@ var perItem = map[string]func(w *world, who caller, id string) *answer{
 	"get as of": sending("GET", "/v1/knowledge/ID?as_of=1", nil),
 	"history":   sending("GET", "/v1/knowledge/ID/history", nil),
 	"lineage":   sending("GET", "/v1/knowledge/ID/lineage", nil),
-	"usage":    sending("GET", "/v1/reports/usage?id=ID", nil),
+	"usage":     sending("GET", "/v1/reports/usage?id=ID", nil),
 	"list":      sending("GET", "/v1/knowledge?uri=viking://user/bob/memories/strategy/ID.md", nil),
 	"events":    sending("GET", "/v1/events?stream=knowledge:ID", nil),
 	"vote":      sending("POST", "/v1/knowledge/ID/feedback", object{"verdict": "helpful", "query": "q"}),

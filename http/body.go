@@ -147,9 +147,11 @@ type validated interface {
 	Validate() error
 }
 
-// changeRoute registers an operation that changes one item. It makes a command of the body, which may be left out unless it is
-// required.
-func changeRoute[B any](s *Server, required bool, op huma.Operation, command func(c *call, t domain.Target, in B) validated) {
+// changeRoute registers an operation that changes one item. It makes a command of the body, which may be left out
+// unless it is required.
+func changeRoute[B any](
+	s *Server, required bool, op huma.Operation, command func(c *call, t domain.Target, in B) validated,
+) {
 	op.RequestBody, op.Errors = bodies(s, required, map[string]any{jsonType: *new(B)}), changeErrors
 	read := readAny[B]
 	if required {

@@ -164,7 +164,10 @@ func (b *bulk) commit(batch []body.Record) []api.BulkAnswer {
 				continue
 			}
 			k := result.Receipt.Knowledge
-			answers[place] = api.BulkAnswer{ID: k.ID, Status: result.Receipt.Outcome, Revision: k.Revision, Receipt: keptOf(result.Receipt), Redacted: result.Receipt.Redacted}
+			answers[place] = api.BulkAnswer{
+				ID: k.ID, Status: result.Receipt.Outcome, Revision: k.Revision, Receipt: keptOf(result.Receipt),
+				Redacted: result.Receipt.Redacted,
+			}
 		}
 	}
 	b.answered += len(batch)

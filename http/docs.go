@@ -144,7 +144,9 @@ func docsOperationOf(api *huma.OpenAPI, op *huma.Operation) docsOperation {
 		answer := docsAnswer{Status: status, Doc: response.Description}
 		for _, name := range slices.Sorted(maps.Keys(response.Headers)) {
 			header := response.Headers[name].Schema
-			answer.Headers = append(answer.Headers, docsField{Name: name, Type: docsTypeOf(header), Doc: docsDoc(header.Description, header)})
+			answer.Headers = append(
+				answer.Headers, docsField{Name: name, Type: docsTypeOf(header), Doc: docsDoc(header.Description, header)},
+			)
 		}
 		for _, format := range slices.Sorted(maps.Keys(response.Content)) {
 			if t := docsTypeOf(response.Content[format].Schema); t.Linked {

@@ -23,7 +23,8 @@ func (s erasures) eraseRoutes() {
 	tags := []string{"Erasing"}
 	changeRoute(s.Server, true, huma.Operation{
 		OperationID: "hold", Method: http.MethodPost, Path: one + "/hold", Tags: tags,
-		Summary: "Keep an item from being erased", Description: "For admins. It can be forgotten, since that destroys nothing.",
+		Summary:     "Keep an item from being erased",
+		Description: "For admins. It can be forgotten, since that destroys nothing.",
 	}, func(_ *call, t domain.Target, in api.HoldReason) validated {
 		return domain.Hold{Target: t, ReasonCode: in.ReasonCode, Ticket: in.Ticket}
 	})
@@ -35,18 +36,21 @@ func (s erasures) eraseRoutes() {
 	})
 	handle(s.Server, huma.Operation{
 		OperationID: "lineage", Method: http.MethodGet, Path: one + "/lineage", Tags: tags,
-		Summary:     "List what an item goes back to, and what goes back to it",
-		Description: "What it was made from and what was made from it, what took its place and whose place it took, and so on from each of them: of what you may see.",
-		Errors:      readErrors,
+		Summary: "List what an item goes back to, and what goes back to it",
+		Description: "What it was made from and what was made from it, what took its place and whose place it took, and " +
+			"so on from each of them: of what you may see.",
+		Errors: readErrors,
 	}, s.lineage)
 	handle(s.Server, huma.Operation{
 		OperationID: "erasures", Method: http.MethodGet, Path: "/v1/erasures", Tags: tags,
-		Summary: "See what was erased, and whether the files still hold it", Description: "For admins and auditors. Each erasure is an event: GET /v1/events?name=knowledge.erased.",
+		Summary:     "See what was erased, and whether the files still hold it",
+		Description: "For admins and auditors. Each erasure is an event: GET /v1/events?name=knowledge.erased.",
 	}, s.erasures)
 	handle(s.Server, huma.Operation{
 		OperationID: "sweep", Method: http.MethodPost, Path: "/v1/erasures/sweep", Tags: tags,
-		Summary:     "Rewrite the files, so that they hold nothing of what was erased",
-		Description: "For operators. On SQLite writes wait until it is done; on PostgreSQL requests for the table that is being rewritten do.",
+		Summary: "Rewrite the files, so that they hold nothing of what was erased",
+		Description: "For operators. On SQLite writes wait until it is done; on PostgreSQL requests for the table that " +
+			"is being rewritten do.",
 	}, s.sweep)
 }
 
@@ -159,21 +163,28 @@ type erasurePlanOutput struct{ Body api.ErasurePlan }
 func (s erasures) erasureRoutes() {
 	tags := []string{"Erasing"}
 	handle(s.Server, huma.Operation{
-		OperationID: "order-erasure", Method: http.MethodPost, Path: "/v1/erasures", Tags: tags, DefaultStatus: http.StatusAccepted,
-		Summary: "Erase everything of an entity",
-		Description: "For admins, and for the entity itself. The order is recorded and carried out in the background, item by item, " +
+		OperationID:   "order-erasure",
+		Method:        http.MethodPost,
+		Path:          "/v1/erasures",
+		Tags:          tags,
+		DefaultStatus: http.StatusAccepted,
+		Summary:       "Erase everything of an entity",
+		Description: "For admins, and for the entity itself. The order is recorded and carried out in the background, " +
+			"item by item, " +
 			"and goes on after a restart. What is under legal hold or belongs to another entity is left and named.",
 		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.ErasureOrder{}}), Errors: writeErrors,
 	}, s.orderErasure)
 	handle(s.Server, huma.Operation{
 		OperationID: "plan-erasure", Method: http.MethodGet, Path: "/v1/erasures/plan", Tags: tags,
-		Summary: "See what an order would erase", Description: "And what else was derived from it. For those who may order it.",
-		Errors: []int{http.StatusNotFound},
+		Summary:     "See what an order would erase",
+		Description: "And what else was derived from it. For those who may order it.",
+		Errors:      []int{http.StatusNotFound},
 	}, s.planErasure)
 	handle(s.Server, huma.Operation{
 		OperationID: "erasure", Method: http.MethodGet, Path: "/v1/erasures/{id}", Tags: tags,
-		Summary: "See how far an order has come", Description: "For admins and auditors, for the one who ordered it, and for the entity that it is about.",
-		Errors: []int{http.StatusNotFound},
+		Summary:     "See how far an order has come",
+		Description: "For admins and auditors, for the one who ordered it, and for the entity that it is about.",
+		Errors:      []int{http.StatusNotFound},
 	}, s.erasure)
 }
 
@@ -184,7 +195,9 @@ func (s erasures) orderErasure(ctx context.Context, c *call, _ *struct{}) (*eras
 	}
 	command, err := domain.OrderErasure{
 		By: c.principal, ID: newID(), Of: given.Of, WithLineage: given.WithLineage,
-		ErasureReason: domain.ErasureReason{ReasonCode: given.ReasonCode, LegalBasis: given.LegalBasis, RequestedBy: given.RequestedBy, Ticket: given.Ticket},
+		ErasureReason: domain.ErasureReason{
+			ReasonCode: given.ReasonCode, LegalBasis: given.LegalBasis, RequestedBy: given.RequestedBy, Ticket: given.Ticket,
+		},
 	}.Complete()
 	if err := merge(c.found, err); err != nil {
 		return nil, err
@@ -295,7 +308,9 @@ func (s erasures) mayKnowOf(ctx context.Context, p domain.Principal, stream stri
 }
 
 // redactFor leaves out of what an order could not erase what p may not know of.
-func (s erasures) redactFor(ctx context.Context, p domain.Principal, e domain.ErasureProgress) (domain.ErasureProgress, error) {
+func (s erasures) redactFor(
+	ctx context.Context, p domain.Principal, e domain.ErasureProgress,
+) (domain.ErasureProgress, error) {
 	if p.SeesAll() {
 		return e, nil
 	}
@@ -316,8 +331,15 @@ func (s erasures) redactFor(ctx context.Context, p domain.Principal, e domain.Er
 
 func erasureOf(id string, e domain.ErasureProgress) api.Erasure {
 	body := api.Erasure{
-		ID: id, Of: e.Of, WithLineage: e.WithLineage, State: "completed", Erased: e.Erased, Left: e.Left, Revoked: e.Revoked, NotErased: e.NotErased,
-		ReasonCode: e.ReasonCode, LegalBasis: e.LegalBasis, RequestedBy: e.RequestedBy, Ticket: e.Ticket,
+		ID:          id,
+		Of:          e.Of,
+		WithLineage: e.WithLineage,
+		State:       "completed",
+		Erased:      e.Erased,
+		Left:        e.Left,
+		Revoked:     e.Revoked,
+		NotErased:   e.NotErased,
+		ReasonCode:  e.ReasonCode, LegalBasis: e.LegalBasis, RequestedBy: e.RequestedBy, Ticket: e.Ticket,
 		OrderedAt: e.OrderedAt, EndedAt: known(e.EndedAt),
 	}
 	if e.UnderWay() {

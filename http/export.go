@@ -23,14 +23,17 @@ type exportLogInput struct {
 	Texts   boolean `query:"texts" doc:"With what people wrote; true if left out. Without, the records still verify."`
 }
 
-// mostExports is how many exports run at once: each has a connection of its own for as long as its caller takes to read.
+// mostExports is how many exports run at once: each has a connection of its own for as long as its caller takes to
+// read.
 const mostExports = 2
 
 // exportLog answers with the log as it is stored, or with an excerpt of it. It lasts as long as the caller goes on
 // reading: without progress it ends after the time that a request may take.
 func (s proofs) exportLog(_ context.Context, c *call, in *exportLogInput) (*streamed, error) {
 	x := domain.Export{
-		Tenant: c.principal.Tenant, After: in.After.read(&c.found, "after", 0, noLimit), Through: in.Through.read(&c.found, "through", 1, noLimit),
+		Tenant: c.principal.Tenant, After: in.After.read(&c.found, "after", 0, noLimit), Through: in.Through.read(
+			&c.found, "through", 1, noLimit,
+		),
 	}
 	texts := in.Texts.read(&c.found, "texts")
 	x.Texts = texts == nil || *texts
@@ -43,11 +46,14 @@ func (s proofs) exportLog(_ context.Context, c *call, in *exportLogInput) (*stre
 		x.Chosen = &query
 	} else if !c.principal.SeesAll() {
 		return nil, domain.Refuse(domain.ErrForbidden, "only auditors and admins export the log").
-			WithFix("ask for the events of an item, a scope or an actor: you are given those that you may read, each with its proof")
+			WithFix(
+				"ask for the events of an item, a scope or an actor: you are given those that you may read, each with its proof",
+			)
 	}
 	if s.exports.Add(1) > mostExports {
 		s.exports.Add(-1)
-		return nil, domain.Refuse(domain.ErrBusy, "%d exports of the log run already", mostExports).WithFix("try again when one has ended")
+		return nil, domain.Refuse(domain.ErrBusy, "%d exports of the log run already", mostExports).
+			WithFix("try again when one has ended")
 	}
 	// The request's own context, since the one that operations get ends with the time limit.
 	ctx, cancel := context.WithCancelCause(c.request.Context())
@@ -93,9 +99,11 @@ func (*Selecting) asked(given url.Values) map[string]string {
 	return filters
 }
 
-// copyUntilShutdown hands on what is read, as long as the caller takes it and the server does not close. Each piece restarts the
-// timer that ends an export without progress. What was sent lacks its end if there is an error.
-func (s proofs) copyUntilShutdown(to http.ResponseWriter, buffer []byte, n int, from io.Reader, stalled *time.Timer) error {
+// copyUntilShutdown hands on what is read, as long as the caller takes it and the server does not close. Each piece
+// restarts the timer that ends an export without progress. What was sent lacks its end if there is an error.
+func (s proofs) copyUntilShutdown(
+	to http.ResponseWriter, buffer []byte, n int, from io.Reader, stalled *time.Timer,
+) error {
 	control := http.NewResponseController(to)
 	for {
 		stalled.Reset(s.cfg.Timeout)

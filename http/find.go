@@ -105,7 +105,9 @@ func (s *Server) findThen(ctx context.Context, c *call, id string, at domain.AsO
 		return nil, err
 	}
 	if !k.Exists() {
-		return nil, domain.Refuse(domain.ErrNotFound, "%s was remembered later, at position %d and not by %d", id, now.Number, at.Position)
+		return nil, domain.Refuse(
+			domain.ErrNotFound, "%s was remembered later, at position %d and not by %d", id, now.Number, at.Position,
+		)
 	}
 	if err := domain.Gone(k); err != nil {
 		return nil, err

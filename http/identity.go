@@ -37,8 +37,9 @@ const (
 
 var headerID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$`)
 
-// withVikingHeaders is p as OpenViking's headers name it. Root, and whoever calls in open mode, may name an account, which is a
-// tenant, and a user, on whose behalf it then acts. For everybody else these headers mean nothing.
+// withVikingHeaders is p as OpenViking's headers name it. Root, and whoever calls in open mode, may name an
+// account, which is a tenant, and a user, on whose behalf it then acts. For everybody else these headers mean
+// nothing.
 func (s identities) withVikingHeaders(r *http.Request, p domain.Principal) (domain.Principal, error) {
 	if !p.CrossesTenants() {
 		return p, nil
@@ -72,7 +73,9 @@ func (s identities) fromCredentials(r *http.Request) (domain.Principal, error) {
 	}
 	if key == "" {
 		return s.refuseUnlessNoAuth(r, func() error {
-			return unknownCaller("send it as Authorization: Bearer KEY; the annals command takes it from ANNALS_KEY or --api-key")
+			return unknownCaller(
+				"send it as Authorization: Bearer KEY; the annals command takes it from ANNALS_KEY or --api-key",
+			)
 		})
 	}
 	p, actsFor, err := s.checkKey(r, key)
@@ -118,8 +121,8 @@ func (s identities) checkKey(r *http.Request, key string) (p domain.Principal, a
 	return p, actsFor, err
 }
 
-// fromToken is whoever has a token. It opens nothing of a tenant that nobody has made, nor of one that was erased, as the
-// keys do not that were revoked with it.
+// fromToken is whoever has a token. It opens nothing of a tenant that nobody has made, nor of one that was erased,
+// as the keys do not that were revoked with it.
 func (s identities) fromToken(ctx context.Context, token string) (domain.Principal, error) {
 	p, err := s.cfg.Tokens.Principal(ctx, token)
 	if err != nil || s.cfg.Keys == nil || p.Tenant == domain.DefaultTenant {
@@ -127,7 +130,9 @@ func (s identities) fromToken(ctx context.Context, token string) (domain.Princip
 	}
 	lives, err := s.cfg.Keys.Lives(ctx, p.Tenant)
 	if err == nil && !lives {
-		err = domain.Refuse(domain.ErrUnauthenticated, "there is no tenant of the name that ANNALS_OIDC_TENANT says, or it was erased").
+		err = domain.Refuse(
+			domain.ErrUnauthenticated, "there is no tenant of the name that ANNALS_OIDC_TENANT says, or it was erased",
+		).
 			WithFix("let root make it with annals tenant create, or name another")
 	}
 	return p, err
@@ -198,7 +203,11 @@ func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byt
 // rootPrincipal is whoever has the server's own key: the same person as in no-auth mode, before there was a key.
 func rootPrincipal() domain.Principal {
 	return domain.Principal{
-		Tenant: domain.SystemTenant, Subject: domain.OpenPrincipal().Subject, Role: domain.Root, Authentication: "key:root", PublishPublic: true,
+		Tenant:         domain.SystemTenant,
+		Subject:        domain.OpenPrincipal().Subject,
+		Role:           domain.Root,
+		Authentication: "key:root",
+		PublishPublic:  true,
 	}
 }
 
@@ -266,14 +275,17 @@ type authenticator func(*http.Request) (domain.Principal, error)
 // name will do that a stranger could register.
 func noAuth(r *http.Request) (domain.Principal, error) {
 	if !local(r.Host) {
-		return domain.Principal{}, domain.Refuse(errOrigin, "in no-auth mode the server answers to this machine's names only").
+		return domain.Principal{}, domain.Refuse(
+			errOrigin, "in no-auth mode the server answers to this machine's names only",
+		).
 			WithFix("call it as localhost or 127.0.0.1")
 	}
 	var found domain.Problems
 	p := domain.OpenPrincipal()
 	claim(r, "Annals-Actor", &p.Subject, &found)
 	claim(r, "Annals-On-Behalf-Of", &p.OnBehalfOf, &found)
-	if asked := r.Header.Get("Annals-Tenant"); asked != "" && asked != p.Tenant { // whoever sends it must not write elsewhere
+	// whoever sends it must not write elsewhere
+	if asked := r.Header.Get("Annals-Tenant"); asked != "" && asked != p.Tenant {
 		found.Add("Annals-Tenant", "in no-auth mode there is one tenant: %s", p.Tenant)
 	}
 	return p, found.Err()

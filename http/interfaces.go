@@ -216,7 +216,9 @@ type Sessions interface {
 	// Find returns a session; the error matches domain.ErrNotFound if there is none that the principal may see.
 	Find(ctx context.Context, by domain.Principal, owner domain.Entity, id string) (domain.Stream, domain.Session, error)
 	// List returns up to limit sessions of an owner after an id, in the order of their ids.
-	List(ctx context.Context, by domain.Principal, owner domain.Entity, after string, limit int, deleted bool) (list []domain.Stream, more bool, err error)
+	List(
+		ctx context.Context, by domain.Principal, owner domain.Entity, after string, limit int, deleted bool,
+	) (list []domain.Stream, more bool, err error)
 	// Messages returns the messages that no archive has yet, oldest first.
 	Messages(ctx context.Context, tenant string, stream domain.Stream) ([]domain.Event, error)
 	// Task returns an extraction; the error matches domain.ErrNotFound if there is none that the principal may see.

@@ -24,7 +24,8 @@ func (s *Server) knowledgeRoutes() {
 			"they are taken 500 to a commit while they arrive, and answered with one line each, in order. " +
 			"A bad record does not affect the others; the same content again is unchanged. " +
 			"With If-Match, which is for one item, update=true revises only the revision that you read. " +
-			"To avoid duplicates under concurrent writes, search with position first and send that position as unless_said_since.",
+			"To avoid duplicates under concurrent writes, search with position first and send that position as " +
+			"unless_said_since.",
 		RequestBody: orMany(bodies(s, true, map[string]any{jsonType: api.Knowledge{}, linesType: api.Knowledge{}})),
 		Responses:   s.remembered(), Errors: append([]int{http.StatusPreconditionFailed}, writeErrors...),
 	}, s.remember)
@@ -47,14 +48,16 @@ func (s *Server) knowledgeRoutes() {
 	handle(s, huma.Operation{
 		OperationID: "forget", Method: http.MethodDelete, Path: one, Tags: []string{tag},
 		Summary: "Forget an item, or erase it",
-		Description: "Forgotten, it leaves the answers and stays in the history; restore brings it back. With erase=true what people wrote about it is destroyed for good: " +
+		Description: "Forgotten, it leaves the answers and stays in the history; restore brings it back. With erase=true " +
+			"what people wrote about it is destroyed for good: " +
 			"for the owner in person or an admin, and not while it is under legal hold. Erased again is unchanged.",
 		RequestBody: bodies(s, false, map[string]any{jsonType: api.Reason{}}), Errors: changeErrors,
 	}, s.forget)
 	changeRoute(s, false, huma.Operation{
 		OperationID: "restore", Method: http.MethodPost, Path: one + "/restore", Tags: []string{tag},
-		Summary:     "Bring a forgotten or superseded item back",
-		Description: "It is what it was before: what was superseded, and then forgotten, is superseded again; restored once more, it holds again.",
+		Summary: "Bring a forgotten or superseded item back",
+		Description: "It is what it was before: what was superseded, and then forgotten, is superseded again; restored " +
+			"once more, it holds again.",
 	}, func(_ *call, t domain.Target, in api.Reason) validated {
 		return domain.Restore{Target: t, Reason: in.Reason}
 	})
@@ -80,7 +83,12 @@ func (s *Server) feedbackRoutes() {
 		Description: "One vote counts per voter and trace; another on the same trace replaces the first.",
 	}, func(c *call, t domain.Target, in api.Vote) validated {
 		return domain.GiveFeedback{
-			Target: t, Verdict: domain.Verdict(in.Verdict), Query: in.Query, TraceID: in.TraceID, Outcome: in.Outcome, Day: c.now,
+			Target:  t,
+			Verdict: domain.Verdict(in.Verdict),
+			Query:   in.Query,
+			TraceID: in.TraceID,
+			Outcome: in.Outcome,
+			Day:     c.now,
 		}
 	})
 	handle(s, huma.Operation{
@@ -118,8 +126,9 @@ func (s *Server) relationRoutes() {
 	const tag = "Knowledge"
 	changeRoute(s, true, huma.Operation{
 		OperationID: "link", Method: http.MethodPost, Path: one + "/relations", Tags: []string{tag},
-		Summary:     "Say that an item has to do with others",
-		Description: "Relations go with what they lead to, wherever that moves. The same again is unchanged; another reason replaces the one before.",
+		Summary: "Say that an item has to do with others",
+		Description: "Relations go with what they lead to, wherever that moves. The same again is unchanged; another " +
+			"reason replaces the one before.",
 	}, func(_ *call, t domain.Target, in api.Link) validated {
 		return domain.Link{Target: t, To: in.To, Reason: in.Reason}
 	})

@@ -51,11 +51,15 @@ type access struct{ *Server }
 func (s access) keyRoutes() {
 	tags := []string{"Access"}
 	const path = "/v1/keys"
-	writing := []int{http.StatusBadRequest, http.StatusConflict, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
+	writing := []int{
+		http.StatusBadRequest, http.StatusConflict, http.StatusNotFound, http.StatusRequestEntityTooLarge,
+		http.StatusUnsupportedMediaType,
+	}
 	handle(s.Server, huma.Operation{
 		OperationID: "create-key", Method: http.MethodPost, Path: path, Tags: tags, DefaultStatus: http.StatusCreated,
-		Summary:     "Issue a key",
-		Description: "The key itself is in this answer and nowhere else. After the first key is issued, every request needs one. For admins.",
+		Summary: "Issue a key",
+		Description: "The key itself is in this answer and nowhere else. After the first key is issued, every request " +
+			"needs one. For admins.",
 		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.NewKey{}}), Errors: writing,
 	}, s.createKey)
 	handle(s.Server, huma.Operation{
@@ -63,14 +67,18 @@ func (s access) keyRoutes() {
 		Summary: "List the tenant's keys", Description: "For admins.",
 	}, s.listKeys)
 	handle(s.Server, huma.Operation{
-		OperationID: "rotate-key", Method: http.MethodPost, Path: path + "/{prefix}/rotate", Tags: tags, DefaultStatus: http.StatusCreated,
-		Summary:     "Let another key take this one's place",
-		Description: "The other allows the same. This one stays valid for the overlap, whose end the answer names. For admins.",
+		OperationID: "rotate-key", Method: http.MethodPost, Path: path +
+			"/{prefix}/rotate", Tags: tags, DefaultStatus: http.StatusCreated,
+		Summary: "Let another key take this one's place",
+		Description: "The other allows the same. This one stays valid for the overlap, whose end the answer names. For " +
+			"admins.",
 		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.KeyRotation{}}), Errors: writing,
 	}, s.rotateKey)
 	handle(s.Server, huma.Operation{
 		OperationID: "revoke-key", Method: http.MethodDelete, Path: path + "/{prefix}", Tags: tags,
-		Summary: "Revoke a key", Description: "It is not valid any more, on any server. A key that was revoked before is answered like the first time. For admins.",
+		Summary: "Revoke a key",
+		Description: "It is not valid any more, on any server. A key that was revoked before is answered like the first " +
+			"time. For admins.",
 		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}), Errors: writing,
 	}, s.revokeKey)
 	handle(s.Server, huma.Operation{
@@ -196,7 +204,10 @@ func (s access) rotateKey(ctx context.Context, c *call, in *keyInput) (*keyOutpu
 	prefix, key := NewKey()
 	results := s.cfg.Writer.SubmitAll(ctx, []domain.Submission{
 		c.submission(domain.RotateKey{By: c.principal, Prefix: in.Prefix, Next: prefix, Until: c.now.Add(overlap)}, nil),
-		c.submission(domain.CreateKey{By: c.principal, Prefix: prefix, Key: domain.KeyCreated{Hash: HashOfKey(key), Replaces: in.Prefix}}, nil),
+		c.submission(
+			domain.CreateKey{By: c.principal, Prefix: prefix, Key: domain.KeyCreated{Hash: HashOfKey(key), Replaces: in.Prefix}},
+			nil,
+		),
 	})
 	if results[0].Err != nil {
 		return nil, results[0].Err

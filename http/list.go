@@ -81,7 +81,9 @@ func (s *Server) list(ctx context.Context, c *call, in *listInput) (*paged[*api.
 
 func (in *listInput) filter(found *domain.Problems) domain.Filter {
 	return domain.Filter{
-		Types: fromStrings[domain.Type](splitCommas(in.Type)), ContextTypes: fromStrings[domain.ContextType](splitCommas(in.ContextType)),
+		Types: fromStrings[domain.Type](splitCommas(in.Type)), ContextTypes: fromStrings[domain.ContextType](
+			splitCommas(in.ContextType),
+		),
 		Categories: fromStrings[domain.Category](splitCommas(in.Category)), Tags: tagsOf(in.Tag),
 		Owner: domain.Entity(in.Owner), Scope: domain.Scope(in.Scope),
 		Visibility: domain.Visibility(in.Visibility), Polarity: domain.Polarity(in.Polarity),

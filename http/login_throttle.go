@@ -14,9 +14,9 @@ const (
 	invalidPerSecond = 1
 )
 
-// loginThrottle slows down callers who guess keys. It counts invalid keys by address, and by address and key prefix.
-// Behind a proxy all callers have the same address. There a caller who guesses at one key slows down that key alone, and
-// only if the key was not valid on this server before. It is safe for concurrent use.
+// loginThrottle slows down callers who guess keys. It counts invalid keys by address, and by address and key
+// prefix. Behind a proxy all callers have the same address. There a caller who guesses at one key slows down that
+// key alone, and only if the key was not valid on this server before. It is safe for concurrent use.
 type loginThrottle struct {
 	byAddress *limiter
 	byKey     *limiter // by address and prefix
@@ -59,8 +59,8 @@ func (a attempt) allow() error {
 	return nil
 }
 
-// failed counts an invalid key. The error is err, or says to come again later: whether a key of this prefix exists makes
-// no difference.
+// failed counts an invalid key. The error is err, or says to come again later: whether a key of this prefix exists
+// makes no difference.
 func (a attempt) failed(err error) error {
 	a.mu.Lock()
 	delete(a.valid, a.hash)

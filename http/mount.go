@@ -37,9 +37,12 @@ type Mount struct {
 	Endless bool
 }
 
-// Hosted is the mount of a handler that answers whatever reaches it. Refuse answers the rest: it is given the status and the
-// problem that the API's own routes would answer with.
-func Hosted(path string, handler http.Handler, refuse func(w http.ResponseWriter, r *http.Request, status int, problem json.RawMessage)) Mount {
+// Hosted is the mount of a handler that answers whatever reaches it. Refuse answers the rest: it is given the
+// status and the problem that the API's own routes would answer with.
+func Hosted(
+	path string, handler http.Handler,
+	refuse func(w http.ResponseWriter, r *http.Request, status int, problem json.RawMessage),
+) Mount {
 	return Mount{
 		Paths: []string{path},
 		Handler: func(w http.ResponseWriter, r *http.Request) error {
@@ -87,7 +90,9 @@ func (s *Server) mounted(c *call, w *echo.Response, m Mount, public bool) {
 		problemOf(err, c.instance()).write(w)
 	default:
 		maps.Copy(w.Header(), problemOf(err, "").GetHeaders())
-		if m.Refuse(w, r, answerTo(err).status, err); w.Status >= http.StatusBadRequest && w.Status < http.StatusInternalServerError {
+		if m.Refuse(
+			w, r, answerTo(err).status, err,
+		); w.Status >= http.StatusBadRequest && w.Status < http.StatusInternalServerError {
 			c.err = nil // it was the caller's, and has its answer
 		}
 	}

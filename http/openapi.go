@@ -69,8 +69,10 @@ func keys() map[string]*huma.SecurityScheme {
 	return map[string]*huma.SecurityScheme{
 		"bearer": {
 			Type: "http", Scheme: "bearer",
-			Description: "A key, which annals key create or POST /v1/keys gives, or a token of the issuer that the server believes. " +
-				"None is needed in no-auth mode: until the first key is issued, if there is no root key and no issuer. Then the server should be reachable from its own machine only.",
+			Description: "A key, which annals key create or POST /v1/keys gives, or a token of the issuer that the server " +
+				"believes. " +
+				"None is needed in no-auth mode: until the first key is issued, if there is no root key and no issuer. Then " +
+				"the server should be reachable from its own machine only.",
 		},
 		"key": {Type: "apiKey", In: "header", Name: "X-API-Key", Description: "The same, for clients that send no Authorization."},
 	}
@@ -103,8 +105,11 @@ func parameter(name string) *huma.Param { return &huma.Param{Ref: "#/components/
 
 // What operations may refuse besides what all of them may.
 var (
-	readErrors   = []int{http.StatusBadRequest, http.StatusNotFound, http.StatusGone}
-	writeErrors  = []int{http.StatusBadRequest, http.StatusConflict, http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
+	readErrors  = []int{http.StatusBadRequest, http.StatusNotFound, http.StatusGone}
+	writeErrors = []int{
+		http.StatusBadRequest, http.StatusConflict, http.StatusGone, http.StatusRequestEntityTooLarge,
+		http.StatusUnsupportedMediaType,
+	}
 	changeErrors = append([]int{http.StatusNotFound, http.StatusPreconditionFailed}, writeErrors...)
 )
 
@@ -132,7 +137,9 @@ func (s *Server) document(op *huma.Operation) {
 		op.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + responseName(status)}
 	}
 	if op.RequestBody != nil {
-		op.Responses[strconv.Itoa(http.StatusRequestTimeout)] = &huma.Response{Ref: "#/components/responses/" + responseName(http.StatusRequestTimeout)}
+		op.Responses[strconv.Itoa(http.StatusRequestTimeout)] = &huma.Response{
+			Ref: "#/components/responses/" + responseName(http.StatusRequestTimeout),
+		}
 	}
 	op.Errors = nil
 }
@@ -196,15 +203,20 @@ func responseHeaders(t reflect.Type, more ...string) map[string]*huma.Param {
 
 // describeMCP describes what the MCP server answers at /mcp.
 func describeMCP(api *huma.OpenAPI) {
-	message := map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}}
+	message := map[string]*huma.MediaType{
+		jsonType: {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}},
+	}
 	api.AddOperation(&huma.Operation{
 		OperationID: "mcp", Method: http.MethodPost, Path: "/mcp", Tags: []string{"Operation"},
 		Summary: "Call the MCP server",
-		Description: "A message of the Model Context Protocol (JSON-RPC 2.0), with Accept: application/json, text/event-stream. " +
+		Description: "A message of the Model Context Protocol (JSON-RPC 2.0), with Accept: application/json, " +
+			"text/event-stream. " +
 			"docs/agents.md describes the tools.",
 		RequestBody: &huma.RequestBody{Required: true, Content: message},
 		Responses: map[string]*huma.Response{
-			"200": {Description: "The answer to the message", Content: map[string]*huma.MediaType{jsonType: {Schema: message[jsonType].Schema}}},
+			"200": {Description: "The answer to the message", Content: map[string]*huma.MediaType{
+				jsonType: {Schema: message[jsonType].Schema},
+			}},
 			"202": {Description: "Accepted: a notification has no answer"},
 			"401": {Ref: "#/components/responses/" + responseName(http.StatusUnauthorized)},
 		},

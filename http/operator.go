@@ -71,7 +71,12 @@ func (s operations) operatorRoutes() {
 // page registers a route that is not about knowledge, and asks for no key.
 func (s operations) page(id, path, summary, contentType string, handler echo.HandlerFunc) {
 	s.api.OpenAPI().AddOperation(&huma.Operation{
-		OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"Operation"}, Security: keyless(),
+		OperationID: id,
+		Method:      http.MethodGet,
+		Path:        path,
+		Summary:     summary,
+		Tags:        []string{"Operation"},
+		Security:    keyless(),
 		Responses: map[string]*huma.Response{"200": {
 			Description: http.StatusText(http.StatusOK),
 			Content:     map[string]*huma.MediaType{contentType: {Schema: &huma.Schema{}}},
@@ -95,7 +100,9 @@ func (s operations) root(e echo.Context) error {
 	if strings.Contains(e.Request().Header.Get("Accept"), "text/html") {
 		return e.Redirect(http.StatusFound, "/docs")
 	}
-	return e.JSON(http.StatusOK, api.Welcome{Name: "annals", Version: s.cfg.Version, Docs: "/docs", OpenAPI: "/openapi.yaml"})
+	return e.JSON(
+		http.StatusOK, api.Welcome{Name: "annals", Version: s.cfg.Version, Docs: "/docs", OpenAPI: "/openapi.yaml"},
+	)
 }
 
 type healthOutput struct {

@@ -48,12 +48,16 @@ func (s proofs) proofRoutes() {
 	handle(s.Server, huma.Operation{
 		OperationID: "export-log", Method: http.MethodGet, Path: "/v1/log/export", Tags: tags,
 		Summary: "Export the log as it is stored, with what proves it",
-		Description: "One record a line, every column as the bytes that were hashed, and a last line with a signed checkpoint: " +
-			"annals verify FILE needs nothing else but the public key. A file without its last line is not whole. For auditors and admins. " +
+		Description: "One record a line, every column as the bytes that were hashed, and a last line with a signed " +
+			"checkpoint: " +
+			"annals verify FILE needs nothing else but the public key. A file without its last line is not whole. For " +
+			"auditors and admins. " +
 			"With filters an excerpt, of what the caller may read: each record with a proof of its own.",
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The records, oldest first, and a manifest",
-			Content:     map[string]*huma.MediaType{linesType: {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}},
+			Content: map[string]*huma.MediaType{
+				linesType: {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}},
+			},
 		}},
 	}, s.exportLog)
 }
@@ -129,8 +133,12 @@ func (s proofs) inclusion(ctx context.Context, c *call, in *inclusionInput) (*in
 		return nil, err
 	}
 	return &inclusionOutput{api.Inclusion{
-		EventID: made.EventID, Stream: made.Stream, Position: made.Position, Hash: hex.EncodeToString(made.Hash), Record: made.Record,
-		Path: encoded(made.Path), Checkpoint: checkpointOf(made.Checkpoint),
+		EventID:  made.EventID,
+		Stream:   made.Stream,
+		Position: made.Position,
+		Hash:     hex.EncodeToString(made.Hash),
+		Record:   made.Record,
+		Path:     encoded(made.Path), Checkpoint: checkpointOf(made.Checkpoint),
 	}}, nil
 }
 

@@ -18,15 +18,17 @@ func (s projections) quarantineRoutes() {
 	handle(s.Server, huma.Operation{
 		OperationID: "see-quarantine", Method: http.MethodGet, Path: quarantinePath, Tags: tags,
 		Summary: "See which streams a background projection passes over, and why",
-		Description: "An event that it could not take in, though nothing was down, puts its stream here; all other streams go on. " +
+		Description: "An event that it could not take in, though nothing was down, puts its stream here; all other " +
+			"streams go on. " +
 			"The events wait in the log. For admins.",
 		Errors: refusals,
 	}, s.seeQuarantine)
 	handle(s.Server, huma.Operation{
 		OperationID: "replay-quarantine", Method: http.MethodPost, Path: quarantinePath + "/replay", Tags: tags,
-		Summary:     "Let a projection take in what waits, in order",
-		Description: "A stream that was taken in whole is released. What fails again stays, with the newest reason. For admins.",
-		Errors:      refusals,
+		Summary: "Let a projection take in what waits, in order",
+		Description: "A stream that was taken in whole is released. What fails again stays, with the newest reason. For " +
+			"admins.",
+		Errors: refusals,
 	}, s.replayQuarantine)
 	handle(s.Server, huma.Operation{
 		OperationID: "skip-quarantine", Method: http.MethodPost, Path: quarantinePath + "/skip", Tags: tags,
@@ -37,7 +39,8 @@ func (s projections) quarantineRoutes() {
 	handle(s.Server, huma.Operation{
 		OperationID: "reread", Method: http.MethodPost, Path: projectionPath + "/reread", Tags: tags,
 		Summary: "Let a background projection read the log again from its beginning",
-		Description: "After the log was restored to an earlier state without it, for example. Until it has caught up, answers are as " +
+		Description: "After the log was restored to an earlier state without it, for example. Until it has caught up, " +
+			"answers are as " +
 			"they were. Vectors are kept by the hash of their text: no model is asked twice. For admins.",
 		DefaultStatus: http.StatusAccepted, Errors: refusals,
 	}, s.reread)
@@ -140,7 +143,9 @@ func (s projections) skipQuarantine(ctx context.Context, c *call, in *skipInput)
 }
 
 // eachStream does something with one stream, or with all that are in quarantine.
-func eachStream(ctx context.Context, c *call, background Background, name, stream string, do func(stream string) error) error {
+func eachStream(
+	ctx context.Context, c *call, background Background, name, stream string, do func(stream string) error,
+) error {
 	if stream != "" {
 		text(&c.found, "stream", stream)
 		if err := c.found.Err(); err != nil {

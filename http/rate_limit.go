@@ -100,8 +100,8 @@ func comeAgain(wait int, format string, args ...any) error {
 	return tooFast{domain.Refuse(errRate, format, args...).WithFix("wait for %s s", seconds), seconds}
 }
 
-// bucketOf names the bucket of a caller: that of the key, or that of the subject of a token. What an unauthenticated caller
-// says about itself does not count: each name would be a new bucket.
+// bucketOf names the bucket of a caller: that of the key, or that of the subject of a token. What an
+// unauthenticated caller says about itself does not count: each name would be a new bucket.
 func bucketOf(p domain.Principal) string {
 	switch {
 	case p.Authentication == "open":

@@ -24,8 +24,10 @@ func (s projections) rebuildRoutes() {
 	handle(s.Server, huma.Operation{
 		OperationID: "start-rebuild", Method: http.MethodPost, Path: rebuildPath, Tags: tags,
 		Summary: "Compute a projection anew from the log, beside the one that is read",
-		Description: "Reading and writing go on. The new version is verified against an independent fold of the log and against the " +
-			"active version; only if both agree, but for what the change intends, is it switched to. One rebuild runs at a time. " +
+		Description: "Reading and writing go on. The new version is verified against an independent fold of the log and " +
+			"against the " +
+			"active version; only if both agree, but for what the change intends, is it switched to. One rebuild runs at a " +
+			"time. " +
 			"With what_if it is built and compared only to see what would change, never read, and thrown away. For root.",
 		DefaultStatus: http.StatusAccepted, Errors: refusals,
 	}, s.startRebuild)
@@ -171,7 +173,9 @@ func (s projections) retire(ctx context.Context, c *call, in *projectionInput) (
 }
 
 // thenVersions does something to a projection and answers with its versions afterwards.
-func (s projections) thenVersions(ctx context.Context, c *call, in *projectionInput, do func(context.Context, string) error) (*projectionsOutput, error) {
+func (s projections) thenVersions(
+	ctx context.Context, c *call, in *projectionInput, do func(context.Context, string) error,
+) (*projectionsOutput, error) {
 	if err := do(ctx, in.Name); err != nil {
 		return nil, err
 	}
@@ -186,7 +190,9 @@ type projectionHistoryInput struct {
 
 // projectionHistory lists what happened to a projection, newest first. It is in the
 // server's own log, which root reads.
-func (s projections) projectionHistory(ctx context.Context, c *call, in *projectionHistoryInput) (*paged[api.Event], error) {
+func (s projections) projectionHistory(
+	ctx context.Context, c *call, in *projectionHistoryInput,
+) (*paged[api.Event], error) {
 	const most = 500
 	query := domain.EventQuery{
 		Tenant: domain.SystemTenant, Stream: domain.ProjectionStream(in.Name), Descending: true,
@@ -227,7 +233,9 @@ func (s projections) projections(ctx context.Context, c *call, _ *struct{}) (*pr
 }
 
 // versions lists the wanted ones.
-func (s projections) versions(ctx context.Context, c *call, wanted func(domain.ProjectionStatus) bool) (*projectionsOutput, error) {
+func (s projections) versions(
+	ctx context.Context, c *call, wanted func(domain.ProjectionStatus) bool,
+) (*projectionsOutput, error) {
 	all, err := s.cfg.Reader.Status(ctx, c.principal.Tenant)
 	if err != nil {
 		return nil, err
@@ -246,7 +254,13 @@ func (s projections) versions(ctx context.Context, c *call, wanted func(domain.P
 			continue
 		}
 		shown := api.Projection{
-			Name: p.Name, Version: p.Version, State: p.State, Inline: p.Inline, WhatIf: p.WhatIf, Position: p.Position, Head: p.Head,
+			Name:      p.Name,
+			Version:   p.Version,
+			State:     p.State,
+			Inline:    p.Inline,
+			WhatIf:    p.WhatIf,
+			Position:  p.Position,
+			Head:      p.Head,
 			LagEvents: p.LagEvents, LagSeconds: p.LagSeconds, Ahead: p.Ahead.Seconds(), Settings: p.Settings, Error: p.Error,
 			Halted: p.Halted, Holder: p.Holder, ReadAt: known(p.ReadAt), Quarantined: p.Quarantined, Unindexed: p.Unindexed,
 			CreatedAt: known(p.CreatedAt), UpdatedAt: known(p.UpdatedAt),

@@ -9,8 +9,13 @@ import (
 
 func rebuildOf(r domain.Rebuild) api.Rebuild {
 	shown := api.Rebuild{
-		Projection: r.Projection, Active: r.Active, Version: r.Version, State: r.State, WhatIf: r.WhatIf, Settings: r.Settings,
-		BeganAt: known(r.BeganAt), UpdatedAt: known(r.UpdatedAt), Error: r.Error, Report: reportOf(r.Report),
+		Projection: r.Projection,
+		Active:     r.Active,
+		Version:    r.Version,
+		State:      r.State,
+		WhatIf:     r.WhatIf,
+		Settings:   r.Settings,
+		BeganAt:    known(r.BeganAt), UpdatedAt: known(r.UpdatedAt), Error: r.Error, Report: reportOf(r.Report),
 	}
 	if p := r.Progress; p != nil {
 		shown.Progress = &api.RebuildProgress{
@@ -27,7 +32,13 @@ func reportOf(r *domain.RebuildReport) *api.RebuildReport {
 	}
 	return &api.RebuildReport{
 		Version: r.Version, Against: r.Against, Passed: r.Passed, Items: r.Items, Rows: r.Rows, Checksums: r.Checksums,
-		Wrong: notNil(r.Wrong), Changed: r.Changed, Intended: notNil(r.Intended), Repair: r.Repair, Overlap: r.Overlap, Searches: r.Searches, Impact: impactOf(r.Impact),
+		Wrong:    notNil(r.Wrong),
+		Changed:  r.Changed,
+		Intended: notNil(r.Intended),
+		Repair:   r.Repair,
+		Overlap:  r.Overlap,
+		Searches: r.Searches,
+		Impact:   impactOf(r.Impact),
 	}
 }
 
@@ -55,7 +66,9 @@ func impactOf(i domain.RebuildImpact) api.RebuildImpact {
 			Items: i.Confidence.Items, Raised: i.Confidence.Raised, Lowered: i.Confidence.Lowered,
 			Before: i.Confidence.Before[:], After: i.Confidence.After[:], Most: []api.ConfidenceMove{},
 		},
-		Answers: api.AnswerImpact{Others: i.Answers.Others, Reordered: i.Answers.Reordered, First: i.Answers.First, Most: []api.AnswerMove{}},
+		Answers: api.AnswerImpact{
+			Others: i.Answers.Others, Reordered: i.Answers.Reordered, First: i.Answers.First, Most: []api.AnswerMove{},
+		},
 	}
 	if moved := i.Confidence.Raised + i.Confidence.Lowered; moved > 0 {
 		shown.Confidence.Mean = i.Confidence.Moved / float64(moved)

@@ -134,7 +134,9 @@ func (w provenance) into(origin *domain.Origin) {
 
 // remembering reads a record into a command. The error names everything that is wrong with it,
 // and with what was found wrong before.
-func remembering(by domain.Principal, record []byte, revise bool, found domain.Problems) (domain.Remember, provenance, error) {
+func remembering(
+	by domain.Principal, record []byte, revise bool, found domain.Problems,
+) (domain.Remember, provenance, error) {
 	in, err := body.Decode[api.Knowledge](record, &found)
 	if err != nil {
 		return domain.Remember{ID: in.ID}, provenance{}, err

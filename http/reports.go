@@ -20,19 +20,40 @@ const reportPath = "/v1/reports/"
 type reports struct{ *Server }
 
 func (s reports) reportRoutes() {
-	report(s.Server, "actor", "Read everything that an actor did, or that was done on its behalf", "", listed[api.Event](s.Server), s.reportActor)
-	report(s.Server, "changes", "Read everything that changed in a scope", "Each event with what it changed. ", listed[api.Event](s.Server), s.reportChanges)
-	report(s.Server, "harm", "List the knowledge that did most harm", "", listed[api.ItemStanding](s.Server), s.reportStandings(Reporter.Harm))
-	report(s.Server, "stale", "List the knowledge that most people report stale, or whose confirmation has expired", "", listed[api.ItemStanding](s.Server), s.reportStandings(Reporter.Stale))
-	report(s.Server, "declining", "List the knowledge whose confidence fell furthest", "The last thirty days, unless from is given. ", listed[api.ItemStanding](s.Server), s.reportDeclining)
+	report(
+		s.Server, "actor", "Read everything that an actor did, or that was done on its behalf", "",
+		listed[api.Event](s.Server), s.reportActor,
+	)
+	report(
+		s.Server, "changes", "Read everything that changed in a scope", "Each event with what it changed. ",
+		listed[api.Event](s.Server), s.reportChanges,
+	)
+	report(
+		s.Server, "harm", "List the knowledge that did most harm", "", listed[api.ItemStanding](s.Server),
+		s.reportStandings(Reporter.Harm),
+	)
+	report(
+		s.Server, "stale", "List the knowledge that most people report stale, or whose confirmation has expired", "",
+		listed[api.ItemStanding](s.Server), s.reportStandings(Reporter.Stale),
+	)
+	report(
+		s.Server, "declining", "List the knowledge whose confidence fell furthest",
+		"The last thirty days, unless from is given. ", listed[api.ItemStanding](s.Server), s.reportDeclining,
+	)
 	report(s.Server, "usage", "List who was given an item, or found it helpful",
 		"What was retrieved is recorded where the operator has asked for it. Members read what they did themselves. ", listed[api.Usage](s.Server), s.reportUsage)
-	report(s.Server, "denials", "List what was denied to whom", "Members read what was denied to them. ", listed[api.Usage](s.Server), s.reportDenials)
+	report(
+		s.Server, "denials", "List what was denied to whom", "Members read what was denied to them. ",
+		listed[api.Usage](s.Server), s.reportDenials,
+	)
 }
 
-func report[I any](s *Server, name, summary, more string, responses map[string]*huma.Response, do operation[I, streamed]) {
+func report[I any](
+	s *Server, name, summary, more string, responses map[string]*huma.Response, do operation[I, streamed],
+) {
 	handle(s, huma.Operation{
-		OperationID: "report-on-" + name, Method: http.MethodGet, Path: reportPath + name, Tags: []string{"Reports"}, Summary: summary,
+		OperationID: "report-on-" + name, Method: http.MethodGet, Path: reportPath +
+			name, Tags: []string{"Reports"}, Summary: summary,
 		Description: more + "Pages of JSON, or the whole list as " + linesType + " or " + csvType +
 			". Auditors and admins see everything of their tenant, members what they may see.",
 		Responses: responses, Errors: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusNotAcceptable},
@@ -168,7 +189,9 @@ type standingsInput struct {
 	Paging
 }
 
-func (s reports) reportStandings(rank func(Reporter, context.Context, domain.ReportQuery) ([]domain.ReportItem, error)) operation[standingsInput, streamed] {
+func (s reports) reportStandings(
+	rank func(Reporter, context.Context, domain.ReportQuery) ([]domain.ReportItem, error),
+) operation[standingsInput, streamed] {
 	return func(ctx context.Context, c *call, in *standingsInput) (*streamed, error) {
 		return s.standings(ctx, c, in, rank, standingOf)
 	}
@@ -210,7 +233,9 @@ func (s reports) standings(
 }
 
 // offset reads a list whose places are counted.
-func offset[D, T any](read func(ctx context.Context, skip int64, limit int) ([]D, error), show func(D) T) func(context.Context, int64, int) ([]T, int64, error) {
+func offset[D, T any](
+	read func(ctx context.Context, skip int64, limit int) ([]D, error), show func(D) T,
+) func(context.Context, int64, int) ([]T, int64, error) {
 	return func(ctx context.Context, place int64, limit int) ([]T, int64, error) {
 		found, err := read(ctx, place, limit+1)
 		next := int64(0)

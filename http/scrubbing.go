@@ -33,10 +33,13 @@ func (s scrubbings) scrubbingRoutes() {
 	handle(s.Server, huma.Operation{
 		OperationID: "change-scrubbing", Method: http.MethodPut, Path: path, Tags: tags,
 		Summary: "Change what is redacted in what people write",
-		Description: "For admins. All rules are replaced, from now on: what is recorded already stays as it is until it is redacted. " +
+		Description: "For admins. All rules are replaced, from now on: what is recorded already stays as it is until it " +
+			"is redacted. " +
 			"Every server follows within a second.",
 		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.Scrubbing{}}),
-		Errors:      []int{http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
+		Errors: []int{
+			http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
+		},
 	}, s.changeScrubbing)
 }
 
@@ -98,15 +101,18 @@ func (s scrubbings) redactionRoutes() {
 	tags := []string{"Access"}
 	handle(s.Server, huma.Operation{
 		OperationID: "findings", Method: http.MethodGet, Path: "/v1/scrubbing/findings", Tags: tags,
-		Summary:     "Find what today's rules would have redacted in what is recorded",
-		Description: "For admins and auditors. Tells where, and never what. A page looks for some seconds: go on until there is no next_cursor.",
-		Errors:      []int{http.StatusBadRequest, http.StatusConflict},
+		Summary: "Find what today's rules would have redacted in what is recorded",
+		Description: "For admins and auditors. Tells where, and never what. A page looks for some seconds: go on until " +
+			"there is no next_cursor.",
+		Errors: []int{http.StatusBadRequest, http.StatusConflict},
 	}, s.findings)
 	handle(s.Server, huma.Operation{
 		OperationID: "redact", Method: http.MethodPost, Path: "/v1/scrubbing/redactions", Tags: tags,
 		Summary: "Redact what is recorded, by today's rules",
-		Description: "For admins. Each text in which something is found is destroyed for good, and what is left of it stands beside a new event, text.redacted: " +
-			"items, lists, searches, histories and answers about the past read that. Works for some seconds: go on until there is no next_cursor. Redacting again finds nothing.",
+		Description: "For admins. Each text in which something is found is destroyed for good, and what is left of it " +
+			"stands beside a new event, text.redacted: " +
+			"items, lists, searches, histories and answers about the past read that. Works for some seconds: go on until " +
+			"there is no next_cursor. Redacting again finds nothing.",
 		Errors: []int{http.StatusBadRequest, http.StatusConflict},
 	}, s.redact)
 }

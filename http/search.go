@@ -143,7 +143,9 @@ func searchedOf(a domain.Answer) api.SearchAnswer {
 			Knowledge: knowledgeOf(h.Knowledge), Score: h.Score, Scope: string(h.Scope),
 			Tier: h.Scope.Tier().String(), Weight: h.Weight, Best: h.Best, Reason: placedBy(h), Terms: h.Terms,
 			Contested: h.Knowledge.Rating().Contested(),
-			Parts:     api.Parts{Semantic: h.Semantic, Pending: h.Pending && a.Explain != nil, Lexical: h.Lexical, Confidence: h.Confidence},
+			Parts: api.Parts{
+				Semantic: h.Semantic, Pending: h.Pending && a.Explain != nil, Lexical: h.Lexical, Confidence: h.Confidence,
+			},
 		}
 	}
 	if e := a.Explain; e != nil {
@@ -169,7 +171,8 @@ func (s *Server) questionRoutes() {
 	handle(s, huma.Operation{
 		OperationID: "events", Method: http.MethodGet, Path: "/v1/events", Tags: []string{"Questions"},
 		Summary: "Read the log, or follow it",
-		Description: "A page of JSON, the whole list as " + linesType + " or " + csvType + ", or what is recorded from now on and for ever as " +
+		Description: "A page of JSON, the whole list as " + linesType + " or " + csvType +
+			", or what is recorded from now on and for ever as " +
 			streamType + ": Last-Event-ID resumes. Auditors and admins read everything; members read what happened to what they may see now.",
 		Parameters: []*huma.Param{parameter("Last-Event-ID")},
 		Responses:  listed[api.Event](s, streamType), Errors: []int{http.StatusBadRequest, http.StatusNotAcceptable},

@@ -45,7 +45,10 @@ func New(cfg Config) *Server {
 	cfg = cfg.withDefaults()
 	s := &Server{
 		cfg: cfg, echo: echo.New(),
-		limiter: newLimiter(cfg.Rate, 2*cfg.Rate), metrics: newMetrics(cfg.Registry), leaving: make(chan struct{}), cut: make(chan struct{}),
+		limiter: newLimiter(cfg.Rate, 2*cfg.Rate),
+		metrics: newMetrics(cfg.Registry),
+		leaving: make(chan struct{}),
+		cut:     make(chan struct{}),
 	}
 	s.authenticate = identities{cfg: cfg, throttle: newLoginThrottle()}.identify
 	s.echo.HideBanner, s.echo.HidePort = true, true
@@ -76,9 +79,9 @@ func (s *Server) Handler() http.Handler {
 // slashes keeps them escaped when a path is unescaped.
 var slashes = strings.NewReplacer("%2F", "%252F", "%2f", "%252F")
 
-// plainly is the same request as routes know it: HEAD is a GET whose body the connection leaves
-// out by itself, and an escaped letter of a path is that letter. A slash is none: it would end a name that it is part of,
-// and an id would lead to something else.
+// plainly is the same request as routes know it: HEAD is a GET whose body the connection leaves out by itself, and
+// an escaped letter of a path is that letter. A slash is none: it would end a name that it is part of, and an id
+// would lead to something else.
 func plainly(r *http.Request) *http.Request {
 	r = r.Clone(r.Context())
 	if path, err := url.PathUnescape(slashes.Replace(r.URL.RawPath)); err == nil && path != "" {
@@ -154,7 +157,9 @@ func queryNames(input reflect.Type) map[string]parameterForm {
 	names := map[string]parameterForm{}
 	for _, field := range reflect.VisibleFields(input) {
 		if name, _, _ := strings.Cut(field.Tag.Get("query"), ","); name != "" {
-			names[name] = parameterForm{repeatable: field.Type.Kind() == reflect.Slice, required: field.Tag.Get("required") == "true"}
+			names[name] = parameterForm{
+				repeatable: field.Type.Kind() == reflect.Slice, required: field.Tag.Get("required") == "true",
+			}
 		}
 	}
 	return names

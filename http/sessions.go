@@ -44,25 +44,36 @@ type sessions struct{ *Server }
 func (s sessions) sessionRoutes() {
 	tags := []string{"Sessions"}
 	const all, one = "/v1/sessions", "/v1/sessions/{id}"
-	writing := []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
+	writing := []int{
+		http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge,
+		http.StatusUnsupportedMediaType,
+	}
 	handle(s.Server, huma.Operation{
 		OperationID: "open-session", Method: http.MethodPost, Path: all, Tags: tags, DefaultStatus: http.StatusCreated,
-		Summary: "Open a session", RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.NewSession{}}), Errors: writing,
+		Summary: "Open a session", RequestBody: bodies(
+			s.Server, false, map[string]any{jsonType: api.NewSession{}},
+		), Errors: writing,
 	}, s.openSession)
 	handle(s.Server, huma.Operation{
-		OperationID: "sessions", Method: http.MethodGet, Path: all, Tags: tags, Summary: "List sessions, in the order of their ids",
+		OperationID: "sessions",
+		Method:      http.MethodGet,
+		Path:        all,
+		Tags:        tags,
+		Summary:     "List sessions, in the order of their ids",
 	}, s.sessions)
 	handle(s.Server, huma.Operation{
 		OperationID: "session", Method: http.MethodGet, Path: one, Tags: tags, Summary: "Read a session with its messages",
 		Errors: []int{http.StatusNotFound},
 	}, s.session)
 	handle(s.Server, huma.Operation{
-		OperationID: "add-messages", Method: http.MethodPost, Path: one + "/messages", Tags: tags, DefaultStatus: http.StatusCreated,
+		OperationID: "add-messages", Method: http.MethodPost, Path: one +
+			"/messages", Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary: "Add messages to a session", Description: "A session that does not exist is opened.",
 		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.NewMessages{}}), Errors: writing,
 	}, s.addMessages)
 	handle(s.Server, huma.Operation{
-		OperationID: "commit-session", Method: http.MethodPost, Path: one + "/commit", Tags: tags, DefaultStatus: http.StatusAccepted,
+		OperationID: "commit-session", Method: http.MethodPost, Path: one +
+			"/commit", Tags: tags, DefaultStatus: http.StatusAccepted,
 		Summary:     "Archive a session's messages and learn from them",
 		Description: "The answer is the task that extracts knowledge in the background: GET /v1/tasks/{id} shows its result.",
 		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.SessionCommit{}}), Errors: writing,
@@ -79,7 +90,11 @@ func (s sessions) sessionRoutes() {
 		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}), Errors: writing,
 	}, s.deleteSession)
 	handle(s.Server, huma.Operation{
-		OperationID: "tasks", Method: http.MethodGet, Path: "/v1/tasks", Tags: tags, Summary: "List extraction tasks, newest first",
+		OperationID: "tasks",
+		Method:      http.MethodGet,
+		Path:        "/v1/tasks",
+		Tags:        tags,
+		Summary:     "List extraction tasks, newest first",
 	}, s.tasks)
 	handle(s.Server, huma.Operation{
 		OperationID: "task", Method: http.MethodGet, Path: "/v1/tasks/{id}", Tags: tags, Summary: "Read an extraction task",
@@ -119,7 +134,9 @@ func (s sessions) openSession(ctx context.Context, c *call, _ *struct{}) (*sessi
 	if given.ID == "" {
 		given.ID = newID()
 	}
-	receipt, err := s.submitAbout(ctx, c, domain.OpenSession{SessionTarget: c.sessionTarget("", given.ID), Agent: given.Agent}, body)
+	receipt, err := s.submitAbout(
+		ctx, c, domain.OpenSession{SessionTarget: c.sessionTarget("", given.ID), Agent: given.Agent}, body,
+	)
 	return sessionReply(http.StatusCreated, receipt, err)
 }
 
@@ -140,7 +157,12 @@ func sessionOf(stream domain.Stream) api.Session {
 	owner, id, _ := domain.SessionOf(stream.Name)
 	state, _ := stream.State.(domain.Session)
 	shown := api.Session{
-		ID: id, Owner: string(owner), Agent: state.Agent, URI: domain.SessionURI(owner, id), CreatedAt: state.OpenedAt.UTC(), UpdatedAt: state.UpdatedAt.UTC(),
+		ID:           id,
+		Owner:        string(owner),
+		Agent:        state.Agent,
+		URI:          domain.SessionURI(owner, id),
+		CreatedAt:    state.OpenedAt.UTC(),
+		UpdatedAt:    state.UpdatedAt.UTC(),
 		MessageCount: state.Live, Archives: state.Committed(), LastTask: state.LastTask,
 	}
 	for category, n := range state.Learned {
@@ -239,7 +261,8 @@ func (s sessions) commitSession(ctx context.Context, c *call, in *sessionInput) 
 	}
 	state, _ := receipt.Stream.State.(domain.Session)
 	if len(receipt.Events) == 0 {
-		return nil, domain.Refuse(domain.ErrConflict, "the session has no messages to commit").WithFix("add messages first, or keep fewer")
+		return nil, domain.Refuse(domain.ErrConflict, "the session has no messages to commit").
+			WithFix("add messages first, or keep fewer")
 	}
 	found, err := s.cfg.Sessions.Task(ctx, c.principal, state.LastTask)
 	return &taskOutput{Status: http.StatusAccepted, Position: wholeCell(receipt.Position), Body: taskOf(found)}, err
@@ -250,7 +273,9 @@ func (s sessions) retryExtraction(ctx context.Context, c *call, in *sessionInput
 	if err != nil {
 		return nil, err
 	}
-	receipt, err := s.submitAbout(ctx, c, domain.RetryExtraction{SessionTarget: c.sessionTarget(in.Owner, in.ID), Archive: int(given.Archive)}, body)
+	receipt, err := s.submitAbout(
+		ctx, c, domain.RetryExtraction{SessionTarget: c.sessionTarget(in.Owner, in.ID), Archive: int(given.Archive)}, body,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -283,7 +308,9 @@ func (s sessions) deleteSession(ctx context.Context, c *call, in *sessionInput) 
 		return nil, err
 	}
 	state, _ := receipt.Stream.State.(domain.Session)
-	if err := domain.SubmitArchives(ctx, s.cfg.Writer.SubmitAll, c.principal, c.origin, state.DeleteArchives(target)); err != nil {
+	if err := domain.SubmitArchives(
+		ctx, s.cfg.Writer.SubmitAll, c.principal, c.origin, state.DeleteArchives(target),
+	); err != nil {
 		return nil, err
 	}
 	return &sessionDeleted{Position: wholeCell(receipt.Position)}, nil

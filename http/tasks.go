@@ -49,7 +49,9 @@ func (s sessions) tasks(ctx context.Context, c *call, in *tasksInput) (*tasksOut
 func taskOf(t domain.Task) api.Task {
 	owner, id, _ := domain.SessionOf(t.Session)
 	shown := api.Task{
-		ID: t.ID, Session: id, Owner: string(owner), Archive: domain.ArchiveURI(owner, id, t.Archive.Archive), Status: string(t.Status),
+		ID: t.ID, Session: id, Owner: string(owner), Archive: domain.ArchiveURI(
+			owner, id, t.Archive.Archive,
+		), Status: string(t.Status),
 		CreatedAt: t.CreatedAt.UTC(), UpdatedAt: t.UpdatedAt.UTC(),
 	}
 	if t.Failed != nil {
@@ -61,7 +63,12 @@ func taskOf(t domain.Task) api.Task {
 	shown.Extractor = t.Extracted.Extractor
 	for _, l := range t.Extracted.Lessons {
 		lesson := api.TaskLesson{
-			Decision: string(l.Decision), Category: string(l.Category), Item: l.Item, Target: l.Target, Content: l.Text.Content, Reason: l.Text.Reason,
+			Decision: string(l.Decision),
+			Category: string(l.Category),
+			Item:     l.Item,
+			Target:   l.Target,
+			Content:  l.Text.Content,
+			Reason:   l.Text.Reason,
 		}
 		for _, scope := range l.Scopes {
 			lesson.Scopes = append(lesson.Scopes, string(scope))

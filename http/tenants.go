@@ -19,9 +19,13 @@ func (s access) tenantRoutes() {
 	const path = "/v1/tenants"
 	handle(s.Server, huma.Operation{
 		OperationID: "create-tenant", Method: http.MethodPost, Path: path, Tags: tags, DefaultStatus: http.StatusCreated,
-		Summary: "Create a tenant", Description: "Root acts in it with the header Annals-Tenant, and gives its admin a key. For root.",
+		Summary:     "Create a tenant",
+		Description: "Root acts in it with the header Annals-Tenant, and gives its admin a key. For root.",
 		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.NewTenant{}}),
-		Errors:      []int{http.StatusBadRequest, http.StatusConflict, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
+		Errors: []int{
+			http.StatusBadRequest, http.StatusConflict, http.StatusNotFound, http.StatusRequestEntityTooLarge,
+			http.StatusUnsupportedMediaType,
+		},
 	}, s.createTenant)
 	handle(s.Server, huma.Operation{
 		OperationID: "list-tenants", Method: http.MethodGet, Path: path, Tags: tags,

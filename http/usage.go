@@ -72,7 +72,9 @@ func (s reports) reportDenials(ctx context.Context, c *call, in *denialsInput) (
 	return s.listAccesses(ctx, c, "", in.Actor, in.From, in.To, in.Paging)
 }
 
-func (s reports) listAccesses(ctx context.Context, c *call, item, actor string, from, to moment, in Paging) (*streamed, error) {
+func (s reports) listAccesses(
+	ctx context.Context, c *call, item, actor string, from, to moment, in Paging,
+) (*streamed, error) {
 	format, err := c.reportFormat()
 	if err != nil {
 		return nil, err

@@ -63,7 +63,8 @@ func (w *stringList) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*[]string)(w))
 }
 
-// read takes the arguments of a call. What a tool does not know is refused, as is a word that is none of the known ones.
+// read takes the arguments of a call. What a tool does not know is refused, as is a word that is none of the known
+// ones.
 func read(raw json.RawMessage, fields []field) (arguments, error) {
 	var in arguments
 	if len(bytes.TrimSpace(raw)) == 0 {
@@ -109,7 +110,8 @@ const item, id = "item", "id"
 const anID = "1 to 128 of A-Z a-z 0-9 . _ ~ - that begin with a letter or digit"
 
 var kinds = map[string]string{
-	"string": "a string", "strings": "a list of strings", "object": "an object", item: "a viking:// URI, or an id: " + anID, id: anID,
+	"string": "a string", "strings": "a list of strings", "object": "an object", item: "a viking:// URI, or an id: " +
+		anID, id: anID,
 }
 
 // names tells whether a text can name an item, if it is there to: in a path of the API any other could lead elsewhere.
@@ -133,7 +135,8 @@ func (f field) wanted() string {
 
 func empty(value json.RawMessage) bool {
 	var text string
-	return len(value) == 0 || string(value) == "null" || json.Unmarshal(value, &text) == nil && strings.TrimSpace(text) == ""
+	return len(value) == 0 || string(value) == "null" ||
+		json.Unmarshal(value, &text) == nil && strings.TrimSpace(text) == ""
 }
 
 // textOf is a string; empty for anything else.

@@ -41,7 +41,9 @@ func searches(question client.Search, category string) []client.Search {
 	case domain.CategoryTools:
 		question.Types = []string{string(domain.Tool)}
 	case domain.CategoryPatterns:
-		question.Types, question.ContextType = []string{string(domain.Plan), string(domain.Strategy)}, []string{string(domain.Memory)}
+		question.Types, question.ContextType = []string{
+			string(domain.Plan), string(domain.Strategy),
+		}, []string{string(domain.Memory)}
 	case domain.CategoryCases:
 		question.Types = []string{string(domain.Usecase)}
 	case domain.CategoryPreferences:

@@ -31,7 +31,10 @@ type changed struct {
 
 func changedOf(r client.Receipt) changed {
 	k := r.Knowledge
-	c := changed{URI: k.URI, ID: k.ID, Outcome: r.Outcome, Category: kindOf(k), Scopes: k.Scopes, Revision: k.Revision, Redacted: k.Redacted}
+	c := changed{
+		URI: k.URI, ID: k.ID, Outcome: r.Outcome, Category: kindOf(k), Scopes: k.Scopes, Revision: k.Revision,
+		Redacted: k.Redacted,
+	}
 	if k.Eval != nil {
 		c.Confidence, c.Helpful, c.Harmful = k.Eval.Confidence, k.Eval.Helpful, k.Eval.Harmful
 	}
@@ -148,7 +151,9 @@ func reportStale(ctx context.Context, api *client.Client, in arguments) (any, st
 		return nil, "", err
 	}
 	c := changedOf(done)
-	return c, fmt.Sprintf("Reported %s as out of date; its confidence is %.2f now", c.URI, *cmp.Or(c.Confidence, new(float64))), nil
+	return c, fmt.Sprintf(
+		"Reported %s as out of date; its confidence is %.2f now", c.URI, *cmp.Or(c.Confidence, new(float64)),
+	), nil
 }
 
 func giveFeedback(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
@@ -156,7 +161,9 @@ func giveFeedback(ctx context.Context, api *client.Client, in arguments) (any, s
 	if err != nil {
 		return nil, "", err
 	}
-	done, err := api.GiveFeedback(ctx, k.ID, client.Vote{Verdict: in.Verdict, Query: in.Query, Outcome: in.Outcome, TraceID: in.TraceID})
+	done, err := api.GiveFeedback(
+		ctx, k.ID, client.Vote{Verdict: in.Verdict, Query: in.Query, Outcome: in.Outcome, TraceID: in.TraceID},
+	)
 	if err != nil {
 		return nil, "", err
 	}

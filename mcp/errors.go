@@ -59,7 +59,8 @@ var fixes = map[int]string{
 	http.StatusNotFound: "retrieve_memory shows the uri of whatever there is",
 	http.StatusGone:     "memory_history tells by whom, and why",
 
-	http.StatusRequestEntityTooLarge: "content has at most " + strconv.Itoa(domain.MaxContent) + " bytes: make several items of it",
+	http.StatusRequestEntityTooLarge: "content has at most " + strconv.Itoa(domain.MaxContent) +
+		" bytes: make several items of it",
 }
 
 func reasonOf(err error) reason {

@@ -16,9 +16,11 @@ import (
 // queryRunes is how many characters of a text are searched for: enough to tell it from others.
 const queryRunes = 500
 
-// findKnown is an item that says already what somebody wants to be remembered, for those whom it is meant for; nil if none of
-// those does that were recorded up to a position of the log.
-func findKnown(ctx context.Context, api *client.Client, in arguments) (said *client.Knowledge, looked int64, err error) {
+// findKnown is an item that says already what somebody wants to be remembered, for those whom it is meant for; nil
+// if none of those does that were recorded up to a position of the log.
+func findKnown(
+	ctx context.Context, api *client.Client, in arguments,
+) (said *client.Knowledge, looked int64, err error) {
 	usual, err := scrub.New(nil, nil)
 	if err != nil {
 		return nil, 0, err
@@ -38,7 +40,8 @@ func findKnown(ctx context.Context, api *client.Client, in arguments) (said *cli
 	for _, h := range found.Items {
 		k := h.Knowledge
 		if !slices.Contains(content, strings.TrimSpace(k.Content)) || !slices.Contains(task, strings.TrimSpace(k.Task)) ||
-			kindOf(*k) != in.Category || in.Polarity != "" && k.Polarity != in.Polarity || len(in.Scopes) > 0 && !domain.SameScopes(k.Scopes, in.Scopes) {
+			kindOf(*k) != in.Category || in.Polarity != "" && k.Polarity != in.Polarity ||
+			len(in.Scopes) > 0 && !domain.SameScopes(k.Scopes, in.Scopes) {
 			continue
 		}
 		if !isAboutUser(in.Category) {
@@ -55,16 +58,16 @@ func findKnown(ctx context.Context, api *client.Client, in arguments) (said *cli
 	return nil, *found.Position, nil
 }
 
-// recordedForms are how a text may have been recorded: as it is said, or without the secrets in it. What a server redacts by a
-// tenant's own rules is not known here, and so is remembered anew.
+// recordedForms are how a text may have been recorded: as it is said, or without the secrets in it. What a server
+// redacts by a tenant's own rules is not known here, and so is remembered anew.
 func recordedForms(ctx context.Context, usual *scrub.Scrubber, said string) ([]string, error) {
 	said = strings.TrimSpace(said)
 	scrubbed, _, err := usual.Scrub(ctx, said)
 	return []string{said, scrubbed}, err
 }
 
-// confirmKnown counts what is said again as a helpful vote, one from everybody in a day. Nothing changes if the day has no
-// room for another vote of the same voice.
+// confirmKnown counts what is said again as a helpful vote, one from everybody in a day. Nothing changes if the day
+// has no room for another vote of the same voice.
 func confirmKnown(ctx context.Context, api *client.Client, k client.Knowledge) (any, string, error) {
 	done, err := api.GiveFeedback(ctx, k.ID, client.Vote{Verdict: "helpful", Outcome: "said again"})
 	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusConflict {

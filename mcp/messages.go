@@ -39,8 +39,8 @@ func messagesOf(text []byte) (all []jsonrpc.Message, batch bool, wrong *jsonrpc.
 	return all, batch, nil
 }
 
-// hasWholeID tells whether the id of a message, and of the request that it cancels, is absent, a string or a whole number, as
-// the protocol requires. The SDK would answer any other number with a changed one.
+// hasWholeID tells whether the id of a message, and of the request that it cancels, is absent, a string or a whole
+// number, as the protocol requires. The SDK would answer any other number with a changed one.
 func hasWholeID(message json.RawMessage) bool {
 	var ids struct {
 		ID     any `json:"id"`
@@ -78,14 +78,17 @@ func invalid() *jsonrpc.Error {
 
 // refusal answers a message with an id, or with nil what is no message.
 func refusal(id any, wrong *jsonrpc.Error) []byte {
-	text, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": wrong.Code, "message": wrong.Message}})
+	text, err := json.Marshal(
+		map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": wrong.Code, "message": wrong.Message}},
+	)
 	if err != nil {
 		panic(err) // texts and numbers always can be
 	}
 	return text
 }
 
-// parseMessages answers requests whose body is no message, or one with parameters that cannot be, and hands the others on.
+// parseMessages answers requests whose body is no message, or one with parameters that cannot be, and hands the
+// others on.
 func parseMessages(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
@@ -95,7 +98,9 @@ func parseMessages(next http.Handler) http.Handler {
 		status, wrong := http.StatusBadRequest, (*jsonrpc.Error)(nil)
 		body, err := io.ReadAll(r.Body)
 		if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
-			status, wrong = http.StatusRequestEntityTooLarge, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("a message has at most %d bytes", tooLong.Limit)}
+			status, wrong = http.StatusRequestEntityTooLarge, &jsonrpc.Error{
+				Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("a message has at most %d bytes", tooLong.Limit),
+			}
 		} else if err != nil {
 			wrong = &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the message broke off"}
 		} else {
@@ -192,7 +197,8 @@ func checkBatch(r *http.Request, all []jsonrpc.Message) *jsonrpc.Error {
 	}
 	seen := map[any]bool{}
 	for _, message := range all {
-		if request, is := message.(*jsonrpc.Request); is && (request.Method == "initialize" || request.Method == "subscriptions/listen") {
+		if request, is := message.(*jsonrpc.Request); is && (request.Method == "initialize" ||
+			request.Method == "subscriptions/listen") {
 			return wrong(request.Method + " must not be part of a batch")
 		}
 		id := requestID(message)
@@ -229,8 +235,8 @@ func withCode(err error, code int64) error {
 	return &jsonrpc.Error{Code: code, Message: err.Error()}
 }
 
-// withErrorCodes gives a code to what goes wrong while a method is carried out. What it is refused for before, such as that
-// the host has not introduced itself, [lineConnection] finds without one.
+// withErrorCodes gives a code to what goes wrong while a method is carried out. What it is refused for before, such
+// as that the host has not introduced itself, [lineConnection] finds without one.
 func withErrorCodes(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, request sdk.Request) (sdk.Result, error) {
 		result, err := next(ctx, method, request)
@@ -241,7 +247,8 @@ func withErrorCodes(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// jsonErrors puts what the SDK refuses in plain text, such as a method that it does not know, into the form that hosts read.
+// jsonErrors puts what the SDK refuses in plain text, such as a method that it does not know, into the form that
+// hosts read.
 type jsonErrors struct {
 	http.ResponseWriter
 	id      any // of the message
@@ -251,7 +258,8 @@ type jsonErrors struct {
 // WriteHeader implements [http.ResponseWriter].
 func (p *jsonErrors) WriteHeader(status int) {
 	header := p.Header()
-	if p.refused = status >= http.StatusBadRequest && strings.HasPrefix(header.Get("Content-Type"), "text/plain"); p.refused {
+	p.refused = status >= http.StatusBadRequest && strings.HasPrefix(header.Get("Content-Type"), "text/plain")
+	if p.refused {
 		header.Set("Content-Type", "application/json")
 		header.Del("Content-Length")
 	}
@@ -279,8 +287,9 @@ func (p *jsonErrors) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 // Refuse answers a host that was refused before its message was read. Status is what the API would answer with, problem
 // what it would say.
 //
-// Of a status that tells of trouble here most hosts show the number and nothing else. So what a host can only wait for is
-// the answer to its message; what it has to mend, such as its key, keeps the status by which hosts know what to do.
+// Of a status that tells of trouble here most hosts show the number and nothing else. So what a host can only wait
+// for is the answer to its message; what it has to mend, such as its key, keeps the status by which hosts know what
+// to do.
 func Refuse(w http.ResponseWriter, r *http.Request, status int, problem json.RawMessage) {
 	refused := &client.Error{}
 	refused.Status = status

@@ -44,7 +44,8 @@ func (g rawArguments) but(renamed map[string]string, more map[string]any) map[st
 	return body
 }
 
-// vikingTool is a tool under OpenViking's name and with its arguments: it asks the route below /api/v1 that does the same.
+// vikingTool is a tool under OpenViking's name and with its arguments: it asks the route below /api/v1 that does
+// the same.
 type vikingTool struct {
 	name, description string
 	input             map[string]any // JSON schemas of its arguments
@@ -62,24 +63,38 @@ var (
 	someInts = map[string]any{"type": "array", "items": aNumber}
 	messages = map[string]any{"type": "array", "items": map[string]any{
 		"type": "object", "required": []string{"role", "content"},
-		"properties": map[string]any{"role": map[string]any{"type": "string", "enum": []string{"user", "assistant"}}, "content": aText},
+		"properties": map[string]any{
+			"role": map[string]any{"type": "string", "enum": []string{"user", "assistant"}}, "content": aText,
+		},
 	}}
 )
 
 func vikingTools() []vikingTool {
-	searched := map[string]any{"query": aText, "target_uri": aTexts, "limit": aNumber, "min_score": aScore, "level": someInts}
-	inSession := map[string]any{"query": aText, "target_uri": aTexts, "session_id": aText, "limit": aNumber, "min_score": aScore, "level": someInts}
+	searched := map[string]any{
+		"query": aText, "target_uri": aTexts, "limit": aNumber, "min_score": aScore, "level": someInts,
+	}
+	inSession := map[string]any{
+		"query": aText, "target_uri": aTexts, "session_id": aText, "limit": aNumber, "min_score": aScore, "level": someInts,
+	}
 	return []vikingTool{
 		{name: "find", description: "Find memories, resources and skills by what they mean.", input: searched, required: []string{"query"}, reads: true, do: vikingSearch("find")},
 		{name: "search", description: "Find memories, resources and skills by what they mean, in the course of a session.", input: inSession, required: []string{"query"}, reads: true, do: vikingSearch("search")},
 		{name: "read", description: "Read one file or several, by their viking:// URIs.", input: map[string]any{"uris": aTexts}, required: []string{"uris"}, reads: true, do: vikingRead},
-		{name: "list", description: "List what lies in a viking:// directory.", input: map[string]any{"uri": aText, "recursive": aFlag}, required: []string{"uri"}, reads: true, do: vikingList("ls")},
-		{name: "tree", description: "List what lies below a viking:// directory, level by level.", input: map[string]any{"uri": aText, "level_limit": aNumber, "node_limit": aNumber}, required: []string{"uri"}, reads: true, do: vikingList("tree")},
+		{name: "list", description: "List what lies in a viking:// directory.", input: map[string]any{
+			"uri": aText, "recursive": aFlag,
+		}, required: []string{"uri"}, reads: true, do: vikingList("ls")},
+		{name: "tree", description: "List what lies below a viking:// directory, level by level.", input: map[string]any{
+			"uri": aText, "level_limit": aNumber, "node_limit": aNumber,
+		}, required: []string{"uri"}, reads: true, do: vikingList("tree")},
 		{name: "remember", description: "Keep what was said in long-term memory: the lessons in these messages are learned in the background.", input: map[string]any{"messages": messages}, required: []string{"messages"}, do: vikingRemember},
 		{name: "write", description: "Write a text file at a viking:// URI. mode: replace, append or create.", input: map[string]any{"uri": aText, "content": aText, "mode": aText, "wait": aFlag}, required: []string{"uri", "content"}, do: vikingWrite},
-		{name: "add_resource", description: "Add a file or a URL as a resource.", input: map[string]any{"path": aText, "temp_file_id": aText, "description": aText, "to": aText}, do: vikingAdd},
+		{name: "add_resource", description: "Add a file or a URL as a resource.", input: map[string]any{
+			"path": aText, "temp_file_id": aText, "description": aText, "to": aText,
+		}, do: vikingAdd},
 		{name: "grep", description: "Find lines below a viking:// URI by a regular expression, or by several.", input: map[string]any{"uri": aText, "pattern": aTexts, "case_insensitive": aFlag, "node_limit": aNumber}, required: []string{"uri", "pattern"}, reads: true, do: vikingGrep},
-		{name: "glob", description: "Find files below a viking:// URI by their names, such as *.md.", input: map[string]any{"pattern": aText, "uri": aText, "node_limit": aNumber}, required: []string{"pattern"}, reads: true, do: vikingGlob},
+		{name: "glob", description: "Find files below a viking:// URI by their names, such as *.md.", input: map[string]any{
+			"pattern": aText, "uri": aText, "node_limit": aNumber,
+		}, required: []string{"pattern"}, reads: true, do: vikingGlob},
 		{name: "forget", description: "Remove what lies at a viking:// URI from all answers, when the user asks for it. Its history stays.", input: map[string]any{"uri": aText, "recursive": aFlag}, required: []string{"uri"}, destroys: true, do: vikingForget},
 		{name: "health", description: "Whether the server answers, and as whom it knows the caller.", input: map[string]any{}, reads: true, do: func(ctx context.Context, api *client.Client, _ rawArguments) (any, string, error) {
 			return status(ctx, api, arguments{})
@@ -87,14 +102,20 @@ func vikingTools() []vikingTool {
 	}
 }
 
-// addViking adds OpenViking's tools. Their text is what a model reads, the structured content what the HTTP API answers.
+// addViking adds OpenViking's tools. Their text is what a model reads, the structured content what the HTTP API
+// answers.
 func (s *Server) addViking(server *sdk.Server) {
 	for _, v := range vikingTools() {
 		t, closed := tool{name: v.name}, v.name != "add_resource"
-		schema := map[string]any{"type": "object", "properties": v.input, "required": append([]string{}, v.required...), "additionalProperties": false}
+		schema := map[string]any{
+			"type": "object", "properties": v.input, "required": append([]string{}, v.required...),
+			"additionalProperties": false,
+		}
 		server.AddTool(&sdk.Tool{
 			Name: v.name, Description: v.description, InputSchema: schema, OutputSchema: resultSchema,
-			Annotations: &sdk.ToolAnnotations{ReadOnlyHint: v.reads, IdempotentHint: v.reads, DestructiveHint: &v.destroys, OpenWorldHint: new(!closed)},
+			Annotations: &sdk.ToolAnnotations{
+				ReadOnlyHint: v.reads, IdempotentHint: v.reads, DestructiveHint: &v.destroys, OpenWorldHint: new(!closed),
+			},
 		}, func(ctx context.Context, call *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			in, err := v.read(call.Params.Arguments)
 			if err != nil {
@@ -146,7 +167,9 @@ func vikingSearch(route string) func(context.Context, *client.Client, rawArgumen
 			more["score_threshold"] = 0.35
 		}
 		var found map[string]json.RawMessage
-		err := api.Viking(ctx, "POST", "search/"+route, nil, in.but(map[string]string{"min_score": "score_threshold"}, more), &found)
+		err := api.Viking(
+			ctx, "POST", "search/"+route, nil, in.but(map[string]string{"min_score": "score_threshold"}, more), &found,
+		)
 		var lines []string
 		for _, kind := range [][2]string{{"memories", "memory"}, {"resources", "resource"}, {"skills", "skill"}} {
 			var hits []struct {
@@ -162,7 +185,9 @@ func vikingSearch(route string) func(context.Context, *client.Client, rawArgumen
 		if len(lines) == 0 {
 			return found, "Nothing matches.", err
 		}
-		return found, fmt.Sprintf("Found %d item(s):\n\n%s\n\nread shows what lies at a URI.", len(lines), strings.Join(lines, "\n")), err
+		return found, fmt.Sprintf(
+			"Found %d item(s):\n\n%s\n\nread shows what lies at a URI.", len(lines), strings.Join(lines, "\n"),
+		), err
 	}
 }
 
@@ -257,7 +282,9 @@ func vikingGrep(ctx context.Context, api *client.Client, in rawArguments) (any, 
 		var found struct {
 			Matches []line `json:"matches"`
 		}
-		if err := api.Viking(ctx, "POST", "search/grep", nil, in.but(nil, map[string]any{"pattern": pattern}), &found); err != nil {
+		if err := api.Viking(
+			ctx, "POST", "search/grep", nil, in.but(nil, map[string]any{"pattern": pattern}), &found,
+		); err != nil {
 			return nil, "", err
 		}
 		for _, m := range found.Matches {

@@ -29,7 +29,9 @@ func prompts() []prompt {
 			func(a map[string]string) client.Need { return client.Need{Moment: "start", Task: a["task"]} },
 		},
 		{
-			"before_task", "Before a task", "What is known that helps with a task: preferences, skills, cases, patterns, tools, failures to avoid.",
+			"before_task",
+			"Before a task",
+			"What is known that helps with a task: preferences, skills, cases, patterns, tools, failures to avoid.",
 			[]*sdk.PromptArgument{task(true)},
 			func(a map[string]string) client.Need { return client.Need{Moment: "query", Query: a["task"]} },
 		},

@@ -150,13 +150,17 @@ func status(ctx context.Context, api *client.Client, _ arguments) (any, string, 
 	if me.OnBehalfOf != "" {
 		who += " for " + me.OnBehalfOf
 	}
-	said := []string{fmt.Sprintf("Annals %s answers at %s. You are %s, %s in tenant %s.", s.Version, s.Server, who, me.Role, me.Tenant)}
+	said := []string{
+		fmt.Sprintf("Annals %s answers at %s. You are %s, %s in tenant %s.", s.Version, s.Server, who, me.Role, me.Tenant),
+	}
 	for _, p := range s.Projections {
 		if !inUse(p) {
 			continue
 		}
 		if p.LagEvents > 0 || p.Error != "" {
-			behind := fmt.Sprintf("%s, version %d (%s), is %d events behind: %s", p.Name, p.Version, p.State, p.LagEvents, p.Error)
+			behind := fmt.Sprintf(
+				"%s, version %d (%s), is %d events behind: %s", p.Name, p.Version, p.State, p.LagEvents, p.Error,
+			)
 			said = append(said, strings.TrimRight(behind, ": .")+".")
 		}
 		s.Healthy = s.Healthy && p.Error == ""

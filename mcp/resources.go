@@ -27,7 +27,9 @@ func (s *Server) addResources(server *sdk.Server) {
 		if err != nil {
 			return nil, errors.New(reasonOf(err).Message)
 		}
-		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: k.URI, MIMEType: "text/markdown", Text: itemText(k)}}}, nil
+		return &sdk.ReadResourceResult{
+			Contents: []*sdk.ResourceContents{{URI: k.URI, MIMEType: "text/markdown", Text: itemText(k)}},
+		}, nil
 	})
 	server.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, request sdk.Request) (sdk.Result, error) {

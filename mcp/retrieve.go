@@ -142,7 +142,10 @@ func (r retrieved) warning() string {
 // String is the same for a model to read.
 func (r retrieved) String() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "# Retrieved from Annals — query: '%s'\n# Category: %s, %d result(s)\n", oneLine(r.Query), cmp.Or(r.Category, "any"), r.Count)
+	fmt.Fprintf(
+		&out, "# Retrieved from Annals — query: '%s'\n# Category: %s, %d result(s)\n", oneLine(r.Query),
+		cmp.Or(r.Category, "any"), r.Count,
+	)
 	if r.Warning != "" {
 		fmt.Fprintf(&out, "## WARNING: %s\n", r.Warning)
 	}

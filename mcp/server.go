@@ -67,8 +67,8 @@ func (s *Server) build(set string, aliases bool) *sdk.Server {
 	return server
 }
 
-// Handler answers hosts over HTTP, each request by itself. With ?tools=openviking the tools are those of an OpenViking server,
-// with ?aliases=true they have the names, too, that older clients of one know.
+// Handler answers hosts over HTTP, each request by itself. With ?tools=openviking the tools are those of an
+// OpenViking server, with ?aliases=true they have the names, too, that older clients of one know.
 func (s *Server) Handler() http.Handler {
 	return noteAddress(parseMessages(sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
 		return s.serverFor(r.URL.Query().Get("tools"), r.URL.Query().Get("aliases") == "true")
@@ -96,7 +96,13 @@ func (s *Server) serverFor(set string, aliases bool) *sdk.Server {
 
 // passed on are the headers that tell who is calling, and what for.
 var forwardedHeaders = []string{
-	"Authorization", "X-Api-Key", "Annals-Tenant", "Annals-Actor", "Annals-On-Behalf-Of", "X-Openviking-Account", "X-Openviking-User",
+	"Authorization",
+	"X-Api-Key",
+	"Annals-Tenant",
+	"Annals-Actor",
+	"Annals-On-Behalf-Of",
+	"X-Openviking-Account",
+	"X-Openviking-User",
 	"Annals-Correlation-Id", "X-Request-Id", "Traceparent",
 }
 

@@ -19,8 +19,8 @@ const drainTimeout = time.Minute
 // maxLine is how many bytes a message has at most.
 const maxLine = 16 << 20
 
-// stdioTransport is a transport of one message a line. It ends when everything that was asked is answered, and a line that
-// is no message is answered with what is wrong with it.
+// stdioTransport is a transport of one message a line. It ends when everything that was asked is answered, and a
+// line that is no message is answered with what is wrong with it.
 type stdioTransport struct {
 	in  io.ReadCloser
 	out io.WriteCloser
@@ -29,7 +29,11 @@ type stdioTransport struct {
 // Connect implements [sdk.Transport].
 func (l *stdioTransport) Connect(context.Context) (sdk.Connection, error) {
 	c := &stdioConnection{
-		stdioTransport: l, read: make(chan line), closed: make(chan struct{}), unanswered: map[jsonrpc.ID]bool{}, wrote: make(chan struct{}, 1),
+		stdioTransport: l,
+		read:           make(chan line),
+		closed:         make(chan struct{}),
+		unanswered:     map[jsonrpc.ID]bool{},
+		wrote:          make(chan struct{}, 1),
 	}
 	go c.receive()
 	return c, nil
@@ -130,8 +134,8 @@ func (c *stdioConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// accept remembers what is to be answered. A request whose parameters cannot be is refused at once, as is one with the id
-// of one that is not answered yet: nobody could tell the answers apart.
+// accept remembers what is to be answered. A request whose parameters cannot be is refused at once, as is one with
+// the id of one that is not answered yet: nobody could tell the answers apart.
 func (c *stdioConnection) accept(message jsonrpc.Message) (bool, error) {
 	request, is := message.(*jsonrpc.Request)
 	if !is || !request.IsCall() || request.Method == "subscriptions/listen" { // which is answered when it ends
@@ -147,7 +151,9 @@ func (c *stdioConnection) accept(message jsonrpc.Message) (bool, error) {
 	if !again {
 		return true, nil
 	}
-	return false, c.write(refusal(nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "a request with this id is not answered yet"}))
+	return false, c.write(
+		refusal(nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "a request with this id is not answered yet"}),
+	)
 }
 
 // awaitAnswers waits until everything is answered.

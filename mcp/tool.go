@@ -77,7 +77,9 @@ func (s *Server) add(server *sdk.Server, t tool) {
 	closed := false // it reaches nothing but this memory
 	server.AddTool(&sdk.Tool{
 		Name: t.name, Title: t.title, Description: t.description, InputSchema: t.schema(), OutputSchema: resultSchema,
-		Annotations: &sdk.ToolAnnotations{Title: t.title, ReadOnlyHint: t.reads, IdempotentHint: t.reads, DestructiveHint: &t.destroys, OpenWorldHint: &closed},
+		Annotations: &sdk.ToolAnnotations{
+			Title: t.title, ReadOnlyHint: t.reads, IdempotentHint: t.reads, DestructiveHint: &t.destroys, OpenWorldHint: &closed,
+		},
 	}, func(ctx context.Context, call *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		in, err := read(call.Params.Arguments, t.input)
 		if err != nil {
@@ -126,5 +128,7 @@ func (t tool) result(content any, text string, failed bool) *sdk.CallToolResult 
 			text = strings.TrimSpace(written.String())
 		}
 	}
-	return &sdk.CallToolResult{StructuredContent: content, Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: failed}
+	return &sdk.CallToolResult{
+		StructuredContent: content, Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: failed,
+	}
 }

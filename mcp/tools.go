@@ -5,14 +5,29 @@ import "github.com/annals-kb/annals/domain"
 const kindsOfKnowledge = "preferences, profile, entities and events are about the user; tools, patterns, skills, cases and antipatterns about work."
 
 var (
-	aQuery    = field{name: "query", kind: "string", description: "What you want to know, in your own words: the task, the error, the question.", required: true}
+	aQuery = field{
+		name: "query", kind: "string",
+		description: "What you want to know, in your own words: the task, the error, the question.", required: true,
+	}
 	aCategory = field{name: "category", kind: "string", description: "Only this kind: " + kindsOfKnowledge}
-	anItem    = field{name: "uri", kind: item, description: "The item's viking:// URI, as retrieve_memory shows it, or its id.", required: true}
-	aReason   = field{name: "reason", kind: "string", description: "Why. It stands in the item's history."}
-	aContent  = field{name: "content", kind: "string", description: "The knowledge itself, understandable without this conversation.", required: true}
+	anItem    = field{
+		name: "uri", kind: item, description: "The item's viking:// URI, as retrieve_memory shows it, or its id.",
+		required: true,
+	}
+	aReason  = field{name: "reason", kind: "string", description: "Why. It stands in the item's history."}
+	aContent = field{
+		name: "content", kind: "string", description: "The knowledge itself, understandable without this conversation.",
+		required: true,
+	}
 	aTask     = field{name: "task", kind: "string", description: "In which situation it helps. Searched like the content."}
-	aPolarity = field{name: "polarity", kind: "string", description: "negative for a failure to avoid.", values: []string{string(domain.Positive), string(domain.Negative)}}
-	theScopes = field{name: "scopes", kind: "strings", description: "Who may see it: user:ID, agent:ID, project:ID, team:ID, org:ID, public."}
+	aPolarity = field{
+		name: "polarity", kind: "string", description: "negative for a failure to avoid.",
+		values: []string{string(domain.Positive), string(domain.Negative)},
+	}
+	theScopes = field{
+		name: "scopes", kind: "strings",
+		description: "Who may see it: user:ID, agent:ID, project:ID, team:ID, org:ID, public.",
+	}
 )
 
 func (f field) with(values []string, required bool) field {
@@ -34,16 +49,23 @@ func tools() []tool {
 	}
 	return []tool{
 		{
-			name: "retrieve_memory", title: "Retrieve memory", reads: true, aliases: []string{"openviking_retrieve_memory", "memory_search"},
-			description: "Find what is known about something: preferences of the user, how tools behave, cases, patterns, skills, failures to avoid. The nearest scope comes first. Use it before a task, and when something fails.",
-			input:       []field{aQuery, aCategory.with(categories(), false), {name: "limit", kind: "integer", most: domain.MaxLimit, description: "At most so many; 5 if left out."}},
-			do:          retrieve,
+			name: "retrieve_memory", title: "Retrieve memory", reads: true, aliases: []string{
+				"openviking_retrieve_memory", "memory_search",
+			},
+			description: "Find what is known about something: preferences of the user, how tools behave, cases, patterns, " +
+				"skills, failures to avoid. The nearest scope comes first. Use it before a task, and when something fails.",
+			input: []field{aQuery, aCategory.with(categories(), false), {name: "limit", kind: "integer", most: domain.MaxLimit, description: "At most so many; 5 if left out."}},
+			do:    retrieve,
 		},
 		{
 			name: "remember", title: "Remember", aliases: []string{"openviking_remember"},
-			description: "Remember one thing that will help later. What is about the user is kept for the user; what is about work is shared with everyone in the tenant, unless scopes say otherwise.",
-			input:       []field{aContent, aCategory.with(categories(), true).saying("What kind of knowledge it is: " + kindsOfKnowledge), aPolarity, aTask, theScopes},
-			do:          remember,
+			description: "Remember one thing that will help later. What is about the user is kept for the user; what is " +
+				"about work is shared with everyone in the tenant, unless scopes say otherwise.",
+			input: []field{
+				aContent, aCategory.with(categories(), true).saying("What kind of knowledge it is: " + kindsOfKnowledge), aPolarity,
+				aTask, theScopes,
+			},
+			do: remember,
 		},
 		{
 			name: "forget_memory", title: "Forget memory", destroys: true, aliases: []string{"openviking_forget_memory"},
@@ -52,15 +74,18 @@ func tools() []tool {
 		},
 		{
 			name: "report_stale_memory", title: "Report stale memory", aliases: []string{"openviking_report_stale_memory"},
-			description: "Say that an item is out of date. It is still found, with less confidence and a mark, until it is confirmed.",
-			input:       []field{anItem, aReason.with(nil, true)}, do: reportStale,
+			description: "Say that an item is out of date. It is still found, with less confidence and a mark, until it is " +
+				"confirmed.",
+			input: []field{anItem, aReason.with(nil, true)}, do: reportStale,
 		},
 		{
 			name: "give_feedback", title: "Give feedback",
 			description: "Say whether an item that you used was helpful or harmful. What helps is trusted more.",
 			input: []field{
 				anItem,
-				{name: "verdict", kind: "string", description: "What came of using it.", required: true, values: []string{string(domain.Helpful), string(domain.Harmful)}},
+				{name: "verdict", kind: "string", description: "What came of using it.", required: true, values: []string{
+					string(domain.Helpful), string(domain.Harmful),
+				}},
 				{name: "query", kind: "string", description: "What it was used for."},
 				{name: "outcome", kind: "string", description: "What happened."},
 				{name: "trace_id", kind: "string", description: "The run that it was used in: one vote counts for each run, or without one for a day."},
@@ -73,14 +98,17 @@ func tools() []tool {
 		},
 		{
 			name: "save_knowledge", title: "Save knowledge",
-			description: "Save an item with everything it can have, or revise the one with the same id: what you leave out stays as it is.",
+			description: "Save an item with everything it can have, or revise the one with the same id: what you leave out " +
+				"stays as it is.",
 			input: []field{
 				aContent,
 				{name: "type", kind: "string", description: "What kind of knowledge it is.", required: true, values: types},
 				{name: "id", kind: id, description: "Yours: letters, digits and . _ ~ -. An item with that id is revised. The server's choice if left out."},
 				aTask,
 				{name: "abstract", kind: "string", description: "A hundred words or so; derived for a new item if left out."},
-				aCategory.with(categories(), false).saying("What kind of knowledge it is: " + kindsOfKnowledge), aPolarity, theScopes,
+				aCategory.with(categories(), false).saying(
+					"What kind of knowledge it is: " + kindsOfKnowledge,
+				), aPolarity, theScopes,
 				{name: "owner", kind: "string", description: "Who may change it: user:ID, agent:ID, project:ID, team:ID or org:ID. You, if left out."},
 				{name: "tags", kind: "object", description: "Labels: a key with a string or a list of strings. Of an item that is revised the other keys stay; an empty list takes a key away."},
 				aReason.saying("Why, if it revises an item. It stands in the item's history."),
@@ -90,7 +118,8 @@ func tools() []tool {
 		{
 			name: "memory_history", title: "Memory history", reads: true,
 			description: "How an item came to be what it is: who remembered, revised, used, judged and forgot it, when and why.",
-			input:       []field{anItem, {name: "limit", kind: "integer", most: maxEvents, description: "The newest so many events; 50 if left out."}}, do: history,
+			input:       []field{anItem, {name: "limit", kind: "integer", most: maxEvents, description: "The newest so many events; 50 if left out."}},
+			do:          history,
 		},
 		{
 			name: "memory_status", title: "Memory status", reads: true, aliases: []string{"openviking_memory_status"},

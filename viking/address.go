@@ -26,7 +26,9 @@ type address struct {
 }
 
 // ownNames are the first names in a user's space: behind viking://user/ they are no user's id.
-var ownNames = []string{"memories", "resources", "skills", "sessions", "instructions", "profile.md", domain.AbstractName, domain.OverviewName}
+var ownNames = []string{
+	"memories", "resources", "skills", "sessions", "instructions", "profile.md", domain.AbstractName, domain.OverviewName,
+}
 
 // hidden are scopes that nobody reaches from outside.
 var hidden = []string{"temp", "queue", "upload"}

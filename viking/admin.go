@@ -34,7 +34,8 @@ func requireAdmin(q *query) (domain.Principal, error) {
 	case by.Authentication == domain.OpenAuthentication:
 		return by, domain.Refuse(domain.ErrForbidden, "accounts are administered where keys are asked for").
 			WithFix("start the server with a root key")
-	case !by.Administers(), q.request.Header.Get("Annals-On-Behalf-Of") != "", by.Role != domain.Root && by.OnBehalfOf != "":
+	case !by.Administers(), q.request.Header.Get("Annals-On-Behalf-Of") != "", by.Role != domain.Root &&
+		by.OnBehalfOf != "":
 		return by, domain.Refuse(domain.ErrForbidden, "accounts are for admins, in person")
 	}
 	by.OnBehalfOf = ""
@@ -52,7 +53,9 @@ func root(q *query) (domain.Principal, error) {
 
 // inAccount is who administers, at work in the account that the path names. The admins of other accounts are not
 // told whether there is one of that name.
-func (s accounts) inAccount(ctx context.Context, q *query, admit func(*query) (domain.Principal, error)) (domain.Principal, error) {
+func (s accounts) inAccount(
+	ctx context.Context, q *query, admit func(*query) (domain.Principal, error),
+) (domain.Principal, error) {
 	by, err := admit(q)
 	if err != nil {
 		return by, err
@@ -174,7 +177,8 @@ func (s accounts) removeAccount(ctx context.Context, q *query) (any, error) {
 		return nil, err
 	}
 	if by.Tenant == domain.DefaultTenant {
-		return nil, domain.Refuse(domain.ErrPrecondition, "the account %s is always there", by.Tenant).WithFix("erase what is in it")
+		return nil, domain.Refuse(domain.ErrPrecondition, "the account %s is always there", by.Tenant).
+			WithFix("erase what is in it")
 	}
 	order, err := domain.OrderErasure{By: by, ID: newID(), Of: domain.TenantStream(by.Tenant)}.Complete()
 	if err != nil {

@@ -20,8 +20,8 @@ func (f source) isZip() bool {
 	return f.extension() == ".zip" || path.Ext(f.name) == "" && slices.Contains(zipTypes, f.kind())
 }
 
-// unpackZip is the directory that an archive holds, as far as the request wants it. An archive that is damaged, encrypted or too large,
-// or that names a place outside itself, is refused as a whole.
+// unpackZip is the directory that an archive holds, as far as the request wants it. An archive that is damaged,
+// encrypted or too large, or that names a place outside itself, is refused as a whole.
 func (in resourceRequest) unpackZip(archive source) (source, error) {
 	refused := func(why string) (source, error) {
 		return source{}, domain.Refuse(domain.ErrMalformed, "the archive is refused: %s", why)
@@ -45,7 +45,9 @@ func (in resourceRequest) unpackZip(archive source) (source, error) {
 		case entry.Mode().IsDir():
 			continue
 		case entry.UncompressedSize64 > uint64(mostBytes-size), len(directory.files) == mostFiles:
-			return source{}, domain.Refuse(domain.ErrTooLarge, "an archive may have at most %d files and %d bytes", mostFiles, mostBytes).
+			return source{}, domain.Refuse(
+				domain.ErrTooLarge, "an archive may have at most %d files and %d bytes", mostFiles, mostBytes,
+			).
 				WithFix("divide it into several archives")
 		}
 		if entry.Mode().Type() == fs.ModeSymlink {
@@ -68,7 +70,9 @@ func (in resourceRequest) unpackZip(archive source) (source, error) {
 			return refused("it is damaged")
 		}
 		size += len(content)
-		directory.files = append(directory.files, source{name: base, path: path.Join(archive.name, name), bytes: content, under: under})
+		directory.files = append(
+			directory.files, source{name: base, path: path.Join(archive.name, name), bytes: content, under: under},
+		)
 	}
 	if len(directory.files) == 0 {
 		return refused("it has no files that are wanted")

@@ -48,7 +48,12 @@ func (s *Server) attributes(ctx context.Context, q *query) (any, error) {
 		shown.ContextType = k.ContextType
 		if k.ContextType == domain.Memory {
 			shown.Attributes["memory"] = map[string]any{
-				"id": k.ID, "category": k.Category, "type": k.Type, "owner": k.Owner, "created_at": stamp(k.CreatedAt.UTC()), "updated_at": stamp(k.UpdatedAt.UTC()),
+				"id":         k.ID,
+				"category":   k.Category,
+				"type":       k.Type,
+				"owner":      k.Owner,
+				"created_at": stamp(k.CreatedAt.UTC()),
+				"updated_at": stamp(k.UpdatedAt.UTC()),
 			}
 		}
 	}
@@ -84,7 +89,8 @@ type unreadItem struct {
 	Level domain.Level `json:"level"`
 }
 
-// consistency compares the items at and below a place with the vectors that there are: how many are not found by what they mean yet.
+// consistency compares the items at and below a place with the vectors that there are: how many are not found by
+// what they mean yet.
 func (s status) consistency(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		URI string `json:"uri"`

@@ -120,7 +120,8 @@ func (s *Server) downloadBytes(ctx context.Context, q *query, name string, k *do
 			SHA256 string `json:"sha256"`
 		} `json:"bytes"`
 	}
-	if json.Unmarshal(k.Text.Meta, &meta) == nil && meta.Bytes.SHA256 != "" && !hashes(string(file.Bytes), meta.Bytes.SHA256) {
+	recorded := json.Unmarshal(k.Text.Meta, &meta) == nil && meta.Bytes.SHA256 != ""
+	if recorded && !hashes(string(file.Bytes), meta.Bytes.SHA256) {
 		return nil, domain.Refuse(domain.ErrBroken, "the stored bytes are not those that were recorded").
 			WithFix("annals verify names the file; a backup has its bytes")
 	}
@@ -230,14 +231,20 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 		} else if in.Mode == "append" {
 			err = s.appendTo(ctx, q, n.item, *in.Content)
 		} else {
-			_, err = s.submitIdempotent(ctx, q, domain.Revise{Target: q.target(n.item), Changes: domain.Revised{Content: in.Content}, MayBeEmpty: true})
+			_, err = s.submitIdempotent(
+				ctx, q, domain.Revise{Target: q.target(n.item), Changes: domain.Revised{Content: in.Content}, MayBeEmpty: true},
+			)
 		}
 	default:
 		return nil, invalid("mode", "must be replace, append or create")
 	}
 	out := written{
-		URI: a.String(), RootURI: a.format(rootOf(a.uri)), ContextType: string(a.uri.ContextType()), Mode: in.Mode, Bytes: len(*in.Content),
-		Warnings: q.warnings(),
+		URI:         a.String(),
+		RootURI:     a.format(rootOf(a.uri)),
+		ContextType: string(a.uri.ContextType()),
+		Mode:        in.Mode,
+		Bytes:       len(*in.Content),
+		Warnings:    q.warnings(),
 	}
 	if err == nil && in.Wait {
 		out.Queue, err = s.awaitIndexed(ctx, q, indexWait)
@@ -259,7 +266,9 @@ func (s *Server) appendTo(ctx context.Context, q *query, k *domain.Knowledge, mo
 	return retryOverwritten(func() error {
 		target, content := q.target(k), k.Text.Content+more
 		target.Revisions = []int64{k.Revision}
-		_, err := s.submitIdempotent(ctx, q, domain.Revise{Target: target, Changes: domain.Revised{Content: &content}, MayBeEmpty: true})
+		_, err := s.submitIdempotent(
+			ctx, q, domain.Revise{Target: target, Changes: domain.Revised{Content: &content}, MayBeEmpty: true},
+		)
 		if !errors.Is(err, domain.ErrPrecondition) {
 			return err
 		}

@@ -57,8 +57,10 @@ func fetcher(private bool) *http.Client {
 		}
 	}
 	return &http.Client{
-		Timeout:   fetchTime,
-		Transport: &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true, TLSHandshakeTimeout: fetchTime / 2},
+		Timeout: fetchTime,
+		Transport: &http.Transport{
+			DialContext: dialer.DialContext, DisableKeepAlives: true, TLSHandshakeTimeout: fetchTime / 2,
+		},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if len(via) > mostRedirect || r.URL.Scheme != "http" && r.URL.Scheme != "https" {
 				return http.ErrUseLastResponse
@@ -113,7 +115,10 @@ func (s resources) fetch(ctx context.Context, address string) (source, error) {
 	if len(body) > maxFetched {
 		return source{}, domain.Refuse(domain.ErrTooLarge, "what is there has more than %d bytes", maxFetched)
 	}
-	fetched := source{name: path.Base(response.Request.URL.Path), contentType: response.Header.Get("Content-Type"), bytes: body, path: address, url: address}
+	fetched := source{
+		name: path.Base(response.Request.URL.Path), contentType: response.Header.Get("Content-Type"), bytes: body,
+		path: address, url: address,
+	}
 	if fetched.name == "/" || fetched.name == "." {
 		fetched.name = at.Hostname()
 	}

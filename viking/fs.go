@@ -80,8 +80,11 @@ type listing struct {
 func (q *query) listing(levels int) (listing, error) {
 	const deepest, most = 64, 10_000
 	l := listing{
-		simple: q.boolParam("simple"), output: q.param("output"), abs: q.intParam("abs_limit", 256), hidden: q.boolParam("show_all_hidden"),
-		limit: q.intParam("node_limit", q.intParam("limit", 1000)), levels: q.intParam("level_limit", levels),
+		simple: q.boolParam("simple"),
+		output: q.param("output"),
+		abs:    q.intParam("abs_limit", 256),
+		hidden: q.boolParam("show_all_hidden"),
+		limit:  q.intParam("node_limit", q.intParam("limit", 1000)), levels: q.intParam("level_limit", levels),
 	}
 	switch l.output {
 	case "":
@@ -171,7 +174,9 @@ func (s *Server) listed(ctx context.Context, q *query, l listing) (any, error) {
 }
 
 // descend adds what lies in a directory, each before what lies in it.
-func (s tree) descend(ctx context.Context, c caller, directory domain.URI, l listing, levels int, to []node) ([]node, error) {
+func (s tree) descend(
+	ctx context.Context, c caller, directory domain.URI, l listing, levels int, to []node,
+) ([]node, error) {
 	if levels == 0 || len(to) >= l.limit {
 		return to, nil
 	}
@@ -226,7 +231,9 @@ func (l listing) entry(n node) any {
 	if len(abstract) > l.abs && l.abs >= 0 {
 		abstract = append(abstract[:l.abs], '…')
 	}
-	return outline{URI: f.URI, Size: f.Size, IsDir: f.IsDir, Modified: f.Modified, Abstract: string(abstract), RelPath: relative}
+	return outline{
+		URI: f.URI, Size: f.Size, IsDir: f.IsDir, Modified: f.Modified, Abstract: string(abstract), RelPath: relative,
+	}
 }
 
 func (s *Server) stat(ctx context.Context, q *query) (any, error) {
@@ -265,7 +272,9 @@ var orders = map[string]func(a, b node) int{
 	"time": func(a, b node) int { return a.changed().Compare(b.changed()) },
 }
 
-var ordersAlso = map[string]string{"modTime": "time", "mod_time": "time", "mtime": "time", "modified": "time", "updated_at": "time"}
+var ordersAlso = map[string]string{
+	"modTime": "time", "mod_time": "time", "mtime": "time", "modified": "time", "updated_at": "time",
+}
 
 // sorted reads how the entries are to be sorted.
 func (l *listing) sorted(q *query) {

@@ -132,8 +132,8 @@ func (s *Server) glob(ctx context.Context, q *query) (any, error) {
 	return found(matches, err)
 }
 
-// globPattern is a pattern as a regular expression: * and ? stay within a name, [a-z] and [!a-z] are one character of it, and **
-// goes through directories. A pattern matches at every level, unless it begins with a slash.
+// globPattern is a pattern as a regular expression: * and ? stay within a name, [a-z] and [!a-z] are one character
+// of it, and ** goes through directories. A pattern matches at every level, unless it begins with a slash.
 func globPattern(pattern string) *regexp.Regexp {
 	var b strings.Builder
 	rest, anchored := strings.CutPrefix(pattern, "/")
@@ -172,8 +172,8 @@ func globPattern(pattern string) *regexp.Regexp {
 	return compiled
 }
 
-// classOf is the character class that a pattern begins with, as a regular expression, and its size in the pattern; 0 where
-// the pattern begins with none. It never matches a slash.
+// classOf is the character class that a pattern begins with, as a regular expression, and its size in the pattern;
+// 0 where the pattern begins with none. It never matches a slash.
 func classOf(pattern string) (class string, size int) {
 	inside, is := strings.CutPrefix(pattern, "[")
 	inside, negated := strings.CutPrefix(inside, "!")

@@ -74,7 +74,9 @@ func (s status) ready(ctx context.Context, _ *query) (any, error) {
 	}
 	s.parts(ctx, checks, errors.Join(failed...) == nil)
 	if errors.Join(failed...) != nil {
-		return rawAnswer{status: http.StatusServiceUnavailable, body: map[string]any{"status": "not_ready", "checks": checks}}, nil
+		return rawAnswer{
+			status: http.StatusServiceUnavailable, body: map[string]any{"status": "not_ready", "checks": checks},
+		}, nil
 	}
 	return rawAnswer{status: http.StatusOK, body: map[string]any{"status": "ready", "checks": checks}}, nil
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// onHost reads a file of the machine that the server runs on, or what lies in a directory, where that is allowed. Links do not lead out.
+// onHost reads a file of the machine that the server runs on, or what lies in a directory, where that is allowed.
+// Links do not lead out.
 func (s resources) onHost(in resourceRequest) (source, error) {
 	refused := domain.Refuse(domain.ErrForbidden, "the server reads no files of its own machine there").
 		WithFix("upload the file, or let the server be started with --host-paths")
@@ -63,7 +64,8 @@ const (
 	mostBytes = 2 * maxUpload
 )
 
-// readDirectory reads the files in a directory and below it, but for hidden ones and for links. What cannot be read is told about.
+// readDirectory reads the files in a directory and below it, but for hidden ones and for links. What cannot be read
+// is told about.
 func (in resourceRequest) readDirectory(root *os.Root, directory string) (files []source, unread []string, err error) {
 	size := 0
 	err = fs.WalkDir(root.FS(), directory, func(name string, entry fs.DirEntry, err error) error {
@@ -92,7 +94,8 @@ func (in resourceRequest) readDirectory(root *os.Root, directory string) (files 
 		}
 		files, size = append(files, file), size+len(file.bytes)
 		if len(files) > mostFiles || size > mostBytes {
-			return domain.Refuse(domain.ErrTooLarge, "a directory may have at most %d files and %d bytes", mostFiles, mostBytes).WithFix("narrow it with include, exclude or ignore_dirs, or add its parts")
+			return domain.Refuse(domain.ErrTooLarge, "a directory may have at most %d files and %d bytes", mostFiles, mostBytes).
+				WithFix("narrow it with include, exclude or ignore_dirs, or add its parts")
 		}
 		return nil
 	})
@@ -115,7 +118,8 @@ func (in resourceRequest) includesFile(under []string, name string) bool {
 	}
 	hidden := strings.HasPrefix(name, ".") || slices.ContainsFunc(under, func(directory string) bool { return !in.includesDirectory(directory) })
 	wanted := splitList(in.Include)
-	return !hidden && (len(wanted) == 0 || slices.ContainsFunc(wanted, matches)) && !slices.ContainsFunc(splitList(in.Exclude), matches)
+	return !hidden && (len(wanted) == 0 || slices.ContainsFunc(wanted, matches)) &&
+		!slices.ContainsFunc(splitList(in.Exclude), matches)
 }
 
 // splitList are the parts of what has commas between them.
@@ -153,8 +157,11 @@ func (s resources) readAll(ctx context.Context, f *source) error {
 // relativePath is the place of a file in its directory.
 func (f source) relativePath() string { return path.Join(append(slices.Clip(f.under), f.name)...) }
 
-// storeAll writes a file, or those of a directory under the names that they have there, and tells which it could not write.
-func (s resources) storeAll(ctx context.Context, q *query, root address, in resourceRequest, from source) (unkept []string, err error) {
+// storeAll writes a file, or those of a directory under the names that they have there, and tells which it could
+// not write.
+func (s resources) storeAll(
+	ctx context.Context, q *query, root address, in resourceRequest, from source,
+) (unkept []string, err error) {
 	if from.files == nil {
 		return nil, s.storeFile(ctx, q, root, in, from)
 	}

@@ -28,8 +28,9 @@ type Reader interface {
 	Places(ctx context.Context, directory domain.Directory) ([]domain.DirectoryEntry, error)
 	// Below reads the items below a directory, in the order of URIs, as far as its principal sees them.
 	Below(ctx context.Context, walk domain.Walk) ([]*domain.Knowledge, error)
-	// Leaves reads where the items below a directory lie, and with contents what they say, in the order of URIs, as far as its
-	// principal sees them: at most as many as the limit, and fewer where they say much. More tells whether there are others.
+	// Leaves reads where the items below a directory lie, and with contents what they say, in the order of URIs, as
+	// far as its principal sees them: at most as many as the limit, and fewer where they say much. More tells whether
+	// there are others.
 	Leaves(ctx context.Context, walk domain.Walk, contents bool) (leaves []domain.Leaf, more bool, err error)
 	// Began is when the tenant's log begins; zero if it is empty.
 	Began(ctx context.Context, tenant string) (time.Time, error)
@@ -95,7 +96,9 @@ type Sessions interface {
 	Find(ctx context.Context, by domain.Principal, owner domain.Entity, id string) (domain.Stream, domain.Session, error)
 	// List is up to limit of somebody's sessions, in the order of their ids, after one; those that were deleted and
 	// not erased only if asked for.
-	List(ctx context.Context, by domain.Principal, owner domain.Entity, after string, limit int, deleted bool) (list []domain.Stream, more bool, err error)
+	List(
+		ctx context.Context, by domain.Principal, owner domain.Entity, after string, limit int, deleted bool,
+	) (list []domain.Stream, more bool, err error)
 	// Messages are those that are in no archive yet.
 	Messages(ctx context.Context, tenant string, stream domain.Stream) ([]domain.Event, error)
 	// Archive is one of a session's archives; the error matches [domain.ErrNotFound] if it has none of this number.

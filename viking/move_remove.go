@@ -88,7 +88,8 @@ func (s *Server) removeAt(ctx context.Context, q *query, uri string, recursive b
 	switch {
 	case errors.Is(err, domain.ErrNotFound):
 		if shared, err := s.findReadable(ctx, q.caller, a); err == nil {
-			return nil, domain.Refuse(domain.ErrPrecondition, "what is read there is shared by all agents").WithFix("remove %s", a.format(shared.uri))
+			return nil, domain.Refuse(domain.ErrPrecondition, "what is read there is shared by all agents").
+				WithFix("remove %s", a.format(shared.uri))
 		}
 		return gone, nil
 	case err != nil:
@@ -130,9 +131,11 @@ func (q *query) deleteCommand(k *domain.Knowledge) (domain.Command, error) {
 	return domain.Delete{Target: q.target(k)}, nil
 }
 
-// changeBelow does something to every item below a directory for which there is a command, and tells where they lay. Nothing is done to any
-// while something is in the way of one, as far as that can be seen before.
-func (s *Server) changeBelow(ctx context.Context, q *query, directory domain.URI, command commandFor) ([]domain.URI, error) {
+// changeBelow does something to every item below a directory for which there is a command, and tells where they
+// lay. Nothing is done to any while something is in the way of one, as far as that can be seen before.
+func (s *Server) changeBelow(
+	ctx context.Context, q *query, directory domain.URI, command commandFor,
+) ([]domain.URI, error) {
 	if err := s.checkAllowed(ctx, q, directory, command); err != nil {
 		return nil, err
 	}
@@ -163,7 +166,8 @@ func (s *Server) changeBelow(ctx context.Context, q *query, directory domain.URI
 	return done, cmp.Or(err, refused)
 }
 
-// checkAllowed refuses to do something to the items below a directory if something is in the way of one, or if some that the caller sees are others'.
+// checkAllowed refuses to do something to the items below a directory if something is in the way of one, or if some
+// that the caller sees are others'.
 func (s *Server) checkAllowed(ctx context.Context, q *query, directory domain.URI, command commandFor) error {
 	all, others := 0, 0
 	err := s.eachPage(ctx, q, directory, func(items []*domain.Knowledge) error {
@@ -185,7 +189,9 @@ func (s *Server) checkAllowed(ctx context.Context, q *query, directory domain.UR
 		return nil
 	})
 	if err == nil && others > 0 && q.caller.Role != domain.Auditor { // auditors change nothing, whosever it is
-		err = domain.Refuse(domain.ErrForbidden, "nothing was changed: %d of the %d items there belong to others", others, all).
+		err = domain.Refuse(
+			domain.ErrForbidden, "nothing was changed: %d of the %d items there belong to others", others, all,
+		).
 			WithFix("ask their owners or an admin, or name what is the caller's own")
 	}
 	return err
@@ -235,8 +241,11 @@ func (s *Server) moveTo(ctx context.Context, q *query, n node, there domain.Reme
 		_, err := s.change(ctx, q, q.moveCommand(n.item, there))
 		return err
 	}
-	everybody := domain.Principal{Tenant: q.caller.Tenant, Role: domain.Admin} // what the caller does not see may be in the way, too
-	hidden, _, err := s.cfg.Reader.Leaves(ctx, domain.Walk{By: everybody, Below: domain.URI(there.Text.URI), Limit: 1}, false)
+	// what the caller does not see may be in the way, too
+	everybody := domain.Principal{Tenant: q.caller.Tenant, Role: domain.Admin}
+	hidden, _, err := s.cfg.Reader.Leaves(
+		ctx, domain.Walk{By: everybody, Below: domain.URI(there.Text.URI), Limit: 1}, false,
+	)
 	if err != nil {
 		return err
 	}
@@ -246,7 +255,8 @@ func (s *Server) moveTo(ctx context.Context, q *query, n node, there domain.Reme
 		if len(hidden) > 0 {
 			switch _, err := s.cfg.Reader.At(ctx, q.caller.Tenant, domain.URI(at.Text.URI)); {
 			case err == nil:
-				return nil, domain.Refuse(domain.ErrTaken, "nothing was changed: a uri there belongs to another item").WithFix("choose another uri")
+				return nil, domain.Refuse(domain.ErrTaken, "nothing was changed: a uri there belongs to another item").
+					WithFix("choose another uri")
 			case !errors.Is(err, domain.ErrNotFound):
 				return nil, err
 			}
@@ -256,8 +266,9 @@ func (s *Server) moveTo(ctx context.Context, q *query, n node, there domain.Reme
 	return err
 }
 
-// moveCommand gives an item the place that there says. Where that is not for the same as the former one, the item is for those for whom
-// it would have been written there, and belongs to whose space it is; among what is everybody's it stays its author's.
+// moveCommand gives an item the place that there says. Where that is not for the same as the former one, the item
+// is for those for whom it would have been written there, and belongs to whose space it is; among what is
+// everybody's it stays its author's.
 func (q *query) moveCommand(k *domain.Knowledge, there domain.Remembered) domain.Command {
 	command := domain.Revise{Target: q.target(k), URI: there.Text.URI}
 	command.Revisions = []int64{k.Revision}

@@ -64,11 +64,13 @@ func (s tree) find(ctx context.Context, c caller, a address) (node, error) {
 	return n, nil
 }
 
-// findReadable finds what can be read at an address: what lies there, or else what all agents share under the same names.
+// findReadable finds what can be read at an address: what lies there, or else what all agents share under the same
+// names.
 func (s tree) findReadable(ctx context.Context, c caller, a address) (node, error) {
 	places := a.readPlaces()
 	n, err := s.find(ctx, c, a)
-	if nothing := errors.Is(err, domain.ErrNotFound) || err == nil && n.isDir && n.item == nil; nothing && len(places) > 1 {
+	if nothing := errors.Is(err, domain.ErrNotFound) ||
+		err == nil && n.isDir && n.item == nil; nothing && len(places) > 1 {
 		if shared, wrong := s.find(ctx, c, places[1]); wrong == nil || !errors.Is(wrong, domain.ErrNotFound) {
 			return shared, wrong
 		}
@@ -94,7 +96,10 @@ func (c caller) presetDirectories() []domain.URI {
 		}
 	}
 	of(user, domain.CategoryPreferences, domain.CategoryEntities, domain.CategoryEvents)
-	of(all, domain.CategoryCases, domain.CategoryPatterns, domain.CategoryTools, domain.CategorySkills, domain.CategoryAntipatterns)
+	of(
+		all, domain.CategoryCases, domain.CategoryPatterns, domain.CategoryTools, domain.CategorySkills,
+		domain.CategoryAntipatterns,
+	)
 	of(agent, domain.CategoryCases, domain.CategoryPatterns)
 	return list
 }
@@ -195,7 +200,8 @@ func (n node) abstract() string {
 	switch {
 	case n.item == nil:
 		return ""
-	case domain.URI(n.item.Text.URI) == n.uri.Join(domain.AbstractName) && (n.about == "" || !n.item.Text.IsDirectoryNameOnly()):
+	case domain.URI(n.item.Text.URI) == n.uri.Join(domain.AbstractName) && (n.about == "" ||
+		!n.item.Text.IsDirectoryNameOnly()):
 		return n.item.Text.Content
 	case n.about != "":
 		return n.about

@@ -91,14 +91,20 @@ func observed(name string, all []domain.ProjectionStatus, tasks string) componen
 	}
 	var mine []domain.ProjectionStatus
 	var table strings.Builder
-	fmt.Fprintf(&table, "%-16s %10s %10s %8s  %-8s  %-7s  %s\n", "projection", "position", "behind", "seconds", "state", "healthy", "model")
+	fmt.Fprintf(
+		&table, "%-16s %10s %10s %8s  %-8s  %-7s  %s\n", "projection", "position", "behind", "seconds", "state", "healthy",
+		"model",
+	)
 	for _, p := range all {
 		if made && !slices.Contains(of, p.Name) {
 			continue
 		}
 		mine = append(mine, p)
 		model := cmp.Or(p.Settings["space"], p.Settings["extractor"], p.Settings["summarizer"], "-")
-		fmt.Fprintf(&table, "%-16s %10d %10d %8.1f  %-8s  %-7t  %s\n", p.Name, p.Position, p.LagEvents, p.LagSeconds, p.State, p.Error == "", model)
+		fmt.Fprintf(
+			&table, "%-16s %10d %10d %8.1f  %-8s  %-7t  %s\n", p.Name, p.Position, p.LagEvents, p.LagSeconds, p.State,
+			p.Error == "", model,
+		)
 	}
 	if name == "queue" {
 		table.WriteString(tasks)

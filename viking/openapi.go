@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// examplesJSON has one request of each route, and what a server answered. See cmd/annals, TestTheExamplesAreWhatAServerAnswers.
+// examplesJSON has one request of each route, and what a server answered. See cmd/annals,
+// TestTheExamplesAreWhatAServerAnswers.
 //
 //go:embed examples.json
 var examplesJSON []byte
@@ -79,16 +80,25 @@ func (e example) operation(path string) map[string]any {
 		"summary":     e.Summary, "x-example-request": e.Request,
 		"responses": map[string]any{strconv.Itoa(e.Status): response, "default": map[string]any{
 			"description": "An error, with its code and message",
-			"content":     content("application/json", envelope{Status: "error", Error: &failure{Code: "INVALID_ARGUMENT", Message: "uri: is required"}}),
+			"content": content(
+				"application/json",
+				envelope{Status: "error", Error: &failure{Code: "INVALID_ARGUMENT", Message: "uri: is required"}},
+			),
 		}},
 	}
 	var parameters []any
 	for _, name := range pathParameter.FindAllStringSubmatch(path, -1) {
-		parameters = append(parameters, map[string]any{"name": name[1], "in": "path", "required": true, "schema": map[string]any{"type": "string"}})
+		parameters = append(
+			parameters,
+			map[string]any{"name": name[1], "in": "path", "required": true, "schema": map[string]any{"type": "string"}},
+		)
 	}
 	if at, err := url.Parse(e.Request[len(method)+1:]); err == nil {
 		for name, values := range at.Query() {
-			parameters = append(parameters, map[string]any{"name": name, "in": "query", "schema": map[string]any{"type": "string"}, "example": values[0]})
+			parameters = append(
+				parameters,
+				map[string]any{"name": name, "in": "query", "schema": map[string]any{"type": "string"}, "example": values[0]},
+			)
 		}
 	}
 	if parameters != nil {

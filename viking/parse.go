@@ -18,8 +18,42 @@ import (
 
 // textual are the extensions of files that are text whatever anybody says of them.
 var textual = []string{
-	".md", ".markdown", ".txt", ".text", ".rst", ".org", ".csv", ".tsv", ".log", ".json", ".jsonl", ".yaml", ".yml", ".toml", ".ini", ".xml", ".html", ".htm",
-	".go", ".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".rs", ".rb", ".sh", ".sql", ".css", ".php", ".swift", ".kt", ".scala", ".tex",
+	".md",
+	".markdown",
+	".txt",
+	".text",
+	".rst",
+	".org",
+	".csv",
+	".tsv",
+	".log",
+	".json",
+	".jsonl",
+	".yaml",
+	".yml",
+	".toml",
+	".ini",
+	".xml",
+	".html",
+	".htm",
+	".go",
+	".py",
+	".js",
+	".ts",
+	".java",
+	".c",
+	".h",
+	".cpp",
+	".rs",
+	".rb",
+	".sh",
+	".sql",
+	".css",
+	".php",
+	".swift",
+	".kt",
+	".scala",
+	".tex",
 }
 
 // extension is that of a file's name, or what its content type lets expect.
@@ -58,7 +92,8 @@ func (f source) text() (string, bool) {
 // mayBeText tells whether a file is taken for text: by its name or type, or because they say nothing of it.
 func (f source) mayBeText() bool {
 	kind := f.kind()
-	return slices.Contains(textual, f.extension()) || strings.HasPrefix(kind, "text/") || kind == "application/json" || kind == anyType
+	return slices.Contains(textual, f.extension()) || strings.HasPrefix(kind, "text/") || kind == "application/json" ||
+		kind == anyType
 }
 
 // Documents are files that only a program can read. The office's are archives, too.
@@ -92,7 +127,9 @@ func (s resources) parse(ctx context.Context, f *source) (why string, err error)
 	}
 	switch {
 	case errors.Is(err, document.ErrTooMuch):
-		return storedUnread("it would take too much to read it"), domain.Refuse(domain.ErrTooLarge, "it would take too much to read the file").WithFix("divide it, or send its text")
+		return storedUnread("it would take too much to read it"), domain.Refuse(
+			domain.ErrTooLarge, "it would take too much to read the file",
+		).WithFix("divide it, or send its text")
 	case errors.Is(err, document.ErrUnreadable):
 		return storedUnread(why), nil
 	}
@@ -117,7 +154,10 @@ func (f source) stem() string {
 // What an HTML page has that nobody reads, what stands on lines of its own, and what is a heading.
 var (
 	unread = []string{"script", "style", "noscript", "template", "svg", "nav", "head"}
-	blocks = []string{"p", "div", "section", "article", "li", "tr", "br", "ul", "ol", "table", "pre", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6"}
+	blocks = []string{
+		"p", "div", "section", "article", "li", "tr", "br", "ul", "ol", "table", "pre", "blockquote", "h1", "h2", "h3", "h4",
+		"h5", "h6",
+	}
 	spaces = regexp.MustCompile(`[ \t\r\f\v\x{a0}]*\n[ \t\r\f\v\x{a0}]*`)
 	gaps   = regexp.MustCompile(`\n{3,}`)
 )
@@ -182,7 +222,8 @@ func sections(content string) []section {
 			if strings.TrimSpace(piece) == "" {
 				continue
 			}
-			if last := len(all) - 1; last >= 0 && text.Tokens(all[last].content) < shortSection && text.Tokens(all[last].content+piece) <= longSection {
+			if last := len(all) - 1; last >= 0 && text.Tokens(all[last].content) < shortSection &&
+				text.Tokens(all[last].content+piece) <= longSection {
 				all[last].content += piece
 				continue
 			}
@@ -192,7 +233,8 @@ func sections(content string) []section {
 	return all
 }
 
-// splitAtHeadings divides a text before each of its headings of the first two levels, but for what looks like one in code.
+// splitAtHeadings divides a text before each of its headings of the first two levels, but for what looks like one
+// in code.
 func splitAtHeadings(content string) []section {
 	parts := []section{{}}
 	inCode := false

@@ -9,8 +9,8 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// isProfile tells whether a place is the one file with a user's profile. What sessions say of the user lies in the directory
-// beside it, one item for each fact; read as a file, the profile says those, too.
+// isProfile tells whether a place is the one file with a user's profile. What sessions say of the user lies in the
+// directory beside it, one item for each fact; read as a file, the profile says those, too.
 func isProfile(uri domain.URI) bool {
 	names := uri.Names()
 	return len(names) == 4 && names[0] == domain.User && names[2] == "memories" && names[3] == "profile.md"
@@ -24,7 +24,10 @@ func (s tree) profileFacts(ctx context.Context, c caller, a address) ([]*domain.
 	}
 	directory := domain.URI(strings.TrimSuffix(string(a.uri), ".md"))
 	facts, err := s.reader.Below(ctx, domain.Walk{By: c.Principal, Below: directory, Limit: most})
-	return slices.DeleteFunc(facts, func(k *domain.Knowledge) bool { return k.Status != domain.Active || k.Media != domain.MediaText }), err
+	return slices.DeleteFunc(facts, func(k *domain.Knowledge) bool {
+		return k.Status != domain.Active ||
+			k.Media != domain.MediaText
+	}), err
 }
 
 // findWithFacts is lookToRead, and of a profile the file with the facts beside it.

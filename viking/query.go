@@ -66,8 +66,8 @@ func (q *query) bind(into any) error {
 // audienceFields are fields by which requests say where something goes, and for whom.
 var audienceFields = []string{"to", "parent", "target", "target_uri", "root_uri", "scope", "scopes", "visibility"}
 
-// bindWrite is bind for a request that writes. One of places that the request does not have is refused and not ignored: what is
-// written would be for others than the caller meant.
+// bindWrite is bind for a request that writes. One of places that the request does not have is refused and not
+// ignored: what is written would be for others than the caller meant.
 func (q *query) bindWrite(into any) error {
 	if err := q.bind(into); err != nil {
 		return err
@@ -165,19 +165,25 @@ func (q *query) boolParam(name string) bool {
 const day = 24 * time.Hour
 
 // clocks are the forms of times, the last a whole day. Those without a zone are in UTC.
-var clocks = []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly}
+var clocks = []string{
+	time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly,
+}
 
 var ago = regexp.MustCompile(`^(\d{1,6})([smhdw])$`)
 
-// timeParam is a time as clients write it: with or without a zone, a date, or how long ago as in 2h or 7d. Of a date it is the day's begin,
-// and length later. Zero if nothing was given.
+// timeParam is a time as clients write it: with or without a zone, a date, or how long ago as in 2h or 7d. Of a
+// date it is the day's begin, and length later. Zero if nothing was given.
 func (q *query) timeParam(field, given string, now time.Time, length time.Duration) time.Time {
 	if given == "" {
 		return time.Time{}
 	}
 	if parts := ago.FindStringSubmatch(given); parts != nil {
 		count, _ := strconv.Atoi(parts[1]) // the expression lets digits pass
-		return now.Add(-time.Duration(count) * map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour, "d": day, "w": 7 * day}[parts[2]])
+		return now.Add(
+			-time.Duration(count) * map[string]time.Duration{
+				"s": time.Second, "m": time.Minute, "h": time.Hour, "d": day, "w": 7 * day,
+			}[parts[2]],
+		)
 	}
 	for _, clock := range clocks {
 		if at, err := time.Parse(clock, given); err == nil && at.Year() > 1 {
@@ -193,7 +199,13 @@ func (q *query) timeParam(field, given string, now time.Time, length time.Durati
 
 // unsupported are fields of OpenViking's requests that have no effect here, with the value that asks for nothing.
 var unsupported = map[string]any{
-	"watch_interval": 0.0, "strict": false, "preserve_structure": false, "directly_upload_media": true, "timeout": nil, "telemetry": false, "source_metadata": nil,
+	"watch_interval":        0.0,
+	"strict":                false,
+	"preserve_structure":    false,
+	"directly_upload_media": true,
+	"timeout":               nil,
+	"telemetry":             false,
+	"source_metadata":       nil,
 }
 
 // warnings name the fields of a request that have no effect here.

@@ -79,7 +79,9 @@ func (s relations) link(ctx context.Context, q *query) (any, error) {
 		}
 		ids = append(ids, id)
 	}
-	_, err = s.change(ctx, q, domain.Link{Target: domain.Target{By: q.caller.Principal, ID: id}, To: ids, Reason: in.Reason})
+	_, err = s.change(
+		ctx, q, domain.Link{Target: domain.Target{By: q.caller.Principal, ID: id}, To: ids, Reason: in.Reason},
+	)
 	return map[string]any{"from": from.String(), "to": in.To}, err
 }
 

@@ -56,8 +56,12 @@ func (s resources) upload(ctx context.Context, q *query) (any, error) {
 	}
 	id := "upload_" + strings.ReplaceAll(newID(), "-", "")
 	err = s.cfg.Files.Keep(ctx, q.caller.Tenant, domain.File{
-		ID: id, Waits: true, Uploader: q.caller.EffectiveSubject(), Name: header.Filename, ContentType: header.Header.Get("Content-Type"),
-		Bytes: content, UploadedAt: s.cfg.Now().UTC(),
+		ID:          id,
+		Waits:       true,
+		Uploader:    q.caller.EffectiveSubject(),
+		Name:        header.Filename,
+		ContentType: header.Header.Get("Content-Type"),
+		Bytes:       content, UploadedAt: s.cfg.Now().UTC(),
 	})
 	return map[string]string{"temp_file_id": id, "temp_path": id}, err
 }
@@ -86,7 +90,8 @@ type resourceRequest struct {
 	SourceName  string `json:"source_name"` // in the place of the file's own
 	Wait        bool   `json:"wait"`
 
-	// Of a directory: names of directories that are left out, and patterns of the names of files; several with commas between them.
+	// Of a directory: names of directories that are left out, and patterns of the names of files; several with commas
+	// between them.
 	IgnoreDirs string `json:"ignore_dirs"`
 	Include    string `json:"include"`
 	Exclude    string `json:"exclude"`
@@ -144,7 +149,10 @@ func (s resources) addResource(ctx context.Context, q *query) (any, error) {
 			return nil, err
 		}
 	}
-	added := resourceAdded{Warnings: q.warnings(), Status: "success", RootURI: root.String(), Path: file.path, Meta: map[string]any{}, Errors: []string{}}
+	added := resourceAdded{
+		Warnings: q.warnings(), Status: "success", RootURI: root.String(), Path: file.path, Meta: map[string]any{},
+		Errors: []string{},
+	}
 	added.Errors = append(append(added.Errors, file.unread...), unkept...)
 	if in.Wait {
 		added.Queue, err = s.awaitIndexed(ctx, q, indexWait)
@@ -203,7 +211,9 @@ func (in resourceRequest) root(q *query) (address, error) {
 
 // store keeps a file where it was asked for, in the place of what lay there, or else under a name of its own: one is
 // passed over that is taken by now, or by what the caller does not see.
-func (s resources) store(ctx context.Context, q *query, in resourceRequest, root address, file source) (at address, unkept []string, err error) {
+func (s resources) store(
+	ctx context.Context, q *query, in resourceRequest, root address, file source,
+) (at address, unkept []string, err error) {
 	if in.To != "" {
 		if in.scopes, err = s.clearPlace(ctx, q, root); err != nil {
 			return root, nil, err
@@ -231,7 +241,8 @@ func (s resources) store(ctx context.Context, q *query, in resourceRequest, root
 	}
 }
 
-// clearPlace forgets what lies at a place, and below it, and tells whom it was for: what comes in its place is for the same.
+// clearPlace forgets what lies at a place, and below it, and tells whom it was for: what comes in its place is for
+// the same.
 func (s resources) clearPlace(ctx context.Context, q *query, at address) (scopes []domain.Scope, err error) {
 	_, err = s.changeAt(ctx, q, at, func(k *domain.Knowledge) (domain.Command, error) {
 		if scopes != nil && !slices.Equal(scopes, k.Scopes) {
@@ -239,7 +250,9 @@ func (s resources) clearPlace(ctx context.Context, q *query, at address) (scopes
 				WithFix("choose another place, or remove them first")
 		}
 		if slices.ContainsFunc(k.Scopes, func(scope domain.Scope) bool { return !q.caller.MayPublish(scope) }) {
-			return nil, domain.Refuse(domain.ErrForbidden, "nothing was changed: the caller may not write for the audience of the items there")
+			return nil, domain.Refuse(
+				domain.ErrForbidden, "nothing was changed: the caller may not write for the audience of the items there",
+			)
 		}
 		scopes = k.Scopes
 		return q.deleteCommand(k)
@@ -280,7 +293,9 @@ func (in resourceRequest) fill(r *domain.Remembered) {
 }
 
 // storeText writes what a file says, in its parts.
-func (s resources) storeText(ctx context.Context, q *query, root address, in resourceRequest, file source, meta map[string]any, said domain.Source) error {
+func (s resources) storeText(
+	ctx context.Context, q *query, root address, in resourceRequest, file source, meta map[string]any, said domain.Source,
+) error {
 	at := root
 	at.uri = root.uri.Join(file.stem() + ".md")
 	submissions, err := s.splitCommands(q, at, root, sections(file.content), meta, func(r *domain.Remembered) {
@@ -299,10 +314,14 @@ func (s resources) storeText(ctx context.Context, q *query, root address, in res
 }
 
 // storeBytes writes what cannot be read: an item that says what it is, with the bytes beside it.
-func (s resources) storeBytes(ctx context.Context, q *query, at address, in resourceRequest, file source, meta map[string]any, said domain.Source) error {
+func (s resources) storeBytes(
+	ctx context.Context, q *query, at address, in resourceRequest, file source, meta map[string]any, said domain.Source,
+) error {
 	sum := sha256.Sum256(file.bytes)
 	kind := file.kind()
-	meta["bytes"] = map[string]any{"sha256": hex.EncodeToString(sum[:]), "size": len(file.bytes), "content_type": kind, "name": file.name}
+	meta["bytes"] = map[string]any{
+		"sha256": hex.EncodeToString(sum[:]), "size": len(file.bytes), "content_type": kind, "name": file.name,
+	}
 	encoded, err := json.Marshal(meta)
 	if err != nil {
 		return err
@@ -319,7 +338,12 @@ func (s resources) storeBytes(ctx context.Context, q *query, at address, in reso
 		return err
 	}
 	err = s.cfg.Files.Keep(ctx, q.caller.Tenant, domain.File{
-		ID: command.ID, Uploader: q.caller.EffectiveSubject(), Name: file.name, ContentType: kind, Bytes: file.bytes, UploadedAt: s.cfg.Now().UTC(),
+		ID:          command.ID,
+		Uploader:    q.caller.EffectiveSubject(),
+		Name:        file.name,
+		ContentType: kind,
+		Bytes:       file.bytes,
+		UploadedAt:  s.cfg.Now().UTC(),
 	})
 	if err != nil {
 		return err

@@ -156,7 +156,8 @@ func (s *Server) toSearch(q *query, in findRequest) (domain.Search, []address, e
 	}
 	search.Filter.Also, search.Filter.Levels = tagsOf(q, in.Tags), in.Levels
 	if in.Mode != "" && in.Mode != "list" {
-		return search, nil, domain.Refuse(errMode, "mode must be list").WithFix("ask POST /v1/context for what fits into a prompt")
+		return search, nil, domain.Refuse(errMode, "mode must be list").
+			WithFix("ask POST /v1/context for what fits into a prompt")
 	}
 	switch in.TimeField {
 	case "", "updated_at", "created_at":
@@ -196,8 +197,11 @@ func (s *Server) toSearch(q *query, in findRequest) (domain.Search, []address, e
 	})
 }
 
-// groupByType arranges hits by kind of context; within a kind they keep their order. Others are what they have to do with.
-func groupByType(hits []domain.Found, scores []float64, targets []address, others map[string]*domain.Knowledge) findResult {
+// groupByType arranges hits by kind of context; within a kind they keep their order. Others are what they have to
+// do with.
+func groupByType(
+	hits []domain.Found, scores []float64, targets []address, others map[string]*domain.Knowledge,
+) findResult {
 	result := findResult{Memories: []match{}, Resources: []match{}, Skills: []match{}, Total: len(hits)}
 	for i, hit := range hits {
 		m := matchOf(hit, targets, others)
@@ -223,12 +227,16 @@ func matchOf(hit domain.Found, targets []address, others map[string]*domain.Know
 		ContextType: string(k.ContextType), URI: formatPlace(uri, placeOf(k), targets), Level: int(uri.Level()),
 		Category: string(cmp.Or(k.Category, uri.Category())), Relations: []toward{}, Abstract: abstractOf(k),
 		Confidence: k.Confidence, Helpful: k.Helpful, Harmful: k.Harmful, Stale: k.Stale.Reporters,
-		Contested: k.Rating().Contested(), Expired: k.Expired, Superseded: k.SupersededBy, Reason: strings.Join(k.Rating().Marks(), "; "),
+		Contested: k.Rating().Contested(), Expired: k.Expired, Superseded: k.SupersededBy, Reason: strings.Join(
+			k.Rating().Marks(), "; ",
+		),
 	}
 	for _, r := range k.Relations {
 		if other := others[r.To]; other != nil {
 			place := directoryOf(other)
-			m.Relations = append(m.Relations, toward{URI: formatPlace(place, place, targets), Abstract: abstractOf(other), Reason: r.Reason})
+			m.Relations = append(
+				m.Relations, toward{URI: formatPlace(place, place, targets), Abstract: abstractOf(other), Reason: r.Reason},
+			)
 		}
 	}
 	if k.Text.Overview != "" {
@@ -247,8 +255,9 @@ func formatPlace(uri, place domain.URI, targets []address) string {
 	return string(place)
 }
 
-// Clients leave out what scores less than 0.35. The built-in embedder, and words alone, weigh many right answers less. Their
-// weights are mapped so that a right answer passes, and what is unrelated stays below 0.1: measured on testdata/calibration.txt.
+// Clients leave out what scores less than 0.35. The built-in embedder, and words alone, weigh many right answers
+// less. Their weights are mapped so that a right answer passes, and what is unrelated stays below 0.1: measured on
+// testdata/calibration.txt.
 const (
 	evenWeight  = 0.19 // the weight that is shown as 0.5
 	weightSlope = 2.2  // how steep the curve is there

@@ -86,7 +86,9 @@ func (s sessions) openSession(ctx context.Context, q *query) (any, error) {
 	if target.ID = in.ID; target.ID == "" {
 		target.ID = q.newSessionID()
 	}
-	if _, err := s.submitIdempotent(ctx, q, domain.OpenSession{SessionTarget: target, Agent: q.caller.agentID()}); err != nil {
+	if _, err := s.submitIdempotent(
+		ctx, q, domain.OpenSession{SessionTarget: target, Agent: q.caller.agentID()},
+	); err != nil {
 		return nil, err
 	}
 	return opened{ID: target.ID, URI: domain.SessionURI(target.Owner, target.ID), User: q.caller.identity()}, nil
@@ -106,7 +108,9 @@ func (s sessions) listSessions(ctx context.Context, q *query) (any, error) {
 	if err := q.found.Err(); err != nil {
 		return nil, err
 	}
-	list, _, err := s.cfg.Sessions.List(ctx, q.caller.Principal, q.owner(), q.param("after"), min(max(limit, 0), mostSessions), deleted)
+	list, _, err := s.cfg.Sessions.List(
+		ctx, q.caller.Principal, q.owner(), q.param("after"), min(max(limit, 0), mostSessions), deleted,
+	)
 	all := []listed{}
 	for _, stream := range list {
 		owner, id, _ := domain.SessionOf(stream.Name)
@@ -157,7 +161,9 @@ func (s sessions) showSession(ctx context.Context, q *query) (any, error) {
 	target := q.session()
 	_, session, err := s.cfg.Sessions.Find(ctx, q.caller.Principal, target.Owner, target.ID)
 	if create && errors.Is(err, domain.ErrNotFound) {
-		if _, err := s.submit(ctx, q, domain.OpenSession{SessionTarget: target, Agent: q.caller.agentID()}); err != nil && !errors.Is(err, domain.ErrTaken) {
+		if _, err := s.submit(
+			ctx, q, domain.OpenSession{SessionTarget: target, Agent: q.caller.agentID()},
+		); err != nil && !errors.Is(err, domain.ErrTaken) {
 			return nil, err
 		}
 		_, session, err = s.cfg.Sessions.Find(ctx, q.caller.Principal, target.Owner, target.ID)
@@ -166,7 +172,9 @@ func (s sessions) showSession(ctx context.Context, q *query) (any, error) {
 		return nil, err
 	}
 	out := shown{
-		ID: target.ID, URI: domain.SessionURI(session.Owner, target.ID), CreatedAt: session.OpenedAt, UpdatedAt: session.UpdatedAt,
+		ID: target.ID, URI: domain.SessionURI(
+			session.Owner, target.ID,
+		), CreatedAt: session.OpenedAt, UpdatedAt: session.UpdatedAt,
 		Messages: session.Live, Commits: session.Committed(), Extracted: learned(session.Learned), LastTask: session.LastTask,
 		Model: usage(session.Prompt, session.Completion), User: q.caller.identity(), Pending: session.Tokens,
 		Turns: session.Turns, ContextsUsed: session.Contexts, SkillsUsed: session.Skills,
@@ -201,7 +209,10 @@ type stats struct {
 
 func statsOf(session domain.Session) stats {
 	return stats{
-		Turns: session.Turns, Contexts: session.Contexts, Skills: session.Skills, Extracted: learned(session.Learned)["total"],
+		Turns:     session.Turns,
+		Contexts:  session.Contexts,
+		Skills:    session.Skills,
+		Extracted: learned(session.Learned)["total"],
 	}
 }
 

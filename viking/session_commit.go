@@ -39,7 +39,9 @@ func (s sessions) commitSession(ctx context.Context, q *query) (any, error) {
 	if err := q.bind(&in); err != nil {
 		return nil, err
 	}
-	out, receipt, err := s.commit(ctx, q, domain.CommitSession{SessionTarget: q.session(), Keep: in.Keep, Trigger: in.Trigger, Scopes: in.Scopes})
+	out, receipt, err := s.commit(
+		ctx, q, domain.CommitSession{SessionTarget: q.session(), Keep: in.Keep, Trigger: in.Trigger, Scopes: in.Scopes},
+	)
 	if err != nil || !out.Archived || !(wait || in.Wait) {
 		return out, err
 	}
@@ -77,7 +79,9 @@ func (s tasks) active(ctx context.Context, c caller, task domain.Task) (n int, e
 }
 
 // commit archives a session, and says what that came to.
-func (s sessions) commit(ctx context.Context, q *query, command domain.CommitSession) (committed, domain.Receipt, error) {
+func (s sessions) commit(
+	ctx context.Context, q *query, command domain.CommitSession,
+) (committed, domain.Receipt, error) {
 	receipt, err := s.submitIdempotent(ctx, q, command)
 	if err != nil {
 		return committed{}, receipt, err
@@ -96,7 +100,8 @@ func (s sessions) commit(ctx context.Context, q *query, command domain.CommitSes
 	return out, receipt, nil
 }
 
-// extraction waits until what a commit at a position began is done. The error matches [context.DeadlineExceeded] if that takes too long.
+// extraction waits until what a commit at a position began is done. The error matches [context.DeadlineExceeded] if
+// that takes too long.
 func (s sessions) extraction(ctx context.Context, q *query, position int64, id string) (domain.Task, error) {
 	waiting, cancel := context.WithTimeout(ctx, longestWait)
 	defer cancel()
@@ -162,8 +167,8 @@ func extractedFrom(task domain.Task) []extracted {
 	return list
 }
 
-// extractSession commits, waits, and lists the items that say it by now: new ones, and those that said it before. What an earlier
-// commit began and did not end is waited for, too.
+// extractSession commits, waits, and lists the items that say it by now: new ones, and those that said it before.
+// What an earlier commit began and did not end is waited for, too.
 func (s sessions) extractSession(ctx context.Context, q *query) (any, error) {
 	list := []extracted{}
 	out, receipt, err := s.commit(ctx, q, domain.CommitSession{SessionTarget: q.session(), Trigger: domain.TriggerStated})
@@ -235,7 +240,9 @@ func (s sessions) retrySession(ctx context.Context, q *query) (any, error) {
 	for _, event := range receipt.Events {
 		if fact, is := event.Fact.(domain.ExtractionRequested); is {
 			out.Archives = append(out.Archives, retriedArchive{
-				Archive: domain.ArchiveURI(target.Owner, target.ID, fact.Archive), Task: fact.Task, Retry: fact.Retry, Status: "accepted",
+				Archive: domain.ArchiveURI(
+					target.Owner, target.ID, fact.Archive,
+				), Task: fact.Task, Retry: fact.Retry, Status: "accepted",
 			})
 		}
 	}
@@ -255,8 +262,8 @@ func (s sessions) retrySession(ctx context.Context, q *query) (any, error) {
 	return out, nil
 }
 
-// awaitRetry waits until what was asked for is tried, and what was decided is done: that is when what was recorded of it
-// has been read, too.
+// awaitRetry waits until what was asked for is tried, and what was decided is done: that is when what was recorded
+// of it has been read, too.
 func (s sessions) awaitRetry(ctx context.Context, q *query, target domain.SessionTarget, position int64) error {
 	waiting, cancel := context.WithTimeout(ctx, longestWait)
 	defer cancel()

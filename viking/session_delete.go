@@ -40,7 +40,9 @@ func (s sessions) softDelete(ctx context.Context, q *query, target domain.Sessio
 		return err
 	}
 	session, _ := receipt.Stream.State.(domain.Session)
-	return domain.SubmitArchives(ctx, s.cfg.Writer.SubmitAll, q.caller.Principal, q.caller.origin, session.DeleteArchives(target))
+	return domain.SubmitArchives(
+		ctx, s.cfg.Writer.SubmitAll, q.caller.Principal, q.caller.origin, session.DeleteArchives(target),
+	)
 }
 
 // eraseSession erases at once what an order to erase the session would, or nothing: if one of the archives may
@@ -48,7 +50,10 @@ func (s sessions) softDelete(ctx context.Context, q *query, target domain.Sessio
 // there by then. It tells whether the session was erased just now.
 func (s sessions) eraseSession(ctx context.Context, q *query, target domain.SessionTarget) (bool, error) {
 	command, err := domain.EraseSession{SessionTarget: target, ErasureReason: domain.ErasureReason{
-		ReasonCode: q.param("reason_code"), LegalBasis: q.param("legal_basis"), RequestedBy: q.param("requested_by"), Ticket: q.param("ticket"),
+		ReasonCode:  q.param("reason_code"),
+		LegalBasis:  q.param("legal_basis"),
+		RequestedBy: q.param("requested_by"),
+		Ticket:      q.param("ticket"),
 	}}.Complete()
 	if err != nil {
 		return false, err
@@ -67,9 +72,13 @@ func (s sessions) eraseSession(ctx context.Context, q *query, target domain.Sess
 	}
 	archives := make([]domain.Command, len(command.Archives))
 	for i, id := range command.Archives {
-		archives[i] = domain.Erase{Target: domain.Target{By: target.By, ID: id}, ErasureReason: command.ErasureReason, Together: command.Archives}
+		archives[i] = domain.Erase{
+			Target: domain.Target{By: target.By, ID: id}, ErasureReason: command.ErasureReason, Together: command.Archives,
+		}
 	}
-	if err := domain.SubmitArchives(ctx, s.cfg.Writer.SubmitAll, q.caller.Principal, q.caller.origin, archives); err != nil {
+	if err := domain.SubmitArchives(
+		ctx, s.cfg.Writer.SubmitAll, q.caller.Principal, q.caller.origin, archives,
+	); err != nil {
 		return false, err
 	}
 	receipt, err := s.submit(ctx, q, command)

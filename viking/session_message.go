@@ -67,8 +67,18 @@ func (f *flexible) UnmarshalJSON(raw []byte) error {
 
 func (p messagePart) domain() domain.Part {
 	part := domain.Part{
-		Type: p.Type, Text: p.Text, URI: p.URI, ContextType: p.ContextType, Abstract: p.Abstract, ToolID: p.ToolID, ToolName: p.ToolName,
-		ToolURI: p.ToolURI, SkillURI: p.SkillURI, ToolOutput: string(p.ToolOutput), ToolStatus: p.ToolStatus, DurationMS: p.DurationMS,
+		Type:         p.Type,
+		Text:         p.Text,
+		URI:          p.URI,
+		ContextType:  p.ContextType,
+		Abstract:     p.Abstract,
+		ToolID:       p.ToolID,
+		ToolName:     p.ToolName,
+		ToolURI:      p.ToolURI,
+		SkillURI:     p.SkillURI,
+		ToolOutput:   string(p.ToolOutput),
+		ToolStatus:   p.ToolStatus,
+		DurationMS:   p.DurationMS,
 		PromptTokens: p.PromptTokens, CompletionTokens: p.CompletionTokens,
 	}
 	switch {
@@ -87,7 +97,8 @@ func (p messagePart) domain() domain.Part {
 		part.ContextType = "memory"
 	}
 	var compact bytes.Buffer
-	if input := bytes.TrimSpace(p.ToolInput); len(input) > 0 && string(input) != "null" && json.Compact(&compact, input) == nil {
+	if input := bytes.TrimSpace(p.ToolInput); len(input) > 0 && string(input) != "null" &&
+		json.Compact(&compact, input) == nil {
 		part.ToolInput = compact.Bytes()
 	}
 	return part
@@ -95,9 +106,19 @@ func (p messagePart) domain() domain.Part {
 
 func partOf(p domain.Part) messagePart {
 	part := messagePart{
-		Type: p.Type, Text: p.Text, URI: p.URI, ContextType: p.ContextType, Abstract: p.Abstract, ToolID: p.ToolID, ToolName: p.ToolName,
-		ToolURI: p.ToolURI, SkillURI: p.SkillURI, ToolInput: p.ToolInput, ToolOutput: flexible(p.ToolOutput), ToolStatus: p.ToolStatus,
-		DurationMS: p.DurationMS, PromptTokens: p.PromptTokens, CompletionTokens: p.CompletionTokens,
+		Type:        p.Type,
+		Text:        p.Text,
+		URI:         p.URI,
+		ContextType: p.ContextType,
+		Abstract:    p.Abstract,
+		ToolID:      p.ToolID,
+		ToolName:    p.ToolName,
+		ToolURI:     p.ToolURI,
+		SkillURI:    p.SkillURI,
+		ToolInput:   p.ToolInput,
+		ToolOutput:  flexible(p.ToolOutput),
+		ToolStatus:  p.ToolStatus,
+		DurationMS:  p.DurationMS, PromptTokens: p.PromptTokens, CompletionTokens: p.CompletionTokens,
 	}
 	if p.Type == domain.PartImage {
 		part.URI, part.Image = "", flexible(p.URI)
@@ -118,7 +139,8 @@ func (m sentMessage) domain(q *query, prefix string) domain.NewMessage {
 		message.Message.Parts = []domain.Part{{Type: domain.PartText, Text: *m.Content}}
 	}
 	for _, part := range message.Message.Parts {
-		message.Tokens += tokensOf(part.Text) + tokensOf(part.Abstract) + tokensOf(part.ToolOutput) + tokensOf(string(part.ToolInput))
+		message.Tokens += tokensOf(part.Text) + tokensOf(part.Abstract) + tokensOf(part.ToolOutput) +
+			tokensOf(string(part.ToolInput))
 	}
 	if m.CreatedAt != "" {
 		at, err := parseTime(m.CreatedAt)
@@ -193,7 +215,9 @@ func (s sessions) appendMessages(ctx context.Context, q *query, messages []domai
 		return nil, err
 	}
 	target := q.session()
-	receipt, err := s.submitIdempotent(ctx, q, domain.AddMessages{SessionTarget: target, Agent: q.caller.agentID(), Messages: messages})
+	receipt, err := s.submitIdempotent(
+		ctx, q, domain.AddMessages{SessionTarget: target, Agent: q.caller.agentID(), Messages: messages},
+	)
 	session, _ := receipt.Stream.State.(domain.Session)
 	return received{ID: target.ID, Messages: session.Live, Added: len(messages), Pending: session.Tokens}, err
 }

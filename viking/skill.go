@@ -63,7 +63,8 @@ func (s skills) skillIn(ctx context.Context, q *query) (k skill, in skillRequest
 	return k, in, err
 }
 
-// skillUploaded reads a skill of a file that was uploaded before: of a SKILL.md, or of an archive with one and other files.
+// skillUploaded reads a skill of a file that was uploaded before: of a SKILL.md, or of an archive with one and
+// other files.
 func (s skills) skillUploaded(ctx context.Context, q *query, id string) (skill, error) {
 	file, err := resources{s.Server}.uploaded(ctx, q, id)
 	if err == nil && file.isZip() {
@@ -120,7 +121,8 @@ func (s skills) putSkill(ctx context.Context, q *query, k skill, in skillRequest
 	return added, err
 }
 
-// putFiles puts the files of a skill in the place of those that lay beside its SKILL.md. They are for those whom it is for.
+// putFiles puts the files of a skill in the place of those that lay beside its SKILL.md. They are for those whom it
+// is for.
 func (s skills) putFiles(ctx context.Context, q *query, at address, main *domain.Knowledge, files []source) error {
 	in := resourceRequest{scopes: main.Scopes}
 	for i := range files {
@@ -185,7 +187,8 @@ func (s skills) storeSkill(ctx context.Context, q *query, k skill, target string
 		return added, err
 	}
 	at := roots[len(roots)-1]
-	if _, err := q.caller.widestScopes(); err != nil && target == "" { // a caller who may not write for everybody has skills of their own
+	// a caller who may not write for everybody has skills of their own
+	if _, err := q.caller.widestScopes(); err != nil && target == "" {
 		at = roots[1]
 	}
 	at.uri = at.uri.Join(segment(k.Name), domain.SkillName)
@@ -208,7 +211,8 @@ func (c caller) skillRoots() []domain.URI {
 	}
 }
 
-// skillRootsAt are the directories that target_uri names for the skill with a name: one, or all that the caller has if it is empty.
+// skillRootsAt are the directories that target_uri names for the skill with a name: one, or all that the caller has
+// if it is empty.
 func (c caller) skillRootsAt(target, name string) (roots []address, err error) {
 	var named address
 	if target != "" {
@@ -224,7 +228,9 @@ func (c caller) skillRootsAt(target, name string) (roots []address, err error) {
 		}
 	}
 	if len(roots) == 0 {
-		return nil, invalid("target_uri", "must be a directory of skills of the caller: viking://~/skills or viking://agent/skills")
+		return nil, invalid(
+			"target_uri", "must be a directory of skills of the caller: viking://~/skills or viking://agent/skills",
+		)
 	}
 	return roots, nil
 }
@@ -277,7 +283,10 @@ func (s skills) partsOf(ctx context.Context, q *query, main *domain.Knowledge) (
 	err = s.eachPage(ctx, q, directory, func(items []*domain.Knowledge) error {
 		for _, k := range items {
 			uri := domain.URI(k.Text.URI)
-			p := part{Name: uri.Name(), URI: string(uri), Path: strings.TrimPrefix(string(uri), string(directory)+"/"), Kind: "auxiliary", Size: node{item: k}.size()}
+			p := part{
+				Name: uri.Name(), URI: string(uri), Path: strings.TrimPrefix(string(uri), string(directory)+"/"), Kind: "auxiliary",
+				Size: node{item: k}.size(),
+			}
 			if uri.Level() != domain.Detail {
 				p.Kind = "summary"
 			} else if k.ID == main.ID {
@@ -318,7 +327,8 @@ func (s skills) listSkills(ctx context.Context, q *query) (any, error) {
 	for _, root := range roots {
 		list.Roots = append(list.Roots, string(root))
 		err := s.walkItems(ctx, q, address{uri: root}, func(k *domain.Knowledge) (more bool) {
-			if k.ContextType == domain.Skill && (domain.URI(k.Text.URI).Name() == domain.SkillName || domain.URI(k.Text.URI).Parent() == root) {
+			if k.ContextType == domain.Skill && (domain.URI(k.Text.URI).Name() == domain.SkillName ||
+				domain.URI(k.Text.URI).Parent() == root) {
 				list.Skills = append(list.Skills, skillOf(k, root))
 			}
 			return len(list.Skills) < limit
@@ -351,7 +361,9 @@ func (s skills) validateSkill(ctx context.Context, q *query) (any, error) {
 	if err == nil {
 		_, err = q.caller.skillRootsAt(in.Target, k.Name)
 	}
-	verdict := map[string]any{"valid": err == nil, "name": k.Name, "description": k.Description, "errors": []string{}, "warnings": []string{}}
+	verdict := map[string]any{
+		"valid": err == nil, "name": k.Name, "description": k.Description, "errors": []string{}, "warnings": []string{},
+	}
 	if refusal, is := errors.AsType[*domain.Refusal](err); is && errors.Is(err, errSkill) {
 		verdict["errors"] = []string{refusal.Detail}
 		return verdict, nil

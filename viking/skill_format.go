@@ -71,7 +71,9 @@ func skillOfText(text string) (skill, error) {
 	rest, opened := strings.CutPrefix(strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), fence+"\n")
 	front, body, closed := strings.Cut(rest, "\n"+fence)
 	if !opened || !closed {
-		return k, noSkill("a skill's text begins with front matter between two lines of ---, which has its name and description")
+		return k, noSkill(
+			"a skill's text begins with front matter between two lines of ---, which has its name and description",
+		)
 	}
 	values := frontMatter(front)
 	one := func(name string) string { return strings.Join(values[name], " ") }
@@ -89,7 +91,8 @@ func (k *skill) describe(text string) {
 	k.Description = cmp.Or(strings.TrimSpace(k.Description), cut(firstLine(text), most))
 }
 
-// skillOfFiles reads a skill that came as a directory: the files below the one SKILL.md that lies in it, or in its only directory.
+// skillOfFiles reads a skill that came as a directory: the files below the one SKILL.md that lies in it, or in its
+// only directory.
 func skillOfFiles(directory source) (skill, error) {
 	var texts []int
 	for i, file := range directory.files {

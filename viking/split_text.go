@@ -13,13 +13,18 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// splitCommands are the commands that write a text: to one place, or its several sections into a directory, each with its number in meta.
-func (s *Server) splitCommands(q *query, at, directory address, parts []section, meta map[string]any, fill func(*domain.Remembered)) ([]domain.Submission, error) {
+// splitCommands are the commands that write a text: to one place, or its several sections into a directory, each
+// with its number in meta.
+func (s *Server) splitCommands(
+	q *query, at, directory address, parts []section, meta map[string]any, fill func(*domain.Remembered),
+) ([]domain.Submission, error) {
 	submissions := make([]domain.Submission, len(parts))
 	for i, part := range parts {
 		meta := maps.Clone(meta)
 		if len(parts) > 1 {
-			at.uri = directory.uri.Join(fmt.Sprintf("%0*d_%s.md", len(fmt.Sprint(len(parts))), i+1, cmp.Or(segment(part.title), "part")))
+			at.uri = directory.uri.Join(
+				fmt.Sprintf("%0*d_%s.md", len(fmt.Sprint(len(parts))), i+1, cmp.Or(segment(part.title), "part")),
+			)
 			meta["part"], meta["parts"] = i+1, len(parts)
 		}
 		encoded, err := json.Marshal(meta)
@@ -50,8 +55,11 @@ func partNumber(k *domain.Knowledge) (part, parts int) {
 	return meta.Part, meta.Parts
 }
 
-// joinParts are the parts of the text that was written to a directory, in order; none if there is another thing, or if one is missing.
-func (s tree) joinParts(ctx context.Context, q *query, directory domain.URI) (parts []*domain.Knowledge, content string, err error) {
+// joinParts are the parts of the text that was written to a directory, in order; none if there is another thing, or
+// if one is missing.
+func (s tree) joinParts(
+	ctx context.Context, q *query, directory domain.URI,
+) (parts []*domain.Knowledge, content string, err error) {
 	const summaries = 2 // lie before the first part
 	walk := domain.Walk{By: q.caller.Principal, Below: directory, Limit: summaries + 1}
 	items, err := s.reader.Below(ctx, walk)
@@ -82,9 +90,12 @@ func (s tree) joinParts(ctx context.Context, q *query, directory domain.URI) (pa
 	return parts, b.String(), err
 }
 
-// writeParts puts a text, in parts if it is too long for one item, in the place of some items. Of several requests that replace the
-// same items one does: it forgets the first of them before it writes. The error matches domain.ErrConflict for the others.
-func (s *Server) writeParts(ctx context.Context, q *query, a address, content string, instead []*domain.Knowledge) error {
+// writeParts puts a text, in parts if it is too long for one item, in the place of some items. Of several requests
+// that replace the same items one does: it forgets the first of them before it writes. The error matches
+// domain.ErrConflict for the others.
+func (s *Server) writeParts(
+	ctx context.Context, q *query, a address, content string, instead []*domain.Knowledge,
+) error {
 	parts := []section{{content: content}}
 	if len(content) > domain.MaxContent {
 		parts = sections(content)
@@ -107,7 +118,8 @@ func (s *Server) writeParts(ctx context.Context, q *query, a address, content st
 		for _, result := range s.cfg.Writer.SubmitAll(ctx, some) {
 			switch err := result.Err; {
 			case isGone(err), errors.Is(err, domain.ErrPrecondition), errors.Is(err, domain.ErrTaken):
-				return domain.Refuse(domain.ErrConflict, "another request changed the text at the same time").WithFix("read it, and try again")
+				return domain.Refuse(domain.ErrConflict, "another request changed the text at the same time").
+					WithFix("read it, and try again")
 			case err != nil:
 				return err
 			}

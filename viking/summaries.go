@@ -41,10 +41,14 @@ func (s tree) summariesOf(ctx context.Context, c caller, nodes []node) (visibleS
 	return visible, nil
 }
 
-// coversAll tells whether it is about all that the caller sees in the directory: what others do not see it says nothing of.
+// coversAll tells whether it is about all that the caller sees in the directory: what others do not see it says
+// nothing of.
 func (s visibleSummary) coversAll(c caller, children []node) bool {
 	listener := domain.AudiencePrincipal(c.Tenant, s.Audience)
-	return s.Abstract != "" && !slices.ContainsFunc(children, func(n node) bool { return n.item != nil && !listener.MaySee(n.item) })
+	return s.Abstract != "" && !slices.ContainsFunc(children, func(n node) bool {
+		return n.item != nil &&
+			!listener.MaySee(n.item)
+	})
 }
 
 // describe lets the directories among these nodes be about what was said of them.

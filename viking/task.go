@@ -44,7 +44,12 @@ type allUsage struct {
 func taskOf(t domain.Task) task {
 	owner, session, _ := domain.SessionOf(t.Session)
 	shown := task{
-		ID: t.ID, Type: commitTask, Status: t.Status, CreatedAt: epoch(t.CreatedAt), UpdatedAt: epoch(t.UpdatedAt), Resource: session,
+		ID:        t.ID,
+		Type:      commitTask,
+		Status:    t.Status,
+		CreatedAt: epoch(t.CreatedAt),
+		UpdatedAt: epoch(t.UpdatedAt),
+		Resource:  session,
 	}
 	if t.Failed != nil {
 		shown.Error = &t.Failed.Reason
@@ -55,7 +60,9 @@ func taskOf(t domain.Task) task {
 	tokens := usage(t.Extracted.Usage.PromptTokens, t.Extracted.Usage.CompletionTokens)
 	shown.Result = &taskResult{
 		Session: session, Archive: domain.ArchiveURI(owner, session, t.Archive.Archive), Extracted: extractedOf(t),
-		Usage: allUsage{Model: tokens, tokenUsage: tokens}, Decisions: domain.Decided{}, Extractor: t.Extracted.Extractor, Trigger: t.Archive.Trigger,
+		Usage: allUsage{
+			Model: tokens, tokenUsage: tokens,
+		}, Decisions: domain.Decided{}, Extractor: t.Extracted.Extractor, Trigger: t.Archive.Trigger,
 		Lessons: extractedFrom(t),
 	}
 	for _, lesson := range t.Extracted.Lessons {
@@ -88,15 +95,17 @@ func (s tasks) shown(ctx context.Context, q *query, t domain.Task) (task, error)
 	return shown, err
 }
 
-// cancelTask leaves a task that is over as it is, and refuses to stop another: what a commit has taken out of a session is learned from,
-// and nowhere else any more.
+// cancelTask leaves a task that is over as it is, and refuses to stop another: what a commit has taken out of a
+// session is learned from, and nowhere else any more.
 func (s tasks) cancelTask(ctx context.Context, q *query) (any, error) {
 	found, err := s.cfg.Sessions.Task(ctx, q.caller.Principal, q.pathValue("id"))
 	if err != nil {
 		return nil, err
 	}
 	if found.Status == domain.TaskPending || found.Status == domain.TaskRunning {
-		return nil, domain.Refuse(domain.ErrPrecondition, "what was committed is learned from, whatever becomes of the session").
+		return nil, domain.Refuse(
+			domain.ErrPrecondition, "what was committed is learned from, whatever becomes of the session",
+		).
 			WithFix("remove what was learned when the task is done, or delete the session")
 	}
 	return s.shown(ctx, q, found)
@@ -113,7 +122,9 @@ func (s tasks) listTasks(ctx context.Context, q *query) (any, error) {
 		q.found.Add("limit", "must be 0 to %d", mostTasks)
 	}
 	status := domain.TaskStatus(q.param("status"))
-	all := []domain.TaskStatus{domain.TaskPending, domain.TaskRunning, domain.TaskCompleted, domain.TaskFailed, "cancelling", "cancelled"}
+	all := []domain.TaskStatus{
+		domain.TaskPending, domain.TaskRunning, domain.TaskCompleted, domain.TaskFailed, "cancelling", "cancelled",
+	}
 	if status != "" && !slices.Contains(all, status) {
 		q.found.Add("status", "must be one of pending, running, completed, failed, cancelling, cancelled")
 	}

@@ -18,7 +18,10 @@ var writable = []string{domain.User, domain.Agent, "session", "resources"}
 // and for whom. In a space it is its owner's alone; what is everybody's is for as many as the
 // caller may write to.
 func (c caller) assign(a address) (domain.Remembered, error) {
-	r := domain.Remembered{Owner: c.EffectiveSubject(), ContextType: a.uri.ContextType(), Category: a.uri.Category(), Text: domain.Text{URI: string(a.uri)}}
+	r := domain.Remembered{
+		Owner: c.EffectiveSubject(), ContextType: a.uri.ContextType(), Category: a.uri.Category(),
+		Text: domain.Text{URI: string(a.uri)},
+	}
 	names := a.uri.Names()
 	switch {
 	case a.beyond:
@@ -31,7 +34,9 @@ func (c caller) assign(a address) (domain.Remembered, error) {
 	}
 	space := a.uri.Space()
 	if _, err := domain.ParseEntity(string(space)); space != "" && err != nil {
-		return r, invalid("uri", "must name a user or an agent whose id is 1 to 128 of A-Z a-z 0-9 . _ @ - and begins with a letter or digit")
+		return r, invalid(
+			"uri", "must name a user or an agent whose id is 1 to 128 of A-Z a-z 0-9 . _ @ - and begins with a letter or digit",
+		)
 	}
 	switch {
 	case space == "" && a.org != "":
@@ -68,8 +73,8 @@ func (c caller) widestScopes() ([]domain.Scope, error) {
 		WithFix("write to viking://user/, or use a key that may publish or belongs to a team")
 }
 
-// requireDirectory refuses to make a file by which another one would say what it is about: only directories have such files, and nobody
-// would be shown it.
+// requireDirectory refuses to make a file by which another one would say what it is about: only directories have
+// such files, and nobody would be shown it.
 func (s tree) requireDirectory(ctx context.Context, c caller, a address) error {
 	if a.uri.Level() == domain.Detail {
 		return nil
@@ -88,7 +93,9 @@ func (s tree) requireDirectory(ctx context.Context, c caller, a address) error {
 }
 
 // remember writes an item to a place that is free. Fill says the rest about it.
-func (s *Server) remember(ctx context.Context, q *query, a address, fill func(*domain.Remembered)) (*domain.Knowledge, error) {
+func (s *Server) remember(
+	ctx context.Context, q *query, a address, fill func(*domain.Remembered),
+) (*domain.Knowledge, error) {
 	command, err := s.remembering(q, a, fill)
 	if err != nil {
 		return nil, err
@@ -96,7 +103,8 @@ func (s *Server) remember(ctx context.Context, q *query, a address, fill func(*d
 	return s.change(ctx, q, command)
 }
 
-// retryIfTaken does once more what found a place free and was told that it is taken: by now what lies there can be seen.
+// retryIfTaken does once more what found a place free and was told that it is taken: by now what lies there can be
+// seen.
 func retryIfTaken(do func() error) error {
 	err := do()
 	if errors.Is(err, domain.ErrTaken) {
@@ -105,8 +113,8 @@ func retryIfTaken(do func() error) error {
 	return err
 }
 
-// retryOverwritten does once more what followed from an item that somebody else has changed meanwhile. The error matches
-// domain.ErrConflict if others are faster every time.
+// retryOverwritten does once more what followed from an item that somebody else has changed meanwhile. The error
+// matches domain.ErrConflict if others are faster every time.
 func retryOverwritten(do func() error) error {
 	const tries = 100
 	for range tries {

@@ -44,7 +44,10 @@ func (s accounts) usersOf(ctx context.Context, tenant string) ([]member, error) 
 // usersAmong are the users whose keys these are, by id.
 func (s accounts) usersAmong(given []domain.IssuedKey) []member {
 	now := s.cfg.Now()
-	given = slices.DeleteFunc(given, func(k domain.IssuedKey) bool { return k.Subject.Kind() != domain.User || k.CheckValid(now) != nil })
+	given = slices.DeleteFunc(given, func(k domain.IssuedKey) bool {
+		return k.Subject.Kind() != domain.User ||
+			k.CheckValid(now) != nil
+	})
 	slices.SortStableFunc(given, func(a, b domain.IssuedKey) int {
 		return cmp.Or(strings.Compare(a.Subject.ID(), b.Subject.ID()),
 			slices.Index(domain.Roles, b.Role)-slices.Index(domain.Roles, a.Role), b.CreatedAt.Compare(a.CreatedAt))
@@ -61,7 +64,9 @@ func (s accounts) usersAmong(given []domain.IssuedKey) []member {
 }
 
 // userNamed finds the user that the path names, and who administers.
-func (s accounts) userNamed(ctx context.Context, q *query, admit func(*query) (domain.Principal, error)) (domain.Principal, member, error) {
+func (s accounts) userNamed(
+	ctx context.Context, q *query, admit func(*query) (domain.Principal, error),
+) (domain.Principal, member, error) {
 	by, err := s.inAccount(ctx, q, admit)
 	if err != nil {
 		return by, member{}, err
@@ -84,13 +89,17 @@ func userKey(id string, role domain.Role) domain.KeyCreated {
 }
 
 // issueKey gives somebody a key. It is returned once, and kept nowhere.
-func (s accounts) issueKey(ctx context.Context, q *query, by domain.Principal, created domain.KeyCreated) (string, error) {
+func (s accounts) issueKey(
+	ctx context.Context, q *query, by domain.Principal, created domain.KeyCreated,
+) (string, error) {
 	key, _, err := s.issueNamedKey(ctx, q, by, created)
 	return key, err
 }
 
 // issueNamedKey is giveKey, and tells what names the key, too.
-func (s accounts) issueNamedKey(ctx context.Context, q *query, by domain.Principal, created domain.KeyCreated) (key, prefix string, err error) {
+func (s accounts) issueNamedKey(
+	ctx context.Context, q *query, by domain.Principal, created domain.KeyCreated,
+) (key, prefix string, err error) {
 	prefix, key, hash := s.cfg.NewKey()
 	created.Hash = hash
 	command := domain.CreateKey{By: by, Prefix: prefix, Key: created}
@@ -161,7 +170,8 @@ func (s accounts) registerUser(ctx context.Context, q *query) (any, error) {
 	return map[string]string{"account_id": by.Tenant, "user_id": in.User, "user_key": key}, nil
 }
 
-// keepOldestKey lets of two that register a user at once the one who came first: whoever sees an older key gives up the own.
+// keepOldestKey lets of two that register a user at once the one who came first: whoever sees an older key gives up
+// the own.
 func (s accounts) keepOldestKey(ctx context.Context, q *query, by domain.Principal, user, prefix string) error {
 	users, err := s.usersOf(ctx, by.Tenant)
 	if err != nil {
@@ -177,7 +187,9 @@ func (s accounts) keepOldestKey(ctx context.Context, q *query, by domain.Princip
 	if oldest.Prefix == prefix {
 		return nil
 	}
-	if _, err := s.cfg.Writer.Submit(ctx, q.submissionBy(by, domain.RevokeKey{By: by, Prefix: prefix, Reason: "the user was registered at the same time"})); err != nil {
+	if _, err := s.cfg.Writer.Submit(
+		ctx, q.submissionBy(by, domain.RevokeKey{By: by, Prefix: prefix, Reason: "the user was registered at the same time"}),
+	); err != nil {
 		return err
 	}
 	return registered(user)
@@ -241,7 +253,9 @@ func (s accounts) regenerateKey(ctx context.Context, q *query) (any, error) {
 }
 
 // forEachKey does something to every key of a user. The first refusal is returned, and spoils none of the others.
-func (s accounts) forEachKey(ctx context.Context, q *query, by domain.Principal, u member, command func(prefix string) domain.Command) error {
+func (s accounts) forEachKey(
+	ctx context.Context, q *query, by domain.Principal, u member, command func(prefix string) domain.Command,
+) error {
 	submissions := make([]domain.Submission, len(u.keys))
 	for i, k := range u.keys {
 		submissions[i] = q.submissionBy(by, command(k.Prefix))

@@ -21,8 +21,9 @@ const (
 	contentsPageLimit = 1000
 )
 
-// walk shows the items at and below an address, in the order of URIs and with contents what they say, until it has seen enough. The
-// error matches domain.ErrNotFound if nothing is there, and errFar if more is there than a request looks through.
+// walk shows the items at and below an address, in the order of URIs and with contents what they say, until it has
+// seen enough. The error matches domain.ErrNotFound if nothing is there, and errFar if more is there than a request
+// looks through.
 func (s tree) walk(ctx context.Context, q *query, a address, contents bool, see func(domain.Leaf) (more bool)) error {
 	n, err := s.find(ctx, q.caller, a)
 	if err != nil {
@@ -56,8 +57,11 @@ func (s tree) walk(ctx context.Context, q *query, a address, contents bool, see 
 	return errTruncated
 }
 
-// walkReadings walks through all that is read at an address, and shows each item with the place that it was found below.
-func (s tree) walkReadings(ctx context.Context, q *query, a address, contents bool, see func(at address, leaf domain.Leaf) (more bool)) error {
+// walkReadings walks through all that is read at an address, and shows each item with the place that it was found
+// below.
+func (s tree) walkReadings(
+	ctx context.Context, q *query, a address, contents bool, see func(at address, leaf domain.Leaf) (more bool),
+) error {
 	var missing, far error
 	found, more := false, true
 	for _, place := range a.readPlaces() {
@@ -118,11 +122,15 @@ func (s tree) walkItems(ctx context.Context, q *query, a address, see func(*doma
 	return errTruncated
 }
 
-// subtreeLimit is how many items below a directory are read in one go: where there are no more, nothing below is asked for again.
+// subtreeLimit is how many items below a directory are read in one go: where there are no more, nothing below is
+// asked for again.
 const subtreeLimit = 200
 
-// subtree is everything that lies below a directory, each before what lies in it, if that is little enough to be read at once.
-func (s tree) subtree(ctx context.Context, c caller, directory domain.URI, l listing, levels int) (nodes []node, all bool, err error) {
+// subtree is everything that lies below a directory, each before what lies in it, if that is little enough to be
+// read at once.
+func (s tree) subtree(
+	ctx context.Context, c caller, directory domain.URI, l listing, levels int,
+) (nodes []node, all bool, err error) {
 	items, err := s.reader.Below(ctx, domain.Walk{By: c.Principal, Below: directory, Limit: subtreeLimit})
 	if err != nil || len(items) == subtreeLimit {
 		return nil, false, err

@@ -53,9 +53,9 @@ type selfDecoding interface{ decode(r *reader) }
 
 // Decode reads a body into a T. It notes bad values in problems; the error says that the body is no JSON object.
 //
-// It is strict, so that a mistake is named instead of ignored: names are matched exactly, unknown and repeated ones are
-// refused, nothing is converted. null is the same as leaving a field out, unless the type is an [Optional]. Fields tagged
-// readOnly are accepted and ignored, so that what was read can be written again.
+// It is strict, so that a mistake is named instead of ignored: names are matched exactly, unknown and repeated ones
+// are refused, nothing is converted. null is the same as leaving a field out, unless the type is an [Optional].
+// Fields tagged readOnly are accepted and ignored, so that what was read can be written again.
 func Decode[T any](body []byte, problems *domain.Problems) (T, error) {
 	var into T
 	if err := checkJSON(body); err != nil {
@@ -189,7 +189,10 @@ func decodeStruct(t reflect.Type) decoder {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		m := member{name: name, index: i, readOnly: f.Tag.Get("readOnly") == "true", filled: options == "omitempty" && f.Tag.Get("minLength") == "1"}
+		m := member{
+			name: name, index: i, readOnly: f.Tag.Get("readOnly") == "true",
+			filled: options == "omitempty" && f.Tag.Get("minLength") == "1",
+		}
 		if !m.readOnly {
 			m.read = decoderOf(f.Type)
 			m.nullable = reflect.PointerTo(f.Type).Implements(reflect.TypeFor[nullable]())

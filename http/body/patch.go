@@ -66,7 +66,9 @@ func (t *TagPatch) decodeValues(r *reader, key string) {
 func (t *TagPatch) Schema(huma.Registry) *huma.Schema {
 	value := wordsSchema()
 	one := &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeBoolean, Enum: []any{true}}, {Type: "null"}}}
-	value.OneOf = append(value.OneOf, &huma.Schema{Type: "null"}, &huma.Schema{Type: huma.TypeObject, AdditionalProperties: one})
+	value.OneOf = append(
+		value.OneOf, &huma.Schema{Type: "null"}, &huma.Schema{Type: huma.TypeObject, AdditionalProperties: one},
+	)
 	return &huma.Schema{OneOf: []*huma.Schema{
 		{Type: huma.TypeObject, AdditionalProperties: value},
 		{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}},

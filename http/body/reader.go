@@ -39,7 +39,9 @@ func checkJSON(data []byte) error {
 	if broken.Why != "" {
 		return domain.Refuse(domain.ErrMalformed, "%s", broken.Why)
 	}
-	return domain.Refuse(domain.ErrMalformed, "the body is not valid JSON: it breaks at line %d, column %d", broken.Line, broken.Column)
+	return domain.Refuse(
+		domain.ErrMalformed, "the body is not valid JSON: it breaks at line %d, column %d", broken.Line, broken.Column,
+	)
 }
 
 func (r *reader) note(format string, values ...any) {
