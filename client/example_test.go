@@ -34,8 +34,8 @@ func serve() (url string, stop func()) {
 	surface := viking.New(viking.Config{Writer: book, Sessions: projections.Sessions{Log: book}})
 	paths, public := viking.Paths()
 	server := httptest.NewServer(annalshttp.New(annalshttp.Config{
-		Writer: book, Historian: book, Reporter: projections.Reports{Knowledge: base, Log: book},
-		Reader: projections.Reader{Knowledge: base, Past: past, Progress: book},
+		Writer: book, Historian: book, Reporter: projections.Reports{Browser: base.Browser, Log: book},
+		Reader: projections.Reader{Knowledge: base, Past: past, Log: book},
 		Mounts: []annalshttp.Mount{{Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As}},
 	}).Handler())
 	return server.URL, func() {

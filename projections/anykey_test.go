@@ -8,14 +8,15 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/sessions"
 )
 
 func TestTheFirstKeyIsNoticedByWhoeverGaveItAtOnceAndSoonByOthers(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		here, elsewhere := newWorld(t, db, projections.Settings{}), newWorld(t, db, projections.Settings{})
-		keys, others := projections.NewKeys(db, here.log), projections.NewKeys(db, elsewhere.log)
-		given := func(k *projections.Keys) bool {
+		keys, others := sessions.NewKeys(db, here.log), sessions.NewKeys(db, elsewhere.log)
+		given := func(k *sessions.Keys) bool {
 			t.Helper()
 			found, err := k.Any(t.Context())
 			if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// However many archives say it better, a search finds the lesson alone, now and as of a position, unless it asks for archives.
+// However many archives say it better, a search finds the lesson alone, now and as of a position, unless it asks
+// for archives.
 func TestArchivesAreFoundByThoseWhoAskForThem(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {

@@ -2,52 +2,23 @@ package projections
 
 import (
 	"context"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections/catalogue"
+	"github.com/annals-kb/annals/projections/past"
 )
 
 // Background are the projections that follow the log in this process, by the names that people use, as an
 // API wants them.
 type Background struct {
 	Log  *events.Log
-	Past *Past // nil where nothing of it follows the log
-}
-
-// follower is the name under which a projection follows the log.
-func (b Background) follower(name string) (string, error) {
-	found := ""
-	for _, follower := range b.Log.Followers() {
-		if named, _ := nameOf(follower); follower == name || named == name {
-			found = follower // the newest
-		}
-	}
-	if found != "" {
-		return found, nil
-	}
-	if name == knowledgeName {
-		return "", domain.Refuse(domain.ErrConflict, "knowledge is written with every event: what cannot be taken in is refused at once")
-	}
-	return "", domain.Refuse(domain.ErrNotFound, "there is no projection of this name").WithFix("see /v1/projections, or annals doctor")
-}
-
-// nameOf is what people call a follower of the log: they leave out its version, and where it leads to.
-func nameOf(follower string) (name string, version int) {
-	name, _, _ = strings.Cut(follower, ":")
-	if named, number, versioned := strings.Cut(name, "_"); versioned {
-		if version, err := strconv.Atoi(number); err == nil {
-			return named, version
-		}
-	}
-	return name, 0
+	Past *past.Projection // nil where nothing of it follows the log
 }
 
 // Quarantined lists the streams that a projection passes over, the oldest first.
 func (b Background) Quarantined(ctx context.Context, name, tenant string) ([]domain.Quarantined, error) {
-	follower, err := b.follower(name)
+	follower, err := catalogue.FollowerOf(b.Log, name)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +31,7 @@ func (b Background) Quarantined(ctx context.Context, name, tenant string) ([]dom
 
 // Replay lets a projection take in what waits of one stream in quarantine; see [events.Log.Replay].
 func (b Background) Replay(ctx context.Context, name, tenant, stream string) (domain.Replayed, error) {
-	follower, err := b.follower(name)
+	follower, err := catalogue.FollowerOf(b.Log, name)
 	if err != nil {
 		return domain.Replayed{}, err
 	}
@@ -69,7 +40,7 @@ func (b Background) Replay(ctx context.Context, name, tenant, stream string) (do
 
 // Skip forgets what waits of one stream in quarantine; see [events.Log.Skip].
 func (b Background) Skip(ctx context.Context, name, tenant, stream string) (domain.Skipped, error) {
-	follower, err := b.follower(name)
+	follower, err := catalogue.FollowerOf(b.Log, name)
 	if err != nil {
 		return domain.Skipped{}, err
 	}
@@ -79,14 +50,14 @@ func (b Background) Skip(ctx context.Context, name, tenant, stream string) (doma
 // Reread lets a projection read the tenant's log again from its beginning. The error matches
 // [domain.ErrConflict] if it must not take in an event twice.
 func (b Background) Reread(ctx context.Context, name, tenant string) error {
-	follower, err := b.follower(name)
+	follower, err := catalogue.FollowerOf(b.Log, name)
 	if err != nil {
 		return err
 	}
 	switch {
 	case b.Past != nil && follower == b.Past.Name():
 		return b.Past.BeginAnew(ctx, tenant)
-	case name != meaningName:
+	case name != catalogue.MeaningName:
 		return domain.Refuse(domain.ErrConflict, "%s takes in every event once, and cannot begin anew", name)
 	}
 	return b.Log.Reset(ctx, follower, tenant)
@@ -96,7 +67,7 @@ func (b Background) Reread(ctx context.Context, name, tenant string) error {
 // is written with the log always has, and a search waits for the vectors. A standby, or a database that was restored,
 // may have less of the log than the caller has seen. The error matches [domain.ErrBehind] if ctx ends first.
 func (r Reader) Await(ctx context.Context, tenant string, position int64, search bool) error {
-	head, err := r.Progress.AwaitHead(ctx, tenant, position)
+	head, err := r.Log.AwaitHead(ctx, tenant, position)
 	if err != nil && ctx.Err() != nil {
 		return domain.Refuse(domain.ErrBehind, "the log ends at position %d here, and %d was asked for", head, position).
 			WithFix("try again, or ask without min_position")
@@ -106,16 +77,16 @@ func (r Reader) Await(ctx context.Context, tenant string, position int64, search
 	if !search {
 		return nil
 	}
-	read := r.models.read.Load()
-	err = r.Progress.Await(ctx, read.Name(), tenant, position)
+	read := r.Active.Load()
+	err = r.Log.Await(ctx, read.Name(), tenant, position)
 	if err == nil {
-		read.recheck(tenant)
+		read.Recheck(tenant)
 		return nil
 	}
 	if ctx.Err() == nil {
 		return err
 	}
-	f, err := r.Progress.SubscriptionStatus(context.WithoutCancel(ctx), read.Name(), tenant)
+	f, err := r.Log.SubscriptionStatus(context.WithoutCancel(ctx), read.Name(), tenant)
 	if err != nil {
 		return err
 	}
@@ -124,14 +95,4 @@ func (r Reader) Await(ctx context.Context, tenant string, position int64, search
 		return refusal.WithFix("ask without min_position, or see /v1/projections why they stand still")
 	}
 	return refusal.WithFix("try again, or ask without min_position")
-}
-
-// recheck lets the next search look what other processes have embedded, however lately one looked.
-func (m *Meaning) recheck(tenant string) {
-	if n, ok := m.nearest.(*postgresNearest); ok {
-		l := n.cache.entryFor(tenant).index
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.checkedAt = time.Time{}
-	}
 }

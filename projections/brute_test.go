@@ -71,7 +71,7 @@ func (e everything) hits(w *world, s domain.Search) []domain.Hit {
 	calibration := embedding.Builtin{}.Calibration()
 	var candidates []domain.Candidate
 	for _, k := range e {
-		if !isAlive(k.Knowledge) || !passes(k.Knowledge, s.Filter) {
+		if !IsLive(k.Knowledge) || !passes(k.Knowledge, s.Filter) {
 			continue
 		}
 		cosine := -1.0
@@ -94,8 +94,9 @@ func (e everything) hits(w *world, s domain.Search) []domain.Hit {
 	return domain.Rank(candidates, s.Audience(), s.Order, 0, len(candidates))
 }
 
-// wordScores is BM25 over what the audience may see, or over the one scope that the filter names of that. How
-// many items that is, is judged from those that have a word of the question: how many they are, and how many in each scope.
+// wordScores is BM25 over what the audience may see, or over the one scope that the filter names of that. How many
+// items that is, is judged from those that have a word of the question: how many they are, and how many in each
+// scope.
 func (e everything) wordScores(s domain.Search) map[string]float64 {
 	audience, filter := s.Audience(), s.Filter
 	if scope := filter.Scope; scope != "" && (audience.Everything || slices.Contains(audience.Scopes, scope)) {
@@ -104,7 +105,7 @@ func (e everything) wordScores(s domain.Search) map[string]float64 {
 	var seen []*known
 	all, length := 0, 0
 	for _, k := range e {
-		if times := len(shared(audience, k.Knowledge)); times > 0 && isAlive(k.Knowledge) {
+		if times := len(shared(audience, k.Knowledge)); times > 0 && IsLive(k.Knowledge) {
 			all, length = all+times, length+times*k.words
 			seen = append(seen, k)
 		}
@@ -139,8 +140,8 @@ func (e everything) wordScores(s domain.Search) map[string]float64 {
 	return scores
 }
 
-// isAlive tells whether answers may contain an item at all.
-func isAlive(k *domain.Knowledge) bool {
+// IsLive tells whether answers may contain an item at all.
+func IsLive(k *domain.Knowledge) bool {
 	return k.Status == domain.Active || k.Status == domain.IsSuperseded
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/rebuild"
 )
 
 func TestWhatIsAnsweredIsComparedWithTheLog(t *testing.T) {
@@ -15,7 +16,7 @@ func TestWhatIsAnsweredIsComparedWithTheLog(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		r := lived(t, db, projections.Settings{})
 		r.run() // so the log has a stream of another kind, and a version other than the first is read
-		check := func() projections.Checked {
+		check := func() rebuild.Checked {
 			t.Helper()
 			var last int64
 			checked, err := projections.Check(t.Context(), db, projections.Settings{}, func(items, _ int64) { last = items })

@@ -1,32 +1,40 @@
 package projections
 
-import "context"
+import (
+	"context"
+
+	"github.com/annals-kb/annals/projections/catalogue"
+	"github.com/annals-kb/annals/projections/past"
+	"github.com/annals-kb/annals/projections/rows"
+	"github.com/annals-kb/annals/projections/vectors"
+)
 
 // Complete is nil if the database has every column that this program reads. The error says what it lacks and which
 // command helps.
 func (p *Knowledge) Complete(ctx context.Context) error {
-	if err := p.db.CheckComplete(ctx); err != nil {
+	c := p.catalogue
+	if err := c.DB.CheckComplete(ctx); err != nil {
 		return err
 	}
-	if err := p.look(ctx, p.db); err != nil {
+	if err := c.Reload(ctx, c.DB); err != nil {
 		return err
 	}
-	active := p.active()
-	made, err := definition(p.db.Engine, knowledgeName, active.Version)
+	active := c.Active()
+	made, err := rows.Definition(c.DB.Engine, catalogue.KnowledgeName, active.Version)
 	if err != nil {
 		return err
 	}
-	if err := p.db.CheckColumns(ctx, made, "run annals rebuild knowledge --repair"); err != nil {
+	if err := c.DB.CheckColumns(ctx, made, "run annals rebuild knowledge --repair"); err != nil {
 		return err
 	}
-	if made, err = definition(p.db.Engine, pastName, pastVersion); err != nil {
+	if made, err = rows.Definition(c.DB.Engine, catalogue.PastName, past.Version); err != nil {
 		return err
 	}
-	if err := p.db.CheckColumns(ctx, made, "restart annals serve, which makes these tables again"); err != nil {
+	if err := c.DB.CheckColumns(ctx, made, "restart annals serve, which makes these tables again"); err != nil {
 		return err
 	}
-	if made, err = meaningDefinition(p.db.Engine, p.models.read.Load().tables); err != nil {
+	if made, err = vectors.Definition(c.DB.Engine, p.Models.Active.Load().Tables); err != nil {
 		return err
 	}
-	return p.db.CheckColumns(ctx, made, "put a backup back, as described in docs/backup.md#restore")
+	return c.DB.CheckColumns(ctx, made, "put a backup back, as described in docs/backup.md#restore")
 }

@@ -1,7 +1,18 @@
-// Package projections answers questions about what happened.
+// Package projections assembles the projections that answer questions about what happened.
 //
-// Its one rule: everything here can be thrown away and computed again from the log. The knowledge
-// table is written in the append's own transaction, so that what one wrote, one can read at once;
-// vectors, which need a model, follow in the background. Search joins words and meaning, reads only
-// what its audience may see, and leaves the order to [domain.Rank].
+// Its one rule: everything here can be thrown away and computed again from the log. The knowledge tables are
+// written in the transaction of the append, so that a caller can read at once what it wrote; vectors and the past
+// follow in the background.
+//
+//	tables                                     package
+//	knowledge_N, _votes, _reports              knowledge
+//	knowledge_N_scopes, knowledge_N_terms      words
+//	meaning_N, vectors_N, spaces               vectors
+//	past_N and its parts                       past
+//	projections, rebuild_slices                catalogue, rebuild
+//	directories                                browse
+//	key_uses                                   sessions
+//	sweeps                                     erasure
+//
+// Imports point one way: rows, catalogue, words, vectors and browse, knowledge and search, past, rebuild, projections.
 package projections

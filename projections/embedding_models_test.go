@@ -14,6 +14,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/rebuild"
 )
 
 // served is a world whose projections of vectors follow the log by themselves, until stop.
@@ -161,7 +162,7 @@ func TestAnotherModelTakesOverWhenItKnowsEverything(t *testing.T) {
 		// What nobody wants any more is dropped, and begun anew if somebody does.
 		rebuilder := projections.NewRebuilder(back.base, back.log)
 		defer rebuilder.Close()
-		rebuilds := projections.Rebuilds{Rebuilder: rebuilder}
+		rebuilds := rebuild.Rebuilds{Rebuilder: rebuilder}
 		if err := rebuilds.Retire(t.Context(), "meaning"); err != nil {
 			t.Fatal(err)
 		}

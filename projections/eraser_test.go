@@ -11,9 +11,10 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/erasure"
 )
 
-func (w *world) eraser() *projections.Eraser {
+func (w *world) eraser() *erasure.Eraser {
 	return projections.NewEraser(w.base, w.log, databasetest.Log(w.t))
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/browse"
 )
 
 func TestAConfirmationExpires(t *testing.T) {
@@ -88,7 +89,7 @@ func TestAConfirmationExpires(t *testing.T) {
 					l.Ranked = hit.Confidence
 				}
 			}
-			reports := projections.Reports{Knowledge: w.base, Log: w.log}
+			reports := browse.Reports{Browser: w.base.Browser, Log: w.log}
 			for counts, q := range map[*map[string]int]domain.ReportQuery{
 				&l.Reported: {Tenant: w.by.Tenant, Limit: 9}, &l.Within: {Tenant: w.by.Tenant, Limit: 9, From: day, To: until.AddDate(0, 0, 1)},
 			} {

@@ -13,7 +13,8 @@ import (
 	"github.com/annals-kb/annals/projections"
 )
 
-// A primary is killed under load and its synchronous standby promoted: what was acknowledged is there, and writing goes on.
+// A primary is killed under load and its synchronous standby promoted: what was acknowledged is there, and writing
+// goes on.
 func TestNothingAcknowledgedIsLostInAFailover(t *testing.T) {
 	t.Parallel()
 	const writers, before, after = 4, 40, 40

@@ -30,7 +30,7 @@ func TestEveryFilterPassesWhatItSays(t *testing.T) {
 				if passes(k, filter) {
 					listed = append(listed, k.ID)
 				}
-				if passes(k, filter) && isAlive(k) {
+				if passes(k, filter) && IsLive(k) {
 					searched = append(searched, k.ID)
 				}
 			}

@@ -15,8 +15,8 @@ import (
 	"github.com/annals-kb/annals/projections"
 )
 
-// narrowed are filters over the loaded items: what few pass, what most do, and what nothing does.
-var narrowed = []struct {
+// Narrow are filters over the loaded items: what few pass, what most do, and what nothing does.
+var Narrow = []struct {
 	name   string
 	filter domain.Filter
 	passes func(i int) bool
@@ -41,7 +41,7 @@ func (w *world) findsWhatPasses(*statements) {
 	}
 	vectors, _ := tiny{}.Embed(w.t.Context(), texts, embedding.Document)
 	questions, _ := tiny{}.Embed(w.t.Context(), []string{"a", "b", "c", "d", "e"}, embedding.Query)
-	for _, n := range narrowed {
+	for _, n := range Narrow {
 		for _, context := range []domain.Context{acme, pay, {}} {
 			for _, order := range []domain.Order{domain.ByScore, domain.ByPriority} {
 				found, wanted := 0, 0

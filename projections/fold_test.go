@@ -67,7 +67,7 @@ func folded(items map[string]*domain.Knowledge) contents {
 func (c contents) fold(k *domain.Knowledge) {
 	counts, words := projections.TermsOf(k)
 	c.add("knowledge", knowledgeRow(k, words))
-	if isAlive(k) {
+	if IsLive(k) {
 		for _, scope := range k.Scopes {
 			c.add("scopes", map[string]any{"scope": scope, "number": k.Number, "words": words})
 			for term, count := range counts {

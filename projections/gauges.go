@@ -11,13 +11,16 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections/catalogue"
+	"github.com/annals-kb/annals/projections/rebuild"
+	"github.com/annals-kb/annals/projections/rows"
 )
 
 // Gauges are how background projections and rebuilds do, looked up whenever metrics are asked for. What
 // cannot be looked up is left out, rather than said to be well.
 type Gauges struct {
 	log      *events.Log
-	rebuilds Rebuilds
+	rebuilds rebuild.Rebuilds
 	patience time.Duration
 
 	lagEvents, lagSeconds, stalled, halted, quarantined, lease *prometheus.Desc
@@ -28,24 +31,24 @@ type Gauges struct {
 var _ prometheus.Collector = (*Gauges)(nil)
 
 // NewGauges makes the gauges of a process.
-func NewGauges(log *events.Log, rebuilder *Rebuilder) *Gauges {
+func NewGauges(log *events.Log, rebuilder *rebuild.Rebuilder) *Gauges {
 	follower := func(name, help string) *prometheus.Desc {
 		return prometheus.NewDesc("annals_projection_"+name, help, []string{"projection", "version", "state"}, nil)
 	}
-	rebuild := func(name, help string, labels ...string) *prometheus.Desc {
+	itsRebuild := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("annals_rebuild_"+name, help, append([]string{"projection"}, labels...), nil)
 	}
 	return &Gauges{
-		log: log, rebuilds: Rebuilds{rebuilder}, patience: 5 * time.Second,
+		log: log, rebuilds: rebuild.Rebuilds{Rebuilder: rebuilder}, patience: 5 * time.Second,
 		lagEvents:   follower("lag_events", "Events that a projection has not read, of the tenant for whom they are most."),
 		lagSeconds:  follower("lag_seconds", "Age of the oldest event that a projection has not read, of all tenants."),
 		stalled:     follower("stalled", "Tenants on whose log a projection stands still, as far as this process can tell."),
 		halted:      follower("halted", "Tenants on whose log a projection does not go on by itself."),
 		quarantined: follower("quarantined_streams", "Streams that a projection passes over, of all tenants."),
 		lease:       follower("lease_held", "1 while this process works on a projection, else 0."),
-		stage:       rebuild("stage", "1 for the stage that the newest rebuild is in, else 0.", "stage"),
-		done:        rebuild("done", "Share of its stage that the running rebuild has done, 0 to 1."),
-		behind:      rebuild("behind_events", "Events that the running rebuild has still to catch up with."),
+		stage:       itsRebuild("stage", "1 for the stage that the newest rebuild is in, else 0.", "stage"),
+		done:        itsRebuild("done", "Share of its stage that the running rebuild has done, 0 to 1."),
+		behind:      itsRebuild("behind_events", "Events that the running rebuild has still to catch up with."),
 	}
 }
 
@@ -63,21 +66,21 @@ func (g *Gauges) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), g.patience)
 	defer cancel()
 	if err := errors.Join(g.followers(ctx, to), g.rebuild(ctx, to)); err != nil {
-		g.rebuilds.logger.WarnContext(ctx, "metrics of projections were left out", "error", err)
+		g.rebuilds.Logger.WarnContext(ctx, "metrics of projections were left out", "error", err)
 	}
 }
 
 func (g *Gauges) followers(ctx context.Context, to chan<- prometheus.Metric) error {
-	p := g.rebuilds.knowledge
-	var known []entry
-	err := p.db.NewSelect().Model(&known).Where("name <> ?", knowledgeName).
-		Where("state IN (?, ?)", stateActive, stateCatching).OrderExpr("name, version").Scan(ctx)
+	p := g.rebuilds.Versions
+	var known []catalogue.Entry
+	err := p.DB.NewSelect().Model(&known).Where("name <> ?", catalogue.KnowledgeName).
+		Where("state IN (?, ?)", catalogue.StateActive, catalogue.StateCatching).OrderExpr("name, version").Scan(ctx)
 	if err != nil {
-		return p.failed(ctx, "read the catalogue", err)
+		return rows.Failed(ctx, "read the catalogue", err)
 	}
 	for _, follower := range g.log.Followers() { // those that are in no catalogue have one version
-		if _, version := nameOf(follower); version == 0 {
-			known = append(known, entry{Name: follower, State: stateActive})
+		if _, version := catalogue.NameOf(follower); version == 0 {
+			known = append(known, catalogue.Entry{Name: follower, State: catalogue.StateActive})
 		}
 	}
 	for _, e := range known {
@@ -89,7 +92,7 @@ func (g *Gauges) followers(ctx context.Context, to chan<- prometheus.Metric) err
 }
 
 // follower tells of one that is in the catalogue, or of one whose checkpoint is called as it is.
-func (g *Gauges) follower(ctx context.Context, to chan<- prometheus.Metric, e entry) error {
+func (g *Gauges) follower(ctx context.Context, to chan<- prometheus.Metric, e catalogue.Entry) error {
 	checkpoint, version := e.Name, 1
 	if e.Version > 0 {
 		checkpoint, version = e.Name+"_"+strconv.Itoa(e.Version), e.Version
@@ -98,7 +101,7 @@ func (g *Gauges) follower(ctx context.Context, to chan<- prometheus.Metric, e en
 	if err != nil {
 		return err
 	}
-	name, _ := nameOf(checkpoint)
+	name, _ := catalogue.NameOf(checkpoint)
 	mine := 0.0
 	if s.Mine {
 		mine = 1
@@ -113,14 +116,14 @@ func (g *Gauges) follower(ctx context.Context, to chan<- prometheus.Metric, e en
 }
 
 func (g *Gauges) rebuild(ctx context.Context, to chan<- prometheus.Metric) error {
-	last, err := g.rebuilds.Last(ctx, knowledgeName)
+	last, err := g.rebuilds.Last(ctx, catalogue.KnowledgeName)
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return err
 	}
 	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
-		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, append([]string{knowledgeName}, labels...)...)
+		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, append([]string{catalogue.KnowledgeName}, labels...)...)
 	}
-	for _, stage := range append(slices.Clone(unfinishedStates), stateFailed) {
+	for _, stage := range append(slices.Clone(catalogue.UnfinishedStates), catalogue.StateFailed) {
 		in := 0.0
 		if last.State == stage {
 			in = 1
@@ -138,8 +141,8 @@ func (g *Gauges) rebuild(ctx context.Context, to chan<- prometheus.Metric) error
 func shareOf(p domain.RebuildProgress) float64 {
 	done := p.Streams
 	switch p.Phase {
-	case stateBuilding:
-	case stateVerifying:
+	case catalogue.StateBuilding:
+	case catalogue.StateVerifying:
 		done = p.Verified
 	default:
 		return 1

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/projections/vectors"
 )
 
 func TestAnIndexBuildHasTheMemoryThatTheDatabaseGrants(t *testing.T) {
@@ -15,7 +16,7 @@ func TestAnIndexBuildHasTheMemoryThatTheDatabaseGrants(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer pool.Close()
-		if _, err := pool.ExecContext(t.Context(), enoughMemory); err != nil {
+		if _, err := pool.ExecContext(t.Context(), vectors.EnoughMemory); err != nil {
 			t.Fatal(err)
 		}
 		var got string

@@ -2,11 +2,7 @@ package projections
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -15,6 +11,15 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections/browse"
+	"github.com/annals-kb/annals/projections/catalogue"
+	"github.com/annals-kb/annals/projections/erasure"
+	"github.com/annals-kb/annals/projections/knowledge"
+	"github.com/annals-kb/annals/projections/past"
+	"github.com/annals-kb/annals/projections/rebuild"
+	"github.com/annals-kb/annals/projections/search"
+	"github.com/annals-kb/annals/projections/vectors"
+	"github.com/annals-kb/annals/projections/words"
 	"github.com/annals-kb/annals/text"
 )
 
@@ -56,157 +61,91 @@ func (s Settings) withDefaults() Settings {
 	return s
 }
 
-// Knowledge is the projection that answers what is known. It is safe for concurrent use.
+func (s Settings) catalogue(db *database.DB) *catalogue.Catalogue {
+	return catalogue.New(db, s.Logger, s.Now, append(domain.ConfidencePolicies(), s.Policy), s.Tokenizers)
+}
+
+// Knowledge is the projection that answers what is known, with those that follow from it. It is safe for concurrent
+// use.
 type Knowledge struct {
-	db         *database.DB
-	reads      bun.IDB // the database, or a snapshot of it
-	versionSet *atomic.Pointer[versionSet]
-	policies   map[string]domain.ConfidencePolicy // by name
-	tokenizers []text.Tokenizer                   // that of versions that are built from now on first
-	models     *embeddingModels
-	meaning    *Meaning // of the space that searches are made in; outside of a request, the configured one
-	scopeSizes *scopeSizes
-	log        *slog.Logger
-	now        func() time.Time
+	*knowledge.Projection
+	*browse.Browser
+	*search.Searcher
+	*words.Compactor
+	*rebuild.Versions
+	*vectors.Models
+	erasure.Files
 
-	unreadable *atomic.Int64 // the version that was read last of those with rows that cannot be read
-
-	packedRows, compactItems int
-	compactIdle              time.Duration
-	postings                 int // of a term in a scope that a search reads
-	backlog                  *backlog
-	gathered                 gathering
-
-	past    *atomic.Pointer[pastTables] // whose items were whose, and whom they reached; nil before [OpenPast]
-	history *atomic.Pointer[events.Log] // in which is recorded what happens to the projection; nil without a Rebuilder
+	catalogue *catalogue.Catalogue
 }
 
 // Open finds the active version of the projection in a migrated database, or creates the first.
 func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, error) {
 	settings = settings.withDefaults()
 	first := map[string]string{"confidence": settings.Policy.Name, "tokenizer": settings.Tokenizers[0].Version}
-	err := ensureActive(ctx, db, first, database.At(settings.Now()))
+	err := catalogue.EnsureActive(ctx, db, first, database.At(settings.Now()))
 	if err != nil {
 		return nil, err
 	}
-	p := newKnowledge(db, settings)
-	if err := p.look(ctx, db); err != nil {
+	c := settings.catalogue(db)
+	if err := c.Reload(ctx, db); err != nil {
 		return nil, err
 	}
 	embedders := []embedding.Embedder{settings.Embedder}
 	if settings.Previous != nil {
 		embedders = append(embedders, settings.Previous)
 	}
-	if p.models, err = openEmbeddingModels(ctx, p, embedders...); err != nil {
+	models, err := vectors.Open(ctx, c, embedders...)
+	if err != nil {
 		return nil, err
 	}
-	p.meaning = p.models.wanted
-	return p, nil
+	return &Knowledge{
+		Projection: knowledge.New(c, past.Erase, vectors.Erase), Browser: browse.New(c), Searcher: search.New(c, models), Compactor: words.NewCompactor(c),
+		Versions: &rebuild.Versions{Catalogue: c}, Models: models, Files: erasure.Files{DB: c.DB, Now: c.Now}, catalogue: c,
+	}, nil
 }
 
-// newKnowledge is the projection before it has looked at the catalogue.
-func newKnowledge(db *database.DB, settings Settings) *Knowledge {
-	p := &Knowledge{
-		db: db, reads: db.DB, versionSet: &atomic.Pointer[versionSet]{}, unreadable: &atomic.Int64{},
-		policies: map[string]domain.ConfidencePolicy{}, tokenizers: settings.Tokenizers,
-		log: settings.Logger, now: settings.Now, packedRows: defaultPackedRows, compactItems: defaultCompactItems, compactIdle: defaultCompactIdle, postings: maxPostings,
-		backlog: &backlog{}, gathered: gathering{gatheredBelow, gatheredSeen, gatheredBytes}, history: &atomic.Pointer[events.Log]{}, past: &atomic.Pointer[pastTables]{}, scopeSizes: newScopeSizes(),
+// Policy is that of [Catalogue.Policy].
+func (p *Knowledge) Policy() domain.ConfidencePolicy { return p.catalogue.Policy() }
+
+// Meaning is the background projection of the vectors of the configured embedder. Searches use it as soon as it
+// has everything, see [embeddingModels.MaintainModels].
+func (p *Knowledge) Meaning() *vectors.Projection { return p.Configured }
+
+// Sweep drops the tables of versions that were retired or failed a while ago, and retires those that a rollback no
+// longer leads to.
+func (p *Knowledge) Sweep(ctx context.Context) error {
+	if err := p.Models.Sweep(ctx); err != nil {
+		return err
 	}
-	for _, policy := range append(domain.ConfidencePolicies(), settings.Policy) {
-		p.policies[policy.Name] = policy
-	}
-	return p
+	return p.Versions.Sweep(ctx)
 }
 
-// Policy computes confidence as the version does that is active at that moment: what is replayed from the
-// log has the confidence that readers see. Its name is that of the active version's policy now.
-func (p *Knowledge) Policy() domain.ConfidencePolicy {
-	return domain.ConfidencePolicy{
-		Name: p.active().policy.Name,
-		Confidence: func(helpful, harmful, reporters int) float64 {
-			return p.active().policy.Confidence(helpful, harmful, reporters)
-		},
+// NewEraser makes an eraser of what the knowledge and the log hold.
+func NewEraser(p *Knowledge, log *events.Log, logger *slog.Logger) *erasure.Eraser {
+	table := func(ctx context.Context) (bun.Ident, error) {
+		v, err := p.catalogue.View(ctx)
+		return v.Tables.Knowledge, err
 	}
+	return erasure.New(p.Files, p.Browser, table, log, logger)
 }
 
-// Meaning is the background projection of the configured embedder's vectors. Searches use it as soon as it
-// has everything, see [Knowledge.TendSpaces].
-func (p *Knowledge) Meaning() *Meaning { return p.meaning }
-
-// Find reads one item, whatever its status: who may see it is for the caller to decide. The error
-// matches [domain.ErrNotFound] if it was never remembered, and [domain.ErrBroken] if its row cannot be read.
-func (p *Knowledge) Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error) {
-	if err := p.refresh(ctx); err != nil {
-		return nil, err
-	}
-	k, err := p.readOne(ctx, p.db.NewSelect().Model((*row)(nil)).ModelTableExpr("? AS k", p.tables().knowledge).
-		Where("tenant = ?", tenant).Where("id = ?", id))
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, domain.NotFound(id)
-	}
-	if err != nil {
-		return nil, p.failed(ctx, "read knowledge", err)
-	}
-	return k, nil
+// Check compares what a database answers from with what its log says; see [check].
+func Check(ctx context.Context, db *database.DB, settings Settings, progress func(items, of int64)) (rebuild.Checked, error) {
+	return rebuild.Check(ctx, settings.withDefaults().catalogue(db), progress)
 }
 
-// maxHistory is how many uses an item shows for, and how many against it.
-const maxHistory = 50
-
-// Feedback reads the newest 50 voices for and against an item, those of its baseline included.
-func (p *Knowledge) Feedback(ctx context.Context, tenant, id string) (domain.Feedback, error) {
-	if err := p.refresh(ctx); err != nil {
-		return domain.Feedback{}, err
-	}
-	p = p.pinned()
-	k, err := p.Find(ctx, tenant, id)
-	if err != nil {
-		return domain.Feedback{}, err
-	}
-	helpful, err := p.uses(ctx, tenant, id, domain.Helpful, k.Baseline.HelpfulHistory)
-	if err != nil {
-		return domain.Feedback{}, err
-	}
-	harmful, err := p.uses(ctx, tenant, id, domain.Harmful, k.Baseline.HarmfulHistory)
-	return domain.Feedback{Helpful: helpful, Harmful: harmful}, err
+// NewRebuilder makes a rebuilder for a projection and its log. From then on the log records what happens to
+// the projection.
+func NewRebuilder(p *Knowledge, log *events.Log) *rebuild.Rebuilder {
+	return rebuild.New(p.Versions, p.Models, log)
 }
 
-func (p *Knowledge) uses(ctx context.Context, tenant, id string, verdict domain.Verdict, older []domain.Use) ([]domain.Use, error) {
-	var rows []voteRow
-	err := p.db.NewSelect().Model(&rows).ModelTableExpr("? AS v", p.tables().votes).
-		Where("tenant = ?", tenant).Where("id = ?", id).Where("verdict = ?", verdict).
-		OrderExpr("at DESC, event_id DESC").Limit(maxHistory).Scan(ctx)
-	if err != nil {
-		return nil, p.failed(ctx, "read votes", err)
+// OpenPast finds the projection of the past in a migrated database, or creates it.
+func OpenPast(ctx context.Context, p *Knowledge, log *events.Log) (*past.Projection, error) {
+	past, err := past.Open(ctx, p.catalogue, p.Models, p.Browser, p.Searcher, log)
+	if err == nil {
+		p.Past.Store(&past.Tables)
 	}
-	list := make([]domain.Use, 0, len(rows)+len(older))
-	for i := range rows {
-		v := rows[i].vote()
-		list = append(list, domain.Use{Query: v.Query, TraceID: v.TraceID, Outcome: v.Outcome, By: v.Voter, At: v.At})
-	}
-	list = append(list, older...)
-	return list[:min(len(list), maxHistory)], nil
-}
-
-// failed says what a database error means to whoever asked.
-func (p *Knowledge) failed(ctx context.Context, what string, err error) error {
-	return fmt.Errorf("%s: %w", what, withRemedy(database.Classify(ctx, err)))
-}
-
-// withRemedy says to callers what to do where the database is away, takes no writes or has no room on its disk, or the server's
-// role lacks a privilege.
-func withRemedy(err error) error {
-	if denied := database.Denied(err); denied != "" {
-		return fmt.Errorf("%w: %w", domain.Unprivileged(denied), err)
-	}
-	if errors.Is(err, database.ErrFull) {
-		return fmt.Errorf("%w: %w", domain.Full("changed"), err)
-	}
-	if errors.Is(err, database.ErrReadOnly) {
-		return fmt.Errorf("%w: %w", domain.ReadOnly("changed"), err)
-	}
-	if errors.Is(err, database.ErrUnavailable) {
-		return fmt.Errorf("%w: %w", domain.ErrUnavailable, err)
-	}
-	return err
+	return past, err
 }

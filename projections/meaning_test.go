@@ -84,7 +84,7 @@ func (w *world) holdsPieces() {
 	w.t.Helper()
 	want := 0
 	for _, k := range w.items() {
-		if isAlive(k) {
+		if IsLive(k) {
 			want += len(k.Scopes)
 		}
 	}

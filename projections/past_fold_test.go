@@ -14,8 +14,8 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// TestWhatAnEarlierFoldSaidOfThePastIsReadAnew opens a database of a program by which an item that was restored after it
-// had been superseded and forgotten held again.
+// TestWhatAnEarlierFoldSaidOfThePastIsReadAnew opens a database of a program by which an item that was restored
+// after it had been superseded and forgotten held again.
 func TestWhatAnEarlierFoldSaidOfThePastIsReadAnew(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {

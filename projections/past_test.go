@@ -22,12 +22,13 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/past"
 )
 
 // pastWorld is a world whose past can be asked.
 type pastWorld struct {
 	*world
-	past *projections.Past
+	past *past.Projection
 }
 
 func newPastWorld(t *testing.T, db *database.DB) pastWorld {

@@ -4,22 +4,24 @@ import (
 	"runtime"
 	"testing"
 	"testing/synctest"
+
+	"github.com/annals-kb/annals/projections/catalogue"
 )
 
 func TestWhoeverWritesIsNotKeptFromAProcessorByReaders(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		processors, all := newProcessors(), runtime.GOMAXPROCS(0)
+		processors, all := catalogue.NewProcessors(), runtime.GOMAXPROCS(0)
 		written, read := make(chan struct{}), make(chan struct{})
 		var readers int
 		go func() {
-			defer processors.write()()
+			defer processors.Write()()
 			<-written
 		}()
 		synctest.Wait()
 		for range all + 2 {
 			go func() {
-				defer processors.read()()
+				defer processors.Read()()
 				readers++
 				<-read
 			}()

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/browse"
 )
 
 // rareReads look for what few items are, and most are not.
@@ -23,14 +23,14 @@ func rareReads() []work {
 			nothing(w.t)(nil, err)
 		}
 	}
-	reporting := func(report func(projections.Reports, context.Context, domain.ReportQuery) ([]domain.ReportItem, error)) func(*world) {
+	reporting := func(report func(browse.Reports, context.Context, domain.ReportQuery) ([]domain.ReportItem, error)) func(*world) {
 		return func(w *world) {
-			nothing(w.t)(report(projections.Reports{Knowledge: w.base, Log: w.log}, w.t.Context(), domain.ReportQuery{Tenant: by.Tenant, Limit: 10}))
+			nothing(w.t)(report(browse.Reports{Browser: w.base.Browser, Log: w.log}, w.t.Context(), domain.ReportQuery{Tenant: by.Tenant, Limit: 10}))
 		}
 	}
 	return []work{
-		{name: "report what did harm", do: reporting(projections.Reports.Harm), onSQLite: true},
-		{name: "report what is stale", do: reporting(projections.Reports.Stale)},
+		{name: "report what did harm", do: reporting(browse.Reports.Harm), onSQLite: true},
+		{name: "report what is stale", do: reporting(browse.Reports.Stale)},
 		{name: "list a strange scope's", do: listing(domain.Filter{Scope: "user:nobody"}), fromScopes: true},
 		{name: "list what lies nowhere", do: listing(domain.Filter{URIPrefix: "viking://nowhere/"}), fromScopes: true},
 		{name: "list what is public", do: listing(domain.Filter{Visibility: domain.PublicWide}), fromScopes: true},

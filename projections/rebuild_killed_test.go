@@ -15,6 +15,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/rebuild"
 )
 
 // rebuildChild tells a process of this test which database to rebuild.
@@ -117,7 +118,7 @@ func rebuildAsChild(t *testing.T, url string) {
 	for _, stage := range []string{"building", "indexing", "catching_up", "verifying", "ready"} {
 		r.at(stage, func() { say("stage " + stage) })
 	}
-	all := projections.Rebuilds{Rebuilder: r.Rebuilder}
+	all := rebuild.Rebuilds{Rebuilder: r.Rebuilder}
 	for t.Context().Err() == nil {
 		last, err := all.Last(t.Context(), "knowledge")
 		switch {

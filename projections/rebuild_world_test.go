@@ -12,12 +12,13 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/rebuild"
 )
 
 // rebuilding is a world with a rebuilder, which can be met at every stage.
 type rebuilding struct {
 	*world
-	*projections.Rebuilder
+	*rebuild.Rebuilder
 	stages *stageHandler
 	clock  *movableClock
 }
@@ -32,7 +33,8 @@ func newRebuilding(t *testing.T, db *database.DB, settings projections.Settings)
 	return r
 }
 
-// newRebuildingAfar is a rebuilding on PostgreSQL that has rebuilt an item once, behind a proxy, and the operator's own way to it.
+// newRebuildingAfar is a rebuilding on PostgreSQL that has rebuilt an item once, behind a proxy, and the operator's
+// own way to it.
 func newRebuildingAfar(t *testing.T) (r *rebuilding, proxy *databasetest.Proxy, operator *database.DB) {
 	t.Helper()
 	server := databasetest.Postgres(t)
@@ -75,7 +77,7 @@ func (r *rebuilding) ended() domain.Rebuild {
 
 func (r *rebuilding) last() domain.Rebuild {
 	r.t.Helper()
-	last, err := projections.Rebuilds{Rebuilder: r.Rebuilder}.Last(r.t.Context(), "knowledge")
+	last, err := rebuild.Rebuilds{Rebuilder: r.Rebuilder}.Last(r.t.Context(), "knowledge")
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -14,17 +14,18 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/rebuild"
 )
 
 // rebuilds are the rebuilds of a world's projections by one process.
-func (w *world) rebuilds() projections.Rebuilds {
+func (w *world) rebuilds() rebuild.Rebuilds {
 	rebuilder := projections.NewRebuilder(w.base, w.log)
 	w.t.Cleanup(rebuilder.Close)
-	return projections.Rebuilds{Rebuilder: rebuilder}
+	return rebuild.Rebuilds{Rebuilder: rebuilder}
 }
 
 // ended waits until a rebuild has ended, in whichever process.
-func (w *world) ended(r projections.Rebuilds) domain.Rebuild {
+func (w *world) ended(r rebuild.Rebuilds) domain.Rebuild {
 	w.t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		last, err := r.Last(w.t.Context(), "knowledge")
@@ -95,7 +96,7 @@ func TestAPlanCountsWhatIsLoadedAndNotWhatRebuildsRecord(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		r := lived(t, db, projections.Settings{})
 		for range 2 {
-			plan, err := projections.Rebuilds{Rebuilder: r.Rebuilder}.Plan(t.Context(), "knowledge", domain.RebuildOrder{})
+			plan, err := rebuild.Rebuilds{Rebuilder: r.Rebuilder}.Plan(t.Context(), "knowledge", domain.RebuildOrder{})
 			if err != nil || plan.Streams != 12 || plan.Events != 15 {
 				t.Errorf("got %+v (%v), want 12 items from 15 events", plan, err)
 			}
@@ -113,7 +114,7 @@ func TestARebuildOutlivesItsProcess(t *testing.T) {
 			close(verifying)
 			<-ctx.Done() // the process ends in the middle
 		})
-		first := projections.Rebuilds{Rebuilder: w.Rebuilder}
+		first := rebuild.Rebuilds{Rebuilder: w.Rebuilder}
 		if _, err := first.Start(t.Context(), "knowledge", domain.RebuildOrder{}); err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +149,7 @@ func TestOneProcessRebuildsAtATime(t *testing.T) {
 		close(verifying)
 		<-goOn
 	})
-	here, there := projections.Rebuilds{Rebuilder: w.Rebuilder}, newWorld(t, db, projections.Settings{}).rebuilds()
+	here, there := rebuild.Rebuilds{Rebuilder: w.Rebuilder}, newWorld(t, db, projections.Settings{}).rebuilds()
 	if _, err := here.Start(t.Context(), "knowledge", domain.RebuildOrder{}); err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +176,7 @@ func TestVersionsThatWereDroppedAreNotShown(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		w := newRebuilding(t, db, projections.Settings{})
 		w.remember("one", "what the log says", "team:pay")
-		rebuilds := projections.Rebuilds{Rebuilder: w.Rebuilder}
+		rebuilds := rebuild.Rebuilds{Rebuilder: w.Rebuilder}
 		w.during("verifying", func(ctx context.Context) { <-ctx.Done() })
 		if _, err := rebuilds.Start(t.Context(), "knowledge", domain.RebuildOrder{}); err != nil {
 			t.Fatal(err)

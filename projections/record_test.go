@@ -13,6 +13,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/rebuild"
 )
 
 // recorded is what the record says happened to the projection, and who did it.
@@ -46,7 +47,7 @@ func TestWhatHappensToAProjectionIsRecorded(t *testing.T) {
 		for i := range 5 {
 			r.remember(fmt.Sprint("item-", i), "what the log says", "team:pay")
 		}
-		all := projections.Rebuilds{Rebuilder: r.Rebuilder}
+		all := rebuild.Rebuilds{Rebuilder: r.Rebuilder}
 		operator := domain.Principal{Tenant: "acme", Subject: "user:olga", Authentication: "key:x"}
 		asked := domain.WithCaller(t.Context(), operator, domain.Origin{RequestID: "request-1"})
 		rebuild := func(order domain.RebuildOrder) {

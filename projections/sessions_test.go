@@ -12,6 +12,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/sessions"
 )
 
 // texts are what messages say.
@@ -43,7 +44,7 @@ func TestASessionIsReadBack(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, projections.Settings{})
-		sessions := projections.Sessions{Log: w.log}
+		sessions := sessions.Sessions{Log: w.log}
 		w.say("s1", "a", "b", "c")
 		w.submit(domain.UseContexts{SessionTarget: w.session("s1"), URIs: []string{"viking://x"}})
 		first := w.submit(domain.CommitSession{SessionTarget: w.session("s1"), Keep: 1, Trigger: domain.TriggerPeriodic})

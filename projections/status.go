@@ -1,101 +1,49 @@
 package projections
 
 import (
-	"cmp"
 	"context"
-	"time"
+	"slices"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections/catalogue"
+	"github.com/annals-kb/annals/projections/past"
+	"github.com/annals-kb/annals/projections/rows"
 )
-
-// Progress tells how far background projections have read; *events.Log keeps it.
-type Progress interface {
-	Head(ctx context.Context, tenant string) (position int64, eventID string, err error)
-	AheadOfClock(ctx context.Context, tenant string, position int64) (time.Duration, error)
-	Checkpoint(ctx context.Context, projection, tenant string) (position int64, eventID string, updatedAt time.Time, err error)
-	SubscriptionStatus(ctx context.Context, projection, tenant string) (events.SubscriptionStatus, error)
-	AwaitHead(ctx context.Context, tenant string, position int64) (head int64, err error)
-	Await(ctx context.Context, projection, tenant string, position int64) error
-}
 
 // Reader is the projection together with the progress of the log and with its past, as an API wants it.
 type Reader struct {
 	*Knowledge
-	Past     *Past
-	Progress Progress
+	Past *past.Projection
+	Log  *events.Log
 }
 
 // Status is how the projections do, as one tenant sees them: every version of the knowledge table that
 // is there, the active one first, and the vectors. What is active is written with the log and never
 // behind.
 func (r Reader) Status(ctx context.Context, tenant string) ([]domain.ProjectionStatus, error) {
-	head, _, err := r.Progress.Head(ctx, tenant)
+	head, _, err := r.Log.Head(ctx, tenant)
 	if err != nil {
 		return nil, err
 	}
-	versions, err := r.statuses(ctx, r.Progress, tenant, head)
+	versions, err := r.statuses(ctx, r.Log, tenant, head)
 	if err != nil {
 		return nil, err
 	}
 	if len(versions) > 0 && head > 0 {
-		if versions[0].Ahead, err = r.Progress.AheadOfClock(ctx, tenant, head); err != nil {
+		if versions[0].Ahead, err = r.Log.AheadOfClock(ctx, tenant, head); err != nil {
 			return nil, err
 		}
 	}
-	if len(versions) > 0 && r.unreadable.Load() == int64(versions[0].Version) {
+	if len(versions) > 0 && r.catalogue.Unreadable.Load() == int64(versions[0].Version) {
 		versions[0].Settings["unreadable_rows"] = "found since the server started"
 	}
-	meaning, err := r.models.statuses(ctx, r.Progress, tenant, head)
+	meaning, err := r.Statuses(ctx, r.Log, tenant, head)
 	if err != nil {
 		return nil, err
 	}
-	past, err := r.Past.status(ctx, r.Progress, tenant, head)
+	past, err := r.Past.Status(ctx, r.Log, tenant, head)
 	return append(append(versions, meaning...), past), err
-}
-
-// statuses are how the spaces do whose vectors are there, the one that is read first.
-func (s *embeddingModels) statuses(ctx context.Context, progress Progress, tenant string, head int64) ([]domain.ProjectionStatus, error) {
-	p := s.knowledge
-	var all []listed
-	err := p.db.NewSelect().Model(&all).Where("name = ?", meaningName).
-		OrderExpr("CASE state WHEN 'active' THEN 0 ELSE 1 END, version DESC").Scan(ctx)
-	if err != nil {
-		return nil, p.failed(ctx, "read the catalogue", err)
-	}
-	var list []domain.ProjectionStatus
-	for _, v := range all {
-		if v.dropped() {
-			continue
-		}
-		status, err := s.status(ctx, v, progress, tenant, head)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, status)
-	}
-	return list, nil
-}
-
-func (s *embeddingModels) status(ctx context.Context, v listed, progress Progress, tenant string, head int64) (domain.ProjectionStatus, error) {
-	status := domain.ProjectionStatus{
-		Name: v.Name, Version: v.Version, State: v.State, Head: head, Settings: v.settings(),
-		CreatedAt: v.CreatedAt.Time, UpdatedAt: v.UpdatedAt.Time,
-	}
-	name := meaningTables{version: v.Version}.checkpoint()
-	f, err := progress.SubscriptionStatus(ctx, name, tenant)
-	if err != nil {
-		return status, err
-	}
-	status = f.Describe(status)
-	if read := s.read.Load(); read.tables.version == v.Version {
-		failure, _ := read.failure.Load().(string)
-		status.Error = cmp.Or(status.Error, failure)
-		if !read.reachable() {
-			status.Error = "words answer alone: no setting of this server says how to reach the model of these vectors"
-		}
-	}
-	return status, nil
 }
 
 // List reads items as they are, or as they were at a position of the log.
@@ -114,7 +62,41 @@ func (r Reader) Search(ctx context.Context, s domain.Search) (domain.Answer, err
 	return r.Knowledge.Search(ctx, s)
 }
 
-// AsOf is what an item was at a position of the log; see [Past.Find].
+// AsOf is what an item was at a position of the log; see [past.Projection.Find].
 func (r Reader) AsOf(ctx context.Context, tenant, id string, position int64) (*domain.Knowledge, error) {
 	return r.Past.Find(ctx, tenant, id, position)
+}
+
+// statuses are how the versions do whose tables are there, as one tenant sees them.
+func (p *Knowledge) statuses(ctx context.Context, log *events.Log, tenant string, head int64) ([]domain.ProjectionStatus, error) {
+	all, err := p.catalogue.Versions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var list []domain.ProjectionStatus
+	for _, v := range all {
+		if v.Dropped() {
+			continue
+		}
+		s := domain.ProjectionStatus{
+			Name: v.Name, Version: v.Version, State: v.State, Head: head, Settings: v.ComputedWith(), Error: v.Trouble(),
+			Inline: slices.Contains(catalogue.WrittenStates, v.State), WhatIf: v.WhatIf(),
+			CreatedAt: v.CreatedAt.Time, UpdatedAt: v.UpdatedAt.Time, Report: v.Report,
+		}
+		switch {
+		case s.Inline:
+			s.Position = head
+			if s.Unindexed, err = p.Unindexed(ctx, rows.TablesOf(v.Version), tenant); err != nil {
+				return nil, err
+			}
+		case v.Unfinished():
+			if s.Position, _, _, err = log.Checkpoint(ctx, v.Checkpoint(), tenant); err != nil {
+				return nil, err
+			}
+			s.Head = max(s.Head, s.Position)
+			s.LagEvents = s.Head - s.Position
+		}
+		list = append(list, s)
+	}
+	return list, nil
 }

@@ -123,7 +123,8 @@ func (w *world) holdDirectory(who string, d domain.Directory, sees []domain.URI)
 	}
 }
 
-// holdLeaves holds the leaves below a directory, page by page, against what can be seen. Each says "x", and two of these are read at once.
+// holdLeaves holds the leaves below a directory, page by page, against what can be seen. Each says "x", and two of
+// these are read at once.
 func (w *world) holdLeaves(who string, walk domain.Walk, contents bool, want []domain.URI) {
 	w.t.Helper()
 	var got []domain.URI

@@ -15,6 +15,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/browse"
 )
 
 // An item whose row cannot be read is left out of every answer and named in the log. The other items stay.
@@ -101,7 +102,7 @@ func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 				}
 				said("trees", tree, left...)
 
-				reports := projections.Reports{Knowledge: w.base, Log: w.log}
+				reports := browse.Reports{Browser: w.base.Browser, Log: w.log}
 				for name, report := range map[string]func() ([]domain.ReportItem, error){
 					"harm":    func() ([]domain.ReportItem, error) { return reports.Harm(t.Context(), w.asked()) },
 					"stale":   func() ([]domain.ReportItem, error) { return reports.Stale(t.Context(), w.asked()) },

@@ -59,7 +59,7 @@ func (w *world) reader() projections.Reader {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return projections.Reader{Knowledge: w.base, Past: past, Progress: w.log}
+	return projections.Reader{Knowledge: w.base, Past: past, Log: w.log}
 }
 
 // in is the same world as an admin of another tenant sees it.

@@ -92,9 +92,9 @@ func openService(ctx context.Context, cfg config, embedder, former embedding.Emb
 	}
 	s.worker, s.summaries = s.extractor(entrance, extractor), s.summarizing(entrance, extractor)
 	s.directories = s.browsing(entrance, extractor)
-	reader := present{projections.Reader{Knowledge: knowledge, Past: past, Progress: log}, s.forwarder, s.worker, s.summaries}
+	reader := present{projections.Reader{Knowledge: knowledge, Past: past, Log: log}, s.forwarder, s.worker, s.summaries}
 	api := annalshttp.Config{
-		Reporter: projections.Reports{Knowledge: knowledge, Log: log}, Recorder: s.accesses, Sessions: projections.Sessions{Log: log},
+		Reporter: projections.Reports{Browser: knowledge.Browser, Log: log}, Recorder: s.accesses, Sessions: projections.Sessions{Log: log},
 		Writer: entrance, Scrubbing: entrance, Recorded: entrance, Reader: reader, Historian: log, Policy: knowledge.Policy,
 		Rebuilder: projections.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Walls: wallsOf(db),
 		Keys: s.keys, RootKey: cfg.RootKey, Eraser: s.eraser, Confine: database.ForTenant,

@@ -52,13 +52,13 @@ func Open(t *testing.T, db *database.DB, options events.Options) Base {
 
 // Reader reads the present and the past.
 func (b Base) Reader() projections.Reader {
-	return projections.Reader{Knowledge: b.Knowledge, Past: b.Past, Progress: b.Log}
+	return projections.Reader{Knowledge: b.Knowledge, Past: b.Past, Log: b.Log}
 }
 
 // Config serves them in no-auth mode: each request sees one tenant where the database has roles for that.
 func (b Base) Config(t *testing.T) annalshttp.Config {
 	return annalshttp.Config{
-		Writer: b.Log, Historian: b.Log, Reader: b.Reader(), Reporter: projections.Reports{Knowledge: b.Knowledge, Log: b.Log},
+		Writer: b.Log, Historian: b.Log, Reader: b.Reader(), Reporter: projections.Reports{Browser: b.Knowledge.Browser, Log: b.Log},
 		Sessions: projections.Sessions{Log: b.Log},
 		Version:  "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
 	}

@@ -107,8 +107,8 @@ func serve(ctx context.Context, dir string) (http.Handler, func() error, error) 
 	}
 	server := annalshttp.New(annalshttp.Config{
 		Writer: log, Historian: log,
-		Reader:   projections.Reader{Knowledge: knowledge, Past: past, Progress: log},
-		Reporter: projections.Reports{Knowledge: knowledge, Log: log},
+		Reader:   projections.Reader{Knowledge: knowledge, Past: past, Log: log},
+		Reporter: projections.Reports{Browser: knowledge.Browser, Log: log},
 		Sessions: projections.Sessions{Log: log},
 		Version:  "trace", Logger: logger, Confine: database.ForTenant,
 	})

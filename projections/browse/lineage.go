@@ -1,0 +1,160 @@
+package browse
+
+import (
+	"context"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections/rows"
+)
+
+// maxKin is how many relations of an item are followed at most.
+const maxKin = 10_000
+
+// Lineage lists what an item was made from and what was made from it, what took its place and whose place it
+// took, and so on from each of them.
+func (b *Browser) Lineage(ctx context.Context, tenant, id string) ([]domain.LineageRelation, error) {
+	p, err := b.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	seen := rows.Set{domain.KnowledgeStream(id): true}
+	var all []domain.LineageRelation
+	for next := []string{id}; len(next) > 0 && len(all) < maxKin; {
+		found, err := p.relatives(ctx, tenant, next)
+		if err != nil {
+			return nil, rows.Failed(ctx, "follow the lineage", err)
+		}
+		next = nil
+		for _, kin := range found {
+			if seen[kin.Stream] {
+				continue
+			}
+			seen[kin.Stream] = true
+			all = append(all, kin)
+			if kin.ID != "" {
+				next = append(next, kin.ID)
+			}
+		}
+	}
+	return all, nil
+}
+
+// Relatives are the nearest of some items.
+func (b *Browser) Relatives(ctx context.Context, tenant string, ids []string) ([]domain.LineageRelation, error) {
+	p, err := b.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return p.relatives(ctx, tenant, ids)
+}
+
+// relatives are the nearest of some items.
+func (p view) relatives(ctx context.Context, tenant string, ids []string) (found []domain.LineageRelation, err error) {
+	streams := make([]string, len(ids))
+	for i, id := range ids {
+		streams[i] = domain.KnowledgeStream(id)
+	}
+	table := p.Tables.Knowledge
+	for _, step := range []struct {
+		relation, query string
+		args            []any
+	}{
+		{domain.Derives, `
+			SELECT e.stream, k.id
+			FROM ? AS k ` + p.origins() + `
+			WHERE k.tenant = ? AND k.id IN (?)
+			ORDER BY e.position`, []any{table, tenant, bun.List(ids)}},
+		{domain.DerivedFrom, p.madeFrom(), []any{p.IndexHint("derived"), tenant, bun.List(streams)}},
+		{domain.Supersedes, `
+			SELECT 'knowledge:' || k.superseded_by, k.id
+			FROM ? AS k
+			WHERE k.tenant = ? AND k.id IN (?) AND k.superseded_by <> ''
+			ORDER BY k.number`, []any{table, tenant, bun.List(ids)}},
+		{domain.SupersededBy, `
+			SELECT 'knowledge:' || k.id, k.superseded_by
+			FROM ?
+			WHERE k.tenant = ? AND k.superseded_by IN (?) AND k.superseded_by <> ''
+			ORDER BY k.number`, []any{p.IndexHint("replaced"), tenant, bun.List(ids)}},
+	} {
+		err := p.eachKin(ctx, step.query, step.args, func(kin domain.LineageRelation) {
+			kin.Relation = step.relation
+			found = append(found, kin)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// origins joins items k with the events e that they were made from, each by its id.
+func (p view) origins() string {
+	if p.DB.Engine == database.Postgres {
+		return `CROSS JOIN json_array_elements_text(k.derived_from) AS o (value)
+			JOIN events AS e ON e.tenant = k.tenant AND e.event_id = o.value::uuid`
+	}
+	return `CROSS JOIN json_each(` + rows.JSON("k.derived_from") + `) AS o
+			CROSS JOIN events AS e ON e.tenant = k.tenant AND e.event_id = o.value`
+}
+
+// madeFrom finds the items that were made from what is in streams.
+func (p view) madeFrom() string {
+	made := "k.derived_from <> '[]'"
+	if p.DB.Engine == database.Postgres {
+		made = "json_array_length(k.derived_from) > 0"
+	}
+	return `
+		SELECT 'knowledge:' || k.id, e.stream
+		FROM ? ` + p.origins() + `
+		WHERE k.tenant = ? AND ` + made + ` AND e.stream IN (?)
+		ORDER BY k.number, e.position`
+}
+
+// Learned lists the items that were made from what is in streams of other things than items, such as sessions.
+func (b *Browser) Learned(ctx context.Context, tenant string, streams []string) (found []domain.LineageRelation, err error) {
+	if len(streams) == 0 {
+		return nil, nil
+	}
+	p, err := b.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	seen := rows.Set{}
+	err = p.eachKin(ctx, p.madeFrom(), []any{p.IndexHint("derived"), tenant, bun.List(streams)}, func(kin domain.LineageRelation) {
+		if !seen[kin.Stream] {
+			seen[kin.Stream] = true
+			kin.Relation = domain.DerivedFrom
+			found = append(found, kin)
+		}
+	})
+	if err != nil {
+		return nil, rows.Failed(ctx, "find what was learned", err)
+	}
+	return found, nil
+}
+
+// eachKin reads streams and whose kin they are.
+func (p view) eachKin(ctx context.Context, query string, args []any, each func(domain.LineageRelation)) error {
+	rows, err := p.DB.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var kin domain.LineageRelation
+		if err := rows.Scan(&kin.Stream, &kin.Of); err != nil {
+			return err
+		}
+		if id, isItem := domain.ItemOf(kin.Stream); isItem {
+			kin.ID = id
+		}
+		if id, isItem := domain.ItemOf(kin.Of); isItem {
+			kin.Of = id
+		}
+		each(kin)
+	}
+	return rows.Err()
+}

@@ -1,0 +1,377 @@
+package browse
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections/rows"
+)
+
+// Reports answer which knowledge stands out, and who relied on it.
+type Reports struct {
+	Browser *Browser
+	Log     *events.Log
+}
+
+// standing is a row of a report.
+type standing struct {
+	ID             string         `bun:"id"`
+	Task           string         `bun:"task"`
+	Owner          string         `bun:"owner"`
+	Scopes         []domain.Scope `bun:"scopes"`
+	Status         string         `bun:"status"`
+	Helpful        int            `bun:"helpful"`
+	Harmful        int            `bun:"harmful"`
+	StaleReporters int            `bun:"stale_reporters"`
+	StaleReason    string         `bun:"stale_reason"`
+	Expired        bool           `bun:"expired"`
+	ConfirmUntil   database.Time  `bun:"confirm_until"`
+	Confidence     float64        `bun:"confidence"`
+	Count          int            `bun:"counted"`
+	Last           database.Time  `bun:"last"`
+}
+
+// The columns of a standing, but what it is ranked by; and of which expressions at the time ?0 they are the names.
+const (
+	standingColumns = `most.id, most.task, most.owner, most.scopes, most.status, most.helpful, most.harmful,
+		most.stale_reporters, most.stale_reason, most.expired, most.confirm_until, most.confidence`
+	standsThen = `k.id, k.number, k.task, k.owner, k.scopes, k.status, k.helpful, k.harmful, ` + reportersThen + ` AS stale_reporters,
+		CASE WHEN k.confirm_until <= ?0 AND k.stale_reason = '' THEN k.suspended_reason ELSE k.stale_reason END AS stale_reason,
+		coalesce(k.confirm_until <= ?0, FALSE) AS expired, k.confirm_until,
+		` + rows.ConfidenceAt + ` AS confidence`
+	reportersThen = "(k.stale_reporters + CASE WHEN k.confirm_until <= ?0 THEN k.suspended_reporters ELSE 0 END)"
+)
+
+func (s standing) domain() domain.ReportItem {
+	last := s.Last.Time
+	if s.Expired && last.IsZero() {
+		last = s.ConfirmUntil.Time
+	}
+	return domain.ReportItem{
+		ID: s.ID, Task: s.Task, Owner: domain.Entity(s.Owner), Scopes: s.Scopes, Status: domain.Status(s.Status),
+		Helpful: s.Helpful, Harmful: s.Harmful, Reporters: s.StaleReporters, Confidence: s.Confidence,
+		Expired: s.Expired, Count: s.Count, Last: last, Reason: s.StaleReason,
+	}
+}
+
+// Harm ranks items by the voices against them that count, cast within the time; without a time, those
+// that they were imported with count, too.
+func (r Reports) Harm(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error) {
+	p, err := r.Browser.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	voices := func() *bun.SelectQuery {
+		return p.DB.NewSelect().TableExpr("? AS v", p.Tables.Votes).Where("v.verdict = 'harmful'")
+	}
+	return p.ranked(ctx, q, ranking{said: voices, counted: "k.harmful", some: "k.harmful > 0", index: "harmful"})
+}
+
+// Stale ranks items by the reports of staleness since they were last confirmed, or all where that has expired. It ends
+// with items whose confirmation has expired and that nobody reported.
+func (r Reports) Stale(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error) {
+	p, err := r.Browser.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := database.At(p.Now())
+	reports := func() *bun.SelectQuery {
+		return p.DB.NewSelect().TableExpr("? AS v", p.Tables.Reports).
+			Where("(NOT v.suspended OR EXISTS (SELECT 1 FROM ? AS e WHERE e.tenant = v.tenant AND e.id = v.id AND e.confirm_until <= ?))",
+				p.Tables.Knowledge, now)
+	}
+	return p.ranked(ctx, q, ranking{
+		said: reports, counted: reportersThen, some: rows.MayBeStale + " AND (k.stale_reporters > 0 OR k.confirm_until <= ?0)", index: "stale",
+		also: p.expiredWithin(q).ColumnExpr("k.id, 0 AS counted"),
+	})
+}
+
+// expiredWithin selects the items whose last confirmation expired within the time.
+func (p view) expiredWithin(q domain.ReportQuery) *bun.SelectQuery {
+	expired := p.DB.NewSelect().TableExpr("?", p.IndexHint("stale")).
+		Where("k.tenant = ?", q.Tenant).Where(rows.MayBeStale).Where("k.confirm_until <= ?", database.At(p.Now()))
+	return rows.Between(expired, "k.confirm_until", q.From, q.To)
+}
+
+// ranking is by what items are ranked.
+type ranking struct {
+	said    func() *bun.SelectQuery // each voice v that counts
+	counted string                  // how many those about k are, at the time ?0
+	some    string                  // which items are listed, at that time
+	index   string                  // of those
+	also    *bun.SelectQuery        // ids of items that are listed for a time although nothing is counted; nil for none
+}
+
+// ranked counts what is said of each item, and lists those that most is said of first. What a column counts that
+// has an index of the items with any is looked up there; and when the last was said, of the items that are listed.
+func (p view) ranked(ctx context.Context, q domain.ReportQuery, by ranking) ([]domain.ReportItem, error) {
+	now := database.At(p.Now())
+	query := p.DB.NewSelect().ColumnExpr(standsThen, now)
+	if q.From.IsZero() && q.To.IsZero() {
+		query = query.TableExpr("?", p.IndexHint(by.index)).ColumnExpr(by.counted+" AS counted", now).Where(by.some, now)
+	} else {
+		then := rows.Between(by.said().ColumnExpr("v.id, count(*) AS counted").Where("v.tenant = ?", q.Tenant).GroupExpr("v.id"), "v.at", q.From, q.To)
+		if by.also != nil {
+			then = p.DB.NewSelect().TableExpr("(?) AS part", then.UnionAll(by.also)).
+				ColumnExpr("part.id, CAST(sum(part.counted) AS integer) AS counted").GroupExpr("part.id")
+		}
+		query = query.TableExpr("(?) AS said CROSS JOIN ? AS k", then, p.Tables.Knowledge).ColumnExpr("said.counted").Where("k.id = said.id")
+	}
+	chosen, args := p.isChosen(about(q))
+	query = query.Where("k.tenant = ?", q.Tenant).Where(chosen, args...).
+		OrderExpr("counted DESC, confidence, number").Limit(int64(q.Limit)).Offset(q.Skip)
+	last := rows.Between(by.said().ColumnExpr("max(v.at)").Where("v.tenant = ?", q.Tenant).Where("v.id = most.id"), "v.at", q.From, q.To)
+	list, err := p.standings(ctx, p.DB.NewSelect().TableExpr("(?) AS most", query).ColumnExpr(standingColumns+", most.counted, (?) AS last", last).
+		OrderExpr("most.counted DESC, most.confidence, most.number"))
+	if err != nil {
+		return nil, rows.Failed(ctx, "rank knowledge", err)
+	}
+	return list, nil
+}
+
+// standings reads rows of a report, and leaves out those that cannot be read.
+func (p view) standings(ctx context.Context, query *bun.SelectQuery) (list []domain.ReportItem, err error) {
+	list = []domain.ReportItem{}
+	var broken []string
+	err = rows.ScanEach(ctx, p.DB.DB, query, func(s *standing, unreadable error) {
+		if unreadable != nil {
+			broken = append(broken, s.ID)
+			return
+		}
+		list = append(list, s.domain())
+	})
+	p.LogUnreadable(ctx, broken)
+	return list, err
+}
+
+// about is the query for events of the same items.
+func about(q domain.ReportQuery) domain.EventQuery {
+	return domain.EventQuery{Tenant: q.Tenant, Only: q.Only, Scope: q.Scope, Owner: q.Owner, From: q.From, To: q.To}
+}
+
+// lowering are the facts that may lower an item's confidence.
+func lowering() []string {
+	return []string{
+		domain.FoundHarmful{}.Name(), domain.ReportedStale{}.Name(), domain.FeedbackRetracted{}.Name(),
+	}
+}
+
+// Declining ranks items by how far their confidence fell within the time. It folds the history of every
+// item about which something was recorded that may lower it, or whose last confirmation expired, so it takes longer the
+// more there are.
+func (r Reports) Declining(ctx context.Context, q domain.ReportQuery) ([]domain.ReportItem, error) {
+	streams, err := r.lowered(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	var fallen []domain.ReportItem
+	for _, stream := range streams {
+		s, err := r.fall(ctx, q, stream)
+		if err != nil {
+			return nil, err
+		}
+		if s.Before > s.After {
+			fallen = append(fallen, s)
+		}
+	}
+	slices.SortFunc(fallen, func(a, b domain.ReportItem) int {
+		return cmp.Or(cmp.Compare(b.Before-b.After, a.Before-a.After), cmp.Compare(a.ID, b.ID))
+	})
+	fallen = fallen[min(q.Skip, int64(len(fallen))):]
+	fallen = fallen[:min(q.Limit, len(fallen))]
+	return r.described(ctx, q.Tenant, fallen)
+}
+
+// lowered are the streams in which something was recorded that may lower a confidence, or whose confirmation expired.
+func (r Reports) lowered(ctx context.Context, q domain.ReportQuery) ([]string, error) {
+	p, err := r.Browser.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	query := about(q)
+	chosen, args := p.isChosen(query)
+	var expired, streams []string
+	if err := p.expiredWithin(q).ColumnExpr("k.id").Where(chosen, args...).Scan(ctx, &expired); err != nil {
+		return nil, rows.Failed(ctx, "find expired confirmations", err)
+	}
+	seen := rows.Set{}
+	for _, id := range expired {
+		seen.Add(&streams, domain.KnowledgeStream(id))
+	}
+	query.Names, query.Limit = lowering(), 500
+	for {
+		found, next, err := r.Log.Find(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range found {
+			seen.Add(&streams, e.Stream)
+		}
+		if next == 0 {
+			return streams, nil
+		}
+		query.After = next
+	}
+}
+
+// fall compares an item's confidence when the time began, or when the item did, with that when it ended.
+func (r Reports) fall(ctx context.Context, q domain.ReportQuery, stream string) (domain.ReportItem, error) {
+	id := strings.TrimPrefix(stream, domain.KnowledgeStream(""))
+	s := domain.ReportItem{ID: id}
+	past, err := r.Log.Stream(ctx, q.Tenant, stream)
+	if err != nil {
+		return s, err
+	}
+	k, policy, first := &domain.Knowledge{ID: id}, r.Browser.catalogue.Policy(), true
+	s.Policy = policy.Name
+	step := func(at time.Time, confidence float64) {
+		if first || at.Before(q.From) {
+			s.Before = confidence
+		}
+		if !q.To.IsZero() && !at.Before(q.To) {
+			return
+		}
+		if !first && confidence < s.After && !at.Before(q.From) {
+			s.Count, s.Last = s.Count+1, at
+		}
+		s.After, first = confidence, false
+	}
+	var before time.Time
+	expire := func(now time.Time) { // nothing is recorded when a confirmation expires
+		if k.ConfirmUntil.After(before) && !k.ConfirmUntil.After(now) {
+			step(k.ConfirmUntil, k.ExpiredConfidence)
+		}
+	}
+	for _, event := range past {
+		expire(event.RecordedAt)
+		if err := k.Evolve(event.Fact, event.Metadata(), policy); err != nil {
+			return s, fmt.Errorf("fold %s: %w", stream, err)
+		}
+		before = event.RecordedAt
+		step(before, k.At(before).Confidence)
+	}
+	expire(r.Browser.catalogue.Now())
+	return s, nil
+}
+
+// described says what the items are now, and leaves out those that cannot be read.
+func (r Reports) described(ctx context.Context, tenant string, list []domain.ReportItem) ([]domain.ReportItem, error) {
+	if len(list) == 0 {
+		return list, nil
+	}
+	p, err := r.Browser.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(list))
+	for i, s := range list {
+		ids[i] = s.ID
+	}
+	now := p.DB.NewSelect().TableExpr("? AS k", p.Tables.Knowledge).ColumnExpr(standsThen, database.At(p.Now())).
+		Where("k.tenant = ?", tenant).Where("k.id IN (?)", bun.List(ids))
+	current, err := p.standings(ctx, p.DB.NewSelect().TableExpr("(?) AS most", now).ColumnExpr(standingColumns))
+	if err != nil {
+		return nil, rows.Failed(ctx, "describe knowledge", err)
+	}
+	known := map[string]domain.ReportItem{}
+	for _, row := range current {
+		known[row.ID] = row
+	}
+	left := list[:0]
+	for _, s := range list {
+		if now, readable := known[s.ID]; readable {
+			now.Before, now.After, now.Policy, now.Count, now.Last = s.Before, s.After, s.Policy, s.Count, s.Last
+			left = append(left, now)
+		}
+	}
+	return left, nil
+}
+
+// reliance is a row of who relied on what, or was denied it.
+type reliance struct {
+	At            database.Time `bun:"at"`
+	Kind          string        `bun:"kind"`
+	Actor         string        `bun:"actor"`
+	OnBehalfOf    string        `bun:"on_behalf_of"`
+	Item          string        `bun:"item"`
+	Rank          int           `bun:"rank"`
+	Score         float64       `bun:"score"`
+	Route         string        `bun:"route"`
+	Status        int           `bun:"status"`
+	RequestID     string        `bun:"request_id"`
+	CorrelationID string        `bun:"correlation_id"`
+	TraceID       string        `bun:"trace_id"`
+	Tie           string        `bun:"tie"`
+}
+
+// Accesses lists who was given an item or found it helpful, or what was denied, the newest first.
+func (r Reports) Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.Usage, error) {
+	p, err := r.Browser.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	given := p.DB.NewSelect().TableExpr("accesses AS a").
+		ColumnExpr("a.at, a.kind, a.actor, a.on_behalf_of, a.item, a.rank, a.score, a.route, a.status, a.request_id, a.correlation_id, a.trace_id, CAST(a.access_id AS text) AS tie").
+		Where("a.tenant = ?", q.Tenant)
+	given = within(given, q, "a.actor", "a.on_behalf_of", "a.at")
+	if q.Item == "" {
+		given = given.Where("a.kind = 'denied'")
+	} else {
+		voices := p.DB.NewSelect().TableExpr("? AS v", p.Tables.Votes).
+			Join("JOIN events AS e ON e.tenant = v.tenant AND e.event_id = v.event_id"). // who voted, and for whom
+			ColumnExpr("v.at, 'found helpful', e.actor, coalesce(e.on_behalf_of, ''), v.id, 0, 0.0, '', 0").
+			ColumnExpr("coalesce(e.request_id, ''), coalesce(e.correlation_id, ''), v.trace_id, CAST(v.event_id AS text)").
+			Where("v.tenant = ?", q.Tenant).Where("v.id = ?", q.Item).Where("v.verdict = 'helpful'")
+		voices = within(voices, q, "e.actor", "e.on_behalf_of", "v.at")
+		given = given.Where("a.item = ?", q.Item).Where("a.item <> ''").Where("a.kind <> 'denied'").UnionAll(voices)
+	}
+	var found []reliance
+	err = p.DB.NewSelect().TableExpr("(?) AS r", given).ColumnExpr("r.*").
+		OrderExpr("r.at DESC, r.tie DESC, r.rank").Limit(int64(q.Limit)).Offset(q.Skip).Scan(ctx, &found)
+	if err != nil {
+		return nil, rows.Failed(ctx, "read accesses", err)
+	}
+	harmful, err := p.firstHarm(ctx, q)
+	list := make([]domain.Usage, len(found))
+	for i, row := range found {
+		list[i] = domain.Usage{
+			At: row.At.Time, Kind: row.Kind, Actor: domain.Entity(row.Actor), OnBehalfOf: domain.Entity(row.OnBehalfOf),
+			Item: row.Item, Rank: row.Rank, Score: row.Score, Route: row.Route, Status: row.Status,
+			RequestID: row.RequestID, CorrelationID: row.CorrelationID, TraceID: row.TraceID, HarmfulAt: harmful,
+		}
+	}
+	return list, err
+}
+
+// within narrows accesses down to somebody's and to a time.
+func within(query *bun.SelectQuery, q domain.AccessQuery, actor, behalf, at string) *bun.SelectQuery {
+	for _, who := range []domain.Entity{q.Actor, q.Only} {
+		if who != "" {
+			query = query.Where("("+actor+" = ? OR "+behalf+" = ?)", who, who)
+		}
+	}
+	return rows.Between(query, at, q.From, q.To)
+}
+
+// firstHarm is when the first voice against an item that counts was cast.
+func (p view) firstHarm(ctx context.Context, q domain.AccessQuery) (time.Time, error) {
+	if q.Item == "" {
+		return time.Time{}, nil
+	}
+	var first database.Time
+	err := p.DB.NewSelect().TableExpr("? AS v", p.Tables.Votes).ColumnExpr("min(v.at)").
+		Where("v.tenant = ?", q.Tenant).Where("v.id = ?", q.Item).Where("v.verdict = 'harmful'").Scan(ctx, &first)
+	if err != nil {
+		return time.Time{}, rows.Failed(ctx, "read votes", err)
+	}
+	return first.Time, nil
+}

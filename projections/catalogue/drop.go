@@ -1,0 +1,77 @@
+package catalogue
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/projections/rows"
+)
+
+// keyOf names the columns that SQLite keeps a table in order of.
+func keyOf(t rows.Tables, table bun.Ident) []string {
+	switch table {
+	case t.Scopes:
+		return []string{"tenant", "scope", "number"}
+	case t.Terms:
+		return []string{"tenant", "term", "scope", "number"}
+	case t.Votes:
+		return []string{"tenant", "id", "event_id"}
+	case t.Reports:
+		return []string{"tenant", "id", "reporter"}
+	}
+	return []string{"rowid"}
+}
+
+// Empty deletes a table's rows bit by bit, before it is dropped. Dropping a table of ten million rows
+// keeps SQLite's writer busy for seconds; PostgreSQL's costs nobody anything.
+func (p *Catalogue) Empty(ctx context.Context, b *Batches, t rows.Tables, table bun.Ident) error {
+	return p.EmptyBy(ctx, b, table, keyOf(t, table)...)
+}
+
+// EmptyBy is empty for a table that SQLite keeps in the order of some columns.
+func (p *Catalogue) EmptyBy(ctx context.Context, b *Batches, table bun.Ident, columns ...string) error {
+	if p.DB.Engine != database.SQLite {
+		return nil
+	}
+	var there bool
+	err := p.DB.NewSelect().TableExpr("sqlite_schema").ColumnExpr("count(*) > 0").Where("name = ?", string(table)).Scan(ctx, &there)
+	if err != nil || !there {
+		return err
+	}
+	key := strings.Join(columns, ", ")
+	for {
+		list := b.Rows()
+		until := make([]any, len(columns))
+		places := make([]any, len(until))
+		for i := range until {
+			places[i] = &until[i]
+		}
+		err := p.DB.QueryRowContext(ctx, fmt.Sprintf("SELECT %s FROM %s ORDER BY %s LIMIT 1 OFFSET %d", key, table, key, list)).Scan(places...)
+		switch {
+		case errors.Is(err, sql.ErrNoRows): // dropping the rest is as fast
+			return nil
+		case err != nil:
+			return rows.Failed(ctx, "find the end of a batch", err)
+		}
+		remove := fmt.Sprintf("DELETE FROM %s WHERE (%s) < (%s)", table, key, strings.TrimSuffix(strings.Repeat("?, ", len(until)), ", "))
+		err = b.Write(p.DB, list, func() (time.Duration, error) {
+			var began time.Time
+			err := p.DB.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) error {
+				began = time.Now()
+				_, err := tx.ExecContext(ctx, remove, until...)
+				return err
+			})
+			return time.Since(began), err
+		})
+		if err != nil {
+			return err
+		}
+	}
+}

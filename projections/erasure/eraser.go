@@ -1,0 +1,315 @@
+package erasure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections/rows"
+)
+
+// Eraser carries out what was ordered to be erased, one thing after the other: each is erased for good with its
+// own transaction, and the log says what was ordered, so that any server goes on where another was killed. Two
+// of them at the same order do no harm: what is erased is not erased again. It is safe for concurrent use.
+type Eraser struct {
+	Files
+	Relations
+
+	table  func(ctx context.Context) (bun.Ident, error)
+	log    *events.Log
+	logger *slog.Logger
+	wake   chan struct{}
+
+	mu    sync.Mutex
+	going map[events.Order]int // how many things an order that is carried out here still has to do
+}
+
+// Relations answer which items were made from which.
+type Relations interface {
+	Lineage(ctx context.Context, tenant, id string) ([]domain.LineageRelation, error)
+	// Relatives are the nearest relations of some items.
+	Relatives(ctx context.Context, tenant string, ids []string) ([]domain.LineageRelation, error)
+	// Learned are the items that were made from what is in some streams.
+	Learned(ctx context.Context, tenant string, streams []string) ([]domain.LineageRelation, error)
+}
+
+// New makes an eraser for a log. table names the knowledge table that readers read.
+func New(files Files, relations Relations, table func(ctx context.Context) (bun.Ident, error), log *events.Log, logger *slog.Logger) *Eraser {
+	return &Eraser{
+		Files: files, Relations: relations, table: table, log: log, logger: logger,
+		wake: make(chan struct{}, 1), going: map[events.Order]int{},
+	}
+}
+
+const (
+	betweenOrders = 30 * time.Second // in which an order that another server was given is found
+	erasedAtOnce  = 50
+)
+
+// Begin lets what was ordered be carried out at once.
+func (e *Eraser) Begin() {
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run carries out what is ordered until ctx ends. What was under way goes on.
+func (e *Eraser) Run(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := e.CarryOut(ctx); err != nil && ctx.Err() == nil {
+			e.logger.WarnContext(ctx, "an erasure does not go on; it is tried again", "error", err, "after", betweenOrders.String())
+		}
+		select {
+		case <-e.wake:
+		case <-time.After(betweenOrders):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// CarryOut carries out what is under way.
+func (e *Eraser) CarryOut(ctx context.Context) error {
+	orders, err := e.log.ErasuresUnderWay(ctx)
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, order := range orders {
+		if err := e.CarryOutOrder(ctx, order); err != nil {
+			failed = append(failed, fmt.Errorf("%s of tenant %s: %w", order.Stream, order.Tenant, err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// order is who ordered what.
+type order struct {
+	events.Order
+
+	erasure domain.Erasure
+	by      domain.Principal
+	event   domain.Event
+	refused map[string]domain.Refused // by stream
+	done    rows.Set
+}
+
+// CarryOutOrder carries out one order, if it is under way.
+func (e *Eraser) CarryOutOrder(ctx context.Context, of events.Order) error {
+	ctx = database.ForTenant(ctx, of.Tenant)
+	history, err := e.log.Stream(ctx, of.Tenant, of.Stream)
+	if err != nil || len(history) != 1 {
+		return err
+	}
+	state, err := e.log.State(ctx, of.Tenant, of.Stream)
+	if err != nil {
+		return err
+	}
+	o := order{Order: of, event: history[0], refused: map[string]domain.Refused{}, done: rows.Set{}}
+	o.erasure, _ = state.State.(domain.Erasure)
+	o.by = domain.Principal{
+		Tenant: of.Tenant, Subject: o.event.Actor, OnBehalfOf: o.event.OnBehalfOf,
+		Role: o.erasure.Role, Authentication: o.event.Authentication,
+	}
+	defer e.note(of, 0)
+	if err := e.closeTenant(ctx, &o); err != nil {
+		return err
+	}
+	for {
+		left, err := e.left(ctx, &o)
+		if err != nil {
+			return err
+		}
+		if len(left) == 0 {
+			return e.complete(ctx, &o)
+		}
+		for chunk := range slices.Chunk(left, erasedAtOnce) {
+			e.note(of, len(left))
+			if err := e.erase(ctx, &o, chunk); err != nil {
+				return err
+			}
+			left = left[len(chunk):]
+		}
+	}
+}
+
+// left is what is still to be erased.
+func (e *Eraser) left(ctx context.Context, o *order) ([]domain.ErasureTarget, error) {
+	lineage := domain.LineageIgnored
+	if o.erasure.WithLineage {
+		lineage = domain.LineageErased
+	}
+	all, err := e.Doomed(ctx, o.Tenant, o.erasure.Of, lineage)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(d domain.ErasureTarget) bool {
+		_, refused := o.refused[d.Stream]
+		return refused || o.done[d.Stream] || !d.WillErase
+	}), nil
+}
+
+func (e *Eraser) erase(ctx context.Context, o *order, some []domain.ErasureTarget) error {
+	submissions := make([]domain.Submission, len(some))
+	for i, d := range some {
+		submissions[i] = domain.Submission{
+			By: o.by, Command: d.EraseCommand(o.by, o.erasure.Reason()),
+			Origin: domain.Origin{CorrelationID: o.Stream, CausationID: o.event.EventID},
+		}
+	}
+	for i, result := range e.log.SubmitAll(ctx, submissions) {
+		stream := some[i].Stream
+		switch err := result.Err; {
+		case err == nil:
+			o.done[stream] = true
+		case errors.Is(err, domain.ErrNotFound): // which he may not even see: for the record, which is not his
+			o.refused[stream] = domain.Refused{Stream: stream, Reason: some[i].ReasonRetained(o.by)}
+		case errors.Is(err, domain.ErrConflict), errors.Is(err, domain.ErrForbidden):
+			o.refused[stream] = domain.Refused{Stream: stream, Reason: err.Error()}
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+// closeTenant revokes the keys of a tenant that is to be erased, so that nobody writes there any more.
+func (e *Eraser) closeTenant(ctx context.Context, o *order) error {
+	if _, isTenant := domain.TenantOf(o.erasure.Of); !isTenant {
+		return nil
+	}
+	_, err := e.RevokeKeys(ctx, o.by, domain.Origin{CorrelationID: o.Stream, CausationID: o.event.EventID}, time.Time{})
+	return err
+}
+
+// RevokeKeys revokes the keys of by's tenant that were made until a moment, all if it is zero, but for those that are
+// not by's to revoke; and counts them.
+func (e *Eraser) RevokeKeys(ctx context.Context, by domain.Principal, origin domain.Origin, until time.Time) (revoked int64, err error) {
+	err = e.eachKey(ctx, by.Tenant, func(prefix string, key domain.Key) error {
+		if !until.IsZero() && key.CreatedAt.After(until) {
+			return nil
+		}
+		_, err := e.log.Submit(ctx, domain.Submission{By: by, Command: domain.RevokeKey{By: by, Prefix: prefix}, Origin: origin})
+		switch {
+		case errors.Is(err, domain.ErrForbidden):
+			return nil
+		case err == nil:
+			revoked++
+		}
+		return err
+	})
+	return revoked, err
+}
+
+// eachKey goes through a tenant's keys that were not revoked.
+func (e *Eraser) eachKey(ctx context.Context, tenant string, do func(prefix string, key domain.Key) error) error {
+	const page = 500
+	for after := ""; ; {
+		keys, err := e.log.States(ctx, tenant, domain.KeyStream(""), after, page)
+		if err != nil {
+			return err
+		}
+		for _, s := range keys {
+			after = s.Name
+			if key, is := s.State.(domain.Key); is && key.RevokedAt.IsZero() {
+				if err := do(domain.KeyPrefix(s.Name), key); err != nil {
+					return err
+				}
+			}
+		}
+		if len(keys) < page {
+			return nil
+		}
+	}
+}
+
+func (e *Eraser) complete(ctx context.Context, o *order) error {
+	erased, err := e.log.CountErased(ctx, o.Tenant, o.Stream, o.event.Position)
+	if err != nil {
+		return err
+	}
+	done := domain.CompleteErasure{ID: strings.TrimPrefix(o.Stream, domain.ErasureStream("")), Erased: erased, NotErased: int64(len(o.refused))}
+	for _, stream := range slices.Sorted(maps.Keys(o.refused)) {
+		done.Refused = append(done.Refused, o.refused[stream])
+	}
+	system := domain.SystemPrincipal()
+	if name, isTenant := domain.TenantOf(o.erasure.Of); isTenant && len(o.refused) == 0 && name != domain.DefaultTenant {
+		everywhere := database.ForTenant(ctx, domain.SystemTenant)
+		if _, err := e.log.Submit(everywhere, domain.Submission{By: system, Command: domain.EndTenant{Name: name}}); err != nil {
+			return err
+		}
+	}
+	system.Tenant = o.Tenant
+	_, err = e.log.Submit(ctx, domain.Submission{By: system, Command: done, Origin: domain.Origin{CausationID: o.event.EventID}})
+	return err
+}
+
+func (e *Eraser) note(of events.Order, left int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.going[of] = left; left == 0 {
+		delete(e.going, of)
+	}
+}
+
+// Erasure is an order, and how far it has come.
+func (e *Eraser) Erasure(ctx context.Context, tenant, id string) (found domain.ErasureProgress, err error) {
+	stream := domain.ErasureStream(id)
+	history, err := e.log.Stream(ctx, tenant, stream)
+	if err != nil {
+		return found, err
+	}
+	state, err := e.log.State(ctx, tenant, stream)
+	if err != nil {
+		return found, err
+	}
+	ordered := false
+	if found.Erasure, ordered = state.State.(domain.Erasure); !ordered || len(history) == 0 {
+		return found, domain.Refuse(domain.ErrNotFound, "there is no such erasure")
+	}
+	since := history[0].Position
+	if _, isTenant := domain.TenantOf(found.Of); isTenant {
+		if found.Revoked, err = e.log.CountRevoked(ctx, tenant, stream, since); err != nil {
+			return found, err
+		}
+	}
+	if found.Erased = found.Erasure.Erased; !found.UnderWay() {
+		return found, nil
+	}
+	found.Erased, err = e.log.CountErased(ctx, tenant, stream, since)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	found.Left = int64(e.going[events.Order{Tenant: tenant, Stream: stream}])
+	return found, err
+}
+
+// Closing counts the keys that an order revokes: those of a tenant that open something now.
+func (e *Eraser) Closing(ctx context.Context, tenant, of string) (keys int64, err error) {
+	if _, isTenant := domain.TenantOf(of); isTenant {
+		err = e.eachKey(ctx, tenant, func(string, domain.Key) error {
+			keys++
+			return nil
+		})
+	}
+	return keys, err
+}
+
+// OrderedBy tells whether p ordered an erasure, in person or for the same one as now.
+func (e *Eraser) OrderedBy(ctx context.Context, p domain.Principal, id string) (bool, error) {
+	history, err := e.log.Stream(ctx, p.Tenant, domain.ErasureStream(id))
+	if err != nil || len(history) == 0 {
+		return false, err
+	}
+	return history[0].Actor == p.Subject && history[0].OnBehalfOf == p.OnBehalfOf, nil
+}

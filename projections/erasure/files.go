@@ -1,0 +1,114 @@
+package erasure
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections/rows"
+)
+
+// Files answers what the files of the database still hold of what was erased, and rewrites them.
+type Files struct {
+	DB  *database.DB
+	Now func() time.Time
+}
+
+// sweepRow is a sweep as it is kept.
+type sweepRow struct {
+	bun.BaseModel `bun:"table:sweeps,alias:s"`
+
+	BeganAt  database.Time `bun:"began_at"`
+	EndedAt  database.Time `bun:"ended_at"`
+	Complete bool          `bun:"complete"`
+	Report   string        `bun:"report"`
+}
+
+// Erasures tells what was erased of a caller's tenant, and whether the files still hold some of it; to whoever
+// operates the server, whether they do of any tenant.
+func (p Files) Erasures(ctx context.Context, by domain.Principal) (domain.ErasureStatus, error) {
+	whose := by.Tenant
+	if by.IsOperator() {
+		whose = ""
+	}
+	s, err := p.Unswept(ctx, whose)
+	if err == nil {
+		err = p.DB.NewSelect().TableExpr("erasures").
+			ColumnExpr("coalesce(sum(CASE WHEN redaction THEN 0 ELSE 1 END), 0), coalesce(sum(texts), 0)").
+			Where("tenant = ?", by.Tenant).Scan(ctx, &s.Erasures, &s.Texts)
+	}
+	if err == nil {
+		s.Kept, err = p.DB.RetainedCopies(ctx)
+	}
+	if err != nil {
+		return s, rows.Failed(ctx, "read the erasures", err)
+	}
+	return s, nil
+}
+
+// Unswept tells when the files were rewritten last, and what of a tenant they still hold, or of every tenant if
+// none is named.
+func (p Files) Unswept(ctx context.Context, tenant string) (domain.ErasureStatus, error) {
+	if tenant == "" {
+		ctx = database.ForEveryTenant(ctx)
+	}
+	var s domain.ErasureStatus
+	var list []sweepRow
+	err := p.DB.NewSelect().Model(&list).OrderExpr("began_at DESC").Limit(1).Scan(ctx)
+	if err == nil && len(list) > 0 {
+		r := list[0]
+		s.Last = &domain.Purge{BeganAt: r.BeganAt.Time, EndedAt: r.EndedAt.Time, Complete: r.Complete}
+		if err = json.Unmarshal([]byte(r.Report), &s.Last.Notes); err == nil && !r.Complete {
+			s.Last.ForOwner, err = p.DB.OwnersPurge(ctx)
+		}
+	}
+	var oldest database.Time
+	if err == nil {
+		err = p.DB.NewSelect().TableExpr("erasures").ColumnExpr("coalesce(sum(texts), 0), min(erased_at)").
+			Where("? = '' OR tenant = ?", tenant, tenant).
+			Where("NOT EXISTS (SELECT 1 FROM sweeps AS s WHERE s.complete AND s.began_at > erased_at)").Scan(ctx, &s.Unpurged, &oldest)
+	}
+	if err != nil {
+		return s, rows.Failed(ctx, "read the sweeps", err)
+	}
+	s.Oldest = oldest.Time
+	return s, nil
+}
+
+// SweepFiles rewrites the database's files, so that they hold nothing any more of what was erased before.
+func (p Files) SweepFiles(ctx context.Context) (domain.Purge, error) {
+	s, err := SweepFiles(ctx, p.DB, p.Now)
+	if err != nil {
+		return s, rows.Failed(ctx, "sweep", err)
+	}
+	return s, nil
+}
+
+// SweepFiles does that for whoever opened the database, such as the owner of the tables where a role serves that
+// owns none.
+func SweepFiles(ctx context.Context, db *database.DB, now func() time.Time) (s domain.Purge, err error) {
+	s.BeganAt = now().UTC().Truncate(time.Microsecond)
+	if s.Notes, s.Complete, err = db.Purge(ctx); err != nil {
+		return s, err
+	}
+	if !s.Complete {
+		if s.ForOwner, err = db.OwnersPurge(ctx); err != nil {
+			return s, err
+		}
+	}
+	s.EndedAt = now().UTC().Truncate(time.Microsecond)
+	report, err := json.Marshal(s.Notes)
+	if err != nil {
+		return s, err
+	}
+	return s, db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewInsert().Model(&sweepRow{
+			BeganAt: database.At(s.BeganAt), EndedAt: database.At(s.EndedAt), Complete: s.Complete, Report: string(report),
+		}).Exec(ctx)
+		return err
+	})
+}

@@ -1,0 +1,237 @@
+package erasure
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections/rows"
+)
+
+// Doomed are the things that an order erases, as things are now, and what else goes back to them: of an entity
+// all that is its own and all that is meant for it alone, of a tenant everything, of a session what was said in it
+// and its archives, otherwise one item. What is erased already is left out, and leads to what goes back to it all the
+// same: an order that was carried out by half, here or by another server, is still the same order.
+func (e *Eraser) Doomed(ctx context.Context, tenant, of string, lineage domain.LineageMode) ([]domain.ErasureTarget, error) {
+	named, err := e.named(ctx, tenant, of)
+	if err != nil {
+		return nil, err
+	}
+	var kin []domain.ErasureTarget
+	if _, isTenant := domain.TenantOf(of); lineage != domain.LineageIgnored && !isTenant { // of a tenant all is
+		if kin, err = e.relatedTargets(ctx, tenant, named, lineage == domain.LineageErased); err != nil {
+			return nil, err
+		}
+	}
+	doomed := notErased(named.items)
+	for i := range doomed {
+		doomed[i].WillErase = true
+	}
+	for _, s := range named.written {
+		d := domain.ErasureTarget{Stream: s.Name, State: s.State, WillErase: true}
+		if b, is := s.State.(domain.OwnedState); is {
+			d.Owner = b.StateOwner()
+		}
+		doomed = append(doomed, d)
+	}
+	return append(doomed, kin...), nil
+}
+
+// named is what an order is of.
+type named struct {
+	items   []domain.ErasureTarget // erased ones, too
+	others  []domain.Stream        // in which something was written, though it may be gone
+	written []domain.Stream        // those of them in which something is
+}
+
+func (e *Eraser) named(ctx context.Context, tenant, of string) (n named, err error) {
+	where, args := "k.id = ?", []any{of}
+	if _, isTenant := domain.TenantOf(of); isTenant {
+		where, args = "TRUE", nil
+		n.written, err = e.log.StreamsWithText(ctx, tenant)
+	} else if _, _, isSession := domain.SessionOf(of); isSession {
+		return e.namedSession(ctx, tenant, of)
+	} else if strings.Contains(of, ":") {
+		alone, marshalErr := json.Marshal([]string{of})
+		if marshalErr != nil {
+			return n, marshalErr
+		}
+		where, args = "(k.owner = ? OR CAST(k.scopes AS text) = ?)", []any{of, string(alone)}
+		n.others, n.written, err = e.log.StreamsOf(ctx, tenant, domain.Entity(of))
+	}
+	if err != nil {
+		return n, err
+	}
+	n.items, err = e.targetItems(ctx, tenant, where, args...)
+	return n, err
+}
+
+// namedSession is a session with its archives, which may be there when nothing that was said in it is.
+func (e *Eraser) namedSession(ctx context.Context, tenant, of string) (n named, err error) {
+	stream, err := e.log.State(ctx, tenant, of)
+	if err != nil || !stream.Exists() {
+		return n, err
+	}
+	n.others = []domain.Stream{stream}
+	if n.written, err = e.log.WithTexts(ctx, tenant, n.others); err != nil {
+		return n, err
+	}
+	n.items, err = e.archives(ctx, tenant, stream)
+	return n, err
+}
+
+// targetItems are items with what decides about their erasure.
+func (e *Eraser) targetItems(ctx context.Context, tenant, where string, args ...any) (doomed []domain.ErasureTarget, err error) {
+	table, err := e.table(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = database.ForEach(ctx, e.DB, func(rows *sql.Rows) error {
+		var d domain.ErasureTarget
+		err := rows.Scan(&d.ID, &d.Owner, &d.Status, &d.Held)
+		d.Stream = domain.KnowledgeStream(d.ID)
+		doomed = append(doomed, d)
+		return err
+	}, `
+		SELECT k.id, k.owner, k.status, k.held
+		FROM ? AS k
+		WHERE k.tenant = ? AND `+where+`
+		ORDER BY k.number`, append([]any{table, tenant}, args...)...)
+	if err != nil {
+		return nil, rows.Failed(ctx, "find what to erase", err)
+	}
+	return doomed, nil
+}
+
+// notErased leaves out what is erased.
+func notErased(items []domain.ErasureTarget) []domain.ErasureTarget {
+	return slices.DeleteFunc(slices.Clone(items), func(d domain.ErasureTarget) bool { return d.Status == domain.IsErased })
+}
+
+// archives are the items that say what a session's archives say. They are known by their ids, so that it costs
+// one look-up, whatever else the tenant has.
+func (e *Eraser) archives(ctx context.Context, tenant string, of domain.Stream) ([]domain.ErasureTarget, error) {
+	session, is := of.State.(domain.Session)
+	if !is || session.Archives == 0 {
+		return nil, nil
+	}
+	found, err := e.targetItems(ctx, tenant, "k.id IN (?)", bun.List(session.ArchiveItems(of.Name)))
+	for i := range found {
+		found[i].Relation, found[i].RelatedTo = domain.ArchiveOf, of.Name
+	}
+	return found, err
+}
+
+// relatedTargets is what goes back to what is named, or that it goes back to, and so on from each of those.
+// Sessions are followed to nothing but their archives.
+func (e *Eraser) relatedTargets(ctx context.Context, tenant string, n named, goes bool) (all []domain.ErasureTarget, err error) {
+	seen := rows.Set{}
+	var next []string
+	for _, d := range n.items {
+		seen[d.Stream] = true
+		next = append(next, d.ID)
+	}
+	var sessions []string
+	for _, s := range slices.Concat(n.others, n.written) {
+		if _, _, is := domain.SessionOf(s.Name); is && !seen[s.Name] {
+			sessions = append(sessions, s.Name)
+		}
+		seen[s.Name] = true
+	}
+	found, err := e.Learned(ctx, tenant, sessions)
+	for err == nil {
+		var relatives []domain.ErasureTarget
+		if relatives, err = e.related(ctx, tenant, found, seen); err != nil {
+			break
+		}
+		for _, r := range relatives {
+			if r.ID != "" && r.Relation != domain.ArchiveOf {
+				next = append(next, r.ID)
+			}
+			_, erasable := r.State.(domain.Erasable)
+			r.WillErase = goes && (r.ID != "" || erasable)
+			all = append(all, r)
+		}
+		if len(next) == 0 {
+			return slices.DeleteFunc(all, func(d domain.ErasureTarget) bool { return d.Status == domain.IsErased }), nil
+		}
+		some := next[:min(len(next), relatedAtOnce)]
+		next = next[len(some):]
+		found, err = e.Relatives(ctx, tenant, some)
+	}
+	return nil, rows.Failed(ctx, "follow the lineage", err)
+}
+
+// relatedAtOnce is whose relatives are looked for together.
+const relatedAtOnce = 200
+
+// related is what kin are that was not seen yet; with a session come its archives, and one of which all is erased
+// is left out.
+func (e *Eraser) related(ctx context.Context, tenant string, kin []domain.LineageRelation, seen rows.Set) (found []domain.ErasureTarget, err error) {
+	why := map[string]domain.LineageRelation{}
+	var ids []string
+	var others []domain.LineageRelation
+	for _, k := range kin {
+		switch {
+		case seen[k.Stream]:
+		case k.ID != "":
+			ids = append(ids, k.ID)
+		default:
+			others = append(others, k)
+		}
+		if !seen[k.Stream] {
+			seen[k.Stream], why[k.ID] = true, k
+		}
+	}
+	for some := range slices.Chunk(ids, relatedAtOnce) {
+		items, err := e.targetItems(ctx, tenant, "k.id IN (?)", bun.List(some))
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range items {
+			d.Relation, d.RelatedTo = why[d.ID].Relation, why[d.ID].Of
+			found = append(found, d)
+		}
+	}
+	for _, k := range others {
+		some, err := e.relatedSession(ctx, tenant, k)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range some {
+			if d.Relation == domain.ArchiveOf && seen[d.Stream] {
+				continue
+			}
+			seen[d.Stream] = true
+			found = append(found, d)
+		}
+	}
+	return found, nil
+}
+
+// relatedSession is a session, or another thing that is no item, after what goes before it.
+func (e *Eraser) relatedSession(ctx context.Context, tenant string, kin domain.LineageRelation) ([]domain.ErasureTarget, error) {
+	stream, err := e.log.State(ctx, tenant, kin.Stream)
+	if err != nil {
+		return nil, err
+	}
+	all, err := e.archives(ctx, tenant, stream)
+	if err != nil {
+		return nil, err
+	}
+	written, err := e.log.WithTexts(ctx, tenant, []domain.Stream{stream})
+	if err != nil || len(written) == 0 {
+		return all, err
+	}
+	d := domain.ErasureTarget{Stream: kin.Stream, State: stream.State, Relation: kin.Relation, RelatedTo: kin.Of}
+	if own, is := stream.State.(domain.Erasable); is {
+		d.Owner = own.StateOwner()
+	}
+	return append(all, d), nil
+}

@@ -1,0 +1,183 @@
+package knowledge
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections/catalogue"
+	"github.com/annals-kb/annals/projections/rows"
+	"github.com/annals-kb/annals/projections/words"
+)
+
+// An erasure destroys, in the transaction that records it, everything that was computed from the item's
+// texts: in every version of every projection, those that are being built and those that wait to be dropped
+// among them. A redaction does the same, and what is left of the texts is computed from anew: by the versions
+// that are written with the event at once, by the others when they come to it. What is written outside of that
+// transaction keeps away from it, see package events.
+
+// noteRedaction notes which items lose texts. One of which something is redacted is folded anew from its whole stream,
+// once all of the redactions that come together are known.
+func (s *Stage) noteRedaction(it *item, event domain.Event) error {
+	switch n := len(it.history); {
+	case n == 0:
+		it.fresh = append(it.fresh, event)
+	case event.Version > it.history[n-1].Version:
+		it.history = append(it.history, event)
+	}
+	if domain.Destroys(event.Fact) == nil {
+		return nil
+	}
+	if !slices.Contains(s.redacted, it.now.ID) {
+		s.redacted = append(s.redacted, it.now.ID)
+	}
+	if _, redacted := event.Fact.(domain.Redacted); !redacted {
+		return nil
+	}
+	if it.history == nil {
+		recorded, err := events.StreamsWithin(s.ctx, s.tx, s.tenant, []string{event.Stream})
+		if err != nil {
+			return err
+		}
+		for _, decided := range it.fresh { // what is caught up with was recorded before
+			if len(recorded) == 0 || decided.Version > recorded[len(recorded)-1].Version {
+				recorded = append(recorded, decided)
+			}
+		}
+		it.history = recorded
+	}
+	it.refold, it.refoldPending = true, true
+	return nil
+}
+
+// refoldRedacted folds anew what was redacted since it was settled last.
+func (s *Stage) refoldRedacted() error {
+	for _, id := range s.redacted {
+		it := s.items[id]
+		if !it.refoldPending {
+			continue
+		}
+		now, err := events.Refold(id, it.history, it.now.Version, s.policy)
+		if err != nil {
+			return err
+		}
+		it.now, it.refoldPending = now, false
+	}
+	return nil
+}
+
+// erase adds to a script what destroys the footprint of the items that a batch has erased. It is called
+// before their texts are destroyed, by which vectors are found.
+func (all stages) erase(ctx context.Context, script *rows.Script) error {
+	ids := all[0].redacted
+	if len(ids) == 0 {
+		return nil
+	}
+	active := all[0]
+	c, tx, tenant := active.catalogue, active.tx, active.tenant
+	if err := events.LockTexts(ctx, tx, tenant); err != nil {
+		return err
+	}
+	left, err := active.footprintOf(ctx, ids)
+	if err != nil {
+		return fmt.Errorf("find out what to erase: %w", err)
+	}
+	var entries []catalogue.Entry
+	if err := tx.NewSelect().Model(&entries).OrderExpr("name, version").Scan(ctx); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name != catalogue.KnowledgeName || e.Settings["dropped"] != "" {
+			continue
+		}
+		if e.State != catalogue.StateActive {
+			err = blank(ctx, tx, c.VersionOf(e), left, script)
+		}
+		clearVoteTexts(tx, rows.TablesOf(e.Version), left, script)
+		if err != nil {
+			return fmt.Errorf("erase from version %d: %w", e.Version, err)
+		}
+	}
+	for _, erase := range active.erasers {
+		if err := erase(ctx, tx, entries, left, script); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// footprintOf folds the items' streams once more, as far as they were recorded before this batch.
+func (s *Stage) footprintOf(ctx context.Context, ids []string) (catalogue.Footprint, error) {
+	left := catalogue.Footprint{Tenant: s.tenant, IDs: ids}
+	streams := make([]string, len(ids))
+	for i, id := range ids {
+		streams[i] = domain.KnowledgeStream(id)
+		left.Numbers = append(left.Numbers, s.items[id].now.Number)
+	}
+	recorded, err := events.StreamsWithin(ctx, s.tx, s.tenant, streams)
+	if err != nil {
+		return left, err
+	}
+	items := map[string]*domain.Knowledge{}
+	for _, event := range recorded {
+		id, _ := domain.ItemOf(event.Stream)
+		if items[id] == nil {
+			items[id] = &domain.Knowledge{ID: id}
+		}
+		if err := items[id].Evolve(event.Fact, event.Metadata(), s.policy); err != nil {
+			return left, fmt.Errorf("fold %s: %w", event.Stream, err)
+		}
+		switch event.Fact.(type) {
+		case domain.Remembered, domain.Revised:
+			left.Revisions = append(left.Revisions, *items[id])
+		}
+	}
+	return left, nil
+}
+
+// clearVoteTexts takes away what was said in votes and reports; that they were given stays.
+func clearVoteTexts(tx bun.IDB, t rows.Tables, r catalogue.Footprint, script *rows.Script) {
+	script.AddQuery(tx.NewUpdate().TableExpr("?", t.Votes).Set("query = '', outcome = ''").
+		Where("tenant = ?", r.Tenant).Where("id IN (?)", bun.List(r.IDs)))
+	script.AddQuery(tx.NewUpdate().TableExpr("?", t.Reports).Set("reason = ''").
+		Where("tenant = ?", r.Tenant).Where("id IN (?)", bun.List(r.IDs)))
+}
+
+// blank takes the texts out of a version that is not read: whether it is written with this batch, too, or is
+// being built and will read in the log what happened, or waits to be dropped.
+func blank(ctx context.Context, tx bun.IDB, v catalogue.Version, left catalogue.Footprint, script *rows.Script) error {
+	var list []rows.Row
+	err := tx.NewSelect().Model(&list).ModelTableExpr("? AS k", v.Tables.Knowledge).
+		Where("tenant = ?", left.Tenant).Where("id IN (?)", bun.List(left.IDs)).Scan(ctx)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	for i := range list {
+		k := list[i].Knowledge()
+		gone := tx.NewDelete().TableExpr("?", v.Tables.Terms).Where("tenant = ?", left.Tenant).Where("number = ?", k.Number)
+		if !v.Unsupported { // an index leads there
+			gone.Where("term IN (?)", bun.List(append(words.DocumentTermsOf(v.Tokenizer, k).Terms, ""))).Where("scope IN (?)", bun.List(k.Scopes))
+		}
+		script.AddQuery(gone)
+		blank := *k
+		blank.ClearText()
+		source, baseline := rows.Source(blank.Source), rows.BaselineOf(blank.Baseline)
+		update := tx.NewUpdate().Model(&rows.Row{Source: source, Baseline: baseline, Relations: rows.RelationsOf(blank.Relations), Tags: map[string][]string{}}).
+			ModelTableExpr("? AS k", v.Tables.Knowledge).
+			Column("task", "content", "abstract", "overview", "tags", "meta", "source", "baseline", "relations", "stale_reason", "suspended_reason", "words").
+			Where("tenant = ?", left.Tenant).Where("id = ?", k.ID)
+		script.AddQuery(update)
+		script.AddQuery(tx.NewUpdate().TableExpr("?", v.Tables.Knowledge).
+			Set("uri = ?", domain.KnowledgeStream(k.ID)). // unique among those alive
+			Where("tenant = ?", left.Tenant).Where("id = ?", k.ID))
+		script.AddQuery(tx.NewUpdate().TableExpr("?", v.Tables.Scopes).Set("bag = NULL, words = 0").
+			Where("tenant = ?", left.Tenant).Where("number = ?", k.Number))
+	}
+	return nil
+}

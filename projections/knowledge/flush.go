@@ -1,0 +1,203 @@
+package knowledge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/projections/rows"
+)
+
+// Write adds to a script what brings the version's tables to what Apply made of the items: a
+// statement per table, however many items there are.
+func (s *Stage) Write(script *rows.Script) error {
+	if s.err != nil {
+		return s.err
+	}
+	if err := s.refoldRedacted(); err != nil {
+		return err
+	}
+	const usual = 4 << 10 // bytes of SQL for an item
+	if script.Engine == database.Postgres {
+		script.Text = slices.Grow(script.Text, usual*len(s.order))
+	}
+	var fresh, revised, counted []rows.Row
+	var index indexChange
+	votes, reports := s.voteChanges()
+	released := s.released()
+	for _, id := range s.order {
+		it := s.items[id]
+		moved, wording := s.reindex(it)
+		if moved {
+			index.add(s.tenant, it, wording)
+		}
+		r := rows.RowOf(s.tenant, it.now, wording.Words)
+		switch {
+		case !it.was.Exists() || slices.Contains(released, id):
+			fresh = append(fresh, r)
+		case it.was.Revision != it.now.Revision:
+			revised = append(revised, r)
+		default:
+			counted = append(counted, r)
+		}
+	}
+	if len(released) > 0 {
+		script.AddQuery(s.tx.NewDelete().TableExpr("?", s.tables.Knowledge).
+			Where("tenant = ?", s.tenant).Where("id IN (?)", bun.List(released)))
+	}
+	for _, part := range []struct {
+		rows   []rows.Row
+		update string
+	}{{revised, everything}, {counted, counters}, {fresh, ""}} {
+		if err := s.writeRows(script, part.rows, part.update); err != nil {
+			return err
+		}
+	}
+	s.clearVotes(script)
+	votes.write(script, s)
+	reports.write(script, s)
+	index.write(script, s)
+	return nil
+}
+
+// released are the items that gave up a URI which another item of the batch has now. Whichever row is
+// updated first, that URI would stand in two: these rows go, and are inserted again as they are now.
+func (s *Stage) released() []string {
+	var released []string
+	for _, id := range s.order {
+		it := s.items[id]
+		uri := it.was.Text.URI
+		if it.was.Exists() && rows.IsLive(&it.was) && s.holders[uri] != "" && s.holders[uri] != id {
+			released = append(released, id)
+		}
+	}
+	return released
+}
+
+// What an update of an existing row sets. Votes and reports leave the text alone, so that a large
+// content is not written again for a counter.
+const (
+	counters = `helpful = EXCLUDED.helpful, harmful = EXCLUDED.harmful, confidence = EXCLUDED.confidence,
+		stale_reporters = EXCLUDED.stale_reporters, stale_since = EXCLUDED.stale_since,
+		stale_reason = EXCLUDED.stale_reason, confirmed_at = EXCLUDED.confirmed_at,
+		confirm_until = EXCLUDED.confirm_until, suspended_reporters = EXCLUDED.suspended_reporters,
+		suspended_since = EXCLUDED.suspended_since, suspended_reason = EXCLUDED.suspended_reason,
+		expired_confidence = EXCLUDED.expired_confidence, version = EXCLUDED.version, position = EXCLUDED.position`
+	everything = counters + `,
+		type = EXCLUDED.type, category = EXCLUDED.category, polarity = EXCLUDED.polarity,
+		owner = EXCLUDED.owner, visibility = EXCLUDED.visibility, status = EXCLUDED.status,
+		superseded_by = EXCLUDED.superseded_by, held = EXCLUDED.held, uri = EXCLUDED.uri,
+		task = EXCLUDED.task, content = EXCLUDED.content, abstract = EXCLUDED.abstract,
+		overview = EXCLUDED.overview, tags = EXCLUDED.tags, meta = EXCLUDED.meta, source = EXCLUDED.source,
+		scopes = EXCLUDED.scopes, relations = EXCLUDED.relations, baseline = EXCLUDED.baseline, words = EXCLUDED.words,
+		revision = EXCLUDED.revision, updated_at = EXCLUDED.updated_at`
+)
+
+func (s *Stage) writeRows(script *rows.Script, list []rows.Row, update string) error {
+	if len(list) == 0 {
+		return nil
+	}
+	all := make([][]any, len(list))
+	for i := range list {
+		values, err := list[i].Values()
+		if err != nil {
+			return fmt.Errorf("%s: %w", list[i].ID, err)
+		}
+		all[i] = values
+	}
+	if update != "" {
+		update = "ON CONFLICT (tenant, id) DO UPDATE SET " + update
+	}
+	script.InsertRows(s.tables.Knowledge, rows.KnowledgeColumns, all, update)
+	return nil
+}
+
+// votesChange and reportsChange are the rows that differ between what was loaded and what is.
+type votesChange struct {
+	gone [][]string // id, event id
+	made []rows.VoteRow
+}
+
+type reportsChange struct {
+	gone [][]string
+	made []rows.ReportRow
+}
+
+func (s *Stage) voteChanges() (votes votesChange, reports reportsChange) {
+	for _, id := range s.order {
+		it := s.items[id]
+		if it.refold {
+			it.votes, it.reports = nil, nil
+		}
+		for eventID := range it.votes {
+			if _, stays := it.now.Votes[eventID]; !stays {
+				votes.gone = append(votes.gone, []string{id, eventID})
+			}
+		}
+		for eventID, vote := range it.now.Votes {
+			if !it.votes[eventID] {
+				votes.made = append(votes.made, rows.VoteRowOf(s.tenant, id, vote))
+			}
+		}
+		for reporter := range it.reports {
+			if _, stays := it.now.Reports[reporter]; !stays {
+				reports.gone = append(reports.gone, []string{id, string(reporter)})
+			}
+		}
+		for _, report := range it.now.Reports {
+			if was := it.reports[report.Reporter]; was.EventID != report.EventID || was.Suspended != report.Suspended {
+				reports.made = append(reports.made, rows.ReportRowOf(s.tenant, id, report))
+			}
+		}
+	}
+	slices.SortFunc(votes.gone, func(a, b []string) int { return strings.Compare(a[1], b[1]) })
+	slices.SortFunc(votes.made, func(a, b rows.VoteRow) int { return strings.Compare(a.EventID, b.EventID) })
+	slices.SortFunc(reports.made, func(a, b rows.ReportRow) int { return strings.Compare(a.EventID, b.EventID) })
+	return votes, reports
+}
+
+// clearVotes makes place for the votes and reports of items that are told anew.
+func (s *Stage) clearVotes(script *rows.Script) {
+	var ids []string
+	for _, id := range s.order {
+		if s.items[id].refold {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return
+	}
+	for _, table := range []bun.Ident{s.tables.Votes, s.tables.Reports} {
+		script.AddQuery(s.tx.NewDelete().TableExpr("?", table).Where("tenant = ?", s.tenant).Where("id IN (?)", bun.List(ids)))
+	}
+}
+
+func (c votesChange) write(script *rows.Script, s *Stage) {
+	if len(c.gone) > 0 {
+		gone := s.tx.NewDelete().TableExpr("?", s.tables.Votes).Where("tenant = ?", s.tenant)
+		if script.Engine == database.SQLite { // which keeps them by item
+			gone = gone.Where("(id, event_id) IN (?)", rows.PairsOf(c.gone))
+		} else {
+			gone = gone.Where("event_id IN (?)", bun.List(eventsOf(c.gone)))
+		}
+		script.AddQuery(gone)
+	}
+	if len(c.made) > 0 {
+		script.AddQuery(s.tx.NewInsert().Model(&c.made).ModelTableExpr("? AS v", s.tables.Votes))
+	}
+}
+
+func (c reportsChange) write(script *rows.Script, s *Stage) {
+	if len(c.gone) > 0 {
+		script.AddQuery(s.tx.NewDelete().TableExpr("?", s.tables.Reports).
+			Where("tenant = ?", s.tenant).Where("(id, reporter) IN (?)", rows.PairsOf(c.gone)))
+	}
+	if len(c.made) > 0 {
+		script.AddQuery(s.tx.NewInsert().Model(&c.made).ModelTableExpr("? AS r", s.tables.Reports).
+			On("CONFLICT (tenant, id, reporter) DO UPDATE").
+			Set("event_id = EXCLUDED.event_id, reason = EXCLUDED.reason, at = EXCLUDED.at, suspended = EXCLUDED.suspended"))
+	}
+}

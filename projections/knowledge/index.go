@@ -1,0 +1,72 @@
+package knowledge
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections/rows"
+	"github.com/annals-kb/annals/projections/words"
+)
+
+// reindex tells whether the index of words must change for an item, and to what. The length of what
+// an item says is known even while no answer may contain it, however its events were batched.
+func (s *Stage) reindex(it *item) (bool, words.ItemTerms) {
+	if it.refold {
+		return rows.IsLive(&it.was) || rows.IsLive(it.now), s.itemTermsOf(it.now)
+	}
+	if it.was.Exists() && it.was.Revision == it.now.Revision {
+		return false, words.ItemTerms{Words: it.words}
+	}
+	was, now := rows.IsLive(&it.was), rows.IsLive(it.now)
+	same := it.was.Exists() && saySame(it.was.Text, it.now.Text)
+	switch {
+	case !now && same:
+		return was, words.ItemTerms{Words: it.words}
+	case was && now && same && slices.Equal(it.was.Scopes, it.now.Scopes):
+		return false, words.ItemTerms{Words: it.words}
+	}
+	return was || now, s.itemTermsOf(it.now)
+}
+
+// saySame tells whether two texts have the same words for the index.
+func saySame(a, b domain.Text) bool {
+	return a.Content == b.Content && a.Task == b.Task && slices.Equal(words.TagValues(a.Tags), words.TagValues(b.Tags))
+}
+
+// indexChange is what a batch changes in the index of words.
+type indexChange struct {
+	gone  []*domain.Knowledge
+	made  [][]any         // rows of scopes
+	terms []words.TermRow // of what is too long for a bag
+}
+
+func (c *indexChange) add(tenant string, it *item, now words.ItemTerms) {
+	if rows.IsLive(&it.was) {
+		c.gone = append(c.gone, &it.was)
+	}
+	if !rows.IsLive(it.now) {
+		return
+	}
+	for _, scope := range it.now.Scopes {
+		c.made = append(c.made, []any{tenant, string(scope), it.now.Number, now.Words, []byte(now.Packed)})
+	}
+	if now.Packed == nil {
+		c.terms = words.AppendTerms(c.terms, it.now, now.Terms)
+	}
+}
+
+func (c indexChange) write(script *rows.Script, s *Stage) {
+	for _, k := range c.gone {
+		script.AddQuery(s.tx.NewDelete().TableExpr("?", s.tables.Terms).
+			Where("tenant = ?", s.tenant).Where("term IN (?)", bun.List(words.DocumentTermsOf(s.version.Tokenizer, k).Terms)).
+			Where("scope IN (?)", bun.List(k.Scopes)).Where("number = ?", k.Number))
+		script.AddQuery(s.tx.NewDelete().TableExpr("?", s.tables.Scopes).
+			Where("tenant = ?", s.tenant).Where("scope IN (?)", bun.List(k.Scopes)).Where("number = ?", k.Number))
+	}
+	slices.SortStableFunc(c.made, func(a, b []any) int { return strings.Compare(a[1].(string), b[1].(string)) }) // as the key: neighbours share pages
+	script.InsertRows(s.tables.Scopes, rows.BagColumns, c.made, "")
+	words.InsertTerms(script, s.tables, s.tenant, c.terms)
+}

@@ -1,0 +1,287 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections/catalogue"
+	"github.com/annals-kb/annals/projections/rows"
+	"github.com/annals-kb/annals/projections/words"
+)
+
+var _ events.Inline = (*Projection)(nil)
+
+// Projection is the projection that is written in the transaction of the append.
+type Projection struct {
+	*catalogue.Catalogue
+	erasers []catalogue.EraseFunc // of the other projections
+}
+
+func New(c *catalogue.Catalogue, erasers ...catalogue.EraseFunc) *Projection {
+	return &Projection{Catalogue: c, erasers: erasers}
+}
+
+// stages write every version that is to be written. Commands decide on the state of the active one. The
+// secondary versions are read and written each under a savepoint: one that cannot be written any more is abandoned
+// in the same transaction, and commands succeed all the same.
+type stages []*Stage
+
+// Load implements [events.Inline]: it loads what the commands read, for every version that is
+// written, and keeps the versions as they are until the transaction has ended. On PostgreSQL that is
+// one round trip for a process that writes often. One that has not looked for a while looks first: the
+// tables it knows may be gone.
+func (p *Projection) Load(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first database.Batch) (events.Stage, error) {
+	wants := collect(commands)
+	known := p.VersionSet.Load()
+	if time.Since(known.ReadAt) > catalogue.VersionSetAge {
+		known = &catalogue.VersionSet{}
+	}
+	for {
+		all, entries, err := p.open(ctx, tx, tenant, wants, known, first)
+		if err != nil {
+			return nil, fmt.Errorf("load knowledge: %w", database.Classify(ctx, err))
+		}
+		first = nil // done
+		isKnown := known.Matches(entries)
+		if known, err = p.NewVersionSet(entries); err != nil {
+			return nil, err
+		}
+		p.VersionSet.Store(known)
+		if isKnown {
+			return all, nil
+		}
+	}
+}
+
+// open loads by what is known of the versions, and looks what they are.
+func (p *Projection) open(ctx context.Context, tx bun.IDB, tenant string, w Wanted, known *catalogue.VersionSet, first database.Batch) (stages, []catalogue.Entry, error) {
+	var entries []catalogue.Entry
+	reads := make([]rows.Read, 0, len(first)+4)
+	for _, r := range first {
+		reads = append(reads, rows.ReadFor(r))
+	}
+	if p.DB.Engine == database.Postgres {
+		reads = append(reads, rows.ReadNothing(tx.NewRaw(catalogue.HoldVersions)))
+	}
+	reads = append(reads, p.ReadVersionSet(func(e *catalogue.Entry) { entries = append(entries, *e) }))
+	var all stages
+	for _, v := range known.Versions { // none, where they are not known yet
+		s := NewStage(ctx, p.Catalogue, v, tx, tenant)
+		s.prepared, s.erasers = w.prepared, p.erasers
+		all = append(all, s)
+	}
+	if len(all) > 0 {
+		reads = append(reads, all[0].Reads(w)...)
+	}
+	if err := rows.ReadAll(ctx, p.DB, tx, reads); err != nil {
+		return all, entries, err
+	}
+	return all, entries, all.isolated(ctx, func(s *Stage) error { return rows.ReadAll(ctx, p.DB, tx, s.Reads(w)) })
+}
+
+// isolated does something for each secondary version under a savepoint. Where it fails the version has failed, and
+// the transaction goes on as if it had not been tried.
+func (all stages) isolated(ctx context.Context, do func(*Stage) error) error {
+	for _, s := range all[min(1, len(all)):] {
+		if s.failed != nil {
+			continue
+		}
+		if _, err := s.tx.ExecContext(ctx, "SAVEPOINT secondary"); err != nil {
+			return err
+		}
+		err := database.Classify(ctx, do(s))
+		if err != nil && isTransient(err) {
+			return err
+		}
+		end := "RELEASE SAVEPOINT secondary"
+		if s.failed = err; err != nil {
+			end = "ROLLBACK TO SAVEPOINT secondary; " + end
+		}
+		if _, err := s.tx.ExecContext(ctx, end); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isTransient tells whether an error says nothing about the version that was written.
+func isTransient(err error) bool {
+	transient := []error{database.ErrUnavailable, database.ErrFull, context.Canceled, context.DeadlineExceeded}
+	return slices.ContainsFunc(transient, func(kind error) bool { return errors.Is(err, kind) })
+}
+
+// Knowledge implements [domain.DecisionContext].
+func (all stages) Knowledge(id string) *domain.Knowledge { return all[0].Knowledge(id) }
+
+// Holder implements [domain.DecisionContext].
+func (all stages) Holder(uri string) string { return all[0].Holder(uri) }
+
+// Apply implements [events.Stage].
+func (all stages) Apply(event domain.Event) error {
+	for i, s := range all {
+		if s.failed != nil {
+			continue
+		}
+		err := s.Apply(event)
+		if err != nil && i == 0 {
+			return fmt.Errorf("%s: %w", s.tables.Knowledge, err)
+		}
+		s.failed = err
+	}
+	return nil
+}
+
+// Complete implements [events.Stage].
+func (all stages) Complete() error {
+	for i, s := range all {
+		if s.failed != nil {
+			continue
+		}
+		err := s.refoldRedacted()
+		if err != nil && i == 0 {
+			return fmt.Errorf("%s: %w", s.tables.Knowledge, err)
+		}
+		s.failed = err
+	}
+	return nil
+}
+
+// Save implements [events.Stage].
+func (all stages) Save(ctx context.Context, inserts *database.Script) error {
+	active := all[0]
+	statements := &rows.Script{Engine: active.catalogue.DB.Engine, Script: *inserts}
+	if err := all.erase(ctx, statements); err != nil {
+		return err
+	}
+	all.invalidateSummaries(statements)
+	if err := active.Write(statements); err != nil {
+		return err
+	}
+	if len(all) == 1 {
+		return statements.ExecuteLast(ctx, active.tx)
+	}
+	if err := statements.Execute(ctx, active.tx); err != nil {
+		return err
+	}
+	err := all.isolated(ctx, func(s *Stage) error {
+		part := &rows.Script{Engine: statements.Engine}
+		if err := s.Write(part); err != nil {
+			return err
+		}
+		return part.Execute(ctx, s.tx)
+	})
+	if err != nil {
+		return err
+	}
+	return all.abandonFailed(ctx)
+}
+
+// abandonFailed ends the writing of versions that failed.
+func (all stages) abandonFailed(ctx context.Context) error {
+	for _, s := range all[1:] {
+		if s.failed == nil {
+			continue
+		}
+		p := s.catalogue
+		p.Log.ErrorContext(ctx, "a secondary version cannot be written and is abandoned",
+			"version", s.version.Version, "error", s.failed)
+		state := catalogue.StateFailed
+		if s.version.State == catalogue.StateDraining {
+			state = catalogue.StateRetired
+		}
+		query := catalogue.AbandonVersion(s.tx, s.version.Entry, state, s.failed, database.At(p.Now())).Where("state <> ?", catalogue.StateActive)
+		if _, err := query.Exec(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// invalidateSummaries takes back what was said of the directories above items of which others may see less than
+// before: that were forgotten, moved, given to others, or that lose texts. What is being made of them just now is
+// not written after.
+func (all stages) invalidateSummaries(script *rows.Script) {
+	s := all[0]
+	above := map[domain.URI]bool{}
+	for _, id := range s.order {
+		it := s.items[id]
+		if !it.was.Exists() || !slices.Contains(s.redacted, id) && it.was.Text.URI == it.now.Text.URI && it.was.Status == it.now.Status &&
+			it.was.Owner == it.now.Owner && slices.Equal(it.was.Scopes, it.now.Scopes) {
+			continue
+		}
+		for _, uri := range domain.URI(it.was.Text.URI).SummarizedDirectories() {
+			above[uri] = true
+		}
+	}
+	if len(above) == 0 {
+		return
+	}
+	rows := s.tx.NewSelect().TableExpr("directories").Column("uri").Where("tenant = ?", s.tenant).
+		Where("uri IN (?)", bun.List(slices.Sorted(maps.Keys(above))))
+	if script.Engine == database.Postgres { // in the order in which they are marked
+		rows = rows.Order("uri").For("UPDATE")
+	}
+	now := s.catalogue.Now().UnixMicro()
+	script.AddQuery(s.tx.NewUpdate().TableExpr("directories").
+		Set("generation = generation + 1, made_of = '', abstract = '', overview = '', attempts = 0").
+		Set("changed_at = ?, since = coalesce(since, ?)", now, now).
+		Where("tenant = ?", s.tenant).Where("uri IN (?)", rows))
+}
+
+// prepared is a command with what takes longest of writing what follows from it: the words of what is
+// to be remembered.
+type prepared struct {
+	domain.Command
+	id    string
+	text  domain.Text
+	terms map[string]words.ItemTerms // by the tokenizer's version
+}
+
+var _ events.Preparation = (*Projection)(nil)
+
+// Prepare implements [events.Preparation]: it cuts a new item's text into terms, as each version does that
+// is written.
+func (p *Projection) Prepare(command domain.Command) domain.Command {
+	remember, ok := command.(domain.Remember)
+	if !ok {
+		return command
+	}
+	text := remember.Knowledge.Text
+	wordings := map[string]words.ItemTerms{}
+	for _, v := range p.VersionSet.Load().Versions {
+		if _, cut := wordings[v.Tokenizer.Version]; !cut && !v.Unsupported {
+			wordings[v.Tokenizer.Version] = words.ItemTermsOf(v.Tokenizer, &domain.Knowledge{Text: text})
+		}
+	}
+	return prepared{Command: command, id: remember.ID, text: text, terms: wordings}
+}
+
+// preparedOf are the prepared commands, by item.
+func preparedOf(commands []domain.Command) map[string]prepared {
+	found := make(map[string]prepared, len(commands))
+	for _, command := range commands {
+		if p, ok := command.(prepared); ok {
+			found[p.id] = p
+		}
+	}
+	return found
+}
+
+// itemTermsOf are the terms of an item as it is by now, from its command if that foresaw it.
+func (s *Stage) itemTermsOf(k *domain.Knowledge) words.ItemTerms {
+	if p, found := s.prepared[k.ID]; found && saySame(p.text, k.Text) {
+		if w, cut := p.terms[s.version.Tokenizer.Version]; cut {
+			return w
+		}
+	}
+	return words.ItemTermsOf(s.version.Tokenizer, k)
+}

@@ -1,0 +1,295 @@
+package knowledge
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections/catalogue"
+	"github.com/annals-kb/annals/projections/rows"
+)
+
+// Stage holds the items that one batch of commands is about, between their loading and their
+// writing. It belongs to one transaction.
+type Stage struct {
+	catalogue *catalogue.Catalogue
+	version   catalogue.Version
+	tables    rows.Tables
+	policy    domain.ConfidencePolicy
+	tx        bun.IDB
+	ctx       context.Context // Knowledge and Holder have none, and a stage ends with its transaction
+	tenant    string
+	erasers   []catalogue.EraseFunc
+
+	items    map[string]*item
+	order    []string // ids in the order of their first change: writes are deterministic
+	holders  map[string]string
+	prepared map[string]prepared // commands, by item
+	redacted []string            // ids of those whose texts are destroyed, all or some
+	err      error               // of a look-up that Knowledge or Holder could not report
+	failed   error               // why this version cannot be written any more, if nobody reads it
+}
+
+// item is a piece of knowledge in a stage: as it was loaded, and as it is by now.
+type item struct {
+	was           domain.Knowledge
+	now           *domain.Knowledge
+	votes         map[string]bool                 // event ids of the votes that were loaded
+	reports       map[domain.Entity]domain.Report // that were loaded
+	words         int
+	changed       bool
+	refold        bool           // texts of its past were redacted: now is folded anew, with all votes and reports
+	refoldPending bool           // and is not yet, since the last of them was applied
+	fresh         []domain.Event // of the batch
+	history       []domain.Event // the whole stream, once it was read
+}
+
+func NewStage(ctx context.Context, c *catalogue.Catalogue, v catalogue.Version, tx bun.IDB, tenant string) *Stage {
+	s := &Stage{
+		catalogue: c, version: v, tables: v.Tables, policy: v.Policy, tx: tx, ctx: ctx, tenant: tenant,
+		items: map[string]*item{}, holders: map[string]string{},
+	}
+	if v.Unsupported {
+		s.failed = catalogue.ErrUnsupported
+	}
+	return s
+}
+
+// Wanted is what the commands of a batch read, each once.
+type Wanted struct {
+	Items    []string
+	uris     []string
+	ballots  [][]string // id, voter, ballot
+	voters   [][]string // id, voter; of their votes those since
+	since    time.Time
+	Votes    [][]string // id, event id
+	Reports  []string
+	prepared map[string]prepared
+}
+
+func collect(commands []domain.Command) Wanted {
+	w := Wanted{prepared: preparedOf(commands)}
+	items, uris, reports := rows.Set{}, rows.Set{}, rows.Set{}
+	voters := map[[2]string]bool{}
+	for _, command := range commands {
+		id, isItem := domain.ItemOf(command.Stream())
+		if isItem {
+			items.Add(&w.Items, id)
+		}
+		reads := command.Reads()
+		for _, other := range reads.Items {
+			items.Add(&w.Items, other)
+		}
+		for _, uri := range reads.URIs {
+			uris.Add(&w.uris, uri)
+		}
+		for _, voice := range reads.Ballots {
+			w.ballots = append(w.ballots, []string{id, string(voice.Voter), voice.Key})
+			if since := voice.Since; !since.IsZero() {
+				if voter := [2]string{id, string(voice.Voter)}; !voters[voter] {
+					voters[voter] = true
+					w.voters = append(w.voters, voter[:])
+				}
+				if w.since.IsZero() || since.Before(w.since) {
+					w.since = since
+				}
+			}
+		}
+		for _, vote := range reads.Votes {
+			w.Votes = append(w.Votes, []string{id, vote})
+		}
+		if reads.Reports {
+			reports.Add(&w.Reports, id)
+		}
+	}
+	return w
+}
+
+// in is the tenant's place in a table.
+func (s *Stage) in(table bun.Ident, alias string) rows.Table {
+	return rows.Table{Engine: s.catalogue.DB.Engine, Tenant: s.tenant, Table: table, Alias: alias}
+}
+
+// Reads are the queries that load what is wanted.
+func (s *Stage) Reads(w Wanted) []rows.Read {
+	var reads []rows.Read
+	if len(w.Items) > 0 {
+		reads = append(reads, s.readItems(w))
+	}
+	if len(w.uris) > 0 {
+		reads = append(reads, s.readHolders(w))
+	}
+	if len(w.ballots) > 0 {
+		reads = append(reads, s.readVotes(
+			rows.LookUp(s.tx.NewSelect().Model((*rows.VoteRow)(nil)), s.in(s.tables.Votes, "v"), w.ballots, "id", "voter", "ballot")))
+	}
+	if len(w.voters) > 0 {
+		reads = append(reads, s.readVotes(
+			rows.LookUp(s.tx.NewSelect().Model((*rows.VoteRow)(nil)), s.in(s.tables.Votes, "v"), w.voters, "id", "voter").
+				Where("v.at >= ?", database.At(w.since))))
+	}
+	if len(w.Votes) > 0 {
+		reads = append(reads, s.readVotes(s.votesOf(s.tx.NewSelect().Model((*rows.VoteRow)(nil)), w.Votes)))
+	}
+	if len(w.Reports) > 0 {
+		reads = append(reads, s.readReports(w))
+	}
+	return reads
+}
+
+func (s *Stage) readItems(w Wanted) rows.Read {
+	for _, id := range w.Items {
+		s.item(id) // is looked up, whether it is there or not
+	}
+	each := func(r *rows.Row) {
+		k := r.Knowledge()
+		s.items[k.ID] = &item{was: *k, now: k, words: r.Words}
+	}
+	if s.catalogue.DB.Engine == database.SQLite {
+		return rows.ReadPrepared(`
+			SELECT k.`+strings.Join(rows.KnowledgeColumns, ", k.")+`
+			FROM json_each(?) AS wanted CROSS JOIN `+string(s.tables.Knowledge)+` AS k
+			WHERE k.tenant = ? AND k.id = wanted.value`, each, database.List(w.Items), s.tenant)
+	}
+	return rows.ReadEach(rows.LookUp(s.tx.NewSelect().Model((*rows.Row)(nil)), s.in(s.tables.Knowledge, "k"), rows.SingleKeys(w.Items), "id"), each)
+}
+
+func (s *Stage) readHolders(w Wanted) rows.Read {
+	for _, uri := range w.uris {
+		s.holders[uri] = ""
+	}
+	each := func(h *holder) { s.holders[h.URI] = h.ID }
+	if s.catalogue.DB.Engine == database.SQLite {
+		return rows.ReadPrepared(`
+			SELECT k.id, k.uri
+			FROM json_each(?) AS wanted CROSS JOIN `+string(s.tables.Knowledge)+` AS k
+			WHERE k.tenant = ? AND k.uri = wanted.value AND k.`+rows.Live, each, database.List(w.uris), s.tenant)
+	}
+	live := s.in(s.tables.Knowledge, "k")
+	live.Condition = rows.Live
+	return rows.ReadEach(rows.LookUp(s.tx.NewSelect().Model((*holder)(nil)), live, rows.SingleKeys(w.uris), "uri"), each)
+}
+
+// holder is whose a URI is.
+type holder struct {
+	bun.BaseModel `bun:"table:knowledge,alias:k"`
+
+	ID  string `bun:"id"`
+	URI string `bun:"uri"`
+}
+
+// votesOf lets a query select votes by item and event.
+func (s *Stage) votesOf(query *bun.SelectQuery, votes [][]string) *bun.SelectQuery {
+	if s.catalogue.DB.Engine == database.SQLite { // which keeps them by item
+		return rows.LookUp(query, s.in(s.tables.Votes, "v"), votes, "id", "event_id")
+	}
+	return query.ModelTableExpr("? AS v", s.tables.Votes).
+		Where("v.tenant = ?", s.tenant).Where("v.event_id IN (?)", bun.List(eventsOf(votes)))
+}
+
+// eventsOf are the event ids of votes.
+func eventsOf(votes [][]string) []string {
+	events := make([]string, len(votes))
+	for i, vote := range votes {
+		events[i] = vote[1]
+	}
+	return events
+}
+
+func (s *Stage) readVotes(query *bun.SelectQuery) rows.Read {
+	return rows.ReadEach(query, func(r *rows.VoteRow) {
+		it, found := s.items[r.ID]
+		if !found {
+			return
+		}
+		if it.votes == nil {
+			it.votes, it.now.Votes = map[string]bool{}, map[string]domain.Vote{}
+		}
+		it.votes[r.EventID] = true
+		it.now.Votes[r.EventID] = r.Vote()
+	})
+}
+
+func (s *Stage) readReports(w Wanted) rows.Read {
+	query := rows.LookUp(s.tx.NewSelect().Model((*rows.ReportRow)(nil)), s.in(s.tables.Reports, "r"), rows.SingleKeys(w.Reports), "id")
+	return rows.ReadEach(query, func(r *rows.ReportRow) {
+		it, found := s.items[r.ID]
+		if !found {
+			return
+		}
+		if it.reports == nil {
+			it.reports, it.now.Reports = map[domain.Entity]domain.Report{}, map[domain.Entity]domain.Report{}
+		}
+		report := r.Report()
+		it.reports[report.Reporter] = report
+		it.now.Reports[report.Reporter] = report
+	})
+}
+
+// Knowledge implements [domain.DecisionContext].
+func (s *Stage) Knowledge(id string) *domain.Knowledge {
+	if _, known := s.items[id]; !known {
+		if err := rows.ReadAll(s.ctx, s.catalogue.DB, s.tx, []rows.Read{s.readItems(Wanted{Items: []string{id}})}); err != nil {
+			s.err = fmt.Errorf("look an item up: %w", err)
+		}
+	}
+	return s.item(id).now
+}
+
+func (s *Stage) item(id string) *item {
+	it, found := s.items[id]
+	if !found {
+		it = &item{was: domain.Knowledge{ID: id}, now: &domain.Knowledge{ID: id}}
+		s.items[id] = it
+	}
+	return it
+}
+
+// Holder implements [domain.DecisionContext].
+func (s *Stage) Holder(uri string) string {
+	if holder, known := s.holders[uri]; known {
+		return holder
+	}
+	var id string
+	err := s.tx.NewSelect().TableExpr("?", s.tables.Knowledge).Column("id").
+		Where("tenant = ?", s.tenant).Where("uri = ?", uri).Where(rows.Live).Scan(s.ctx, &id)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		s.err = fmt.Errorf("find the holder of a uri: %w", err)
+	}
+	s.holders[uri] = id
+	return id
+}
+
+// Apply implements [events.Stage]: it folds an event into the state that later commands see.
+func (s *Stage) Apply(event domain.Event) error {
+	id, found := domain.ItemOf(event.Stream)
+	if !found {
+		return nil
+	}
+	it := s.item(id)
+	uri, live := it.now.Text.URI, rows.IsLive(it.now)
+	if err := it.now.Evolve(event.Fact, event.Metadata(), s.policy); err != nil {
+		return err
+	}
+	if !it.changed {
+		it.changed = true
+		s.order = append(s.order, id)
+	}
+	if err := s.noteRedaction(it, event); err != nil {
+		return err
+	}
+	if live && uri != "" && (uri != it.now.Text.URI || !rows.IsLive(it.now)) {
+		s.holders[uri] = ""
+	}
+	if rows.IsLive(it.now) {
+		s.holders[it.now.Text.URI] = id
+	}
+	return nil
+}

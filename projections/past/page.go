@@ -1,0 +1,131 @@
+package past
+
+import (
+	"context"
+	"slices"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+)
+
+// factRow is an item as it was, and one of the facts that say what it said.
+type factRow struct {
+	itemRow
+	events.RecordedFact
+}
+
+// factsBeside joins the facts at the positions that the items k and their counts c name. An index leads there once
+// for each row, which for a list of columns takes an array on PostgreSQL.
+func (v *asOfQuery) factsBeside(query *bun.SelectQuery) *bun.SelectQuery {
+	const at = "k.number, k.task_at, k.content_at, k.abstract_at, k.overview_at, k.tags_at, k.meta_at, k.uri_at, c.reason_at, c.suspended_reason_at"
+	among := "IN (" + at + ")"
+	if v.past.catalogue.DB.Engine == database.Postgres {
+		among = "= ANY (ARRAY[" + at + "])"
+	}
+	return query.ColumnExpr(events.FactColumns).
+		Join("LEFT JOIN events AS e ON e.tenant = ? AND e.position "+among, v.tenant).
+		Join("LEFT JOIN event_texts AS t ON t.tenant = e.tenant AND t.position = e.position")
+}
+
+// page reads the rows of a page with what they said, newest first, and in each how far the projection has read: one
+// statement is a snapshot, and one round trip. If nothing was found there is no row.
+func (v *asOfQuery) page(ctx context.Context, db bun.IDB, list domain.List, limit int) (rows []factRow, err error) {
+	query := v.factsBeside(v.past.described(v.itemsAt(db, list, limit), v.position)).
+		ColumnExpr("(SELECT r.position FROM checkpoints AS r WHERE r.projection = ? AND r.tenant = ?) AS reached", v.past.Name(), v.tenant)
+	if slices.Contains(list.Filter.Statuses, domain.IsErased) {
+		query = query.ColumnExpr("(SELECT n.status FROM ? AS n WHERE n.tenant = k.tenant AND n.number = k.number) AS today", v.now.Tables.Knowledge)
+	}
+	return rows, query.OrderExpr("k.number DESC").Scan(ctx, &rows)
+}
+
+// splitRows are the items and the facts of rows, each once.
+func splitRows(rows []factRow) (items []itemRow, facts []events.RecordedFact) {
+	for i := range rows {
+		if len(items) == 0 || items[len(items)-1].Number != rows[i].Number {
+			items = append(items, rows[i].itemRow)
+		}
+		if rows[i].Position > 0 {
+			facts = append(facts, rows[i].RecordedFact)
+		}
+	}
+	return items, facts
+}
+
+// itemsAt selects the items of a page: everything, or the newest of each audience that the principal belongs to,
+// and of what each of its entities owned.
+func (v *asOfQuery) itemsAt(db bun.IDB, list domain.List, limit int) *bun.SelectQuery {
+	newest := func(query *bun.SelectQuery, number string) *bun.SelectQuery {
+		query = v.where(query, list.Filter)
+		if list.Before > 0 {
+			query = query.Where(number+" < ?", list.Before)
+		}
+		return query.Where(number+" <= ?", v.position).OrderExpr(number + " DESC").Limit(int64(limit))
+	}
+	shared := func(scope any) *bun.SelectQuery {
+		query := db.NewSelect().TableExpr("? AS a", v.past.Tables.Scopes).
+			Join("JOIN ? AS k ON k.tenant = a.tenant AND k.number = a.number", v.past.Tables.Items).
+			Where("a.tenant = ?", v.tenant).Where("a.scope = ?", scope)
+		return newest(v.at(query, "a"), "a.number")
+	}
+	if list.By.SeesAll() {
+		switch f := list.Filter; {
+		case f.Owner != "":
+			return newest(v.owned(db), "k.number").ColumnExpr("k.*")
+		case f.Scope != "" && onlyLive(f.Statuses):
+			list.Filter.Scope = "" // it is what leads there
+			return shared(f.Scope).ColumnExpr("k.*")
+		}
+		return newest(db.NewSelect().TableExpr("? AS k", v.past.Tables.Items), "k.number").ColumnExpr("k.*")
+	}
+	owned := func(owner any) *bun.SelectQuery {
+		return newest(v.owned(db).Where("k.owner = ?", owner), "k.number").ColumnExpr("k.number")
+	}
+	reaching := func(scope any) *bun.SelectQuery { return shared(scope).ColumnExpr("a.number") }
+	var found *bun.SelectQuery
+	if v.past.catalogue.DB.Engine == database.Postgres {
+		// Planning a part for each takes longer than reading them.
+		found = eachOf(db, list.By.Entities(), owned).Union(eachOf(db, v.scopes, reaching))
+	} else {
+		for _, owner := range list.By.Entities() {
+			found = unite(db, found, owned(owner))
+		}
+		for _, scope := range v.scopes {
+			found = unite(db, found, reaching(scope))
+		}
+	}
+	numbers := db.NewSelect().ColumnExpr("number").TableExpr("(?) AS found", found).OrderExpr("number DESC").Limit(int64(limit))
+	return v.past.itemsAt(db, v.tenant, v.position).Where("k.number IN (?)", numbers)
+}
+
+// onlyLive says that only items of these statuses are wanted that answers might contain: the others have no
+// scopes in the tables.
+func onlyLive(statuses []domain.Status) bool {
+	return !slices.ContainsFunc(statuses, func(s domain.Status) bool { return !slices.Contains(liveStatuses, s) })
+}
+
+// owned selects from the items by their owners.
+func (v *asOfQuery) owned(db bun.IDB) *bun.SelectQuery {
+	query := db.NewSelect()
+	if v.past.catalogue.DB.Engine == database.SQLite { // it takes the newest of everybody for fewer than somebody's
+		return query.TableExpr("? AS k INDEXED BY ?", v.past.Tables.Items, v.past.Tables.Owners)
+	}
+	return query.TableExpr("? AS k", v.past.Tables.Items)
+}
+
+// eachOf selects the numbers that a part selects for each of some names.
+func eachOf[T ~string](db bun.IDB, names []T, part func(name any) *bun.SelectQuery) *bun.SelectQuery {
+	return db.NewSelect().ColumnExpr("part.number").TableExpr("unnest(ARRAY[?]) AS one (name)", bun.List(names)).
+		Join("CROSS JOIN LATERAL (?) AS part", part(bun.Safe("one.name")))
+}
+
+// unite selects the numbers of both.
+func unite(db bun.IDB, found, part *bun.SelectQuery) *bun.SelectQuery {
+	one := db.NewSelect().ColumnExpr("number").TableExpr("(?) AS part", part)
+	if found == nil {
+		return one
+	}
+	return found.Union(one)
+}

@@ -1,0 +1,447 @@
+package past
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/projections/rows"
+	"github.com/annals-kb/annals/projections/search"
+	"github.com/annals-kb/annals/projections/vectors"
+	"github.com/annals-kb/annals/projections/words"
+	"github.com/annals-kb/annals/text"
+)
+
+// Search finds what was known at s.AsOf, of what the principal may see today. It compares every item that the
+// audience had then, by its words and exactly by its vectors, so its cost grows with how many those are; scores and
+// their order are those of [search.Searcher.Search], which is asked if s.AsOf is the head of the log and the
+// projection has not come so far. The search must have been completed by [domain.Search.Complete]. The error
+// matches [domain.ErrUnavailable] if the projection has not read so far.
+func (p *Projection) Search(ctx context.Context, s domain.Search) (domain.Answer, error) {
+	started := time.Now()
+	if err := errors.Join(p.catalogue.Refresh(ctx), p.models.Refresh(ctx)); err != nil {
+		return domain.Answer{}, err
+	}
+	then := p.asOf(s.By, s.AsOf, s.AsOfTime, s.Context.Entities)
+	meaning := p.models.Active.Load()
+	r := &asOfSearch{
+		asOfQuery: then, meaning: meaning, search: s, audience: s.Audience(),
+		terms: p.catalogue.Tokenizers[0].Query(s.Text), minScore: meaning.Embedder.Calibration().MinScore, embedding: meaning.EmbedAll(ctx, []domain.Search{s})[0],
+	}
+	if r.embedding.Err != nil {
+		return domain.Answer{}, r.embedding.Err
+	}
+	if s.MinScore != nil {
+		r.minScore = *s.MinScore
+	}
+	var hits []domain.Hit
+	var present domain.Answer
+	answered, err := p.reached(ctx, s.By.Tenant, s.AsOf, func(ctx context.Context, tx bun.IDB) (err error) {
+		hits, err = r.hits(ctx, tx)
+		return err
+	}, func() (bool, error) {
+		now := s
+		now.AsOf = 0
+		return p.askPresent(ctx, s.By.Tenant, s.AsOf, func() (err error) {
+			present, err = p.searcher.Search(ctx, now)
+			return err
+		})
+	})
+	switch {
+	case err != nil:
+		return domain.Answer{}, rows.Failed(ctx, "search the past", err)
+	case answered:
+		return present, nil
+	}
+	answer := domain.Answer{Embedder: meaning.Embedder.Name(), Degraded: r.embedding.Degraded, MinScore: r.minScore}
+	if answer.Hits, err = r.read(ctx, hits); err != nil {
+		return domain.Answer{}, err
+	}
+	if s.Explain || len(hits) == 0 {
+		answer.Explain = r.explain(time.Since(started))
+	}
+	return answer, nil
+}
+
+// asOfSearch is one search of the past on its way.
+type asOfSearch struct {
+	*asOfQuery
+	meaning   *vectors.Projection
+	search    domain.Search
+	audience  domain.Audience
+	counted   domain.Audience // whose items words are counted in
+	terms     []text.QueryTerm
+	minScore  float64
+	embedding vectors.QueryEmbedding
+
+	words *termOccurrences
+	items []asOfCandidate // what the audience had and passes the filter
+	rows  []itemRow       // of the hits
+
+	seen, passed int64
+	below        float64
+}
+
+// asOfCandidate are what a search of the past reads of an item.
+type asOfCandidate struct {
+	search.CandidateRow
+	status domain.Status
+	since  int64
+	words  int
+	bag    words.PackedTerms
+}
+
+func (r *asOfSearch) hits(ctx context.Context, tx bun.IDB) ([]domain.Hit, error) {
+	if err := r.compareWords(ctx, tx); err != nil {
+		return nil, err
+	}
+	cosines, err := r.cosines(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	candidates := r.candidates(cosines)
+	if err := r.weigh(ctx, tx, candidates); err != nil {
+		return nil, err
+	}
+	hits := domain.Rank(candidates, r.audience, r.search.Order, r.minScore, r.search.Limit)
+	places := make(map[string]int64, len(r.items))
+	for _, item := range r.items {
+		places[item.ID] = item.Number
+	}
+	numbers := make([]int64, len(hits))
+	for i, hit := range hits {
+		numbers[i] = places[hit.ID]
+	}
+	if len(numbers) > 0 {
+		r.rows, err = r.past.rows(ctx, tx, r.tenant, numbers, r.position)
+	}
+	return hits, err
+}
+
+// had selects the items that answers might have contained, of the audience's scopes.
+func (r *asOfSearch) had(tx bun.IDB) *bun.SelectQuery {
+	query := tx.NewSelect().TableExpr("? AS k", r.past.Tables.Items)
+	if r.audience.Everything {
+		return query
+	}
+	scopes := r.at(tx.NewSelect().TableExpr("? AS a", r.past.Tables.Scopes).ColumnExpr("a.number").
+		Where("a.tenant = ?", r.tenant).Where("a.scope IN (?)", bun.List(r.audience.Scopes)), "a")
+	return query.Where("k.number IN (?)", scopes)
+}
+
+// live are all of them.
+func (r *asOfSearch) live(tx bun.IDB) *bun.SelectQuery {
+	return r.where(r.had(tx), domain.Filter{Statuses: liveStatuses})
+}
+
+// passing are those that pass the search's filter.
+func (r *asOfSearch) passing(tx bun.IDB) *bun.SelectQuery {
+	return r.where(r.had(tx), r.search.Filter).Where("k.status IN (?)", bun.List(liveStatuses))
+}
+
+// liveStatuses are those of items that answers may contain.
+var liveStatuses = []domain.Status{domain.Active, domain.IsSuperseded}
+
+// compareWords scores what contains any of the question's terms by BM25, over the statistics of what the
+// audience had.
+func (r *asOfSearch) compareWords(ctx context.Context, tx bun.IDB) error {
+	r.words = &termOccurrences{with: make([][]occurred, len(r.terms))}
+	hashes := make([]uint64, len(r.terms))
+	for i, term := range r.terms {
+		hashes[i] = words.HashOf(term.Term)
+	}
+	var all words.ScopeSize
+	measure := func(i asOfCandidate) {
+		times := int64(len(r.shared(i.Scopes)))
+		all.Items, all.Words = all.Items+times, all.Words+times*int64(i.words)
+		if i.status == domain.Active {
+			r.seen++
+		}
+	}
+	compare := func(i asOfCandidate) {
+		for term, hash := range hashes {
+			if count := i.bag.Count(hash); count > 0 {
+				r.words.with[term] = append(r.words.with[term], occurred{i.Number, count, i.words})
+				r.words.found, r.words.listed = r.words.found+1, r.words.listed+len(r.shared(i.Scopes))
+			}
+		}
+	}
+	var rest domain.Filter
+	r.counted, rest = rows.Narrow(r.search.Filter, r.audience)
+	plain := rows.IsPlain(rest)
+	err := r.each(ctx, r.withWords(r.live(tx), plain), func(i asOfCandidate) {
+		measure(i)
+		if plain && len(r.shared(i.Scopes)) > 0 {
+			compare(i)
+			if i.bag = nil; i.status == domain.Active && !(r.search.Filter.NoArchives && domain.IsArchive(i.ID)) { // its bytes are those of the next row by then
+				r.items = append(r.items, i)
+			}
+		}
+	})
+	if err == nil && !plain {
+		err = r.each(ctx, r.withWords(r.passing(tx), true), func(i asOfCandidate) {
+			compare(i)
+			i.bag = nil
+			r.items = append(r.items, i)
+		})
+	}
+	r.passed = int64(len(r.items))
+	r.words.score(r.terms, all)
+	return err
+}
+
+// shared are the scopes that count of an item's: those of the audience, or one for everything.
+func (r *asOfSearch) shared(scopes []domain.Scope) []domain.Scope {
+	if r.counted.Everything {
+		return []domain.Scope{""}
+	}
+	var both []domain.Scope
+	for _, scope := range scopes {
+		if slices.Contains(r.counted.Scopes, scope) {
+			both = append(both, scope)
+		}
+	}
+	return both
+}
+
+// withWords selects what candidates are read from.
+func (r *asOfSearch) withWords(query *bun.SelectQuery, bags bool) *bun.SelectQuery {
+	query = query.ColumnExpr("k.number, k.id, k.scopes, k.status, k.since, w.words").
+		Join("JOIN ? AS w ON w.tenant = k.tenant AND w.number = k.number", r.past.Tables.Words)
+	if bags {
+		query = query.ColumnExpr("w.bag")
+	} else {
+		query = query.ColumnExpr("NULL")
+	}
+	return r.at(query, "w")
+}
+
+func (r *asOfSearch) each(ctx context.Context, query *bun.SelectQuery, each func(asOfCandidate)) (err error) {
+	rows, err := query.Rows(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	var scopes, bag sql.RawBytes
+	known := map[string][]domain.Scope{}
+	for rows.Next() {
+		var i asOfCandidate
+		if err := rows.Scan(&i.Number, &i.ID, &scopes, &i.status, &i.since, &i.words, &bag); err != nil {
+			return err
+		}
+		list, parsed := known[string(scopes)]
+		if !parsed {
+			if err := json.Unmarshal(scopes, &list); err != nil {
+				return fmt.Errorf("read scopes: %w", err)
+			}
+			known[string(scopes)] = list
+		}
+		i.Scopes, i.Position, i.bag = list, i.since, words.PackedTerms(bag)
+		each(i)
+	}
+	return rows.Err()
+}
+
+// cosines compares the vectors of every item that passes; of an item in pieces the nearest counts.
+func (r *asOfSearch) cosines(ctx context.Context, tx bun.IDB) (found map[int64]float64, err error) {
+	found = map[int64]float64{}
+	if r.embedding.Vector == nil || len(r.items) == 0 {
+		return found, nil
+	}
+	postgres := r.past.catalogue.DB.Engine == database.Postgres
+	query := r.passing(tx).ColumnExpr("k.number").
+		Join("JOIN ? AS w ON w.tenant = k.tenant AND w.number = k.number", r.past.Tables.Words).
+		Join("JOIN ? AS p ON p.tenant = w.tenant AND p.number = w.number AND p.since = w.since", r.past.Tables.Pieces).
+		Join("JOIN ? AS v ON v.tenant = p.tenant AND v.text_hash = p.text_hash", r.meaning.Tables.Vectors)
+	if postgres {
+		query = query.ColumnExpr("1 - (v.vector <=> ?)", vectors.VectorText(r.embedding.Vector))
+	} else {
+		query = query.ColumnExpr("v.vector")
+	}
+	rows, err := r.at(query, "w").Rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var number int64
+		var cosine float64
+		var blob sql.RawBytes
+		if postgres {
+			err = rows.Scan(&number, &cosine)
+		} else if err = rows.Scan(&number, &blob); err == nil {
+			var vector []float32
+			if vector, err = embedding.Decode(blob); err == nil {
+				cosine = embedding.Cosine(vector, r.embedding.Vector)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if best, compared := found[number]; !compared || cosine > best {
+			found[number] = cosine
+		}
+	}
+	return found, rows.Err()
+}
+
+// candidates are scored as a search of the present scores them. Confidence is added by weigh.
+func (r *asOfSearch) candidates(cosines map[int64]float64) []domain.Candidate {
+	var candidates []domain.Candidate
+	kept := r.items[:0]
+	for _, item := range r.items {
+		c := r.candidate(item, cosines)
+		if c.Score < r.minScore {
+			r.below = max(r.below, c.Score)
+			continue
+		}
+		candidates, kept = append(candidates, c), append(kept, item)
+	}
+	r.items = kept
+	return candidates
+}
+
+func (r *asOfSearch) candidate(item asOfCandidate, cosines map[int64]float64) domain.Candidate {
+	c := domain.Candidate{ID: item.ID, Scopes: item.Scopes, Position: item.Position, Lexical: r.words.scores[item.Number]}
+	cosine, compared := cosines[item.Number]
+	if !compared { // words stand alone
+		c.Score = c.Lexical
+		return c
+	}
+	calibration := r.meaning.Embedder.Calibration()
+	c.Semantic = calibration.Score(cosine)
+	c.Score = c.Semantic
+	if len(r.terms) > 0 {
+		c.Score = calibration.Join(c.Semantic, c.Lexical)
+	}
+	return c
+}
+
+// weigh gives candidates, which are those of the items, the confidence that they had.
+func (r *asOfSearch) weigh(ctx context.Context, tx bun.IDB, candidates []domain.Candidate) error {
+	const most = 5000
+	policy := r.now.Version.Policy
+	at := make(map[int64]int, len(r.items))
+	numbers := make([]int64, len(r.items))
+	for i, item := range r.items {
+		at[item.Number], numbers[i] = i, item.Number
+	}
+	for batch := range slices.Chunk(numbers, most) {
+		var rows []struct {
+			Number, Since               int64
+			Helpful, Harmful, Reporters int
+		}
+		newest := tx.NewSelect().TableExpr("? AS b", r.past.Tables.Counts).ColumnExpr("b.number, max(b.since) AS since").
+			Where("b.tenant = ?", r.tenant).Where("b.number IN (?)", bun.List(batch)).Where("b.since <= ?", r.position).GroupExpr("b.number")
+		err := tx.NewSelect().TableExpr("(?) AS newest", newest).
+			Join("JOIN ? AS c ON c.tenant = ? AND c.number = newest.number AND c.since = newest.since", r.past.Tables.Counts, r.tenant).
+			ColumnExpr("c.number, c.since, c.helpful, c.harmful").
+			ColumnExpr("CASE WHEN c.confirm_until <= ? THEN c.reporters + c.suspended ELSE c.reporters END AS reporters", database.At(r.time)).Scan(ctx, &rows)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			c := &candidates[at[row.Number]]
+			c.Confidence = policy.Confidence(row.Helpful, row.Harmful, row.Reporters)
+			c.Position = max(c.Position, row.Since)
+		}
+	}
+	return nil
+}
+
+// read gives the hits their items, as they were.
+func (r *asOfSearch) read(ctx context.Context, hits []domain.Hit) ([]domain.Found, error) {
+	if len(hits) == 0 {
+		return nil, nil
+	}
+	items, err := r.readTexts(ctx, r.rows)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]domain.Found, 0, len(hits))
+	for _, hit := range hits {
+		for _, k := range items {
+			if k.ID == hit.ID {
+				search.ApplyLevel(k, r.search.Level)
+				found = append(found, domain.Found{Hit: hit, Knowledge: k, Terms: r.wordsOf(k.Number)})
+			}
+		}
+	}
+	return found, nil
+}
+
+func (r *asOfSearch) explain(took time.Duration) *domain.Explanation {
+	e := &domain.Explanation{
+		Audience: r.audience.Scopes, Visible: r.seen, Passed: r.passed, BestBelow: r.below, Took: took,
+	}
+	for _, term := range r.terms {
+		e.Terms = append(e.Terms, term.Term)
+	}
+	if r.embedding.Vector != nil {
+		e.Plans = []domain.ScopePlan{{Items: r.passed, Plan: vectors.PlanExact}}
+	}
+	return e
+}
+
+// termOccurrences is where a question's terms occurred, of all that an audience had.
+type termOccurrences struct {
+	with          [][]occurred // of each term
+	found, listed int          // occurrences, and in how many scopes of the audience they were
+	scores        map[int64]float64
+}
+
+// occurred says that an item had a term.
+type occurred struct {
+	number       int64
+	count, words int
+}
+
+// score is BM25 as a search of the present has it; all is what the audience had.
+func (w *termOccurrences) score(terms []text.QueryTerm, all words.ScopeSize) {
+	w.scores = map[int64]float64{}
+	if w.found == 0 {
+		return
+	}
+	average := math.Max(1, float64(all.Words)/math.Max(1, float64(all.Items)))
+	items := int(words.Distinct(all.Items, w.listed, w.found))
+	attainable := 0.0
+	for i, term := range terms {
+		worth := text.IDF(items, len(w.with[i]))
+		attainable += worth
+		for _, o := range w.with[i] {
+			if term.Beside && w.scores[o.number] == 0 {
+				continue
+			}
+			w.scores[o.number] += worth * text.Saturation(o.count, o.words, average)
+		}
+	}
+	for number, score := range w.scores {
+		w.scores[number] = text.WordScore(score, attainable)
+	}
+}
+
+// wordsOf are the question's terms that an item had, when asked to explain.
+func (r *asOfSearch) wordsOf(number int64) []string {
+	if !r.search.Explain {
+		return nil
+	}
+	var terms []string
+	for i, term := range r.terms {
+		for _, o := range r.words.with[i] {
+			if o.number == number {
+				terms = append(terms, term.Term)
+			}
+		}
+	}
+	return terms
+}

@@ -1,0 +1,194 @@
+package rebuild
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections/catalogue"
+	"github.com/annals-kb/annals/projections/knowledge"
+	"github.com/annals-kb/annals/projections/rows"
+)
+
+const (
+	// catchUpPage is how many events are taken in by one transaction.
+	catchUpPage = 500
+	// restEvents is how many events may be left for the moment in which appends wait, at first.
+	restEvents = 100
+)
+
+// errBehind says that too much came for appends to wait until it is taken in.
+var errBehind = errors.New("behind")
+
+// catchUp reads what came since the load began, by the code that live appends go through, until so
+// little is left that appends can wait for it. From then on they write the version, too. Where events
+// come faster than they are taken in, it leaves more and more for that moment, so that it ends.
+func (r *Rebuilder) catchUp(ctx context.Context, now *run) error {
+	p, v := r.Versions, now.version
+	for rest := int64(restEvents); ; rest *= 2 {
+		if err := r.follow(ctx, now, rest); err != nil {
+			return err
+		}
+		err := p.exclusively(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+			if err := r.takeRest(ctx, tx, v, rest); err != nil {
+				return err
+			}
+			return p.advance(ctx, tx, v, catalogue.StateCatching, catalogue.StateVerifying)
+		})
+		if !errors.Is(err, errBehind) {
+			return err
+		}
+	}
+}
+
+// follow takes in what there is, page by page, until no more than the rest is left.
+func (r *Rebuilder) follow(ctx context.Context, now *run, rest int64) error {
+	for {
+		ahead, behind, err := r.ahead(ctx, r.Versions.DB, now.version)
+		if err != nil {
+			return err
+		}
+		now.note(func(p *domain.RebuildProgress) { p.Behind = behind })
+		if behind <= rest {
+			return nil
+		}
+		for _, log := range ahead {
+			for taken := int64(0); taken < log.Events(); {
+				n := 0
+				err := r.Versions.DB.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+					n, err = r.takePage(ctx, tx, now.version, log.Tenant)
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				taken += int64(n)
+				now.note(func(p *domain.RebuildProgress) { p.Events += int64(n); p.Behind -= int64(n) })
+			}
+		}
+	}
+}
+
+// takeRest takes in everything there is, while no append can come. The error is errBehind if that is
+// more than the rest.
+func (r *Rebuilder) takeRest(ctx context.Context, tx bun.IDB, v catalogue.Version, rest int64) error {
+	ahead, behind, err := r.ahead(ctx, tx, v)
+	switch {
+	case err != nil:
+		return err
+	case behind > rest:
+		return errBehind
+	}
+	for _, log := range ahead {
+		for taken := int64(0); taken < log.Events(); {
+			n, err := r.takePage(ctx, tx, v, log.Tenant)
+			if err != nil {
+				return err
+			}
+			taken += int64(n)
+		}
+	}
+	return nil
+}
+
+// ahead is what a version has still to take in, and how many events that are.
+func (r *Rebuilder) ahead(ctx context.Context, tx bun.IDB, v catalogue.Version) (list []events.Ahead, behind int64, err error) {
+	list, err = events.SnapshotOf(tx).Ahead(ctx, v.Checkpoint())
+	for _, log := range list {
+		behind += log.Events()
+	}
+	return list, behind, err
+}
+
+// takePage folds the next page of a tenant's log into a version's tables.
+func (r *Rebuilder) takePage(ctx context.Context, tx bun.IDB, v catalogue.Version, tenant string) (int, error) {
+	if _, err := events.ShareTexts(ctx, tx, tenant); err != nil {
+		return 0, err
+	}
+	page, err := r.nextPage(ctx, tx, v, tenant)
+	if err != nil {
+		return 0, err
+	}
+	if len(page.Events) == 0 {
+		return 0, fmt.Errorf("nothing follows position %d of tenant %s: %w", page.After, tenant, events.ErrHole)
+	}
+	p := r.Versions
+	s := knowledge.NewStage(ctx, p.Catalogue, v, tx, tenant)
+	if touched := touchedBy(page.Events); len(touched.Items) > 0 {
+		if err := rows.ReadAll(ctx, p.DB, tx, s.Reads(touched)); err != nil {
+			return 0, fmt.Errorf("load knowledge: %w", err)
+		}
+	}
+	for _, event := range page.Events {
+		if err := s.Apply(event); err != nil {
+			return 0, fmt.Errorf("position %d of tenant %s, %s: %w", event.Position, tenant, event.Stream, err)
+		}
+	}
+	script := &rows.Script{Engine: r.Versions.DB.Engine}
+	if err := s.Write(script); err != nil {
+		return 0, err
+	}
+	if err := script.Execute(ctx, tx); err != nil {
+		return 0, err
+	}
+	return len(page.Events), r.log.Advance(ctx, tx, v.Checkpoint(), page)
+}
+
+// nextPage reads on from a version's checkpoint, which it keeps from others until the transaction has
+// ended: one whose COMMIT nobody answered may still be under way.
+func (r *Rebuilder) nextPage(ctx context.Context, tx bun.IDB, v catalogue.Version, tenant string) (events.Page, error) {
+	page := events.Page{Tenant: tenant}
+	var found []struct {
+		Position int64  `bun:"position"`
+		EventID  string `bun:"event_id"`
+	}
+	query := "SELECT position, event_id FROM checkpoints WHERE projection = ? AND tenant = ?"
+	if r.Versions.DB.Engine == database.Postgres {
+		query += " FOR UPDATE"
+	}
+	err := tx.NewRaw(query, v.Checkpoint(), tenant).Scan(ctx, &found)
+	if err != nil {
+		return page, database.Classify(ctx, err)
+	}
+	if len(found) > 0 {
+		page.After, page.AfterID = found[0].Position, found[0].EventID
+	}
+	page.Events, err = r.log.Read(ctx, tenant, page.After, catchUpPage)
+	return page, err
+}
+
+// touchedBy is what folding events reads, as collect is for commands.
+func touchedBy(page []domain.Event) knowledge.Wanted {
+	var w knowledge.Wanted
+	items, reports := rows.Set{}, rows.Set{}
+	for _, event := range page {
+		id, found := domain.ItemOf(event.Stream)
+		if !found {
+			continue
+		}
+		items.Add(&w.Items, id)
+		switch f := event.Fact.(type) {
+		case domain.FoundHelpful:
+			w.Votes = appendVote(w.Votes, id, f.Replaces)
+		case domain.FoundHarmful:
+			w.Votes = appendVote(w.Votes, id, f.Replaces)
+		case domain.FeedbackRetracted:
+			w.Votes = appendVote(w.Votes, id, f.Vote)
+		case domain.ReportedStale, domain.Confirmed:
+			reports.Add(&w.Reports, id)
+		}
+	}
+	return w
+}
+
+func appendVote(votes [][]string, id, eventID string) [][]string {
+	if eventID == "" {
+		return votes
+	}
+	return append(votes, []string{id, eventID})
+}

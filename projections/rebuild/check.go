@@ -1,0 +1,160 @@
+package rebuild
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections/catalogue"
+	"github.com/annals-kb/annals/projections/past"
+	"github.com/annals-kb/annals/projections/rows"
+)
+
+// Checked is what a comparison of everything that is answered with the log came to.
+type Checked struct {
+	Version int   `json:"version"` // of knowledge, that readers read
+	Items   int64 `json:"items"`
+	// Wrong says where rows are not what the log gives, at most twenty times, and never what people wrote.
+	Wrong []string `json:"wrong"`
+	// Unchecked names what is answered from and was not compared.
+	Unchecked []string `json:"unchecked"`
+}
+
+// Check compares what a database answers from with what its log gives, read and folded anew: every row of the
+// active version of knowledge, what is kept about streams of other things, and of the rows of the past how many
+// there are and the newest. It reads one moment, writes nothing, and others go on meanwhile. Progress is told, now
+// and then, how many items were compared and of how many; it may be nil. The error is about not being able to look,
+// or about an event that cannot be folded.
+func Check(ctx context.Context, p *catalogue.Catalogue, progress func(items, of int64)) (Checked, error) {
+	moment, err := p.DB.OpenSnapshot(ctx, runtime.GOMAXPROCS(0))
+	if err != nil {
+		return Checked{}, err
+	}
+	defer moment.End()
+	tx := moment.Transactions[0]
+	active, err := p.ActiveIn(ctx, tx)
+	if err != nil {
+		return Checked{}, err
+	}
+	if active.Unsupported {
+		return Checked{}, fmt.Errorf("version %d of knowledge was made by another program: %w", active.Version, domain.ErrConflict)
+	}
+	of, err := tx.NewSelect().TableExpr("?", active.Tables.Knowledge).Count(ctx)
+	if err != nil {
+		return Checked{}, rows.Failed(ctx, "count items", err)
+	}
+	var items int64
+	var reporting sync.Mutex
+	e := &verification{
+		catalogue: p, new: active, snapshot: moment, tx: tx, log: events.SnapshotOf(tx), sums: map[string]uint64{},
+		report: domain.RebuildReport{Wrong: []string{}, Rows: map[string]int64{}, Checksums: map[string]string{}},
+		compared: func(more int64) {
+			reporting.Lock()
+			defer reporting.Unlock()
+			if items += more; progress != nil {
+				progress(items, max(items, int64(of)))
+			}
+		},
+	}
+	if err := e.run(ctx); err != nil {
+		return Checked{}, err
+	}
+	if err := e.states(ctx); err != nil {
+		return Checked{}, err
+	}
+	unchecked, err := e.past(ctx)
+	if err != nil {
+		return Checked{}, err
+	}
+	return Checked{Version: active.Version, Items: e.report.Items, Wrong: e.report.Wrong, Unchecked: unchecked}, nil
+}
+
+// past compares the tables of the past with the rows of knowledge, which were compared with the log. An item has a
+// row for each of its revisions, and counts for its first event and each that did not revise it.
+func (e *verification) past(ctx context.Context) (unchecked []string, err error) {
+	unchecked = []string{"the values that as-of answers had before the newest, their words and pieces", "vectors and sketches"}
+	var checkpoints []struct {
+		Tenant   string `bun:"tenant"`
+		Position int64  `bun:"position"`
+		Head     int64  `bun:"head"`
+	}
+	history := past.Checkpoint
+	err = e.tx.NewRaw(`
+		SELECT h.tenant, coalesce(c.position, 0) AS position, h.head
+		FROM (SELECT tenant, max(position) AS head FROM events GROUP BY tenant) AS h
+		LEFT JOIN checkpoints AS c ON c.projection = ? AND c.tenant = h.tenant
+		ORDER BY h.tenant`, history).Scan(ctx, &checkpoints)
+	if err != nil {
+		return nil, rows.Failed(ctx, "read checkpoints", err)
+	}
+	now, then := e.new.Tables, rows.PastTablesOf(past.Version)
+	for _, c := range checkpoints {
+		if c.Position < c.Head {
+			unchecked = append(unchecked, fmt.Sprintf("tenant %s: what as-of answers have still to read, from position %d on", c.Tenant, c.Position+1))
+		}
+		if c.Position == 0 { // nothing was read, and perhaps there is no table
+			continue
+		}
+		var ids []string
+		err := e.tx.NewRaw(`
+			SELECT k.id
+			FROM ? AS k
+			LEFT JOIN (SELECT number, count(*) AS n, max(since) AS since FROM ? WHERE tenant = ? GROUP BY number) AS i ON i.number = k.number
+			LEFT JOIN ? AS p ON p.tenant = k.tenant AND p.number = k.number AND p.since = i.since
+			LEFT JOIN (SELECT number, count(*) AS n, max(since) AS since FROM ? WHERE tenant = ? GROUP BY number) AS j ON j.number = k.number
+			LEFT JOIN ? AS c ON c.tenant = k.tenant AND c.number = k.number AND c.since = j.since
+			WHERE k.tenant = ? AND k.position <= ?
+			AND NOT EXISTS (SELECT 1 FROM quarantine AS q WHERE q.projection = ? AND q.tenant = k.tenant AND q.stream = ? || k.id)
+			AND (NOT coalesce(
+					i.n = k.revision AND j.n = k.version - k.revision + 1
+					AND p.until = ? AND p.id = k.id AND p.revision = k.revision AND p.status = k.status AND p.owner = k.owner
+					AND p.visibility = k.visibility AND p.type = k.type AND (p.version = k.version OR c.version = k.version)
+					AND c.helpful = k.helpful AND c.harmful = k.harmful AND c.reporters = k.stale_reporters, FALSE)
+				OR EXISTS (
+					SELECT 1 FROM ? AS s
+					WHERE s.tenant = k.tenant AND s.number = k.number AND NOT EXISTS (
+						SELECT 1 FROM ? AS o
+						WHERE o.tenant = s.tenant AND o.scope = s.scope AND o.number = s.number AND o.until = ?))
+				OR k.status <> ? AND NOT EXISTS (SELECT 1 FROM ? AS w WHERE w.tenant = k.tenant AND w.number = k.number AND w.until = ?))
+			ORDER BY k.id
+			LIMIT ?`,
+			now.Knowledge, then.Items, c.Tenant, then.Items, then.Counts, c.Tenant, then.Counts, c.Tenant, c.Position, history, domain.KnowledgeStream(""),
+			int64(past.Forever), now.Scopes, then.Scopes, int64(past.Forever), string(domain.IsErased), then.Words, int64(past.Forever), maxWrong).Scan(ctx, &ids)
+		if err != nil {
+			return nil, rows.Failed(ctx, "compare the past", err)
+		}
+		for _, id := range ids {
+			e.addWrong("tenant %s, item %s: what as-of answers read is not what the log says; annals reread past computes it anew", c.Tenant, id)
+		}
+	}
+	return unchecked, nil
+}
+
+// states compares what is kept about streams of other things than knowledge.
+func (e *verification) states(ctx context.Context) error {
+	tenants, err := tenantsWithStreams(ctx, e.tx)
+	if err != nil {
+		return rows.Failed(ctx, "list tenants", err)
+	}
+	for _, tenant := range tenants {
+		streams, err := e.log.CheckStates(ctx, tenant)
+		if err != nil {
+			return err
+		}
+		for _, stream := range streams {
+			e.addWrong("tenant %s, stream %s: what is kept about it is not what the log says", tenant, stream)
+		}
+	}
+	return nil
+}
+
+// tenantsWithStreams are those with a log, and those of whom anything is kept.
+func tenantsWithStreams(ctx context.Context, db bun.IDB) (tenants []string, err error) {
+	err = db.NewRaw("SELECT tenant FROM events GROUP BY tenant UNION SELECT tenant FROM streams GROUP BY tenant ORDER BY tenant").Scan(ctx, &tenants)
+	return tenants, err
+}

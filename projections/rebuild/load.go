@@ -1,0 +1,375 @@
+package rebuild
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"time"
+
+	"github.com/uptrace/bun"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections/catalogue"
+	"github.com/annals-kb/annals/projections/rows"
+	"github.com/annals-kb/annals/projections/words"
+	"github.com/annals-kb/annals/text"
+)
+
+// sliceStreams is how many streams a worker is given at once.
+const sliceStreams = 4000
+
+// errErasedSince says that what was read may have been erased by now: it is read again.
+var errErasedSince = errors.New("texts were erased since")
+
+// partBytes is how much text of a slice is held in memory.
+const partBytes = 8 << 20
+
+// sliceRow is a range of streams that a rebuild loads.
+type sliceRow struct {
+	bun.BaseModel `bun:"table:rebuild_slices,alias:r"`
+
+	Projection string        `bun:"projection"`
+	Version    int           `bun:"version"`
+	Tenant     string        `bun:"tenant"`
+	After      string        `bun:"after"`
+	Through    string        `bun:"through"`
+	Streams    int64         `bun:"streams"`
+	Events     int64         `bun:"events,nullzero"`
+	LoadedAt   database.Time `bun:"loaded_at"`
+}
+
+// load folds every tenant's streams, in parallel, and writes one final row per item. On PostgreSQL the indexes
+// come last. Slices that an interrupted rebuild has loaded are not loaded again.
+func (r *Rebuilder) load(ctx context.Context, now *run) error {
+	p, v := r.Versions, now.version
+	known, err := p.slices(ctx, v)
+	if err != nil {
+		return err
+	}
+	now.note(func(p *domain.RebuildProgress) {
+		p.Streams, p.Events = 0, 0
+		for _, s := range known {
+			if !s.LoadedAt.IsZero() {
+				p.Streams, p.Events = p.Streams+s.Streams, p.Events+s.Events
+			}
+		}
+		now.resumed = p.Streams
+	})
+	workers := workers(p.DB.Engine)
+	err = p.DB.WithScanPool(ctx, workers, func(reads database.Querier) error {
+		work, ctx := errgroup.WithContext(ctx)
+		work.SetLimit(workers)
+		err := r.dispatch(ctx, events.SnapshotOf(reads), now, known, work)
+		return cmp.Or(work.Wait(), err)
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.index(ctx, now); err != nil {
+		return err
+	}
+	if longest := r.Batch.WaitedFor(); longest > 0 {
+		r.Logger.InfoContext(ctx, "writes waited for a piece of the rebuild", "version", v.Version, "longest", longest)
+	}
+	return nil
+}
+
+// workers is how many slices are loaded at once. SQLite writes for one of them at a time, while the others read
+// and fold: with one more than there are processors, none of these is without work meanwhile.
+func workers(engine database.Engine) int {
+	if engine == database.SQLite {
+		return runtime.GOMAXPROCS(0) + 1
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// slices are those that were cut so far.
+func (p *Versions) slices(ctx context.Context, v catalogue.Version) ([]sliceRow, error) {
+	var known []sliceRow
+	err := p.DB.NewSelect().Model(&known).Where("projection = ?", catalogue.KnowledgeName).Where("version = ?", v.Version).
+		OrderExpr("tenant, after").Scan(ctx)
+	if err != nil {
+		return nil, rows.Failed(ctx, "read the slices", err)
+	}
+	return known, nil
+}
+
+// count finds out how much there is to do.
+func (r *Rebuilder) count(ctx context.Context, now *run) error {
+	var total int64
+	err := r.Versions.DB.NewRaw("SELECT count(*) FROM ?", r.Versions.Active().Tables.Knowledge).Scan(ctx, &total)
+	if err != nil {
+		return rows.Failed(ctx, "count items", err)
+	}
+	now.note(func(p *domain.RebuildProgress) { p.Total = total })
+	return nil
+}
+
+// dispatch hands out the slices that are known and not loaded, and cuts what is left of each tenant's
+// streams into more. Tenants that came after the rebuild began have no position to be loaded up to;
+// they are caught up with.
+func (r *Rebuilder) dispatch(ctx context.Context, log events.Snapshot, now *run, known []sliceRow, work *errgroup.Group) error {
+	through := map[string]string{}
+	for _, s := range known {
+		through[s.Tenant] = max(through[s.Tenant], s.Through)
+		if s.LoadedAt.IsZero() {
+			work.Go(func() error { return r.loadSlice(ctx, log, now, s) })
+		}
+	}
+	var tenants []string
+	err := r.Versions.DB.NewSelect().TableExpr("checkpoints").Column("tenant").
+		Where("projection = ?", now.version.Checkpoint()).OrderExpr("tenant").Scan(ctx, &tenants)
+	if err != nil {
+		return rows.Failed(ctx, "read the checkpoints", err)
+	}
+	for _, tenant := range tenants {
+		for after := through[tenant]; ; {
+			s, found, err := r.cut(ctx, log, now.version, tenant, after)
+			if err != nil {
+				return err
+			}
+			if !found {
+				break
+			}
+			after = s.Through
+			work.Go(func() error { return r.loadSlice(ctx, log, now, s) })
+		}
+	}
+	return nil
+}
+
+// cut notes the next slice before it is loaded, so that after a crash the same ranges are loaded,
+// whatever was remembered meanwhile.
+func (r *Rebuilder) cut(ctx context.Context, log events.Snapshot, v catalogue.Version, tenant, after string) (sliceRow, bool, error) {
+	next, found, err := log.NextSlice(ctx, tenant, domain.KnowledgeStream(""), after, r.SliceStreams)
+	if err != nil || !found {
+		return sliceRow{}, false, err
+	}
+	s := sliceRow{
+		Projection: catalogue.KnowledgeName, Version: v.Version, Tenant: tenant,
+		After: next.After, Through: next.Through, Streams: int64(next.Streams),
+	}
+	// In its turn among what the rebuild itself writes, which must not be taken for somebody else who waits.
+	err = r.Batch.Write(r.Versions.DB, 0, func() (time.Duration, error) {
+		return 0, r.Versions.DB.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) error {
+			_, err := tx.NewInsert().Model(&s).Exec(ctx)
+			return err
+		})
+	})
+	if errors.Is(err, database.ErrUnique) {
+		err = fmt.Errorf("cut elsewhere: %w", catalogue.ErrMoved)
+	}
+	return s, true, err
+}
+
+// loadSlice folds a slice and writes what it gives, in parts that fit into memory: each with a note of
+// how far it goes, in one transaction.
+func (r *Rebuilder) loadSlice(ctx context.Context, log events.Snapshot, now *run, s sliceRow) error {
+	upTo, _, _, err := r.log.Checkpoint(ctx, now.version.Checkpoint(), s.Tenant)
+	if err != nil {
+		return err
+	}
+	for s.After < s.Through {
+		done := r.Batch.Processors.Read()
+		part, through, err := r.nextPart(ctx, log, now, s, upTo)
+		done()
+		if err != nil {
+			return err
+		}
+		rest, err := r.write(ctx, now, part, through)
+		if errors.Is(err, errErasedSince) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		s = rest.sliceRow
+	}
+	return nil
+}
+
+// nextPart folds what fits into memory. It has stopped reading when that is written: SQLite's journal
+// begins anew only while nobody reads, and would grow to many times the size of the database.
+func (r *Rebuilder) nextPart(ctx context.Context, log events.Snapshot, now *run, s sliceRow, upTo int64) (part loading, through string, err error) {
+	part.sliceRow, part.tokenizer = s, now.version.Tokenizer
+	if part.mark, err = events.Erasures(ctx, r.Versions.DB, s.Tenant); err != nil {
+		return part, "", err
+	}
+	rest := events.Slice{Tenant: s.Tenant, After: s.After, Through: s.Through}
+	for f, err := range foldStreams(log.InSlice(ctx, rest, upTo), now.version.Policy) {
+		if err != nil {
+			return part, "", err
+		}
+		if err := part.add(f); err != nil {
+			return part, "", err
+		}
+		if part.drawn.rows() >= r.Batch.Rows() || part.bytes >= partBytes {
+			return part, part.last, nil
+		}
+	}
+	return part, s.Through, nil
+}
+
+// loading is the part of a slice that is being drawn.
+type loading struct {
+	sliceRow
+	tokenizer text.Tokenizer
+	drawn     image
+	bytes     int    // that people wrote
+	last      string // the stream that was drawn last
+	mark      int64  // how far erasures had come before it was read
+	streams   int64
+	events    int64
+}
+
+// rows is how many rows of all tables were drawn.
+func (i *image) rows() int {
+	return len(i.knowledge) + len(i.scopes) + len(i.terms) + len(i.votes) + len(i.reports)
+}
+
+func (l *loading) add(f folded) error {
+	l.last = domain.KnowledgeStream(f.item.ID)
+	l.streams++
+	l.events += int64(f.events)
+	k := f.item
+	l.bytes += len(k.Text.Content) + len(k.Text.Overview)
+	if rows.IsLive(k) && k.Text.URI == "" {
+		// Its text was erased after the position that is loaded up to, and that will be caught up with.
+		k.Text.URI = l.last
+	}
+	return l.drawn.add(l.Tenant, k, words.DocumentTermsOf(l.tokenizer, k))
+}
+
+// write writes what was drawn of a slice up to a stream, and gives what is left of the slice.
+func (r *Rebuilder) write(ctx context.Context, now *run, part loading, through string) (rest loading, err error) {
+	p, v := r.Versions, now.version
+	rest.sliceRow = part.sliceRow
+	rest.After, rest.Streams = through, max(0, part.Streams-part.streams)
+	part.drawn.sort() // before the writes of others wait for this one
+	err = r.Batch.Write(p.DB, part.drawn.rows(), func() (time.Duration, error) {
+		var began time.Time
+		err := p.DB.TransactAsync(ctx, func(ctx context.Context, tx bun.Tx) error {
+			began = time.Now()
+			mark, err := events.ShareTexts(ctx, tx, part.Tenant)
+			if err == nil && mark != part.mark {
+				err = errErasedSince
+			}
+			if err != nil {
+				return err
+			}
+			if err := p.take(ctx, tx, part, through); err != nil {
+				return err
+			}
+			if through != part.Through {
+				if _, err := tx.NewInsert().Model(&rest.sliceRow).Exec(ctx); err != nil {
+					return err
+				}
+			}
+			return copyInto(ctx, p.DB.Engine, tx, v.Tables, &part.drawn)
+		})
+		return time.Since(began), err
+	})
+	if err != nil {
+		return rest, fmt.Errorf("slice after %q of tenant %s: %w", part.After, part.Tenant, err)
+	}
+	now.note(func(p *domain.RebuildProgress) { p.Streams += part.streams; p.Events += part.events })
+	return rest, nil
+}
+
+// take notes that a slice is loaded up to a stream. The error is errMoved if it was loaded before: its
+// note comes first in the transaction, so that one whose COMMIT nobody answered is waited for.
+func (p *Versions) take(ctx context.Context, tx bun.IDB, part loading, through string) error {
+	taken, err := tx.NewUpdate().Model((*sliceRow)(nil)).
+		Set("through = ?, streams = ?, events = ?, loaded_at = ?", through, part.streams, part.events, database.At(p.Now())).
+		Where("projection = ?", part.Projection).Where("version = ?", part.Version).
+		Where("tenant = ?", part.Tenant).Where("after = ?", part.After).
+		Where("through = ?", part.Through).Where("loaded_at IS NULL").Exec(ctx)
+	if err != nil {
+		return err
+	}
+	if n, err := taken.RowsAffected(); err != nil || n == 0 {
+		return fmt.Errorf("loaded elsewhere: %w", catalogue.ErrMoved)
+	}
+	return nil
+}
+
+// index makes what a bulk load would only have slowed, and lets the planner know the tables.
+func (r *Rebuilder) index(ctx context.Context, now *run) error {
+	p, v := r.Versions, now.version
+	r.Logger.InfoContext(ctx, "rebuild", "projection", catalogue.KnowledgeName, "version", v.Version, "stage", "indexing")
+	now.enter(phaseIndexing)
+	indexes := "" // SQLite has them from the beginning
+	if p.DB.Engine == database.Postgres {
+		made, err := rows.Definition(p.DB.Engine, catalogue.KnowledgeName+"_indexes", v.Version)
+		if err != nil {
+			return err
+		}
+		indexes = "SET LOCAL maintenance_work_mem = '512MB';\n" + made
+		for _, table := range v.Tables.All() {
+			indexes += "ANALYZE " + string(table) + ";\n"
+		}
+	}
+	return p.DB.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := p.advance(ctx, tx, v, catalogue.StateBuilding, catalogue.StateCatching); err != nil {
+			return err
+		}
+		left, err := tx.NewSelect().Model((*sliceRow)(nil)).Where("projection = ?", catalogue.KnowledgeName).
+			Where("version = ?", v.Version).Where("loaded_at IS NULL").Exists(ctx)
+		if err != nil {
+			return err
+		}
+		if left {
+			return fmt.Errorf("a slice is being loaded elsewhere: %w", catalogue.ErrMoved)
+		}
+		if _, err := tx.ExecContext(ctx, indexes); err != nil {
+			return fmt.Errorf("build indexes: %w", err)
+		}
+		return nil
+	})
+}
+
+// folded is an item made from its whole stream, with how many events that were, and the ids of those
+// that lost their text, as its events say: what a redaction left stands elsewhere.
+type folded struct {
+	item   *domain.Knowledge
+	events int
+	erased []string
+}
+
+// foldStreams folds events that come stream by stream into items, holding one at a time. Where a text
+// is missing it goes on: the event that says why may come after those that are folded.
+func foldStreams(all iter.Seq2[domain.Event, error], policy domain.ConfidencePolicy) iter.Seq2[folded, error] {
+	return func(yield func(folded, error) bool) {
+		var current folded
+		var stream string
+		for event, err := range all {
+			if err != nil {
+				yield(folded{}, err)
+				return
+			}
+			if event.Stream != stream {
+				if current.item != nil && !yield(current, nil) {
+					return
+				}
+				id, _ := domain.ItemOf(event.Stream)
+				stream = event.Stream
+				current = folded{item: &domain.Knowledge{ID: id}}
+			}
+			current.events++
+			current.erased = append(current.erased, domain.Destroys(event.Fact)...)
+			if err := current.item.Evolve(event.Fact, event.Metadata(), policy); err != nil {
+				yield(folded{}, fmt.Errorf("position %d of tenant %s, %s: %w", event.Position, event.Tenant, event.Stream, err))
+				return
+			}
+		}
+		if current.item != nil {
+			yield(current, nil)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package rebuild
+
+import (
+	"context"
+	"time"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections/catalogue"
+	"github.com/annals-kb/annals/projections/rows"
+)
+
+// Plan tells what a rebuild would take, and changes nothing.
+func (r Rebuilds) Plan(ctx context.Context, name string, order domain.RebuildOrder) (domain.RebuildPlan, error) {
+	ctx = database.ForEveryTenant(ctx)
+	if err := r.known(name); err != nil {
+		return domain.RebuildPlan{}, err
+	}
+	p := r.Versions
+	all, err := p.Versions(ctx)
+	if err != nil {
+		return domain.RebuildPlan{}, err
+	}
+	plan := domain.RebuildPlan{
+		Projection: name, Active: all[0].Version, Version: all[0].Version + 1,
+	}
+	if plan.Settings, err = p.settingsFor(order, catalogue.Entry{Settings: all[0].Settings}); err != nil {
+		return domain.RebuildPlan{}, err
+	}
+	for _, v := range all {
+		plan.Version = max(plan.Version, v.Version+1)
+	}
+	plan.Intended = intended(
+		p.VersionOf(catalogue.Entry{Settings: all[0].Settings}), p.VersionOf(catalogue.Entry{Settings: plan.Settings}),
+	)
+	if plan.Free, err = p.DB.FreeDiskSpace(ctx); err != nil {
+		return plan, err
+	}
+	return plan, r.estimate(ctx, &plan)
+}
+
+// Parts of a hundred that a rebuild takes of disk at its most, of what it leaves. PostgreSQL writes
+// everything to its journal, too, and sorts for the indexes. SQLite splits pages of the index of terms, and its
+// journal begins anew again and again.
+const (
+	needPostgres  = 200
+	needSQLite    = 120
+	journalSQLite = 128 << 20 // bytes, and no more than is written
+)
+
+// need is how much disk a rebuild takes that leaves so many bytes.
+func need(engine database.Engine, left int64) int64 {
+	if engine == database.Postgres {
+		return left * needPostgres / 100
+	}
+	written := left * needSQLite / 100
+	return written + min(written, journalSQLite)
+}
+
+// fits refuses a rebuild that the disk has no room for. What else may be wrong with it, it finds out
+// by itself.
+func (r Rebuilds) fits(ctx context.Context, name string, order domain.RebuildOrder) error {
+	if free, err := r.Versions.DB.FreeDiskSpace(ctx); err != nil || free == nil {
+		return err
+	}
+	plan, err := r.Plan(ctx, name, order)
+	if err != nil {
+		return nil //nolint:nilerr // see above
+	}
+	return plan.Fits()
+}
+
+// What an item and each of its words take in a new version, with its indexes, measured with items of 30 and of 800
+// words; and how long each row of items and words takes, with its verification, on two processors.
+const (
+	itemBytesPostgres, wordBytesPostgres = 1900, 230
+	itemBytesSQLite, wordBytesSQLite     = 660, 80
+	rowTook                              = 10 * time.Microsecond
+)
+
+// size counts the items of all tenants and their words.
+func (p *Versions) size(ctx context.Context) (items, words int64, err error) {
+	err = p.DB.NewSelect().TableExpr("? AS k", p.Active().Tables.Knowledge).ColumnExpr("count(*), coalesce(sum(words), 0)").
+		Scan(ctx, &items, &words)
+	if err != nil {
+		return 0, 0, rows.Failed(ctx, "count items", err)
+	}
+	return items, words, nil
+}
+
+// estimate counts events and items, and estimates bytes and time by what they take on average.
+func (r Rebuilds) estimate(ctx context.Context, plan *domain.RebuildPlan) error {
+	p := r.Versions
+	items, words, err := p.size(ctx)
+	if err != nil {
+		return err
+	}
+	plan.Streams = items
+	tenants, err := r.log.Tenants(ctx)
+	if err != nil {
+		return err
+	}
+	for _, tenant := range tenants {
+		events, err := r.log.Count(ctx, tenant, domain.KnowledgeStream(""))
+		if err != nil {
+			return err
+		}
+		plan.Events += events
+	}
+	if p.DB.Engine == database.Postgres {
+		plan.Bytes = plan.Streams*itemBytesPostgres + words*wordBytesPostgres
+	} else {
+		plan.Bytes = plan.Streams*itemBytesSQLite + words*wordBytesSQLite
+	}
+	plan.Need = need(p.DB.Engine, plan.Bytes)
+	plan.Took = time.Duration(plan.Streams+words) * rowTook
+	return nil
+}

@@ -1,0 +1,159 @@
+package rebuild
+
+import (
+	"context"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections/catalogue"
+	"github.com/annals-kb/annals/projections/rows"
+)
+
+// Rebuilds are the rebuilds of a database's projections by the projections' names, as an API wants them. They
+// are about every tenant, whoever asks for them.
+type Rebuilds struct {
+	*Rebuilder
+}
+
+// known refuses names of projections that cannot be rebuilt.
+func (r Rebuilds) known(name string) error {
+	switch name {
+	case catalogue.KnowledgeName:
+		return nil
+	case catalogue.PastName:
+		return domain.Refuse(domain.ErrConflict, "what was known in the past is read from the log, and follows it by itself").
+			WithFix("annals reread past lets it read the log again from its beginning")
+	case catalogue.MeaningName:
+		return domain.Refuse(domain.ErrConflict, "vectors are kept by the hash of their text and follow the log by themselves").
+			WithFix("annals reread meaning lets it read the log again; for another model change its setting, and restart")
+	}
+	if _, err := catalogue.FollowerOf(r.log, name); err != nil {
+		return err // there is none
+	}
+	return domain.Refuse(domain.ErrConflict, "%s follows the log by itself, and is not rebuilt", name)
+}
+
+// Start begins a rebuild, or goes on with the one that was interrupted, and returns at once. The error
+// matches [domain.ErrConflict] if one is running, or if there is not enough disk for it, and is a
+// [domain.Invalid] if the order names what this program does not know.
+func (r Rebuilds) Start(ctx context.Context, name string, order domain.RebuildOrder) (domain.Rebuild, error) {
+	ctx = database.ForEveryTenant(ctx)
+	if err := r.known(name); err != nil {
+		return domain.Rebuild{}, err
+	}
+	if err := r.fits(ctx, name, order); err != nil {
+		return domain.Rebuild{}, err
+	}
+	if _, err := r.Rebuilder.Start(ctx, order); err != nil {
+		return domain.Rebuild{}, err
+	}
+	return r.Last(ctx, name)
+}
+
+// Last is the rebuild that is running, or what became of the last one; the error matches
+// [domain.ErrNotFound] if there was none.
+func (r Rebuilds) Last(ctx context.Context, name string) (domain.Rebuild, error) {
+	ctx = database.ForEveryTenant(ctx)
+	if err := r.known(name); err != nil {
+		return domain.Rebuild{}, err
+	}
+	all, err := r.Versions.Versions(ctx)
+	if err != nil {
+		return domain.Rebuild{}, err
+	}
+	last := all[0]
+	for _, v := range all {
+		if v.Version > last.Version {
+			last = v
+		}
+	}
+	if last.Version == 1 { // the one that there was at first
+		return domain.Rebuild{}, domain.Refuse(domain.ErrNotFound, "%s has never been rebuilt", name)
+	}
+	found := domain.Rebuild{
+		Projection: last.Name, Active: all[0].Version, Version: last.Version, State: last.State,
+		WhatIf: last.WhatIf(), Settings: last.ComputedWith(), BeganAt: last.CreatedAt.Time, UpdatedAt: last.UpdatedAt.Time,
+		Error: last.Trouble(), Report: last.Report,
+	}
+	if last.Unfinished() {
+		found.Progress, err = r.progress(ctx, last)
+	}
+	return found, err
+}
+
+// progress is what this process knows of a rebuild that it runs, or else what the catalogue does.
+func (r Rebuilds) progress(ctx context.Context, v catalogue.Listed) (*domain.RebuildProgress, error) {
+	if progress, running := r.Progress(); running && progress.Version == v.Version {
+		if progress.Phase != phaseIndexing || v.State != catalogue.StateBuilding {
+			progress.Phase = v.State
+		}
+		return &progress, nil
+	}
+	progress := domain.RebuildProgress{Projection: v.Name, Version: v.Version, Phase: v.State}
+	p := r.Versions
+	var left int64
+	err := p.DB.NewSelect().Model((*sliceRow)(nil)).
+		ColumnExpr("coalesce(sum(CASE WHEN loaded_at IS NULL THEN 0 ELSE streams END), 0)").
+		ColumnExpr("coalesce(sum(events), 0)").
+		ColumnExpr("coalesce(sum(CASE WHEN loaded_at IS NULL THEN 1 ELSE 0 END), 0)").
+		Where("projection = ?", v.Name).Where("version = ?", v.Version).
+		Scan(ctx, &progress.Streams, &progress.Events, &left)
+	if v.State == catalogue.StateBuilding && left == 0 && progress.Streams > 0 {
+		progress.Phase = phaseIndexing
+	}
+	if err == nil {
+		err = p.DB.NewSelect().TableExpr("? AS k", p.Active().Tables.Knowledge).ColumnExpr("count(*)").Scan(ctx, &progress.Total)
+	}
+	if err != nil {
+		return nil, rows.Failed(ctx, "read how far a rebuild has come", err)
+	}
+	return &progress, nil
+}
+
+// Cancel gives the running rebuild up and tells what became of it; the error matches
+// [domain.ErrNotFound] if there is none, and [domain.ErrConflict] if it was faster.
+func (r Rebuilds) Cancel(ctx context.Context, name string) (domain.Rebuild, error) {
+	ctx = database.ForEveryTenant(ctx)
+	if err := r.known(name); err != nil {
+		return domain.Rebuild{}, err
+	}
+	if err := r.Rebuilder.Cancel(ctx); err != nil {
+		return domain.Rebuild{}, err
+	}
+	last, err := r.Last(ctx, name)
+	if err == nil && last.State == catalogue.StateActive {
+		err = domain.Refuse(domain.ErrConflict, "version %d is active already", last.Version).WithFix("roll back")
+	}
+	return last, err
+}
+
+// Rollback lets readers read the version that was active before; the error matches
+// [domain.ErrNotFound] if none is kept, and [domain.ErrConflict] if a repair has replaced it.
+func (r Rebuilds) Rollback(ctx context.Context, name string) error {
+	ctx = database.ForEveryTenant(ctx)
+	err := r.known(name)
+	if err == nil {
+		_, err = r.Versions.Rollback(ctx)
+	}
+	return err
+}
+
+// Retire gives the way back up; the error matches [domain.ErrNotFound] if there is none.
+func (r Rebuilds) Retire(ctx context.Context, name string) error {
+	ctx = database.ForEveryTenant(ctx)
+	if name == catalogue.MeaningName {
+		return r.models.RetirePrevious(ctx)
+	}
+	if err := r.known(name); err != nil {
+		return err
+	}
+	var e catalogue.Entry
+	found, err := r.Versions.newestIn(ctx, &e, catalogue.StateDraining)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return domain.Refuse(domain.ErrNotFound, "no earlier version of %s is being kept", name)
+	}
+	return r.Versions.Retire(ctx)
+}

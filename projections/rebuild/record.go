@@ -1,0 +1,152 @@
+package rebuild
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections/catalogue"
+)
+
+// What happens to a projection is an event of the stream projection:NAME, in the log of the server's own
+// tenant: written in the transaction in which it happens, by whoever asked for it or else the server itself.
+
+// record records facts. What is recorded already is left out.
+func (p *Versions) record(ctx context.Context, tx bun.IDB, facts ...domain.Fact) error {
+	log := p.history.Load()
+	if log == nil || len(facts) == 0 {
+		return nil
+	}
+	by, origin := domain.CallerOf(ctx)
+	by.Tenant = domain.SystemTenant
+	_, err := log.AppendIn(ctx, tx, domain.Submission{
+		By: by, Origin: origin, Command: domain.RecordProjection{Projection: catalogue.KnowledgeName, Facts: facts},
+	})
+	return err
+}
+
+// holdRecord takes the lock of the record, before locks that appends wait for.
+func (p *Versions) holdRecord(ctx context.Context, tx bun.IDB) error {
+	if log := p.history.Load(); log != nil {
+		return log.LockTenant(ctx, tx, domain.SystemTenant)
+	}
+	return nil
+}
+
+// version is what the catalogue says about a version.
+func (p *Versions) version(ctx context.Context, tx bun.IDB, number int) (v catalogue.Listed, err error) {
+	err = tx.NewSelect().Model(&v).Where("name = ?", catalogue.KnowledgeName).Where("version = ?", number).Scan(ctx)
+	return v, err
+}
+
+// recordBegin records that a rebuild has begun.
+func (p *Versions) recordBegin(ctx context.Context, tx bun.IDB, e catalogue.Entry, items int64) error {
+	return p.record(ctx, tx, domain.ProjectionStarted{Version: e.Version, Settings: e.Settings, Items: items})
+}
+
+// recordMove records what it means that a version has moved from one state to another. was is what the
+// catalogue said before.
+func (p *Versions) recordMove(ctx context.Context, tx bun.IDB, was catalogue.Listed, to string) error {
+	if p.history.Load() == nil {
+		return nil
+	}
+	facts, err := p.moved(ctx, tx, was, to)
+	if err != nil {
+		return fmt.Errorf("record that version %d is %s: %w", was.Version, to, err)
+	}
+	return p.record(ctx, tx, facts...)
+}
+
+func (p *Versions) moved(ctx context.Context, tx bun.IDB, was catalogue.Listed, to string) ([]domain.Fact, error) {
+	number := was.Version
+	took := max(0, p.Now().Sub(was.UpdatedAt.Time)).Round(time.Microsecond)
+	switch {
+	case to == catalogue.StateCatching:
+		loaded := domain.ProjectionLoaded{Version: number, Took: took}
+		err := tx.NewSelect().Model((*sliceRow)(nil)).ColumnExpr("coalesce(sum(streams), 0), coalesce(sum(events), 0)").
+			Where("projection = ?", was.Name).Where("version = ?", number).Scan(ctx, &loaded.Streams, &loaded.Events)
+		return []domain.Fact{loaded}, err
+	case to == catalogue.StateVerifying:
+		return []domain.Fact{domain.ProjectionCaughtUp{Version: number, Took: took}}, nil
+	case was.State == catalogue.StateVerifying:
+		facts := []domain.Fact{verdictOn(was, took)}
+		if to == catalogue.StateRetired { // it was only to be looked at
+			facts = append(facts, domain.ProjectionRetired{Version: number})
+		}
+		return facts, nil
+	case to == catalogue.StateActive:
+		var before int
+		err := tx.NewSelect().Model((*catalogue.Entry)(nil)).Column("version").Where("name = ?", was.Name).
+			Where("state = ?", catalogue.StateDraining).Where("version <> ?", number).
+			OrderExpr("updated_at DESC, version DESC").Limit(1).Scan(ctx, &before)
+		if was.State == catalogue.StateDraining {
+			return []domain.Fact{domain.ProjectionRolledBack{Version: number, From: before}}, err
+		}
+		return []domain.Fact{domain.ProjectionSwitched{Version: number, From: before}}, err
+	case to == catalogue.StateRetired:
+		return []domain.Fact{domain.ProjectionRetired{Version: number}}, nil
+	}
+	return nil, nil
+}
+
+// verdictOn is the outcome of a verification whose report lies with the version.
+func verdictOn(v catalogue.Listed, took time.Duration) domain.Fact {
+	findings := domain.VerificationResult{Version: v.Version, Took: took}
+	passed := false
+	if r := v.Report; r != nil {
+		passed = r.Passed
+		findings.Against, findings.Items, findings.Wrong = r.Against, r.Items, len(r.Wrong)
+		findings.Changed, findings.Intended = r.Changed, r.Intended
+		findings.Overlap, findings.Searches = r.Overlap, r.Searches
+	}
+	if passed {
+		return domain.ProjectionVerified{VerificationResult: findings}
+	}
+	return domain.ProjectionRefused{VerificationResult: findings}
+}
+
+// givenUp is what it means that a version is not built, or not written, any more.
+func givenUp(number int, state, reason string) domain.Fact {
+	switch {
+	case state == catalogue.StateFailed:
+		return domain.ProjectionFailed{Version: number, Reason: reason}
+	case reason == errCancelled.Error() || reason == errAbandoned.Error():
+		return domain.ProjectionCancelled{Version: number}
+	}
+	return domain.ProjectionRetired{Version: number, Reason: reason}
+}
+
+// recordGivenUp records what became of versions that an append gave up: there, nothing but the append's own
+// tenant could be written to. It is done before such a version's tables are dropped.
+func (p *Versions) recordGivenUp(ctx context.Context) error {
+	log := p.history.Load()
+	if log == nil {
+		return nil
+	}
+	all, err := p.Versions(ctx)
+	if err != nil {
+		return err
+	}
+	var facts []domain.Fact
+	for _, v := range all {
+		if (v.State == catalogue.StateFailed || v.State == catalogue.StateRetired) && !v.Dropped() && v.Settings["error"] != "" {
+			facts = append([]domain.Fact{givenUp(v.Version, v.State, v.Settings["error"])}, facts...) // the oldest first
+		}
+	}
+	if len(facts) == 0 {
+		return nil
+	}
+	known, err := log.State(ctx, domain.SystemTenant, domain.ProjectionStream(catalogue.KnowledgeName))
+	if err != nil {
+		return err
+	}
+	command := domain.RecordProjection{Projection: catalogue.KnowledgeName, Facts: facts}
+	if len(command.NewFacts(known)) == 0 {
+		return nil
+	}
+	_, err = log.Submit(ctx, domain.Submission{By: domain.SystemPrincipal(), Command: command})
+	return err
+}

@@ -1,0 +1,105 @@
+package rebuild
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections/catalogue"
+)
+
+// verify compares a version with an independent fold of the log and with the active version, in one
+// snapshot of the database, and opens the gate only if both agree: every row is what the fold gives,
+// and the two versions differ in nothing but what the change intends.
+func (r *Rebuilder) verify(ctx context.Context, now *run) error {
+	p := r.Versions
+	report, err := r.verifySnapshot(ctx, now)
+	if err != nil {
+		return err
+	}
+	encoded, err := json.Marshal(report)
+	if err != nil {
+		return err
+	}
+	return p.DB.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewUpdate().Model((*catalogue.Entry)(nil)).Set("report = ?", string(encoded)).
+			Where("name = ?", catalogue.KnowledgeName).Where("version = ?", now.version.Version).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		if !report.Passed && !now.version.WhatIf() {
+			return p.refuse(ctx, tx, now.version, report)
+		}
+		if now.version.WhatIf() {
+			return p.advance(ctx, tx, now.version, catalogue.StateVerifying, catalogue.StateRetired)
+		}
+		return p.advance(ctx, tx, now.version, catalogue.StateVerifying, catalogue.StateReady)
+	})
+}
+
+// refuse keeps the report with a version whose gate stays closed.
+func (p *Versions) refuse(ctx context.Context, tx bun.IDB, v catalogue.Version, report domain.RebuildReport) error {
+	p.Log.ErrorContext(ctx, "a version does not pass its verification", "version", v.Version,
+		"wrong", len(report.Wrong), "changed", fmt.Sprint(report.Changed), "overlap", report.Overlap, "searches", report.Searches)
+	return p.advance(ctx, tx, v, catalogue.StateVerifying, catalogue.StateFailed)
+}
+
+// verifySnapshot reads everything in one snapshot.
+func (r *Rebuilder) verifySnapshot(ctx context.Context, now *run) (domain.RebuildReport, error) {
+	p := r.Versions
+	moment, err := p.DB.OpenSnapshot(ctx, runtime.GOMAXPROCS(0))
+	if err != nil {
+		return domain.RebuildReport{}, err
+	}
+	defer moment.End()
+	tx := moment.Transactions[0]
+	old, err := p.ActiveIn(ctx, tx)
+	if err != nil {
+		return domain.RebuildReport{}, err
+	}
+	e := &verification{
+		catalogue: p.Catalogue, old: &old, new: now.version, snapshot: moment, tx: tx, log: events.SnapshotOf(tx),
+		sums:     map[string]uint64{},
+		compared: func(items int64) { now.note(func(p *domain.RebuildProgress) { p.Verified += items }) },
+		report: domain.RebuildReport{
+			Version: now.version.Version, Against: old.Version, Wrong: []string{},
+			Rows: map[string]int64{}, Checksums: map[string]string{}, Changed: map[string]int64{},
+			Intended: intended(old, now.version), Repair: now.version.Settings[catalogue.SettingRepair] != "",
+		},
+	}
+	now.note(func(p *domain.RebuildProgress) { p.Verified = 0 })
+	if err := e.run(ctx); err != nil {
+		return e.report, err
+	}
+	if _, err := e.readActive(ctx, tx, func() error { return e.search(ctx) }); err != nil {
+		return e.report, err
+	}
+	e.report.Passed = e.passed()
+	return e.report, nil
+}
+
+// intended are the columns and tables that differ because the versions were built with different
+// settings. A confirmation with an end has a second confidence.
+func intended(before, after catalogue.Version) []string {
+	var columns []string
+	if before.Settings["confidence"] != after.Settings["confidence"] {
+		columns = append(columns, "confidence", "expired_confidence")
+	}
+	if before.Settings["tokenizer"] != after.Settings["tokenizer"] {
+		columns = append(columns, "terms", "words")
+	}
+	return columns
+}
+
+// passed is the gate.
+func (e *verification) passed() bool {
+	if e.report.Repair {
+		return len(e.report.Wrong) == 0
+	}
+	return len(e.report.Wrong) == 0 && !e.report.HasUnintendedChange() && e.sameAnswers()
+}

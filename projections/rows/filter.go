@@ -1,0 +1,239 @@
+package rows
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+)
+
+// LastCharacter comes after every character that a URI contains.
+const LastCharacter = "\U0010FFFF"
+
+// Live holds for items that answers may contain and whose URI is theirs alone.
+const Live = "status IN ('active', 'superseded')"
+
+// WhereKind narrows a query over items of now or then, which it calls k, by what both have columns for.
+func WhereKind(query *bun.SelectQuery, f domain.Filter) *bun.SelectQuery {
+	query = Among(query, "k.type", f.Types)
+	query = Among(query, "k.context_type", f.ContextTypes)
+	query = Among(query, "k.category", f.Categories)
+	query = equal(query, "k.owner", f.Owner)
+	query = equal(query, "k.visibility", f.Visibility)
+	query = equal(query, "k.polarity", f.Polarity)
+	if f.IDPrefix != "" {
+		query = query.Where("k.id >= ? AND k.id < ?", f.IDPrefix, f.IDPrefix+LastCharacter)
+	}
+	if f.NoArchives {
+		query = query.Where("(substr(k.id, 1, ?) <> ? OR length(k.id) <> ?)", len(domain.ArchivePrefix), domain.ArchivePrefix, domain.ArchiveLength)
+	}
+	return equal(query, "k.trace_id", f.TraceID)
+}
+
+// Where narrows a query over the knowledge table, which it calls k, to what passes the filter.
+// The same conditions serve lists and searches, words and meaning.
+func (p Reader) Where(query *bun.SelectQuery, tenant string, f domain.Filter) *bun.SelectQuery {
+	query = query.Where("k.tenant = ?", tenant)
+	statuses := f.Statuses
+	if len(statuses) == 0 {
+		statuses = []domain.Status{domain.Active}
+	}
+	query = Among(query, "k.status", statuses)
+	if _, condition := SelectiveIndex(f); condition != "" {
+		query = query.Where(condition)
+	}
+	query = WhereKind(query, f)
+	if f.URIPrefix != "" {
+		query = query.Where("k.uri >= ? AND k.uri < ?", f.URIPrefix, f.URIPrefix+LastCharacter)
+	}
+	if len(f.Under) > 0 {
+		query = Under(query, "k.uri", f.Under)
+	}
+	if len(f.Levels) > 0 {
+		query = Levelled(query, "k.uri", f.Levels)
+	}
+	if f.Stale != nil {
+		query = query.Where(map[bool]string{
+			true:  "(k.stale_reporters > 0 OR k.confirm_until <= ?)",
+			false: "k.stale_reporters = 0 AND (k.confirm_until IS NULL OR k.confirm_until > ?)",
+		}[*f.Stale], database.At(p.Now()))
+	}
+	query = Between(query, "k.created_at", f.CreatedFrom, f.CreatedTo)
+	query = Between(query, "k.updated_at", f.UpdatedFrom, f.UpdatedTo)
+	for _, tags := range f.Tagged() {
+		for _, key := range slices.Sorted(maps.Keys(tags)) {
+			query = p.tagged(query, key, tags[key])
+		}
+	}
+	if f.Scope != "" {
+		query = p.shared(query, f.Scope, statuses)
+	}
+	return query
+}
+
+// Under asks for what lies at or below any of several places.
+func Under(query *bun.SelectQuery, uri string, places []domain.URI) *bun.SelectQuery {
+	return query.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+		for _, place := range places {
+			q = q.WhereOr("("+uri+" = ? OR "+uri+" >= ? AND "+uri+" < ?)", place, Beginning(place), Beginning(place)+LastCharacter)
+		}
+		return q
+	})
+}
+
+// Levelled asks for what lies at places of any of several levels: those of the short texts have names of their own.
+func Levelled(query *bun.SelectQuery, uri string, levels []domain.Level) *bun.SelectQuery {
+	const short = "substr(?, length(?) - 12) = ?" // each of the names has twelve characters, after a slash
+	ends := func(q *bun.SelectQuery, name string) *bun.SelectQuery {
+		return q.WhereOr(short, bun.Safe(uri), bun.Safe(uri), "/"+name)
+	}
+	return query.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+		for _, level := range levels {
+			switch level {
+			case domain.Abstract:
+				q = ends(q, domain.AbstractName)
+			case domain.Overview:
+				q = ends(q, domain.OverviewName)
+			default:
+				q = q.WhereOr("substr(?, length(?) - 12) NOT IN (?)", bun.Safe(uri), bun.Safe(uri),
+					bun.List([]string{"/" + domain.AbstractName, "/" + domain.OverviewName}))
+			}
+		}
+		return q
+	})
+}
+
+// shared asks for a scope. The index has only what answers may contain; others know their scopes
+// themselves.
+func (p Reader) shared(query *bun.SelectQuery, scope domain.Scope, statuses []domain.Status) *bun.SelectQuery {
+	switch {
+	case !IncludesDeleted(statuses):
+		return query.Where("EXISTS (SELECT 1 FROM ? AS s WHERE s.tenant = k.tenant AND s.number = k.number AND s.scope = ?)",
+			p.Tables.Scopes, scope)
+	case p.DB.Engine == database.SQLite:
+		return query.Where("EXISTS (SELECT 1 FROM json_each("+JSON("k.scopes")+") AS s WHERE s.value = ?)", scope)
+	default:
+		return query.Where("jsonb_exists(k.scopes::jsonb, ?)", scope)
+	}
+}
+
+// IncludesDeleted tells whether any of the statuses is one of items that no answer may contain.
+func IncludesDeleted(statuses []domain.Status) bool {
+	return slices.Contains(statuses, domain.IsDeleted) || slices.Contains(statuses, domain.IsErased)
+}
+
+// IsPlain tells whether a filter passes everything but superseded items, and archives where it leaves those out.
+func IsPlain(f domain.Filter) bool {
+	return len(f.Types)+len(f.ContextTypes)+len(f.Categories)+len(f.Tags)+len(f.Also)+len(f.Statuses)+len(f.Levels) == 0 &&
+		f.Owner == "" && f.Scope == "" && f.Visibility == "" && f.URIPrefix == "" && f.IDPrefix == "" && len(f.Under) == 0 && f.Polarity == "" &&
+		f.Stale == nil && f.TraceID == "" &&
+		f.CreatedFrom.IsZero() && f.CreatedTo.IsZero() && f.UpdatedFrom.IsZero() && f.UpdatedTo.IsZero()
+}
+
+func Among[T ~string](query *bun.SelectQuery, column string, values []T) *bun.SelectQuery {
+	if len(values) == 0 {
+		return query
+	}
+	return query.Where(column+" IN (?)", bun.List(values))
+}
+
+func equal[T ~string](query *bun.SelectQuery, column string, value T) *bun.SelectQuery {
+	if value == "" {
+		return query
+	}
+	return query.Where(column+" = ?", value)
+}
+
+func Between(query *bun.SelectQuery, column string, from, to time.Time) *bun.SelectQuery {
+	if !from.IsZero() {
+		query = query.Where(column+" >= ?", database.At(from))
+	}
+	if !to.IsZero() {
+		query = query.Where(column+" < ?", database.At(to))
+	}
+	return query
+}
+
+// JSON is a column of SQLite as JSON, or NULL where it is none: an item that cannot be read does not pass, and fails no
+// query.
+func JSON(column string) string {
+	return "CASE WHEN json_valid(" + column + ") THEN " + column + " END"
+}
+
+// tagged asks for any of the values under a key, or with none for the key itself.
+func (p Reader) tagged(query *bun.SelectQuery, key string, values []string) *bun.SelectQuery {
+	if p.DB.Engine == database.SQLite {
+		if len(values) == 0 {
+			return query.Where("EXISTS (SELECT 1 FROM json_each("+JSON("k.tags")+") AS t WHERE t.key = ?)", key)
+		}
+		return query.Where("EXISTS (SELECT 1 FROM json_each("+JSON("k.tags")+") AS t, json_each(CASE t.type WHEN 'array' THEN t.value END) AS v WHERE t.key = ? AND v.value IN (?))",
+			key, bun.List(values))
+	}
+	if len(values) == 0 {
+		return query.Where("jsonb_exists(k.tags, ?)", key)
+	}
+	return query.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+		for _, value := range values {
+			pattern, _ := json.Marshal(map[string][]string{key: {value}})
+			q = q.WhereOr("k.tags @> ?", string(pattern))
+		}
+		return q
+	})
+}
+
+// Visible narrows the items k to those that the principal may see.
+func (p Reader) Visible(query *bun.SelectQuery, by domain.Principal) *bun.SelectQuery {
+	if by.SeesAll() {
+		return query
+	}
+	return query.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+		return q.Where("k.owner IN (?)", bun.List(by.Entities())).
+			WhereOr("(SELECT 1 FROM ? AS s WHERE s.tenant = k.tenant AND s.number = k.number AND s.scope IN (?) LIMIT 1) = 1", // asked of each item, not of all
+				p.Tables.Scopes, bun.List(ScopesOf(by)))
+	})
+}
+
+// ScopesOf are those whose items a principal may see, whoever owns them.
+func ScopesOf(by domain.Principal) []domain.Scope {
+	scopes := []domain.Scope{domain.Public}
+	for _, entity := range by.Entities() {
+		scopes = append(scopes, entity.Scope())
+	}
+	return scopes
+}
+
+// Beginning is what the URIs of everything in a directory begin with.
+func Beginning(directory domain.URI) string {
+	if directory == domain.RootURI {
+		return string(directory)
+	}
+	return string(directory) + "/"
+}
+
+func IsLive(k *domain.Knowledge) bool {
+	return k.Status == domain.Active || k.Status == domain.IsSuperseded
+}
+
+// Narrow is the audience whose items may pass a filter, and what the filter still asks for among them. Where it
+// names a scope that the audience may see, that is one scope: the others hold nothing that passes and is not there.
+func Narrow(f domain.Filter, audience domain.Audience) (domain.Audience, domain.Filter) {
+	scope := f.Scope
+	if scope == "" || !audience.Everything && !slices.Contains(audience.Scopes, scope) {
+		return audience, f
+	}
+	f.Scope = ""
+	return domain.Audience{Scopes: []domain.Scope{scope}}, f
+}
+
+// ScopesToSearch are the scopes of an audience; everything in the tenant is one empty scope.
+func ScopesToSearch(audience domain.Audience) []domain.Scope {
+	if audience.Everything {
+		return []domain.Scope{""}
+	}
+	return audience.Scopes
+}

@@ -1,0 +1,144 @@
+package rows
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+)
+
+// Reader reads the tables of one version of the knowledge projection.
+type Reader struct {
+	DB         *database.DB
+	From       bun.IDB // the database, or a snapshot of it
+	Tables     Tables
+	Now        func() time.Time // by which confirmations expire
+	Log        *slog.Logger
+	Unreadable *atomic.Int64 // the version that was read last of those with rows that cannot be read
+}
+
+func (p Reader) IsPostgres() bool { return p.DB.Engine == database.Postgres }
+
+// Item is what readers see now of an item.
+func (p Reader) Item(r *Row) *domain.Knowledge { return r.Knowledge().At(p.Now()) }
+
+// Failed wraps the error of a statement, with what the operator can do about it.
+func Failed(ctx context.Context, what string, err error) error {
+	return fmt.Errorf("%s: %w", what, WithRemedy(database.Classify(ctx, err)))
+}
+
+// WithRemedy adds to an error what to do where the database is away, accepts no writes or has no room on its disk, or
+// the role of the server lacks a privilege.
+func WithRemedy(err error) error {
+	if denied := database.Denied(err); denied != "" {
+		return fmt.Errorf("%w: %w", domain.Unprivileged(denied), err)
+	}
+	if errors.Is(err, database.ErrFull) {
+		return fmt.Errorf("%w: %w", domain.Full("changed"), err)
+	}
+	if errors.Is(err, database.ErrReadOnly) {
+		return fmt.Errorf("%w: %w", domain.ReadOnly("changed"), err)
+	}
+	if errors.Is(err, database.ErrUnavailable) {
+		return fmt.Errorf("%w: %w", domain.ErrUnavailable, err)
+	}
+	return err
+}
+
+// ScanEach scans the rows of a query one by one, so that a row that cannot be read does not hide the others: it is
+// handed over with the error, and with what precedes the column that makes no sense.
+func ScanEach[T any](ctx context.Context, db *bun.DB, query *bun.SelectQuery, each func(found *T, unreadable error)) error {
+	rows, err := query.Rows(ctx)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var found T
+		err := db.ScanRow(ctx, rows, &found)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		each(&found, err)
+	}
+	return rows.Err()
+}
+
+// Read reads rows of the knowledge table. Those that cannot be read are marked.
+func (p Reader) Read(ctx context.Context, query *bun.SelectQuery) (rows []Row, err error) {
+	var broken []string
+	err = ScanEach(ctx, p.DB.DB, query, func(r *Row, unreadable error) {
+		if r.Broken = unreadable != nil; r.Broken {
+			broken = append(broken, r.ID)
+		}
+		rows = append(rows, *r)
+	})
+	p.LogUnreadable(ctx, broken)
+	return rows, err
+}
+
+// LogUnreadable names items, and never says why: the error may quote what people wrote.
+func (p Reader) LogUnreadable(ctx context.Context, ids []string) {
+	if len(ids) > 0 {
+		p.Unreadable.Store(int64(p.Tables.Version))
+		p.Log.ErrorContext(ctx, "the rows of items cannot be read: answers leave them out", "items", ids)
+	}
+}
+
+// ReadOne reads the item that a query selects. The error matches [sql.ErrNoRows] if there is none, and
+// [domain.ErrBroken] if its row cannot be read.
+func (p Reader) ReadOne(ctx context.Context, query *bun.SelectQuery) (*domain.Knowledge, error) {
+	rows, err := p.Read(ctx, query)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(rows) == 0:
+		return nil, sql.ErrNoRows
+	case rows[0].Broken:
+		return nil, domain.Refuse(domain.ErrBroken, "what is stored of %s cannot be read", rows[0].ID).
+			WithFix("annals rebuild knowledge --repair makes it again from the log")
+	}
+	return p.Item(&rows[0]), nil
+}
+
+// maxParallel is how many connections one search takes at a time.
+const maxParallel = 3
+
+// InParallel runs tasks side by side, or one after the other where all read the same snapshot, and waits
+// for all of them. With the first error the context of the others ends, and it is what together returns.
+func (p Reader) InParallel(ctx context.Context, tasks ...func(ctx context.Context) error) error {
+	if _, isPool := p.From.(*bun.DB); !isPool || len(tasks) == 1 {
+		for _, task := range tasks {
+			if err := task(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var running sync.WaitGroup
+	var fail sync.Once
+	var failed error
+	free := make(chan struct{}, maxParallel)
+	for _, task := range tasks {
+		free <- struct{}{}
+		running.Go(func() {
+			defer func() { <-free }()
+			if err := task(ctx); err != nil {
+				fail.Do(func() { failed = err; cancel() })
+			}
+		})
+	}
+	running.Wait()
+	return failed
+}

@@ -1,0 +1,254 @@
+package rows
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+)
+
+// Row is an item in the knowledge table.
+type Row struct {
+	bun.BaseModel `bun:"table:knowledge,alias:k"`
+
+	Tenant             string              `bun:"tenant"`
+	ID                 string              `bun:"id"`
+	Number             int64               `bun:"number"`
+	Type               string              `bun:"type"`
+	ContextType        string              `bun:"context_type"`
+	Category           string              `bun:"category"`
+	Polarity           string              `bun:"polarity"`
+	Media              string              `bun:"media"`
+	Owner              string              `bun:"owner"`
+	Visibility         string              `bun:"visibility"`
+	Status             string              `bun:"status"`
+	SupersededBy       string              `bun:"superseded_by"`
+	Held               bool                `bun:"held"`
+	URI                string              `bun:"uri"`
+	Task               string              `bun:"task"`
+	Content            string              `bun:"content"`
+	Abstract           string              `bun:"abstract"`
+	Overview           string              `bun:"overview"`
+	Tags               map[string][]string `bun:"tags"`
+	Meta               *string             `bun:"meta"`
+	Source             Source              `bun:"source"`
+	TraceID            string              `bun:"trace_id"`
+	Scopes             []domain.Scope      `bun:"scopes"`
+	Baseline           Baseline            `bun:"baseline"`
+	DerivedFrom        []string            `bun:"derived_from"`
+	Relations          []Relation          `bun:"relations"`
+	Words              int                 `bun:"words"`
+	Helpful            int                 `bun:"helpful"`
+	Harmful            int                 `bun:"harmful"`
+	Confidence         float64             `bun:"confidence"`
+	StaleReporters     int                 `bun:"stale_reporters"`
+	StaleSince         database.Time       `bun:"stale_since"`
+	StaleReason        string              `bun:"stale_reason"`
+	ConfirmedAt        database.Time       `bun:"confirmed_at"`
+	ConfirmUntil       database.Time       `bun:"confirm_until"`
+	SuspendedReporters int                 `bun:"suspended_reporters"`
+	SuspendedSince     database.Time       `bun:"suspended_since"`
+	SuspendedReason    string              `bun:"suspended_reason"`
+	ExpiredConfidence  float64             `bun:"expired_confidence"`
+	Revision           int64               `bun:"revision"`
+	Version            int64               `bun:"version"`
+	Position           int64               `bun:"position"`
+	CreatedAt          database.Time       `bun:"created_at"`
+	UpdatedAt          database.Time       `bun:"updated_at"`
+	OccurredAt         database.Time       `bun:"occurred_at"`
+
+	Broken bool `bun:"-"` // it could not be read: only what precedes the column that makes no sense is known
+}
+
+// Source and baseline are the JSON in a row: a shape of their own, which lives until the next
+// rebuild.
+type Source struct {
+	Name        string   `json:"name,omitempty"`
+	Category    string   `json:"category,omitempty"`
+	URLs        []string `json:"urls,omitempty"`
+	AgentID     string   `json:"agent_id,omitempty"`
+	SubmittedBy string   `json:"submitted_by,omitempty"`
+	Timestamp   string   `json:"timestamp,omitempty"`
+	TraceID     string   `json:"trace_id,omitempty"`
+}
+
+type Baseline struct {
+	Helpful        int     `json:"helpful"`
+	Harmful        int     `json:"harmful"`
+	Confidence     float64 `json:"confidence"`
+	HelpfulHistory []use   `json:"helpful_history,omitempty"`
+	HarmfulHistory []use   `json:"harmful_history,omitempty"`
+}
+
+type Relation struct {
+	To     string        `json:"to"`
+	Reason string        `json:"reason,omitempty"`
+	At     database.Time `json:"at"`
+}
+
+type use struct {
+	Query   string    `json:"query,omitempty"`
+	TraceID string    `json:"trace_id,omitempty"`
+	Outcome string    `json:"outcome,omitempty"`
+	By      string    `json:"by,omitempty"`
+	At      time.Time `json:"at,omitzero"`
+}
+
+// RowOf turns an item's state into its row. words is the length of its text as the index counts it.
+func RowOf(tenant string, k *domain.Knowledge, words int) Row {
+	return Row{
+		Tenant: tenant, ID: k.ID, Number: k.Number,
+		Type: string(k.Type), ContextType: string(k.ContextType), Category: string(k.Category),
+		Polarity: string(k.Polarity), Media: string(k.Media),
+		Owner: string(k.Owner), Visibility: string(k.Visibility()),
+		Status: string(k.Status), SupersededBy: k.SupersededBy, Held: k.Held,
+		URI: k.Text.URI, Task: k.Text.Task, Content: k.Text.Content,
+		Abstract: k.Text.Abstract, Overview: k.Text.Overview,
+		Tags: orEmpty(k.Text.Tags), Meta: metaOf(k.Text.Meta),
+		Source: Source(k.Source), TraceID: k.Source.TraceID, Scopes: k.Scopes,
+		Baseline: BaselineOf(k.Baseline), DerivedFrom: nonNil(k.DerivedFrom), Relations: RelationsOf(k.Relations), Words: words,
+		Helpful: k.Helpful, Harmful: k.Harmful, Confidence: k.Confidence,
+		StaleReporters: k.Stale.Reporters, StaleSince: database.At(k.Stale.Since), StaleReason: k.Stale.Reason,
+		ConfirmedAt: database.At(k.ConfirmedAt), ConfirmUntil: database.At(k.ConfirmUntil),
+		SuspendedReporters: k.Suspended.Reporters, SuspendedSince: database.At(k.Suspended.Since), SuspendedReason: k.Suspended.Reason,
+		ExpiredConfidence: k.ExpiredConfidence,
+		Revision:          k.Revision, Version: k.Version, Position: k.Position,
+		CreatedAt: database.At(k.CreatedAt), UpdatedAt: database.At(k.UpdatedAt), OccurredAt: database.At(k.OccurredAt),
+	}
+}
+
+// Knowledge turns a row back into state, without votes and reports.
+func (r *Row) Knowledge() *domain.Knowledge {
+	k := &domain.Knowledge{
+		ID: r.ID, Number: r.Number,
+		Type: domain.Type(r.Type), ContextType: domain.ContextType(r.ContextType),
+		Category: domain.Category(r.Category), Polarity: domain.Polarity(r.Polarity), Media: domain.Media(r.Media),
+		Scopes: r.Scopes, Owner: domain.Entity(r.Owner), Source: domain.Source(r.Source),
+		Text: domain.Text{
+			Task: r.Task, Content: r.Content, Abstract: r.Abstract, Overview: r.Overview, URI: r.URI,
+		},
+		Baseline: r.Baseline.eval(),
+		Helpful:  r.Helpful, Harmful: r.Harmful, Confidence: r.Confidence,
+		Stale:       domain.Staleness{Reporters: r.StaleReporters, Since: r.StaleSince.Time, Reason: r.StaleReason},
+		ConfirmedAt: r.ConfirmedAt.Time, ConfirmUntil: r.ConfirmUntil.Time,
+		Suspended:         domain.Staleness{Reporters: r.SuspendedReporters, Since: r.SuspendedSince.Time, Reason: r.SuspendedReason},
+		ExpiredConfidence: r.ExpiredConfidence,
+		Status:            domain.Status(r.Status), SupersededBy: r.SupersededBy, Held: r.Held,
+		Revision: r.Revision, Version: r.Version, Position: r.Position,
+		CreatedAt: r.CreatedAt.Time, UpdatedAt: r.UpdatedAt.Time, OccurredAt: r.OccurredAt.Time,
+	}
+	if len(r.Tags) > 0 {
+		k.Text.Tags = r.Tags
+	}
+	if r.Meta != nil {
+		k.Text.Meta = json.RawMessage(*r.Meta)
+	}
+	if len(r.DerivedFrom) > 0 {
+		k.DerivedFrom = r.DerivedFrom
+	}
+	for _, to := range r.Relations {
+		k.Relations = append(k.Relations, domain.Relation{To: to.To, Reason: to.Reason, At: to.At.Time})
+	}
+	return k
+}
+
+func metaOf(meta json.RawMessage) *string {
+	if len(meta) == 0 {
+		return nil
+	}
+	text := string(meta)
+	return &text
+}
+
+func orEmpty(tags domain.Tags) map[string][]string {
+	if tags == nil {
+		return map[string][]string{}
+	}
+	return tags
+}
+
+func nonNil(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+func RelationsOf(list []domain.Relation) []Relation {
+	rows := make([]Relation, len(list))
+	for i, r := range list {
+		rows[i] = Relation{To: r.To, Reason: r.Reason, At: database.At(r.At)}
+	}
+	return rows
+}
+
+func BaselineOf(e domain.Eval) Baseline {
+	return Baseline{
+		Helpful: e.Helpful, Harmful: e.Harmful, Confidence: e.Confidence,
+		HelpfulHistory: usesOf(e.HelpfulHistory), HarmfulHistory: usesOf(e.HarmfulHistory),
+	}
+}
+
+func (b Baseline) eval() domain.Eval {
+	return domain.Eval{
+		Helpful: b.Helpful, Harmful: b.Harmful, Confidence: b.Confidence,
+		HelpfulHistory: uses(b.HelpfulHistory), HarmfulHistory: uses(b.HarmfulHistory),
+	}
+}
+
+func usesOf(list []domain.Use) []use {
+	var rows []use
+	for _, u := range list {
+		rows = append(rows, use{Query: u.Query, TraceID: u.TraceID, Outcome: u.Outcome, By: string(u.By), At: u.At})
+	}
+	return rows
+}
+
+func uses(rows []use) []domain.Use {
+	var list []domain.Use
+	for _, r := range rows {
+		list = append(list, domain.Use{Query: r.Query, TraceID: r.TraceID, Outcome: r.Outcome, By: domain.Entity(r.By), At: r.At})
+	}
+	return list
+}
+
+// The columns of each table, in the order in which they are written.
+var (
+	KnowledgeColumns = []string{
+		"tenant", "id", "number", "type", "context_type", "category", "polarity", "media", "owner",
+		"visibility", "status", "superseded_by", "held", "uri", "task", "content", "abstract", "overview",
+		"tags", "meta", "source", "trace_id", "scopes", "baseline", "derived_from", "relations", "words", "helpful",
+		"harmful", "confidence", "stale_reporters", "stale_since", "stale_reason", "confirmed_at",
+		"confirm_until", "suspended_reporters", "suspended_since", "suspended_reason", "expired_confidence", "revision", "version", "position", "created_at", "updated_at", "occurred_at",
+	}
+	ScopesColumns  = []string{"tenant", "scope", "number", "words"} // without bags: a load fills the index of terms
+	TermsColumns   = []string{"tenant", "term", "scope", "number", "count", "words"}
+	VotesColumns   = []string{"tenant", "id", "event_id", "voter", "ballot", "verdict", "trace_id", "query", "outcome", "at"}
+	ReportsColumns = []string{"tenant", "id", "reporter", "event_id", "reason", "at", "suspended"}
+)
+
+// Values are a row's columns in the order of knowledgeColumns.
+func (r *Row) Values() ([]any, error) {
+	var encoded [6]string
+	for i, value := range []any{r.Tags, r.Source, r.Scopes, r.Baseline, r.DerivedFrom, r.Relations} {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		encoded[i] = string(text)
+	}
+	tags, source, scopes, baseline, derived, relations := encoded[0], encoded[1], encoded[2], encoded[3], encoded[4], encoded[5]
+	return []any{
+		r.Tenant, r.ID, r.Number, r.Type, r.ContextType, r.Category, r.Polarity, r.Media, r.Owner,
+		r.Visibility, r.Status, r.SupersededBy, r.Held, r.URI, r.Task, r.Content, r.Abstract, r.Overview,
+		tags, r.Meta, source, r.TraceID, scopes, baseline, derived, relations, r.Words, r.Helpful,
+		r.Harmful, r.Confidence, r.StaleReporters, r.StaleSince, r.StaleReason, r.ConfirmedAt,
+		r.ConfirmUntil, r.SuspendedReporters, r.SuspendedSince, r.SuspendedReason, r.ExpiredConfidence, r.Revision, r.Version, r.Position, r.CreatedAt, r.UpdatedAt, r.OccurredAt,
+	}, nil
+}
+
+var BagColumns = append(slices.Clone(ScopesColumns), "bag")

@@ -1,0 +1,75 @@
+package rows
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+	"text/template"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+)
+
+//go:embed sql/*.sql
+var definitions embed.FS
+
+// Tables names the tables of one version of the knowledge projection.
+type Tables struct {
+	Version int
+
+	Knowledge bun.Ident
+	Scopes    bun.Ident
+	Terms     bun.Ident
+	Votes     bun.Ident
+	Reports   bun.Ident
+}
+
+func TablesOf(version int) Tables {
+	name := fmt.Sprintf("knowledge_%d", version)
+	return Tables{
+		Version:   version,
+		Knowledge: bun.Ident(name),
+		Scopes:    bun.Ident(name + "_scopes"),
+		Terms:     bun.Ident(name + "_terms"),
+		Votes:     bun.Ident(name + "_votes"),
+		Reports:   bun.Ident(name + "_reports"),
+	}
+}
+
+func (t Tables) All() []bun.Ident {
+	return []bun.Ident{t.Knowledge, t.Scopes, t.Terms, t.Votes, t.Reports}
+}
+
+// Definition is the SQL that creates a version's tables: sql/NAME.ENGINE.sql filled with data.
+func Definition(engine database.Engine, name string, data any) (string, error) {
+	file := fmt.Sprintf("sql/%s.%s.sql", name, engine)
+	parsed, err := template.ParseFS(definitions, file)
+	if err != nil {
+		return "", fmt.Errorf("parse %s: %w", file, err)
+	}
+	var text strings.Builder
+	if err := parsed.Execute(&text, data); err != nil {
+		return "", fmt.Errorf("fill %s: %w", file, err)
+	}
+	return text.String(), nil
+}
+
+// PastTables names the tables of one version.
+type PastTables struct {
+	Items, Scopes, Counts, Words, Pieces bun.Ident
+	Owners                               bun.Ident // an index of items
+}
+
+func PastTablesOf(version int) PastTables {
+	name := fmt.Sprintf("past_%d", version)
+	return PastTables{
+		Items: bun.Ident(name), Scopes: bun.Ident(name + "_scopes"), Counts: bun.Ident(name + "_counts"),
+		Words: bun.Ident(name + "_words"), Pieces: bun.Ident(name + "_pieces"),
+		Owners: bun.Ident(name + "_owner"),
+	}
+}
+
+func (t PastTables) All() []bun.Ident {
+	return []bun.Ident{t.Items, t.Scopes, t.Counts, t.Words, t.Pieces}
+}

@@ -1,0 +1,230 @@
+package sessions
+
+import (
+	"context"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+)
+
+// Sessions answers questions about sessions. What was said is read from the log, and what a session has
+// come to from its stream's state: there are no tables of its own.
+type Sessions struct{ Log *events.Log }
+
+// Find is somebody's session. The error matches [domain.ErrNotFound] if it does not exist, or was deleted,
+// or if by may not see it.
+func (s Sessions) Find(ctx context.Context, by domain.Principal, owner domain.Entity, id string) (domain.Stream, domain.Session, error) {
+	target := domain.SessionTarget{By: by, Owner: owner, ID: id}
+	if target.Validate() != nil || !by.MaySeeSession(target.Stream()) {
+		return domain.Stream{}, domain.Session{}, domain.NoSession(id)
+	}
+	stream, err := s.Log.State(ctx, by.Tenant, target.Stream())
+	if err != nil {
+		return stream, domain.Session{}, err
+	}
+	session, _ := stream.State.(domain.Session)
+	if !session.Open() {
+		return stream, session, domain.NoSession(id)
+	}
+	return stream, session, nil
+}
+
+// List is up to limit of somebody's sessions, in the order of their ids, after one; those that were deleted, and
+// not erased, only if asked for. more tells whether there may be others.
+func (s Sessions) List(ctx context.Context, by domain.Principal, owner domain.Entity, after string, limit int, deleted bool) (list []domain.Stream, more bool, err error) {
+	prefix := domain.SessionsOf(owner)
+	if !by.MaySeeSession(prefix) {
+		return nil, false, nil
+	}
+	if after != "" {
+		after = prefix + after
+	}
+	for len(list) < limit {
+		page, err := s.Log.States(ctx, by.Tenant, prefix, after, limit)
+		if err != nil || len(page) == 0 {
+			return list, false, err
+		}
+		for _, stream := range page {
+			session, _ := stream.State.(domain.Session)
+			if wanted := session.Open() || deleted && !session.Erased; wanted && len(list) < limit {
+				list = append(list, stream)
+			}
+			after = stream.Name
+		}
+	}
+	return list, true, nil
+}
+
+// Messages are those of a session that are in no archive yet, the oldest first.
+func (s Sessions) Messages(ctx context.Context, tenant string, stream domain.Stream) ([]domain.Event, error) {
+	session, _ := stream.State.(domain.Session)
+	return s.Log.Messages(ctx, tenant, stream.Name, stream.Version+1, session.Live)
+}
+
+// Archive is one of a session's archives. The error matches [domain.ErrNotFound] if it has none of this
+// number. Those of before a deletion are gone with it.
+func (s Sessions) Archive(ctx context.Context, tenant string, stream domain.Stream, number int) (domain.SessionArchive, error) {
+	session, _ := stream.State.(domain.Session)
+	archive := domain.SessionArchive{Number: number}
+	notFound := domain.Refuse(domain.ErrNotFound, "the session has no %s", domain.ArchiveName(number))
+	if number <= session.Before || number > session.Archives {
+		return archive, notFound
+	}
+	commit, found, err := s.Log.Commit(ctx, tenant, stream.Name, number)
+	if err != nil {
+		return archive, err
+	}
+	fact, is := commit.Fact.(domain.SessionCommitted)
+	if !found || !is {
+		return archive, notFound
+	}
+	archive.Committed = commit
+	if archive.Messages, err = s.ArchivedMessages(ctx, tenant, commit, fact); err != nil {
+		return archive, err
+	}
+	if number <= session.Processed {
+		settled, found, err := s.Log.ExtractionResult(ctx, commit)
+		if err != nil {
+			return archive, err
+		}
+		if found {
+			archive.Outcome = &settled
+		}
+	}
+	return archive, nil
+}
+
+// Summaries are what was made of a session's archives, the newest first. Those of before a deletion, and those
+// of which nothing was made, are left out.
+func (s Sessions) Summaries(ctx context.Context, tenant string, stream domain.Stream, limit int) ([]domain.SessionExtracted, error) {
+	session, _ := stream.State.(domain.Session)
+	settled, err := s.Log.ExtractionResults(ctx, tenant, stream.Name, limit)
+	if err != nil {
+		return nil, err
+	}
+	var all []domain.SessionExtracted
+	for _, event := range settled {
+		if fact, is := event.Fact.(domain.SessionExtracted); is && fact.Archive > session.Before {
+			all = append(all, fact)
+		}
+	}
+	return all, nil
+}
+
+// ArchivedMessages are the messages that a commit archived. They stand right before those that it kept.
+func (s Sessions) ArchivedMessages(ctx context.Context, tenant string, commit domain.Event, fact domain.SessionCommitted) ([]domain.Event, error) {
+	said, err := s.Log.Messages(ctx, tenant, commit.Stream, commit.Version, fact.Messages()+fact.Kept)
+	if err != nil {
+		return nil, err
+	}
+	return said[:min(len(said), fact.Messages())], nil
+}
+
+// Task is the extraction that a commit began, by the id of its event. The error matches
+// [domain.ErrNotFound] if there is none, or if by may not see its session.
+func (s Sessions) Task(ctx context.Context, by domain.Principal, id string) (domain.Task, error) {
+	notFound := domain.Refuse(domain.ErrNotFound, "no task with id %s", id)
+	event, found, err := s.Log.Event(ctx, by.Tenant, strings.ToLower(id))
+	if err != nil {
+		return domain.Task{}, err
+	}
+	if !found || !by.MaySeeSession(event.Stream) {
+		return domain.Task{}, notFound
+	}
+	commit, is := event.Fact.(domain.SessionCommitted)
+	if !is {
+		return domain.Task{}, notFound
+	}
+	done, err := s.done(ctx, by.Tenant)
+	if err != nil {
+		return domain.Task{}, err
+	}
+	settled, found, err := s.Log.ExtractionResult(ctx, event)
+	if err != nil {
+		return domain.Task{}, err
+	}
+	task := taskOf(event, settled, found, done)
+	task.Helped, err = s.Log.ContextsThatHelped(ctx, event, commit)
+	return task, err
+}
+
+// scannedTasks is how many commits are looked at for one list.
+const scannedTasks = 2000
+
+// Tasks lists tasks, the newest first.
+func (s Sessions) Tasks(ctx context.Context, q domain.TaskQuery) ([]domain.Task, error) {
+	list := []domain.Task{}
+	done, err := s.done(ctx, q.By.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	var before int64
+	for looked := 0; len(list) < q.Limit && looked < scannedTasks; {
+		page := max(min(q.Limit-len(list), 100), 20)
+		commits, err := s.Log.Commits(ctx, q.By.Tenant, q.Session, before, page)
+		if err != nil {
+			return nil, err
+		}
+		var seen []int64
+		for _, commit := range commits {
+			if q.By.MaySeeSession(commit.Stream) {
+				seen = append(seen, commit.Position)
+			}
+		}
+		settled, err := s.Log.ExtractionResultsOf(ctx, q.By.Tenant, seen)
+		if err != nil {
+			return nil, err
+		}
+		for _, commit := range commits {
+			before = commit.Position
+			if len(list) == q.Limit || !q.By.MaySeeSession(commit.Stream) {
+				continue
+			}
+			event, found := settled[commit.Position]
+			task := taskOf(commit, event, found, done)
+			if q.Status == "" || q.Status == task.Status {
+				list = append(list, task)
+			}
+		}
+		if looked += len(commits); len(commits) < page {
+			break
+		}
+	}
+	return list, nil
+}
+
+// done is how far extraction has read the tenant's log: what it decided on before is done.
+func (s Sessions) done(ctx context.Context, tenant string) (int64, error) {
+	position, _, _, err := s.Log.Checkpoint(ctx, domain.Extraction, tenant)
+	return position, err
+}
+
+// taskOf is what became of a commit. It is done only when everything that was decided is, and the checkpoint
+// says so.
+func taskOf(commit, settled domain.Event, found bool, done int64) domain.Task {
+	fact, _ := commit.Fact.(domain.SessionCommitted)
+	t := domain.Task{
+		ID: commit.EventID, Session: commit.Stream, Archive: fact, Position: commit.Position,
+		Status: domain.TaskPending, CreatedAt: commit.RecordedAt, UpdatedAt: commit.RecordedAt,
+	}
+	if !found {
+		return t
+	}
+	t.UpdatedAt = settled.RecordedAt
+	switch f := settled.Fact.(type) {
+	case domain.SessionExtracted:
+		t.Extracted, t.Status = &f, domain.TaskRunning
+		if f.Retry == 0 && done >= commit.Position || done >= settled.Position {
+			t.Status = domain.TaskCompleted
+		}
+	case domain.ExtractionFailed:
+		t.Failed, t.Status = &f, domain.TaskFailed
+	}
+	return t
+}
+
+// AwaitExtraction returns when everything that was committed up to a position is done.
+func (s Sessions) AwaitExtraction(ctx context.Context, tenant string, position int64) error {
+	return s.Log.Await(ctx, domain.Extraction, tenant, position)
+}

@@ -1,0 +1,210 @@
+package vectors
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections/catalogue"
+	"github.com/annals-kb/annals/projections/rows"
+)
+
+// RetirePrevious gives up the vectors of models that are not configured any more; a model that is configured again
+// begins anew. The tables go with the next [Models.Sweep]. The error matches [domain.ErrNotFound] if
+// there are none.
+func (s *Models) RetirePrevious(ctx context.Context) error {
+	p := s.catalogue
+	given := 0
+	err := p.DB.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := catalogue.LockCatalogue(ctx, p.DB.Engine, tx); err != nil {
+			return err
+		}
+		all, err := s.retained(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for _, e := range all {
+			if err := s.abandon(ctx, tx, e); err != nil {
+				return fmt.Errorf("give up version %d of meaning: %w", e.Version, err)
+			}
+		}
+		given = len(all)
+		return nil
+	})
+	if err == nil && given == 0 {
+		err = domain.Refuse(domain.ErrNotFound, "no vectors of an earlier model are kept")
+	}
+	return err
+}
+
+// retained are the versions that nobody reads or follows, and whose tables are there.
+func (s *Models) retained(ctx context.Context, tx bun.IDB) ([]catalogue.Entry, error) {
+	var all, kept []catalogue.Entry
+	err := tx.NewSelect().Model(&all).Where("name = ?", catalogue.MeaningName).Where("state = ?", catalogue.StateRetired).OrderExpr("version").Scan(ctx)
+	for _, e := range all {
+		if e.Settings["dropped"] == "" {
+			kept = append(kept, e)
+		}
+	}
+	return kept, err
+}
+
+// abandon lets go of a version's name and log. The number of its space is not given out again, since
+// tables are called by it.
+func (s *Models) abandon(ctx context.Context, tx bun.IDB, e catalogue.Entry) error {
+	var of Model
+	if err := tx.NewSelect().Model(&of).Where("name = ?", e.Settings["space"]).Scan(ctx); err != nil {
+		return err
+	}
+	t := TablesOf(e.Version, of)
+	now := database.At(s.catalogue.Now())
+	settings := maps.Clone(e.Settings)
+	settings["dropped"], settings[catalogue.SettingVectors] = now.String(), string(t.Vectors)
+	_, err := tx.NewUpdate().Model(&catalogue.Entry{Settings: settings}).Column("settings").Set("updated_at = ?", now).
+		Where("name = ?", e.Name).Where("version = ?", e.Version).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.NewRaw("UPDATE spaces SET name = ? WHERE number = ?", fmt.Sprintf("given up %d: %s", of.Number, of.Name), of.Number).Exec(ctx); err != nil {
+		return err
+	}
+	_, err = tx.NewRaw("DELETE FROM checkpoints WHERE projection = ?", t.checkpoint()).Exec(ctx)
+	return err
+}
+
+// Sweep drops the tables of versions that were given up a while ago.
+func (s *Models) Sweep(ctx context.Context) error {
+	p := s.catalogue
+	var all []catalogue.Entry
+	err := p.DB.NewSelect().Model(&all).Where("name = ?", catalogue.MeaningName).Where("state = ?", catalogue.StateRetired).
+		Where("updated_at < ?", database.At(p.Now().Add(-catalogue.DropDelay))).Scan(ctx)
+	if err != nil {
+		return rows.Failed(ctx, "read the catalogue", err)
+	}
+	for _, e := range all {
+		if e.Settings[catalogue.SettingVectors] == "" {
+			continue
+		}
+		if err := s.drop(ctx, e); err != nil {
+			return fmt.Errorf("drop version %d of meaning: %w", e.Version, err)
+		}
+	}
+	return nil
+}
+
+func (s *Models) drop(ctx context.Context, e catalogue.Entry) error {
+	p := s.catalogue
+	pieces, vectors := TablesOf(e.Version, Model{}).pieces, bun.Ident(e.Settings[catalogue.SettingVectors])
+	pace := catalogue.NewBatches(p.DB.Engine)
+	if err := p.EmptyBy(ctx, pace, pieces, "tenant", "scope", "number", "piece"); err != nil {
+		return err
+	}
+	if err := p.EmptyBy(ctx, pace, vectors, "rowid"); err != nil {
+		return err
+	}
+	return p.DB.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if p.DB.Engine == database.Postgres { // somebody may be reading them still, for a backup
+			if _, err := tx.ExecContext(ctx, "SET LOCAL lock_timeout = '1s'"); err != nil {
+				return err
+			}
+		}
+		for _, table := range []bun.Ident{pieces, vectors} {
+			if _, err := tx.NewRaw("DROP TABLE IF EXISTS ?", table).Exec(ctx); err != nil {
+				return fmt.Errorf("drop %s: %w", table, err)
+			}
+		}
+		settings := maps.Clone(e.Settings)
+		delete(settings, catalogue.SettingVectors)
+		_, err := tx.NewUpdate().Model(&catalogue.Entry{Settings: settings}).Column("settings").
+			Where("name = ?", e.Name).Where("version = ?", e.Version).Exec(ctx)
+		return err
+	})
+}
+
+// Statuses are how the spaces do whose vectors are there, the one that is read first.
+func (s *Models) Statuses(ctx context.Context, log *events.Log, tenant string, head int64) ([]domain.ProjectionStatus, error) {
+	p := s.catalogue
+	var all []catalogue.Listed
+	err := p.DB.NewSelect().Model(&all).Where("name = ?", catalogue.MeaningName).
+		OrderExpr("CASE state WHEN 'active' THEN 0 ELSE 1 END, version DESC").Scan(ctx)
+	if err != nil {
+		return nil, rows.Failed(ctx, "read the catalogue", err)
+	}
+	var list []domain.ProjectionStatus
+	for _, v := range all {
+		if v.Dropped() {
+			continue
+		}
+		status, err := s.status(ctx, v, log, tenant, head)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, status)
+	}
+	return list, nil
+}
+
+func (s *Models) status(ctx context.Context, v catalogue.Listed, log *events.Log, tenant string, head int64) (domain.ProjectionStatus, error) {
+	status := domain.ProjectionStatus{
+		Name: v.Name, Version: v.Version, State: v.State, Head: head, Settings: v.ComputedWith(),
+		CreatedAt: v.CreatedAt.Time, UpdatedAt: v.UpdatedAt.Time,
+	}
+	name := Tables{version: v.Version}.checkpoint()
+	f, err := log.SubscriptionStatus(ctx, name, tenant)
+	if err != nil {
+		return status, err
+	}
+	status = f.Describe(status)
+	if read := s.Active.Load(); read.Tables.version == v.Version {
+		failure, _ := read.failure.Load().(string)
+		status.Error = cmp.Or(status.Error, failure)
+		if !read.reachable() {
+			status.Error = "words answer alone: no setting of this server says how to reach the model of these vectors"
+		}
+	}
+	return status, nil
+}
+
+// Erase takes away the items' pieces, and the vectors that no other item's pieces need. Searches in
+// memory learn of it with the event.
+func Erase(ctx context.Context, tx bun.IDB, entries []catalogue.Entry, r catalogue.Footprint, script *rows.Script) error {
+	var hashes [][]byte
+	for i := range r.Revisions {
+		for _, piece := range Pieces(&r.Revisions[i]) {
+			hashes = append(hashes, piece.Hash[:])
+		}
+	}
+	slices.SortFunc(hashes, bytes.Compare)
+	hashes = slices.CompactFunc(hashes, bytes.Equal)
+	var spaces []Model
+	if err := tx.NewSelect().Model(&spaces).OrderExpr("number").Scan(ctx); err != nil {
+		return err
+	}
+	for _, s := range spaces {
+		vectors := tx.NewDelete().TableExpr("? AS v", TablesOf(0, s).Vectors).
+			Where("v.tenant = ?", r.Tenant).Where("v.text_hash IN (?)", bun.List(hashes))
+		known := false
+		for _, e := range entries {
+			if e.Name != catalogue.MeaningName || e.Settings["dropped"] != "" || e.Settings["space"] != s.Name {
+				continue
+			}
+			known = true
+			t := TablesOf(e.Version, s)
+			script.AddQuery(tx.NewDelete().TableExpr("?", t.pieces).
+				Where("tenant = ?", r.Tenant).Where("number IN (?)", bun.List(r.Numbers)))
+			vectors.Where("NOT EXISTS (SELECT 1 FROM ? AS m WHERE m.tenant = v.tenant AND m.text_hash = v.text_hash)", t.pieces)
+		}
+		if known && len(hashes) > 0 {
+			script.AddQuery(vectors)
+		}
+	}
+	return nil
+}

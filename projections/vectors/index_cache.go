@@ -1,0 +1,133 @@
+package vectors
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+)
+
+// sketchBudget is how many bytes of sketches a process of SQLite keeps in memory.
+const sketchBudget = 512 << 20
+
+// IndexCache are what is kept in memory, by tenant. Beyond the budget those go that were not searched for
+// the longest time, and are read again when they are; the one searched last stays, whatever its size. It
+// is safe for concurrent use.
+type IndexCache struct {
+	budget  int
+	Vectors vectorCache // of the tenants whose sketches are here, and which hear of what is erased
+
+	mu          sync.Mutex
+	Tenants     map[string]*cacheEntry
+	bytes       int
+	searchCount int64 // so far
+}
+
+// cacheEntry is a vector index with what eviction needs.
+type cacheEntry struct {
+	index    *VectorIndex
+	Bytes    int
+	searched int64 // the number of the last search
+}
+
+func NewIndexCache(budget int) *IndexCache {
+	return &IndexCache{budget: budget, Tenants: map[string]*cacheEntry{}}
+}
+
+// load gives what is known of a tenant, and reads it if need be.
+func (n *IndexCache) load(ctx context.Context, m *Projection, tenant string) (*VectorIndex, error) {
+	l := n.entryFor(tenant)
+	read, err := l.index.load(ctx, m, tenant)
+	if read {
+		n.Vectors.forgetAll(tenant)
+		n.resize(tenant, l)
+	}
+	return l.index, err
+}
+
+// ReadAhead reads tenants' sketches before they are searched for the first time: those of the longest logs, as long
+// as half of the room is left.
+func (n *IndexCache) ReadAhead(ctx context.Context, m *Projection) error {
+	var tenants []string
+	err := m.db.NewSelect().TableExpr("checkpoints").Column("tenant").Where("projection = ?", m.Name()).
+		OrderExpr("position DESC, tenant").Scan(database.ForEveryTenant(ctx), &tenants)
+	if err != nil {
+		return fmt.Errorf("look for sketches to read: %w", err)
+	}
+	for _, tenant := range tenants {
+		if ctx.Err() != nil || n.size() > n.budget/2 {
+			return nil
+		}
+		if _, err := n.load(database.ForTenant(ctx, tenant), m, tenant); err != nil {
+			return fmt.Errorf("read sketches: %w", err)
+		}
+	}
+	return nil
+}
+
+// size is how many bytes there are.
+func (n *IndexCache) size() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.bytes
+}
+
+// update replaces the pieces of items, and forgets the vectors of those that went. It comes after their
+// commit: whoever loads the tenant later reads them.
+func (n *IndexCache) update(e *embedded) {
+	n.mu.Lock()
+	l := n.Tenants[e.tenant]
+	n.mu.Unlock()
+	if l == nil {
+		return
+	}
+	n.forgetVectors(e.tenant, l.index, l.index.update(e))
+	n.resize(e.tenant, l)
+}
+
+// forgetVectors drops vectors, or all that a tenant has if its sketches are to be read again.
+func (n *IndexCache) forgetVectors(tenant string, l *VectorIndex, gone []Hash) {
+	if !l.isLoaded() {
+		n.Vectors.forgetAll(tenant)
+		return
+	}
+	n.Vectors.forget(tenant, gone)
+}
+
+func (n *IndexCache) entryFor(tenant string) *cacheEntry {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	l := n.Tenants[tenant]
+	if l == nil {
+		l = &cacheEntry{index: &VectorIndex{sketches: map[domain.Scope]*SketchIndex{}}}
+		n.Tenants[tenant] = l
+	}
+	n.searchCount++
+	l.searched = n.searchCount
+	return l
+}
+
+// resize notes how large an index has become, and evicts others until the rest fits.
+func (n *IndexCache) resize(tenant string, l *cacheEntry) {
+	bytes := l.index.bytes()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.Tenants[tenant] != l { // let go meanwhile
+		return
+	}
+	n.bytes += bytes - l.Bytes
+	l.Bytes = bytes
+	for n.bytes > n.budget && len(n.Tenants) > 1 {
+		oldest := tenant
+		for name, other := range n.Tenants {
+			if other.searched < n.Tenants[oldest].searched {
+				oldest = name
+			}
+		}
+		n.bytes -= n.Tenants[oldest].Bytes
+		delete(n.Tenants, oldest)
+		n.Vectors.forgetAll(oldest)
+	}
+}

@@ -1,0 +1,240 @@
+package vectors
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/projections/rows"
+)
+
+const (
+	// postgresBudget is how many bytes of sketches a process keeps in memory on PostgreSQL, which has other
+	// ways: a tenant that alone has more is searched by the database.
+	postgresBudget = 256 << 20
+	// indexAge is how long it may take until a search finds what another process has embedded, or one
+	// that was asked of a tenant for the first time is answered from memory.
+	indexAge = time.Second
+	// maxCatchUp is how many items a search reads that other processes have changed; for more, all is read
+	// again, in the background.
+	maxCatchUp = 500
+)
+
+// current gives a tenant's sketches if they are in memory and no older than indexAge; nil if not. A
+// search never waits for a load.
+func (n *IndexCache) current(ctx context.Context, m *Projection, tenant string) (*VectorIndex, error) {
+	lent := n.entryFor(tenant)
+	l, now := lent.index, time.Now()
+	l.mu.Lock()
+	l.searchedAt = now
+	loaded, old := l.loaded, now.Sub(l.checkedAt) > indexAge
+	l.mu.Unlock()
+	if !loaded {
+		return nil, nil
+	}
+	if old && l.loadLock.TryLock() {
+		defer l.loadLock.Unlock()
+		gone, err := l.catchUp(ctx, m, tenant)
+		if err != nil {
+			return nil, err
+		}
+		n.forgetVectors(tenant, l, gone)
+		n.resize(tenant, lent)
+	}
+	if !l.isLoaded() {
+		return nil, nil
+	}
+	return l, nil
+}
+
+// catchUp reads the items that were embedded elsewhere since, and gives the texts of pieces that went. The
+// log says which they are.
+func (l *VectorIndex) catchUp(ctx context.Context, m *Projection, tenant string) (gone []Hash, err error) {
+	position, turns, err := m.checkpoint(ctx, tenant)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.RLock()
+	from, before := l.position, l.turns
+	l.mu.RUnlock()
+	e := &embedded{meaning: m, tenant: tenant, after: from, through: position, turns: turns}
+	many := false
+	if position > from && turns == before {
+		if many, err = e.changed(ctx); err != nil {
+			return nil, err
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case many || position < from || turns != before: // it went back, or took something in late
+		l.loaded = false
+	case l.position == from:
+		gone = l.replacePieces(e)
+		l.position, l.checkedAt = position, time.Now()
+	}
+	return gone, nil
+}
+
+// touching are the names of the facts that touched looks for.
+func touching() []string {
+	return []string{
+		domain.Remembered{}.Name(), domain.Revised{}.Name(), domain.Rescoped{}.Name(), domain.Superseded{}.Name(),
+		domain.Deleted{}.Name(), domain.Restored{}.Name(), domain.Redacted{}.Name(), domain.Erased{}.Name(),
+	}
+}
+
+// changed reads the pieces of the items that the log names between two positions, as they are now; true
+// if there are too many.
+func (e *embedded) changed(ctx context.Context) (many bool, err error) {
+	m := e.meaning
+	var streams []string
+	err = m.db.NewSelect().TableExpr("events AS e").ColumnExpr("DISTINCT e.stream").Where("e.tenant = ?", e.tenant).
+		Where("e.position > ?", e.after).Where("e.position <= ?", e.through).Where("e.name IN (?)", bun.List(touching())).
+		Limit(maxCatchUp+1).Scan(ctx, &streams)
+	if err != nil || len(streams) == 0 || len(streams) > maxCatchUp {
+		return len(streams) > maxCatchUp, err
+	}
+	var ids []string
+	for _, stream := range streams {
+		if id, found := domain.ItemOf(stream); found {
+			ids = append(ids, id)
+		}
+	}
+	rows, err := m.db.NewSelect().TableExpr("? AS k", m.catalogue.Active().Tables.Knowledge).
+		Join("LEFT JOIN ? AS m ON m.tenant = k.tenant AND m.number = k.number", m.Tables.pieces).
+		ColumnExpr("k.number, coalesce(m.scope, ''), coalesce(m.piece, 0), m.text_hash, "+m.sketchColumn()).
+		Where("k.tenant = ?", e.tenant).Where("k.id IN (?)", bun.List(ids)).OrderExpr("k.number, m.piece").Rows(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var p Piece
+		var scope domain.Scope
+		var name, encoded []byte
+		if err := rows.Scan(&p.number, &scope, &p.Index, &name, &encoded); err != nil {
+			return false, err
+		}
+		if err := e.add(p, scope, name, encoded); err != nil {
+			return false, err
+		}
+	}
+	return false, rows.Err()
+}
+
+// add takes a row: a piece in one of its scopes, or an item without any.
+func (e *embedded) add(p Piece, scope domain.Scope, name, encoded []byte) (err error) {
+	if !slices.Contains(e.numbers, p.number) {
+		e.numbers = append(e.numbers, p.number)
+	}
+	if name == nil {
+		return nil
+	}
+	if last := len(e.pieces) - 1; last >= 0 && e.pieces[last].number == p.number && e.pieces[last].Index == p.Index {
+		e.pieces[last].scopes = append(e.pieces[last].scopes, scope)
+		return nil
+	}
+	p.Hash, p.scopes = Hash(name), []domain.Scope{scope}
+	p.sketch, err = e.meaning.decodeSketch(encoded)
+	e.pieces = append(e.pieces, p)
+	return err
+}
+
+// HoldSketches keeps the sketches of the tenants that are searched in memory, and the vectors that searches
+// ask for, as many as there is room for, until ctx ends. On SQLite searches do that themselves.
+func (m *Projection) HoldSketches(ctx context.Context) {
+	n, ok := m.Nearest.(*PostgresNearest)
+	if !ok {
+		return
+	}
+	for {
+		select {
+		case <-time.After(indexAge):
+		case <-ctx.Done():
+			return
+		}
+		for _, tenant := range n.Cache.wantedTenants() {
+			if _, err := m.LoadSketches(ctx, tenant); err != nil && ctx.Err() == nil {
+				m.catalogue.Log.WarnContext(ctx, "sketches were not read, the database searches them; it is tried again", "error", err)
+			}
+		}
+		if err := n.HoldVectors(ctx); err != nil && ctx.Err() == nil {
+			m.catalogue.Log.WarnContext(ctx, "vectors were not read, the database compares them; it is tried again", "error", err)
+		}
+	}
+}
+
+// LoadSketches reads a tenant's sketches into memory if they are not there if they fit, and says whether
+// they do.
+func (m *Projection) LoadSketches(ctx context.Context, tenant string) (bool, error) {
+	n, ok := m.Nearest.(*PostgresNearest)
+	if !ok {
+		return false, nil
+	}
+	var list, width int64
+	err := m.db.NewSelect().TableExpr("? AS m", m.Tables.pieces).ColumnExpr("count(*), coalesce(max(length(m.sketch)), 0) / 64").
+		Where("m.tenant = ?", tenant).Scan(ctx, &list, &width)
+	if err != nil {
+		return false, rows.Failed(ctx, "count sketches", err)
+	}
+	if 2*list*bytesPerPiece(width) > postgresBudget {
+		return false, nil
+	}
+	_, err = n.Cache.load(ctx, m, tenant)
+	if err != nil {
+		return false, rows.Failed(ctx, "read sketches", err)
+	}
+	return true, nil
+}
+
+// HoldVectors reads the vectors that searches have missed.
+func (n *PostgresNearest) HoldVectors(ctx context.Context) error {
+	for tenant, texts := range n.Cache.Vectors.missed() {
+		vectors, err := n.meaning.stored(ctx, tenant, texts)
+		if err != nil {
+			return err
+		}
+		for text, vector := range vectors {
+			if embedding.Normalize(vector) != nil { // halves of what had the length 1
+				delete(vectors, text)
+			}
+		}
+		if n.Cache.entryFor(tenant).index.isLoaded() {
+			n.Cache.Vectors.keep(tenant, vectors)
+		}
+	}
+	return nil
+}
+
+// wantedTenants are the tenants that were searched lately, and whose sketches are not in memory.
+func (n *IndexCache) wantedTenants() (tenants []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for tenant, lent := range n.Tenants {
+		l := lent.index
+		l.mu.RLock()
+		if !l.loaded && time.Since(l.searchedAt) < time.Minute {
+			tenants = append(tenants, tenant)
+		}
+		l.mu.RUnlock()
+	}
+	return tenants
+}
+
+// bytesPerPiece is about how many bytes a piece takes in an index.
+func bytesPerPiece(width int64) int64 { return 8*(width+prefixWords) + 8 + int64(len(Hash{})) + 64 }
+
+// Recheck lets the next search look what other processes have embedded, however lately one looked.
+func (m *Projection) Recheck(tenant string) {
+	if n, ok := m.Nearest.(*PostgresNearest); ok {
+		l := n.Cache.entryFor(tenant).index
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.checkedAt = time.Time{}
+	}
+}

@@ -1,0 +1,285 @@
+package vectors
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/ThreeDotsLabs/watermill/message"
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections/catalogue"
+	"github.com/annals-kb/annals/projections/rows"
+	"github.com/annals-kb/annals/text"
+)
+
+// Projection is the background projection of vectors: it follows the log, lets the embedder turn new
+// and changed text into vectors, and finds what lies near a question. It is safe for concurrent use.
+type Projection struct {
+	catalogue *catalogue.Catalogue
+	db        *database.DB
+	Tables    Tables
+	Embedder  embedding.Embedder
+	Nearest   nearest
+	analyzer  *analyzer
+	follower  *message.Handler // nil while it follows no log
+	failure   atomic.Value     // why the model did not embed the last question, a string; empty if it did
+}
+
+func newMeaning(c *catalogue.Catalogue, tables Tables, embedder embedding.Embedder) *Projection {
+	m := &Projection{catalogue: c, db: c.DB, Tables: tables, Embedder: embedder, analyzer: &analyzer{catalogue: c}}
+	if c.DB.Engine == database.Postgres {
+		m.Nearest = &PostgresNearest{meaning: m, Cache: NewIndexCache(postgresBudget)}
+	} else {
+		m.Nearest = &MemoryNearest{meaning: m, Cache: NewIndexCache(sketchBudget)}
+	}
+	return m
+}
+
+// Name is the name under which the projection keeps its checkpoints.
+func (m *Projection) Name() string { return m.Tables.checkpoint() }
+
+// Follow lets the projection follow the log as a handler of the router.
+func (m *Projection) Follow(router *message.Router, log *events.Log) {
+	m.follower = events.AddPreparer(router, log, m.Name(), m.Prepare)
+}
+
+// maxPieceTokens is how much text goes into one vector.
+const maxPieceTokens = 2000
+
+// Hash names a text: SHA-256 of its bytes.
+type Hash = [sha256.Size]byte
+
+// Piece is a part of an item's text that has a vector of its own.
+type Piece struct {
+	number int64
+	Index  int
+	scopes []domain.Scope
+	text   string
+	Hash   Hash
+	sketch []uint64
+}
+
+// Pieces cuts what an item says: its task and abstract stand before every piece of its content, so
+// that each is understood in its situation.
+func Pieces(k *domain.Knowledge) []Piece {
+	if strings.TrimSpace(k.Text.Content) == "" { // there is nothing to understand
+		return nil
+	}
+	var list []Piece
+	for i, part := range text.Pieces(k.Text.Content, maxPieceTokens) {
+		said := part
+		for _, before := range []string{k.Text.Abstract, k.Text.Task} {
+			if before != "" {
+				said = before + "\n" + said
+			}
+		}
+		list = append(list, Piece{
+			number: k.Number, Index: i, scopes: k.Scopes, text: said, Hash: sha256.Sum256([]byte(said)),
+		})
+	}
+	return list
+}
+
+// embedded is what a page of events changes: the pieces of the items concerned, as they are now.
+type embedded struct {
+	meaning *Projection
+	tenant  string
+	after   int64   // the page begins after this position
+	through int64   // and ends with this one
+	turns   int64   // as in [events.Page.OrderChanges]; negative if nobody counts them
+	late    bool    // as in [events.Page.Late]
+	numbers []int64 // the items, whose earlier pieces go
+	pieces  []Piece
+	vectors map[Hash][]float32
+	fresh   []Hash // of the vectors that the database does not have yet
+}
+
+// Prepare does the slow part of following a page of events: it reads the items concerned as they
+// are now and asks the embedder for the vectors that are missing. What it returns is written in the
+// transaction that also moves the checkpoint. The error matches [embedding.ErrUnavailable] while the
+// model is down.
+func (m *Projection) Prepare(ctx context.Context, page events.Page) (events.Change, error) {
+	m.analyzer.run(ctx, m.Tables.pieces, m.Tables.Vectors)
+	e := &embedded{meaning: m, tenant: page.Tenant, turns: -1, late: page.Late()}
+	if turns, counted := page.OrderChanges(); counted {
+		e.turns = turns
+	}
+	if len(page.Events) > 0 {
+		e.after, e.through = page.After, page.Last().Position
+	}
+	ids := touched(page.Events)
+	if len(ids) == 0 {
+		return e, nil
+	}
+	mark, err := events.Erasures(ctx, m.db, e.tenant)
+	if err != nil {
+		return nil, err
+	}
+	var list []rows.Row
+	err = m.db.NewSelect().Model(&list).ModelTableExpr("? AS k", m.catalogue.Active().Tables.Knowledge).
+		Where("tenant = ?", e.tenant).Where("id IN (?)", bun.List(ids)).Scan(ctx)
+	if err != nil {
+		return nil, rows.Failed(ctx, "read what to embed", err)
+	}
+	for i := range list {
+		e.numbers = append(e.numbers, list[i].Number)
+		if k := list[i].Knowledge(); rows.IsLive(k) {
+			e.pieces = append(e.pieces, Pieces(k)...)
+		}
+	}
+	e.vectors, e.fresh, err = m.vectors(ctx, e.tenant, e.pieces, mark)
+	return e, err
+}
+
+// touched are the items whose vectors or audience may have changed.
+func touched(page []domain.Event) []string {
+	var ids []string
+	seen := rows.Set{}
+	for _, event := range page {
+		id, found := domain.ItemOf(event.Stream)
+		if !found {
+			continue
+		}
+		switch event.Fact.(type) {
+		case domain.Remembered, domain.Revised, domain.Rescoped, domain.Superseded, domain.Deleted, domain.Restored, domain.Redacted, domain.Erased:
+			seen.Add(&ids, id)
+		}
+	}
+	return ids
+}
+
+// vectors finds the vectors of pieces: those the database has, and those the embedder makes now.
+func (m *Projection) vectors(ctx context.Context, tenant string, wanted []Piece, mark int64) (all map[Hash][]float32, fresh []Hash, err error) {
+	hashes := make([]Hash, len(wanted))
+	for i := range wanted {
+		hashes[i] = wanted[i].Hash
+	}
+	all, err = m.stored(ctx, tenant, hashes)
+	if err != nil {
+		return nil, nil, err
+	}
+	var texts []string
+	asked := map[Hash]bool{}
+	for _, p := range wanted {
+		if _, stored := all[p.Hash]; stored || asked[p.Hash] {
+			continue
+		}
+		asked[p.Hash] = true
+		texts, fresh = append(texts, p.text), append(fresh, p.Hash)
+	}
+	if len(texts) == 0 {
+		return all, nil, nil
+	}
+	for {
+		request := embedding.Request(m.Embedder, texts)
+		made, err := m.Embedder.Embed(ctx, request, embedding.Document)
+		if errors.Is(err, embedding.ErrText) {
+			return nil, nil, fmt.Errorf("embed %d texts: %w", len(texts), err)
+		}
+		if err != nil { // whatever it is, it is not their fault: a wrong key, a model that is down
+			return nil, nil, fmt.Errorf("embed %d texts: %w: %w", len(texts), domain.ErrUnavailable, err)
+		}
+		for i := range made {
+			all[fresh[i]] = made[i]
+		}
+		if len(request) == len(texts) {
+			return all, fresh, nil
+		}
+		if err := m.keep(ctx, tenant, fresh[:len(request)], all, mark); err != nil {
+			return nil, nil, err
+		}
+		texts, fresh = texts[len(request):], fresh[len(request):]
+	}
+}
+
+// keep writes the vectors of one request before the next one is made: whatever happens then, nothing is
+// asked twice. Those of the last request are written with what they are for. If texts were erased since a mark,
+// it does nothing, and neither will that.
+func (m *Projection) keep(ctx context.Context, tenant string, made []Hash, vectors map[Hash][]float32, mark int64) error {
+	err := m.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		now, err := events.ShareTexts(ctx, tx, tenant)
+		if err != nil || now != mark {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, m.insertVectors(tx, tenant, made, vectors).String())
+		return err
+	})
+	if err != nil {
+		return rows.Failed(ctx, "keep vectors", err)
+	}
+	return nil
+}
+
+func (m *Projection) insertVectors(tx bun.IDB, tenant string, made []Hash, vectors map[Hash][]float32) *bun.RawQuery {
+	list := make([][]any, len(made))
+	for i, h := range made {
+		list[i] = []any{tenant, h[:], m.vectorValue(vectors[h])}
+	}
+	return tx.NewRaw("INSERT INTO ? (tenant, text_hash, vector) VALUES ? ON CONFLICT DO NOTHING", m.Tables.Vectors, rows.Tuples(list))
+}
+
+func (m *Projection) stored(ctx context.Context, tenant string, wanted []Hash) (map[Hash][]float32, error) {
+	found := make(map[Hash][]float32, len(wanted))
+	for batch := range slices.Chunk(wanted, 500) {
+		hashes := make([][]byte, len(batch))
+		for i := range batch {
+			hashes[i] = batch[i][:]
+		}
+		list, err := m.db.NewSelect().TableExpr("?", m.Tables.Vectors).ColumnExpr("text_hash, "+m.vectorColumn()).
+			Where("tenant = ?", tenant).Where("text_hash IN (?)", bun.List(hashes)).Rows(ctx)
+		if err != nil {
+			return nil, rows.Failed(ctx, "read vectors", err)
+		}
+		if err := m.scanVectors(list, found); err != nil {
+			return nil, rows.Failed(ctx, "read vectors", err)
+		}
+	}
+	return found, nil
+}
+
+// Write implements [events.Change]: it replaces the pieces of the items, in one round trip.
+func (e *embedded) Write(ctx context.Context, tx bun.IDB) error {
+	tables, script := e.meaning.Tables, &rows.Script{Engine: e.meaning.db.Engine}
+	if len(e.numbers) > 0 {
+		script.AddQuery(tx.NewDelete().TableExpr("?", tables.pieces).
+			Where("tenant = ?", e.tenant).Where("number IN (?)", bun.List(e.numbers)))
+	}
+	if len(e.fresh) > 0 {
+		script.AddQuery(e.meaning.insertVectors(tx, e.tenant, e.fresh, e.vectors))
+	}
+	var made [][]any
+	for i := range e.pieces {
+		p := &e.pieces[i]
+		p.sketch = embedding.Sketch(e.vectors[p.Hash])
+		bits := bun.Safe("X'" + hex.EncodeToString(embedding.EncodeSketch(p.sketch)) + "'")
+		for _, scope := range p.scopes {
+			made = append(made, []any{e.tenant, string(scope), p.number, p.Index, p.Hash[:], bits})
+		}
+	}
+	if len(made) > 0 {
+		script.AddQuery(tx.NewRaw("INSERT INTO ? (tenant, scope, number, piece, text_hash, sketch) VALUES ? ON CONFLICT DO NOTHING",
+			tables.pieces, rows.Tuples(made)))
+	}
+	return script.Execute(ctx, tx)
+}
+
+// Done implements [events.Change]: searches in memory learn of it when it is committed.
+func (e *embedded) Done() { e.meaning.Nearest.update(e) }
+
+// vectorValue is a vector as its column wants it.
+func (m *Projection) vectorValue(v []float32) any {
+	if m.db.Engine == database.Postgres {
+		return VectorText(v)
+	}
+	return embedding.Encode(v)
+}

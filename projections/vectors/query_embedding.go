@@ -1,0 +1,89 @@
+package vectors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/embedding"
+)
+
+// embedTimeout is how long a search waits for the model to embed the question before words alone
+// answer.
+const embedTimeout = 3 * time.Second
+
+// QueryEmbedding is a question's vector, or why there is none.
+type QueryEmbedding struct {
+	Vector   []float32
+	Degraded string
+	Err      error
+}
+
+// EmbedAll makes the vectors of questions in one request.
+func (m *Projection) EmbedAll(ctx context.Context, all []domain.Search) []QueryEmbedding {
+	vectors := make([]QueryEmbedding, len(all))
+	var texts []string
+	places := map[string]int{}
+	for i, s := range all {
+		if len(s.Vector) > 0 {
+			vectors[i] = m.givenVector(s.Vector)
+			continue
+		}
+		if _, known := places[s.Text]; !known {
+			places[s.Text] = len(texts)
+			texts = append(texts, s.Text)
+		}
+	}
+	if len(texts) == 0 {
+		return vectors
+	}
+	ctx, cancel := context.WithTimeout(ctx, embedTimeout)
+	defer cancel()
+	made, err := m.Embedder.Embed(ctx, texts, embedding.Query)
+	if !errors.Is(err, context.Canceled) { // by a caller who left, which says nothing about the model
+		failure := ""
+		if err != nil {
+			failure = "words answer alone: " + err.Error()
+		}
+		m.failure.Store(failure)
+	}
+	if err != nil {
+		m.catalogue.Log.WarnContext(ctx, "search without meaning", "embedder", m.Embedder.Name(), "error", err)
+	}
+	for i, s := range all {
+		switch {
+		case len(s.Vector) > 0:
+		case err != nil:
+			vectors[i].Degraded = fmt.Sprintf("the model of %s does not answer", m.Embedder.Name())
+		default:
+			vectors[i].Vector = made[places[s.Text]]
+		}
+	}
+	return vectors
+}
+
+// givenVector is the vector that a question came with.
+func (m *Projection) givenVector(said []float32) QueryEmbedding {
+	if len(said) != m.Tables.dims {
+		return QueryEmbedding{Err: wrongDimensions(len(said), m.Tables.dims)}
+	}
+	vector := append([]float32(nil), said...)
+	if err := embedding.Normalize(vector); err != nil {
+		return QueryEmbedding{Err: wrongVector()}
+	}
+	return QueryEmbedding{Vector: vector}
+}
+
+func wrongDimensions(got, want int) error {
+	var p domain.Problems
+	p.Add("vector", "must have %d numbers, has %d", want, got)
+	return p.Err()
+}
+
+func wrongVector() error {
+	var p domain.Problems
+	p.Add("vector", "must not be all zero")
+	return p.Err()
+}

@@ -1,0 +1,197 @@
+package vectors
+
+import (
+	"cmp"
+	"math/bits"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/annals-kb/annals/embedding"
+)
+
+// SketchIndex holds the sketches of one scope side by side in memory, so that a scan is a walk along an
+// array. It is not safe for concurrent use.
+type SketchIndex struct {
+	width     int // 64-bit words per sketch
+	numbers   []int64
+	hashes    []Hash
+	bits      []uint64
+	prefixes  []uint64        // the first words of each sketch, where it is long: a scan reads a quarter
+	positions map[int64][]int // where an item's pieces stand
+}
+
+func NewSketchIndex(width int) *SketchIndex {
+	return &SketchIndex{width: width, positions: map[int64][]int{}}
+}
+
+// bytes is about how much memory the index takes.
+func (s *SketchIndex) bytes() int {
+	const perPiece = 8 + len(Hash{}) + 64
+	return cap(s.numbers)*perPiece + (cap(s.bits)+cap(s.prefixes))*8
+}
+
+// Add adds a piece at the end.
+func (s *SketchIndex) Add(number int64, h Hash, sketch []uint64) {
+	s.positions[number] = append(s.positions[number], len(s.numbers))
+	s.numbers = append(s.numbers, number)
+	s.hashes = append(s.hashes, h)
+	s.bits = append(s.bits, sketch...)
+	s.prefixes = append(s.prefixes, sketch[:s.prefixLength()]...)
+}
+
+// prefixWords is how much of a long sketch a scan looks at first.
+const prefixWords = 8
+
+// prefixLength is how many words of a sketch stand in heads, too; none of a short one.
+func (s *SketchIndex) prefixLength() int {
+	if s.width < 2*prefixWords {
+		return 0
+	}
+	return prefixWords
+}
+
+// remove removes an item's pieces; the last ones fill the gaps.
+func (s *SketchIndex) remove(number int64) {
+	places := s.positions[number]
+	delete(s.positions, number)
+	slices.Sort(places)
+	for _, gap := range slices.Backward(places) {
+		last := len(s.numbers) - 1
+		if gap != last {
+			moved := s.numbers[last]
+			s.numbers[gap], s.hashes[gap] = moved, s.hashes[last]
+			copy(s.bits[gap*s.width:(gap+1)*s.width], s.bits[last*s.width:])
+			copy(s.prefixes[gap*s.prefixLength():(gap+1)*s.prefixLength()], s.prefixes[last*s.prefixLength():])
+			where := s.positions[moved]
+			where[slices.Index(where, last)] = gap
+		}
+		s.numbers, s.hashes, s.bits, s.prefixes = s.numbers[:last], s.hashes[:last], s.bits[:last*s.width], s.prefixes[:last*s.prefixLength()]
+	}
+}
+
+// manyPieces is from how many on a scan looks at the heads of sketches first. Of so many times as many
+// as are wanted, and a hundredth of all, the rest is compared.
+const (
+	manyPieces   = 2000
+	prefixFactor = 10
+)
+
+// Closest gives the places of at least most pieces (or all there are) that differ least from a
+// sketch, of those whose item is wanted; nil wants all. Pieces that tie with the last one come too.
+func (s *SketchIndex) Closest(sketch []uint64, most int, wanted []int64) []int {
+	if wanted != nil {
+		among := []int{}
+		for _, number := range wanted {
+			among = append(among, s.positions[number]...)
+		}
+		return s.least(sketch, most, among)
+	}
+	if s.prefixLength() == 0 || len(s.numbers) <= manyPieces {
+		return s.least(sketch, most, nil)
+	}
+	head := (*[prefixWords]uint64)(sketch)
+	among := least(len(s.numbers), prefixFactor*most+len(s.numbers)/100, parallelPrefixes, func(from int, into []uint16) {
+		heads := s.prefixes[from*prefixWords:]
+		for i := range into {
+			into[i] = uint16(prefixDistance(head, (*[prefixWords]uint64)(heads[i*prefixWords:])))
+		}
+	})
+	return s.least(sketch, most, among)
+}
+
+// prefixDistance counts the bits in which two heads differ.
+func prefixDistance(a, b *[prefixWords]uint64) int {
+	return bits.OnesCount64(a[0]^b[0]) + bits.OnesCount64(a[1]^b[1]) + bits.OnesCount64(a[2]^b[2]) + bits.OnesCount64(a[3]^b[3]) +
+		bits.OnesCount64(a[4]^b[4]) + bits.OnesCount64(a[5]^b[5]) + bits.OnesCount64(a[6]^b[6]) + bits.OnesCount64(a[7]^b[7])
+}
+
+// least gives at least most of some places, or of all of them if none are named, by their whole sketches.
+func (s *SketchIndex) least(sketch []uint64, most int, among []int) []int {
+	if among == nil {
+		return least(len(s.numbers), most, parallelSketches, func(from int, into []uint16) {
+			for i := range into {
+				into[i] = uint16(embedding.Hamming(sketch, s.sketch(from+i)))
+			}
+		})
+	}
+	places := least(len(among), most, parallelSketches, func(from int, into []uint16) {
+		for i := range into {
+			into[i] = uint16(embedding.Hamming(sketch, s.sketch(among[from+i])))
+		}
+	})
+	for i, at := range places {
+		places[i] = among[at]
+	}
+	return places
+}
+
+func (s *SketchIndex) sketch(place int) []uint64 { return s.bits[place*s.width : (place+1)*s.width] }
+
+// Another processor helps from so many on: below, it takes longer to wake it than to go on alone. The heads
+// of neighbours are read one after the other, and sketches from anywhere.
+const (
+	parallelPrefixes = 16_000
+	parallelSketches = 1000
+)
+
+// least gives at least most of n places (or all there are) with the least distances, and those that tie
+// with the last. Where there are many places, each processor measures the distances of some.
+func least(n, most, many int, measure func(from int, into []uint16)) []int {
+	distances := make([]uint16, n)
+	inParts(n, many, func(from, to int) { measure(from, distances[from:to]) })
+	var histogram [1 << 12]int
+	for _, d := range distances {
+		histogram[min(int(d), len(histogram)-1)]++
+	}
+	farthest, found := 0, 0
+	for d, pieces := range histogram {
+		farthest, found = d, found+pieces
+		if found >= most {
+			break
+		}
+	}
+	places := make([]int, 0, found)
+	for i, d := range distances {
+		if min(int(d), len(histogram)-1) <= farthest {
+			places = append(places, i)
+		}
+	}
+	return places
+}
+
+// inParts does something for all of n, on as many processors as have many of them to do.
+func inParts(n, many int, do func(from, to int)) {
+	parts := min(runtime.GOMAXPROCS(0), n/many)
+	if parts < 2 {
+		do(0, n)
+		return
+	}
+	var working sync.WaitGroup
+	for part := range parts - 1 {
+		working.Go(func() { do(part*n/parts, (part+1)*n/parts) })
+	}
+	do((parts-1)*n/parts, n)
+	working.Wait()
+}
+
+// keepNearest keeps as many of some places as may be, by a better judgement.
+func (s *SketchIndex) keepNearest(places []int, judge embedding.SketchQuery, most int) []int {
+	if len(places) <= most {
+		return places
+	}
+	type judged struct {
+		place    int
+		nearness float32
+	}
+	list := make([]judged, len(places))
+	for i, place := range places {
+		list[i] = judged{place, judge.Similarity(s.sketch(place))}
+	}
+	slices.SortFunc(list, func(a, b judged) int { return cmp.Compare(b.nearness, a.nearness) })
+	kept := make([]int, most)
+	for i := range kept {
+		kept[i] = list[i].place
+	}
+	return kept
+}

@@ -1,0 +1,244 @@
+package vectors
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/embedding"
+)
+
+// VectorIndex holds a tenant's sketches by scope, and all of them once more under the empty scope.
+type VectorIndex struct {
+	loadLock sync.Mutex // held by whoever reads from the database, without keeping others from searching
+
+	mu          sync.RWMutex
+	loaded      bool
+	position    int64     // what the projection had made of the log up to here is in
+	turns       int64     // how often it had left the log's order by then
+	checkedAt   time.Time // when that was last compared with the checkpoint
+	searchedAt  time.Time // when it was last searched
+	sketches    map[domain.Scope]*SketchIndex
+	loadPending bool        // a load is on its way
+	pending     []*embedded // what was committed meanwhile
+}
+
+// NearPiece is a piece whose vector is to be compared.
+type NearPiece struct {
+	Number int64
+	Hash   Hash
+}
+
+// update replaces the pieces of items, and gives the texts of those that went. It comes after their
+// commit.
+func (l *VectorIndex) update(e *embedded) (gone []Hash) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.loadPending {
+		l.pending = append(l.pending, e)
+	}
+	return l.apply(e)
+}
+
+// apply takes in a page. What a load or another process has already brought is newer; what does not follow
+// on what is in memory, or comes when the projection has left the log's order, means that all must be read
+// again.
+func (l *VectorIndex) apply(e *embedded) (gone []Hash) {
+	switch {
+	case !l.loaded:
+		return nil
+	case e.late || e.turns >= 0 && e.turns != l.turns:
+		l.loaded = false
+		return nil
+	case e.through <= l.position:
+		return nil
+	case e.after > l.position:
+		l.loaded = false
+		return nil
+	}
+	l.position = e.through
+	return l.replacePieces(e)
+}
+
+// replacePieces puts the pieces of items in the place of what they had.
+func (l *VectorIndex) replacePieces(e *embedded) (gone []Hash) {
+	for scope, shelf := range l.sketches {
+		for _, number := range e.numbers {
+			if scope == "" {
+				for _, place := range shelf.positions[number] {
+					gone = append(gone, shelf.hashes[place])
+				}
+			}
+			shelf.remove(number)
+		}
+	}
+	for _, p := range e.pieces {
+		l.addPiece("", p.number, p.Hash, p.sketch)
+		for _, scope := range p.scopes {
+			l.addPiece(scope, p.number, p.Hash, p.sketch)
+		}
+	}
+	return gone
+}
+
+func (l *VectorIndex) addPiece(scope domain.Scope, number int64, h Hash, sketch []uint64) {
+	if l.sketches[scope] == nil {
+		l.sketches[scope] = NewSketchIndex(len(sketch))
+	}
+	l.sketches[scope].Add(number, h, sketch)
+}
+
+// pieceKey tells a piece from others, in however many scopes it stands.
+type pieceKey struct {
+	number int64
+	index  int
+}
+
+// load reads a tenant's sketches, unless that was done before.
+func (l *VectorIndex) load(ctx context.Context, m *Projection, tenant string) (read bool, err error) {
+	if l.isLoaded() {
+		return false, nil
+	}
+	l.loadLock.Lock()
+	defer l.loadLock.Unlock()
+	if l.isLoaded() {
+		return false, nil
+	}
+	l.beginLoad()
+	// The checkpoint first: what is committed after it is in what is read, too, or is learnt.
+	position, turns, err := m.checkpoint(ctx, tenant)
+	fresh := &VectorIndex{sketches: map[domain.Scope]*SketchIndex{}}
+	if err == nil {
+		err = fresh.read(ctx, m, tenant)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	late := l.pending
+	l.loadPending, l.pending = false, nil
+	if err != nil {
+		return false, err
+	}
+	l.loaded, l.position, l.turns, l.checkedAt, l.sketches = true, position, turns, time.Now(), fresh.sketches
+	for _, e := range late {
+		l.apply(e)
+	}
+	return true, nil
+}
+
+// bytes is about how much memory the index takes.
+func (l *VectorIndex) bytes() (all int) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	for _, s := range l.sketches {
+		all += s.bytes()
+	}
+	return all
+}
+
+func (l *VectorIndex) beginLoad() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.loadPending, l.pending = true, nil
+}
+
+func (l *VectorIndex) isLoaded() bool {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.loaded
+}
+
+// checkpoint is how far the projection has come in a tenant's log, and how often it has left its order.
+func (m *Projection) checkpoint(ctx context.Context, tenant string) (position, turns int64, err error) {
+	err = m.db.NewSelect().TableExpr("checkpoints").ColumnExpr("coalesce(max(position), 0), coalesce(max(quarantines), 0)").
+		Where("projection = ?", m.Name()).Where("tenant = ?", tenant).Scan(ctx, &position, &turns)
+	return position, turns, err
+}
+
+func (l *VectorIndex) read(ctx context.Context, m *Projection, tenant string) error {
+	rows, err := m.db.NewSelect().TableExpr("? AS m", m.Tables.pieces).
+		ColumnExpr("m.scope, m.number, m.piece, m.text_hash, "+m.sketchColumn()).Where("m.tenant = ?", tenant).Rows(ctx)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	seen := map[pieceKey]bool{}
+	for rows.Next() {
+		var scope domain.Scope
+		var key pieceKey
+		var name, encoded sql.RawBytes
+		if err := rows.Scan(&scope, &key.number, &key.index, &name, &encoded); err != nil {
+			return err
+		}
+		sketch, err := m.decodeSketch(encoded)
+		if err != nil {
+			return err
+		}
+		l.addPiece(scope, key.number, Hash(name), sketch)
+		if !seen[key] {
+			seen[key] = true
+			l.addPiece("", key.number, Hash(name), sketch)
+		}
+	}
+	return rows.Err()
+}
+
+// sketchColumn selects a sketch as bytes: PostgreSQL would write out every bit.
+func (m *Projection) sketchColumn() string {
+	if m.db.Engine == database.Postgres {
+		return "bit_send(m.sketch)"
+	}
+	return "m.sketch"
+}
+
+// bitsHeader is how many bytes of length PostgreSQL sends before the bits.
+const bitsHeader = 4
+
+func (m *Projection) decodeSketch(encoded []byte) ([]uint64, error) {
+	if m.db.Engine == database.Postgres {
+		encoded = encoded[min(bitsHeader, len(encoded)):]
+	}
+	sketch, err := embedding.DecodeSketch(encoded)
+	if err != nil {
+		return nil, fmt.Errorf("read sketches: %w", err)
+	}
+	return sketch, nil
+}
+
+// closest gives the pieces of a scope whose sketches differ least, and of these the nearest.
+func (l *VectorIndex) closest(scope domain.Scope, q Question, wanted []int64) []NearPiece {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	s := l.sketches[scope]
+	if s == nil {
+		return nil
+	}
+	depths := q.Depths(scope)
+	return s.pieces(s.keepNearest(s.Closest(q.sketch, depths.sketches, wanted), q.sketchQuery, depths.Compared))
+}
+
+// piecesOf gives the pieces of items.
+func (l *VectorIndex) piecesOf(numbers []int64) []NearPiece {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	s := l.sketches[""]
+	if s == nil {
+		return nil
+	}
+	var pieces []NearPiece
+	for _, number := range numbers {
+		pieces = append(pieces, s.pieces(s.positions[number])...)
+	}
+	return pieces
+}
+
+func (s *SketchIndex) pieces(places []int) []NearPiece {
+	pieces := make([]NearPiece, len(places))
+	for i, place := range places {
+		pieces[i] = NearPiece{s.numbers[place], s.hashes[place]}
+	}
+	return pieces
+}

@@ -1,0 +1,118 @@
+package words
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections/rows"
+)
+
+// ScopeSize is how much a scope holds.
+type ScopeSize struct {
+	Items int64
+	Words int64 // the sum of the items' lengths
+}
+
+// ScopeSizes remembers how much scopes hold, so that a search can choose its plan. A count is used
+// again for a hundred times as long as it took: counting never costs more than a hundredth of the
+// time, and a large scope does not change much meanwhile; a small one is counted every time.
+type ScopeSizes struct {
+	mu    sync.Mutex
+	known map[scopeSizeKey]cachedSize
+}
+
+type scopeSizeKey struct {
+	version int
+	tenant  string
+	scope   domain.Scope // empty for the whole tenant
+}
+
+type cachedSize struct {
+	ScopeSize
+	until time.Time
+}
+
+const (
+	fewItems    = 64 // in a scope with fewer, one more makes a difference
+	maxProfiles = 10_000
+	maxAge      = 30 * time.Second
+)
+
+func NewScopeSizes() *ScopeSizes { return &ScopeSizes{known: map[scopeSizeKey]cachedSize{}} }
+
+// Of counts what each scope holds; the empty one is everything in the tenant, and comes alone.
+func (c *ScopeSizes) Of(ctx context.Context, p Index, tenant string, scopes []domain.Scope) (map[domain.Scope]ScopeSize, error) {
+	found := make(map[domain.Scope]ScopeSize, len(scopes))
+	missing := c.fresh(p, tenant, scopes, found)
+	if len(missing) == 0 {
+		return found, nil
+	}
+	started := time.Now()
+	counts, err := p.countScopes(ctx, tenant, missing)
+	if err != nil {
+		return nil, rows.Failed(ctx, "count what scopes hold", err)
+	}
+	c.keep(p, tenant, missing, counts, time.Since(started))
+	for _, scope := range missing {
+		found[scope] = counts[scope]
+	}
+	return found, nil
+}
+
+func (c *ScopeSizes) fresh(p Index, tenant string, scopes []domain.Scope, found map[domain.Scope]ScopeSize) (missing []domain.Scope) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	for _, scope := range scopes {
+		if known, ok := c.known[scopeSizeKey{p.Tables.Version, tenant, scope}]; ok && now.Before(known.until) {
+			found[scope] = known.ScopeSize
+			continue
+		}
+		missing = append(missing, scope)
+	}
+	return missing
+}
+
+func (c *ScopeSizes) keep(p Index, tenant string, scopes []domain.Scope, counts map[domain.Scope]ScopeSize, took time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.known) > maxProfiles {
+		clear(c.known)
+	}
+	until := time.Now().Add(min(100*took, maxAge))
+	for _, scope := range scopes {
+		if counts[scope].Items >= fewItems {
+			c.known[scopeSizeKey{p.Tables.Version, tenant, scope}] = cachedSize{counts[scope], until}
+		}
+	}
+}
+
+func (p Index) countScopes(ctx context.Context, tenant string, scopes []domain.Scope) (map[domain.Scope]ScopeSize, error) {
+	query := p.From.NewSelect().TableExpr("? AS s", p.Tables.Scopes).
+		ColumnExpr("scope, count(*), coalesce(sum(words), 0)").
+		Where("tenant = ?", tenant).Where("scope IN (?)", bun.List(scopes)).GroupExpr("scope")
+	if scopes[0] == "" {
+		query = p.From.NewSelect().TableExpr("?", p.IndexHint("live")).
+			ColumnExpr("'', count(*), coalesce(sum(words), 0)").
+			Where("tenant = ?", tenant).Where(rows.Live)
+	}
+	rows, err := query.Rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	counts := map[domain.Scope]ScopeSize{}
+	for rows.Next() {
+		var scope domain.Scope
+		var found ScopeSize
+		if err := rows.Scan(&scope, &found.Items, &found.Words); err != nil {
+			return nil, err
+		}
+		counts[scope] = found
+	}
+	return counts, rows.Err()
+}
