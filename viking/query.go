@@ -164,9 +164,19 @@ func (q *query) boolParam(name string) bool {
 
 const day = 24 * time.Hour
 
-// clocks are the forms of times, the last a whole day. Those without a zone are in UTC.
-var clocks = []string{
+// timeLayouts are the forms of times, the last a whole day. Those without a zone are in UTC.
+var timeLayouts = []string{
 	time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly,
+}
+
+// parseTime reads a time as clients write it. Of a date it is the day's begin.
+func parseTime(s string) (at time.Time, isDate bool, err error) {
+	for _, layout := range timeLayouts {
+		if at, err = time.Parse(layout, s); err == nil {
+			return at.UTC(), layout == time.DateOnly, nil
+		}
+	}
+	return at, false, err
 }
 
 var ago = regexp.MustCompile(`^(\d{1,6})([smhdw])$`)
@@ -185,13 +195,11 @@ func (q *query) timeParam(field, given string, now time.Time, length time.Durati
 			}[parts[2]],
 		)
 	}
-	for _, clock := range clocks {
-		if at, err := time.Parse(clock, given); err == nil && at.Year() > 1 {
-			if clock == time.DateOnly {
-				at = at.Add(length)
-			}
-			return at
+	if at, isDate, err := parseTime(given); err == nil && at.Year() > 1 {
+		if isDate {
+			at = at.Add(length)
 		}
+		return at
 	}
 	q.found.Add(field, "must be a time as in 2026-03-12T08:00:00Z, a date, or how long ago as in 2h or 7d")
 	return time.Time{}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/annals-kb/annals/domain"
@@ -143,7 +142,7 @@ func (m sentMessage) domain(q *query, prefix string) domain.NewMessage {
 			tokensOf(string(part.ToolInput))
 	}
 	if m.CreatedAt != "" {
-		at, err := parseTime(m.CreatedAt)
+		at, _, err := parseTime(m.CreatedAt)
 		if err != nil || !domain.IsDate(at) {
 			q.found.Add(prefix+"created_at", "must be a time, as in 2026-03-12T08:00:00Z")
 		}
@@ -165,18 +164,6 @@ func tokensOf(s string) int {
 		rest.WriteRune(r)
 	}
 	return (han*halves+1)/2 + text.Tokens(rest.String())
-}
-
-// parseTime reads a time as clients write it: with or without an offset, which is UTC then.
-func parseTime(s string) (time.Time, error) {
-	var at time.Time
-	var err error
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", time.DateOnly} {
-		if at, err = time.Parse(layout, s); err == nil {
-			return at.UTC(), nil
-		}
-	}
-	return at, err
 }
 
 // received is what became of messages.
