@@ -64,7 +64,7 @@ func (s *Server) readWhole(c *call, from io.Reader) ([]byte, error) {
 	body := whole.Bytes()
 	switch {
 	case err != nil:
-		c.response.Header().Set("Connection", "close") // where the next request begins nobody knows
+		c.response.Header().Set("Connection", "close") // the start of the next request is unknown
 		return nil, bodyError(err)
 	case int64(len(body)) > s.cfg.MaxBody:
 		return nil, s.tooLarge(c, from)

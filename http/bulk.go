@@ -84,7 +84,7 @@ func (s *Server) rememberMany(c *call, sent io.Reader, split body.Splitter, in *
 	}}, nil
 }
 
-// answer answers records until there are no more; false if nobody reads the answers, or if the
+// answer answers records until there are no more; false if the caller does not read the answers, or if the
 // server closes.
 func (b *bulk) answer(incoming <-chan body.Record) bool {
 	for more := true; more; {

@@ -24,7 +24,7 @@ type Config struct {
 	Rebuilder Rebuilder
 	// Prover proves what is in the log. Nil if this server proves nothing.
 	Prover Prover
-	// Walls tells what keeps the log from being changed. Nil if nobody knows.
+	// Walls tells what keeps the log from being changed. Nil if unknown.
 	Walls func(context.Context) ([]domain.Wall, error)
 	// Reporter answers reports. Required.
 	Reporter Reporter
@@ -42,9 +42,9 @@ type Config struct {
 	Sessions Sessions
 	// Eraser follows lineages and sweeps files. Nil if this server does neither.
 	Eraser Eraser
-	// Scrubbing tells by which rules texts are scrubbed. Nil if nobody changes them here.
+	// Scrubbing tells by which rules texts are scrubbed. Nil if they cannot be changed here.
 	Scrubbing Scrubbing
-	// Recorded finds and redacts what is recorded already. Nil if nobody does that here.
+	// Recorded finds and redacts what is recorded already. Nil if this server does not do that.
 	Recorded Recorded
 	// RootKey opens everything, in every tenant. Empty for none.
 	RootKey string

@@ -109,7 +109,7 @@ func docsAt(page []byte, r *http.Request) []byte {
 	if r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
 		scheme = "https"
 	}
-	if host == "" || strings.ContainsFunc(host, isNotOfHosts) { // nothing that anybody sends ends up in the page as it is
+	if host == "" || strings.ContainsFunc(host, isNotOfHosts) { // what a caller sends never ends up in the page as it is
 		host = "127.0.0.1:1933"
 	}
 	return bytes.ReplaceAll(page, []byte(docsAddress), []byte(scheme+"://"+host))

@@ -79,7 +79,7 @@ func (s *Server) eventList(query domain.EventQuery) listing[api.Event] {
 	}
 }
 
-// reached refuses to look for what follows a position that the log does not have: whoever knows one beyond its end
+// reached refuses to look for what follows a position that the log does not have: a caller who knows one beyond its end
 // has read another log, such as this one before an older backup of it was restored, and would wait for ever.
 func (s *Server) reached(ctx context.Context, q domain.EventQuery, byCursor bool) error {
 	if q.Descending || q.After == 0 {

@@ -37,7 +37,7 @@ const (
 
 var headerID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$`)
 
-// withVikingHeaders is p as OpenViking's headers name it. Root, and whoever calls in open mode, may name an
+// withVikingHeaders is p as OpenViking's headers name it. Root, and callers in no-auth mode, may name an
 // account, which is a tenant, and a user, on whose behalf it then acts. For everybody else these headers mean
 // nothing.
 func (s identities) withVikingHeaders(r *http.Request, p domain.Principal) (domain.Principal, error) {
@@ -64,7 +64,7 @@ func (s identities) withVikingHeaders(r *http.Request, p domain.Principal) (doma
 	return p, s.requireTenant(r.Context(), account)
 }
 
-// fromCredentials finds out whose key it is or, while nobody was ever given one, who the caller says that it is.
+// fromCredentials finds out whose key it is or, in no-auth mode, who the caller says that it is.
 // A key is looked up with every request, so that one that was revoked anywhere is not valid here.
 func (s identities) fromCredentials(r *http.Request) (domain.Principal, error) {
 	key, err := presentedKey(r)
@@ -121,8 +121,8 @@ func (s identities) checkKey(r *http.Request, key string) (p domain.Principal, a
 	return p, actsFor, err
 }
 
-// fromToken is whoever has a token. It opens nothing of a tenant that nobody has made, nor of one that was erased,
-// as the keys do not that were revoked with it.
+// fromToken is the holder of a token. A token is not valid for a tenant that does not exist, nor for one that was
+// erased, as the keys do not that were revoked with it.
 func (s identities) fromToken(ctx context.Context, token string) (domain.Principal, error) {
 	p, err := s.cfg.Tokens.Principal(ctx, token)
 	if err != nil || s.cfg.Keys == nil || p.Tenant == domain.DefaultTenant {
@@ -200,7 +200,7 @@ func wrongKey() error {
 
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// rootPrincipal is whoever has the server's own key: the same person as in no-auth mode, before there was a key.
+// rootPrincipal is the holder of the server's own key: the same person as in no-auth mode, before there was a key.
 func rootPrincipal() domain.Principal {
 	return domain.Principal{
 		Tenant:         domain.SystemTenant,
@@ -211,7 +211,7 @@ func rootPrincipal() domain.Principal {
 	}
 }
 
-// onBehalf is p as it says that it acts in this request: root in a tenant, and whoever may on somebody's behalf.
+// onBehalf is p as it says that it acts in this request: root in a tenant, and those who may on behalf of others.
 func (s identities) onBehalf(r *http.Request, p domain.Principal, actsFor bool) (domain.Principal, error) {
 	var found domain.Problems
 	actor, known := p.Subject, p.OnBehalfOf // a token may say on whose behalf it is used
@@ -284,7 +284,7 @@ func noAuth(r *http.Request) (domain.Principal, error) {
 	p := domain.OpenPrincipal()
 	claim(r, "Annals-Actor", &p.Subject, &found)
 	claim(r, "Annals-On-Behalf-Of", &p.OnBehalfOf, &found)
-	// whoever sends it must not write elsewhere
+	// a caller who sends it must not write to another tenant
 	if asked := r.Header.Get("Annals-Tenant"); asked != "" && asked != p.Tenant {
 		found.Add("Annals-Tenant", "in no-auth mode there is one tenant: %s", p.Tenant)
 	}

@@ -124,7 +124,7 @@ type Recorder interface {
 type Keyring interface {
 	// Key finds a key by its prefix. The error matches domain.ErrNotFound if there is none.
 	Key(ctx context.Context, prefix string) (tenant string, key domain.Key, err error)
-	// Any tells whether anybody was ever given a key.
+	// Any tells whether a key was ever issued.
 	Any(ctx context.Context) (bool, error)
 	// Given lists the keys of a tenant.
 	Given(ctx context.Context, tenant string) ([]domain.IssuedKey, error)
@@ -140,7 +140,7 @@ type Keyring interface {
 
 // Tokens answers whom an issuer of tokens has given one.
 type Tokens interface {
-	// Principal is whoever has the token. The error matches domain.ErrUnauthenticated if it is not to be
+	// Principal is the holder of the token. The error matches domain.ErrUnauthenticated if it is not to be
 	// trusted.
 	Principal(ctx context.Context, token string) (domain.Principal, error)
 }

@@ -130,7 +130,7 @@ func (s access) createKey(ctx context.Context, c *call, _ *struct{}) (*keyOutput
 	return keyReply(c, receipt, key, err)
 }
 
-// first refuses a first key that nobody could administer the server with.
+// first refuses a first key that does not allow to administer the server.
 func first(ctx context.Context, keys Keyring, rootKey string, role domain.Role) error {
 	given, err := keys.Any(ctx)
 	if err != nil || given || rootKey != "" || role == domain.Admin || role == domain.Root {

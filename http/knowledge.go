@@ -44,7 +44,7 @@ func usesOf(all []domain.Use) []api.VoteRecord {
 	return uses
 }
 
-// known is t in UTC, or nil if nobody knows.
+// known is t in UTC, or nil for the zero time.
 func known(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

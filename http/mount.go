@@ -16,15 +16,15 @@ import (
 )
 
 // Mount is a surface of another package. It stands behind everything that the API's own routes stand
-// behind: whoever calls is known and within the rate, the request has an id, is logged and counted, and
+// behind: the caller is known and within the rate, the request has an id, is logged and counted, and
 // what is too large or takes too long ends.
 type Mount struct {
 	// Paths is where it answers: at everything below a path that ends with a slash, else exactly there.
 	Paths []string
-	// Public are those of the paths that answer callers whom nobody knows, too.
+	// Public are those of the paths that answer unknown callers, too.
 	Public []string
 	// Handler answers, or returns what went wrong before it has written anything. [domain.CallerOf] the
-	// request's context tells who is calling: the zero Principal, if nobody knows.
+	// request's context tells who is calling: the zero Principal for an unknown caller.
 	Handler func(w http.ResponseWriter, r *http.Request) error
 	// Refuse answers what was refused, here or by Handler. Status is what the API's own routes would answer
 	// with; the headers that go with it (Retry-After, Www-Authenticate) are set. Nil to answer as they do.

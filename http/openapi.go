@@ -78,7 +78,7 @@ func keys() map[string]*huma.SecurityScheme {
 	}
 }
 
-// keyless is the security of what answers callers whom nobody knows.
+// keyless is the security of what answers unknown callers.
 func keyless() []map[string][]string { return []map[string][]string{} }
 
 // headers are the request headers that operations share.

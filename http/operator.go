@@ -21,7 +21,7 @@ type pages struct {
 	yaml, json, docs []byte
 }
 
-// render renders the description of the API. The server does it once, when somebody first asks for it.
+// render renders the description of the API. The server does it once, on the first request for it.
 func render(api *huma.OpenAPI) (p pages, err error) {
 	if err := exemplify(api); err != nil {
 		return p, err
@@ -118,7 +118,7 @@ func (s operations) healthy(context.Context, *struct{}) (*healthOutput, error) {
 	return &healthOutput{Body: api.Health{Status: "ok", Version: s.cfg.Version}}, nil
 }
 
-// withoutParameters answers whoever asks for nothing in particular, and refuses every parameter: there are none.
+// withoutParameters answers requests without parameters, and refuses every parameter: there are none.
 func withoutParameters[O any](answer func(context.Context, *struct{}) (*O, error)) func(context.Context, *struct{}) (*O, error) {
 	return func(ctx context.Context, in *struct{}) (*O, error) {
 		c := callOf(ctx)

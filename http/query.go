@@ -48,7 +48,7 @@ func (v integer) read(p *domain.Problems, field string, least, most int64) int64
 	return n
 }
 
-// read gives nil if nobody said.
+// read gives nil for an absent parameter.
 func (v boolean) read(p *domain.Problems, field string) *bool {
 	yes := v == "true"
 	switch v {

@@ -104,7 +104,7 @@ type startedOutput struct {
 
 type planOutput struct{ Body api.RebuildPlan }
 
-// requireOperator admits whoever looks after the server, to projections that can be rebuilt.
+// requireOperator admits operators, to projections that can be rebuilt.
 func (s projections) requireOperator(c *call) (Rebuilder, error) {
 	switch {
 	case !c.principal.IsOperator():

@@ -31,7 +31,7 @@ func newResponseBuffer(to http.ResponseWriter, patience time.Duration, begin fun
 	return o
 }
 
-// add hands answers over. The error says that nobody takes them any more.
+// add hands answers over. The error says that the caller does not take them any more.
 func (o *responseBuffer) add(answers []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -43,7 +43,7 @@ func (o *responseBuffer) add(answers []byte) error {
 	return o.err
 }
 
-// close waits until everything is sent, or until nobody takes it.
+// close waits until everything is sent, or until the caller takes no more.
 func (o *responseBuffer) close() error {
 	o.mu.Lock()
 	o.closed = true

@@ -38,7 +38,7 @@ func (s *Server) revise(ctx context.Context, c *call, in *itemInput) (*reply, er
 	if err != nil {
 		return nil, err
 	}
-	const tries = 100 // of which each lost one let somebody else's change through
+	const tries = 100 // each lost one let another change through
 	for try := 1; ; try++ {
 		var merged bool
 		receipt, err := s.change(ctx, c, in.ID, body, func(t domain.Target) (domain.Command, error) {

@@ -90,7 +90,7 @@ func plainly(r *http.Request) *http.Request {
 	r.URL.RawPath = ""
 	if r.Method == http.MethodHead {
 		r.Method = http.MethodGet
-		r.Header.Del("Accept") // of an answer without end, nobody would hear the end
+		r.Header.Del("Accept") // an answer without end has no body to leave out
 	}
 	return r
 }

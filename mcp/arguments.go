@@ -32,7 +32,7 @@ type arguments struct {
 	Tags     json.RawMessage `json:"tags"`
 }
 
-// number is a whole number of 1 or more; 0 if nobody said.
+// number is a whole number of 1 or more; 0 if absent.
 type number int
 
 // UnmarshalJSON reads what the HTTP API takes for one: 5 and 5.0, but no "5".

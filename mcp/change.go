@@ -53,7 +53,7 @@ func (c changed) says(what string) string {
 }
 
 // remember keeps what is about a user for him, and what is about work for everybody in the tenant, if the caller may.
-// Whoever says what is known already makes it surer, also if others say it at the same time.
+// Remembering what is known already counts as a vote for it, also under concurrent requests.
 func remember(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 	for {
 		said, looked, err := findKnown(ctx, api, in)
@@ -65,7 +65,7 @@ func remember(ctx context.Context, api *client.Client, in arguments) (any, strin
 		}
 		done, err := rememberNew(ctx, api, in, looked)
 		if errors.Is(err, client.ErrOvertaken) {
-			continue // somebody has just said it, perhaps for others
+			continue // another request has just remembered it, perhaps for others
 		}
 		if err != nil {
 			return nil, "", err

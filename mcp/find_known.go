@@ -16,7 +16,7 @@ import (
 // queryRunes is how many characters of a text are searched for: enough to tell it from others.
 const queryRunes = 500
 
-// findKnown is an item that says already what somebody wants to be remembered, for those whom it is meant for; nil
+// findKnown is an item that says already what the caller wants to be remembered, for those whom it is meant for; nil
 // if none of those does that were recorded up to a position of the log.
 func findKnown(
 	ctx context.Context, api *client.Client, in arguments,

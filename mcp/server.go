@@ -74,7 +74,7 @@ func (s *Server) Handler() http.Handler {
 		return s.serverFor(r.URL.Query().Get("tools"), r.URL.Query().Get("aliases") == "true")
 	}, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, Logger: s.cfg.Logger,
-		DisableLocalhostProtection: true, // whoever mounts the handler finds out who is calling, and from where
+		DisableLocalhostProtection: true, // the mount identifies the caller
 	})))
 }
 
@@ -106,7 +106,7 @@ var forwardedHeaders = []string{
 	"Annals-Correlation-Id", "X-Request-Id", "Traceparent",
 }
 
-// api makes requests as whoever made this one.
+// api makes requests as the caller of this one.
 func (s *Server) api(extra *sdk.RequestExtra) *client.Client {
 	if extra == nil || len(extra.Header) == 0 {
 		return s.cfg.API

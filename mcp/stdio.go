@@ -135,7 +135,7 @@ func (c *stdioConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 }
 
 // accept remembers what is to be answered. A request whose parameters cannot be is refused at once, as is one with
-// the id of one that is not answered yet: nobody could tell the answers apart.
+// the id of one that is not answered yet: the host could not tell the answers apart.
 func (c *stdioConnection) accept(message jsonrpc.Message) (bool, error) {
 	request, is := message.(*jsonrpc.Request)
 	if !is || !request.IsCall() || request.Method == "subscriptions/listen" { // which is answered when it ends

@@ -30,7 +30,7 @@ var ownNames = []string{
 	"memories", "resources", "skills", "sessions", "instructions", "profile.md", domain.AbstractName, domain.OverviewName,
 }
 
-// hidden are scopes that nobody reaches from outside.
+// hidden are scopes that callers do not reach.
 var hidden = []string{"temp", "queue", "upload"}
 
 const (

@@ -11,7 +11,7 @@ import (
 // accounts administers accounts, which are tenants, and their users.
 type accounts struct{ *Server }
 
-// adminRoutes administer accounts, which are tenants, and their users: whoever has a key that opens.
+// adminRoutes administer accounts, which are tenants, and their users: the holders of valid keys.
 func (s accounts) adminRoutes() {
 	const accounts = "/api/v1/admin/accounts"
 	s.route("GET "+accounts, s.listAccounts)
@@ -72,7 +72,7 @@ func (s accounts) inAccount(
 	return by, err
 }
 
-// submissionBy is a command of whoever administers, for the log of the tenant where he is at work.
+// submissionBy is a command of an administrator, for the log of the tenant that is administered.
 func (q *query) submissionBy(by domain.Principal, command domain.Command) domain.Submission {
 	return domain.Submission{Command: command, By: by, Origin: q.caller.origin}
 }
@@ -169,7 +169,7 @@ func (s *Server) mode(ctx context.Context) string {
 // removed is the answer to what was taken away.
 func removed() map[string]bool { return map[string]bool{"deleted": true} }
 
-// removeAccount lets nobody into an account any more, and orders that everything that was written in it is
+// removeAccount revokes all keys of an account, and orders that everything that was written in it is
 // erased. That happens in the background; the account is listed until it is done.
 func (s accounts) removeAccount(ctx context.Context, q *query) (any, error) {
 	by, err := s.inAccount(ctx, q, root)

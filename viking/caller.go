@@ -20,7 +20,7 @@ const (
 // tenantHeader is what an account is named by elsewhere.
 const tenantHeader = "Annals-Tenant"
 
-// defaultID is the id of a user or an agent that nobody named.
+// defaultID is the id of a user or an agent that was not named.
 const defaultID = "default"
 
 // caller is who is calling, in OpenViking's words.
@@ -39,7 +39,7 @@ func callerOf(r *http.Request) caller {
 	return c
 }
 
-// userOf is the user whom somebody is or acts for.
+// userOf is the user who calls or is acted for.
 func userOf(by domain.Principal) string {
 	if voter := by.EffectiveSubject(); voter.Kind() == domain.User {
 		return voter.ID()

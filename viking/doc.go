@@ -2,6 +2,6 @@
 // working, and everything they do is a fact in the log.
 //
 // Its one rule: it translates. A route turns a request into the domain's commands and questions and their
-// answers into OpenViking's shapes; what may happen is decided in package domain, and whoever is calling was
+// answers into OpenViking's shapes; what may happen is decided in package domain, and the caller was
 // identified by the server that this surface is mounted in.
 package viking

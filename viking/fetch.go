@@ -24,10 +24,10 @@ const (
 	mostRedirect = 5
 )
 
-// source is a file that somebody gave, or that was fetched.
+// source is a file that was uploaded or fetched.
 type source struct {
 	name        string // with its extension
-	contentType string // as far as somebody said
+	contentType string // as far as it was given
 	bytes       []byte
 	path        string // where it came from, as the caller named it
 	url         string

@@ -85,7 +85,7 @@ func found[T any](matches []T, err error) (any, error) {
 	return answer, err
 }
 
-// limitOr is a limit, or what it is if nobody said.
+// limitOr is a limit, or its default if absent.
 func limitOr(given *int, otherwise int) int {
 	if given == nil || *given < 0 {
 		return otherwise

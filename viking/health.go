@@ -24,7 +24,7 @@ func (s status) healthRoutes() {
 	s.route("POST /api/v1/system/consistency", s.consistency)
 }
 
-// health says that the process is alive, and to whom it says so. Whether anybody was given a key is all that
+// health says that the process is alive, and to whom it says so. Whether a key was issued is all that
 // it asks, and it answers without if that is away.
 type health struct {
 	Status  string `json:"status"`
@@ -82,7 +82,7 @@ func (s status) ready(ctx context.Context, _ *query) (any, error) {
 }
 
 // parts are OpenViking's names for what the database is: an agent's files, and their vectors. Vectors come in the
-// background, and nobody is less ready while their model is away.
+// background, and readiness does not depend on their model.
 func (s status) parts(ctx context.Context, checks map[string]string, well bool) {
 	state := "error"
 	if well {

@@ -53,9 +53,9 @@ type Recorder interface {
 
 // Keyring knows who was given keys.
 type Keyring interface {
-	// Any tells whether anybody was ever given a key.
+	// Any tells whether a key was ever issued.
 	Any(ctx context.Context) (bool, error)
-	// Given lists the keys of a tenant, whoever's tenant it is.
+	// Given lists the keys of any tenant.
 	Given(ctx context.Context, tenant string) ([]domain.IssuedKey, error)
 	// Everywhere lists the keys of all tenants, by tenant.
 	Everywhere(ctx context.Context) (map[string][]domain.IssuedKey, error)
@@ -92,9 +92,9 @@ type Directories interface {
 
 // Sessions answers questions about sessions, and about the tasks that their commits began.
 type Sessions interface {
-	// Find is somebody's session; the error matches [domain.ErrNotFound] if there is none, or none to see.
+	// Find is a session of an owner; the error matches [domain.ErrNotFound] if there is none, or none to see.
 	Find(ctx context.Context, by domain.Principal, owner domain.Entity, id string) (domain.Stream, domain.Session, error)
-	// List is up to limit of somebody's sessions, in the order of their ids, after one; those that were deleted and
+	// List is up to limit of an owner's sessions, in the order of their ids, after one; those that were deleted and
 	// not erased only if asked for.
 	List(
 		ctx context.Context, by domain.Principal, owner domain.Entity, after string, limit int, deleted bool,

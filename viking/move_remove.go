@@ -118,7 +118,7 @@ func (s *Server) removeAt(ctx context.Context, q *query, uri string, recursive b
 	return gone, err
 }
 
-// isGone tells of what was looked up whether somebody else was faster to remove it.
+// isGone tells of what was looked up whether another request removed it first.
 func isGone(err error) bool {
 	return errors.Is(err, domain.ErrDeleted) || errors.Is(err, domain.ErrErased)
 }

@@ -178,7 +178,7 @@ func (s tree) setDates(ctx context.Context, tenant string, nodes []node) error {
 	return nil
 }
 
-// firstEventAt is when an account was first written to; when this server began, if nobody has yet.
+// firstEventAt is when an account was first written to; when this server began, if nothing was written.
 func (s tree) firstEventAt(ctx context.Context, tenant string) (time.Time, error) {
 	if known, found := s.begun.Load(tenant); found {
 		return known.(time.Time), nil

@@ -16,7 +16,7 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// textual are the extensions of files that are text whatever anybody says of them.
+// textual are the extensions of files that are always text.
 var textual = []string{
 	".md",
 	".markdown",
@@ -64,7 +64,7 @@ func (f source) extension() string {
 	return extensionOf(f.contentType)
 }
 
-// kind is the file's content type, as far as anybody knows.
+// kind is the file's content type, as far as it is known.
 func (f source) kind() string {
 	if kind, _, err := mime.ParseMediaType(f.contentType); err == nil && kind != anyType {
 		return kind
@@ -151,7 +151,7 @@ func (f source) stem() string {
 	return "resource"
 }
 
-// What an HTML page has that nobody reads, what stands on lines of its own, and what is a heading.
+// What an HTML page has that is not text, what stands on lines of its own, and what is a heading.
 var (
 	unread = []string{"script", "style", "noscript", "template", "svg", "nav", "head"}
 	blocks = []string{

@@ -135,7 +135,7 @@ func (s relations) mustExist(ctx context.Context, q *query, field, uri string) e
 	return err
 }
 
-// noteItemID is the id of the item that stands for a place. A directory that nobody has said anything about begins to
+// noteItemID is the id of the item that stands for a place. A directory without a description begins to
 // say its name, as one that was made does.
 func (s relations) noteItemID(ctx context.Context, q *query, field, uri string) (string, error) {
 	a, err := q.caller.address(field, uri)

@@ -34,7 +34,7 @@ type Config struct {
 	// Eraser carries out what is ordered to be erased. Without it accounts are not removed here. Required with
 	// Sessions.
 	Eraser Eraser
-	// Closed tells that callers are asked for keys even while nobody was given one.
+	// Closed tells that callers are asked for keys even before a key is issued.
 	Closed bool
 	// FetchPrivate lets URLs lead into private networks, and to this machine.
 	FetchPrivate bool

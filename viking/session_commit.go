@@ -25,7 +25,7 @@ type committed struct {
 	Lessons []extracted `json:"lessons,omitempty"` // if it was waited for
 }
 
-// longestWait is for how long somebody waits for an extraction: less than a request may take. It goes on without him.
+// longestWait is how long a request waits for an extraction: less than a request may take. The extraction goes on.
 const longestWait = 25 * time.Second
 
 func (s sessions) commitSession(ctx context.Context, q *query) (any, error) {
@@ -111,7 +111,7 @@ func (s sessions) extraction(ctx context.Context, q *query, position int64, id s
 	return s.cfg.Sessions.Task(ctx, q.caller.Principal, id)
 }
 
-// tooLong forgives that something takes longer than anybody waits for it.
+// tooLong forgives that something takes longer than the request waits.
 func tooLong(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return nil

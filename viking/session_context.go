@@ -10,7 +10,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// message is what somebody said, as it is shown.
+// message is a message of a session, as it is shown.
 type message struct {
 	ID        string        `json:"id"`
 	Role      string        `json:"role"`

@@ -23,7 +23,7 @@ type planned struct {
 	Priority int    `json:"priority"` // 1 is the most important
 }
 
-// searchInSession is find for somebody who talks: what was said last is asked for, too, and counts for less than the
+// searchInSession is find in a conversation: what was said last is asked for, too, and counts for less than the
 // question itself. A session that is unknown, or in which nothing was said, shapes nothing.
 func (s *Server) searchInSession(ctx context.Context, q *query) (any, error) {
 	var in struct {

@@ -74,7 +74,7 @@ func (c caller) widestScopes() ([]domain.Scope, error) {
 }
 
 // requireDirectory refuses to make a file by which another one would say what it is about: only directories have
-// such files, and nobody would be shown it.
+// such files, and it would not be shown.
 func (s tree) requireDirectory(ctx context.Context, c caller, a address) error {
 	if a.uri.Level() == domain.Detail {
 		return nil
@@ -113,7 +113,7 @@ func retryIfTaken(do func() error) error {
 	return err
 }
 
-// retryOverwritten does once more what followed from an item that somebody else has changed meanwhile. The error
+// retryOverwritten does once more what followed from an item that another request has changed meanwhile. The error
 // matches domain.ErrConflict if others are faster every time.
 func retryOverwritten(do func() error) error {
 	const tries = 100

@@ -9,7 +9,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// member is somebody who has keys that open an account.
+// member is a user with valid keys for an account.
 type member struct {
 	id   string
 	keys []domain.IssuedKey // the one that allows most first, then the newest
@@ -88,7 +88,7 @@ func userKey(id string, role domain.Role) domain.KeyCreated {
 	return domain.KeyCreated{Subject: domain.Entity(domain.User + ":" + id), Role: role, PublishPublic: true}
 }
 
-// issueKey gives somebody a key. It is returned once, and kept nowhere.
+// issueKey issues a key. It is returned once, and kept nowhere.
 func (s accounts) issueKey(
 	ctx context.Context, q *query, by domain.Principal, created domain.KeyCreated,
 ) (string, error) {
@@ -233,7 +233,7 @@ func (s accounts) changeRole(ctx context.Context, q *query) (any, error) {
 }
 
 // regenerateKey gives a user another key that allows the same, and then takes those before back: not the other
-// way round, so that nobody is left without.
+// way round, so that the user is never without a key.
 func (s accounts) regenerateKey(ctx context.Context, q *query) (any, error) {
 	by, u, err := s.userNamed(ctx, q, requireAdmin)
 	if err != nil {

@@ -238,7 +238,7 @@ func decodeStruct(t reflect.Type) decoder {
 	}
 }
 
-// Shorten shortens a name that somebody else chose.
+// Shorten shortens a name that the caller chose.
 func Shorten(name string) string {
 	const most = 64
 	if runes := []rune(name); len(runes) > most {
