@@ -26,9 +26,9 @@ func (s sessions) sessionRoutes() {
 	s.route("GET "+one+"/context", s.sessionContext)
 	s.route("GET "+one+"/archives/{archive}", s.sessionArchive)
 	s.route("GET /api/v1/stats/sessions/{id}", s.sessionStats)
-	s.route("GET /api/v1/tasks", tasks{s.Server}.listTasks)
-	s.route("GET /api/v1/tasks/{id}", tasks{s.Server}.showTask)
-	s.route("POST /api/v1/tasks/{id}/cancel", tasks{s.Server}.cancelTask)
+	s.route("GET /api/v1/tasks", tasks(s).listTasks)
+	s.route("GET /api/v1/tasks/{id}", tasks(s).showTask)
+	s.route("POST /api/v1/tasks/{id}/cancel", tasks(s).cancelTask)
 }
 
 // session is the one that a request is about.

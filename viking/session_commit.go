@@ -56,7 +56,7 @@ func (s sessions) commitSession(ctx context.Context, q *query) (any, error) {
 	}
 	out.Extracted = extractedOf(task)["total"]
 	out.Stats.Extracted += out.Extracted
-	out.Active, err = tasks{s.Server}.active(ctx, q.caller, task)
+	out.Active, err = tasks(s).active(ctx, q.caller, task)
 	return out, err
 }
 

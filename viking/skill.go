@@ -66,7 +66,7 @@ func (s skills) skillIn(ctx context.Context, q *query) (k skill, in skillRequest
 // skillUploaded reads a skill of a file that was uploaded before: of a SKILL.md, or of an archive with one and
 // other files.
 func (s skills) skillUploaded(ctx context.Context, q *query, id string) (skill, error) {
-	file, err := resources{s.Server}.uploaded(ctx, q, id)
+	file, err := resources(s).uploaded(ctx, q, id)
 	if err == nil && file.isZip() {
 		if file, err = (resourceRequest{}).unpackZip(file); err == nil {
 			k, err := skillOfFiles(file)
@@ -143,7 +143,7 @@ func (s skills) putFiles(ctx context.Context, q *query, at address, main *domain
 	for _, f := range files {
 		at.uri = placeOf(main).Join(append(slices.Clip(f.under), f.name)...)
 		if !f.isText {
-			err = resources{s.Server}.storeBytes(ctx, q, at, in, f, map[string]any{}, domain.Source{})
+			err = resources(s).storeBytes(ctx, q, at, in, f, map[string]any{}, domain.Source{})
 		} else {
 			_, err = s.remember(ctx, q, at, func(r *domain.Remembered) {
 				in.fill(r)
