@@ -71,8 +71,8 @@ func (l *Log) takeLease(ctx context.Context, projection string) (taken lease, he
 	now, later := l.clock()
 	err = l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		return database.ForEach(ctx, tx, func(*sql.Rows) error { held = true; return nil }, `
-			INSERT INTO leases AS l (projection, holder, term, expires_at)
-			VALUES (?, ?, 1, `+later+`)
+			INSERT INTO leases AS l (projection, holder, expires_at)
+			VALUES (?, ?, `+later+`)
 			ON CONFLICT (projection) DO UPDATE
 			SET holder = excluded.holder, expires_at = `+later+`
 			WHERE l.expires_at <= `+now+` OR ? AND l.holder <> excluded.holder

@@ -27,8 +27,18 @@ CREATE TABLE events (
     UNIQUE (tenant, event_id)
 );
 
--- What people wrote, apart from the fact that they wrote it: deleting a row here destroys
--- the text for good, and the log still verifies.
+-- The commits of sessions, newest first. Each commit is a task.
+CREATE INDEX events_commits ON events (tenant, position)
+WHERE name = 'session.committed';
+-- The archives of one session, and the outcome of each extraction.
+CREATE INDEX events_archives ON events (tenant, stream, version)
+WHERE name IN ('session.committed', 'session.extracted', 'session.extraction_failed');
+-- Failed extractions, which the server retries.
+CREATE INDEX events_failed_extractions ON events (tenant, position)
+WHERE name = 'session.extraction_failed';
+
+-- The text of events, apart from the events: deleting a row here destroys the text for good, and the
+-- log still verifies.
 CREATE TABLE event_texts (
     tenant   text COLLATE "C" NOT NULL,
     position bigint NOT NULL,
@@ -37,8 +47,7 @@ CREATE TABLE event_texts (
     PRIMARY KEY (tenant, position)
 );
 
--- Answers already given, by the key the caller chose: the same request again is answered
--- from the events it caused the first time.
+-- Idempotency keys: a repeated request is answered from the events that the first one caused.
 CREATE TABLE requests (
     tenant      text COLLATE "C" NOT NULL,
     subject     text COLLATE "C" NOT NULL,
@@ -51,36 +60,22 @@ CREATE TABLE requests (
     recorded_at timestamptz NOT NULL,
     PRIMARY KEY (tenant, subject, key)
 );
+-- An item's requests are deleted with its text, since the hash of a short text can be guessed.
+CREATE INDEX requests_stream ON requests (tenant, stream);
 
--- How far each background projection has read each tenant's log. The event id beside the
--- position notices a log that was restored to an earlier state.
-CREATE TABLE checkpoints (
-    projection text COLLATE "C" NOT NULL,
-    tenant     text COLLATE "C" NOT NULL,
-    position   bigint NOT NULL,
-    event_id   uuid NOT NULL,
-    updated_at timestamptz NOT NULL,
-    PRIMARY KEY (projection, tenant)
+-- The folded state of streams other than knowledge: plain fields, never text. Each append to such a
+-- stream updates it, so the cost of an append does not depend on the length of the stream. Rows can be
+-- deleted: a missing one is computed again from the events.
+CREATE TABLE streams (
+    tenant   text COLLATE "C" NOT NULL,
+    stream   text COLLATE "C" NOT NULL,
+    version  bigint NOT NULL, -- of its newest event
+    position bigint NOT NULL, -- of its newest event
+    form     integer NOT NULL, -- of the state; a state of another form is computed again
+    state    json NOT NULL,
+    PRIMARY KEY (tenant, stream)
 );
-
--- The catalogue: every version of every projection there is, and in which state.
-CREATE TABLE projections (
-    name       text COLLATE "C" NOT NULL,
-    version    integer NOT NULL,
-    state      text NOT NULL CHECK (state IN ('building', 'catching_up', 'verifying', 'ready',
-                                              'active', 'draining', 'retired', 'failed')),
-    settings   json NOT NULL, -- fold, confidence policy, tokeniser, vector space: what it was built with
-    created_at timestamptz NOT NULL,
-    updated_at timestamptz NOT NULL,
-    PRIMARY KEY (name, version)
-);
-CREATE UNIQUE INDEX projections_one_active ON projections (name) WHERE state = 'active';
-
--- Vector spaces: one per embedding model and number of dimensions, each with a table of its
--- own (vectors_NUMBER), shared by every version of every projection.
-CREATE TABLE spaces (
-    number     integer PRIMARY KEY,
-    name       text COLLATE "C" NOT NULL UNIQUE,
-    dims       integer NOT NULL CHECK (dims > 0),
-    created_at timestamptz NOT NULL
-);
+-- Authentication finds a key in any tenant.
+CREATE INDEX streams_keys ON streams (stream) WHERE stream >= 'key:' AND stream < 'key;';
+-- The eraser finds unfinished erasures in any tenant.
+CREATE INDEX streams_erasures ON streams (stream) WHERE stream >= 'erasure:' AND stream < 'erasure;';

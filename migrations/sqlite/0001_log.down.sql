@@ -1,6 +1,4 @@
-DROP TABLE spaces;
-DROP TABLE projections;
-DROP TABLE checkpoints;
+DROP TABLE streams;
 DROP TABLE requests;
 DROP TABLE event_texts;
 DROP TABLE events;

@@ -1,3 +1,0 @@
-ALTER TABLE checkpoints DROP COLUMN quarantines;
-DROP TABLE quarantine;
-DROP TABLE leases;

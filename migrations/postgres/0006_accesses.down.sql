@@ -1,0 +1,2 @@
+DROP TABLE key_uses;
+DROP TABLE accesses;

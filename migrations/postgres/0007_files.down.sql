@@ -1,0 +1,2 @@
+DROP TABLE directories;
+DROP TABLE files;

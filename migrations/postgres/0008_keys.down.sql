@@ -1,2 +1,0 @@
-DROP TABLE key_uses;
-DROP INDEX streams_keys;

@@ -1,1 +1,0 @@
-DROP FUNCTION confine_to_tenant(regclass);

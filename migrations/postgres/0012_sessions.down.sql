@@ -1,2 +1,0 @@
-DROP INDEX events_archives;
-DROP INDEX events_commits;

@@ -1,2 +1,0 @@
-DROP TABLE rebuild_slices;
-ALTER TABLE projections DROP COLUMN report;

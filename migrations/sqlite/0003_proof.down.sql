@@ -1,0 +1,2 @@
+DROP TABLE signed_checkpoints;
+DROP TABLE tree;

@@ -1,0 +1,3 @@
+DROP TABLE sweeps;
+DROP TABLE destroyed_texts;
+DROP TABLE erasures;
