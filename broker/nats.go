@@ -1,7 +1,7 @@
 // Package broker forwards the log to message brokers.
 //
 // Its one rule: at least once, in the order of each tenant's log, and the event's id is the message's,
-// so that whoever receives it can tell what came twice.
+// so that the receiver recognises what came twice.
 package broker
 
 import (
@@ -50,7 +50,7 @@ func (o NATSOptions) Validate() error {
 	return errors.Join(problems...)
 }
 
-// NATS publishes every event to JetStream. It is safe for concurrent use; whoever made it closes it,
+// NATS publishes every event to JetStream. It is safe for concurrent use. The caller closes it,
 // after the router that it follows the log with.
 type NATS struct {
 	log       *events.Log

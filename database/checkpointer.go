@@ -11,8 +11,8 @@ const (
 	// longLog is how many pages SQLite's write-ahead log has when it is copied into the file. A page that many
 	// transactions change is copied once for all of them: 32 MiB cost a third less than the 4 MiB that are usual.
 	longLog = 8192
-	// tooLong is how many times that it may have because somebody always reads: SQLite begins it anew only while nobody
-	// does who began before all of it was copied.
+	// tooLong is how many times that it may have while there are always readers: SQLite restarts the log only
+	// while no reader is left that began before all of it was copied.
 	tooLong = 4
 	// waitForReaders is for how long writers then wait until there is such a moment.
 	waitForReaders = 200 * time.Millisecond
@@ -86,8 +86,8 @@ func (c *checkpointer) work(ctx context.Context) {
 	}
 }
 
-// copy copies the log if it is long. What is written meanwhile is copied next, and in the end, while nobody can
-// write, the little that came during that: whoever writes next then begins the log anew.
+// copy copies the log if it is long. What is written meanwhile is copied next, and in the end, under the
+// write lock, the little that came during that: the next writer then restarts the log.
 func (c *checkpointer) copy(ctx context.Context) error {
 	logged, _, err := c.checkpoint(ctx, "NOOP")
 	if logged < c.long {
@@ -111,14 +111,14 @@ func (c *checkpointer) copy(ctx context.Context) error {
 		mode, patience = "RESTART", logged
 	}
 	logged, held, err := c.checkpoint(ctx, mode)
-	if held { // somebody has been reading for long, and still needs what is in the file, or in the log
+	if held { // a reader has been open for long, and still needs what is in the file, or in the log
 		c.next = logged + patience
 	}
 	return err
 }
 
 // checkpoint gives how many pages the log has, and whether some of them are not in the file yet, or the log could not
-// be begun anew, because of somebody who reads.
+// be restarted, because of a reader.
 func (c *checkpointer) checkpoint(ctx context.Context, mode string) (logged int, held bool, err error) {
 	var busy, copied int
 	err = c.pool.QueryRowContext(ctx, "PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &logged, &copied)

@@ -17,8 +17,8 @@ var (
 	columnAdded = regexp.MustCompile(`(?m)^ALTER TABLE (\w+) ADD COLUMN (\w+) `)
 )
 
-// MissingColumns names the columns that statements make and the database does not have, as in events.hash, or the table where
-// it has none of them.
+// MissingColumns names the columns that statements make and the database does not have, as in events.hash, or
+// the table where it has none of them.
 func (db *DB) MissingColumns(ctx context.Context, statements string) ([]string, error) {
 	there, err := db.columns(ctx)
 	if err != nil {
@@ -71,8 +71,8 @@ func (db *DB) columns(ctx context.Context) (map[string][]string, error) {
 	return there, nil
 }
 
-// CheckComplete is nil if the database has every column that the migrations make. The error says what it lacks and what
-// helps.
+// CheckComplete is nil if the database has every column that the migrations make. The error says what it
+// lacks and what helps.
 func (db *DB) CheckComplete(ctx context.Context) error {
 	have, want, err := db.Schema(ctx)
 	if err != nil {

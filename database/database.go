@@ -19,7 +19,7 @@ import (
 
 // DB is an open database. The embedded pool is for reading: SQLite refuses writes on it, and on
 // PostgreSQL it is kept apart from the connections that write, so that neither starves the other.
-// A DB is safe for concurrent use; whoever opened it closes it.
+// A DB is safe for concurrent use. The caller of Open closes it.
 type DB struct {
 	*bun.DB
 	Engine Engine
@@ -37,11 +37,12 @@ type DB struct {
 
 const accepted = "use postgres://USER:PASSWORD@HOST:PORT/DATABASE or sqlite:PATH"
 
-// Open opens the database at url, which is postgres://… (or postgresql://…) or sqlite:PATH, and
-// checks that it can serve. It changes no schema: see [DB.Migrate].
+// Open opens the database at url, which is postgres://… (or postgresql://…) or sqlite:PATH, and checks that
+// it can serve. It changes no schema: see [DB.Migrate].
 //
-// The error matches [ErrUnavailable] if the server cannot be reached, and [ErrOwned] if another
-// process has the SQLite file, and [ErrMisnamed] if there is no database of that name. No error repeats the url, which may hold a password.
+// The error matches [ErrUnavailable] if the server cannot be reached, and [ErrOwned] if another process has
+// the SQLite file, and [ErrMisnamed] if there is no database of that name. No error repeats the url, which
+// may hold a password.
 func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
 	scheme, rest, _ := strings.Cut(url, ":")
 	var db *DB
@@ -67,7 +68,7 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
 	return db, nil
 }
 
-// Announce tells whoever tries to open the same SQLite file where this process serves its API.
+// Announce writes where this process serves its API, for other processes that try to open the same SQLite file.
 // It does nothing on PostgreSQL, which many processes may share.
 func (db *DB) Announce(api string) error {
 	if db.owner == nil {
@@ -76,8 +77,8 @@ func (db *DB) Announce(api string) error {
 	return db.owner.announce(api)
 }
 
-// Answers tells whether the database does. On SQLite it does not while its file is deleted, moved or replaced, though what
-// was read before can still be read.
+// Answers tells whether the database does. On SQLite it does not while its file is deleted, moved or
+// replaced, though what was read before can still be read.
 func (db *DB) Answers(ctx context.Context) error {
 	if err := db.owner.inPlace(); err != nil {
 		return err

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// FreeDiskSpace is how many bytes the disk of a SQLite file has left, for whoever may use it; nil if that cannot
+// FreeDiskSpace is how many bytes the disk of a SQLite file has left for unprivileged users; nil if that cannot
 // be known, as on PostgreSQL, whose disk is another machine's.
 func (db *DB) FreeDiskSpace(ctx context.Context) (bytes *int64, err error) {
 	if db.Engine != SQLite {

@@ -20,7 +20,8 @@ import (
 
 // What can go wrong with a database, whichever engine it is. Match with [errors.Is].
 var (
-	// ErrUnavailable: the server does not answer, or the file stayed locked or cannot be used. Nothing was written; try later.
+	// ErrUnavailable: the server does not answer, or the file stayed locked or cannot be used. Nothing was
+	// written; try later.
 	ErrUnavailable = errors.New("database unavailable")
 	// ErrReadOnly: the server or the file takes no writes for now, as a standby does. It matches [ErrUnavailable].
 	ErrReadOnly = fmt.Errorf("%w: read-only", ErrUnavailable)
@@ -37,7 +38,7 @@ var (
 	ErrOwned = errors.New("database file in use")
 	// ErrNewerSchema: a newer version of the program migrated this database.
 	ErrNewerSchema = errors.New("newer schema")
-	// ErrDirtySchema: a migration was interrupted, and nobody knows how far it came.
+	// ErrDirtySchema: a migration was interrupted, and how far it came is unknown.
 	ErrDirtySchema = errors.New("dirty schema")
 )
 
@@ -86,8 +87,8 @@ func kindOf(ctx context.Context, err error) error {
 	return kind
 }
 
-// IsTableMissing tells whether PostgreSQL did not find a table of a query, such as one that was dropped in the meantime. The
-// transactions of SQLite see the tables of one moment, too.
+// IsTableMissing tells whether PostgreSQL did not find a table of a query, such as one that was dropped in
+// the meantime. The transactions of SQLite see the tables of one moment, too.
 func IsTableMissing(err error) bool {
 	refusal, ok := errors.AsType[*pq.Error](err)
 	return ok && refusal.Code == pqerror.UndefinedTable
@@ -177,8 +178,8 @@ func isNoDirectory(path string) error {
 	return nil
 }
 
-// Denied is what PostgreSQL says of a privilege that the role lacks which asks it, such as "permission denied for table
-// events"; empty if err says nothing of that.
+// Denied is what PostgreSQL says of a privilege that the role lacks which asks it, such as "permission denied
+// for table events"; empty if err says nothing of that.
 func Denied(err error) string {
 	if refusal, ok := errors.AsType[*pq.Error](err); ok && refusal.Code == pqerror.InsufficientPrivilege {
 		return refusal.Message

@@ -9,7 +9,8 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// writersRelations are the tables of projections that do not joinWork to the owner of the log, and who they joinWork to.
+// writersRelations are the tables of projections that do not joinWork to the owner of the log, and who they
+// joinWork to.
 const writersRelations = `
 	WITH log AS (
 		SELECT relowner AS owner
@@ -24,7 +25,7 @@ const writersRelations = `
 	)`
 
 // foreignCode lists what a role that serves may have added to its tables, and what it may call there: code that would
-// run with the rights of whoever else uses them. Annals makes none of it.
+// run with the rights of other roles that use them. Annals makes none of it.
 const foreignCode = writersRelations + `
 	SELECT format('trigger %I on %s', t.tgname, t.tgrelid::regclass) AS name
 	FROM pg_trigger AS t
@@ -62,9 +63,10 @@ func (db *DB) ForeignCode(ctx context.Context) (found []string, err error) {
 	return found, nil
 }
 
-// LockWriterTables refuses to use the tables of a role that serves with the rights of another one, such as the owner of the log,
-// while they have [DB.ForeignCode]: it could give that role what it may not do. Until release is called nothing of the
-// kind can be added to a table, and no table of a projection be dropped. On a standby, where nothing can be granted, it does nothing.
+// LockWriterTables refuses to use the tables of a role that serves with the rights of another one, such as
+// the owner of the log, while they have [DB.ForeignCode]: it could give that role what it may not do. Until
+// release is called nothing of the kind can be added to a table, and no table of a projection be dropped. On
+// a standby, where nothing can be granted, it does nothing.
 func (db *DB) LockWriterTables(ctx context.Context) (release func(), err error) {
 	if db.Engine == SQLite {
 		return func() {}, nil

@@ -42,7 +42,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 			return fmt.Errorf("migrate from schema %d to %d: %w", have, want, err)
 		}
 		level := slog.LevelInfo
-		if have == 0 { // nobody wonders about that one
+		if have == 0 { // a new database is no news
 			level = slog.LevelDebug
 		}
 		db.log.Log(ctx, level, "database migrated", "from", have, "to", want)
@@ -92,8 +92,8 @@ func cause(err error) error {
 	return fmt.Errorf("%s: %w", wrapped.Err, wrapped.OrigErr)
 }
 
-// withMigrationDriver hands do the library's driver, on a connection that nobody else migrates by
-// meanwhile. The driver is not closed: its Close would close connections that are ours.
+// withMigrationDriver hands do the library's driver, while no other process migrates the
+// database. The driver is not closed: its Close would close connections that are ours.
 func (db *DB) withMigrationDriver(ctx context.Context, do func(database.Driver) error) error {
 	if db.Engine == SQLite {
 		done, err := db.writeLock.take(ctx)

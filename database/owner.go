@@ -12,7 +12,7 @@ import (
 
 // owner is a process's claim to a SQLite file: the lock on a file beside it, and on the file itself, which the kernel
 // gives up when the process ends, however it ends. What the lock file says is for people; it may be stale
-// while nobody holds the lock.
+// while no process holds the lock.
 type owner struct {
 	file  *os.File
 	inode *os.File // the database file, which may have another name elsewhere
@@ -99,9 +99,9 @@ func lockInode(file *os.File, lock syscall.Flock_t) error {
 	return err
 }
 
-// inPlace tells whether the file that was opened is still where it was. What is written to one that was deleted or
-// replaced is gone when the process ends. The error matches [ErrUnavailable]: the file may be put back. On PostgreSQL,
-// where there is no owner, there is none.
+// inPlace tells whether the file that was opened is still where it was. What is written to one that was
+// deleted or replaced is gone when the process ends. The error matches [ErrUnavailable]: the file may be put
+// back. On PostgreSQL, where there is no owner, there is none.
 func (o *owner) inPlace() error {
 	if o == nil {
 		return nil
@@ -133,8 +133,9 @@ func (o *owner) write() error {
 	return nil
 }
 
-// release leaves the lock file where it is: removing it would race with whoever opens it next. Closing it would not do:
-// a process that is just being started has it, too, until it is a program of its own.
+// release leaves the lock file where it is: removing it would race with the process that opens it next.
+// Closing it would not do: a process that is just being started has it, too, until it is a program of its
+// own.
 func (o *owner) release() error {
 	unlock := inodeLock
 	unlock.Type = syscall.F_UNLCK

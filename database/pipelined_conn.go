@@ -39,7 +39,7 @@ type pipelinedConn struct {
 	guarded *atomic.Bool // whether this role sees only the rows that it says it wants to see
 	begin   string       // not said yet
 	open    *transaction // whose last statements may not have been said yet
-	within  bool         // a transaction that somebody else than [DB.Transact] has opened
+	within  bool         // a transaction that was opened without [DB.Transact]
 }
 
 // pqConn is what lib/pq's connections can do.
@@ -117,7 +117,9 @@ func (c *pipelinedConn) speak(ctx context.Context) error {
 	return err
 }
 
-func (c *pipelinedConn) QueryContext(ctx context.Context, query string, values []driver.NamedValue) (driver.Rows, error) {
+func (c *pipelinedConn) QueryContext(
+	ctx context.Context, query string, values []driver.NamedValue,
+) (driver.Rows, error) {
 	if len(values) == 0 {
 		return c.pqConn.QueryContext(ctx, c.before(ctx, query)+query, nil)
 	}
@@ -127,7 +129,9 @@ func (c *pipelinedConn) QueryContext(ctx context.Context, query string, values [
 	return c.pqConn.QueryContext(ctx, query, values)
 }
 
-func (c *pipelinedConn) ExecContext(ctx context.Context, query string, values []driver.NamedValue) (driver.Result, error) {
+func (c *pipelinedConn) ExecContext(
+	ctx context.Context, query string, values []driver.NamedValue,
+) (driver.Result, error) {
 	if len(values) == 0 {
 		return c.pqConn.ExecContext(ctx, c.before(ctx, query)+query, nil)
 	}

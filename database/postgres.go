@@ -103,8 +103,8 @@ func parsePostgres(rawURL string) (config pq.Config, connections int, err error)
 	return config, connections, nil
 }
 
-// splitHosts takes a list of hosts out of a URL, as in postgres://host1:port1,host2:port2/database, which net/url cannot
-// read. It leaves a single host where it is.
+// splitHosts takes a list of hosts out of a URL, as in postgres://host1:port1,host2:port2/database, which
+// net/url cannot read. It leaves a single host where it is.
 func splitHosts(rawURL string) (address, hosts, ports string) {
 	scheme, rest, _ := strings.Cut(rawURL, "://")
 	authority, after := rest, ""
@@ -136,8 +136,8 @@ func splitHosts(rawURL string) (address, hosts, ports string) {
 	return scheme + "://" + authority[:at] + after, strings.Join(names, ","), ports
 }
 
-// spilled tells whether what comes after the host looks like the rest of a password, whose / or # ended the host too early:
-// then the host is a piece of the password, and must not be called, nor named.
+// spilled tells whether what comes after the host looks like the rest of a password, whose / or # ended the
+// host too early: then the host is a piece of the password, and must not be called, nor named.
 func spilled(u *url.URL, query url.Values) bool {
 	for name := range query {
 		if strings.Contains(name, "@") {
@@ -180,8 +180,8 @@ func whereOne(host string, address netip.Addr, port uint16) string {
 	return net.JoinHostPort(host, strconv.Itoa(int(port)))
 }
 
-// Where names the servers and the database of a PostgreSQL URL without its secrets, as in db1:5432,db2:5432/annals. It is
-// empty if the URL does not fit.
+// Where names the servers and the database of a PostgreSQL URL without its secrets, as in
+// db1:5432,db2:5432/annals. It is empty if the URL does not fit.
 func Where(rawURL string) string {
 	config, _, err := parsePostgres(rawURL)
 	if err != nil {

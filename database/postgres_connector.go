@@ -64,7 +64,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if errors.Is(err, io.EOF) { // as from a load balancer without a server behind it
 		return nil, fmt.Errorf("%w: connection closed before the server greeted: %w", ErrUnavailable, err)
 	}
-	if refusal, refused := errors.AsType[*pq.Error](err); refused { // whoever serves is let in again one day
+	if refusal, refused := errors.AsType[*pq.Error](err); refused { // the server may accept the role again
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, refusal)
 	}
 	if err != nil && ctx.Err() == nil && c.choosy { // no server of the list takes this session: they may be about to change places

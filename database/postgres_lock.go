@@ -45,8 +45,9 @@ func (db *DB) keepsLocks(ctx context.Context) (kept bool, err error) {
 		return false, err
 	}
 	defer conn.Close() //nolint:errcheck // it goes back to its pool
-	// In a transaction, so that a pooler cannot lend this session to the holder meanwhile; one in statement mode refuses
-	// it. A connection of the pool that reads, since lib/pq must begin every transaction of a connection, or none.
+	// In a transaction, so that a pooler cannot lend this session to the holder meanwhile; one in statement
+	// mode refuses it. A connection of the pool that reads, since lib/pq must begin every transaction of a
+	// connection, or none.
 	other, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return false, ctx.Err()

@@ -132,7 +132,7 @@ func (db *DB) fileMode(ctx context.Context) (Protection, error) {
 	return w, nil
 }
 
-// MissingTriggers are the triggers around the log that somebody took away, or switched off.
+// MissingTriggers are the triggers around the log that were dropped or disabled.
 func (db *DB) MissingTriggers(ctx context.Context) (missing []string, err error) {
 	query := `SELECT name FROM sqlite_schema WHERE type = 'trigger'`
 	if db.Engine == Postgres {

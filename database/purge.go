@@ -11,9 +11,10 @@ import (
 // Purge rewrites the files so that nothing of what was deleted is left in them, and tells what it did, or
 // could not do. A database keeps the bytes of deleted rows until their place is needed.
 //
-// SQLite: whoever writes waits until the file is rewritten, at about the speed of the disk. PostgreSQL: one
-// table after the other, each of which nobody can read meanwhile; a table that is not to be had within
-// seconds is tried again, and then left, and so is what is not the role's own. The write-ahead log of PostgreSQL and backups are beyond its reach.
+// SQLite: writers wait until the file is rewritten, at about the speed of the disk. PostgreSQL: one table
+// after the other, each of which cannot be read meanwhile; a table that is not to be had within seconds is
+// tried again, and then left, and so is what is not the role's own. The write-ahead log of PostgreSQL and
+// backups are beyond its reach.
 func (db *DB) Purge(ctx context.Context) (notes []string, complete bool, err error) {
 	if db.Engine == SQLite {
 		return db.purgeFile(ctx)
@@ -31,8 +32,9 @@ func (db *DB) purgeFile(ctx context.Context) (notes []string, complete bool, err
 	if _, err := db.writers.ExecContext(ctx, "VACUUM"); err != nil {
 		return nil, false, Classify(ctx, fmt.Errorf("rewrite the file: %w", err))
 	}
-	// The log of what was written before is emptied as soon as nobody reads in it.
-	err = background.Backoff{Shortest: 10 * time.Millisecond, Longest: time.Second}.Retry(ctx, func() (done bool, err error) {
+	// The log of what was written before is emptied as soon as it has no reader.
+	backoff := background.Backoff{Shortest: 10 * time.Millisecond, Longest: time.Second}
+	err = backoff.Retry(ctx, func() (done bool, err error) {
 		var busy, pages, moved int
 		if err := db.writers.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved); err != nil {
 			return true, Classify(ctx, fmt.Errorf("empty the write-ahead log: %w", err))
@@ -44,13 +46,13 @@ func (db *DB) purgeFile(ctx context.Context) (notes []string, complete bool, err
 	case err != nil:
 		return nil, false, err
 	case !complete:
-		return []string{"rewrote the file; its write-ahead log is not empty, since somebody has been reading in it for a minute"}, false, nil
+		return []string{"rewrote the file; its write-ahead log is not empty, because a reader has kept it open for a minute"}, false, nil
 	}
 	return []string{fmt.Sprintf("rewrote the file in %s, and emptied its write-ahead log", time.Since(began).Round(time.Millisecond))}, true, nil
 }
 
-// QueryPrepared tells what holds deleted bytes after the files were rewritten, and for how long, as far as the database
-// knows. Of backups it knows nothing.
+// QueryPrepared tells what holds deleted bytes after the files were rewritten, and for how long, as far as
+// the database knows. Of backups it knows nothing.
 func (db *DB) RetainedCopies(ctx context.Context) ([]string, error) {
 	if db.Engine == SQLite {
 		return []string{"nothing besides the file: its write-ahead log is emptied with it"}, nil

@@ -108,7 +108,8 @@ func outlast(ctx context.Context, conn *sql.Conn) (late string, err error) {
 		return "", Classify(ctx, err)
 	}
 	began := time.Now()
-	err = background.Backoff{Shortest: 20 * time.Millisecond, Longest: 20 * time.Millisecond}.Retry(ctx, func() (done bool, err error) {
+	backoff := background.Backoff{Shortest: 20 * time.Millisecond, Longest: 20 * time.Millisecond}
+	err = backoff.Retry(ctx, func() (done bool, err error) {
 		var others int
 		err = conn.QueryRowContext(ctx, `
 			SELECT
@@ -139,7 +140,7 @@ func rewriteTable(ctx context.Context, conn *sql.Conn, how, table string) (took 
 	return took, before != after, err
 }
 
-// rewrite runs a statement, a few times if somebody else is at the table.
+// rewrite runs a statement, a few times if the table is locked.
 func rewrite(ctx context.Context, conn *sql.Conn, statement string) (took time.Duration, err error) {
 	for range 3 {
 		began := time.Now()

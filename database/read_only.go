@@ -19,8 +19,8 @@ import (
 // ErrAbsent means that there is no such database.
 var ErrAbsent = errors.New("there is no database")
 
-// OpenReadOnly is [Open] for whoever only looks: a SQLite file must be there, and may have an owner who
-// goes on writing meanwhile. [DB.Transact] and [DB.Migrate] fail.
+// OpenReadOnly is [Open] for reading: a SQLite file must exist, and its owner may go on
+// writing meanwhile. [DB.Transact] and [DB.Migrate] fail.
 func OpenReadOnly(ctx context.Context, address string, log *slog.Logger) (*DB, error) {
 	scheme, path, _ := strings.Cut(address, ":")
 	if scheme != "sqlite" {

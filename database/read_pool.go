@@ -12,8 +12,9 @@ import (
 // system's memory, which takes back what it needs.
 const scanMapSize = 1 << 30
 
-// OpenReadPool opens connections for reading that do not joinWork to the pool. Work that holds one connection while it asks for
-// another uses them: from the pool, such work could take the last ones and wait for itself. The caller closes them.
+// OpenReadPool opens connections for reading that do not joinWork to the pool. Work that holds one connection
+// while it asks for another uses them: from the pool, such work could take the last ones and wait for itself.
+// The caller closes them.
 func (db *DB) OpenReadPool(ctx context.Context, connections int) (*bun.DB, error) {
 	if db.Engine == Postgres {
 		return newPool(db.connector, connections), nil

@@ -11,7 +11,7 @@ type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// ErrEnough ends a reading early, and well: nobody wants the rows after this one.
+// ErrEnough ends a reading early, and well: the rows after this one are not wanted.
 var ErrEnough = errors.New("enough")
 
 // ForEach calls each for every row of the answer, until it returns [ErrEnough]. Errors of the database come back as

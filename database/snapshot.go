@@ -15,8 +15,8 @@ type Snapshot struct {
 	pool         *bun.DB // of their own; nil if there is one transaction
 }
 
-// OpenSnapshot opens so many transactions, or one if this process does not own the SQLite file: others may write between
-// two. Whoever is given them ends them.
+// OpenSnapshot opens so many transactions, or one if this process does not own the SQLite file: others may
+// write between two. The caller ends them.
 func (db *DB) OpenSnapshot(ctx context.Context, transactions int) (m Snapshot, err error) {
 	defer func() {
 		if err != nil {
@@ -33,7 +33,7 @@ func (db *DB) OpenSnapshot(ctx context.Context, transactions int) (m Snapshot, e
 			return m, err
 		}
 		pool = m.pool
-		done, err := db.writeLock.take(ctx) // nobody writes to a SQLite file meanwhile
+		done, err := db.writeLock.take(ctx) // no transaction writes to a SQLite file meanwhile
 		if err != nil {
 			return m, err
 		}

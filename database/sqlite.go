@@ -32,8 +32,8 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 	writer, err := openFile(path, 1, "immediate", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
 		// Rows of a large tenant go to places all over its indexes.
 		"cache_size(-64000)",
-		// What is in the log is the copier's: a writer would copy all that somebody's long reading has kept, hundreds
-		// of megabytes at times, while everybody waits.
+		// The checkpointer copies the log: a writer would copy all that a long read has kept, hundreds of
+		// megabytes at times, while other writers wait.
 		"wal_autocheckpoint(0)", "journal_size_limit(67108864)")
 	if err != nil {
 		return nil, errors.Join(err, owner.release())

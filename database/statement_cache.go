@@ -129,7 +129,9 @@ type cachedRows struct {
 func (r *cachedRows) Close() error { return errors.Join(r.Rows.Close(), r.done()) }
 
 // ExecContext implements [driver.ExecerContext].
-func (k *cachingConn) ExecContext(ctx context.Context, query string, values []driver.NamedValue) (driver.Result, error) {
+func (k *cachingConn) ExecContext(
+	ctx context.Context, query string, values []driver.NamedValue,
+) (driver.Result, error) {
 	if len(values) == 1 {
 		if rows, isInsertion := values[0].Value.(insertion); isInsertion {
 			return driver.ResultNoRows, k.insert(ctx, rows)

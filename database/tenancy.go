@@ -9,7 +9,7 @@ import (
 // people wrote, the rows of one tenant alone, whatever its statements ask for. Which one is said by the
 // context that a statement is sent with. It goes to the server in the message of the statement itself, or of
 // BEGIN, and holds as long as that: no round trip is made for it, no session remembers it, and nothing is
-// seen when nobody has said it.
+// seen when the context names no tenant.
 //
 // A transaction sees what its first context says. SQLite has no such wall.
 
@@ -19,7 +19,7 @@ type tenancy struct{}
 // every is what the setting says for the rows of every tenant. No tenant is called so.
 const every = "*"
 
-// ForTenant lets a context see one tenant's rows; with an empty name, nobody's.
+// ForTenant lets a context see one tenant's rows; with an empty name, none.
 func ForTenant(ctx context.Context, tenant string) context.Context {
 	return context.WithValue(ctx, tenancy{}, tenant)
 }
@@ -28,7 +28,7 @@ func ForTenant(ctx context.Context, tenant string) context.Context {
 // few questions that are not about one tenant.
 func ForEveryTenant(ctx context.Context) context.Context { return ForTenant(ctx, every) }
 
-// confinement is the statement that says whose rows are seen; empty if nobody has said.
+// confinement is the statement that says whose rows are seen; empty if the context names no tenant.
 func confinement(ctx context.Context) string {
 	tenant, said := ctx.Value(tenancy{}).(string)
 	if !said {
@@ -38,7 +38,7 @@ func confinement(ctx context.Context) string {
 }
 
 // alone are statements that must not be in a transaction, so that nothing can be sent with them. They read
-// nobody's rows.
+// no rows of tenants.
 var alone = regexp.MustCompile(`^\s*(?:VACUUM|CHECKPOINT|(?:CREATE|DROP) INDEX CONCURRENTLY)\b`)
 
 // ofTenants are the tables c whose rows only their own tenant sees: all that have rows of tenants, but for

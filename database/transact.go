@@ -20,7 +20,7 @@ type transacting struct{}
 // write lock from its first moment (BEGIN IMMEDIATE): callers take turns in the order they came.
 //
 // The error is fn's, or the database's, as [Classify] names it. A COMMIT that failed is an error; it
-// matches [ErrOutcomeUnknown] if nobody can say whether the transaction was committed, and otherwise
+// matches [ErrOutcomeUnknown] if it is unknown whether the transaction was committed, and otherwise
 // the transaction certainly was not. Once fn has returned nil and COMMIT is on its way, the end of ctx
 // no longer stops it, so that its answer is not lost.
 func (db *DB) Transact(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
@@ -46,11 +46,11 @@ func (db *DB) transact(ctx context.Context, pace commitMode, fn func(ctx context
 	defer end()
 	arrived := context.AfterFunc(ctx, end)
 	if pace == asyncCommit {
-		hurry, err := db.allowAsync(outliving)
+		restore, err := db.allowAsync(outliving)
 		if err != nil {
 			return Classify(ctx, err)
 		}
-		defer hurry()
+		defer restore()
 	}
 	tx, err := db.writers.BeginTx(outliving, db.transactionOptions())
 	if err != nil {
@@ -108,7 +108,7 @@ func commit(ctx context.Context, tx bun.Tx) error {
 }
 
 // TransactAsync is [DB.Transact] for what can be done again: its COMMIT does not wait until the disk has it. A
-// machine that fails may forget the transaction, together with all lazy ones after it, as long as none of
+// machine that fails may forget the transaction, together with all asynchronous ones after it, as long as none of
 // [DB.Transact] has followed.
 func (db *DB) TransactAsync(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
 	return db.transact(ctx, asyncCommit, fn)
@@ -122,9 +122,9 @@ const (
 	asyncCommit commitMode = true
 )
 
-// allowAsync lets the next transaction on SQLite's one connection that writes be a lazy one, and hurry those after it be
-// prompt again. A connection that will not hurry is not used any more.
-func (db *DB) allowAsync(ctx context.Context) (hurry func(), err error) {
+// allowAsync lets the next transaction on SQLite's one connection that writes commit asynchronously. restore
+// undoes that; a connection on which it fails is closed.
+func (db *DB) allowAsync(ctx context.Context) (restore func(), err error) {
 	if db.Engine != SQLite {
 		return func() {}, nil
 	}
@@ -137,7 +137,7 @@ func (db *DB) allowAsync(ctx context.Context) (hurry func(), err error) {
 			return
 		}
 		if writer, err := db.writers.Conn(ctx); err == nil {
-			_ = writer.Raw(func(any) error { return driver.ErrBadConn }) // drops it, and says so
+			_ = writer.Raw(func(any) error { return driver.ErrBadConn }) // drops the connection
 			_ = writer.Close()
 		}
 	}, nil

@@ -37,8 +37,8 @@ func (t *writeLock) take(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// takeForMaintenance takes the turn for what the database does by itself, one at a time: whoever gives way to others who
-// write has nobody to give way to then.
+// takeForMaintenance takes the turn for what the database does by itself, one at a time. Work that
+// yields to writers does not yield to it.
 func (t *writeLock) takeForMaintenance(ctx context.Context) (done func(), err error) {
 	t.maintenance.Store(true)
 	giveBack, err := t.take(ctx)

@@ -7,6 +7,9 @@ import (
 
 // Fact is something that happened, in the past tense. Its name is a promise: it never changes,
 // and events carry it for ever.
+//
+// The tags of its fields say how it is recorded: those with the tag data stay for ever, those with the tag
+// text can be erased. See package events/codec.
 type Fact interface {
 	// Name is the stable name under which the fact is recorded, such as "knowledge.remembered".
 	Name() string

@@ -33,7 +33,7 @@ type AccessOptions struct {
 }
 
 // Accesses is the log of who was given what, and who was denied. It is written in the background, and
-// what cannot be written in time is dropped and counted: nobody waits for it. It is safe for concurrent
+// what cannot be written in time is dropped and counted: no caller waits for it. It is safe for concurrent
 // use.
 type Accesses struct {
 	log     *Log
@@ -65,7 +65,8 @@ func NewAccesses(l *Log, o AccessOptions) *Accesses {
 			Name: "annals_accesses_recorded_total", Help: "Rows written to the log of accesses.",
 		}),
 		dropped: factory.NewCounter(prometheus.CounterOpts{
-			Name: "annals_accesses_dropped_total", Help: "Rows that were due for the log of accesses and dropped, since writing them would have taken too long.",
+			Name: "annals_accesses_dropped_total",
+			Help: "Rows that were due for the log of accesses and dropped, since writing them would have taken too long.",
 		}),
 	}
 }
@@ -164,7 +165,7 @@ func (a *Accesses) take() (batch []domain.Access, rows int) {
 	return batch, rows
 }
 
-// left is how many rows nobody will write any more.
+// left is how many rows were not written.
 func (a *Accesses) left() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 // of the caller's: what the fact is about and the fact itself are then committed together, or neither is.
 //
 // It takes the tenant's lock, as an append does, and keeps it until the transaction has ended. So it comes
-// last in a transaction that is long; whoever takes locks that appends wait for takes this one first, by
-// [Log.LockTenant]. Whoever follows the log hears of the event with their next poll.
+// last in a transaction that is long. A transaction that takes locks that appends wait for takes this one
+// first, by [Log.LockTenant]. Followers find the event when they poll.
 func (l *Log) AppendIn(ctx context.Context, tx bun.IDB, s domain.Submission) (domain.Receipt, error) {
 	if err := check(s); err != nil {
 		return domain.Receipt{}, err
@@ -37,7 +37,9 @@ func (l *Log) AppendIn(ctx context.Context, tx bun.IDB, s domain.Submission) (do
 type noItems struct{}
 
 // Load implements [Inline].
-func (noItems) Load(ctx context.Context, tx bun.IDB, _ string, _ []domain.Command, first database.Batch) (Stage, error) {
+func (noItems) Load(
+	ctx context.Context, tx bun.IDB, _ string, _ []domain.Command, first database.Batch,
+) (Stage, error) {
 	return emptyStage{tx}, first.Run(ctx, tx)
 }
 

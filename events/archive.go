@@ -84,8 +84,8 @@ func (a archive) NewestFact(stream, name, authentication string) (found domain.F
 	return found
 }
 
-// Saying implements [domain.LogReader]. It looks for the content as it is written in texts: PostgreSQL reads no JSON that
-// has half a surrogate pair anywhere.
+// Saying implements [domain.LogReader]. It looks for the content as it is written in texts: PostgreSQL reads
+// no JSON that has half a surrogate pair anywhere.
 func (a archive) ItemsWithContent(content string, after int64) (ids []string) {
 	written, err := codec.Marshal(content)
 	if err != nil {

@@ -68,7 +68,7 @@ func (c checkpoint) check(projection, tenant string) error {
 }
 
 // Advance moves a projection's checkpoint from where a page begins to where it ends, in the transaction
-// that writes what the page means. The error says that somebody else was faster.
+// that writes what the page means. The error says that another process was faster.
 func (l *Log) Advance(ctx context.Context, tx bun.IDB, projection string, page Page) error {
 	if err := l.holdCheckpoint(ctx, tx, projection, page); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (l *Log) Advance(ctx context.Context, tx bun.IDB, projection string, page P
 	return l.moveCheckpoint(ctx, tx, projection, page)
 }
 
-// errMoved says that somebody else has moved the checkpoint meanwhile.
+// errMoved says that another transaction has moved the checkpoint meanwhile.
 var errMoved = errors.New("checkpoint moved")
 
 // holdCheckpoint waits until no other transaction works on the same projection and tenant, and keeps others

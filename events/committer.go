@@ -53,18 +53,19 @@ func (l *Log) commit(tenant string, commands []*command) {
 		if isFatal(err) || errors.Is(err, errNotCommitted) { // COMMIT was not answered again and again
 			c.result = domain.Result{Err: passing(err)}
 		} else if err != nil {
-			c.result = domain.Result{Err: errors.Join(refusalOf(c.Command.Stream(), err), fmt.Errorf("record %s: %w", c.Command.Stream(), err))}
+			stream := c.Command.Stream()
+			c.result = domain.Result{Err: errors.Join(refusalOf(stream, err), fmt.Errorf("record %s: %w", stream, err))}
 		}
 	}
 }
 
-// refusalOf is what the caller of a command hears that could not be written even alone, though nothing is
-// down: other commands could.
+// refusalOf is the answer to a command that could not be written even alone, although the database works.
 func refusalOf(stream string, err error) *domain.Refusal {
 	if denied := database.Denied(err); denied != "" {
 		return domain.Unprivileged(denied)
 	}
-	refusal := domain.Refuse(domain.ErrBroken, "nothing was recorded: what is stored of %s, or what it would become, makes no sense to this server", stream)
+	refusal := domain.Refuse(domain.ErrBroken,
+		"nothing was recorded: what is stored of %s, or what it would become, makes no sense to this server", stream)
 	if _, isItem := domain.ItemOf(stream); isItem {
 		return refusal.WithFix("the server's log says why; annals rebuild knowledge --repair computes what is stored anew")
 	}
@@ -114,10 +115,10 @@ func (l *Log) append(tenant string, commands []*command) error {
 	return nil
 }
 
-// errNotCommitted says that a transaction whose COMMIT nobody answered was certainly not committed.
-var errNotCommitted = errors.New("the COMMIT that nobody answered did not happen")
+// errNotCommitted says that a transaction whose COMMIT was not answered was certainly not committed.
+var errNotCommitted = errors.New("the COMMIT that was not answered did not happen")
 
-// resolveUnknownCommit returns nil if a transaction whose COMMIT nobody answered was committed. It waits for the
+// resolveUnknownCommit returns nil if a transaction whose COMMIT was not answered was committed. It waits for the
 // database to come back, as long as the log has patience. The error matches
 // database.ErrOutcomeUnknown if it did not come back, and no longer does if certainly nothing was
 // committed.
@@ -129,7 +130,8 @@ func (l *Log) resolveUnknownCommit(b *batch, unknown error) error {
 	defer cancel()
 	l.options.Logger.WarnContext(ctx, "a COMMIT was not answered, looking for its events",
 		"tenant", b.tenant, "events", len(b.records), "error", unknown)
-	err := background.Backoff{Shortest: 20 * time.Millisecond, Longest: time.Second}.Retry(ctx, func() (done bool, err error) {
+	backoff := background.Backoff{Shortest: 20 * time.Millisecond, Longest: time.Second}
+	return backoff.Retry(ctx, func() (done bool, err error) {
 		found, err := l.look(ctx, b)
 		switch {
 		case err != nil:
@@ -139,9 +141,9 @@ func (l *Log) resolveUnknownCommit(b *batch, unknown error) error {
 		case found == 0:
 			return true, errNotCommitted
 		}
-		return true, fmt.Errorf("half a transaction of tenant %s is there, %d of %d events: %w", b.tenant, found, len(b.records), ErrHole)
+		return true, fmt.Errorf("half a transaction of tenant %s is there, %d of %d events: %w",
+			b.tenant, found, len(b.records), ErrHole)
 	})
-	return err
 }
 
 // unrecorded decides about a transaction without events: if it was to note requests, it can be

@@ -18,15 +18,15 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Erasing destroys texts in the transaction in which the event that says so is recorded. Others may have
-// read them before, and write what follows from them after: rows of projections, vectors. None of that may
-// bring a text back, so that whoever does so
+// Erasing destroys texts in the transaction in which the event that says so is recorded. Other work may have
+// read them before, and writes what follows from them after: rows of projections, vectors. None of that may
+// bring a text back. Work that writes what follows from texts therefore
 //
-//   - reads how far a tenant's erasures have come ([Erasures]) before he reads texts,
-//   - and in the transaction that writes keeps erasures away ([KeepTexts]) and looks whether they have
-//     come further. If so he reads again.
+//   - reads the position of the tenant's newest erasure ([Erasures]) before it reads texts,
+//   - and in the transaction that writes keeps erasures out ([ShareTexts]) and compares that position. If it
+//     has changed, the work reads the texts again.
 //
-// Whoever reads texts in the transaction that writes needs only the second.
+// A transaction that both reads texts and writes needs only the second step.
 
 // erasure is an event of a batch that says that texts are destroyed, or replaced.
 type erasure struct {
@@ -78,7 +78,8 @@ func (b *batch) destruction(statements []byte) []byte {
 		}
 		format(`
 			INSERT INTO erasures (tenant, position, event_id, stream, number, texts, redaction, erased_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, r.Tenant, r.Position, r.EventID, r.Stream, e.number, len(e.events), e.redaction, r.RecordedAt)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+			r.Tenant, r.Position, r.EventID, r.Stream, e.number, len(e.events), e.redaction, r.RecordedAt)
 		if len(e.events) > 0 {
 			format(`
 				INSERT INTO destroyed_texts (tenant, position, said_at)
@@ -102,7 +103,8 @@ func (b *batch) destruction(statements []byte) []byte {
 	format(`
 		UPDATE requests
 		SET fingerprint = substr(fingerprint, 1, ?)
-		WHERE tenant = ? AND stream IN (?)`, len(domain.Fingerprint{}.Outline), b.tenant, bun.List(slices.Sorted(maps.Keys(streams))))
+		WHERE tenant = ? AND stream IN (?)`,
+		len(domain.Fingerprint{}.Outline), b.tenant, bun.List(slices.Sorted(maps.Keys(streams))))
 	return statements
 }
 
@@ -168,7 +170,9 @@ func StreamsWithin(ctx context.Context, tx bun.IDB, tenant string, streams []str
 
 // Refold is what an item comes to by a version of its stream, from its whole history, in which every text
 // that was redacted is read as it is by the history's end.
-func Refold(id string, history []domain.Event, through int64, policy domain.ConfidencePolicy) (*domain.Knowledge, error) {
+func Refold(
+	id string, history []domain.Event, through int64, policy domain.ConfidencePolicy,
+) (*domain.Knowledge, error) {
 	return domain.Refold(id, history, through, policy, func(event domain.Event, text json.RawMessage) (domain.Event, error) {
 		fact, err := codec.Decode(codec.Payload{Name: event.Name, SchemaVersion: event.SchemaVersion, Data: event.Data, Text: text})
 		event.Fact, event.Text, event.TextErased, event.TextRedacted = fact, text, false, true

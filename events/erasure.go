@@ -40,7 +40,8 @@ func (l *Log) ErasuresUnderWay(ctx context.Context) ([]Order, error) {
 
 // CountErased counts the erasures that an order has caused.
 func (l *Log) CountErased(ctx context.Context, tenant, order string, since int64) (n int64, err error) {
-	return l.countCaused(ctx, tenant, order, since, domain.Erased{}.Name(), domain.SessionErased{}.Name(), domain.TextsErased{}.Name())
+	return l.countCaused(ctx, tenant, order, since,
+		domain.Erased{}.Name(), domain.SessionErased{}.Name(), domain.TextsErased{}.Name())
 }
 
 // CountRevoked counts the keys that an order has revoked.
@@ -48,7 +49,9 @@ func (l *Log) CountRevoked(ctx context.Context, tenant, order string, since int6
 	return l.countCaused(ctx, tenant, order, since, domain.KeyRevoked{}.Name())
 }
 
-func (l *Log) countCaused(ctx context.Context, tenant, order string, since int64, names ...string) (n int64, err error) {
+func (l *Log) countCaused(
+	ctx context.Context, tenant, order string, since int64, names ...string,
+) (n int64, err error) {
 	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&n) }, `
 		SELECT count(*)
 		FROM events
@@ -72,7 +75,8 @@ func (l *Log) ErasedBy(ctx context.Context, tenant, stream, event string) (erase
 	return erased, nil
 }
 
-// OrderedBy is the order that an event has recorded, or that was given because of it; without a stream if there is none.
+// OrderedBy is the order that an event has recorded, or that was given because of it; without a stream if
+// there is none.
 func (l *Log) OrderedBy(ctx context.Context, tenant, event string) (order Order, err error) {
 	order.Tenant = tenant
 	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&order.Stream) }, `
@@ -87,9 +91,11 @@ func (l *Log) OrderedBy(ctx context.Context, tenant, event string) (order Order,
 	return order, nil
 }
 
-// StreamsOf are the streams of a tenant, of other things than items, that belong to somebody, of every kind whose
+// StreamsOf are the streams of a tenant, of other things than items, that belong to an entity, of every kind whose
 // states tell whose they are; and those of them that have texts.
-func (l *Log) StreamsOf(ctx context.Context, tenant string, owner domain.Entity) (all, written []domain.Stream, err error) {
+func (l *Log) StreamsOf(
+	ctx context.Context, tenant string, owner domain.Entity,
+) (all, written []domain.Stream, err error) {
 	const page = 500
 	for _, prefix := range slices.Sorted(maps.Keys(streamKinds)) {
 		if _, belongs := streamKinds[prefix].none.(domain.OwnedState); !belongs {
@@ -100,18 +106,18 @@ func (l *Log) StreamsOf(ctx context.Context, tenant string, owner domain.Entity)
 			if err != nil {
 				return nil, nil, err
 			}
-			var his []domain.Stream
+			var owned []domain.Stream
 			for _, s := range some {
 				after = s.Name
 				if b, is := s.State.(domain.OwnedState); is && b.StateOwner() == owner {
-					his = append(his, s)
+					owned = append(owned, s)
 				}
 			}
-			all = append(all, his...)
-			if his, err = l.WithTexts(ctx, tenant, his); err != nil {
+			all = append(all, owned...)
+			if owned, err = l.WithTexts(ctx, tenant, owned); err != nil {
 				return nil, nil, err
 			}
-			if written = append(written, his...); len(some) < page {
+			if written = append(written, owned...); len(some) < page {
 				break
 			}
 		}

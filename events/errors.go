@@ -10,7 +10,7 @@ import (
 
 // What can be wrong with a log. Match with [errors.Is].
 var (
-	// ErrHole: a position or a version is missing. Nobody deletes events, so the log is damaged.
+	// ErrHole: a position or a version is missing. Events are never deleted, so the log is damaged.
 	ErrHole = errors.New("hole in the log")
 	// ErrTampered: a record is not what was appended.
 	ErrTampered = errors.New("record does not match its hash")
@@ -26,7 +26,8 @@ type holeError struct {
 }
 
 func (e holeError) Unwrap() []error {
-	return []error{ErrHole, domain.Refuse(domain.ErrBroken, "%s", e.Error()).WithFix("annals verify names everything that is missing")}
+	refusal := domain.Refuse(domain.ErrBroken, "%s", e.Error())
+	return []error{ErrHole, refusal.WithFix("annals verify names everything that is missing")}
 }
 
 func (e holeError) Error() string {
@@ -37,7 +38,7 @@ func (e holeError) Error() string {
 	return fmt.Sprintf("the log of tenant %s has no position %d: it is damaged, restore a backup", e.tenant, e.missing)
 }
 
-// unavailable says that err is a trouble of ours that may pass, if it is.
+// unavailable marks an error of the database that may pass as such.
 func unavailable(err error) error {
 	if isPassing(err) {
 		return passing(err)
@@ -45,7 +46,7 @@ func unavailable(err error) error {
 	return err
 }
 
-// passing says what callers are told of a trouble of ours.
+// passing is the answer to callers for an error of the database that may pass.
 func passing(err error) error {
 	if errors.Is(err, database.ErrFull) {
 		return fmt.Errorf("%w: %w", domain.Full("recorded"), err)

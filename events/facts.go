@@ -57,7 +57,7 @@ type RecordedFact struct {
 	Text          []byte `bun:"fact_text"`
 }
 
-// FactColumns are what somebody's query reads a [RecordedFact] from: the events e, and the event_texts t of the same
+// FactColumns are what a query reads a [RecordedFact] from: the events e, and the event_texts t of the same
 // tenant and position if there are any.
 const FactColumns = `
 	e.position AS fact_position, e.name AS fact_name, e.schema_version AS fact_version, e.data AS fact_data,
@@ -75,7 +75,8 @@ func FactsOf(tenant string, found []RecordedFact, positions []int64) (map[int64]
 
 func decodeFacts(facts map[int64]domain.Fact, found []RecordedFact) (err error) {
 	for _, f := range found {
-		if facts[f.Position], err = codec.Decode(codec.Payload{Name: f.Name, SchemaVersion: f.SchemaVersion, Data: f.Data, Text: f.Text}); err != nil {
+		p := codec.Payload{Name: f.Name, SchemaVersion: f.SchemaVersion, Data: f.Data, Text: f.Text}
+		if facts[f.Position], err = codec.Decode(p); err != nil {
 			return err
 		}
 	}

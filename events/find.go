@@ -215,7 +215,8 @@ func (l *Log) Causes(ctx context.Context, tenant string, ids []string) (map[stri
 	return known, nil
 }
 
-// AheadOfClock is how long after now, by this process's clock, the event at a position was recorded; 0 if it was before.
+// AheadOfClock is how long after now, by this process's clock, the event at a position was recorded; 0 if it
+// was before.
 func (l *Log) AheadOfClock(ctx context.Context, tenant string, position int64) (time.Duration, error) {
 	at, err := l.recordedAt(ctx, tenant, position)
 	return max(0, at.Sub(l.options.Clock())), err
@@ -263,7 +264,9 @@ func (l *Log) Resolve(ctx context.Context, tenant string, at domain.AsOf) (domai
 
 // AsOf is what an item was at a position of the log, with all of its votes and reports, by a confidence
 // policy. It is never nil; an item that was not yet remembered does not exist.
-func (l *Log) AsOf(ctx context.Context, tenant, id string, position int64, policy domain.ConfidencePolicy) (*domain.Knowledge, error) {
+func (l *Log) AsOf(
+	ctx context.Context, tenant, id string, position int64, policy domain.ConfidencePolicy,
+) (*domain.Knowledge, error) {
 	k := &domain.Knowledge{ID: id}
 	// Added to, a position leads to no index: it is the stream that should.
 	events, err := queryEvents(ctx, l.db, `

@@ -45,10 +45,10 @@ func (f *follower) follow(ctx context.Context, tenant string) {
 			pause = shortest
 			f.log.background.Yield(ctx, f.projection, time.Since(began), f.log.longestPause(f.projection))
 			continue
-		case err == nil: // acknowledged without moving the checkpoint: no reason to hurry
+		case err == nil: // acknowledged without moving the checkpoint
 		case ctx.Err() != nil:
 			return
-		case errors.Is(err, errRefused): // known to whoever refused it
+		case errors.Is(err, errRefused): // the handler knows why
 		case f.log.lastErrors.note(f.projection, tenant, err):
 			f.log.options.Logger.ErrorContext(ctx, "a projection stands still",
 				"projection", f.projection, "tenant", tenant, "error", err)
@@ -93,7 +93,10 @@ func (f *follower) next(ctx context.Context, tenant string) (Page, error) {
 	if err := c.check(f.projection, tenant); err != nil {
 		return Page{}, err
 	}
-	page := Page{Tenant: tenant, After: c.position, AfterID: c.eventID, quarantine: &quarantine{changes: c.changes, streams: map[string]bool{}}}
+	page := Page{
+		Tenant: tenant, After: c.position, AfterID: c.eventID,
+		quarantine: &quarantine{changes: c.changes, streams: map[string]bool{}},
+	}
 	if c.changes > 0 {
 		page.quarantine.streams, err = readQuarantine(ctx, f.log.db, f.projection, tenant)
 		if err != nil {

@@ -21,7 +21,7 @@ import (
 // both back, and the page comes again. What it does elsewhere may happen more than once: use the
 // event's id to recognise it.
 //
-// On SQLite nobody else can write while the transaction is open: what takes long belongs into a
+// On SQLite no other transaction can write while the transaction is open: what takes long belongs into a
 // [Preparer], and so does whatever submits commands to the log.
 type Handler func(ctx context.Context, tx bun.IDB, page Page) error
 
@@ -119,7 +119,7 @@ func (l *Log) recoverInto(ctx context.Context, projection, tenant string, err *e
 	}
 }
 
-// handle makes one attempt at a page. If somebody else was faster, there is nothing left to do.
+// handle makes one attempt at a page. If another process was faster, there is nothing left to do.
 func (l *Log) handle(ctx context.Context, projection string, page Page, prepare Preparer) error {
 	change, err := l.prepared(ctx, page, prepare)
 	if err != nil {
@@ -152,7 +152,7 @@ func (l *Log) handle(ctx context.Context, projection string, page Page, prepare 
 		change.Done()
 		return nil
 	case errors.Is(err, errMoved):
-		return nil // somebody set it back: the subscriber begins there
+		return nil // it was set back: the subscriber begins there
 	}
 	return err
 }

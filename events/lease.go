@@ -59,7 +59,7 @@ func (l *Log) Lease(ctx context.Context, projection string) (Lease, error) {
 		return found, fmt.Errorf("read lease of %s: %w", projection, unavailable(err))
 	}
 	if l.db.Engine == database.SQLite && found.Holder != l.db.InstanceID {
-		found.Left = 0 // the file has one owner: whoever else it was is gone
+		found.Left = 0 // the file has one owner: the other process has ended
 	}
 	return found, nil
 }
@@ -122,8 +122,9 @@ func (l *lease) update(ctx context.Context, expires string, args ...any) error {
 	return nil
 }
 
-// RunExclusively lets this process do something that one of those that share the database is to do at a time, and does nothing while another
-// does it. What is done ends early should this process be held up for so long that another has taken over.
+// RunExclusively lets this process do something that one of those that share the database is to do at a time,
+// and does nothing while another does it. What is done ends early should this process be held up for so long
+// that another has taken over.
 func (l *Log) RunExclusively(ctx context.Context, name string, do func(ctx context.Context) error) error {
 	held, taken, err := l.takeLease(ctx, name)
 	if err != nil || !taken {

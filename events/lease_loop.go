@@ -20,7 +20,7 @@ const (
 )
 
 // run works on the projection whenever there is something to do and no other process does it. On a log
-// that nobody writes to, it writes nothing either: the lease is taken when there is work, renewed as long
+// without writes it writes nothing either: the lease is taken when there is work, renewed as long
 // as there is, and then released.
 func (f *follower) run(ctx context.Context) {
 	defer close(f.out)
@@ -32,7 +32,7 @@ func (f *follower) run(ctx context.Context) {
 	again := time.NewTimer(0)
 	defer again.Stop()
 	for {
-		var tenants map[string]struct{} // nil: whoever is behind
+		var tenants map[string]struct{} // nil: all that are behind
 		select {
 		case <-again.C:
 		case <-watcher.wake:
@@ -133,7 +133,7 @@ func (f *follower) renew(ctx context.Context, l *lease, patience time.Duration) 
 	return lasts
 }
 
-// release releases the lease, also when ctx has ended. Whoever has it already keeps it, and while the
+// release releases the lease, also when ctx has ended. Another process that has it keeps it. While the
 // database is away it ends by itself.
 func (f *follower) release(ctx context.Context, l *lease) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.log.options.Lease/renewals)

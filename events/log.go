@@ -15,16 +15,16 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Log is the log of every tenant in one database. It is safe for concurrent use; whoever made it
-// closes it, before the database.
+// Log is the log of every tenant in one database. It is safe for concurrent use. The caller of
+// NewLog closes it, before the database.
 //
 // What it promises about a command:
 //
 //   - It is decided after everything recorded before it, and before anything recorded after it.
 //   - Its facts, their texts, its answer for a repeated request and the inline projection are
 //     written in one transaction, together with other commands that were waiting. A refusal
-//     records nothing and spoils nobody else's command.
-//   - A receipt means that COMMIT succeeded. When nobody knows whether it did, the log looks.
+//     records nothing and does not affect other commands.
+//   - A receipt means that COMMIT succeeded. If its answer is lost, the log looks for the events.
 //   - Once a command was taken from the queue it is carried through, whatever becomes of its caller.
 //
 // Several processes may append to one PostgreSQL.
@@ -66,7 +66,7 @@ func NewLog(db *database.DB, inline Inline, options Options) *Log {
 }
 
 // Close stops taking commands and finishes those that it accepted. If ctx ends first, what is not
-// committed yet is given up, its callers are told so, and the error is that of ctx.
+// committed yet is abandoned, its callers get an error, and the error is that of ctx.
 func (l *Log) Close(ctx context.Context) error {
 	l.mu.Lock()
 	l.closed = true
@@ -114,7 +114,7 @@ type Options struct {
 	// Batch is how many commands are written in one transaction, at most; 512.
 	Batch int
 	// CommitTimeout is how long one transaction may take, and how long the log tries to find out
-	// what became of a COMMIT that nobody answered; 30 seconds.
+	// what became of a COMMIT that was not answered; default: 30 seconds.
 	CommitTimeout time.Duration
 	// Poll is how often those who follow the log look for what other processes appended; one
 	// second. What this process appends they hear of at once.
@@ -127,7 +127,7 @@ type Options struct {
 	Policy domain.ConfidencePolicy
 	// Logger; slog.Default.
 	Logger *slog.Logger
-	// Registerer is told of the log's metrics; nil for nobody. Two logs cannot share one.
+	// Registerer registers the log's metrics; nil for none. Two logs cannot share one.
 	Registerer prometheus.Registerer
 }
 

@@ -2,7 +2,7 @@ package events
 
 import "sync"
 
-// notifier tells whoever waits for it that logs have grown.
+// notifier notifies watchers that logs have grown.
 type notifier struct {
 	mu       sync.Mutex
 	changed  chan struct{}

@@ -14,7 +14,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// polling looks for what other processes appended, for as long as somebody follows the log.
+// polling looks for what other processes appended, while the log has followers.
 type polling struct {
 	mu        sync.Mutex
 	followers int
@@ -34,7 +34,7 @@ func (p *polling) join(l *Log) {
 	}
 }
 
-// leave is called by every follower when it ends; after the last one nobody looks any more.
+// leave is called by every follower when it ends; polling ends with the last one.
 func (p *polling) leave() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,7 +100,8 @@ func (l *Log) heads(ctx context.Context) (map[string]string, error) {
 	return heads, err
 }
 
-// behind lists the tenants whose newest event is not the one at the projection's checkpoint: of these, or nil for all.
+// behind lists the tenants whose newest event is not the one at the projection's checkpoint: of these, or nil
+// for all.
 func (l *Log) behind(ctx context.Context, projection string, of map[string]struct{}) ([]string, error) {
 	heads, args := everyTenant, []any{}
 	if of != nil {
@@ -128,7 +129,7 @@ func (l *Log) behind(ctx context.Context, projection string, of map[string]struc
 }
 
 // NotifyAll lets those who follow the log look whether their checkpoints are where the logs end, as they do
-// after an append: somebody has set one back.
+// after an append: a checkpoint was set back.
 func (l *Log) NotifyAll(ctx context.Context) error {
 	tenants, err := l.Tenants(ctx)
 	for _, tenant := range tenants {
@@ -148,8 +149,8 @@ func (l *Log) Watch(tenant string) (grown <-chan struct{}, leave func()) {
 	}
 }
 
-// AwaitHead returns when a tenant's log goes up to a position, whichever process appends to it, and tells where the log
-// ends. The error is that of ctx if it ends first.
+// AwaitHead returns when a tenant's log goes up to a position, whichever process appends to it, and tells
+// where the log ends. The error is that of ctx if it ends first.
 func (l *Log) AwaitHead(ctx context.Context, tenant string, position int64) (head int64, err error) {
 	if head, _, err = l.Head(ctx, tenant); err != nil || head >= position {
 		return head, err

@@ -37,9 +37,10 @@ func (l *Log) processPage(ctx context.Context, projection string, page Page, pre
 }
 
 // retryPage tries a page until it succeeds, so many times. What has nothing to do with the page is noted at
-// once: whoever asks why a projection stands still does not wait until it is given up for now.
+// once, so that the status says at once why a projection stands still.
 func (l *Log) retryPage(ctx context.Context, projection string, page Page, prepare Preparer, attempts int) error {
-	return background.Backoff{Shortest: 50 * time.Millisecond, Longest: time.Second}.Retry(ctx, func() (done bool, err error) {
+	backoff := background.Backoff{Shortest: 50 * time.Millisecond, Longest: time.Second}
+	return backoff.Retry(ctx, func() (done bool, err error) {
 		err = l.handleSafely(ctx, projection, page, prepare)
 		if attempts--; err == nil || attempts <= 0 {
 			return true, err

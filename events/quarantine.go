@@ -68,7 +68,7 @@ func (l *Log) quarantineStream(ctx context.Context, projection string, page Page
 	})
 	switch {
 	case errors.Is(err, errMoved):
-		return nil // somebody else did it, or set it back
+		return nil // another process did it, or set it back
 	case err != nil:
 		return err
 	}
@@ -87,8 +87,8 @@ func brief(err error) string {
 	return string(text[:min(len(text), most)])
 }
 
-// noteChange tells whoever prepared a page that the quarantine is not what it was, and whoever remembers what
-// pages have brought that something was taken in out of order; see [Page.OrderChanges].
+// noteChange counts a change of the quarantine. A page that was prepared before it is read again, and work that
+// remembers pages learns that events were taken in out of order; see [Page.OrderChanges].
 func noteChange(ctx context.Context, tx bun.IDB, projection, tenant string) error {
 	_, err := tx.ExecContext(ctx, `
 		UPDATE checkpoints
@@ -118,7 +118,9 @@ func (l *Log) Quarantined(ctx context.Context, projection, tenant string) ([]dom
 }
 
 // quarantined is [Log.Quarantined], of one stream if one is named.
-func (l *Log) quarantined(ctx context.Context, db database.Querier, projection, tenant, stream string) ([]domain.Quarantined, error) {
+func (l *Log) quarantined(
+	ctx context.Context, db database.Querier, projection, tenant, stream string,
+) ([]domain.Quarantined, error) {
 	var list []domain.Quarantined
 	err := database.ForEach(ctx, db, func(rows *sql.Rows) error {
 		q := domain.Quarantined{Projection: projection}

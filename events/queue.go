@@ -10,7 +10,7 @@ import (
 // group is what one caller submitted together: it is written in one transaction.
 type group struct {
 	commands []*command
-	taken    atomic.Bool   // by the committer, or by the caller who gives up: whoever is first
+	taken    atomic.Bool   // by the committer or by the caller that gives up, whichever is first
 	done     chan struct{} // closed when every command has its result
 }
 

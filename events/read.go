@@ -15,7 +15,7 @@ import (
 	"github.com/annals-kb/annals/events/codec"
 )
 
-// pageSize is how many events are read at once where nobody says otherwise.
+// pageSize is how many events are read at once by default.
 const pageSize = 500
 
 // Records reads up to limit records of a tenant after a position, oldest first and undecoded; 0 means
@@ -146,7 +146,9 @@ func (l *Log) At(ctx context.Context, tenant, id string, version int64) (*domain
 	return k, nil
 }
 
-func (l *Log) stream(ctx context.Context, db database.Querier, tenant, stream string, until int64) ([]domain.Event, error) {
+func (l *Log) stream(
+	ctx context.Context, db database.Querier, tenant, stream string, until int64,
+) ([]domain.Event, error) {
 	events, err := queryEvents(ctx, db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`

@@ -23,7 +23,9 @@ const (
 
 // Recorded finds what a tenant's rules of today would have taken out of texts that are recorded already, beside
 // events from one position to another. The work of a page is limited: through says how far it got.
-func (e *ScrubbingWriter) Recorded(ctx context.Context, tenant string, from, to int64) (found []domain.Detection, through int64, err error) {
+func (e *ScrubbingWriter) Recorded(
+	ctx context.Context, tenant string, from, to int64,
+) (found []domain.Detection, through int64, err error) {
 	scrubber, err := e.ready(ctx, tenant)
 	if err != nil {
 		return nil, 0, err
@@ -55,7 +57,9 @@ func (e *ScrubbingWriter) ready(ctx context.Context, tenant string) (*scrub.Scru
 }
 
 // look reads the next few texts after a position.
-func (e *ScrubbingWriter) look(ctx context.Context, tenant string, after, to int64, each func(domain.RecordedText, string) error) (last int64, n int, err error) {
+func (e *ScrubbingWriter) look(
+	ctx context.Context, tenant string, after, to int64, each func(domain.RecordedText, string) error,
+) (last int64, n int, err error) {
 	err = database.ForEach(ctx, e.log.db, func(rows *sql.Rows) error {
 		var w domain.RecordedText
 		var stream string
@@ -80,7 +84,9 @@ func (e *ScrubbingWriter) look(ctx context.Context, tenant string, after, to int
 }
 
 // findings are what a scrubber finds in a text, by field and class.
-func findings(ctx context.Context, scrubber *scrub.Scrubber, w domain.RecordedText, stream string) (found []domain.Detection, ended error) {
+func findings(
+	ctx context.Context, scrubber *scrub.Scrubber, w domain.RecordedText, stream string,
+) (found []domain.Detection, ended error) {
 	domain.RewriteRecordedText(w.Text, func(s domain.RecordedString) string {
 		_, redactions, err := scrubber.Scrub(ctx, s.Value)
 		ended = cmp.Or(ended, err)
@@ -112,7 +118,9 @@ func secrets() []scrub.Class { return []scrub.Class{scrub.APIKey, scrub.JWT, scr
 
 // Span is from which position to which one a tenant's log was recorded between two moments, or two positions,
 // both included; up to now if the second is that. It is empty, from after to, if nothing was.
-func (e *ScrubbingWriter) Span(ctx context.Context, tenant string, since, until domain.AsOf) (from, to int64, err error) {
+func (e *ScrubbingWriter) Span(
+	ctx context.Context, tenant string, since, until domain.AsOf,
+) (from, to int64, err error) {
 	head, _, err := e.log.Head(ctx, tenant)
 	if err != nil {
 		return 0, 0, err
@@ -135,9 +143,12 @@ func (e *ScrubbingWriter) Span(ctx context.Context, tenant string, since, until 
 }
 
 // Redact takes out of the texts of streams, beside events from one position to another, what the rules of
-// today find, until nothing is left or some seconds have passed. Each stream fails alone: its error matches [domain.ErrConflict] if the item
-// is under legal hold. What was done before is done for good. s is who asks, without a command.
-func (e *ScrubbingWriter) Redact(ctx context.Context, s domain.Submission, streams []string, from, to int64) ([]domain.Redaction, error) {
+// today find, until nothing is left or some seconds have passed. Each stream fails alone: its error matches
+// [domain.ErrConflict] if the item is under legal hold. What was done before is done for good. s is who asks,
+// without a command.
+func (e *ScrubbingWriter) Redact(
+	ctx context.Context, s domain.Submission, streams []string, from, to int64,
+) ([]domain.Redaction, error) {
 	scrubber, err := e.ready(ctx, s.By.Tenant)
 	if err != nil {
 		return nil, err

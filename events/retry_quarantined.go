@@ -48,7 +48,7 @@ func (l *Log) RetryQuarantined(ctx context.Context, projection, tenant, stream s
 		done.Events += int64(taken)
 		switch {
 		case errors.Is(err, errMoved):
-			continue // somebody else replays it, too
+			continue // another process retries it, too
 		case err != nil && isPoison(err) && size > 1:
 			size = 1
 			continue
@@ -74,7 +74,9 @@ func (l *Log) inQuarantine(ctx context.Context, projection, tenant, stream strin
 }
 
 // waiting reads the first events of those that wait of a stream.
-func (l *Log) waiting(ctx context.Context, projection, tenant string, q domain.Quarantined, limit int) ([]domain.Event, error) {
+func (l *Log) waiting(
+	ctx context.Context, projection, tenant string, q domain.Quarantined, limit int,
+) ([]domain.Event, error) {
 	return queryEvents(ctx, l.db, `
 		SELECT `+recordColumns+`
 		FROM `+recordTables+`
@@ -85,7 +87,9 @@ func (l *Log) waiting(ctx context.Context, projection, tenant string, q domain.Q
 }
 
 // replayPage takes in events that wait. If they are the last, the stream is released.
-func (l *Log) replayPage(ctx context.Context, projection string, page Page, prepare Preparer, q domain.Quarantined) (taken int, err error) {
+func (l *Log) replayPage(
+	ctx context.Context, projection string, page Page, prepare Preparer, q domain.Quarantined,
+) (taken int, err error) {
 	page.After = page.Events[0].Position - 1
 	change, err := l.preparedSafely(ctx, projection, page, prepare)
 	if err != nil {
@@ -129,13 +133,15 @@ func (l *Log) replayPage(ctx context.Context, projection string, page Page, prep
 }
 
 // preparedSafely turns a panic into an error.
-func (l *Log) preparedSafely(ctx context.Context, projection string, page Page, prepare Preparer) (change Change, err error) {
+func (l *Log) preparedSafely(
+	ctx context.Context, projection string, page Page, prepare Preparer,
+) (change Change, err error) {
 	defer l.recoverInto(ctx, projection, page.Tenant, &err)
 	return prepare(ctx, page)
 }
 
-// holdQuarantine keeps whoever works on the same projection and tenant waiting until the transaction has
-// ended. The error is errMoved if the stream's place in quarantine is not what it was.
+// holdQuarantine keeps other work on the same projection and tenant waiting until the transaction has ended.
+// The error is errMoved if the stream's place in quarantine is not what it was.
 func (l *Log) holdQuarantine(ctx context.Context, tx bun.IDB, projection, tenant string, q domain.Quarantined) error {
 	var c checkpoint
 	lock := ""
@@ -177,7 +183,9 @@ func (l *Log) release(ctx context.Context, tx bun.IDB, projection, tenant, strea
 }
 
 // noteFailure writes down why a replay came to nothing, and what still waits.
-func (l *Log) noteFailure(ctx context.Context, projection, tenant string, q domain.Quarantined, cause error) (*domain.Quarantined, error) {
+func (l *Log) noteFailure(
+	ctx context.Context, projection, tenant string, q domain.Quarantined, cause error,
+) (*domain.Quarantined, error) {
 	err := l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.ExecContext(ctx, `
 			UPDATE quarantine
@@ -233,7 +241,9 @@ func (l *Log) SkipQuarantined(ctx context.Context, projection, tenant, stream st
 // Reset lets a projection read a tenant's log again from its beginning, quarantine and all. Its handler
 // must be one that may take in an event twice, or whatever it has written goes with empty, in the same
 // transaction.
-func (l *Log) Reset(ctx context.Context, projection, tenant string, empty ...func(context.Context, bun.IDB) error) error {
+func (l *Log) Reset(
+	ctx context.Context, projection, tenant string, empty ...func(context.Context, bun.IDB) error,
+) error {
 	err := l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		// The row stays, and so does its count of turns: other processes notice by it.
 		_, err := tx.ExecContext(ctx, `

@@ -99,7 +99,7 @@ func (l *Log) chooseItems(ctx context.Context, q domain.EventQuery, within span,
 			c.whole = true
 		}
 		if !many && q.Scope == "" && q.Owner == "" {
-			return nil // all that happened to them counts, not only what did while they were somebody's
+			return nil // all that happened to them counts, not only what happened while they had this owner
 		}
 	}
 	where, args := selection.Condition(q)

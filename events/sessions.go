@@ -45,7 +45,9 @@ func (l *Log) Messages(ctx context.Context, tenant, stream string, before int64,
 }
 
 // ContextsThatHelped is what is said to have helped in a session since the commit before this one, each place once.
-func (l *Log) ContextsThatHelped(ctx context.Context, commit domain.Event, fact domain.SessionCommitted) ([]domain.Help, error) {
+func (l *Log) ContextsThatHelped(
+	ctx context.Context, commit domain.Event, fact domain.SessionCommitted,
+) ([]domain.Help, error) {
 	before, _, err := l.Commit(ctx, commit.Tenant, commit.Stream, fact.Archive-1)
 	if err != nil {
 		return nil, err
@@ -73,8 +75,8 @@ func (l *Log) ContextsThatHelped(ctx context.Context, commit domain.Event, fact 
 	return helped, nil
 }
 
-// ExtractionResult is the newest event that says what was made of a commit's archive, or why nothing was; false if that
-// is still to come.
+// ExtractionResult is the newest event that says what was made of a commit's archive, or why nothing was;
+// false if that is still to come.
 func (l *Log) ExtractionResult(ctx context.Context, commit domain.Event) (domain.Event, bool, error) {
 	return one(queryEvents(ctx, l.db, `
 		SELECT `+recordColumns+`
@@ -84,7 +86,8 @@ func (l *Log) ExtractionResult(ctx context.Context, commit domain.Event) (domain
 		LIMIT 1`, commit.Tenant, commit.Stream, commit.Version, commit.EventID))
 }
 
-// ExtractionResultsOf are those of several commits of a tenant, by the commits' positions: two statements, however many there are.
+// ExtractionResultsOf are those of several commits of a tenant, by the commits' positions: two statements,
+// however many there are.
 func (l *Log) ExtractionResultsOf(ctx context.Context, tenant string, commits []int64) (map[int64]domain.Event, error) {
 	settled := map[int64]domain.Event{}
 	if len(commits) == 0 {

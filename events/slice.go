@@ -99,7 +99,7 @@ func (at Snapshot) InSlice(ctx context.Context, s Slice, upTo int64) iter.Seq2[d
 	}
 }
 
-// Snapshot is the log as somebody's transaction sees it.
+// Snapshot is the log as one transaction sees it.
 type Snapshot struct{ db database.Querier }
 
 // SnapshotOf reads the log within a transaction, so that what it says and what the transaction reads

@@ -23,7 +23,9 @@ func (l *Log) State(ctx context.Context, tenant, stream string) (domain.Stream, 
 	return readState(ctx, l.db, l.db.Engine, tenant, stream)
 }
 
-func readState(ctx context.Context, db database.Querier, engine database.Engine, tenant, stream string) (domain.Stream, error) {
+func readState(
+	ctx context.Context, db database.Querier, engine database.Engine, tenant, stream string,
+) (domain.Stream, error) {
 	s := newStreams(engine, tenant, nil)
 	s.ctx, s.tx = ctx, db
 	found := s.Stream(stream)
@@ -47,9 +49,12 @@ func (l *Log) StateAnywhere(ctx context.Context, stream, where string) (tenant s
 	return tenant, found, nil
 }
 
-// EachState goes through the streams of all tenants for which a condition holds that an index has: one statement, however many
-// tenants there are, and one more for each stream whose state is storedState in another form than this program's.
-func (l *Log) EachState(ctx context.Context, where string, each func(tenant string, s domain.Stream), args ...any) error {
+// EachState goes through the streams of all tenants for which a condition holds that an index has: one
+// statement, however many tenants there are, and one more for each stream whose state is storedState in
+// another form than this program's.
+func (l *Log) EachState(
+	ctx context.Context, where string, each func(tenant string, s domain.Stream), args ...any,
+) error {
 	ctx = database.ForEveryTenant(ctx)
 	var tenants []string
 	var states []*streams
@@ -117,7 +122,9 @@ func (l *Log) States(ctx context.Context, tenant, kind, after string, limit int)
 
 // plainEvents reads a stream up to a version, or all of it if that is 0: facts without their texts, and
 // [domain.EventMetadata]s. Memory is that of one event.
-func plainEvents(ctx context.Context, db database.Querier, tenant, stream string, upTo int64) iter.Seq2[domain.Event, error] {
+func plainEvents(
+	ctx context.Context, db database.Querier, tenant, stream string, upTo int64,
+) iter.Seq2[domain.Event, error] {
 	if upTo == 0 {
 		upTo = math.MaxInt64
 	}

@@ -21,7 +21,7 @@ type SubscriptionStatus struct {
 	Holder      string        // the process that works on it now; empty if none does
 	Quarantined int64         // streams that it passes over
 	LastError   error         // why it stands still, as far as this process can tell
-	Halted      bool          // for good, until somebody mends it
+	Halted      bool          // until an operator repairs it
 }
 
 // Describe fills in what following says about a projection.
@@ -103,7 +103,7 @@ func (l *Log) passedOver(ctx context.Context, projection, tenant string) (n int6
 }
 
 // Await returns when a projection has read a tenant's log up to a position, in whichever process. It asks
-// no more often than every quarter of a second, but for what this process does, which it hears of. The
+// no more often than every quarter of a second, and is notified of what this process does. The
 // error is that of ctx if it ends first.
 func (l *Log) Await(ctx context.Context, projection, tenant string, position int64) error {
 	const longest = 250 * time.Millisecond
@@ -163,7 +163,7 @@ type Lag struct {
 	LagEvents   int64         // with the log that it is farthest behind with
 	Lag         time.Duration // age of the oldest event of any log that it has not read
 	Stalled     int64         // logs that it does not get on with, as far as this process can tell
-	Halted      int64         // those of them that it has given up, until somebody mends it
+	Halted      int64         // those of them on which it has halted until an operator repairs them
 	Quarantined int64         // streams that it passes over
 	Mine        bool          // this process works on it now
 }

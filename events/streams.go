@@ -54,7 +54,9 @@ func (s *streams) want(stream string) {
 }
 
 // readings read the states; there are none if no command needs one.
-func (s *streams) readings(query func(each func(*sql.Rows) error, query string, args ...any) database.Query) database.Batch {
+func (s *streams) readings(
+	query func(each func(*sql.Rows) error, query string, args ...any) database.Query,
+) database.Batch {
 	if len(s.names) == 0 {
 		return nil
 	}

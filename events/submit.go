@@ -15,7 +15,7 @@ import (
 // The error is the command's refusal, or matches domain.ErrBusy if too many are waiting,
 // domain.ErrKeyReused if the idempotency key came with another request before, domain.ErrErased if
 // that request's item was erased since, or domain.ErrUnavailable, or domain.ErrFull. None of these recorded anything,
-// save an error that also matches database.ErrOutcomeUnknown: there, nobody can say. If the error is
+// save an error that also matches database.ErrOutcomeUnknown: there, the outcome is unknown. If the error is
 // that of ctx, nothing was recorded either.
 func (l *Log) Submit(ctx context.Context, s domain.Submission) (domain.Receipt, error) {
 	result := l.SubmitAll(ctx, []domain.Submission{s})[0]

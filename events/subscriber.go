@@ -12,7 +12,7 @@ import (
 )
 
 // Subscriber lets Watermill follow the log. The topic is the name of a projection: its checkpoints
-// say where each tenant's messages begin, and whoever handles a message moves the checkpoint before
+// say where each tenant's messages begin, and the handler of a message moves the checkpoint before
 // acknowledging it, as [AddHandler] does. A message carries a [Page]. One that is refused, or that was
 // acknowledged without moving the checkpoint, comes again.
 type Subscriber struct {
@@ -27,7 +27,7 @@ type Subscriber struct {
 
 var _ message.Subscriber = (*Subscriber)(nil)
 
-// NewSubscriber makes a subscriber; whoever made it closes it, before the log.
+// NewSubscriber makes a subscriber; the caller closes it, before the log.
 func NewSubscriber(l *Log) *Subscriber {
 	ctx, stop := context.WithCancel(context.Background())
 	return &Subscriber{log: l, ctx: ctx, stop: stop}
@@ -77,8 +77,8 @@ type Page struct {
 }
 
 // OrderChanges is how often the projection has left the order of the log before the page was read: a stream was
-// passed over or let out, or it began anew. Whoever remembers what pages have brought must not count on
-// positions alone when it has. The second result is false if nobody counts.
+// passed over or let out, or it began anew. Work that remembers what pages have brought
+// must not rely on positions alone when it has. The second result is false if it is not counted.
 func (p Page) OrderChanges() (turns int64, counted bool) {
 	if p.quarantine == nil {
 		return 0, false

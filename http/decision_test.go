@@ -102,8 +102,8 @@ func eachPeopled(t *testing.T, test func(t *testing.T, w *world, people map[stri
 			}
 			cfg.Prover = proof.NewProver(db, log, key, proof.Options{Logger: databasetest.Log(t)})
 			cfg.Eraser = projections.NewEraser(cfg.Reader.(projections.Reader).Knowledge, log, databasetest.Log(t))
-			entrance := events.NewScrubbingWriter(log, true)
-			cfg.Writer, cfg.Scrubbing, cfg.Recorded = entrance, entrance, entrance
+			writer := events.NewScrubbingWriter(log, true)
+			cfg.Writer, cfg.Scrubbing, cfg.Recorded = writer, writer, writer
 			cfg.Background = projections.Background{Log: log, Past: cfg.Reader.(projections.Reader).Past}
 			cfg.Walls = func(context.Context) ([]domain.Wall, error) { return nil, nil }
 		})

@@ -21,8 +21,8 @@ func eachScrubbing(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		test(t, newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-			entrance := events.NewScrubbingWriter(cfg.Writer.(*events.Log), true)
-			cfg.Writer, cfg.Scrubbing = entrance, entrance
+			writer := events.NewScrubbingWriter(cfg.Writer.(*events.Log), true)
+			cfg.Writer, cfg.Scrubbing = writer, writer
 		}))
 	})
 }

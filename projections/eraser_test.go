@@ -156,8 +156,8 @@ func TestErasingATenantLeavesNoTextAndNoKey(t *testing.T) {
 		if state, err := w.eraser().Erasure(t.Context(), "acme", "all"); err != nil || state.Revoked != 1 || state.Erased != 3 {
 			t.Errorf("%+v, %v", state, err)
 		}
-		entrance := events.NewScrubbingWriter(w.log, true)
-		_, err := entrance.Submit(t.Context(), domain.Submission{By: acme.by, Command: acme.complete(domain.Remember{By: acme.by, ID: "late", Knowledge: domain.Remembered{
+		writer := events.NewScrubbingWriter(w.log, true)
+		_, err := writer.Submit(t.Context(), domain.Submission{By: acme.by, Command: acme.complete(domain.Remember{By: acme.by, ID: "late", Knowledge: domain.Remembered{
 			Type: domain.Strategy, Owner: "user:7", Scopes: []domain.Scope{"public"}, Text: domain.Text{Content: "more"},
 		}})})
 		if !errors.Is(err, domain.ErrErased) {

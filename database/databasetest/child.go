@@ -21,8 +21,8 @@ type Child struct {
 	process *exec.Cmd
 }
 
-// NewChild starts a process that runs the test anew, with more in its environment, each as in "KEY=value", by which the
-// test knows that it is the child. [Child.Kill] ends it.
+// NewChild starts a process that runs the test anew, with more in its environment, each as in "KEY=value", by
+// which the test knows that it is the child. [Child.Kill] ends it.
 func NewChild(t testing.TB, environment ...string) *Child {
 	t.Helper()
 	test, _, _ := strings.Cut(t.Name(), "/")

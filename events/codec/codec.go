@@ -20,7 +20,8 @@ import (
 // ErrUnknownFact: the event's name, or its schema version, is newer than this program. It is a refusal
 // for callers.
 var ErrUnknownFact error = &domain.Refusal{
-	Kind: domain.ErrBroken, Detail: "an event was written by a newer release of annals", Fix: "run that release on every server of this database",
+	Kind: domain.ErrBroken, Detail: "an event was written by a newer release of annals",
+	Fix: "run that release on every server of this database",
 }
 
 // Payload is a fact as it is recorded.
@@ -36,22 +37,21 @@ type kinds map[string]*kind
 
 // known are the kinds of this program.
 var known = kindsOf(
-	tagged[domain.Remembered](), converted(writeRevised, readRevised), tagged[domain.Rescoped](), tagged[domain.Transferred](), tagged[domain.Moved](),
-	tagged[domain.FoundHelpful](), tagged[domain.FoundHarmful](), tagged[domain.FeedbackRetracted](),
-	tagged[domain.ReportedStale](), tagged[domain.Confirmed](), tagged[domain.Superseded](), tagged[domain.Deleted](), tagged[domain.Restored](),
-	tagged[domain.Held](), tagged[domain.Released](), tagged[domain.Erased](), tagged[domain.Linked](), tagged[domain.Unlinked](),
-
-	tagged[domain.SessionOpened](), tagged[domain.MessageAdded](), tagged[domain.ContextUsed](), tagged[domain.SessionCommitted](),
-	tagged[domain.SessionExtracted](), tagged[domain.ExtractionFailed](), tagged[domain.ExtractionRequested](),
-	tagged[domain.SessionDeleted](), tagged[domain.SessionErased](),
-
-	tagged[domain.Redacted](), tagged[domain.TextsErased](),
-	tagged[domain.KeyCreated](), tagged[domain.KeyRotated](), tagged[domain.KeyRevoked](), tagged[domain.KeyRoleChanged](),
-	tagged[domain.TenantCreated](), tagged[domain.TenantErased](), tagged[domain.ScrubbingChanged](),
-	tagged[domain.ErasureOrdered](), tagged[domain.ErasureCompleted](),
-
-	tagged[domain.ProjectionStarted](), tagged[domain.ProjectionLoaded](), tagged[domain.ProjectionCaughtUp](), tagged[domain.ProjectionVerified](),
-	tagged[domain.ProjectionRefused](), tagged[domain.ProjectionSwitched](), tagged[domain.ProjectionRolledBack](), tagged[domain.ProjectionCancelled](),
+	tagged[domain.Remembered](), converted(writeRevised, readRevised), tagged[domain.Rescoped](),
+	tagged[domain.Transferred](), tagged[domain.Moved](), tagged[domain.FoundHelpful](),
+	tagged[domain.FoundHarmful](), tagged[domain.FeedbackRetracted](), tagged[domain.ReportedStale](),
+	tagged[domain.Confirmed](), tagged[domain.Superseded](), tagged[domain.Deleted](), tagged[domain.Restored](),
+	tagged[domain.Held](), tagged[domain.Released](), tagged[domain.Erased](), tagged[domain.Linked](),
+	tagged[domain.Unlinked](), tagged[domain.SessionOpened](), tagged[domain.MessageAdded](),
+	tagged[domain.ContextUsed](), tagged[domain.SessionCommitted](), tagged[domain.SessionExtracted](),
+	tagged[domain.ExtractionFailed](), tagged[domain.ExtractionRequested](), tagged[domain.SessionDeleted](),
+	tagged[domain.SessionErased](), tagged[domain.Redacted](), tagged[domain.TextsErased](),
+	tagged[domain.KeyCreated](), tagged[domain.KeyRotated](), tagged[domain.KeyRevoked](),
+	tagged[domain.KeyRoleChanged](), tagged[domain.TenantCreated](), tagged[domain.TenantErased](),
+	tagged[domain.ScrubbingChanged](), tagged[domain.ErasureOrdered](), tagged[domain.ErasureCompleted](),
+	tagged[domain.ProjectionStarted](), tagged[domain.ProjectionLoaded](), tagged[domain.ProjectionCaughtUp](),
+	tagged[domain.ProjectionVerified](), tagged[domain.ProjectionRefused](), tagged[domain.ProjectionSwitched](),
+	tagged[domain.ProjectionRolledBack](), tagged[domain.ProjectionCancelled](),
 	tagged[domain.ProjectionFailed](), tagged[domain.ProjectionRetired](),
 )
 
@@ -131,7 +131,8 @@ func (all kinds) decode(p Payload) (domain.Fact, error) {
 		return nil, fmt.Errorf("%w: %q, which this one does not know", ErrUnknownFact, p.Name)
 	}
 	if p.SchemaVersion < 1 || p.SchemaVersion > k.version {
-		return nil, fmt.Errorf("%w: %s has schema version %d, this one knows 1 to %d", ErrUnknownFact, p.Name, p.SchemaVersion, k.version)
+		return nil, fmt.Errorf("%w: %s has schema version %d, this one knows 1 to %d",
+			ErrUnknownFact, p.Name, p.SchemaVersion, k.version)
 	}
 	for v := p.SchemaVersion; v < k.version; v++ {
 		var err error

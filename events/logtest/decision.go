@@ -45,7 +45,9 @@ func newGate(inline events.Inline) *gate {
 	return &gate{Inline: inline, arrived: make(chan struct{}, 1), opened: make(chan struct{})}
 }
 
-func (g *gate) Load(ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first database.Batch) (events.Stage, error) {
+func (g *gate) Load(
+	ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first database.Batch,
+) (events.Stage, error) {
 	select {
 	case g.arrived <- struct{}{}:
 	default:
