@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Access is that somebody was given knowledge, or was denied something.
+// Access is one read: the caller was given knowledge, or was denied it.
 type Access struct {
 	Tenant         string
 	At             time.Time
 	Kind           string // "search", "get", "list" or "denied"
 	Route          string // method and pattern, never what was asked
 	Status         int    // of the answer
-	Actor          Entity // empty if nobody knows
+	Actor          Entity // empty if unknown
 	OnBehalfOf     Entity
 	Authentication string
 	RequestID      string
@@ -53,7 +53,7 @@ type AccessQuery struct {
 	Limit    int
 }
 
-// Usage is an occasion on which somebody was given an item or used it, or was denied something.
+// Usage is one use of an item: it was given to a caller, was found helpful, or was denied.
 type Usage struct {
 	At            time.Time
 	Kind          string // "search", "get", "list", "found helpful" or "denied"
@@ -93,7 +93,7 @@ type ReportItem struct {
 	Reporters  int  // of staleness
 	Expired    bool // its confirmation
 	Confidence float64
-	Count      int       // what it was ranked by: voices against it, or reports, in the time that was asked about
+	Count      int       // what it was ranked by: votes against it, or reports, in the period of the query
 	Last       time.Time // the newest of them
 	Before     float64   // for what falls: the confidence when the time began
 	After      float64   // and when it ended

@@ -52,7 +52,7 @@ type ScopePlan struct {
 	Plan  string // "exact", "sketch", "hnsw", "none"
 }
 
-// Feedback is the record of an item's use: the newest 50 voices for and against.
+// Feedback is the record of an item's use: the newest 50 votes for and against.
 type Feedback struct {
 	Helpful []Use
 	Harmful []Use
@@ -73,7 +73,7 @@ type ProjectionStatus struct {
 	Settings    map[string]string
 	Error       string    // why it stands still, or failed; empty when it did not
 	Halted      bool      // it will not go on by itself
-	Holder      string    // the process that works on it now; empty if there is nothing to do, or nobody to do it
+	Holder      string    // the process that works on it now; empty if there is nothing to do, or no process to do it
 	ReadAt      time.Time // when it last read something; zero for one that is written with the log
 	Quarantined int64     // streams that it passes over
 	Unindexed   int64     // words of so many items, once for each of their scopes, wait to be indexed, counted up to 100,000: a search over everything reads them all

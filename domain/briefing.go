@@ -166,8 +166,8 @@ func (n Need) User() (Entity, bool) {
 	return voter, !n.Context.Given && voter.Kind() == User
 }
 
-// Reader is who reads what a list shows: the entities of its context and nobody else, or without a context
-// whoever asks.
+// Reader is who reads what a list shows: the entities of its context alone, or without a context
+// the caller.
 func (n Need) Reader() Principal {
 	if !n.Context.Given {
 		return n.By

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Command is what somebody asks for, about one thing. A command is decided under the tenant's
+// Command is a request to change one thing. A command is decided under the tenant's
 // lock, so its decision sees everything decided before it.
 type Command interface {
 	// Stream is the stream of what the facts will be about, such as "knowledge:ID".
@@ -29,7 +29,7 @@ type Reads struct {
 	Streams []string    // what other streams have come to, of things other than knowledge
 }
 
-// BallotKey finds one voice of a voter on the command's item, and the voter's others since a time.
+// BallotKey finds one vote of a voter on the command's item, and the voter's other votes since a time.
 type BallotKey struct {
 	Voter Entity
 	Key   string    // see [BallotOf]
@@ -100,8 +100,8 @@ func (t Target) visible(dc DecisionContext) (*Knowledge, error) {
 	return k, Gone(k)
 }
 
-// usable finds an item that the caller may judge, in the revision expected: whoever may read
-// may vote and report, except auditors, who change nothing.
+// usable finds an item that the caller may judge, in the revision expected. Every principal that may read
+// an item may vote and report, except auditors, who change nothing.
 func (t Target) usable(dc DecisionContext) (*Knowledge, error) {
 	k, err := t.visible(dc)
 	if err != nil {

@@ -5,11 +5,11 @@ import (
 	"math"
 )
 
-// ConfidencePolicy turns voices into confidence. It is a pure function with a name and a
+// ConfidencePolicy turns votes into confidence. It is a pure function with a name and a
 // version: a projection records which one it was built with, and changing it is a rebuild.
 type ConfidencePolicy struct {
 	Name string // such as "half-discounted/1"
-	// Confidence of an item with this many helpful and harmful voices, and this many
+	// Confidence of an item with this many helpful and harmful votes, and this many
 	// distinct people who reported it stale since it was last confirmed; 0…1.
 	Confidence func(helpful, harmful, reporters int) float64
 }
@@ -36,8 +36,8 @@ func ConfidencePolicies() []ConfidencePolicy {
 	return []ConfidencePolicy{DefaultConfidence(), CautiousConfidence()}
 }
 
-// CautiousConfidence is the lower bound of Wilson's score interval for the share of helpful voices,
-// one standard error below its centre, halved for every distinct reporter of staleness. Few voices say
+// CautiousConfidence is the lower bound of Wilson's score interval for the share of helpful votes,
+// one standard error below its centre, halved for every distinct reporter of staleness. Few votes say
 // little: one helpful use gives 0.5, as by default, but five give 0.83 instead of 0.9, and one of each
 // 0.21 instead of 0.25. From Wilson, "Probable Inference, the Law of Succession, and Statistical
 // Inference" (1927).
@@ -81,7 +81,7 @@ func (k *Knowledge) Rating() Rating {
 	}
 }
 
-// Contested tells whether agents must not rely on the item. An item that nobody has judged yet is not contested.
+// Contested tells whether agents must not rely on the item. An item without votes and reports is not contested.
 func (s Rating) Contested() bool {
 	return s.Confidence < ContestedBelow && (s.Harmful > 0 || s.Reporters > 0)
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Entity is somebody or something that may own knowledge or be its audience, written
+// Entity is a person, a program or a group that may own knowledge or be its audience, written
 // kind:id: user:ID, agent:ID, project:ID, team:ID or org:ID. Ids are pseudonyms: they stay in
 // the log for ever.
 type Entity string
@@ -86,7 +86,7 @@ func (s Scope) Entity() Entity {
 	return Entity(s)
 }
 
-// Tier says how near a scope is to whoever searches.
+// Tier says how near a scope is to the caller of a search.
 type Tier int
 
 // Tiers from the nearest to the widest.

@@ -7,7 +7,7 @@ const DefaultErasureReason = "requested"
 
 // ErasureReason is why something is erased. All of it stays in the log for ever.
 type ErasureReason struct {
-	ReasonCode  string // a word; [DefaultErasureReason] if nobody says
+	ReasonCode  string // a word; default: [DefaultErasureReason]
 	LegalBasis  string // such as "Art. 17(1)(b) GDPR"; may be empty
 	RequestedBy string // a pseudonym; may be empty
 	Ticket      string // may be empty
@@ -102,7 +102,7 @@ func notYoursToErase(k *Knowledge) *Refusal {
 	return refused.WithFix("ask its owner or an admin")
 }
 
-// erasers are who may erase what is e's. Nobody is a team, or a project, in person.
+// erasers are who may erase what is e's. No principal is a team or a project in person.
 func erasers(e Entity) string {
 	if !e.isSomebody() {
 		return "an admin"
@@ -112,13 +112,13 @@ func erasers(e Entity) string {
 
 func (e Entity) isSomebody() bool { return e.Kind() == User || e.Kind() == Agent }
 
-// MayErase tells whether p may destroy k: its owner, or an admin, each in person; nobody who merely belongs to
-// whom it belongs, or acts for somebody.
+// MayErase tells whether p may destroy k: its owner or an admin, each in person. Members of an owning
+// group, and principals that act for another one, may not.
 func (p Principal) MayErase(k *Knowledge) bool {
 	return p.Role != Auditor && (p.isSelf(k.Owner) || p.IsTenantAdmin())
 }
 
-// isSelf tells whether p is e, and acts for nobody else.
+// isSelf tells whether p is e, and acts for itself.
 func (p Principal) isSelf(e Entity) bool {
 	return p.Subject == e && (p.OnBehalfOf == "" || p.OnBehalfOf == e)
 }
@@ -135,7 +135,7 @@ type ErasureTarget struct {
 	State     State  // of another thing
 	Relation  string // to RelatedTo, see [LineageRelation]; empty if it was named itself
 	RelatedTo string
-	WillErase bool // it is erased; what is related stays unless somebody asks for it
+	WillErase bool // it is erased; what is related stays unless the order includes it
 }
 
 // Retained says why an order of by's leaves what it would erase: what is another's, what is under legal hold, and the

@@ -11,7 +11,7 @@ import (
 type Erasure struct {
 	Of          string    `json:"of"` // see [OrderErasure]
 	WithLineage bool      `json:"with_lineage,omitempty"`
-	Role        Role      `json:"role"` // of whoever ordered it
+	Role        Role      `json:"role"` // of the principal that ordered it
 	ReasonCode  string    `json:"reason_code"`
 	LegalBasis  string    `json:"legal_basis,omitempty"`
 	RequestedBy string    `json:"requested_by,omitempty"`
@@ -224,7 +224,7 @@ func (c EraseTexts) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	}}, nil
 }
 
-// OwnedState is a [State] of something that is somebody's: it is erased with all that is his.
+// OwnedState is a [State] with an owner: it is erased with everything of that owner.
 type OwnedState interface {
 	State
 	StateOwner() Entity

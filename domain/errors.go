@@ -12,7 +12,7 @@ var (
 	ErrInvalid         = errors.New("invalid")                // the request's content; see *Invalid
 	ErrMalformed       = errors.New("malformed")              // not even readable: bad JSON, bad cursor
 	ErrNotFound        = errors.New("not found")              // does not exist, or is not visible: never told apart
-	ErrUnauthenticated = errors.New("unauthenticated")        // nobody knows who is calling
+	ErrUnauthenticated = errors.New("unauthenticated")        // the caller is unknown
 	ErrForbidden       = errors.New("forbidden")              // visible, but not yours to change
 	ErrTaken           = errors.New("taken")                  // the id or the URI belongs to another item
 	ErrConflict        = errors.New("conflict")               // the state does not allow it

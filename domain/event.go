@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Event is a fact as the log keeps it: with its place, its time and whoever caused it.
+// Event is a fact as the log keeps it: with its place, its time and its actor.
 type Event struct {
 	Tenant         string
 	Position       int64 // in the tenant's log: 1, 2, 3 … without a gap
@@ -17,7 +17,7 @@ type Event struct {
 	Name           string
 	SchemaVersion  int       // as recorded, before any upcasting
 	RecordedAt     time.Time // UTC, microseconds; never decreases along a log
-	OccurredAt     time.Time // when it happened in the world; zero if nobody said
+	OccurredAt     time.Time // when it happened in the world; zero if unknown
 	Actor          Entity
 	OnBehalfOf     Entity
 	Authentication string

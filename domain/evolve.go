@@ -20,7 +20,7 @@ type EventMetadata struct {
 
 // Evolve folds one fact into the state. Facts of one stream must come in order of their
 // versions, each once, and begin with [Remembered]. An error leaves the state as it was: a gap
-// in the versions, a fact of another kind, a voice replaced or retracted that is not among
+// in the versions, a fact of another kind, a vote replaced or retracted that is not among
 // k.Votes.
 //
 // Live appends, catch-up and rebuilds share this function: whatever it computes, it computes
@@ -54,7 +54,7 @@ func (k *Knowledge) Evolve(fact Fact, at EventMetadata, policy ConfidencePolicy)
 		k.addVote(Helpful, f.Ballot, at)
 	case FoundHarmful:
 		k.addVote(Harmful, f.Ballot, at)
-	case FeedbackRetracted: // the voice is gone already
+	case FeedbackRetracted: // the vote is removed already
 	case ReportedStale:
 		k.report(f, at)
 	case Confirmed:
@@ -139,7 +139,7 @@ func set[T any](field *T, value *T) {
 	}
 }
 
-// retractedVote is the event id of the voice that a fact replaces or retracts, or empty.
+// retractedVote is the event id of the vote that a fact replaces or retracts, or empty.
 func retractedVote(fact Fact) string {
 	switch f := fact.(type) {
 	case FoundHelpful:

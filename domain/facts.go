@@ -41,7 +41,7 @@ type Revised struct {
 	Overview *string
 	Tags     *Tags
 	Meta     *json.RawMessage
-	Reason   string // why, as somebody wrote it; no change by itself
+	Reason   string // why, in the author's words; no change by itself
 }
 
 // Rescoped gave an item a new audience: Scopes is the whole new set.
@@ -62,18 +62,18 @@ type Moved struct {
 	Reason string `text:"reason,omitempty"`
 }
 
-// FoundHelpful is a voice for an item.
+// FoundHelpful is a vote for an item.
 type FoundHelpful struct{ Ballot }
 
-// FoundHarmful is a voice against an item.
+// FoundHarmful is a vote against an item.
 type FoundHarmful struct{ Ballot }
 
 // Ballot is what was said in a vote.
 type Ballot struct {
 	Voter    Entity `data:"voter"`
-	Key      string `data:"ballot"` // which of the voter's voices this is; see [BallotOf]
+	Key      string `data:"ballot"` // which of the voter's votes this is; see [BallotOf]
 	TraceID  string `data:"trace_id,omitempty"`
-	Replaces string `data:"replaces,omitempty"` // the event id of the voice that this one replaces; may be empty
+	Replaces string `data:"replaces,omitempty"` // the event id of the vote that this one replaces; may be empty
 	Query    string `text:"query,omitempty"`
 	Outcome  string `text:"outcome,omitempty"`
 }
@@ -83,7 +83,7 @@ type FeedbackRetracted struct {
 	Vote string `data:"vote"` // the vote's event id
 }
 
-// ReportedStale says that somebody found the item out of date.
+// ReportedStale says that a reader found the item out of date.
 type ReportedStale struct {
 	Reporter Entity `data:"reporter"`
 	Reason   string `text:"reason,omitempty"`
@@ -168,7 +168,7 @@ func (Linked) Name() string { return "relation.linked" }
 func (Unlinked) Name() string { return "relation.unlinked" }
 
 // Redacted replaced a text of an event of the same stream, whatever the stream is about: what the rules for
-// scrubbing found in it is gone for good. Whoever reads the event whose text it was is given what stands here.
+// scrubbing found in it is gone for good. Readers of the event whose text it was get this text.
 type Redacted struct {
 	Events   []string        `data:"events"`   // ids: of the event whose text it was, and of earlier redactions of it
 	Redacted map[string]int  `data:"redacted"` // what was taken out, by class

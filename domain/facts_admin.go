@@ -28,13 +28,13 @@ func (ErasureOrdered) Name() string   { return "erasure.ordered" }
 func (ErasureCompleted) Name() string { return "erasure.completed" }
 func (TenantErased) Name() string     { return "tenant.erased" }
 
-// KeyCreated gave somebody a key to the API. Of the key itself only a hash is recorded.
+// KeyCreated issued a key to the API. Of the key itself only a hash is recorded.
 type KeyCreated struct {
 	Hash          string    `data:"hash"` // SHA-256 of the whole key, in hexadecimal
 	Subject       Entity    `data:"subject"`
 	Memberships   []Entity  `data:"memberships,omitempty"`
 	Role          Role      `data:"role"`
-	ActsFor       bool      `data:"acts_for,omitempty"`       // may act on somebody's behalf
+	ActsFor       bool      `data:"acts_for,omitempty"`       // may act on another entity's behalf
 	PublishPublic bool      `data:"publish_public,omitempty"` // may write to the public scope
 	ExpiresAt     time.Time `data:"expires_at,omitzero"`
 	Replaces      string    `data:"replaces,omitempty"` // the prefix of the key that this one takes the place of
@@ -129,7 +129,7 @@ type ProjectionRolledBack struct {
 	From    int `data:"from"` // what they read before; it is kept
 }
 
-// ProjectionCancelled says that somebody gave up a version that was being computed.
+// ProjectionCancelled says that an operator cancelled a version that was being computed.
 type ProjectionCancelled struct {
 	Version int `data:"version"`
 }

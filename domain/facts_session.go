@@ -9,7 +9,7 @@ import (
 // SessionOpened began a session, or began it anew after it was deleted.
 type SessionOpened struct {
 	Owner Entity `data:"owner"`           // whose session it is
-	Agent string `data:"agent,omitempty"` // the id of the agent that he talks to; empty if nobody said
+	Agent string `data:"agent,omitempty"` // the id of the agent in the conversation; empty if unknown
 }
 
 // MessageAdded is something that was said in a session.
@@ -96,7 +96,7 @@ type SessionCommitted struct {
 // Messages are how many are in the archive.
 func (f SessionCommitted) Messages() int { return int(f.Last - f.First + 1) }
 
-// SessionExtracted says what was made of an archive. It is recorded before the items are: whoever is
+// SessionExtracted says what was made of an archive. It is recorded before the items are: a process that is
 // interrupted in between goes on with what it says.
 type SessionExtracted struct {
 	Task      string        `data:"task"` // id of the event of the archive's commit

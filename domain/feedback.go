@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// GiveFeedback asks to count a voice for or against an item. A second voice on the same trace
-// (without a trace: on the same day) replaces the first; the same voice again changes nothing. A day has
-// room for [MostTraces] voices of one voter on the item.
+// GiveFeedback asks to count a vote for or against an item. A second vote on the same trace
+// (without a trace: on the same day) replaces the first; the same vote again changes nothing. A day has
+// room for [MostTraces] votes of one voter on the item.
 type GiveFeedback struct {
 	Target
 	Verdict Verdict
@@ -17,7 +17,7 @@ type GiveFeedback struct {
 	Day     time.Time // the vote's day (UTC); a zero one, with a trace, has no limit
 }
 
-// MostTraces is how many voices of one voter on an item a day has room for: those given or changed on it.
+// MostTraces is how many votes of one voter on an item a day has room for: those given or changed on it.
 const MostTraces = 10
 
 // Validate names every bad field at once.
@@ -110,7 +110,7 @@ func (c RetractFeedback) Decide(dc DecisionContext, _ time.Time) ([]Fact, error)
 		return nil, Refuse(ErrNotFound, "%s has no such vote", k.ID)
 	}
 	if vote.Voter != c.By.EffectiveSubject() && !c.By.IsTenantAdmin() {
-		return nil, Refuse(ErrForbidden, "the vote is somebody else's")
+		return nil, Refuse(ErrForbidden, "the vote belongs to another voter")
 	}
 	return []Fact{FeedbackRetracted{Vote: vote.EventID}}, nil
 }

@@ -69,7 +69,7 @@ func (k Key) CheckValid(now time.Time) error {
 	return nil
 }
 
-// Principal is whoever calls with the key.
+// Principal is the caller that uses the key.
 func (k Key) Principal(tenant, prefix string) Principal {
 	return Principal{
 		Tenant: tenant, Subject: k.Subject, Memberships: k.Memberships, Role: k.Role,
@@ -77,14 +77,14 @@ func (k Key) Principal(tenant, prefix string) Principal {
 	}
 }
 
-// IssuedKey is a key as admins see it: nobody sees the key itself twice.
+// IssuedKey is a key as admins see it: the key itself is shown once, when it is created.
 type IssuedKey struct {
 	Key
 	Prefix string
 	UsedAt time.Time // about when it was used last; zero if never
 }
 
-// CreateKey asks for a key. Whoever asks has made the key itself.
+// CreateKey asks for a key. The caller has made the key itself.
 type CreateKey struct {
 	By     Principal
 	Prefix string

@@ -21,7 +21,7 @@ type Knowledge struct {
 	Text         Text
 	Baseline     Eval     // what it began with
 	DerivedFrom  []string // ids of the events it was made from
-	Helpful      int      // voices, the baseline's included
+	Helpful      int      // votes, the baseline's included
 	Harmful      int
 	Confidence   float64 // 0…1, by the projection's confidence policy
 	Stale        Staleness
@@ -99,7 +99,7 @@ type Use struct {
 // DefaultBaseline is how an item begins that came without an eval.
 func DefaultBaseline() Eval { return Eval{Helpful: 1, Harmful: 0, Confidence: 0.5} }
 
-// Vote is one voice. Within an item a ballot has at most one.
+// Vote is one vote on an item. A ballot has at most one.
 type Vote struct {
 	EventID string
 	Voter   Entity
@@ -111,7 +111,7 @@ type Vote struct {
 	At      time.Time
 }
 
-// Report says that somebody found an item out of date.
+// Report says that a reader found an item out of date.
 type Report struct {
 	EventID  string
 	Reporter Entity
@@ -128,7 +128,7 @@ type Staleness struct {
 	Reason    string    // of the newest report that gave one
 }
 
-// BallotOf names the one voice a voter has: one per trace, or without a trace one per day (UTC).
+// BallotOf names the one vote a voter has: one per trace, or without a trace one per day (UTC).
 func BallotOf(traceID string, at time.Time) string {
 	if traceID != "" {
 		return "trace:" + traceID
@@ -142,7 +142,7 @@ func (k *Knowledge) Exists() bool { return k.Version > 0 }
 // Visibility summarises the scopes.
 func (k *Knowledge) Visibility() Visibility { return VisibilityOf(k.Scopes, k.Owner) }
 
-// vote finds the voice a voter has on a ballot.
+// vote finds the vote of a voter on a ballot.
 func (k *Knowledge) vote(voter Entity, ballot string) (Vote, bool) {
 	for _, v := range k.Votes {
 		if v.Voter == voter && v.Ballot == ballot {
@@ -152,7 +152,7 @@ func (k *Knowledge) vote(voter Entity, ballot string) (Vote, bool) {
 	return Vote{}, false
 }
 
-// votesSince counts the voices of a voter from a time on.
+// votesSince counts the votes of a voter from a time on.
 func (k *Knowledge) votesSince(voter Entity, since time.Time) (n int) {
 	for _, v := range k.Votes {
 		if v.Voter == voter && !v.At.Before(since) {

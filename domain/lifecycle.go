@@ -107,7 +107,7 @@ func (c Restore) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	return []Fact{Restored{Reason: c.Reason}}, nil
 }
 
-// displaced refuses to restore an item whose place another one has by now, which is named to whoever may see it.
+// displaced refuses to restore an item whose place another one has by now, which is named to callers that may see it.
 func (c Restore) displaced(other *Knowledge) error {
 	named := Refuse(ErrTaken, "the uri belongs to %s by now", other.ID)
 	switch anew := "or remember what the history of " + c.ID + " has under another id"; {

@@ -11,7 +11,7 @@ import (
 // MaxUses is how many uses an item shows for, and how many against it.
 const MaxUses = 50
 
-// Feedback are the newest 50 voices for and against an item all of whose votes are known, those of its
+// Feedback are the newest 50 votes for and against an item all of whose votes are known, those of its
 // baseline included.
 func (k *Knowledge) Feedback() Feedback {
 	return Feedback{
@@ -38,14 +38,14 @@ func (k *Knowledge) uses(verdict Verdict, older []Use) []Use {
 	return list[:min(len(list), MaxUses)]
 }
 
-// AsOf is a moment of the past that somebody asks about: a position of the log or a time; the zero value
+// AsOf is the time in the past that a query is about: a position of the log or a time; the zero value
 // is now.
 type AsOf struct {
 	Position int64
 	Time     time.Time
 }
 
-// IsNow tells whether nobody asks about the past.
+// IsNow tells whether a query is about the present.
 func (a AsOf) IsNow() bool { return a.Position == 0 && a.Time.IsZero() }
 
 // IsDate tells whether t can be a time that a caller names: its year has four digits, in UTC, and is not 1. The zero time

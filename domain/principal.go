@@ -38,12 +38,12 @@ const DefaultTenant = "default"
 // SystemTenant is whose log keeps what concerns no tenant or all of them. Its name is no tenant's name.
 const SystemTenant = "_system"
 
-// SystemPrincipal is the server itself, when nobody asked it to do something.
+// SystemPrincipal is the server itself, when it acts without a request.
 func SystemPrincipal() Principal {
 	return Principal{Tenant: SystemTenant, Subject: "agent:annals", Role: Root, Authentication: "system"}
 }
 
-// OpenPrincipal is the caller of a server in open mode: an admin whose claims are believed.
+// OpenPrincipal is the caller of a server in no-auth mode: an admin whose claims are believed.
 func OpenPrincipal() Principal {
 	return Principal{
 		Tenant: DefaultTenant, Subject: "user:default", Role: Admin,
@@ -51,7 +51,7 @@ func OpenPrincipal() Principal {
 	}
 }
 
-// EffectiveSubject is whose voice it is: on whose behalf, else the subject.
+// EffectiveSubject is the entity on whose behalf p acts, or else its subject.
 func (p Principal) EffectiveSubject() Entity {
 	if p.OnBehalfOf != "" {
 		return p.OnBehalfOf
@@ -59,7 +59,7 @@ func (p Principal) EffectiveSubject() Entity {
 	return p.Subject
 }
 
-// mayNot refuses to do something as those whom p is not and does not belong to. On somebody's behalf it is p's own
+// mayNot refuses to do something as those whom p is not and does not belong to. On another entity's behalf it is p's own
 // memberships that count, and so that is said.
 func (p Principal) mayNot(do string, denied []string) *Refusal {
 	whom := strings.Join(denied, ", ")
@@ -73,11 +73,11 @@ func (p Principal) mayNot(do string, denied []string) *Refusal {
 	return refused.WithFix("name only %s and what the key belongs to that acts: what %s belongs to by other keys does not count", p.OnBehalfOf, p.OnBehalfOf)
 }
 
-// notRoot refuses what is root's to do, and says how to be root: a server that asks nobody for a key has none.
+// notRoot refuses what is root's to do, and says how to be root: a server in no-auth mode has no root.
 func (p Principal) notRoot(refused string) error {
 	refusal := Refuse(ErrForbidden, "%s", refused)
 	switch {
-	case p.Role == Root: // who acts for somebody else
+	case p.Role == Root: // a root key that acts for another entity
 		return refusal
 	case p.Authentication == OpenAuthentication:
 		return refusal.WithFix("stop the server, make root a key with annals key create user:YOU --role root --offline, and start it again; or start it with ANNALS_ROOT_KEY")
@@ -88,11 +88,11 @@ func (p Principal) notRoot(refused string) error {
 // Administers tells whether p may do anything within its tenant.
 func (p Principal) Administers() bool { return p.Role == Admin || p.Role == Root }
 
-// IsTenantAdmin tells whether p administers its tenant in person: acting for somebody narrows that to what is his.
+// IsTenantAdmin tells whether p administers its tenant in person: acting for another entity narrows that to what belongs to it.
 func (p Principal) IsTenantAdmin() bool { return p.Administers() && p.OnBehalfOf == "" }
 
-// IsOperator tells whether p looks after the whole server in person, which concerns every tenant: root, and in open
-// mode whoever calls.
+// IsOperator tells whether p looks after the whole server in person, which concerns every tenant: root, and every
+// caller in no-auth mode.
 func (p Principal) IsOperator() bool {
 	return p.OnBehalfOf == "" && p.CrossesTenants()
 }
@@ -102,7 +102,7 @@ func (p Principal) CrossesTenants() bool {
 	return p.Role == Root || p.Role == Admin && p.Authentication == OpenAuthentication
 }
 
-// OpenAuthentication is how callers are known that nobody asked for a key.
+// OpenAuthentication is the authentication of callers in no-auth mode.
 const OpenAuthentication = "open"
 
 // belongs tells whether e is one of the [Principal.Entities].
@@ -110,8 +110,8 @@ func (p Principal) belongs(e Entity) bool {
 	return e == p.EffectiveSubject() || e == p.Subject && e.Kind() == Agent || slices.Contains(p.Memberships, e)
 }
 
-// Entities lists what p is and belongs to, without duplicates. Who acts on somebody's behalf
-// is that somebody instead of itself; an agent keeps its own experience whomever it serves.
+// Entities lists what p is and belongs to, without duplicates. A principal that acts for another
+// entity has that entity instead of itself; an agent keeps its own experience whomever it serves.
 func (p Principal) Entities() []Entity {
 	all := append([]Entity{p.EffectiveSubject()}, p.Memberships...)
 	if p.Subject.Kind() == Agent {
@@ -133,8 +133,8 @@ func (p Principal) SeesAll() bool {
 	return p.OnBehalfOf == "" && (p.Administers() || p.Role == Auditor)
 }
 
-// ActsFor tells whether p reads what is meant for e. On somebody's behalf, another user's own
-// is out of reach whatever the role. Which groups that somebody belongs to only the caller
+// ActsFor tells whether p reads what is meant for e. On another entity's behalf, another user's own
+// is out of reach whatever the role. Which groups that entity belongs to only the caller
 // knows, so a role that acts for anyone is believed about them.
 func (p Principal) ActsFor(e Entity) bool {
 	if p.OnBehalfOf != "" && e.Kind() == User {
@@ -165,7 +165,7 @@ func (p Principal) MayChange(k *Knowledge) bool {
 	return p.Role != Auditor && p.ActsFor(k.Owner)
 }
 
-// MayPublish tells whether p may name scope as an audience. On somebody's behalf another user is out of
+// MayPublish tells whether p may name scope as an audience. On another entity's behalf another user is out of
 // reach, as he is when reading.
 func (p Principal) MayPublish(scope Scope) bool {
 	switch {
@@ -192,7 +192,7 @@ func WithCaller(ctx context.Context, by Principal, origin Origin) context.Contex
 	return context.WithValue(ctx, callerKey{}, caller{by, origin})
 }
 
-// CallerOf is who asked; the server itself if nobody did.
+// CallerOf is the caller of the request; the server itself without a request.
 func CallerOf(ctx context.Context) (Principal, Origin) {
 	if c, known := ctx.Value(callerKey{}).(caller); known {
 		return c.by, c.origin

@@ -105,7 +105,7 @@ func without(list []int, value int) []int {
 }
 
 // RecordProjection asks to record what happened to a projection. What the record knows already is not
-// recorded again: whoever is not sure whether it was may ask again.
+// recorded again: a caller that is not sure may submit it again.
 type RecordProjection struct {
 	Projection string
 	Facts      []Fact

@@ -3,7 +3,7 @@ package domain
 // Digest is a SHA-256.
 type Digest = [32]byte
 
-// Checkpoint says what a tenant's log was when it had so many events: whoever keeps one can later
+// Checkpoint says what a tenant's log was when it had so many events: a reader who keeps one can later
 // tell whether that is still so.
 type Checkpoint struct {
 	Origin string // which log: the signing key's name, "/", the tenant

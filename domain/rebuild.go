@@ -18,7 +18,7 @@ type RebuildProgress struct {
 	Behind     int64  // events still to catch up with
 	Verified   int64  // streams compared
 	Took       time.Duration
-	Rate       float64       // streams a second in this phase; 0 if nobody can say
+	Rate       float64       // streams a second in this phase; 0 if unknown
 	Left       time.Duration // an estimate; 0 if there is none
 }
 
@@ -65,7 +65,7 @@ type RebuildPlan struct {
 	Events     int64
 	Bytes      int64         // of the new version
 	Need       int64         // bytes of disk while it is being built, what it leaves included
-	Free       *int64        // bytes of disk there are; nil if nobody can say
+	Free       *int64        // bytes of disk there are; nil if unknown
 	Took       time.Duration // 0 if there is nothing to sample
 }
 

@@ -9,7 +9,7 @@ import (
 // follows where that moves.
 type Relation struct {
 	To     string // the other item's id
-	Reason string // why, as somebody wrote it
+	Reason string // why, in the author's words
 	At     time.Time
 }
 
@@ -27,7 +27,7 @@ func (k *Knowledge) unlink(to string) {
 // mostRelations is how many an item has: they are read and written with it.
 const mostRelations = 64
 
-// Link asks to note that the item has to do with others. Whoever may change it may say so; the others need only be
+// Link asks to note that the item has to do with others. The caller must be allowed to change it; the others need only be
 // visible. The same again changes nothing, another reason replaces the one before.
 type Link struct {
 	Target
@@ -139,7 +139,7 @@ type LineageRelation struct {
 type ErasureStatus struct {
 	Erasures int64
 	Texts    int64 // that were destroyed
-	Unpurged int64 // since the last sweep that was complete; of every tenant, for whoever operates the server
+	Unpurged int64 // since the last complete purge; of every tenant, for operators
 	Oldest   time.Time
 	Last     *Purge   // nil if there was none
 	Kept     []string // what else may hold it, and for how long

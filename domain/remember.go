@@ -76,7 +76,7 @@ func (r Remembered) audience() []Scope {
 }
 
 // mayPublish refuses owners and scopes that the caller neither is nor belongs to: otherwise
-// anybody could write himself to the top of somebody else's answers.
+// any caller could place items at the top of another caller's answers.
 func mayPublish(by Principal, scopes []Scope, owner Entity) error {
 	if by.Role == Auditor {
 		return errAuditor()
@@ -229,8 +229,8 @@ func (c Remember) validate() error {
 	return p.Err()
 }
 
-// mostUnread is how many events may lie between somebody's search and what he remembers after it: they are looked
-// through while nobody else writes.
+// mostUnread is how many events may lie between a search and the item that is remembered after it: they are looked
+// through while other writes wait.
 const mostUnread = 10_000
 
 // checkNotRepeated refuses a new item if another that the caller may see came to say the same after he looked.

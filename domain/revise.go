@@ -147,8 +147,8 @@ func drop[T comparable](field **T, current T) {
 	}
 }
 
-// added are the scopes that were not there before: whoever may change an item may keep the
-// audience that somebody else gave it.
+// added are the scopes that were not there before: a caller that may change an item may keep the
+// audience that another caller gave it.
 func added(scopes, before []Scope) []Scope {
 	return slices.DeleteFunc(slices.Clone(scopes), func(s Scope) bool { return slices.Contains(before, s) })
 }

@@ -34,7 +34,7 @@ func (s Scrubbing) Evolve(fact Fact, _ EventMetadata) (State, error) {
 	return changed.Rules, nil
 }
 
-// ChangeScrubbing asks for other rules. Whoever submits it has seen to it that they can be followed.
+// ChangeScrubbing asks for other rules. The caller has validated the patterns.
 type ChangeScrubbing struct {
 	By    Principal
 	Rules Scrubbing

@@ -227,7 +227,7 @@ type Audience struct {
 }
 
 // Audience derives the visible scopes: the context's entities, or without a context everything
-// the principal belongs to, and always public. Whoever reads the whole tenant and gives no
+// the principal belongs to, and always public. A caller that reads the whole tenant and gives no
 // context sees everything.
 func (s Search) Audience() Audience {
 	entities := s.Context.Entities

@@ -55,10 +55,10 @@ func (s Session) AwaitsExtraction() bool {
 // sessionPrefix is that of the names of sessions' streams.
 const sessionPrefix = "session:"
 
-// SessionStream is the stream of somebody's session. Of a user the name has the id alone.
+// SessionStream is the stream of an owner's session. Of a user the name has the id alone.
 func SessionStream(owner Entity, id string) string { return SessionsOf(owner) + id }
 
-// SessionsOf is what the names of somebody's sessions' streams begin with.
+// SessionsOf is the prefix of the streams of an owner's sessions.
 func SessionsOf(owner Entity) string {
 	name := string(owner)
 	if owner.Kind() == User {

@@ -12,7 +12,7 @@ var sessionID = expression(`^[A-Za-z0-9][A-Za-z0-9._~@:+-]{0,127}$`)
 // SessionTarget is the session that a command is about, and who asks.
 type SessionTarget struct {
 	By    Principal
-	Owner Entity // empty for whoever asks
+	Owner Entity // default: the caller
 	ID    string
 }
 

@@ -14,7 +14,7 @@ const maxKept = 10_000
 type CommitSession struct {
 	SessionTarget
 	Keep    int     // so many of the newest messages stay with the session
-	Trigger Trigger // empty if nobody said
+	Trigger Trigger // empty if unknown
 	Scopes  []Scope // for whom what is learned about work is; empty for the owner, and the agent that commits
 }
 
@@ -69,7 +69,7 @@ func (c CommitSession) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 }
 
 // RecordExtraction asks to record what was made of an archive: a [SessionExtracted] or an [ExtractionFailed]. Once is
-// enough: what is settled stays so, whoever comes second, until somebody asks for another attempt at what failed.
+// enough: what is recorded stays so, until another attempt at what failed is requested.
 type RecordExtraction struct {
 	By      Principal
 	Session string // the stream
@@ -112,11 +112,11 @@ type Failure struct {
 	RetryRequested bool      `json:"asked,omitempty"`   // another attempt is asked for, and still to come
 }
 
-// retryDelays are how long a failed archive is left alone before it is tried again: what is wrong may be a key that somebody has
+// retryDelays are how long a failed archive is left alone before it is tried again: what is wrong may be a key that an operator has
 // to change. After the last only people ask.
 var retryDelays = []time.Duration{10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
 
-// MaxRetryPeriod is how long after a failure nobody but people tries again.
+// MaxRetryPeriod is how long after a failure the server retries; after that only people do.
 const MaxRetryPeriod = 48 * time.Hour
 
 // mostFailures is how many failed archives a session remembers, the newest: what a stream has come to must not grow with it.
@@ -143,7 +143,7 @@ func (s Session) Due(now time.Time) bool {
 type RetryExtraction struct {
 	SessionTarget
 	Archive int  // 0 for all
-	OnlyDue bool // asked by the clock, not by somebody: see [Failure.Due]
+	OnlyDue bool // requested by the clock, not by a caller: see [Failure.Due]
 }
 
 // Validate names every bad field at once.

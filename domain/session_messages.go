@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The roles in which somebody speaks.
+// The roles of speakers.
 const (
 	RoleUser      = "user"
 	RoleAssistant = "assistant"
@@ -107,7 +107,7 @@ func (part *Part) strings() []*string {
 		&part.ToolURI, &part.SkillURI, &part.ToolStatus)
 }
 
-// prose are those that somebody wrote.
+// prose are those that people wrote.
 func (part *Part) prose() []*string {
 	return []*string{&part.Text, &part.Abstract, &part.ToolOutput}
 }

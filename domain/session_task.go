@@ -150,22 +150,22 @@ const (
 	DecideCreate    Decision = "create"    // a new item
 	DecideMerge     Decision = "merge"     // an item takes the target's place that says what both say
 	DecideSupersede Decision = "supersede" // an item takes the target's place that says something else
-	DecideVote      Decision = "vote"      // the target is said once more, which is a voice for it
+	DecideVote      Decision = "vote"      // the target is said once more, which is a vote for it
 	DecideSkip      Decision = "skip"      // it is known already, or worth nothing
 )
 
 // Decisions are all of them.
 var Decisions = []Decision{DecideCreate, DecideMerge, DecideSupersede, DecideVote, DecideSkip}
 
-// Trigger is what made somebody commit a session.
+// Trigger is why a session was committed.
 type Trigger string
 
 // The triggers.
 const (
-	TriggerStated     Trigger = "stated"     // somebody said what is to be remembered
+	TriggerStated     Trigger = "stated"     // the user said what is to be remembered
 	TriggerTaskDone   Trigger = "task_done"  // a task was completed
 	TriggerCompaction Trigger = "compaction" // messages were about to be compressed
-	TriggerFeedback   Trigger = "feedback"   // somebody judged a result
+	TriggerFeedback   Trigger = "feedback"   // a result was judged
 	TriggerPeriodic   Trigger = "periodic"   // it was time
 )
 

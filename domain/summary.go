@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// summaryOf is what the server itself has written last about an item, and nobody has written over: nil where it has not.
+// summaryOf is what the server itself has written last about an item, and that was not overwritten since; nil where there is none.
 func summaryOf(dc DecisionContext, k *Knowledge) (abstract, overview *string) {
 	summary, _ := dc.NewestFact(KnowledgeStream(k.ID), Revised{}.Name(), SystemPrincipal().Authentication).(Revised)
 	if summary.Abstract != nil && *summary.Abstract == k.Text.Abstract && k.Text.Abstract != "" {
@@ -35,7 +35,7 @@ func (r Revised) withoutSummary(dc DecisionContext, k *Knowledge) Revised {
 	return r
 }
 
-// keepingSummary leaves alone what the server wrote about a content that stays, where nobody writes another: who says the same again
+// keepingSummary leaves alone what the server wrote about a content that stays, unless the caller writes another: a caller that says the same again
 // has no summary to take back.
 func (r Revised) keepingSummary(dc DecisionContext, k *Knowledge) Revised {
 	cleared := func(field *string, current string) bool { return field != nil && *field == "" && current != "" }

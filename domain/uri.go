@@ -119,7 +119,7 @@ func (u URI) Within(directory URI) bool {
 	return u == directory || directory == RootURI || strings.HasPrefix(string(u), string(directory)+"/")
 }
 
-// Space is whose space it lies in; empty if it is nobody's.
+// Space is whose space it lies in; empty if it has no owner.
 func (u URI) Space() Entity {
 	names := u.Names()
 	if len(names) < 2 {
@@ -193,8 +193,8 @@ func (u URI) Level() Level {
 	return Detail
 }
 
-// mayUseURI refuses URIs in the space of somebody that the caller neither is nor acts for. Nobody else
-// learns from a conflict what lies there, and nobody occupies another's places.
+// mayUseURI refuses URIs in the space of an entity that the caller neither is nor acts for: a conflict
+// would reveal what lies there, and places of other entities could be occupied.
 func mayUseURI(by Principal, uri string) error {
 	if space := URI(uri).Space(); space != "" && !by.MayPublish(space.Scope()) {
 		return Refuse(ErrForbidden, "the uri lies in a space that is not %s's", by.EffectiveSubject()).
@@ -215,7 +215,7 @@ func freeURIBeside(dc ItemReader, uri string) string {
 }
 
 // Directory asks what lies directly in a directory, in the order of names. Directories are made by what
-// lies in them: one where nobody sees anything is not there.
+// lies in them: a directory without visible items does not exist.
 type Directory struct {
 	By    Principal
 	URI   URI

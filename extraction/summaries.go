@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/ThreeDotsLabs/watermill/message"
+	"github.com/uptrace/bun"
+
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/text"
-	"github.com/uptrace/bun"
 )
 
 // SummaryOptions are what [Summaries] are made of.

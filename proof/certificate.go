@@ -11,8 +11,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/annals-kb/annals/domain"
 	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // ReadCertificate reads a file that holds one inclusion proof. It tells whether the file is to be one, and no

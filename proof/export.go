@@ -13,10 +13,11 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/domain"
 	"github.com/uptrace/bun"
 	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
 )
 
 // mostEarlier is how many earlier checkpoints go with an export: they narrow down what was changed.

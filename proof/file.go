@@ -12,8 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/annals-kb/annals/domain"
 	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // largestManifest bounds the last line of an export.

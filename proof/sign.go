@@ -8,11 +8,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/domain"
 	"github.com/uptrace/bun"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
 )
 
 // Checkpoint is a signed checkpoint of the tree as it is now, or was a moment ago; of size 0 and

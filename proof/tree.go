@@ -7,8 +7,9 @@ import (
 	"math/bits"
 	"strings"
 
-	"github.com/annals-kb/annals/database"
 	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/annals-kb/annals/database"
 )
 
 // tree is a tenant's stored tree, as the pool or a transaction sees it.
