@@ -4,7 +4,7 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 ARG RELEASE=
-RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.release=$RELEASE" -o /out/annals ./cmd/annals \
+RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X github.com/annals-kb/annals/cmd/annals/terminal.release=$RELEASE" -o /out/annals ./cmd/annals \
     && mkdir -m 0700 /out/data
 
 # No shell and no package manager: the program, certificates, and a user who is not root.

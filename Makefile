@@ -33,7 +33,7 @@ run: build ## Build, and serve on http://127.0.0.1:1933 with everything in ./dat
 	@bin/annals serve --data ./data
 
 build: go ## Build bin/annals, one static program
-	@CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -ldflags '-s -w -X main.release=$(RELEASE)' -o bin/annals ./cmd/annals
+	@CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -ldflags '-s -w -X github.com/annals-kb/annals/cmd/annals/terminal.release=$(RELEASE)' -o bin/annals ./cmd/annals
 
 # Tests create and drop a database of hundreds of files each. In memory that takes half the time.
 test race: export ANNALS_PG_HOME ?= $(shell df -Pk /dev/shm 2>/dev/null | awk '$$6 == "/dev/shm" && $$4 > 4194304 { print $$6 }')

@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/database"
 )
 
@@ -43,7 +44,7 @@ func files(ts *testscript.TestScript, neg bool, args []string) {
 // databaseFiles is the directory that they lie in.
 func databaseFiles(ts *testscript.TestScript) string {
 	url := ts.Getenv("DATABASE_URL")
-	if path, isFile := sqliteFile(url); isFile {
+	if path, isFile := serve.SqliteFile(url); isFile {
 		return filepath.Dir(path)
 	}
 	db, err := database.Open(context.Background(), url, slog.New(slog.DiscardHandler))
@@ -60,7 +61,7 @@ func databaseFiles(ts *testscript.TestScript) string {
 // tablesOf names the tables that files belong to, where there are tables.
 func tablesOf(ts *testscript.TestScript, files []string) []string {
 	url := ts.Getenv("DATABASE_URL")
-	if _, isFile := sqliteFile(url); isFile {
+	if _, isFile := serve.SqliteFile(url); isFile {
 		return files
 	}
 	db, err := database.Open(context.Background(), url, slog.New(slog.DiscardHandler))

@@ -15,6 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/cmd/annals/knowledge"
+	"github.com/annals-kb/annals/cmd/annals/record"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
 
 // connected is a client of a server that answers with handler.
@@ -22,7 +25,7 @@ func connected(t *testing.T, handler http.HandlerFunc) *client.Client {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	api, err := remote{Server: server.URL, Timeout: 5 * time.Second, As: "agent:x", OnBehalfOf: "user:1"}.connect()
+	api, err := terminal.Remote{Server: server.URL, Timeout: 5 * time.Second, As: "agent:x", OnBehalfOf: "user:1"}.Connect()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,13 +44,13 @@ func refusing(status int, body string) http.HandlerFunc {
 func TestExitCodesTellARefusalFromAnOutage(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]int{
-		400: exitRefused, 401: exitRefused, 403: exitRefused, 404: exitNotFound, 409: exitRefused, 410: exitNotFound,
-		412: exitRefused, 413: exitRefused, 422: exitRefused, 429: exitUnavailable, 500: exitFailed, 502: exitUnavailable,
-		503: exitUnavailable, 504: exitUnavailable, 507: exitUnavailable,
+		400: terminal.ExitRefused, 401: terminal.ExitRefused, 403: terminal.ExitRefused, 404: terminal.ExitNotFound, 409: terminal.ExitRefused, 410: terminal.ExitNotFound,
+		412: terminal.ExitRefused, 413: terminal.ExitRefused, 422: terminal.ExitRefused, 429: terminal.ExitUnavailable, 500: terminal.ExitFailed, 502: terminal.ExitUnavailable,
+		503: terminal.ExitUnavailable, 504: terminal.ExitUnavailable, 507: terminal.ExitUnavailable,
 	} {
 		api := connected(t, refusing(status, `{"title":"No","detail":"it is so"}`))
 		_, err := api.Do(t.Context(), client.Request{Method: http.MethodGet, Path: []string{"x"}}, nil)
-		if got := asFailure(err).Code; got != want {
+		if got := terminal.AsFailure(err).Code; got != want {
 			t.Errorf("status %d: exit code %d, want %d", status, got, want)
 		}
 	}
@@ -58,11 +61,11 @@ func TestAProblemKeepsItsFieldsAndItsFix(t *testing.T) {
 	api := connected(t, refusing(422, `{"status":422,"title":"Invalid","detail":"two fields","errors":[
 		{"field":"scopes[0]","message":"must be an entity"},{"field":"content","message":"must not be empty"}],"fix":"mend them"}`))
 	_, err := api.Do(t.Context(), client.Request{Method: http.MethodGet, Path: []string{"x"}}, nil)
-	want := &failure{
-		Code: exitRefused, Status: 422, Detail: "Invalid", Fix: "mend them",
-		Fields: []field{{Field: "scopes[0]", Message: "must be an entity"}, {Field: "content", Message: "must not be empty"}},
+	want := &terminal.Failure{
+		Code: terminal.ExitRefused, Status: 422, Detail: "Invalid", Fix: "mend them",
+		Fields: []terminal.Field{{Field: "scopes[0]", Message: "must be an entity"}, {Field: "content", Message: "must not be empty"}},
 	}
-	if diff := cmp.Diff(asFailure(err), want); diff != "" {
+	if diff := cmp.Diff(terminal.AsFailure(err), want); diff != "" {
 		t.Errorf("(-got +want):\n%s", diff)
 	}
 }
@@ -75,9 +78,9 @@ func TestWhatIsNoAnnalsIsCalledSo(t *testing.T) {
 		"a redirect":   http.RedirectHandler("https://example.org/", http.StatusFound).ServeHTTP,
 		"half an item": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"id":`)) },
 	} {
-		var k knowledge
+		var k knowledge.Knowledge
 		_, err := connected(t, handler).Do(t.Context(), client.Request{Method: http.MethodGet, Path: []string{"x"}}, &k)
-		if f := asFailure(err); f.Code != exitUnavailable || !strings.Contains(f.Detail, "no Annals server") {
+		if f := terminal.AsFailure(err); f.Code != terminal.ExitUnavailable || !strings.Contains(f.Detail, "no Annals server") {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
@@ -105,21 +108,21 @@ func TestNobodyThereAndNobodyAnsweringAreBothUnavailable(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := "http://" + silent.Addr().String()
-	ask := func() *failure {
-		api, err := remote{Server: address, Timeout: 100 * time.Millisecond}.connect()
+	ask := func() *terminal.Failure {
+		api, err := terminal.Remote{Server: address, Timeout: 100 * time.Millisecond}.Connect()
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = api.Do(t.Context(), client.Request{Method: http.MethodGet, Path: []string{"x"}}, nil)
-		return asFailure(err)
+		return terminal.AsFailure(err)
 	}
-	if f := ask(); f.Code != exitUnavailable || !strings.Contains(f.Detail, "within 100ms") {
+	if f := ask(); f.Code != terminal.ExitUnavailable || !strings.Contains(f.Detail, "within 100ms") {
 		t.Errorf("a silent server: %+v", f)
 	}
 	if err := silent.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if f := ask(); f.Code != exitUnavailable || !strings.Contains(f.Detail, "no server answers") {
+	if f := ask(); f.Code != terminal.ExitUnavailable || !strings.Contains(f.Detail, "no server answers") {
 		t.Errorf("no server: %+v", f)
 	}
 }
@@ -134,14 +137,14 @@ func TestAnImportOutlastsABusyServer(t *testing.T) {
 		}
 		_, _ = w.Write([]byte(`{"id":"a","status":"created"}` + "\n"))
 	})
-	s := &sender{server: api, patience: time.Minute}
-	b := batch{Records: []record{{Number: 1, Err: errTooLong}, {Number: 2, Raw: []byte("{}")}}, Sent: []int{1}}
+	s := &record.Sender{Server: api, Patience: time.Minute}
+	b := record.Batch{Records: []record.Record{{Number: 1, Err: record.ErrTooLong}, {Number: 2, Raw: []byte("{}")}}, Sent: []int{1}}
 	began := time.Now()
-	answers, err := s.send(t.Context(), b)
+	answers, err := s.Send(t.Context(), b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if why := answers[0].why(); why == nil || why.Status != http.StatusRequestEntityTooLarge || why.Fix == "" || answers[1].Status != "created" {
+	if why := answers[0].Why(); why == nil || why.Status != http.StatusRequestEntityTooLarge || why.Fix == "" || answers[1].Status != "created" {
 		t.Errorf("answers %+v", answers)
 	}
 	if waited := time.Since(began); waited < time.Second {
@@ -163,11 +166,11 @@ func TestAnImportSendsAgainWhatTheServerCouldNotTake(t *testing.T) {
 		bodies = append(bodies, string(body))
 		_, _ = w.Write([]byte(answers[len(bodies)-1]))
 	})
-	b := batch{Sent: []int{0, 1, 2, 3}}
+	b := record.Batch{Sent: []int{0, 1, 2, 3}}
 	for i := range 4 {
-		b.Records = append(b.Records, record{Number: i + 1, Raw: fmt.Appendf(nil, "%d", i+1)})
+		b.Records = append(b.Records, record.Record{Number: i + 1, Raw: fmt.Appendf(nil, "%d", i+1)})
 	}
-	got, err := (&sender{server: api, patience: time.Minute}).send(t.Context(), b)
+	got, err := (&record.Sender{Server: api, Patience: time.Minute}).Send(t.Context(), b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,17 +188,17 @@ func TestAnImportSendsAgainWhatTheServerCouldNotTake(t *testing.T) {
 
 func TestAnImportGivesUpOnAServerThatStaysAwayOrRefuses(t *testing.T) {
 	t.Parallel()
-	b := batch{Records: []record{{Number: 1, Raw: []byte("{}")}}, Sent: []int{0}}
-	for status, want := range map[int]int{503: exitUnavailable, 403: exitRefused} {
-		s := &sender{server: connected(t, refusing(status, `{"title":"no"}`)), patience: 0}
-		if _, err := s.send(t.Context(), b); asFailure(err).Code != want {
+	b := record.Batch{Records: []record.Record{{Number: 1, Raw: []byte("{}")}}, Sent: []int{0}}
+	for status, want := range map[int]int{503: terminal.ExitUnavailable, 403: terminal.ExitRefused} {
+		s := &record.Sender{Server: connected(t, refusing(status, `{"title":"no"}`)), Patience: 0}
+		if _, err := s.Send(t.Context(), b); terminal.AsFailure(err).Code != want {
 			t.Errorf("status %d: %v", status, err)
 		}
 	}
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	s := &sender{server: connected(t, refusing(503, `{"title":"no"}`)), patience: time.Hour}
-	if _, err := s.send(ctx, b); err == nil {
+	s := &record.Sender{Server: connected(t, refusing(503, `{"title":"no"}`)), Patience: time.Hour}
+	if _, err := s.Send(ctx, b); err == nil {
 		t.Error("an interrupted import went on waiting")
 	}
 }

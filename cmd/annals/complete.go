@@ -6,6 +6,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/annals-kb/annals/cmd/annals/operate"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -14,7 +16,7 @@ const filesPlease = ":files"
 
 // complete prints what may stand in the place of the last word, one candidate a line with its
 // description behind a tab. The shells' completion scripts ask for it.
-func complete(ctx context.Context, c *console, app *kong.Application, words []string) {
+func complete(ctx context.Context, c *terminal.Console, app *kong.Application, words []string) {
 	if len(words) == 0 {
 		words = []string{""}
 	}
@@ -43,13 +45,13 @@ func complete(ctx context.Context, c *console, app *kong.Application, words []st
 // candidate is a word that would fit, and what it means.
 type candidate struct{ word, help string }
 
-func offer(c *console, before, begun string, candidates []candidate) {
+func offer(c *terminal.Console, before, begun string, candidates []candidate) {
 	for _, each := range candidates {
 		switch {
 		case each.word == filesPlease:
-			c.print("%s", filesPlease)
+			c.Print("%s", filesPlease)
 		case strings.HasPrefix(each.word, begun):
-			c.print("%s%s\t%s", before, each.word, each.help)
+			c.Print("%s%s\t%s", before, each.word, each.help)
 		}
 	}
 }
@@ -129,7 +131,7 @@ func commandsOf(node *kong.Node) []candidate {
 }
 
 // wordsFor lists the values that a flag or an argument takes, by its complete tag.
-func wordsFor(ctx context.Context, c *console, value *kong.Value, words []string) []candidate {
+func wordsFor(ctx context.Context, c *terminal.Console, value *kong.Value, words []string) []candidate {
 	if value == nil {
 		return nil
 	}
@@ -151,7 +153,7 @@ func wordsFor(ctx context.Context, c *console, value *kong.Value, words []string
 	case "followers":
 		return candidates([]string{"meaning", "past", "extraction", "proof"})
 	case "rereadable":
-		return candidates(rereadable)
+		return candidates(operate.Rereadable)
 	case "types":
 		return candidates(domain.Types)
 	case "contexts":

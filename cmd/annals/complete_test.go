@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
 
 // completed are the candidates for the last of the words, without their descriptions.
 func completed(t *testing.T, words ...string) []string {
 	t.Helper()
 	var out bytes.Buffer
-	c := &console{out: &out, err: &out}
+	c := &terminal.Console{Out: &out, Err: &out}
 	parser, err := newParser(&grammar{}, c, func(int) {}, "")
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +62,7 @@ func TestCompletionOffersWhatFits(t *testing.T) {
 
 func TestEveryCommandTeachesByExample(t *testing.T) {
 	t.Parallel()
-	parser, err := newParser(&grammar{}, &console{out: &bytes.Buffer{}, err: &bytes.Buffer{}}, func(int) {}, "")
+	parser, err := newParser(&grammar{}, &terminal.Console{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}, func(int) {}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

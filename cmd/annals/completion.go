@@ -1,6 +1,8 @@
 package main
 
 import (
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+
 	_ "embed"
 	"fmt"
 )
@@ -28,14 +30,14 @@ var zshCompletion string
 var fishCompletion string
 
 // Run implements the command.
-func (s *completionCommand) Run(c *console) error {
+func (s *completionCommand) Run(c *terminal.Console) error {
 	script, known := map[string]string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}[s.Shell]
 	if !known {
-		return wrong("as in: annals completion bash", "there is completion for bash, zsh and fish")
+		return terminal.Wrong("as in: annals completion bash", "there is completion for bash, zsh and fish")
 	}
-	if c.json {
-		return c.document(map[string]string{"shell": s.Shell, "script": script})
+	if c.JSON {
+		return c.Document(map[string]string{"shell": s.Shell, "script": script})
 	}
-	_, err := fmt.Fprint(c.out, script)
+	_, err := fmt.Fprint(c.Out, script)
 	return err
 }

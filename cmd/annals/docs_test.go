@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database/databasetest"
 )
 
@@ -94,8 +95,8 @@ func sources(t *testing.T) string {
 
 func helpOf(t *testing.T, command string) string {
 	var said strings.Builder
-	c := &console{out: &said, err: &said, styled: &said, width: 100}
-	if code := run(t.Context(), append(strings.Fields(command), "--help"), c); code != exitOK {
+	c := &terminal.Console{Out: &said, Err: &said, Styled: &said, Width: 100}
+	if code := run(t.Context(), append(strings.Fields(command), "--help"), c); code != terminal.ExitOK {
 		t.Fatalf("annals %s --help: exit code %d", command, code)
 	}
 	return said.String()

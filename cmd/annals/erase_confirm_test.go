@@ -9,6 +9,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 )
@@ -16,7 +17,7 @@ import (
 // atTerminal runs a command as on a terminal where this is typed.
 func atTerminal(ctx context.Context, typed io.Reader, args ...string) (code int, said string) {
 	var all bytes.Buffer
-	c := &console{in: typed, out: &all, err: &all, styled: &all, width: 80, prompted: true}
+	c := &terminal.Console{In: typed, Out: &all, Err: &all, Styled: &all, Width: 80, Prompted: true}
 	code = run(ctx, args, c)
 	return code, ansi.Strip(all.String())
 }
@@ -39,14 +40,14 @@ func TestErasingIsConfirmedOnATerminal(t *testing.T) {
 				code  int
 				said  string
 			}{
-				{"\n", []string{"one"}, exitFailed, "not confirmed: nothing was erased"},
-				{"", []string{"one"}, exitFailed, "1 would be erased"},
-				{"y\n", []string{"user:123"}, exitFailed, "2 would be erased"},
-				{"y\n", []string{"user:123"}, exitFailed, "Type user:123 to erase it"},
-				{"y\n", []string{"one"}, exitOK, "erased one for good"},
-				{"y\n", []string{"one"}, exitOK, "nothing to erase"},
-				{"user:123\n", []string{"user:123"}, exitOK, "erased user:123 for good: 1 of 1"},
-				{"", []string{"user:123", "--yes"}, exitOK, "nothing to erase"},
+				{"\n", []string{"one"}, terminal.ExitFailed, "not confirmed: nothing was erased"},
+				{"", []string{"one"}, terminal.ExitFailed, "1 would be erased"},
+				{"y\n", []string{"user:123"}, terminal.ExitFailed, "2 would be erased"},
+				{"y\n", []string{"user:123"}, terminal.ExitFailed, "Type user:123 to erase it"},
+				{"y\n", []string{"one"}, terminal.ExitOK, "erased one for good"},
+				{"y\n", []string{"one"}, terminal.ExitOK, "nothing to erase"},
+				{"user:123\n", []string{"user:123"}, terminal.ExitOK, "erased user:123 for good: 1 of 1"},
+				{"", []string{"user:123", "--yes"}, terminal.ExitOK, "nothing to erase"},
 			} {
 				code, said := atTerminal(ctx, strings.NewReader(try.typed), append([]string{"erase", "--server", server}, try.args...)...)
 				if code != try.code || !strings.Contains(said, try.said) {
@@ -63,8 +64,8 @@ func TestCtrlCEndsWith130(t *testing.T) {
 	annals(t, "remember", "mind the zorblaxquine", "--id", "one", "--server", server)
 	interrupted, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	if code, said := atTerminal(interrupted, strings.NewReader(""), "list", "--server", server); code != exitInterrupted {
-		t.Errorf("list: exit code %d, want %d: %s", code, exitInterrupted, said)
+	if code, said := atTerminal(interrupted, strings.NewReader(""), "list", "--server", server); code != terminal.ExitInterrupted {
+		t.Errorf("list: exit code %d, want %d: %s", code, terminal.ExitInterrupted, said)
 	}
 	waiting, interrupt := context.WithCancel(t.Context())
 	typing, keyboard := io.Pipe()
@@ -72,10 +73,10 @@ func TestCtrlCEndsWith130(t *testing.T) {
 	ended := make(chan int)
 	asked := &watchedFor{text: "Erase it for good?", seen: interrupt}
 	go func() {
-		ended <- run(waiting, []string{"erase", "one", "--server", server}, &console{in: typing, out: asked, err: asked, styled: asked, width: 80, prompted: true})
+		ended <- run(waiting, []string{"erase", "one", "--server", server}, &terminal.Console{In: typing, Out: asked, Err: asked, Styled: asked, Width: 80, Prompted: true})
 	}()
-	if code := <-ended; code != exitInterrupted {
-		t.Errorf("erase: exit code %d, want %d", code, exitInterrupted)
+	if code := <-ended; code != terminal.ExitInterrupted {
+		t.Errorf("erase: exit code %d, want %d", code, terminal.ExitInterrupted)
 	}
 	annals(t, "get", "one", "--server", server)
 }

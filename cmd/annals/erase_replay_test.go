@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
@@ -23,20 +24,20 @@ func TestAReplayErasesEveryKindOfThingThatAListNames(t *testing.T) {
 		w.say("locker", 1)
 		w.submit(w.key("abcdefghij"))
 		list := w.list(
-			erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1"},
-			erasure{Stream: "key:abcdefghij", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2"},
-			erasure{Stream: "session:ann/never", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b3"},
-			erasure{Stream: "knowledge:never", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b4"},
+			serve.Erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1"},
+			serve.Erasure{Stream: "key:abcdefghij", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2"},
+			serve.Erasure{Stream: "session:ann/never", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b3"},
+			serve.Erasure{Stream: "knowledge:never", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b4"},
 		)
 		if got := w.texts(); got != 2 {
 			t.Fatalf("%d texts before, want 2", got)
 		}
 		strangers := []string{"session:ann/never", "knowledge:never"}
-		w.replays(list, replayed{Erased: 2, Unknown: 2, Strangers: strangers})
+		w.replays(list, serve.Replayed{Erased: 2, Unknown: 2, Strangers: strangers})
 		if got := w.texts(); got != 0 {
 			t.Errorf("%d texts are left", got)
 		}
-		w.replays(list, replayed{Known: 2, Unknown: 2, Strangers: strangers})
+		w.replays(list, serve.Replayed{Known: 2, Unknown: 2, Strangers: strangers})
 	})
 }
 
@@ -46,16 +47,16 @@ func TestAReplayLeavesWhatWasSaidSince(t *testing.T) {
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		w := restoredBackup(t, db)
 		w.say("locker", 1)
-		first := erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: time.Unix(1, 0)}
-		second := erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2", RecordedAt: time.Unix(2, 0)}
+		first := serve.Erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: time.Unix(1, 0)}
+		second := serve.Erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2", RecordedAt: time.Unix(2, 0)}
 		list := w.list(second, first)
-		w.replays(list, replayed{Erased: 1, Strangers: []string{}})
+		w.replays(list, serve.Replayed{Erased: 1, Strangers: []string{}})
 		w.say("locker", 2)
-		w.replays(list, replayed{Known: 1, Strangers: []string{}})
+		w.replays(list, serve.Replayed{Known: 1, Strangers: []string{}})
 		if got := w.texts(); got != 1 {
 			t.Errorf("%d texts, want what was said since", got)
 		}
-		w.replays(w.list(erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b5"}), replayed{Erased: 1, Strangers: []string{}})
+		w.replays(w.list(serve.Erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b5"}), serve.Replayed{Erased: 1, Strangers: []string{}})
 	})
 }
 
@@ -71,11 +72,11 @@ func TestAReplayErasesATenantAgain(t *testing.T) {
 		w.submit(w.remember("unlisted"))
 		later := time.Now().Add(time.Hour)
 		list := w.list(
-			erasure{Stream: "tenant:acme", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: later},
-			erasure{Stream: "knowledge:lunch", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: later},
-			erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2", RecordedAt: later},
+			serve.Erasure{Stream: "tenant:acme", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: later},
+			serve.Erasure{Stream: "knowledge:lunch", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: later},
+			serve.Erasure{Stream: "session:ann/locker", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2", RecordedAt: later},
 		)
-		w.replays(list, replayed{Erased: 3, Strangers: []string{}})
+		w.replays(list, serve.Replayed{Erased: 3, Strangers: []string{}})
 		if got := w.texts(); got != 1 {
 			t.Errorf("%d texts, want the note of another tenant's key", got)
 		}
@@ -83,7 +84,7 @@ func TestAReplayErasesATenantAgain(t *testing.T) {
 		if lives, err := w.keys().Lives(t.Context(), "acme"); err != nil || lives {
 			t.Errorf("the tenant lives: %t, %v", lives, err)
 		}
-		w.replays(list, replayed{Known: 3, Strangers: []string{}})
+		w.replays(list, serve.Replayed{Known: 3, Strangers: []string{}})
 		w.by.Tenant = domain.DefaultTenant
 		w.opens("ofdefault1", true)
 	})
@@ -99,18 +100,18 @@ func TestAReplayRevokesKeysAgain(t *testing.T) {
 		w.submit(w.key("inuse12345"))
 		later := time.Now().Add(time.Hour)
 		list := w.list(
-			erasure{Stream: "key:stolen1234", Revoked: true, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: later},
-			erasure{Stream: "key:stolen1234", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: later},
-			erasure{Stream: "key:madesince1", Revoked: true, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2", RecordedAt: time.Unix(1, 0)},
-			erasure{Stream: "key:never12345", Revoked: true, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b3", RecordedAt: later},
+			serve.Erasure{Stream: "key:stolen1234", Revoked: true, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: later},
+			serve.Erasure{Stream: "key:stolen1234", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: later},
+			serve.Erasure{Stream: "key:madesince1", Revoked: true, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2", RecordedAt: time.Unix(1, 0)},
+			serve.Erasure{Stream: "key:never12345", Revoked: true, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b3", RecordedAt: later},
 		)
 		strangers := []string{"key:madesince1", "key:never12345"}
 		w.opens("stolen1234", true)
-		w.replays(list, replayed{Erased: 1, Revoked: 1, Unknown: 2, Strangers: strangers})
+		w.replays(list, serve.Replayed{Erased: 1, Revoked: 1, Unknown: 2, Strangers: strangers})
 		w.opens("stolen1234", false)
 		w.opens("madesince1", true)
 		w.opens("inuse12345", true)
-		w.replays(list, replayed{Known: 1, RevokedBefore: 1, Unknown: 2, Strangers: strangers})
+		w.replays(list, serve.Replayed{Known: 1, RevokedBefore: 1, Unknown: 2, Strangers: strangers})
 	})
 }
 
@@ -125,24 +126,24 @@ func TestAReplayLetsRotatedKeysEndAsTheyDid(t *testing.T) {
 		w.submit(domain.RevokeKey{By: w.by, Prefix: "revoked123"})
 		later, ended, ends := time.Now().Add(time.Hour), time.Now().Add(-time.Minute), time.Now().Add(time.Hour)
 		list := w.list(
-			erasure{Stream: "key:overlong12", ReplacedBy: "successor1", Until: ended, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: later},
-			erasure{Stream: "key:ending1234", ReplacedBy: "successor2", Until: ends, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: later},
-			erasure{Stream: "key:revoked123", ReplacedBy: "successor3", Until: ended, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2", RecordedAt: later},
-			erasure{Stream: "key:inuse12345", ReplacedBy: "successor4", Until: ended, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b3", RecordedAt: time.Unix(1, 0)},
-			erasure{Stream: "key:never12345", ReplacedBy: "successor5", Until: ended, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b4", RecordedAt: later},
+			serve.Erasure{Stream: "key:overlong12", ReplacedBy: "successor1", Until: ended, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: later},
+			serve.Erasure{Stream: "key:ending1234", ReplacedBy: "successor2", Until: ends, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: later},
+			serve.Erasure{Stream: "key:revoked123", ReplacedBy: "successor3", Until: ended, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2", RecordedAt: later},
+			serve.Erasure{Stream: "key:inuse12345", ReplacedBy: "successor4", Until: ended, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b3", RecordedAt: time.Unix(1, 0)},
+			serve.Erasure{Stream: "key:never12345", ReplacedBy: "successor5", Until: ended, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b4", RecordedAt: later},
 		)
 		strangers := []string{"key:inuse12345", "key:never12345"}
 		w.opens("overlong12", true)
-		w.replays(list, replayed{Rotated: 2, RotatedBefore: 1, Unknown: 2, Strangers: strangers})
+		w.replays(list, serve.Replayed{Rotated: 2, RotatedBefore: 1, Unknown: 2, Strangers: strangers})
 		w.opens("overlong12", false)
 		w.opens("ending1234", true)
 		w.opens("inuse12345", true)
 		if got := w.given("ending1234"); !got.ExpiresAt.Equal(ends.Truncate(time.Microsecond)) || got.ReplacedBy != "successor2" {
 			t.Errorf("the key ends at %v, replaced by %q", got.ExpiresAt, got.ReplacedBy)
 		}
-		w.replays(list, replayed{RotatedBefore: 3, Unknown: 2, Strangers: strangers})
-		w.replays(w.list(erasure{Stream: "key:ending1234", Revoked: true, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b5", RecordedAt: later}, list[1]),
-			replayed{Revoked: 1, RotatedBefore: 1, Strangers: []string{}})
+		w.replays(list, serve.Replayed{RotatedBefore: 3, Unknown: 2, Strangers: strangers})
+		w.replays(w.list(serve.Erasure{Stream: "key:ending1234", Revoked: true, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b5", RecordedAt: later}, list[1]),
+			serve.Replayed{Revoked: 1, RotatedBefore: 1, Strangers: []string{}})
 		w.opens("ending1234", false)
 	})
 }
@@ -163,29 +164,29 @@ func TestAReplayDemotesKeysAgainAndPromotesNone(t *testing.T) {
 		}
 		changed := time.Now()
 		list := w.list(
-			erasure{Stream: "key:wasadmin12", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: changed},
-			erasure{Stream: "key:wasroot123", Role: domain.Admin, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: changed},
-			erasure{Stream: "key:wasmember1", Role: domain.Admin, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2", RecordedAt: changed},
-			erasure{Stream: "key:tworoles12", Role: domain.Auditor, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b3", RecordedAt: changed},
-			erasure{Stream: "key:tworoles12", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b4", RecordedAt: changed.Add(-time.Microsecond)},
-			erasure{Stream: "key:service123", Role: domain.Auditor, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b5", RecordedAt: changed},
-			erasure{Stream: "key:madesince1", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b6", RecordedAt: time.Unix(1, 0)},
-			erasure{Stream: "key:isthemost1", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b7", RecordedAt: changed},
-			erasure{Stream: "key:never12345", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b8", RecordedAt: changed},
+			serve.Erasure{Stream: "key:wasadmin12", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: changed},
+			serve.Erasure{Stream: "key:wasroot123", Role: domain.Admin, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: changed},
+			serve.Erasure{Stream: "key:wasmember1", Role: domain.Admin, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b2", RecordedAt: changed},
+			serve.Erasure{Stream: "key:tworoles12", Role: domain.Auditor, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b3", RecordedAt: changed},
+			serve.Erasure{Stream: "key:tworoles12", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b4", RecordedAt: changed.Add(-time.Microsecond)},
+			serve.Erasure{Stream: "key:service123", Role: domain.Auditor, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b5", RecordedAt: changed},
+			serve.Erasure{Stream: "key:madesince1", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b6", RecordedAt: time.Unix(1, 0)},
+			serve.Erasure{Stream: "key:isthemost1", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b7", RecordedAt: changed},
+			serve.Erasure{Stream: "key:never12345", Role: domain.Member, EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b8", RecordedAt: changed},
 		)
 		strangers := []string{"key:madesince1", "key:never12345"}
-		w.replays(list, replayed{Demoted: 4, DemotedBefore: 2, Unknown: 2, Strangers: strangers})
+		w.replays(list, serve.Replayed{Demoted: 4, DemotedBefore: 2, Unknown: 2, Strangers: strangers})
 		want := map[string]domain.Role{
 			"wasadmin12": domain.Member, "wasroot123": domain.Admin, "wasmember1": domain.Member, "tworoles12": domain.Auditor,
 			"service123": domain.Member, "madesince1": domain.Admin, "isthemost1": domain.Member,
 		}
 		w.haveRoles(want)
-		w.replays(list, replayed{DemotedBefore: 6, Unknown: 2, Strangers: strangers})
+		w.replays(list, serve.Replayed{DemotedBefore: 6, Unknown: 2, Strangers: strangers})
 		for _, prefix := range []string{"wasadmin12", "isthemost1"} {
 			w.submit(domain.ChangeRole{By: w.by, Prefix: prefix, Role: domain.Admin})
 			want[prefix] = domain.Admin
 		}
-		w.replays(list, replayed{DemotedBefore: 6, Unknown: 2, Strangers: strangers})
+		w.replays(list, serve.Replayed{DemotedBefore: 6, Unknown: 2, Strangers: strangers})
 		w.haveRoles(want)
 	})
 }
@@ -205,8 +206,8 @@ func TestAReplayLeavesARoleThatWasGivenBackAfterTheListWasWritten(t *testing.T) 
 		}
 		demoted := history[len(history)-1]
 		w.submit(domain.ChangeRole{By: w.by, Prefix: "forgiven12", Role: domain.Admin})
-		w.replays(w.list(erasure{Stream: demoted.Stream, Role: domain.Member, EventID: demoted.EventID, RecordedAt: demoted.RecordedAt}),
-			replayed{DemotedBefore: 1, Strangers: []string{}})
+		w.replays(w.list(serve.Erasure{Stream: demoted.Stream, Role: domain.Member, EventID: demoted.EventID, RecordedAt: demoted.RecordedAt}),
+			serve.Replayed{DemotedBefore: 1, Strangers: []string{}})
 		w.haveRoles(map[string]domain.Role{"forgiven12": domain.Admin})
 	})
 }
@@ -219,17 +220,17 @@ func TestAReplayLeavesTheTenantThatBeganAfterTheErasure(t *testing.T) {
 		w.submit(w.key("ofdefault1"))
 		w.submit(w.remember("lunch"))
 		was, later := time.Unix(1, 0), time.Now().Add(time.Hour)
-		w.replays(w.list(erasure{Stream: "tenant:default", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: was}),
-			replayed{Known: 1, Strangers: []string{}})
+		w.replays(w.list(serve.Erasure{Stream: "tenant:default", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: was}),
+			serve.Replayed{Known: 1, Strangers: []string{}})
 		w.opens("ofdefault1", true)
-		w.replays(w.list(erasure{Stream: "tenant:default", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: later}),
-			replayed{Erased: 1, Strangers: []string{}})
+		w.replays(w.list(serve.Erasure{Stream: "tenant:default", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: later}),
+			serve.Replayed{Erased: 1, Strangers: []string{}})
 		w.opens("ofdefault1", false)
 		w.tenant("acme")
 		w.submit(w.remember("lunch"))
 		w.submit(w.key("ofacme1234"))
-		w.replays(w.list(erasure{Stream: "tenant:acme", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: was}),
-			replayed{Unknown: 1, Strangers: []string{"tenant:acme"}})
+		w.replays(w.list(serve.Erasure{Stream: "tenant:acme", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: was}),
+			serve.Replayed{Unknown: 1, Strangers: []string{"tenant:acme"}})
 		w.opens("ofacme1234", true)
 		if got := w.texts(); got != 4 {
 			t.Errorf("%d texts, want those of both tenants", got)
@@ -244,7 +245,7 @@ func TestAReplayGoesOnWithATenant(t *testing.T) {
 		w := restoredBackup(t, db)
 		w.tenant("acme")
 		w.submit(w.remember("lunch"))
-		line := erasure{Stream: "tenant:acme", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: time.Now().Add(time.Hour)}
+		line := serve.Erasure{Stream: "tenant:acme", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b0", RecordedAt: time.Now().Add(time.Hour)}
 		by := domain.SystemPrincipal()
 		by.Tenant = "acme"
 		killed := domain.Submission{
@@ -254,7 +255,7 @@ func TestAReplayGoesOnWithATenant(t *testing.T) {
 		if _, err := w.log.Submit(database.ForTenant(t.Context(), "acme"), killed); err != nil {
 			t.Fatal(err)
 		}
-		w.replays(w.list(line), replayed{Known: 1, Strangers: []string{}})
+		w.replays(w.list(line), serve.Replayed{Known: 1, Strangers: []string{}})
 		if got := w.texts(); got != 0 {
 			t.Errorf("%d texts are left", got)
 		}
@@ -362,16 +363,16 @@ func (w *restored) submit(command domain.Command) {
 	}
 }
 
-func (w *restored) list(lines ...erasure) []erasure {
+func (w *restored) list(lines ...serve.Erasure) []serve.Erasure {
 	for i := range lines {
 		lines[i].Tenant, lines[i].ReasonCode = w.by.Tenant, "gdpr-17"
 	}
 	return lines
 }
 
-func (w *restored) replays(list []erasure, want replayed) {
+func (w *restored) replays(list []serve.Erasure, want serve.Replayed) {
 	w.Helper()
-	got, err := replayList(w.Context(), w.log, projections.NewEraser(w.knowledge, w.log, databasetest.Log(w)), list)
+	got, err := serve.ReplayList(w.Context(), w.log, projections.NewEraser(w.knowledge, w.log, databasetest.Log(w)), list)
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/annals-kb/annals/cmd/annals/serve"
+
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/annals-kb/annals/database"
@@ -101,7 +103,7 @@ func startServer(t *testing.T, url string) string {
 		_ = process.Process.Signal(syscall.SIGTERM)
 		_ = process.Wait()
 	})
-	var ready welcome
+	var ready serve.Welcome
 	if err := json.NewDecoder(bufio.NewReader(out)).Decode(&ready); err != nil {
 		t.Fatalf("the server did not start: %v\n%s", err, said.String())
 	}

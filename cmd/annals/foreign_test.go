@@ -12,6 +12,8 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/annals-kb/annals/cmd/annals/serve"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 )
@@ -37,7 +39,7 @@ func TestTheOwnerDoesNotRunWhatTheServingRoleHasAdded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	line, err := json.Marshal(w.list(erasure{Stream: "knowledge:lunch", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: time.Now()})[0])
+	line, err := json.Marshal(w.list(serve.Erasure{Stream: "knowledge:lunch", EventID: "01a1fe44-b7e6-714e-9df0-cd6cd361d3b1", RecordedAt: time.Now()})[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +49,7 @@ func TestTheOwnerDoesNotRunWhatTheServingRoleHasAdded(t *testing.T) {
 	}
 	replay := func() (code int, said string) {
 		var out bytes.Buffer
-		code = run(t.Context(), []string{"erase", "--replay", list, "--database", address, "--data", t.TempDir()}, &console{in: strings.NewReader(""), out: &out, err: &out, styled: &out, width: 1000})
+		code = run(t.Context(), []string{"erase", "--replay", list, "--database", address, "--data", t.TempDir()}, &terminal.Console{In: strings.NewReader(""), Out: &out, Err: &out, Styled: &out, Width: 1000})
 		return code, out.String()
 	}
 

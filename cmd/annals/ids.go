@@ -15,6 +15,9 @@ import (
 
 	"github.com/annals-kb/annals/api"
 	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/cmd/annals/knowledge"
+	"github.com/annals-kb/annals/cmd/annals/operate"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
 
 // namesOf lists what a kind of thing is called that begins as the text does: items, sessions or keys.
@@ -22,7 +25,7 @@ func namesOf(ctx context.Context, server *client.Client, kind, text string) ([]c
 	var all []candidate
 	add := func(name, help string) {
 		if strings.HasPrefix(name, text) {
-			all = append(all, candidate{printable(name), help})
+			all = append(all, candidate{terminal.Printable(name), help})
 		}
 	}
 	switch kind {
@@ -30,7 +33,7 @@ func namesOf(ctx context.Context, server *client.Client, kind, text string) ([]c
 		found, err := newestWith(ctx, server, text, "active", "superseded", "deleted", "erased")
 		for _, k := range found {
 			const columns = 60
-			add(k.ID, ansi.Strip(k.snippet(columns)))
+			add(k.ID, ansi.Strip(k.Snippet(columns)))
 		}
 		return all, err
 	case "sessions":
@@ -45,7 +48,7 @@ func namesOf(ctx context.Context, server *client.Client, kind, text string) ([]c
 		}
 		return all, err
 	case "keys":
-		keys, _, err := keysOf(ctx, server)
+		keys, _, err := operate.KeysOf(ctx, server)
 		for _, key := range keys {
 			add(key.Prefix, key.Subject)
 		}
@@ -63,28 +66,28 @@ func namesOf(ctx context.Context, server *client.Client, kind, text string) ([]c
 }
 
 // newestWith lists the newest items whose ids begin as the text does; active ones without a status.
-func newestWith(ctx context.Context, server *client.Client, text string, statuses ...string) ([]knowledge, error) {
-	query := url.Values{"limit": {strconv.Itoa(largestPage)}, "status": statuses}
-	put(query, "id_prefix", text)
-	var list api.Page[knowledge]
+func newestWith(ctx context.Context, server *client.Client, text string, statuses ...string) ([]knowledge.Knowledge, error) {
+	query := url.Values{"limit": {strconv.Itoa(terminal.LargestPage)}, "status": statuses}
+	terminal.Put(query, "id_prefix", text)
+	var list api.Page[knowledge.Knowledge]
 	_, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "knowledge"}, Query: query}, &list)
 	return list.Items, err
 }
 
 // wholeIDs replaces the ids that name nothing by those that they are the unique beginning of. It tells whether there
 // were any, so that the command, which has found nothing, may run again; else it gives the error to report.
-func wholeIDs(ctx context.Context, c *console, parsed *kong.Context, failed error) (bool, error) {
+func wholeIDs(ctx context.Context, c *terminal.Console, parsed *kong.Context, failed error) (bool, error) {
 	if failed == nil {
 		return false, nil
 	}
-	f := asFailure(failed)
+	f := terminal.AsFailure(failed)
 	command, asks := reflect.TypeAssert[interface {
-		connect() (*client.Client, error)
+		Connect() (*client.Client, error)
 	}](parsed.Selected().Target.Addr())
-	if !asks || f.Code != exitNotFound || f.Status == http.StatusGone || slices.Contains(parsed.Args, "-") {
+	if !asks || f.Code != terminal.ExitNotFound || f.Status == http.StatusGone || slices.Contains(parsed.Args, "-") {
 		return false, failed
 	}
-	server, err := command.connect()
+	server, err := command.Connect()
 	if err != nil {
 		return false, failed
 	}
@@ -108,18 +111,18 @@ func wholeIDs(ctx context.Context, c *console, parsed *kong.Context, failed erro
 		}
 		arg.Target.SetString(found[0].word)
 		replaced = true
-		if !c.json {
-			c.note("%s is %s", printable(text), found[0].word)
+		if !c.JSON {
+			c.Note("%s is %s", terminal.Printable(text), found[0].word)
 		}
 	}
 	return replaced, failed
 }
 
 // known asks the server that the words of a command line name. A shell waits for it: without an answer soon there is none.
-func known(ctx context.Context, c *console, kind string, words []string) []candidate {
+func known(ctx context.Context, c *terminal.Console, kind string, words []string) []candidate {
 	const patience = 2 * time.Second
-	var r struct{ remote }
-	parser, err := kong.New(&r, append(amounts(), kong.Vars{"server": defaultServer}, kong.Resolvers(c.settings), kong.Exit(func(int) {}))...)
+	var r struct{ terminal.Remote }
+	parser, err := kong.New(&r, append(terminal.Amounts(), kong.Vars{"server": terminal.DefaultServer}, kong.Resolvers(c.Settings), kong.Exit(func(int) {}))...)
 	if err != nil {
 		return nil
 	}
@@ -137,7 +140,7 @@ func known(ctx context.Context, c *console, kind string, words []string) []candi
 	if _, err := parser.Parse(own); err != nil {
 		return nil
 	}
-	server, err := r.connect()
+	server, err := r.Connect()
 	if err != nil {
 		return nil
 	}

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/annals-kb/annals/cmd/annals/record"
 )
 
 func TestAPipeThatNobodyWritesIntoIsNotWaitedForAfterAnInterrupt(t *testing.T) {
@@ -28,7 +30,7 @@ func TestAPipeThatNobodyWritesIntoIsNotWaitedForAfterAnInterrupt(t *testing.T) {
 	})
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	_, _, err := openInput(ctx, nil, pipe)
+	_, _, err := record.OpenInput(ctx, nil, pipe)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("opened with %v, want that it was interrupted", err)
 	}

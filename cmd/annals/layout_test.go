@@ -17,6 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/annals-kb/annals/cmd/annals/record"
+	"github.com/annals-kb/annals/cmd/annals/serve"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
@@ -70,19 +73,19 @@ func anything(number int) *rapid.Generator[map[string]any] {
 // here serves a database in this process.
 func here(t *testing.T, url string) string {
 	t.Helper()
-	cfg := config{storage: storage{Database: url, Data: t.TempDir()}, LogName: "annals", Scrub: "off"}.complete()
-	service, err := openService(t.Context(), cfg, embedding.Builtin{}, nil, slog.New(slog.DiscardHandler))
+	cfg := serve.Config{Storage: serve.Storage{Database: url, Data: t.TempDir()}, LogName: "annals", Scrub: "off"}.Complete()
+	service, err := serve.OpenService(t.Context(), cfg, embedding.Builtin{}, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(service.api.Handler())
+	server := httptest.NewServer(service.Api.Handler())
 	working, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	worked := make(chan error, 1)
-	go func() { worked <- service.work(working) }()
+	go func() { worked <- service.Work(working) }()
 	t.Cleanup(func() {
 		server.Close()
 		stop()
-		if err := errors.Join(<-worked, service.close()); err != nil {
+		if err := errors.Join(<-worked, service.Close()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -93,8 +96,8 @@ func here(t *testing.T, url string) string {
 func annals(t *testing.T, args ...string) {
 	t.Helper()
 	var said bytes.Buffer
-	c := &console{in: bytes.NewReader(nil), out: &said, err: &said, styled: &said, width: 100}
-	if code := run(context.WithoutCancel(t.Context()), args, c); code != exitOK {
+	c := &terminal.Console{In: bytes.NewReader(nil), Out: &said, Err: &said, Styled: &said, Width: 100}
+	if code := run(context.WithoutCancel(t.Context()), args, c); code != terminal.ExitOK {
 		t.Fatalf("annals %q: exit code %d\n%s", args, code, &said)
 	}
 }
@@ -210,11 +213,11 @@ func TestAPlaceFollowsFromOwnerAndType(t *testing.T) {
 		`{"type":"strategy","owner":"agent:crawler_ops"}`:                              "agents/crawler_ops/strategies.json",
 		`{"type":"usecase","owner":"user:123"}`:                                        "users/123/usecases.json",
 	} {
-		var k laid
+		var k record.Laid
 		if err := json.Unmarshal([]byte(raw), &k); err != nil {
 			t.Fatal(err)
 		}
-		if got := k.file(); got != want {
+		if got := k.File(); got != want {
 			t.Errorf("%s: %s, want %s", raw, got, want)
 		}
 	}
@@ -231,12 +234,12 @@ func TestAPlaceSaysWhatARecordDoesNot(t *testing.T) {
 		"elsewhere/of/no/meaning.json": `{"content":"x"}`,
 		"users/../agents/x/other.json": `{"owner":"agent:x","content":"x"}`,
 	} {
-		if got := string(placed([]byte(`{"content":"x"}`), file)); got != want {
+		if got := string(record.Placed([]byte(`{"content":"x"}`), file)); got != want {
 			t.Errorf("%s: %s, want %s", file, got, want)
 		}
 	}
 	for _, said := range []string{`{"owner":"team:t","type":"plan"}`, `[1]`, `null`, `{`} {
-		if got := string(placed([]byte(said), "users/123/habits.json")); got != said {
+		if got := string(record.Placed([]byte(said), "users/123/habits.json")); got != said {
 			t.Errorf("%s became %s", said, got)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/document"
 )
@@ -20,7 +21,7 @@ func main() {
 	document.Aside()
 	forgetEmpty(os.Environ())
 	os.Exit(withSignals(func(ctx context.Context) int {
-		return run(ctx, os.Args[1:], newConsole(os.Stdin, os.Stdout, os.Stderr))
+		return run(ctx, os.Args[1:], terminal.NewConsole(os.Stdin, os.Stdout, os.Stderr))
 	}))
 }
 

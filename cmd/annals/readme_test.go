@@ -17,6 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/annals-kb/annals/cmd/annals/serve"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database/databasetest"
 )
 
@@ -37,7 +39,7 @@ func TestReadmeShowsWhatHappens(t *testing.T) {
 				}
 				r.waits()
 			}
-			r.asks(readme, defaultServer)
+			r.asks(readme, terminal.DefaultServer)
 			for _, command := range regexp.MustCompile("`(bin/annals [^`]*)`").FindAllStringSubmatch(readme, -1) {
 				if command[1] != "bin/annals serve" { // which does not end
 					r.types(command[1])
@@ -95,7 +97,7 @@ func (r *reader) serve() {
 			r.t.Errorf("the server did not end well: %v\n%s", err, log.String())
 		}
 	})
-	var ready welcome
+	var ready serve.Welcome
 	if err := json.NewDecoder(said).Decode(&ready); err != nil {
 		r.t.Fatalf("the server did not start: %v", err)
 	}

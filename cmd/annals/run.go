@@ -9,57 +9,59 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
 
 // run parses args, runs the command and answers with the exit code.
-func run(ctx context.Context, args []string, c *console) int {
+func run(ctx context.Context, args []string, c *terminal.Console) int {
 	var g grammar
 	unsaid := len(args) == 0
 	if unsaid { // nothing was asked: show what could be
-		args, c.out = []string{"--help"}, c.err
+		args, c.Out = []string{"--help"}, c.Err
 	}
 	helped := false
 	var unreadable error
-	c.settings, unreadable = settingsIn(args)
-	args = timesAsValues(habitual(args))
+	c.Settings, unreadable = terminal.SettingsIn(args)
+	args = terminal.TimesAsValues(habitual(args))
 	parser, err := newParser(&g, c, func(int) { helped = true }, otherCommands(args))
 	if err != nil {
-		return c.fail(err)
+		return c.Fail(err)
 	}
 	if len(args) > 0 && args[0] == "__complete" {
 		complete(ctx, c, parser.Model, args[1:])
-		return exitOK
+		return terminal.ExitOK
 	}
-	if err := readable(args); err != nil {
-		c.json = asksForJSON(args)
-		return c.fail(err)
+	if err := terminal.Readable(args); err != nil {
+		c.JSON = terminal.AsksForJSON(args)
+		return c.Fail(err)
 	}
-	if unreadable == nil && len(c.settings.values) > 0 {
-		unreadable = c.settings.check(allCommands(c))
+	if unreadable == nil && len(c.Settings.Values) > 0 {
+		unreadable = c.Settings.Check(allCommands(c))
 	}
 	parsed, err := parser.Parse(args)
 	switch {
 	case unsaid:
-		return exitUsage
+		return terminal.ExitUsage
 	case helped: // the help has been printed; whatever else is wrong does not matter
-		return exitOK
+		return terminal.ExitOK
 	}
 	if err == nil {
-		err = cmp.Or(nothingSaid(parsed), unreadable)
+		err = cmp.Or(terminal.NothingSaid(parsed), unreadable)
 	}
-	c.json = g.JSON || err != nil && asksForJSON(args)
+	c.JSON = g.JSON || err != nil && terminal.AsksForJSON(args)
 	if err != nil {
-		return c.fail(misuse(err))
+		return c.Fail(terminal.Misuse(err))
 	}
-	if err := given(parsed.Selected()); err != nil {
-		return c.fail(err)
+	if err := terminal.Given(parsed.Selected()); err != nil {
+		return c.Fail(err)
 	}
-	unknown := unknownVariables(parser.Model, os.Environ())
+	unknown := terminal.UnknownVariables(parser.Model, os.Environ())
 	if len(unknown) > 0 { // to this command: another may know them
-		unknown = unknownVariables(allCommands(c), os.Environ())
+		unknown = terminal.UnknownVariables(allCommands(c), os.Environ())
 	}
 	for _, name := range unknown {
-		c.warn("the variable %s is unknown and has no effect; annals config lists the settings", name)
+		c.Warn("the variable %s is unknown and has no effect; annals config lists the settings", name)
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	err = parsed.Run(c)
@@ -68,7 +70,7 @@ func run(ctx context.Context, args []string, c *console) int {
 	} else {
 		err = hint
 	}
-	return c.fail(flagged(parsed.Selected(), c.end(err)))
+	return c.Fail(terminal.Flagged(parsed.Selected(), c.End(err)))
 }
 
 // habitual understands what people type out of habit.
@@ -106,7 +108,7 @@ func otherCommands(args []string) string {
 }
 
 // allCommands is the grammar of all commands.
-func allCommands(c *console) *kong.Application {
+func allCommands(c *terminal.Console) *kong.Application {
 	parser, err := newParser(&grammar{}, c, func(int) {}, "")
 	if err != nil {
 		panic(err) // the grammar is wrong, whatever the arguments
@@ -115,14 +117,14 @@ func allCommands(c *console) *kong.Application {
 }
 
 // newParser reads the grammar, without the commands whose fields the expression without matches.
-func newParser(g *grammar, c *console, exit func(int), without string) (*kong.Kong, error) {
-	options := append(amounts(),
+func newParser(g *grammar, c *terminal.Console, exit func(int), without string) (*kong.Kong, error) {
+	options := append(terminal.Amounts(),
 		kong.Name("annals"),
 		kong.Description(description),
-		kong.Vars{"server": defaultServer},
-		kong.Writers(c.out, c.err),
+		kong.Vars{"server": terminal.DefaultServer},
+		kong.Writers(c.Out, c.Err),
 		kong.Exit(exit),
-		kong.Resolvers(c.settings),
+		kong.Resolvers(c.Settings),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, NoAppDescFormat: true}),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "know", Title: "Remember and find:"},

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/annals-kb/annals/cmd/annals/serve"
 )
 
 type serverKey struct{}
@@ -50,7 +52,7 @@ func serving(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Check(s.process.Start())
 	ts.Check(out.Close())
-	var ready welcome
+	var ready serve.Welcome
 	err = json.NewDecoder(bufio.NewReader(said)).Decode(&ready)
 	go io.Copy(io.Discard, said) //nolint:errcheck // ends with the server
 	if err != nil {

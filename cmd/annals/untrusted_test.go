@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/http/servertest"
 )
 
@@ -27,13 +28,13 @@ func TestACertificateThatIsNotTrustedIsNoSilence(t *testing.T) {
 		"of another name":        {&tls.Config{RootCAs: trusted, ServerName: "elsewhere.internal"}, "not elsewhere.internal", "--server"},
 		"expired":                {&tls.Config{RootCAs: trusted, Time: later}, "has expired", "clock"},
 	} {
-		api, err := remote{Server: server.URL, Timeout: time.Minute}.through(&http.Transport{TLSClientConfig: c.client})
+		api, err := terminal.Remote{Server: server.URL, Timeout: time.Minute}.Through(&http.Transport{TLSClientConfig: c.client})
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = api.Do(t.Context(), client.Request{Method: http.MethodGet, Path: []string{"x"}}, nil)
-		f := asFailure(err)
-		if f.Code != exitUnavailable || !strings.Contains(f.Detail, c.detail) || !strings.Contains(f.Fix, c.fix) {
+		f := terminal.AsFailure(err)
+		if f.Code != terminal.ExitUnavailable || !strings.Contains(f.Detail, c.detail) || !strings.Contains(f.Fix, c.fix) {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}

@@ -1,0 +1,123 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/cmd/annals/serve"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/domain"
+)
+
+type ContextCommand struct {
+	terminal.Remote
+
+	Moment string   `arg:"" complete:"moments" help:"start: who the user is, then what fits the task. focus: what fits a goal. query: six kinds of knowledge side by side. analysis: what is known about the tools and of such cases, when something failed."`
+	About  []string `field:"query,task,goal" arg:"" optional:"" help:"The task, goal or question; - reads it from standard input. At start it may be left out."`
+
+	ToolIssue []string `sep:"none" placeholder:"TEXT" help:"At analysis: what failed, the first failure first. Repeat for more."`
+	MaxTokens int      `placeholder:"N" help:"How long it is at most: 50 to 32000 tokens; 1800 unless told, 500 at analysis."`
+	MinScore  *float64 `placeholder:"0…1" help:"Only knowledge that is at least so much about it."`
+	Tag       []string `sep:"none" placeholder:"KEY=VALUE" help:"Only knowledge with this tag."`
+	Hints     bool     `help:"Only some lines that help to choose a skill."`
+
+	audience
+}
+
+// Help implements kong.HelpProvider.
+func (ContextCommand) Help() string {
+	return `It prints Markdown for a prompt, and nothing at all where nothing is known. Hosts run it when a session begins, before they
+have started annals mcp: where no server answers and none is named, it reads what that keeps in
+~/.local/share/annals.
+
+Examples:
+
+    annals context start --user 123 --project 456
+    annals context query "make the weekly sales dashboard" --max-tokens 800
+    annals context analysis "crawl example.com" --tool-issue "chromedriver: version mismatch"
+    annals context focus "faster builds" --hints`
+}
+
+// Run implements the command.
+func (n *ContextCommand) Run(ctx context.Context, c *terminal.Console) error {
+	about, err := textOf(c, strings.Join(n.About, " "), domain.Stage(n.Moment).FieldName(), mostAsked)
+	if err != nil {
+		return err
+	}
+	var told api.ContextAnswer
+	a, err := n.ask(ctx, c, n.body(about), &told)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return c.Document(a.Body)
+	}
+	printBriefing(c, told, n.Hints)
+	return nil
+}
+
+// ask asks the server; where none answers and none is named, what annals mcp has kept is asked in this process.
+func (n *ContextCommand) ask(ctx context.Context, c *terminal.Console, body any, told *api.ContextAnswer) (*client.Response, error) {
+	own, unfit := serve.OwnServerOf(ctx, c, &n.Remote, serve.Storage{}) // unfit for a server: it is asked of nobody here
+	server, err := n.Connect()
+	if err != nil {
+		return nil, err
+	}
+	question := client.Request{Method: http.MethodPost, Path: []string{"v1", "context"}, Body: body}
+	a, err := server.Do(ctx, question, told)
+	if err == nil || terminal.AsFailure(err).Code != terminal.ExitUnavailable || a != nil || unfit != nil || own.Named || !own.Kept() {
+		return a, err
+	}
+	own.Passing = true
+	transport, err := own.Find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if server, err = n.Through(transport); err != nil {
+		return nil, err
+	}
+	a, err = server.Do(ctx, question, told)
+	return a, errors.Join(err, own.Close())
+}
+
+// body says in the field of the stage what it is about.
+func (n *ContextCommand) body(about string) api.ContextRequest {
+	body := api.ContextRequest{
+		Moment: n.Moment, ToolIssues: n.ToolIssue, MinScore: n.MinScore, Tags: tagsOf(n.Tag), Context: n.context(),
+	}
+	if n.MaxTokens != 0 {
+		body.MaxTokens = &n.MaxTokens
+	}
+	switch domain.Stage(n.Moment).FieldName() {
+	case "task":
+		body.Task = about
+	case "goal":
+		body.Goal = about
+	default:
+		body.Query = about
+	}
+	return body
+}
+
+// printBriefing gives the text as it is: what reads it is another program's prompt.
+func printBriefing(c *terminal.Console, a api.ContextAnswer, hints bool) {
+	text := a.Injection
+	if hints {
+		text = a.Hints
+	}
+	switch {
+	case a.Injection == "":
+		c.Note("nothing is known about that yet")
+	case text == "":
+		c.Note("nothing of what is known about that is a preference, a skill, a case or a pitfall: leave out --hints to read it")
+	}
+	_, _ = fmt.Fprint(c.Out, text) // whoever has stopped reading misses nothing
+	if a.Degraded != "" {
+		c.Note("found by words alone: %s", terminal.Printable(a.Degraded))
+	}
+}

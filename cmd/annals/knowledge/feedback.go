@@ -1,0 +1,95 @@
+package knowledge
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+)
+
+type FeedbackCommand struct {
+	Changing
+
+	Verdict string `arg:"" optional:"" complete:"verdicts" help:"helpful or harmful."`
+	Retract bool   `help:"Take the vote back."`
+	Query   string `short:"q" placeholder:"TEXT" help:"What the knowledge was used for."`
+	Outcome string `short:"o" placeholder:"TEXT" help:"What came of it."`
+	Trace   string `field:"trace_id" placeholder:"ID" help:"The trace of the run: one voice per trace, without one per day."`
+	Event   string `field:"event_id" placeholder:"ID" help:"With --retract: the vote's event, instead of its trace."`
+}
+
+// Help implements kong.HelpProvider.
+func (FeedbackCommand) Help() string {
+	return `One voice per voter and trace, without a trace one per day (UTC); another voice there replaces the first.
+
+Examples:
+
+    annals feedback retry-advice helpful --query "sync contacts" --outcome "no more 429s" --trace run-42
+    annals feedback retry-advice harmful --as agent:crawler --on-behalf-of user:123
+    annals feedback retry-advice --retract --trace run-42`
+}
+
+// Validate implements kong.Validatable.
+func (f *FeedbackCommand) Validate() error {
+	switch {
+	case f.Retract && f.Verdict != "":
+		return terminal.Wrong("", "a vote is either given or taken back: leave out %s or --retract", f.Verdict)
+	case !f.Retract && f.Verdict == "":
+		return terminal.Wrong("", "say helpful or harmful, or --retract")
+	case !f.Retract && f.Event != "":
+		return terminal.Wrong("", "--event belongs to --retract")
+	}
+	return nil
+}
+
+// Run implements the command.
+func (f *FeedbackCommand) Run(ctx context.Context, c *terminal.Console) error {
+	if f.Retract {
+		query := url.Values{}
+		terminal.Put(query, "event_id", f.Event)
+		terminal.Put(query, "trace_id", f.Trace)
+		return f.Change(ctx, c, client.Request{Method: http.MethodDelete, Path: []string{"feedback"}, Query: query}, "took the vote back on")
+	}
+	server, a, err := f.submit(ctx, client.Request{Method: http.MethodPost, Path: []string{"feedback"}, Body: api.Vote{
+		Verdict: f.Verdict, Query: f.Query, TraceID: f.Trace, Outcome: f.Outcome,
+	}})
+	if err != nil {
+		return err
+	}
+	if err := f.print(c, a, "found "+f.Verdict+":"); err != nil || c.JSON {
+		return err
+	}
+	switch {
+	case !replaced(ctx, server, a):
+	case f.Trace == "":
+		c.Note("this replaces the voter's earlier vote of today; with --trace ID each run has a vote of its own")
+	default:
+		c.Note("this replaces the voter's earlier vote on the trace %s", terminal.Printable(f.Trace))
+	}
+	return nil
+}
+
+// replaced tells whether a vote took the place of an earlier one, which its event says. Whoever may not read that is
+// not told.
+func replaced(ctx context.Context, server *client.Client, a *client.Response) bool {
+	id, rest, _ := strings.Cut(a.Header.Get("Annals-Receipt"), " ")
+	place, _, _ := strings.Cut(rest, " ")
+	position, err := strconv.ParseInt(place, 10, 64)
+	if err != nil { // nothing was recorded
+		return false
+	}
+	event, err := server.Event(ctx, position)
+	if err != nil || event.EventID != id {
+		return false
+	}
+	var vote struct {
+		Replaces string `json:"replaces"`
+	}
+	return json.Unmarshal(event.Data, &vote) == nil && vote.Replaces != ""
+}

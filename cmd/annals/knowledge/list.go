@@ -1,0 +1,118 @@
+package knowledge
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+)
+
+type ListCommand struct {
+	terminal.Remote
+
+	Limit  int    `short:"n" default:"20" placeholder:"N" help:"At most so many: 20 unless told."`
+	Cursor string `placeholder:"CURSOR" help:"Go on where the page before ended: its next_cursor, with the same filters."`
+
+	terminal.Tabular
+	terminal.Hindsight
+	terminal.ListFilters
+}
+
+// Help implements kong.HelpProvider.
+func (ListCommand) Help() string {
+	return `Everything that you may see, what was remembered last first. What is about something, annals search finds; all of it,
+annals export knowledge writes.
+
+Examples:
+
+    annals list
+    annals list --type tool --tag domain=web --limit 50
+    annals list --owner user:123 --status deleted --status superseded
+    annals list --scope project:456 --updated-from 2026-03-01 --json
+    annals list --as-of 2026-03-01`
+}
+
+// Run implements the command.
+func (l *ListCommand) Run(ctx context.Context, c *terminal.Console) error {
+	if l.Limit < 1 {
+		return terminal.NothingAsked(l.Limit)
+	}
+	query, err := l.Listed(l.Hindsight)
+	if err != nil {
+		return err
+	}
+	filtered := len(query) > 0
+	terminal.Put(query, "cursor", l.Cursor)
+	server, err := l.Connect()
+	if err != nil {
+		return err
+	}
+	all, err := terminal.ReadFirst(ctx, server, []string{"v1", "knowledge"}, query, l.Limit, terminal.LargestPage)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return c.Document(all)
+	}
+	return printList(c, all, l.Tabular, filtered)
+}
+
+// printList shows a line of each item.
+func printList(c *terminal.Console, p api.Page[json.RawMessage], t terminal.Tabular, filtered bool) error {
+	if len(p.Items) == 0 {
+		if filtered {
+			t.Empty(c, "nothing of that kind, as far as you may see")
+		} else {
+			t.Empty(c, "nothing is known yet, as far as you may see")
+		}
+		return nil
+	}
+	rows := &terminal.Grid{
+		Heads: []string{"REMEMBERED", "TYPE", "SCOPE", "OWNER", "ID", terminal.Mark, "KNOWLEDGE"},
+		Spare: []string{"REMEMBERED", "OWNER", "TYPE"},
+	}
+	for _, raw := range p.Items {
+		var k Knowledge
+		if err := json.Unmarshal(raw, &k); err != nil {
+			return fmt.Errorf("read the server's answer: %w", err)
+		}
+		rows.Row(terminal.MomentOf(k.CreatedAt), terminal.Printable(terminal.Joined(" · ", k.Type, k.Category)), terminal.Printable(strings.Join(k.Scopes, ", ")),
+			terminal.Printable(k.Owner), terminal.Printable(k.ID), k.marks(), k.Snippet(SnippetColumns))
+	}
+	if err := t.Show(c, rows); err != nil {
+		return err
+	}
+	if p.NextCursor != "" {
+		c.Note("there is more: --limit N shows it, or --cursor %s", p.NextCursor)
+	}
+	return nil
+}
+
+// marks are what is unusual about the item's state, such as superseded, stale.
+func (k Knowledge) marks() string {
+	status, stale, expired, contested := k.Status, "", "", ""
+	if status == "active" {
+		status = ""
+	}
+	if k.Stale != nil && k.Stale.Reporters > 0 {
+		stale = "stale"
+	}
+	if k.ConfirmationExpired {
+		expired = "expired"
+	}
+	if k.Rating().Contested() {
+		contested = "contested"
+	}
+	return AmberIf(terminal.Joined(", ", contested, status, stale, expired))
+}
+
+// AmberIf colours a mark, if there is one.
+func AmberIf(said string) string {
+	if said == "" {
+		return ""
+	}
+	return terminal.Amber.Render(terminal.Printable(said))
+}

@@ -1,0 +1,49 @@
+package knowledge
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+)
+
+// Redactions count what was redacted, by class.
+type Redactions map[string]int
+
+// RedactionsOf reads them from the header of an answer.
+func RedactionsOf(a *client.Response) Redactions {
+	found := Redactions{}
+	for part := range strings.SplitSeq(a.Header.Get("Annals-Redacted"), ",") {
+		class, count, _ := strings.Cut(part, "=")
+		if n, err := strconv.Atoi(count); err == nil {
+			found[class] += n
+		}
+	}
+	return found
+}
+
+func (r Redactions) Add(more map[string]int) {
+	for class, n := range more {
+		r[class] += n
+	}
+}
+
+// Print says in one line what was redacted, if anything was.
+func (r Redactions) Print(c *terminal.Console) {
+	if len(r) > 0 {
+		c.Say("redacted: %s", r.List())
+	}
+}
+
+// List says how many of each class.
+func (r Redactions) List() string {
+	parts := make([]string, 0, len(r))
+	for _, class := range slices.Sorted(maps.Keys(r)) {
+		parts = append(parts, fmt.Sprintf("%d %s", r[class], terminal.Printable(class)))
+	}
+	return strings.Join(parts, ", ")
+}

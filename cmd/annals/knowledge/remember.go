@@ -1,0 +1,169 @@
+package knowledge
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/domain"
+)
+
+type RememberCommand struct {
+	terminal.Writing
+
+	Text string `field:"content" arg:"" help:"The knowledge itself; - reads it from standard input."`
+	ID   string `name:"id" placeholder:"ID" help:"A name of your own; without one the server finds one."`
+
+	Task        string   `short:"t" placeholder:"TEXT" help:"What one was doing, in which situation. Searched like the text."`
+	Type        string   `complete:"types" placeholder:"TYPE" help:"user_profile, strategy, tool, usecase, definition or plan. Follows from the category, else strategy."`
+	Category    string   `complete:"categories" placeholder:"WORD" help:"profile, preferences, entities, events, cases, patterns, tools, skills or antipatterns."`
+	ContextType string   `complete:"contexts" placeholder:"WORD" help:"memory, skill or resource. Memory unless told."`
+	Negative    bool     `help:"A failure to avoid."`
+	Scope       []string `short:"s" placeholder:"SCOPE" help:"Who may see it: user:ID, agent:ID, project:ID, team:ID, org:ID or public. Repeat for more. The owner unless told."`
+	Owner       string   `placeholder:"ENTITY" help:"Who may change it. You unless told."`
+	Tag         []string `sep:"none" placeholder:"KEY=VALUE" help:"A tag, or a label without KEY=. Repeat for more."`
+	Abstract    string   `placeholder:"TEXT" help:"A sentence or two instead of the text."`
+	Overview    string   `placeholder:"TEXT" help:"A page or two instead of the text."`
+	Meta        string   `placeholder:"JSON" help:"An object with whatever else you keep."`
+	URI         string   `name:"uri" placeholder:"URI" help:"Where it lies: viking://… Derived unless told."`
+
+	SourceName     string   `field:"source.name" placeholder:"NAME" help:"Where it comes from."`
+	SourceCategory string   `field:"source.category" placeholder:"WORD" help:"paper, exp, skill, book …"`
+	SourceURL      []string `field:"source.urls" name:"source-url" sep:"none" placeholder:"URL" help:"Where to read it. Repeat for more."`
+	SourceAgent    string   `field:"source.agent_id" placeholder:"ID" help:"The agent that found it."`
+	SourceTrace    string   `field:"source.trace_id" placeholder:"ID" help:"The trace of the run that taught it."`
+	SourceTime     string   `field:"source.timestamp" placeholder:"TIME" help:"When: a time or a date."`
+}
+
+// Help implements kong.HelpProvider.
+func (RememberCommand) Help() string {
+	return `Examples:
+
+    annals remember "Retry 429s with jitter" --task "calling rate-limited APIs" --scope team:web
+    annals remember "用户偏好使用 TypeScript" --category preferences --owner user:123 --tag domain=coding_style
+    annals remember - --id runbook-7 --type plan --scope public < runbook.md`
+}
+
+// Run implements the command.
+func (r *RememberCommand) Run(ctx context.Context, c *terminal.Console) error {
+	text, err := textOf(c, r.Text, "content", mostSaid)
+	if err != nil {
+		return err
+	}
+	body, err := r.body(text)
+	if err != nil {
+		return err
+	}
+	server, err := r.Connect()
+	if err != nil {
+		return err
+	}
+	var k Knowledge
+	a, err := server.Do(ctx, client.Request{
+		Method: http.MethodPost, Path: []string{"v1", "knowledge"}, Header: r.Header(0), Body: body,
+	}, &k)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return c.Document(a.Body)
+	}
+	c.Say("remembered %s · revision %d · %s", terminal.Bold.Render(terminal.Printable(k.ID)), k.Revision, terminal.Printable(strings.Join(k.Scopes, ", ")))
+	RedactionsOf(a).Print(c)
+	return nil
+}
+
+// body leaves to the server what was not given, except the type: a person who types a sentence has learnt it by doing.
+func (r *RememberCommand) body(text string) (*api.Knowledge, error) {
+	meta, err := metaOf(r.Meta)
+	if err != nil {
+		return nil, err
+	}
+	at := r.SourceTime
+	if _, err := time.Parse(time.DateOnly, at); err != nil { // a date stays one
+		if at, err = terminal.TimeOf("source-time", at); err != nil {
+			return nil, err
+		}
+	}
+	b := &api.Knowledge{
+		ID: r.ID, Type: r.Type, ContextType: r.ContextType, Category: r.Category,
+		Task: r.Task, Content: text, Abstract: r.Abstract, Overview: r.Overview, Tags: tagsOf(r.Tag),
+		Scopes: r.Scope, Owner: r.Owner, URI: r.URI, Meta: meta,
+	}
+	if b.Type == "" && b.Category == "" && b.ContextType == "" {
+		b.Type = string(domain.Strategy)
+	}
+	if r.Negative {
+		b.Polarity = string(domain.Negative)
+	}
+	source := api.Source{
+		Name: r.SourceName, Category: r.SourceCategory, URLs: r.SourceURL,
+		AgentID: r.SourceAgent, TraceID: r.SourceTrace, Timestamp: at,
+	}
+	if source.Name+source.Category+source.AgentID+source.TraceID+source.Timestamp != "" || len(source.URLs) > 0 {
+		b.Source = &source
+	}
+	return b, nil
+}
+
+// tagsOf are the tags that --tag gives; without a key it is a label.
+func tagsOf(given []string) api.Tags {
+	tags := api.Tags{}
+	for _, tag := range given {
+		key, value, keyed := strings.Cut(tag, "=")
+		if !keyed {
+			key, value = domain.Labels, tag
+		}
+		tags[key] = append(tags[key], value)
+	}
+	return tags
+}
+
+func metaOf(text string) (json.RawMessage, error) {
+	if text == "" {
+		return nil, nil
+	}
+	if !json.Valid([]byte(text)) {
+		return nil, terminal.Wrong(`as in --meta '{"name": "deploy"}'`, "--meta must be JSON")
+	}
+	return json.RawMessage(text), nil
+}
+
+// How long the texts are that the server takes, as it says itself.
+var (
+	mostSaid  = fmt.Sprintf("%d bytes", domain.MaxContent)
+	mostAsked = fmt.Sprintf("%d characters", domain.MaxQuery)
+)
+
+// textOf is the argument, or standard input if it is "-". What is far too long for the field is refused here: the
+// server would refuse such a request whole, without saying which text it is.
+func textOf(c *terminal.Console, given, asked, most string) (string, error) {
+	if given != "-" {
+		return given, nil
+	}
+	if c.Prompted {
+		c.Note("type the text, then end it with Ctrl-D")
+	}
+	const farTooLong = 2 * domain.MaxContent // anything shorter the server counts itself
+	text, err := io.ReadAll(io.LimitReader(c.In, farTooLong+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("read standard input: %w", err)
+	case len(text) > farTooLong:
+		return "", &terminal.Failure{
+			Code: terminal.ExitUsage, Detail: "Some values are not right",
+			Fields: []terminal.Field{{Field: asked, Message: "must have at most " + most + ", has far more"}},
+		}
+	case !utf8.Valid(text):
+		return "", terminal.Wrong("", "standard input %s", terminal.NotText)
+	}
+	return strings.TrimRight(string(text), "\r\n"), nil
+}

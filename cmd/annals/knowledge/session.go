@@ -1,0 +1,325 @@
+package knowledge
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+)
+
+// SessionCommands are what can be done with conversations.
+type SessionCommands struct {
+	List   sessionListCommand   `cmd:"" help:"List your sessions."`
+	Show   sessionShowCommand   `cmd:"" help:"Show what a session has come to, and what was said in it."`
+	Add    sessionAddCommand    `cmd:"" help:"Add a message to a session; one that does not exist begins with it."`
+	Commit sessionCommitCommand `cmd:"" help:"Archive what was said, and learn from it."`
+	Retry  sessionRetryCommand  `cmd:"" help:"Try archives again of which nothing could be made."`
+}
+
+// inSession asks for something at /api/v1. What stands in the envelope is decoded into out.
+func inSession(ctx context.Context, r terminal.Remote, what client.Request, out any) (json.RawMessage, error) {
+	server, err := r.Connect()
+	if err != nil {
+		return nil, err
+	}
+	what.Path = append([]string{"api", "v1"}, what.Path...)
+	var envelope struct {
+		Result json.RawMessage `json:"result"`
+	}
+	if _, err := server.Do(ctx, what, &envelope); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(envelope.Result, out); err != nil {
+		return nil, fmt.Errorf("read the server's answer: %w", err)
+	}
+	return envelope.Result, nil
+}
+
+type sessionListCommand struct {
+	terminal.Remote
+	terminal.Tabular
+}
+
+// Help implements kong.HelpProvider.
+func (sessionListCommand) Help() string {
+	return `Examples:
+
+    annals session list
+    annals session list --on-behalf-of user:123`
+}
+
+// Run implements the command.
+func (s *sessionListCommand) Run(ctx context.Context, c *terminal.Console) error {
+	var list []struct {
+		ID  string `json:"session_id"`
+		URI string `json:"uri"`
+	}
+	raw, err := inSession(ctx, s.Remote, client.Request{Method: http.MethodGet, Path: []string{"sessions"}}, &list)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return c.Document(raw)
+	}
+	if len(list) == 0 {
+		c.Note("no sessions yet: annals session add ID \"I prefer tabs\"")
+		return nil
+	}
+	rows := &terminal.Grid{Heads: []string{"SESSION", "URI"}}
+	for _, item := range list {
+		rows.Row(terminal.Printable(item.ID), terminal.Printable(item.URI))
+	}
+	return s.Show(c, rows)
+}
+
+type sessionShowCommand struct {
+	terminal.Remote
+
+	ID string `complete:"sessions" arg:"" help:"Which session."`
+}
+
+// Help implements kong.HelpProvider.
+func (sessionShowCommand) Help() string {
+	return `Shows the summary of the newest archive, and what was said since.
+
+Examples:
+
+    annals session show planning`
+}
+
+// sessionShown is what a session has come to.
+type sessionShown struct {
+	Messages  int            `json:"message_count"`
+	Commits   int            `json:"commit_count"`
+	Extracted map[string]int `json:"memories_extracted"`
+	CreatedAt time.Time      `json:"created_at"`
+	Tokens    int            `json:"pending_tokens"`
+}
+
+// Run implements the command.
+func (s *sessionShowCommand) Run(ctx context.Context, c *terminal.Console) error {
+	var shown sessionShown
+	raw, err := inSession(ctx, s.Remote, client.Request{Method: http.MethodGet, Path: []string{"sessions", s.ID}}, &shown)
+	if err != nil {
+		return err
+	}
+	var contents struct {
+		Overview string `json:"latest_archive_overview"`
+		Messages []struct {
+			Role  string `json:"role"`
+			At    string `json:"created_at"`
+			Parts []struct {
+				Type     string `json:"type"`
+				Text     string `json:"text"`
+				ToolName string `json:"tool_name"`
+				Status   string `json:"tool_status"`
+			} `json:"parts"`
+		} `json:"messages"`
+	}
+	said, err := inSession(ctx, s.Remote, client.Request{Method: http.MethodGet, Path: []string{"sessions", s.ID, "context"}}, &contents)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return c.Document(map[string]json.RawMessage{"session": raw, "context": said})
+	}
+	c.Say("%s since %s: %d archived, %s since (about %s), %s learned", terminal.Printable(s.ID), terminal.Moment(shown.CreatedAt),
+		shown.Commits, terminal.Several(shown.Messages, "message"), terminal.Several(shown.Tokens, "token"), terminal.Several(shown.Extracted["total"], "item"))
+	if contents.Overview != "" {
+		c.Say("\n%s", indented(contents.Overview))
+	}
+	for _, m := range contents.Messages {
+		c.Say("")
+		for _, part := range m.Parts {
+			text := part.Text
+			if part.ToolName != "" {
+				text = fmt.Sprintf("used %s: %s", part.ToolName, part.Status)
+			}
+			c.Say("%s: %s", terminal.Printable(m.Role), terminal.Printable(text))
+		}
+	}
+	return nil
+}
+
+// indented sets lines of somebody else's apart.
+func indented(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for i := range lines {
+		lines[i] = "  " + terminal.Printable(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+type sessionAddCommand struct {
+	terminal.Remote
+
+	ID   string  `arg:"" help:"Which session."`
+	Text *string `arg:"" optional:"" help:"What was said; standard input if it is left out or -."`
+	Role string  `default:"user" enum:"user,assistant,system,tool" placeholder:"ROLE" help:"Who said it: user, assistant, system or tool."`
+}
+
+// Help implements kong.HelpProvider.
+func (sessionAddCommand) Help() string {
+	return `Examples:
+
+    annals session add planning "I prefer tabs for indentation"
+    annals session add planning --role assistant < answer.txt`
+}
+
+// Run implements the command.
+func (s *sessionAddCommand) Run(ctx context.Context, c *terminal.Console) error {
+	text, err := s.said(c)
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(text) == "" {
+		return &terminal.Failure{
+			Code: terminal.ExitUsage, Detail: "Some values are not right", Fields: []terminal.Field{{Field: "text", Message: "must say something"}},
+			Fix: "as in annals session add planning \"I prefer tabs\"",
+		}
+	}
+	var added struct {
+		Messages int `json:"message_count"`
+		Tokens   int `json:"pending_tokens"`
+	}
+	raw, err := inSession(ctx, s.Remote, client.Request{
+		Method: http.MethodPost, Path: []string{"sessions", s.ID, "messages"}, Body: map[string]string{"role": s.Role, "content": text},
+	}, &added)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return c.Document(raw)
+	}
+	c.Say("added to %s: %s, about %s, to be committed", terminal.Printable(s.ID), terminal.Several(added.Messages, "message"), terminal.Several(added.Tokens, "token"))
+	return nil
+}
+
+// largestInput bounds what is read from standard input.
+const largestInput = 64 << 20
+
+// said is the text, or standard input.
+func (s *sessionAddCommand) said(c *terminal.Console) (string, error) {
+	if s.Text != nil && *s.Text != "-" {
+		return *s.Text, nil
+	}
+	if c.Prompted && s.Text == nil {
+		return "", terminal.Wrong("as in annals session add planning \"I prefer tabs\"", "say what was said")
+	}
+	read, err := io.ReadAll(io.LimitReader(c.In, largestInput))
+	if err != nil {
+		return "", fmt.Errorf("read standard input: %w", err)
+	}
+	if !utf8.Valid(read) {
+		return "", terminal.Wrong("", "standard input %s", terminal.NotText)
+	}
+	return string(read), nil
+}
+
+type sessionCommitCommand struct {
+	terminal.Remote
+	terminal.Tabular
+
+	ID      string   `complete:"sessions" arg:"" help:"Which session."`
+	Wait    bool     `help:"Wait until it was learned from, and say what was learned."`
+	Keep    int      `placeholder:"N" help:"Leave so many of the newest messages in the session."`
+	Scope   []string `short:"s" complete:"scopes" placeholder:"SCOPE" help:"Who may see what is learned about work: user:ID, agent:ID, project:ID, team:ID, org:ID or public. Repeat for more. Default: you, and the agent that commits."`
+	Trigger string   `enum:",stated,task_done,compaction,feedback,periodic" default:"" placeholder:"WHY" help:"What made you: stated, task_done, compaction, feedback or periodic."`
+}
+
+// Help implements kong.HelpProvider.
+func (sessionCommitCommand) Help() string {
+	return `What is learned is for you, and for the agent that commits. --scope names another audience for what is learned about work; what
+is learned about you stays yours. With --wait the table shows who may see each item. annals history ITEM leads back to what was said.
+
+Examples:
+
+    annals session commit planning --wait
+    annals session commit planning --wait --scope team:web
+    annals session commit planning --keep 4 --trigger compaction`
+}
+
+// Run implements the command.
+func (s *sessionCommitCommand) Run(ctx context.Context, c *terminal.Console) error {
+	query := url.Values{}
+	if s.Wait {
+		query.Set("wait", strconv.FormatBool(true))
+	}
+	var committed struct {
+		Status   string `json:"status"`
+		Task     string `json:"task_id"`
+		Archive  string `json:"archive_uri"`
+		Archived bool   `json:"archived"`
+		Message  string `json:"message"`
+	}
+	raw, err := inSession(ctx, s.Remote, client.Request{
+		Method: http.MethodPost, Path: []string{"sessions", s.ID, "commit"}, Query: query,
+		Body: map[string]any{"keep_recent_count": s.Keep, "trigger": s.Trigger, "scopes": s.Scope},
+	}, &committed)
+	if f := terminal.AsFailure(err); err != nil && s.Wait && (f.Late || f.Status == http.StatusGatewayTimeout) {
+		err, f.Fix = f, fmt.Sprintf("it may be archived all the same, and learned from in the background: annals session show %s", s.ID)
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.JSON:
+		return c.Document(raw)
+	case !committed.Archived:
+		c.Say("%s: %s", terminal.Printable(s.ID), committed.Message)
+		return nil
+	case committed.Status != "committed":
+		c.Say("archived as %s; what is learned from it comes in the background, as task %s", terminal.Printable(committed.Archive), committed.Task)
+		return nil
+	}
+	c.Say("archived as %s", terminal.Printable(committed.Archive))
+	return s.lessons(ctx, c, committed.Task)
+}
+
+// lessons says what a task came to.
+func (s *sessionCommitCommand) lessons(ctx context.Context, c *terminal.Console, task string) error {
+	var done struct {
+		Error  string `json:"error"`
+		Result struct {
+			Lessons []struct {
+				ID       string   `json:"id"`
+				Category string   `json:"category"`
+				Abstract string   `json:"abstract"`
+				Decision string   `json:"decision"`
+				Target   string   `json:"target"`
+				Scopes   []string `json:"scopes"`
+			} `json:"lessons"`
+		} `json:"result"`
+	}
+	if _, err := inSession(ctx, s.Remote, client.Request{Method: http.MethodGet, Path: []string{"tasks", task}}, &done); err != nil {
+		return err
+	}
+	if done.Error != "" {
+		return &terminal.Failure{Code: terminal.ExitFailed, Detail: "nothing could be learned: " + done.Error}
+	}
+	if len(done.Result.Lessons) == 0 {
+		c.Say("nothing was learned from it")
+		return nil
+	}
+	rows := &terminal.Grid{Heads: []string{"DECISION", "CATEGORY", "SCOPE", "ID", "WHAT"}}
+	for _, l := range done.Result.Lessons {
+		id, what := l.ID, l.Abstract
+		switch {
+		case id == "":
+			id = l.Target
+		case l.Target != "":
+			what += " (replaces " + l.Target + ")"
+		}
+		rows.Row(l.Decision, l.Category, terminal.Printable(strings.Join(l.Scopes, ", ")), id, terminal.Printable(strings.Join(strings.Fields(what), " ")))
+	}
+	return s.Show(c, rows)
+}

@@ -1,0 +1,148 @@
+package record
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+)
+
+// ExportCommands are what can be exported.
+type ExportCommands struct {
+	Knowledge exportKnowledgeCommand `cmd:"" help:"Every active piece of knowledge you may see, one a line."`
+	Files     exportFilesCommand     `cmd:"" help:"Every active piece of knowledge you may see, in files by owner and type."`
+	Log       exportLogCommand       `cmd:"" help:"Every event of the log, one a line, in order."`
+}
+
+type exporting struct {
+	terminal.Remote
+
+	Output string `complete:"file" short:"o" placeholder:"FILE" help:"Write there instead of to standard output: all of it or nothing."`
+}
+
+type exportKnowledgeCommand struct {
+	exporting
+	terminal.Hindsight
+	terminal.ListFilters
+}
+
+// Help implements kong.HelpProvider.
+func (exportKnowledgeCommand) Help() string {
+	return `Active knowledge, unless --status names what else. annals import remembers active knowledge again, with the counts of its
+votes, and computes its confidence from them. It takes nothing of what else a line says of the past: reports of staleness,
+confirmations, relations, revisions, times.
+
+Examples:
+
+    annals export knowledge --output knowledge.ndjson
+    annals export knowledge --as-of 2026-03-01
+    annals export knowledge --status superseded --status deleted
+    annals export knowledge --scope project:456 --type strategy | jq -r .content`
+}
+
+// Run implements the command.
+func (e *exportKnowledgeCommand) Run(ctx context.Context, c *terminal.Console) error {
+	query, err := e.Listed(e.Hindsight)
+	if err != nil {
+		return err
+	}
+	return e.export(ctx, c, "knowledge", terminal.LargestPage, query)
+}
+
+type exportLogCommand struct {
+	exporting
+	logFilters
+
+	After        int64 `group:"events" placeholder:"N" help:"Only positions after this one."`
+	Through      int64 `group:"events" placeholder:"N" help:"Only positions up to this one."`
+	WithoutTexts bool  `help:"Leave out what people wrote. The records still verify."`
+
+	Format string `enum:"ndjson,csv" default:"ndjson" help:"ndjson: an object a line. csv: a table for spreadsheets; with --output, FILE.manifest.json says what is in it."`
+}
+
+// Help implements kong.HelpProvider.
+func (exportLogCommand) Help() string {
+	return `The whole log, or the positions from one to another, is written as it is stored, and ends with a line that proves it:
+annals verify needs that file and the public key, and nothing else. Of what filters choose each line proves itself; that none
+is left out, only the whole log can show. CSV is for reading.
+
+Examples:
+
+    annals export log --output log.ndjson
+    annals export log --without-texts --after 1000 --output for-the-auditor.ndjson
+    annals export log --format csv --scope project:456 --output log.csv
+    annals export log --actor agent:crawler --from 2026-03-01`
+}
+
+// Run implements the command.
+func (e *exportLogCommand) Run(ctx context.Context, c *terminal.Console) error {
+	query, err := e.asked()
+	if err != nil {
+		return err
+	}
+	if e.Format != "csv" {
+		e.piece(query)
+		return e.provenExport(ctx, c, query)
+	}
+	if e.After > 0 || e.Through > 0 || e.WithoutTexts {
+		return terminal.Wrong("leave out --format csv, or these", "--after, --through and --without-texts are for the log as it is stored, and CSV is not")
+	}
+	return e.download(ctx, c, asCSV, []string{"v1", "events"}, query)
+}
+
+// piece says which piece of the log is exported as it is stored.
+func (e *exportLogCommand) piece(query url.Values) {
+	if e.After > 0 {
+		query.Set("after", strconv.FormatInt(e.After, 10))
+	}
+	if e.Through > 0 {
+		query.Set("through", strconv.FormatInt(e.Through, 10))
+	}
+	if e.WithoutTexts {
+		query.Set("texts", "false")
+	}
+}
+
+// export writes a list to its end, one item a line.
+func (e exporting) export(ctx context.Context, c *terminal.Console, list string, pageSize int, query url.Values) error {
+	server, err := e.Connect()
+	if err != nil {
+		return err
+	}
+	query.Set("limit", strconv.Itoa(pageSize))
+	progress := terminal.Watch(c, "exporting", 0)
+	written := 0
+	err = terminal.WriteWhole(c, e.Output, func(out *bytes.Buffer, flush func() error) error {
+		for page, err := range client.Pages[json.RawMessage](ctx, server, []string{"v1", list}, query) {
+			if err != nil {
+				return err
+			}
+			for _, item := range page.Items {
+				if err := json.Compact(out, item); err != nil {
+					return fmt.Errorf("read the server's answer: %w", err)
+				}
+				out.WriteByte('\n')
+			}
+			written += len(page.Items)
+			progress.Add(int64(out.Len()), len(page.Items))
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	progress.End()
+	if err != nil || e.Output == "" {
+		return err
+	}
+	if c.JSON {
+		return c.Document(map[string]any{"file": e.Output, "lines": written})
+	}
+	c.Say("%d lines written to %s", written, e.Output)
+	return nil
+}

@@ -1,0 +1,161 @@
+package record
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+)
+
+type exportFilesCommand struct {
+	terminal.Remote
+	terminal.Filters
+
+	Dir     string `arg:"" complete:"file" help:"The directory to write to: an empty one, or one that is not there yet."`
+	Replace bool   `help:"Replace the directory's global, agents and users."`
+}
+
+// Help implements kong.HelpProvider.
+func (exportFilesCommand) Help() string {
+	return `Every active piece of knowledge that you may see, with all that annals import DIR can remember elsewhere: what it says,
+whose it is, whom it reaches, where it lies and came from, the counts of its votes and its newest uses. Confidence is computed
+from the counts. Reports of staleness, confirmations, relations, revisions and times stay in the log. What an agent owns lies in agents/NAME, what a user owns and has not shared with everybody in users/ID, everything
+else in global. Each file is a JSON array, by type, and profiles by category: users/123/preferences.json,
+agents/crawler/strategies.json, global/tools.json.
+
+Examples:
+
+    annals export files knowledge
+    annals export files knowledge --replace --scope project:456`
+}
+
+// Run implements the command.
+func (e *exportFilesCommand) Run(ctx context.Context, c *terminal.Console) error {
+	if err := e.writable(); err != nil {
+		return err
+	}
+	server, err := e.Connect()
+	if err != nil {
+		return err
+	}
+	files, items, err := e.collect(ctx, c, server)
+	if err == nil {
+		err = e.write(files)
+	}
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return c.Document(map[string]any{"directory": e.Dir, "files": len(files), "items": items})
+	}
+	c.Say("%d pieces of knowledge in %d files below %s", items, len(files), e.Dir)
+	return nil
+}
+
+// writable refuses a directory in which something would be lost.
+func (e *exportFilesCommand) writable() error {
+	entries, err := os.ReadDir(e.Dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return terminal.Wrong("name a directory that is empty or not there yet", "%s", err)
+	case len(entries) > 0 && !e.Replace:
+		return terminal.Wrong("name another, or replace its global, agents and users with --replace", "%s is not empty", e.Dir)
+	}
+	return nil
+}
+
+// collect reads every item, with how it was judged, into the files that it belongs to.
+func (e *exportFilesCommand) collect(ctx context.Context, c *terminal.Console, server *client.Client) (files map[string][]json.RawMessage, items int, err error) {
+	files = map[string][]json.RawMessage{}
+	progress := terminal.Watch(c, "exporting", 0)
+	defer progress.End()
+	query := e.Asked()
+	query.Set("limit", strconv.Itoa(terminal.LargestPage))
+	for page, err := range client.Pages[api.Knowledge](ctx, server, []string{"v1", "knowledge"}, query) {
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, k := range page.Items {
+			whole, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "knowledge", k.ID}}, nil)
+			if whole != nil && (whole.Status == http.StatusGone || whole.Status == http.StatusNotFound) {
+				continue // it was forgotten meanwhile
+			}
+			if err != nil {
+				return nil, 0, err
+			}
+			var where Laid
+			item, failed := portable(whole.Body)
+			if err := errors.Join(failed, json.Unmarshal(whole.Body, &where)); err != nil {
+				return nil, 0, fmt.Errorf("read the server's answer: %w", err)
+			}
+			files[where.File()] = append(files[where.File()], item)
+			items++
+			progress.Add(int64(len(item)), 1)
+		}
+	}
+	return files, items, nil
+}
+
+// write makes everything beside its place, and puts it there when it is whole.
+func (e *exportFilesCommand) write(files map[string][]json.RawMessage) error {
+	err := os.MkdirAll(e.Dir, 0o700)
+	if err != nil {
+		return terminal.Unwritable(e.Dir, err)
+	}
+	whole, err := os.MkdirTemp(e.Dir, ".annals-*")
+	if err != nil {
+		return terminal.Unwritable(e.Dir, err)
+	}
+	defer os.RemoveAll(whole) //nolint:errcheck // what is left of it harms nobody
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := writeFile(filepath.Join(whole, filepath.FromSlash(name)), files[name]); err != nil {
+			return terminal.Unwritable(filepath.Join(e.Dir, filepath.FromSlash(name)), err)
+		}
+	}
+	for _, root := range layoutRoots {
+		place := filepath.Join(e.Dir, root)
+		if err := os.RemoveAll(place); err != nil {
+			return fmt.Errorf("replace %s: %w", root, err)
+		}
+		if err := os.Rename(filepath.Join(whole, root), place); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("place %s: %w", root, err)
+		}
+	}
+	return nil
+}
+
+// writeFile writes a JSON array for people to read and compare: the same items are always the same bytes.
+func writeFile(name string, items []json.RawMessage) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	slices.SortFunc(items, func(a, b json.RawMessage) int { return bytes.Compare(a, b) })
+	var out bytes.Buffer
+	array := append(append([]byte("["), bytes.Join(raws(items), []byte(","))...), ']')
+	if err := json.Indent(&out, array, "", "  "); err != nil {
+		return err
+	}
+	out.WriteByte('\n')
+	return os.WriteFile(name, out.Bytes(), 0o600)
+}
+
+func raws(items []json.RawMessage) [][]byte {
+	all := make([][]byte, len(items))
+	for i, item := range items {
+		all[i] = item
+	}
+	return all
+}

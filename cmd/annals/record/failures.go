@@ -1,0 +1,115 @@
+package record
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+)
+
+// shownFailures is how many failed lines are printed; --errors keeps them all.
+const shownFailures = 20
+
+// failures keeps the lines of an import that failed.
+type failures struct {
+	first []failedLine
+	name  string // of the file that keeps them all; empty without --errors
+	file  io.Closer
+	out   *bufio.Writer // nil until it is begun
+}
+
+// failedLine is a line with its problem, and with --errors what it said.
+type failedLine struct {
+	File   string          `json:"file,omitempty"` // of a directory
+	Line   int             `json:"line"`
+	ID     string          `json:"id,omitempty"`
+	Error  *api.Problem    `json:"error"`
+	Record json.RawMessage `json:"record,omitempty"` // the line; a string if it is no JSON
+
+	place string
+}
+
+// keepFailures refuses to keep the failed lines in a file that is read, which that would empty.
+func keepFailures(c *terminal.Console, name string, all []source) (*failures, error) {
+	kept, err := os.Stat(name)
+	if err != nil || !kept.Mode().IsRegular() {
+		return &failures{name: name}, nil // what is wrong with it shows when it is begun
+	}
+	for _, from := range all {
+		if read, err := from.stat(c); err == nil && os.SameFile(read, kept) {
+			return nil, terminal.Wrong("name another file", "--errors %s is what is imported: it would be overwritten", name)
+		}
+	}
+	return &failures{name: name}, nil
+}
+
+// begin empties the file, so that what failed before does not pass for today's. Called again, it
+// does nothing. It is for when the input is open: a run that reads nothing leaves the file alone.
+func (f *failures) begin() error {
+	if f.name == "" || f.out != nil {
+		return nil
+	}
+	file, err := os.OpenFile(f.name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return terminal.Wrong("name a file that can be written", "%s", err)
+	}
+	f.file, f.out = file, bufio.NewWriter(file)
+	return nil
+}
+
+func (f *failures) add(from source, r Record, a lineAnswer) error {
+	if _, says := membersOf(r.Raw)["id"]; !says {
+		a.ID = "" // nobody but this program knows it
+	}
+	line := failedLine{File: from.laid, Line: r.Number, ID: a.ID, Error: a.Error, place: terminal.Joined(", ", from.laid, r.Place)}
+	if len(f.first) < shownFailures {
+		f.first = append(f.first, line)
+	}
+	if f.out == nil {
+		return nil
+	}
+	line.Record = r.Raw
+	if !json.Valid(r.Raw) {
+		line.Record, _ = json.Marshal(string(r.Raw))
+	}
+	encoded, err := json.Marshal(line)
+	if err != nil {
+		return fmt.Errorf("encode failed line %d: %w", r.Number, err)
+	}
+	if _, err := f.out.Write(append(encoded, '\n')); err != nil {
+		return fmt.Errorf("write failed lines: %w", err)
+	}
+	return nil
+}
+
+func (f *failures) close() error {
+	if f.out == nil {
+		return nil
+	}
+	if err := errors.Join(f.out.Flush(), f.file.Close()); err != nil {
+		return fmt.Errorf("write failed lines: %w", err)
+	}
+	return nil
+}
+
+// print shows the first failed lines, each bad field on a line of its own.
+func (f *failures) print(c *terminal.Console, all int) {
+	for _, line := range f.first {
+		why := terminal.ProblemOf(*line.Error)
+		c.Note("%s: %s", line.place, terminal.Printable(terminal.Joined(": ", line.ID, why.Detail)))
+		for _, field := range why.Fields {
+			c.Note("  %s: %s", terminal.Printable(field.Field), terminal.Printable(field.Message))
+		}
+		if why.Fix != "" {
+			c.Note("  → %s", terminal.Printable(why.Fix))
+		}
+	}
+	if more := all - len(f.first); more > 0 {
+		c.Note("… and %d more; --errors FILE keeps them all", more)
+	}
+}

@@ -1,0 +1,148 @@
+package record
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+)
+
+// follow shows events and then those that are recorded from now on, until Ctrl-C. A server that goes
+// away is waited for, and nothing is missed.
+func (l *LogCommand) follow(ctx context.Context, c *terminal.Console, server *client.Client, query url.Values, items []json.RawMessage) error {
+	seen := &seen{position: l.After}
+	for _, raw := range items {
+		if err := seen.show(c, raw); err != nil {
+			return err
+		}
+	}
+	if len(items) == 0 {
+		c.Note("nothing yet; waiting (Ctrl-C ends)")
+	}
+	query.Set("after", strconv.FormatInt(seen.position, 10))
+	away := false
+	for {
+		err := seen.read(ctx, c, server, query)
+		f := terminal.AsFailure(err)
+		switch {
+		case ctx.Err() != nil:
+			return nil // that is how it is meant to end
+		case err != nil && f.Code != terminal.ExitUnavailable:
+			return err
+		}
+		if !away && err != nil {
+			c.Note("annals: %s; waiting for it", terminal.Printable(f.Detail))
+		}
+		away = err != nil
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// seen is what was shown last.
+type seen struct {
+	position int64
+	id       string
+}
+
+// read shows what comes until the stream ends.
+func (s *seen) read(ctx context.Context, c *terminal.Console, server *client.Client, query url.Values) error {
+	header := http.Header{"Accept": {"text/event-stream"}}
+	if s.id != "" {
+		header.Set("Last-Event-ID", s.id)
+	}
+	body, err := server.Open(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "events"}, Query: query, Header: header})
+	if err != nil {
+		return err
+	}
+	defer body.Close() //nolint:errcheck // it was only read
+	for m, err := range messages(body) {
+		switch {
+		case err != nil:
+			return terminal.Unreachable(err, "no server answers at "+server.Server())
+		case m.name == "closed":
+			var p api.Problem
+			if err := json.Unmarshal(m.data, &p); err != nil {
+				return fmt.Errorf("read why the stream ended: %w", err)
+			}
+			return terminal.ProblemOf(p)
+		case m.name == "":
+			if err := s.show(c, m.data); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// show prints an event on a line, or with --json as it came.
+func (s *seen) show(c *terminal.Console, raw json.RawMessage) error {
+	var e Event
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return fmt.Errorf("read the server's answer: %w", err)
+	}
+	s.position, s.id = e.Position, e.EventID
+	if c.JSON {
+		c.Print("%s", raw)
+		return nil
+	}
+	const widestWhat, widestWho = 15, 24
+	line := fmt.Sprintf("%s  %s  %s  %s", terminal.Moment(e.RecordedAt), terminal.Bold.Render(terminal.Padded(e.What(), widestWhat)),
+		terminal.Padded(e.Who(), widestWho), terminal.Printable(e.Stream))
+	if e.Reason != "" {
+		line += terminal.Faint.Render("  " + terminal.OneLine(e.Reason, max(20, c.Width-ansi.StringWidth(line)-12)))
+	}
+	c.Say("%s  %s", line, terminal.Faint.Render(fmt.Sprintf("#%d", e.Position)))
+	return nil
+}
+
+// message is one of a stream of events.
+type message struct {
+	name string
+	data json.RawMessage
+}
+
+// messages reads a stream of server-sent events; comments are left out. One that is cut off within a
+// message ends before it.
+func messages(from io.Reader) func(yield func(message, error) bool) {
+	return func(yield func(message, error) bool) {
+		var m message
+		for reader := bufio.NewReader(from); ; {
+			line, err := reader.ReadString('\n')
+			if err != nil {
+				if !errors.Is(err, io.EOF) {
+					yield(message{}, err)
+				}
+				return
+			}
+			name, value, _ := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
+			value = strings.TrimPrefix(value, " ")
+			switch {
+			case name == "" && value == "" && len(m.data) > 0:
+				if !yield(m, nil) {
+					return
+				}
+				m = message{}
+			case name == "event":
+				m.name = value
+			case name == "data":
+				m.data = append(m.data, value...)
+			}
+		}
+	}
+}

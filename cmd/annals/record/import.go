@@ -1,0 +1,264 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/cmd/annals/knowledge"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+)
+
+type ImportCommand struct {
+	terminal.Remote
+
+	File     string        `arg:"" complete:"file" help:"Lines of JSON, or a JSON array, one piece of knowledge each, also compressed with gzip; - reads standard input. A directory is one that annals export files has written, or that is laid out like it: its .json, .ndjson and .jsonl files are read, also with .gz after that, and what else lies there is counted, links that lead elsewhere too."`
+	Update   bool          `help:"Where an id is taken by other content, revise it instead of refusing the line. Of what the line leaves out, owner, scopes and URI stay as they are, and task, abstract, overview, category, tags and meta are emptied. Source and eval stay whatever the line says."`
+	Reason   string        `placeholder:"TEXT" help:"With --update: why, for the history of what is revised. A record's own reason goes before it."`
+	Errors   string        `complete:"file" placeholder:"FILE" help:"Write every line that failed there, with its problem, as lines of JSON."`
+	Patience time.Duration `least:"0s" default:"30s" help:"How long to try again when the server goes away meanwhile, or is busy."`
+	Parallel int           `default:"1" placeholder:"N" help:"How many requests are under way at once, for a server that is far away: 1 to 8. More than one may mix up the order of the file in the log, so --update sends one."`
+}
+
+// aLine is all that a line needs.
+const aLine = `{"type":"strategy","content":"Retry 429s with jitter"}`
+
+// Help implements kong.HelpProvider.
+func (ImportCommand) Help() string {
+	return `A line says at least what kind of knowledge it is, by type or category, and what it says:
+
+    ` + aLine + `
+
+What annals export writes of the past of a piece of knowledge (reports of staleness, confirmations, relations, revisions, times)
+is passed over.
+
+A bad line never spoils the others, nor a file that breaks off those beside it, and nothing is lost: the same content again is unchanged, so whatever
+stopped an import, run the same command again. A record without an id is named after what it says, and each item's
+history tells the file and the line that it came from. Exit code 1 says that lines failed.
+
+Examples:
+
+    annals import knowledge.ndjson
+    annals import knowledge/
+    annals import --update --reason "the review of March" --errors failed.ndjson knowledge.json
+    annals import knowledge.ndjson.gz --json`
+}
+
+// Validate implements kong.Validatable.
+func (i *ImportCommand) Validate() error {
+	const most = 8
+	if i.Parallel < 1 || i.Parallel > most {
+		return terminal.Wrong("", "--parallel must be 1 to %d", most)
+	}
+	if i.Reason != "" && !i.Update {
+		return terminal.Wrong("add --update, or leave it out", "--reason is for what --update revises")
+	}
+	return nil
+}
+
+// Run implements the command.
+func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
+	server, err := i.Connect()
+	if err != nil {
+		return err
+	}
+	if _, err := server.Health(ctx); err != nil {
+		return err
+	}
+	all, left, err := inputs(i.File)
+	if err != nil {
+		return err
+	}
+	failures, err := keepFailures(c, i.Errors, all)
+	if err != nil {
+		return err
+	}
+	s := summary{began: time.Now(), Redacted: knowledge.Redactions{}, LeftOut: left}
+	run, stopped := importRun(), error(nil)
+	for _, from := range all {
+		if stopped = i.importFrom(ctx, c, server, from, run, &s, failures); stopped != nil {
+			break
+		}
+	}
+	if err := failures.close(); err != nil && stopped == nil {
+		stopped = err
+	}
+	if stopped == nil || s.Lines > 0 || c.JSON {
+		if err := s.print(c, failures); err != nil {
+			return err
+		}
+	}
+	return s.verdict(stopped)
+}
+
+// importFrom imports one file. One of a directory that cannot be read does not keep the others from being imported.
+func (i *ImportCommand) importFrom(ctx context.Context, c *terminal.Console, server *client.Client, from source, run string, s *summary, failures *failures) error {
+	input, size, err := OpenInput(ctx, c, from.path)
+	if err != nil && ctx.Err() == nil && from.laid != "" {
+		s.Torn = append(s.Torn, tornFile{from.laid, from.broken(err).Error()})
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer input.Close() //nolint:errcheck // it was only read
+	if err := failures.begin(); err != nil {
+		return err
+	}
+	progress := terminal.Watch(c, terminal.Joined(" ", "importing", from.laid), size)
+	defer progress.End()
+	sender := &Sender{
+		Server: server, who: terminal.Joined(" for ", i.As, i.OnBehalfOf), from: from, run: run,
+		update: i.Update, reason: i.Reason, Patience: i.Patience,
+	}
+	m := &importer{from: from, send: sender.Send, parallel: i.Parallel}
+	if i.Update {
+		m.parallel = 1 // two lines about the same item: the later one must win
+	}
+	err = m.run(ctx, input, func(b Batch, answers []lineAnswer) error {
+		progress.Add(b.size(), len(b.Records))
+		for n, answer := range answers {
+			s.count(answer.Status)
+			s.Redacted.Add(answer.Redacted)
+			if why := answer.Why(); why != nil {
+				s.blame(why)
+				if err := failures.add(from, b.Records[n], answer); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if m.torn != nil && err == nil && from.laid != "" {
+		s.Torn = append(s.Torn, tornFile{from.laid, m.torn.Error()})
+		return nil
+	}
+	return errors.Join(err, m.torn)
+}
+
+// summary is what became of an import.
+type summary struct {
+	Lines     int     `json:"lines"`
+	Created   int     `json:"created"`
+	Unchanged int     `json:"unchanged"`
+	Revised   int     `json:"revised"`
+	Failed    int     `json:"failed"`
+	Seconds   float64 `json:"seconds"`
+
+	Redacted knowledge.Redactions `json:"redacted,omitempty"` // by class, in all lines
+	Failures []failedLine         `json:"failures,omitempty"` // the first ones
+	Torn     []tornFile           `json:"torn,omitempty"`     // of a directory
+	LeftOut  map[string]int       `json:"left_out,omitempty"` // of a directory: how much that is of another kind
+
+	began                 time.Time
+	bad, taken, otherwise bool // why lines failed: what they say, an id that is taken, or something else
+}
+
+// tornFile is one that could not be read to its end.
+type tornFile struct {
+	File   string `json:"file"`
+	Detail string `json:"detail"`
+}
+
+func (s *summary) count(status string) {
+	s.Lines++
+	switch status {
+	case "created":
+		s.Created++
+	case "unchanged":
+		s.Unchanged++
+	case "revised", "recorded":
+		s.Revised++
+	default:
+		s.Failed++
+	}
+}
+
+// blame notes why a line failed, for the advice at the end.
+func (s *summary) blame(why *terminal.Failure) {
+	switch why.Status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusRequestEntityTooLarge:
+		s.bad = true
+	case http.StatusConflict:
+		s.taken = true
+	default:
+		s.otherwise = true
+	}
+}
+
+// advice is what to do about the lines that failed.
+func (s *summary) advice() string {
+	var parts []string
+	if s.bad {
+		parts = append(parts, "mend what is bad (a line is like "+aLine+")")
+	}
+	if s.taken {
+		parts = append(parts, "choose other ids where they are taken, or add --update to revise what still holds there")
+	}
+	if s.otherwise {
+		parts = append(parts, "see what is said of each")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (s *summary) print(c *terminal.Console, f *failures) error {
+	s.Seconds = float64(time.Since(s.began).Round(time.Millisecond)) / float64(time.Second)
+	if c.JSON {
+		s.Failures = f.first
+		return c.Document(s)
+	}
+	f.print(c, s.Failed)
+	if len(s.Torn) > 1 { // one is what the command fails with
+		for _, torn := range s.Torn {
+			c.Note("%s", terminal.Printable(torn.Detail))
+		}
+	}
+	if s.Lines == 0 && len(s.Torn) == 0 {
+		c.Note("nothing to import: there is no record in what was read")
+	}
+	c.Say("%d created · %d unchanged · %d revised · %d failed · in %.1f s", s.Created, s.Unchanged, s.Revised, s.Failed, s.Seconds)
+	s.Redacted.Print(c)
+	why := whyLeftOut(s.LeftOut)
+	for _, reason := range slices.Sorted(maps.Keys(why)) {
+		c.Note("left out, %s: %s", reason, leftOut(why[reason]))
+	}
+	return nil
+}
+
+// verdict is how the import ended: what stopped it comes before what failed.
+func (s *summary) verdict(stopped error) error {
+	if stopped != nil {
+		f := *terminal.AsFailure(stopped)
+		if s.Lines == 0 && f.Code == terminal.ExitUsage {
+			return &f
+		}
+		f.Detail = fmt.Sprintf("stopped after %s: %s", terminal.Several(s.Lines, "line"), f.Detail)
+		f.Fix = terminal.Joined(", then ", f.Fix, "run the same command again: what was imported already is recognised and stays unchanged")
+		return &f
+	}
+	const again = "and run the same command again: what is there already stays unchanged"
+	lines := fmt.Sprintf("%d of %d lines failed", s.Failed, s.Lines)
+	switch {
+	case len(s.Torn) > 1:
+		torn := fmt.Sprintf("%d files could not be read to their ends", len(s.Torn))
+		if s.Failed > 0 {
+			torn = lines + ", and " + torn
+		}
+		return &terminal.Failure{Code: terminal.ExitFailed, Detail: torn, Fix: "mend them where it is said, " + again}
+	case len(s.Torn) == 1:
+		torn := s.Torn[0].Detail
+		if s.Failed > 0 {
+			torn = lines + "; " + torn
+		}
+		return &terminal.Failure{Code: terminal.ExitFailed, Detail: torn, Fix: "mend it there, " + again}
+	case s.Failed > 0:
+		return &terminal.Failure{Code: terminal.ExitFailed, Detail: lines, Fix: s.advice() + ", " + again}
+	}
+	return nil
+}

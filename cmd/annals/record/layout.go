@@ -1,0 +1,182 @@
+package record
+
+import (
+	"cmp"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// The layout of knowledge in files: what an agent owns, and what a user owns and has not shared with everybody, lies in
+// a directory of theirs, by type, and everything else in global; what is known about a user is divided once more.
+//
+//	global/{tools,definitions,plans,strategies,usecases,profiles}.json
+//	agents/NAME/{tools,…}.json
+//	users/ID/{profile,preferences,habits,constraints,tools,…}.json
+
+// layoutRoots are the directories that belong to the layout.
+var layoutRoots = []string{"global", "agents", "users"}
+
+var filesByType = map[domain.Type]string{
+	domain.UserProfile: "profiles", domain.Strategy: "strategies", domain.Tool: "tools",
+	domain.Usecase: "usecases", domain.Definition: "definitions", domain.Plan: "plans",
+}
+
+// filesByCategory divide what is known about a user, by the category that its tags or itself name.
+var filesByCategory = map[string]string{
+	"preference": "preferences", "preferences": "preferences", "habit": "habits", "habits": "habits",
+	"constraint": "constraints", "constraints": "constraints",
+}
+
+// Laid is what decides where a piece of knowledge lies.
+type Laid struct {
+	Type     domain.Type    `json:"type"`
+	Category string         `json:"category"`
+	Owner    domain.Entity  `json:"owner"`
+	Scopes   []domain.Scope `json:"scopes"`
+	Tags     struct {
+		Category json.RawMessage `json:"category"`
+	} `json:"tags"`
+}
+
+// File is where it lies.
+func (l Laid) File() string {
+	whose := l.Owner
+	if l.Type == domain.UserProfile && whose.Kind() != domain.User {
+		for _, scope := range l.Scopes { // a profile is about whom it is for
+			if scope.Tier() == domain.TierUser {
+				whose = scope.Entity()
+				break
+			}
+		}
+	}
+	name := cmp.Or(filesByType[l.Type], "other")
+	directory := "global"
+	switch whose.Kind() {
+	case domain.Agent:
+		directory = path.Join("agents", whose.ID())
+	case domain.User:
+		if l.Type == domain.UserProfile {
+			name = cmp.Or(l.kind(), "profile")
+		} else if l.isForAll() {
+			break
+		}
+		directory = path.Join("users", whose.ID())
+	}
+	return path.Join(directory, name+".json")
+}
+
+// isForAll tells whether the tenant or an organisation may see it.
+func (l Laid) isForAll() bool {
+	return slices.ContainsFunc(l.Scopes, func(s domain.Scope) bool { return s.Tier() >= domain.TierOrg })
+}
+
+func (l Laid) kind() string {
+	var one string
+	var several []string
+	if json.Unmarshal(l.Tags.Category, &one) != nil {
+		_ = json.Unmarshal(l.Tags.Category, &several) // what is neither says nothing
+	}
+	for _, category := range append([]string{one}, append(several, l.Category)...) {
+		if file := filesByCategory[category]; file != "" {
+			return file
+		}
+	}
+	return ""
+}
+
+// implied is what a file's place says of what lies in it, where that does not say so itself: its type, its owner.
+func implied(file string) map[string]string {
+	said := map[string]string{}
+	parts := strings.Split(path.Clean(file), "/")
+	name, _ := endingOf(parts[len(parts)-1])
+	for t, in := range filesByType {
+		if in == name {
+			said["type"] = string(t)
+		}
+	}
+	if len(parts) == 3 && parts[0] == "users" {
+		said["owner"] = domain.User + ":" + parts[1]
+		if name == "profile" || filesByCategory[name] == name {
+			said["type"] = string(domain.UserProfile)
+		}
+	}
+	if len(parts) == 3 && parts[0] == "agents" {
+		said["owner"] = domain.Agent + ":" + parts[1]
+	}
+	return said
+}
+
+// Placed lets a record say what its file's place says of it.
+func Placed(raw []byte, file string) []byte {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil || fields == nil {
+		return raw
+	}
+	said := implied(file)
+	for _, name := range []string{"owner", "type"} {
+		_, given := fields[name]
+		_, category := fields["category"]
+		if value := said[name]; value != "" && !given && !(name == "type" && category) {
+			raw = Begun(raw, name, value)
+		}
+	}
+	return divided(raw, file)
+}
+
+// divided lets a record in users/ID/habits.json be a habit, unless it says what it is: else it would leave its file with the
+// next export.
+func divided(raw []byte, file string) []byte {
+	parts := strings.Split(path.Clean(file), "/")
+	name, _ := endingOf(parts[len(parts)-1])
+	var fields map[string]json.RawMessage
+	if len(parts) != 3 || parts[0] != "users" || filesByCategory[name] != name || json.Unmarshal(raw, &fields) != nil || fields == nil {
+		return raw
+	}
+	tags := map[string]json.RawMessage{}
+	if given := fields["tags"]; given != nil && json.Unmarshal(given, &tags) != nil {
+		return raw // they are labels
+	}
+	profile := fields["type"] == nil || string(fields["type"]) == `"`+string(domain.UserProfile)+`"`
+	if _, said := tags["category"]; said || fields["category"] != nil || !profile {
+		return raw
+	}
+	category, err := json.Marshal(strings.TrimSuffix(name, "s"))
+	if err != nil || tags == nil {
+		return raw
+	}
+	tags["category"] = category
+	if fields["tags"], err = json.Marshal(tags); err != nil {
+		return raw
+	}
+	whole, err := json.Marshal(fields)
+	if err != nil {
+		return raw
+	}
+	return whole
+}
+
+// kept are the fields of a piece of knowledge that stand in files: all that one can remember, in the order in which
+// people read them. The rest follows from what happened, and the log has it.
+var kept = []string{
+	"id", "type", "task", "content", "abstract", "overview", "tags", "scopes", "owner", "visibility", "context_type",
+	"category", "polarity", "media", "meta", "uri", "source", "eval", "occurred_at",
+}
+
+// portable is a piece of knowledge as it stands in a file.
+func portable(raw json.RawMessage) (json.RawMessage, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return nil, err
+	}
+	var parts []string
+	for _, name := range kept {
+		if value, given := fields[name]; given && !slices.Contains([]string{"null", "[]", "{}", `""`}, string(value)) {
+			parts = append(parts, `"`+name+`":`+string(value))
+		}
+	}
+	return json.RawMessage("{" + strings.Join(parts, ",") + "}"), nil
+}

@@ -1,0 +1,137 @@
+package record
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+)
+
+type LogCommand struct {
+	terminal.Remote
+	terminal.Tabular
+	logFilters
+
+	After  int64 `group:"events" placeholder:"N" help:"Only positions after this one, the first of them instead of the newest."`
+	Limit  int   `short:"n" default:"20" placeholder:"N" help:"At most so many, the newest."`
+	Follow bool  `short:"f" help:"Go on with what is recorded from now on, until Ctrl-C."`
+}
+
+// logFilters narrow the log.
+type logFilters struct {
+	Actor        string   `group:"events" placeholder:"ENTITY" help:"Only what this entity did, or what was done on its behalf."`
+	For          string   `field:"on_behalf_of" group:"events" placeholder:"ENTITY" help:"Only what was done on this entity's behalf."`
+	Name         []string `group:"events" placeholder:"NAME" help:"Only events of this name, such as knowledge.found_helpful or knowledge.found_*. Repeat for alternatives."`
+	Stream       string   `group:"events" placeholder:"STREAM" help:"Only events of this stream, such as knowledge:ID."`
+	Scope        string   `complete:"scopes" group:"events" placeholder:"SCOPE" help:"Only what happened to knowledge that reached this scope then, or does now."`
+	Owner        string   `group:"events" placeholder:"ENTITY" help:"Only what happened to knowledge that belonged to this owner then, or does now."`
+	From         string   `group:"events" placeholder:"TIME" help:"Only what was recorded since: a time or a date."`
+	To           string   `group:"events" placeholder:"TIME" help:"Only what was recorded before: a time or a date."`
+	OccurredFrom string   `group:"events" placeholder:"TIME" help:"Only what happened in the world since, as far as anybody said."`
+	OccurredTo   string   `group:"events" placeholder:"TIME" help:"Only what happened in the world before."`
+	Trace        string   `field:"trace_id" group:"events" placeholder:"ID" help:"Only what belongs to this trace."`
+	Correlation  string   `field:"correlation_id" group:"events" placeholder:"ID" help:"Only what has this correlation id."`
+	Request      string   `field:"request_id" group:"events" placeholder:"ID" help:"Only what this request caused."`
+}
+
+// Help implements kong.HelpProvider.
+func (LogCommand) Help() string {
+	return `Examples:
+
+    annals log
+    annals log --actor user:123 --from 2026-03-01 --limit 50
+    annals log --follow --scope project:456
+    annals log --after 1000 --limit 100
+    annals log --name 'knowledge.found_*' --name knowledge.reported_stale --json`
+}
+
+// Run implements the command.
+func (l *LogCommand) Run(ctx context.Context, c *terminal.Console) error {
+	server, err := l.Connect()
+	if err != nil {
+		return err
+	}
+	if l.Limit < 1 {
+		return terminal.NothingAsked(l.Limit)
+	}
+	query, err := l.asked()
+	if err != nil {
+		return err
+	}
+	if l.Follow && l.To != "" {
+		return terminal.Wrong("leave out --to, or --follow", "what is recorded from now on has no end")
+	}
+	items, err := l.chosen(ctx, server, query)
+	if err != nil {
+		return err
+	}
+	if l.Follow {
+		return l.follow(ctx, c, server, query, items)
+	}
+	if c.JSON {
+		return c.Document(map[string]any{"items": items})
+	}
+	if len(items) == 0 && (len(query) > 0 || l.After != 0) {
+		l.Empty(c, "nothing of that kind happened, as far as you may see")
+		return nil
+	}
+	return l.print(c, items)
+}
+
+// chosen reads the newest events that the query selects, or the first after a position, and gives them oldest first.
+func (l *LogCommand) chosen(ctx context.Context, server *client.Client, query url.Values) ([]json.RawMessage, error) {
+	query = maps.Clone(query)
+	if l.After != 0 {
+		query.Set("after", strconv.FormatInt(l.After, 10))
+	} else {
+		query.Set("order", "desc")
+	}
+	page, err := terminal.ReadFirst(ctx, server, []string{"v1", "events"}, query, l.Limit, terminal.LargestLogPage)
+	if err != nil {
+		return nil, err
+	}
+	items := page.Items
+	if l.After == 0 {
+		slices.Reverse(items)
+	}
+	return items, nil
+}
+
+func (l *LogCommand) print(c *terminal.Console, items []json.RawMessage) error {
+	rows := &terminal.Grid{Heads: []string{"#", "WHEN", "WHAT", "WHO", "STREAM"}, Spare: []string{"WHO", "WHEN"}}
+	for _, raw := range items {
+		var e Event
+		if err := json.Unmarshal(raw, &e); err != nil {
+			return fmt.Errorf("read the server's answer: %w", err)
+		}
+		rows.Row(strconv.FormatInt(e.Position, 10), terminal.Moment(e.RecordedAt), e.What(), e.Who(), terminal.Printable(e.Stream))
+	}
+	if len(items) == 0 {
+		l.Empty(c, "nothing happened yet")
+		return nil
+	}
+	return l.Show(c, rows)
+}
+
+// asked are the filters as parameters of the log.
+func (l logFilters) asked() (url.Values, error) {
+	query := url.Values{}
+	terminal.Put(query, "actor", l.Actor)
+	terminal.Put(query, "on_behalf_of", l.For)
+	terminal.Put(query, "name", l.Name...)
+	terminal.Put(query, "stream", l.Stream)
+	terminal.Put(query, "scope", l.Scope)
+	terminal.Put(query, "owner", l.Owner)
+	terminal.Put(query, "trace_id", l.Trace)
+	terminal.Put(query, "correlation_id", l.Correlation)
+	terminal.Put(query, "request_id", l.Request)
+	return query, terminal.PutTimes(query, map[string]string{
+		"from": l.From, "to": l.To, "occurred-from": l.OccurredFrom, "occurred-to": l.OccurredTo,
+	})
+}

@@ -1,0 +1,76 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+)
+
+// fileName is what a file is called in the histories of what came from it: without its directory, which
+// is nobody's business.
+func fileName(path string) string {
+	if path == "-" {
+		return "stdin"
+	}
+	const longest = 80 // characters: what is recorded has its place among others
+	var name []rune
+	for _, r := range filepath.Base(path) {
+		if unicode.IsControl(r) || r == utf8.RuneError {
+			r = '_'
+		}
+		name = append(name, r)
+	}
+	return string(name[:min(len(name), longest)])
+}
+
+// importRun names one run of an import: everything that it remembers belongs together.
+func importRun() string {
+	id, err := uuid.NewV7()
+	if err != nil { // the system has no randomness left: crypto/rand never says so
+		id = uuid.New()
+	}
+	return "import:" + id.String()
+}
+
+// origin is where a record stands: "file:knowledge.ndjson:7" in line 7, "file:knowledge.json#7" as the
+// seventh where records span lines.
+func (r Record) origin(file string) string {
+	if r.Spans {
+		return fmt.Sprintf("file:%s#%d", file, r.Number)
+	}
+	return fmt.Sprintf("file:%s:%d", file, r.Number)
+}
+
+// saying lets a record say something that it does not say itself; what is no object stays as it is.
+func saying(raw []byte, name, value string) []byte {
+	if value == "" {
+		return raw
+	}
+	if bytes.Contains(raw, []byte(name)) { // be it only in what somebody wrote
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(raw, &fields) != nil || fields[name] != nil {
+			return raw
+		}
+	}
+	return Begun(raw, name, value)
+}
+
+// Begun puts a field before all others of a JSON object; what is none stays as it is.
+func Begun(raw []byte, name, value string) []byte {
+	inside, isObject := bytes.CutPrefix(trimmed(raw), []byte("{"))
+	rest := trimmed(inside)
+	if !isObject || len(rest) == 0 {
+		return raw
+	}
+	encoded, _ := json.Marshal(value) // a string can always be written
+	begin := append([]byte(`{"`+name+`":`), encoded...)
+	if rest[0] != '}' {
+		begin = append(begin, ',')
+	}
+	return append(begin, rest...)
+}

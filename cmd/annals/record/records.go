@@ -1,0 +1,266 @@
+package record
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/domain"
+)
+
+// Record is one piece of knowledge in an import.
+type Record struct {
+	Number int    // of the line, or in JSON that spans lines of the record, from 1
+	Place  string // "line 7" or "record 7, which ends in line 31"
+	Raw    []byte // JSON on one line, or whatever the line held
+	Size   int    // bytes of the input that it took
+	Err    error  // why it cannot be sent
+
+	Spans bool // records are counted, and not lines
+}
+
+// longestRecord bounds one record: the largest acceptable one, every character escaped, is smaller.
+const longestRecord = 1 << 20
+
+var ErrTooLong = domain.Refuse(domain.ErrTooLarge, "longer than %d bytes", longestRecord).WithFix("split it into sections")
+
+// records reads lines of JSON, or JSON arrays and records that span lines: whichever the
+// beginning says. It yields an error and ends where the input itself cannot be read on; a bad
+// record does not end it. What is compressed with gzip is read as what it holds.
+func records(in io.Reader) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		reader := bufio.NewReaderSize(in, longestRecord)
+		if mark, _ := reader.Peek(2); bytes.Equal(mark, []byte("\x1f\x8b")) {
+			opened, err := gzip.NewReader(reader)
+			if err != nil {
+				yield(Record{}, fmt.Errorf("the input looks compressed with gzip, and is not: %w", err))
+				return
+			}
+			reader = bufio.NewReaderSize(opened, longestRecord)
+		}
+		if mark, _ := reader.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
+			_, _ = reader.Discard(3)
+		}
+		first, err := peekPastSpace(reader)
+		switch {
+		case errors.Is(err, io.EOF):
+		case errors.Is(err, io.ErrUnexpectedEOF): // of what is compressed
+			yield(Record{}, errors.New("the input cannot be read: it ends too early"))
+		case err != nil:
+			yield(Record{}, fmt.Errorf("read the input: %w", err))
+		case first == '{' && isLog(reader):
+			yield(Record{}, terminal.Wrong("annals export knowledge writes what can be imported", "this is an exported log: it says what happened, and not what is known"))
+		case first != '{' && !(first == '[' && isArray(reader)) && isProse(reader):
+			yield(Record{}, terminal.Wrong(insteadOfImport, noObject))
+		case first == '[', first == '{' && spansLines(reader):
+			values(reader, yield)
+		default:
+			lines(reader, yield)
+		}
+	}
+}
+
+// peekPastSpace looks at the first character that is no space, without taking anything: the
+// lines before it count. It looks no further than the reader's buffer.
+func peekPastSpace(reader *bufio.Reader) (byte, error) {
+	for n := 1; ; n++ {
+		seen, err := reader.Peek(n)
+		if len(seen) < n {
+			if errors.Is(err, bufio.ErrBufferFull) {
+				return ' ', nil
+			}
+			return 0, err
+		}
+		if !isSpace(seen[n-1]) {
+			return seen[n-1], nil
+		}
+	}
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
+// spansLines tells whether the first line holds only the beginning of a record that the
+// following lines complete. A line that is merely bad is no such beginning.
+func spansLines(reader *bufio.Reader) bool {
+	ahead := &peeking{reader: reader}
+	var whole json.RawMessage
+	if json.NewDecoder(ahead).Decode(&whole) != nil {
+		return false
+	}
+	return bytes.ContainsRune(whole, '\n')
+}
+
+// isArray tells whether what begins with a bracket goes on like an array of objects, or an empty one, or is valid JSON
+// as a whole: a text may begin with a link.
+func isArray(reader *bufio.Reader) bool {
+	ahead, _ := reader.Peek(reader.Buffered())
+	if within := bytes.TrimLeft(ahead, "[ \t\r\n"); len(within) == 0 || within[0] == '{' || within[0] == ']' {
+		return true
+	}
+	var err error
+	decoder := json.NewDecoder(&peeking{reader: reader})
+	for err == nil {
+		err = decoder.Decode(new(json.RawMessage))
+	}
+	return errors.Is(err, io.EOF)
+}
+
+// isLog tells whether the first record is an event, which is no knowledge, and nor is what follows it.
+func isLog(reader *bufio.Reader) bool {
+	var fields map[string]json.RawMessage
+	if json.NewDecoder(&peeking{reader: reader}).Decode(&fields) != nil {
+		return false
+	}
+	return fields["event_id"] != nil && fields["stream"] != nil
+}
+
+// noObject is what is wrong with a text, and insteadOfImport how it becomes knowledge.
+const (
+	noObject        = "no line of this is a JSON object"
+	insteadOfImport = "annals remember - < FILE keeps it as one item, and POST /api/v1/resources as a page or several (docs/openviking.md)"
+)
+
+// isProse tells whether no line is an object, if the reader's buffer holds all lines.
+func isProse(reader *bufio.Reader) bool {
+	all, err := reader.Peek(longestRecord)
+	if !errors.Is(err, io.EOF) {
+		return false
+	}
+	for line := range bytes.Lines(all) {
+		if line = bytes.TrimSpace(line); bytes.HasPrefix(line, []byte("{")) && json.Valid(line) {
+			return false
+		}
+	}
+	return true
+}
+
+// peeking reads what lies in the reader's buffer, and takes nothing.
+type peeking struct {
+	reader *bufio.Reader
+	seen   int
+}
+
+func (p *peeking) Read(into []byte) (int, error) {
+	// One more byte, so that something is there; then whatever came with it.
+	ahead, err := p.reader.Peek(p.seen + 1)
+	if len(ahead) <= p.seen {
+		return 0, err
+	}
+	ahead, _ = p.reader.Peek(p.reader.Buffered())
+	n := copy(into, ahead[p.seen:])
+	p.seen += n
+	return n, nil
+}
+
+// lines yields the lines that are not blank.
+func lines(reader *bufio.Reader, yield func(Record, error) bool) {
+	for number := 1; ; number++ {
+		raw, size, err := lineOf(reader)
+		trimmed := bytes.TrimSpace(raw)
+		r := Record{Number: number, Place: fmt.Sprintf("line %d", number), Raw: trimmed, Size: size}
+		switch {
+		case errors.Is(err, ErrTooLong):
+			r.Raw, r.Err = nil, ErrTooLong
+		case errors.Is(err, io.ErrUnexpectedEOF): // of what is compressed
+			yield(Record{}, fmt.Errorf("line %d cannot be read: it ends too early", number))
+			return
+		case err != nil && !errors.Is(err, io.EOF):
+			yield(Record{}, fmt.Errorf("read line %d: %w", number, err))
+			return
+		case len(trimmed) > 0:
+			r.Err = notJSON(bytes.TrimRight(raw, " \t\r\n"))
+		}
+		if (len(trimmed) > 0 || r.Err != nil) && !yield(r, nil) || errors.Is(err, io.EOF) {
+			return
+		}
+	}
+}
+
+// lineOf reads one line of at most [longestRecord] bytes; the rest of a longer one is read and dropped.
+func lineOf(reader *bufio.Reader) (raw []byte, size int, err error) {
+	for {
+		part, err := reader.ReadSlice('\n')
+		size += len(part)
+		if size <= longestRecord {
+			raw = append(raw, part...)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if size > longestRecord && (err == nil || errors.Is(err, io.EOF)) {
+			err = errors.Join(ErrTooLong, err)
+		}
+		return raw, size, err
+	}
+}
+
+// values yields the values that follow one another, and of an array its elements: files of either
+// kind that were joined are read like one after the other.
+func values(reader io.Reader, yield func(Record, error) bool) {
+	place := &counting{in: reader, line: 1}
+	decoder := json.NewDecoder(place)
+	number := 0
+	within := false // an array
+	var err error
+	for err == nil {
+		if begins := !within && nextIsArray(decoder); begins || !decoder.More() {
+			if _, err = decoder.Token(); err == nil {
+				within = begins
+			}
+			continue
+		}
+		begin := decoder.InputOffset()
+		var raw json.RawMessage
+		if err = decoder.Decode(&raw); err != nil {
+			break
+		}
+		number++
+		place.pass(decoder.InputOffset())
+		r := Record{Number: number, Place: fmt.Sprintf("record %d, which ends in line %d", number, place.line), Spans: true, Size: int(decoder.InputOffset() - begin)}
+		var oneLine bytes.Buffer
+		switch {
+		case len(raw) > longestRecord:
+			r.Err = ErrTooLong
+		case json.Compact(&oneLine, raw) == nil:
+			r.Raw = oneLine.Bytes()
+		}
+		if !yield(r, nil) {
+			return
+		}
+	}
+	if errors.Is(err, io.EOF) && !within {
+		return
+	}
+	switch _, broken := errors.AsType[*json.SyntaxError](err); {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		err = errors.New("it ends too early")
+	case broken:
+		err = errors.New("what follows is not valid JSON")
+	}
+	if number == 0 {
+		place.pass(decoder.InputOffset() + 1)
+		yield(Record{}, fmt.Errorf("the JSON cannot be read from line %d on: %w", place.line, err))
+		return
+	}
+	yield(Record{}, fmt.Errorf("the JSON cannot be read beyond record %d, which ends in line %d: %w", number, place.line, err))
+}
+
+// nextIsArray looks at what follows without taking it: an array is not held as a whole.
+func nextIsArray(decoder *json.Decoder) bool {
+	if !decoder.More() { // which also reads until something follows
+		return false
+	}
+	ahead := bufio.NewReaderSize(decoder.Buffered(), 16)
+	for {
+		c, err := ahead.ReadByte()
+		if err != nil || !isSpace(c) {
+			return err == nil && c == '['
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package record
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+
+	annalshttp "github.com/annals-kb/annals/http"
+)
+
+// Sender sends batches to the server, and again whatever it could not take just then: the same
+// content again changes nothing.
+type Sender struct {
+	Server   *client.Client
+	who      string // for whom records without an id are named
+	from     source // what they come from
+	run      string // what all of the import belongs to
+	update   bool
+	reason   string        // why records revise what there is
+	Patience time.Duration // how long one batch may be tried again
+}
+
+// Send answers for each record of the batch, in order. A request under way is finished even if
+// ctx ends; nothing is sent again then.
+func (s *Sender) Send(ctx context.Context, b Batch) ([]lineAnswer, error) {
+	answers := make([]lineAnswer, len(b.Records))
+	for i, r := range b.Records {
+		if r.Err != nil {
+			answers[i] = unreadable(r.Err)
+		}
+	}
+	left, pause := b.Sent, 250*time.Millisecond
+	deadline := time.Now().Add(s.Patience)
+	for len(left) > 0 {
+		again, wait, err := s.attempt(ctx, b, left, answers)
+		if len(again) == 0 {
+			return answers, err
+		}
+		left, wait = again, max(wait, pause)
+		if time.Now().Add(wait).After(deadline) {
+			return nil, err
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		pause *= 2
+	}
+	return answers, nil
+}
+
+// attempt sends the records that are left and notes their answers. It gives back those that the
+// server could not take just now, how long it wants to be left alone, and why.
+func (s *Sender) attempt(ctx context.Context, b Batch, left []int, answers []lineAnswer) (again []int, wait time.Duration, err error) {
+	query := url.Values{}
+	if s.update {
+		query.Set("update", "true")
+	}
+	answer, err := s.Server.Do(context.WithoutCancel(ctx), client.Request{
+		Method: http.MethodPost, Path: []string{"v1", "knowledge"}, Query: query,
+		Header: http.Header{"Content-Type": {"application/x-ndjson"}, "Annals-Correlation-Id": {s.run}},
+		Body:   b.body(left, s.who, s.from, s.reason),
+	}, nil)
+	if err != nil {
+		if refused, is := errors.AsType[*client.Error](err); is {
+			wait = refused.RetryAfter
+		}
+		if terminal.AsFailure(err).Code == terminal.ExitUnavailable {
+			again = left
+		}
+		return again, wait, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(answer.Body))
+	for n, i := range left {
+		var said lineAnswer
+		if decoder.Decode(&said) != nil { // the server went away in the middle
+			err = &terminal.Failure{Code: terminal.ExitUnavailable, Detail: fmt.Sprintf("the server left %s unanswered", b.Records[i].Place)}
+			return append(again, left[n:]...), 0, err
+		}
+		if why := said.Why(); why != nil && why.Code == terminal.ExitUnavailable {
+			again, err = append(again, i), why
+			continue
+		}
+		answers[i] = said
+	}
+	return again, 0, err
+}
+
+// lineAnswer is what became of one line.
+type lineAnswer struct{ api.BulkAnswer }
+
+// Why is nil unless the line failed.
+func (a lineAnswer) Why() *terminal.Failure {
+	if a.Error == nil {
+		return nil
+	}
+	return terminal.ProblemOf(*a.Error)
+}
+
+// unreadable is the answer to a line that was not sent: what the server would have answered.
+func unreadable(err error) lineAnswer {
+	var problem api.Problem
+	_ = json.Unmarshal(annalshttp.Problem(err), &problem) // it was just written
+	return lineAnswer{api.BulkAnswer{Status: "error", Error: &problem}}
+}

@@ -1,0 +1,341 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/cmd/annals/serve"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/proof"
+)
+
+type VerifyCommand struct {
+	serve.Storage
+	serve.Logging
+
+	File string `arg:"" optional:"" complete:"file" help:"An exported log, a proof as annals proof event --json and annals proof consistency --json print it, or the certificate of an erasure as annals erase --certificate prints it. Without it the database is verified."`
+
+	Key        []string `env:"ANNALS_LOG_KEYS" placeholder:"KEY" help:"A public key that is trusted, or a file with some. For the database, those in the data directory unless one is named; needed if its log has signed checkpoints."`
+	Checkpoint []string `complete:"file" placeholder:"FILE" help:"A checkpoint that was kept elsewhere, as annals proof checkpoint prints it: the database, or the exported log, must continue it."`
+	Answers    bool     `help:"Compare what is answered with the log, too: fold every event anew, and name the items whose rows are not what it gives. Takes some times as long."`
+}
+
+// Help implements kong.HelpProvider.
+func (VerifyCommand) Help() string {
+	return `Computes every hash, every commitment, the tree and its root anew from the stored bytes, and names whatever is not
+as it was recorded, with its position. It only reads, sees one moment, and needs no server: one may go on meanwhile.
+
+Exit code 0: all is as it was recorded. 1: it is not. 2 or 5: nothing was found out, since what is named cannot be
+verified, or cannot be read now. What a database says of itself somebody could have made up who
+has the signing key, too; a checkpoint that was kept elsewhere he cannot have.
+
+Examples:
+
+    annals verify
+    annals verify --answers
+    annals verify --database postgres://annals:secret@db.internal/annals --checkpoint last-month.txt
+    annals verify log.ndjson --key annals+6d1a0b3c+AfK… --checkpoint last-month.txt
+    annals verify certificate.json --key annals+6d1a0b3c+AfK…`
+}
+
+// Run implements the command.
+func (v *VerifyCommand) Run(ctx context.Context, c *terminal.Console) error {
+	verification, err := v.verification()
+	if err != nil {
+		return err
+	}
+	bar := terminal.WatchEvents(c)
+	verification.Progress = bar.Set
+	report, err := v.verify(ctx, c, verification)
+	bar.End()
+	switch {
+	case errors.Is(err, proof.ErrKey):
+		return terminal.Wrong("as in --key annals+6d1a0b3c+AfK…, which annals proof key prints", "%s", err)
+	case errors.Is(err, proof.ErrCheckpoint):
+		return terminal.Wrong("it is the text that annals proof checkpoint prints", "%s", err)
+	}
+	if err != nil || report == nil {
+		return err
+	}
+	return report.print(c)
+}
+
+func (v *VerifyCommand) verify(ctx context.Context, c *terminal.Console, verification proof.Verification) (*verified, error) {
+	if v.File == "" {
+		return v.verifyDatabase(ctx, c, verification)
+	}
+	if v.Answers {
+		return nil, terminal.Wrong("leave out the file, or --answers", "a file holds a log, and no answers")
+	}
+	const made = "name the file that annals export log, annals proof or annals erase --certificate made"
+	if file, err := os.Stat(v.File); err != nil {
+		return nil, terminal.Wrong(made, "the file cannot be read: %s", err)
+	} else if file.Mode().IsRegular() && file.Size() == 0 {
+		return nil, terminal.Wrong(made, "%s is empty: there is nothing in it to verify", v.File)
+	}
+	if len(verification.Keys) == 0 {
+		return nil, terminal.Wrong("annals proof key prints it; ask for it over a way that you trust", "a file is verified with a public key: name it with --key")
+	}
+	if continuation, is := proof.ReadContinuation(v.File); is {
+		if len(v.Checkpoint) > 0 {
+			return nil, beside("a proof between two checkpoints")
+		}
+		return nil, verifyContinuation(c, continuation, verification.Keys)
+	}
+	switch certificate, is, err := proof.ReadCertificate(v.File); {
+	case errors.Is(err, proof.ErrNeither):
+		return nil, terminal.Wrong("annals export log, annals proof event --json, annals proof consistency --json and annals erase --certificate print what can be verified", "%s", err)
+	case !is && err != nil:
+		return nil, terminal.Wrong("name the file that annals export log, annals proof event or annals erase --certificate made", "the file cannot be read: %s", err)
+	case is && err != nil:
+		return nil, &terminal.Failure{Code: terminal.ExitFailed, Detail: "not verified: " + err.Error(), Fix: "annals erase --certificate ID prints one, and annals export log an export"}
+	case is && len(v.Checkpoint) > 0:
+		return nil, beside("the proof of one event")
+	case is:
+		return nil, verifyCertificate(c, certificate, verification.Keys)
+	}
+	report, err := proof.VerifyFile(ctx, v.File, verification)
+	if errors.Is(err, proof.ErrApart) {
+		return nil, terminal.Wrong("annals export log exports the log from its beginning; annals proof consistency FILE asks the server whether its log continues that checkpoint", "%s", err)
+	}
+	return &verified{Report: report}, unseen(err)
+}
+
+// beside refuses a checkpoint that was kept elsewhere where nothing could be said about it.
+func beside(what string) error {
+	return terminal.Wrong("leave out --checkpoint; annals proof consistency FILE asks the server whether its log continues that checkpoint",
+		"%s cannot be held against a checkpoint that was kept elsewhere: only a log can", what)
+}
+
+func (v *VerifyCommand) verifyDatabase(ctx context.Context, c *terminal.Console, verification proof.Verification) (_ *verified, err error) {
+	storage := v.Opened(c)
+	if len(verification.Keys) == 0 {
+		verification.Keys = proof.PublicKeys(storage.Data)
+	}
+	db, err := database.OpenReadOnly(ctx, storage.Database, v.Logger(c))
+	if err != nil {
+		return nil, unseen(err)
+	}
+	defer func() { err = unseen(errors.Join(err, db.Close())) }()
+	if err := errors.Join(serve.UpToDate(ctx, db), serve.Guarded(ctx, db)); err != nil {
+		return nil, err
+	}
+	report, err := proof.Verify(ctx, db, verification)
+	if err == nil && len(verification.Keys) == 0 && report.Verified && slices.ContainsFunc(report.Tenants, isSigned) {
+		return nil, terminal.Wrong("name one with --key or ANNALS_LOG_KEYS, or with --data the directory that holds it; annals proof key prints it",
+			"the log has signed checkpoints, and no public key is known that tells whether they are genuine")
+	}
+	if err != nil || !v.Answers {
+		return described(report), err
+	}
+	bar := terminal.WatchCount(c, "comparing", 1)
+	checked, err := projections.Check(ctx, db, projections.Settings{Logger: v.Logger(c)}, bar.Set)
+	bar.End()
+	if err != nil {
+		return nil, fmt.Errorf("compare what is answered with the log: %w", err)
+	}
+	report.Verified = report.Verified && len(checked.Wrong) == 0
+	found := described(report)
+	found.Answers = &checked
+	return found, nil
+}
+
+func isSigned(t *proof.Tenant) bool { return t.Checkpoints > 0 }
+
+// described is what was found out about a database, which a signature is to follow.
+func described(report *proof.Report) *verified {
+	if report == nil {
+		return nil
+	}
+	return &verified{Report: report, Unsigned: report.Unsigned()}
+}
+
+// unseen is an error of looking, which has found nothing wrong: its exit code is never that of what was found.
+// A database that cannot be read because it is damaged is a finding.
+func unseen(err error) error {
+	if err == nil || errors.Is(err, database.ErrDamaged) || errors.Is(err, proof.ErrKey) || errors.Is(err, proof.ErrCheckpoint) {
+		return err
+	}
+	f := *terminal.AsFailure(err)
+	if f.Code == terminal.ExitFailed {
+		f.Code = terminal.ExitUnavailable
+	}
+	return &f
+}
+
+// verified is what was found out about a log, and about what is answered from it.
+type verified struct {
+	*proof.Report
+
+	Unsigned int64                `json:"unsigned"` // the newest events of a database that no checkpoint covers yet
+	Answers  *projections.Checked `json:"answers,omitempty"`
+}
+
+// verification reads keys and checkpoints, those in files, too.
+func (v *VerifyCommand) verification() (proof.Verification, error) {
+	var all proof.Verification
+	for _, key := range v.Key {
+		if text, err := os.ReadFile(key); err == nil {
+			held := strings.Fields(string(text))
+			if len(held) == 0 {
+				return all, terminal.Wrong("annals proof key prints one", "%s is empty: there is no key in it", key)
+			}
+			all.Keys = append(all.Keys, held...)
+			continue
+		} else if !strings.Contains(key, "+") {
+			return all, terminal.Wrong("as in --key annals+6d1a0b3c+AfK…, which annals proof key prints, or a file that holds it", "the key cannot be read: %s", err)
+		}
+		all.Keys = append(all.Keys, key)
+	}
+	for _, name := range v.Checkpoint {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return all, terminal.Wrong("it is the text that annals proof checkpoint prints", "the checkpoint cannot be read: %s", err)
+		}
+		if !proof.IsCheckpoint(string(text)) {
+			return all, terminal.Wrong("it is the text that annals proof checkpoint prints", "%s is no checkpoint", name)
+		}
+		all.Checkpoints = append(all.Checkpoints, string(text))
+	}
+	return all, nil
+}
+
+func verifyContinuation(c *terminal.Console, continuation proof.Continuation, keys []string) error {
+	earlier, later, err := continuation.Check(keys...)
+	switch {
+	case errors.Is(err, proof.ErrKey):
+		return err
+	case err != nil:
+		return &terminal.Failure{Code: terminal.ExitFailed, Detail: "not verified: " + err.Error()}
+	case c.JSON:
+		return c.Document(map[string]any{"verified": true, "from": earlier.Size, "to": later.Size, "origin": later.Origin})
+	}
+	c.Say("%s: %s had %d events, and the first %d are those that were signed earlier", terminal.Green.Render("verified"), later.Origin, later.Size, earlier.Size)
+	return nil
+}
+
+func verifyCertificate(c *terminal.Console, certificate proof.Certificate, keys []string) error {
+	var err error
+	for _, key := range keys {
+		checkpoint, refused := certificate.Check(key)
+		if err = refused; errors.Is(err, proof.ErrKey) {
+			return err
+		} else if err != nil {
+			continue
+		}
+		if c.JSON {
+			return c.Document(map[string]any{
+				"verified": true, "event_id": certificate.EventID, "position": certificate.Position,
+				"hash": certificate.Hash, "record": certificate.Record, "origin": checkpoint.Origin, "size": checkpoint.Size,
+			})
+		}
+		c.Say("%s: at position %d of %s, which had %d events, is the event with the hash %s",
+			terminal.Green.Render("verified"), certificate.Position, checkpoint.Origin, checkpoint.Size, certificate.Hash)
+		if what, data := certificate.Says(); what != "" {
+			c.Say("it says: %s\n%s", terminal.Printable(what), terminal.Printable(data))
+		}
+		return nil
+	}
+	return &terminal.Failure{Code: terminal.ExitFailed, Detail: fmt.Sprintf("not verified: %s", err)}
+}
+
+// print shows what was verified, and what is wrong.
+func (v *verified) print(c *terminal.Console) error {
+	if c.JSON {
+		if err := c.Document(v); err != nil {
+			return err
+		}
+	} else {
+		v.printFindings(c)
+	}
+	switch {
+	case v.Verified:
+		return nil
+	case v.BreaksOff:
+		return &terminal.Failure{
+			Code: terminal.ExitFailed, Detail: "not verified: the file is incomplete, and nothing of it was compared",
+			Fix: "export it again with annals export log, or copy the whole of it",
+		}
+	case v.Count == 0:
+		return &terminal.Failure{Code: terminal.ExitFailed, Detail: "not verified: the log is as it was recorded, and what is answered is not what it says", Fix: "annals rebuild knowledge --repair computes the answers anew; annals history shows what the log says of an item"}
+	}
+	if slices.IndexFunc(v.Faults, func(f proof.Fault) bool { return f.Kind != proof.Signature }) < 0 {
+		return &terminal.Failure{
+			Code: terminal.ExitFailed, Detail: fmt.Sprintf("not verified: %s not signed by a trusted key", terminal.Some(v.Count, "checkpoint is", "checkpoints are")),
+			Fix: "if you trust whoever signed them, name that key, too, with --key; annals proof key prints a server's. Otherwise somebody else wrote this log",
+		}
+	}
+	return &terminal.Failure{Code: terminal.ExitFailed, Detail: fmt.Sprintf("not verified: %s", faults(v.Count)), Fix: "keep a copy of what you have; a backup from before says what was there"}
+}
+
+func faults(count int64) string {
+	if count == 1 {
+		return "one thing is not as it was recorded"
+	}
+	return terminal.Counted(count) + " things are not as they were recorded"
+}
+
+func (v *verified) printFindings(c *terminal.Console) {
+	report := v.Report
+	if report.BreaksOff {
+		c.Say("%s: its last lines are missing, which say what it should hold", terminal.Red.Render("the file breaks off"))
+		return
+	}
+	if len(report.Faults) > 0 {
+		rows := &terminal.Grid{Heads: []string{"TENANT", "POSITION", "WHAT", "FINDING"}}
+		for _, fault := range report.Faults {
+			rows.Row(terminal.Printable(fault.Tenant), fmt.Sprint(fault.Position), terminal.Red.Render(fault.Kind), terminal.Printable(fault.Message))
+		}
+		c.Table(rows.Render(c.Width))
+		if more := report.Count - int64(len(report.Faults)); more > 0 {
+			c.Say("and %s more", terminal.Counted(more))
+		}
+	}
+	rows := &terminal.Grid{Heads: []string{"TENANT", "EVENTS", "POSITIONS", "TEXTS", "ERASED", "CHECKPOINTS", "SIGNED UP TO"}}
+	for _, t := range report.Tenants {
+		rows.Row(terminal.Printable(t.Tenant), terminal.Counted(t.Events), fmt.Sprintf("%d–%d", t.From, t.Through), terminal.Counted(t.Texts), terminal.Counted(t.Erased),
+			terminal.Counted(t.Checkpoints), fmt.Sprint(t.Signed))
+	}
+	if len(report.Tenants) > 0 {
+		c.Table(rows.Render(c.Width))
+	}
+	for _, what := range report.Unchecked {
+		c.Say("%s %s", terminal.Amber.Render("not checked"), terminal.Printable(what))
+	}
+	if v.Answers != nil {
+		v.printAnswers(c)
+	}
+	if report.Count > 0 {
+		return
+	}
+	word := terminal.Green.Render("verified")
+	if !v.Verified { // the answers are not
+		word = "the log"
+	}
+	unsigned := ""
+	if n := v.Unsigned; n == 1 {
+		unsigned = "; 1 of them is not signed yet"
+	} else if n > 1 {
+		unsigned = fmt.Sprintf("; %s of them are not signed yet", terminal.Counted(n))
+	}
+	c.Say("%s: %s in %s, all as they were recorded%s", word, terminal.Several(int(report.Events()), "event"), report.Took.Round(time.Millisecond), unsigned)
+}
+
+func (v *verified) printAnswers(c *terminal.Console) {
+	for _, what := range v.Answers.Wrong {
+		c.Say("%s %s", terminal.Red.Render("answers"), terminal.Printable(what))
+	}
+	for _, what := range v.Answers.Unchecked {
+		c.Say("%s %s", terminal.Amber.Render("not compared"), terminal.Printable(what))
+	}
+	if len(v.Answers.Wrong) == 0 {
+		c.Say("%s: %s items and what else was compared are what the log says", terminal.Green.Render("compared"), terminal.Counted(v.Answers.Items))
+	}
+}

@@ -1,0 +1,132 @@
+package serve
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/domain"
+)
+
+// submission is by whom and because of what it is erased again.
+func (e Erasure) submission() domain.Submission {
+	by := domain.SystemPrincipal()
+	by.Tenant = e.Tenant
+	return domain.Submission{By: by, Origin: domain.Origin{CausationID: e.EventID}}
+}
+
+func (e Erasure) grounds() domain.ErasureReason {
+	return domain.ErasureReason{ReasonCode: e.ReasonCode, LegalBasis: e.LegalBasis, RequestedBy: e.RequestedBy, Ticket: e.Ticket}
+}
+
+// ErasuresIn reads a whole list, before anything is done; no name is no list.
+func ErasuresIn(name string) ([]Erasure, error) {
+	if name == "" {
+		return nil, nil
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, noList(err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	var list []Erasure
+	lines := bufio.NewScanner(file)
+	for number := 1; lines.Scan(); number++ {
+		line, err := erasureOf(lines.Bytes())
+		if err != nil {
+			return nil, terminal.Wrong(whichList, "line %d of the list of erasures cannot be read", number)
+		}
+		list = append(list, line)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, noList(err)
+	}
+	return list, nil
+}
+
+// lastOfEach leaves the last erasure of each thing: a session that was begun again after it was erased may have been
+// erased again.
+func lastOfEach(list []Erasure) []Erasure {
+	type thing struct{ tenant, stream, ofKey string }
+	thingOf := func(line Erasure) thing {
+		return thing{line.Tenant, line.Stream, line.OfKey()}
+	}
+	last := map[thing]int{}
+	for i, line := range list {
+		of := thingOf(line)
+		if before, named := last[of]; !named || !line.RecordedAt.Before(list[before].RecordedAt) {
+			last[of] = i
+		}
+	}
+	var left []Erasure
+	for i, line := range list {
+		if last[thingOf(line)] == i {
+			left = append(left, line)
+		}
+	}
+	return left
+}
+
+const whichList = "it is the file that annals erase --export-list has written"
+
+// erasureOf reads a line of a list. What it does not know makes it something else, such as a line of the log, which
+// names a stream, too: that is not to be erased.
+func erasureOf(written []byte) (line Erasure, err error) {
+	strict := json.NewDecoder(bytes.NewReader(written))
+	strict.DisallowUnknownFields()
+	if err = strict.Decode(&line); err != nil {
+		return line, err
+	}
+	switch {
+	case line.Stream == "" || line.Tenant == "":
+		err = errors.New("it names no stream of a tenant")
+	case line.Role != "" && !slices.Contains(domain.Roles, line.Role):
+		err = errors.New("it names no role")
+	}
+	return line, err
+}
+
+func noList(err error) error {
+	return terminal.Wrong(whichList, "the list of erasures cannot be read: %s", err)
+}
+
+// Erasure is a line of a list of erasures: what a backup that is restored may not know. Keys that were revoked or rotated,
+// or whose role was changed, are on it, too.
+type Erasure struct {
+	Tenant      string      `json:"tenant"`
+	Stream      string      `json:"stream"`
+	EventID     string      `json:"event_id"`
+	RecordedAt  time.Time   `json:"recorded_at,omitzero"`
+	Revoked     bool        `json:"revoked,omitempty"` // it is a key, and not erased
+	ReplacedBy  string      `json:"replaced_by,omitempty"`
+	Until       time.Time   `json:"until,omitzero"` // it is a key that was rotated, and opened until then
+	Role        domain.Role `json:"role,omitempty"` // it is a key that had this role from then on
+	ReasonCode  string      `json:"reason_code,omitempty"`
+	LegalBasis  string      `json:"legal_basis,omitempty"`
+	RequestedBy string      `json:"requested_by,omitempty"`
+	Ticket      string      `json:"ticket,omitempty"`
+}
+
+const (
+	Revocation = "key.revoked"
+	Rotation   = "key.rotated"
+	RoleChange = "key.role_changed"
+)
+
+// OfKey is the name of what happened to a key; empty if the line is of what was erased.
+func (e Erasure) OfKey() string {
+	switch {
+	case e.Revoked:
+		return Revocation
+	case !e.Until.IsZero():
+		return Rotation
+	case e.Role != "":
+		return RoleChange
+	}
+	return ""
+}

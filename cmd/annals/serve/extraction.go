@@ -1,0 +1,87 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"os"
+
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/extraction"
+	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/viking"
+)
+
+// extracting says what turns sessions into knowledge.
+type extracting struct {
+	// LLMURL is the base of an OpenAI-compatible endpoint.
+	LLMURL string `name:"llm-url" group:"extraction" env:"ANNALS_LLM_URL" placeholder:"URL" help:"An OpenAI-compatible endpoint, such as https://api.openai.com/v1: it reads what sessions commit, and summarises long items. Rules, built in, unless told."`
+
+	// LLMModel is the name that the endpoint knows the model by. The key comes from the environment alone.
+	LLMModel string `name:"llm-model" group:"extraction" env:"ANNALS_LLM_MODEL" placeholder:"NAME" help:"The model there."`
+
+	// LLMRate keeps the background, which may have everything to summarise, from using up what the endpoint allows.
+	LLMRate string `name:"llm-rate" group:"extraction" env:"ANNALS_LLM_RATE" placeholder:"N" help:"Requests a second at most, of sessions and summaries together; any number unless told."`
+}
+
+// extractor is what the settings come to.
+func (e extracting) extractor() (extraction.Extractor, error) {
+	given := map[string]string{"ANNALS_LLM_URL": e.LLMURL, "ANNALS_LLM_MODEL": e.LLMModel, "ANNALS_LLM_RATE": e.LLMRate}
+	chosen, _, err := extraction.FromEnvironment(func(name string) string { return cmp.Or(given[name], os.Getenv(name)) })
+	if err != nil {
+		return nil, terminal.Wrong("annals serve --help lists the settings", "%s", err)
+	}
+	return chosen, nil
+}
+
+// summarizing makes what summarises long items; nil without a model.
+func (s *service) summarizing(entrance *events.ScrubbingWriter, extractor extraction.Extractor) *extraction.Summaries {
+	model, is := extractor.(extraction.Summarizer)
+	if !is {
+		return nil
+	}
+	return extraction.NewSummaries(extraction.SummaryOptions{
+		Log: s.log, Writer: entrance, Reader: s.knowledge, Summarizer: model, Directories: projections.NewDirectories(s.db), Logger: s.logger,
+	})
+}
+
+// browsing makes what says what directories are about; nil without a model.
+func (s *service) browsing(entrance *events.ScrubbingWriter, extractor extraction.Extractor) *extraction.Directories {
+	model, is := extractor.(extraction.Summarizer)
+	if !is {
+		return nil
+	}
+	return extraction.NewDirectories(extraction.DirectoryOptions{
+		Shelves: projections.NewDirectories(s.db), Browser: s.knowledge, Summarizer: model, Clean: entrance.Clean, Logger: s.logger,
+		RunExclusively: func(ctx context.Context, do func(context.Context) error) error {
+			return s.log.RunExclusively(ctx, domain.Directories, do)
+		},
+	})
+}
+
+// outlines are what a model said of directories; nil without a model.
+func (s *service) outlines() viking.Directories {
+	if s.directories == nil {
+		return nil
+	}
+	return projections.NewDirectories(s.db)
+}
+
+// extractor makes what turns sessions into knowledge.
+func (s *service) extractor(entrance *events.ScrubbingWriter, extractor extraction.Extractor) *extraction.Worker {
+	return extraction.NewWorker(extraction.Options{
+		Log: s.log, Writer: entrance, Reader: s.knowledge, Archivist: projections.Sessions{Log: s.log}, Extractor: extractor, Logger: s.logger,
+	})
+}
+
+// knock asks a model's endpoint whether it knows the key: nobody else would notice before something is to be learned.
+func (s *service) knock(ctx context.Context) {
+	model, is := s.worker.Extractor.(*extraction.Model)
+	if !is {
+		return
+	}
+	if err := model.Probe(ctx); err != nil && ctx.Err() == nil {
+		s.logger.WarnContext(ctx, "nothing is learned from sessions until the model's endpoint can be asked", "error", err)
+	}
+}

@@ -1,0 +1,94 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/annals-kb/annals/broker"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/extraction"
+	"github.com/annals-kb/annals/projections"
+)
+
+// forwarding says where the log goes besides the database.
+type forwarding struct {
+	// NATSURL is a NATS server with JetStream that gets every event.
+	NATSURL string `group:"forwarding" name:"nats-url" env:"ANNALS_NATS_URL" placeholder:"URL" help:"Forward the log to this NATS JetStream, as in nats://127.0.0.1:4222 or tls://nats.internal:4222; several with commas."`
+
+	// NATSPrefix begins the subjects: another one forwards the whole log again.
+	NATSPrefix string `group:"forwarding" name:"nats-prefix" env:"ANNALS_NATS_PREFIX" default:"annals" placeholder:"WORDS" help:"What subjects begin with: PREFIX.TENANT.NAME."`
+
+	// NATSTexts is off, because a text that was forwarded cannot be destroyed there.
+	NATSTexts bool `group:"forwarding" name:"nats-texts" env:"ANNALS_NATS_TEXTS" help:"Forward what people wrote, too. Erasing does not reach it there."`
+}
+
+func (f forwarding) options() broker.NATSOptions {
+	return broker.NATSOptions{URL: f.NATSURL, Prefix: f.NATSPrefix, Texts: f.NATSTexts}
+}
+
+// forwards tells whether the log is forwarded, and what is wrong with how.
+func (f forwarding) forwards() (bool, error) {
+	if f.NATSURL == "" {
+		return false, nil
+	}
+	if err := f.options().Validate(); err != nil {
+		return false, fmt.Errorf("nats-url, nats-prefix (ANNALS_NATS_URL, ANNALS_NATS_PREFIX): %w", err)
+	}
+	return true, nil
+}
+
+// forwarder opens what the log is forwarded to; nil for nothing.
+func (f forwarding) forwarder(l *events.Log, logger *slog.Logger) (*broker.NATS, error) {
+	if forwards, err := f.forwards(); !forwards {
+		return nil, err
+	}
+	options := f.options()
+	options.Logger = logger
+	n, err := broker.OpenNATS(l, options)
+	if err != nil {
+		return nil, terminal.Wrong("as in ANNALS_NATS_URL=nats://127.0.0.1:4222", "%s", err)
+	}
+	return n, nil
+}
+
+// present answers questions about the present, and tells how far the log was forwarded, extracted from and summarised.
+type present struct {
+	projections.Reader
+	forwarder *broker.NATS
+	worker    *extraction.Worker
+	summaries *extraction.Summaries
+}
+
+// Status implements the API's Reader.
+func (r present) Status(ctx context.Context, tenant string) ([]domain.ProjectionStatus, error) {
+	all, err := r.Reader.Status(ctx, tenant)
+	if err != nil {
+		return all, err
+	}
+	extracted, err := r.worker.Status(ctx, tenant)
+	if all = append(all, extracted); err != nil {
+		return all, err
+	}
+	if r.summaries != nil {
+		summarised, err := r.summaries.Status(ctx, tenant)
+		if all = append(all, summarised); err != nil {
+			return all, err
+		}
+	}
+	if r.forwarder == nil {
+		return all, nil
+	}
+	own, err := r.forwarder.Status(ctx, tenant)
+	return append(all, own), err
+}
+
+// stopForwarding ends the connection, if there is one.
+func (s *service) stopForwarding() error {
+	if s.forwarder == nil {
+		return nil
+	}
+	return s.forwarder.Close()
+}

@@ -1,0 +1,68 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+
+	annalsclient "github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/mcp"
+)
+
+type McpCommand struct {
+	terminal.Remote
+	Storage
+
+	Tools   string `enum:"annals,openviking" default:"annals" help:"Which tools hosts are offered: Annals' own, or those of an OpenViking server with their arguments (annals, openviking)."`
+	Aliases bool   `help:"Let the tools have the names, too, that OpenViking's clients know: openviking_retrieve_memory, memory_search and so on."`
+}
+
+// Help implements kong.HelpProvider.
+func (McpCommand) Help() string {
+	return `An MCP host starts it and speaks to it on standard input and output; docs/agents.md shows what to write into the
+settings of Claude Code, Codex, Cursor and OpenCode. Where no server answers and none is named, it is one itself, as
+annals serve would be, until the host ends it. A server is an MCP server, too: at /mcp.
+
+Examples:
+
+    annals mcp
+    annals mcp --as agent:claude --on-behalf-of user:123
+    annals mcp --server https://annals.example.com --aliases
+    annals mcp --tools openviking`
+}
+
+// Run implements the command.
+func (m *McpCommand) Run(ctx context.Context, c *terminal.Console) error {
+	server, err := OwnServerOf(ctx, c, &m.Remote, m.Storage)
+	if err != nil {
+		return err
+	}
+	reach := &reaching{find: server.Find}
+	if _, err := reach.transport(ctx, nil); err != nil {
+		return err
+	}
+	api, err := annalsclient.New(annalsclient.Config{
+		Server: cmp.Or(server.address, m.Server), Key: m.APIKey, Tenant: m.Tenant, Actor: m.As, OnBehalfOf: m.OnBehalfOf, Timeout: m.Timeout, Transport: reach,
+	})
+	if err != nil {
+		return terminal.Wrong("annals mcp --help shows how", "%s", err)
+	}
+	err = mcp.New(mcp.Config{API: api, Tools: m.Tools, Version: terminal.Version().Version}).Serve(ctx, io.NopCloser(c.In), unclosed{c.Out}, m.Aliases)
+	if ctx.Err() != nil {
+		err = nil // the host, or somebody at a terminal, has ended it
+	}
+	if err = errors.Join(err, server.Close()); err != nil {
+		return fmt.Errorf("answer the host: %w", err)
+	}
+	return nil
+}
+
+// unclosed is standard output, which is open as long as the process lives.
+type unclosed struct{ io.Writer }
+
+// Close implements [io.Closer].
+func (unclosed) Close() error { return nil }

@@ -1,0 +1,148 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/mcp"
+)
+
+// ownServer is the server that a command is itself, where it finds none.
+type ownServer struct {
+	cfg     Config
+	Named   bool // the command was told which server to use
+	Passing bool // it only reads what is there, and is the server of nobody else
+	console *terminal.Console
+
+	service *service // nil while there is another
+	address string   // where others reach this one; empty if they cannot
+	stop    context.CancelFunc
+	ended   chan error
+}
+
+// OwnServerOf finds out what the environment and the configuration file say to a server. It serves this machine alone.
+func OwnServerOf(ctx context.Context, c *terminal.Console, r *terminal.Remote, where Storage) (*ownServer, error) {
+	o := &ownServer{Named: r.Server != terminal.DefaultServer, console: c}
+	parser, err := kong.New(&o.cfg, append(terminal.Amounts(), kong.Resolvers(c.Settings))...)
+	if err == nil {
+		_, err = parser.Parse(nil)
+	}
+	if err != nil {
+		return nil, terminal.Wrong("annals serve --help lists what can be set", "%s", terminal.Misuse(err))
+	}
+	o.cfg.Storage = Storage{Database: cmp.Or(where.Database, o.cfg.Database), Data: cmp.Or(where.Data, o.cfg.Data)}
+	o.cfg.LogLevel = cmp.Or(o.cfg.LogLevel, "warn")
+	o.cfg = o.cfg.Complete()
+	if beyond, err := reachable(ctx, o.cfg.Listen); err == nil && beyond {
+		o.cfg.Listen = Config{}.Complete().Listen
+	}
+	if err := o.cfg.validate(); err != nil {
+		return nil, err
+	}
+	if !o.Named {
+		r.Server = "http://" + o.cfg.Listen
+	}
+	return o, nil
+}
+
+// beginning is how long another process that has the database may take until it answers, or has given it up.
+const beginning = 10 * time.Second
+
+// Find leads to the server that was named, to the one that answers where servers usually do, or to this process. Of
+// several that a host starts at once one is the server, and the others wait for it.
+func (o *ownServer) Find(ctx context.Context) (http.RoundTripper, error) {
+	away := http.DefaultTransport.(*http.Transport).Clone()
+	if o.Named {
+		return away, nil
+	}
+	away.Proxy = nil // it is this machine
+	for deadline := time.Now().Add(beginning); o.service == nil; {
+		if isAnnals(ctx, o.cfg.Listen) {
+			return away, nil
+		}
+		err := o.open(context.WithoutCancel(ctx))
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, database.ErrOwned) || time.Now().After(deadline) {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return mcp.Inside(o.service.Api.Handler()), nil
+}
+
+// open serves what lies here: to the host, and if nobody else has the place, where servers usually do, so that other
+// hosts and commands find it.
+func (o *ownServer) open(ctx context.Context) error {
+	embedder, _, err := o.cfg.Choose()
+	if err != nil {
+		return err
+	}
+	former, err := o.cfg.former()
+	if err != nil {
+		return err
+	}
+	service, err := OpenService(ctx, o.cfg, embedder, former, o.cfg.Logger(o.console))
+	if err != nil {
+		return err
+	}
+	listener, taken := o.listen(ctx)
+	if taken == nil { // else another program has the place, and the host alone is served
+		o.address = "http://" + listener.Addr().String() // of port 0, the one that was picked
+		if err := service.db.Announce(o.address); err != nil {
+			return errors.Join(err, listener.Close(), service.Close())
+		}
+	}
+	if !o.Passing {
+		o.console.Note("no server answers here: this is one, on %s, with the data directory %s", DatabaseName(o.cfg.Database), o.cfg.Data)
+	}
+	ctx, o.stop = context.WithCancel(ctx)
+	o.service, o.ended = service, make(chan error, 1)
+	go func() {
+		if taken != nil {
+			o.ended <- service.Work(ctx)
+			return
+		}
+		o.ended <- service.serve(ctx, listener)
+	}()
+	return nil
+}
+
+// listen takes the usual place, unless this process leaves at once.
+func (o *ownServer) listen(ctx context.Context) (net.Listener, error) {
+	if o.Passing {
+		return nil, net.ErrClosed
+	}
+	return new(net.ListenConfig).Listen(ctx, "tcp", o.cfg.Listen)
+}
+
+// Kept tells whether there is anything to serve: whoever only reads makes no database.
+func (o *ownServer) Kept() bool {
+	return !isAbsent(o.cfg.Database)
+}
+
+// Close finishes what was accepted.
+func (o *ownServer) Close() error {
+	if o.service == nil {
+		return nil
+	}
+	o.stop()
+	if err := errors.Join(<-o.ended, o.service.Close()); err != nil {
+		return fmt.Errorf("end the server: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,228 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/annals-kb/annals/broker"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/document"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/extraction"
+
+	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/oidc"
+	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/proof"
+	"github.com/annals-kb/annals/viking"
+)
+
+// service is a running Annals: the log, its projections, and the API before them.
+type service struct {
+	db        *database.DB
+	log       *events.Log
+	knowledge *projections.Knowledge
+	past      *projections.Past
+	rebuilder *projections.Rebuilder
+	prover    *proof.Prover
+	forwarder *broker.NATS // nil for none
+	worker    *extraction.Worker
+	summaries *extraction.Summaries // nil without a model
+
+	directories *extraction.Directories // nil without a model
+	accesses    *events.Accesses
+	keys        *projections.Keys
+	eraser      *projections.Eraser
+	issuer      *oidc.Issuer // nil if no tokens are believed
+
+	sweepAfter time.Duration
+	Api        *annalshttp.Server
+	logger     *slog.Logger
+	leeway     leeway
+}
+
+// OpenService builds everything on the database. Whoever gets it closes it.
+func OpenService(ctx context.Context, cfg Config, embedder, former embedding.Embedder, logger *slog.Logger) (*service, error) {
+	if _, err := proof.OpenKey(cfg.Data); err != nil && !errors.Is(err, proof.ErrNoKey) {
+		return nil, err
+	}
+	db, err := OpenDatabase(ctx, cfg, logger)
+	if err != nil {
+		return nil, err
+	}
+	key, err := cfg.signingKey()
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	knowledge, err := projections.Open(ctx, db, projections.Settings{Embedder: embedder, Previous: former, Logger: logger})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open the projections: %w", err), db.Close())
+	}
+	policy := knowledge.Policy()
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	log := events.NewLog(db, knowledge, events.Options{Policy: policy, Logger: logger, Registerer: registry})
+	rebuilder := projections.NewRebuilder(knowledge, log)
+	registry.MustRegister(projections.NewGauges(log, rebuilder))
+	prover := proof.NewProver(db, log, key, proof.Options{Logger: logger, Known: proof.PublicKeys(cfg.Data)})
+	past, err := projections.OpenPast(ctx, knowledge, log)
+	if err != nil {
+		return nil, errors.Join(err, log.Close(ctx), db.Close())
+	}
+	s := &service{
+		db: db, log: log, knowledge: knowledge, past: past, rebuilder: rebuilder, prover: prover, logger: logger,
+		keys: projections.NewKeys(db, log), eraser: projections.NewEraser(knowledge, log, logger), sweepAfter: cfg.SweepAfter, leeway: newLeeway(),
+	}
+	if s.forwarder, err = cfg.forwarder(log, logger); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.accesses = cfg.accesses(s, registry)
+	entrance := events.NewScrubbingWriter(log, cfg.Scrub == "on")
+	extractor, err := cfg.extractor()
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.worker, s.summaries = s.extractor(entrance, extractor), s.summarizing(entrance, extractor)
+	s.directories = s.browsing(entrance, extractor)
+	reader := present{projections.Reader{Knowledge: knowledge, Past: past, Log: log}, s.forwarder, s.worker, s.summaries}
+	api := annalshttp.Config{
+		Reporter: projections.Reports{Browser: knowledge.Browser, Log: log}, Recorder: s.accesses, Sessions: projections.Sessions{Log: log},
+		Writer: entrance, Scrubbing: entrance, Recorded: entrance, Reader: reader, Historian: log, Policy: knowledge.Policy,
+		Rebuilder: projections.Rebuilds{Rebuilder: rebuilder}, Prover: prover, Walls: WallsOf(db),
+		Keys: s.keys, RootKey: cfg.RootKey, Eraser: s.eraser, Confine: database.ForTenant,
+		Probes: []annalshttp.Probe{{Name: "database", Check: s.db.Answers}, {Name: "schema", Check: knowledge.Complete}},
+		Logger: logger, Registry: registry, Version: terminal.Version().Version,
+		Background: projections.Background{Log: log, Past: past},
+		Rate:       cfg.Rate, Notice: cfg.Notice, Drain: cfg.Drain, PurgeAfter: cfg.SweepAfter,
+	}
+	hosts, err := mountMCP(func(w http.ResponseWriter, r *http.Request) { s.Api.Handler().ServeHTTP(w, r) }, logger)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	apart, err := document.NewApart()
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	api.Mounts = []annalshttp.Mount{
+		mountViking(viking.Config{
+			PDF:    apart.PDF,
+			Writer: entrance, Reader: reader, Directories: s.outlines(), Files: events.NewFiles(log), Sessions: projections.Sessions{Log: log}, Recorder: s.accesses,
+			Keys: s.keys, NewKey: hashedKey, Eraser: s.eraser, Closed: cfg.RootKey != "" || cfg.Issuer != "",
+			FetchPrivate: cfg.FetchPrivate, HostPaths: cfg.hostPaths(), Version: api.Version,
+			Probes: []viking.Probe{{Name: "database", Check: s.db.Answers}, {Name: "schema", Check: knowledge.Complete}},
+		}), hosts,
+	}
+	issuer, err := cfg.issuer()
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.believe(issuer, &api)
+	if err := api.Validate(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.Api = annalshttp.New(api)
+	return s, nil
+}
+
+// OpenDatabase opens the database and sees to its schema.
+func OpenDatabase(ctx context.Context, cfg Config, logger *slog.Logger) (*database.DB, error) {
+	if cfg.NoMigrate && isAbsent(cfg.Database) {
+		return nil, NotMade(cfg.Database, "run annals migrate, or leave out --no-migrate")
+	}
+	if err := cfg.MakeRoom(); err != nil {
+		return nil, err
+	}
+	db, err := database.Open(ctx, cfg.Database, logger)
+	if err != nil {
+		return nil, err
+	}
+	if !cfg.NoMigrate {
+		err = db.Migrate(ctx)
+	} else {
+		err = UpToDate(ctx, db)
+	}
+	if err == nil {
+		err = db.CheckComplete(ctx)
+	}
+	if err == nil {
+		err = Guarded(ctx, db)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// Guarded refuses a database in which code of another role would run with the rights of this one.
+func Guarded(ctx context.Context, db *database.DB) error {
+	release, err := db.LockWriterTables(ctx)
+	if err == nil {
+		release()
+	}
+	return err
+}
+
+// UpToDate refuses a schema that is not this program's.
+func UpToDate(ctx context.Context, db *database.DB) error {
+	have, want, err := db.Schema(ctx)
+	if err == nil && have != want {
+		return OtherSchema(have, want, "run annals migrate, or leave out --no-migrate")
+	}
+	return err
+}
+
+// OtherSchema refuses a schema, and says how an older one becomes this program's.
+func OtherSchema(have, want uint, migrate string) error {
+	f := &terminal.Failure{Code: terminal.ExitFailed, Detail: fmt.Sprintf("the database has schema %d, this annals needs %d", have, want), Fix: migrate}
+	if have > want {
+		f.Fix = "use a newer annals"
+	}
+	return f
+}
+
+// serve answers until ctx ends, then finishes what was accepted. It closes the listener.
+func (s *service) serve(ctx context.Context, listener net.Listener) error {
+	working, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan error, 1)
+	go func() { ended <- s.Work(working) }()
+	err := s.Api.Serve(ctx, listener)
+	stop()
+	return errors.Join(err, <-ended)
+}
+
+// finishing is how long accepted writes may take to be committed after the API has closed.
+const finishing = 30 * time.Second
+
+// Close interrupts a rebuild, which goes on at the next start, and finishes what was accepted: first the
+// log, whose newest events are signed, then the database that it writes to.
+func (s *service) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), finishing)
+	defer cancel()
+	s.rebuilder.Close()
+	err := errors.Join(s.stopForwarding(), s.log.Close(ctx))
+	s.prover.Finish(ctx)
+	return errors.Join(err, s.db.Close())
+}
+
+// WallsOf tells what keeps the log in a database from being changed.
+func WallsOf(db *database.DB) func(context.Context) ([]domain.Wall, error) {
+	return func(ctx context.Context) ([]domain.Wall, error) {
+		found, err := db.Protections(ctx)
+		walls := make([]domain.Wall, len(found))
+		for i, wall := range found {
+			walls[i] = domain.Wall(wall)
+		}
+		return walls, err
+	}
+}

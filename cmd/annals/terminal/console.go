@@ -1,0 +1,186 @@
+package terminal
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+
+	"github.com/charmbracelet/colorprofile"
+	"golang.org/x/term"
+)
+
+// Console is where a command reads and writes. Answers go to out, everything else to err.
+type Console struct {
+	In       io.Reader
+	Out      io.Writer
+	Err      io.Writer
+	Styled   io.Writer // out for text with colours: they go when nobody could see them
+	JSON     bool
+	Width    int  // columns of the terminal
+	ErrWidth int  // those of the terminal that err is; unbounded if it is none
+	Watched  bool // err is a terminal: somebody is watching
+	Prompted bool // in is a terminal: somebody would have to type
+	Settings settings
+}
+
+func NewConsole(in, out, err *os.File) *Console {
+	answers := &answers{File: out}
+	return &Console{
+		In: in, Out: answers, Err: err,
+		Styled:   colorprofile.NewWriter(answers, os.Environ()),
+		Width:    widthOf(out, os.Getenv("COLUMNS")),
+		ErrWidth: widthOf(err, ""),
+		Watched:  term.IsTerminal(int(err.Fd())),
+		Prompted: term.IsTerminal(int(in.Fd())),
+	}
+}
+
+// answers are where answers go. They remember that something could not be written, as on a full disk: half of an
+// answer must not look like all of it.
+type answers struct {
+	*os.File
+
+	lost error
+}
+
+// Write implements [io.Writer].
+func (a *answers) Write(p []byte) (int, error) {
+	n, err := a.File.Write(p)
+	a.lost = cmp.Or(a.lost, err)
+	return n, err
+}
+
+// WriteString implements [io.StringWriter].
+func (a *answers) WriteString(s string) (int, error) { return a.Write([]byte(s)) }
+
+// End is how a command ended: if it was well, then with whatever could not be written of its answer.
+func (c *Console) End(err error) error {
+	if a, kept := c.Out.(*answers); kept && err == nil && a.lost != nil {
+		return fmt.Errorf("the answer could not be written: %w", a.lost)
+	}
+	return err
+}
+
+// Unbounded is the width of what is no terminal: nothing is cut or wrapped there.
+const Unbounded = 1 << 20
+
+// widthOf is the terminal's width, or that of the columns if out is no terminal and they are set.
+func widthOf(out *os.File, columns string) int {
+	const narrowest = 40
+	if width, _, err := term.GetSize(int(out.Fd())); err == nil {
+		return max(width, narrowest)
+	}
+	if width, err := strconv.Atoi(columns); err == nil {
+		return max(width, narrowest)
+	}
+	return Unbounded
+}
+
+// Coloured tells whether colours are seen.
+func (c *Console) Coloured() bool {
+	w, known := c.Styled.(*colorprofile.Writer)
+	return known && w.Profile > colorprofile.Ascii
+}
+
+// Say prints prose for people, wrapped to the terminal's width.
+func (c *Console) Say(format string, values ...any) { prose(c.Styled, c.Width, format, values) }
+
+// Table prints lines for people that fit the terminal already, as far as they can.
+func (c *Console) Table(lines string) { _, _ = fmt.Fprintln(c.Styled, lines) }
+
+// Print prints a line for programs.
+func (c *Console) Print(format string, values ...any) { prose(c.Out, Unbounded, format, values) }
+
+// Note prints a line about the answer that is not part of it.
+func (c *Console) Note(format string, values ...any) { prose(c.Err, c.ErrWidth, format, values) }
+
+// Warn prints what may be wrong, in the form that errors have.
+func (c *Console) Warn(format string, values ...any) {
+	warning := Printable(fmt.Sprintf(format, values...))
+	if c.JSON {
+		_ = json.NewEncoder(c.Err).Encode(map[string]string{"warning": warning})
+		return
+	}
+	c.Note("annals: warning: %s", warning)
+}
+
+// prose writes lines, wrapped at words. Without a width each stays one. A reader who has stopped reading misses nothing.
+func prose(to io.Writer, width int, format string, values []any) {
+	said := fmt.Sprintf(format, values...)
+	if width > 0 && width < Unbounded {
+		said = filled(said, width)
+	}
+	_, _ = fmt.Fprintln(to, said)
+}
+
+// Document prints v, or JSON as the server sent it, for scripts.
+func (c *Console) Document(v any) error {
+	raw, isRaw := v.(json.RawMessage)
+	var encoded bytes.Buffer
+	if isRaw {
+		if err := json.Indent(&encoded, bytes.TrimSpace(raw), "", "  "); err != nil {
+			return fmt.Errorf("read the server's answer: %w", err)
+		}
+		encoded.WriteByte('\n')
+	} else {
+		encoder := json.NewEncoder(&encoded)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		if err := encoder.Encode(v); err != nil {
+			return fmt.Errorf("encode the answer: %w", err)
+		}
+	}
+	_, err := c.Out.Write(encoded.Bytes())
+	return err
+}
+
+// Fail reports err, if any, and answers with its exit code.
+func (c *Console) Fail(err error) int {
+	if err == nil {
+		return ExitOK
+	}
+	f := AsFailure(err)
+	if c.JSON {
+		encoder := json.NewEncoder(c.Err)
+		encoder.SetEscapeHTML(false)
+		_ = encoder.Encode(f)
+		return f.Code
+	}
+	c.Note("annals: %s", Printable(f.Detail))
+	for _, field := range f.Fields {
+		said := field.Message
+		if field.Flag != "" { // where one's own times are taken
+			said = withTimes(said)
+		}
+		c.Note("  %s: %s", Printable(cmp.Or(field.Flag, field.Field)), Printable(said))
+	}
+	if f.Fix != "" {
+		c.Note("  → %s", Printable(f.Fix))
+	}
+	return f.Code
+}
+
+// WillBeRead refuses to give what is shown once to nobody: the runtime lets a standard output that was closed lead to
+// the null device.
+func (c *Console) WillBeRead(what string) error {
+	out, kept := c.Out.(*answers)
+	if !kept {
+		return nil
+	}
+	signal.Ignore(syscall.SIGPIPE) // whoever has stopped reading must not end this before it has said what was lost
+	info, err := out.Stat()
+	null, nullErr := os.Stat(os.DevNull)
+	if err == nil && (nullErr != nil || !os.SameFile(info, null)) {
+		return nil
+	}
+	return &Failure{
+		Code: ExitFailed, Detail: what + " is shown once, on standard output, which is closed or leads nowhere: none was made",
+		Fix: "let standard output go to a terminal or a file that only you can read",
+	}
+}

@@ -1,0 +1,170 @@
+package terminal
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
+	"github.com/annals-kb/annals/database"
+)
+
+// Exit codes are a promise to scripts.
+const (
+	ExitOK          = 0
+	ExitFailed      = 1 // failed, wholly or partly
+	ExitUsage       = 2 // the command line is wrong, or a value that was given there
+	ExitNotFound    = 3 // there is no such thing, or it was forgotten or erased
+	ExitRefused     = 4 // forbidden, in conflict, another revision
+	ExitUnavailable = 5 // nobody answers, or not now: try again
+
+	ExitInterrupted = 130 // Ctrl-C, as shells report it
+)
+
+// Failure is why a command did not do what was asked: one sentence, the fields that are wrong,
+// and the fix. Its JSON form goes to standard error with --json.
+type Failure struct {
+	Code   int     `json:"exit_code"`
+	Status int     `json:"status,omitempty"` // of the HTTP answer
+	Type   string  `json:"type,omitempty"`
+	Detail string  `json:"detail"`
+	Fields []Field `json:"errors,omitempty"`
+	Fix    string  `json:"fix,omitempty"`
+
+	Late bool `json:"-"` // nobody waited for the answer: what was asked for may have happened
+}
+
+// Field is one bad field of a request.
+type Field struct {
+	Field   string `json:"field"`
+	Flag    string `json:"flag,omitempty"` // or the argument that it was given by
+	Message string `json:"message"`
+	Missing bool   `json:"missing,omitempty"` // it names something that is not there
+}
+
+func (f *Failure) Error() string { return f.Detail }
+
+// Wrong is a failure of the command line that only the command itself can see.
+func Wrong(fix, format string, values ...any) *Failure {
+	return &Failure{Code: ExitUsage, Detail: fmt.Sprintf(format, values...), Fix: fix}
+}
+
+// AsFailure finds the exit code, the fields and the fix in any error.
+func AsFailure(err error) *Failure {
+	if err == nil {
+		return nil
+	}
+	if f, ok := errors.AsType[*Failure](err); ok {
+		if f.Detail != err.Error() { // it was wrapped: keep what the wrapper knew
+			wrapped := *f
+			wrapped.Detail = err.Error()
+			return &wrapped
+		}
+		return f
+	}
+	if refused, ok := errors.AsType[*client.Error](err); ok {
+		return failureOf(refused)
+	}
+	f := &Failure{Code: ExitFailed, Detail: err.Error()}
+	switch {
+	case errors.Is(err, context.Canceled):
+		f.Code, f.Detail = ExitInterrupted, "interrupted"
+	case errors.Is(err, database.ErrUnavailable), errors.Is(err, database.ErrOwned):
+		f.Code = ExitUnavailable
+	case errors.Is(err, database.ErrMisnamed):
+		f.Code = ExitUsage
+	case errors.Is(err, database.ErrAbsent):
+		f.Code, f.Fix = ExitUsage, "name it with --database, or the directory that it lies in with --data"
+	}
+	return f
+}
+
+// exitCodeOf is the exit code for an HTTP status.
+func exitCodeOf(status int) int {
+	switch {
+	case status < http.StatusMultipleChoices:
+		return ExitOK
+	case status == http.StatusNotFound, status == http.StatusGone:
+		return ExitNotFound
+	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout,
+		status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout,
+		status == http.StatusInsufficientStorage:
+		return ExitUnavailable
+	case status >= http.StatusInternalServerError:
+		return ExitFailed
+	default:
+		return ExitRefused
+	}
+}
+
+// failureOf is how a server refused, or why no server answered.
+func failureOf(e *client.Error) *Failure {
+	title := strings.ToLower(e.Title[:min(1, len(e.Title))]) + e.Title[min(1, len(e.Title)):]
+	if errors.Is(e, client.ErrNotAnnals) {
+		return &Failure{Code: ExitUnavailable, Status: e.Status, Detail: title, Fix: "name the server with --server URL or ANNALS_SERVER"}
+	}
+	if e.Status == 0 {
+		return Unreachable(e, title)
+	}
+	f := ProblemOf(e.Problem)
+	f.Fix = ownWords(f.Fix)
+	if rest, is := strings.CutPrefix(f.Detail, "a body may"); is {
+		f.Detail, f.Fix = "what is sent at once may"+rest, "one piece of knowledge has at most 64 KiB of content: divide it; many at once are for annals import"
+	}
+	if e.RetryAfter > 0 && f.Fix == "" {
+		f.Fix = fmt.Sprintf("try again in %d s", e.RetryAfter/time.Second)
+	}
+	return f
+}
+
+// Unreachable says that no server answered, or not in time, or none that is trusted.
+func Unreachable(err error, detail string) *Failure {
+	f := &Failure{
+		Code: ExitUnavailable, Detail: detail,
+		Fix: "start one with: annals serve, or name another with --server URL or ANNALS_SERVER",
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		f.Fix, f.Late = "wait longer with --timeout, or ask: annals doctor", true
+	}
+	refused, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	if !untrusted {
+		return f
+	}
+	f.Detail = strings.Replace(detail, ": x509: ", ": ", 1)
+	f.Fix = "if it is yours, let SSL_CERT_FILE name a file with the certificate that it was signed with, as PEM, or add that to the system's trust store"
+	if _, elsewhere := errors.AsType[x509.HostnameError](refused.Err); elsewhere {
+		f.Fix = "name the server as its certificate does, with --server URL or ANNALS_SERVER"
+	}
+	if invalid, is := errors.AsType[x509.CertificateInvalidError](refused.Err); is && invalid.Reason == x509.Expired {
+		f.Fix = "let the server have a certificate that is valid now, or set this machine's clock"
+	}
+	return f
+}
+
+// ProblemOf is a problem of the API as a failure.
+func ProblemOf(p api.Problem) *Failure {
+	f := &Failure{Code: exitCodeOf(p.Status), Status: p.Status, Type: p.Type, Detail: p.Detail, Fix: p.Fix}
+	if f.Detail == "" || len(p.Errors) > 0 && p.Title != "" {
+		f.Detail = p.Title
+	}
+	for _, bad := range p.Errors {
+		f.Fields = append(f.Fields, Field{Field: bad.Field, Message: bad.Message, Missing: bad.Missing})
+	}
+	return f
+}
+
+// Misses tells whether nothing is wrong but that a field names something that is not there.
+func (f *Failure) Misses(name string) bool {
+	return len(f.Fields) == 1 && f.Fields[0].Field == name && f.Fields[0].Missing
+}
+
+// NothingAsked refuses to show nothing: it would read as if there were nothing.
+func NothingAsked(limit int) error {
+	return Wrong("as in --limit 20", "--limit must be 1 or more, and is %d", limit)
+}

@@ -1,0 +1,88 @@
+package terminal
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// Flagged tells of the fields that a server refused by which flag or argument they were given. Values
+// that were all given on the command line are wrong usage, whoever found out.
+func Flagged(node *kong.Node, err error) error {
+	if err == nil || node == nil {
+		return err
+	}
+	refused := AsFailure(err)
+	if refused.Status != 0 && refused.Fix != "" {
+		f := *refused
+		f.Fix = headersAsFlags(node, f.Fix)
+		refused, err = &f, &f
+	}
+	if len(refused.Fields) == 0 {
+		return err
+	}
+	f := *AsFailure(err)
+	f.Fields = slices.Clone(f.Fields)
+	unknown := false
+	for i := range f.Fields {
+		f.Fields[i].Flag = flagFor(node, f.Fields[i].Field)
+		unknown = unknown || f.Fields[i].Flag == ""
+	}
+	if !unknown && f.Status == http.StatusUnprocessableEntity && f.Code != ExitNotFound {
+		f.Code, f.Detail = ExitUsage, "Some values are not right"
+	}
+	return &f
+}
+
+// flagFor is the flag or the argument that a field of a request came from: the one whose tag names the
+// field, or that is called like it; "" if there is none.
+func flagFor(node *kong.Node, field string) string {
+	name, index, _ := strings.Cut(field, "[")
+	index = strings.TrimSuffix(index, "]")
+	whole, _, _ := strings.Cut(name, ".")
+	for _, value := range valuesOf(node) {
+		fields := fieldsOf(value)
+		if slices.Contains(fields, name) || slices.Contains(fields, whole) {
+			return nth(value, index)
+		}
+	}
+	return ""
+}
+
+// valuesOf are the arguments and the flags of a command.
+func valuesOf(node *kong.Node) []*kong.Value {
+	values := slices.Clone(node.Positional)
+	for _, flags := range node.AllFlags(true) {
+		for _, flag := range flags {
+			values = append(values, flag.Value)
+		}
+	}
+	return values
+}
+
+// fieldsOf are the fields that a flag may fill; a flag that is repeated fills a list.
+func fieldsOf(value *kong.Value) []string {
+	if fields := value.Tag.Get("field"); fields != "" {
+		return strings.Split(fields, ",")
+	}
+	name := strings.ReplaceAll(value.Name, "-", "_")
+	return []string{name, name + "s"}
+}
+
+// nth names a flag, and which one if it was given again and again.
+func nth(value *kong.Value, index string) string {
+	name := value.ShortSummary()
+	if value.Flag == nil {
+		name = "<" + value.Name + ">"
+	}
+	n, err := strconv.Atoi(index)
+	if err != nil || value.Target.Kind() != reflect.Slice || value.Target.Len() < 2 {
+		return name
+	}
+	return fmt.Sprintf("%s number %d", name, n+1)
+}

@@ -1,0 +1,79 @@
+package terminal
+
+import (
+	"errors"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+const NotText = "must be valid UTF-8"
+
+// Readable refuses arguments that are not UTF-8: they would be changed unseen.
+func Readable(args []string) error {
+	for n, arg := range args {
+		if utf8.ValidString(arg) {
+			continue
+		}
+		name, _, _ := strings.Cut(arg, "=")
+		if !strings.HasPrefix(name, "-") && n > 0 {
+			name = args[n-1]
+		}
+		if !strings.HasPrefix(name, "-") || !utf8.ValidString(name) || strings.Contains(name, "=") {
+			name = "what is given as argument " + strconv.Itoa(n+1)
+		}
+		return Wrong("", "%s %s", name, NotText)
+	}
+	return nil
+}
+
+// Given refuses ids that no server could be asked for: they are no part of a path.
+func Given(node *kong.Node) error {
+	if node == nil {
+		return nil
+	}
+	var bad []Field
+	for _, value := range node.Positional {
+		message := ""
+		switch text := value.Target.String(); {
+		case value.Name == "id" || value.Name == "prefix":
+			message = unfit(node, text)
+		case value.Set && value.Target.Kind() == reflect.String && text == "" && value.Name != "text":
+			message = "must not be empty" // what a session is to be told says more
+		}
+		if message != "" {
+			bad = append(bad, Field{Field: value.Name, Flag: nth(value, ""), Message: message})
+		}
+	}
+	if len(bad) == 0 {
+		return nil
+	}
+	return &Failure{Code: ExitUsage, Detail: "Some values are not right", Fields: bad}
+}
+
+// unfit says what is wrong with an id; "" if nothing is.
+func unfit(node *kong.Node, text string) string {
+	switch {
+	case text == "":
+		return "must not be empty"
+	case strings.Contains(text, "/"):
+		return "must have no slash"
+	case node.Parent != nil && node.Parent.Name == "session":
+		return wrongSession(text)
+	}
+	return ""
+}
+
+// wrongSession says what is wrong with a session's id; "" if nothing is.
+func wrongSession(id string) string {
+	err := domain.SessionTarget{ID: id, Owner: "user:default"}.Validate()
+	if invalid, is := errors.AsType[*domain.Invalid](err); is {
+		return invalid.Problems[0].Message
+	}
+	return ""
+}

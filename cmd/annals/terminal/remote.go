@@ -1,0 +1,108 @@
+package terminal
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/api"
+	"github.com/annals-kb/annals/client"
+)
+
+// DefaultServer is where serve serves unless told otherwise.
+const DefaultServer = "http://127.0.0.1:1933"
+
+// Remote are the flags of every command that talks to a server.
+type Remote struct {
+	Server     string        `group:"server" default:"${server}" env:"ANNALS_SERVER" placeholder:"URL" help:"Where the server is: ${server} unless told."`
+	APIKey     string        `name:"api-key" group:"server" env:"ANNALS_KEY" placeholder:"KEY" help:"The key that opens the server. Better in ANNALS_KEY than on a command line, which others can see."`
+	Tenant     string        `field:"Annals-Tenant" group:"server" env:"ANNALS_TENANT" placeholder:"NAME" help:"For root: the tenant to act in; default unless told."`
+	As         string        `field:"Annals-Actor" group:"server" env:"ANNALS_ACTOR" placeholder:"ENTITY" help:"Who acts, such as agent:crawler. A server in open mode believes it."`
+	OnBehalfOf string        `field:"Annals-On-Behalf-Of" group:"server" env:"ANNALS_ON_BEHALF_OF" placeholder:"ENTITY" help:"For whom, such as user:123: it is their voice that counts."`
+	Timeout    time.Duration `least:"1ms" group:"server" default:"30s" help:"How long to wait for an answer."`
+}
+
+// Connect prepares a client. It talks to nobody yet.
+func (r Remote) Connect() (*client.Client, error) {
+	return r.Through(nil)
+}
+
+// Through prepares a client that sends its requests through a transport; nil for the network.
+func (r Remote) Through(transport http.RoundTripper) (*client.Client, error) {
+	for _, name := range []struct{ value, what, as string }{
+		{strings.TrimSpace(r.APIKey), "a key", "set ANNALS_KEY to what annals key create has printed, and nothing else"},
+		{r.Tenant, "a tenant's name", "as in --tenant acme"},
+		{r.As, "an entity's name", "as in --as user:123"},
+		{r.OnBehalfOf, "an entity's name", "as in --on-behalf-of user:123"},
+	} {
+		if strings.ContainsAny(name.value, "\r\n\x00") {
+			return nil, Wrong(name.as, "%s has no line breaks", name.what)
+		}
+	}
+	server, err := client.New(client.Config{
+		Server: r.Server, Key: r.APIKey, Tenant: r.Tenant, Actor: r.As, OnBehalfOf: r.OnBehalfOf, Timeout: r.Timeout, Retries: -1,
+		Transport: transport, Header: http.Header{"User-Agent": {"annals/" + Version().Version}},
+	})
+	if err != nil {
+		return nil, Wrong("as in --server http://127.0.0.1:1933, or set ANNALS_SERVER", "%s", err)
+	}
+	return server, nil
+}
+
+// The most that a list answers with at once.
+const (
+	LargestPage    = 100 // pieces of knowledge
+	LargestLogPage = 500 // events
+)
+
+// ReadList reads a list to its end.
+func ReadList(ctx context.Context, server *client.Client, path []string, query url.Values) ([]json.RawMessage, error) {
+	items := []json.RawMessage{}
+	for page, err := range client.Pages[json.RawMessage](ctx, server, path, query) {
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, page.Items...)
+	}
+	return items, nil
+}
+
+// ReadFirst reads so many items of a list, and returns the cursor of what follows them.
+func ReadFirst(ctx context.Context, server *client.Client, path []string, query url.Values, limit, largest int) (all api.Page[json.RawMessage], err error) {
+	all.Items = []json.RawMessage{}
+	for {
+		query.Set("limit", strconv.Itoa(min(limit-len(all.Items), largest)))
+		var page api.Page[json.RawMessage]
+		if _, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: path, Query: query}, &page); err != nil {
+			return all, err
+		}
+		all.Items, all.NextCursor = append(all.Items, page.Items...), page.NextCursor
+		if page.NextCursor == "" || len(all.Items) >= limit {
+			return all, nil
+		}
+		query.Set("cursor", page.NextCursor)
+	}
+}
+
+// Writing are the flags of every command that changes something.
+type Writing struct {
+	Remote
+
+	IdempotencyKey string `field:"Idempotency-Key" group:"server" placeholder:"KEY" help:"The same command with the same key happens once, however often it is sent."`
+}
+
+// Header carries the key of a write and the revision it expects.
+func (w Writing) Header(revision int64) http.Header {
+	header := http.Header{}
+	if w.IdempotencyKey != "" {
+		header.Set("Idempotency-Key", w.IdempotencyKey)
+	}
+	if revision != 0 {
+		header.Set("If-Match", `"`+strconv.FormatInt(revision, 10)+`"`)
+	}
+	return header
+}

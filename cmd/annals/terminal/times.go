@@ -1,0 +1,176 @@
+package terminal
+
+import (
+	"errors"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// shownTime is how a time is printed, in the local zone, which it names. Every command that takes a time accepts it.
+const shownTime = "2006-01-02 15:04:05Z07:00"
+
+// timeForms are the forms of a time beside RFC 3339. One without a zone is local; a date begins at midnight.
+var timeForms = []string{shownTime, time.DateTime, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", time.DateOnly}
+
+// Moment is a time as people read it, in their own zone.
+func Moment(t time.Time) string {
+	if t.IsZero() {
+		return "—"
+	}
+	return t.Local().Format(shownTime)
+}
+
+// Timed prints what a server wrote as a time like any other; what is none, such as a date, stays as it is.
+func Timed(written string) string {
+	at, err := time.Parse(time.RFC3339, written)
+	if err != nil {
+		return written
+	}
+	return Moment(at)
+}
+
+var writtenTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
+
+// withTimes prints the times in what a server says like any other.
+func withTimes(said string) string { return writtenTime.ReplaceAllStringFunc(said, Timed) }
+
+// before reads a time that counts back from now: yesterday (its midnight), -2d or 2h ago.
+func before(now time.Time, value string) (at time.Time, is bool) {
+	if value == "yesterday" {
+		year, month, day := now.Date()
+		return time.Date(year, month, day-1, 0, 0, 0, 0, now.Location()), true
+	}
+	length, is := strings.CutSuffix(value, " ago")
+	if !is {
+		length, is = strings.CutPrefix(value, "-")
+	}
+	while, err := whileOf(length)
+	return now.Add(-while), is && err == nil && while >= 0
+}
+
+// backward is a time that counts back from now, and looks like a flag.
+var backward = regexp.MustCompile(`^-\d+(\.\d+)?[a-z]+$`)
+
+// TimesAsValues joins a time such as -2d to the flag before it, which it would be taken for a flag beside.
+func TimesAsValues(args []string) []string {
+	var joined []string
+	for i, arg := range args {
+		if i > 0 && backward.MatchString(arg) && strings.HasPrefix(args[i-1], "--") && !strings.Contains(args[i-1], "=") {
+			joined[len(joined)-1] += "=" + arg
+			continue
+		}
+		joined = append(joined, arg)
+	}
+	return joined
+}
+
+func readTime(value string) (time.Time, error) {
+	if at, is := before(time.Now(), value); is {
+		return at, nil
+	}
+	at, err := time.Parse(time.RFC3339, value)
+	for _, layout := range timeForms {
+		if err == nil {
+			break
+		}
+		at, err = time.ParseInLocation(layout, value, time.Local)
+	}
+	if err == nil && !domain.IsDate(at) {
+		err = errors.New("no such year")
+	}
+	return at, err
+}
+
+// TimeOf is the time that a flag gave as the server wants it; empty if it gave none.
+func TimeOf(flag, value string) (string, error) {
+	if value == "" {
+		return "", nil
+	}
+	at, err := readTime(value)
+	if err != nil {
+		return "", Wrong("as in --"+flag+" 2026-03-01, --"+flag+" '2026-03-01 09:30:00' (here), --"+flag+" 2026-03-01T09:30:00Z, --"+flag+" yesterday or --"+flag+" -2d", "--%s must be a time or a date", flag)
+	}
+	return at.UTC().Format(time.RFC3339Nano), nil
+}
+
+// ThroughOf is what a flag gave as the end of what counts: a time, a date or a position of the log. A time as it is
+// printed here names a whole second: what is shown as of that second had happened.
+func ThroughOf(flag, value string) (string, error) {
+	for _, layout := range []string{shownTime, time.DateTime} {
+		at, err := time.ParseInLocation(layout, value, time.Local)
+		if err != nil {
+			continue
+		}
+		end := at.Add(time.Second - time.Microsecond)
+		if now := time.Now(); at.Before(now) && end.After(now) {
+			end = now
+		}
+		return end.UTC().Format(time.RFC3339Nano), nil
+	}
+	return SinceOf(flag, value)
+}
+
+// SinceOf is what a flag gave as a beginning: a time, a date or a position of the log.
+func SinceOf(flag, value string) (string, error) {
+	if _, err := strconv.ParseInt(value, 10, 64); err == nil {
+		return value, nil
+	}
+	at, err := TimeOf(flag, value)
+	if err != nil {
+		return "", Wrong("as in --"+flag+" 2026-03-01, --"+flag+" '2026-03-01 09:30:00' (here), --"+flag+" 2026-03-01T09:30:00Z or --"+flag+" 4711",
+			"--%s must be a time, a date or a position of the log", flag)
+	}
+	return at, nil
+}
+
+// PutTimes sets parameters to the times that flags of the same name gave.
+func PutTimes(query url.Values, given map[string]string) error {
+	for flag, value := range given {
+		at, err := TimeOf(flag, value)
+		if err != nil {
+			return err
+		}
+		Put(query, strings.ReplaceAll(flag, "-", "_"), at)
+	}
+	return nil
+}
+
+// WhenOf reads a moment ahead: a time, a date, or a while from now.
+func WhenOf(flag, value string, now time.Time) (time.Time, error) {
+	if value == "" {
+		return time.Time{}, nil
+	}
+	if while, err := whileOf(value); err == nil {
+		return now.Add(while), nil
+	}
+	at, err := readTime(value)
+	if err != nil {
+		return at, Wrong("as in --"+flag+" 90d, --"+flag+" 12h or --"+flag+" 2026-03-01", "--%s must be a time, a date or a while", flag)
+	}
+	return at, nil
+}
+
+// OrZero is the value of a field that may be missing.
+func OrZero[T any](value *T) (v T) {
+	if value != nil {
+		v = *value
+	}
+	return v
+}
+
+// IfSet is a field that may be missing; nil for the zero value.
+func IfSet[T comparable](value T) *T {
+	var zero T
+	if value == zero {
+		return nil
+	}
+	return &value
+}
+
+// MomentOf is a time that may be missing, as people read it.
+func MomentOf(t *time.Time) string { return Moment(OrZero(t)) }

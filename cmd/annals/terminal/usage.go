@@ -1,0 +1,146 @@
+package terminal
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// Misuse turns what kong says about the command line into a failure with a fix. What a command or
+// a flag of ours says goes before it.
+func Misuse(err error) error {
+	detail, fix := inOurWords(err.Error()), "annals --help lists the commands"
+	if parsing, ok := errors.AsType[*kong.ParseError](err); ok {
+		if node := parsing.Context.Selected(); node != nil {
+			fix = node.FullPath() + " --help shows how"
+			if len(node.Positional) > 0 && strings.HasPrefix(err.Error(), "unexpected argument") {
+				fix = "several words that belong together need quotes; " + fix
+			}
+		} else if flag, is := strings.CutPrefix(detail, "unknown flag "); is && isOfACommand(parsing.Context, flag) {
+			fix = flag + " goes after the command; " + fix
+		}
+		detail = withVariable(parsing.Context, detail)
+	}
+	if f, ok := errors.AsType[*Failure](err); ok {
+		ours := *f
+		ours.Fix = cmp.Or(f.Fix, fix)
+		return &ours
+	}
+	return &Failure{Code: ExitUsage, Detail: detail, Fix: fix}
+}
+
+// isOfACommand tells whether there is a command that has the flag.
+func isOfACommand(parsed *kong.Context, flag string) bool {
+	return slices.ContainsFunc(parsed.Model.Leaves(true), func(command *kong.Node) bool {
+		return slices.ContainsFunc(command.Flags, func(f *kong.Flag) bool { return "--"+f.Name == flag })
+	})
+}
+
+// withVariable names, beside a flag whose value is refused, the variable that it comes from.
+func withVariable(parsed *kong.Context, detail string) string {
+	named, rest, _ := strings.Cut(detail, " ")
+	for _, flag := range parsed.Flags() {
+		if "--"+flag.Name != named || OnCommandLine(parsed, flag.Name) {
+			continue
+		}
+		for _, variable := range flag.Envs {
+			if os.Getenv(variable) != "" {
+				return named + " (" + variable + " in the environment) " + rest
+			}
+		}
+	}
+	return detail
+}
+
+// kongSays tells what people read in its place. The value that was given is left out:
+// it may be a secret.
+var kongSays = []struct {
+	kong *regexp.Regexp
+	ours string
+}{
+	{regexp.MustCompile(`^expected "(<.*>.*)"$`), "$1 is missing"},
+	{regexp.MustCompile(`^expected one of (.*)$`), "say which: $1"},
+	{regexp.MustCompile(`^(--\S+): expected .* \(short flag\); perhaps try .*$`), "$1 needs a value; one that begins with - is written $1=-…"},
+	{regexp.MustCompile(`^(--\S+): (?:expected \S+ value but got|missing value).*$`), "$1 needs a value"},
+	{regexp.MustCompile(`^(--\S+): bool value must be .*$`), "$1 must be true or false"},
+	{regexp.MustCompile(`^(--\S+) must be one of (?:"",)?(.*?)(?:,"")? but got .*$`), "$1 must be one of $2"},
+	{regexp.MustCompile(`(?s)^--\S+: (.*) \(from envar (\w+)=.*\)$`), "$2 in the environment: $1"},
+}
+
+// NothingSaid refuses a flag that was given with an empty value, as by a script whose variable is not set: to leave it
+// out would ask for something else.
+func NothingSaid(parsed *kong.Context) error {
+	given := map[*kong.Flag]int{}
+	for _, part := range parsed.Path {
+		if part.Flag == nil || part.Resolved {
+			continue
+		}
+		given[part.Flag]++
+		if !isEmpty(parsed.Value(part), given[part.Flag]) {
+			continue
+		}
+		fix := "leave the flag out if you mean none"
+		if command := parsed.Selected(); command != nil {
+			fix += "; " + command.FullPath() + " --help shows how"
+		}
+		return &Failure{Code: ExitUsage, Detail: "--" + part.Flag.Name + " must not be empty", Fix: fix}
+	}
+	return nil
+}
+
+// isEmpty tells whether a value is an empty text, or a list that has one in it or fewer values than it was given times:
+// of a flag whose values are divided by commas, an empty one has none.
+func isEmpty(value reflect.Value, times int) bool {
+	switch value.Kind() {
+	case reflect.Pointer:
+		return !value.IsNil() && isEmpty(value.Elem(), times)
+	case reflect.String:
+		return value.Len() == 0
+	case reflect.Slice:
+		for i := range value.Len() {
+			if isEmpty(value.Index(i), 1) {
+				return true
+			}
+		}
+		return value.Len() < times
+	}
+	return false
+}
+
+var (
+	apart  = regexp.MustCompile(`",\s*"`)
+	quoted = regexp.MustCompile(`"([^"]*)"`)
+)
+
+func inOurWords(said string) string {
+	for _, p := range kongSays {
+		if p.kong.MatchString(said) {
+			said = p.kong.ReplaceAllString(said, p.ours)
+			return quoted.ReplaceAllString(apart.ReplaceAllString(said, ", "), "$1")
+		}
+	}
+	return said
+}
+
+// AsksForJSON tells whether the words do, which the parser does not where it stumbles before.
+func AsksForJSON(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	return slices.ContainsFunc(args, func(arg string) bool {
+		given, json := strings.CutPrefix(arg, "--json")
+		return json && (given == "" || given == "=true")
+	})
+}
+
+// OnCommandLine tells whether a flag was given there, and not by the environment, which may name the database of a
+// server on this machine.
+func OnCommandLine(said *kong.Context, flag string) bool {
+	return slices.ContainsFunc(said.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == flag && !p.Resolved })
+}

@@ -1,0 +1,72 @@
+package terminal
+
+import (
+	"runtime"
+	"runtime/debug"
+	"strings"
+)
+
+// release is the version of a released program; the linker sets it.
+var release string
+
+type VersionCommand struct{}
+
+// Help implements kong.HelpProvider.
+func (VersionCommand) Help() string {
+	return `Examples:
+
+    annals version
+    annals version --json`
+}
+
+// build says which program this is.
+type build struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitempty"` // of the source
+	Time     string `json:"time,omitempty"`     // of the revision
+	Modified bool   `json:"modified,omitempty"` // the source was changed since
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+// Run implements the command.
+func (VersionCommand) Run(c *Console) error {
+	b := Version()
+	if c.JSON {
+		return c.Document(b)
+	}
+	revision := shortened(b.Revision)
+	if strings.Contains(b.Version, revision) {
+		revision = ""
+	}
+	c.Say("annals %s · %s · %s", Joined(" ", b.Version, revision), b.Go, b.Platform)
+	return nil
+}
+
+// Version reads what the toolchain wrote into the program.
+func Version() build {
+	b := build{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	if release != "" {
+		b.Version = release
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if v := info.Main.Version; release == "" && v != "" && v != "(devel)" {
+		b.Version = v
+	}
+	for _, setting := range info.Settings {
+		switch setting.Key {
+		case "vcs.revision":
+			b.Revision = setting.Value
+		case "vcs.time":
+			b.Time = setting.Value
+		case "vcs.modified":
+			b.Modified = setting.Value == "true"
+		}
+	}
+	return b
+}
+
+func shortened(revision string) string { return revision[:min(12, len(revision))] }
