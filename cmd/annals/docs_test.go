@@ -74,12 +74,17 @@ func TestConfigurationNamesEverySettingAndNoOther(t *testing.T) {
 	}
 }
 
-// sources is the text of this package.
+// sources is the text of the program's packages.
 func sources(t *testing.T) string {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
+	inFolders, err := filepath.Glob("*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, inFolders...)
 	var all strings.Builder
 	for _, file := range files {
 		if !strings.HasSuffix(file, "_test.go") {
