@@ -69,7 +69,7 @@ type Erasure struct {
 	WithLineage bool        `json:"with_lineage,omitempty"`
 	State       string      `json:"state" enum:"under_way,completed"`
 	Erased      int64       `json:"erased" doc:"Items, sessions and other things."`
-	Left        int64       `json:"left,omitempty" doc:"While it is under way, as far as this server knows."`
+	Left        int64       `json:"left" doc:"While it is under way, as far as this server knows."`
 	Revoked     int64       `json:"revoked,omitempty" doc:"Keys, of a tenant."`
 	NotErased   int64       `json:"not_erased,omitempty" doc:"That were refused, for a legal hold or another's sake."`
 	Refused     []NotErased `json:"refused,omitempty" doc:"The first of those."`
