@@ -104,8 +104,8 @@ func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 
 				reports := browse.Reports{Browser: w.base.Browser, Log: w.log}
 				for name, report := range map[string]func() ([]domain.ReportItem, error){
-					"harm":    func() ([]domain.ReportItem, error) { return reports.Harm(t.Context(), w.asked()) },
-					"stale":   func() ([]domain.ReportItem, error) { return reports.Stale(t.Context(), w.asked()) },
+					"harm":      func() ([]domain.ReportItem, error) { return reports.Harm(t.Context(), w.asked()) },
+					"stale":     func() ([]domain.ReportItem, error) { return reports.Stale(t.Context(), w.asked()) },
 					"declining": func() ([]domain.ReportItem, error) { return reports.Declining(t.Context(), w.asked()) },
 				} {
 					rows, err := report()

@@ -1,10 +1,11 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 
 	_ "embed"
-	"fmt"
 )
 
 type completionCommand struct {

@@ -78,7 +78,7 @@ func here(t *testing.T, url string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(service.Api.Handler())
+	server := httptest.NewServer(service.API.Handler())
 	working, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	worked := make(chan error, 1)
 	go func() { worked <- service.Work(working) }()

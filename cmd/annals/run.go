@@ -89,9 +89,7 @@ func habitual(args []string) []string {
 func otherCommands(args []string) string {
 	var others []string
 	called := false
-	all := reflect.TypeFor[grammar]()
-	for i := range all.NumField() {
-		field := all.Field(i)
+	for field := range reflect.TypeFor[grammar]().Fields() {
 		if _, isCommand := field.Tag.Lookup("cmd"); !isCommand {
 			continue
 		}

@@ -63,7 +63,7 @@ func (n *ContextCommand) Run(ctx context.Context, c *terminal.Console) error {
 
 // ask asks the server; where none answers and none is named, what annals mcp has kept is asked in this process.
 func (n *ContextCommand) ask(ctx context.Context, c *terminal.Console, body any, told *api.ContextAnswer) (*client.Response, error) {
-	own, unfit := serve.OwnServerOf(ctx, c, &n.Remote, serve.Storage{}) // unfit for a server: it is asked of nobody here
+	own, unfit := serve.EmbeddedServerOf(ctx, c, &n.Remote, serve.Storage{}) // unfit for a server: it is asked of nobody here
 	server, err := n.Connect()
 	if err != nil {
 		return nil, err

@@ -134,7 +134,7 @@ func (k *keyCreateCommand) offline(ctx context.Context, c *terminal.Console, exp
 	if _, err := events.NewScrubbingWriter(log, true).Submit(ctx, domain.Submission{By: by, Command: command}); err != nil {
 		return err
 	}
-	shown := givenKey{api.IssuedKey{Prefix: prefix, Key: key, Tenant: by.Tenant, Subject: k.Subject, Role: k.Role, CreatedAt: time.Now().UTC()}}
+	shown := GivenKey{api.IssuedKey{Prefix: prefix, Key: key, Tenant: by.Tenant, Subject: k.Subject, Role: k.Role, CreatedAt: time.Now().UTC()}}
 	err = shown.show(c, shown)
 	if !keyed {
 		closed(c)
@@ -142,11 +142,11 @@ func (k *keyCreateCommand) offline(ctx context.Context, c *terminal.Console, exp
 	return err
 }
 
-// givenKey is a key as the commands show it.
-type givenKey struct{ api.IssuedKey }
+// GivenKey is a key as the commands show it.
+type GivenKey struct{ api.IssuedKey }
 
 // print shows a key that was just made: the key itself on standard output, so that a script can keep it.
-func (k givenKey) print(c *terminal.Console) {
+func (k GivenKey) print(c *terminal.Console) {
 	c.Say("%s", k.Key)
 	if c.End(nil) != nil {
 		return // which [givenKey.show] tells of
@@ -173,7 +173,7 @@ func showKey(ctx context.Context, c *terminal.Console, r terminal.Remote, q clie
 	if err != nil {
 		return err
 	}
-	var made givenKey
+	var made GivenKey
 	a, err := server.Do(ctx, q, &made)
 	if err != nil {
 		return err
@@ -223,13 +223,13 @@ func (k *keyListCommand) Run(ctx context.Context, c *terminal.Console) error {
 }
 
 // KeysOf are the keys of the tenant, as the server lists them.
-func KeysOf(ctx context.Context, server *client.Client) ([]givenKey, *client.Response, error) {
-	var list api.Page[givenKey]
+func KeysOf(ctx context.Context, server *client.Client) ([]GivenKey, *client.Response, error) {
+	var list api.Page[GivenKey]
 	a, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: []string{"v1", "keys"}}, &list)
 	return list.Items, a, err
 }
 
-func (k givenKey) state() string {
+func (k GivenKey) state() string {
 	switch {
 	case k.RevokedAt != nil:
 		return "revoked " + terminal.Moment(*k.RevokedAt)
@@ -300,7 +300,7 @@ func (k *keyRevokeCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	var revoked givenKey
+	var revoked GivenKey
 	a, err := server.Do(ctx, client.Request{
 		Method: http.MethodDelete, Path: []string{"v1", "keys", k.Prefix}, Body: api.Reason{Reason: k.Reason},
 	}, &revoked)
@@ -325,11 +325,11 @@ func (k *keyRevokeCommand) Run(ctx context.Context, c *terminal.Console) error {
 }
 
 // warn says whom the revocation shuts out.
-func (k *keyRevokeCommand) warn(c *terminal.Console, revoked givenKey, before []givenKey) {
+func (k *keyRevokeCommand) warn(c *terminal.Console, revoked GivenKey, before []GivenKey) {
 	if annalshttp.PrefixOf(k.APIKey) == revoked.Prefix {
 		c.Note("it is the key that this was asked with: from now on use another")
 	}
-	left := slices.ContainsFunc(before, func(other givenKey) bool {
+	left := slices.ContainsFunc(before, func(other GivenKey) bool {
 		return other.Prefix != revoked.Prefix && other.administers() && other.opens()
 	})
 	if revoked.administers() && !left {
@@ -338,10 +338,10 @@ func (k *keyRevokeCommand) warn(c *terminal.Console, revoked givenKey, before []
 	}
 }
 
-func (k givenKey) administers() bool {
+func (k GivenKey) administers() bool {
 	return domain.Principal{Role: domain.Role(k.Role)}.Administers()
 }
 
-func (k givenKey) opens() bool {
+func (k GivenKey) opens() bool {
 	return domain.Key{RevokedAt: terminal.OrZero(k.RevokedAt), ExpiresAt: terminal.OrZero(k.ExpiresAt)}.CheckValid(time.Now()) == nil
 }

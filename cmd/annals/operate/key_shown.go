@@ -20,7 +20,7 @@ type lostKey struct{ *terminal.Failure }
 func (l lostKey) Unwrap() error { return l.Failure }
 
 // show shows a key that was just made, to people or as a document.
-func (k givenKey) show(c *terminal.Console, document any) error {
+func (k GivenKey) show(c *terminal.Console, document any) error {
 	var err error
 	if c.JSON {
 		err = c.Document(document)

@@ -121,7 +121,7 @@ func (i *ImportCommand) importFrom(ctx context.Context, c *terminal.Console, ser
 	if i.Update {
 		m.parallel = 1 // two lines about the same item: the later one must win
 	}
-	err = m.run(ctx, input, func(b Batch, answers []lineAnswer) error {
+	err = m.run(ctx, input, func(b Batch, answers []LineAnswer) error {
 		progress.Add(b.size(), len(b.Records))
 		for n, answer := range answers {
 			s.count(answer.Status)

@@ -20,13 +20,13 @@ import (
 
 // ReportCommands are the questions that auditors ask.
 type ReportCommands struct {
-	Actor   reportActorCommand   `cmd:"" help:"Everything that somebody did, or that was done on their behalf."`
-	Changes reportChangesCommand `cmd:"" help:"Everything that changed in a scope, and how."`
-	Harm    reportHarmCommand    `cmd:"" help:"The knowledge that did most harm."`
-	Stale   reportStaleCommand   `cmd:"" help:"The knowledge that most people report out of date, or whose confirmation has expired."`
+	Actor     reportActorCommand     `cmd:"" help:"Everything that somebody did, or that was done on their behalf."`
+	Changes   reportChangesCommand   `cmd:"" help:"Everything that changed in a scope, and how."`
+	Harm      reportHarmCommand      `cmd:"" help:"The knowledge that did most harm."`
+	Stale     reportStaleCommand     `cmd:"" help:"The knowledge that most people report out of date, or whose confirmation has expired."`
 	Declining reportDecliningCommand `cmd:"" help:"The knowledge whose confidence fell furthest."`
-	Usage  reportUsageCommand  `cmd:"" help:"Who was given a piece of knowledge, or found it helpful; before it proved harmful, or after."`
-	Denials  reportDenialsCommand  `cmd:"" help:"What was denied, and to whom."`
+	Usage     reportUsageCommand     `cmd:"" help:"Who was given a piece of knowledge, or found it helpful; before it proved harmful, or after."`
+	Denials   reportDenialsCommand   `cmd:"" help:"What was denied, and to whom."`
 }
 
 // reporting are the flags of every report.

@@ -31,8 +31,8 @@ type Sender struct {
 
 // Send answers for each record of the batch, in order. A request under way is finished even if
 // ctx ends; nothing is sent again then.
-func (s *Sender) Send(ctx context.Context, b Batch) ([]lineAnswer, error) {
-	answers := make([]lineAnswer, len(b.Records))
+func (s *Sender) Send(ctx context.Context, b Batch) ([]LineAnswer, error) {
+	answers := make([]LineAnswer, len(b.Records))
 	for i, r := range b.Records {
 		if r.Err != nil {
 			answers[i] = unreadable(r.Err)
@@ -61,7 +61,7 @@ func (s *Sender) Send(ctx context.Context, b Batch) ([]lineAnswer, error) {
 
 // attempt sends the records that are left and notes their answers. It gives back those that the
 // server could not take just now, how long it wants to be left alone, and why.
-func (s *Sender) attempt(ctx context.Context, b Batch, left []int, answers []lineAnswer) (again []int, wait time.Duration, err error) {
+func (s *Sender) attempt(ctx context.Context, b Batch, left []int, answers []LineAnswer) (again []int, wait time.Duration, err error) {
 	query := url.Values{}
 	if s.update {
 		query.Set("update", "true")
@@ -82,7 +82,7 @@ func (s *Sender) attempt(ctx context.Context, b Batch, left []int, answers []lin
 	}
 	decoder := json.NewDecoder(bytes.NewReader(answer.Body))
 	for n, i := range left {
-		var said lineAnswer
+		var said LineAnswer
 		if decoder.Decode(&said) != nil { // the server went away in the middle
 			err = &terminal.Failure{Code: terminal.ExitUnavailable, Detail: fmt.Sprintf("the server left %s unanswered", b.Records[i].Place)}
 			return append(again, left[n:]...), 0, err
@@ -96,11 +96,11 @@ func (s *Sender) attempt(ctx context.Context, b Batch, left []int, answers []lin
 	return again, 0, err
 }
 
-// lineAnswer is what became of one line.
-type lineAnswer struct{ api.BulkAnswer }
+// LineAnswer is what became of one line.
+type LineAnswer struct{ api.BulkAnswer }
 
 // Why is nil unless the line failed.
-func (a lineAnswer) Why() *terminal.Failure {
+func (a LineAnswer) Why() *terminal.Failure {
 	if a.Error == nil {
 		return nil
 	}
@@ -108,8 +108,8 @@ func (a lineAnswer) Why() *terminal.Failure {
 }
 
 // unreadable is the answer to a line that was not sent: what the server would have answered.
-func unreadable(err error) lineAnswer {
+func unreadable(err error) LineAnswer {
 	var problem api.Problem
 	_ = json.Unmarshal(annalshttp.Problem(err), &problem) // it was just written
-	return lineAnswer{api.BulkAnswer{Status: "error", Error: &problem}}
+	return LineAnswer{api.BulkAnswer{Status: "error", Error: &problem}}
 }

@@ -9,7 +9,7 @@ import (
 const keyedAccess = "everybody needs a key; annals key list shows who has one"
 
 // access says who may call, and whether that is everybody.
-func (s *service) access(ctx context.Context, cfg Config) (says string, open bool, err error) {
+func (s *Service) access(ctx context.Context, cfg Config) (says string, open bool, err error) {
 	keyed, err := s.keys.Any(ctx)
 	if keyed || cfg.RootKey != "" || cfg.Issuer != "" {
 		return cfg.beside(keyedAccess), false, err
@@ -20,7 +20,7 @@ func (s *service) access(ctx context.Context, cfg Config) (says string, open boo
 // betweenUses is how often is written when keys were used.
 const betweenUses = 10 * time.Second
 
-func (s *service) writeUses(ctx context.Context) {
+func (s *Service) writeUses(ctx context.Context) {
 	for {
 		select {
 		case <-time.After(betweenUses):
@@ -34,7 +34,7 @@ func (s *service) writeUses(ctx context.Context) {
 	}
 }
 
-func (s *service) warnUses(ctx context.Context, err error) {
+func (s *Service) warnUses(ctx context.Context, err error) {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		s.logger.WarnContext(ctx, "when keys were used was not written", "error", err)
 	}

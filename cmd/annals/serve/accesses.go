@@ -18,7 +18,7 @@ type recording struct {
 }
 
 // accesses prepares to record.
-func (r recording) accesses(s *service, registry *prometheus.Registry) *events.Accesses {
+func (r recording) accesses(s *Service, registry *prometheus.Registry) *events.Accesses {
 	return events.NewAccesses(s.log, events.AccessOptions{
 		Retrievals: r.Retrievals, Keep: r.KeepAccesses, Registerer: registry, Logger: s.logger,
 	})

@@ -10,7 +10,7 @@ import (
 
 // Work does what nobody waits for, until ctx ends: projections follow the log, knowledge is extracted from sessions, long items are summarised, its proof grows and is signed, indices are built when
 // they have become worth while, sketches of what is searched are held in memory, words are moved into their index, interrupted rebuilds go on, and versions that nobody uses are dropped.
-func (s *service) Work(ctx context.Context) error {
+func (s *Service) Work(ctx context.Context) error {
 	router, err := events.NewRouter(s.logger)
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (s *service) Work(ctx context.Context) error {
 // betweenBuilds is how long an index that has become worth while is waited for.
 const betweenBuilds = 10 * time.Minute
 
-func (s *service) buildGraphs(ctx context.Context) {
+func (s *Service) buildGraphs(ctx context.Context) {
 	for ctx.Err() == nil {
 		for _, meaning := range s.knowledge.Meanings() {
 			if err := meaning.BuildGraph(ctx); err != nil && ctx.Err() == nil {
@@ -68,7 +68,7 @@ func (s *service) buildGraphs(ctx context.Context) {
 // betweenRounds is how long an interrupted rebuild, or a version to be dropped, may lie about.
 const betweenRounds = 10 * time.Second
 
-func (s *service) tendVersions(ctx context.Context) {
+func (s *Service) tendVersions(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := s.rebuilder.Resume(ctx); err != nil && ctx.Err() == nil {
 			s.logger.WarnContext(ctx, "an interrupted rebuild does not go on; it is tried again", "error", err, "after", betweenRounds.String())

@@ -36,7 +36,7 @@ func (e extracting) extractor() (extraction.Extractor, error) {
 }
 
 // summarizing makes what summarises long items; nil without a model.
-func (s *service) summarizing(entrance *events.ScrubbingWriter, extractor extraction.Extractor) *extraction.Summaries {
+func (s *Service) summarizing(entrance *events.ScrubbingWriter, extractor extraction.Extractor) *extraction.Summaries {
 	model, is := extractor.(extraction.Summarizer)
 	if !is {
 		return nil
@@ -47,7 +47,7 @@ func (s *service) summarizing(entrance *events.ScrubbingWriter, extractor extrac
 }
 
 // browsing makes what says what directories are about; nil without a model.
-func (s *service) browsing(entrance *events.ScrubbingWriter, extractor extraction.Extractor) *extraction.Directories {
+func (s *Service) browsing(entrance *events.ScrubbingWriter, extractor extraction.Extractor) *extraction.Directories {
 	model, is := extractor.(extraction.Summarizer)
 	if !is {
 		return nil
@@ -61,7 +61,7 @@ func (s *service) browsing(entrance *events.ScrubbingWriter, extractor extractio
 }
 
 // outlines are what a model said of directories; nil without a model.
-func (s *service) outlines() viking.Directories {
+func (s *Service) outlines() viking.Directories {
 	if s.directories == nil {
 		return nil
 	}
@@ -69,14 +69,14 @@ func (s *service) outlines() viking.Directories {
 }
 
 // extractor makes what turns sessions into knowledge.
-func (s *service) extractor(entrance *events.ScrubbingWriter, extractor extraction.Extractor) *extraction.Worker {
+func (s *Service) extractor(entrance *events.ScrubbingWriter, extractor extraction.Extractor) *extraction.Worker {
 	return extraction.NewWorker(extraction.Options{
 		Log: s.log, Writer: entrance, Reader: s.knowledge, Archivist: projections.Sessions{Log: s.log}, Extractor: extractor, Logger: s.logger,
 	})
 }
 
 // knock asks a model's endpoint whether it knows the key: nobody else would notice before something is to be learned.
-func (s *service) knock(ctx context.Context) {
+func (s *Service) knock(ctx context.Context) {
 	model, is := s.worker.Extractor.(*extraction.Model)
 	if !is {
 		return

@@ -86,7 +86,7 @@ func (r present) Status(ctx context.Context, tenant string) ([]domain.Projection
 }
 
 // stopForwarding ends the connection, if there is one.
-func (s *service) stopForwarding() error {
+func (s *Service) stopForwarding() error {
 	if s.forwarder == nil {
 		return nil
 	}

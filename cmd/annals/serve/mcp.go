@@ -37,7 +37,7 @@ Examples:
 
 // Run implements the command.
 func (m *McpCommand) Run(ctx context.Context, c *terminal.Console) error {
-	server, err := OwnServerOf(ctx, c, &m.Remote, m.Storage)
+	server, err := EmbeddedServerOf(ctx, c, &m.Remote, m.Storage)
 	if err != nil {
 		return err
 	}

@@ -28,8 +28,8 @@ import (
 	"github.com/annals-kb/annals/viking"
 )
 
-// service is a running Annals: the log, its projections, and the API before them.
-type service struct {
+// Service is a running Annals: the log, its projections, and the API before them.
+type Service struct {
 	db        *database.DB
 	log       *events.Log
 	knowledge *projections.Knowledge
@@ -47,13 +47,13 @@ type service struct {
 	issuer      *oidc.Issuer // nil if no tokens are believed
 
 	sweepAfter time.Duration
-	Api        *annalshttp.Server
+	API        *annalshttp.Server
 	logger     *slog.Logger
 	leeway     leeway
 }
 
 // OpenService builds everything on the database. Whoever gets it closes it.
-func OpenService(ctx context.Context, cfg Config, embedder, former embedding.Embedder, logger *slog.Logger) (*service, error) {
+func OpenService(ctx context.Context, cfg Config, embedder, former embedding.Embedder, logger *slog.Logger) (*Service, error) {
 	if _, err := proof.OpenKey(cfg.Data); err != nil && !errors.Is(err, proof.ErrNoKey) {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func OpenService(ctx context.Context, cfg Config, embedder, former embedding.Emb
 	if err != nil {
 		return nil, errors.Join(err, log.Close(ctx), db.Close())
 	}
-	s := &service{
+	s := &Service{
 		db: db, log: log, knowledge: knowledge, past: past, rebuilder: rebuilder, prover: prover, logger: logger,
 		keys: projections.NewKeys(db, log), eraser: projections.NewEraser(knowledge, log, logger), sweepAfter: cfg.SweepAfter, leeway: newLeeway(),
 	}
@@ -106,7 +106,7 @@ func OpenService(ctx context.Context, cfg Config, embedder, former embedding.Emb
 		Background: projections.Background{Log: log, Past: past},
 		Rate:       cfg.Rate, Notice: cfg.Notice, Drain: cfg.Drain, PurgeAfter: cfg.SweepAfter,
 	}
-	hosts, err := mountMCP(func(w http.ResponseWriter, r *http.Request) { s.Api.Handler().ServeHTTP(w, r) }, logger)
+	hosts, err := mountMCP(func(w http.ResponseWriter, r *http.Request) { s.API.Handler().ServeHTTP(w, r) }, logger)
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -131,7 +131,7 @@ func OpenService(ctx context.Context, cfg Config, embedder, former embedding.Emb
 	if err := api.Validate(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.Api = annalshttp.New(api)
+	s.API = annalshttp.New(api)
 	return s, nil
 }
 
@@ -192,11 +192,11 @@ func OtherSchema(have, want uint, migrate string) error {
 }
 
 // serve answers until ctx ends, then finishes what was accepted. It closes the listener.
-func (s *service) serve(ctx context.Context, listener net.Listener) error {
+func (s *Service) serve(ctx context.Context, listener net.Listener) error {
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)
 	go func() { ended <- s.Work(working) }()
-	err := s.Api.Serve(ctx, listener)
+	err := s.API.Serve(ctx, listener)
 	stop()
 	return errors.Join(err, <-ended)
 }
@@ -206,7 +206,7 @@ const finishing = 30 * time.Second
 
 // Close interrupts a rebuild, which goes on at the next start, and finishes what was accepted: first the
 // log, whose newest events are signed, then the database that it writes to.
-func (s *service) Close() error {
+func (s *Service) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), finishing)
 	defer cancel()
 	s.rebuilder.Close()

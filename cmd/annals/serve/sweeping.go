@@ -8,7 +8,7 @@ import (
 )
 
 // eraseAgain erases what a list names, before anybody reads it.
-func (s *service) eraseAgain(ctx context.Context, list []Erasure) error {
+func (s *Service) eraseAgain(ctx context.Context, list []Erasure) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -24,7 +24,7 @@ func (s *service) eraseAgain(ctx context.Context, list []Erasure) error {
 const betweenSweeps = time.Minute
 
 // sweepFiles rewrites the files when they have held what was erased for so long; 0 for never.
-func (s *service) sweepFiles(ctx context.Context, after time.Duration) {
+func (s *Service) sweepFiles(ctx context.Context, after time.Duration) {
 	for after > 0 && ctx.Err() == nil {
 		if err := s.sweepIfDue(ctx, after); err != nil && ctx.Err() == nil {
 			s.logger.WarnContext(ctx, "the files were not rewritten; it is tried again", "error", err, "after", betweenSweeps.String())
@@ -37,7 +37,7 @@ func (s *service) sweepFiles(ctx context.Context, after time.Duration) {
 }
 
 // sweepIfDue begins early enough to be done in time, and leaves what could not be rewritten for as long again.
-func (s *service) sweepIfDue(ctx context.Context, after time.Duration) error {
+func (s *Service) sweepIfDue(ctx context.Context, after time.Duration) error {
 	status, err := s.knowledge.Unswept(ctx, "")
 	if err != nil || status.Unpurged == 0 || time.Since(status.Oldest) < after-min(after/2, betweenSweeps) ||
 		status.Last != nil && time.Since(status.Last.BeganAt) < after {

@@ -55,7 +55,7 @@ func (t tokens) beside(keys string) string {
 
 // believe lets the issuer's tokens open the API. Whether the issuer can be asked is known in readiness, and said in the log
 // when the server starts: nobody else would notice before the first token comes.
-func (s *service) believe(issuer *oidc.Issuer, api *annalshttp.Config) {
+func (s *Service) believe(issuer *oidc.Issuer, api *annalshttp.Config) {
 	if issuer == nil {
 		return
 	}
@@ -70,7 +70,7 @@ func (s *service) believe(issuer *oidc.Issuer, api *annalshttp.Config) {
 }
 
 // introduce asks the issuer of tokens who it is.
-func (s *service) introduce(ctx context.Context) {
+func (s *Service) introduce(ctx context.Context) {
 	if s.issuer == nil {
 		return
 	}

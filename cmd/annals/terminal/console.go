@@ -26,7 +26,7 @@ type Console struct {
 	ErrWidth int  // those of the terminal that err is; unbounded if it is none
 	Watched  bool // err is a terminal: somebody is watching
 	Prompted bool // in is a terminal: somebody would have to type
-	Settings settings
+	Settings Settings
 }
 
 func NewConsole(in, out, err *os.File) *Console {

@@ -6,19 +6,19 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// eventsBar shows how many of how many events were read: a bar if somebody is watching, else a line now and then.
-type eventsBar struct {
+// EventsBar shows how many of how many events were read: a bar if somebody is watching, else a line now and then.
+type EventsBar struct {
 	verb string
 	c    *Console
 	bar  *progressbar.ProgressBar
 	said time.Time
 }
 
-func WatchEvents(c *Console) *eventsBar { return WatchCount(c, "verifying", 1) }
+func WatchEvents(c *Console) *EventsBar { return WatchCount(c, "verifying", 1) }
 
 // WatchCount shows how many of how many things are done.
-func WatchCount(c *Console, verb string, of int64) *eventsBar {
-	b := &eventsBar{verb: verb, c: c, said: time.Now()}
+func WatchCount(c *Console, verb string, of int64) *EventsBar {
+	b := &EventsBar{verb: verb, c: c, said: time.Now()}
 	if c.Watched {
 		b.bar = progressbar.NewOptions64(max(1, of),
 			progressbar.OptionSetWriter(c.Err), progressbar.OptionSetDescription(verb), progressbar.OptionShowCount(),
@@ -29,7 +29,7 @@ func WatchCount(c *Console, verb string, of int64) *eventsBar {
 	return b
 }
 
-func (b *eventsBar) Set(events, of int64) {
+func (b *EventsBar) Set(events, of int64) {
 	if b.bar != nil {
 		b.bar.ChangeMax64(max(1, of))
 		_ = b.bar.Set64(events) // a bar that cannot be drawn stops nothing
@@ -42,7 +42,7 @@ func (b *eventsBar) Set(events, of int64) {
 	b.c.Note("%s: %s of %s", b.verb, Counted(events), Counted(of))
 }
 
-func (b *eventsBar) End() {
+func (b *EventsBar) End() {
 	if b.bar != nil {
 		_ = b.bar.Finish()
 	}

@@ -19,16 +19,16 @@ import (
 // A setting is a flag that an environment variable can give, too. A flag wins over its variable, the variable over the
 // configuration file, and the file over the default.
 
-// settings are what the configuration file says. They implement [kong.Resolver].
-type settings struct {
+// Settings are what the configuration file says. They implement [kong.Resolver].
+type Settings struct {
 	File   string
 	Values map[string]string
 }
 
-var _ kong.Resolver = settings{}
+var _ kong.Resolver = Settings{}
 
 // SettingsIn reads the configuration file that the arguments or ANNALS_CONFIG name, or else the default one if it exists.
-func SettingsIn(args []string) (settings, error) {
+func SettingsIn(args []string) (Settings, error) {
 	named := os.Getenv("ANNALS_CONFIG")
 	for i, arg := range args {
 		if file, is := strings.CutPrefix(arg, "--config="); is {
@@ -41,10 +41,10 @@ func SettingsIn(args []string) (settings, error) {
 	if home, err := os.UserHomeDir(); err == nil && !filepath.IsAbs(base) {
 		base = filepath.Join(home, ".config")
 	}
-	s := settings{File: cmp.Or(named, filepath.Join(base, "annals", "annals.yaml"))}
+	s := Settings{File: cmp.Or(named, filepath.Join(base, "annals", "annals.yaml"))}
 	written, err := os.ReadFile(s.File)
 	if named == "" && errors.Is(err, fs.ErrNotExist) {
-		return settings{}, nil
+		return Settings{}, nil
 	}
 	values := map[string]any{}
 	if err == nil {
@@ -76,7 +76,7 @@ var quotedValue = regexp.MustCompile("`[^`]*`")
 func withoutValues(err error) string { return quotedValue.ReplaceAllString(err.Error(), "a value") }
 
 // Check refuses a setting that no command has.
-func (s settings) Check(app *kong.Application) error {
+func (s Settings) Check(app *kong.Application) error {
 	known := settingsOf(app)
 	for _, name := range slices.Sorted(maps.Keys(s.Values)) {
 		if known[name] == nil {
@@ -87,10 +87,10 @@ func (s settings) Check(app *kong.Application) error {
 }
 
 // Validate implements [kong.Resolver]. The whole file is checked once, against all commands.
-func (settings) Validate(*kong.Application) error { return nil }
+func (Settings) Validate(*kong.Application) error { return nil }
 
 // Resolve implements [kong.Resolver].
-func (s settings) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+func (s Settings) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	value, given := s.Values[flag.Name]
 	if !given || VariableOf(flag) != "" || len(flag.Envs) == 0 {
 		return nil, nil

@@ -19,8 +19,8 @@ func (VersionCommand) Help() string {
     annals version --json`
 }
 
-// build says which program this is.
-type build struct {
+// Build says which program this is.
+type Build struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"` // of the source
 	Time     string `json:"time,omitempty"`     // of the revision
@@ -44,8 +44,8 @@ func (VersionCommand) Run(c *Console) error {
 }
 
 // Version reads what the toolchain wrote into the program.
-func Version() build {
-	b := build{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+func Version() Build {
+	b := Build{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if release != "" {
 		b.Version = release
 	}

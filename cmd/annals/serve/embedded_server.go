@@ -16,22 +16,22 @@ import (
 	"github.com/annals-kb/annals/mcp"
 )
 
-// ownServer is the server that a command is itself, where it finds none.
-type ownServer struct {
+// EmbeddedServer is the server that a command is itself, where it finds none.
+type EmbeddedServer struct {
 	cfg     Config
 	Named   bool // the command was told which server to use
 	Passing bool // it only reads what is there, and is the server of nobody else
 	console *terminal.Console
 
-	service *service // nil while there is another
+	service *Service // nil while there is another
 	address string   // where others reach this one; empty if they cannot
 	stop    context.CancelFunc
 	ended   chan error
 }
 
-// OwnServerOf finds out what the environment and the configuration file say to a server. It serves this machine alone.
-func OwnServerOf(ctx context.Context, c *terminal.Console, r *terminal.Remote, where Storage) (*ownServer, error) {
-	o := &ownServer{Named: r.Server != terminal.DefaultServer, console: c}
+// EmbeddedServerOf finds out what the environment and the configuration file say to a server. It serves this machine alone.
+func EmbeddedServerOf(ctx context.Context, c *terminal.Console, r *terminal.Remote, where Storage) (*EmbeddedServer, error) {
+	o := &EmbeddedServer{Named: r.Server != terminal.DefaultServer, console: c}
 	parser, err := kong.New(&o.cfg, append(terminal.Amounts(), kong.Resolvers(c.Settings))...)
 	if err == nil {
 		_, err = parser.Parse(nil)
@@ -59,7 +59,7 @@ const beginning = 10 * time.Second
 
 // Find leads to the server that was named, to the one that answers where servers usually do, or to this process. Of
 // several that a host starts at once one is the server, and the others wait for it.
-func (o *ownServer) Find(ctx context.Context) (http.RoundTripper, error) {
+func (o *EmbeddedServer) Find(ctx context.Context) (http.RoundTripper, error) {
 	away := http.DefaultTransport.(*http.Transport).Clone()
 	if o.Named {
 		return away, nil
@@ -82,12 +82,12 @@ func (o *ownServer) Find(ctx context.Context) (http.RoundTripper, error) {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-	return mcp.Inside(o.service.Api.Handler()), nil
+	return mcp.Inside(o.service.API.Handler()), nil
 }
 
 // open serves what lies here: to the host, and if nobody else has the place, where servers usually do, so that other
 // hosts and commands find it.
-func (o *ownServer) open(ctx context.Context) error {
+func (o *EmbeddedServer) open(ctx context.Context) error {
 	embedder, _, err := o.cfg.Choose()
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (o *ownServer) open(ctx context.Context) error {
 }
 
 // listen takes the usual place, unless this process leaves at once.
-func (o *ownServer) listen(ctx context.Context) (net.Listener, error) {
+func (o *EmbeddedServer) listen(ctx context.Context) (net.Listener, error) {
 	if o.Passing {
 		return nil, net.ErrClosed
 	}
@@ -131,12 +131,12 @@ func (o *ownServer) listen(ctx context.Context) (net.Listener, error) {
 }
 
 // Kept tells whether there is anything to serve: whoever only reads makes no database.
-func (o *ownServer) Kept() bool {
+func (o *EmbeddedServer) Kept() bool {
 	return !isAbsent(o.cfg.Database)
 }
 
 // Close finishes what was accepted.
-func (o *ownServer) Close() error {
+func (o *EmbeddedServer) Close() error {
 	if o.service == nil {
 		return nil
 	}
