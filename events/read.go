@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -121,9 +120,6 @@ const tenantsQuery = `
 		FROM tenants AS t
 		WHERE t.tenant IS NOT NULL
 	)`
-
-// itemOf is the id of the item whose stream this is.
-func itemOf(stream string) string { return strings.TrimPrefix(stream, domain.KnowledgeStream("")) }
 
 // Stream reads every event of one stream, oldest first. The error matches [ErrHole] if one is missing.
 func (l *Log) Stream(ctx context.Context, tenant, stream string) ([]domain.Event, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"github.com/uptrace/bun"
 
@@ -187,3 +188,6 @@ func streamsWith(ctx context.Context, tx bun.IDB, tenant string, uris []string) 
 	}
 	return streams, nil
 }
+
+// itemOf is the id of the item whose stream this is.
+func itemOf(stream string) string { return strings.TrimPrefix(stream, domain.KnowledgeStream("")) }
