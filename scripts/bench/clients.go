@@ -1,10 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"sync"
+	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // outcome is what clients got done, and how long each call took.
@@ -16,40 +20,30 @@ type outcome struct {
 func (o outcome) rate() float64 { return float64(len(o.times)) / o.took.Seconds() }
 
 // repeat lets so many clients call do until the time is over or a call fails. Each client is made by connect.
-func repeat(ctx context.Context, clients int, length time.Duration, connect func() (do func(i int64) error, end func() error, err error)) (outcome, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var o outcome
-	var mu sync.Mutex
-	var running sync.WaitGroup
+func repeat(
+	ctx context.Context, clients int, length time.Duration, connect func() (do func(i int64) error, end func() error, err error),
+) (outcome, error) {
+	times := make([][]time.Duration, clients)
 	var next atomic.Int64
+	working, stopping := errgroup.WithContext(ctx)
 	began := time.Now()
-	for range clients {
-		running.Go(func() {
+	for n := range clients {
+		working.Go(func() (err error) {
 			do, end, err := connect()
 			if err != nil {
-				cancel(err)
-				return
+				return err
 			}
-			var times []time.Duration
-			for err == nil && time.Since(began) < length && ctx.Err() == nil {
+			defer func() { err = errors.Join(err, end()) }()
+			for time.Since(began) < length && stopping.Err() == nil {
 				asked := time.Now()
-				if err = do(next.Add(1)); err == nil {
-					times = append(times, time.Since(asked))
+				if err := do(next.Add(1)); err != nil {
+					return err
 				}
+				times[n] = append(times[n], time.Since(asked))
 			}
-			if ended := end(); err == nil {
-				err = ended
-			}
-			if err != nil {
-				cancel(err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			o.times = append(o.times, times...)
+			return nil
 		})
 	}
-	running.Wait()
-	o.took = time.Since(began)
-	return o, context.Cause(ctx)
+	err := cmp.Or(working.Wait(), ctx.Err())
+	return outcome{took: time.Since(began), times: slices.Concat(times...)}, err
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // rebuild measures a rebuild of the knowledge table.
@@ -26,94 +28,71 @@ const rebuildPath = "/v1/projections/knowledge/rebuild"
 // Run implements the command.
 func (b *rebuild) Run(ctx context.Context) error {
 	return b.run(ctx, "rebuild", func(ctx context.Context, s *session) error {
-		return errors.Join(b.measureQuiet(ctx, s), b.measureUnderLoad(ctx, s))
+		if err := b.measureQuiet(ctx, s); err != nil {
+			return err
+		}
+		return b.measureUnderLoad(ctx, s)
 	})
 }
 
-// measureQuiet rebuilds while nobody else uses the server, each program in turn on a log of its own.
-func (b *rebuild) measureQuiet(ctx context.Context, s *session) (err error) {
-	var servers []*server
-	defer func() {
-		for _, server := range servers {
-			err = errors.Join(err, server.stop())
+// measureQuiet rebuilds without other clients, each program in turn on a log of its own.
+func (b *rebuild) measureQuiet(ctx context.Context, s *session) error {
+	fill := func(server *server) error { return b.fill(ctx, server) }
+	return s.withServers(ctx, nil, fill, func(servers []*server) error {
+		for range s.Rounds {
+			for _, server := range servers {
+				took, verifying, err := server.rebuild(ctx)
+				if err != nil {
+					return err
+				}
+				name := server.program.name
+				s.add(name, "without verification", "s", less, (took - verifying).Seconds())
+				s.add(name, "with verification", "s", less, took.Seconds())
+				s.add(name, "memory afterwards", "MB", none, server.memory())
+			}
 		}
-	}()
-	for _, p := range s.programs {
-		server, err := s.start(ctx, p)
-		if err != nil {
+		if err := servers[0].endProcess(); err != nil {
 			return err
 		}
-		servers = append(servers, server)
-		if err := errors.Join(b.fill(ctx, server), server.caughtUp(ctx)); err != nil {
-			return err
-		}
-	}
-	for range s.Rounds {
-		for _, server := range servers {
-			took, verifying, err := server.rebuild(ctx)
+		for range s.Rounds {
+			took, err := s.insertSelect(ctx, servers[0].database)
 			if err != nil {
 				return err
 			}
-			name := server.program.name
-			s.add(name, "without verification", "s", less, (took - verifying).Seconds())
-			s.add(name, "with verification", "s", less, took.Seconds())
-			s.add(name, "memory afterwards", "MB", none, server.memory())
+			s.add("INSERT ... SELECT", "without verification", "s", less, took.Seconds())
 		}
-	}
-	if err := servers[0].endProcess(); err != nil {
-		return err
-	}
-	for range s.Rounds {
-		took, err := s.insertSelect(ctx, servers[0].database)
-		if err != nil {
-			return err
-		}
-		s.add("INSERT ... SELECT", "without verification", "s", less, took.Seconds())
-	}
-	return nil
+		return nil
+	})
 }
 
-// fill writes a log through the API: of a hundred events 40 remember, 45 vote and 15 revise.
+// fill writes a log through the API, and waits until the projections have read it: of a hundred events 40 remember, 45 vote
+// and 15 revise.
 func (b *rebuild) fill(ctx context.Context, server *server) error {
 	author := newAuthor(4)
-	items := b.Events * 40 / 100
-	if err := server.load(ctx, func(yield func(item) bool) {
-		for i := range items {
+	count := b.Events * 40 / 100
+	err := server.load(ctx, func(yield func(item) bool) {
+		for i := range count {
 			it := author.write()
 			if it.ID = "item-" + strconv.Itoa(i); !yield(it) {
 				return
 			}
 		}
-	}); err != nil {
+	})
+	if err != nil {
 		return err
 	}
-	jobs := make(chan int)
-	failed := make(chan error, 16)
-	var working sync.WaitGroup
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	for worker := range 16 {
-		working.Go(func() {
-			author := newAuthor(uint64(5 + worker))
-			for i := range jobs {
-				if err := server.change(ctx, author, author.random.IntN(items), i); err != nil {
-					failed <- err
-					cancel()
-					return
-				}
-			}
+	changes, changing := errgroup.WithContext(ctx)
+	changes.SetLimit(16)
+	for i := range b.Events - count {
+		changes.Go(func() error {
+			author := newAuthor(uint64(5 + i))
+			return server.change(changing, author, author.random.IntN(count), i)
 		})
 	}
-	for i := range b.Events - items {
-		select {
-		case jobs <- i:
-		case <-ctx.Done():
-		}
+	if err := changes.Wait(); err != nil {
+		return err
 	}
-	close(jobs)
-	working.Wait()
-	close(failed)
-	return <-failed
+	return server.caughtUp(ctx)
 }
 
 // change votes for an item, or revises it.
@@ -234,24 +213,19 @@ func definitionsOf(ctx context.Context, pool *sql.DB, table string) (definitions
 type span struct{ from, to time.Time }
 
 // measureUnderLoad rebuilds while clients read and write, and then switches versions to and fro.
-func (b *rebuild) measureUnderLoad(ctx context.Context, s *session) (err error) {
-	for _, p := range s.programs {
-		if err := b.underLoad(ctx, s, p); err != nil {
-			return err
+func (b *rebuild) measureUnderLoad(ctx context.Context, s *session) error {
+	fill := func(server *server) error { return b.fill(ctx, server) }
+	return s.withServers(ctx, nil, fill, func(servers []*server) error {
+		for _, server := range servers {
+			if err := b.underLoad(ctx, s, server); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
-func (b *rebuild) underLoad(ctx context.Context, s *session, p program) (err error) {
-	server, err := s.start(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, server.stop()) }()
-	if err := errors.Join(b.fill(ctx, server), server.caughtUp(ctx)); err != nil {
-		return err
-	}
+func (b *rebuild) underLoad(ctx context.Context, s *session, server *server) error {
 	working, stop := context.WithCancel(ctx)
 	defer stop()
 	var mu sync.Mutex
@@ -297,11 +271,11 @@ func (b *rebuild) underLoad(ctx context.Context, s *session, p program) (err err
 	}
 	stop()
 	clients.Wait()
-	s.add(p.name, "under load", "s", less, took.Seconds())
-	s.add(p.name, "under load, requests", "", none, float64(len(calls)))
-	s.add(p.name, "under load, failed requests", "", none, float64(len(failures)))
-	s.add(p.name, "slowest request around a switch, p50", "ms", none, percentile(pauses, 0.50))
-	s.add(p.name, "slowest request around a switch, p99", "ms", none, percentile(pauses, 0.99))
+	s.add(server.program.name, "under load", "s", less, took.Seconds())
+	s.add(server.program.name, "under load, requests", "", none, float64(len(calls)))
+	s.add(server.program.name, "under load, failed requests", "", none, float64(len(failures)))
+	s.add(server.program.name, "slowest request around a switch, p50", "ms", none, percentile(pauses, 0.50))
+	s.add(server.program.name, "slowest request around a switch, p99", "ms", none, percentile(pauses, 0.99))
 	return errors.Join(err, errors.Join(failures[:min(3, len(failures))]...))
 }
 

@@ -23,17 +23,18 @@ type remember struct {
 // Run implements the command.
 func (r *remember) Run(ctx context.Context) error {
 	return r.run(ctx, "remember", func(ctx context.Context, s *session) error {
-		return errors.Join(r.measureRates(ctx, s), r.measureReferences(ctx, s), r.measureImport(ctx, s), r.measureStarts(ctx, s))
+		for _, measure := range []func(context.Context, *session) error{r.measureRates, r.measureReferences, r.measureImport, r.measureStarts} {
+			if err := measure(ctx, s); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
 // measureRates lets clients remember, each program in turn, on a new database in every turn.
 func (r *remember) measureRates(ctx context.Context, s *session) error {
-	author := newAuthor(2)
-	requests := make([][]byte, 50_000)
-	for i := range requests {
-		requests[i] = requestOf(author.write())
-	}
+	requests := requestsBy(newAuthor(2))
 	for _, clients := range r.Clients {
 		for range s.Rounds {
 			for _, p := range s.programs {
@@ -48,10 +49,15 @@ func (r *remember) measureRates(ctx context.Context, s *session) error {
 	return nil
 }
 
-// requestOf is a request to remember, as it goes over the wire.
-func requestOf(it item) []byte {
-	body := it.body()
-	return fmt.Appendf(nil, "POST /v1/knowledge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+// requestsBy are 50,000 requests to remember, as they go over the wire.
+func requestsBy(a author) [][]byte {
+	var requests [][]byte
+	for it := range a.items(50_000) {
+		body := it.body()
+		requests = append(requests, fmt.Appendf(nil,
+			"POST /v1/knowledge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body))
+	}
+	return requests
 }
 
 // addRates notes a run of clients.

@@ -34,27 +34,16 @@ type query struct {
 // Run implements the command.
 func (r *retrieval) Run(ctx context.Context) error { return r.run(ctx, "retrieval", r.measure) }
 
-func (r *retrieval) measure(ctx context.Context, s *session) (err error) {
+func (r *retrieval) measure(ctx context.Context, s *session) error {
 	queries, err := readQueries(filepath.Join(r.Locomo, "queries.ndjson"))
 	if err != nil {
 		return err
 	}
-	var servers []*server
-	defer func() {
-		for _, server := range servers {
-			err = errors.Join(err, server.stop())
-		}
-	}()
-	for _, p := range s.programs {
-		server, err := s.start(ctx, p)
-		if err != nil {
-			return err
-		}
-		servers = append(servers, server)
-		records, err := os.ReadFile(filepath.Join(r.Locomo, "knowledge.ndjson"))
-		if err != nil {
-			return err
-		}
+	records, err := os.ReadFile(filepath.Join(r.Locomo, "knowledge.ndjson"))
+	if err != nil {
+		return err
+	}
+	load := func(server *server) error {
 		answers, err := server.request(ctx, http.MethodPost, "/v1/knowledge", "application/x-ndjson", bytes.NewReader(records))
 		if err != nil {
 			return err
@@ -62,16 +51,16 @@ func (r *retrieval) measure(ctx context.Context, s *session) (err error) {
 		if refused := bytes.Count(answers, []byte(`"status":"error"`)); refused > 0 {
 			return fmt.Errorf("%d records were refused", refused)
 		}
-		if err := server.caughtUp(ctx); err != nil {
-			return err
-		}
+		return server.caughtUp(ctx)
 	}
-	for round := range 1 + s.Rounds {
-		if err := r.ask(ctx, s, servers, queries, round > 0); err != nil {
-			return err
+	return s.withServers(ctx, nil, load, func(servers []*server) error {
+		for round := range 1 + s.Rounds {
+			if err := r.ask(ctx, s, servers, queries, round > 0); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // ask asks every question of all servers in turn: first for what is found, later for how long that takes.

@@ -100,7 +100,7 @@ func (b *scale) measureOne(ctx context.Context, s *session, p program) (err erro
 		if err := server.caughtUp(ctx); err != nil {
 			return err
 		}
-		o, err := server.rememberLike(ctx, 64, 6*time.Second)
+		o, err := server.rememberFor(ctx, requestsBy(newAuthor(uint64(size))), 64, 6*time.Second)
 		if err != nil {
 			return err
 		}
@@ -109,46 +109,36 @@ func (b *scale) measureOne(ctx context.Context, s *session, p program) (err erro
 	return nil
 }
 
-// rememberLike lets clients remember for a while.
-func (s *server) rememberLike(ctx context.Context, clients int, length time.Duration) (outcome, error) {
-	author := newAuthor(uint64(time.Now().UnixNano()))
-	requests := make([][]byte, 50_000)
-	for i := range requests {
-		requests[i] = requestOf(author.write())
-	}
-	return s.rememberFor(ctx, requests, clients, length)
-}
-
 // searches asks every question of every kind, after warming up.
 func (b *scale) searches(ctx context.Context, server *server, t *truth, note func(string, string, direction, float64)) error {
+	everything, team := map[string]any{"org_id": "acme"}, map[string]any{"team_id": "s7"}
 	kinds := []struct {
-		name   string
-		body   func(q int) map[string]any
-		answer []*nearest
+		name      string
+		byMeaning bool
+		context   map[string]any
+		types     string
+		exact     []*nearest
 	}{
-		{"search", func(q int) map[string]any {
-			return map[string]any{"query": t.texts[q], "context": map[string]any{"org_id": "acme"}}
-		}, nil},
-		{"search in a team of 1 %", func(q int) map[string]any {
-			return map[string]any{"query": t.texts[q], "context": map[string]any{"team_id": "s7"}}
-		}, nil},
-		{"by meaning", func(q int) map[string]any {
-			return map[string]any{"vector": t.vectors[q], "order": "score", "min_score": 0, "context": map[string]any{"org_id": "acme"}}
-		}, t.all},
-		{"by meaning in a team of 1 %", func(q int) map[string]any {
-			return map[string]any{"vector": t.vectors[q], "order": "score", "min_score": 0, "context": map[string]any{"team_id": "s7"}}
-		}, t.team},
-		{"by meaning, a type of 1 %", func(q int) map[string]any {
-			return map[string]any{"vector": t.vectors[q], "order": "score", "min_score": 0, "types": types[0], "context": map[string]any{"org_id": "acme"}}
-		}, nil},
+		{name: "search", context: everything},
+		{name: "search in a team of 1 %", context: team},
+		{name: "by meaning", byMeaning: true, context: everything, exact: t.all},
+		{name: "by meaning in a team of 1 %", byMeaning: true, context: team, exact: t.team},
+		{name: "by meaning, a type of 1 %", byMeaning: true, context: everything, types: types[0]},
 	}
 	for _, kind := range kinds {
 		var times []time.Duration
 		recall := 0.0
 		for round := range 1 + b.Rounds {
 			for q := range t.texts {
-				body := kind.body(q)
-				body["limit"] = depth
+				body := map[string]any{"limit": depth, "context": kind.context}
+				if kind.byMeaning {
+					body["vector"], body["order"], body["min_score"] = t.vectors[q], "score", 0
+				} else {
+					body["query"] = t.texts[q]
+				}
+				if kind.types != "" {
+					body["types"] = kind.types
+				}
 				began := time.Now()
 				found, err := server.search(ctx, body)
 				if err != nil {
@@ -156,14 +146,14 @@ func (b *scale) searches(ctx context.Context, server *server, t *truth, note fun
 				}
 				if round > 0 {
 					times = append(times, time.Since(began))
-				} else if kind.answer != nil {
-					recall += kind.answer[q].share(found) / float64(len(t.texts))
+				} else if kind.exact != nil {
+					recall += kind.exact[q].share(found) / float64(len(t.texts))
 				}
 			}
 		}
 		note(kind.name+", p50", "ms", less, percentile(times, 0.50))
 		note(kind.name+", p95", "ms", less, percentile(times, 0.95))
-		if kind.answer != nil {
+		if kind.exact != nil {
 			note(kind.name+", recall@10", "", more, recall)
 		}
 	}

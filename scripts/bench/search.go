@@ -3,17 +3,16 @@ package main
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/pgvector/pgvector-go"
+	"golang.org/x/sync/errgroup"
 )
 
 // search measures searches by meaning.
@@ -36,16 +35,18 @@ type audience struct {
 
 var ada = map[string]any{"user_id": "ada", "project_id": "apollo", "team_id": "core"}
 
-var everyone = map[string]any{"user_id": "ada", "project_id": "apollo", "team_id": "core", "org_id": "acme"}
+var adaInOrg = map[string]any{"user_id": "ada", "project_id": "apollo", "team_id": "core", "org_id": "acme"}
+
+var wholeTenant = audience{name: "the whole tenant"}
 
 var audiences = []audience{
 	{name: "public, 5,027 items", scopes: []string{"public"}, fields: map[string]any{"context": map[string]any{"user_id": "new"}}},
 	{name: "user, project, team, public", scopes: []string{"user:ada", "project:apollo", "team:core", "public"}, fields: map[string]any{"context": ada}},
 	{
 		name: "these and org, 25,695 items", scopes: []string{"user:ada", "project:apollo", "team:core", "public", "org:acme"},
-		fields: map[string]any{"context": everyone},
+		fields: map[string]any{"context": adaInOrg},
 	},
-	{name: "the whole tenant"},
+	wholeTenant,
 	{name: "… a type that 40 % have", fields: map[string]any{"types": types[1]}},
 	{name: "… a type that 1 % have", fields: map[string]any{"types": types[0]}},
 	{name: "… only one user's scope", scopes: []string{"user:ada"}, fields: map[string]any{"scope": "user:ada"}},
@@ -56,44 +57,37 @@ var audiences = []audience{
 func (b *search) Run(ctx context.Context) error { return b.run(ctx, "search", b.measure) }
 
 // measure loads a database for each program, and asks all of them every question in turn.
-func (b *search) measure(ctx context.Context, s *session) (err error) {
+func (b *search) measure(ctx context.Context, s *session) error {
 	w := newWorld(b.Items, b.Questions)
 	model := w.model()
 	defer model.Close()
 	environment := []string{"ANNALS_EMBEDDING_URL=" + model.URL, "ANNALS_EMBEDDING_MODEL=bench", fmt.Sprintf("ANNALS_EMBEDDING_DIMS=%d", dims)}
-	var servers []*server
-	defer func() {
-		for _, server := range servers {
-			err = errors.Join(err, server.stop())
-		}
-	}()
-	for _, p := range s.programs {
-		server, err := s.start(ctx, p, environment...)
-		if err != nil {
-			return err
-		}
-		servers = append(servers, server)
+	load := func(server *server) error {
 		began := time.Now()
-		if err := errors.Join(server.load(ctx, slices.Values(w.items)), server.caughtUp(ctx)); err != nil {
+		if err := server.load(ctx, slices.Values(w.items)); err != nil {
 			return err
 		}
-		s.add(p.name, "load and embed", "s", none, time.Since(began).Seconds())
-		if _, err := server.restart(ctx, environment...); err != nil { // indexes over vectors are built at a start
+		if err := server.caughtUp(ctx); err != nil {
 			return err
 		}
-	}
-	if err := warm(ctx, servers, w); err != nil {
+		s.add(server.program.name, "load and embed", "s", none, time.Since(began).Seconds())
+		_, err := server.restart(ctx, environment...) // indexes over vectors are built at a start
 		return err
 	}
-	for _, a := range audiences {
-		if err := a.measure(ctx, s, servers, w); err != nil {
-			return fmt.Errorf("%s: %w", a.name, err)
+	return s.withServers(ctx, environment, load, func(servers []*server) error {
+		if err := warm(ctx, servers, w); err != nil {
+			return err
 		}
-	}
-	if s.engine == "postgres" {
-		return s.measurePgvector(ctx, servers[0].database, w)
-	}
-	return nil
+		for _, a := range audiences {
+			if err := a.measure(ctx, s, servers, w); err != nil {
+				return fmt.Errorf("%s: %w", a.name, err)
+			}
+		}
+		if s.engine == "postgres" {
+			return s.measurePgvector(ctx, servers[0].database, w)
+		}
+		return nil
+	})
 }
 
 // warm asks until two searches in a row of the whole tenant are about as fast: sketches are in memory, indexes are built.
@@ -103,7 +97,7 @@ func warm(ctx context.Context, servers []*server, w *world) error {
 		for range 60 {
 			began := time.Now()
 			for _, q := range w.questions[:min(5, len(w.questions))] {
-				if _, err := audiences[3].ask(ctx, server, q); err != nil {
+				if _, err := wholeTenant.ask(ctx, server, q); err != nil {
 					return err
 				}
 			}
@@ -200,19 +194,18 @@ func (a audience) visible(w *world) iter.Seq[int] {
 func (w *world) nearest(a audience) []*nearest {
 	all := make([]*nearest, len(w.questions))
 	visible := slices.Collect(a.visible(w))
-	var comparing sync.WaitGroup
-	slots := make(chan struct{}, runtime.NumCPU())
+	var comparing errgroup.Group
+	comparing.SetLimit(runtime.NumCPU())
 	for q := range w.questions {
-		comparing.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
+		comparing.Go(func() error {
 			all[q] = &nearest{}
 			for _, i := range visible {
 				all[q].add(w.items[i].ID, dot(w.vectors[i], w.questions[q].vector))
 			}
+			return nil
 		})
 	}
-	comparing.Wait()
+	_ = comparing.Wait() // no comparison fails
 	return all
 }
 

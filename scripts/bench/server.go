@@ -76,6 +76,29 @@ func (s *session) start(ctx context.Context, p program, environment ...string) (
 	return one, nil
 }
 
+// withServers starts a server for each program, prepares each, and stops all when do has ended.
+func (s *session) withServers(
+	ctx context.Context, environment []string, prepare func(*server) error, do func([]*server) error,
+) (err error) {
+	var servers []*server
+	defer func() {
+		for _, one := range servers {
+			err = errors.Join(err, one.stop())
+		}
+	}()
+	for _, p := range s.programs {
+		one, err := s.start(ctx, p, environment...)
+		if err != nil {
+			return err
+		}
+		servers = append(servers, one)
+		if err := prepare(one); err != nil {
+			return err
+		}
+	}
+	return do(servers)
+}
+
 // serve starts the process.
 func (s *server) serve(environment []string) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // listens at once

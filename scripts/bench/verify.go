@@ -5,7 +5,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"database/sql"
-	"errors"
 	"fmt"
 	"os/exec"
 	"time"
@@ -21,41 +20,37 @@ type verify struct {
 func (v *verify) Run(ctx context.Context) error { return v.run(ctx, "verify", v.measure) }
 
 func (v *verify) measure(ctx context.Context, s *session) error {
-	for _, p := range s.programs {
-		if err := v.measureOne(ctx, s, p); err != nil {
+	fill := func(server *server) error {
+		if err := (&rebuild{Events: v.Events}).fill(ctx, server); err != nil {
 			return err
 		}
+		return server.endProcess()
 	}
-	return nil
+	return s.withServers(ctx, nil, fill, func(servers []*server) error {
+		for range s.Rounds {
+			for _, server := range servers {
+				if err := s.verify(ctx, server); err != nil {
+					return err
+				}
+			}
+			began := time.Now()
+			if err := readAndHash(ctx, servers[0].database); err != nil {
+				return err
+			}
+			s.add("read and hash", "verify", "s", less, time.Since(began).Seconds())
+		}
+		return nil
+	})
 }
 
-func (v *verify) measureOne(ctx context.Context, s *session, p program) (err error) {
-	server, err := s.start(ctx, p)
-	if err != nil {
-		return err
+func (s *session) verify(ctx context.Context, server *server) error {
+	began := time.Now()
+	command := exec.CommandContext(ctx, server.program.path, "verify", "--database", server.database, "--data", server.data)
+	command.Env = plainEnvironment()
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("verify: %w: %s", err, output)
 	}
-	defer func() { err = errors.Join(err, server.stop()) }()
-	err = errors.Join((&rebuild{Events: v.Events}).fill(ctx, server), server.caughtUp(ctx), server.endProcess())
-	if err != nil {
-		return err
-	}
-	for range s.Rounds {
-		began := time.Now()
-		command := exec.CommandContext(ctx, p.path, "verify", "--database", server.database, "--data", server.data)
-		command.Env = plainEnvironment()
-		if output, err := command.CombinedOutput(); err != nil {
-			return fmt.Errorf("verify: %w: %s", err, output)
-		}
-		s.add(p.name, "verify", "s", less, time.Since(began).Seconds())
-		if p != s.programs[0] {
-			continue
-		}
-		began = time.Now()
-		if err := readAndHash(ctx, server.database); err != nil {
-			return err
-		}
-		s.add("read and hash", "verify", "s", less, time.Since(began).Seconds())
-	}
+	s.add(server.program.name, "verify", "s", less, time.Since(began).Seconds())
 	return nil
 }
 
