@@ -73,6 +73,11 @@ func TestEveryCommandTeachesByExample(t *testing.T) {
 		if command.Help == "" {
 			t.Errorf("annals %s does not say what it does", command.Path())
 		}
+		for _, argument := range command.Positional {
+			if argument.Help == "" {
+				t.Errorf("annals %s <%s> does not say what it is", command.Path(), argument.Name)
+			}
+		}
 		for _, flag := range command.Flags {
 			if flag.Help == "" {
 				t.Errorf("annals %s --%s does not say what it does", command.Path(), flag.Name)

@@ -9,16 +9,7 @@ import (
 )
 
 type completionCommand struct {
-	Shell string `arg:"" complete:"shells" help:"bash, zsh or fish."`
-}
-
-// Help implements kong.HelpProvider.
-func (completionCommand) Help() string {
-	return `Examples:
-
-    source <(annals completion bash)                                        in ~/.bashrc
-    annals completion zsh > "${fpath[1]}/_annals"                           once
-    annals completion fish > ~/.config/fish/completions/annals.fish         once`
+	Shell string `arg:"" complete:"shells"`
 }
 
 //go:embed completion/annals.bash

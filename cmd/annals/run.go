@@ -118,7 +118,6 @@ func allCommands(c *terminal.Console) *kong.Application {
 func newParser(g *grammar, c *terminal.Console, exit func(int), without string) (*kong.Kong, error) {
 	options := append(terminal.Amounts(),
 		kong.Name("annals"),
-		kong.Description(description),
 		kong.Vars{"server": terminal.DefaultServer},
 		kong.Writers(c.Out, c.Err),
 		kong.Exit(exit),
@@ -150,5 +149,6 @@ func newParser(g *grammar, c *terminal.Console, exit func(int), without string) 
 	if err != nil {
 		return nil, fmt.Errorf("read the command line's grammar: %w", err)
 	}
+	addHelp(parser.Model)
 	return parser, nil
 }

@@ -70,15 +70,8 @@ func (t Changing) print(c *terminal.Console, a *client.Response, done string) er
 type SupersedeCommand struct {
 	Changing
 
-	By     string `complete:"ids" arg:"" help:"The piece of knowledge that takes its place."`
-	Reason string `short:"r" placeholder:"TEXT" help:"Why. It stays in the history."`
-}
-
-// Help implements kong.HelpProvider.
-func (SupersedeCommand) Help() string {
-	return `Example:
-
-    annals supersede retry-advice retry-advice-2 --reason "the API sends Retry-After now"`
+	By     string `complete:"ids" arg:""`
+	Reason string `short:"r" placeholder:"TEXT"`
 }
 
 // Run implements the command.
@@ -96,15 +89,7 @@ func (s *SupersedeCommand) Run(ctx context.Context, c *terminal.Console) error {
 type ForgetCommand struct {
 	Changing
 
-	Reason string `short:"r" placeholder:"TEXT" help:"Why. It stays in the history."`
-}
-
-// Help implements kong.HelpProvider.
-func (ForgetCommand) Help() string {
-	return `Example:
-
-    annals forget retry-advice --reason "the API is gone"
-    annals restore retry-advice`
+	Reason string `short:"r" placeholder:"TEXT"`
 }
 
 // Run implements the command.
@@ -115,16 +100,7 @@ func (f *ForgetCommand) Run(ctx context.Context, c *terminal.Console) error {
 type RestoreCommand struct {
 	Changing
 
-	Reason string `short:"r" placeholder:"TEXT" help:"Why. It stays in the history."`
-}
-
-// Help implements kong.HelpProvider.
-func (RestoreCommand) Help() string {
-	return `What was superseded when it was forgotten is superseded again. To restore that ends it.
-
-Example:
-
-    annals restore retry-advice --reason "forgotten by mistake"`
+	Reason string `short:"r" placeholder:"TEXT"`
 }
 
 // Run implements the command.
@@ -137,16 +113,7 @@ func (r *RestoreCommand) Run(ctx context.Context, c *terminal.Console) error {
 type StaleCommand struct {
 	Changing
 
-	Reason string `short:"r" placeholder:"TEXT" help:"What changed. It stays in the history."`
-}
-
-// Help implements kong.HelpProvider.
-func (StaleCommand) Help() string {
-	return `Every distinct reporter halves the confidence, until somebody confirms the knowledge.
-
-Example:
-
-    annals stale retry-advice --reason "the API answers 503 now"`
+	Reason string `short:"r" placeholder:"TEXT"`
 }
 
 // Run implements the command.
@@ -159,18 +126,8 @@ func (s *StaleCommand) Run(ctx context.Context, c *terminal.Console) error {
 type ConfirmCommand struct {
 	Changing
 
-	Reason string `short:"r" placeholder:"TEXT" help:"How you know. It stays in the history."`
-	Until  string `placeholder:"TIME" help:"Until when this holds: a time, a date, or a while such as 90d or 12h."`
-}
-
-// Help implements kong.HelpProvider.
-func (ConfirmCommand) Help() string {
-	return `After --until the confirmation has expired: the knowledge is marked, annals report stale and list --is-stale show it, and the
-reports of staleness before the confirmation count again.
-
-Example:
-
-    annals confirm retry-advice --reason "tried it today" --until 2027-01-01`
+	Reason string `short:"r" placeholder:"TEXT"`
+	Until  string `placeholder:"TIME"`
 }
 
 // Run implements the command.
@@ -188,6 +145,6 @@ func (f *ConfirmCommand) Run(ctx context.Context, c *terminal.Console) error {
 type Changing struct {
 	terminal.Writing
 
-	ID       string `complete:"ids" arg:"" help:"Which piece of knowledge."`
-	Revision int64  `field:"If-Match" least:"1" placeholder:"N" help:"Refuse if somebody changed it since this revision."`
+	ID       string `complete:"ids" arg:""`
+	Revision int64  `field:"If-Match" least:"1" placeholder:"N"`
 }

@@ -17,30 +17,16 @@ import (
 type ContextCommand struct {
 	terminal.Remote
 
-	Moment string   `arg:"" complete:"moments" help:"start: who the user is, then what fits the task. focus: what fits a goal. query: six kinds of knowledge side by side. analysis: what is known about the tools and of such cases, when something failed."`
-	About  []string `field:"query,task,goal" arg:"" optional:"" help:"The task, goal or question; - reads it from standard input. At start it may be left out."`
+	Moment string   `arg:"" complete:"moments"`
+	About  []string `field:"query,task,goal" arg:"" optional:""`
 
-	ToolIssue []string `sep:"none" placeholder:"TEXT" help:"At analysis: what failed, the first failure first. Repeat for more."`
-	MaxTokens int      `placeholder:"N" help:"How long it is at most: 50 to 32000 tokens; 1800 unless told, 500 at analysis."`
-	MinScore  *float64 `placeholder:"0…1" help:"Only knowledge that is at least so much about it."`
-	Tag       []string `sep:"none" placeholder:"KEY=VALUE" help:"Only knowledge with this tag."`
-	Hints     bool     `help:"Only some lines that help to choose a skill."`
+	ToolIssue []string `sep:"none" placeholder:"TEXT"`
+	MaxTokens int      `placeholder:"N"`
+	MinScore  *float64 `placeholder:"0…1"`
+	Tag       []string `sep:"none" placeholder:"KEY=VALUE"`
+	Hints     bool
 
 	audience
-}
-
-// Help implements kong.HelpProvider.
-func (ContextCommand) Help() string {
-	return `It prints Markdown for a prompt, and nothing at all where nothing is known. Hosts run it when a session begins, before they
-have started annals mcp: where no server answers and none is named, it reads what that keeps in
-~/.local/share/annals.
-
-Examples:
-
-    annals context start --user 123 --project 456
-    annals context query "make the weekly sales dashboard" --max-tokens 800
-    annals context analysis "crawl example.com" --tool-issue "chromedriver: version mismatch"
-    annals context focus "faster builds" --hints`
 }
 
 // Run implements the command.

@@ -16,23 +16,12 @@ import (
 type FeedbackCommand struct {
 	Changing
 
-	Verdict string `arg:"" optional:"" complete:"verdicts" help:"helpful or harmful."`
-	Retract bool   `help:"Take the vote back."`
-	Query   string `short:"q" placeholder:"TEXT" help:"What the knowledge was used for."`
-	Outcome string `short:"o" placeholder:"TEXT" help:"What came of it."`
-	Trace   string `field:"trace_id" placeholder:"ID" help:"The trace of the run: one voice per trace, without one per day."`
-	Event   string `field:"event_id" placeholder:"ID" help:"With --retract: the vote's event, instead of its trace."`
-}
-
-// Help implements kong.HelpProvider.
-func (FeedbackCommand) Help() string {
-	return `One voice per voter and trace, without a trace one per day (UTC); another voice there replaces the first.
-
-Examples:
-
-    annals feedback retry-advice helpful --query "sync contacts" --outcome "no more 429s" --trace run-42
-    annals feedback retry-advice harmful --as agent:crawler --on-behalf-of user:123
-    annals feedback retry-advice --retract --trace run-42`
+	Verdict string `arg:"" optional:"" complete:"verdicts"`
+	Retract bool
+	Query   string `short:"q" placeholder:"TEXT"`
+	Outcome string `short:"o" placeholder:"TEXT"`
+	Trace   string `field:"trace_id" placeholder:"ID"`
+	Event   string `field:"event_id" placeholder:"ID"`
 }
 
 // Validate implements kong.Validatable.

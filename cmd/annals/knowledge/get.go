@@ -17,16 +17,7 @@ type GetCommand struct {
 	terminal.Remote
 	terminal.Hindsight
 
-	ID string `complete:"ids" arg:"" help:"Which piece of knowledge."`
-}
-
-// Help implements kong.HelpProvider.
-func (GetCommand) Help() string {
-	return `Examples:
-
-    annals get profile_001
-    annals get profile_001 --json
-    annals get profile_001 --as-of 2026-03-01`
+	ID string `complete:"ids" arg:""`
 }
 
 // Run implements the command.

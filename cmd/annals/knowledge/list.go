@@ -13,26 +13,12 @@ import (
 type ListCommand struct {
 	terminal.Remote
 
-	Limit  int    `short:"n" default:"20" placeholder:"N" help:"At most so many: 20 unless told."`
-	Cursor string `placeholder:"CURSOR" help:"Go on where the page before ended: its next_cursor, with the same filters."`
+	Limit  int    `short:"n" default:"20" placeholder:"N"`
+	Cursor string `placeholder:"CURSOR"`
 
 	terminal.Tabular
 	terminal.Hindsight
 	terminal.ListFilters
-}
-
-// Help implements kong.HelpProvider.
-func (ListCommand) Help() string {
-	return `Everything that you may see, what was remembered last first. What is about something, annals search finds; all of it,
-annals export knowledge writes.
-
-Examples:
-
-    annals list
-    annals list --type tool --tag domain=web --limit 50
-    annals list --owner user:123 --status deleted --status superseded
-    annals list --scope project:456 --updated-from 2026-03-01 --json
-    annals list --as-of 2026-03-01`
 }
 
 // Run implements the command.

@@ -19,37 +19,28 @@ import (
 type RememberCommand struct {
 	terminal.Writing
 
-	Text string `field:"content" arg:"" help:"The knowledge itself; - reads it from standard input."`
-	ID   string `name:"id" placeholder:"ID" help:"A name of your own; without one the server finds one."`
+	Text string `field:"content" arg:""`
+	ID   string `name:"id" placeholder:"ID"`
 
-	Task        string   `short:"t" placeholder:"TEXT" help:"What one was doing, in which situation. Searched like the text."`
-	Type        string   `complete:"types" placeholder:"TYPE" help:"user_profile, strategy, tool, usecase, definition or plan. Follows from the category, else strategy."`
-	Category    string   `complete:"categories" placeholder:"WORD" help:"profile, preferences, entities, events, cases, patterns, tools, skills or antipatterns."`
-	ContextType string   `complete:"contexts" placeholder:"WORD" help:"memory, skill or resource. Memory unless told."`
-	Negative    bool     `help:"A failure to avoid."`
-	Scope       []string `short:"s" placeholder:"SCOPE" help:"Who may see it: user:ID, agent:ID, project:ID, team:ID, org:ID or public. Repeat for more. The owner unless told."`
-	Owner       string   `placeholder:"ENTITY" help:"Who may change it. You unless told."`
-	Tag         []string `sep:"none" placeholder:"KEY=VALUE" help:"A tag, or a label without KEY=. Repeat for more."`
-	Abstract    string   `placeholder:"TEXT" help:"A sentence or two instead of the text."`
-	Overview    string   `placeholder:"TEXT" help:"A page or two instead of the text."`
-	Meta        string   `placeholder:"JSON" help:"An object with whatever else you keep."`
-	URI         string   `name:"uri" placeholder:"URI" help:"Where it lies: viking://… Derived unless told."`
+	Task        string `short:"t" placeholder:"TEXT"`
+	Type        string `complete:"types" placeholder:"TYPE"`
+	Category    string `complete:"categories" placeholder:"WORD"`
+	ContextType string `complete:"contexts" placeholder:"WORD"`
+	Negative    bool
+	Scope       []string `short:"s" placeholder:"SCOPE"`
+	Owner       string   `placeholder:"ENTITY"`
+	Tag         []string `sep:"none" placeholder:"KEY=VALUE"`
+	Abstract    string   `placeholder:"TEXT"`
+	Overview    string   `placeholder:"TEXT"`
+	Meta        string   `placeholder:"JSON"`
+	URI         string   `name:"uri" placeholder:"URI"`
 
-	SourceName     string   `field:"source.name" placeholder:"NAME" help:"Where it comes from."`
-	SourceCategory string   `field:"source.category" placeholder:"WORD" help:"paper, exp, skill, book …"`
-	SourceURL      []string `field:"source.urls" name:"source-url" sep:"none" placeholder:"URL" help:"Where to read it. Repeat for more."`
-	SourceAgent    string   `field:"source.agent_id" placeholder:"ID" help:"The agent that found it."`
-	SourceTrace    string   `field:"source.trace_id" placeholder:"ID" help:"The trace of the run that taught it."`
-	SourceTime     string   `field:"source.timestamp" placeholder:"TIME" help:"When: a time or a date."`
-}
-
-// Help implements kong.HelpProvider.
-func (RememberCommand) Help() string {
-	return `Examples:
-
-    annals remember "Retry 429s with jitter" --task "calling rate-limited APIs" --scope team:web
-    annals remember "用户偏好使用 TypeScript" --category preferences --owner user:123 --tag domain=coding_style
-    annals remember - --id runbook-7 --type plan --scope public < runbook.md`
+	SourceName     string   `field:"source.name" placeholder:"NAME"`
+	SourceCategory string   `field:"source.category" placeholder:"WORD"`
+	SourceURL      []string `field:"source.urls" name:"source-url" sep:"none" placeholder:"URL"`
+	SourceAgent    string   `field:"source.agent_id" placeholder:"ID"`
+	SourceTrace    string   `field:"source.trace_id" placeholder:"ID"`
+	SourceTime     string   `field:"source.timestamp" placeholder:"TIME"`
 }
 
 // Run implements the command.

@@ -11,31 +11,22 @@ import (
 type ReviseCommand struct {
 	Changing
 
-	Content    *string  `short:"c" placeholder:"TEXT" help:"What it says; - reads it from standard input."`
-	Task       *string  `short:"t" placeholder:"TEXT" help:"What one was doing, in which situation."`
-	Abstract   *string  `placeholder:"TEXT" help:"A sentence or two instead of the text."`
-	Overview   *string  `placeholder:"TEXT" help:"A page or two instead of the text."`
-	Type       *string  `complete:"types" placeholder:"TYPE" help:"user_profile, strategy, tool, usecase, definition or plan."`
-	Category   *string  `complete:"categories" placeholder:"WORD" help:"profile, preferences, entities, events, cases, patterns, tools, skills or antipatterns."`
-	Polarity   *string  `complete:"polarities" placeholder:"WORD" help:"positive, or negative: a failure to avoid."`
-	Scope      []string `short:"s" placeholder:"SCOPE" help:"Who may see it, from now on: the whole new set. Repeat for more."`
-	Owner      *string  `placeholder:"ENTITY" help:"Whose it is, from now on."`
-	Visibility *string  `complete:"visibilities" placeholder:"WORD" help:"What the scopes should come to: private, shared, org or public. Refused if they do not."`
-	Tag        []string `sep:"none" placeholder:"KEY=VALUE" help:"Set a tag, or add a label without KEY=; the others stay. Repeat for more."`
-	Untag      []string `placeholder:"KEY" help:"Take a tag or a label away."`
-	Meta       string   `placeholder:"JSON" help:"Merge into the object with whatever else you keep."`
-	URI        *string  `name:"uri" placeholder:"URI" help:"Where it lies, from now on."`
-	Reason     string   `short:"r" placeholder:"TEXT" help:"Why. It stays in the history."`
-	Clear      []string `enum:"task,abstract,overview,category,tags,meta" placeholder:"FIELD" help:"Empty a field: task, abstract, overview, category, tags or meta."`
-}
-
-// Help implements kong.HelpProvider.
-func (ReviseCommand) Help() string {
-	return `Examples:
-
-    annals revise retry-advice --content "Honour Retry-After, then add jitter" --reason "the RFC says so" --revision 3
-    annals revise retry-advice --scope team:web --scope org:acme
-    annals revise retry-advice --tag domain=http --untag draft`
+	Content    *string  `short:"c" placeholder:"TEXT"`
+	Task       *string  `short:"t" placeholder:"TEXT"`
+	Abstract   *string  `placeholder:"TEXT"`
+	Overview   *string  `placeholder:"TEXT"`
+	Type       *string  `complete:"types" placeholder:"TYPE"`
+	Category   *string  `complete:"categories" placeholder:"WORD"`
+	Polarity   *string  `complete:"polarities" placeholder:"WORD"`
+	Scope      []string `short:"s" placeholder:"SCOPE"`
+	Owner      *string  `placeholder:"ENTITY"`
+	Visibility *string  `complete:"visibilities" placeholder:"WORD"`
+	Tag        []string `sep:"none" placeholder:"KEY=VALUE"`
+	Untag      []string `placeholder:"KEY"`
+	Meta       string   `placeholder:"JSON"`
+	URI        *string  `name:"uri" placeholder:"URI"`
+	Reason     string   `short:"r" placeholder:"TEXT"`
+	Clear      []string `enum:"task,abstract,overview,category,tags,meta" placeholder:"FIELD"`
 }
 
 // Run implements the command.

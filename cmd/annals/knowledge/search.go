@@ -15,35 +15,21 @@ import (
 type SearchCommand struct {
 	terminal.Remote
 
-	Question []string `field:"query" arg:"" help:"What you want to know, with or without quotes; - reads it from standard input."`
+	Question []string `field:"query" arg:""`
 
 	audience
 
-	Limit    *int     `short:"n" placeholder:"N" help:"At most so many answers: 1 to 100, 10 unless told."`
-	MinScore *float64 `placeholder:"0…1" help:"Only answers that are at least so much about the question."`
-	Order    string   `complete:"orders" placeholder:"WORD" help:"priority: the best answers, nearest scope first (unless told). score: by weight alone."`
-	Level    *int     `placeholder:"0…2" help:"Which text answers bring along: 0 the abstract, 1 the overview, 2 the content (unless told)."`
-	Explain  bool     `help:"Say how the answer came about."`
+	Limit    *int     `short:"n" placeholder:"N"`
+	MinScore *float64 `placeholder:"0…1"`
+	Order    string   `complete:"orders" placeholder:"WORD"`
+	Level    *int     `placeholder:"0…2"`
+	Explain  bool
 
-	MinPosition int64 `placeholder:"N" help:"Wait a moment until the answer is as new as this position of the log, such as that of a write."`
+	MinPosition int64 `placeholder:"N"`
 
 	terminal.Tabular
 	terminal.Hindsight
 	terminal.Filters
-}
-
-// Help implements kong.HelpProvider.
-func (SearchCommand) Help() string {
-	return `Without --user, --agent, --project, --team or --org everything counts that you belong to.
-
-Examples:
-
-    annals search "how do I call a rate-limited API?"
-    annals search "用户偏好什么语言" --user 123
-    annals search "rate limits" --user default --team pay --explain
-    annals search "deploy" --type plan --type tool --tag domain=web --limit 3 --json
-    annals search "deploy" --as-of 2026-03-01T09:00:00Z
-    annals search "deploy" --min-position 42`
 }
 
 // Run implements the command.

@@ -18,11 +18,11 @@ import (
 
 // SessionCommands are what can be done with conversations.
 type SessionCommands struct {
-	List   sessionListCommand   `cmd:"" help:"List your sessions."`
-	Show   sessionShowCommand   `cmd:"" help:"Show what a session has come to, and what was said in it."`
-	Add    sessionAddCommand    `cmd:"" help:"Add a message to a session; one that does not exist begins with it."`
-	Commit sessionCommitCommand `cmd:"" help:"Archive what was said, and learn from it."`
-	Retry  sessionRetryCommand  `cmd:"" help:"Try archives again of which nothing could be made."`
+	List   sessionListCommand   `cmd:""`
+	Show   sessionShowCommand   `cmd:""`
+	Add    sessionAddCommand    `cmd:""`
+	Commit sessionCommitCommand `cmd:""`
+	Retry  sessionRetryCommand  `cmd:""`
 }
 
 // inSession asks for something at /api/v1. What stands in the envelope is decoded into out.
@@ -47,14 +47,6 @@ func inSession(ctx context.Context, r terminal.Remote, what client.Request, out 
 type sessionListCommand struct {
 	terminal.Remote
 	terminal.Tabular
-}
-
-// Help implements kong.HelpProvider.
-func (sessionListCommand) Help() string {
-	return `Examples:
-
-    annals session list
-    annals session list --on-behalf-of user:123`
 }
 
 // Run implements the command.
@@ -84,16 +76,7 @@ func (s *sessionListCommand) Run(ctx context.Context, c *terminal.Console) error
 type sessionShowCommand struct {
 	terminal.Remote
 
-	ID string `complete:"sessions" arg:"" help:"Which session."`
-}
-
-// Help implements kong.HelpProvider.
-func (sessionShowCommand) Help() string {
-	return `Shows the summary of the newest archive, and what was said since.
-
-Examples:
-
-    annals session show planning`
+	ID string `complete:"sessions" arg:""`
 }
 
 // sessionShown is what a session has come to.
@@ -162,17 +145,9 @@ func indented(text string) string {
 type sessionAddCommand struct {
 	terminal.Remote
 
-	ID   string  `arg:"" help:"Which session."`
-	Text *string `arg:"" optional:"" help:"What was said; standard input if it is left out or -."`
-	Role string  `default:"user" enum:"user,assistant,system,tool" placeholder:"ROLE" help:"Who said it: user, assistant, system or tool."`
-}
-
-// Help implements kong.HelpProvider.
-func (sessionAddCommand) Help() string {
-	return `Examples:
-
-    annals session add planning "I prefer tabs for indentation"
-    annals session add planning --role assistant < answer.txt`
+	ID   string  `arg:""`
+	Text *string `arg:"" optional:""`
+	Role string  `default:"user" enum:"user,assistant,system,tool" placeholder:"ROLE"`
 }
 
 // Run implements the command.
@@ -229,23 +204,11 @@ type sessionCommitCommand struct {
 	terminal.Remote
 	terminal.Tabular
 
-	ID      string   `complete:"sessions" arg:"" help:"Which session."`
-	Wait    bool     `help:"Wait until it was learned from, and say what was learned."`
-	Keep    int      `placeholder:"N" help:"Leave so many of the newest messages in the session."`
-	Scope   []string `short:"s" complete:"scopes" placeholder:"SCOPE" help:"Who may see what is learned about work: user:ID, agent:ID, project:ID, team:ID, org:ID or public. Repeat for more. Default: you, and the agent that commits."`
-	Trigger string   `enum:",stated,task_done,compaction,feedback,periodic" default:"" placeholder:"WHY" help:"What made you: stated, task_done, compaction, feedback or periodic."`
-}
-
-// Help implements kong.HelpProvider.
-func (sessionCommitCommand) Help() string {
-	return `What is learned is for you, and for the agent that commits. --scope names another audience for what is learned about work; what
-is learned about you stays yours. With --wait the table shows who may see each item. annals history ITEM leads back to what was said.
-
-Examples:
-
-    annals session commit planning --wait
-    annals session commit planning --wait --scope team:web
-    annals session commit planning --keep 4 --trigger compaction`
+	ID      string `complete:"sessions" arg:""`
+	Wait    bool
+	Keep    int      `placeholder:"N"`
+	Scope   []string `short:"s" complete:"scopes" placeholder:"SCOPE"`
+	Trigger string   `enum:",stated,task_done,compaction,feedback,periodic" default:"" placeholder:"WHY"`
 }
 
 // Run implements the command.

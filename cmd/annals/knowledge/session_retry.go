@@ -13,17 +13,8 @@ import (
 type sessionRetryCommand struct {
 	terminal.Remote
 
-	ID   string `complete:"sessions" arg:"" help:"Which session."`
-	Wait bool   `help:"Wait until they were tried."`
-}
-
-// Help implements kong.HelpProvider.
-func (sessionRetryCommand) Help() string {
-	return `A server tries failed archives again by itself, at growing intervals, for a day. This asks for it at once, as often as you like.
-
-Examples:
-
-    annals session retry planning --wait`
+	ID   string `complete:"sessions" arg:""`
+	Wait bool
 }
 
 // Run implements the command.

@@ -13,21 +13,8 @@ type DoctorCommand struct {
 	terminal.Remote
 	serve.Embedder
 
-	Alive    bool   `help:"Only ask whether the server is alive, whatever it can do: for the health checks of containers."`
-	Database string `env:"DATABASE_URL" placeholder:"URL" help:"Look into this database, too. A SQLite file can be looked into while no server uses it."`
-}
-
-// Help implements kong.HelpProvider.
-func (DoctorCommand) Help() string {
-	return `Asks the server how it does; without one it looks at what a server would find here. Exit code 1 says that
-something is broken, 5 that no server answers.
-
-Examples:
-
-    annals doctor
-    annals doctor --server http://10.0.0.7:1933 --json
-    annals doctor --database sqlite:/var/lib/annals/annals.db
-    annals doctor --alive`
+	Alive    bool
+	Database string `env:"DATABASE_URL" placeholder:"URL"`
 }
 
 // Run implements the command.

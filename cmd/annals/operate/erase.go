@@ -25,44 +25,24 @@ type EraseCommand struct {
 	serve.Storage
 	serve.Logging
 
-	What string `complete:"ids" field:"of,id,stream" arg:"" optional:"" help:"Which piece of knowledge; a session, such as session:123/planning; or whose, such as user:123: all that belongs to him, all that is meant for him alone, and what he said; or tenant:NAME, for root."`
+	What string `complete:"ids" field:"of,id,stream" arg:"" optional:""`
 
-	Yes         bool   `help:"Ask for no confirmation. Default: on a terminal, the plan is shown and has to be confirmed."`
-	Plan        bool   `xor:"what" help:"Change nothing: say what would be erased, and what else goes back to it."`
-	Rows        bool   `help:"With --plan: name every thing, however many there are. Unless told, more than twenty are only counted."`
-	WithLineage bool   `help:"Erase, too, what it was made from, what was made from it, and what took its place."`
-	ReasonCode  string `placeholder:"WORD" help:"Why, in a word, such as gdpr-17: requested unless told. It stays for ever, like the following."`
-	LegalBasis  string `placeholder:"TEXT" help:"Such as \"Art. 17(1)(b) GDPR\"."`
-	RequestedBy string `placeholder:"WHO" help:"A pseudonym, such as user:123."`
-	Ticket      string `placeholder:"WORD" help:"Where it was asked for."`
+	Yes         bool
+	Plan        bool `xor:"what"`
+	Rows        bool
+	WithLineage bool
+	ReasonCode  string `placeholder:"WORD"`
+	LegalBasis  string `placeholder:"TEXT"`
+	RequestedBy string `placeholder:"WHO"`
+	Ticket      string `placeholder:"WORD"`
 
-	Sweep      bool   `help:"Rewrite the database's files, so that they hold nothing of what was erased. Afterwards, if something is to be erased. The server does it; alone, and with --database, whoever that names, such as the owner of the tables."`
-	ExportList string `xor:"what" complete:"file" placeholder:"FILE" help:"Write what was erased so far, and which keys were revoked, rotated or given another role, as lines of JSON, to be replayed after a backup was restored."`
-	Replay     string `xor:"what" complete:"file" placeholder:"FILE" help:"Erase in the database what such a list names and is not erased there, revoke its keys, let those end that were rotated, and take from others the role that they lost, while no server runs; serve --erased FILE does it before it serves."`
+	Sweep      bool
+	ExportList string `xor:"what" complete:"file" placeholder:"FILE"`
+	Replay     string `xor:"what" complete:"file" placeholder:"FILE"`
 
 	erased bool // something was, now
 
-	Certificate string `xor:"what" placeholder:"ID" help:"Print what proves that a piece of knowledge was erased: the record that says so, and a signed proof that it is in the log."`
-}
-
-// Help implements kong.HelpProvider.
-func (EraseCommand) Help() string {
-	return `The log keeps that there was something, who erased it and why, and verifies as before; what it said is gone from it, and
-from everything computed from it. The owner in person may do that, or an admin. All of somebody's is erased by
-the server, piece by piece, even if you or the server stop in the middle. docs/privacy.md says what files and
-backups still hold.
-
-Examples:
-
-    annals erase retry-advice --plan
-    annals erase retry-advice --reason-code gdpr-17 --ticket DSR-12
-    annals erase user:123 --reason-code gdpr-17 --sweep
-    annals erase session:123/planning
-    annals erase tenant:acme --tenant acme
-    annals erase --certificate retry-advice > certificate.json
-    annals erase --sweep --database postgres://log_owner:secret@db.internal/annals
-    annals erase --export-list erased.ndjson
-    annals erase --replay erased.ndjson`
+	Certificate string `xor:"what" placeholder:"ID"`
 }
 
 // Run implements the command.
@@ -185,8 +165,8 @@ func (e *EraseCommand) erase(ctx context.Context, c *terminal.Console, server *c
 type legalHold struct {
 	knowledge.Changing
 
-	ReasonCode string `required:"" placeholder:"WORD" help:"Why, in a word, such as litigation. It stays for ever."`
-	Ticket     string `placeholder:"WORD" help:"Of the case. It stays for ever."`
+	ReasonCode string `required:"" placeholder:"WORD"`
+	Ticket     string `placeholder:"WORD"`
 }
 
 func (l legalHold) do(ctx context.Context, c *terminal.Console, what, done string) error {
@@ -198,26 +178,12 @@ func (l legalHold) do(ctx context.Context, c *terminal.Console, what, done strin
 
 type HoldCommand struct{ legalHold }
 
-// Help implements kong.HelpProvider.
-func (HoldCommand) Help() string {
-	return `Example:
-
-    annals hold retry-advice --reason-code litigation --ticket LEGAL-7`
-}
-
 // Run implements the command.
 func (h *HoldCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return h.do(ctx, c, "hold", "held")
 }
 
 type ReleaseCommand struct{ legalHold }
-
-// Help implements kong.HelpProvider.
-func (ReleaseCommand) Help() string {
-	return `Example:
-
-    annals release retry-advice --reason-code settled --ticket LEGAL-7`
-}
 
 // Run implements the command.
 func (r *ReleaseCommand) Run(ctx context.Context, c *terminal.Console) error {

@@ -22,44 +22,24 @@ import (
 
 // KeyCommands are what can be done with keys.
 type KeyCommands struct {
-	Create keyCreateCommand `cmd:"" help:"Issue a key. It is shown once."`
-	List   keyListCommand   `cmd:"" help:"List the tenant's keys."`
-	Rotate keyRotateCommand `cmd:"" help:"Let another key take this one's place; this one still opens for a while."`
-	Revoke keyRevokeCommand `cmd:"" help:"Take a key back, at once and on every server."`
+	Create keyCreateCommand `cmd:""`
+	List   keyListCommand   `cmd:""`
+	Rotate keyRotateCommand `cmd:""`
+	Revoke keyRevokeCommand `cmd:""`
 }
 
 type keyCreateCommand struct {
 	terminal.Remote
 	serve.Storage
 
-	Subject       string   `arg:"" help:"Whose it is: an entity, such as user:mia or agent:crawler."`
-	Role          string   `default:"member" enum:"member,service,auditor,admin,root" placeholder:"ROLE" help:"member, service, auditor, admin or root. Member unless told."`
-	Member        []string `field:"memberships" placeholder:"ENTITY" help:"What the subject belongs to, such as team:pay. Repeat for more."`
-	ActsFor       bool     `help:"May act on behalf of others."`
-	PublishPublic bool     `help:"May write to the public scope."`
-	Expires       string   `field:"expires_at" placeholder:"TIME" help:"When it expires: a time, a date, or a while such as 90d or 12h. Never unless told."`
-	Note          string   `placeholder:"TEXT" help:"What it is for."`
-	Offline       bool     `help:"Write it into the database instead of asking a server: for the very first key."`
-}
-
-// Help implements kong.HelpProvider.
-func (keyCreateCommand) Help() string {
-	return `The first key must be root's or an admin's: from then on the server asks everybody for a key. With --offline no server
-is asked, and none may be using the SQLite file.
-
-What a role may do (docs/security.md has the whole table):
-
-    member    reads what is meant for it, what it belongs to, or everybody; changes what is its own
-    service   acts for everybody in its tenant, as programs do, and administers nothing
-    auditor   reads everything in its tenant, also what was forgotten, and changes nothing
-    admin     does everything in its tenant: gives keys, erases, changes what is others'
-    root      does that in every tenant, makes tenants, rebuilds projections and sweeps files
-
-Examples:
-
-    annals key create user:you --role root --offline
-    annals key create agent:crawler --role service --acts-for --expires 90d --note "nightly crawl"
-    annals key create user:mia --member team:pay --member project:456`
+	Subject       string   `arg:""`
+	Role          string   `default:"member" enum:"member,service,auditor,admin,root" placeholder:"ROLE"`
+	Member        []string `field:"memberships" placeholder:"ENTITY"`
+	ActsFor       bool
+	PublishPublic bool
+	Expires       string `field:"expires_at" placeholder:"TIME"`
+	Note          string `placeholder:"TEXT"`
+	Offline       bool
 }
 
 // Run implements the command.
@@ -186,14 +166,6 @@ type keyListCommand struct {
 	terminal.Tabular
 }
 
-// Help implements kong.HelpProvider.
-func (keyListCommand) Help() string {
-	return `Examples:
-
-    annals key list
-    annals key list --json`
-}
-
 // Run implements the command.
 func (k *keyListCommand) Run(ctx context.Context, c *terminal.Console) error {
 	server, err := k.Connect()
@@ -252,15 +224,8 @@ func (k GivenKey) state() string {
 type keyRotateCommand struct {
 	terminal.Remote
 
-	Prefix  string        `complete:"keys" arg:"" help:"Which key: its prefix, as annals key list shows it."`
-	Overlap time.Duration `least:"0s" default:"24h" help:"For how long the old key stays valid, in whole seconds; 0 ends it now."`
-}
-
-// Help implements kong.HelpProvider.
-func (keyRotateCommand) Help() string {
-	return `Examples:
-
-    annals key rotate PREFIX --overlap 1h`
+	Prefix  string        `complete:"keys" arg:""`
+	Overlap time.Duration `least:"0s" default:"24h"`
 }
 
 // Run implements the command.
@@ -277,17 +242,8 @@ func (k *keyRotateCommand) Run(ctx context.Context, c *terminal.Console) error {
 type keyRevokeCommand struct {
 	terminal.Remote
 
-	Prefix string `complete:"keys" arg:"" help:"Which key: its prefix, as annals key list shows it."`
-	Reason string `placeholder:"TEXT" help:"Why."`
-}
-
-// Help implements kong.HelpProvider.
-func (keyRevokeCommand) Help() string {
-	return `What was revoked stays revoked. Whoever revokes the key that he calls with, or the last one of an admin, is told.
-
-Examples:
-
-    annals key revoke PREFIX`
+	Prefix string `complete:"keys" arg:""`
+	Reason string `placeholder:"TEXT"`
 }
 
 // Run implements the command.

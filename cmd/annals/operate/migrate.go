@@ -14,19 +14,8 @@ type MigrateCommand struct {
 	serve.Storage
 	serve.Logging
 
-	Role  string `env:"ANNALS_DATABASE_ROLE" placeholder:"ROLE" help:"PostgreSQL: let this role serve, which owns nothing of the log and can only append to it."`
-	Check bool   `help:"Change nothing; end with exit code 1 if there is something to do."`
-}
-
-// Help implements kong.HelpProvider.
-func (MigrateCommand) Help() string {
-	return `serve does this by itself, unless it is told --no-migrate. Several may migrate one database at once.
-
-Examples:
-
-    annals migrate
-    annals migrate --check --database postgres://annals:secret@db.internal/annals
-    annals migrate --role log_writer --database postgres://log_owner:secret@db.internal/annals`
+	Role  string `env:"ANNALS_DATABASE_ROLE" placeholder:"ROLE"`
+	Check bool
 }
 
 // Run implements the command.

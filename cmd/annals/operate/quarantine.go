@@ -18,16 +18,16 @@ import (
 
 // QuarantineCommands are what can be done about streams that a projection passes over.
 type QuarantineCommands struct {
-	List   quarantineListCommand   `cmd:"" help:"Which streams a projection passes over, and why."`
-	Replay quarantineReplayCommand `cmd:"" help:"Let it take in what waits, in order, and release what it could."`
-	Skip   quarantineSkipCommand   `cmd:"" help:"Forget what waits: the projection never takes it in."`
+	List   quarantineListCommand   `cmd:""`
+	Replay quarantineReplayCommand `cmd:""`
+	Skip   quarantineSkipCommand   `cmd:""`
 }
 
 // quarantine names the projection whose it is.
 type quarantine struct {
 	terminal.Remote
 
-	Projection string `complete:"followers" placeholder:"NAME" help:"Which projection; needed if more than one has it in quarantine."`
+	Projection string `complete:"followers" placeholder:"NAME"`
 }
 
 // of is the projection that is meant: the one that was named, or the only one that has the stream in quarantine, or
@@ -72,18 +72,7 @@ type quarantineListCommand struct {
 	terminal.Remote
 	terminal.Tabular
 
-	Projection string `complete:"followers" placeholder:"NAME" help:"Which projection; all of them unless told."`
-}
-
-// Help implements kong.HelpProvider.
-func (quarantineListCommand) Help() string {
-	return `An event that a background projection could not take in, though nothing was down, puts its stream in
-quarantine. All other streams go on; what comes to this one waits in the log.
-
-Examples:
-
-    annals quarantine list
-    annals quarantine list --projection meaning --json`
+	Projection string `complete:"followers" placeholder:"NAME"`
 }
 
 // quarantined is a stream that a projection passes over.
@@ -177,17 +166,7 @@ func passedOver(ctx context.Context, server *client.Client, projection string) (
 type quarantineReplayCommand struct {
 	quarantine
 
-	Stream string `arg:"" optional:"" help:"Which stream, such as knowledge:profile_001; all of them unless told."`
-}
-
-// Help implements kong.HelpProvider.
-func (quarantineReplayCommand) Help() string {
-	return `A stream that was taken in whole is released. What fails again stays; exit code 1 says so.
-
-Examples:
-
-    annals quarantine replay
-    annals quarantine replay knowledge:profile_001`
+	Stream string `arg:"" optional:""`
 }
 
 // Run implements the command.
@@ -255,19 +234,8 @@ func someEvents(n int64) string {
 type quarantineSkipCommand struct {
 	quarantine
 
-	Stream string `arg:"" optional:"" help:"Which stream, such as knowledge:profile_001."`
-	All    bool   `help:"All streams in quarantine."`
-}
-
-// Help implements kong.HelpProvider.
-func (quarantineSkipCommand) Help() string {
-	return `What comes to the stream later is taken in again. The log keeps everything; what was skipped comes back if the
-projection begins anew (annals reread).
-
-Examples:
-
-    annals quarantine skip knowledge:profile_001
-    annals quarantine skip --all --json`
+	Stream string `arg:"" optional:""`
+	All    bool
 }
 
 // Run implements the command.

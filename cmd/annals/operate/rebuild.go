@@ -16,47 +16,26 @@ import (
 type RebuildCommand struct {
 	terminal.Remote
 
-	Projection string `arg:"" optional:"" complete:"projections" help:"Which projection: knowledge, which is meant where nothing is built, too; for --status and --retire also meaning, whose vectors of a model before are dropped then."`
+	Projection string `arg:"" optional:"" complete:"projections"`
 
-	Plan     bool `xor:"what" help:"Only say what it would take: items, events, disk, time."`
-	Status   bool `xor:"what" help:"Only say how far it has come, what became of the last one, and which versions there are."`
-	Watch    bool `xor:"what" help:"Watch the one that is running until it ends."`
-	History  bool `xor:"what" help:"Only say what happened to it, stage by stage, and who asked for it."`
-	Cancel   bool `xor:"what" help:"Give the running one up, and drop what it has built."`
-	Rollback bool `xor:"what" help:"Read the version again that was active before. Nothing is lost; done twice, it is undone."`
-	Retire   bool `xor:"what" help:"Drop the version that was active before: there is no way back then."`
+	Plan     bool `xor:"what"`
+	Status   bool `xor:"what"`
+	Watch    bool `xor:"what"`
+	History  bool `xor:"what"`
+	Cancel   bool `xor:"what"`
+	Rollback bool `xor:"what"`
+	Retire   bool `xor:"what"`
 
-	Repair     bool   `help:"The version that is read is known to be wrong, as annals verify --answers finds out: switch to what the log says, however the two differ."`
-	WhatIf     bool   `help:"Build it beside the version that is read, say whose confidence and which answers would change, and throw it away."`
-	Confidence string `complete:"policies" placeholder:"NAME" help:"The confidence policy to compute with, such as half-discounted/1 or wilson/1; that of the active version unless told."`
+	Repair     bool
+	WhatIf     bool
+	Confidence string `complete:"policies" placeholder:"NAME"`
 
-	NoWait   bool          `help:"Return as soon as it has begun."`
-	Patience time.Duration `least:"0s" default:"30s" help:"How long to wait for a server that is away, such as for a restart: the rebuild goes on when it is back."`
+	NoWait   bool
+	Patience time.Duration `least:"0s" default:"30s"`
 }
 
 // answerWithin bounds the wait for an answer that an interrupt does not end.
 const answerWithin = 30 * time.Second
-
-// Help implements kong.HelpProvider.
-func (RebuildCommand) Help() string {
-	return `Computes the projection anew from the log as the running server would compute it today, beside the version that
-is read. Everybody keeps working. The new version is switched to only if it is what an independent fold of the log
-gives, and differs from the old one in nothing but what the change means to change. The old one is kept and written
-until the next rebuild, or until --retire, so that --rollback loses nothing.
-
-Ctrl-C stops watching, not the rebuild; but a what-if ends with whoever asks. Exit code 1 says that it failed and everything is as before, 4 that one is
-running already.
-
-Examples:
-
-    annals rebuild knowledge --plan
-    annals rebuild knowledge
-    annals rebuild knowledge --no-wait && annals rebuild knowledge --watch
-    annals rebuild knowledge --what-if --confidence wilson/1
-    annals rebuild knowledge --repair
-    annals rebuild knowledge --rollback
-    annals rebuild knowledge --history`
-}
 
 // Run implements the command.
 func (r *RebuildCommand) Run(ctx context.Context, c *terminal.Console) error {

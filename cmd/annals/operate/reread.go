@@ -15,21 +15,7 @@ var Rereadable = []string{"meaning", "past"}
 type RereadCommand struct {
 	terminal.Remote
 
-	Projection string `arg:"" complete:"rereadable" help:"Which projection: meaning or past."`
-}
-
-// Help implements kong.HelpProvider.
-func (RereadCommand) Help() string {
-	return `For when the log was restored without what was computed from it, or a projection has skipped what it should not
-have. Answers are as they were until it has caught up. Vectors are
-kept by the hash of their text, so no model is asked twice.
-
-What was known in the past is refused meanwhile, and no other question.
-
-Examples:
-
-    annals reread meaning
-    annals reread past`
+	Projection string `arg:"" complete:"rereadable"`
 }
 
 // Run implements the command.

@@ -12,29 +12,17 @@ import (
 )
 
 type ScrubCommands struct {
-	Rules    scrubRulesCommand    `cmd:"" help:"Show what is redacted in what people write, or change it."`
-	Recorded scrubRecordedCommand `cmd:"" default:"withargs" help:"Redact what is recorded already, by today's rules."`
+	Rules    scrubRulesCommand    `cmd:""`
+	Recorded scrubRecordedCommand `cmd:"" default:"withargs"`
 }
 
 type scrubRulesCommand struct {
 	terminal.Writing
 
-	Off    []string `placeholder:"CLASS" enum:"api_key,jwt,private_key,email,phone,cc" help:"Leave a class as it is: api_key, jwt, private_key, email, phone or cc. Repeat for more."`
-	On     []string `placeholder:"CLASS" enum:"api_key,jwt,private_key,email,phone,cc" help:"Redact it again. Repeat for more."`
-	Add    []string `field:"patterns" sep:"none" placeholder:"CLASS=EXPRESSION" help:"Redact what a regular expression (RE2) finds, as [REDACTED_CLASS]. It is recorded for ever: name no secret in it. Repeat for more."`
-	Remove []string `placeholder:"CLASS" help:"Take the expressions of a class away. Repeat for more."`
-}
-
-// Help implements kong.HelpProvider.
-func (scrubRulesCommand) Help() string {
-	return `What changes holds from now on, for the whole tenant: what is recorded already stays as it is
-until you let it be redacted: annals scrub --since DATE.
-
-Examples:
-
-    annals scrub rules
-    annals scrub rules --off phone --add 'employee=\bEMP-\d{5}\b'
-    annals scrub rules --on phone --remove employee`
+	Off    []string `placeholder:"CLASS" enum:"api_key,jwt,private_key,email,phone,cc"`
+	On     []string `placeholder:"CLASS" enum:"api_key,jwt,private_key,email,phone,cc"`
+	Add    []string `field:"patterns" sep:"none" placeholder:"CLASS=EXPRESSION"`
+	Remove []string `placeholder:"CLASS"`
 }
 
 // scrubRules are the rules by which the server scrubs.

@@ -18,24 +18,9 @@ import (
 type scrubRecordedCommand struct {
 	terminal.Remote
 
-	Since string `required:"" placeholder:"MOMENT" help:"From when on: a time, a date, or a position of the log; 1 for all."`
-	Until string `placeholder:"MOMENT" help:"Up to when; up to now unless told."`
-	Plan  bool   `help:"Change nothing: list where something would be redacted, and what kind of thing; never what."`
-}
-
-// Help implements kong.HelpProvider.
-func (scrubRecordedCommand) Help() string {
-	return `Finds what today's rules would have caught in texts that are recorded already, and takes it out: the old text is
-destroyed, and what is left of it stands beside a new event. Histories, searches and answers about the past show
-that; the log verifies as before. Stopped in the middle, the same command goes on with what is left. Afterwards,
-annals erase --sweep rewrites the files.
-
-Examples:
-
-    annals scrub rules --add 'employee=\bEMP-\d{5}\b'
-    annals scrub --since 2026-01-01 --plan
-    annals scrub --since 1
-    annals scrub recorded --since 1`
+	Since string `required:"" placeholder:"MOMENT"`
+	Until string `placeholder:"MOMENT"`
+	Plan  bool
 }
 
 // scrubbedPage is an answer about a part of the log.

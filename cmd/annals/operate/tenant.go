@@ -11,24 +11,14 @@ import (
 
 // TenantCommands are what root can do with tenants.
 type TenantCommands struct {
-	Create tenantCreateCommand `cmd:"" help:"Create a tenant: an organisation's world of its own."`
-	List   tenantListCommand   `cmd:"" help:"List the tenants."`
+	Create tenantCreateCommand `cmd:""`
+	List   tenantListCommand   `cmd:""`
 }
 
 type tenantCreateCommand struct {
 	terminal.Remote
 
-	Name string `arg:"" help:"Its name: 1 to 63 of a-z 0-9 -."`
-}
-
-// Help implements kong.HelpProvider.
-func (tenantCreateCommand) Help() string {
-	return `For root. Then give its admin a key, and leave the rest to them.
-
-Examples:
-
-    annals tenant create acme
-    annals key create user:olga --role admin --tenant acme`
+	Name string `arg:""`
 }
 
 // Run implements the command.
@@ -51,13 +41,6 @@ func (t *tenantCreateCommand) Run(ctx context.Context, c *terminal.Console) erro
 type tenantListCommand struct {
 	terminal.Remote
 	terminal.Tabular
-}
-
-// Help implements kong.HelpProvider.
-func (tenantListCommand) Help() string {
-	return `Examples:
-
-    annals tenant list`
 }
 
 // Run implements the command.

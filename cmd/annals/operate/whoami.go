@@ -12,17 +12,6 @@ import (
 
 type WhoamiCommand struct{ terminal.Remote }
 
-// Help implements kong.HelpProvider.
-func (WhoamiCommand) Help() string {
-	return `Without a key you are whom --as names, or user:default; docs/security.md#no-auth-mode has the same for HTTP, MCP and /api/v1.
-
-Examples:
-
-    annals whoami
-    annals whoami --as agent:coder --on-behalf-of user:alice
-    annals whoami --json`
-}
-
 // Run implements the command.
 func (w *WhoamiCommand) Run(ctx context.Context, c *terminal.Console) error {
 	server, err := w.Connect()

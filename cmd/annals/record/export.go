@@ -14,35 +14,21 @@ import (
 
 // ExportCommands are what can be exported.
 type ExportCommands struct {
-	Knowledge exportKnowledgeCommand `cmd:"" help:"Every active piece of knowledge you may see, one a line."`
-	Files     exportFilesCommand     `cmd:"" help:"Every active piece of knowledge you may see, in files by owner and type."`
-	Log       exportLogCommand       `cmd:"" help:"Every event of the log, one a line, in order."`
+	Knowledge exportKnowledgeCommand `cmd:""`
+	Files     exportFilesCommand     `cmd:""`
+	Log       exportLogCommand       `cmd:""`
 }
 
 type exporting struct {
 	terminal.Remote
 
-	Output string `complete:"file" short:"o" placeholder:"FILE" help:"Write there instead of to standard output: all of it or nothing."`
+	Output string `complete:"file" short:"o" placeholder:"FILE"`
 }
 
 type exportKnowledgeCommand struct {
 	exporting
 	terminal.Hindsight
 	terminal.ListFilters
-}
-
-// Help implements kong.HelpProvider.
-func (exportKnowledgeCommand) Help() string {
-	return `Active knowledge, unless --status names what else. annals import remembers active knowledge again, with the counts of its
-votes, and computes its confidence from them. It takes nothing of what else a line says of the past: reports of staleness,
-confirmations, relations, revisions, times.
-
-Examples:
-
-    annals export knowledge --output knowledge.ndjson
-    annals export knowledge --as-of 2026-03-01
-    annals export knowledge --status superseded --status deleted
-    annals export knowledge --scope project:456 --type strategy | jq -r .content`
 }
 
 // Run implements the command.
@@ -58,25 +44,11 @@ type exportLogCommand struct {
 	exporting
 	logFilters
 
-	After        int64 `group:"events" placeholder:"N" help:"Only positions after this one."`
-	Through      int64 `group:"events" placeholder:"N" help:"Only positions up to this one."`
-	WithoutTexts bool  `help:"Leave out what people wrote. The records still verify."`
+	After        int64 `group:"events" placeholder:"N"`
+	Through      int64 `group:"events" placeholder:"N"`
+	WithoutTexts bool
 
-	Format string `enum:"ndjson,csv" default:"ndjson" help:"ndjson: an object a line. csv: a table for spreadsheets; with --output, FILE.manifest.json says what is in it."`
-}
-
-// Help implements kong.HelpProvider.
-func (exportLogCommand) Help() string {
-	return `The whole log, or the positions from one to another, is written as it is stored, and ends with a line that proves it:
-annals verify needs that file and the public key, and nothing else. Of what filters choose each line proves itself; that none
-is left out, only the whole log can show. CSV is for reading.
-
-Examples:
-
-    annals export log --output log.ndjson
-    annals export log --without-texts --after 1000 --output for-the-auditor.ndjson
-    annals export log --format csv --scope project:456 --output log.csv
-    annals export log --actor agent:crawler --from 2026-03-01`
+	Format string `enum:"ndjson,csv" default:"ndjson"`
 }
 
 // Run implements the command.

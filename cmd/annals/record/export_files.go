@@ -22,22 +22,8 @@ type exportFilesCommand struct {
 	terminal.Remote
 	terminal.Filters
 
-	Dir     string `arg:"" complete:"file" help:"The directory to write to: an empty one, or one that is not there yet."`
-	Replace bool   `help:"Replace the directory's global, agents and users."`
-}
-
-// Help implements kong.HelpProvider.
-func (exportFilesCommand) Help() string {
-	return `Every active piece of knowledge that you may see, with all that annals import DIR can remember elsewhere: what it says,
-whose it is, whom it reaches, where it lies and came from, the counts of its votes and its newest uses. Confidence is computed
-from the counts. Reports of staleness, confirmations, relations, revisions and times stay in the log. What an agent owns lies in agents/NAME, what a user owns and has not shared with everybody in users/ID, everything
-else in global. Each file is a JSON array, by type, and profiles by category: users/123/preferences.json,
-agents/crawler/strategies.json, global/tools.json.
-
-Examples:
-
-    annals export files knowledge
-    annals export files knowledge --replace --scope project:456`
+	Dir     string `arg:"" complete:"file"`
+	Replace bool
 }
 
 // Run implements the command.

@@ -15,21 +15,9 @@ import (
 type HistoryCommand struct {
 	terminal.Remote
 
-	ID   string `complete:"ids" arg:"" help:"Which piece of knowledge."`
-	Diff bool   `help:"Show what changed in texts word by word, Chinese by character."`
-	IDs  bool   `name:"ids" help:"Show how each was authenticated, and the ids of the event, the client.Request, the trace and what it belongs to."`
-}
-
-// Help implements kong.HelpProvider.
-func (HistoryCommand) Help() string {
-	return `What was forgotten keeps its history. The confidence is what it was after each step; "caused by" leads back to where a
-step began, such as the line of an imported file.
-
-Examples:
-
-    annals history profile_001
-    annals history profile_001 --diff
-    annals history profile_001 --ids --json`
+	ID   string `complete:"ids" arg:""`
+	Diff bool
+	IDs  bool `name:"ids"`
 }
 
 // Run implements the command.

@@ -18,37 +18,16 @@ import (
 type ImportCommand struct {
 	terminal.Remote
 
-	File     string        `arg:"" complete:"file" help:"Lines of JSON, or a JSON array, one piece of knowledge each, also compressed with gzip; - reads standard input. A directory is one that annals export files has written, or that is laid out like it: its .json, .ndjson and .jsonl files are read, also with .gz after that, and what else lies there is counted, links that lead elsewhere too."`
-	Update   bool          `help:"Where an id is taken by other content, revise it instead of refusing the line. Of what the line leaves out, owner, scopes and URI stay as they are, and task, abstract, overview, category, tags and meta are emptied. Source and eval stay whatever the line says."`
-	Reason   string        `placeholder:"TEXT" help:"With --update: why, for the history of what is revised. A record's own reason goes before it."`
-	Errors   string        `complete:"file" placeholder:"FILE" help:"Write every line that failed there, with its problem, as lines of JSON."`
-	Patience time.Duration `least:"0s" default:"30s" help:"How long to try again when the server goes away meanwhile, or is busy."`
-	Parallel int           `default:"1" placeholder:"N" help:"How many requests are under way at once, for a server that is far away: 1 to 8. More than one may mix up the order of the file in the log, so --update sends one."`
+	File     string `arg:"" complete:"file"`
+	Update   bool
+	Reason   string        `placeholder:"TEXT"`
+	Errors   string        `complete:"file" placeholder:"FILE"`
+	Patience time.Duration `least:"0s" default:"30s"`
+	Parallel int           `default:"1" placeholder:"N"`
 }
 
 // aLine is all that a line needs.
 const aLine = `{"type":"strategy","content":"Retry 429s with jitter"}`
-
-// Help implements kong.HelpProvider.
-func (ImportCommand) Help() string {
-	return `A line says at least what kind of knowledge it is, by type or category, and what it says:
-
-    ` + aLine + `
-
-What annals export writes of the past of a piece of knowledge (reports of staleness, confirmations, relations, revisions, times)
-is passed over.
-
-A bad line never spoils the others, nor a file that breaks off those beside it, and nothing is lost: the same content again is unchanged, so whatever
-stopped an import, run the same command again. A record without an id is named after what it says, and each item's
-history tells the file and the line that it came from. Exit code 1 says that lines failed.
-
-Examples:
-
-    annals import knowledge.ndjson
-    annals import knowledge/
-    annals import --update --reason "the review of March" --errors failed.ndjson knowledge.json
-    annals import knowledge.ndjson.gz --json`
-}
 
 // Validate implements kong.Validatable.
 func (i *ImportCommand) Validate() error {

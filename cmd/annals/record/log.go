@@ -18,37 +18,26 @@ type LogCommand struct {
 	terminal.Tabular
 	logFilters
 
-	After  int64 `group:"events" placeholder:"N" help:"Only positions after this one, the first of them instead of the newest."`
-	Limit  int   `short:"n" default:"20" placeholder:"N" help:"At most so many, the newest."`
-	Follow bool  `short:"f" help:"Go on with what is recorded from now on, until Ctrl-C."`
+	After  int64 `group:"events" placeholder:"N"`
+	Limit  int   `short:"n" default:"20" placeholder:"N"`
+	Follow bool  `short:"f"`
 }
 
 // logFilters narrow the log.
 type logFilters struct {
-	Actor        string   `group:"events" placeholder:"ENTITY" help:"Only what this entity did, or what was done on its behalf."`
-	For          string   `field:"on_behalf_of" group:"events" placeholder:"ENTITY" help:"Only what was done on this entity's behalf."`
-	Name         []string `group:"events" placeholder:"NAME" help:"Only events of this name, such as knowledge.found_helpful or knowledge.found_*. Repeat for alternatives."`
-	Stream       string   `group:"events" placeholder:"STREAM" help:"Only events of this stream, such as knowledge:ID."`
-	Scope        string   `complete:"scopes" group:"events" placeholder:"SCOPE" help:"Only what happened to knowledge that reached this scope then, or does now."`
-	Owner        string   `group:"events" placeholder:"ENTITY" help:"Only what happened to knowledge that belonged to this owner then, or does now."`
-	From         string   `group:"events" placeholder:"TIME" help:"Only what was recorded since: a time or a date."`
-	To           string   `group:"events" placeholder:"TIME" help:"Only what was recorded before: a time or a date."`
-	OccurredFrom string   `group:"events" placeholder:"TIME" help:"Only what happened in the world since, as far as anybody said."`
-	OccurredTo   string   `group:"events" placeholder:"TIME" help:"Only what happened in the world before."`
-	Trace        string   `field:"trace_id" group:"events" placeholder:"ID" help:"Only what belongs to this trace."`
-	Correlation  string   `field:"correlation_id" group:"events" placeholder:"ID" help:"Only what has this correlation id."`
-	Request      string   `field:"request_id" group:"events" placeholder:"ID" help:"Only what this request caused."`
-}
-
-// Help implements kong.HelpProvider.
-func (LogCommand) Help() string {
-	return `Examples:
-
-    annals log
-    annals log --actor user:123 --from 2026-03-01 --limit 50
-    annals log --follow --scope project:456
-    annals log --after 1000 --limit 100
-    annals log --name 'knowledge.found_*' --name knowledge.reported_stale --json`
+	Actor        string   `group:"events" placeholder:"ENTITY"`
+	For          string   `field:"on_behalf_of" group:"events" placeholder:"ENTITY"`
+	Name         []string `group:"events" placeholder:"NAME"`
+	Stream       string   `group:"events" placeholder:"STREAM"`
+	Scope        string   `complete:"scopes" group:"events" placeholder:"SCOPE"`
+	Owner        string   `group:"events" placeholder:"ENTITY"`
+	From         string   `group:"events" placeholder:"TIME"`
+	To           string   `group:"events" placeholder:"TIME"`
+	OccurredFrom string   `group:"events" placeholder:"TIME"`
+	OccurredTo   string   `group:"events" placeholder:"TIME"`
+	Trace        string   `field:"trace_id" group:"events" placeholder:"ID"`
+	Correlation  string   `field:"correlation_id" group:"events" placeholder:"ID"`
+	Request      string   `field:"request_id" group:"events" placeholder:"ID"`
 }
 
 // Run implements the command.

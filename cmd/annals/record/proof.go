@@ -19,24 +19,14 @@ import (
 
 // ProofCommands ask the server for what its log can be held to.
 type ProofCommands struct {
-	Key         proofKeyCommand         `cmd:"" help:"Print the public key that the log is signed with."`
-	Checkpoint  proofCheckpointCommand  `cmd:"" help:"Print a signed checkpoint of the log, to be kept elsewhere."`
-	Event       proofEventCommand       `cmd:"" help:"Prove that an event is in the log, and check that proof."`
-	Consistency proofConsistencyCommand `cmd:"" help:"Check that the log continues a checkpoint that was kept."`
-	NewKey      proofNewKeyCommand      `cmd:"" help:"Make a new signing key in the data directory."`
+	Key         proofKeyCommand         `cmd:""`
+	Checkpoint  proofCheckpointCommand  `cmd:""`
+	Event       proofEventCommand       `cmd:""`
+	Consistency proofConsistencyCommand `cmd:""`
+	NewKey      proofNewKeyCommand      `cmd:""`
 }
 
 type proofKeyCommand struct{ terminal.Remote }
-
-// Help implements kong.HelpProvider.
-func (proofKeyCommand) Help() string {
-	return `Give it to whoever is to check what the log proves.
-
-Examples:
-
-    annals proof key
-    annals verify --key "$(annals proof key)"`
-}
 
 // Run implements the command.
 func (p *proofKeyCommand) Run(ctx context.Context, c *terminal.Console) error {
@@ -71,18 +61,6 @@ func keyIn(said string) string {
 
 type proofCheckpointCommand struct{ terminal.Remote }
 
-// Help implements kong.HelpProvider.
-func (proofCheckpointCommand) Help() string {
-	return `Keep it where nobody of the database's people can change it. Later it tells whether the log still begins with what
-was in it then.
-
-Examples:
-
-    annals proof checkpoint > checkpoint-$(date +%F).txt
-    annals proof consistency checkpoint-2026-03-01.txt --key annals+6d1a0b3c+AfK…
-    annals verify --checkpoint checkpoint-2026-03-01.txt`
-}
-
 // Run implements the command.
 func (p *proofCheckpointCommand) Run(ctx context.Context, c *terminal.Console) error {
 	server, err := p.Connect()
@@ -113,18 +91,8 @@ func newestNote(ctx context.Context, server *client.Client) (string, *client.Res
 type proofEventCommand struct {
 	terminal.Remote
 
-	Event []string `arg:"" name:"event" help:"The event's id, as a history has it; or the whole receipt of a write: id, position and hash, to which the log is held."`
-	Key   string   `env:"ANNALS_LOG_KEYS" placeholder:"KEY" help:"The public key that you trust; the server's own unless told."`
-}
-
-// Help implements kong.HelpProvider.
-func (proofEventCommand) Help() string {
-	return `Examples:
-
-    annals proof event 019cc0a1-7f4e-7d9a-9b4e-0242ac120002
-    annals proof event 019cc0a1-7f4e-7d9a-9b4e-0242ac120002 17 7f25182fa7f7…
-    annals proof event 019cc0a1-7f4e-7d9a-9b4e-0242ac120002 --json > proof.json
-    annals verify proof.json --key annals+6d1a0b3c+AfK…`
+	Event []string `arg:"" name:"event"`
+	Key   string   `env:"ANNALS_LOG_KEYS" placeholder:"KEY"`
 }
 
 // Run implements the command.
@@ -179,17 +147,8 @@ func receiptOf(said []string) (r proof.Receipt, err error) {
 type proofConsistencyCommand struct {
 	terminal.Remote
 
-	File string `arg:"" complete:"file" help:"The checkpoint that was kept."`
-	Key  string `env:"ANNALS_LOG_KEYS" placeholder:"KEY" help:"The public key that you trust; the server's own unless told."`
-}
-
-// Help implements kong.HelpProvider.
-func (proofConsistencyCommand) Help() string {
-	return `Examples:
-
-    annals proof consistency checkpoint-2026-03-01.txt --key annals+6d1a0b3c+AfK…
-    annals proof consistency checkpoint-2026-03-01.txt --json > consistency.json
-    annals verify consistency.json --key annals+6d1a0b3c+AfK…`
+	File string `arg:"" complete:"file"`
+	Key  string `env:"ANNALS_LOG_KEYS" placeholder:"KEY"`
 }
 
 // Run implements the command.
@@ -258,18 +217,7 @@ func newest(ctx context.Context, server *client.Client, key string) (domain.Chec
 type proofNewKeyCommand struct {
 	serve.Storage
 
-	LogName string `env:"ANNALS_LOG_NAME" default:"annals" placeholder:"NAME" help:"What the key calls itself, such as annals.example.com."`
-}
-
-// Help implements kong.HelpProvider.
-func (proofNewKeyCommand) Help() string {
-	return `serve makes a key when there is none. Another one is for when that one was lost, or seen by somebody. What the old
-one signed stays, and its public part is kept. Start the servers again afterwards.
-
-Examples:
-
-    annals proof new-key
-    annals proof new-key --data /var/lib/annals`
+	LogName string `env:"ANNALS_LOG_NAME" default:"annals" placeholder:"NAME"`
 }
 
 // Run implements the command.

@@ -20,13 +20,13 @@ import (
 
 // ReportCommands are the questions that auditors ask.
 type ReportCommands struct {
-	Actor     reportActorCommand     `cmd:"" help:"Everything that somebody did, or that was done on their behalf."`
-	Changes   reportChangesCommand   `cmd:"" help:"Everything that changed in a scope, and how."`
-	Harm      reportHarmCommand      `cmd:"" help:"The knowledge that did most harm."`
-	Stale     reportStaleCommand     `cmd:"" help:"The knowledge that most people report out of date, or whose confirmation has expired."`
-	Declining reportDecliningCommand `cmd:"" help:"The knowledge whose confidence fell furthest."`
-	Usage     reportUsageCommand     `cmd:"" help:"Who was given a piece of knowledge, or found it helpful; before it proved harmful, or after."`
-	Denials   reportDenialsCommand   `cmd:"" help:"What was denied, and to whom."`
+	Actor     reportActorCommand     `cmd:""`
+	Changes   reportChangesCommand   `cmd:""`
+	Harm      reportHarmCommand      `cmd:""`
+	Stale     reportStaleCommand     `cmd:""`
+	Declining reportDecliningCommand `cmd:""`
+	Usage     reportUsageCommand     `cmd:""`
+	Denials   reportDenialsCommand   `cmd:""`
 }
 
 // reporting are the flags of every report.
@@ -34,10 +34,10 @@ type reporting struct {
 	exporting
 	terminal.Tabular
 
-	From   string `group:"events" placeholder:"TIME" help:"Only since: a time or a date."`
-	To     string `group:"events" placeholder:"TIME" help:"Only before: a time or a date."`
-	Limit  int    `short:"n" default:"20" placeholder:"N" help:"At most so many in the terminal and with --json; lines and CSV have them all."`
-	Format string `enum:",ndjson,csv" default:"" placeholder:"ndjson|csv" help:"The whole report as lines of JSON, or as CSV with FILE.manifest.json beside --output."`
+	From   string `group:"events" placeholder:"TIME"`
+	To     string `group:"events" placeholder:"TIME"`
+	Limit  int    `short:"n" default:"20" placeholder:"N"`
+	Format string `enum:",ndjson,csv" default:"" placeholder:"ndjson|csv"`
 }
 
 // report asks for a report and prints it by a table of so many heads.
@@ -101,17 +101,7 @@ func (r reporting) first(ctx context.Context, server *client.Client, path []stri
 type reportActorCommand struct {
 	reporting
 
-	Actor string `arg:"" help:"Whose deeds, such as agent:crawler."`
-}
-
-// Help implements kong.HelpProvider.
-func (reportActorCommand) Help() string {
-	return `What an entity did itself, and what others did on its behalf, oldest first.
-
-Examples:
-
-    annals report actor agent:crawler --from 2026-03-01
-    annals report actor user:123 --format csv --output user-123.csv`
+	Actor string `arg:""`
 }
 
 // Run implements the command.
@@ -128,18 +118,7 @@ func deed(raw json.RawMessage) ([]string, error) {
 type reportChangesCommand struct {
 	reporting
 
-	Scope string `complete:"scopes" arg:"" help:"Whom the knowledge reaches, such as project:456."`
-}
-
-// Help implements kong.HelpProvider.
-func (reportChangesCommand) Help() string {
-	return `Every event of knowledge that reached the scope when it happened, or reaches it now, forgotten knowledge too,
-with what it changed. Confidence is computed by the policy that is named beside it.
-
-Examples:
-
-    annals report changes project:456 --from 2026-03-01 --to 2026-04-01
-    annals report changes public --json`
+	Scope string `complete:"scopes" arg:""`
 }
 
 // Run implements the command.
@@ -166,8 +145,8 @@ func (r *reportChangesCommand) Run(ctx context.Context, c *terminal.Console) err
 type ranking struct {
 	reporting
 
-	Scope string `complete:"scopes" group:"filter" placeholder:"SCOPE" help:"Reaches this scope."`
-	Owner string `group:"filter" placeholder:"ENTITY" help:"Belongs to this owner."`
+	Scope string `complete:"scopes" group:"filter" placeholder:"SCOPE"`
+	Owner string `group:"filter" placeholder:"ENTITY"`
 }
 
 func (r ranking) asked() url.Values {
@@ -195,17 +174,6 @@ func (r ranking) rank(ctx context.Context, c *terminal.Console, name string, hea
 
 type reportHarmCommand struct{ ranking }
 
-// Help implements kong.HelpProvider.
-func (reportHarmCommand) Help() string {
-	return `Counted are the voices that say so now, cast within --from and --to. Without a time, those that knowledge was
-imported with count, too.
-
-Examples:
-
-    annals report harm --limit 5
-    annals report harm --scope project:456 --from 2026-03-01`
-}
-
 // Run implements the command.
 func (r *reportHarmCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return r.rank(ctx, c, "harm", []string{"HARM", "LAST", "HELPFUL", "CONFIDENCE", "ID", "TASK"}, func(s api.ItemStanding) []string {
@@ -215,16 +183,6 @@ func (r *reportHarmCommand) Run(ctx context.Context, c *terminal.Console) error 
 
 type reportStaleCommand struct{ ranking }
 
-// Help implements kong.HelpProvider.
-func (reportStaleCommand) Help() string {
-	return `Counted are the people who reported it since it was last confirmed. When a confirmation with an end expires, those who
-reported it before count again, and it is listed even if nobody did.
-
-Example:
-
-    annals report stale --owner team:web`
-}
-
 // Run implements the command.
 func (r *reportStaleCommand) Run(ctx context.Context, c *terminal.Console) error {
 	return r.rank(ctx, c, "stale", []string{"REPORTS", "LAST", "CONFIDENCE", "ID", "WHY"}, func(s api.ItemStanding) []string {
@@ -233,17 +191,6 @@ func (r *reportStaleCommand) Run(ctx context.Context, c *terminal.Console) error
 }
 
 type reportDecliningCommand struct{ ranking }
-
-// Help implements kong.HelpProvider.
-func (reportDecliningCommand) Help() string {
-	return `Compares the confidence when the time began, or when the knowledge did, with that when it ended. Without --from it is
-the last thirty days.
-
-Examples:
-
-    annals report declining
-    annals report declining --from 2026-03-01 --to 2026-03-08 --scope org:acme`
-}
 
 // Run implements the command.
 func (r *reportDecliningCommand) Run(ctx context.Context, c *terminal.Console) error {
@@ -268,19 +215,8 @@ func (r reliance) who() string {
 type reportUsageCommand struct {
 	reporting
 
-	ID    string `complete:"ids" arg:"" help:"Which piece of knowledge."`
-	Actor string `group:"events" placeholder:"ENTITY" help:"Only what this entity did, or what was done on its behalf."`
-}
-
-// Help implements kong.HelpProvider.
-func (reportUsageCommand) Help() string {
-	return `Newest first. Who found it helpful is known from the log; who was given it only where the server records that
-(ANNALS_RECORD_RETRIEVALS).
-
-Examples:
-
-    annals report usage retry-429
-    annals report usage retry-429 --format csv --output usage.csv`
+	ID    string `complete:"ids" arg:""`
+	Actor string `group:"events" placeholder:"ENTITY"`
 }
 
 // Run implements the command.
@@ -313,17 +249,7 @@ func (r *reportUsageCommand) Run(ctx context.Context, c *terminal.Console) error
 type reportDenialsCommand struct {
 	reporting
 
-	Actor string `group:"events" placeholder:"ENTITY" help:"Only what was denied to this entity, or on its behalf."`
-}
-
-// Help implements kong.HelpProvider.
-func (reportDenialsCommand) Help() string {
-	return `Requests that were answered with 401 or 403, newest first. They are written in the background: the last second or so may
-be missing.
-
-Example:
-
-    annals report denials --from 2026-03-01`
+	Actor string `group:"events" placeholder:"ENTITY"`
 }
 
 // Run implements the command.

@@ -20,29 +20,11 @@ type VerifyCommand struct {
 	serve.Storage
 	serve.Logging
 
-	File string `arg:"" optional:"" complete:"file" help:"An exported log, a proof as annals proof event --json and annals proof consistency --json print it, or the certificate of an erasure as annals erase --certificate prints it. Without it the database is verified."`
+	File string `arg:"" optional:"" complete:"file"`
 
-	Key        []string `env:"ANNALS_LOG_KEYS" placeholder:"KEY" help:"A public key that is trusted, or a file with some. For the database, those in the data directory unless one is named; needed if its log has signed checkpoints."`
-	Checkpoint []string `complete:"file" placeholder:"FILE" help:"A checkpoint that was kept elsewhere, as annals proof checkpoint prints it: the database, or the exported log, must continue it."`
-	Answers    bool     `help:"Compare what is answered with the log, too: fold every event anew, and name the items whose rows are not what it gives. Takes some times as long."`
-}
-
-// Help implements kong.HelpProvider.
-func (VerifyCommand) Help() string {
-	return `Computes every hash, every commitment, the tree and its root anew from the stored bytes, and names whatever is not
-as it was recorded, with its position. It only reads, sees one moment, and needs no server: one may go on meanwhile.
-
-Exit code 0: all is as it was recorded. 1: it is not. 2 or 5: nothing was found out, since what is named cannot be
-verified, or cannot be read now. What a database says of itself somebody could have made up who
-has the signing key, too; a checkpoint that was kept elsewhere he cannot have.
-
-Examples:
-
-    annals verify
-    annals verify --answers
-    annals verify --database postgres://annals:secret@db.internal/annals --checkpoint last-month.txt
-    annals verify log.ndjson --key annals+6d1a0b3c+AfK… --checkpoint last-month.txt
-    annals verify certificate.json --key annals+6d1a0b3c+AfK…`
+	Key        []string `env:"ANNALS_LOG_KEYS" placeholder:"KEY"`
+	Checkpoint []string `complete:"file" placeholder:"FILE"`
+	Answers    bool
 }
 
 // Run implements the command.

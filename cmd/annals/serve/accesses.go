@@ -11,10 +11,10 @@ import (
 // recording says what is kept of who read what.
 type recording struct {
 	// Retrievals is off unless somebody wants to know who relied on what.
-	Retrievals string `group:"accesses" name:"record-retrievals" env:"ANNALS_RECORD_RETRIEVALS" enum:"off,sampled,all" default:"off" help:"Record who was given which knowledge: off, sampled (one request in ten) or all. What was denied is recorded always."`
+	Retrievals string `group:"accesses" name:"record-retrievals" env:"ANNALS_RECORD_RETRIEVALS" enum:"off,sampled,all" default:"off"`
 
 	// KeepAccesses bounds how much that becomes.
-	KeepAccesses time.Duration `group:"accesses" env:"ANNALS_KEEP_ACCESSES" default:"2160h" placeholder:"TIME" help:"For how long that is kept; 0s for ever."`
+	KeepAccesses time.Duration `group:"accesses" env:"ANNALS_KEEP_ACCESSES" default:"2160h" placeholder:"TIME"`
 }
 
 // accesses prepares to record.

@@ -20,13 +20,13 @@ type Config struct {
 	Storage
 
 	// Listen is where the API is served. Until there are keys, that is this machine alone.
-	Listen string `group:"where" env:"ANNALS_LISTEN" placeholder:"HOST:PORT" help:"Where to serve: 127.0.0.1:1933 unless told. Port 0 picks a free one and says so."`
+	Listen string `group:"where" env:"ANNALS_LISTEN" placeholder:"HOST:PORT"`
 
 	// RootKey opens everything, in every tenant: ANNALS_ROOT_KEY alone sets it, since others can see flags.
 	RootKey string `kong:"-"`
 
 	// NoMigrate leaves the schema to whoever runs annals migrate.
-	NoMigrate bool `group:"where" env:"ANNALS_NO_MIGRATE" help:"Refuse an older schema instead of migrating it; annals migrate does."`
+	NoMigrate bool `group:"where" env:"ANNALS_NO_MIGRATE"`
 
 	Embedder
 
@@ -41,27 +41,27 @@ type Config struct {
 	encryption
 
 	// LogName is what the log calls itself in what it signs. It matters when the signing key is made.
-	LogName string `group:"where" env:"ANNALS_LOG_NAME" default:"annals" placeholder:"NAME" help:"What a new key for signing the log is called, such as annals.example.com: annals unless told."`
+	LogName string `group:"where" env:"ANNALS_LOG_NAME" default:"annals" placeholder:"NAME"`
 
 	// Scrub keeps secrets and personal data out of what is remembered.
-	Scrub string `group:"limits" env:"ANNALS_SCRUB" enum:"on,off" default:"on" help:"Redact secrets and personal data in what people write, before it is recorded: on or off."`
+	Scrub string `group:"limits" env:"ANNALS_SCRUB" enum:"on,off" default:"on"`
 
 	resources
 
 	// Erased brings erasures to a backup that was restored, before anybody reads it.
-	Erased string `group:"where" env:"ANNALS_ERASED" placeholder:"FILE" complete:"file" help:"Before serving, erase what this list names, and revoke its keys: annals erase --export-list writes it. For a database that was restored from a backup."`
+	Erased string `group:"where" env:"ANNALS_ERASED" placeholder:"FILE" complete:"file"`
 
 	// SweepAfter rewrites the files by itself.
-	SweepAfter time.Duration `group:"limits" name:"sweep" env:"ANNALS_SWEEP" default:"24h" help:"How long the files may hold what was erased, until the server rewrites them; 0: it does not, and annals erase --sweep does."`
+	SweepAfter time.Duration `group:"limits" name:"sweep" env:"ANNALS_SWEEP" default:"24h"`
 
 	// Rate keeps one key from crowding out the others.
-	Rate float64 `group:"limits" env:"ANNALS_RATE" default:"0" placeholder:"N" help:"Requests a second that may be made with one key, and twice as many at once; 0 for any number."`
+	Rate float64 `group:"limits" env:"ANNALS_RATE" default:"0" placeholder:"N"`
 
 	// Notice lets load balancers learn of a shutdown before connections are refused.
-	Notice time.Duration `group:"limits" env:"ANNALS_NOTICE" default:"0s" help:"On shutdown, how long /readyz says no before new connections are refused."`
+	Notice time.Duration `group:"limits" env:"ANNALS_NOTICE" default:"0s"`
 
 	// Drain bounds how long a shutdown may take.
-	Drain time.Duration `group:"limits" env:"ANNALS_DRAIN" default:"30s" help:"On shutdown, how long accepted requests may take to finish."`
+	Drain time.Duration `group:"limits" env:"ANNALS_DRAIN" default:"30s"`
 
 	Logging
 }
@@ -69,10 +69,10 @@ type Config struct {
 // Storage says where everything lies.
 type Storage struct {
 	// Database is the one database; Annals keeps everything else that it knows in it.
-	Database string `group:"where" env:"DATABASE_URL" placeholder:"URL" help:"postgres://USER:PASSWORD@HOST:PORT/DATABASE or sqlite:PATH. Unless told, sqlite:annals.db in the data directory."`
+	Database string `group:"where" env:"DATABASE_URL" placeholder:"URL"`
 
 	// Data is the directory for what is not in the database.
-	Data string `group:"where" env:"ANNALS_DATA" placeholder:"DIR" complete:"file" help:"The data directory. Default: $XDG_DATA_HOME/annals, or ~/.local/share/annals."`
+	Data string `group:"where" env:"ANNALS_DATA" placeholder:"DIR" complete:"file"`
 }
 
 // Opened fills in the default places, and prints the default data directory, which the command is about to open.

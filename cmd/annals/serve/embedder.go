@@ -11,22 +11,22 @@ import (
 // Embedder says what turns text into vectors.
 type Embedder struct {
 	// URL is the base of an OpenAI-compatible endpoint.
-	URL string `name:"embedding-url" group:"embedding" env:"ANNALS_EMBEDDING_URL" placeholder:"URL" help:"An OpenAI-compatible endpoint, such as https://api.openai.com/v1 or http://127.0.0.1:11434/v1."`
+	URL string `name:"embedding-url" group:"embedding" env:"ANNALS_EMBEDDING_URL" placeholder:"URL"`
 
 	// Model is the name that the endpoint knows the model by.
-	Model string `name:"embedding-model" group:"embedding" env:"ANNALS_EMBEDDING_MODEL" placeholder:"NAME" help:"The model there."`
+	Model string `name:"embedding-model" group:"embedding" env:"ANNALS_EMBEDDING_MODEL" placeholder:"NAME"`
 
 	// Dims is the length of the model's vectors. The key comes from the environment alone: other
 	// users of the machine can read command lines.
-	Dims string `name:"embedding-dims" group:"embedding" env:"ANNALS_EMBEDDING_DIMS" placeholder:"N" help:"How long its vectors are, if the model can do several."`
+	Dims string `name:"embedding-dims" group:"embedding" env:"ANNALS_EMBEDDING_DIMS" placeholder:"N"`
 
 	// Rate keeps the background, which may have everything to embed, from using up what the endpoint allows.
-	Rate string `name:"embedding-rate" group:"embedding" env:"ANNALS_EMBEDDING_RATE" placeholder:"N" help:"Requests a second at most; any number unless told."`
+	Rate string `name:"embedding-rate" group:"embedding" env:"ANNALS_EMBEDDING_RATE" placeholder:"N"`
 
 	// The model before answers questions until the vectors of the new one are complete.
-	PreviousURL   string `name:"embedding-previous-url" group:"embedding" env:"ANNALS_EMBEDDING_PREVIOUS_URL" placeholder:"URL" help:"After a change of model, where the one before is, if elsewhere (its key comes from ANNALS_EMBEDDING_PREVIOUS_KEY)."`
-	PreviousModel string `name:"embedding-previous-model" group:"embedding" env:"ANNALS_EMBEDDING_PREVIOUS_MODEL" placeholder:"NAME" help:"After a change of model, the one before: it embeds questions until the vectors of the new one are complete."`
-	PreviousDims  string `name:"embedding-previous-dims" group:"embedding" env:"ANNALS_EMBEDDING_PREVIOUS_DIMS" placeholder:"N" help:"How long its vectors are, if it can do several."`
+	PreviousURL   string `name:"embedding-previous-url" group:"embedding" env:"ANNALS_EMBEDDING_PREVIOUS_URL" placeholder:"URL"`
+	PreviousModel string `name:"embedding-previous-model" group:"embedding" env:"ANNALS_EMBEDDING_PREVIOUS_MODEL" placeholder:"NAME"`
+	PreviousDims  string `name:"embedding-previous-dims" group:"embedding" env:"ANNALS_EMBEDDING_PREVIOUS_DIMS" placeholder:"N"`
 }
 
 // environment is the process's, under what the flags say.

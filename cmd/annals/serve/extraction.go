@@ -16,13 +16,13 @@ import (
 // extracting says what turns sessions into knowledge.
 type extracting struct {
 	// LLMURL is the base of an OpenAI-compatible endpoint.
-	LLMURL string `name:"llm-url" group:"extraction" env:"ANNALS_LLM_URL" placeholder:"URL" help:"An OpenAI-compatible endpoint, such as https://api.openai.com/v1: it reads what sessions commit, and summarises long items. Rules, built in, unless told."`
+	LLMURL string `name:"llm-url" group:"extraction" env:"ANNALS_LLM_URL" placeholder:"URL"`
 
 	// LLMModel is the name that the endpoint knows the model by. The key comes from the environment alone.
-	LLMModel string `name:"llm-model" group:"extraction" env:"ANNALS_LLM_MODEL" placeholder:"NAME" help:"The model there."`
+	LLMModel string `name:"llm-model" group:"extraction" env:"ANNALS_LLM_MODEL" placeholder:"NAME"`
 
 	// LLMRate keeps the background, which may have everything to summarise, from using up what the endpoint allows.
-	LLMRate string `name:"llm-rate" group:"extraction" env:"ANNALS_LLM_RATE" placeholder:"N" help:"Requests a second at most, of sessions and summaries together; any number unless told."`
+	LLMRate string `name:"llm-rate" group:"extraction" env:"ANNALS_LLM_RATE" placeholder:"N"`
 }
 
 // extractor is what the settings come to.

@@ -16,13 +16,13 @@ import (
 // forwarding says where the log goes besides the database.
 type forwarding struct {
 	// NATSURL is a NATS server with JetStream that gets every event.
-	NATSURL string `group:"forwarding" name:"nats-url" env:"ANNALS_NATS_URL" placeholder:"URL" help:"Forward the log to this NATS JetStream, as in nats://127.0.0.1:4222 or tls://nats.internal:4222; several with commas."`
+	NATSURL string `group:"forwarding" name:"nats-url" env:"ANNALS_NATS_URL" placeholder:"URL"`
 
 	// NATSPrefix begins the subjects: another one forwards the whole log again.
-	NATSPrefix string `group:"forwarding" name:"nats-prefix" env:"ANNALS_NATS_PREFIX" default:"annals" placeholder:"WORDS" help:"What subjects begin with: PREFIX.TENANT.NAME."`
+	NATSPrefix string `group:"forwarding" name:"nats-prefix" env:"ANNALS_NATS_PREFIX" default:"annals" placeholder:"WORDS"`
 
 	// NATSTexts is off, because a text that was forwarded cannot be destroyed there.
-	NATSTexts bool `group:"forwarding" name:"nats-texts" env:"ANNALS_NATS_TEXTS" help:"Forward what people wrote, too. Erasing does not reach it there."`
+	NATSTexts bool `group:"forwarding" name:"nats-texts" env:"ANNALS_NATS_TEXTS"`
 }
 
 func (f forwarding) options() broker.NATSOptions {

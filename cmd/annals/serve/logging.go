@@ -10,10 +10,10 @@ import (
 // Logging says how the server's log looks. It goes to standard error and never holds what people wrote.
 type Logging struct {
 	// LogFormat is for people (text) or machines (json).
-	LogFormat string `group:"limits" env:"ANNALS_LOG_FORMAT" enum:"text,json," default:"" placeholder:"WORD" help:"text or json. Unless told, text on a terminal."`
+	LogFormat string `group:"limits" env:"ANNALS_LOG_FORMAT" enum:"text,json," default:"" placeholder:"WORD"`
 
 	// LogLevel is the least that is worth a line.
-	LogLevel string `group:"limits" env:"ANNALS_LOG_LEVEL" enum:"debug,info,warn,error," default:"" placeholder:"WORD" help:"debug, info, warn or error. Info unless told."`
+	LogLevel string `group:"limits" env:"ANNALS_LOG_LEVEL" enum:"debug,info,warn,error," default:"" placeholder:"WORD"`
 }
 
 func (l Logging) Logger(c *terminal.Console) *slog.Logger {

@@ -17,22 +17,8 @@ type McpCommand struct {
 	terminal.Remote
 	Storage
 
-	Tools   string `enum:"annals,openviking" default:"annals" help:"Which tools hosts are offered: Annals' own, or those of an OpenViking server with their arguments (annals, openviking)."`
-	Aliases bool   `help:"Let the tools have the names, too, that OpenViking's clients know: openviking_retrieve_memory, memory_search and so on."`
-}
-
-// Help implements kong.HelpProvider.
-func (McpCommand) Help() string {
-	return `An MCP host starts it and speaks to it on standard input and output; docs/agents.md shows what to write into the
-settings of Claude Code, Codex, Cursor and OpenCode. Where no server answers and none is named, it is one itself, as
-annals serve would be, until the host ends it. A server is an MCP server, too: at /mcp.
-
-Examples:
-
-    annals mcp
-    annals mcp --as agent:claude --on-behalf-of user:123
-    annals mcp --server https://annals.example.com --aliases
-    annals mcp --tools openviking`
+	Tools   string `enum:"annals,openviking" default:"annals"`
+	Aliases bool
 }
 
 // Run implements the command.

@@ -11,20 +11,7 @@ import (
 type ServeCommand struct {
 	Config
 
-	CPUProfile string `placeholder:"FILE" help:"Write what the processor is busy with to this file, for go tool pprof, until the server ends."`
-}
-
-// Help implements kong.HelpProvider.
-func (ServeCommand) Help() string {
-	return `Without any setting it keeps everything in ~/.local/share/annals and listens on http://127.0.0.1:1933. SIGINT and SIGTERM end it
-when accepted requests are finished; a second signal ends it at once.
-
-Examples:
-
-    annals serve
-    annals serve --listen 127.0.0.1:0 --data /var/lib/annals
-    DATABASE_URL=postgres://annals:secret@db.internal/annals annals serve
-    OPENAI_API_KEY=sk-… annals serve`
+	CPUProfile string `placeholder:"FILE"`
 }
 
 // Run implements the command.

@@ -18,17 +18,6 @@ type ConfigCommand struct {
 	terminal.Tabular
 }
 
-// Help implements kong.HelpProvider.
-func (ConfigCommand) Help() string {
-	return `A setting is given by a flag, by its variable, or by a line of annals.yaml, such as "listen: 127.0.0.1:8080"; the first
-of them wins. Default file: $XDG_CONFIG_HOME/annals/annals.yaml, or ~/.config/annals/annals.yaml. Keys and passwords are not shown.
-
-Examples:
-
-    annals config
-    annals config --config annals.yaml --json`
-}
-
 // setting is an effective setting, and what it comes from.
 type setting struct {
 	Name   string `json:"name"`

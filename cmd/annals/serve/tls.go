@@ -15,10 +15,10 @@ import (
 // encryption says with which certificate the API is served.
 type encryption struct {
 	// Certificate is read again when its file changes.
-	Certificate string `group:"where" name:"tls-cert" env:"ANNALS_TLS_CERT" placeholder:"FILE" complete:"file" help:"Serve HTTPS with this certificate and what it was signed with, as PEM. A renewed one is used without a restart."`
+	Certificate string `group:"where" name:"tls-cert" env:"ANNALS_TLS_CERT" placeholder:"FILE" complete:"file"`
 
 	// PrivateKey belongs to it.
-	PrivateKey string `group:"where" name:"tls-key" env:"ANNALS_TLS_KEY" placeholder:"FILE" complete:"file" help:"The certificate's private key, as PEM."`
+	PrivateKey string `group:"where" name:"tls-key" env:"ANNALS_TLS_KEY" placeholder:"FILE" complete:"file"`
 }
 
 // scheme is how URLs of this server begin.

@@ -14,16 +14,16 @@ import (
 // tokens says whose tokens are believed, beside keys.
 type tokens struct {
 	// Issuer is an OpenID provider. With it, nobody gets in without a key or a token.
-	Issuer string `group:"tokens" name:"oidc-issuer" env:"ANNALS_OIDC_ISSUER" placeholder:"URL" help:"Believe the tokens of this OpenID provider, beside keys."`
+	Issuer string `group:"tokens" name:"oidc-issuer" env:"ANNALS_OIDC_ISSUER" placeholder:"URL"`
 
 	// Audience keeps tokens for other services from opening this one.
-	Audience string `group:"tokens" name:"oidc-audience" env:"ANNALS_OIDC_AUDIENCE" placeholder:"NAME" help:"Whom its tokens must be for."`
+	Audience string `group:"tokens" name:"oidc-audience" env:"ANNALS_OIDC_AUDIENCE" placeholder:"NAME"`
 
 	// IssuerTenant is whose members the provider knows.
-	IssuerTenant string `group:"tokens" name:"oidc-tenant" env:"ANNALS_OIDC_TENANT" default:"default" placeholder:"TENANT" help:"The tenant of whoever has one."`
+	IssuerTenant string `group:"tokens" name:"oidc-tenant" env:"ANNALS_OIDC_TENANT" default:"default" placeholder:"TENANT"`
 
 	// Claims maps what a token says to who somebody is.
-	Claims []string `group:"tokens" name:"oidc-claims" env:"ANNALS_OIDC_CLAIMS" placeholder:"user=CLAIM" help:"Where a token says what: user=sub,agent=agent,teams=teams,projects=projects,role=role unless told; realm_access.roles goes into an object."`
+	Claims []string `group:"tokens" name:"oidc-claims" env:"ANNALS_OIDC_CLAIMS" placeholder:"user=CLAIM"`
 }
 
 // issuer is nil if no tokens are believed.

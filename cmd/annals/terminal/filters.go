@@ -10,28 +10,28 @@ import (
 
 // Filters narrow a search or a list.
 type Filters struct {
-	Type        []string `complete:"types" group:"filter" placeholder:"TYPE" help:"Is of this type. Repeat for alternatives."`
-	ContextType []string `complete:"contexts" group:"filter" placeholder:"WORD" help:"Is a memory, skill or resource."`
-	Category    []string `complete:"categories" group:"filter" placeholder:"WORD" help:"Is of this category."`
-	Tag         []string `field:"tag,tags" group:"filter" sep:"none" placeholder:"KEY=VALUE" help:"Has this tag."`
-	Owner       string   `group:"filter" placeholder:"ENTITY" help:"Belongs to this owner."`
-	Scope       string   `complete:"scopes" group:"filter" placeholder:"SCOPE" help:"Reaches this scope."`
-	Visibility  string   `complete:"visibilities" group:"filter" placeholder:"WORD" help:"Is private, shared, org or public."`
-	URI         string   `group:"filter" name:"uri" placeholder:"PREFIX" help:"Lies below this URI."`
-	Polarity    string   `complete:"polarities" group:"filter" placeholder:"WORD" help:"Is positive, or negative: a failure to avoid."`
-	IsStale     *bool    `field:"stale" group:"filter" negatable:"" help:"Was reported stale, or its confirmation has expired."`
+	Type        []string `complete:"types" group:"filter" placeholder:"TYPE"`
+	ContextType []string `complete:"contexts" group:"filter" placeholder:"WORD"`
+	Category    []string `complete:"categories" group:"filter" placeholder:"WORD"`
+	Tag         []string `field:"tag,tags" group:"filter" sep:"none" placeholder:"KEY=VALUE"`
+	Owner       string   `group:"filter" placeholder:"ENTITY"`
+	Scope       string   `complete:"scopes" group:"filter" placeholder:"SCOPE"`
+	Visibility  string   `complete:"visibilities" group:"filter" placeholder:"WORD"`
+	URI         string   `group:"filter" name:"uri" placeholder:"PREFIX"`
+	Polarity    string   `complete:"polarities" group:"filter" placeholder:"WORD"`
+	IsStale     *bool    `field:"stale" group:"filter" negatable:""`
 }
 
 // ListFilters narrow a list, which no question does.
 type ListFilters struct {
 	Filters
 
-	Status      []string `complete:"statuses" group:"filter" placeholder:"WORD" help:"Is active, superseded, deleted or erased. Active unless told. Repeat for alternatives."`
-	Trace       string   `field:"trace_id" group:"filter" placeholder:"ID" help:"Came from this trace."`
-	CreatedFrom string   `group:"filter" placeholder:"TIME" help:"Was remembered since: a time or a date."`
-	CreatedTo   string   `group:"filter" placeholder:"TIME" help:"Was remembered before."`
-	UpdatedFrom string   `group:"filter" placeholder:"TIME" help:"Changed last since."`
-	UpdatedTo   string   `group:"filter" placeholder:"TIME" help:"Changed last before."`
+	Status      []string `complete:"statuses" group:"filter" placeholder:"WORD"`
+	Trace       string   `field:"trace_id" group:"filter" placeholder:"ID"`
+	CreatedFrom string   `group:"filter" placeholder:"TIME"`
+	CreatedTo   string   `group:"filter" placeholder:"TIME"`
+	UpdatedFrom string   `group:"filter" placeholder:"TIME"`
+	UpdatedTo   string   `group:"filter" placeholder:"TIME"`
 }
 
 // Listed are the filters as parameters of GET /v1/knowledge.

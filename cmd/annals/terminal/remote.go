@@ -18,12 +18,12 @@ const DefaultServer = "http://127.0.0.1:1933"
 
 // Remote are the flags of every command that talks to a server.
 type Remote struct {
-	Server     string        `group:"server" default:"${server}" env:"ANNALS_SERVER" placeholder:"URL" help:"Where the server is: ${server} unless told."`
-	APIKey     string        `name:"api-key" group:"server" env:"ANNALS_KEY" placeholder:"KEY" help:"The key that opens the server. Better in ANNALS_KEY than on a command line, which others can see."`
-	Tenant     string        `field:"Annals-Tenant" group:"server" env:"ANNALS_TENANT" placeholder:"NAME" help:"For root: the tenant to act in; default unless told."`
-	As         string        `field:"Annals-Actor" group:"server" env:"ANNALS_ACTOR" placeholder:"ENTITY" help:"Who acts, such as agent:crawler. A server in open mode believes it."`
-	OnBehalfOf string        `field:"Annals-On-Behalf-Of" group:"server" env:"ANNALS_ON_BEHALF_OF" placeholder:"ENTITY" help:"For whom, such as user:123: it is their voice that counts."`
-	Timeout    time.Duration `least:"1ms" group:"server" default:"30s" help:"How long to wait for an answer."`
+	Server     string        `group:"server" default:"${server}" env:"ANNALS_SERVER" placeholder:"URL"`
+	APIKey     string        `name:"api-key" group:"server" env:"ANNALS_KEY" placeholder:"KEY"`
+	Tenant     string        `field:"Annals-Tenant" group:"server" env:"ANNALS_TENANT" placeholder:"NAME"`
+	As         string        `field:"Annals-Actor" group:"server" env:"ANNALS_ACTOR" placeholder:"ENTITY"`
+	OnBehalfOf string        `field:"Annals-On-Behalf-Of" group:"server" env:"ANNALS_ON_BEHALF_OF" placeholder:"ENTITY"`
+	Timeout    time.Duration `least:"1ms" group:"server" default:"30s"`
 }
 
 // Connect prepares a client. It talks to nobody yet.
@@ -92,7 +92,7 @@ func ReadFirst(ctx context.Context, server *client.Client, path []string, query 
 type Writing struct {
 	Remote
 
-	IdempotencyKey string `field:"Idempotency-Key" group:"server" placeholder:"KEY" help:"The same command with the same key happens once, however often it is sent."`
+	IdempotencyKey string `field:"Idempotency-Key" group:"server" placeholder:"KEY"`
 }
 
 // Header carries the key of a write and the revision it expects.

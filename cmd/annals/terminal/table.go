@@ -93,9 +93,9 @@ func (g *Grid) only(columns []int) *Grid {
 
 // Tabular are the flags of the commands that print lists.
 type Tabular struct {
-	Wide    bool     `group:"table" help:"Print whole lines with all columns, however narrow the terminal is."`
-	Columns []string `group:"table" placeholder:"NAME,…" help:"Print these columns, such as id,scope."`
-	Quiet   bool     `group:"table" short:"q" help:"Print only the ids."`
+	Wide    bool     `group:"table"`
+	Columns []string `group:"table" placeholder:"NAME,…"`
+	Quiet   bool     `group:"table" short:"q"`
 }
 
 // Show prints a list, one line per row. On a terminal, lines are cut to its width with an ellipsis; marks, times and

@@ -11,14 +11,6 @@ var release string
 
 type VersionCommand struct{}
 
-// Help implements kong.HelpProvider.
-func (VersionCommand) Help() string {
-	return `Examples:
-
-    annals version
-    annals version --json`
-}
-
 // Build says which program this is.
 type Build struct {
 	Version  string `json:"version"`

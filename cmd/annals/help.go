@@ -1,0 +1,75 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	_ "embed"
+)
+
+// helpFile holds the texts of --help: the program's own, then a section per command with a summary, a
+// description, and a line for each argument and flag. A section of its own describes the flags that several commands
+// have; what a command says about such a flag replaces it.
+//
+//go:embed help.txt
+var helpFile string
+
+const sharedFlags = "flags of several commands"
+
+// helpText is what help.txt says about a command.
+type helpText struct {
+	summary, detail string
+	values          map[string]string // by --flag or <argument>
+}
+
+// addHelp gives the commands, arguments and flags of the command line their texts.
+func addHelp(app *kong.Application) {
+	texts := readHelp()
+	_ = kong.Visit(app, func(visited kong.Visitable, next kong.Next) error {
+		node, isNode := visited.(*kong.Node)
+		if app, is := visited.(*kong.Application); is {
+			node, isNode = app.Node, true
+		}
+		if isNode {
+			own := texts[node.Path()]
+			if node.Help, node.Detail = own.summary, own.detail; node.Type == kong.ApplicationNode {
+				node.Help, node.Detail = own.summary+"\n\n"+own.detail, "" // the program's is not formatted
+			}
+			for _, argument := range node.Positional {
+				argument.Help = own.values["<"+argument.Name+">"]
+			}
+			for _, flag := range node.Flags {
+				name := "--" + flag.Name
+				if flag.Help = own.values[name]; flag.Help == "" {
+					flag.Help = texts[sharedFlags].values[name]
+				}
+			}
+		}
+		return next(nil) // which never fails
+	})
+}
+
+func readHelp() map[string]helpText {
+	texts := map[string]helpText{}
+	for section := range strings.SplitSeq("\n"+helpFile, "\n## ") {
+		path, lines, _ := strings.Cut(section, "\n")
+		text := helpText{values: map[string]string{}}
+		var about []string
+		name := ""
+		for line := range strings.Lines(lines) {
+			first, rest, _ := strings.Cut(line, " ")
+			if strings.HasPrefix(first, "--") || strings.HasPrefix(first, "<") {
+				name = first
+				text.values[name] = strings.TrimSpace(rest)
+			} else if name == "" {
+				about = append(about, line)
+			} else {
+				text.values[name] = strings.TrimSpace(text.values[name] + " " + strings.TrimSpace(line))
+			}
+		}
+		text.summary, text.detail, _ = strings.Cut(strings.TrimSpace(strings.Join(about, "")), "\n\n")
+		texts[path] = text
+	}
+	return texts
+}
