@@ -29,7 +29,6 @@ func (l *Log) AppendIn(ctx context.Context, tx bun.IDB, s domain.Submission) (do
 	if err := b.write(ctx, tx); err != nil {
 		return domain.Receipt{}, fmt.Errorf("record %s: %w", s.Command.Stream(), err)
 	}
-	b.answer()
 	return c.result.Receipt, c.result.Err
 }
 

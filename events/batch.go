@@ -1,19 +1,24 @@
 package events
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
+	"database/sql"
 	"fmt"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events/codec"
 )
 
-// batch is what one transaction decides and records. Its life is one attempt: the commands see
-// nothing of it before [batch.answer].
+// batch is what one transaction decides and records. Its life is one attempt.
 type batch struct {
 	log      *Log
 	inline   Inline
@@ -26,16 +31,19 @@ type batch struct {
 	requests map[requestKey]request // made before, by earlier commands of the batch too
 	stage    Stage
 	streams  *streams
-	outcomes []outcome // of each command
 
 	records     []Record
 	erasures    []erasure // of those
 	newRequests []request
 }
 
-// writeSafely turns a panic, of a decision or of the inline projection, into an error: it undoes the
-// batch, and in the end only the command that caused it fails.
-func (b *batch) writeSafely(ctx context.Context, tx bun.Tx) (err error) {
+// write does everything between BEGIN and COMMIT. On PostgreSQL, whatever the number of commands, it
+// costs what the inline projection needs to open and to flush: the log's own lock, reading and writing
+// go with that.
+//
+// It turns a panic, of a decision or of the inline projection, into an error: the batch is undone, and in the end
+// only the command that caused it fails.
+func (b *batch) write(ctx context.Context, tx bun.IDB) (err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			b.log.options.Logger.ErrorContext(ctx, "appending panicked",
@@ -43,18 +51,10 @@ func (b *batch) writeSafely(ctx context.Context, tx bun.Tx) (err error) {
 			err = fmt.Errorf("panic: %v", reason)
 		}
 	}()
-	return b.write(ctx, tx)
-}
-
-// write does everything between BEGIN and COMMIT. On PostgreSQL, whatever the number of commands, it
-// costs what the inline projection needs to open and to flush: the log's own lock, reading and writing
-// go with that.
-func (b *batch) write(ctx context.Context, tx bun.IDB) error {
 	commands := make([]domain.Command, len(b.commands))
 	for i, c := range b.commands {
 		commands[i] = c.Command
 	}
-	var err error
 	b.streams = newStreams(b.log.db.Engine, b.tenant, commands)
 	if b.stage, err = b.inline.Load(ctx, tx, b.tenant, commands, b.readings()); err != nil {
 		return fmt.Errorf("load inline projection: %w", err)
@@ -63,10 +63,12 @@ func (b *batch) write(ctx context.Context, tx bun.IDB) error {
 		return err
 	}
 	b.ids.last = b.head.eventID
-	b.now = later(b.log.options.Clock().UTC().Truncate(time.Microsecond), b.head.recordedAt)
-	b.outcomes = make([]outcome, len(b.commands))
-	for i, c := range b.commands {
-		if b.outcomes[i], err = b.decide(c); err != nil {
+	b.now = b.log.options.Clock().UTC().Truncate(time.Microsecond)
+	if b.now.Before(b.head.recordedAt) {
+		b.now = b.head.recordedAt
+	}
+	for _, c := range b.commands {
+		if err := b.decide(c); err != nil {
 			return err
 		}
 	}
@@ -86,35 +88,212 @@ func (b *batch) write(ctx context.Context, tx bun.IDB) error {
 	return nil
 }
 
-// answer gives every command its result, after the commit.
-func (b *batch) answer() {
-	for i, o := range b.outcomes {
-		b.commands[i].result, b.commands[i].earlier = o.result, o.earlier
+// readings take the tenant's lock and then look at the head and at earlier requests.
+//
+// They must be statements of their own: each sees what was committed when it began, and the ones after
+// the first begin when the lock is held. In one statement with the lock, the head would be that of
+// before the wait, and its position would be given out twice. On SQLite the transaction has held the
+// lock since BEGIN IMMEDIATE.
+func (b *batch) readings() database.Batch {
+	db := b.log.db
+	var readings database.Batch
+	read := func(each func(*sql.Rows) error, query string, args ...any) {
+		reading := database.Query{SQL: query, Values: args, Each: each}
+		if db.Engine == database.Postgres {
+			reading.SQL, reading.Values = db.QueryGen().FormatQuery(query, args...), nil
+		}
+		readings = append(readings, reading)
 	}
+	if db.Engine == database.Postgres {
+		lock, args := lockQuery(b.tenant)
+		read(ignore, lock, args...)
+	}
+	read(b.head.scan, headQuery, b.tenant)
+	b.requests = map[requestKey]request{}
+	var keys []requestKey
+	for _, c := range b.commands {
+		if c.Request != nil {
+			keys = append(keys, keyOf(c.Submission))
+		}
+	}
+	if len(keys) > 0 {
+		query, args := requestsQuery(db.Engine, b.tenant, keys)
+		read(func(rows *sql.Rows) error {
+			var r request
+			err := rows.Scan(&r.Subject, &r.Key, &r.Fingerprint, &r.Stream, &r.Version, &r.Position, &r.Outcome)
+			b.requests[r.requestKey] = r
+			return err
+		}, query, args...)
+	}
+	if len(b.streams.names) > 0 {
+		query, args := statesQuery(db.Engine, b.tenant, b.streams.names)
+		read(b.streams.scan, query, args...)
+	}
+	return readings
 }
 
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
+// decide finds a command's result, or the earlier request that it repeats. An error spoils the batch; a refusal is
+// a result.
+func (b *batch) decide(c *command) error {
+	c.result, c.earlier = domain.Result{}, nil
+	if c.Request != nil {
+		if earlier, known := b.requests[keyOf(c.Submission)]; known {
+			if bytes.HasPrefix(recorded(c.Request.Fingerprint), earlier.Fingerprint) {
+				c.earlier = &earlier
+			} else {
+				c.result.Err = domain.Refuse(domain.ErrKeyReused, "the idempotency key came with another request before").
+					WithFix("use a new key for a new request")
+			}
+			return nil
+		}
 	}
-	return a
+	facts, err := c.Command.Decide(decisionContext{b.stage, b.streams, archive{b}}, b.now)
+	if err == nil {
+		err = b.streams.failed
+	}
+	// Every fact is encoded before the first is applied: one that cannot be refuses the command alone.
+	records := make([]Record, len(facts))
+	for i := 0; i < len(facts) && err == nil; i++ {
+		err = records[i].encode(facts[i])
+	}
+	if err != nil {
+		c.result.Err = err
+		return nil
+	}
+	c.result.Receipt, err = b.record(c, records)
+	return err
 }
 
-const insertEvents = `events (
-	tenant, position, event_id, stream, version, name, schema_version,
-	recorded_at, occurred_at, actor, on_behalf_of, authentication,
-	request_id, correlation_id, causation_id, traceparent, reason_code,
-	data, text_commitment, hash)`
+// decisionContext is what commands look up: items in the inline projection, and everything else among the streams.
+type decisionContext struct {
+	Stage
+	*streams
+	archive
+}
 
-const insertTexts = `event_texts (tenant, position, salt, text)`
+var _ domain.DecisionContext = decisionContext{}
 
-const insertRequests = `requests (
-	tenant, subject, key, fingerprint, stream, version, position, outcome, recorded_at)`
+// encode writes a fact into the record, with a salt of its own for what people wrote.
+func (r *Record) encode(fact domain.Fact) error {
+	p, err := codec.Encode(fact)
+	if err != nil {
+		return err
+	}
+	r.Name, r.SchemaVersion, r.Data, r.Text = p.Name, p.SchemaVersion, p.Data, p.Text
+	if r.Text != nil {
+		r.Salt = make([]byte, saltSize)
+		_, _ = rand.Read(r.Salt) // never fails, see crypto/rand
+		r.TextCommitment = commitment(r.Salt, r.Text)
+	}
+	return nil
+}
+
+// record appends what a command decided to the batch, and folds it in: as it is read back from what is recorded, so
+// that what is folded now is what is folded whenever the log is read.
+func (b *batch) record(c *command, records []Record) (domain.Receipt, error) {
+	receipt := domain.Receipt{Outcome: domain.Unchanged}
+	stream := c.Command.Stream()
+	id, isItem := domain.ItemOf(stream)
+	before := b.subject(stream)
+	for i := range records {
+		r := &records[i]
+		b.stamp(r, c, i == 0)
+		event, err := r.event()
+		if err == nil {
+			err = b.stage.Apply(event)
+		}
+		if err == nil && !isItem {
+			err = b.streams.apply(event)
+		}
+		if err != nil {
+			return receipt, fmt.Errorf("apply %s to %s: %w", r.Name, r.Stream, err)
+		}
+		b.records = append(b.records, *r)
+		b.noteErasure(event.Fact, *r)
+		receipt.Events = append(receipt.Events, event)
+	}
+	if err := b.stage.Complete(); err != nil {
+		return receipt, err
+	}
+	after := b.subject(stream)
+	receipt.Position = after.position
+	switch {
+	case len(records) == 0:
+	case before.version == 0:
+		receipt.Outcome = domain.Created
+	case after.revision > before.revision:
+		receipt.Outcome = domain.Changed
+	default:
+		receipt.Outcome = domain.Recorded
+	}
+	if isItem {
+		receipt.Knowledge = clone(b.stage.Knowledge(id).At(b.now))
+	} else {
+		receipt.Stream = b.streams.Stream(stream)
+	}
+	if c.Request != nil { // what it is to be answered with when it comes again
+		r := request{
+			requestKey: keyOf(c.Submission), Fingerprint: recorded(c.Request.Fingerprint),
+			Stream: stream, Version: after.version, Position: receipt.Position, Outcome: receipt.Outcome,
+		}
+		b.requests[r.requestKey] = r
+		b.newRequests = append(b.newRequests, r)
+	}
+	return receipt, nil
+}
+
+// streamHead is how far a stream has come.
+type streamHead struct{ version, revision, position int64 }
+
+func (b *batch) subject(stream string) streamHead {
+	if id, isItem := domain.ItemOf(stream); isItem {
+		k := b.stage.Knowledge(id)
+		return streamHead{k.Version, k.Revision, k.Position}
+	}
+	s := b.streams.Stream(stream)
+	return streamHead{version: s.Version, position: s.Position}
+}
+
+// stamp gives a record its place in the log, and hashes it.
+func (b *batch) stamp(r *Record, c *command, first bool) {
+	b.head.position++
+	r.Tenant, r.Position, r.EventID = b.tenant, b.head.position, b.ids.next(b.now, first).String()
+	r.Stream = c.Command.Stream()
+	r.Version = b.subject(r.Stream).version + 1
+	r.RecordedAt, r.OccurredAt = database.At(b.now), database.At(c.Origin.OccurredAt)
+	r.Actor, r.OnBehalfOf = string(c.By.Subject), orAbsent(string(c.By.OnBehalfOf))
+	r.Authentication = c.By.Authentication
+	r.RequestID, r.CorrelationID = orAbsent(c.Origin.RequestID), orAbsent(c.Origin.CorrelationID)
+	r.CausationID, r.Traceparent = orAbsent(c.Origin.CausationID), orAbsent(c.Origin.Traceparent)
+	r.ReasonCode = orAbsent(c.Origin.ReasonCode)
+	r.Hash = r.hash()
+}
+
+// orAbsent stores an empty string as NULL: nothing was said.
+func orAbsent(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
+
+// clone is a copy of an item that later events do not change.
+func clone(k *domain.Knowledge) *domain.Knowledge {
+	c := *k
+	c.Scopes = slices.Clone(k.Scopes)
+	c.DerivedFrom = slices.Clone(k.DerivedFrom)
+	c.Source.URLs = slices.Clone(k.Source.URLs)
+	c.Baseline.HelpfulHistory = slices.Clone(k.Baseline.HelpfulHistory)
+	c.Baseline.HarmfulHistory = slices.Clone(k.Baseline.HarmfulHistory)
+	c.Text.Meta = slices.Clone(k.Text.Meta)
+	c.Text.Tags = maps.Clone(k.Text.Tags)
+	for key, values := range c.Text.Tags {
+		c.Text.Tags[key] = slices.Clone(values)
+	}
+	c.Relations = slices.Clone(k.Relations)
+	c.Votes = maps.Clone(k.Votes)
+	c.Reports = maps.Clone(k.Reports)
+	return &c
+}
 
 // inserts are the statements that write the batch's rows; empty if there are none.
 func (b *batch) inserts() (*database.Script, error) {
 	events, texts := make([][]any, 0, len(b.records)), make([][]any, 0, len(b.records))
-	requests := make([][]any, 0, len(b.newRequests))
 	for _, r := range b.records {
 		events = append(events, []any{
 			r.Tenant, r.Position, r.EventID, r.Stream, r.Version, r.Name, r.SchemaVersion,
@@ -126,28 +305,37 @@ func (b *batch) inserts() (*database.Script, error) {
 			texts = append(texts, []any{r.Tenant, r.Position, r.Salt, string(r.Text)})
 		}
 	}
+	requests := make([][]any, 0, len(b.newRequests))
 	for _, r := range b.newRequests {
 		requests = append(requests, []any{
 			b.tenant, r.Subject, r.Key, r.Fingerprint, r.Stream, r.Version, r.Position, r.Outcome,
 			database.At(b.now),
 		})
 	}
-	streams, err := b.streams.rows()
-	if err != nil {
-		return nil, err
+	states := make([][]any, 0, len(b.streams.changed))
+	for _, name := range slices.Sorted(maps.Keys(b.streams.changed)) {
+		stream := b.streams.known[name]
+		state, err := codec.Marshal(stream.State)
+		if err != nil {
+			return nil, fmt.Errorf("keep %s: %w", name, err)
+		}
+		states = append(states,
+			[]any{b.tenant, name, stream.Version, stream.Position, kindOfStream(name).form, string(state)})
 	}
-	statements := &database.Script{}
-	for _, part := range []struct {
-		into, then string
-		rows       [][]any
-	}{
-		{insertEvents, "", events},
-		{insertTexts, "", texts},
-		{insertRequests, "", requests},
-		{insertStreams, updateStreams, streams},
-	} {
-		statements.Insert(b.log.db.Engine, part.into, part.then, part.rows)
+	script, engine := &database.Script{}, b.log.db.Engine
+	script.Insert(engine, `events (
+		tenant, position, event_id, stream, version, name, schema_version,
+		recorded_at, occurred_at, actor, on_behalf_of, authentication,
+		request_id, correlation_id, causation_id, traceparent, reason_code,
+		data, text_commitment, hash)`, "", events)
+	script.Insert(engine, `event_texts (tenant, position, salt, text)`, "", texts)
+	script.Insert(engine, `requests (
+		tenant, subject, key, fingerprint, stream, version, position, outcome, recorded_at)`, "", requests)
+	script.Insert(engine, `streams (tenant, stream, version, position, form, state)`, `
+		ON CONFLICT (tenant, stream) DO UPDATE
+		SET version = excluded.version, position = excluded.position, form = excluded.form, state = excluded.state`, states)
+	if len(b.erasures) > 0 {
+		script.Text = b.destruction(script.Text)
 	}
-	statements.Text = b.destruction(statements.Text)
-	return statements, nil
+	return script, nil
 }

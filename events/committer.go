@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -21,14 +22,12 @@ const attempts = 3
 // empty is written at once; those that come meanwhile are written together.
 func (l *Log) commitAll(tenant string, q *tenantQueue) {
 	defer l.background.Command()()
-	for {
-		groups := l.take(tenant, q)
-		if len(groups) == 0 {
-			return
-		}
+	for groups := l.take(tenant, q); len(groups) > 0; groups = l.take(tenant, q) {
 		var commands []*command
 		for _, g := range groups {
-			commands = append(commands, g.commands...)
+			for i := range g.commands {
+				commands = append(commands, &g.commands[i])
+			}
 		}
 		l.commit(tenant, commands)
 		for _, g := range groups {
@@ -47,14 +46,20 @@ func (l *Log) commit(tenant string, commands []*command) {
 	l.options.Logger.WarnContext(l.ctx, "a batch of commands could not be written",
 		"tenant", tenant, "commands", len(commands), "alone", !isFatal(err), "error", err)
 	for _, c := range commands {
-		if !isFatal(err) {
-			err = l.appendAlone(tenant, c)
+		for range attempts { // another writer may have taken its position
+			if isFatal(err) {
+				break
+			}
+			if err = l.append(tenant, []*command{c}); err == nil {
+				break
+			}
 		}
 		if isFatal(err) || errors.Is(err, errNotCommitted) { // COMMIT was not answered again and again
-			c.result = domain.Result{Err: passing(err)}
+			c.result, c.earlier = domain.Result{Err: passing(err)}, nil
 		} else if err != nil {
 			stream := c.Command.Stream()
-			c.result = domain.Result{Err: errors.Join(refusalOf(stream, err), fmt.Errorf("record %s: %w", stream, err))}
+			err := errors.Join(refusalOf(stream, err), fmt.Errorf("record %s: %w", stream, err))
+			c.result, c.earlier = domain.Result{Err: err}, nil
 		}
 	}
 }
@@ -72,16 +77,6 @@ func refusalOf(stream string, err error) *domain.Refusal {
 	return refusal.WithFix("the server's log says why")
 }
 
-// appendAlone tries a command a few times: another writer may have taken its position.
-func (l *Log) appendAlone(tenant string, c *command) (err error) {
-	for range attempts {
-		if err = l.append(tenant, []*command{c}); err == nil || isFatal(err) {
-			break
-		}
-	}
-	return err
-}
-
 // isFatal tells whether the next transaction would fare no better: the database is away or
 // full, too slow, or the log gives up.
 func isFatal(err error) bool {
@@ -96,7 +91,7 @@ func (l *Log) append(tenant string, commands []*command) error {
 	defer cancel()
 	began := time.Now()
 	b := &batch{log: l, inline: l.inline, tenant: tenant, commands: commands}
-	err := l.db.Transact(ctx, b.writeSafely)
+	err := l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error { return b.write(ctx, tx) })
 	l.metrics.commit.Observe(time.Since(began).Seconds())
 	l.metrics.batch.Observe(float64(len(commands)))
 	if errors.Is(err, database.ErrOutcomeUnknown) {
@@ -105,10 +100,12 @@ func (l *Log) append(tenant string, commands []*command) error {
 	if err != nil {
 		return err
 	}
-	if b.streams.anyOf(domain.KeyStream("")) {
-		l.keys.Add(1)
+	for name := range b.streams.changed {
+		if strings.HasPrefix(name, domain.KeyStream("")) {
+			l.keys.Add(1)
+			break
+		}
 	}
-	b.answer()
 	if len(b.records) > 0 {
 		l.appended.notify(tenant)
 	}
@@ -124,7 +121,10 @@ var errNotCommitted = errors.New("the COMMIT that was not answered did not happe
 // committed.
 func (l *Log) resolveUnknownCommit(b *batch, unknown error) error {
 	if len(b.records) == 0 {
-		return unrecorded(b)
+		if len(b.newRequests) > 0 {
+			return errNotCommitted // it can be repeated without harm
+		}
+		return nil // there was nothing to commit
 	}
 	ctx, cancel := context.WithTimeout(l.ctx, l.options.CommitTimeout)
 	defer cancel()
@@ -146,15 +146,6 @@ func (l *Log) resolveUnknownCommit(b *batch, unknown error) error {
 	})
 }
 
-// unrecorded decides about a transaction without events: if it was to note requests, it can be
-// repeated without harm, and otherwise there was nothing to commit.
-func unrecorded(b *batch) error {
-	if len(b.newRequests) > 0 {
-		return errNotCommitted
-	}
-	return nil
-}
-
 // look counts the batch's events in the log. It takes the tenant's lock first: the transaction in
 // doubt held it, so once we have it, that one has ended and will not appear any more.
 func (l *Log) look(ctx context.Context, b *batch) (found int, err error) {
@@ -164,11 +155,8 @@ func (l *Log) look(ctx context.Context, b *batch) (found int, err error) {
 	}
 	looked := errors.New("looked")
 	err = l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if l.db.Engine == database.Postgres {
-			query, args := lockQuery(b.tenant)
-			if err := database.ForEach(ctx, tx, ignore, query, args...); err != nil {
-				return err
-			}
+		if err := l.LockTenant(ctx, tx, b.tenant); err != nil {
+			return err
 		}
 		err := database.ForEach(ctx, tx, func(rows *sql.Rows) error { return rows.Scan(&found) }, `
 			SELECT count(*)

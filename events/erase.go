@@ -91,9 +91,6 @@ func (b *batch) destruction(statements []byte) []byte {
 		}
 		streams[r.Stream] = true
 	}
-	if len(b.erasures) == 0 {
-		return statements
-	}
 	if gone := slices.Sorted(maps.Keys(b.destroyed())); len(gone) > 0 {
 		format(`
 			DELETE FROM event_texts

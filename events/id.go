@@ -1,6 +1,7 @@
 package events
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
 	"time"
@@ -27,7 +28,7 @@ func (g *ids) next(at time.Time, first bool) uuid.UUID {
 	binary.BigEndian.PutUint64(fresh[8:], rand.Uint64N(1<<61)) // the top bit is left for counting
 	fresh[6] |= 0x70
 	fresh[8] |= 0x80
-	if after(fresh, g.last) {
+	if bytes.Compare(fresh[:], g.last[:]) > 0 {
 		g.last = fresh
 	} else {
 		g.last = plus(g.last, 2+rand.Uint64N(1<<32))
@@ -44,8 +45,6 @@ func follows(a, b string) bool {
 	second, err := uuid.Parse(b)
 	return err == nil && plus(first, 1) == second
 }
-
-func after(a, b uuid.UUID) bool { return string(a[:]) > string(b[:]) }
 
 // plus counts in the 62 random bits at the end and carries into the 12 before them, then into the time.
 func plus(id uuid.UUID, n uint64) uuid.UUID {

@@ -40,9 +40,6 @@ func newMetrics(registerer prometheus.Registerer) metrics {
 	}
 }
 
-// refusal counts an error.
-func (m metrics) refusal(err error) { m.refused.WithLabelValues(kindOf(err)).Inc() }
-
 // kindOf is a word for the sentinel that err matches.
 func kindOf(err error) string {
 	for _, sentinel := range []error{

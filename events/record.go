@@ -3,7 +3,6 @@ package events
 import (
 	"bytes"
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"database/sql"
 	"encoding/binary"
@@ -74,61 +73,26 @@ const domainSeparator = "annals event 1\n"
 //
 // Every field carries its length, so no two different records have the same encoding.
 func (r Record) Canonical() []byte {
-	e := canonical{bytes: make([]byte, 0, 512+len(r.Data))}
-	e.bytes = append(e.bytes, domainSeparator...)
-	e.text(r.Tenant)
-	e.number(r.Position)
-	e.text(r.EventID)
-	e.text(r.Stream)
-	e.number(r.Version)
-	e.text(r.Name)
-	e.number(int64(r.SchemaVersion))
-	e.moment(r.RecordedAt)
-	e.moment(r.OccurredAt)
-	e.text(r.Actor)
-	e.optional(r.OnBehalfOf)
-	e.text(r.Authentication)
-	e.optional(r.RequestID)
-	e.optional(r.CorrelationID)
-	e.optional(r.CausationID)
-	e.optional(r.Traceparent)
-	e.optional(r.ReasonCode)
-	e.text(string(r.Data))
-	if r.TextCommitment == nil {
-		e.absent()
-	} else {
-		e.text(string(r.TextCommitment))
+	present := func(text string) sql.NullString { return sql.NullString{String: text, Valid: true} }
+	number := func(n int64) sql.NullString { return present(strconv.FormatInt(n, 10)) }
+	moment := func(t database.Time) sql.NullString { return sql.NullString{String: t.String(), Valid: !t.IsZero()} }
+	encoding := append(make([]byte, 0, 512+len(r.Data)), domainSeparator...)
+	for _, field := range [...]sql.NullString{
+		present(r.Tenant), number(r.Position), present(r.EventID), present(r.Stream), number(r.Version),
+		present(r.Name), number(int64(r.SchemaVersion)), moment(r.RecordedAt), moment(r.OccurredAt),
+		present(r.Actor), r.OnBehalfOf, present(r.Authentication),
+		r.RequestID, r.CorrelationID, r.CausationID, r.Traceparent, r.ReasonCode,
+		present(string(r.Data)), {String: string(r.TextCommitment), Valid: r.TextCommitment != nil},
+	} {
+		if !field.Valid {
+			encoding = append(encoding, 0)
+			continue
+		}
+		encoding = append(encoding, 1)
+		encoding = binary.BigEndian.AppendUint64(encoding, uint64(len(field.String)))
+		encoding = append(encoding, field.String...)
 	}
-	return e.bytes
-}
-
-// canonical builds an encoding field by field.
-type canonical struct{ bytes []byte }
-
-func (e *canonical) absent() { e.bytes = append(e.bytes, 0) }
-
-func (e *canonical) text(s string) {
-	e.bytes = append(e.bytes, 1)
-	e.bytes = binary.BigEndian.AppendUint64(e.bytes, uint64(len(s)))
-	e.bytes = append(e.bytes, s...)
-}
-
-func (e *canonical) number(n int64) { e.text(strconv.FormatInt(n, 10)) }
-
-func (e *canonical) moment(t database.Time) {
-	if t.IsZero() {
-		e.absent()
-		return
-	}
-	e.text(t.String())
-}
-
-func (e *canonical) optional(s sql.NullString) {
-	if !s.Valid {
-		e.absent()
-		return
-	}
-	e.text(s.String)
+	return encoding
 }
 
 func (r Record) hash() []byte {
@@ -150,26 +114,16 @@ func Verify(r Record) error {
 	return nil
 }
 
-// event decodes what was recorded.
-func (r Record) event() (domain.Event, error) {
-	fact, err := codec.Decode(codec.Payload{Name: r.Name, SchemaVersion: r.SchemaVersion, Data: r.Data, Text: r.legible()})
+// event decodes what was recorded: with the text, or with what stands for it.
+func (r *Record) event() (domain.Event, error) {
+	text := r.Text
+	if text == nil {
+		text = r.Redacted
+	}
+	fact, err := codec.Decode(codec.Payload{Name: r.Name, SchemaVersion: r.SchemaVersion, Data: r.Data, Text: text})
 	if err != nil {
 		return domain.Event{}, fmt.Errorf("position %d of tenant %s, %s: %w", r.Position, r.Tenant, r.Stream, err)
 	}
-	return r.of(fact), nil
-}
-
-// legible is the text, or what stands for it; nil if there is neither.
-func (r Record) legible() []byte {
-	if r.Text != nil {
-		return r.Text
-	}
-	return r.Redacted
-}
-
-// of is the event of the fact that was recorded.
-func (r Record) of(fact domain.Fact) domain.Event {
-	text := r.legible()
 	return domain.Event{
 		Tenant: r.Tenant, Position: r.Position, EventID: r.EventID,
 		Stream: r.Stream, Version: r.Version, Name: r.Name, SchemaVersion: r.SchemaVersion,
@@ -178,28 +132,17 @@ func (r Record) of(fact domain.Fact) domain.Event {
 		Authentication: r.Authentication, RequestID: r.RequestID.String,
 		CorrelationID: r.CorrelationID.String, CausationID: r.CausationID.String,
 		Traceparent: r.Traceparent.String, ReasonCode: r.ReasonCode.String,
-		Data: r.Data, Text: text, TextErased: text == nil && r.TextCommitment != nil, TextRedacted: r.Text == nil && text != nil,
+		Data: r.Data, Text: text,
+		TextErased: text == nil && r.TextCommitment != nil, TextRedacted: r.Text == nil && text != nil,
 		Hash: r.Hash, Fact: fact,
-	}
-}
-
-// orAbsent stores an empty string as NULL: nothing was said.
-func orAbsent[S ~string](s S) sql.NullString {
-	return sql.NullString{String: string(s), Valid: s != ""}
+	}, nil
 }
 
 // saltSize is the number of random bytes that keep a destroyed text from being guessed.
 const saltSize = 32
 
-// commitText commits to a text with random bytes of its own. Once those are destroyed with the text, the
-// commitment says nothing about even the shortest one.
-func commitText(text []byte) (salt, committed []byte) {
-	salt = make([]byte, saltSize)
-	_, _ = rand.Read(salt) // never fails, see crypto/rand
-	return salt, commitment(salt, text)
-}
-
-// commitment is HMAC-SHA256 of the text under the salt.
+// commitment is HMAC-SHA256 of the text under its salt. Once the salt is destroyed with the text, the commitment
+// says nothing about even the shortest one.
 func commitment(salt, text []byte) []byte {
 	mac := hmac.New(sha256.New, salt)
 	mac.Write(text)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
 )
 
 func sampleRecord() Record {
@@ -139,10 +140,12 @@ func TestTheCanonicalEncodingIsWhatItsCommentSays(t *testing.T) {
 
 func TestEqualTextsHaveDifferentCommitments(t *testing.T) {
 	t.Parallel()
-	text := []byte(`{"reason":"moved"}`)
-	salt, first := commitText(text)
-	_, second := commitText(text)
-	if len(salt) != 32 || len(first) != 32 || bytes.Equal(first, second) {
-		t.Errorf("got salt %x, commitments %x and %x", salt, first, second)
+	var first, second Record
+	err := errors.Join(first.encode(domain.Deleted{Reason: "moved"}), second.encode(domain.Deleted{Reason: "moved"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(first.Salt) != 32 || len(first.TextCommitment) != 32 || bytes.Equal(first.TextCommitment, second.TextCommitment) {
+		t.Errorf("got salt %x, commitments %x and %x", first.Salt, first.TextCommitment, second.TextCommitment)
 	}
 }

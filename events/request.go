@@ -2,7 +2,6 @@ package events
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 
@@ -29,12 +28,6 @@ type requestKey struct{ Subject, Key string }
 
 func keyOf(s domain.Submission) requestKey {
 	return requestKey{Subject: string(s.By.Subject), Key: s.Request.Key}
-}
-
-func scanRequest(rows *sql.Rows) (request, error) {
-	var r request
-	err := rows.Scan(&r.Subject, &r.Key, &r.Fingerprint, &r.Stream, &r.Version, &r.Position, &r.Outcome)
-	return r, err
 }
 
 // requestsQuery looks keys up one by one in the primary key's index: left to itself, PostgreSQL might

@@ -4,9 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
 	"github.com/uptrace/bun/dialect/pgdialect"
 
@@ -51,17 +48,6 @@ func (s *streams) want(stream string) {
 	}
 	s.known[stream] = &domain.Stream{Name: stream, State: kindOfStream(stream).none}
 	s.names = append(s.names, stream)
-}
-
-// readings read the states; there are none if no command needs one.
-func (s *streams) readings(
-	query func(each func(*sql.Rows) error, query string, args ...any) database.Query,
-) database.Batch {
-	if len(s.names) == 0 {
-		return nil
-	}
-	text, args := statesQuery(s.engine, s.tenant, s.names)
-	return database.Batch{query(s.scan, text, args...)}
 }
 
 // statesQuery looks streams up one by one in the primary key's index, and their newest versions in that of
@@ -151,40 +137,15 @@ func (s *streams) lookUp(name string) error {
 	return s.refresh(s.ctx, s.tx)
 }
 
-// apply folds an event that was decided.
-func (s *streams) apply(event domain.Event, plain domain.Fact) error {
-	stream := s.known[event.Stream]
+// apply folds an event that was decided, as every later reading does: without what people wrote.
+func (s *streams) apply(event domain.Event) error {
+	p := codec.Payload{Name: event.Name, SchemaVersion: event.SchemaVersion, Data: event.Data}
+	plain, err := codec.Decode(p)
+	if err != nil {
+		return err
+	}
 	s.changed[event.Stream] = true
-	return stream.Evolve(plain, event.Metadata())
-}
-
-// anyOf tells whether a stream of this prefix has changed.
-func (s *streams) anyOf(prefix string) bool {
-	for name := range s.changed {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
-}
-
-const insertStreams = `streams (tenant, stream, version, position, form, state)`
-
-const updateStreams = `ON CONFLICT (tenant, stream) DO UPDATE
-SET version = excluded.version, position = excluded.position, form = excluded.form, state = excluded.state`
-
-// rows are what the changed streams have come to.
-func (s *streams) rows() ([][]any, error) {
-	rows := make([][]any, 0, len(s.changed))
-	for _, name := range slices.Sorted(maps.Keys(s.changed)) {
-		stream := s.known[name]
-		state, err := codec.Marshal(stream.State)
-		if err != nil {
-			return nil, fmt.Errorf("keep %s: %w", name, err)
-		}
-		rows = append(rows, []any{s.tenant, name, stream.Version, stream.Position, kindOfStream(name).form, string(state)})
-	}
-	return rows, nil
+	return s.known[event.Stream].Evolve(plain, event.Metadata())
 }
 
 // foldStream computes what a stream came to from its events, without their texts, up to a version; 0 for

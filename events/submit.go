@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/annals-kb/annals/domain"
@@ -28,52 +29,58 @@ func (l *Log) Submit(ctx context.Context, s domain.Submission) (domain.Receipt, 
 // those of the tenant that come after them are not tried either, and get the same error.
 func (l *Log) SubmitAll(ctx context.Context, submissions []domain.Submission) []domain.Result {
 	results := make([]domain.Result, len(submissions))
-	for tenant, places := range byTenant(submissions, results) {
+	byTenant := map[string][]int{} // the places of their submissions
+	for i, s := range submissions {
+		if results[i].Err = check(s); results[i].Err == nil {
+			byTenant[s.By.Tenant] = append(byTenant[s.By.Tenant], i)
+		}
+	}
+	for tenant, places := range byTenant {
 		var stopped error
 		for chunk := range slices.Chunk(places, l.options.Batch) {
+			g := &group{commands: make([]command, len(chunk)), done: make(chan struct{})}
+			for i, place := range chunk {
+				g.commands[i].Submission, g.commands[i].result.Err = submissions[place], stopped
+			}
 			if stopped == nil {
-				stopped = l.submit(ctx, tenant, submissions, results, chunk)
-			} else {
-				fill(results, chunk, stopped)
+				stopped = l.submit(ctx, tenant, g)
+			}
+			for i, place := range chunk {
+				results[place] = g.commands[i].result
 			}
 		}
 	}
 	for _, r := range results {
 		if r.Err != nil {
-			l.metrics.refusal(r.Err)
+			l.metrics.refused.WithLabelValues(kindOf(r.Err)).Inc()
 		}
 	}
 	return results
 }
 
-// byTenant sorts out the places of each tenant's submissions. Those that cannot even be written
-// down have their result already and are left out.
-func byTenant(submissions []domain.Submission, results []domain.Result) map[string][]int {
-	places := map[string][]int{}
-	for i, s := range submissions {
-		if err := check(s); err != nil {
-			results[i].Err = err
-			continue
-		}
-		places[s.By.Tenant] = append(places[s.By.Tenant], i)
-	}
-	return places
+// group is what one caller submitted together: it is written in one transaction.
+type group struct {
+	commands []command
+	taken    atomic.Bool   // by the committer or by the caller that gives up, whichever is first
+	done     chan struct{} // closed when every command has its result
 }
 
-func fill(results []domain.Result, places []int, err error) {
-	for _, i := range places {
-		results[i] = domain.Result{Err: err}
-	}
+// command is a submission and what becomes of it. The committer writes the outcome, and closes the
+// group's done afterwards.
+type command struct {
+	domain.Submission
+	result domain.Result
+	// earlier is set instead of a result if the request was made before.
+	earlier *request
 }
 
-// submit puts a few submissions through together. The error says why later ones need not be tried.
-func (l *Log) submit(
-	ctx context.Context, tenant string, submissions []domain.Submission, results []domain.Result, places []int,
-) error {
-	g := newGroup(submissions, places)
+// submit puts a group through, so that each of its commands has a result. The error says why the tenant's later
+// groups need not be tried. If ctx ends before the committer took the group, the group is dropped; afterwards it is
+// carried through.
+func (l *Log) submit(ctx context.Context, tenant string, g *group) error {
 	if preparation, prepares := l.inline.(Preparation); prepares {
-		for _, c := range g.commands {
-			c.Command = preparation.Prepare(c.Command)
+		for i := range g.commands {
+			g.commands[i].Command = preparation.Prepare(g.commands[i].Command)
 		}
 	}
 	err := context.Cause(ctx)
@@ -81,23 +88,86 @@ func (l *Log) submit(
 		err = l.enqueue(tenant, g)
 	}
 	if err == nil {
-		err = g.wait(ctx)
-	}
-	if err != nil {
-		fill(results, places, err)
-		return err
-	}
-	for i, c := range g.commands {
-		results[places[i]] = c.result
-		if c.earlier != nil {
-			receipt, err := l.answerAgain(ctx, tenant, *c.earlier)
-			results[places[i]] = domain.Result{Receipt: receipt, Err: err}
+		select {
+		case <-g.done:
+		case <-ctx.Done():
+			if g.taken.CompareAndSwap(false, true) {
+				err = context.Cause(ctx)
+			} else {
+				<-g.done
+			}
 		}
 	}
-	if last := results[places[len(places)-1]].Err; errors.Is(last, domain.ErrUnavailable) {
+	for i := range g.commands {
+		c := &g.commands[i]
+		if err != nil {
+			c.result = domain.Result{Err: err}
+		} else if c.earlier != nil {
+			c.result.Receipt, c.result.Err = l.answerAgain(ctx, tenant, *c.earlier)
+		}
+	}
+	if last := g.commands[len(g.commands)-1].result.Err; err == nil && errors.Is(last, domain.ErrUnavailable) {
 		return last
 	}
+	return err
+}
+
+// tenantQueue is a tenant's queue. It exists while there is a committer at work.
+type tenantQueue struct {
+	groups  []*group
+	waiting int // commands in all groups
+}
+
+// enqueue hands a group to the tenant's committer, and starts one if there is none.
+func (l *Log) enqueue(tenant string, g *group) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return domain.Refuse(domain.ErrUnavailable, "the log is closing").WithFix("try again in a moment")
+	}
+	q, working := l.queues[tenant]
+	if !working {
+		q = &tenantQueue{}
+	}
+	if q.waiting+len(g.commands) > l.options.Queue {
+		return domain.Refuse(domain.ErrBusy, "too many writes are waiting").WithFix("try again in a moment")
+	}
+	q.groups = append(q.groups, g)
+	q.waiting += len(g.commands)
+	l.metrics.queue.Add(float64(len(g.commands)))
+	if !working {
+		l.queues[tenant] = q
+		l.committers.Go(func() { l.commitAll(tenant, q) })
+	}
 	return nil
+}
+
+// take removes from a queue what fits into one transaction: whole groups, and at least one. Those
+// whose callers have given up are dropped. It returns nothing when the queue is empty, and the
+// queue with its committer has then ended.
+func (l *Log) take(tenant string, q *tenantQueue) []*group {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var batch []*group
+	size, n := 0, 0
+	for _, g := range q.groups {
+		if len(batch) > 0 && size+len(g.commands) > l.options.Batch {
+			break
+		}
+		n++
+		q.waiting -= len(g.commands)
+		l.metrics.queue.Sub(float64(len(g.commands)))
+		if g.taken.CompareAndSwap(false, true) {
+			batch = append(batch, g)
+			size += len(g.commands)
+		}
+	}
+	clear(q.groups[:n])
+	q.groups = q.groups[n:]
+	if len(batch) == 0 {
+		delete(l.queues, tenant)
+	}
+	return batch
 }
 
 // maxEnvelope is how many bytes a field of the envelope may have.
@@ -109,32 +179,29 @@ func check(s domain.Submission) error {
 		return errors.New("submit: a command, a tenant and a subject are needed")
 	}
 	var p domain.Problems
-	for _, field := range []struct{ name, value string }{
+	words := [][2]string{
 		{"request_id", s.Origin.RequestID},
 		{"correlation_id", s.Origin.CorrelationID},
 		{"causation_id", s.Origin.CausationID},
 		{"traceparent", s.Origin.Traceparent},
 		{"reason_code", s.Origin.ReasonCode},
-	} {
-		checkWord(&p, field.name, field.value)
-	}
-	if at := s.Origin.OccurredAt; !at.IsZero() && (at.UTC().Year() < 1 || at.UTC().Year() > 9999) {
-		p.Add("occurred_at", "must lie in the years 1 to 9999")
 	}
 	if s.Request != nil {
-		checkWord(&p, "idempotency_key", s.Request.Key)
+		words = append(words, [2]string{"idempotency_key", s.Request.Key})
 		if s.Request.Key == "" {
 			p.Add("idempotency_key", "must not be empty")
 		}
 	}
-	return p.Err()
-}
-
-func checkWord(p *domain.Problems, field, value string) {
-	switch {
-	case !utf8.ValidString(value) || strings.ContainsRune(value, 0):
-		p.Add(field, "must be valid UTF-8 without NUL characters")
-	case len(value) > maxEnvelope:
-		p.Add(field, "must have at most %d bytes, has %d", maxEnvelope, len(value))
+	for _, word := range words {
+		switch field, value := word[0], word[1]; {
+		case !utf8.ValidString(value) || strings.ContainsRune(value, 0):
+			p.Add(field, "must be valid UTF-8 without NUL characters")
+		case len(value) > maxEnvelope:
+			p.Add(field, "must have at most %d bytes, has %d", maxEnvelope, len(value))
+		}
 	}
+	if at := s.Origin.OccurredAt; !at.IsZero() && (at.UTC().Year() < 1 || at.UTC().Year() > 9999) {
+		p.Add("occurred_at", "must lie in the years 1 to 9999")
+	}
+	return p.Err()
 }
