@@ -90,8 +90,8 @@ func (r Reports) Stale(ctx context.Context, q domain.ReportQuery) ([]domain.Repo
 				p.Tables.Knowledge, now)
 	}
 	return p.ranked(ctx, q, ranking{
-		said: reports, counted: reportersThen, some: rows.MayBeStale + " AND (k.stale_reporters > 0 OR k.confirm_until <= ?0)", index: "stale",
-		also: p.expiredWithin(q).ColumnExpr("k.id, 0 AS counted"),
+		said: reports, counted: reportersThen, some: rows.MayBeStale + " AND (k.stale_reporters > 0 OR k.confirm_until <= ?0)",
+		at: []any{now}, index: "stale", also: p.expiredWithin(q).ColumnExpr("k.id, 0 AS counted"),
 	})
 }
 
@@ -104,9 +104,10 @@ func (p view) expiredWithin(q domain.ReportQuery) *bun.SelectQuery {
 
 // ranking is by what items are ranked.
 type ranking struct {
-	said    func() *bun.SelectQuery // each voice v that counts
+	said    func() *bun.SelectQuery // each vote or report v that counts
 	counted string                  // how many those about k are, at the time ?0
 	some    string                  // which items are listed, at that time
+	at      []any                   // the time, if these ask for it
 	index   string                  // of those
 	also    *bun.SelectQuery        // ids of items that are listed for a time although nothing is counted; nil for none
 }
@@ -114,10 +115,9 @@ type ranking struct {
 // ranked counts what is said of each item, and lists those that most is said of first. What a column counts that
 // has an index of the items with any is looked up there; and when the last was said, of the items that are listed.
 func (p view) ranked(ctx context.Context, q domain.ReportQuery, by ranking) ([]domain.ReportItem, error) {
-	now := database.At(p.Now())
-	query := p.DB.NewSelect().ColumnExpr(standsThen, now)
+	query := p.DB.NewSelect().ColumnExpr(standsThen, database.At(p.Now()))
 	if q.From.IsZero() && q.To.IsZero() {
-		query = query.TableExpr("?", p.IndexHint(by.index)).ColumnExpr(by.counted+" AS counted", now).Where(by.some, now)
+		query = query.TableExpr("?", p.IndexHint(by.index)).ColumnExpr(by.counted+" AS counted", by.at...).Where(by.some, by.at...)
 	} else {
 		then := rows.Between(by.said().ColumnExpr("v.id, count(*) AS counted").Where("v.tenant = ?", q.Tenant).GroupExpr("v.id"), "v.at", q.From, q.To)
 		if by.also != nil {
