@@ -80,7 +80,7 @@ func (p view) chosenItems(q domain.EventQuery) []*bun.SelectQuery {
 // Condition implements [events.Selection]. The item is looked up for each event by itself: left alone,
 // PostgreSQL may rather read all of the tenant's.
 func (b *Browser) Condition(q domain.EventQuery) (where string, args []any) {
-	p := view{View: b.catalogue.Current(), past: b.Past.Load()}
+	p := view{View: b.catalogue.ViewOf(b.catalogue.Active(), b.catalogue.DB.DB), past: b.Past.Load()}
 	condition, args := p.isReadable(q)
 	narrow := func(now string, nowValue any, table bun.Ident, then string, value any) {
 		condition, args = condition+" AND ("+now, append(args, nowValue)

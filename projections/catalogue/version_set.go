@@ -120,11 +120,8 @@ func (p *Catalogue) View(ctx context.Context) (View, error) {
 	if err := p.Refresh(ctx); err != nil {
 		return View{}, err
 	}
-	return p.Current(), nil
+	return p.ViewOf(p.Active(), p.DB.DB), nil
 }
-
-// Current is the view of what this process knows, without asking the database.
-func (p *Catalogue) Current() View { return p.ViewOf(p.Active(), p.DB.DB) }
 
 // ViewOf reads a version as if it were the active one, in the database or a snapshot of it.
 func (p *Catalogue) ViewOf(v Version, reads bun.IDB) View {

@@ -27,7 +27,7 @@ type asOfQuery struct {
 }
 
 func (p *Projection) asOf(by domain.Principal, position int64, then time.Time, also []domain.Entity) *asOfQuery {
-	v := &asOfQuery{past: p, now: p.catalogue.Current(), tenant: by.Tenant, position: position, time: then, all: by.SeesAll()}
+	v := &asOfQuery{past: p, now: p.catalogue.ViewOf(p.catalogue.Active(), p.catalogue.DB.DB), tenant: by.Tenant, position: position, time: then, all: by.SeesAll()}
 	if then.IsZero() {
 		v.time = p.catalogue.Now()
 	}

@@ -93,7 +93,9 @@ type asOfSearch struct {
 
 // asOfCandidate are what a search of the past reads of an item.
 type asOfCandidate struct {
-	search.CandidateRow
+	number int64
+	id     string
+	scopes []domain.Scope
 	status domain.Status
 	since  int64
 	words  int
@@ -115,7 +117,7 @@ func (r *asOfSearch) hits(ctx context.Context, tx bun.IDB) ([]domain.Hit, error)
 	hits := domain.Rank(candidates, r.audience, r.search.Order, r.minScore, r.search.Limit)
 	places := make(map[string]int64, len(r.items))
 	for _, item := range r.items {
-		places[item.ID] = item.Number
+		places[item.id] = item.number
 	}
 	numbers := make([]int64, len(hits))
 	for i, hit := range hits {
@@ -161,7 +163,7 @@ func (r *asOfSearch) each(ctx context.Context, query *bun.SelectQuery, each func
 	known := map[string][]domain.Scope{}
 	for rows.Next() {
 		var i asOfCandidate
-		if err := rows.Scan(&i.Number, &i.ID, &scopes, &i.status, &i.since, &i.words, &bag); err != nil {
+		if err := rows.Scan(&i.number, &i.id, &scopes, &i.status, &i.since, &i.words, &bag); err != nil {
 			return err
 		}
 		list, parsed := known[string(scopes)]
@@ -171,7 +173,7 @@ func (r *asOfSearch) each(ctx context.Context, query *bun.SelectQuery, each func
 			}
 			known[string(scopes)] = list
 		}
-		i.Scopes, i.Position, i.bag = list, i.since, words.PackedTerms(bag)
+		i.scopes, i.bag = list, words.PackedTerms(bag)
 		each(i)
 	}
 	return rows.Err()
@@ -237,8 +239,8 @@ func (r *asOfSearch) candidates(cosines map[int64]float64) []domain.Candidate {
 }
 
 func (r *asOfSearch) candidate(item asOfCandidate, cosines map[int64]float64) domain.Candidate {
-	c := domain.Candidate{ID: item.ID, Scopes: item.Scopes, Position: item.Position, Lexical: r.words.scores[item.Number]}
-	cosine, compared := cosines[item.Number]
+	c := domain.Candidate{ID: item.id, Scopes: item.scopes, Position: item.since, Lexical: r.words.scores[item.number]}
+	cosine, compared := cosines[item.number]
 	if !compared { // words stand alone
 		c.Score = c.Lexical
 		return c
@@ -259,7 +261,7 @@ func (r *asOfSearch) weigh(ctx context.Context, tx bun.IDB, candidates []domain.
 	at := make(map[int64]int, len(r.items))
 	numbers := make([]int64, len(r.items))
 	for i, item := range r.items {
-		at[item.Number], numbers[i] = i, item.Number
+		at[item.number], numbers[i] = i, item.number
 	}
 	for batch := range slices.Chunk(numbers, most) {
 		var rows []struct {

@@ -23,7 +23,7 @@ func (r *asOfSearch) compareWords(ctx context.Context, tx bun.IDB) error {
 	}
 	var all words.ScopeSize
 	measure := func(i asOfCandidate) {
-		times := int64(len(r.shared(i.Scopes)))
+		times := int64(len(r.shared(i.scopes)))
 		all.Items, all.Words = all.Items+times, all.Words+times*int64(i.words)
 		if i.status == domain.Active {
 			r.seen++
@@ -32,8 +32,8 @@ func (r *asOfSearch) compareWords(ctx context.Context, tx bun.IDB) error {
 	compare := func(i asOfCandidate) {
 		for term, hash := range hashes {
 			if count := i.bag.Count(hash); count > 0 {
-				r.words.with[term] = append(r.words.with[term], occurred{i.Number, count, i.words})
-				r.words.found, r.words.listed = r.words.found+1, r.words.listed+len(r.shared(i.Scopes))
+				r.words.with[term] = append(r.words.with[term], occurred{i.number, count, i.words})
+				r.words.found, r.words.listed = r.words.found+1, r.words.listed+len(r.shared(i.scopes))
 			}
 		}
 	}
@@ -42,9 +42,9 @@ func (r *asOfSearch) compareWords(ctx context.Context, tx bun.IDB) error {
 	plain := rows.IsPlain(rest)
 	err := r.each(ctx, r.withWords(r.live(tx), plain), func(i asOfCandidate) {
 		measure(i)
-		if plain && len(r.shared(i.Scopes)) > 0 {
+		if plain && len(r.shared(i.scopes)) > 0 {
 			compare(i)
-			if i.bag = nil; i.status == domain.Active && !(r.search.Filter.NoArchives && domain.IsArchive(i.ID)) { // its bytes are those of the next row by then
+			if i.bag = nil; i.status == domain.Active && !(r.search.Filter.NoArchives && domain.IsArchive(i.id)) { // its bytes are those of the next row by then
 				r.items = append(r.items, i)
 			}
 		}

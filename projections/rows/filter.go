@@ -2,6 +2,7 @@ package rows
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -18,21 +19,31 @@ const LastCharacter = "\U0010FFFF"
 // Live holds for items that answers may contain and whose URI is theirs alone.
 const Live = "status IN ('active', 'superseded')"
 
+// Gone holds for items that no answer may contain.
+const Gone = "status IN ('deleted', 'erased')"
+
 // WhereKind narrows a query over items of now or then, which it calls k, by what both have columns for.
 func WhereKind(query *bun.SelectQuery, f domain.Filter) *bun.SelectQuery {
 	query = Among(query, "k.type", f.Types)
 	query = Among(query, "k.context_type", f.ContextTypes)
 	query = Among(query, "k.category", f.Categories)
-	query = equal(query, "k.owner", f.Owner)
-	query = equal(query, "k.visibility", f.Visibility)
-	query = equal(query, "k.polarity", f.Polarity)
+	for _, e := range []struct{ column, value string }{
+		{"k.owner", string(f.Owner)},
+		{"k.visibility", string(f.Visibility)},
+		{"k.polarity", string(f.Polarity)},
+		{"k.trace_id", f.TraceID},
+	} {
+		if e.value != "" {
+			query = query.Where(e.column+" = ?", e.value)
+		}
+	}
 	if f.IDPrefix != "" {
 		query = query.Where("k.id >= ? AND k.id < ?", f.IDPrefix, f.IDPrefix+LastCharacter)
 	}
 	if f.NoArchives {
 		query = query.Where("(substr(k.id, 1, ?) <> ? OR length(k.id) <> ?)", len(domain.ArchivePrefix), domain.ArchivePrefix, domain.ArchiveLength)
 	}
-	return equal(query, "k.trace_id", f.TraceID)
+	return query
 }
 
 // Where narrows a query over the knowledge table, which it calls k, to what passes the filter.
@@ -142,13 +153,6 @@ func Among[T ~string](query *bun.SelectQuery, column string, values []T) *bun.Se
 	return query.Where(column+" IN (?)", bun.List(values))
 }
 
-func equal[T ~string](query *bun.SelectQuery, column string, value T) *bun.SelectQuery {
-	if value == "" {
-		return query
-	}
-	return query.Where(column+" = ?", value)
-}
-
 func Between(query *bun.SelectQuery, column string, from, to time.Time) *bun.SelectQuery {
 	if !from.IsZero() {
 		query = query.Where(column+" >= ?", database.At(from))
@@ -236,4 +240,37 @@ func ScopesToSearch(audience domain.Audience) []domain.Scope {
 		return []domain.Scope{""}
 	}
 	return audience.Scopes
+}
+
+// IndexHint is the knowledge table as k, read by one of its indexes of some items. SQLite is told: of indexes that
+// begin with the tenant, it may rather take one of all items. PostgreSQL knows how many each has.
+func (p Reader) IndexHint(index string) bun.Safe {
+	table := p.Tables.Knowledge
+	if p.DB.Engine == database.Postgres {
+		return bun.Safe(fmt.Sprintf("%s AS k", table))
+	}
+	return bun.Safe(fmt.Sprintf("%s AS k INDEXED BY %s_%s", table, table, index))
+}
+
+// ConfidenceAt is an item's confidence at the time ?0.
+const ConfidenceAt = "CASE WHEN k.confirm_until <= ?0 THEN k.expired_confidence ELSE k.confidence END"
+
+// MayBeStale holds for items that were reported stale, or were confirmed until a date.
+const MayBeStale = "(k.stale_reporters > 0 OR k.confirm_until IS NOT NULL)"
+
+// SelectiveIndex names the index that has what a filter asks for and little else, and says how that index says it
+// of k; nothing if there is none.
+func SelectiveIndex(f domain.Filter) (index, condition string) {
+	only := func(statuses ...domain.Status) bool {
+		return len(f.Statuses) > 0 && !slices.ContainsFunc(f.Statuses, func(s domain.Status) bool { return !slices.Contains(statuses, s) })
+	}
+	switch {
+	case only(domain.IsDeleted, domain.IsErased):
+		return "gone", "k." + Gone
+	case only(domain.IsSuperseded):
+		return "replaced", "k.superseded_by <> ''"
+	case f.Stale != nil && *f.Stale:
+		return "stale", MayBeStale
+	}
+	return "", ""
 }

@@ -131,8 +131,11 @@ func (r *Row) Knowledge() *domain.Knowledge {
 		Text: domain.Text{
 			Task: r.Task, Content: r.Content, Abstract: r.Abstract, Overview: r.Overview, URI: r.URI,
 		},
-		Baseline: r.Baseline.eval(),
-		Helpful:  r.Helpful, Harmful: r.Harmful, Confidence: r.Confidence,
+		Baseline: domain.Eval{
+			Helpful: r.Baseline.Helpful, Harmful: r.Baseline.Harmful, Confidence: r.Baseline.Confidence,
+			HelpfulHistory: uses(r.Baseline.HelpfulHistory), HarmfulHistory: uses(r.Baseline.HarmfulHistory),
+		},
+		Helpful: r.Helpful, Harmful: r.Harmful, Confidence: r.Confidence,
 		Stale:       domain.Staleness{Reporters: r.StaleReporters, Since: r.StaleSince.Time, Reason: r.StaleReason},
 		ConfirmedAt: r.ConfirmedAt.Time, ConfirmUntil: r.ConfirmUntil.Time,
 		Suspended:         domain.Staleness{Reporters: r.SuspendedReporters, Since: r.SuspendedSince.Time, Reason: r.SuspendedReason},
@@ -190,13 +193,6 @@ func BaselineOf(e domain.Eval) Baseline {
 	return Baseline{
 		Helpful: e.Helpful, Harmful: e.Harmful, Confidence: e.Confidence,
 		HelpfulHistory: usesOf(e.HelpfulHistory), HarmfulHistory: usesOf(e.HarmfulHistory),
-	}
-}
-
-func (b Baseline) eval() domain.Eval {
-	return domain.Eval{
-		Helpful: b.Helpful, Harmful: b.Harmful, Confidence: b.Confidence,
-		HelpfulHistory: uses(b.HelpfulHistory), HarmfulHistory: uses(b.HarmfulHistory),
 	}
 }
 

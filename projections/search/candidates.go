@@ -3,9 +3,13 @@ package search
 import (
 	"cmp"
 	"context"
+	"database/sql"
+	"encoding/json"
 	"slices"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections/rows"
 	"github.com/annals-kb/annals/projections/vectors"
 	"github.com/annals-kb/annals/projections/words"
 )
@@ -94,4 +98,131 @@ func (f *Execution) score(p *candidate) {
 	if len(f.words.Terms) > 0 {
 		p.score = calibration.Join(p.semantic, p.lexical)
 	}
+}
+
+// loadTop reads the items of some candidates, and leaves out those that do not pass the search's filter: a forgotten
+// item may still have vectors for a moment, and can be asked for by status.
+func (f *Execution) loadTop(ctx context.Context, all *candidates, some []candidate) error {
+	numbers := make([]int64, len(some))
+	byNumber := make(map[int64]*candidate, len(some))
+	for i := range some {
+		numbers[i] = some[i].number
+		byNumber[numbers[i]] = &some[i]
+		all.read[numbers[i]] = false
+	}
+	slices.Sort(numbers)
+	tenant := f.Search.By.Tenant
+	in := rows.Table{Engine: f.DB.Engine, Tenant: tenant, Table: f.Tables.Knowledge, Alias: "k", Condition: rows.Live}
+	query := f.From.NewSelect().ColumnExpr("k.number, k.id, k.scopes, k.position, "+rows.ConfidenceAt, database.At(f.Now()))
+	query = f.Where(rows.LookUp(query, in, rows.SingleKeys(numbers), "number"), tenant, f.Search.Filter)
+	selected, err := query.Rows(ctx)
+	if err != nil {
+		return rows.Failed(ctx, "read candidates", err)
+	}
+	defer selected.Close()
+	var broken []string
+	for selected.Next() {
+		var number int64
+		var c domain.Candidate
+		var scopes sql.RawBytes
+		err := selected.Scan(&number, &c.ID, &scopes, &c.Position, &c.Confidence)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil || json.Unmarshal(scopes, &c.Scopes) != nil {
+			broken = append(broken, c.ID)
+			continue
+		}
+		all.read[number] = true
+		if !slices.Contains(f.unreadable, c.ID) {
+			f.addFound(all, byNumber[number], c)
+		}
+	}
+	f.LogUnreadable(ctx, broken)
+	if err := selected.Err(); err != nil {
+		return rows.Failed(ctx, "read candidates", err)
+	}
+	return nil
+}
+
+// addFound adds a candidate that passed the filter to those that are ranked.
+func (f *Execution) addFound(all *candidates, p *candidate, c domain.Candidate) {
+	c.Score, c.Semantic, c.Lexical = p.score, p.semantic, p.lexical
+	c.Pending = f.Embedding.Vector != nil && !p.compared
+	if f.IgnoreConfidence {
+		c.Confidence = 1
+	}
+	all.found = append(all.found, c)
+	if _, shared := f.Audience.Best(c.Scopes); shared {
+		all.top = max(all.top, c.Score)
+		if c.Score < f.minScore {
+			f.bestBelow = max(f.bestBelow, c.Score)
+		}
+	}
+}
+
+// A usual confidence is no more than a third above another: what scores less than three quarters of the last
+// hit rarely comes before it.
+const usualConfidence = 0.75
+
+// topSize is how many candidates are read first. If most pass the filter and have a usual confidence, the
+// answer is among them.
+func (f *Execution) topSize(prospects []candidate) int {
+	limit := f.Search.Limit
+	if f.Search.Explain || len(prospects) <= 2*limit {
+		return len(prospects)
+	}
+	least := usualConfidence * prospects[limit-1].score
+	if f.Search.Order == domain.ByPriority {
+		least = min(least, domain.NearTie(prospects[0].score))
+	}
+	least = max(least, f.minScore)
+	n := slices.IndexFunc(prospects, func(p candidate) bool { return p.score < least })
+	if n < 0 {
+		return len(prospects)
+	}
+	return max(limit, n)
+}
+
+// isFinal tells whether hits stay what they are, whatever is known of candidates that score no more than so
+// much: a weight is never more than a score.
+func (f *Execution) isFinal(hits []domain.Hit, top, rest float64) bool {
+	if rest < f.minScore && len(hits) > 0 {
+		return true
+	}
+	byPriority := f.Search.Order == domain.ByPriority
+	if len(hits) < f.Search.Limit || byPriority && rest >= max(f.minScore, domain.NearTie(top)) {
+		return false
+	}
+	return !slices.ContainsFunc(hits, func(h domain.Hit) bool { return h.Weight <= rest && !(byPriority && h.Best) })
+}
+
+// isTruncated tells whether so much of what was read did not pass that other items may not have become
+// candidates: half of what words found or more than a third, or half of a place that gave all it may.
+func (f *Execution) isTruncated(all *candidates) bool {
+	missed := func(number int64) bool {
+		passed, read := all.read[number]
+		return read && !passed
+	}
+	dropped := 0
+	for _, number := range all.words {
+		if missed(number) {
+			dropped++
+		}
+	}
+	if dropped >= words.WordsDepth/2 && dropped > len(all.words)/3 {
+		return true
+	}
+	for i, place := range all.pieces {
+		dropped := 0
+		for _, c := range place {
+			if missed(c.Number) {
+				dropped++
+			}
+		}
+		if len(place) >= f.question.Depths(f.question.Scopes[i]).Vectors && 2*dropped >= len(place) {
+			return true
+		}
+	}
+	return false
 }

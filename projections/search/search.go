@@ -142,7 +142,11 @@ func (f *Execution) Hits(ctx context.Context) ([]domain.Hit, error) {
 // by meaning, and reads the items: first those that score well, and the others if that does not decide
 // who is in the answer. Crowded means that so much did not pass that others may not have become candidates.
 func (f *Execution) rank(ctx context.Context) (hits []domain.Hit, crowded bool, err error) {
-	if err := f.InParallel(ctx, f.byWords, f.byMeaning); err != nil {
+	err = f.InParallel(ctx, func(ctx context.Context) (err error) {
+		f.words, err = f.Match(ctx, f.Search, f.Audience, f.StorageIndependent)
+		return err
+	}, f.byMeaning)
+	if err != nil {
 		return nil, false, err
 	}
 	all, err := f.findCandidates(ctx)
@@ -163,11 +167,7 @@ func (f *Execution) rank(ctx context.Context) (hits []domain.Hit, crowded bool, 
 	return hits, f.isTruncated(all), nil
 }
 
-func (f *Execution) byWords(ctx context.Context) (err error) {
-	f.words, err = f.Match(ctx, f.Search, f.Audience, f.StorageIndependent)
-	return err
-}
-
+// byMeaning embeds the question, unless that was done before, and finds the nearest sketches.
 func (f *Execution) byMeaning(ctx context.Context) (err error) {
 	m := f.Model
 	if f.Embedding == nil {

@@ -3,6 +3,7 @@ package words
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -22,18 +23,47 @@ type Index struct {
 // WordsDepth is how many candidates by words each tier sends to the ranking.
 const WordsDepth = 100
 
-// Matches is what the index of words says about a question.
+// Matches are the items that contain terms of a question. Items are numbered as they come, so that counting needs a
+// map once for an item and not once for a term.
 type Matches struct {
-	*Accumulator
+	Terms     []text.QueryTerm
 	Explained map[int64][]string // which terms an item has, when asked to explain
+
+	hashes []uint64
+	at     map[int64]int32 // the index of an item in items
+	items  []scoredItem
+	found  [][]occurrence // of each term, some of them twice
+	total  int            // how often any of them stands in any scope
+}
+
+// scoredItem is an item with at least one of the terms.
+type scoredItem struct {
+	number int64
+	words  int
+	tier   domain.Tier // the nearest of its scopes in the audience
+	score  float64
+}
+
+// occurrence says how often an item contains a term.
+type occurrence struct {
+	item  int32
+	count int
+}
+
+func newMatches(terms []text.QueryTerm) *Matches {
+	m := &Matches{Terms: terms, at: map[int64]int32{}, found: make([][]occurrence, len(terms))}
+	for _, term := range terms {
+		m.hashes = append(m.hashes, HashOf(term.Term))
+	}
+	return m
 }
 
 // Match finds what contains any of the question's terms, within the audience and the filter, and
 // scores it by BM25 over what the audience may see, or over the one scope that the filter names of
 // that: statistics of what is hidden would tell of it.
-// Wherever asks that it makes no difference which words lie in bags and which in the index.
-func (p Index) Match(ctx context.Context, s domain.Search, audience domain.Audience, wherever bool) (*Matches, error) {
-	m := &Matches{Accumulator: NewAccumulator(p.Version.Tokenizer.Query(s.Text))}
+// A storage-independent match is the same whether words lie in packed rows or in the index of terms.
+func (p Index) Match(ctx context.Context, s domain.Search, audience domain.Audience, storageIndependent bool) (*Matches, error) {
+	m := newMatches(p.Version.Tokenizer.Query(s.Text))
 	if len(m.Terms) == 0 {
 		return m, nil
 	}
@@ -42,13 +72,11 @@ func (p Index) Match(ctx context.Context, s domain.Search, audience domain.Audie
 	err := p.InParallel(ctx, func(ctx context.Context) (err error) {
 		sizes, err = p.Sizes.Of(ctx, p, s.By.Tenant, rows.ScopesToSearch(audience))
 		return err
-	}, func(ctx context.Context) error {
-		return rows.ReadAll(ctx, p.DB, p.From, []rows.Read{p.readWords(s, audience, m.Accumulator)})
-	})
+	}, func(ctx context.Context) error { return p.readWords(ctx, s, audience, m) })
 	if err != nil {
 		return nil, rows.Failed(ctx, "search by words", err)
 	}
-	if wherever {
+	if storageIndependent {
 		m.keepNewest(p.Postings)
 	}
 	var all ScopeSize
@@ -68,7 +96,7 @@ func (m *Matches) score(all ScopeSize, everything bool) {
 	listed := m.total
 	m.deduplicate()
 	found := 0
-	for _, occurrences := range m.Found {
+	for _, occurrences := range m.found {
 		found += len(occurrences)
 	}
 	items := all.Items
@@ -78,18 +106,18 @@ func (m *Matches) score(all ScopeSize, everything bool) {
 	average := math.Max(1, float64(all.Words)/math.Max(1, float64(all.Items)))
 	attainable := 0.0
 	for i, term := range m.Terms {
-		worth := text.IDF(int(items), len(m.Found[i]))
+		worth := text.IDF(int(items), len(m.found[i]))
 		attainable += worth
-		for _, o := range m.Found[i] {
-			it := &m.Items[o.Item]
+		for _, o := range m.found[i] {
+			it := &m.items[o.item]
 			if term.Beside && it.score == 0 {
 				continue
 			}
-			it.score += worth * text.Saturation(o.Count, it.Words, average)
+			it.score += worth * text.Saturation(o.count, it.words, average)
 		}
 	}
-	for i := range m.Items {
-		m.Items[i].score = text.WordScore(m.Items[i].score, attainable)
+	for i := range m.items {
+		m.items[i].score = text.WordScore(m.items[i].score, attainable)
 	}
 }
 
@@ -106,14 +134,14 @@ func (m *Matches) ScoreOf(number int64) float64 {
 	if !found {
 		return 0
 	}
-	return m.Items[i].score
+	return m.items[i].score
 }
 
 func (m *Matches) explain() {
-	m.Explained = make(map[int64][]string, len(m.Items))
-	for term, occurrences := range m.Found {
+	m.Explained = make(map[int64][]string, len(m.items))
+	for term, occurrences := range m.found {
 		for _, o := range occurrences {
-			number := m.Items[o.Item].Number
+			number := m.items[o.item].number
 			m.Explained[number] = append(m.Explained[number], m.Terms[term].Term)
 		}
 	}
@@ -122,20 +150,116 @@ func (m *Matches) explain() {
 // Best are the numbers of the best matches of each tier.
 func (m *Matches) Best(depth int) []int64 {
 	tiers := map[domain.Tier][]scoredItem{}
-	for _, it := range m.Items {
+	for _, it := range m.items {
 		if it.score > 0 {
-			tiers[it.Tier] = append(tiers[it.Tier], it)
+			tiers[it.tier] = append(tiers[it.tier], it)
 		}
 	}
 	var numbers []int64
 	for _, list := range tiers {
 		slices.SortFunc(list, func(a, b scoredItem) int {
-			return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.Number, a.Number))
+			return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.number, a.number))
 		})
 		for _, it := range list[:min(depth, len(list))] {
-			numbers = append(numbers, it.Number)
+			numbers = append(numbers, it.number)
 		}
 	}
 	slices.Sort(numbers)
 	return numbers
+}
+
+func (m *Matches) item(number int64, words int, tier domain.Tier) int32 {
+	i, known := m.at[number]
+	if !known {
+		i = int32(len(m.items))
+		m.at[number] = i
+		m.items = append(m.items, scoredItem{number: number, words: words, tier: tier})
+	}
+	m.items[i].tier = min(m.items[i].tier, tier)
+	return i
+}
+
+func (m *Matches) addPacked(number int64, words int, tier domain.Tier, bag PackedTerms) {
+	item := int32(-1)
+	for term, hash := range m.hashes {
+		count := bag.Count(hash)
+		if count == 0 {
+			continue
+		}
+		if item < 0 {
+			item = m.item(number, words, tier)
+		}
+		m.found[term] = append(m.found[term], occurrence{item, count})
+		m.total++
+	}
+}
+
+// addPostings reads postings of one tier, "NUMBER:WORDS AND COUNT" joined by semicolons, if there are any.
+func (m *Matches) addPostings(term int, tier domain.Tier, listed []byte) error {
+	for rest := listed; len(rest) > 0; {
+		var number, said int64
+		var ends [2]bool
+		number, rest, ends[0] = leading(rest, ':')
+		said, rest, ends[1] = leading(rest, ';')
+		if ends != [2]bool{true, true} {
+			return fmt.Errorf("read postings: %.100q is no list", listed)
+		}
+		item := m.item(number, int(said>>countBits), tier)
+		m.found[term] = append(m.found[term], occurrence{item, int(said & (1<<countBits - 1))})
+		m.total++
+	}
+	return nil
+}
+
+// leading reads the number that a text begins with, up to a mark or the end of the text.
+func leading(text []byte, mark byte) (number int64, rest []byte, found bool) {
+	for at, c := range text {
+		if c == mark {
+			return number, text[at+1:], at > 0
+		}
+		if c < '0' || c > '9' {
+			return 0, nil, false
+		}
+		number = 10*number + int64(c-'0')
+	}
+	return number, nil, len(text) > 0
+}
+
+// keepNewest leaves of each term's items the newest alone, so many as the index gives of a scope: of bags, all
+// were read, so that there are more of them the fewer were moved to the index.
+func (m *Matches) keepNewest(most int) {
+	all := m.items
+	m.items, m.at, m.total = nil, map[int64]int32{}, 0
+	for term, found := range m.found {
+		numbers := make([]int64, len(found))
+		for i, o := range found {
+			numbers[i] = all[o.item].number
+		}
+		slices.Sort(numbers)
+		numbers = slices.Compact(numbers)
+		numbers = numbers[max(0, len(numbers)-most):]
+		newest := found[:0]
+		for _, o := range found {
+			if it := all[o.item]; it.number >= numbers[0] {
+				newest = append(newest, occurrence{m.item(it.number, it.words, it.tier), o.count})
+			}
+		}
+		m.found[term] = newest
+		m.total += len(newest)
+	}
+}
+
+// deduplicate leaves each item once with each term.
+func (m *Matches) deduplicate() {
+	last := make([]int32, len(m.items))
+	for term, found := range m.found {
+		once := found[:0]
+		for _, o := range found {
+			if last[o.item] != int32(term+1) {
+				last[o.item] = int32(term + 1)
+				once = append(once, o)
+			}
+		}
+		m.found[term] = once
+	}
 }

@@ -3,8 +3,8 @@ package words
 import (
 	"context"
 	"database/sql"
+	"encoding/hex"
 	"fmt"
-	"strings"
 
 	"github.com/uptrace/bun"
 
@@ -20,32 +20,37 @@ const MaxPostings = 5000
 
 // readWords reads the postings of a question's terms from wherever they lie, in one statement and so
 // as of one moment: between two, words could move from one place to the other and be missed. The rows are
-// narrow, because a column of a row costs more than a term of a bag.
-func (p Index) readWords(s domain.Search, audience domain.Audience, into *Accumulator) rows.Read {
+// narrow, because a column of a row costs more than a term of a packed row.
+func (p Index) readWords(ctx context.Context, s domain.Search, audience domain.Audience, into *Matches) error {
 	query := p.DB.NewRaw("?\nUNION ALL\n?", p.selectPostings(s, audience, into.Terms), p.selectPacked(s, audience))
-	return rows.Read{Query: query, Scan: func(_ context.Context, _ *bun.DB, rows *sql.Rows) error {
-		var term, words int
-		var number int64
-		var tier domain.Tier
-		var said sql.RawBytes
-		for rows.Next() {
-			if err := rows.Scan(&term, &tier, &number, &words, &said); err != nil {
+	found, err := p.From.QueryContext(ctx, query.String())
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	var term, words int
+	var number int64
+	var tier domain.Tier
+	var listed sql.RawBytes
+	var packed PackedTerms
+	for found.Next() {
+		if err := found.Scan(&term, &tier, &number, &words, &listed); err != nil {
+			return err
+		}
+		if term != packedRow {
+			if err := into.addPostings(term, tier, listed); err != nil {
 				return err
 			}
-			if term != packedRow {
-				if err := into.AddPostings(term, tier, said); err != nil {
-					return err
-				}
-				continue
-			}
-			if p.DB.Engine == database.Postgres {
-				into.addPacked(number, words, tier, hexTerms(said))
-			} else {
-				into.addPacked(number, words, tier, PackedTerms(said))
-			}
+			continue
 		}
-		return nil
-	}}
+		if !p.IsPostgres() {
+			packed = PackedTerms(listed)
+		} else if packed, err = hex.AppendDecode(packed[:0], listed); err != nil {
+			return err
+		}
+		into.addPacked(number, words, tier, packed)
+	}
+	return found.Err()
 }
 
 // packedRow stands in the place of a term where a row has a bag.
@@ -63,7 +68,7 @@ func (p Index) selectPostings(s domain.Search, audience domain.Audience, terms [
 		Where("t.tenant = ?", s.By.Tenant).Where("t.term = asked.term").Limit(int64(p.Postings))
 	var places [][]any
 	if audience.Everything { // each tier is read by itself, so that a term of many items does not hide the nearest
-		for _, prefix := range prefixes() {
+		for _, prefix := range tierPrefixes {
 			places = append(places, []any{prefix, prefix + "\U0010FFFF", int(domain.Scope(prefix).Tier())})
 		}
 		newest = newest.Where("t.scope >= place.low").Where("t.scope < place.high")
@@ -82,12 +87,12 @@ func (p Index) selectPostings(s domain.Search, audience domain.Audience, terms [
 		       0 AS words,
 		       (SELECT string_agg(newest.number || ':' || ((CAST(newest.words AS BIGINT) << ?) | newest.count), ';') FROM (?) AS newest) AS said
 		FROM asked CROSS JOIN place`,
-		rows.Tuples(asked), rows.Tuples(places), CountBits, p.passing(newest, "t", s))
+		rows.Tuples(asked), rows.Tuples(places), countBits, p.passing(newest, "t", s))
 }
 
-// CountBits are the bits of a posting's second number that say how often the term occurs; those before say how many
+// countBits are the bits of a posting's second number that say how often the term occurs; those before say how many
 // words the item has.
-const CountBits = 24
+const countBits = 24
 
 // selectPacked selects the bags of the audience's newer items, whole. The background keeps them few.
 func (p Index) selectPacked(s domain.Search, audience domain.Audience) *bun.SelectQuery {
@@ -97,10 +102,10 @@ func (p Index) selectPacked(s domain.Search, audience domain.Audience) *bun.Sele
 		query = query.Where("b.scope IN (?)", bun.List(audience.Scopes))
 	}
 	bag := "b.bag"
-	if p.DB.Engine == database.Postgres { // as it would be sent anyway, and can be searched
+	if p.IsPostgres() { // one column holds texts of postings and packed rows
 		bag = "encode(b.bag, 'hex')"
 	}
-	return p.passing(query.ColumnExpr("?, "+tierOf("b.scope")+", b.number, b.words, "+bag, packedRow), "b", s)
+	return p.passing(query.ColumnExpr("?, "+tierOfScope+", b.number, b.words, "+bag, packedRow), "b", s)
 }
 
 // packedIndexHint is the table of scopes, under an alias, to be read by the index of bags, which are few: SQLite
@@ -113,20 +118,17 @@ func packedIndexHint(engine database.Engine, t rows.Tables, alias string) bun.Sa
 	return bun.Safe(table)
 }
 
-// prefixes are how the scopes of each tier begin.
-func prefixes() []string {
-	return []string{"user:", "project:", "agent:", "team:", "org:", string(domain.Public)}
-}
+// tierPrefixes are how the scopes of each tier begin.
+var tierPrefixes = [...]string{"user:", "project:", "agent:", "team:", "org:", string(domain.Public)}
 
-// tierOf computes the tier of a column with a scope: two letters tell them apart.
-func tierOf(column string) string {
-	var query strings.Builder
-	query.WriteString("CASE substr(" + column + ", 1, 2)")
-	for _, prefix := range prefixes() {
-		fmt.Fprintf(&query, " WHEN '%s' THEN %d", prefix[:2], domain.Scope(prefix).Tier())
+// tierOfScope computes the tier of the column scope of b: two letters tell the tiers apart.
+var tierOfScope = func() string {
+	query := "CASE substr(b.scope, 1, 2)"
+	for _, prefix := range tierPrefixes {
+		query += fmt.Sprintf(" WHEN '%s' THEN %d", prefix[:2], domain.Scope(prefix).Tier())
 	}
-	return query.String() + " END"
-}
+	return query + " END"
+}()
 
 // passing narrows a query over rows of items, under an alias, to those that pass the search's filter.
 func (p Index) passing(query *bun.SelectQuery, alias string, s domain.Search) *bun.SelectQuery {

@@ -1,4 +1,4 @@
-package projections
+package words
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/projections/words"
 	"github.com/annals-kb/annals/text"
 )
 
@@ -22,22 +21,22 @@ func TestPostingsAreReadAsTheyWereListed(t *testing.T) {
 		Tier         domain.Tier
 	}
 	var want []posting
-	tally := words.NewAccumulator([]text.QueryTerm{{Term: "a"}})
+	matches := newMatches([]text.QueryTerm{{Term: "a"}})
 	for number, tier := range []domain.Tier{0, 1, 2, 3} {
 		var parts []string
 		for range number {
-			p := posting{int64(len(want)+1) << random.IntN(40), 1 + random.IntN(1<<20), 1 + random.IntN(1<<words.CountBits-1), tier}
-			parts = append(parts, fmt.Sprintf("%d:%d", p.Number, int64(p.Words)<<words.CountBits|int64(p.Count)))
+			p := posting{int64(len(want)+1) << random.IntN(40), 1 + random.IntN(1<<20), 1 + random.IntN(1<<countBits-1), tier}
+			parts = append(parts, fmt.Sprintf("%d:%d", p.Number, int64(p.Words)<<countBits|int64(p.Count)))
 			want = append(want, p)
 		}
-		if err := tally.AddPostings(0, tier, []byte(strings.Join(parts, ";"))); err != nil {
+		if err := matches.addPostings(0, tier, []byte(strings.Join(parts, ";"))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var got []posting
-	for _, o := range tally.Found[0] {
-		item := tally.Items[o.Item]
-		got = append(got, posting{item.Number, item.Words, o.Count, item.Tier})
+	for _, o := range matches.found[0] {
+		item := matches.items[o.item]
+		got = append(got, posting{item.number, item.words, o.count, item.tier})
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -47,7 +46,7 @@ func TestPostingsAreReadAsTheyWereListed(t *testing.T) {
 func TestWhatIsNoListOfPostingsIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, listed := range []string{"7", "7:", ":7", "7:8;9", "7;8", "7:8;;9:1", "7:-8", "a:1", "7:8:9", " 7:8"} {
-		if err := words.NewAccumulator([]text.QueryTerm{{Term: "a"}}).AddPostings(0, 0, []byte(listed)); err == nil {
+		if err := newMatches([]text.QueryTerm{{Term: "a"}}).addPostings(0, 0, []byte(listed)); err == nil {
 			t.Errorf("%q was taken for a list", listed)
 		}
 	}
