@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/body"
 )
 
 // query is one request on its way through a route.
@@ -24,41 +25,23 @@ type query struct {
 	caller  caller
 	found   domain.Problems // bad parameters, to be named together
 	sent    []byte          // the body, once it was bound
+	fields  map[string]any  // those of the body
 	reason  string          // why something is changed, in the caller's words
 }
 
 // bind reads the body's JSON object into the fields of a struct, by their json tags. No body is an empty
 // object, unknown fields are ignored, and null is as good as left out. The error names every bad field.
 func (q *query) bind(into any) error {
-	body, err := q.body()
-	q.sent = body
-	if err != nil || len(strings.TrimSpace(string(body))) == 0 {
+	sent, err := q.body()
+	if q.sent = sent; err != nil || len(bytes.TrimSpace(sent)) == 0 {
 		return err
 	}
-	var fields map[string]json.RawMessage
-	switch {
-	case !utf8.Valid(body):
-		return domain.Refuse(domain.ErrMalformed, "the body is not valid UTF-8")
-	case !json.Valid(body):
-		return domain.Refuse(domain.ErrMalformed, "the body is not valid JSON")
-	case json.Unmarshal(body, &fields) != nil:
-		return domain.Refuse(domain.ErrMalformed, "the body must be a JSON object")
+	if err := body.Fill(sent, into, &q.found); err != nil {
+		return err
 	}
-	if why := ""; json.Unmarshal(fields["reason"], &why) == nil && why != "" {
+	_ = json.Unmarshal(sent, &q.fields) // it is an object
+	if why, _ := q.fields["reason"].(string); why != "" {
 		q.setReason(why)
-	}
-	value := reflect.ValueOf(into).Elem()
-	for _, field := range reflect.VisibleFields(value.Type()) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		raw, given := fields[name]
-		if !given || name == "" || string(raw) == "null" {
-			continue
-		}
-		into := value.FieldByIndex(field.Index).Addr().Interface()
-		err := json.Unmarshal(raw, into)
-		if at, is := into.(**time.Time); err != nil || is && *at != nil && !domain.IsDate(**at) {
-			q.found.Add(name, "must be %s", kindOf(field.Type))
-		}
 	}
 	return q.found.Err()
 }
@@ -72,16 +55,12 @@ func (q *query) bindWrite(into any) error {
 	if err := q.bind(into); err != nil {
 		return err
 	}
-	var sent map[string]any
-	if len(bytes.TrimSpace(q.sent)) > 0 {
-		_ = json.Unmarshal(q.sent, &sent) // bind has read it
-	}
+	known := map[string]bool{}
 	for _, field := range reflect.VisibleFields(reflect.TypeOf(into).Elem()) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		delete(sent, name)
+		known[field.Tag.Get("json")] = true
 	}
 	for _, name := range audienceFields {
-		if value := sent[name]; value != nil && value != "" {
+		if value := q.fields[name]; !known[name] && value != nil && value != "" {
 			q.found.Add(name, "is not a field of this request")
 		}
 	}
@@ -94,28 +73,6 @@ func (q *query) setReason(reason string) {
 	if q.reason = reason; utf8.RuneCountInString(reason) > most {
 		q.found.Add("reason", "must be at most %d characters", most)
 	}
-}
-
-// kindOf is a type as the JSON's author knows it.
-func kindOf(t reflect.Type) string {
-	if t == reflect.TypeFor[*time.Time]() {
-		return "a time, as in 2026-03-12T08:00:00Z"
-	}
-	switch t.Kind() {
-	case reflect.Pointer:
-		return kindOf(t.Elem())
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Int, reflect.Int64:
-		return "a whole number"
-	case reflect.Float64:
-		return "a number"
-	case reflect.String:
-		return "a string"
-	case reflect.Slice:
-		return "an array"
-	}
-	return "an object"
 }
 
 // body reads what was sent, whole.
@@ -218,13 +175,9 @@ var unsupported = map[string]any{
 
 // warnings name the fields of a request that have no effect here.
 func (q *query) warnings() []string {
-	var sent map[string]any
-	if json.Unmarshal(q.sent, &sent) != nil { // which is what a request without a body comes to
-		return nil
-	}
 	var warnings []string
 	for _, name := range slices.Sorted(maps.Keys(unsupported)) {
-		if value, given := sent[name]; given && value != nil && !reflect.DeepEqual(value, unsupported[name]) {
+		if value, given := q.fields[name]; given && value != nil && !reflect.DeepEqual(value, unsupported[name]) {
 			warnings = append(warnings, name+" is not supported and has no effect")
 		}
 	}

@@ -1,6 +1,7 @@
 package body
 
 import (
+	"encoding/json"
 	"math"
 	"reflect"
 	"strconv"
@@ -28,6 +29,8 @@ func newDecoder(t reflect.Type) decoder {
 		return decodeNullable(t)
 	case t == reflect.TypeFor[time.Time]():
 		return decodeTime
+	case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
+		return decodeUnmarshaler
 	}
 	switch t.Kind() {
 	case reflect.String:
@@ -58,16 +61,26 @@ type selfDecoding interface{ decode(r *reader) }
 // Fields tagged readOnly are accepted and ignored, so that what was read can be written again.
 func Decode[T any](body []byte, problems *domain.Problems) (T, error) {
 	var into T
-	if err := checkJSON(body); err != nil {
-		return into, err
+	return into, (&reader{data: body, problems: problems}).object(&into)
+}
+
+// Fill reads a body into the struct that into points to, and leaves the fields as they are that the body does not have.
+// Unlike [Decode] it ignores unknown fields, and the last of several with one name counts.
+func Fill(body []byte, into any, problems *domain.Problems) error {
+	return (&reader{data: body, problems: problems, lenient: true}).object(into)
+}
+
+func (r *reader) object(into any) error {
+	if err := checkJSON(r.data); err != nil {
+		return err
 	}
-	r := reader{data: body, problems: problems, path: make([]step, 0, 4)}
-	if r.peek() != '{' {
+	if r.path = make([]step, 0, 4); r.peek() != '{' {
 		r.note("must be a JSON object")
-		return into, problems.Err()
+		return r.problems.Err()
 	}
-	decoderOf(reflect.TypeFor[T]())(&r, reflect.ValueOf(&into).Elem())
-	return into, nil
+	value := reflect.ValueOf(into).Elem()
+	decoderOf(value.Type())(r, value)
+	return nil
 }
 
 // decoders are those of the types that were decoded before.
@@ -170,10 +183,18 @@ func decodeSlice(t reflect.Type) decoder {
 	}
 }
 
+// decodeUnmarshaler lets a type decode itself that does so everywhere: a value in one form, or an array in another.
+func decodeUnmarshaler(r *reader, v reflect.Value) {
+	if v.Addr().Interface().(json.Unmarshaler).UnmarshalJSON(r.value()) != nil {
+		r.note("must be an array")
+	}
+}
+
 // member is a field of a struct as JSON knows it.
 type member struct {
 	name     string
-	index    int
+	number   int
+	index    []int
 	read     decoder
 	readOnly bool
 	nullable bool
@@ -186,11 +207,13 @@ const NoField = "is not a field here"
 
 func decodeStruct(t reflect.Type) decoder {
 	known := map[string]member{}
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" { // embedded, or none of the body's
+			continue
+		}
 		m := member{
-			name: name, index: i, readOnly: f.Tag.Get("readOnly") == "true",
+			name: name, number: len(known), index: f.Index, readOnly: f.Tag.Get("readOnly") == "true",
 			filled: options == "omitempty" && f.Tag.Get("minLength") == "1",
 		}
 		if !m.readOnly {
@@ -214,25 +237,27 @@ func decodeStruct(t reflect.Type) decoder {
 			}
 			r.enter(step{name: m.name})
 			defer r.leave()
-			switch again := seen&(1<<m.index) != 0; {
+			switch again := seen&(1<<m.number) != 0; {
 			case !found:
-				r.note(NoField)
+				if !r.lenient {
+					r.note(NoField)
+				}
 				r.value()
-			case again:
+			case again && !r.lenient:
 				r.note("is given twice")
 				r.value()
 			case m.readOnly:
 				r.value()
 			case m.notNull && r.null():
-				v.Field(m.index).Set(reflect.New(v.Field(m.index).Type().Elem()))
+				v.FieldByIndex(m.index).Set(reflect.New(v.FieldByIndex(m.index).Type().Elem()))
 			case !m.nullable && r.null():
 			case m.filled && r.blank():
 				r.note(Empty)
 			default:
-				m.read(r, v.Field(m.index))
+				m.read(r, v.FieldByIndex(m.index))
 			}
 			if found {
-				seen |= 1 << m.index
+				seen |= 1 << m.number
 			}
 		})
 	}

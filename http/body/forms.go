@@ -101,11 +101,11 @@ var Forms = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[json.RawMessage](): reflect.TypeFor[Object](),
 }
 
-// Object decodes and documents a JSON object that is kept as it is, without spaces.
+// Object decodes and documents a JSON object that is kept as it is, without spaces; for [Fill], any value.
 type Object json.RawMessage
 
 func (o *Object) decode(r *reader) {
-	if r.peek() != '{' {
+	if r.peek() != '{' && !r.lenient {
 		r.note("must be an object")
 		r.value()
 		return

@@ -17,6 +17,7 @@ type reader struct {
 	at       int
 	path     []step
 	problems *domain.Problems
+	lenient  bool // see [Fill]
 }
 
 // step is one part of a path: a field, or a place in an array if the name is empty.
@@ -180,7 +181,7 @@ func (r *reader) unquote(written []byte) string {
 		return string(written[1 : len(written)-1])
 	}
 	var s string
-	if err := json.Unmarshal(written, &s); err != nil || halved(written) {
+	if err := json.Unmarshal(written, &s); err != nil || !r.lenient && halved(written) {
 		r.note("must be valid Unicode: it has half a surrogate pair")
 	}
 	return s
