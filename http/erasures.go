@@ -163,12 +163,8 @@ type erasurePlanOutput struct{ Body api.ErasurePlan }
 func (s erasures) erasureRoutes() {
 	tags := []string{"Erasing"}
 	handle(s.Server, huma.Operation{
-		OperationID:   "order-erasure",
-		Method:        http.MethodPost,
-		Path:          "/v1/erasures",
-		Tags:          tags,
-		DefaultStatus: http.StatusAccepted,
-		Summary:       "Erase everything of an entity",
+		OperationID: "order-erasure", Method: http.MethodPost, Path: "/v1/erasures", Tags: tags,
+		DefaultStatus: http.StatusAccepted, Summary: "Erase everything of an entity",
 		Description: "For admins, and for the entity itself. The order is recorded and carried out in the background, " +
 			"item by item, " +
 			"and goes on after a restart. What is under legal hold or belongs to another entity is left and named.",
@@ -331,15 +327,9 @@ func (s erasures) redactFor(
 
 func erasureOf(id string, e domain.ErasureProgress) api.Erasure {
 	body := api.Erasure{
-		ID:          id,
-		Of:          e.Of,
-		WithLineage: e.WithLineage,
-		State:       "completed",
-		Erased:      e.Erased,
-		Left:        e.Left,
-		Revoked:     e.Revoked,
-		NotErased:   e.NotErased,
-		ReasonCode:  e.ReasonCode, LegalBasis: e.LegalBasis, RequestedBy: e.RequestedBy, Ticket: e.Ticket,
+		ID: id, Of: e.Of, WithLineage: e.WithLineage, State: "completed", Erased: e.Erased, Left: e.Left,
+		Revoked: e.Revoked, NotErased: e.NotErased,
+		ReasonCode: e.ReasonCode, LegalBasis: e.LegalBasis, RequestedBy: e.RequestedBy, Ticket: e.Ticket,
 		OrderedAt: e.OrderedAt, EndedAt: known(e.EndedAt),
 	}
 	if e.UnderWay() {

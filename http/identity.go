@@ -203,11 +203,8 @@ func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byt
 // rootPrincipal is the holder of the server's own key: the same person as in no-auth mode, before there was a key.
 func rootPrincipal() domain.Principal {
 	return domain.Principal{
-		Tenant:         domain.SystemTenant,
-		Subject:        domain.OpenPrincipal().Subject,
-		Role:           domain.Root,
-		Authentication: "key:root",
-		PublishPublic:  true,
+		Tenant: domain.SystemTenant, Subject: domain.OpenPrincipal().Subject, Role: domain.Root,
+		Authentication: "key:root", PublishPublic: true,
 	}
 }
 

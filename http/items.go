@@ -83,12 +83,8 @@ func (s *Server) feedbackRoutes() {
 		Description: "One vote counts per voter and trace; another on the same trace replaces the first.",
 	}, func(c *call, t domain.Target, in api.Vote) validated {
 		return domain.GiveFeedback{
-			Target:  t,
-			Verdict: domain.Verdict(in.Verdict),
-			Query:   in.Query,
-			TraceID: in.TraceID,
-			Outcome: in.Outcome,
-			Day:     c.now,
+			Target: t, Verdict: domain.Verdict(in.Verdict), Query: in.Query, TraceID: in.TraceID, Outcome: in.Outcome,
+			Day: c.now,
 		}
 	})
 	handle(s, huma.Operation{

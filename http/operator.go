@@ -71,12 +71,8 @@ func (s operations) operatorRoutes() {
 // page registers a route that is not about knowledge, and asks for no key.
 func (s operations) page(id, path, summary, contentType string, handler echo.HandlerFunc) {
 	s.api.OpenAPI().AddOperation(&huma.Operation{
-		OperationID: id,
-		Method:      http.MethodGet,
-		Path:        path,
-		Summary:     summary,
-		Tags:        []string{"Operation"},
-		Security:    keyless(),
+		OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"Operation"},
+		Security: keyless(),
 		Responses: map[string]*huma.Response{"200": {
 			Description: http.StatusText(http.StatusOK),
 			Content:     map[string]*huma.MediaType{contentType: {Schema: &huma.Schema{}}},

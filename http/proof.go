@@ -133,12 +133,8 @@ func (s proofs) inclusion(ctx context.Context, c *call, in *inclusionInput) (*in
 		return nil, err
 	}
 	return &inclusionOutput{api.Inclusion{
-		EventID:  made.EventID,
-		Stream:   made.Stream,
-		Position: made.Position,
-		Hash:     hex.EncodeToString(made.Hash),
-		Record:   made.Record,
-		Path:     encoded(made.Path), Checkpoint: checkpointOf(made.Checkpoint),
+		EventID: made.EventID, Stream: made.Stream, Position: made.Position, Hash: hex.EncodeToString(made.Hash),
+		Record: made.Record, Path: encoded(made.Path), Checkpoint: checkpointOf(made.Checkpoint),
 	}}, nil
 }
 

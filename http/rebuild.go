@@ -34,8 +34,7 @@ func (s projections) rebuildRoutes() {
 	handle(s.Server, huma.Operation{
 		OperationID: "see-rebuild", Method: http.MethodGet, Path: rebuildPath, Tags: tags,
 		Summary:     "See how far the rebuild has come, or what became of the last one",
-		Description: "404 if there was none. For root.",
-		Errors:      refusals,
+		Description: "404 if there was none. For root.", Errors: refusals,
 	}, s.seeRebuild)
 	handle(s.Server, huma.Operation{
 		OperationID: "plan-rebuild", Method: http.MethodGet, Path: rebuildPath + "/plan", Tags: tags,
@@ -254,12 +253,7 @@ func (s projections) versions(
 			continue
 		}
 		shown := api.Projection{
-			Name:      p.Name,
-			Version:   p.Version,
-			State:     p.State,
-			Inline:    p.Inline,
-			WhatIf:    p.WhatIf,
-			Position:  p.Position,
+			Name: p.Name, Version: p.Version, State: p.State, Inline: p.Inline, WhatIf: p.WhatIf, Position: p.Position,
 			Head:      p.Head,
 			LagEvents: p.LagEvents, LagSeconds: p.LagSeconds, Ahead: p.Ahead.Seconds(), Settings: p.Settings, Error: p.Error,
 			Halted: p.Halted, Holder: p.Holder, ReadAt: known(p.ReadAt), Quarantined: p.Quarantined, Unindexed: p.Unindexed,

@@ -9,13 +9,9 @@ import (
 
 func rebuildOf(r domain.Rebuild) api.Rebuild {
 	shown := api.Rebuild{
-		Projection: r.Projection,
-		Active:     r.Active,
-		Version:    r.Version,
-		State:      r.State,
-		WhatIf:     r.WhatIf,
-		Settings:   r.Settings,
-		BeganAt:    known(r.BeganAt), UpdatedAt: known(r.UpdatedAt), Error: r.Error, Report: reportOf(r.Report),
+		Projection: r.Projection, Active: r.Active, Version: r.Version, State: r.State, WhatIf: r.WhatIf,
+		Settings: r.Settings,
+		BeganAt:  known(r.BeganAt), UpdatedAt: known(r.UpdatedAt), Error: r.Error, Report: reportOf(r.Report),
 	}
 	if p := r.Progress; p != nil {
 		shown.Progress = &api.RebuildProgress{
@@ -32,13 +28,8 @@ func reportOf(r *domain.RebuildReport) *api.RebuildReport {
 	}
 	return &api.RebuildReport{
 		Version: r.Version, Against: r.Against, Passed: r.Passed, Items: r.Items, Rows: r.Rows, Checksums: r.Checksums,
-		Wrong:    notNil(r.Wrong),
-		Changed:  r.Changed,
-		Intended: notNil(r.Intended),
-		Repair:   r.Repair,
-		Overlap:  r.Overlap,
-		Searches: r.Searches,
-		Impact:   impactOf(r.Impact),
+		Wrong: notNil(r.Wrong), Changed: r.Changed, Intended: notNil(r.Intended), Repair: r.Repair,
+		Overlap: r.Overlap, Searches: r.Searches, Impact: impactOf(r.Impact),
 	}
 }
 

@@ -44,11 +44,8 @@ type Server struct {
 func New(cfg Config) *Server {
 	cfg = cfg.withDefaults()
 	s := &Server{
-		cfg: cfg, echo: echo.New(),
-		limiter: newLimiter(cfg.Rate, 2*cfg.Rate),
-		metrics: newMetrics(cfg.Registry),
-		leaving: make(chan struct{}),
-		cut:     make(chan struct{}),
+		cfg: cfg, echo: echo.New(), limiter: newLimiter(cfg.Rate, 2*cfg.Rate), metrics: newMetrics(cfg.Registry),
+		leaving: make(chan struct{}), cut: make(chan struct{}),
 	}
 	s.authenticate = identities{cfg: cfg, throttle: newLoginThrottle()}.identify
 	s.echo.HideBanner, s.echo.HidePort = true, true

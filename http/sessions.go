@@ -55,11 +55,8 @@ func (s sessions) sessionRoutes() {
 		), Errors: writing,
 	}, s.openSession)
 	handle(s.Server, huma.Operation{
-		OperationID: "sessions",
-		Method:      http.MethodGet,
-		Path:        all,
-		Tags:        tags,
-		Summary:     "List sessions, in the order of their ids",
+		OperationID: "sessions", Method: http.MethodGet, Path: all, Tags: tags,
+		Summary: "List sessions, in the order of their ids",
 	}, s.sessions)
 	handle(s.Server, huma.Operation{
 		OperationID: "session", Method: http.MethodGet, Path: one, Tags: tags, Summary: "Read a session with its messages",
@@ -90,11 +87,8 @@ func (s sessions) sessionRoutes() {
 		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}), Errors: writing,
 	}, s.deleteSession)
 	handle(s.Server, huma.Operation{
-		OperationID: "tasks",
-		Method:      http.MethodGet,
-		Path:        "/v1/tasks",
-		Tags:        tags,
-		Summary:     "List extraction tasks, newest first",
+		OperationID: "tasks", Method: http.MethodGet, Path: "/v1/tasks", Tags: tags,
+		Summary: "List extraction tasks, newest first",
 	}, s.tasks)
 	handle(s.Server, huma.Operation{
 		OperationID: "task", Method: http.MethodGet, Path: "/v1/tasks/{id}", Tags: tags, Summary: "Read an extraction task",
@@ -157,12 +151,8 @@ func sessionOf(stream domain.Stream) api.Session {
 	owner, id, _ := domain.SessionOf(stream.Name)
 	state, _ := stream.State.(domain.Session)
 	shown := api.Session{
-		ID:           id,
-		Owner:        string(owner),
-		Agent:        state.Agent,
-		URI:          domain.SessionURI(owner, id),
-		CreatedAt:    state.OpenedAt.UTC(),
-		UpdatedAt:    state.UpdatedAt.UTC(),
+		ID: id, Owner: string(owner), Agent: state.Agent, URI: domain.SessionURI(owner, id),
+		CreatedAt: state.OpenedAt.UTC(), UpdatedAt: state.UpdatedAt.UTC(),
 		MessageCount: state.Live, Archives: state.Committed(), LastTask: state.LastTask,
 	}
 	for category, n := range state.Learned {

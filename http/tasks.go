@@ -63,12 +63,8 @@ func taskOf(t domain.Task) api.Task {
 	shown.Extractor = t.Extracted.Extractor
 	for _, l := range t.Extracted.Lessons {
 		lesson := api.TaskLesson{
-			Decision: string(l.Decision),
-			Category: string(l.Category),
-			Item:     l.Item,
-			Target:   l.Target,
-			Content:  l.Text.Content,
-			Reason:   l.Text.Reason,
+			Decision: string(l.Decision), Category: string(l.Category), Item: l.Item, Target: l.Target,
+			Content: l.Text.Content, Reason: l.Text.Reason,
 		}
 		for _, scope := range l.Scopes {
 			lesson.Scopes = append(lesson.Scopes, string(scope))

@@ -96,14 +96,8 @@ func (s *Server) serverFor(set string, aliases bool) *sdk.Server {
 
 // passed on are the headers that tell who is calling, and what for.
 var forwardedHeaders = []string{
-	"Authorization",
-	"X-Api-Key",
-	"Annals-Tenant",
-	"Annals-Actor",
-	"Annals-On-Behalf-Of",
-	"X-Openviking-Account",
-	"X-Openviking-User",
-	"Annals-Correlation-Id", "X-Request-Id", "Traceparent",
+	"Authorization", "X-Api-Key", "Annals-Tenant", "Annals-Actor", "Annals-On-Behalf-Of", "X-Openviking-Account",
+	"X-Openviking-User", "Annals-Correlation-Id", "X-Request-Id", "Traceparent",
 }
 
 // api makes requests as the caller of this one.

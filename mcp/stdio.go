@@ -29,11 +29,8 @@ type stdioTransport struct {
 // Connect implements [sdk.Transport].
 func (l *stdioTransport) Connect(context.Context) (sdk.Connection, error) {
 	c := &stdioConnection{
-		stdioTransport: l,
-		read:           make(chan line),
-		closed:         make(chan struct{}),
-		unanswered:     map[jsonrpc.ID]bool{},
-		wrote:          make(chan struct{}, 1),
+		stdioTransport: l, read: make(chan line), closed: make(chan struct{}), unanswered: map[jsonrpc.ID]bool{},
+		wrote: make(chan struct{}, 1),
 	}
 	go c.receive()
 	return c, nil

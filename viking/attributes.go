@@ -33,11 +33,7 @@ func (s *Server) attributes(ctx context.Context, q *query) (any, error) {
 	shown := attributes{URI: a.String(), ContextType: a.uri.ContextType(), Attributes: map[string]any{"tags": []string{}}}
 	k := n.item
 	if n.isDir { // what is noted about a directory stands with what it says of itself
-		k, err = s.cfg.Reader.At(ctx, q.caller.Tenant, a.uri.Join(domain.AbstractName))
-		if errors.Is(err, domain.ErrNotFound) || err == nil && !q.caller.MaySee(k) {
-			k, err = nil, nil
-		}
-		if err != nil {
+		if k, err = s.itemAt(ctx, q.caller, a.uri.Join(domain.AbstractName)); err != nil {
 			return nil, err
 		}
 	}
@@ -48,12 +44,8 @@ func (s *Server) attributes(ctx context.Context, q *query) (any, error) {
 		shown.ContextType = k.ContextType
 		if k.ContextType == domain.Memory {
 			shown.Attributes["memory"] = map[string]any{
-				"id":         k.ID,
-				"category":   k.Category,
-				"type":       k.Type,
-				"owner":      k.Owner,
-				"created_at": stamp(k.CreatedAt.UTC()),
-				"updated_at": stamp(k.UpdatedAt.UTC()),
+				"id": k.ID, "category": k.Category, "type": k.Type, "owner": k.Owner,
+				"created_at": stamp(k.CreatedAt.UTC()), "updated_at": stamp(k.UpdatedAt.UTC()),
 			}
 		}
 	}
@@ -95,10 +87,7 @@ func (s status) consistency(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		URI string `json:"uri"`
 	}
-	if err := q.bind(&in); err != nil {
-		return nil, err
-	}
-	a, err := q.caller.address("uri", in.URI)
+	a, err := q.at(q.bind(&in))
 	if err != nil {
 		return nil, err
 	}

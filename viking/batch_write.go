@@ -82,12 +82,11 @@ func (s *Server) writeAll(ctx context.Context, q *query) (any, error) {
 		}
 		submissions = append(submissions, q.submission(command))
 	}
-	for _, result := range s.cfg.Writer.SubmitAll(ctx, submissions) {
-		if err := result.Err; errors.Is(err, domain.ErrPrecondition) || errors.Is(err, domain.ErrTaken) {
-			return nil, domain.Refuse(domain.ErrConflict, "another request wrote one of the files in the meantime")
-		} else if err != nil {
-			return nil, err
-		}
+	switch err := s.submitAll(ctx, submissions); {
+	case errors.Is(err, domain.ErrPrecondition), errors.Is(err, domain.ErrTaken):
+		return nil, domain.Refuse(domain.ErrConflict, "another request wrote one of the files in the meantime")
+	case err != nil:
+		return nil, err
 	}
 	slices.Sort(out.Unchanged)
 	if in.Wait {
@@ -172,10 +171,7 @@ func (s *Server) reindex(ctx context.Context, q *query) (any, error) {
 		Wait   *bool  `json:"wait"`
 		DryRun bool   `json:"dry_run"`
 	}{Mode: "vectors_only"}
-	if err := q.bind(&in); err != nil {
-		return nil, err
-	}
-	a, err := q.caller.address("uri", in.URI)
+	a, err := q.at(q.bind(&in))
 	if err != nil {
 		return nil, err
 	}

@@ -155,10 +155,7 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 		Mode    string  `json:"mode"`
 		Wait    bool    `json:"wait"`
 	}
-	if err := q.bindWrite(&in); err != nil {
-		return nil, err
-	}
-	a, err := q.caller.address("uri", in.URI)
+	a, err := q.at(q.bindWrite(&in))
 	if err != nil {
 		return nil, err
 	}
@@ -239,12 +236,8 @@ func (s *Server) write(ctx context.Context, q *query) (any, error) {
 		return nil, invalid("mode", "must be replace, append or create")
 	}
 	out := written{
-		URI:         a.String(),
-		RootURI:     a.format(rootOf(a.uri)),
-		ContextType: string(a.uri.ContextType()),
-		Mode:        in.Mode,
-		Bytes:       len(*in.Content),
-		Warnings:    q.warnings(),
+		URI: a.String(), RootURI: a.format(rootOf(a.uri)), ContextType: string(a.uri.ContextType()), Mode: in.Mode,
+		Bytes: len(*in.Content), Warnings: q.warnings(),
 	}
 	if err == nil && in.Wait {
 		out.Queue, err = s.awaitIndexed(ctx, q, indexWait)

@@ -80,9 +80,7 @@ type listing struct {
 func (q *query) listing(levels int) (listing, error) {
 	const deepest, most = 64, 10_000
 	l := listing{
-		simple: q.boolParam("simple"),
-		output: q.param("output"),
-		abs:    q.intParam("abs_limit", 256),
+		simple: q.boolParam("simple"), output: q.param("output"), abs: q.intParam("abs_limit", 256),
 		hidden: q.boolParam("show_all_hidden"),
 		limit:  q.intParam("node_limit", q.intParam("limit", 1000)), levels: q.intParam("level_limit", levels),
 	}

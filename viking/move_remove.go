@@ -16,10 +16,7 @@ func (s *Server) makeDirectory(ctx context.Context, q *query) (any, error) {
 		URI         string `json:"uri"`
 		Description string `json:"description"`
 	}
-	if err := q.bindWrite(&in); err != nil {
-		return nil, err
-	}
-	a, err := q.caller.address("uri", in.URI)
+	a, err := q.at(q.bindWrite(&in))
 	if err != nil {
 		return nil, err
 	}
@@ -47,11 +44,11 @@ func (s *Server) describe(ctx context.Context, q *query, a address, content stri
 	if content == a.uri.Parent().Name() {
 		fill = named(content)
 	}
-	k, err := s.cfg.Reader.At(ctx, q.caller.Tenant, a.uri)
+	k, err := s.itemAt(ctx, q.caller, a.uri)
 	switch {
-	case err == nil && q.caller.MaySee(k):
+	case k != nil:
 		_, err = s.change(ctx, q, domain.Revise{Target: q.target(k), Changes: domain.Revised{Content: &content}})
-	case err == nil || errors.Is(err, domain.ErrNotFound):
+	case err == nil:
 		_, err = s.remember(ctx, q, a, fill)
 	}
 	return err

@@ -41,12 +41,8 @@ func (s tree) find(ctx context.Context, c caller, a address) (node, error) {
 		return node{}, errNothingThere
 	}
 	if a.uri != domain.RootURI {
-		k, err := s.reader.At(ctx, c.Tenant, a.uri)
-		switch {
-		case err == nil && c.MaySee(k):
-			return node{uri: a.uri, item: k}, nil
-		case err != nil && !errors.Is(err, domain.ErrNotFound):
-			return node{}, err
+		if k, err := s.itemAt(ctx, c, a.uri); k != nil || err != nil {
+			return node{uri: a.uri, item: k}, err
 		}
 	}
 	places, err := s.reader.Places(ctx, domain.Directory{By: c.Principal, URI: a.uri, Limit: 1})
@@ -62,6 +58,15 @@ func (s tree) find(ctx context.Context, c caller, a address) (node, error) {
 		return node{}, errNothingThere
 	}
 	return n, nil
+}
+
+// itemAt is the item at a place; nil if there is none that the caller may see.
+func (s tree) itemAt(ctx context.Context, c caller, uri domain.URI) (*domain.Knowledge, error) {
+	k, err := s.reader.At(ctx, c.Tenant, uri)
+	if errors.Is(err, domain.ErrNotFound) || err == nil && !c.MaySee(k) {
+		return nil, nil
+	}
+	return k, err
 }
 
 // findReadable finds what can be read at an address: what lies there, or else what all agents share under the same
@@ -221,12 +226,12 @@ func (s tree) levelText(ctx context.Context, c caller, n node, level domain.Leve
 	if level == domain.Overview {
 		name = domain.OverviewName
 	}
-	k, err := s.reader.At(ctx, c.Tenant, n.uri.Join(name))
-	if err == nil && c.MaySee(k) && !k.Text.IsDirectoryNameOnly() {
-		return k.Text.Content, nil
-	}
-	if err != nil && !errors.Is(err, domain.ErrNotFound) {
+	k, err := s.itemAt(ctx, c, n.uri.Join(name))
+	if err != nil {
 		return "", err
+	}
+	if k != nil && !k.Text.IsDirectoryNameOnly() {
+		return k.Text.Content, nil
 	}
 	const most = 50
 	children, err := s.children(ctx, c, n.uri, false, most)

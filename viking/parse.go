@@ -17,44 +17,10 @@ import (
 )
 
 // textual are the extensions of files that are always text.
-var textual = []string{
-	".md",
-	".markdown",
-	".txt",
-	".text",
-	".rst",
-	".org",
-	".csv",
-	".tsv",
-	".log",
-	".json",
-	".jsonl",
-	".yaml",
-	".yml",
-	".toml",
-	".ini",
-	".xml",
-	".html",
-	".htm",
-	".go",
-	".py",
-	".js",
-	".ts",
-	".java",
-	".c",
-	".h",
-	".cpp",
-	".rs",
-	".rb",
-	".sh",
-	".sql",
-	".css",
-	".php",
-	".swift",
-	".kt",
-	".scala",
-	".tex",
-}
+var textual = strings.Fields(`
+	.md .markdown .txt .text .rst .org .csv .tsv .log .json .jsonl .yaml .yml .toml .ini .xml .html .htm .tex
+	.go .py .js .ts .java .c .h .cpp .rs .rb .sh .sql .css .php .swift .kt .scala
+`)
 
 // extension is that of a file's name, or what its content type lets expect.
 func (f source) extension() string {

@@ -67,6 +67,15 @@ func (q *query) bindWrite(into any) error {
 	return q.found.Err()
 }
 
+// at is the address that the body's field uri has, unless the body was refused.
+func (q *query) at(refused error) (address, error) {
+	if refused != nil {
+		return address{}, refused
+	}
+	uri, _ := q.fields["uri"].(string)
+	return q.caller.address("uri", uri)
+}
+
 // setReason notes why something is changed: every change that the request makes says so in its history.
 func (q *query) setReason(reason string) {
 	const most = 2000

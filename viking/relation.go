@@ -115,12 +115,8 @@ func (s relations) noteItem(ctx context.Context, q *query, a address) (*domain.K
 		return n.item, err
 	}
 	for _, name := range []string{domain.SkillName, domain.AbstractName} {
-		k, err := s.cfg.Reader.At(ctx, q.caller.Tenant, a.uri.Join(name))
-		switch {
-		case err == nil && q.caller.MaySee(k):
-			return k, nil
-		case err != nil && !errors.Is(err, domain.ErrNotFound):
-			return nil, err
+		if k, err := s.itemAt(ctx, q.caller, a.uri.Join(name)); k != nil || err != nil {
+			return k, err
 		}
 	}
 	return nil, nil

@@ -56,12 +56,8 @@ func (s resources) upload(ctx context.Context, q *query) (any, error) {
 	}
 	id := "upload_" + strings.ReplaceAll(newID(), "-", "")
 	err = s.cfg.Files.Keep(ctx, q.caller.Tenant, domain.File{
-		ID:          id,
-		Waits:       true,
-		Uploader:    q.caller.EffectiveSubject(),
-		Name:        header.Filename,
-		ContentType: header.Header.Get("Content-Type"),
-		Bytes:       content, UploadedAt: s.cfg.Now().UTC(),
+		ID: id, Waits: true, Uploader: q.caller.EffectiveSubject(), Name: header.Filename,
+		ContentType: header.Header.Get("Content-Type"), Bytes: content, UploadedAt: s.cfg.Now().UTC(),
 	})
 	return map[string]string{"temp_file_id": id, "temp_path": id}, err
 }
@@ -305,12 +301,7 @@ func (s resources) storeText(
 	if err != nil {
 		return err
 	}
-	for _, result := range s.cfg.Writer.SubmitAll(ctx, submissions) {
-		if result.Err != nil {
-			return result.Err
-		}
-	}
-	return nil
+	return s.submitAll(ctx, submissions)
 }
 
 // storeBytes writes what cannot be read: an item that says what it is, with the bytes beside it.
@@ -338,12 +329,8 @@ func (s resources) storeBytes(
 		return err
 	}
 	err = s.cfg.Files.Keep(ctx, q.caller.Tenant, domain.File{
-		ID:          command.ID,
-		Uploader:    q.caller.EffectiveSubject(),
-		Name:        file.name,
-		ContentType: kind,
-		Bytes:       file.bytes,
-		UploadedAt:  s.cfg.Now().UTC(),
+		ID: command.ID, Uploader: q.caller.EffectiveSubject(), Name: file.name, ContentType: kind,
+		Bytes: file.bytes, UploadedAt: s.cfg.Now().UTC(),
 	})
 	if err != nil {
 		return err

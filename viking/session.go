@@ -209,9 +209,7 @@ type stats struct {
 
 func statsOf(session domain.Session) stats {
 	return stats{
-		Turns:     session.Turns,
-		Contexts:  session.Contexts,
-		Skills:    session.Skills,
+		Turns: session.Turns, Contexts: session.Contexts, Skills: session.Skills,
 		Extracted: learned(session.Learned)["total"],
 	}
 }

@@ -65,11 +65,11 @@ func (s tasks) active(ctx context.Context, c caller, task domain.Task) (n int, e
 	for _, help := range task.Helped {
 		at := domain.URI(help.URI)
 		for _, uri := range []domain.URI{at, at.Join(domain.SkillName)} {
-			k, err := s.cfg.Reader.At(ctx, c.Tenant, uri)
-			if err != nil && !errors.Is(err, domain.ErrNotFound) {
+			k, err := s.itemAt(ctx, c, uri)
+			if err != nil {
 				return n, err
 			}
-			if err == nil && c.MaySee(k) {
+			if k != nil {
 				n++
 				break
 			}

@@ -150,10 +150,8 @@ func (s sessions) sessionArchive(ctx context.Context, q *query) (any, error) {
 		return nil, err
 	}
 	out := archiveShown{
-		ID:       domain.ArchiveName(number),
-		Messages: []message{},
-		Task:     archive.Committed.EventID,
-		At:       archive.Committed.RecordedAt,
+		ID: domain.ArchiveName(number), Messages: []message{}, Task: archive.Committed.EventID,
+		At: archive.Committed.RecordedAt,
 	}
 	turns := 0
 	for _, event := range archive.Messages {

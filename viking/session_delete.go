@@ -50,10 +50,8 @@ func (s sessions) softDelete(ctx context.Context, q *query, target domain.Sessio
 // there by then. It tells whether the session was erased just now.
 func (s sessions) eraseSession(ctx context.Context, q *query, target domain.SessionTarget) (bool, error) {
 	command, err := domain.EraseSession{SessionTarget: target, ErasureReason: domain.ErasureReason{
-		ReasonCode:  q.param("reason_code"),
-		LegalBasis:  q.param("legal_basis"),
-		RequestedBy: q.param("requested_by"),
-		Ticket:      q.param("ticket"),
+		ReasonCode: q.param("reason_code"), LegalBasis: q.param("legal_basis"),
+		RequestedBy: q.param("requested_by"), Ticket: q.param("ticket"),
 	}}.Complete()
 	if err != nil {
 		return false, err

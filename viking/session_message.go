@@ -1,7 +1,6 @@
 package viking
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -25,6 +24,13 @@ type sentMessage struct {
 
 // messagePart is a piece of a message, both ways.
 type messagePart struct {
+	partFields
+	ToolOutput flexible `json:"tool_output,omitempty"`
+	Image      flexible `json:"image_url,omitempty"`
+}
+
+// partFields are the fields of a [domain.Part].
+type partFields struct {
 	Type             string          `json:"type"`
 	Text             string          `json:"text,omitempty"`
 	URI              string          `json:"uri,omitempty"`
@@ -35,12 +41,11 @@ type messagePart struct {
 	ToolURI          string          `json:"tool_uri,omitempty"`
 	SkillURI         string          `json:"skill_uri,omitempty"`
 	ToolInput        json.RawMessage `json:"tool_input,omitempty"`
-	ToolOutput       flexible        `json:"tool_output,omitempty"`
+	ToolOutput       string          `json:"-"`
 	ToolStatus       string          `json:"tool_status,omitempty"`
 	DurationMS       float64         `json:"duration_ms,omitempty"`
 	PromptTokens     int             `json:"prompt_tokens,omitempty"`
 	CompletionTokens int             `json:"completion_tokens,omitempty"`
-	Image            flexible        `json:"image_url,omitempty"`
 }
 
 // flexible is a string, or whatever else was sent in its place, as JSON.
@@ -65,21 +70,8 @@ func (f *flexible) UnmarshalJSON(raw []byte) error {
 }
 
 func (p messagePart) domain() domain.Part {
-	part := domain.Part{
-		Type:         p.Type,
-		Text:         p.Text,
-		URI:          p.URI,
-		ContextType:  p.ContextType,
-		Abstract:     p.Abstract,
-		ToolID:       p.ToolID,
-		ToolName:     p.ToolName,
-		ToolURI:      p.ToolURI,
-		SkillURI:     p.SkillURI,
-		ToolOutput:   string(p.ToolOutput),
-		ToolStatus:   p.ToolStatus,
-		DurationMS:   p.DurationMS,
-		PromptTokens: p.PromptTokens, CompletionTokens: p.CompletionTokens,
-	}
+	part := domain.Part(p.partFields)
+	part.ToolOutput = string(p.ToolOutput)
 	switch {
 	case part.Type == "" && part.ToolName != "":
 		part.Type = domain.PartTool
@@ -95,30 +87,11 @@ func (p messagePart) domain() domain.Part {
 	if part.Type == domain.PartContext && part.ContextType == "" {
 		part.ContextType = "memory"
 	}
-	var compact bytes.Buffer
-	if input := bytes.TrimSpace(p.ToolInput); len(input) > 0 && string(input) != "null" &&
-		json.Compact(&compact, input) == nil {
-		part.ToolInput = compact.Bytes()
-	}
 	return part
 }
 
 func partOf(p domain.Part) messagePart {
-	part := messagePart{
-		Type:        p.Type,
-		Text:        p.Text,
-		URI:         p.URI,
-		ContextType: p.ContextType,
-		Abstract:    p.Abstract,
-		ToolID:      p.ToolID,
-		ToolName:    p.ToolName,
-		ToolURI:     p.ToolURI,
-		SkillURI:    p.SkillURI,
-		ToolInput:   p.ToolInput,
-		ToolOutput:  flexible(p.ToolOutput),
-		ToolStatus:  p.ToolStatus,
-		DurationMS:  p.DurationMS, PromptTokens: p.PromptTokens, CompletionTokens: p.CompletionTokens,
-	}
+	part := messagePart{partFields: partFields(p), ToolOutput: flexible(p.ToolOutput)}
 	if p.Type == domain.PartImage {
 		part.URI, part.Image = "", flexible(p.URI)
 	}

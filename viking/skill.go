@@ -245,12 +245,8 @@ func (s skills) skillNamed(ctx context.Context, q *query, target, name string) (
 		if root.beyond {
 			continue
 		}
-		k, err := s.cfg.Reader.At(ctx, q.caller.Tenant, root.uri.Join(segment(name), domain.SkillName))
-		switch {
-		case err == nil && q.caller.MaySee(k):
-			return k, nil
-		case err != nil && !errors.Is(err, domain.ErrNotFound):
-			return nil, err
+		if k, err := s.itemAt(ctx, q.caller, root.uri.Join(segment(name), domain.SkillName)); k != nil || err != nil {
+			return k, err
 		}
 	}
 	return nil, domain.Refuse(domain.ErrNotFound, "no such skill")

@@ -1,15 +1,17 @@
 package viking
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/annals-kb/annals/document"
 	"github.com/annals-kb/annals/domain"
@@ -65,6 +67,30 @@ func parseSkill(data json.RawMessage) (skill, error) {
 // fence stands before and behind the front matter.
 const fence = "---"
 
+// frontMatter is what stands between the fences at the beginning of a skill's text.
+type frontMatter struct {
+	Name         string   `yaml:"name"`
+	Description  string   `yaml:"description"`
+	AllowedTools yamlList `yaml:"allowed-tools,flow,omitempty"`
+	Tags         yamlList `yaml:"tags,flow,omitempty"`
+	AllowedAlso  yamlList `yaml:"allowed_tools,omitempty"` // as other clients write it
+}
+
+// yamlList is a list of strings; one may stand alone.
+type yamlList []string
+
+// UnmarshalYAML implements [yaml.Unmarshaler].
+func (l *yamlList) UnmarshalYAML(value *yaml.Node) error {
+	if value.Kind == yaml.ScalarNode {
+		*l = yamlList{value.Value}
+		return nil
+	}
+	return value.Decode((*[]string)(l))
+}
+
+// plainValue is a line of front matter whose value is neither quoted nor structured.
+var plainValue = regexp.MustCompile(`(?m)^[\w-]+:[ \t]+[^\s"'\[{|>].*$`)
+
 // skillOfText reads the front matter of a SKILL.md.
 func skillOfText(text string) (skill, error) {
 	k := skill{Text: text}
@@ -75,11 +101,21 @@ func skillOfText(text string) (skill, error) {
 			"a skill's text begins with front matter between two lines of ---, which has its name and description",
 		)
 	}
-	values := frontMatter(front)
-	one := func(name string) string { return strings.Join(values[name], " ") }
-	k.Name, k.Description, k.AllowedTools, k.Tags = one("name"), one("description"), values["allowed-tools"], values["tags"]
+	var fields frontMatter
+	if yaml.Unmarshal([]byte(front), &fields) != nil {
+		// Authors often write a colon into a plain value, which YAML does not allow.
+		front = plainValue.ReplaceAllStringFunc(front, func(line string) string {
+			name, value, _ := strings.Cut(line, ":")
+			return name + ": '" + strings.ReplaceAll(strings.TrimSpace(value), "'", "''") + "'"
+		})
+		if yaml.Unmarshal([]byte(front), &fields) != nil {
+			return k, noSkill("the front matter is not valid YAML")
+		}
+	}
+	k.Name, k.Description = strings.TrimSpace(fields.Name), fields.Description
+	k.AllowedTools, k.Tags = fields.AllowedTools, fields.Tags
 	if len(k.AllowedTools) == 0 {
-		k.AllowedTools = values["allowed_tools"]
+		k.AllowedTools = fields.AllowedAlso
 	}
 	k.describe(body)
 	return k, k.check()
@@ -138,88 +174,15 @@ func (k skill) check() error {
 	return nil
 }
 
-// frontMatter reads the part of YAML that skills are written in: a name and a value on a line; the value
-// plain, quoted, a list in brackets, a list of lines that begin with a dash, or a text of indented lines.
-func frontMatter(front string) map[string][]string {
-	values := map[string][]string{}
-	name, folded := "", false
-	for line := range strings.Lines(front) {
-		line = strings.TrimRight(line, "\n")
-		trimmed := strings.TrimSpace(line)
-		indented := trimmed != "" && (line[0] == ' ' || line[0] == '\t')
-		key, value, isPair := strings.Cut(line, ":")
-		switch {
-		case trimmed == "" || trimmed[0] == '#':
-		case strings.HasPrefix(trimmed, "- ") && name != "" && !folded:
-			values[name] = append(values[name], unquoted(trimmed[2:]))
-		case indented && name != "":
-			values[name] = append(values[name], trimmed)
-		case isPair:
-			name, value = strings.TrimSpace(key), strings.TrimSpace(value)
-			folded = value != "" && strings.Trim(value, "|>+-") == ""
-			if values[name] = nil; value != "" && !folded {
-				values[name] = several(value)
-			}
-		}
-	}
-	return values
-}
-
-// several are the values on a line.
-func several(value string) []string {
-	inner, bracketed := strings.CutPrefix(value, "[")
-	if !bracketed || !strings.HasSuffix(inner, "]") {
-		return []string{unquoted(value)}
-	}
-	var all []string
-	for part := range strings.SplitSeq(strings.TrimSuffix(inner, "]"), ",") {
-		if part = unquoted(part); part != "" {
-			all = append(all, part)
-		}
-	}
-	return all
-}
-
-func unquoted(s string) string {
-	s = strings.TrimSpace(s)
-	if len(s) < 2 || s[0] != s[len(s)-1] || s[0] != '"' && s[0] != '\'' {
-		return s
-	}
-	var text string
-	if s[0] == '"' && json.Unmarshal([]byte(s), &text) == nil {
-		return text
-	}
-	return strings.ReplaceAll(s[1:len(s)-1], "''", "'")
-}
-
 // frontMatter is how the skill's text begins.
 func (k skill) frontMatter() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\nname: %s\ndescription: %s\n", fence, quoted(k.Name), quoted(k.Description))
-	for name, values := range map[string][]string{"allowed-tools": k.AllowedTools, "tags": k.Tags} {
-		if len(values) == 0 {
-			continue
-		}
-		all := make([]string, len(values))
-		for i, value := range values {
-			all[i] = quoted(value)
-		}
-		fmt.Fprintf(&b, "%s: [%s]\n", name, strings.Join(all, ", "))
+	front, err := yaml.Marshal(frontMatter{
+		Name: k.Name, Description: k.Description, AllowedTools: k.AllowedTools, Tags: k.Tags,
+	})
+	if err != nil {
+		panic(err) // strings can always be written
 	}
-	return b.String() + fence + "\n\n"
-}
-
-// quoted is a value as it is, where that can be read back, or else in quotes.
-func quoted(s string) string {
-	plain := !strings.ContainsAny(s, "\"'#:[]{},&*!|>%@`\\\n") && s == strings.TrimSpace(s) && s != "" && s[0] != '-'
-	if plain {
-		return s
-	}
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(s) // a string is always JSON
-	return strings.TrimSpace(b.String())
+	return fence + "\n" + string(front) + fence + "\n\n"
 }
 
 // toolText says what an MCP tool does and takes.

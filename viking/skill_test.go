@@ -17,6 +17,10 @@ func TestASkillSurvivesARoundTrip(t *testing.T) {
 		if got["status"] != "success" || got["uri"] != "viking://agent/skills/sales-dashboard-builder" || got["name"] != "sales-dashboard-builder" || got["auxiliary_files"] != 0.0 {
 			t.Errorf("added %v", got)
 		}
+		add("---\nname: colons\ndescription: Use it when: asked\n---\n")
+		if got := w.ask("DELETE", "/api/v1/skills/colons", nil).object(); got["name"] != "colons" {
+			t.Errorf("removed %v", got)
+		}
 		add("---\nname: 部署 服务\ndescription: >\n  怎样部署: 一步\n  一步来\nallowed-tools: [Bash, \"Read\"]\ntags:\n  - ops\n  - 'it''s'\n---\n# 部署\n先构建。\n")
 		add(object{"name": "get_weather", "description": "Tells the weather", "inputSchema": object{
 			"type": "object", "properties": object{"city": object{"type": "string", "description": "Where"}}, "required": []string{"city"},

@@ -115,14 +115,12 @@ func (s *Server) writeParts(
 		deletions[i] = q.submission(domain.Delete{Target: target})
 	}
 	for _, some := range [][]domain.Submission{deletions[:min(1, len(deletions))], deletions[min(1, len(deletions)):], submissions[:1], submissions[1:]} {
-		for _, result := range s.cfg.Writer.SubmitAll(ctx, some) {
-			switch err := result.Err; {
-			case isGone(err), errors.Is(err, domain.ErrPrecondition), errors.Is(err, domain.ErrTaken):
-				return domain.Refuse(domain.ErrConflict, "another request changed the text at the same time").
-					WithFix("read it, and try again")
-			case err != nil:
-				return err
-			}
+		switch err := s.submitAll(ctx, some); {
+		case isGone(err), errors.Is(err, domain.ErrPrecondition), errors.Is(err, domain.ErrTaken):
+			return domain.Refuse(domain.ErrConflict, "another request changed the text at the same time").
+				WithFix("read it, and try again")
+		case err != nil:
+			return err
 		}
 	}
 	return nil

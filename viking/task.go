@@ -44,12 +44,8 @@ type allUsage struct {
 func taskOf(t domain.Task) task {
 	owner, session, _ := domain.SessionOf(t.Session)
 	shown := task{
-		ID:        t.ID,
-		Type:      commitTask,
-		Status:    t.Status,
-		CreatedAt: epoch(t.CreatedAt),
-		UpdatedAt: epoch(t.UpdatedAt),
-		Resource:  session,
+		ID: t.ID, Type: commitTask, Status: t.Status, CreatedAt: epoch(t.CreatedAt), UpdatedAt: epoch(t.UpdatedAt),
+		Resource: session,
 	}
 	if t.Failed != nil {
 		shown.Error = &t.Failed.Reason

@@ -140,6 +140,14 @@ func (s *Server) change(ctx context.Context, q *query, command domain.Command) (
 	return receipt.Knowledge, err
 }
 
+// submitAll takes commands to the log. The first refusal is returned, and affects none of the others.
+func (s *Server) submitAll(ctx context.Context, submissions []domain.Submission) (refused error) {
+	for _, result := range s.cfg.Writer.SubmitAll(ctx, submissions) {
+		refused = cmp.Or(refused, result.Err)
+	}
+	return refused
+}
+
 // validate asks a command that was not completed whether its fields are right.
 func validate(command domain.Command) error {
 	if c, can := command.(interface{ Validate() error }); can {

@@ -260,12 +260,7 @@ func (s accounts) forEachKey(
 	for i, k := range u.keys {
 		submissions[i] = q.submissionBy(by, command(k.Prefix))
 	}
-	for _, result := range s.cfg.Writer.SubmitAll(ctx, submissions) {
-		if result.Err != nil {
-			return result.Err
-		}
-	}
-	return nil
+	return s.submitAll(ctx, submissions)
 }
 
 // roleOf is a principal's role as OpenViking knows roles: there are three.
