@@ -2,7 +2,9 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -11,90 +13,67 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// arguments are all that tools take; each takes some.
-type arguments struct {
-	Query    string          `json:"query"`
-	Category string          `json:"category"`
-	Limit    number          `json:"limit"`
-	Content  string          `json:"content"`
-	Polarity string          `json:"polarity"`
-	Task     string          `json:"task"`
-	URI      string          `json:"uri"`
-	ID       string          `json:"id"`
-	Type     string          `json:"type"`
-	Abstract string          `json:"abstract"`
-	Reason   string          `json:"reason"`
-	Verdict  string          `json:"verdict"`
-	Outcome  string          `json:"outcome"`
-	TraceID  string          `json:"trace_id"`
-	Owner    string          `json:"owner"`
-	Scopes   stringList      `json:"scopes"`
-	Tags     json.RawMessage `json:"tags"`
+// arguments are the arguments of a call, by name, as they came. Those that are null are left out.
+type arguments map[string]json.RawMessage
+
+// text is an argument that is a string; empty for anything else.
+func (a arguments) text(name string) string {
+	var text string
+	_ = json.Unmarshal(a[name], &text)
+	return text
 }
 
-// number is a whole number of 1 or more; 0 if absent.
-type number int
-
-// UnmarshalJSON reads what the HTTP API takes for one: 5 and 5.0, but no "5".
-func (n *number) UnmarshalJSON(raw []byte) error {
-	if string(raw) == "null" {
-		return nil
+// texts is one string, which models write for a list of one, or a list of them.
+func (a arguments) texts(name string) (list []string) {
+	if one := a.text(name); one != "" {
+		return []string{one}
 	}
-	value, err := strconv.ParseFloat(string(raw), 64)
-	if err != nil || value != float64(int(value)) || value < 1 {
-		return argumentError{"must be a whole number of 1 or more"}
-	}
-	*n = number(value)
-	return nil
+	_ = json.Unmarshal(a[name], &list)
+	return list
 }
 
-// stringList is a list of strings; models write one alone, too.
-type stringList []string
+// number is a whole number; otherwise if it is absent.
+func (a arguments) number(name string, otherwise int) int {
+	number, _ := strconv.ParseFloat(string(a[name]), 64)
+	return cmp.Or(int(number), otherwise)
+}
 
-// UnmarshalJSON reads either.
-func (w *stringList) UnmarshalJSON(raw []byte) error {
-	var one string
-	if json.Unmarshal(raw, &one) == nil {
-		if one != "" {
-			*w = stringList{one}
-		}
-		return nil
+// but are the arguments under the names of the HTTP API.
+func (a arguments) but(renamed map[string]string, more map[string]any) map[string]any {
+	body := map[string]any{}
+	for name, value := range a {
+		body[cmp.Or(renamed[name], name)] = value
 	}
-	return json.Unmarshal(raw, (*[]string)(w))
+	maps.Copy(body, more)
+	return body
 }
 
 // read takes the arguments of a call. What a tool does not know is refused, as is a word that is none of the known
 // ones.
-func read(raw json.RawMessage, fields []field) (arguments, error) {
-	var in arguments
-	if len(bytes.TrimSpace(raw)) == 0 {
-		raw = json.RawMessage("{}")
-	}
-	given := map[string]json.RawMessage{}
-	if err := json.Unmarshal(raw, &given); err != nil {
+func (t tool) read(raw json.RawMessage) (arguments, error) {
+	in := arguments{}
+	if len(bytes.TrimSpace(raw)) > 0 && json.Unmarshal(raw, &in) != nil {
 		return in, argumentError{"the arguments must be an object"}
 	}
 	var bad []string
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if !slices.ContainsFunc(fields, func(f field) bool { return f.name == name }) {
-			bad = append(bad, strconv.Quote(name)+" is not an argument of this tool")
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		if !slices.ContainsFunc(t.input, func(f field) bool { return f.name == name }) {
+			bad = append(bad, fmt.Sprintf("%q is not an argument of this tool", name))
+		}
+		if string(in[name]) == "null" {
+			delete(in, name)
 		}
 	}
-	for _, f := range fields {
-		value := given[f.name]
-		if f.required && empty(value) {
+	for _, f := range t.input {
+		value, given := in[f.name]
+		isText := json.Unmarshal(value, new(string)) == nil
+		isEmpty := isText && strings.TrimSpace(in.text(f.name)) == ""
+		switch {
+		case f.required && (!given || isEmpty || string(value) == "[]"):
 			bad = append(bad, f.name+" must not be empty")
-			continue
-		}
-		one, err := json.Marshal(map[string]json.RawMessage{f.name: value})
-		if value == nil || err != nil {
-			continue
-		}
-		if json.Unmarshal(one, &in) != nil || f.kind == "integer" && int(in.Limit) > f.most || !f.names(textOf(value)) {
+		case given && !f.accepts(in, isText):
 			bad = append(bad, f.name+" must be "+f.wanted())
-			continue
-		}
-		if f.kind == "string" && len(f.values) > 0 && !empty(value) && !slices.Contains(f.values, textOf(value)) {
+		case !isEmpty && isText && len(f.values) > 0 && !slices.Contains(f.values, in.text(f.name)):
 			bad = append(bad, f.name+" must be one of "+strings.Join(f.values, ", "))
 		}
 	}
@@ -107,41 +86,33 @@ func read(raw json.RawMessage, fields []field) (arguments, error) {
 // What names an item: its URI or its id, or its id alone.
 const item, id = "item", "id"
 
-const anID = "1 to 128 of A-Z a-z 0-9 . _ ~ - that begin with a letter or digit"
-
-var kinds = map[string]string{
-	"string": "a string", "strings": "a list of strings", "object": "an object", item: "a viking:// URI, or an id: " +
-		anID, id: anID,
-}
-
-// names tells whether a text can name an item, if it is there to: in a path of the API any other could lead elsewhere.
-func (f field) names(text string) bool {
+// accepts tells whether an argument that was given is of the field's kind. An id that is none could lead elsewhere in a
+// path of the API. The API judges what has a schema of its own.
+func (f field) accepts(in arguments, isText bool) bool {
+	text := in.text(f.name)
 	switch f.kind {
+	case "string":
+		return isText
+	case "strings":
+		return isText || json.Unmarshal(in[f.name], new([]string)) == nil
+	case "integer": // 5 and 5.0, but no "5"
+		number, err := strconv.ParseFloat(string(in[f.name]), 64)
+		return err == nil && number == float64(int(number)) && number >= 1 && int(number) <= f.most
 	case item:
 		return strings.HasPrefix(text, "viking://") || domain.IsItemID(text)
 	case id:
-		return text == "" || domain.IsItemID(text)
+		return isText && text == "" || domain.IsItemID(text)
 	}
 	return true
 }
 
 // wanted says what may be given, as the HTTP API says it.
 func (f field) wanted() string {
+	const anID = "1 to 128 of A-Z a-z 0-9 . _ ~ - that begin with a letter or digit"
 	if f.kind == "integer" {
 		return "a whole number from 1 to " + strconv.Itoa(f.most)
 	}
-	return kinds[f.kind]
-}
-
-func empty(value json.RawMessage) bool {
-	var text string
-	return len(value) == 0 || string(value) == "null" ||
-		json.Unmarshal(value, &text) == nil && strings.TrimSpace(text) == ""
-}
-
-// textOf is a string; empty for anything else.
-func textOf(value json.RawMessage) string {
-	var text string
-	_ = json.Unmarshal(value, &text)
-	return text
+	return map[string]string{
+		"string": "a string", "strings": "a list of strings", item: "a viking:// URI, or an id: " + anID, id: anID,
+	}[f.kind]
 }

@@ -1,26 +1,20 @@
 package mcp
 
 import (
-	"slices"
-
 	"github.com/annals-kb/annals/client"
 	"github.com/annals-kb/annals/domain"
 )
 
 // categories are the words that models may use for what they look for or remember.
-func categories() []string {
-	words := make([]string, len(domain.Categories))
-	for i, category := range domain.Categories {
-		words[i] = string(category)
-	}
-	return words
-}
+func categories() []string { return words(domain.Categories) }
 
-// isAboutUser tells whether knowledge of a category is about a user, not about work.
-func isAboutUser(category string) bool {
-	return slices.Contains([]domain.Category{
-		domain.CategoryProfile, domain.CategoryPreferences, domain.CategoryEntities, domain.CategoryEvents,
-	}, domain.Category(category))
+// words are the strings that values are.
+func words[T ~string](values []T) []string {
+	all := make([]string, len(values))
+	for i, value := range values {
+		all[i] = string(value)
+	}
+	return all
 }
 
 // directoryOf is the directory in which knowledge of a category lies, as OpenViking's clients name it.
@@ -28,7 +22,7 @@ func directoryOf(category string) string {
 	switch {
 	case category == "":
 		return "viking://"
-	case isAboutUser(category):
+	case domain.Category(category).AboutUser():
 		return "viking://user/memories/" + category + "/"
 	default:
 		return "viking://agent/memories/" + category + "/"

@@ -78,12 +78,12 @@ func remember(ctx context.Context, api *client.Client, in arguments) (any, strin
 // rememberNew remembers what was not known at a position of the log.
 func rememberNew(ctx context.Context, api *client.Client, in arguments, looked int64) (client.Receipt, error) {
 	k := client.Knowledge{
-		Content: in.Content, Category: in.Category, Polarity: in.Polarity, Task: in.Task, Scopes: in.Scopes,
+		Content: in.text("content"), Category: in.text("category"), Polarity: in.text("polarity"), Task: in.text("task"), Scopes: in.texts("scopes"),
 	}
-	share := len(in.Scopes) == 0 && !isAboutUser(in.Category)
+	share := len(in.texts("scopes")) == 0 && !domain.Category(in.text("category")).AboutUser()
 	if share { // it lies where the clients of OpenViking look for what agents share
 		k.Scopes = []string{string(domain.Public)}
-		k.URI = directoryOf(in.Category) + "mem_" + strings.ToLower(rand.Text()) + ".md"
+		k.URI = directoryOf(in.text("category")) + "mem_" + strings.ToLower(rand.Text()) + ".md"
 	}
 	done, err := api.RememberUnlessSaid(ctx, k, looked)
 	if share && errors.Is(err, client.ErrForbidden) {
@@ -98,11 +98,11 @@ var outcomes = map[string]string{"created": "Saved", "revised": "Revised", "unch
 
 func save(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 	k := client.Knowledge{
-		ID: in.ID, Type: in.Type, Category: in.Category, Polarity: in.Polarity, Task: in.Task, Content: in.Content,
-		Abstract: in.Abstract, Owner: in.Owner, Scopes: in.Scopes, Reason: in.Reason,
+		ID: in.text("id"), Type: in.text("type"), Category: in.text("category"), Polarity: in.text("polarity"), Task: in.text("task"), Content: in.text("content"),
+		Abstract: in.text("abstract"), Owner: in.text("owner"), Scopes: in.texts("scopes"), Reason: in.text("reason"),
 	}
-	if len(in.Tags) > 0 {
-		if err := json.Unmarshal(in.Tags, &k.Tags); err != nil {
+	if len(in["tags"]) > 0 {
+		if err := json.Unmarshal(in["tags"], &k.Tags); err != nil {
 			return nil, "", argumentError{"tags must be an object of strings, or of lists of strings"}
 		}
 	}
@@ -130,11 +130,11 @@ func reviseOrRemember(ctx context.Context, api *client.Client, k client.Knowledg
 }
 
 func forget(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
-	k, err := find(ctx, api, in.URI)
+	k, err := find(ctx, api, in.text("uri"))
 	if err != nil {
 		return nil, "", err
 	}
-	if err := api.Forget(ctx, k.ID, in.Reason); err != nil {
+	if err := api.Forget(ctx, k.ID, in.text("reason")); err != nil {
 		return nil, "", err
 	}
 	c := changed{URI: k.URI, ID: k.ID, Outcome: "forgotten"}
@@ -142,11 +142,11 @@ func forget(ctx context.Context, api *client.Client, in arguments) (any, string,
 }
 
 func reportStale(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
-	k, err := find(ctx, api, in.URI)
+	id, err := idOf(ctx, api, in.text("uri"))
 	if err != nil {
 		return nil, "", err
 	}
-	done, err := api.ReportStale(ctx, k.ID, in.Reason)
+	done, err := api.ReportStale(ctx, id, in.text("reason"))
 	if err != nil {
 		return nil, "", err
 	}
@@ -157,20 +157,20 @@ func reportStale(ctx context.Context, api *client.Client, in arguments) (any, st
 }
 
 func giveFeedback(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
-	k, err := find(ctx, api, in.URI)
+	id, err := idOf(ctx, api, in.text("uri"))
 	if err != nil {
 		return nil, "", err
 	}
 	done, err := api.GiveFeedback(
-		ctx, k.ID, client.Vote{Verdict: in.Verdict, Query: in.Query, Outcome: in.Outcome, TraceID: in.TraceID},
+		ctx, id, client.Vote{Verdict: in.text("verdict"), Query: in.text("query"), Outcome: in.text("outcome"), TraceID: in.text("trace_id")},
 	)
 	if err != nil {
 		return nil, "", err
 	}
 	c := changedOf(done)
-	said := fmt.Sprintf("Found %s %s; its confidence is %.2f now", in.Verdict, c.URI, *cmp.Or(c.Confidence, new(float64)))
+	said := fmt.Sprintf("Found %s %s; its confidence is %.2f now", in.text("verdict"), c.URI, *cmp.Or(c.Confidence, new(float64)))
 	if c.Replaced = replaced(ctx, api, done); c.Replaced {
-		said += replacedNote[in.TraceID == ""]
+		said += replacedNote[in.text("trace_id") == ""]
 	}
 	return c, said, nil
 }
@@ -194,18 +194,27 @@ func replaced(ctx context.Context, api *client.Client, done client.Receipt) bool
 	return err == nil && event.EventID == done.Events && json.Unmarshal(event.Data, &vote) == nil && vote.Replaces != ""
 }
 
-// find is the item at a URI, or with an id. What was forgotten is refused as that, and not as if it had never been.
-func find(ctx context.Context, api *client.Client, named string) (client.Knowledge, error) {
+// idOf is the id of the item that lies at a URI, or lay there last; an id is one already.
+func idOf(ctx context.Context, api *client.Client, named string) (string, error) {
 	if !strings.HasPrefix(named, "viking://") {
-		return api.Knowledge(ctx, named)
+		return named, nil
 	}
 	k, err := api.At(ctx, named)
 	if errors.Is(err, client.ErrNotFound) {
 		if was, gone := lastAt(ctx, api, named); gone {
-			return api.Knowledge(ctx, was.ID)
+			return was.ID, nil
 		}
 	}
-	return k, err
+	return k.ID, err
+}
+
+// find is the item at a URI, or with an id. What was forgotten is refused as that, and not as if it had never been.
+func find(ctx context.Context, api *client.Client, named string) (client.Knowledge, error) {
+	id, err := idOf(ctx, api, named)
+	if err != nil {
+		return client.Knowledge{}, err
+	}
+	return api.Knowledge(ctx, id)
 }
 
 // lastAt is the item that lay at a URI last, as far as the caller may see it.

@@ -25,8 +25,8 @@ func findKnown(
 	if err != nil {
 		return nil, 0, err
 	}
-	content, contentErr := recordedForms(ctx, usual, in.Content)
-	task, taskErr := recordedForms(ctx, usual, in.Task)
+	content, contentErr := recordedForms(ctx, usual, in.text("content"))
+	task, taskErr := recordedForms(ctx, usual, in.text("task"))
 	if err := errors.Join(contentErr, taskErr); err != nil || content[0] == "" {
 		return nil, 0, err
 	}
@@ -40,11 +40,11 @@ func findKnown(
 	for _, h := range found.Items {
 		k := h.Knowledge
 		if !slices.Contains(content, strings.TrimSpace(k.Content)) || !slices.Contains(task, strings.TrimSpace(k.Task)) ||
-			kindOf(*k) != in.Category || in.Polarity != "" && k.Polarity != in.Polarity ||
-			len(in.Scopes) > 0 && !domain.SameScopes(k.Scopes, in.Scopes) {
+			kindOf(*k) != in.text("category") || in.text("polarity") != "" && k.Polarity != in.text("polarity") ||
+			len(in.texts("scopes")) > 0 && !domain.SameScopes(k.Scopes, in.texts("scopes")) {
 			continue
 		}
-		if !isAboutUser(in.Category) {
+		if !domain.Category(in.text("category")).AboutUser() {
 			return k, *found.Position, nil
 		}
 		who, err := api.Whoami(ctx)

@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -18,25 +16,21 @@ import (
 	"github.com/annals-kb/annals/client"
 )
 
-// messagesOf reads a message, or a batch of them.
-func messagesOf(text []byte) (all []jsonrpc.Message, batch bool, wrong *jsonrpc.Error) {
+// messageOf reads a message.
+func messageOf(text []byte) (jsonrpc.Message, *jsonrpc.Error) {
 	if !json.Valid(text) {
-		return nil, false, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "this is not JSON"}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "this is not JSON"}
 	}
-	parts := []json.RawMessage{text}
-	if batch = bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")); batch {
-		if err := json.Unmarshal(text, &parts); err != nil || len(parts) == 0 {
-			return nil, batch, invalid()
+	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
+		return nil, &jsonrpc.Error{
+			Code: jsonrpc.CodeInvalidRequest, Message: "batches are not supported: send the messages one by one",
 		}
 	}
-	for _, part := range parts {
-		message, err := jsonrpc.DecodeMessage(part)
-		if err != nil || !hasWholeID(part) {
-			return nil, batch, invalid()
-		}
-		all = append(all, message)
+	message, err := jsonrpc.DecodeMessage(text)
+	if err != nil || !hasWholeID(text) {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "this is not a JSON-RPC 2.0 message"}
 	}
-	return all, batch, nil
+	return message, nil
 }
 
 // hasWholeID tells whether the id of a message, and of the request that it cancels, is absent, a string or a whole
@@ -72,10 +66,6 @@ func requestID(message jsonrpc.Message) any {
 	return nil
 }
 
-func invalid() *jsonrpc.Error {
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "this is not a JSON-RPC 2.0 message"}
-}
-
 // refusal answers a message with an id, or with nil what is no message.
 func refusal(id any, wrong *jsonrpc.Error) []byte {
 	text, err := json.Marshal(
@@ -87,15 +77,14 @@ func refusal(id any, wrong *jsonrpc.Error) []byte {
 	return text
 }
 
-// parseMessages answers requests whose body is no message, or one with parameters that cannot be, and hands the
-// others on.
+// parseMessages answers requests whose body is no message, and hands the others on.
 func parseMessages(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
 			next.ServeHTTP(w, r)
 			return
 		}
-		status, wrong := http.StatusBadRequest, (*jsonrpc.Error)(nil)
+		status, wrong, message := http.StatusBadRequest, (*jsonrpc.Error)(nil), jsonrpc.Message(nil)
 		body, err := io.ReadAll(r.Body)
 		if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
 			status, wrong = http.StatusRequestEntityTooLarge, &jsonrpc.Error{
@@ -104,127 +93,22 @@ func parseMessages(next http.Handler) http.Handler {
 		} else if err != nil {
 			wrong = &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the message broke off"}
 		} else {
-			var all []jsonrpc.Message
-			var batch bool
-			all, batch, wrong = messagesOf(body)
-			if wrong == nil && batch {
-				wrong = checkBatch(r, all)
-			}
-			switch {
-			case wrong != nil:
-			case batch:
-				serveBatch(next, w, r, all)
-				return
-			default:
-				serveMessage(next, w, r, all[0])
-				return
-			}
+			message, wrong = messageOf(body)
 		}
-		writeJSON(w, status, append(refusal(nil, wrong), '\n'))
+		if wrong != nil {
+			writeJSON(w, status, append(refusal(nil, wrong), '\n'))
+			return
+		}
+		r = r.Clone(r.Context())
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		next.ServeHTTP(&jsonErrors{ResponseWriter: w, id: requestID(message)}, r)
 	})
-}
-
-// serveMessage answers a message.
-func serveMessage(next http.Handler, w http.ResponseWriter, r *http.Request, message jsonrpc.Message) {
-	id := requestID(message)
-	if wrong := checkParams(message); wrong != nil && id != nil {
-		writeJSON(w, http.StatusOK, append(refusal(id, wrong), '\n'))
-		return
-	}
-	text, err := jsonrpc.EncodeMessage(message)
-	if err != nil {
-		panic(err) // it was decoded
-	}
-	r = r.Clone(r.Context())
-	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
-	next.ServeHTTP(&jsonErrors{ResponseWriter: w, id: id}, r)
 }
 
 func writeJSON(w http.ResponseWriter, status int, text []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(text) // a host that left reads nothing
-}
-
-// checkParams says which parameters of a request are of another type than the protocol gives them; nil if none is. The
-// SDK would say it of its own types, and repeat what was sent. What tools take is judged when they are called.
-func checkParams(message jsonrpc.Message) *jsonrpc.Error {
-	request, is := message.(*jsonrpc.Request)
-	if !is {
-		return nil
-	}
-	var params map[string]json.RawMessage
-	if json.Unmarshal(request.Params, &params) != nil { // none, or no object, which is refused as that
-		return nil
-	}
-	var bad []string
-	texts := func(given map[string]json.RawMessage, names ...string) {
-		for _, name := range names {
-			if value, said := given[name]; said && json.Unmarshal(value, new(string)) != nil {
-				bad = append(bad, name+" must be a string")
-			}
-		}
-	}
-	switch request.Method {
-	case "tools/call":
-		texts(params, "name")
-	case "resources/read":
-		texts(params, "uri")
-	case "prompts/get":
-		texts(params, "name")
-		var arguments map[string]json.RawMessage
-		if given, said := params["arguments"]; said && json.Unmarshal(given, &arguments) != nil {
-			bad = append(bad, "arguments must be an object of strings")
-		}
-		texts(arguments, slices.Sorted(maps.Keys(arguments))...)
-	}
-	if len(bad) == 0 {
-		return nil
-	}
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: invalidArgument + ": " + strings.Join(bad, "; ")}
-}
-
-// withoutBatches is the first version of the protocol that has no batches.
-const withoutBatches = "2025-06-18"
-
-// checkBatch is why a batch is refused as a whole, before any of its messages is carried out; nil if it is not.
-func checkBatch(r *http.Request, all []jsonrpc.Message) *jsonrpc.Error {
-	wrong := func(message string) *jsonrpc.Error {
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: message}
-	}
-	if r.Header.Get("Mcp-Protocol-Version") >= withoutBatches {
-		return wrong("this version of the protocol has no batches: send the messages one by one")
-	}
-	seen := map[any]bool{}
-	for _, message := range all {
-		if request, is := message.(*jsonrpc.Request); is && (request.Method == "initialize" ||
-			request.Method == "subscriptions/listen") {
-			return wrong(request.Method + " must not be part of a batch")
-		}
-		id := requestID(message)
-		if id != nil && seen[id] {
-			return wrong("two requests of a batch must not have the same id")
-		}
-		seen[id] = true
-	}
-	return nil
-}
-
-// serveBatch carries out every message of a batch, in order, and answers the requests among them.
-func serveBatch(next http.Handler, w http.ResponseWriter, r *http.Request, all []jsonrpc.Message) {
-	var answers [][]byte
-	for _, message := range all {
-		answer := &responseRecorder{header: http.Header{}, status: http.StatusOK}
-		serveMessage(next, answer, r, message)
-		if requestID(message) != nil {
-			answers = append(answers, bytes.TrimSpace(answer.body.Bytes()))
-		}
-	}
-	if len(answers) == 0 {
-		w.WriteHeader(http.StatusAccepted)
-		return
-	}
-	writeJSON(w, http.StatusOK, append(append([]byte("["), bytes.Join(answers, []byte(","))...), "]\n"...))
 }
 
 // withCode gives an error that has none a code of JSON-RPC: the SDK would answer with 0, which is none.
@@ -305,9 +189,7 @@ func Refuse(w http.ResponseWriter, r *http.Request, status int, problem json.Raw
 			status = http.StatusOK
 		}
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(append(refusal(id, wrong), '\n')) // a host that left reads nothing
+	writeJSON(w, status, append(refusal(id, wrong), '\n'))
 }
 
 // maxProblemBody is how many bytes are read of a message for its id alone.
@@ -319,9 +201,9 @@ func requestIDOf(r *http.Request) any {
 	if err != nil || r.Method != http.MethodPost {
 		return nil
 	}
-	all, batch, wrong := messagesOf(bytes.TrimSpace(body))
-	if wrong != nil || batch {
+	message, wrong := messageOf(body)
+	if wrong != nil {
 		return nil
 	}
-	return requestID(all[0])
+	return requestID(message)
 }

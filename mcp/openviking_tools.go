@@ -12,46 +12,21 @@ import (
 	"slices"
 	"strings"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/annals-kb/annals/client"
 )
 
 // OpenViking is the name of the set of tools that an OpenViking server has.
 const OpenViking = "openviking"
 
-// rawArguments are the arguments of an OpenViking tool, as they came.
-type rawArguments map[string]json.RawMessage
-
-func (g rawArguments) text(name string) string {
-	return textOf(g[name])
-}
-
-// texts is one text, or a list of them.
-func (g rawArguments) texts(name string) []string {
-	var list stringList
-	_ = json.Unmarshal(g[name], &list)
-	return list
-}
-
-// but are the arguments under the names of the HTTP API.
-func (g rawArguments) but(renamed map[string]string, more map[string]any) map[string]any {
-	body := map[string]any{}
-	for name, value := range g {
-		body[cmp.Or(renamed[name], name)] = value
+// vikingTool is a tool under OpenViking's name: it asks the route below /api/v1 that does the same.
+func vikingTool(name, description string, do doTool, required []string, schemas map[string]map[string]any) tool {
+	t := tool{name: name, description: description, finder: "find", do: do}
+	for _, argument := range slices.Sorted(maps.Keys(schemas)) {
+		t.input = append(t.input, field{
+			name: argument, schema: schemas[argument], required: slices.Contains(required, argument),
+		})
 	}
-	maps.Copy(body, more)
-	return body
-}
-
-// vikingTool is a tool under OpenViking's name and with its arguments: it asks the route below /api/v1 that does
-// the same.
-type vikingTool struct {
-	name, description string
-	input             map[string]any // JSON schemas of its arguments
-	required          []string
-	reads, destroys   bool
-	do                func(ctx context.Context, api *client.Client, in rawArguments) (any, string, error)
+	return t
 }
 
 var (
@@ -69,99 +44,74 @@ var (
 	}}
 )
 
-func vikingTools() []vikingTool {
-	searched := map[string]any{
+// reading is a tool that changes nothing.
+func reading(t tool) tool {
+	t.reads = true
+	return t
+}
+
+func vikingTools() []tool {
+	type schemas = map[string]map[string]any
+	searched := schemas{
 		"query": aText, "target_uri": aTexts, "limit": aNumber, "min_score": aScore, "level": someInts,
 	}
-	inSession := map[string]any{
-		"query": aText, "target_uri": aTexts, "session_id": aText, "limit": aNumber, "min_score": aScore, "level": someInts,
-	}
-	return []vikingTool{
-		{name: "find", description: "Find memories, resources and skills by what they mean.", input: searched, required: []string{"query"}, reads: true, do: vikingSearch("find")},
-		{name: "search", description: "Find memories, resources and skills by what they mean, in the course of a session.", input: inSession, required: []string{"query"}, reads: true, do: vikingSearch("search")},
-		{name: "read", description: "Read one file or several, by their viking:// URIs.", input: map[string]any{"uris": aTexts}, required: []string{"uris"}, reads: true, do: vikingRead},
-		{name: "list", description: "List what lies in a viking:// directory.", input: map[string]any{
-			"uri": aText, "recursive": aFlag,
-		}, required: []string{"uri"}, reads: true, do: vikingList("ls")},
-		{name: "tree", description: "List what lies below a viking:// directory, level by level.", input: map[string]any{
-			"uri": aText, "level_limit": aNumber, "node_limit": aNumber,
-		}, required: []string{"uri"}, reads: true, do: vikingList("tree")},
-		{name: "remember", description: "Keep what was said in long-term memory: the lessons in these messages are learned in the background.", input: map[string]any{"messages": messages}, required: []string{"messages"}, do: vikingRemember},
-		{name: "write", description: "Write a text file at a viking:// URI. mode: replace, append or create.", input: map[string]any{"uri": aText, "content": aText, "mode": aText, "wait": aFlag}, required: []string{"uri", "content"}, do: vikingWrite},
-		{name: "add_resource", description: "Add a file or a URL as a resource.", input: map[string]any{
-			"path": aText, "temp_file_id": aText, "description": aText, "to": aText,
-		}, do: vikingAdd},
-		{name: "grep", description: "Find lines below a viking:// URI by a regular expression, or by several.", input: map[string]any{"uri": aText, "pattern": aTexts, "case_insensitive": aFlag, "node_limit": aNumber}, required: []string{"uri", "pattern"}, reads: true, do: vikingGrep},
-		{name: "glob", description: "Find files below a viking:// URI by their names, such as *.md.", input: map[string]any{
-			"pattern": aText, "uri": aText, "node_limit": aNumber,
-		}, required: []string{"pattern"}, reads: true, do: vikingGlob},
-		{name: "forget", description: "Remove what lies at a viking:// URI from all answers, when the user asks for it. Its history stays.", input: map[string]any{"uri": aText, "recursive": aFlag}, required: []string{"uri"}, destroys: true, do: vikingForget},
-		{name: "health", description: "Whether the server answers, and as whom it knows the caller.", input: map[string]any{}, reads: true, do: func(ctx context.Context, api *client.Client, _ rawArguments) (any, string, error) {
-			return status(ctx, api, arguments{})
-		}},
-	}
-}
-
-// addViking adds OpenViking's tools. Their text is what a model reads, the structured content what the HTTP API
-// answers.
-func (s *Server) addViking(server *sdk.Server) {
-	for _, v := range vikingTools() {
-		t, closed := tool{name: v.name}, v.name != "add_resource"
-		schema := map[string]any{
-			"type": "object", "properties": v.input, "required": append([]string{}, v.required...),
-			"additionalProperties": false,
-		}
-		server.AddTool(&sdk.Tool{
-			Name: v.name, Description: v.description, InputSchema: schema, OutputSchema: resultSchema,
-			Annotations: &sdk.ToolAnnotations{
-				ReadOnlyHint: v.reads, IdempotentHint: v.reads, DestructiveHint: &v.destroys, OpenWorldHint: new(!closed),
-			},
-		}, func(ctx context.Context, call *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			in, err := v.read(call.Params.Arguments)
-			if err != nil {
-				return t.failed(err), nil
-			}
-			data, text, err := v.do(withCalledAt(ctx, call.Extra), s.api(call.Extra), in)
-			if errors.Is(err, client.ErrNotFound) {
-				err = errorWithFix{err, "find shows the uri of whatever there is"}
-			}
-			if err != nil {
-				return t.failed(err), nil
-			}
-			return t.done(data, text), nil
-		})
+	inSession := maps.Clone(searched)
+	inSession["session_id"] = aText
+	add := vikingTool("add_resource", "Add a file or a URL as a resource.", vikingAdd, nil, schemas{
+		"path": aText, "temp_file_id": aText, "description": aText, "to": aText,
+	})
+	add.reaches = true
+	forget := vikingTool(
+		"forget", "Remove what lies at a viking:// URI from all answers, when the user asks for it. Its history stays.",
+		vikingForget, []string{"uri"}, schemas{"uri": aText, "recursive": aFlag},
+	)
+	forget.destroys = true
+	return []tool{
+		reading(vikingTool(
+			"find", "Find memories, resources and skills by what they mean.", vikingSearch("find"), []string{"query"}, searched,
+		)),
+		reading(vikingTool(
+			"search", "Find memories, resources and skills by what they mean, in the course of a session.",
+			vikingSearch("search"), []string{"query"}, inSession,
+		)),
+		reading(vikingTool(
+			"read", "Read one file or several, by their viking:// URIs.", vikingRead, []string{"uris"},
+			schemas{"uris": aTexts},
+		)),
+		reading(vikingTool(
+			"list", "List what lies in a viking:// directory.", vikingList("ls"), []string{"uri"},
+			schemas{"uri": aText, "recursive": aFlag},
+		)),
+		reading(vikingTool(
+			"tree", "List what lies below a viking:// directory, level by level.", vikingList("tree"), []string{"uri"},
+			schemas{"uri": aText, "level_limit": aNumber, "node_limit": aNumber},
+		)),
+		vikingTool(
+			"remember",
+			"Keep what was said in long-term memory: the lessons in these messages are learned in the background.",
+			vikingRemember, []string{"messages"}, schemas{"messages": messages},
+		),
+		vikingTool(
+			"write", "Write a text file at a viking:// URI. mode: replace, append or create.", vikingWrite,
+			[]string{"uri", "content"}, schemas{"uri": aText, "content": aText, "mode": aText, "wait": aFlag},
+		),
+		add,
+		reading(vikingTool(
+			"grep", "Find lines below a viking:// URI by a regular expression, or by several.", vikingGrep,
+			[]string{"uri", "pattern"},
+			schemas{"uri": aText, "pattern": aTexts, "case_insensitive": aFlag, "node_limit": aNumber},
+		)),
+		reading(vikingTool(
+			"glob", "Find files below a viking:// URI by their names, such as *.md.", vikingGlob, []string{"pattern"},
+			schemas{"pattern": aText, "uri": aText, "node_limit": aNumber},
+		)),
+		forget,
+		reading(vikingTool("health", "Whether the server answers, and as whom it knows the caller.", status, nil, nil)),
 	}
 }
 
-// read refuses arguments that the tool does not have, or lacks. Their types are judged by the API.
-func (v vikingTool) read(raw json.RawMessage) (rawArguments, error) {
-	in := rawArguments{}
-	if len(raw) > 0 && json.Unmarshal(raw, &in) != nil {
-		return nil, argumentError{"the arguments must be an object"}
-	}
-	var bad []string
-	for name, value := range in {
-		if v.input[name] == nil {
-			bad = append(bad, fmt.Sprintf("%q is not an argument of this tool", name))
-		}
-		if string(value) == "null" {
-			delete(in, name)
-		}
-	}
-	for _, name := range v.required {
-		if value := string(in[name]); value == "" || value == `""` || value == "[]" {
-			bad = append(bad, name+" must not be empty")
-		}
-	}
-	slices.Sort(bad)
-	if len(bad) > 0 {
-		return nil, argumentError{strings.Join(bad, "; ")}
-	}
-	return in, nil
-}
-
-func vikingSearch(route string) func(context.Context, *client.Client, rawArguments) (any, string, error) {
-	return func(ctx context.Context, api *client.Client, in rawArguments) (any, string, error) {
+func vikingSearch(route string) doTool {
+	return func(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 		more := map[string]any{}
 		if in["min_score"] == nil {
 			more["score_threshold"] = 0.35
@@ -191,7 +141,7 @@ func vikingSearch(route string) func(context.Context, *client.Client, rawArgumen
 	}
 }
 
-func vikingRead(ctx context.Context, api *client.Client, in rawArguments) (any, string, error) {
+func vikingRead(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 	all := in.texts("uris")
 	contents := map[string]string{}
 	var parts []string
@@ -214,11 +164,11 @@ func vikingRead(ctx context.Context, api *client.Client, in rawArguments) (any, 
 	return map[string]any{"contents": contents}, strings.Join(parts, "\n\n"), nil
 }
 
-func vikingList(route string) func(context.Context, *client.Client, rawArguments) (any, string, error) {
-	return func(ctx context.Context, api *client.Client, in rawArguments) (any, string, error) {
+func vikingList(route string) doTool {
+	return func(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 		query := url.Values{"output": {"original"}}
 		for name, value := range in {
-			query.Set(name, cmp.Or(textOf(value), string(value)))
+			query.Set(name, cmp.Or(in.text(name), string(value)))
 		}
 		var entries []struct {
 			Name  string `json:"name"`
@@ -241,7 +191,7 @@ func vikingList(route string) func(context.Context, *client.Client, rawArguments
 	}
 }
 
-func vikingRemember(ctx context.Context, api *client.Client, in rawArguments) (any, string, error) {
+func vikingRemember(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 	session := "mcp-" + strings.ToLower(rand.Text())
 	if err := api.Viking(ctx, "POST", "sessions/"+session+"/messages/batch", nil, in, nil); err != nil {
 		return nil, "", err
@@ -251,7 +201,7 @@ func vikingRemember(ctx context.Context, api *client.Client, in rawArguments) (a
 	return done, "The messages are kept. What they teach is learned in the background.", err
 }
 
-func vikingWrite(ctx context.Context, api *client.Client, in rawArguments) (any, string, error) {
+func vikingWrite(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 	var done map[string]any
 	write := func(mode string) error {
 		return api.Viking(ctx, "POST", "content/write", nil, in.but(nil, map[string]any{"mode": mode}), &done)
@@ -264,13 +214,13 @@ func vikingWrite(ctx context.Context, api *client.Client, in rawArguments) (any,
 	return done, "Written: " + in.text("uri"), err
 }
 
-func vikingAdd(ctx context.Context, api *client.Client, in rawArguments) (any, string, error) {
+func vikingAdd(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 	var done map[string]any
 	err := api.Viking(ctx, "POST", "resources", nil, in.but(map[string]string{"description": "reason"}, nil), &done)
 	return done, fmt.Sprintf("Added: %v", done["root_uri"]), err
 }
 
-func vikingGrep(ctx context.Context, api *client.Client, in rawArguments) (any, string, error) {
+func vikingGrep(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 	type line struct {
 		Line    int    `json:"line"`
 		URI     string `json:"uri"`
@@ -299,7 +249,7 @@ func vikingGrep(ctx context.Context, api *client.Client, in rawArguments) (any, 
 	return map[string]any{"matches": all, "count": len(all)}, cmp.Or(strings.Join(lines, "\n"), "No line matches."), nil
 }
 
-func vikingGlob(ctx context.Context, api *client.Client, in rawArguments) (any, string, error) {
+func vikingGlob(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 	var found struct {
 		Matches []string `json:"matches"`
 		Count   int      `json:"count"`
@@ -308,7 +258,7 @@ func vikingGlob(ctx context.Context, api *client.Client, in rawArguments) (any, 
 	return found, cmp.Or(strings.Join(found.Matches, "\n"), "No name matches."), err
 }
 
-func vikingForget(ctx context.Context, api *client.Client, in rawArguments) (any, string, error) {
+func vikingForget(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 	query := url.Values{"uri": {in.text("uri")}}
 	if in["recursive"] != nil {
 		query.Set("recursive", string(in["recursive"]))

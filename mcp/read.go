@@ -13,14 +13,9 @@ import (
 )
 
 func knowledge(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
-	k, err := find(ctx, api, in.URI)
+	k, err := find(ctx, api, in.text("uri"))
 	if err != nil {
 		return nil, "", err
-	}
-	if strings.HasPrefix(in.URI, "viking://") { // how it was judged is told of one item alone
-		if k, err = api.Knowledge(ctx, k.ID); err != nil {
-			return nil, "", err
-		}
 	}
 	return k, itemText(k), nil
 }
@@ -70,11 +65,11 @@ const defaultEvents, maxEvents = 50, 500
 
 // history tells the newest events of an item, oldest first.
 func history(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
-	id, err := idOf(ctx, api, in.URI)
+	id, err := idOf(ctx, api, in.text("uri"))
 	if err != nil {
 		return nil, "", err
 	}
-	limit := cmp.Or(int(in.Limit), defaultEvents)
+	limit := in.number("limit", defaultEvents)
 	told := historyAnswer{ID: id, Events: []client.Event{}}
 	for event, failed := range api.History(ctx, id) {
 		if err = failed; err != nil {
@@ -100,20 +95,6 @@ func history(ctx context.Context, api *client.Client, in arguments) (any, string
 		out.WriteString("\n")
 	}
 	return told, out.String(), nil
-}
-
-// idOf is the id of the item that lies at a URI, or lay there last; an id is one already.
-func idOf(ctx context.Context, api *client.Client, named string) (string, error) {
-	if !strings.HasPrefix(named, "viking://") {
-		return named, nil
-	}
-	k, err := api.At(ctx, named)
-	if errors.Is(err, client.ErrNotFound) {
-		if was, gone := lastAt(ctx, api, named); gone {
-			return was.ID, nil
-		}
-	}
-	return k.ID, err
 }
 
 // statusAnswer is what memory_status answers with.

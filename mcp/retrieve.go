@@ -46,11 +46,11 @@ const defaultHits = 5
 
 func retrieve(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 	abstract := int(domain.Abstract)
-	limit := cmp.Or(int(in.Limit), defaultHits)
-	question := client.Search{Query: in.Query, Limit: &limit, Level: &abstract}
-	found := retrieved{Query: in.Query, Category: in.Category, TargetURI: directoryOf(in.Category), Results: []hit{}}
+	limit := in.number("limit", defaultHits)
+	question := client.Search{Query: in.text("query"), Limit: &limit, Level: &abstract}
+	found := retrieved{Query: in.text("query"), Category: in.text("category"), TargetURI: directoryOf(in.text("category")), Results: []hit{}}
 	seen, visible := map[string]bool{}, int64(0)
-	all := searches(question, in.Category)
+	all := searches(question, in.text("category"))
 	for _, search := range all {
 		answer, err := api.Search(ctx, search)
 		if err != nil {
@@ -74,7 +74,7 @@ func retrieve(ctx context.Context, api *client.Client, in arguments) (any, strin
 	found.Count = len(found.Results)
 	found.Warning = found.warning()
 	if found.Count == 0 {
-		found.Hint = hint(visible, in.Category)
+		found.Hint = hint(visible, in.text("category"))
 	}
 	return found, found.String(), nil
 }

@@ -48,13 +48,11 @@ func (s *Server) build(set string, aliases bool) *sdk.Server {
 		}, SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { *c = privateToCaller }},
 	)
 	server.AddReceivingMiddleware(withErrorCodes)
+	all := tools()
 	if set == OpenViking {
-		s.addViking(server)
-		s.addPrompts(server)
-		s.addResources(server)
-		return server
+		all = vikingTools()
 	}
-	for _, t := range tools() {
+	for _, t := range all {
 		s.add(server, t)
 		if aliases {
 			for _, name := range t.aliases {

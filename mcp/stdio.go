@@ -46,7 +46,6 @@ type stdioConnection struct {
 	read   chan line
 	closed chan struct{}
 	close  sync.Once
-	queue  []jsonrpc.Message // the rest of a batch; of the one reader
 
 	mu         sync.Mutex // held while writing, so that an id is free again when its answer is out
 	unanswered map[jsonrpc.ID]bool
@@ -97,13 +96,6 @@ func readLine(reader *bufio.Reader) ([]byte, error) {
 // Read implements [sdk.Connection].
 func (c *stdioConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
-		for len(c.queue) > 0 {
-			next := c.queue[0]
-			c.queue = c.queue[1:]
-			if taken, err := c.accept(next); taken || err != nil {
-				return next, err
-			}
-		}
 		var next line
 		select {
 		case <-ctx.Done():
@@ -120,10 +112,14 @@ func (c *stdioConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 			c.awaitAnswers(ctx)
 			return nil, next.err
 		case len(bytes.TrimSpace(next.text)) > 0:
-			messages, _, wrong := messagesOf(next.text)
-			if c.queue = messages; wrong != nil {
-				refused = c.write(refusal(nil, wrong))
+			message, wrong := messageOf(next.text)
+			if wrong == nil {
+				wrong = c.accept(message)
 			}
+			if wrong == nil {
+				return message, nil
+			}
+			refused = c.write(refusal(nil, wrong))
 		}
 		if refused != nil {
 			return nil, refused
@@ -131,26 +127,22 @@ func (c *stdioConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// accept remembers what is to be answered. A request whose parameters cannot be is refused at once, as is one with
-// the id of one that is not answered yet: the host could not tell the answers apart.
-func (c *stdioConnection) accept(message jsonrpc.Message) (bool, error) {
+// accept remembers what is to be answered. A request with the id of one that is not answered yet is refused: the host
+// could not tell the answers apart.
+func (c *stdioConnection) accept(message jsonrpc.Message) *jsonrpc.Error {
 	request, is := message.(*jsonrpc.Request)
 	if !is || !request.IsCall() || request.Method == "subscriptions/listen" { // which is answered when it ends
-		return true, nil
-	}
-	if wrong := checkParams(request); wrong != nil {
-		return false, c.write(refusal(request.ID.Raw(), wrong))
+		return nil
 	}
 	c.mu.Lock()
-	again := c.unanswered[request.ID]
-	c.unanswered[request.ID] = true
-	c.mu.Unlock()
-	if !again {
-		return true, nil
+	defer c.mu.Unlock()
+	if c.unanswered[request.ID] {
+		return &jsonrpc.Error{
+			Code: jsonrpc.CodeInvalidRequest, Message: "a request with this id is not answered yet",
+		}
 	}
-	return false, c.write(
-		refusal(nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "a request with this id is not answered yet"}),
-	)
+	c.unanswered[request.ID] = true
+	return nil
 }
 
 // awaitAnswers waits until everything is answered.

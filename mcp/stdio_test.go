@@ -91,7 +91,7 @@ func TestEveryErrorHasACode(t *testing.T) {
 
 func TestALineThatIsNoMessageIsAnsweredAndTheNextOneToo(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		answers := piped(t, w, "{oops", initialize, initialized, "", `{"id":7}`, "["+list+"]", strings.Repeat(" ", 17<<20), list[:20])
+		answers := piped(t, w, "{oops", initialize, initialized, "", `{"id":7}`, "["+list+"]", list, strings.Repeat(" ", 17<<20), list[:20])
 		for _, id := range []string{"<nil> -32700", "<nil> -32600", "1", "2", "<nil> -32600 again", "<nil> -32700 again"} {
 			if answers[id] == nil {
 				t.Errorf("no %s among %v", id, answers)
@@ -132,20 +132,10 @@ func TestABodyThatIsNoMessageIsAnsweredWithAnError(t *testing.T) {
 			`{"jsonrpc":"2.0","method":"tools/list"}`:         {"code": -32600.0},
 			`{"jsonrpc":"2.0","id":8,"method":"initialized"}`: {"code": -32601.0, "id": 8.0},
 		} {
-			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/mcp", strings.NewReader(body))
-			if err != nil {
-				t.Fatal(err)
-			}
-			request.Header = http.Header{"X-Api-Key": {w.key}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
-			response, err := http.DefaultClient.Do(request)
-			if err != nil {
-				t.Fatal(err)
-			}
+			status, answer := w.posted(body)
 			var got object
-			err = json.NewDecoder(response.Body).Decode(&got)
-			response.Body.Close()
-			if err != nil || response.StatusCode != http.StatusBadRequest || response.Header.Get("Content-Type") != "application/json" {
-				t.Fatalf("%q: %v, %d %v", body, err, response.StatusCode, got)
+			if err := json.Unmarshal([]byte(answer), &got); err != nil || status != http.StatusBadRequest {
+				t.Fatalf("%q: %v, %d %s", body, err, status, answer)
 			}
 			wrong, _ := got["error"].(object)
 			delete(wrong, "message")

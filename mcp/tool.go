@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -18,10 +19,15 @@ type tool struct {
 	input       []field
 	reads       bool // it changes nothing
 	destroys    bool
+	reaches     bool     // what lies outside of this memory
+	finder      string   // the tool that shows what there is; default: retrieve_memory
 	aliases     []string // what other servers call it
 	alias       bool     // this is one: its clients read the text as JSON
-	do          func(context.Context, *client.Client, arguments) (data any, text string, err error)
+	do          doTool
 }
+
+// doTool does what a tool is for. It answers with data for a program, and with text for a model.
+type doTool func(context.Context, *client.Client, arguments) (data any, text string, err error)
 
 // as is the same tool under a name that clients of another server know.
 func (t tool) as(name string) tool {
@@ -36,7 +42,8 @@ type field struct {
 	description string
 	required    bool
 	values      []string
-	most        int // of an integer; the least is 1
+	most        int            // of an integer; the least is 1
+	schema      map[string]any // instead of a kind, for what the API judges
 }
 
 // schema is flat: models' function calling chokes on references and alternatives.
@@ -45,6 +52,8 @@ func (t tool) schema() map[string]any {
 	for _, f := range t.input {
 		property := map[string]any{"type": f.kind, "description": f.description}
 		switch {
+		case f.schema != nil:
+			property = f.schema
 		case f.kind == item || f.kind == id:
 			property["type"] = "string"
 		case f.kind == "strings":
@@ -74,18 +83,21 @@ var resultSchema = map[string]any{
 }
 
 func (s *Server) add(server *sdk.Server, t tool) {
-	closed := false // it reaches nothing but this memory
 	server.AddTool(&sdk.Tool{
 		Name: t.name, Title: t.title, Description: t.description, InputSchema: t.schema(), OutputSchema: resultSchema,
 		Annotations: &sdk.ToolAnnotations{
-			Title: t.title, ReadOnlyHint: t.reads, IdempotentHint: t.reads, DestructiveHint: &t.destroys, OpenWorldHint: &closed,
+			Title: t.title, ReadOnlyHint: t.reads, IdempotentHint: t.reads, DestructiveHint: &t.destroys,
+			OpenWorldHint: &t.reaches,
 		},
 	}, func(ctx context.Context, call *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		in, err := read(call.Params.Arguments, t.input)
+		in, err := t.read(call.Params.Arguments)
 		if err != nil {
 			return t.failed(err), nil
 		}
 		data, text, err := t.do(withCalledAt(ctx, call.Extra), s.api(call.Extra), in)
+		if t.finder != "" && errors.Is(err, client.ErrNotFound) {
+			err = errorWithFix{err, t.finder + " shows the uri of whatever there is"}
+		}
 		if err != nil {
 			return t.failed(err), nil
 		}

@@ -43,10 +43,6 @@ func (f field) saying(description string) field {
 
 // tools are what a model may do.
 func tools() []tool {
-	types := make([]string, len(domain.Types))
-	for i, t := range domain.Types {
-		types[i] = string(t)
-	}
 	return []tool{
 		{
 			name: "retrieve_memory", title: "Retrieve memory", reads: true, aliases: []string{
@@ -102,7 +98,7 @@ func tools() []tool {
 				"stays as it is.",
 			input: []field{
 				aContent,
-				{name: "type", kind: "string", description: "What kind of knowledge it is.", required: true, values: types},
+				{name: "type", kind: "string", description: "What kind of knowledge it is.", required: true, values: words(domain.Types)},
 				{name: "id", kind: id, description: "Yours: letters, digits and . _ ~ -. An item with that id is revised. The server's choice if left out."},
 				aTask,
 				{name: "abstract", kind: "string", description: "A hundred words or so; derived for a new item if left out."},
