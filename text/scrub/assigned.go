@@ -4,173 +4,146 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/annals-kb/annals/text"
 )
 
 // Names whose values are secret, without what divides their words. A name may say more before that.
 var (
-	secretNames = []string{
-		"apikey", "apisecret", "secretkey", "accesskey", "accesskeyid", "accesskeysecret", "secretaccesskey", "token",
-		"secret", "privatekey", "signingkey", "encryptionkey", "credential", "credentials", "密钥", "令牌",
-	}
-	passwordNames = []string{"password", "passwd", "passphrase", "pwd", "密码", "口令"}
+	secretNames = strings.Fields(`apikey apisecret secretkey accesskey accesskeyid accesskeysecret secretaccesskey token
+		secret privatekey signingkey encryptionkey credential credentials 密钥 令牌`)
+	passwordNames = strings.Fields(`password passwd passphrase pwd 密码 口令`)
+)
+
+// Parts of values that stand for another.
+var placeholders = strings.Fields(`your example xxxx **** placeholder changeme redacted process.env os.environ env.`)
+
+var (
+	value = text.Expression("^[ \t\"'`\\\\>=]{0,6}([A-Za-z0-9_+/=.~!@#$%^&*?:-]+)")
+	// Names such as retry-after-429 and config.v2.access_token.
+	plainWords = text.Expression(`^[-_./:+=]*(?:(?:(?:[^-_./:+=0-9][a-z]{0,15}|[0-9][a-z]{1,15})[0-9]{0,4}|[0-9]{1,4})` +
+		`(?:[-_./:+=]+|$))*$`)
 )
 
 const (
 	longestName      = 48
+	longestValue     = 512
 	shortestSecret   = 16
 	shortestPassword = 8
-	longestValue     = 512
-	judged           = 128 // bytes of a longer value, by which it is told from words
+	judged           = 128 // bytes of a longer value, which decide whether it is random
 )
 
 // assigned finds a secret value after a name and the colon or equals sign at i; the value follows at from.
 func (s *scanner) assigned(i, from int) span {
-	text, name := s.text, i
-	for name > 0 && strings.IndexByte(" \t\"'`\\]", text[name-1]) >= 0 && i-name < 6 {
-		name--
+	const mostDivides = 6
+	last := i
+	for last > max(0, i-mostDivides) && strings.IndexByte(" \t\"'`\\]", s.text[last-1]) >= 0 {
+		last--
 	}
-	if name == 0 || !endsName[text[name-1]] {
+	if last < 2 || !nameEnds[pair(s.text[last-2:])] {
 		return span{}
 	}
-	start := from
-	for start < len(text) && start-from < 6 && strings.IndexByte(" \t\"'`\\>=", text[start]) >= 0 {
-		start++
-	}
-	if s.end(start, min(len(text), start+shortestPassword), isValue) < start+shortestPassword {
-		return span{}
-	}
-	isSecret, isPassword := named(text[max(0, name-longestName):name])
+	name := s.before(last, longestName)
+	var room [20]byte
+	words := lastWords(room[:0], name)
+	isSecret, isPassword := endsWith(words, secretNames), endsWith(words, passwordNames)
 	if !isSecret && !isPassword {
 		return span{}
 	}
-	end := s.end(start, min(len(text), start+longestValue), isValue)
-	if amp := strings.IndexByte(text[start:end], '&'); amp >= 0 && inQuery(text[:name]) { // the next parameter
-		end = start + amp
-	}
-	for end > start && strings.IndexByte(".:", text[end-1]) >= 0 {
-		end--
-	}
-	value := text[start:min(end, start+judged)]
-	s.spend(len(value))
-	if end < len(text) && strings.IndexByte("([{", text[end]) >= 0 || placeholder(value) || isJWT(value) {
+	found := value().FindStringSubmatchIndex(s.ahead(from, longestValue))
+	if found == nil {
 		return span{}
 	}
-	if isSecret && len(value) >= shortestSecret && looksRandom(value) ||
-		isPassword && len(value) >= shortestPassword && looksLikePassword(value) {
+	start, end := from+found[2], from+found[3]
+	if parameter := strings.IndexByte(s.text[start:end], '&'); parameter >= 0 && inQuery(name) {
+		end = start + parameter
+	}
+	end = start + len(strings.TrimRight(s.text[start:end], ".:"))
+	v := s.text[start:min(end, start+judged)]
+	if end < len(s.text) && strings.IndexByte("([{", s.text[end]) >= 0 || isPlaceholder(v) || isJWT(v) {
+		return span{}
+	}
+	if isSecret && looksRandom(v) || isPassword && looksLikePassword(v) {
 		return span{start, end, APIKey}
 	}
 	return span{}
 }
 
-// inQuery tells whether what stands before is part of a URL's query or of a form.
-func inQuery(before string) bool {
-	before = before[max(0, len(before)-longestName):]
-	return strings.ContainsAny(before[strings.LastIndexAny(before, " \t\n\"'")+1:], "?&")
+// isPlaceholder tells values such as $TOKEN, %s and your-api-key.
+func isPlaceholder(value string) bool {
+	lower := strings.ToLower(value)
+	return value == "" || strings.IndexByte("$%*&/.", value[0]) >= 0 ||
+		slices.ContainsFunc(placeholders, func(word string) bool { return strings.Contains(lower, word) })
 }
 
-// endsName has the last bytes of all names.
-var endsName = func() (ends [256]bool) {
+// inQuery tells whether a name is part of a URL's query or of a form.
+func inQuery(name string) bool {
+	return strings.ContainsAny(name[strings.LastIndexAny(name, " \t\n\"'")+1:], "?&")
+}
+
+// nameEnds has the last pairs of bytes of all names, in lower and upper case.
+var nameEnds = func() (pairs [1 << 16]bool) {
 	for _, name := range slices.Concat(secretNames, passwordNames) {
-		last := name[len(name)-1]
-		ends[last] = true
-		if isLower(last) {
-			ends[last-'a'+'A'] = true
-		}
+		end := name[len(name)-2:]
+		pairs[pair(end)], pairs[pair(strings.ToUpper(end))] = true, true
 	}
-	return ends
+	return pairs
 }()
 
-// named tells what a value is that stands after such words.
-func named(before string) (secret, password bool) {
-	var room [24]byte
-	name := room[:0]
-	for i := len(before) - 1; i >= 0 && len(name) < 20; i-- {
-		switch c := before[i]; {
+// pair is the number of a pair of bytes.
+func pair(two string) int { return int(two[0])<<8 | int(two[1]) }
+
+// lastWords appends the words that a text ends with, in lower case and without what divides them.
+func lastWords(room []byte, text string) []byte {
+	for i := len(text) - 1; i >= 0 && len(room) < cap(room); i-- {
+		switch c := text[i]; {
 		case isUpper(c):
-			name = append(name, c|0x20)
+			room = append(room, c|0x20)
 		case isLower(c), isDigit(c), c >= 0x80:
-			name = append(name, c)
-		case c != '_' && c != '-' && c != '.' && c != ' ':
+			room = append(room, c)
+		case strings.IndexByte("_-. ", c) < 0:
 			i = 0
 		}
 	}
-	slices.Reverse(name)
-	return endsWith(name, secretNames), endsWith(name, passwordNames)
+	slices.Reverse(room)
+	return room
 }
 
-func endsWith(name []byte, words []string) bool {
-	for _, word := range words {
-		if len(name) >= len(word) && string(name[len(name)-len(word):]) == word {
-			return true
-		}
-	}
-	return false
+func endsWith(text []byte, words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool {
+		return len(text) >= len(word) && string(text[len(text)-len(word):]) == word
+	})
 }
 
-func isValue(c byte) bool { return valueBytes[c] }
+const digits = "0123456789"
 
-var valueBytes = func() (is [256]bool) {
-	for c := range is {
-		is[c] = isWord(byte(c)) || strings.IndexByte("-+/=.~!@#$%^&*?:", byte(c)) >= 0
-	}
-	return is
-}()
-
-// placeholder tells values that stand for another, such as $TOKEN, %s and your-api-key.
-func placeholder(value string) bool {
-	if value == "" || strings.IndexByte("$%*&/.", value[0]) >= 0 {
-		return true
-	}
-	lower := strings.ToLower(value)
-	return slices.ContainsFunc([]string{"your", "example", "xxxx", "****", "placeholder", "changeme", "redacted", "process.env", "os.environ", "env."},
-		func(word string) bool { return strings.Contains(lower, word) })
-}
-
-// looksRandom tells keys from words: letters and digits mixed, and no letter much more frequent than others.
+// looksRandom tells keys from words: letters and digits are mixed, and no letter is much more frequent than others.
 func looksRandom(value string) bool {
 	const leastEntropy = 3.0
-	digits, letters := 0, 0
+	numbers, alphabet := 0, 0
 	for i := range len(value) {
 		switch {
 		case isDigit(value[i]):
-			digits++
+			numbers++
 		case isUpper(value[i]), isLower(value[i]):
-			letters++
+			alphabet++
 		}
 	}
-	return digits >= 2 && letters >= 2 && entropy(value) >= leastEntropy && !consistsOfWords(value)
+	return len(value) >= shortestSecret && numbers >= 2 && alphabet >= 2 && entropy(value) >= leastEntropy &&
+		!plainWords().MatchString(value)
 }
 
-// looksLikePassword tells passwords from what one writes about them.
+// looksLikePassword tells passwords from what people write about them.
 func looksLikePassword(value string) bool {
 	const leastEntropy = 2.5
 	kinds := 0
-	for _, is := range []func(byte) bool{isUpper, isLower, isDigit, func(c byte) bool { return !isWord(c) && c != '-' && c != '.' && c != '/' }} {
-		for i := range len(value) {
-			if is(value[i]) {
-				kinds++
-				break
-			}
+	for _, kind := range []string{letters[:26], letters[26:], digits, "+=~!@#$%^&*?:"} {
+		if strings.ContainsAny(value, kind) {
+			kinds++
 		}
 	}
-	return kinds >= 2 && strings.ContainsFunc(value, func(r rune) bool { return r < '@' && r != '.' && r != '-' && r != '/' }) &&
-		entropy(value) >= leastEntropy && (!strings.ContainsAny(value, "-_./") || !consistsOfWords(value))
-}
-
-// consistsOfWords tells names such as retry-after-429 and config.v2.access_token.
-func consistsOfWords(value string) bool {
-	const longestWord, mostDigits = 16, 4
-	for part := range strings.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune("-_./:+=", r) }) {
-		letters := strings.TrimRight(part, "0123456789")
-		if len(letters) == 0 && len(part) <= mostDigits {
-			continue
-		}
-		if letters == "" || len(letters) > longestWord || len(part)-len(letters) > mostDigits ||
-			strings.ContainsFunc(letters[1:], func(r rune) bool { return r < 'a' || r > 'z' }) {
-			return false
-		}
-	}
-	return true
+	return len(value) >= shortestPassword && kinds >= 2 && strings.ContainsAny(value, digits+"+=!#$%&*?:") &&
+		entropy(value) >= leastEntropy && (!strings.ContainsAny(value, "-_./") || !plainWords().MatchString(value))
 }
 
 // entropy is Shannon's, in bits a byte.

@@ -2,8 +2,8 @@ package scrub_test
 
 import "strings"
 
-// The corpus: texts as people and programs write them. What stands between ⟦CLASS| and ⟧ is secret; whoever
-// has it is made up. Keys are put together here, so that no scanner takes this file for a leak.
+// The corpus: texts as people and programs write them. What stands between ⟦CLASS| and ⟧ is secret; the
+// people are made up. Keys are put together here, so that no scanner takes this file for a leak.
 func secrets() []string {
 	join := func(parts ...string) string { return strings.Join(parts, "") }
 	openai := join("sk-", "proj-Xy7Qp2mN4vB8kL1wR6tZ3cF9", "gH5jD0sA_aE-uI2oP4")

@@ -10,201 +10,157 @@ import (
 
 // keyRule finds keys by how they begin.
 type keyRule struct {
-	begin  string                // of a word
-	re     func() *regexp.Regexp // from there on, in at most longestBegin bytes
-	rest   func(c byte) bool     // what may follow that; nil if nothing may
-	random bool                  // whether it must look random too, since people write words like that
+	begin  string // of a word
+	form   func() *regexp.Regexp
+	random bool // whether the key must look random too, since people write words like that
 }
 
-// Expressions have no end of their own. So a word is tried once, however long the key is that it may begin.
-const longestBegin = 160
+// keyRules are the forms of keys, by their issuers.
+var keyRules = func() (rules []keyRule) {
+	for _, issuer := range [][2]string{
+		{"sk-", `[A-Za-z0-9_-]{20,}`}, // OpenAI, Anthropic and others
+		{"sess-", `[A-Za-z0-9]{40}`},
+		{"AKIA ASIA ABIA ACCA", `[A-Z0-9]{16}`}, // AWS
+		{"ghp_ gho_ ghu_ ghs_ ghr_", `[A-Za-z0-9]{36,}`}, {"github_pat_", `[A-Za-z0-9_]{36,}`},
+		// GitLab
+		{"glpat- gldt- glrt- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- glffct- GR1348941", `[A-Za-z0-9_-]{20,}`},
+		{"AIza", `[A-Za-z0-9_-]{35}`}, {"ya29.", `[A-Za-z0-9_-]{20,}`}, {"GOCSPX-", `[A-Za-z0-9_-]{28}`}, // Google
+		{"xox", `[abeoprs]-[A-Za-z0-9]{1,80}-[A-Za-z0-9][A-Za-z0-9_-]*`}, // Slack
+		{"xapp-", `[0-9]-[A-Za-z0-9-]{20}[A-Za-z0-9_-]*`},
+		{"hooks.slack.com/services/", `T[A-Z0-9]{1,40}/B[A-Z0-9]{1,40}/[A-Za-z0-9]{16,}`},
+		{"sk_live_ sk_test_ rk_live_ rk_test_", `[A-Za-z0-9]{16,}`}, {"whsec_", `[A-Za-z0-9+/=]{24,}`}, // Stripe
+		{"AKLT AKTP", `[A-Za-z0-9_-]{20,}`}, // Volcengine
+		{"ark-", `[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-[0-9a-z]{1,64})?`},
+		{"LTAI", `[A-Za-z0-9]{12,26}`}, {"AKID", `[A-Za-z0-9]{32}`}, // Alibaba, Tencent
+		{"hf_", `[A-Za-z0-9]{30,}`}, {"npm_", `[A-Za-z0-9]{36}`},
+		{"pypi-", `[A-Za-z0-9_-]{50,}`}, {"dop_v1_", `[0-9a-f]{64}`},
+		{"SG.", `[A-Za-z0-9_-]{16,80}\.[A-Za-z0-9_-]{16,}`},
+		{"annals_", `[a-z2-7]{10}_[a-z2-7]{52}`},
+	} {
+		for begin := range strings.FieldsSeq(issuer[0]) {
+			rules = append(rules, keyRule{begin, text.Expression(`^` + regexp.QuoteMeta(begin) + issuer[1]), begin == "sk-"})
+		}
+	}
+	return rules
+}()
 
-// keyRules are the forms of keys, by who gives them out.
-var keyRules = []keyRule{
-	keyed("sk-", `sk-[A-Za-z0-9_-]{20}`, isRun).mustLookRandom(), // OpenAI, Anthropic, and whoever followed them
-	keyed("sess-", `sess-[A-Za-z0-9]{40}`, nil),
-	keyed("AKIA", `AKIA[A-Z0-9]{16}`, nil), keyed("ASIA", `ASIA[A-Z0-9]{16}`, nil), // AWS
-	keyed("ABIA", `ABIA[A-Z0-9]{16}`, nil), keyed("ACCA", `ACCA[A-Z0-9]{16}`, nil),
-	keyed("ghp_", `ghp_[A-Za-z0-9]{36}`, isAlnum), keyed("gho_", `gho_[A-Za-z0-9]{36}`, isAlnum), // GitHub
-	keyed("ghu_", `ghu_[A-Za-z0-9]{36}`, isAlnum), keyed("ghs_", `ghs_[A-Za-z0-9]{36}`, isAlnum), keyed("ghr_", `ghr_[A-Za-z0-9]{36}`, isAlnum),
-	keyed("github_pat_", `github_pat_[A-Za-z0-9_]{36}`, isWord),
-	keyed("gl", `gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|oas|soat|ffct)-[A-Za-z0-9_-]{20}`, isRun), // GitLab
-	keyed("GR1348941", `GR1348941[A-Za-z0-9_-]{20}`, isRun),
-	keyed("AIza", `AIza[A-Za-z0-9_-]{35}`, nil), keyed("ya29.", `ya29\.[A-Za-z0-9_-]{20}`, isRun), // Google
-	keyed("GOCSPX-", `GOCSPX-[A-Za-z0-9_-]{28}`, nil),
-	keyed("xox", `xox[abeoprs]-[A-Za-z0-9]{1,80}-[A-Za-z0-9]`, isRun), keyed("xapp-", `xapp-[0-9]-[A-Za-z0-9-]{20}`, isRun), // Slack
-	keyed("hooks", `hooks\.slack\.com/services/T[A-Z0-9]{1,40}/B[A-Z0-9]{1,40}/[A-Za-z0-9]{16}`, isAlnum),
-	keyed("sk_", `sk_(?:live|test)_[A-Za-z0-9]{16}`, isAlnum), keyed("rk_", `rk_(?:live|test)_[A-Za-z0-9]{16}`, isAlnum), // Stripe
-	keyed("whsec_", `whsec_[A-Za-z0-9+/=]{24}`, isPadded),
-	keyed("AKLT", `AKLT[A-Za-z0-9_-]{20}`, isRun), keyed("AKTP", `AKTP[A-Za-z0-9_-]{20}`, isRun), // Volcengine
-	keyed("ark-", `ark-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-[0-9a-z]{1,64})?`, nil),
-	keyed("LTAI", `LTAI[A-Za-z0-9]{12,26}`, nil), keyed("AKID", `AKID[A-Za-z0-9]{32}`, nil), // Alibaba, Tencent
-	keyed("hf_", `hf_[A-Za-z0-9]{30}`, isAlnum), keyed("npm_", `npm_[A-Za-z0-9]{36}`, nil),
-	keyed("pypi-", `pypi-[A-Za-z0-9_-]{50}`, isRun), keyed("dop_v1_", `dop_v1_[0-9a-f]{64}`, nil),
-	keyed("SG.", `SG\.[A-Za-z0-9_-]{16,80}\.[A-Za-z0-9_-]{16}`, isRun),
-	keyed("annals_", `annals_[a-z2-7]{10}_[a-z2-7]{52}`, nil), // ours
-}
-
-func keyed(begin, form string, rest func(byte) bool) keyRule {
-	return keyRule{begin: begin, re: text.Expression(`^` + form), rest: rest}
-}
-
-func (r keyRule) mustLookRandom() keyRule {
-	r.random = true
-	return r
-}
-
-// begins tells which pairs of bytes a key may begin with.
+// begins has the pairs of bytes that a key may begin with.
 var begins = func() (pairs [1 << 16]bool) {
 	for _, rule := range keyRules {
-		pairs[int(rule.begin[0])<<8|int(rule.begin[1])] = true
+		pairs[pair(rule.begin)] = true
 	}
 	for _, begin := range []string{jwtBegin, "be", "Be", "BE", "ba", "Ba", "BA"} {
-		pairs[int(begin[0])<<8|int(begin[1])] = true
+		pairs[pair(begin)] = true
 	}
 	return pairs
 }()
 
+// shortestKey is the length of the beginning of any key with something after it.
+const shortestKey = 8
+
 // beginning finds a key that begins with the word at i.
 func (s *scanner) beginning(i int) span {
-	if i+8 > len(s.text) || !begins[int(s.text[i])<<8|int(s.text[i+1])] {
-		return span{}
-	}
-	if strings.HasPrefix(s.text[i:], jwtBegin) && !s.off[JWT] {
+	if strings.HasPrefix(s.text[i:], jwtBegin) {
 		return s.jwt(i)
 	}
 	if s.off[APIKey] {
 		return span{}
 	}
-	if c := s.text[i] | 0x20; c == 'b' && (s.text[i+1]|0x20 == 'e' || s.text[i+1]|0x20 == 'a') {
+	rest := s.text[i:]
+	if strings.EqualFold(rest[:len("bearer")], "bearer") || strings.EqualFold(rest[:len("basic")], "basic") {
 		return s.authorized(i)
 	}
 	for n := range keyRules {
-		if end := s.key(&keyRules[n], i); end > i {
-			return span{i, end, APIKey}
+		if rule := &keyRules[n]; rule.begin[2] == rest[2] && strings.HasPrefix(rest, rule.begin) {
+			return s.key(rule, i)
 		}
 	}
 	return span{}
 }
 
-// key is where the key of a rule ends that begins at i; i if there is none.
-func (s *scanner) key(rule *keyRule, i int) int {
-	if !strings.HasPrefix(s.text[i:], rule.begin) {
-		return i
+// key finds the key of a rule that begins at i. The rest of a key that is longer than the window follows it.
+func (s *scanner) key(rule *keyRule, i int) span {
+	const longest = 160
+	window := s.ahead(i, longest)
+	key := rule.form().FindString(window)
+	if key == "" || rule.random && !looksRandom(key[:min(len(key), judged)]) {
+		return span{}
 	}
-	window := s.text[i:min(len(s.text), i+longestBegin)]
-	s.spend(len(window))
-	found := rule.re().FindStringIndex(window)
-	if found == nil {
-		return i
+	end := i + len(key)
+	if len(key) == longest {
+		end = s.end(end, isRun)
 	}
-	end := i + found[1]
-	switch {
-	case rule.random:
-		end = s.runEnd(i)
-		s.spend(min(judged, end-i))
-		if !looksRandom(s.text[i:min(end, i+judged)]) {
-			return i
-		}
-	case rule.rest != nil:
-		end = s.end(end, len(s.text), rule.rest)
+	if end < len(s.text) && isWord(s.text[end]) {
+		return span{}
 	}
-	if wordAt(s.text, end) {
-		return i
-	}
-	return i + len(strings.TrimRight(s.text[i:end], "-"))
+	return span{i, i + len(strings.TrimRight(s.text[i:end], "-")), APIKey}
 }
 
 const jwtBegin = "eyJ"
 
-// jwt finds a token that begins at i: header.payload.signature, of an encrypted one two parts more.
-func (s *scanner) jwt(i int) span {
-	if i < s.noJWT {
-		return span{}
-	}
-	header := s.runEnd(i)
-	end, is := jwtEnd(s.text, i, header)
-	if is {
-		s.spend(end - i)
-		return span{i, i + len(strings.TrimRight(s.text[i:end], "-")), JWT}
-	}
-	s.spend(end - header)
-	s.noJWT = header // what follows is the same for every beginning in the header
-	return span{}
-}
-
-// jwtEnd is where a token ends that begins at i and whose header ends at end, or how far it was read if it is none.
-func jwtEnd(text string, i, end int) (int, bool) {
-	const shortest, most = 8, 5
-	begin := i + len(jwtBegin)
-	for part := 0; ; part++ {
-		switch length := end - begin; {
-		case part < 2 && length < shortest:
-			return end, false
-		case part > 2 && length == 0:
-			return begin - 1, true // a full stop
-		}
-		if part == most-1 || end == len(text) || text[end] != '.' {
-			return end, part >= 2
-		}
-		begin = end + 1
-		for end = begin; end < len(text) && isRun(text[end]); {
-			end++
-		}
-	}
-}
+var jwtForm = text.Expression(`^eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.`)
 
 // isJWT tells whether a value begins as a token does.
 func isJWT(value string) bool {
-	if !strings.HasPrefix(value, jwtBegin) {
-		return false
-	}
-	header := len(jwtBegin)
-	for header < len(value) && isRun(value[header]) {
-		header++
-	}
-	_, is := jwtEnd(value, 0, header)
-	return is
+	return strings.HasPrefix(value, jwtBegin) && jwtForm().MatchString(value)
 }
 
-// authorized finds what follows the words Bearer and Basic in a header.
-func (s *scanner) authorized(i int) span {
-	word := s.wordEnd(i)
-	begin := s.end(word, len(s.text), isBlank)
-	if begin == word {
+// jwt finds a token that begins at i: header.payload.signature, of an encrypted one two parts more.
+func (s *scanner) jwt(i int) span {
+	const shortest = 8
+	if i < s.noJWT {
 		return span{}
 	}
-	switch {
-	case strings.EqualFold(s.text[i:word], "bearer"):
-		end := s.end(begin, len(s.text), isToken)
-		token := strings.TrimRight(s.text[begin:s.end(end, len(s.text), isPadding)], ".")
-		if end-begin >= shortestSecret && looksRandom(token) && !isJWT(token) {
-			return span{begin, begin + len(token), APIKey}
+	header := s.end(i, isRun)
+	s.noJWT = header // another beginning within this header has the same payload
+	payload := s.jwtPart(header)
+	end := s.jwtPart(payload)
+	if header-i < len(jwtBegin)+shortest || payload-header <= shortest || end == payload {
+		return span{}
+	}
+	for range 2 {
+		if next := s.jwtPart(end); next > end+1 { // not a full stop
+			end = next
 		}
-	case strings.EqualFold(s.text[i:word], "basic"):
-		const shortest = 8
-		end := s.end(begin, len(s.text), isBase64)
-		end = s.end(end, min(len(s.text), end+2), isPadding)
-		given, err := base64.StdEncoding.DecodeString(s.text[begin:end])
-		if end-begin >= shortest && err == nil && strings.IndexByte(string(given), ':') > 0 && printableASCII(given) {
-			return span{begin, end, APIKey}
+	}
+	return span{i, i + len(strings.TrimRight(s.text[i:end], "-")), JWT}
+}
+
+// jwtPart is where the part of a token ends that begins with the dot at i; i if there is no dot.
+func (s *scanner) jwtPart(i int) int {
+	if i == len(s.text) || s.text[i] != '.' {
+		return i
+	}
+	return s.end(i+1, isRun)
+}
+
+var (
+	bearer = text.Expression(`^(?i:bearer)[ \t]+([A-Za-z0-9_.~+/-]+=*)`)
+	basic  = text.Expression(`^(?i:basic)[ \t]+([A-Za-z0-9+/]{8,}={0,2})`)
+)
+
+// authorized finds the secret after the word Bearer or Basic at i.
+func (s *scanner) authorized(i int) span {
+	window := s.ahead(i, longestValue)
+	if found := basic().FindStringSubmatchIndex(window); found != nil {
+		login, err := base64.StdEncoding.DecodeString(window[found[2]:found[3]])
+		isPrintable := !strings.ContainsFunc(string(login), func(r rune) bool { return r < ' ' || r > '~' })
+		if err == nil && isPrintable && strings.IndexByte(string(login), ':') > 0 {
+			return span{i + found[2], i + found[3], APIKey}
 		}
+	}
+	found := bearer().FindStringSubmatchIndex(window)
+	if found == nil {
+		return span{}
+	}
+	begin, end := i+found[2], i+found[3]
+	if found[3] == len(window) {
+		end = s.end(end, isToken)
+	}
+	if token := strings.TrimRight(s.text[begin:end], "."); looksRandom(token[:min(len(token), judged)]) && !isJWT(token) {
+		return span{begin, begin + len(token), APIKey}
 	}
 	return span{}
 }
 
-func isAlnum(c byte) bool   { return isWord(c) && c != '_' }
-func isBase64(c byte) bool  { return isAlnum(c) || c == '+' || c == '/' }
-func isToken(c byte) bool   { return isRun(c) || strings.IndexByte(".~+/", c) >= 0 }
-func isPadding(c byte) bool { return c == '=' }
-func isPadded(c byte) bool  { return isBase64(c) || isPadding(c) }
-func isBlank(c byte) bool   { return c == ' ' || c == '\t' }
-
-func printableASCII(b []byte) bool {
-	for _, c := range b {
-		if c < ' ' || c > '~' {
-			return false
-		}
-	}
-	return true
-}
+func isToken(c byte) bool { return isRun(c) || strings.IndexByte(".~+/=", c) >= 0 }

@@ -81,19 +81,23 @@ func TestCorpus(t *testing.T) {
 	precision, recall := tp/(tp+fp), tp/(tp+fn)
 	t.Logf("%d secrets, %d innocent texts: precision %.3f, recall %.3f", int(tp+fn), len(innocents()), precision, recall)
 	if precision < leastPrecision || recall < leastRecall {
-		t.Errorf("got precision %.3f and recall %.3f, want at least %.2f and %.2f", precision, recall, leastPrecision, leastRecall)
+		t.Errorf("got precision %.3f and recall %.3f, want at least %.2f and %.2f",
+			precision, recall, leastPrecision, leastRecall)
 	}
 }
 
 func TestScrubbingTwiceChangesNothing(t *testing.T) {
 	t.Parallel()
-	pieces := []string{" ", "\n", "-", ".", ",", "@", "+", "(", ":", "=", "[", "]", "[REDACTED_", "[REDACTED_EMAIL]", "_", "\\n", "a", "7", "电话", "：", "Bearer ", "api_key"}
+	pieces := []string{" ", "\n", "-", ".", ",", "@", "+", "(", ":", "=", "[", "]",
+		"[REDACTED_", "[REDACTED_EMAIL]", "_", "\\n", "a", "7", "电话", "：", "Bearer ", "api_key"}
 	for _, text := range slices.Concat(secrets(), innocents()) {
 		plain, _, _ := plainOf(text)
 		pieces = append(pieces, plain)
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	custom, err := scrub.New(nil, []scrub.Pattern{{Class: "word", Expression: `[A-Z]{4,}`}, {Class: "email", Expression: `\bRED\w+`}, {Class: "x_9", Expression: `\].`}})
+	custom, err := scrub.New(nil, []scrub.Pattern{
+		{Class: "word", Expression: `[A-Z]{4,}`}, {Class: "email", Expression: `\bRED\w+`}, {Class: "x_9", Expression: `\].`},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +166,8 @@ func TestPatternsOfTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, found := scrubbed(t, s, "EMP-12345 wrote to jane@corp.com about EMP-99999")
-	if want := "[REDACTED_EMPLOYEE] wrote to [REDACTED_EMAIL] about [REDACTED_EMPLOYEE]"; got != want || found["employee"] != 2 || found[scrub.Email] != 1 {
+	want := "[REDACTED_EMPLOYEE] wrote to [REDACTED_EMAIL] about [REDACTED_EMPLOYEE]"
+	if got != want || found["employee"] != 2 || found[scrub.Email] != 1 {
 		t.Errorf("got %q, %v", got, found)
 	}
 	for _, bad := range []scrub.Pattern{
@@ -177,16 +182,20 @@ func TestPatternsOfTheirOwn(t *testing.T) {
 			t.Errorf("%+v was taken", bad)
 		}
 	}
-	if _, err := scrub.New(nil, slices.Repeat([]scrub.Pattern{{Class: "x", Expression: "x"}}, scrub.MostPatterns+1)); err == nil {
+	tooMany := slices.Repeat([]scrub.Pattern{{Class: "x", Expression: "x"}}, scrub.MostPatterns+1)
+	if _, err := scrub.New(nil, tooMany); err == nil {
 		t.Error("too many patterns were taken")
 	}
 }
 
 func BenchmarkScrub(b *testing.B) {
-	prose := strings.Repeat("When the deployment fails, look at the migration's log first: two of the last three incidents began with a lock. ", 20)
+	prose := strings.Repeat("When the deployment fails, "+
+		"look at the migration's log first: two of the last three incidents began with a lock. ", 20)
 	chinese := strings.Repeat("部署失败时，先看迁移日志：最近三次事故中有两次是因为分析查询从半夜起一直持有锁。", 20)
-	log := strings.Repeat("2026-03-14T12:00:00.123Z level=info request_id=3f2b8a1c-9d47-4e6b-8c15-7a0e9d3b6f24 status=200 took=12ms ip=192.168.100.200:5432\n", 20)
-	code := strings.Repeat("func (s *Server) giveFeedback(ctx context.Context, in *feedbackInput) (*feedbackOutput, error) { return s.base.GiveFeedback(ctx) }\n", 20)
+	log := strings.Repeat("2026-03-14T12:00:00.123Z level=info "+
+		"request_id=3f2b8a1c-9d47-4e6b-8c15-7a0e9d3b6f24 status=200 took=12ms ip=192.168.100.200:5432\n", 20)
+	code := strings.Repeat("func (s *Server) giveFeedback(ctx context.Context, in *feedbackInput) "+
+		"(*feedbackOutput, error) { return s.base.GiveFeedback(ctx) }\n", 20)
 	var corpus strings.Builder
 	for _, text := range slices.Concat(secrets(), innocents()) {
 		plain, _, _ := plainOf(text)

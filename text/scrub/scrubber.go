@@ -13,7 +13,7 @@ import (
 	"github.com/annals-kb/annals/text"
 )
 
-// Class says what kind of secret was found in a text.
+// Class is the kind of a secret that was found in a text.
 type Class string
 
 // The classes that are found unless they are switched off.
@@ -82,7 +82,7 @@ func New(off []Class, patterns []Pattern) (*Scrubber, error) {
 
 var className = text.Expression(`^[a-z][a-z0-9_]{0,31}$`)
 
-// Validate says what is wrong with the pattern, without its text.
+// Validate reports what is wrong with the pattern, without its text.
 func (p Pattern) Validate() error {
 	_, err := p.compile()
 	return err
@@ -98,18 +98,19 @@ func (p Pattern) compile() (*regexp.Regexp, error) {
 	re, err := regexp.Compile(p.Expression)
 	switch {
 	case err != nil:
-		return nil, errors.New("is no regular expression (RE2)") // its text may be what must not be told
+		return nil, errors.New("is no regular expression (RE2)") // its text may be secret
 	case re.MatchString(""):
 		return nil, errors.New("must not match nothing")
 	}
 	return re, nil
 }
 
-// Scrub gives the text without its secrets, and what they were; nil if there were none. The time that it takes is linear in
-// the text's length. The only error is the context's.
+// Scrub gives the text without its secrets, and what they were; nil if there were none. The time that it takes is
+// linear in the text's length. The only error is the context's.
 //
-// Marks divide a text: what lies between two is scrubbed as if it stood alone, again and again until nothing
-// is found. So nothing is found the second time. A part in which there is still something after mostRounds is replaced as a whole.
+// Marks divide a text: what lies between two is scrubbed as if it stood alone, again and again until nothing is
+// found. So nothing is found the second time. A part in which there is still something after mostRounds is replaced
+// as a whole.
 func (s *Scrubber) Scrub(ctx context.Context, text string) (string, Redactions, error) {
 	w := scrubbing{Scrubber: s, ctx: ctx}
 	return w.scrub(text)
@@ -210,6 +211,9 @@ func (w *scrubbing) secrets(text string) []span {
 	if text == "" {
 		return nil
 	}
+	if keys := w.privateKeys(text); len(keys) > 0 {
+		return keys // the rest is scrubbed in the next round
+	}
 	spans := w.scan(text)
 	for _, p := range w.patterns {
 		if w.off[p.class] || !w.spend(len(text)) || !p.re.MatchString(text) {
@@ -225,8 +229,8 @@ func (w *scrubbing) secrets(text string) []span {
 	return spans
 }
 
-// matches adds what a pattern matches in a part of a text. A pattern may read far ahead for every match; one that has read the part
-// mostReads times over takes the rest of it.
+// matches adds what a pattern matches in a part of a text. A pattern may read far ahead for every match; one that has
+// read the part mostReads times over takes the rest of it.
 func (w *scrubbing) matches(spans []span, p compiled, text string, from, to int) []span {
 	const mostReads = 8
 	left := mostReads * (to - from + 1)

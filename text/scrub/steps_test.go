@@ -12,11 +12,16 @@ const mostSteps = 1000
 
 // repeats are texts that are slow to scrub if what lies ahead of every repetition is read again.
 var repeats = []string{
-	"sk-", "sk-ant-", "sk-proj-", "sk--", "-sk", "sk-1a2b", "sk-a8Kd92Lmf83Jsk29Dkfj38Sl ", "eyJ-", "eyJ.", "eyJ0000000000.", "eyJ-.", "xapp-1-", "xoxb-a-", "SG.",
-	"SG.aaaaaaaaaaaaaaaa-", "glpat-", "AKLT-", "whsec_+", "ark-", "hooks.slack.com/services/T", "Bearer ", "bearer\t", "Basic ", "basic YTph ", "-", "-----", "-----BEGIN ",
-	"-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\n", "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcw\\n", "-----END ", "-----END PRIVATE KEY-----",
-	"MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcw\n-----END PRIVATE KEY-----", "A1\n", "A1\\n", "@", "a@", "a@b.", "a@b.co,", "%40", "a://@", "a://A:A@", "://", "token=", "password:", "=", ":",
-	"y:", "api_key=a1", "密码：", "+1", "+", "(", "1", "1-", "1 ", "/1", "212-555-0147--eyJ--", "212-555-0147--sk-a-", "4111 1111 1111 1111 ", "[REDACTED_", "[REDACTED_EMAIL]", "\\n", "q", "aq",
+	"sk-", "sk-ant-", "sk-proj-", "sk--", "-sk", "sk-1a2b", "sk-a8Kd92Lmf83Jsk29Dkfj38Sl ", "eyJ-", "eyJ.",
+	"eyJ0000000000.", "eyJ-.", "xapp-1-", "xoxb-a-", "SG.",
+	"SG.aaaaaaaaaaaaaaaa-", "glpat-", "AKLT-", "whsec_+", "ark-", "hooks.slack.com/services/T", "Bearer ",
+	"bearer\t", "Basic ", "basic YTph ", "-", "-----", "-----BEGIN ",
+	"-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\n",
+	"-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcw\\n", "-----END ", "-----END PRIVATE KEY-----",
+	"MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcw\n-----END PRIVATE KEY-----", "A1\n", "A1\\n", "@", "a@", "a@b.", "a@b.co,",
+	"%40", "a://@", "a://A:A@", "://", "token=", "password:", "=", ":",
+	"y:", "api_key=a1", "密码：", "+1", "+", "(", "1", "1-", "1 ", "/1", "212-555-0147--eyJ--", "212-555-0147--sk-a-",
+	"4111 1111 1111 1111 ", "[REDACTED_", "[REDACTED_EMAIL]", "\\n", "q", "aq",
 }
 
 func scrubbers(t testing.TB) []*Scrubber {
