@@ -16,6 +16,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/embedding"
+	"github.com/annals-kb/annals/projections"
 )
 
 // tiny is an embedder of few dimensions, so that many vectors are soon made. What texts say does not
@@ -97,7 +98,9 @@ func (w *world) loading(statement string) string {
 	if w.db.Engine == database.Postgres {
 		scopes, event = `CAST('["' || scope || '"]' AS json)`, `CAST('00000000-0000-7000-8000-' || lpad(i::text, 12, '0') AS uuid)`
 	}
-	return into + loaded + "SELECT" + strings.NewReplacer("@scopes", scopes, "@event", event).Replace(from)
+	return into + loaded + "SELECT" + strings.NewReplacer(
+		"@scopes", scopes, "@event", event, "@server", fmt.Sprint(projections.HashOf("server")), "@tomato", fmt.Sprint(projections.HashOf("tomato")),
+	).Replace(from)
 }
 
 var loadedTables = []string{
@@ -136,10 +139,10 @@ const (
 		SELECT 'default', scope, i, 20 FROM item`
 	loadedTerms = `
 		INSERT INTO knowledge_1_terms (tenant, term, scope, number, count, words)
-		SELECT 'default', 'server', scope, i, 1, 20 FROM item WHERE i % 2 = 0
-		UNION ALL SELECT 'default', 'tomato', scope, i, 2, 20 FROM item WHERE i % 500 = 1
-		UNION ALL SELECT 'default', 'word' || (i % 1000), scope, i, 1, 20 FROM item
-		UNION ALL SELECT 'default', 'other' || (i % 300), scope, i, 1, 20 FROM item`
+		SELECT 'default', @server, scope, i, 1, 20 FROM item WHERE i % 2 = 0
+		UNION ALL SELECT 'default', @tomato, scope, i, 2, 20 FROM item WHERE i % 500 = 1
+		UNION ALL SELECT 'default', 1000 + i % 1000, scope, i, 1, 20 FROM item
+		UNION ALL SELECT 'default', 2000 + i % 300, scope, i, 1, 20 FROM item`
 	loadedReports = `
 		INSERT INTO knowledge_1_reports (tenant, id, reporter, event_id, reason, at, suspended)
 		SELECT 'default', id, 'user:bob', @event, '', '2026-01-01T00:00:00.000000Z', false FROM item`

@@ -17,12 +17,12 @@ func (p *Knowledge) Rest(took, idle time.Duration) time.Duration { return p.Comp
 // TermsOf lets tests compute without an index what the index should say: the terms of an item and
 // how often each counts, and its length in words.
 func TermsOf(k *domain.Knowledge) (counts map[string]float64, itsWords int) {
-	b := words.DocumentTermsOf(text.Tokenizers()[0], k)
-	counts = make(map[string]float64, len(b.Terms))
-	for i, term := range b.Terms {
-		counts[term] = float64(b.Counts[i])
+	terms, itsWords := words.Tokenize(text.Tokenizers()[0], k)
+	counts = make(map[string]float64, len(terms))
+	for _, term := range terms {
+		counts[term]++
 	}
-	return counts, b.Words
+	return counts, itsWords
 }
 
 // HashOf and EachTerm read what a bag holds.

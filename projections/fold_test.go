@@ -214,10 +214,7 @@ func (w *world) storedIn(version int) contents {
 
 // spread adds a row. Terms count wherever they lie: in the index, or in a bag beside the scope.
 func (c contents) spread(table string, row map[string]any) {
-	switch table {
-	case "terms":
-		row["term"] = projections.HashOf(row["term"].(string))
-	case "scopes":
+	if table == "scopes" {
 		bag, _ := row["bag"].(string)
 		delete(row, "bag")
 		projections.EachTerm([]byte(bag), func(hash uint64, count int) {

@@ -162,7 +162,7 @@ func blank(ctx context.Context, tx bun.IDB, v catalogue.Version, left catalogue.
 		k := list[i].Knowledge()
 		gone := tx.NewDelete().TableExpr("?", v.Tables.Terms).Where("tenant = ?", left.Tenant).Where("number = ?", k.Number)
 		if !v.Unsupported { // an index leads there
-			gone.Where("term IN (?)", bun.List(append(words.DocumentTermsOf(v.Tokenizer, k).Terms, ""))).Where("scope IN (?)", bun.List(k.Scopes))
+			gone.Where("term IN (?)", bun.List(append(words.ItemTermsOf(v.Tokenizer, k).Hashes(), -1))).Where("scope IN (?)", bun.List(k.Scopes))
 		}
 		script.AddQuery(gone)
 		blank := *k

@@ -50,18 +50,20 @@ func (c *indexChange) add(tenant string, it *item, now words.ItemTerms) {
 	if !rows.IsLive(it.now) {
 		return
 	}
-	for _, scope := range it.now.Scopes {
-		c.made = append(c.made, []any{tenant, string(scope), it.now.Number, now.Words, []byte(now.Packed)})
+	bag := []byte(now.PackedTerms)
+	if now.IsLarge() {
+		bag = nil
+		c.terms = words.AppendTerms(c.terms, it.now.Number, it.now.Scopes, now)
 	}
-	if now.Packed == nil {
-		c.terms = words.AppendTerms(c.terms, it.now, now.Terms)
+	for _, scope := range it.now.Scopes {
+		c.made = append(c.made, []any{tenant, string(scope), it.now.Number, now.Words, bag})
 	}
 }
 
 func (c indexChange) write(script *rows.Script, s *Stage) {
 	for _, k := range c.gone {
 		script.AddQuery(s.tx.NewDelete().TableExpr("?", s.tables.Terms).
-			Where("tenant = ?", s.tenant).Where("term IN (?)", bun.List(words.DocumentTermsOf(s.version.Tokenizer, k).Terms)).
+			Where("tenant = ?", s.tenant).Where("term IN (?)", bun.List(words.ItemTermsOf(s.version.Tokenizer, k).Hashes())).
 			Where("scope IN (?)", bun.List(k.Scopes)).Where("number = ?", k.Number))
 		script.AddQuery(s.tx.NewDelete().TableExpr("?", s.tables.Scopes).
 			Where("tenant = ?", s.tenant).Where("scope IN (?)", bun.List(k.Scopes)).Where("number = ?", k.Number))

@@ -140,8 +140,8 @@ func (p *Versions) unfinished(ctx context.Context) (catalogue.Version, bool, err
 }
 
 // state is a version's state by now.
-func (p *Versions) state(ctx context.Context, v catalogue.Version) (state string, err error) {
-	err = p.DB.NewSelect().Model((*catalogue.Entry)(nil)).Column("state").
+func (p *Versions) state(ctx context.Context, db bun.IDB, v catalogue.Version) (state string, err error) {
+	err = db.NewSelect().Model((*catalogue.Entry)(nil)).Column("state").
 		Where("name = ?", catalogue.KnowledgeName).Where("version = ?", v.Version).Scan(ctx, &state)
 	if err != nil {
 		return "", rows.Failed(ctx, "read the catalogue", err)

@@ -29,14 +29,14 @@ type image struct {
 }
 
 // add draws an item, and its terms if it is one that answers may contain.
-func (i *image) add(tenant string, k *domain.Knowledge, b words.DocumentTerms) error {
-	if err := i.addRows(tenant, k, b.Words); err != nil || !rows.IsLive(k) {
+func (i *image) add(tenant string, k *domain.Knowledge, terms words.ItemTerms) error {
+	if err := i.addRows(tenant, k, terms.Words); err != nil || !rows.IsLive(k) {
 		return err
 	}
 	for _, scope := range k.Scopes {
-		for at, term := range b.Terms {
-			i.terms = append(i.terms, []any{tenant, term, string(scope), k.Number, b.Counts[at], b.Words})
-		}
+		terms.Each(func(hash uint64, count int) {
+			i.terms = append(i.terms, []any{tenant, int64(hash), string(scope), k.Number, count, terms.Words})
+		})
 	}
 	return nil
 }
@@ -48,7 +48,7 @@ func (i *image) sort() {
 		return cmp.Or(cmp.Compare(a[1].(string), b[1].(string)), cmp.Compare(a[2].(int64), b[2].(int64)))
 	})
 	slices.SortFunc(i.terms, func(a, b []any) int {
-		return cmp.Or(cmp.Compare(a[1].(string), b[1].(string)), cmp.Compare(a[2].(string), b[2].(string)),
+		return cmp.Or(cmp.Compare(a[1].(int64), b[1].(int64)), cmp.Compare(a[2].(string), b[2].(string)),
 			cmp.Compare(a[3].(int64), b[3].(int64)))
 	})
 	slices.SortFunc(i.votes, func(a, b []any) int {

@@ -126,7 +126,7 @@ func (r *Rebuilder) watchLease(ctx context.Context, now *run) {
 		if err := now.lease.check(ctx); err != nil && ctx.Err() == nil {
 			now.cancel(fmt.Errorf("%w: the lease on the rebuild is lost: %w", errInterrupted, err))
 		}
-		state, err := r.Versions.state(ctx, now.version)
+		state, err := r.Versions.state(ctx, r.Versions.DB, now.version)
 		if err == nil && (state == catalogue.StateRetired || state == catalogue.StateFailed) {
 			now.cancel(fmt.Errorf("version %d is %s: %w", now.version.Version, state, catalogue.ErrMoved))
 		}

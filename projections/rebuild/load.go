@@ -122,11 +122,9 @@ func (r *Rebuilder) dispatch(ctx context.Context, log events.Snapshot, now *run,
 			work.Go(func() error { return r.loadSlice(ctx, log, now, s) })
 		}
 	}
-	var tenants []string
-	err := r.Versions.DB.NewSelect().TableExpr("checkpoints").Column("tenant").
-		Where("projection = ?", now.version.Checkpoint()).OrderExpr("tenant").Scan(ctx, &tenants)
+	tenants, err := r.Versions.tenants(ctx, now.version)
 	if err != nil {
-		return rows.Failed(ctx, "read the checkpoints", err)
+		return err
 	}
 	for _, tenant := range tenants {
 		for after := through[tenant]; ; {
@@ -142,6 +140,16 @@ func (r *Rebuilder) dispatch(ctx context.Context, log events.Snapshot, now *run,
 		}
 	}
 	return nil
+}
+
+// tenants are those whose streams are loaded.
+func (p *Versions) tenants(ctx context.Context, v catalogue.Version) (tenants []string, err error) {
+	err = p.DB.NewSelect().TableExpr("checkpoints").Column("tenant").
+		Where("projection = ?", v.Checkpoint()).OrderExpr("tenant").Scan(ctx, &tenants)
+	if err != nil {
+		return nil, rows.Failed(ctx, "read the checkpoints", err)
+	}
+	return tenants, nil
 }
 
 // cut notes the next slice before it is loaded, so that after a crash the same ranges are loaded,
@@ -197,7 +205,7 @@ func (r *Rebuilder) loadSlice(ctx context.Context, log events.Snapshot, now *run
 // nextPart folds what fits into memory. It has stopped reading when that is written: SQLite's journal
 // begins anew only while nobody reads, and would grow to many times the size of the database.
 func (r *Rebuilder) nextPart(ctx context.Context, log events.Snapshot, now *run, s sliceRow, upTo int64) (part loading, through string, err error) {
-	part.sliceRow, part.tokenizer = s, now.version.Tokenizer
+	part.sliceRow, part.tokenizer, part.indexesLater = s, now.version.Tokenizer, r.Versions.DB.Engine == database.SQLite
 	if part.mark, err = events.Erasures(ctx, r.Versions.DB, s.Tenant); err != nil {
 		return part, "", err
 	}
@@ -219,13 +227,14 @@ func (r *Rebuilder) nextPart(ctx context.Context, log events.Snapshot, now *run,
 // loading is the part of a slice that is being drawn.
 type loading struct {
 	sliceRow
-	tokenizer text.Tokenizer
-	drawn     image
-	bytes     int    // that people wrote
-	last      string // the stream that was drawn last
-	mark      int64  // how far erasures had come before it was read
-	streams   int64
-	events    int64
+	tokenizer    text.Tokenizer
+	indexesLater bool // its terms, see indexWords
+	drawn        image
+	bytes        int    // that people wrote
+	last         string // the stream that was drawn last
+	mark         int64  // how far erasures had come before it was read
+	streams      int64
+	events       int64
 }
 
 // rows is how many rows of all tables were drawn.
@@ -243,7 +252,11 @@ func (l *loading) add(f folded) error {
 		// Its text was erased after the position that is loaded up to, and that will be caught up with.
 		k.Text.URI = l.last
 	}
-	return l.drawn.add(l.Tenant, k, words.DocumentTermsOf(l.tokenizer, k))
+	terms := words.ItemTermsOf(l.tokenizer, k)
+	if l.indexesLater {
+		return l.drawn.addRows(l.Tenant, k, terms.Words)
+	}
+	return l.drawn.add(l.Tenant, k, terms)
 }
 
 // write writes what was drawn of a slice up to a stream, and gives what is left of the slice.
@@ -305,7 +318,11 @@ func (r *Rebuilder) index(ctx context.Context, now *run) error {
 	r.Logger.InfoContext(ctx, "rebuild", "projection", catalogue.KnowledgeName, "version", v.Version, "stage", "indexing")
 	now.enter(phaseIndexing)
 	indexes := "" // SQLite has them from the beginning
-	if p.DB.Engine == database.Postgres {
+	if p.DB.Engine == database.SQLite {
+		if err := r.indexWords(ctx, now); err != nil {
+			return err
+		}
+	} else {
 		made, err := rows.Definition(p.DB.Engine, catalogue.KnowledgeName+"_indexes", v.Version)
 		if err != nil {
 			return err

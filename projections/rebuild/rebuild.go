@@ -231,7 +231,7 @@ func (r *Rebuilder) build(ctx context.Context, now *run) error {
 		return err
 	}
 	for {
-		state, err := p.state(ctx, v)
+		state, err := p.state(ctx, p.DB, v)
 		if err != nil {
 			return err
 		}
@@ -300,7 +300,7 @@ func (r *Rebuilder) Cancel(ctx context.Context) error {
 	if now != nil {
 		e = now.version.Entry
 	}
-	state, err := r.Versions.state(ctx, catalogue.Version{Entry: e})
+	state, err := r.Versions.state(ctx, r.Versions.DB, catalogue.Version{Entry: e})
 	if err == nil && state == catalogue.StateActive {
 		err = domain.Refuse(domain.ErrConflict, "version %d is active already", e.Version).WithFix("roll back")
 	}

@@ -121,11 +121,11 @@ func (e *sliceVerifier) read(ctx context.Context, s events.Slice, upTo int64) (r
 		if err != nil {
 			return read, err
 		}
-		bag := words.DocumentTermsOf(e.new.Tokenizer, f.item)
-		if err := read.want.addRows(s.Tenant, f.item, bag.Words); err != nil {
+		terms := words.ItemTermsOf(e.new.Tokenizer, f.item)
+		if err := read.want.addRows(s.Tenant, f.item, terms.Words); err != nil {
 			return read, err
 		}
-		e.words.expect(f.item, bag)
+		e.words.expect(f.item, terms)
 		e.erased.add(f.erased)
 		e.searches.consider(s.Tenant, f.item)
 		read.bytes += len(f.item.Text.Content) + len(f.item.Text.Overview) + 1000*(1+len(f.item.Votes))

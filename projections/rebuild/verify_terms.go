@@ -106,23 +106,19 @@ func (w *wordSums) addAll(other *wordSums) {
 }
 
 // expect adds the terms of an item.
-func (w *wordSums) expect(k *domain.Knowledge, b words.DocumentTerms) {
+func (w *wordSums) expect(k *domain.Knowledge, terms words.ItemTerms) {
 	if !rows.IsLive(k) {
 		return
 	}
 	w.items[w.want.bucket(k.Number)]++
-	termsOf(k, b, w.want.add)
+	termsOf(k, terms, w.want.add)
 }
 
-func termsOf(k *domain.Knowledge, b words.DocumentTerms, each func(term)) {
-	hashes := make([]uint64, len(b.Terms))
-	for i, name := range b.Terms {
-		hashes[i] = words.HashOf(name)
-	}
+func termsOf(k *domain.Knowledge, terms words.ItemTerms, each func(term)) {
 	for _, scope := range k.Scopes {
-		for i, hash := range hashes {
-			each(term{hash: hash, scope: string(scope), number: k.Number, count: b.Counts[i], words: b.Words})
-		}
+		terms.Each(func(hash uint64, count int) {
+			each(term{hash: hash, scope: string(scope), number: k.Number, count: count, words: terms.Words})
+		})
 	}
 }
 
@@ -163,8 +159,7 @@ func (e *verification) readBoth(ctx context.Context, tenant string, w *wordSums)
 	return reading.Wait()
 }
 
-// readTerms reads the index of terms. The names of terms are what people wrote: they are hashed and
-// let go.
+// readTerms reads the index of terms.
 func (e *verification) readTerms(ctx context.Context, tx bun.IDB, v catalogue.Version, tenant string, each func(term), conditions ...func(*bun.SelectQuery)) (err error) {
 	query := tx.NewSelect().TableExpr("? AS t", v.Tables.Terms).Column("term", "scope", "number", "count", "words").Where("tenant = ?", tenant)
 	for _, narrow := range conditions {
@@ -175,13 +170,12 @@ func (e *verification) readTerms(ctx context.Context, tx bun.IDB, v catalogue.Ve
 		return rows.Failed(ctx, "read terms", err)
 	}
 	defer func() { err = errors.Join(err, list.Close()) }()
-	var name, scope sql.RawBytes
+	var scope sql.RawBytes
 	var t term
 	for list.Next() {
-		if err := list.Scan(&name, &scope, &t.number, &t.count, &t.words); err != nil {
+		if err := list.Scan(&t.hash, &scope, &t.number, &t.count, &t.words); err != nil {
 			return err
 		}
-		t.hash = words.HashOf(string(name))
 		if t.scope != string(scope) {
 			t.scope = string(scope)
 		}
@@ -220,7 +214,7 @@ func (e *verification) wrongWords(ctx context.Context, tenant string, shift int,
 			continue
 		}
 		if rows.IsLive(k) {
-			termsOf(k, words.DocumentTermsOf(e.new.Tokenizer, k), func(t term) { differences[t.number] -= t.sum() })
+			termsOf(k, words.ItemTermsOf(e.new.Tokenizer, k), func(t term) { differences[t.number] -= t.sum() })
 		}
 		if differences[k.Number] != 0 {
 			e.addWrong("tenant %s, item %s: its words are not indexed as the log says", tenant, k.ID)

@@ -165,7 +165,7 @@ func (p *Compactor) compact(ctx context.Context, log *events.Log, v catalogue.Ve
 		for i := range list {
 			k := list[i].Knowledge()
 			numbers = append(numbers, k.Number)
-			terms = AppendTerms(terms, k, DocumentTermsOf(v.Tokenizer, k))
+			terms = AppendTerms(terms, k.Number, k.Scopes, ItemTermsOf(v.Tokenizer, k))
 		}
 		script := &rows.Script{Engine: p.DB.Engine}
 		table := bun.Safe(t.Scopes)

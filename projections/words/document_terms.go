@@ -4,32 +4,16 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/text"
 )
 
-// DocumentTerms is an item as a search by words sees it: which terms it contains, and how often.
-type DocumentTerms struct {
-	Terms  []string // sorted, each once
-	Counts []int    // of the term at the same place
-	Words  int      // the length that BM25 normalises by
-}
-
-// DocumentTermsOf counts the terms of an item.
-func DocumentTermsOf(by text.Tokenizer, k *domain.Knowledge) DocumentTerms {
-	return countTerms(Tokenize(by, k))
-}
-
 // Tokenize cuts everything in an item that a search should find it by.
 func Tokenize(by text.Tokenizer, k *domain.Knowledge) (terms []string, words int) {
 	return by.Cut(k.Text.Content + "\n\n" + k.Text.Task + "\n\n" + strings.Join(TagValues(k.Text.Tags), "\n\n"))
-}
-
-func countTerms(terms []string, words int) DocumentTerms {
-	found := text.CountTerms(terms, words)
-	return DocumentTerms{Terms: found.Terms, Counts: found.Counts, Words: found.Length}
 }
 
 func TagValues(tags domain.Tags) []string {
@@ -40,10 +24,6 @@ func TagValues(tags domain.Tags) []string {
 	slices.Sort(values)
 	return values
 }
-
-// maxPackedTerms is how many terms are kept packed beside an item's scope. What has more goes into the
-// index of terms at once: a search reads whole bags.
-const maxPackedTerms = 256
 
 // PackedTerms is a bag in 8 bytes a term: 6 of the term's hash and 2 of its count, big-endian, sorted. Two
 // terms of one question and one item share a hash once in 10¹² times.
@@ -80,19 +60,42 @@ func PackTerms(terms []string) PackedTerms {
 	return bytes
 }
 
-// ItemTerms is what the tables hold of an item's words: a packed bag or, of a large one, its terms.
+// maxPackedTerms is how many terms are kept packed beside an item's scope. What has more goes into the
+// index of terms at once: a search reads whole bags.
+const maxPackedTerms = 256
+
+// ItemTerms is an item as a search by words sees it: which terms it contains, and how often.
 type ItemTerms struct {
-	Words  int
-	Packed PackedTerms // nil for a large one
-	Terms  DocumentTerms
+	Words int // the length that BM25 normalises by
+	PackedTerms
 }
 
+// ItemTermsOf counts the terms of an item.
 func ItemTermsOf(by text.Tokenizer, k *domain.Knowledge) ItemTerms {
 	terms, words := Tokenize(by, k)
-	if bag := PackTerms(terms); len(bag) <= maxPackedTerms*packedTermBytes {
-		return ItemTerms{Words: words, Packed: bag}
-	}
-	return ItemTerms{Words: words, Terms: countTerms(terms, words)}
+	return ItemTerms{words, PackTerms(terms)}
+}
+
+// IsLarge tells whether the terms go into the index at once.
+func (t ItemTerms) IsLarge() bool { return len(t.PackedTerms) > maxPackedTerms*packedTermBytes }
+
+// Between are the terms whose hashes are at least low and less than high.
+func (p PackedTerms) Between(low, high uint64) PackedTerms {
+	return p[p.search(low)*packedTermBytes : p.search(high)*packedTermBytes]
+}
+
+// search is the place of the first term whose hash is at least so much.
+func (p PackedTerms) search(hash uint64) int {
+	return sort.Search(len(p)/packedTermBytes, func(i int) bool {
+		return binary.BigEndian.Uint64(p[i*packedTermBytes:])>>16 >= hash
+	})
+}
+
+// Hashes are the hashes of the terms, as the index of terms has them.
+func (p PackedTerms) Hashes() []int64 {
+	hashes := make([]int64, 0, len(p)/packedTermBytes)
+	p.Each(func(hash uint64, _ int) { hashes = append(hashes, int64(hash)) })
+	return hashes
 }
 
 // Count is how often the term with this hash occurs.

@@ -11,7 +11,6 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections/rows"
-	"github.com/annals-kb/annals/text"
 )
 
 // MaxPostings is how many items of a scope are read per term, the newest first. A term that more
@@ -22,7 +21,7 @@ const MaxPostings = 5000
 // as of one moment: between two, words could move from one place to the other and be missed. The rows are
 // narrow, because a column of a row costs more than a term of a packed row.
 func (p Index) readWords(ctx context.Context, s domain.Search, audience domain.Audience, into *Matches) error {
-	query := p.DB.NewRaw("?\nUNION ALL\n?", p.selectPostings(s, audience, into.Terms), p.selectPacked(s, audience))
+	query := p.DB.NewRaw("?\nUNION ALL\n?", p.selectPostings(s, audience, into.hashes), p.selectPacked(s, audience))
 	found, err := p.From.QueryContext(ctx, query.String())
 	if err != nil {
 		return err
@@ -59,10 +58,10 @@ const packedRow = -1
 // selectPostings selects, per term and scope, the newest items that the index of terms has: one index scan
 // each, which ends at maxPostings. They come packed into one text per list, because a row costs more
 // to send than a posting, and two numbers a posting, because each costs more than to take it apart.
-func (p Index) selectPostings(s domain.Search, audience domain.Audience, terms []text.QueryTerm) *bun.RawQuery {
-	asked := make([][]any, len(terms))
-	for i, term := range terms {
-		asked[i] = []any{i, term.Term}
+func (p Index) selectPostings(s domain.Search, audience domain.Audience, hashes []uint64) *bun.RawQuery {
+	asked := make([][]any, len(hashes))
+	for i, hash := range hashes {
+		asked[i] = []any{i, int64(hash)}
 	}
 	newest := p.DB.NewSelect().TableExpr("? AS t", p.Tables.Terms).ColumnExpr("t.number, t.count, t.words").
 		Where("t.tenant = ?", s.By.Tenant).Where("t.term = asked.term").Limit(int64(p.Postings))

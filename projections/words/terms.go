@@ -13,7 +13,7 @@ import (
 
 // TermRow is a row of the index of terms.
 type TermRow struct {
-	term   string
+	hash   int64
 	scope  domain.Scope
 	number int64
 	count  int
@@ -21,33 +21,43 @@ type TermRow struct {
 }
 
 // AppendTerms appends the rows that index an item.
-func AppendTerms(rows []TermRow, k *domain.Knowledge, b DocumentTerms) []TermRow {
-	for _, scope := range k.Scopes {
-		for i, term := range b.Terms {
-			rows = append(rows, TermRow{term: term, scope: scope, number: k.Number, count: b.Counts[i], words: b.Words})
-		}
+func AppendTerms(rows []TermRow, number int64, scopes []domain.Scope, terms ItemTerms) []TermRow {
+	for _, scope := range scopes {
+		terms.Each(func(hash uint64, count int) {
+			rows = append(rows, TermRow{hash: int64(hash), scope: scope, number: number, count: count, words: terms.Words})
+		})
 	}
 	return rows
 }
 
-// InsertTerms writes rows in the order of their key, so that neighbours go to the same page one after
-// the other: on either engine that saves a third of the time.
+// SortTerms puts rows in the order of their key, so that neighbours go to the same page one after the other: on
+// either engine that saves a third of the time.
+func SortTerms(list []TermRow) {
+	slices.SortFunc(list, func(a, b TermRow) int {
+		return cmp.Or(cmp.Compare(a.hash, b.hash), strings.Compare(string(a.scope), string(b.scope)), cmp.Compare(a.number, b.number))
+	})
+}
+
+// TermValues are the rows as they are written.
+func TermValues(tenant string, list []TermRow) [][]any {
+	values := make([][]any, len(list))
+	for i, r := range list {
+		values[i] = []any{tenant, r.hash, string(r.scope), r.number, r.count, r.words}
+	}
+	return values
+}
+
+// InsertTerms adds rows to the index of terms.
 func InsertTerms(script *rows.Script, t rows.Tables, tenant string, list []TermRow) {
 	if len(list) == 0 {
 		return
 	}
-	slices.SortFunc(list, func(a, b TermRow) int {
-		return cmp.Or(strings.Compare(a.term, b.term), strings.Compare(string(a.scope), string(b.scope)), cmp.Compare(a.number, b.number))
-	})
+	SortTerms(list)
 	if script.Engine == database.Postgres {
 		insertTermArrays(script, t, tenant, list)
 		return
 	}
-	values := make([][]any, len(list))
-	for i, r := range list {
-		values[i] = []any{tenant, r.term, string(r.scope), r.number, r.count, r.words}
-	}
-	script.InsertRows(t.Terms, rows.TermsColumns, values, "")
+	script.InsertRows(t.Terms, rows.TermsColumns, TermValues(tenant, list), "")
 }
 
 // insertTermArrays sends a column as one array: PostgreSQL parses these faster than VALUES.
@@ -59,7 +69,7 @@ func insertTermArrays(script *rows.Script, t rows.Tables, tenant string, list []
 		kind   string
 		append func([]byte, TermRow) []byte
 	}{
-		{"text", func(b []byte, r TermRow) []byte { return database.AppendElement(b, r.term) }},
+		{"bigint", func(b []byte, r TermRow) []byte { return strconv.AppendInt(b, r.hash, 10) }},
 		{"text", func(b []byte, r TermRow) []byte { return database.AppendElement(b, string(r.scope)) }},
 		{"bigint", func(b []byte, r TermRow) []byte { return strconv.AppendInt(b, r.number, 10) }},
 		{"integer", func(b []byte, r TermRow) []byte { return strconv.AppendInt(b, int64(r.count), 10) }},

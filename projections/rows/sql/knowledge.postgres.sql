@@ -62,11 +62,11 @@ CREATE TABLE knowledge_{{.}}_scopes (
     bag    bytea -- NULL when the words are in the index of terms
 );
 
--- The index of terms: which an item contains and how often, once per scope, so that a search reads
--- only what its audience may see.
+-- The index of terms: which an item contains, by their hashes, and how often, once per scope, so that a search
+-- reads only what its audience may see.
 CREATE TABLE knowledge_{{.}}_terms (
     tenant text COLLATE "C" NOT NULL,
-    term   text COLLATE "C" NOT NULL,
+    term   bigint NOT NULL, -- 48 bits of its hash, as in a bag
     scope  text COLLATE "C" NOT NULL,
     number bigint NOT NULL,
     count  integer NOT NULL,

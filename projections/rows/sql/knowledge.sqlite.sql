@@ -64,11 +64,11 @@ CREATE TABLE knowledge_{{.}}_scopes (
     PRIMARY KEY (tenant, scope, number)
 ) STRICT;
 
--- The index of terms: which an item contains and how often, once per scope, so that a search reads
--- only what its audience may see.
+-- The index of terms: which an item contains, by their hashes, and how often, once per scope, so that a search
+-- reads only what its audience may see.
 CREATE TABLE knowledge_{{.}}_terms (
     tenant TEXT NOT NULL,
-    term   TEXT NOT NULL,
+    term   INTEGER NOT NULL, -- 48 bits of its hash, as in a bag
     scope  TEXT NOT NULL,
     number INTEGER NOT NULL,
     count  INTEGER NOT NULL,
