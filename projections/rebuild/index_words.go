@@ -19,7 +19,7 @@ import (
 
 const (
 	groupBytes  = 256 << 20 // of packed terms that are in memory at once
-	rangeRows   = 1 << 20   // rows of the index of terms that are sorted at once
+	rangeRows   = 1 << 19   // rows of the index of terms that are sorted at once
 	indexedPage = 2000      // items that are read at once
 )
 
@@ -105,30 +105,46 @@ func (r *Rebuilder) readGroup(ctx context.Context, v catalogue.Version, tenant s
 	return group, nil
 }
 
-// writeGroup writes the terms of a group, a range of hashes after the other.
+// writeGroup writes the terms of a group, a range of hashes after the other. The next range is sorted meanwhile.
 func (r *Rebuilder) writeGroup(ctx context.Context, v catalogue.Version, group indexGroup) error {
 	total := 0
 	for _, item := range group.items {
-		total += len(item.terms.PackedTerms) * len(item.scopes)
+		total += len(item.terms.PackedTerms) / 8 * len(item.scopes)
 	}
 	const hashes = 1 << 48
 	step := uint64(hashes / (1 + total/rangeRows))
-	for low := uint64(0); low < hashes; low += step {
-		var list []words.TermRow
-		for _, item := range group.items {
-			some := words.ItemTerms{Words: item.terms.Words, PackedTerms: item.terms.Between(low, low+step)}
-			list = words.AppendTerms(list, item.number, item.scopes, some)
-		}
-		words.SortTerms(list)
-		for len(list) > 0 {
-			some := list[:min(r.Batch.Rows(), len(list))]
-			if err := r.writeTerms(ctx, v, group, some); err != nil {
-				return err
+	sorted := make(chan []words.TermRow)
+	work, ctx := errgroup.WithContext(ctx)
+	work.Go(func() error {
+		defer close(sorted)
+		for low := uint64(0); low < hashes; low += step {
+			var list []words.TermRow
+			for _, item := range group.items {
+				some := words.ItemTerms{Words: item.terms.Words, PackedTerms: item.terms.Between(low, low+step)}
+				list = words.AppendTerms(list, item.number, item.scopes, some)
 			}
-			list = list[len(some):]
+			words.SortTerms(list)
+			select {
+			case sorted <- list:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 		}
-	}
-	return nil
+		return nil
+	})
+	work.Go(func() error {
+		for list := range sorted {
+			for len(list) > 0 {
+				some := list[:min(r.Batch.Rows(), len(list))]
+				if err := r.writeTerms(ctx, v, group, some); err != nil {
+					return err
+				}
+				list = list[len(some):]
+			}
+		}
+		return nil
+	})
+	return work.Wait()
 }
 
 // writeTerms writes rows of the index of terms, unless the version is not being built any more. The error matches
