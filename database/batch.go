@@ -13,16 +13,20 @@ import (
 // Query is a query of a [Batch] and what becomes of its rows.
 type Query struct {
 	SQL    string // complete, unless there are values
-	Values []any  // of a query of SQLite that is prepared once: see [QueryPrepared]
+	Values []any  // of a query that SQLite prepares once: it comes with every append, and its text is always the same
 	Each   func(*sql.Rows) error
 }
 
 // Rows sends the query in a transaction.
 func (q Query) Rows(ctx context.Context, tx bun.IDB) (*sql.Rows, error) {
-	if len(q.Values) > 0 {
-		return QueryPrepared(ctx, tx, q.SQL, q.Values...)
+	if len(q.Values) == 0 {
+		return tx.QueryContext(ctx, q.SQL)
 	}
-	return tx.QueryContext(ctx, q.SQL)
+	s, err := prepared(ctx, tx, statement{text: q.SQL})
+	if err != nil {
+		return nil, err
+	}
+	return s.QueryContext(context.WithoutCancel(ctx), q.Values...)
 }
 
 // Batch is queries that run one after the other. Each is a statement of its own, which sees what was

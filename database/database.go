@@ -7,6 +7,7 @@ package database
 import (
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -27,10 +28,11 @@ type DB struct {
 	InstanceID string
 
 	writers      *bun.DB
-	connector    *connector    // PostgreSQL's
-	writeLock    *writeLock    // SQLite: whose turn it is on the one connection that writes
-	owner        *owner        // SQLite: this process's claim to the file
-	checkpointer *checkpointer // SQLite's, unless only to read; nil for none
+	connector    *connector              // PostgreSQL's
+	writeLock    *writeLock              // SQLite: whose turn it is on the one connection that writes
+	prepared     map[statement]*sql.Stmt // SQLite: on the connection that writes; the write lock guards it
+	owner        *owner                  // SQLite: this process's claim to the file
+	checkpointer *checkpointer           // SQLite's, unless only to read; nil for none
 	log          *slog.Logger
 	close        func() error
 }

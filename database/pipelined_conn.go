@@ -2,29 +2,16 @@ package database
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"sync/atomic"
-
-	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/dialect"
 )
-
-// Finally hands over the last statements of the transaction that ctx is of. On PostgreSQL they go to
-// the server together with COMMIT, which saves a round trip, and their error is that of the COMMIT;
-// elsewhere they run at once.
-func Finally(ctx context.Context, tx bun.IDB, statements string) error {
-	t, transacts := ctx.Value(transacting{}).(*transaction)
-	if !transacts || tx.Dialect().Name() != dialect.PG {
-		_, err := tx.ExecContext(ctx, statements)
-		return err
-	}
-	t.last += statements + ";\n"
-	return nil
-}
 
 // transaction is a running transaction of [DB.Transact].
 type transaction struct {
-	last string // statements that go with COMMIT
+	db         *DB
+	last       string                  // statements that go with COMMIT, each with its semicolon
+	statements map[statement]*sql.Stmt // SQLite: those that it has used, prepared for it
 }
 
 // opening marks the context in which [DB.Transact] opens its transaction.
@@ -32,7 +19,7 @@ type opening struct{}
 
 // pipelinedConn is lib/pq's connection, for a transaction of [DB.Transact] without the round trips in which nothing
 // but BEGIN or COMMIT is said: BEGIN goes with the first statement, and COMMIT with the last ones if
-// they were handed over with [Finally]. Whose rows a statement sees goes with it, too.
+// they were handed over with [Script.Finish]. Whose rows a statement sees goes with it, too.
 type pipelinedConn struct {
 	pqConn
 	unread  func() bool  // whether the server has said something, or hung up, unasked

@@ -23,13 +23,13 @@ func TestATransactionCostsARoundTripForWhatItReadsAndOneForWhatItWrites(t *testi
 		"nothing": {func(context.Context, bun.Tx) error { return nil }, 0},
 		"refused": {func(context.Context, bun.Tx) error { return errors.New("no") }, 0},
 		"only what is written last": {func(ctx context.Context, tx bun.Tx) error {
-			return database.Finally(ctx, tx, `INSERT INTO items (id) VALUES (1)`)
+			return finish(ctx, tx, `INSERT INTO items (id) VALUES (1)`)
 		}, 1},
 		"read, then written last": {func(ctx context.Context, tx bun.Tx) error {
 			if _, err := tx.ExecContext(ctx, `SELECT 1`); err != nil {
 				return err
 			}
-			return database.Finally(ctx, tx, `INSERT INTO items (id) VALUES (2)`)
+			return finish(ctx, tx, `INSERT INTO items (id) VALUES (2)`)
 		}, 2},
 		"written before the end": {func(ctx context.Context, tx bun.Tx) error {
 			_, err := tx.ExecContext(ctx, `INSERT INTO items (id) VALUES (3)`)
@@ -58,7 +58,7 @@ func TestTheLastStatementsAreWrittenOrNothingIs(t *testing.T) {
 				if _, err := tx.ExecContext(ctx, `INSERT INTO items (id) VALUES (1)`); err != nil {
 					return err
 				}
-				return database.Finally(ctx, tx, last)
+				return finish(ctx, tx, last)
 			})
 		}
 		if err := twice(`INSERT INTO items (id) VALUES (2); INSERT INTO items (id) VALUES (1)`); !errors.Is(err, database.ErrUnique) ||
@@ -84,7 +84,7 @@ func TestWhatFollowsTheLastStatementsSeesThem(t *testing.T) {
 		makeItems(t, db)
 		var seen int
 		err := db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
-			if err := database.Finally(ctx, tx, `INSERT INTO items (id) VALUES (1)`); err != nil {
+			if err := finish(ctx, tx, `INSERT INTO items (id) VALUES (1)`); err != nil {
 				return err
 			}
 			return tx.QueryRowContext(ctx, `SELECT count(*) FROM items`).Scan(&seen)
@@ -93,4 +93,11 @@ func TestWhatFollowsTheLastStatementsSeesThem(t *testing.T) {
 			t.Errorf("saw %d items, %v", seen, err)
 		}
 	})
+}
+
+// finish hands over the last statement of a transaction.
+func finish(ctx context.Context, tx bun.Tx, statement string) error {
+	script := &database.Script{}
+	script.Add(statement)
+	return script.Finish(ctx, tx)
 }

@@ -51,7 +51,7 @@ func (db *DB) purgeFile(ctx context.Context) (notes []string, complete bool, err
 	return []string{fmt.Sprintf("rewrote the file in %s, and emptied its write-ahead log", time.Since(began).Round(time.Millisecond))}, true, nil
 }
 
-// QueryPrepared tells what holds deleted bytes after the files were rewritten, and for how long, as far as
+// RetainedCopies names what holds deleted bytes after the files were rewritten, and for how long, as far as
 // the database knows. Of backups it knows nothing.
 func (db *DB) RetainedCopies(ctx context.Context) ([]string, error) {
 	if db.Engine == SQLite {

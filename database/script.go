@@ -2,11 +2,11 @@ package database
 
 import (
 	"context"
-	"database/sql"
-	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect"
 )
 
 // Script is statements that are run one after the other, in one transaction. To PostgreSQL they go in one
@@ -14,17 +14,12 @@ import (
 // so that these are parsed once for all transactions.
 type Script struct {
 	Text       []byte // statements that come after the insertions, each with its semicolon
-	insertions []insertionStep
+	insertions []insertion
 }
 
-// insertionStep is an insertion, and the statements before it.
-type insertionStep struct {
-	text string
-	insertion
-}
-
-// insertion is rows to insert.
+// insertion is rows to insert, and the statements before it.
 type insertion struct {
+	text string
 	into string // the table, and its columns in parentheses
 	then string // ON CONFLICT …; empty for nothing
 	rows [][]any
@@ -43,7 +38,7 @@ func (s *Script) Insert(engine Engine, into, then string, rows [][]any) {
 		then = "\n" + then
 	}
 	if engine == SQLite {
-		s.insertions = append(s.insertions, insertionStep{string(s.Text), insertion{into, then, rows}})
+		s.insertions = append(s.insertions, insertion{string(s.Text), into, then, rows})
 		s.Text = nil
 		return
 	}
@@ -67,10 +62,46 @@ func (s *Script) Append(other *Script) {
 	s.Text = append(s.Text, other.Text...)
 }
 
-// Run runs the statements.
+// Run runs the statements: on SQLite, rows by prepared statements of a few sizes, each half the one before.
 func (s *Script) Run(ctx context.Context, tx bun.IDB) error {
-	if err := s.insert(ctx, tx); err != nil || len(s.Text) == 0 {
-		return err
+	const mostValues, mostRows = 700, 64 // of one statement; more are not faster
+	var values []any
+	for _, step := range s.insertions {
+		if step.text != "" {
+			if _, err := tx.ExecContext(ctx, step.text); err != nil {
+				return err
+			}
+		}
+		rows := step.rows
+		for size := mostRows; len(rows) > 0; size /= 2 {
+			if size > 1 && size*len(rows[0]) > mostValues {
+				continue
+			}
+			for ; len(rows) >= size; rows = rows[size:] {
+				values = values[:0]
+				for _, value := range slices.Concat(rows[:size]...) {
+					switch v := value.(type) {
+					case float32:
+						value = wide(v)
+					case []byte:
+						if v == nil {
+							value = nil
+						}
+					}
+					values = append(values, value)
+				}
+				insert, err := prepared(ctx, tx, statement{step.into, step.then, size})
+				if err != nil {
+					return err
+				}
+				if _, err := insert.ExecContext(context.WithoutCancel(ctx), values...); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if len(s.Text) == 0 {
+		return nil
 	}
 	_, err := tx.ExecContext(ctx, string(s.Text))
 	return err
@@ -80,58 +111,12 @@ func (s *Script) Run(ctx context.Context, tx bun.IDB) error {
 // PostgreSQL they go to the server together with COMMIT, which saves a round trip, and their error is that of
 // the COMMIT; elsewhere they run at once.
 func (s *Script) Finish(ctx context.Context, tx bun.IDB) error {
-	if err := s.insert(ctx, tx); err != nil || len(s.Text) == 0 {
-		return err
+	t, transacts := ctx.Value(transacting{}).(*transaction)
+	if !transacts || tx.Dialect().Name() != dialect.PG {
+		return s.Run(ctx, tx)
 	}
-	return Finally(ctx, tx, string(s.Text))
-}
-
-// insert runs everything up to the last insertion.
-func (s *Script) insert(ctx context.Context, tx bun.IDB) error {
-	for _, c := range s.insertions {
-		if c.text != "" {
-			if _, err := tx.ExecContext(ctx, c.text); err != nil {
-				return err
-			}
-		}
-		if _, err := unformatted(tx).ExecContext(ctx, c.into, c.insertion); err != nil {
-			return err
-		}
-	}
+	t.last += string(s.Text)
 	return nil
-}
-
-// driverValue is a value that [AppendLiteral] knows, as drivers take it.
-func driverValue(value any) any {
-	switch v := value.(type) {
-	case string, int64, float64, bool:
-		return value
-	case int:
-		return int64(v)
-	case float32:
-		return wide(v)
-	case []byte:
-		if v == nil {
-			return nil
-		}
-		return v
-	case *string:
-		if v == nil {
-			return nil
-		}
-		return *v
-	case sql.NullString:
-		if !v.Valid {
-			return nil
-		}
-		return v.String
-	case Time:
-		if v.IsZero() {
-			return nil
-		}
-		return v.String()
-	}
-	panic(fmt.Sprintf("database: %T is no value of a row", value))
 }
 
 // wide is the number of 64 bits that is written as this one is.

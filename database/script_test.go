@@ -55,53 +55,6 @@ func told(t *testing.T, db *database.DB) (rows []string) {
 	return rows
 }
 
-// TestRowsThatBeginAlikeKeepTheirOwn inserts as many rows as make statements of every size, which begin with the
-// same words and end with others.
-func TestRowsThatBeginAlikeKeepTheirOwn(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		run(t, db, func(ctx context.Context, tx bun.Tx) error {
-			_, err := tx.ExecContext(ctx, "CREATE TABLE places (a TEXT, b TEXT, c TEXT, d TEXT, number BIGINT)")
-			return err
-		})
-		for alike := range 5 {
-			var rows [][]any
-			var want []string
-			for number := range 150 {
-				row, told := []any{}, ""
-				for column := range 4 {
-					word := "same"
-					if column >= alike {
-						word = fmt.Sprint("row", number/2)
-					}
-					row, told = append(row, word), told+word+"|"
-				}
-				rows = append(rows, append(row, number))
-				want = append(want, told+fmt.Sprint(number))
-			}
-			run(t, db, func(ctx context.Context, tx bun.Tx) error {
-				if _, err := tx.ExecContext(ctx, "DELETE FROM places"); err != nil {
-					return err
-				}
-				script := &database.Script{}
-				script.Insert(db.Engine, "places (a, b, c, d, number)", "", rows)
-				return script.Run(ctx, tx)
-			})
-			var got []string
-			err := database.ForEach(t.Context(), db, func(found *sql.Rows) error {
-				got = append(got, "")
-				return found.Scan(&got[len(got)-1])
-			}, "SELECT a || '|' || b || '|' || c || '|' || d || '|' || number FROM places ORDER BY number")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("rows of which %d words are the same (-want +got):\n%s", alike, diff)
-			}
-		}
-	})
-}
-
 func TestEveryValueIsInsertedAsItIs(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
@@ -192,82 +145,36 @@ func TestWhatCannotBeInsertedUndoesTheScript(t *testing.T) {
 	})
 }
 
-// A query that is asked again while the first answer is being read does not disturb it, and what it asks may
-// change meanwhile.
-func TestAKeptQueryIsAskedAgain(t *testing.T) {
+// A query that is prepared is answered after the tables have changed, too.
+func TestAPreparedQueryIsAskedAgain(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		if db.Engine == database.Postgres {
-			t.Log("PostgreSQL is given the values with the query")
-			return
-		}
-		newThings(t, db)
-		const query = "SELECT number FROM things WHERE number IN (SELECT value FROM json_each(?)) ORDER BY number"
-		ask := func(ctx context.Context, tx bun.Tx, list string, each func(int)) error {
-			rows, err := database.QueryPrepared(ctx, tx, query, list) //nolint:rowserrcheck // ScanAll does
-			if err != nil {
+	db := databasetest.Open(t, databasetest.SQLite(t))
+	newThings(t, db)
+	for round := range 3 {
+		run(t, db, func(ctx context.Context, tx bun.Tx) error {
+			script := &database.Script{}
+			script.Add("DELETE FROM things")
+			script.Add(fmt.Sprintf("ALTER TABLE things ADD COLUMN another_%d TEXT", round))
+			script.Insert(db.Engine, things, "", numbered(4))
+			if err := script.Run(ctx, tx); err != nil {
 				return err
 			}
-			defer rows.Close()
-			return database.ScanAll(ctx, rows, func(rows *sql.Rows) error {
-				var n int
-				err := rows.Scan(&n)
-				each(n)
-				return err
-			})
-		}
-		for round := range 3 {
-			run(t, db, func(ctx context.Context, tx bun.Tx) error {
-				script := &database.Script{}
-				script.Add("DELETE FROM things")
-				script.Add(fmt.Sprintf("ALTER TABLE things ADD COLUMN another_%d TEXT", round))
-				script.Insert(db.Engine, things, "", numbered(4))
-				if err := script.Run(ctx, tx); err != nil {
-					return err
-				}
-				var outer, inner []int
-				err := ask(ctx, tx, "[1, 2]", func(n int) {
-					outer = append(outer, n)
-					if err := ask(ctx, tx, "[3]", func(n int) { inner = append(inner, n) }); err != nil {
-						t.Error(err)
-					}
-				})
-				if diff := cmp.Diff([][]int{{1, 2}, {3, 3}}, [][]int{outer, inner}); diff != "" {
-					t.Error(diff)
-				}
-				return err
-			})
-		}
-	})
-}
-
-// Rows that begin with the same word, as a tenant's do, are inserted as others are.
-func TestRowsMayBeginAlike(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		newThings(t, db)
-		for _, n := range []int{1, 2, 64, 65, 200} {
-			for name, word := range map[string]func(number int) string{
-				"all alike":                  func(int) string { return "acme" },
-				"the last one otherwise":     func(number int) string { return map[bool]string{true: "other", false: "acme"}[number == n] },
-				"the second one otherwise":   func(number int) string { return map[bool]string{true: "other", false: "acme"}[number == 2] },
-				"each in a way of their own": func(number int) string { return fmt.Sprint(number) },
-			} {
-				rows, want := make([][]any, n), make([]string, n)
-				for i := range rows {
-					rows[i] = []any{word(i + 1), i + 1, 0.5, true}
-					want[i] = fmt.Sprintf("%d|%s|NULL|0.5|NULL|yes|NULL", i+1, word(i+1))
-				}
-				run(t, db, func(ctx context.Context, tx bun.Tx) error {
-					script := &database.Script{}
-					script.Add("DELETE FROM things")
-					script.Insert(db.Engine, "things (name, number, share, yes)", "", rows)
-					return script.Finish(ctx, tx)
-				})
-				if diff := cmp.Diff(want, told(t, db)); diff != "" {
-					t.Errorf("%d rows, %s: %s", n, name, diff)
+			var found []int
+			ask := func(list string) database.Query {
+				return database.Query{
+					SQL:    "SELECT number FROM things WHERE number IN (SELECT value FROM json_each(?)) ORDER BY number",
+					Values: []any{list},
+					Each: func(rows *sql.Rows) error {
+						found = append(found, 0)
+						return rows.Scan(&found[len(found)-1])
+					},
 				}
 			}
-		}
-	})
+			err := database.Batch{ask("[1, 2]"), ask("[3]")}.Run(ctx, tx)
+			if diff := cmp.Diff([]int{1, 2, 3}, found); diff != "" {
+				t.Error(diff)
+			}
+			return err
+		})
+	}
 }

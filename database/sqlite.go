@@ -112,7 +112,7 @@ func openPool(path string, options url.Values, connections int) (*sql.DB, error)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	pool := sql.OpenDB(cachingConnector{connector})
+	pool := sql.OpenDB(connector)
 	pool.SetMaxOpenConns(connections)
 	pool.SetMaxIdleConns(connections)
 	return pool, nil

@@ -149,13 +149,13 @@ func TestWhoseRowsAreSeenCostsNoRoundTrip(t *testing.T) {
 		"a read": {1, func() error { seen(t, ctx, app.DB); return nil }},
 		"a write": {1, func() error {
 			return app.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-				return database.Finally(ctx, tx, "UPDATE streams SET version = 3")
+				return finish(ctx, tx, "UPDATE streams SET version = 3")
 			})
 		}},
 		"a read and a write": {2, func() error {
 			return app.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 				seen(t, ctx, tx)
-				return database.Finally(ctx, tx, "UPDATE streams SET version = 4")
+				return finish(ctx, tx, "UPDATE streams SET version = 4")
 			})
 		}},
 	} {

@@ -41,7 +41,7 @@ func (db *DB) transact(ctx context.Context, pace commitMode, fn func(ctx context
 	}
 
 	// The transaction is to outlive ctx until its outcome is known, but waiting for a connection is not.
-	t := &transaction{}
+	t := &transaction{db: db}
 	outliving, end := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), opening{}, t))
 	defer end()
 	arrived := context.AfterFunc(ctx, end)
@@ -52,7 +52,11 @@ func (db *DB) transact(ctx context.Context, pace commitMode, fn func(ctx context
 		}
 		defer restore()
 	}
-	tx, err := db.writers.BeginTx(outliving, db.transactionOptions())
+	var options *sql.TxOptions // SQLite's connection has _txlock=immediate
+	if db.Engine == Postgres {
+		options = &sql.TxOptions{Isolation: sql.LevelReadCommitted}
+	}
+	tx, err := db.writers.BeginTx(outliving, options)
 	if err != nil {
 		if !arrived() { // then it was ctx that ended the waiting, whatever err says
 			err = ctx.Err()
@@ -85,26 +89,15 @@ func (db *DB) transact(ctx context.Context, pace commitMode, fn func(ctx context
 	}
 	ended = true
 	defer db.checkpointer.notify()
-	return commit(outliving, tx)
-}
-
-func (db *DB) transactionOptions() *sql.TxOptions {
-	if db.Engine == SQLite {
-		return nil // the connection's _txlock=immediate does it
-	}
-	return &sql.TxOptions{Isolation: sql.LevelReadCommitted}
-}
-
-func commit(ctx context.Context, tx bun.Tx) error {
-	err := tx.Commit()
-	switch {
+	switch err := tx.Commit(); {
 	case err == nil:
-		return nil
 	case isRefusal(err):
-		return Classify(ctx, fmt.Errorf("commit: %w", err))
+		return Classify(outliving, fmt.Errorf("commit: %w", err))
 	default:
-		return fmt.Errorf("%w: %w", ErrOutcomeUnknown, Classify(ctx, err))
+		return fmt.Errorf("%w: %w", ErrOutcomeUnknown, Classify(outliving, err))
 	}
+	db.keepPrepared(outliving, t)
+	return nil
 }
 
 // TransactAsync is [DB.Transact] for what can be done again: its COMMIT does not wait until the disk has it. A

@@ -15,7 +15,7 @@ import (
 // Read is a query and what becomes of its rows.
 type Read struct {
 	Query  fmt.Stringer
-	values []any // of SQLite's queries that come again and again: see [database.QueryPrepared]
+	values []any // of a query that SQLite prepares once: see [database.Query]
 	Scan   func(ctx context.Context, db *bun.DB, rows *sql.Rows) error
 }
 
