@@ -98,7 +98,7 @@ type decide func(domain.Target) (domain.Command, error)
 
 // change submits a command about one item, for the revision that the caller expects.
 func (s *Server) change(ctx context.Context, c *call, id string, body []byte, decide decide) (domain.Receipt, error) {
-	if !isItemID(id) {
+	if !domain.IsItemID(id) {
 		return domain.Receipt{}, domain.NotFound(id)
 	}
 	revisions, err := c.expectedRevisions()

@@ -38,7 +38,7 @@ type bulk struct {
 // and none is answered before it is durable.
 func (s *Server) rememberMany(c *call, sent io.Reader, split body.Splitter, in *rememberInput) (*streamed, error) {
 	const forOne = "is for one item: send what it is for by itself"
-	revise := in.revise(&c.found)
+	revise := valueOf(in.Update.read(&c.found, "update"))
 	if c.request.Header.Get("If-Match") != "" {
 		c.found.Add("If-Match", forOne)
 	}

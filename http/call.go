@@ -31,10 +31,6 @@ type call struct {
 
 type callKey struct{}
 
-func withCall(ctx context.Context, c *call) context.Context {
-	return context.WithValue(ctx, callKey{}, c)
-}
-
 func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
 
 // instance names this request in problems.

@@ -28,11 +28,7 @@ func (s *Server) contextRoutes() {
 	}, s.brief)
 }
 
-type briefOutput struct {
-	Body api.ContextAnswer
-}
-
-func (s *Server) brief(ctx context.Context, c *call, _ *struct{}) (*briefOutput, error) {
+func (s *Server) brief(ctx context.Context, c *call, _ *struct{}) (*output[api.ContextAnswer], error) {
 	in, _, err := readBody[api.ContextRequest](s, c)
 	if err != nil {
 		return nil, err
@@ -49,7 +45,7 @@ func (s *Server) brief(ctx context.Context, c *call, _ *struct{}) (*briefOutput,
 	s.recordRetrieval(c, "search", len(told.Items), func(i int) domain.Retrieved {
 		return domain.Retrieved{ID: told.Items[i].ID, Score: told.Items[i].Score}
 	})
-	return &briefOutput{Body: briefedOf(asked, told)}, nil
+	return &output[api.ContextAnswer]{briefedOf(asked, told)}, nil
 }
 
 // needOf is what the domain knows of it, with the caller's names for the fields of the context.

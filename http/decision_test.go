@@ -93,9 +93,7 @@ func eachPeopled(t *testing.T, test func(t *testing.T, w *world, people map[stri
 		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
 			log := cfg.Writer.(*events.Log)
 			cfg.Keys, cfg.RootKey = projections.NewKeys(db, log), rootKey
-			rebuilder := projections.NewRebuilder(cfg.Reader.(projections.Reader).Knowledge, log)
-			t.Cleanup(rebuilder.Close)
-			cfg.Rebuilder = projections.Rebuilds{Rebuilder: rebuilder}
+			rebuilds(t, cfg)
 			key, err := proof.NewKey(t.TempDir(), "annals.example")
 			if err != nil {
 				t.Fatal(err)

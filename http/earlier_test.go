@@ -17,9 +17,6 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
-	"github.com/annals-kb/annals/events"
-	annalshttp "github.com/annals-kb/annals/http"
-	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/proof"
 )
 
@@ -50,12 +47,7 @@ func TestTheLogsOfAnEarlierProgramGiveTheSameItems(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		restore(t, db)
-		var rebuilder *projections.Rebuilder
-		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-			rebuilder = projections.NewRebuilder(cfg.Reader.(projections.Reader).Knowledge, cfg.Writer.(*events.Log))
-			cfg.Rebuilder = projections.Rebuilds{Rebuilder: rebuilder}
-		})
-		defer rebuilder.Close()
+		w := newRebuilder(t, db)
 		w.ask("POST", rebuildPath+"?repair=true", nil).want(http.StatusAccepted)
 		if last := w.rebuilt(); last["state"] != "active" {
 			t.Fatalf("the rebuild is %v", last)

@@ -10,12 +10,6 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-type lineageOutput struct{ Body api.Lineage }
-
-type sweepOutput struct{ Body api.PurgeResult }
-
-type erasuresOutput struct{ Body api.Erasures }
-
 // erasures answers requests about erasures and legal holds.
 type erasures struct{ *Server }
 
@@ -34,19 +28,19 @@ func (s erasures) eraseRoutes() {
 	}, func(_ *call, t domain.Target, in api.HoldReason) validated {
 		return domain.Release{Target: t, ReasonCode: in.ReasonCode, Ticket: in.Ticket}
 	})
-	handle(s.Server, huma.Operation{
+	lookup(s.Server, huma.Operation{
 		OperationID: "lineage", Method: http.MethodGet, Path: one + "/lineage", Tags: tags,
 		Summary: "List what an item goes back to, and what goes back to it",
 		Description: "What it was made from and what was made from it, what took its place and whose place it took, and " +
 			"so on from each of them: of what you may see.",
 		Errors: readErrors,
 	}, s.lineage)
-	handle(s.Server, huma.Operation{
+	lookup(s.Server, huma.Operation{
 		OperationID: "erasures", Method: http.MethodGet, Path: "/v1/erasures", Tags: tags,
 		Summary:     "See what was erased, and whether the files still hold it",
 		Description: "For admins and auditors. Each erasure is an event: GET /v1/events?name=knowledge.erased.",
 	}, s.erasures)
-	handle(s.Server, huma.Operation{
+	lookup(s.Server, huma.Operation{
 		OperationID: "sweep", Method: http.MethodPost, Path: "/v1/erasures/sweep", Tags: tags,
 		Summary: "Rewrite the files, so that they hold nothing of what was erased",
 		Description: "For operators. On SQLite writes wait until it is done; on PostgreSQL requests for the table that " +
@@ -67,26 +61,18 @@ func (s *Server) erase(ctx context.Context, c *call, in *forgetInput) (*receipt,
 	return receiptOf(done), nil
 }
 
-func (s erasures) lineage(ctx context.Context, c *call, in *itemInput) (*lineageOutput, error) {
-	if err := c.found.Err(); err != nil {
-		return nil, err
+func (s erasures) lineage(ctx context.Context, c *call, in *itemInput) (api.Lineage, error) {
+	out := api.Lineage{Items: []api.LineageEntry{}}
+	if s.cfg.Eraser == nil {
+		return out, domain.NotFound(in.ID)
 	}
-	if !isItemID(in.ID) || s.cfg.Eraser == nil {
-		return nil, domain.NotFound(in.ID)
-	}
-	k, err := s.cfg.Reader.Find(ctx, c.principal.Tenant, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	if !c.principal.MaySee(k) {
-		return nil, domain.NotFound(in.ID)
+	if _, err := s.visibleItem(ctx, c, in.ID); err != nil {
+		return out, err
 	}
 	all, err := s.cfg.Eraser.Lineage(ctx, c.principal.Tenant, in.ID)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	out := &lineageOutput{}
-	out.Body.Items = []api.LineageEntry{}
 	for _, relative := range all {
 		shown := api.LineageEntry{ID: relative.ID, Stream: relative.Stream, Relation: relative.Relation, Of: relative.Of}
 		if relative.ID == "" && !c.principal.SeesAll() && !c.principal.MaySeeSession(relative.Stream) {
@@ -95,51 +81,43 @@ func (s erasures) lineage(ctx context.Context, c *call, in *itemInput) (*lineage
 		if relative.ID != "" {
 			k, err := s.cfg.Reader.Find(ctx, c.principal.Tenant, relative.ID)
 			if err != nil {
-				return nil, err
+				return out, err
 			}
 			if !c.principal.MaySee(k) {
 				continue
 			}
 			shown.Owner, shown.Status = string(k.Owner), string(k.Status)
 		}
-		out.Body.Items = append(out.Body.Items, shown)
+		out.Items = append(out.Items, shown)
 	}
 	return out, nil
 }
 
-func (s erasures) erasures(ctx context.Context, c *call, _ *struct{}) (*erasuresOutput, error) {
+func (s erasures) erasures(ctx context.Context, c *call, _ *struct{}) (out api.Erasures, err error) {
 	if !c.principal.SeesAll() || s.cfg.Eraser == nil {
-		return nil, domain.Refuse(domain.ErrForbidden, "what was erased is for admins and auditors")
-	}
-	if err := c.found.Err(); err != nil {
-		return nil, err
+		return out, domain.Refuse(domain.ErrForbidden, "what was erased is for admins and auditors")
 	}
 	status, err := s.cfg.Eraser.Erasures(ctx, c.principal)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	out := &erasuresOutput{}
-	out.Body.Erasures, out.Body.Texts, out.Body.Unswept = status.Erasures, status.Texts, status.Unpurged
-	out.Body.Oldest, out.Body.Kept = known(status.Oldest), append([]string{}, status.Kept...)
+	out.Erasures, out.Texts, out.Unswept = status.Erasures, status.Texts, status.Unpurged
+	out.Oldest, out.Kept = known(status.Oldest), append([]string{}, status.Kept...)
 	if s.cfg.PurgeAfter > 0 && !status.Oldest.IsZero() {
-		out.Body.PurgeBy = new(status.Oldest.Add(s.cfg.PurgeAfter))
+		out.PurgeBy = new(status.Oldest.Add(s.cfg.PurgeAfter))
 	}
 	if status.Last != nil {
-		last := api.PurgeResult(*status.Last)
-		out.Body.LastSweep = &last
+		out.LastSweep = new(api.PurgeResult(*status.Last))
 	}
 	return out, nil
 }
 
-func (s erasures) sweep(ctx context.Context, c *call, _ *struct{}) (*sweepOutput, error) {
+func (s erasures) sweep(ctx context.Context, c *call, _ *struct{}) (api.PurgeResult, error) {
 	if !c.principal.IsOperator() || s.cfg.Eraser == nil {
-		return nil, domain.Refuse(domain.ErrForbidden, "purging the files is for operators")
-	}
-	if err := c.found.Err(); err != nil {
-		return nil, err
+		return api.PurgeResult{}, domain.Refuse(domain.ErrForbidden, "purging the files is for operators")
 	}
 	done, err := s.cfg.Eraser.SweepFiles(context.WithoutCancel(ctx)) // half of it would be of no use
-	return &sweepOutput{Body: api.PurgeResult(done)}, err
+	return api.PurgeResult(done), err
 }
 
 type erasureInput struct {
@@ -157,8 +135,6 @@ type erasurePlanInput struct {
 	Of          string  `query:"of" example:"user:123" doc:"As in an order."`
 	WithLineage boolean `query:"with_lineage"`
 }
-
-type erasurePlanOutput struct{ Body api.ErasurePlan }
 
 func (s erasures) erasureRoutes() {
 	tags := []string{"Erasing"}
@@ -195,13 +171,10 @@ func (s erasures) orderErasure(ctx context.Context, c *call, _ *struct{}) (*eras
 			ReasonCode: given.ReasonCode, LegalBasis: given.LegalBasis, RequestedBy: given.RequestedBy, Ticket: given.Ticket,
 		},
 	}.Complete()
-	if err := merge(c.found, err); err != nil {
-		return nil, err
-	}
 	if s.cfg.Eraser == nil {
 		return nil, domain.Refuse(domain.ErrNotFound, "this server erases nothing")
 	}
-	receipt, err := s.cfg.Writer.Submit(ctx, c.submission(command, body))
+	receipt, err := s.submit(ctx, c, command, err, body)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +193,7 @@ func (s erasures) erasure(ctx context.Context, c *call, in *erasureInput) (*eras
 		return nil, err
 	}
 	unknown := domain.Refuse(domain.ErrNotFound, "there is no such erasure")
-	if s.cfg.Eraser == nil || !isItemID(in.ID) {
+	if s.cfg.Eraser == nil || !domain.IsItemID(in.ID) {
 		return nil, unknown
 	}
 	found, err := s.cfg.Eraser.Erasure(ctx, c.principal.Tenant, in.ID)
@@ -238,7 +211,7 @@ func (s erasures) erasure(ctx context.Context, c *call, in *erasureInput) (*eras
 	return &erasureOutput{Status: http.StatusOK, Body: erasureOf(in.ID, shown)}, err
 }
 
-func (s erasures) planErasure(ctx context.Context, c *call, in *erasurePlanInput) (*erasurePlanOutput, error) {
+func (s erasures) planErasure(ctx context.Context, c *call, in *erasurePlanInput) (*output[api.ErasurePlan], error) {
 	lineage := domain.LineageListed
 	if with := in.WithLineage.read(&c.found, "with_lineage"); with != nil && *with {
 		lineage = domain.LineageErased
@@ -252,12 +225,9 @@ func (s erasures) planErasure(ctx context.Context, c *call, in *erasurePlanInput
 	}
 	refused := ""
 	if domain.IsItem(in.Of) {
-		k, err := s.cfg.Reader.Find(ctx, c.principal.Tenant, in.Of)
+		k, err := s.visibleItem(ctx, c, in.Of)
 		if err != nil {
 			return nil, err
-		}
-		if !c.principal.MaySee(k) {
-			return nil, domain.NotFound(in.Of)
 		}
 		refused = domain.ErasureTarget{ID: k.ID, Owner: k.Owner, Held: k.Held}.ReasonRetained(c.principal)
 	}
@@ -265,7 +235,7 @@ func (s erasures) planErasure(ctx context.Context, c *call, in *erasurePlanInput
 	if err != nil {
 		return nil, err
 	}
-	out := &erasurePlanOutput{}
+	out := &output[api.ErasurePlan]{}
 	out.Body.Items = []api.ErasureTarget{}
 	if out.Body.Keys, err = s.cfg.Eraser.Closing(ctx, c.principal.Tenant, in.Of); err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package http
 import (
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -183,29 +182,10 @@ func named(found *domain.Problems, given, known []string) []string {
 	return slices.Compact(names)
 }
 
-var eventColumns = []column[api.Event]{
-	{"position", func(e api.Event) string { return wholeCell(e.Position) }},
-	{"recorded_at", func(e api.Event) string { return timeCell(e.RecordedAt) }},
-	{"occurred_at", func(e api.Event) string { return timeCell(when(e.OccurredAt)) }},
-	{"name", func(e api.Event) string { return e.Name }},
-	{"stream", func(e api.Event) string { return e.Stream }},
-	{"version", func(e api.Event) string { return wholeCell(e.Version) }},
-	{"actor", func(e api.Event) string { return e.Actor }},
-	{"on_behalf_of", func(e api.Event) string { return e.OnBehalfOf }},
-	{"authentication", func(e api.Event) string { return e.Authentication }},
-	{"reason", func(e api.Event) string { return e.Reason }},
-	{"reason_code", func(e api.Event) string { return e.ReasonCode }},
-	{"data", func(e api.Event) string { return jsonCell(json.RawMessage(e.Data)) }},
-	{"text", func(e api.Event) string { return jsonCell(json.RawMessage(e.Text)) }},
-	{"text_erased", func(e api.Event) string { return map[bool]string{true: "true"}[e.TextErased] }},
-	{"text_redacted", func(e api.Event) string { return map[bool]string{true: "true"}[e.TextRedacted] }},
-	{"request_id", func(e api.Event) string { return e.RequestID }},
-	{"correlation_id", func(e api.Event) string { return e.CorrelationID }},
-	{"causation_id", func(e api.Event) string { return e.CausationID }},
-	{"traceparent", func(e api.Event) string { return e.Traceparent }},
-	{"event_id", func(e api.Event) string { return e.EventID }},
-	{"hash", func(e api.Event) string { return e.Hash }},
-}
+var eventColumns = columnsOf[api.Event](`
+	position recorded_at occurred_at name stream version actor on_behalf_of authentication reason reason_code data text
+	text_erased? text_redacted? request_id correlation_id causation_id traceparent event_id hash
+`)
 
 func eventOf(e domain.Event) api.Event {
 	return api.Event{

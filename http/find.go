@@ -3,7 +3,6 @@ package http
 import (
 	"cmp"
 	"context"
-	"strings"
 	"time"
 
 	"github.com/annals-kb/annals/api"
@@ -14,7 +13,7 @@ import (
 // visibleItem finds the item if the caller may know of it, gone or not. What may not be seen is
 // answered exactly as what does not exist.
 func (s *Server) visibleItem(ctx context.Context, c *call, id string) (*domain.Knowledge, error) {
-	if !isItemID(id) {
+	if !domain.IsItemID(id) {
 		return nil, domain.NotFound(id)
 	}
 	k, err := s.cfg.Reader.Find(ctx, c.principal.Tenant, id)
@@ -34,15 +33,6 @@ func (s *Server) existingItem(ctx context.Context, c *call, id string) (*domain.
 		return nil, err
 	}
 	return k, domain.Gone(k)
-}
-
-// isItemID tells whether there could be an item with this id, so that nothing else reaches the
-// database.
-func isItemID(id string) bool {
-	const most = 128
-	return id != "" && len(id) <= most && !strings.ContainsFunc(id, func(r rune) bool {
-		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~-", r)
-	})
 }
 
 // found answers with an item as it is.

@@ -16,7 +16,7 @@ type historyInput struct {
 	Cursor string  `query:"cursor" doc:"next_cursor of the page before."`
 }
 
-func (s *Server) history(ctx context.Context, c *call, in *historyInput) (*paged[api.Event], error) {
+func (s *Server) history(ctx context.Context, c *call, in *historyInput) (*output[api.Page[api.Event]], error) {
 	const usual, most = 100, 500
 	limit := int(in.Limit.read(&c.found, "limit", 1, most))
 	if limit == 0 {
@@ -50,13 +50,13 @@ func (s *Server) history(ctx context.Context, c *call, in *historyInput) (*paged
 	}
 	out := api.Page[api.Event]{Items: make([]api.Event, len(shown))}
 	for i, item := range shown {
-		out.Items[i] = historyEventOf(item, diff != nil && *diff)
+		out.Items[i] = historyEventOf(item, valueOf(diff))
 		out.Items[i].CausedBy = causesOf(item.Event, causes)
 	}
 	if len(rest) > limit {
 		out.NextCursor = cursor(first+int64(limit), k.ID)
 	}
-	return &paged[api.Event]{Body: out}, nil
+	return &output[api.Page[api.Event]]{out}, nil
 }
 
 // causes finds what caused the events of a history. Of what the caller may not see there is only the

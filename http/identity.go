@@ -71,33 +71,26 @@ func (s identities) fromCredentials(r *http.Request) (domain.Principal, error) {
 	if err != nil {
 		return domain.Principal{}, err
 	}
-	if key == "" {
-		return s.refuseUnlessNoAuth(r, func() error {
-			return unknownCaller(
-				"send it as Authorization: Bearer KEY; the annals command takes it from ANNALS_KEY or --api-key",
-			)
-		})
+	p, actsFor, err := domain.Principal{}, false, unknownCaller(
+		"send it as Authorization: Bearer KEY; the annals command takes it from ANNALS_KEY or --api-key",
+	)
+	if key != "" {
+		p, actsFor, err = s.checkKey(r, key)
 	}
-	p, actsFor, err := s.checkKey(r, key)
 	switch {
-	case errors.Is(err, domain.ErrUnauthenticated) || errors.Is(err, errRate):
-		return s.refuseUnlessNoAuth(r, func() error { return err })
-	case err != nil:
+	case err == nil:
+		return s.onBehalf(r, p, actsFor)
+	case !errors.Is(err, domain.ErrUnauthenticated) && !errors.Is(err, errRate):
 		return p, err
-	}
-	return s.onBehalf(r, p, actsFor)
-}
-
-// refuseUnlessNoAuth refuses an unknown caller, unless the server is in no-auth mode.
-func (s identities) refuseUnlessNoAuth(r *http.Request, refusal func() error) (domain.Principal, error) {
-	open, err := s.isNoAuth(r.Context())
-	switch {
-	case err != nil:
+	case s.cfg.RootKey != "" || s.cfg.Tokens != nil:
 		return domain.Principal{}, err
-	case open:
-		return noAuth(r)
 	}
-	return domain.Principal{}, refusal()
+	if s.cfg.Keys != nil { // the first key ends the no-auth mode
+		if given, unavailable := s.cfg.Keys.Any(r.Context()); given || unavailable != nil {
+			return domain.Principal{}, cmp.Or(unavailable, err)
+		}
+	}
+	return noAuth(r)
 }
 
 // checkKey is whose key it is, if not too many were wrong that came from there.
@@ -136,18 +129,6 @@ func (s identities) fromToken(ctx context.Context, token string) (domain.Princip
 			WithFix("let root make it with annals tenant create, or name another")
 	}
 	return p, err
-}
-
-// isNoAuth tells whether the server is in no-auth mode: it asks for no keys.
-func (s identities) isNoAuth(ctx context.Context) (bool, error) {
-	if s.cfg.RootKey != "" || s.cfg.Tokens != nil {
-		return false, nil
-	}
-	if s.cfg.Keys == nil {
-		return true, nil
-	}
-	given, err := s.cfg.Keys.Any(ctx)
-	return !given, err
 }
 
 // presentedKey is the key that came with a request; empty if there was none.

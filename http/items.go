@@ -101,7 +101,7 @@ func (s *Server) feedbackRoutes() {
 		OperationID: "confirm", Method: http.MethodPost, Path: one + "/confirm", Tags: []string{tag},
 		Summary: "Confirm that an item still holds",
 	}, func(_ *call, t domain.Target, in api.Confirmation) validated {
-		return domain.Confirm{Target: t, Until: when(in.Until), Reason: in.Reason}
+		return domain.Confirm{Target: t, Until: valueOf(in.Until), Reason: in.Reason}
 	})
 }
 

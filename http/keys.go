@@ -20,15 +20,11 @@ import (
 )
 
 func issuedKeyOf(tenant string, k domain.IssuedKey) api.IssuedKey {
-	shown := api.IssuedKey{
+	return api.IssuedKey{
 		Prefix: k.Prefix, Tenant: tenant, Subject: string(k.Subject), Role: string(k.Role), ActsFor: k.ActsFor,
 		PublishPublic: k.PublishPublic, CreatedAt: k.CreatedAt.UTC(), ExpiresAt: known(k.ExpiresAt),
-		RevokedAt: known(k.RevokedAt), UsedAt: known(k.UsedAt), ReplacedBy: k.ReplacedBy, Replaces: k.Replaces,
+		Memberships: toStrings(k.Memberships), RevokedAt: known(k.RevokedAt), UsedAt: known(k.UsedAt), ReplacedBy: k.ReplacedBy, Replaces: k.Replaces,
 	}
-	for _, e := range k.Memberships {
-		shown.Memberships = append(shown.Memberships, string(e))
-	}
-	return shown
 }
 
 type keyOutput struct {
@@ -38,8 +34,6 @@ type keyOutput struct {
 	Redacted string `header:"Annals-Redacted" doc:"What was taken out of the note or the reason before it was recorded."`
 	Body     api.IssuedKey
 }
-
-type keysOutput struct{ Body api.Keys }
 
 type keyInput struct {
 	Prefix string `path:"prefix" doc:"The key's prefix: what stands between the two underscores."`
@@ -62,7 +56,7 @@ func (s access) keyRoutes() {
 			"needs one. For admins.",
 		RequestBody: bodies(s.Server, true, map[string]any{jsonType: api.NewKey{}}), Errors: writing,
 	}, s.createKey)
-	handle(s.Server, huma.Operation{
+	lookup(s.Server, huma.Operation{
 		OperationID: "list-keys", Method: http.MethodGet, Path: path, Tags: tags,
 		Summary: "List the tenant's keys", Description: "For admins.",
 	}, s.listKeys)
@@ -81,7 +75,7 @@ func (s access) keyRoutes() {
 			"time. For admins.",
 		RequestBody: bodies(s.Server, false, map[string]any{jsonType: api.Reason{}}), Errors: writing,
 	}, s.revokeKey)
-	handle(s.Server, huma.Operation{
+	lookup(s.Server, huma.Operation{
 		OperationID: "whoami", Method: http.MethodGet, Path: "/v1/whoami", Tags: tags,
 		Summary: "See as whom the server knows you",
 	}, s.whoami)
@@ -109,13 +103,11 @@ func (s access) createKey(ctx context.Context, c *call, _ *struct{}) (*keyOutput
 	}
 	created := domain.KeyCreated{
 		Subject: domain.Entity(given.Subject), Role: domain.Role(given.Role), ActsFor: given.ActsFor,
-		PublishPublic: given.PublishPublic, ExpiresAt: when(given.ExpiresAt), Note: given.Note,
+		PublishPublic: given.PublishPublic, ExpiresAt: valueOf(given.ExpiresAt), Note: given.Note,
+		Memberships: fromStrings[domain.Entity](given.Memberships),
 	}
 	if created.Role == "" {
 		created.Role = domain.Member
-	}
-	for _, e := range given.Memberships {
-		created.Memberships = append(created.Memberships, domain.Entity(e))
 	}
 	prefix, key := NewKey()
 	created.Hash = HashOfKey(key)
@@ -159,20 +151,19 @@ func keyReply(c *call, receipt domain.Receipt, key string, err error) (*keyOutpu
 	return out, nil
 }
 
-func (s access) listKeys(ctx context.Context, c *call, _ *struct{}) (*keysOutput, error) {
+func (s access) listKeys(ctx context.Context, c *call, _ *struct{}) (out api.Keys, err error) {
 	keys, err := s.requireAdmin(c)
-	if err := merge(c.found, err); err != nil {
-		return nil, err
+	if err != nil {
+		return out, err
 	}
 	all, err := keys.Given(ctx, c.principal.Tenant)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	slices.SortStableFunc(all, func(a, b domain.IssuedKey) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	out := &keysOutput{}
-	out.Body.Items = make([]api.IssuedKey, len(all))
+	out.Items = make([]api.IssuedKey, len(all))
 	for i, k := range all {
-		out.Body.Items[i] = issuedKeyOf(c.principal.Tenant, k)
+		out.Items[i] = issuedKeyOf(c.principal.Tenant, k)
 	}
 	return out, nil
 }
@@ -229,28 +220,17 @@ func (s access) revokeKey(ctx context.Context, c *call, in *keyInput) (*keyOutpu
 	if err == nil {
 		err = command.Validate()
 	}
-	if err := merge(c.found, err); err != nil {
-		return nil, err
-	}
-	receipt, err := s.cfg.Writer.Submit(ctx, c.submission(command, body))
+	receipt, err := s.submit(ctx, c, command, err, body)
 	return keyReply(c, receipt, "", err)
 }
 
-type identityOutput struct{ Body api.Identity }
-
-func (s access) whoami(_ context.Context, c *call, _ *struct{}) (*identityOutput, error) {
-	if err := c.found.Err(); err != nil {
-		return nil, err
-	}
+func (s access) whoami(_ context.Context, c *call, _ *struct{}) (api.Identity, error) {
 	p := c.principal
-	shown := api.Identity{
+	return api.Identity{
 		Tenant: p.Tenant, Subject: string(p.Subject), OnBehalfOf: string(p.OnBehalfOf), Role: string(p.Role),
 		PublishPublic: p.MayPublish(domain.Public), Operates: p.IsOperator(), Authentication: p.Authentication,
-	}
-	for _, e := range p.Memberships {
-		shown.Memberships = append(shown.Memberships, string(e))
-	}
-	return &identityOutput{Body: shown}, nil
+		Memberships: toStrings(p.Memberships),
+	}, nil
 }
 
 // A key is annals_PREFIX_SECRET: the prefix names it wherever people see it, the secret is 256 random bits.

@@ -36,17 +36,13 @@ type listInput struct {
 	MaxWait     integer `query:"max_wait" doc:"How many seconds to wait for min_position: 1 to 25; 5 if left out."`
 }
 
-type paged[T any] struct {
-	Body api.Page[T]
-}
-
 // listQuestion is the question that the cursors of a list belong to.
 type listQuestion struct {
 	Filter domain.Filter
 	AsOf   int64
 }
 
-func (s *Server) list(ctx context.Context, c *call, in *listInput) (*paged[*api.Knowledge], error) {
+func (s *Server) list(ctx context.Context, c *call, in *listInput) (*output[api.Page[*api.Knowledge]], error) {
 	filter := in.filter(&c.found)
 	limit := in.Limit.read(&c.found, "limit", 1, domain.MaxLimit)
 	at := in.AsOf.Parse(&c.found)
@@ -76,7 +72,7 @@ func (s *Server) list(ctx context.Context, c *call, in *listInput) (*paged[*api.
 	for i, k := range got.Items {
 		out.Items[i] = knowledgeOf(k)
 	}
-	return &paged[*api.Knowledge]{Body: out}, nil
+	return &output[api.Page[*api.Knowledge]]{out}, nil
 }
 
 func (in *listInput) filter(found *domain.Problems) domain.Filter {

@@ -195,26 +195,52 @@ func notFormula(cell string) string {
 	return "'" + cell
 }
 
-// The cells of values that are not text.
-
-func wholeCell(n int64) string { return strconv.FormatInt(n, 10) }
-
-func shareCell(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-
-func timeCell(t time.Time) string {
-	if t.IsZero() {
-		return ""
+// columnsOf are the columns that show the fields of a T with these JSON names. One whose name ends in ? is empty
+// where the field is false.
+func columnsOf[T any](names string) []column[T] {
+	var all []column[T]
+	for name := range strings.FieldsSeq(names) {
+		name, sparse := strings.CutSuffix(name, "?")
+		fields := reflect.VisibleFields(reflect.TypeFor[T]())
+		at := fields[slices.IndexFunc(fields, func(f reflect.StructField) bool {
+			json, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			return json == name
+		})].Index
+		all = append(all, column[T]{name, func(item T) string {
+			if value := reflect.ValueOf(item).FieldByIndex(at); !sparse || !value.IsZero() {
+				return cell(value.Interface())
+			}
+			return ""
+		}})
 	}
-	return t.UTC().Format(time.RFC3339Nano)
+	return all
 }
 
-func jsonCell(value any) string {
+// cell is a value as CSV has it: empty for a time or a number that there is not.
+func cell(value any) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case time.Time:
+		return v.UTC().Format(time.RFC3339Nano)
+	case []string:
+		return strings.Join(v, " ")
+	case int, int64, bool:
+		return fmt.Sprint(v)
+	}
+	if pointer := reflect.ValueOf(value); pointer.Kind() == reflect.Pointer && !pointer.IsNil() {
+		return cell(pointer.Elem().Interface())
+	}
 	written, err := json.Marshal(value)
 	if err != nil || string(written) == "null" {
 		return ""
 	}
 	return string(written)
 }
+
+func wholeCell(n int64) string { return strconv.FormatInt(n, 10) }
 
 // A cursor says where the following page begins. It is base64url of the place, 8 bytes, and of
 // the first 8 bytes of a SHA-256 over the place and the question that was asked: so it is of

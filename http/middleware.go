@@ -2,6 +2,7 @@ package http
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -25,7 +26,7 @@ const unmatched = "unmatched"
 func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(e echo.Context) error {
 		c := &call{request: e.Request(), response: e.Response(), id: requestID(e.Request()), now: s.cfg.Now()}
-		c.request = c.request.WithContext(withCall(c.request.Context(), c))
+		c.request = c.request.WithContext(context.WithValue(c.request.Context(), callKey{}, c))
 		e.SetRequest(c.request)
 		e.Response().Header().Set("X-Request-Id", c.id)
 		s.metrics.inFlight.Inc()
@@ -216,7 +217,7 @@ func (s *Server) recordDenial(c *call, e echo.Context, route string, status int)
 	}
 	access := c.access(domain.Denied, status)
 	access.Route = c.request.Method + " " + route
-	if id := e.Param("id"); isItemID(id) {
+	if id := e.Param("id"); domain.IsItemID(id) {
 		access.Items = []domain.Retrieved{{ID: id}}
 	}
 	s.cfg.Recorder.Record(access)

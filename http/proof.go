@@ -17,19 +17,19 @@ type proofs struct{ *Server }
 
 func (s proofs) proofRoutes() {
 	tags := []string{"Proof"}
-	handle(s.Server, huma.Operation{
+	lookup(s.Server, huma.Operation{
 		OperationID: "log-key", Method: http.MethodGet, Path: "/v1/log/key", Tags: tags,
 		Summary:     "Read the public key that the log is signed with",
 		Description: "Ask for it once, over a way that you trust, and keep it.",
 	}, s.logKey)
-	handle(s.Server, huma.Operation{
+	lookup(s.Server, huma.Operation{
 		OperationID: "log-checkpoint", Method: http.MethodGet, Path: "/v1/log/checkpoint", Tags: tags,
 		Summary: "Read a signed checkpoint: what the log is now",
 		Description: "Keep it: it proves later that the log still begins with what it describes. " +
 			"It is at most a second or two old. While nothing is recorded, there is none: 404.",
 		Errors: []int{http.StatusNotFound},
 	}, s.checkpoint)
-	handle(s.Server, huma.Operation{
+	lookup(s.Server, huma.Operation{
 		OperationID: "log-inclusion", Method: http.MethodGet, Path: "/v1/log/proof/{event_id}", Tags: tags,
 		Summary:     "Prove that an event is in the log",
 		Description: "For callers who may read the event. annals verify checks the answer, as it is.",
@@ -39,7 +39,7 @@ func (s proofs) proofRoutes() {
 		OperationID: "log-consistency", Method: http.MethodGet, Path: "/v1/log/consistency", Tags: tags,
 		Summary: "Prove that the log was only appended to between two checkpoints",
 	}, s.consistency)
-	handle(s.Server, huma.Operation{
+	lookup(s.Server, huma.Operation{
 		OperationID: "log-walls", Method: http.MethodGet, Path: "/v1/log/walls", Tags: tags,
 		Summary:     "See what keeps the log from being changed",
 		Description: "What the database refuses to the role that serves. For auditors and admins.",
@@ -62,22 +62,14 @@ func (s proofs) proofRoutes() {
 	}, s.exportLog)
 }
 
-type logKeyOutput struct{ Body api.LogKey }
-
-type checkpointOutput struct{ Body api.Checkpoint }
-
 type inclusionInput struct {
 	EventID string `path:"event_id" doc:"The event's id: of Annals-Events, or of a history."`
 }
-
-type inclusionOutput struct{ Body api.Inclusion }
 
 type consistencyInput struct {
 	From integer `query:"from" doc:"The size of the checkpoint that you kept."`
 	To   integer `query:"to" doc:"The size of a later one; of the newest if left out."`
 }
-
-type consistencyOutput struct{ Body api.Consistency }
 
 // prover proves, if this server does and the request is right so far.
 func (s proofs) prover(c *call) (Prover, error) {
@@ -90,55 +82,55 @@ func (s proofs) prover(c *call) (Prover, error) {
 	return s.cfg.Prover, nil
 }
 
-func (s proofs) logKey(_ context.Context, c *call, _ *struct{}) (*logKeyOutput, error) {
+func (s proofs) logKey(_ context.Context, c *call, _ *struct{}) (out api.LogKey, err error) {
 	prover, err := s.prover(c)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	return &logKeyOutput{api.LogKey{Key: prover.Key()}}, nil
+	return api.LogKey{Key: prover.Key()}, nil
 }
 
-func (s proofs) checkpoint(ctx context.Context, c *call, _ *struct{}) (*checkpointOutput, error) {
+func (s proofs) checkpoint(ctx context.Context, c *call, _ *struct{}) (out api.Checkpoint, err error) {
 	prover, err := s.prover(c)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	made, err := prover.Checkpoint(ctx, c.principal.Tenant)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	if made.Size == 0 {
-		return nil, domain.Refuse(domain.ErrNotFound, "nothing is signed yet").
+		return out, domain.Refuse(domain.ErrNotFound, "nothing is signed yet").
 			WithFix("the first event that is recorded is signed a second or two later: ask again")
 	}
-	return &checkpointOutput{checkpointOf(made)}, nil
+	return checkpointOf(made), nil
 }
 
-func (s proofs) inclusion(ctx context.Context, c *call, in *inclusionInput) (*inclusionOutput, error) {
+func (s proofs) inclusion(ctx context.Context, c *call, in *inclusionInput) (out api.Inclusion, err error) {
 	prover, err := s.prover(c)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	entry, err := prover.Entry(ctx, c.principal.Tenant, in.EventID)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	if may, err := s.mayReadStream(ctx, c, entry.Stream); err != nil {
-		return nil, err
+		return out, err
 	} else if !may && !c.principal.SeesAll() {
-		return nil, domain.NoSuchEvent()
+		return out, domain.NoSuchEvent()
 	}
 	made, err := prover.Inclusion(ctx, c.principal.Tenant, entry)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	return &inclusionOutput{api.Inclusion{
+	return api.Inclusion{
 		EventID: made.EventID, Stream: made.Stream, Position: made.Position, Hash: hex.EncodeToString(made.Hash),
 		Record: made.Record, Path: encoded(made.Path), Checkpoint: checkpointOf(made.Checkpoint),
-	}}, nil
+	}, nil
 }
 
-func (s proofs) consistency(ctx context.Context, c *call, in *consistencyInput) (*consistencyOutput, error) {
+func (s proofs) consistency(ctx context.Context, c *call, in *consistencyInput) (*output[api.Consistency], error) {
 	from, to := in.From.read(&c.found, "from", 1, noLimit), in.To.read(&c.found, "to", 1, noLimit)
 	if in.From == "" {
 		c.found.Add("from", "is needed: the size of the checkpoint that you kept")
@@ -151,7 +143,7 @@ func (s proofs) consistency(ctx context.Context, c *call, in *consistencyInput) 
 	if err != nil {
 		return nil, err
 	}
-	return &consistencyOutput{api.Consistency{
+	return &output[api.Consistency]{api.Consistency{
 		From: made.From, To: made.To, FromRoot: encode(made.FromRoot), ToRoot: encode(made.ToRoot), Path: encoded(made.Path),
 	}}, nil
 }
@@ -170,25 +162,17 @@ func encoded(digests []domain.Digest) []string {
 	return all
 }
 
-type wallsOutput struct{ Body api.Protections }
-
-func (s proofs) walls(ctx context.Context, c *call, _ *struct{}) (*wallsOutput, error) {
+func (s proofs) walls(ctx context.Context, c *call, _ *struct{}) (out api.Protections, err error) {
 	switch {
-	case c.found.Err() != nil:
-		return nil, c.found.Err()
 	case !c.principal.SeesAll():
-		return nil, domain.Refuse(domain.ErrForbidden, "only auditors and admins see the protections")
+		return out, domain.Refuse(domain.ErrForbidden, "only auditors and admins see the protections")
 	case s.cfg.Walls == nil:
-		return nil, domain.Refuse(domain.ErrNotFound, "nobody knows")
+		return out, domain.Refuse(domain.ErrNotFound, "nobody knows")
 	}
 	all, err := s.cfg.Walls(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := &wallsOutput{}
-	out.Body.Items = make([]api.Protection, len(all))
+	out.Items = make([]api.Protection, len(all))
 	for i, w := range all {
-		out.Body.Items[i] = api.Protection(w)
+		out.Items[i] = api.Protection(w)
 	}
-	return out, nil
+	return out, err
 }

@@ -15,7 +15,7 @@ const quarantinePath = projectionPath + "/quarantine"
 func (s projections) quarantineRoutes() {
 	tags := []string{"Operation"}
 	refusals := []int{http.StatusNotFound, http.StatusConflict}
-	handle(s.Server, huma.Operation{
+	lookup(s.Server, huma.Operation{
 		OperationID: "see-quarantine", Method: http.MethodGet, Path: quarantinePath, Tags: tags,
 		Summary: "See which streams a background projection passes over, and why",
 		Description: "An event that it could not take in, though nothing was down, puts its stream here; all other " +
@@ -23,7 +23,7 @@ func (s projections) quarantineRoutes() {
 			"The events wait in the log. For admins.",
 		Errors: refusals,
 	}, s.seeQuarantine)
-	handle(s.Server, huma.Operation{
+	lookup(s.Server, huma.Operation{
 		OperationID: "replay-quarantine", Method: http.MethodPost, Path: quarantinePath + "/replay", Tags: tags,
 		Summary: "Let a projection take in what waits, in order",
 		Description: "A stream that was taken in whole is released. What fails again stays, with the newest reason. For " +
@@ -36,7 +36,7 @@ func (s projections) quarantineRoutes() {
 		Description: "What comes later is taken in again. Name a stream, or all. The log keeps everything. For admins.",
 		Errors:      refusals,
 	}, s.skipQuarantine)
-	handle(s.Server, huma.Operation{
+	lookup(s.Server, huma.Operation{
 		OperationID: "reread", Method: http.MethodPost, Path: projectionPath + "/reread", Tags: tags,
 		Summary: "Let a background projection read the log again from its beginning",
 		Description: "After the log was restored to an earlier state without it, for example. Until it has caught up, " +
@@ -52,13 +52,6 @@ func quarantinedOf(q domain.Quarantined) api.Quarantined {
 		Attempts: q.Attempts, Waiting: q.Waiting,
 	}
 }
-
-type (
-	quarantineOutput struct{ Body api.Short[api.Quarantined] }
-	replayOutput     struct{ Body api.Short[api.Replayed] }
-	skipOutput       struct{ Body api.Short[api.Skipped] }
-	rereadOutput     struct{ Body *api.Projection }
-)
 
 type streamInput struct {
 	Name   string `path:"name" example:"meaning" doc:"The projection's name."`
@@ -82,25 +75,25 @@ func (s projections) requireAdmin(c *call) (Background, error) {
 	return s.cfg.Background, c.found.Err()
 }
 
-func (s projections) seeQuarantine(ctx context.Context, c *call, in *projectionInput) (*quarantineOutput, error) {
+func (s projections) seeQuarantine(ctx context.Context, c *call, in *projectionInput) (out api.Short[api.Quarantined], err error) {
 	background, err := s.requireAdmin(c)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	list, err := background.Quarantined(ctx, in.Name, c.principal.Tenant)
-	out := &quarantineOutput{Body: api.Short[api.Quarantined]{Items: make([]api.Quarantined, len(list))}}
+	out.Items = make([]api.Quarantined, len(list))
 	for i, q := range list {
-		out.Body.Items[i] = quarantinedOf(q)
+		out.Items[i] = quarantinedOf(q)
 	}
 	return out, err
 }
 
-func (s projections) replayQuarantine(ctx context.Context, c *call, in *streamInput) (*replayOutput, error) {
+func (s projections) replayQuarantine(ctx context.Context, c *call, in *streamInput) (out api.Short[api.Replayed], err error) {
 	background, err := s.requireAdmin(c)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	out := &replayOutput{Body: api.Short[api.Replayed]{Items: []api.Replayed{}}}
+	out.Items = []api.Replayed{}
 	err = eachStream(ctx, c, background, in.Name, in.Stream, func(stream string) error {
 		done, err := background.Replay(ctx, in.Name, c.principal.Tenant, stream)
 		if err != nil {
@@ -108,16 +101,15 @@ func (s projections) replayQuarantine(ctx context.Context, c *call, in *streamIn
 		}
 		shown := api.Replayed{Stream: done.Stream, Events: done.Events, Released: done.Released}
 		if done.Left != nil {
-			left := quarantinedOf(*done.Left)
-			shown.Left = &left
+			shown.Left = new(quarantinedOf(*done.Left))
 		}
-		out.Body.Items = append(out.Body.Items, shown)
+		out.Items = append(out.Items, shown)
 		return nil
 	})
 	return out, err
 }
 
-func (s projections) skipQuarantine(ctx context.Context, c *call, in *skipInput) (*skipOutput, error) {
+func (s projections) skipQuarantine(ctx context.Context, c *call, in *skipInput) (*output[api.Short[api.Skipped]], error) {
 	all := in.All.read(&c.found, "all")
 	if (in.Stream == "") != (all != nil && *all) {
 		c.found.Add("stream", "name one, or say all=true")
@@ -126,7 +118,7 @@ func (s projections) skipQuarantine(ctx context.Context, c *call, in *skipInput)
 	if err != nil {
 		return nil, err
 	}
-	out := &skipOutput{Body: api.Short[api.Skipped]{Items: []api.Skipped{}}}
+	out := &output[api.Short[api.Skipped]]{api.Short[api.Skipped]{Items: []api.Skipped{}}}
 	err = eachStream(ctx, c, background, in.Name, in.Stream, func(stream string) error {
 		done, err := background.Skip(ctx, in.Name, c.principal.Tenant, stream)
 		if err != nil {
@@ -165,17 +157,17 @@ func eachStream(
 	return nil
 }
 
-func (s projections) reread(ctx context.Context, c *call, in *projectionInput) (*rereadOutput, error) {
+func (s projections) reread(ctx context.Context, c *call, in *projectionInput) (*api.Projection, error) {
 	background, err := s.requireAdmin(c)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = background.Reread(ctx, in.Name, c.principal.Tenant)
 	}
-	if err := background.Reread(ctx, in.Name, c.principal.Tenant); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	found, err := s.versions(ctx, c, func(p domain.ProjectionStatus) bool { return p.Name == in.Name })
 	if err != nil {
 		return nil, err
 	}
-	return &rereadOutput{Body: &found.Body.Items[0]}, nil
+	return &found.Items[0], nil
 }

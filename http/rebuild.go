@@ -31,12 +31,12 @@ func (s projections) rebuildRoutes() {
 			"With what_if it is built and compared only to see what would change, never read, and thrown away. For root.",
 		DefaultStatus: http.StatusAccepted, Errors: refusals,
 	}, s.startRebuild)
-	handle(s.Server, huma.Operation{
+	lookup(s.Server, huma.Operation{
 		OperationID: "see-rebuild", Method: http.MethodGet, Path: rebuildPath, Tags: tags,
 		Summary:     "See how far the rebuild has come, or what became of the last one",
 		Description: "404 if there was none. For root.", Errors: refusals,
 	}, s.seeRebuild)
-	handle(s.Server, huma.Operation{
+	lookup(s.Server, huma.Operation{
 		OperationID: "plan-rebuild", Method: http.MethodGet, Path: rebuildPath + "/plan", Tags: tags,
 		Summary: "See what a rebuild would take, without starting it", Description: "For root.", Errors: refusals,
 	}, s.planRebuild)
@@ -46,16 +46,16 @@ func (s projections) rebuildRoutes() {
 		Description: "Every stage of every rebuild, every switch and every way back, newest first. For root.",
 		Errors:      refusals,
 	}, s.projectionHistory)
-	handle(s.Server, huma.Operation{
+	lookup(s.Server, huma.Operation{
 		OperationID: "cancel-rebuild", Method: http.MethodDelete, Path: rebuildPath, Tags: tags,
 		Summary: "Give the running rebuild up", Description: "What it has built is dropped. For root.", Errors: refusals,
 	}, s.cancelRebuild)
-	handle(s.Server, huma.Operation{
+	lookup(s.Server, huma.Operation{
 		OperationID: "roll-back", Method: http.MethodPost, Path: projectionPath + "/rollback", Tags: tags,
 		Summary:     "Read the version again that was active before",
 		Description: "Nothing is lost: it was written all the time. Done twice, it is undone. For root.", Errors: refusals,
 	}, s.rollBack)
-	handle(s.Server, huma.Operation{
+	lookup(s.Server, huma.Operation{
 		OperationID: "retire", Method: http.MethodPost, Path: projectionPath + "/retire", Tags: tags,
 		Summary:     "Stop writing the version that was active before, and drop it",
 		Description: "From then on there is no way back to it. For root.", Errors: refusals,
@@ -72,10 +72,6 @@ type orderInput struct {
 	Confidence string `query:"confidence" example:"wilson/1" doc:"The confidence policy to compute with; that of the active version if left out."`
 }
 
-func (in *orderInput) order() domain.RebuildOrder {
-	return domain.RebuildOrder{Confidence: in.Confidence}
-}
-
 type startInput struct {
 	Name       string  `path:"name" example:"knowledge" doc:"The projection's name."`
 	Confidence string  `query:"confidence" example:"wilson/1" doc:"The confidence policy to compute with; that of the active version if left out."`
@@ -84,24 +80,15 @@ type startInput struct {
 }
 
 func (in *startInput) order(p *domain.Problems) domain.RebuildOrder {
-	order := domain.RebuildOrder{Confidence: in.Confidence}
-	if only := in.WhatIf.read(p, "what_if"); only != nil {
-		order.WhatIf = *only
+	return domain.RebuildOrder{
+		Confidence: in.Confidence, WhatIf: valueOf(in.WhatIf.read(p, "what_if")), Repair: valueOf(in.Repair.read(p, "repair")),
 	}
-	if mend := in.Repair.read(p, "repair"); mend != nil {
-		order.Repair = *mend
-	}
-	return order
 }
-
-type rebuildOutput struct{ Body api.Rebuild }
 
 type startedOutput struct {
 	Location string `header:"Location" doc:"Where to see how far it has come."`
 	Body     api.Rebuild
 }
-
-type planOutput struct{ Body api.RebuildPlan }
 
 // requireOperator admits operators, to projections that can be rebuilt.
 func (s projections) requireOperator(c *call) (Rebuilder, error) {
@@ -128,55 +115,51 @@ func (s projections) startRebuild(ctx context.Context, c *call, in *startInput) 
 	return &startedOutput{Location: "/v1/projections/" + begun.Projection + "/rebuild", Body: rebuildOf(begun)}, nil
 }
 
-func (s projections) seeRebuild(ctx context.Context, c *call, in *projectionInput) (*rebuildOutput, error) {
+func (s projections) seeRebuild(ctx context.Context, c *call, in *projectionInput) (shown api.Rebuild, err error) {
 	rebuilder, err := s.requireOperator(c)
 	if err != nil {
-		return nil, err
+		return shown, err
 	}
 	last, err := rebuilder.Last(ctx, in.Name)
-	return &rebuildOutput{Body: rebuildOf(last)}, err
+	return rebuildOf(last), err
 }
 
-func (s projections) planRebuild(ctx context.Context, c *call, in *orderInput) (*planOutput, error) {
+func (s projections) planRebuild(ctx context.Context, c *call, in *orderInput) (shown api.RebuildPlan, err error) {
 	rebuilder, err := s.requireOperator(c)
 	if err != nil {
-		return nil, err
+		return shown, err
 	}
-	plan, err := rebuilder.Plan(ctx, in.Name, in.order())
-	return &planOutput{Body: planOf(plan)}, err
+	plan, err := rebuilder.Plan(ctx, in.Name, domain.RebuildOrder{Confidence: in.Confidence})
+	return planOf(plan), err
 }
 
-func (s projections) cancelRebuild(ctx context.Context, c *call, in *projectionInput) (*rebuildOutput, error) {
+func (s projections) cancelRebuild(ctx context.Context, c *call, in *projectionInput) (shown api.Rebuild, err error) {
 	rebuilder, err := s.requireOperator(c)
 	if err != nil {
-		return nil, err
+		return shown, err
 	}
 	ended, err := rebuilder.Cancel(ctx, in.Name)
-	return &rebuildOutput{Body: rebuildOf(ended)}, err
+	return rebuildOf(ended), err
 }
 
-func (s projections) rollBack(ctx context.Context, c *call, in *projectionInput) (*projectionsOutput, error) {
-	rebuilder, err := s.requireOperator(c)
-	if err != nil {
-		return nil, err
-	}
-	return s.thenVersions(ctx, c, in, rebuilder.Rollback)
+func (s projections) rollBack(ctx context.Context, c *call, in *projectionInput) (api.Projections, error) {
+	return s.thenVersions(ctx, c, in, Rebuilder.Rollback)
 }
 
-func (s projections) retire(ctx context.Context, c *call, in *projectionInput) (*projectionsOutput, error) {
-	rebuilder, err := s.requireOperator(c)
-	if err != nil {
-		return nil, err
-	}
-	return s.thenVersions(ctx, c, in, rebuilder.Retire)
+func (s projections) retire(ctx context.Context, c *call, in *projectionInput) (api.Projections, error) {
+	return s.thenVersions(ctx, c, in, Rebuilder.Retire)
 }
 
 // thenVersions does something to a projection and answers with its versions afterwards.
 func (s projections) thenVersions(
-	ctx context.Context, c *call, in *projectionInput, do func(context.Context, string) error,
-) (*projectionsOutput, error) {
-	if err := do(ctx, in.Name); err != nil {
-		return nil, err
+	ctx context.Context, c *call, in *projectionInput, do func(Rebuilder, context.Context, string) error,
+) (shown api.Projections, err error) {
+	rebuilder, err := s.requireOperator(c)
+	if err == nil {
+		err = do(rebuilder, ctx, in.Name)
+	}
+	if err != nil {
+		return shown, err
 	}
 	return s.versions(ctx, c, func(p domain.ProjectionStatus) bool { return p.Name == in.Name })
 }
@@ -191,7 +174,7 @@ type projectionHistoryInput struct {
 // server's own log, which root reads.
 func (s projections) projectionHistory(
 	ctx context.Context, c *call, in *projectionHistoryInput,
-) (*paged[api.Event], error) {
+) (*output[api.Page[api.Event]], error) {
 	const most = 500
 	query := domain.EventQuery{
 		Tenant: domain.SystemTenant, Stream: domain.ProjectionStream(in.Name), Descending: true,
@@ -219,35 +202,29 @@ func (s projections) projectionHistory(
 	for i, e := range all {
 		out.Items[i] = eventOf(e)
 	}
-	return &paged[api.Event]{Body: out}, nil
+	return &output[api.Page[api.Event]]{out}, nil
 }
 
-type projectionsOutput struct{ Body api.Projections }
-
-func (s projections) projections(ctx context.Context, c *call, _ *struct{}) (*projectionsOutput, error) {
-	if err := c.found.Err(); err != nil {
-		return nil, err
-	}
+func (s projections) projections(ctx context.Context, c *call, _ *struct{}) (api.Projections, error) {
 	return s.versions(ctx, c, func(domain.ProjectionStatus) bool { return true })
 }
 
 // versions lists the wanted ones.
 func (s projections) versions(
 	ctx context.Context, c *call, wanted func(domain.ProjectionStatus) bool,
-) (*projectionsOutput, error) {
+) (out api.Projections, err error) {
 	all, err := s.cfg.Reader.Status(ctx, c.principal.Tenant)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	if s.cfg.Prover != nil {
 		proof, err := s.cfg.Prover.Status(ctx, c.principal.Tenant)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		all = append(all, proof)
 	}
-	out := &projectionsOutput{}
-	out.Body.Items = []api.Projection{}
+	out.Items = []api.Projection{}
 	for _, p := range all {
 		if !wanted(p) {
 			continue
@@ -262,7 +239,7 @@ func (s projections) versions(
 		if c.principal.IsOperator() { // it names items of whomever
 			shown.Report = reportOf(p.Report)
 		}
-		out.Body.Items = append(out.Body.Items, shown)
+		out.Items = append(out.Items, shown)
 	}
 	return out, nil
 }

@@ -21,15 +21,20 @@ const rebuildPath = "/v1/projections/knowledge/rebuild"
 func eachRebuilder(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
-	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
-		var rebuilder *projections.Rebuilder
-		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-			rebuilder = projections.NewRebuilder(cfg.Reader.(projections.Reader).Knowledge, cfg.Writer.(*events.Log))
-			cfg.Rebuilder = projections.Rebuilds{Rebuilder: rebuilder}
-		})
-		defer rebuilder.Close()
-		test(t, w)
-	})
+	databasetest.EachServed(t, func(t *testing.T, db *database.DB) { test(t, newRebuilder(t, db)) })
+}
+
+// newRebuilder is newWorld with a server that rebuilds.
+func newRebuilder(t *testing.T, db *database.DB) *world {
+	t.Helper()
+	return newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) { rebuilds(t, cfg) })
+}
+
+// rebuilds lets a server rebuild projections.
+func rebuilds(t *testing.T, cfg *annalshttp.Config) {
+	rebuilder := projections.NewRebuilder(cfg.Reader.(projections.Reader).Knowledge, cfg.Writer.(*events.Log))
+	t.Cleanup(rebuilder.Close)
+	cfg.Rebuilder = projections.Rebuilds{Rebuilder: rebuilder}
 }
 
 // rebuilt waits until a rebuild has ended.

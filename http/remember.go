@@ -31,20 +31,6 @@ type rememberInput struct {
 	UnlessSaidSince integer `query:"unless_said_since" doc:"For one item that is new: the position that a search told. 412 if an item that you may see came to have exactly this content after it: search again."`
 }
 
-// revise tells whether other content under a taken id revises that item.
-func (in *rememberInput) revise(found *domain.Problems) bool {
-	update := in.Update.read(found, "update")
-	return update != nil && *update
-}
-
-// unlessSaidSince is up to where the caller has looked; nil if he did not say.
-func (in *rememberInput) unlessSaidSince(found *domain.Problems) *int64 {
-	if in.UnlessSaidSince == "" {
-		return nil
-	}
-	return new(in.UnlessSaidSince.read(found, "unless_said_since", 0, noLimit))
-}
-
 // streamed is an answer that writes itself.
 type streamed struct {
 	Body func(huma.Context)
@@ -67,7 +53,8 @@ func (s *Server) remember(ctx context.Context, c *call, in *rememberInput) (*str
 }
 
 func (s *Server) rememberOne(ctx context.Context, c *call, from io.Reader, in *rememberInput) (*streamed, error) {
-	revise, since := in.revise(&c.found), in.unlessSaidSince(&c.found)
+	revise := valueOf(in.Update.read(&c.found, "update"))
+	since := in.UnlessSaidSince.read(&c.found, "unless_said_since", 0, noLimit)
 	sent, err := s.readWhole(c, from)
 	if refusal, ok := errors.AsType[*domain.Refusal](err); ok && errors.Is(err, domain.ErrTooLarge) {
 		return nil, refusal.WithFix("send many items as lines, with Content-Type: %s", linesType)
@@ -82,7 +69,9 @@ func (s *Server) rememberOne(ctx context.Context, c *call, from io.Reader, in *r
 	if command.Revisions, err = c.expectedRevisions(); err != nil {
 		return nil, err
 	}
-	command.UnlessSaidSince = since
+	if in.UnlessSaidSince != "" {
+		command.UnlessSaidSince = &since
+	}
 	submission := c.submission(command, sent)
 	provenance.into(&submission.Origin)
 	receipt, err := s.cfg.Writer.Submit(ctx, submission)
@@ -153,7 +142,7 @@ func remembering(
 	if err = merge(found, err); err != nil {
 		return domain.Remember{ID: in.ID}, provenance{}, err
 	}
-	return command, provenance{when(in.OccurredAt), in.CausationID}, nil
+	return command, provenance{valueOf(in.OccurredAt), in.CausationID}, nil
 }
 
 func rememberOf(in api.Knowledge, by domain.Principal) domain.Remember {
@@ -210,13 +199,11 @@ func usesIn(all []api.VoteRecord) []domain.Use {
 	var uses []domain.Use
 	for _, u := range all {
 		uses = append(uses, domain.Use{
-			Query: u.Query, TraceID: u.TraceID, Outcome: u.Outcome, By: domain.Entity(u.By), At: when(u.At),
+			Query: u.Query, TraceID: u.TraceID, Outcome: u.Outcome, By: domain.Entity(u.By), At: valueOf(u.At),
 		})
 	}
 	return uses
 }
-
-func when(t *time.Time) time.Time { return valueOf(t) }
 
 // valueOf is the value that was given, or the zero value.
 func valueOf[T any](given *T) (value T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -136,16 +135,7 @@ func (s reports) addChanges(ctx context.Context, tenant string, list []api.Event
 	return nil
 }
 
-var changeColumns = []column[api.Event]{
-	{"changes", func(e api.Event) string { return jsonCell(e.Changes) }},
-	{"confidence", func(e api.Event) string {
-		if e.Confidence == nil {
-			return ""
-		}
-		return shareCell(*e.Confidence)
-	}},
-	{"confidence_policy", func(e api.Event) string { return e.ConfidencePolicy }},
-}
+var changeColumns = columnsOf[api.Event]("changes confidence confidence_policy")
 
 func standingOf(s domain.ReportItem) api.ItemStanding {
 	return api.ItemStanding{
@@ -155,31 +145,10 @@ func standingOf(s domain.ReportItem) api.ItemStanding {
 	}
 }
 
-var standingColumns = []column[api.ItemStanding]{
-	{"id", func(s api.ItemStanding) string { return s.ID }},
-	{"task", func(s api.ItemStanding) string { return s.Task }},
-	{"owner", func(s api.ItemStanding) string { return s.Owner }},
-	{"scopes", func(s api.ItemStanding) string { return strings.Join(s.Scopes, " ") }},
-	{"status", func(s api.ItemStanding) string { return s.Status }},
-	{"count", func(s api.ItemStanding) string { return wholeCell(int64(s.Count)) }},
-	{"last", func(s api.ItemStanding) string { return timeCell(when(s.Last)) }},
-	{"before", func(s api.ItemStanding) string { return givenCell(s.Before) }},
-	{"after", func(s api.ItemStanding) string { return givenCell(s.After) }},
-	{"confidence_policy", func(s api.ItemStanding) string { return s.Policy }},
-	{"helpful", func(s api.ItemStanding) string { return wholeCell(int64(s.Helpful)) }},
-	{"harmful", func(s api.ItemStanding) string { return wholeCell(int64(s.Harmful)) }},
-	{"confidence", func(s api.ItemStanding) string { return shareCell(s.Confidence) }},
-	{"stale_reporters", func(s api.ItemStanding) string { return wholeCell(int64(s.Reporters)) }},
-	{"confirmation_expired", func(s api.ItemStanding) string { return strconv.FormatBool(s.Expired) }},
-	{"stale_reason", func(s api.ItemStanding) string { return s.Reason }},
-}
-
-func givenCell(x *float64) string {
-	if x == nil {
-		return ""
-	}
-	return shareCell(*x)
-}
+var standingColumns = columnsOf[api.ItemStanding](`
+	id task owner scopes status count last before after confidence_policy helpful harmful confidence stale_reporters
+	confirmation_expired stale_reason
+`)
 
 type standingsInput struct {
 	Scope string `query:"scope" doc:"Whom the items reach now: a scope such as project:456 or public."`

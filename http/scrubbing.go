@@ -67,10 +67,7 @@ func (s scrubbings) changeScrubbing(ctx context.Context, c *call, _ *struct{}) (
 		rules.Patterns = append(rules.Patterns, domain.ScrubPattern(p))
 	}
 	command := domain.ChangeScrubbing{By: c.principal, Rules: rules}
-	if err := merge(c.found, command.Validate()); err != nil {
-		return nil, err
-	}
-	receipt, err := s.cfg.Writer.Submit(ctx, c.submission(command, body))
+	receipt, err := s.submit(ctx, c, command, command.Validate(), body)
 	if err != nil {
 		return nil, err
 	}
@@ -92,10 +89,6 @@ type spanInput struct {
 	Until  string `query:"until" doc:"Likewise. Default: the end."`
 	Cursor string `query:"cursor" doc:"next_cursor of the page before."`
 }
-
-type findingsOutput struct{ Body api.Findings }
-
-type redactionsOutput struct{ Body api.Redactions }
 
 func (s scrubbings) redactionRoutes() {
 	tags := []string{"Access"}
@@ -152,7 +145,7 @@ func (in spanInput) reached(span api.LogSpan, through int64) api.LogSpan {
 	return span
 }
 
-func (s scrubbings) findings(ctx context.Context, c *call, in *spanInput) (*findingsOutput, error) {
+func (s scrubbings) findings(ctx context.Context, c *call, in *spanInput) (*output[api.Findings], error) {
 	if !c.principal.SeesAll() || s.cfg.Recorded == nil {
 		return nil, domain.Refuse(domain.ErrForbidden, "what could be redacted is for admins and auditors")
 	}
@@ -164,7 +157,7 @@ func (s scrubbings) findings(ctx context.Context, c *call, in *spanInput) (*find
 	if err != nil {
 		return nil, err
 	}
-	out := &findingsOutput{}
+	out := &output[api.Findings]{}
 	out.Body.Items = make([]api.Finding, len(found))
 	held := map[string]bool{} // by item
 	for i, f := range found {
@@ -190,7 +183,7 @@ const (
 	streamsTogether = 50
 )
 
-func (s scrubbings) redact(ctx context.Context, c *call, in *spanInput) (*redactionsOutput, error) {
+func (s scrubbings) redact(ctx context.Context, c *call, in *spanInput) (*output[api.Redactions], error) {
 	if !c.principal.IsTenantAdmin() || s.cfg.Recorded == nil {
 		return nil, domain.Refuse(domain.ErrForbidden, "redacting what is recorded is for admins")
 	}
@@ -210,7 +203,7 @@ func (s scrubbings) redact(ctx context.Context, c *call, in *spanInput) (*redact
 			streams = append(streams, f.Stream)
 		}
 	}
-	out := &redactionsOutput{}
+	out := &output[api.Redactions]{}
 	out.Body.Items = []api.Redaction{}
 	began := s.cfg.Now()
 	for chunk := range slices.Chunk(streams, streamsTogether) {

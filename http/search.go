@@ -13,16 +13,12 @@ import (
 	"github.com/annals-kb/annals/http/body"
 )
 
-type searchOutput struct {
-	Body api.SearchAnswer
-}
-
 type searchInput struct {
 	MinPosition integer `query:"min_position" doc:"Wait until the answer is as new as this position of the log, the Annals-Position of a write; also as the header Annals-Min-Position. 503 if that takes too long."`
 	MaxWait     integer `query:"max_wait" doc:"How many seconds to wait for min_position: 1 to 25; 5 if left out."`
 }
 
-func (s *Server) search(ctx context.Context, c *call, asked *searchInput) (*searchOutput, error) {
+func (s *Server) search(ctx context.Context, c *call, asked *searchInput) (*output[api.SearchAnswer], error) {
 	in, _, err := readBody[api.Search](s, c)
 	if err != nil {
 		return nil, err
@@ -58,7 +54,7 @@ func (s *Server) search(ctx context.Context, c *call, asked *searchInput) (*sear
 	})
 	out := searchedOf(answer)
 	out.Position = looked
-	return &searchOutput{Body: out}, nil
+	return &output[api.SearchAnswer]{out}, nil
 }
 
 // lookedAt is up to where a search that begins now looks at everything.
@@ -83,8 +79,8 @@ func questionOf(in api.Search, by domain.Principal) (domain.Search, map[string]s
 			Visibility: domain.Visibility(in.Visibility), URIPrefix: in.URI,
 			Polarity: domain.Polarity(in.Polarity), Stale: in.Stale, TraceID: in.TraceID,
 			Statuses:    fromStrings[domain.Status](in.Status),
-			CreatedFrom: when(in.CreatedFrom), CreatedTo: when(in.CreatedTo),
-			UpdatedFrom: when(in.UpdatedFrom), UpdatedTo: when(in.UpdatedTo),
+			CreatedFrom: valueOf(in.CreatedFrom), CreatedTo: valueOf(in.CreatedTo),
+			UpdatedFrom: valueOf(in.UpdatedFrom), UpdatedTo: valueOf(in.UpdatedTo),
 		},
 	}
 	if in.Level != nil {
@@ -126,14 +122,6 @@ func eachEntity(in api.Searcher, entity func(field, kind, id string)) {
 	}
 }
 
-// placedBy says why a hit stands before a heavier one.
-func placedBy(h domain.Found) string {
-	if h.Nearer {
-		return "nearer scope"
-	}
-	return ""
-}
-
 func searchedOf(a domain.Answer) api.SearchAnswer {
 	out := api.SearchAnswer{
 		Items: make([]api.Hit, len(a.Hits)), Embedder: a.Embedder, Degraded: a.Degraded, MinScore: a.MinScore,
@@ -141,11 +129,14 @@ func searchedOf(a domain.Answer) api.SearchAnswer {
 	for i, h := range a.Hits {
 		out.Items[i] = api.Hit{
 			Knowledge: knowledgeOf(h.Knowledge), Score: h.Score, Scope: string(h.Scope),
-			Tier: h.Scope.Tier().String(), Weight: h.Weight, Best: h.Best, Reason: placedBy(h), Terms: h.Terms,
+			Tier: h.Scope.Tier().String(), Weight: h.Weight, Best: h.Best, Terms: h.Terms,
 			Contested: h.Knowledge.Rating().Contested(),
 			Parts: api.Parts{
 				Semantic: h.Semantic, Pending: h.Pending && a.Explain != nil, Lexical: h.Lexical, Confidence: h.Confidence,
 			},
+		}
+		if h.Nearer { // why it stands before a heavier one
+			out.Items[i].Reason = "nearer scope"
 		}
 	}
 	if e := a.Explain; e != nil {
@@ -177,7 +168,7 @@ func (s *Server) questionRoutes() {
 		Parameters: []*huma.Param{parameter("Last-Event-ID")},
 		Responses:  listed[api.Event](s, streamType), Errors: []int{http.StatusBadRequest, http.StatusNotAcceptable},
 	}, s.events)
-	handle(s, huma.Operation{
+	lookup(s, huma.Operation{
 		OperationID: "projections", Method: http.MethodGet, Path: "/v1/projections", Tags: []string{"Questions"},
 		Summary: "See how the projections do",
 	}, projections{s}.projections)

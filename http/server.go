@@ -126,6 +126,31 @@ func handle[I, O any](s *Server, op huma.Operation, do operation[I, O]) {
 	})
 }
 
+// output answers with a body alone.
+type output[T any] struct{ Body T }
+
+// lookup registers an operation that answers with a body alone, and reads no values of parameters: what is wrong with
+// them is refused before.
+func lookup[I, T any](s *Server, op huma.Operation, find func(ctx context.Context, c *call, in *I) (T, error)) {
+	handle(s, op, func(ctx context.Context, c *call, in *I) (*output[T], error) {
+		if err := c.found.Err(); err != nil {
+			return nil, err
+		}
+		found, err := find(ctx, c, in)
+		return &output[T]{found}, err
+	})
+}
+
+// submit takes a command to the log, unless it or the request is invalid. The error names every bad field.
+func (s *Server) submit(
+	ctx context.Context, c *call, command domain.Command, invalid error, body []byte,
+) (domain.Receipt, error) {
+	if err := merge(c.found, invalid); err != nil {
+		return domain.Receipt{}, err
+	}
+	return s.cfg.Writer.Submit(ctx, c.submission(command, body))
+}
+
 // admit finds out who is calling, and whether there is room for another request of theirs.
 func (s *Server) admit(c *call) (err error) {
 	if c.principal, err = s.authenticate(c.request); err != nil {

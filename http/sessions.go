@@ -29,13 +29,11 @@ type (
 		Redacted string `header:"Annals-Redacted" doc:"What was removed from the text before it was recorded."`
 		Body     api.Session
 	}
-	sessionsOutput struct{ Body api.Sessions }
-	taskOutput     struct {
+	taskOutput struct {
 		Status   int    `json:"-"`
 		Position string `header:"Annals-Position" doc:"The position of the newest event."`
 		Body     api.Task
 	}
-	tasksOutput struct{ Body api.Tasks }
 )
 
 // sessions answers requests about sessions and extraction tasks.
@@ -106,13 +104,10 @@ func sessionOwner(c *call, owner string) domain.Entity {
 
 // submitAbout validates a command about a session and submits it. The error names every bad field.
 func (s sessions) submitAbout(ctx context.Context, c *call, command validated, body []byte) (domain.Receipt, error) {
-	if err := merge(c.found, command.Validate()); err != nil {
-		return domain.Receipt{}, err
-	}
 	if s.cfg.Sessions == nil {
 		return domain.Receipt{}, noSessions()
 	}
-	return s.cfg.Writer.Submit(ctx, c.submission(command, body))
+	return s.submit(ctx, c, command, command.Validate(), body)
 }
 
 // defaultPage is how many items a list has unless the caller sets a limit.
@@ -164,7 +159,7 @@ func sessionOf(stream domain.Stream) api.Session {
 	return shown
 }
 
-func (s sessions) sessions(ctx context.Context, c *call, in *sessionsInput) (*sessionsOutput, error) {
+func (s sessions) sessions(ctx context.Context, c *call, in *sessionsInput) (*output[api.Sessions], error) {
 	limit := in.Limit.read(&c.found, "limit", 1, domain.MaxLimit)
 	if limit == 0 {
 		limit = defaultPage
@@ -172,7 +167,7 @@ func (s sessions) sessions(ctx context.Context, c *call, in *sessionsInput) (*se
 	if err := c.found.Err(); err != nil {
 		return nil, err
 	}
-	out := &sessionsOutput{}
+	out := &output[api.Sessions]{}
 	out.Body.Items = []api.Session{}
 	if s.cfg.Sessions == nil {
 		return out, nil
@@ -227,7 +222,7 @@ func (s sessions) addMessages(ctx context.Context, c *call, in *sessionInput) (*
 	command := domain.AddMessages{SessionTarget: c.sessionTarget(in.Owner, in.ID), Agent: given.Agent}
 	for _, m := range given.Messages {
 		command.Messages = append(command.Messages, domain.NewMessage{
-			Role: m.Role, Tokens: annalstext.Tokens(m.Content), At: when(m.At),
+			Role: m.Role, Tokens: annalstext.Tokens(m.Content), At: valueOf(m.At),
 			Message: domain.Message{Peer: m.Peer, Parts: []domain.Part{{Type: domain.PartText, Text: m.Content}}},
 		})
 	}
@@ -241,11 +236,10 @@ func (s sessions) commitSession(ctx context.Context, c *call, in *sessionInput) 
 		return nil, err
 	}
 	target := c.sessionTarget(in.Owner, in.ID)
-	command := domain.CommitSession{SessionTarget: target, Keep: int(given.Keep), Trigger: domain.Trigger(given.Trigger)}
-	for _, scope := range given.Scopes {
-		command.Scopes = append(command.Scopes, domain.Scope(scope))
-	}
-	receipt, err := s.submitAbout(ctx, c, command, body)
+	receipt, err := s.submitAbout(ctx, c, domain.CommitSession{
+		SessionTarget: target, Keep: int(given.Keep), Trigger: domain.Trigger(given.Trigger),
+		Scopes: fromStrings[domain.Scope](given.Scopes),
+	}, body)
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +252,7 @@ func (s sessions) commitSession(ctx context.Context, c *call, in *sessionInput) 
 	return &taskOutput{Status: http.StatusAccepted, Position: wholeCell(receipt.Position), Body: taskOf(found)}, err
 }
 
-func (s sessions) retryExtraction(ctx context.Context, c *call, in *sessionInput) (*tasksOutput, error) {
+func (s sessions) retryExtraction(ctx context.Context, c *call, in *sessionInput) (*output[api.Tasks], error) {
 	given, body, err := readAny[api.ExtractionRetry](s.Server, c)
 	if err != nil {
 		return nil, err
@@ -269,7 +263,7 @@ func (s sessions) retryExtraction(ctx context.Context, c *call, in *sessionInput
 	if err != nil {
 		return nil, err
 	}
-	out := &tasksOutput{}
+	out := &output[api.Tasks]{}
 	out.Body.Items = []api.Task{}
 	for _, event := range receipt.Events {
 		if fact, is := event.Fact.(domain.ExtractionRequested); is {

@@ -16,7 +16,7 @@ type tasksInput struct {
 	Limit   integer `query:"limit" doc:"1 to 100. Default: 20."`
 }
 
-func (s sessions) tasks(ctx context.Context, c *call, in *tasksInput) (*tasksOutput, error) {
+func (s sessions) tasks(ctx context.Context, c *call, in *tasksInput) (*output[api.Tasks], error) {
 	limit := in.Limit.read(&c.found, "limit", 1, domain.MaxLimit)
 	if limit == 0 {
 		limit = defaultPage
@@ -34,7 +34,7 @@ func (s sessions) tasks(ctx context.Context, c *call, in *tasksInput) (*tasksOut
 	if err := c.found.Err(); err != nil {
 		return nil, err
 	}
-	out := &tasksOutput{}
+	out := &output[api.Tasks]{}
 	out.Body.Items = []api.Task{}
 	if s.cfg.Sessions == nil {
 		return out, nil
@@ -62,14 +62,10 @@ func taskOf(t domain.Task) api.Task {
 	}
 	shown.Extractor = t.Extracted.Extractor
 	for _, l := range t.Extracted.Lessons {
-		lesson := api.TaskLesson{
+		shown.Lessons = append(shown.Lessons, api.TaskLesson{
 			Decision: string(l.Decision), Category: string(l.Category), Item: l.Item, Target: l.Target,
-			Content: l.Text.Content, Reason: l.Text.Reason,
-		}
-		for _, scope := range l.Scopes {
-			lesson.Scopes = append(lesson.Scopes, string(scope))
-		}
-		shown.Lessons = append(shown.Lessons, lesson)
+			Content: l.Text.Content, Reason: l.Text.Reason, Scopes: toStrings(l.Scopes),
+		})
 	}
 	return shown
 }

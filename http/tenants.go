@@ -10,10 +10,6 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-type tenantOutput struct{ Body api.Tenant }
-
-type tenantsOutput struct{ Body api.Tenants }
-
 func (s access) tenantRoutes() {
 	tags := []string{"Access"}
 	const path = "/v1/tenants"
@@ -27,13 +23,13 @@ func (s access) tenantRoutes() {
 			http.StatusUnsupportedMediaType,
 		},
 	}, s.createTenant)
-	handle(s.Server, huma.Operation{
+	lookup(s.Server, huma.Operation{
 		OperationID: "list-tenants", Method: http.MethodGet, Path: path, Tags: tags,
 		Summary: "List the tenants", Description: "For root.",
 	}, s.listTenants)
 }
 
-func (s access) createTenant(ctx context.Context, c *call, _ *struct{}) (*tenantOutput, error) {
+func (s access) createTenant(ctx context.Context, c *call, _ *struct{}) (*output[api.Tenant], error) {
 	given, body, err := readBody[api.NewTenant](s.Server, c)
 	if err != nil {
 		return nil, err
@@ -49,24 +45,20 @@ func (s access) createTenant(ctx context.Context, c *call, _ *struct{}) (*tenant
 		return nil, err
 	}
 	created, _ := receipt.Stream.State.(domain.Tenant)
-	return &tenantOutput{Body: api.Tenant{Name: given.Name, CreatedAt: known(created.CreatedAt)}}, nil
+	return &output[api.Tenant]{api.Tenant{Name: given.Name, CreatedAt: known(created.CreatedAt)}}, nil
 }
 
-func (s access) listTenants(ctx context.Context, c *call, _ *struct{}) (*tenantsOutput, error) {
+func (s access) listTenants(ctx context.Context, c *call, _ *struct{}) (out api.Tenants, err error) {
 	if c.principal.Role != domain.Root || c.principal.OnBehalfOf != "" || s.cfg.Keys == nil {
-		return nil, domain.Refuse(domain.ErrForbidden, "tenants are for root")
-	}
-	if err := c.found.Err(); err != nil {
-		return nil, err
+		return out, domain.Refuse(domain.ErrForbidden, "tenants are for root")
 	}
 	all, err := s.cfg.Keys.Tenants(ctx)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	out := &tenantsOutput{}
-	out.Body.Items = make([]api.Tenant, len(all))
+	out.Items = make([]api.Tenant, len(all))
 	for i, t := range all {
-		out.Body.Items[i] = api.Tenant{Name: t.Name, CreatedAt: known(t.CreatedAt), ErasedAt: known(t.ErasedAt)}
+		out.Items[i] = api.Tenant{Name: t.Name, CreatedAt: known(t.CreatedAt), ErasedAt: known(t.ErasedAt)}
 	}
 	return out, nil
 }

@@ -22,22 +22,9 @@ func usageOf(r domain.Usage) api.Usage {
 	return out
 }
 
-var usageColumns = []column[api.Usage]{
-	{"at", func(r api.Usage) string { return timeCell(r.At) }},
-	{"kind", func(r api.Usage) string { return r.Kind }},
-	{"actor", func(r api.Usage) string { return r.Actor }},
-	{"on_behalf_of", func(r api.Usage) string { return r.OnBehalfOf }},
-	{"item", func(r api.Usage) string { return r.Item }},
-	{"rank", func(r api.Usage) string { return wholeCell(int64(r.Rank)) }},
-	{"score", func(r api.Usage) string { return shareCell(r.Score) }},
-	{"before_harm", func(r api.Usage) string { return map[bool]string{true: "true"}[r.Before] }},
-	{"harmful_at", func(r api.Usage) string { return timeCell(when(r.HarmfulAt)) }},
-	{"route", func(r api.Usage) string { return r.Route }},
-	{"status", func(r api.Usage) string { return wholeCell(int64(r.Status)) }},
-	{"request_id", func(r api.Usage) string { return r.RequestID }},
-	{"correlation_id", func(r api.Usage) string { return r.CorrelationID }},
-	{"trace_id", func(r api.Usage) string { return r.TraceID }},
-}
+var usageColumns = columnsOf[api.Usage](`
+	at kind actor on_behalf_of item rank score before_harm? harmful_at route status request_id correlation_id trace_id
+`)
 
 type usageInput struct {
 	ID    string `query:"id" required:"true" doc:"The item's id."`
