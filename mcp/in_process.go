@@ -1,9 +1,8 @@
 package mcp
 
 import (
-	"bytes"
-	"io"
 	"net/http"
+	"net/http/httptest"
 )
 
 // Inside is a transport to a handler of the same process.
@@ -25,37 +24,9 @@ func (i handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		asked.Body = http.NoBody
 	}
 	defer asked.Body.Close() //nolint:errcheck // it is in memory
-	w := &responseRecorder{header: http.Header{}, status: http.StatusOK}
-	i.handler.ServeHTTP(w, asked)
-	return &http.Response{
-		Status: http.StatusText(w.status), StatusCode: w.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: w.header, Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()), Request: r,
-	}, nil
+	answer := httptest.NewRecorder()
+	i.handler.ServeHTTP(answer, asked)
+	response := answer.Result()
+	response.Request = r
+	return response, nil
 }
-
-// responseRecorder keeps an answer.
-type responseRecorder struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-	begun  bool
-}
-
-// Header implements [http.ResponseWriter].
-func (w *responseRecorder) Header() http.Header { return w.header }
-
-// WriteHeader implements [http.ResponseWriter].
-func (w *responseRecorder) WriteHeader(status int) {
-	if !w.begun && status >= http.StatusOK {
-		w.status, w.begun = status, true
-	}
-}
-
-// Write implements [http.ResponseWriter].
-func (w *responseRecorder) Write(part []byte) (int, error) {
-	w.begun = true
-	return w.body.Write(part)
-}
-
-// Flush implements [http.Flusher].
-func (w *responseRecorder) Flush() {}
